@@ -1,0 +1,5 @@
+//! Devices as their datasheets describe them, and the catalogue of them.
+
+pub mod device;
+
+pub use device::{Device, DeviceKind, Peaks};

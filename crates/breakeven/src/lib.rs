@@ -1,0 +1,17 @@
+//! Should this Python calculation run on a GPU? On which one, how fast, at what cost and energy?
+//!
+//! The engine of breakeven: text and bytes in, estimates out. It opens no file, reads no clock and no environment,
+//! starts no thread and builds for wasm32 with the same digits as natively. The faces (command, page, Python, server)
+//! carry data to it and show what comes back.
+//!
+//! The way through: a [`workload::Workload`] (recorded, imported or described) and a [`hardware::Device`] meet in the
+//! [`kernel`] model.
+
+pub mod error;
+pub mod hardware;
+pub mod interval;
+pub mod kernel;
+pub mod units;
+pub mod workload;
+
+pub use error::{Error, Result};

@@ -1,0 +1,286 @@
+//! What a program does, free of hardware: ops in order, buffers, host time, source lines.
+//!
+//! [`Workload`] is both the in-memory form and, through serde, format `breakeven.workload/1` (a `NAME.breakeven.json`
+//! file). Integers carry their unit in the key. Reading validates; see [`read`].
+
+pub mod dtype;
+pub mod op;
+
+pub use dtype::Dtype;
+pub use op::{Family, Op, Pass};
+
+use serde::{Deserialize, Serialize};
+
+/// The only value `Workload::format` may have.
+pub const FORMAT: &str = "breakeven.workload/1";
+
+/// One recorded, imported or described program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Workload {
+    /// Always [`FORMAT`].
+    pub format: String,
+    /// What ran, where, for how long.
+    pub program: Program,
+    /// Places in the user's source; `Entry::site` indexes this.
+    #[serde(default)]
+    pub sites: Vec<Site>,
+    /// Distinct (site, op, shapes, dtypes), each with how often it ran.
+    #[serde(default)]
+    pub ops: Vec<Entry>,
+    /// The order in which entries ran, compressed. Empty means "as listed, each `count` times".
+    #[serde(default)]
+    pub order: Vec<Step>,
+    /// Array buffers, grouped by producing entry and size bucket; single rows only for the largest.
+    #[serde(default)]
+    pub buffers: Vec<Buffer>,
+    /// The script's own clock reads.
+    #[serde(default)]
+    pub markers: Vec<Marker>,
+    /// What was not seen, and why; one line each kind.
+    #[serde(default)]
+    pub unseen: Vec<Unseen>,
+    /// Field names that a newer writer marks as safe to ignore.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub optional_fields: Vec<String>,
+}
+
+/// What ran.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Program {
+    /// A short name for people: the script's file name.
+    pub name: String,
+    /// `sys.argv` as the script saw it.
+    #[serde(default)]
+    pub argv: Vec<String>,
+    /// Versions by package: `python`, `numpy`, `breakeven`, …
+    #[serde(default)]
+    pub versions: std::collections::BTreeMap<String, String>,
+    /// The recorder: `numpy-native`, `numpy-ast`, `given`, …
+    #[serde(default)]
+    pub recorder: String,
+    /// Start, milliseconds since 1970 (UTC).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_unix_ms: Option<u64>,
+    /// From the script's first line to its exit, hook cost included, ns.
+    pub wall_ns: u64,
+    /// Wall time of further runs of the same script (`--repeat`), ns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repeat_wall_ns: Vec<u64>,
+    /// Events recorded, and what one costs as calibrated in this process, ns.
+    #[serde(default)]
+    pub events: u64,
+    /// See `events`.
+    #[serde(default)]
+    pub hook_ns: f64,
+    /// Import of the array library and first-call costs on the CPU, part of `wall_ns`, ns.
+    #[serde(default)]
+    pub startup_ns: u64,
+    /// Sleeping and waiting for input, part of `wall_ns`, ns.
+    #[serde(default)]
+    pub idle_ns: u64,
+    /// The largest sum of live array buffers, bytes.
+    #[serde(default)]
+    pub peak_bytes: u64,
+    /// The CPU it ran on, as the system names it.
+    #[serde(default)]
+    pub cpu: String,
+    /// Logical CPUs that the process could use.
+    #[serde(default)]
+    pub cpu_threads: u32,
+    /// How it ended.
+    #[serde(default)]
+    pub exit: Exit,
+    /// Processes merged into this workload.
+    #[serde(default = "one")]
+    pub processes: u32,
+    /// One op in `sampling` was timed; 1 means all.
+    #[serde(default = "one")]
+    pub sampling: u32,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+/// How the program ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Exit {
+    /// Not known: still running, or killed before it could say.
+    #[default]
+    Unknown,
+    /// Exit code.
+    Code(i32),
+    /// Killed by this signal.
+    Signal(i32),
+}
+
+/// A place in the user's source: the innermost frame outside site-packages and the standard library.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Site {
+    /// Path as the interpreter names it.
+    pub file: String,
+    /// 1-based; 0 when not known.
+    pub line: u32,
+    /// Function name, `<module>` at top level.
+    #[serde(default)]
+    pub function: String,
+    /// The line itself, trimmed, at most 200 characters.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    /// The library function between the user's line and the op, where there is one: `scipy.signal.fftconvolve`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub via: Option<String>,
+    /// Module path in a network: `encoder.layer.3.attention`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub module: Option<String>,
+}
+
+/// Everything that ran with the same site, op, shapes and dtype.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// Index into `Workload::sites`.
+    pub site: u32,
+    /// The framework's own name: `numpy.add`, `numpy.linalg.svd`.
+    pub name: String,
+    /// Family and dims.
+    pub op: Op,
+    /// What it computes in.
+    pub dtype: Dtype,
+    /// How often it ran.
+    pub count: u64,
+    /// Bytes of array inputs, one run.
+    #[serde(default)]
+    pub read_bytes: u64,
+    /// Bytes of array outputs, one run.
+    #[serde(default)]
+    pub written_bytes: u64,
+    /// Time on this CPU, all runs together, children excluded, ns.
+    #[serde(default)]
+    pub cpu_ns: u64,
+    /// Host time between the end of the op before and the start of this one, all runs together, ns.
+    #[serde(default)]
+    pub gap_ns: u64,
+    /// Bytes of inputs that the host made or changed since an array op last had them: what a GPU port must copy in,
+    /// all runs together.
+    #[serde(default)]
+    pub host_input_bytes: u64,
+    /// In how many separate buffers, all runs together.
+    #[serde(default)]
+    pub host_input_count: u64,
+    /// The same for all inputs, as if nothing stayed on the device (`naive`); 0 means `read_bytes` × `count`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub kernels: u64,
+    /// Forward, backward or optimizer, where the framework says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Phase>,
+    /// Device the script itself asked for: `cuda:0`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// Stream, where the script itself uses them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<u32>,
+    /// Thread that ran it, where there is more than one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<u32>,
+    /// Process, where there is more than one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    /// Rank in a distributed job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
+    /// Shapes of inputs then outputs as `[2000,2000]`, for people; after 32 distinct shapes at a site, the bucket.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shapes: Option<String>,
+    /// Memory layout where it is not C-contiguous: `f`, `strided`, `channels_last`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<String>,
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+/// Part of a training step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Phase {
+    Forward,
+    Backward,
+    Optimizer,
+}
+
+/// The program's order: an entry, or a body that repeats. Written as `7` or `[times, [body…]]`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Step {
+    /// Index into `Workload::ops`, run once.
+    Run(u32),
+    /// The body, this many times.
+    Repeat(u64, Vec<Step>),
+}
+
+/// A group of array buffers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Buffer {
+    /// Entry that made them; absent when the host did (a list, a file, another library).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub producer: Option<u32>,
+    /// Bytes of one (of the largest in its bucket).
+    pub bytes: u64,
+    /// How many there were.
+    pub count: u64,
+    /// The most that lived at once.
+    pub peak_live: u64,
+    /// First and last use as positions in the order.
+    #[serde(default)]
+    pub first_use: u64,
+    /// See `first_use`.
+    #[serde(default)]
+    pub last_use: u64,
+    /// How often the host read or changed one.
+    #[serde(default)]
+    pub host_touches: u64,
+    /// parameter, gradient, optimizer state, activation, input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// In page-locked memory.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pinned: bool,
+}
+
+/// The script read a clock.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Marker {
+    /// Which: `time.time`, `time.perf_counter`, `cuda.Event.record`.
+    pub clock: String,
+    /// Index into `Workload::sites`.
+    pub site: u32,
+    /// Ops that had run before it.
+    pub position: u64,
+    /// Since the start of the program, ns.
+    pub at_ns: u64,
+}
+
+/// Something that happened and was not seen as ops.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Unseen {
+    /// A stable name: `c-extension`, `child-not-recorded`, `hook-off`, `subclass`, …
+    pub reason: String,
+    /// One sentence for people.
+    pub text: String,
+    /// Time it took, where known, ns.
+    #[serde(default)]
+    pub ns: u64,
+    /// How often, where known.
+    #[serde(default)]
+    pub count: u64,
+}

@@ -1,0 +1,253 @@
+//! Array operations, free of hardware: dims in, FLOP and bytes out.
+//!
+//! A closed set: a match on [`Op`] has no `_ =>`, so a new family fails to compile in every model that has not
+//! thought of it. Dims are element counts. FLOP formulas are in the family's file under [`super::family`].
+
+use serde::{Deserialize, Serialize};
+
+/// Which part of training (or the only one) an op belongs to, where the gradient costs differently.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pass {
+    /// Forward.
+    #[default]
+    Forward,
+    /// Gradient of the data.
+    BackwardData,
+    /// Gradient of the weights.
+    BackwardWeight,
+    /// Both gradients at once.
+    Backward,
+}
+
+/// One array operation of a known family, or `Opaque`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[expect(missing_docs, reason = "each variant explains its fields")]
+pub enum Op {
+    /// `batch` products C[m,n] = A[m,k]·B[k,n], plus a bias row when `bias`.
+    Matmul {
+        m: u64,
+        n: u64,
+        k: u64,
+        #[serde(default = "one")]
+        batch: u64,
+        #[serde(default)]
+        bias: bool,
+    },
+    /// Direct convolution; spatial dims listed as [h, w] (or [w], or [d, h, w]); `groups` divides `cin` and `cout`.
+    Convolution {
+        #[serde(default)]
+        pass: Pass,
+        batch: u64,
+        cin: u64,
+        cout: u64,
+        #[serde(default = "one")]
+        groups: u64,
+        input: Vec<u64>,
+        kernel: Vec<u64>,
+        output: Vec<u64>,
+    },
+    /// softmax(Q·Kᵀ)·V over `heads` heads of `head_dim`.
+    Attention {
+        #[serde(default)]
+        pass: Pass,
+        batch: u64,
+        heads: u64,
+        q_len: u64,
+        kv_len: u64,
+        head_dim: u64,
+        #[serde(default)]
+        causal: bool,
+    },
+    /// `n` output elements from `inputs` arrays; `flop_per_element` counts an add, multiply or compare as 1 and a
+    /// transcendental function as its published polynomial cost.
+    Elementwise {
+        n: u64,
+        inputs: u32,
+        flop_per_element: f64,
+        #[serde(default)]
+        transcendental: bool,
+    },
+    /// `n` elements folded to `out`; `flop_per_element` as above.
+    Reduce { n: u64, out: u64, flop_per_element: f64 },
+    /// Soft-max, layer-norm and their kind over `rows` rows of `width`.
+    Rowwise {
+        kind: Rowwise,
+        #[serde(default)]
+        pass: Pass,
+        rows: u64,
+        width: u64,
+    },
+    /// Cumulative sum, product, maximum along rows.
+    Scan { rows: u64, width: u64 },
+    /// Sort and its kind, each of `rows` rows of `width` apart.
+    Sort { kind: Sort, rows: u64, width: u64 },
+    /// `n` elements read at computed places from an array of `source` elements.
+    Gather { n: u64, source: u64 },
+    /// `n` elements written (or added) at computed places of an array of `target` elements.
+    Scatter {
+        n: u64,
+        target: u64,
+        #[serde(default)]
+        accumulate: bool,
+    },
+    /// `n` elements copied; `strided` when one side is not contiguous (transpose, concatenate, pad, fill).
+    Copy {
+        n: u64,
+        #[serde(default)]
+        strided: bool,
+        #[serde(default = "one_u32")]
+        inputs: u32,
+    },
+    /// `batch` transforms of `n` points (the product over the transformed axes).
+    Fft { kind: Fft, n: u64, batch: u64 },
+    /// Dense factorisation or solve of `batch` matrices m×n with `rhs` right-hand sides.
+    Factor {
+        kind: Factor,
+        m: u64,
+        n: u64,
+        #[serde(default)]
+        rhs: u64,
+        #[serde(default = "one")]
+        batch: u64,
+    },
+    /// Sparse matrix rows×cols of `nnz` entries times a dense cols×`n`.
+    Sparse { kind: Sparse, rows: u64, cols: u64, nnz: u64, n: u64 },
+    /// `n` random numbers.
+    Random { kind: Random, n: u64 },
+    /// Windows of `window` elements folded (or interpolated) to `n` outputs from `input` elements.
+    Window {
+        kind: Window,
+        #[serde(default)]
+        pass: Pass,
+        n: u64,
+        input: u64,
+        window: u64,
+    },
+    /// `n` rows of `width` looked up in a table of `table` rows.
+    Embedding {
+        #[serde(default)]
+        pass: Pass,
+        n: u64,
+        width: u64,
+        table: u64,
+    },
+    /// A dataframe verb over `rows` rows and `columns` columns; `out_rows` groups, matches or rows kept.
+    Dataframe { kind: Dataframe, rows: u64, columns: u64, out_rows: u64 },
+    /// `ranks` devices exchange `bytes` each.
+    Collective { kind: Collective, bytes: u64, ranks: u64 },
+    /// A copy between host and device that the program itself asked for.
+    Transfer {
+        direction: Direction,
+        bytes: u64,
+        #[serde(default)]
+        pinned: bool,
+    },
+    /// The host reads `bytes` of a result (`float(a)`, `print(a)`, `if a:`): a device-to-host copy and a wait.
+    HostRead { bytes: u64 },
+    /// The host waits for the device.
+    Synchronise,
+    /// A view, a reshape, a slice: dispatch on the host, no kernel.
+    View,
+    /// Array work on the host that has no family and never will: text parsing, file reading, object arrays.
+    HostOnly,
+    /// Seen, timed, not understood.
+    Opaque,
+}
+
+const fn one() -> u64 {
+    1
+}
+const fn one_u32() -> u32 {
+    1
+}
+
+macro_rules! kinds {
+    ($(#[$doc:meta])* $name:ident { $($variant:ident),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        #[expect(missing_docs, reason = "the names are the field's own")]
+        pub enum $name { $($variant),* }
+        impl $name {
+            /// Every kind, in the order of declaration.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+        }
+    };
+}
+kinds!(/** Row-wise normalisations. */ Rowwise { Softmax, LogSoftmax, LayerNorm, RmsNorm, BatchNorm, GroupNorm, CrossEntropy });
+kinds!(/** What is asked of the order. */ Sort { Sort, Argsort, Unique, TopK, Partition, SearchSorted, Histogram });
+kinds!(/** Complex to complex, real to complex, complex to real. */ Fft { C2c, R2c, C2r });
+kinds!(/** Dense linear algebra beyond the product. */ Factor { Lu, Cholesky, Qr, Svd, Svdvals, Eigh, Eigvalsh, Eig, Inverse, Solve, Lstsq, Det, TriangularSolve });
+kinds!(/** Sparse products. */ Sparse { Spmv, Spmm, Spgemm });
+kinds!(/** Distributions by cost. */ Random { Uniform, Normal, Exponential, Gamma, Integers, Permutation, Choice });
+kinds!(/** Sliding windows. */ Window { MaxPool, AveragePool, Resize, Stencil, Median });
+kinds!(/** Dataframe verbs. */ Dataframe { Filter, GroupBy, Join, Sort, Rolling, Map });
+kinds!(/** Collective communication. */ Collective { AllReduce, AllGather, ReduceScatter, Broadcast, AllToAll });
+kinds!(/** Which way a copy goes. */ Direction { H2d, D2h, D2d });
+
+/// The families by name: the groups that the kernel model fits and the report speaks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "as in `Op`")]
+pub enum Family {
+    Matmul,
+    Convolution,
+    Attention,
+    Elementwise,
+    Reduce,
+    Rowwise,
+    Scan,
+    Sort,
+    Gather,
+    Scatter,
+    Copy,
+    Fft,
+    Factor,
+    Sparse,
+    Random,
+    Window,
+    Embedding,
+    Dataframe,
+    Collective,
+    Transfer,
+    HostRead,
+    Synchronise,
+    View,
+    HostOnly,
+    Opaque,
+}
+
+impl Op {
+    /// The family this op belongs to.
+    pub const fn family(&self) -> Family {
+        match self {
+            Self::Matmul { .. } => Family::Matmul,
+            Self::Convolution { .. } => Family::Convolution,
+            Self::Attention { .. } => Family::Attention,
+            Self::Elementwise { .. } => Family::Elementwise,
+            Self::Reduce { .. } => Family::Reduce,
+            Self::Rowwise { .. } => Family::Rowwise,
+            Self::Scan { .. } => Family::Scan,
+            Self::Sort { .. } => Family::Sort,
+            Self::Gather { .. } => Family::Gather,
+            Self::Scatter { .. } => Family::Scatter,
+            Self::Copy { .. } => Family::Copy,
+            Self::Fft { .. } => Family::Fft,
+            Self::Factor { .. } => Family::Factor,
+            Self::Sparse { .. } => Family::Sparse,
+            Self::Random { .. } => Family::Random,
+            Self::Window { .. } => Family::Window,
+            Self::Embedding { .. } => Family::Embedding,
+            Self::Dataframe { .. } => Family::Dataframe,
+            Self::Collective { .. } => Family::Collective,
+            Self::Transfer { .. } => Family::Transfer,
+            Self::HostRead { .. } => Family::HostRead,
+            Self::Synchronise => Family::Synchronise,
+            Self::View => Family::View,
+            Self::HostOnly => Family::HostOnly,
+            Self::Opaque => Family::Opaque,
+        }
+    }
+}
