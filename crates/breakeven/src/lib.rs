@@ -8,9 +8,11 @@
 //! [`kernel`] model.
 
 pub mod error;
+pub mod estimate;
 pub mod hardware;
 pub mod interval;
 pub mod kernel;
+pub mod request;
 pub mod units;
 pub mod workload;
 

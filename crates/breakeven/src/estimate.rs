@@ -1,0 +1,292 @@
+//! The answer: `breakeven.estimate/1`, the one schema that every face shows.
+//!
+//! Modelled and measured times, ratios, money, energy and carbon are intervals; counts and given inputs are scalars.
+//! Unknown is `None` (JSON `null`) with a note that says why, never 0. Keys carry their unit.
+
+use crate::interval::{Basis, Interval};
+use crate::kernel::Bound;
+use serde::{Deserialize, Serialize};
+
+/// The only value `Estimate::schema` has.
+pub const SCHEMA: &str = "breakeven.estimate/1";
+
+/// The whole answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// Always [`SCHEMA`].
+    pub schema: String,
+    /// What was asked about.
+    pub workload: WorkloadSummary,
+    /// The options as understood, for the record.
+    pub options: serde_json::Value,
+    /// The one line.
+    pub summary: Summary,
+    /// The CPU side.
+    pub baseline: Baseline,
+    /// Hot source lines, hottest first. Empty where there is no source.
+    pub sites: Vec<SiteEstimate>,
+    /// One row a GPU.
+    pub estimates: Vec<GpuEstimate>,
+    /// The calculator's formula (numbers only).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub formula: Option<Formula>,
+    /// Edits that would help.
+    pub advice: Vec<Advice>,
+    /// What the reader should know; `code` is a closed, documented set.
+    pub notes: Vec<Note>,
+    /// Whether the user's `--fail-if` policy held; absent where none was set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy_failed: Option<bool>,
+}
+
+/// Size and coverage of the work.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WorkloadSummary {
+    /// For people.
+    pub name: String,
+    /// Array operations.
+    pub ops: u64,
+    /// Kernel launches of the port.
+    pub launches: u64,
+    /// Arithmetic, FLOP; `None` when not known.
+    pub flop: Option<f64>,
+    /// Bytes moved by the ops; `None` when not known.
+    pub bytes: Option<f64>,
+    /// Host to device under the chosen policy.
+    pub h2d_bytes: Option<f64>,
+    /// Device to host under the chosen policy.
+    pub d2h_bytes: Option<f64>,
+    /// Largest sum of live buffers; `None` when not known.
+    pub peak_bytes: Option<f64>,
+    /// Understood op time ÷ (understood + opaque), 0–1.
+    pub coverage: f64,
+}
+
+/// The first line and what it rests on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Over the GPUs asked about.
+    pub verdict: Verdict,
+    /// GPUs whose verdict is `gpu`.
+    pub wins_on: u32,
+    /// GPUs that were estimated and count.
+    pub of: u32,
+    /// Best value: lowest time × cost among the winners (lowest time where no price is known).
+    pub best_gpu: Option<String>,
+    /// The line itself.
+    pub sentence: String,
+}
+
+/// By time alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// speedup.p10 > 1.
+    Gpu,
+    /// speedup.p90 < 1, or it does not fit.
+    Cpu,
+    /// The interval contains 1.
+    Either,
+    /// Too little is covered to say.
+    Unknown,
+}
+
+/// The CPU side of the comparison.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Baseline {
+    /// The CPU's name.
+    pub device: String,
+    /// How its time is known.
+    pub basis: Basis,
+    /// Time; `None` when neither measured, modelled nor given.
+    pub time_s: Option<Interval>,
+    /// Cost of one run, where a price is known.
+    pub cost_usd: Option<Interval>,
+    /// Energy of one run.
+    pub energy_wh: Option<Interval>,
+    /// Carbon of one run, g CO₂e.
+    pub co2_g: Option<Interval>,
+    /// The price used.
+    pub price: Option<Price>,
+}
+
+/// A rental price: of one GPU (or of the CPU machine).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Price {
+    /// Who rents it out; `given` for the user's own figure.
+    pub provider: String,
+    /// Instance type.
+    pub instance: String,
+    /// For the GPUs used: instance price ÷ its GPUs × GPUs used.
+    pub usd_per_h: f64,
+    /// The whole instance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance_usd_per_h: Option<f64>,
+    /// When the price was read, `YYYY-MM-DD` (or as exactly as known); empty when given.
+    pub date: String,
+}
+
+/// One source line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SiteEstimate {
+    /// File as recorded.
+    pub file: String,
+    /// 1-based line.
+    pub line: u32,
+    /// The line itself.
+    pub text: String,
+    /// Library function in between.
+    pub via: Option<String>,
+    /// Time on the CPU.
+    pub time_s: Interval,
+    /// Share of the baseline, 0–1.
+    pub share: f64,
+    /// What would limit it on `summary.best_gpu` (or the GPU named).
+    pub bound_by: Option<Bound>,
+    /// For this line alone.
+    pub verdict: Verdict,
+    /// Time on that GPU.
+    pub gpu_time_s: Option<Interval>,
+}
+
+/// One GPU.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GpuEstimate {
+    /// Catalogue id.
+    pub gpu: String,
+    /// Marketing name.
+    pub name: String,
+    /// Whole program; `None` when it does not fit.
+    pub time_s: Option<Interval>,
+    /// Baseline ÷ this.
+    pub speedup: Option<Interval>,
+    /// Parts of the p50 critical path; they sum to `time_s.p50`.
+    pub breakdown_s: Option<Breakdown>,
+    /// `resident`, `naive`, `as-written`.
+    pub policy: String,
+    /// p50 if every call copied in and out.
+    pub naive_time_s: Option<f64>,
+    /// Achieved, work ÷ time.
+    pub effective_flop_per_s: Option<f64>,
+    /// Largest part of `breakdown_s` other than start-up.
+    pub bound_by: Option<Bound>,
+    /// By time alone.
+    pub verdict: Verdict,
+    /// The weakest basis among parts that make up at least 5 %.
+    pub basis: Basis,
+    /// Whether `peak_bytes` fits the device memory; `None` when not known.
+    pub fits: Option<bool>,
+    /// Memory needed on the device.
+    pub peak_bytes: Option<f64>,
+    /// Cost of one run.
+    pub cost_usd: Option<Interval>,
+    /// The price used.
+    pub price: Option<Price>,
+    /// Energy of one run, board and host share (× PUE in a cloud).
+    pub energy_wh: Option<Interval>,
+    /// Carbon of one run, g CO₂e.
+    pub co2_g: Option<Interval>,
+    /// The size at which this GPU starts to win.
+    pub break_even: Option<BreakEven>,
+    /// Whether it counts in "wins on N of M" (a port exists for its maker).
+    pub counted: bool,
+}
+
+/// Parts of the critical path, s.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the bounds by name")]
+pub struct Breakdown {
+    pub host: f64,
+    pub launch: f64,
+    pub compute: f64,
+    pub memory: f64,
+    pub transfer: f64,
+    pub sync: f64,
+    pub startup: f64,
+}
+
+impl Breakdown {
+    /// The whole path.
+    pub fn total(&self) -> f64 {
+        self.host + self.launch + self.compute + self.memory + self.transfer + self.sync + self.startup
+    }
+
+    /// The largest part other than start-up; `None` when all are zero.
+    pub fn bound(&self) -> Option<Bound> {
+        let parts = [
+            (self.compute, Bound::Compute),
+            (self.memory, Bound::Memory),
+            (self.transfer, Bound::Transfer),
+            (self.launch, Bound::Launch),
+            (self.sync, Bound::Sync),
+            (self.host, Bound::Host),
+        ];
+        let best = parts.iter().fold((0.0, None), |a, &(t, b)| if t > a.0 { (t, Some(b)) } else { a });
+        best.1
+    }
+}
+
+/// The size, batch or reuse count at which the GPU starts to win.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BreakEven {
+    /// Multiple of the present work; `None` when there is none.
+    pub scale: Option<f64>,
+    /// In words: "206.6 GFLOP", "never: …".
+    pub describes: String,
+}
+
+/// The calculator's own formula, evaluated.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Formula {
+    /// GPU time.
+    pub time_s: Interval,
+    /// CPU time ÷ GPU time; `None` without a CPU rate.
+    pub speedup: Option<Interval>,
+    /// Cost of one run.
+    pub cost_usd: Option<Interval>,
+    /// Energy of one run.
+    pub energy_wh: Option<Interval>,
+    /// Every input as used.
+    pub inputs: Vec<FormulaInput>,
+    /// Which given term differs most from the model, and how; `None` when nothing was given that could.
+    pub differs_because: Option<String>,
+}
+
+/// One input of the formula.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FormulaInput {
+    /// As the flag is called, in snake case.
+    pub name: String,
+    /// In the base unit.
+    pub value: f64,
+    /// The base unit: `FLOP`, `B`, `s`, `FLOP/s`, `B/s`, `W`, `USD/h`, `1`.
+    pub unit: String,
+    /// As printed for people.
+    pub text: String,
+    /// `given`, `modelled` or `assumed`.
+    pub basis: Basis,
+    /// Typical range, where there is one.
+    pub typical: Option<String>,
+}
+
+/// One edit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the schema of advice is documented with its first user")]
+pub struct Advice {
+    pub id: String,
+    pub title: String,
+    pub why: String,
+    pub site: Option<String>,
+    pub saves_s: Option<Interval>,
+    pub speedup_after: Option<Interval>,
+    pub patch: Option<String>,
+}
+
+/// Something the reader should know.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Note {
+    /// From the closed set documented in `docs/notes.md`.
+    pub code: String,
+    /// One sentence.
+    pub text: String,
+}

@@ -1,0 +1,147 @@
+//! What a face asks: numbers or a workload, and the user's options. One JSON object, `breakeven.request/1`.
+
+use crate::workload::Workload;
+use serde::{Deserialize, Serialize};
+
+/// A question to the engine. Exactly one of `numbers` and `workload` is set.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// Today's date as `YYYY-MM-DD`: the core has no clock. Price ages need it.
+    #[serde(default)]
+    pub today: String,
+    /// Numbers in, as people type them into a calculator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub numbers: Option<Numbers>,
+    /// A recorded, imported or described program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<Box<Workload>>,
+    /// Everything that is not the work itself.
+    #[serde(default)]
+    pub options: Options,
+}
+
+/// A quantity as typed: a bare number in the base unit, or text with a unit (`"10,000 GFLOPS"`, `"80GiB"`, `"40%"`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Typed {
+    /// In the base unit: FLOP, bytes, seconds, FLOP/s, B/s, W, US dollars, a fraction.
+    Number(f64),
+    /// With a unit.
+    Text(String),
+}
+
+impl From<&str> for Typed {
+    fn from(s: &str) -> Self {
+        Self::Text(s.to_owned())
+    }
+}
+
+/// What kind of work, where only numbers are given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Training of networks.
+    Training,
+    /// Inference.
+    Inference,
+    /// Simulation: stencils, n-body, Monte Carlo.
+    Simulation,
+    /// Array code in NumPy's manner.
+    #[default]
+    Array,
+}
+
+/// The calculator's inputs. Every field may be left out; what is given wins and is marked `given`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Numbers {
+    /// Work, FLOP.
+    pub flops: Option<Typed>,
+    /// Bytes that the work moves through device memory.
+    pub bytes: Option<Typed>,
+    /// Bytes copied to the device.
+    pub data: Option<Typed>,
+    /// Bytes copied back; the same as `data` unless given.
+    pub data_out: Option<Typed>,
+    /// Host link, B/s.
+    pub link: Option<Typed>,
+    /// Host link by its name: `4.0`, `5.0 x8`.
+    pub pcie: Option<Typed>,
+    /// Initialisation, s.
+    pub init: Option<Typed>,
+    /// Kind of work: training, inference, simulation, array.
+    pub kind: Option<String>,
+    /// fp64, fp32, tf32, fp16, bf16, fp8, int8.
+    pub precision: Option<String>,
+    /// What the CPU reaches, FLOP/s.
+    pub cpu_rate: Option<Typed>,
+    /// What the CPU takes, s; instead of `cpu_rate`.
+    pub cpu_time: Option<Typed>,
+    /// Share of the CPU time that can run on the GPU, 0–1.
+    pub parallel_fraction: Option<Typed>,
+    /// Peak of the GPU, FLOP/s, instead of the catalogue's.
+    pub peak: Option<Typed>,
+    /// Device memory bandwidth, B/s, instead of the catalogue's.
+    pub bandwidth: Option<Typed>,
+    /// Share of the peak that is reached, 0–1.
+    pub utilization: Option<Typed>,
+    /// Share of the GPU time lost to Python, 0–1.
+    pub python_overhead: Option<Typed>,
+    /// Factor for the kind of work, instead of the table's.
+    pub workload_factor: Option<Typed>,
+    /// Factor for the precision, instead of the table's.
+    pub precision_factor: Option<Typed>,
+    /// Values held in memory: the footprint table.
+    pub values: Option<Typed>,
+    /// GPUs used together.
+    pub gpus: Option<Typed>,
+    /// Efficiency of each further GPU, 0–1; 0.9 unless given.
+    pub scaling_efficiency: Option<Typed>,
+}
+
+/// Options that every estimate takes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Options {
+    /// GPUs by any name; empty means all of the catalogue.
+    pub gpu: Vec<String>,
+    /// The baseline CPU by name, instead of the recorded or given one.
+    pub cpu: Option<String>,
+    /// The CPU beside the GPU; the recording CPU unless given.
+    pub host_cpu: Option<String>,
+    /// Price of one GPU-hour, USD/h.
+    pub price: Option<Typed>,
+    /// Price of the CPU machine, USD/h.
+    pub cpu_price: Option<Typed>,
+    /// Board power of one GPU, W.
+    pub gpu_watts: Option<Typed>,
+    /// Power of the CPU, W.
+    pub cpu_watts: Option<Typed>,
+    /// Price of electricity, USD/kWh; then cost is that of energy, not of rent.
+    pub electricity: Option<Typed>,
+    /// Country or cloud region: grid carbon, PUE, prices.
+    pub region: Option<String>,
+    /// Cloud provider.
+    pub provider: Option<String>,
+    /// Spot prices.
+    pub spot: bool,
+    /// Only GPUs that rent for at most this, USD/h.
+    pub max_price: Option<Typed>,
+    /// Runs a month, for the monthly bill.
+    pub runs_per_month: Option<Typed>,
+    /// `resident` (default), `naive`, `as-written`.
+    pub policy: Option<String>,
+    /// Port profile: `cupy` (default for NumPy).
+    pub port: Option<String>,
+    /// Leave start-up out of `time_s` on both sides.
+    pub exclude_startup: bool,
+    /// Rows of the GPU table; all in JSON.
+    pub top: Option<u32>,
+    /// `value` (default), `speed`, `cost`, `energy`, `name`.
+    pub sort: Option<String>,
+    /// Further catalogue text (the embedded format) that adds or overrides.
+    pub catalogue: Option<String>,
+    /// A policy such as `speedup<2`: the answer says whether it failed.
+    pub fail_if: Option<String>,
+}
