@@ -54,8 +54,12 @@ pub struct Device {
     pub year: Option<u32>,
     /// Streaming multiprocessors, compute units, Xe cores, or CPU cores.
     pub units: Option<u32>,
+    /// Scalar fp32 lanes in each of those ("CUDA cores per SM", 64 or 128).
+    pub cores_per_unit: Option<u32>,
     /// Boost clock.
     pub boost: Option<Hertz>,
+    /// What the compiler targets: `8.0` for CUDA, `gfx942` for ROCm.
+    pub compute_capability: Option<String>,
     /// Dense peak rates.
     pub peaks: Peaks,
     /// Device memory, all of it.
@@ -64,8 +68,12 @@ pub struct Device {
     pub bandwidth: BytesPerSec,
     /// Last-level cache.
     pub cache: Option<Bytes>,
-    /// Host link, each direction.
+    /// Scratchpad (shared memory, LDS) of each unit.
+    pub shared_per_unit: Option<Bytes>,
+    /// Host link, each direction. `None` when the memory is shared with the host, or the link is not known.
     pub host_link: Option<BytesPerSec>,
+    /// Host and device use the same memory: nothing has to be copied.
+    pub unified_memory: bool,
     /// Board power limit.
     pub tdp: Option<Watts>,
     /// Power with nothing loaded, as measured.

@@ -2,4 +2,4 @@
 
 pub mod device;
 
-pub use device::{Device, DeviceKind, Peaks};
+pub use device::{Device, DeviceKind, Peaks, Vendor};
