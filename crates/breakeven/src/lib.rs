@@ -7,6 +7,7 @@
 //! The way through: a [`workload::Workload`] (recorded, imported or described) and a [`hardware::Device`] meet in the
 //! [`kernel`] model.
 
+pub mod calculator;
 pub mod error;
 pub mod estimate;
 pub mod hardware;

@@ -1,0 +1,3 @@
+//! Numbers in, numbers out.
+
+pub mod formula;
