@@ -14,6 +14,7 @@ pub mod hardware;
 pub mod interval;
 pub mod kernel;
 pub mod request;
+pub mod timeline;
 pub mod units;
 pub mod workload;
 
