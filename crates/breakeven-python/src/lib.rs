@@ -1,8 +1,14 @@
-//! The Python face of the core and the recorder: module `breakeven._native`.
+//! `breakeven._native`: records what NumPy does, in place, and answers through the engine.
+#![allow(dead_code, reason = "the hooks that use these come next")]
+
+mod buffers;
+mod table;
 
 use pyo3::prelude::*;
 
+/// The native module of the package `breakeven`.
 #[pymodule]
-fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("__version__", env!("CARGO_PKG_VERSION"))
+mod _native {
+    #[pymodule_export]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
 }

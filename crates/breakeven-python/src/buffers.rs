@@ -1,0 +1,271 @@
+//! Which memory lives, who made its values, and whether a GPU port would have to copy them in.
+//!
+//! A buffer is known by the address of its first byte while it is allocated. [`Buffers::allocated`] and
+//! [`Buffers::freed`] come from NumPy's allocator in the order in which they happened; memory that another library
+//! owns is known from its first use.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// Stands for the host where an entry index is expected.
+pub(crate) const HOST: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug)]
+struct Live {
+    bytes: u64,
+    /// Its group, once somebody made or used its values.
+    group: Option<u32>,
+    /// The device has its current values.
+    resident: bool,
+}
+
+/// Buffers with the same producer and size, within a factor of two.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    /// Entry that made them, or [`HOST`].
+    pub(crate) producer: u32,
+    /// Bytes of the largest.
+    pub(crate) bytes: u64,
+    /// How many there were.
+    pub(crate) count: u64,
+    /// How many live now.
+    live: u64,
+    /// The most that lived at once.
+    pub(crate) peak_live: u64,
+    /// Position in the order of the first use.
+    pub(crate) first_use: u64,
+    /// Position of the last use.
+    pub(crate) last_use: u64,
+    /// How often the host read or changed one.
+    pub(crate) host_touches: u64,
+}
+
+/// Addresses are spread well enough by one multiplication.
+#[derive(Default)]
+struct AddressHasher(u64);
+
+impl Hasher for AddressHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&b| self.write_u64(b.into()));
+    }
+    fn write_u64(&mut self, word: u64) {
+        let mixed = (self.0 ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = mixed ^ mixed >> 29;
+    }
+    fn write_usize(&mut self, address: usize) {
+        self.write_u64(address as u64);
+    }
+}
+
+type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<AddressHasher>>;
+
+#[derive(Default)]
+struct Groups {
+    list: Vec<Group>,
+    /// By producer (upper half) and size bucket.
+    index: FastMap<u64, u32>,
+}
+
+impl Groups {
+    /// Notes a use of `buffer` in its group, which the first use decides.
+    #[inline]
+    fn used(&mut self, buffer: &mut Live, producer: u32, position: u64) -> &mut Group {
+        let index = *buffer.group.get_or_insert_with(|| {
+            let bucket = 64 - buffer.bytes.leading_zeros();
+            let fresh = self.list.len() as u32;
+            let index = *self.index.entry(u64::from(producer) << 32 | u64::from(bucket)).or_insert(fresh);
+            if index == fresh {
+                let (first_use, last_use) = (position, position);
+                let (bytes, count, live, peak_live, host_touches) = (0, 0, 0, 0, 0);
+                self.list.push(Group { producer, bytes, count, live, peak_live, first_use, last_use, host_touches });
+            }
+            let group = &mut self.list[index as usize];
+            group.bytes = group.bytes.max(buffer.bytes);
+            group.count += 1;
+            group.live += 1;
+            group.peak_live = group.peak_live.max(group.live);
+            index
+        });
+        let group = &mut self.list[index as usize];
+        group.last_use = position;
+        group
+    }
+}
+
+/// All buffers of a process. See the module.
+#[derive(Default)]
+pub(crate) struct Buffers {
+    live: FastMap<usize, Live>,
+    groups: Groups,
+    bytes: Level,
+}
+
+/// A sum that goes up and down, and the highest it has been.
+#[derive(Default)]
+struct Level {
+    now: u64,
+    peak: u64,
+}
+
+impl Level {
+    fn rise(&mut self, by: u64) {
+        self.now += by;
+        self.peak = self.peak.max(self.now);
+    }
+}
+
+impl Buffers {
+    /// NumPy's allocator gave out `bytes` at `address`.
+    #[inline]
+    pub(crate) fn allocated(&mut self, address: usize, bytes: u64) {
+        if let Some(stale) = self.live.insert(address, Live { bytes, group: None, resident: false }) {
+            self.gone(stale);
+        }
+        self.bytes.rise(bytes);
+    }
+
+    /// NumPy's allocator took it back.
+    #[inline]
+    pub(crate) fn freed(&mut self, address: usize) {
+        if let Some(old) = self.live.remove(&address) {
+            self.gone(old);
+        }
+    }
+
+    fn gone(&mut self, old: Live) {
+        self.bytes.now -= old.bytes;
+        if let Some(group) = old.group {
+            self.groups.list[group as usize].live -= 1;
+        }
+    }
+
+    /// An op of entry `producer` wrote to the buffer at `address`, so the device has it now.
+    ///
+    /// `host` says that the values came from the host all the same (`np.array([1, 2])`).
+    #[inline]
+    pub(crate) fn written(&mut self, address: usize, bytes: u64, producer: u32, host: bool, position: u64) {
+        let (buffer, groups) = self.known(address, bytes);
+        buffer.resident = !host;
+        groups.used(buffer, if host { HOST } else { producer }, position);
+    }
+
+    /// An op reads the buffer: the bytes that a GPU port would have to copy in first, 0 where the device has them.
+    #[inline]
+    pub(crate) fn read(&mut self, address: usize, bytes: u64, position: u64) -> u64 {
+        let (buffer, groups) = self.known(address, bytes);
+        let missing = if buffer.resident { 0 } else { buffer.bytes };
+        buffer.resident = true;
+        groups.used(buffer, HOST, position);
+        missing
+    }
+
+    /// The host reads the buffer; false where its values never left the host.
+    pub(crate) fn host_read(&mut self, address: usize, bytes: u64, position: u64) -> bool {
+        let (buffer, groups) = self.known(address, bytes);
+        groups.used(buffer, HOST, position).host_touches += 1;
+        buffer.resident
+    }
+
+    /// The host changed the buffer's values, or made them.
+    pub(crate) fn host_written(&mut self, address: usize, bytes: u64, position: u64) {
+        let (buffer, groups) = self.known(address, bytes);
+        buffer.resident = false;
+        groups.used(buffer, HOST, position).host_touches += 1;
+    }
+
+    #[inline]
+    fn known(&mut self, address: usize, bytes: u64) -> (&mut Live, &mut Groups) {
+        let buffer = self.live.entry(address).or_insert_with(|| {
+            self.bytes.rise(bytes);
+            Live { bytes, group: None, resident: false }
+        });
+        (buffer, &mut self.groups)
+    }
+
+    /// Forgets who made what and how much lived; what is allocated now stays known, with values unknown.
+    pub(crate) fn reset(&mut self) {
+        self.live.values_mut().for_each(|buffer| buffer.group = None);
+        self.groups = Groups::default();
+        self.bytes.peak = self.bytes.now;
+    }
+
+    /// The largest sum of live buffers so far, bytes.
+    pub(crate) fn peak_bytes(&self) -> u64 {
+        self.bytes.peak
+    }
+
+    /// All groups, in the order of their first use.
+    pub(crate) fn groups(&self) -> &[Group] {
+        &self.groups.list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_array_is_copied_in_once() {
+        let mut buffers = Buffers::default();
+        buffers.allocated(16, 800);
+        assert_eq!(buffers.read(16, 800, 0), 800);
+        assert_eq!(buffers.read(16, 800, 1), 0);
+        buffers.host_written(16, 800, 2);
+        assert_eq!(buffers.read(16, 800, 2), 800);
+    }
+
+    #[test]
+    fn what_an_op_made_is_there() {
+        let mut buffers = Buffers::default();
+        buffers.allocated(16, 800);
+        buffers.written(16, 800, 3, false, 0);
+        assert_eq!(buffers.read(16, 800, 1), 0);
+        assert!(buffers.host_read(16, 800, 2));
+        assert_eq!(buffers.groups()[0].producer, 3);
+        assert_eq!(buffers.groups()[0].host_touches, 1);
+    }
+
+    #[test]
+    fn a_list_made_into_an_array_is_the_hosts() {
+        let mut buffers = Buffers::default();
+        buffers.allocated(16, 24);
+        buffers.written(16, 24, 3, true, 0);
+        assert!(!buffers.host_read(16, 24, 1));
+        assert_eq!(buffers.read(16, 24, 1), 24);
+        assert_eq!(buffers.groups()[0].producer, HOST);
+    }
+
+    #[test]
+    fn an_address_used_again_is_another_buffer() {
+        let mut buffers = Buffers::default();
+        for _ in 0..10 {
+            buffers.allocated(16, 800);
+            buffers.written(16, 800, 1, false, 0);
+            buffers.freed(16);
+        }
+        let group = &buffers.groups()[0];
+        assert_eq!((group.count, group.peak_live, buffers.peak_bytes()), (10, 1, 800));
+        buffers.allocated(16, 800);
+        assert_eq!(buffers.read(16, 800, 11), 800);
+    }
+
+    #[test]
+    fn the_peak_is_of_what_lives_at_once() {
+        let mut buffers = Buffers::default();
+        buffers.allocated(16, 100);
+        buffers.allocated(32, 50);
+        buffers.freed(16);
+        buffers.allocated(48, 60);
+        assert_eq!(buffers.peak_bytes(), 150);
+    }
+
+    #[test]
+    fn freeing_what_was_never_seen_is_nothing() {
+        let mut buffers = Buffers::default();
+        buffers.freed(16);
+        assert_eq!(buffers.peak_bytes(), 0);
+    }
+}

@@ -1,0 +1,107 @@
+"""The native module: NumPy hooks, the table of events that every recorder writes to, and the engine."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+# Hooks -----------------------------------------------------------------------------------------------------------
+
+def unsupported() -> str | None:
+    """Why native hooks may not run in this process, one sentence, or None where they may."""
+
+MECHANISMS: tuple[str, ...]
+"""Names that `install` takes: ufunc, dispatcher, methods, mapping, number, text, iterate, buffer, alloc, random, clock."""
+
+def install(mechanisms: Sequence[str] | None = None) -> dict[str, str]:
+    """Patch NumPy in place and test every hook with a tiny op.
+
+    Returns `{mechanism: "on"}`, or the reason why one is off. Raises RuntimeError where `unsupported()` says so.
+    A second call does nothing new. Recording begins with `start`.
+    """
+
+def undo() -> None:
+    """Put back every pointer that is still ours."""
+
+def rescan() -> int:
+    """Hook ufuncs and array functions of modules imported since; returns how many were new."""
+
+# Recording -------------------------------------------------------------------------------------------------------
+
+def start() -> None:
+    """Begin, or nest."""
+
+def stop() -> None:
+    """End the innermost `start`."""
+
+def recording() -> bool:
+    """Whether a `start` is open."""
+
+def reset() -> None:
+    """Forget everything recorded; hooks stay."""
+
+def event(
+    name: str,
+    inputs: tuple[Any, ...],
+    outputs: tuple[Any, ...],
+    ns: int,
+    file: str,
+    line: int,
+    function: str,
+    via: str | None = None,
+    keywords: Mapping[str, Any] | None = None,
+) -> None:
+    """One array op that ended just now and took `ns`.
+
+    `name` is the public name (`numpy.linalg.svd`); arrays among inputs and outputs count, other objects do not.
+    `keywords` matter only where shapes do not tell (`axis`).
+    """
+
+def enter(name: str) -> int:
+    """Begin a library call that is one op; hooked calls inside are not recorded apart. Returns a token for `leave`."""
+
+def leave(token: int, inputs: tuple[Any, ...], result: Any, keywords: Mapping[str, Any] | None = None) -> None:
+    """End it. The site is the innermost user frame. `result` None records nothing (the call raised)."""
+
+def host_made(array: Any) -> None:
+    """This array's values come from the host (a file, a list): a GPU port must copy it in at first use."""
+
+def host_read(array: Any) -> None:
+    """The host reads this array's values (`print(a)`, `float(a)`)."""
+
+def marker(clock: str) -> None:
+    """The script read a clock, such as `time.perf_counter`."""
+
+def idle(ns: int) -> None:
+    """The script slept, or waited for input."""
+
+def unseen(reason: str, text: str, ns: int = 0) -> None:
+    """Something ran and was not seen as ops; `reason` is a stable name, `text` one sentence."""
+
+def on_library_code(*prefixes: str) -> None:
+    """File name prefixes that are no user code, besides the standard library and site-packages."""
+
+def calibrate() -> float:
+    """What one event costs in this process, ns; measured on a tiny op, kept for the file."""
+
+# Files -----------------------------------------------------------------------------------------------------------
+
+def set_program(program: str) -> None:
+    """Set fields of `program` in the workload, as a JSON object (name, argv, versions, recorder, start_unix_ms, exit,
+    startup_ns, wall_ns, cpu, cpu_threads). `wall_ns` absent means: from the first `start` until now, while events are
+    being recorded."""
+
+def flush(path: str) -> None:
+    """Write the workload to `path`: a temporary file beside it, then a rename. OSError where that fails."""
+
+def flush_every(path: str, seconds: float) -> None:
+    """Flush by itself from now on, at an event once so much time has passed; `seconds` 0 ends that."""
+
+def snapshot() -> str:
+    """The workload so far, as JSON (`breakeven.workload/1`)."""
+
+def after_fork_child(path: str | None = None) -> None:
+    """In a child made by fork: forget the parent's counts and flush to `path` from now on."""
+
+# Engine ----------------------------------------------------------------------------------------------------------
+
+def answer(request: str) -> str:
+    """The engine's answer to a JSON request, as JSON. ValueError on bad input, with a hint."""
