@@ -13,6 +13,7 @@ pub mod estimate;
 pub mod hardware;
 pub mod interval;
 pub mod kernel;
+pub mod lower;
 pub mod quantity;
 pub mod request;
 pub mod timeline;

@@ -1,0 +1,70 @@
+//! Element-wise functions: how much each element costs, and how many elements there are.
+
+use super::call::{Call, broadcast, product};
+use crate::workload::Op;
+use std::sync::OnceLock;
+
+/// What one element of an element-wise function costs (`callables/flops.csv` says where each figure comes from).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cost {
+    /// Arrays read, when none of the operands is a scalar.
+    pub operands: u32,
+    /// FLOP per element: an add, a multiply or a compare is 1.
+    pub flop: f64,
+    /// Whether it is computed by a polynomial (`exp`, `sin`) rather than an instruction.
+    pub transcendental: bool,
+}
+
+/// One element of a function named in `callables/flops.csv`.
+pub(super) fn cost(function: &str) -> Option<Cost> {
+    static COSTS: OnceLock<Vec<(String, Cost)>> = OnceLock::new();
+    let costs = COSTS.get_or_init(|| {
+        super::callable::rows(include_str!("../../callables/flops.csv"))
+            .filter_map(|r| {
+                let cost = Cost {
+                    operands: r.get(1)?.parse().ok()?,
+                    flop: r.get(2)?.parse().ok()?,
+                    transcendental: r.get(3)? == "yes",
+                };
+                Some((r.get(0)?.to_owned(), cost))
+            })
+            .collect()
+    });
+    costs.iter().find(|(name, _)| name == function).map(|&(_, cost)| cost)
+}
+
+/// Elements of the broadcast of everything read and written.
+pub(super) fn broadcast_count(call: &Call) -> u64 {
+    product(&broadcast(call.inputs.iter().chain(call.outputs).map(|a| a.shape.as_slice())))
+}
+
+/// The function applied to the broadcast of its operands.
+pub(super) fn map(cost: Cost, call: &Call) -> Op {
+    Op::Elementwise {
+        n: broadcast_count(call),
+        inputs: call.inputs.len() as u32,
+        flop_per_element: cost.flop,
+        transcendental: cost.transcendental,
+    }
+}
+
+/// The function applied to every pair of elements of two arrays: `ufunc.outer`, `kron`.
+pub(super) fn outer(cost: Cost, call: &Call) -> Op {
+    Op::Elementwise {
+        n: call.input(0).saturating_mul(call.input(1)),
+        inputs: call.inputs.len() as u32,
+        flop_per_element: cost.flop,
+        transcendental: cost.transcendental,
+    }
+}
+
+/// As many elements as all results have together: `meshgrid`, `gradient`, `modf`.
+pub(super) fn map_all_outputs(cost: Cost, call: &Call) -> Op {
+    let n = call.outputs.iter().fold(0, |n: u64, a| n.saturating_add(a.count()));
+    Op::Elementwise {
+        n,
+        inputs: call.inputs.len() as u32,
+        flop_per_element: cost.flop,
+        transcendental: cost.transcendental,
+    }
+}
