@@ -15,6 +15,7 @@ pub mod interval;
 pub mod kernel;
 pub mod lower;
 pub mod quantity;
+pub mod report;
 pub mod request;
 pub mod timeline;
 pub mod units;

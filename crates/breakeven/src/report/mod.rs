@@ -1,0 +1,23 @@
+//! An [`Estimate`](crate::estimate::Estimate) for people and programs: text, Markdown, JSON.
+//!
+//! Rounding and number words live here alone, so that the command and the page print the same digits. Nothing here
+//! estimates anything: a report shows what an estimate holds and never asks a model.
+
+pub mod words;
+
+mod explain;
+mod json;
+mod markdown;
+mod rows;
+mod sentence;
+mod table;
+mod text;
+
+pub use json::json;
+pub use markdown::markdown;
+pub use sentence::{held_back, sentence};
+pub use table::{Align, Table};
+pub use text::{TextOptions, text};
+
+#[cfg(test)]
+mod examples;

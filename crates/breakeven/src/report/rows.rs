@@ -1,0 +1,175 @@
+//! The tables and closing lines that text and Markdown share.
+
+use super::explain::basis;
+use super::sentence::chosen;
+use super::table::{Align, Table};
+use super::words;
+use crate::estimate::{Estimate, GpuEstimate, SiteEstimate, Verdict};
+use crate::kernel::Bound;
+
+/// The CPU, then the first `top` GPUs.
+pub(super) fn gpus(e: &Estimate, top: usize) -> Table {
+    use Align::{Left, Right};
+    let mut table = Table::new(&[
+        ("device", Left),
+        ("time", Right),
+        ("speedup", Left),
+        ("cost", Right),
+        ("energy", Right),
+        ("CO₂", Right),
+        ("price", Right),
+        ("bound by", Left),
+        ("basis", Left),
+        ("verdict", Left),
+    ]);
+    let b = &e.baseline;
+    if b.time_s.is_some() {
+        table.row(vec![
+            format!("CPU: {}", words::printable(&b.device, 40)),
+            words::p50(b.time_s, words::seconds),
+            "1×".to_owned(),
+            known(b.cost_usd.map(|c| words::usd(c.p50))),
+            known(b.energy_wh.map(|w| words::watt_hours(w.p50))),
+            known(b.co2_g.map(|c| words::grams(c.p50))),
+            known(b.price.as_ref().map(|p| words::usd_per_h(p.usd_per_h))),
+            String::new(),
+            basis(b.basis).to_owned(),
+            String::new(),
+        ]);
+    }
+    for g in e.estimates.iter().take(top) {
+        table.row(gpu(g));
+    }
+    table
+}
+
+fn gpu(g: &GpuEstimate) -> Vec<String> {
+    vec![
+        words::printable(&g.name, 40),
+        known(g.time_s.map(|t| words::seconds(t.p50))),
+        known(g.speedup.map(words::speedup)),
+        known(g.cost_usd.map(|c| words::usd(c.p50))),
+        known(g.energy_wh.map(|w| words::watt_hours(w.p50))),
+        known(g.co2_g.map(|c| words::grams(c.p50))),
+        known(g.price.as_ref().map(|p| words::usd_per_h(p.usd_per_h))),
+        g.bound_by.map(bound).unwrap_or_default().to_owned(),
+        if g.time_s.is_some() { basis(g.basis).to_owned() } else { String::new() },
+        if g.fits == Some(false) { "does not fit".to_owned() } else { verdict(g.verdict).to_owned() },
+    ]
+}
+
+fn known(text: Option<String>) -> String {
+    text.unwrap_or_else(|| words::UNKNOWN.to_owned())
+}
+
+/// The first `top` source lines. The code comes last, so that its width disturbs nobody.
+pub(super) fn sites(e: &Estimate, top: usize) -> Table {
+    use Align::{Left, Right};
+    let on = chosen(e).map_or_else(|| "on the GPU".to_owned(), |g| format!("on {}", words::printable(&g.name, 30)));
+    let mut table = Table::new(&[
+        ("line", Left),
+        ("CPU", Right),
+        ("share", Right),
+        (&on, Right),
+        ("bound by", Left),
+        ("verdict", Left),
+        ("code", Left),
+    ]);
+    for s in e.sites.iter().take(top) {
+        table.row(vec![
+            place(s),
+            words::seconds(s.time_s.p50),
+            words::percent(s.share),
+            known(s.gpu_time_s.map(|t| words::seconds(t.p50))),
+            s.bound_by.map(bound).unwrap_or_default().to_owned(),
+            verdict(s.verdict).to_owned(),
+            source(s),
+        ]);
+    }
+    table
+}
+
+/// `heat.py:14`: the file's own name, for a table.
+fn place(s: &SiteEstimate) -> String {
+    let name = s.file.rsplit(['/', '\\']).next().unwrap_or(&s.file);
+    format!("{}:{}", words::printable(name, 40), s.line)
+}
+
+/// The source line, and the library function between it and the arrays.
+fn source(s: &SiteEstimate) -> String {
+    let text = words::printable(s.text.trim(), 60);
+    s.via.as_ref().map_or_else(|| text.clone(), |via| format!("{text} (via {})", words::printable(via, 60)))
+}
+
+/// A verdict as printed in a table.
+pub(super) fn verdict(v: Verdict) -> &'static str {
+    match v {
+        Verdict::Gpu => "gpu",
+        Verdict::Cpu => "cpu",
+        Verdict::Either => "either",
+        Verdict::Unknown => "unknown",
+    }
+}
+
+/// A bound as printed in a table.
+pub(super) fn bound(b: Bound) -> &'static str {
+    match b {
+        Bound::Compute => "compute",
+        Bound::Memory => "memory",
+        Bound::Transfer => "transfer",
+        Bound::Launch => "launch",
+        Bound::Sync => "sync",
+        Bound::Host => "host",
+    }
+}
+
+/// The size at which the chosen GPU starts to win, and what it takes when warm.
+pub(super) fn remarks(e: &Estimate) -> Vec<String> {
+    let Some(g) = chosen(e) else { return Vec::new() };
+    let mut lines = Vec::new();
+    if let (Some(parts), Some(time)) = (g.breakdown_s, g.time_s)
+        && parts.startup >= 0.1 * time.p50
+    {
+        let warm = words::seconds((time.p50 - parts.startup).max(0.0));
+        lines
+            .push(format!("Start-up is {} of the GPU time; once warm it takes {warm}.", words::seconds(parts.startup)));
+    }
+    if let (Some(naive), Some(time)) = (g.naive_time_s, g.time_s)
+        && naive > 1.5 * time.p50
+    {
+        lines.push(format!("Copying in and out at each call would take {} instead.", words::seconds(naive)));
+    }
+    if let Some(even) = &g.break_even {
+        let describes = words::printable(even.describes.trim_end_matches('.'), 200);
+        lines.push(match describes.strip_prefix("never") {
+            Some(why) => format!("Never breaks even{why}."),
+            None => format!("Breaks even at {describes}."),
+        });
+    }
+    if let Some(why) = e.formula.as_ref().and_then(|f| f.differs_because.as_ref()) {
+        lines.push(words::printable(why, 400));
+    }
+    lines
+}
+
+/// What the answer rests on: coverage and amounts. Always the last line.
+pub(super) fn coverage(e: &Estimate) -> String {
+    let w = &e.workload;
+    let amounts = [
+        (w.ops > 0).then(|| format!("{} ops", words::count(w.ops))),
+        (w.launches > 0).then(|| format!("{} launches", words::count(w.launches))),
+        w.flop.map(words::flop),
+        w.bytes.map(|b| format!("{} moved", words::bytes(b))),
+        w.h2d_bytes.map(|b| format!("{} to the GPU", words::bytes(b))),
+        w.d2h_bytes.map(|b| format!("{} back", words::bytes(b))),
+        w.peak_bytes.map(|b| format!("{} at peak", words::memory(b))),
+    ];
+    let amounts: Vec<String> = amounts.into_iter().flatten().collect();
+    let rests = if e.formula.is_some() {
+        "numbers as given; nothing was run".to_owned()
+    } else {
+        format!("{} of the array time is understood", words::percent(w.coverage))
+    };
+    let sep = if amounts.is_empty() { "" } else { " · " };
+    format!("coverage: {rests}{sep}{}", amounts.join(" · "))
+}

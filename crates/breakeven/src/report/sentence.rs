@@ -1,0 +1,152 @@
+//! The one line that comes first, and the one that says what holds the GPU back.
+
+use super::words;
+use crate::estimate::{Estimate, GpuEstimate, Verdict};
+use crate::kernel::Bound;
+
+/// The answer in one line: the calculator's for one GPU, the field's for many.
+pub fn sentence(e: &Estimate) -> String {
+    match e.estimates.as_slice() {
+        [] => "No GPU to compare with.".to_owned(),
+        [one] => for_one(e, one),
+        _ => for_many(e),
+    }
+}
+
+/// The GPU that the reasons speak of: the best value, else the fastest, else the first.
+pub(super) fn chosen(e: &Estimate) -> Option<&GpuEstimate> {
+    let best = e.summary.best_gpu.as_ref().and_then(|id| e.estimates.iter().find(|g| &g.gpu == id));
+    best.or_else(|| closest(e)).or_else(|| e.estimates.first())
+}
+
+/// The GPU that comes closest to winning, or wins by most.
+fn closest(e: &Estimate) -> Option<&GpuEstimate> {
+    let counted = e.estimates.iter().filter(|g| g.counted || e.estimates.len() == 1);
+    counted.filter_map(|g| Some((g, rank(g)?))).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(g, _)| g)
+}
+
+/// Larger is better: the speedup, or the rate where there is nothing to compare with.
+fn rank(g: &GpuEstimate) -> Option<f64> {
+    g.speedup.map(|s| s.p50).or_else(|| g.time_s.map(|t| 1.0 / t.p50))
+}
+
+fn for_one(e: &Estimate, g: &GpuEstimate) -> String {
+    let name = words::printable(&g.name, 60);
+    if g.fits == Some(false) {
+        let needs = g.peak_bytes.map_or(String::new(), |b| format!(": it needs {} of device memory", words::memory(b)));
+        return format!("Does not fit on {name}{needs}.");
+    }
+    let Some(time) = g.time_s else { return format!("No time is known for {name}.") };
+    let gpu_time = words::seconds(time.p50);
+    let (Some(cpu), Some(speedup)) = (e.baseline.time_s, g.speedup) else {
+        return format!("{gpu_time} on {name}{}; no CPU time to compare with.", extras(g));
+    };
+    let cpu_time = words::seconds(cpu.p50);
+    let extras = extras(g);
+    match g.verdict {
+        Verdict::Gpu => {
+            format!(
+                "{} faster{} on {name}: {gpu_time} against {cpu_time} on the CPU{extras}",
+                words::times(speedup.p50),
+                words::range(speedup)
+            )
+        }
+        Verdict::Cpu => {
+            format!(
+                "CPU is faster: {cpu_time} against {gpu_time} on {name} ({} slower on GPU){extras}",
+                words::times(1.0 / speedup.p50)
+            )
+        }
+        Verdict::Either => format!(
+            "Either will do: {gpu_time} on {name} against {cpu_time} on the CPU, {}, too close to call{extras}",
+            words::speedup(speedup)
+        ),
+        Verdict::Unknown => format!("{} On {name} the rest would be {}.", not_enough(e), words::speedup(speedup)),
+    }
+}
+
+/// ` · $0.0001 · 0.12 Wh`, as far as known.
+fn extras(g: &GpuEstimate) -> String {
+    let cost = g.cost_usd.map(|c| format!(" · {}", words::usd(c.p50)));
+    let energy = g.energy_wh.map(|w| format!(" · {}", words::watt_hours(w.p50)));
+    cost.unwrap_or_default() + &energy.unwrap_or_default()
+}
+
+fn not_enough(e: &Estimate) -> String {
+    format!("Not enough evidence: {} of the array time is understood.", words::percent(e.workload.coverage))
+}
+
+fn for_many(e: &Estimate) -> String {
+    let of = e.summary.of;
+    let Some(g) = chosen(e) else { return not_enough(e) };
+    let name = words::printable(&g.name, 60);
+    if e.baseline.time_s.is_none() && g.time_s.is_some() {
+        return format!(
+            "Best value: {name} — {}{}; no CPU time to compare with.",
+            words::p50(g.time_s, words::seconds),
+            extras(g)
+        );
+    }
+    match (e.summary.verdict, g.speedup) {
+        (Verdict::Gpu, Some(s)) => {
+            let cost = g.cost_usd.map(|c| format!(", {} per run", words::usd(c.p50))).unwrap_or_default();
+            let cpu = match (&g.cost_usd, e.baseline.cost_usd) {
+                (Some(_), Some(c)) => format!(" (CPU: {})", words::usd(c.p50)),
+                _ => String::new(),
+            };
+            let wins = e.summary.wins_on;
+            format!(
+                "GPU wins on {wins} of {of} GPUs. Best value: {name} — {} faster{}{cost}{cpu}.",
+                words::times(s.p50),
+                words::range(s)
+            )
+        }
+        (Verdict::Cpu, Some(s)) => {
+            format!("CPU is faster than all {of} GPUs. Closest: {name} — {} slower on GPU.", words::times(1.0 / s.p50))
+        }
+        (Verdict::Cpu, None) => format!("CPU it is: the work fits on none of {of} GPUs."),
+        (Verdict::Either, Some(s)) => {
+            format!("Too close to call on {of} GPUs. Closest: {name} — {}.", words::speedup(s))
+        }
+        (Verdict::Unknown, _) | (_, None) => not_enough(e),
+    }
+}
+
+/// What limits the chosen GPU, with its share of the time there and the first advice:
+/// `Held back by kernel launches (58 %). Fusing … → 19× [14–24].` `None` when nothing is known of
+/// it, or when start-up takes the most: that is told apart.
+pub fn held_back(e: &Estimate) -> Option<String> {
+    let g = chosen(e)?;
+    let parts = g.breakdown_s?;
+    let total = parts.total();
+    let bound = g.bound_by?;
+    let share = match bound {
+        Bound::Compute => parts.compute,
+        Bound::Memory => parts.memory,
+        Bound::Transfer => parts.transfer,
+        Bound::Launch => parts.launch,
+        Bound::Sync => parts.sync,
+        Bound::Host => parts.host,
+    } / total;
+    if !share.is_finite() || parts.startup > 0.5 * total {
+        return None;
+    }
+    let mut line = format!("Held back by {} ({}).", limit(bound), words::percent(share));
+    if let Some(advice) = e.advice.first() {
+        let after = advice.speedup_after.map(|s| format!(" → {}", words::speedup(s))).unwrap_or_default();
+        line += &format!(" {}{after}.", words::printable(advice.title.trim_end_matches('.'), 200));
+    }
+    Some(line)
+}
+
+/// A bound as the thing that limits.
+fn limit(bound: Bound) -> &'static str {
+    match bound {
+        Bound::Compute => "arithmetic",
+        Bound::Memory => "device memory",
+        Bound::Transfer => "copies between host and GPU",
+        Bound::Launch => "kernel launches",
+        Bound::Sync => "waiting for results",
+        Bound::Host => "Python and CPU code",
+    }
+}

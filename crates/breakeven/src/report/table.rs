@@ -1,0 +1,125 @@
+//! Columns that line up, in text and in Markdown.
+
+use super::words::UNKNOWN;
+
+/// Which side a column keeps to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Align {
+    /// Names.
+    Left,
+    /// Figures.
+    Right,
+}
+
+/// A header and rows of as many cells. Cells are counted by character.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    columns: Vec<(String, Align)>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table without rows.
+    pub fn new(columns: &[(&str, Align)]) -> Self {
+        Self { columns: columns.iter().map(|(name, align)| ((*name).to_owned(), *align)).collect(), rows: Vec::new() }
+    }
+
+    /// One more row; missing cells are empty.
+    pub fn row(&mut self, cells: Vec<String>) {
+        self.rows.push(cells);
+    }
+
+    /// Whether no row was added.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Columns in which nothing is known are left out.
+    fn shown(&self) -> Vec<usize> {
+        let known = |cell: &String| !cell.is_empty() && cell != UNKNOWN;
+        let filled = |c: usize| self.rows.iter().any(|row| row.get(c).is_some_and(known));
+        (0..self.columns.len()).filter(|&c| filled(c)).collect()
+    }
+
+    /// Lines indented by two, columns two apart; `paint` colours a padded cell by its row (the header is `None`)
+    /// and text.
+    pub fn text(&self, paint: impl Fn(Option<usize>, &str, String) -> String) -> String {
+        let shown = self.shown();
+        let widths: Vec<usize> = shown
+            .iter()
+            .map(|&c| {
+                let cells = self.rows.iter().map(|row| row.get(c).map_or(0, |cell| cell.chars().count()));
+                cells.max().unwrap_or(0).max(self.columns[c].0.chars().count())
+            })
+            .collect();
+        let header: Vec<&str> = self.columns.iter().map(|(name, _)| name.as_str()).collect();
+        let mut out = String::new();
+        let mut line = |row: Option<usize>, cells: &[&str]| {
+            let mut text = String::new();
+            for (i, &c) in shown.iter().enumerate() {
+                let cell = cells.get(c).copied().unwrap_or("");
+                let pad = " ".repeat(widths[i] - cell.chars().count());
+                let last = i + 1 == shown.len();
+                let padded = match self.columns[c].1 {
+                    Align::Right => pad + cell,
+                    Align::Left if last => cell.to_owned(),
+                    Align::Left => cell.to_owned() + &pad,
+                };
+                text += "  ";
+                text += &paint(row, cell, padded);
+            }
+            out += text.trim_end();
+            out.push('\n');
+        };
+        line(None, &header);
+        for (i, row) in self.rows.iter().enumerate() {
+            line(Some(i), &row.iter().map(String::as_str).collect::<Vec<_>>());
+        }
+        out
+    }
+
+    /// The same table with every header and cell changed.
+    #[must_use]
+    pub fn map(mut self, change: impl Fn(&str) -> String) -> Self {
+        let headers = self.columns.iter_mut().map(|(name, _)| name);
+        for cell in headers.chain(self.rows.iter_mut().flatten()) {
+            *cell = change(cell);
+        }
+        self
+    }
+
+    /// A Markdown table; the caller has escaped the cells.
+    pub fn markdown(&self) -> String {
+        let shown = self.shown();
+        let line = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
+        let mut out = line(shown.iter().map(|&c| self.columns[c].0.as_str()).collect());
+        out += &line(shown.iter().map(|&c| if self.columns[c].1 == Align::Right { "---:" } else { "---" }).collect());
+        for row in &self.rows {
+            out += &line(shown.iter().map(|&c| row.get(c).map_or("", String::as_str)).collect());
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_keep_right_and_empty_columns_go() {
+        let mut table = Table::new(&[("GPU", Align::Left), ("never", Align::Left), ("time", Align::Right)]);
+        table.row(vec!["L4".into(), String::new(), "1.3 s".into()]);
+        table.row(vec!["H100".into(), String::new(), "250 ms".into()]);
+        insta::assert_snapshot!(table.text(|_, _, cell| cell), @"
+          GPU     time
+          L4     1.3 s
+          H100  250 ms
+        ");
+        insta::assert_snapshot!(table.markdown(), @"
+        | GPU | time |
+        | --- | ---: |
+        | L4 | 1.3 s |
+        | H100 | 250 ms |
+        ");
+    }
+}

@@ -1,0 +1,263 @@
+//! Text for a terminal: the verdict, the GPUs, the hot lines, what the reader should know, what it rests on.
+
+use super::{explain, held_back, rows, words};
+use crate::estimate::Estimate;
+
+/// How a face wants its text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TextOptions {
+    /// ANSI colours.
+    pub color: bool,
+    /// The formula with every input, its unit, basis and typical range.
+    pub explain: bool,
+    /// Only the first lines: the verdict and what holds it back.
+    pub quiet: bool,
+    /// Rows of the GPU table; 10 unless given.
+    pub top: Option<u32>,
+}
+
+/// Rows of a table unless the user says otherwise.
+const TOP: usize = 10;
+
+/// The whole report, each line ended.
+pub fn text(e: &Estimate, options: &TextOptions) -> String {
+    let paint = Paint(options.color);
+    let mut out = paint.bold(&words::printable(&e.summary.sentence, 400)) + "\n";
+    if let Some(line) = held_back(e) {
+        out += &line;
+        out.push('\n');
+    }
+    for line in rows::remarks(e) {
+        out += &line;
+        out.push('\n');
+    }
+    if options.quiet {
+        return out;
+    }
+
+    if e.baseline.time_s.is_some() || !e.estimates.is_empty() {
+        let top = options.top.map_or(TOP, |n| usize::try_from(n).unwrap_or(usize::MAX));
+        out.push('\n');
+        out += &rows::gpus(e, top).text(|row, cell, padded| paint.cell(row, cell, padded));
+        let hidden = e.estimates.len().saturating_sub(top);
+        if hidden > 0 {
+            out += &paint.dim(&format!("  … {hidden} more: --top {} shows all", e.estimates.len()));
+            out.push('\n');
+        }
+    }
+    if !e.sites.is_empty() {
+        out.push('\n');
+        out += &rows::sites(e, TOP).text(|row, cell, padded| paint.cell(row, cell, padded));
+        let hidden = e.sites.len().saturating_sub(TOP);
+        if hidden > 0 {
+            out += &paint.dim(&format!("  … {hidden} more lines: --format json lists all"));
+            out.push('\n');
+        }
+    }
+    if e.advice.len() > 1 {
+        out += "\nwould help\n";
+        for advice in &e.advice {
+            let after = advice.speedup_after.map(|s| format!(" → {}", words::speedup(s))).unwrap_or_default();
+            out += &format!("  {}{after}\n", words::printable(&advice.title, 200));
+        }
+    }
+    if let Some(formula) = &e.formula {
+        out.push('\n');
+        if options.explain {
+            for line in explain::FORMULA {
+                out += &format!("  {line}\n");
+            }
+            out.push('\n');
+            out += &explain::inputs(formula).text(|row, cell, padded| paint.cell(row, cell, padded));
+        } else {
+            for line in explain::echo(formula) {
+                out += &line;
+                out.push('\n');
+            }
+        }
+    }
+    out.push('\n');
+    for note in &e.notes {
+        out += &format!("{} {}\n", paint.dim("note:"), words::printable(&note.text, 600));
+    }
+    out += &paint.dim(&rows::coverage(e));
+    out.push('\n');
+    out
+}
+
+/// ANSI colours, or nothing.
+struct Paint(bool);
+
+impl Paint {
+    fn with(&self, code: &str, text: &str) -> String {
+        if self.0 { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+
+    fn bold(&self, text: &str) -> String {
+        self.with("1", text)
+    }
+
+    fn dim(&self, text: &str) -> String {
+        self.with("2", text)
+    }
+
+    /// Headers are dim; verdicts and unknowns have their colour.
+    fn cell(&self, row: Option<usize>, cell: &str, padded: String) -> String {
+        match (row, cell) {
+            (None, _) | (_, words::UNKNOWN | "assumed") => self.dim(&padded),
+            (_, "gpu") => self.with("32", &padded),
+            (_, "cpu" | "does not fit") => self.with("31", &padded),
+            (_, "either" | "unknown") => self.with("33", &padded),
+            _ => padded,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::examples;
+    use super::*;
+
+    fn plain(e: &Estimate) -> String {
+        text(e, &TextOptions::default())
+    }
+
+    #[test]
+    fn one_gpu_from_numbers() {
+        insta::assert_snapshot!(plain(&examples::numbers()), @"
+        19× faster on RTX 3080: 1.3 s against 25 s on the CPU · $0.0001 · 0.12 Wh
+        Held back by arithmetic (62 %).
+        Start-up is 469 ms of the GPU time; once warm it takes 831 ms.
+        Breaks even at 206.6 GFLOP (yours: 10 TFLOP).
+        You assumed 12.5 TFLOP/s; fp32 array work on this card reaches 3–9 TFLOP/s.
+
+          device             time  speedup     cost   energy    price  bound by  basis  verdict
+          CPU: 400 GFLOP/s   25 s  1×             ?        ?        ?            given
+          RTX 3080          1.3 s  19×      $0.0001  0.12 Wh  $0.80/h  compute   given  gpu
+
+        given: flops 10 TFLOP · data 1 GB · link 32 GB/s · utilization 100 %
+        assumed: workload factor 1
+
+        coverage: numbers as given; nothing was run · 10 TFLOP · 1.0 GB to the GPU · 0 B back
+        ");
+    }
+
+    #[test]
+    fn explained() {
+        let options = TextOptions { explain: true, ..TextOptions::default() };
+        insta::assert_snapshot!(text(&examples::numbers(), &options), @"
+        19× faster on RTX 3080: 1.3 s against 25 s on the CPU · $0.0001 · 0.12 Wh
+        Held back by arithmetic (62 %).
+        Start-up is 469 ms of the GPU time; once warm it takes 831 ms.
+        Breaks even at 206.6 GFLOP (yours: 10 TFLOP).
+        You assumed 12.5 TFLOP/s; fp32 array work on this card reaches 3–9 TFLOP/s.
+
+          device             time  speedup     cost   energy    price  bound by  basis  verdict
+          CPU: 400 GFLOP/s   25 s  1×             ?        ?        ?            given
+          RTX 3080          1.3 s  19×      $0.0001  0.12 Wh  $0.80/h  compute   given  gpu
+
+          effective rate = peak × utilisation × (1 − python overhead) × workload factor × precision factor
+          GPU time = max(FLOP ÷ effective rate, bytes ÷ (bandwidth × 0.85)) + data ÷ link + initialisation
+          CPU time = FLOP ÷ CPU rate
+          with a parallel fraction p < 1 the first term becomes (1 − p) × CPU time + p × that term
+          cost = hours × price; energy = watts × time × GPUs
+
+          input               value  basis    typical
+          flops            10 TFLOP  given
+          data                 1 GB  given
+          link              32 GB/s  given    8–64 GB/s
+          utilization         100 %  given    0.05–0.80
+          workload_factor         1  assumed
+
+        coverage: numbers as given; nothing was run · 10 TFLOP · 1.0 GB to the GPU · 0 B back
+        ");
+    }
+
+    #[test]
+    fn the_cpu_is_faster() {
+        insta::assert_snapshot!(plain(&examples::cpu_wins()), @"
+        CPU is faster: 250 ms against 508 ms on RTX 3080 (2.0× slower on GPU) · $0.0001 · 0.12 Wh
+        Start-up is 500 ms of the GPU time; once warm it takes 8.0 ms.
+        Breaks even at 206.6 GFLOP (yours: 100 GFLOP).
+        You assumed 12.5 TFLOP/s; fp32 array work on this card reaches 3–9 TFLOP/s.
+
+          device              time  speedup     cost   energy    price  bound by  basis  verdict
+          CPU: 400 GFLOP/s  250 ms  1×             ?        ?        ?            given
+          RTX 3080          508 ms  0.49×    $0.0001  0.12 Wh  $0.80/h  compute   given  cpu
+
+        given: flops 10 TFLOP · data 1 GB · link 32 GB/s · utilization 100 %
+        assumed: workload factor 1
+
+        coverage: numbers as given; nothing was run · 10 TFLOP · 1.0 GB to the GPU · 0 B back
+        ");
+    }
+
+    #[test]
+    fn a_program_on_many_gpus() {
+        insta::assert_snapshot!(plain(&examples::program()), @"
+        GPU wins on 2 of 12 GPUs. Best value: L4 — 6.2× faster [5.0–7.8], $0.0003 per run (CPU: $0.0019).
+        Held back by kernel launches (58 %). Fusing the 7 element-wise steps of heat.py:14 → 19× [14–24].
+        Copying in and out at each call would take 11 s instead.
+        Breaks even at 310×310 grid points (yours: 1024×1024).
+
+          device                time  speedup               cost   energy    price  bound by  basis     verdict
+          CPU: AMD EPYC 7763   8.6 s  1×                 $0.0019  0.35 Wh        ?            measured
+          L4                   1.4 s  6.2× [5.0–7.8]     $0.0003   28 mWh  $0.80/h  launch    modelled  gpu
+          H100 SXM            900 ms  9.6× [7.7–12]      $0.0002   18 mWh  $0.80/h  launch    modelled  gpu
+          GTX 1050                 ?  ?                        ?        ?        ?                      does not fit
+          K80                  9.0 s  0.95× [0.76–1.2]   $0.0020  0.18 Wh  $0.80/h  launch    modelled  either
+          Old 0                 20 s  0.40× [0.32–0.50]  $0.0044  0.40 Wh  $0.80/h  launch    modelled  cpu
+          Old 1                 20 s  0.40× [0.32–0.50]  $0.0044  0.40 Wh  $0.80/h  launch    modelled  cpu
+          Old 2                 20 s  0.40× [0.32–0.50]  $0.0044  0.40 Wh  $0.80/h  launch    modelled  cpu
+          Old 3                 20 s  0.40× [0.32–0.50]  $0.0044  0.40 Wh  $0.80/h  launch    modelled  cpu
+          Old 4                 20 s  0.40× [0.32–0.50]  $0.0044  0.40 Wh  $0.80/h  launch    modelled  cpu
+          Old 5                 20 s  0.40× [0.32–0.50]  $0.0044  0.40 Wh  $0.80/h  launch    modelled  cpu
+          … 2 more: --top 12 shows all
+
+          line          CPU  share   on L4  bound by  verdict  code
+          heat.py:14  6.1 s   71 %  710 ms  launch    gpu      u[1:-1, 1:-1] += k * lap
+          heat.py:12  2.2 s   26 %  260 ms  launch    gpu      lap = u[2:] - 2 * u[1:-1] + u[:-2]
+
+        note: The newest price used is 45 days old.
+        coverage: 98 % of the array time is understood · 40 000 ops · 40 000 launches · 16 GFLOP · 640 GB moved · 8.4 MB to the GPU · 8.4 MB back · 24 MiB at peak
+        ");
+    }
+
+    #[test]
+    fn hostile_names_are_shown_harmless() {
+        insta::assert_snapshot!(plain(&examples::hostile()), @"
+        6.2× faster [5.0–7.8] on �[2J<script>|L4�: 1.4 s against 8.6 s on the CPU · $0.0003 · 28 mWh
+        Held back by kernel launches (58 %).
+        Copying in and out at each call would take 11 s instead.
+        Breaks even at 310×310 grid points (yours: 1024×1024).
+
+          device                     time  speedup            cost   energy    price  bound by  basis     verdict
+          CPU: CPU��GPU wins on 99  8.6 s  1×              $0.0019  0.35 Wh        ?            measured
+          �[2J<script>|L4�          1.4 s  6.2× [5.0–7.8]  $0.0003   28 mWh  $0.80/h  launch    modelled  gpu
+
+          line               CPU  share  on �[2J<script>|L4�  bound by  verdict  code
+          �]0;gone�.py:14  6.1 s   71 %               710 ms  launch    gpu      x = `a|b`  # AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA…
+
+        note: a�b *bold* [link](http://x)
+        coverage: 98 % of the array time is understood · 40 000 ops · 40 000 launches · 16 GFLOP · 640 GB moved · 8.4 MB to the GPU · 8.4 MB back · 24 MiB at peak
+        ");
+    }
+
+    #[test]
+    fn colour_only_on_request() {
+        let coloured = text(&examples::program(), &TextOptions { color: true, ..TextOptions::default() });
+        assert!(coloured.starts_with("\u{1b}[1mGPU wins"));
+        assert!(!plain(&examples::program()).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn quiet_is_the_verdict_and_its_reasons() {
+        let quiet = text(&examples::program(), &TextOptions { quiet: true, ..TextOptions::default() });
+        insta::assert_snapshot!(quiet, @"
+        GPU wins on 2 of 12 GPUs. Best value: L4 — 6.2× faster [5.0–7.8], $0.0003 per run (CPU: $0.0019).
+        Held back by kernel launches (58 %). Fusing the 7 element-wise steps of heat.py:14 → 19× [14–24].
+        Copying in and out at each call would take 11 s instead.
+        Breaks even at 310×310 grid points (yours: 1024×1024).
+        ");
+    }
+}
