@@ -20,7 +20,7 @@ mod unit;
 pub use print::{
     format_bytes, format_bytes_binary, format_bytes_per_sec, format_count, format_flop, format_flop_per_sec,
     format_fraction, format_grams_co2, format_grams_per_kwh, format_hertz, format_ratio, format_seconds, format_usd,
-    format_usd_per_hour, format_usd_per_kwh, format_watt_hours, format_watts,
+    format_usd_per_hour, format_usd_per_kwh, format_watt_hours, format_watts, significant,
 };
 
 use crate::error::{Error, Result};

@@ -62,12 +62,12 @@ pub fn format_hertz(x: Hertz) -> String {
 
 /// `58 %`.
 pub fn format_fraction(share: f64) -> String {
-    format!("{} %", plain(round(share * 100.0, 3)))
+    format!("{} %", plain(significant(share * 100.0, 3)))
 }
 
 /// A factor to two digits below ten thousand (`19×`, `6.2×`, `0.49×`), to three beyond.
 pub fn format_ratio(x: f64) -> String {
-    format!("{}×", plain(round(x, if x < 100.0 { 2 } else { 3 })))
+    format!("{}×", plain(significant(x, if x < 100.0 { 2 } else { 3 })))
 }
 
 /// Whole cents from a dollar on, whole dollars from a thousand on, two digits below a dollar.
@@ -76,7 +76,7 @@ pub fn format_usd(x: Usd) -> String {
     match usd {
         _ if usd >= 999.5 => format!("${}", grouped(usd)),
         _ if usd >= 0.995 => format!("${usd:.2}"),
-        _ => format!("${}", plain(round(usd, 2))),
+        _ => format!("${}", plain(significant(usd, 2))),
     }
 }
 
@@ -97,7 +97,7 @@ pub fn format_grams_co2(x: GramsCo2) -> String {
 
 /// g of CO₂ equivalent per kWh as `400 g/kWh`.
 pub fn format_grams_per_kwh(x: f64) -> String {
-    format!("{} g/kWh", plain(round(x, 3)))
+    format!("{} g/kWh", plain(significant(x, 3)))
 }
 
 /// Whole, digits in groups of three from ten thousand on: `40 000`.
@@ -111,16 +111,16 @@ fn si(x: f64, unit: &str) -> String {
 
 /// `x` in the first of `units` (largest first) in which it is at least 1; in the last one otherwise.
 fn scaled(x: f64, units: &[(&str, f64)], suffix: &str) -> String {
-    let fitting = units.iter().find(|(_, factor)| round(x / factor, 3) >= 1.0);
+    let fitting = units.iter().find(|(_, factor)| significant(x / factor, 3) >= 1.0);
     let zero = if x == 0.0 { units.iter().find(|(_, factor)| *factor == 1.0) } else { None };
     match fitting.or(zero).or(units.last()) {
-        Some((name, factor)) => format!("{} {name}{suffix}", plain(round(x / factor, 3))),
+        Some((name, factor)) => format!("{} {name}{suffix}", plain(significant(x / factor, 3))),
         None => plain(x),
     }
 }
 
-/// `x` to so many significant digits: through decimal text, so that it rounds as a reader would.
-fn round(x: f64, digits: usize) -> f64 {
+/// `x` to so many significant digits, at least one: through decimal text, so that it rounds as a reader would.
+pub fn significant(x: f64, digits: usize) -> f64 {
     format!("{:.*e}", digits - 1, x).parse().unwrap_or(x)
 }
 
@@ -132,7 +132,7 @@ fn plain(x: f64) -> String {
 /// Whole, in groups of three.
 fn grouped(x: f64) -> String {
     if x >= 1e15 {
-        return plain(round(x, 3));
+        return plain(significant(x, 3));
     }
     let digits = format!("{x:.0}");
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);

@@ -67,31 +67,31 @@ mod tests {
         **GPU wins on 2 of 12 GPUs. Best value: L4 — 6.2× faster \[5.0–7.8\], $0.0003 per run (CPU: $0.0019).**
 
         Held back by kernel launches (58 %). Fusing the 7 element-wise steps of heat.py:14 → 19× \[14–24\].
-        Copying in and out at each call would take 11 s instead.
+        Copying in and out at each call would take 11.1 s instead.
         Breaks even at 310×310 grid points (yours: 1024×1024).
 
         | device | time | speedup | cost | energy | price | bound by | basis | verdict |
         | --- | ---: | --- | ---: | ---: | ---: | --- | --- | --- |
         | CPU: AMD EPYC 7763 | 8.6 s | 1× | $0.0019 | 0.35 Wh | ? |  | measured |  |
-        | L4 | 1.4 s | 6.2× \[5.0–7.8\] | $0.0003 | 28 mWh | $0.80/h | launch | modelled | gpu |
-        | H100 SXM | 900 ms | 9.6× \[7.7–12\] | $0.0002 | 18 mWh | $0.80/h | launch | modelled | gpu |
+        | L4 | 1.4 s | 6.2× \[5.0–7.8\] | $0.0003 | 0.028 Wh | $0.80/h | launch | modelled | gpu |
+        | H100 SXM | 900 ms | 9.6× \[7.7–12\] | $0.0002 | 0.018 Wh | $0.80/h | launch | modelled | gpu |
         | GTX 1050 | ? | ? | ? | ? | ? |  |  | does not fit |
-        | K80 | 9.0 s | 0.95× \[0.76–1.2\] | $0.0020 | 0.18 Wh | $0.80/h | launch | modelled | either |
-        | Old 0 | 20 s | 0.40× \[0.32–0.50\] | $0.0044 | 0.40 Wh | $0.80/h | launch | modelled | cpu |
-        | Old 1 | 20 s | 0.40× \[0.32–0.50\] | $0.0044 | 0.40 Wh | $0.80/h | launch | modelled | cpu |
-        | Old 2 | 20 s | 0.40× \[0.32–0.50\] | $0.0044 | 0.40 Wh | $0.80/h | launch | modelled | cpu |
-        | Old 3 | 20 s | 0.40× \[0.32–0.50\] | $0.0044 | 0.40 Wh | $0.80/h | launch | modelled | cpu |
-        | Old 4 | 20 s | 0.40× \[0.32–0.50\] | $0.0044 | 0.40 Wh | $0.80/h | launch | modelled | cpu |
-        | Old 5 | 20 s | 0.40× \[0.32–0.50\] | $0.0044 | 0.40 Wh | $0.80/h | launch | modelled | cpu |
-        | Old 6 | 20 s | 0.40× \[0.32–0.50\] | $0.0044 | 0.40 Wh | $0.80/h | launch | modelled | cpu |
-        | Old 7 | 20 s | 0.40× \[0.32–0.50\] | $0.0044 | 0.40 Wh | $0.80/h | launch | modelled | cpu |
+        | K80 | 9 s | 0.95× \[0.76–1.2\] | $0.0020 | 0.18 Wh | $0.80/h | launch | modelled | either |
+        | Old 0 | 20 s | 0.4× \[0.32–0.5\] | $0.0044 | 0.4 Wh | $0.80/h | launch | modelled | cpu |
+        | Old 1 | 20 s | 0.4× \[0.32–0.5\] | $0.0044 | 0.4 Wh | $0.80/h | launch | modelled | cpu |
+        | Old 2 | 20 s | 0.4× \[0.32–0.5\] | $0.0044 | 0.4 Wh | $0.80/h | launch | modelled | cpu |
+        | Old 3 | 20 s | 0.4× \[0.32–0.5\] | $0.0044 | 0.4 Wh | $0.80/h | launch | modelled | cpu |
+        | Old 4 | 20 s | 0.4× \[0.32–0.5\] | $0.0044 | 0.4 Wh | $0.80/h | launch | modelled | cpu |
+        | Old 5 | 20 s | 0.4× \[0.32–0.5\] | $0.0044 | 0.4 Wh | $0.80/h | launch | modelled | cpu |
+        | Old 6 | 20 s | 0.4× \[0.32–0.5\] | $0.0044 | 0.4 Wh | $0.80/h | launch | modelled | cpu |
+        | Old 7 | 20 s | 0.4× \[0.32–0.5\] | $0.0044 | 0.4 Wh | $0.80/h | launch | modelled | cpu |
 
         ### Hot lines
 
         | line | CPU | share | on L4 | bound by | verdict | code |
         | --- | ---: | ---: | ---: | --- | --- | --- |
-        | heat.py:14 | 6.1 s | 71 % | 710 ms | launch | gpu | u\[1:-1, 1:-1\] += k \* lap |
-        | heat.py:12 | 2.2 s | 26 % | 260 ms | launch | gpu | lap = u\[2:\] - 2 \* u\[1:-1\] + u\[:-2\] |
+        | heat.py:14 | 6.11 s | 71 % | 710 ms | launch | gpu | u\[1:-1, 1:-1\] += k \* lap |
+        | heat.py:12 | 2.24 s | 26 % | 260 ms | launch | gpu | lap = u\[2:\] - 2 \* u\[1:-1\] + u\[:-2\] |
 
         ### Would help
 
@@ -101,35 +101,35 @@ mod tests {
 
         - The newest price used is 45 days old. (`old-prices`)
 
-        coverage: 98 % of the array time is understood · 40 000 ops · 40 000 launches · 16 GFLOP · 640 GB moved · 8.4 MB to the GPU · 8.4 MB back · 24 MiB at peak
+        coverage: 98 % of the array time is understood · 40 000 ops · 40 000 launches · 16 GFLOP · 640 GB moved · 8.4 MB to the GPU · 8.4 MB back · 23.8 MiB at peak
         "#);
     }
 
     #[test]
     fn hostile_names_cannot_write_markup() {
         insta::assert_snapshot!(markdown(&examples::hostile()), @r#"
-        **6.2× faster \[5.0–7.8\] on �\[2J&lt;script>\|L4�: 1.4 s against 8.6 s on the CPU · $0.0003 · 28 mWh**
+        **6.2× faster \[5.0–7.8\] on �\[2J&lt;script>\|L4�: 1.4 s against 8.6 s on the CPU · $0.0003 · 0.028 Wh**
 
         Held back by kernel launches (58 %).
-        Copying in and out at each call would take 11 s instead.
+        Copying in and out at each call would take 11.1 s instead.
         Breaks even at 310×310 grid points (yours: 1024×1024).
 
         | device | time | speedup | cost | energy | price | bound by | basis | verdict |
         | --- | ---: | --- | ---: | ---: | ---: | --- | --- | --- |
         | CPU: CPU��GPU wins on 99 | 8.6 s | 1× | $0.0019 | 0.35 Wh | ? |  | measured |  |
-        | �\[2J&lt;script>\|L4� | 1.4 s | 6.2× \[5.0–7.8\] | $0.0003 | 28 mWh | $0.80/h | launch | modelled | gpu |
+        | �\[2J&lt;script>\|L4� | 1.4 s | 6.2× \[5.0–7.8\] | $0.0003 | 0.028 Wh | $0.80/h | launch | modelled | gpu |
 
         ### Hot lines
 
         | line | CPU | share | on �\[2J&lt;script>\|L4� | bound by | verdict | code |
         | --- | ---: | ---: | ---: | --- | --- | --- |
-        | �\]0;gone�.py:14 | 6.1 s | 71 % | 710 ms | launch | gpu | x = \`a\|b\`  # AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA… |
+        | �\]0;gone�.py:14 | 6.11 s | 71 % | 710 ms | launch | gpu | x = \`a\|b\`  # AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA… |
 
         ### Notes
 
         - a�b \*bold\* \[link\](http://x) (`old-prices`)
 
-        coverage: 98 % of the array time is understood · 40 000 ops · 40 000 launches · 16 GFLOP · 640 GB moved · 8.4 MB to the GPU · 8.4 MB back · 24 MiB at peak
+        coverage: 98 % of the array time is understood · 40 000 ops · 40 000 launches · 16 GFLOP · 640 GB moved · 8.4 MB to the GPU · 8.4 MB back · 23.8 MiB at peak
         "#);
     }
 }

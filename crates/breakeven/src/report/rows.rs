@@ -26,11 +26,11 @@ pub(super) fn gpus(e: &Estimate, top: usize) -> Table {
     if b.time_s.is_some() {
         table.row(vec![
             format!("CPU: {}", words::printable(&b.device, 40)),
-            words::p50(b.time_s, words::seconds),
+            known(b.time_s.map(words::time)),
             "1×".to_owned(),
-            known(b.cost_usd.map(|c| words::usd(c.p50))),
-            known(b.energy_wh.map(|w| words::watt_hours(w.p50))),
-            known(b.co2_g.map(|c| words::grams(c.p50))),
+            known(b.cost_usd.map(words::cost)),
+            known(b.energy_wh.map(words::energy)),
+            known(b.co2_g.map(words::carbon)),
             known(b.price.as_ref().map(|p| words::usd_per_h(p.usd_per_h))),
             String::new(),
             basis(b.basis).to_owned(),
@@ -46,11 +46,11 @@ pub(super) fn gpus(e: &Estimate, top: usize) -> Table {
 fn gpu(g: &GpuEstimate) -> Vec<String> {
     vec![
         words::printable(&g.name, 40),
-        known(g.time_s.map(|t| words::seconds(t.p50))),
+        known(g.time_s.map(words::time)),
         known(g.speedup.map(words::speedup)),
-        known(g.cost_usd.map(|c| words::usd(c.p50))),
-        known(g.energy_wh.map(|w| words::watt_hours(w.p50))),
-        known(g.co2_g.map(|c| words::grams(c.p50))),
+        known(g.cost_usd.map(words::cost)),
+        known(g.energy_wh.map(words::energy)),
+        known(g.co2_g.map(words::carbon)),
         known(g.price.as_ref().map(|p| words::usd_per_h(p.usd_per_h))),
         g.bound_by.map(bound).unwrap_or_default().to_owned(),
         if g.time_s.is_some() { basis(g.basis).to_owned() } else { String::new() },
@@ -78,9 +78,9 @@ pub(super) fn sites(e: &Estimate, top: usize) -> Table {
     for s in e.sites.iter().take(top) {
         table.row(vec![
             place(s),
-            words::seconds(s.time_s.p50),
+            words::time(s.time_s),
             words::percent(s.share),
-            known(s.gpu_time_s.map(|t| words::seconds(t.p50))),
+            known(s.gpu_time_s.map(words::time)),
             s.bound_by.map(bound).unwrap_or_default().to_owned(),
             verdict(s.verdict).to_owned(),
             source(s),

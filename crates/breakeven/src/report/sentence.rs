@@ -37,11 +37,11 @@ fn for_one(e: &Estimate, g: &GpuEstimate) -> String {
         return format!("Does not fit on {name}{needs}.");
     }
     let Some(time) = g.time_s else { return format!("No time is known for {name}.") };
-    let gpu_time = words::seconds(time.p50);
+    let gpu_time = words::time(time);
     let (Some(cpu), Some(speedup)) = (e.baseline.time_s, g.speedup) else {
         return format!("{gpu_time} on {name}{}; no CPU time to compare with.", extras(g));
     };
-    let cpu_time = words::seconds(cpu.p50);
+    let cpu_time = words::time(cpu);
     let extras = extras(g);
     match g.verdict {
         Verdict::Gpu => {
@@ -67,8 +67,8 @@ fn for_one(e: &Estimate, g: &GpuEstimate) -> String {
 
 /// ` · $0.0001 · 0.12 Wh`, as far as known.
 fn extras(g: &GpuEstimate) -> String {
-    let cost = g.cost_usd.map(|c| format!(" · {}", words::usd(c.p50)));
-    let energy = g.energy_wh.map(|w| format!(" · {}", words::watt_hours(w.p50)));
+    let cost = g.cost_usd.map(|c| format!(" · {}", words::cost(c)));
+    let energy = g.energy_wh.map(|w| format!(" · {}", words::energy(w)));
     cost.unwrap_or_default() + &energy.unwrap_or_default()
 }
 
@@ -83,15 +83,15 @@ fn for_many(e: &Estimate) -> String {
     if e.baseline.time_s.is_none() && g.time_s.is_some() {
         return format!(
             "Best value: {name} — {}{}; no CPU time to compare with.",
-            words::p50(g.time_s, words::seconds),
+            g.time_s.map(words::time).unwrap_or_default(),
             extras(g)
         );
     }
     match (e.summary.verdict, g.speedup) {
         (Verdict::Gpu, Some(s)) => {
-            let cost = g.cost_usd.map(|c| format!(", {} per run", words::usd(c.p50))).unwrap_or_default();
+            let cost = g.cost_usd.map(|c| format!(", {} per run", words::cost(c))).unwrap_or_default();
             let cpu = match (&g.cost_usd, e.baseline.cost_usd) {
-                (Some(_), Some(c)) => format!(" (CPU: {})", words::usd(c.p50)),
+                (Some(_), Some(c)) => format!(" (CPU: {})", words::cost(c)),
                 _ => String::new(),
             };
             let wins = e.summary.wins_on;

@@ -138,7 +138,7 @@ mod tests {
         given: flops 10 TFLOP · data 1 GB · link 32 GB/s · utilization 100 %
         assumed: workload factor 1
 
-        coverage: numbers as given; nothing was run · 10 TFLOP · 1.0 GB to the GPU · 0 B back
+        coverage: numbers as given; nothing was run · 10 TFLOP · 1 GB to the GPU · 0 B back
         ");
     }
 
@@ -169,7 +169,7 @@ mod tests {
           utilization         100 %  given    0.05–0.80
           workload_factor         1  assumed
 
-        coverage: numbers as given; nothing was run · 10 TFLOP · 1.0 GB to the GPU · 0 B back
+        coverage: numbers as given; nothing was run · 10 TFLOP · 1 GB to the GPU · 0 B back
         ");
     }
 
@@ -177,7 +177,7 @@ mod tests {
     fn the_cpu_is_faster() {
         insta::assert_snapshot!(plain(&examples::cpu_wins()), @"
         CPU is faster: 250 ms against 508 ms on RTX 3080 (2.0× slower on GPU) · $0.0001 · 0.12 Wh
-        Start-up is 500 ms of the GPU time; once warm it takes 8.0 ms.
+        Start-up is 500 ms of the GPU time; once warm it takes 8 ms.
         Breaks even at 206.6 GFLOP (yours: 100 GFLOP).
         You assumed 12.5 TFLOP/s; fp32 array work on this card reaches 3–9 TFLOP/s.
 
@@ -188,7 +188,7 @@ mod tests {
         given: flops 10 TFLOP · data 1 GB · link 32 GB/s · utilization 100 %
         assumed: workload factor 1
 
-        coverage: numbers as given; nothing was run · 10 TFLOP · 1.0 GB to the GPU · 0 B back
+        coverage: numbers as given; nothing was run · 10 TFLOP · 1 GB to the GPU · 0 B back
         ");
     }
 
@@ -197,49 +197,49 @@ mod tests {
         insta::assert_snapshot!(plain(&examples::program()), @"
         GPU wins on 2 of 12 GPUs. Best value: L4 — 6.2× faster [5.0–7.8], $0.0003 per run (CPU: $0.0019).
         Held back by kernel launches (58 %). Fusing the 7 element-wise steps of heat.py:14 → 19× [14–24].
-        Copying in and out at each call would take 11 s instead.
+        Copying in and out at each call would take 11.1 s instead.
         Breaks even at 310×310 grid points (yours: 1024×1024).
 
-          device                time  speedup               cost   energy    price  bound by  basis     verdict
-          CPU: AMD EPYC 7763   8.6 s  1×                 $0.0019  0.35 Wh        ?            measured
-          L4                   1.4 s  6.2× [5.0–7.8]     $0.0003   28 mWh  $0.80/h  launch    modelled  gpu
-          H100 SXM            900 ms  9.6× [7.7–12]      $0.0002   18 mWh  $0.80/h  launch    modelled  gpu
-          GTX 1050                 ?  ?                        ?        ?        ?                      does not fit
-          K80                  9.0 s  0.95× [0.76–1.2]   $0.0020  0.18 Wh  $0.80/h  launch    modelled  either
-          Old 0                 20 s  0.40× [0.32–0.50]  $0.0044  0.40 Wh  $0.80/h  launch    modelled  cpu
-          Old 1                 20 s  0.40× [0.32–0.50]  $0.0044  0.40 Wh  $0.80/h  launch    modelled  cpu
-          Old 2                 20 s  0.40× [0.32–0.50]  $0.0044  0.40 Wh  $0.80/h  launch    modelled  cpu
-          Old 3                 20 s  0.40× [0.32–0.50]  $0.0044  0.40 Wh  $0.80/h  launch    modelled  cpu
-          Old 4                 20 s  0.40× [0.32–0.50]  $0.0044  0.40 Wh  $0.80/h  launch    modelled  cpu
-          Old 5                 20 s  0.40× [0.32–0.50]  $0.0044  0.40 Wh  $0.80/h  launch    modelled  cpu
+          device                time  speedup              cost    energy    price  bound by  basis     verdict
+          CPU: AMD EPYC 7763   8.6 s  1×                $0.0019   0.35 Wh        ?            measured
+          L4                   1.4 s  6.2× [5.0–7.8]    $0.0003  0.028 Wh  $0.80/h  launch    modelled  gpu
+          H100 SXM            900 ms  9.6× [7.7–12]     $0.0002  0.018 Wh  $0.80/h  launch    modelled  gpu
+          GTX 1050                 ?  ?                       ?         ?        ?                      does not fit
+          K80                    9 s  0.95× [0.76–1.2]  $0.0020   0.18 Wh  $0.80/h  launch    modelled  either
+          Old 0                 20 s  0.4× [0.32–0.5]   $0.0044    0.4 Wh  $0.80/h  launch    modelled  cpu
+          Old 1                 20 s  0.4× [0.32–0.5]   $0.0044    0.4 Wh  $0.80/h  launch    modelled  cpu
+          Old 2                 20 s  0.4× [0.32–0.5]   $0.0044    0.4 Wh  $0.80/h  launch    modelled  cpu
+          Old 3                 20 s  0.4× [0.32–0.5]   $0.0044    0.4 Wh  $0.80/h  launch    modelled  cpu
+          Old 4                 20 s  0.4× [0.32–0.5]   $0.0044    0.4 Wh  $0.80/h  launch    modelled  cpu
+          Old 5                 20 s  0.4× [0.32–0.5]   $0.0044    0.4 Wh  $0.80/h  launch    modelled  cpu
           … 2 more: --top 12 shows all
 
-          line          CPU  share   on L4  bound by  verdict  code
-          heat.py:14  6.1 s   71 %  710 ms  launch    gpu      u[1:-1, 1:-1] += k * lap
-          heat.py:12  2.2 s   26 %  260 ms  launch    gpu      lap = u[2:] - 2 * u[1:-1] + u[:-2]
+          line           CPU  share   on L4  bound by  verdict  code
+          heat.py:14  6.11 s   71 %  710 ms  launch    gpu      u[1:-1, 1:-1] += k * lap
+          heat.py:12  2.24 s   26 %  260 ms  launch    gpu      lap = u[2:] - 2 * u[1:-1] + u[:-2]
 
         note: The newest price used is 45 days old.
-        coverage: 98 % of the array time is understood · 40 000 ops · 40 000 launches · 16 GFLOP · 640 GB moved · 8.4 MB to the GPU · 8.4 MB back · 24 MiB at peak
+        coverage: 98 % of the array time is understood · 40 000 ops · 40 000 launches · 16 GFLOP · 640 GB moved · 8.4 MB to the GPU · 8.4 MB back · 23.8 MiB at peak
         ");
     }
 
     #[test]
     fn hostile_names_are_shown_harmless() {
         insta::assert_snapshot!(plain(&examples::hostile()), @"
-        6.2× faster [5.0–7.8] on �[2J<script>|L4�: 1.4 s against 8.6 s on the CPU · $0.0003 · 28 mWh
+        6.2× faster [5.0–7.8] on �[2J<script>|L4�: 1.4 s against 8.6 s on the CPU · $0.0003 · 0.028 Wh
         Held back by kernel launches (58 %).
-        Copying in and out at each call would take 11 s instead.
+        Copying in and out at each call would take 11.1 s instead.
         Breaks even at 310×310 grid points (yours: 1024×1024).
 
-          device                     time  speedup            cost   energy    price  bound by  basis     verdict
-          CPU: CPU��GPU wins on 99  8.6 s  1×              $0.0019  0.35 Wh        ?            measured
-          �[2J<script>|L4�          1.4 s  6.2× [5.0–7.8]  $0.0003   28 mWh  $0.80/h  launch    modelled  gpu
+          device                     time  speedup            cost    energy    price  bound by  basis     verdict
+          CPU: CPU��GPU wins on 99  8.6 s  1×              $0.0019   0.35 Wh        ?            measured
+          �[2J<script>|L4�          1.4 s  6.2× [5.0–7.8]  $0.0003  0.028 Wh  $0.80/h  launch    modelled  gpu
 
-          line               CPU  share  on �[2J<script>|L4�  bound by  verdict  code
-          �]0;gone�.py:14  6.1 s   71 %               710 ms  launch    gpu      x = `a|b`  # AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA…
+          line                CPU  share  on �[2J<script>|L4�  bound by  verdict  code
+          �]0;gone�.py:14  6.11 s   71 %               710 ms  launch    gpu      x = `a|b`  # AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA…
 
         note: a�b *bold* [link](http://x)
-        coverage: 98 % of the array time is understood · 40 000 ops · 40 000 launches · 16 GFLOP · 640 GB moved · 8.4 MB to the GPU · 8.4 MB back · 24 MiB at peak
+        coverage: 98 % of the array time is understood · 40 000 ops · 40 000 launches · 16 GFLOP · 640 GB moved · 8.4 MB to the GPU · 8.4 MB back · 23.8 MiB at peak
         ");
     }
 
@@ -256,7 +256,7 @@ mod tests {
         insta::assert_snapshot!(quiet, @"
         GPU wins on 2 of 12 GPUs. Best value: L4 — 6.2× faster [5.0–7.8], $0.0003 per run (CPU: $0.0019).
         Held back by kernel launches (58 %). Fusing the 7 element-wise steps of heat.py:14 → 19× [14–24].
-        Copying in and out at each call would take 11 s instead.
+        Copying in and out at each call would take 11.1 s instead.
         Breaks even at 310×310 grid points (yours: 1024×1024).
         ");
     }
