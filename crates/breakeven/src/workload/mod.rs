@@ -5,9 +5,13 @@
 
 pub mod dtype;
 pub mod op;
+pub mod order;
+pub mod sequence;
 
 pub use dtype::Dtype;
 pub use op::{Family, Op, Pass};
+pub use order::Step;
+pub use sequence::Sequence;
 
 use serde::{Deserialize, Serialize};
 
@@ -213,16 +217,6 @@ pub enum Phase {
     Forward,
     Backward,
     Optimizer,
-}
-
-/// The program's order: an entry, or a body that repeats. Written as `7` or `[times, [body…]]`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Step {
-    /// Index into `Workload::ops`, run once.
-    Run(u32),
-    /// The body, this many times.
-    Repeat(u64, Vec<Step>),
 }
 
 /// A group of array buffers.
