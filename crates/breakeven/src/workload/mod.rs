@@ -4,6 +4,7 @@
 //! file). Integers carry their unit in the key. Reading validates; see [`read`].
 
 pub mod dtype;
+pub mod family;
 pub mod op;
 pub mod order;
 pub mod sequence;
