@@ -1,6 +1,37 @@
 //! One op on one device: time, how sure, and what limits it. Device time only; dispatch belongs to the timeline.
+//!
+//! [`kernel_time`] goes one way: what the op needs (`workload::family`) and what the device has (`machine`) meet in
+//! the family's file, which says how long the arithmetic, the memory and the fixed parts take (`cost`). The few
+//! numbers that were fitted are in `constants.csv` and `spread.csv`.
 
+mod attention;
+mod constants;
+mod convolution;
+mod cost;
+mod cpu;
+mod dataframe;
+mod factor;
+mod fft;
+mod gather;
+mod host;
+mod machine;
+mod matmul;
+mod random;
+mod rowwise;
+mod sort;
+mod sparse;
+mod stream;
+mod window;
+
+#[cfg(test)]
+mod laws;
+
+pub use constants::{Constants, Spread};
+
+use crate::hardware::{Device, DeviceKind};
 use crate::units::{Bytes, Flop, Seconds};
+use crate::workload::{Dtype, Op};
+use machine::Machine;
 use serde::{Deserialize, Serialize};
 
 /// What limits a kernel or a program.
@@ -19,6 +50,18 @@ pub enum Bound {
     Sync,
     /// Python and CPU code.
     Host,
+}
+
+/// How a device computes in a dtype.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Support {
+    /// In units made for it.
+    Native,
+    /// In another dtype or in software: the time is that of the substitute.
+    Emulated,
+    /// Not at all: objects and strings on a GPU. The time is what numbers of the same size would take.
+    Refused,
 }
 
 /// Device time of one kernel (or of the few that one op needs).
@@ -40,4 +83,88 @@ pub struct KernelTime {
     pub utilisation: f64,
     /// Kernels that one op launches.
     pub launches: u32,
+    /// Whether the device has the dtype.
+    pub support: Support,
+}
+
+/// Time of `op` in `dtype` on `device`. `read` and `written` are the array bytes that were recorded, both zero where
+/// that is not known: then each input counts as read once and each output as written once.
+///
+/// Ops without work for the device (`View`, `Synchronise`, `HostOnly`, `Opaque`) take zero time and no launch;
+/// `Transfer`, `HostRead` and `Collective` take the time of the device's link.
+///
+/// ```
+/// use breakeven::hardware::{Device, DeviceKind, Peaks, device::Vendor};
+/// use breakeven::kernel::{Bound, kernel_time};
+/// use breakeven::units::{Bytes, BytesPerSec, FlopPerSec};
+/// use breakeven::workload::{Dtype, Op};
+///
+/// let v100 = Device {
+///     id: "v100".into(), name: "V100".into(), kind: DeviceKind::Gpu, vendor: Vendor::Nvidia,
+///     architecture: "Volta".into(), year: Some(2017), units: Some(80), boost: None,
+///     peaks: Peaks { f32_vector: Some(FlopPerSec::tera(14.0)), ..Peaks::default() },
+///     memory: Bytes::gb(16.0), bandwidth: BytesPerSec::gb_per_s(900.0), cache: None, host_link: None,
+///     tdp: None, idle: None, context_idle: None,
+/// };
+/// let product = Op::Matmul { m: 4096, n: 4096, k: 4096, batch: 1, bias: false };
+/// let time = kernel_time(&product, Dtype::F32, Bytes::ZERO, Bytes::ZERO, &v100);
+/// assert_eq!(time.bound, Bound::Compute);
+/// assert!(time.p50.get() > 137.4e9 / 14e12); // never faster than the peak
+/// ```
+pub fn kernel_time(op: &Op, dtype: Dtype, read: Bytes, written: Bytes, device: &Device) -> KernelTime {
+    kernel_time_with(Constants::shipped(), op, dtype, read, written, device)
+}
+
+/// [`kernel_time`] with other constants, for fitting them.
+pub fn kernel_time_with(
+    constants: &Constants,
+    op: &Op,
+    dtype: Dtype,
+    read: Bytes,
+    written: Bytes,
+    device: &Device,
+) -> KernelTime {
+    let machine = Machine::new(device, constants);
+    let mut need = op.need(dtype);
+    need.flop = need.flop.min(crate::workload::family::LARGEST);
+    need.bytes = need.bytes.min(crate::workload::family::LARGEST);
+    let recorded = read.get() + written.get();
+    let moved = if recorded > 0.0 { recorded.min(crate::workload::family::LARGEST) } else { need.bytes };
+    let job = cost::Job { flop: need.flop, bytes: moved, written: written.get().clamp(0.0, moved), dtype };
+    let cost = match device.kind {
+        DeviceKind::Gpu => on_gpu(&machine, op, &job),
+        DeviceKind::Cpu => cpu::cost(&machine, op, &job),
+    };
+    cost.finish(&machine, op.family(), dtype)
+}
+
+fn on_gpu(machine: &Machine<'_>, op: &Op, job: &cost::Job) -> cost::Cost {
+    match op {
+        Op::Matmul { m, n, k, batch, .. } => matmul::cost(machine, job, [*m, *n, *k, *batch].map(|d| d as f64)),
+        Op::Convolution { pass, batch, cin, cout, groups, input, kernel, output } => {
+            let dims =
+                crate::workload::family::ConvolutionDims::new(*batch, *cin, *cout, *groups, input, kernel, output);
+            convolution::cost(machine, job, &dims, *pass, kernel)
+        }
+        Op::Attention { batch, heads, q_len, kv_len, head_dim, .. } => {
+            attention::cost(machine, job, *batch as f64 * *heads as f64, [*q_len, *kv_len, *head_dim].map(|d| d as f64))
+        }
+        Op::Elementwise { .. } => stream::map(machine, job),
+        Op::Reduce { n, out, .. } => stream::reduce(machine, job, *n as f64, *out as f64),
+        Op::Copy { strided, .. } => stream::copy(machine, job, *strided),
+        Op::Rowwise { rows, width, .. } => rowwise::cost(machine, job, *rows as f64, *width as f64),
+        Op::Scan { .. } => rowwise::scan(machine, job),
+        Op::Sort { kind, rows, width } => sort::cost(machine, job, *kind, *rows as f64, *width as f64),
+        Op::Gather { n, source } => gather::gather(machine, job, *n as f64, *source as f64),
+        Op::Scatter { n, target, accumulate } => gather::scatter(machine, job, *n as f64, *target as f64, *accumulate),
+        Op::Embedding { .. } => gather::embedding(machine, job),
+        Op::Fft { n, .. } => fft::cost(machine, job, *n),
+        Op::Factor { kind, m, n, batch, .. } => factor::cost(machine, job, *kind, [*m, *n, *batch].map(|d| d as f64)),
+        Op::Sparse { kind, cols, nnz, n, .. } => sparse::cost(machine, job, *kind, [*cols, *nnz, *n].map(|d| d as f64)),
+        Op::Random { kind, n } => random::cost(machine, job, *kind, *n as f64),
+        Op::Window { .. } => window::cost(machine, job),
+        Op::Dataframe { kind, .. } => dataframe::cost(machine, job, *kind),
+        Op::Transfer { .. } | Op::HostRead { .. } | Op::Collective { .. } => host::link(machine, job),
+        Op::Synchronise | Op::View | Op::HostOnly | Op::Opaque => cost::Cost::NOTHING,
+    }
 }

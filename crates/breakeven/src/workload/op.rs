@@ -187,36 +187,33 @@ kinds!(/** Dataframe verbs. */ Dataframe { Filter, GroupBy, Join, Sort, Rolling,
 kinds!(/** Collective communication. */ Collective { AllReduce, AllGather, ReduceScatter, Broadcast, AllToAll });
 kinds!(/** Which way a copy goes. */ Direction { H2d, D2h, D2d });
 
-/// The families by name: the groups that the kernel model fits and the report speaks of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "as in `Op`")]
-pub enum Family {
-    Matmul,
-    Convolution,
-    Attention,
-    Elementwise,
-    Reduce,
-    Rowwise,
-    Scan,
-    Sort,
-    Gather,
-    Scatter,
-    Copy,
-    Fft,
-    Factor,
-    Sparse,
-    Random,
-    Window,
-    Embedding,
-    Dataframe,
-    Collective,
-    Transfer,
-    HostRead,
-    Synchronise,
-    View,
-    HostOnly,
-    Opaque,
+macro_rules! families {
+    ($($variant:ident $name:literal),* $(,)?) => {
+        /// The families by name: the groups that the kernel model fits and the report speaks of.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        #[expect(missing_docs, reason = "as in `Op`")]
+        pub enum Family { $($variant),* }
+
+        impl Family {
+            /// Every family, in the order of declaration.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+            /// How many there are.
+            pub const COUNT: usize = Self::ALL.len();
+
+            /// The name in files and reports, such as `host_read`.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),* }
+            }
+        }
+    };
+}
+families! {
+    Matmul "matmul", Convolution "convolution", Attention "attention", Elementwise "elementwise", Reduce "reduce",
+    Rowwise "rowwise", Scan "scan", Sort "sort", Gather "gather", Scatter "scatter", Copy "copy", Fft "fft",
+    Factor "factor", Sparse "sparse", Random "random", Window "window", Embedding "embedding",
+    Dataframe "dataframe", Collective "collective", Transfer "transfer", HostRead "host_read",
+    Synchronise "synchronise", View "view", HostOnly "host_only", Opaque "opaque",
 }
 
 impl Op {

@@ -19,6 +19,8 @@ mod sort;
 mod sparse;
 mod window;
 
+pub(crate) use convolution::Dims as ConvolutionDims;
+
 use super::{Dtype, Op, Pass};
 use crate::units::{Bytes, Flop};
 
@@ -61,7 +63,7 @@ impl Op {
         match *self {
             Self::Matmul { m, n, k, batch, bias } => matmul::need([m, n, k, batch].map(f), bias, dtype),
             Self::Convolution { pass, batch, cin, cout, groups, ref input, ref kernel, ref output } => {
-                let dims = convolution::Dims::new(batch, cin, cout, groups, input, kernel, output);
+                let dims = ConvolutionDims::new(batch, cin, cout, groups, input, kernel, output);
                 convolution::need(&dims, pass, dtype)
             }
             Self::Attention { pass, batch, heads, q_len, kv_len, head_dim, causal } => {

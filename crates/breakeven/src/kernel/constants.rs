@@ -1,0 +1,131 @@
+//! The fitted and the assumed numbers of the model, as text tables beside this file.
+
+use crate::workload::Family;
+use crate::{Error, Result};
+use std::sync::LazyLock;
+
+macro_rules! constants {
+    ($($name:ident),* $(,)?) => {
+        /// One number for each row of `constants.csv`, which says unit, range and origin.
+        #[derive(Clone, Debug, PartialEq)]
+        #[expect(missing_docs, reason = "constants.csv explains each")]
+        pub struct Constants { $(pub $name: f64,)* pub spread: [Spread; Family::COUNT] }
+
+        impl Constants {
+            /// The rows that `constants.csv` must have.
+            pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),*];
+
+            /// The constant of that name, to be changed by a fit.
+            pub fn get_mut(&mut self, name: &str) -> Option<&mut f64> {
+                match name {
+                    $(stringify!($name) => Some(&mut self.$name),)*
+                    _ => None,
+                }
+            }
+        }
+
+        const BLANK: Constants = Constants { $($name: f64::NAN,)* spread: [Spread { shared: f64::NAN, own: f64::NAN }; Family::COUNT] };
+    };
+}
+constants! {
+    floor_us, stream_share, l2_bytes_per_clock, l2_reach, pj_vector, pj_tensor, energy_decline, gemm_share_vector,
+    gemm_share_tensor, gemm_tile_us, gemm_small_tile, conv_share, winograd_share, attention_share, map_share,
+    rowwise_share, strided_share, radix_share, fft_share, gather_sector, panel_us,
+}
+
+/// How far times of one family are off: standard deviations of ln(time).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// Common to all kernels of the family on one device.
+    pub shared: f64,
+    /// Of each kernel alone.
+    pub own: f64,
+}
+
+static SHIPPED: LazyLock<Constants> = LazyLock::new(|| {
+    Constants::read(include_str!("constants.csv"), include_str!("spread.csv")).expect("tested: the shipped tables read")
+});
+
+impl Constants {
+    /// The tables that ship.
+    pub fn shipped() -> &'static Self {
+        &SHIPPED
+    }
+
+    /// Reads `constants.csv` and `spread.csv`.
+    ///
+    /// # Errors
+    /// `kernel-constants` where a row is missing, unknown, not a number or outside its own range: the range keeps the
+    /// model's laws.
+    pub fn read(constants: &str, spread: &str) -> Result<Self> {
+        let mut read = BLANK;
+        for row in csv::Reader::from_reader(constants.as_bytes()).records() {
+            let row = row.map_err(|e| bad(e.to_string()))?;
+            let name = row.get(0).unwrap_or_default();
+            let [value, low, high] = [number(&row, 1)?, number(&row, 2)?, number(&row, 3)?];
+            if !(low <= value && value <= high) {
+                return Err(bad(format!("`{name}` is {value}; allowed is {low} to {high}")));
+            }
+            *read.get_mut(name).ok_or_else(|| bad(format!("`{name}` is not a constant of the model")))? = value;
+        }
+        for row in csv::Reader::from_reader(spread.as_bytes()).records() {
+            let row = row.map_err(|e| bad(e.to_string()))?;
+            let spread = Spread { shared: number(&row, 1)?, own: number(&row, 2)? };
+            if !(spread.shared > 0.0 && spread.own > 0.0 && spread.shared < 3.0 && spread.own < 3.0) {
+                return Err(bad(format!("spread of `{}` is outside 0 to 3", &row[0])));
+            }
+            let family = &row[0];
+            let mut known = false;
+            for (i, &f) in Family::ALL.iter().enumerate() {
+                if f.name() == family || (family == "other" && read.spread[i].own.is_nan()) {
+                    read.spread[i] = spread;
+                    known = true;
+                }
+            }
+            if !known {
+                return Err(bad(format!("`{family}` is not a family")));
+            }
+        }
+        let missing = Self::NAMES.iter().find(|name| read.get_mut(name).is_none_or(|v| v.is_nan()));
+        match missing {
+            Some(name) => Err(bad(format!("no row for `{name}`"))),
+            None if read.spread.iter().any(|s| s.own.is_nan()) => Err(bad("a family has no spread".into())),
+            None => Ok(read),
+        }
+    }
+}
+
+fn number(row: &csv::StringRecord, column: usize) -> Result<f64> {
+    let text = row.get(column).unwrap_or_default();
+    text.parse()
+        .ok()
+        .filter(|v: &f64| v.is_finite())
+        .ok_or_else(|| bad(format!("`{text}` in the row of `{}` is not a number", row.get(0).unwrap_or_default())))
+}
+
+fn bad(message: String) -> Error {
+    Error::new("kernel-constants", message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shipped_tables_read() {
+        assert!(Constants::shipped().floor_us >= 1.0);
+    }
+
+    #[test]
+    fn a_value_outside_its_range_is_refused() {
+        let text = include_str!("constants.csv").replace("stream_share,0", "stream_share,7");
+        let error = Constants::read(&text, include_str!("spread.csv")).unwrap_err();
+        assert!(error.message.contains("stream_share"), "{error}");
+    }
+
+    #[test]
+    fn a_missing_row_is_named() {
+        let error = Constants::read("name,value,low,high\nfloor_us,2,1,10\n", include_str!("spread.csv")).unwrap_err();
+        assert_eq!(error.message, "no row for `stream_share`");
+    }
+}

@@ -1,0 +1,151 @@
+//! A device as the family models use it: datasheet figures with the gaps filled, and how much the filling may be off.
+
+use super::{Constants, Support};
+use crate::hardware::{Device, DeviceKind};
+use crate::workload::{Dtype, Family};
+
+pub(super) struct Machine<'a> {
+    pub(super) device: &'a Device,
+    pub(super) constants: &'a Constants,
+    /// SMs, compute units, cores; at least 1.
+    pub(super) units: f64,
+    /// Hz.
+    pub(super) clock: f64,
+    /// fp32 FLOP/s of the ordinary cores.
+    pub(super) f32_peak: f64,
+    /// Datasheet bandwidth, B/s.
+    pub(super) bandwidth: f64,
+    /// What a long stream reaches, B/s.
+    pub(super) stream: f64,
+    /// Bytes of the last cache that a working set can use and stay resident.
+    pub(super) resident: f64,
+    /// Rate from that cache, B/s; never below `stream`.
+    pub(super) cache_rate: f64,
+    /// Watts for arithmetic when the board is at its limit.
+    pub(super) watts: f64,
+    /// Process advance since 2017 as a factor on energy per FLOP.
+    pub(super) energy: f64,
+    /// Shortest kernel, s.
+    pub(super) floor: f64,
+    /// Extra standard deviation of ln(time) for figures that were missing.
+    pub(super) gaps: f64,
+}
+
+impl<'a> Machine<'a> {
+    pub(super) fn new(device: &'a Device, constants: &'a Constants) -> Self {
+        let bandwidth = positive(device.bandwidth.get()).unwrap_or(100e9);
+        let mut missing = 0.0;
+        let mut or = |value: Option<f64>, default: f64, sigma: f64| {
+            value.and_then(positive).unwrap_or_else(|| {
+                missing += sigma * sigma;
+                default
+            })
+        };
+        let p = &device.peaks;
+        let cpu = device.kind == DeviceKind::Cpu;
+        // Boards of one age have about 15 FLOP of fp32 for a byte of bandwidth, and tensor units 8 times that.
+        let guess = p.f16_tensor.or(p.bf16_tensor).map_or(15.0 * bandwidth, |t| t.get() / 8.0);
+        let f32_peak =
+            or(p.f32_vector.or(p.f64_vector.filter(|_| cpu).map(|r| r * 2.0)).map(|r| r.get()), guess.max(1e9), 0.3);
+        let clock = or(device.boost.map(|h| h.get()), 1.5e9, 0.05);
+        let units = or(device.units.map(f64::from), if cpu { 8.0 } else { 64.0 }, 0.15);
+        let cache = or(device.cache.map(|b| b.get()), 4e6, 0.1);
+        let tdp = or(device.tdp.map(|w| w.get()), f32_peak * 20e-12, 0.1);
+        let stream = constants.stream_share * bandwidth;
+        Self {
+            device,
+            constants,
+            units,
+            clock,
+            f32_peak,
+            bandwidth,
+            stream,
+            resident: constants.l2_reach * cache,
+            cache_rate: (units * clock * constants.l2_bytes_per_clock).max(1.5 * stream),
+            watts: tdp - floor_watts(device, tdp),
+            energy: libm::pow(constants.energy_decline, f64::from(device.year.unwrap_or(2018)) - 2017.0),
+            floor: if cpu { 0.3e-6 } else { constants.floor_us * 1e-6 },
+            gaps: libm::sqrt(missing),
+        }
+    }
+
+    /// Datasheet rate of the ordinary cores in `dtype`, FLOP/s, with a stand-in where there are no such units.
+    pub(super) fn vector_peak(&self, dtype: Dtype) -> f64 {
+        let given = self.device.vector_peak(dtype).and_then(|r| positive(r.get()));
+        given.unwrap_or_else(|| match dtype {
+            // Two or more fp32 operations with error terms for each one: Dekker 1971, about 20 times the work.
+            Dtype::F64 | Dtype::C128 | Dtype::Other => self.f32_peak / 32.0,
+            Dtype::I64 | Dtype::U64 => self.f32_peak / 4.0,
+            _ => self.f32_peak,
+        })
+    }
+
+    /// The fastest datasheet rate for matrix products, FLOP/s, and whether tensor units give it.
+    pub(super) fn matrix_peak(&self, dtype: Dtype) -> (f64, bool) {
+        match self.device.matrix_peak(dtype) {
+            Some((rate, tensor)) if rate.get() > 0.0 => (rate.get(), tensor),
+            _ => (self.vector_peak(dtype), false),
+        }
+    }
+
+    /// What `peak` comes down to when the power limit binds, FLOP/s; never above `peak`.
+    pub(super) fn sustained(&self, peak: f64, tensor: bool, dtype: Dtype) -> f64 {
+        let c = self.constants;
+        let size = match dtype {
+            Dtype::F64 | Dtype::C128 => 2.0,
+            Dtype::F8 | Dtype::I8 | Dtype::U8 if tensor => 0.5,
+            Dtype::Tf32 if tensor => 2.0,
+            Dtype::F16 if !tensor => 0.6,
+            _ => 1.0,
+        };
+        let unit = match (tensor, dtype) {
+            (true, Dtype::F64 | Dtype::C128) => c.pj_vector,
+            (true, _) => c.pj_tensor,
+            (false, _) => c.pj_vector,
+        };
+        peak.min(self.watts / (unit * size * self.energy * 1e-12))
+    }
+
+    /// Seconds for `bytes` whose working set is `set` bytes: from the cache while it fits, from memory when it does
+    /// not, in between in between.
+    pub(super) fn traffic(&self, bytes: f64, set: f64, share: f64) -> f64 {
+        let hit = if set <= self.resident { 1.0 } else { (2.0 - set / self.resident).max(0.0) };
+        bytes * (hit / self.cache_rate + (1.0 - hit) / self.stream) / share
+    }
+
+    /// Seconds for `flop` operations of ordinary element-wise arithmetic in `dtype`.
+    pub(super) fn arithmetic(&self, flop: f64, dtype: Dtype) -> f64 {
+        flop / (self.vector_peak(dtype) * self.constants.map_share)
+    }
+
+    pub(super) fn support(&self, family: Family, dtype: Dtype) -> Support {
+        if self.device.kind == DeviceKind::Cpu {
+            return Support::Native;
+        }
+        let p = &self.device.peaks;
+        match dtype {
+            Dtype::Other => Support::Refused,
+            Dtype::F64 | Dtype::C128 => Support::or_emulated(p.f64_vector.is_none() && p.f64_tensor.is_none()),
+            Dtype::F8 => Support::or_emulated(p.f8_tensor.is_none()),
+            Dtype::Bf16 => Support::or_emulated(p.bf16_tensor.is_none()),
+            Dtype::F16 => Support::or_emulated(p.f16_tensor.is_none() && p.f16_vector.is_none()),
+            Dtype::Tf32 => Support::or_emulated(p.tf32_tensor.is_none() && family == Family::Matmul),
+            _ => Support::Native,
+        }
+    }
+}
+
+/// Watts of the board with a context and no work: measured, or the share of the power limit seen on boards of its
+/// size (0.40 for 70 W cards, 0.25 to 350 W, 0.18 above).
+fn floor_watts(device: &Device, tdp: f64) -> f64 {
+    let share = match tdp {
+        w if w <= 100.0 => 0.40,
+        w if w < 240.0 => 0.25,
+        _ => 0.18,
+    };
+    device.context_idle.map_or(share * tdp, |w| w.get()).clamp(0.0, 0.6 * tdp)
+}
+
+fn positive(x: f64) -> Option<f64> {
+    (x > 0.0 && x.is_finite()).then_some(x)
+}

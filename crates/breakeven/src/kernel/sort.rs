@@ -1,0 +1,38 @@
+//! Order on a GPU: sorts go digit by digit, eight bits a pass, each pass reading and writing all keys and payloads,
+//! after one reading for the digit counts (Adinets & Merrill 2022, *Onesweep*, as in CUB and Thrust). Many short rows
+//! carry their row number as a further key. CuPy's partition is such a sort too.
+
+use super::cost::{Cost, Job};
+use super::machine::Machine;
+use crate::workload::op::Sort;
+
+pub(super) fn cost(machine: &Machine<'_>, job: &Job, kind: Sort, rows: f64, width: f64) -> Cost {
+    let c = machine.constants;
+    let n = rows * width;
+    let key = job.dtype.bytes() as f64;
+    let pass = |bytes: f64| machine.traffic(bytes, bytes, c.radix_share);
+    // Rows beyond the first need digits for the row number, and the number carried along.
+    let (row_bytes, carried) = if rows > 1.0 { (row_digits(rows), 4.0) } else { (0.0, 0.0) };
+    let radix = |payload: f64| (key + row_bytes) * pass(2.0 * n * (key + payload + carried)) + pass(n * key);
+    let digits = key + row_bytes;
+    let (memory, launches) = match kind {
+        Sort::Sort | Sort::Partition => (radix(0.0), 2.0 + digits),
+        Sort::Argsort => (radix(8.0), 2.0 + digits),
+        // A sort, a comparison with the neighbour, a scan, a compaction.
+        Sort::Unique => (radix(0.0) + pass(n * (3.0 * key + 8.0)), 5.0 + digits),
+        Sort::TopK => (key * pass(n * key), 2.0 + key),
+        Sort::Histogram => (pass(n * key) * 2.0, 2.0),
+        // A chain of dependent reads, the first levels from cache.
+        Sort::SearchSorted => {
+            let levels = if width > 1.0 { libm::log2(width) } else { 1.0 };
+            (pass(n * 16.0) + n * levels * c.gather_sector / machine.cache_rate, 1.0)
+        }
+    };
+    let at_peak = job.flop / machine.vector_peak(job.dtype);
+    Cost { launches, at_peak, ..Cost::of(job, at_peak, memory) }
+}
+
+/// Bytes of a row number.
+fn row_digits(rows: f64) -> f64 {
+    (libm::log2(rows) / 8.0).ceil()
+}

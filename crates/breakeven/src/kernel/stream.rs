@@ -1,0 +1,27 @@
+//! Element-wise maps, copies and reductions: one pass over memory, or over the cache when the arrays fit it.
+
+use super::cost::{Cost, Job};
+use super::machine::Machine;
+
+pub(super) fn map(machine: &Machine<'_>, job: &Job) -> Cost {
+    pass(machine, job, 1.0)
+}
+
+pub(super) fn copy(machine: &Machine<'_>, job: &Job, strided: bool) -> Cost {
+    pass(machine, job, if strided { machine.constants.strided_share } else { 1.0 })
+}
+
+/// Many results: each block folds its own. Few: blocks fold parts and a second step folds those.
+pub(super) fn reduce(machine: &Machine<'_>, job: &Job, n: f64, out: f64) -> Cost {
+    let two_steps = out < machine.units && n > 65_536.0 * out.max(1.0);
+    let cost = pass(machine, job, 0.95);
+    Cost { launches: if two_steps { 2.0 } else { 1.0 }, ..cost }
+}
+
+/// One kernel that streams `job` at `share` of what a copy reaches.
+pub(super) fn pass(machine: &Machine<'_>, job: &Job, share: f64) -> Cost {
+    Cost {
+        at_peak: job.flop / machine.vector_peak(job.dtype),
+        ..Cost::of(job, machine.arithmetic(job.flop, job.dtype), machine.traffic(job.bytes, job.bytes, share))
+    }
+}
