@@ -1,5 +1,17 @@
 //! Devices as their datasheets describe them, and the catalogue of them.
 
+pub mod catalogue;
+#[cfg(test)]
+mod checks;
+pub mod date;
 pub mod device;
+pub mod figure;
+mod find;
+pub mod gpu;
+mod table;
 
+pub use catalogue::Catalogue;
+pub use date::Date;
 pub use device::{Device, DeviceKind, Peaks, Vendor};
+pub use find::Match;
+pub use gpu::Gpu;

@@ -1,0 +1,254 @@
+//! Whether the figures of the embedded catalogue hold together.
+
+use super::catalogue::{GPU_HEADER, sources};
+use super::figure::{Confidence, Figure, KINDS, Value};
+use super::{Catalogue, Gpu};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+fn gpus() -> &'static [Gpu] {
+    Catalogue::embedded().gpus()
+}
+
+fn number(gpu: &Gpu, name: &str) -> Option<f64> {
+    gpu.figure(name).and_then(Figure::number)
+}
+
+/// The catalogue as text again.
+fn written(gpus: &[Gpu]) -> String {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    out.write_record(GPU_HEADER).unwrap();
+    for gpu in gpus {
+        for f in gpu.figures() {
+            let value = match &f.value {
+                Value::Number(n) => n.to_string(),
+                Value::Text(text) => text.clone(),
+            };
+            let (read, confidence) = (f.read.to_string(), f.confidence.name());
+            out.write_record([gpu.id(), f.kind.name, &value, f.kind.unit, &f.source, &read, confidence, &f.note])
+                .unwrap();
+        }
+    }
+    String::from_utf8(out.into_inner().unwrap()).unwrap()
+}
+
+#[test]
+fn every_gpu_can_be_estimated() {
+    assert!(gpus().len() >= 105, "{}", gpus().len());
+    for gpu in gpus() {
+        let device = &gpu.device;
+        assert!(device.tdp.is_some(), "{}: no tdp", gpu.id());
+        assert!(device.unified_memory != device.host_link.is_some(), "{}: no way to the host", gpu.id());
+        assert!(device.year.is_some() && !device.architecture.is_empty(), "{}", gpu.id());
+        assert!(gpu.typical_use().is_some(), "{}: no typical use", gpu.id());
+    }
+}
+
+#[test]
+fn every_figure_has_a_known_source() {
+    let known: BTreeSet<String> = sources().into_iter().map(|s| s.id).collect();
+    let mut used = BTreeSet::new();
+    for gpu in gpus() {
+        for figure in gpu.figures() {
+            assert!(known.contains(&*figure.source), "{} {}: {}", gpu.id(), figure.kind.name, figure.source);
+            used.insert(&*figure.source);
+            if figure.confidence == Confidence::Estimate {
+                assert!(!figure.note.is_empty(), "{} {}: an estimate says on what", gpu.id(), figure.kind.name);
+            }
+        }
+    }
+    for source in sources() {
+        assert!(!source.title.is_empty() && !source.url.is_empty() && !source.licence.is_empty(), "{source:?}");
+    }
+}
+
+#[test]
+fn fp32_is_units_times_lanes_times_two_times_clock() {
+    // Packed or dual issue gives the quoted peak twice the lanes.
+    let doubled = ["mi300x", "mi325x", "mi350x", "mi355x", "rx-7900-xtx"];
+    let mut checked = 0;
+    for gpu in gpus() {
+        let (Some(units), Some(lanes), Some(mhz), Some(fp32)) =
+            (number(gpu, "units"), number(gpu, "cores_per_unit"), number(gpu, "boost"), number(gpu, "fp32_vector"))
+        else {
+            continue;
+        };
+        let issue = if doubled.contains(&gpu.id()) { 2.0 } else { 1.0 };
+        let formula = issue * units * lanes * 2.0 * mhz * 1e6 / 1e12;
+        assert!((fp32 / formula - 1.0).abs() < 0.04, "{}: {fp32} against {formula}", gpu.id());
+        checked += 1;
+    }
+    assert!(checked >= 90, "{checked}");
+}
+
+#[test]
+fn tensor_peaks_keep_their_ratios() {
+    // Blackwell Ultra gave up int8; CDNA up to 2 and RDNA3 run int8 at the fp16 rate; the A10G has half of everything but fp16
+    // accumulation; the MI100 runs bf16 at half rate.
+    let int8_cut = ["b300", "gb300", "mi100", "mi210", "mi250x", "rx-7900-xtx", "a10g"];
+    let bf16_half = ["mi100"];
+    let close = |a: f64, b: f64| (a / b - 1.0).abs() < 0.03;
+    for gpu in gpus() {
+        let id = gpu.id();
+        let Some(f16) = number(gpu, "fp16_tensor") else { continue };
+        // Where accumulation in fp16 is faster, int8 follows that rate.
+        let full = number(gpu, "fp16_tensor_fp16_accumulate").unwrap_or(f16);
+        if let Some(i8) = number(gpu, "int8_tensor").filter(|_| !int8_cut.contains(&id)) {
+            assert!(close(i8, 2.0 * full), "{id}: int8 {i8}, fp16 {full}");
+        }
+        if let Some(bf16) = number(gpu, "bf16_tensor").filter(|_| !bf16_half.contains(&id)) {
+            assert!(close(bf16, f16), "{id}: bf16 {bf16}, fp16 {f16}");
+        }
+        if let Some(tf32) = number(gpu, "tf32_tensor") {
+            assert!(close(2.0 * tf32, f16), "{id}: tf32 {tf32}, fp16 {f16}");
+        }
+        if let Some(f8) = number(gpu, "fp8_tensor") {
+            assert!(close(f8, 2.0 * f16), "{id}: fp8 {f8}, fp16 {f16}");
+        }
+    }
+}
+
+#[test]
+fn no_peak_counts_sparsity() {
+    for gpu in gpus() {
+        // The best dense tensor rate of any GPU so far is 32 times its fp32 rate (B300, GB300: 30).
+        let Some(f16) = number(gpu, "fp16_tensor") else { continue };
+        let fp32 = number(gpu, "fp32_vector").unwrap();
+        assert!(f16 / fp32 < 32.5, "{}: fp16 {f16}, fp32 {fp32}", gpu.id());
+    }
+}
+
+#[test]
+fn figures_are_physically_possible() {
+    for gpu in gpus() {
+        let d = &gpu.device;
+        let flop_per_byte = d.peaks.f32_vector.unwrap().get() / d.bandwidth.get();
+        assert!((3.0..150.0).contains(&flop_per_byte), "{}: {flop_per_byte} FLOP/B", gpu.id());
+        let watts = d.tdp.unwrap().get();
+        let flop_per_joule = d.peaks.f32_vector.unwrap().get() / watts;
+        assert!((1e10..6e11).contains(&flop_per_joule), "{}: {flop_per_joule} FLOP/J", gpu.id());
+        if let (Some(idle), Some(context)) = (d.idle, d.context_idle) {
+            assert!(idle < context && context.get() < watts, "{}", gpu.id());
+        }
+        if let (Some(f64), Some(f32)) = (d.peaks.f64_vector, d.peaks.f32_vector) {
+            assert!(f64 <= f32, "{}", gpu.id());
+        }
+        if let Some(link) = d.host_link {
+            assert!(link < d.bandwidth, "{}", gpu.id());
+        }
+        assert!(d.cache.is_none_or(|cache| cache.get() < 0.02 * d.memory.get()), "{}: cache", gpu.id());
+    }
+}
+
+#[test]
+fn the_figures_people_check_first() {
+    let check = |id: &str, tera: f64, gb_per_s: f64| {
+        let gpu = Catalogue::embedded().gpu(id).unwrap();
+        assert_eq!((number(gpu, "fp32_vector"), number(gpu, "bandwidth")), (Some(tera), Some(gb_per_s)), "{id}");
+    };
+    check("t4", 8.1, 320.0);
+    check("a100-pcie-40gb", 19.5, 1555.0);
+    check("a100-sxm4-40gb", 19.5, 1555.0);
+    check("h100-sxm5-80gb", 67.0, 3350.0);
+    check("mi300x", 163.4, 5300.0);
+    for gpu in gpus().iter().filter(|gpu| gpu.figure("host_link_name").and_then(Figure::text) == Some("PCIe 5.0 x16")) {
+        assert!(gpu.quoted("host_link", 32.0).unwrap().contains("63 GB/s"), "{}", gpu.id());
+    }
+}
+
+#[test]
+fn every_kind_of_figure_is_used() {
+    let used: BTreeSet<&str> = gpus().iter().flat_map(|g| g.figures()).map(|f| f.kind.name).collect();
+    let unused: Vec<_> = KINDS.iter().filter(|kind| !used.contains(kind.name)).collect();
+    assert!(unused.is_empty(), "{unused:?}");
+}
+
+#[test]
+fn what_is_written_reads_back_the_same() {
+    let none = Catalogue::embedded().with_override("same.csv", &written(&[])).unwrap();
+    assert_eq!(none.gpus(), gpus());
+    // Aliases and notes add to those there; all other figures replace.
+    let again = Catalogue::embedded().with_override("same.csv", &written(gpus())).unwrap();
+    let singles = |gpu: &Gpu| gpu.figures().iter().filter(|f| !f.kind.repeats).cloned().collect::<Vec<_>>();
+    for (a, b) in again.gpus().iter().zip(gpus()) {
+        assert_eq!(singles(a), singles(b));
+        assert_eq!(a.device, b.device);
+    }
+}
+
+#[test]
+fn a_figure_is_there_once() {
+    let mut lines: BTreeMap<(&str, &str, String), u32> = BTreeMap::new();
+    for gpu in gpus() {
+        for f in gpu.figures() {
+            let text = if f.kind.repeats { f.text().unwrap_or_default().to_owned() } else { String::new() };
+            *lines.entry((gpu.id(), f.kind.name, text)).or_default() += 1;
+        }
+    }
+    let twice: Vec<_> = lines.iter().filter(|(_, n)| **n > 1).collect();
+    assert!(twice.is_empty(), "{twice:?}");
+}
+
+fn error(text: &str) -> String {
+    let text = format!("{}\n{text}", GPU_HEADER.join(","));
+    Catalogue::embedded().with_override("mine.csv", &text).unwrap_err().to_string()
+}
+
+#[test]
+fn bad_figures_are_refused_with_what_is_allowed() {
+    insta::assert_snapshot!(error("t4,bandwidth,NaN,GB/s,me,2026-11-21,estimate,"), @r#"error: mine.csv line 2: bandwidth of `t4` is `NaN`: a plain number from 1 to 100000 is allowed"#);
+    insta::assert_snapshot!(error("t4,bandwidth,1e308,GB/s,me,2026-11-21,estimate,"), @r#"error: mine.csv line 2: bandwidth of `t4` is `1e308`: a plain number from 1 to 100000 is allowed"#);
+    insta::assert_snapshot!(error("t4,bandwidth,320,TB/s,me,2026-11-21,estimate,"), @r#"error: mine.csv line 2: bandwidth of `t4` is in `TB/s`: GB/s is allowed"#);
+    insta::assert_snapshot!(error("t4,bandwidth,320,GB/s,,2026-11-21,estimate,"), @r#"error: mine.csv line 2: the source of bandwidth of `t4` is empty: every line needs one"#);
+    insta::assert_snapshot!(error("t4,bandwidth,320,GB/s,me,yesterday,estimate,"), @r#"error: mine.csv line 2: the date is `yesterday`: YYYY-MM-DD is allowed"#);
+    insta::assert_snapshot!(error("t4,bandwidth,320,GB/s,me,2026-11-21,sure,"), @r#"error: mine.csv line 2: the confidence of bandwidth of `t4` is `sure`: measured, two_sources, datasheet, one_source, formula, estimate, editorial are allowed"#);
+    insta::assert_snapshot!(error("t4,units,40.5,count,me,2026-11-21,estimate,"), @r#"error: mine.csv line 2: units of `t4` is `40.5`: a whole number is allowed"#);
+    insta::assert_snapshot!(error("T4,bandwidth,320,GB/s,me,2026-11-21,estimate,"), @r#"error: mine.csv line 2: the GPU's id is `T4`: 1 to 64 of a–z, 0–9 and - are allowed"#);
+    insta::assert_snapshot!(error("x1,bandwidth,320,GB/s,me,2026-11-21,estimate,"), @r#"
+    error: mine.csv line 2: the new GPU `x1` has no name
+     hint: a GPU needs name, vendor, memory, bandwidth and fp32_vector: add a line `x1,name,…,text,…`; to change a GPU of the catalogue, use its exact id (`breakeven gpus`)
+    "#);
+    insta::assert_snapshot!(error("t4,bandwidth"), @r#"
+    error: mine.csv line 2: 2 fields: 8 are allowed (gpu,figure,value,unit,source,read,confidence,note)
+     hint: a value with a comma in it goes between double quotes
+    "#);
+}
+
+#[test]
+fn an_override_adds_a_gpu() {
+    let line =
+        |figure: &str, value: &str, unit: &str| format!("x1,{figure},{value},{unit},me,2026-11-21,estimate,a guess\n");
+    let text = [
+        line("name", "Example X1", "text"),
+        line("vendor", "Example", "text"),
+        line("memory", "8", "GiB"),
+        line("bandwidth", "100", "GB/s"),
+        line("fp32_vector", "2", "TFLOP/s"),
+    ];
+    let text = format!("{}\n{}", GPU_HEADER.join(","), text.concat());
+    let mine = Catalogue::embedded().with_override("mine.csv", &text).unwrap();
+    assert_eq!(mine.gpus().len(), gpus().len() + 1);
+    assert_eq!(mine.find_gpu("example x1").unwrap().gpus[0].id(), "x1");
+}
+
+proptest! {
+    #[test]
+    fn no_override_panics(text in "(?s).{0,200}") {
+        let _ = Catalogue::embedded().with_override("f", &text);
+        let _ = Catalogue::embedded().with_override("f", &format!("{}\n{text}", GPU_HEADER.join(",")));
+    }
+
+    #[test]
+    fn a_cut_or_changed_table_never_panics(at in 0usize..60_000, byte in any::<u8>()) {
+        let mut text = written(&gpus()[..20]).into_bytes();
+        let at = at % text.len();
+        text[at] = byte & 0x7f;
+        if let Ok(text) = String::from_utf8(text.clone()) {
+            let _ = Catalogue::embedded().with_override("f", &text);
+        }
+        text.truncate(at);
+        if let Ok(text) = String::from_utf8(text) {
+            let _ = Catalogue::embedded().with_override("f", &text);
+        }
+    }
+}

@@ -1,0 +1,372 @@
+//! Finding a GPU by the name a person, a cloud, nvidia-smi or torch gives it.
+//!
+//! Case, punctuation and brand words do not count: `NVIDIA A100-SXM4-40GB`, `a100_sxm4_40gb` and `A100 SXM4 40GB` are
+//! one name. An exact id, name or alias wins. Otherwise a name is a family name when it can be put together from the
+//! words that describe a GPU (`h100`, `A100 40GB`, `rtx 6000`, `ampere`), and every such GPU is a member.
+
+use super::table::shown;
+use super::{Catalogue, Gpu};
+use crate::{Error, Result};
+
+/// Longer than any name of a GPU; keeps hostile names cheap.
+const MAX_NAME: usize = 120;
+
+/// What a name stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Match<'c> {
+    /// One GPU, or every member of a family; never empty.
+    pub gpus: Vec<&'c Gpu>,
+    /// Said when the name was not exactly one GPU's.
+    pub note: Option<String>,
+}
+
+/// Makers' brands: they may be left out of an exact name.
+const BRANDS: [&str; 9] = ["nvidia", "amd", "intel", "apple", "geforce", "tesla", "radeon", "instinct", "corporation"];
+/// Words that say nothing.
+const NOISE: [&str; 6] = ["gpu", "graphics", "card", "generation", "edition", "accelerator"];
+
+impl Catalogue {
+    /// The GPU or GPUs that `name` stands for.
+    ///
+    /// # Errors
+    /// A name that matches nothing, with the nearest ones as a hint.
+    ///
+    /// ```
+    /// let catalogue = breakeven::hardware::Catalogue::embedded();
+    /// assert_eq!(catalogue.find_gpu("NVIDIA GeForce RTX 3080")?.gpus[0].id(), "rtx-3080-10gb");
+    /// assert_eq!(catalogue.find_gpu("A100 40GB")?.gpus.len(), 2);
+    /// assert!(catalogue.find_gpu("rtx 3081").unwrap_err().hint.unwrap().contains("rtx-3080-10gb"));
+    /// # Ok::<(), breakeven::Error>(())
+    /// ```
+    pub fn find_gpu(&self, name: &str) -> Result<Match<'_>> {
+        if name.len() > MAX_NAME {
+            return Err(Error::new(
+                "unknown-gpu",
+                format!("the GPU name {} has {} bytes: {MAX_NAME} are allowed", shown(name), name.len()),
+            )
+            .hint("`breakeven gpus` lists every name"));
+        }
+        let given = words(name);
+        let (full, bare) = (key(&given), bare_key(&given));
+        let exactly = |key: &str| self.gpus().iter().filter(|gpu| is_called(gpu, key)).collect::<Vec<_>>();
+        for gpus in [exactly(&full), exactly(&bare)] {
+            if !gpus.is_empty() {
+                return Ok(Match { note: family_note(name, &gpus), gpus });
+            }
+        }
+        let whole: String = given.iter().filter(|w| !NOISE.contains(&w.as_str())).map(String::as_str).collect();
+        let members = if whole.is_empty() { Vec::new() } else { self.members(&whole) };
+        match members.as_slice() {
+            [] => Err(self.unknown(name, &bare)),
+            [gpu] => {
+                let note = format!("{} is read as {} ({})", shown(name), gpu.name(), gpu.id());
+                Ok(Match { gpus: members, note: Some(note) })
+            }
+            _ => Ok(Match { note: family_note(name, &members), gpus: members }),
+        }
+    }
+
+    /// The GPUs whose describing words make up `whole`; else those with a word that goes on with a letter where
+    /// `whole` ends (`mi300` for the MI300X).
+    fn members(&self, whole: &str) -> Vec<&Gpu> {
+        let described: Vec<_> = self.gpus().iter().map(|gpu| (gpu, description(gpu))).collect();
+        let by_words: Vec<_> =
+            described.iter().filter(|(_, words)| is_made_of(whole, words)).map(|(g, _)| *g).collect();
+        if !by_words.is_empty() || !whole.ends_with(|c: char| c.is_ascii_digit()) || whole.len() < 4 {
+            return by_words;
+        }
+        let goes_on = |word: &String| {
+            word.strip_prefix(whole).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
+        };
+        described.iter().filter(|(_, words)| words.iter().any(goes_on)).map(|(gpu, _)| *gpu).collect()
+    }
+
+    fn unknown(&self, name: &str, key_given: &str) -> Error {
+        let nearest = self.nearest(key_given);
+        let hint = if nearest.is_empty() {
+            "`breakeven gpus` lists every name".to_owned()
+        } else {
+            format!("nearest are {}; `breakeven gpus` lists every name", nearest.join(", "))
+        };
+        Error::new("unknown-gpu", format!("no GPU of the catalogue is called {}", shown(name))).hint(hint)
+    }
+
+    /// Ids of up to three GPUs spelled most like `given`.
+    fn nearest(&self, given: &str) -> Vec<&str> {
+        let given: Vec<char> = given.chars().take(40).collect();
+        if given.is_empty() {
+            return Vec::new();
+        }
+        let mut by_distance: Vec<(usize, &str)> = self
+            .gpus()
+            .iter()
+            .filter_map(|gpu| {
+                let least = spellings(gpu).map(|s| distance(&given, &bare_key(&words(s)))).min()?;
+                (least <= given.len().div_ceil(2)).then_some((least, gpu.id()))
+            })
+            .collect();
+        by_distance.sort();
+        by_distance.into_iter().take(3).map(|(_, id)| id).collect()
+    }
+}
+
+fn family_note(name: &str, gpus: &[&Gpu]) -> Option<String> {
+    let names = || gpus.iter().map(|gpu| gpu.name()).collect::<Vec<_>>().join(", ");
+    match gpus.len() {
+        0 | 1 => None,
+        2..=8 => Some(format!("{} names {} GPUs: {}", shown(name), gpus.len(), names())),
+        n => Some(format!("{} names {n} GPUs", shown(name))),
+    }
+}
+
+fn spellings(gpu: &Gpu) -> impl Iterator<Item = &str> {
+    [gpu.id(), gpu.name()].into_iter().chain(gpu.aliases())
+}
+
+/// Lowercase words of a name, split at whatever is no letter or digit; `(R)` and `(TM)` are no words.
+fn words(name: &str) -> Vec<String> {
+    let name = name.to_lowercase().replace("(r)", " ").replace("(tm)", " ");
+    name.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).map(str::to_owned).collect()
+}
+
+/// What an exact name comes down to: its words without noise, written together.
+fn key(words: &[String]) -> String {
+    words.iter().map(String::as_str).filter(|w| !NOISE.contains(w)).collect()
+}
+
+/// The same without brands.
+fn bare_key(words: &[String]) -> String {
+    words.iter().map(String::as_str).filter(|w| !BRANDS.contains(w) && !NOISE.contains(w)).collect()
+}
+
+/// Whether that is the key of one of its spellings. Its marketing name may be written without brands; its aliases may
+/// not: `NVIDIA H200` is what nvidia-smi calls one board, `H200` is the family.
+fn is_called(gpu: &Gpu, given: &str) -> bool {
+    !given.is_empty() && (spellings(gpu).any(|s| key(&words(s)) == given) || bare_key(&words(gpu.name())) == given)
+}
+
+/// Every word that describes a GPU: of its spellings, maker, architecture and memory.
+fn description(gpu: &Gpu) -> Vec<String> {
+    let device = &gpu.device;
+    let gib = (device.memory.get() / f64::from(1 << 30)) as u32;
+    let kind = gpu.figure("memory_type").and_then(|f| f.text()).unwrap_or_default();
+    let vendor = gpu.figure("vendor").and_then(|f| f.text()).unwrap_or_default();
+    let mut all: Vec<String> =
+        spellings(gpu).chain([kind, vendor, device.architecture.as_str()]).flat_map(words).collect();
+    all.extend([format!("{gib}gb"), format!("{gib}gib"), format!("{gib}g"), gib.to_string()]);
+    if all.iter().any(|w| w.starts_with("sxm")) {
+        all.push("sxm".to_owned());
+    }
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// Whether `whole` is a sequence of `words` without remainder.
+fn is_made_of(whole: &str, words: &[String]) -> bool {
+    let mut reached = vec![false; whole.len() + 1];
+    reached[0] = true;
+    for start in 0..whole.len() {
+        if !reached[start] {
+            continue;
+        }
+        for word in words {
+            if whole.as_bytes()[start..].starts_with(word.as_bytes()) {
+                reached[start + word.len()] = true;
+            }
+        }
+    }
+    reached[whole.len()]
+}
+
+/// Levenshtein's edit distance.
+fn distance(a: &[char], b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=a.len()).collect();
+    for (j, cb) in b.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = j + 1;
+        for (i, ca) in a.iter().enumerate() {
+            let substitute = diagonal + usize::from(*ca != cb);
+            diagonal = row[i + 1];
+            row[i + 1] = substitute.min(diagonal + 1).min(row[i] + 1);
+        }
+    }
+    row[a.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ids(name: &str) -> Vec<&'static str> {
+        Catalogue::embedded().find_gpu(name).map_or(Vec::new(), |m| m.gpus.into_iter().map(Gpu::id).collect())
+    }
+
+    #[test]
+    fn names_as_people_and_tools_write_them() {
+        for (name, id) in [
+            ("t4", "t4"),
+            ("T4", "t4"),
+            ("Tesla T4", "t4"),
+            ("Tesla_T4", "t4"),
+            ("nvidia-tesla-t4", "t4"),
+            ("NVIDIA A100-SXM4-80GB", "a100-sxm4-80gb"),
+            ("NVIDIA A100-SXM4-40GB", "a100-sxm4-40gb"),
+            ("NVIDIA A100-PCIE-40GB", "a100-pcie-40gb"),
+            ("NVIDIA_A100-PCIE-40GB", "a100-pcie-40gb"),
+            ("A100-PCIE-40GB", "a100-pcie-40gb"),
+            ("NVIDIA A100 80GB PCIe", "a100-pcie-80gb"),
+            ("a100 80gb sxm", "a100-sxm4-80gb"),
+            ("A100SXM480GB", "a100-sxm4-80gb"),
+            ("H100 SXM", "h100-sxm5-80gb"),
+            ("h100-sxm", "h100-sxm5-80gb"),
+            ("h100_sxm5", "h100-sxm5-80gb"),
+            ("NVIDIA H100 80GB HBM3", "h100-sxm5-80gb"),
+            ("H100 80GB SXM", "h100-sxm5-80gb"),
+            ("NVIDIA H100 PCIe", "h100-pcie-80gb"),
+            ("h100 nvl", "h100-nvl-94gb"),
+            ("NVIDIA H200", "h200-sxm-141gb"),
+            ("NVIDIA H200 NVL", "h200-nvl-141gb"),
+            ("NVIDIA GH200 480GB", "gh200-96gb"),
+            ("NVIDIA B200", "b200"),
+            ("b300_sxm", "b300"),
+            ("NVIDIA GeForce RTX 3080", "rtx-3080-10gb"),
+            ("RTX 3080", "rtx-3080-10gb"),
+            ("rtx3080", "rtx-3080-10gb"),
+            ("GeForce RTX 3080", "rtx-3080-10gb"),
+            ("3080", "rtx-3080-10gb"),
+            ("RTX-3080-Ti", "rtx-3080-ti"),
+            ("rtx3080ti", "rtx-3080-ti"),
+            ("NVIDIA GeForce RTX 4090", "rtx-4090"),
+            ("4090", "rtx-4090"),
+            ("RTX 4070 Ti SUPER", "rtx-4070-ti-super"),
+            ("NVIDIA GeForce GTX 1080 Ti", "gtx-1080-ti"),
+            ("1080Ti", "gtx-1080-ti"),
+            ("GTX 1060", "gtx-1060-6gb"),
+            ("TITAN X (Pascal)", "titan-x-pascal"),
+            ("TitanX_Pascal", "titan-x-pascal"),
+            ("GeForce GTX TITAN X", "titan-x-maxwell"),
+            ("TITAN Xp", "titan-xp"),
+            ("TITAN V", "titan-v"),
+            ("Quadro RTX 6000", "quadro-rtx-6000"),
+            ("NVIDIA RTX A6000", "rtx-a6000"),
+            ("A6000", "rtx-a6000"),
+            ("NVIDIA RTX 6000 Ada Generation", "rtx-6000-ada"),
+            ("RTX 6000 Ada", "rtx-6000-ada"),
+            ("rtx_pro_6000_server", "rtx-pro-6000-blackwell-server"),
+            ("NVIDIA RTX PRO 6000 Blackwell Workstation Edition", "rtx-pro-6000-blackwell-workstation"),
+            ("Tesla V100-SXM2-16GB", "v100-sxm2-16gb"),
+            ("Tesla_V100-PCIE-32GB", "v100-pcie-32gb"),
+            ("Tesla_P100-PCIE-16GB", "p100-pcie-16gb"),
+            ("Tesla_P4", "p4"),
+            ("Tesla M40", "m40-12gb"),
+            ("NVIDIA L40S", "l40s"),
+            ("NVIDIA L4", "l4"),
+            ("NVIDIA A10G", "a10g"),
+            ("A10", "a10"),
+            ("NVIDIA A40", "a40"),
+            ("AMD Instinct MI300X", "mi300x"),
+            ("AMD Instinct MI300X OAM", "mi300x"),
+            ("mi300", "mi300x"),
+            ("AMD Radeon RX 7900 XTX", "rx-7900-xtx"),
+            ("RX6900XT", "rx-6900-xt"),
+            ("Intel(R) Data Center GPU Max 1550", "max-1550"),
+            ("Intel(R) Arc(TM) B580 Graphics", "arc-b580"),
+            ("b60", "arc-pro-b60"),
+            ("Apple M1 Max", "m1-max-32-core"),
+            ("NVIDIA GB10", "gb10"),
+            ("Jetson AGX Orin", "jetson-agx-orin-64gb"),
+        ] {
+            assert_eq!(ids(name), [id], "{name}");
+        }
+    }
+
+    #[test]
+    fn a_family_answers_with_every_member_and_says_so() {
+        for (name, members) in [
+            ("h100", &["h100-pcie-80gb", "h100-sxm5-80gb", "h100-nvl-94gb"][..]),
+            ("H100 80GB", &["h100-pcie-80gb", "h100-sxm5-80gb"]),
+            ("A100 40GB", &["a100-pcie-40gb", "a100-sxm4-40gb"]),
+            ("a100_80", &["a100-pcie-80gb", "a100-sxm4-80gb"]),
+            ("NVIDIA A100", &["a100-pcie-40gb", "a100-sxm4-40gb", "a100-pcie-80gb", "a100-sxm4-80gb"]),
+            ("A100 SXM", &["a100-sxm4-40gb", "a100-sxm4-80gb"]),
+            ("v100", &["v100-pcie-16gb", "v100-pcie-32gb", "v100-sxm2-16gb", "v100-sxm2-32gb"]),
+            ("P100", &["p100-pcie-16gb", "p100-sxm2-16gb"]),
+            ("H200", &["h200-sxm-141gb", "h200-nvl-141gb"]),
+            ("titan x", &["titan-x-maxwell", "titan-x-pascal"]),
+            ("gh200", &["gh200-96gb", "gh200-144gb"]),
+            (
+                "rtx 6000",
+                &[
+                    "rtx-6000-ada",
+                    "rtx-pro-6000-blackwell-workstation",
+                    "rtx-pro-6000-blackwell-server",
+                    "quadro-rtx-6000",
+                ],
+            ),
+        ] {
+            assert_eq!(ids(name), members, "{name}");
+            let note = Catalogue::embedded().find_gpu(name).unwrap().note.unwrap();
+            assert!(note.contains(&format!("names {} GPUs", members.len())), "{note}");
+        }
+        assert!(ids("ampere").len() > 10 && ids("AMD").len() >= 8);
+    }
+
+    #[test]
+    fn what_matches_nothing_gets_the_nearest() {
+        let error = |name| Catalogue::embedded().find_gpu(name).unwrap_err().to_string();
+        insta::assert_snapshot!(error("RTX 3081"), @r#"
+        error: no GPU of the catalogue is called `RTX 3081`
+         hint: nearest are rtx-3080-10gb, rtx-2080, rtx-3050-8gb; `breakeven gpus` lists every name
+        "#);
+        insta::assert_snapshot!(error(""), @r#"
+        error: no GPU of the catalogue is called ``
+         hint: `breakeven gpus` lists every name
+        "#);
+        insta::assert_snapshot!(error("gpu"), @r#"
+        error: no GPU of the catalogue is called `gpu`
+         hint: `breakeven gpus` lists every name
+        "#);
+        insta::assert_snapshot!(error("h\u{202e}1000\0"), @r#"
+        error: no GPU of the catalogue is called `h\u{202e}1000\0`
+         hint: nearest are a100-sxm4-40gb, b100, gtx-1060-6gb; `breakeven gpus` lists every name
+        "#);
+        insta::assert_snapshot!(error(&"A100".repeat(2_500_000)), @r#"
+        error: the GPU name `A100A100A100A100A100A100A100A100A100A100A100A100A100A100A100…` has 10000000 bytes: 120 are allowed
+         hint: `breakeven gpus` lists every name
+        "#);
+        // A laptop's GPU is another chip, a slice another device, and Cyrillic is no Latin.
+        for name in ["NVIDIA GeForce RTX 3080 Laptop GPU", "NVIDIA A100-SXM4-40GB MIG 1g.5gb", "RTX 4090 D", "А100"] {
+            assert_eq!(ids(name), [""; 0], "{name}");
+        }
+    }
+
+    #[test]
+    fn every_spelling_belongs_to_one_gpu() {
+        let mut owners = std::collections::BTreeMap::new();
+        for gpu in Catalogue::embedded().gpus() {
+            let bare = bare_key(&words(gpu.name()));
+            for spelling in spellings(gpu).map(|s| key(&words(s))).chain([bare]) {
+                let owner = owners.entry(spelling).or_insert(gpu.id());
+                assert_eq!(*owner, gpu.id());
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_name_panics(name in any::<String>()) {
+            let _ = Catalogue::embedded().find_gpu(&name);
+        }
+
+        #[test]
+        fn case_and_punctuation_do_not_count(n in 0usize..105, separator in "[-_ ./]") {
+            let gpu = &Catalogue::embedded().gpus()[n];
+            for name in [gpu.id(), gpu.name()] {
+                let other = name.to_uppercase().replace([' ', '-'], &separator);
+                prop_assert_eq!(ids(&other), vec![gpu.id()], "{}", other);
+            }
+        }
+    }
+}
