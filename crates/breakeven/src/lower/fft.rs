@@ -43,6 +43,8 @@ pub(super) fn op(kind: Fft, axes: Axes, call: &Call) -> Op {
     let length = |axis: usize| match (kind, output.get(axis)) {
         // `n=` pads or cuts the input: the result tells, up to the parity that halving loses.
         (Fft::R2c, Some(&half)) if Some(axis) == halved && whole[axis] / 2 + 1 == half => whole[axis],
+        // Cosine and sine transforms, and packed real ones, are as long as their input.
+        (Fft::R2c, Some(&full)) if whole[axis] == full => full,
         (Fft::R2c, Some(&half)) if Some(axis) == halved => half.saturating_sub(1).saturating_mul(2),
         (_, Some(&full)) => full,
         (_, None) => whole[axis],

@@ -38,6 +38,7 @@ pub use callable::{Callable, callable, callables, canonical};
 pub use elementwise::Cost;
 pub use rule::Rule;
 
+use crate::workload::op::Fft;
 use crate::workload::{Dtype, Op};
 
 /// What a call comes to.
@@ -76,6 +77,14 @@ fn dtype(op: &Op, call: &Call) -> Dtype {
     let widest = |arrays: &[ArrayRef]| arrays.iter().map(|a| a.dtype).filter(|&d| d != Dtype::Bool).max_by_key(rank);
     match op {
         Op::Gather { .. } | Op::Sort { .. } | Op::View => source,
+        // A real transform computes in the real type, whichever side is complex.
+        Op::Fft { kind: Fft::R2c | Fft::C2r, .. } => {
+            match [call.inputs, call.outputs].into_iter().filter_map(widest).max_by_key(rank) {
+                Some(Dtype::C64) => Dtype::F32,
+                Some(Dtype::C128) | None => Dtype::F64,
+                Some(real) => real,
+            }
+        }
         Op::Scatter { .. } => call.outputs.first().map_or(source, |a| a.dtype),
         _ => {
             let inputs = widest(call.inputs);

@@ -8,7 +8,8 @@ use crate::workload::Op;
 use crate::workload::op::{Factor, Fft, Random, Rowwise, Sort};
 
 /// How the shapes of a call become an op. In the table a rule is written as its name, then `:` and what it takes:
-/// `map:exp`, `sort:argsort`, `factor:svd`.
+/// `map:exp`, `sort:argsort:last`, `factor:svd`. The number after a function
+/// of `callables/flops.csv` (`map:iteration:4`) is how many arrays this one reads, where that differs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rule {
     /// A function of each element of the broadcast operands.
@@ -92,7 +93,10 @@ impl Rule {
         let (head, rest) = text.split_once(':').unwrap_or((text, ""));
         let (first, second) = rest.split_once(':').unwrap_or((rest, ""));
         Some(match head {
-            "ufunc" | "map" => Self::Map(elementwise::cost(first)?),
+            "ufunc" | "map" => Self::Map(Cost {
+                operands: if second.is_empty() { elementwise::cost(first)?.operands } else { second.parse().ok()? },
+                ..elementwise::cost(first)?
+            }),
             "map_outputs" => Self::MapOutputs(elementwise::cost(first)?),
             "outer" => Self::Outer(elementwise::cost(first)?),
             "reduce" => Self::Reduce(elementwise::cost(first)?),
@@ -132,7 +136,7 @@ impl Rule {
 
     /// The rules of `ufunc.reduce` and its siblings, for the ufunc with this cost.
     pub(super) fn ufunc_methods(function: &str) -> impl Iterator<Item = (&'static str, Self)> {
-        let cost = elementwise::cost(function).filter(|c| c.operands == 2);
+        let cost = function.split(':').next().and_then(elementwise::cost).filter(|c| c.operands == 2);
         let methods = cost.map(|cost| {
             [
                 ("reduce", Self::Reduce(cost)),
