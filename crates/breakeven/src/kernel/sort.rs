@@ -22,10 +22,10 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, kind: Sort, rows: f64, widt
         Sort::Unique => (radix(0.0) + pass(n * (3.0 * key + 8.0)), 5.0 + digits),
         Sort::TopK => (key * pass(n * key), 2.0 + key),
         Sort::Histogram => (pass(n * key) * 2.0, 2.0),
-        // A chain of dependent reads, the first levels from cache.
+        // A look-up a row: a chain of dependent reads, the first levels from cache.
         Sort::SearchSorted => {
             let levels = if width > 1.0 { libm::log2(width) } else { 1.0 };
-            (pass(n * 16.0) + n * levels * c.gather_sector / machine.cache_rate, 1.0)
+            (pass(rows * 16.0) + rows * levels * c.gather_sector / machine.cache_rate, 1.0)
         }
     };
     let at_peak = job.flop / machine.vector_peak(job.dtype);

@@ -81,7 +81,8 @@ pub enum Op {
     },
     /// Cumulative sum, product, maximum along rows.
     Scan { rows: u64, width: u64 },
-    /// Sort and its kind, each of `rows` rows of `width` apart.
+    /// Sort and its kind, each of `rows` rows of `width` apart; `SearchSorted`: `rows` keys looked up in a table of
+    /// `width`.
     Sort { kind: Sort, rows: u64, width: u64 },
     /// `n` elements read at computed places from an array of `source` elements.
     Gather { n: u64, source: u64 },

@@ -17,7 +17,8 @@ pub(super) fn need(kind: Sort, rows: f64, width: f64, s: f64) -> Need {
         Sort::Unique => (n * log2(width) + n, 2.0 * n * s),
         Sort::TopK | Sort::Histogram => (n, n * s),
         Sort::Partition => (3.4 * n, 2.0 * n * s),
-        Sort::SearchSorted => (n * log2(width), n * (s + INDEX)),
+        // Each row looks one key up in a table of `width`.
+        Sort::SearchSorted => (rows * log2(width), rows * (s + INDEX)),
     };
     Need { flop, bytes }
 }
@@ -30,6 +31,12 @@ mod tests {
     fn a_thousand_and_twenty_four_keys_take_ten_comparisons_each() {
         assert_eq!(need(Sort::Sort, 1.0, 1024.0, 8.0), Need { flop: 10_240.0, bytes: 16_384.0 });
         assert_eq!(need(Sort::Argsort, 2.0, 1024.0, 4.0), Need { flop: 20_480.0, bytes: 24_576.0 });
+    }
+
+    #[test]
+    fn a_look_up_halves_the_table() {
+        let flop = 50.0 * 10.0; // 50 keys, 2¹⁰ table entries
+        assert_eq!(need(Sort::SearchSorted, 50.0, 1024.0, 8.0), Need { flop, bytes: 800.0 });
     }
 
     #[test]
