@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 const MAX_STEPS: u64 = 1 << 21;
 /// How many finished nodes up to the newest one are looked up.
 const SPANS: [usize; 4] = [1, 4, 16, 64];
-const SLOTS: usize = 1 << 12;
+const SLOTS: usize = 1 << 11;
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 /// No entry is expected.
 const NONE: u32 = u32::MAX;
@@ -84,8 +84,8 @@ pub struct Sequence {
     bodies: Vec<Body>,
     /// Body by the hash of its nodes.
     known: BTreeMap<u64, u32>,
-    /// For each span, the number of finished nodes when a hash of that span was last seen, by hash.
-    seen: Box<[[u32; SLOTS]; SPANS.len()]>,
+    /// For each span, by hash: the number of finished nodes when that hash was last seen, and more of the hash.
+    seen: Box<[[(u32, u32); SLOTS]; SPANS.len()]>,
     /// Where in the last node's body the program is; empty when the last node is an entry.
     frames: Vec<Frame>,
     /// The entry that comes next if the last node goes on.
@@ -111,7 +111,7 @@ impl Sequence {
             limit: MAX_STEPS,
             bodies: Vec::new(),
             known: BTreeMap::new(),
-            seen: Box::new([[0; SLOTS]; SPANS.len()]),
+            seen: Box::new([[(0, 0); SLOTS]; SPANS.len()]),
             frames: Vec::new(),
             expected: NONE,
         }
@@ -283,11 +283,12 @@ impl Sequence {
         let end = self.nodes.len();
         let mut found = None;
         for (scale, &span) in SPANS.iter().enumerate().take_while(|&(_, &span)| span <= end) {
-            let slot = (self.span_hash(end, span).wrapping_mul(MULTIPLIER) >> (64 - SLOTS.ilog2())) as usize;
-            let before = std::mem::replace(&mut self.seen[scale][slot], end as u32) as usize;
-            let period = end.saturating_sub(before);
-            let fits = find && found.is_none() && period > 0 && 2 * period <= end;
-            if fits && self.span_hash(before, period) == self.span_hash(end, period) {
+            let hash = self.span_hash(end, span).wrapping_mul(MULTIPLIER);
+            let slot = &mut self.seen[scale][(hash >> (64 - SLOTS.ilog2())) as usize];
+            let (before, tag) = std::mem::replace(slot, (end as u32, hash as u32));
+            let period = end.saturating_sub(before as usize);
+            let fits = find && found.is_none() && tag == hash as u32 && period > 0 && 2 * period <= end;
+            if fits && self.span_hash(before as usize, period) == self.span_hash(end, period) {
                 found = Some(period);
             }
         }
@@ -381,7 +382,7 @@ impl Sequence {
             }
         }
         self.hashes.truncate(1);
-        self.seen.iter_mut().for_each(|slots| slots.fill(0));
+        self.seen.iter_mut().for_each(|slots| slots.fill((0, 0)));
         let older = entries.into_iter().map(|(symbol, times)| Node { times, symbol });
         for node in older.chain(newer) {
             self.finish_last(false);
