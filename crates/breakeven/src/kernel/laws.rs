@@ -321,4 +321,16 @@ proptest! {
         let (with, without) = (time(&op, dtype, &device), time(&op, dtype, &without));
         prop_assert!(without.sigma_shared >= with.sigma_shared);
     }
+
+    #[test]
+    fn power_stays_between_floor_and_limit_and_grows_with_use(device in any_device(), u in prop::array::uniform3(any::<f64>()),
+        a in 0.0..1.0, b in 0.0..1.0, c in 0.0..1.0, more in 0.0..1.0)
+    {
+        for w in [power(&device, u[0], u[1], u[2]), power(&device, a, b, c)] {
+            prop_assert!(0.0 < w.p10 && w.p10 <= w.p50 && w.p50 <= w.p90 && w.p90.is_finite(), "{w:?}");
+            prop_assert!(device.tdp.is_none_or(|limit| w.p90 <= limit.get()));
+        }
+        prop_assert!(power(&device, a + more, b, c).p50 >= power(&device, a, b, c).p50);
+        prop_assert!(power(&device, a, b + more, c).p50 >= power(&device, a, b, c).p50);
+    }
 }

@@ -50,7 +50,7 @@ impl<'a> Machine<'a> {
         let clock = or(device.boost.map(|h| h.get()), 1.5e9, 0.05);
         let units = or(device.units.map(f64::from), if cpu { 8.0 } else { 64.0 }, 0.15);
         let cache = or(device.cache.map(|b| b.get()), 4e6, 0.1);
-        let tdp = or(device.tdp.map(|w| w.get()), f32_peak * 20e-12, 0.1);
+        let tdp = or(device.tdp.map(|w| w.get()), limit_from_peak(f32_peak), 0.1);
         let stream = constants.stream_share * bandwidth;
         Self {
             device,
@@ -135,9 +135,20 @@ impl<'a> Machine<'a> {
     }
 }
 
+/// The board's power limit, W; from its fp32 rate where the datasheet says none.
+pub(super) fn limit_watts(device: &Device) -> f64 {
+    let given = device.tdp.and_then(|w| positive(w.get()));
+    given.unwrap_or_else(|| limit_from_peak(device.peaks.f32_vector.map_or(10e12, |r| r.get())).clamp(10.0, 1000.0))
+}
+
+/// Boards of the last ten years have about 50 GFLOP/s of fp32 a watt.
+fn limit_from_peak(f32_peak: f64) -> f64 {
+    f32_peak * 20e-12
+}
+
 /// Watts of the board with a context and no work: measured, or the share of the power limit seen on boards of its
 /// size (0.40 for 70 W cards, 0.25 to 350 W, 0.18 above).
-fn floor_watts(device: &Device, tdp: f64) -> f64 {
+pub(super) fn floor_watts(device: &Device, tdp: f64) -> f64 {
     let share = match tdp {
         w if w <= 100.0 => 0.40,
         w if w < 240.0 => 0.25,

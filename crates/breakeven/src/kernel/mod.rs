@@ -16,6 +16,7 @@ mod gather;
 mod host;
 mod machine;
 mod matmul;
+mod power;
 mod random;
 mod rowwise;
 mod sort;
@@ -27,6 +28,7 @@ mod window;
 mod laws;
 
 pub use constants::{Constants, Spread};
+pub use power::power;
 
 use crate::hardware::{Device, DeviceKind};
 use crate::units::{Bytes, Flop, Seconds};
