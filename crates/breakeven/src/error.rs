@@ -14,18 +14,27 @@ pub struct Error {
     pub message: String,
     /// What to try next.
     pub hint: Option<String>,
+    /// The input it is about, by its key in the request: `flops`.
+    pub field: Option<&'static str>,
 }
 
 impl Error {
     /// An error without a hint.
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None }
+        Self { code, message: message.into(), hint: None, field: None }
     }
 
     /// The same error with a next step.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same error, said of one input.
+    #[must_use]
+    pub fn field(mut self, field: &'static str) -> Self {
+        self.field = Some(field);
         self
     }
 }

@@ -7,16 +7,20 @@
 //! The way through: a [`workload::Workload`] (recorded, imported or described) and a [`hardware::Device`] meet in the
 //! [`kernel`] model.
 
+pub mod answer;
 pub mod calculator;
+pub mod choice;
 pub mod error;
 pub mod estimate;
 pub mod hardware;
 pub mod interval;
 pub mod kernel;
 pub mod lower;
+pub mod policy;
 pub mod quantity;
 pub mod report;
 pub mod request;
+pub mod spend;
 pub mod timeline;
 pub mod units;
 pub mod workload;

@@ -142,6 +142,28 @@ impl Measure {
         self.check_range(scaled, text)
     }
 
+    /// Prints a number in the base unit for people.
+    pub fn format(self, base: f64) -> String {
+        match self {
+            Self::Flop => format_flop(Flop(base)),
+            Self::FlopPerSec => format_flop_per_sec(FlopPerSec(base)),
+            Self::Bytes => format_bytes(Bytes(base)),
+            Self::BytesPerSec => format_bytes_per_sec(BytesPerSec(base)),
+            Self::Seconds => format_seconds(Seconds(base)),
+            Self::Watts => format_watts(Watts(base)),
+            Self::WattHours => format_watt_hours(WattHours(base)),
+            Self::Hertz => format_hertz(Hertz(base)),
+            Self::Fraction => format_fraction(base),
+            Self::Ratio => format_ratio(base),
+            Self::Usd => format_usd(Usd(base)),
+            Self::UsdPerHour => format_usd_per_hour(UsdPerHour(base)),
+            Self::UsdPerKwh => format_usd_per_kwh(base),
+            Self::GramsCo2 => format_grams_co2(GramsCo2(base)),
+            Self::GramsPerKwh => format_grams_per_kwh(base),
+            Self::Count => format_count(base),
+        }
+    }
+
     /// Checks a number that is already in the base unit.
     ///
     /// # Errors

@@ -1,3 +1,281 @@
-//! Numbers in, numbers out.
+//! Numbers in, numbers out: the calculator.
 
+mod differs;
+pub mod footprint;
 pub mod formula;
+pub mod kind;
+pub mod link;
+mod terms;
+
+use crate::choice::{Choice, choose};
+use crate::estimate::{
+    Baseline, BreakEven, Breakdown, Estimate, Formula, GpuEstimate, Note, SCHEMA, Summary, Verdict, WorkloadSummary,
+    gpu::verdict_of, summary,
+};
+use crate::hardware::{Device, DeviceKind};
+use crate::interval::{Basis, Interval};
+use crate::quantity::Measure;
+use crate::report::words;
+use crate::request::{Numbers, Request};
+use crate::spend::{Rates, spend};
+use crate::units::{Bytes, BytesPerSec, Flop, FlopPerSec, Seconds};
+use crate::workload::Dtype;
+use crate::{Error, Result};
+use formula::{Rate, Work, break_even_scale, gpu_time};
+use terms::{Given, Term, Terms, read_numbers, terms};
+
+/// Answers a request that holds numbers.
+///
+/// # Errors
+/// A quantity that does not read, a name that is not in the catalogue, inputs that contradict each other.
+pub fn calculate(numbers: &Numbers, request: &Request) -> Result<Estimate> {
+    let given = read_numbers(numbers)?;
+    if given.flop.is_none() && given.bytes.is_none() && given.values.is_none() {
+        return Err(Error::new("no-work", "no work was given")
+            .hint("give `--flops`, such as `--flops \"10,000 GFLOP\"`")
+            .field("flops"));
+    }
+    let choice = choose(request)?;
+    let mut notes = choice.notes.clone();
+    let cpu = cpu_side(&given, &choice)?;
+    let mut rows = Vec::new();
+    if given.peak.is_some() && request.options.gpu.is_empty() {
+        rows.push(row(&given, None, &cpu, &choice)?);
+    } else {
+        let one = choice.gpus.len() == 1;
+        for pick in &choice.gpus {
+            match row(&given, Some(pick), &cpu, &choice) {
+                Ok(r) => rows.push(r),
+                Err(e) if one => return Err(e),
+                Err(_) => {}
+            }
+        }
+    }
+    if rows.is_empty() {
+        let what = kind::precision_name(given.precision.unwrap_or(Dtype::F32));
+        return Err(Error::new("unknown-peak", format!("none of the GPUs asked for has a known {what} peak"))
+            .hint("name another precision, or give `--peak`")
+            .field("precision"));
+    }
+    let baseline = cpu.baseline();
+    let one = (rows.len() == 1).then_some(0);
+    let estimates: Vec<GpuEstimate> = rows.iter().map(|r| r.estimate.clone()).collect();
+    let best = one.or_else(|| summary::best(&estimates));
+    let formula = best.map(|i| rows[i].formula(&given, &cpu));
+    if let Some(i) = one {
+        notes.extend(rows[i].notes(&given));
+    }
+    if given.flop.is_none() {
+        notes.push(Note::new("no-flop", "no amount of computation was given: only memory and transfers count"));
+    }
+    let work = WorkloadSummary {
+        name: "given".to_owned(),
+        ops: 1,
+        launches: 0,
+        flop: given.flop,
+        bytes: given.bytes,
+        h2d_bytes: given.data.or(Some(0.0)),
+        d2h_bytes: given.data_out.or(given.data).or(Some(0.0)),
+        peak_bytes: given.values.map(|n| footprint::bytes(n, given.precision.unwrap_or(Dtype::F32)).get()),
+        coverage: 1.0,
+    };
+    let mut estimate = Estimate {
+        schema: SCHEMA.to_owned(),
+        workload: work,
+        options: serde_json::to_value(&request.options).unwrap_or_default(),
+        summary: Summary { verdict: Verdict::Unknown, wins_on: 0, of: 0, best_gpu: None, sentence: String::new() },
+        baseline,
+        sites: Vec::new(),
+        estimates,
+        formula,
+        footprint: given.values.map(footprint::table),
+        advice: Vec::new(),
+        notes,
+        policy_failed: None,
+    };
+    summary::finish(&mut estimate, &request.options)?;
+    Ok(estimate)
+}
+
+/// The CPU's rate and time.
+struct CpuSide {
+    name: String,
+    rate: Option<Term>,
+    time: Option<Interval>,
+    basis: Basis,
+    rates: Rates,
+}
+
+impl CpuSide {
+    fn baseline(&self) -> Baseline {
+        let bill = self.time.map(|t| spend(t, &self.rates)).unwrap_or_default();
+        Baseline {
+            device: self.name.clone(),
+            basis: self.basis,
+            time_s: self.time,
+            cost_usd: bill.cost_usd,
+            energy_wh: bill.energy_wh,
+            co2_g: bill.co2_g,
+            price: self.rates.price.clone(),
+        }
+    }
+}
+
+fn cpu_side(given: &Given, choice: &Choice) -> Result<CpuSide> {
+    let rates = choice.cpu_rates.clone();
+    let name = choice.cpu.as_ref().map_or("the CPU", |c| c.name.as_str());
+    let side = |rate, time, basis| CpuSide { name: name.to_owned(), rate, time, basis, rates };
+    if let Some(time) = given.cpu_time {
+        let rate =
+            given.flop.filter(|f| *f > 0.0).map(|f| Term { value: Interval::exact(f / time), basis: Basis::Given });
+        return Ok(side(rate, Some(Interval::exact(time)), Basis::Given));
+    }
+    let Some(flop) = given.flop else { return Ok(side(None, None, Basis::Assumed)) };
+    if let Some(rate) = given.cpu_rate {
+        let rate = Term { value: Interval::exact(rate), basis: Basis::Given };
+        return Ok(side(Some(rate), Some(Interval::exact(flop / rate.value.p50)), Basis::Given));
+    }
+    let kind = given.kind.unwrap_or_default();
+    let dtype = given.precision.unwrap_or(Dtype::F32);
+    let peak = choice.cpu.as_ref().and_then(|cpu| Some((cpu, kind::peak(kind, dtype, cpu)?)));
+    let Some((cpu, peak)) = peak else { return Ok(side(None, None, Basis::Assumed)) };
+    let rate = kind::utilisation(kind, dtype, cpu).scale(peak.get());
+    let time = Interval { p10: flop / rate.p90, p50: flop / rate.p50, p90: flop / rate.p10 };
+    Ok(side(Some(Term { value: rate, basis: Basis::Modelled }), Some(time), Basis::Modelled))
+}
+
+/// One GPU's answer with what it was computed from.
+struct Answered {
+    terms: Terms,
+    time: Interval,
+    device: Option<Device>,
+    estimate: GpuEstimate,
+    quoted: Vec<String>,
+}
+
+fn row(given: &Given, pick: Option<&crate::choice::Pick>, cpu: &CpuSide, choice: &Choice) -> Result<Answered> {
+    let device = pick.map(|p| &p.gpu.device);
+    let mut terms = terms(given, device)?;
+    if let (None, Some(p)) = (given.gpus, pick)
+        && p.count > 1
+    {
+        terms.gpus = Term { value: Interval::exact(f64::from(p.count)), basis: Basis::Given };
+    }
+    let (parts, time) = evaluate(&terms, given, cpu);
+    let gpus = terms.gpus.value.p50;
+    let speedup = cpu.time.map(|c| Interval { p10: c.p10 / time.p90, p50: c.p50 / time.p50, p90: c.p90 / time.p10 });
+    let need = given.values.map(|n| footprint::bytes(n, terms.precision).get());
+    let fits = need.zip(device).map(|(n, d)| n <= d.memory.get() * gpus);
+    let rates = choice.gpu_rates(pick, gpus);
+    let bill = spend(time, &rates);
+    let scale = cpu.time.and_then(|c| break_even_scale(&parts, Seconds(c.p50)));
+    let shown = fits != Some(false);
+    let verdict = match (shown, speedup) {
+        (false, _) => Verdict::Cpu,
+        (true, Some(s)) => verdict_of(s),
+        (true, None) => Verdict::Unknown,
+    };
+    let (id, name) = device.map_or(("given", "the given GPU"), |d| (d.id.as_str(), d.name.as_str()));
+    let weakest = [terms.flop, terms.peak, terms.utilisation].iter().map(|t| t.basis).max().unwrap_or(Basis::Assumed);
+    let estimate = GpuEstimate {
+        gpu: id.to_owned(),
+        name: name.to_owned(),
+        time_s: shown.then_some(time),
+        speedup: speedup.filter(|_| shown),
+        breakdown_s: shown.then_some(parts),
+        policy: "resident".to_owned(),
+        naive_time_s: None,
+        effective_flop_per_s: given.flop.map(|f| f / time.p50),
+        bound_by: parts.bound(),
+        verdict,
+        basis: weakest,
+        fits,
+        peak_bytes: need,
+        cost_usd: bill.cost_usd.filter(|_| shown),
+        price: rates.price.clone(),
+        energy_wh: bill.energy_wh.filter(|_| shown),
+        co2_g: bill.co2_g.filter(|_| shown),
+        break_even: cpu.time.map(|c| describe(scale, given, &parts, c)),
+        counted: true,
+    };
+    let quoted = pick.map(|p| quoted(p, given)).unwrap_or_default();
+    Ok(Answered { terms, time, device: device.cloned(), estimate, quoted })
+}
+
+fn describe(scale: Option<f64>, given: &Given, parts: &Breakdown, cpu: Interval) -> BreakEven {
+    let describes = match (scale, given.flop) {
+        (Some(s), Some(flop)) => words::flop_precise(flop * s),
+        (Some(s), None) => format!("{} this work", words::times(s)),
+        (None, _) if parts.transfer + parts.startup == 0.0 && cpu.p50 > parts.total() => {
+            "always: nothing is fixed".to_owned()
+        }
+        (None, _) => "never: the GPU's rate is below the CPU's".to_owned(),
+    };
+    BreakEven { scale, describes }
+}
+
+fn quoted(pick: &crate::choice::Pick, given: &Given) -> Vec<String> {
+    let peak = given.peak.and_then(|p| pick.gpu.quoted("fp32_vector", p / 1e12));
+    let link = given.link.and_then(|l| pick.gpu.quoted("host_link", l / 1e9));
+    peak.into_iter().chain(link).map(str::to_owned).collect()
+}
+
+/// The formula at the p10, p50 and p90 of the utilisation.
+fn evaluate(terms: &Terms, given: &Given, cpu: &CpuSide) -> (Breakdown, Interval) {
+    let at = |utilisation: f64| {
+        let rate = Rate {
+            peak: FlopPerSec(terms.peak.value.p50),
+            utilisation,
+            python_overhead: terms.python_overhead.value.p50,
+            workload_factor: terms.workload_factor.value.p50,
+            precision_factor: terms.precision_factor.value.p50,
+        };
+        let work = Work {
+            flop: Flop(terms.flop.value.p50),
+            bytes: given.bytes.map(Bytes),
+            data: Bytes(terms.data.value.p50 + terms.data_out.value.p50),
+            parallel_fraction: terms.parallel_fraction.value.p50,
+            cpu_time: cpu.time.map(|t| Seconds(t.p50)),
+            gpus: terms.gpus.value.p50,
+            scaling_efficiency: terms.scaling_efficiency.value.p50,
+        };
+        let bandwidth = terms.bandwidth.map(|b| BytesPerSec(b.value.p50));
+        gpu_time(&work, rate.effective(), bandwidth, BytesPerSec(terms.link.value.p50), Seconds(terms.init.value.p50))
+    };
+    let u = terms.utilisation.value;
+    let parts = at(u.p50);
+    (parts, Interval { p10: at(u.p90).total(), p50: parts.total(), p90: at(u.p10).total() })
+}
+
+impl Answered {
+    fn formula(&self, given: &Given, cpu: &CpuSide) -> Formula {
+        Formula {
+            time_s: self.time,
+            speedup: self.estimate.speedup,
+            cost_usd: self.estimate.cost_usd,
+            energy_wh: self.estimate.energy_wh,
+            inputs: self.terms.echo(cpu.rate),
+            differs_because: self
+                .device
+                .as_ref()
+                .and_then(|d| differs::because(given, &self.terms, d, self.time, |t| evaluate(t, given, cpu).1)),
+        }
+    }
+
+    fn notes(&self, given: &Given) -> Vec<Note> {
+        let mut notes: Vec<Note> = self.quoted.iter().map(|text| Note::new("quoted-figure", text)).collect();
+        if let (Some(data), Some(d)) = (given.data, &self.device)
+            && data > d.memory.get() * self.terms.gpus.value.p50
+            && d.kind == DeviceKind::Gpu
+        {
+            let text = format!(
+                "the data ({}) is larger than the memory of {} ({}): it has to go through in pieces",
+                Measure::Bytes.format(data),
+                d.name,
+                Measure::Bytes.format(d.memory.get())
+            );
+            notes.push(Note::new("larger-than-memory", text));
+        }
+        notes
+    }
+}

@@ -118,6 +118,7 @@ pub(super) fn numbers() -> Estimate {
                 "You assumed 12.5 TFLOP/s; fp32 array work on this card reaches 3–9 TFLOP/s.".to_owned(),
             ),
         }),
+        footprint: None,
         advice: Vec::new(),
         notes: Vec::new(),
         policy_failed: None,

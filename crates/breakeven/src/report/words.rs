@@ -38,6 +38,26 @@ pub fn flop(x: f64) -> String {
     known(x, |x| print::format_flop(Flop(x)))
 }
 
+/// An amount of arithmetic to four digits, for figures that people check by hand: `206.6 GFLOP`.
+pub fn flop_precise(x: f64) -> String {
+    let sizes = [(1e18, "EFLOP"), (1e15, "PFLOP"), (1e12, "TFLOP"), (1e9, "GFLOP"), (1e6, "MFLOP"), (1e3, "kFLOP")];
+    let (size, unit) = sizes.into_iter().find(|(size, _)| x >= *size).unwrap_or((1.0, "FLOP"));
+    format!("{} {unit}", significant_digits(x / size, 4))
+}
+
+/// `digits` significant digits of a number from 1 to 1000, trailing zeros dropped.
+fn significant_digits(x: f64, digits: usize) -> String {
+    let whole = if x >= 100.0 {
+        3
+    } else if x >= 10.0 {
+        2
+    } else {
+        1
+    };
+    let text = format!("{x:.*}", digits.saturating_sub(whole));
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
 /// A count: `40 000`.
 pub fn count(n: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "printed to three digits beyond 2⁵³")]

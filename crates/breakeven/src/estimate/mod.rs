@@ -3,6 +3,9 @@
 //! Modelled and measured times, ratios, money, energy and carbon are intervals; counts and given inputs are scalars.
 //! Unknown is `None` (JSON `null`) with a note that says why, never 0. Keys carry their unit.
 
+pub mod gpu;
+pub mod summary;
+
 use crate::interval::{Basis, Interval};
 use crate::kernel::Bound;
 use serde::{Deserialize, Serialize};
@@ -30,6 +33,9 @@ pub struct Estimate {
     /// The calculator's formula (numbers only).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub formula: Option<Formula>,
+    /// Memory of the values asked about, by precision (numbers only).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub footprint: Option<Vec<Footprint>>,
     /// Edits that would help.
     pub advice: Vec<Advice>,
     /// What the reader should know; `code` is a closed, documented set.
@@ -269,6 +275,19 @@ pub struct FormulaInput {
     pub typical: Option<String>,
 }
 
+/// Memory that the values asked about take in one precision.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Footprint {
+    /// `fp32`, `bf16`, …
+    pub precision: String,
+    /// Bytes.
+    pub bytes: f64,
+    /// As printed for people, in GiB.
+    pub text: String,
+    /// What the precision is for.
+    pub role: String,
+}
+
 /// One edit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the schema of advice is documented with its first user")]
@@ -289,4 +308,11 @@ pub struct Note {
     pub code: String,
     /// One sentence.
     pub text: String,
+}
+
+impl Note {
+    /// A note; `code` is one of the closed set.
+    pub fn new(code: &str, text: impl Into<String>) -> Self {
+        Self { code: code.to_owned(), text: text.into() }
+    }
 }

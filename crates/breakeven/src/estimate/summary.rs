@@ -1,0 +1,77 @@
+//! The whole field of GPUs in one line: verdict, winners, best value, order of rows.
+
+use super::{Estimate, GpuEstimate, Verdict};
+use crate::request::Options;
+use crate::{Error, Result, policy, report};
+
+/// Index of the best value: lowest time × cost among the winners, lowest time where prices are not known for all; the
+/// highest speedup where nobody wins.
+pub fn best(estimates: &[GpuEstimate]) -> Option<usize> {
+    let counted = |g: &&GpuEstimate| g.counted || estimates.len() == 1;
+    let winners: Vec<&GpuEstimate> = estimates.iter().filter(counted).filter(|g| g.verdict == Verdict::Gpu).collect();
+    let priced = winners.iter().any(|g| g.cost_usd.is_some());
+    let value = |g: &GpuEstimate| match (g.time_s, g.cost_usd) {
+        (Some(t), Some(c)) if priced => Some(t.p50 * c.p50),
+        (Some(t), None) if !priced => Some(t.p50),
+        _ => None,
+    };
+    let least = |it: &mut dyn Iterator<Item = (usize, f64)>| it.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i);
+    let all = || estimates.iter().enumerate().filter(|(_, g)| counted(g));
+    if winners.is_empty() {
+        least(&mut all().filter_map(|(i, g)| Some((i, g.time_s?.p50))))
+    } else {
+        least(&mut all().filter(|(_, g)| g.verdict == Verdict::Gpu).filter_map(|(i, g)| Some((i, value(g)?))))
+    }
+}
+
+/// Fills `summary` and `policy_failed`, and puts the rows in the order asked for.
+///
+/// # Errors
+/// `unknown-sort`, `bad-policy`.
+pub fn finish(e: &mut Estimate, options: &Options) -> Result<()> {
+    sort(&mut e.estimates, options.sort.as_deref().unwrap_or("value"))?;
+    let one = e.estimates.len() == 1;
+    let counted: Vec<&GpuEstimate> = e.estimates.iter().filter(|g| g.counted || one).collect();
+    e.summary.of = counted.len() as u32;
+    e.summary.wins_on = counted.iter().filter(|g| g.verdict == Verdict::Gpu).count() as u32;
+    e.summary.verdict = overall(&counted);
+    e.summary.best_gpu = best(&e.estimates).map(|i| e.estimates[i].gpu.clone());
+    e.summary.sentence = report::sentence(e);
+    e.policy_failed = options.fail_if.as_deref().map(|text| policy::fails(text, e)).transpose()?;
+    Ok(())
+}
+
+/// One winner makes the field a winner; unknown outweighs a tie, a tie outweighs a loss.
+fn overall(rows: &[&GpuEstimate]) -> Verdict {
+    [Verdict::Gpu, Verdict::Unknown, Verdict::Either, Verdict::Cpu]
+        .into_iter()
+        .find(|v| rows.iter().any(|g| g.verdict == *v))
+        .unwrap_or(Verdict::Unknown)
+}
+
+fn sort(rows: &mut [GpuEstimate], by: &str) -> Result<()> {
+    let time = |g: &GpuEstimate| g.time_s.map_or(f64::INFINITY, |t| t.p50);
+    let cost = |g: &GpuEstimate| g.cost_usd.map_or(f64::INFINITY, |c| c.p50);
+    let energy = |g: &GpuEstimate| g.energy_wh.map_or(f64::INFINITY, |c| c.p50);
+    match by {
+        "name" => rows.sort_by(|a, b| a.name.cmp(&b.name)),
+        "speed" => rows.sort_by(|a, b| time(a).total_cmp(&time(b))),
+        "cost" => rows.sort_by(|a, b| cost(a).total_cmp(&cost(b))),
+        "energy" => rows.sort_by(|a, b| energy(a).total_cmp(&energy(b))),
+        "value" => {
+            // Winners first, each group by time × cost, then by time where no price is known.
+            let loses = |g: &GpuEstimate| g.verdict != Verdict::Gpu;
+            let value = |g: &GpuEstimate| time(g) * cost(g);
+            rows.sort_by(|a, b| {
+                loses(a).cmp(&loses(b)).then(value(a).total_cmp(&value(b))).then(time(a).total_cmp(&time(b)))
+            });
+        }
+        other => {
+            let shown = report::words::printable(other, 40);
+            return Err(Error::new("unknown-sort", format!("cannot sort by `{shown}`"))
+                .hint("value, speed, cost, energy or name")
+                .field("sort"));
+        }
+    }
+    Ok(())
+}

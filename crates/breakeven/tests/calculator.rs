@@ -1,0 +1,165 @@
+//! The calculator from request to answer: the published figures, and inputs that hurt.
+
+use breakeven::answer::{answer, answer_request};
+use breakeven::estimate::Estimate;
+use breakeven::request::{Numbers, Options, Request};
+use proptest::prelude::*;
+
+fn example() -> Request {
+    let t = |s: &str| Some(s.into());
+    Request {
+        today: "2026-11-21".into(),
+        numbers: Some(Numbers {
+            flops: t("10,000 GFLOPS"),
+            data: t("1GB"),
+            cpu_rate: t("400GFLOP/s"),
+            peak: t("12.5TFLOP/s"),
+            utilization: t("100%"),
+            python_overhead: t("0"),
+            link: t("32GB/s"),
+            data_out: t("0"),
+            init: t("468.75ms"),
+            ..Numbers::default()
+        }),
+        options: Options { gpu: vec!["RTX 3080".into()], ..Options::default() },
+        ..Request::default()
+    }
+}
+
+fn with(change: impl FnOnce(&mut Numbers)) -> breakeven::Result<Estimate> {
+    let mut request = example();
+    change(request.numbers.as_mut().unwrap());
+    answer_request(&request)
+}
+
+#[test]
+fn the_worked_example() {
+    let e = with(|_| ()).unwrap();
+    let f = e.formula.as_ref().unwrap();
+    assert_eq!((f.time_s.p10, f.time_s.p50, f.time_s.p90), (1.3, 1.3, 1.3));
+    assert!((f.speedup.unwrap().p50 - 19.230_769).abs() < 1e-6);
+    assert_eq!(e.baseline.time_s.unwrap().p50, 25.0);
+    assert_eq!(e.estimates[0].speedup, f.speedup);
+    assert!(e.summary.sentence.starts_with("19× faster on GeForce RTX 3080"), "{}", e.summary.sentence);
+    assert!(e.summary.sentence.contains("1.3 s against 25 s on the CPU"), "{}", e.summary.sentence);
+    assert!(e.summary.sentence.contains("0.12 Wh"), "{}", e.summary.sentence);
+}
+
+#[test]
+fn published_table_through_the_whole_engine() {
+    for (gflop, cpu, gpu, speedup) in [
+        (100.0, 0.25, 0.508, 0.49),
+        (206.6, 0.517, 0.517, 1.00),
+        (1e3, 2.5, 0.58, 4.31),
+        (1e4, 25.0, 1.3, 19.23),
+        (1e5, 250.0, 8.5, 29.41),
+    ] {
+        let e = with(|n| n.flops = Some(format!("{gflop} GFLOP").as_str().into())).unwrap();
+        let row = &e.estimates[0];
+        assert!((e.baseline.time_s.unwrap().p50 - cpu).abs() < 6e-4);
+        assert!((row.time_s.unwrap().p50 - gpu).abs() < 6e-4);
+        assert!((row.speedup.unwrap().p50 - speedup).abs() < 5.1e-3);
+        assert_eq!(row.break_even.as_ref().unwrap().describes, "206.6 GFLOP");
+    }
+    let slow = with(|n| n.flops = Some("100 GFLOP".into())).unwrap();
+    assert!(slow.summary.sentence.starts_with("CPU is faster"), "{}", slow.summary.sentence);
+}
+
+#[test]
+fn half_used_and_a_fifth_lost_is_exactly_two_fifths_of_the_peak() {
+    let e = with(|n| {
+        n.utilization = Some("50%".into());
+        n.python_overhead = Some("20%".into());
+        n.data = Some("0".into());
+        n.init = Some("0".into());
+    })
+    .unwrap();
+    assert_eq!(e.estimates[0].effective_flop_per_s, Some(0.4 * 12.5e12));
+}
+
+#[test]
+fn a_gigabyte_over_the_link() {
+    for (link, ms) in [("8GB/s", 125.0), ("32GB/s", 31.25)] {
+        let e = with(|n| n.link = Some(link.into())).unwrap();
+        assert_eq!(e.estimates[0].breakdown_s.unwrap().transfer * 1e3, ms);
+    }
+}
+
+#[test]
+fn amdahl_bounds_the_speedup() {
+    for (fraction, bound) in [("80%", 5.0), ("20%", 1.25)] {
+        let e = with(|n| n.parallel_fraction = Some(fraction.into())).unwrap();
+        assert!(e.estimates[0].speedup.unwrap().p90 <= bound);
+    }
+}
+
+#[test]
+fn what_was_given_is_compared_with_the_model() {
+    let e = with(|_| ()).unwrap();
+    let why = e.formula.unwrap().differs_because.unwrap();
+    assert!(why.contains("you assumed"), "{why}");
+}
+
+#[test]
+fn every_gpu_when_none_is_named() {
+    let mut request = example();
+    request.options.gpu.clear();
+    let numbers = request.numbers.as_mut().unwrap();
+    (numbers.peak, numbers.utilization, numbers.link) = (None, None, None);
+    let e = answer_request(&request).unwrap();
+    assert!(e.estimates.len() >= 75, "{}", e.estimates.len());
+    for row in &e.estimates {
+        let t = row.time_s.unwrap();
+        assert!(t.p10 <= t.p50 && t.p50 <= t.p90, "{row:?}");
+        assert!((row.breakdown_s.unwrap().total() / t.p50 - 1.0).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn nothing_wrong_is_taken_silently() {
+    for (flops, code) in [
+        ("12abc", "bad-unit"),
+        ("-1", "out-of-range"),
+        ("1e400", "out-of-range"),
+        ("", "bad-number"),
+        ("NaN", "bad-number"),
+        ("10 GB", "bad-unit"),
+        ("inf", "bad-number"),
+    ] {
+        let e = with(|n| n.flops = Some(flops.into())).unwrap_err();
+        assert_eq!((e.code, e.field), (code, Some("flops")), "{flops}: {e}");
+        assert!(e.hint.is_some(), "{flops}");
+    }
+    assert_eq!(with(|n| n.flops = None).unwrap_err().code, "no-work");
+    assert_eq!(with(|n| n.utilization = Some("0".into())).unwrap_err().field, Some("utilization"));
+    assert_eq!(with(|n| n.pcie = Some("4.0".into())).unwrap_err().code, "contradiction");
+    assert_eq!(with(|n| n.kind = Some("magic".into())).unwrap_err().code, "unknown-kind");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn any_numbers_give_an_ordered_finite_answer_or_an_error(flop in 0.0..1e30f64, data in 0.0..1e15f64, rate in 1.0..1e18f64, n in 1u32..100) {
+        let mut request = example();
+        let numbers = request.numbers.as_mut().unwrap();
+        numbers.flops = Some(breakeven::request::Typed::Number(flop));
+        numbers.data = Some(breakeven::request::Typed::Number(data));
+        numbers.cpu_rate = Some(breakeven::request::Typed::Number(rate));
+        numbers.gpus = Some(breakeven::request::Typed::Number(f64::from(n)));
+        numbers.utilization = None;
+        numbers.peak = None;
+        if let Ok(e) = answer_request(&request) {
+            for row in &e.estimates {
+                for i in [row.time_s, row.speedup, row.energy_wh].into_iter().flatten() {
+                    prop_assert!(i.p10.is_finite() && i.p10 <= i.p50 && i.p50 <= i.p90 && i.p90.is_finite(), "{i:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn any_text_is_answered(text in ".{0,200}") {
+        let reply: serde_json::Value = serde_json::from_str(&answer(&text)).unwrap();
+        prop_assert!(reply.get("error").is_some() || reply.get("schema").is_some());
+    }
+}
