@@ -17,6 +17,7 @@ pub mod interval;
 pub mod kernel;
 pub mod lower;
 pub mod policy;
+pub mod port;
 pub mod quantity;
 pub mod report;
 pub mod request;

@@ -34,6 +34,7 @@ mod window;
 mod cases;
 
 pub use call::{ArrayRef, Call, Layout};
+pub(crate) use callable::rows;
 pub use callable::{Callable, callable, callables, canonical};
 pub use elementwise::Cost;
 pub use rule::Rule;

@@ -1,0 +1,123 @@
+//! What a port spends on the host and at the start.
+
+use crate::interval::{Basis, Interval};
+use crate::lower::rows;
+use crate::workload::Family;
+
+/// Durations by name, s.
+#[derive(Debug)]
+pub(super) struct Costs(Vec<(String, Interval, Basis)>);
+
+impl Costs {
+    pub(super) fn parse(text: &'static str) -> Self {
+        let row = |r: csv::StringRecord| {
+            let ns = |i: usize| r.get(i)?.parse().ok().map(|ns: f64| ns * 1e-9);
+            let basis = match r.get(4)? {
+                "measured" => Basis::Measured,
+                "given" => Basis::Given,
+                "modelled" => Basis::Modelled,
+                _ => Basis::Assumed,
+            };
+            Some((r.get(0)?.to_owned(), Interval { p10: ns(1)?, p50: ns(2)?, p90: ns(3)? }, basis))
+        };
+        Self(rows(text).filter_map(row).collect())
+    }
+
+    /// The duration of this name; nothing when it has no row.
+    pub(super) fn get(&self, what: &str) -> Interval {
+        self.0.iter().find(|(name, ..)| name == what).map_or(Interval::exact(0.0), |&(_, time, _)| time)
+    }
+
+    /// One call of this family.
+    pub(super) fn dispatch(&self, family: Family) -> Interval {
+        self.get(match family {
+            Family::Matmul => "dispatch.matmul",
+            Family::Convolution => "dispatch.convolution",
+            Family::Attention => "dispatch.attention",
+            Family::Elementwise => "dispatch.elementwise",
+            Family::Reduce => "dispatch.reduce",
+            Family::Rowwise => "dispatch.rowwise",
+            Family::Scan => "dispatch.scan",
+            Family::Sort => "dispatch.sort",
+            Family::Gather => "dispatch.gather",
+            Family::Scatter => "dispatch.scatter",
+            Family::Copy => "dispatch.copy",
+            Family::Fft => "dispatch.fft",
+            Family::Factor => "dispatch.factor",
+            Family::Sparse => "dispatch.sparse",
+            Family::Random => "dispatch.random",
+            Family::Window => "dispatch.window",
+            Family::Embedding => "dispatch.embedding",
+            Family::Dataframe => "dispatch.dataframe",
+            Family::Collective => "dispatch.collective",
+            Family::Transfer => "dispatch.transfer",
+            Family::HostRead => "dispatch.host_read",
+            Family::Synchronise => "dispatch.synchronise",
+            Family::View => "dispatch.view",
+            Family::HostOnly | Family::Opaque => return Interval::exact(0.0),
+        })
+    }
+
+    /// The weakest basis among the rows.
+    pub(super) fn basis(&self) -> Basis {
+        self.0.iter().map(|&(_, _, basis)| basis).max().unwrap_or(Basis::Assumed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cupy() -> Costs {
+        Costs::parse(include_str!("../../ports/cupy_costs.csv"))
+    }
+
+    #[test]
+    fn every_row_has_figures_a_basis_and_a_source() {
+        for r in rows(include_str!("../../ports/cupy_costs.csv")) {
+            assert_eq!(r.len(), 6, "{r:?}");
+            assert!(matches!(&r[4], "measured" | "given" | "modelled" | "assumed") && !r[5].is_empty(), "{r:?}");
+        }
+        assert_eq!(cupy().0.len(), rows(include_str!("../../ports/cupy_costs.csv")).count());
+    }
+
+    #[test]
+    fn what_is_assumed_spreads_at_least_threefold() {
+        for (name, t, basis) in cupy().0 {
+            assert!(0.0 < t.p10 && t.p10 <= t.p50 && t.p50 <= t.p90, "{name}: {t:?}");
+            assert!(basis != Basis::Assumed || t.p90 >= 3.0 * t.p10, "{name}: {t:?}");
+        }
+    }
+
+    #[test]
+    fn every_family_that_is_dispatched_has_a_row() {
+        use Family::*;
+        for family in [
+            Matmul,
+            Convolution,
+            Attention,
+            Elementwise,
+            Reduce,
+            Rowwise,
+            Scan,
+            Sort,
+            Gather,
+            Scatter,
+            Copy,
+            Fft,
+            Factor,
+            Sparse,
+            Random,
+            Window,
+            Embedding,
+            Dataframe,
+            Collective,
+            Transfer,
+            HostRead,
+            Synchronise,
+            View,
+        ] {
+            assert!(cupy().dispatch(family).p10 > 0.0, "{family:?}");
+        }
+    }
+}

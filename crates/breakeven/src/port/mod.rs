@@ -1,0 +1,171 @@
+//! What becomes of a NumPy script in another array library: counterparts, dispatch, launches, start-up.
+//!
+//! A [`PortProfile`] is data (`ports/NAME.csv` and `ports/NAME_costs.csv`): a library is added by adding its two files.
+//!
+//! ```
+//! use breakeven::port::{self, Counterpart};
+//!
+//! let cupy = port::cupy();
+//! assert_eq!(cupy.counterpart("numpy.linalg.svd"), Counterpart::Device("cupy.linalg.svd"));
+//! assert!(matches!(cupy.counterpart("numpy.vectorize"), Counterpart::Host(why) if why.contains("Python function")));
+//! ```
+
+mod costs;
+mod startup;
+mod table;
+
+pub use startup::{Startup, StartupPart};
+
+use crate::interval::{Basis, Interval};
+use crate::lower::canonical;
+use crate::workload::Op;
+use costs::Costs;
+use std::sync::OnceLock;
+use table::Table;
+
+/// What a callable becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counterpart<'a> {
+    /// Runs on the device, under this name.
+    Device(&'a str),
+    /// Costs dispatch only: no kernel, no copy.
+    View(&'a str),
+    /// Stays on the host, for this reason: its inputs are copied there, its results back.
+    Host(&'a str),
+}
+
+/// An array library that a script could be ported to.
+#[derive(Debug)]
+pub struct PortProfile {
+    /// Its name: `cupy`.
+    pub name: &'static str,
+    table: Table,
+    costs: Costs,
+}
+
+/// NumPy and SciPy on NVIDIA and AMD GPUs by CuPy.
+pub fn cupy() -> &'static PortProfile {
+    static CUPY: OnceLock<PortProfile> = OnceLock::new();
+    CUPY.get_or_init(|| PortProfile {
+        name: "cupy",
+        table: Table::parse(include_str!("../../ports/cupy.csv")),
+        costs: Costs::parse(include_str!("../../ports/cupy_costs.csv")),
+    })
+}
+
+impl PortProfile {
+    /// What becomes of a callable. A name that the table does not have stays on the host.
+    pub fn counterpart(&self, name: &str) -> Counterpart<'_> {
+        self.table.counterpart(name).or_else(|| self.table.counterpart(&canonical(name))).unwrap_or(NOT_LISTED)
+    }
+
+    /// Whether the call reads a value back by itself, so that the host waits for the device (`nonzero`, `unique`: the
+    /// size of their result depends on the data).
+    pub fn waits(&self, name: &str, op: &Op) -> bool {
+        matches!(op, Op::HostRead { .. } | Op::Synchronise) || self.row(name).is_some_and(|row| row.waits)
+    }
+
+    /// Kernels that one call launches, as far as the library decides it; the algorithm may need more
+    /// ([`crate::kernel::KernelTime::launches`]). 0 for views and what stays on the host.
+    pub fn launches(&self, name: &str, op: &Op) -> u32 {
+        if !on_device(op) || !matches!(self.counterpart(name), Counterpart::Device(_)) {
+            return 0;
+        }
+        self.row(name).and_then(|row| row.kernels).unwrap_or(1)
+    }
+
+    /// Host time of one call, s, on the reference CPU (a server core at about 3 GHz): divide by the host's
+    /// single-thread speed relative to that. Nothing for what stays on the host.
+    pub fn dispatch(&self, name: &str, op: &Op) -> Interval {
+        if matches!(self.counterpart(name), Counterpart::View(_)) {
+            return self.costs.dispatch(Op::View.family());
+        }
+        let one = self.costs.dispatch(op.family());
+        let more = f64::from(self.launches(name, op).saturating_sub(1));
+        sum(one, self.costs.get("kernel").scale(more))
+    }
+
+    /// From the launch call to the start of the kernel on an idle device, s.
+    pub fn launch_latency(&self) -> Interval {
+        self.costs.get("latency.launch")
+    }
+
+    /// From the end of the device's work to the host going on, s.
+    pub fn sync_latency(&self) -> Interval {
+        self.costs.get("latency.sync")
+    }
+
+    /// How well the weakest of its costs is known.
+    pub fn basis(&self) -> Basis {
+        self.costs.basis()
+    }
+
+    fn row(&self, name: &str) -> Option<&table::Row> {
+        self.table.row(name).or_else(|| self.table.row(&canonical(name)))
+    }
+}
+
+const NOT_LISTED: Counterpart<'static> = Counterpart::Host("not known to breakeven");
+
+/// Whether an op would be a kernel at all.
+fn on_device(op: &Op) -> bool {
+    !matches!(op, Op::View | Op::HostOnly | Op::Opaque | Op::HostRead { .. } | Op::Synchronise | Op::Transfer { .. })
+}
+
+/// The sum of two durations that are long or short together.
+fn sum(a: Interval, b: Interval) -> Interval {
+    Interval { p10: a.p10 + b.p10, p50: a.p50 + b.p50, p90: a.p90 + b.p90 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lower::callables;
+    use crate::workload::op::Factor;
+
+    const ADD: Op = Op::Elementwise { n: 10, inputs: 2, flop_per_element: 1.0, transcendental: false };
+
+    #[test]
+    fn every_callable_has_a_counterpart_or_a_reason() {
+        let unlisted: Vec<_> =
+            callables().iter().filter(|c| cupy().counterpart(&c.name) == NOT_LISTED).map(|c| &c.name).collect();
+        assert!(unlisted.is_empty(), "{unlisted:?}");
+    }
+
+    #[test]
+    fn every_row_names_a_callable() {
+        for name in cupy().table.names() {
+            assert!(crate::lower::callable(name).is_some_and(|c| c.name == name), "{name}");
+        }
+    }
+
+    #[test]
+    fn ufunc_methods() {
+        assert_eq!(cupy().counterpart("numpy.add.reduce"), Counterpart::Device("cupy.sum"));
+        assert_eq!(cupy().counterpart("numpy.power.outer"), Counterpart::Device("cupy.power"));
+        assert!(matches!(cupy().counterpart("numpy.power.reduce"), Counterpart::Host(_)));
+    }
+
+    #[test]
+    fn views_launch_nothing() {
+        let (t, add) = ("numpy.transpose", "numpy.add");
+        assert_eq!((cupy().launches(t, &Op::View), cupy().launches(add, &ADD)), (0, 1));
+        assert!(cupy().dispatch(t, &Op::View).p90 < cupy().dispatch(add, &ADD).p50 * 2.0);
+        assert!(cupy().waits("numpy.nonzero", &ADD) && !cupy().waits(add, &ADD));
+    }
+
+    #[test]
+    fn a_call_of_three_kernels_costs_two_more_than_one() {
+        let std = cupy().dispatch("numpy.std", &ADD);
+        assert_eq!(cupy().launches("numpy.ndarray.std", &ADD), 3);
+        let two_more = cupy().costs.get("kernel").scale(2.0);
+        assert_eq!(std, sum(cupy().dispatch("numpy.add", &ADD), two_more));
+    }
+
+    #[test]
+    fn what_stays_on_the_host_dispatches_nothing() {
+        let svd = Op::Factor { kind: Factor::Eig, m: 3, n: 3, rhs: 0, batch: 1 };
+        assert_eq!(cupy().launches("scipy.linalg.schur", &svd), 0);
+        assert_eq!(cupy().dispatch("numpy.add", &Op::HostOnly), Interval::exact(0.0));
+    }
+}

@@ -1,0 +1,125 @@
+//! What a port pays once: import, context, library handles, first use of each kernel.
+
+use super::{Counterpart, PortProfile, on_device, sum};
+use crate::interval::Interval;
+use crate::lower::canonical;
+use crate::workload::{Dtype, Family, Workload};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The parts of the start-up that a workload needs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Startup {
+    /// In the order in which they are paid.
+    pub parts: Vec<StartupPart>,
+}
+
+/// One part of the start-up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StartupPart {
+    /// What: `import`, `context`, `cublas`, …, `kernels`.
+    pub what: &'static str,
+    /// How long, s.
+    pub time: Interval,
+}
+
+impl Startup {
+    /// All parts together, s: they are long or short together.
+    pub fn total(&self) -> Interval {
+        self.parts.iter().fold(Interval::exact(0.0), |total, part| sum(total, part.time))
+    }
+}
+
+impl PortProfile {
+    /// What the port of this workload pays once in a process; nothing when none of it would run on the device.
+    pub fn startup(&self, workload: &Workload) -> Startup {
+        let mut families = BTreeSet::new();
+        let mut kernels: BTreeMap<(String, Dtype), u32> = BTreeMap::new();
+        for entry in &workload.ops {
+            if !on_device(&entry.op) || !matches!(self.counterpart(&entry.name), Counterpart::Device(_)) {
+                continue;
+            }
+            families.insert(entry.op.family());
+            if compiled_at_first_use(entry.op.family()) {
+                let launches = self.launches(&entry.name, &entry.op);
+                kernels.insert((canonical(&entry.name).into_owned(), entry.dtype), launches);
+            }
+        }
+        if families.is_empty() {
+            return Startup::default();
+        }
+        let first_uses: u64 = kernels.values().map(|&k| u64::from(k)).sum();
+        let needed = |families_of: &[Family]| families_of.iter().any(|f| families.contains(f));
+        let libraries = [
+            ("cublas", "startup.cublas", needed(&[Family::Matmul, Family::Factor, Family::Attention])),
+            ("cusolver", "startup.cusolver", needed(&[Family::Factor])),
+            ("cufft", "startup.cufft", needed(&[Family::Fft])),
+            ("cusparse", "startup.cusparse", needed(&[Family::Sparse])),
+            ("curand", "startup.curand", needed(&[Family::Random])),
+        ];
+        let part = |what, key| StartupPart { what, time: self.costs.get(key) };
+        let mut parts = vec![part("import", "startup.import"), part("context", "startup.context")];
+        parts.extend(libraries.into_iter().filter(|l| l.2).map(|(what, key, _)| part(what, key)));
+        if first_uses > 0 {
+            parts
+                .push(StartupPart { what: "kernels", time: self.costs.get("startup.kernel").scale(first_uses as f64) });
+        }
+        Startup { parts }
+    }
+}
+
+/// Whether the library generates and compiles the kernel when it is first needed, rather than calling a vendor's.
+const fn compiled_at_first_use(family: Family) -> bool {
+    matches!(
+        family,
+        Family::Elementwise
+            | Family::Reduce
+            | Family::Rowwise
+            | Family::Scan
+            | Family::Gather
+            | Family::Scatter
+            | Family::Copy
+            | Family::Window
+            | Family::Convolution
+            | Family::Embedding
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::interval::Interval;
+    use crate::port::cupy;
+    use crate::workload::{Workload, op::Fft};
+
+    fn workload(ops: &str) -> Workload {
+        let text = format!(r#"{{"format":"breakeven.workload/1","program":{{"name":"t","wall_ns":1}},"ops":[{ops}]}}"#);
+        serde_json::from_str(&text).unwrap()
+    }
+
+    fn entry(name: &str, op: &crate::workload::Op, dtype: &str) -> String {
+        let op = serde_json::to_string(op).unwrap();
+        format!(r#"{{"site":0,"name":"{name}","op":{op},"dtype":"{dtype}","count":5}}"#)
+    }
+
+    #[test]
+    fn nothing_on_the_device_needs_no_start() {
+        let w = workload(&entry("numpy.loadtxt", &crate::workload::Op::HostOnly, "f64"));
+        assert_eq!(cupy().startup(&w).total(), Interval::exact(0.0));
+    }
+
+    #[test]
+    fn each_library_and_each_kernel_once() {
+        let add = crate::workload::Op::Elementwise { n: 9, inputs: 2, flop_per_element: 1.0, transcendental: false };
+        let fft = crate::workload::Op::Fft { kind: Fft::C2c, n: 64, batch: 1 };
+        let ops = [
+            entry("numpy.add", &add, "f64"),
+            entry("numpy.add", &add, "f32"),
+            entry("numpy.add", &add, "f64"),
+            entry("numpy.fft.fft", &fft, "c128"),
+        ];
+        let startup = cupy().startup(&workload(&ops.join(",")));
+        let what: Vec<_> = startup.parts.iter().map(|p| p.what).collect();
+        assert_eq!(what, ["import", "context", "cufft", "kernels"]);
+        // Two kernels, float64 and float32, at 60 ms.
+        assert!((startup.parts[3].time.p50 - 0.120).abs() < 1e-12);
+    }
+}

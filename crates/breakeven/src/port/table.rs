@@ -1,0 +1,77 @@
+//! The counterpart table of a port.
+
+use super::Counterpart;
+use crate::lower::rows;
+
+/// One callable.
+#[derive(Debug)]
+pub(super) struct Row {
+    name: String,
+    place: Place,
+    /// The counterpart's name, or why there is none.
+    text: String,
+    /// Kernels in all, where the library's source says.
+    pub(super) kernels: Option<u32>,
+    /// Reads a value back.
+    pub(super) waits: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Device,
+    View,
+    Host,
+}
+
+/// Rows by name.
+#[derive(Debug)]
+pub(super) struct Table(Vec<Row>);
+
+impl Table {
+    pub(super) fn parse(text: &'static str) -> Self {
+        let row = |r: csv::StringRecord| {
+            Some(Row {
+                name: r.get(0)?.to_owned(),
+                place: match r.get(1)? {
+                    "device" => Place::Device,
+                    "view" => Place::View,
+                    _ => Place::Host,
+                },
+                text: r.get(2)?.to_owned(),
+                kernels: r.get(3).and_then(|k| k.parse().ok()),
+                waits: r.get(4) == Some("waits"),
+            })
+        };
+        let mut table: Vec<Row> = rows(text).filter_map(row).collect();
+        table.sort_by(|a, b| a.name.cmp(&b.name));
+        Self(table)
+    }
+
+    pub(super) fn row(&self, name: &str) -> Option<&Row> {
+        self.0.binary_search_by(|row| row.name.as_str().cmp(name)).ok().map(|at| &self.0[at])
+    }
+
+    #[cfg(test)]
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|row| row.name.as_str())
+    }
+
+    /// What becomes of a callable; `None` where neither it nor the ufunc it is a method of has a row.
+    pub(super) fn counterpart(&self, name: &str) -> Option<Counterpart<'_>> {
+        if let Some(row) = self.row(name) {
+            return Some(match row.place {
+                Place::Device => Counterpart::Device(&row.text),
+                Place::View => Counterpart::View(&row.text),
+                Place::Host => Counterpart::Host(&row.text),
+            });
+        }
+        let (ufunc, method) = name.rsplit_once('.')?;
+        match (method, self.counterpart(ufunc)?) {
+            ("outer", counterpart) => Some(counterpart),
+            ("reduce" | "accumulate" | "reduceat" | "at", _) => {
+                Some(Counterpart::Host("the library has no such method of this ufunc"))
+            }
+            _ => None,
+        }
+    }
+}
