@@ -1,7 +1,9 @@
 """The native module: NumPy hooks, the table of events that every recorder writes to, and the engine."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar, final
+
+T = TypeVar("T")
 
 # Hooks -----------------------------------------------------------------------------------------------------------
 
@@ -82,6 +84,38 @@ def on_library_code(*prefixes: str) -> None:
 def calibrate() -> float:
     """What one event costs in this process, ns; measured on a tiny op, kept for the file."""
 
+# Calls without a frame of their own ------------------------------------------------------------------------------
+
+@final
+class Named:
+    """Stands in for a library function and reports each call between `enter(name)` and `leave(token, …)`."""
+
+    def __new__(cls, function: Callable[..., Any], name: str, enter: Callable[..., Any], leave: Callable[..., Any]) -> Named: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __get__(self, instance: Any, _owner: Any = None) -> Any: ...
+    def __getattr__(self, name: str) -> Any: ...
+    def __reduce__(self) -> Any: ...
+
+def watch(
+    before: Callable[..., Any], after: Callable[..., Any], stored: Callable[..., Any], host: Callable[..., Any]
+) -> None:
+    """Set what is called around watched operations; once in a process."""
+
+def watched(function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
+    """`function(*args, **kwargs)`."""
+
+def watched_store(value: Any, target: Any, index: Any, /) -> None:
+    """`target[index] = value`."""
+
+def watched_pick(target: Any, index: Any, /) -> tuple[Any, Any, Any]:
+    """The first half of `target[index] += value`: the target, the index and what is there now."""
+
+def watched_put_back(picked: tuple[Any, Any, Any], function: Callable[..., Any], value: Any, /) -> None:
+    """The second half: the operator on what was there and the value, and the result stored back."""
+
+def watched_host(value: T, /) -> T:
+    """`value`, which the host is about to read if it is an array."""
+
 # Files -----------------------------------------------------------------------------------------------------------
 
 def set_program(program: str) -> None:
@@ -104,4 +138,7 @@ def after_fork_child(path: str | None = None) -> None:
 # Engine ----------------------------------------------------------------------------------------------------------
 
 def answer(request: str) -> str:
-    """The engine's answer to a JSON request, as JSON. ValueError on bad input, with a hint."""
+    """The answer to a `breakeven.request/1`: a `breakeven.estimate/1`, or `{"error": …}`, as JSON."""
+
+def report(estimate: str, format: str) -> str:
+    """A `breakeven.estimate/1` as the command prints it: `text` or `markdown`."""

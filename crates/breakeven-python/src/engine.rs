@@ -1,0 +1,22 @@
+//! The engine for Python: JSON in, JSON or a report out. Errors come back as JSON too; the package raises them.
+
+use breakeven::estimate::Estimate;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// The answer to a `breakeven.request/1`: a `breakeven.estimate/1`, or `{"error": …}`.
+#[pyfunction]
+pub(crate) fn answer(py: Python<'_>, request: &str) -> String {
+    py.detach(|| breakeven::answer::answer(request))
+}
+
+/// A `breakeven.estimate/1` as the command prints it: `text` or `markdown`.
+#[pyfunction]
+pub(crate) fn report(estimate: &str, format: &str) -> PyResult<String> {
+    let estimate: Estimate = serde_json::from_str(estimate).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    match format {
+        "text" => Ok(breakeven::report::text(&estimate, &breakeven::report::TextOptions::default())),
+        "markdown" => Ok(breakeven::report::markdown(&estimate)),
+        other => Err(PyValueError::new_err(format!("format `{other}` is neither `text` nor `markdown`"))),
+    }
+}

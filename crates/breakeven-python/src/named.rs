@@ -1,0 +1,85 @@
+//! Library functions that are recorded as one op under their public name.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+
+/// Stands in for a function: calls it, and reports the call between `enter(name)` and `leave(token, …)`.
+///
+/// Neither tracebacks nor `sys._getframe` see it. It shows the function's own `__name__`, `__doc__`, `__wrapped__`,
+/// signature and `repr`, and pickles as the global that it stands for.
+#[pyclass(dict, weakref, frozen, module = "breakeven._native")]
+pub(crate) struct Named {
+    function: Py<PyAny>,
+    name: String,
+    enter: Py<PyAny>,
+    leave: Py<PyAny>,
+}
+
+#[pymethods]
+impl Named {
+    #[new]
+    fn new(function: Py<PyAny>, name: String, enter: Py<PyAny>, leave: Py<PyAny>) -> Self {
+        Self { function, name, enter, leave }
+    }
+
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = args.py();
+        let function = self.function.bind(py);
+        let Ok(token) = self.enter.bind(py).call1((&self.name,)) else { return function.call(args, kwargs) };
+        let outcome = function.call(args, kwargs);
+        let reported = match &outcome {
+            Ok(result) => {
+                arrays(args, kwargs).and_then(|inputs| self.leave.bind(py).call1((token, inputs, result, kwargs)))
+            }
+            Err(_) => self.leave.bind(py).call1((token, PyTuple::empty(py), py.None())),
+        };
+        // A failure of ours is no failure of the script.
+        drop(reported);
+        outcome
+    }
+
+    /// As a function does, so that one kept in a class still becomes a method.
+    fn __get__<'py>(
+        slf: &Bound<'py, Self>,
+        instance: Option<&Bound<'py, PyAny>>,
+        _owner: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match instance {
+            None => Ok(slf.clone().into_any()),
+            Some(instance) => slf.py().import("types")?.getattr("MethodType")?.call1((slf, instance)),
+        }
+    }
+
+    fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.function.bind(py).getattr(name)
+    }
+
+    fn __repr__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.function.bind(py).repr().map(Bound::into_any)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.function.bind(py).getattr("__qualname__")
+    }
+}
+
+/// The arguments, and the items of lists and tuples among them, in order.
+fn arrays<'py>(args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, PyTuple>> {
+    let mut found = Vec::new();
+    let given = kwargs.map(|words| words.values());
+    for value in args.iter().chain(given.iter().flatten()) {
+        if let Ok(list) = value.cast::<PyList>() {
+            found.extend(list.iter().take(64));
+        } else if let Ok(tuple) = value.cast::<PyTuple>() {
+            found.extend(tuple.iter().take(64));
+        } else {
+            found.push(value);
+        }
+    }
+    PyTuple::new(args.py(), found)
+}
