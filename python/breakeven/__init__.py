@@ -1,1 +1,63 @@
-"""breakeven"""
+"""Should this Python calculation run on a GPU? On which one, how fast, at what cost, what holds it back?
+
+    import breakeven
+
+    with breakeven.record() as work:
+        simulate()
+    print(work.estimate("h100-sxm"))
+
+    breakeven.estimate(flops="10,000 GFLOP", data="1GB", cpu_rate="400GFLOP/s", gpu="RTX 3080")
+
+In a notebook, `%load_ext breakeven` gives the cell magic `%%breakeven`.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ._errors import BreakevenError as BreakevenError
+    from ._errors import InputError as InputError
+    from ._errors import UnknownNameError as UnknownNameError
+    from ._estimate import Estimate as Estimate
+    from ._estimate import estimate as estimate
+    from ._record import Recording as Recording
+    from ._record import profile as profile
+    from ._record import record as record
+
+__all__ = ["BreakevenError", "Estimate", "InputError", "Recording", "UnknownNameError", "estimate", "profile", "record"]
+__version__ = "0.1.0"
+
+# Every recorded process imports this package before its script begins: what the script did not ask for stays out.
+_HOME = {
+    "BreakevenError": "_errors",
+    "InputError": "_errors",
+    "UnknownNameError": "_errors",
+    "Estimate": "_estimate",
+    "estimate": "_estimate",
+    "Recording": "_record",
+    "profile": "_record",
+    "record": "_record",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """What `%load_ext breakeven` calls."""
+    from ._ipython import BreakevenMagics
+
+    shell.register_magics(BreakevenMagics)

@@ -1,0 +1,255 @@
+"""The recorder for interpreters where native hooks may not run: user modules are rewritten as they are compiled.
+
+`_rewrite` routes the operations of user code through `_native.watched`, which calls `before` and `after` here around
+each. Only calls that name an array function are reported; library code is not rewritten, so what NumPy and SciPy do
+inside a call belongs to that call.
+"""
+
+from __future__ import annotations
+
+import operator
+import os
+import sys
+
+from . import _native
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType, ModuleType
+    from typing import Any
+
+_OPERATORS = {
+    "add": "add",
+    "sub": "subtract",
+    "mul": "multiply",
+    "truediv": "divide",
+    "floordiv": "floor_divide",
+    "mod": "remainder",
+    "pow": "power",
+    "matmul": "matmul",
+    "and_": "bitwise_and",
+    "or_": "bitwise_or",
+    "xor": "bitwise_xor",
+    "lshift": "left_shift",
+    "rshift": "right_shift",
+    "neg": "negative",
+    "pos": "positive",
+    "invert": "invert",
+    "eq": "equal",
+    "ne": "not_equal",
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+}
+#: Builtins that are array ops when given an array, by the name of the op.
+_BUILTINS: dict[Any, str] = {abs: "absolute", divmod: "divmod", pow: "power", round: "round"}
+#: Builtins that read an array's values on the host.
+_READERS = frozenset((float, int, bool, complex, str, repr, print, list, tuple, set, sorted, sum, min, max, any, all))
+_READERS |= frozenset((zip, enumerate, map, filter, iter, format))
+#: Functions whose result holds values that came from the host, unless they were given an array.
+_MAKERS = frozenset(
+    f"numpy.{name}"
+    for name in (
+        *("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "asarray_chkfinite", "matrix"),
+        *("load", "loadtxt", "genfromtxt", "fromfile", "frombuffer", "fromstring", "fromiter", "memmap", "fromregex"),
+    )
+)
+
+_by_function: dict[Any, str] = {getattr(operator, key): f"numpy.{name}" for key, name in _OPERATORS.items()}
+for _key, _name in _OPERATORS.items():
+    _in_place = getattr(operator, "i" + _key.rstrip("_"), None)
+    if _in_place is not None and _key not in ("neg", "pos", "invert") and _in_place is not operator.inv:
+        _by_function[_in_place] = f"numpy.{_name}"
+
+_ndarray: Any = None
+
+
+def rewrite_imports() -> None:
+    """From now on user modules are rewritten when they are imported, and `__main__` when a child imports it by path."""
+    from importlib.machinery import SourceFileLoader
+
+    plain = SourceFileLoader.get_code
+
+    def get_code(self: SourceFileLoader, fullname: str) -> CodeType | None:
+        code = plain(self, fullname)
+        return code if code is None else _rewritten_file(code)
+
+    # Importlib's own file name: the interpreter cuts such frames out of the traceback of a failed import.
+    get_code.__code__ = get_code.__code__.replace(co_filename="<frozen importlib._bootstrap_external>")
+    SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
+
+    if "multiprocessing.spawn" in sys.modules or "--multiprocessing-fork" in sys.argv:
+        _rewrite_run_path()
+    _native.watch(_before, _after, _stored, _host)
+
+
+def rewritten(source: bytes, path: str) -> CodeType | None:
+    """The rewritten code of user source, or None where that fails; a note says so."""
+    from . import _rewrite
+
+    try:
+        return _rewrite.rewritten(source, path)
+    except (SyntaxError, ValueError, RecursionError) as error:
+        _native.unseen("rewrite-failed", f"{path} runs as it is, unseen: {error}")
+        return None
+
+
+def _rewritten_file(code: CodeType) -> CodeType:
+    path = code.co_filename
+    if not _user_file(path):
+        return code
+    try:
+        with open(path, "rb") as file:
+            source = file.read()
+    except OSError:
+        return code
+    return rewritten(source, path) or code
+
+
+def _rewrite_run_path() -> None:
+    """A spawned child runs the parent's script through `runpy.run_path`, which does not ask a loader for the code."""
+    import runpy
+
+    plain = runpy._get_code_from_file  # type: ignore[attr-defined]
+
+    def get_code_from_file(*arguments: Any) -> Any:
+        found = plain(*arguments)
+        if isinstance(found, tuple):  # until Python 3.11
+            return (_rewritten_file(found[0]), *found[1:])
+        return _rewritten_file(found)
+
+    runpy._get_code_from_file = get_code_from_file  # type: ignore[attr-defined]
+
+
+_LIBRARY = (os.path.dirname(os.__file__) + os.sep, os.path.dirname(os.path.abspath(__file__)) + os.sep)
+
+
+def _user_file(path: str) -> bool:
+    if path.startswith("<") or "site-packages" in path or "dist-packages" in path:
+        return False
+    return not path.startswith(_LIBRARY)
+
+
+def _numpy() -> ModuleType | None:
+    """NumPy once the script has imported it; arrays cannot exist before."""
+    global _ndarray
+    module = sys.modules.get("numpy")
+    if _ndarray is None and module is not None:
+        _ndarray = getattr(module, "ndarray", None)
+    return module if _ndarray is not None else None
+
+
+def _before(function: Any, arguments: tuple[Any, ...]) -> tuple[int, str] | None:
+    """A token for `_after`, or None where `function` is no array op."""
+    if _numpy() is None:
+        return None
+    try:
+        name = _by_function.get(function)
+    except TypeError:  # unhashable
+        return None
+    if name is not None:
+        if not any(isinstance(argument, _ndarray) for argument in arguments):
+            return None
+    elif function is operator.getitem:
+        if not isinstance(arguments[0], _ndarray):
+            return None
+        name = "numpy.ndarray.__getitem__"
+    elif function in _BUILTINS:
+        if not isinstance(arguments[0], _ndarray):
+            return None
+        name = f"numpy.{_BUILTINS[function]}"
+    elif function in _READERS:
+        for argument in arguments:
+            if isinstance(argument, _ndarray):
+                _native.host_read(argument)
+        return None
+    else:
+        name = _public_name(function)
+        if name is None:
+            return None
+    return _native.enter(name), name
+
+
+def _after(
+    token: tuple[int, str], function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any] | None, result: Any
+) -> None:
+    number, name = token
+    inputs = _arrays((getattr(function, "__self__", None), *arguments))
+    if keywords:
+        inputs += _arrays(value for key, value in keywords.items() if key != "out")
+    said = {key: value for key, value in (keywords or {}).items() if not isinstance(value, _ndarray)}
+    if name == "numpy.ndarray.__getitem__" and isinstance(result, _ndarray):
+        said["copied"] = result.base is None
+    _native.leave(number, tuple(inputs), _result(result), said or None)
+    if name in _MAKERS and not inputs and isinstance(result, _ndarray):
+        _native.host_made(result)
+
+
+def _result(result: Any) -> Any:
+    """`leave` takes None for a call that raised; in-place methods (`sort`, `fill`) return None and did not."""
+    return () if result is None else result
+
+
+def _stored(target: Any, index: Any, value: Any, token: tuple[int, str] | None) -> tuple[int, str] | None:
+    """Around `target[index] = value`: called before with no token, and after with the token that it gave."""
+    if token is None:
+        if _numpy() is None or not isinstance(target, _ndarray):
+            return None
+        return _native.enter("numpy.ndarray.__setitem__"), ""
+    keys = index if isinstance(index, tuple) else (index,)
+    region: Any = ()
+    if all(key is None or key is ... or isinstance(key, (int, slice)) for key in keys):
+        region = _ndarray.__getitem__(target, (*keys, ...) if not any(key is ... for key in keys) else index)
+        if isinstance(value, _ndarray) and _same_memory(value, region):
+            _native.leave(token[0], (), None)  # `a[i] += b` has written through a view; storing it moves nothing
+            return None
+    _native.leave(token[0], (target, *_arrays((*keys, value))), region, None)
+    return None
+
+
+def _same_memory(a: Any, b: Any) -> bool:
+    return a.shape == b.shape and a.strides == b.strides and a.__array_interface__["data"] == b.__array_interface__["data"]
+
+
+def _host(value: Any) -> None:
+    if _ndarray is not None and isinstance(value, _ndarray):
+        _native.host_read(value)
+
+
+def _arrays(values: Any) -> list[Any]:
+    """The arrays among values, and among the items of lists and tuples there (`concatenate((a, b))`)."""
+    found = []
+    for value in values:
+        if isinstance(value, _ndarray):
+            found.append(value)
+        elif type(value) in (list, tuple) and len(value) <= 1024:
+            found += [item for item in value if isinstance(item, _ndarray)]
+    return found
+
+
+def _public_name(function: Any) -> str | None:
+    """The dotted name of a function of NumPy or SciPy, or None."""
+    kind = type(function)
+    owner = getattr(function, "__self__", None)
+    if kind.__name__ == "ufunc":
+        name = function.__name__
+        return f"numpy.{name}" if getattr(sys.modules["numpy"], name, None) is function else f"scipy.special.{name}"
+    name = getattr(function, "__name__", None)
+    if not isinstance(name, str):
+        return None
+    if owner is not None and not isinstance(owner, type(sys)):
+        if type(owner).__name__ == "ufunc":
+            return f"numpy.{owner.__name__}.{name}"
+        if isinstance(owner, _ndarray):
+            return f"numpy.ndarray.{name}"
+        home = type(owner).__module__ or ""
+        if home.startswith("numpy.random"):
+            return f"numpy.random.{type(owner).__name__}.{name}"
+        if home.startswith("scipy."):
+            return f"{home}.{type(owner).__name__}.{name}"
+        return None
+    if isinstance(function, type):
+        return f"numpy.{name}" if name in ("matrix", "memmap") and issubclass(function, _ndarray) else None
+    home = getattr(function, "__module__", None) or ""
+    return f"{home}.{name}" if home == "numpy" or home.startswith(("numpy.", "scipy.")) else None

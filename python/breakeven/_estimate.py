@@ -1,0 +1,150 @@
+"""Questions to the engine and its answer, `breakeven.estimate/1`, as a Python object."""
+
+from __future__ import annotations
+
+import datetime
+import html
+import json
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from . import _native
+from ._errors import error
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
+Quantity = float | str
+"""A number in the base unit (FLOP, bytes, seconds, FLOP/s, W, USD, a fraction) or text with one: `"80GiB"`, `"40%"`."""
+
+
+class Estimate:
+    """The answer for one piece of work on one or more GPUs: prints as a report, shows as a table in a notebook."""
+
+    def __init__(self, answer: Mapping[str, Any]) -> None:
+        self._answer = dict(answer)
+
+    @property
+    def verdict(self) -> str:
+        """`gpu`, `cpu`, `either` or `unknown`."""
+        return str(self._answer["summary"]["verdict"])
+
+    @property
+    def sentence(self) -> str:
+        """The answer in one line."""
+        return str(self._answer["summary"]["sentence"])
+
+    @property
+    def best_gpu(self) -> str | None:
+        """Catalogue id of the best value among the GPUs that win, if any."""
+        best: str | None = self._answer["summary"]["best_gpu"]
+        return best
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole answer, as the command's `--format json` prints it."""
+        copied: dict[str, Any] = json.loads(json.dumps(self._answer))
+        return copied
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """One row a GPU, intervals as three columns (`time_s.p10`, …). Needs pandas."""
+        try:
+            import pandas
+        except ImportError as missing:
+            raise ImportError("to_pandas() needs pandas: pip install pandas") from missing
+        return pandas.json_normalize(self._answer["estimates"])
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Speedup a GPU with its interval, on a logarithmic axis. Needs matplotlib."""
+        try:
+            from matplotlib import pyplot
+        except ImportError as missing:
+            raise ImportError("plot() needs matplotlib: pip install matplotlib") from missing
+        rows = [row for row in self._answer["estimates"] if row["speedup"] is not None]
+        rows.sort(key=lambda row: row["speedup"]["p50"])
+        if ax is None:
+            _, ax = pyplot.subplots(figsize=(7, 1 + 0.25 * len(rows)))
+        middle = [row["speedup"]["p50"] for row in rows]
+        below = [row["speedup"]["p50"] - row["speedup"]["p10"] for row in rows]
+        above = [row["speedup"]["p90"] - row["speedup"]["p50"] for row in rows]
+        ax.errorbar(middle, range(len(rows)), xerr=[below, above], fmt="o", capsize=3)
+        ax.set_yticks(range(len(rows)), [row["name"] for row in rows])
+        ax.axvline(1.0, color="grey", linestyle="--")
+        ax.set_xscale("log")
+        ax.set_xlabel("speedup over the CPU, p10 to p90")
+        ax.set_title(self.sentence, fontsize="small", wrap=True)
+        return ax
+
+    def __str__(self) -> str:
+        return _native.report(json.dumps(self._answer), "text").rstrip("\n")
+
+    def __repr__(self) -> str:
+        return f"<breakeven.Estimate: {self.sentence}>"
+
+    def _repr_markdown_(self) -> str:
+        return _native.report(json.dumps(self._answer), "markdown")
+
+    def _repr_html_(self) -> str:
+        columns = ("GPU", "time", "speedup", "cost", "bound by", "verdict")
+        head = "".join(f"<th>{name}</th>" for name in columns)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in _cells(row)) + "</tr>"
+            for row in self._answer["estimates"]
+        )
+        notes = "".join(f"<li>{html.escape(note['text'])}</li>" for note in self._answer["notes"])
+        return (
+            f"<p><b>{html.escape(self.sentence)}</b></p>"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><ul>{notes}</ul>"
+        )
+
+
+def _cells(row: Mapping[str, Any]) -> Iterable[str]:
+    yield row["name"]
+    yield _interval(row["time_s"], " s")
+    yield _interval(row["speedup"], "×")
+    yield _interval(row["cost_usd"], " USD")
+    yield row["bound_by"] or "–"
+    yield row["verdict"]
+
+
+def _interval(value: Mapping[str, float] | None, unit: str) -> str:
+    if value is None:
+        return "–"
+    return f"{value['p50']:.3g}{unit} [{value['p10']:.3g}–{value['p90']:.3g}]"
+
+
+#: The keywords of `estimate` that describe the work; every other keyword is an option.
+_NUMBERS = frozenset(
+    (
+        *("flops", "bytes", "data", "data_out", "link", "pcie", "init", "kind", "precision", "cpu_rate", "cpu_time"),
+        *("parallel_fraction", "peak", "bandwidth", "utilization", "python_overhead", "workload_factor"),
+        *("precision_factor", "values", "gpus", "scaling_efficiency"),
+    )
+)
+
+
+def estimate(gpu: str | Iterable[str] | None = None, **inputs: Quantity | bool | None) -> Estimate:
+    """Estimate from a few numbers, as `breakeven estimate` does.
+
+    The work: `flops bytes data data_out link pcie init kind precision cpu_rate cpu_time parallel_fraction peak
+    bandwidth utilization python_overhead workload_factor precision_factor values gpus scaling_efficiency`; options as
+    in `Recording.estimate`. Raises `InputError` on what does not read, `UnknownNameError` on unknown names.
+    """
+    numbers = {name: value for name, value in inputs.items() if name in _NUMBERS and value is not None}
+    options = {name: value for name, value in inputs.items() if name not in _NUMBERS}
+    return ask({"numbers": numbers}, gpu, options)
+
+
+def ask(work: Mapping[str, Any], gpu: str | Iterable[str] | None, options: Mapping[str, Any]) -> Estimate:
+    """Put a request to the engine."""
+    chosen = [] if gpu is None else [gpu] if isinstance(gpu, str) else list(gpu)
+    said = {name: value for name, value in options.items() if value is not None}
+    request = {"today": datetime.date.today().isoformat(), **work, "options": {"gpu": chosen, **said}}
+    try:
+        text = json.dumps(request, allow_nan=False)
+    except (TypeError, ValueError) as bad:
+        raise error("bad-number", f"an input does not read: {bad}", "give finite numbers or text with a unit", None) from None
+    answer = json.loads(_native.answer(text))
+    if "error" in answer:
+        raise error(**answer["error"])
+    return Estimate(answer)

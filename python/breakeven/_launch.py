@@ -1,0 +1,152 @@
+"""Runs a script so that it cannot tell it from `python SCRIPT ARGS…`.
+
+Two ways. Where the `.pth` line of the installed package is in force, this process becomes `python SCRIPT ARGS…` by
+`execv`, and the line arms it: nothing of the run is emulated. The AST recorder must hand rewritten code to the
+interpreter, so there (and where the package is on the path without being installed) `__main__` is emulated here.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from . import _process
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType, TracebackType
+    from typing import NoReturn
+
+
+def main() -> None:
+    """The entry of `python -m breakeven._run`."""
+    arguments = sys.argv[1:]
+    if not arguments or (arguments[0] == "-m" and len(arguments) == 1):
+        sys.exit("usage: python -m breakeven._run [-m MODULE | SCRIPT] ARGS…")
+    try:
+        kind = _process.recorder()
+    except ValueError as error:
+        sys.stderr.write(f"error: {error}\n")
+        sys.exit(2)
+    directory = os.environ.get(_process.DIRECTORY)
+    installed = "breakeven._children" in sys.modules
+    if kind == "off" or directory is None or (kind == "native" and installed):
+        _become(arguments)
+    if arguments[0] == "-m":
+        _run_module(arguments[1], arguments[2:], directory, kind)
+    else:
+        _run_script(arguments, directory, kind)
+
+
+def _become(arguments: list[str]) -> NoReturn:
+    """Replace this process by the interpreter with its own options and the script."""
+    options = sys.orig_argv[1 : sys.orig_argv.index("-m")]
+    sys.stdout.flush()
+    os.execv(sys.executable, [sys.executable, *options, *arguments])
+
+
+def _run_script(arguments: list[str], directory: str, kind: str) -> None:
+    path = os.path.abspath(arguments[0])
+    sys.argv[:] = arguments
+    if not _process.is_source(path):
+        _become(arguments)  # the interpreter has its own ways into those
+    try:
+        with open(path, "rb") as file:
+            source = file.read()
+    except OSError as error:
+        sys.stderr.write(f"{sys.executable}: can't open file {path!r}: [Errno {error.errno}] {error.strerror}\n")
+        sys.exit(2)
+    if not sys.flags.safe_path if sys.version_info >= (3, 11) else not sys.flags.isolated:
+        sys.path[0] = os.path.dirname(os.path.realpath(path))
+    _process.arm(directory)
+    _drop_runner()
+    try:
+        _execute(_compiled(source, path, kind), _fresh_main(path))
+    except BaseException:
+        _pass_through()
+        raise
+
+
+def _run_module(name: str, arguments: list[str], directory: str, kind: str) -> None:
+    import runpy
+
+    sys.argv[:] = ["-m", *arguments]
+    _process.arm(directory)
+    if kind == "ast":
+        from . import _ast
+
+        _ast.rewrite_imports()
+    _drop_runner()
+    _fresh_main(None)
+    try:
+        _execute_module(runpy, name)
+    except BaseException:
+        _pass_through()
+        raise
+
+
+def _compiled(source: bytes, path: str, kind: str) -> CodeType:
+    code: CodeType = compile(source, path, "exec", dont_inherit=True)
+    if kind == "ast":
+        from . import _ast
+
+        _ast.rewrite_imports()
+        return _ast.rewritten(source, path) or code
+    return code
+
+
+def _execute(code: CodeType, namespace: dict[str, object]) -> None:
+    exec(code, namespace)
+
+
+def _execute_module(runpy: object, name: str) -> None:
+    runpy._run_module_as_main(name)  # type: ignore[attr-defined]
+
+
+def _drop_runner() -> None:
+    """Take out of `sys.modules` what only the start of this process needed."""
+    for name in ("breakeven._run", "breakeven._launch", "runpy", "pkgutil"):
+        sys.modules.pop(name, None)
+
+
+def _fresh_main(path: str | None) -> dict[str, object]:
+    """The namespace of `__main__`, as the interpreter prepares it for a script."""
+    import builtins
+
+    namespace = sys.modules["__main__"].__dict__
+    namespace.clear()
+    namespace.update(
+        __name__="__main__", __doc__=None, __package__=None, __loader__=None, __spec__=None, __annotations__={}
+    )
+    namespace["__builtins__"] = builtins
+    if path is not None:
+        namespace["__loader__"] = type(__loader__)("__main__", path)
+        namespace["__file__"] = path
+        namespace["__cached__"] = None
+    return namespace
+
+
+def _pass_through() -> None:
+    """Arrange that the exception in flight ends the process as it would have ended the script's own interpreter."""
+    kind = sys.exc_info()[0]
+    if kind is not None and issubclass(kind, SystemExit):
+        return
+    if kind is KeyboardInterrupt:
+        # `python SCRIPT` dies by SIGINT, `python -m` exits with 1; a string run by `exec` sets the interpreter's mark.
+        try:
+            exec("raise KeyboardInterrupt")
+        except KeyboardInterrupt:
+            pass
+    hook = sys.excepthook
+
+    def without_runner(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        sys.excepthook = hook
+        ours = (_execute.__code__, _execute_module.__code__, _compiled.__code__)
+        rest, place = trace, trace
+        while place is not None:
+            if place.tb_frame.f_code in ours:
+                rest = place.tb_next
+            place = place.tb_next
+        hook(kind, error.with_traceback(rest), rest)
+
+    sys.excepthook = without_runner

@@ -1,0 +1,124 @@
+"""One recorded process: when recording begins, what is told about the program, and where the file goes.
+
+Only modules that every interpreter has loaded at its start are imported here, so that the script finds the
+`sys.modules` it would have found without us, and the start costs little.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import time
+
+from . import _imports, _native
+
+DIRECTORY = "BREAKEVEN_RECORD_DIR"
+RECORDER = "BREAKEVEN_RECORDER"
+HOOKS = "BREAKEVEN_HOOKS"
+
+#: A crash or a kill loses at most so much.
+_FLUSH_SECONDS = 0.5
+
+
+def recorder() -> str:
+    """The recorder in force: `native` where hooks may run, else `ast`; `off` and `ast` when asked for."""
+    wanted = os.environ.get(RECORDER, "native")
+    if wanted not in ("native", "ast", "off"):
+        raise ValueError(f"{RECORDER} is `{wanted}`; it may be `native`, `ast` or `off`")
+    if wanted == "native" and _native.unsupported() is not None:
+        return "ast"
+    return wanted
+
+
+def is_source(script: str) -> bool:
+    """Whether a script's path names source text, which can be rewritten, and not a folder, archive or compiled file."""
+    return not os.path.isdir(script) and not script.endswith((".pyz", ".zip", ".pyc"))
+
+
+def arm(directory: str) -> None:
+    """Record this process from now on, into a file of its own in `directory`."""
+    kind = recorder()
+    if kind == "off":
+        return
+    path = _free_path(directory)
+    describe(sys.argv, kind)
+    begin(kind)
+    _native.flush_every(path, _FLUSH_SECONDS)
+    _native.flush(path)
+    # Registered first, so it runs after every handler of the script; a builtin, so that Ctrl-C finds no frame of ours.
+    atexit.register(_native.flush, path)
+    os.register_at_fork(after_in_child=lambda: _native.after_fork_child(_free_path(directory)))
+
+
+def begin(kind: str) -> None:
+    """Start to record, by hooks as soon as NumPy is imported, or by whatever rewritten modules report."""
+    _native.on_library_code(os.path.dirname(os.path.abspath(__file__)) + os.sep)
+    if kind == "native":
+        _imports.after("numpy", _install)
+        for name in _imports.SCIPY:
+            _imports.after(name, _scipy)
+    else:
+        _note_fallback()
+    _native.start()
+
+
+def describe(argv: list[str], kind: str) -> None:
+    """Tell `_native` what runs, where."""
+    from _json import encode_basestring_ascii as text
+
+    name = os.path.basename(argv[0]) if argv and argv[0] not in ("-c", "-m", "") else " ".join(sys.orig_argv[1:3])
+    versions = {"python": ".".join(map(str, sys.version_info[:3]))}
+    fields = {
+        "name": text(name),
+        "argv": "[" + ",".join(map(text, argv)) + "]",
+        "versions": "{" + ",".join(f"{text(key)}:{text(value)}" for key, value in versions.items()) + "}",
+        "recorder": text(f"numpy-{kind}"),
+        "start_unix_ms": str(time.time_ns() // 1_000_000),
+        "cpu": text(_cpu()),
+        "cpu_threads": str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1),
+    }
+    _native.set_program("{" + ",".join(f'"{key}":{value}' for key, value in fields.items()) + "}")
+
+
+def _install() -> None:
+    """NumPy has just been imported: patch it, less what `BREAKEVEN_HOOKS` takes out (`-random,-alloc`)."""
+    out = {word.strip().removeprefix("-") for word in os.environ.get(HOOKS, "").split(",") if word.strip()}
+    _native.install([name for name in _native.MECHANISMS if name not in out])
+
+
+def _scipy() -> None:
+    from . import _scipy as functions
+
+    functions.hook()
+    _native.rescan()
+
+
+def _note_fallback() -> None:
+    if os.environ.get(RECORDER, "native") == "native" and (why := _native.unsupported()) is not None:
+        _native.unseen("recorder-fallback", why)
+
+
+def _free_path(directory: str) -> str:
+    """`<pid>.breakeven.json`; with a number after it when the pid has a file, as after `os.execv`."""
+    stem = f"{directory}/{os.getpid()}"
+    path, number = f"{stem}.breakeven.json", 1
+    while os.path.exists(path):
+        path, number = f"{stem}-{number}.breakeven.json", number + 1
+    return path
+
+
+def _cpu() -> str:
+    """The CPU's name as Linux gives it; empty elsewhere."""
+    try:
+        handle = os.open("/proc/cpuinfo", os.O_RDONLY)
+    except OSError:
+        return ""
+    try:
+        head = os.read(handle, 4096).decode("ascii", "replace")
+    finally:
+        os.close(handle)
+    for line in head.splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return ""

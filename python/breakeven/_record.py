@@ -1,0 +1,124 @@
+"""Recording a part of a program: `record()` and `@profile`."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, ParamSpec, TypeVar
+
+from . import _native, _process
+from ._estimate import Estimate, Quantity, ask
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_depth = 0
+
+
+class Recording:
+    """What ran inside a `with breakeven.record() as work:` block; complete when the block has ended."""
+
+    def __init__(self) -> None:
+        self._workload: dict[str, Any] | None = None
+        self._before: dict[str, Any] | None = None
+
+    def __enter__(self) -> Recording:
+        global _depth
+        if _depth == 0 and not _native.recording():
+            kind = _process.recorder()
+            if kind == "ast":
+                raise RuntimeError(
+                    f"{_native.unsupported() or 'the AST recorder was asked for'}; it rewrites whole modules, "
+                    "so record the script with `breakeven run` instead"
+                )
+            _native.reset()
+            _process.describe(sys.argv or [""], kind)
+            _process.begin(kind)
+        else:
+            _native.start()
+            self._before = json.loads(_native.snapshot())
+        _depth += 1
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        global _depth
+        _depth -= 1
+        _native.stop()
+        after: dict[str, Any] = json.loads(_native.snapshot())
+        self._workload = after if self._before is None else since(self._before, after)
+
+    def estimate(self, gpu: str | Iterable[str] | None = None, **options: Quantity | bool | None) -> Estimate:
+        """What this would take on `gpu`, a name or several; on every GPU of the catalogue when None.
+
+        Options: `cpu host_cpu price cpu_price gpu_watts cpu_watts electricity region provider spot max_price
+        runs_per_month policy port exclude_startup top sort catalogue`. Raises `InputError`, `UnknownNameError`.
+        """
+        return ask({"workload": self.to_dict()}, gpu, options)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The workload, format `breakeven.workload/1`."""
+        if self._workload is None:
+            raise RuntimeError("the `with breakeven.record()` block has not ended yet")
+        return self._workload
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the workload; `breakeven show PATH` reads it. A `NAME.breakeven.json` by custom."""
+        target = Path(path)
+        beside = target.with_name(target.name + ".part")
+        beside.write_text(json.dumps(self.to_dict()))
+        beside.replace(target)
+
+    def __repr__(self) -> str:
+        if self._workload is None:
+            return "<breakeven.Recording: running>"
+        return f"<breakeven.Recording: {sum(entry['count'] for entry in self._workload['ops'])} array operations>"
+
+
+def record() -> Recording:
+    """A context manager that records the NumPy and SciPy calls of its block. Blocks nest."""
+    return Recording()
+
+
+def profile(function: Callable[P, R]) -> Callable[P, R]:
+    """Record every call of `function`; the latest is `function.recording`."""
+
+    @functools.wraps(function)
+    def recorded(*args: P.args, **kwargs: P.kwargs) -> R:
+        with record() as work:
+            recorded.recording = work  # type: ignore[attr-defined]
+            return function(*args, **kwargs)
+
+    recorded.recording = None  # type: ignore[attr-defined]
+    return recorded
+
+
+#: Sums over all runs of an entry.
+_SUMS = ("count", "cpu_ns", "gap_ns", "host_input_bytes", "host_input_count")
+
+
+def since(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """What an inner block added to a recording that was already going on. The order within it is not known apart."""
+    earlier = {key: entry for key, entry in _keyed(before)}
+    ops = []
+    for key, entry in _keyed(after):
+        old = earlier.get(key)
+        if old is not None:
+            entry = entry | {name: entry.get(name, 0) - old.get(name, 0) for name in _SUMS}
+        if entry["count"] > 0:
+            ops.append(entry)
+    program = dict(after["program"])
+    for name in ("wall_ns", "events", "idle_ns"):
+        program[name] = max(0, program.get(name, 0) - before["program"].get(name, 0))
+    return after | {"program": program, "ops": ops, "order": [], "buffers": [], "markers": []}
+
+
+def _keyed(workload: dict[str, Any]) -> Iterable[tuple[str, dict[str, Any]]]:
+    for entry in workload["ops"]:
+        yield json.dumps([entry[name] for name in ("site", "name", "op", "dtype")] + [entry.get("shapes")]), entry

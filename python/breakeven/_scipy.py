@@ -1,0 +1,64 @@
+"""SciPy's array functions as named ops: `scipy.linalg.lu_factor` is one op, whatever it calls inside.
+
+Each public function is replaced, in every module of SciPy that holds it, by `_native.Named`, which calls it without a
+Python frame of its own. Ufuncs of `scipy.special` are hooked in place like NumPy's. Sparse products are taken where
+every class of matrix comes together: in the compiled `_sparsetools`.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from . import _native
+from ._imports import SCIPY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_SPARSE_TOOLS = "scipy.sparse._sparsetools"
+_done: set[str] = set()
+
+
+def hook() -> None:
+    """Replace the functions of the public modules that are imported by now; those done before are skipped."""
+    replaced: dict[int, Any] = {}
+    for module in (*SCIPY, _SPARSE_TOOLS):
+        if module in sys.modules and module not in _done and _complete(sys.modules[module]):
+            _done.add(module)
+            for name, function in _functions(module):
+                replaced[id(function)] = _named(function, name)
+    if not replaced:
+        return
+    for module, contents in list(sys.modules.items()):
+        if module == "scipy" or module.startswith("scipy."):
+            for name, value in list(vars(contents).items()):
+                if id(value) in replaced:
+                    setattr(contents, name, replaced[id(value)])
+
+
+def _complete(module: Any) -> bool:
+    return not getattr(module.__spec__, "_initializing", False)
+
+
+def _functions(module: str) -> list[tuple[str, Any]]:
+    """The public functions of a module, by the name under which they are recorded."""
+    contents = vars(sys.modules[module])
+    if module == _SPARSE_TOOLS:
+        products = [name for name in contents if name.endswith(("_matvec", "_matvecs", "_matmat"))]
+        return [(f"scipy.sparse.{name}", contents[name]) for name in products]
+    public = contents.get("__all__", ())
+    return [(f"{module}.{name}", contents[name]) for name in public if _plain(contents.get(name))]
+
+
+def _plain(value: Any) -> bool:
+    return type(value).__name__ in ("function", "_Function") and not isinstance(value, _native.Named)
+
+
+def _named(function: Any, name: str) -> _native.Named:
+    stand_in = _native.Named(function, name, _native.enter, _native.leave)
+    for key in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__"):
+        if hasattr(function, key):
+            stand_in.__dict__[key] = getattr(function, key)
+    stand_in.__dict__["__wrapped__"] = function
+    return stand_in
