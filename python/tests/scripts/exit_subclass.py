@@ -1,0 +1,6 @@
+class Leave(SystemExit):
+    def __str__(self):
+        return "leaving"
+
+
+raise Leave(5)

@@ -1,0 +1,2 @@
+import numpy as np
+import no_such_module_anywhere

@@ -1,0 +1,1 @@
+import helper_raising

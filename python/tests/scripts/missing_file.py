@@ -1,0 +1,3 @@
+import numpy as np
+
+np.load("not_there.npy")
