@@ -1,11 +1,9 @@
 //! The catalogue: GPUs, CPUs, prices and grids as text, every figure with its source.
 
-use super::figure::{Confidence, Figure, Value, kind};
-use super::gpu::put;
-use super::table::{Row, for_each_row, shown};
-use super::{Gpu, figure};
+use super::Gpu;
+use super::figure::{Described, KINDS, kind, read_described};
+use super::table::for_each_row;
 use crate::{Error, Result};
-use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 const GPUS: &str = include_str!("../../catalogue/gpus.csv");
@@ -49,7 +47,7 @@ impl Catalogue {
 
     /// The embedded catalogue with the figures of `text` in place of its own, or added to them.
     ///
-    /// `text` has the form of `gpus.csv`: see [`GPU_HEADER`] and [`figure::KINDS`]. `file` names it in errors. A new
+    /// `text` has the form of `gpus.csv`: see [`GPU_HEADER`] and [`KINDS`]. `file` names it in errors. A new
     /// GPU needs name, vendor, memory, bandwidth and fp32_vector.
     ///
     /// # Errors
@@ -96,83 +94,21 @@ pub fn sources() -> Vec<Source> {
 
 /// The GPUs of `text` on top of `base`.
 fn read_gpus(text: &str, file: &str, base: &[Gpu]) -> Result<Vec<Gpu>> {
-    // Figures by place in the result; `index` finds the place of an id.
-    let mut tables: Vec<(String, u64, Vec<Figure>)> =
-        base.iter().map(|gpu| (gpu.id().to_owned(), 0, gpu.figures().to_vec())).collect();
-    let mut index: BTreeMap<String, usize> = tables.iter().enumerate().map(|(n, t)| (t.0.clone(), n)).collect();
-    let mut last: Option<usize> = None;
-    for_each_row(file, text, &GPU_HEADER, |row| {
-        let id = row.text(0);
-        let place = match last {
-            Some(place) if tables[place].0 == id => place,
-            _ => *index.entry(id.to_owned()).or_insert(tables.len()),
-        };
-        if place == tables.len() {
-            check_id(&row, id)?;
-            tables.push((id.to_owned(), row.line(), Vec::with_capacity(32)));
-        }
-        last = Some(place);
-        put(&mut tables[place].2, read_figure(&row)?);
-        Ok(())
-    })?;
-    tables
+    let base = base.iter().map(|gpu| Described { id: gpu.id().to_owned(), line: 0, figures: gpu.figures().to_vec() });
+    let missing = |device: &Described, name: &str| {
+        let (line, id, unit) = (device.line, &device.id, kind(KINDS, name).map_or("", |kind| kind.unit));
+        Error::new("catalogue-gpu", format!("{file} line {line}: the new GPU `{id}` has no {name}")).hint(format!(
+            "a GPU needs name, vendor, memory, bandwidth and fp32_vector: add a line `{id},{name},…,{unit},…`; \
+             to change a GPU of the catalogue, use its exact id (`breakeven gpus`)"
+        ))
+    };
+    read_described(text, file, &GPU_HEADER, KINDS, base.collect())?
         .into_iter()
-        .map(|(id, line, figures)| {
-            Gpu::new(&id, figures).map_err(|missing| {
-                let unit = kind(missing).map_or("", |kind| kind.unit);
-                Error::new("catalogue-gpu", format!("{file} line {line}: the new GPU {} has no {missing}", shown(&id))).hint(
-                    format!(
-                        "a GPU needs name, vendor, memory, bandwidth and fp32_vector: add a line `{id},{missing},…,{unit},…`; \
-                         to change a GPU of the catalogue, use its exact id (`breakeven gpus`)"
-                    ),
-                )
-            })
+        .map(|device| {
+            if let Some(name) = Gpu::lacks(&device.figures) {
+                return Err(missing(&device, name));
+            }
+            Ok(Gpu::new(&device.id, device.figures))
         })
         .collect()
-}
-
-fn check_id(row: &Row<'_>, id: &str) -> Result<()> {
-    let good = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
-    if id.is_empty() || id.len() > 64 || !id.bytes().all(good) {
-        return Err(row.error(format!("the GPU's id is {}: 1 to 64 of a–z, 0–9 and - are allowed", shown(id))));
-    }
-    Ok(())
-}
-
-fn read_figure(row: &Row<'_>) -> Result<Figure> {
-    let (id, name, unit) = (row.text(0), row.text(1), row.text(3));
-    let Some(kind) = kind(name) else {
-        let allowed = figure::KINDS.iter().map(|k| k.name).collect::<Vec<_>>().join(", ");
-        return Err(row.error(format!("there is no figure {}", shown(name))).hint(format!("figures are {allowed}")));
-    };
-    let what = format!("{name} of `{id}`");
-    if unit != kind.unit {
-        return Err(row.error(format!("{what} is in {}: {} is allowed", shown(unit), kind.unit)));
-    }
-    let value = match kind.unit {
-        "text" => Value::Text(row.required(2, &what)?.to_owned()),
-        "flag" => match row.text(2) {
-            flag @ ("yes" | "no") => Value::Text(flag.to_owned()),
-            other => return Err(row.error(format!("{what} is {}: yes and no are allowed", shown(other)))),
-        },
-        unit => {
-            let value = row.number(2, &what, *kind.range.start(), *kind.range.end())?;
-            if matches!(unit, "count" | "year") && value.fract() != 0.0 {
-                return Err(row.error(format!("{what} is {}: a whole number is allowed", shown(row.text(2)))));
-            }
-            Value::Number(value)
-        }
-    };
-    let confidence = Confidence::parse(row.text(6)).ok_or_else(|| {
-        let allowed = Confidence::ALL.map(|(_, name)| name).join(", ");
-        row.error(format!("the confidence of {what} is {}: {allowed} are allowed", shown(row.text(6))))
-    })?;
-    Ok(Figure {
-        kind,
-        value,
-        source: row.required(4, &format!("the source of {what}"))?.into(),
-        read: row.date(5)?,
-        confidence,
-        note: row.text(7).into(),
-    })
 }

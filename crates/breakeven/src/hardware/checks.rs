@@ -199,11 +199,11 @@ fn bad_figures_are_refused_with_what_is_allowed() {
     insta::assert_snapshot!(error("t4,bandwidth,NaN,GB/s,me,2026-11-21,estimate,"), @r#"error: mine.csv line 2: bandwidth of `t4` is `NaN`: a plain number from 1 to 100000 is allowed"#);
     insta::assert_snapshot!(error("t4,bandwidth,1e308,GB/s,me,2026-11-21,estimate,"), @r#"error: mine.csv line 2: bandwidth of `t4` is `1e308`: a plain number from 1 to 100000 is allowed"#);
     insta::assert_snapshot!(error("t4,bandwidth,320,TB/s,me,2026-11-21,estimate,"), @r#"error: mine.csv line 2: bandwidth of `t4` is in `TB/s`: GB/s is allowed"#);
-    insta::assert_snapshot!(error("t4,bandwidth,320,GB/s,,2026-11-21,estimate,"), @r#"error: mine.csv line 2: the source of bandwidth of `t4` is empty: every line needs one"#);
+    insta::assert_snapshot!(error("t4,bandwidth,320,GB/s,,2026-11-21,estimate,"), @r#"error: mine.csv line 2: bandwidth of `t4` has no source: every figure needs one"#);
     insta::assert_snapshot!(error("t4,bandwidth,320,GB/s,me,yesterday,estimate,"), @r#"error: mine.csv line 2: the date is `yesterday`: YYYY-MM-DD is allowed"#);
     insta::assert_snapshot!(error("t4,bandwidth,320,GB/s,me,2026-11-21,sure,"), @r#"error: mine.csv line 2: the confidence of bandwidth of `t4` is `sure`: measured, two_sources, datasheet, one_source, formula, estimate, editorial are allowed"#);
     insta::assert_snapshot!(error("t4,units,40.5,count,me,2026-11-21,estimate,"), @r#"error: mine.csv line 2: units of `t4` is `40.5`: a whole number is allowed"#);
-    insta::assert_snapshot!(error("T4,bandwidth,320,GB/s,me,2026-11-21,estimate,"), @r#"error: mine.csv line 2: the GPU's id is `T4`: 1 to 64 of a–z, 0–9 and - are allowed"#);
+    insta::assert_snapshot!(error("T4,bandwidth,320,GB/s,me,2026-11-21,estimate,"), @r#"error: mine.csv line 2: the id is `T4`: 1 to 64 of a–z, 0–9 and - are allowed"#);
     insta::assert_snapshot!(error("x1,bandwidth,320,GB/s,me,2026-11-21,estimate,"), @r#"
     error: mine.csv line 2: the new GPU `x1` has no name
      hint: a GPU needs name, vendor, memory, bandwidth and fp32_vector: add a line `x1,name,…,text,…`; to change a GPU of the catalogue, use its exact id (`breakeven gpus`)

@@ -1,6 +1,9 @@
-//! The figures a GPU may have in the catalogue, and where each comes from.
+//! The figures a device may have in the catalogue, and where each comes from.
 
 use super::Date;
+use super::table::{Row, for_each_row, shown};
+use crate::Result;
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 /// How well a figure is known, best first.
@@ -53,7 +56,7 @@ pub enum Value {
     Text(String),
 }
 
-/// One figure of one GPU, as the catalogue has it.
+/// One figure of one device, as the catalogue has it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// What it is.
@@ -97,7 +100,7 @@ pub struct Kind {
     pub unit: &'static str,
     /// What is allowed, in that unit.
     pub range: RangeInclusive<f64>,
-    /// A GPU may have it more than once.
+    /// A device may have it more than once.
     pub repeats: bool,
 }
 
@@ -109,7 +112,7 @@ const fn text(name: &'static str) -> Kind {
     Kind { name, unit: "text", range: 0.0..=0.0, repeats: false }
 }
 
-/// Every kind of figure, in the order they are written. Peaks are dense (never with sparsity), an FMA counts as two.
+/// Every kind of figure of a GPU, in the order they are written. Peaks are dense (never with sparsity), an FMA counts as two.
 pub static KINDS: &[Kind] = &[
     text("name"),
     text("vendor"),
@@ -152,7 +155,121 @@ pub static KINDS: &[Kind] = &[
     Kind { repeats: true, ..text("note") },
 ];
 
+/// Every kind of figure of a CPU.
+pub static CPU_KINDS: &[Kind] = &[
+    text("name"),
+    text("vendor"),
+    text("architecture"),
+    Kind { repeats: true, ..text("alias") },
+    number("cores", "count", 1.0, 10_000.0),
+    number("efficiency_cores", "count", 1.0, 10_000.0),
+    number("threads", "count", 1.0, 10_000.0),
+    number("base", "MHz", 100.0, 10_000.0),
+    number("boost", "MHz", 100.0, 10_000.0),
+    number("efficiency_base", "MHz", 100.0, 10_000.0),
+    number("efficiency_boost", "MHz", 100.0, 10_000.0),
+    text("simd"),
+    number("fp64_per_cycle", "FLOP/cycle", 1.0, 1024.0),
+    number("efficiency_fp64_per_cycle", "FLOP/cycle", 1.0, 1024.0),
+    number("bandwidth", "GB/s", 0.1, 1e5),
+    number("last_level_cache", "MiB", 0.1, 1e5),
+    number("tdp", "W", 1.0, 1e4),
+    Kind { repeats: true, ..text("note") },
+];
+
 /// The kind of that name.
-pub(super) fn kind(name: &str) -> Option<&'static Kind> {
-    KINDS.iter().find(|kind| kind.name == name)
+pub(super) fn kind(kinds: &'static [Kind], name: &str) -> Option<&'static Kind> {
+    kinds.iter().find(|kind| kind.name == name)
+}
+
+/// A device as the lines of a table describe it.
+pub(super) struct Described {
+    pub(super) id: String,
+    /// Where it is first named; 0 for those of the base.
+    pub(super) line: u64,
+    pub(super) figures: Vec<Figure>,
+}
+
+/// The devices of `base` with the figures of `text` in place of theirs or added to them, then the new ones.
+pub(super) fn read_described(
+    text: &str,
+    file: &str,
+    header: &[&str],
+    kinds: &'static [Kind],
+    base: Vec<Described>,
+) -> Result<Vec<Described>> {
+    let mut devices = base;
+    let mut index: BTreeMap<String, usize> = devices.iter().enumerate().map(|(n, d)| (d.id.clone(), n)).collect();
+    let mut last: Option<usize> = None;
+    for_each_row(file, text, header, |row| {
+        let id = row.text(0);
+        let place = match last {
+            Some(place) if devices[place].id == id => place,
+            _ => *index.entry(id.to_owned()).or_insert(devices.len()),
+        };
+        if place == devices.len() {
+            check_id(&row, id)?;
+            devices.push(Described { id: id.to_owned(), line: row.line(), figures: Vec::with_capacity(32) });
+        }
+        last = Some(place);
+        let (figure, figures) = (read(&row, kinds)?, &mut devices[place].figures);
+        match figures.iter_mut().find(|f| std::ptr::eq(f.kind, figure.kind) && !f.kind.repeats) {
+            Some(old) => *old = figure,
+            None => figures.push(figure),
+        }
+        Ok(())
+    })?;
+    Ok(devices)
+}
+
+fn check_id(row: &Row<'_>, id: &str) -> Result<()> {
+    let good = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+    if id.is_empty() || id.len() > 64 || !id.bytes().all(good) {
+        return Err(row.error(format!("the id is {}: 1 to 64 of a–z, 0–9 and - are allowed", shown(id))));
+    }
+    Ok(())
+}
+
+/// The figure of one line, whose fields are device, figure, value, unit, source, read, confidence and note.
+fn read(row: &Row<'_>, kinds: &'static [Kind]) -> Result<Figure> {
+    let (name, unit) = (row.text(1), row.text(3));
+    let Some(kind) = kind(kinds, name) else {
+        let allowed = kinds.iter().map(|k| k.name).collect::<Vec<_>>().join(", ");
+        return Err(row.error(format!("there is no figure {}", shown(name))).hint(format!("figures are {allowed}")));
+    };
+    if unit != kind.unit {
+        return Err(row.error(format!("{} is in {}: {} is allowed", what(row), shown(unit), kind.unit)));
+    }
+    let confidence = Confidence::parse(row.text(6)).ok_or_else(|| {
+        let allowed = Confidence::ALL.map(|(_, name)| name).join(", ");
+        row.error(format!("the confidence of {} is {}: {allowed} are allowed", what(row), shown(row.text(6))))
+    })?;
+    if row.text(4).is_empty() {
+        return Err(row.error(format!("{} has no source: every figure needs one", what(row))));
+    }
+    let value = value(row, kind)?;
+    Ok(Figure { kind, value, source: row.text(4).into(), read: row.date(5)?, confidence, note: row.text(7).into() })
+}
+
+fn value(row: &Row<'_>, kind: &Kind) -> Result<Value> {
+    let given = row.text(2);
+    match kind.unit {
+        "text" if given.is_empty() => Err(row.error(format!("{} is empty: a word is allowed", what(row)))),
+        "flag" if !matches!(given, "yes" | "no") => {
+            Err(row.error(format!("{} is {}: yes and no are allowed", what(row), shown(given))))
+        }
+        "text" | "flag" => Ok(Value::Text(given.to_owned())),
+        unit => {
+            let number = row.number(2, || what(row), &kind.range)?;
+            if matches!(unit, "count" | "year") && number.fract() != 0.0 {
+                return Err(row.error(format!("{} is {}: a whole number is allowed", what(row), shown(given))));
+            }
+            Ok(Value::Number(number))
+        }
+    }
+}
+
+/// What a line is about, for errors.
+fn what(row: &Row<'_>) -> String {
+    format!("{} of `{}`", row.text(1), row.text(0))
 }

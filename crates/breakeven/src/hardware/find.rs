@@ -4,6 +4,7 @@
 //! one name. An exact id, name or alias wins. Otherwise a name is a family name when it can be put together from the
 //! words that describe a GPU (`h100`, `A100 40GB`, `rtx 6000`, `ampere`), and every such GPU is a member.
 
+use super::instance::{self, Instance};
 use super::table::shown;
 use super::{Catalogue, Gpu};
 use crate::{Error, Result};
@@ -16,6 +17,8 @@ const MAX_NAME: usize = 120;
 pub struct Match<'c> {
     /// One GPU, or every member of a family; never empty.
     pub gpus: Vec<&'c Gpu>,
+    /// The cloud's machine type, when the name was exactly one.
+    pub instance: Option<&'static Instance>,
     /// Said when the name was not exactly one GPU's.
     pub note: Option<String>,
 }
@@ -51,8 +54,11 @@ impl Catalogue {
         let exactly = |key: &str| self.gpus().iter().filter(|gpu| is_called(gpu, key)).collect::<Vec<_>>();
         for gpus in [exactly(&full), exactly(&bare)] {
             if !gpus.is_empty() {
-                return Ok(Match { note: family_note(name, &gpus), gpus });
+                return Ok(Match { note: family_note(name, &gpus), gpus, instance: None });
             }
+        }
+        if let Some(rented) = self.rented(name, &full) {
+            return Ok(rented);
         }
         let whole: String = given.iter().filter(|w| !NOISE.contains(&w.as_str())).map(String::as_str).collect();
         let members = if whole.is_empty() { Vec::new() } else { self.members(&whole) };
@@ -60,10 +66,35 @@ impl Catalogue {
             [] => Err(self.unknown(name, &bare)),
             [gpu] => {
                 let note = format!("{} is read as {} ({})", shown(name), gpu.name(), gpu.id());
-                Ok(Match { gpus: members, note: Some(note) })
+                Ok(Match { gpus: members, instance: None, note: Some(note) })
             }
-            _ => Ok(Match { note: family_note(name, &members), gpus: members }),
+            _ => Ok(Match { note: family_note(name, &members), gpus: members, instance: None }),
         }
+    }
+
+    /// The GPUs of the machine types that `key` names.
+    fn rented(&self, name: &str, key: &str) -> Option<Match<'_>> {
+        let types = instance::called(key);
+        let mut gpus: Vec<&Gpu> = Vec::new();
+        for gpu in types.iter().filter_map(|i| self.gpu(&i.gpu)) {
+            if !gpus.iter().any(|g| g.id() == gpu.id()) {
+                gpus.push(gpu);
+            }
+        }
+        let (first, gpu) = (types.first()?, gpus.first()?);
+        let sizes = types.iter().map(|i| format!("{} ({})", i.name, share(i.gpus))).collect::<Vec<_>>().join(", ");
+        let note = match types.len() {
+            1 => format!(
+                "{} is {} {} with {} × {}",
+                shown(name),
+                first.provider,
+                first.name,
+                share(first.gpus),
+                gpu.name()
+            ),
+            _ => format!("{} is a family of {} with {}: {sizes}", shown(name), first.provider, gpu.name()),
+        };
+        Some(Match { gpus, instance: (types.len() == 1).then_some(*first), note: Some(note) })
     }
 
     /// The GPUs whose describing words make up `whole`; else those with a word that goes on with a letter where
@@ -110,6 +141,11 @@ impl Catalogue {
     }
 }
 
+/// A number of GPUs as people write it: `8`, `1/8`.
+fn share(gpus: f64) -> String {
+    if gpus < 1.0 { format!("1/{}", (1.0 / gpus).round()) } else { gpus.to_string() }
+}
+
 fn family_note(name: &str, gpus: &[&Gpu]) -> Option<String> {
     let names = || gpus.iter().map(|gpu| gpu.name()).collect::<Vec<_>>().join(", ");
     match gpus.len() {
@@ -124,13 +160,13 @@ fn spellings(gpu: &Gpu) -> impl Iterator<Item = &str> {
 }
 
 /// Lowercase words of a name, split at whatever is no letter or digit; `(R)` and `(TM)` are no words.
-fn words(name: &str) -> Vec<String> {
+pub(super) fn words(name: &str) -> Vec<String> {
     let name = name.to_lowercase().replace("(r)", " ").replace("(tm)", " ");
     name.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).map(str::to_owned).collect()
 }
 
 /// What an exact name comes down to: its words without noise, written together.
-fn key(words: &[String]) -> String {
+pub(super) fn key(words: &[String]) -> String {
     words.iter().map(String::as_str).filter(|w| !NOISE.contains(w)).collect()
 }
 
@@ -311,6 +347,42 @@ mod tests {
             assert!(note.contains(&format!("names {} GPUs", members.len())), "{note}");
         }
         assert!(ids("ampere").len() > 10 && ids("AMD").len() >= 8);
+    }
+
+    #[test]
+    fn machine_types_of_clouds_are_names_too() {
+        for (name, id, gpus) in [
+            ("p4d", "a100-sxm4-40gb", Some(8.0)),
+            ("p4d.24xlarge", "a100-sxm4-40gb", Some(8.0)),
+            ("p5.48xlarge", "h100-sxm5-80gb", Some(8.0)),
+            ("p6-b200.48xlarge", "b200", Some(8.0)),
+            ("g5", "a10g", None),
+            ("g5.xlarge", "a10g", Some(1.0)),
+            ("G4DN.XLARGE", "t4", Some(1.0)),
+            ("g6f.large", "l4", Some(0.125)),
+            ("a2-highgpu-1g", "a100-sxm4-40gb", Some(1.0)),
+            ("a2-highgpu", "a100-sxm4-40gb", None),
+            ("a3-highgpu-8g", "h100-sxm5-80gb", Some(8.0)),
+            ("g2-standard-48", "l4", Some(4.0)),
+            ("Standard_NC24ads_A100_v4", "a100-pcie-80gb", Some(1.0)),
+            ("NC24ads_A100_v4", "a100-pcie-80gb", Some(1.0)),
+            ("Standard_ND96isr_H100_v5", "h100-sxm5-80gb", Some(8.0)),
+            ("BM.GPU.H100.8", "h100-sxm5-80gb", Some(8.0)),
+            ("gpu_1x_h100_pcie", "h100-pcie-80gb", Some(1.0)),
+        ] {
+            let found = Catalogue::embedded().find_gpu(name).unwrap();
+            assert_eq!(ids(name), [id], "{name}");
+            assert_eq!(found.instance.map(|i| i.gpus), gpus, "{name}");
+            assert!(found.note.is_some());
+        }
+        let note = |name| Catalogue::embedded().find_gpu(name).unwrap().note.unwrap();
+        insta::assert_snapshot!(note("p4d"), @r#"`p4d` is AWS p4d.24xlarge with 8 × A100 SXM4 40GB"#);
+        insta::assert_snapshot!(note("g6f"), @r#"`g6f` is a family of AWS with L4: g6f.large (1/8), g6f.xlarge (1/8), g6f.2xlarge (1/4), g6f.4xlarge (1/2)"#);
+        for instance in instance::instances() {
+            assert!(Catalogue::embedded().gpu(&instance.gpu).is_some(), "{}", instance.gpu);
+            let found = Catalogue::embedded().find_gpu(&instance.name).unwrap();
+            assert_eq!(found.instance, Some(instance), "{}", instance.name);
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A GPU of the catalogue: the device the models see, and what people want to read about it.
 
-use super::figure::{Figure, kind};
+use super::figure::{Figure, KINDS, kind};
 use super::{Device, DeviceKind, Peaks, Vendor};
 use crate::units::{Bytes, BytesPerSec, FlopPerSec, Hertz, Watts};
 
@@ -16,12 +16,14 @@ pub struct Gpu {
 const REQUIRED: [&str; 5] = ["name", "vendor", "memory", "bandwidth", "fp32_vector"];
 
 impl Gpu {
-    /// The GPU that these figures describe, or the name of a required figure that is missing.
-    pub(super) fn new(id: &str, figures: Vec<Figure>) -> Result<Self, &'static str> {
+    /// The first required figure that is not among these.
+    pub(super) fn lacks(figures: &[Figure]) -> Option<&'static str> {
+        REQUIRED.into_iter().find(|name| figures.iter().all(|f| f.kind.name != *name))
+    }
+
+    /// The GPU that these figures describe; they lack none that is required.
+    pub(super) fn new(id: &str, figures: Vec<Figure>) -> Self {
         let find = |name: &str| figures.iter().find(|f| f.kind.name == name);
-        if let Some(missing) = REQUIRED.into_iter().find(|name| find(name).is_none()) {
-            return Err(missing);
-        }
         let number = |name: &str| find(name).and_then(Figure::number);
         let text = |name: &str| find(name).and_then(Figure::text).map(str::to_owned);
         let tera = |name: &str| number(name).map(FlopPerSec::tera);
@@ -57,7 +59,7 @@ impl Gpu {
             idle: number("idle").map(Watts),
             context_idle: number("context_idle").map(Watts),
         };
-        Ok(Self { device, figures })
+        Self { device, figures }
     }
 
     /// Catalogue id, such as `h100-sxm5-80gb`.
@@ -111,25 +113,18 @@ impl Gpu {
     }
 
     fn texts(&self, name: &str) -> impl Iterator<Item = &str> {
-        let kind = kind(name);
+        let kind = kind(KINDS, name);
         self.figures.iter().filter(move |f| Some(f.kind) == kind).filter_map(Figure::text)
     }
 }
 
-fn vendor(name: &str) -> Vendor {
+/// The maker of that name.
+pub(super) fn vendor(name: &str) -> Vendor {
     match name.to_lowercase().as_str() {
         "nvidia" => Vendor::Nvidia,
         "amd" => Vendor::Amd,
         "intel" => Vendor::Intel,
         "apple" => Vendor::Apple,
         _ => Vendor::Other,
-    }
-}
-
-/// Adds `figure`, in the place of the one of its kind unless the kind repeats.
-pub(super) fn put(figures: &mut Vec<Figure>, figure: Figure) {
-    match figures.iter_mut().find(|f| f.kind == figure.kind && !f.kind.repeats) {
-        Some(old) => *old = figure,
-        None => figures.push(figure),
     }
 }

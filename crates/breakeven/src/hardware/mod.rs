@@ -3,14 +3,17 @@
 pub mod catalogue;
 #[cfg(test)]
 mod checks;
+pub mod cpu;
 pub mod date;
 pub mod device;
 pub mod figure;
 mod find;
 pub mod gpu;
+pub mod instance;
 mod table;
 
 pub use catalogue::Catalogue;
+pub use cpu::{Cpu, cpus, find_cpu};
 pub use date::Date;
 pub use device::{Device, DeviceKind, Peaks, Vendor};
 pub use find::Match;

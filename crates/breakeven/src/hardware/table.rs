@@ -1,6 +1,7 @@
 //! Reading the catalogue's CSV text, with errors that name the line.
 
 use crate::{Error, Result};
+use std::ops::RangeInclusive;
 
 /// Far above any catalogue written by hand.
 const MAX_BYTES: usize = 16 << 20;
@@ -32,17 +33,14 @@ impl<'r> Row<'r> {
         Error::new("catalogue-line", format!("{} line {}: {what}", self.file, self.line()))
     }
 
-    /// The number in column `n`, within `min..=max`; `what` names it.
-    pub(super) fn number(&self, n: usize, what: &str, min: f64, max: f64) -> Result<f64> {
+    /// The number in column `n`, within `range`; `what` names it in errors.
+    pub(super) fn number(&self, n: usize, what: impl FnOnce() -> String, range: &RangeInclusive<f64>) -> Result<f64> {
         let text = self.text(n);
-        let allowed = || format!("a plain number from {min} to {max}");
-        let value: f64 =
-            text.parse().map_err(|_| self.error(format!("{what} is {}: {} is allowed", shown(text), allowed())))?;
         // The range also refuses NaN and the infinities, which Rust reads as numbers.
-        if !(min..=max).contains(&value) {
-            return Err(self.error(format!("{what} is {}: {} is allowed", shown(text), allowed())));
-        }
-        Ok(value)
+        text.parse().ok().filter(|value| range.contains(value)).ok_or_else(|| {
+            let (min, max) = (range.start(), range.end());
+            self.error(format!("{} is {}: a plain number from {min} to {max} is allowed", what(), shown(text)))
+        })
     }
 
     /// The date in column `n`.

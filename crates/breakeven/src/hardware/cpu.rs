@@ -1,0 +1,255 @@
+//! CPUs: the other side of every comparison, and the hosts of GPUs.
+
+use super::figure::{CPU_KINDS, Figure, read_described};
+use super::find::{key, words};
+use super::gpu::vendor;
+use super::table::shown;
+use super::{Device, DeviceKind, Peaks, Vendor};
+use crate::units::{Bytes, BytesPerSec, FlopPerSec, Hertz, Watts};
+use crate::{Error, Result};
+use std::sync::OnceLock;
+
+const CPUS: &str = include_str!("../../catalogue/cpus.csv");
+/// The first line of the table of CPUs.
+const HEADER: [&str; 8] = ["cpu", "figure", "value", "unit", "source", "read", "confidence", "note"];
+
+/// One CPU, or the share of one that a cloud rents out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cpu {
+    /// As the models see it. Its memory is not limited by the CPU and counts as unbounded.
+    pub device: Device,
+    /// Hardware threads.
+    pub threads: u32,
+    figures: Vec<Figure>,
+}
+
+impl Cpu {
+    /// Every figure with its source; empty for a CPU that is assumed.
+    pub fn figures(&self) -> &[Figure] {
+        &self.figures
+    }
+
+    /// A CPU of which only the number of cores and the clock are known: AVX2 with two FMA units, 8 GB/s of memory
+    /// bandwidth a core up to 200, 2 MiB of cache and 8 W a core. Its basis is `assumed`.
+    pub fn generic(cores: u32, clock: Hertz) -> Self {
+        let n = f64::from(cores);
+        let peaks = peaks(FlopPerSec(n * 16.0 * clock.get()));
+        let mut device =
+            blank("generic-cpu", &format!("CPU with {cores} cores at {:.1} GHz", clock.get() / 1e9), peaks);
+        device.units = Some(cores);
+        device.boost = Some(clock);
+        device.bandwidth = BytesPerSec::gb_per_s((8.0 * n).clamp(16.0, 200.0));
+        device.cache = Some(Bytes::mib(2.0 * n));
+        device.tdp = Some(Watts(8.0 * n));
+        Self { device, threads: cores, figures: Vec::new() }
+    }
+
+    fn new(id: &str, figures: Vec<Figure>) -> Self {
+        let find = |name: &str| figures.iter().find(|f| f.kind.name == name);
+        let number = |name: &str| find(name).and_then(Figure::number);
+        let text = |name: &str| find(name).and_then(Figure::text).unwrap_or_default();
+        // No maker publishes the clock that all cores hold: the middle of base and boost.
+        let rate = |cores: &str, per_cycle: &str, base: &str, boost: &str| {
+            let clock = 1e6 * (number(base)? + number(boost)?) / 2.0;
+            Some(number(cores)? * number(per_cycle)? * clock)
+        };
+        let efficiency = ["efficiency_cores", "efficiency_fp64_per_cycle", "efficiency_base", "efficiency_boost"];
+        let [cores, per_cycle, base, boost] = efficiency;
+        let f64_rate = rate("cores", "fp64_per_cycle", "base", "boost").unwrap_or_default()
+            + rate(cores, per_cycle, base, boost).unwrap_or_default();
+        let mut device = blank(id, text("name"), peaks(FlopPerSec(f64_rate)));
+        device.vendor = vendor(text("vendor"));
+        device.architecture = text("architecture").to_owned();
+        let all_cores = number("cores").unwrap_or_default() + number("efficiency_cores").unwrap_or_default();
+        device.units = Some(all_cores as u32);
+        device.boost = number("boost").map(|mhz| Hertz(mhz * 1e6));
+        device.bandwidth = BytesPerSec::gb_per_s(number("bandwidth").unwrap_or_default());
+        device.cache = number("last_level_cache").map(Bytes::mib);
+        device.tdp = number("tdp").map(Watts);
+        Self { device, threads: number("threads").unwrap_or(all_cores) as u32, figures }
+    }
+
+    fn spellings(&self) -> impl Iterator<Item = &str> {
+        let aliases = self.figures.iter().filter(|f| f.kind.name == "alias").filter_map(Figure::text);
+        [self.device.id.as_str(), self.device.name.as_str()].into_iter().chain(aliases)
+    }
+}
+
+/// Every CPU of the catalogue.
+pub fn cpus() -> &'static [Cpu] {
+    static READ: OnceLock<Vec<Cpu>> = OnceLock::new();
+    READ.get_or_init(|| {
+        let described = read_described(CPUS, "cpus.csv", &HEADER, CPU_KINDS, Vec::new());
+        let described = described.expect("the tests read this very text");
+        described.into_iter().map(|cpu| Cpu::new(&cpu.id, cpu.figures)).collect()
+    })
+}
+
+/// The CPU that `name` stands for: an id, a marketing name, a cloud's machine type, or what `/proc/cpuinfo` says.
+///
+/// # Errors
+/// A name that matches no CPU or several, with the nearest as a hint.
+///
+/// ```
+/// use breakeven::hardware::find_cpu;
+/// assert_eq!(find_cpu("AMD EPYC 7R13 Processor")?.device.id, "epyc-7r13");
+/// assert_eq!(find_cpu("Intel(R) Xeon(R) Platinum 8259CL CPU @ 2.50GHz")?.device.id, "xeon-platinum-8259cl");
+/// assert!(find_cpu("Intel(R) Core(TM) i9-14900KF").is_err());
+/// # Ok::<(), breakeven::Error>(())
+/// ```
+pub fn find_cpu(name: &str) -> Result<&'static Cpu> {
+    let unknown = |hint: String| {
+        Error::new("unknown-cpu", format!("no CPU of the catalogue is called {}", shown(name))).hint(hint)
+    };
+    let any = "`breakeven doctor` shows what this machine has; --cpu-rate gives a rate instead";
+    if name.len() > 200 {
+        return Err(unknown(any.to_owned()));
+    }
+    let given = telling(name);
+    let called = |cpu: &&Cpu| cpu.spellings().any(|s| key(&words(s)) == key(&words(name)) || telling(s) == given);
+    if let Some(cpu) = cpus().iter().find(called).filter(|_| !given.is_empty()) {
+        return Ok(cpu);
+    }
+    // Part of a name is enough where it is one CPU's: `7763`, `i7-12700H`.
+    let part_of = |cpu: &&Cpu| cpu.spellings().any(|s| given.iter().all(|word| telling(s).contains(word)));
+    let found: Vec<_> = cpus().iter().filter(part_of).filter(|_| !given.is_empty()).collect();
+    match found.as_slice() {
+        [cpu] => Ok(cpu),
+        [] => Err(unknown(any.to_owned())),
+        several => {
+            let ids: Vec<_> = several.iter().take(8).map(|cpu| cpu.device.id.as_str()).collect();
+            Err(Error::new("unknown-cpu", format!("{} names {} CPUs", shown(name), several.len()))
+                .hint(format!("one of {}", ids.join(", "))))
+        }
+    }
+}
+
+/// The words of a CPU's name that tell it from others: makers, `CPU`, `16-Core Processor`, `12th Gen` and what follows
+/// an `@` do not.
+fn telling(name: &str) -> Vec<String> {
+    const SAYS_NOTHING: [&str; 11] =
+        ["intel", "amd", "aws", "nvidia", "cpu", "processor", "core", "cores", "gen", "with", "r"];
+    let nth = |w: &str| w.ends_with("th") && w.trim_end_matches("th").bytes().all(|b| b.is_ascii_digit());
+    let name = name.split('@').next().unwrap_or_default();
+    let mut words = words(name);
+    // `16-Core`: the number goes with the word.
+    while let Some(at) = words.iter().position(|w| w == "core" || w == "cores") {
+        words.remove(at);
+        if at > 0 && words[at - 1].bytes().all(|b| b.is_ascii_digit()) && words.len() > 1 {
+            words.remove(at - 1);
+        }
+    }
+    words.retain(|w| !SAYS_NOTHING.contains(&w.as_str()) && !nth(w));
+    words
+}
+
+/// Vector rates that follow from the double-precision one; a CPU has no tensor unit here.
+fn peaks(f64_vector: FlopPerSec) -> Peaks {
+    Peaks { f64_vector: Some(f64_vector), f32_vector: Some(f64_vector * 2.0), ..Peaks::default() }
+}
+
+fn blank(id: &str, name: &str, peaks: Peaks) -> Device {
+    Device {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        kind: DeviceKind::Cpu,
+        vendor: Vendor::Other,
+        architecture: String::new(),
+        year: None,
+        units: None,
+        cores_per_unit: None,
+        boost: None,
+        compute_capability: None,
+        peaks,
+        memory: Bytes(f64::INFINITY),
+        bandwidth: BytesPerSec::ZERO,
+        cache: None,
+        shared_per_unit: None,
+        host_link: None,
+        unified_memory: true,
+        tdp: None,
+        idle: None,
+        context_idle: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hardware::catalogue::sources;
+    use proptest::prelude::*;
+
+    #[test]
+    fn every_cpu_can_be_estimated() {
+        let sources = sources();
+        assert!(cpus().len() >= 37);
+        for cpu in cpus() {
+            let d = &cpu.device;
+            let per_core = d.peaks.f64_vector.unwrap().get() / f64::from(d.units.unwrap());
+            assert!((1e10..4e11).contains(&per_core), "{}: {per_core}", d.id);
+            assert!(d.bandwidth.get() >= 5e9, "{}", d.id);
+            assert!(d.boost.is_some() && !d.name.is_empty() && cpu.threads >= d.units.unwrap(), "{}", d.id);
+            for figure in cpu.figures() {
+                assert!(sources.iter().any(|s| *s.id == *figure.source), "{} {}", d.id, figure.source);
+            }
+        }
+    }
+
+    #[test]
+    fn the_peak_is_cores_times_flop_times_the_middle_clock() {
+        // 8 P-cores × 16 × (3.2 + 6.0)/2 GHz + 16 E-cores × 8 × (2.4 + 4.4)/2 GHz.
+        let i9 = find_cpu("core-i9-14900k").unwrap();
+        assert!((i9.device.peaks.f64_vector.unwrap().get() - 1.024e12).abs() < 1e6);
+        let generic = Cpu::generic(4, Hertz(3e9));
+        assert_eq!(generic.device.peaks.f32_vector, Some(FlopPerSec(384e9)));
+    }
+
+    #[test]
+    fn names_as_people_and_kernels_write_them() {
+        for (name, id) in [
+            ("AMD EPYC 7R13 Processor", "epyc-7r13"),
+            ("7r13", "epyc-7r13"),
+            ("AMD EPYC 9654 96-Core Processor", "epyc-9654"),
+            ("AMD Ryzen 9 7950X 16-Core Processor", "ryzen-9-7950x"),
+            ("Ryzen 7 5800X", "ryzen-7-5800x"),
+            ("12th Gen Intel(R) Core(TM) i7-12700H", "core-i7-12700h"),
+            ("i7-12700H", "core-i7-12700h"),
+            ("11th Gen Intel(R) Core(TM) i7-1165G7 @ 2.80GHz", "core-i7-1165g7"),
+            ("Intel(R) Xeon(R) CPU E5-2686 v4 @ 2.30GHz", "xeon-e5-2686-v4"),
+            ("Intel(R) Xeon(R) Platinum 8275CL CPU @ 3.00GHz", "xeon-platinum-8275cl"),
+            ("INTEL XEON PLATINUM 8480+", "xeon-platinum-8480"),
+            ("Apple M1", "apple-m1"),
+            ("Apple M2 Max", "apple-m2-max"),
+            ("AWS Graviton3", "graviton3"),
+            ("g5.xlarge", "aws-g5-xlarge"),
+            ("p4d.24xlarge", "aws-p4d-24xlarge"),
+            ("Colab", "colab-free"),
+        ] {
+            assert_eq!(find_cpu(name).map(|cpu| cpu.device.id.as_str()), Ok(id), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_another_chip_is_not_matched() {
+        for name in
+            ["Apple M1 Max", "Intel(R) Core(TM) i9-14900KF", "AMD Ryzen 7 5800X3D 8-Core Processor", "", "cpu", "\0"]
+        {
+            assert!(find_cpu(name).is_err(), "{name}");
+        }
+        insta::assert_snapshot!(find_cpu("EPYC").unwrap_err(), @r#"
+        error: `EPYC` names 5 CPUs
+         hint: one of epyc-7742, epyc-7763, epyc-7r13, epyc-9654, epyc-9755
+        "#);
+        insta::assert_snapshot!(find_cpu("Pentium").unwrap_err(), @r#"
+        error: no CPU of the catalogue is called `Pentium`
+         hint: `breakeven doctor` shows what this machine has; --cpu-rate gives a rate instead
+        "#);
+    }
+
+    proptest! {
+        #[test]
+        fn no_name_panics(name in any::<String>()) {
+            let _ = find_cpu(&name);
+        }
+    }
+}
