@@ -10,6 +10,7 @@ pub mod figure;
 mod find;
 pub mod gpu;
 pub mod instance;
+pub mod price;
 mod table;
 
 pub use catalogue::Catalogue;

@@ -1,0 +1,244 @@
+//! What renting a device costs.
+
+use super::Date;
+use super::table::{Row, for_each_row, shown};
+use crate::Result;
+use crate::units::UsdPerHour;
+use std::sync::OnceLock;
+
+const PRICES: &str = include_str!("../../catalogue/prices.csv");
+const HEADER: [&str; 12] = [
+    "provider",
+    "instance",
+    "device",
+    "count",
+    "kind",
+    "usd_per_hour",
+    "region",
+    "date",
+    "date_precision",
+    "complete",
+    "source",
+    "note",
+];
+
+/// A price older than this many days is told as old.
+pub const OLD_AFTER_DAYS: i64 = 30;
+
+/// On what terms a machine is rented.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Terms {
+    /// For as long as wanted, at a listed price.
+    OnDemand,
+    /// Cheaper, and may be taken back at any time.
+    Spot,
+    /// From one of many hosts, at the host's price.
+    Marketplace,
+}
+
+/// A price as somebody listed it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Price {
+    /// Who rents it out.
+    pub provider: String,
+    /// Machine type.
+    pub instance: String,
+    /// Catalogue id of the GPU, or of the CPU of a machine without one.
+    pub device: String,
+    /// Devices in the machine; a fraction where one is shared.
+    pub count: f64,
+    /// On what terms.
+    pub terms: Terms,
+    /// The whole machine.
+    pub machine: UsdPerHour,
+    /// Where; `None` when the provider asks the same everywhere or does not say.
+    pub region: Option<String>,
+    /// When it was read; the earliest possible day where only the year is known.
+    pub date: Date,
+    /// Only the year of `date` is known.
+    pub year_only: bool,
+    /// The price is of the GPU alone: the machine around it costs extra.
+    pub incomplete: bool,
+    /// Id of the source in `sources.csv`.
+    pub source: String,
+    /// What a reader should know; may be empty.
+    pub note: String,
+}
+
+impl Price {
+    /// One device's share of the machine.
+    pub fn per_device(&self) -> UsdPerHour {
+        self.machine / self.count
+    }
+
+    /// When it was read, as exactly as known: `2026-05-24` or `2026`.
+    pub fn date_text(&self) -> String {
+        let day = self.date.to_string();
+        if self.year_only { day[..4].to_owned() } else { day }
+    }
+
+    /// Its age on the day `today`, days; at most that where only the year is known.
+    pub fn age_days(&self, today: Date) -> i64 {
+        today.days_since(self.date)
+    }
+
+    /// Whether it is old enough to say so.
+    pub fn is_old(&self, today: Date) -> bool {
+        self.age_days(today) > OLD_AFTER_DAYS
+    }
+}
+
+/// Which price is wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Spot and marketplace prices too.
+    pub spot: bool,
+    /// From this provider alone, in any case.
+    pub provider: Option<String>,
+    /// In this region alone, in any case; prices that hold everywhere count.
+    pub region: Option<String>,
+}
+
+/// Every price of the catalogue, by provider.
+pub fn prices() -> &'static [Price] {
+    static READ: OnceLock<Vec<Price>> = OnceLock::new();
+    READ.get_or_init(|| {
+        let mut all = Vec::with_capacity(350);
+        for_each_row("prices.csv", PRICES, &HEADER, |row| {
+            all.push(read(&row)?);
+            Ok(())
+        })
+        .expect("the tests read this very text");
+        all
+    })
+}
+
+/// The prices of one device that are wanted, cheapest first by the device's share; prices of the GPU alone come after
+/// complete ones.
+///
+/// ```
+/// use breakeven::hardware::price::{Wanted, offers};
+/// let wanted = Wanted { provider: Some("aws".into()), ..Wanted::default() };
+/// let p5 = offers("h100-sxm5-80gb", &wanted).next().unwrap();
+/// assert_eq!((p5.instance.as_str(), p5.machine.get(), p5.per_device().get()), ("p5.48xlarge", 55.04, 6.88));
+/// ```
+pub fn offers(device: &str, wanted: &Wanted) -> impl Iterator<Item = &'static Price> {
+    let same = |wanted: &Option<String>, have: &str| {
+        wanted.as_ref().is_none_or(|w| w.trim().eq_ignore_ascii_case(have) || squeezed(w) == squeezed(have))
+    };
+    let mut found: Vec<&Price> = prices()
+        .iter()
+        .filter(|p| p.device == device && (wanted.spot || p.terms == Terms::OnDemand))
+        .filter(|p| same(&wanted.provider, &p.provider))
+        .filter(|p| p.region.as_ref().is_none_or(|region| same(&wanted.region, region)))
+        .collect();
+    found.sort_by(|a, b| a.incomplete.cmp(&b.incomplete).then(a.per_device().get().total_cmp(&b.per_device().get())));
+    found.into_iter()
+}
+
+/// Every provider that rents something out, each once.
+pub fn providers() -> Vec<&'static str> {
+    let mut names: Vec<&str> = prices().iter().map(|p| p.provider.as_str()).collect();
+    names.dedup();
+    names
+}
+
+/// Letters and digits alone: `vast-ai` and `Vast.ai` are one.
+fn squeezed(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+fn read(row: &Row<'_>) -> Result<Price> {
+    let text = |n: usize| row.required(n, HEADER[n]).map(str::to_owned);
+    let one_of = |n: usize, allowed: [&str; 2]| match row.text(n) {
+        t if t == allowed[0] => Ok(true),
+        t if t == allowed[1] => Ok(false),
+        t => Err(row.error(format!("{} is {}: {} and {} are allowed", HEADER[n], shown(t), allowed[0], allowed[1]))),
+    };
+    let terms = match row.text(4) {
+        "on_demand" => Terms::OnDemand,
+        "spot" => Terms::Spot,
+        "marketplace" => Terms::Marketplace,
+        t => return Err(row.error(format!("kind is {}: on_demand, spot and marketplace are allowed", shown(t)))),
+    };
+    Ok(Price {
+        provider: text(0)?,
+        instance: text(1)?,
+        device: text(2)?,
+        count: row.number(3, || "count".into(), &(0.01..=1024.0))?,
+        terms,
+        machine: UsdPerHour(row.number(5, || "usd_per_hour".into(), &(1e-3..=1e4))?),
+        region: Some(row.text(6)).filter(|t| !t.is_empty()).map(str::to_owned),
+        date: row.date(7)?,
+        year_only: one_of(8, ["year", "day"])?,
+        incomplete: one_of(9, ["no", "yes"])?,
+        source: text(10)?,
+        note: row.text(11).to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hardware::{Catalogue, catalogue::sources};
+
+    #[test]
+    fn every_price_is_of_a_known_device_and_source() {
+        let sources = sources();
+        for price in prices() {
+            let gpu = Catalogue::embedded().gpu(&price.device).is_some();
+            assert!(gpu || crate::hardware::cpus().iter().any(|c| c.device.id == price.device), "{}", price.device);
+            assert!(sources.iter().any(|s| s.id == price.source), "{}", price.source);
+            assert!(price.per_device().get() < 20.0, "{price:?}");
+        }
+    }
+
+    #[test]
+    fn spot_is_never_dearer_than_on_demand() {
+        let mut pairs = 0;
+        for spot in prices().iter().filter(|p| p.terms == Terms::Spot) {
+            for listed in prices().iter().filter(|p| p.terms == Terms::OnDemand) {
+                let key = |p: &Price| (p.provider.clone(), p.instance.clone(), p.device.clone(), p.region.clone());
+                if key(spot) == key(listed) {
+                    assert!(spot.per_device() <= listed.per_device(), "{spot:?} {listed:?}");
+                    pairs += 1;
+                }
+            }
+        }
+        assert!(pairs > 30, "{pairs}");
+    }
+
+    #[test]
+    fn the_cheapest_complete_price_comes_first() {
+        let t4: Vec<_> = offers("t4", &Wanted::default()).collect();
+        assert!(t4.len() > 5 && t4.iter().all(|p| p.terms == Terms::OnDemand));
+        let (complete, alone) = t4.split_at(t4.iter().position(|p| p.incomplete).unwrap());
+        assert!(alone.iter().all(|p| p.incomplete));
+        assert!(complete.is_sorted_by_key(|p| p.per_device().get()));
+        assert_eq!((complete[0].instance.as_str(), complete[0].machine.get()), ("g4dn.xlarge", 0.53));
+    }
+
+    #[test]
+    fn filters_narrow() {
+        let all = |wanted: &Wanted| offers("h100-sxm5-80gb", wanted).count();
+        let spot = Wanted { spot: true, ..Wanted::default() };
+        assert!(all(&spot) > all(&Wanted::default()));
+        let vast = Wanted { provider: Some("vast-ai".into()), ..Wanted::default() };
+        assert!(offers("h100-sxm5-80gb", &vast).all(|p| p.provider == "Vast.ai") && all(&vast) > 0);
+        let virginia = Wanted { region: Some("us-east-1".into()), ..Wanted::default() };
+        assert!(offers("h100-sxm5-80gb", &virginia).any(|p| p.instance == "p5.48xlarge"));
+        assert!(offers("h100-sxm5-80gb", &virginia).all(|p| p.region.as_deref().is_none_or(|r| r == "us-east-1")));
+        assert_eq!(offers("no-such-gpu", &Wanted::default()).count(), 0);
+    }
+
+    #[test]
+    fn prices_grow_old() {
+        let price = offers("a10g", &Wanted::default()).next().unwrap();
+        let day = |text| Date::parse(text).unwrap();
+        assert_eq!(price.date, day("2026-03-23"));
+        assert_eq!(price.age_days(day("2026-04-22")), 30);
+        assert!(!price.is_old(day("2026-04-22")) && price.is_old(day("2026-04-23")));
+        let oci = offers("mi355x", &Wanted::default()).next().unwrap();
+        assert_eq!(oci.date_text(), "2026");
+    }
+}
