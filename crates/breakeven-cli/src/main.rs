@@ -1,5 +1,29 @@
 //! The command `breakeven`.
+//!
+//! A thin face: it turns arguments into a [`breakeven::request::Request`], hands it to the engine and writes what comes
+//! back. Results go to stdout, all else to stderr.
+//!
+//! Exit codes: 0 success, 1 a policy the user set failed (`--fail-if`), 2 bad input.
 
-fn main() {
-    println!("breakeven {}", env!("CARGO_PKG_VERSION"));
+mod args;
+mod commands;
+mod failure;
+mod input;
+mod output;
+
+use args::{Cli, Command};
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return failure::usage(&error),
+    };
+    let done = match cli.command {
+        Command::Estimate(args) => commands::estimate(&args),
+        Command::Gpus(args) => commands::gpus(&args),
+        Command::Completions { shell } => commands::completions(shell),
+    };
+    done.unwrap_or_else(|failure| failure.report())
 }

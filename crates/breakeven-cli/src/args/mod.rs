@@ -1,0 +1,47 @@
+//! The arguments. Quantities stay text: the engine reads them, so that every face gives the same messages.
+
+mod estimate;
+mod lists;
+mod options;
+mod report;
+
+pub(crate) use estimate::EstimateArgs;
+pub(crate) use lists::{GpusArgs, ListArgs};
+pub(crate) use options::OptionArgs;
+pub(crate) use report::{Color, Format, ReportArgs};
+
+use clap::{Parser, Subcommand};
+
+/// Would this Python calculation pay on a GPU? On which one, how fast, at what cost and energy, what holds it back?
+#[derive(Debug, Parser)]
+#[command(name = "breakeven", version, arg_required_else_help = true, max_term_width = 100)]
+#[command(after_help = "Start with numbers: `breakeven estimate --help`.")]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Numbers in, numbers out: GPU time, speedup, cost and energy of work that you describe
+    Estimate(Box<EstimateArgs>),
+    /// The GPUs of the catalogue, or all that is known of one
+    Gpus(GpusArgs),
+    /// Completions for a shell
+    Completions {
+        /// bash, zsh, fish, elvish or powershell
+        shell: clap_complete::Shell,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        super::Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,108 @@
+//! What every estimate takes.
+
+use breakeven::request::{Options, Typed};
+use clap::Args;
+use std::path::PathBuf;
+
+/// What every estimate takes.
+#[derive(Debug, Args)]
+pub(crate) struct OptionArgs {
+    /// A GPU by any name, several apart by commas; again for more [default: all of the catalogue]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Devices")]
+    gpu: Vec<String>,
+    /// Compare with this CPU instead of the one measured or given
+    #[arg(long, value_name = "NAME", help_heading = "Devices")]
+    cpu: Option<String>,
+    /// The CPU beside the GPU [default: the one measured]
+    #[arg(long, value_name = "NAME", help_heading = "Devices")]
+    host_cpu: Option<String>,
+    /// Catalogue text that adds GPUs or overrides figures
+    #[arg(long, value_name = "FILE", help_heading = "Devices")]
+    catalogue: Option<PathBuf>,
+    /// How the script would be ported: `cupy`
+    #[arg(long, value_name = "PROFILE", help_heading = "Devices")]
+    port: Option<String>,
+    /// resident (arrays stay on the GPU), naive (each call copies) or as-written
+    #[arg(long, value_name = "POLICY", help_heading = "Devices")]
+    policy: Option<String>,
+    /// Leave start-up out of the times, on both sides
+    #[arg(long, help_heading = "Devices")]
+    exclude_startup: bool,
+
+    /// Price of one GPU: `0.80` $/h
+    #[arg(long, value_name = "USD_PER_H", help_heading = "Money and energy", allow_negative_numbers = true)]
+    price: Option<String>,
+    /// Price of the CPU machine: `0.20` $/h
+    #[arg(long, value_name = "USD_PER_H", help_heading = "Money and energy", allow_negative_numbers = true)]
+    cpu_price: Option<String>,
+    /// Only GPUs that rent for at most this, $/h
+    #[arg(long, value_name = "USD_PER_H", help_heading = "Money and energy", allow_negative_numbers = true)]
+    max_price: Option<String>,
+    /// Spot prices
+    #[arg(long, help_heading = "Money and energy")]
+    spot: bool,
+    /// Prices, grid and cooling of this country or cloud region
+    #[arg(long, value_name = "NAME", help_heading = "Money and energy")]
+    region: Option<String>,
+    /// Prices of this cloud
+    #[arg(long, value_name = "NAME", help_heading = "Money and energy")]
+    provider: Option<String>,
+    /// Also the monthly bill
+    #[arg(long, value_name = "N", help_heading = "Money and energy", allow_negative_numbers = true)]
+    runs_per_month: Option<String>,
+    /// Board power of one GPU: `320W`
+    #[arg(long, value_name = "WATTS", help_heading = "Money and energy", allow_negative_numbers = true)]
+    gpu_watts: Option<String>,
+    /// Power of the CPU: `120W`
+    #[arg(long, value_name = "WATTS", help_heading = "Money and energy", allow_negative_numbers = true)]
+    cpu_watts: Option<String>,
+    /// Price of electricity, $/kWh: cost is then that of energy, not of rent
+    #[arg(long, value_name = "USD_PER_KWH", help_heading = "Money and energy", allow_negative_numbers = true)]
+    electricity: Option<String>,
+
+    /// Rows of the GPU table
+    #[arg(long, value_name = "N", help_heading = "Report", allow_negative_numbers = true)]
+    pub(crate) top: Option<u32>,
+    /// value, speed, cost, energy or name
+    #[arg(long, value_name = "KEY", help_heading = "Report")]
+    sort: Option<String>,
+    /// Exit with 1 when this holds: 'speedup<2', 'any cost_usd>0.01'
+    #[arg(long, value_name = "POLICY", help_heading = "Report")]
+    fail_if: Option<String>,
+}
+
+/// A quantity as typed.
+pub(super) fn typed(text: Option<&String>) -> Option<Typed> {
+    text.map(|t| Typed::Text(t.clone()))
+}
+
+impl OptionArgs {
+    /// As the engine takes them.
+    ///
+    /// # Errors
+    /// A catalogue file that cannot be read.
+    pub(crate) fn options(&self) -> Result<Options, crate::failure::Failure> {
+        Ok(Options {
+            gpu: self.gpu.clone(),
+            cpu: self.cpu.clone(),
+            host_cpu: self.host_cpu.clone(),
+            price: typed(self.price.as_ref()),
+            cpu_price: typed(self.cpu_price.as_ref()),
+            gpu_watts: typed(self.gpu_watts.as_ref()),
+            cpu_watts: typed(self.cpu_watts.as_ref()),
+            electricity: typed(self.electricity.as_ref()),
+            region: self.region.clone(),
+            provider: self.provider.clone(),
+            spot: self.spot,
+            max_price: typed(self.max_price.as_ref()),
+            runs_per_month: typed(self.runs_per_month.as_ref()),
+            policy: self.policy.clone(),
+            port: self.port.clone(),
+            exclude_startup: self.exclude_startup,
+            top: self.top,
+            sort: self.sort.clone(),
+            catalogue: self.catalogue.as_deref().map(crate::input::text).transpose()?,
+            fail_if: self.fail_if.clone(),
+        })
+    }
+}

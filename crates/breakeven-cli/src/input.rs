@@ -1,0 +1,45 @@
+//! Reading files, and the date.
+
+use crate::failure::{Failure, system_words};
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+/// No workload or catalogue is larger, packed or not, bytes.
+const LARGEST: u64 = 1 << 30;
+
+/// The text of a file; gzip is unpacked.
+pub(crate) fn text(path: &Path) -> Result<String, Failure> {
+    let mut file = File::open(path).map_err(|e| Failure::file("read", path, &e))?;
+    let mut head = Vec::new();
+    file.by_ref().take(2).read_to_end(&mut head).map_err(|e| Failure::file("read", path, &e))?;
+    let packed = head == [0x1f, 0x8b];
+    let all = head.as_slice().chain(file);
+    let mut bytes = Vec::new();
+    let read = if packed {
+        flate2::read::MultiGzDecoder::new(BufReader::new(all)).take(LARGEST).read_to_end(&mut bytes)
+    } else {
+        all.take(LARGEST).read_to_end(&mut bytes)
+    };
+    read.map_err(|e| match e.kind() {
+        _ if packed => Failure::new(
+            "gzip",
+            format!("{} is not a whole gzip file: {}", path.display(), system_words(&e)),
+            "save it again; a copy that was cut short cannot be read",
+        ),
+        _ => Failure::file("read", path, &e),
+    })?;
+    if bytes.len() as u64 == LARGEST {
+        let message = format!("{} holds more than 1 GiB: at most that is read", path.display());
+        return Err(Failure::new("too-large", message, "no recorded workload is so large: check the file"));
+    }
+    String::from_utf8(bytes).map_err(|e| {
+        let message = format!("{} is not text: byte {} is not UTF-8", path.display(), e.utf8_error().valid_up_to());
+        Failure::new("not-text", message, "name a .breakeven.json file, or a catalogue in CSV")
+    })
+}
+
+/// Today in UTC, `YYYY-MM-DD`: the engine has no clock.
+pub(crate) fn today() -> String {
+    time::OffsetDateTime::now_utc().date().to_string()
+}

@@ -1,0 +1,76 @@
+//! Where results go: stdout, or a file that appears whole or not at all.
+
+use crate::args::{Color, Format, ReportArgs};
+use crate::failure::Failure;
+use breakeven::estimate::Estimate;
+use breakeven::report::{self, TextOptions};
+use std::fs::{OpenOptions, Permissions};
+use std::io::{self, IsTerminal, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+/// The estimate in the format asked for.
+pub(crate) fn render(estimate: &Estimate, args: &ReportArgs, top: Option<u32>, terminal: bool) -> String {
+    match args.format {
+        Format::Json => report::json(estimate),
+        Format::Markdown => report::markdown(estimate),
+        Format::Text => {
+            let color = colored(args.color, terminal && args.output.is_none());
+            report::text(estimate, &TextOptions { color, explain: args.explain, quiet: args.quiet, top })
+        }
+    }
+}
+
+/// The estimate to `--output` or stdout.
+pub(crate) fn deliver(estimate: &Estimate, args: &ReportArgs, top: Option<u32>) -> Result<(), Failure> {
+    let text = render(estimate, args, top, io::stdout().is_terminal());
+    write_to(args.output.as_deref(), text.as_bytes())
+}
+
+/// `text` to the file, or to stdout where none is named.
+pub(crate) fn write_to(file: Option<&Path>, bytes: &[u8]) -> Result<(), Failure> {
+    match file {
+        Some(path) => write_file(path, bytes).map_err(|e| Failure::file("write", path, &e)),
+        None => to_stdout(bytes),
+    }
+}
+
+/// The whole file or none of it: a temporary file in the same folder, renamed. Devices and pipes are written in place.
+pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if path.metadata().is_ok_and(|m| !m.is_file() && !m.is_dir()) {
+        return OpenOptions::new().write(true).open(path)?.write_all(bytes);
+    }
+    if path.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    // A link stays a link: what it points to is replaced.
+    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mode = target.metadata().map_or(0o666, |m| m.permissions().mode());
+    let mut temporary =
+        tempfile::Builder::new().prefix(".breakeven-").permissions(Permissions::from_mode(mode)).tempfile_in(folder)?;
+    temporary.write_all(bytes)?;
+    temporary.persist(&target)?;
+    Ok(())
+}
+
+fn to_stdout(bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(bytes).and_then(|()| out.flush()).or_else(|e| {
+        unless_reader_gone(Failure::new("stdout", format!("cannot write to stdout: {e}"), "try --output FILE"), &e)
+    })
+}
+
+fn unless_reader_gone(failure: Failure, error: &io::Error) -> Result<(), Failure> {
+    Err(if error.kind() == io::ErrorKind::BrokenPipe { Failure::ReaderGone } else { failure })
+}
+
+/// Colour on a terminal that can, unless the user says otherwise (<https://no-color.org>).
+pub(crate) fn colored(choice: Color, terminal: bool) -> bool {
+    let set = |name| std::env::var_os(name).is_some_and(|v| !v.is_empty());
+    match choice {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => terminal && !set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|t| t != "dumb"),
+    }
+}

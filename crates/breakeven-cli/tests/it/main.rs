@@ -1,0 +1,34 @@
+//! The command as a user meets it.
+
+mod estimate;
+mod gpus;
+mod output;
+
+use assert_cmd::Command;
+
+/// `breakeven` in an environment of its own: no colour, no virtual environment, English.
+fn breakeven() -> Command {
+    let mut command = Command::cargo_bin("breakeven").expect("cargo builds it for the tests");
+    command.env_remove("VIRTUAL_ENV").env_remove("NO_COLOR").env("LC_ALL", "C");
+    command
+}
+
+/// What a call says: exit code, stdout, stderr.
+fn says(arguments: &[&str]) -> String {
+    said(breakeven().args(arguments))
+}
+
+fn said(command: &mut Command) -> String {
+    let output = command.output().expect("it starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let mut all = match output.status.code() {
+        Some(code) => format!("exit {code}\n"),
+        None => format!("{}\n", output.status),
+    };
+    for (name, bytes) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
+        if !bytes.is_empty() {
+            all += &format!("--- {name}\n{}", text(bytes));
+        }
+    }
+    all
+}
