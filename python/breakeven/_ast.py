@@ -77,7 +77,7 @@ def rewrite_imports() -> None:
 
     # Importlib's own file name: the interpreter cuts such frames out of the traceback of a failed import.
     get_code.__code__ = get_code.__code__.replace(co_filename="<frozen importlib._bootstrap_external>")
-    SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
+    SourceFileLoader.get_code = get_code  # type: ignore[assignment,method-assign]
 
     if "multiprocessing.spawn" in sys.modules or "--multiprocessing-fork" in sys.argv:
         _rewrite_run_path()
@@ -209,7 +209,8 @@ def _stored(target: Any, index: Any, value: Any, token: tuple[int, str] | None) 
 
 
 def _same_memory(a: Any, b: Any) -> bool:
-    return a.shape == b.shape and a.strides == b.strides and a.__array_interface__["data"] == b.__array_interface__["data"]
+    same: bool = a.shape == b.shape and a.strides == b.strides
+    return same and bool(a.__array_interface__["data"] == b.__array_interface__["data"])
 
 
 def _host(value: Any) -> None:

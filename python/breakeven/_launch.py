@@ -56,7 +56,7 @@ def _run_script(arguments: list[str], directory: str, kind: str) -> None:
     except OSError as error:
         sys.stderr.write(f"{sys.executable}: can't open file {path!r}: [Errno {error.errno}] {error.strerror}\n")
         sys.exit(2)
-    if not sys.flags.safe_path if sys.version_info >= (3, 11) else not sys.flags.isolated:
+    if not getattr(sys.flags, "safe_path", sys.flags.isolated):
         sys.path[0] = os.path.dirname(os.path.realpath(path))
     _process.arm(directory)
     _drop_runner()
@@ -120,7 +120,9 @@ def _fresh_main(path: str | None) -> dict[str, object]:
     )
     namespace["__builtins__"] = builtins
     if path is not None:
-        namespace["__loader__"] = type(__loader__)("__main__", path)
+        from _frozen_importlib_external import SourceFileLoader
+
+        namespace["__loader__"] = SourceFileLoader("__main__", path)
         namespace["__file__"] = path
         namespace["__cached__"] = None
     return namespace

@@ -65,23 +65,21 @@ COMPARE: dict[type[ast.cmpop], Callable[..., object]] = {
     ast.GtE: operator.ge,
 }
 
+_CALLED: tuple[Callable[..., object], ...] = (
+    *BINARY.values(),
+    *IN_PLACE.values(),
+    *UNARY.values(),
+    *COMPARE.values(),
+    operator.getitem,
+    slice,
+    _native.watched,
+    _native.watched_store,
+    _native.watched_pick,
+    _native.watched_put_back,
+    _native.watched_host,
+)
 #: What may stand in a rewritten code object's constants, by the text that stands for it until after compilation.
-_CONSTANTS: dict[str, object] = {
-    f"\0breakeven.{function.__name__}": function
-    for function in (
-        *BINARY.values(),
-        *IN_PLACE.values(),
-        *UNARY.values(),
-        *COMPARE.values(),
-        operator.getitem,
-        slice,
-        _native.watched,
-        _native.watched_store,
-        _native.watched_pick,
-        _native.watched_put_back,
-        _native.watched_host,
-    )
-}
+_CONSTANTS = {f"\0breakeven.{function.__name__}": function for function in _CALLED}
 
 
 def rewritten(source: bytes, path: str) -> CodeType:
@@ -105,11 +103,11 @@ def _with_callables(code: CodeType) -> CodeType:
     return code.replace(co_consts=tuple(map(resolved, code.co_consts)))
 
 
-def _name(function: object) -> ast.expr:
-    return ast.Constant(f"\0breakeven.{function.__name__}")  # type: ignore[attr-defined]
+def _name(function: Callable[..., object]) -> ast.expr:
+    return ast.Constant(f"\0breakeven.{function.__name__}")
 
 
-def _call(place: ast.AST, function: object, *arguments: ast.expr) -> ast.Call:
+def _call(place: ast.AST, function: Callable[..., object], *arguments: ast.expr) -> ast.Call:
     return ast.copy_location(ast.Call(_name(function), list(arguments), []), place)
 
 

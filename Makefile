@@ -1,0 +1,54 @@
+# Two commands do all the set-up: `make demo` and `make test`. `make test-all` is what continuous integration adds.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+CARGO := cargo
+SOURCES := $(shell find crates python/breakeven python/breakeven.pth pyproject.toml setup.py Cargo.toml Cargo.lock \
+	-type f -not -path '*/target/*' -not -name '*.pyc' -not -name '*.so')
+
+.PHONY: help demo test test-rust test-python test-all matrix digits numpy-own fuzz
+
+help:
+	@sed -n 's/^## //p' Makefile
+
+## make demo      set up .venv, then one answer from numbers and one from a real script
+demo: $(VENV)/.installed
+	$(BIN)/breakeven estimate --flops "10,000 GFLOPS" --data 1GB --cpu-rate 400GFLOP/s --gpu "RTX 3080" \
+		--peak 12.5TFLOP/s --utilization 100% --python-overhead 0 --link 32GB/s --data-out 0 --init 468.75ms
+	$(BIN)/breakeven run examples/black_scholes.py
+
+## make test      Rust and Python tests on one Python, and a short fuzz
+test: test-rust test-python
+	$(MAKE) fuzz SECONDS_EACH=10
+
+test-rust:
+	$(CARGO) test --workspace
+
+test-python: $(VENV)/.installed
+	$(BIN)/python -m mypy python/breakeven
+	$(BIN)/python -m mypy.stubtest breakeven._native
+	$(BIN)/python -m pytest
+
+## make test-all  every Python and NumPy of the matrix, the same digits on wasm, NumPy's own tests recorded, a longer fuzz
+test-all: matrix digits numpy-own
+	$(MAKE) fuzz SECONDS_EACH=120
+
+matrix:
+	.ci/matrix
+
+digits:
+	$(CARGO) xtask wasm-digits
+	$(CARGO) xtask web --check
+
+numpy-own: $(VENV)/.installed
+	$(BIN)/python .ci/numpy_own.py
+
+fuzz:
+	.ci/fuzz $(SECONDS_EACH)
+
+$(VENV)/.installed: $(SOURCES)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet ".[test]"
+	touch $@
