@@ -1,18 +1,26 @@
 //! What a program does, free of hardware: ops in order, buffers, host time, source lines.
 //!
 //! [`Workload`] is both the in-memory form and, through serde, format `breakeven.workload/1` (a `NAME.breakeven.json`
-//! file). Integers carry their unit in the key. Reading validates; see [`read`].
+//! file). Integers carry their unit in the key. Reading validates; see [`Workload::from_json`].
 
+mod check;
 pub mod dtype;
 pub mod family;
 pub mod op;
 pub mod order;
+mod read;
 pub mod sequence;
+mod totals;
+mod write;
+
+#[cfg(test)]
+pub(crate) mod samples;
 
 pub use dtype::Dtype;
 pub use op::{Family, Op, Pass};
 pub use order::Step;
 pub use sequence::Sequence;
+pub use totals::{SHAPES_PER_SITE, bucket};
 
 use serde::{Deserialize, Serialize};
 
@@ -177,7 +185,7 @@ pub struct Entry {
     /// In how many separate buffers, all runs together.
     #[serde(default)]
     pub host_input_count: u64,
-    /// The same for all inputs, as if nothing stayed on the device (`naive`); 0 means `read_bytes` × `count`.
+    /// Kernels that one run launches, where the recorder knows (composite functions); 0 leaves it to the kernel model.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub kernels: u64,
     /// Forward, backward or optimizer, where the framework says.
