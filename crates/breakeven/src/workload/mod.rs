@@ -6,6 +6,7 @@
 mod check;
 pub mod dtype;
 pub mod family;
+pub mod merge;
 pub mod op;
 pub mod order;
 mod read;
@@ -56,6 +57,23 @@ pub struct Workload {
     /// Field names that a newer writer marks as safe to ignore.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub optional_fields: Vec<String>,
+}
+
+impl Default for Workload {
+    /// Nothing ran.
+    fn default() -> Self {
+        Self {
+            format: FORMAT.to_owned(),
+            program: Program { processes: 1, sampling: 1, ..Program::default() },
+            sites: Vec::new(),
+            ops: Vec::new(),
+            order: Vec::new(),
+            buffers: Vec::new(),
+            markers: Vec::new(),
+            unseen: Vec::new(),
+            optional_fields: Vec::new(),
+        }
+    }
 }
 
 /// What ran.

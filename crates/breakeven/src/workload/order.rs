@@ -79,6 +79,15 @@ pub fn counts(order: &[Step], entries: usize) -> Option<Vec<u64>> {
     Some(counts)
 }
 
+/// `order` with every entry `i` replaced by `new(i)`.
+pub fn renumber(order: Vec<Step>, new: &impl Fn(u32) -> u32) -> Vec<Step> {
+    let step = |step| match step {
+        Step::Run(entry) => Step::Run(new(entry)),
+        Step::Repeat(times, body) => Step::Repeat(times, renumber(body, new)),
+    };
+    order.into_iter().map(step).collect()
+}
+
 impl<'de> Deserialize<'de> for Step {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         OneStep(0).deserialize(deserializer)

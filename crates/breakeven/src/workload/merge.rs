@@ -1,0 +1,201 @@
+//! One workload of many: a program's processes and threads, recorded apart.
+
+use super::{Entry, Site, Step, Unseen, Workload, order};
+use std::collections::BTreeMap;
+
+/// Puts the parts of one program together; `None` when there are none.
+///
+/// The first part is the parent: its program description, wall time and hook cost stay. Equal sites and entries become
+/// one and their counts add up; the orders follow each other, as if the parts ran one after the other, so entries that
+/// ran in other processes should carry their `pid` (see [`tag_process`]). Peak memory is the sum of the peaks, an upper
+/// bound. Marker times count from the parent's start.
+///
+/// ```
+/// use breakeven::workload::merge::merge;
+/// assert_eq!(merge(Vec::new()), None);
+/// ```
+pub fn merge(parts: Vec<Workload>) -> Option<Workload> {
+    let mut parts = parts.into_iter();
+    let parent = parts.next()?;
+    let Some(second) = parts.next() else { return Some(parent) };
+    let mut all = Merge::start(parent);
+    all.add(second);
+    parts.for_each(|part| all.add(part));
+    Some(all.whole)
+}
+
+/// Marks every entry that says nothing else as run by process `pid`.
+pub fn tag_process(workload: &mut Workload, pid: u32) {
+    for entry in &mut workload.ops {
+        entry.pid.get_or_insert(pid);
+    }
+}
+
+/// What has been put together, and where its sites and entries are.
+struct Merge {
+    whole: Workload,
+    sites: BTreeMap<String, u32>,
+    entries: BTreeMap<String, u32>,
+}
+
+impl Merge {
+    /// An empty whole with the parent's description, then the parent.
+    fn start(mut parent: Workload) -> Self {
+        let mut whole =
+            Workload { program: parent.program.clone(), format: parent.format.clone(), ..Workload::default() };
+        whole.program.processes = 0;
+        whole.program.peak_bytes = 0;
+        // Markers already count from the parent's start.
+        parent.program.start_unix_ms = whole.program.start_unix_ms;
+        let mut all = Self { whole, sites: BTreeMap::new(), entries: BTreeMap::new() };
+        all.add(parent);
+        all
+    }
+
+    fn add(&mut self, part: Workload) {
+        let before = self.whole.op_count();
+        let ops = part.op_count();
+        let listed = part.order.is_empty().then(|| as_listed(&part.ops));
+        let sites: Vec<u32> = part.sites.into_iter().map(|site| self.site(site)).collect();
+        let site = |index: u32| sites.get(index as usize).copied().unwrap_or(index);
+        let mut entries = Vec::with_capacity(part.ops.len());
+        for entry in part.ops {
+            entries.push(self.entry(Entry { site: site(entry.site), ..entry }));
+        }
+        let entry = |index: u32| entries.get(index as usize).copied().unwrap_or(index);
+        self.whole.order.extend(order::renumber(listed.unwrap_or(part.order), &entry));
+        self.whole.buffers.extend(part.buffers.into_iter().map(|mut buffer| {
+            buffer.producer = buffer.producer.map(entry);
+            buffer.first_use += before;
+            buffer.last_use = buffer.last_use.min(ops) + before;
+            buffer
+        }));
+        let later_ms = part.program.start_unix_ms.zip(self.whole.program.start_unix_ms);
+        let later_ns = later_ms.map_or(0, |(own, first)| own.saturating_sub(first).saturating_mul(1_000_000));
+        self.whole.markers.extend(part.markers.into_iter().map(|mut marker| {
+            marker.site = site(marker.site);
+            marker.position += before;
+            marker.at_ns = marker.at_ns.saturating_add(later_ns);
+            marker
+        }));
+        for unseen in part.unseen {
+            add_unseen(&mut self.whole.unseen, unseen);
+        }
+        let program = &mut self.whole.program;
+        program.processes = program.processes.saturating_add(part.program.processes);
+        program.peak_bytes = program.peak_bytes.saturating_add(part.program.peak_bytes);
+        for (package, version) in part.program.versions {
+            program.versions.entry(package).or_insert(version);
+        }
+        for field in part.optional_fields {
+            if !self.whole.optional_fields.contains(&field) {
+                self.whole.optional_fields.push(field);
+            }
+        }
+    }
+
+    fn site(&mut self, site: Site) -> u32 {
+        let sites = &mut self.whole.sites;
+        *self.sites.entry(format!("{site:?}")).or_insert_with(|| {
+            sites.push(site);
+            (sites.len() - 1) as u32
+        })
+    }
+
+    fn entry(&mut self, entry: Entry) -> u32 {
+        let ops = &mut self.whole.ops;
+        match self.entries.get(&identity(&entry)) {
+            Some(&index) => {
+                let known = &mut ops[index as usize];
+                known.count = known.count.saturating_add(entry.count);
+                known.cpu_ns = known.cpu_ns.saturating_add(entry.cpu_ns);
+                known.gap_ns = known.gap_ns.saturating_add(entry.gap_ns);
+                known.host_input_bytes = known.host_input_bytes.saturating_add(entry.host_input_bytes);
+                known.host_input_count = known.host_input_count.saturating_add(entry.host_input_count);
+                index
+            }
+            None => {
+                let index = ops.len() as u32;
+                self.entries.insert(identity(&entry), index);
+                ops.push(entry);
+                index
+            }
+        }
+    }
+}
+
+/// Everything of an entry that does not add up.
+fn identity(entry: &Entry) -> String {
+    let still = Entry { count: 0, cpu_ns: 0, gap_ns: 0, host_input_bytes: 0, host_input_count: 0, ..entry.clone() };
+    format!("{still:?}")
+}
+
+/// The order that an empty one stands for.
+fn as_listed(ops: &[Entry]) -> Vec<Step> {
+    ops.iter().enumerate().map(|(i, entry)| Step::Repeat(entry.count, vec![Step::Run(i as u32)])).collect()
+}
+
+fn add_unseen(all: &mut Vec<Unseen>, unseen: Unseen) {
+    match all.iter_mut().find(|known| known.reason == unseen.reason && known.text == unseen.text) {
+        Some(known) => {
+            known.ns = known.ns.saturating_add(unseen.ns);
+            known.count = known.count.saturating_add(unseen.count);
+        }
+        None => all.push(unseen),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::samples::{heat, workloads};
+    use proptest::prelude::*;
+
+    fn totals(w: &Workload) -> (u64, u64, u64, u32, u64, usize) {
+        let unseen = w.unseen.iter().map(|u| u.ns + u.count).sum();
+        let cpu = w.ops.iter().map(|e| e.cpu_ns + e.gap_ns).sum();
+        (w.op_count(), cpu, unseen, w.program.processes, w.program.peak_bytes, w.markers.len())
+    }
+
+    #[test]
+    fn two_processes_of_one_script_share_its_sites() {
+        let mut child = heat();
+        tag_process(&mut child, 42);
+        let both = merge(vec![heat(), child]).unwrap();
+        assert_eq!(both.sites, heat().sites);
+        assert_eq!(both.ops.len(), 2 * heat().ops.len());
+        assert_eq!(both.program.wall_ns, heat().program.wall_ns);
+        assert_eq!(both.program.processes, 2);
+        assert_eq!(both.check(), Ok(()));
+    }
+
+    #[test]
+    fn two_runs_of_the_same_entries_add_their_counts() {
+        let both = merge(vec![heat(), heat()]).unwrap();
+        assert_eq!(both.ops.len(), heat().ops.len());
+        assert_eq!(both.op_count(), 2 * heat().op_count());
+        assert_eq!(both.check(), Ok(()));
+    }
+
+    proptest! {
+        #[test]
+        fn one_part_stays_as_it_is(w in workloads()) {
+            prop_assert_eq!(merge(vec![w.clone()]), Some(w));
+        }
+
+        #[test]
+        fn totals_add_up_in_any_grouping(a in workloads(), b in workloads(), c in workloads()) {
+            let flat = merge(vec![a.clone(), b.clone(), c.clone()]).unwrap();
+            prop_assert_eq!(flat.check(), Ok(()));
+            let left = merge(vec![merge(vec![a.clone(), b.clone()]).unwrap(), c.clone()]).unwrap();
+            let right = merge(vec![a.clone(), merge(vec![b.clone(), c.clone()]).unwrap()]).unwrap();
+            prop_assert_eq!(&left, &flat);
+            prop_assert_eq!(totals(&right), totals(&flat));
+            prop_assert_eq!(&right.ops, &flat.ops);
+            let sum = [&a, &b, &c].map(totals).into_iter().fold((0, 0, 0, 0, 0, 0), |s, t| {
+                (s.0 + t.0, s.1 + t.1, s.2 + t.2, s.3 + t.3, s.4 + t.4, s.5 + t.5)
+            });
+            prop_assert_eq!(totals(&flat), sum);
+        }
+    }
+}
