@@ -32,6 +32,8 @@ mod window;
 
 #[cfg(test)]
 mod cases;
+#[cfg(test)]
+mod laws;
 
 pub use call::{ArrayRef, Call, Layout};
 pub(crate) use callable::rows;
