@@ -9,6 +9,7 @@ pub mod device;
 pub mod figure;
 mod find;
 pub mod gpu;
+pub mod grid;
 pub mod instance;
 pub mod price;
 mod table;

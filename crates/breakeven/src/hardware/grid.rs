@@ -1,0 +1,278 @@
+//! Where electricity is drawn: carbon, data-centre overhead and price of a place.
+
+use super::find::key;
+use super::table::{Row, for_each_row, shown};
+use crate::{Error, Result};
+use std::sync::OnceLock;
+
+const GRIDS: &str = include_str!("../../catalogue/grids.csv");
+const HEADER: [&str; 14] = [
+    "kind",
+    "code",
+    "also",
+    "name",
+    "provider",
+    "country",
+    "carbon_g_per_kwh",
+    "carbon_year",
+    "carbon_source",
+    "pue",
+    "pue_source",
+    "electricity_usd_per_kwh",
+    "electricity_source",
+    "read",
+];
+
+/// A figure of a place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Local {
+    /// The number; the field that holds it names the unit.
+    pub value: f64,
+    /// The place it is of: the one asked for, its country, or the world.
+    pub of: String,
+    /// Id of the source in `sources.csv`.
+    pub source: String,
+    /// It is the world's mean, for want of a nearer figure.
+    pub assumed: bool,
+}
+
+/// What an hour of computing draws on at one place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// As the catalogue calls it: `deu`, `us-california`, `eu-west-1`.
+    pub code: String,
+    /// In words.
+    pub name: String,
+    /// The cloud that has this region.
+    pub provider: Option<String>,
+    /// Yearly mean of the grid, g CO₂e/kWh.
+    pub carbon_g_per_kwh: Local,
+    /// Power usage effectiveness of the data centre there; `None` for a country, which is no data centre.
+    pub pue: Option<Local>,
+    /// Price of electricity for a business (a household where no other is known), US dollars a kWh.
+    pub electricity_usd_per_kwh: Local,
+}
+
+#[derive(Debug, PartialEq)]
+struct Entry {
+    kind: Kind,
+    code: String,
+    also: String,
+    name: String,
+    provider: String,
+    country: String,
+    carbon: Option<(f64, String)>,
+    pue: Option<(f64, String)>,
+    electricity: Option<(f64, String)>,
+}
+
+/// In the order in which a name is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    World,
+    Country,
+    State,
+    CloudRegion,
+    Provider,
+}
+
+/// The mean of the world: what is assumed where no place is given.
+///
+/// ```
+/// let world = breakeven::hardware::grid::world();
+/// assert_eq!(world.carbon_g_per_kwh.value, 473.0);
+/// assert!(world.carbon_g_per_kwh.assumed && world.pue.is_none());
+/// ```
+pub fn world() -> Place {
+    place(&entries()[0])
+}
+
+/// The place of that name: a country (name, ISO code of two or three letters), a state of the USA, a cloud's region or
+/// a cloud. What is not known of it is its country's, then the world's.
+///
+/// # Errors
+/// A name that matches no place.
+///
+/// ```
+/// use breakeven::hardware::grid::find_region;
+/// let stockholm = find_region("eu-north-1")?;
+/// assert_eq!(stockholm.carbon_g_per_kwh.of, "Sweden");
+/// assert_eq!(stockholm.pue.unwrap().value, 1.1);
+/// assert_eq!(find_region("Germany")?, find_region("DE")?);
+/// # Ok::<(), breakeven::Error>(())
+/// ```
+pub fn find_region(name: &str) -> Result<Place> {
+    let unknown = || {
+        Error::new("unknown-region", format!("no country or cloud region is called {}", shown(name)))
+            .hint("a country (`Germany`, `DE`), a state of the USA (`California`) or a cloud region (`us-east-1`)")
+    };
+    let given = if name.len() > 80 { String::new() } else { letters(name) };
+    if given.is_empty() {
+        return Err(unknown());
+    }
+    let by = |is: &dyn Fn(&Entry) -> bool| entries().iter().filter(|e| is(e)).min_by_key(|e| e.kind);
+    // Punctuation counts at first: `us-east1` is Google's and `us-east-1` Amazon's.
+    by(&|e| e.code.eq_ignore_ascii_case(name.trim()))
+        .or_else(|| by(&|e| letters(&e.code) == given || letters(&e.also) == given))
+        .or_else(|| by(&|e| letters(&e.name) == given))
+        // `Frankfurt` for AWS's `Europe (Frankfurt)`.
+        .or_else(|| by(&|e| e.name.split(['(', ')']).any(|part| letters(part) == given)))
+        .map(place)
+        .ok_or_else(unknown)
+}
+
+/// The PUE that a cloud publishes for all its data centres, or `None` for a provider that publishes none.
+pub fn provider_pue(provider: &str) -> Option<Local> {
+    let given = letters(provider);
+    entries().iter().find(|e| e.kind == Kind::Provider && letters(&e.code) == given).and_then(|e| place(e).pue)
+}
+
+fn place(entry: &Entry) -> Place {
+    let country = entries().iter().find(|e| e.kind == Kind::Country && e.code == entry.country);
+    let fleet = entries().iter().find(|e| e.kind == Kind::Provider && e.provider == entry.provider);
+    let nearest = |chain: [Option<&Entry>; 3], of: fn(&Entry) -> &Option<(f64, String)>| {
+        chain.into_iter().flatten().find_map(|e| {
+            let (value, source) = of(e).clone()?;
+            Some(Local { value, of: e.name.clone(), source, assumed: e.kind == Kind::World })
+        })
+    };
+    let anywhere = |of| {
+        nearest([Some(entry), country, Some(&entries()[0])], of).expect("the tests see that the world has every figure")
+    };
+    let fleet = fleet.filter(|_| entry.kind == Kind::CloudRegion);
+    Place {
+        code: entry.code.to_lowercase(),
+        name: entry.name.clone(),
+        provider: Some(entry.provider.clone()).filter(|p| !p.is_empty()),
+        carbon_g_per_kwh: anywhere(|e| &e.carbon),
+        pue: nearest([Some(entry), fleet, None], |e| &e.pue),
+        electricity_usd_per_kwh: anywhere(|e| &e.electricity),
+    }
+}
+
+fn entries() -> &'static [Entry] {
+    static READ: OnceLock<Vec<Entry>> = OnceLock::new();
+    READ.get_or_init(|| {
+        let mut all = Vec::with_capacity(400);
+        for_each_row("grids.csv", GRIDS, &HEADER, |row| {
+            all.push(read(&row)?);
+            Ok(())
+        })
+        .expect("the tests read this very text");
+        all
+    })
+}
+
+fn read(row: &Row<'_>) -> Result<Entry> {
+    let kind = match row.text(0) {
+        "world" => Kind::World,
+        "country" => Kind::Country,
+        "state" => Kind::State,
+        "cloud_region" => Kind::CloudRegion,
+        "provider" => Kind::Provider,
+        other => return Err(row.error(format!("the kind is {}", shown(other)))),
+    };
+    row.date(13)?;
+    let text = |n: usize| row.text(n).to_owned();
+    let sourced = |value: usize, source: usize, range| {
+        if row.text(value).is_empty() {
+            return Ok(None);
+        }
+        let number = row.number(value, || HEADER[value].to_owned(), &range)?;
+        Ok(Some((number, row.required(source, HEADER[source])?.to_owned())))
+    };
+    Ok(Entry {
+        kind,
+        code: row.required(1, HEADER[1])?.to_owned(),
+        also: text(2),
+        name: row.required(3, HEADER[3])?.to_owned(),
+        provider: text(4),
+        country: text(5),
+        carbon: sourced(6, 8, 0.0..=2000.0)?,
+        pue: sourced(9, 10, 1.0..=3.0)?,
+        electricity: sourced(11, 12, 0.001..=2.0)?,
+    })
+}
+
+/// A name without case and punctuation.
+fn letters(name: &str) -> String {
+    key(&super::find::words(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hardware::catalogue::sources;
+    use proptest::prelude::*;
+
+    #[test]
+    fn every_entry_is_sound() {
+        let sources = sources();
+        assert_eq!(entries()[0].kind, Kind::World);
+        assert!(entries()[0].carbon.is_some() && entries()[0].electricity.is_some());
+        let mut codes = std::collections::BTreeSet::new();
+        for entry in entries() {
+            assert!(codes.insert(entry.code.to_lowercase()), "{} twice", entry.code);
+            for (_, source) in [&entry.carbon, &entry.pue, &entry.electricity].into_iter().flatten() {
+                assert!(sources.iter().any(|s| s.id == *source), "{source}");
+            }
+            let country = entries().iter().any(|e| e.kind == Kind::Country && e.code == entry.country);
+            assert_eq!(country, matches!(entry.kind, Kind::State | Kind::CloudRegion), "{}", entry.code);
+            assert_eq!(find_region(&entry.code).unwrap().name, entry.name);
+        }
+    }
+
+    #[test]
+    fn the_nearest_figure_is_taken() {
+        let iowa = find_region("us-central1").unwrap();
+        assert_eq!((iowa.carbon_g_per_kwh.value, iowa.pue.unwrap().value), (412.72, 1.1));
+        let virginia = find_region("us-east-1").unwrap();
+        assert_eq!(
+            (virginia.carbon_g_per_kwh.of.as_str(), virginia.carbon_g_per_kwh.value),
+            ("United States", 369.473)
+        );
+        assert!(!virginia.carbon_g_per_kwh.assumed && virginia.electricity_usd_per_kwh.assumed);
+        // AWS publishes no PUE for Paris: its fleet's.
+        let paris = find_region("eu-west-3").unwrap();
+        assert_eq!((paris.pue.as_ref().unwrap().value, paris.pue.unwrap().of.as_str()), (1.15, "AWS"));
+        let california = find_region("California").unwrap();
+        assert_eq!((california.electricity_usd_per_kwh.value, california.pue), (0.2391, None));
+        assert_eq!(provider_pue("azure").unwrap().value, 1.18);
+        assert_eq!(provider_pue("Vast.ai"), None);
+    }
+
+    #[test]
+    fn names_as_people_write_them() {
+        for (name, code) in [
+            ("germany", "deu"),
+            ("DE", "deu"),
+            ("deu", "deu"),
+            ("us", "usa"),
+            ("France", "fra"),
+            ("us-east-1", "us-east-1"),
+            ("US-EAST1", "us-east1"),
+            ("eu_west_3", "eu-west-3"),
+            ("US East (N. Virginia)", "us-east-1"),
+            ("Frankfurt", "europe-west3"),
+            ("westeurope", "westeurope"),
+            ("Texas", "us-texas"),
+            ("Georgia", "geo"),
+            ("World", "world"),
+            ("aws", "aws"),
+        ] {
+            assert_eq!(find_region(name).unwrap().code, code, "{name}");
+        }
+        insta::assert_snapshot!(find_region("Atlantis").unwrap_err(), @r#"
+        error: no country or cloud region is called `Atlantis`
+         hint: a country (`Germany`, `DE`), a state of the USA (`California`) or a cloud region (`us-east-1`)
+        "#);
+        assert!(find_region("").is_err() && find_region(&"x".repeat(1 << 20)).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_name_panics(name in any::<String>()) {
+            let _ = find_region(&name);
+        }
+    }
+}
