@@ -1,0 +1,83 @@
+//! One self-contained file out of the parts.
+
+use crate::shell::Result;
+use base64::{Engine, prelude::BASE64_STANDARD};
+use sha2::{Digest, Sha256};
+
+/// What the page is made of.
+pub(crate) struct Parts<'a> {
+    /// HTML with the marks `{{policy}}`, `{{style}}`, `{{engine}}` and `{{script}}`.
+    pub(crate) template: &'a str,
+    /// One script, bundled.
+    pub(crate) script: &'a str,
+    /// One style sheet.
+    pub(crate) style: &'a str,
+    /// The engine.
+    pub(crate) wasm: &'a [u8],
+}
+
+/// The file. Its policy allows this script and this style sheet and no request at all.
+pub(crate) fn assemble(parts: &Parts) -> Result<String> {
+    let script = inline(parts.script, "</script")?;
+    let style = inline(parts.style, "</style")?;
+    let policy = format!(
+        "default-src 'none'; script-src '{}' 'wasm-unsafe-eval'; style-src '{}'; img-src data:; base-uri 'none'; form-action 'none'",
+        hash(script),
+        hash(style)
+    );
+    let engine = BASE64_STANDARD.encode(deflate(parts.wasm)?);
+    let mut page = parts.template.to_owned();
+    for (mark, text) in
+        [("{{policy}}", policy.as_str()), ("{{style}}", style), ("{{engine}}", engine.as_str()), ("{{script}}", script)]
+    {
+        if page.matches(mark).count() != 1 {
+            return Err(format!("the template must hold {mark} exactly once"));
+        }
+        page = page.replace(mark, text);
+    }
+    Ok(page)
+}
+
+/// Raw DEFLATE, as the browser's `DecompressionStream("deflate-raw")` reads it.
+pub(crate) fn deflate(bytes: &[u8]) -> Result<Vec<u8>> {
+    let mut out = Vec::new();
+    zopfli::compress(zopfli::Options::default(), zopfli::Format::Deflate, bytes, &mut out)
+        .map_err(|e| format!("cannot compress: {e}"))?;
+    Ok(out)
+}
+
+/// Text that may stand inside an element: nothing in it ends the element.
+fn inline<'a>(text: &'a str, end: &str) -> Result<&'a str> {
+    let text = text.trim();
+    if text.to_ascii_lowercase().contains(end) {
+        Err(format!("the bundle holds {end}, which would end its element"))
+    } else {
+        Ok(text)
+    }
+}
+
+/// As a content security policy wants it.
+fn hash(text: &str) -> String {
+    format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEMPLATE: &str = "{{policy}}|{{style}}|{{engine}}|{{script}}";
+
+    #[test]
+    fn the_policy_names_the_script_by_its_hash() {
+        let page = assemble(&Parts { template: TEMPLATE, script: "alert(1)", style: "b{}", wasm: b"\0asm" }).unwrap();
+        // From `printf 'alert(1)' | openssl dgst -sha256 -binary | base64`.
+        assert!(page.contains("sha256-bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI="), "{page}");
+        assert!(page.ends_with("|alert(1)"));
+    }
+
+    #[test]
+    fn a_bundle_that_would_end_its_element_is_refused() {
+        let parts = Parts { template: TEMPLATE, script: "'</SCRIPT>'", style: "", wasm: b"" };
+        assert!(assemble(&parts).unwrap_err().contains("</script"));
+    }
+}

@@ -1,0 +1,40 @@
+//! The engine as WebAssembly, and its bindings for the browser.
+
+use crate::shell::{Result, root, run};
+use std::path::PathBuf;
+use std::process::Command;
+use wasm_bindgen_cli_support::Bindgen;
+
+/// Builds `breakeven-wasm` and its bindings; the folder holds `engine.js` and `engine_bg.wasm`.
+pub(crate) fn build() -> Result<PathBuf> {
+    let root = root();
+    let home =
+        std::env::var("CARGO_HOME").unwrap_or_else(|_| format!("{}/.cargo", std::env::var("HOME").unwrap_or_default()));
+    // Panic messages hold paths; without this the file would differ from one machine to the next.
+    let flags = format!("--remap-path-prefix={home}=/cargo --remap-path-prefix={}=/breakeven", root.display());
+    run(Command::new(env!("CARGO")).current_dir(&root).env("RUSTFLAGS", flags).args([
+        "build",
+        "--quiet",
+        "--package",
+        "breakeven-wasm",
+        "--target",
+        "wasm32-unknown-unknown",
+        "--profile",
+        "wasm",
+    ]))?;
+    let folder = root.join("target/page");
+    Bindgen::new()
+        .input_path(root.join("target/wasm32-unknown-unknown/wasm/breakeven_wasm.wasm"))
+        .out_name("engine")
+        .web(true)
+        .and_then(|bindgen| {
+            bindgen
+                .omit_default_module_path(true)
+                .typescript(true)
+                .remove_name_section(true)
+                .remove_producers_section(true)
+                .generate(&folder)
+        })
+        .map_err(|e| format!("cannot make the bindings: {e:#}"))?;
+    Ok(folder)
+}
