@@ -1,0 +1,35 @@
+// The engine: the core as WebAssembly, unpacked from the page itself.
+
+import init, { answer as ask, markdown as report, word as print } from "engine";
+import { byId } from "./dom";
+import type { Estimate, Interval, Refusal, Request } from "./schema";
+
+/** Unpacks and starts the engine; nothing is fetched. */
+export async function start(): Promise<void> {
+  const packed = Uint8Array.from(atob(byId("engine").textContent.trim()), (c) => c.charCodeAt(0));
+  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  await init({ module_or_path: await new Response(unpacked).arrayBuffer() });
+}
+
+/** What stands where a figure is not known. */
+export const UNKNOWN = "not known";
+
+/** A number as every report prints it; the name is that of a word of the core, such as `seconds`. */
+export function word(name: string, x: number | Interval | null | undefined): string {
+  if (x === null || x === undefined) return UNKNOWN;
+  return typeof x === "number" ? print(name, x, x, x) : print(name, x.p10, x.p50, x.p90);
+}
+
+/** An answer with the JSON it came as, or why there is none. */
+export type Answer = { estimate: Estimate; json: string } | { refusal: Refusal };
+
+export function answer(request: Request): Answer {
+  const json = ask(JSON.stringify(request));
+  const parsed = JSON.parse(json) as Estimate | { error: Refusal };
+  return "error" in parsed ? { refusal: parsed.error } : { estimate: parsed, json };
+}
+
+/** The Markdown report; empty when there is no answer. */
+export function markdown(request: Request): string {
+  return report(JSON.stringify(request)) ?? "";
+}

@@ -1,0 +1,73 @@
+// The page: at each keystroke the state goes to the engine and the answer to the screen.
+
+import { byId, el, say } from "./dom";
+import { answer, markdown, start } from "./engine";
+import { build, echo, fill, read, refuse, suggest } from "./form";
+import { showFormula } from "./formula";
+import { PRESETS } from "./presets";
+import { showParts, showResult, subject } from "./result";
+import { makeShare } from "./share";
+import { fromFragment, toCommand, toFragment, toRequest, type State } from "./state";
+import { makeTable } from "./table";
+
+const today = new Date().toISOString().slice(0, 10);
+let lastJson = "";
+let announce = 0;
+
+function fold(id: string, title: string): HTMLElement {
+  const body = el("div", { class: "body" });
+  byId("more").append(el("details", { id }, el("summary", {}, title), body));
+  return body;
+}
+
+const parts = fold("parts", "Where the time goes");
+const gpus = makeTable(fold("all", "All GPUs"));
+const formula = fold("formula", "The formula, and every input");
+
+function update(state: State): void {
+  history.replaceState(null, "", `#${toFragment(state)}`);
+  const one = answer(toRequest(state, today));
+  byId("stale").hidden = !("refusal" in one) || lastJson === "";
+  if ("refusal" in one) {
+    refuse(one.refusal);
+    if (lastJson === "") say(byId("big"), "No answer yet");
+    speak(one.refusal.message);
+    return;
+  }
+  const { estimate, json } = one;
+  lastJson = json;
+  const gpu = subject(estimate);
+  echo(estimate.formula?.inputs ?? []);
+  showResult(estimate);
+  showParts(parts, gpu);
+  showFormula(formula, estimate, gpu);
+  const all = answer(toRequest(state, today, true));
+  if ("estimate" in all) gpus.show(all.estimate.estimates);
+  speak(estimate.summary.sentence);
+}
+
+/** Says the answer to a screen reader once the typing pauses. */
+function speak(text: string): void {
+  clearTimeout(announce);
+  announce = setTimeout(() => say(byId("live"), text), 800);
+}
+
+function open(): void {
+  const { state } = fromFragment(location.hash);
+  fill(Object.keys(state).length > 0 ? state : PRESETS[0]!.state);
+  update(read());
+}
+
+build(update);
+makeShare([
+  ["link", () => location.href],
+  ["command", () => toCommand(read())],
+  ["JSON", () => lastJson],
+  ["Markdown", () => markdown(toRequest(read(), today))],
+]);
+await start();
+// Any work will do to learn the names of the GPUs.
+const every = answer({ today, numbers: { flops: 1 }, options: {} });
+if ("estimate" in every) suggest(every.estimate.estimates.map((row) => row.name));
+addEventListener("hashchange", open);
+open();

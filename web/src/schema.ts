@@ -1,0 +1,68 @@
+// The shapes of `breakeven.request/1` and `breakeven.estimate/1`, as the engine defines them.
+
+export interface Interval { p10: number; p50: number; p90: number }
+export type Basis = "measured" | "given" | "modelled" | "assumed";
+export type Verdict = "gpu" | "cpu" | "either" | "unknown";
+
+export interface Price { provider: string; instance: string; usd_per_h: number; date: string }
+
+export interface Side {
+  time_s: Interval | null;
+  cost_usd: Interval | null;
+  energy_wh: Interval | null;
+  co2_g: Interval | null;
+  price: Price | null;
+}
+
+export interface Baseline extends Side { device: string; basis: Basis }
+
+export type Breakdown = Record<"host" | "launch" | "compute" | "memory" | "transfer" | "sync" | "startup", number>;
+
+export interface GpuEstimate extends Side {
+  gpu: string;
+  name: string;
+  speedup: Interval | null;
+  breakdown_s: Breakdown | null;
+  effective_flop_per_s: number | null;
+  bound_by: string | null;
+  verdict: Verdict;
+  basis: Basis;
+  fits: boolean | null;
+  break_even: { scale: number | null; describes: string } | null;
+}
+
+export interface FormulaInput {
+  name: string;
+  value: number;
+  unit: string;
+  text: string;
+  basis: Basis;
+  typical: string | null;
+}
+
+export interface Formula {
+  time_s: Interval;
+  speedup: Interval | null;
+  cost_usd: Interval | null;
+  energy_wh: Interval | null;
+  inputs: FormulaInput[];
+  differs_because: string | null;
+}
+
+export interface Estimate {
+  schema: string;
+  summary: { verdict: Verdict; wins_on: number; of: number; best_gpu: string | null; sentence: string };
+  baseline: Baseline;
+  estimates: GpuEstimate[];
+  formula?: Formula;
+  notes: { code: string; text: string }[];
+}
+
+/** What was given, what is allowed, and the next step. */
+export interface Refusal { code: string; message: string; hint?: string | null; field?: string | null }
+
+export interface Request {
+  today: string;
+  numbers: Record<string, unknown>;
+  options: Record<string, unknown>;
+}

@@ -1,0 +1,27 @@
+// Debian's Chromium, driven by playwright-core, and the page as people open it: from disk.
+
+import { chromium } from "playwright-core";
+import { fileURLToPath } from "node:url";
+
+export const PAGE = new URL("../../crates/breakeven-page/assets/page.html", import.meta.url);
+
+/** A browser that talks to nobody. */
+export function launch() {
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+  });
+}
+
+/** The page opened from disk; every request it makes and every error it prints is kept. */
+export async function open(browser, { hash = "", width = 1280, height = 720, colorScheme = "light", reducedMotion = "no-preference" } = {}) {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme, reducedMotion });
+  const page = await context.newPage();
+  const seen = { requests: [], errors: [] };
+  page.on("request", (request) => seen.requests.push(request.url()));
+  page.on("pageerror", (error) => seen.errors.push(String(error)));
+  page.on("console", (message) => message.type() === "error" && seen.errors.push(message.text()));
+  await page.goto(`file://${fileURLToPath(PAGE)}${hash}`);
+  await page.waitForFunction(() => document.querySelector("#big")?.textContent !== "…");
+  return { page, context, seen };
+}
