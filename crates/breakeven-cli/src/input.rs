@@ -12,7 +12,7 @@ const LARGEST: u64 = 1 << 30;
 pub(crate) fn text(path: &Path) -> Result<String, Failure> {
     let mut file = File::open(path).map_err(|e| Failure::file("read", path, &e))?;
     let mut head = Vec::new();
-    file.by_ref().take(2).read_to_end(&mut head).map_err(|e| Failure::file("read", path, &e))?;
+    Read::by_ref(&mut file).take(2).read_to_end(&mut head).map_err(|e| Failure::file("read", path, &e))?;
     let packed = head == [0x1f, 0x8b];
     let all = head.as_slice().chain(file);
     let mut bytes = Vec::new();

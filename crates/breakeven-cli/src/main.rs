@@ -1,15 +1,16 @@
 //! The command `breakeven`.
 //!
 //! A thin face: it turns arguments into a [`breakeven::request::Request`], hands it to the engine and writes what comes
-//! back. Results go to stdout, all else to stderr.
+//! back. Results go to stdout, all else to stderr; `run` is the exception, for stdout belongs to the script.
 //!
-//! Exit codes: 0 success, 1 a policy the user set failed (`--fail-if`), 2 bad input.
+//! Exit codes: 0 success, 1 a policy the user set failed (`--fail-if`), 2 bad input; `run` passes on the script's own.
 
 mod args;
 mod commands;
 mod failure;
 mod input;
 mod output;
+mod record;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -23,6 +24,8 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Estimate(args) => commands::estimate(&args),
         Command::Gpus(args) => commands::gpus(&args),
+        Command::Prices(args) => commands::prices(&args),
+        Command::Doctor(args) => commands::doctor(&args),
         Command::Completions { shell } => commands::completions(shell),
     };
     done.unwrap_or_else(|failure| failure.report())

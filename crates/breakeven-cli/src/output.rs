@@ -1,4 +1,4 @@
-//! Where results go: stdout, or a file that appears whole or not at all.
+//! Where results go: stdout, a file that appears whole or not at all, or a descriptor that the caller opened.
 
 use crate::args::{Color, Format, ReportArgs};
 use crate::failure::Failure;

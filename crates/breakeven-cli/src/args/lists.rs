@@ -1,4 +1,4 @@
-//! Arguments of `gpus`.
+//! Arguments of `gpus`, `prices` and `doctor`.
 
 use super::Format;
 use clap::Args;
@@ -9,6 +9,24 @@ use std::path::PathBuf;
 pub(crate) struct GpusArgs {
     /// A GPU or a family by any name: `t4`, `A100 40GB`, `NVIDIA H100 80GB HBM3`
     pub(crate) name: Option<String>,
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
+}
+
+/// Arguments of `prices`.
+#[derive(Debug, Args)]
+pub(crate) struct PricesArgs {
+    /// Only those of this GPU or family
+    pub(crate) gpu: Option<String>,
+    /// Only those of this cloud
+    #[arg(long, value_name = "NAME")]
+    pub(crate) provider: Option<String>,
+    /// Only those that hold in this region
+    #[arg(long, value_name = "NAME")]
+    pub(crate) region: Option<String>,
+    /// Spot and marketplace prices too
+    #[arg(long)]
+    pub(crate) spot: bool,
     #[command(flatten)]
     pub(crate) list: ListArgs,
 }
@@ -25,4 +43,12 @@ pub(crate) struct ListArgs {
     /// Write the list to this file, whole or not at all
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+}
+
+/// Arguments of `doctor`.
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// The Python to look at [default: the one that `run` would take]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) python: Option<PathBuf>,
 }

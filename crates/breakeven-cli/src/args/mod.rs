@@ -6,7 +6,7 @@ mod options;
 mod report;
 
 pub(crate) use estimate::EstimateArgs;
-pub(crate) use lists::{GpusArgs, ListArgs};
+pub(crate) use lists::{DoctorArgs, GpusArgs, ListArgs, PricesArgs};
 pub(crate) use options::OptionArgs;
 pub(crate) use report::{Color, Format, ReportArgs};
 
@@ -29,6 +29,10 @@ pub(crate) enum Command {
     Estimate(Box<EstimateArgs>),
     /// The GPUs of the catalogue, or all that is known of one
     Gpus(GpusArgs),
+    /// What GPUs rent for, and how old the prices are
+    Prices(PricesArgs),
+    /// What was found on this machine, and how to mend what is missing
+    Doctor(DoctorArgs),
     /// Completions for a shell
     Completions {
         /// bash, zsh, fish, elvish or powershell

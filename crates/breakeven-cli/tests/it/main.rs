@@ -1,8 +1,10 @@
 //! The command as a user meets it.
 
+mod doctor;
 mod estimate;
 mod gpus;
 mod output;
+mod prices;
 
 use assert_cmd::Command;
 

@@ -1,0 +1,8 @@
+//! Running a script under the recorder: find a Python, start it, watch over it, gather what it wrote.
+//!
+//! The script keeps our descriptors, our terminal and our process group. What it could notice: its parent process,
+//! the variables `BREAKEVEN_*` in its environment, and the recorder in `sys.modules`.
+
+mod python;
+
+pub(crate) use python::find;
