@@ -1,0 +1,108 @@
+"""The public API: estimates from numbers, errors, what a notebook shows."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+import breakeven
+
+WORKED = {
+    "flops": "10,000 GFLOPS",
+    "data": "1GB",
+    "cpu_rate": "400GFLOP/s",
+    "peak": "12.5TFLOP/s",
+    "utilization": "100%",
+    "python_overhead": 0,
+    "link": "32GB/s",
+    "data_out": 0,
+    "init": "468.75ms",
+}
+
+
+def worked(**changes: Any) -> breakeven.Estimate:
+    return breakeven.estimate("RTX 3080", **(WORKED | changes))
+
+
+def test_the_worked_example() -> None:
+    answer = worked()
+    (row,) = answer.to_dict()["estimates"]
+    assert row["time_s"]["p50"] == pytest.approx(1.3, rel=1e-9)
+    assert row["speedup"]["p50"] == pytest.approx(25 / 1.3, rel=1e-9)
+    assert answer.verdict == "gpu"
+    assert str(answer).startswith("19× faster on ")
+    assert repr(answer) == f"<breakeven.Estimate: {answer.sentence}>"
+
+
+@pytest.mark.parametrize("gflop, cpu_s, gpu_s", [(100, 0.25, 0.508), (1_000, 2.5, 0.58), (100_000, 250, 8.5)])
+def test_figures_that_must_come_out(gflop: float, cpu_s: float, gpu_s: float) -> None:
+    answer = worked(flops=gflop * 1e9, data=0, init=0.5).to_dict()
+    assert answer["baseline"]["time_s"]["p50"] == pytest.approx(cpu_s)
+    assert answer["estimates"][0]["time_s"]["p50"] == pytest.approx(gpu_s)
+
+
+def test_what_a_notebook_shows() -> None:
+    answer = worked()
+    page = answer._repr_html_()
+    assert "<table>" in page and "GeForce RTX 3080" in page and "19.2×" in page
+    assert "RTX 3080" in answer._repr_markdown_()
+
+
+def test_to_dict_is_a_copy() -> None:
+    answer = worked()
+    answer.to_dict()["summary"]["verdict"] = "changed"
+    assert answer.verdict == "gpu"
+
+
+@pytest.mark.parametrize(
+    "inputs, kind, code, field",
+    [
+        ({"flops": "12abc"}, breakeven.InputError, "bad-unit", "flops"),
+        ({"flops": -1}, breakeven.InputError, "out-of-range", "flops"),
+        ({"flops": float("nan")}, breakeven.InputError, "bad-number", None),
+        ({"gpu": "no such card", "flops": 1e12}, breakeven.UnknownNameError, "unknown-gpu", "gpu"),
+        ({"flops": 1e12, "precision": "fp12"}, breakeven.UnknownNameError, "unknown-precision", "precision"),
+        ({"flops": 1e12, "no_such_option": 1}, breakeven.InputError, "bad-request", None),
+    ],
+)
+def test_errors_are_raised_with_their_code(inputs: Any, kind: type[Exception], code: str, field: str | None) -> None:
+    with pytest.raises(kind) as raised:
+        breakeven.estimate(**inputs)
+    assert isinstance(raised.value, (breakeven.BreakevenError, ValueError))
+    assert (raised.value.code, raised.value.field) == (code, field)  # type: ignore[attr-defined]
+
+
+def test_import_loads_nothing_that_was_not_asked_for() -> None:
+    source = "import sys; before = set(sys.modules); import breakeven; print(sorted(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
+    loaded = {name for name in eval(done.stdout) if name != "__future__"}
+    assert loaded == {"breakeven"}
+
+
+def test_the_command_is_the_native_binary() -> None:
+    done = subprocess.run([sys.executable, "-m", "breakeven", "--version"], capture_output=True, text=True)
+    assert done.stdout.strip() == f"breakeven {breakeven.__version__}", done.stderr
+    import shutil
+    import sysconfig
+    from pathlib import Path
+
+    command = shutil.which("breakeven", path=sysconfig.get_path("scripts"))
+    assert command is not None and Path(command).read_bytes()[:4] == b"\x7fELF"
+
+
+@pytest.mark.skipif(importlib.util.find_spec("pandas") is None, reason="pandas is not installed")
+def test_to_pandas() -> None:
+    table = worked().to_pandas()
+    assert table.loc[0, "time_s.p50"] == pytest.approx(1.3)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="matplotlib is not installed")
+def test_plot() -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    assert worked().plot().get_xscale() == "log"
