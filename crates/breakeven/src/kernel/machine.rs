@@ -1,5 +1,6 @@
 //! A device as the family models use it: datasheet figures with the gaps filled, and how much the filling may be off.
 
+use super::cost::overlap;
 use super::{Constants, Support};
 use crate::hardware::{Device, DeviceKind};
 use crate::workload::{Dtype, Family};
@@ -7,6 +8,8 @@ use crate::workload::{Dtype, Family};
 pub(super) struct Machine<'a> {
     pub(super) device: &'a Device,
     pub(super) constants: &'a Constants,
+    /// Made before Volta.
+    pub(super) early: bool,
     /// SMs, compute units, cores; at least 1.
     pub(super) units: f64,
     /// Hz.
@@ -51,8 +54,13 @@ impl<'a> Machine<'a> {
         let units = or(device.units.map(f64::from), if cpu { 8.0 } else { 64.0 }, 0.15);
         let cache = or(device.cache.map(|b| b.get()), 4e6, 0.1);
         let tdp = or(device.tdp.map(|w| w.get()), limit_from_peak(f32_peak), 0.1);
-        let stream = constants.stream_share * bandwidth;
+        // Pascal and before, and the 70 W boards after it, keep a quarter of their bandwidth to themselves.
+        let year = device.year.unwrap_or(2018);
+        let early = year <= 2016;
+        let stream = bandwidth
+            * if early || (year < 2020 && tdp <= 75.0) { constants.stream_share_early } else { constants.stream_share };
         Self {
+            early,
             device,
             constants,
             units,
@@ -63,7 +71,7 @@ impl<'a> Machine<'a> {
             resident: constants.l2_reach * cache,
             cache_rate: (units * clock * constants.l2_bytes_per_clock).max(1.5 * stream),
             watts: tdp - floor_watts(device, tdp),
-            energy: libm::pow(constants.energy_decline, f64::from(device.year.unwrap_or(2018)) - 2017.0),
+            energy: libm::pow(constants.energy_decline, f64::from(year) - 2017.0),
             floor: if cpu { 0.3e-6 } else { constants.floor_us * 1e-6 },
             gaps: libm::sqrt(missing),
         }
@@ -88,22 +96,29 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// What `peak` comes down to when the power limit binds, FLOP/s; never above `peak`.
+    /// What `peak` comes down to near the board's power limit, FLOP/s; never above `peak`. Energy per operation falls
+    /// with the process and with the size of the tensor instruction, of which the ratio to the ordinary cores tells.
     pub(super) fn sustained(&self, peak: f64, tensor: bool, dtype: Dtype) -> f64 {
         let c = self.constants;
-        let size = match dtype {
-            Dtype::F64 | Dtype::C128 => 2.0,
-            Dtype::F8 | Dtype::I8 | Dtype::U8 if tensor => 0.5,
-            Dtype::Tf32 if tensor => 2.0,
-            Dtype::F16 if !tensor => 0.6,
-            _ => 1.0,
-        };
-        let unit = match (tensor, dtype) {
-            (true, Dtype::F64 | Dtype::C128) => c.pj_vector,
-            (true, _) => c.pj_tensor,
+        let picojoule = match (tensor, dtype) {
+            (false, Dtype::F64 | Dtype::C128) => 2.0 * c.pj_vector,
+            (false, Dtype::F16) => 0.6 * c.pj_vector,
             (false, _) => c.pj_vector,
+            (true, Dtype::F64 | Dtype::C128) => c.pj_vector,
+            (true, Dtype::F8) => c.f8_energy * self.pj_tensor(),
+            (true, Dtype::I8 | Dtype::U8) => c.i8_energy * self.pj_tensor(),
+            (true, Dtype::Tf32) => 2.0 * self.pj_tensor(),
+            (true, _) => self.pj_tensor(),
         };
-        peak.min(self.watts / (unit * size * self.energy * 1e-12))
+        let by_power = self.watts / (picojoule * self.energy * 1e-12);
+        // The clock gives way before the limit is reached: 1 / 4-norm of the reciprocals.
+        1.0 / overlap(1.0 / peak, 1.0 / by_power)
+    }
+
+    fn pj_tensor(&self) -> f64 {
+        let p = &self.device.peaks;
+        let ratio = p.f16_tensor.or(p.bf16_tensor).map_or(8.0, |t| t.get() / self.f32_peak).clamp(1.0, 64.0);
+        self.constants.pj_tensor / libm::pow(ratio / 8.0, self.constants.tensor_size)
     }
 
     /// Seconds for `bytes` whose working set is `set` bytes: from the cache while it fits, from memory when it does

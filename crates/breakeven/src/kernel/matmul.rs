@@ -48,6 +48,12 @@ pub(super) fn product(machine: &Machine<'_>, dtype: Dtype, [m, n, k, batch]: [f6
     let step = STEP_BYTES / s;
     // Tensor cores want rows of 16 bytes: other shapes run as if padded, with element-wise loads at half the rate.
     let misaligned = tensor && ((n * s) % 16.0 != 0.0 || (k * s) % 16.0 != 0.0);
+    // The fast kernels of ordinary cores are made for round shapes: at least two dims in whole tiles.
+    let round = [m, n, k].iter().filter(|&d| d % 32.0 == 0.0).count() >= 2;
+    let per_unit = if tensor || round { per_unit } else { per_unit * c.gemm_irregular };
+    // Long rows of operands span many pages of memory.
+    let far = 1.0 + k / (1e3 * if machine.early { c.gemm_far_early } else { c.gemm_far });
+    let fill = if tensor { c.gemm_fill_tensor } else { c.gemm_fill_vector };
     let per_unit = slack * if misaligned { per_unit / 2.0 } else { per_unit };
 
     let mut best = Product { compute: f64::INFINITY, memory: 0.0, launches: 1.0, seconds: f64::INFINITY };
@@ -60,7 +66,7 @@ pub(super) fn product(machine: &Machine<'_>, dtype: Dtype, [m, n, k, batch]: [f6
             }
             let depth = (k / split / step).ceil() * step;
             let waves = (tiles * split / machine.units).ceil();
-            let compute = waves * (flop_per_step * tm * tn * depth / rate) + c.gemm_tile_us * 1e-6;
+            let compute = waves * (flop_per_step * tm * tn * (depth * far + fill) / rate) + c.gemm_tile_us * 1e-6;
             // Operands once from memory (again from cache for each tile), partial results there and back.
             let operands = (m * k + k * n + m * n) * batch * s;
             let partial = if split > 1.0 { 2.0 * split * m * n * batch * s.max(4.0) } else { 0.0 };
