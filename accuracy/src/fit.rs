@@ -1,0 +1,166 @@
+//! Fits the constants: coordinate descent within each constant's range on a robust loss, every (GPU, op, dtype) cell
+//! weighing the same however many rows it has. The ranges keep the model's laws.
+
+use crate::data::{Data, Kernel};
+use crate::score::{device_time, network_time};
+use crate::statistics::quantile;
+use breakeven::kernel::{Constants, Spread};
+use breakeven::workload::Family;
+use std::collections::BTreeMap;
+
+/// Rows taken from each cell.
+const PER_CELL: usize = 120;
+/// Steps of the rounds over all constants, as shares of their values.
+const STEPS: [f64; 10] = [0.6, 0.6, 0.3, 0.3, 0.15, 0.15, 0.08, 0.08, 0.04, 0.02];
+
+/// The fit on all data as the two tables that the core embeds.
+pub fn tables(data: &Data) -> (String, String) {
+    let mut fitted = without(data, None);
+    let mut constants = String::from("name,value,low,high,unit,basis,text\n");
+    for row in Row::shipped() {
+        let value = *fitted.get_mut(&row.name).expect("shipped names are the model's");
+        constants += &format!("{},{},{},{},{}\n", row.name, short(value), row.low, row.high, row.rest);
+    }
+    let mut spread = String::from("family,shared,own,basis\n");
+    for family in Family::ALL {
+        let s = fitted.spread[*family as usize];
+        let basis = if calibrated(data, *family) { "fitted" } else { "assumed" };
+        spread += &format!("{},{},{},{basis}\n", family.name(), short(s.shared), short(s.own));
+    }
+    (constants, spread)
+}
+
+fn calibrated(data: &Data, family: Family) -> bool {
+    data.kernels.iter().any(|k| k.op.family() == family)
+}
+
+fn short(x: f64) -> String {
+    format!("{}", (x * 1e4).round() / 1e4)
+}
+
+/// One row of `constants.csv`.
+struct Row {
+    name: String,
+    low: f64,
+    high: f64,
+    /// Unit, basis and text as written.
+    rest: String,
+}
+
+impl Row {
+    fn shipped() -> Vec<Self> {
+        let text = include_str!("../../crates/breakeven/src/kernel/constants.csv");
+        text.lines()
+            .skip(1)
+            .map(|line| {
+                let mut cells = line.splitn(5, ',');
+                let mut next = || cells.next().unwrap_or_default();
+                let (name, _, low, high, rest) = (next(), next(), next(), next(), next());
+                let number = |text: &str| text.parse().expect("the core's tests read this table");
+                Self { name: name.into(), low: number(low), high: number(high), rest: rest.into() }
+            })
+            .collect()
+    }
+}
+
+/// The constants fitted to all GPUs but one.
+pub fn without(data: &Data, left_out: Option<usize>) -> Constants {
+    let sample = Sample::of(data, left_out);
+    let mut best = Constants::shipped().clone();
+    let rows: Vec<Row> = Row::shipped().into_iter().filter(|r| r.rest.contains(",fitted,")).collect();
+    // From the middle of each range: what ships was fitted to every GPU, also to the one left out here.
+    for row in &rows {
+        let middle = if row.low > 0.0 { (row.low * row.high).sqrt() } else { row.high / 8.0 };
+        *best.get_mut(&row.name).expect("shipped names are the model's") = middle;
+    }
+    let mut loss = sample.loss(data, &best);
+    for step in STEPS {
+        for row in &rows {
+            for direction in [1.0 + step, 1.0 / (1.0 + step)] {
+                loop {
+                    let mut tried = best.clone();
+                    let value = tried.get_mut(&row.name).expect("shipped names are the model's");
+                    let next = (*value * direction).clamp(row.low, row.high);
+                    if next == *value {
+                        break;
+                    }
+                    *value = next;
+                    let tried_loss = sample.loss(data, &tried);
+                    if tried_loss >= loss - 1e-9 {
+                        break;
+                    }
+                    (best, loss) = (tried, tried_loss);
+                }
+            }
+        }
+    }
+    calibrate(data, &sample, &mut best);
+    best
+}
+
+/// The rows that a fit looks at: evenly taken from every cell, by time, above the launch floor.
+struct Sample<'d> {
+    cells: Vec<Vec<&'d Kernel>>,
+    networks: Vec<usize>,
+}
+
+impl<'d> Sample<'d> {
+    fn of(data: &'d Data, left_out: Option<usize>) -> Self {
+        let mut cells: BTreeMap<_, Vec<&Kernel>> = BTreeMap::new();
+        for k in data.kernels.iter().filter(|k| Some(k.gpu) != left_out && k.above_floor()) {
+            cells.entry((k.file, k.gpu, &k.label, &k.dtype_label, k.test)).or_default().push(k);
+        }
+        let thin = |mut rows: Vec<&'d Kernel>| {
+            rows.sort_by(|a, b| a.measured.total_cmp(&b.measured));
+            let every = rows.len().div_ceil(PER_CELL).max(1);
+            rows.into_iter().step_by(every).collect()
+        };
+        let networks = (0..data.networks.len()).filter(|&i| Some(data.networks[i].gpu) != left_out).collect();
+        Self { cells: cells.into_values().map(thin).collect(), networks }
+    }
+
+    /// Mean over cells of the mean absolute logarithm of modelled ÷ measured, plus that of the cell's bias; networks
+    /// count as cells of their own.
+    fn loss(&self, data: &Data, constants: &Constants) -> f64 {
+        let mut sum = 0.0;
+        for cell in &self.cells {
+            let (mut absolute, mut signed) = (0.0, 0.0);
+            for kernel in cell {
+                let modelled = kernel.as_measured(device_time(constants, data, kernel).p50.get());
+                let error = (modelled / kernel.measured).ln();
+                absolute += error.abs();
+                signed += error;
+            }
+            sum += (absolute + 0.5 * signed.abs()) / cell.len() as f64;
+        }
+        for &i in &self.networks {
+            let network = &data.networks[i];
+            sum += (network_time(constants, data, network).p50 / network.measured).ln().abs();
+        }
+        sum / (self.cells.len() + self.networks.len()).max(1) as f64
+    }
+}
+
+/// Spreads of the families that were measured: the bias of a cell is shared, the rest is the kernel's own. Sized so that
+/// four in five fall between p10 and p90, with a fifth more for a GPU that the fit has not seen.
+fn calibrate(data: &Data, sample: &Sample<'_>, constants: &mut Constants) {
+    const UNSEEN: f64 = 1.2;
+    for family in Family::ALL {
+        let (mut biases, mut residuals) = (Vec::new(), Vec::new());
+        for cell in sample.cells.iter().filter(|c| c[0].op.family() == *family) {
+            let mut errors: Vec<f64> = cell
+                .iter()
+                .map(|k| (k.measured / k.as_measured(device_time(constants, data, k).p50.get())).ln())
+                .collect();
+            let bias = quantile(&mut errors, 0.5);
+            biases.push(bias.abs());
+            residuals.extend(errors.iter().map(|e| (e - bias).abs()));
+        }
+        if residuals.len() < 30 {
+            continue;
+        }
+        // The 80th percentile of |normal| is 1.2816 standard deviations.
+        let sigma = |values: &mut Vec<f64>| (quantile(values, 0.8) / breakeven::interval::Z90).clamp(0.03, 1.0);
+        constants.spread[*family as usize] = Spread { shared: UNSEEN * sigma(&mut biases), own: sigma(&mut residuals) };
+    }
+}

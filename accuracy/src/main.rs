@@ -1,0 +1,84 @@
+//! Fits the kernel model to measurements, and says how wrong it is.
+//!
+//! `accuracy score --data DIR` compares; `accuracy fit --data DIR` fits the constants and prints the tables that the
+//! core embeds. `DIR` is laid out as the documentation of `data` says; files may be missing.
+
+mod data;
+mod fit;
+mod networks;
+mod rows;
+mod score;
+mod statistics;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Parser)]
+#[command(about)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Compare the model with measurements.
+    Score {
+        /// Folder of measurements.
+        #[arg(long)]
+        data: PathBuf,
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+        /// Refit without each GPU in turn and score it with that fit.
+        #[arg(long)]
+        leave_one_gpu_out: bool,
+        /// Also write every kernel with its measured and modelled time to this CSV file.
+        #[arg(long)]
+        rows: Option<PathBuf>,
+    },
+    /// Fit the constants; prints `constants.csv` and `spread.csv`.
+    Fit {
+        /// Folder of measurements.
+        #[arg(long)]
+        data: PathBuf,
+        /// Write both tables into this folder instead.
+        #[arg(long)]
+        write: Option<PathBuf>,
+    },
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+fn main() -> Result<()> {
+    match Arguments::parse().command {
+        Command::Score { data, format, leave_one_gpu_out, rows } => {
+            let data = data::read(&data)?;
+            let score = if leave_one_gpu_out { score::leave_one_out(&data) } else { score::with_shipped(&data) };
+            if let Some(file) = rows {
+                score.write_rows(&data, &file)?;
+            }
+            match format {
+                Format::Text => print!("{}", score.report.text()),
+                Format::Json => println!("{}", serde_json::to_string(&score.report)?),
+            }
+        }
+        Command::Fit { data, write } => {
+            let data = data::read(&data)?;
+            let (constants, spread) = fit::tables(&data);
+            match write {
+                Some(folder) => {
+                    std::fs::write(folder.join("constants.csv"), constants)?;
+                    std::fs::write(folder.join("spread.csv"), spread)?;
+                }
+                None => print!("{constants}\n{spread}"),
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,173 @@
+//! Kernel tables as published, row by row.
+
+use crate::Result;
+use crate::data::{Gpus, Kernel, events};
+use breakeven::workload::{Dtype, Op, Pass, op::Rowwise};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::{Field, Row};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+
+pub fn fp32(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -> Result<()> {
+    let file = "kernels/fp32_kernels.parquet";
+    let events = events(file);
+    let first = kernels.len();
+    for row in SerializedFileReader::new(File::open(path)?)?.get_row_iter(None)? {
+        let row = row?;
+        let row = Cells::new(&row);
+        let (Some(name), Some(gpu), Some(latency)) = (row.text("op"), row.text("gpu"), row.number("latency_us")) else {
+            continue;
+        };
+        let Some(op) = fp32_op(name, &row) else { continue };
+        let gpu = gpus.index(gpu)?;
+        let measured = latency * 1e-6;
+        kernels.push(Kernel {
+            file,
+            gpu,
+            label: name.to_owned(),
+            dtype_label: "fp32".into(),
+            op,
+            dtype: Dtype::F32,
+            test: row.text("split") == Some("test"),
+            measured,
+            floor: 0.0,
+            events,
+        });
+    }
+    floors(&mut kernels[first..]);
+    Ok(())
+}
+
+/// The shortest time of a kind on one GPU is what a launch costs.
+fn floors(kernels: &mut [Kernel]) {
+    let mut floors = BTreeMap::new();
+    for kernel in &*kernels {
+        let floor = floors.entry((kernel.gpu, kernel.label.clone(), kernel.dtype_label.clone())).or_insert(f64::MAX);
+        *floor = kernel.measured.min(*floor);
+    }
+    for kernel in kernels {
+        kernel.floor = floors[&(kernel.gpu, kernel.label.clone(), kernel.dtype_label.clone())];
+    }
+}
+
+fn fp32_op(name: &str, row: &Cells) -> Option<Op> {
+    let dim = |column| row.number(column).map(|x| x as u64);
+    if let "bmm" | "linear" = name {
+        let (m, n, k, batch) = (dim("m")?, dim("n")?, dim("k")?, dim("b")?);
+        return Some(Op::Matmul { m, n, k, batch, bias: name == "linear" });
+    }
+    if name == "conv" {
+        let (kernel, hw, stride, pad) = (dim("ksize")?, dim("hw")?, dim("stride")?, dim("pad")?);
+        let out = (hw + 2 * pad).checked_sub(kernel)? / stride.max(1) + 1;
+        return Some(Op::Convolution {
+            pass: Pass::Forward,
+            batch: dim("b")?,
+            cin: dim("cin")?,
+            cout: dim("cout")?,
+            groups: 1,
+            input: vec![hw; 2],
+            kernel: vec![kernel; 2],
+            output: vec![out; 2],
+        });
+    }
+    vector_op(name, dim("b")?, dim("h")?)
+}
+
+/// Ops on `rows` × `width` elements: `add`, `addu` (one operand a scalar), `gelu`, `ln`, `softmax`, …
+pub fn vector_op(name: &str, rows: u64, width: u64) -> Option<Op> {
+    let map = |inputs, flop_per_element, transcendental| {
+        Some(Op::Elementwise { n: rows.saturating_mul(width), inputs, flop_per_element, transcendental })
+    };
+    match name {
+        "ln" => Some(Op::Rowwise { kind: Rowwise::LayerNorm, pass: Pass::Forward, rows, width }),
+        "softmax" => Some(Op::Rowwise { kind: Rowwise::Softmax, pass: Pass::Forward, rows, width }),
+        "add" | "mul" => map(2, 1.0, false),
+        "addu" | "mulu" | "relu" => map(1, 1.0, false),
+        "div" => map(2, 4.0, false),
+        "divu" => map(1, 1.0, false),
+        "pow" => map(2, 30.0, true),
+        "powu" => map(1, 20.0, true),
+        "gelu" => map(1, 15.0, true),
+        "tanh" => map(1, 15.0, true),
+        _ => None,
+    }
+}
+
+/// Shortest kernel of any GPU, s. What the smallest low-precision products take beyond it is their inputs' conversion.
+const SMALLEST: f64 = 2e-6;
+
+pub fn low_precision(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -> Result<()> {
+    let file = "kernels/lowprecision_gemm.parquet";
+    let events = events(file);
+    let first = kernels.len();
+    for row in SerializedFileReader::new(File::open(path)?)?.get_row_iter(None)? {
+        let row = row?;
+        let row = Cells::new(&row);
+        let (Some(gpu), Some(label), Some(latency)) =
+            (row.text("gpu_system"), row.text("gemm_dtype"), row.number("latency_us_median"))
+        else {
+            continue;
+        };
+        let dtype = match label {
+            "bfloat16" => Dtype::Bf16,
+            "fp8" | "fp8_static" => Dtype::F8,
+            "sq" => Dtype::I8,
+            // Block scales, 4-bit and weight-only formats are other kernels.
+            _ => continue,
+        };
+        let dim = |column| row.number(column).map(|x| x as u64);
+        let (Some(m), Some(n), Some(k)) = (dim("m"), dim("n"), dim("k")) else { continue };
+        kernels.push(Kernel {
+            file,
+            gpu: gpus.index(gpu)?,
+            label: "matmul".into(),
+            dtype_label: label.to_owned(),
+            op: Op::Matmul { m, n, k, batch: 1, bias: false },
+            dtype,
+            test: false,
+            measured: latency * 1e-6,
+            floor: 0.0,
+            events,
+        });
+    }
+    floors(&mut kernels[first..]);
+    for kernel in &mut kernels[first..] {
+        kernel.events += (kernel.floor - SMALLEST).max(0.0);
+    }
+    Ok(())
+}
+
+/// A row by column name.
+struct Cells<'a> {
+    cells: Vec<(&'a str, &'a Field)>,
+}
+
+impl<'a> Cells<'a> {
+    fn new(row: &'a Row) -> Self {
+        Self { cells: row.get_column_iter().map(|(name, field)| (name.as_str(), field)).collect() }
+    }
+
+    fn field(&self, column: &str) -> Option<&'a Field> {
+        self.cells.iter().find(|(name, _)| *name == column).map(|(_, field)| *field)
+    }
+
+    fn text(&self, column: &str) -> Option<&'a str> {
+        match self.field(column)? {
+            Field::Str(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Finite and not negative, or nothing.
+    fn number(&self, column: &str) -> Option<f64> {
+        let number = match self.field(column)? {
+            Field::Double(x) => *x,
+            Field::Float(x) => f64::from(*x),
+            Field::Long(x) => *x as f64,
+            Field::Int(x) => f64::from(*x),
+            _ => return None,
+        };
+        (number.is_finite() && number >= 0.0).then_some(number)
+    }
+}

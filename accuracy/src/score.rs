@@ -1,0 +1,303 @@
+//! How wrong the model is, by file, GPU, op and dtype, and on whole networks.
+
+use crate::data::{Data, Kernel};
+use crate::networks::{DTYPE, Network};
+use crate::statistics::{mean, quantile};
+use crate::{Result, fit};
+use breakeven::interval::Interval;
+use breakeven::kernel::{Constants, KernelTime, kernel_time_with};
+use breakeven::units::Bytes;
+use breakeven::workload::Family;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Dispatch of one op by eager PyTorch, s: what a launch-bound row of the kernel table shows, less its events.
+const DISPATCH: f64 = 10e-6;
+
+/// The tables that `score` prints.
+#[derive(Serialize)]
+pub struct Report {
+    pub kernels: Vec<KernelRow>,
+    pub networks: Vec<NetworkRow>,
+    pub summary: Summary,
+}
+
+/// All kernels of one op and dtype on one GPU. Errors are of the rows above the launch floor.
+#[derive(Serialize)]
+pub struct KernelRow {
+    pub file: &'static str,
+    pub gpu: String,
+    pub op: String,
+    pub dtype: String,
+    pub n: usize,
+    pub n_above_floor: usize,
+    pub median_ape: f64,
+    pub mean_ape: f64,
+    pub p90_ape: f64,
+    /// Median of modelled ÷ measured − 1.
+    pub bias: f64,
+    /// Sum of modelled ÷ sum of measured − 1.
+    pub total_error: f64,
+    pub coverage80: f64,
+    /// Median p90 ÷ p10.
+    pub width80: f64,
+}
+
+#[derive(Serialize)]
+pub struct NetworkRow {
+    pub gpu: String,
+    pub model: String,
+    pub phase: String,
+    pub seq: u64,
+    pub batch: u64,
+    pub measured_ms: f64,
+    pub p10_ms: f64,
+    pub p50_ms: f64,
+    pub p90_ms: f64,
+    pub neusight_ms: Option<f64>,
+    pub roofline_ms: Option<f64>,
+}
+
+#[derive(Serialize)]
+pub struct Summary {
+    pub networks_mean_ape: f64,
+    pub networks_median_ape: f64,
+    pub networks_p90_ape: f64,
+    pub networks_coverage80: f64,
+    pub networks_width80: f64,
+    pub networks_neusight_mean_ape: f64,
+    pub networks_roofline_mean_ape: f64,
+    pub kernels_median_ape: f64,
+    pub kernels_coverage80: f64,
+}
+
+/// A report and the modelled time of every kernel.
+pub struct Score {
+    pub report: Report,
+    modelled: Vec<Interval>,
+}
+
+pub fn with_shipped(data: &Data) -> Score {
+    score(data, |_| Constants::shipped())
+}
+
+pub fn leave_one_out(data: &Data) -> Score {
+    let fits: Vec<Constants> = (0..data.gpus.len()).map(|gpu| fit::without(data, Some(gpu))).collect();
+    score(data, |gpu| &fits[gpu])
+}
+
+/// Time of one kernel under the constants, device time alone.
+pub fn device_time(constants: &Constants, data: &Data, kernel: &Kernel) -> KernelTime {
+    kernel_time_with(constants, &kernel.op, kernel.dtype, Bytes::ZERO, Bytes::ZERO, &data.gpus[kernel.gpu].1)
+}
+
+fn score<'c>(data: &Data, constants: impl Fn(usize) -> &'c Constants) -> Score {
+    let modelled: Vec<Interval> = data
+        .kernels
+        .iter()
+        .map(|kernel| {
+            let time = device_time(constants(kernel.gpu), data, kernel);
+            let sigma = time.sigma_shared.hypot(time.sigma_own);
+            Interval::log_normal(time.p50.get(), sigma).map_increasing(|t| kernel.as_measured(t))
+        })
+        .collect();
+    let mut cells: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for (i, k) in data.kernels.iter().enumerate() {
+        cells.entry((k.file, k.gpu, &k.label, &k.dtype_label)).or_default().push(i);
+    }
+    let kernels = cells
+        .into_iter()
+        .map(|((file, gpu, op, dtype), rows)| {
+            let n = rows.len();
+            let rows: Vec<_> = rows
+                .into_iter()
+                .filter(|&i| data.kernels[i].above_floor())
+                .map(|i| (data.kernels[i].measured, modelled[i]))
+                .collect();
+            let mut ape: Vec<f64> = rows.iter().map(|(t, m)| (m.p50 / t - 1.0).abs()).collect();
+            let mut signed: Vec<f64> = rows.iter().map(|(t, m)| m.p50 / t - 1.0).collect();
+            let mut width: Vec<f64> = rows.iter().map(|(_, m)| m.p90 / m.p10).collect();
+            KernelRow {
+                file,
+                gpu: data.gpus[gpu].0.clone(),
+                op: op.clone(),
+                dtype: dtype.clone(),
+                n,
+                n_above_floor: rows.len(),
+                mean_ape: mean(&ape),
+                median_ape: quantile(&mut ape, 0.5),
+                p90_ape: quantile(&mut ape, 0.9),
+                bias: quantile(&mut signed, 0.5),
+                total_error: rows.iter().map(|r| r.1.p50).sum::<f64>() / rows.iter().map(|r| r.0).sum::<f64>() - 1.0,
+                coverage80: covered(&rows),
+                width80: quantile(&mut width, 0.5),
+            }
+        })
+        .collect();
+    let networks: Vec<_> = data.networks.iter().map(|n| (n, network_time(constants(n.gpu), data, n))).collect();
+    let mut ape: Vec<f64> = networks.iter().map(|(n, m)| (m.p50 / n.measured - 1.0).abs()).collect();
+    let mut width: Vec<f64> = networks.iter().map(|(_, m)| m.p90 / m.p10).collect();
+    let pairs: Vec<_> = networks.iter().map(|(n, m)| (n.measured, *m)).collect();
+    let others = |of: fn(&Network) -> Option<f64>| {
+        mean(&data.networks.iter().filter_map(|n| Some((of(n)? / n.measured - 1.0).abs())).collect::<Vec<_>>())
+    };
+    let above: Vec<_> = (0..modelled.len())
+        .filter(|&i| data.kernels[i].above_floor())
+        .map(|i| (data.kernels[i].measured, modelled[i]))
+        .collect();
+    let summary = Summary {
+        networks_mean_ape: mean(&ape),
+        networks_median_ape: quantile(&mut ape, 0.5),
+        networks_p90_ape: quantile(&mut ape, 0.9),
+        networks_coverage80: covered(&pairs),
+        networks_width80: quantile(&mut width, 0.5),
+        networks_neusight_mean_ape: others(|n| n.neusight),
+        networks_roofline_mean_ape: others(|n| n.roofline),
+        kernels_median_ape: quantile(&mut above.iter().map(|(t, m)| (m.p50 / t - 1.0).abs()).collect::<Vec<_>>(), 0.5),
+        kernels_coverage80: covered(&above),
+    };
+    let networks = networks
+        .into_iter()
+        .map(|(n, m)| NetworkRow {
+            gpu: data.gpus[n.gpu].0.clone(),
+            model: n.model.clone(),
+            phase: n.phase.clone(),
+            seq: n.seq,
+            batch: n.batch,
+            measured_ms: n.measured * 1e3,
+            p10_ms: m.p10 * 1e3,
+            p50_ms: m.p50 * 1e3,
+            p90_ms: m.p90 * 1e3,
+            neusight_ms: n.neusight.map(|t| t * 1e3),
+            roofline_ms: n.roofline.map(|t| t * 1e3),
+        })
+        .collect();
+    Score { report: Report { kernels, networks, summary }, modelled }
+}
+
+/// Share of measurements inside their interval.
+fn covered(rows: &[(f64, Interval)]) -> f64 {
+    mean(&rows.iter().map(|(t, m)| f64::from(m.p10 <= *t && *t <= m.p90)).collect::<Vec<_>>())
+}
+
+/// The host hands ops over while the device works: the longer of the two. Errors of one family move together.
+pub fn network_time(constants: &Constants, data: &Data, network: &Network) -> Interval {
+    let device = &data.gpus[network.gpu].1;
+    let (mut seconds, mut launches) = (0.0, 0.0);
+    let (mut shared, mut own) = ([0.0; Family::COUNT], 0.0);
+    for (op, repeat) in &network.ops {
+        let time = kernel_time_with(constants, op, DTYPE, Bytes::ZERO, Bytes::ZERO, device);
+        let t = time.p50.get() * repeat;
+        seconds += t;
+        launches += repeat * f64::from(time.launches);
+        shared[op.family() as usize] += t * time.sigma_shared;
+        // Repeats of one op share its error.
+        own += (t * time.sigma_own) * (t * time.sigma_own);
+    }
+    let sigma = (shared.iter().map(|s| s * s).sum::<f64>() + own).sqrt() / seconds;
+    Interval::log_normal(seconds, sigma).map_increasing(|t| t.max(launches * DISPATCH))
+}
+
+impl Score {
+    pub fn write_rows(&self, data: &Data, file: &Path) -> Result<()> {
+        let mut out = csv::Writer::from_path(file)?;
+        out.write_record([
+            "file",
+            "gpu",
+            "op",
+            "dtype",
+            "dims",
+            "measured_us",
+            "floor_us",
+            "p10_us",
+            "p50_us",
+            "p90_us",
+        ])?;
+        for (kernel, m) in data.kernels.iter().zip(&self.modelled) {
+            let us = |t: f64| format!("{:.3}", t * 1e6);
+            out.write_record([
+                kernel.file,
+                &data.gpus[kernel.gpu].0,
+                &kernel.label,
+                &kernel.dtype_label,
+                &serde_json::to_string(&kernel.op)?,
+                &us(kernel.measured),
+                &us(kernel.floor),
+                &us(m.p10),
+                &us(m.p50),
+                &us(m.p90),
+            ])?;
+        }
+        Ok(out.flush()?)
+    }
+}
+
+impl Report {
+    /// Tables for people, errors in per cent.
+    pub fn text(&self) -> String {
+        use std::fmt::Write;
+        let mut out = String::new();
+        let _ = writeln!(
+            out,
+            "{:<24}{:<9}{:<11}{:>7}{:>8}{:>8}{:>8}{:>8}{:>8}{:>8}{:>7}",
+            "gpu", "op", "dtype", "rows", "median", "mean", "p90", "bias", "total", "cover", "width"
+        );
+        for k in &self.kernels {
+            let _ = writeln!(
+                out,
+                "{:<24}{:<9}{:<11}{:>7}{:>8.1}{:>8.1}{:>8.1}{:>+8.1}{:>+8.1}{:>8.1}{:>7.2}",
+                k.gpu,
+                k.op,
+                k.dtype,
+                k.n_above_floor,
+                k.median_ape * 100.0,
+                k.mean_ape * 100.0,
+                k.p90_ape * 100.0,
+                k.bias * 100.0,
+                k.total_error * 100.0,
+                k.coverage80 * 100.0,
+                k.width80
+            );
+        }
+        for n in &self.networks {
+            let error =
+                |ms: Option<f64>| ms.map_or("-".into(), |ms| format!("{:+.1}", (ms / n.measured_ms - 1.0) * 100.0));
+            let _ = writeln!(
+                out,
+                "{:<24}{:<11}{:<6}{:>5}{:>4}{:>10.1} ms{:>10.1} [{:.1}, {:.1}]{:>8}{:>8}{:>8}",
+                n.gpu,
+                n.model,
+                n.phase,
+                n.seq,
+                n.batch,
+                n.measured_ms,
+                n.p50_ms,
+                n.p10_ms,
+                n.p90_ms,
+                error(Some(n.p50_ms)),
+                error(n.neusight_ms),
+                error(n.roofline_ms),
+            );
+        }
+        let s = &self.summary;
+        let _ = writeln!(
+            out,
+            "networks: mean {:.1} %, median {:.1} %, p90 {:.1} %, cover {:.0} %, width {:.2}; NeuSight {:.1} %, roofline {:.1} %",
+            s.networks_mean_ape * 100.0,
+            s.networks_median_ape * 100.0,
+            s.networks_p90_ape * 100.0,
+            s.networks_coverage80 * 100.0,
+            s.networks_width80,
+            s.networks_neusight_mean_ape * 100.0,
+            s.networks_roofline_mean_ape * 100.0,
+        );
+        let _ = writeln!(
+            out,
+            "kernels: median {:.1} %, cover {:.0} %",
+            s.kernels_median_ape * 100.0,
+            s.kernels_coverage80 * 100.0
+        );
+        out
+    }
+}
