@@ -1,6 +1,6 @@
 //! One function for every face: JSON in, JSON out.
 
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, program};
 use crate::request::Request;
 use crate::{Error, Result, calculator};
 
@@ -11,7 +11,7 @@ use crate::{Error, Result, calculator};
 pub fn answer_request(request: &Request) -> Result<Estimate> {
     match (&request.numbers, &request.workload) {
         (Some(numbers), None) => calculator::calculate(numbers, request),
-        (None, Some(_)) => Err(Error::new("no-numbers", "only numbers can be estimated so far")),
+        (None, Some(workload)) => program::estimate(workload, request),
         _ => Err(Error::new("bad-request", "a request has either `numbers` or `workload`, not both and not neither")),
     }
 }

@@ -1,12 +1,24 @@
 //! Which devices a request is about, and what they cost: names and options resolved against the catalogue.
 
 use crate::estimate::{Note, Price};
-use crate::hardware::{Catalogue, Device, Gpu};
+use crate::hardware::grid::{find_region, world};
+use crate::hardware::price::{OLD_AFTER_DAYS, Wanted, offers, prices};
+use crate::hardware::{Catalogue, Cpu, Date, Gpu, cpus, find_cpu};
 use crate::interval::Interval;
 use crate::quantity::Measure;
 use crate::request::{Options, Request, Typed};
 use crate::spend::Rates;
+use crate::units::Hertz;
+use crate::workload::Program;
 use crate::{Error, Result};
+
+/// Average power of a busy CPU as a share of its limit, and how wide that may be off (ln-sigma): between half load and
+/// full load of a server (SPECpower-like curves), assumed.
+const CPU_LOAD: (f64, f64) = (0.7, 0.3);
+/// Where no CPU is known at all: cores and clock of a common desktop.
+const REFERENCE_CPU: (u32, f64) = (8, 3.5e9);
+/// The machine whose price per virtual CPU stands for a CPU that nobody priced.
+const REFERENCE_MACHINE: &str = "aws-c7g-xlarge";
 
 /// One GPU asked about.
 #[derive(Clone, Debug)]
@@ -24,8 +36,12 @@ pub struct Pick {
 pub struct Choice {
     /// In the order of the catalogue or of the question.
     pub gpus: Vec<Pick>,
-    /// The baseline CPU, where the user named it.
-    pub cpu: Option<Device>,
+    /// The baseline CPU: named, recorded, or an assumed common one.
+    pub cpu: Cpu,
+    /// Whether the user named it.
+    pub cpu_named: bool,
+    /// The CPU beside the GPU, where the user named one.
+    pub host_cpu: Option<Cpu>,
     /// What an hour of the CPU side costs and draws.
     pub cpu_rates: Rates,
     /// Given power of one GPU, W.
@@ -52,13 +68,31 @@ pub fn choose(request: &Request) -> Result<Choice> {
     };
     let mut notes = Vec::new();
     let mut gpus = picks(catalogue, options, &mut notes)?;
-    price(&mut gpus, options)?;
-    let grid = grid(options)?;
-    let cpu_watts = read(&options.cpu_watts, Measure::Watts, "cpu_watts")?.map(Interval::exact);
-    let cpu_price = read(&options.cpu_price, Measure::UsdPerHour, "cpu_price")?.map(given_price);
+    price(&mut gpus, request, &mut notes)?;
+    let named = options.cpu.as_deref().map(|name| find_cpu(name).map_err(|e| e.field("cpu"))).transpose()?;
+    let host_cpu =
+        options.host_cpu.as_deref().map(|name| find_cpu(name).map_err(|e| e.field("host_cpu"))).transpose()?;
+    let recorded = request.workload.as_ref().map(|w| &w.program);
+    let cpu = named.cloned().or_else(|| recorded.and_then(recorded_cpu)).unwrap_or_else(reference_cpu);
+    let threads = match (named, recorded) {
+        (None, Some(program)) if program.cpu_threads > 0 => f64::from(program.cpu_threads.min(cpu.threads)),
+        _ => f64::from(cpu.threads),
+    };
+    let grid = grid(options, &mut notes)?;
+    let cpu_watts = match read(&options.cpu_watts, Measure::Watts, "cpu_watts")? {
+        Some(w) => Some(Interval::exact(w)),
+        None => cpu
+            .device
+            .tdp
+            .map(|w| Interval::log_normal(w.get() * CPU_LOAD.0 * threads / f64::from(cpu.threads.max(1)), CPU_LOAD.1)),
+    };
+    let cpu_price = match read(&options.cpu_price, Measure::UsdPerHour, "cpu_price")? {
+        Some(usd) => Some(given_price(usd)),
+        None => machine_price(&cpu, threads),
+    };
     let cpu_rates = Rates { price: cpu_price, watts: cpu_watts, ..grid.clone() };
     let gpu_watts = read(&options.gpu_watts, Measure::Watts, "gpu_watts")?;
-    Ok(Choice { gpus, cpu: None, cpu_rates, gpu_watts, grid, notes })
+    Ok(Choice { gpus, cpu, cpu_named: named.is_some(), host_cpu: host_cpu.cloned(), cpu_rates, gpu_watts, grid, notes })
 }
 
 impl Choice {
@@ -67,6 +101,11 @@ impl Choice {
         let limit = pick.and_then(|p| p.gpu.device.tdp).map(|w| w.get());
         let watts = self.gpu_watts.or(limit).map(|w| Interval::exact(w * gpus));
         self.rates(pick, gpus, watts)
+    }
+
+    /// Single-thread speed of the GPU machine's CPU, relative to the one that `recorded` names.
+    pub fn host_speed(&self) -> f64 {
+        self.host_cpu.as_ref().map_or(1.0, |host| relative_speed(host, &self.cpu))
     }
 
     /// Rent of `gpus` such GPUs, with a power that the caller knows better.
@@ -78,6 +117,48 @@ impl Choice {
 
 fn read(typed: &Option<Typed>, measure: Measure, field: &'static str) -> Result<Option<f64>> {
     typed.as_ref().map(|t| measure.read(t).map_err(|e| e.field(field))).transpose()
+}
+
+/// Single-thread speed by boost clocks, the only figure that all makers publish; 1 where one is not known.
+fn relative_speed(host: &Cpu, here: &Cpu) -> f64 {
+    match (host.device.boost, here.device.boost) {
+        (Some(a), Some(b)) if b.get() > 0.0 => (a / b).clamp(0.25, 4.0),
+        _ => 1.0,
+    }
+}
+
+/// The CPU a workload was recorded on, as far as its name and its threads tell.
+fn recorded_cpu(program: &Program) -> Option<Cpu> {
+    if let Ok(cpu) = find_cpu(&program.cpu) {
+        return Some(cpu.clone());
+    }
+    (program.cpu_threads > 0).then(|| Cpu::generic(program.cpu_threads.min(1024), Hertz(REFERENCE_CPU.1)))
+}
+
+fn reference_cpu() -> Cpu {
+    Cpu::generic(REFERENCE_CPU.0, Hertz(REFERENCE_CPU.1))
+}
+
+/// The CPU's own price, else that of a common cloud machine by its virtual CPUs.
+fn machine_price(cpu: &Cpu, threads: f64) -> Option<Price> {
+    let own = offers(&cpu.device.id, &Wanted::default()).next();
+    if let Some(p) = own {
+        return Some(shown(p, 1.0));
+    }
+    let reference = prices().iter().find(|p| p.device == REFERENCE_MACHINE)?;
+    let vcpus = cpus().iter().find(|c| c.device.id == REFERENCE_MACHINE)?.threads;
+    Some(shown(reference, threads / f64::from(vcpus.max(1))))
+}
+
+/// A catalogue price for people; `devices` of its device.
+fn shown(p: &crate::hardware::price::Price, devices: f64) -> Price {
+    Price {
+        provider: p.provider.clone(),
+        instance: p.instance.clone(),
+        usd_per_h: p.per_device().get() * devices,
+        instance_usd_per_h: Some(p.machine.get()),
+        date: p.date_text(),
+    }
 }
 
 fn given_price(usd_per_h: f64) -> Price {
@@ -98,18 +179,42 @@ fn picks(catalogue: &Catalogue, options: &Options, notes: &mut Vec<Note>) -> Res
     for name in &options.gpu {
         let found = catalogue.find_gpu(name).map_err(|e| e.field("gpu"))?;
         notes.extend(found.note.map(|text| Note::new("gpu-name", text)));
+        let count = found.instance.map_or(1, |i| i.gpus.round().max(1.0) as u32);
         for gpu in found.gpus {
             if !picks.iter().any(|p| p.gpu.id() == gpu.id()) {
-                picks.push(Pick { gpu: gpu.clone(), count: 1, price: None });
+                picks.push(Pick { gpu: gpu.clone(), count, price: None });
             }
         }
     }
     Ok(picks)
 }
 
-fn price(gpus: &mut Vec<Pick>, options: &Options) -> Result<()> {
+fn price(gpus: &mut Vec<Pick>, request: &Request, notes: &mut Vec<Note>) -> Result<()> {
+    let options = &request.options;
     if let Some(usd) = read(&options.price, Measure::UsdPerHour, "price")? {
         gpus.iter_mut().for_each(|p| p.price = Some(given_price(usd)));
+    } else {
+        let wanted = Wanted { spot: options.spot, provider: options.provider.clone(), region: priced_region(options) };
+        let today = Date::parse(&request.today);
+        let mut old = 0;
+        let mut alone = 0;
+        for pick in gpus.iter_mut() {
+            let Some(offer) = offers(pick.gpu.id(), &wanted).next() else { continue };
+            old += u32::from(today.is_some_and(|day| offer.is_old(day)));
+            alone += u32::from(offer.incomplete);
+            pick.price = Some(shown(offer, 1.0));
+        }
+        if old > 0 {
+            let text = format!("{old} of the prices are older than {OLD_AFTER_DAYS} days; `--price` takes today's");
+            notes.push(Note::new("old-prices", text));
+        }
+        if alone > 0 {
+            let text = format!("{alone} of the prices are for the GPU alone: the machine around it costs extra");
+            notes.push(Note::new("incomplete-prices", text));
+        }
+        if options.provider.is_some() && gpus.iter().all(|p| p.price.is_none()) {
+            notes.push(Note::new("no-price", "this provider has no price for any GPU asked for"));
+        }
     }
     if let Some(limit) = read(&options.max_price, Measure::UsdPerHour, "max_price")? {
         gpus.retain(|p| p.price.as_ref().is_some_and(|price| price.usd_per_h <= limit));
@@ -122,7 +227,24 @@ fn price(gpus: &mut Vec<Pick>, options: &Options) -> Result<()> {
     Ok(())
 }
 
-fn grid(options: &Options) -> Result<Rates> {
+/// A region of a cloud narrows prices; a country does not.
+fn priced_region(options: &Options) -> Option<String> {
+    let region = options.region.as_ref()?;
+    prices()
+        .iter()
+        .any(|p| p.region.as_deref().is_some_and(|r| r.eq_ignore_ascii_case(region.trim())))
+        .then(|| region.clone())
+}
+
+fn grid(options: &Options, notes: &mut Vec<Note>) -> Result<Rates> {
+    let place = match &options.region {
+        Some(region) => find_region(region).map_err(|e| e.field("region"))?,
+        None => {
+            notes.push(Note::new("assumed-grid", "carbon is for the world's average grid; `--region` names another"));
+            world()
+        }
+    };
     let usd_per_kwh = read(&options.electricity, Measure::UsdPerKwh, "electricity")?;
-    Ok(Rates { pue: 1.0, usd_per_kwh, ..Rates::default() })
+    let pue = place.pue.as_ref().map_or(1.0, |pue| pue.value);
+    Ok(Rates { pue, grams_per_kwh: Some(place.carbon_g_per_kwh.value), usd_per_kwh, ..Rates::default() })
 }

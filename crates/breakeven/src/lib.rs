@@ -10,6 +10,7 @@
 pub mod answer;
 pub mod calculator;
 pub mod choice;
+pub mod crossover;
 pub mod error;
 pub mod estimate;
 pub mod hardware;

@@ -123,7 +123,8 @@ impl CpuSide {
 
 fn cpu_side(given: &Given, choice: &Choice) -> Result<CpuSide> {
     let rates = choice.cpu_rates.clone();
-    let name = choice.cpu.as_ref().map_or("the CPU", |c| c.name.as_str());
+    let stated = given.cpu_rate.is_some() || given.cpu_time.is_some();
+    let name = if stated && !choice.cpu_named { "the CPU" } else { choice.cpu.device.name.as_str() };
     let side = |rate, time, basis| CpuSide { name: name.to_owned(), rate, time, basis, rates };
     if let Some(time) = given.cpu_time {
         let rate =
@@ -137,11 +138,14 @@ fn cpu_side(given: &Given, choice: &Choice) -> Result<CpuSide> {
     }
     let kind = given.kind.unwrap_or_default();
     let dtype = given.precision.unwrap_or(Dtype::F32);
-    let peak = choice.cpu.as_ref().and_then(|cpu| Some((cpu, kind::peak(kind, dtype, cpu)?)));
-    let Some((cpu, peak)) = peak else { return Ok(side(None, None, Basis::Assumed)) };
+    let cpu = &choice.cpu.device;
+    let basis = if choice.cpu_named { Basis::Modelled } else { Basis::Assumed };
+    let Some(peak) = kind::peak(kind, dtype, cpu).or_else(|| cpu.vector_peak(Dtype::F32)) else {
+        return Ok(side(None, None, basis));
+    };
     let rate = kind::utilisation(kind, dtype, cpu).scale(peak.get());
     let time = Interval { p10: flop / rate.p90, p50: flop / rate.p50, p90: flop / rate.p10 };
-    Ok(side(Some(Term { value: rate, basis: Basis::Modelled }), Some(time), Basis::Modelled))
+    Ok(side(Some(Term { value: rate, basis }), Some(time), basis))
 }
 
 /// One GPU's answer with what it was computed from.

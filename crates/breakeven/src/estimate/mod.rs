@@ -3,7 +3,13 @@
 //! Modelled and measured times, ratios, money, energy and carbon are intervals; counts and given inputs are scalars.
 //! Unknown is `None` (JSON `null`) with a note that says why, never 0. Keys carry their unit.
 
+pub mod baseline;
 pub mod gpu;
+pub mod hosttime;
+pub mod plan;
+pub mod program;
+pub mod sites;
+pub mod spread;
 pub mod summary;
 
 use crate::interval::{Basis, Interval};

@@ -30,6 +30,9 @@ fn rank(g: &GpuEstimate) -> Option<f64> {
     g.speedup.map(|s| s.p50).or_else(|| g.time_s.map(|t| 1.0 / t.p50))
 }
 
+/// Said of a program without array work.
+const NOTHING_TO_RUN: &str = "Stay on the CPU: nothing in this program would run on a GPU.";
+
 fn for_one(e: &Estimate, g: &GpuEstimate) -> String {
     let name = words::printable(&g.name, 60);
     if g.fits == Some(false) {
@@ -41,6 +44,9 @@ fn for_one(e: &Estimate, g: &GpuEstimate) -> String {
     let (Some(cpu), Some(speedup)) = (e.baseline.time_s, g.speedup) else {
         return format!("{gpu_time} on {name}{}; no CPU time to compare with.", extras(g));
     };
+    if g.verdict == Verdict::Cpu && e.workload.launches == 0 && e.formula.is_none() {
+        return NOTHING_TO_RUN.to_owned();
+    }
     let cpu_time = words::time(cpu);
     let extras = extras(g);
     match g.verdict {
@@ -86,6 +92,9 @@ fn for_many(e: &Estimate) -> String {
             g.time_s.map(words::time).unwrap_or_default(),
             extras(g)
         );
+    }
+    if e.summary.verdict == Verdict::Cpu && e.workload.launches == 0 && e.formula.is_none() {
+        return NOTHING_TO_RUN.to_owned();
     }
     match (e.summary.verdict, g.speedup) {
         (Verdict::Gpu, Some(s)) => {

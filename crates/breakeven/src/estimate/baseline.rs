@@ -1,0 +1,69 @@
+//! The CPU side: measured during the run, modelled for a named CPU, or given.
+
+use super::hosttime::HostTime;
+use super::spread::HOST_SIGMA;
+use crate::hardware::Device;
+use crate::interval::{Basis, Interval};
+use crate::kernel::kernel_time;
+use crate::units::Bytes;
+use crate::workload::{Op, Workload};
+
+/// The baseline's time, with the part that the GPU run shares (host code) apart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CpuTime {
+    /// Whole program, s.
+    pub time: Interval,
+    /// Ops only, s: what a GPU could take over.
+    pub ops: Interval,
+    /// How it is known.
+    pub basis: Basis,
+}
+
+/// As it ran here: one run gives ±10 % at p10 and p90, `--repeat` gives the runs' own percentiles.
+pub fn measured(workload: &Workload, host: &HostTime) -> CpuTime {
+    let mut runs: Vec<f64> = workload.program.repeat_wall_ns.iter().map(|ns| *ns as f64 * 1e-9).collect();
+    let time = if runs.is_empty() {
+        Interval::log_normal(host.wall, HOST_SIGMA)
+    } else {
+        runs.push(host.wall);
+        runs.sort_by(f64::total_cmp);
+        Interval { p10: percentile(&runs, 0.1), p50: percentile(&runs, 0.5), p90: percentile(&runs, 0.9) }
+    };
+    let ops: f64 = workload.ops.iter().map(|e| e.cpu_ns as f64).sum::<f64>() * 1e-9 * host.cpu_scale;
+    CpuTime { time, ops: time.scale(ops / host.wall), basis: Basis::Measured }
+}
+
+/// On another CPU: ops by the kernel model, host code as fast as here.
+pub fn modelled(workload: &Workload, host: &HostTime, cpu: &Device) -> CpuTime {
+    let mut ops = 0.0;
+    let mut sigma = 0.0;
+    for entry in &workload.ops {
+        let here = entry.cpu_ns as f64 * 1e-9 * host.cpu_scale;
+        match entry.op {
+            Op::Opaque | Op::HostOnly | Op::View | Op::HostRead { .. } | Op::Synchronise | Op::Transfer { .. } => {
+                ops += here
+            }
+            _ => {
+                let (read, written) = (Bytes(entry.read_bytes as f64), Bytes(entry.written_bytes as f64));
+                let k = kernel_time(&entry.op, entry.dtype, read, written, cpu);
+                let t = k.p50.get() * entry.count as f64;
+                ops += t;
+                sigma += t * (k.sigma_shared * k.sigma_shared + k.sigma_own * k.sigma_own).sqrt();
+            }
+        }
+    }
+    let recorded: f64 = workload.ops.iter().map(|e| e.cpu_ns as f64).sum::<f64>() * 1e-9 * host.cpu_scale;
+    let rest = (host.wall - recorded).max(0.0);
+    let total = (rest + ops).max(f64::MIN_POSITIVE);
+    let relative = (sigma * sigma + (rest * HOST_SIGMA) * (rest * HOST_SIGMA)).sqrt() / total;
+    let time = Interval::log_normal(total, relative);
+    CpuTime { time, ops: time.scale(ops / total), basis: Basis::Modelled }
+}
+
+/// Linear interpolation between sorted samples; `q` in 0–1.
+fn percentile(sorted: &[f64], q: f64) -> f64 {
+    let at = q * (sorted.len() - 1) as f64;
+    let below = at.floor() as usize;
+    let above = (below + 1).min(sorted.len() - 1);
+    sorted[below] + (sorted[above] - sorted[below]) * (at - below as f64)
+}

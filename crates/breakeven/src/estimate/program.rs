@@ -1,0 +1,318 @@
+//! A whole program on every GPU asked about.
+
+use super::baseline::{self, CpuTime};
+use super::gpu::{Outcome, Question, outcome};
+use super::hosttime::host_time;
+use super::plan::Policy;
+use super::{
+    Baseline, BreakEven, Estimate, GpuEstimate, Note, SCHEMA, Summary, Verdict, WorkloadSummary, sites, summary,
+};
+use crate::choice::{Choice, Pick, choose};
+use crate::crossover::{Growth, crossing, gpu_time};
+use crate::hardware::device::Vendor;
+use crate::interval::Interval;
+use crate::kernel::{Bound, power};
+use crate::port::{self, PortProfile};
+use crate::report::words;
+use crate::request::{Options, Request};
+use crate::spend::spend;
+use crate::workload::{Exit, Step, Workload};
+use crate::{Error, Result};
+
+/// Watts beside the GPU (CPU, memory, fans, network) as a share of the board's limit: an 8×H100 node is rated 10.2 kW
+/// of which 5.6 kW are GPUs (Latif et al., IEEE Access 13:61740, 2025), and draws less of the rest under GPU work.
+const HOST_SHARE: f64 = 0.35;
+/// ln-sigma of that share.
+const HOST_SHARE_SIGMA: f64 = 0.4;
+
+/// Answers a request that holds a workload.
+///
+/// # Errors
+/// Names that match nothing, options that do not read.
+pub fn estimate(workload: &Workload, request: &Request) -> Result<Estimate> {
+    let options = &request.options;
+    let choice = choose(request)?;
+    let policy = policy(options)?;
+    let profile = profile(options)?;
+    let host = host_time(workload);
+    let host_speed = choice.host_speed();
+    let cpu = if choice.cpu_named {
+        baseline::modelled(workload, &host, &choice.cpu.device)
+    } else {
+        baseline::measured(workload, &host)
+    };
+    let coverage = workload.coverage();
+    let order = order(workload);
+    let question = Question {
+        workload,
+        order: &order,
+        host: &host,
+        cpu: &cpu,
+        profile,
+        host_speed,
+        policy,
+        exclude_startup: options.exclude_startup,
+        coverage,
+    };
+    let mut outcomes: Vec<Outcome> = Vec::with_capacity(choice.gpus.len());
+    let mut rows: Vec<GpuEstimate> = Vec::with_capacity(choice.gpus.len());
+    for pick in &choice.gpus {
+        let out = outcome(&question, &pick.gpu.device);
+        rows.push(row(&question, pick, &out, &choice, options));
+        outcomes.push(out);
+    }
+    let shown = summary::best(&rows).or((!rows.is_empty()).then_some(0));
+    let shown_plan = shown.map(|i| &outcomes[i].plan);
+    let sites = sites::sites(&question, shown_plan);
+    let mut notes = choice.notes.clone();
+    notes.extend(notes_of(&question, shown.map(|i| (&rows[i], &outcomes[i]))));
+    if choice.gpus.iter().any(|p| p.gpu.device.vendor == Vendor::Amd) {
+        notes.push(Note::new(
+            "port-amd",
+            "on AMD GPUs the port is CuPy's ROCm build, which covers less and is tested less",
+        ));
+    }
+    if rows.iter().any(|r| !r.counted) {
+        notes.push(Note::new(
+            "port-native",
+            "Intel and Apple GPUs are estimated as if ported to a native array library; they do not count among the winners",
+        ));
+    }
+    let mut estimate = Estimate {
+        schema: SCHEMA.to_owned(),
+        workload: summarise(workload, shown_plan, coverage),
+        options: serde_json::to_value(options).unwrap_or_default(),
+        summary: Summary { verdict: Verdict::Unknown, wins_on: 0, of: 0, best_gpu: None, sentence: String::new() },
+        baseline: bill(workload, &cpu, &choice),
+        sites,
+        estimates: rows,
+        formula: None,
+        footprint: None,
+        advice: Vec::new(),
+        notes,
+        policy_failed: None,
+    };
+    summary::finish(&mut estimate, options)?;
+    Ok(estimate)
+}
+
+fn policy(options: &Options) -> Result<Policy> {
+    match options.policy.as_deref() {
+        None | Some("resident") => Ok(Policy::Resident),
+        Some("naive") => Ok(Policy::Naive),
+        Some(other) => {
+            Err(Error::new("unknown-policy", format!("there is no policy `{}`", words::printable(other, 40)))
+                .hint("resident (arrays stay on the GPU) or naive (each call copies in and out)")
+                .field("policy"))
+        }
+    }
+}
+
+fn profile(options: &Options) -> Result<&'static PortProfile> {
+    match options.port.as_deref() {
+        None | Some("cupy") => Ok(port::cupy()),
+        Some(other) => {
+            Err(Error::new("unknown-port", format!("there is no port profile `{}`", words::printable(other, 40)))
+                .hint("cupy")
+                .field("port"))
+        }
+    }
+}
+
+/// The recorded order with the time outside all ops first; "as listed" where none was recorded.
+fn order(workload: &Workload) -> Vec<Step> {
+    let outside = Step::Run(workload.ops.len() as u32);
+    let mut order = vec![outside];
+    if workload.order.is_empty() {
+        order.extend(workload.ops.iter().enumerate().map(|(i, e)| Step::Repeat(e.count, vec![Step::Run(i as u32)])));
+    } else {
+        order.extend(workload.order.iter().cloned());
+    }
+    order
+}
+
+fn summarise(workload: &Workload, plan: Option<&super::plan::Plan>, coverage: f64) -> WorkloadSummary {
+    WorkloadSummary {
+        name: workload.program.name.clone(),
+        ops: workload.op_count(),
+        launches: plan.map_or(0, |p| p.launches),
+        flop: Some(workload.flop().get()),
+        bytes: Some(workload.bytes().get()),
+        h2d_bytes: plan.map(|p| p.h2d_bytes),
+        d2h_bytes: plan.map(|p| p.d2h_bytes),
+        peak_bytes: (workload.program.peak_bytes > 0).then_some(workload.program.peak_bytes as f64),
+        coverage,
+    }
+}
+
+fn bill(workload: &Workload, cpu: &CpuTime, choice: &Choice) -> Baseline {
+    let recorded = workload.program.cpu.clone();
+    let device = if choice.cpu_named || recorded.is_empty() { choice.cpu.device.name.clone() } else { recorded };
+    let rates = choice.cpu_rates.clone();
+    let spent = spend(cpu.time, &rates);
+    Baseline {
+        device,
+        basis: cpu.basis,
+        time_s: Some(cpu.time),
+        cost_usd: spent.cost_usd,
+        energy_wh: spent.energy_wh,
+        co2_g: spent.co2_g,
+        price: rates.price,
+    }
+}
+
+fn row(q: &Question, pick: &Pick, out: &Outcome, choice: &Choice, options: &Options) -> GpuEstimate {
+    let device = &pick.gpu.device;
+    let total = out.parts.total();
+    let watts = match choice.gpu_watts {
+        Some(w) => Interval::exact(w),
+        None => watts(device, out, total),
+    };
+    let rates = choice.rates(Some(pick), 1.0, Some(watts));
+    let spent = out.time.map(|t| spend(t, &rates)).unwrap_or_default();
+    let flop = q.workload.flop().get();
+    let counted = matches!(device.vendor, Vendor::Nvidia | Vendor::Amd);
+    let fitting = out.time.is_some();
+    GpuEstimate {
+        gpu: device.id.clone(),
+        name: device.name.clone(),
+        time_s: out.time,
+        speedup: out.speedup,
+        breakdown_s: fitting.then_some(out.parts),
+        policy: match q.policy {
+            Policy::Resident => "resident".to_owned(),
+            Policy::Naive => "naive".to_owned(),
+        },
+        naive_time_s: fitting.then_some(out.naive),
+        effective_flop_per_s: (fitting && total > 0.0).then_some(flop / total),
+        bound_by: out.parts.bound().filter(|_| fitting),
+        verdict: out.verdict,
+        basis: out.basis,
+        fits: out.fits,
+        peak_bytes: (q.workload.program.peak_bytes > 0).then_some(q.workload.program.peak_bytes as f64),
+        cost_usd: spent.cost_usd,
+        price: rates.price,
+        energy_wh: spent.energy_wh,
+        co2_g: spent.co2_g,
+        break_even: fitting.then(|| break_even(q, out, options)),
+        counted,
+    }
+}
+
+/// Board and host share, from how busy each unit is on average over the run.
+fn watts(device: &crate::hardware::Device, out: &Outcome, total: f64) -> Interval {
+    let (mut compute, mut memory) = (0.0, 0.0);
+    for e in &out.plan.entries {
+        match e.bound {
+            Bound::Compute => compute += e.device * e.utilisation,
+            _ => memory += e.device * e.utilisation,
+        }
+    }
+    let share = |t: f64| if total > 0.0 { (t / total).min(1.0) } else { 0.0 };
+    let board = power(device, share(compute), share(memory), share(out.parts.transfer));
+    let host = device.tdp.map_or(50.0, |w| w.get() * HOST_SHARE);
+    let host = Interval::log_normal(host, HOST_SHARE_SIGMA);
+    Interval { p10: board.p10 + host.p10, p50: board.p50 + host.p50, p90: board.p90 + host.p90 }
+}
+
+fn break_even(q: &Question, out: &Outcome, options: &Options) -> BreakEven {
+    let host = q.host;
+    let ops = q.cpu.ops.p50;
+    let shift = if options.exclude_startup { host.startup } else { 0.0 };
+    let cpu = Growth { fixed: (q.cpu.time.p50 - ops - shift).max(0.0), grows: ops };
+    let gpu = gpu_time(&out.plan, q.workload, out.parts.startup, out.parts.total());
+    match crossing(cpu, &gpu) {
+        Some(scale) => BreakEven {
+            scale: Some(scale),
+            describes: format!("at {} the work of each operation", words::times(scale)),
+        },
+        None if gpu(1e-4) < cpu.at(1e-4) => BreakEven { scale: None, describes: "always: nothing is fixed".to_owned() },
+        None => {
+            let why = match out.parts.bound() {
+                Some(Bound::Host) => "Python and CPU code take the time, and they stay",
+                Some(Bound::Transfer) => "the copies grow with the work",
+                _ => "the GPU is no faster at any size",
+            };
+            BreakEven { scale: None, describes: format!("never: {why}") }
+        }
+    }
+}
+
+fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
+    let program = &q.workload.program;
+    let mut notes = Vec::new();
+    let mut note = |code, text: String| notes.push(Note::new(code, text));
+    if let Some((g, out)) = best
+        && q.policy == Policy::Resident
+        && let Some(t) = g.time_s
+        && out.naive > 1.5 * t.p50
+    {
+        let slower = words::times(out.naive / t.p50);
+        note(
+            "naive-port",
+            format!(
+                "copying in and out at each call would take {} ({slower} longer): keep arrays on the GPU",
+                words::seconds(out.naive)
+            ),
+        );
+    }
+    if let Some((_, out)) = best
+        && out.parts.startup > 0.05 * out.parts.total()
+    {
+        let warm = q.cpu.time.p50 / (out.parts.total() - out.parts.startup).max(f64::MIN_POSITIVE);
+        let text = format!(
+            "start-up on the GPU takes {} (assumed); warm it would be {}",
+            words::seconds(out.parts.startup),
+            words::times(warm)
+        );
+        note("start-up", text);
+    }
+    if program.idle_ns as f64 > 0.1 * program.wall_ns as f64 {
+        note(
+            "idle",
+            format!(
+                "{} of the time went into sleeping or waiting for input",
+                words::percent(program.idle_ns as f64 / program.wall_ns as f64)
+            ),
+        );
+    }
+    match program.exit {
+        Exit::Code(0) => {}
+        Exit::Code(code) => {
+            note("script-failed", format!("the script ended with exit code {code}: this is what was seen until then"))
+        }
+        Exit::Signal(signal) => {
+            note("script-killed", format!("the script was ended by signal {signal}: this is what was seen until then"))
+        }
+        Exit::Unknown => note("script-cut", "the script did not say how it ended: this is what was seen".to_owned()),
+    }
+    if program.processes > 1 {
+        note("processes", format!("{} processes were recorded and added up", program.processes));
+    }
+    for unseen in &q.workload.unseen {
+        note("unseen", words::printable(&unseen.text, 300));
+    }
+    if !q.workload.markers.is_empty() {
+        note(
+            "own-clocks",
+            format!(
+                "the script read a clock {} times: the times it printed were measured on this CPU",
+                q.workload.markers.len()
+            ),
+        );
+    }
+    if q.workload.ops.is_empty() {
+        note("no-array-ops", "no array operation was seen: plain Python and CPU code stay on the CPU".to_owned());
+    }
+    if q.coverage < super::gpu::COVERAGE_THRESHOLD {
+        note(
+            "low-coverage",
+            format!(
+                "{} of the array time is understood; below {} nothing is claimed unless both extremes agree",
+                words::percent(q.coverage),
+                words::percent(super::gpu::COVERAGE_THRESHOLD)
+            ),
+        );
+    }
+    notes
+}

@@ -1,0 +1,92 @@
+//! Source lines: where the time goes here, and what each line would do on the GPU.
+
+use super::gpu::{Question, verdict_of};
+use super::plan::Plan;
+use super::spread::{HOST_SIGMA, TRANSFER_SIGMA};
+use super::{Breakdown, SiteEstimate, Verdict};
+use crate::interval::Interval;
+use crate::timeline::{Slot, Task};
+
+/// Lines shown at most; the rest is below any of them.
+const SHOWN: usize = 20;
+
+/// The hottest lines, by time on the CPU, host time before an op counted with its line. `plan` is the one for the GPU
+/// that the report speaks of; `None` leaves the GPU columns empty.
+pub fn sites(q: &Question, plan: Option<&Plan>) -> Vec<SiteEstimate> {
+    let mut lines: Vec<Line> = q.workload.sites.iter().map(|_| Line::default()).collect();
+    for (index, entry) in q.workload.ops.iter().enumerate() {
+        let Some(line) = lines.get_mut(entry.site as usize) else { continue };
+        line.cpu += entry.cpu_ns as f64 * 1e-9 * q.host.cpu_scale;
+        line.gap += entry.gap_ns as f64 * 1e-9 * q.host.gap_scale;
+        if let Some(plan) = plan {
+            let (task, time) = (&plan.tasks[index], &plan.entries[index]);
+            add(&mut line.gpu, task, entry.count as f64);
+            let sigma = (time.sigma_shared * time.sigma_shared + time.sigma_own * time.sigma_own).sqrt();
+            line.spread += (time.device * sigma) + task.dispatch * entry.count as f64 * plan.dispatch_sigma;
+        }
+    }
+    let mut order: Vec<usize> = (0..lines.len()).filter(|i| lines[*i].cpu + lines[*i].gap > 0.0).collect();
+    order.sort_by(|a, b| {
+        let t = |i: &usize| lines[*i].cpu + lines[*i].gap;
+        t(b).total_cmp(&t(a)).then(a.cmp(b))
+    });
+    order.truncate(SHOWN);
+    order.into_iter().map(|i| lines[i].estimate(q, i, plan.is_some())).collect()
+}
+
+#[derive(Clone, Copy, Default)]
+struct Line {
+    cpu: f64,
+    gap: f64,
+    gpu: Breakdown,
+    spread: f64,
+}
+
+/// Host and device overlap within a line: the longer of dispatch and device time counts, as what it is.
+fn add(sum: &mut Breakdown, task: &Task, runs: f64) {
+    sum.host += (task.gap + task.on_host) * runs;
+    sum.transfer += (task.upload + task.download + task.upload_after) * runs;
+    if task.dispatch > task.device {
+        sum.launch += task.dispatch * runs;
+    } else {
+        match task.slot {
+            Slot::Compute => sum.compute += task.device * runs,
+            Slot::Launch => sum.launch += task.device * runs,
+            _ => sum.memory += task.device * runs,
+        }
+    }
+}
+
+impl Line {
+    fn estimate(&self, q: &Question, index: usize, on_gpu: bool) -> SiteEstimate {
+        let site = &q.workload.sites[index];
+        let time = Interval::log_normal(self.cpu + self.gap, HOST_SIGMA);
+        let total = self.gpu.total();
+        let sigma = if total > 0.0 {
+            ((self.spread * self.spread) + (self.gpu.transfer * TRANSFER_SIGMA) * (self.gpu.transfer * TRANSFER_SIGMA))
+                .sqrt()
+                / total
+        } else {
+            0.0
+        };
+        let gpu_time = on_gpu.then(|| Interval::log_normal(total, sigma));
+        let verdict = match gpu_time {
+            Some(g) if g.p50 > 0.0 => {
+                verdict_of(Interval { p10: time.p10 / g.p90, p50: time.p50 / g.p50, p90: time.p90 / g.p10 })
+            }
+            Some(_) => Verdict::Gpu,
+            None => Verdict::Unknown,
+        };
+        SiteEstimate {
+            file: site.file.clone(),
+            line: site.line,
+            text: site.text.clone(),
+            via: site.via.clone(),
+            time_s: time,
+            share: if q.host.wall > 0.0 { (time.p50 / q.host.wall).min(1.0) } else { 0.0 },
+            bound_by: gpu_time.and_then(|_| self.gpu.bound()),
+            verdict,
+            gpu_time_s: gpu_time,
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Workloads through the whole engine: figures counted by hand, and laws.
+
+use breakeven::answer::answer_request;
+use breakeven::estimate::{Estimate, Verdict};
+use breakeven::request::{Options, Request};
+use breakeven::workload::Workload;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn workload(wall_s: f64, ops: Value, order: Value) -> Workload {
+    let text = json!({
+        "format": "breakeven.workload/1",
+        "program": { "name": "test.py", "wall_ns": (wall_s * 1e9) as u64, "cpu": "test", "exit": { "code": 0 } },
+        "sites": [{ "file": "test.py", "line": 3, "function": "<module>", "text": "c = a @ b" }],
+        "ops": ops,
+        "order": order,
+    });
+    Workload::from_json(text.to_string().as_bytes()).unwrap()
+}
+
+fn ask(workload: Workload, options: Options) -> Estimate {
+    let request =
+        Request { today: "2026-11-21".into(), workload: Some(Box::new(workload)), options, ..Request::default() };
+    answer_request(&request).unwrap()
+}
+
+fn on(gpu: &str) -> Options {
+    Options { gpu: vec![gpu.into()], ..Options::default() }
+}
+
+fn product() -> Workload {
+    workload(
+        1.0,
+        json!([{
+            "site": 0, "name": "numpy.matmul", "op": { "matmul": { "m": 2000, "n": 2000, "k": 2000 } }, "dtype": "f64",
+            "count": 1, "read_bytes": 64_000_000, "written_bytes": 32_000_000, "cpu_ns": 900_000_000,
+            "host_input_bytes": 64_000_000, "host_input_count": 2
+        }]),
+        json!([0]),
+    )
+}
+
+fn add(n: u64, count: u64, cpu_ns: u64) -> Value {
+    json!([{
+        "site": 0, "name": "numpy.add", "op": { "elementwise": { "n": n, "inputs": 2, "flop_per_element": 1.0 } },
+        "dtype": "f64", "count": count, "read_bytes": n * 16, "written_bytes": n * 8, "cpu_ns": cpu_ns
+    }])
+}
+
+#[test]
+fn one_product_counts_as_by_hand() {
+    let e = ask(product(), on("h100-sxm5-80gb"));
+    assert_eq!(e.workload.flop, Some(1.6e10));
+    assert_eq!(e.workload.h2d_bytes, Some(64e6));
+    assert_eq!(e.workload.d2h_bytes, Some(0.0));
+    assert_eq!((e.workload.ops, e.workload.launches), (1, 1));
+    assert_eq!(e.workload.coverage, 1.0);
+}
+
+#[test]
+fn parts_sum_to_the_time_on_every_gpu() {
+    let e = ask(product(), Options::default());
+    assert!(e.estimates.len() >= 75);
+    for g in &e.estimates {
+        let (Some(t), Some(parts)) = (g.time_s, g.breakdown_s) else { continue };
+        assert!((parts.total() / t.p50 - 1.0).abs() < 1e-9, "{}: {parts:?} {t:?}", g.gpu);
+        assert!(t.p10 <= t.p50 && t.p50 <= t.p90, "{}: {t:?}", g.gpu);
+        let s = g.speedup.unwrap();
+        assert!(s.p10 <= s.p50 && s.p50 <= s.p90, "{}: {s:?}", g.gpu);
+    }
+}
+
+#[test]
+fn launches_of_one_element_are_linear_in_their_number() {
+    let time = |n: u64| {
+        let e = ask(
+            workload(n as f64 * 1e-6, add(1, n, n * 500), json!([[n, [0]]])),
+            Options { exclude_startup: true, ..on("t4") },
+        );
+        assert_eq!(e.workload.launches, n);
+        e.estimates[0].time_s.unwrap().p50
+    };
+    let (one, ten) = (time(100_000), time(1_000_000));
+    assert!((ten / one - 10.0).abs() < 0.1, "{one} {ten}");
+}
+
+#[test]
+fn tiny_arrays_stay_on_the_cpu() {
+    let e = ask(workload(0.5, add(10, 400_000, 400_000 * 600), json!([[400_000, [0]]])), Options::default());
+    assert_eq!(e.summary.verdict, Verdict::Cpu, "{}", e.summary.sentence);
+    assert_eq!(e.summary.wins_on, 0);
+}
+
+#[test]
+fn large_element_wise_work_wins() {
+    let e = ask(workload(60.0, add(50_000_000, 300, 59_000_000_000), json!([[300, [0]]])), Options::default());
+    assert_eq!(e.summary.verdict, Verdict::Gpu, "{}", e.summary.sentence);
+}
+
+#[test]
+fn plain_python_is_a_confident_cpu() {
+    let e = ask(workload(5.0, json!([]), json!([])), Options::default());
+    assert_eq!(e.summary.verdict, Verdict::Cpu, "{}", e.summary.sentence);
+    assert_eq!(e.workload.coverage, 1.0);
+    assert!(e.notes.iter().any(|n| n.code == "no-array-ops"));
+}
+
+#[test]
+fn what_is_not_understood_makes_the_verdict_unknown() {
+    let ops = json!([{ "site": 0, "name": "mystery", "op": "opaque", "dtype": "f64", "count": 10, "cpu_ns": 50_000_000_000u64 },
+        { "site": 0, "name": "numpy.add", "op": { "elementwise": { "n": 50_000_000, "inputs": 2, "flop_per_element": 1.0 } },
+          "dtype": "f64", "count": 50, "read_bytes": 800_000_000, "written_bytes": 400_000_000, "cpu_ns": 9_000_000_000u64 }]);
+    let e = ask(workload(60.0, ops, json!([[10, [0, 1, 1, 1, 1, 1]]])), on("h100-sxm5-80gb"));
+    assert!(e.workload.coverage < 0.2);
+    assert_eq!(e.summary.verdict, Verdict::Unknown, "{}", e.summary.sentence);
+}
+
+#[test]
+fn what_does_not_fit_has_no_time() {
+    let mut w = product();
+    w.program.peak_bytes = 100_000_000_000;
+    let e = ask(w, on("t4"));
+    let g = &e.estimates[0];
+    assert_eq!((g.fits, g.verdict, g.time_s), (Some(false), Verdict::Cpu, None));
+    assert!(e.summary.sentence.contains("not fit"), "{}", e.summary.sentence);
+}
+
+#[test]
+fn copying_at_each_call_is_never_faster() {
+    let w = workload(10.0, add(1_000_000, 1000, 9_000_000_000), json!([[1000, [0]]]));
+    let e = ask(w.clone(), on("t4"));
+    let g = &e.estimates[0];
+    assert!(g.naive_time_s.unwrap() > g.time_s.unwrap().p50);
+    let naive = ask(w, Options { policy: Some("naive".into()), ..on("t4") });
+    assert!((naive.estimates[0].time_s.unwrap().p50 / g.naive_time_s.unwrap() - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_named_cpu_is_modelled() {
+    let e = ask(product(), Options { cpu: Some("Ryzen 9 7950X".into()), ..on("t4") });
+    assert_eq!(e.baseline.basis, breakeven::interval::Basis::Modelled);
+    assert!(e.baseline.time_s.unwrap().p50 > 0.0);
+}
+
+#[test]
+fn start_up_can_be_left_out() {
+    let with = ask(product(), on("t4"));
+    let without = ask(product(), Options { exclude_startup: true, ..on("t4") });
+    let time = |e: &Estimate| e.estimates[0].time_s.unwrap().p50;
+    assert!(time(&without) < time(&with));
+    assert_eq!(without.estimates[0].breakdown_s.unwrap().startup, 0.0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn more_work_never_makes_the_gpu_faster(n in 1u64..10_000_000, count in 1u64..5000, k in 2u64..5) {
+        let time = |n: u64| {
+            let w = workload(1.0, add(n, count, 500_000_000), json!([[count, [0]]]));
+            ask(w, on("a100-sxm4-40gb")).estimates[0].time_s.unwrap().p50
+        };
+        prop_assert!(time(n * k) >= time(n) * (1.0 - 1e-9));
+    }
+
+    #[test]
+    fn any_recorded_time_gives_an_ordered_answer(wall in 0.001..1e5f64, cpu in 0u64..1 << 50, gap in 0u64..1 << 50, count in 1u64..1 << 40) {
+        let mut w = workload(wall, add(1000, count, cpu), json!([[count, [0]]]));
+        w.ops[0].gap_ns = gap;
+        let e = ask(w, on("t4"));
+        let g = &e.estimates[0];
+        let (t, s) = (g.time_s.unwrap(), g.speedup.unwrap());
+        prop_assert!(t.p10 >= 0.0 && t.p10 <= t.p50 && t.p50 <= t.p90 && t.p90.is_finite(), "{t:?}");
+        prop_assert!(s.p10 <= s.p50 && s.p50 <= s.p90 && s.p90.is_finite(), "{s:?}");
+    }
+}
