@@ -72,7 +72,8 @@ impl ArrayRef {
 /// | `k`, `size`, `sigma`, `mode`, `ord`, `compute_uv`, `method` | their callables | as Python prints it |
 ///
 /// `a[key] = value` is `numpy.ndarray.__setitem__` with inputs `a`, the arrays of the key, the value where it is an
-/// array; `outputs` holds the region that is written, with its shape, where the recorder knows it.
+/// array. A key of slices and whole numbers selects a region, which is the output, with its shape; without an output
+/// the key holds arrays (or a list).
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
     /// The dotted name, public or as the implementation names it; see [`super::canonical`].

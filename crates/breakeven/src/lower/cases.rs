@@ -16,6 +16,11 @@ fn run(name: &str, inputs: &[ArrayRef], outputs: &[ArrayRef], keywords: &[(&str,
     lower(&Call { name, inputs, outputs, keywords, scalar_result: outputs.is_empty() })
 }
 
+/// A call that returns nothing.
+fn in_place(name: &str, inputs: &[ArrayRef], outputs: &[ArrayRef]) -> Lowered {
+    lower(&Call { name, inputs, outputs, keywords: &[], scalar_result: false })
+}
+
 /// The op of a call on float64 arrays of these shapes; no output means a scalar result.
 fn op(name: &str, inputs: &[&[u64]], output: &[u64]) -> Op {
     op_with(name, inputs, output, &[])
@@ -120,9 +125,12 @@ fn places() {
     assert_eq!(get(&places, 30), Op::Gather { n: 30, source: 1000 });
     assert_eq!(get(&mask, 412), Op::Gather { n: 412, source: 1000 });
     assert_eq!(op("numpy.ndarray.__getitem__", &[&[1000]], &[500]), Op::View);
-    let set = |inputs: &[ArrayRef], out: &[u64]| run("numpy.ndarray.__setitem__", inputs, &[f64s(out)], &[]).op;
-    assert_eq!(set(&[a.clone(), places.clone()], &[1000]), Op::Scatter { n: 30, target: 1000, accumulate: false });
-    assert_eq!(set(&[a.clone(), mask], &[1000]), map(1000, 2, 1.0, false));
+    let set = |inputs: &[ArrayRef], out: &[u64]| {
+        let outputs = if out.is_empty() { vec![] } else { vec![f64s(out)] };
+        in_place("numpy.ndarray.__setitem__", inputs, &outputs).op
+    };
+    assert_eq!(set(&[a.clone(), places.clone()], &[]), Op::Scatter { n: 30, target: 1000, accumulate: false });
+    assert_eq!(set(&[a.clone(), mask], &[]), map(1000, 2, 1.0, false));
     assert_eq!(set(&[a.clone(), f64s(&[500])], &[500]), Op::Copy { n: 500, strided: true, inputs: 1 });
     assert_eq!(set(&[a], &[1000]), Op::Copy { n: 1000, strided: false, inputs: 0 });
 }
@@ -151,4 +159,124 @@ fn transforms_and_factors() {
 fn what_is_not_understood_says_so() {
     assert_eq!(op("numpy.no_such_thing", &[&[3]], &[3]), Op::Opaque);
     assert_eq!(run("numpy.add", &[of(Dtype::Other, &[3])], &[of(Dtype::Other, &[3])], &[]).op, Op::HostOnly);
+}
+
+#[test]
+fn einsum_and_tensordot() {
+    let einsum =
+        |letters, inputs: &[&[u64]], out: &[u64]| op_with("numpy.einsum", inputs, out, &[("subscripts", letters)]);
+    assert_eq!(einsum("ij,jk->ik", &[&[4, 5], &[5, 6]], &[4, 6]), matmul(4, 6, 5, 1));
+    assert_eq!(einsum("bij,bjk->bik", &[&[3, 4, 5], &[3, 5, 6]], &[3, 4, 6]), matmul(4, 6, 5, 3));
+    assert_eq!(einsum("ij,kj", &[&[4, 5], &[6, 5]], &[4, 6]), matmul(4, 6, 5, 1));
+    assert_eq!(einsum("i,i->i", &[&[7], &[7]], &[7]), map(7, 2, 1.0, false));
+    assert_eq!(einsum("ii->", &[&[7, 7]], &[]), Op::Reduce { n: 49, out: 1, flop_per_element: 1.0 });
+    assert_eq!(einsum("ij->ji", &[&[4, 5]], &[5, 4]), Op::Copy { n: 20, strided: true, inputs: 1 });
+    // Without letters the shapes have to do.
+    assert_eq!(op("numpy.einsum", &[&[3, 4, 5], &[3, 5, 6]], &[3, 4, 6]), matmul(4, 6, 5, 3));
+    assert_eq!(op("numpy.tensordot", &[&[3, 4, 5], &[4, 3, 2]], &[5, 2]), matmul(5, 2, 12, 1));
+}
+
+#[test]
+fn copies_and_views() {
+    let copy = |n, strided, inputs| Op::Copy { n, strided, inputs };
+    assert_eq!(op("numpy.concatenate", &[&[10, 4], &[20, 4]], &[30, 4]), copy(120, true, 2));
+    assert_eq!(op("numpy.tile", &[&[10]], &[30]), copy(30, true, 1));
+    assert_eq!(op("numpy.pad", &[&[10, 10]], &[12, 12]), copy(144, true, 1));
+    assert_eq!(op("numpy.roll", &[&[10, 10]], &[10, 10]), copy(100, true, 1));
+    assert_eq!(op("numpy.zeros", &[], &[50]), copy(50, false, 0));
+    assert_eq!(op("numpy.linspace", &[], &[50]), copy(50, false, 0));
+    assert_eq!(op("numpy.meshgrid", &[&[3], &[4]], &[4, 3]), copy(12, true, 2));
+    assert_eq!(op("numpy.ndarray.transpose", &[&[3, 4]], &[4, 3]), Op::View);
+    assert_eq!(op("numpy.ndarray.reshape", &[&[3, 4]], &[12]), Op::View);
+    assert_eq!(op_with("numpy.ndarray.ravel", &[&[3, 4]], &[12], &[("copied", "true")]), copy(12, false, 1));
+    let astype = [f64s(&[100])];
+    let single = run("numpy.ndarray.astype", &astype, &[of(Dtype::F32, &[100])], &[("copied", "true")]);
+    assert_eq!((single.op, single.read, single.written), (copy(100, false, 1), 800, 400));
+    // A transpose made contiguous crosses the memory.
+    let turned = ArrayRef { layout: Layout::F, ..f64s(&[3, 4]) };
+    let contiguous = run("numpy.ascontiguousarray", &[turned], &[f64s(&[3, 4])], &[("copied", "true")]);
+    assert_eq!(contiguous.op, copy(12, true, 1));
+}
+
+#[test]
+fn what_is_changed_in_place_is_written() {
+    let a = f64s(&[1000]);
+    let bytes = |name, inputs: &[ArrayRef]| {
+        let lowered = in_place(name, inputs, &[]);
+        (lowered.read, lowered.written)
+    };
+    assert_eq!(bytes("numpy.ndarray.fill", &[a.clone()]), (0, 8000));
+    assert_eq!(bytes("numpy.ndarray.sort", &[a.clone()]), (8000, 8000));
+    assert_eq!(bytes("numpy.random.Generator.shuffle", &[a.clone()]), (8000, 8000));
+    assert_eq!(bytes("numpy.copyto", &[a.clone(), f64s(&[10])]), (80, 8000));
+    // Thirty places of eight bytes and their values: read both, write thirty elements.
+    let places = of(Dtype::I64, &[30]);
+    assert_eq!(bytes("numpy.ndarray.__setitem__", &[a, places, f64s(&[30])]), (480, 240));
+}
+
+#[test]
+fn tables_and_counts() {
+    assert_eq!(
+        op("numpy.interp", &[&[50], &[9], &[9]], &[50]),
+        Op::Sort { kind: Sort::SearchSorted, rows: 50, width: 9 }
+    );
+    assert_eq!(op("numpy.digitize", &[&[50], &[9]], &[50]), Op::Sort { kind: Sort::SearchSorted, rows: 50, width: 9 });
+    assert_eq!(op("numpy.histogram", &[&[50, 4]], &[10]), Op::Sort { kind: Sort::Histogram, rows: 1, width: 200 });
+    assert_eq!(op("numpy.bincount", &[&[50]], &[10]), Op::Scatter { n: 50, target: 10, accumulate: true });
+    assert_eq!(
+        op_with("numpy.percentile", &[&[20, 300]], &[3, 20], &[("axis", "1")]),
+        Op::Sort { kind: Sort::Partition, rows: 20, width: 300 }
+    );
+    assert_eq!(op("numpy.trace", &[&[30, 20]], &[]), Op::Reduce { n: 20, out: 1, flop_per_element: 1.0 });
+    assert_eq!(op("numpy.cross", &[&[50, 3], &[50, 3]], &[50, 3]), map(150, 2, 3.0, false));
+    assert_eq!(op("numpy.gradient", &[&[6, 7]], &[6, 7]), map(42, 1, 5.0, false));
+    assert_eq!(op("numpy.clip", &[&[9]], &[9]), map(9, 1, 2.0, false));
+    assert_eq!(op("numpy.where", &[&[9], &[9], &[9]], &[9]), map(9, 3, 1.0, false));
+    assert_eq!(op("numpy.linalg.norm", &[&[30, 20]], &[]), Op::Reduce { n: 600, out: 1, flop_per_element: 2.0 });
+    let nuclear = op_with("numpy.linalg.norm", &[&[30, 20]], &[], &[("ord", "nuc")]);
+    assert_eq!(nuclear, Op::Factor { kind: Factor::Svdvals, m: 30, n: 20, rhs: 0, batch: 1 });
+}
+
+#[test]
+fn signals_and_images() {
+    use crate::workload::op::{Pass, Window};
+    let window = |kind, n, window| Op::Window { kind, pass: Pass::Forward, n, input: n, window };
+    assert_eq!(op("scipy.ndimage.convolve", &[&[64, 64], &[3, 3]], &[64, 64]), window(Window::Stencil, 4096, 9));
+    // sigma 2: radius ⌊8.5⌋, 17 taps along each of two axes.
+    let gaussian = op_with("scipy.ndimage.gaussian_filter", &[&[64, 64]], &[64, 64], &[("sigma", "2")]);
+    assert_eq!(gaussian, window(Window::Stencil, 4096, 34));
+    let median = op_with("scipy.ndimage.median_filter", &[&[64, 64]], &[64, 64], &[("size", "5")]);
+    assert_eq!(median, window(Window::Median, 4096, 25));
+    assert_eq!(
+        op("numpy.convolve", &[&[100], &[5]], &[104]),
+        Op::Convolution {
+            pass: Pass::Forward,
+            batch: 1,
+            cin: 1,
+            cout: 1,
+            groups: 1,
+            input: vec![100],
+            kernel: vec![5],
+            output: vec![104]
+        }
+    );
+    // Two transforms of 100 + 29 - 1 points there, one back.
+    assert_eq!(op("scipy.signal.fftconvolve", &[&[100], &[29]], &[128]), Op::Fft { kind: Fft::R2c, n: 128, batch: 3 });
+    assert_eq!(op("scipy.signal.lfilter", &[&[5, 100]], &[5, 100]), Op::Scan { rows: 5, width: 100 });
+    assert_eq!(op("scipy.fft.dct", &[&[5, 100]], &[5, 100]), Op::Fft { kind: Fft::R2c, n: 100, batch: 5 });
+    assert_eq!(op("numpy.fft.fftn", &[&[8, 8, 8]], &[8, 8, 8]), Op::Fft { kind: Fft::C2c, n: 512, batch: 1 });
+}
+
+#[test]
+fn distances_and_sparse_products() {
+    use crate::workload::op::Sparse;
+    assert_eq!(op("scipy.spatial.distance.cdist", &[&[30, 3], &[40, 3]], &[30, 40]), matmul(30, 40, 3, 1));
+    assert_eq!(op("scipy.spatial.distance.pdist", &[&[31, 3]], &[465]), matmul(31, 15, 3, 1));
+    let (data, indices, indptr) = (f64s(&[500]), of(Dtype::I32, &[500]), of(Dtype::I32, &[101]));
+    let product = |dense: &[u64], out: &[u64]| {
+        let inputs = [data.clone(), indices.clone(), indptr.clone(), f64s(dense)];
+        run("scipy.sparse.csr_matrix.__matmul__", &inputs, &[f64s(out)], &[]).op
+    };
+    assert_eq!(product(&[80], &[100]), Op::Sparse { kind: Sparse::Spmv, rows: 100, cols: 80, nnz: 500, n: 1 });
+    assert_eq!(product(&[80, 7], &[100, 7]), Op::Sparse { kind: Sparse::Spmm, rows: 100, cols: 80, nnz: 500, n: 7 });
 }

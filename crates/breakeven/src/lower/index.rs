@@ -51,31 +51,34 @@ pub(super) fn get_item(call: &Call) -> Op {
     }
 }
 
-/// `a[key] = value`: an array of places scatters, a mask chooses over the whole array, a slice is a copy.
+/// `a[key] = value`: a slice is a copy of what it selects, which the recorder passes as the result; without a result
+/// the key holds arrays: places scatter, a mask chooses over the whole array.
 pub(super) fn set_item(call: &Call) -> Op {
     let whole = call.input(0);
-    let key = call.inputs.get(1).filter(|key| key.is_index() && (call.inputs.len() > 2 || !is_value(call)));
-    match key {
+    if let Some(region) = call.outputs.first() {
+        let n = region.count();
+        let inputs = call.inputs.len().saturating_sub(1) as u32;
+        return Op::Copy { n, strided: n != whole || call.strided(), inputs };
+    }
+    match call.inputs.get(1).filter(|key| key.is_index()) {
         Some(mask) if mask.dtype == Dtype::Bool => element_choice(whole, call),
-        Some(places) => Op::Scatter { n: places.count(), target: whole, accumulate: false },
+        Some(places) => {
+            let rows = call.inputs.first().map_or(&[][..], |a| a.shape.get(1..).unwrap_or_default());
+            let keys = call.inputs[1..].iter().take_while(|a| a.is_index()).count();
+            // A single array of places chooses whole rows; one for each axis chooses elements.
+            let each = if keys == 1 { product(rows) } else { 1 };
+            Op::Scatter { n: places.count().saturating_mul(each), target: whole, accumulate: false }
+        }
+        // A list of places, which is no array: as many as there are values.
         None => {
-            let region = call.outputs.first().map_or(whole, super::ArrayRef::count);
-            let n = match call.inputs.get(1) {
-                Some(value) if call.outputs.is_empty() => value.count(),
-                _ => region,
-            };
-            Op::Copy { n, strided: n != whole || call.strided(), inputs: call.inputs.len().saturating_sub(1) as u32 }
+            Op::Scatter { n: call.inputs.get(1).map_or(1, super::ArrayRef::count), target: whole, accumulate: false }
         }
     }
 }
 
-/// Whether the one array after `a` is the value of a slice rather than the key: it has the type of `a`, and fits the
-/// region that is written.
-fn is_value(call: &Call) -> bool {
-    let (Some(a), Some(other)) = (call.inputs.first(), call.inputs.get(1)) else { return false };
-    let region = call.outputs.first().map_or(&a.shape, |o| &o.shape);
-    other.dtype == a.dtype
-        && product(&super::call::broadcast([region.as_slice(), other.shape.as_slice()])) == product(region)
+/// `copyto(a, b)`: every element of `a` written.
+pub(super) fn copy_into(call: &Call) -> Op {
+    Op::Copy { n: call.input(0), strided: call.strided(), inputs: call.inputs.len().saturating_sub(1) as u32 }
 }
 
 /// Every element of the results copied from the arrays read.

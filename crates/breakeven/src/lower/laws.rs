@@ -43,8 +43,7 @@ fn broadcasting() -> impl Strategy<Value = (Vec<u64>, Vec<u64>, Vec<u64>)> {
 const KEYWORDS: &[&str] = &["axis", "axes", "copied", "subscripts", "n", "size", "sigma", "truncate", "ord", "method"];
 
 fn keyword() -> impl Strategy<Value = (String, String)> {
-    let value =
-        prop_oneof![
+    let value = prop_oneof![
             select(
                 &[
                     "0",
@@ -90,7 +89,9 @@ proptest! {
         let lowered = lower(&call);
         prop_assert_eq!(&lowered, &lower(&call));
         let whole = |arrays: &[ArrayRef]| arrays.iter().fold(0_u64, |sum, a| sum.saturating_add(a.bytes()));
-        prop_assert!(lowered.read <= whole(&inputs) && lowered.written <= whole(&outputs));
+        prop_assert!(lowered.read <= whole(&inputs));
+        // Without results, what is changed in place is written.
+        prop_assert!(outputs.is_empty() || lowered.written <= whole(&outputs));
         if inputs.iter().chain(&outputs).any(|a| a.dtype == Dtype::Other) && callable(&name).is_none() {
             prop_assert_eq!(lowered.op, Op::HostOnly);
         }

@@ -17,6 +17,7 @@
 //! assert_eq!((lowered.read, lowered.written), (64_000_000, 32_000_000));
 //! ```
 
+mod bytes;
 mod call;
 mod callable;
 mod elementwise;
@@ -68,8 +69,7 @@ pub fn lower(call: &Call) -> Lowered {
         _ if call.inputs.iter().chain(call.outputs).any(|a| a.dtype == Dtype::Other) => Op::HostOnly,
         op => op,
     };
-    let sum = |arrays: &[ArrayRef]| arrays.iter().fold(0, |sum: u64, a| sum.saturating_add(a.bytes()));
-    let (read, written) = if op == Op::View { (0, 0) } else { (sum(call.inputs), sum(call.outputs)) };
+    let (read, written) = bytes::read_written(rule, call, &op);
     Lowered { dtype: dtype(&op, call), op, read, written }
 }
 

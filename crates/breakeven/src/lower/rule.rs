@@ -50,6 +50,8 @@ pub enum Rule {
     GetItem,
     /// `a[key] = value`.
     SetItem,
+    /// `copyto`: into the first array.
+    CopyInto,
     /// A copy.
     Copy,
     /// A copy in another order.
@@ -115,6 +117,7 @@ impl Rule {
             "scatter_add" => Self::ScatterAdd,
             "getitem" => Self::GetItem,
             "setitem" => Self::SetItem,
+            "copy_into" => Self::CopyInto,
             "copy" => Self::Copy,
             "rearrange" => Self::Rearrange,
             "fill" => Self::Fill,
@@ -181,6 +184,7 @@ impl Rule {
             Self::ScatterAdd => index::scatter(call, true),
             Self::GetItem => index::get_item(call),
             Self::SetItem => index::set_item(call),
+            Self::CopyInto => index::copy_into(call),
             Self::Copy => index::copy(call, call.strided()),
             Self::Rearrange => index::copy(call, true),
             Self::Fill => index::fill(call),
