@@ -16,6 +16,8 @@ mod write;
 
 #[cfg(test)]
 pub(crate) mod samples;
+#[cfg(test)]
+mod schema;
 
 pub use dtype::Dtype;
 pub use op::{Family, Op, Pass};
