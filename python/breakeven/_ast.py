@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 import os
 import sys
+import time
 
 from . import _native
 
@@ -47,6 +48,11 @@ _BUILTINS: dict[Any, str] = {abs: "absolute", divmod: "divmod", pow: "power", ro
 #: Builtins that read an array's values on the host.
 _READERS = frozenset((float, int, bool, complex, str, repr, print, list, tuple, set, sorted, sum, min, max, any, all))
 _READERS |= frozenset((zip, enumerate, map, filter, iter, format))
+#: The script's own clocks, and calls that wait.
+_CLOCKS = frozenset(
+    (time.time, time.time_ns, time.perf_counter, time.perf_counter_ns, time.monotonic, time.monotonic_ns)
+)
+_WAITS = frozenset((time.sleep, input))
 #: Functions whose result holds values that came from the host, unless they were given an array.
 _MAKERS = frozenset(
     f"numpy.{name}"
@@ -140,13 +146,18 @@ def _numpy() -> ModuleType | None:
     return module if _ndarray is not None else None
 
 
-def _before(function: Any, arguments: tuple[Any, ...]) -> tuple[int, str] | None:
+def _before(function: Any, arguments: tuple[Any, ...]) -> tuple[int, str, int] | None:
     """A token for `_after`, or None where `function` is no array op."""
-    if _numpy() is None:
-        return None
     try:
         name = _by_function.get(function)
     except TypeError:  # unhashable
+        return None
+    if function in _WAITS:
+        return 0, "", time.perf_counter_ns()
+    if function in _CLOCKS:
+        _native.marker(f"time.{function.__name__}")
+        return None
+    if _numpy() is None:
         return None
     if name is not None:
         if not any(isinstance(argument, _ndarray) for argument in arguments):
@@ -168,13 +179,16 @@ def _before(function: Any, arguments: tuple[Any, ...]) -> tuple[int, str] | None
         name = _public_name(function)
         if name is None:
             return None
-    return _native.enter(name), name
+    return _native.enter(name), name, 0
 
 
 def _after(
-    token: tuple[int, str], function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any] | None, result: Any
+    token: tuple[int, str, int], function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any] | None, result: Any
 ) -> None:
-    number, name = token
+    number, name, since = token
+    if since:
+        _native.idle(time.perf_counter_ns() - since)
+        return
     inputs = _arrays((getattr(function, "__self__", None), *arguments))
     if keywords:
         inputs += _arrays(value for key, value in keywords.items() if key != "out")
@@ -191,20 +205,20 @@ def _result(result: Any) -> Any:
     return () if result is None else result
 
 
-def _stored(target: Any, index: Any, value: Any, token: tuple[int, str] | None) -> tuple[int, str] | None:
+def _stored(target: Any, index: Any, value: Any, token: int | None) -> int | None:
     """Around `target[index] = value`: called before with no token, and after with the token that it gave."""
     if token is None:
         if _numpy() is None or not isinstance(target, _ndarray):
             return None
-        return _native.enter("numpy.ndarray.__setitem__"), ""
+        return _native.enter("numpy.ndarray.__setitem__")
     keys = index if isinstance(index, tuple) else (index,)
     region: Any = ()
     if all(key is None or key is ... or isinstance(key, (int, slice)) for key in keys):
         region = _ndarray.__getitem__(target, (*keys, ...) if not any(key is ... for key in keys) else index)
         if isinstance(value, _ndarray) and _same_memory(value, region):
-            _native.leave(token[0], (), None)  # `a[i] += b` has written through a view; storing it moves nothing
+            _native.leave(token, (), None)  # `a[i] += b` has written through a view; storing it moves nothing
             return None
-    _native.leave(token[0], (target, *_arrays((*keys, value))), region, None)
+    _native.leave(token, (target, *_arrays((*keys, value))), region, None)
     return None
 
 

@@ -16,6 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+#: Public functions that look at arrays and compute nothing.
+_QUESTIONS = ("get_", "find_best_", "is", "use_solver", "set_", "register_", "skip_backend")
 _SPARSE_TOOLS = "scipy.sparse._sparsetools"
 _done: set[str] = set()
 
@@ -48,11 +50,11 @@ def _functions(module: str) -> list[tuple[str, Any]]:
         products = [name for name in contents if name.endswith(("_matvec", "_matvecs", "_matmat"))]
         return [(f"scipy.sparse.{name}", contents[name]) for name in products]
     public = contents.get("__all__", ())
-    return [(f"{module}.{name}", contents[name]) for name in public if _plain(contents.get(name))]
+    return [(f"{module}.{name}", contents[name]) for name in public if _plain(contents.get(name), name)]
 
 
-def _plain(value: Any) -> bool:
-    return type(value).__name__ in ("function", "_Function") and not isinstance(value, _native.Named)
+def _plain(value: Any, name: str) -> bool:
+    return type(value).__name__ in ("function", "_Function") and not name.startswith(_QUESTIONS)
 
 
 def _named(function: Any, name: str) -> _native.Named:

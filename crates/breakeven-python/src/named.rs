@@ -34,6 +34,8 @@ impl Named {
         let outcome = function.call(args, kwargs);
         let reported = match &outcome {
             Ok(result) => {
+                // `leave` takes None for a call that raised; a function that fills its argument returns it too.
+                let result = if result.is_none() { PyTuple::empty(py).into_any() } else { result.clone() };
                 arrays(args, kwargs).and_then(|inputs| self.leave.bind(py).call1((token, inputs, result, kwargs)))
             }
             Err(_) => self.leave.bind(py).call1((token, PyTuple::empty(py), py.None())),
