@@ -1,0 +1,128 @@
+"""Figures that must come out of known scripts, to the digit, under each recorder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import running
+
+RECORDERS = pytest.mark.parametrize("recorder", ["native", "ast"])
+
+
+def record(source: str, recorder: str, folder: Path, code: int = 0) -> list[dict[str, Any]]:
+    """The workloads of a script's processes."""
+    script = folder / "script.py"
+    script.write_text(source)
+    outcome = running.traced(folder / "run", [str(script)], recorder, folder / "record")
+    assert outcome.code == code, outcome.err.decode()
+    return running.workloads(folder / "record")
+
+
+def entries(workload: dict[str, Any], family: str) -> list[dict[str, Any]]:
+    """Entries of one family."""
+    return [entry for entry in workload["ops"] if family in (entry["op"], *entry["op"])]
+
+
+@RECORDERS
+def test_matrix_product(recorder: str, tmp_path: Path) -> None:
+    (workload,) = record(
+        "import numpy as np\na = np.ones((2000, 2000))\nb = np.ones((2000, 2000))\nc = a @ b\n", recorder, tmp_path
+    )
+    (product,) = entries(workload, "matmul")
+    dims = product["op"]["matmul"]
+    assert 2 * dims["m"] * dims["n"] * dims["k"] * dims.get("batch", 1) == 16_000_000_000
+    assert product["dtype"] == "f64"
+    assert product["read_bytes"] == 2 * 32_000_000
+    assert product["written_bytes"] == 32_000_000
+    assert workload["sites"][product["site"]]["line"] == 4
+    assert workload["sites"][product["site"]]["text"] == "c = a @ b"
+
+
+@RECORDERS
+def test_host_made_arrays_are_copied_in(recorder: str, tmp_path: Path) -> None:
+    source = """import numpy as np
+np.save("a.npy", np.ones(1000))
+loaded = np.load("a.npy")
+listed = np.array([1.0] * 500)
+buffered = np.frombuffer(bytes(8 * 250))
+made = np.zeros(125)
+for a in (loaded, listed, buffered, made):
+    s = a * 2.0
+"""
+    (workload,) = record(source, recorder, tmp_path)
+    products = [entry for entry in workload["ops"] if entry["name"] == "numpy.multiply"]
+    copied = {entry["read_bytes"]: entry["host_input_bytes"] for entry in products}
+    assert copied == {8000: 8000, 4000: 4000, 2000: 2000, 1000: 0}
+
+
+@RECORDERS
+def test_loops_are_one_entry(recorder: str, tmp_path: Path) -> None:
+    source = "import numpy as np\na = np.ones(10)\nfor _ in range(5000):\n    a = a + 1.0\n"
+    (workload,) = record(source, recorder, tmp_path)
+    (added,) = [entry for entry in workload["ops"] if entry["name"] == "numpy.add"]
+    assert added["count"] == 5000
+    assert len(workload["order"]) < 10
+
+
+@RECORDERS
+def test_scipy_functions_are_one_op(recorder: str, tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    source = "import numpy as np\nimport scipy.linalg as la\na = np.eye(50) * 2\nla.cholesky(a)\nla.solve(a, a[0])\n"
+    (workload,) = record(source, recorder, tmp_path)
+    names = [(entry["name"], workload["sites"][entry["site"]]["line"]) for entry in workload["ops"]]
+    assert ("scipy.linalg.cholesky", 4) in names and ("scipy.linalg.solve", 5) in names
+    assert len(entries(workload, "factor")) == 2
+
+
+@RECORDERS
+@pytest.mark.parametrize("end", ["os._exit(3)", "sys.exit(3)", "os.abort()", "os.kill(os.getpid(), 9)"])
+def test_what_was_seen_is_kept(end: str, recorder: str, tmp_path: Path) -> None:
+    code = {"os.abort()": -6, "os.kill(os.getpid(), 9)": -9}.get(end, 3)
+    source = f"""import os, sys, time
+import numpy as np
+a = np.ones((10, 10))
+until = time.monotonic() + 1.5
+while time.monotonic() < until:
+    a @ a
+{end}
+"""
+    (workload,) = record(source, recorder, tmp_path, code)
+    assert entries(workload, "matmul")[0]["count"] > 1000
+    if code == 3:
+        assert entries(workload, "matmul")[0]["count"] % 1 == 0
+
+
+@RECORDERS
+def test_an_exit_without_clean_up_loses_nothing(recorder: str, tmp_path: Path) -> None:
+    source = "import os\nimport numpy as np\na = np.ones(7)\nfor _ in range(10):\n    a + a\nos._exit(0)\n"
+    (workload,) = record(source, recorder, tmp_path)
+    assert [entry["count"] for entry in workload["ops"] if entry["name"] == "numpy.add"] == [10]
+
+
+@RECORDERS
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_children_have_their_own_files(method: str, recorder: str, tmp_path: Path) -> None:
+    source = f"""import multiprocessing
+import numpy as np
+def work(n):
+    a = np.ones((n, n))
+    return float((a @ a)[0, 0])
+if __name__ == "__main__":
+    with multiprocessing.get_context("{method}").Pool(2) as pool:
+        assert pool.map(work, [20] * 8) == [20.0] * 8
+        pool.close()
+        pool.join()
+"""
+    workloads = record(source, recorder, tmp_path)
+    assert sum(entry["count"] for workload in workloads for entry in entries(workload, "matmul")) == 8
+    assert not entries(workloads[0], "matmul")
+
+
+@RECORDERS
+def test_the_scripts_own_clocks_are_markers(recorder: str, tmp_path: Path) -> None:
+    source = "import time\nimport numpy as np\nt = time.perf_counter()\nnp.ones(3) + 1\nd = time.perf_counter() - t\ntime.sleep(0.05)\n"
+    (workload,) = record(source, recorder, tmp_path)
+    assert [marker["clock"] for marker in workload["markers"]] == ["time.perf_counter"] * 2
+    assert 50_000_000 <= workload["program"]["idle_ns"] < 5_000_000_000
