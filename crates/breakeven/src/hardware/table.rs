@@ -25,7 +25,7 @@ impl<'r> Row<'r> {
 
     /// The field of column `n`.
     pub(super) fn text(&self, n: usize) -> &'r str {
-        self.fields.get(n).unwrap_or("")
+        self.fields.get(n).unwrap_or("").trim()
     }
 
     /// An error about this line. `what` says what was given and what is allowed.
@@ -77,7 +77,6 @@ pub(super) fn for_each_row(
         .has_headers(false)
         .comment(Some(b'#'))
         .flexible(true)
-        .trim(csv::Trim::All)
         .from_reader(text.as_bytes());
     let mut fields = csv::StringRecord::new();
     let mut first = true;
@@ -91,7 +90,7 @@ pub(super) fn for_each_row(
         }
         let row = Row { file, table: text, fields: &fields };
         if first {
-            if !fields.iter().eq(header.iter().copied()) {
+            if !fields.iter().map(str::trim).eq(header.iter().copied()) {
                 let given = fields.iter().take(header.len() + 1).collect::<Vec<_>>().join(",");
                 return Err(row
                     .error(format!("the first line is {}", shown(&given)))
