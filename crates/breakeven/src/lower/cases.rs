@@ -205,9 +205,9 @@ fn what_is_changed_in_place_is_written() {
         let lowered = in_place(name, inputs, &[]);
         (lowered.read, lowered.written)
     };
-    assert_eq!(bytes("numpy.ndarray.fill", &[a.clone()]), (0, 8000));
-    assert_eq!(bytes("numpy.ndarray.sort", &[a.clone()]), (8000, 8000));
-    assert_eq!(bytes("numpy.random.Generator.shuffle", &[a.clone()]), (8000, 8000));
+    assert_eq!(bytes("numpy.ndarray.fill", std::slice::from_ref(&a)), (0, 8000));
+    assert_eq!(bytes("numpy.ndarray.sort", std::slice::from_ref(&a)), (8000, 8000));
+    assert_eq!(bytes("numpy.random.Generator.shuffle", std::slice::from_ref(&a)), (8000, 8000));
     assert_eq!(bytes("numpy.copyto", &[a.clone(), f64s(&[10])]), (80, 8000));
     // Thirty places of eight bytes and their values: read both, write thirty elements.
     let places = of(Dtype::I64, &[30]);
