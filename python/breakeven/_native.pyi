@@ -23,8 +23,11 @@ def install(mechanisms: Sequence[str] | None = None) -> dict[str, str]:
 def undo() -> None:
     """Put back every pointer that is still ours."""
 
-def rescan() -> int:
-    """Hook ufuncs and array functions of modules imported since; returns how many were new."""
+def rescan() -> dict[str, str]:
+    """Hook what modules imported since hold: ufuncs, array functions, `numpy.random`. Returns as `install` does.
+
+    Call it after the import of `numpy.fft`, `numpy.random`, `numpy.linalg` and modules of SciPy.
+    """
 
 # Recording -------------------------------------------------------------------------------------------------------
 

@@ -56,6 +56,8 @@ def begin(kind: str) -> None:
     _native.on_library_code(os.path.dirname(os.path.abspath(__file__)) + os.sep)
     if kind == "native":
         _imports.after("numpy", _install)
+        for name in ("numpy.fft", "numpy.linalg", "numpy.random"):
+            _imports.after(name, _rescan)
         for name in _imports.SCIPY:
             _imports.after(name, _scipy)
     else:
@@ -85,6 +87,11 @@ def _install() -> None:
     """NumPy has just been imported: patch it, less what `BREAKEVEN_HOOKS` takes out (`-random,-alloc`)."""
     out = {word.strip().removeprefix("-") for word in os.environ.get(HOOKS, "").split(",") if word.strip()}
     _native.install([name for name in _native.MECHANISMS if name not in out])
+
+
+def _rescan() -> None:
+    """Parts of NumPy that it imports at their first use; before `_install` there is nothing to do."""
+    _native.rescan()
 
 
 def _scipy() -> None:

@@ -185,6 +185,11 @@ impl Buffers {
         (buffer, &mut self.groups)
     }
 
+    /// Forgets what lives; before a recording begins nothing is known of it.
+    pub(crate) fn forget(&mut self) {
+        *self = Self { groups: std::mem::take(&mut self.groups), ..Self::default() };
+    }
+
     /// Forgets who made what and how much lived; what is allocated now stays known, with values unknown.
     pub(crate) fn reset(&mut self) {
         self.live.values_mut().for_each(|buffer| buffer.group = None);

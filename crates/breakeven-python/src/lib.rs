@@ -1,10 +1,17 @@
 //! `breakeven._native`: records what NumPy does, in place, and answers through the engine.
-#![allow(dead_code, reason = "the hooks that use these come next")]
 
+mod api;
 mod ast;
 mod buffers;
+mod dump;
 mod engine;
+mod event;
+mod flush;
+mod gate;
+mod hooks;
 mod named;
+mod names;
+mod selftest;
 mod table;
 
 use pyo3::prelude::*;
@@ -12,12 +19,23 @@ use pyo3::prelude::*;
 /// The native module of the package `breakeven`.
 #[pymodule]
 mod _native {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use super::api::{
+        after_fork_child, calibrate, enter, event, flush, flush_every, host_made, host_read, idle, install, leave,
+        marker, on_library_code, recording, rescan, reset, set_program, snapshot, start, stop, undo, unseen,
+        unsupported,
+    };
     #[pymodule_export]
     use super::ast::{watch, watched, watched_host, watched_pick, watched_put_back, watched_store};
     #[pymodule_export]
     use super::engine::{answer, report};
     #[pymodule_export]
     use super::named::Named;
-    #[pymodule_export]
-    const __version__: &str = env!("CARGO_PKG_VERSION");
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("MECHANISMS", pyo3::types::PyTuple::new(module.py(), super::hooks::install::MECHANISMS)?)
+    }
 }

@@ -76,6 +76,10 @@ pub(crate) struct Entry {
     pub(crate) thread: u32,
     /// `axis`, where the call gave one.
     pub(crate) axis: Option<i32>,
+    /// The result is a scalar.
+    pub(crate) scalar_result: bool,
+    /// The result has memory of its own, though it could have been a view.
+    pub(crate) copied: bool,
     /// Its arrays, as in a key.
     pub(crate) arrays: Box<[u64]>,
     /// Shapes are rounded.
@@ -176,13 +180,24 @@ impl Table {
 
     fn insert(&mut self, words: &[u64], site: u32, rounded: bool) -> u32 {
         let (name, thread, axis) = what(words[0]);
+        let (scalar_result, copied) = (words[0] & SCALAR != 0, words[0] & COPIED != 0);
         let arrays: Box<[u64]> = words[HEAD..].into();
         // Two adds on one line are one entry: the format knows lines, not instructions.
         let fresh = self.entries.len() as u32;
         let same = [&[words[0], site.into()], &words[HEAD..]].concat();
         let entry = *self.same.entry(same.into()).or_insert(fresh);
         if entry == fresh {
-            self.entries.push(Entry { name, site, thread, axis, arrays, rounded, ..Entry::default() });
+            self.entries.push(Entry {
+                name,
+                site,
+                thread,
+                axis,
+                scalar_result,
+                copied,
+                arrays,
+                rounded,
+                ..Entry::default()
+            });
         }
         *self.shapes_at.entry(words[..HEAD].into()).or_default() += 1;
         let key = self.keys.len() as u32;
@@ -225,6 +240,11 @@ impl Table {
     }
 }
 
+/// Bit of the first word: the result is a scalar.
+pub(crate) const SCALAR: u64 = 1 << 56;
+/// Bit of the first word: the result has memory of its own, though it could have been a view.
+pub(crate) const COPIED: u64 = 1 << 57;
+
 /// The first word of a key: name, thread, and `axis` where the call gave one.
 #[inline]
 pub(crate) const fn what_word(name: u32, thread: u16, axis: Option<i32>) -> u64 {
@@ -237,7 +257,7 @@ pub(crate) const fn what_word(name: u32, thread: u16, axis: Option<i32>) -> u64 
 }
 
 const fn what(word: u64) -> (u32, u32, Option<i32>) {
-    let axis = match word >> 48 {
+    let axis = match word >> 48 & 0xff {
         0 => None,
         axis => Some(axis as i32 - 65),
     };

@@ -1,0 +1,274 @@
+//! From the table to a workload, and to a file.
+
+use crate::buffers::HOST;
+use crate::event::Recorder;
+use crate::table::{self, ArrayWord};
+use breakeven::lower::{ArrayRef, Call, Layout, lower};
+use breakeven::workload::{Buffer, Dtype, Entry, FORMAT, Marker, Program, Site, Unseen, Workload};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+
+/// Characters of a source line that are kept.
+const LINE: usize = 200;
+/// Source files above this size are not read for their lines.
+const SOURCE_BYTES: u64 = 10 << 20;
+
+/// The workload so far. `ticks_per_ns` is the recorder's clock, `wall_ticks` how long it has recorded.
+pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) -> Workload {
+    let ns = |ticks: u64| (ticks as f64 / ticks_per_ns) as u64;
+    let threads = recorder.table.entries().iter().any(|e| e.thread != recorder.table.entries()[0].thread);
+    let ops = recorder
+        .table
+        .entries()
+        .iter()
+        .map(|e| {
+            let callee = recorder.names.callee(e.name);
+            let arrays: Vec<_> = table::arrays(&e.arrays).collect();
+            let side = |output: bool| -> Vec<ArrayRef> {
+                arrays.iter().filter(|(a, _)| a.output == output).map(|&(a, dims)| array_ref(a, dims)).collect()
+            };
+            let (inputs, outputs) = (side(false), side(true));
+            let axis = e.axis.map(|axis| axis.to_string());
+            let mut keywords: Vec<_> = callee.keywords.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+            keywords.extend(axis.as_deref().map(|axis| ("axis", axis)));
+            keywords.extend(e.copied.then_some(("copied", "true")));
+            let call = Call {
+                name: &callee.name,
+                inputs: &inputs,
+                outputs: &outputs,
+                keywords: &keywords,
+                scalar_result: e.scalar_result,
+            };
+            let lowered = lower(&call);
+            Entry {
+                site: e.site,
+                name: callee.name.clone(),
+                op: lowered.op,
+                dtype: lowered.dtype,
+                count: e.count,
+                read_bytes: lowered.read,
+                written_bytes: lowered.written,
+                cpu_ns: ns(e.own_ticks),
+                // The hook itself runs between two calls; it is no time of the script's.
+                gap_ns: ns(e.gap_ticks).saturating_sub((e.count as f64 * recorder.hook_ns) as u64),
+                host_input_bytes: e.host_input_bytes,
+                host_input_count: e.host_input_count,
+                kernels: 0,
+                phase: None,
+                device: None,
+                stream: None,
+                thread: threads.then_some(e.thread),
+                pid: None,
+                rank: None,
+                shapes: (!arrays.is_empty())
+                    .then(|| format!("{}{}", if e.rounded { "~" } else { "" }, shapes(&arrays))),
+                layout: layout(&inputs),
+            }
+        })
+        .collect();
+    Workload {
+        format: FORMAT.to_owned(),
+        program: program(recorder, ns(wall_ticks), ns(recorder.idle_ticks)),
+        sites: with_text(recorder.sites.list()),
+        ops,
+        order: recorder.order.clone().finish(),
+        buffers: buffers(recorder),
+        markers: recorder
+            .markers
+            .iter()
+            .map(|m| Marker { clock: m.clock.clone(), site: m.site, position: m.position, at_ns: ns(m.ticks) })
+            .collect(),
+        unseen: recorder
+            .unseen
+            .iter()
+            .map(|((reason, text), &(ns, count))| Unseen { reason: reason.clone(), text: text.clone(), ns, count })
+            .collect(),
+        optional_fields: Vec::new(),
+    }
+}
+
+fn program(recorder: &Recorder, wall_ns: u64, idle_ns: u64) -> Program {
+    let mut fields = recorder.program.clone();
+    fields.entry("name").or_insert_with(|| "".into());
+    fields.entry("wall_ns").or_insert(wall_ns.into());
+    // `set_program` has checked that the fields fit.
+    let program: Program = serde_json::from_value(fields.into()).unwrap_or_default();
+    Program {
+        events: recorder.events,
+        hook_ns: recorder.hook_ns,
+        idle_ns: program.idle_ns.saturating_add(idle_ns),
+        peak_bytes: recorder.buffers.peak_bytes(),
+        ..program
+    }
+}
+
+fn buffers(recorder: &Recorder) -> Vec<Buffer> {
+    let groups = recorder.buffers.groups().iter();
+    groups
+        .map(|g| Buffer {
+            producer: (g.producer != HOST).then_some(g.producer),
+            bytes: g.bytes,
+            count: g.count,
+            peak_live: g.peak_live,
+            first_use: g.first_use,
+            last_use: g.last_use,
+            host_touches: g.host_touches,
+            role: None,
+            pinned: false,
+        })
+        .collect()
+}
+
+fn array_ref(array: ArrayWord, dims: &[u64]) -> ArrayRef {
+    ArrayRef {
+        dtype: dtype(array.type_num, array.itemsize),
+        item_bytes: array.itemsize,
+        shape: dims.to_vec(),
+        layout: match array {
+            ArrayWord { c_contiguous: true, .. } => Layout::C,
+            ArrayWord { f_contiguous: true, .. } => Layout::F,
+            _ => Layout::Strided,
+        },
+    }
+}
+
+/// The type with NumPy's type number (`NPY_TYPES`), whose C integers differ in size between platforms.
+fn dtype(type_num: u8, itemsize: u32) -> Dtype {
+    match (type_num, itemsize) {
+        (0, _) => Dtype::Bool,
+        (1 | 3 | 5 | 7 | 9, 1) => Dtype::I8,
+        (1 | 3 | 5 | 7 | 9, 2) => Dtype::I16,
+        (1 | 3 | 5 | 7 | 9, 4) => Dtype::I32,
+        (1 | 3 | 5 | 7 | 9, 8) => Dtype::I64,
+        (2 | 4 | 6 | 8 | 10, 1) => Dtype::U8,
+        (2 | 4 | 6 | 8 | 10, 2) => Dtype::U16,
+        (2 | 4 | 6 | 8 | 10, 4) => Dtype::U32,
+        (2 | 4 | 6 | 8 | 10, 8) => Dtype::U64,
+        (23, _) => Dtype::F16,
+        (11, _) => Dtype::F32,
+        (12, _) => Dtype::F64,
+        (14, _) => Dtype::C64,
+        (15, _) => Dtype::C128,
+        _ => Dtype::Other,
+    }
+}
+
+fn shapes(arrays: &[(ArrayWord, &[u64])]) -> String {
+    let one = |&(a, dims): &(ArrayWord, &[u64])| {
+        let dims: Vec<_> = dims.iter().map(u64::to_string).collect();
+        (a.output, format!("[{}]", dims.join(",")))
+    };
+    let side = |output| {
+        let of_side: Vec<_> = arrays.iter().map(one).filter(|(o, _)| *o == output).map(|(_, text)| text).collect();
+        of_side.join(" ")
+    };
+    format!("{} -> {}", side(false), side(true)).trim().to_owned()
+}
+
+fn layout(inputs: &[ArrayRef]) -> Option<String> {
+    let has = |layout| inputs.iter().any(|a| a.layout == layout);
+    if has(Layout::Strided) { Some("strided".to_owned()) } else { has(Layout::F).then(|| "f".to_owned()) }
+}
+
+/// The sites with their source lines, each file read once; lines of files that are gone stay empty.
+fn with_text(sites: &[Site]) -> Vec<Site> {
+    let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut text = |site: &Site| -> Option<String> {
+        let lines = files.entry(site.file.clone()).or_insert_with_key(|file| source(file));
+        let line = lines.get((site.line as usize).checked_sub(1)?)?;
+        Some(line.trim().chars().take(LINE).collect())
+    };
+    let lines: Vec<_> = sites.iter().map(|site| text(site).unwrap_or_default()).collect();
+    sites.iter().zip(lines).map(|(site, text)| Site { text, ..site.clone() }).collect()
+}
+
+fn source(file: &str) -> Vec<String> {
+    let small = std::fs::metadata(file).is_ok_and(|m| m.is_file() && m.len() <= SOURCE_BYTES);
+    let bytes = if small { std::fs::read(file).unwrap_or_default() } else { Vec::new() };
+    String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()
+}
+
+/// Writes a workload: to a temporary file beside `path`, then a rename, so that no reader sees half of it.
+pub(crate) fn write(workload: &Workload, path: &Path) -> std::io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let temporary = path.with_file_name(name);
+    let result = (|| {
+        let mut file = std::io::BufWriter::new(std::fs::File::create(&temporary)?);
+        serde_json::to_writer(&mut file, workload)?;
+        file.flush()?;
+        std::fs::rename(&temporary, path)
+    })();
+    if result.is_err() {
+        let _ = std::fs::remove_file(&temporary);
+    }
+    result
+}
+
+/// Whether these fields can stand in `program`; a message where they cannot.
+pub(crate) fn check_program(fields: &serde_json::Map<String, serde_json::Value>) -> Result<(), String> {
+    let mut whole = fields.clone();
+    whole.entry("name").or_insert_with(|| "".into());
+    whole.entry("wall_ns").or_insert(0.into());
+    serde_json::from_value::<Program>(whole.into()).map(drop).map_err(|e| e.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Memory, Timing};
+    use breakeven::workload::Op;
+
+    const DOUBLES: ArrayWord =
+        ArrayWord { type_num: 12, ndim: 2, output: false, c_contiguous: true, f_contiguous: false, itemsize: 8 };
+
+    fn product(recorder: &mut Recorder, line: u32) {
+        let name = recorder.names.intern("numpy.matmul");
+        let mut call = crate::event::Call::default();
+        call.begin(name, 1, [1, line.into(), 0]);
+        for (address, output) in [(1 << 20, false), (2 << 20, false), (3 << 20, true)] {
+            let memory = Memory { address, bytes: 32_000_000, output };
+            call.array(ArrayWord { output, ..DOUBLES }, [2000, 2000].into_iter(), Some(memory));
+        }
+        let timing = Timing { own: 300, gap: 30 };
+        assert!(recorder.record(&mut call, timing, |sites| {
+            sites.intern(Site { file: "no such file".into(), line, function: "f".into(), ..Site::default() })
+        }));
+    }
+
+    #[test]
+    fn a_product_has_its_dims_and_copies_in_once() {
+        let mut recorder = Recorder::default();
+        product(&mut recorder, 3);
+        product(&mut recorder, 3);
+        let workload = workload(&recorder, 3.0, 3000);
+        let [entry] = workload.ops.as_slice() else { panic!("{:?}", workload.ops) };
+        assert_eq!(entry.op, Op::Matmul { m: 2000, n: 2000, k: 2000, batch: 1, bias: false });
+        assert_eq!((entry.count, entry.cpu_ns, entry.gap_ns), (2, 200, 20));
+        assert_eq!((entry.host_input_bytes, entry.host_input_count), (64_000_000, 2));
+        assert_eq!((entry.read_bytes, entry.written_bytes), (64_000_000, 32_000_000));
+        assert_eq!(entry.shapes.as_deref(), Some("[2000,2000] [2000,2000] -> [2000,2000]"));
+        assert_eq!(workload.program.wall_ns, 1000);
+        assert_eq!(workload.program.peak_bytes, 96_000_000);
+    }
+
+    #[test]
+    fn what_is_written_can_be_read() {
+        let mut recorder = Recorder::default();
+        product(&mut recorder, 3);
+        recorder.unseen("hook-off", "the hook of buffer is off", 0);
+        let workload = workload(&recorder, 1.0, 5);
+        let path = std::env::temp_dir().join(format!("breakeven-dump-{}.json", std::process::id()));
+        write(&workload, &path).unwrap();
+        let back: Workload = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(back, workload);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_leaves_nothing() {
+        let workload = workload(&Recorder::default(), 1.0, 0);
+        assert!(write(&workload, Path::new("/proc/no/such/file.json")).is_err());
+    }
+}

@@ -1,0 +1,335 @@
+//! The one way by which calls reach the table: native hooks, the AST recorder and library wrappers all end here.
+//!
+//! A recorder fills a [`Call`], closes its [`Thread`]'s frame and hands both to [`Recorder::record`].
+
+use crate::buffers::Buffers;
+use crate::names::{Kind, Names};
+use crate::table::{ArrayWord, HEAD, Table, what_word};
+use breakeven::workload::Site;
+use breakeven::workload::sequence::Sequence;
+use std::collections::BTreeMap;
+
+/// Arrays of one call whose shapes are kept; the memory of the others still counts.
+const MAX_ARRAYS: usize = 16;
+/// Clock reads kept one by one.
+const MAX_MARKERS: usize = 4096;
+
+/// The memory behind an array: address and bytes of the buffer that its chain of views ends in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Memory {
+    /// First byte of the buffer.
+    pub(crate) address: usize,
+    /// Size of the whole buffer, as far as is known.
+    pub(crate) bytes: u64,
+    /// The call wrote it.
+    pub(crate) output: bool,
+}
+
+/// Where a call came from, as three words that are equal for equal places; all 0 when not known.
+pub(crate) type Place = [u64; HEAD - 1];
+
+/// One call, as described by a recorder. Reused, so that no event allocates.
+#[derive(Debug, Default)]
+pub(crate) struct Call {
+    words: Vec<u64>,
+    memory: Vec<Memory>,
+    arrays: usize,
+    host_writes: bool,
+}
+
+impl Call {
+    /// Begins a new description.
+    #[inline]
+    pub(crate) fn begin(&mut self, name: u32, thread: u16, place: Place) {
+        self.words.clear();
+        self.memory.clear();
+        self.arrays = 0;
+        self.host_writes = false;
+        self.words.push(what_word(name, thread, None));
+        self.words.extend_from_slice(&place);
+    }
+
+    /// The call named another function, known only now.
+    pub(crate) fn rename(&mut self, name: u32) {
+        self.words[0] = self.words[0] & !u64::from(u32::MAX) | u64::from(name);
+    }
+
+    /// `axis` was given.
+    #[inline]
+    pub(crate) fn axis(&mut self, axis: i32) {
+        self.words[0] |= what_word(0, 0, Some(axis));
+    }
+
+    /// The result is a scalar.
+    #[inline]
+    pub(crate) fn scalar_result(&mut self) {
+        self.words[0] |= crate::table::SCALAR;
+    }
+
+    /// The host may write to the first array from now on.
+    pub(crate) fn host_writes(&mut self) {
+        self.host_writes = true;
+    }
+
+    /// Whether the result is a scalar.
+    #[inline]
+    pub(crate) fn has_scalar_result(&self) -> bool {
+        self.words.first().is_some_and(|word| word & crate::table::SCALAR != 0)
+    }
+
+    /// An array, with its dims and the memory behind it.
+    #[inline]
+    pub(crate) fn array(&mut self, array: ArrayWord, dims: impl Iterator<Item = u64>, memory: Option<Memory>) {
+        if self.arrays < MAX_ARRAYS {
+            self.arrays += 1;
+            self.words.push(array.pack());
+            self.words.extend(dims);
+        }
+        self.memory.extend(memory);
+    }
+
+    /// Whether an output has memory that no input has.
+    fn copied(&self) -> bool {
+        let shared = |output: &Memory| self.memory.iter().any(|m| !m.output && m.address == output.address);
+        self.memory.iter().any(|m| m.output && !shared(m))
+    }
+}
+
+/// What a thread is in the middle of.
+#[derive(Debug)]
+pub(crate) struct Thread {
+    /// Small and unique; 0 until its first event.
+    pub(crate) id: u16,
+    depth: u32,
+    /// Bit by depth: a call inside was recorded, or is made of recorded ones.
+    composite: u64,
+    /// Inside a call that is one op.
+    closed: bool,
+    last_end: u64,
+    /// The last event gave a scalar that the host has not been seen to read.
+    pub(crate) unread_scalar: bool,
+    /// Name and beginning of the library call that Python told of.
+    pub(crate) outside: (u32, u64),
+}
+
+/// The time of one event, ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Timing {
+    /// In the call.
+    pub(crate) own: u64,
+    /// On the host since the event before.
+    pub(crate) gap: u64,
+}
+
+impl Thread {
+    /// Calls within calls that are told apart.
+    const DEEPEST: u32 = 64;
+
+    /// A thread that has done nothing.
+    pub(crate) const fn new() -> Self {
+        Self { id: 0, depth: 0, composite: 0, closed: false, last_end: 0, unread_scalar: false, outside: (0, 0) }
+    }
+
+    /// The same thread, doing nothing.
+    pub(crate) fn reset(&mut self) {
+        *self = Self { id: self.id, ..Self::new() };
+    }
+
+    /// A call begins; false when it is part of a call that is one op (then there is no `leave`).
+    #[inline]
+    pub(crate) fn enter(&mut self, atomic: bool) -> bool {
+        if self.closed || self.depth == Self::DEEPEST {
+            return false;
+        }
+        self.closed = atomic;
+        self.composite &= !(1 << self.depth);
+        self.depth += 1;
+        true
+    }
+
+    /// The innermost call ran from `began` to `ended`. `None` when it was made of calls that are recorded already.
+    ///
+    /// `since` is when recording began; time before it is nobody's gap.
+    #[inline]
+    pub(crate) fn leave(&mut self, began: u64, ended: u64, since: u64) -> Option<Timing> {
+        self.closed = false;
+        self.depth = self.depth.saturating_sub(1);
+        if self.composite >> self.depth & 1 == 1 {
+            self.mark_outer();
+            return None;
+        }
+        Some(Timing { own: ended.saturating_sub(began), gap: began.saturating_sub(self.last_end.max(since)) })
+    }
+
+    /// The call that just ended was recorded, and its time is spoken for.
+    #[inline]
+    pub(crate) fn recorded(&mut self, ended: u64, scalar: bool) {
+        self.last_end = ended;
+        self.unread_scalar = scalar;
+        self.mark_outer();
+    }
+
+    #[inline]
+    fn mark_outer(&mut self) {
+        if self.depth > 0 {
+            self.composite |= 1 << (self.depth - 1);
+        }
+    }
+}
+
+/// The script read a clock.
+#[derive(Clone, Debug)]
+pub(crate) struct Marker {
+    /// `time.perf_counter`.
+    pub(crate) clock: String,
+    /// Index of the site.
+    pub(crate) site: u32,
+    /// Events before it.
+    pub(crate) position: u64,
+    /// Ticks since the start.
+    pub(crate) ticks: u64,
+}
+
+/// Interned sites.
+#[derive(Debug, Default)]
+pub(crate) struct Sites {
+    list: Vec<Site>,
+    index: BTreeMap<(String, u32, String, Option<String>), u32>,
+}
+
+impl Sites {
+    /// The index of a site, the same for the same place.
+    pub(crate) fn intern(&mut self, site: Site) -> u32 {
+        let key = (site.file.clone(), site.line, site.function.clone(), site.via.clone());
+        let fresh = self.list.len() as u32;
+        let index = *self.index.entry(key).or_insert(fresh);
+        if index == fresh {
+            self.list.push(site);
+        }
+        index
+    }
+
+    /// All of them.
+    pub(crate) fn list(&self) -> &[Site] {
+        &self.list
+    }
+}
+
+/// Everything recorded in this process.
+#[derive(Default)]
+pub(crate) struct Recorder {
+    /// What was called.
+    pub(crate) names: Names,
+    /// Entries.
+    pub(crate) table: Table,
+    /// Memory.
+    pub(crate) buffers: Buffers,
+    /// Places.
+    pub(crate) sites: Sites,
+    /// Entries in the order they ran.
+    pub(crate) order: Sequence,
+    /// Length of `order`.
+    pub(crate) events: u64,
+    /// Clock reads.
+    pub(crate) markers: Vec<Marker>,
+    /// (reason, text) → (ns, count).
+    pub(crate) unseen: BTreeMap<(String, String), (u64, u64)>,
+    /// Sleeping and waiting for input.
+    pub(crate) idle_ticks: u64,
+    /// Ticks when recording began, 0 when it is off; and all ticks of recordings that ended.
+    pub(crate) started: u64,
+    /// See `started`.
+    pub(crate) recorded_ticks: u64,
+    /// Cost of one event as calibrated, ns.
+    pub(crate) hook_ns: f64,
+    /// Fields of `program` that the package set.
+    pub(crate) program: serde_json::Map<String, serde_json::Value>,
+}
+
+impl Recorder {
+    /// Counts a call; false when it is no event (the host reads what never left it).
+    pub(crate) fn record(&mut self, call: &mut Call, timing: Timing, site: impl FnOnce(&mut Sites) -> u32) -> bool {
+        let position = self.events;
+        let kind = self.names.kind(call.words[0] as u32);
+        if kind == Kind::HostReads
+            && let Some(&Memory { address, bytes, .. }) = call.memory.first()
+        {
+            let resident = self.buffers.host_read(address, bytes, position);
+            if call.host_writes {
+                self.buffers.host_written(address, bytes, position);
+            }
+            if !resident {
+                return false;
+            }
+        }
+        let moves = match kind {
+            Kind::Nothing => return false,
+            Kind::MaybeView if call.arrays == 0 => return false,
+            Kind::Op => true,
+            Kind::MaybeView | Kind::HostMakes => {
+                let copied = call.copied();
+                if copied {
+                    call.words[0] |= crate::table::COPIED;
+                }
+                copied
+            }
+            Kind::HostReads | Kind::Host => false,
+        };
+        let index = self.table.entry(&call.words, || site(&mut self.sites));
+        let entry = self.table.get_mut(index);
+        entry.count += 1;
+        entry.own_ticks += timing.own;
+        entry.gap_ticks += timing.gap;
+        if moves {
+            let from_host = kind == Kind::HostMakes && call.memory.iter().all(|m| m.output);
+            for memory in &call.memory {
+                if memory.output {
+                    self.buffers.written(memory.address, memory.bytes, index, from_host, position);
+                } else {
+                    let missing = self.buffers.read(memory.address, memory.bytes, position);
+                    entry.host_input_bytes += missing;
+                    entry.host_input_count += u64::from(missing > 0);
+                }
+            }
+        }
+        self.order.push(index);
+        self.events += 1;
+        true
+    }
+
+    /// The script read a clock; `site` is asked for the first [`MAX_MARKERS`] only, the others are counted.
+    pub(crate) fn marker(&mut self, clock: &str, now: u64, site: impl FnOnce() -> Option<Site>) {
+        if self.markers.len() >= MAX_MARKERS {
+            self.unseen("marker-limit", "clock reads after the first 4096 are only counted", 0);
+        } else if let Some(site) = site() {
+            let (site, ticks) = (self.sites.intern(site), self.wall_ticks(now));
+            self.markers.push(Marker { clock: clock.to_owned(), site, position: self.events, ticks });
+        }
+    }
+
+    /// Something ran and was not seen as ops.
+    pub(crate) fn unseen(&mut self, reason: &str, text: &str, ns: u64) {
+        let (total, count) = self.unseen.entry((reason.to_owned(), text.to_owned())).or_default();
+        *total = total.saturating_add(ns);
+        *count += 1;
+    }
+
+    /// Ticks recorded until `now`, which is while recording.
+    pub(crate) fn wall_ticks(&self, now: u64) -> u64 {
+        self.recorded_ticks + if self.started == 0 { 0 } else { now.saturating_sub(self.started) }
+    }
+
+    /// Forgets what was recorded. Names keep their indices, buffers stay known, `program` stays.
+    pub(crate) fn reset(&mut self, now: u64) {
+        let old = std::mem::take(self);
+        *self = Self {
+            names: old.names,
+            buffers: old.buffers,
+            hook_ns: old.hook_ns,
+            program: old.program,
+            started: now,
+            ..Self::default()
+        };
+        self.buffers.reset();
+    }
+}

@@ -1,0 +1,311 @@
+//! The innermost user frame: the one outside site-packages, the standard library and this package.
+//!
+//! Python's public frame API makes a frame object for every frame it is asked about. Where the interpreter's internal
+//! layout is known (CPython 3.10 to 3.13) and a check at installation finds the same frames both ways, frames are read
+//! in place instead.
+
+use crate::event::Place;
+use breakeven::lower::canonical;
+use breakeven::workload::Site;
+use pyo3::ffi::{self, PyObject};
+use pyo3::prelude::*;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// Frames looked at before giving up.
+const DEEPEST: usize = 1000;
+/// Marks a place whose second word is a line number, not an instruction.
+const LINE: u64 = 1 << 63;
+
+static READ_IN_PLACE: AtomicBool = AtomicBool::new(false);
+
+/// Which code is the user's.
+#[derive(Default)]
+pub(crate) struct Codes {
+    known: HashMap<usize, bool>,
+    /// The last answer, because most events come from where the one before did.
+    last: (usize, bool),
+    /// Code objects that were asked about; held so that no other object takes their address.
+    held: Vec<Py<PyAny>>,
+    /// File name prefixes that are not the user's.
+    library: Vec<String>,
+}
+
+impl Codes {
+    /// Adds prefixes and forgets what was decided before.
+    pub(crate) fn add_library(&mut self, prefixes: impl IntoIterator<Item = String>) {
+        self.library.extend(prefixes.into_iter().filter(|prefix| !prefix.is_empty()));
+        self.known.clear();
+        self.last = (0, false);
+    }
+
+    fn is_library(&self, file: &str) -> bool {
+        file.starts_with("<frozen ")
+            || file.starts_with("<__array_function__")
+            || file.contains("/site-packages/")
+            || file.contains("/dist-packages/")
+            || self.library.iter().any(|prefix| file.starts_with(prefix.as_str()))
+    }
+
+    /// Whether the code object at this address is the user's.
+    ///
+    /// # Safety
+    /// `code` is a live code object and the interpreter's lock is held.
+    #[inline]
+    unsafe fn is_user(&mut self, code: *mut PyObject) -> bool {
+        let address = code as usize;
+        if self.last.0 == address {
+            return self.last.1;
+        }
+        let answer = match self.known.get(&address) {
+            Some(&answer) => answer,
+            // SAFETY: by contract.
+            None => unsafe { self.decide(code) },
+        };
+        self.last = (address, answer);
+        answer
+    }
+
+    #[cold]
+    unsafe fn decide(&mut self, code: *mut PyObject) -> bool {
+        // SAFETY: by contract; the pending exception is put aside while attributes are read.
+        let py = unsafe { Python::assume_attached() };
+        let _aside = Aside::new(py);
+        // SAFETY: a live object; a new reference is taken and kept.
+        let code = unsafe { Bound::from_borrowed_ptr(py, code) };
+        let file = code.getattr("co_filename").and_then(|name| name.extract::<String>());
+        let user = file.is_ok_and(|file| !self.is_library(&file));
+        self.known.insert(code.as_ptr() as usize, user);
+        self.held.push(code.unbind());
+        user
+    }
+}
+
+/// Puts a pending exception aside and back.
+pub(super) struct Aside<'py>(Option<PyErr>, Python<'py>);
+
+impl<'py> Aside<'py> {
+    pub(super) fn new(py: Python<'py>) -> Self {
+        Self(PyErr::take(py), py)
+    }
+}
+
+impl Drop for Aside<'_> {
+    fn drop(&mut self) {
+        if let Some(error) = self.0.take() {
+            error.restore(self.1);
+        }
+    }
+}
+
+/// Where internal frames keep what we read, by version (`pycore_frame.h`, `pystate.h`).
+#[cfg(all(Py_3_11, not(Py_3_14)))]
+mod layout {
+    /// `PyThreadState` → (3.11, 3.12) its `cframe`, (3.13) the innermost frame.
+    pub(super) const THREAD: usize = if cfg!(Py_3_13) { 72 } else { 56 };
+    /// `_PyCFrame` → the innermost frame.
+    pub(super) const CURRENT: Option<usize> = if cfg!(Py_3_13) {
+        None
+    } else if cfg!(Py_3_12) {
+        Some(0)
+    } else {
+        Some(8)
+    };
+    /// `_PyInterpreterFrame` → its code object, the frame before, the current instruction, who owns it.
+    pub(super) const CODE: usize = if cfg!(Py_3_12) { 0 } else { 32 };
+    pub(super) const PREVIOUS: usize = if cfg!(Py_3_12) { 8 } else { 48 };
+    pub(super) const INSTRUCTION: usize = 56;
+    pub(super) const OWNER: usize = if cfg!(Py_3_12) { 70 } else { 69 };
+    /// `FRAME_OWNED_BY_CSTACK`: no Python frame.
+    pub(super) const C_STACK: u8 = 3;
+    /// `PyCodeObject` → its first instruction.
+    pub(super) const FIRST_INSTRUCTION: usize = if cfg!(Py_3_13) {
+        200
+    } else if cfg!(Py_3_12) {
+        192
+    } else {
+        184
+    };
+}
+
+/// `PyThreadState`, `PyFrameObject` of 3.10 (`cpython/frameobject.h`).
+#[cfg(not(Py_3_11))]
+mod layout {
+    pub(super) const THREAD: usize = 24;
+    pub(super) const PREVIOUS: usize = 24;
+    pub(super) const CODE: usize = 32;
+    pub(super) const LAST_INSTRUCTION: usize = 96;
+}
+
+/// Calls `visit` with (code, instruction offset in bytes) from the innermost frame outwards until it says stop.
+///
+/// # Safety
+/// The interpreter's lock is held and [`agrees`] has found the layout to be right.
+#[cfg(all(Py_3_10, not(Py_3_14)))]
+#[inline(always)]
+unsafe fn walk_in_place(mut visit: impl FnMut(*mut PyObject, i32) -> bool) {
+    // SAFETY: the fields of the running thread's frames, at the offsets of this CPython version. Frames below the
+    // running one change only while it runs, which it does not while we do.
+    unsafe {
+        let field = |at: *const u8, offset: usize| at.add(offset).cast::<*const u8>().read();
+        let mut frame = field(ffi::PyThreadState_Get().cast(), layout::THREAD);
+        #[cfg(Py_3_11)]
+        if let Some(current) = layout::CURRENT
+            && !frame.is_null()
+        {
+            frame = field(frame, current);
+        }
+        for _ in 0..DEEPEST {
+            if frame.is_null() {
+                return;
+            }
+            let code = field(frame, layout::CODE);
+            #[cfg(Py_3_11)]
+            let (python, offset) = {
+                let first = code as usize + layout::FIRST_INSTRUCTION;
+                let at = field(frame, layout::INSTRUCTION) as usize;
+                (frame.add(layout::OWNER).read() != layout::C_STACK, at.wrapping_sub(first) as i32)
+            };
+            #[cfg(not(Py_3_11))]
+            let (python, offset) = (true, frame.add(layout::LAST_INSTRUCTION).cast::<i32>().read() * 2);
+            if python && visit(code.cast_mut().cast(), offset) {
+                return;
+            }
+            frame = field(frame, layout::PREVIOUS);
+        }
+    }
+}
+
+#[cfg(not(all(Py_3_10, not(Py_3_14))))]
+unsafe fn walk_in_place(_: impl FnMut(*mut PyObject, i32) -> bool) {}
+
+/// Walks by the public API; `visit` gets the frame, outermost last.
+fn walk<'py>(py: Python<'py>, mut visit: impl FnMut(&Bound<'py, PyAny>) -> PyResult<bool>) -> PyResult<()> {
+    // SAFETY: the lock is held; the result is borrowed, or null where no Python code runs.
+    let mut frame = unsafe { Bound::from_borrowed_ptr_or_opt(py, ffi::PyEval_GetFrame().cast()) };
+    for _ in 0..DEEPEST {
+        let Some(current) = frame else { break };
+        if visit(&current)? {
+            break;
+        }
+        let back = current.getattr("f_back")?;
+        frame = (!back.is_none()).then_some(back);
+    }
+    Ok(())
+}
+
+/// Whether reading in place gives the frames that the public API gives, all the way out; from then on it is used.
+pub(crate) fn check(py: Python<'_>) -> bool {
+    let known = py.version_info() >= (3, 10) && py.version_info() < (3, 14) && cfg!(target_pointer_width = "64");
+    let same_build = (py.version_info().major, py.version_info().minor) == (3, built_for());
+    let agree = known && same_build && agrees(py).unwrap_or(false);
+    READ_IN_PLACE.store(agree, Relaxed);
+    agree
+}
+
+/// Minor version of Python whose layout was compiled in.
+const fn built_for() -> u8 {
+    if cfg!(Py_3_13) {
+        13
+    } else if cfg!(Py_3_12) {
+        12
+    } else if cfg!(Py_3_11) {
+        11
+    } else {
+        10
+    }
+}
+
+fn agrees(py: Python<'_>) -> PyResult<bool> {
+    let mut public = Vec::new();
+    walk(py, |frame| {
+        let last: i32 = frame.getattr("f_lasti")?.extract()?;
+        public.push((frame.getattr("f_code")?.as_ptr() as usize, last));
+        Ok(false)
+    })?;
+    let mut read = Vec::new();
+    // SAFETY: this is the check itself, of memory that exists: the gate has let this version in, and its offsets were
+    // taken from its headers. The walk ends at the first difference.
+    unsafe {
+        walk_in_place(|code, offset| {
+            let same = public.get(read.len()) == Some(&(code as usize, offset));
+            read.push((code as usize, offset));
+            !same
+        });
+    }
+    Ok(!public.is_empty() && public == read)
+}
+
+/// Where the running call comes from: user code, instruction (or line), the library code it called; 0 where unknown.
+///
+/// # Safety
+/// The interpreter's lock is held.
+#[inline]
+pub(super) unsafe fn place(codes: &mut Codes) -> Place {
+    let mut found = [0; 3];
+    if READ_IN_PLACE.load(Relaxed) {
+        // SAFETY: `check` found the layout to be right; code objects of running frames live.
+        unsafe {
+            walk_in_place(|code, offset| {
+                if codes.is_user(code) {
+                    found[0] = code as u64;
+                    found[1] = u64::from(offset as u32);
+                    return true;
+                }
+                found[2] = code as u64;
+                false
+            });
+        }
+    } else {
+        // SAFETY: by contract.
+        let py = unsafe { Python::assume_attached() };
+        let _aside = Aside::new(py);
+        // A frame that cannot be read leaves the place unknown.
+        let _ = walk(py, |frame| {
+            let code = frame.getattr("f_code")?;
+            // SAFETY: a live code object, held by its frame.
+            if unsafe { codes.is_user(code.as_ptr()) } {
+                found[0] = code.as_ptr() as u64;
+                found[1] = LINE | frame.getattr("f_lineno")?.extract::<u64>().unwrap_or(0);
+                return Ok(true);
+            }
+            found[2] = code.as_ptr() as u64;
+            Ok(false)
+        });
+    }
+    if found[0] == 0 { [0; 3] } else { found }
+}
+
+/// The same place for people: file, line, function, and the public name of the library function in between.
+pub(crate) fn site(py: Python<'_>, codes: &mut Codes) -> Site {
+    let _aside = Aside::new(py);
+    let mut site = Site::default();
+    let mut via = None;
+    let walked = walk(py, |frame| {
+        let code = frame.getattr("f_code")?;
+        // SAFETY: a live code object, held by its frame.
+        if !unsafe { codes.is_user(code.as_ptr()) } {
+            via = Some(frame.clone());
+            return Ok(false);
+        }
+        site.file = code.getattr("co_filename")?.extract()?;
+        site.line = frame.getattr("f_lineno")?.extract().unwrap_or(0);
+        site.function = function(&code)?;
+        Ok(true)
+    });
+    if walked.is_ok() && !site.file.is_empty() {
+        site.via = via.and_then(|frame| library_name(&frame).ok());
+    }
+    site
+}
+
+fn function(code: &Bound<'_, PyAny>) -> PyResult<String> {
+    code.getattr("co_qualname").or_else(|_| code.getattr("co_name"))?.extract()
+}
+
+fn library_name(frame: &Bound<'_, PyAny>) -> PyResult<String> {
+    let module: String = frame.getattr("f_globals")?.get_item("__name__")?.extract()?;
+    let code = frame.getattr("f_code")?;
+    Ok(canonical(&format!("{module}.{}", function(&code)?)).into_owned())
+}

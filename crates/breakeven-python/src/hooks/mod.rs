@@ -1,0 +1,28 @@
+//! Native hooks: NumPy's own function pointers, replaced in place by trampolines that call the original and note what
+//! went in and came out. A file per mechanism.
+//!
+//! What holds for all of them:
+//! - the interpreter's lock is held whenever a trampoline but the allocator's runs (free-threaded builds are refused);
+//! - the original pointer is stored before the hook is published, and hooks are never unloaded;
+//! - a trampoline takes no reference to its arguments, leaves a pending exception and `errno` alone, and a panic in
+//!   our part ends recording, not the script.
+#![expect(unsafe_code, reason = "function pointers of another library are replaced and called; see each SAFETY note")]
+
+pub(crate) mod allocator;
+mod array;
+pub(crate) mod clock;
+pub(crate) mod frames;
+pub(crate) mod install;
+mod lock;
+mod methods;
+pub(crate) mod outside;
+mod patch;
+mod platform;
+mod random;
+mod scalar;
+mod slots;
+pub(crate) mod state;
+mod time;
+mod ufunc;
+
+pub(crate) use platform::is_main_interpreter;

@@ -1,0 +1,171 @@
+//! Events that come from Python: the AST recorder's, and library functions wrapped there.
+
+use super::array::{add_input, add_output, as_array};
+use super::state::{self, State, finish, with_thread};
+use super::{allocator, clock};
+use breakeven::workload::Site;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString, PyTuple};
+
+/// Marks a place that is an index into the sites, not a code object.
+const SITE: u64 = 1 << 63;
+/// Keywords that shapes do not tell.
+const KEYWORDS: [&str; 14] = [
+    "axis",
+    "axes",
+    "subscripts",
+    "k",
+    "n",
+    "size",
+    "sigma",
+    "mode",
+    "ord",
+    "order",
+    "compute_uv",
+    "method",
+    "copied",
+    "kernel_size",
+];
+
+/// Keywords worth keeping, as Python prints them.
+pub(crate) fn keywords(given: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, String)>> {
+    let mut kept = Vec::new();
+    for (name, value) in given.into_iter().flatten() {
+        let Ok(name) = name.extract::<String>() else { continue };
+        let plain = value.is_none()
+            || value.is_instance_of::<PyInt>()
+            || value.is_instance_of::<PyFloat>()
+            || value.is_instance_of::<PyBool>()
+            || value.is_instance_of::<PyString>()
+            || value.is_instance_of::<PyTuple>();
+        if plain && KEYWORDS.contains(&name.as_str()) {
+            let text: String = value.str()?.extract()?;
+            if text.len() <= 200 {
+                kept.push((name, text));
+            }
+        }
+    }
+    Ok(kept)
+}
+
+/// One op that ended just now and took `ns`.
+pub(crate) fn event(
+    py: Python<'_>,
+    name: &str,
+    keywords: Vec<(String, String)>,
+    inputs: &Bound<'_, PyTuple>,
+    outputs: &Bound<'_, PyTuple>,
+    ns: u64,
+    site: Site,
+) {
+    if !state::recording() {
+        return;
+    }
+    let ended = clock::now();
+    let own = (ns as f64 * clock::ticks_per_ns()) as u64;
+    with_thread(|thread| {
+        if !thread.enter(true) {
+            return;
+        }
+        let Some(timing) = thread.leave(ended.saturating_sub(own), ended, state::since()) else { return };
+        state::with(py, |state| {
+            let State { recorder, call, .. } = state;
+            let name = recorder.names.intern_with(name, keywords);
+            let site = recorder.sites.intern(site);
+            call.begin(name, thread.id, [SITE | u64::from(site), 0, 0]);
+            // SAFETY: the tuples are held by the caller.
+            unsafe {
+                inputs.iter().for_each(|input| add_input(call, input.as_ptr()));
+                outputs.iter().for_each(|output| add_output(call, output.as_ptr()));
+            }
+            allocator::drain(&mut recorder.buffers);
+            if recorder.record(call, timing, |_| site) {
+                thread.recorded(ended, call.has_scalar_result());
+            }
+            state.flush_if_due(ended);
+        });
+    });
+}
+
+/// Begins a library call that is one op; 0 where it is part of another.
+pub(crate) fn enter(py: Python<'_>, name: &str) -> u64 {
+    if !state::recording() {
+        return 0;
+    }
+    let Some(name) = state::with(py, |state| state.recorder.names.intern(name)) else { return 0 };
+    let entered = with_thread(|thread| {
+        let entered = thread.enter(true);
+        if entered {
+            thread.outside = (name, clock::now());
+        }
+        entered
+    });
+    u64::from(entered == Some(true))
+}
+
+/// Ends it. Nothing is recorded where the call raised: then there is neither input nor result.
+pub(crate) fn leave(
+    py: Python<'_>,
+    token: u64,
+    inputs: &Bound<'_, PyTuple>,
+    result: &Bound<'_, PyAny>,
+    keywords: impl FnOnce() -> PyResult<Vec<(String, String)>>,
+) -> PyResult<()> {
+    if token == 0 {
+        return Ok(());
+    }
+    let ended = clock::now();
+    let keywords = keywords()?;
+    let Some((mut name, began)) = with_thread(|thread| thread.outside) else { return Ok(()) };
+    if !keywords.is_empty() {
+        state::with(py, |state| {
+            let plain = state.recorder.names.callee(name).name.clone();
+            name = state.recorder.names.intern_with(&plain, keywords);
+        });
+    }
+    finish(py, name, began, ended, |call| {
+        // SAFETY: the caller holds the tuple and the result.
+        unsafe {
+            inputs.iter().for_each(|input| add_input(call, input.as_ptr()));
+            add_output(call, result.as_ptr());
+        }
+        !(result.is_none() && inputs.is_empty())
+    });
+    Ok(())
+}
+
+/// The values of this array come from the host.
+pub(crate) fn host_made(array: &Bound<'_, PyAny>) {
+    let py = array.py();
+    // SAFETY: the caller holds the object.
+    if let Some(array) = unsafe { as_array(array.as_ptr()) } {
+        let memory = array.memory(true);
+        state::with(py, |state| {
+            let State { recorder, .. } = state;
+            allocator::drain(&mut recorder.buffers);
+            recorder.buffers.host_written(memory.address, memory.bytes, recorder.events);
+        });
+    }
+}
+
+/// The host reads the values of this array, or of the scalar that the last op gave.
+pub(crate) fn host_read(value: &Bound<'_, PyAny>) {
+    let (py, now) = (value.py(), clock::now());
+    let Some(name) = state::with(py, |state| state.recorder.names.intern("numpy.ndarray.item")) else { return };
+    // SAFETY: the caller holds the object.
+    if let Some(array) = unsafe { as_array(value.as_ptr()) } {
+        if state::recording() && with_thread(|thread| thread.enter(true)) == Some(true) {
+            finish(py, name, now, now, |call| {
+                array.add_to(call, false);
+                true
+            });
+        }
+    } else if state::recording() {
+        // SAFETY: as above.
+        unsafe {
+            if super::array::is_scalar(value.as_ptr()) {
+                super::scalar::read(name, value.as_ptr(), || ());
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What the operating system says about an address: may it be written, and whose code is it?
+
+use std::ffi::{CStr, c_void};
+
+/// Mapped memory of this process, as far as its contents matter for patching.
+pub(super) struct Mappings(Vec<Mapping>);
+
+struct Mapping {
+    start: usize,
+    end: usize,
+    writable: bool,
+    executable: bool,
+}
+
+impl Mappings {
+    /// Reads them now. Empty where the system does not tell, so that nothing is patched there.
+    pub(super) fn read() -> Self {
+        let text = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+        Self(text.lines().filter_map(mapping).collect())
+    }
+
+    /// Whether a pointer at `address` may be written.
+    pub(super) fn is_writable(&self, address: usize) -> bool {
+        let end = address.saturating_add(size_of::<usize>());
+        self.0.iter().any(|m| m.writable && m.start <= address && end <= m.end)
+    }
+
+    fn is_executable(&self, address: usize) -> bool {
+        self.0.iter().any(|m| m.executable && (m.start..m.end).contains(&address))
+    }
+
+    /// Whether `function` is code of NumPy or of Python itself.
+    pub(super) fn is_trusted(&self, function: *const c_void) -> bool {
+        self.is_executable(function as usize)
+            && object_file(function).is_some_and(|file| {
+                let name = file.rsplit('/').next().unwrap_or(&file);
+                file.contains("/numpy/") || name.starts_with("libpython") || name.starts_with("python")
+            })
+    }
+}
+
+fn mapping(line: &str) -> Option<Mapping> {
+    let mut fields = line.split_ascii_whitespace();
+    let (start, end) = fields.next()?.split_once('-')?;
+    let permissions = fields.next()?.as_bytes();
+    Some(Mapping {
+        start: usize::from_str_radix(start, 16).ok()?,
+        end: usize::from_str_radix(end, 16).ok()?,
+        writable: permissions.get(1) == Some(&b'w'),
+        executable: permissions.get(2) == Some(&b'x'),
+    })
+}
+
+/// Path of the file that `address` was loaded from.
+fn object_file(address: *const c_void) -> Option<String> {
+    // SAFETY: an all-zero `Dl_info` is valid; `dladdr` only compares `address` and fills `info` where it returns
+    // non-zero, with a name that lives as long as the object is loaded. It is copied at once.
+    unsafe {
+        let mut info: libc::Dl_info = std::mem::zeroed();
+        if libc::dladdr(address, &raw mut info) == 0 || info.dli_fname.is_null() {
+            return None;
+        }
+        Some(CStr::from_ptr(info.dli_fname).to_string_lossy().into_owned())
+    }
+}
+
+/// Whether this is the interpreter that the process started with.
+pub(crate) fn is_main_interpreter(_: pyo3::Python<'_>) -> bool {
+    // SAFETY: the lock is held; both calls only read.
+    unsafe { pyo3::ffi::PyInterpreterState_GetID(pyo3::ffi::PyInterpreterState_Get()) == 0 }
+}
+
+/// `errno`, put back when dropped.
+pub(super) struct Errno(libc::c_int);
+
+impl Errno {
+    /// As it is now.
+    #[inline]
+    pub(super) fn save() -> Self {
+        // SAFETY: the address of the running thread's `errno` is always valid.
+        Self(unsafe { *location() })
+    }
+}
+
+impl Drop for Errno {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: as above.
+        unsafe { *location() = self.0 }
+    }
+}
+
+#[inline]
+unsafe fn location() -> *mut libc::c_int {
+    // SAFETY: a libc call without arguments.
+    #[cfg(target_os = "linux")]
+    unsafe {
+        libc::__errno_location()
+    }
+    // SAFETY: as above.
+    #[cfg(not(target_os = "linux"))]
+    unsafe {
+        libc::__error()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_what_it_is() {
+        let maps = Mappings::read();
+        let local = 0usize;
+        assert!(maps.is_writable(&raw const local as usize));
+        assert!(!maps.is_writable(Mappings::read as fn() -> Mappings as usize));
+        assert!(!maps.is_writable(0));
+        assert!(maps.is_executable(Mappings::read as fn() -> Mappings as usize));
+        assert!(!maps.is_trusted(Mappings::read as fn() -> Mappings as *const c_void));
+    }
+}

@@ -1,0 +1,40 @@
+//! The script's own clock reads, sleeping, and waiting for input.
+
+use super::clock;
+use super::frames;
+use super::state::{self, guard};
+use pyo3::ffi::PyObject;
+use pyo3::prelude::*;
+
+/// Calls a clock of module `time` and notes that the script read it.
+pub(super) fn clock(name: u32, original: impl FnOnce() -> *mut PyObject) -> *mut PyObject {
+    let result = original();
+    guard(|| {
+        // SAFETY: Python calls trampolines with its lock held.
+        let py = unsafe { Python::assume_attached() };
+        state::with(py, |state| {
+            let state::State { recorder, codes, .. } = state;
+            let clock = recorder.names.callee(name).name.clone();
+            recorder.marker(&clock, clock::now(), || {
+                let site = frames::site(py, codes);
+                // What the standard library reads for itself is none of the script's clocks; `timeit` is.
+                let own = site.via.as_deref().is_none_or(|via| via.starts_with("timeit."));
+                (own && !site.file.is_empty()).then_some(site)
+            });
+        });
+    });
+    result
+}
+
+/// Calls something that waits, and notes for how long.
+pub(super) fn idle(original: impl FnOnce() -> *mut PyObject) -> *mut PyObject {
+    let began = clock::now();
+    let result = original();
+    let ticks = clock::now().saturating_sub(began);
+    guard(|| {
+        // SAFETY: as above; the original has returned with the lock held.
+        let py = unsafe { Python::assume_attached() };
+        state::with(py, |state| state.recorder.idle_ticks += ticks);
+    });
+    result
+}
