@@ -222,10 +222,9 @@ fn break_even(q: &Question, out: &Outcome, options: &Options) -> BreakEven {
     let cpu = Growth { fixed: (q.cpu.time.p50 - ops - shift).max(0.0), grows: ops };
     let gpu = gpu_time(&out.plan, q.workload, out.parts.startup, out.parts.total());
     match crossing(cpu, &gpu) {
-        Some(scale) => BreakEven {
-            scale: Some(scale),
-            describes: format!("at {} the work of each operation", words::times(scale)),
-        },
+        Some(scale) => {
+            BreakEven { scale: Some(scale), describes: format!("{} the work of each operation", words::times(scale)) }
+        }
         None if gpu(1e-4) < cpu.at(1e-4) => BreakEven { scale: None, describes: "always: nothing is fixed".to_owned() },
         None => {
             let why = match out.parts.bound() {

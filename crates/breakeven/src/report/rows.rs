@@ -25,7 +25,7 @@ pub(super) fn gpus(e: &Estimate, top: usize) -> Table {
     let b = &e.baseline;
     if b.time_s.is_some() {
         table.row(vec![
-            format!("CPU: {}", words::printable(&b.device, 40)),
+            cpu(&b.device),
             known(b.time_s.map(words::time)),
             "1×".to_owned(),
             known(b.cost_usd.map(words::cost)),
@@ -41,6 +41,14 @@ pub(super) fn gpus(e: &Estimate, top: usize) -> Table {
         table.row(gpu(g));
     }
     table
+}
+
+/// `CPU: AMD EPYC 7763`, or plainly `CPU` where it has no name.
+fn cpu(name: &str) -> String {
+    match words::printable(name, 40) {
+        name if name.is_empty() || name == "the CPU" => "CPU".to_owned(),
+        name => format!("CPU: {name}"),
+    }
 }
 
 fn gpu(g: &GpuEstimate) -> Vec<String> {
@@ -141,9 +149,10 @@ pub(super) fn remarks(e: &Estimate) -> Vec<String> {
     }
     if let Some(even) = &g.break_even {
         let describes = words::printable(even.describes.trim_end_matches('.'), 200);
-        lines.push(match describes.strip_prefix("never") {
-            Some(why) => format!("Never breaks even{why}."),
-            None => format!("Breaks even at {describes}."),
+        lines.push(match (describes.strip_prefix("never"), describes.strip_prefix("always")) {
+            (Some(why), _) => format!("Never breaks even{why}."),
+            (_, Some(why)) => format!("Wins at any size{why}."),
+            _ => format!("Breaks even at {describes}."),
         });
     }
     if let Some(why) = e.formula.as_ref().and_then(|f| f.differs_because.as_ref()) {
@@ -156,7 +165,7 @@ pub(super) fn remarks(e: &Estimate) -> Vec<String> {
 pub(super) fn coverage(e: &Estimate) -> String {
     let w = &e.workload;
     let amounts = [
-        (w.ops > 0).then(|| format!("{} ops", words::count(w.ops))),
+        (w.ops > 0 && e.formula.is_none()).then(|| format!("{} ops", words::count(w.ops))),
         (w.launches > 0).then(|| format!("{} launches", words::count(w.launches))),
         w.flop.map(words::flop),
         w.bytes.map(|b| format!("{} moved", words::bytes(b))),

@@ -1,0 +1,83 @@
+//! Arguments of `run` and `show`.
+
+use super::{OptionArgs, ReportArgs};
+use clap::{Args, ValueEnum};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Arguments of `show`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  breakeven show heat.breakeven.json --gpu l4,h100 --spot\n  \
+    breakeven show rank*.breakeven.json.gz --format markdown --output report.md")]
+pub(crate) struct ShowArgs {
+    /// Saved workloads (gzip is accepted); several are merged into one
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) options: OptionArgs,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+}
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+#[command(
+    override_usage = "breakeven run [OPTIONS] SCRIPT [ARGS]...\n       breakeven run [OPTIONS] -m MODULE [ARGS]..."
+)]
+#[command(after_help = "\
+stdout belongs to the script: the text report goes to stderr; json and markdown need --output or --report-fd.
+The script's exit code, or the signal that killed it, is passed on. Options of breakeven come before the script.
+
+Examples:
+  breakeven run heat.py --steps 500
+  breakeven run --gpu l4,h100 --save heat.breakeven.json heat.py
+  breakeven run --format json --output report.json -m mypackage.train --epochs 1")]
+pub(crate) struct RunArgs {
+    /// Run a module, as `python -m` does
+    #[arg(short, value_name = "MODULE")]
+    pub(crate) module: Option<OsString>,
+    /// The script and its arguments, handed on as they are
+    #[arg(value_name = "SCRIPT", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) command: Vec<OsString>,
+    /// Keep the recorded workload: NAME.breakeven.json, packed if it ends in .gz
+    #[arg(long, value_name = "FILE", help_heading = "Recording")]
+    pub(crate) save: Option<PathBuf>,
+    /// The Python to run [default: that of the virtual environment, beside breakeven, or on PATH]
+    #[arg(long, value_name = "PATH", help_heading = "Recording")]
+    pub(crate) python: Option<PathBuf>,
+    /// How array calls are seen [default: native where it is known to be safe, else ast]
+    #[arg(long, value_enum, value_name = "HOW", help_heading = "Recording")]
+    pub(crate) recorder: Option<Recorder>,
+    /// Run N times to measure how much the time varies; later runs have no input and no output
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Recording")]
+    pub(crate) repeat: u32,
+    /// Write the report to this open file descriptor
+    #[arg(long, value_name = "N", conflicts_with = "output", help_heading = "Report")]
+    pub(crate) report_fd: Option<u32>,
+    #[command(flatten)]
+    pub(crate) options: OptionArgs,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+}
+
+/// How array calls are seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Recorder {
+    /// Hooks in NumPy's own call slots
+    Native,
+    /// The script's source rewritten as it is loaded
+    Ast,
+    /// Nothing: the script alone
+    Off,
+}
+
+impl Recorder {
+    /// As the Python side is told.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::Ast => "ast",
+            Self::Off => "off",
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! `breakeven run SCRIPT`: the script as it is, recorded; then the report.
+
+use super::estimate::policy;
+use crate::args::{Format, Recorder, ReportArgs, RunArgs};
+use crate::failure::{Failure, Outcome, say};
+use crate::record::{self, Ended, Python};
+use crate::{input, output};
+use breakeven::answer::answer_request;
+use breakeven::request::{Options, Request};
+use breakeven::workload::{Exit, Workload};
+use std::ffi::OsString;
+use std::io::{self, IsTerminal};
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+
+/// Runs the command. Until the script starts, what is wrong is an error (2); after it, a warning.
+pub(crate) fn run(args: &RunArgs) -> Outcome {
+    let what = script(args)?;
+    reachable(args)?;
+    let options = args.options.options()?;
+    check(&options)?;
+    let python = record::find(args.python.as_deref())?;
+
+    let folder = tempfile::Builder::new()
+        .prefix("breakeven-")
+        .tempdir()
+        .map_err(|e| Failure::file("make a temporary folder in", &std::env::temp_dir(), &e))?;
+    let first = folder.path().join("1");
+    let (pid, ended) =
+        start(args, &python, &what, &first, false).map_err(|e| Failure::file("start", &python.path, &e))?;
+
+    let report = Request { today: input::today(), numbers: None, workload: None, options };
+    let verdict = after(args, &python, &what, &first, pid, ended, report);
+    drop(folder);
+    match ended {
+        Ended::Signal(signal) => record::die_by(signal),
+        // A process's exit code has eight bits.
+        Ended::Code(0) => Ok(verdict),
+        Ended::Code(code) => Ok(ExitCode::from(u8::try_from(code & 0xff).unwrap_or(1))),
+    }
+}
+
+/// The arguments for Python: `SCRIPT ARGS…` or `-m MODULE ARGS…`.
+fn script(args: &RunArgs) -> Result<Vec<OsString>, Failure> {
+    if let Some(module) = &args.module {
+        return Ok([&["-m".into(), module.clone()], args.command.as_slice()].concat());
+    }
+    let Some(script) = args.command.first() else {
+        let hint = "as in `breakeven run heat.py`, or `breakeven run -m package.module`";
+        return Err(Failure::new("no-script", "no script is named", hint));
+    };
+    let path = Path::new(script);
+    match path.metadata() {
+        Ok(found) if found.is_dir() && !path.join("__main__.py").is_file() => {
+            let message = format!("{} is a folder without __main__.py: Python cannot run it", path.display());
+            Err(Failure::new("no-script", message, "name the script in it, or use -m for a package"))
+        }
+        Ok(_) => std::fs::File::open(path).map(|_| args.command.clone()).map_err(|e| Failure::file("read", path, &e)),
+        Err(_) if script == "-" => {
+            let hint = "save the script to a file, or pass it as /dev/stdin";
+            Err(Failure::new("no-script", "`-` is no script: stdin belongs to the script itself", hint))
+        }
+        Err(_) if path.extension().is_none() && script.to_string_lossy().contains('.') => {
+            let message = format!("there is no file {}", path.display());
+            Err(Failure::new("no-script", message, format!("for a module: breakeven run -m {}", path.display())))
+        }
+        Err(e) => Err(Failure::new(
+            "no-script",
+            format!("cannot read the script {}: {}", path.display(), crate::failure::system_words(&e)),
+            "options of breakeven come before the script, the script's own after it",
+        )),
+    }
+}
+
+/// Refuses reports that could not be written, before the script takes its time.
+fn reachable(args: &RunArgs) -> Result<(), Failure> {
+    let ReportArgs { format, output, .. } = &args.report;
+    if *format != Format::Text && output.is_none() && args.report_fd.is_none() {
+        let message = "stdout belongs to the script: json and markdown need a place of their own";
+        return Err(Failure::new("no-output", message, "add --output FILE or --report-fd N"));
+    }
+    if let Some(fd) = args.report_fd {
+        output::open_descriptor(fd)?;
+    }
+    for file in [output, &args.save].into_iter().flatten() {
+        let folder = file.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if !folder.is_dir() {
+            let message = format!("there is no folder {} to write {} in", folder.display(), file.display());
+            return Err(Failure::new("no-folder", message, format!("mkdir -p {}", folder.display())));
+        }
+        if file.is_dir() {
+            let message = format!("{} is a folder: a file is needed", file.display());
+            return Err(Failure::new("no-folder", message, "name the file in it"));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses bad options by estimating nothing with them.
+fn check(options: &Options) -> Result<(), Failure> {
+    let request =
+        Request { today: input::today(), numbers: None, workload: Some(Box::default()), options: options.clone() };
+    let _ = answer_request(&request); // TEMP
+    Ok(())
+}
+
+/// Runs the script once, its records going to `folder`; a `silent` run has no input and no output.
+fn start(args: &RunArgs, python: &Python, what: &[OsString], folder: &Path, silent: bool) -> io::Result<(u32, Ended)> {
+    std::fs::create_dir(folder)?;
+    let mut command = Command::new(&python.path);
+    command.args(["-m", "breakeven._run"]).args(what).env("BREAKEVEN_RECORD_DIR", folder);
+    if let Some(recorder) = args.recorder {
+        command.env("BREAKEVEN_RECORDER", recorder.name());
+    }
+    if silent {
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    }
+    record::run(&mut command)
+}
+
+/// Everything after the script's end; nothing here is an error any more.
+fn after(
+    args: &RunArgs,
+    python: &Python,
+    what: &[OsString],
+    folder: &Path,
+    pid: u32,
+    ended: Ended,
+    mut request: Request,
+) -> ExitCode {
+    if args.recorder == Some(Recorder::Off) {
+        return ExitCode::SUCCESS;
+    }
+    if let Ended::Signal(signal) = ended
+        && matches!(signal, signal_hook::consts::SIGSEGV | signal_hook::consts::SIGBUS)
+    {
+        say(
+            "note: the script died by a memory fault; `--recorder ast` or `--recorder off` runs it without native hooks",
+        );
+    }
+    let Some(mut workload) = record::gather(folder, pid) else {
+        say("warning: nothing was recorded, so there is nothing to report");
+        return ExitCode::SUCCESS;
+    };
+    workload.program.exit = match ended {
+        Ended::Code(code) => Exit::Code(code),
+        Ended::Signal(signal) => Exit::Signal(signal),
+    };
+    if ended == Ended::Code(0) {
+        workload.program.repeat_wall_ns = repeats(args, python, what, folder);
+    }
+    if let Some(file) = &args.save
+        && let Err(failure) = save(&workload, file)
+    {
+        say("warning: the workload was not saved");
+        failure.report();
+    }
+    request.workload = Some(Box::new(workload));
+    let answer = match output::working("estimating", || answer_request(&request)) {
+        Ok(answer) => answer,
+        Err(error) => {
+            say("warning: there is no report");
+            Failure::Input(error).report();
+            return ExitCode::SUCCESS;
+        }
+    };
+    let text = output::render(&answer, &args.report, args.options.top, io::stderr().is_terminal());
+    let written = match (args.report_fd, &args.report.output) {
+        (Some(fd), _) => output::write_descriptor(fd, text.as_bytes()),
+        (None, Some(file)) => output::write_to(Some(file), text.as_bytes()),
+        (None, None) => {
+            say(&format!("\n{text}"));
+            Ok(())
+        }
+    };
+    if let Err(failure) = written {
+        say("warning: the report was not written");
+        failure.report();
+    }
+    policy(&answer)
+}
+
+/// Wall times of runs 2 to N, ns, recorded as the first was. They get no input and show no output; they end with the
+/// first that does not end well.
+fn repeats(args: &RunArgs, python: &Python, what: &[OsString], first: &Path) -> Vec<u64> {
+    let mut times = Vec::new();
+    for n in 2..=args.repeat {
+        let folder = first.with_file_name(n.to_string());
+        let wall = match start(args, python, what, &folder, true) {
+            Ok((pid, Ended::Code(0))) => record::gather(&folder, pid).map(|w| w.program.wall_ns),
+            _ => None,
+        };
+        let Some(wall) = wall else {
+            say(&format!("warning: run {n} of {} did not end well without input: it is not counted", args.repeat));
+            break;
+        };
+        times.push(wall);
+    }
+    times
+}
+
+/// Writes the workload, packed where the name ends in `.gz`.
+fn save(workload: &Workload, file: &Path) -> Result<(), Failure> {
+    let text = workload.to_json()?;
+    let packed = file.extension().is_some_and(|e| e == "gz");
+    let bytes = if packed { input::pack(text.as_bytes()) } else { text.into_bytes() };
+    output::write_to(Some(file), &bytes)
+}

@@ -1,0 +1,304 @@
+//! `run` and `show` with a Python that is a shell: what the supervisor promises does not depend on the recorder.
+
+use super::{breakeven, said};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use tempfile::TempDir;
+
+/// A matrix product and its wall time, as a recorder would write it.
+const RECORD: &str = r#"{"format": "breakeven.workload/1",
+  "program": {"name": "job.py", "wall_ns": 2000000000, "recorder": "numpy-native", "cpu": "AMD EPYC 7763", "cpu_threads": 8},
+  "sites": [{"file": "/home/ada/job.py", "line": 3, "text": "c = a @ b"}],
+  "ops": [{"site": 0, "name": "numpy.matmul", "op": {"matmul": {"m": 4000, "n": 4000, "k": 4000}}, "dtype": "f32",
+           "count": 1, "read_bytes": 128000000, "written_bytes": 64000000, "cpu_ns": 1900000000}],
+  "buffers": [{"bytes": 64000000, "count": 3, "peak_live": 3}]}"#;
+
+/// A folder with a shell that answers to `python3 -m breakeven._run SCRIPT ARGS…`, recording what `$RECORD` says.
+struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    fn new(record: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Self { folder };
+        fs::write(place.file("record"), record).unwrap();
+        let python = "#!/bin/sh\n\
+            [ \"$1\" = -c ] && exit 0\n\
+            shift 2\n\
+            [ -s \"${0%/*}/record\" ] && cp \"${0%/*}/record\" \"$BREAKEVEN_RECORD_DIR/$$.breakeven.json\"\n\
+            [ \"$1\" = -m ] && { echo module \"$@\"; exit 0; }\n\
+            exec sh \"$@\"\n";
+        place.executable("python3", python);
+        place
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn executable(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.file(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    /// `breakeven run OPTIONS script ARGS`, the script's text given.
+    fn run(&self, options: &[&str], script: &str, arguments: &[&str]) -> String {
+        fs::write(self.file("job.py"), script).unwrap();
+        let mut command = breakeven();
+        command.current_dir(self.folder.path()).args(["run", "--python"]).arg(self.file("python3"));
+        command.args(options).arg("job.py").args(arguments);
+        said(&mut command).replace(self.folder.path().to_str().unwrap(), "DIR")
+    }
+
+    /// The same, left running in a process group of its own; returns when the script has said `ready`.
+    fn start(&self, script: &str) -> (Child, BufReader<std::process::ChildStdout>) {
+        fs::write(self.file("job.py"), script).unwrap();
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("breakeven"));
+        command.current_dir(self.folder.path()).args(["run", "--python"]).arg(self.file("python3")).arg("job.py");
+        command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        out.read_line(&mut line).unwrap();
+        assert_eq!(line, "ready\n");
+        (child, out)
+    }
+}
+
+#[test]
+fn the_script_keeps_its_output_arguments_and_exit_code() {
+    let text = Place::new(RECORD).run(&[], "echo \"$@\"; echo oops >&2; exit 7", &["-q", "--", "--top", "a b"]);
+    assert!(text.starts_with("exit 7\n--- stdout\n-q -- --top a b\n--- stderr\noops\n\n"), "{text}");
+    assert!(text.contains("coverage: "), "{text}");
+}
+
+#[test]
+fn a_module_gets_what_follows_it() {
+    let place = Place::new(RECORD);
+    let mut command = breakeven();
+    command.args(["run", "--python"]).arg(place.file("python3")).args(["-m", "pkg.mod", "--gpu", "x", "--", "-q"]);
+    let text = said(&mut command);
+    assert!(text.starts_with("exit 0\n--- stdout\nmodule -m pkg.mod --gpu x -- -q\n"), "{text}");
+}
+
+#[test]
+fn the_script_reads_stdin() {
+    let place = Place::new(RECORD);
+    fs::write(place.file("job.py"), "read line; echo \"got $line\"").unwrap();
+    let mut command = breakeven();
+    command.args(["run", "--python"]).arg(place.file("python3")).arg(place.file("job.py")).write_stdin("hello\n");
+    assert!(said(&mut command).contains("--- stdout\ngot hello\n"));
+}
+
+#[test]
+fn what_is_wrong_before_the_start_stops_it() {
+    let place = Place::new(RECORD);
+    let script = "echo started";
+    let cases: [&[&str]; 7] = [
+        &["--format", "json"],
+        &["--format", "markdown", "--report-fd", "9"],
+        &["--gpu", "rtx 3081"],
+        &["--fail-if", "speed<2"],
+        &["--catalogue", "nowhere.csv"],
+        &["--save", "nowhere/job.breakeven.json"],
+        &["--price", "12abc"],
+    ];
+    let said: Vec<String> = cases.iter().map(|options| place.run(options, script, &[])).collect();
+    insta::assert_snapshot!(said.join("\n"), @"");
+    let unknown = said_of_run(&place, &["--bogus", "job.py"]);
+    assert!(unknown.starts_with("exit 2\n--- stderr\nerror: unexpected argument '--bogus'"), "{unknown}");
+}
+
+fn said_of_run(place: &Place, arguments: &[&str]) -> String {
+    let mut command = breakeven();
+    command.current_dir(place.folder.path()).args(["run", "--python"]).arg(place.file("python3")).args(arguments);
+    said(&mut command).replace(place.folder.path().to_str().unwrap(), "DIR")
+}
+
+#[test]
+fn scripts_that_are_none() {
+    let place = Place::new(RECORD);
+    fs::create_dir(place.file("package")).unwrap();
+    let said: Vec<String> =
+        [&[][..], &["nowhere.py"], &["package"], &["-"], &["pkg.mod"]].map(|a| said_of_run(&place, a)).into();
+    insta::assert_snapshot!(said.join("\n"), @"");
+}
+
+#[test]
+fn a_python_without_the_package() {
+    let place = Place::new(RECORD);
+    place.executable("python3", "#!/bin/sh\nexit 1\n");
+    insta::assert_snapshot!(place.run(&[], "echo started", &[]), @"");
+    fs::remove_file(place.file("python3")).unwrap();
+    insta::assert_snapshot!(place.run(&[], "echo started", &[]), @"");
+}
+
+#[test]
+fn the_python_of_the_virtual_environment_goes_first() {
+    let place = Place::new(RECORD);
+    let bin = place.file("bin");
+    fs::create_dir(&bin).unwrap();
+    fs::rename(place.file("python3"), bin.join("python3")).unwrap();
+    fs::write(place.file("job.py"), "echo started").unwrap();
+    let mut command = breakeven();
+    command.env("VIRTUAL_ENV", place.folder.path()).arg("run").arg(place.file("job.py"));
+    assert!(said(&mut command).contains("--- stdout\nstarted\n"));
+}
+
+#[test]
+fn a_script_killed_by_a_signal_kills_us_by_the_same() {
+    for signal in [Signal::SEGV, Signal::KILL, Signal::TERM, Signal::ABORT] {
+        let place = Place::new(RECORD);
+        fs::write(place.file("job.py"), format!("kill -{} $$", signal.as_raw())).unwrap();
+        let mut command = breakeven();
+        command.args(["run", "--python"]).arg(place.file("python3")).arg(place.file("job.py"));
+        let output = command.output().unwrap();
+        assert_eq!(output.status.signal(), Some(signal.as_raw()));
+        let report = String::from_utf8(output.stderr).unwrap();
+        assert!(report.contains("coverage: "), "{report}");
+        assert_eq!(report.contains("--recorder off"), signal == Signal::SEGV, "{report}");
+    }
+}
+
+#[test]
+fn a_signal_to_us_alone_is_handed_on() {
+    let place = Place::new(RECORD);
+    let (mut child, mut out) = place.start("trap 'echo caught; exit 5' TERM\necho ready\nwhile :; do sleep 0.01; done");
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    let (mut rest, mut report) = (String::new(), String::new());
+    out.read_to_string(&mut rest).unwrap();
+    child.stderr.take().unwrap().read_to_string(&mut report).unwrap();
+    assert_eq!((rest.as_str(), child.wait().unwrap().code()), ("caught\n", Some(5)));
+    assert!(report.contains("coverage: "), "{report}");
+}
+
+#[test]
+fn an_interrupt_of_the_group_ends_the_script_and_not_the_report() {
+    for times in [1, 2] {
+        let place = Place::new(RECORD);
+        let (mut child, _out) = place.start("echo ready\nsleep 60\n");
+        for _ in 0..times {
+            // What is gone already cannot be interrupted again.
+            let _ = kill_process_group(Pid::from_child(&child), Signal::INT);
+        }
+        let mut report = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut report).unwrap();
+        assert!(report.contains("coverage: "), "{report}");
+        assert_eq!(child.wait().unwrap().signal(), Some(Signal::INT.as_raw()));
+    }
+}
+
+#[test]
+fn what_was_ignored_stays_ignored() {
+    let place = Place::new(RECORD);
+    fs::write(place.file("job.py"), "kill -HUP $$; echo survived").unwrap();
+    let command = format!(
+        "trap '' HUP; exec {} run --python {} {}",
+        assert_cmd::cargo::cargo_bin!("breakeven").display(),
+        place.file("python3").display(),
+        place.file("job.py").display()
+    );
+    let output = Command::new("sh").args(["-c", &command]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "survived\n");
+}
+
+#[test]
+fn the_report_goes_where_it_is_sent() {
+    let place = Place::new(RECORD);
+    let text = place.run(&["--format", "json", "--output", "report.json"], "echo out", &[]);
+    assert_eq!(text, "exit 0\n--- stdout\nout\n");
+    assert_eq!(schema(&place.file("report.json")), "breakeven.estimate/1");
+    let command = format!(
+        "{} run --format json --report-fd 3 --python ./python3 job.py 3>fd.json",
+        assert_cmd::cargo::cargo_bin!("breakeven").display()
+    );
+    let status = Command::new("sh").args(["-c", &command]).current_dir(place.folder.path()).output().unwrap();
+    assert_eq!(status.stdout, b"out\n");
+    assert_eq!(schema(&place.file("fd.json")), "breakeven.estimate/1");
+}
+
+fn schema(path: &Path) -> String {
+    let report: serde_json::Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+    report["schema"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_saved_workload_is_shown_again() {
+    let place = Place::new(RECORD);
+    for name in ["job.breakeven.json", "job.breakeven.json.gz"] {
+        let first = place.run(&["--save", name, "--gpu", "l4"], "exit 0", &[]);
+        let report = first.split_once("--- stderr\n\n").unwrap().1;
+        let again = said(breakeven().args(["show", "--gpu", "l4"]).arg(place.file(name)));
+        assert_eq!(again, format!("exit 0\n--- stdout\n{report}"));
+    }
+    let merged =
+        said(breakeven().arg("show").args([place.file("job.breakeven.json"), place.file("job.breakeven.json.gz")]));
+    assert!(merged.contains("2 ops"), "{merged}");
+}
+
+#[test]
+fn nothing_recorded_is_said() {
+    let place = Place::new("");
+    assert_eq!(
+        place.run(&[], "exit 3", &[]),
+        "exit 3\n--- stderr\nwarning: nothing was recorded, so there is nothing to report\n"
+    );
+}
+
+#[test]
+fn a_record_cut_short_is_a_warning() {
+    let place = Place::new(&RECORD[..RECORD.len() / 2]);
+    let text = place.run(&[], "exit 0", &[]);
+    assert!(text.starts_with("exit 0\n--- stderr\nwarning: what one process recorded does not read"), "{text}");
+}
+
+#[test]
+fn a_policy_speaks_only_for_scripts_that_end_well() {
+    let place = Place::new(RECORD);
+    let options = ["--gpu", "l4", "--fail-if", "speedup<1e9", "--quiet"];
+    assert!(place.run(&options, "exit 0", &[]).starts_with("exit 1\n"));
+    assert!(place.run(&options, "exit 4", &[]).starts_with("exit 4\n"));
+    assert!(place.run(&["--gpu", "l4", "--fail-if", "speedup<0", "--quiet"], "exit 0", &[]).starts_with("exit 0\n"));
+}
+
+#[test]
+fn repeats_are_timed_in_silence() {
+    let place = Place::new(RECORD);
+    let text = place.run(&["--repeat", "3", "--save", "job.breakeven.json"], "echo once; echo run >>runs", &[]);
+    assert_eq!(text.matches("once").count(), 1, "{text}");
+    assert_eq!(fs::read_to_string(place.file("runs")).unwrap().lines().count(), 3);
+    let saved: serde_json::Value =
+        serde_json::from_slice(&fs::read(place.file("job.breakeven.json")).unwrap()).unwrap();
+    assert_eq!(saved["program"]["repeat_wall_ns"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn files_that_are_no_workloads() {
+    let place = Place::new(RECORD);
+    let packed = {
+        place.run(&["--save", "whole.gz"], "exit 0", &[]);
+        fs::read(place.file("whole.gz")).unwrap()
+    };
+    fs::write(place.file("cut.gz"), &packed[..packed.len() / 2]).unwrap();
+    fs::write(place.file("binary"), [0xff, 0xfe, 0x00]).unwrap();
+    fs::write(place.file("empty"), "").unwrap();
+    fs::write(place.file("cut"), &RECORD[..200]).unwrap();
+    fs::write(place.file("newer"), RECORD.replace("workload/1", "workload/2")).unwrap();
+    fs::write(place.file("nan"), RECORD.replace("2000000000", "NaN")).unwrap();
+    fs::write(place.file("negative"), RECORD.replace("2000000000", "-1")).unwrap();
+    fs::write(place.file("huge"), RECORD.replace("2000000000", "1e308")).unwrap();
+    fs::write(place.file("field"), RECORD.replace("\"sites\"", "\"places\"")).unwrap();
+    for name in ["cut.gz", "binary", "empty", "cut", "newer", "nan", "negative", "huge", "field", "nowhere"] {
+        let text = said(breakeven().current_dir(place.folder.path()).args(["show", name]));
+        assert!(text.starts_with("exit 2\n--- stderr\nerror: "), "{name}: {text}");
+        assert!(text.contains(name) && text.contains("\n hint: "), "{name}: {text}");
+    }
+}
