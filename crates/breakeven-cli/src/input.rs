@@ -1,8 +1,9 @@
 //! Reading files, and the date.
 
 use crate::failure::{Failure, system_words};
+use breakeven::workload::Workload;
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{BufReader, Read, Write};
 use std::path::Path;
 
 /// No workload or catalogue is larger, packed or not, bytes.
@@ -42,4 +43,20 @@ pub(crate) fn text(path: &Path) -> Result<String, Failure> {
 /// Today in UTC, `YYYY-MM-DD`: the engine has no clock.
 pub(crate) fn today() -> String {
     time::OffsetDateTime::now_utc().date().to_string()
+}
+
+/// A saved workload. Errors name the file.
+pub(crate) fn workload(path: &Path) -> Result<Workload, Failure> {
+    let text = text(path)?;
+    Workload::from_json(text.as_bytes()).map_err(|mut error| {
+        error.message = format!("{}: {}", path.display(), error.message);
+        Failure::Input(error)
+    })
+}
+
+/// Gzip.
+pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    // Writing to memory cannot fail.
+    packer.write_all(bytes).and_then(|()| packer.finish()).unwrap_or_default()
 }

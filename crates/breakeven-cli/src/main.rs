@@ -17,12 +17,15 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let arguments = args::split_script(std::env::args_os().collect());
+    let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => return failure::usage(&error),
     };
     let done = match cli.command {
         Command::Estimate(args) => commands::estimate(&args),
+        Command::Run(args) => commands::run(&args),
+        Command::Show(args) => commands::show(&args),
         Command::Gpus(args) => commands::gpus(&args),
         Command::Prices(args) => commands::prices(&args),
         Command::Doctor(args) => commands::doctor(&args),

@@ -4,10 +4,23 @@ use crate::args::{Color, Format, ReportArgs};
 use crate::failure::Failure;
 use breakeven::estimate::Estimate;
 use breakeven::report::{self, TextOptions};
-use std::fs::{OpenOptions, Permissions};
+use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, IsTerminal, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+
+/// Does something that may take a second, and says so on a terminal while it does.
+pub(crate) fn working<T>(what: &str, work: impl FnOnce() -> T) -> T {
+    let terminal = io::stderr().is_terminal();
+    if terminal {
+        let _ = write!(io::stderr(), "{what} …");
+    }
+    let done = work();
+    if terminal {
+        let _ = write!(io::stderr(), "\r\u{1b}[K");
+    }
+    done
+}
 
 /// The estimate in the format asked for.
 pub(crate) fn render(estimate: &Estimate, args: &ReportArgs, top: Option<u32>, terminal: bool) -> String {
@@ -52,6 +65,21 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     temporary.write_all(bytes)?;
     temporary.persist(&target)?;
     Ok(())
+}
+
+/// To a descriptor that the caller opened for us (`--report-fd 3`).
+pub(crate) fn write_descriptor(fd: u32, bytes: &[u8]) -> Result<(), Failure> {
+    open_descriptor(fd)?.write_all(bytes).or_else(|e| unless_reader_gone(fd_error(fd, &e), &e))
+}
+
+/// Opens `--report-fd`, so that a wrong one is told before a script starts.
+pub(crate) fn open_descriptor(fd: u32) -> Result<File, Failure> {
+    OpenOptions::new().append(true).open(format!("/dev/fd/{fd}")).map_err(|e| fd_error(fd, &e))
+}
+
+fn fd_error(fd: u32, error: &io::Error) -> Failure {
+    let message = format!("cannot write to descriptor {fd}: {}", crate::failure::system_words(error));
+    Failure::new("report-fd", message, format!("open it for writing, as in `breakeven run … {fd}>report.json`"))
 }
 
 fn to_stdout(bytes: &[u8]) -> Result<(), Failure> {

@@ -4,18 +4,22 @@ mod estimate;
 mod lists;
 mod options;
 mod report;
+mod run;
+mod split;
 
 pub(crate) use estimate::EstimateArgs;
 pub(crate) use lists::{DoctorArgs, GpusArgs, ListArgs, PricesArgs};
 pub(crate) use options::OptionArgs;
 pub(crate) use report::{Color, Format, ReportArgs};
+pub(crate) use run::{Recorder, RunArgs, ShowArgs};
+pub(crate) use split::split_script;
 
 use clap::{Parser, Subcommand};
 
 /// Would this Python calculation pay on a GPU? On which one, how fast, at what cost and energy, what holds it back?
 #[derive(Debug, Parser)]
 #[command(name = "breakeven", version, arg_required_else_help = true, max_term_width = 100)]
-#[command(after_help = "Start with numbers: `breakeven estimate --help`.")]
+#[command(after_help = "Start with `breakeven run SCRIPT`, or with numbers: `breakeven estimate --help`.")]
 pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -27,6 +31,10 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Numbers in, numbers out: GPU time, speedup, cost and energy of work that you describe
     Estimate(Box<EstimateArgs>),
+    /// Run a Python script as it is, then report what it would do on GPUs
+    Run(Box<RunArgs>),
+    /// Report on a saved workload again: other GPUs, other prices
+    Show(Box<ShowArgs>),
     /// The GPUs of the catalogue, or all that is known of one
     Gpus(GpusArgs),
     /// What GPUs rent for, and how old the prices are

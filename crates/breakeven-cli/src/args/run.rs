@@ -37,7 +37,7 @@ pub(crate) struct RunArgs {
     #[arg(short, value_name = "MODULE")]
     pub(crate) module: Option<OsString>,
     /// The script and its arguments, handed on as they are
-    #[arg(value_name = "SCRIPT", trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(value_name = "SCRIPT", trailing_var_arg = true)]
     pub(crate) command: Vec<OsString>,
     /// Keep the recorded workload: NAME.breakeven.json, packed if it ends in .gz
     #[arg(long, value_name = "FILE", help_heading = "Recording")]

@@ -5,9 +5,13 @@ mod doctor;
 mod estimate;
 mod gpus;
 mod prices;
+mod run;
+mod show;
 
 pub(crate) use completions::completions;
 pub(crate) use doctor::doctor;
 pub(crate) use estimate::estimate;
 pub(crate) use gpus::gpus;
 pub(crate) use prices::prices;
+pub(crate) use run::run;
+pub(crate) use show::show;

@@ -60,7 +60,7 @@ fn script(args: &RunArgs) -> Result<Vec<OsString>, Failure> {
             let hint = "save the script to a file, or pass it as /dev/stdin";
             Err(Failure::new("no-script", "`-` is no script: stdin belongs to the script itself", hint))
         }
-        Err(_) if path.extension().is_none() && script.to_string_lossy().contains('.') => {
+        Err(_) if looks_like_a_module(&script.to_string_lossy()) => {
             let message = format!("there is no file {}", path.display());
             Err(Failure::new("no-script", message, format!("for a module: breakeven run -m {}", path.display())))
         }
@@ -70,6 +70,11 @@ fn script(args: &RunArgs) -> Result<Vec<OsString>, Failure> {
             "options of breakeven come before the script, the script's own after it",
         )),
     }
+}
+
+fn looks_like_a_module(name: &str) -> bool {
+    let dotted = name.contains('.') && !name.contains('/');
+    dotted && ![".py", ".pyw", ".pyz", ".pyc"].iter().any(|ending| name.ends_with(ending))
 }
 
 /// Refuses reports that could not be written, before the script takes its time.
@@ -100,7 +105,7 @@ fn reachable(args: &RunArgs) -> Result<(), Failure> {
 fn check(options: &Options) -> Result<(), Failure> {
     let request =
         Request { today: input::today(), numbers: None, workload: Some(Box::default()), options: options.clone() };
-    let _ = answer_request(&request); // TEMP
+    answer_request(&request)?;
     Ok(())
 }
 

@@ -3,6 +3,10 @@
 //! The script keeps our descriptors, our terminal and our process group. What it could notice: its parent process,
 //! the variables `BREAKEVEN_*` in its environment, and the recorder in `sys.modules`.
 
+mod child;
+mod gather;
 mod python;
 
-pub(crate) use python::find;
+pub(crate) use child::{Ended, die_by, run};
+pub(crate) use gather::gather;
+pub(crate) use python::{Python, find};

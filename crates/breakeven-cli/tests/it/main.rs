@@ -5,6 +5,7 @@ mod estimate;
 mod gpus;
 mod output;
 mod prices;
+mod run;
 
 use assert_cmd::Command;
 

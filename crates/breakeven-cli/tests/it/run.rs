@@ -112,7 +112,42 @@ fn what_is_wrong_before_the_start_stops_it() {
         &["--price", "12abc"],
     ];
     let said: Vec<String> = cases.iter().map(|options| place.run(options, script, &[])).collect();
-    insta::assert_snapshot!(said.join("\n"), @"");
+    insta::assert_snapshot!(said.join("\n"), @"
+    exit 2
+    --- stderr
+    error: stdout belongs to the script: json and markdown need a place of their own
+     hint: add --output FILE or --report-fd N
+
+    exit 2
+    --- stderr
+    error: cannot write to descriptor 9: no such file or directory
+     hint: open it for writing, as in `breakeven run … 9>report.json`
+
+    exit 2
+    --- stderr
+    error: no GPU of the catalogue is called `rtx 3081`
+     hint: nearest are rtx-3080-10gb, rtx-2080, rtx-3050-8gb; `breakeven gpus` lists every name
+
+    exit 2
+    --- stderr
+    error: `speed` is not a figure that `speed<2` can compare
+     hint: write it like `speedup<2` or `any cost_usd>0.01`; keys are speedup, time_s, cost_usd, energy_wh, co2_g, coverage, wins_on
+
+    exit 2
+    --- stderr
+    error: cannot read nowhere.csv: no such file or directory
+     hint: check the path
+
+    exit 2
+    --- stderr
+    error: there is no folder nowhere to write nowhere/job.breakeven.json in
+     hint: mkdir -p nowhere
+
+    exit 2
+    --- stderr
+    error: `12abc` has the unit `abc`; a price per hour has $/h, USD/h, $/min, $/s, $/d
+     hint: write it like `$1.20/h`; a bare number is in $/h
+    ");
     let unknown = said_of_run(&place, &["--bogus", "job.py"]);
     assert!(unknown.starts_with("exit 2\n--- stderr\nerror: unexpected argument '--bogus'"), "{unknown}");
 }
@@ -129,16 +164,51 @@ fn scripts_that_are_none() {
     fs::create_dir(place.file("package")).unwrap();
     let said: Vec<String> =
         [&[][..], &["nowhere.py"], &["package"], &["-"], &["pkg.mod"]].map(|a| said_of_run(&place, a)).into();
-    insta::assert_snapshot!(said.join("\n"), @"");
+    insta::assert_snapshot!(said.join("\n"), @"
+    exit 2
+    --- stderr
+    error: no script is named
+     hint: as in `breakeven run heat.py`, or `breakeven run -m package.module`
+
+    exit 2
+    --- stderr
+    error: cannot read the script nowhere.py: no such file or directory
+     hint: options of breakeven come before the script, the script's own after it
+
+    exit 2
+    --- stderr
+    error: package is a folder without __main__.py: Python cannot run it
+     hint: name the script in it, or use -m for a package
+
+    exit 2
+    --- stderr
+    error: `-` is no script: stdin belongs to the script itself
+     hint: save the script to a file, or pass it as /dev/stdin
+
+    exit 2
+    --- stderr
+    error: there is no file pkg.mod
+     hint: for a module: breakeven run -m pkg.mod
+    ");
 }
 
 #[test]
 fn a_python_without_the_package() {
     let place = Place::new(RECORD);
     place.executable("python3", "#!/bin/sh\nexit 1\n");
-    insta::assert_snapshot!(place.run(&[], "echo started", &[]), @"");
+    insta::assert_snapshot!(place.run(&[], "echo started", &[]), @"
+    exit 2
+    --- stderr
+    error: DIR/python3 has no package breakeven: it cannot record
+     hint: DIR/python3 -m pip install breakeven
+    ");
     fs::remove_file(place.file("python3")).unwrap();
-    insta::assert_snapshot!(place.run(&[], "echo started", &[]), @"");
+    insta::assert_snapshot!(place.run(&[], "echo started", &[]), @"
+    exit 2
+    --- stderr
+    error: there is no Python DIR/python3
+     hint: name an executable, such as --python ~/venv/bin/python
+    ");
 }
 
 #[test]
@@ -272,8 +342,8 @@ fn a_policy_speaks_only_for_scripts_that_end_well() {
 #[test]
 fn repeats_are_timed_in_silence() {
     let place = Place::new(RECORD);
-    let text = place.run(&["--repeat", "3", "--save", "job.breakeven.json"], "echo once; echo run >>runs", &[]);
-    assert_eq!(text.matches("once").count(), 1, "{text}");
+    let text = place.run(&["--repeat", "3", "--save", "job.breakeven.json"], "echo hello; echo run >>runs", &[]);
+    assert_eq!(text.matches("hello").count(), 1, "{text}");
     assert_eq!(fs::read_to_string(place.file("runs")).unwrap().lines().count(), 3);
     let saved: serde_json::Value =
         serde_json::from_slice(&fs::read(place.file("job.breakeven.json")).unwrap()).unwrap();
