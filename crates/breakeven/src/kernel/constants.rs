@@ -29,7 +29,7 @@ macro_rules! constants {
 }
 constants! {
     floor_us, stream_share, stream_share_early, l2_bytes_per_clock, l2_reach, pj_vector, pj_tensor, energy_decline, gemm_share_vector,
-    gemm_share_tensor, gemm_tile_us, gemm_irregular, gemm_far, gemm_far_early, gemm_fill_vector, gemm_fill_tensor, f8_energy, i8_energy,
+    gemm_share_tensor, gemm_tile_us, gemm_tile_us_tensor, gemm_reload, gemm_irregular, gemm_far, gemm_far_early, gemm_fill_vector, gemm_fill_tensor, f8_energy, i8_energy,
     tensor_size, gemm_small_tile, conv_share, winograd_share, attention_share, map_share,
     rowwise_share, strided_share, radix_share, fft_share, gather_sector, panel_us,
 }

@@ -56,6 +56,8 @@ pub(super) fn product(machine: &Machine<'_>, dtype: Dtype, [m, n, k, batch]: [f6
     let fill = if tensor { c.gemm_fill_tensor } else { c.gemm_fill_vector };
     let per_unit = slack * if misaligned { per_unit / 2.0 } else { per_unit };
 
+    let operands = (m * k + k * n + m * n) * batch * s;
+    let tile_s = 1e-6 * if tensor { c.gemm_tile_us_tensor } else { c.gemm_tile_us };
     let mut best = Product { compute: f64::INFINITY, memory: 0.0, launches: 1.0, seconds: f64::INFINITY };
     for (tm, tn, small) in TILES {
         let tiles = (m / tm).ceil() * (n / tn).ceil() * batch;
@@ -66,13 +68,13 @@ pub(super) fn product(machine: &Machine<'_>, dtype: Dtype, [m, n, k, batch]: [f6
             }
             let depth = (k / split / step).ceil() * step;
             let waves = (tiles * split / machine.units).ceil();
-            let compute = waves * (flop_per_step * tm * tn * (depth * far + fill) / rate) + c.gemm_tile_us * 1e-6;
-            // Operands once from memory (again from cache for each tile), partial results there and back.
-            let operands = (m * k + k * n + m * n) * batch * s;
+            let compute = waves * (flop_per_step * tm * tn * (depth * far + fill) / rate) + tile_s;
+            // Operands once from memory (weights are cold when their turn comes) and again from cache for each tile;
+            // partial results there and back.
             let partial = if split > 1.0 { 2.0 * split * m * n * batch * s.max(4.0) } else { 0.0 };
             let reloads = tiles * (tm + tn) * k * s;
-            let memory = (machine.traffic(operands, operands, 1.0) + machine.traffic(partial, partial, 1.0))
-                .max(reloads / machine.cache_rate);
+            let memory = (operands / machine.stream + machine.traffic(partial, partial, 1.0))
+                .max(reloads / (machine.cache_rate * c.gemm_reload));
             let launches = if split > 1.0 { 2.0 } else { 1.0 };
             let seconds = overlap(compute, memory) + (launches - 1.0) * machine.floor;
             if seconds < best.seconds {
