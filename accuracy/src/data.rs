@@ -69,11 +69,13 @@ pub fn read(folder: &Path) -> Result<Data> {
     Ok(Data { gpus: gpus.known, kernels, networks })
 }
 
-/// Seconds that the clock of `file` adds, from `protocols.csv`.
-pub fn events(file: &str) -> f64 {
+/// Share of the launch floor that the clock of `file` adds to the time of `op`, from `protocols.csv`: the first event
+/// passes while the host still prepares the launch.
+pub fn event_share(file: &str, op: &str) -> f64 {
     let mut protocols = csv::Reader::from_reader(include_str!("../protocols.csv").as_bytes());
-    let row = protocols.records().filter_map(|r| r.ok()).find(|r| &r[0] == file);
-    row.and_then(|r| r[3].parse::<f64>().ok()).unwrap_or(0.0) * 1e-6
+    let covers = |ops: &str| ops == "*" || ops.split(' ').any(|o| o == op);
+    let row = protocols.records().filter_map(|r| r.ok()).find(|r| &r[0] == file && covers(&r[1]));
+    row.and_then(|r| r[4].parse().ok()).unwrap_or(0.0)
 }
 
 /// GPUs met so far.

@@ -1,7 +1,7 @@
 //! Kernel tables as published, row by row.
 
 use crate::Result;
-use crate::data::{Gpus, Kernel, events};
+use crate::data::{Gpus, Kernel, event_share};
 use breakeven::workload::{Dtype, Op, Pass, op::Rowwise};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
@@ -11,7 +11,6 @@ use std::path::Path;
 
 pub fn fp32(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -> Result<()> {
     let file = "kernels/fp32_kernels.parquet";
-    let events = events(file);
     let first = kernels.len();
     for row in SerializedFileReader::new(File::open(path)?)?.get_row_iter(None)? {
         let row = row?;
@@ -32,10 +31,15 @@ pub fn fp32(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -> Result<(
             test: row.text("split") == Some("test"),
             measured,
             floor: 0.0,
-            events,
+            events: 0.0,
         });
     }
     floors(&mut kernels[first..]);
+    let mut shares = BTreeMap::new();
+    for kernel in &mut kernels[first..] {
+        let share = shares.entry(kernel.label.clone()).or_insert_with_key(|op| event_share(file, op));
+        kernel.events = *share * kernel.floor;
+    }
     Ok(())
 }
 
@@ -99,7 +103,6 @@ const SMALLEST: f64 = 2e-6;
 
 pub fn low_precision(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -> Result<()> {
     let file = "kernels/lowprecision_gemm.parquet";
-    let events = events(file);
     let first = kernels.len();
     for row in SerializedFileReader::new(File::open(path)?)?.get_row_iter(None)? {
         let row = row?;
@@ -128,12 +131,12 @@ pub fn low_precision(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) ->
             test: false,
             measured: latency * 1e-6,
             floor: 0.0,
-            events,
+            events: 0.0,
         });
     }
     floors(&mut kernels[first..]);
     for kernel in &mut kernels[first..] {
-        kernel.events += (kernel.floor - SMALLEST).max(0.0);
+        kernel.events = (kernel.floor - SMALLEST).max(0.0);
     }
     Ok(())
 }
