@@ -6,11 +6,14 @@
 pub mod baseline;
 pub mod gpu;
 pub mod hosttime;
+mod note;
 pub mod plan;
 pub mod program;
 pub mod sites;
 pub mod spread;
 pub mod summary;
+
+pub use note::{CODES as NOTE_CODES, Note};
 
 use crate::interval::{Basis, Interval};
 use crate::kernel::Bound;
@@ -305,20 +308,4 @@ pub struct Advice {
     pub saves_s: Option<Interval>,
     pub speedup_after: Option<Interval>,
     pub patch: Option<String>,
-}
-
-/// Something the reader should know.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Note {
-    /// From the closed set documented in `docs/notes.md`.
-    pub code: String,
-    /// One sentence.
-    pub text: String,
-}
-
-impl Note {
-    /// A note; `code` is one of the closed set.
-    pub fn new(code: &str, text: impl Into<String>) -> Self {
-        Self { code: code.to_owned(), text: text.into() }
-    }
 }

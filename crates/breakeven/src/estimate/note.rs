@@ -1,0 +1,63 @@
+//! What the reader should know beside the figures: a closed set of codes.
+
+use serde::{Deserialize, Serialize};
+
+/// Every code a note may have and what it means, as `docs/notes.md` lists them. Programs may rely on the code; the
+/// text is for people.
+pub const CODES: &[(&str, &str)] = &[
+    ("assumed-grid", "No region was named: carbon is for the world's average electricity."),
+    ("gpu-name", "A GPU was asked for by a name that is not exactly one GPU's; the text says which were taken."),
+    ("idle", "More than a tenth of the time went into sleeping or waiting for input; it counts as host time."),
+    ("incomplete-prices", "Some prices are for the GPU alone; the machine around it costs extra."),
+    ("larger-than-memory", "The data given is more than the memory of the GPU."),
+    ("low-coverage", "Too little of the array time is understood; nothing is claimed unless both extremes agree."),
+    ("naive-port", "What copying in and out at each call would take instead of keeping arrays on the GPU."),
+    ("no-array-ops", "No array operation was seen; plain Python and CPU code stay on the CPU."),
+    ("no-flop", "No amount of computation was given; only memory and transfers count."),
+    ("no-price", "No price is known that fits what was asked; costs are unknown."),
+    ("old-prices", "Some prices are older than 30 days."),
+    ("own-clocks", "The script reads clocks; the times it printed were measured on this CPU."),
+    ("port-amd", "On AMD GPUs the port is CuPy's build for ROCm."),
+    (
+        "port-native",
+        "GPUs without a port of NumPy are estimated as if there were one; they are not counted as winners.",
+    ),
+    ("processes", "Several processes were recorded and added up."),
+    ("quoted-figure", "A well-known figure was given that the catalogue does not share; the text explains it."),
+    ("script-cut", "The script did not say how it ended; what was seen until then is reported."),
+    ("script-failed", "The script ended with an exit code other than 0; what was seen until then is reported."),
+    ("script-killed", "A signal ended the script; what was seen until then is reported."),
+    ("start-up", "The time of start-up on the GPU, and the answer once warm."),
+    ("unseen", "Something ran that the recorder could not see; the text says what."),
+];
+
+/// Something the reader should know.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Note {
+    /// One of [`CODES`].
+    pub code: String,
+    /// One sentence.
+    pub text: String,
+}
+
+impl Note {
+    /// A note; `code` is one of [`CODES`].
+    pub fn new(code: &str, text: impl Into<String>) -> Self {
+        debug_assert!(CODES.iter().any(|(known, _)| *known == code), "`{code}` is not in CODES");
+        Self { code: code.to_owned(), text: text.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CODES;
+
+    #[test]
+    fn the_page_lists_every_code_in_order() {
+        let page = include_str!("../../../../docs/notes.md");
+        let rows: Vec<String> = page.lines().filter(|line| line.starts_with("| `")).map(str::to_owned).collect();
+        let table: Vec<String> = CODES.iter().map(|(code, means)| format!("| `{code}` | {means} |")).collect();
+        assert_eq!(rows, table);
+        assert!(CODES.is_sorted());
+    }
+}
