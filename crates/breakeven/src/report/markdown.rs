@@ -14,6 +14,10 @@ pub fn markdown(e: &Estimate) -> String {
     if !gpus.is_empty() {
         out += &format!("\n{}", gpus.map(escape).markdown());
     }
+    let footprint = rows::footprint(e);
+    if !footprint.is_empty() {
+        out += &format!("\n{}", footprint.map(escape).markdown());
+    }
     let sites = rows::sites(e, usize::MAX);
     if !sites.is_empty() {
         out += &format!("\n### Hot lines\n\n{}", sites.map(escape).markdown());

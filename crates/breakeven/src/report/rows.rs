@@ -97,6 +97,15 @@ pub(super) fn sites(e: &Estimate, top: usize) -> Table {
     table
 }
 
+/// What the values take by precision, where memory was asked about.
+pub(super) fn footprint(e: &Estimate) -> Table {
+    let mut table = Table::new(&[("precision", Align::Left), ("memory", Align::Right), ("for", Align::Left)]);
+    for row in e.footprint.iter().flatten() {
+        table.row(vec![row.precision.clone(), row.text.clone(), row.role.clone()]);
+    }
+    table
+}
+
 /// `heat.py:14`: the file's own name, for a table.
 fn place(s: &SiteEstimate) -> String {
     let name = s.file.rsplit(['/', '\\']).next().unwrap_or(&s.file);
@@ -133,10 +142,15 @@ pub(super) fn bound(b: Bound) -> &'static str {
 
 /// The size at which the chosen GPU starts to win, and what it takes when warm.
 pub(super) fn remarks(e: &Estimate) -> Vec<String> {
+    if e.footprint.is_some() && e.workload.flop.is_none() {
+        return Vec::new();
+    }
     let Some(g) = chosen(e) else { return Vec::new() };
     let mut lines = Vec::new();
+    let told = |code| e.notes.iter().any(|note| note.code == code);
     if let (Some(parts), Some(time)) = (g.breakdown_s, g.time_s)
         && parts.startup >= 0.1 * time.p50
+        && !told("start-up")
     {
         let warm = words::seconds((time.p50 - parts.startup).max(0.0));
         lines
@@ -144,6 +158,7 @@ pub(super) fn remarks(e: &Estimate) -> Vec<String> {
     }
     if let (Some(naive), Some(time)) = (g.naive_time_s, g.time_s)
         && naive > 1.5 * time.p50
+        && !told("naive-port")
     {
         lines.push(format!("Copying in and out at each call would take {} instead.", words::seconds(naive)));
     }

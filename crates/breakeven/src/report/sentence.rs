@@ -7,9 +7,21 @@ use crate::kernel::Bound;
 /// The answer in one line: the calculator's for one GPU, the field's for many.
 pub fn sentence(e: &Estimate) -> String {
     match e.estimates.as_slice() {
+        rows if e.footprint.is_some() && e.workload.flop.is_none() && !rows.is_empty() => fits(e),
         [] => "No GPU to compare with.".to_owned(),
         [one] => for_one(e, one),
         _ => for_many(e),
+    }
+}
+
+/// Only memory was asked about.
+fn fits(e: &Estimate) -> String {
+    let needs = e.workload.peak_bytes.map_or_else(|| words::UNKNOWN.to_owned(), words::memory);
+    let fitting = e.estimates.iter().filter(|g| g.fits == Some(true)).count();
+    match e.estimates.as_slice() {
+        [one] if fitting == 1 => format!("{needs} fit on {}.", words::printable(&one.name, 60)),
+        [one] => format!("{needs} do not fit on {}.", words::printable(&one.name, 60)),
+        rows => format!("{needs} fit on {fitting} of {} GPUs.", rows.len()),
     }
 }
 
@@ -123,8 +135,11 @@ fn for_many(e: &Estimate) -> String {
 
 /// What limits the chosen GPU, with its share of the time there and the first advice:
 /// `Held back by kernel launches (58 %). Fusing … → 19× [14–24].` `None` when nothing is known of
-/// it, or when start-up takes the most: that is told apart.
+/// it. Start-up is no bound, but is named first where it takes more.
 pub fn held_back(e: &Estimate) -> Option<String> {
+    if e.footprint.is_some() && e.workload.flop.is_none() {
+        return None;
+    }
     let g = chosen(e)?;
     let parts = g.breakdown_s?;
     let total = parts.total();
@@ -137,10 +152,12 @@ pub fn held_back(e: &Estimate) -> Option<String> {
         Bound::Sync => parts.sync,
         Bound::Host => parts.host,
     } / total;
-    if !share.is_finite() || parts.startup > 0.5 * total {
+    if !share.is_finite() {
         return None;
     }
-    let mut line = format!("Held back by {} ({}).", limit(bound), words::percent(share));
+    let startup = parts.startup / total;
+    let first = if startup > share { format!("start-up ({}), then ", words::percent(startup)) } else { String::new() };
+    let mut line = format!("Held back by {first}{} ({}).", limit(bound), words::percent(share));
     if let Some(advice) = e.advice.first() {
         let after = advice.speedup_after.map(|s| format!(" → {}", words::speedup(s))).unwrap_or_default();
         line += &format!(" {}{after}.", words::printable(advice.title.trim_end_matches('.'), 200));

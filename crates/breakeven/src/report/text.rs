@@ -45,6 +45,11 @@ pub fn text(e: &Estimate, options: &TextOptions) -> String {
             out.push('\n');
         }
     }
+    let footprint = rows::footprint(e);
+    if !footprint.is_empty() {
+        out.push('\n');
+        out += &footprint.text(|row, cell, padded| paint.cell(row, cell, padded));
+    }
     if !e.sites.is_empty() {
         out.push('\n');
         out += &rows::sites(e, TOP).text(|row, cell, padded| paint.cell(row, cell, padded));
@@ -177,6 +182,7 @@ mod tests {
     fn the_cpu_is_faster() {
         insta::assert_snapshot!(plain(&examples::cpu_wins()), @"
         CPU is faster: 250 ms against 508 ms on RTX 3080 (2.0× slower on GPU) · $0.0001 · 0.12 Wh
+        Held back by start-up (98 %), then arithmetic (2 %).
         Start-up is 500 ms of the GPU time; once warm it takes 8 ms.
         Breaks even at 206.6 GFLOP (yours: 100 GFLOP).
         You assumed 12.5 TFLOP/s; fp32 array work on this card reaches 3–9 TFLOP/s.
