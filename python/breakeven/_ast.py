@@ -183,11 +183,14 @@ def _before(function: Any, arguments: tuple[Any, ...]) -> tuple[int, str, int] |
 
 
 def _after(
-    token: tuple[int, str, int], function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any] | None, result: Any
+    token: tuple[int, str, int], function: Any, arguments: tuple[Any, ...] | None, keywords: dict[str, Any] | None, result: Any
 ) -> None:
     number, name, since = token
     if since:
         _native.idle(time.perf_counter_ns() - since)
+        return
+    if arguments is None:
+        _native.leave(number, (), None)
         return
     inputs = _arrays((getattr(function, "__self__", None), *arguments))
     if keywords:
@@ -206,11 +209,17 @@ def _result(result: Any) -> Any:
 
 
 def _stored(target: Any, index: Any, value: Any, token: int | None) -> int | None:
-    """Around `target[index] = value`: called before with no token, and after with the token that it gave."""
+    """Around `target[index] = value`: called before with no token, and after with the token that it gave.
+
+    The second time without target where the assignment raised.
+    """
     if token is None:
         if _numpy() is None or not isinstance(target, _ndarray):
             return None
         return _native.enter("numpy.ndarray.__setitem__")
+    if target is None:
+        _native.leave(token, (), None)
+        return None
     keys = index if isinstance(index, tuple) else (index,)
     region: Any = ()
     if all(key is None or key is ... or isinstance(key, (int, slice)) for key in keys):

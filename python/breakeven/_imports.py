@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 #: Modules of SciPy whose functions are recorded as named ops.
 SCIPY = ("scipy.fft", "scipy.linalg", "scipy.ndimage", "scipy.signal", "scipy.sparse", "scipy.special")
 
-_waiting: dict[str, list[Callable[[], None]]] = {}
+_waiting: dict[str, list[Callable[[str], None]]] = {}
 
 
-def after(name: str, action: Callable[[], None]) -> None:
-    """Call `action` once, when `name` has been imported; now if it has been already."""
+def after(name: str, action: Callable[[str], None]) -> None:
+    """Call `action(name)` once, when `name` has been imported; now if it has been already."""
     if name in sys.modules:
-        action()
+        action(name)
         return
     _waiting.setdefault(name, []).append(action)
     if _Finder not in sys.meta_path:
@@ -48,7 +48,7 @@ class _Loader:
         module.__loader__ = self.loader
         self.loader.exec_module(module)
         for action in _waiting.pop(module.__name__, ()):
-            action()
+            action(module.__name__)
 
 
 class _Finder:

@@ -20,6 +20,9 @@ def install(mechanisms: Sequence[str] | None = None) -> dict[str, str]:
     A second call does nothing new. Recording begins with `start`.
     """
 
+def know_arrays() -> None:
+    """Learn what an array is without patching anything, for the AST recorder; after `import numpy`."""
+
 def undo() -> None:
     """Put back every pointer that is still ours."""
 
@@ -93,7 +96,14 @@ def calibrate() -> float:
 class Named:
     """Stands in for a library function and reports each call between `enter(name)` and `leave(token, …)`."""
 
-    def __new__(cls, function: Callable[..., Any], name: str, enter: Callable[..., Any], leave: Callable[..., Any]) -> Named: ...
+    def __new__(
+        cls,
+        function: Callable[..., Any],
+        name: str,
+        enter: Callable[..., Any],
+        leave: Callable[..., Any],
+        arguments: bool = False,
+    ) -> Named: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __get__(self, instance: Any, _owner: Any = None) -> Any: ...
     def __getattr__(self, name: str) -> Any: ...

@@ -41,6 +41,8 @@ def arm(directory: str) -> None:
     kind = recorder()
     if kind == "off":
         return
+    from . import _endings
+
     path = _free_path(directory)
     describe(sys.argv, kind)
     begin(kind)
@@ -48,7 +50,14 @@ def arm(directory: str) -> None:
     _native.flush(path)
     # Registered first, so it runs after every handler of the script; a builtin, so that Ctrl-C finds no frame of ours.
     atexit.register(_native.flush, path)
-    os.register_at_fork(after_in_child=lambda: _native.after_fork_child(_free_path(directory)))
+    _endings.watch(path)
+
+    def child() -> None:
+        own = _free_path(directory)
+        _native.after_fork_child(own)
+        _endings.path = own
+
+    os.register_at_fork(after_in_child=child)
 
 
 def begin(kind: str) -> None:
@@ -61,6 +70,7 @@ def begin(kind: str) -> None:
         for name in _imports.SCIPY:
             _imports.after(name, _scipy)
     else:
+        _imports.after("numpy", lambda _: _native.know_arrays())
         _note_fallback()
     _native.start()
 
@@ -83,21 +93,21 @@ def describe(argv: list[str], kind: str) -> None:
     _native.set_program("{" + ",".join(f'"{key}":{value}' for key, value in fields.items()) + "}")
 
 
-def _install() -> None:
+def _install(_: str) -> None:
     """NumPy has just been imported: patch it, less what `BREAKEVEN_HOOKS` takes out (`-random,-alloc`)."""
     out = {word.strip().removeprefix("-") for word in os.environ.get(HOOKS, "").split(",") if word.strip()}
     _native.install([name for name in _native.MECHANISMS if name not in out])
 
 
-def _rescan() -> None:
+def _rescan(_: str) -> None:
     """Parts of NumPy that it imports at their first use; before `_install` there is nothing to do."""
     _native.rescan()
 
 
-def _scipy() -> None:
+def _scipy(module: str) -> None:
     from . import _scipy as functions
 
-    functions.hook()
+    functions.hook(module)
     _native.rescan()
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import sys
 
 from . import _native
-from ._imports import SCIPY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,28 +18,19 @@ if TYPE_CHECKING:
 #: Public functions that look at arrays and compute nothing.
 _QUESTIONS = ("get_", "find_best_", "is", "use_solver", "set_", "register_", "skip_backend")
 _SPARSE_TOOLS = "scipy.sparse._sparsetools"
-_done: set[str] = set()
 
 
-def hook() -> None:
-    """Replace the functions of the public modules that are imported by now; those done before are skipped."""
-    replaced: dict[int, Any] = {}
-    for module in (*SCIPY, _SPARSE_TOOLS):
-        if module in sys.modules and module not in _done and _complete(sys.modules[module]):
-            _done.add(module)
-            for name, function in _functions(module):
-                replaced[id(function)] = _named(function, name)
-    if not replaced:
-        return
-    for module, contents in list(sys.modules.items()):
-        if module == "scipy" or module.startswith("scipy."):
+def hook(module: str) -> None:
+    """Replace the public functions of a module that has just been imported."""
+    functions = _functions(module)
+    if module == "scipy.sparse" and _SPARSE_TOOLS in sys.modules:
+        functions += _functions(_SPARSE_TOOLS)
+    replaced = {id(function): _named(function, name) for name, function in functions}
+    for holder, contents in list(sys.modules.items()):
+        if holder == "scipy" or holder.startswith("scipy."):
             for name, value in list(vars(contents).items()):
                 if id(value) in replaced:
                     setattr(contents, name, replaced[id(value)])
-
-
-def _complete(module: Any) -> bool:
-    return not getattr(module.__spec__, "_initializing", False)
 
 
 def _functions(module: str) -> list[tuple[str, Any]]:

@@ -90,8 +90,6 @@ while time.monotonic() < until:
 """
     (workload,) = record(source, recorder, tmp_path, code)
     assert entries(workload, "matmul")[0]["count"] > 1000
-    if code == 3:
-        assert entries(workload, "matmul")[0]["count"] % 1 == 0
 
 
 @RECORDERS
@@ -112,12 +110,10 @@ def work(n):
 if __name__ == "__main__":
     with multiprocessing.get_context("{method}").Pool(2) as pool:
         assert pool.map(work, [20] * 8) == [20.0] * 8
-        pool.close()
-        pool.join()
 """
     workloads = record(source, recorder, tmp_path)
     assert sum(entry["count"] for workload in workloads for entry in entries(workload, "matmul")) == 8
-    assert not entries(workloads[0], "matmul")
+    assert 2 <= len(workloads) <= 4
 
 
 @RECORDERS

@@ -70,6 +70,12 @@ pub(crate) fn undo(py: Python<'_>) {
     with(py, |state| state.installed = 0);
 }
 
+/// Learns what an array is, without hooks.
+#[pyfunction]
+pub(crate) fn know_arrays(py: Python<'_>) -> PyResult<()> {
+    hooking::know_arrays(py)
+}
+
 /// Hooks what was imported since.
 #[pyfunction]
 pub(crate) fn rescan(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {

@@ -1,7 +1,7 @@
 //! Calls made for rewritten user code, so that no Python frame of ours stands between a line and what it calls.
 //!
 //! [`watched`] calls `before(function, args)`, then the function, then `after(token, function, args, kwargs, result)`
-//! where `before` gave a token. What goes wrong in either is ours and never the script's.
+//! where `before` gave a token (args None: the call raised). What goes wrong in either is ours and never the script's.
 
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -34,11 +34,15 @@ pub(crate) fn watched<'py>(
     let py = function.py();
     let Some(watcher) = WATCHER.get(py) else { return function.call(args, kwargs) };
     let token = ours(watcher.before.bind(py).call1((function, args)))?;
-    let result = function.call(args, kwargs)?;
+    let outcome = function.call(args, kwargs);
     if let Some(token) = token {
-        ours(watcher.after.bind(py).call1((token, function, args, kwargs, &result)))?;
+        let after = watcher.after.bind(py);
+        match &outcome {
+            Ok(result) => ours(after.call1((token, function, args, kwargs, result)))?,
+            Err(_) => ours(after.call1((token, function, py.None(), py.None(), py.None())))?,
+        };
     }
-    Ok(result)
+    outcome
 }
 
 /// `target[index] = value`, with the operands in the order in which Python evaluates them.
@@ -53,11 +57,14 @@ pub(crate) fn watched_store<'py>(
     let Some(watcher) = WATCHER.get(py) else { return target.set_item(index, value) };
     let stored = watcher.stored.bind(py);
     let token = ours(stored.call1((target, index, value, py.None())))?;
-    target.set_item(index, value)?;
+    let outcome = target.set_item(index, value);
     if let Some(token) = token {
-        ours(stored.call1((target, index, value, token)))?;
+        match outcome {
+            Ok(()) => ours(stored.call1((target, index, value, token)))?,
+            Err(_) => ours(stored.call1((py.None(), py.None(), py.None(), token)))?,
+        };
     }
-    Ok(())
+    outcome
 }
 
 /// The first half of `target[index] += value`: the target, the index and what is there now.

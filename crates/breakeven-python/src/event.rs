@@ -109,7 +109,7 @@ pub(crate) struct Thread {
     /// The last event gave a scalar that the host has not been seen to read.
     pub(crate) unread_scalar: bool,
     /// Name and beginning of the library call that Python told of.
-    pub(crate) outside: (u32, u64),
+    pub(crate) outside: Vec<(u32, u64)>,
 }
 
 /// The time of one event, ticks.
@@ -127,7 +127,7 @@ impl Thread {
 
     /// A thread that has done nothing.
     pub(crate) const fn new() -> Self {
-        Self { id: 0, depth: 0, composite: 0, closed: false, last_end: 0, unread_scalar: false, outside: (0, 0) }
+        Self { id: 0, depth: 0, composite: 0, closed: false, last_end: 0, unread_scalar: false, outside: Vec::new() }
     }
 
     /// The same thread, doing nothing.

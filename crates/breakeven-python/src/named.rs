@@ -13,13 +13,16 @@ pub(crate) struct Named {
     name: String,
     enter: Py<PyAny>,
     leave: Py<PyAny>,
+    /// `enter` is given the arguments too.
+    arguments: bool,
 }
 
 #[pymethods]
 impl Named {
     #[new]
-    fn new(function: Py<PyAny>, name: String, enter: Py<PyAny>, leave: Py<PyAny>) -> Self {
-        Self { function, name, enter, leave }
+    #[pyo3(signature = (function, name, enter, leave, arguments = false))]
+    fn new(function: Py<PyAny>, name: String, enter: Py<PyAny>, leave: Py<PyAny>, arguments: bool) -> Self {
+        Self { function, name, enter, leave, arguments }
     }
 
     #[pyo3(signature = (*args, **kwargs))]
@@ -30,7 +33,9 @@ impl Named {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = args.py();
         let function = self.function.bind(py);
-        let Ok(token) = self.enter.bind(py).call1((&self.name,)) else { return function.call(args, kwargs) };
+        let enter = self.enter.bind(py);
+        let entered = if self.arguments { enter.call1((&self.name, args)) } else { enter.call1((&self.name,)) };
+        let Ok(token) = entered else { return function.call(args, kwargs) };
         let outcome = function.call(args, kwargs);
         let reported = match &outcome {
             Ok(result) => {

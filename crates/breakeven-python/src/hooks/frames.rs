@@ -295,7 +295,8 @@ pub(crate) fn site(py: Python<'_>, codes: &mut Codes) -> Site {
         Ok(true)
     });
     if walked.is_ok() && !site.file.is_empty() {
-        site.via = via.and_then(|frame| library_name(&frame).ok());
+        // What the recorder itself calls on behalf of a line is no library function between it and the op.
+        site.via = via.and_then(|frame| library_name(&frame).ok()).filter(|name| !name.starts_with("breakeven."));
     }
     site
 }

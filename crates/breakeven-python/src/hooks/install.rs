@@ -39,6 +39,11 @@ impl<'py> Numpy<'py> {
     }
 }
 
+/// Learns what an array is, for recorders that hook nothing: its layout is part of NumPy's ABI, 1.x or 2.x.
+pub(crate) fn know_arrays(py: Python<'_>) -> PyResult<()> {
+    Numpy::find(py).map(drop)
+}
+
 /// Hooks one mechanism; why not, where it is refused.
 pub(crate) fn mechanism(py: Python<'_>, index: usize) -> PyResult<Result<(), &'static str>> {
     let numpy = Numpy::find(py)?;

@@ -87,20 +87,26 @@ pub(crate) fn event(
     });
 }
 
-/// Begins a library call that is one op; 0 where it is part of another.
+/// Begins a library call; 0 where it is part of a call that is one op. Calls inside are recorded where the table of
+/// callables says that this one is made of them.
 pub(crate) fn enter(py: Python<'_>, name: &str) -> u64 {
     if !state::recording() {
         return 0;
     }
-    let Some(name) = state::with(py, |state| state.recorder.names.intern(name)) else { return 0 };
-    let entered = with_thread(|thread| {
-        let entered = thread.enter(true);
-        if entered {
-            thread.outside = (name, clock::now());
-        }
-        entered
+    let known = state::with(py, |state| {
+        let names = &mut state.recorder.names;
+        let name = names.intern(name);
+        (name, names.is_atomic(name))
     });
-    u64::from(entered == Some(true))
+    let Some((name, atomic)) = known else { return 0 };
+    let token = with_thread(|thread| {
+        if !thread.enter(atomic) {
+            return 0;
+        }
+        thread.outside.push((name, clock::now()));
+        thread.outside.len() as u64
+    });
+    token.unwrap_or(0)
 }
 
 /// Ends it. Nothing is recorded where the call raised: then there is neither input nor result.
@@ -116,7 +122,11 @@ pub(crate) fn leave(
     }
     let ended = clock::now();
     let keywords = keywords()?;
-    let Some((mut name, began)) = with_thread(|thread| thread.outside) else { return Ok(()) };
+    let begun = with_thread(|thread| {
+        thread.outside.truncate(token as usize);
+        thread.outside.pop()
+    });
+    let Some((mut name, began)) = begun.flatten() else { return Ok(()) };
     if !keywords.is_empty() {
         state::with(py, |state| {
             let plain = state.recorder.names.callee(name).name.clone();

@@ -1,0 +1,68 @@
+"""Ends of a process that run no exit handlers: what was seen is written just before them.
+
+`os._exit` ends every forked worker; `os.execv` replaces the process by another; a `multiprocessing.Pool` kills its
+workers by a signal once their results are in.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from . import _imports, _native
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+#: Where this process writes.
+path = ""
+_last = _cost = 0.0
+
+
+def watch(where: str) -> None:
+    """From now on write to `where` before such an end."""
+    global path
+    path = where
+    system = sys.modules[os._exit.__module__]  # posix
+    for name in ("_exit", "execv", "execve"):
+        stand_in = _native.Named(getattr(system, name), name, _write, _nothing)
+        stand_in.__dict__.update(__module__=system.__name__, __name__=name, __qualname__=name)
+        setattr(system, name, stand_in)
+        setattr(os, name, stand_in)
+    _imports.after("multiprocessing.pool", _pool)
+
+
+def _pool(_: str) -> None:
+    from multiprocessing.queues import SimpleQueue
+
+    for name, before in (("put", _write_sparingly), ("get", _write_if_idle)):
+        plain = getattr(SimpleQueue, name)
+        stand_in = _native.Named(plain, name, before, _nothing, True)
+        stand_in.__dict__.update(__module__=plain.__module__, __name__=name, __qualname__=plain.__qualname__)
+        setattr(SimpleQueue, name, stand_in)
+
+
+def _write(_: str) -> None:
+    _native.flush(path)
+
+
+def _write_sparingly(_: str, arguments: tuple[Any, ...]) -> None:
+    """Before a worker hands over a result; at most a tenth of the time goes into writing."""
+    global _last, _cost
+    began = time.monotonic()
+    if began - _last >= 10 * _cost:
+        _native.flush(path)
+        _last = time.monotonic()
+        _cost = _last - began
+
+
+def _write_if_idle(_: str, arguments: tuple[Any, ...]) -> None:
+    """Before a worker waits for its next task."""
+    if not arguments[0]._reader.poll(0):
+        _native.flush(path)
+
+
+def _nothing(*_: object) -> None:
+    pass
