@@ -73,7 +73,7 @@ _ndarray: Any = None
 
 def rewrite_imports() -> None:
     """From now on user modules are rewritten when they are imported, and `__main__` when a child imports it by path."""
-    from importlib.machinery import SourceFileLoader
+    from _frozen_importlib_external import SourceFileLoader
 
     plain = SourceFileLoader.get_code
 
@@ -85,7 +85,7 @@ def rewrite_imports() -> None:
     get_code.__code__ = get_code.__code__.replace(co_filename="<frozen importlib._bootstrap_external>")
     SourceFileLoader.get_code = get_code  # type: ignore[assignment,method-assign]
 
-    if "multiprocessing.spawn" in sys.modules or "--multiprocessing-fork" in sys.argv:
+    if any("multiprocessing." in word for word in sys.orig_argv):
         _rewrite_run_path()
     _native.watch(_before, _after, _stored, _host)
 
@@ -276,4 +276,6 @@ def _public_name(function: Any) -> str | None:
     if isinstance(function, type):
         return f"numpy.{name}" if name in ("matrix", "memmap") and issubclass(function, _ndarray) else None
     home = getattr(function, "__module__", None) or ""
-    return f"{home}.{name}" if home == "numpy" or home.startswith(("numpy.", "scipy.")) else None
+    if home != "numpy" and not home.startswith(("numpy.", "scipy.")):
+        return None
+    return ".".join([*(part for part in home.split(".") if not part.startswith("_")), name])

@@ -30,10 +30,10 @@ def main() -> None:
         sys.exit(2)
     directory = os.environ.get(_process.DIRECTORY)
     installed = "breakeven._children" in sys.modules
-    if kind == "off" or directory is None or (kind == "native" and installed):
+    if kind == "off" or directory is None or (installed and (kind == "native" or arguments[0] == "-m")):
         _become(arguments)
     if arguments[0] == "-m":
-        _run_module(arguments[1], arguments[2:], directory, kind)
+        _run_module(arguments[1], arguments[2:], directory)
     else:
         _run_script(arguments, directory, kind)
 
@@ -59,7 +59,7 @@ def _run_script(arguments: list[str], directory: str, kind: str) -> None:
     if not getattr(sys.flags, "safe_path", sys.flags.isolated):
         sys.path[0] = os.path.dirname(os.path.realpath(path))
     _process.arm(directory)
-    _drop_runner()
+    _drop_runner("breakeven._run", "breakeven._launch", "runpy", "pkgutil")
     try:
         _execute(_compiled(source, path, kind), _fresh_main(path))
     except BaseException:
@@ -67,16 +67,12 @@ def _run_script(arguments: list[str], directory: str, kind: str) -> None:
         raise
 
 
-def _run_module(name: str, arguments: list[str], directory: str, kind: str) -> None:
+def _run_module(name: str, arguments: list[str], directory: str) -> None:
     import runpy
 
     sys.argv[:] = ["-m", *arguments]
     _process.arm(directory)
-    if kind == "ast":
-        from . import _ast
-
-        _ast.rewrite_imports()
-    _drop_runner()
+    _drop_runner("breakeven._run", "breakeven._launch")
     _fresh_main(None)
     try:
         _execute_module(runpy, name)
@@ -90,7 +86,6 @@ def _compiled(source: bytes, path: str, kind: str) -> CodeType:
     if kind == "ast":
         from . import _ast
 
-        _ast.rewrite_imports()
         return _ast.rewritten(source, path) or code
     return code
 
@@ -103,9 +98,9 @@ def _execute_module(runpy: object, name: str) -> None:
     runpy._run_module_as_main(name)  # type: ignore[attr-defined]
 
 
-def _drop_runner() -> None:
+def _drop_runner(*names: str) -> None:
     """Take out of `sys.modules` what only the start of this process needed."""
-    for name in ("breakeven._run", "breakeven._launch", "runpy", "pkgutil"):
+    for name in names:
         sys.modules.pop(name, None)
 
 

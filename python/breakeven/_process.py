@@ -17,6 +17,8 @@ DIRECTORY = "BREAKEVEN_RECORD_DIR"
 RECORDER = "BREAKEVEN_RECORDER"
 HOOKS = "BREAKEVEN_HOOKS"
 
+_prepared = False
+
 #: A crash or a kill loses at most so much.
 _FLUSH_SECONDS = 0.5
 
@@ -62,6 +64,14 @@ def arm(directory: str) -> None:
 
 def begin(kind: str) -> None:
     """Start to record, by hooks as soon as NumPy is imported, or by whatever rewritten modules report."""
+    global _prepared
+    if not _prepared:
+        _prepared = True
+        _prepare(kind)
+    _native.start()
+
+
+def _prepare(kind: str) -> None:
     _native.on_library_code(os.path.dirname(os.path.abspath(__file__)) + os.sep)
     if kind == "native":
         _imports.after("numpy", _install)
@@ -70,9 +80,11 @@ def begin(kind: str) -> None:
         for name in _imports.SCIPY:
             _imports.after(name, _scipy)
     else:
+        from . import _ast
+
+        _ast.rewrite_imports()
         _imports.after("numpy", lambda _: _native.know_arrays())
         _note_fallback()
-    _native.start()
 
 
 def describe(argv: list[str], kind: str) -> None:
@@ -96,7 +108,12 @@ def describe(argv: list[str], kind: str) -> None:
 def _install(_: str) -> None:
     """NumPy has just been imported: patch it, less what `BREAKEVEN_HOOKS` takes out (`-random,-alloc`)."""
     out = {word.strip().removeprefix("-") for word in os.environ.get(HOOKS, "").split(",") if word.strip()}
+    going_on = _native.recording()
+    if going_on:
+        _native.stop()  # the tests of the hooks are none of the script's calls
     _native.install([name for name in _native.MECHANISMS if name not in out])
+    if going_on:
+        _native.start()
 
 
 def _rescan(_: str) -> None:
