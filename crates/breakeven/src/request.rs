@@ -58,6 +58,20 @@ pub enum Kind {
 pub struct Numbers {
     /// Work, FLOP.
     pub flops: Option<Typed>,
+    /// Instead of `flops`: a product of two matrices of n rows and columns.
+    pub matmul: Option<Typed>,
+    /// Instead of `flops`: training of so many parameters, with `tokens`.
+    pub parameters: Option<Typed>,
+    /// Tokens (or samples) that the training sees.
+    pub tokens: Option<Typed>,
+    /// Instead of `flops`: arithmetic on each of so many array elements.
+    pub elements: Option<Typed>,
+    /// Operations on each element; 1 unless given.
+    pub operations: Option<Typed>,
+    /// Instead of `flops`: a group-by over a dataframe of so many rows.
+    pub rows: Option<Typed>,
+    /// Columns of the dataframe; 10 unless given.
+    pub columns: Option<Typed>,
     /// Bytes that the work moves through device memory.
     pub bytes: Option<Typed>,
     /// Bytes copied to the device.

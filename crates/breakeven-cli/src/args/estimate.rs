@@ -42,6 +42,27 @@ pub(crate) struct NumberArgs {
     /// Arithmetic in all: `10,000 GFLOPS`
     #[arg(long, value_name = "FLOP", help_heading = "Work", allow_negative_numbers = true)]
     flops: Option<String>,
+    /// Instead of --flops: a product of two matrices of N rows and columns
+    #[arg(long, value_name = "N", help_heading = "Work", allow_negative_numbers = true)]
+    matmul: Option<String>,
+    /// Instead of --flops: training of so many parameters, with --tokens
+    #[arg(long, value_name = "COUNT", help_heading = "Work", allow_negative_numbers = true)]
+    parameters: Option<String>,
+    /// Tokens (or samples) that the training sees
+    #[arg(long, value_name = "COUNT", help_heading = "Work", allow_negative_numbers = true)]
+    tokens: Option<String>,
+    /// Instead of --flops: arithmetic on each of so many array elements
+    #[arg(long, value_name = "COUNT", help_heading = "Work", allow_negative_numbers = true)]
+    elements: Option<String>,
+    /// Operations on each element [default: 1]
+    #[arg(long, value_name = "COUNT", help_heading = "Work", allow_negative_numbers = true)]
+    operations: Option<String>,
+    /// Instead of --flops: a group-by over a dataframe of so many rows
+    #[arg(long, value_name = "COUNT", help_heading = "Work", allow_negative_numbers = true)]
+    rows: Option<String>,
+    /// Columns of the dataframe [default: 10]
+    #[arg(long, value_name = "COUNT", help_heading = "Work", allow_negative_numbers = true)]
+    columns: Option<String>,
     /// Bytes that the work moves through memory: `2TB`
     #[arg(long, value_name = "BYTES", help_heading = "Work", allow_negative_numbers = true)]
     bytes: Option<String>,
@@ -117,6 +138,13 @@ impl NumberArgs {
     pub(crate) fn numbers(&self) -> Numbers {
         let Self {
             flops,
+            matmul,
+            parameters,
+            tokens,
+            elements,
+            operations,
+            rows,
+            columns,
             bytes,
             data,
             data_out,
@@ -140,6 +168,13 @@ impl NumberArgs {
         } = self;
         Numbers {
             flops: typed(flops.as_ref()),
+            matmul: typed(matmul.as_ref()),
+            parameters: typed(parameters.as_ref()),
+            tokens: typed(tokens.as_ref()),
+            elements: typed(elements.as_ref()),
+            operations: typed(operations.as_ref()),
+            rows: typed(rows.as_ref()),
+            columns: typed(columns.as_ref()),
             bytes: typed(bytes.as_ref()),
             data: typed(data.as_ref()),
             data_out: typed(data_out.as_ref()),

@@ -5,6 +5,7 @@ pub mod footprint;
 pub mod formula;
 pub mod kind;
 pub mod link;
+mod size;
 mod terms;
 
 use crate::choice::{Choice, choose};
@@ -74,8 +75,8 @@ pub fn calculate(numbers: &Numbers, request: &Request) -> Result<Estimate> {
         launches: 0,
         flop: given.flop,
         bytes: given.bytes,
-        h2d_bytes: given.data.or(Some(0.0)),
-        d2h_bytes: given.data_out.or(given.data).or(Some(0.0)),
+        h2d_bytes: Some(given.copies().0),
+        d2h_bytes: Some(given.copies().1),
         peak_bytes: given.values.map(|n| footprint::bytes(n, given.precision.unwrap_or(Dtype::F32)).get()),
         coverage: 1.0,
     };

@@ -2,11 +2,13 @@
 
 use super::kind;
 use super::link::{LINK_FRACTION, pcie};
+use super::size::{Amounts, read_size};
 use crate::estimate::FormulaInput;
 use crate::hardware::Device;
 use crate::interval::{Basis, Interval};
 use crate::quantity::Measure;
 use crate::request::{Kind, Numbers, Typed};
+use crate::units::Bytes;
 use crate::workload::Dtype;
 use crate::{Error, Result};
 
@@ -33,6 +35,19 @@ pub(super) struct Given {
     pub values: Option<f64>,
     pub gpus: Option<f64>,
     pub scaling_efficiency: Option<f64>,
+    pub size: Option<Amounts>,
+}
+
+impl Given {
+    /// Bytes copied to the device and back: what was given, else what the size amounts to, else the same back as there.
+    pub(super) fn copies(&self) -> (f64, f64) {
+        let data = self.data.or(self.size.map(|s| s.data.get())).unwrap_or(0.0);
+        let back = match (self.data, self.size) {
+            (None, Some(size)) => size.data_out.get(),
+            _ => data,
+        };
+        (data, self.data_out.unwrap_or(back))
+    }
 }
 
 /// Reads one quantity; an error names its field.
@@ -57,9 +72,11 @@ pub(super) fn read_positive(typed: &Option<Typed>, measure: Measure, field: &'st
 /// # Errors
 /// The parser's own, with the field; `contradiction` where two inputs say the same thing.
 pub(super) fn read_numbers(n: &Numbers) -> Result<Given> {
+    let precision = n.precision.as_deref().map(kind::read_precision).transpose()?;
+    let size = read_size(n, precision.unwrap_or(Dtype::F32))?;
     let given = Given {
-        flop: read(&n.flops, Measure::Flop, "flops")?,
-        bytes: read(&n.bytes, Measure::Bytes, "bytes")?,
+        flop: read(&n.flops, Measure::Flop, "flops")?.or(size.map(|s| s.flop.get())),
+        bytes: read(&n.bytes, Measure::Bytes, "bytes")?.or(size.and_then(|s| s.bytes).map(Bytes::get)),
         data: read(&n.data, Measure::Bytes, "data")?,
         data_out: read(&n.data_out, Measure::Bytes, "data_out")?,
         link: match (read_positive(&n.link, Measure::BytesPerSec, "link")?, &n.pcie) {
@@ -76,7 +93,7 @@ pub(super) fn read_numbers(n: &Numbers) -> Result<Given> {
         },
         init: read(&n.init, Measure::Seconds, "init")?,
         kind: n.kind.as_deref().map(kind::read_kind).transpose()?,
-        precision: n.precision.as_deref().map(kind::read_precision).transpose()?,
+        precision,
         cpu_rate: read_positive(&n.cpu_rate, Measure::FlopPerSec, "cpu_rate")?,
         cpu_time: read_positive(&n.cpu_time, Measure::Seconds, "cpu_time")?,
         parallel_fraction: read(&n.parallel_fraction, Measure::Fraction, "parallel_fraction")?,
@@ -89,6 +106,7 @@ pub(super) fn read_numbers(n: &Numbers) -> Result<Given> {
         values: read(&n.values, Measure::Count, "values")?,
         gpus: read_positive(&n.gpus, Measure::Count, "gpus")?,
         scaling_efficiency: read_positive(&n.scaling_efficiency, Measure::Fraction, "scaling_efficiency")?,
+        size,
     };
     if given.cpu_rate.is_some() && given.cpu_time.is_some() {
         return Err(contradiction("cpu_rate", "cpu_time"));
@@ -101,7 +119,7 @@ pub(super) fn read_numbers(n: &Numbers) -> Result<Given> {
     Ok(given)
 }
 
-fn contradiction(a: &'static str, b: &'static str) -> Error {
+pub(super) fn contradiction(a: &'static str, b: &'static str) -> Error {
     Error::new("contradiction", format!("`{a}` and `{b}` were both given and say the same thing"))
         .hint("give one of them")
         .field(b)
@@ -183,12 +201,16 @@ pub(super) fn terms(given: &Given, device: Option<&Device>) -> Result<Terms> {
         Some(d) => d.host_link.map_or(LINK, |l| l.get()) * LINK_FRACTION,
         None => LINK * LINK_FRACTION,
     };
-    let data = Term::new(given.data, 0.0, Assumed);
+    let (data, data_out) = given.copies();
     Ok(Terms {
-        flop: Term::new(given.flop, 0.0, Assumed),
+        flop: match given.size {
+            // A size is given, its FLOP are worked out.
+            Some(size) => Term { value: Interval::exact(size.flop.get()), basis: Modelled },
+            None => Term::new(given.flop, 0.0, Assumed),
+        },
         bytes: given.bytes.map(|b| Term::new(Some(b), b, Assumed)),
-        data,
-        data_out: Term::new(given.data_out, data.value.p50, Assumed),
+        data: Term::new(given.data, data, Assumed),
+        data_out: Term::new(given.data_out, data_out, Assumed),
         link: Term::new(
             given.link,
             link,
