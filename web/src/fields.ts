@@ -1,6 +1,6 @@
 // The inputs of the calculator as data: the form, the request, the link and the command line are all made from this.
 
-export type Part = "numbers" | "options" | "size";
+export type Part = "numbers" | "options";
 
 export interface Field {
   /** Key in the request, and name in the link. */
@@ -56,13 +56,13 @@ export const QUICK: readonly Field[] = [
   { id: "kind", part: "numbers", flag: "--kind", label: "Kind of work", choices: KINDS },
   { id: "precision", part: "numbers", flag: "--precision", label: "Precision", known: "number format", choices: PRECISIONS },
   { id: "flops", part: "numbers", flag: "--flops", label: "Work", known: "operations", example: "10 TFLOP", form: "flops" },
-  { id: "n", part: "size", flag: "--matmul", label: "n", known: "rows and columns", example: "4096", form: "matmul" },
-  { id: "parameters", part: "size", flag: "--parameters", label: "Parameters", known: "weights", example: "124M", form: "training" },
-  { id: "tokens", part: "size", flag: "--tokens", label: "Tokens", example: "1e9", form: "training" },
-  { id: "elements", part: "size", flag: "--elements", label: "Elements", known: "values", example: "1e8", form: "array" },
-  { id: "operations", part: "size", flag: "--operations", label: "Operations each", example: "10", form: "array" },
-  { id: "rows", part: "size", flag: "--rows", label: "Rows", example: "1e7", form: "dataframe" },
-  { id: "columns", part: "size", flag: "--columns", label: "Columns", example: "10", form: "dataframe" },
+  { id: "matmul", part: "numbers", flag: "--matmul", label: "n", known: "rows and columns", example: "4096", form: "matmul" },
+  { id: "parameters", part: "numbers", flag: "--parameters", label: "Parameters", known: "weights", example: "124M", form: "training" },
+  { id: "tokens", part: "numbers", flag: "--tokens", label: "Tokens", example: "1e9", form: "training" },
+  { id: "elements", part: "numbers", flag: "--elements", label: "Elements", known: "values", example: "1e8", form: "array" },
+  { id: "operations", part: "numbers", flag: "--operations", label: "Operations each", example: "10", form: "array" },
+  { id: "rows", part: "numbers", flag: "--rows", label: "Rows", example: "1e7", form: "dataframe" },
+  { id: "columns", part: "numbers", flag: "--columns", label: "Columns", example: "10", form: "dataframe" },
   { id: "data", part: "numbers", flag: "--data", label: "Data moved", known: "transfer", example: "1 GB" },
   { id: "gpu", part: "options", flag: "--gpu", label: "GPU", known: "graphics card", example: "all of them", gpu: true },
   { id: "cpu_rate", part: "numbers", flag: "--cpu-rate", label: "CPU rate", known: "CPU speed", example: "400 GFLOP/s" },

@@ -38,15 +38,12 @@ export function toFragment(state: State): string {
 /** The question to the engine. `all` asks about every GPU: what describes the one chosen is left out. */
 export function toRequest(state: State, today: string, all = false): Request {
   const request: Request = { today, numbers: {}, options: {} };
-  const size: Record<string, string> = {};
   for (const f of active(state)) {
     const text = (state[f.id] ?? "").trim();
     if (all && (f.card || f.gpu)) continue;
-    if (f.part === "size") size[f.id] = text;
-    else if (f.gpu) request.options[f.id] = [text];
+    if (f.gpu) request.options[f.id] = [text];
     else request[f.part][f.id] = f.tick ? text === TICKED : text;
   }
-  if (Object.keys(size).length > 0) request.numbers["size"] = { form: state["form"], ...size };
   return request;
 }
 
