@@ -1,8 +1,10 @@
 //! One function for every face: JSON in, JSON out.
 
 use crate::estimate::{Estimate, program};
-use crate::request::Request;
+use crate::request::{Numbers, Options, Request};
 use crate::{Error, Result, calculator};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 /// Answers a request; the typed form of [`answer`].
 ///
@@ -27,12 +29,39 @@ pub fn answer_request(request: &Request) -> Result<Estimate> {
 /// assert!(breakeven::answer::answer("{").starts_with(r#"{"error":{"code":"bad-request""#));
 /// ```
 pub fn answer(request_json: &str) -> String {
-    let result = serde_json::from_str::<Request>(request_json)
-        .map_err(|e| Error::new("bad-request", format!("the request does not read: {e}")))
-        .and_then(|request| answer_request(&request))
-        .and_then(|e| serde_json::to_string(&e).map_err(|e| Error::new("internal", e.to_string())));
-    result.unwrap_or_else(|e| {
+    reply(read(request_json).and_then(|request| answer_request(&request)))
+}
+
+/// A request that can only hold numbers. What reads and estimates workloads makes up half of the engine; a page that
+/// shows nothing but the calculator goes without.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Question {
+    #[serde(default)]
+    today: String,
+    numbers: Numbers,
+    #[serde(default)]
+    options: Options,
+}
+
+/// The estimate for a `breakeven.request/1` that holds numbers; with [`reply`] the same bytes as [`answer`].
+///
+/// # Errors
+/// As [`answer_request`]; `bad-request` when the text holds anything but numbers and options.
+pub fn answer_numbers(request_json: &str) -> Result<Estimate> {
+    let Question { today, numbers, options } = read(request_json)?;
+    calculator::calculate(&numbers, &Request { today, options, ..Request::default() })
+}
+
+/// An estimate or an error as the JSON that faces pass on.
+pub fn reply(result: Result<Estimate>) -> String {
+    let json = result.and_then(|e| serde_json::to_string(&e).map_err(|e| Error::new("internal", e.to_string())));
+    json.unwrap_or_else(|e| {
         serde_json::json!({ "error": { "code": e.code, "message": e.message, "hint": e.hint, "field": e.field } })
             .to_string()
     })
+}
+
+fn read<T: DeserializeOwned>(json: &str) -> Result<T> {
+    serde_json::from_str(json).map_err(|e| Error::new("bad-request", format!("the request does not read: {e}")))
 }

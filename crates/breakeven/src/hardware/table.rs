@@ -73,11 +73,8 @@ pub(super) fn for_each_row(
     if text.len() > MAX_BYTES {
         return Err(Error::new("catalogue-size", format!("{file} has {} bytes: 16 MiB are allowed", text.len())));
     }
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .comment(Some(b'#'))
-        .flexible(true)
-        .from_reader(text.as_bytes());
+    let mut reader =
+        csv::ReaderBuilder::new().has_headers(false).comment(Some(b'#')).flexible(true).from_reader(text.as_bytes());
     let mut fields = csv::StringRecord::new();
     let mut first = true;
     loop {

@@ -6,7 +6,7 @@ use crate::estimate::Formula;
 use crate::interval::Basis;
 
 /// The formula, as every face prints it.
-pub(super) const FORMULA: [&str; 5] = [
+pub const FORMULA: [&str; 5] = [
     "effective rate = peak × utilisation × (1 − python overhead) × workload factor × precision factor",
     "GPU time = max(FLOP ÷ effective rate, bytes ÷ (bandwidth × 0.85)) + data ÷ link + initialisation",
     "CPU time = FLOP ÷ CPU rate",

@@ -13,6 +13,7 @@ mod sentence;
 mod table;
 mod text;
 
+pub use explain::FORMULA;
 pub use json::json;
 pub use markdown::markdown;
 pub use sentence::{held_back, sentence};
