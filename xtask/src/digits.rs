@@ -1,0 +1,116 @@
+//! The engine says the same in the browser as natively: each request is answered by both, and the bytes compared.
+
+use crate::shell::{Result, root, run, write};
+use crate::wasm;
+use std::process::Command;
+
+/// Requests made up beside the written ones.
+const RANDOM: u64 = 2000;
+
+/// Answers every request natively and in Node.
+pub(crate) fn check() -> Result<()> {
+    let bindings = wasm::build()?;
+    let cases: Vec<[String; 2]> = requests()
+        .into_iter()
+        .map(|request| {
+            let answer = breakeven::answer::answer(&request);
+            [request, answer]
+        })
+        .collect();
+    let refused = cases.iter().filter(|[_, answer]| answer.starts_with(r#"{"error""#)).count();
+    let file = root().join("target/page/digits.json");
+    write(&file, serde_json::to_string(&cases).map_err(|e| e.to_string())?.as_bytes())?;
+    run(Command::new("node").arg(root().join("xtask/src/digits.mjs")).arg(bindings).arg(&file))?;
+    eprintln!("{} requests, the same bytes natively and on wasm ({refused} of them refused)", cases.len());
+    Ok(())
+}
+
+/// The published table, every input in turn, and random ones that are the same at each run.
+fn requests() -> Vec<String> {
+    let table = [100.0, 206.6, 1e3, 1e4, 1e5].map(|gflop| {
+        format!(r#"{{"today":"2026-11-21","numbers":{{"flops":"{gflop} GFLOP","cpu_rate":"400GFLOP/s","peak":"12.5TFLOP/s","utilization":1,"python_overhead":0,"init":0.5}}}}"#)
+    });
+    let mut random = Random(0x0b5e_55ed);
+    let made = (0..RANDOM).map(|_| random.request());
+    table.into_iter().chain(made).collect()
+}
+
+/// Numbers that look random and are the same at each run (splitmix64; Steele, Lea & Flood 2014).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// From 0 to 1.
+    fn share(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// From 10^`low` to 10^`high`, evenly over the magnitudes; as text, so that both sides read it.
+    fn magnitude(&mut self, low: f64, high: f64) -> String {
+        format!("{:e}", 10_f64.powf(low + (high - low) * self.share()))
+    }
+
+    /// A whole number from 1 to 10^`high`, evenly over the magnitudes.
+    fn count(&mut self, high: f64) -> String {
+        format!("{:.0}", 10_f64.powf(high * self.share()))
+    }
+
+    fn pick<'a>(&mut self, of: &[&'a str]) -> &'a str {
+        of[(self.next() % of.len() as u64) as usize]
+    }
+
+    /// A request with about half of the inputs given.
+    fn request(&mut self) -> String {
+        let mut numbers = vec![match self.next() % 5 {
+            0 => format!(r#""matmul":{}"#, self.next() % 20_000),
+            1 => format!(r#""parameters":{},"tokens":{}"#, self.count(12.0), self.count(13.0)),
+            2 => format!(r#""elements":{},"operations":{}"#, self.next() % 10_000_000_000, self.magnitude(0.0, 4.0)),
+            3 => format!(r#""rows":{}"#, self.next() % 10_000_000_000),
+            _ => format!(r#""flops":{}"#, self.magnitude(3.0, 20.0)),
+        }];
+        let ranges = [
+            ("bytes", 3.0, 14.0),
+            ("data", 0.0, 13.0),
+            ("data_out", 0.0, 13.0),
+            ("link", 8.0, 11.0),
+            ("init", -4.0, 1.0),
+            ("cpu_rate", 7.0, 13.0),
+            ("peak", 10.0, 15.5),
+            ("bandwidth", 9.0, 13.0),
+        ];
+        for (name, low, high) in ranges {
+            if self.next().is_multiple_of(3) {
+                let value = self.magnitude(low, high);
+                numbers.push(format!(r#""{name}":{value}"#));
+            }
+        }
+        for (name, most) in [("gpus", 1.2), ("values", 12.0)] {
+            if self.next().is_multiple_of(3) {
+                let count = self.count(most);
+                numbers.push(format!(r#""{name}":{count}"#));
+            }
+        }
+        for name in ["utilization", "python_overhead", "parallel_fraction", "scaling_efficiency", "workload_factor"] {
+            if self.next().is_multiple_of(4) {
+                numbers.push(format!(r#""{name}":{}"#, self.share()));
+            }
+        }
+        numbers.push(format!(r#""kind":"{}""#, self.pick(&["array", "simulation", "training", "inference"])));
+        numbers
+            .push(format!(r#""precision":"{}""#, self.pick(&["fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8"])));
+        let gpu =
+            self.pick(&["[]", r#"["RTX 3080"]"#, r#"["h100"]"#, r#"["T4","L4","MI300X"]"#, r#"["no such card"]"#]);
+        let region = self.pick(&["null", r#""Germany""#, r#""us-east-1""#]);
+        format!(
+            r#"{{"today":"2026-11-21","numbers":{{{}}},"options":{{"gpu":{gpu},"region":{region}}}}}"#,
+            numbers.join(",")
+        )
+    }
+}
