@@ -1,8 +1,10 @@
 // The engine: the core as WebAssembly, unpacked from the page itself.
 
-import init, { answer as ask, markdown as report, word as print } from "engine";
+import init, { answer as ask, formula, markdown as report, word as print } from "engine";
 import { byId } from "./dom";
 import type { Estimate, Interval, Refusal, Request } from "./schema";
+
+export { formula };
 
 /** Unpacks and starts the engine; nothing is fetched. */
 export async function start(): Promise<void> {

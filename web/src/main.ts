@@ -3,9 +3,10 @@
 import { byId, el, say } from "./dom";
 import { answer, markdown, start } from "./engine";
 import { build, echo, fill, read, refuse, suggest } from "./form";
-import { showFormula } from "./formula";
+import { showFootprint, showFormula } from "./formula";
 import { PRESETS } from "./presets";
 import { showParts, showResult, subject } from "./result";
+import type { Estimate, Footprint } from "./schema";
 import { makeShare } from "./share";
 import { fromFragment, toCommand, toFragment, toRequest, type State } from "./state";
 import { makeTable } from "./table";
@@ -13,6 +14,7 @@ import { makeTable } from "./table";
 const today = new Date().toISOString().slice(0, 10);
 let lastJson = "";
 let announce = 0;
+let billion: readonly Footprint[] = [];
 
 function fold(id: string, title: string): HTMLElement {
   const body = el("div", { class: "body" });
@@ -21,8 +23,9 @@ function fold(id: string, title: string): HTMLElement {
 }
 
 const parts = fold("parts", "Where the time goes");
-const gpus = makeTable(fold("all", "All GPUs"));
+const gpus = makeTable(fold("all", "All GPUs, without what you said of one"));
 const formula = fold("formula", "The formula, and every input");
+const footprint = fold("footprint", "Memory by precision");
 
 function update(state: State): void {
   history.replaceState(null, "", `#${toFragment(state)}`);
@@ -40,10 +43,19 @@ function update(state: State): void {
   echo(estimate.formula?.inputs ?? []);
   showResult(estimate);
   showParts(parts, gpu);
-  showFormula(formula, estimate, gpu);
   const all = answer(toRequest(state, today, true));
-  if ("estimate" in all) gpus.show(all.estimate.estimates);
+  const rows = "estimate" in all ? all.estimate.estimates : [];
+  gpus.show(rows);
+  showFormula(formula, estimate, rows.find((row) => row.gpu === gpu?.gpu));
+  remember(state, estimate);
   speak(estimate.summary.sentence);
+}
+
+/** Memory of the values asked about, or of a billion. */
+function remember(state: State, estimate: Estimate): void {
+  const values = state["values"] ?? "1e9";
+  const rows = estimate.footprint ?? billion;
+  showFootprint(footprint, values, rows);
 }
 
 /** Says the answer to a screen reader once the typing pauses. */
@@ -66,8 +78,11 @@ makeShare([
   ["Markdown", () => markdown(toRequest(read(), today))],
 ]);
 await start();
-// Any work will do to learn the names of the GPUs.
-const every = answer({ today, numbers: { flops: 1 }, options: {} });
-if ("estimate" in every) suggest(every.estimate.estimates.map((row) => row.name));
+// Any work will do to learn the names of the GPUs and the memory of a billion values.
+const every = answer({ today, numbers: { flops: 1, values: 1e9 }, options: {} });
+if ("estimate" in every) {
+  suggest(every.estimate.estimates.map((row) => row.name));
+  billion = every.estimate.footprint ?? [];
+}
 addEventListener("hashchange", open);
 open();

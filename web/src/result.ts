@@ -1,7 +1,7 @@
 // The answer above the fold: the big number, two bars, money and energy.
 
 import { byId, el, say } from "./dom";
-import { word } from "./engine";
+import { UNKNOWN, word } from "./engine";
 import type { Baseline, Breakdown, Estimate, GpuEstimate, Interval, Verdict } from "./schema";
 
 /** The GPU that the answer is about: the one named, or the best of those asked about. */
@@ -74,8 +74,16 @@ function tiles(cpu: Baseline, gpu: GpuEstimate | undefined): void {
       el("dd", {}, el("b", {}, word("speedup", gpu?.speedup)))),
     el("div", {},
       el("dt", {}, "Break-even ", el("span", { class: "known" }, "where the GPU starts to win")),
-      el("dd", {}, gpu?.break_even?.describes ?? "not known")),
+      el("dd", {}, gpu?.break_even?.describes ?? UNKNOWN)),
+    el("div", {},
+      el("dt", {}, "Fits in memory"),
+      el("dd", {}, fits(gpu))),
   );
+}
+
+function fits(gpu: GpuEstimate | undefined): string {
+  if (gpu?.fits === null || gpu?.fits === undefined) return `${UNKNOWN}: give the values in memory`;
+  return `${gpu.fits ? "yes" : "no"}, ${word("memory", gpu.peak_bytes)} needed`;
 }
 
 export const PARTS: readonly (readonly [keyof Breakdown, string])[] = [

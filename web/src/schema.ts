@@ -28,6 +28,7 @@ export interface GpuEstimate extends Side {
   verdict: Verdict;
   basis: Basis;
   fits: boolean | null;
+  peak_bytes: number | null;
   break_even: { scale: number | null; describes: string } | null;
 }
 
@@ -55,8 +56,12 @@ export interface Estimate {
   baseline: Baseline;
   estimates: GpuEstimate[];
   formula?: Formula;
+  footprint?: Footprint[] | null;
   notes: { code: string; text: string }[];
 }
+
+/** Memory of the values asked about, stored in one precision. */
+export interface Footprint { precision: string; bytes: number; text: string; role: string }
 
 /** What was given, what is allowed, and the next step. */
 export interface Refusal { code: string; message: string; hint?: string | null; field?: string | null }

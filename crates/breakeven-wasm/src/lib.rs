@@ -3,21 +3,27 @@
 //! Everything is computed and rounded by the core; this crate only carries strings across the border. Requests are
 //! `breakeven.request/1`, answers `breakeven.estimate/1` or a refusal.
 
+use breakeven::answer::{answer_numbers, reply};
 use breakeven::interval::Interval;
 use breakeven::report::{self, words};
 use wasm_bindgen::prelude::wasm_bindgen;
 
-/// The answer to a request, both JSON; what cannot be read gives `{"error": {…}}`.
+/// The answer to a request that holds numbers, both JSON; what cannot be read gives `{"error": {…}}`.
 #[wasm_bindgen]
 pub fn answer(request: &str) -> String {
-    breakeven::answer::answer(request)
+    reply(answer_numbers(request))
 }
 
 /// The answer to a request as the Markdown report of the command; `None` when there is none.
 #[wasm_bindgen]
 pub fn markdown(request: &str) -> Option<String> {
-    let request = serde_json::from_str(request).ok()?;
-    breakeven::answer::answer_request(&request).ok().map(|e| report::markdown(&e))
+    answer_numbers(request).ok().map(|e| report::markdown(&e))
+}
+
+/// The calculator's formula, a line each.
+#[wasm_bindgen]
+pub fn formula() -> Vec<String> {
+    report::FORMULA.map(str::to_owned).to_vec()
 }
 
 /// A figure as every report prints it: `word("seconds", 1.3, 1.3, 1.3)` is `1.3 s`.
