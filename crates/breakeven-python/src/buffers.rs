@@ -10,13 +10,20 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// Stands for the host where an entry index is expected.
 pub(crate) const HOST: u32 = u32::MAX;
 
+/// A buffer, or the place of one that was freed: programs use the same addresses over and over.
 #[derive(Clone, Copy, Debug)]
-struct Live {
+struct Slot {
+    address: usize,
     bytes: u64,
-    /// Its group, once somebody made or used its values.
-    group: Option<u32>,
+    /// Allocated now.
+    live: bool,
     /// The device has its current values.
     resident: bool,
+    /// Somebody made or used its values, so it counts in `group`.
+    grouped: bool,
+    /// Its group, or that of the buffer before it here, and what that group is of.
+    group: u32,
+    group_key: u64,
 }
 
 /// Buffers with the same producer and size, within a factor of two.
@@ -72,35 +79,64 @@ struct Groups {
 impl Groups {
     /// Notes a use of `buffer` in its group, which the first use decides.
     #[inline]
-    fn used(&mut self, buffer: &mut Live, producer: u32, position: u64) -> &mut Group {
-        let index = *buffer.group.get_or_insert_with(|| {
-            let bucket = 64 - buffer.bytes.leading_zeros();
+    fn used(&mut self, buffer: &mut Slot, producer: u32, position: u64) -> &mut Group {
+        if !buffer.grouped {
+            self.join(buffer, producer, position);
+        }
+        let group = &mut self.list[buffer.group as usize];
+        group.last_use = position;
+        group
+    }
+
+    fn join(&mut self, buffer: &mut Slot, producer: u32, position: u64) {
+        let key = u64::from(producer) << 32 | u64::from(64 - buffer.bytes.leading_zeros());
+        if buffer.group_key != key {
             let fresh = self.list.len() as u32;
-            let index = *self.index.entry(u64::from(producer) << 32 | u64::from(bucket)).or_insert(fresh);
-            if index == fresh {
+            buffer.group = *self.index.entry(key).or_insert(fresh);
+            buffer.group_key = key;
+            if buffer.group == fresh {
                 let (first_use, last_use) = (position, position);
                 let (bytes, count, live, peak_live, host_touches) = (0, 0, 0, 0, 0);
                 self.list.push(Group { producer, bytes, count, live, peak_live, first_use, last_use, host_touches });
             }
-            let group = &mut self.list[index as usize];
-            group.bytes = group.bytes.max(buffer.bytes);
-            group.count += 1;
-            group.live += 1;
-            group.peak_live = group.peak_live.max(group.live);
-            index
-        });
-        let group = &mut self.list[index as usize];
-        group.last_use = position;
-        group
+        }
+        buffer.grouped = true;
+        let group = &mut self.list[buffer.group as usize];
+        group.bytes = group.bytes.max(buffer.bytes);
+        group.count += 1;
+        group.live += 1;
+        group.peak_live = group.peak_live.max(group.live);
     }
 }
 
+/// No group has this key.
+const NO_GROUP: u64 = u64::MAX;
+/// Addresses looked up last, by a few of their bits.
+const RECENT: usize = 1024;
+/// Dead slots beyond twice the live ones and so many are swept out.
+const SWEEP: usize = 1 << 16;
+
 /// All buffers of a process. See the module.
-#[derive(Default)]
 pub(crate) struct Buffers {
-    live: FastMap<usize, Live>,
+    slots: Vec<Slot>,
+    by_address: FastMap<usize, u32>,
+    recent: Box<[u32; RECENT]>,
+    live: usize,
     groups: Groups,
     bytes: Level,
+}
+
+impl Default for Buffers {
+    fn default() -> Self {
+        Self {
+            slots: Vec::new(),
+            by_address: FastMap::default(),
+            recent: Box::new([u32::MAX; RECENT]),
+            live: 0,
+            groups: Groups::default(),
+            bytes: Level::default(),
+        }
+    }
 }
 
 /// A sum that goes up and down, and the highest it has been.
@@ -121,24 +157,70 @@ impl Buffers {
     /// NumPy's allocator gave out `bytes` at `address`.
     #[inline]
     pub(crate) fn allocated(&mut self, address: usize, bytes: u64) {
-        if let Some(stale) = self.live.insert(address, Live { bytes, group: None, resident: false }) {
-            self.gone(stale);
-        }
-        self.bytes.rise(bytes);
+        let slot = self.slot(address);
+        self.release(slot);
+        self.occupy(slot, bytes);
     }
 
     /// NumPy's allocator took it back.
     #[inline]
     pub(crate) fn freed(&mut self, address: usize) {
-        if let Some(old) = self.live.remove(&address) {
-            self.gone(old);
-        }
+        let slot = self.slot(address);
+        self.release(slot);
     }
 
-    fn gone(&mut self, old: Live) {
-        self.bytes.now -= old.bytes;
-        if let Some(group) = old.group {
-            self.groups.list[group as usize].live -= 1;
+    /// The slot of an address, live or not.
+    #[inline]
+    fn slot(&mut self, address: usize) -> u32 {
+        // Neighbouring small blocks lie 16 bytes apart, large ones a page; both should spread.
+        let recent = (address >> 4 ^ address >> 12) % RECENT;
+        let slot = self.recent[recent];
+        if self.slots.get(slot as usize).is_some_and(|slot| slot.address == address) {
+            return slot;
+        }
+        let slot = self.find_slot(address);
+        self.recent[recent] = slot;
+        slot
+    }
+
+    #[cold]
+    fn find_slot(&mut self, address: usize) -> u32 {
+        if self.slots.len() > 2 * self.live + SWEEP {
+            self.sweep();
+        }
+        let fresh = self.slots.len() as u32;
+        let slot = *self.by_address.entry(address).or_insert(fresh);
+        if slot == fresh {
+            let (bytes, live, resident, grouped, group) = (0, false, false, false, 0);
+            self.slots.push(Slot { address, bytes, live, resident, grouped, group, group_key: NO_GROUP });
+        }
+        slot
+    }
+
+    fn sweep(&mut self) {
+        self.slots.retain(|slot| slot.live);
+        self.by_address = self.slots.iter().enumerate().map(|(i, slot)| (slot.address, i as u32)).collect();
+        self.recent.fill(u32::MAX);
+    }
+
+    #[inline]
+    fn occupy(&mut self, slot: u32, bytes: u64) {
+        let slot = &mut self.slots[slot as usize];
+        (slot.bytes, slot.live, slot.resident, slot.grouped) = (bytes, true, false, false);
+        self.live += 1;
+        self.bytes.rise(bytes);
+    }
+
+    #[inline]
+    fn release(&mut self, slot: u32) {
+        let slot = &mut self.slots[slot as usize];
+        if slot.live {
+            slot.live = false;
+            self.live -= 1;
+            self.bytes.now -= slot.bytes;
+            if slot.grouped {
+                self.groups.list[slot.group as usize].live -= 1;
+            }
         }
     }
 
@@ -177,12 +259,12 @@ impl Buffers {
     }
 
     #[inline]
-    fn known(&mut self, address: usize, bytes: u64) -> (&mut Live, &mut Groups) {
-        let buffer = self.live.entry(address).or_insert_with(|| {
-            self.bytes.rise(bytes);
-            Live { bytes, group: None, resident: false }
-        });
-        (buffer, &mut self.groups)
+    fn known(&mut self, address: usize, bytes: u64) -> (&mut Slot, &mut Groups) {
+        let slot = self.slot(address);
+        if !self.slots[slot as usize].live {
+            self.occupy(slot, bytes);
+        }
+        (&mut self.slots[slot as usize], &mut self.groups)
     }
 
     /// Forgets what lives; before a recording begins nothing is known of it.
@@ -192,7 +274,7 @@ impl Buffers {
 
     /// Forgets who made what and how much lived; what is allocated now stays known, with values unknown.
     pub(crate) fn reset(&mut self) {
-        self.live.values_mut().for_each(|buffer| buffer.group = None);
+        self.slots.iter_mut().for_each(|slot| (slot.grouped, slot.group_key) = (false, NO_GROUP));
         self.groups = Groups::default();
         self.bytes.peak = self.bytes.now;
     }

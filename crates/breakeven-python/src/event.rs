@@ -28,25 +28,41 @@ pub(crate) struct Memory {
 /// Where a call came from, as three words that are equal for equal places; all 0 when not known.
 pub(crate) type Place = [u64; HEAD - 1];
 
+/// Words of a key that are kept; arrays beyond count as memory only.
+const MAX_WORDS: usize = 128;
+
 /// One call, as described by a recorder. Reused, so that no event allocates.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Call {
-    words: Vec<u64>,
+    words: [u64; MAX_WORDS],
+    len: usize,
     memory: Vec<Memory>,
     arrays: usize,
     host_writes: bool,
+}
+
+impl Default for Call {
+    fn default() -> Self {
+        Self { words: [0; MAX_WORDS], len: 0, memory: Vec::new(), arrays: 0, host_writes: false }
+    }
 }
 
 impl Call {
     /// Begins a new description.
     #[inline]
     pub(crate) fn begin(&mut self, name: u32, thread: u16, place: Place) {
-        self.words.clear();
         self.memory.clear();
         self.arrays = 0;
         self.host_writes = false;
-        self.words.push(what_word(name, thread, None));
-        self.words.extend_from_slice(&place);
+        self.words[0] = what_word(name, thread, None);
+        self.words[1..HEAD].copy_from_slice(&place);
+        self.len = HEAD;
+    }
+
+    /// The key so far.
+    #[inline]
+    fn key(&self) -> &[u64] {
+        &self.words[..self.len]
     }
 
     /// The call named another function, known only now.
@@ -74,18 +90,24 @@ impl Call {
     /// Whether the result is a scalar.
     #[inline]
     pub(crate) fn has_scalar_result(&self) -> bool {
-        self.words.first().is_some_and(|word| word & crate::table::SCALAR != 0)
+        self.words[0] & crate::table::SCALAR != 0
     }
 
     /// An array, with its dims and the memory behind it.
-    #[inline]
-    pub(crate) fn array(&mut self, array: ArrayWord, dims: impl Iterator<Item = u64>, memory: Option<Memory>) {
-        if self.arrays < MAX_ARRAYS {
+    #[inline(always)]
+    pub(crate) fn array(&mut self, array: ArrayWord, dims: &[isize], memory: Option<Memory>) {
+        if self.arrays < MAX_ARRAYS
+            && let Some((first, rest)) = self.words[self.len..].split_first_mut()
+            && let Some(kept) = rest.get_mut(..dims.len())
+        {
+            *first = array.pack();
+            kept.iter_mut().zip(dims).for_each(|(kept, &dim)| *kept = dim as u64);
             self.arrays += 1;
-            self.words.push(array.pack());
-            self.words.extend(dims);
+            self.len += 1 + dims.len();
         }
-        self.memory.extend(memory);
+        if let Some(memory) = memory {
+            self.memory.push(memory);
+        }
     }
 
     /// Whether an output has memory that no input has.
@@ -275,7 +297,7 @@ impl Recorder {
             }
             Kind::HostReads | Kind::Host => false,
         };
-        let index = self.table.entry(&call.words, || site(&mut self.sites));
+        let index = self.table.entry(call.key(), || site(&mut self.sites));
         let entry = self.table.get_mut(index);
         entry.count += 1;
         entry.own_ticks += timing.own;

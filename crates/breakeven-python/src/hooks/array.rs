@@ -98,6 +98,7 @@ pub(super) unsafe fn is_scalar(object: *mut PyObject) -> bool {
 }
 
 impl Array {
+    #[inline(always)]
     fn dims(&self) -> &[isize] {
         if self.ndim <= 0 {
             return &[];
@@ -106,6 +107,7 @@ impl Array {
         unsafe { std::slice::from_raw_parts(self.dims, self.ndim as usize) }
     }
 
+    #[inline(always)]
     fn itemsize(&self) -> u64 {
         // SAFETY: every array has a descriptor that lives as long as it does.
         let descr = unsafe { &*self.descr };
@@ -123,12 +125,13 @@ impl Array {
     }
 
     /// Bytes of its elements.
+    #[inline(always)]
     pub(super) fn bytes(&self) -> u64 {
         self.dims().iter().fold(self.itemsize(), |n, &dim| n.saturating_mul(dim.max(0) as u64))
     }
 
     /// The buffer at the end of the chain of views.
-    #[inline]
+    #[inline(always)]
     pub(super) fn memory(&self, output: bool) -> Memory {
         let mut owner = self;
         for _ in 0..LONGEST_CHAIN {
@@ -142,7 +145,7 @@ impl Array {
     }
 
     /// How the array is described in a key.
-    #[inline]
+    #[inline(always)]
     pub(super) fn word(&self, output: bool) -> ArrayWord {
         ArrayWord {
             // SAFETY: every array has a descriptor. User types above 255 all count as the last one: none is ours.
@@ -156,10 +159,9 @@ impl Array {
     }
 
     /// Adds the array to a call.
-    #[inline]
+    #[inline(always)]
     pub(super) fn add_to(&self, call: &mut Call, output: bool) {
-        let dims = self.dims().iter().map(|&dim| dim as u64);
-        call.array(self.word(output), dims, Some(self.memory(output)));
+        call.array(self.word(output), self.dims(), Some(self.memory(output)));
     }
 }
 

@@ -20,12 +20,22 @@ const LINE: u64 = 1 << 63;
 
 static READ_IN_PLACE: AtomicBool = AtomicBool::new(false);
 
-/// Which code is the user's.
+/// Whose code it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Owner {
+    User,
+    #[default]
+    Library,
+    /// The import machinery: what runs under it before any user code is the start-up of a library.
+    Import,
+}
+
+/// Whose each piece of code is.
 #[derive(Default)]
 pub(crate) struct Codes {
-    known: HashMap<usize, bool>,
+    known: HashMap<usize, Owner>,
     /// The last answer, because most events come from where the one before did.
-    last: (usize, bool),
+    last: (usize, Owner),
     /// Code objects that were asked about; held so that no other object takes their address.
     held: Vec<Py<PyAny>>,
     /// File name prefixes that are not the user's.
@@ -37,23 +47,30 @@ impl Codes {
     pub(crate) fn add_library(&mut self, prefixes: impl IntoIterator<Item = String>) {
         self.library.extend(prefixes.into_iter().filter(|prefix| !prefix.is_empty()));
         self.known.clear();
-        self.last = (0, false);
+        self.last = (0, Owner::Library);
     }
 
-    fn is_library(&self, file: &str) -> bool {
-        file.starts_with("<frozen ")
+    fn owner_of_file(&self, file: &str) -> Owner {
+        if file.starts_with("<frozen importlib") {
+            Owner::Import
+        } else if file.starts_with("<frozen ")
             || file.starts_with("<__array_function__")
             || file.contains("/site-packages/")
             || file.contains("/dist-packages/")
             || self.library.iter().any(|prefix| file.starts_with(prefix.as_str()))
+        {
+            Owner::Library
+        } else {
+            Owner::User
+        }
     }
 
-    /// Whether the code object at this address is the user's.
+    /// Whose the code object at this address is.
     ///
     /// # Safety
     /// `code` is a live code object and the interpreter's lock is held.
     #[inline]
-    unsafe fn is_user(&mut self, code: *mut PyObject) -> bool {
+    unsafe fn owner(&mut self, code: *mut PyObject) -> Owner {
         let address = code as usize;
         if self.last.0 == address {
             return self.last.1;
@@ -68,17 +85,17 @@ impl Codes {
     }
 
     #[cold]
-    unsafe fn decide(&mut self, code: *mut PyObject) -> bool {
+    unsafe fn decide(&mut self, code: *mut PyObject) -> Owner {
         // SAFETY: by contract; the pending exception is put aside while attributes are read.
         let py = unsafe { Python::assume_attached() };
         let _aside = Aside::new(py);
         // SAFETY: a live object; a new reference is taken and kept.
         let code = unsafe { Bound::from_borrowed_ptr(py, code) };
         let file = code.getattr("co_filename").and_then(|name| name.extract::<String>());
-        let user = file.is_ok_and(|file| !self.is_library(&file));
-        self.known.insert(code.as_ptr() as usize, user);
+        let owner = file.map_or(Owner::Library, |file| self.owner_of_file(&file));
+        self.known.insert(code.as_ptr() as usize, owner);
         self.held.push(code.unbind());
-        user
+        owner
     }
 }
 
@@ -238,25 +255,30 @@ fn agrees(py: Python<'_>) -> PyResult<bool> {
 }
 
 /// Where the running call comes from: user code, instruction (or line), the library code it called; 0 where unknown.
+/// `None` while a library is being imported.
 ///
 /// # Safety
 /// The interpreter's lock is held.
 #[inline]
-pub(super) unsafe fn place(codes: &mut Codes) -> Place {
+pub(super) unsafe fn place(codes: &mut Codes) -> Option<Place> {
     let mut found = [0; 3];
-    if READ_IN_PLACE.load(Relaxed) {
-        // SAFETY: `check` found the layout to be right; code objects of running frames live.
-        unsafe {
-            walk_in_place(|code, offset| {
-                if codes.is_user(code) {
-                    found[0] = code as u64;
-                    found[1] = u64::from(offset as u32);
-                    return true;
-                }
-                found[2] = code as u64;
-                false
-            });
+    let mut import = false;
+    let mut visit = |codes: &mut Codes, code: *mut PyObject, at: u64| {
+        // SAFETY: code objects of running frames live.
+        match unsafe { codes.owner(code) } {
+            Owner::User => {
+                found[0] = code as u64;
+                found[1] = at;
+                return true;
+            }
+            Owner::Library => found[2] = code as u64,
+            Owner::Import => import = true,
         }
+        import
+    };
+    if READ_IN_PLACE.load(Relaxed) {
+        // SAFETY: `check` found the layout to be right.
+        unsafe { walk_in_place(|code, offset| visit(codes, code, u64::from(offset as u32))) };
     } else {
         // SAFETY: by contract.
         let py = unsafe { Python::assume_attached() };
@@ -264,17 +286,14 @@ pub(super) unsafe fn place(codes: &mut Codes) -> Place {
         // A frame that cannot be read leaves the place unknown.
         let _ = walk(py, |frame| {
             let code = frame.getattr("f_code")?;
-            // SAFETY: a live code object, held by its frame.
-            if unsafe { codes.is_user(code.as_ptr()) } {
-                found[0] = code.as_ptr() as u64;
-                found[1] = LINE | frame.getattr("f_lineno")?.extract::<u64>().unwrap_or(0);
-                return Ok(true);
-            }
-            found[2] = code.as_ptr() as u64;
-            Ok(false)
+            let line = frame.getattr("f_lineno")?.extract::<u64>().unwrap_or(0);
+            Ok(visit(codes, code.as_ptr(), LINE | line))
         });
     }
-    if found[0] == 0 { [0; 3] } else { found }
+    if import {
+        return None;
+    }
+    Some(if found[0] == 0 { [0; 3] } else { found })
 }
 
 /// The same place for people: file, line, function, and the public name of the library function in between.
@@ -285,7 +304,7 @@ pub(crate) fn site(py: Python<'_>, codes: &mut Codes) -> Site {
     let walked = walk(py, |frame| {
         let code = frame.getattr("f_code")?;
         // SAFETY: a live code object, held by its frame.
-        if !unsafe { codes.is_user(code.as_ptr()) } {
+        if unsafe { codes.owner(code.as_ptr()) } != Owner::User {
             via = Some(frame.clone());
             return Ok(false);
         }

@@ -159,10 +159,12 @@ fn random_methods(state: &mut State, maps: &Mappings, numpy: &Numpy<'_>) -> PyRe
     // NumPy imports it at its first use, and so do we.
     let modules = numpy.numpy.py().import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;
     let Some(module) = modules.get_item("numpy.random")? else { return Ok(Ok(())) };
-    if let Err(refused) = random::hook(state, maps, &module.getattr("default_rng")?, "numpy.random.default_rng") {
-        return Ok(Err(refused));
-    }
     let mut wanted = Vec::new();
+    let default_rng = module.getattr("default_rng")?;
+    match random::hook(state, maps, &default_rng, "numpy.random.default_rng") {
+        Ok(_) => {}
+        Err(_) => wanted.push((default_rng, "numpy.random.default_rng".to_owned(), Role::Arrays)),
+    }
     for class in ["Generator", "RandomState"] {
         for (name, value) in contents(module.getattr(class)?.cast::<PyType>()?)?.iter() {
             let name = format!("numpy.random.{class}.{name}");
@@ -171,11 +173,12 @@ fn random_methods(state: &mut State, maps: &Mappings, numpy: &Numpy<'_>) -> PyRe
                 continue;
             }
             match value.get_type().name()?.extract::<&str>()? {
-                "cython_function_or_method" => {
-                    if let Err(refused) = random::hook(state, maps, &value, &name) {
-                        return Ok(Err(refused));
-                    }
-                }
+                "cython_function_or_method" => match random::hook(state, maps, &value, &name) {
+                    Ok(_) => {}
+                    // Those that take a tuple have no pointer of their own, but a definition.
+                    Err(Refused::Empty) => wanted.push((value, name, Role::Arrays)),
+                    Err(refused) => return Ok(Err(refused)),
+                },
                 "method_descriptor" => wanted.push((value, name, Role::Arrays)),
                 _ => {}
             }

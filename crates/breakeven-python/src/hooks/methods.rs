@@ -344,7 +344,9 @@ pub(super) fn definition(object: &pyo3::Bound<'_, pyo3::PyAny>) -> Option<*mut P
     let object = object.as_ptr();
     // SAFETY: exact types first, then the fields of their public structs.
     unsafe {
-        if ffi::PyCFunction_Check(object) != 0 {
+        let kind = std::ffi::CStr::from_ptr((*ffi::Py_TYPE(object)).tp_name);
+        // A Cython function begins as a builtin function does.
+        if ffi::PyCFunction_Check(object) != 0 || kind.to_bytes().ends_with(b"cython_function_or_method") {
             Some((*object.cast::<ffi::PyCFunctionObject>()).m_ml)
         } else if ffi::Py_TYPE(object) == &raw mut ffi::PyMethodDescr_Type {
             Some((*object.cast::<ffi::PyMethodDescrObject>()).d_method)

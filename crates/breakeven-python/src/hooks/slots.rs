@@ -124,7 +124,7 @@ unsafe extern "C" fn get(slf: *mut PyObject, key: *mut PyObject) -> *mut PyObjec
                     // One element, which the host now has.
                     call.rename(ITEM.load(Relaxed));
                     let element = ArrayWord { ndim: 0, ..array.word(false) };
-                    call.array(element, std::iter::empty(), Some(array.memory(false)));
+                    call.array(element, &[], Some(array.memory(false)));
                 }
             }
             true
@@ -163,11 +163,11 @@ unsafe fn region(call: &mut Call, array: &Array, key: *mut PyObject) {
     // SAFETY: a live key; its items are borrowed while nothing else runs.
     let Some(ndim) = (unsafe { select(array, key, &mut dims) }) else { return };
     let word = ArrayWord { ndim: ndim as u8, output: true, ..array.word(true) };
-    call.array(word, dims[..ndim].iter().copied(), None);
+    call.array(word, &dims[..ndim], None);
 }
 
 /// Dims that a key of whole numbers, slices, `...` and `None` selects; the number of them.
-unsafe fn select(array: &Array, key: *mut PyObject, dims: &mut [u64; 64]) -> Option<usize> {
+unsafe fn select(array: &Array, key: *mut PyObject, dims: &mut [isize; 64]) -> Option<usize> {
     // SAFETY: exact types first. `PySlice_Unpack` reads exact ints and `None` without running code; other bounds
     // could, so those keys are left alone.
     unsafe {
@@ -198,7 +198,7 @@ unsafe fn select(array: &Array, key: *mut PyObject, dims: &mut [u64; 64]) -> Opt
                     return None;
                 }
                 let len = ffi::PySlice_AdjustIndices(array.len(axis), &raw mut start, &raw mut stop, step);
-                *dims.get_mut(n)? = len.max(0) as u64;
+                *dims.get_mut(n)? = len.max(0);
                 (axis, n) = (axis + 1, n + 1);
             } else if item == ffi::Py_None() {
                 *dims.get_mut(n)? = 1;
@@ -206,7 +206,7 @@ unsafe fn select(array: &Array, key: *mut PyObject, dims: &mut [u64; 64]) -> Opt
             } else if item == ffi::Py_Ellipsis() && !ellipsis {
                 ellipsis = true;
                 for _ in 0..rest {
-                    *dims.get_mut(n)? = array.len(axis).max(0) as u64;
+                    *dims.get_mut(n)? = array.len(axis).max(0);
                     (axis, n) = (axis + 1, n + 1);
                 }
             } else {
@@ -214,7 +214,7 @@ unsafe fn select(array: &Array, key: *mut PyObject, dims: &mut [u64; 64]) -> Opt
             }
         }
         while axis < array.ndim() {
-            *dims.get_mut(n)? = array.len(axis).max(0) as u64;
+            *dims.get_mut(n)? = array.len(axis).max(0);
             (axis, n) = (axis + 1, n + 1);
         }
         Some(n)

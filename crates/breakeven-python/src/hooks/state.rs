@@ -199,7 +199,7 @@ pub(crate) fn finish(py: Python<'_>, name: u32, began: u64, ended: u64, describe
         with(py, |state| {
             let State { recorder, codes, call, .. } = state;
             // SAFETY: `py` proves that the lock is held.
-            let place = unsafe { frames::place(codes) };
+            let Some(place) = (unsafe { frames::place(codes) }) else { return };
             call.begin(name, thread.id, place);
             if !describe(call) {
                 return;
