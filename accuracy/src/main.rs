@@ -5,6 +5,8 @@
 
 mod data;
 mod fit;
+#[cfg(test)]
+mod ledger;
 mod networks;
 mod rows;
 mod score;
