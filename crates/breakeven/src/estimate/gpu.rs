@@ -2,14 +2,13 @@
 
 use super::baseline::CpuTime;
 use super::hosttime::HostTime;
-use super::plan::{OpaqueTime, Plan, Policy, plan};
+use super::plan::{Plan, Policy, Port};
 use super::spread::device_side;
 use super::{Breakdown, Verdict};
 use crate::hardware::Device;
 use crate::interval::{Basis, Interval};
-use crate::port::PortProfile;
-use crate::timeline::{Machine, simulate};
-use crate::workload::{Step, Workload};
+use crate::timeline::{Compact, simulate};
+use crate::workload::{Entry, Op, Workload};
 
 /// Share of the device memory that a program can use; the rest is the context and the allocator's slack.
 const USABLE_MEMORY: f64 = 0.92;
@@ -39,14 +38,16 @@ pub struct Outcome {
 pub struct Question<'a> {
     /// The program.
     pub workload: &'a Workload,
-    /// Its order, never empty where there are ops; the time outside ops comes first.
-    pub order: &'a [Step],
+    /// Its order; the time outside ops comes first.
+    pub order: &'a Compact,
     /// Split of the wall time.
     pub host: &'a HostTime,
     /// The CPU side.
     pub cpu: &'a CpuTime,
-    /// Port.
-    pub profile: &'a PortProfile,
+    /// The workload under its port.
+    pub port: &'a Port<'a>,
+    /// What the port pays once, s.
+    pub startup: Interval,
     /// Single-thread speed of the GPU machine's CPU relative to the recording one.
     pub host_speed: f64,
     /// `Resident` or `Naive`.
@@ -62,16 +63,13 @@ pub const COVERAGE_THRESHOLD: f64 = 0.8;
 
 /// The whole way: plan, simulate, compare.
 pub fn outcome(q: &Question, device: &Device) -> Outcome {
-    let laid = |policy, opaque| plan(q.workload, q.host, device, q.profile, q.host_speed, policy, opaque);
-    let machine = machine(q.profile);
-    let laid_out = laid(q.policy, OpaqueTime::OnHost);
-    let mut parts = simulate(&laid_out.tasks, q.order, &machine, &mut ());
-    let startup = q.profile.startup(q.workload).total();
-    let host_startup = q.host.startup / q.host_speed;
-    parts.host -= host_startup.min(parts.host);
-    parts.startup = if q.exclude_startup { 0.0 } else { startup.p50 + host_startup };
+    let plan = q.port.plan(device, q.policy);
+    let mut parts = simulate(&plan.tasks, q.order, q.port.machine(), &mut ());
+    let host_startup = (q.host.startup / q.host_speed).min(parts.host);
+    parts.host -= host_startup;
+    parts.startup = if q.exclude_startup { 0.0 } else { q.startup.p50 + host_startup };
 
-    let device_part = device_side(&parts, &laid_out, startup);
+    let device_part = device_side(&parts, &plan, q.startup);
     let time = Interval {
         p10: parts.host * 0.9 + device_part.p10,
         p50: parts.total(),
@@ -86,48 +84,39 @@ pub fn outcome(q: &Question, device: &Device) -> Outcome {
     let speedup = speedup(cpu_time, q.cpu.ops, &parts, device_part);
     let need = q.workload.program.peak_bytes as f64;
     let fits = (need > 0.0).then(|| need <= device.memory.get() * USABLE_MEMORY);
-    let naive = match q.policy {
-        Policy::Naive => parts.total(),
-        Policy::Resident => {
-            let naive = laid(Policy::Naive, OpaqueTime::OnHost);
-            let t = simulate(&naive.tasks, q.order, &machine, &mut ());
-            t.total() - host_startup.min(t.host) + parts.startup
-        }
-    };
-    let verdict = if fits == Some(false) || (laid_out.launches == 0 && q.coverage >= COVERAGE_THRESHOLD) {
+    let verdict = if fits == Some(false) {
         Verdict::Cpu
-    } else if q.coverage >= COVERAGE_THRESHOLD {
-        verdict_of(speedup)
+    } else if q.coverage < COVERAGE_THRESHOLD {
+        let best = at_best(q, &parts, cpu_time, device_part);
+        if best == verdict_of(speedup) { best } else { Verdict::Unknown }
+    } else if plan.launches == 0 {
+        Verdict::Cpu
     } else {
-        let best = laid(q.policy, OpaqueTime::Zero);
-        let mut best_parts = simulate(&best.tasks, q.order, &machine, &mut ());
-        best_parts.host -= host_startup.min(best_parts.host);
-        best_parts.startup = parts.startup;
-        let best_side = device_side(&best_parts, &best, startup);
-        let ops = q.cpu.time.p50 - best_parts.host;
-        let optimistic = verdict_of(self::speedup(cpu_time, Interval::exact(ops.max(0.0)), &best_parts, best_side));
-        if optimistic == verdict_of(speedup) { optimistic } else { Verdict::Unknown }
+        verdict_of(speedup)
     };
     let shown = fits != Some(false);
+    let assumed = parts.launch + parts.startup > 0.05 * parts.total();
     Outcome {
         time: shown.then_some(time),
         speedup: shown.then_some(speedup),
+        naive: plan.naive - host_startup + parts.startup,
         parts,
         verdict,
         fits,
-        naive,
-        plan: laid_out,
-        basis: if parts.launch + parts.startup > 0.05 * parts.total() { Basis::Assumed } else { Basis::Modelled },
+        plan,
+        basis: if assumed { Basis::Assumed } else { Basis::Modelled },
     }
 }
 
-/// The queue and latencies of a CUDA-like device under `profile`.
-fn machine(profile: &PortProfile) -> Machine {
-    Machine {
-        launch_latency: profile.launch_latency().p50,
-        sync_latency: profile.sync_latency().p50,
-        queue_depth: 1024,
-    }
+/// The verdict if all that is not understood took no time on the GPU.
+fn at_best(q: &Question, parts: &Breakdown, cpu: Interval, device_part: Interval) -> Verdict {
+    let opaque = |e: &&Entry| matches!(e.op, Op::Opaque);
+    let entries: f64 = q.workload.ops.iter().filter(opaque).map(|e| e.cpu_ns as f64).sum();
+    let unseen: f64 = q.workload.unseen.iter().map(|u| u.ns as f64).sum();
+    let dark = ((entries + unseen) * 1e-9 * q.host.cpu_scale / q.host_speed).min(parts.host);
+    let best = Breakdown { host: parts.host - dark, ..*parts };
+    let ops = Interval::exact((cpu.p50 - best.host).max(0.0));
+    verdict_of(speedup(cpu, ops, &best, device_part))
 }
 
 /// Baseline ÷ GPU time; the host code that both share cancels, p10 pairs a slow GPU with a fast CPU.

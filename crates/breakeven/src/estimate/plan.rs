@@ -5,7 +5,7 @@ use crate::hardware::Device;
 use crate::interval::Z90;
 use crate::kernel::{Bound, kernel_time};
 use crate::port::{Counterpart, PortProfile};
-use crate::timeline::{Slot, Task};
+use crate::timeline::{Machine, Slot, Task};
 use crate::units::Bytes;
 use crate::workload::op::Direction;
 use crate::workload::{Entry, Family, Op, Workload};
@@ -17,15 +17,6 @@ pub enum Policy {
     Resident,
     /// Each call copies its inputs in and its outputs out.
     Naive,
-}
-
-/// What to believe of the ops that are not understood.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OpaqueTime {
-    /// They stay on the host and take there what they took.
-    OnHost,
-    /// They cost nothing: the best case.
-    Zero,
 }
 
 /// Fixed cost of one copy between host and device, s. Driver call and DMA set-up; the usual figure in CUDA's own
@@ -55,6 +46,18 @@ pub struct EntryTime {
     pub bound: Bound,
 }
 
+impl EntryTime {
+    /// Nothing on the device.
+    const NONE: Self = Self {
+        device: 0.0,
+        sigma_shared: 0.0,
+        sigma_own: 0.0,
+        family: Family::Opaque,
+        utilisation: 0.0,
+        bound: Bound::Launch,
+    };
+}
+
 /// Everything the timeline and the report need of one workload on one GPU.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -70,58 +73,102 @@ pub struct Plan {
     pub d2h_bytes: f64,
     /// ln-sigma of the dispatch costs.
     pub dispatch_sigma: f64,
+    /// Time if every call copied in and out, one thing after the other, s; start-up excluded.
+    pub naive: f64,
 }
 
-/// Lays `workload` out for `device`.
-pub fn plan(
-    workload: &Workload,
-    host: &HostTime,
-    device: &Device,
-    profile: &PortProfile,
-    host_speed: f64,
-    policy: Policy,
-    opaque: OpaqueTime,
-) -> Plan {
-    let link = Link::of(device);
-    let mut out = Plan {
-        tasks: Vec::with_capacity(workload.ops.len() + 1),
-        entries: Vec::with_capacity(workload.ops.len()),
-        launches: 0,
-        h2d_bytes: 0.0,
-        d2h_bytes: 0.0,
-        dispatch_sigma: 0.0,
-    };
-    let (mut dispatch_p50, mut dispatch_p90) = (0.0, 0.0);
-    for entry in &workload.ops {
-        let runs = entry.count.max(1) as f64;
-        let gap = entry.gap_ns as f64 * 1e-9 * host.gap_scale / runs / host_speed;
-        let on_cpu = entry.cpu_ns as f64 * 1e-9 * host.cpu_scale / runs / host_speed;
-        let dispatch = profile.dispatch(&entry.name, &entry.op);
-        dispatch_p50 += dispatch.p50 * runs;
-        dispatch_p90 += dispatch.p90 * runs;
-        let mut task = Task { gap, dispatch: dispatch.p50 / host_speed, ..Task::NONE };
-        let mut time = EntryTime {
-            device: 0.0,
-            sigma_shared: 0.0,
-            sigma_own: 0.0,
-            family: entry.op.family(),
-            utilisation: 0.0,
-            bound: Bound::Launch,
+/// What of one entry does not depend on the GPU: looked up once, used for each.
+#[derive(Clone, Copy, Debug)]
+struct Prepared {
+    place: Place,
+    runs: f64,
+    gap: f64,
+    on_cpu: f64,
+    dispatch: f64,
+    launches: u64,
+    waits: bool,
+}
+
+/// A workload under one port, ready to be laid out on any GPU.
+#[derive(Clone, Debug)]
+pub struct Port<'a> {
+    workload: &'a Workload,
+    prepared: Vec<Prepared>,
+    outside: f64,
+    dispatch_sigma: f64,
+    machine: Machine,
+}
+
+impl<'a> Port<'a> {
+    /// Looks up every entry; times are those of a host `host_speed` as fast as the recording one.
+    pub fn new(workload: &'a Workload, host: &HostTime, profile: &PortProfile, host_speed: f64) -> Self {
+        let (mut p50, mut p90) = (0.0, 0.0);
+        let mut prepare = |entry: &Entry| {
+            let runs = entry.count.max(1) as f64;
+            let dispatch = profile.dispatch(&entry.name, &entry.op);
+            p50 += dispatch.p50 * runs;
+            p90 += dispatch.p90 * runs;
+            Prepared {
+                place: place(entry, profile),
+                runs,
+                gap: entry.gap_ns as f64 * 1e-9 * host.gap_scale / runs / host_speed,
+                on_cpu: entry.cpu_ns as f64 * 1e-9 * host.cpu_scale / runs / host_speed,
+                dispatch: dispatch.p50 / host_speed,
+                launches: entry.kernels.max(u64::from(profile.launches(&entry.name, &entry.op))),
+                waits: profile.waits(&entry.name, &entry.op),
+            }
         };
+        let prepared = workload.ops.iter().map(&mut prepare).collect();
+        Self {
+            workload,
+            prepared,
+            outside: host.outside / host_speed,
+            dispatch_sigma: if p50 > 0.0 { libm::log(p90 / p50) / Z90 } else { 0.0 },
+            machine: Machine {
+                launch_latency: profile.launch_latency().p50,
+                sync_latency: profile.sync_latency().p50,
+                queue_depth: 1024,
+            },
+        }
+    }
+
+    /// Latencies and queue of the device under this port.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// Lays the workload out for `device`.
+    pub fn plan(&self, device: &Device, policy: Policy) -> Plan {
+        let link = Link::of(device);
+        let mut out = Plan {
+            tasks: Vec::with_capacity(self.prepared.len() + 1),
+            entries: Vec::with_capacity(self.prepared.len()),
+            launches: 0,
+            h2d_bytes: 0.0,
+            d2h_bytes: 0.0,
+            dispatch_sigma: self.dispatch_sigma,
+            naive: self.outside,
+        };
+        for (entry, ready) in self.workload.ops.iter().zip(&self.prepared) {
+            self.lay(entry, ready, device, &link, policy, &mut out);
+        }
+        out.tasks.push(Task { gap: self.outside, ..Task::NONE });
+        out
+    }
+
+    fn lay(&self, entry: &Entry, ready: &Prepared, device: &Device, link: &Link, policy: Policy, out: &mut Plan) {
+        let runs = ready.runs;
+        let mut task = Task { gap: ready.gap, dispatch: ready.dispatch, ..Task::NONE };
+        let mut time = EntryTime { family: entry.op.family(), ..EntryTime::NONE };
         let (mut up, mut down) = (0.0, 0.0);
-        match place(entry, profile) {
+        let mut naive = ready.gap;
+        match ready.place {
             Place::Kernel => {
-                let k = kernel_time(
-                    &entry.op,
-                    entry.dtype,
-                    Bytes(entry.read_bytes as f64),
-                    Bytes(entry.written_bytes as f64),
-                    device,
-                );
-                let launches = entry.kernels.max(u64::from(profile.launches(&entry.name, &entry.op).max(k.launches)));
+                let (read, written) = (entry.read_bytes as f64, entry.written_bytes as f64);
+                let k = kernel_time(&entry.op, entry.dtype, Bytes(read), Bytes(written), device);
+                let launches = ready.launches.max(u64::from(k.launches));
                 task.device = k.p50.get();
                 task.launches = launches.min(u64::from(u32::MAX)) as u32;
-                task.wait = profile.waits(&entry.name, &entry.op);
                 task.slot = match k.bound {
                     Bound::Compute => Slot::Compute,
                     Bound::Launch => Slot::Launch,
@@ -136,52 +183,50 @@ pub fn plan(
                     bound: k.bound,
                 };
                 out.launches = out.launches.saturating_add(launches.saturating_mul(entry.count));
+                let serial = self.machine.launch_latency + self.machine.sync_latency + ready.dispatch + task.device;
+                naive += link.copy(read) + serial + link.copy(written);
                 match policy {
                     Policy::Resident => {
                         up = entry.host_input_bytes as f64 / runs;
                         task.upload = link.copies(up, entry.host_input_count as f64 / runs);
+                        task.wait = ready.waits;
                     }
                     Policy::Naive => {
-                        up = entry.read_bytes as f64;
-                        down = entry.written_bytes as f64;
+                        (up, down) = (read, written);
                         task.upload = link.copy(up);
                         task.download = link.copy(down);
+                        task.wait = true;
                     }
                 }
             }
-            Place::Dispatch => {}
-            Place::Host => {
+            Place::Dispatch => naive += ready.dispatch,
+            Place::Host { computes } => {
+                naive += ready.on_cpu;
                 task.dispatch = 0.0;
-                task.on_host = match (&entry.op, opaque) {
-                    (Op::Opaque, OpaqueTime::Zero) => 0.0,
-                    _ => on_cpu,
-                };
-                let computed = !matches!(entry.op, Op::Opaque | Op::HostOnly);
-                if policy == Policy::Resident && computed {
+                task.on_host = ready.on_cpu;
+                if policy == Policy::Resident && computes {
                     down = (entry.read_bytes as f64 - entry.host_input_bytes as f64 / runs).max(0.0);
                     up = entry.written_bytes as f64;
                     task.download = link.copy(down);
                     task.upload_after = link.copy(up);
                 }
             }
-            Place::Read(bytes) => {
-                task.wait = true;
-                if policy == Policy::Resident {
+            Place::Read(bytes) => match policy {
+                Policy::Resident => {
+                    task.wait = true;
                     down = bytes;
                     task.download = link.copy(bytes);
-                } else {
-                    task.wait = false;
-                    task.dispatch = 0.0;
                 }
-            }
+                Policy::Naive => task.dispatch = 0.0,
+            },
             Place::Copy { direction, bytes, pinned } => {
                 let t = link.explicit(bytes, pinned);
+                naive += ready.dispatch + t;
                 match direction {
                     Direction::H2d => (up, task.upload) = (bytes, t),
                     Direction::D2h => {
-                        down = bytes;
+                        (down, task.download) = (bytes, t);
                         task.wait = true;
-                        task.download = t;
                     }
                     Direction::D2d => {
                         task.device = (Bytes(2.0 * bytes) / device.bandwidth).get();
@@ -189,26 +234,34 @@ pub fn plan(
                     }
                 }
             }
-            Place::Wait => task.wait = true,
+            Place::Wait => {
+                naive += ready.dispatch + self.machine.sync_latency;
+                task.wait = true;
+            }
         }
         out.h2d_bytes += up * runs;
         out.d2h_bytes += down * runs;
+        out.naive += naive * runs;
         out.tasks.push(task);
         out.entries.push(time);
     }
-    out.tasks.push(Task { gap: host.outside / host_speed, ..Task::NONE });
-    if dispatch_p50 > 0.0 {
-        out.dispatch_sigma = libm::log(dispatch_p90 / dispatch_p50) / Z90;
-    }
-    out
 }
 
+/// Where an entry runs, and as what.
+#[derive(Clone, Copy, Debug)]
 enum Place {
     Kernel,
     Dispatch,
-    Host,
+    /// On the host; `computes` when its arrays come from the device and go back there.
+    Host {
+        computes: bool,
+    },
     Read(f64),
-    Copy { direction: Direction, bytes: f64, pinned: bool },
+    Copy {
+        direction: Direction,
+        bytes: f64,
+        pinned: bool,
+    },
     Wait,
 }
 
@@ -220,11 +273,11 @@ fn place(entry: &Entry, profile: &PortProfile) -> Place {
         Op::Transfer { direction, bytes, pinned } => {
             Place::Copy { direction: *direction, bytes: *bytes as f64, pinned: *pinned }
         }
-        Op::HostOnly | Op::Opaque | Op::Collective { .. } => Place::Host,
+        Op::HostOnly | Op::Opaque | Op::Collective { .. } => Place::Host { computes: false },
         _ => match profile.counterpart(&entry.name) {
             Counterpart::Device(_) => Place::Kernel,
             Counterpart::View(_) => Place::Dispatch,
-            Counterpart::Host(_) => Place::Host,
+            Counterpart::Host(_) => Place::Host { computes: true },
         },
     }
 }

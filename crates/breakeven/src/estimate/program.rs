@@ -3,7 +3,7 @@
 use super::baseline::{self, CpuTime};
 use super::gpu::{Outcome, Question, outcome};
 use super::hosttime::host_time;
-use super::plan::Policy;
+use super::plan::{Policy, Port};
 use super::{
     Baseline, BreakEven, Estimate, GpuEstimate, Note, SCHEMA, Summary, Verdict, WorkloadSummary, sites, summary,
 };
@@ -16,6 +16,7 @@ use crate::port::{self, PortProfile};
 use crate::report::words;
 use crate::request::{Options, Request};
 use crate::spend::spend;
+use crate::timeline::Compact;
 use crate::workload::{Exit, Step, Workload};
 use crate::{Error, Result};
 
@@ -43,12 +44,14 @@ pub fn estimate(workload: &Workload, request: &Request) -> Result<Estimate> {
     };
     let coverage = workload.coverage();
     let order = order(workload);
+    let port = Port::new(workload, &host, profile, host_speed);
     let question = Question {
         workload,
         order: &order,
         host: &host,
         cpu: &cpu,
-        profile,
+        port: &port,
+        startup: profile.startup(workload).total(),
         host_speed,
         policy,
         exclude_startup: options.exclude_startup,
@@ -120,7 +123,7 @@ fn profile(options: &Options) -> Result<&'static PortProfile> {
 }
 
 /// The recorded order with the time outside all ops first; "as listed" where none was recorded.
-fn order(workload: &Workload) -> Vec<Step> {
+fn order(workload: &Workload) -> Compact {
     let outside = Step::Run(workload.ops.len() as u32);
     let mut order = vec![outside];
     if workload.order.is_empty() {
@@ -128,7 +131,7 @@ fn order(workload: &Workload) -> Vec<Step> {
     } else {
         order.extend(workload.order.iter().cloned());
     }
-    order
+    Compact::new(&order)
 }
 
 fn summarise(workload: &Workload, plan: Option<&super::plan::Plan>, coverage: f64) -> WorkloadSummary {

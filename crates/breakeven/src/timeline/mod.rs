@@ -1,0 +1,235 @@
+//! The host runs ahead, the device queues: when is the program done?
+//!
+//! Three actors: the host thread (Python between ops, dispatch of each op), the device queue (kernels in order, at
+//! most [`Machine::queue_depth`] waiting), and the copy engine (pageable copies: in stream order, and the host waits).
+//! The host runs ahead of the device until it needs a value. Every moment of the finish time is attributed to what the
+//! critical path was doing, so the parts sum to the whole by construction.
+//!
+//! A loop is simulated until two of its rounds cost the same, then the rest is added in one step; a million equal
+//! rounds cost the same as a few.
+
+mod compact;
+mod run;
+
+pub use compact::Compact;
+pub use run::simulate;
+
+/// Where a moment of the critical path goes. The index into a [`Parts`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the bounds by name, then start-up")]
+pub enum Slot {
+    Host,
+    Launch,
+    Compute,
+    Memory,
+    Transfer,
+    Sync,
+    Startup,
+}
+
+/// One op as the timeline sees it; times in seconds, zero for what it does not have. Happens in the order of the
+/// fields.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Task {
+    /// Python and CPU code before the op.
+    pub gap: f64,
+    /// Host-to-device copy of its inputs.
+    pub upload: f64,
+    /// Host cost of handing it over.
+    pub dispatch: f64,
+    /// Device time of its kernels.
+    pub device: f64,
+    /// Kernels launched, for the queue.
+    pub launches: u32,
+    /// What its device time counts as: `Compute`, `Memory` or `Launch`.
+    pub slot: Slot,
+    /// The host waits for the device, even with nothing to copy.
+    pub wait: bool,
+    /// Device-to-host copy; the host waits for the device first.
+    pub download: f64,
+    /// Time on the host itself: an op without a GPU counterpart.
+    pub on_host: f64,
+    /// Host-to-device copy of what that made.
+    pub upload_after: f64,
+}
+
+impl Task {
+    /// Nothing at all; fill in what there is.
+    pub const NONE: Self = Self {
+        gap: 0.0,
+        upload: 0.0,
+        dispatch: 0.0,
+        device: 0.0,
+        launches: 0,
+        slot: Slot::Memory,
+        wait: false,
+        download: 0.0,
+        on_host: 0.0,
+        upload_after: 0.0,
+    };
+}
+
+/// What the timeline must know of the machine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Machine {
+    /// From the launch call to the start of the kernel on an idle device, s.
+    pub launch_latency: f64,
+    /// From the end of the device's work to the host going on, s.
+    pub sync_latency: f64,
+    /// Kernels that may wait (1 024 in CUDA's default queue); the host blocks beyond.
+    pub queue_depth: u32,
+}
+
+/// Who was busy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the three actors")]
+pub enum Actor {
+    Host,
+    Device,
+    Copy,
+}
+
+/// A stretch of one actor's time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Segment {
+    /// Who.
+    pub actor: Actor,
+    /// Doing what.
+    pub slot: Slot,
+    /// Index of the task.
+    pub task: u32,
+    /// From the start of the program, s.
+    pub start: f64,
+    /// How long, s.
+    pub duration: f64,
+}
+
+/// Takes segments as they happen. Rounds of a loop that are added in one step are told once, by `repeated`.
+pub trait Sink {
+    /// One stretch.
+    fn segment(&mut self, segment: Segment);
+    /// The segments since `start` happen `times` more, each `period` later.
+    fn repeated(&mut self, start: f64, period: f64, times: u64);
+}
+
+/// Takes nothing.
+impl Sink for () {
+    fn segment(&mut self, _: Segment) {}
+    fn repeated(&mut self, _: f64, _: f64, _: u64) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimate::Breakdown;
+    use crate::workload::Step;
+    use proptest::prelude::*;
+
+    /// The order as it is, made compact on the way.
+    fn simulate(tasks: &[Task], order: &[Step], machine: &Machine, sink: &mut impl Sink) -> Breakdown {
+        super::simulate(tasks, &Compact::new(order), machine, sink)
+    }
+
+    const MACHINE: Machine = Machine { launch_latency: 4e-6, sync_latency: 5e-6, queue_depth: 1024 };
+
+    fn kernel(dispatch: f64, device: f64) -> Task {
+        Task { dispatch, device, launches: 1, ..Task::NONE }
+    }
+
+    fn close(a: f64, b: f64) -> bool {
+        (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
+    }
+
+    #[test]
+    fn device_bound_loop_is_first_dispatch_plus_all_kernels() {
+        let n = 1_000_000;
+        let t = simulate(&[kernel(1e-6, 1e-5)], &[Step::Repeat(n, vec![Step::Run(0)])], &MACHINE, &mut ());
+        assert!(close(t.total(), 1e-6 + 4e-6 + n as f64 * 1e-5), "{t:?}");
+        assert!(close(t.memory, n as f64 * 1e-5), "{t:?}");
+    }
+
+    #[test]
+    fn host_bound_loop_is_all_dispatches_plus_last_kernel() {
+        let n = 1_000_000;
+        let t = simulate(&[kernel(1e-5, 2e-6)], &[Step::Repeat(n, vec![Step::Run(0)])], &MACHINE, &mut ());
+        assert!(close(t.total(), n as f64 * 1e-5 + 4e-6 + 2e-6), "{t:?}");
+        assert!(t.launch > 0.99 * t.total());
+    }
+
+    #[test]
+    fn a_read_each_round_puts_everything_in_a_row() {
+        let read = Task { gap: 2e-6, wait: true, download: 3e-6, ..Task::NONE };
+        let n = 1000;
+        let body = vec![Step::Run(0), Step::Run(1)];
+        let t = simulate(&[kernel(1e-6, 1e-5), read], &[Step::Repeat(n, body)], &MACHINE, &mut ());
+        let round = 1e-6 + 4e-6 + 1e-5 + 5e-6 + 3e-6;
+        assert!(close(t.total(), n as f64 * round), "{} {}", t.total(), n as f64 * round);
+        assert!(close(t.sync, n as f64 * 5e-6));
+    }
+
+    fn task() -> impl Strategy<Value = Task> {
+        (
+            0.0..1e-4f64,
+            0.0..1e-4f64,
+            1e-6..1e-4f64,
+            proptest::bool::weighted(0.1),
+            0.0..1e-4f64,
+            proptest::bool::weighted(0.1),
+        )
+            .prop_map(|(gap, dispatch, device, wait, copy, up)| Task {
+                gap,
+                upload: if up { copy } else { 0.0 },
+                dispatch,
+                device,
+                launches: 1,
+                slot: Slot::Compute,
+                wait,
+                download: if wait { copy } else { 0.0 },
+                ..Task::NONE
+            })
+    }
+
+    fn unroll(order: &[Step]) -> Vec<Step> {
+        let mut out = Vec::new();
+        for s in order {
+            match s {
+                Step::Run(e) => out.push(Step::Run(*e)),
+                Step::Repeat(n, body) => (0..*n).for_each(|_| out.extend(unroll(body))),
+            }
+        }
+        out
+    }
+
+    proptest! {
+        #[test]
+        fn a_loop_costs_what_its_rounds_cost(tasks in proptest::collection::vec(task(), 1..6), times in 1..3000u64, depth in 1..64u32) {
+            let body: Vec<Step> = (0..tasks.len() as u32).map(Step::Run).collect();
+            let looped = [Step::Run(0), Step::Repeat(times, body)];
+            let machine = Machine { queue_depth: depth, ..MACHINE };
+            let a = simulate(&tasks, &looped, &machine, &mut ()).total();
+            let b = simulate(&tasks, &unroll(&looped), &machine, &mut ()).total();
+            prop_assert!((a - b).abs() <= 1e-3 * b, "folded {a} unrolled {b}");
+        }
+
+        #[test]
+        fn never_faster_than_either_actor_alone_nor_slower_than_both_in_a_row(tasks in proptest::collection::vec(task(), 1..40)) {
+            let order: Vec<Step> = (0..tasks.len() as u32).map(Step::Run).collect();
+            let t = simulate(&tasks, &order, &MACHINE, &mut ());
+            let host: f64 = tasks.iter().map(|t| t.gap + t.dispatch).sum();
+            let device: f64 = tasks.iter().map(|t| t.device).sum();
+            let copies: f64 = tasks.iter().map(|t| t.upload + t.download).sum();
+            let waits = tasks.len() as f64 * (MACHINE.launch_latency + MACHINE.sync_latency);
+            prop_assert!(t.total() >= (host + copies).max(device + copies) * (1.0 - 1e-12));
+            prop_assert!(t.total() <= host + device + copies + waits + 1e-12);
+        }
+
+        #[test]
+        fn slower_parts_never_make_it_faster(tasks in proptest::collection::vec(task(), 1..20), k in 1.0..4.0f64) {
+            let order: Vec<Step> = vec![Step::Repeat(20, (0..tasks.len() as u32).map(Step::Run).collect())];
+            let slow: Vec<Task> = tasks.iter().map(|t| Task { device: t.device * k, ..*t }).collect();
+            let a = simulate(&tasks, &order, &MACHINE, &mut ()).total();
+            let b = simulate(&slow, &order, &MACHINE, &mut ()).total();
+            prop_assert!(b >= a * (1.0 - 1e-9));
+        }
+    }
+}
