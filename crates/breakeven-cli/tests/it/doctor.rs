@@ -1,3 +1,5 @@
+//! `doctor`: what it says of the Python that it finds.
+
 use super::{breakeven, said};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

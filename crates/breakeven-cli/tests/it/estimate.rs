@@ -1,3 +1,5 @@
+//! `estimate`: the worked figures, what is typed wrong, what fails a policy.
+
 use super::{breakeven, says};
 use serde_json::Value;
 

@@ -1,3 +1,5 @@
+//! `gpus`: names as people write them, figures as they are known.
+
 use super::{breakeven, said, says};
 
 #[test]

@@ -1,3 +1,5 @@
+//! Where reports go, and what is said when they cannot.
+
 use super::{breakeven, said, says};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -1,3 +1,5 @@
+//! `prices`: offers, their age, what is not complete.
+
 use super::{breakeven, says};
 
 #[test]
