@@ -1,7 +1,7 @@
 """Ends of a process that run no exit handlers: what was seen is written just before them.
 
 `os._exit` ends every forked worker; `os.execv` replaces the process by another; a `multiprocessing.Pool` kills its
-workers by a signal once their results are in.
+workers by a signal once their results are in, where what they did in the last few milliseconds may be lost.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def watch(where: str) -> None:
     _imports.after("multiprocessing.pool", _pool)
 
 
-def _pool(_: str) -> None:
+def _pool(_: str, __: int) -> None:
     from multiprocessing.queues import SimpleQueue
 
     for name, before in (("put", _write_sparingly), ("get", _write_if_idle)):
@@ -49,10 +49,10 @@ def _write(_: str) -> None:
 
 
 def _write_sparingly(_: str, arguments: tuple[Any, ...]) -> None:
-    """Before a worker hands over a result; at most a tenth of the time goes into writing."""
+    """Before a worker hands over a result; at most a third of the time goes into writing."""
     global _last, _cost
     began = time.monotonic()
-    if began - _last >= 10 * _cost:
+    if began - _last >= 2 * _cost:
         _native.flush(path)
         _last = time.monotonic()
         _cost = _last - began

@@ -8,6 +8,7 @@ interpreter cuts importlib's own frames out of such tracebacks).
 from __future__ import annotations
 
 import sys
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,13 +20,13 @@ if TYPE_CHECKING:
 #: Modules of SciPy whose functions are recorded as named ops.
 SCIPY = ("scipy.fft", "scipy.linalg", "scipy.ndimage", "scipy.signal", "scipy.sparse", "scipy.special")
 
-_waiting: dict[str, list[Callable[[str], None]]] = {}
+_waiting: dict[str, list[Callable[[str, int], None]]] = {}
 
 
-def after(name: str, action: Callable[[str], None]) -> None:
-    """Call `action(name)` once, when `name` has been imported; now if it has been already."""
+def after(name: str, action: Callable[[str, int], None]) -> None:
+    """Call `action(name, ns)` once, when `name` has been imported, which took `ns`; now, with 0, if it has been."""
     if name in sys.modules:
-        action(name)
+        action(name, 0)
         return
     _waiting.setdefault(name, []).append(action)
     if _Finder not in sys.meta_path:
@@ -46,9 +47,11 @@ class _Loader:
         if module.__spec__ is not None:
             module.__spec__.loader = self.loader
         module.__loader__ = self.loader
+        began = time.perf_counter_ns()
         self.loader.exec_module(module)
+        took = time.perf_counter_ns() - began
         for action in _waiting.pop(module.__name__, ()):
-            action(module.__name__)
+            action(module.__name__, took)
 
 
 class _Finder:

@@ -83,7 +83,7 @@ def _prepare(kind: str) -> None:
         from . import _ast
 
         _ast.rewrite_imports()
-        _imports.after("numpy", lambda _: _native.know_arrays())
+        _imports.after("numpy", _know)
         _note_fallback()
 
 
@@ -105,23 +105,38 @@ def describe(argv: list[str], kind: str) -> None:
     _native.set_program("{" + ",".join(f'"{key}":{value}' for key, value in fields.items()) + "}")
 
 
-def _install(_: str) -> None:
+def _install(_: str, import_ns: int) -> None:
     """NumPy has just been imported: patch it, less what `BREAKEVEN_HOOKS` takes out (`-random,-alloc`)."""
     out = {word.strip().removeprefix("-") for word in os.environ.get(HOOKS, "").split(",") if word.strip()}
     going_on = _native.recording()
     if going_on:
         _native.stop()  # the tests of the hooks are none of the script's calls
     _native.install([name for name in _native.MECHANISMS if name not in out])
+    _native.calibrate()
+    _describe_numpy(import_ns)
     if going_on:
         _native.start()
 
 
-def _rescan(_: str) -> None:
+def _know(_: str, import_ns: int) -> None:
+    """The same for the AST recorder, which patches nothing."""
+    _native.know_arrays()
+    _describe_numpy(import_ns)
+
+
+def _describe_numpy(import_ns: int) -> None:
+    python = ".".join(map(str, sys.version_info[:3]))
+    numpy = sys.modules["numpy"].__version__
+    versions = f'{{"python": "{python}", "numpy": "{numpy}"}}'
+    _native.set_program(f'{{"versions": {versions}, "startup_ns": {import_ns}}}')
+
+
+def _rescan(_: str, __: int) -> None:
     """Parts of NumPy that it imports at their first use; before `_install` there is nothing to do."""
     _native.rescan()
 
 
-def _scipy(module: str) -> None:
+def _scipy(module: str, _: int) -> None:
     from . import _scipy as functions
 
     functions.hook(module)

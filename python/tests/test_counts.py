@@ -110,6 +110,8 @@ def work(n):
 if __name__ == "__main__":
     with multiprocessing.get_context("{method}").Pool(2) as pool:
         assert pool.map(work, [20] * 8) == [20.0] * 8
+        pool.close()
+        pool.join()  # a worker killed by `with` may lose what it did in its last milliseconds
 """
     workloads = record(source, recorder, tmp_path)
     assert sum(entry["count"] for workload in workloads for entry in entries(workload, "matmul")) == 8
