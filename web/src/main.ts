@@ -6,7 +6,7 @@ import { build, echo, fill, read, refuse, suggest } from "./form";
 import { showFootprint, showFormula } from "./formula";
 import { PRESETS } from "./presets";
 import { showParts, showResult, subject } from "./result";
-import type { Estimate, Footprint } from "./schema";
+import type { Footprint } from "./schema";
 import { makeShare } from "./share";
 import { fromFragment, toCommand, toFragment, toRequest, type State } from "./state";
 import { makeTable } from "./table";
@@ -16,14 +16,27 @@ let lastJson = "";
 let announce = 0;
 let billion: readonly Footprint[] = [];
 
-function fold(id: string, title: string): HTMLElement {
+interface Fold { body: HTMLElement; show: (draw: () => void) => void }
+
+/** Something that is drawn only while it is open. */
+function fold(id: string, title: string): Fold {
   const body = el("div", { class: "body" });
-  byId("more").append(el("details", { id }, el("summary", {}, title), body));
-  return body;
+  const details = el("details", { id }, el("summary", {}, title), body);
+  let latest = () => {};
+  details.addEventListener("toggle", () => details.open && latest());
+  byId("more").append(details);
+  return {
+    body,
+    show(draw) {
+      latest = draw;
+      if (details.open) draw();
+    },
+  };
 }
 
 const parts = fold("parts", "Where the time goes");
-const gpus = makeTable(fold("all", "All GPUs, without what you said of one"));
+const all = fold("all", "All GPUs, without what you said of one");
+const gpus = makeTable(all.body);
 const formula = fold("formula", "The formula, and every input");
 const footprint = fold("footprint", "Memory by precision");
 
@@ -42,20 +55,13 @@ function update(state: State): void {
   const gpu = subject(estimate);
   echo(estimate.formula?.inputs ?? []);
   showResult(estimate);
-  showParts(parts, gpu);
-  const all = answer(toRequest(state, today, true));
-  const rows = "estimate" in all ? all.estimate.estimates : [];
-  gpus.show(rows);
-  showFormula(formula, estimate, rows.find((row) => row.gpu === gpu?.gpu));
-  remember(state, estimate);
+  const every = answer(toRequest(state, today, true));
+  const rows = "estimate" in every ? every.estimate.estimates : [];
+  parts.show(() => showParts(parts.body, gpu));
+  all.show(() => gpus.show(rows));
+  formula.show(() => showFormula(formula.body, estimate, rows.find((row) => row.gpu === gpu?.gpu)));
+  footprint.show(() => showFootprint(footprint.body, state["values"] ?? "1e9", estimate.footprint ?? billion));
   speak(estimate.summary.sentence);
-}
-
-/** Memory of the values asked about, or of a billion. */
-function remember(state: State, estimate: Estimate): void {
-  const values = state["values"] ?? "1e9";
-  const rows = estimate.footprint ?? billion;
-  showFootprint(footprint, values, rows);
 }
 
 /** Says the answer to a screen reader once the typing pauses. */

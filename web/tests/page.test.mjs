@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { execFileSync } from "node:child_process";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { PAGE, launch, open } from "./browser.mjs";
@@ -66,6 +67,38 @@ test("what cannot be read is said beside its field, and the last good answer sta
     assert.equal(await page.getAttribute(`#in-${id}`, "aria-invalid"), null);
     assert.ok(!(await page.isVisible("#stale")));
   }
+  await context.close();
+});
+
+test("the copied command gives the command the same digits", { skip: !process.env.BREAKEVEN && "BREAKEVEN names no command" }, async () => {
+  const { page, context } = await open(browser);
+  await page.evaluate(() => (navigator.clipboard.writeText = async (text) => void (globalThis.copied = text)));
+  const copy = async (what) => {
+    await page.getByRole("button", { name: `Copy ${what}` }).click();
+    return page.evaluate(() => globalThis.copied);
+  };
+  const presets = await page.locator("#in-preset option").count();
+  for (let i = 0; i < presets - 1; i++) {
+    await page.selectOption("#in-preset", String(i));
+    const here = JSON.parse(await copy("JSON"));
+    const words = (await copy("command")).replace(/^breakeven/, process.env.BREAKEVEN);
+    const there = JSON.parse(execFileSync("sh", ["-c", `${words} --format json`], { encoding: "utf8" }));
+    assert.deepEqual(here.estimates, there.estimates, words);
+    assert.deepEqual(here.formula, there.formula, words);
+    await page.waitForTimeout(1600);
+  }
+  await context.close();
+});
+
+test("forms of size show their own inputs", async () => {
+  const { page, context } = await open(browser);
+  await page.selectOption("#in-form", "matmul");
+  assert.ok(!(await page.isVisible("#in-flops")));
+  await page.fill("#in-matmul", "20000");
+  assert.match(await page.locator("#sentence").innerText(), /RTX 3080/);
+  await page.selectOption("#in-form", "training");
+  await page.fill("#in-parameters", "124M");
+  assert.match(await text(page, "note-tokens"), /tokens/);
   await context.close();
 });
 
