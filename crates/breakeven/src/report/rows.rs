@@ -171,9 +171,16 @@ pub(super) fn remarks(e: &Estimate) -> Vec<String> {
         });
     }
     if let Some(why) = e.formula.as_ref().and_then(|f| f.differs_because.as_ref()) {
-        lines.push(words::printable(why, 400));
+        lines.push(sentence_case(&words::printable(why, 400)));
     }
     lines
+}
+
+/// A remark of the engine as a sentence among others.
+fn sentence_case(text: &str) -> String {
+    let mut chars = text.trim_end_matches('.').chars();
+    let first: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();
+    format!("{first}{}.", chars.as_str())
 }
 
 /// What the answer rests on: coverage and amounts. Always the last line.
