@@ -90,6 +90,33 @@ test("the copied command gives the command the same digits", { skip: !process.en
   await context.close();
 });
 
+test("each example has an answer, and those that lose are the CPU's", async () => {
+  const { page, context } = await open(browser);
+  const names = await page.locator("#in-preset option").allInnerTexts();
+  for (const [i, name] of names.slice(1).entries()) {
+    await page.selectOption("#in-preset", String(i));
+    assert.ok(!(await page.isVisible("#stale")), name);
+    assert.equal((await text(page, "big")) === "CPU is faster", name.startsWith("Loses"), name);
+  }
+  await context.close();
+});
+
+test("the table of all GPUs sorts and filters", async () => {
+  const { page, context } = await open(browser);
+  await page.click("#all summary");
+  const column = (k) => page.locator(`#all tbody tr > :nth-child(${k})`).allInnerTexts();
+  const all = (await column(1)).length;
+  assert.ok(all >= 75, `${all} GPUs`);
+  await page.click("#all thead button >> text=GPU");
+  const names = (await column(1)).map((name) => name.toLowerCase());
+  assert.deepEqual(names, [...names].sort());
+  assert.equal(await page.locator("#all thead th").first().getAttribute("aria-sort"), "ascending");
+  await page.fill("#filter-price", "1");
+  const prices = (await column(8)).map((price) => Number(price.replace(/[$/h]/g, "")));
+  assert.ok(prices.length > 0 && prices.length < all && prices.every((price) => price <= 1), `${prices}`);
+  await context.close();
+});
+
 test("forms of size show their own inputs", async () => {
   const { page, context } = await open(browser);
   await page.selectOption("#in-form", "matmul");
