@@ -3,7 +3,47 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, final
 
-T = TypeVar("T")
+_T = TypeVar("_T")
+
+__all__ = [
+    "MECHANISMS",
+    "Named",
+    "__version__",
+    "after_fork_child",
+    "answer",
+    "calibrate",
+    "enter",
+    "event",
+    "flush",
+    "flush_every",
+    "host_made",
+    "host_read",
+    "idle",
+    "install",
+    "know_arrays",
+    "leave",
+    "marker",
+    "on_library_code",
+    "recording",
+    "report",
+    "rescan",
+    "reset",
+    "set_program",
+    "snapshot",
+    "start",
+    "stop",
+    "undo",
+    "unseen",
+    "unsupported",
+    "watch",
+    "watched",
+    "watched_host",
+    "watched_pick",
+    "watched_put_back",
+    "watched_store",
+]
+
+__version__: str
 
 # Hooks -----------------------------------------------------------------------------------------------------------
 
@@ -105,8 +145,7 @@ class Named:
         arguments: bool = False,
     ) -> Named: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
-    def __get__(self, instance: Any, _owner: Any = None) -> Any: ...
-    def __getattr__(self, name: str) -> Any: ...
+    def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
     def __reduce__(self) -> Any: ...
 
 def watch(
@@ -114,7 +153,7 @@ def watch(
 ) -> None:
     """Set what is called around watched operations; once in a process."""
 
-def watched(function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
+def watched(function: Callable[..., _T], /, *args: Any, **kwargs: Any) -> _T:
     """`function(*args, **kwargs)`."""
 
 def watched_store(value: Any, target: Any, index: Any, /) -> None:
@@ -126,7 +165,7 @@ def watched_pick(target: Any, index: Any, /) -> tuple[Any, Any, Any]:
 def watched_put_back(picked: tuple[Any, Any, Any], function: Callable[..., Any], value: Any, /) -> None:
     """The second half: the operator on what was there and the value, and the result stored back."""
 
-def watched_host(value: T, /) -> T:
+def watched_host(value: _T, /) -> _T:
     """`value`, which the host is about to read if it is an array."""
 
 # Files -----------------------------------------------------------------------------------------------------------

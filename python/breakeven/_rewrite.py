@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import sys
 import warnings
 
 from . import _native
@@ -84,10 +85,10 @@ _CONSTANTS = {f"\0breakeven.{function.__name__}": function for function in _CALL
 
 def rewritten(source: bytes, path: str) -> CodeType:
     """The code of a module, rewritten. `source` is known to compile."""
-    tree = _Rewriter().visit(ast.parse(source, path))
     with warnings.catch_warnings():
         # The interpreter has warned about this source already, and `"…"(x)` is our own notation here.
         warnings.simplefilter("ignore")
+        tree = _Rewriter().visit(ast.parse(source, path))
         code: CodeType = compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
     return _with_callables(code)
 
@@ -121,7 +122,9 @@ def _place_at_name(call: ast.Call, method: ast.Attribute) -> None:
     if line is None or column is None or line == call.lineno:
         return
     for node in (call, method):
-        node.lineno, node.col_offset, node.end_col_offset = line, column - len(method.attr), column
+        node.lineno, node.col_offset = line, column - len(method.attr)
+        if sys.version_info < (3, 12):
+            node.end_col_offset = column
 
 
 def _constant(node: ast.expr) -> bool:
