@@ -264,6 +264,8 @@ pub(crate) struct Recorder {
     pub(crate) recorded_ticks: u64,
     /// Cost of one event as calibrated, ns.
     pub(crate) hook_ns: f64,
+    /// Under self-test: what the host reads counts wherever it is.
+    pub(crate) probing: bool,
     /// Fields of `program` that the package set.
     pub(crate) program: serde_json::Map<String, serde_json::Value>,
 }
@@ -280,7 +282,7 @@ impl Recorder {
             if call.host_writes {
                 self.buffers.host_written(address, bytes, position);
             }
-            if !resident {
+            if !resident && !self.probing {
                 return false;
             }
         }
@@ -353,5 +355,93 @@ impl Recorder {
             ..Self::default()
         };
         self.buffers.reset();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VECTOR: ArrayWord =
+        ArrayWord { type_num: 12, ndim: 1, output: false, c_contiguous: true, f_contiguous: true, itemsize: 8 };
+
+    fn record(recorder: &mut Recorder, name: &str, arrays: &[(usize, bool)]) -> bool {
+        let name = recorder.names.intern(name);
+        let mut call = Call::default();
+        call.begin(name, 1, [0; 3]);
+        for &(address, output) in arrays {
+            let memory = Memory { address, bytes: 80, output };
+            call.array(ArrayWord { output, ..VECTOR }, &[10], Some(memory));
+        }
+        recorder.record(&mut call, Timing { own: 1, gap: 1 }, |_| 0)
+    }
+
+    #[test]
+    fn a_call_made_of_recorded_calls_is_not_recorded() {
+        let mut thread = Thread::new();
+        assert!(thread.enter(false));
+        assert!(thread.enter(false));
+        assert!(thread.leave(10, 20, 0).is_some());
+        thread.recorded(20, false);
+        assert_eq!(thread.leave(5, 30, 0), None);
+        // The next call at the same depth is a leaf again.
+        assert!(thread.enter(false));
+        assert_eq!(thread.leave(40, 50, 0), Some(Timing { own: 10, gap: 20 }));
+    }
+
+    #[test]
+    fn what_one_op_calls_is_part_of_it() {
+        let mut thread = Thread::new();
+        assert!(thread.enter(true));
+        assert!(!thread.enter(false));
+        assert_eq!(thread.leave(10, 30, 4), Some(Timing { own: 20, gap: 6 }));
+        assert!(thread.enter(false));
+    }
+
+    #[test]
+    fn calls_nested_too_deep_are_part_of_what_they_are_in() {
+        let mut thread = Thread::new();
+        assert!((0..64).all(|_| thread.enter(false)));
+        assert!(!thread.enter(false));
+        assert!((0..64).all(|i| thread.leave(i, i + 1, 0).is_some()));
+    }
+
+    #[test]
+    fn the_host_reads_only_what_left_it() {
+        let mut recorder = Recorder::default();
+        assert!(record(&mut recorder, "numpy.array", &[(16, true)]));
+        assert!(!record(&mut recorder, "numpy.ndarray.__float__", &[(16, false)]));
+        assert!(record(&mut recorder, "numpy.exp", &[(16, false), (32, true)]));
+        assert!(record(&mut recorder, "numpy.ndarray.__float__", &[(32, false)]));
+        let copied: Vec<_> = recorder.table.entries().iter().map(|e| e.host_input_bytes).collect();
+        assert_eq!(copied, [0, 80, 0]);
+        assert_eq!(recorder.events, 3);
+    }
+
+    #[test]
+    fn a_view_moves_nothing_and_a_copy_does() {
+        let mut recorder = Recorder::default();
+        assert!(record(&mut recorder, "numpy.ndarray.reshape", &[(16, false), (16, true)]));
+        assert!(record(&mut recorder, "numpy.ndarray.reshape", &[(16, false), (32, true)]));
+        let entries: Vec<_> = recorder.table.entries().iter().map(|e| (e.copied, e.host_input_bytes)).collect();
+        assert_eq!(entries, [(false, 0), (true, 80)]);
+    }
+
+    #[test]
+    fn more_arrays_than_a_key_holds_still_count_as_memory() {
+        let mut recorder = Recorder::default();
+        let arrays: Vec<_> = (1..=100).map(|i| (i * 128, false)).collect();
+        assert!(record(&mut recorder, "numpy.concatenate", &arrays));
+        assert_eq!(recorder.table.entries()[0].host_input_bytes, 8000);
+    }
+
+    #[test]
+    fn clock_reads_are_kept_up_to_a_limit() {
+        let mut recorder = Recorder::default();
+        for _ in 0..MAX_MARKERS + 5 {
+            recorder.marker("time.time", 7, || Some(Site::default()));
+        }
+        assert_eq!(recorder.markers.len(), MAX_MARKERS);
+        assert_eq!(recorder.unseen.values().map(|&(_, count)| count).sum::<u64>(), 5);
     }
 }

@@ -1,7 +1,7 @@
 //! Some twenty tiny ops at installation: a hook that does not fire is switched off and told.
 
 use crate::event::Recorder;
-use crate::hooks::{clock, install, state};
+use crate::hooks::{allocator, clock, install, state};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::ffi::CString;
@@ -63,7 +63,7 @@ fn probe(py: Python<'_>, globals: &Bound<'_, PyDict>, statement: &str, name: &st
 }
 
 fn allocates(py: Python<'_>, globals: &Bound<'_, PyDict>) -> PyResult<bool> {
-    let recorded = aside(py, || run_statement(py, globals, "c = np.empty(1000); d = c + 1; del c, d"))?;
+    let recorded = aside(py, || run_statement(py, globals, "c = np.empty(1000); d = np.empty(1000); del c, d"))?;
     Ok(recorded.buffers.peak_bytes() >= 16_000)
 }
 
@@ -81,11 +81,12 @@ fn aside(py: Python<'_>, f: impl FnOnce() -> PyResult<()>) -> PyResult<Recorder>
         });
     };
     let was = state::recording();
-    let mut other = Recorder::default();
+    let mut other = Recorder { probing: true, ..Recorder::default() };
     swap(&mut other);
     state::set_recording(true, 0);
     let outcome = f();
     state::set_recording(was, state::since());
+    state::with(py, |state| allocator::drain(&mut state.recorder.buffers));
     swap(&mut other);
     outcome?;
     // The caller asks for names by the indices of the shared table.

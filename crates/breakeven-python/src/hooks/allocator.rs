@@ -64,10 +64,10 @@ impl Ring {
     const LEN: usize = 1 << 12;
 
     const fn new() -> Self {
-        const EMPTY: RingCell =
-            RingCell { turn: AtomicUsize::new(0), change: UnsafeCell::new(Change { address: 0, bytes: 0 }) };
         Self {
-            cells: [EMPTY; Self::LEN],
+            cells: [const {
+                RingCell { turn: AtomicUsize::new(0), change: UnsafeCell::new(Change { address: 0, bytes: 0 }) }
+            }; Self::LEN],
             head: AtomicUsize::new(0),
             tail: AtomicUsize::new(0),
             lost: AtomicU64::new(0),
@@ -122,7 +122,7 @@ static RING: Ring = Ring::new();
 
 /// Passes on what happened to NumPy's buffers since the last time.
 #[inline]
-pub(super) fn drain(buffers: &mut Buffers) {
+pub(crate) fn drain(buffers: &mut Buffers) {
     while let Some(Change { address, bytes }) = RING.pop() {
         if bytes == FREED {
             buffers.freed(address);

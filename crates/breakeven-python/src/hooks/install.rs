@@ -51,9 +51,9 @@ pub(crate) fn mechanism(py: Python<'_>, index: usize) -> PyResult<Result<(), &'s
     let outcome = state::with(py, |state| {
         state.patches.mechanism = index;
         match MECHANISMS[index] {
-            // SAFETY: the capsule is NumPy's own, of a version that the gate let in; all have the default handler.
             "alloc" => {
                 let capsule = numpy.umath.getattr("_ARRAY_API")?;
+                // SAFETY: the capsule is NumPy's own, of a version that the gate let in; all have the default handler.
                 Ok(unsafe { allocator::hook(&mut state.patches, &maps, capsule.as_ptr()) })
             }
             "ufunc" => scan(state, &maps, &numpy, Shared::Ufunc).map(|outcome| outcome.map(drop)),
@@ -104,7 +104,7 @@ fn scan(state: &mut State, maps: &Mappings, numpy: &Numpy<'_>, kind: Shared) -> 
     names.extend(modules.keys().iter().filter_map(|name| name.extract::<String>().ok()));
     for module in names {
         let Some(contents) = modules.get_item(&module)? else { continue };
-        let Ok(contents) = contents.getattr("__dict__").and_then(|d| Ok(d.cast_into::<PyDict>()?.copy()?)) else {
+        let Ok(contents) = contents.getattr("__dict__").and_then(|d| d.cast_into::<PyDict>()?.copy()) else {
             continue;
         };
         for value in contents.values() {

@@ -48,13 +48,15 @@ struct Method {
 }
 
 impl Method {
-    const NONE: Self = Self {
-        original: AtomicPtr::new(std::ptr::null_mut()),
-        cell: AtomicPtr::new(std::ptr::null_mut()),
-        name: AtomicU32::new(0),
-        role: AtomicU8::new(0),
-        atomic: AtomicU8::new(0),
-    };
+    const fn new() -> Self {
+        Self {
+            original: AtomicPtr::new(std::ptr::null_mut()),
+            cell: AtomicPtr::new(std::ptr::null_mut()),
+            name: AtomicU32::new(0),
+            role: AtomicU8::new(0),
+            atomic: AtomicU8::new(0),
+        }
+    }
 }
 
 type Two = unsafe extern "C" fn(*mut PyObject, *mut PyObject) -> *mut PyObject;
@@ -62,10 +64,10 @@ type Three = unsafe extern "C" fn(*mut PyObject, *mut PyObject, *mut PyObject) -
 type Fast = unsafe extern "C" fn(*mut PyObject, *const *mut PyObject, isize) -> *mut PyObject;
 type FastKeywords = unsafe extern "C" fn(*mut PyObject, *const *mut PyObject, isize, *mut PyObject) -> *mut PyObject;
 
-static TWO: [Method; MANY] = [Method::NONE; MANY];
-static THREE: [Method; MANY] = [Method::NONE; MANY];
-static FAST: [Method; MANY] = [Method::NONE; MANY];
-static FAST_KEYWORDS: [Method; MANY] = [Method::NONE; MANY];
+static TWO: [Method; MANY] = [const { Method::new() }; MANY];
+static THREE: [Method; MANY] = [const { Method::new() }; MANY];
+static FAST: [Method; MANY] = [const { Method::new() }; MANY];
+static FAST_KEYWORDS: [Method; MANY] = [const { Method::new() }; MANY];
 
 /// Arguments as a convention passes them.
 #[derive(Clone, Copy)]
@@ -284,8 +286,8 @@ unsafe fn run(method: &'static Method, slf: *mut PyObject, incoming: Incoming) -
     let role = Role::ALL[usize::from(method.role.load(Relaxed))];
     match role {
         Role::Arrays | Role::Axis => observe(name, atomic, original, |call, &result| {
-            // SAFETY: `observe` runs this right after the original returned, with the arguments still alive.
             !result.is_null() && {
+                // SAFETY: `observe` runs this right after the original returned, with the arguments still alive.
                 unsafe { describe(call, slf, incoming.arguments(), usize::MAX, role == Role::Axis, result) };
                 true
             }
