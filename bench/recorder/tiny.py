@@ -2,7 +2,7 @@
 
     python bench/recorder/tiny.py [--pairs 9] [--rounds 500000] [--scalene]
 
-The ratio is of the time that the script itself measures around its loop, so start-up is not in it; start-up is told
+The ratio is of the CPU time that the script itself measures around its loop, so start-up is not in it; start-up is told
 apart, as the least of what a script that only imports NumPy takes with and without the recorder. `--scalene` adds
 Scalene in its default mode to the same alternation.
 """
