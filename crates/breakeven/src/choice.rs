@@ -205,11 +205,11 @@ fn price(gpus: &mut Vec<Pick>, request: &Request, notes: &mut Vec<Note>) -> Resu
             pick.price = Some(shown(offer, 1.0));
         }
         if old > 0 {
-            let text = format!("{old} of the prices are older than {OLD_AFTER_DAYS} days; `--price` takes today's");
+            let text = format!("{} older than {OLD_AFTER_DAYS} days; `--price` takes today's", of_prices(old));
             notes.push(Note::new("old-prices", text));
         }
         if alone > 0 {
-            let text = format!("{alone} of the prices are for the GPU alone: the machine around it costs extra");
+            let text = format!("{} for the GPU alone: the machine around it costs extra", of_prices(alone));
             notes.push(Note::new("incomplete-prices", text));
         }
         if options.provider.is_some() && gpus.iter().all(|p| p.price.is_none()) {
@@ -225,6 +225,10 @@ fn price(gpus: &mut Vec<Pick>, request: &Request, notes: &mut Vec<Note>) -> Resu
         }
     }
     Ok(())
+}
+
+fn of_prices(n: u32) -> String {
+    if n == 1 { "one price is".to_owned() } else { format!("{n} of the prices are") }
 }
 
 /// A region of a cloud narrows prices; a country does not.

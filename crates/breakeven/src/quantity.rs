@@ -263,14 +263,9 @@ impl Measure {
     }
 }
 
-/// `text` between backticks, shortened and without control characters.
+/// `text` between backticks, shortened and harmless.
 fn quoted(text: &str) -> String {
-    let text = text.trim();
-    let mut shown: String = text.chars().take(40).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-    if text.chars().nth(40).is_some() {
-        shown.push('…');
-    }
-    format!("`{shown}`")
+    format!("`{}`", crate::report::words::printable(text.trim(), 40))
 }
 
 macro_rules! parsers {

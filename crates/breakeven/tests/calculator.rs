@@ -116,6 +116,16 @@ fn every_gpu_when_none_is_named() {
 }
 
 #[test]
+fn a_month_of_runs_has_a_bill() {
+    let mut request = example();
+    request.options.runs_per_month = Some("10,000".into());
+    request.options.price = Some("$3.60/h".into());
+    let notes = answer_request(&request).unwrap().notes;
+    let bill = notes.iter().find(|n| n.code == "monthly-bill").unwrap();
+    assert!(bill.text.starts_with("10 000 runs a month cost $13.00 on GeForce RTX 3080"), "{}", bill.text);
+}
+
+#[test]
 fn nothing_wrong_is_taken_silently() {
     for (flops, code) in [
         ("12abc", "bad-unit"),

@@ -11,6 +11,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("incomplete-prices", "Some prices are for the GPU alone; the machine around it costs extra."),
     ("larger-than-memory", "The data given is more than the memory of the GPU."),
     ("low-coverage", "Too little of the array time is understood; nothing is claimed unless both extremes agree."),
+    ("monthly-bill", "What the runs of a month cost on the best GPU and on the CPU."),
     ("naive-port", "What copying in and out at each call would take instead of keeping arrays on the GPU."),
     ("no-array-ops", "No array operation was seen; plain Python and CPU code stay on the CPU."),
     ("no-flop", "No amount of computation was given; only memory and transfers count."),

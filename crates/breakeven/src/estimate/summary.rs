@@ -1,8 +1,11 @@
 //! The whole field of GPUs in one line: verdict, winners, best value, order of rows.
 
-use super::{Estimate, GpuEstimate, Verdict};
+use super::{Estimate, GpuEstimate, Note, Verdict};
+use crate::interval::Interval;
+use crate::quantity::Measure;
+use crate::report::{self, words};
 use crate::request::Options;
-use crate::{Error, Result, policy, report};
+use crate::{Error, Result, policy};
 
 /// Index of the best value: lowest time × cost among the winners, lowest time where prices are not known for all; the
 /// highest speedup where nobody wins.
@@ -37,8 +40,26 @@ pub fn finish(e: &mut Estimate, options: &Options) -> Result<()> {
     e.summary.verdict = overall(&counted);
     e.summary.best_gpu = best(&e.estimates).map(|i| e.estimates[i].gpu.clone());
     e.summary.sentence = report::sentence(e);
+    e.notes.extend(monthly_bill(e, options)?);
     e.policy_failed = options.fail_if.as_deref().map(|text| policy::fails(text, e)).transpose()?;
     Ok(())
+}
+
+/// What so many runs a month cost on either side.
+fn monthly_bill(e: &Estimate, options: &Options) -> Result<Option<Note>> {
+    let Some(runs) = &options.runs_per_month else { return Ok(None) };
+    let runs = Measure::Count.read(runs).map_err(|e| e.field("runs_per_month"))?;
+    let best = e.estimates.iter().find(|g| Some(&g.gpu) == e.summary.best_gpu.as_ref());
+    let bill =
+        |cost: Option<Interval>| cost.map_or_else(|| "no known price".to_owned(), |c| words::cost(c.scale(runs)));
+    let gpu = best.map_or_else(String::new, |g| format!(" on {}", g.name));
+    let text = format!(
+        "{} runs a month cost {}{gpu} and {} on the CPU",
+        Measure::Count.format(runs),
+        bill(best.and_then(|g| g.cost_usd)),
+        bill(e.baseline.cost_usd)
+    );
+    Ok(Some(Note::new("monthly-bill", text)))
 }
 
 /// One winner makes the field a winner; unknown outweighs a tie, a tie outweighs a loss.
