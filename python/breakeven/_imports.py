@@ -52,6 +52,10 @@ class _Loader:
         began = time.perf_counter_ns()
         self.loader.exec_module(module)
         took = time.perf_counter_ns() - began
+        # importlib's next step, before ours: to NumPy, a `numpy.random` that is not there yet means to import it again.
+        package, _, name = module.__name__.rpartition(".")
+        if package:
+            setattr(sys.modules[package], name, module)
         for action in _waiting.pop(module.__name__, ()):
             try:
                 action(module.__name__, took)
