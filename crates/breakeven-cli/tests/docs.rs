@@ -1,6 +1,7 @@
-//! The examples of `docs/cli.md`, run. `TRYCMD=overwrite cargo test -p breakeven-cli --test docs` writes them anew.
+//! The examples of `README.md` and `docs/cli.md`, run. `TRYCMD=overwrite cargo test -p breakeven-cli --test docs` writes
+//! them anew.
 
 #[test]
 fn every_example_says_what_the_page_says() {
-    trycmd::TestCases::new().env("NO_COLOR", "1").case("../../docs/cli.md");
+    trycmd::TestCases::new().env("NO_COLOR", "1").case("../../README.md").case("../../docs/cli.md");
 }
