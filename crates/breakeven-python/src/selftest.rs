@@ -27,8 +27,8 @@ const PROBES: [(&str, &str, &str); 21] = [
     ("text", "repr(a + 1)", "numpy.ndarray.__repr__"),
     ("iterate", "list(a + 1)", "numpy.ndarray.__iter__"),
     ("buffer", "memoryview(a + 1)", "numpy.ndarray.__buffer__"),
-    ("random", "random.default_rng(0).normal(size=3)", "numpy.random.Generator.normal"),
-    ("random", "random.RandomState(0).uniform(size=3)", "numpy.random.RandomState.uniform"),
+    ("random", "np.random.default_rng(0).normal(size=3)", "numpy.random.Generator.normal"),
+    ("random", "np.random.RandomState(0).uniform(size=3)", "numpy.random.RandomState.uniform"),
 ];
 
 /// Runs the probes of the mechanisms that are on; returns those mechanisms that missed one, with the statement.
@@ -37,15 +37,13 @@ const PROBES: [(&str, &str, &str); 21] = [
 pub(crate) fn run(py: Python<'_>, is_on: impl Fn(&str) -> bool) -> PyResult<Vec<(&'static str, &'static str)>> {
     let globals = PyDict::new(py);
     globals.set_item("np", py.import("numpy")?)?;
-    py.run(c"a = np.arange(3.0)\nb = a * 2\nm = np.array([[2.0, 1.0], [1.0, 3.0]])", Some(&globals), None)?;
+    let arrays = "a = np.arange(3.0)\nb = a * 2\nm = np.array([[2.0, 1.0], [1.0, 3.0]])";
+    aside(py, || run_statement(py, &globals, arrays))?;
     let mut missed: Vec<(&str, &str)> = Vec::new();
-    // NumPy imports it at its first use, which is not ours to bring about. While that import is under way, `np.random`
-    // would begin it again, without end.
-    let modules = py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;
-    let random = modules.get_item("numpy.random")?;
-    globals.set_item("random", &random)?;
+    // NumPy imports it at its first use, which is not ours to bring about.
+    let random = py.import("sys")?.getattr("modules")?.contains("numpy.random")?;
     for (mechanism, statement, name) in PROBES {
-        let is_on = |mechanism| is_on(mechanism) && (random.is_some() || mechanism != "random");
+        let is_on = |mechanism| is_on(mechanism) && (random || mechanism != "random");
         if is_on(mechanism) && !missed.iter().any(|(m, _)| *m == mechanism) && !probe(py, &globals, statement, name)? {
             missed.push((mechanism, statement));
         }
@@ -131,7 +129,7 @@ pub(crate) fn calibrate(py: Python<'_>) -> PyResult<f64> {
     let globals = PyDict::new(py);
     globals.set_item("np", py.import("numpy")?)?;
     globals.set_item("n", CALIBRATION.0)?;
-    py.run(c"a = np.ones(10)\nb = np.ones(10)", Some(&globals), None)?;
+    aside(py, || run_statement(py, &globals, "a = np.ones(10)\nb = np.ones(10)"))?;
     let mut fastest = [u64::MAX; 2];
     for _ in 0..CALIBRATION.1 {
         for (recorded, fastest) in [false, true].into_iter().zip(&mut fastest) {
