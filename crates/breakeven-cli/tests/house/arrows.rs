@@ -13,7 +13,7 @@ const MAY_USE: [(&str, &[&str]); 6] = [
     ("breakeven-cli", &["breakeven", "breakeven-page"]),
     ("breakeven-python", &["breakeven", "breakeven-page"]),
     ("breakeven-wasm", &["breakeven"]),
-    ("xtask", &[]),
+    ("xtask", &["breakeven"]),
 ];
 
 /// All that the engine uses itself. What is added here needs a reason, and no file, clock, thread or network in it.
