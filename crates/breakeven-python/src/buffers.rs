@@ -4,8 +4,7 @@
 //! [`Buffers::freed`] come from NumPy's allocator in the order in which they happened; memory that another library
 //! owns is known from its first use.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use crate::address::AddressMap;
 
 /// Stands for the host where an entry index is expected.
 pub(crate) const HOST: u32 = u32::MAX;
@@ -47,38 +46,16 @@ pub(crate) struct Group {
     pub(crate) host_touches: u64,
 }
 
-/// Addresses are spread well enough by one multiplication.
-#[derive(Default)]
-struct AddressHasher(u64);
-
-impl Hasher for AddressHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&b| self.write_u64(b.into()));
-    }
-    fn write_u64(&mut self, word: u64) {
-        let mixed = (self.0 ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 = mixed ^ mixed >> 29;
-    }
-    fn write_usize(&mut self, address: usize) {
-        self.write_u64(address as u64);
-    }
-}
-
-type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<AddressHasher>>;
-
 #[derive(Default)]
 struct Groups {
     list: Vec<Group>,
     /// By producer (upper half) and size bucket.
-    index: FastMap<u64, u32>,
+    index: AddressMap<u64, u32>,
 }
 
 impl Groups {
     /// Notes a use of `buffer` in its group, which the first use decides.
-    #[inline]
+    #[inline(always)]
     fn used(&mut self, buffer: &mut Slot, producer: u32, position: u64) -> &mut Group {
         if !buffer.grouped {
             self.join(buffer, producer, position);
@@ -88,17 +65,12 @@ impl Groups {
         group
     }
 
+    #[inline]
     fn join(&mut self, buffer: &mut Slot, producer: u32, position: u64) {
         let key = u64::from(producer) << 32 | u64::from(64 - buffer.bytes.leading_zeros());
         if buffer.group_key != key {
-            let fresh = self.list.len() as u32;
-            buffer.group = *self.index.entry(key).or_insert(fresh);
+            buffer.group = self.find(key, producer, position);
             buffer.group_key = key;
-            if buffer.group == fresh {
-                let (first_use, last_use) = (position, position);
-                let (bytes, count, live, peak_live, host_touches) = (0, 0, 0, 0, 0);
-                self.list.push(Group { producer, bytes, count, live, peak_live, first_use, last_use, host_touches });
-            }
         }
         buffer.grouped = true;
         let group = &mut self.list[buffer.group as usize];
@@ -106,6 +78,18 @@ impl Groups {
         group.count += 1;
         group.live += 1;
         group.peak_live = group.peak_live.max(group.live);
+    }
+
+    #[inline(never)]
+    fn find(&mut self, key: u64, producer: u32, position: u64) -> u32 {
+        let fresh = self.list.len() as u32;
+        let group = *self.index.entry(key).or_insert(fresh);
+        if group == fresh {
+            let (first_use, last_use) = (position, position);
+            let (bytes, count, live, peak_live, host_touches) = (0, 0, 0, 0, 0);
+            self.list.push(Group { producer, bytes, count, live, peak_live, first_use, last_use, host_touches });
+        }
+        group
     }
 }
 
@@ -119,7 +103,7 @@ const SWEEP: usize = 1 << 16;
 /// All buffers of a process. See the module.
 pub(crate) struct Buffers {
     slots: Vec<Slot>,
-    by_address: FastMap<usize, u32>,
+    by_address: AddressMap<usize, u32>,
     recent: Box<[u32; RECENT]>,
     live: usize,
     groups: Groups,
@@ -130,7 +114,7 @@ impl Default for Buffers {
     fn default() -> Self {
         Self {
             slots: Vec::new(),
-            by_address: FastMap::default(),
+            by_address: AddressMap::default(),
             recent: Box::new([u32::MAX; RECENT]),
             live: 0,
             groups: Groups::default(),
@@ -169,18 +153,36 @@ impl Buffers {
         self.release(slot);
     }
 
+    /// As [`Buffers::allocated`] or, without `bytes`, [`Buffers::freed`] for an address that was looked up lately;
+    /// false where it was not. Neither allocates nor panics.
+    #[inline]
+    pub(crate) fn changed_lately(&mut self, address: usize, bytes: Option<u64>) -> bool {
+        let slot = self.recent[Self::recent(address)];
+        if self.slots.get(slot as usize).is_none_or(|slot| slot.address != address) {
+            return false;
+        }
+        self.release(slot);
+        if let Some(bytes) = bytes {
+            self.occupy(slot, bytes);
+        }
+        true
+    }
+
+    /// Where in `recent` an address is, if it is.
+    #[inline]
+    fn recent(address: usize) -> usize {
+        // Neighbouring small blocks lie 16 bytes apart, large ones a page; both should spread.
+        (address >> 4 ^ address >> 12) % RECENT
+    }
+
     /// The slot of an address, live or not.
     #[inline]
     fn slot(&mut self, address: usize) -> u32 {
-        // Neighbouring small blocks lie 16 bytes apart, large ones a page; both should spread.
-        let recent = (address >> 4 ^ address >> 12) % RECENT;
-        let slot = self.recent[recent];
+        let slot = self.recent[Self::recent(address)];
         if self.slots.get(slot as usize).is_some_and(|slot| slot.address == address) {
             return slot;
         }
-        let slot = self.find_slot(address);
-        self.recent[recent] = slot;
-        slot
+        self.find_slot(address)
     }
 
     #[cold]
@@ -194,6 +196,7 @@ impl Buffers {
             let (bytes, live, resident, grouped, group) = (0, false, false, false, 0);
             self.slots.push(Slot { address, bytes, live, resident, grouped, group, group_key: NO_GROUP });
         }
+        self.recent[Self::recent(address)] = slot;
         slot
     }
 
@@ -347,6 +350,20 @@ mod tests {
         buffers.freed(16);
         buffers.allocated(48, 60);
         assert_eq!(buffers.peak_bytes(), 150);
+    }
+
+    #[test]
+    fn the_short_cut_does_what_the_long_way_does() {
+        let mut buffers = Buffers::default();
+        assert!(!buffers.changed_lately(16, Some(800)));
+        buffers.allocated(16, 800);
+        buffers.written(16, 800, 1, false, 0);
+        assert!(buffers.changed_lately(16, None));
+        assert!(buffers.changed_lately(16, Some(400)));
+        assert_eq!(buffers.read(16, 400, 1), 400);
+        assert_eq!((buffers.peak_bytes(), buffers.groups()[0].live), (800, 0));
+        // Another address with the same bits where the table of late ones looks.
+        assert!(!buffers.changed_lately(16 + (1 << 30), Some(8)));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `breakeven._native`: records what NumPy does, in place, and answers through the engine.
 
+mod address;
 mod api;
 mod ast;
 mod buffers;

@@ -1,13 +1,15 @@
 //! NumPy's default memory handler (NEP 49): which buffers come and go.
 //!
 //! The handler may run without the interpreter's lock, so it only passes on what happened through a ring that needs
-//! no lock; the next event empties it. Sizes and pointers are passed through unchanged.
+//! no lock; the next event empties it. Small buffers that come and go at the same few addresses, as in every loop over
+//! small arrays, take a short cut: for them the lock is held. Sizes and pointers are passed through unchanged.
 
 use super::patch::{Cell, Patches, Refused};
 use super::platform::Mappings;
 use super::state;
 use crate::buffers::Buffers;
 use pyo3::ffi::{self, PyObject};
+use pyo3::prelude::*;
 use std::cell::UnsafeCell;
 use std::ffi::{c_char, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
@@ -101,6 +103,12 @@ impl Ring {
         }
     }
 
+    /// Whether all changes so far were read. Those that happened before this call, by any order of memory, count.
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.head.load(Ordering::Relaxed) == self.tail.load(Ordering::Relaxed)
+    }
+
     /// The oldest change. One reader at a time: the caller holds the interpreter's lock.
     #[inline]
     fn pop(&self) -> Option<Change> {
@@ -137,18 +145,37 @@ pub(crate) fn lost() -> u64 {
     RING.lost.swap(0, Ordering::Relaxed)
 }
 
+/// NumPy keeps freed buffers of fewer bytes in lists that nothing but the interpreter's lock guards (`alloc.c`), so it
+/// holds the lock when it asks its default handler for one or gives one back.
+const LOCKED_BELOW: usize = 1024;
+
 #[inline]
 fn allocated(pointer: *mut c_void, bytes: usize) {
     if state::recording() && !pointer.is_null() {
-        RING.push(Change { address: pointer as usize, bytes: bytes as u64 });
+        let address = pointer as usize;
+        if bytes >= LOCKED_BELOW || !told(address, Some(bytes as u64)) {
+            RING.push(Change { address, bytes: bytes as u64 });
+        }
     }
 }
 
+/// `bytes` is what NumPy says; where it is not known, `usize::MAX`.
 #[inline]
-fn freed(pointer: *mut c_void) {
+fn freed(pointer: *mut c_void, bytes: usize) {
     if state::recording() && !pointer.is_null() {
-        RING.push(Change { address: pointer as usize, bytes: FREED });
+        let address = pointer as usize;
+        if bytes >= LOCKED_BELOW || !told(address, None) {
+            RING.push(Change { address, bytes: FREED });
+        }
     }
+}
+
+/// Passes on a change of a small buffer at once; false where that has to wait, as behind changes in the ring.
+#[inline]
+fn told(address: usize, bytes: Option<u64>) -> bool {
+    // SAFETY: see `LOCKED_BELOW`.
+    let py = unsafe { Python::assume_attached() };
+    RING.is_empty() && state::with(py, |state| state.recorder.buffers.changed_lately(address, bytes)) == Some(true)
 }
 
 unsafe extern "C" fn malloc(context: *mut c_void, bytes: usize) -> *mut c_void {
@@ -173,7 +200,7 @@ unsafe extern "C" fn realloc(context: *mut c_void, old: *mut c_void, bytes: usiz
     // SAFETY: as above.
     let original: Realloc = unsafe { std::mem::transmute(ORIGINALS[2].load(Ordering::Relaxed)) };
     // Told before the fact, as in `free`. Where it fails the old block lives on, and its next use makes it known.
-    freed(old);
+    freed(old, usize::MAX);
     // SAFETY: passed on as it came.
     let pointer = unsafe { original(context, old, bytes) };
     allocated(pointer, bytes);
@@ -184,7 +211,7 @@ unsafe extern "C" fn free(context: *mut c_void, pointer: *mut c_void, bytes: usi
     // SAFETY: as above.
     let original: Free = unsafe { std::mem::transmute(ORIGINALS[3].load(Ordering::Relaxed)) };
     // Told before the fact: afterwards the address may be somebody else's.
-    freed(pointer);
+    freed(pointer, bytes);
     // SAFETY: passed on as it came.
     unsafe { original(context, pointer, bytes) };
 }

@@ -4,13 +4,13 @@
 //! layout is known (CPython 3.10 to 3.13) and a check at installation finds the same frames both ways, frames are read
 //! in place instead.
 
+use crate::address::AddressMap;
 use crate::event::Place;
 use breakeven::lower::canonical;
 use breakeven::workload::Site;
 use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Frames looked at before giving up.
@@ -33,7 +33,7 @@ enum Owner {
 /// Whose each piece of code is.
 #[derive(Default)]
 pub(crate) struct Codes {
-    known: HashMap<usize, Owner>,
+    known: AddressMap<usize, Owner>,
     /// The last answer, because most events come from where the one before did.
     last: (usize, Owner),
     /// Code objects that were asked about; held so that no other object takes their address.
