@@ -3,6 +3,7 @@
 use super::array::{add_input, add_output, as_array};
 use super::state::{self, State, finish, with_thread};
 use super::{allocator, clock};
+use crate::event::Call;
 use breakeven::workload::Site;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString, PyTuple};
@@ -133,14 +134,15 @@ pub(crate) fn leave(
             name = state.recorder.names.intern_with(&plain, keywords);
         });
     }
-    finish(py, name, began, ended, |call| {
+    let describe = |call: &mut Call| {
         // SAFETY: the caller holds the tuple and the result.
         unsafe {
             inputs.iter().for_each(|input| add_input(call, input.as_ptr()));
             add_output(call, result.as_ptr());
         }
         !(result.is_none() && inputs.is_empty())
-    });
+    };
+    with_thread(|thread| finish(py, thread, name, began, ended, describe));
     Ok(())
 }
 
@@ -165,10 +167,11 @@ pub(crate) fn host_read(value: &Bound<'_, PyAny>) {
     // SAFETY: the caller holds the object.
     if let Some(array) = unsafe { as_array(value.as_ptr()) } {
         if state::recording() && with_thread(|thread| thread.enter(true)) == Some(true) {
-            finish(py, name, now, now, |call| {
+            let describe = |call: &mut Call| {
                 array.add_to(call, false);
                 true
-            });
+            };
+            with_thread(|thread| finish(py, thread, name, now, now, describe));
         }
     } else if state::recording() {
         // SAFETY: as above.

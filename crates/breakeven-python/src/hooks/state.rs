@@ -5,12 +5,12 @@ use super::lock::Locked;
 use super::patch::Patches;
 use super::platform::Errno;
 use super::{allocator, clock};
+use crate::address::AddressMap;
 use crate::event::{Call, Recorder, Thread};
 use crate::flush::Schedule;
 use crate::names::{Names, has_axis, writes_first};
 use pyo3::prelude::*;
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering::Relaxed};
 
@@ -33,11 +33,15 @@ pub(crate) struct State {
 /// Names of hooked objects, by address. The objects are held, so that addresses stay theirs.
 #[derive(Default)]
 pub(super) struct Objects {
-    pub(super) by_address: HashMap<usize, Hooked>,
+    pub(super) by_address: AddressMap<usize, Hooked>,
     pub(super) held: Vec<Py<PyAny>>,
-    last: (usize, Hooked),
-    methods: HashMap<(u32, u32), u32>,
+    /// Those asked for last, by a few bits of their addresses.
+    recent: [(usize, Hooked); RECENT],
+    methods: AddressMap<(u32, u32), u32>,
 }
+
+/// Objects that are found without hashing.
+const RECENT: usize = 32;
 
 /// What a hooked object is called, and how many of its arguments are inputs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -75,10 +79,11 @@ impl Objects {
     /// The object at this address.
     #[inline]
     pub(super) fn get(&mut self, address: usize) -> Option<Hooked> {
-        if self.last.0 != address {
-            self.last = (address, *self.by_address.get(&address)?);
+        let recent = &mut self.recent[(address >> 4 ^ address >> 9) % RECENT];
+        if recent.0 != address {
+            *recent = (address, *self.by_address.get(&address)?);
         }
-        Some(self.last.1)
+        Some(recent.1)
     }
 
     /// The name of a ufunc's method: `numpy.add` and `reduce` make `numpy.add.reduce`.
@@ -105,7 +110,15 @@ thread_local! {
 /// Runs `f` with the state; `None` when this thread is in it already.
 #[inline]
 pub(crate) fn with<R>(py: Python<'_>, f: impl FnOnce(&mut State) -> R) -> Option<R> {
-    STATE.with(py, |state| f(state.get_or_insert_with(Box::default)))
+    STATE.with(py, |state| match state {
+        Some(state) => f(state),
+        None => f(first(state)),
+    })
+}
+
+#[cold]
+fn first(state: &mut Option<Box<State>>) -> &mut State {
+    state.get_or_insert_default()
 }
 
 /// Whether events are being recorded.
@@ -147,16 +160,28 @@ pub(super) fn guard<R>(f: impl FnOnce() -> R) -> Option<R> {
 /// Runs `f` with this thread; `None` while it is in use or being torn down.
 #[inline]
 pub(crate) fn with_thread<R>(f: impl FnOnce(&mut Thread) -> R) -> Option<R> {
-    THREAD
-        .try_with(|thread| {
-            let mut thread = thread.try_borrow_mut().ok()?;
-            if thread.id == 0 {
-                thread.id = THREADS.fetch_add(1, Relaxed);
-            }
-            Some(f(&mut thread))
-        })
-        .ok()
-        .flatten()
+    THREAD.try_with(|thread| with_this(thread, f)).ok().flatten()
+}
+
+#[inline(always)]
+fn with_this<R>(thread: &RefCell<Thread>, f: impl FnOnce(&mut Thread) -> R) -> Option<R> {
+    let mut thread = thread.try_borrow_mut().ok()?;
+    if thread.id == 0 {
+        thread.id = THREADS.fetch_add(1, Relaxed);
+    }
+    Some(f(&mut thread))
+}
+
+/// This thread, found once for the length of a call; `None` while it is being torn down.
+///
+/// # Safety
+/// The reference is used by this thread only, and not after the hook that asked for it has returned: thread-local
+/// values are destroyed when nothing else of the thread runs.
+#[inline(always)]
+unsafe fn this_thread<'a>() -> Option<&'a RefCell<Thread>> {
+    let thread = THREAD.try_with(std::ptr::from_ref).ok()?;
+    // SAFETY: by contract.
+    Some(unsafe { &*thread })
 }
 
 /// A thread that exists only in a child forgets where it was.
@@ -176,7 +201,12 @@ pub(super) fn observe<R>(
     original: impl FnOnce() -> R,
     describe: impl FnOnce(&mut Call, &R) -> bool,
 ) -> R {
-    if !recording() || with_thread(|thread| thread.enter(atomic)) != Some(true) {
+    if !recording() {
+        return original();
+    }
+    // SAFETY: used until this returns.
+    let Some(thread) = (unsafe { this_thread() }) else { return original() };
+    if with_this(thread, |thread| thread.enter(atomic)) != Some(true) {
         return original();
     }
     let began = clock::now();
@@ -185,30 +215,34 @@ pub(super) fn observe<R>(
     guard(|| {
         // SAFETY: every caller is a trampoline that Python called with its lock held; `original` has returned with it.
         let py = unsafe { Python::assume_attached() };
-        finish(py, name, began, ended, |call| describe(call, &result));
+        with_this(thread, |thread| finish(py, thread, name, began, ended, |call| describe(call, &result)));
     });
     result
 }
 
 /// Closes the innermost frame of this thread and records it.
 #[inline]
-pub(crate) fn finish(py: Python<'_>, name: u32, began: u64, ended: u64, describe: impl FnOnce(&mut Call) -> bool) {
-    with_thread(|thread| {
-        let timing = thread.leave(began, ended, SINCE.load(Relaxed));
-        let Some(timing) = timing else { return };
-        with(py, |state| {
-            let State { recorder, codes, call, .. } = state;
-            // SAFETY: `py` proves that the lock is held.
-            let Some(place) = (unsafe { frames::place(codes) }) else { return };
-            call.begin(name, thread.id, place);
-            if !describe(call) {
-                return;
-            }
-            allocator::drain(&mut recorder.buffers);
-            if recorder.record(call, timing, |sites| sites.intern(frames::site(py, codes))) {
-                thread.recorded(ended, call.has_scalar_result());
-            }
-            state.flush_if_due(ended);
-        });
+pub(crate) fn finish(
+    py: Python<'_>,
+    thread: &mut Thread,
+    name: u32,
+    began: u64,
+    ended: u64,
+    describe: impl FnOnce(&mut Call) -> bool,
+) {
+    let Some(timing) = thread.leave(began, ended, SINCE.load(Relaxed)) else { return };
+    with(py, |state| {
+        let State { recorder, codes, call, .. } = state;
+        // SAFETY: `py` proves that the lock is held.
+        let Some(place) = (unsafe { frames::place(codes) }) else { return };
+        call.begin(name, thread.id, place);
+        if !describe(call) {
+            return;
+        }
+        allocator::drain(&mut recorder.buffers);
+        if recorder.record(call, timing, |sites| sites.intern(frames::site(py, codes))) {
+            thread.recorded(ended, call.has_scalar_result());
+        }
+        state.flush_if_due(ended);
     });
 }
