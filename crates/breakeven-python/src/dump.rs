@@ -229,7 +229,8 @@ mod tests {
         call.begin(name, 1, [1, line.into(), 0]);
         for (address, output) in [(1 << 20, false), (2 << 20, false), (3 << 20, true)] {
             let memory = Memory { address, bytes: 32_000_000, output };
-            call.array(ArrayWord { output, ..DOUBLES }, &[2000, 2000], Some(memory));
+            call.array(ArrayWord { output, ..DOUBLES }, &[2000, 2000]);
+            call.memory(memory);
         }
         let timing = Timing { own: 300, gap: 30 };
         assert!(recorder.record(&mut call, timing, |sites| {

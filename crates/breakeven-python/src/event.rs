@@ -93,21 +93,28 @@ impl Call {
         self.words[0] & crate::table::SCALAR != 0
     }
 
-    /// An array, with its dims and the memory behind it.
+    /// An array, with its dims; its memory is told apart.
     #[inline(always)]
-    pub(crate) fn array(&mut self, array: ArrayWord, dims: &[isize], memory: Option<Memory>) {
+    pub(crate) fn array(&mut self, array: ArrayWord, dims: &[isize]) {
+        let end = self.len + 1 + dims.len();
         if self.arrays < MAX_ARRAYS
-            && let Some((first, rest)) = self.words[self.len..].split_first_mut()
-            && let Some(kept) = rest.get_mut(..dims.len())
+            && let Some([first, kept @ ..]) = self.words.get_mut(self.len..end)
         {
             *first = array.pack();
-            kept.iter_mut().zip(dims).for_each(|(kept, &dim)| *kept = dim as u64);
+            match (kept, dims) {
+                // Most arrays by far; a copy of unknown length costs more than all the rest.
+                ([kept], [dim]) => *kept = *dim as u64,
+                (kept, dims) => kept.iter_mut().zip(dims).for_each(|(kept, &dim)| *kept = dim as u64),
+            }
             self.arrays += 1;
-            self.len += 1 + dims.len();
+            self.len = end;
         }
-        if let Some(memory) = memory {
-            self.memory.push(memory);
-        }
+    }
+
+    /// The memory behind an array.
+    #[inline(always)]
+    pub(crate) fn memory(&mut self, memory: Memory) {
+        self.memory.push(memory);
     }
 
     /// Whether an output has memory that no input has.
@@ -371,7 +378,8 @@ mod tests {
         call.begin(name, 1, [0; 3]);
         for &(address, output) in arrays {
             let memory = Memory { address, bytes: 80, output };
-            call.array(ArrayWord { output, ..VECTOR }, &[10], Some(memory));
+            call.array(ArrayWord { output, ..VECTOR }, &[10]);
+            call.memory(memory);
         }
         recorder.record(&mut call, Timing { own: 1, gap: 1 }, |_| 0)
     }

@@ -127,6 +127,12 @@ fn hash(words: &[u64]) -> u64 {
     mixed ^ mixed >> 32
 }
 
+/// Whether the key that `kept` begins with, of `len` words, is `words`. Keys are too short for a call of `memcmp`.
+#[inline(always)]
+fn begins_with(kept: &[u64], len: u32, words: &[u64]) -> bool {
+    len as usize == words.len() && kept.len() >= words.len() && kept.iter().zip(words).all(|(kept, word)| kept == word)
+}
+
 impl Table {
     /// The entry of a call. `site` resolves the place and is asked only for keys never seen before.
     ///
@@ -135,7 +141,7 @@ impl Table {
     pub(crate) fn entry(&mut self, words: &[u64], site: impl FnOnce() -> u32) -> u32 {
         if let Some(key) = self.keys.get(self.last as usize)
             && let Some(next) = self.keys.get(key.next as usize)
-            && self.words[next.start as usize..][..next.len as usize] == *words
+            && self.words.get(next.start as usize..).is_some_and(|kept| begins_with(kept, next.len, words))
         {
             self.last = key.next;
             return next.entry;

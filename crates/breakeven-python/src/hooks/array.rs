@@ -149,8 +149,9 @@ impl Array {
     pub(super) fn word(&self, output: bool) -> ArrayWord {
         ArrayWord {
             // SAFETY: every array has a descriptor. User types above 255 all count as the last one: none is ours.
-            type_num: unsafe { (*self.descr).type_num }.clamp(0, 255) as u8,
-            ndim: self.ndim.clamp(0, 64) as u8,
+            type_num: (unsafe { (*self.descr).type_num } as u32).min(255) as u8,
+            // At most 64 (NPY_MAXDIMS).
+            ndim: self.ndim as u8,
             output,
             c_contiguous: self.flags & C_CONTIGUOUS != 0,
             f_contiguous: self.flags & F_CONTIGUOUS != 0,
@@ -161,7 +162,8 @@ impl Array {
     /// Adds the array to a call.
     #[inline(always)]
     pub(super) fn add_to(&self, call: &mut Call, output: bool) {
-        call.array(self.word(output), self.dims(), Some(self.memory(output)));
+        call.array(self.word(output), self.dims());
+        call.memory(self.memory(output));
     }
 }
 

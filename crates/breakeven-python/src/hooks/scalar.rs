@@ -46,7 +46,7 @@ pub(super) unsafe fn read<R>(name: u32, scalar: *mut PyObject, original: impl Fn
             f_contiguous: true,
             itemsize: bytes.clamp(1, 16) as u32,
         };
-        call.array(word, &[], None);
+        call.array(word, &[]);
         true
     })
 }

@@ -124,7 +124,8 @@ unsafe extern "C" fn get(slf: *mut PyObject, key: *mut PyObject) -> *mut PyObjec
                     // One element, which the host now has.
                     call.rename(ITEM.load(Relaxed));
                     let element = ArrayWord { ndim: 0, ..array.word(false) };
-                    call.array(element, &[], Some(array.memory(false)));
+                    call.array(element, &[]);
+                    call.memory(array.memory(false));
                 }
             }
             true
@@ -163,7 +164,7 @@ unsafe fn region(call: &mut Call, array: &Array, key: *mut PyObject) {
     // SAFETY: a live key; its items are borrowed while nothing else runs.
     let Some(ndim) = (unsafe { select(array, key, &mut dims) }) else { return };
     let word = ArrayWord { ndim: ndim as u8, output: true, ..array.word(true) };
-    call.array(word, &dims[..ndim], None);
+    call.array(word, &dims[..ndim]);
 }
 
 /// Dims that a key of whole numbers, slices, `...` and `None` selects; the number of them.
