@@ -1,6 +1,6 @@
 """An 11×11 kernel over a 1500×1500 image, by shifted sums.
 
-Expect: the GPU wins: 121 passes over an array that stays on the device.
+Expect: the GPU wins once warm: 121 passes over an array that stays on the device.
 """
 import numpy as np
 

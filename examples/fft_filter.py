@@ -1,6 +1,6 @@
 """Low-pass filter of 64 signals of 262 144 samples in the frequency domain.
 
-Expect: the GPU wins if the signals are already there; the copy is a good part of it.
+Expect: the GPU wins once warm; in a run this short start-up decides.
 """
 import numpy as np
 

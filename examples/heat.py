@@ -1,6 +1,6 @@
 """Heat equation on a 1024×1024 plate, 400 steps of a five-point stencil.
 
-Expect: the GPU wins, held back by launches and memory: seven small steps an iteration.
+Expect: the GPU wins once warm, held back by launches and memory: seven small steps an iteration.
 """
 import numpy as np
 

@@ -1,6 +1,6 @@
 """k-means, 200 000 points in 16 dimensions, 20 clusters, 10 rounds.
 
-Expect: the GPU wins: one tall matrix product and an argmin a round.
+Expect: the GPU wins once warm: one tall matrix product and an argmin a round.
 """
 import numpy as np
 

@@ -1,6 +1,6 @@
 """Logistic regression by gradient descent: 200 000 × 50, 100 steps.
 
-Expect: the GPU wins: two matrix-vector products a step over data that stays on the device.
+Expect: the GPU wins once warm: two matrix-vector products a step over data that stays on the device.
 """
 import numpy as np
 

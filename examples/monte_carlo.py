@@ -1,6 +1,6 @@
 """Monte-Carlo price of an Asian option: a million paths of 50 steps.
 
-Expect: a clear win for the GPU: random numbers and element-wise work, nothing to copy.
+Expect: a clear win for the GPU once warm: random numbers and element-wise work, nothing to copy.
 """
 import numpy as np
 

@@ -1,6 +1,6 @@
 """Gravity between 1500 bodies, 20 steps, all pairs.
 
-Expect: the GPU wins: much arithmetic on n×n arrays, little to copy.
+Expect: the GPU wins once warm: much arithmetic on n×n arrays, little to copy.
 """
 import numpy as np
 

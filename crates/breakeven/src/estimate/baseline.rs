@@ -13,7 +13,7 @@ use crate::workload::{Op, Workload};
 pub struct CpuTime {
     /// Whole program, s.
     pub time: Interval,
-    /// Ops only, s: what a GPU could take over.
+    /// Ops that a GPU could take over, s; the rest both sides share.
     pub ops: Interval,
     /// How it is known.
     pub basis: Basis,
@@ -29,31 +29,28 @@ pub fn measured(workload: &Workload, host: &HostTime) -> CpuTime {
         runs.sort_by(f64::total_cmp);
         Interval { p10: percentile(&runs, 0.1), p50: percentile(&runs, 0.5), p90: percentile(&runs, 0.9) }
     };
-    let ops: f64 = workload.ops.iter().map(|e| e.cpu_ns as f64).sum::<f64>() * 1e-9 * host.cpu_scale;
+    let moved = workload.ops.iter().filter(|e| can_move(&e.op));
+    let ops: f64 = moved.map(|e| e.cpu_ns as f64).sum::<f64>() * 1e-9 * host.cpu_scale;
     CpuTime { time, ops: time.scale(ops / host.wall), basis: Basis::Measured }
+}
+
+/// Whether an op is array work that another device could do.
+fn can_move(op: &Op) -> bool {
+    !matches!(op, Op::Opaque | Op::HostOnly | Op::View | Op::HostRead { .. } | Op::Synchronise | Op::Transfer { .. })
 }
 
 /// On another CPU: ops by the kernel model, host code as fast as here.
 pub fn modelled(workload: &Workload, host: &HostTime, cpu: &Device) -> CpuTime {
-    let mut ops = 0.0;
-    let mut sigma = 0.0;
-    for entry in &workload.ops {
-        let here = entry.cpu_ns as f64 * 1e-9 * host.cpu_scale;
-        match entry.op {
-            Op::Opaque | Op::HostOnly | Op::View | Op::HostRead { .. } | Op::Synchronise | Op::Transfer { .. } => {
-                ops += here
-            }
-            _ => {
-                let (read, written) = (Bytes(entry.read_bytes as f64), Bytes(entry.written_bytes as f64));
-                let k = kernel_time(&entry.op, entry.dtype, read, written, cpu);
-                let t = k.p50.get() * entry.count as f64;
-                ops += t;
-                sigma += t * (k.sigma_shared * k.sigma_shared + k.sigma_own * k.sigma_own).sqrt();
-            }
-        }
+    let (mut ops, mut sigma, mut moved) = (0.0, 0.0, 0.0);
+    for entry in workload.ops.iter().filter(|e| can_move(&e.op)) {
+        let (read, written) = (Bytes(entry.read_bytes as f64), Bytes(entry.written_bytes as f64));
+        let k = kernel_time(&entry.op, entry.dtype, read, written, cpu);
+        let t = k.p50.get() * entry.count as f64;
+        ops += t;
+        sigma += t * (k.sigma_shared * k.sigma_shared + k.sigma_own * k.sigma_own).sqrt();
+        moved += entry.cpu_ns as f64 * 1e-9 * host.cpu_scale;
     }
-    let recorded: f64 = workload.ops.iter().map(|e| e.cpu_ns as f64).sum::<f64>() * 1e-9 * host.cpu_scale;
-    let rest = (host.wall - recorded).max(0.0);
+    let rest = (host.wall - moved).max(0.0);
     let total = (rest + ops).max(f64::MIN_POSITIVE);
     let relative = (sigma * sigma + (rest * HOST_SIGMA) * (rest * HOST_SIGMA)).sqrt() / total;
     let time = Interval::log_normal(total, relative);

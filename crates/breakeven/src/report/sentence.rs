@@ -76,8 +76,9 @@ fn for_one(e: &Estimate, g: &GpuEstimate) -> String {
             )
         }
         Verdict::Either => format!(
-            "Either will do: {gpu_time} on {name} against {cpu_time} on the CPU, {}, too close to call{extras}",
-            words::speedup(speedup)
+            "Either will do: {gpu_time} on {name} against {cpu_time} on the CPU, {}{}, too close to call{extras}",
+            words::speedup(speedup),
+            once_warm(e, g)
         ),
         Verdict::Unknown => format!("{} On {name} the rest would be {}.", not_enough(e), words::speedup(speedup)),
     }
@@ -88,6 +89,14 @@ fn extras(g: &GpuEstimate) -> String {
     let cost = g.cost_usd.map(|c| format!(" · {}", words::cost(c)));
     let energy = g.energy_wh.map(|w| format!(" · {}", words::energy(w)));
     cost.unwrap_or_default() + &energy.unwrap_or_default()
+}
+
+/// `, 42× once warm`, where start-up takes a good part of a recorded program and the GPU wins without it.
+fn once_warm(e: &Estimate, g: &GpuEstimate) -> String {
+    let (Some(cpu), Some(parts), None) = (e.baseline.time_s, g.breakdown_s, &e.formula) else { return String::new() };
+    let warm = cpu.p50 / (parts.total() - parts.startup);
+    let decides = parts.startup > 0.3 * parts.total() && warm > 1.5 && warm.is_finite();
+    if decides { format!(", {} once warm", words::times(warm)) } else { String::new() }
 }
 
 fn not_enough(e: &Estimate) -> String {
@@ -123,11 +132,12 @@ fn for_many(e: &Estimate) -> String {
             )
         }
         (Verdict::Cpu, Some(s)) => {
-            format!("CPU is faster than all {of} GPUs. Closest: {name} — {} slower on GPU.", words::times(1.0 / s.p50))
+            let slower = words::times(1.0 / s.p50);
+            format!("CPU is faster than all {of} GPUs. Closest: {name} — {slower} slower on GPU{}.", once_warm(e, g))
         }
         (Verdict::Cpu, None) => format!("CPU it is: the work fits on none of {of} GPUs."),
         (Verdict::Either, Some(s)) => {
-            format!("Too close to call on {of} GPUs. Closest: {name} — {}.", words::speedup(s))
+            format!("Too close to call on {of} GPUs. Closest: {name} — {}{}.", words::speedup(s), once_warm(e, g))
         }
         (Verdict::Unknown, _) | (_, None) => not_enough(e),
     }
