@@ -6,7 +6,7 @@
 
 use super::patch::{Cell, Patches, Refused};
 use super::platform::Mappings;
-use super::state;
+use super::{clock, state};
 use crate::buffers::Buffers;
 use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
@@ -30,6 +30,9 @@ type Malloc = unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void;
 type Calloc = unsafe extern "C" fn(*mut c_void, usize, usize) -> *mut c_void;
 type Realloc = unsafe extern "C" fn(*mut c_void, *mut c_void, usize) -> *mut c_void;
 type Free = unsafe extern "C" fn(*mut c_void, *mut c_void, usize);
+
+/// From this size on the C library may give memory back to the system, which takes as long as a pass over it.
+const LARGE: usize = 128 << 10;
 
 /// Index of `PyDataMem_DefaultHandler` in NumPy's table of C functions.
 const DEFAULT_HANDLER: usize = 306;
@@ -212,8 +215,13 @@ unsafe extern "C" fn free(context: *mut c_void, pointer: *mut c_void, bytes: usi
     let original: Free = unsafe { std::mem::transmute(ORIGINALS[3].load(Ordering::Relaxed)) };
     // Told before the fact: afterwards the address may be somebody else's.
     freed(pointer, bytes);
+    let timed = (LARGE..usize::MAX).contains(&bytes) && state::recording();
+    let began = if timed { clock::now() } else { 0 };
     // SAFETY: passed on as it came.
     unsafe { original(context, pointer, bytes) };
+    if timed {
+        state::with_thread(|thread| thread.freed(clock::now().saturating_sub(began)));
+    }
 }
 
 /// Hooks the default handler, found through NumPy's table of C functions.
