@@ -263,11 +263,20 @@ impl Buffers {
 
     #[inline]
     fn known(&mut self, address: usize, bytes: u64) -> (&mut Slot, &mut Groups) {
+        let mut slot = self.recent[Self::recent(address)] as usize;
+        if self.slots.get(slot).is_none_or(|slot| slot.address != address || !slot.live) {
+            slot = self.find_live(address, bytes);
+        }
+        (&mut self.slots[slot], &mut self.groups)
+    }
+
+    #[inline(never)]
+    fn find_live(&mut self, address: usize, bytes: u64) -> usize {
         let slot = self.slot(address);
         if !self.slots[slot as usize].live {
             self.occupy(slot, bytes);
         }
-        (&mut self.slots[slot as usize], &mut self.groups)
+        slot as usize
     }
 
     /// Forgets what lives; before a recording begins nothing is known of it.

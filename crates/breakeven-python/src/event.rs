@@ -175,6 +175,11 @@ impl Thread {
         *self = Self { id: self.id, ..Self::new() };
     }
 
+    /// Inside a call that is one op.
+    pub(crate) fn closed(&self) -> bool {
+        self.closed
+    }
+
     /// A call begins; false when it is part of a call that is one op (then there is no `leave`).
     #[inline]
     pub(crate) fn enter(&mut self, atomic: bool) -> bool {

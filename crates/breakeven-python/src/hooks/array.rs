@@ -127,11 +127,11 @@ impl Array {
     /// Bytes of its elements.
     #[inline(always)]
     pub(super) fn bytes(&self) -> u64 {
-        self.dims().iter().fold(self.itemsize(), |n, &dim| n.saturating_mul(dim.max(0) as u64))
+        bytes(self.dims(), self.itemsize())
     }
 
     /// The buffer at the end of the chain of views.
-    #[inline(always)]
+    #[inline]
     pub(super) fn memory(&self, output: bool) -> Memory {
         let mut owner = self;
         for _ in 0..LONGEST_CHAIN {
@@ -147,6 +147,11 @@ impl Array {
     /// How the array is described in a key.
     #[inline(always)]
     pub(super) fn word(&self, output: bool) -> ArrayWord {
+        self.word_with(self.itemsize(), output)
+    }
+
+    #[inline(always)]
+    fn word_with(&self, itemsize: u64, output: bool) -> ArrayWord {
         ArrayWord {
             // SAFETY: every array has a descriptor. User types above 255 all count as the last one: none is ours.
             type_num: (unsafe { (*self.descr).type_num } as u32).min(255) as u8,
@@ -155,15 +160,29 @@ impl Array {
             output,
             c_contiguous: self.flags & C_CONTIGUOUS != 0,
             f_contiguous: self.flags & F_CONTIGUOUS != 0,
-            itemsize: self.itemsize().min(u32::MAX.into()) as u32,
+            itemsize: itemsize.min(u32::MAX.into()) as u32,
         }
     }
 
     /// Adds the array to a call.
     #[inline(always)]
     pub(super) fn add_to(&self, call: &mut Call, output: bool) {
-        call.array(self.word(output), self.dims());
-        call.memory(self.memory(output));
+        let (dims, itemsize) = (self.dims(), self.itemsize());
+        call.array(self.word_with(itemsize, output), dims);
+        call.memory(if self.base.is_null() {
+            Memory { address: self.data as usize, bytes: bytes(dims, itemsize), output }
+        } else {
+            self.memory(output)
+        });
+    }
+}
+
+/// Bytes of so many elements; a size that no memory has where they overflow.
+#[inline(always)]
+fn bytes(dims: &[isize], itemsize: u64) -> u64 {
+    match dims {
+        [dim] => itemsize.saturating_mul((*dim).max(0) as u64),
+        dims => dims.iter().fold(itemsize, |n, &dim| n.saturating_mul(dim.max(0) as u64)),
     }
 }
 

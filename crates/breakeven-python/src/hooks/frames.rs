@@ -75,6 +75,13 @@ impl Codes {
         if self.last.0 == address {
             return self.last.1;
         }
+        // SAFETY: by contract.
+        unsafe { self.owner_of_another(code) }
+    }
+
+    #[inline(never)]
+    unsafe fn owner_of_another(&mut self, code: *mut PyObject) -> Owner {
+        let address = code as usize;
         let answer = match self.known.get(&address) {
             Some(&answer) => answer,
             // SAFETY: by contract.
@@ -259,41 +266,68 @@ fn agrees(py: Python<'_>) -> PyResult<bool> {
 ///
 /// # Safety
 /// The interpreter's lock is held.
-#[inline]
+#[inline(always)]
 pub(super) unsafe fn place(codes: &mut Codes) -> Option<Place> {
-    let mut found = [0; 3];
-    let mut import = false;
-    let mut visit = |codes: &mut Codes, code: *mut PyObject, at: u64| {
-        // SAFETY: code objects of running frames live.
-        match unsafe { codes.owner(code) } {
-            Owner::User => {
-                found[0] = code as u64;
-                found[1] = at;
-                return true;
-            }
-            Owner::Library => found[2] = code as u64,
-            Owner::Import => import = true,
-        }
-        import
-    };
+    let mut search = Search::default();
     if READ_IN_PLACE.load(Relaxed) {
-        // SAFETY: `check` found the layout to be right.
-        unsafe { walk_in_place(|code, offset| visit(codes, code, u64::from(offset as u32))) };
+        // SAFETY: `check` found the layout to be right; code objects of running frames live.
+        unsafe { walk_in_place(|code, offset| search.visit(codes, code, u64::from(offset as u32))) };
     } else {
         // SAFETY: by contract.
-        let py = unsafe { Python::assume_attached() };
-        let _aside = Aside::new(py);
-        // A frame that cannot be read leaves the place unknown.
-        let _ = walk(py, |frame| {
-            let code = frame.getattr("f_code")?;
-            let line = frame.getattr("f_lineno")?.extract::<u64>().unwrap_or(0);
-            Ok(visit(codes, code.as_ptr(), LINE | line))
-        });
+        search = unsafe { search_by_api(codes) };
     }
-    if import {
-        return None;
+    match search {
+        Search { import: true, .. } => None,
+        Search { user: 0, .. } => Some([0; 3]),
+        Search { user, at, library, .. } => Some([user, at, library]),
     }
-    Some(if found[0] == 0 { [0; 3] } else { found })
+}
+
+/// What was found on the way out to the first user frame.
+#[derive(Default)]
+struct Search {
+    user: u64,
+    at: u64,
+    library: u64,
+    import: bool,
+}
+
+impl Search {
+    /// Looks at a frame; true where the search ends.
+    ///
+    /// # Safety
+    /// `code` is a live code object and the interpreter's lock is held.
+    #[inline(always)]
+    unsafe fn visit(&mut self, codes: &mut Codes, code: *mut PyObject, at: u64) -> bool {
+        // SAFETY: by contract.
+        match unsafe { codes.owner(code) } {
+            Owner::User => {
+                (self.user, self.at) = (code as u64, at);
+                return true;
+            }
+            Owner::Library => self.library = code as u64,
+            Owner::Import => self.import = true,
+        }
+        self.import
+    }
+}
+
+/// # Safety
+/// The interpreter's lock is held.
+#[cold]
+unsafe fn search_by_api(codes: &mut Codes) -> Search {
+    // SAFETY: by contract.
+    let py = unsafe { Python::assume_attached() };
+    let _aside = Aside::new(py);
+    let mut search = Search::default();
+    // A frame that cannot be read leaves the place unknown.
+    let _ = walk(py, |frame| {
+        let code = frame.getattr("f_code")?;
+        let line = frame.getattr("f_lineno")?.extract::<u64>().unwrap_or(0);
+        // SAFETY: its frame holds the code.
+        Ok(unsafe { search.visit(codes, code.as_ptr(), LINE | line) })
+    });
+    search
 }
 
 /// The same place for people: file, line, function, and the public name of the library function in between.

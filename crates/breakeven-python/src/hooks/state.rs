@@ -189,6 +189,12 @@ pub(crate) fn reset_thread() {
     with_thread(Thread::reset);
 }
 
+/// Whether this thread is inside a call that is one op, so that nothing in it is recorded.
+#[inline]
+pub(super) fn in_one_op() -> bool {
+    with_thread(|thread| thread.closed()).unwrap_or(false)
+}
+
 /// The frame around a hooked call: notes the time, calls the original, and describes the call by `describe` unless it
 /// is part of one that is recorded whole.
 ///
