@@ -112,6 +112,13 @@ impl Ring {
         self.head.load(Ordering::Relaxed) == self.tail.load(Ordering::Relaxed)
     }
 
+    /// Changes that wait, roughly: the reader may overtake a writer that looks.
+    #[cfg(test)]
+    fn waiting(&self) -> usize {
+        let head = self.head.load(Ordering::Relaxed);
+        head.saturating_sub(self.tail.load(Ordering::Relaxed))
+    }
+
     /// The oldest change. One reader at a time: the caller holds the interpreter's lock.
     #[inline]
     fn pop(&self) -> Option<Change> {
@@ -301,7 +308,7 @@ mod tests {
                 scope.spawn(move || {
                     for i in 0..EACH {
                         // The tests' reader may be slow: wait for room instead of losing.
-                        while ring.head.load(Ordering::Relaxed) - ring.tail.load(Ordering::Relaxed) > Ring::LEN / 2 {
+                        while ring.waiting() > Ring::LEN / 2 {
                             std::thread::yield_now();
                         }
                         ring.push(Change { address: i, bytes: writer });
@@ -310,6 +317,7 @@ mod tests {
             }
             let mut left = 8 * EACH;
             while left > 0 {
+                assert_eq!(ring.lost.load(Ordering::Relaxed), 0);
                 if let Some(change) = ring.pop() {
                     assert_eq!(change.address, seen[change.bytes as usize]);
                     seen[change.bytes as usize] += 1;
