@@ -233,8 +233,16 @@ impl Buffers {
     #[inline]
     pub(crate) fn written(&mut self, address: usize, bytes: u64, producer: u32, host: bool, position: u64) {
         let (buffer, groups) = self.known(address, bytes);
-        buffer.resident = !host;
-        groups.used(buffer, if host { HOST } else { producer }, position);
+        if buffer.bytes == bytes {
+            buffer.resident = !host;
+            groups.used(buffer, if host { HOST } else { producer }, position);
+        } else {
+            // Nobody told that the one known here was freed: the allocator is not always hooked.
+            let slot = self.slot(address);
+            self.release(slot);
+            self.occupy(slot, bytes);
+            self.written(address, bytes, producer, host, position);
+        }
     }
 
     /// An op reads the buffer: the bytes that a GPU port would have to copy in first, 0 where the device has them.
@@ -349,6 +357,15 @@ mod tests {
         assert_eq!((group.count, group.peak_live, buffers.peak_bytes()), (10, 1, 800));
         buffers.allocated(16, 800);
         assert_eq!(buffers.read(16, 800, 11), 800);
+    }
+
+    #[test]
+    fn an_address_written_with_another_size_is_another_buffer() {
+        let mut buffers = Buffers::default();
+        buffers.written(16, 8000, 1, false, 0);
+        buffers.written(16, 4000, HOST, true, 1);
+        assert_eq!(buffers.read(16, 4000, 2), 4000);
+        assert_eq!(buffers.peak_bytes(), 8000);
     }
 
     #[test]
