@@ -65,7 +65,7 @@ pub const COVERAGE_THRESHOLD: f64 = 0.8;
 pub fn outcome(q: &Question, device: &Device) -> Outcome {
     let plan = q.port.plan(device, q.policy);
     let mut parts = simulate(&plan.tasks, q.order, q.port.machine(), &mut ());
-    let host_startup = (q.host.startup / q.host_speed).min(parts.host);
+    let host_startup = q.port.host_startup().min(parts.host);
     parts.host -= host_startup;
     parts.startup = if q.exclude_startup { 0.0 } else { q.startup.p50 + host_startup };
 
@@ -99,7 +99,7 @@ pub fn outcome(q: &Question, device: &Device) -> Outcome {
     Outcome {
         time: shown.then_some(time),
         speedup: shown.then_some(speedup),
-        naive: plan.naive - host_startup + parts.startup,
+        naive: plan.sums.naive + parts.startup,
         parts,
         verdict,
         fits,

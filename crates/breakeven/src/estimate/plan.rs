@@ -58,6 +58,25 @@ impl EntryTime {
     };
 }
 
+/// The whole program's time by what it does, each as if nothing overlapped, s.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sums {
+    /// Python and CPU code that does not grow with the arrays; start-up of the script excluded.
+    pub host: f64,
+    /// Array work that stays on the host.
+    pub on_host: f64,
+    /// Handing ops over.
+    pub dispatch: f64,
+    /// Kernels.
+    pub device: f64,
+    /// What these kernels take however little they do.
+    pub smallest: f64,
+    /// Copies either way.
+    pub copies: f64,
+    /// If every call copied in and out, one thing after the other.
+    pub naive: f64,
+}
+
 /// Everything the timeline and the report need of one workload on one GPU.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -73,8 +92,8 @@ pub struct Plan {
     pub d2h_bytes: f64,
     /// ln-sigma of the dispatch costs.
     pub dispatch_sigma: f64,
-    /// Time if every call copied in and out, one thing after the other, s; start-up excluded.
-    pub naive: f64,
+    /// See [`Sums`].
+    pub sums: Sums,
 }
 
 /// What of one entry does not depend on the GPU: looked up once, used for each.
@@ -95,6 +114,7 @@ pub struct Port<'a> {
     workload: &'a Workload,
     prepared: Vec<Prepared>,
     outside: f64,
+    startup: f64,
     dispatch_sigma: f64,
     machine: Machine,
 }
@@ -123,6 +143,7 @@ impl<'a> Port<'a> {
             workload,
             prepared,
             outside: host.outside / host_speed,
+            startup: host.startup / host_speed,
             dispatch_sigma: if p50 > 0.0 { libm::log(p90 / p50) / Z90 } else { 0.0 },
             machine: Machine {
                 launch_latency: profile.launch_latency().p50,
@@ -137,6 +158,11 @@ impl<'a> Port<'a> {
         &self.machine
     }
 
+    /// What of the time outside all ops is the script's own start-up, s.
+    pub fn host_startup(&self) -> f64 {
+        self.startup
+    }
+
     /// Lays the workload out for `device`.
     pub fn plan(&self, device: &Device, policy: Policy) -> Plan {
         let link = Link::of(device);
@@ -147,7 +173,7 @@ impl<'a> Port<'a> {
             h2d_bytes: 0.0,
             d2h_bytes: 0.0,
             dispatch_sigma: self.dispatch_sigma,
-            naive: self.outside,
+            sums: Sums { host: self.outside - self.startup, naive: self.outside - self.startup, ..Sums::default() },
         };
         for (entry, ready) in self.workload.ops.iter().zip(&self.prepared) {
             self.lay(entry, ready, device, &link, policy, &mut out);
@@ -162,12 +188,14 @@ impl<'a> Port<'a> {
         let mut time = EntryTime { family: entry.op.family(), ..EntryTime::NONE };
         let (mut up, mut down) = (0.0, 0.0);
         let mut naive = ready.gap;
+        let mut smallest = 0.0;
         match ready.place {
             Place::Kernel => {
                 let (read, written) = (entry.read_bytes as f64, entry.written_bytes as f64);
                 let k = kernel_time(&entry.op, entry.dtype, Bytes(read), Bytes(written), device);
                 let launches = ready.launches.max(u64::from(k.launches));
                 task.device = k.p50.get();
+                smallest = k.smallest.get();
                 task.launches = launches.min(u64::from(u32::MAX)) as u32;
                 task.slot = match k.bound {
                     Bound::Compute => Slot::Compute,
@@ -241,7 +269,15 @@ impl<'a> Port<'a> {
         }
         out.h2d_bytes += up * runs;
         out.d2h_bytes += down * runs;
-        out.naive += naive * runs;
+        let sums = &mut out.sums;
+        let stays = matches!(ready.place, Place::Host { computes: false });
+        sums.host += (task.gap + if stays { task.on_host } else { 0.0 }) * runs;
+        sums.on_host += if stays { 0.0 } else { task.on_host * runs };
+        sums.dispatch += task.dispatch * runs;
+        sums.device += task.device * runs;
+        sums.smallest += smallest * runs;
+        sums.copies += (task.upload + task.download + task.upload_after) * runs;
+        sums.naive += naive * runs;
         out.tasks.push(task);
         out.entries.push(time);
     }

@@ -66,7 +66,7 @@ pub fn estimate(workload: &Workload, request: &Request) -> Result<Estimate> {
     }
     let shown = summary::best(&rows).or((!rows.is_empty()).then_some(0));
     let shown_plan = shown.map(|i| &outcomes[i].plan);
-    let sites = sites::sites(&question, shown_plan);
+    let sites = sites::sites(&question, shown.map(|i| &outcomes[i]));
     let mut notes = choice.notes.clone();
     notes.extend(notes_of(&question, shown.map(|i| (&rows[i], &outcomes[i]))));
     if choice.gpus.iter().any(|p| p.gpu.device.vendor == Vendor::Amd) {
@@ -223,7 +223,7 @@ fn break_even(q: &Question, out: &Outcome, options: &Options) -> BreakEven {
     let ops = q.cpu.ops.p50;
     let shift = if options.exclude_startup { host.startup } else { 0.0 };
     let cpu = Growth { fixed: (q.cpu.time.p50 - ops - shift).max(0.0), grows: ops };
-    let gpu = gpu_time(&out.plan, q.workload, out.parts.startup, out.parts.total());
+    let gpu = gpu_time(&out.plan.sums, out.parts.startup, out.parts.total() - out.parts.startup);
     match crossing(cpu, &gpu) {
         Some(scale) => {
             BreakEven { scale: Some(scale), describes: format!("{} the work of each operation", words::times(scale)) }
@@ -261,7 +261,7 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
     if let Some((_, out)) = best
         && out.parts.startup > 0.05 * out.parts.total()
     {
-        let warm = q.cpu.time.p50 / (out.parts.total() - out.parts.startup).max(f64::MIN_POSITIVE);
+        let warm = (q.cpu.time.p50 - q.host.startup) / (out.parts.total() - out.parts.startup).max(f64::MIN_POSITIVE);
         let text = format!(
             "start-up on the GPU takes {} (assumed); warm it would be {}",
             words::seconds(out.parts.startup),

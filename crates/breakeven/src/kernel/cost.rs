@@ -72,6 +72,7 @@ impl Cost {
             bytes: Bytes(self.bytes),
             utilisation: if p50 > 0.0 { (busy / p50).min(1.0) } else { 0.0 },
             launches: self.launches.min(4e9) as u32,
+            smallest: Seconds((self.launches * machine.floor).min(p50)),
             support: machine.support(family, dtype),
         }
     }

@@ -85,6 +85,8 @@ pub struct KernelTime {
     pub utilisation: f64,
     /// Kernels that one op launches.
     pub launches: u32,
+    /// What so many kernels take however little they do; never above `p50`.
+    pub smallest: Seconds,
     /// Whether the device has the dtype.
     pub support: Support,
 }
