@@ -1,7 +1,6 @@
 //! Source lines: where the time goes here, and what each line would do on the GPU.
 
-use super::gpu::{Question, verdict_of};
-use super::plan::Plan;
+use super::gpu::{Outcome, Question, verdict_of};
 use super::spread::{HOST_SIGMA, TRANSFER_SIGMA};
 use super::{Breakdown, SiteEstimate, Verdict};
 use crate::interval::Interval;
@@ -10,9 +9,10 @@ use crate::timeline::{Slot, Task};
 /// Lines shown at most; the rest is below any of them.
 const SHOWN: usize = 20;
 
-/// The hottest lines, by time on the CPU, host time before an op counted with its line. `plan` is the one for the GPU
-/// that the report speaks of; `None` leaves the GPU columns empty.
-pub fn sites(q: &Question, plan: Option<&Plan>) -> Vec<SiteEstimate> {
+/// The hottest lines, by time on the CPU, host time before an op counted with its line. `shown` is the GPU that the
+/// report speaks of; `None` leaves the GPU columns empty. Lines never take longer together than the program does there.
+pub fn sites(q: &Question, shown: Option<&Outcome>) -> Vec<SiteEstimate> {
+    let plan = shown.map(|out| &out.plan);
     let mut lines: Vec<Line> = q.workload.sites.iter().map(|_| Line::default()).collect();
     for (index, entry) in q.workload.ops.iter().enumerate() {
         let Some(line) = lines.get_mut(entry.site as usize) else { continue };
@@ -23,6 +23,13 @@ pub fn sites(q: &Question, plan: Option<&Plan>) -> Vec<SiteEstimate> {
             add(&mut line.gpu, task, entry.count as f64);
             let sigma = (time.sigma_shared * time.sigma_shared + time.sigma_own * time.sigma_own).sqrt();
             line.spread += (time.device * sigma) + task.dispatch * entry.count as f64 * plan.dispatch_sigma;
+        }
+    }
+    if let Some(out) = shown {
+        let together: f64 = lines.iter().map(|l| l.gpu.total()).sum();
+        let program = out.parts.total() - out.parts.startup;
+        if together > program {
+            lines.iter_mut().for_each(|l| l.shrink(program / together));
         }
     }
     let mut order: Vec<usize> = (0..lines.len()).filter(|i| lines[*i].cpu + lines[*i].gap > 0.0).collect();
@@ -58,6 +65,21 @@ fn add(sum: &mut Breakdown, task: &Task, runs: f64) {
 }
 
 impl Line {
+    /// Device work of several lines side by side: each is charged its share.
+    fn shrink(&mut self, by: f64) {
+        let Breakdown { host, launch, compute, memory, transfer, sync, startup } = self.gpu;
+        self.gpu = Breakdown {
+            host: host * by,
+            launch: launch * by,
+            compute: compute * by,
+            memory: memory * by,
+            transfer: transfer * by,
+            sync: sync * by,
+            startup: startup * by,
+        };
+        self.spread *= by;
+    }
+
     fn estimate(&self, q: &Question, index: usize, on_gpu: bool) -> SiteEstimate {
         let site = &q.workload.sites[index];
         let time = Interval::log_normal(self.cpu + self.gap, HOST_SIGMA);

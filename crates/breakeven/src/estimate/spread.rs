@@ -3,9 +3,10 @@
 //! Errors of kernels of one family on one device move together, so they add; errors of different families, of
 //! dispatch, of copies and of start-up are independent, so their squares add. Nothing shrinks with the op count.
 
-use super::plan::Plan;
+use super::plan::{EntryTime, Plan};
 use crate::estimate::Breakdown;
 use crate::interval::{Interval, Z90};
+use crate::kernel::Bound;
 use crate::workload::Family;
 use std::collections::BTreeMap;
 
@@ -16,10 +17,11 @@ pub const HOST_SIGMA: f64 = 0.0744;
 
 /// Interval of the time around its p50 parts, host code excepted (that cancels against the baseline).
 pub fn device_side(parts: &Breakdown, plan: &Plan, startup: Interval) -> Interval {
-    let on_device = parts.compute + parts.memory;
-    let all: f64 = plan.entries.iter().map(|e| e.device).sum();
-    let share = if all > 0.0 { (on_device / all).min(1.0) } else { 0.0 };
-    let sigma_device = kernel_sigma(plan) * share;
+    // Kernels no longer than a launch count as launches, in `parts` and here.
+    let works = |e: &&EntryTime| e.bound != Bound::Launch;
+    let working: f64 = plan.entries.iter().filter(works).map(|e| e.device).sum();
+    let share = if working > 0.0 { ((parts.compute + parts.memory) / working).min(1.0) } else { 0.0 };
+    let sigma_device = kernel_sigma(plan.entries.iter().filter(works)) * share;
     let squares = square(sigma_device)
         + square(parts.launch * plan.dispatch_sigma)
         + square((parts.transfer + parts.sync) * TRANSFER_SIGMA)
@@ -30,18 +32,19 @@ pub fn device_side(parts: &Breakdown, plan: &Plan, startup: Interval) -> Interva
     }
     let mut out = Interval::log_normal(p50, squares.sqrt() / p50);
     // A device hidden behind the host in the median run may still show when it is slow.
-    let slow_device =
-        (all + parts.transfer) * libm::exp(Z90 * kernel_sigma(plan) / all.max(f64::MIN_POSITIVE)) - parts.host;
+    let all: f64 = plan.entries.iter().map(|e| e.device).sum();
+    let sigma_all = kernel_sigma(plan.entries.iter()) / all.max(f64::MIN_POSITIVE);
+    let slow_device = (all + parts.transfer) * libm::exp(Z90 * sigma_all) - parts.host;
     if slow_device > out.p90 {
         out.p90 = slow_device;
     }
     out
 }
 
-/// Standard deviation of the sum of all kernels, s: shared parts add within a family, the rest in squares.
-fn kernel_sigma(plan: &Plan) -> f64 {
+/// Standard deviation of the sum of these kernels, s: shared parts add within a family, the rest in squares.
+fn kernel_sigma<'a>(entries: impl Iterator<Item = &'a EntryTime>) -> f64 {
     let mut families: BTreeMap<Family, (f64, f64)> = BTreeMap::new();
-    for e in &plan.entries {
+    for e in entries {
         let sum = families.entry(e.family).or_default();
         sum.0 += e.device * e.sigma_shared;
         sum.1 += square(e.device * e.sigma_own);
