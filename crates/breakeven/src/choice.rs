@@ -6,7 +6,7 @@ use crate::hardware::price::{OLD_AFTER_DAYS, Wanted, offers, prices};
 use crate::hardware::{Catalogue, Cpu, Date, Gpu, cpus, find_cpu};
 use crate::interval::Interval;
 use crate::quantity::Measure;
-use crate::request::{Options, Request, Typed};
+use crate::request::{Options, Request};
 use crate::spend::Rates;
 use crate::units::Hertz;
 use crate::workload::Program;
@@ -79,19 +79,19 @@ pub fn choose(request: &Request) -> Result<Choice> {
         _ => f64::from(cpu.threads),
     };
     let grid = grid(options, &mut notes)?;
-    let cpu_watts = match read(&options.cpu_watts, Measure::Watts, "cpu_watts")? {
+    let cpu_watts = match Measure::Watts.read_field(&options.cpu_watts, "cpu_watts")? {
         Some(w) => Some(Interval::exact(w)),
         None => cpu
             .device
             .tdp
             .map(|w| Interval::log_normal(w.get() * CPU_LOAD.0 * threads / f64::from(cpu.threads.max(1)), CPU_LOAD.1)),
     };
-    let cpu_price = match read(&options.cpu_price, Measure::UsdPerHour, "cpu_price")? {
+    let cpu_price = match Measure::UsdPerHour.read_field(&options.cpu_price, "cpu_price")? {
         Some(usd) => Some(given_price(usd)),
         None => machine_price(&cpu, threads),
     };
     let cpu_rates = Rates { price: cpu_price, watts: cpu_watts, ..grid.clone() };
-    let gpu_watts = read(&options.gpu_watts, Measure::Watts, "gpu_watts")?;
+    let gpu_watts = Measure::Watts.read_field(&options.gpu_watts, "gpu_watts")?;
     Ok(Choice { gpus, cpu, cpu_named: named.is_some(), host_cpu: host_cpu.cloned(), cpu_rates, gpu_watts, grid, notes })
 }
 
@@ -113,10 +113,6 @@ impl Choice {
         let price = pick.and_then(|p| p.price.clone()).map(|p| Price { usd_per_h: p.usd_per_h * gpus, ..p });
         Rates { price, watts, ..self.grid.clone() }
     }
-}
-
-fn read(typed: &Option<Typed>, measure: Measure, field: &'static str) -> Result<Option<f64>> {
-    typed.as_ref().map(|t| measure.read(t).map_err(|e| e.field(field))).transpose()
 }
 
 /// Single-thread speed by boost clocks, the only figure that all makers publish; 1 where one is not known.
@@ -191,7 +187,7 @@ fn picks(catalogue: &Catalogue, options: &Options, notes: &mut Vec<Note>) -> Res
 
 fn price(gpus: &mut Vec<Pick>, request: &Request, notes: &mut Vec<Note>) -> Result<()> {
     let options = &request.options;
-    if let Some(usd) = read(&options.price, Measure::UsdPerHour, "price")? {
+    if let Some(usd) = Measure::UsdPerHour.read_field(&options.price, "price")? {
         gpus.iter_mut().for_each(|p| p.price = Some(given_price(usd)));
     } else {
         let wanted = Wanted { spot: options.spot, provider: options.provider.clone(), region: priced_region(options) };
@@ -216,7 +212,7 @@ fn price(gpus: &mut Vec<Pick>, request: &Request, notes: &mut Vec<Note>) -> Resu
             notes.push(Note::new("no-price", "this provider has no price for any GPU asked for"));
         }
     }
-    if let Some(limit) = read(&options.max_price, Measure::UsdPerHour, "max_price")? {
+    if let Some(limit) = Measure::UsdPerHour.read_field(&options.max_price, "max_price")? {
         gpus.retain(|p| p.price.as_ref().is_some_and(|price| price.usd_per_h <= limit));
         if gpus.is_empty() {
             return Err(Error::new("no-gpu", "no GPU asked for has a known price within the limit")
@@ -248,7 +244,7 @@ fn grid(options: &Options, notes: &mut Vec<Note>) -> Result<Rates> {
             world()
         }
     };
-    let usd_per_kwh = read(&options.electricity, Measure::UsdPerKwh, "electricity")?;
+    let usd_per_kwh = Measure::UsdPerKwh.read_field(&options.electricity, "electricity")?;
     let pue = place.pue.as_ref().map_or(1.0, |pue| pue.value);
     Ok(Rates { pue, grams_per_kwh: Some(place.carbon_g_per_kwh.value), usd_per_kwh, ..Rates::default() })
 }

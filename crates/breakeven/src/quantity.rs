@@ -190,6 +190,11 @@ impl Measure {
         }
     }
 
+    /// As [`Measure::read`], of something that may not be there; an error names its field.
+    pub(crate) fn read_field(self, typed: &Option<Typed>, field: &'static str) -> Result<Option<f64>> {
+        typed.as_ref().map(|t| self.read(t).map_err(|e| e.field(field))).transpose()
+    }
+
     /// The number in front and the unit behind it; a currency mark in front of the number joins the unit.
     fn split(self, text: &str) -> Result<(f64, String)> {
         let plain = number::normalise(text);

@@ -1,6 +1,5 @@
 //! Work given by its size: a matrix product, a training run, an array, a dataframe.
 
-use super::terms::read;
 use crate::quantity::Measure;
 use crate::request::{Numbers, Typed};
 use crate::units::{Bytes, Flop};
@@ -68,13 +67,13 @@ pub(super) fn read_size(n: &Numbers, dtype: Dtype) -> Result<Option<Amounts>> {
         }
         "elements" => {
             let elements = part(&n.elements, "elements")?;
-            let each = read(&n.operations, Measure::Ratio, "operations")?.unwrap_or(1.0);
+            let each = Measure::Ratio.read_field(&n.operations, "operations")?.unwrap_or(1.0);
             let op = Op::Elementwise { n: whole(elements), inputs: 1, flop_per_element: each, transcendental: false };
             Some(of_op(&op, elements * width, elements * width))
         }
         "rows" => {
             let rows = part(&n.rows, "rows")?;
-            let columns = read(&n.columns, Measure::Count, "columns")?.unwrap_or(COLUMNS);
+            let columns = Measure::Count.read_field(&n.columns, "columns")?.unwrap_or(COLUMNS);
             let groups = rows / ROWS_PER_GROUP;
             let op = Op::Dataframe {
                 kind: Dataframe::GroupBy,
@@ -89,7 +88,7 @@ pub(super) fn read_size(n: &Numbers, dtype: Dtype) -> Result<Option<Amounts>> {
 }
 
 fn part(typed: &Option<Typed>, field: &'static str) -> Result<f64> {
-    read(typed, Measure::Count, field)?.ok_or_else(|| {
+    Measure::Count.read_field(typed, field)?.ok_or_else(|| {
         Error::new("incomplete-size", format!("`{field}` is missing"))
             .hint("give a count, such as `10,000` or `124M`")
             .field(field)

@@ -50,14 +50,9 @@ impl Given {
     }
 }
 
-/// Reads one quantity; an error names its field.
-pub(super) fn read(typed: &Option<Typed>, measure: Measure, field: &'static str) -> Result<Option<f64>> {
-    typed.as_ref().map(|t| measure.read(t).map_err(|e| e.field(field))).transpose()
-}
-
-/// As [`read`], and zero is refused: nothing can be divided by it.
+/// Reads one quantity and refuses zero: nothing can be divided by it.
 pub(super) fn read_positive(typed: &Option<Typed>, measure: Measure, field: &'static str) -> Result<Option<f64>> {
-    match read(typed, measure, field)? {
+    match measure.read_field(typed, field)? {
         Some(x) if x <= 0.0 => {
             Err(Error::new("out-of-range", format!("`{field}` is zero; {} above zero is needed", measure.what()))
                 .hint("leave it out to use the default")
@@ -75,10 +70,10 @@ pub(super) fn read_numbers(n: &Numbers) -> Result<Given> {
     let precision = n.precision.as_deref().map(kind::read_precision).transpose()?;
     let size = read_size(n, precision.unwrap_or(Dtype::F32))?;
     let given = Given {
-        flop: read(&n.flops, Measure::Flop, "flops")?.or(size.map(|s| s.flop.get())),
-        bytes: read(&n.bytes, Measure::Bytes, "bytes")?.or(size.and_then(|s| s.bytes).map(Bytes::get)),
-        data: read(&n.data, Measure::Bytes, "data")?,
-        data_out: read(&n.data_out, Measure::Bytes, "data_out")?,
+        flop: Measure::Flop.read_field(&n.flops, "flops")?.or(size.map(|s| s.flop.get())),
+        bytes: Measure::Bytes.read_field(&n.bytes, "bytes")?.or(size.and_then(|s| s.bytes).map(Bytes::get)),
+        data: Measure::Bytes.read_field(&n.data, "data")?,
+        data_out: Measure::Bytes.read_field(&n.data_out, "data_out")?,
         link: match (read_positive(&n.link, Measure::BytesPerSec, "link")?, &n.pcie) {
             (Some(_), Some(_)) => return Err(contradiction("link", "pcie")),
             (Some(link), None) => Some(link),
@@ -91,19 +86,19 @@ pub(super) fn read_numbers(n: &Numbers) -> Result<Given> {
             }
             (None, None) => None,
         },
-        init: read(&n.init, Measure::Seconds, "init")?,
+        init: Measure::Seconds.read_field(&n.init, "init")?,
         kind: n.kind.as_deref().map(kind::read_kind).transpose()?,
         precision,
         cpu_rate: read_positive(&n.cpu_rate, Measure::FlopPerSec, "cpu_rate")?,
         cpu_time: read_positive(&n.cpu_time, Measure::Seconds, "cpu_time")?,
-        parallel_fraction: read(&n.parallel_fraction, Measure::Fraction, "parallel_fraction")?,
+        parallel_fraction: Measure::Fraction.read_field(&n.parallel_fraction, "parallel_fraction")?,
         peak: read_positive(&n.peak, Measure::FlopPerSec, "peak")?,
         bandwidth: read_positive(&n.bandwidth, Measure::BytesPerSec, "bandwidth")?,
         utilisation: read_positive(&n.utilization, Measure::Fraction, "utilization")?,
-        python_overhead: read(&n.python_overhead, Measure::Fraction, "python_overhead")?,
+        python_overhead: Measure::Fraction.read_field(&n.python_overhead, "python_overhead")?,
         workload_factor: read_positive(&n.workload_factor, Measure::Ratio, "workload_factor")?,
         precision_factor: read_positive(&n.precision_factor, Measure::Ratio, "precision_factor")?,
-        values: read(&n.values, Measure::Count, "values")?,
+        values: Measure::Count.read_field(&n.values, "values")?,
         gpus: read_positive(&n.gpus, Measure::Count, "gpus")?,
         scaling_efficiency: read_positive(&n.scaling_efficiency, Measure::Fraction, "scaling_efficiency")?,
         size,

@@ -47,8 +47,7 @@ pub fn finish(e: &mut Estimate, options: &Options) -> Result<()> {
 
 /// What so many runs a month cost on either side.
 fn monthly_bill(e: &Estimate, options: &Options) -> Result<Option<Note>> {
-    let Some(runs) = &options.runs_per_month else { return Ok(None) };
-    let runs = Measure::Count.read(runs).map_err(|e| e.field("runs_per_month"))?;
+    let Some(runs) = Measure::Count.read_field(&options.runs_per_month, "runs_per_month")? else { return Ok(None) };
     let best = e.estimates.iter().find(|g| Some(&g.gpu) == e.summary.best_gpu.as_ref());
     let bill =
         |cost: Option<Interval>| cost.map_or_else(|| "no known price".to_owned(), |c| words::cost(c.scale(runs)));

@@ -124,7 +124,7 @@ impl Catalogue {
 
     /// Ids of up to three GPUs spelled most like `given`.
     fn nearest(&self, given: &str) -> Vec<&str> {
-        let given: Vec<char> = given.chars().take(40).collect();
+        let given: String = given.chars().take(40).collect();
         if given.is_empty() {
             return Vec::new();
         }
@@ -132,8 +132,8 @@ impl Catalogue {
             .gpus()
             .iter()
             .filter_map(|gpu| {
-                let least = spellings(gpu).map(|s| distance(&given, &bare_key(&words(s)))).min()?;
-                (least <= given.len().div_ceil(2)).then_some((least, gpu.id()))
+                let least = spellings(gpu).map(|s| strsim::levenshtein(&given, &bare_key(&words(s)))).min()?;
+                (least <= given.chars().count().div_ceil(2)).then_some((least, gpu.id()))
             })
             .collect();
         by_distance.sort();
@@ -213,21 +213,6 @@ fn is_made_of(whole: &str, words: &[String]) -> bool {
         }
     }
     reached[whole.len()]
-}
-
-/// Levenshtein's edit distance.
-fn distance(a: &[char], b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=a.len()).collect();
-    for (j, cb) in b.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = j + 1;
-        for (i, ca) in a.iter().enumerate() {
-            let substitute = diagonal + usize::from(*ca != cb);
-            diagonal = row[i + 1];
-            row[i + 1] = substitute.min(diagonal + 1).min(row[i] + 1);
-        }
-    }
-    row[a.len()]
 }
 
 #[cfg(test)]
