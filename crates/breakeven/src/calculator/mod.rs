@@ -181,10 +181,11 @@ fn row(given: &Given, pick: Option<&crate::choice::Pick>, cpu: &CpuSide, choice:
         (true, None) => Verdict::Unknown,
     };
     let (id, name) = device.map_or(("given", "the given GPU"), |d| (d.id.as_str(), d.name.as_str()));
+    let name = if gpus > 1.0 { format!("{} × {name}", Measure::Count.format(gpus)) } else { name.to_owned() };
     let weakest = [terms.flop, terms.peak, terms.utilisation].iter().map(|t| t.basis).max().unwrap_or(Basis::Assumed);
     let estimate = GpuEstimate {
         gpu: id.to_owned(),
-        name: name.to_owned(),
+        name,
         time_s: shown.then_some(time),
         speedup: speedup.filter(|_| shown),
         breakdown_s: shown.then_some(parts),
