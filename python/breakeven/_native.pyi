@@ -12,6 +12,8 @@ __all__ = [
     "after_fork_child",
     "answer",
     "calibrate",
+    "device_memory",
+    "device_tag",
     "enter",
     "event",
     "flush",
@@ -96,18 +98,31 @@ def event(
     function: str,
     via: str | None = None,
     keywords: Mapping[str, Any] | None = None,
+    tag: int = 0,
 ) -> None:
     """One array op that ended just now and took `ns`.
 
     `name` is the public name (`numpy.linalg.svd`); arrays among inputs and outputs count, other objects do not.
-    `keywords` matter only where shapes do not tell (`axis`).
+    `keywords` matter only where shapes do not tell (`axis`). `tag` is that of `device_tag` where the program itself
+    gave the op to a device.
     """
 
-def enter(name: str) -> int:
-    """Begin a library call that is one op; hooked calls inside are not recorded apart. Returns a token for `leave`."""
+def enter(name: str, whole: bool = False) -> int:
+    """Begin a library call that is one op; hooked calls inside are not recorded apart. Returns a token for `leave`.
 
-def leave(token: int, inputs: tuple[Any, ...], result: Any, keywords: Mapping[str, Any] | None = None) -> None:
-    """End it. The site is the innermost user frame. `result` None records nothing (the call raised)."""
+    Functions that are made of recorded calls (`numpy.roots`) are no op of their own, unless `whole`.
+    """
+
+def leave(
+    token: int, inputs: tuple[Any, ...], result: Any, keywords: Mapping[str, Any] | None = None, tag: int = 0
+) -> None:
+    """End it. The site is the innermost user frame. `result` None and no inputs record nothing (the call raised)."""
+
+def device_tag(device: str, stream: int | None = None) -> int:
+    """The number, 1 to 63, under which `event` and `leave` know a device and stream that the program itself chose."""
+
+def device_memory(bytes: int) -> None:
+    """The program holds so much memory on its device now; the most is kept."""
 
 def host_made(array: Any) -> None:
     """This array's values come from the host (a file, a list): a GPU port must copy it in at first use."""

@@ -133,7 +133,7 @@ fn reset_state(state: &mut State) {
 
 /// One array op that ended just now.
 #[pyfunction]
-#[pyo3(signature = (name, inputs, outputs, ns, file, line, function, via=None, keywords=None))]
+#[pyo3(signature = (name, inputs, outputs, ns, file, line, function, via=None, keywords=None, tag=0))]
 #[expect(clippy::too_many_arguments, reason = "one call from Python an event, by position")]
 pub(crate) fn event(
     py: Python<'_>,
@@ -146,30 +146,49 @@ pub(crate) fn event(
     function: String,
     via: Option<String>,
     keywords: Option<&Bound<'_, PyDict>>,
+    tag: u8,
 ) -> PyResult<()> {
     let keywords = outside::keywords(keywords)?;
     let site = Site { file, line, function, via, ..Site::default() };
-    outside::event(py, name, keywords, inputs, outputs, ns, site);
+    outside::event(py, name, keywords, inputs, outputs, ns, site, tag);
     Ok(())
 }
 
 /// Begins a library call that is one op.
 #[pyfunction]
-pub(crate) fn enter(py: Python<'_>, name: &str) -> u64 {
-    outside::enter(py, name)
+#[pyo3(signature = (name, whole=false))]
+pub(crate) fn enter(py: Python<'_>, name: &str, whole: bool) -> u64 {
+    outside::enter(py, name, whole)
 }
 
 /// Ends it.
 #[pyfunction]
-#[pyo3(signature = (token, inputs, result, keywords=None))]
+#[pyo3(signature = (token, inputs, result, keywords=None, tag=0))]
 pub(crate) fn leave(
     py: Python<'_>,
     token: u64,
     inputs: &Bound<'_, PyTuple>,
     result: &Bound<'_, PyAny>,
     keywords: Option<&Bound<'_, PyDict>>,
+    tag: u8,
 ) -> PyResult<()> {
-    outside::leave(py, token, inputs, result, || outside::keywords(keywords))
+    outside::leave(py, token, inputs, result, tag, || outside::keywords(keywords))
+}
+
+/// The number of a device and stream that the program itself chose.
+#[pyfunction]
+#[pyo3(signature = (device, stream=None))]
+pub(crate) fn device_tag(py: Python<'_>, device: &str, stream: Option<u32>) -> u8 {
+    with(py, |state| state.recorder.tags.intern(device, stream))
+}
+
+/// So much device memory is in use.
+#[pyfunction]
+pub(crate) fn device_memory(py: Python<'_>, bytes: u64) {
+    with(py, |state| {
+        let peak = &mut state.recorder.device_peak_bytes;
+        *peak = bytes.max(*peak);
+    });
 }
 
 /// This array's values come from the host.

@@ -56,8 +56,8 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
                 host_input_count: e.host_input_count,
                 kernels: 0,
                 phase: None,
-                device: None,
-                stream: None,
+                device: recorder.tags.get(e.tag).map(|(device, _)| device.clone()),
+                stream: recorder.tags.get(e.tag).and_then(|&(_, stream)| stream),
                 thread: threads.then_some(e.thread),
                 pid: None,
                 rank: None,
@@ -99,6 +99,7 @@ fn program(recorder: &Recorder, wall_ns: u64, idle_ns: u64) -> Program {
         hook_ns: recorder.hook_ns,
         idle_ns: program.idle_ns.saturating_add(idle_ns),
         peak_bytes: recorder.buffers.peak_bytes(),
+        device_peak_bytes: recorder.device_peak_bytes,
         ..program
     }
 }

@@ -4,7 +4,7 @@
 
 use crate::buffers::Buffers;
 use crate::names::{Kind, Names};
-use crate::table::{ArrayWord, HEAD, Table, what_word};
+use crate::table::{ArrayWord, HEAD, LAST_TAG, Table, tag, what_word};
 use breakeven::workload::Site;
 use breakeven::workload::sequence::Sequence;
 use std::collections::BTreeMap;
@@ -80,6 +80,11 @@ impl Call {
     #[inline]
     pub(crate) fn scalar_result(&mut self) {
         self.words[0] |= crate::table::SCALAR;
+    }
+
+    /// The program itself gave the call to a device; see [`Tags`].
+    pub(crate) fn tag(&mut self, tag: u8) {
+        self.words[0] = crate::table::with_tag(self.words[0], tag);
     }
 
     /// The host may write to the first array from now on.
@@ -245,6 +250,29 @@ pub(crate) struct Marker {
     pub(crate) ticks: u64,
 }
 
+/// Devices and streams that the program itself chose, each under a small number from 1 on.
+#[derive(Debug, Default)]
+pub(crate) struct Tags(Vec<(String, Option<u32>)>);
+
+impl Tags {
+    /// The number of a device and stream, the same for the same. Streams beyond the numbers that there are share one.
+    pub(crate) fn intern(&mut self, device: &str, stream: Option<u32>) -> u8 {
+        let known = self.0.iter().position(|(name, number)| name == device && *number == stream);
+        let place = known.unwrap_or_else(|| {
+            if self.0.len() < usize::from(LAST_TAG) {
+                self.0.push((device.to_owned(), stream));
+            }
+            self.0.len() - 1
+        });
+        place as u8 + 1
+    }
+
+    /// Device and stream of a number; nothing for 0.
+    pub(crate) fn get(&self, tag: u8) -> Option<&(String, Option<u32>)> {
+        self.0.get(usize::from(tag).checked_sub(1)?)
+    }
+}
+
 /// Interned sites.
 #[derive(Debug, Default)]
 pub(crate) struct Sites {
@@ -285,6 +313,10 @@ pub(crate) struct Recorder {
     pub(crate) order: Sequence,
     /// Length of `order`.
     pub(crate) events: u64,
+    /// Devices that the program itself chose.
+    pub(crate) tags: Tags,
+    /// The most device memory that the program has held, bytes.
+    pub(crate) device_peak_bytes: u64,
     /// Clock reads.
     pub(crate) markers: Vec<Marker>,
     /// (reason, text) → (ns, count).
@@ -315,7 +347,7 @@ impl Recorder {
             if call.host_writes {
                 self.buffers.host_written(address, bytes, position);
             }
-            if !resident && !self.probing {
+            if !resident && !self.probing && tag(call.words[0]) == 0 {
                 return false;
             }
         }
@@ -381,6 +413,7 @@ impl Recorder {
         let old = std::mem::take(self);
         *self = Self {
             names: old.names,
+            tags: old.tags,
             buffers: old.buffers,
             hook_ns: old.hook_ns,
             program: old.program,

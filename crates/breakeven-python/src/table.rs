@@ -80,6 +80,8 @@ pub(crate) struct Entry {
     pub(crate) scalar_result: bool,
     /// The result has memory of its own, though it could have been a view.
     pub(crate) copied: bool,
+    /// Device and stream, where the program itself chose them; 0 for the host.
+    pub(crate) tag: u8,
     /// Its arrays, as in a key.
     pub(crate) arrays: Box<[u64]>,
     /// Shapes are rounded.
@@ -200,6 +202,7 @@ impl Table {
                 axis,
                 scalar_result,
                 copied,
+                tag: tag(words[0]),
                 arrays,
                 rounded,
                 ..Entry::default()
@@ -248,6 +251,21 @@ impl Table {
 
 /// Bit of the first word: the result is a scalar.
 pub(crate) const SCALAR: u64 = 1 << 56;
+/// Lowest bit of the first word's tag: see [`with_tag`].
+const TAG: u32 = 58;
+/// The highest tag.
+pub(crate) const LAST_TAG: u8 = 63;
+
+/// The first word for a call that the program itself gave to a device; `tag` up to [`LAST_TAG`], 0 for the host.
+pub(crate) const fn with_tag(word: u64, tag: u8) -> u64 {
+    word & !((LAST_TAG as u64) << TAG) | (tag as u64 & LAST_TAG as u64) << TAG
+}
+
+/// The tag of a first word.
+pub(crate) const fn tag(word: u64) -> u8 {
+    (word >> TAG) as u8
+}
+
 /// Bit of the first word: the result has memory of its own, though it could have been a view.
 pub(crate) const COPIED: u64 = 1 << 57;
 
@@ -338,6 +356,16 @@ mod tests {
         assert_eq!(what(what_word(9, 3, Some(-1))), (9, 3, Some(-1)));
         assert_eq!(what(what_word(9, 3, Some(0))), (9, 3, Some(0)));
         assert_eq!(what(what_word(9, 3, None)), (9, 3, None));
+    }
+
+    #[test]
+    fn a_tag_stands_beside_what_a_word_says() {
+        let word = what_word(9, 3, Some(-1)) | SCALAR | COPIED;
+        for given in [0, 1, 63] {
+            let tagged = with_tag(word, given);
+            assert_eq!((tag(tagged), what(tagged), tagged & (SCALAR | COPIED)), (given, what(word), SCALAR | COPIED));
+        }
+        assert_eq!(with_tag(with_tag(word, 63), 0), word);
     }
 
     proptest! {

@@ -19,7 +19,7 @@ pub(crate) struct OptionArgs {
     /// Catalogue text that adds GPUs or overrides figures
     #[arg(long, value_name = "FILE", help_heading = "Devices")]
     catalogue: Option<PathBuf>,
-    /// How the script would be ported: `cupy`
+    /// How the script would be ported: `cupy`; as-written for one that uses a GPU library itself
     #[arg(long, value_name = "PROFILE", help_heading = "Devices")]
     port: Option<String>,
     /// resident (arrays stay on the GPU), naive (each call copies) or as-written

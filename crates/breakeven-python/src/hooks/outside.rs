@@ -11,7 +11,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString, PyTuple};
 /// Marks a place that is an index into the sites, not a code object.
 const SITE: u64 = 1 << 63;
 /// Keywords that shapes do not tell.
-const KEYWORDS: [&str; 14] = [
+const KEYWORDS: [&str; 19] = [
     "axis",
     "axes",
     "subscripts",
@@ -26,6 +26,11 @@ const KEYWORDS: [&str; 14] = [
     "method",
     "copied",
     "kernel_size",
+    "pinned",
+    "asynchronous",
+    "flops",
+    "bytes",
+    "functions",
 ];
 
 /// Keywords worth keeping, as Python prints them.
@@ -58,6 +63,7 @@ pub(crate) fn event(
     outputs: &Bound<'_, PyTuple>,
     ns: u64,
     site: Site,
+    tag: u8,
 ) {
     if !state::recording() {
         return;
@@ -74,6 +80,7 @@ pub(crate) fn event(
             let name = recorder.names.intern_with(name, keywords);
             let site = recorder.sites.intern(site);
             call.begin(name, thread.id, [SITE | u64::from(site), 0, 0]);
+            call.tag(tag);
             // SAFETY: the tuples are held by the caller.
             unsafe {
                 inputs.iter().for_each(|input| add_input(call, input.as_ptr()));
@@ -89,15 +96,15 @@ pub(crate) fn event(
 }
 
 /// Begins a library call; 0 where it is part of a call that is one op. Calls inside are recorded where the table of
-/// callables says that this one is made of them.
-pub(crate) fn enter(py: Python<'_>, name: &str) -> u64 {
+/// callables says that this one is made of them, and `whole` does not say otherwise.
+pub(crate) fn enter(py: Python<'_>, name: &str, whole: bool) -> u64 {
     if !state::recording() {
         return 0;
     }
     let known = state::with(py, |state| {
         let names = &mut state.recorder.names;
         let name = names.intern(name);
-        (name, names.is_atomic(name))
+        (name, whole || names.is_atomic(name))
     });
     let Some((name, atomic)) = known else { return 0 };
     let token = with_thread(|thread| {
@@ -116,6 +123,7 @@ pub(crate) fn leave(
     token: u64,
     inputs: &Bound<'_, PyTuple>,
     result: &Bound<'_, PyAny>,
+    tag: u8,
     keywords: impl FnOnce() -> PyResult<Vec<(String, String)>>,
 ) -> PyResult<()> {
     if token == 0 {
@@ -135,6 +143,7 @@ pub(crate) fn leave(
         });
     }
     let describe = |call: &mut Call| {
+        call.tag(tag);
         // SAFETY: the caller holds the tuple and the result.
         unsafe {
             inputs.iter().for_each(|input| add_input(call, input.as_ptr()));

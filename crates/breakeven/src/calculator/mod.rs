@@ -79,6 +79,7 @@ pub fn calculate(numbers: &Numbers, request: &Request) -> Result<Estimate> {
         d2h_bytes: Some(given.copies().1),
         peak_bytes: given.values.map(|n| footprint::bytes(n, given.precision.unwrap_or(Dtype::F32)).get()),
         coverage: 1.0,
+        ..WorkloadSummary::default()
     };
     let mut estimate = Estimate {
         schema: SCHEMA.to_owned(),

@@ -1,12 +1,13 @@
 //! The CPU side: measured during the run, modelled for a named CPU, or given.
 
 use super::hosttime::HostTime;
+use super::plan::Policy;
 use super::spread::HOST_SIGMA;
 use crate::hardware::Device;
 use crate::interval::{Basis, Interval};
 use crate::kernel::kernel_time;
 use crate::units::Bytes;
-use crate::workload::{Op, Workload};
+use crate::workload::{Entry, Op, Workload};
 
 /// The baseline's time, with the part that the GPU run shares (host code) apart.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,7 +21,7 @@ pub struct CpuTime {
 }
 
 /// As it ran here: one run gives ±10 % at p10 and p90, `--repeat` gives the runs' own percentiles.
-pub fn measured(workload: &Workload, host: &HostTime) -> CpuTime {
+pub fn measured(workload: &Workload, host: &HostTime, policy: Policy) -> CpuTime {
     let mut runs: Vec<f64> = workload.program.repeat_wall_ns.iter().map(|ns| *ns as f64 * 1e-9).collect();
     let time = if runs.is_empty() {
         Interval::log_normal(host.wall, HOST_SIGMA)
@@ -29,20 +30,30 @@ pub fn measured(workload: &Workload, host: &HostTime) -> CpuTime {
         runs.sort_by(f64::total_cmp);
         Interval { p10: percentile(&runs, 0.1), p50: percentile(&runs, 0.5), p90: percentile(&runs, 0.9) }
     };
-    let moved = workload.ops.iter().filter(|e| can_move(&e.op));
+    let moved = workload.ops.iter().filter(|e| can_move(e, policy));
     let ops: f64 = moved.map(|e| e.cpu_ns as f64).sum::<f64>() * 1e-9 * host.cpu_scale;
     CpuTime { time, ops: time.scale(ops / host.wall), basis: Basis::Measured }
 }
 
-/// Whether an op is array work that another device could do.
-fn can_move(op: &Op) -> bool {
-    !matches!(op, Op::Opaque | Op::HostOnly | Op::View | Op::HostRead { .. } | Op::Synchronise | Op::Transfer { .. })
+/// Whether an entry is array work that another device could do; in a program as it is written, that it gives to one.
+fn can_move(entry: &Entry, policy: Policy) -> bool {
+    let array_work = !matches!(
+        entry.op,
+        Op::Opaque
+            | Op::HostOnly
+            | Op::View
+            | Op::HostRead { .. }
+            | Op::Synchronise
+            | Op::StreamWait
+            | Op::Transfer { .. }
+    );
+    array_work && (policy != Policy::AsWritten || entry.device.is_some())
 }
 
 /// On another CPU: ops by the kernel model, host code as fast as here.
-pub fn modelled(workload: &Workload, host: &HostTime, cpu: &Device) -> CpuTime {
+pub fn modelled(workload: &Workload, host: &HostTime, cpu: &Device, policy: Policy) -> CpuTime {
     let (mut ops, mut sigma, mut moved) = (0.0, 0.0, 0.0);
-    for entry in workload.ops.iter().filter(|e| can_move(&e.op)) {
+    for entry in workload.ops.iter().filter(|e| can_move(e, policy)) {
         let (read, written) = (Bytes(entry.read_bytes as f64), Bytes(entry.written_bytes as f64));
         let k = kernel_time(&entry.op, entry.dtype, read, written, cpu);
         let t = k.p50.get() * entry.count as f64;

@@ -48,10 +48,10 @@ pub struct Question<'a> {
     pub port: &'a Port<'a>,
     /// What the port pays once, s.
     pub startup: Interval,
+    /// The part of it that is paid when a library or a kernel is first used, s.
+    pub first_use: Interval,
     /// Single-thread speed of the GPU machine's CPU relative to the recording one.
     pub host_speed: f64,
-    /// `Resident` or `Naive`.
-    pub policy: Policy,
     /// Leave start-up out on both sides.
     pub exclude_startup: bool,
     /// 0–1.
@@ -63,7 +63,7 @@ pub const COVERAGE_THRESHOLD: f64 = 0.8;
 
 /// The whole way: plan, simulate, compare.
 pub fn outcome(q: &Question, device: &Device) -> Outcome {
-    let plan = q.port.plan(device, q.policy);
+    let plan = q.port.plan(device);
     let mut parts = simulate(&plan.tasks, q.order, q.port.machine(), &mut ());
     let host_startup = q.port.host_startup().min(parts.host);
     parts.host -= host_startup;
@@ -82,7 +82,7 @@ pub fn outcome(q: &Question, device: &Device) -> Outcome {
         q.cpu.time
     };
     let speedup = speedup(cpu_time, q.cpu.ops, &parts, device_part);
-    let need = q.workload.program.peak_bytes as f64;
+    let need = device_bytes(q.workload, q.port.policy());
     let fits = (need > 0.0).then(|| need <= device.memory.get() * USABLE_MEMORY);
     let verdict = if fits == Some(false) {
         Verdict::Cpu
@@ -105,6 +105,14 @@ pub fn outcome(q: &Question, device: &Device) -> Outcome {
         fits,
         plan,
         basis: if assumed { Basis::Assumed } else { Basis::Modelled },
+    }
+}
+
+/// Memory that a workload needs on the device at its peak, bytes; 0 where it is not known.
+pub fn device_bytes(workload: &Workload, policy: Policy) -> f64 {
+    match policy {
+        Policy::AsWritten => workload.program.device_peak_bytes as f64,
+        Policy::Resident | Policy::Naive => workload.program.peak_bytes as f64,
     }
 }
 

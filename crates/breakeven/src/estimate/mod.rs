@@ -10,8 +10,11 @@ mod note;
 pub mod plan;
 pub mod program;
 pub mod sites;
+mod spans;
 pub mod spread;
 pub mod summary;
+#[cfg(test)]
+mod written;
 
 pub use note::{CODES as NOTE_CODES, Note};
 
@@ -71,6 +74,15 @@ pub struct WorkloadSummary {
     pub h2d_bytes: Option<f64>,
     /// Device to host under the chosen policy.
     pub d2h_bytes: Option<f64>,
+    /// Copies that bring `h2d_bytes`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub h2d_copies: Option<u64>,
+    /// Copies that bring `d2h_bytes`; the host waits for each unless the program says otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub d2h_copies: Option<u64>,
+    /// How often the program itself waits for the device (`synchronize()`), copies apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub synchronisations: Option<u64>,
     /// Largest sum of live buffers; `None` when not known.
     pub peak_bytes: Option<f64>,
     /// Understood op time ÷ (understood + opaque), 0–1.

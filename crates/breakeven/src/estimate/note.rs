@@ -5,6 +5,10 @@ use serde::{Deserialize, Serialize};
 /// Every code a note may have and what it means, as `docs/notes.md` lists them. Programs may rely on the code; the
 /// text is for people.
 pub const CODES: &[(&str, &str)] = &[
+    (
+        "as-written",
+        "The program uses a GPU library and is estimated as it is written; here its operations ran on the CPU.",
+    ),
     ("assumed-grid", "No region was named: carbon is for the world's average electricity."),
     ("gpu-name", "A GPU was asked for by a name that is not exactly one GPU's; the text says which were taken."),
     ("idle", "More than a tenth of the time went into sleeping or waiting for input; it counts as host time."),
@@ -29,6 +33,11 @@ pub const CODES: &[(&str, &str)] = &[
     ("script-failed", "The script ended with an exit code other than 0; what was seen until then is reported."),
     ("script-killed", "A signal ended the script; what was seen until then is reported."),
     ("start-up", "The time of start-up on the GPU, and the answer once warm."),
+    ("timed-span", "What the clocks that the script reads leave out or take in on a GPU: copies, set-up at first use."),
+    (
+        "timer-without-wait",
+        "The script stops a clock while the GPU is still at work; the text says what it would show.",
+    ),
     ("unseen", "Something ran that the recorder could not see; the text says what."),
 ];
 

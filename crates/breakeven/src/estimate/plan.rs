@@ -4,8 +4,8 @@ use super::hosttime::HostTime;
 use crate::hardware::Device;
 use crate::interval::Z90;
 use crate::kernel::{Bound, kernel_time};
-use crate::port::{Counterpart, PortProfile};
-use crate::timeline::{Machine, Slot, Task};
+use crate::port::{self, Counterpart, PortProfile};
+use crate::timeline::{Machine, STREAMS, Slot, Task};
 use crate::units::Bytes;
 use crate::workload::op::Direction;
 use crate::workload::{Entry, Family, Op, Workload};
@@ -17,6 +17,20 @@ pub enum Policy {
     Resident,
     /// Each call copies its inputs in and its outputs out.
     Naive,
+    /// The program uses a GPU library itself: it copies where it says so, waits where it says so, and what has no
+    /// device stays on the host.
+    AsWritten,
+}
+
+impl Policy {
+    /// As options and answers name it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Resident => "resident",
+            Self::Naive => "naive",
+            Self::AsWritten => "as-written",
+        }
+    }
 }
 
 /// Fixed cost of one copy between host and device, s. Driver call and DMA set-up; the usual figure in CUDA's own
@@ -90,6 +104,10 @@ pub struct Plan {
     pub h2d_bytes: f64,
     /// Copied out, bytes.
     pub d2h_bytes: f64,
+    /// Copies in.
+    pub h2d_copies: f64,
+    /// Copies out.
+    pub d2h_copies: f64,
     /// ln-sigma of the dispatch costs.
     pub dispatch_sigma: f64,
     /// See [`Sums`].
@@ -106,6 +124,7 @@ struct Prepared {
     dispatch: f64,
     launches: u64,
     waits: bool,
+    stream: u8,
 }
 
 /// A workload under one port, ready to be laid out on any GPU.
@@ -117,25 +136,50 @@ pub struct Port<'a> {
     startup: f64,
     dispatch_sigma: f64,
     machine: Machine,
+    policy: Policy,
+    library: &'static str,
 }
 
 impl<'a> Port<'a> {
-    /// Looks up every entry; times are those of a host `host_speed` as fast as the recording one.
-    pub fn new(workload: &'a Workload, host: &HostTime, profile: &PortProfile, host_speed: f64) -> Self {
+    /// Looks up every entry; times are those of a host `host_speed` as fast as the recording one. `profile` is the
+    /// library that a NumPy program would be ported to; a program as it is written is of its own library.
+    pub fn new(
+        workload: &'a Workload,
+        host: &HostTime,
+        profile: &PortProfile,
+        host_speed: f64,
+        policy: Policy,
+    ) -> Self {
         let (mut p50, mut p90) = (0.0, 0.0);
+        let mut streams: Vec<u32> = Vec::new();
         let mut prepare = |entry: &Entry| {
             let runs = entry.count.max(1) as f64;
-            let dispatch = profile.dispatch(&entry.name, &entry.op);
-            p50 += dispatch.p50 * runs;
-            p90 += dispatch.p90 * runs;
+            let (place, launches, dispatch, waits) = match policy {
+                Policy::AsWritten => {
+                    let own = port::of(&entry.name);
+                    let (launches, dispatch) = own.written(&entry.name, &entry.op);
+                    (place_as_written(entry), launches, dispatch, own.waits(&entry.name, &entry.op))
+                }
+                Policy::Resident | Policy::Naive => (
+                    place(entry, profile),
+                    profile.launches(&entry.name, &entry.op),
+                    profile.dispatch(&entry.name, &entry.op),
+                    profile.waits(&entry.name, &entry.op),
+                ),
+            };
+            if !matches!(place, Place::Host { .. }) {
+                p50 += dispatch.p50 * runs;
+                p90 += dispatch.p90 * runs;
+            }
             Prepared {
-                place: place(entry, profile),
+                place,
                 runs,
                 gap: entry.gap_ns as f64 * 1e-9 * host.gap_scale / runs / host_speed,
                 on_cpu: entry.cpu_ns as f64 * 1e-9 * host.cpu_scale / runs / host_speed,
                 dispatch: dispatch.p50 / host_speed,
-                launches: entry.kernels.max(u64::from(profile.launches(&entry.name, &entry.op))),
-                waits: profile.waits(&entry.name, &entry.op),
+                launches: entry.kernels.max(u64::from(launches)),
+                waits,
+                stream: entry.stream.map_or(0, |stream| among(&mut streams, stream)),
             }
         };
         let prepared = workload.ops.iter().map(&mut prepare).collect();
@@ -150,6 +194,8 @@ impl<'a> Port<'a> {
                 sync_latency: profile.sync_latency().p50,
                 queue_depth: 1024,
             },
+            policy,
+            library: profile.name,
         }
     }
 
@@ -163,8 +209,18 @@ impl<'a> Port<'a> {
         self.startup
     }
 
+    /// The array library by its name: `cupy`.
+    pub fn library(&self) -> &'static str {
+        self.library
+    }
+
+    /// How arrays travel in it.
+    pub fn policy(&self) -> Policy {
+        self.policy
+    }
+
     /// Lays the workload out for `device`.
-    pub fn plan(&self, device: &Device, policy: Policy) -> Plan {
+    pub fn plan(&self, device: &Device) -> Plan {
         let link = Link::of(device);
         let mut out = Plan {
             tasks: Vec::with_capacity(self.prepared.len() + 1),
@@ -172,21 +228,24 @@ impl<'a> Port<'a> {
             launches: 0,
             h2d_bytes: 0.0,
             d2h_bytes: 0.0,
+            h2d_copies: 0.0,
+            d2h_copies: 0.0,
             dispatch_sigma: self.dispatch_sigma,
             sums: Sums { host: self.outside - self.startup, naive: self.outside - self.startup, ..Sums::default() },
         };
         for (entry, ready) in self.workload.ops.iter().zip(&self.prepared) {
-            self.lay(entry, ready, device, &link, policy, &mut out);
+            self.lay(entry, ready, device, &link, &mut out);
         }
         out.tasks.push(Task { gap: self.outside, ..Task::NONE });
         out
     }
 
-    fn lay(&self, entry: &Entry, ready: &Prepared, device: &Device, link: &Link, policy: Policy, out: &mut Plan) {
-        let runs = ready.runs;
-        let mut task = Task { gap: ready.gap, dispatch: ready.dispatch, ..Task::NONE };
+    fn lay(&self, entry: &Entry, ready: &Prepared, device: &Device, link: &Link, out: &mut Plan) {
+        let (runs, policy) = (ready.runs, self.policy);
+        let mut task = Task { gap: ready.gap, dispatch: ready.dispatch, stream: ready.stream, ..Task::NONE };
         let mut time = EntryTime { family: entry.op.family(), ..EntryTime::NONE };
         let (mut up, mut down) = (0.0, 0.0);
+        let mut copies_in = None;
         let mut naive = ready.gap;
         let mut smallest = 0.0;
         match ready.place {
@@ -216,9 +275,12 @@ impl<'a> Port<'a> {
                 match policy {
                     Policy::Resident => {
                         up = entry.host_input_bytes as f64 / runs;
-                        task.upload = link.copies(up, entry.host_input_count as f64 / runs);
+                        let copies = entry.host_input_count as f64 / runs;
+                        copies_in = Some(copies);
+                        task.upload = link.copies(up, copies);
                         task.wait = ready.waits;
                     }
+                    Policy::AsWritten => task.wait_stream = ready.waits,
                     Policy::Naive => {
                         (up, down) = (read, written);
                         task.upload = link.copy(up);
@@ -240,21 +302,22 @@ impl<'a> Port<'a> {
                 }
             }
             Place::Read(bytes) => match policy {
-                Policy::Resident => {
-                    task.wait = true;
+                Policy::Resident | Policy::AsWritten => {
+                    task.wait_stream = true;
                     down = bytes;
                     task.download = link.copy(bytes);
                 }
                 Policy::Naive => task.dispatch = 0.0,
             },
-            Place::Copy { direction, bytes, pinned } => {
+            Place::Copy { direction, bytes, pinned, asynchronous } => {
                 let t = link.explicit(bytes, pinned);
                 naive += ready.dispatch + t;
+                task.asynchronous = pinned && asynchronous;
                 match direction {
                     Direction::H2d => (up, task.upload) = (bytes, t),
                     Direction::D2h => {
                         (down, task.download) = (bytes, t);
-                        task.wait = true;
+                        task.wait_stream = !task.asynchronous;
                     }
                     Direction::D2d => {
                         task.device = (Bytes(2.0 * bytes) / device.bandwidth).get();
@@ -264,11 +327,19 @@ impl<'a> Port<'a> {
             }
             Place::Wait => {
                 naive += ready.dispatch + self.machine.sync_latency;
-                task.wait = true;
+                task.wait = entry.stream.is_none();
+                task.wait_stream = !task.wait;
+            }
+            Place::JoinStreams => {
+                naive += ready.dispatch;
+                task.joins_streams = true;
             }
         }
+        let one_if = |bytes: f64| if bytes > 0.0 { 1.0 } else { 0.0 };
         out.h2d_bytes += up * runs;
         out.d2h_bytes += down * runs;
+        out.h2d_copies += copies_in.unwrap_or_else(|| one_if(up)) * runs;
+        out.d2h_copies += one_if(down) * runs;
         let sums = &mut out.sums;
         let stays = matches!(ready.place, Place::Host { computes: false });
         sums.host += (task.gap + if stays { task.on_host } else { 0.0 }) * runs;
@@ -297,25 +368,54 @@ enum Place {
         direction: Direction,
         bytes: f64,
         pinned: bool,
+        asynchronous: bool,
     },
     Wait,
+    JoinStreams,
 }
 
 fn place(entry: &Entry, profile: &PortProfile) -> Place {
-    match &entry.op {
+    place_of(entry).unwrap_or_else(|| match profile.counterpart(&entry.name) {
+        Counterpart::Device(_) => Place::Kernel,
+        Counterpart::View(_) => Place::Dispatch,
+        Counterpart::Host(_) => Place::Host { computes: true },
+    })
+}
+
+/// Where the op itself says it; `None` for array work.
+fn place_of(entry: &Entry) -> Option<Place> {
+    Some(match &entry.op {
         Op::View => Place::Dispatch,
         Op::HostRead { bytes } => Place::Read(*bytes as f64),
         Op::Synchronise => Place::Wait,
-        Op::Transfer { direction, bytes, pinned } => {
-            Place::Copy { direction: *direction, bytes: *bytes as f64, pinned: *pinned }
+        Op::StreamWait => Place::JoinStreams,
+        Op::Transfer { direction, bytes, pinned, asynchronous } => {
+            let (direction, pinned, asynchronous) = (*direction, *pinned, *asynchronous);
+            Place::Copy { direction, bytes: *bytes as f64, pinned, asynchronous }
         }
         Op::HostOnly | Op::Opaque | Op::Collective { .. } => Place::Host { computes: false },
-        _ => match profile.counterpart(&entry.name) {
-            Counterpart::Device(_) => Place::Kernel,
-            Counterpart::View(_) => Place::Dispatch,
-            Counterpart::Host(_) => Place::Host { computes: true },
-        },
+        _ => return None,
+    })
+}
+
+/// What has a device runs there, whoever else would know how to; the rest is the host's own.
+fn place_as_written(entry: &Entry) -> Place {
+    if entry.device.is_none() {
+        return Place::Host { computes: false };
     }
+    place_of(entry).unwrap_or(Place::Kernel)
+}
+
+/// The number of a stream among those of a program: those beyond [`STREAMS`] share the last.
+fn among(streams: &mut Vec<u32>, stream: u32) -> u8 {
+    if stream == 0 {
+        return 0;
+    }
+    let place = streams.iter().position(|&known| known == stream).unwrap_or_else(|| {
+        streams.push(stream);
+        streams.len() - 1
+    });
+    (place + 1).min(STREAMS - 1) as u8
 }
 
 /// What a copy takes on one device.

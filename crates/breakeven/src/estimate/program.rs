@@ -1,11 +1,11 @@
 //! A whole program on every GPU asked about.
 
 use super::baseline::{self, CpuTime};
-use super::gpu::{Outcome, Question, outcome};
+use super::gpu::{Outcome, Question, device_bytes, outcome};
 use super::hosttime::host_time;
 use super::plan::{Policy, Port};
 use super::{
-    Baseline, BreakEven, Estimate, GpuEstimate, Note, SCHEMA, Summary, Verdict, WorkloadSummary, sites, summary,
+    Baseline, BreakEven, Estimate, GpuEstimate, Note, SCHEMA, Summary, Verdict, WorkloadSummary, sites, spans, summary,
 };
 use crate::choice::{Choice, Pick, choose};
 use crate::crossover::{Growth, crossing, gpu_time};
@@ -17,7 +17,7 @@ use crate::report::words;
 use crate::request::{Options, Request};
 use crate::spend::spend;
 use crate::timeline::Compact;
-use crate::workload::{Exit, Step, Workload};
+use crate::workload::{Exit, Op, Step, Workload};
 use crate::{Error, Result};
 
 /// Watts beside the GPU (CPU, memory, fans, network) as a share of the board's limit: an 8×H100 node is rated 10.2 kW
@@ -33,27 +33,31 @@ const HOST_SHARE_SIGMA: f64 = 0.4;
 pub fn estimate(workload: &Workload, request: &Request) -> Result<Estimate> {
     let options = &request.options;
     let choice = choose(request)?;
-    let policy = policy(options)?;
-    let profile = profile(options)?;
+    let policy = policy(workload, options)?;
+    let profile = profile(workload, policy, options)?;
     let host = host_time(workload);
     let host_speed = choice.host_speed();
     let cpu = if choice.cpu_named {
-        baseline::modelled(workload, &host, &choice.cpu.device)
+        baseline::modelled(workload, &host, &choice.cpu.device, policy)
     } else {
-        baseline::measured(workload, &host)
+        baseline::measured(workload, &host, policy)
     };
     let coverage = workload.coverage();
     let order = order(workload);
-    let port = Port::new(workload, &host, profile, host_speed);
+    let port = Port::new(workload, &host, profile, host_speed, policy);
+    let startup = match policy {
+        Policy::AsWritten => profile.startup_as_written(workload),
+        Policy::Resident | Policy::Naive => profile.startup(workload),
+    };
     let question = Question {
         workload,
         order: &order,
         host: &host,
         cpu: &cpu,
         port: &port,
-        startup: profile.startup(workload).total(),
+        startup: startup.total(),
+        first_use: startup.at_first_use(),
         host_speed,
-        policy,
         exclude_startup: options.exclude_startup,
         coverage,
     };
@@ -83,7 +87,7 @@ pub fn estimate(workload: &Workload, request: &Request) -> Result<Estimate> {
     }
     let mut estimate = Estimate {
         schema: SCHEMA.to_owned(),
-        workload: summarise(workload, shown_plan, coverage),
+        workload: summarise(&question, shown_plan),
         options: serde_json::to_value(options).unwrap_or_default(),
         summary: Summary { verdict: Verdict::Unknown, wins_on: 0, of: 0, best_gpu: None, sentence: String::new() },
         baseline: bill(workload, &cpu, &choice),
@@ -99,27 +103,51 @@ pub fn estimate(workload: &Workload, request: &Request) -> Result<Estimate> {
     Ok(estimate)
 }
 
-fn policy(options: &Options) -> Result<Policy> {
-    match options.policy.as_deref() {
+/// As asked for; a program that uses a GPU library itself is estimated as it is written and no other way.
+fn policy(workload: &Workload, options: &Options) -> Result<Policy> {
+    let written = workload.ops.iter().any(|entry| entry.device.is_some());
+    let given = match (options.policy.as_deref(), options.port.as_deref()) {
+        (None, Some("as-written")) => Some("as-written"),
+        (given, _) => given,
+    };
+    let wrong = |code, message: String, hint| Err(Error::new(code, message).hint(hint).field("policy"));
+    match given {
+        None if written => Ok(Policy::AsWritten),
+        Some("as-written") if written => Ok(Policy::AsWritten),
+        Some("as-written") => wrong(
+            "not-written-for-a-gpu",
+            "the program uses no GPU library: there is nothing to estimate as it is written".to_owned(),
+            "resident: what a port to CuPy would do",
+        ),
+        Some(other @ ("resident" | "naive")) if written => wrong(
+            "written-for-a-gpu",
+            format!(
+                "the program says itself what runs on the GPU and what is copied: policy `{other}` cannot change that"
+            ),
+            "leave the policy out, or say as-written",
+        ),
         None | Some("resident") => Ok(Policy::Resident),
         Some("naive") => Ok(Policy::Naive),
-        Some(other) => {
-            Err(Error::new("unknown-policy", format!("there is no policy `{}`", words::printable(other, 40)))
-                .hint("resident (arrays stay on the GPU) or naive (each call copies in and out)")
-                .field("policy"))
-        }
+        Some(other) => wrong(
+            "unknown-policy",
+            format!("there is no policy `{}`", words::printable(other, 40)),
+            "resident (arrays stay on the GPU), naive (each call copies in and out) or as-written",
+        ),
     }
 }
 
-fn profile(options: &Options) -> Result<&'static PortProfile> {
-    match options.port.as_deref() {
-        None | Some("cupy") => Ok(port::cupy()),
-        Some(other) => {
-            Err(Error::new("unknown-port", format!("there is no port profile `{}`", words::printable(other, 40)))
-                .hint("cupy")
-                .field("port"))
-        }
+/// The library that the program would be ported to, or that it is written for.
+fn profile(workload: &Workload, policy: Policy, options: &Options) -> Result<&'static PortProfile> {
+    if policy == Policy::AsWritten {
+        let first = workload.ops.iter().find(|entry| entry.device.is_some());
+        return Ok(first.map_or_else(port::cupy, |entry| port::of(&entry.name)));
     }
+    let Some(asked) = options.port.as_deref() else { return Ok(port::cupy()) };
+    port::named(asked).ok_or_else(|| {
+        Error::new("unknown-port", format!("there is no port profile `{}`", words::printable(asked, 40)))
+            .hint("cupy, or as-written for a program that uses a GPU library itself")
+            .field("port")
+    })
 }
 
 /// The recorded order with the time outside all ops first; "as listed" where none was recorded.
@@ -134,7 +162,10 @@ fn order(workload: &Workload) -> Compact {
     Compact::new(&order)
 }
 
-fn summarise(workload: &Workload, plan: Option<&super::plan::Plan>, coverage: f64) -> WorkloadSummary {
+fn summarise(q: &Question, plan: Option<&super::plan::Plan>) -> WorkloadSummary {
+    let workload = q.workload;
+    let need = device_bytes(workload, q.port.policy());
+    let waits = workload.ops.iter().filter(|e| matches!(e.op, Op::Synchronise)).map(|e| e.count).sum();
     WorkloadSummary {
         name: workload.program.name.clone(),
         ops: workload.op_count(),
@@ -143,8 +174,11 @@ fn summarise(workload: &Workload, plan: Option<&super::plan::Plan>, coverage: f6
         bytes: Some(workload.bytes().get()),
         h2d_bytes: plan.map(|p| p.h2d_bytes),
         d2h_bytes: plan.map(|p| p.d2h_bytes),
-        peak_bytes: (workload.program.peak_bytes > 0).then_some(workload.program.peak_bytes as f64),
-        coverage,
+        h2d_copies: plan.map(|p| p.h2d_copies.round() as u64),
+        d2h_copies: plan.map(|p| p.d2h_copies.round() as u64),
+        synchronisations: (q.port.policy() == Policy::AsWritten).then_some(waits),
+        peak_bytes: (need > 0.0).then_some(need),
+        coverage: q.coverage,
     }
 }
 
@@ -182,17 +216,14 @@ fn row(q: &Question, pick: &Pick, out: &Outcome, choice: &Choice, options: &Opti
         time_s: out.time,
         speedup: out.speedup,
         breakdown_s: fitting.then_some(out.parts),
-        policy: match q.policy {
-            Policy::Resident => "resident".to_owned(),
-            Policy::Naive => "naive".to_owned(),
-        },
-        naive_time_s: fitting.then_some(out.naive),
+        policy: q.port.policy().name().to_owned(),
+        naive_time_s: (fitting && q.port.policy() != Policy::AsWritten).then_some(out.naive),
         effective_flop_per_s: (fitting && total > 0.0).then_some(flop / total),
         bound_by: out.parts.bound().filter(|_| fitting),
         verdict: out.verdict,
         basis: out.basis,
         fits: out.fits,
-        peak_bytes: (q.workload.program.peak_bytes > 0).then_some(q.workload.program.peak_bytes as f64),
+        peak_bytes: Some(device_bytes(q.workload, q.port.policy())).filter(|&bytes| bytes > 0.0),
         cost_usd: spent.cost_usd,
         price: rates.price,
         energy_wh: spent.energy_wh,
@@ -245,7 +276,7 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
     let mut notes = Vec::new();
     let mut note = |code, text: String| notes.push(Note::new(code, text));
     if let Some((g, out)) = best
-        && q.policy == Policy::Resident
+        && q.port.policy() == Policy::Resident
         && let Some(t) = g.time_s
         && out.naive > 1.5 * t.p50
     {
@@ -269,6 +300,16 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
         );
         note("start-up", text);
     }
+    if q.port.policy() == Policy::AsWritten {
+        let library = q.port.library();
+        note(
+            "as-written",
+            format!(
+                "the program uses {library}: it is estimated as it is written, with its own copies and waits; on this \
+                 machine {library}'s operations ran on the CPU, and that is the CPU time"
+            ),
+        );
+    }
     if program.idle_ns as f64 > 0.1 * program.wall_ns as f64 {
         note(
             "idle",
@@ -291,6 +332,12 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
     if program.processes > 1 {
         note("processes", format!("{} processes were recorded and added up", program.processes));
     }
+    if let Some((_, out)) = best
+        && q.port.policy() == Policy::AsWritten
+    {
+        notes.extend(spans::notes(q, &out.plan));
+    }
+    let mut note = |code, text: String| notes.push(Note::new(code, text));
     for unseen in &q.workload.unseen {
         note("unseen", words::printable(&unseen.text, 300));
     }

@@ -58,7 +58,7 @@ pub(super) fn cost(machine: &Machine<'_>, op: &Op, job: &Job) -> Cost {
         Op::Random { kind, n: count } => single(n(*count) * random_cycles(*kind) / scalar),
         Op::Dataframe { .. } => single(job.flop * 4.0 / scalar),
         Op::Transfer { .. } | Op::HostRead { .. } | Op::Collective { .. } => single(0.0),
-        Op::Synchronise | Op::View | Op::HostOnly | Op::Opaque => Cost::NOTHING,
+        Op::Synchronise | Op::StreamWait | Op::View | Op::HostOnly | Op::Opaque => Cost::NOTHING,
     }
 }
 

@@ -117,13 +117,12 @@ fn any_op() -> impl Strategy<Value = Op> {
             out_rows
         }),
         (select(op::Collective::ALL), d(), d()).prop_map(|(kind, bytes, ranks)| Op::Collective { kind, bytes, ranks }),
-        (select(op::Direction::ALL), d(), any::<bool>()).prop_map(|(direction, bytes, pinned)| Op::Transfer {
-            direction,
-            bytes,
-            pinned
-        }),
+        (select(op::Direction::ALL), d(), any::<bool>(), any::<bool>()).prop_map(
+            |(direction, bytes, pinned, asynchronous)| Op::Transfer { direction, bytes, pinned, asynchronous }
+        ),
         d().prop_map(|bytes| Op::HostRead { bytes }),
         Just(Op::Synchronise),
+        Just(Op::StreamWait),
         Just(Op::View),
         Just(Op::HostOnly),
         Just(Op::Opaque),
@@ -211,7 +210,7 @@ fn time(op: &Op, dtype: Dtype, device: &Device) -> KernelTime {
 }
 
 fn has_device_work(op: &Op) -> bool {
-    !matches!(op.family(), Family::Synchronise | Family::View | Family::HostOnly | Family::Opaque)
+    !matches!(op.family(), Family::Synchronise | Family::StreamWait | Family::View | Family::HostOnly | Family::Opaque)
 }
 
 /// Products in whole tiles: other shapes take slower kernels, so that 4097 is slower than 4128.

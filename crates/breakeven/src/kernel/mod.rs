@@ -170,6 +170,6 @@ fn on_gpu(machine: &Machine<'_>, op: &Op, job: &cost::Job) -> cost::Cost {
         Op::Window { .. } => window::cost(machine, job),
         Op::Dataframe { kind, .. } => dataframe::cost(machine, job, *kind),
         Op::Transfer { .. } | Op::HostRead { .. } | Op::Collective { .. } => host::link(machine, job),
-        Op::Synchronise | Op::View | Op::HostOnly | Op::Opaque => cost::Cost::NOTHING,
+        Op::Synchronise | Op::StreamWait | Op::View | Op::HostOnly | Op::Opaque => cost::Cost::NOTHING,
     }
 }

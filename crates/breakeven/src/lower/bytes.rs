@@ -1,6 +1,6 @@
 //! Bytes of the arrays that a call reads and writes.
 
-use super::{ArrayRef, Call, Rule};
+use super::{ArrayRef, Call, Rule, device};
 use crate::workload::Op;
 use crate::workload::op::{Random, Sort};
 
@@ -17,7 +17,8 @@ pub(super) fn read_written(rule: Rule, call: &Call, op: &Op) -> (u64, u64) {
         _ => whole(call.outputs),
     };
     match (rule, op) {
-        (_, Op::View) => (0, 0),
+        (_, Op::View | Op::Synchronise | Op::StreamWait) => (0, 0),
+        (Rule::Described, _) if let Some(bytes) = device::described_bytes(call) => (bytes, 0),
         (Rule::SetItem, Op::Scatter { n, .. } | Op::Copy { n, .. }) => (others, changed(Some(*n))),
         (Rule::CopyInto, _) => (others, changed(None)),
         (Rule::Fill, _) if in_place => (0, changed(None)),

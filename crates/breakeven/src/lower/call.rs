@@ -69,6 +69,8 @@ impl ArrayRef {
 /// | `axis`, `axes` | folds, scans, sorts, FFT | as Python prints it: `0`, `-1`, `(0, 1)`, `None` |
 /// | `copied` | `__getitem__`, `reshape`, `ravel`, `asarray`, `astype`, … | `true` when the result has a buffer of its own |
 /// | `subscripts` | `einsum` | `ij,jk->ik` |
+/// | `pinned`, `asynchronous` | copies between host and device | `True` |
+/// | `flops`, `bytes`, `n`, `functions` | kernels of the program's own | work of one launch, threads; or functions of each element |
 /// | `k`, `size`, `sigma`, `mode`, `ord`, `compute_uv`, `method` | their callables | as Python prints it |
 ///
 /// `a[key] = value` is `numpy.ndarray.__setitem__` with inputs `a`, the arrays of the key, the value where it is an

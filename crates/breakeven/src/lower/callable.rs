@@ -31,15 +31,42 @@ pub fn callable(name: &str) -> Option<&'static Callable> {
         let at = callables().binary_search_by(|c| c.name.as_str().cmp(name)).ok()?;
         callables().get(at)
     };
-    find(name).or_else(|| find(&canonical(name)))
+    find(name).or_else(|| find(&canonical(name))).or_else(|| find(&numpy_name(name)?))
 }
+
+/// The name in NumPy or SciPy of what CuPy has under the same one.
+///
+/// ```
+/// use breakeven::lower::numpy_name;
+/// assert_eq!(numpy_name("cupy.linalg.svd").as_deref(), Some("numpy.linalg.svd"));
+/// assert_eq!(numpy_name("cupyx.scipy.ndimage.zoom").as_deref(), Some("scipy.ndimage.zoom"));
+/// assert_eq!(numpy_name("cupyx.scatter_add").as_deref(), Some("numpy.add.at"));
+/// assert_eq!(numpy_name("numpy.add"), None);
+/// ```
+pub fn numpy_name(name: &str) -> Option<String> {
+    let scattered = ["add", "max", "min"].into_iter().zip(["add", "maximum", "minimum"]);
+    if let Some(kind) = name.strip_prefix("cupyx.scatter_") {
+        return scattered.into_iter().find(|(short, _)| *short == kind).map(|(_, ufunc)| format!("numpy.{ufunc}.at"));
+    }
+    match name.strip_prefix("cupyx.") {
+        Some(rest) => rest.starts_with("scipy.").then(|| rest.to_owned()),
+        None => name.strip_prefix("cupy.").map(|rest| format!("numpy.{rest}")),
+    }
+}
+
+/// The texts of the table.
+pub(super) const TABLES: [&str; 3] = [
+    include_str!("../../callables/cupy.csv"),
+    include_str!("../../callables/numpy.csv"),
+    include_str!("../../callables/scipy.csv"),
+];
 
 /// Every row, by name.
 pub fn callables() -> &'static [Callable] {
     static TABLE: OnceLock<Vec<Callable>> = OnceLock::new();
     TABLE.get_or_init(|| {
         let mut table = Vec::new();
-        for text in [include_str!("../../callables/numpy.csv"), include_str!("../../callables/scipy.csv")] {
+        for text in TABLES {
             for row in rows(text) {
                 let (Some(name), Some(rule)) = (row.get(0), row.get(1)) else { continue };
                 let callable = |name: String, rule| Callable {

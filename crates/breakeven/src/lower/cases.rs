@@ -1,7 +1,7 @@
 //! Hand-computed cases: calls as NumPy users write them, dims worked out on paper.
 
 use super::*;
-use crate::workload::op::{Factor, Fft, Random, Sort};
+use crate::workload::op::{Direction, Factor, Fft, Random, Sort};
 
 /// A float64 array of this shape.
 fn f64s(shape: &[u64]) -> ArrayRef {
@@ -42,7 +42,7 @@ fn map(n: u64, inputs: u32, flop_per_element: f64, transcendental: bool) -> Op {
 
 #[test]
 fn every_row_has_a_rule_and_its_own_name() {
-    for text in [include_str!("../../callables/numpy.csv"), include_str!("../../callables/scipy.csv")] {
+    for text in callable::TABLES {
         for row in callable::rows(text) {
             assert_eq!(row.len(), 3, "{row:?}");
             assert!(Rule::parse(&row[1]).is_some(), "{row:?}");
@@ -279,4 +279,22 @@ fn distances_and_sparse_products() {
     };
     assert_eq!(product(&[80], &[100]), Op::Sparse { kind: Sparse::Spmv, rows: 100, cols: 80, nnz: 500, n: 1 });
     assert_eq!(product(&[80, 7], &[100, 7]), Op::Sparse { kind: Sparse::Spmm, rows: 100, cols: 80, nnz: 500, n: 7 });
+}
+
+#[test]
+fn what_a_gpu_program_says_itself() {
+    let a = f64s(&[2000, 2000]);
+    let bytes = 32_000_000;
+    let copy = |direction, pinned, asynchronous| Op::Transfer { direction, bytes, pinned, asynchronous };
+    let one = std::slice::from_ref(&a);
+    assert_eq!(run("cupy.asarray", one, one, &[]).op, copy(Direction::H2d, false, false));
+    let beside = [("pinned", "True"), ("asynchronous", "True")];
+    assert_eq!(run("cupy.ndarray.get", one, one, &beside).op, copy(Direction::D2h, true, true));
+    assert_eq!(in_place("cupy.cuda.Stream.synchronize", &[], &[]).op, Op::Synchronise);
+    assert_eq!(op("cupy.dot", &[&[10, 20], &[20, 30]], &[10, 30]), matmul(10, 30, 20, 1));
+    assert_eq!(op("cupyx.scipy.special.erf", &[&[10]], &[10]), op("scipy.special.erf", &[&[10]], &[10]));
+    let functions = [("functions", "two,numpy.multiply,exp")];
+    assert_eq!(op_with("cupy.fuse", &[&[10]], &[10], &functions), map(10, 1, 29.0, true));
+    let told = run("cupy.RawKernel", one, &[], &[("flops", "8e6"), ("bytes", "5000"), ("n", "4000000")]);
+    assert_eq!((told.op, told.read, told.written), (map(4_000_000, 1, 2.0, false), 5000, 0));
 }

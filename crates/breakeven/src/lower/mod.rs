@@ -20,6 +20,7 @@
 mod bytes;
 mod call;
 mod callable;
+mod device;
 mod elementwise;
 mod factor;
 mod fft;
@@ -38,7 +39,7 @@ mod laws;
 
 pub use call::{ArrayRef, Call, Layout};
 pub(crate) use callable::rows;
-pub use callable::{Callable, callable, callables, canonical};
+pub use callable::{Callable, callable, callables, canonical, numpy_name};
 pub use elementwise::Cost;
 pub use rule::Rule;
 
@@ -65,7 +66,7 @@ pub fn lower(call: &Call) -> Lowered {
     let inputs = &call.inputs[..call.inputs.len().min(rule.operands())];
     let call = &Call { inputs, ..*call };
     let op = match rule.op(call) {
-        Op::View => Op::View,
+        op @ (Op::View | Op::Transfer { .. } | Op::Synchronise | Op::StreamWait) => op,
         _ if call.inputs.iter().chain(call.outputs).any(|a| a.dtype == Dtype::Other) => Op::HostOnly,
         op => op,
     };

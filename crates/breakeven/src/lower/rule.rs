@@ -3,9 +3,9 @@
 use super::elementwise::{self, Cost};
 use super::product::Product;
 use super::window::Windowed;
-use super::{Call, factor, fft, fold, index, product, random, sparse, window};
+use super::{Call, device, factor, fft, fold, index, product, random, sparse, window};
 use crate::workload::Op;
-use crate::workload::op::{Factor, Fft, Random, Rowwise, Sort};
+use crate::workload::op::{Direction, Factor, Fft, Random, Rowwise, Sort};
 
 /// How the shapes of a call become an op. In the table a rule is written as its name, then `:` and what it takes:
 /// `map:exp`, `sort:argsort:last`, `factor:svd`. The number after a function
@@ -74,6 +74,14 @@ pub enum Rule {
     View,
     /// The host reads values.
     HostRead,
+    /// A copy between host and device that the program asks for.
+    Transfer(Direction),
+    /// The host waits for the device.
+    Synchronise,
+    /// A stream waits for the others.
+    StreamWait,
+    /// A kernel whose work is told by keywords.
+    Described,
     /// No array work: types, settings, shapes.
     Nothing,
     /// Stays on the host.
@@ -129,6 +137,10 @@ impl Rule {
             "sparse" => Self::SparseProduct,
             "view" => Self::View,
             "host_read" => Self::HostRead,
+            "transfer" => Self::Transfer(kind(first)?),
+            "synchronise" => Self::Synchronise,
+            "stream_wait" => Self::StreamWait,
+            "described" => Self::Described,
             "none" => Self::Nothing,
             "host" => Self::HostOnly,
             "composite" => Self::Composite,
@@ -196,6 +208,10 @@ impl Rule {
             Self::SparseProduct => sparse::op(call),
             Self::View | Self::ViewUnlessCopied | Self::Nothing => Op::View,
             Self::HostRead => Op::HostRead { bytes: call.inputs.first().map_or(0, super::ArrayRef::bytes) },
+            Self::Transfer(direction) => device::transfer(direction, call),
+            Self::Synchronise => Op::Synchronise,
+            Self::StreamWait => Op::StreamWait,
+            Self::Described => device::described(call),
             Self::HostOnly => Op::HostOnly,
             Self::Composite | Self::Opaque => Op::Opaque,
         }

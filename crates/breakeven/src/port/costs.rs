@@ -53,6 +53,7 @@ impl Costs {
             Family::Transfer => "dispatch.transfer",
             Family::HostRead => "dispatch.host_read",
             Family::Synchronise => "dispatch.synchronise",
+            Family::StreamWait => "dispatch.stream_wait",
             Family::View => "dispatch.view",
             Family::HostOnly | Family::Opaque => return Interval::exact(0.0),
         })

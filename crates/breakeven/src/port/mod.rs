@@ -1,6 +1,7 @@
 //! What becomes of a NumPy script in another array library: counterparts, dispatch, launches, start-up.
 //!
-//! A [`PortProfile`] is data (`ports/NAME.csv` and `ports/NAME_costs.csv`): a library is added by adding its two files.
+//! A [`PortProfile`] is data (`ports/NAME.csv` and `ports/NAME_costs.csv`): a library is added by adding its two files
+//! and a row that names them.
 //!
 //! ```
 //! use breakeven::port::{self, Counterpart};
@@ -17,7 +18,7 @@ mod table;
 pub use startup::{Startup, StartupPart};
 
 use crate::interval::{Basis, Interval};
-use crate::lower::canonical;
+use crate::lower::{canonical, numpy_name};
 use crate::workload::Op;
 use costs::Costs;
 use std::sync::OnceLock;
@@ -43,14 +44,49 @@ pub struct PortProfile {
     costs: Costs,
 }
 
+/// The texts of one library. A library is added by a row here.
+struct Source {
+    name: &'static str,
+    /// First words of the names of its callables.
+    packages: &'static [&'static str],
+    table: &'static str,
+    costs: &'static str,
+}
+
+const SOURCES: &[Source] = &[Source {
+    name: "cupy",
+    packages: &["cupy", "cupyx", "numpy", "scipy"],
+    table: include_str!("../../ports/cupy.csv"),
+    costs: include_str!("../../ports/cupy_costs.csv"),
+}];
+
+fn profiles() -> &'static [PortProfile] {
+    static PROFILES: OnceLock<Vec<PortProfile>> = OnceLock::new();
+    PROFILES.get_or_init(|| {
+        let profile = |source: &Source| PortProfile {
+            name: source.name,
+            table: Table::parse(source.table),
+            costs: Costs::parse(source.costs),
+        };
+        SOURCES.iter().map(profile).collect()
+    })
+}
+
 /// NumPy and SciPy on NVIDIA and AMD GPUs by CuPy.
 pub fn cupy() -> &'static PortProfile {
-    static CUPY: OnceLock<PortProfile> = OnceLock::new();
-    CUPY.get_or_init(|| PortProfile {
-        name: "cupy",
-        table: Table::parse(include_str!("../../ports/cupy.csv")),
-        costs: Costs::parse(include_str!("../../ports/cupy_costs.csv")),
-    })
+    &profiles()[0]
+}
+
+/// The library with this name.
+pub fn named(name: &str) -> Option<&'static PortProfile> {
+    profiles().iter().find(|profile| profile.name == name)
+}
+
+/// The library that a callable belongs to: CuPy for `cupyx.scatter_add`, and for what is of none.
+pub fn of(callable: &str) -> &'static PortProfile {
+    let package = callable.split('.').next().unwrap_or_default();
+    let known = SOURCES.iter().position(|source| source.packages.contains(&package));
+    &profiles()[known.unwrap_or(0)]
 }
 
 impl PortProfile {
@@ -80,9 +116,18 @@ impl PortProfile {
         if matches!(self.counterpart(name), Counterpart::View(_)) {
             return self.costs.dispatch(Op::View.family());
         }
-        let one = self.costs.dispatch(op.family());
-        let more = f64::from(self.launches(name, op).saturating_sub(1));
-        sum(one, self.costs.get("kernel").scale(more))
+        self.handing_over(op, self.launches(name, op))
+    }
+
+    /// Launches and host time of a call that a program itself gave to the device, whatever this library is a port of.
+    pub fn written(&self, name: &str, op: &Op) -> (u32, Interval) {
+        let launches = if on_device(op) { self.row(name).and_then(|row| row.kernels).unwrap_or(1) } else { 0 };
+        (launches, self.handing_over(op, launches))
+    }
+
+    fn handing_over(&self, op: &Op, launches: u32) -> Interval {
+        let more = f64::from(launches.saturating_sub(1));
+        sum(self.costs.dispatch(op.family()), self.costs.get("kernel").scale(more))
     }
 
     /// From the launch call to the start of the kernel on an idle device, s.
@@ -101,7 +146,8 @@ impl PortProfile {
     }
 
     fn row(&self, name: &str) -> Option<&table::Row> {
-        self.table.row(name).or_else(|| self.table.row(&canonical(name)))
+        let numpys = || self.table.row(&numpy_name(name)?);
+        self.table.row(name).or_else(|| self.table.row(&canonical(name))).or_else(numpys)
     }
 }
 
@@ -109,7 +155,16 @@ const NOT_LISTED: Counterpart<'static> = Counterpart::Host("not known to breakev
 
 /// Whether an op would be a kernel at all.
 fn on_device(op: &Op) -> bool {
-    !matches!(op, Op::View | Op::HostOnly | Op::Opaque | Op::HostRead { .. } | Op::Synchronise | Op::Transfer { .. })
+    !matches!(
+        op,
+        Op::View
+            | Op::HostOnly
+            | Op::Opaque
+            | Op::HostRead { .. }
+            | Op::Synchronise
+            | Op::StreamWait
+            | Op::Transfer { .. }
+    )
 }
 
 /// The sum of two durations that are long or short together.
@@ -127,8 +182,13 @@ mod tests {
 
     #[test]
     fn every_callable_has_a_counterpart_or_a_reason() {
-        let unlisted: Vec<_> =
-            callables().iter().filter(|c| cupy().counterpart(&c.name) == NOT_LISTED).map(|c| &c.name).collect();
+        let ported = |name: &str| name.starts_with("numpy.") || name.starts_with("scipy.");
+        let unlisted: Vec<_> = callables()
+            .iter()
+            .filter(|c| ported(&c.name))
+            .filter(|c| cupy().counterpart(&c.name) == NOT_LISTED)
+            .map(|c| &c.name)
+            .collect();
         assert!(unlisted.is_empty(), "{unlisted:?}");
     }
 

@@ -3,7 +3,7 @@
 use super::{Counterpart, PortProfile, on_device, sum};
 use crate::interval::Interval;
 use crate::lower::canonical;
-use crate::workload::{Dtype, Family, Workload};
+use crate::workload::{Dtype, Entry, Family, Workload};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The parts of the start-up that a workload needs.
@@ -27,21 +27,35 @@ impl Startup {
     pub fn total(&self) -> Interval {
         self.parts.iter().fold(Interval::exact(0.0), |total, part| sum(total, part.time))
     }
+
+    /// The libraries and kernels among them, s: paid where they are first used, not when the program begins.
+    pub fn at_first_use(&self) -> Interval {
+        let later = self.parts.iter().filter(|part| !matches!(part.what, "import" | "context"));
+        later.fold(Interval::exact(0.0), |total, part| sum(total, part.time))
+    }
 }
 
 impl PortProfile {
     /// What the port of this workload pays once in a process; nothing when none of it would run on the device.
     pub fn startup(&self, workload: &Workload) -> Startup {
+        let moved =
+            |entry: &&Entry| on_device(&entry.op) && matches!(self.counterpart(&entry.name), Counterpart::Device(_));
+        self.startup_of(workload.ops.iter().filter(moved), |entry| self.launches(&entry.name, &entry.op))
+    }
+
+    /// What a program pays once that was written for this library; also when it does no more than copy.
+    pub fn startup_as_written(&self, workload: &Workload) -> Startup {
+        let entries = workload.ops.iter().filter(|entry| entry.device.is_some() && entry.op.family() != Family::View);
+        self.startup_of(entries, |entry| self.written(&entry.name, &entry.op).0)
+    }
+
+    fn startup_of<'a>(&self, entries: impl Iterator<Item = &'a Entry>, launches: impl Fn(&Entry) -> u32) -> Startup {
         let mut families = BTreeSet::new();
         let mut kernels: BTreeMap<(String, Dtype), u32> = BTreeMap::new();
-        for entry in &workload.ops {
-            if !on_device(&entry.op) || !matches!(self.counterpart(&entry.name), Counterpart::Device(_)) {
-                continue;
-            }
+        for entry in entries {
             families.insert(entry.op.family());
             if compiled_at_first_use(entry.op.family()) {
-                let launches = self.launches(&entry.name, &entry.op);
-                kernels.insert((canonical(&entry.name).into_owned(), entry.dtype), launches);
+                kernels.insert((canonical(&entry.name).into_owned(), entry.dtype), launches(entry));
             }
         }
         if families.is_empty() {

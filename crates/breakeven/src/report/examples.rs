@@ -184,6 +184,7 @@ pub(super) fn program() -> Estimate {
             d2h_bytes: Some(8.4e6),
             peak_bytes: Some(25e6),
             coverage: 0.98,
+            ..WorkloadSummary::default()
         },
         summary: Summary {
             verdict: Verdict::Gpu,

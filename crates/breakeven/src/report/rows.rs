@@ -191,8 +191,9 @@ pub(super) fn coverage(e: &Estimate) -> String {
         (w.launches > 0).then(|| format!("{} launches", words::count(w.launches))),
         w.flop.map(words::flop),
         w.bytes.map(|b| format!("{} moved", words::bytes(b))),
-        w.h2d_bytes.map(|b| format!("{} to the GPU", words::bytes(b))),
-        w.d2h_bytes.map(|b| format!("{} back", words::bytes(b))),
+        w.h2d_bytes.map(|b| format!("{} to the GPU", copied(b, w.synchronisations.and(w.h2d_copies)))),
+        w.d2h_bytes.map(|b| format!("{} back", copied(b, w.synchronisations.and(w.d2h_copies)))),
+        w.synchronisations.map(|n| format!("{} explicit {}", words::count(n), plural(n, "synchronisation"))),
         w.peak_bytes.map(|b| format!("{} at peak", words::memory(b))),
     ];
     let amounts: Vec<String> = amounts.into_iter().flatten().collect();
@@ -203,4 +204,20 @@ pub(super) fn coverage(e: &Estimate) -> String {
     };
     let sep = if amounts.is_empty() { "" } else { " · " };
     format!("coverage: {rests}{sep}{}", amounts.join(" · "))
+}
+
+/// `64 MB in 2 copies`; the bytes alone where the program did not ask for them itself.
+fn copied(bytes: f64, copies: Option<u64>) -> String {
+    match copies {
+        Some(n) if n > 0 => format!("{} in {} {}", words::bytes(bytes), words::count(n), plural(n, "copy")),
+        _ => words::bytes(bytes),
+    }
+}
+
+fn plural(n: u64, one: &str) -> String {
+    match one.strip_suffix('y') {
+        _ if n == 1 => one.to_owned(),
+        Some(stem) => format!("{stem}ies"),
+        None => format!("{one}s"),
+    }
 }

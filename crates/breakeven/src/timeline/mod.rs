@@ -1,8 +1,9 @@
 //! The host runs ahead, the device queues: when is the program done?
 //!
 //! Three actors: the host thread (Python between ops, dispatch of each op), the device queue (kernels in order, at
-//! most [`Machine::queue_depth`] waiting), and the copy engine (pageable copies: in stream order, and the host waits).
-//! The host runs ahead of the device until it needs a value. Every moment of the finish time is attributed to what the
+//! most [`Machine::queue_depth`] waiting), and the copy engines, one each way. A copy is in the order of its stream; the
+//! host waits for it unless it is asynchronous. Kernels of all streams share the device one after the other; copies of
+//! another stream go on beside them. The host runs ahead of the device until it needs a value. Every moment of the finish time is attributed to what the
 //! critical path was doing, so the parts sum to the whole by construction.
 //!
 //! A loop is simulated until two of its rounds cost the same, then the rest is added in one step; a million equal
@@ -10,9 +11,10 @@
 
 mod compact;
 mod run;
+mod streams;
 
 pub use compact::Compact;
-pub use run::simulate;
+pub use run::{host_time, simulate};
 
 /// Where a moment of the critical path goes. The index into a [`Parts`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +45,7 @@ pub struct Task {
     pub launches: u32,
     /// What its device time counts as: `Compute`, `Memory` or `Launch`.
     pub slot: Slot,
-    /// The host waits for the device, even with nothing to copy.
+    /// The host waits for the device, all streams of it, even with nothing to copy.
     pub wait: bool,
     /// Device-to-host copy; the host waits for the device first.
     pub download: f64,
@@ -51,7 +53,18 @@ pub struct Task {
     pub on_host: f64,
     /// Host-to-device copy of what that made.
     pub upload_after: f64,
+    /// Its place among the streams; 0 is the default one.
+    pub stream: u8,
+    /// The host does not wait for `upload` and `download`.
+    pub asynchronous: bool,
+    /// The host waits for its stream alone.
+    pub wait_stream: bool,
+    /// Its stream waits for all others.
+    pub joins_streams: bool,
 }
+
+/// Streams that a timeline keeps apart; plans put further ones together.
+pub const STREAMS: usize = 16;
 
 impl Task {
     /// Nothing at all; fill in what there is.
@@ -66,6 +79,10 @@ impl Task {
         download: 0.0,
         on_host: 0.0,
         upload_after: 0.0,
+        stream: 0,
+        asynchronous: false,
+        wait_stream: false,
+        joins_streams: false,
     };
 }
 
@@ -189,6 +206,60 @@ mod tests {
             })
     }
 
+    #[test]
+    fn an_asynchronous_copy_of_another_stream_hides_behind_kernels() {
+        let n = 1000;
+        let copy = Task { dispatch: 1e-6, upload: 9e-5, stream: 1, asynchronous: true, ..Task::NONE };
+        let body = vec![Step::Run(0), Step::Run(1)];
+        let beside = simulate(&[copy, kernel(1e-6, 1e-4)], &[Step::Repeat(n, body.clone())], &MACHINE, &mut ());
+        assert!((beside.total() / (n as f64 * 1e-4) - 1.0).abs() < 1e-3, "{beside:?}");
+        let same = Task { stream: 0, ..copy };
+        let after = simulate(&[same, kernel(1e-6, 1e-4)], &[Step::Repeat(n, body.clone())], &MACHINE, &mut ());
+        assert!((after.total() / (n as f64 * 1.9e-4) - 1.0).abs() < 1e-3, "{after:?}");
+        let waited = Task { asynchronous: false, ..copy };
+        let blocking = simulate(&[waited, kernel(1e-6, 1e-4)], &[Step::Repeat(n, body)], &MACHINE, &mut ());
+        assert!(blocking.total() > beside.total(), "{blocking:?}");
+    }
+
+    #[test]
+    fn a_stream_that_waits_for_the_others_starts_after_them() {
+        let order = [Step::Run(0), Step::Run(1), Step::Run(2), Step::Run(3)];
+        let copy = Task { upload: 1e-3, stream: 1, asynchronous: true, ..Task::NONE };
+        let back = Task { download: 1e-3, stream: 2, asynchronous: true, ..Task::NONE };
+        let joins = Task { joins_streams: true, stream: 2, ..Task::NONE };
+        let t = |third| simulate(&[copy, third, back, Task::NONE], &order, &MACHINE, &mut ()).total();
+        assert!(close(t(joins), 2e-3 + MACHINE.launch_latency), "{}", t(joins));
+        assert!(close(t(Task::NONE), 1e-3 + MACHINE.launch_latency), "{}", t(Task::NONE));
+    }
+
+    #[test]
+    fn waiting_for_one_stream_is_not_waiting_for_all() {
+        let long = Task { stream: 1, ..kernel(1e-6, 1e-6) };
+        let copy = Task { upload: 1.0, stream: 2, asynchronous: true, ..Task::NONE };
+        let wait = Task { wait_stream: true, stream: 1, ..Task::NONE };
+        let order = Compact::new(&[Step::Run(0), Step::Run(1), Step::Run(2)]);
+        assert!(host_time(&[long, copy, wait], &order, &MACHINE) < 1e-3);
+        let all = Task { wait: true, wait_stream: false, ..wait };
+        assert!(host_time(&[long, copy, all], &order, &MACHINE) > 1.0);
+    }
+
+    /// A task of a program with several streams.
+    fn streamed() -> impl Strategy<Value = Task> {
+        let copy = || (proptest::bool::weighted(0.3), 0.0..1e-4f64).prop_map(|(some, t)| if some { t } else { 0.0 });
+        (task(), 0..3u8, any::<bool>(), copy(), copy(), proptest::bool::weighted(0.1), 0..20u8).prop_map(
+            |(task, stream, asynchronous, upload, download, joins_streams, kind)| Task {
+                stream,
+                asynchronous,
+                upload,
+                download,
+                joins_streams,
+                wait: kind == 0,
+                wait_stream: kind == 1,
+                ..task
+            },
+        )
+    }
+
     fn unroll(order: &[Step]) -> Vec<Step> {
         let mut out = Vec::new();
         for s in order {
@@ -209,6 +280,34 @@ mod tests {
             let a = simulate(&tasks, &looped, &machine, &mut ()).total();
             let b = simulate(&tasks, &unroll(&looped), &machine, &mut ()).total();
             prop_assert!((a - b).abs() <= 1e-3 * b, "folded {a} unrolled {b}");
+        }
+
+        #[test]
+        fn a_loop_over_streams_costs_what_its_rounds_cost(tasks in proptest::collection::vec(streamed(), 1..6), times in 1..500u64) {
+            let body: Vec<Step> = (0..tasks.len() as u32).map(Step::Run).collect();
+            let looped = [Step::Repeat(times, body)];
+            let a = simulate(&tasks, &looped, &MACHINE, &mut ()).total();
+            let b = simulate(&tasks, &unroll(&looped), &MACHINE, &mut ()).total();
+            prop_assert!((a - b).abs() <= 1e-3 * b, "folded {a} unrolled {b}");
+        }
+
+        #[test]
+        fn with_streams_never_faster_than_host_device_or_copies(tasks in proptest::collection::vec(streamed(), 1..40), times in 1..20u64) {
+            let order = [Step::Repeat(times, (0..tasks.len() as u32).map(Step::Run).collect())];
+            let t = simulate(&tasks, &order, &MACHINE, &mut ());
+            let sum = |f: &dyn Fn(&Task) -> f64| tasks.iter().map(f).sum::<f64>() * times as f64;
+            let blocking = |t: &Task| if t.asynchronous { 0.0 } else { t.upload + t.download };
+            let host = sum(&|t| t.gap + t.dispatch + blocking(t));
+            let (device, up, down) = (sum(&|t| t.device), sum(&|t| t.upload), sum(&|t| t.download));
+            for least in [host, device, up, down] {
+                prop_assert!(t.total() >= least * (1.0 - 1e-9), "{} < {least}", t.total());
+            }
+            let waits = (3 * tasks.len()) as f64 * times as f64 * (MACHINE.launch_latency + MACHINE.sync_latency);
+            prop_assert!(t.total() <= sum(&|t| t.gap + t.dispatch) + device + up + down + waits + 1e-12);
+            let parts = [t.host, t.launch, t.compute, t.memory, t.transfer, t.sync, t.startup];
+            prop_assert!(parts.iter().all(|p| *p >= -1e-12), "{t:?}");
+            let host_alone = host_time(&tasks, &Compact::new(&order), &MACHINE);
+            prop_assert!(host_alone <= t.total() * (1.0 + 1e-12));
         }
 
         #[test]

@@ -1,29 +1,29 @@
 //! The simulation itself.
 
 use super::compact::Word;
+use super::streams::{Clock, Engine, Streams};
 use super::{Actor, Compact, Machine, Segment, Sink, Slot, Task};
 use crate::estimate::Breakdown;
 
-const SLOTS: usize = 7;
-type Parts = [f64; SLOTS];
+pub(super) const SLOTS: usize = 7;
+pub(super) type Parts = [f64; SLOTS];
 
 /// Finish time of the program in seconds, by parts. `tasks` are indexed by the entries of `order`; entries without a
 /// task take no time.
 pub fn simulate(tasks: &[Task], order: &Compact, machine: &Machine, sink: &mut impl Sink) -> Breakdown {
-    let mut run = Run {
-        tasks,
-        hot: tasks.iter().map(Hot::of).collect(),
-        order,
-        machine,
-        sink,
-        at: State { host: 0.0, device: 0.0, host_parts: [0.0; SLOTS], device_parts: [0.0; SLOTS], launched: 0 },
-        queue: vec![0.0; machine.queue_depth.max(1) as usize],
-        head: 0,
-    };
+    let mut run = Run::new(tasks, order, machine, sink);
     run.words(order.top());
-    let parts = if run.at.device > run.at.host { run.at.device_parts } else { run.at.host_parts };
-    let [host, launch, compute, memory, transfer, sync, startup] = parts;
+    let end = [run.at.host_clock(), run.at.streams.last()].into_iter().fold(run.at.device_clock(), Clock::later);
+    let [host, launch, compute, memory, transfer, sync, startup] = end.parts;
     Breakdown { host, launch, compute, memory, transfer, sync, startup }
+}
+
+/// When the host is done with the program, s; the device may still be at work.
+pub fn host_time(tasks: &[Task], order: &Compact, machine: &Machine) -> f64 {
+    let sink = &mut ();
+    let mut run = Run::new(tasks, order, machine, sink);
+    run.words(order.top());
+    run.at.host
 }
 
 /// What most tasks are: a gap, a dispatch, a kernel. Small, so that thousands stay in the cache.
@@ -39,23 +39,33 @@ struct Hot {
 
 impl Hot {
     fn of(task: &Task) -> Self {
-        let plain =
-            !task.wait && task.launches <= 1 && task.upload + task.download + task.on_host + task.upload_after <= 0.0;
+        let waits = task.wait || task.wait_stream || task.joins_streams;
+        let copies = task.upload + task.download + task.upload_after;
+        let plain = !waits && task.launches <= 1 && copies + task.on_host <= 0.0 && task.stream == 0;
         Self { gap: task.gap, dispatch: task.dispatch, device: task.device, slot: task.slot as u8, plain }
     }
 }
 
-/// Both actors' clocks, each with the attribution of the path that led there.
-#[derive(Clone, Copy)]
+/// Both actors' clocks, each with the attribution of the path that led there, and those of further streams.
+#[derive(Clone)]
 struct State {
     host: f64,
     device: f64,
     host_parts: Parts,
     device_parts: Parts,
     launched: u64,
+    streams: Streams,
 }
 
 impl State {
+    fn host_clock(&self) -> Clock {
+        Clock { at: self.host, parts: self.host_parts }
+    }
+
+    fn device_clock(&self) -> Clock {
+        Clock { at: self.device, parts: self.device_parts }
+    }
+
     fn since(&self, before: &Self) -> Self {
         let minus = |a: &Parts, b: &Parts| std::array::from_fn(|i| a[i] - b[i]);
         Self {
@@ -64,17 +74,19 @@ impl State {
             host_parts: minus(&self.host_parts, &before.host_parts),
             device_parts: minus(&self.device_parts, &before.device_parts),
             launched: self.launched - before.launched,
+            streams: self.streams.since(&before.streams),
         }
     }
 
     /// Whether two rounds of a loop cost the same, to within rounding.
     fn same_as(&self, other: &Self) -> bool {
-        let scale = self.host.abs().max(self.device.abs());
+        let scale = self.host.abs().max(self.device.abs()).max(self.streams.last().at.abs());
         let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * scale;
         close(self.host, other.host)
             && close(self.device, other.device)
             && self.host_parts.iter().zip(&other.host_parts).all(|(a, b)| close(*a, *b))
             && self.device_parts.iter().zip(&other.device_parts).all(|(a, b)| close(*a, *b))
+            && self.streams.same_as(&other.streams, close)
     }
 
     fn add(&mut self, round: &Self, times: u64) {
@@ -86,6 +98,7 @@ impl State {
             self.device_parts[i] += round.device_parts[i] * n;
         }
         self.launched = self.launched.saturating_add(round.launched.saturating_mul(times));
+        self.streams.add(&round.streams, n);
     }
 }
 
@@ -101,7 +114,22 @@ struct Run<'a, S: Sink> {
     head: usize,
 }
 
-impl<S: Sink> Run<'_, S> {
+impl<'a, S: Sink> Run<'a, S> {
+    fn new(tasks: &'a [Task], order: &'a Compact, machine: &'a Machine, sink: &'a mut S) -> Self {
+        let (host_parts, device_parts) = ([0.0; SLOTS], [0.0; SLOTS]);
+        let streams = Streams::of(tasks);
+        Self {
+            tasks,
+            hot: tasks.iter().map(Hot::of).collect(),
+            order,
+            machine,
+            sink,
+            at: State { host: 0.0, device: 0.0, host_parts, device_parts, launched: 0, streams },
+            queue: vec![0.0; machine.queue_depth.max(1) as usize],
+            head: 0,
+        }
+    }
+
     fn words(&mut self, words: &[u32]) {
         let order = self.order;
         for word in words {
@@ -120,7 +148,7 @@ impl<S: Sink> Run<'_, S> {
         let mut last: Option<State> = None;
         let mut done = 0;
         while done < times {
-            let before = self.at;
+            let before = self.at.clone();
             self.words(body);
             done += 1;
             let round = self.at.since(&before);
@@ -139,6 +167,11 @@ impl<S: Sink> Run<'_, S> {
 
     /// How many more rounds will cost what `round` did before the device catches up or its queue is full.
     fn rounds_alike(&self, round: &State) -> u64 {
+        let clocks = [(self.at.host, round.host), (self.at.device, round.device)];
+        self.rounds_of_one_stream(round).min(self.at.streams.rounds_alike(&round.streams, &clocks))
+    }
+
+    fn rounds_of_one_stream(&self, round: &State) -> u64 {
         let drift = round.device - round.host;
         let lag = self.at.device - self.at.host;
         let rounds = if drift.abs() <= 1e-9 * round.device.abs().max(round.host.abs()) {
@@ -179,27 +212,62 @@ impl<S: Sink> Run<'_, S> {
         }
     }
 
+    /// The host waits until everything given to `stream` is done.
+    fn join(&mut self, stream: u8, latency: f64, entry: u32) {
+        let until = self.at.streams.of_stream(stream).unwrap_or_else(|| self.at.device_clock());
+        self.wait_until(until, latency, entry);
+    }
+
     /// The host waits until the device is done.
-    fn join(&mut self, latency: f64, entry: u32) {
-        if self.at.device > self.at.host {
-            self.at.host = self.at.device;
-            self.at.host_parts = self.at.device_parts;
+    fn join_all(&mut self, latency: f64, entry: u32) {
+        self.wait_until(self.at.device_clock().later(self.at.streams.last()), latency, entry);
+    }
+
+    fn wait_until(&mut self, until: Clock, latency: f64, entry: u32) {
+        if until.at > self.at.host {
+            self.at.host = until.at;
+            self.at.host_parts = until.parts;
         }
         self.host(entry, Slot::Sync, latency);
     }
 
-    /// A pageable copy: in stream order, both sides are busy until it ends.
-    fn copy(&mut self, entry: u32, duration: f64) {
+    /// A copy in stream order, both sides busy until it ends.
+    fn copy(&mut self, entry: u32, stream: u8, engine: Engine, duration: f64) {
         if duration <= 0.0 {
             return;
         }
-        self.join(0.0, entry);
+        self.join(stream, 0.0, entry);
+        if let Some(engine) = self.at.streams.of_engine(engine) {
+            self.wait_until(engine, 0.0, entry);
+        }
         let start = self.at.host;
         self.sink.segment(Segment { actor: Actor::Copy, slot: Slot::Transfer, task: entry, start, duration });
         self.at.host += duration;
         self.at.host_parts[Slot::Transfer as usize] += duration;
-        self.at.device = self.at.host;
-        self.at.device_parts = self.at.host_parts;
+        let end = self.at.host_clock();
+        self.put(stream, engine, end);
+    }
+
+    /// A copy in stream order for which the host does not wait.
+    fn copy_beside(&mut self, entry: u32, stream: u8, engine: Engine, duration: f64) {
+        if duration <= 0.0 {
+            return;
+        }
+        let handed_over = self.at.host_clock().plus(Slot::Launch, self.machine.launch_latency);
+        let free = self.at.streams.of_engine(engine).unwrap_or_else(|| self.at.device_clock());
+        let ready = self.at.streams.of_stream(stream).unwrap_or_else(|| self.at.device_clock());
+        let begin = handed_over.later(free).later(ready);
+        let segment = Segment { actor: Actor::Copy, slot: Slot::Transfer, task: entry, start: begin.at, duration };
+        self.sink.segment(segment);
+        self.put(stream, engine, begin.plus(Slot::Transfer, duration));
+    }
+
+    /// The copy that was given to `stream` and `engine` ends then.
+    fn put(&mut self, stream: u8, engine: Engine, end: Clock) {
+        if !self.at.streams.put(stream, Some(engine), end) {
+            self.at.device = end.at;
+            self.at.device_parts = end.parts;
+        }
     }
 
     /// The host waits while the queue is full.
@@ -229,10 +297,19 @@ impl<S: Sink> Run<'_, S> {
             self.at.device_parts = self.at.host_parts;
             self.at.device_parts[Slot::Launch as usize] += self.machine.launch_latency;
         }
+        if let Some(stream) = self.at.streams.of_stream(self.tasks[entry as usize].stream)
+            && stream.at > self.at.device
+        {
+            self.at.device = stream.at;
+            self.at.device_parts = stream.parts;
+        }
         let segment = |slot| Segment { actor: Actor::Device, slot, task: entry, start: self.at.device, duration };
         self.sink.segment(segment(self.tasks[entry as usize].slot));
         self.at.device += duration;
         self.at.device_parts[slot] += duration;
+        if self.at.streams.several() {
+            self.at.streams.put(self.tasks[entry as usize].stream, None, self.at.device_clock());
+        }
     }
 
     #[inline]
@@ -267,8 +344,17 @@ impl<S: Sink> Run<'_, S> {
 
     fn task(&mut self, entry: u32, task: Task) {
         self.host(entry, Slot::Host, task.gap);
-        self.copy(entry, task.upload);
+        if !task.asynchronous {
+            self.copy(entry, task.stream, Engine::Up, task.upload);
+        }
         self.host(entry, Slot::Launch, task.dispatch);
+        if task.asynchronous {
+            self.copy_beside(entry, task.stream, Engine::Up, task.upload);
+        }
+        if task.joins_streams {
+            let all = self.at.device_clock().later(self.at.streams.last());
+            self.at.streams.put(task.stream, None, all);
+        }
         if task.device > 0.0 {
             let launches = (task.launches.max(1) as usize).min(self.queue.len());
             for _ in 0..launches {
@@ -281,11 +367,17 @@ impl<S: Sink> Run<'_, S> {
                 self.queue[(self.head + depth - back) % depth] = self.at.device;
             }
         }
-        if task.download > 0.0 || task.wait {
-            self.join(self.machine.sync_latency, entry);
-            self.copy(entry, task.download);
+        if task.wait {
+            self.join_all(self.machine.sync_latency, entry);
+        } else if task.wait_stream || (task.download > 0.0 && !task.asynchronous) {
+            self.join(task.stream, self.machine.sync_latency, entry);
+        }
+        if task.asynchronous {
+            self.copy_beside(entry, task.stream, Engine::Down, task.download);
+        } else {
+            self.copy(entry, task.stream, Engine::Down, task.download);
         }
         self.host(entry, Slot::Host, task.on_host);
-        self.copy(entry, task.upload_after);
+        self.copy(entry, task.stream, Engine::Up, task.upload_after);
     }
 }

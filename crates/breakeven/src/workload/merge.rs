@@ -45,6 +45,7 @@ impl Merge {
             Workload { program: parent.program.clone(), format: parent.format.clone(), ..Workload::default() };
         whole.program.processes = 0;
         whole.program.peak_bytes = 0;
+        whole.program.device_peak_bytes = 0;
         // Markers already count from the parent's start.
         parent.program.start_unix_ms = whole.program.start_unix_ms;
         let mut all = Self { whole, sites: BTreeMap::new(), entries: BTreeMap::new() };
@@ -84,6 +85,7 @@ impl Merge {
         let program = &mut self.whole.program;
         program.processes = program.processes.saturating_add(part.program.processes);
         program.peak_bytes = program.peak_bytes.saturating_add(part.program.peak_bytes);
+        program.device_peak_bytes = program.device_peak_bytes.saturating_add(part.program.device_peak_bytes);
         for (package, version) in part.program.versions {
             program.versions.entry(package).or_insert(version);
         }

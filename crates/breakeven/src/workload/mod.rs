@@ -116,6 +116,9 @@ pub struct Program {
     /// The largest sum of live array buffers, bytes.
     #[serde(default)]
     pub peak_bytes: u64,
+    /// The same in the memory of the device, where the program itself uses a GPU library, bytes.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub device_peak_bytes: u64,
     /// The CPU it ran on, as the system names it.
     #[serde(default)]
     pub cpu: String,
@@ -211,10 +214,10 @@ pub struct Entry {
     /// Forward, backward or optimizer, where the framework says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
-    /// Device the script itself asked for: `cuda:0`.
+    /// Device the script itself asked for: `cuda:0`. What has one is estimated as it is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
-    /// Stream, where the script itself uses them.
+    /// Stream, where the script itself uses them; absent is the default stream, and for `Synchronise` the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<u32>,
     /// Thread that ran it, where there is more than one.

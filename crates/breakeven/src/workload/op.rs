@@ -138,17 +138,22 @@ pub enum Op {
     Dataframe { kind: Dataframe, rows: u64, columns: u64, out_rows: u64 },
     /// `ranks` devices exchange `bytes` each.
     Collective { kind: Collective, bytes: u64, ranks: u64 },
-    /// A copy between host and device that the program itself asked for.
+    /// A copy between host and device that the program itself asked for. `asynchronous`: the host does not wait for
+    /// it, which the hardware can do only from and to page-locked (`pinned`) memory.
     Transfer {
         direction: Direction,
         bytes: u64,
         #[serde(default)]
         pinned: bool,
+        #[serde(default)]
+        asynchronous: bool,
     },
     /// The host reads `bytes` of a result (`float(a)`, `print(a)`, `if a:`): a device-to-host copy and a wait.
     HostRead { bytes: u64 },
-    /// The host waits for the device.
+    /// The host waits for the device, or for one stream of it.
     Synchronise,
+    /// A stream waits for what all other streams have been given until now; the host goes on.
+    StreamWait,
     /// A view, a reshape, a slice: dispatch on the host, no kernel.
     View,
     /// Array work on the host that has no family and never will: text parsing, file reading, object arrays.
@@ -214,7 +219,7 @@ families! {
     Rowwise "rowwise", Scan "scan", Sort "sort", Gather "gather", Scatter "scatter", Copy "copy", Fft "fft",
     Factor "factor", Sparse "sparse", Random "random", Window "window", Embedding "embedding",
     Dataframe "dataframe", Collective "collective", Transfer "transfer", HostRead "host_read",
-    Synchronise "synchronise", View "view", HostOnly "host_only", Opaque "opaque",
+    Synchronise "synchronise", StreamWait "stream_wait", View "view", HostOnly "host_only", Opaque "opaque",
 }
 
 impl Op {
@@ -243,6 +248,7 @@ impl Op {
             Self::Transfer { .. } => Family::Transfer,
             Self::HostRead { .. } => Family::HostRead,
             Self::Synchronise => Family::Synchronise,
+            Self::StreamWait => Family::StreamWait,
             Self::View => Family::View,
             Self::HostOnly => Family::HostOnly,
             Self::Opaque => Family::Opaque,

@@ -81,13 +81,11 @@ pub(crate) fn ops() -> impl Strategy<Value = Op> {
             out_rows
         }),
         (select(Collective::ALL), d(), d()).prop_map(|(kind, bytes, ranks)| Op::Collective { kind, bytes, ranks }),
-        (select(Direction::ALL), d(), any::<bool>()).prop_map(|(direction, bytes, pinned)| Op::Transfer {
-            direction,
-            bytes,
-            pinned
-        }),
+        (select(Direction::ALL), d(), any::<bool>(), any::<bool>()).prop_map(
+            |(direction, bytes, pinned, asynchronous)| Op::Transfer { direction, bytes, pinned, asynchronous }
+        ),
         d().prop_map(|bytes| Op::HostRead { bytes }),
-        select(vec![Op::Synchronise, Op::View, Op::HostOnly, Op::Opaque]),
+        select(vec![Op::Synchronise, Op::StreamWait, Op::View, Op::HostOnly, Op::Opaque]),
     ]
 }
 

@@ -90,7 +90,7 @@ impl Op {
             }
             Self::Collective { kind, bytes, ranks } => host::collective(kind, f(bytes), f(ranks), s),
             Self::Transfer { bytes, .. } | Self::HostRead { bytes } => host::moved(f(bytes)),
-            Self::Synchronise | Self::View | Self::HostOnly | Self::Opaque => Need::NOTHING,
+            Self::Synchronise | Self::StreamWait | Self::View | Self::HostOnly | Self::Opaque => Need::NOTHING,
         }
     }
 }

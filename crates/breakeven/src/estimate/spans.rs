@@ -1,0 +1,116 @@
+//! What the script's own clocks would show on a GPU: a span between two reads of a clock, and what lies in it.
+
+use super::Note;
+use super::gpu::Question;
+use super::plan::Plan;
+use crate::report::words;
+use crate::timeline::{Compact, Task, host_time, simulate};
+use crate::workload::{Marker, Sequence, order};
+use std::collections::BTreeSet;
+
+/// Ops that are looked at; a clock read after so many says nothing new.
+const MOST_OPS: usize = 1_000_000;
+/// Spans that are told of, each code apart.
+const MOST_NOTES: usize = 3;
+
+/// What lies between two reads of the same clock.
+#[derive(Default)]
+struct Span {
+    order: Sequence,
+    /// It hands work to the device.
+    kernels: bool,
+    /// The host has waited since.
+    waited: bool,
+    /// It copies.
+    copies: bool,
+    /// Nothing ran on the device before.
+    first: bool,
+}
+
+/// Notes on spans of a program that uses a GPU library itself.
+pub(super) fn notes(q: &Question, plan: &Plan) -> Vec<Note> {
+    let (mut unwaited, mut partial) = (Vec::new(), Vec::new());
+    let mut told = BTreeSet::new();
+    for (from, to, span) in spans(q, plan) {
+        if !span.kernels || !told.insert((from.site, to.site)) {
+            continue;
+        }
+        let order = Compact::new(&span.order.clone().finish());
+        let shown = host_time(&plan.tasks, &order, q.port.machine());
+        let takes = simulate(&plan.tasks, &order, q.port.machine(), &mut ()).total();
+        let place = place(q, from, to);
+        if !span.waited {
+            unwaited.push(Note::new(
+                "timer-without-wait",
+                format!(
+                    "the clock of {place} is stopped without waiting for the GPU: it would show about {}, the work \
+                     takes about {}; synchronise before reading it",
+                    words::seconds(shown),
+                    words::seconds(takes)
+                ),
+            ));
+        }
+        let copies = (!span.copies && plan.h2d_bytes + plan.d2h_bytes > 0.0).then(|| {
+            let bytes = |b| words::bytes(b);
+            format!("leaves out the copies ({} to the GPU, {} back)", bytes(plan.h2d_bytes), bytes(plan.d2h_bytes))
+        });
+        let set_up = (span.first && q.first_use.p50 > 0.0)
+            .then(|| format!("includes set-up at first use (about {}, assumed)", words::seconds(q.first_use.p50)));
+        let parts: Vec<String> = [copies, set_up].into_iter().flatten().collect();
+        if !parts.is_empty() {
+            let text = format!(
+                "on a GPU the time that {place} takes {}; without set-up it would show about {}",
+                parts.join(" and "),
+                words::seconds(shown)
+            );
+            partial.push(Note::new("timed-span", text));
+        }
+    }
+    unwaited.truncate(MOST_NOTES);
+    partial.truncate(MOST_NOTES);
+    unwaited.extend(partial);
+    unwaited
+}
+
+fn place(q: &Question, from: &Marker, to: &Marker) -> String {
+    let site = |marker: &Marker| q.workload.sites.get(marker.site as usize).map_or(("?", 0), |s| (&s.file, s.line));
+    let ((file, first), (_, last)) = (site(from), site(to));
+    let name = file.rsplit('/').next().unwrap_or(file);
+    format!("{}:{}–{}", words::printable(name, 80), first.min(last), first.max(last))
+}
+
+/// Every pair of reads of the same clock that follow each other.
+fn spans<'a>(q: &Question<'a>, plan: &Plan) -> Vec<(&'a Marker, &'a Marker, Span)> {
+    let markers = &q.workload.markers;
+    let pairs: Vec<(&Marker, &Marker)> =
+        markers.windows(2).map(|pair| (&pair[0], &pair[1])).filter(|(a, b)| a.clock == b.clock).collect();
+    let mut ops = order::expand(&q.workload.order).take(MOST_OPS).enumerate().peekable();
+    let mut found = Vec::new();
+    let mut device_used = false;
+    for (from, to) in pairs {
+        while let Some((_, entry)) = ops.next_if(|(at, _)| (*at as u64) < from.position) {
+            device_used |= plan.tasks[entry as usize].device > 0.0;
+        }
+        let mut span = Span { first: !device_used, ..Span::default() };
+        while let Some((_, entry)) = ops.next_if(|(at, _)| (*at as u64) < to.position) {
+            span.order.push(entry);
+            span.see(&plan.tasks[entry as usize]);
+        }
+        device_used |= span.kernels;
+        if ops.peek().is_some() || to.position < MOST_OPS as u64 {
+            found.push((from, to, span));
+        }
+    }
+    found
+}
+
+impl Span {
+    fn see(&mut self, task: &Task) {
+        if task.device > 0.0 {
+            (self.kernels, self.waited) = (true, false);
+        }
+        let reads_back = task.download > 0.0 && !task.asynchronous;
+        self.copies |= task.upload + task.download > 0.0;
+        self.waited |= task.wait || task.wait_stream || reads_back;
+    }
+}

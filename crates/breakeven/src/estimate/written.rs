@@ -1,0 +1,109 @@
+//! What a program that uses a GPU library itself comes to.
+
+use super::{Estimate, Note};
+use crate::answer::answer_request;
+use crate::request::{Options, Request};
+use crate::workload::Workload;
+use serde_json::{Value, json};
+
+/// Two copies in, a product, a wait, a copy out, between two reads of a clock or around them.
+fn classic(waits: bool) -> Value {
+    let entry = |name: &str, op: Value, cpu_ms: u64| {
+        json!({"site": 0, "name": name, "op": op, "dtype": "f64", "count": 1, "device": "cuda:0",
+            "cpu_ns": cpu_ms * 1_000_000, "gap_ns": 1000})
+    };
+    let copy = |direction: &str| json!({"transfer": {"direction": direction, "bytes": 32_000_000}});
+    let mut into = entry("cupy.asarray", copy("h2d"), 10);
+    into["count"] = json!(2);
+    let mut ops = vec![
+        into,
+        entry("cupy.dot", json!({"matmul": {"m": 2000, "n": 2000, "k": 2000}}), 400),
+        entry("cupy.cuda.Stream.synchronize", json!("synchronise"), 0),
+        entry("cupy.asnumpy", copy("d2h"), 5),
+    ];
+    let mut order = vec![0, 0, 1, 2, 3];
+    if !waits {
+        ops.remove(2);
+        order = vec![0, 0, 1, 2];
+    }
+    let marker = |line: u32, position: usize| json!({"clock": "time.perf_counter", "site": line, "position": position, "at_ns": 5});
+    json!({
+        "format": "breakeven.workload/1",
+        "program": {"name": "classic.py", "wall_ns": 600_000_000, "device_peak_bytes": 96_000_000, "exit": {"code": 0}},
+        "sites": [{"file": "classic.py", "line": 3}, {"file": "/home/me/classic.py", "line": 8},
+            {"file": "/home/me/classic.py", "line": 11}],
+        "ops": ops, "order": order,
+        "markers": [marker(1, 2), marker(2, if waits { 4 } else { 3 })],
+    })
+}
+
+fn estimate(workload: &Value, options: Options) -> crate::Result<Estimate> {
+    let workload = Workload::from_json(workload.to_string().as_bytes())?;
+    let options = Options { gpu: vec!["rtx-4090".to_owned()], ..options };
+    answer_request(&Request { workload: Some(Box::new(workload)), options, ..Request::default() })
+}
+
+fn note<'a>(e: &'a Estimate, code: &str) -> Option<&'a Note> {
+    e.notes.iter().find(|note| note.code == code)
+}
+
+#[test]
+fn copies_and_waits_are_those_of_the_program() {
+    let e = estimate(&classic(true), Options::default()).unwrap();
+    let w = &e.workload;
+    assert_eq!((w.h2d_bytes, w.d2h_bytes), (Some(64_000_000.0), Some(32_000_000.0)));
+    assert_eq!((w.h2d_copies, w.d2h_copies, w.synchronisations, w.launches), (Some(2), Some(1), Some(1), 1));
+    assert_eq!((w.peak_bytes, e.estimates[0].policy.as_str()), (Some(96_000_000.0), "as-written"));
+    assert_eq!(e.estimates[0].naive_time_s, None);
+    assert!(note(&e, "as-written").is_some_and(|n| n.text.contains("uses cupy")));
+    let g = &e.estimates[0];
+    let parts = g.breakdown_s.unwrap();
+    assert!((parts.total() / g.time_s.unwrap().p50 - 1.0).abs() < 1e-12);
+    assert!(parts.transfer > 3.2e7 * 3.0 / 32e9, "{parts:?}");
+}
+
+#[test]
+fn the_timed_span_leaves_out_the_copies_and_takes_in_the_set_up() {
+    let e = estimate(&classic(true), Options::default()).unwrap();
+    let text = &note(&e, "timed-span").unwrap().text;
+    assert!(text.contains("classic.py:8–11 takes leaves out the copies (64 MB to the GPU, 32 MB back)"), "{text}");
+    assert!(text.contains("includes set-up at first use"), "{text}");
+    assert!(note(&e, "timer-without-wait").is_none());
+}
+
+#[test]
+fn a_clock_stopped_while_the_gpu_works_is_told() {
+    let e = estimate(&classic(false), Options::default()).unwrap();
+    let text = &note(&e, "timer-without-wait").unwrap().text;
+    assert!(text.contains("classic.py:8–11") && text.contains("without waiting"), "{text}");
+    assert_eq!(e.workload.synchronisations, Some(0));
+}
+
+#[test]
+fn no_other_policy_fits_and_this_one_fits_no_other_program() {
+    let asked = |workload: &Value, policy: Option<&str>, port: Option<&str>| {
+        let options =
+            Options { policy: policy.map(str::to_owned), port: port.map(str::to_owned), ..Options::default() };
+        estimate(workload, options).map(|e| e.estimates[0].policy.clone()).map_err(|e| e.code)
+    };
+    let written = classic(true);
+    let mut plain = written.clone();
+    plain["ops"].as_array_mut().unwrap().iter_mut().for_each(|op| {
+        op.as_object_mut().unwrap().remove("device");
+    });
+    assert_eq!(asked(&written, Some("as-written"), None), Ok("as-written".to_owned()));
+    assert_eq!(asked(&written, None, Some("as-written")), Ok("as-written".to_owned()));
+    assert_eq!(asked(&written, Some("naive"), None), Err("written-for-a-gpu".into()));
+    assert_eq!(asked(&plain, None, Some("as-written")), Err("not-written-for-a-gpu".into()));
+    assert_eq!(asked(&plain, None, None), Ok("resident".to_owned()));
+    assert_eq!(asked(&plain, Some("fast"), None), Err("unknown-policy".into()));
+}
+
+#[test]
+fn what_has_no_device_stays_on_the_host() {
+    let mut mixed = classic(true);
+    mixed["ops"][1].as_object_mut().unwrap().remove("device");
+    let e = estimate(&mixed, Options::default()).unwrap();
+    assert_eq!(e.workload.launches, 0);
+    assert!(e.estimates[0].breakdown_s.unwrap().host > 0.4);
+}
