@@ -7,7 +7,7 @@ CARGO := cargo
 SOURCES := $(shell find crates python/breakeven python/breakeven.pth pyproject.toml setup.py Cargo.toml Cargo.lock \
 	-type f -not -path '*/target/*' -not -name '*.pyc' -not -name '*.so')
 
-.PHONY: help demo test test-rust test-python test-all matrix digits numpy-own fuzz
+.PHONY: help demo test test-rust test-python test-all matrix digits wasm page numpy-own fuzz
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -30,8 +30,9 @@ test-python: $(VENV)/.installed
 	$(BIN)/python -m mypy.stubtest breakeven._native
 	$(BIN)/python -m pytest
 
-## make test-all  every Python and NumPy of the matrix, the same digits on wasm, NumPy's own tests recorded, a longer fuzz
-test-all: matrix digits numpy-own
+## make test-all  every Python and NumPy of the matrix, the engine on wasm, the page in a browser, NumPy's own tests
+##                recorded, a longer fuzz
+test-all: matrix digits wasm page numpy-own
 	$(MAKE) fuzz SECONDS_EACH=120
 
 matrix:
@@ -40,6 +41,16 @@ matrix:
 digits:
 	$(CARGO) xtask wasm-digits
 	$(CARGO) xtask web --check
+
+# The engine's own tests on wasm; the digits above compare its answers.
+wasm: export CARGO_TARGET_WASM32_WASIP1_RUNNER = $(CURDIR)/$(BIN)/python $(CURDIR)/.ci/wasi.py
+wasm: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet "wasmtime>=50"
+	$(CARGO) test -p breakeven --target wasm32-wasip1 --lib --tests
+
+page: digits
+	@if command -v "$${CHROMIUM:-/usr/bin/chromium}" >/dev/null; then cd web && npm test; \
+	else echo "page: SKIPPED, there is no Chromium at /usr/bin/chromium; CHROMIUM=… names another"; fi
 
 numpy-own: $(VENV)/.installed
 	$(BIN)/python .ci/numpy_own.py
