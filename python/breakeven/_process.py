@@ -18,6 +18,8 @@ RECORDER = "BREAKEVEN_RECORDER"
 HOOKS = "BREAKEVEN_HOOKS"
 
 _prepared = False
+_imported = 0
+_versions: dict[str, str] = {}
 
 #: A crash or a kill loses at most so much.
 _FLUSH_SECONDS = 0.5
@@ -73,6 +75,7 @@ def begin(kind: str) -> None:
 
 def _prepare(kind: str) -> None:
     _native.on_library_code(os.path.dirname(os.path.abspath(__file__)) + os.sep)
+    _imports.after("torch", _torch)
     if kind == "native":
         _imports.after("numpy", _install)
         for name in ("numpy.fft", "numpy.linalg", "numpy.random"):
@@ -92,11 +95,11 @@ def describe(argv: list[str], kind: str) -> None:
     from _json import encode_basestring_ascii as text
 
     name = os.path.basename(argv[0]) if argv and argv[0] not in ("-c", "-m", "") else " ".join(sys.orig_argv[1:3])
-    versions = {"python": ".".join(map(str, sys.version_info[:3]))}
+    _versions["python"] = ".".join(map(str, sys.version_info[:3]))
     fields = {
         "name": text(name),
         "argv": "[" + ",".join(map(text, argv)) + "]",
-        "versions": "{" + ",".join(f"{text(key)}:{text(value)}" for key, value in versions.items()) + "}",
+        "versions": _versions_text(),
         "recorder": text(f"numpy-{kind}"),
         "start_unix_ms": str(time.time_ns() // 1_000_000),
         "cpu": text(_cpu()),
@@ -125,10 +128,27 @@ def _know(_: str, import_ns: int) -> None:
 
 
 def _describe_numpy(import_ns: int) -> None:
-    python = ".".join(map(str, sys.version_info[:3]))
-    numpy = sys.modules["numpy"].__version__
-    versions = f'{{"python": "{python}", "numpy": "{numpy}"}}'
-    _native.set_program(f'{{"versions": {versions}, "startup_ns": {import_ns}}}')
+    add_version("numpy", sys.modules["numpy"].__version__, import_ns)
+
+
+def add_version(package: str, version: str, import_ns: int) -> None:
+    """This package was imported in `import_ns`, which for PyTorch holds that of NumPy."""
+    global _imported
+    _imported = max(_imported, import_ns)
+    _versions[package] = version
+    _native.set_program(f'{{"versions": {_versions_text()}, "startup_ns": {_imported}}}')
+
+
+def _versions_text() -> str:
+    from _json import encode_basestring_ascii as text
+
+    return "{" + ",".join(f"{text(key)}:{text(value)}" for key, value in _versions.items()) + "}"
+
+
+def _torch(module: str, import_ns: int) -> None:
+    from . import _torch as torch
+
+    torch.install(module, import_ns)
 
 
 def _rescan(_: str, __: int) -> None:

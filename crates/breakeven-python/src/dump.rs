@@ -1,8 +1,9 @@
 //! From the table to a workload, and to a file.
 
 use crate::buffers::HOST;
-use crate::event::Recorder;
+use crate::event::{PHASES, Recorder};
 use crate::table::{self, ArrayWord};
+use crate::tensors::ROLES;
 use breakeven::lower::{ArrayRef, Call, Layout, lower};
 use breakeven::workload::{Buffer, Dtype, Entry, FORMAT, Marker, Program, Site, Unseen, Workload};
 use std::collections::BTreeMap;
@@ -41,6 +42,8 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
                 scalar_result: e.scalar_result,
             };
             let lowered = lower(&call);
+            let context = e.context.and_then(|context| recorder.contexts.list.get(context as usize)).cloned();
+            let context = context.unwrap_or_default();
             Entry {
                 site: e.site,
                 name: callee.name.clone(),
@@ -51,13 +54,17 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
                 written_bytes: lowered.written,
                 cpu_ns: ns(e.own_ticks),
                 // The hook itself runs between two calls; it is no time of the script's.
-                gap_ns: ns(e.gap_ticks).saturating_sub((e.count as f64 * recorder.hook_ns) as u64),
+                // That of tensor ops is known and left out already.
+                gap_ns: match e.context {
+                    None => ns(e.gap_ticks).saturating_sub((e.count as f64 * recorder.hook_ns) as u64),
+                    Some(_) => ns(e.gap_ticks),
+                },
                 host_input_bytes: e.host_input_bytes,
                 host_input_count: e.host_input_count,
                 kernels: 0,
-                phase: None,
-                device: recorder.tags.get(e.tag).map(|(device, _)| device.clone()),
-                stream: recorder.tags.get(e.tag).and_then(|&(_, stream)| stream),
+                phase: context.phase.map(|phase| PHASES[usize::from(phase)].1),
+                device: context.device.or_else(|| recorder.tags.get(e.tag).map(|(device, _)| device.clone())),
+                stream: context.stream.or_else(|| recorder.tags.get(e.tag).and_then(|&(_, stream)| stream)),
                 thread: threads.then_some(e.thread),
                 pid: None,
                 rank: None,
@@ -69,7 +76,7 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
         .collect();
     Workload {
         format: FORMAT.to_owned(),
-        program: program(recorder, ns(wall_ticks), ns(recorder.idle_ticks)),
+        program: program(recorder, ns(wall_ticks), ns(recorder.idle_ticks), ns(recorder.told_ticks)),
         sites: with_text(recorder.sites.list()),
         ops,
         order: recorder.order.clone().finish(),
@@ -88,24 +95,46 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
     }
 }
 
-fn program(recorder: &Recorder, wall_ns: u64, idle_ns: u64) -> Program {
+fn program(recorder: &Recorder, wall_ns: u64, idle_ns: u64, told_ns: u64) -> Program {
     let mut fields = recorder.program.clone();
     fields.entry("name").or_insert_with(|| "".into());
     fields.entry("wall_ns").or_insert(wall_ns.into());
     // `set_program` has checked that the fields fit.
     let program: Program = serde_json::from_value(fields.into()).unwrap_or_default();
+    let entries = recorder.table.entries().iter();
+    let tensor_events: u64 = entries.filter(|e| e.context.is_some()).map(|e| e.count).sum();
+    let hooked = recorder.events.saturating_sub(tensor_events) as f64 * recorder.hook_ns;
+    let (tensor_bytes, peak_roles) = recorder.tensors.peak();
     Program {
         events: recorder.events,
-        hook_ns: recorder.hook_ns,
+        // The mean over all events, of which those counted without being watched cost nothing.
+        hook_ns: if told_ns == 0 {
+            recorder.hook_ns
+        } else {
+            (hooked + told_ns as f64) / recorder.events.max(1) as f64
+        },
         idle_ns: program.idle_ns.saturating_add(idle_ns),
-        peak_bytes: recorder.buffers.peak_bytes(),
-        device_peak_bytes: recorder.device_peak_bytes,
+        peak_bytes: recorder.buffers.peak_bytes().max(tensor_bytes),
+        device_peak_bytes: recorder.device_peak_bytes.max(if recorder.pretends { tensor_bytes } else { 0 }),
+        peak_roles,
+        sampling: recorder.steps.sampling(),
         ..program
     }
 }
 
 fn buffers(recorder: &Recorder) -> Vec<Buffer> {
     let groups = recorder.buffers.groups().iter();
+    let of_tensors = recorder.tensors.groups().into_iter().map(|((producer, _, role), g)| Buffer {
+        producer: (producer != HOST).then_some(producer),
+        bytes: g.bytes,
+        count: g.count,
+        peak_live: g.peak_live,
+        first_use: g.first_use,
+        last_use: g.last_use,
+        host_touches: g.host_touches,
+        role: Some(ROLES[role].to_owned()),
+        pinned: false,
+    });
     groups
         .map(|g| Buffer {
             producer: (g.producer != HOST).then_some(g.producer),
@@ -118,6 +147,7 @@ fn buffers(recorder: &Recorder) -> Vec<Buffer> {
             role: None,
             pinned: false,
         })
+        .chain(of_tensors)
         .collect()
 }
 
@@ -129,10 +159,15 @@ fn array_ref(array: ArrayWord, dims: &[u64]) -> ArrayRef {
         layout: match array {
             ArrayWord { c_contiguous: true, .. } => Layout::C,
             ArrayWord { f_contiguous: true, .. } => Layout::F,
+            ArrayWord { channels_last: true, .. } => Layout::ChannelsLast,
             _ => Layout::Strided,
         },
     }
 }
+
+/// Types that NumPy has no number for.
+const BFLOAT16: u8 = 200;
+const FLOAT8: u8 = 201;
 
 /// The type with NumPy's type number (`NPY_TYPES`), whose C integers differ in size between platforms.
 fn dtype(type_num: u8, itemsize: u32) -> Dtype {
@@ -151,6 +186,8 @@ fn dtype(type_num: u8, itemsize: u32) -> Dtype {
         (12, _) => Dtype::F64,
         (14, _) => Dtype::C64,
         (15, _) => Dtype::C128,
+        (BFLOAT16, _) => Dtype::Bf16,
+        (FLOAT8, _) => Dtype::F8,
         _ => Dtype::Other,
     }
 }
@@ -169,7 +206,8 @@ fn shapes(arrays: &[(ArrayWord, &[u64])]) -> String {
 
 fn layout(inputs: &[ArrayRef]) -> Option<String> {
     let has = |layout| inputs.iter().any(|a| a.layout == layout);
-    if has(Layout::Strided) { Some("strided".to_owned()) } else { has(Layout::F).then(|| "f".to_owned()) }
+    let named = [(Layout::ChannelsLast, "channels_last"), (Layout::Strided, "strided"), (Layout::F, "f")];
+    named.into_iter().find(|&(layout, _)| has(layout)).map(|(_, name)| name.to_owned())
 }
 
 /// The sites with their source lines, each file read once; lines of files that are gone stay empty.
@@ -221,8 +259,15 @@ mod tests {
     use crate::event::{Memory, Timing};
     use breakeven::workload::Op;
 
-    const DOUBLES: ArrayWord =
-        ArrayWord { type_num: 12, ndim: 2, output: false, c_contiguous: true, f_contiguous: false, itemsize: 8 };
+    const DOUBLES: ArrayWord = ArrayWord {
+        type_num: 12,
+        ndim: 2,
+        output: false,
+        c_contiguous: true,
+        f_contiguous: false,
+        channels_last: false,
+        itemsize: 8,
+    };
 
     fn product(recorder: &mut Recorder, line: u32) {
         let name = recorder.names.intern("numpy.matmul");

@@ -4,9 +4,11 @@
 
 use crate::buffers::Buffers;
 use crate::names::{Kind, Names};
+use crate::steps::{Run, Steps};
 use crate::table::{ArrayWord, HEAD, LAST_TAG, Table, tag, what_word};
-use breakeven::workload::Site;
+use crate::tensors::Ledger;
 use breakeven::workload::sequence::Sequence;
+use breakeven::workload::{Phase, Site};
 use std::collections::BTreeMap;
 
 /// Arrays of one call whose shapes are kept; the memory of the others still counts.
@@ -92,6 +94,11 @@ impl Call {
         self.host_writes = true;
     }
 
+    /// The last word of the place is a context.
+    pub(crate) fn in_context(&mut self) {
+        self.words[0] |= crate::table::IN_CONTEXT;
+    }
+
     /// Whether the result is a scalar.
     #[inline]
     pub(crate) fn has_scalar_result(&self) -> bool {
@@ -149,7 +156,7 @@ pub(crate) struct Thread {
 }
 
 /// The time of one event, ticks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Timing {
     /// In the call.
     pub(crate) own: u64,
@@ -208,9 +215,15 @@ impl Thread {
             self.mark_outer();
             return None;
         }
+        Some(self.timing(began, ended, since))
+    }
+
+    /// The time of a call that is not closed yet.
+    #[inline]
+    pub(crate) fn timing(&mut self, began: u64, ended: u64, since: u64) -> Timing {
         let gap = began.saturating_sub(self.last_end.max(since));
         let freeing = std::mem::take(&mut self.freeing).min(gap);
-        Some(Timing { own: ended.saturating_sub(began) + freeing, gap: gap - freeing })
+        Timing { own: ended.saturating_sub(began) + freeing, gap: gap - freeing }
     }
 
     /// A large array was freed in `ticks`. Between calls that is part of what array work costs on this machine and
@@ -272,18 +285,20 @@ impl Tags {
         self.0.get(usize::from(tag).checked_sub(1)?)
     }
 }
+/// File, line, function, library function, module path.
+type SiteKey = (String, u32, String, Option<String>, Option<String>);
 
 /// Interned sites.
 #[derive(Debug, Default)]
 pub(crate) struct Sites {
     list: Vec<Site>,
-    index: BTreeMap<(String, u32, String, Option<String>), u32>,
+    index: BTreeMap<SiteKey, u32>,
 }
 
 impl Sites {
     /// The index of a site, the same for the same place.
     pub(crate) fn intern(&mut self, site: Site) -> u32 {
-        let key = (site.file.clone(), site.line, site.function.clone(), site.via.clone());
+        let key = (site.file.clone(), site.line, site.function.clone(), site.via.clone(), site.module.clone());
         let fresh = self.list.len() as u32;
         let index = *self.index.entry(key).or_insert(fresh);
         if index == fresh {
@@ -298,6 +313,58 @@ impl Sites {
     }
 }
 
+/// What an op of a framework is told apart by besides its place.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Context {
+    /// Part of a training step, as an index into [`PHASES`].
+    pub(crate) phase: Option<u8>,
+    /// `cuda:0`, where the script asked for it.
+    pub(crate) device: Option<String>,
+    /// See `breakeven::workload::Entry::stream`.
+    pub(crate) stream: Option<u32>,
+    /// `encoder.layer.3.attention`.
+    pub(crate) module: Option<String>,
+}
+
+/// Phases by name.
+pub(crate) const PHASES: [(&str, Phase); 4] = [
+    ("forward", Phase::Forward),
+    ("backward", Phase::Backward),
+    ("optimizer", Phase::Optimizer),
+    ("data", Phase::Data),
+];
+
+/// The index of the phase with this name.
+pub(crate) fn phase(name: &str) -> Option<u8> {
+    PHASES.iter().position(|(known, _)| *known == name).map(|i| i as u8)
+}
+
+/// Interned contexts.
+#[derive(Clone, Debug)]
+pub(crate) struct Contexts {
+    /// All of them; the first says nothing.
+    pub(crate) list: Vec<Context>,
+    index: BTreeMap<Context, u32>,
+}
+
+impl Default for Contexts {
+    fn default() -> Self {
+        Self { list: vec![Context::default()], index: [(Context::default(), 0)].into() }
+    }
+}
+
+impl Contexts {
+    /// The index of a context, the same for the same.
+    pub(crate) fn intern(&mut self, context: Context) -> u32 {
+        let fresh = self.list.len() as u32;
+        let index = *self.index.entry(context.clone()).or_insert(fresh);
+        if index == fresh {
+            self.list.push(context);
+        }
+        index
+    }
+}
+
 /// Everything recorded in this process.
 #[derive(Default)]
 pub(crate) struct Recorder {
@@ -307,6 +374,16 @@ pub(crate) struct Recorder {
     pub(crate) table: Table,
     /// Memory.
     pub(crate) buffers: Buffers,
+    /// Memory of tensors.
+    pub(crate) tensors: Ledger,
+    /// What tensor ops are told apart by.
+    pub(crate) contexts: Contexts,
+    /// A GPU that is not there is imitated for PyTorch.
+    pub(crate) pretends: bool,
+    /// Steps of a training loop.
+    pub(crate) steps: Steps,
+    /// Ticks spent on describing tensor ops.
+    pub(crate) told_ticks: u64,
     /// Places.
     pub(crate) sites: Sites,
     /// Entries in the order they ran.
@@ -386,6 +463,65 @@ impl Recorder {
         true
     }
 
+    /// Counts an op on tensors whose storages are listed with whether they are written.
+    pub(crate) fn record_tensors(
+        &mut self,
+        call: &mut Call,
+        timing: Timing,
+        storages: &[(u64, bool)],
+        site: impl FnOnce(&mut Self) -> u32,
+    ) {
+        let position = self.events;
+        let kind = self.names.kind(call.words[0] as u32);
+        let of_host = |tensors: &mut Ledger| match storages.first() {
+            Some(&(id, _)) if kind == Kind::HostReads => !tensors.host_read(id, position),
+            _ => false,
+        };
+        if kind == Kind::Nothing || of_host(&mut self.tensors) {
+            return;
+        }
+        let mut site = Some(site);
+        // The table asks for the place only where it has not seen the key.
+        let mut table = std::mem::take(&mut self.table);
+        let index = table.entry(call.key(), || site.take().map_or(0, |site| site(self)));
+        self.table = table;
+        let mut run = Run { entry: index, own: timing.own, gap: timing.gap, ..Run::default() };
+        for &(id, output) in storages {
+            match kind {
+                Kind::Op | Kind::HostMakes if output => {
+                    self.tensors.written(id, index, kind == Kind::HostMakes, position);
+                }
+                Kind::Op => {
+                    let missing = self.tensors.read(id, position);
+                    run.host_input_bytes += missing;
+                    run.host_input_count += u64::from(missing > 0);
+                }
+                _ => {}
+            }
+        }
+        self.ran(run);
+        self.steps.ran(run);
+    }
+
+    /// Counts one run of an entry.
+    fn ran(&mut self, run: Run) {
+        let entry = self.table.get_mut(run.entry);
+        entry.count += 1;
+        entry.own_ticks += run.own;
+        entry.gap_ticks += run.gap;
+        entry.host_input_bytes += run.host_input_bytes;
+        entry.host_input_count += run.host_input_count;
+        self.order.push(run.entry);
+        self.events += 1;
+    }
+
+    /// Counts the step `back` steps ago once more, spread over `ticks`.
+    pub(crate) fn step_again(&mut self, back: usize, ticks: u64) {
+        for run in self.steps.again(back, ticks) {
+            self.ran(run);
+        }
+    }
+
     /// The script read a clock; `site` is asked for the first [`MAX_MARKERS`] only, the others are counted.
     pub(crate) fn marker(&mut self, clock: &str, now: u64, site: impl FnOnce() -> Option<Site>) {
         if self.markers.len() >= MAX_MARKERS {
@@ -415,12 +551,16 @@ impl Recorder {
             names: old.names,
             tags: old.tags,
             buffers: old.buffers,
+            tensors: old.tensors,
+            contexts: old.contexts,
+            pretends: old.pretends,
             hook_ns: old.hook_ns,
             program: old.program,
             started: now,
             ..Self::default()
         };
         self.buffers.reset();
+        self.tensors.reset();
     }
 }
 
@@ -428,8 +568,15 @@ impl Recorder {
 mod tests {
     use super::*;
 
-    const VECTOR: ArrayWord =
-        ArrayWord { type_num: 12, ndim: 1, output: false, c_contiguous: true, f_contiguous: true, itemsize: 8 };
+    const VECTOR: ArrayWord = ArrayWord {
+        type_num: 12,
+        ndim: 1,
+        output: false,
+        c_contiguous: true,
+        f_contiguous: true,
+        channels_last: false,
+        itemsize: 8,
+    };
 
     fn record(recorder: &mut Recorder, name: &str, arrays: &[(usize, bool)]) -> bool {
         let name = recorder.names.intern(name);

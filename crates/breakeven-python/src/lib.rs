@@ -13,7 +13,9 @@ mod hooks;
 mod named;
 mod names;
 mod selftest;
+mod steps;
 mod table;
+mod tensors;
 
 use pyo3::prelude::*;
 
@@ -32,6 +34,11 @@ mod _native {
     use super::ast::{watch, watched, watched_host, watched_pick, watched_put_back, watched_store};
     #[pymodule_export]
     use super::engine::{answer, report};
+    #[pymodule_export]
+    use super::hooks::torch::{
+        Dispatch, clock_ns, cpu_ns, step_again, step_end, storage_bytes, storage_freed, storage_new, storage_resized,
+        storage_role, tensor_context, tensor_event,
+    };
     #[pymodule_export]
     use super::named::Named;
     #[pymodule_init]

@@ -26,6 +26,8 @@ pub(crate) struct ArrayWord {
     pub(crate) c_contiguous: bool,
     /// Columns (Fortran order) are contiguous.
     pub(crate) f_contiguous: bool,
+    /// Channels are contiguous, then columns, then rows.
+    pub(crate) channels_last: bool,
     /// Bytes of one element.
     pub(crate) itemsize: u32,
 }
@@ -38,6 +40,7 @@ impl ArrayWord {
             | (self.output as u64) << 16
             | (self.c_contiguous as u64) << 17
             | (self.f_contiguous as u64) << 18
+            | (self.channels_last as u64) << 19
             | (self.itemsize as u64) << 32
     }
 
@@ -49,6 +52,7 @@ impl ArrayWord {
             output: word >> 16 & 1 == 1,
             c_contiguous: word >> 17 & 1 == 1,
             f_contiguous: word >> 18 & 1 == 1,
+            channels_last: word >> 19 & 1 == 1,
             itemsize: (word >> 32) as u32,
         }
     }
@@ -76,6 +80,8 @@ pub(crate) struct Entry {
     pub(crate) thread: u32,
     /// `axis`, where the call gave one.
     pub(crate) axis: Option<i32>,
+    /// Index of the context, of ops on tensors.
+    pub(crate) context: Option<u32>,
     /// The result is a scalar.
     pub(crate) scalar_result: bool,
     /// The result has memory of its own, though it could have been a view.
@@ -192,7 +198,8 @@ impl Table {
         let arrays: Box<[u64]> = words[HEAD..].into();
         // Two adds on one line are one entry: the format knows lines, not instructions.
         let fresh = self.entries.len() as u32;
-        let same = [&[words[0], site.into()], &words[HEAD..]].concat();
+        let context = (words[0] & IN_CONTEXT != 0).then_some(words[HEAD - 1] as u32);
+        let same = [&[words[0], site.into(), context.map_or(0, u64::from)], &words[HEAD..]].concat();
         let entry = *self.same.entry(same.into()).or_insert(fresh);
         if entry == fresh {
             self.entries.push(Entry {
@@ -200,6 +207,7 @@ impl Table {
                 site,
                 thread,
                 axis,
+                context,
                 scalar_result,
                 copied,
                 tag: tag(words[0]),
@@ -269,6 +277,9 @@ pub(crate) const fn tag(word: u64) -> u8 {
 /// Bit of the first word: the result has memory of its own, though it could have been a view.
 pub(crate) const COPIED: u64 = 1 << 57;
 
+/// Bit of the first word: the last word of the place is a context.
+pub(crate) const IN_CONTEXT: u64 = 1 << 58;
+
 /// The first word of a key: name, thread, and `axis` where the call gave one.
 #[inline]
 pub(crate) const fn what_word(name: u32, thread: u16, axis: Option<i32>) -> u64 {
@@ -313,6 +324,7 @@ mod tests {
             output: false,
             c_contiguous: true,
             f_contiguous: false,
+            channels_last: false,
             itemsize: 8,
         };
         [&[what_word(name, 0, None), 7, at, 0, array.pack()], dims].concat()

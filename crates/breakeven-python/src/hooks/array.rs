@@ -160,6 +160,7 @@ impl Array {
             output,
             c_contiguous: self.flags & C_CONTIGUOUS != 0,
             f_contiguous: self.flags & F_CONTIGUOUS != 0,
+            channels_last: false,
             itemsize: itemsize.min(u32::MAX.into()) as u32,
         }
     }

@@ -23,6 +23,7 @@ mod scalar;
 mod slots;
 pub(crate) mod state;
 mod time;
+pub(crate) mod torch;
 mod ufunc;
 
 pub(crate) use platform::is_main_interpreter;

@@ -44,6 +44,7 @@ pub(super) unsafe fn read<R>(name: u32, scalar: *mut PyObject, original: impl Fn
             output: false,
             c_contiguous: true,
             f_contiguous: true,
+            channels_last: false,
             itemsize: bytes.clamp(1, 16) as u32,
         };
         call.array(word, &[]);

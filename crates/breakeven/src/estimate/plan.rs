@@ -146,7 +146,7 @@ impl<'a> Port<'a> {
     pub fn new(
         workload: &'a Workload,
         host: &HostTime,
-        profile: &PortProfile,
+        profile: &'static PortProfile,
         host_speed: f64,
         policy: Policy,
     ) -> Self {
@@ -160,12 +160,15 @@ impl<'a> Port<'a> {
                     let (launches, dispatch) = own.written(&entry.name, &entry.op);
                     (place_as_written(entry), launches, dispatch, own.waits(&entry.name, &entry.op))
                 }
-                Policy::Resident | Policy::Naive => (
-                    place(entry, profile),
-                    profile.launches(&entry.name, &entry.op),
-                    profile.dispatch(&entry.name, &entry.op),
-                    profile.waits(&entry.name, &entry.op),
-                ),
+                Policy::Resident | Policy::Naive => {
+                    let own = profile.for_callable(&entry.name);
+                    (
+                        place(entry, own),
+                        own.launches(&entry.name, &entry.op),
+                        own.dispatch(&entry.name, &entry.op),
+                        own.waits(&entry.name, &entry.op),
+                    )
+                }
             };
             if !matches!(place, Place::Host { .. }) {
                 p50 += dispatch.p50 * runs;

@@ -142,7 +142,10 @@ fn profile(workload: &Workload, policy: Policy, options: &Options) -> Result<&'s
         let first = workload.ops.iter().find(|entry| entry.device.is_some());
         return Ok(first.map_or_else(port::cupy, |entry| port::of(&entry.name)));
     }
-    let Some(asked) = options.port.as_deref() else { return Ok(port::cupy()) };
+    let Some(asked) = options.port.as_deref() else {
+        let torch = workload.ops.iter().map(|entry| port::of(&entry.name)).find(|own| own.name != port::cupy().name);
+        return Ok(torch.unwrap_or_else(port::cupy));
+    };
     port::named(asked).ok_or_else(|| {
         Error::new("unknown-port", format!("there is no port profile `{}`", words::printable(asked, 40)))
             .hint("cupy, or as-written for a program that uses a GPU library itself")

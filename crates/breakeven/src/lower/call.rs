@@ -10,6 +10,8 @@ pub enum Layout {
     C,
     /// Columns first, without gaps.
     F,
+    /// Images with their channels first among the axes and last in memory, without gaps.
+    ChannelsLast,
     /// Anything else: a slice with a step, a transpose of part of an array, a broadcast.
     Strided,
 }

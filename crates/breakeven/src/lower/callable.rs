@@ -55,10 +55,11 @@ pub fn numpy_name(name: &str) -> Option<String> {
 }
 
 /// The texts of the table.
-pub(super) const TABLES: [&str; 3] = [
+pub(super) const TABLES: [&str; 4] = [
     include_str!("../../callables/cupy.csv"),
     include_str!("../../callables/numpy.csv"),
     include_str!("../../callables/scipy.csv"),
+    include_str!("../../callables/torch.csv"),
 ];
 
 /// Every row, by name.
@@ -141,7 +142,14 @@ fn module(name: &str) -> &str {
 /// assert_eq!(canonical("numpy.random.mtrand.RandomState.normal"), "numpy.random.RandomState.normal");
 /// assert_eq!(canonical("numpy.add"), "numpy.add");
 /// ```
+///
+/// PyTorch's ops in place (`aten.add_`) and on lists (`aten._foreach_add_`) are those that they repeat.
 pub fn canonical(name: &str) -> Cow<'_, str> {
+    if let Some(op) = name.strip_prefix("aten.") {
+        let op = op.strip_prefix("_foreach_").unwrap_or(op);
+        let op = op.strip_suffix('_').unwrap_or(op);
+        return Cow::Owned(format!("aten.{op}"));
+    }
     // Modules without an underscore that are nevertheless not where users find the name.
     const HIDDEN: [&str; 16] = [
         "core",

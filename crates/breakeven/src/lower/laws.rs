@@ -143,7 +143,8 @@ proptest! {
 fn every_rule_of_the_table_makes_an_op_of_ordinary_arrays() {
     let square = || ArrayRef::new(Dtype::F64, &[8, 8]);
     let (inputs, outputs) = ([square(), square()], [square()]);
-    for c in callables() {
+    // Layers of networks want arrays of their own: `tensor.rs` tries those.
+    for c in callables().iter().filter(|c| !matches!(c.rule, Rule::Tensor(_))) {
         let call = Call { name: &c.name, inputs: &inputs, outputs: &outputs, keywords: &[], scalar_result: false };
         let op = lower(&call).op;
         let expected = matches!(c.rule, Rule::Composite | Rule::Opaque | Rule::SparseProduct);

@@ -30,6 +30,7 @@ mod product;
 mod random;
 mod rule;
 mod sparse;
+mod tensor;
 mod window;
 
 #[cfg(test)]
@@ -42,6 +43,7 @@ pub(crate) use callable::rows;
 pub use callable::{Callable, callable, callables, canonical, numpy_name};
 pub use elementwise::Cost;
 pub use rule::Rule;
+pub use tensor::Form;
 
 use crate::workload::op::Fft;
 use crate::workload::{Dtype, Op};

@@ -3,7 +3,7 @@
 use super::elementwise::{self, Cost};
 use super::product::Product;
 use super::window::Windowed;
-use super::{Call, device, factor, fft, fold, index, product, random, sparse, window};
+use super::{Call, device, factor, fft, fold, index, product, random, sparse, tensor, window};
 use crate::workload::Op;
 use crate::workload::op::{Direction, Factor, Fft, Random, Rowwise, Sort};
 
@@ -70,6 +70,8 @@ pub enum Rule {
     Windowed(Windowed),
     /// A sparse matrix times something.
     SparseProduct,
+    /// A layer, loss or gradient of a tensor framework.
+    Tensor(tensor::Form),
     /// A view: no kernel.
     View,
     /// The host reads values.
@@ -135,6 +137,7 @@ impl Rule {
             "random" => Self::Random(kind(first)?),
             "window" => Self::Windowed(Windowed::parse(first)?),
             "sparse" => Self::SparseProduct,
+            "tensor" => Self::Tensor(tensor::Form::parse(first, second)?),
             "view" => Self::View,
             "host_read" => Self::HostRead,
             "transfer" => Self::Transfer(kind(first)?),
@@ -206,6 +209,7 @@ impl Rule {
             Self::Random(kind) => random::op(kind, call),
             Self::Windowed(form) => window::op(form, call),
             Self::SparseProduct => sparse::op(call),
+            Self::Tensor(form) => tensor::op(form, call),
             Self::View | Self::ViewUnlessCopied | Self::Nothing => Op::View,
             Self::HostRead => Op::HostRead { bytes: call.inputs.first().map_or(0, super::ArrayRef::bytes) },
             Self::Transfer(direction) => device::transfer(direction, call),

@@ -69,22 +69,22 @@ impl Costs {
 mod tests {
     use super::*;
 
-    fn cupy() -> Costs {
-        Costs::parse(include_str!("../../ports/cupy_costs.csv"))
-    }
+    const TEXTS: [&str; 2] = [include_str!("../../ports/cupy_costs.csv"), include_str!("../../ports/torch_costs.csv")];
 
     #[test]
     fn every_row_has_figures_a_basis_and_a_source() {
-        for r in rows(include_str!("../../ports/cupy_costs.csv")) {
-            assert_eq!(r.len(), 6, "{r:?}");
-            assert!(matches!(&r[4], "measured" | "given" | "modelled" | "assumed") && !r[5].is_empty(), "{r:?}");
+        for text in TEXTS {
+            for r in rows(text) {
+                assert_eq!(r.len(), 6, "{r:?}");
+                assert!(matches!(&r[4], "measured" | "given" | "modelled" | "assumed") && !r[5].is_empty(), "{r:?}");
+            }
+            assert_eq!(Costs::parse(text).0.len(), rows(text).count());
         }
-        assert_eq!(cupy().0.len(), rows(include_str!("../../ports/cupy_costs.csv")).count());
     }
 
     #[test]
     fn what_is_assumed_spreads_at_least_threefold() {
-        for (name, t, basis) in cupy().0 {
+        for (name, t, basis) in TEXTS.into_iter().flat_map(|text| Costs::parse(text).0) {
             assert!(0.0 < t.p10 && t.p10 <= t.p50 && t.p50 <= t.p90, "{name}: {t:?}");
             assert!(basis != Basis::Assumed || t.p90 >= 3.0 * t.p10, "{name}: {t:?}");
         }
@@ -118,7 +118,9 @@ mod tests {
             Synchronise,
             View,
         ] {
-            assert!(cupy().dispatch(family).p10 > 0.0, "{family:?}");
+            for text in TEXTS {
+                assert!(Costs::parse(text).dispatch(family).p10 > 0.0, "{family:?}");
+            }
         }
     }
 }

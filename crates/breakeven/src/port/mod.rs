@@ -53,12 +53,20 @@ struct Source {
     costs: &'static str,
 }
 
-const SOURCES: &[Source] = &[Source {
-    name: "cupy",
-    packages: &["cupy", "cupyx", "numpy", "scipy"],
-    table: include_str!("../../ports/cupy.csv"),
-    costs: include_str!("../../ports/cupy_costs.csv"),
-}];
+const SOURCES: &[Source] = &[
+    Source {
+        name: "cupy",
+        packages: &["cupy", "cupyx", "numpy", "scipy"],
+        table: include_str!("../../ports/cupy.csv"),
+        costs: include_str!("../../ports/cupy_costs.csv"),
+    },
+    Source {
+        name: "torch",
+        packages: &["aten", "torch", "torchvision", "c10d", "profiler"],
+        table: include_str!("../../ports/torch.csv"),
+        costs: include_str!("../../ports/torch_costs.csv"),
+    },
+];
 
 fn profiles() -> &'static [PortProfile] {
     static PROFILES: OnceLock<Vec<PortProfile>> = OnceLock::new();
@@ -90,6 +98,12 @@ pub fn of(callable: &str) -> &'static PortProfile {
 }
 
 impl PortProfile {
+    /// The library that one callable of a program goes to: PyTorch's stay PyTorch's whatever NumPy's are ported to.
+    pub fn for_callable(&'static self, callable: &str) -> &'static Self {
+        let own = of(callable);
+        if own.name == cupy().name { self } else { own }
+    }
+
     /// What becomes of a callable. A name that the table does not have stays on the host.
     pub fn counterpart(&self, name: &str) -> Counterpart<'_> {
         self.table.counterpart(name).or_else(|| self.table.counterpart(&canonical(name))).unwrap_or(NOT_LISTED)
@@ -182,11 +196,12 @@ mod tests {
 
     #[test]
     fn every_callable_has_a_counterpart_or_a_reason() {
-        let ported = |name: &str| name.starts_with("numpy.") || name.starts_with("scipy.");
+        let ported =
+            |name: &str| ["numpy.", "scipy.", "aten.", "torch."].iter().any(|package| name.starts_with(package));
         let unlisted: Vec<_> = callables()
             .iter()
             .filter(|c| ported(&c.name))
-            .filter(|c| cupy().counterpart(&c.name) == NOT_LISTED)
+            .filter(|c| of(&c.name).counterpart(&c.name) == NOT_LISTED)
             .map(|c| &c.name)
             .collect();
         assert!(unlisted.is_empty(), "{unlisted:?}");
@@ -194,7 +209,7 @@ mod tests {
 
     #[test]
     fn every_row_names_a_callable() {
-        for name in cupy().table.names() {
+        for name in profiles().iter().flat_map(|profile| profile.table.names()) {
             assert!(crate::lower::callable(name).is_some_and(|c| c.name == name), "{name}");
         }
     }

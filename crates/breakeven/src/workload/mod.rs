@@ -119,6 +119,9 @@ pub struct Program {
     /// The same in the memory of the device, where the program itself uses a GPU library, bytes.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub device_peak_bytes: u64,
+    /// What that memory was for: bytes by role, as in [`Buffer::role`].
+    #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
+    pub peak_roles: std::collections::BTreeMap<String, u64>,
     /// The CPU it ran on, as the system names it.
     #[serde(default)]
     pub cpu: String,
@@ -241,7 +244,7 @@ fn is_zero(n: &u64) -> bool {
     *n == 0
 }
 
-/// Part of a training step.
+/// Part of a training step; `Data` is the loading of its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -249,6 +252,7 @@ pub enum Phase {
     Forward,
     Backward,
     Optimizer,
+    Data,
 }
 
 /// A group of array buffers.
@@ -273,7 +277,7 @@ pub struct Buffer {
     /// How often the host read or changed one.
     #[serde(default)]
     pub host_touches: u64,
-    /// parameter, gradient, optimizer state, activation, input.
+    /// parameter, gradient, optimizer state, activation, input, temporary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
     /// In page-locked memory.

@@ -1,0 +1,226 @@
+//! PyTorch's ops as its dispatch mode hands them over, and the callable that stands in that place.
+
+use super::state::{self, State, with_thread};
+use super::{clock, frames};
+use crate::event::{Context, Timing};
+use crate::table::ArrayWord;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// The `__torch_dispatch__` of a mode: runs the op and tells `after(func, args, kwargs, result, own, gap)`.
+///
+/// It has no Python frame: a warning of the op points at the line that it would point at without us, and a traceback
+/// shows nothing of ours.
+#[pyclass(frozen, module = "breakeven._native")]
+pub(crate) struct Dispatch {
+    after: Py<PyAny>,
+    failed: AtomicBool,
+}
+
+#[pymethods]
+impl Dispatch {
+    #[new]
+    fn new(after: Py<PyAny>) -> Self {
+        Self { after, failed: AtomicBool::new(false) }
+    }
+
+    #[pyo3(signature = (_mode, func, _types, args = None, kwargs = None))]
+    fn __call__<'py>(
+        &self,
+        _mode: &Bound<'py, PyAny>,
+        func: &Bound<'py, PyAny>,
+        _types: &Bound<'py, PyAny>,
+        args: Option<Bound<'py, PyTuple>>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = func.py();
+        let op = func.getattr("_op").unwrap_or_else(|_| func.clone());
+        let args = args.unwrap_or_else(|| PyTuple::empty(py));
+        if !state::recording() || with_thread(|thread| thread.enter(true)) != Some(true) {
+            return op.call(&args, kwargs);
+        }
+        let began = clock::now();
+        let result = op.call(&args, kwargs);
+        let ended = clock::now();
+        // What the report itself calls is none of the script's: the call stays closed until it has been told.
+        if let Ok(result) = &result {
+            let timing = with_thread(|thread| thread.timing(began, ended, state::since())).unwrap_or_default();
+            let told = self.after.bind(py).call1((func, &args, kwargs, result, timing.own, timing.gap));
+            if let Err(error) = told
+                && !self.failed.swap(true, Relaxed)
+            {
+                let text = format!("some PyTorch calls could not be described: {error}");
+                state::with(py, |state| state.recorder.unseen("hook-failed", &text, 0));
+            }
+        }
+        with_thread(|thread| thread.leave(began, ended, state::since()));
+        let now = clock::now();
+        with_thread(|thread| thread.recorded(now, false));
+        state::with(py, |state| {
+            state.recorder.told_ticks += now.saturating_sub(ended);
+            state.flush_if_due(now);
+        });
+        result
+    }
+
+    /// As a function does: PyTorch wants a bound method.
+    fn __get__<'py>(
+        slf: &Bound<'py, Self>,
+        instance: Option<&Bound<'py, PyAny>>,
+        _owner: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match instance {
+            None => Ok(slf.clone().into_any()),
+            Some(instance) => slf.py().import("types")?.getattr("MethodType")?.call1((slf, instance)),
+        }
+    }
+}
+
+/// Instead of a layout: memory that is used, and no array.
+const MEMORY_ONLY: u8 = 255;
+
+/// Type number, bytes of an element, layout (0 rows first, 1 columns first, 2 strided, 3 channels last), dims, storage
+/// (0 for none).
+pub(crate) type Described = (u8, u32, u8, Vec<isize>, u64);
+
+fn array(described: &Described, output: bool) -> ArrayWord {
+    let &(type_num, itemsize, layout, ref dims, _) = described;
+    ArrayWord {
+        type_num,
+        ndim: dims.len().min(64) as u8,
+        output,
+        c_contiguous: layout == 0,
+        f_contiguous: layout == 1,
+        channels_last: layout == 3,
+        itemsize,
+    }
+}
+
+/// One op on tensors.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "one call from Python an event, by position")]
+pub(crate) fn tensor_event(
+    py: Python<'_>,
+    name: &str,
+    inputs: Vec<Described>,
+    outputs: Vec<Described>,
+    keywords: Vec<(String, String)>,
+    context: u32,
+    own: u64,
+    gap: u64,
+) {
+    let thread = with_thread(|thread| thread.id).unwrap_or_default();
+    state::with(py, |state| {
+        let State { recorder, codes, call, .. } = state;
+        // SAFETY: `py` proves that the lock is held.
+        let Some([user, at, _]) = (unsafe { frames::place(codes) }) else { return };
+        let name = recorder.names.intern_with(name, keywords);
+        call.begin(name, thread, [user, at, context.into()]);
+        call.in_context();
+        let mut storages = Vec::with_capacity(inputs.len() + outputs.len());
+        for (list, output) in [(&inputs, false), (&outputs, true)] {
+            for described in list {
+                if described.2 != MEMORY_ONLY {
+                    call.array(array(described, output), &described.3[..described.3.len().min(64)]);
+                }
+                storages.push((described.4, output));
+            }
+        }
+        recorder.record_tensors(call, Timing { own, gap }, &storages, |recorder| {
+            let module = recorder.contexts.list[context as usize].module.clone();
+            let site = breakeven::workload::Site { module, ..frames::site(py, codes) };
+            recorder.sites.intern(site)
+        });
+    });
+}
+
+/// The number of what an op is told apart by besides its place.
+#[pyfunction]
+#[pyo3(signature = (phase=None, device=None, stream=None, module=None))]
+pub(crate) fn tensor_context(
+    py: Python<'_>,
+    phase: Option<&str>,
+    device: Option<String>,
+    stream: Option<u32>,
+    module: Option<String>,
+) -> u32 {
+    let context = Context { phase: phase.and_then(crate::event::phase), device, stream, module };
+    state::with(py, |state| state.recorder.contexts.intern(context)).unwrap_or_default()
+}
+
+/// A storage; its number.
+#[pyfunction]
+pub(crate) fn storage_new(py: Python<'_>, bytes: u64, role: usize, host: bool, made: bool) -> u64 {
+    state::with(py, |state| state.recorder.tensors.add(bytes, role, host, made)).unwrap_or_default()
+}
+
+/// Its memory was given back.
+#[pyfunction]
+pub(crate) fn storage_freed(py: Python<'_>, id: u64) {
+    state::with(py, |state| state.recorder.tensors.freed(id));
+}
+
+/// It is as long as this now.
+#[pyfunction]
+pub(crate) fn storage_resized(py: Python<'_>, id: u64, bytes: u64) {
+    state::with(py, |state| state.recorder.tensors.resized(id, bytes));
+}
+
+/// It is for this.
+#[pyfunction]
+pub(crate) fn storage_role(py: Python<'_>, id: u64, role: usize) {
+    state::with(py, |state| state.recorder.tensors.assign(id, role));
+}
+
+/// Live and peak bytes on the device; `reset` begins the peak anew.
+#[pyfunction]
+#[pyo3(signature = (reset=false))]
+pub(crate) fn storage_bytes(py: Python<'_>, reset: bool) -> (u64, u64) {
+    let bytes = state::with(py, |state| {
+        if reset {
+            state.recorder.tensors.reset_peak();
+        }
+        (state.recorder.tensors.live_bytes(), state.recorder.tensors.peak().0)
+    });
+    bytes.unwrap_or_default()
+}
+
+/// A step of a loop ends here; see [`crate::steps::Steps::end`]. `whole` false: what ran since is no step.
+#[pyfunction]
+pub(crate) fn step_end(py: Python<'_>, whole: bool) -> u64 {
+    let hash = state::with(py, |state| {
+        let steps = &mut state.recorder.steps;
+        if whole {
+            steps.end()
+        } else {
+            steps.forget_open();
+            0
+        }
+    });
+    hash.unwrap_or_default()
+}
+
+/// The step `back` steps ago ran again, in `ns`, unwatched. What comes next has no gap before it.
+#[pyfunction]
+pub(crate) fn step_again(py: Python<'_>, back: usize, ns: u64) {
+    let ticks = (ns as f64 * clock::ticks_per_ns()) as u64;
+    state::with(py, |state| state.recorder.step_again(back, ticks));
+    let now = clock::now();
+    with_thread(|thread| thread.recorded(now, false));
+}
+
+/// The recorder's own clock, ns; no reading of the script's.
+#[pyfunction]
+pub(crate) fn clock_ns() -> u64 {
+    (clock::now() as f64 / clock::ticks_per_ns()) as u64
+}
+
+/// Time that the processor has spent on this process, ns; 0 where the system does not say.
+#[pyfunction]
+pub(crate) fn cpu_ns() -> u64 {
+    let mut spent = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the call fills the structure that it is given, or fails and leaves it.
+    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut spent) };
+    (spent.tv_sec as u64).saturating_mul(1_000_000_000).saturating_add(spent.tv_nsec as u64)
+}

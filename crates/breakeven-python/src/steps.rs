@@ -1,0 +1,102 @@
+//! Steps of a loop that repeat: what one step did, so that later ones can be counted without being watched.
+
+use std::collections::VecDeque;
+
+/// Steps whose ops are remembered.
+const KEPT: usize = 8;
+/// Ops of a step beyond which it is not remembered.
+const LONGEST: usize = 1 << 20;
+
+/// One run of an entry, in ticks and bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Run {
+    pub(crate) entry: u32,
+    pub(crate) own: u64,
+    pub(crate) gap: u64,
+    pub(crate) host_input_bytes: u64,
+    pub(crate) host_input_count: u64,
+}
+
+/// The steps so far.
+#[derive(Debug, Default)]
+pub(crate) struct Steps {
+    open: Vec<Run>,
+    hash: u64,
+    kept: VecDeque<Vec<Run>>,
+    /// Steps watched.
+    pub(crate) watched: u64,
+    /// Steps counted without being watched.
+    pub(crate) repeated: u64,
+}
+
+impl Steps {
+    /// An op of the step that goes on.
+    pub(crate) fn ran(&mut self, run: Run) {
+        if self.open.len() < LONGEST {
+            self.open.push(run);
+        }
+        self.hash = (self.hash.rotate_left(5) ^ u64::from(run.entry)).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+
+    /// The step ends; a number that is the same for the same ops in the same order. 0: it is too long to be kept.
+    pub(crate) fn end(&mut self) -> u64 {
+        let whole = self.open.len() < LONGEST;
+        let hash = std::mem::take(&mut self.hash) | 1;
+        self.kept.push_front(std::mem::take(&mut self.open));
+        self.kept.truncate(KEPT);
+        self.watched += 1;
+        if whole { hash } else { 0 }
+    }
+
+    /// What ran since the last end is no part of a step.
+    pub(crate) fn forget_open(&mut self) {
+        self.open.clear();
+        self.hash = 0;
+    }
+
+    /// The step `back` steps ago, 1 for the last, as if it had taken `ticks`.
+    pub(crate) fn again(&mut self, back: usize, ticks: u64) -> Vec<Run> {
+        let Some(step) = back.checked_sub(1).and_then(|i| self.kept.get(i)) else { return Vec::new() };
+        self.repeated += 1;
+        let took: u64 = step.iter().map(|run| run.own + run.gap).sum();
+        let share = if took > 0 { ticks as f64 / took as f64 } else { 0.0 };
+        let scale = |t: u64| (t as f64 * share) as u64;
+        step.iter().map(|run| Run { own: scale(run.own), gap: scale(run.gap), ..*run }).collect()
+    }
+
+    /// One step in so many was watched.
+    pub(crate) fn sampling(&self) -> u32 {
+        let all = self.watched + self.repeated;
+        if self.repeated == 0 { 1 } else { all.div_ceil(self.watched.max(1)).try_into().unwrap_or(u32::MAX) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(steps: &mut Steps, entries: &[u32]) -> u64 {
+        entries.iter().for_each(|&entry| steps.ran(Run { entry, own: 3, gap: 1, ..Run::default() }));
+        steps.end()
+    }
+
+    #[test]
+    fn equal_steps_have_equal_numbers() {
+        let mut steps = Steps::default();
+        let first = step(&mut steps, &[1, 2, 3]);
+        assert_eq!(step(&mut steps, &[1, 2, 3]), first);
+        assert_ne!(step(&mut steps, &[1, 3, 2]), first);
+        assert_ne!(step(&mut steps, &[]), 0);
+    }
+
+    #[test]
+    fn a_step_counted_again_takes_the_time_it_took() {
+        let mut steps = Steps::default();
+        step(&mut steps, &[1, 2]);
+        step(&mut steps, &[7]);
+        let again = steps.again(2, 16);
+        assert_eq!(again.iter().map(|run| (run.entry, run.own, run.gap)).collect::<Vec<_>>(), [(1, 6, 2), (2, 6, 2)]);
+        assert!(steps.again(3, 16).is_empty());
+        assert_eq!(steps.sampling(), 2);
+    }
+}

@@ -1,0 +1,268 @@
+//! Tensors that live: whose memory counts, as what, and whether a GPU port would have to copy their values in.
+//!
+//! A storage (the memory behind one tensor and all its views) has a number from [`Ledger::add`] until
+//! [`Ledger::freed`]. What it is for may be known late (a gradient is one when the optimizer takes it), so the split of
+//! the peak is corrected for storages that were alive then.
+
+use crate::address::AddressMap;
+use crate::buffers::HOST;
+use std::collections::BTreeMap;
+
+/// What a storage is for, as the workload format names it.
+pub(crate) const ROLES: [&str; 6] = ["parameter", "gradient", "optimizer state", "activation", "input", "temporary"];
+
+#[derive(Clone, Debug)]
+struct Storage {
+    bytes: u64,
+    role: usize,
+    producer: u32,
+    first: u64,
+    last: u64,
+    /// The device has its current values.
+    resident: bool,
+    /// It stays in the host's memory: its bytes are not the device's.
+    host: bool,
+    touches: u64,
+    /// Storages added before it.
+    born: u64,
+}
+
+/// Storages with the same producer, size within a factor of two, and role.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Group {
+    /// Bytes of the largest.
+    pub(crate) bytes: u64,
+    /// How many there were.
+    pub(crate) count: u64,
+    /// The most that lived at once.
+    pub(crate) peak_live: u64,
+    live: u64,
+    /// Position of the first use.
+    pub(crate) first_use: u64,
+    /// Position of the last use.
+    pub(crate) last_use: u64,
+    /// How often the host read one.
+    pub(crate) host_touches: u64,
+}
+
+/// Producer ([`HOST`] for the host), size class, role.
+pub(crate) type GroupKey = (u32, u32, usize);
+
+/// All storages of a process.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    storages: AddressMap<u64, Storage>,
+    added: u64,
+    now: [u64; ROLES.len()],
+    peak: [u64; ROLES.len()],
+    /// `added` when the peak was reached.
+    peak_at: u64,
+    dead: BTreeMap<GroupKey, Group>,
+}
+
+impl Ledger {
+    /// A storage of `bytes` for `role` (an index into [`ROLES`]), which an op has `made` or the host filled; its number.
+    pub(crate) fn add(&mut self, bytes: u64, role: usize, host: bool, made: bool) -> u64 {
+        self.added += 1;
+        let role = role.min(ROLES.len() - 1);
+        let (producer, first, last, resident, touches) = (HOST, u64::MAX, 0, made, 0);
+        let storage = Storage { bytes, role, producer, first, last, resident, host, touches, born: self.added };
+        self.storages.insert(self.added, storage);
+        if !host {
+            self.rise(role, bytes);
+        }
+        self.added
+    }
+
+    fn rise(&mut self, role: usize, bytes: u64) {
+        self.now[role] = self.now[role].saturating_add(bytes);
+        let total = |of: &[u64]| of.iter().fold(0, |sum: u64, &b| sum.saturating_add(b));
+        if total(&self.now) > total(&self.peak) {
+            self.peak = self.now;
+            self.peak_at = self.added;
+        }
+    }
+
+    /// Its memory was given back.
+    pub(crate) fn freed(&mut self, id: u64) {
+        if let Some(storage) = self.storages.remove(&id) {
+            if !storage.host {
+                self.now[storage.role] = self.now[storage.role].saturating_sub(storage.bytes);
+            }
+            fold(&mut self.dead, &storage, false);
+        }
+    }
+
+    /// It is `bytes` long now.
+    pub(crate) fn resized(&mut self, id: u64, bytes: u64) {
+        if let Some(storage) = self.storages.get_mut(&id) {
+            let (old, role, host) = (std::mem::replace(&mut storage.bytes, bytes), storage.role, storage.host);
+            if !host {
+                self.now[role] = self.now[role].saturating_sub(old);
+                self.rise(role, bytes);
+            }
+        }
+    }
+
+    /// It is for `role`, and was all along.
+    pub(crate) fn assign(&mut self, id: u64, role: usize) {
+        if let Some(storage) = self.storages.get_mut(&id)
+            && role < ROLES.len()
+            && role != storage.role
+        {
+            let (old, bytes) = (std::mem::replace(&mut storage.role, role), storage.bytes);
+            if !storage.host {
+                let at_peak = storage.born <= self.peak_at;
+                let shift = |of: &mut [u64]| {
+                    of[old] = of[old].saturating_sub(bytes);
+                    of[role] = of[role].saturating_add(bytes);
+                };
+                shift(&mut self.now);
+                if at_peak {
+                    shift(&mut self.peak);
+                }
+            }
+        }
+    }
+
+    /// An op reads it: the bytes that a GPU port would have to copy in first, 0 where the device has them.
+    pub(crate) fn read(&mut self, id: u64, position: u64) -> u64 {
+        let Some(storage) = self.storages.get_mut(&id) else { return 0 };
+        let missing = if storage.resident { 0 } else { storage.bytes };
+        storage.resident = true;
+        storage.used(position);
+        missing
+    }
+
+    /// An op of entry `producer` wrote it; `host` where its values came from the host.
+    pub(crate) fn written(&mut self, id: u64, producer: u32, host: bool, position: u64) {
+        if let Some(storage) = self.storages.get_mut(&id) {
+            if storage.first == u64::MAX {
+                storage.producer = if host { HOST } else { producer };
+            }
+            storage.resident = !host;
+            storage.used(position);
+        }
+    }
+
+    /// The host reads it; false where its values never left the host.
+    pub(crate) fn host_read(&mut self, id: u64, position: u64) -> bool {
+        let Some(storage) = self.storages.get_mut(&id) else { return true };
+        storage.touches += 1;
+        storage.used(position);
+        storage.resident
+    }
+
+    /// Live bytes on the device now.
+    pub(crate) fn live_bytes(&self) -> u64 {
+        self.now.iter().fold(0, |sum, &b| sum.saturating_add(b))
+    }
+
+    /// The most that lived on the device at once, and its parts by role.
+    pub(crate) fn peak(&self) -> (u64, BTreeMap<String, u64>) {
+        let parts = ROLES.iter().zip(self.peak).filter(|&(_, bytes)| bytes > 0);
+        let total = self.peak.iter().fold(0, |sum: u64, &b| sum.saturating_add(b));
+        (total, parts.map(|(role, bytes)| ((*role).to_owned(), bytes)).collect())
+    }
+
+    /// The most begins anew from what lives.
+    pub(crate) fn reset_peak(&mut self) {
+        self.peak = self.now;
+        self.peak_at = self.added;
+    }
+
+    /// Forgets what was; what lives stays.
+    pub(crate) fn reset(&mut self) {
+        self.dead.clear();
+        self.reset_peak();
+        for storage in self.storages.values_mut() {
+            (storage.producer, storage.first, storage.last, storage.touches) = (HOST, u64::MAX, 0, 0);
+        }
+    }
+
+    /// All groups.
+    pub(crate) fn groups(&self) -> BTreeMap<GroupKey, Group> {
+        let mut groups = self.dead.clone();
+        let mut live: Vec<_> = self.storages.values().collect();
+        live.sort_unstable_by_key(|storage| storage.born);
+        live.into_iter().for_each(|storage| fold(&mut groups, storage, true));
+        groups
+    }
+}
+
+impl Storage {
+    fn used(&mut self, position: u64) {
+        self.first = self.first.min(position);
+        self.last = self.last.max(position);
+    }
+}
+
+/// Adds a storage to its group. Those that died are taken to have lived one after the other.
+fn fold(groups: &mut BTreeMap<GroupKey, Group>, storage: &Storage, live: bool) {
+    if storage.first == u64::MAX {
+        return; // nobody used it
+    }
+    let key = (storage.producer, 64 - storage.bytes.leading_zeros(), storage.role);
+    let fresh = Group { first_use: storage.first, ..Group::default() };
+    let group = groups.entry(key).or_insert(fresh);
+    group.bytes = group.bytes.max(storage.bytes);
+    group.count += 1;
+    group.live += u64::from(live);
+    group.peak_live = group.peak_live.max(group.live).max(1);
+    group.first_use = group.first_use.min(storage.first);
+    group.last_use = group.last_use.max(storage.last);
+    group.host_touches += storage.touches;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GRADIENT: usize = 1;
+    const ACTIVATION: usize = 3;
+    const TEMPORARY: usize = 5;
+
+    #[test]
+    fn the_peak_is_split_by_what_it_turned_out_to_be() {
+        let mut ledger = Ledger::default();
+        let kept = ledger.add(100, TEMPORARY, false, true);
+        let gone = ledger.add(50, ACTIVATION, false, true);
+        ledger.freed(gone);
+        ledger.assign(kept, GRADIENT);
+        let (bytes, parts) = ledger.peak();
+        assert_eq!(bytes, 150);
+        assert_eq!(parts, [("activation".to_owned(), 50), ("gradient".to_owned(), 100)].into());
+        let later = ledger.add(10, TEMPORARY, false, true);
+        ledger.assign(later, GRADIENT);
+        assert_eq!(ledger.peak().1["gradient"], 100);
+        assert_eq!(ledger.live_bytes(), 110);
+    }
+
+    #[test]
+    fn what_stays_on_the_host_is_no_device_memory() {
+        let mut ledger = Ledger::default();
+        let id = ledger.add(1 << 40, 0, true, true);
+        assert_eq!(ledger.peak().0, 0);
+        ledger.freed(id);
+        assert_eq!(ledger.live_bytes(), 0);
+    }
+
+    #[test]
+    fn values_of_the_host_are_copied_in_once() {
+        let mut ledger = Ledger::default();
+        let id = ledger.add(800, 4, false, false);
+        assert_eq!((ledger.read(id, 0), ledger.read(id, 1)), (800, 0));
+        ledger.written(id, 3, true, 2);
+        assert_eq!(ledger.read(id, 3), 800);
+        assert_eq!(ledger.read(12345, 3), 0);
+    }
+
+    #[test]
+    fn a_storage_that_grows_counts_what_it_is_now() {
+        let mut ledger = Ledger::default();
+        let id = ledger.add(0, 0, false, true);
+        ledger.resized(id, 64);
+        ledger.resized(id, 16);
+        assert_eq!((ledger.peak().0, ledger.live_bytes()), (64, 16));
+    }
+}

@@ -1,0 +1,98 @@
+"""PyTorch: what is put in place when a script has imported it, and taken away again.
+
+Ops are seen by a dispatch mode at the bottom of PyTorch's own stack of modes: forward, backward and optimizer pass
+there, whoever called them. What never reaches the dispatcher (`tolist`, `print`, `.to(device)` to where a tensor is
+already) is seen by stand-ins without a frame of their own.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from . import _native
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+#: Set by `breakeven run --pretend-gpu NAME`: the GPU's figures as JSON.
+PRETEND = "BREAKEVEN_PRETEND_GPU"
+#: Set by `breakeven run --fake`.
+FAKE = "BREAKEVEN_FAKE"
+
+#: The dispatch mode, once there is one.
+mode: Any = None
+
+
+def install(_: str, import_ns: int) -> None:
+    """PyTorch has just been imported: watch it."""
+    global mode
+    import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    from . import _process, _torch_modules, _torch_ops, _torch_reads
+
+    _process.add_version("torch", str(torch.__version__), import_ns)
+    going_on = _native.recording()
+    if going_on:
+        _native.stop()
+    try:
+        _torch_ops.prepare(torch)
+        if os.environ.get(PRETEND) or os.environ.get(FAKE):
+            from . import _torch_pretend
+
+            _torch_pretend.install(torch)
+        else:
+            kind = type("Recorded", (TorchDispatchMode,), {"__module__": __name__})
+            kind.__torch_dispatch__ = _native.Dispatch(_torch_ops.after)
+            mode = kind()
+            _torch_reads.install(torch)
+            resume()
+        _torch_modules.install(torch)
+        _eager(torch)
+    finally:
+        if going_on:
+            _native.start()
+
+
+def resume() -> None:
+    """See ops from now on in this thread, at the bottom of the script's own modes."""
+    if mode is not None and not watching():
+        sys.modules["torch"]._C._push_on_torch_dispatch_stack(mode)
+
+
+def pause() -> bool:
+    """See none until `resume`; False where the script has modes of its own above ours."""
+    core = sys.modules["torch"]._C
+    height = core._len_torch_dispatch_stack()
+    if mode is None or height == 0 or core._get_dispatch_stack_at(height - 1) is not mode:
+        return False
+    core._pop_torch_dispatch_stack(None)
+    return True
+
+
+def watching() -> bool:
+    """Whether this thread's ops are seen."""
+    core = sys.modules["torch"]._C
+    return any(core._get_dispatch_stack_at(i) is mode for i in range(core._len_torch_dispatch_stack()))
+
+
+def _eager(torch: Any) -> None:
+    """`torch.compile` hands back the function itself while recording: what runs is what was written."""
+    stance = getattr(torch.compiler, "set_stance", None)
+    if stance is not None:
+        stance("force_eager")
+    plain = torch.compile
+
+    def noted(_: str) -> None:
+        _native.unseen("torch-compile", "torch.compile was recorded as eager code: fused kernels would be fewer")
+
+    stand_in = _native.Named(plain, "torch.compile", noted, _nothing)
+    for key in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__"):
+        stand_in.__dict__[key] = getattr(plain, key)
+    torch.compile = stand_in
+
+
+def _nothing(*_: object) -> None:
+    pass

@@ -1,0 +1,133 @@
+"""Which part of a training step runs: modules by their path, backward, optimizer, loading of data.
+
+None of it is visible to the script: no hook of a module is registered, and the stand-ins have no frame of their own.
+"""
+
+from __future__ import annotations
+
+import weakref
+
+from . import _native, _torch_ops, _torch_steps
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+#: Paths of all modules below each outermost one.
+_names: weakref.WeakKeyDictionary[Any, dict[int, str]] = weakref.WeakKeyDictionary()
+#: Modules whose parameters are known as such.
+_met: weakref.WeakSet[Any] = weakref.WeakSet()
+_roots: list[Any] = []
+
+
+def install(torch: Any) -> None:
+    """Put the stand-ins in place."""
+    _stand_in(torch.nn.Module, "__call__", _begin_module, _end_module)
+    engine = torch.autograd.graph
+    _stand_in(engine, "_engine_run_backward", _begin_backward, _end_phase)
+    torch.autograd._engine_run_backward = engine._engine_run_backward
+    loader = torch.utils.data.dataloader._BaseDataLoaderIter
+    _stand_in(loader, "__next__", _begin_data, _end_phase)
+    import threading
+    from importlib import import_module
+
+    optimizers = import_module("torch.optim.optimizer")
+    optimizers.register_optimizer_step_pre_hook(_before_step)
+    optimizers.register_optimizer_step_post_hook(_after_step)
+
+    _stand_in(threading.Thread, "run", _begin_thread, _nothing)
+
+
+def _stand_in(holder: Any, name: str, enter: Any, leave: Any) -> None:
+    plain = vars(holder)[name]
+    stand_in = _native.Named(plain, name, enter, leave, True)
+    for key in ("__module__", "__name__", "__qualname__", "__doc__"):
+        if hasattr(plain, key):
+            stand_in.__dict__[key] = getattr(plain, key)
+    setattr(holder, name, stand_in)
+
+
+def _begin_module(_: str, args: tuple[Any, ...]) -> None:
+    module = args[0]
+    if not _roots:
+        _torch_steps.begins(module, args)
+        if module not in _names:
+            _names[module] = {id(part): name for name, part in module.named_modules()}
+    _torch_steps.calls += 1
+    if not _torch_steps.skipping and module not in _met:
+        _met.add(module)
+        for parameter in (*module._parameters.values(), *module._buffers.values()):
+            if parameter is not None:
+                _torch_ops.assign(parameter, _torch_ops.PARAMETER, False)
+    _roots.append(module)
+    known = _names.get(_roots[0])
+    _torch_ops.path.append((known or {}).get(id(module)) or None)
+
+
+def _end_module(*_: Any) -> None:
+    if _roots:
+        _roots.pop()
+        _torch_ops.path.pop()
+
+
+def _begin_backward(_: str, __: tuple[Any, ...]) -> str | None:
+    return _enter("backward")
+
+
+def _begin_data(_: str, __: tuple[Any, ...]) -> str | None:
+    return _enter("data")
+
+
+def _enter(phase: str) -> str | None:
+    before = _torch_ops.phase
+    _torch_ops.phase = phase
+    return before
+
+
+def _end_phase(before: str | None, *_: Any) -> None:
+    _torch_ops.phase = before
+
+
+def _guarded(told: Any) -> Any:
+    """`told`, whose failures are ours alone."""
+
+    def hook(optimizer: Any, *_: Any) -> None:
+        try:
+            told(optimizer)
+        except Exception as error:
+            _native.unseen("hook-failed", f"a step of an optimizer is not recorded as it should be: {error!r}")
+
+    return hook
+
+
+@_guarded
+def _before_step(optimizer: Any) -> None:
+    _torch_ops.phase = "optimizer"
+    if not _torch_steps.skipping:
+        for group in optimizer.param_groups:
+            for parameter in group["params"]:
+                _torch_ops.assign(parameter, _torch_ops.PARAMETER, False)
+                if parameter.grad is not None:
+                    _torch_ops.assign(parameter.grad, _torch_ops.GRADIENT)
+
+
+@_guarded
+def _after_step(optimizer: Any) -> None:
+    _torch_ops.phase = None
+    if not _torch_steps.skipping:
+        for state in optimizer.state.values():
+            for value in state.values() if isinstance(state, dict) else ():
+                if hasattr(value, "untyped_storage") and value.dim() > 0:
+                    _torch_ops.assign(value, _torch_ops.STATE)
+    _torch_steps.optimizer_stepped()
+
+
+def _begin_thread(_: str, __: tuple[Any, ...]) -> None:
+    from . import _torch
+
+    if _native.recording():
+        _torch.resume()
+
+
+def _nothing(*_: Any) -> None:
+    pass

@@ -1,0 +1,251 @@
+"""An op of PyTorch as the native table takes it: name, shapes, storages, what the shapes do not tell."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+
+from . import _native
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+PARAMETER, GRADIENT, STATE, ACTIVATION, INPUT, TEMPORARY = range(6)
+
+#: `forward` comes from the module in charge, the others are set where they begin.
+phase: str | None = None
+#: Paths of the modules being called, outermost first.
+path: list[str | None] = []
+#: Under `--pretend-gpu`: the device of a tensor, and of the stream that ops go to.
+device_of: Any = None
+stream: int | None = None
+
+#: NumPy's number of an element type, its bytes.
+_types: dict[Any, tuple[int, int]] = {}
+_ops: dict[Any, _Op | None] = {}
+_contexts: dict[tuple[str | None, str | None, int | None, str | None], int] = {}
+_torch: Any = None
+_worker: Any = None
+
+#: Arguments that are no tensors and yet decide what is computed, by the name that the engine knows.
+_KEYWORDS = {
+    "dim": "axis",
+    "transposed": "transposed",
+    "output_mask": "output_mask",
+    "is_causal": "is_causal",
+    "kernel_size": "kernel_size",
+    "mode": "mode",
+}
+#: Ops that write their first argument and do not read it.
+_OVERWRITE = frozenset(
+    "copy_ fill_ zero_ normal_ uniform_ bernoulli_ random_ exponential_ log_normal_ cauchy_ geometric_".split()
+)
+#: Marks memory that an op uses besides the arrays that say what it computes.
+_MEMORY_ONLY = 255
+
+
+def prepare(torch: Any) -> None:
+    """Learn PyTorch's element types."""
+    global _torch, _worker
+    _torch = torch
+    _worker = sys.modules.get("torch.utils.data._utils.worker")
+    names = {
+        "bool": (0, 1), "int8": (1, 1), "uint8": (2, 1), "int16": (3, 2), "uint16": (4, 2), "int32": (5, 4),
+        "uint32": (6, 4), "int64": (7, 8), "uint64": (8, 8), "float16": (23, 2), "float32": (11, 4),
+        "float64": (12, 8), "complex64": (14, 8), "complex128": (15, 16), "bfloat16": (200, 2),
+        "float8_e4m3fn": (201, 1), "float8_e5m2": (201, 1), "float8_e4m3fnuz": (201, 1), "float8_e5m2fnuz": (201, 1),
+        "qint8": (1, 1), "quint8": (2, 1), "qint32": (5, 4), "quint4x2": (2, 1),
+    }  # fmt: skip
+    for name, number in names.items():
+        if hasattr(torch, name):
+            _types[getattr(torch, name)] = number
+
+
+class _Op:
+    """What is looked up once for each overload."""
+
+    __slots__ = ("keywords", "name", "names", "overwrites", "written")
+
+    def __init__(self, func: Any) -> None:
+        schema = func._schema
+        self.name = schema.name.replace("::", ".")
+        self.names = [argument.name for argument in schema.arguments]
+        self.written = [
+            argument.name for argument in schema.arguments if argument.alias_info and argument.alias_info.is_write
+        ]
+        self.overwrites = self.name.partition(".")[2] in _OVERWRITE
+        self.keywords = [(i, name) for i, name in enumerate(self.names) if name in _KEYWORDS]
+
+
+class Stored(weakref.ref):  # type: ignore[type-arg]
+    """A living storage."""
+
+    __slots__ = ("bytes", "id", "key", "placed", "role")
+
+    id: int
+    key: int
+    bytes: int
+    role: int
+    placed: bool
+
+
+_live: dict[int, Stored] = {}
+
+
+def _died(stored: Any) -> None:
+    if _live.get(stored.key) is stored:
+        del _live[stored.key]
+    _native.storage_freed(stored.id)
+
+
+def stored(tensor: Any, made: bool = True) -> Stored | None:
+    """The storage of a tensor; `made` says that an op gives it out now, else the host must have filled it."""
+    try:
+        storage = tensor.untyped_storage()
+        key, size = storage._cdata, storage.nbytes()
+    except Exception:  # sparse, opaque, functional: there is none
+        return None
+    known = _live.get(key)
+    if known is None:
+        known = Stored(storage, _died)
+        known.key, known.bytes, known.role, known.placed = key, size, _role(tensor, made), False
+        host = device_of is not None and device_of(tensor).type == "cpu"
+        known.id = _native.storage_new(size, known.role, host, made)
+        _live[key] = known
+    elif known.bytes != size:
+        known.bytes = size
+        _native.storage_resized(known.id, size)
+    return known
+
+
+def _role(tensor: Any, made: bool) -> int:
+    if isinstance(tensor, _torch.nn.Parameter):
+        return PARAMETER
+    if not made:
+        return INPUT
+    if phase in ("backward", "optimizer"):
+        return TEMPORARY
+    return ACTIVATION if path else INPUT
+
+
+def assign(tensor: Any, role: int, made: bool = True) -> None:
+    """This tensor's memory is for `role`."""
+    known = stored(tensor, made)
+    if known is not None and known.role != role and known.role != PARAMETER:
+        known.role = role
+        _native.storage_role(known.id, role)
+
+
+def describe(tensor: Any, made: bool = False) -> tuple[int, int, int, tuple[int, ...], int]:
+    """Element type, its bytes, layout, dims, storage."""
+    code, size = _types.get(tensor.dtype, (17, 8))
+    shape = tuple(map(int, tensor.shape))
+    known = stored(tensor, made)
+    return code, size, _layout(tensor, shape), shape, known.id if known is not None else 0
+
+
+def _layout(tensor: Any, shape: tuple[int, ...]) -> int:
+    try:
+        if tensor.is_contiguous():
+            return 0
+        if len(shape) == 4 and tensor.is_contiguous(memory_format=_torch.channels_last):
+            return 3
+        if len(shape) == 2 and tensor.stride() == (1, shape[0]):
+            return 1
+    except Exception:  # a layout that has no strides
+        return 0
+    return 2
+
+
+def describe_all(values: Any, made: bool, out: list[Any]) -> None:
+    """Tensors among the values of one argument. A list of several stands as one array of all their elements."""
+    if isinstance(values, _torch.Tensor):
+        out.append(describe(values, made))
+    elif isinstance(values, (list, tuple)):
+        tensors = [value for value in values if isinstance(value, _torch.Tensor)]
+        if len(tensors) == 1 or (tensors and made and len(tensors) < 4):
+            out.extend(describe(tensor, made) for tensor in tensors)
+        elif tensors:
+            parts = [describe(tensor, made) for tensor in tensors]
+            total = sum(_count(part[3]) for part in parts)
+            out.append((parts[0][0], parts[0][1], 0, (total,), 0))
+            out.extend((0, 0, _MEMORY_ONLY, (), part[4]) for part in parts if part[4])
+
+
+def _count(shape: tuple[int, ...]) -> int:
+    count = 1
+    for dim in shape:
+        count *= dim
+    return count
+
+
+def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, result: Any, own: int, gap: int) -> None:
+    """An op has just run."""
+    if _worker is not None and _worker._worker_info is not None:
+        return  # a process that loads data works beside the script; the time that the script waits for it is host time
+    if func in _ops:
+        op = _ops[func]
+    else:
+        op = _ops[func] = _Op(func) if hasattr(func, "_schema") else None
+    if op is None:
+        _native.unseen("higher-order-op", f"{func} was not looked into", own)
+        return
+    given = dict(zip(op.names, args))
+    if kwargs:
+        given.update(kwargs)
+    inputs: list[Any] = []
+    first = True
+    for value in given.values():
+        if not (first and op.overwrites):
+            describe_all(value, False, inputs)
+        elif isinstance(value, _torch.Tensor):
+            shape = tuple(map(int, value.shape))
+            inputs.append((*_types.get(value.dtype, (17, 8)), 0, shape, 0))
+        first = False
+    outputs: list[Any] = []
+    if isinstance(result, (_torch.Tensor, list, tuple)) and len(result if not hasattr(result, "shape") else (1,)):
+        describe_all(result, True, outputs)
+    if not outputs:
+        for name in op.written:
+            describe_all(given.get(name), True, outputs)
+    keywords = [(_KEYWORDS[name], str(given[name])) for _, name in op.keywords if name in given]
+    name = op.name
+    if phase == "optimizer" and all(len(array[3]) == 0 for array in (*inputs, *outputs)):
+        name = "torch.host_scalar"  # the optimizer's counters: on a GPU, too, it keeps them on the host
+    _place(given, outputs)
+    _native.tensor_event(name, inputs, outputs, keywords, context(given), own, gap)
+
+
+def _place(given: dict[str, Any], outputs: list[Any]) -> None:
+    """What is computed from what the script put on its device is there too."""
+    if not any(known.placed for value in given.values() if (known := _known(value)) is not None):
+        return
+    ids = {array[4] for array in outputs}
+    for known in list(_live.values())[-8:]:
+        if known.id in ids:
+            known.placed = True
+
+
+def _known(value: Any) -> Stored | None:
+    if not isinstance(value, _torch.Tensor):
+        return None
+    try:
+        return _live.get(value.untyped_storage()._cdata)
+    except Exception:
+        return None
+
+
+def context(given: dict[str, Any] | None = None) -> int:
+    """The number of the phase, device, stream and module path as they are now."""
+    now = phase
+    if path and now != "backward":
+        now = "forward"
+    elif now is None and given is not None:
+        if any(getattr(value, "requires_grad", False) for value in given.values()):
+            now = "forward"
+    key = (now, None, stream, path[-1] if path else None)
+    number = _contexts.get(key)
+    if number is None:
+        number = _contexts[key] = _native.tensor_context(*key)
+    return number

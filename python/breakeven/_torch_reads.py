@@ -1,0 +1,83 @@
+"""What PyTorch does without its dispatcher: values read on the host, and copies to where a tensor already is.
+
+A script that asks `is_available()` takes its CPU branch here, so `.to(device)` moves nothing; on a GPU it would. The
+first such call on a tensor is recorded as the copy that it stands for.
+"""
+
+from __future__ import annotations
+
+from . import _native, _torch_ops
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_torch: Any = None
+
+
+def install(torch: Any) -> None:
+    """Put stand-ins over the methods."""
+    global _torch
+    _torch = torch
+    base = torch._C.TensorBase
+    for name, leave in (("numpy", _read), ("tolist", _read), ("cpu", _read), ("to", _moved), ("cuda", _moved)):
+        _stand_in(torch.Tensor, name, getattr(base, name), _enter, leave)
+    _stand_in(torch._tensor_str, "_str", torch._tensor_str._str, _enter_text, _leave_text)
+
+
+def _stand_in(holder: Any, name: str, plain: Any, enter: Any, leave: Any) -> None:
+    stand_in = _native.Named(plain, name, enter, leave)
+    for key in ("__module__", "__name__", "__qualname__", "__doc__"):
+        if hasattr(plain, key):
+            stand_in.__dict__[key] = getattr(plain, key)
+    setattr(holder, name, stand_in)
+
+
+def _enter(name: str) -> str:
+    return name
+
+
+def _read(name: str, inputs: tuple[Any, ...], result: Any, _: Any = None) -> None:
+    if result is not None and inputs and _native.recording():
+        read(inputs[0], f"torch.Tensor.{name}")
+
+
+def read(tensor: Any, name: str) -> None:
+    """The host reads this tensor's values."""
+    _native.tensor_event(name, [_torch_ops.describe(tensor)], [], [], _torch_ops.context(), 0, 0)
+
+
+def _moved(name: str, inputs: tuple[Any, ...], result: Any, kwargs: dict[str, Any] | None = None) -> None:
+    if result is None or not inputs or not _native.recording() or not _to_device(name, inputs, kwargs):
+        return
+    known = _torch_ops.stored(inputs[0], False)
+    if known is None:
+        return
+    if known.placed or known.role == _torch_ops.ACTIVATION:
+        if name == "to" and "cpu" in map(str, inputs[1:]):
+            read(inputs[0], "torch.Tensor.cpu")
+        return
+    known.placed = True
+    here = _torch_ops.stored(result)
+    if here is not None:
+        here.placed = True
+    array = _torch_ops.describe(result, True)
+    _native.tensor_event("torch.Tensor.to", [], [array], [], _torch_ops.context(), 0, 0)
+
+
+def _to_device(name: str, inputs: tuple[Any, ...], kwargs: dict[str, Any] | None) -> bool:
+    """Whether the arguments name a device."""
+    if name == "cuda":
+        return True
+    named = (*inputs[1:2], (kwargs or {}).get("device"), (kwargs or {}).get("other"))
+    return any(isinstance(value, (str, _torch.device, _torch.Tensor)) for value in named)
+
+
+def _enter_text(_: str) -> int:
+    return _native.enter("torch.Tensor.__repr__")
+
+
+def _leave_text(token: int, inputs: tuple[Any, ...], result: Any, _: Any = None) -> None:
+    _native.leave(token, (), None)
+    if result is not None and inputs and token:
+        read(inputs[0], "torch.Tensor.__repr__")

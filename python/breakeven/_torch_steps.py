@@ -1,0 +1,190 @@
+"""Loops that repeat: after some equal steps the next ones are counted without being watched.
+
+A step ends with the optimizer's, or with the outermost module's call where there is no optimizer. Once three rounds
+are equal (a round may be up to four steps, as when two networks are trained in turn) the dispatch mode is taken off
+the stack. From then on a step is compared by what costs next to nothing: the shapes and types of what the outermost
+module is given, whether it trains, how often modules are called, how many graph nodes are made, where in the script
+the step ends, how long it takes. What differs is watched from there on, and from time to time a round is watched
+anyway.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from . import _native
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+#: No ops are seen now.
+skipping = False
+#: Calls of modules since the last step's end.
+calls = 0
+
+_ROUNDS = 3
+_LONGEST_PERIOD = 4
+#: A step that took so much more of the processor than the others, and 2 ms, is not like them; nor is one that took so
+#: much more time, and 200 ms: the processor may have been somebody else's for a while.
+_LONGER = 3.0
+_NOISE_NS, _WAIT_NS = 2_000_000, 200_000_000
+#: Steps that go unwatched at most before a round is watched again, and at first.
+_MOST, _FIRST = 256, 32
+
+_hashes: list[int] = []
+_signals: list[Any] = []
+_shapes: list[Any] = []
+_began = _busy = 0
+_nodes = 0
+_period = 0
+_at = 0
+_left = 0
+_stretch = _FIRST
+_optimizer = False
+_before_root: Any = None
+
+
+def begins(module: Any, args: tuple[Any, ...]) -> None:
+    """The outermost module is about to be called."""
+    if not _optimizer and _before_root is not None:
+        _end()
+    given = tuple((tuple(a.shape), a.dtype) if hasattr(a, "shape") else type(a) for a in args[1:])
+    _shapes.append((id(module), module.training, given))
+    if skipping and not _as_expected():
+        _notice()
+    globals()["_before_root"] = True
+
+
+def optimizer_stepped() -> None:
+    """An optimizer has made its step."""
+    global _optimizer
+    if not _optimizer and _before_root is not None:
+        _optimizer = True
+        _reset()
+        _native.step_end(False)
+        return
+    _optimizer = True
+    _end()
+
+
+def _as_expected() -> bool:
+    expected = _signals[_at][0]
+    return tuple(_shapes) == expected[: len(_shapes)]
+
+
+def _reset() -> None:
+    global calls, _began, _busy, _nodes
+    _shapes.clear()
+    calls = 0
+    _began, _busy = _native.clock_ns(), _native.cpu_ns()
+    _nodes = _sequence()
+
+
+def _sequence() -> int:
+    return int(sys.modules["torch"].autograd._get_sequence_nr())
+
+
+def _place() -> Any:
+    """Where the script is: the innermost of its own frames."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if "site-packages" not in name and "breakeven" not in name:
+            return id(frame.f_code), frame.f_lasti
+        frame = frame.f_back  # type: ignore[assignment]
+    return None
+
+
+def _end() -> None:
+    """A step ends here."""
+    global _left, _at, skipping
+    if not _native.recording():
+        return
+    took, busy = _native.clock_ns() - _began, _native.cpu_ns() - _busy
+    signal = (tuple(_shapes), calls, _sequence() - _nodes, _place())
+    if skipping:
+        _count(signal, took, busy)
+    else:
+        _watch(signal)
+    _reset()
+
+
+def _watch(signal: Any) -> None:
+    global skipping, _period, _at, _left
+    _hashes.append(_native.step_end(True))
+    _signals_seen.append(signal)
+    for kept in (_hashes, _signals_seen):
+        del kept[: -_ROUNDS * _LONGEST_PERIOD]
+    _period = _repeats()
+    if _period:
+        from . import _torch
+
+        if _torch.pause():
+            skipping = True
+            _signals[:] = _signals_seen[-_period:]
+            _at, _left = 0, _stretch
+            _usual.clear()
+
+
+_signals_seen: list[Any] = []
+#: Processor time and time of unwatched steps.
+_usual: list[tuple[int, int]] = []
+
+
+def _repeats() -> int:
+    """How many steps make a round, 0 where the last ones were not equal rounds."""
+    for period in range(1, _LONGEST_PERIOD + 1):
+        count = _ROUNDS * period
+        if len(_hashes) < count:
+            return 0
+        recent, told = _hashes[-count:], _signals_seen[-count:]
+        if 0 not in recent and all(
+            recent[i] == recent[i - period] and told[i] == told[i - period] for i in range(period, count)
+        ):
+            return period
+    return 0
+
+
+def _count(signal: Any, took: int, busy: int) -> None:
+    """A step went unwatched."""
+    global _at, _left, _stretch
+    same = signal == _signals[_at]
+    extra = 0
+    if len(_usual) >= 5:
+        usual_busy, usual_took = (sorted(times)[len(_usual) // 2] for times in zip(*_usual))
+        if busy > _LONGER * usual_busy + _NOISE_NS or took > _LONGER * usual_took + _WAIT_NS:
+            extra = took - usual_took
+    _native.step_again(_period - _at, took - extra)
+    if extra or not same:
+        what = "did something else" if not same else "took longer"
+        text = f"a step of a loop that had been steady {what} while ops were not watched; those after it were"
+        _native.unseen("step-differs", text, extra)
+    else:
+        _usual.append((busy, took))
+        del _usual[:-31]
+    _at = (_at + 1) % _period
+    _left -= 1
+    if extra or not same:
+        _notice()
+    elif _left <= 0 and _at == 0:
+        _stretch = min(_stretch * 2, _MOST)
+        _notice(again=True)
+
+
+def _notice(again: bool = False) -> None:
+    """Watch from here on; `again`: for one round, where nothing has changed."""
+    global skipping, _stretch
+    from . import _torch
+
+    skipping = False
+    _torch.resume()
+    if again:
+        # One equal round is enough to go on.
+        del _hashes[: -(_ROUNDS - 1) * _period]
+        del _signals_seen[: -(_ROUNDS - 1) * _period]
+    else:
+        _stretch = _FIRST
+        _hashes.clear()
+        _signals_seen.clear()
+        _native.step_end(False)
