@@ -80,12 +80,12 @@ def watching() -> bool:
 
 def _eager(torch: Any) -> None:
     """`torch.compile` hands back the function itself while recording: what runs is what was written."""
-    stance = getattr(torch.compiler, "set_stance", None)
-    if stance is not None:
-        stance("force_eager")
     plain = torch.compile
 
     def noted(_: str) -> None:
+        stance = getattr(torch.compiler, "set_stance", None)
+        if stance is not None:
+            stance("force_eager")
         _native.unseen("torch-compile", "torch.compile was recorded as eager code: fused kernels would be fewer")
 
     stand_in = _native.Named(plain, "torch.compile", noted, _nothing)

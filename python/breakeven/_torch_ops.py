@@ -17,8 +17,8 @@ PARAMETER, GRADIENT, STATE, ACTIVATION, INPUT, TEMPORARY = range(6)
 phase: str | None = None
 #: Paths of the modules being called, outermost first.
 path: list[str | None] = []
-#: Under `--pretend-gpu`: the device of a tensor, and of the stream that ops go to.
-device_of: Any = None
+#: Under `--pretend-gpu`: the device that new storages are on, and the stream that its ops go to.
+device: str | None = None
 stream: int | None = None
 
 #: NumPy's number of an element type, its bytes.
@@ -81,13 +81,15 @@ class _Op:
 class Stored(weakref.ref):  # type: ignore[type-arg]
     """A living storage."""
 
-    __slots__ = ("bytes", "id", "key", "placed", "role")
+    __slots__ = ("bytes", "device", "id", "key", "pinned", "placed", "role")
 
     id: int
     key: int
     bytes: int
     role: int
     placed: bool
+    device: str | None
+    pinned: bool
 
 
 _live: dict[int, Stored] = {}
@@ -109,9 +111,10 @@ def stored(tensor: Any, made: bool = True) -> Stored | None:
     known = _live.get(key)
     if known is None:
         known = Stored(storage, _died)
-        known.key, known.bytes, known.role, known.placed = key, size, _role(tensor, made), False
-        host = device_of is not None and device_of(tensor).type == "cpu"
-        known.id = _native.storage_new(size, known.role, host, made)
+        known.key, known.bytes, known.role = key, size, _role(tensor, made)
+        known.placed = known.pinned = False
+        known.device = device if made or device is None else "cpu"
+        known.id = _native.storage_new(size, known.role, known.device == "cpu", made)
         _live[key] = known
     elif known.bytes != size:
         known.bytes = size
@@ -244,7 +247,8 @@ def context(given: dict[str, Any] | None = None) -> int:
     elif now is None and given is not None:
         if any(getattr(value, "requires_grad", False) for value in given.values()):
             now = "forward"
-    key = (now, None, stream, path[-1] if path else None)
+    on_gpu = device is not None and device != "cpu"
+    key = (now, device if on_gpu else None, stream if on_gpu else None, path[-1] if path else None)
     number = _contexts.get(key)
     if number is None:
         number = _contexts[key] = _native.tensor_context(*key)

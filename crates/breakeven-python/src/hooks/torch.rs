@@ -8,21 +8,24 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// The `__torch_dispatch__` of a mode: runs the op and tells `after(func, args, kwargs, result, own, gap)`.
+/// The `__torch_dispatch__` of a mode: runs the op and tells `after(func, args, kwargs, result, own, gap)`, which gives
+/// back nothing, or an exception that the script is to get. For the ops in `instead`, what stands there is called.
 ///
 /// It has no Python frame: a warning of the op points at the line that it would point at without us, and a traceback
 /// shows nothing of ours.
 #[pyclass(frozen, module = "breakeven._native")]
 pub(crate) struct Dispatch {
     after: Py<PyAny>,
+    instead: Option<Py<PyDict>>,
     failed: AtomicBool,
 }
 
 #[pymethods]
 impl Dispatch {
     #[new]
-    fn new(after: Py<PyAny>) -> Self {
-        Self { after, failed: AtomicBool::new(false) }
+    #[pyo3(signature = (after, instead = None))]
+    fn new(after: Py<PyAny>, instead: Option<Py<PyDict>>) -> Self {
+        Self { after, instead, failed: AtomicBool::new(false) }
     }
 
     #[pyo3(signature = (_mode, func, _types, args = None, kwargs = None))]
@@ -35,23 +38,29 @@ impl Dispatch {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = func.py();
-        let op = func.getattr("_op").unwrap_or_else(|_| func.clone());
+        let op = match self.instead.as_ref().map(|ops| ops.bind(py).get_item(func)) {
+            Some(Ok(Some(other))) => other,
+            _ => func.getattr("_op").unwrap_or_else(|_| func.clone()),
+        };
         let args = args.unwrap_or_else(|| PyTuple::empty(py));
         if !state::recording() || with_thread(|thread| thread.enter(true)) != Some(true) {
             return op.call(&args, kwargs);
         }
         let began = clock::now();
-        let result = op.call(&args, kwargs);
+        let mut result = op.call(&args, kwargs);
         let ended = clock::now();
         // What the report itself calls is none of the script's: the call stays closed until it has been told.
-        if let Ok(result) = &result {
+        if let Ok(given) = &result {
             let timing = with_thread(|thread| thread.timing(began, ended, state::since())).unwrap_or_default();
-            let told = self.after.bind(py).call1((func, &args, kwargs, result, timing.own, timing.gap));
-            if let Err(error) = told
-                && !self.failed.swap(true, Relaxed)
-            {
-                let text = format!("some PyTorch calls could not be described: {error}");
-                state::with(py, |state| state.recorder.unseen("hook-failed", &text, 0));
+            let told = self.after.bind(py).call1((func, &args, kwargs, given, timing.own, timing.gap));
+            match told {
+                Ok(nothing) if nothing.is_none() => {}
+                Ok(error) => result = Err(PyErr::from_value(error)),
+                Err(error) if !self.failed.swap(true, Relaxed) => {
+                    let text = format!("some PyTorch calls could not be described: {error}");
+                    state::with(py, |state| state.recorder.unseen("hook-failed", &text, 0));
+                }
+                Err(_) => {}
             }
         }
         with_thread(|thread| thread.leave(began, ended, state::since()));
@@ -223,4 +232,10 @@ pub(crate) fn cpu_ns() -> u64 {
     // SAFETY: the call fills the structure that it is given, or fails and leaves it.
     unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut spent) };
     (spent.tv_sec as u64).saturating_mul(1_000_000_000).saturating_add(spent.tv_nsec as u64)
+}
+
+/// From now on a GPU that is not there is imitated for PyTorch: storages not on the host are in its memory.
+#[pyfunction]
+pub(crate) fn pretend(py: Python<'_>) {
+    state::with(py, |state| state.recorder.pretends = true);
 }

@@ -1,0 +1,218 @@
+"""`torch.cuda` of a machine that has the GPU named by `--pretend-gpu`: its properties, memory, streams and waits."""
+
+from __future__ import annotations
+
+import time
+import types
+
+from . import _native, _torch_ops
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_streams = 0
+
+
+def install(torch: Any, gpu: Any) -> None:
+    """Replace what asks the driver."""
+    cuda = torch.cuda
+    major, minor = (int(part) for part in gpu["capability"].split("."))
+    properties = types.SimpleNamespace(
+        name=gpu["name"], major=major, minor=minor, total_memory=gpu["memory"],
+        multi_processor_count=gpu["units"], is_integrated=0, is_multi_gpu_board=0, warp_size=32,
+        max_threads_per_multi_processor=2048, regs_per_multiprocessor=65536, gcnArchName="",
+        L2_cache_size=gpu.get("cache", 0),
+    )  # fmt: skip
+    nothing = lambda *_, **__: None  # noqa: E731
+    live = lambda *_: _native.storage_bytes()[0]  # noqa: E731
+    peak = lambda *_: _native.storage_bytes()[1]  # noqa: E731
+    state = torch.get_rng_state()
+    default = _stream_class(torch)(_number=0)
+    answers = {
+        "is_available": lambda: True,
+        "device_count": lambda: 1,
+        "current_device": lambda: 0,
+        "is_initialized": lambda: True,
+        "init": nothing,
+        "_lazy_init": nothing,
+        "_lazy_call": lambda call, **_: None,
+        "get_device_name": lambda *_: gpu["name"],
+        "get_device_properties": lambda *_: properties,
+        "get_device_capability": lambda *_: (major, minor),
+        "get_arch_list": lambda: [f"sm_{major}{minor}"],
+        "is_bf16_supported": lambda *_, **__: major >= 8,
+        "is_tf32_supported": lambda: major >= 8,
+        "can_device_access_peer": lambda *_: False,
+        "set_device": nothing,
+        "_exchange_device": lambda _: 0,
+        "_maybe_exchange_device": lambda _: 0,
+        "empty_cache": nothing,
+        "ipc_collect": nothing,
+        "manual_seed": nothing,
+        "manual_seed_all": nothing,
+        "seed": nothing,
+        "seed_all": nothing,
+        "initial_seed": lambda: 0,
+        "get_rng_state": lambda *_: state.clone(),
+        "get_rng_state_all": lambda: [state.clone()],
+        "set_rng_state": nothing,
+        "set_rng_state_all": nothing,
+        "memory_allocated": live,
+        "max_memory_allocated": peak,
+        "memory_reserved": live,
+        "max_memory_reserved": peak,
+        "reset_peak_memory_stats": lambda *_: _native.storage_bytes(True) and None,
+        "reset_max_memory_allocated": lambda *_: _native.storage_bytes(True) and None,
+        "mem_get_info": lambda *_: (gpu["memory"] - live(), gpu["memory"]),
+        "memory_stats": lambda *_: {"allocated_bytes.all.current": live(), "allocated_bytes.all.peak": peak()},
+        "memory_summary": lambda *_, **__: f"{live()} bytes live, {peak()} at most (imitated by breakeven)",
+        "is_current_stream_capturing": lambda: False,
+        "synchronize": lambda *_: _wait("torch.cuda.synchronize", None),
+        "Stream": _stream_class(torch),
+        "Event": _Event,
+        "current_stream": lambda *_: _Current(_torch_ops.stream),
+        "default_stream": lambda *_: default,
+        "stream": _On,
+        "StreamContext": _On,
+        "set_stream": lambda stream: setattr(_torch_ops, "stream", stream.stream_id or None),
+    }
+    for name, answer in answers.items():
+        setattr(cuda, name, _own(answer, name))
+    for name in ("manual_seed", "manual_seed_all", "get_rng_state", "set_rng_state"):
+        setattr(cuda.random, name, getattr(cuda, name))
+    accelerator = getattr(torch, "accelerator", None)
+    if accelerator is not None:
+        accelerator.is_available = lambda: True
+        accelerator.device_count = lambda: 1
+        accelerator.current_accelerator = lambda *_, **__: torch.device("cuda")
+        accelerator.current_device_index = lambda: 0
+        accelerator.synchronize = answers["synchronize"]
+        accelerator.set_device_index = nothing
+        accelerator.current_stream = cuda.current_stream
+        accelerator.set_stream = cuda.set_stream
+        for name in ("memory_allocated", "max_memory_allocated", "memory_reserved", "empty_cache"):
+            setattr(accelerator, name, getattr(cuda, name))
+    _precision(torch)
+    _native.unseen("pretend-gpu", f"{gpu['name']} was imitated: times and values that the script saw are this CPU's")
+
+
+def _own(answer: Any, name: str) -> Any:
+    """A function of its own for each name: `torch._dynamo` tells functions apart by identity."""
+    if not isinstance(answer, types.FunctionType):
+        return answer
+    return types.FunctionType(answer.__code__, answer.__globals__, name, answer.__defaults__, answer.__closure__)
+
+
+def _precision(torch: Any) -> None:
+    """`autocast("cuda")` is the CPU's, in the precision that it would have on the GPU."""
+    plain = torch.autocast.__init__
+
+    def init(self: Any, device_type: str, dtype: Any = None, *args: Any, **kwargs: Any) -> None:
+        if device_type == "cuda":
+            device_type, dtype = "cpu", dtype or torch.float16
+        plain(self, device_type, dtype, *args, **kwargs)
+
+    torch.autocast.__init__ = init
+    enabled = torch.is_autocast_enabled
+    torch.is_autocast_enabled = lambda device_type="cpu": enabled("cpu")
+    torch.get_autocast_gpu_dtype = lambda: torch.get_autocast_dtype("cpu")
+
+
+def _wait(name: str, stream: int | None) -> None:
+    from . import _torch_pretend
+
+    before = _torch_ops.stream
+    _torch_ops.stream = stream
+    try:
+        with _torch_pretend._on(_torch_pretend.GPU):
+            _native.tensor_event(name, [], [], [], _torch_ops.context(), 0, 0)
+    finally:
+        _torch_ops.stream = before
+
+
+class _Current:
+    """A stream by its number; 0 is the default one."""
+
+    def __init__(self, number: int | None = None) -> None:
+        self.stream_id = number or 0
+        self.cuda_stream = self.stream_id
+
+    def synchronize(self) -> None:
+        _wait("torch.cuda.Stream.synchronize", self.stream_id or None)
+
+    def wait_stream(self, _: Any) -> None:
+        _wait("torch.cuda.Stream.wait_stream", self.stream_id or None)
+
+    def wait_event(self, _: Any) -> None:
+        _wait("torch.cuda.Stream.wait_event", self.stream_id or None)
+
+    def record_event(self, event: Any = None) -> Any:
+        event = event or _Event()
+        event.record(self)
+        return event
+
+    def query(self) -> bool:
+        return True
+
+    def is_capturing(self) -> bool:
+        return False
+
+    def __enter__(self) -> Any:
+        return _On(self).__enter__()
+
+    def __exit__(self, *_: object) -> None:
+        _torch_ops.stream = None
+
+
+def _stream_class(_: Any) -> Any:
+    class Stream(_Current):
+        """A stream of its own."""
+
+        def __init__(self, device: Any = None, priority: int = 0, _number: int | None = None, **__: Any) -> None:
+            global _streams
+            if _number is None:
+                _streams += 1
+                _number = _streams
+            super().__init__(_number)
+
+    return Stream
+
+
+class _On:
+    """`with torch.cuda.stream(s):`."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+
+    def __enter__(self) -> Any:
+        self.before = _torch_ops.stream
+        if self.stream is not None:
+            _torch_ops.stream = self.stream.stream_id or None
+        return self.stream
+
+    def __exit__(self, *_: object) -> None:
+        _torch_ops.stream = self.before
+
+
+class _Event:
+    """An event that knows this machine's clock."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        self.at = 0.0
+
+    def record(self, _: Any = None) -> None:
+        self.at = time.perf_counter()
+        _native.marker("cuda.Event.record")
+
+    def wait(self, _: Any = None) -> None:
+        _wait("torch.cuda.Stream.wait_event", _torch_ops.stream)
+
+    def synchronize(self) -> None:
+        _wait("torch.cuda.Event.synchronize", None)
+
+    def query(self) -> bool:
+        return True
+
+    def elapsed_time(self, end: _Event) -> float:
+        return (end.at - self.at) * 1e3

@@ -1,0 +1,342 @@
+"""A GPU that is not there, for scripts that are written for one; and tensors without values, for models too large.
+
+Values are computed on the CPU, or not at all under `--fake`. Which device a tensor is on is a mark on its storage: a
+function mode takes `device="cuda"` out of calls, answers `.device`, and makes the copies that the script asks for; a
+dispatch mode passes the marks from inputs to results, counts the memory, and runs out of it where the GPU would.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from . import _native, _torch, _torch_cuda, _torch_ops
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+GPU = "cuda:0"
+
+_lib: Any = None
+#: The GPU's figures; None under `--fake` alone.
+gpu: Any = None
+fake = False
+_wanted: str | None = None
+#: The copy being made: name of the event, keywords, device of the result.
+_moving: tuple[str, list[tuple[str, str]], str] | None = None
+_local_scalar: Any = None
+_handlers: dict[Any, Any] = {}
+
+
+def install(torch: Any) -> None:
+    """Put both modes in place, and `torch.cuda` as it would be."""
+    global _lib, gpu, fake, _local_scalar
+    import json
+
+    from torch.overrides import TorchFunctionMode
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    _lib = torch
+    fake = bool(os.environ.get(_torch.FAKE))
+    if given := os.environ.get(_torch.PRETEND):
+        gpu = json.loads(given)
+        _torch_ops.device = "cpu"
+        _native.pretend()
+        _torch_cuda.install(torch, gpu)
+    _local_scalar = torch.ops.aten._local_scalar_dense.default
+    instead = {}
+    if fake:
+        from torch._subclasses.fake_tensor import FakeTensorMode
+
+        instead = _unknown_values(torch)
+        torch.utils._python_dispatch._push_mode(FakeTensorMode(allow_non_fake_inputs=True))
+        _native.unseen("fake", "tensors had shapes and no values (--fake): what the script printed of them means nothing")
+    kind = type("Pretended", (TorchDispatchMode,), {"__module__": __name__})
+    kind.__torch_dispatch__ = _native.Dispatch(_after, instead)  # type: ignore[attr-defined]
+    _torch.mode = kind()
+    _torch.resume()
+    tensor = torch.Tensor
+    _handlers.update({
+        tensor.device.__get__: _device,
+        tensor.is_cuda.__get__: lambda args, _: where(args[0]) != "cpu",
+        tensor.get_device: lambda args, _: 0 if where(args[0]) != "cpu" else -1,
+        tensor.cuda: lambda args, kwargs: _move(args[0], GPU, _flag(args, kwargs)),
+        tensor.cpu: lambda args, _: _move(args[0], "cpu", False),
+        tensor.to: _to,
+        tensor.numpy: _numpy,
+        tensor.tolist: _tolist,
+        tensor.pin_memory: _pin,
+        tensor.is_pinned: lambda args, _: bool((known := _known(args[0])) and known.pinned),
+        tensor.record_stream: lambda *_: None,
+    })  # fmt: skip
+    mode = type("Pretended", (TorchFunctionMode,), {"__torch_function__": _function, "__module__": __name__})()
+    mode.__enter__()
+    # A process that loads data makes real tensors, in its own memory.
+    os.register_at_fork(after_in_child=_leave_child)
+
+
+def _leave_child() -> None:
+    core = _lib._C
+    while core._len_torch_dispatch_stack():
+        core._pop_torch_dispatch_stack(None)
+    while core._len_torch_function_stack():
+        core._pop_torch_function_stack()
+
+
+def where(tensor: Any) -> str:
+    """The device of a tensor: `cpu` or `cuda:0`."""
+    known = _known(tensor)
+    return (known.device if known is not None else None) or "cpu"
+
+
+def _known(tensor: Any) -> Any:
+    return _torch_ops._known(tensor)
+
+
+def _device(args: tuple[Any, ...], _: Any) -> Any:
+    real = _lib._C.TensorBase.device.__get__(args[0])
+    return _lib.device(where(args[0])) if real.type == "cpu" else real
+
+
+def _function(_: Any, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+    """Every call of PyTorch's API."""
+    global _wanted
+    handler = _handlers.get(func)
+    if handler is not None:
+        return handler(args, kwargs or {})
+    given = (kwargs or {}).get("device")
+    wanted = _name(given)
+    if wanted is None:
+        return func(*args, **(kwargs or {}))
+    before, _wanted = _wanted, wanted
+    try:
+        result = func(*args, **{**(kwargs or {}), "device": "cpu"})
+    finally:
+        _wanted = before
+    if wanted != "cpu" and isinstance(result, _lib.Tensor) and where(result) == "cpu":
+        # Filled by the host (`torch.tensor([1, 2], device="cuda")`): made there, then copied.
+        return _move(result.detach(), wanted, False).requires_grad_(result.requires_grad)
+    return result
+
+
+def _name(device: Any) -> str | None:
+    """`cpu` or `cuda:0` for whatever names a device; None for what names none, or one that is not imitated."""
+    if device is None:
+        return None
+    if isinstance(device, int) and not isinstance(device, bool):
+        device = f"cuda:{device}"
+    text = str(device)
+    if text == "cpu":
+        return "cpu"
+    if text.startswith("cuda") and gpu is not None:
+        if text not in ("cuda", GPU):
+            raise RuntimeError("CUDA error: invalid device ordinal")
+        return GPU
+    return None
+
+
+def _flag(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    return bool(kwargs.get("non_blocking", any(value is True for value in args[1:])))
+
+
+def _to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    tensor, rest = args[0], list(args[1:])
+    words = dict(kwargs)
+    device = words.pop("device", None)
+    if rest and isinstance(rest[0], _lib.Tensor):
+        other = rest.pop(0)
+        device, rest = where(other), [other.dtype, *rest]
+    elif rest and (rest[0] is None or isinstance(rest[0], (str, int, _lib.device))) and not isinstance(rest[0], bool):
+        device = rest.pop(0)
+    target = _name(device)
+    if target is None and device is not None:
+        return _lib._C.TensorBase.to(tensor, device, *rest, **words)
+    blocking = words.pop("non_blocking", None)
+    dtype = words.pop("dtype", None)
+    if rest and isinstance(rest[0], _lib.dtype):
+        dtype = rest.pop(0)
+    if blocking is None and rest:
+        blocking = rest.pop(0)
+    result = tensor
+    if dtype is not None and dtype != tensor.dtype or words:
+        result = _lib._C.TensorBase.to(tensor, dtype or tensor.dtype, **words)
+    return _move(result, target or where(tensor), bool(blocking))
+
+
+def _move(tensor: Any, target: str, non_blocking: bool) -> Any:
+    """The tensor on `target`: itself where it is there already, else a copy, which is recorded as such."""
+    global _moving
+    source = where(tensor)
+    if source == target:
+        return tensor
+    known = _known(tensor)
+    pinned = known is not None and known.pinned
+    keywords = [("pinned", str(pinned)), ("asynchronous", str(non_blocking))]
+    name = "torch.Tensor.to" if target != "cpu" else "torch.Tensor.to_host"
+    _moving = (name, keywords, target)
+    try:
+        return tensor.clone()
+    finally:
+        _moving = None
+
+
+def _numpy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    tensor = args[0]
+    if where(tensor) != "cpu":
+        raise TypeError(
+            "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+        )
+    if fake:
+        _unknown("the values of an array")
+        import numpy
+
+        return numpy.zeros(tuple(tensor.shape), dtype=str(tensor.dtype).rpartition(".")[2])
+    return _lib._C.TensorBase.numpy(tensor, **kwargs)
+
+
+def _tolist(args: tuple[Any, ...], _: Any) -> Any:
+    tensor = args[0]
+    _read(tensor)
+    if fake:
+        _unknown("the values of a list")
+        return _lib.zeros(tuple(tensor.shape), device="meta").new_zeros(0).tolist() or _zeros(tuple(tensor.shape))
+    return _lib._C.TensorBase.tolist(tensor)
+
+
+def _zeros(shape: tuple[int, ...]) -> Any:
+    return 0.0 if not shape else [_zeros(shape[1:]) for _ in range(int(shape[0]))]
+
+
+def _read(tensor: Any) -> None:
+    if where(tensor) != "cpu":
+        with _on(GPU):
+            array = _torch_ops.describe(tensor)
+            _native.tensor_event("torch.Tensor.to_host", [array], [], [], _torch_ops.context(), 0, 0)
+
+
+class _on:
+    """New storages and ops are on this device."""
+
+    def __init__(self, device: str) -> None:
+        self.device = device
+
+    def __enter__(self) -> None:
+        self.before = _torch_ops.device
+        if self.before is not None:
+            _torch_ops.device = self.device
+
+    def __exit__(self, *_: object) -> None:
+        _torch_ops.device = self.before
+
+
+def _pin(args: tuple[Any, ...], _: Any) -> Any:
+    pinned = args[0].clone()
+    known = _torch_ops.stored(pinned)
+    if known is not None:
+        known.pinned = True
+    return pinned
+
+
+def _after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, gap: int) -> Any:
+    """An op has just run: whose device was it on, and is there room for its result?"""
+    if gpu is None:
+        return _torch_ops.after(func, args, kwargs, result, own, gap)
+    if _moving is not None and func._schema.name == "aten::clone":
+        name, keywords, target = _moving
+        with _on(target):
+            array = _torch_ops.describe(result, True)
+        known = _torch_ops.stored(args[0], False)
+        source = (*array[:4], known.id if known is not None else 0)
+        with _on(GPU):
+            inputs, outputs = ([], [array]) if target != "cpu" else ([source], [])
+            _native.tensor_event(name, inputs, outputs, keywords, _torch_ops.context(), own, gap)
+        return _room()
+    devices = set(_devices(args))
+    if kwargs:
+        devices |= set(_devices(tuple(kwargs.values())))
+    name = func._schema.name
+    if GPU in devices and "cpu" in devices and name == "aten::copy_":
+        return _copied(args, own, gap)
+    if "cpu+" in devices and GPU in devices:
+        return RuntimeError(
+            "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu! "
+            f"(when checking argument for {name.partition('::')[2]})"
+        )
+    device = GPU if GPU in devices else _wanted if not devices and _wanted else "cpu"
+    with _on(device):
+        _torch_ops.after(func, args, kwargs, result, own, gap)
+    return _room() if device != "cpu" else None
+
+
+def _devices(values: Any) -> Any:
+    """Devices of the tensors among values; `cpu+` for one on the host with more than a number in it."""
+    for value in values:
+        if isinstance(value, _lib.Tensor):
+            place = where(value)
+            yield place
+            if place == "cpu" and value.dim() > 0:
+                yield "cpu+"
+        elif isinstance(value, (list, tuple)):
+            yield from _devices(value)
+
+
+def _copied(args: tuple[Any, ...], own: int, gap: int) -> Any:
+    """`a.copy_(b)` across the link."""
+    into_gpu = where(args[0]) != "cpu"
+    array = _torch_ops.describe(args[0] if into_gpu else args[1])
+    asynchronous = [("asynchronous", str(len(args) > 2 and bool(args[2])))]
+    with _on(GPU):
+        name, sides = ("torch.Tensor.to", ([], [array])) if into_gpu else ("torch.Tensor.to_host", ([array], []))
+        _native.tensor_event(name, *sides, asynchronous, _torch_ops.context(), own, gap)
+
+
+def _room() -> Any:
+    """Nothing, or the error that the GPU's allocator would raise."""
+    live, _ = _native.storage_bytes()
+    if live <= gpu["memory"]:
+        return None
+    gib = 1 << 30
+    return _lib.cuda.OutOfMemoryError(
+        f"CUDA out of memory. Tried to allocate memory. GPU 0 has a total capacity of {gpu['memory'] / gib:.2f} GiB, "
+        f"of which 0 bytes is free; {live / gib:.2f} GiB would be in use by PyTorch. (breakeven imitates {gpu['name']}.)"
+    )
+
+
+def _unknown_values(torch: Any) -> dict[Any, Any]:
+    """Answers where a script asks for values that tensors without values do not have."""
+    aten = torch.ops.aten
+
+    def number(tensor: Any) -> Any:
+        constant = getattr(tensor, "constant", None)
+        if constant is not None:
+            return constant.item()
+        _unknown("the value of a tensor")
+        return True if tensor.dtype == torch.bool else 1.0 if tensor.dtype.is_floating_point else 1
+
+    def whole(tensor: Any) -> Any:
+        _unknown("how many elements are not zero")
+        return tensor.new_zeros((tensor.numel(), max(tensor.dim(), 1)), dtype=torch.int64)
+
+    def chosen(tensor: Any, mask: Any) -> Any:
+        _unknown("how many elements a mask chooses")
+        return tensor.new_zeros((tensor.numel(),))
+
+    def same(*_: Any) -> bool:
+        _unknown("whether two tensors are equal")
+        return True
+
+    return {
+        aten._local_scalar_dense.default: number,
+        aten.nonzero.default: whole,
+        aten.masked_select.default: chosen,
+        aten.equal.default: same,
+    }
+
+
+def _unknown(what: str) -> None:
+    frame = sys._getframe(1)
+    while frame.f_back is not None and ("site-packages" in frame.f_code.co_filename or "breakeven" in frame.f_code.co_filename):
+        frame = frame.f_back
+    place = f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+    _native.unseen("unknown-value", f"{what} is not known under --fake ({place}): the script went on with 1, true or all")
