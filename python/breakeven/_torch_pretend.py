@@ -42,7 +42,7 @@ def install(torch: Any) -> None:
     if given := os.environ.get(_torch.PRETEND):
         gpu = json.loads(given)
         _torch_ops.device = "cpu"
-        _native.pretend()
+        _native.pretend(gpu["memory"])
         _torch_cuda.install(torch, gpu)
     _local_scalar = torch.ops.aten._local_scalar_dense.default
     instead = {}
@@ -52,6 +52,7 @@ def install(torch: Any) -> None:
         instead = _unknown_values(torch)
         torch.utils._python_dispatch._push_mode(FakeTensorMode(allow_non_fake_inputs=True))
         _native.unseen("fake", "tensors had shapes and no values (--fake): what the script printed of them means nothing")
+        torch.nn.Module._apply = _apply
     kind = type("Pretended", (TorchDispatchMode,), {"__module__": __name__})
     kind.__torch_dispatch__ = _native.Dispatch(_after, instead)  # type: ignore[attr-defined]
     _torch.mode = kind()
@@ -69,6 +70,7 @@ def install(torch: Any) -> None:
         tensor.pin_memory: _pin,
         tensor.is_pinned: lambda args, _: bool((known := _known(args[0])) and known.pinned),
         tensor.record_stream: lambda *_: None,
+        tensor.__repr__: _text,
     })  # fmt: skip
     mode = type("Pretended", (TorchFunctionMode,), {"__torch_function__": _function, "__module__": __name__})()
     mode.__enter__()
@@ -181,6 +183,37 @@ def _move(tensor: Any, target: str, non_blocking: bool) -> Any:
         _moving = None
 
 
+def _apply(self: Any, fn: Any, recurse: bool = True) -> Any:
+    """`Module._apply` for parameters without values, which cannot be swapped for others: they stay and change place."""
+    if recurse:
+        for module in self.children():
+            module._apply(fn)
+    for name, parameter in self._parameters.items():
+        if parameter is not None:
+            self._parameters[name] = _applied(parameter, fn)
+            if parameter.grad is not None:
+                self._parameters[name].grad = fn(parameter.grad)
+    for name, buffer in self._buffers.items():
+        if buffer is not None:
+            self._buffers[name] = fn(buffer)
+    return self
+
+
+def _applied(parameter: Any, fn: Any) -> Any:
+    with _lib.no_grad():
+        result = fn(parameter)
+    if result.dtype != parameter.dtype or result.shape != parameter.shape:
+        changed = _lib.nn.Parameter(result, parameter.requires_grad)
+        _torch_ops.assign(changed, _torch_ops.PARAMETER)
+        return changed
+    known, target = _torch_ops.stored(parameter), where(result)
+    if known is not None and (known.device or "cpu") != target:
+        _native.storage_freed(known.id)
+        known.device, known.role = target, _torch_ops.PARAMETER
+        known.id = _native.storage_new(known.bytes, known.role, target == "cpu", True)
+    return parameter
+
+
 def _numpy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     tensor = args[0]
     if where(tensor) != "cpu":
@@ -200,8 +233,23 @@ def _tolist(args: tuple[Any, ...], _: Any) -> Any:
     _read(tensor)
     if fake:
         _unknown("the values of a list")
-        return _lib.zeros(tuple(tensor.shape), device="meta").new_zeros(0).tolist() or _zeros(tuple(tensor.shape))
+        return _zeros(tuple(tensor.shape))
     return _lib._C.TensorBase.tolist(tensor)
+
+
+def _text(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """As printed: the device stands first after the values."""
+    _read(args[0])
+    token = _native.enter("torch.Tensor.__repr__")
+    try:
+        text = str(_lib._tensor_str._str(args[0], **kwargs))
+    finally:
+        _native.leave(token, (), None)
+    if where(args[0]) == "cpu":
+        return text
+    marks = [text.find(mark) for mark in (", size=", ", dtype=", ", grad_fn=", ", requires_grad=")]
+    at = min([mark for mark in marks if mark >= 0] or [text.rfind(")")])
+    return f"{text[:at]}, device='{where(args[0])}'{text[at:]}"
 
 
 def _zeros(shape: tuple[int, ...]) -> Any:
@@ -293,13 +341,15 @@ def _copied(args: tuple[Any, ...], own: int, gap: int) -> Any:
 
 def _room() -> Any:
     """Nothing, or the error that the GPU's allocator would raise."""
-    live, _ = _native.storage_bytes()
-    if live <= gpu["memory"]:
+    refused = _native.storage_refused()
+    if refused is None:
         return None
-    gib = 1 << 30
+    live, _ = _native.storage_bytes()
+    gib, mib = 1 << 30, 1 << 20
+    tried = f"{refused / gib:.2f} GiB" if refused >= gib else f"{refused / mib:.2f} MiB"
     return _lib.cuda.OutOfMemoryError(
-        f"CUDA out of memory. Tried to allocate memory. GPU 0 has a total capacity of {gpu['memory'] / gib:.2f} GiB, "
-        f"of which 0 bytes is free; {live / gib:.2f} GiB would be in use by PyTorch. (breakeven imitates {gpu['name']}.)"
+        f"CUDA out of memory. Tried to allocate {tried}. GPU 0 has a total capacity of {gpu['memory'] / gib:.2f} GiB of "
+        f"which {(gpu['memory'] - live) / mib:.2f} MiB is free. {live / gib:.2f} GiB is allocated by PyTorch."
     )
 
 

@@ -36,8 +36,8 @@ mod _native {
     use super::engine::{answer, report};
     #[pymodule_export]
     use super::hooks::torch::{
-        Dispatch, clock_ns, cpu_ns, pretend, step_again, step_end, storage_bytes, storage_freed, storage_new, storage_resized,
-        storage_role, tensor_context, tensor_event,
+        Dispatch, clock_ns, cpu_ns, pretend, step_again, step_end, storage_bytes, storage_freed, storage_new,
+        storage_refused, storage_resized, storage_role, tensor_context, tensor_event,
     };
     #[pymodule_export]
     use super::named::Named;

@@ -57,6 +57,12 @@ pub(crate) struct Ledger {
     peak: [u64; ROLES.len()],
     /// `added` when the peak was reached.
     peak_at: u64,
+    /// The device's memory, where it is imitated.
+    pub(crate) limit: Option<u64>,
+    /// Bytes that did not fit and were not given.
+    refused: Option<u64>,
+    /// All that would have been in use then, unless the program found a way to go on.
+    wanted: u64,
     dead: BTreeMap<GroupKey, Group>,
 }
 
@@ -65,6 +71,14 @@ impl Ledger {
     pub(crate) fn add(&mut self, bytes: u64, role: usize, host: bool, made: bool) -> u64 {
         self.added += 1;
         let role = role.min(ROLES.len() - 1);
+        let whole = self.live_bytes().saturating_add(bytes);
+        let refuse = !host && self.limit.is_some_and(|limit| whole > limit);
+        if refuse {
+            (self.refused, self.wanted) = (Some(bytes), whole);
+        } else if !host && bytes > 0 {
+            self.wanted = 0;
+        }
+        let host = host || refuse;
         let (producer, first, last, resident, touches) = (HOST, u64::MAX, 0, made, 0);
         let storage = Storage { bytes, role, producer, first, last, resident, host, touches, born: self.added };
         self.storages.insert(self.added, storage);
@@ -153,6 +167,11 @@ impl Ledger {
         storage.resident
     }
 
+    /// Bytes that were asked for last and did not fit; asking forgets them.
+    pub(crate) fn refused(&mut self) -> Option<u64> {
+        self.refused.take()
+    }
+
     /// Live bytes on the device now.
     pub(crate) fn live_bytes(&self) -> u64 {
         self.now.iter().fold(0, |sum, &b| sum.saturating_add(b))
@@ -162,7 +181,7 @@ impl Ledger {
     pub(crate) fn peak(&self) -> (u64, BTreeMap<String, u64>) {
         let parts = ROLES.iter().zip(self.peak).filter(|&(_, bytes)| bytes > 0);
         let total = self.peak.iter().fold(0, |sum: u64, &b| sum.saturating_add(b));
-        (total, parts.map(|(role, bytes)| ((*role).to_owned(), bytes)).collect())
+        (total.max(self.wanted), parts.map(|(role, bytes)| ((*role).to_owned(), bytes)).collect())
     }
 
     /// The most begins anew from what lives.
@@ -245,6 +264,18 @@ mod tests {
         assert_eq!(ledger.peak().0, 0);
         ledger.freed(id);
         assert_eq!(ledger.live_bytes(), 0);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_and_counts_unless_the_program_goes_on() {
+        let mut ledger = Ledger { limit: Some(100), ..Ledger::default() };
+        ledger.add(60, 0, false, true);
+        let too_much = ledger.add(50, 0, false, true);
+        assert_eq!((ledger.refused(), ledger.refused(), ledger.live_bytes()), (Some(50), None, 60));
+        ledger.freed(too_much);
+        assert_eq!(ledger.peak().0, 110);
+        ledger.add(40, 0, false, true);
+        assert_eq!((ledger.refused(), ledger.peak().0), (None, 100));
     }
 
     #[test]

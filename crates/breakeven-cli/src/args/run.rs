@@ -48,6 +48,12 @@ pub(crate) struct RunArgs {
     /// How array calls are seen [default: native where it is known to be safe, else ast]
     #[arg(long, value_enum, value_name = "HOW", help_heading = "Recording")]
     pub(crate) recorder: Option<Recorder>,
+    /// For PyTorch: `torch.cuda` answers as if this GPU were there, and runs out of its memory; the CPU computes
+    #[arg(long, value_name = "GPU", help_heading = "Recording")]
+    pub(crate) pretend_gpu: Option<String>,
+    /// For PyTorch: tensors have shapes and no values, so that models fit that are too large for this machine
+    #[arg(long, help_heading = "Recording")]
+    pub(crate) fake: bool,
     /// Run N times to measure how much the time varies; later runs have no input and no output
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Recording")]
     pub(crate) repeat: u32,

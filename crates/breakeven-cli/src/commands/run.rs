@@ -6,6 +6,7 @@ use crate::failure::{Failure, Outcome, say};
 use crate::record::{self, Ended, Python};
 use crate::{input, output};
 use breakeven::answer::answer_request;
+use breakeven::hardware::{Catalogue, Vendor};
 use breakeven::request::{Options, Request};
 use breakeven::workload::{Exit, Workload};
 use std::ffi::OsString;
@@ -19,6 +20,7 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     reachable(args)?;
     let options = args.options.options()?;
     check(&options)?;
+    let pretended = args.pretend_gpu.as_deref().map(pretended).transpose()?;
     let python = record::find(args.python.as_deref())?;
 
     let folder = tempfile::Builder::new()
@@ -26,11 +28,12 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
         .tempdir()
         .map_err(|e| Failure::file("make a temporary folder in", &std::env::temp_dir(), &e))?;
     let first = folder.path().join("1");
-    let (pid, ended) =
-        start(args, &python, &what, &first, false).map_err(|e| Failure::file("start", &python.path, &e))?;
+    let (pid, ended) = start(args, &python, &what, &first, pretended.as_deref(), false)
+        .map_err(|e| Failure::file("start", &python.path, &e))?;
 
     let report = Request { today: input::today(), numbers: None, workload: None, options };
-    let verdict = after(args, &python, &what, &first, pid, ended, report);
+    let again = Again { args, python: &python, what: &what, first: &first, pretended: pretended.as_deref() };
+    let verdict = after(&again, pid, ended, report);
     drop(folder);
     match ended {
         Ended::Signal(signal) => record::die_by(signal),
@@ -109,13 +112,50 @@ fn check(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What PyTorch is to answer for this GPU, as the Python side reads it.
+fn pretended(name: &str) -> Result<String, Failure> {
+    let found = Catalogue::embedded().find_gpu(name)?;
+    let gpu = match found.gpus.as_slice() {
+        [gpu] => &gpu.device,
+        several => {
+            let names: Vec<_> = several.iter().map(|gpu| gpu.id()).collect();
+            let message = format!("`{name}` is {} GPUs, and a script can be shown one", several.len());
+            return Err(Failure::new("several-gpus", message, format!("one of {}", names.join(", "))));
+        }
+    };
+    let cuda = gpu.compute_capability.as_ref().filter(|_| gpu.vendor == Vendor::Nvidia);
+    let (Some(capability), Some(units)) = (cuda, gpu.units) else {
+        let message = format!("{} has no CUDA: PyTorch scripts that ask for it would not see it", gpu.name);
+        return Err(Failure::new("no-cuda", message, "an NVIDIA GPU, such as l4 or h100-sxm"));
+    };
+    let vendor = if gpu.name.starts_with("NVIDIA") { "" } else { "NVIDIA " };
+    let figures = serde_json::json!({
+        "name": format!("{vendor}{}", gpu.name), "memory": gpu.memory.get() as u64, "capability": capability,
+        "units": units, "cache": gpu.cache.map_or(0, |bytes| bytes.get() as u64),
+    });
+    Ok(figures.to_string())
+}
+
 /// Runs the script once, its records going to `folder`; a `silent` run has no input and no output.
-fn start(args: &RunArgs, python: &Python, what: &[OsString], folder: &Path, silent: bool) -> io::Result<(u32, Ended)> {
+fn start(
+    args: &RunArgs,
+    python: &Python,
+    what: &[OsString],
+    folder: &Path,
+    pretended: Option<&str>,
+    silent: bool,
+) -> io::Result<(u32, Ended)> {
     std::fs::create_dir(folder)?;
     let mut command = Command::new(&python.path);
     command.args(["-m", "breakeven._run"]).args(what).env("BREAKEVEN_RECORD_DIR", folder);
     if let Some(recorder) = args.recorder {
         command.env("BREAKEVEN_RECORDER", recorder.name());
+    }
+    if let Some(figures) = pretended {
+        command.env("BREAKEVEN_PRETEND_GPU", figures);
+    }
+    if args.fake {
+        command.env("BREAKEVEN_FAKE", "1");
     }
     if silent {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -123,16 +163,18 @@ fn start(args: &RunArgs, python: &Python, what: &[OsString], folder: &Path, sile
     record::run(&mut command)
 }
 
+/// How the script was run.
+struct Again<'a> {
+    args: &'a RunArgs,
+    python: &'a Python,
+    what: &'a [OsString],
+    first: &'a Path,
+    pretended: Option<&'a str>,
+}
+
 /// Everything after the script's end; nothing here is an error any more.
-fn after(
-    args: &RunArgs,
-    python: &Python,
-    what: &[OsString],
-    folder: &Path,
-    pid: u32,
-    ended: Ended,
-    mut request: Request,
-) -> ExitCode {
+fn after(again: &Again, pid: u32, ended: Ended, mut request: Request) -> ExitCode {
+    let args = again.args;
     if args.recorder == Some(Recorder::Off) {
         return ExitCode::SUCCESS;
     }
@@ -143,7 +185,7 @@ fn after(
             "note: the script died by a memory fault; `--recorder ast` or `--recorder off` runs it without native hooks",
         );
     }
-    let Some(mut workload) = record::gather(folder, pid) else {
+    let Some(mut workload) = record::gather(again.first, pid) else {
         say("warning: nothing was recorded, so there is nothing to report");
         return ExitCode::SUCCESS;
     };
@@ -152,7 +194,7 @@ fn after(
         Ended::Signal(signal) => Exit::Signal(signal),
     };
     if ended == Ended::Code(0) {
-        workload.program.repeat_wall_ns = repeats(args, python, what, folder);
+        workload.program.repeat_wall_ns = repeats(again);
     }
     if let Some(file) = &args.save
         && let Err(failure) = save(&workload, file)
@@ -187,11 +229,12 @@ fn after(
 
 /// Wall times of runs 2 to N, ns, recorded as the first was. They get no input and show no output; they end with the
 /// first that does not end well.
-fn repeats(args: &RunArgs, python: &Python, what: &[OsString], first: &Path) -> Vec<u64> {
+fn repeats(again: &Again) -> Vec<u64> {
+    let &Again { args, python, what, first, pretended } = again;
     let mut times = Vec::new();
     for n in 2..=args.repeat {
         let folder = first.with_file_name(n.to_string());
-        let wall = match start(args, python, what, &folder, true) {
+        let wall = match start(args, python, what, &folder, pretended, true) {
             Ok((pid, Ended::Code(0))) => record::gather(&folder, pid).map(|w| w.program.wall_ns),
             _ => None,
         };

@@ -234,8 +234,17 @@ pub(crate) fn cpu_ns() -> u64 {
     (spent.tv_sec as u64).saturating_mul(1_000_000_000).saturating_add(spent.tv_nsec as u64)
 }
 
-/// From now on a GPU that is not there is imitated for PyTorch: storages not on the host are in its memory.
+/// From now on a GPU that is not there, with so much memory, is imitated for PyTorch.
 #[pyfunction]
-pub(crate) fn pretend(py: Python<'_>) {
-    state::with(py, |state| state.recorder.pretends = true);
+pub(crate) fn pretend(py: Python<'_>, memory: u64) {
+    state::with(py, |state| {
+        state.recorder.pretends = true;
+        state.recorder.tensors.limit = Some(memory);
+    });
+}
+
+/// Bytes of the last storage that its memory had no room for, once.
+#[pyfunction]
+pub(crate) fn storage_refused(py: Python<'_>) -> Option<u64> {
+    state::with(py, |state| state.recorder.tensors.refused()).flatten()
 }

@@ -332,6 +332,21 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
         }
         Exit::Unknown => note("script-cut", "the script did not say how it ended: this is what was seen".to_owned()),
     }
+    if !program.peak_roles.is_empty() {
+        let mut parts: Vec<_> = program.peak_roles.iter().collect();
+        parts.sort_by_key(|&(_, bytes)| std::cmp::Reverse(*bytes));
+        let part = |(role, bytes): &(&String, &u64)| format!("{} {}", words::bytes(**bytes as f64), plural(role));
+        let parts: Vec<_> = parts.iter().map(part).collect();
+        note("memory-split", format!("memory at its fullest: {}", parts.join(", ")));
+    }
+    if program.sampling > 1 {
+        let text = format!(
+            "a loop repeats itself: about one step in {} was watched op by op, the others were compared by what they \
+             were given and how long they took",
+            program.sampling
+        );
+        note("sampled-steps", text);
+    }
     if program.processes > 1 {
         note("processes", format!("{} processes were recorded and added up", program.processes));
     }
@@ -367,4 +382,13 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
         );
     }
     notes
+}
+
+/// What memory is for, as people say it.
+fn plural(role: &str) -> String {
+    match role {
+        "temporary" => "temporaries".to_owned(),
+        "optimizer state" => role.to_owned(),
+        role => format!("{role}s"),
+    }
 }

@@ -1,0 +1,92 @@
+"""Scripts written for a GPU, where there is none."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+if importlib.util.find_spec("torch") is None:
+    pytest.skip("PyTorch is not installed: its recorder is not tested", allow_module_level=True)
+
+HERE = Path(__file__).parent
+L4 = {"name": "NVIDIA L4", "memory": 24 << 30, "capability": "8.9", "units": 58}
+
+
+def _run(script: Path, folder: Path, *arguments: str, fake: bool = False, pretend: bool = True) -> tuple[Any, str]:
+    env = os.environ | {"BREAKEVEN_RECORD_DIR": str(folder), "OMP_NUM_THREADS": "1"}
+    if pretend:
+        env["BREAKEVEN_PRETEND_GPU"] = json.dumps(L4)
+    if fake:
+        env["BREAKEVEN_FAKE"] = "1"
+    command = [sys.executable, "-m", "breakeven._run", str(script), *arguments]
+    done = subprocess.run(command, env=env, capture_output=True, timeout=240, text=True)
+    assert done.returncode == 0, done.stderr
+    [file] = folder.glob("*.breakeven.json")
+    return json.loads(file.read_text()), done.stdout
+
+
+def _copies(workload: Any, direction: str) -> list[int]:
+    """Bytes of each copy that way."""
+    copies = []
+    for entry in workload["ops"]:
+        op = entry["op"] if isinstance(entry["op"], dict) else {}
+        if op.get("transfer", {}).get("direction") == direction:
+            copies += [op["transfer"]["bytes"]] * entry["count"]
+        elif direction == "d2h" and "host_read" in op and entry.get("device"):
+            copies += [op["host_read"]["bytes"]] * entry["count"]
+    return copies
+
+
+def test_the_small_loop_copies_in_once_and_nothing_back(tmp_path: Path) -> None:
+    workload, out = _run(HERE / "scripts" / "torch_loop.py", tmp_path)
+    assert out.startswith("cuda 999")
+    assert _copies(workload, "h2d") == [4000, 800, 80, 8]
+    assert _copies(workload, "d2h") == []
+    steps = [e for e in workload["ops"] if e["count"] == 1000 and e.get("device") and e["op"] != "view"]
+    assert {e["device"] for e in steps} == {"cuda:0"}
+    # Forward 2, backward 4 (one of them fills the loss's own gradient), Adam on lists of all parameters 7.
+    assert len(steps) == 13
+
+
+def test_what_a_script_does_with_its_gpu(tmp_path: Path) -> None:
+    workload, out = _run(HERE / "programs" / "torch_cuda.py", tmp_path)
+    assert out.splitlines() == [
+        f"NVIDIA L4 {24 << 30} 58 (8, 9)",
+        "24 24 True",
+        "0",
+        "66.0 66.0 cuda:0 cpu True cuda:0",
+        "RuntimeError Expected all tensors to be on the same d",
+        "TypeError can't convert cuda:0 device type tensor ",
+        "tensor([0., 2., 4., 6.], device='cuda:0')",
+    ]
+    assert _copies(workload, "h2d") == [48]
+    assert _copies(workload, "d2h") == [48, 4, 16]
+    waits = [e["name"] for e in workload["ops"] if e["op"] == "synchronise"]
+    assert waits == ["torch.cuda.Stream.synchronize", "torch.cuda.synchronize"]
+    [product] = [e for e in workload["ops"] if e["name"] == "aten.mul" and e.get("stream")]
+    assert product["device"] == "cuda:0"
+    [copy] = [e["op"]["transfer"] for e in workload["ops"] if "torch.Tensor.to" == e["name"]]
+    assert copy["pinned"] and copy["asynchronous"]
+
+
+def test_a_model_too_large_for_the_machine(tmp_path: Path) -> None:
+    workload, out = _run(HERE / "programs" / "torch_large.py", tmp_path, fake=True, pretend=False)
+    parameters = int(out.split()[0])
+    assert parameters > 6.5e9
+    assert workload["program"]["peak_roles"]["parameter"] == pytest.approx(parameters * 4, rel=0.01)
+    unknown = [u["text"] for u in workload["unseen"] if u["reason"] == "unknown-value"]
+    assert unknown and "torch_large.py:" in unknown[0]
+    flop = sum(
+        2 * op["m"] * op["n"] * op["k"] * op["batch"] * e["count"]
+        for e in workload["ops"]
+        if isinstance(e["op"], dict) and (op := e["op"].get("matmul"))
+    )
+    tokens = 512
+    assert flop == pytest.approx(6 * parameters * tokens, rel=0.05)
