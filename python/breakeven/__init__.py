@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from ._errors import UnknownNameError as UnknownNameError
     from ._estimate import Estimate as Estimate
     from ._estimate import estimate as estimate
+    from ._kernel import kernel as kernel
     from ._record import Recording as Recording
     from ._record import profile as profile
     from ._record import record as record
 
-__all__ = ["BreakevenError", "Estimate", "InputError", "Recording", "UnknownNameError", "estimate", "profile", "record"]
+__all__ = ["BreakevenError", "Estimate", "InputError", "Recording", "UnknownNameError", "estimate", "kernel", "profile", "record"]
 __version__ = "0.1.0"
 
 # Every recorded process imports this package before its script begins: what the script did not ask for stays out.
@@ -36,6 +37,7 @@ _HOME = {
     "UnknownNameError": "_errors",
     "Estimate": "_estimate",
     "estimate": "_estimate",
+    "kernel": "_kernel",
     "Recording": "_record",
     "profile": "_record",
     "record": "_record",

@@ -8,7 +8,6 @@ interpreter cuts importlib's own frames out of such tracebacks).
 from __future__ import annotations
 
 import sys
-import time
 
 from . import _native
 
@@ -49,9 +48,9 @@ class _Loader:
         if module.__spec__ is not None:
             module.__spec__.loader = self.loader
         module.__loader__ = self.loader
-        began = time.perf_counter_ns()
+        began = _native.clock_ns()
         self.loader.exec_module(module)
-        took = time.perf_counter_ns() - began
+        took = _native.clock_ns() - began
         # importlib's next step, before ours: to NumPy, a `numpy.random` that is not there yet means to import it again.
         package, _, name = module.__name__.rpartition(".")
         if package:

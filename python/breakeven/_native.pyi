@@ -12,6 +12,8 @@ __all__ = [
     "after_fork_child",
     "answer",
     "calibrate",
+    "clock_ns",
+    "device_call",
     "device_memory",
     "device_tag",
     "enter",
@@ -120,6 +122,12 @@ def leave(
 
 def device_tag(device: str, stream: int | None = None) -> int:
     """The number, 1 to 63, under which `event` and `leave` know a device and stream that the program itself chose."""
+
+def device_call(ns: float) -> None:
+    """What the Python around one call of a stand-in takes, from 0 to 1e6 ns: it is no time of the script's."""
+
+def clock_ns() -> int:
+    """The recorder's own clock, ns from some moment on; reading it is no clock read of the script's."""
 
 def device_memory(bytes: int) -> None:
     """The program holds so much memory on its device now; the most is kept."""

@@ -45,9 +45,10 @@ def arm(directory: str) -> None:
     kind = recorder()
     if kind == "off":
         return
-    from . import _endings
+    from . import _endings, cupy_stand_in
 
     path = _free_path(directory)
+    cupy_stand_in.offer()
     describe(sys.argv, kind)
     begin(kind)
     _native.flush_every(path, _FLUSH_SECONDS)

@@ -105,7 +105,7 @@ pub(crate) fn stop(py: Python<'_>) {
         if state.nested == 1 {
             let now = clock::now();
             state::set_recording(false, now);
-            state.recorder.recorded_ticks = state.recorder.wall_ticks(now);
+            state.recorder.recorded_ticks += now.saturating_sub(state.recorder.started);
             state.recorder.started = 0;
         }
         state.nested = state.nested.saturating_sub(1);
@@ -182,9 +182,22 @@ pub(crate) fn device_tag(py: Python<'_>, device: &str, stream: Option<u32>) -> u
     with(py, |state| state.recorder.tags.intern(device, stream))
 }
 
+/// What the Python around one call of a stand-in takes.
+#[pyfunction]
+pub(crate) fn device_call(py: Python<'_>, ns: f64) -> PyResult<()> {
+    if !(0.0..=1e6).contains(&ns) {
+        return Err(PyValueError::new_err(format!("{ns} ns are not between 0 and a millisecond")));
+    }
+    with(py, |state| state.recorder.device_call_ticks = (ns * clock::ticks_per_ns()) as u64);
+    Ok(())
+}
+
 /// So much device memory is in use.
 #[pyfunction]
 pub(crate) fn device_memory(py: Python<'_>, bytes: u64) {
+    if !state::recording() {
+        return;
+    }
     with(py, |state| {
         let peak = &mut state.recorder.device_peak_bytes;
         *peak = bytes.max(*peak);

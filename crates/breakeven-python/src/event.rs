@@ -204,6 +204,15 @@ impl Thread {
         true
     }
 
+    /// A call begins that is one op and counts by itself, also within one that is one op: that one is made of it then.
+    pub(crate) fn enter_whole(&mut self) -> bool {
+        if self.depth == Self::DEEPEST {
+            return false;
+        }
+        self.closed = false;
+        self.enter(true)
+    }
+
     /// The innermost call ran from `began` to `ended`. `None` when it was made of calls that are recorded already.
     ///
     /// `since` is when recording began; time before it is nobody's gap.
@@ -406,6 +415,10 @@ pub(crate) struct Recorder {
     pub(crate) recorded_ticks: u64,
     /// Cost of one event as calibrated, ns.
     pub(crate) hook_ns: f64,
+    /// What the Python around one call of a stand-in takes, which is no time of the script's, ticks.
+    pub(crate) device_call_ticks: u64,
+    /// All of that so far.
+    pub(crate) set_aside: u64,
     /// Under self-test: what the host reads counts wherever it is.
     pub(crate) probing: bool,
     /// Fields of `program` that the package set.
@@ -416,6 +429,7 @@ impl Recorder {
     /// Counts a call; false when it is no event (the host reads what never left it).
     pub(crate) fn record(&mut self, call: &mut Call, timing: Timing, site: impl FnOnce(&mut Sites) -> u32) -> bool {
         let position = self.events;
+        let timing = if tag(call.words[0]) == 0 { timing } else { self.without_stand_in(timing) };
         let kind = self.names.kind(call.words[0] as u32);
         if kind == Kind::HostReads
             && let Some(&Memory { address, bytes, .. }) = call.memory.first()
@@ -522,6 +536,12 @@ impl Recorder {
         }
     }
 
+    fn without_stand_in(&mut self, timing: Timing) -> Timing {
+        let ours = self.device_call_ticks.min(timing.gap);
+        self.set_aside += ours;
+        Timing { gap: timing.gap - ours, ..timing }
+    }
+
     /// The script read a clock; `site` is asked for the first [`MAX_MARKERS`] only, the others are counted.
     pub(crate) fn marker(&mut self, clock: &str, now: u64, site: impl FnOnce() -> Option<Site>) {
         if self.markers.len() >= MAX_MARKERS {
@@ -541,7 +561,8 @@ impl Recorder {
 
     /// Ticks recorded until `now`, which is while recording.
     pub(crate) fn wall_ticks(&self, now: u64) -> u64 {
-        self.recorded_ticks + if self.started == 0 { 0 } else { now.saturating_sub(self.started) }
+        let running = if self.started == 0 { 0 } else { now.saturating_sub(self.started) };
+        (self.recorded_ticks + running).saturating_sub(self.set_aside)
     }
 
     /// Forgets what was recorded. Names keep their indices, buffers stay known, `program` stays.
@@ -555,6 +576,7 @@ impl Recorder {
             contexts: old.contexts,
             pretends: old.pretends,
             hook_ns: old.hook_ns,
+            device_call_ticks: old.device_call_ticks,
             program: old.program,
             started: now,
             ..Self::default()

@@ -22,15 +22,21 @@ pub(crate) fn now() -> u64 {
     }
 }
 
-#[cfg(not(target_arch = "x86_64"))]
-fn monotonic_ns() -> u64 {
-    let (origin, _) = ORIGIN.get_or_init(|| (Instant::now(), 0));
-    origin.elapsed().as_nanos() as u64
+/// The counter itself; 0 where there is none.
+fn counter() -> u64 {
+    if cfg!(target_arch = "x86_64") { now() } else { 0 }
+}
+
+/// Nanoseconds of the system's monotonic clock since this module was first asked: points in time, where [`now`] gives
+/// differences.
+pub(crate) fn monotonic_ns() -> u64 {
+    begin();
+    ORIGIN.get().map_or(0, |(origin, _)| origin.elapsed().as_nanos() as u64)
 }
 
 /// Remembers this moment, against which [`ticks_per_ns`] compares later ones.
 pub(crate) fn begin() {
-    ORIGIN.get_or_init(|| (Instant::now(), now()));
+    ORIGIN.get_or_init(|| (Instant::now(), counter()));
 }
 
 /// Speed of the clock, measured from [`begin`] until now; waits where that is less than 2 ms.
@@ -38,7 +44,7 @@ pub(crate) fn ticks_per_ns() -> f64 {
     if cfg!(not(target_arch = "x86_64")) {
         return 1.0;
     }
-    let &(origin, ticks) = ORIGIN.get_or_init(|| (Instant::now(), now()));
+    let &(origin, ticks) = ORIGIN.get_or_init(|| (Instant::now(), counter()));
     loop {
         let (elapsed, ticks) = (origin.elapsed().as_nanos(), now().saturating_sub(ticks));
         if elapsed >= 2_000_000 {

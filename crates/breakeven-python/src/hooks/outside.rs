@@ -96,7 +96,7 @@ pub(crate) fn event(
 }
 
 /// Begins a library call; 0 where it is part of a call that is one op. Calls inside are recorded where the table of
-/// callables says that this one is made of them, and `whole` does not say otherwise.
+/// callables says that this one is made of them, `whole`: this one counts by itself in any case.
 pub(crate) fn enter(py: Python<'_>, name: &str, whole: bool) -> u64 {
     if !state::recording() {
         return 0;
@@ -104,11 +104,11 @@ pub(crate) fn enter(py: Python<'_>, name: &str, whole: bool) -> u64 {
     let known = state::with(py, |state| {
         let names = &mut state.recorder.names;
         let name = names.intern(name);
-        (name, whole || names.is_atomic(name))
+        (name, names.is_atomic(name))
     });
     let Some((name, atomic)) = known else { return 0 };
     let token = with_thread(|thread| {
-        if !thread.enter(atomic) {
+        if !(if whole { thread.enter_whole() } else { thread.enter(atomic) }) {
             return 0;
         }
         thread.outside.push((name, clock::now()));

@@ -219,10 +219,11 @@ pub(crate) fn step_again(py: Python<'_>, back: usize, ns: u64) {
     with_thread(|thread| thread.recorded(now, false));
 }
 
-/// The recorder's own clock, ns; no reading of the script's.
+/// The system's monotonic clock, ns; no reading of the script's. (Ticks would do for points in time only if their rate
+/// were known from the start.)
 #[pyfunction]
 pub(crate) fn clock_ns() -> u64 {
-    (clock::now() as f64 / clock::ticks_per_ns()) as u64
+    clock::monotonic_ns()
 }
 
 /// Time that the processor has spent on this process, ns; 0 where the system does not say.

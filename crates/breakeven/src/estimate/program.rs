@@ -313,6 +313,14 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
             ),
         );
     }
+    if program.versions.get("cupy").is_some_and(|version| version.ends_with("(stand-in)")) {
+        note(
+            "stand-in",
+            "CuPy or its GPU is not here: breakeven's stand-in computed with NumPy, so random numbers and last digits \
+             differ from a GPU's"
+                .to_owned(),
+        );
+    }
     if program.idle_ns as f64 > 0.1 * program.wall_ns as f64 {
         note(
             "idle",

@@ -83,7 +83,7 @@ fn place(q: &Question, from: &Marker, to: &Marker) -> String {
 fn spans<'a>(q: &Question<'a>, plan: &Plan) -> Vec<(&'a Marker, &'a Marker, Span)> {
     let markers = &q.workload.markers;
     let pairs: Vec<(&Marker, &Marker)> =
-        markers.windows(2).map(|pair| (&pair[0], &pair[1])).filter(|(a, b)| a.clock == b.clock).collect();
+        markers.windows(2).map(|pair| (&pair[0], &pair[1])).filter(|(a, b)| a.clock == b.clock && on_host(a)).collect();
     let mut ops = order::expand(&q.workload.order).take(MOST_OPS).enumerate().peekable();
     let mut found = Vec::new();
     let mut device_used = false;
@@ -113,4 +113,9 @@ impl Span {
         self.copies |= task.upload + task.download > 0.0;
         self.waited |= task.wait || task.wait_stream || reads_back;
     }
+}
+
+/// Whether the clock is the host's; events of a device take the time of the device.
+fn on_host(marker: &Marker) -> bool {
+    !marker.clock.starts_with("cuda.")
 }

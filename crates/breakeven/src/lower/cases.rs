@@ -293,8 +293,8 @@ fn what_a_gpu_program_says_itself() {
     assert_eq!(in_place("cupy.cuda.Stream.synchronize", &[], &[]).op, Op::Synchronise);
     assert_eq!(op("cupy.dot", &[&[10, 20], &[20, 30]], &[10, 30]), matmul(10, 30, 20, 1));
     assert_eq!(op("cupyx.scipy.special.erf", &[&[10]], &[10]), op("scipy.special.erf", &[&[10]], &[10]));
-    let functions = [("functions", "two,numpy.multiply,exp")];
-    assert_eq!(op_with("cupy.fuse", &[&[10]], &[10], &functions), map(10, 1, 29.0, true));
+    let functions = [("functions", "two*1,numpy.multiply*2,exp")];
+    assert_eq!(op_with("cupy.fuse", &[&[10]], &[10], &functions), map(10, 1, 30.0, true));
     let told = run("cupy.RawKernel", one, &[], &[("flops", "8e6"), ("bytes", "5000"), ("n", "4000000")]);
     assert_eq!((told.op, told.read, told.written), (map(4_000_000, 1, 2.0, false), 5000, 0));
 }

@@ -20,14 +20,15 @@ pub(super) fn transfer(direction: Direction, call: &Call) -> Op {
 }
 
 /// A kernel of the program's own: `flops` in all over `n` threads, or `functions` of each element of its arrays (names
-/// of `callables/flops.csv` or of element-wise callables, with commas between).
+/// of `callables/flops.csv` or of element-wise callables, each with `*` and how often, commas between).
 pub(super) fn described(call: &Call) -> Op {
     let n = call.number("n").map_or_else(|| elementwise::broadcast_count(call), |n| n.max(0.0) as u64);
     let mut flop = 0.0;
     let mut transcendental = false;
-    for name in call.keyword("functions").into_iter().flat_map(|list| list.split(',')) {
-        if let Some(cost) = elementwise::cost(name.trim()).or_else(|| map_cost(name.trim())) {
-            flop += cost.flop;
+    for function in call.keyword("functions").into_iter().flat_map(|list| list.split(',')) {
+        let (name, times) = function.trim().split_once('*').unwrap_or((function.trim(), "1"));
+        if let Some(cost) = elementwise::cost(name).or_else(|| map_cost(name)) {
+            flop += cost.flop * f64::from(times.parse::<u32>().unwrap_or(1));
             transcendental |= cost.transcendental;
         }
     }

@@ -1,0 +1,432 @@
+"""`cupy.ndarray`: NumPy's array in a wrapper that lets nothing cross to the host unasked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from . import calls, memory, pointers, streams
+
+_IMPLICIT = (
+    "Implicit conversion to a NumPy array is not allowed. Please use `.get()` to construct a NumPy array explicitly."
+)
+
+
+class ndarray:
+    """An array of the device."""
+
+    __slots__ = ("__weakref__", "_a", "_block")
+    __array_priority__ = 100
+    __module__ = "cupy"
+    _a: Any
+    _block: memory.Block
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        return object.__new__(cls)
+
+    def __init__(self, shape: Any, dtype: Any = float, memptr: Any = None, strides: Any = None, order: str = "C"):
+        calls.refuse_dtype(np.dtype(dtype))
+        if memptr is None:
+            self._a = calls.run("cupy.empty", np.empty, (shape, dtype), {"order": order})
+        else:
+            whole = memptr._bytes[memptr._offset :]
+            self._a = calls.quietly(np.ndarray, shape, dtype, whole, 0, strides, order)
+        self._block = memory.block(self._a)
+
+    @classmethod
+    def _of(cls, array: Any) -> Any:
+        self = object.__new__(ndarray)
+        self._a = array
+        self._block = memory.block(array)
+        return self
+
+    # What it is ------------------------------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._a.shape  # type: ignore[no-any-return]
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        self._a = calls.quietly(self._a.reshape, shape)
+
+    @property
+    def base(self) -> Any:
+        return None if self._a.base is None else ndarray._of(memory.owner(self._a))
+
+    @property
+    def data(self) -> pointers.MemoryPointer:
+        return pointers.MemoryPointer(self._a)
+
+    @property
+    def device(self) -> streams.Device:
+        return streams.Device(0)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return {**self._a.__array_interface__, "version": 3, "stream": 1}
+
+    @property
+    def flat(self) -> Any:
+        return ndarray._of(calls.quietly(self._a.reshape, -1))
+
+    @property
+    def real(self) -> Any:
+        return ndarray._of(self._a.real)
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        ndarray._of(self._a.real)[...] = value
+
+    @property
+    def imag(self) -> Any:
+        return ndarray._of(self._a.imag)
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        ndarray._of(self._a.imag)[...] = value
+
+    def __len__(self) -> int:
+        return len(self._a)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    # To the host -----------------------------------------------------------------------------------------------------
+
+    def get(self, stream: Any = None, order: str = "C", out: Any = None, blocking: bool = True) -> Any:
+        """The values as an array of the host."""
+        if out is not None and not isinstance(out, np.ndarray):
+            raise TypeError(f"Only numpy.ndarray can be obtained from cupy.ndarray, not {type(out)}")
+        if out is not None and (out.dtype != self._a.dtype or out.shape != self._a.shape):
+            raise ValueError("Shape or dtype mismatch between source and destination")
+        pinned = out is not None and pointers.is_pinned(out)
+        beside = not blocking or (stream is not None and pinned)
+        with stream if stream is not None else streams.current():
+            return calls.copy_out("cupy.ndarray.get", self._a, out, beside, pinned)
+
+    def set(self, arr: Any, stream: Any = None) -> None:
+        """Fill with the values of an array of the host."""
+        if not isinstance(arr, np.ndarray):
+            raise TypeError("Only numpy.ndarray can be set to cupy.ndarray")
+        if self._a.dtype != arr.dtype:
+            raise TypeError(f"{arr.dtype} array cannot be set to {self._a.dtype} array")
+        if self._a.shape != arr.shape:
+            raise ValueError(f"Shape mismatch. Old shape: {self._a.shape}, new shape: {arr.shape}")
+
+        def fill() -> Any:
+            self._a[...] = arr
+            return self._a
+
+        with stream if stream is not None else streams.current():
+            calls.copy_in("cupy.ndarray.set", fill, pointers.is_pinned(arr), True)
+
+    def item(self, *args: Any) -> Any:
+        if not args and self._a.size != 1:
+            raise ValueError("can only convert an array of size 1 to a Python scalar")
+        calls.read(self._a)
+        return calls.quietly(self._a.item, *args)
+
+    def tolist(self) -> Any:
+        return calls.quietly(self.get().tolist)
+
+    def tobytes(self, order: str = "C") -> bytes:
+        return calls.quietly(self.get().tobytes, order)  # type: ignore[no-any-return]
+
+    def tofile(self, fid: Any, sep: str = "", format: str = "%s") -> None:
+        self.get().tofile(fid, sep, format)
+
+    def dump(self, file: Any) -> None:
+        self.get().dump(file)
+
+    def dumps(self) -> bytes:
+        return self.get().dumps()  # type: ignore[no-any-return]
+
+    def __float__(self) -> float:
+        return float(self._scalar())
+
+    def __int__(self) -> int:
+        return int(self._scalar())
+
+    def __complex__(self) -> complex:
+        return complex(self._scalar())
+
+    def __bool__(self) -> bool:
+        if self._a.size != 1:
+            return bool(calls.quietly(bool, self._a))
+        return bool(self.item())
+
+    def _scalar(self) -> Any:
+        if self._a.size != 1:
+            raise TypeError("only length-1 arrays can be converted to Python scalars")
+        return self.item()
+
+    def __repr__(self) -> str:
+        return calls.quietly(repr, self.get())  # type: ignore[no-any-return]
+
+    def __str__(self) -> str:
+        return calls.quietly(str, self.get())  # type: ignore[no-any-return]
+
+    def __format__(self, text: str) -> str:
+        value = self.get()
+        return calls.quietly(format, value[()] if value.ndim == 0 else value, text)  # type: ignore[no-any-return]
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise TypeError(_IMPLICIT)
+
+    def __reduce__(self) -> Any:
+        from .creation import array
+
+        return array, (self.get(),)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, 0
+
+    def __dlpack__(self, *, stream: Any = None, **options: Any) -> Any:
+        return calls.quietly(self._a.__dlpack__)
+
+    def toDlpack(self) -> Any:
+        return self.__dlpack__()
+
+    # NumPy's functions on it -----------------------------------------------------------------------------------------
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        from .modules import numpys
+
+        own = numpys("numpy", ufunc.__name__)
+        if own is None:
+            return NotImplemented
+        out = kwargs.get("out")
+        if isinstance(out, tuple) and len(out) == 1:
+            if not calls.is_device(out[0]):
+                raise TypeError("return arrays must be of ArrayType")
+            kwargs["out"] = out[0]
+        return own(*inputs, **kwargs) if method == "__call__" else getattr(own, method)(*inputs, **kwargs)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        from .modules import numpys
+
+        own = numpys(func.__module__ or "numpy", func.__name__)
+        if own is None or any(not issubclass(kind, (ndarray, np.ndarray)) for kind in types):
+            return NotImplemented
+        return own(*args, **kwargs)
+
+    # Parts -----------------------------------------------------------------------------------------------------------
+
+    def __getitem__(self, key: Any) -> Any:
+        index, masked = _index(key)
+        name = "cupy.extract" if masked else "cupy.ndarray.__getitem__"
+
+        def pick(a: Any, *_: Any) -> Any:
+            found = a[index]
+            if isinstance(found, np.ndarray):
+                return found
+            # NumPy gives an element itself; on the device it stays a view.
+            return a[index + (...,)] if isinstance(index, tuple) else a[index, ...]
+
+        result = calls.run(name, pick, (self._a, *calls.arrays(_listed(index))), {}, {})
+        return ndarray._of(result)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        index, _ = _index(key)
+        plain = calls.plain(value)
+        if type(plain) is list:
+            raise TypeError(f"Unsupported type {list}")
+        region = _listed(index)
+        among = calls.arrays(region)
+
+        def put(a: Any, *_: Any) -> Any:
+            a[index] = plain
+            return () if among else a[index]
+
+        values = (plain,) if isinstance(plain, np.ndarray) else ()
+        calls.run("cupy.ndarray.__setitem__", put, (self._a, *among, *values), {}, {})
+
+    def __iter__(self) -> Iterator[Any]:
+        if self._a.ndim == 0:
+            raise TypeError("iteration over a 0-d array")
+        return (self[i] for i in range(len(self._a)))
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((self == value).any())
+
+    def astype(
+        self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: Any = None, copy: bool = True
+    ) -> Any:
+        calls.refuse_dtype(np.dtype(dtype))
+        if not copy and self._a.dtype == np.dtype(dtype):
+            return self
+        return calls.call(
+            "cupy.ndarray.astype", _method("astype"), (self, dtype), {"order": order, "casting": casting, "copy": copy}
+        )
+
+    def view(self, dtype: Any = None, *, type: Any = None) -> Any:
+        return calls.call("cupy.ndarray.view", _method("view"), (self,) if dtype is None else (self, dtype), {})
+
+    def ptp(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        return calls.call("cupy.ptp", np.ptp, (self, axis), {"out": out, "keepdims": keepdims})
+
+    def nonzero(self) -> Any:
+        return calls.call("cupy.ndarray.nonzero", _method("nonzero"), (self,), {})
+
+    def reduced_view(self, dtype: Any = None) -> Any:
+        return self
+
+    def scatter_add(self, slices: Any, value: Any) -> None:
+        _scatter(self, slices, value, "add", np.add)
+
+    def scatter_max(self, slices: Any, value: Any) -> None:
+        _scatter(self, slices, value, "max", np.maximum)
+
+    def scatter_min(self, slices: Any, value: Any) -> None:
+        _scatter(self, slices, value, "min", np.minimum)
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.copy()
+
+    def __getattr__(self, name: str) -> Any:
+        from .modules import absent
+
+        raise absent("cupy.ndarray", name, "'ndarray' object")
+
+
+calls.ndarray = ndarray
+
+
+def _scatter(target: Any, slices: Any, value: Any, kind: str, ufunc: Any) -> None:
+    index, _ = _index(slices)
+    calls.run(f"cupyx.scatter_{kind}", _at(ufunc, index), (target._a, *calls.arrays(_listed(index)), calls.plain(value)), {})
+
+
+def _at(ufunc: Any, index: Any) -> Callable[..., Any]:
+    def at(a: Any, *rest: Any) -> Any:
+        ufunc.at(a, index, rest[-1])
+        return ()
+
+    return at
+
+
+def _listed(index: Any) -> tuple[Any, ...]:
+    return index if isinstance(index, tuple) else (index,)
+
+
+def _index(key: Any) -> tuple[Any, bool]:
+    """NumPy's form of a key, and whether it holds truth values. Arrays of the host and lists are copied in."""
+    masked = False
+
+    def one(part: Any) -> Any:
+        nonlocal masked
+        if calls.is_device(part):
+            part = part._a
+        elif isinstance(part, (list, np.ndarray)):
+            host = part
+            part = calls.copy_in("cupy.array", lambda: _places(host))
+        if isinstance(part, np.ndarray):
+            if part.dtype.kind not in "iub":
+                raise IndexError(f"arrays used as indices must be of integer or boolean type. (actual: {part.dtype.type})")
+            masked |= part.dtype.kind == "b"
+        return part
+
+    if isinstance(key, tuple):
+        return tuple(one(part) for part in key), masked
+    return one(key), masked
+
+
+def _places(host: Any) -> Any:
+    array = np.array([calls.plain(item) for item in host] if isinstance(host, list) else host)
+    return array.astype(np.intp) if array.size == 0 and array.dtype.kind == "f" else array
+
+
+def _method(name: str) -> Callable[..., Any]:
+    def method(a: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(a, name)(*args, **kwargs)
+
+    return method
+
+
+def _add_attributes() -> None:
+    def attribute(name: str) -> property:
+        return property(lambda self: getattr(self._a, name))
+
+    for name in ("dtype", "ndim", "size", "nbytes", "itemsize", "strides", "flags"):
+        setattr(ndarray, name, attribute(name))
+    for name in ("T", "mT"):
+
+        def transposed(self: Any, name: str = name) -> Any:
+            return calls.wrapped(calls.run("cupy.ndarray.transpose", lambda a: getattr(a, name), (self._a,), {}))
+
+        setattr(ndarray, name, property(transposed))
+
+
+def _add_methods() -> None:
+    names = (
+        "all any argmax argmin argpartition argsort choose clip compress conj conjugate copy cumprod cumsum diagonal dot "
+        "fill flatten max mean min partition prod put ravel repeat reshape round searchsorted sort squeeze std sum "
+        "swapaxes take trace transpose var byteswap"
+    )
+
+    def add(name: str) -> None:
+        function, public = _method(name), f"cupy.ndarray.{name}"
+
+        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+            return calls.call(public, function, (self, *args), kwargs)
+
+        method.__name__ = name
+        method.__qualname__ = f"ndarray.{name}"
+        setattr(ndarray, name, method)
+
+    for name in names.split():
+        add(name)
+
+
+def _add_operators() -> None:
+    two = (
+        "add:add sub:subtract mul:multiply truediv:true_divide floordiv:floor_divide mod:remainder pow:power "
+        "matmul:matmul lshift:left_shift rshift:right_shift and:bitwise_and or:bitwise_or xor:bitwise_xor "
+        "divmod:divmod"
+    )
+    compare = "lt:less le:less_equal gt:greater ge:greater_equal eq:equal ne:not_equal"
+    one = "neg:negative pos:positive abs:absolute invert:invert"
+
+    def binary(name: str, ufunc: Any, swapped: bool) -> Callable[..., Any]:
+        def method(self: Any, other: Any) -> Any:
+            if getattr(other, "__array_ufunc__", ufunc) is None:
+                return NotImplemented  # an array of another kind that knows better, such as a sparse matrix
+            return calls.call(name, ufunc, (other, self) if swapped else (self, other), {})
+
+        return method
+
+    def in_place(name: str, ufunc: Any) -> Callable[..., Any]:
+        def method(self: Any, other: Any) -> Any:
+            return calls.call(name, ufunc, (self, other), {"out": self})
+
+        return method
+
+    def unary(name: str, ufunc: Any) -> Callable[..., Any]:
+        def method(self: Any) -> Any:
+            return calls.call(name, ufunc, (self,), {})
+
+        return method
+
+    def named(operation: str) -> tuple[str, str, Any]:
+        short, _, long = operation.partition(":")
+        return short, f"cupy.{long}", getattr(np, long)
+
+    for short, name, ufunc in map(named, two.split()):
+        setattr(ndarray, f"__{short}__", binary(name, ufunc, False))
+        setattr(ndarray, f"__r{short}__", binary(name, ufunc, True))
+        if short != "divmod":
+            setattr(ndarray, f"__i{short}__", in_place(name, ufunc))
+    for short, name, ufunc in map(named, compare.split()):
+        setattr(ndarray, f"__{short}__", binary(name, ufunc, False))
+    for short, name, ufunc in map(named, one.split()):
+        setattr(ndarray, f"__{short}__", unary(name, ufunc))
+
+
+_add_attributes()
+_add_methods()
+_add_operators()

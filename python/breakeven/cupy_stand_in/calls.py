@@ -1,0 +1,169 @@
+"""One call of the stand-in: its arrays taken out of their wrappers, computed by NumPy, told to the recorder, wrapped.
+
+Between `_native.enter` and `_native.leave` the hooks on NumPy see nothing, so an op is recorded once: as the program
+wrote it, on the device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _native
+from . import streams
+
+#: The class of device arrays; `array.py` sets it.
+ndarray: type = type(None)
+#: Names of what runs inside a fused function; None outside of one.
+fused: list[str] | None = None
+
+_PLAIN = (int, float, complex, bool, str, bytes, type(None), type, slice, np.generic, np.dtype)
+
+
+def is_device(value: object) -> bool:
+    """Whether it is an array of the device."""
+    return isinstance(value, ndarray)
+
+
+def plain(value: Any) -> Any:
+    """NumPy's array in a device array; the same within lists, tuples and dicts.
+
+    Raises TypeError for an array of the host, as CuPy does.
+    """
+    kind = type(value)
+    if kind is ndarray:
+        return value._a
+    if kind in _PLAIN:
+        return value
+    if isinstance(value, ndarray):
+        return value._a  # type: ignore[attr-defined]
+    if isinstance(value, np.ndarray):
+        raise TypeError(f"Unsupported type {kind}")
+    if kind is list or kind is tuple:
+        return kind(plain(item) for item in value)
+    if kind is dict:
+        return {name: plain(item) for name, item in value.items()}
+    return value
+
+
+def on_device(result: Any) -> Any:
+    """A result in which every scalar of NumPy is an array without dims: CuPy leaves it on the device."""
+    if isinstance(result, np.generic):
+        return np.asarray(result)
+    if type(result) is list:
+        return [on_device(item) for item in result]
+    if isinstance(result, tuple):
+        items = [on_device(item) for item in result]
+        return type(result)(*items) if hasattr(result, "_fields") else tuple(items)
+    return result
+
+
+def wrapped(result: Any) -> Any:
+    """NumPy's arrays as device arrays."""
+    if isinstance(result, np.ndarray):
+        return ndarray._of(result)  # type: ignore[attr-defined]
+    if type(result) is list:
+        return [wrapped(item) for item in result]
+    if isinstance(result, tuple):
+        items = [wrapped(item) for item in result]
+        return type(result)(*items) if hasattr(result, "_fields") else tuple(items)
+    return result
+
+
+def arrays(value: Any) -> tuple[Any, ...]:
+    """NumPy's arrays among arguments."""
+    found: list[Any] = []
+    for item in value:
+        if isinstance(item, np.ndarray):
+            found.append(item)
+        elif type(item) in (list, tuple):
+            found.extend(arrays(item))
+    return tuple(found)
+
+
+def run(
+    name: str,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    told: dict[str, Any] | None = None,
+) -> Any:
+    """`function(*args, **kwargs)` of plain arrays as the op `name`; the result is plain, its scalars on the device.
+
+    `told` are keywords for the recorder, `kwargs` unless given.
+    """
+    if fused is not None:
+        fused.append(name.replace("cupy.", "numpy.", 1))
+        return on_device(function(*args, **kwargs))
+    tag = streams.tag()
+    token = _native.enter(name, True)
+    try:
+        result = on_device(function(*args, **kwargs))
+    except BaseException:
+        _native.leave(token, (), None)
+        raise
+    inputs = arrays(args)
+    if kwargs:
+        inputs += arrays(value for key, value in kwargs.items() if key != "out")
+    outputs = result if isinstance(result, (np.ndarray, tuple, list)) else ()
+    _native.leave(token, inputs, outputs, kwargs if told is None else told, tag)
+    return result
+
+
+def quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Work of NumPy's that is no work of the program's: not recorded."""
+    token = _native.enter("cupy.ndarray", True)
+    try:
+        return function(*args, **kwargs)
+    finally:
+        _native.leave(token, (), None)
+
+
+def call(name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A call as the program wrote it, of device arrays."""
+    out = kwargs.get("out")
+    result = run(name, function, plain(args), plain(kwargs))
+    if out is not None:
+        return out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    return wrapped(result)
+
+
+def copy_in(name: str, make: Callable[[], Any], pinned: bool = False, beside: bool = False) -> Any:
+    """An array that `make` builds from what the host has: a copy to the device."""
+    tag = streams.tag()
+    token = _native.enter(name, True)
+    try:
+        result = make()
+        refuse_dtype(result.dtype)
+    except BaseException:
+        _native.leave(token, (), None)
+        raise
+    _native.leave(token, (), result, {"pinned": pinned, "asynchronous": beside and pinned}, tag)
+    return result
+
+
+def copy_out(name: str, array: Any, into: Any = None, beside: bool = False, pinned: bool = False) -> Any:
+    """The values of a plain array on the host: a copy from the device."""
+    tag = streams.tag()
+    token = _native.enter(name, True)
+    if into is None:
+        result = array.copy()
+    else:
+        into[...] = array
+        result = into
+    _native.leave(token, (array,), (), {"pinned": pinned, "asynchronous": beside and pinned}, tag)
+    return result
+
+
+def read(array: Any, name: str = "cupy.ndarray.item") -> None:
+    """The host reads the array's values: it waits, and copies them."""
+    tag = streams.tag()
+    _native.leave(_native.enter(name, True), (array,), (), None, tag)
+
+
+def refuse_dtype(dtype: Any) -> None:
+    """Raises ValueError for types of elements that CuPy has no kernels for."""
+    if dtype.kind not in "biufc" or dtype.itemsize > 16 or (dtype.kind == "f" and dtype.itemsize > 8):
+        raise ValueError(f"Unsupported dtype {dtype}")

@@ -1,0 +1,169 @@
+"""What brings arrays to the device, makes them there, and takes them back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import calls, pointers
+from .array import ndarray
+
+
+def array(
+    obj: Any,
+    dtype: Any = None,
+    copy: bool = True,
+    order: str = "K",
+    subok: bool = False,
+    ndmin: int = 0,
+    *,
+    blocking: bool = False,
+) -> Any:
+    """A new array of the device."""
+    return _array("cupy.array", obj, dtype, copy, order, ndmin, blocking)
+
+
+def asarray(
+    a: Any, dtype: Any = None, order: str | None = None, *, copy: Any = None, blocking: bool = False, **kwargs: Any
+) -> Any:
+    """The same array where it is on the device already."""
+    return _array("cupy.asarray", a, dtype, bool(copy), order or "K", 0, blocking)
+
+
+def asanyarray(a: Any, dtype: Any = None, order: str | None = None, *, blocking: bool = False) -> Any:
+    """As `asarray`."""
+    return _array("cupy.asanyarray", a, dtype, False, order or "K", 0, blocking)
+
+
+def ascontiguousarray(a: Any, dtype: Any = None) -> Any:
+    """Rows without gaps."""
+    return _array("cupy.ascontiguousarray", a, dtype, False, "C", 1, False)
+
+
+def asfortranarray(a: Any, dtype: Any = None) -> Any:
+    """Columns without gaps."""
+    return _array("cupy.asfortranarray", a, dtype, False, "F", 1, False)
+
+
+def _array(name: str, obj: Any, dtype: Any, copy: bool, order: str, ndmin: int, blocking: bool) -> Any:
+    if dtype is not None:
+        calls.refuse_dtype(np.dtype(dtype))
+    if calls.is_device(obj):
+        same = (dtype is None or obj.dtype == np.dtype(dtype)) and obj.ndim >= ndmin
+        laid = order not in ("C", "F") or obj.flags[f"{order}_CONTIGUOUS"]
+        if same and laid and not copy:
+            return obj
+        return calls.call("cupy.copy", np.array, (obj, dtype), {"order": order, "ndmin": ndmin})
+    if type(obj) in (list, tuple) and (devices := _devices(obj)):
+        stacked = calls.call("cupy.stack", np.array, (devices, dtype), {})
+        return stacked
+    if hasattr(obj, "__cuda_array_interface__") or hasattr(obj, "__dlpack__") and not isinstance(obj, np.ndarray):
+        return from_dlpack(obj)
+    pinned = isinstance(obj, np.ndarray) and pointers.is_pinned(obj)
+
+    def make() -> Any:
+        return np.array(obj, dtype, order=order, ndmin=ndmin)  # type: ignore[call-overload]
+
+    return ndarray._of(calls.copy_in(name, make, pinned, not blocking))
+
+
+def _devices(items: Any) -> Any:
+    """The same nested lists of plain arrays, where every leaf is an array of the device; else None."""
+    if not items:
+        return None
+    if all(calls.is_device(item) for item in items):
+        return list(items)
+    if all(type(item) in (list, tuple) for item in items):
+        inner = [_devices(item) for item in items]
+        return inner if all(inner) else None
+    return None
+
+
+def asnumpy(a: Any, stream: Any = None, order: str = "C", out: Any = None, *, blocking: bool = True) -> Any:
+    """The values as an array of the host."""
+    if not calls.is_device(a):
+        if hasattr(a, "get") and hasattr(a, "_breakeven_sparse"):
+            return a.get()
+        return np.asarray(a) if out is None else np.copyto(out, a)
+    if stream is None and out is None:
+        return calls.copy_out("cupy.asnumpy", a._a)
+    return a.get(stream, order, out, blocking)
+
+
+def from_dlpack(x: Any, **kwargs: Any) -> Any:
+    """An array of another library."""
+    return ndarray._of(calls.copy_in("cupy.asarray", lambda: np.array(np.from_dlpack(x))))
+
+
+def frombuffer(*args: Any, **kwargs: Any) -> Any:
+    """From bytes of the host."""
+    return ndarray._of(calls.copy_in("cupy.frombuffer", lambda: np.array(np.frombuffer(*args, **kwargs))))
+
+
+def load(file: Any, mmap_mode: Any = None, allow_pickle: Any = None) -> Any:
+    """From a file."""
+    found = calls.quietly(np.load, file, mmap_mode)
+    return found if hasattr(found, "files") else ndarray._of(calls.copy_in("cupy.load", lambda: np.array(found)))
+
+
+def loadtxt(*args: Any, **kwargs: Any) -> Any:
+    """From text."""
+    return ndarray._of(calls.copy_in("cupy.load", lambda: np.loadtxt(*args, **kwargs)))
+
+
+def _on_host(value: Any) -> Any:
+    return value.get() if calls.is_device(value) else value
+
+
+def save(file: Any, arr: Any, allow_pickle: Any = None) -> None:
+    """To a file."""
+    np.save(file, _on_host(arr))
+
+
+def savez(file: Any, *args: Any, **kwds: Any) -> None:
+    """Several to a file."""
+    np.savez(file, *map(_on_host, args), **{name: _on_host(value) for name, value in kwds.items()})
+
+
+def savez_compressed(file: Any, *args: Any, **kwds: Any) -> None:
+    """The same, compressed."""
+    np.savez_compressed(file, *map(_on_host, args), **{name: _on_host(value) for name, value in kwds.items()})
+
+
+def savetxt(fname: Any, X: Any, *args: Any, **kwargs: Any) -> None:
+    """To text."""
+    np.savetxt(fname, _on_host(X), *args, **kwargs)
+
+
+def array_repr(a: Any, *args: Any, **kwargs: Any) -> str:
+    """As NumPy shows it."""
+    return np.array_repr(_on_host(a), *args, **kwargs)
+
+
+def array_str(a: Any, *args: Any, **kwargs: Any) -> str:
+    """As NumPy prints it."""
+    return np.array_str(_on_host(a), *args, **kwargs)
+
+
+def array2string(a: Any, *args: Any, **kwargs: Any) -> str:
+    """As NumPy prints it."""
+    return np.array2string(_on_host(a), *args, **kwargs)
+
+
+def get_array_module(*args: Any) -> Any:
+    """`cupy` where one of the arguments is of the device, else `numpy`."""
+    import sys
+
+    found = any(calls.is_device(item) or hasattr(item, "_breakeven_sparse") for item in args)
+    return sys.modules["cupy"] if found else np
+
+
+def may_share_memory(a: Any, b: Any, max_work: Any = None) -> bool:
+    """Whether two arrays may lie in the same memory."""
+    return bool(calls.quietly(np.may_share_memory, calls.plain(a), calls.plain(b)))
+
+
+def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
+    """Whether two arrays lie in the same memory."""
+    return bool(calls.quietly(np.shares_memory, calls.plain(a), calls.plain(b)))

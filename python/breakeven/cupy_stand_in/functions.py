@@ -1,0 +1,133 @@
+"""NumPy's and SciPy's functions under CuPy's names: one wrapper for all, and tables of those that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import calls
+
+#: Answered on the host, without the device.
+ON_HOST = frozenset(
+    "AxisError base_repr binary_repr broadcast_shapes can_cast common_type dtype errstate finfo format_float_positional "
+    "format_float_scientific get_printoptions iinfo index_exp iscomplexobj isdtype isfortran isrealobj isscalar issubdtype "
+    "mintypecode min_scalar_type ndim ndindex newaxis printoptions promote_types result_type s_ set_printoptions shape "
+    "show_config size typename typecodes fftfreq_host next_fast_len who".split()
+)
+#: Asked with Python functions, which get device arrays.
+_WITH_FUNCTIONS = frozenset(["apply_along_axis", "apply_over_axes", "fromfunction", "piecewise"])
+#: Of NumPy a Python truth value, of CuPy an array on the device.
+_TRUTHS = frozenset(["allclose", "array_equal", "array_equiv"])
+#: What later versions of NumPy call by another name, and CuPy by both.
+ALIASES = {
+    "Inf": "inf", "Infinity": "inf", "NaN": "nan", "NAN": "nan", "alltrue": "all", "product": "prod",
+    "cumproduct": "cumprod", "sometrue": "any", "in1d": "isin", "row_stack": "vstack", "trapz": "trapezoid",
+    "round_": "round", "bool8": "bool_", "complex_": "complex128", "float_": "float64", "cfloat": "complex128",
+    "singlecomplex": "complex64", "unicode_": "str_", "string_": "bytes_", "acos": "arccos", "asin": "arcsin",
+    "atan": "arctan", "acosh": "arccosh", "asinh": "arcsinh", "atanh": "arctanh", "atan2": "arctan2",
+    "concat": "concatenate", "permute_dims": "transpose", "pow": "power", "bitwise_left_shift": "left_shift",
+    "bitwise_right_shift": "right_shift", "bitwise_invert": "invert", "float96": "float64", "fix": "trunc",
+}  # fmt: skip
+#: Values that no version of NumPy may have.
+CONSTANTS = {"PINF": float("inf"), "NINF": float("-inf"), "PZERO": 0.0, "NZERO": -0.0}
+
+
+class ufunc:
+    """A universal function of the device."""
+
+    __module__ = "cupy"
+
+    def __init__(self, name: str, function: Any) -> None:
+        self._name = name
+        self._function = function
+        self.name = self.__name__ = function.__name__
+        self.nin, self.nout, self.nargs = function.nin, function.nout, function.nargs
+        self.types = function.types
+        self.__doc__ = function.__doc__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if len(args) > self.nin:
+            kwargs = {**kwargs, "out": args[self.nin] if self.nout == 1 else args[self.nin :]}
+            args = args[: self.nin]
+        for arg in args:
+            if type(arg) in (list, tuple):
+                raise TypeError(f"Unsupported type {type(arg)}")
+        if kwargs.get("out", calls) is None:
+            del kwargs["out"]
+        return calls.call(self._name, self._function, args, kwargs)
+
+    def reduce(self, array: Any, *args: Any, **kwargs: Any) -> Any:
+        return self._method("reduce", (array, *args), kwargs)
+
+    def accumulate(self, array: Any, *args: Any, **kwargs: Any) -> Any:
+        return self._method("accumulate", (array, *args), kwargs)
+
+    def reduceat(self, array: Any, indices: Any, *args: Any, **kwargs: Any) -> Any:
+        return self._method("reduceat", (array, indices, *args), kwargs)
+
+    def outer(self, A: Any, B: Any, **kwargs: Any) -> Any:
+        return self._method("outer", (A, B), kwargs)
+
+    def at(self, a: Any, indices: Any, b: Any = None) -> None:
+        args = (a, indices) if b is None else (a, indices, b)
+        self._method("at", args, {})
+
+    def _method(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return calls.call(f"{self._name}.{method}", getattr(self._function, method), args, kwargs)
+
+    def __reduce__(self) -> Any:
+        return self._name.removeprefix("cupy.")
+
+    def __repr__(self) -> str:
+        return f"<ufunc 'cupy_{self.name}'>"
+
+
+def wrapped(module: str, name: str, value: Any) -> Any:
+    """What NumPy or SciPy has under a name, for the device."""
+    public = f"{module}.{name}"
+    if isinstance(value, np.ufunc):
+        return ufunc(public, value)
+    if name in ON_HOST:
+        return _on_host(value) if callable(value) and not isinstance(value, type) else value
+    if isinstance(value, type) or not callable(value):
+        return value
+    if name in _TRUTHS:
+        return _function(public, lambda *args, **kwargs: np.asarray(value(*args, **kwargs)), value)
+    if name in _WITH_FUNCTIONS:
+        return _function(public, value, value, _bridged)
+    return _function(public, value, value)
+
+
+def _function(
+    public: str, function: Callable[..., Any], like: Any, prepared: Callable[[Any], Any] | None = None
+) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if prepared is not None:
+            args = tuple(prepared(arg) for arg in args)
+        return calls.call(public, function, args, kwargs)
+
+    call.__name__ = call.__qualname__ = public.rpartition(".")[2]
+    call.__module__ = public.rpartition(".")[0]
+    call.__doc__ = like.__doc__
+    return call
+
+
+def _on_host(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return calls.quietly(function, *calls.plain(args), **calls.plain(kwargs))
+
+    call.__name__ = call.__qualname__ = function.__name__
+    return call
+
+
+def _bridged(value: Any) -> Any:
+    """A function of the program's own, which expects device arrays, as NumPy calls it."""
+    if not callable(value) or isinstance(value, type):
+        return value
+
+    def bridge(*args: Any, **kwargs: Any) -> Any:
+        return calls.plain(value(*calls.wrapped(args), **kwargs))
+
+    return bridge

@@ -1,0 +1,321 @@
+"""Kernels that programs write themselves: element-wise, reductions, fused functions, CUDA source."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _native
+from .._kernel import described
+from . import calls, streams
+from .c_code import Code
+
+_HOW = (
+    "Describe it: `breakeven.kernel({name!r}, flops=..., bytes=...)`, as a decorator of a function that does to NumPy "
+    "arrays what the kernel does to its arguments"
+)
+
+
+class _Parameter:
+    def __init__(self, text: str) -> None:
+        words = text.split()
+        self.raw = "raw" in words
+        self.kind, self.name = [word for word in words if word not in ("raw", "const", "_non_atomic")][-2:]
+
+
+def _parameters(text: str) -> list[_Parameter]:
+    return [_Parameter(part) for part in text.replace("*", " ").split(",") if part.strip()]
+
+
+class _Kernel:
+    """Parameters by name and type; the types that a call settles."""
+
+    def __init__(self, name: str, into: str, out: str) -> None:
+        self.name = name
+        self._in = _parameters(into)
+        self._out = _parameters(out)
+        self.in_params, self.out_params = tuple(self._in), tuple(self._out)
+        self.nin, self.nout, self.nargs = len(self._in), len(self._out), len(self._in) + len(self._out)
+
+    def _types(self, values: list[Any], outs: list[Any]) -> dict[str, Any]:
+        types: dict[str, Any] = {}
+        for parameter, value in [*zip(self._in, values), *zip(self._out, outs)]:
+            if len(parameter.kind) == 1 and isinstance(value, np.ndarray):
+                types.setdefault(parameter.kind, value.dtype)
+        for parameter, value in zip(self._in, values):
+            if len(parameter.kind) == 1:
+                types.setdefault(parameter.kind, np.asarray(value).dtype)
+        return types
+
+    def _dtype(self, parameter: _Parameter, types: dict[str, Any]) -> Any:
+        if len(parameter.kind) == 1:
+            if parameter.kind not in types:
+                raise TypeError(f"The type of output `{parameter.name}` of {self.name} is not known from the arguments")
+            return np.dtype(types[parameter.kind])
+        return np.dtype({"float": "float32", "double": "float64", "int": "int32"}.get(parameter.kind, parameter.kind))
+
+    def _split(self, args: tuple[Any, ...], out: Any) -> tuple[list[Any], list[Any]]:
+        given = [calls.plain(arg) for arg in args]
+        if len(given) not in (self.nin, self.nargs):
+            raise TypeError(f"Wrong number of arguments for {self.name!r}")
+        outs = given[self.nin :]
+        if out is not None:
+            outs = [calls.plain(item) for item in (out if isinstance(out, (tuple, list)) else (out,))]
+        return given[: self.nin], outs
+
+    def _parsed(self, text: str, types: dict[str, Any]) -> Code:
+        try:
+            return Code(text, types)
+        except NotImplementedError as error:
+            raise self._cannot(error) from None
+
+    def _cannot(self, error: Exception) -> NotImplementedError:
+        hint = _HOW.format(name=self.name)
+        return NotImplementedError(f"breakeven's stand-in for cupy cannot run kernel {self.name!r}: {error}. {hint}.")
+
+
+class ElementwiseKernel(_Kernel):
+    """`cupy.ElementwiseKernel`; its body is imitated where it is simple C."""
+
+    def __init__(
+        self, in_params: str, out_params: str, operation: str, name: str = "kernel", reduce_dims: bool = True,
+        preamble: str = "", no_return: bool = False, return_tuple: bool = False, **options: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(name, in_params, out_params)
+        self.operation = operation
+        self._preamble = preamble
+        self._tuple = return_tuple
+
+    def __call__(self, *args: Any, size: int | None = None, stream: Any = None, **kwargs: Any) -> Any:
+        values, outs = self._split(args, kwargs.get("out"))
+        types = self._types(values, outs)
+        if self._preamble.strip() and described(self.name) is None:
+            raise self._cannot(NotImplementedError("it has a preamble"))
+        shaped = [np.shape(v) for p, v in [*zip(self._in, values), *zip(self._out, outs)] if not p.raw]
+        if size is not None:
+            shaped.append((size,))
+        shape = calls.quietly(np.broadcast_shapes, *shaped)
+        count = int(np.prod(shape, dtype=np.int64)) if shape else 1
+        code: Code | None = None
+        if (told := described(self.name)) is None:
+            code = self._parsed(self.operation, types)
+
+        def compute(*_: Any) -> Any:
+            made = outs or [np.empty(shape, self._dtype(p, types)) for p in self._out]
+            if code is None:
+                assert told is not None
+                if told.effect is not None:
+                    told.effect(*values, *made)
+                return tuple(made)
+            names: dict[str, Any] = {p.name: v for p, v in zip(self._in, values)}
+            names.update({p.name: o for p, o in zip(self._out, made)})
+            names["i"] = np.arange(count).reshape(shape)
+            names["_size"] = names["n"] = count
+            try:
+                code.run(names)
+            except NotImplementedError as error:
+                raise self._cannot(error) from None
+            for parameter, out in zip(self._out, made):
+                if not parameter.raw and names[parameter.name] is not out:
+                    out[...] = names[parameter.name]
+            return tuple(made)
+
+        keywords: dict[str, Any] = {"n": count}
+        if code is not None:
+            keywords["functions"] = _costs(code)
+        else:
+            keywords.update(_told(told, (count,), (1,), tuple(values)))
+        with stream if stream is not None else streams.current():
+            result = calls.run("cupy.ElementwiseKernel", compute, tuple(values), {}, keywords)
+        given = args[self.nin :] if len(args) == self.nargs else kwargs.get("out") or ()
+        items = tuple(given) if isinstance(given, (tuple, list)) and given else (given,) if given != () else ()
+        devices = items or calls.wrapped(result)
+        return devices if len(devices) != 1 or self._tuple else devices[0]
+
+
+class ReductionKernel(_Kernel):
+    """`cupy.ReductionKernel`."""
+
+    def __init__(
+        self, in_params: str, out_params: str, map_expr: str, reduce_expr: str, post_map_expr: str, identity: Any,
+        name: str = "reduce_kernel", reduce_type: Any = None, reduce_dims: bool = True, preamble: str = "",
+        options: tuple[str, ...] = (),
+    ) -> None:  # fmt: skip
+        super().__init__(name, in_params, out_params)
+        self._map, self._reduce, self._post = map_expr, reduce_expr, post_map_expr
+        self._identity = identity
+        self._preamble = preamble
+
+    def __call__(
+        self, *args: Any, out: Any = None, axis: Any = None, keepdims: bool = False, stream: Any = None
+    ) -> Any:
+        values, outs = self._split(args, out)
+        types = self._types(values, outs)
+        if self._preamble.strip():
+            raise self._cannot(NotImplementedError("it has a preamble"))
+        mapping = self._parsed(f"_mapped = {self._map};", types)
+        folding = self._parsed(f"_folded = {self._reduce};", types)
+        post = self._parsed(self._post, types)
+
+        def compute(*_: Any) -> Any:
+            try:
+                names: dict[str, Any] = {p.name: v for p, v in zip(self._in, values)}
+                mapping.run(names)
+                shape = np.broadcast_shapes(*[np.shape(v) for v in values])
+                folded = _fold(np.broadcast_to(names["_mapped"], shape), axis, keepdims, folding)
+                names["a"] = folded
+                post.run(names)
+            except NotImplementedError as error:
+                raise self._cannot(error) from None
+            made = []
+            for place, parameter in enumerate(self._out):
+                value = np.asarray(names[parameter.name])
+                if outs:
+                    outs[place][...] = value
+                    made.append(outs[place])
+                else:
+                    made.append(value.astype(self._dtype(parameter, types)))
+            return tuple(made)
+
+        count = max((np.size(value) for value in values), default=1)
+        keywords = {"n": count, "functions": counted(mapping.costs + folding.costs)}
+        with stream if stream is not None else streams.current():
+            result = calls.run("cupy.ReductionKernel", compute, tuple(values), {}, keywords)
+        if out is not None:
+            return out
+        devices = calls.wrapped(result)
+        return devices if len(devices) != 1 else devices[0]
+
+
+def _fold(mapped: Any, axis: Any, keepdims: bool, folding: Code) -> Any:
+    """All elements along the axes made one, two halves at a time."""
+    axes = tuple(range(mapped.ndim)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
+    axes = tuple(a % mapped.ndim for a in axes)
+    rest = [d for i, d in enumerate(mapped.shape) if i not in axes]
+    rows = np.moveaxis(mapped, axes, range(len(axes))).reshape(-1, *rest)
+    if len(rows) == 0:
+        raise NotImplementedError("a reduction of nothing")
+    while len(rows) > 1:
+        half = len(rows) // 2
+        names = {"a": rows[:half], "b": rows[half : 2 * half]}
+        folding.run(names)
+        rows = np.concatenate([np.asarray(names["_folded"]), rows[2 * half :]])
+    kept = [1 if i in axes else d for i, d in enumerate(mapped.shape)] if keepdims else rest
+    return rows[0].reshape(kept)
+
+
+def _costs(code: Code) -> str:
+    return counted(code.costs)
+
+
+def counted(names: list[str]) -> str:
+    """`two*3,exp*1`: what each element costs, as the recorder takes it."""
+    return ",".join(f"{name}*{count}" for name, count in Counter(names).items())
+
+
+def _told(told: Any, grid: tuple[int, ...], block: tuple[int, ...], args: tuple[Any, ...]) -> dict[str, Any]:
+    flops, moved = told.amounts(grid, block, args)
+    threads = 1
+    for length in (*grid, *block):
+        threads *= int(length)
+    return {"flops": flops, "bytes": moved, "n": threads}
+
+
+class RawKernel:
+    """`cupy.RawKernel`: recorded where `breakeven.kernel` describes it, refused where nothing does."""
+
+    def __init__(self, code: str, name: str, options: Any = (), backend: str = "nvrtc", **others: Any) -> None:
+        self.code, self.name, self.options, self.backend = code, name, options, backend
+        self.max_dynamic_shared_size_bytes = 0
+        self.kernel = self
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+    def __call__(self, grid: Any, block: Any, args: Any, *, shared_mem: int = 0, stream: Any = None) -> None:
+        told = described(self.name)
+        if told is None:
+            raise NotImplementedError(
+                f"breakeven's stand-in for cupy cannot run CUDA kernel {self.name!r}: {_HOW.format(name=self.name)}."
+            )
+        plain = tuple(calls.plain(arg) for arg in args)
+
+        def compute(*_: Any) -> Any:
+            if told.effect is not None:
+                told.effect(*plain)
+            return ()
+
+        if told.effect is None:
+            _native.unseen("kernel-effect", f"what kernel `{self.name}` does to its arrays was not imitated: values differ")
+        keywords = _told(told, tuple(grid), tuple(block), plain)
+        with stream if stream is not None else streams.current():
+            calls.run("cupy.RawKernel", compute, plain, {}, keywords)
+
+
+class RawModule:
+    """`cupy.RawModule`."""
+
+    def __init__(self, *, code: str | None = None, path: str | None = None, options: Any = (), **others: Any) -> None:
+        self.code, self.options = code or "", options
+        self.file_path = path
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+    def get_function(self, name: str) -> RawKernel:
+        return RawKernel(self.code, re.sub(r"<.*>$", "", name))
+
+    def get_global(self, name: str) -> Any:
+        raise NotImplementedError(f"breakeven's stand-in for cupy has no memory of a module: {name!r}")
+
+
+class Fusion:
+    """`cupy.fuse`: what runs inside is one kernel."""
+
+    def __init__(self, function: Callable[..., Any], name: str | None = None) -> None:
+        functools.update_wrapper(self, function)
+        self._function = function
+        self.name = name or getattr(function, "__name__", "fused")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if calls.fused is not None or not any(calls.is_device(arg) for arg in (*args, *kwargs.values())):
+            return self._function(*args, **kwargs)
+        tag = streams.tag()
+        token = _native.enter("cupy.fuse", True)
+        calls.fused = []
+        try:
+            result = self._function(*args, **kwargs)
+        except BaseException:
+            _native.leave(token, (), None)
+            raise
+        finally:
+            names, calls.fused = calls.fused or [], None
+        inputs = calls.arrays(calls.plain(args))
+        outputs = result if isinstance(result, (tuple, list)) else (result,)
+        functions = counted([name for name in names if not name.startswith("numpy.ndarray.__")])
+        plain = tuple(item._a for item in outputs if calls.is_device(item))
+        _native.leave(token, inputs, plain, {"functions": functions}, tag)
+        return result
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def clear_cache(self) -> None:
+        pass
+
+
+def fuse(*args: Any, **kwargs: Any) -> Any:
+    """`@cupy.fuse`, `@cupy.fuse(kernel_name=...)`."""
+    name = kwargs.get("kernel_name")
+    if args and callable(args[0]):
+        return Fusion(args[0], name)
+    return lambda function: Fusion(function, name)
+
+
+for _class in (ElementwiseKernel, ReductionKernel, RawKernel, RawModule):
+    _class.__module__ = "cupy"

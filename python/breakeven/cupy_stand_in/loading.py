@@ -1,0 +1,92 @@
+"""Makes the stand-in's modules when they are imported."""
+
+from __future__ import annotations
+
+import operator
+import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from .. import _native
+from . import modules
+
+
+class Loader:
+    """Makes one module."""
+
+    @staticmethod
+    def create_module(spec: ModuleSpec) -> ModuleType:
+        return modules.Module(spec.name)
+
+    @staticmethod
+    def exec_module(module: ModuleType) -> None:
+        recorded = _native.recording()
+        if recorded:
+            _native.stop()
+        try:
+            _fill(module)
+        finally:
+            if recorded:
+                _native.start()
+
+
+def _fill(module: ModuleType) -> None:
+    name = module.__name__
+    home = modules.home_of(name)
+    if home is not None and home.startswith("scipy"):
+        try:
+            __import__(home)
+        except ImportError as error:
+            raise ModuleNotFoundError(
+                f"breakeven's stand-in for {name} computes with SciPy: {error}", name=error.name
+            ) from None
+    module.__dict__["__breakeven__"] = True
+    module.__dict__["__version__"] = modules.VERSION
+    if name == "cupy":
+        _begin(module)
+
+
+def spec(name: str) -> ModuleSpec | None:
+    """Where the import of `name` leads; None where CuPy has no such module either.
+
+    Raises ModuleNotFoundError for a module that CuPy has and the stand-in has not.
+    """
+    if modules.missing(name):
+        raise ModuleNotFoundError(f"breakeven's stand-in for cupy has no {name}", name=name)
+    return ModuleSpec(name, Loader, is_package=True) if modules.known(name) else None  # type: ignore[arg-type]
+
+
+def _begin(module: ModuleType) -> None:
+    import importlib
+
+    import numpy
+
+    for part in ("cuda", "fft", "linalg", "random"):
+        setattr(module, part, importlib.import_module(f"cupy.{part}"))
+    importlib.import_module("cupy.cuda.runtime")
+    importlib.import_module("cupyx")
+    python = ".".join(map(str, sys.version_info[:3]))
+    versions = f'"python": "{python}", "numpy": "{numpy.__version__}", "cupy": "{modules.VERSION} (stand-in)"'
+    _calibrate(module)
+    _native.set_program(f'{{"versions": {{{versions}}}}}')
+
+
+def _calibrate(module: ModuleType) -> None:
+    """Find what the Python around a call takes: a tiny sum here and in NumPy. Not recorded; the memory is given back."""
+    from . import memory
+
+    ones = module.ones(4)
+    plain = ones._a
+
+    def least(add: Any, operand: Any) -> int:
+        times = []
+        for _ in range(50):
+            began = _native.clock_ns()
+            add(operand, operand)
+            times.append(_native.clock_ns() - began)
+        return min(times)
+
+    wrapped, bare = least(operator.add, ones), least(operator.add, plain)
+    _native.device_call(max(0.0, float(wrapped - bare)))
+    memory.pool.free_all_blocks()

@@ -1,0 +1,128 @@
+"""Memory of the imagined device: what lives there, and the pool that programs ask about."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+from .. import _native
+
+#: CuPy's pool gives out multiples of this, bytes.
+_UNIT = 512
+#: What the stand-in says that its device has, bytes.
+DEVICE_BYTES = 24 << 30
+
+
+class OutOfMemoryError(MemoryError):
+    """Out-of-memory error, with the text that CuPy gives it."""
+
+    def __init__(self, size: int, total: int, limit: int = 0) -> None:
+        self._size, self._total, self._limit = size, total, limit
+        text = f"Out of memory allocating {size:,} bytes (allocated so far: {total:,} bytes"
+        super().__init__(text + (f", limit set to: {limit:,} bytes)." if limit else ")."))
+
+    def __reduce__(self) -> Any:
+        return type(self), (self._size, self._total, self._limit)
+
+
+OutOfMemoryError.__module__ = "cupy.cuda.memory"
+
+
+class MemoryPool:
+    """The pool that every array comes from: what it holds and gives out is counted, the memory is NumPy's."""
+
+    def __init__(self, allocator: Any = None) -> None:
+        self._used = 0
+        self._total = 0
+        self._limit = 0
+
+    def used_bytes(self) -> int:
+        return self._used
+
+    def total_bytes(self) -> int:
+        return self._total
+
+    def free_bytes(self) -> int:
+        return self._total - self._used
+
+    def n_free_blocks(self) -> int:
+        return int(self._total > self._used)
+
+    def free_all_blocks(self, stream: Any = None) -> None:
+        self._total = self._used
+
+    def free_all_free(self) -> None:
+        self.free_all_blocks()
+
+    def set_limit(self, size: int | None = None, fraction: float | None = None) -> None:
+        if size is None:
+            if fraction is None:
+                raise ValueError("Either size or fraction must be specified")
+            if not 0 <= fraction <= 1:
+                raise ValueError("memory limit fraction out of range: " + str(fraction))
+            size = int(fraction * DEVICE_BYTES)
+        elif fraction is not None:
+            raise ValueError("size and fraction cannot be specified at the same time")
+        if size < 0:
+            raise ValueError("memory limit size out of range: " + str(size))
+        self._limit = size
+
+    def get_limit(self) -> int:
+        return self._limit
+
+    def malloc(self, size: int) -> Any:
+        from .pointers import MemoryPointer
+
+        return MemoryPointer(np.zeros(size, np.uint8))
+
+    def _take(self, size: int) -> None:
+        limit = self._limit or DEVICE_BYTES
+        if self._used + size > limit:
+            raise OutOfMemoryError(size, self._used, self._limit)
+        self._used += size
+        self._total = max(self._total, self._used)
+        _native.device_memory(self._used)
+
+    def _give(self, size: int) -> None:
+        self._used -= size
+
+
+MemoryPool.__module__ = "cupy.cuda.memory"
+pool = MemoryPool()
+
+
+class Block:
+    """The memory of an array and of all its views; given back with the last of them."""
+
+    __slots__ = ("__weakref__", "size")
+
+    def __init__(self, size: int) -> None:
+        self.size = 0
+        rounded = -(-size // _UNIT) * _UNIT
+        pool._take(rounded)
+        self.size = rounded
+
+    def __del__(self) -> None:
+        if self.size:
+            pool._give(self.size)
+
+
+_blocks: weakref.WeakValueDictionary[int, Block] = weakref.WeakValueDictionary()
+
+
+def owner(array: Any) -> Any:
+    """The array at the end of the chain of views."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def block(array: Any) -> Block:
+    """The memory that an array lies in."""
+    whole = owner(array)
+    known = _blocks.get(id(whole))
+    if known is None:
+        known = _blocks[id(whole)] = Block(whole.nbytes)
+    return known

@@ -1,0 +1,117 @@
+"""The modules of the stand-in: `cupy`, `cupyx` and what is in them, made when they are imported.
+
+A name that CuPy has not is an AttributeError as in CuPy. A name that CuPy has and the stand-in has not is one that
+says so. `names.txt` tells the two apart.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from . import functions
+
+VERSION = "14.2.0"
+
+#: Packages that CuPy has and the stand-in has not.
+_MISSING = (
+    "cupy._core", "cupy_backends", "cupy.cuda.nccl", "cupy.cuda.cub", "cupy.cuda.cufft", "cupy.cuda.thrust",
+    "cupy.cuda.texture", "cupy.cuda.graph", "cupy.cuda.function", "cupy.cuda.compiler", "cupy.cublas", "cupyx.jit",
+    "cupyx.distributed", "cupyx.optimizing", "cupyx.tools", "cupyx.cusolver", "cupyx.cusparse", "cupyx.cutensor",
+    "cupyx.lapack", "cupy.polynomial",
+)  # fmt: skip
+#: Modules without a line in `names.txt`; their contents are those of `special.py`.
+_SMALL = (
+    "cupy.cuda.device", "cupy.cuda.memory", "cupy.cuda.pinned_memory", "cupy.cuda.profiler", "cupy.cuda.stream", "cupy.lib",
+    "cupyx.time",
+)  # fmt: skip
+
+
+@cache
+def names() -> dict[str, frozenset[str]]:
+    """CuPy's public names by module."""
+    text = Path(__file__).with_name("names.txt").read_text(encoding="utf-8")
+    lines = (line.partition(": ") for line in text.splitlines() if line and not line.startswith("#"))
+    return {module: frozenset(words.split()) for module, _, words in lines}
+
+
+def known(module: str) -> bool:
+    """Whether the stand-in has a module of this name."""
+    return module in names() and module != "cupy.ndarray" or module in _SMALL or module == "cupyx.scipy.spatial"
+
+
+def missing(module: str) -> bool:
+    """Whether CuPy has a module of this name, and the stand-in has not."""
+    return any(module == name or module.startswith(name + ".") for name in _MISSING)
+
+
+def absent(module: str, name: str, holder: str) -> AttributeError:
+    """The error for a name that a module has not."""
+    if name in names().get(module, ()):
+        short = f"{module}.{name}".removeprefix("cupy.")
+        return AttributeError(f"breakeven's stand-in for cupy has no {short}")
+    return AttributeError(f"{holder} has no attribute {name!r}")
+
+
+class Module(ModuleType):
+    """A module whose contents are made when they are first asked for."""
+
+    def __getattr__(self, name: str) -> Any:
+        module = self.__name__
+        if not name.startswith("__"):
+            value = _made(module, name)
+            if value is not None:
+                setattr(self, name, value)
+                return value
+            if known(f"{module}.{name}"):
+                return importlib.import_module(f"{module}.{name}")
+            if name in functions.CONSTANTS and module == "cupy":
+                return functions.CONSTANTS[name]
+        raise absent(module, name, f"module {module!r}")
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *names().get(self.__name__, ())})
+
+
+def _made(module: str, name: str) -> Any:
+    from . import special
+
+    own = special.CONTENTS.get(module, {})
+    if name in own:
+        return own[name]
+    if name not in names().get(module, ()) or name in special.WITHOUT.get(module, ()):
+        return None
+    value = counterpart(module, name)
+    return None if value is None else functions.wrapped(module, name, value)
+
+
+def counterpart(module: str, name: str) -> Any:
+    """What NumPy or SciPy has for a name of CuPy's; None where they have nothing."""
+    home = home_of(module)
+    if home is None:
+        return None
+    found = importlib.import_module(home)
+    value = getattr(found, name, None)
+    if value is None and module == "cupy":
+        value = getattr(found, functions.ALIASES.get(name, ""), None)
+    return value
+
+
+def home_of(module: str) -> str | None:
+    """The module of NumPy or SciPy that one of CuPy's imitates."""
+    if module.startswith("cupyx.scipy"):
+        return module.removeprefix("cupyx.")
+    if module in ("cupy", "cupy.linalg", "cupy.fft", "cupy.lib.stride_tricks"):
+        return "numpy" + module.removeprefix("cupy")
+    return None
+
+
+def numpys(module: str, name: str) -> Any:
+    """The stand-in's function for one of NumPy's, or None."""
+    home = "cupy" + module.removeprefix("numpy") if module.startswith("numpy") else "cupy"
+    holder = sys.modules.get(home) or sys.modules["cupy"]
+    return getattr(holder, name, None)

@@ -1,0 +1,136 @@
+"""`cupy.random`: NumPy's generators, so the numbers are not those of a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import calls
+
+_LEGACY = (
+    "beta binomial bytes chisquare choice dirichlet exponential f gamma geometric gumbel hypergeometric laplace logistic "
+    "lognormal logseries multinomial multivariate_normal negative_binomial noncentral_chisquare noncentral_f normal pareto "
+    "permutation poisson power rand randint randn random_integers random_sample rayleigh shuffle standard_cauchy "
+    "standard_exponential standard_gamma standard_normal standard_t tomaxint triangular uniform vonmises wald weibull zipf"
+)
+_GENERATOR = (
+    "beta binomial chisquare dirichlet exponential f gamma geometric hypergeometric integers logseries multinomial "
+    "negative_binomial normal poisson power random standard_exponential standard_gamma standard_normal standard_t uniform "
+    "permutation shuffle choice"
+)
+
+
+class _Draws:
+    """Methods of a generator of NumPy's, with results on the device."""
+
+    _source: Any
+    _names: frozenset[str]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in self._names:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return _method(f"cupy.random.{type(self).__name__}.{name}", getattr(self._source, name))
+
+
+class RandomState(_Draws):
+    """`cupy.random.RandomState`."""
+
+    __module__ = "cupy.random"
+    _names = frozenset(_LEGACY.split())
+
+    def __init__(self, seed: Any = None, method: int = 100) -> None:
+        self._source = calls.quietly(np.random.RandomState, _seed(seed))
+
+    def seed(self, seed: Any = None) -> None:
+        calls.quietly(self._source.seed, _seed(seed))
+
+
+class Generator(_Draws):
+    """`cupy.random.Generator`."""
+
+    __module__ = "cupy.random"
+    _names = frozenset(_GENERATOR.split())
+
+    def __init__(self, bit_generator: Any = None) -> None:
+        self._source = calls.quietly(np.random.default_rng, getattr(bit_generator, "_seed", bit_generator))
+
+
+class _BitGenerator:
+    def __init__(self, seed: Any = None, *, size: int = -1) -> None:
+        self._seed = seed
+
+
+def _seed(seed: Any) -> Any:
+    return None if seed is None else int(seed) % (1 << 32)
+
+
+def _method(public: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    short = public.rpartition(".")[2]
+    own_dtype = short in ("randint", "integers", "random", "standard_normal", "standard_exponential", "standard_gamma")
+    own_dtype = own_dtype and ".Generator." in public or short == "randint"
+
+    def draw(*args: Any, **kwargs: Any) -> Any:
+        kind = None if own_dtype else kwargs.pop("dtype", None)
+
+        def compute(*plain: Any, **words: Any) -> Any:
+            found = function(*plain, **words)
+            if isinstance(found, (int, float)):
+                found = np.asarray(found)
+            return found if kind is None or found is None else np.asarray(found).astype(kind)
+
+        return calls.call(public, compute, args, kwargs)
+
+    draw.__name__ = short
+    return draw
+
+
+_state: RandomState | None = None
+
+
+def get_random_state() -> RandomState:
+    """The state behind the functions of the module; apart from NumPy's own."""
+    global _state
+    if _state is None:
+        _state = RandomState()
+    return _state
+
+
+def set_random_state(state: RandomState) -> None:
+    """Another one."""
+    global _state
+    _state = state
+
+
+def seed(seed: Any = None) -> None:
+    """Begin again."""
+    get_random_state().seed(seed)
+
+
+def default_rng(seed: Any = None) -> Generator:
+    """A new generator."""
+    return seed if isinstance(seed, Generator) else Generator(seed)
+
+
+def _drawn(name: str) -> Callable[..., Any]:
+    def draw(*args: Any, **kwargs: Any) -> Any:
+        return _method(f"cupy.random.{name}", getattr(get_random_state()._source, name))(*args, **kwargs)
+
+    draw.__name__ = name
+    return draw
+
+
+CONTENTS: dict[str, Any] = {
+    **{name: _drawn(name) for name in _LEGACY.split()},
+    "random": _drawn("random_sample"),
+    "ranf": _drawn("random_sample"),
+    "sample": _drawn("random_sample"),
+    "seed": seed,
+    "default_rng": default_rng,
+    "RandomState": RandomState,
+    "Generator": Generator,
+    "get_random_state": get_random_state,
+    "set_random_state": set_random_state,
+    **dict.fromkeys(("XORWOW", "MRG32k3a", "Philox4x3210", "BitGenerator"), _BitGenerator),
+}

@@ -1,0 +1,171 @@
+"""What each module of the stand-in holds that is no function of NumPy's or SciPy's, and what it must not hold."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from . import array, calls, creation, functions, kernels, memory, pointers, profiler, randoms, runtime, sparse, streams
+
+_plain: Callable[..., Any] = calls.plain
+
+
+def _scatter(kind: str) -> Callable[..., None]:
+    def scatter(a: Any, slices: Any, value: Any) -> None:
+        getattr(a, f"scatter_{kind}")(slices, value)
+
+    scatter.__name__ = f"scatter_{kind}"
+    return scatter
+
+
+def _assertion(name: str) -> Callable[..., None]:
+    """An assertion of `cupy.testing`: both sides are read on the host."""
+    check = getattr(np.testing, name)
+
+    def host(value: Any) -> Any:
+        return value.get() if calls.is_device(value) else value
+
+    def assertion(*args: Any, **kwargs: Any) -> None:
+        calls.quietly(check, *map(host, args), **kwargs)
+
+    assertion.__name__ = name
+    return assertion
+
+
+def _rsqrt(x: Any, **kwargs: Any) -> Any:
+    return calls.call("cupy.reciprocal", lambda a: 1 / np.sqrt(a), (x,), kwargs)
+
+
+@contextlib.contextmanager
+def _using_allocator(allocator: Any = None) -> Iterator[None]:
+    yield
+
+
+@contextlib.contextmanager
+def _settings(*args: Any, **kwargs: Any) -> Iterator[None]:
+    yield
+
+
+def _nothing(*args: Any, **kwargs: Any) -> None:
+    pass
+
+
+def _is_available() -> bool:
+    return True
+
+
+def _alloc(size: int) -> pointers.MemoryPointer:
+    return memory.pool.malloc(size)  # type: ignore[no-any-return]
+
+
+def _alloc_pinned(size: int) -> pointers.PinnedMemoryPointer:
+    return pointers.PinnedMemoryPointer(size)
+
+
+def _get_stream(device_id: int | None = None) -> streams.Stream:
+    return streams.current()
+
+
+def _malloc(size: int) -> Any:
+    return memory.pool.malloc(size)
+
+
+def _get_allocator() -> Any:
+    return memory.pool.malloc
+
+
+def _pool() -> memory.MemoryPool:
+    return memory.pool
+
+
+def _pinned_pool() -> pointers.PinnedMemoryPool:
+    return pointers.pinned_pool
+
+
+def _device_id() -> int:
+    return 0
+
+
+def _show_config(*args: Any, **kwargs: Any) -> None:
+    print("CuPy Version : 14.2.0 (breakeven's stand-in: it computes with NumPy)")
+
+
+_memory = {
+    "MemoryPool": memory.MemoryPool, "MemoryPointer": pointers.MemoryPointer, "OutOfMemoryError": memory.OutOfMemoryError,
+    "alloc": _alloc, "set_allocator": _nothing, "get_allocator": _get_allocator, "using_allocator": _using_allocator,
+    "malloc_managed": _malloc, "malloc_async": _malloc,
+}  # fmt: skip
+_pinned = {
+    "PinnedMemoryPool": pointers.PinnedMemoryPool, "PinnedMemoryPointer": pointers.PinnedMemoryPointer,
+    "alloc_pinned_memory": _alloc_pinned, "set_pinned_memory_allocator": _nothing,
+}  # fmt: skip
+_stream = {
+    "Stream": streams.Stream, "Event": streams.Event, "get_current_stream": _get_stream,
+    "get_elapsed_time": streams.elapsed_time,
+}  # fmt: skip
+_creation = {
+    name: getattr(creation, name)
+    for name in (
+        "array asarray asanyarray ascontiguousarray asfortranarray asnumpy array_repr array_str array2string frombuffer "
+        "from_dlpack get_array_module load loadtxt may_share_memory save savez savez_compressed savetxt shares_memory"
+    ).split()
+}
+_ASSERTIONS = (
+    "assert_allclose assert_array_almost_equal assert_array_almost_equal_nulp assert_array_equal assert_array_less "
+    "assert_array_max_ulp"
+)
+
+#: By module and name.
+CONTENTS: dict[str, dict[str, Any]] = {
+    "cupy": {
+        **_creation,
+        "__version__": "14.2.0",
+        "ndarray": array.ndarray, "ufunc": functions.ufunc,
+        "ElementwiseKernel": kernels.ElementwiseKernel, "ReductionKernel": kernels.ReductionKernel,
+        "RawKernel": kernels.RawKernel, "RawModule": kernels.RawModule, "fuse": kernels.fuse,
+        "get_default_memory_pool": _pool, "get_default_pinned_memory_pool": _pinned_pool,
+        "is_available": _is_available, "show_config": _show_config, "fromDlpack": creation.from_dlpack,
+        "fromfile": None, "clear_memo": _nothing, "memoize": lambda *a, **k: (lambda f: f),
+    },
+    "cupy.cuda": {
+        **_memory, **_pinned, **_stream,
+        "Device": streams.Device, "is_available": _is_available, "get_device_id": _device_id,
+        "get_cuda_path": _nothing, "profile": _settings, "get_local_runtime_version": runtime.runtimeGetVersion,
+    },
+    "cupy.cuda.device": {"Device": streams.Device, "get_device_id": _device_id},
+    "cupy.cuda.memory": _memory,
+    "cupy.cuda.pinned_memory": _pinned,
+    "cupy.cuda.stream": _stream,
+    "cupy.cuda.profiler": {"start": _nothing, "stop": _nothing},
+    "cupy.cuda.nvtx": {
+        **dict.fromkeys(("Mark", "MarkC", "RangePush", "RangePushC", "RangePop", "RangeStart", "RangeEnd"), _nothing),
+        "available": True,
+    },
+    "cupy.cuda.runtime": runtime.CONTENTS,
+    "cupy.random": randoms.CONTENTS,
+    "cupy.testing": {name: _assertion(name) for name in _ASSERTIONS.split()},
+    "cupyx": {
+        **{f"scatter_{kind}": _scatter(kind) for kind in ("add", "max", "min")},
+        "empty_pinned": pointers.empty_pinned, "zeros_pinned": pointers.zeros_pinned,
+        "empty_like_pinned": pointers.empty_like_pinned, "zeros_like_pinned": pointers.zeros_like_pinned,
+        "errstate": _settings, "allow_synchronize": _settings, "rsqrt": _rsqrt, "seterr": _nothing,
+        "DeviceSynchronized": RuntimeError,
+    },
+    "cupyx.profiler": {"benchmark": profiler.benchmark, "time_range": profiler.time_range, "profile": _settings},
+    "cupyx.time": {"repeat": profiler.benchmark},
+    "cupyx.scipy": {"get_array_module": creation.get_array_module},
+    "cupyx.scipy.sparse": sparse.CONTENTS,
+    "cupyx.scipy.sparse.linalg": sparse.SOLVERS,
+}  # fmt: skip
+del CONTENTS["cupy"]["fromfile"]
+
+#: Names that NumPy and SciPy have in another sense.
+WITHOUT = {
+    "cupy": frozenset(["vectorize", "DataSource", "fromfile", "fromstring", "genfromtxt", "fromiter", "poly1d", "flatiter"]),
+    "cupyx.scipy.sparse.linalg": frozenset(["SuperLU", "LinearOperator", "aslinearoperator", "splu", "spilu"]),
+    "cupyx.scipy.signal": frozenset(["StateSpace", "TransferFunction", "ZerosPolesGain"]),
+    **{"cupyx.scipy.interpolate": frozenset(["RegularGridInterpolator", "BSpline", "PPoly", "CubicSpline"])},
+}

@@ -1,0 +1,240 @@
+"""Streams, events, and the current device: `cupy.cuda.Stream`, `Event`, `Device`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _native
+
+_DEVICE = "cuda:0"
+
+
+class CUDARuntimeError(RuntimeError):
+    """An error of the CUDA runtime by its number."""
+
+    _NAMES = {1: ("InvalidValue", "invalid argument"), 101: ("InvalidDevice", "invalid device ordinal")}
+
+    def __init__(self, status: int) -> None:
+        self.status = status
+        name, text = self._NAMES.get(status, ("Unknown", "unknown error"))
+        super().__init__(f"cudaError{name}: {text}")
+
+
+CUDARuntimeError.__module__ = "cupy_backends.cuda.api.runtime"
+
+
+def mark(name: str, number: int) -> None:
+    """An op of the host and the device without arrays, under a tag."""
+    _native.leave(_native.enter(name, True), (), (), None, number)
+
+
+class Stream:
+    """A stream. Work of the default one and of those that block keeps the order in which it was given."""
+
+    null: Stream
+    ptds: Stream
+    _next = 1
+
+    def __init__(
+        self, null: bool = False, non_blocking: bool = False, ptds: bool = False, priority: int | None = None
+    ) -> None:
+        if null or ptds:
+            number = 0
+        else:
+            number = Stream._next
+            Stream._next += 1
+        self._number = number
+        self._before: list[Stream] = []
+        self.ptr = 0 if number == 0 else 0x5EED0000 + number * 0x100
+        self.null_ = null
+        self.non_blocking = non_blocking
+        self.priority = priority or 0
+        self.device_id = 0
+        self._tag = _native.device_tag(_DEVICE, number or None)
+        self._wait_tag = _native.device_tag(_DEVICE, number)
+
+    def __enter__(self) -> Stream:
+        global _current
+        self._before.append(_current)
+        _current = self
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        global _current
+        _current = self._before.pop()
+
+    def use(self) -> Stream:
+        global _current
+        _current = self
+        return self
+
+    def synchronize(self) -> None:
+        mark("cupy.cuda.Stream.synchronize", self._wait_tag)
+
+    @property
+    def done(self) -> bool:
+        return True
+
+    @property
+    def is_capturing(self) -> bool:
+        return False
+
+    def record(self, event: Event | None = None) -> Event:
+        event = Event() if event is None else event
+        event.record(self)
+        return event
+
+    def wait_event(self, event: Event) -> None:
+        mark("cupy.cuda.Stream.wait_event", self._wait_tag)
+
+    def launch_host_func(self, callback: Any, arg: Any) -> None:
+        callback(arg)
+
+    def add_callback(self, callback: Any, arg: Any) -> None:
+        callback(self, 0, arg)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Stream) and self.ptr == other.ptr
+
+    def __hash__(self) -> int:
+        return hash((self.ptr, self._number))
+
+    def __repr__(self) -> str:
+        return f"<Stream {self.ptr} (device {self.device_id})>"
+
+
+Stream.__module__ = "cupy.cuda.stream"
+Stream.null = Stream(null=True)
+Stream.ptds = Stream(ptds=True)
+_current = Stream.null
+#: Who was given work since the default stream and those that block had to do with each other.
+_null_works = False
+_blocking_works = False
+_behind: set[int] = set()
+
+
+def current() -> Stream:
+    """The stream that work is given to now."""
+    return _current
+
+
+def tag() -> int:
+    """The recorder's number for the current stream; tells where it has to wait for another.
+
+    CUDA's default stream waits for every stream that blocks, and each of those for it.
+    """
+    global _null_works, _blocking_works
+    stream = _current
+    if stream._number == 0:
+        if _blocking_works:
+            mark("cupy.cuda.Stream.wait_event", stream._wait_tag)
+            _blocking_works = False
+        _null_works = True
+        _behind.clear()
+    elif not stream.non_blocking:
+        if _null_works and stream._number not in _behind:
+            mark("cupy.cuda.Stream.wait_event", stream._wait_tag)
+            _behind.add(stream._number)
+        _blocking_works = True
+    return stream._tag
+
+
+class Event:
+    """A point in a stream. Its time is that of this machine."""
+
+    def __init__(self, block: bool = False, disable_timing: bool = False, interprocess: bool = False) -> None:
+        self._at: int | None = None
+        self._timed = not disable_timing
+        self._stream = Stream.null
+        self.ptr = id(self)
+
+    @property
+    def done(self) -> bool:
+        return True
+
+    def record(self, stream: Stream | None = None) -> None:
+        self._stream = stream or _current
+        self._at = _native.clock_ns()
+        _native.marker("cuda.Event.record")
+
+    def synchronize(self) -> None:
+        mark("cupy.cuda.Event.synchronize", self._stream._wait_tag)
+
+
+Event.__module__ = "cupy.cuda.stream"
+
+
+def elapsed_time(start: Event, end: Event) -> float:
+    """From one event to another, ms."""
+    if start._at is None or end._at is None or not (start._timed and end._timed):
+        raise CUDARuntimeError(1)
+    return (end._at - start._at) * 1e-6
+
+
+class Device:
+    """The one device that there is."""
+
+    def __init__(self, device: int | Device | None = None) -> None:
+        self.id: int = device.id if isinstance(device, Device) else int(device or 0)
+
+    def use(self) -> Device:
+        if self.id != 0:
+            raise CUDARuntimeError(101)
+        return self
+
+    def __enter__(self) -> Device:
+        return self.use()
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def synchronize(self) -> None:
+        self.use()
+        mark("cupy.cuda.Device.synchronize", Stream.null._tag)
+
+    @property
+    def compute_capability(self) -> str:
+        self.use()
+        asked()
+        return "80"
+
+    @property
+    def mem_info(self) -> tuple[int, int]:
+        from . import memory
+
+        self.use()
+        asked()
+        return memory.DEVICE_BYTES - memory.pool.total_bytes(), memory.DEVICE_BYTES
+
+    @property
+    def attributes(self) -> dict[str, int]:
+        self.use()
+        asked()
+        return {"MultiProcessorCount": 108, "MaxThreadsPerBlock": 1024, "WarpSize": 32, "ClockRate": 1_410_000}
+
+    @property
+    def pci_bus_id(self) -> str:
+        self.use()
+        return "0000:00:00.0"
+
+    def __int__(self) -> int:
+        return self.id
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Device) and self.id == other.id
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    def __repr__(self) -> str:
+        return f"<CUDA Device {self.id}>"
+
+
+Device.__module__ = "cupy.cuda.device"
+
+
+def asked() -> None:
+    """The program asked what GPU this is."""
+    _native.unseen(
+        "stand-in-device", "the script asked what its GPU is; the stand-in answered 24 GiB and compute capability 8.0"
+    )

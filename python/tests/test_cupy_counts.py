@@ -1,0 +1,176 @@
+"""What a CuPy program copies, launches and waits for, to the byte."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cupy_running import copied, device, estimate, note, record
+
+RECORDERS = pytest.mark.parametrize("recorder", ["native", "ast"])
+EXAMPLE = Path(__file__).parents[2] / "examples" / "cupy_matmul.py"
+
+
+@RECORDERS
+def test_the_classic(recorder: str, tmp_path: Path) -> None:
+    out, workload = record(EXAMPLE.read_text(), tmp_path, recorder)
+    assert out == "same as NumPy: True\n"
+    answer = estimate(workload)
+    seen = answer["workload"]
+    assert (seen["h2d_copies"], seen["h2d_bytes"]) == (2, 2 * 32_000_000)
+    assert (seen["d2h_copies"], seen["d2h_bytes"]) == (1, 32_000_000)
+    assert (seen["launches"], seen["synchronisations"]) == (1, 1)
+    assert seen["peak_bytes"] == 3 * 32_000_000
+    assert answer["estimates"][0]["policy"] == "as-written"
+    (product,) = [entry for entry in workload["ops"] if entry["name"] == "cupy.dot"]
+    assert product["op"]["matmul"] == {"m": 2000, "n": 2000, "k": 2000, "batch": 1, "bias": False}
+    span = note(answer, "timed-span")
+    assert span is not None and "leaves out the copies (64 MB to the GPU, 32 MB back)" in span
+    assert "includes set-up at first use" in span
+    assert note(answer, "timer-without-wait") is None
+    assert note(answer, "stand-in") is not None and note(answer, "as-written") is not None
+
+
+@RECORDERS
+def test_each_op_is_recorded_once(recorder: str, tmp_path: Path) -> None:
+    source = """import cupy as cp
+a = cp.ones((10, 10))
+b = a @ a + 1
+c = cp.exp(b).sum(axis=0)
+a[2:4] = 0
+d = c[c > 1]
+"""
+    _, workload = record(source, tmp_path, recorder)
+    assert all(entry["device"] == "cuda:0" for entry in workload["ops"])
+    assert device(workload) == {
+        "cupy.ones": 1, "cupy.matmul": 1, "cupy.add": 1, "cupy.exp": 1, "cupy.ndarray.sum": 1, "cupy.greater": 1,
+        "cupy.ndarray.__setitem__": 1, "cupy.extract": 1,
+    }  # fmt: skip
+    assert {workload["sites"][entry["site"]]["line"] for entry in workload["ops"]} == {2, 3, 4, 5, 6}
+
+
+@RECORDERS
+def test_numpys_functions_on_device_arrays_run_on_the_device(recorder: str, tmp_path: Path) -> None:
+    source = """import numpy as np
+import cupy as cp
+a = cp.ones((4, 4))
+print(type(np.sum(a)).__module__, type(np.exp(a)).__module__, type(np.concatenate([a, a])).__module__)
+print(float(np.linalg.norm(a)))
+"""
+    out, workload = record(source, tmp_path, recorder)
+    assert out == "cupy cupy cupy\n4.0\n"
+    assert [entry["name"] for entry in workload["ops"] if entry.get("device") is None] == []
+
+
+def test_a_clock_that_does_not_wait(tmp_path: Path) -> None:
+    source = """import time
+import cupy as cp
+a = cp.ones((500, 500))
+start = time.perf_counter()
+b = a @ a
+spent = time.perf_counter() - start
+print(float(b[0, 0]))
+"""
+    _, workload = record(source, tmp_path)
+    text = note(estimate(workload), "timer-without-wait")
+    assert text is not None and "script.py:4–6" in text
+
+
+def test_values_read_in_a_loop_are_copies(tmp_path: Path) -> None:
+    source = """import cupy as cp
+a = cp.arange(10.0)
+total = 0.0
+for i in range(20):
+    total += a.sum().item() + float(a[i % 10])
+for i in range(5):
+    cp.asnumpy(a)
+print(total)
+"""
+    out, workload = record(source, tmp_path)
+    assert out == "990.0\n"
+    seen = estimate(workload)["workload"]
+    assert (seen["d2h_copies"], seen["d2h_bytes"]) == (45, 40 * 8 + 5 * 80)
+    assert (seen["h2d_copies"], seen["synchronisations"]) == (0, 0)
+
+
+def test_pinned_copies_in_another_stream_go_beside_kernels(tmp_path: Path) -> None:
+    source = """import numpy as np
+import cupy as cp
+import cupyx
+host = cupyx.empty_pinned((1000, 1000))
+host[...] = 1
+raw = cp.cuda.alloc_pinned_memory(80)
+small = np.frombuffer(raw, np.float64, 10)
+stream = cp.cuda.Stream(non_blocking=True)
+a = cp.ones((1000, 1000))
+with stream:
+    b = cp.empty((1000, 1000))
+    b.set(host)
+    c = cp.asarray(small)
+d = a @ a
+stream.synchronize()
+back = b.get(stream=stream, out=host)
+cp.cuda.Device(0).synchronize()
+"""
+    _, workload = record(source, tmp_path)
+    (into,) = [entry for entry in workload["ops"] if entry["name"] == "cupy.ndarray.set"]
+    assert into["op"]["transfer"] == {"direction": "h2d", "bytes": 8_000_000, "pinned": True, "asynchronous": True}
+    assert into["stream"] == 1
+    assert copied(workload) == {"h2d": (2, 8_000_080), "d2h": (1, 8_000_000)}
+    waits = [entry for entry in workload["ops"] if entry["op"] == "synchronise"]
+    assert [entry.get("stream") for entry in waits] == [1, None]
+    assert not any(entry["op"] == "stream_wait" for entry in workload["ops"])
+
+
+def test_streams_that_block_wait_for_the_default_one(tmp_path: Path) -> None:
+    source = """import cupy as cp
+a = cp.ones(10)
+with cp.cuda.Stream():
+    b = a + 1
+    b = b + 1
+c = a + 1
+c = c + 1
+"""
+    _, workload = record(source, tmp_path)
+    names = {index: entry["op"] for index, entry in enumerate(workload["ops"])}
+    waits = [entry.get("stream") for entry in workload["ops"] if entry["op"] == "stream_wait"]
+    assert waits == [1, 0], names
+
+
+def test_memory_of_the_device_is_counted_and_limited(tmp_path: Path) -> None:
+    source = """import cupy as cp
+pool = cp.get_default_memory_pool()
+print(pool.used_bytes())
+a = cp.zeros(1000)
+b = a[:10]
+print(pool.used_bytes())
+del a
+print(pool.used_bytes())
+del b
+print(pool.used_bytes(), pool.total_bytes())
+pool.free_all_blocks()
+print(pool.total_bytes())
+pool.set_limit(size=1 << 20)
+try:
+    cp.zeros(1 << 20)
+except cp.cuda.memory.OutOfMemoryError as error:
+    print(error)
+"""
+    out, workload = record(source, tmp_path)
+    assert out.splitlines() == [
+        "0", "8192", "8192", "0 8192", "0",
+        "Out of memory allocating 8,388,608 bytes (allocated so far: 0 bytes, limit set to: 1,048,576 bytes).",
+    ]  # fmt: skip
+    assert workload["program"]["device_peak_bytes"] == 8192
+
+
+def test_a_crash_midway_keeps_what_was_seen(tmp_path: Path) -> None:
+    source = "import cupy as cp\na = cp.ones(10)\nb = a + 1\nraise RuntimeError('midway')\n"
+    _, workload = record(source, tmp_path, code=1)
+    assert device(workload) == {"cupy.ones": 1, "cupy.add": 1}
+
+
+def test_a_million_equal_calls_are_one_entry(tmp_path: Path) -> None:
+    source = "import cupy as cp\na = cp.ones(10)\nfor _ in range(2000):\n    a = a + 1\n"
+    _, workload = record(source, tmp_path)
+    assert len(workload["ops"]) == 2 and len(workload["order"]) <= 3

@@ -1,0 +1,136 @@
+"""Kernels that programs write themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cupy_running import device, record
+
+import breakeven
+from breakeven import _kernel
+
+
+def flop(workload: dict, name: str) -> float:  # type: ignore[type-arg]
+    """FLOP of one launch of a described kernel."""
+    (entry,) = [entry for entry in workload["ops"] if entry["name"] == name]
+    op = entry["op"]["elementwise"]
+    return float(op["n"] * op["flop_per_element"])
+
+
+def test_an_element_wise_kernel(tmp_path: Path) -> None:
+    source = """import cupy as cp
+square = cp.ElementwiseKernel("T x, T y", "T z", "z = (x - y) * (x - y)", "squared_diff")
+a = cp.arange(6, dtype=cp.float32).reshape(2, 3)
+print(square(a, 2.0), square(a, 2.0).dtype)
+step = cp.ElementwiseKernel("float64 x", "float64 y, int32 kind", '''
+    double t = exp(-x);  // decays
+    kind = 0;
+    if (x > 2) { y = t; kind = 1; } else y = x < 1 ? 0 : 1.0 / (1 + t);
+''', "step")
+y, kind = step(cp.arange(5.0))
+print(y.get().round(6), kind)
+shift = cp.ElementwiseKernel("raw T x, int32 n", "T y", "y = x[(i + 1) % n]", "shift")
+print(shift(cp.arange(5.0), 5, size=5))
+out = cp.empty(4)
+square(cp.ones(4), cp.zeros(4), out)
+print(out)
+"""
+    out, workload = record(source, tmp_path)
+    assert out == (
+        "[[4. 1. 0.]\n [1. 4. 9.]] float32\n[0.       0.731059 0.880797 0.049787 0.018316] [0 0 0 1 1]\n"
+        "[1. 2. 3. 4. 0.]\n[1. 1. 1. 1.]\n"
+    )
+    first = [entry for entry in workload["ops"] if entry["name"] == "cupy.ElementwiseKernel"][0]
+    assert first["op"]["elementwise"]["n"] == 6 and first["op"]["elementwise"]["flop_per_element"] == 3
+
+
+def test_a_reduction_kernel(tmp_path: Path) -> None:
+    source = """import cupy as cp
+norm = cp.ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "norm")
+a = cp.arange(10, dtype=cp.float64).reshape(2, 5)
+print(norm(a).round(6), norm(a, axis=1).round(6), norm(a, axis=0, keepdims=True).shape)
+"""
+    out, _ = record(source, tmp_path)
+    assert out == "16.881943 [ 5.477226 15.968719] (1, 5)\n"
+
+
+def test_what_is_fused_is_one_launch(tmp_path: Path) -> None:
+    source = """import cupy as cp
+@cp.fuse(kernel_name="f")
+def f(x, y):
+    return cp.sin(x) * y + 1
+print(float(f(cp.zeros(1000), cp.ones(1000)).sum()))
+"""
+    out, workload = record(source, tmp_path)
+    assert out == "1000.0\n"
+    assert device(workload)["cupy.fuse"] == 1 and "cupy.sin" not in device(workload)
+    assert flop(workload, "cupy.fuse") == 1000 * (26 + 1 + 1)
+
+
+RAW = """import cupy as cp
+code = 'extern "C" __global__ void saxpy(const float* x, const float* y, float a, float* out) {}'
+saxpy = cp.RawKernel(code, "saxpy")
+x = cp.ones(1000, cp.float32)
+out = cp.zeros(1000, cp.float32)
+"""
+
+
+def test_a_cuda_kernel_that_nobody_described(tmp_path: Path) -> None:
+    source = RAW + """try:
+    saxpy((4,), (256,), (x, x, cp.float32(2), out))
+except NotImplementedError as error:
+    print(error)
+"""
+    out, _ = record(source, tmp_path)
+    assert "breakeven's stand-in for cupy cannot run CUDA kernel 'saxpy'" in out and "breakeven.kernel('saxpy'" in out
+
+
+def test_a_cuda_kernel_that_is_described(tmp_path: Path) -> None:
+    source = RAW + """import breakeven
+@breakeven.kernel("saxpy", flops=lambda grid, block, args: 2 * args[0].size, bytes=12_000)
+def effect(x, y, a, out):
+    out[:] = a * x + y
+saxpy((4,), (256,), (x, x, cp.float32(2), out))
+module = cp.RawModule(code=code)
+module.get_function("saxpy")((4,), (256,), (x, x, cp.float32(2), out))
+print(out[:3])
+"""
+    out, workload = record(source, tmp_path)
+    assert out == "[3. 3. 3.]\n"
+    (entry,) = [entry for entry in workload["ops"] if entry["name"] == "cupy.RawKernel" and entry["read_bytes"]][:1]
+    assert entry["read_bytes"] == 12_000
+    assert sum(e["count"] for e in workload["ops"] if e["name"] == "cupy.RawKernel") == 2
+    assert not workload["unseen"]
+
+
+def test_a_kernel_without_an_effect_is_told(tmp_path: Path) -> None:
+    source = RAW + """import breakeven
+with breakeven.kernel("saxpy", flops=2000, bytes=12_000):
+    saxpy((4,), (256,), (x, x, cp.float32(2), out))
+print(out[:3])
+"""
+    out, workload = record(source, tmp_path)
+    assert out == "[0. 0. 0.]\n"
+    assert [unseen["reason"] for unseen in workload["unseen"]] == ["kernel-effect"]
+
+
+def test_c_that_is_not_imitated_says_so(tmp_path: Path) -> None:
+    source = """import cupy as cp
+loop = cp.ElementwiseKernel("T x", "T y", "for (int k = 0; k < 3; ++k) y += x", "loop")
+try:
+    loop(cp.ones(3))
+except NotImplementedError as error:
+    print(error)
+"""
+    out, _ = record(source, tmp_path)
+    assert out.startswith("breakeven's stand-in for cupy cannot run kernel 'loop': `for` is not imitated. Describe it")
+
+
+@pytest.mark.parametrize("wrong", [-1, float("nan"), float("inf")])
+def test_amounts_are_checked(wrong: float) -> None:
+    with pytest.raises(ValueError, match="not a number from 0 on"):
+        breakeven.kernel("k", flops=wrong, bytes=1)
+    with pytest.raises(ValueError, match="by its name"):
+        breakeven.kernel("", flops=1, bytes=1)
+    assert _kernel.described("k") is None

@@ -1,0 +1,106 @@
+"""What CuPy refuses, the stand-in refuses; what it has not, it says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cupy_running import device, record
+
+HEAD = """import numpy as np
+import cupy as cp
+a = cp.arange(4.0)
+def tried(f):
+    try:
+        print(f())
+    except Exception as error:
+        print(f"{type(error).__name__}: {error}")
+"""
+IMPLICIT = (
+    "TypeError: Implicit conversion to a NumPy array is not allowed. "
+    "Please use `.get()` to construct a NumPy array explicitly."
+)
+HOST = "TypeError: Unsupported type <class 'numpy.ndarray'>"
+CASES = {
+    "np.asarray(a)": IMPLICIT,
+    "np.array([a, a])": IMPLICIT,
+    "a + np.ones(4)": HOST,
+    "np.ones(4) + a": HOST,
+    "cp.add(a, np.ones(4))": HOST,
+    "cp.sum(np.ones(4))": HOST,
+    "a.__setitem__(slice(None), np.ones(4))": HOST,
+    "cp.add([1], [2])": "TypeError: Unsupported type <class 'list'>",
+    "cp.array([object()])": "ValueError: Unsupported dtype object",
+    "cp.array(['x'])": "ValueError: Unsupported dtype <U1",
+    "a.astype(object)": "ValueError: Unsupported dtype object",
+    "cp.no_such_function": "AttributeError: module 'cupy' has no attribute 'no_such_function'",
+    "cp.linalg.schur": "AttributeError: module 'cupy.linalg' has no attribute 'schur'",
+    "cp.vectorize": "AttributeError: breakeven's stand-in for cupy has no vectorize",
+    "a.no_such_method": "AttributeError: 'ndarray' object has no attribute 'no_such_method'",
+    "cp.cuda.Device(1).use()": "CUDARuntimeError: cudaErrorInvalidDevice: invalid device ordinal",
+    "cp.cuda.runtime.setDevice(3)": "CUDARuntimeError: cudaErrorInvalidDevice: invalid device ordinal",
+    "__import__('cupyx.jit')": "ModuleNotFoundError: breakeven's stand-in for cupy has no cupyx.jit",
+    "__import__('cupyx.nothing')": "ModuleNotFoundError: No module named 'cupyx.nothing'",
+    "a.get(out=np.ones(3))": "ValueError: Shape or dtype mismatch between source and destination",
+    "a.set(np.ones(4, np.float32))": "TypeError: float32 array cannot be set to float64 array",
+    "len(cp.array(1))": "TypeError: len() of unsized object",
+    "iter(cp.array(1))": "TypeError: iteration over a 0-d array",
+    "bool(a)": "ValueError: The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()",
+    "isinstance(a, cp.ndarray), isinstance(np.ones(1), cp.ndarray)": "(True, False)",
+    "cp.get_array_module(a).__name__, cp.get_array_module(np.ones(1)).__name__": "('cupy', 'numpy')",
+    "cp.__version__": "14.2.0",
+}
+
+
+def test_each_refusal(tmp_path: Path) -> None:
+    source = HEAD + "".join(f"tried(lambda: ({case}))\n" for case in CASES)
+    out, _ = record(source, tmp_path)
+    assert dict(zip(CASES, out.splitlines())) == CASES
+
+
+def test_pickles_are_cupys(tmp_path: Path) -> None:
+    source = """import pickle, copy
+import cupy as cp
+a = cp.arange(3)
+print(pickle.loads(pickle.dumps(a)), copy.deepcopy(a), pickle.loads(pickle.dumps(cp.add)) is cp.add)
+"""
+    assert record(source, tmp_path)[0] == "[0 1 2] [0 1 2] True\n"
+
+
+def test_a_script_that_patches_cupy(tmp_path: Path) -> None:
+    source = """import cupy as cp
+old = cp.dot
+cp.dot = lambda a, b: old(a, b) * 2
+print(cp.dot(cp.ones(3), cp.ones(3)))
+"""
+    out, workload = record(source, tmp_path)
+    assert out == "6.0\n" and device(workload)["cupy.dot"] == 1
+
+
+def test_without_a_recorder_there_is_no_stand_in(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("import cupy\n")
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
+    if done.returncode == 0:
+        pytest.skip("there is a CuPy here")
+    assert "No module named 'cupy'" in done.stderr
+    out, workload = record("try:\n    import cupy\nexcept ImportError:\n    print('none')\n", tmp_path, "ast")
+    assert out == ""
+
+
+def test_a_library_that_tries_goes_on_without(tmp_path: Path) -> None:
+    source = """import sys
+from pathlib import Path
+packages = Path("site-packages")
+packages.mkdir()
+(packages / "curious.py").write_text("try:\\n    import cupy\\nexcept ImportError:\\n    cupy = None\\n")
+sys.path.insert(0, str(packages.absolute()))
+import curious
+print(curious.cupy)
+import cupy
+print(cupy.__version__)
+"""
+    out, _ = record(source, tmp_path)
+    assert out == "None\n14.2.0\n"

@@ -1,0 +1,70 @@
+"""The same script with NumPy and with the stand-in: the same output and exit code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cupy_running import record
+
+HEAD = """import sys
+xp = __import__(sys.argv[1])
+def host(a):
+    return a.get() if hasattr(a, "get") else a
+"""
+SCRIPTS = {
+    "tiny arrays in a loop": """a = xp.ones(10)
+for _ in range(300):
+    a = a * 1.001 + 0.5
+print(f"{float(a.sum()):.9f}")
+""",
+    "small matrices in a loop": """m = xp.eye(4) * 0.5
+for _ in range(100):
+    m = m @ m + xp.eye(4) * 0.25
+print(host(m))
+""",
+    "one addition per element": """v = xp.zeros(50)
+for i in range(50):
+    v[i] = v[i] + i
+print(v, v.sum(), int(v.max()))
+if v.sum() > 10:
+    raise SystemExit(3)
+""",
+    "indexing": """a = xp.arange(24).reshape(2, 3, 4)
+print(a[0], a[:, 1], a[..., -1], a[a % 2 == 0], a[:, [0, 2]], a[xp.array([1, 0])], a[1, 2, 3])
+a[0, :, 1] = -1
+a[a > 20] = 0
+print(a.tolist(), a.T.shape, len(a), [int(x) for x in a[0, 0]])
+""",
+    "reductions and order": """a = xp.asarray([[3.0, 1.0, 2.0], [9.0, 7.0, 8.0]])
+print(a.sum(), a.mean(axis=1), a.std(), a.argmax(axis=1), a.cumsum(), xp.sort(a, axis=1), xp.argsort(a[0]))
+print(xp.unique(xp.array([3, 1, 3])), xp.median(a), xp.percentile(a, 30), xp.any(a > 8), xp.nonzero(a > 2)[1])
+print(xp.where(a > 2, a, 0), xp.clip(a, 2, 8), xp.diff(a), xp.histogram(a, 2)[0], xp.bincount(xp.array([0, 2, 2])))
+""",
+    "linear algebra and transforms": """a = xp.asarray([[4.0, 1.0], [1.0, 3.0]])
+print(xp.linalg.inv(a).round(6), xp.linalg.det(a).round(6), xp.linalg.solve(a, xp.ones(2)).round(6))
+print(xp.linalg.eigvalsh(a).round(6), xp.linalg.norm(a).round(6), xp.einsum("ij,jk->ik", a, a), xp.kron(a, a).shape)
+print(abs(xp.fft.fft(xp.arange(8.0))).round(6), xp.fft.irfft(xp.fft.rfft(xp.arange(4.0))), xp.outer(a[0], a[1]))
+""",
+    "types and shapes": """a = xp.ones((2, 3), dtype=xp.float32)
+print(a.dtype, (a + 1).dtype, (a * xp.float64(2)).dtype, a.astype(xp.int8).dtype, a.nbytes, a.shape, a.ndim, a.size)
+print(xp.concatenate([a, a]).shape, xp.stack([a, a], axis=-1).shape, xp.expand_dims(a, 0).shape, a.ravel().shape)
+print(xp.tile(xp.arange(2), 3), xp.repeat(xp.arange(2), 2), xp.roll(xp.arange(4), 1), xp.pad(xp.arange(2), 1))
+print(xp.result_type(a, xp.float64), xp.iinfo(xp.int32).max, xp.pi, xp.issubdtype(a.dtype, xp.floating))
+""",
+    "an error of its own": "xp.ones(3) + xp.ones(4)\n",
+    "a branch on an array": "a = xp.ones(3)\nif a:\n    pass\n",
+}
+
+
+@pytest.mark.parametrize("recorder", ["native", "ast"])
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_the_same_output(script: str, recorder: str, tmp_path: Path) -> None:
+    code = {"one addition per element": 3, "an error of its own": 1, "a branch on an array": 1}.get(script, 0)
+    outputs = []
+    for module in ("numpy", "cupy"):
+        folder = tmp_path / module
+        folder.mkdir()
+        out, _ = record(HEAD + SCRIPTS[script], folder, recorder, code, (module,))
+        outputs.append(out)
+    assert outputs[0] == outputs[1]
