@@ -26,6 +26,7 @@ fn main() -> ExitCode {
         Command::Estimate(args) => commands::estimate(&args),
         Command::Run(args) => commands::run(&args),
         Command::Show(args) => commands::show(&args),
+        Command::Kernels(args) => commands::kernels(&args),
         Command::Gpus(args) => commands::gpus(&args),
         Command::Prices(args) => commands::prices(&args),
         Command::Doctor(args) => commands::doctor(&args),

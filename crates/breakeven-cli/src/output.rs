@@ -7,7 +7,7 @@ use breakeven::report::{self, TextOptions};
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, IsTerminal, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Does something that may take a second, and says so on a terminal while it does.
 pub(crate) fn working<T>(what: &str, work: impl FnOnce() -> T) -> T {
@@ -48,23 +48,84 @@ pub(crate) fn write_to(file: Option<&Path>, bytes: &[u8]) -> Result<(), Failure>
     }
 }
 
-/// The whole file or none of it: a temporary file in the same folder, renamed. Devices and pipes are written in place.
+/// The whole file or none of it.
 pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    if path.metadata().is_ok_and(|m| !m.is_file() && !m.is_dir()) {
-        return OpenOptions::new().write(true).open(path)?.write_all(bytes);
+    let mut file = Pending::open(path)?;
+    file.write_all(bytes)?;
+    file.finish()
+}
+
+/// A file that appears when it is finished: a temporary one in the same folder, renamed. Devices and pipes are written
+/// in place.
+pub(crate) enum Pending {
+    Place(File),
+    Temporary(Box<tempfile::NamedTempFile>, PathBuf),
+}
+
+impl Pending {
+    /// Errors name the file.
+    pub(crate) fn new(path: &Path) -> Result<Self, Failure> {
+        Self::open(path).map_err(|e| Failure::file("write", path, &e))
     }
-    if path.is_dir() {
-        return Err(io::ErrorKind::IsADirectory.into());
+
+    fn open(path: &Path) -> io::Result<Self> {
+        if path.metadata().is_ok_and(|m| !m.is_file() && !m.is_dir()) {
+            return Ok(Self::Place(OpenOptions::new().write(true).open(path)?));
+        }
+        if path.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        // A link stays a link: what it points to is replaced.
+        let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mode = target.metadata().map_or(0o666, |m| m.permissions().mode());
+        let permissions = Permissions::from_mode(mode);
+        let file = tempfile::Builder::new().prefix(".breakeven-").permissions(permissions).tempfile_in(folder)?;
+        Ok(Self::Temporary(Box::new(file), target))
     }
-    // A link stays a link: what it points to is replaced.
-    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mode = target.metadata().map_or(0o666, |m| m.permissions().mode());
-    let mut temporary =
-        tempfile::Builder::new().prefix(".breakeven-").permissions(Permissions::from_mode(mode)).tempfile_in(folder)?;
-    temporary.write_all(bytes)?;
-    temporary.persist(&target)?;
-    Ok(())
+
+    pub(crate) fn finish(self) -> io::Result<()> {
+        match self {
+            Self::Place(mut file) => file.flush(),
+            Self::Temporary(file, target) => file.persist(target).map(drop).map_err(io::Error::from),
+        }
+    }
+}
+
+impl Write for Pending {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Place(file) => file.write(bytes),
+            Self::Temporary(file, _) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Place(file) => file.flush(),
+            Self::Temporary(file, _) => file.flush(),
+        }
+    }
+}
+
+/// Stdout, and whether whoever reads it has had enough.
+#[derive(Default)]
+pub(crate) struct Stdout {
+    pub(crate) reader_gone: bool,
+}
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = io::stdout().write(bytes);
+        self.reader_gone |= written.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::BrokenPipe);
+        written
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = io::stdout().flush();
+        self.reader_gone |= flushed.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::BrokenPipe);
+        flushed
+    }
 }
 
 /// To a descriptor that the caller opened for us (`--report-fd 3`).

@@ -23,6 +23,7 @@ pub mod quantity;
 pub mod report;
 pub mod request;
 pub mod spend;
+pub mod table;
 pub mod timeline;
 pub mod units;
 pub mod workload;

@@ -1,6 +1,7 @@
 //! The arguments. Quantities stay text: the engine reads them, so that every face gives the same messages.
 
 mod estimate;
+mod kernels;
 mod lists;
 mod options;
 mod report;
@@ -8,6 +9,7 @@ mod run;
 mod split;
 
 pub(crate) use estimate::EstimateArgs;
+pub(crate) use kernels::{KernelsArgs, MeasuredAs, TableFormat};
 pub(crate) use lists::{DoctorArgs, GpusArgs, ListArgs, PricesArgs};
 pub(crate) use options::OptionArgs;
 pub(crate) use report::{Color, Format, ReportArgs};
@@ -35,6 +37,8 @@ pub(crate) enum Command {
     Run(Box<RunArgs>),
     /// Report on a saved workload again: other GPUs, other prices
     Show(Box<ShowArgs>),
+    /// A table of kernels (CSV or Parquet): the time of each row on each GPU
+    Kernels(KernelsArgs),
     /// The GPUs of the catalogue, or all that is known of one
     Gpus(GpusArgs),
     /// What GPUs rent for, and how old the prices are

@@ -7,10 +7,11 @@ use super::{code, read, root, sources};
 
 /// Every crate of the workspace, and the other crates of it that may be in its tree. No face knows another face;
 /// `breakeven-page` is a leaf that carries bytes.
-const MAY_USE: [(&str, &[&str]); 6] = [
+const MAY_USE: [(&str, &[&str]); 7] = [
     ("breakeven", &[]),
+    ("breakeven-batch", &["breakeven"]),
     ("breakeven-page", &[]),
-    ("breakeven-cli", &["breakeven", "breakeven-page"]),
+    ("breakeven-cli", &["breakeven", "breakeven-batch", "breakeven-page"]),
     ("breakeven-python", &["breakeven", "breakeven-page"]),
     ("breakeven-wasm", &["breakeven"]),
     ("xtask", &["breakeven"]),

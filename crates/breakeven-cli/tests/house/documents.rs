@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use super::{read, root, sources};
 
 /// Folders of Rust sources. Each file in them is a module or a crate root.
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 11] = [
     "crates/breakeven/src",
+    "crates/breakeven-batch/src",
     "crates/breakeven-cli/src",
     "crates/breakeven-cli/tests",
     "crates/breakeven-page/src",

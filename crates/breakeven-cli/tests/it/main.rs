@@ -3,6 +3,7 @@
 mod doctor;
 mod estimate;
 mod gpus;
+mod kernels;
 mod output;
 mod prices;
 mod run;

@@ -156,6 +156,27 @@ pub(super) fn limit_watts(device: &Device) -> f64 {
     given.unwrap_or_else(|| limit_from_peak(device.peaks.f32_vector.map_or(10e12, |r| r.get())).clamp(10.0, 1000.0))
 }
 
+/// Figures that the device's row lacks and that are filled in from its neighbours in kind: what widens its intervals.
+///
+/// ```
+/// let gpus = breakeven::hardware::Catalogue::embedded();
+/// assert!(breakeven::kernel::gaps(&gpus.gpu("a100-sxm4-80gb").unwrap().device).is_empty());
+/// ```
+pub fn gaps(device: &Device) -> Vec<&'static str> {
+    let p = &device.peaks;
+    let known = |value: Option<f64>| value.and_then(positive).is_some();
+    let figures = [
+        ("bandwidth", known(Some(device.bandwidth.get()))),
+        ("fp32 rate", known(p.f32_vector.or(p.f64_vector.filter(|_| device.kind == DeviceKind::Cpu)).map(|r| r.get()))),
+        ("boost clock", known(device.boost.map(|h| h.get()))),
+        ("units", known(device.units.map(f64::from))),
+        ("cache", known(device.cache.map(|b| b.get()))),
+        ("power limit", known(device.tdp.map(|w| w.get()))),
+        ("year", device.year.is_some() || device.kind == DeviceKind::Cpu),
+    ];
+    figures.into_iter().filter(|(_, known)| !known).map(|(name, _)| name).collect()
+}
+
 /// Boards of the last ten years have about 50 GFLOP/s of fp32 a watt.
 fn limit_from_peak(f32_peak: f64) -> f64 {
     f32_peak * 20e-12

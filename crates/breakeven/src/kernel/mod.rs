@@ -28,6 +28,7 @@ mod window;
 mod laws;
 
 pub use constants::{Constants, Spread};
+pub use machine::gaps;
 pub use power::power;
 
 use crate::hardware::{Device, DeviceKind};
@@ -52,6 +53,20 @@ pub enum Bound {
     Sync,
     /// Python and CPU code.
     Host,
+}
+
+impl Bound {
+    /// The name in files and reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Compute => "compute",
+            Self::Memory => "memory",
+            Self::Transfer => "transfer",
+            Self::Launch => "launch",
+            Self::Sync => "sync",
+            Self::Host => "host",
+        }
+    }
 }
 
 /// How a device computes in a dtype.

@@ -33,6 +33,11 @@ pub(super) fn cost(function: &str) -> Option<Cost> {
     costs.iter().find(|(name, _)| name == function).map(|&(_, cost)| cost)
 }
 
+/// [`cost`] of a function that has a row; nothing known costs nothing.
+pub(crate) fn function_cost(function: &str) -> Cost {
+    cost(function).unwrap_or(Cost { operands: 1, flop: 0.0, transcendental: false })
+}
+
 /// Elements of the broadcast of everything read and written.
 pub(super) fn broadcast_count(call: &Call) -> u64 {
     product(&broadcast(call.inputs.iter().chain(call.outputs).map(|a| a.shape.as_slice())))

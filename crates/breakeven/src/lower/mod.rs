@@ -42,6 +42,7 @@ pub use call::{ArrayRef, Call, Layout};
 pub(crate) use callable::rows;
 pub use callable::{Callable, callable, callables, canonical, numpy_name};
 pub use elementwise::Cost;
+pub(crate) use elementwise::function_cost;
 pub use rule::Rule;
 pub use tensor::Form;
 

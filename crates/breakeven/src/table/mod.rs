@@ -1,0 +1,28 @@
+//! Tables of kernels: a row of text names an op, its dims and its dtype; a row of the answer is a time on a device.
+//!
+//! [`Columns`] reads the header, [`Row`] a row, [`timed`] is its time. No file is opened here: whoever has the table
+//! (the command, the server) hands over its cells.
+//!
+//! ```
+//! use breakeven::{hardware::Catalogue, table::{Cell, Clock, Columns, Row, timed}};
+//! let columns = Columns::read(["op", "b", "m", "n", "k"]).unwrap();
+//! let cells = ["matmul", "1", "4096", "4096", "4096"].map(Cell::Text);
+//! let row = Row::read(&columns, |i| cells[i]).unwrap();
+//! let v100 = &Catalogue::embedded().gpu("v100-pcie-16gb").unwrap().device;
+//! let time = timed(&row, v100, Clock::Device).unwrap();
+//! assert!(time.time_us.p50 > 137.4e9 / 14e12 * 1e6); // never faster than 14 TFLOP/s
+//! ```
+
+mod columns;
+mod events;
+mod names;
+mod row;
+mod time;
+
+#[cfg(test)]
+mod tests;
+
+pub use columns::{Columns, Dim, RESULTS};
+pub use names::ops;
+pub use row::{Cell, LARGEST_DIM, Row};
+pub use time::{Clock, Timed, timed};

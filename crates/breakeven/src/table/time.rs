@@ -1,0 +1,62 @@
+//! The time of a row on a device.
+
+use super::events;
+use super::row::Row;
+use crate::hardware::{Device, DeviceKind};
+use crate::interval::Interval;
+use crate::kernel::{Bound, Support, gaps, kernel_time};
+use crate::quantity::format_bytes;
+use crate::units::Bytes;
+
+/// What a time is taken with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Clock {
+    /// Device time alone, many launches apart.
+    #[default]
+    Device,
+    /// Events around one eager call on an idle device: a host's launch is in it, and is its floor.
+    Events,
+}
+
+/// Time of one kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Timed {
+    /// Microseconds.
+    pub time_us: Interval,
+    /// What limits it.
+    pub bound: Bound,
+    /// What a reader should know: an emulated dtype, figures that the device's row lacks.
+    pub note: Option<Box<str>>,
+}
+
+/// Time of `row` on `device`.
+///
+/// # Errors
+/// What cannot be: arrays of more than twice the device's memory, a dtype that the device cannot hold.
+pub fn timed(row: &Row, device: &Device, clock: Clock) -> Result<Timed, String> {
+    let (op, dtype) = (row.op(), row.dtype());
+    let needs = op.min_bytes(dtype);
+    // In place, an op needs half of what it reads and writes.
+    if needs.get() > 2.0 * device.memory.get() {
+        let [needs, has] = [needs, device.memory].map(format_bytes);
+        return Err(format!("`{}` moves {needs}, and {} has {has}", row.name(), device.id));
+    }
+    let k = kernel_time(&op, dtype, Bytes::ZERO, Bytes::ZERO, device);
+    let mut notes = Vec::new();
+    match k.support {
+        Support::Native => {}
+        Support::Emulated => notes.push(format!("{} has no units for {}: emulated", device.id, dtype.name())),
+        Support::Refused => return Err(format!("{} cannot compute in {}", device.id, dtype.name())),
+    }
+    let missing = gaps(device);
+    if !missing.is_empty() {
+        notes.push(format!("wider, for {} lacks: {}", device.id, missing.join(", ")));
+    }
+    let sigma = libm::hypot(k.sigma_shared, k.sigma_own);
+    let device_us = Interval::log_normal(k.p50.get() * 1e6, sigma);
+    let (time_us, bound) = match clock {
+        Clock::Events if device.kind == DeviceKind::Gpu => events::clocked(op.family(), device_us, k.bound),
+        _ => (device_us, k.bound),
+    };
+    Ok(Timed { time_us, bound, note: (!notes.is_empty()).then(|| notes.join("; ").into()) })
+}
