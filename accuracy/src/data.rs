@@ -79,6 +79,7 @@ pub fn event_share(file: &str, op: &str) -> f64 {
 }
 
 /// GPUs met so far.
+#[derive(Default)]
 pub struct Gpus {
     known: Vec<(String, Device)>,
 }
@@ -94,5 +95,14 @@ impl Gpus {
         let gpu = found.map_err(|e| e.to_string())?.gpus[0];
         self.known.push((name.to_owned(), gpu.device.clone()));
         Ok(self.known.len() - 1)
+    }
+
+    pub fn device(&self, index: usize) -> &Device {
+        &self.known[index].1
+    }
+
+    /// Each with the name that the data gives it.
+    pub fn devices(self) -> Vec<(String, Device)> {
+        self.known
     }
 }

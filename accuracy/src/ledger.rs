@@ -27,3 +27,14 @@ fn streams_are_known_on_every_gpu() {
         assert!(row["median_ape"].as_f64().unwrap() <= 0.15, "{row}");
     }
 }
+
+#[test]
+fn watts_of_left_out_gpus_are_within_their_thresholds() {
+    let ledger: Value = serde_json::from_str(include_str!("../ledger-power.json")).expect("`power --format json`");
+    let figure = |key: &str| ledger[key].as_f64().expect("a number");
+    assert!(figure("watts_mean_ape") <= 0.15);
+    assert!((0.70..=0.90).contains(&figure("watts_coverage80")));
+    assert!(figure("watts_mean_ape") < figure("tdp_mean_ape") / 5.0);
+    assert!(figure("capped_time_mean_ape") <= 0.08 && figure("runs") >= 200.0);
+    assert!(figure("capped_time_mean_ape") < figure("uncapped_time_mean_ape"));
+}

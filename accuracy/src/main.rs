@@ -8,6 +8,7 @@ mod fit;
 #[cfg(test)]
 mod ledger;
 mod networks;
+mod power;
 mod rows;
 mod score;
 mod statistics;
@@ -37,6 +38,20 @@ enum Command {
         /// Also write every kernel with its measured and modelled time to this CSV file.
         #[arg(long)]
         rows: Option<PathBuf>,
+    },
+    /// Compare watts, and times under power caps, with measurements.
+    Power {
+        /// Folder of measurements.
+        #[arg(long)]
+        data: PathBuf,
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+        /// Refit without each GPU in turn and score it with that fit.
+        #[arg(long)]
+        leave_one_gpu_out: bool,
+        /// Print what a fit to all of it gives for `power.csv` instead.
+        #[arg(long)]
+        fit: bool,
     },
     /// Fit the constants; prints `constants.csv` and `spread.csv`.
     Fit {
@@ -68,6 +83,14 @@ fn main() -> Result<()> {
             match format {
                 Format::Text => print!("{}", score.report.text()),
                 Format::Json => println!("{}", serde_json::to_string(&score.report)?),
+            }
+        }
+        Command::Power { data, fit: true, .. } => print!("{}", power::fitted(&data)?),
+        Command::Power { data, format, leave_one_gpu_out, .. } => {
+            let report = power::score(&data, leave_one_gpu_out)?;
+            match format {
+                Format::Text => print!("{}", report.text()),
+                Format::Json => println!("{}", serde_json::to_string_pretty(&report)?),
             }
         }
         Command::Fit { data, write } => {

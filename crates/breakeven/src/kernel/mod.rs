@@ -29,7 +29,7 @@ mod laws;
 
 pub use constants::{Constants, Spread};
 pub use machine::gaps;
-pub use power::power;
+pub use power::{PowerConstants, capped_speed, power, power_with};
 
 use crate::hardware::{Device, DeviceKind};
 use crate::units::{Bytes, Flop, Seconds};
