@@ -1,0 +1,95 @@
+"""What is measured: ops with their dims and dtypes, the useful core first."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import NamedTuple
+
+DIMS = ("b", "m", "n", "k", "h", "cin", "cout", "ksize", "hw", "stride", "pad")
+
+
+class Case(NamedTuple):
+    """One kernel to measure."""
+
+    family: str
+    op: str
+    dtype: str
+    dims: dict[str, int]
+    core: bool
+
+
+FLOATS = ("f32", "f64", "f16", "bf16")
+FAMILIES = (
+    "matmul", "elementwise", "reduce", "rowwise", "scan", "sort", "gather", "copy", "fft", "factor", "random",
+    "convolution", "attention", "transfer",
+)
+
+
+def cases(device: str) -> list[Case]:
+    """Every case for a device (`cuda` or `cpu`), the core first, small before large."""
+    big = device == "cuda"
+    every = list(_cases(big))
+    return [c for c in every if c.core] + [c for c in every if not c.core]
+
+
+def _cases(big: bool) -> Iterator[Case]:
+    floats = FLOATS if big else FLOATS[:2]
+    sizes = [1 << e for e in (range(10, 28, 3) if big else range(10, 25, 2))]
+    for dtype in floats:
+        squares = (256, 512, 1024, 2048, 4096, 8192) if big else (64, 256, 512, 1024, 2048)
+        for side in squares:
+            yield Case("matmul", "matmul", dtype, {"b": 1, "m": side, "n": side, "k": side}, True)
+        for m, n, k in ((16, 4096, 4096), (1, 4096, 4096), (1000, 1000, 1000), (4096, 64, 4096), (64, 64, 65536)):
+            yield Case("matmul", "matmul", dtype, {"b": 1, "m": m, "n": n, "k": k}, False)
+        for b, side in ((64, 64), (64, 256), (512, 128)):
+            yield Case("matmul", "bmm", dtype, {"b": b, "m": side, "n": side, "k": side}, False)
+        if big:
+            for tokens in (1, 128, 2048):
+                yield Case("matmul", "linear", dtype, {"b": 1, "m": tokens, "n": 4096, "k": 4096}, False)
+    for dtype, n in itertools.product(floats, sizes):
+        for op in ("add", "exp"):
+            yield Case("elementwise", op, dtype, {"b": 1, "h": n}, dtype in ("f32", "f64"))
+        for op in ("mulu", "div", "sqrt", "sin", "pow", "tanh", "relu", "gelu", "where"):
+            yield Case("elementwise", op, dtype, {"b": 1, "h": n}, False)
+        yield Case("reduce", "sum", dtype, {"b": 1, "h": n}, dtype in ("f32", "f64"))
+        yield Case("copy", "copy", dtype, {"b": 1, "h": n}, dtype == "f32")
+    for dtype in floats:
+        for rows, width in ((4096, 128), (1024, 1024), (64, 65536)):
+            for op in ("softmax", "ln"):
+                yield Case("rowwise", op, dtype, {"b": rows, "h": width}, dtype == "f32")
+            for op in ("sum", "max", "argmax", "var"):
+                yield Case("reduce", op, dtype, {"b": rows, "h": width}, False)
+        for side in (512, 2048, 4096):
+            yield Case("copy", "transpose", dtype, {"b": side, "h": side}, dtype == "f32")
+    for dtype in ("f32", "f64", "i32", "i64"):
+        for n in sizes[2::2]:
+            for op in ("sort", "argsort", "unique", "cumsum"):
+                family = "scan" if op == "cumsum" else "sort"
+                yield Case(family, op, dtype, {"b": 1, "h": n}, dtype == "f32" and op != "unique")
+            for op in ("gather", "scatter"):
+                yield Case("gather", op, dtype, {"b": n, "h": n}, dtype == "f32")
+    for dtype in ("f32", "f64"):
+        for n in sizes[1:-1:2]:
+            for op in ("fft", "rfft"):
+                yield Case("fft", op, dtype if op == "rfft" else {"f32": "c64", "f64": "c128"}[dtype],
+                           {"b": 1, "h": n}, op == "fft")
+            for op in ("uniform", "normal"):
+                yield Case("random", op, dtype, {"b": 1, "h": n}, dtype == "f64")
+        for side in ((128, 512, 2048) if big else (64, 256, 1024)):
+            for op in ("cholesky", "solve", "inv", "eigh"):
+                yield Case("factor", op, dtype, {"b": 1, "n": side}, dtype == "f64" and op in ("solve", "cholesky"))
+            for op in ("lu", "qr", "svd"):
+                yield Case("factor", op, dtype, {"b": 1, "m": side, "n": side}, dtype == "f64" and op == "svd")
+    for dtype in (floats[:1] if not big else ("f32", "f16")):
+        for cin, cout, hw, ksize, stride in ((64, 64, 56, 3, 1), (256, 256, 14, 3, 1), (3, 64, 224, 7, 2), (256, 64, 56, 1, 1)):
+            dims = {"b": 32 if big else 2, "cin": cin, "cout": cout, "ksize": ksize, "hw": hw, "stride": stride,
+                    "pad": ksize // 2}
+            yield Case("convolution", "conv", dtype, dims, True)
+        for length in ((512, 2048) if big else (128, 512)):
+            dims = {"b": 4 if big else 1, "h": 12, "m": length, "n": length, "k": 64}
+            yield Case("attention", "attention", dtype, dims, dtype == floats[0])
+    if big:
+        for n in (1 << 12, 1 << 18, 1 << 24, 1 << 27):
+            for op in ("h2d", "d2h", "h2d_pinned", "d2h_pinned"):
+                yield Case("transfer", op, "f32", {"b": 1, "h": n}, True)

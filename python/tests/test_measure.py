@@ -1,0 +1,98 @@
+"""The measuring kit on a CPU."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+KIT = Path(__file__).parents[2] / "accuracy" / "measure"
+
+
+def kit(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, str(KIT), "--device", "cpu", *arguments], capture_output=True, text=True)
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("kit") / "cpu.csv"
+    done = kit("--framework", "numpy", "--only", "scan", "--core", "--output", str(path))
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+def test_rows_have_what_the_tables_have(measured: Path) -> None:
+    found = rows(measured)
+    assert {row["op"] for row in found} == {"cumsum"} and {row["l2"] for row in found} == {"hot", "cold"}
+    for row in found:
+        assert float(row["latency_us_p10"]) <= float(row["latency_us"]) <= float(row["latency_us_p90"])
+        assert row["versions"].startswith("numpy ") and row["gpu"] and row["date"] and row["host"]
+
+
+def test_what_is_there_is_not_measured_again_and_a_cut_line_is(measured: Path) -> None:
+    before = measured.read_bytes()
+    assert kit("--framework", "numpy", "--only", "scan", "--core", "--output", str(measured)).returncode == 0
+    assert measured.read_bytes() == before
+    measured.write_bytes(before[:-20])
+    assert kit("--framework", "numpy", "--only", "scan", "--core", "--output", str(measured)).returncode == 0
+    again = rows(measured)
+    assert len(again) == before.count(b"\n") - 1 and all(row["latency_us"] for row in again)
+
+
+def test_a_budget_stops_and_the_next_run_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "cpu.csv"
+    done = kit("--framework", "numpy", "--only", "sort", "--core", "--budget", "0.0001", "--output", str(path))
+    assert done.returncode == 0 and "run again to go on" in done.stderr
+
+
+def test_bad_arguments_and_foreign_files(tmp_path: Path) -> None:
+    assert kit("--budget", "nan").returncode == 2
+    assert kit("--only", "frobnicate").returncode == 2
+    foreign = tmp_path / "other.csv"
+    foreign.write_text("a,b\n1,2\n")
+    done = kit("--framework", "numpy", "--output", str(foreign))
+    assert done.returncode == 1 and "other columns" in done.stderr and foreign.read_text() == "a,b\n1,2\n"
+
+
+def test_every_case_runs_or_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(KIT))
+    from backends import Backend, found  # type: ignore[import-not-found]
+    from cases import cases  # type: ignore[import-not-found]
+
+    backends: list[Backend] = found("cpu")
+    assert [b.name for b in backends if b.name == "numpy"]
+    seen = set()
+    for case in cases("cpu"):
+        for backend in backends:
+            if (backend.name, case.op, case.dtype) in seen:
+                continue
+            seen.add((backend.name, case.op, case.dtype))
+            small = {name: min(size, 64) for name, size in case.dims.items()}
+            run = backend.prepare(case.op, case.dtype, small)
+            assert run is None or run() is not False
+    assert len(seen) > 60
+
+
+def test_costs_have_the_form_of_a_port_profile(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(KIT))
+    from backends import found
+    from costs import costs  # type: ignore[import-not-found]
+
+    for what, p10, p50, p90, basis, source in costs(found("cpu", "numpy")[0], calls=20):
+        assert what.startswith("dispatch.") and 0 < p10 <= p50 <= p90 and basis == "measured" and "," not in source
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="no PyTorch here")
+def test_torch_on_a_cpu(tmp_path: Path) -> None:
+    path = tmp_path / "torch.csv"
+    assert kit("--framework", "torch", "--only", "attention", "--core", "--output", str(path)).returncode == 0
+    assert all(row["latency_us"] for row in rows(path))
