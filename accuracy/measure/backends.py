@@ -26,6 +26,7 @@ class Backend:
         self.gpu, self.driver = _cpu_name(), ""
         if device == "cuda":
             self._describe_gpu()
+        self.cpu_s: list[float] = []
         self._flush: Run | None = None
         self._ballast: Run | None = None
 
@@ -56,9 +57,10 @@ class Backend:
         """Seconds of `n` runs. On a GPU they are queued behind work that outlasts the queueing (`host_s`), so that the
         device never waits for the host."""
         if self.device == "cpu":
-            start = time.perf_counter()
+            start, spent = time.perf_counter(), time.process_time()
             for _ in range(n):
                 run()
+            self.cpu_s.append((time.process_time() - spent) / n)
             return time.perf_counter() - start
         self._occupy(2 * host_s + 1e-3)
         begin, end = self._event(), self._event()
@@ -126,6 +128,7 @@ def measure(backend: Backend, run: Run, cold: bool, watts: Callable[[], float | 
     host = time.perf_counter() - start
     backend.synchronise()
     once = max(time.perf_counter() - start, 1e-7)
+    backend.cpu_s.clear()
     if cold:
         n, seconds = 1, [_cold(backend, run, once) for _ in range(SAMPLES)]
     else:
@@ -135,7 +138,11 @@ def measure(backend: Backend, run: Run, cold: bool, watts: Callable[[], float | 
     seconds.sort()
     at = lambda q: round(seconds[int(q * (len(seconds) - 1))] * 1e6, 4)  # noqa: E731
     return {"latency_us": at(0.5), "latency_us_p10": at(0.1), "latency_us_p90": at(0.9), "launches": n,
-            "samples": len(seconds), "watts": watts()}
+            "samples": len(seconds), "cpu_us": _median_us(backend.cpu_s[-SAMPLES:]), "watts": watts()}
+
+
+def _median_us(seconds: list[float]) -> float | None:
+    return round(sorted(seconds)[len(seconds) // 2] * 1e6, 4) if seconds else None
 
 
 def _cold(backend: Backend, run: Run, once: float) -> float:

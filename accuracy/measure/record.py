@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cases import DIMS
 
-COLUMNS = ("op", *DIMS, "dtype", "gpu", "latency_us", "latency_us_p10", "latency_us_p90", "l2", "framework",
+COLUMNS = ("op", *DIMS, "dtype", "gpu", "latency_us", "latency_us_p10", "latency_us_p90", "cpu_us", "l2", "framework",
            "launches", "samples", "watts", "driver", "versions", "python", "host", "cores", "load", "date", "note")
 KEY = ("op", *DIMS, "dtype", "gpu", "l2", "framework")
 

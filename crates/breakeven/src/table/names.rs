@@ -280,7 +280,7 @@ impl Meaning {
             Self::Random(kind) => Op::Random { kind, n: all },
             Self::Dataframe(kind) => Op::Dataframe { kind, rows: m, columns: n, out_rows: k },
             // Bytes; the caller knows the dtype's size.
-            Self::Transfer(direction, pinned) => Op::Transfer { direction, bytes: all, pinned },
+            Self::Transfer(direction, pinned) => Op::Transfer { direction, bytes: all, pinned, asynchronous: false },
         })
     }
 }

@@ -89,13 +89,11 @@ impl Row {
 
     /// Family and dims.
     pub fn op(&self) -> Op {
-        let op = names::meaning(self.name).op(&self.dims).unwrap_or(Op::Opaque);
-        match op {
-            Op::Transfer { direction, bytes, pinned } => {
-                Op::Transfer { direction, bytes: bytes.saturating_mul(self.dtype.bytes()), pinned }
-            }
-            op => op,
+        let mut op = names::meaning(self.name).op(&self.dims).unwrap_or(Op::Opaque);
+        if let Op::Transfer { bytes, .. } = &mut op {
+            *bytes = bytes.saturating_mul(self.dtype.bytes());
         }
+        op
     }
 }
 
