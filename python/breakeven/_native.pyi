@@ -109,10 +109,11 @@ def event(
     gave the op to a device.
     """
 
-def enter(name: str, whole: bool = False) -> int:
+def enter(name: str, whole: bool = False, ambient: int = 0) -> int:
     """Begin a library call that is one op; hooked calls inside are not recorded apart. Returns a token for `leave`.
 
-    Functions that are made of recorded calls (`numpy.roots`) are no op of their own, unless `whole`.
+    Functions that are made of recorded calls (`numpy.roots`) are no op of their own, unless `whole`; with a tag for
+    those calls, `ambient`, they are recorded as the device's.
     """
 
 def leave(

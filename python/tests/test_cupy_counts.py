@@ -174,3 +174,17 @@ def test_a_million_equal_calls_are_one_entry(tmp_path: Path) -> None:
     source = "import cupy as cp\na = cp.ones(10)\nfor _ in range(2000):\n    a = a + 1\n"
     _, workload = record(source, tmp_path)
     assert len(workload["ops"]) == 2 and len(workload["order"]) <= 3
+
+
+def test_what_is_made_of_other_ops_is_recorded_as_those(tmp_path: Path, native: None) -> None:
+    pytest.importorskip("scipy")
+    source = """import cupy as cp
+from cupyx.scipy.special import logsumexp
+a = cp.ones((100, 100))
+b = logsumexp(a)
+"""
+    _, workload = record(source, tmp_path)
+    parts = [entry for entry in workload["ops"] if workload["sites"][entry["site"]]["line"] == 4]
+    assert "numpy.exp" in {entry["name"] for entry in parts}
+    assert {entry["device"] for entry in parts} == {"cuda:0"}
+    assert estimate(workload)["workload"]["coverage"] == 1.0

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import running
 from cupy_running import device, record
 
 HEAD = """import numpy as np
@@ -104,3 +105,28 @@ print(cupy.__version__)
 """
     out, _ = record(source, tmp_path)
     assert out == "None\n14.2.0\n"
+
+
+def test_the_gpu_that_was_named(tmp_path: Path) -> None:
+    source = """import cupy as cp
+properties = cp.cuda.runtime.getDeviceProperties(0)
+print(properties["name"].decode(), properties["multiProcessorCount"], cp.cuda.Device(0).compute_capability)
+try:
+    cp.empty((1 << 20, 1 << 10))
+except cp.cuda.memory.OutOfMemoryError as error:
+    print(error)
+"""
+    out, workload = record(source, tmp_path)
+    assert out == "breakeven stand-in 108 80\n"
+    assert {unseen["reason"] for unseen in workload["unseen"]} == {"stand-in-device"}
+    figures = '{"name": "NVIDIA L4", "memory": 1048576, "capability": "8.9", "units": 58, "cache": 50331648}'
+    other = tmp_path / "named"
+    other.mkdir()
+    script = other / "script.py"
+    script.write_text(source)
+    env = {"BREAKEVEN_RECORD_DIR": str(other), "BREAKEVEN_PRETEND_GPU": figures}
+    done = running.run([sys.executable, "-m", "breakeven._run", str(script)], other / "run", env)
+    assert done.out.decode().splitlines() == [
+        "NVIDIA L4 58 89",
+        "Out of memory allocating 8,589,934,592 bytes (allocated so far: 0 bytes).",
+    ]

@@ -156,9 +156,9 @@ pub(crate) fn event(
 
 /// Begins a library call that is one op.
 #[pyfunction]
-#[pyo3(signature = (name, whole=false))]
-pub(crate) fn enter(py: Python<'_>, name: &str, whole: bool) -> u64 {
-    outside::enter(py, name, whole)
+#[pyo3(signature = (name, whole=false, ambient=0))]
+pub(crate) fn enter(py: Python<'_>, name: &str, whole: bool, ambient: u8) -> u64 {
+    outside::enter(py, name, whole, ambient)
 }
 
 /// Ends it.

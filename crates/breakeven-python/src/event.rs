@@ -151,8 +151,10 @@ pub(crate) struct Thread {
     freeing: u64,
     /// The last event gave a scalar that the host has not been seen to read.
     pub(crate) unread_scalar: bool,
-    /// Name and beginning of the library call that Python told of.
-    pub(crate) outside: Vec<(u32, u64)>,
+    /// Name, beginning and `ambient` before it of the library call that Python told of.
+    pub(crate) outside: Vec<(u32, u64, u8)>,
+    /// The tag of what runs within a call that the program gave to a device.
+    pub(crate) ambient: u8,
 }
 
 /// The time of one event, ticks.
@@ -179,6 +181,7 @@ impl Thread {
             freeing: 0,
             unread_scalar: false,
             outside: Vec::new(),
+            ambient: 0,
         }
     }
 
@@ -204,13 +207,13 @@ impl Thread {
         true
     }
 
-    /// A call begins that is one op and counts by itself, also within one that is one op: that one is made of it then.
-    pub(crate) fn enter_whole(&mut self) -> bool {
+    /// A call begins that counts by itself, also within one that is one op: that one is made of it then.
+    pub(crate) fn enter_whole(&mut self, atomic: bool) -> bool {
         if self.depth == Self::DEEPEST {
             return false;
         }
         self.closed = false;
-        self.enter(true)
+        self.enter(atomic)
     }
 
     /// The innermost call ran from `began` to `ended`. `None` when it was made of calls that are recorded already.

@@ -98,7 +98,7 @@ def run(
         fused.append(name.replace("cupy.", "numpy.", 1))
         return on_device(function(*args, **kwargs))
     tag = streams.tag()
-    token = _native.enter(name, True)
+    token = _native.enter(name, True, tag)
     try:
         result = on_device(function(*args, **kwargs))
     except BaseException:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -96,20 +97,28 @@ def from_dlpack(x: Any, **kwargs: Any) -> Any:
     return ndarray._of(calls.copy_in("cupy.asarray", lambda: np.array(np.from_dlpack(x))))
 
 
-def frombuffer(*args: Any, **kwargs: Any) -> Any:
-    """From bytes of the host."""
-    return ndarray._of(calls.copy_in("cupy.frombuffer", lambda: np.array(np.frombuffer(*args, **kwargs))))
+def _from_host(name: str, public: str) -> Callable[..., Any]:
+    """A function of NumPy's that makes an array of what the host has."""
+
+    def make(*args: Any, **kwargs: Any) -> Any:
+        return ndarray._of(calls.copy_in(public, lambda: np.array(getattr(np, name)(*args, **kwargs))))
+
+    make.__name__ = name
+    return make
+
+
+frombuffer = _from_host("frombuffer", "cupy.frombuffer")
+fromfile = _from_host("fromfile", "cupy.load")
+fromiter = _from_host("fromiter", "cupy.array")
+fromstring = _from_host("fromstring", "cupy.array")
+genfromtxt = _from_host("genfromtxt", "cupy.load")
+loadtxt = _from_host("loadtxt", "cupy.load")
 
 
 def load(file: Any, mmap_mode: Any = None, allow_pickle: Any = None) -> Any:
     """From a file."""
     found = calls.quietly(np.load, file, mmap_mode)
     return found if hasattr(found, "files") else ndarray._of(calls.copy_in("cupy.load", lambda: np.array(found)))
-
-
-def loadtxt(*args: Any, **kwargs: Any) -> Any:
-    """From text."""
-    return ndarray._of(calls.copy_in("cupy.load", lambda: np.loadtxt(*args, **kwargs)))
 
 
 def _on_host(value: Any) -> Any:

@@ -22,7 +22,7 @@ _WITH_FUNCTIONS = frozenset(["apply_along_axis", "apply_over_axes", "fromfunctio
 _TRUTHS = frozenset(["allclose", "array_equal", "array_equiv"])
 #: What later versions of NumPy call by another name, and CuPy by both.
 ALIASES = {
-    "Inf": "inf", "Infinity": "inf", "NaN": "nan", "NAN": "nan", "alltrue": "all", "product": "prod",
+    "Inf": "inf", "infty": "inf", "Infinity": "inf", "NaN": "nan", "NAN": "nan", "alltrue": "all", "product": "prod",
     "cumproduct": "cumprod", "sometrue": "any", "in1d": "isin", "row_stack": "vstack", "trapz": "trapezoid",
     "round_": "round", "bool8": "bool_", "complex_": "complex128", "float_": "float64", "cfloat": "complex128",
     "singlecomplex": "complex64", "unicode_": "str_", "string_": "bytes_", "acos": "arccos", "asin": "arcsin",

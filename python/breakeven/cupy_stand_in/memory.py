@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from .. import _native
+from .imagined import gpu
 
 #: CuPy's pool gives out multiples of this, bytes.
 _UNIT = 512
-#: What the stand-in says that its device has, bytes.
-DEVICE_BYTES = 24 << 30
 
 
 class OutOfMemoryError(MemoryError):
@@ -62,7 +61,7 @@ class MemoryPool:
                 raise ValueError("Either size or fraction must be specified")
             if not 0 <= fraction <= 1:
                 raise ValueError("memory limit fraction out of range: " + str(fraction))
-            size = int(fraction * DEVICE_BYTES)
+            size = int(fraction * gpu.memory)
         elif fraction is not None:
             raise ValueError("size and fraction cannot be specified at the same time")
         if size < 0:
@@ -78,8 +77,8 @@ class MemoryPool:
         return MemoryPointer(np.zeros(size, np.uint8))
 
     def _take(self, size: int) -> None:
-        limit = self._limit or DEVICE_BYTES
-        if self._used + size > limit:
+        limit = self._limit or (gpu.memory if gpu.named else 0)
+        if limit and self._used + size > limit:
             raise OutOfMemoryError(size, self._used, self._limit)
         self._used += size
         self._total = max(self._total, self._used)

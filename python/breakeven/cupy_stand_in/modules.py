@@ -17,6 +17,7 @@ from . import functions
 
 VERSION = "14.2.0"
 
+_NOTHING: Any = object()
 #: Packages that CuPy has and the stand-in has not.
 _MISSING = (
     "cupy._core", "cupy_backends", "cupy.cuda.nccl", "cupy.cuda.cub", "cupy.cuda.cufft", "cupy.cuda.thrust",
@@ -64,7 +65,7 @@ class Module(ModuleType):
         module = self.__name__
         if not name.startswith("__"):
             value = _made(module, name)
-            if value is not None:
+            if value is not _NOTHING:
                 setattr(self, name, value)
                 return value
             if known(f"{module}.{name}"):
@@ -84,20 +85,24 @@ def _made(module: str, name: str) -> Any:
     if name in own:
         return own[name]
     if name not in names().get(module, ()) or name in special.WITHOUT.get(module, ()):
-        return None
+        return _NOTHING
     value = counterpart(module, name)
-    return None if value is None else functions.wrapped(module, name, value)
+    if isinstance(value, type) and module.startswith("cupyx.") and not issubclass(value, Exception):
+        return _NOTHING  # SciPy's classes cannot hold arrays of the device
+    return value if value is _NOTHING else functions.wrapped(module, name, value)
 
 
 def counterpart(module: str, name: str) -> Any:
-    """What NumPy or SciPy has for a name of CuPy's; None where they have nothing."""
+    """What NumPy or SciPy has for a name of CuPy's; `_NOTHING` where they have nothing."""
     home = home_of(module)
     if home is None:
-        return None
+        return _NOTHING
     found = importlib.import_module(home)
-    value = getattr(found, name, None)
-    if value is None and module == "cupy":
-        value = getattr(found, functions.ALIASES.get(name, ""), None)
+    value = getattr(found, name, _NOTHING)
+    if value is _NOTHING and module == "cupy":
+        value = getattr(found, functions.ALIASES.get(name, ""), _NOTHING)
+        if value is _NOTHING:
+            value = getattr(importlib.import_module("numpy.exceptions"), name, _NOTHING)
     return value
 
 

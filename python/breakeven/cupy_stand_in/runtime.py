@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import memory, streams
+from . import streams
+from .imagined import asked, capability
 
 
 def getDeviceCount() -> int:
@@ -40,13 +41,13 @@ def memGetInfo() -> tuple[int, int]:
 def getDeviceProperties(device: int) -> dict[str, Any]:
     """What the imagined device says of itself."""
     streams.Device(device).use()
-    streams.asked()
+    gpu, (major, minor) = asked(), capability()
     return {
-        "name": b"breakeven stand-in", "totalGlobalMem": memory.DEVICE_BYTES, "major": 8, "minor": 0,
-        "multiProcessorCount": 108, "warpSize": 32, "maxThreadsPerBlock": 1024, "maxThreadsDim": (1024, 1024, 64),
+        "name": gpu.name.encode(), "totalGlobalMem": gpu.memory, "major": major, "minor": minor,
+        "multiProcessorCount": gpu.units, "warpSize": 32, "maxThreadsPerBlock": 1024, "maxThreadsDim": (1024, 1024, 64),
         "maxGridSize": (2**31 - 1, 65535, 65535), "sharedMemPerBlock": 49152, "regsPerBlock": 65536,
         "maxThreadsPerMultiProcessor": 2048, "clockRate": 1_410_000, "memoryClockRate": 1_215_000, "memoryBusWidth": 5120,
-        "l2CacheSize": 40 << 20, "totalConstMem": 65536, "pciBusID": 0, "pciDeviceID": 0, "pciDomainID": 0,
+        "l2CacheSize": gpu.cache, "totalConstMem": 65536, "pciBusID": 0, "pciDeviceID": 0, "pciDomainID": 0,
     }  # fmt: skip
 
 

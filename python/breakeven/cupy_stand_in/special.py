@@ -110,7 +110,7 @@ _creation = {
     name: getattr(creation, name)
     for name in (
         "array asarray asanyarray ascontiguousarray asfortranarray asnumpy array_repr array_str array2string frombuffer "
-        "from_dlpack get_array_module load loadtxt may_share_memory save savez savez_compressed savetxt shares_memory"
+        "from_dlpack fromfile fromiter fromstring genfromtxt get_array_module load loadtxt may_share_memory save savez savez_compressed savetxt shares_memory"
     ).split()
 }
 _ASSERTIONS = (
@@ -128,7 +128,7 @@ CONTENTS: dict[str, dict[str, Any]] = {
         "RawKernel": kernels.RawKernel, "RawModule": kernels.RawModule, "fuse": kernels.fuse,
         "get_default_memory_pool": _pool, "get_default_pinned_memory_pool": _pinned_pool,
         "is_available": _is_available, "show_config": _show_config, "fromDlpack": creation.from_dlpack,
-        "fromfile": None, "clear_memo": _nothing, "memoize": lambda *a, **k: (lambda f: f),
+        "clear_memo": _nothing, "memoize": lambda *a, **k: (lambda f: f),
     },
     "cupy.cuda": {
         **_memory, **_pinned, **_stream,
@@ -160,12 +160,9 @@ CONTENTS: dict[str, dict[str, Any]] = {
     "cupyx.scipy.sparse": sparse.CONTENTS,
     "cupyx.scipy.sparse.linalg": sparse.SOLVERS,
 }  # fmt: skip
-del CONTENTS["cupy"]["fromfile"]
 
 #: Names that NumPy and SciPy have in another sense.
 WITHOUT = {
-    "cupy": frozenset(["vectorize", "DataSource", "fromfile", "fromstring", "genfromtxt", "fromiter", "poly1d", "flatiter"]),
+    "cupy": frozenset("broadcast DataSource flatiter format_parser poly1d vectorize".split()),
     "cupyx.scipy.sparse.linalg": frozenset(["SuperLU", "LinearOperator", "aslinearoperator", "splu", "spilu"]),
-    "cupyx.scipy.signal": frozenset(["StateSpace", "TransferFunction", "ZerosPolesGain"]),
-    **{"cupyx.scipy.interpolate": frozenset(["RegularGridInterpolator", "BSpline", "PPoly", "CubicSpline"])},
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _native
+from .imagined import asked, capability
 
 _DEVICE = "cuda:0"
 
@@ -196,21 +197,20 @@ class Device:
     def compute_capability(self) -> str:
         self.use()
         asked()
-        return "80"
+        return "".join(map(str, capability()))
 
     @property
     def mem_info(self) -> tuple[int, int]:
         from . import memory
 
         self.use()
-        asked()
-        return memory.DEVICE_BYTES - memory.pool.total_bytes(), memory.DEVICE_BYTES
+        whole = asked().memory
+        return max(0, whole - memory.pool.total_bytes()), whole
 
     @property
     def attributes(self) -> dict[str, int]:
         self.use()
-        asked()
-        return {"MultiProcessorCount": 108, "MaxThreadsPerBlock": 1024, "WarpSize": 32, "ClockRate": 1_410_000}
+        return {"MultiProcessorCount": asked().units, "MaxThreadsPerBlock": 1024, "WarpSize": 32, "ClockRate": 1_410_000}
 
     @property
     def pci_bus_id(self) -> str:
@@ -231,10 +231,3 @@ class Device:
 
 
 Device.__module__ = "cupy.cuda.device"
-
-
-def asked() -> None:
-    """The program asked what GPU this is."""
-    _native.unseen(
-        "stand-in-device", "the script asked what its GPU is; the stand-in answered 24 GiB and compute capability 8.0"
-    )

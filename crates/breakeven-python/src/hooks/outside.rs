@@ -96,8 +96,9 @@ pub(crate) fn event(
 }
 
 /// Begins a library call; 0 where it is part of a call that is one op. Calls inside are recorded where the table of
-/// callables says that this one is made of them, `whole`: this one counts by itself in any case.
-pub(crate) fn enter(py: Python<'_>, name: &str, whole: bool) -> u64 {
+/// callables says that this one is made of them, and then have the tag `ambient`. `whole`: this one counts by itself
+/// in any case, and is one op unless there is a tag for what it is made of.
+pub(crate) fn enter(py: Python<'_>, name: &str, whole: bool, ambient: u8) -> u64 {
     if !state::recording() {
         return 0;
     }
@@ -108,10 +109,13 @@ pub(crate) fn enter(py: Python<'_>, name: &str, whole: bool) -> u64 {
     });
     let Some((name, atomic)) = known else { return 0 };
     let token = with_thread(|thread| {
-        if !(if whole { thread.enter_whole() } else { thread.enter(atomic) }) {
+        if !(if whole { thread.enter_whole(atomic || ambient == 0) } else { thread.enter(atomic) }) {
             return 0;
         }
-        thread.outside.push((name, clock::now()));
+        thread.outside.push((name, clock::now(), thread.ambient));
+        if ambient != 0 {
+            thread.ambient = ambient;
+        }
         thread.outside.len() as u64
     });
     token.unwrap_or(0)
@@ -133,9 +137,11 @@ pub(crate) fn leave(
     let keywords = keywords()?;
     let begun = with_thread(|thread| {
         thread.outside.truncate(token as usize);
-        thread.outside.pop()
+        let begun = thread.outside.pop();
+        thread.ambient = begun.map_or(0, |(_, _, before)| before);
+        begun
     });
-    let Some((mut name, began)) = begun.flatten() else { return Ok(()) };
+    let Some((mut name, began, _)) = begun.flatten() else { return Ok(()) };
     if !keywords.is_empty() {
         state::with(py, |state| {
             let plain = state.recorder.names.callee(name).name.clone();

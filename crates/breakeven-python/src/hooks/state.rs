@@ -242,6 +242,9 @@ pub(crate) fn finish(
         // SAFETY: `py` proves that the lock is held.
         let Some(place) = (unsafe { frames::place(codes) }) else { return };
         call.begin(name, thread.id, place);
+        if thread.ambient != 0 {
+            call.tag(thread.ambient);
+        }
         if !describe(call) {
             return;
         }
