@@ -5,17 +5,29 @@
 
 use super::cost::{Cost, Job};
 use super::machine::Machine;
-use crate::workload::{Op, op::Factor, op::Random, op::Sort};
+use crate::workload::{Dtype, Op, op::Factor, op::Random, op::Sort};
 
-/// B/s of one core from memory, from the last-level cache, from its own L2.
-const CORE_MEMORY: f64 = 12e9;
-const CORE_CACHE: f64 = 30e9;
-const CORE_L2: f64 = 60e9;
+/// B/s of one core from memory: the lines it can wait for at a time over the latency, whatever the channels.
+const CORE_MEMORY: f64 = 15e9;
+/// Bytes a core draws from its L2 for each double-precision FLOP of its peak: ports are as wide as vectors; and the
+/// share of it that comes from the last-level cache.
+const L2_PER_FLOP: f64 = 1.0;
+const CACHE_SHARE: f64 = 0.6;
+/// Double-precision FLOP a cycle from which vectors have 512 bits; NumPy's ufuncs and sorts have kernels for those.
+const WIDE: f64 = 20.0;
+/// Cycles to begin the fold of one row.
+const ROW_CYCLES: f64 = 150.0;
+/// A cache line, bytes.
+const LINE: f64 = 64.0;
+/// Seconds of a read at a random place, several under way: beyond L2, beyond the last-level cache.
+const MISS_L2: f64 = 1.5e-9;
+const MISS_CACHE: f64 = 6e-9;
 /// L2 of a core, bytes.
 const L2: f64 = 1e6;
-/// glibc maps allocations above this anew, bytes; clearing and mapping their pages goes at `FRESH`, B/s.
+/// glibc maps allocations above this anew, bytes; clearing their pages goes at `FRESH`, B/s (NumPy asks for huge pages,
+/// so that the faults themselves are few).
 const MAPPED: f64 = 32e6;
-const FRESH: f64 = 4e9;
+const FRESH: f64 = 12e9;
 /// Waking and joining the threads of a BLAS call, s.
 const FORK: f64 = 8e-6;
 
@@ -24,9 +36,10 @@ pub(super) fn cost(machine: &Machine<'_>, op: &Op, job: &Job) -> Cost {
     let one = all / machine.units;
     // Scalar code retires about an operation a cycle.
     let scalar = machine.clock;
+    let core = Core::new(machine);
     let n = |x: u64| x as f64;
     let single = |compute: f64| {
-        let memory = core_traffic(machine, job.bytes) + fresh_pages(job.written);
+        let memory = core.traffic(job.bytes) + fresh_pages(job.written);
         Cost { at_peak: job.flop / all, ..Cost::of(job, compute, memory) }
     };
     match op {
@@ -40,20 +53,37 @@ pub(super) fn cost(machine: &Machine<'_>, op: &Op, job: &Job) -> Cost {
         Op::Factor { kind, .. } => blas(machine, job, factor_share(*kind)),
         Op::Elementwise { transcendental, .. } => {
             // No fused multiply-adds in ufuncs; polynomials run in vectors with table look-ups between.
-            single(job.flop / (one * if *transcendental { 0.12 } else { 0.4 }))
+            let share = if core.wide || !*transcendental { 0.4 } else { 0.12 };
+            single(job.flop / (one * share))
         }
-        Op::Reduce { .. } | Op::Copy { .. } | Op::Window { .. } => single(job.flop / (one * 0.25)),
-        Op::Rowwise { .. } => {
-            // Five ufuncs one after the other, each with a temporary.
-            let cost = single(job.flop / (one * 0.12));
+        // Pairwise sums keep eight partial ones and gain nothing from a narrower type.
+        Op::Reduce { .. } => single(job.flop / (1.6 * scalar)),
+        Op::Copy { strided: true, .. } => {
+            // The strided side uses one element of each line, which is gone before its neighbour's turn comes.
+            let cost = single(0.0);
+            let element = job.dtype.bytes() as f64;
+            let lines = if job.bytes > L2 { job.bytes / 2.0 * (LINE / element).max(1.0) } else { 0.0 };
+            Cost { memory: cost.memory + lines / core.rate(job.bytes), ..cost }
+        }
+        Op::Copy { .. } | Op::Window { .. } => single(job.flop / (one * 0.25)),
+        Op::Rowwise { rows, width, .. } => {
+            // Five ufuncs one after the other, each with a temporary; two of them fold each row, at some cost a row.
+            let folds = 2.0 * (n(*rows) * n(*width) / 1.6 + n(*rows) * ROW_CYCLES) / scalar;
+            let cost = single(job.flop / (one * if core.wide { 0.4 } else { 0.12 }) + folds);
             Cost { memory: cost.memory * 4.0, ..cost }
         }
-        Op::Scan { .. } => single(job.flop / (scalar / 4.0)), // one dependent addition takes four cycles
-        Op::Sort { kind, .. } => single(job.flop * sort_cycles(*kind) / scalar),
-        Op::Gather { n: count, .. } => single(n(*count) * 4.0 / scalar),
-        Op::Scatter { n: count, accumulate, .. } => single(n(*count) * if *accumulate { 12.0 } else { 5.0 } / scalar),
+        // Each addition (four cycles) reads what the one before has stored (eight).
+        Op::Scan { .. } => single(job.flop / (scalar / 12.0)),
+        Op::Sort { kind, .. } => single(job.flop * sort_cycles(*kind) * if core.wide { 0.55 } else { 1.0 } / scalar),
+        Op::Gather { n: count, source } => {
+            single(n(*count) * (4.0 / scalar + core.miss(n(*source) * job.dtype.bytes() as f64)))
+        }
+        Op::Scatter { n: count, target, accumulate } => {
+            let cycles = if *accumulate { 12.0 } else { 5.0 };
+            single(n(*count) * (cycles / scalar + core.miss(n(*target) * job.dtype.bytes() as f64)))
+        }
         Op::Embedding { .. } => single(0.0),
-        Op::Fft { .. } => single(job.flop / (one * 0.08)), // pocketfft
+        Op::Fft { .. } => single(job.flop / (core.f64_rate * 0.08)), // pocketfft: single precision is no faster
         Op::Sparse { .. } => single(job.flop * 1.5 / scalar),
         Op::Random { kind, n: count } => single(n(*count) * random_cycles(*kind) / scalar),
         Op::Dataframe { .. } => single(job.flop * 4.0 / scalar),
@@ -100,21 +130,54 @@ const fn sort_cycles(kind: Sort) -> f64 {
 /// Cycles of one number (PCG64 and the ziggurat, as in NumPy).
 const fn random_cycles(kind: Random) -> f64 {
     match kind {
-        Random::Uniform | Random::Integers => 10.0,
-        Random::Normal | Random::Exponential => 25.0,
+        Random::Uniform | Random::Integers => 8.0,
+        Random::Normal | Random::Exponential => 30.0,
         Random::Gamma => 90.0,
         Random::Permutation | Random::Choice => 30.0,
     }
 }
 
-/// Seconds for one core to move `bytes`.
-fn core_traffic(machine: &Machine<'_>, bytes: f64) -> f64 {
-    let rate = match bytes {
-        b if b <= L2 => CORE_L2,
-        b if b <= machine.resident => CORE_CACHE,
-        _ => CORE_MEMORY,
-    };
-    bytes / rate.min(machine.stream.max(CORE_CACHE)).max(1.0)
+/// One core and what it draws.
+struct Core {
+    /// Double-precision FLOP/s.
+    f64_rate: f64,
+    wide: bool,
+    /// B/s from memory.
+    memory: f64,
+    /// Bytes that stay in the last-level cache.
+    resident: f64,
+}
+
+impl Core {
+    fn new(machine: &Machine<'_>) -> Self {
+        let f64_rate = machine.vector_peak(Dtype::F64) / machine.units;
+        let memory = CORE_MEMORY.min(machine.stream).max(1.0);
+        Self { f64_rate, wide: f64_rate >= WIDE * machine.clock, memory, resident: machine.resident }
+    }
+
+    /// B/s for a working set of so many bytes.
+    fn rate(&self, set: f64) -> f64 {
+        let l2 = (L2_PER_FLOP * self.f64_rate).max(self.memory);
+        match set {
+            b if b <= L2 => l2,
+            b if b <= self.resident => (CACHE_SHARE * l2).max(self.memory),
+            _ => self.memory,
+        }
+    }
+
+    /// Seconds to move `bytes`.
+    fn traffic(&self, bytes: f64) -> f64 {
+        bytes / self.rate(bytes)
+    }
+
+    /// Seconds that a read at a random place among so many bytes costs beyond its instructions.
+    fn miss(&self, among: f64) -> f64 {
+        match among {
+            b if b <= L2 => 0.0,
+            b if b <= self.resident => MISS_L2,
+            _ => MISS_CACHE,
+        }
+    }
 }
 
 fn fresh_pages(written: f64) -> f64 {

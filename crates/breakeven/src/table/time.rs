@@ -7,6 +7,7 @@ use crate::interval::Interval;
 use crate::kernel::{Bound, Support, gaps, kernel_time};
 use crate::quantity::format_bytes;
 use crate::units::Bytes;
+use crate::workload::{Dtype, Op};
 
 /// What a time is taken with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -41,7 +42,10 @@ pub fn timed(row: &Row, device: &Device, clock: Clock) -> Result<Timed, String> 
         let [needs, has] = [needs, device.memory].map(format_bytes);
         return Err(format!("`{}` moves {needs}, and {} has {has}", row.name(), device.id));
     }
-    let k = kernel_time(&op, dtype, Bytes::ZERO, Bytes::ZERO, device);
+    // A CPU clears the pages of a large result first: it matters how much of the traffic that is.
+    let written = if device.kind == DeviceKind::Cpu { result(&op, dtype) } else { Bytes::ZERO }.min(needs);
+    let read = if written.get() > 0.0 { needs - written } else { Bytes::ZERO };
+    let k = kernel_time(&op, dtype, read, written, device);
     let mut notes = Vec::new();
     match k.support {
         Support::Native => {}
@@ -59,4 +63,15 @@ pub fn timed(row: &Row, device: &Device, clock: Clock) -> Result<Timed, String> 
         _ => (device_us, k.bound),
     };
     Ok(Timed { time_us, bound, note: (!notes.is_empty()).then(|| notes.join("; ").into()) })
+}
+
+/// Bytes of an op's result, where it is an array of the op's own size.
+fn result(op: &Op, dtype: Dtype) -> Bytes {
+    let elements = match *op {
+        Op::Elementwise { n, .. } | Op::Copy { n, .. } | Op::Gather { n, .. } | Op::Random { n, .. } => n as f64,
+        Op::Rowwise { rows, width, .. } | Op::Scan { rows, width } => rows as f64 * width as f64,
+        Op::Matmul { m, n, batch, .. } => m as f64 * n as f64 * batch as f64,
+        _ => 0.0,
+    };
+    Bytes(elements * dtype.bytes() as f64)
 }
