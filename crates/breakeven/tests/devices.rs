@@ -1,0 +1,72 @@
+//! Any GPU from its row: every maker, every dtype, rows with gaps.
+
+use breakeven::hardware::{Catalogue, Device};
+use breakeven::table::{Cell, Clock, Columns, Row, Timed, timed};
+
+fn time(op: &str, dtype: &str, device: &Device) -> Result<Timed, String> {
+    let columns = Columns::read(["op", "dtype", "b", "m", "n", "k", "h"]).unwrap();
+    let cells = match op {
+        "matmul" => [op, dtype, "1", "2048", "2048", "2048", ""],
+        _ => [op, dtype, "2048", "", "", "", "2048"],
+    };
+    timed(&Row::read(&columns, |i| Cell::Text(cells[i])).unwrap(), device, Clock::Device)
+}
+
+const HEADER: &str = "gpu,figure,value,unit,source,read,confidence,note\n";
+
+/// A GPU with only what every row must have, less `without`.
+fn bare(vendor: &str, without: &str) -> Result<Device, String> {
+    let figures = [
+        ("name", "Novel 1", "text"),
+        ("vendor", vendor, "text"),
+        ("memory", "24", "GiB"),
+        ("bandwidth", "800", "GB/s"),
+        ("fp32_vector", "40", "TFLOP/s"),
+    ];
+    let rows = figures.iter().filter(|(name, ..)| *name != without);
+    let rows: String =
+        rows.map(|(f, v, u)| format!("novel-1,{f},{v},{u},my datasheet,2026-11-21,datasheet,\n")).collect();
+    let catalogue = Catalogue::embedded().with_override("novel.csv", &(HEADER.to_owned() + &rows));
+    catalogue.map(|c| c.gpu("novel-1").unwrap().device.clone()).map_err(|e| e.to_string())
+}
+
+#[test]
+fn every_gpu_answers_in_every_dtype_and_names_what_it_emulates() {
+    for gpu in Catalogue::embedded().gpus() {
+        for dtype in ["f64", "f32", "tf32", "f16", "bf16", "f8", "i8", "i64", "bool", "c64", "c128"] {
+            for op in ["matmul", "add", "softmax", "sort"] {
+                let t = time(op, dtype, &gpu.device).unwrap_or_else(|e| panic!("{} {op} {dtype}: {e}", gpu.id()));
+                let us = t.time_us;
+                assert!(
+                    0.0 < us.p10 && us.p10 < us.p50 && us.p50 < us.p90 && us.p90.is_finite(),
+                    "{} {op} {dtype}",
+                    gpu.id()
+                );
+            }
+            let lacks = dtype == "f8" && gpu.device.peaks.f8_tensor.is_none();
+            let note = time("matmul", dtype, &gpu.device).unwrap().note.unwrap_or_default();
+            assert!(!lacks || note.contains("no units for f8"), "{}: {note}", gpu.id());
+        }
+    }
+}
+
+#[test]
+fn a_bare_row_of_any_maker_answers_with_a_wider_interval_and_says_why() {
+    let full = time("matmul", "f32", &Catalogue::embedded().gpu("l4").unwrap().device).unwrap().time_us;
+    for vendor in ["NVIDIA", "AMD", "Intel", "Apple", "Other"] {
+        let t = time("matmul", "f32", &bare(vendor, "").unwrap()).unwrap();
+        let note = t.note.unwrap();
+        for gap in ["boost clock", "units", "cache", "power limit", "year"] {
+            assert!(note.contains(gap), "{note}");
+        }
+        assert!(t.time_us.p90 / t.time_us.p10 > full.p90 / full.p10);
+    }
+}
+
+#[test]
+fn what_no_row_can_be_without_is_named() {
+    for figure in ["memory", "bandwidth", "fp32_vector"] {
+        let error = bare("AMD", figure).unwrap_err();
+        assert!(error.contains(&format!("has no {figure}")), "{error}");
+    }
+}
