@@ -38,3 +38,16 @@ fn watts_of_left_out_gpus_are_within_their_thresholds() {
     assert!(figure("capped_time_mean_ape") <= 0.08 && figure("runs") >= 200.0);
     assert!(figure("capped_time_mean_ape") < figure("uncapped_time_mean_ape"));
 }
+
+#[test]
+fn numpy_on_a_cpu_is_within_its_thresholds() {
+    for file in ["measured/epyc-zen5-numpy-1.csv", "measured/epyc-zen5-numpy-2.csv"] {
+        let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+        let report = crate::measured::score(&file, Some("epyc-9755"), Some(1)).expect("the kit wrote it");
+        let report = serde_json::to_value(report).expect("numbers");
+        let figure = |key: &str| report["all"][key].as_f64().expect("a number");
+        assert!(figure("median_ape") <= 0.32 && figure("bias").abs() <= 0.2, "{report}");
+        assert!((0.65..=0.92).contains(&figure("coverage80")), "{report}");
+        assert!(figure("n") >= 100.0);
+    }
+}

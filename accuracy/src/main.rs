@@ -7,6 +7,7 @@ mod data;
 mod fit;
 #[cfg(test)]
 mod ledger;
+mod measured;
 mod networks;
 mod power;
 mod rows;
@@ -28,8 +29,17 @@ enum Command {
     /// Compare the model with measurements.
     Score {
         /// Folder of measurements.
-        #[arg(long)]
-        data: PathBuf,
+        #[arg(long, required_unless_present = "measured")]
+        data: Option<PathBuf>,
+        /// A file of the measuring kit instead: how far the model is off from it.
+        #[arg(long, conflicts_with_all = ["data", "leave_one_gpu_out", "rows"])]
+        measured: Option<PathBuf>,
+        /// The device that the file's name for it stands for.
+        #[arg(long, requires = "measured")]
+        device: Option<String>,
+        /// So many cores of that CPU.
+        #[arg(long, requires = "measured")]
+        cores: Option<u32>,
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
         /// Refit without each GPU in turn and score it with that fit.
@@ -74,8 +84,15 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> Result<()> {
     match Arguments::parse().command {
-        Command::Score { data, format, leave_one_gpu_out, rows } => {
-            let data = data::read(&data)?;
+        Command::Score { measured: Some(file), device, cores, format, .. } => {
+            let report = measured::score(&file, device.as_deref(), cores)?;
+            match format {
+                Format::Text => print!("{}", report.text()),
+                Format::Json => println!("{}", serde_json::to_string_pretty(&report)?),
+            }
+        }
+        Command::Score { data, format, leave_one_gpu_out, rows, .. } => {
+            let data = data::read(&data.unwrap_or_default())?;
             let score = if leave_one_gpu_out { score::leave_one_out(&data) } else { score::with_shipped(&data) };
             if let Some(file) = rows {
                 score.write_rows(&data, &file)?;
