@@ -245,7 +245,10 @@ pub(crate) fn unseen(py: Python<'_>, reason: &str, text: &str, ns: u64) {
 #[pyfunction]
 #[pyo3(signature = (*prefixes))]
 pub(crate) fn on_library_code(py: Python<'_>, prefixes: Vec<String>) {
-    with(py, |state| state.codes.add_library(prefixes));
+    with(py, |state| {
+        state.codes.add_library(prefixes);
+        state.recorder.lines.clear();
+    });
 }
 
 /// What one event costs in this process, ns.

@@ -34,8 +34,9 @@ pub(crate) struct Group {
     pub(crate) bytes: u64,
     /// How many there were.
     pub(crate) count: u64,
-    /// How many live now.
-    live: u64,
+    /// How many of them were freed. (One counter goes up here and one there: a sum that goes both ways would be read
+    /// right after it was written, over and over.)
+    died: u64,
     /// The most that lived at once.
     pub(crate) peak_live: u64,
     /// Position in the order of the first use.
@@ -46,6 +47,14 @@ pub(crate) struct Group {
     pub(crate) host_touches: u64,
 }
 
+impl Group {
+    /// How many live now.
+    #[inline(always)]
+    fn live(&self) -> u64 {
+        self.count.wrapping_sub(self.died)
+    }
+}
+
 #[derive(Default)]
 struct Groups {
     list: Vec<Group>,
@@ -54,6 +63,11 @@ struct Groups {
 }
 
 impl Groups {
+    /// Producer and size bucket.
+    fn key(producer: u32, bytes: u64) -> u64 {
+        u64::from(producer) << 32 | u64::from(64 - bytes.leading_zeros())
+    }
+
     /// Notes a use of `buffer` in its group, which the first use decides.
     #[inline(always)]
     fn used(&mut self, buffer: &mut Slot, producer: u32, position: u64) -> &mut Group {
@@ -67,7 +81,7 @@ impl Groups {
 
     #[inline]
     fn join(&mut self, buffer: &mut Slot, producer: u32, position: u64) {
-        let key = u64::from(producer) << 32 | u64::from(64 - buffer.bytes.leading_zeros());
+        let key = Self::key(producer, buffer.bytes);
         if buffer.group_key != key {
             buffer.group = self.find(key, producer, position);
             buffer.group_key = key;
@@ -76,8 +90,7 @@ impl Groups {
         let group = &mut self.list[buffer.group as usize];
         group.bytes = group.bytes.max(buffer.bytes);
         group.count += 1;
-        group.live += 1;
-        group.peak_live = group.peak_live.max(group.live);
+        group.peak_live = group.peak_live.max(group.live());
     }
 
     #[inline(never)]
@@ -86,8 +99,8 @@ impl Groups {
         let group = *self.index.entry(key).or_insert(fresh);
         if group == fresh {
             let (first_use, last_use) = (position, position);
-            let (bytes, count, live, peak_live, host_touches) = (0, 0, 0, 0, 0);
-            self.list.push(Group { producer, bytes, count, live, peak_live, first_use, last_use, host_touches });
+            let (bytes, count, died, peak_live, host_touches) = (0, 0, 0, 0, 0);
+            self.list.push(Group { producer, bytes, count, died, peak_live, first_use, last_use, host_touches });
         }
         group
     }
@@ -155,15 +168,25 @@ impl Buffers {
 
     /// As [`Buffers::allocated`] or, without `bytes`, [`Buffers::freed`] for an address that was looked up lately;
     /// false where it was not. Neither allocates nor panics.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn changed_lately(&mut self, address: usize, bytes: Option<u64>) -> bool {
         let slot = self.recent[Self::recent(address)];
-        if self.slots.get(slot as usize).is_none_or(|slot| slot.address != address) {
-            return false;
+        let Some(slot) = self.slots.get_mut(slot as usize).filter(|slot| slot.address == address) else { return false };
+        if slot.live {
+            slot.live = false;
+            self.live = self.live.wrapping_sub(1);
+            self.bytes.now = self.bytes.now.wrapping_sub(slot.bytes);
+            if slot.grouped
+                && let Some(group) = self.groups.list.get_mut(slot.group as usize)
+            {
+                group.died = group.died.wrapping_add(1);
+            }
         }
-        self.release(slot);
         if let Some(bytes) = bytes {
-            self.occupy(slot, bytes);
+            (slot.bytes, slot.live, slot.resident, slot.grouped) = (bytes, true, false, false);
+            self.live = self.live.wrapping_add(1);
+            self.bytes.now = self.bytes.now.wrapping_add(bytes);
+            self.bytes.peak = self.bytes.peak.max(self.bytes.now);
         }
         true
     }
@@ -222,7 +245,7 @@ impl Buffers {
             self.live -= 1;
             self.bytes.now -= slot.bytes;
             if slot.grouped {
-                self.groups.list[slot.group as usize].live -= 1;
+                self.groups.list[slot.group as usize].died += 1;
             }
         }
     }
@@ -285,6 +308,57 @@ impl Buffers {
             self.occupy(slot, bytes);
         }
         slot as usize
+    }
+
+    /// The slot of an input that needs no more than a note of its use: known lately, and on the device.
+    #[inline(always)]
+    pub(crate) fn settled(&self, address: usize) -> Option<u32> {
+        let index = self.recent[Self::recent(address)];
+        let slot = self.slots.get(index as usize)?;
+        (slot.address == address && slot.live && slot.resident && slot.grouped).then_some(index)
+    }
+
+    /// The slot of an output of `bytes`, known lately, that is in a group or will be in `group`.
+    #[inline(always)]
+    pub(crate) fn output(&self, address: usize, bytes: u64, group: u32) -> Option<u32> {
+        let index = self.recent[Self::recent(address)];
+        let slot = self.slots.get(index as usize)?;
+        let known = slot.grouped || group != u32::MAX;
+        (known && slot.address == address && slot.live && slot.bytes == bytes).then_some(index)
+    }
+
+    /// As [`Buffers::read`] for a slot that is [`Buffers::settled`].
+    #[inline(always)]
+    pub(crate) fn read_again(&mut self, slot: u32, position: u64) {
+        if let Some(slot) = self.slots.get(slot as usize)
+            && let Some(group) = self.groups.list.get_mut(slot.group as usize)
+        {
+            group.last_use = position;
+        }
+    }
+
+    /// As [`Buffers::written`] for an [`Buffers::output`] of a producer and size whose group is known.
+    #[inline(always)]
+    pub(crate) fn written_again(&mut self, slot: u32, group: u32, group_key: u64, position: u64) {
+        let Some(slot) = self.slots.get_mut(slot as usize) else { return };
+        slot.resident = true;
+        let fresh = !slot.grouped;
+        if fresh {
+            (slot.grouped, slot.group, slot.group_key) = (true, group, group_key);
+        }
+        let Some(group) = self.groups.list.get_mut(slot.group as usize) else { return };
+        group.last_use = position;
+        if fresh {
+            group.count = group.count.wrapping_add(1);
+            group.bytes = group.bytes.max(slot.bytes);
+            group.peak_live = group.peak_live.max(group.live());
+        }
+    }
+
+    /// The group of the buffers of so many bytes that `producer` makes, with its key; `None` where there is none yet.
+    pub(crate) fn group_of(&self, producer: u32, bytes: u64) -> Option<(u32, u64)> {
+        let key = Groups::key(producer, bytes);
+        self.groups.index.get(&key).map(|&group| (group, key))
     }
 
     /// Forgets what lives; before a recording begins nothing is known of it.
@@ -387,7 +461,7 @@ mod tests {
         assert!(buffers.changed_lately(16, None));
         assert!(buffers.changed_lately(16, Some(400)));
         assert_eq!(buffers.read(16, 400, 1), 400);
-        assert_eq!((buffers.peak_bytes(), buffers.groups()[0].live), (800, 0));
+        assert_eq!((buffers.peak_bytes(), buffers.groups()[0].live()), (800, 0));
         // Another address with the same bits where the table of late ones looks.
         assert!(!buffers.changed_lately(16 + (1 << 30), Some(8)));
     }

@@ -18,12 +18,14 @@ const SOURCE_BYTES: u64 = 10 << 20;
 /// The workload so far. `ticks_per_ns` is the recorder's clock, `wall_ticks` how long it has recorded.
 pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) -> Workload {
     let ns = |ticks: u64| (ticks as f64 / ticks_per_ns) as u64;
+    let times = crate::spread::times(recorder.table.entries(), &recorder.pools);
     let threads = recorder.table.entries().iter().any(|e| e.thread != recorder.table.entries()[0].thread);
     let ops = recorder
         .table
         .entries()
         .iter()
-        .map(|e| {
+        .zip(times)
+        .map(|(e, times)| {
             let callee = recorder.names.callee(e.name);
             let arrays: Vec<_> = table::arrays(&e.arrays).collect();
             let side = |output: bool| -> Vec<ArrayRef> {
@@ -52,12 +54,12 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
                 count: e.count,
                 read_bytes: lowered.read,
                 written_bytes: lowered.written,
-                cpu_ns: ns(e.own_ticks),
+                cpu_ns: ns(times.own),
                 // The hook itself runs between two calls; it is no time of the script's.
                 // That of tensor ops is known and left out already.
                 gap_ns: match e.context {
-                    None => ns(e.gap_ticks).saturating_sub((e.count as f64 * recorder.hook_ns) as u64),
-                    Some(_) => ns(e.gap_ticks),
+                    None => ns(times.gap).saturating_sub((e.count as f64 * recorder.hook_ns) as u64),
+                    Some(_) => ns(times.gap),
                 },
                 host_input_bytes: e.host_input_bytes,
                 host_input_count: e.host_input_count,
@@ -117,9 +119,16 @@ fn program(recorder: &Recorder, wall_ns: u64, idle_ns: u64, told_ns: u64) -> Pro
         peak_bytes: recorder.buffers.peak_bytes().max(tensor_bytes),
         device_peak_bytes: recorder.device_peak_bytes.max(if recorder.pretends { tensor_bytes } else { 0 }),
         peak_roles,
-        sampling: recorder.steps.sampling(),
+        sampling: recorder.steps.sampling().max(sampling(recorder.events, recorder.untimed)),
         ..program
     }
+}
+
+/// One op in so many was timed, to the nearest whole number; 1 only where all were.
+fn sampling(events: u64, untimed: u64) -> u32 {
+    let timed = events.saturating_sub(untimed).max(1);
+    let nearest = ((events + timed / 2) / timed).clamp(1, u32::MAX.into()) as u32;
+    nearest.max(1 + u32::from(untimed > 0))
 }
 
 fn buffers(recorder: &Recorder) -> Vec<Buffer> {

@@ -3,10 +3,12 @@
 //! A recorder fills a [`Call`], closes its [`Thread`]'s frame and hands both to [`Recorder::record`].
 
 use crate::buffers::Buffers;
+use crate::lines::Lines;
 use crate::names::{Kind, Names};
 use crate::steps::{Run, Steps};
 use crate::table::{ArrayWord, HEAD, LAST_TAG, Table, tag, what_word};
 use crate::tensors::Ledger;
+pub(crate) use crate::thread::{Thread, Timing};
 use breakeven::workload::sequence::Sequence;
 use breakeven::workload::{Phase, Site};
 use std::collections::BTreeMap;
@@ -65,6 +67,11 @@ impl Call {
     #[inline]
     fn key(&self) -> &[u64] {
         &self.words[..self.len]
+    }
+
+    /// Where it came from.
+    pub(crate) fn place(&self) -> Place {
+        [self.words[1], self.words[2], self.words[3]]
     }
 
     /// The call named another function, known only now.
@@ -133,132 +140,6 @@ impl Call {
     fn copied(&self) -> bool {
         let shared = |output: &Memory| self.memory.iter().any(|m| !m.output && m.address == output.address);
         self.memory.iter().any(|m| m.output && !shared(m))
-    }
-}
-
-/// What a thread is in the middle of.
-#[derive(Debug)]
-pub(crate) struct Thread {
-    /// Small and unique; 0 until its first event.
-    pub(crate) id: u16,
-    depth: u32,
-    /// Bit by depth: a call inside was recorded, or is made of recorded ones.
-    composite: u64,
-    /// Inside a call that is one op.
-    closed: bool,
-    last_end: u64,
-    /// Ticks spent outside calls on giving large arrays back to the system, since the last event.
-    freeing: u64,
-    /// The last event gave a scalar that the host has not been seen to read.
-    pub(crate) unread_scalar: bool,
-    /// Name, beginning and `ambient` before it of the library call that Python told of.
-    pub(crate) outside: Vec<(u32, u64, u8)>,
-    /// The tag of what runs within a call that the program gave to a device.
-    pub(crate) ambient: u8,
-}
-
-/// The time of one event, ticks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Timing {
-    /// In the call.
-    pub(crate) own: u64,
-    /// On the host since the event before.
-    pub(crate) gap: u64,
-}
-
-impl Thread {
-    /// Calls within calls that are told apart.
-    const DEEPEST: u32 = 64;
-
-    /// A thread that has done nothing.
-    pub(crate) const fn new() -> Self {
-        Self {
-            id: 0,
-            depth: 0,
-            composite: 0,
-            closed: false,
-            last_end: 0,
-            freeing: 0,
-            unread_scalar: false,
-            outside: Vec::new(),
-            ambient: 0,
-        }
-    }
-
-    /// The same thread, doing nothing.
-    pub(crate) fn reset(&mut self) {
-        *self = Self { id: self.id, ..Self::new() };
-    }
-
-    /// Inside a call that is one op.
-    pub(crate) fn closed(&self) -> bool {
-        self.closed
-    }
-
-    /// A call begins; false when it is part of a call that is one op (then there is no `leave`).
-    #[inline]
-    pub(crate) fn enter(&mut self, atomic: bool) -> bool {
-        if self.closed || self.depth == Self::DEEPEST {
-            return false;
-        }
-        self.closed = atomic;
-        self.composite &= !(1 << self.depth);
-        self.depth += 1;
-        true
-    }
-
-    /// A call begins that counts by itself, also within one that is one op: that one is made of it then.
-    pub(crate) fn enter_whole(&mut self, atomic: bool) -> bool {
-        if self.depth == Self::DEEPEST {
-            return false;
-        }
-        self.closed = false;
-        self.enter(atomic)
-    }
-
-    /// The innermost call ran from `began` to `ended`. `None` when it was made of calls that are recorded already.
-    ///
-    /// `since` is when recording began; time before it is nobody's gap.
-    #[inline]
-    pub(crate) fn leave(&mut self, began: u64, ended: u64, since: u64) -> Option<Timing> {
-        self.closed = false;
-        self.depth = self.depth.saturating_sub(1);
-        if self.composite >> self.depth & 1 == 1 {
-            self.mark_outer();
-            return None;
-        }
-        Some(self.timing(began, ended, since))
-    }
-
-    /// The time of a call that is not closed yet.
-    #[inline]
-    pub(crate) fn timing(&mut self, began: u64, ended: u64, since: u64) -> Timing {
-        let gap = began.saturating_sub(self.last_end.max(since));
-        let freeing = std::mem::take(&mut self.freeing).min(gap);
-        Timing { own: ended.saturating_sub(began) + freeing, gap: gap - freeing }
-    }
-
-    /// A large array was freed in `ticks`. Between calls that is part of what array work costs on this machine and
-    /// none of the host code that a port would keep: it counts with the next event.
-    pub(crate) fn freed(&mut self, ticks: u64) {
-        if self.depth == 0 {
-            self.freeing += ticks;
-        }
-    }
-
-    /// The call that just ended was recorded, and its time is spoken for.
-    #[inline]
-    pub(crate) fn recorded(&mut self, ended: u64, scalar: bool) {
-        self.last_end = ended;
-        self.unread_scalar = scalar;
-        self.mark_outer();
-    }
-
-    #[inline]
-    fn mark_outer(&mut self) {
-        if self.depth > 0 {
-            self.composite |= 1 << (self.depth - 1);
-        }
     }
 }
 
@@ -406,6 +287,12 @@ pub(crate) struct Recorder {
     pub(crate) tags: Tags,
     /// The most device memory that the program has held, bytes.
     pub(crate) device_peak_bytes: u64,
+    /// Those of them that were not timed one by one.
+    pub(crate) untimed: u64,
+    /// By thread: the time of its untimed calls with the host code around them, ticks.
+    pub(crate) pools: BTreeMap<u16, u64>,
+    /// Calls that are recognised in place.
+    pub(crate) lines: Lines,
     /// Clock reads.
     pub(crate) markers: Vec<Marker>,
     /// (reason, text) → (ns, count).
@@ -460,9 +347,7 @@ impl Recorder {
         };
         let index = self.table.entry(call.key(), || site(&mut self.sites));
         let entry = self.table.get_mut(index);
-        entry.count += 1;
-        entry.own_ticks += timing.own;
-        entry.gap_ticks += timing.gap;
+        entry.ran(timing.own, timing.gap);
         if moves {
             let from_host = kind == Kind::HostMakes && call.memory.iter().all(|m| m.output);
             for memory in &call.memory {
@@ -523,9 +408,7 @@ impl Recorder {
     /// Counts one run of an entry.
     fn ran(&mut self, run: Run) {
         let entry = self.table.get_mut(run.entry);
-        entry.count += 1;
-        entry.own_ticks += run.own;
-        entry.gap_ticks += run.gap;
+        entry.ran(run.own, run.gap);
         entry.host_input_bytes += run.host_input_bytes;
         entry.host_input_count += run.host_input_count;
         self.order.push(run.entry);
@@ -543,6 +426,14 @@ impl Recorder {
         let ours = self.device_call_ticks.min(timing.gap);
         self.set_aside += ours;
         Timing { gap: timing.gap - ours, ..timing }
+    }
+
+    /// Untimed calls of a thread, with the host code around them, took so many ticks.
+    #[inline]
+    pub(crate) fn pool(&mut self, thread: u16, ticks: u64) {
+        if ticks > 0 {
+            *self.pools.entry(thread).or_default() += ticks;
+        }
     }
 
     /// The script read a clock; `site` is asked for the first [`MAX_MARKERS`] only, the others are counted.
@@ -613,48 +504,6 @@ mod tests {
             call.memory(memory);
         }
         recorder.record(&mut call, Timing { own: 1, gap: 1 }, |_| 0)
-    }
-
-    #[test]
-    fn freeing_between_calls_is_array_time_and_within_a_call_its_own() {
-        let mut thread = Thread::new();
-        assert!(thread.enter(false));
-        thread.freed(5);
-        assert_eq!(thread.leave(0, 10, 0), Some(Timing { own: 10, gap: 0 }));
-        thread.recorded(10, false);
-        thread.freed(7);
-        assert!(thread.enter(false));
-        assert_eq!(thread.leave(30, 40, 0), Some(Timing { own: 17, gap: 13 }));
-    }
-
-    #[test]
-    fn a_call_made_of_recorded_calls_is_not_recorded() {
-        let mut thread = Thread::new();
-        assert!(thread.enter(false));
-        assert!(thread.enter(false));
-        assert!(thread.leave(10, 20, 0).is_some());
-        thread.recorded(20, false);
-        assert_eq!(thread.leave(5, 30, 0), None);
-        // The next call at the same depth is a leaf again.
-        assert!(thread.enter(false));
-        assert_eq!(thread.leave(40, 50, 0), Some(Timing { own: 10, gap: 20 }));
-    }
-
-    #[test]
-    fn what_one_op_calls_is_part_of_it() {
-        let mut thread = Thread::new();
-        assert!(thread.enter(true));
-        assert!(!thread.enter(false));
-        assert_eq!(thread.leave(10, 30, 4), Some(Timing { own: 20, gap: 6 }));
-        assert!(thread.enter(false));
-    }
-
-    #[test]
-    fn calls_nested_too_deep_are_part_of_what_they_are_in() {
-        let mut thread = Thread::new();
-        assert!((0..64).all(|_| thread.enter(false)));
-        assert!(!thread.enter(false));
-        assert!((0..64).all(|i| thread.leave(i, i + 1, 0).is_some()));
     }
 
     #[test]

@@ -10,12 +10,15 @@ mod event;
 mod flush;
 mod gate;
 mod hooks;
+mod lines;
 mod named;
 mod names;
 mod selftest;
+mod spread;
 mod steps;
 mod table;
 mod tensors;
+mod thread;
 
 use pyo3::prelude::*;
 

@@ -74,6 +74,8 @@ fn run_statement(py: Python<'_>, globals: &Bound<'_, PyDict>, statement: &str) -
 fn aside(py: Python<'_>, f: impl FnOnce() -> PyResult<()>) -> PyResult<Recorder> {
     let swap = |with: &mut Recorder| {
         state::with(py, |state| {
+            // What happened to buffers until now is for the one that goes.
+            allocator::drain(&mut state.recorder.buffers);
             std::mem::swap(&mut state.recorder, with);
             std::mem::swap(&mut state.recorder.names, &mut with.names);
         });
@@ -84,7 +86,6 @@ fn aside(py: Python<'_>, f: impl FnOnce() -> PyResult<()>) -> PyResult<Recorder>
     state::set_recording(true, 0);
     let outcome = f();
     state::set_recording(was, state::since());
-    state::with(py, |state| allocator::drain(&mut state.recorder.buffers));
     swap(&mut other);
     outcome?;
     // The caller asks for names by the indices of the shared table.

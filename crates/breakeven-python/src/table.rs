@@ -94,14 +94,70 @@ pub(crate) struct Entry {
     pub(crate) rounded: bool,
     /// How often it ran.
     pub(crate) count: u64,
-    /// Time in it, children excluded.
+    /// How often it was timed.
+    pub(crate) timed: u64,
+    /// Time in it when it was timed, children excluded.
     pub(crate) own_ticks: u64,
-    /// Time between the op before and this one.
+    /// Time between the op before and this one, when it was timed.
     pub(crate) gap_ticks: u64,
+    /// What it takes but for outliers.
+    pub(crate) typical: Typical,
     /// See `breakeven::workload::Entry::host_input_bytes`.
     pub(crate) host_input_bytes: u64,
     /// See `breakeven::workload::Entry::host_input_count`.
     pub(crate) host_input_count: u64,
+}
+
+/// Sums and counts of times below [`Typical::LONGEST`]: the first run of a loop and what the system did in between are
+/// no guide to the runs that were not timed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Typical {
+    pub(crate) own: u64,
+    pub(crate) owns: u64,
+    pub(crate) gap: u64,
+    pub(crate) gaps: u64,
+}
+
+impl Typical {
+    /// About 5 µs.
+    const LONGEST: u64 = if cfg!(target_arch = "x86_64") { 15_000 } else { 5_000 };
+    /// About 2 µs: the clock costs one hundredth of that.
+    const TINY: u64 = if cfg!(target_arch = "x86_64") { 6_000 } else { 2_000 };
+    /// Runs after which the time of one is known.
+    const ENOUGH: u64 = 32;
+
+    #[inline]
+    fn add(&mut self, own: u64, gap: u64) {
+        if own < Self::LONGEST {
+            (self.own, self.owns) = (self.own + own, self.owns + 1);
+        }
+        // A gap of 0 is one that was not timed.
+        if gap < Self::LONGEST && gap > 0 {
+            (self.gap, self.gaps) = (self.gap + gap, self.gaps + 1);
+        }
+    }
+}
+
+impl Entry {
+    /// It ran once and took so many ticks; 0 where that was not timed.
+    #[inline]
+    pub(crate) fn ran(&mut self, own: u64, gap: u64) {
+        self.count += 1;
+        self.timed += u64::from(own > 0);
+        self.own_ticks += own;
+        self.gap_ticks += gap;
+        if own > 0 {
+            self.typical.add(own, gap);
+        }
+    }
+
+    /// Whether it is known to take so little that not every run need be timed.
+    #[inline]
+    pub(crate) fn is_tiny(&self) -> bool {
+        let Typical { own, owns, gap, gaps } = self.typical;
+        // Gaps after untimed calls are not known, so there may be none.
+        owns >= Typical::ENOUGH && owns > self.timed / 2 && own / owns + gap / gaps.max(1) < Typical::TINY
+    }
 }
 
 /// A key as stored: its words are `words[start..start + len]`.
@@ -243,6 +299,18 @@ impl Table {
             at = (at + 1) & mask;
         }
         self.slots[at] = key;
+    }
+
+    /// The key that was looked up last, and its entry.
+    pub(crate) fn last(&self) -> Option<(u32, u32)> {
+        self.keys.get(self.last as usize).map(|key| (self.last, key.entry))
+    }
+
+    /// The entry of a call known to have `key`, without looking; `None` where there is no such entry.
+    #[inline(always)]
+    pub(crate) fn known(&mut self, key: u32, entry: u32) -> Option<&mut Entry> {
+        self.last = key;
+        self.entries.get_mut(entry as usize)
     }
 
     /// The entry with this index.

@@ -1,5 +1,7 @@
 """What is recorded: each call once, under its public name, at the line that made it."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -119,3 +121,30 @@ def test_many_shapes_at_a_line_are_few_entries(recording: Recording) -> None:
     recording.stop()
     assert recording.count("numpy.zeros") == 2999
     assert len(recording.ops("numpy.zeros")) < 120
+
+
+def test_in_a_steady_loop_few_calls_are_timed_and_their_times_add_up(recording: Recording) -> None:
+    a = np.ones(10)
+    np.sqrt(a + a)
+    began = time.perf_counter_ns()
+    for _ in range(100_000):
+        np.sqrt(a + a)
+    np.sqrt(np.ones(1000))  # timed, as it is the first of its kind, and so ends what was not
+    ended = time.perf_counter_ns()
+    recording.stop()
+    assert recording.workload["program"]["sampling"] > 4
+    charged = sum(op["cpu_ns"] + op["gap_ns"] for op in recording.workload["ops"])
+    assert charged == pytest.approx(ended - began, rel=0.02, abs=5e6)
+    for name in ("numpy.add", "numpy.sqrt"):
+        (looped,) = [op for op in recording.ops(name) if op["count"] > 1]
+        assert looped["count"] == 100_000 and looped["cpu_ns"] > 0
+
+
+def test_a_slow_call_at_a_place_of_tiny_ones_is_timed_as_such(recording: Recording) -> None:
+    small, large = np.ones(10), np.ones(2_000_000)
+    for i in range(20_000):
+        np.exp(large if i % 5000 == 4999 else small)
+    recording.stop()
+    times = {op["written_bytes"]: op["cpu_ns"] / op["count"] for op in recording.ops("numpy.exp")}
+    assert {op["written_bytes"]: op["count"] for op in recording.ops("numpy.exp")} == {80: 19_996, 16_000_000: 4}
+    assert times[80] < 20_000 < 200_000 < times[16_000_000]

@@ -150,6 +150,12 @@ pub(crate) fn drain(buffers: &mut Buffers) {
     }
 }
 
+/// Whether all that happened was passed on.
+#[inline(always)]
+pub(crate) fn is_drained() -> bool {
+    RING.is_empty()
+}
+
 /// Changes that found no room since the last time.
 pub(crate) fn lost() -> u64 {
     RING.lost.swap(0, Ordering::Relaxed)
@@ -181,7 +187,7 @@ fn freed(pointer: *mut c_void, bytes: usize) {
 }
 
 /// Passes on a change of a small buffer at once; false where that has to wait, as behind changes in the ring.
-#[inline]
+#[inline(always)]
 fn told(address: usize, bytes: Option<u64>) -> bool {
     // SAFETY: see `LOCKED_BELOW`.
     let py = unsafe { Python::assume_attached() };
@@ -222,13 +228,14 @@ unsafe extern "C" fn free(context: *mut c_void, pointer: *mut c_void, bytes: usi
     let original: Free = unsafe { std::mem::transmute(ORIGINALS[3].load(Ordering::Relaxed)) };
     // Told before the fact: afterwards the address may be somebody else's.
     freed(pointer, bytes);
-    let timed = (LARGE..usize::MAX).contains(&bytes) && state::recording();
-    let began = if timed { clock::now() } else { 0 };
+    if bytes < LARGE || bytes == usize::MAX || !state::recording() {
+        // SAFETY: passed on as it came.
+        return unsafe { original(context, pointer, bytes) };
+    }
+    let began = clock::now();
     // SAFETY: passed on as it came.
     unsafe { original(context, pointer, bytes) };
-    if timed {
-        state::with_thread(|thread| thread.freed(clock::now().saturating_sub(began)));
-    }
+    state::with_thread(|thread| thread.freed(clock::now().saturating_sub(began)));
 }
 
 /// Hooks the default handler, found through NumPy's table of C functions.

@@ -1,8 +1,10 @@
 //! What an object is to us: an array, a NumPy scalar, or nothing. Reads fields, calls nothing.
 
 use crate::event::{Call, Memory};
+use crate::lines::{MAX_DIMS, Operand};
 use crate::table::ArrayWord;
 use pyo3::ffi::{self, PyObject, PyTypeObject};
+use pyo3::prelude::*;
 use std::ffi::{c_char, c_int};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
 
@@ -46,6 +48,9 @@ const LONGEST_LIST: isize = 4096;
 
 static NDARRAY: AtomicPtr<PyTypeObject> = AtomicPtr::new(std::ptr::null_mut());
 static GENERIC: AtomicPtr<PyTypeObject> = AtomicPtr::new(std::ptr::null_mut());
+/// Type codes of plain numbers, and where the descriptor of each is.
+const PLAIN_CODES: &str = "?bBhHiIlLqQefdgFDG";
+static PLAIN: [AtomicPtr<Descr>; PLAIN_CODES.len()] = [const { AtomicPtr::new(std::ptr::null_mut()) }; 18];
 static NUMPY_2: AtomicBool = AtomicBool::new(true);
 
 /// Tells where `ndarray` and `generic` are and which layout of `PyArray_Descr` holds. References to both are kept for
@@ -54,6 +59,14 @@ pub(super) fn know(ndarray: *mut PyTypeObject, generic: *mut PyTypeObject, numpy
     NUMPY_2.store(numpy_2, Relaxed);
     GENERIC.store(generic, Relaxed);
     NDARRAY.store(ndarray, Relaxed);
+}
+
+/// Learns where the descriptors of plain numbers are, from `numpy.dtype`. NumPy has one of each, and keeps it.
+pub(super) fn know_plain(dtype: &Bound<'_, PyAny>) -> PyResult<()> {
+    for (code, place) in PLAIN_CODES.chars().zip(&PLAIN) {
+        place.store(dtype.call1((code,))?.as_ptr().cast(), Relaxed);
+    }
+    Ok(())
 }
 
 /// The object as an array; `None` for anything else and for null.
@@ -176,6 +189,91 @@ impl Array {
             self.memory(output)
         });
     }
+}
+
+impl Array {
+    /// Whether it has the dtype, layout and shape of an operand.
+    #[inline(always)]
+    pub(super) fn looks_like(&self, operand: &Operand) -> bool {
+        let same = self.descr as usize == operand.object
+            && self.ndim == operand.ndim
+            && self.flags & (C_CONTIGUOUS | F_CONTIGUOUS) == operand.flags;
+        if !same {
+            return false;
+        }
+        for (dim, known) in self.dims().iter().zip(&operand.dims) {
+            if dim != known {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// Address of the buffer behind an array, and its bytes where the array that looks like `operand` is no view.
+///
+/// # Safety
+/// A live array.
+#[inline(always)]
+pub(super) unsafe fn address(object: *mut PyObject, operand: &Operand) -> (usize, Option<u64>) {
+    // SAFETY: by contract; a base is kept alive by the array, and one of this very type is an array.
+    unsafe {
+        let array = &*object.cast::<Array>();
+        if array.base.is_null() {
+            return (array.data as usize, Some(operand.bytes));
+        }
+        let base = &*array.base.cast::<Array>();
+        if ffi::Py_TYPE(array.base) == NDARRAY.load(Relaxed) && base.base.is_null() {
+            return (base.data as usize, None);
+        }
+        (array.memory(false).address, None)
+    }
+}
+
+/// What an object can be recognised by, if it is an array of plain numbers or of a type that no array is in.
+///
+/// # Safety
+/// A live object.
+pub(super) unsafe fn operand(object: *mut PyObject) -> Option<Operand> {
+    // SAFETY: by contract.
+    let (kind, array) = unsafe { (ffi::Py_TYPE(object), as_array(object)) };
+    let of_kind = Operand { kind: kind as usize, ndim: -1, ..Operand::default() };
+    let Some(array) = array else {
+        // SAFETY: a live type. Others may be freed, and their address taken by another.
+        let (is_static, is_sequence) = unsafe {
+            let has = |flag| ffi::PyType_HasFeature(kind, flag) != 0;
+            (!has(ffi::Py_TPFLAGS_HEAPTYPE), has(ffi::Py_TPFLAGS_LIST_SUBCLASS) || has(ffi::Py_TPFLAGS_TUPLE_SUBCLASS))
+        };
+        return (is_static && !is_sequence).then_some(of_kind);
+    };
+    // A descriptor that NumPy itself holds for good is known by its address.
+    let is_plain = PLAIN.iter().any(|plain| plain.load(Relaxed).cast_const() == array.descr);
+    if kind != NDARRAY.load(Relaxed) || array.ndim() > MAX_DIMS || !is_plain {
+        return None;
+    }
+    let mut dims = [0; MAX_DIMS];
+    dims.iter_mut().zip(array.dims()).for_each(|(kept, &dim)| *kept = dim);
+    let (ndim, flags) = (array.ndim, array.flags & (C_CONTIGUOUS | F_CONTIGUOUS));
+    Some(Operand { object: array.descr as usize, ndim, flags, dims, bytes: array.bytes(), ..of_kind })
+}
+
+/// An object that is recognised by its address alone, because it lives as long as the process.
+pub(super) fn this_very(object: *mut PyObject) -> Operand {
+    Operand { object: object as usize, ndim: -1, ..Operand::default() }
+}
+
+/// As [`this_very`] for a small number, `None`, `True` or `False`, which exist once.
+///
+/// # Safety
+/// A live object.
+pub(super) unsafe fn constant(object: *mut PyObject) -> Option<Operand> {
+    // SAFETY: by contract; reading the value of an exact int calls no code.
+    let lives = unsafe {
+        [ffi::Py_None(), ffi::Py_True(), ffi::Py_False()].contains(&object)
+            || (ffi::PyLong_CheckExact(object) != 0
+                && super::methods::small_int(object).is_some_and(|value| (-5..=256).contains(&value)))
+    };
+    lives.then(|| this_very(object))
 }
 
 /// Bytes of so many elements; a size that no memory has where they overflow.

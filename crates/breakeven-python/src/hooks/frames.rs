@@ -162,6 +162,70 @@ mod layout {
     pub(super) const LAST_INSTRUCTION: usize = 96;
 }
 
+/// An internal frame, read in place.
+#[cfg(all(Py_3_10, not(Py_3_14)))]
+#[derive(Clone, Copy)]
+struct Frame(*const u8);
+
+#[cfg(all(Py_3_10, not(Py_3_14)))]
+impl Frame {
+    /// The field at `offset` of what is at `at`.
+    #[inline(always)]
+    unsafe fn field(at: *const u8, offset: usize) -> *const u8 {
+        // SAFETY: by contract of the callers, a field of a live struct.
+        unsafe { at.add(offset).cast::<*const u8>().read() }
+    }
+
+    /// The innermost one of this thread.
+    ///
+    /// # Safety
+    /// As for [`walk_in_place`].
+    #[inline(always)]
+    unsafe fn innermost() -> Option<Self> {
+        // SAFETY: fields of the running thread's state, at the offsets of this CPython version.
+        unsafe {
+            let frame = Self::field(ffi::PyThreadState_Get().cast(), layout::THREAD);
+            #[cfg(Py_3_11)]
+            let frame = match layout::CURRENT {
+                Some(current) if !frame.is_null() => Self::field(frame, current),
+                _ => frame,
+            };
+            (!frame.is_null()).then_some(Self(frame))
+        }
+    }
+
+    /// The one that called it.
+    ///
+    /// # Safety
+    /// As for [`walk_in_place`].
+    #[inline(always)]
+    unsafe fn outer(self) -> Option<Self> {
+        // SAFETY: frames below the running one change only while it runs, which it does not while we do.
+        let frame = unsafe { Self::field(self.0, layout::PREVIOUS) };
+        (!frame.is_null()).then_some(Self(frame))
+    }
+
+    /// Its code object and the instruction's offset in bytes; `None` where it is no Python frame.
+    ///
+    /// # Safety
+    /// As for [`walk_in_place`].
+    #[inline(always)]
+    unsafe fn place(self) -> Option<(usize, i32)> {
+        // SAFETY: fields of a frame, at the offsets of this CPython version.
+        unsafe {
+            let code = Self::field(self.0, layout::CODE) as usize;
+            #[cfg(Py_3_11)]
+            {
+                let first = code + layout::FIRST_INSTRUCTION;
+                let at = Self::field(self.0, layout::INSTRUCTION) as usize;
+                (self.0.add(layout::OWNER).read() != layout::C_STACK).then_some((code, at.wrapping_sub(first) as i32))
+            }
+            #[cfg(not(Py_3_11))]
+            Some((code, self.0.add(layout::LAST_INSTRUCTION).cast::<i32>().read() * 2))
+        }
+    }
+}
+
 /// Calls `visit` with (code, instruction offset in bytes) from the innermost frame outwards until it says stop.
 ///
 /// # Safety
@@ -169,36 +233,71 @@ mod layout {
 #[cfg(all(Py_3_10, not(Py_3_14)))]
 #[inline(always)]
 unsafe fn walk_in_place(mut visit: impl FnMut(*mut PyObject, i32) -> bool) {
-    // SAFETY: the fields of the running thread's frames, at the offsets of this CPython version. Frames below the
-    // running one change only while it runs, which it does not while we do.
+    // SAFETY: by contract.
     unsafe {
-        let field = |at: *const u8, offset: usize| at.add(offset).cast::<*const u8>().read();
-        let mut frame = field(ffi::PyThreadState_Get().cast(), layout::THREAD);
-        #[cfg(Py_3_11)]
-        if let Some(current) = layout::CURRENT
-            && !frame.is_null()
-        {
-            frame = field(frame, current);
-        }
+        let mut frame = Frame::innermost();
         for _ in 0..DEEPEST {
-            if frame.is_null() {
+            let Some(current) = frame else { return };
+            if let Some((code, offset)) = current.place()
+                && visit(code as *mut PyObject, offset)
+            {
                 return;
             }
-            let code = field(frame, layout::CODE);
-            #[cfg(Py_3_11)]
-            let (python, offset) = {
-                let first = code as usize + layout::FIRST_INSTRUCTION;
-                let at = field(frame, layout::INSTRUCTION) as usize;
-                (frame.add(layout::OWNER).read() != layout::C_STACK, at.wrapping_sub(first) as i32)
-            };
-            #[cfg(not(Py_3_11))]
-            let (python, offset) = (true, frame.add(layout::LAST_INSTRUCTION).cast::<i32>().read() * 2);
-            if python && visit(code.cast_mut().cast(), offset) {
-                return;
-            }
-            frame = field(frame, layout::PREVIOUS);
+            frame = current.outer();
         }
     }
+}
+
+/// What tells the instruction that the innermost frame is at from all others of code objects that live; `None` where
+/// it cannot be told, or frames are not read in place.
+///
+/// # Safety
+/// The interpreter's lock is held, and [`reads_in_place`].
+#[inline(always)]
+pub(super) unsafe fn instruction() -> Option<usize> {
+    // SAFETY: by contract, fields of the innermost frame.
+    #[cfg(all(Py_3_11, not(Py_3_14)))]
+    unsafe {
+        Some(Frame::field(Frame::innermost()?.0, layout::INSTRUCTION) as usize)
+    }
+    // SAFETY: as above.
+    #[cfg(all(Py_3_10, not(Py_3_11)))]
+    unsafe {
+        let (code, at) = Frame::innermost()?.place()?;
+        instruction_of(code as u64, at as u32 as u64)
+    }
+    #[cfg(not(all(Py_3_10, not(Py_3_14))))]
+    None
+}
+
+/// [`instruction`] from the first two words of a [`Place`].
+pub(super) fn instruction_of(code: u64, at: u64) -> Option<usize> {
+    #[cfg(all(Py_3_11, not(Py_3_14)))]
+    return Some(code as usize + layout::FIRST_INSTRUCTION + at as usize);
+    // Addresses have 48 bits.
+    #[cfg(not(all(Py_3_11, not(Py_3_14))))]
+    (at < 1 << 16).then_some((code | at << 48) as usize)
+}
+
+/// Whether an object is one of the constants of a code object.
+///
+/// # Safety
+/// The interpreter's lock is held and the code object is live.
+pub(super) unsafe fn is_constant(code: u64, object: *mut PyObject) -> bool {
+    // SAFETY: by contract.
+    let py = unsafe { Python::assume_attached() };
+    let _aside = Aside::new(py);
+    // SAFETY: a live object, borrowed.
+    let constants = unsafe { Bound::from_borrowed_ptr(py, code as usize as *mut PyObject) }.getattr("co_consts");
+    let has = |constants: Bound<'_, PyAny>| -> PyResult<bool> {
+        Ok(constants.cast::<pyo3::types::PyTuple>()?.iter_borrowed().any(|constant| constant.as_ptr() == object))
+    };
+    constants.and_then(has).unwrap_or(false)
+}
+
+/// Whether [`check`] has found that frames can be read in place.
+pub(super) fn reads_in_place() -> bool {
+    READ_IN_PLACE.load(Relaxed)
 }
 
 #[cfg(not(all(Py_3_10, not(Py_3_14))))]

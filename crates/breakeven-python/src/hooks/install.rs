@@ -12,8 +12,20 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyType};
 
 /// Every mechanism, in the order in which they are installed.
-pub(crate) const MECHANISMS: [&str; 11] =
-    ["alloc", "ufunc", "dispatcher", "methods", "mapping", "number", "text", "iterate", "buffer", "random", "clock"];
+pub(crate) const MECHANISMS: [&str; 12] = [
+    "alloc",
+    "ufunc",
+    "dispatcher",
+    "methods",
+    "mapping",
+    "number",
+    "text",
+    "iterate",
+    "buffer",
+    "random",
+    "clock",
+    "again",
+];
 
 /// NumPy's parts, as needed by the mechanisms.
 struct Numpy<'py> {
@@ -34,6 +46,7 @@ impl<'py> Numpy<'py> {
         let ufunc = numpy.getattr("ufunc")?;
         let version: String = numpy.getattr("__version__")?.extract()?;
         array::know(ndarray.as_type_ptr(), generic.as_type_ptr(), !version.starts_with("1."));
+        array::know_plain(&numpy.getattr("dtype")?)?;
         methods::know_keywords();
         Ok(Self { numpy, umath, ndarray, generic, ufunc })
     }
@@ -71,6 +84,11 @@ pub(crate) fn mechanism(py: Python<'_>, index: usize) -> PyResult<Result<(), &'s
             "iterate" => type_slots(state, &maps, &numpy, &[slots::Kind::Iter]),
             "buffer" => type_slots(state, &maps, &numpy, &[slots::Kind::Buffer]),
             "random" => random_methods(state, &maps, &numpy),
+            "again" => {
+                // No hook of its own: where frames are not read in place, every call goes the long way.
+                state::recognise(super::frames::reads_in_place());
+                Ok(Ok(()))
+            }
             _ => clocks(py, state, &maps),
         }
     });
@@ -82,6 +100,9 @@ pub(crate) fn mechanism(py: Python<'_>, index: usize) -> PyResult<Result<(), &'s
 
 /// Puts back the pointers of one mechanism, or of all.
 pub(crate) fn undo(py: Python<'_>, mechanism: Option<usize>) {
+    if mechanism.is_none_or(|index| MECHANISMS[index] == "again") {
+        state::recognise(false);
+    }
     state::with(py, |state| state.patches.undo(mechanism));
 }
 

@@ -16,8 +16,11 @@ impl<T> Locked<T> {
     }
 
     /// Runs `f` with the value; `None` when this thread is inside `with` already.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn with<R>(&self, _: Python<'_>, f: impl FnOnce(&mut T) -> R) -> Option<R> {
-        self.0.try_borrow_mut().ok().map(|mut value| f(&mut value))
+        match self.0.try_borrow_mut() {
+            Ok(mut value) => Some(f(&mut value)),
+            Err(_) => None,
+        }
     }
 }

@@ -3,10 +3,12 @@
 //! A C function gets no pointer to its own definition, so each patched one needs a trampoline of its own. They are
 //! instances of four generic functions over an index into a table of originals.
 
+use super::again::{self, Callee, Takes};
 use super::array::{add_input, add_output, as_array};
+use super::clock;
 use super::patch::{Cell, Patches, Refused};
 use super::platform::Mappings;
-use super::state::{self, observe};
+use super::state::{self, conclude, observe_and_learn};
 use super::time;
 use crate::event::Call;
 use pyo3::ffi::{self, PyMethodDef, PyObject};
@@ -146,7 +148,12 @@ pub(super) fn know_keywords() {
     }
 }
 
-unsafe fn small_int(object: *mut PyObject) -> Option<i32> {
+/// Whether this is the interned name `axis`.
+pub(super) fn is_axis(name: *mut PyObject) -> bool {
+    name == AXIS.load(Relaxed)
+}
+
+pub(super) unsafe fn small_int(object: *mut PyObject) -> Option<i32> {
     // SAFETY: a live object of exactly this type; reading its value calls no code and sets no exception.
     unsafe {
         if ffi::PyLong_CheckExact(object) == 0 {
@@ -206,6 +213,102 @@ pub(super) unsafe fn describe(
             add_output(call, result);
         }
     }
+}
+
+/// Calls the original and records it: recognised in place, or by the long way, for which `known` gives the name and
+/// how arguments are taken (`None` where it is not known).
+///
+/// # Safety
+/// All pointers are as Python passed them.
+#[inline(always)]
+pub(super) unsafe fn record(
+    callee: Callee,
+    arguments: Arguments,
+    known: impl Fn() -> Option<(u32, Takes)>,
+    original: impl FnOnce() -> *mut PyObject,
+) -> *mut PyObject {
+    // SAFETY: by contract.
+    unsafe {
+        let Some(begun) = again::begin(callee, arguments) else {
+            std::hint::cold_path();
+            return record_at_length(callee, arguments, known, original);
+        };
+        let result = original();
+        if again::end(&begun, result).is_none() {
+            record_late(&begun, callee, arguments, known, result);
+        }
+        result
+    }
+}
+
+/// The long way of [`record`].
+///
+/// # Safety
+/// As for [`record`].
+#[inline(never)]
+unsafe fn record_at_length(
+    callee: Callee,
+    arguments: Arguments,
+    known: impl Fn() -> Option<(u32, Takes)>,
+    original: impl FnOnce() -> *mut PyObject,
+) -> *mut PyObject {
+    let Some((name, takes)) = known() else { return original() };
+    // SAFETY: the original has just returned when these run; its caller still holds the arguments.
+    let describe = |call: &mut Call, &result: &_| unsafe { described(call, callee, arguments, takes, result) };
+    observe_and_learn(name, takes.atomic, original, describe, |state, thread, &result| {
+        // SAFETY: as above.
+        unsafe { again::learn(state, thread, callee, arguments, takes, result) };
+    })
+}
+
+/// Describes a call that has returned; false where it raised.
+#[inline(always)]
+unsafe fn described(
+    call: &mut Call,
+    callee: Callee,
+    arguments: Arguments,
+    takes: Takes,
+    result: *mut PyObject,
+) -> bool {
+    !result.is_null() && {
+        let mut arguments = arguments;
+        // SAFETY: by contract of the callers.
+        unsafe {
+            if takes.writes_first && arguments.count > 0 {
+                add_output(call, *arguments.positional);
+                arguments = arguments.after_first();
+            }
+            describe(call, callee.slf, arguments, takes.inputs, takes.axis_follows, result);
+        }
+        true
+    }
+}
+
+/// Records by the long way what looked like a call seen before and then was none.
+///
+/// # Safety
+/// As for [`record`]; the original has just returned.
+#[cold]
+#[inline(never)]
+unsafe fn record_late(
+    begun: &again::Begun,
+    callee: Callee,
+    arguments: Arguments,
+    known: impl Fn() -> Option<(u32, Takes)>,
+    result: *mut PyObject,
+) {
+    let ended = clock::now();
+    let began = if begun.began == 0 { ended } else { begun.began };
+    let Some((name, takes)) = known() else {
+        // Recording has stopped in the meantime.
+        return conclude(begun.thread, 0, began, ended, |_| false, |_, _| {});
+    };
+    // SAFETY: by contract.
+    let describe = |call: &mut Call| unsafe { described(call, callee, arguments, takes, result) };
+    conclude(begun.thread, name, began, ended, describe, |state, thread| {
+        // SAFETY: by contract.
+        unsafe { again::learn(state, thread, callee, arguments, takes, result) };
+    });
 }
 
 /// One call as it came in, by convention.
@@ -285,13 +388,12 @@ unsafe fn run(method: &'static Method, slf: *mut PyObject, incoming: Incoming) -
     let (name, atomic) = (method.name.load(Relaxed), method.atomic.load(Relaxed) != 0);
     let role = Role::ALL[usize::from(method.role.load(Relaxed))];
     match role {
-        Role::Arrays | Role::Axis => observe(name, atomic, original, |call, &result| {
-            !result.is_null() && {
-                // SAFETY: `observe` runs this right after the original returned, with the arguments still alive.
-                unsafe { describe(call, slf, incoming.arguments(), usize::MAX, role == Role::Axis, result) };
-                true
-            }
-        }),
+        Role::Arrays | Role::Axis => {
+            let callee = Callee { address: std::ptr::from_ref(method) as usize, slf };
+            let takes = Takes { inputs: usize::MAX, axis_follows: role == Role::Axis, atomic, writes_first: false };
+            // SAFETY: as Python passed them.
+            unsafe { record(callee, incoming.arguments(), || Some((name, takes)), original) }
+        }
         // SAFETY: as Python passed them.
         Role::Ufunc => unsafe { super::ufunc::method(name, slf, incoming.arguments(), original) },
         Role::Clock => time::clock(name, original),

@@ -8,6 +8,7 @@
 //!   our part ends recording, not the script.
 #![expect(unsafe_code, reason = "function pointers of another library are replaced and called; see each SAFETY note")]
 
+mod again;
 pub(crate) mod allocator;
 mod array;
 pub(crate) mod clock;

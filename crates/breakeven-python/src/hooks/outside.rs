@@ -88,7 +88,7 @@ pub(crate) fn event(
             }
             allocator::drain(&mut recorder.buffers);
             if recorder.record(call, timing, |_| site) {
-                thread.recorded(ended, call.has_scalar_result());
+                recorder.pool(thread.id, thread.recorded(ended, call.has_scalar_result()));
             }
             state.flush_if_due(ended);
         });

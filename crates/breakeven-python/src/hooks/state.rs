@@ -12,7 +12,8 @@ use crate::names::{Names, has_axis, writes_first};
 use pyo3::prelude::*;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU64, AtomicUsize};
 
 /// Everything that the interpreter's lock guards.
 #[derive(Default)]
@@ -97,23 +98,60 @@ impl Objects {
 }
 
 static STATE: Locked<Option<Box<State>>> = Locked::new(None);
-static RECORDING: AtomicBool = AtomicBool::new(false);
+/// Bits: events are recorded; and calls seen before are recognised in place.
+static MODE: AtomicU8 = AtomicU8::new(0);
+const RECORDS: u8 = 1;
+const RECOGNISES: u8 = 2;
+/// Whether [`RECOGNISES`] goes with [`RECORDS`].
+static MAY_RECOGNISE: AtomicBool = AtomicBool::new(false);
 static BROKEN: AtomicBool = AtomicBool::new(false);
 /// When recording began, ticks; time before it is nobody's gap.
 static SINCE: AtomicU64 = AtomicU64::new(0);
 static THREADS: AtomicU16 = AtomicU16::new(1);
 
 thread_local! {
-    static THREAD: RefCell<Thread> = const { RefCell::new(Thread::new()) };
+    static THREAD: Own = const { Own(RefCell::new(Thread::new())) };
+}
+
+/// A thread's own value, which tells when it goes.
+struct Own(RefCell<Thread>);
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        // Another thread may be given the same pointer; it must not find this one's.
+        let _ = LAST_POINTER.compare_exchange(thread_pointer(), 0, AcqRel, Relaxed);
+    }
+}
+
+/// The thread that asked last, by its thread pointer, and where its value is: finding a thread-local value costs a
+/// call. Written with the interpreter's lock held.
+static LAST_POINTER: AtomicUsize = AtomicUsize::new(0);
+static LAST_THREAD: AtomicPtr<RefCell<Thread>> = AtomicPtr::new(std::ptr::null_mut());
+
+/// A number that no other living thread has; 0 where there is none to be had for little.
+#[inline(always)]
+fn thread_pointer() -> usize {
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    {
+        let pointer: usize;
+        // SAFETY: on Linux, the first word of a thread's control block is its own address.
+        unsafe {
+            std::arch::asm!("mov {}, fs:0", out(reg) pointer, options(pure, readonly, nostack, preserves_flags));
+        }
+        pointer
+    }
+    #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+    0
 }
 
 /// Runs `f` with the state; `None` when this thread is in it already.
-#[inline]
+#[inline(always)]
 pub(crate) fn with<R>(py: Python<'_>, f: impl FnOnce(&mut State) -> R) -> Option<R> {
-    STATE.with(py, |state| match state {
-        Some(state) => f(state),
-        None => f(first(state)),
-    })
+    STATE.with(
+        py,
+        #[inline(always)]
+        |state| f(if let Some(state) = state { state } else { first(state) }),
+    )
 }
 
 #[cold]
@@ -124,13 +162,25 @@ fn first(state: &mut Option<Box<State>>) -> &mut State {
 /// Whether events are being recorded.
 #[inline(always)]
 pub(crate) fn recording() -> bool {
-    RECORDING.load(Relaxed)
+    MODE.load(Relaxed) != 0
+}
+
+/// Whether they are, and calls that look as they did the last time are recognised in place.
+#[inline(always)]
+pub(super) fn recognises() -> bool {
+    MODE.load(Relaxed) & RECOGNISES != 0
+}
+
+/// Calls are recognised in place from the next recording on, or no longer.
+pub(super) fn recognise(on: bool) {
+    MAY_RECOGNISE.store(on, Relaxed);
 }
 
 /// Turns recording on, with gaps counted from `since`, or off. Once a hook has panicked it stays off.
 pub(crate) fn set_recording(on: bool, since: u64) {
     SINCE.store(since, Relaxed);
-    RECORDING.store(on && !BROKEN.load(Relaxed), Relaxed);
+    let mode = if MAY_RECOGNISE.load(Relaxed) { RECORDS | RECOGNISES } else { RECORDS };
+    MODE.store(if on && !is_broken() { mode } else { 0 }, Relaxed);
 }
 
 /// When recording began.
@@ -151,7 +201,7 @@ pub(super) fn guard<R>(f: impl FnOnce() -> R) -> Option<R> {
         Ok(result) => Some(result),
         Err(_) => {
             BROKEN.store(true, Relaxed);
-            RECORDING.store(false, Relaxed);
+            MODE.store(0, Relaxed);
             None
         }
     }
@@ -160,7 +210,7 @@ pub(super) fn guard<R>(f: impl FnOnce() -> R) -> Option<R> {
 /// Runs `f` with this thread; `None` while it is in use or being torn down.
 #[inline]
 pub(crate) fn with_thread<R>(f: impl FnOnce(&mut Thread) -> R) -> Option<R> {
-    THREAD.try_with(|thread| with_this(thread, f)).ok().flatten()
+    THREAD.try_with(|own| with_this(&own.0, f)).ok().flatten()
 }
 
 #[inline(always)]
@@ -175,11 +225,25 @@ fn with_this<R>(thread: &RefCell<Thread>, f: impl FnOnce(&mut Thread) -> R) -> O
 /// This thread, found once for the length of a call; `None` while it is being torn down.
 ///
 /// # Safety
-/// The reference is used by this thread only, and not after the hook that asked for it has returned: thread-local
-/// values are destroyed when nothing else of the thread runs.
+/// The interpreter's lock is held. The reference is used by this thread only, and not after the hook that asked for it
+/// has returned: thread-local values are destroyed when nothing else of the thread runs.
 #[inline(always)]
-unsafe fn this_thread<'a>() -> Option<&'a RefCell<Thread>> {
-    let thread = THREAD.try_with(std::ptr::from_ref).ok()?;
+pub(super) unsafe fn this_thread<'a>() -> Option<&'a RefCell<Thread>> {
+    let pointer = thread_pointer();
+    if pointer != 0 && LAST_POINTER.load(Acquire) == pointer {
+        // SAFETY: a thread that lives and has this pointer wrote it, which is this one: `Own` takes it out in the end.
+        return Some(unsafe { &*LAST_THREAD.load(Relaxed) });
+    }
+    // SAFETY: by contract.
+    unsafe { find_thread(pointer) }
+}
+
+#[inline(never)]
+unsafe fn find_thread<'a>(pointer: usize) -> Option<&'a RefCell<Thread>> {
+    let thread = THREAD.try_with(|own| std::ptr::from_ref(&own.0)).ok()?;
+    LAST_POINTER.store(0, Relaxed);
+    LAST_THREAD.store(thread.cast_mut(), Release);
+    LAST_POINTER.store(pointer, Release);
     // SAFETY: by contract.
     Some(unsafe { &*thread })
 }
@@ -207,6 +271,18 @@ pub(super) fn observe<R>(
     original: impl FnOnce() -> R,
     describe: impl FnOnce(&mut Call, &R) -> bool,
 ) -> R {
+    observe_and_learn(name, atomic, original, describe, |_, _, _| {})
+}
+
+/// As [`observe`]; `learn` runs when a call that is in no other was recorded.
+#[inline(always)]
+pub(super) fn observe_and_learn<R>(
+    name: u32,
+    atomic: bool,
+    original: impl FnOnce() -> R,
+    describe: impl FnOnce(&mut Call, &R) -> bool,
+    learn: impl FnOnce(&mut State, u16, &R),
+) -> R {
     if !recording() {
         return original();
     }
@@ -218,15 +294,32 @@ pub(super) fn observe<R>(
     let began = clock::now();
     let result = original();
     let ended = clock::now();
-    guard(|| {
-        // SAFETY: every caller is a trampoline that Python called with its lock held; `original` has returned with it.
-        let py = unsafe { Python::assume_attached() };
-        with_this(thread, |thread| finish(py, thread, name, began, ended, |call| describe(call, &result)));
-    });
+    conclude(thread, name, began, ended, |call| describe(call, &result), |state, thread| learn(state, thread, &result));
     result
 }
 
-/// Closes the innermost frame of this thread and records it.
+/// Closes the frame of a call that has returned, and records it; see [`observe_and_learn`].
+#[inline]
+pub(super) fn conclude(
+    thread: &RefCell<Thread>,
+    name: u32,
+    began: u64,
+    ended: u64,
+    describe: impl FnOnce(&mut Call) -> bool,
+    learn: impl FnOnce(&mut State, u16),
+) {
+    guard(|| {
+        // SAFETY: every caller is a trampoline that Python called with its lock held; the original has returned with it.
+        let py = unsafe { Python::assume_attached() };
+        with_this(thread, |thread| {
+            if finish(py, thread, name, began, ended, describe) && thread.is_idle() {
+                with(py, |state| learn(state, thread.id));
+            }
+        });
+    });
+}
+
+/// Closes the innermost frame of this thread and records it; whether there was anything to record.
 #[inline]
 pub(crate) fn finish(
     py: Python<'_>,
@@ -235,23 +328,26 @@ pub(crate) fn finish(
     began: u64,
     ended: u64,
     describe: impl FnOnce(&mut Call) -> bool,
-) {
-    let Some(timing) = thread.leave(began, ended, SINCE.load(Relaxed)) else { return };
-    with(py, |state| {
+) -> bool {
+    let Some(timing) = thread.leave(began, ended, SINCE.load(Relaxed)) else { return false };
+    let recorded = with(py, |state| {
         let State { recorder, codes, call, .. } = state;
         // SAFETY: `py` proves that the lock is held.
-        let Some(place) = (unsafe { frames::place(codes) }) else { return };
+        let Some(place) = (unsafe { frames::place(codes) }) else { return false };
         call.begin(name, thread.id, place);
         if thread.ambient != 0 {
             call.tag(thread.ambient);
         }
         if !describe(call) {
-            return;
+            return false;
         }
         allocator::drain(&mut recorder.buffers);
-        if recorder.record(call, timing, |sites| sites.intern(frames::site(py, codes))) {
-            thread.recorded(ended, call.has_scalar_result());
+        let recorded = recorder.record(call, timing, |sites| sites.intern(frames::site(py, codes)));
+        if recorded {
+            recorder.pool(thread.id, thread.recorded(ended, call.has_scalar_result()));
         }
         state.flush_if_due(ended);
+        recorded
     });
+    recorded == Some(true)
 }

@@ -65,8 +65,9 @@ impl Dispatch {
         }
         with_thread(|thread| thread.leave(began, ended, state::since()));
         let now = clock::now();
-        with_thread(|thread| thread.recorded(now, false));
+        let untimed = with_thread(|thread| (thread.id, thread.recorded(now, false)));
         state::with(py, |state| {
+            untimed.into_iter().for_each(|(thread, ticks)| state.recorder.pool(thread, ticks));
             state.recorder.told_ticks += now.saturating_sub(ended);
             state.flush_if_due(now);
         });
@@ -214,9 +215,12 @@ pub(crate) fn step_end(py: Python<'_>, whole: bool) -> u64 {
 #[pyfunction]
 pub(crate) fn step_again(py: Python<'_>, back: usize, ns: u64) {
     let ticks = (ns as f64 * clock::ticks_per_ns()) as u64;
-    state::with(py, |state| state.recorder.step_again(back, ticks));
     let now = clock::now();
-    with_thread(|thread| thread.recorded(now, false));
+    let untimed = with_thread(|thread| (thread.id, thread.recorded(now, false)));
+    state::with(py, |state| {
+        state.recorder.step_again(back, ticks);
+        untimed.into_iter().for_each(|(thread, ticks)| state.recorder.pool(thread, ticks));
+    });
 }
 
 /// The system's monotonic clock, ns; no reading of the script's. (Ticks would do for points in time only if their rate

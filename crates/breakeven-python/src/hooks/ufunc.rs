@@ -1,8 +1,8 @@
 //! Ufuncs: every call, every operator, `@`, and the routines of `linalg` and `fft`, by the pointer at
 //! `tp_vectorcall_offset`; `reduce` and its siblings by their method definitions.
 
-use super::array::add_output;
-use super::methods::{Arguments, describe};
+use super::again::{Callee, Takes};
+use super::methods::{Arguments, describe, record};
 use super::patch::{Cell, Refused};
 use super::platform::Mappings;
 use super::state::{self, Hooked, State, observe};
@@ -37,6 +37,10 @@ unsafe extern "C" fn ufunc(
 ) -> *mut PyObject {
     // SAFETY: `hook` stored the original before it published this.
     let original: Vectorcall = unsafe { std::mem::transmute(UFUNC.load(Relaxed)) };
+    if !state::recording() {
+        // SAFETY: as Python passed them.
+        return unsafe { original(callable, positional, nargsf, names) };
+    }
     // SAFETY: as Python passed them.
     unsafe { call(original, callable, positional, nargsf, names) }
 }
@@ -57,7 +61,7 @@ unsafe extern "C" fn dispatcher(
 ///
 /// # Safety
 /// `original` is the object's own, the other arguments are as Python passed them.
-#[inline(never)]
+#[inline(always)]
 pub(super) unsafe fn call(
     original: Vectorcall,
     callable: *mut PyObject,
@@ -67,23 +71,14 @@ pub(super) unsafe fn call(
 ) -> *mut PyObject {
     // SAFETY: the arguments are passed on as they came.
     let original = || unsafe { original(callable, positional, nargsf, names) };
-    let Some(hooked) = lookup(callable) else { return original() };
-    observe(hooked.name, hooked.atomic, original, |call, &result| {
-        !result.is_null() && {
-            let mut arguments = Arguments { positional, count: nargsf & COUNT, keywords: names };
-            if hooked.writes_first && arguments.count > 0 {
-                // SAFETY: the original has just returned; its caller still holds the arguments.
-                unsafe {
-                    add_output(call, *positional);
-                    arguments = arguments.after_first();
-                }
-            }
-            let (inputs, axis_follows) = (hooked.inputs.into(), hooked.axis_follows);
-            // SAFETY: the original has just returned; its caller still holds the arguments.
-            unsafe { describe(call, std::ptr::null_mut(), arguments, inputs, axis_follows, result) };
-            true
-        }
-    })
+    let arguments = Arguments { positional, count: nargsf & COUNT, keywords: names };
+    let callee = Callee { address: callable as usize, slf: std::ptr::null_mut() };
+    let known = || {
+        let Hooked { name, inputs, atomic, axis_follows, writes_first } = lookup(callable)?;
+        Some((name, Takes { inputs: inputs.into(), axis_follows, atomic, writes_first }))
+    };
+    // SAFETY: as Python passed them.
+    unsafe { record(callee, arguments, known, original) }
 }
 
 /// What we know of a hooked object, while recording.

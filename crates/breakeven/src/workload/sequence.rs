@@ -141,6 +141,43 @@ impl Sequence {
         if entry == self.expected { self.advance() } else { self.diverge(entry) }
     }
 
+    /// As [`Sequence::push`] for an entry that the innermost loop foretells; false, with nothing done, for any other.
+    /// Neither allocates nor panics.
+    #[inline]
+    pub fn push_foretold(&mut self, entry: u32) -> bool {
+        if entry != self.expected {
+            return false;
+        }
+        let only = self.frames.len() == 1;
+        if let Some(frame) = self.frames.last_mut() {
+            let Some(body) = self.bodies.get(frame.body) else { return false };
+            let Some(node) = body.nodes.get(frame.index) else { return false };
+            if frame.done.wrapping_add(1) < node.times {
+                frame.done = frame.done.wrapping_add(1);
+            } else if let Some(next) = body.nodes.get(frame.index.wrapping_add(1)) {
+                if next.symbol & BODY != 0 {
+                    return false;
+                }
+                (frame.done, frame.index) = (0, frame.index.wrapping_add(1));
+                self.expected = next.symbol;
+            } else {
+                // A loop in no other begins again.
+                let (Some(first), Some(last)) = (body.nodes.first(), self.nodes.last_mut()) else { return false };
+                if !only || first.symbol & BODY != 0 {
+                    return false;
+                }
+                (frame.done, frame.index) = (0, 0);
+                self.expected = first.symbol;
+                last.times = last.times.wrapping_add(1);
+            }
+        } else {
+            let Some(last) = self.nodes.last_mut() else { return false };
+            last.times = last.times.wrapping_add(1);
+        }
+        self.len = self.len.wrapping_add(1);
+        true
+    }
+
     /// The order as steps.
     pub fn finish(mut self) -> Vec<Step> {
         loop {

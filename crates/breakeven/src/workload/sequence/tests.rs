@@ -6,11 +6,17 @@ use proptest::prelude::*;
 
 fn compress(entries: impl IntoIterator<Item = u32>) -> (Vec<Step>, Vec<u32>) {
     let (mut sequence, mut all) = (Sequence::new(), Vec::new());
+    let mut by_short_cut = Sequence::new();
     for entry in entries {
         sequence.push(entry);
+        if !by_short_cut.push_foretold(entry) {
+            by_short_cut.push(entry);
+        }
         all.push(entry);
     }
     assert_eq!(sequence.len(), all.len() as u64);
+    assert_eq!(by_short_cut.len(), all.len() as u64);
+    assert_eq!(by_short_cut.clone().finish(), sequence.clone().finish());
     assert!(sequence.is_exact());
     (sequence.finish(), all)
 }

@@ -1,0 +1,341 @@
+//! Calls that look as they did the last time: compared with their line field by field, and counted.
+//!
+//! What is recorded is the same as by the long way, which takes every call that differs in anything. Only ops on plain
+//! numbers are recognised, called by user code itself, whose inputs the device has already. The short way allocates
+//! nothing, calls nothing of the C library and has no branch that panics, so it needs no guard around it.
+
+use super::array::{self, Array};
+use super::methods::Arguments;
+use super::state::{self, State, guard};
+use super::{allocator, clock, frames};
+use crate::buffers::Buffers;
+use crate::event::{Recorder, Thread};
+use crate::lines::{Line, Lines, Operand, SELF};
+use crate::names::Kind;
+use crate::table::Entry;
+use breakeven::workload::sequence::Sequence;
+use pyo3::ffi::{self, PyObject};
+use pyo3::prelude::*;
+use std::cell::RefCell;
+use std::hint::cold_path;
+
+/// What is called: a method's definition or a callable, and the object it belongs to where that is no array.
+#[derive(Clone, Copy)]
+pub(super) struct Callee {
+    pub(super) address: usize,
+    pub(super) slf: *mut PyObject,
+}
+
+/// How a callee takes its arguments.
+#[derive(Clone, Copy)]
+pub(super) struct Takes {
+    /// Positional arguments that are inputs.
+    pub(super) inputs: usize,
+    /// `axis` comes right after the array.
+    pub(super) axis_follows: bool,
+    /// What it calls is part of it.
+    pub(super) atomic: bool,
+    /// The first argument is written and not read.
+    pub(super) writes_first: bool,
+}
+
+/// A call that was recognised by what goes into it.
+pub(super) struct Begun {
+    index: usize,
+    stamp: u32,
+    /// 0 where it is not timed.
+    pub(super) began: u64,
+    pub(super) thread: &'static RefCell<Thread>,
+}
+
+/// What is in an `Option`; where nothing is, the call has to go the long way. Says so to the compiler too, which then
+/// keeps the short way together: it has to share the processor's caches with NumPy.
+macro_rules! or_long_way {
+    ($option:expr) => {
+        match $option {
+            Some(value) => value,
+            None => {
+                cold_path();
+                return None;
+            }
+        }
+    };
+}
+
+/// As [`or_long_way`] for a condition.
+macro_rules! demand {
+    ($condition:expr) => {
+        if !$condition {
+            cold_path();
+            return None;
+        }
+    };
+}
+
+/// Recognises a call that is about to begin; `None` where it has to go the long way.
+///
+/// # Safety
+/// As Python passed them; the result is not used after the call has returned to its caller.
+#[inline(always)]
+pub(super) unsafe fn begin(callee: Callee, arguments: Arguments) -> Option<Begun> {
+    demand!(state::recognises());
+    // SAFETY: Python calls trampolines with its lock held; frames were found to be readable before `recognises`.
+    let (py, instruction) = unsafe { (Python::assume_attached(), or_long_way!(frames::instruction())) };
+    // SAFETY: used while the call runs.
+    let cell = or_long_way!(unsafe { state::this_thread() });
+    let mut thread = or_long_way!(cell.try_borrow_mut().ok());
+    demand!(thread.is_idle());
+    let index = Lines::index(instruction);
+    let recognised = state::with(
+        py,
+        #[inline(always)]
+        |state| {
+            or_long_way!(drain(state));
+            let Recorder { lines, buffers, .. } = &mut state.recorder;
+            let line = or_long_way!(lines.get(index));
+            demand!(line.instruction == instruction);
+            demand!(line.callee == callee.address);
+            demand!(line.names == arguments.keywords as usize);
+            demand!(line.count == arguments.count);
+            demand!(line.thread == thread.id);
+            for operand in or_long_way!(line.inputs.get_mut(..line.len)) {
+                let argument = operand.argument as usize;
+                // SAFETY: the line has as many arguments as the call, and the same keywords.
+                let object =
+                    unsafe { if operand.argument == SELF { callee.slf } else { *arguments.positional.add(argument) } };
+                // SAFETY: arguments are live; one that looks like an array is one.
+                unsafe {
+                    demand!(looks_like(operand, object));
+                    if operand.ndim >= 0 {
+                        operand.slot = or_long_way!(buffers.settled(array::address(object, operand).0));
+                    }
+                }
+            }
+            thread.enter_first(line.atomic);
+            Some((thread.skips(line.tiny), line.stamp))
+        },
+    );
+    let (skips, stamp) = or_long_way!(recognised.flatten());
+    let began = if skips {
+        0
+    } else {
+        cold_path();
+        clock::now()
+    };
+    Some(Begun { index, stamp, began, thread: cell })
+}
+
+/// Passes on what happened to buffers so far; `None` where that failed.
+#[inline(always)]
+fn drain(state: &mut State) -> Option<()> {
+    if allocator::is_drained() {
+        Some(())
+    } else {
+        cold_path();
+        drain_ring(state)
+    }
+}
+
+#[inline(never)]
+fn drain_ring(state: &mut State) -> Option<()> {
+    guard(|| allocator::drain(&mut state.recorder.buffers))
+}
+
+/// Whether an object is what the line has in its place.
+///
+/// # Safety
+/// A live object.
+#[inline(always)]
+unsafe fn looks_like(operand: &Operand, object: *mut PyObject) -> bool {
+    if operand.kind == 0 {
+        return object as usize == operand.object;
+    }
+    // SAFETY: a live object; one of this very type is an array where the operand is.
+    unsafe {
+        ffi::Py_TYPE(object) as usize == operand.kind
+            && (operand.ndim < 0 || (*object.cast::<Array>()).looks_like(operand))
+    }
+}
+
+/// Records the call, which has returned; `None` where it has to go the long way after all.
+///
+/// # Safety
+/// As for [`begin`], which has given `begun` for the same call.
+#[inline(always)]
+pub(super) unsafe fn end(begun: &Begun, result: *mut PyObject) -> Option<()> {
+    let ended = if begun.began == 0 {
+        0
+    } else {
+        cold_path();
+        clock::now()
+    };
+    // SAFETY: the original has returned with the lock held.
+    let py = unsafe { Python::assume_attached() };
+    let mut thread = or_long_way!(begun.thread.try_borrow_mut().ok());
+    demand!(!result.is_null());
+    demand!(thread.is_leaf());
+    let counted = state::with(
+        py,
+        #[inline(always)]
+        |state| {
+            or_long_way!(drain(state));
+            let Recorder { lines, buffers, table, order, events, untimed, .. } = &mut state.recorder;
+            let line = or_long_way!(lines.get(begun.index));
+            // Another call may have taken the line in the meantime.
+            demand!(line.stamp == begun.stamp);
+            // SAFETY: the result is live.
+            demand!(unsafe { looks_like(&line.result, result) });
+            let position = *events;
+            let entry = or_long_way!(table.known(line.key, line.entry));
+            if line.result.ndim >= 0 {
+                // SAFETY: it looks like an array.
+                let (address, bytes) = unsafe { array::address(result, &line.result) };
+                let bytes = or_long_way!(bytes);
+                let slot = or_long_way!(buffers.output(address, bytes, line.group));
+                // Inputs come first: an array may be both.
+                read_again(buffers, line, position);
+                buffers.written_again(slot, line.group, line.group_key, position);
+            } else {
+                read_again(buffers, line, position);
+            }
+            if !order.push_foretold(line.entry) {
+                cold_path();
+                push(order, line.entry);
+            }
+            *events = position.wrapping_add(1);
+            if begun.began == 0 {
+                entry.count = entry.count.wrapping_add(1);
+                *untimed = untimed.wrapping_add(1);
+                thread.leave_untimed(line.scalar);
+                return Some(());
+            }
+            cold_path();
+            let Line { tiny, scalar, .. } = line;
+            let span = count_timed(entry, &mut thread, tiny, *scalar, begun.began, ended);
+            if span > 0 || state.flush.next <= ended {
+                now_and_then(state, thread.id, span, ended);
+            }
+            Some(())
+        },
+    );
+    counted.flatten()
+}
+
+/// Notes that a line's inputs were read.
+#[inline(always)]
+fn read_again(buffers: &mut Buffers, line: &Line, position: u64) {
+    for input in line.inputs.get(..line.len).unwrap_or_default() {
+        if input.ndim >= 0 {
+            buffers.read_again(input.slot, position);
+        }
+    }
+}
+
+/// Where the loop does not go on as foretold.
+#[inline(never)]
+fn push(order: &mut Sequence, entry: u32) {
+    guard(|| order.push(entry));
+}
+
+/// Counts a call that was timed; gives the time of those before it that were not.
+#[inline(never)]
+fn count_timed(entry: &mut Entry, thread: &mut Thread, tiny: &mut bool, scalar: bool, began: u64, ended: u64) -> u64 {
+    if let Some(timing) = thread.leave(began, ended, state::since()) {
+        entry.ran(timing.own, timing.gap);
+    }
+    if *tiny {
+        thread.timed_tiny(ended);
+    } else {
+        *tiny = entry.is_tiny();
+    }
+    thread.recorded(ended, scalar)
+}
+
+/// What a burst of timed calls brings.
+#[inline(never)]
+fn now_and_then(state: &mut State, thread: u16, span: u64, now: u64) {
+    guard(|| {
+        state.recorder.pool(thread, span);
+        state.flush_if_due(now);
+    });
+}
+
+/// Remembers the call that was just recorded, if it is one that can be recognised.
+///
+/// # Safety
+/// As Python passed them; the call has returned and was recorded as the last one.
+pub(super) unsafe fn learn(
+    state: &mut State,
+    thread: u16,
+    callee: Callee,
+    arguments: Arguments,
+    takes: Takes,
+    result: *mut PyObject,
+) {
+    if !state::recognises() || takes.writes_first {
+        return;
+    }
+    let Recorder { table, names, buffers, lines, events, .. } = &mut state.recorder;
+    let Some((key, index)) = table.last() else { return };
+    let entry = table.get_mut(index);
+    // Now and then, and in step with no loop, so that a place where no two calls are alike pays little for it.
+    let now = events.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 62 == 0;
+    let of_numpy = entry.tag == 0 && entry.context.is_none();
+    if !now || entry.count < 2 || entry.rounded || !of_numpy || names.kind(entry.name) != Kind::Op {
+        return;
+    }
+    // SAFETY: by contract.
+    let line = unsafe {
+        let Some(instruction) = frames::instruction() else { return };
+        let [code, at, library] = state.call.place();
+        if library != 0 || frames::instruction_of(code, at) != Some(instruction) {
+            return;
+        }
+        let Some(operands) = inputs(code, callee.slf, arguments, takes) else { return };
+        let Some(result) = array::operand(result).filter(|_| result != callee.slf) else { return };
+        Line { instruction, thread, key, entry: index, result, atomic: takes.atomic, ..operands }
+    };
+    let group = (line.result.ndim >= 0).then(|| buffers.group_of(index, line.result.bytes)).flatten();
+    let (group, group_key) = group.unwrap_or((u32::MAX, 0));
+    lines.learn(Line {
+        callee: callee.address,
+        scalar: state.call.has_scalar_result(),
+        tiny: entry.is_tiny(),
+        group,
+        group_key,
+        ..line
+    });
+}
+
+/// A line with the inputs of a call; `None` where one cannot be told by its type and shape.
+unsafe fn inputs(code: u64, slf: *mut PyObject, arguments: Arguments, takes: Takes) -> Option<Line> {
+    let mut line = Line { names: arguments.keywords as usize, count: arguments.count, ..Line::default() };
+    let mut add = |argument: u32, operand: Option<Operand>| {
+        *line.inputs.get_mut(line.len)? = Operand { argument, ..operand? };
+        line.len += 1;
+        Some(())
+    };
+    // SAFETY: by contract of `learn`.
+    unsafe {
+        let slf_is_array = array::as_array(slf).is_some();
+        if !slf.is_null() {
+            add(SELF, if slf_is_array { array::operand(slf) } else { Some(array::this_very(slf)) })?;
+        }
+        for (i, &argument) in arguments.as_slice().iter().take(takes.inputs).enumerate() {
+            let is_axis = takes.axis_follows && i == usize::from(!slf_is_array);
+            add(i as u32, if is_axis { array::constant(argument) } else { array::operand(argument) })?;
+        }
+        if !arguments.keywords.is_null() {
+            if !frames::is_constant(code, arguments.keywords) {
+                return None;
+            }
+            for i in 0..ffi::Py_SIZE(arguments.keywords).max(0) as usize {
+                let value = *arguments.positional.add(arguments.count + i);
+                let is_axis = super::methods::is_axis(ffi::PyTuple_GET_ITEM(arguments.keywords, i as isize));
+                let operand = if is_axis { array::constant(value) } else { array::operand(value) };
+                add((arguments.count + i) as u32, operand)?;
+            }
+        }
+    }
+    Some(line)
+}

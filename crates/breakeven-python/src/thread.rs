@@ -1,0 +1,344 @@
+//! What a thread is in the middle of, and which of its calls are timed.
+//!
+//! Reading the clock twice costs as much as the rest of what recording a call takes, so tiny calls in a steady loop are
+//! timed in bursts. The time that passed while nobody looked is never guessed: it is known as a whole, from the end of
+//! one burst to the begin of the next, and [`crate::spread`] divides it among the calls that ran in it.
+
+/// Calls timed in a row, then left untimed: at least so many and at most three times that, at random, so that no loop
+/// runs in step with it.
+const TIMED: u32 = 8;
+const UNTIMED: u32 = 64;
+
+/// The time of one event, ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Timing {
+    /// In the call; 0 where that was not timed.
+    pub(crate) own: u64,
+    /// On the host since the event before; 0 where that was not timed.
+    pub(crate) gap: u64,
+}
+
+/// What a thread is in the middle of.
+#[derive(Debug)]
+pub(crate) struct Thread {
+    /// Small and unique; 0 until its first event.
+    pub(crate) id: u16,
+    depth: u32,
+    /// Bit by depth: a call inside was recorded, or is made of recorded ones.
+    composite: u64,
+    /// Inside a call that is one op.
+    closed: bool,
+    last_end: u64,
+    /// Ticks spent outside calls on giving large arrays back to the system, since the last event.
+    freeing: u64,
+    /// The last event gave a scalar that the host has not been seen to read.
+    pub(crate) unread_scalar: bool,
+    /// Name, beginning and `ambient` before it of the library call that Python told of.
+    pub(crate) outside: Vec<(u32, u64, u8)>,
+    /// The tag of what runs within a call that the program gave to a device.
+    pub(crate) ambient: u8,
+    pace: Pace,
+}
+
+/// Where a thread is between bursts of timed calls.
+#[derive(Debug)]
+struct Pace {
+    /// Calls to come that need no time.
+    untimed: u32,
+    /// Calls since `last_end` that had none.
+    skipped: u32,
+    /// Calls to come in this burst, and when its first one ended.
+    timed: u32,
+    began: u64,
+    /// Ticks that a call and the host code before it took in the last burst.
+    each: u64,
+    /// Time of the skipped calls as of the event that just left.
+    span: u64,
+    random: u32,
+}
+
+impl Pace {
+    /// Time beyond what was to be expected that is no longer noise, ticks.
+    const SLACK: u64 = 30_000;
+
+    /// Divides the time since the last event that was timed into that of skipped calls and the gap after them.
+    fn settle(&mut self, since_last: u64) -> u64 {
+        let expected = u64::from(self.skipped).saturating_mul(self.each);
+        self.span = match self.skipped {
+            0 => 0,
+            // The host did something else in between.
+            _ if since_last > expected.saturating_mul(4).saturating_add(Self::SLACK) => expected,
+            _ => since_last,
+        };
+        since_last - self.span
+    }
+
+    /// A tiny call was timed.
+    fn timed(&mut self, ended: u64) {
+        if self.timed == TIMED {
+            self.began = ended;
+        }
+        self.timed -= 1;
+        if self.timed == 0 {
+            self.each = ended.saturating_sub(self.began) / u64::from(TIMED - 1);
+            self.random = self.random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (self.timed, self.untimed) = (TIMED, UNTIMED + (self.random >> 16) % (2 * UNTIMED));
+        }
+    }
+}
+
+impl Thread {
+    /// Calls within calls that are told apart.
+    const DEEPEST: u32 = 64;
+
+    /// A thread that has done nothing.
+    pub(crate) const fn new() -> Self {
+        Self {
+            id: 0,
+            depth: 0,
+            composite: 0,
+            closed: false,
+            last_end: 0,
+            freeing: 0,
+            unread_scalar: false,
+            outside: Vec::new(),
+            ambient: 0,
+            pace: Pace { untimed: 0, skipped: 0, timed: TIMED, began: 0, each: 0, span: 0, random: 1 },
+        }
+    }
+
+    /// The same thread, doing nothing.
+    pub(crate) fn reset(&mut self) {
+        *self = Self { id: self.id, ..Self::new() };
+    }
+
+    /// Inside a call that is one op.
+    pub(crate) fn closed(&self) -> bool {
+        self.closed
+    }
+
+    /// Inside no call.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.depth == 0
+    }
+
+    /// A call begins; false when it is part of a call that is one op (then there is no `leave`).
+    #[inline]
+    pub(crate) fn enter(&mut self, atomic: bool) -> bool {
+        if self.closed || self.depth == Self::DEEPEST {
+            return false;
+        }
+        self.closed = atomic;
+        self.composite &= !(1 << self.depth);
+        self.depth += 1;
+        true
+    }
+
+    /// As [`Thread::enter`], inside no call.
+    #[inline(always)]
+    pub(crate) fn enter_first(&mut self, atomic: bool) {
+        (self.closed, self.composite, self.depth) = (atomic, 0, 1);
+    }
+
+    /// Whether the call that is about to begin needs no time; `tiny` where it is known to be short.
+    #[inline(always)]
+    pub(crate) fn skips(&mut self, tiny: bool) -> bool {
+        let skips = tiny && self.pace.untimed > 0;
+        self.pace.untimed -= u32::from(skips);
+        skips
+    }
+
+    /// Whether nothing in the call of [`Thread::enter_first`] was recorded.
+    #[inline(always)]
+    pub(crate) fn is_leaf(&self) -> bool {
+        self.composite == 0
+    }
+
+    /// Ends the call of [`Thread::enter_first`], which was not timed.
+    #[inline(always)]
+    pub(crate) fn leave_untimed(&mut self, scalar: bool) {
+        (self.closed, self.depth, self.unread_scalar) = (false, 0, scalar);
+        self.pace.skipped = self.pace.skipped.wrapping_add(1);
+    }
+
+    /// A call that is known to be short was timed.
+    #[inline]
+    pub(crate) fn timed_tiny(&mut self, ended: u64) {
+        self.pace.timed(ended);
+    }
+
+    /// A call begins that counts by itself, also within one that is one op: that one is made of it then.
+    pub(crate) fn enter_whole(&mut self, atomic: bool) -> bool {
+        if self.depth == Self::DEEPEST {
+            return false;
+        }
+        self.closed = false;
+        self.enter(atomic)
+    }
+
+    /// The innermost call ran from `began` to `ended`. `None` when it was made of calls that are recorded already.
+    ///
+    /// `since` is when recording began; time before it is nobody's gap.
+    #[inline]
+    pub(crate) fn leave(&mut self, began: u64, ended: u64, since: u64) -> Option<Timing> {
+        self.closed = false;
+        self.depth = self.depth.saturating_sub(1);
+        if self.composite >> self.depth & 1 == 1 {
+            self.mark_outer();
+            return None;
+        }
+        Some(self.timing(began, ended, since))
+    }
+
+    /// The time of a call that is not closed yet.
+    #[inline]
+    pub(crate) fn timing(&mut self, began: u64, ended: u64, since: u64) -> Timing {
+        let gap = self.pace.settle(began.saturating_sub(self.last_end.max(since)));
+        let freeing = std::mem::take(&mut self.freeing).min(gap);
+        Timing { own: ended.saturating_sub(began) + freeing, gap: gap - freeing }
+    }
+
+    /// A large array was freed in `ticks`. Between calls that is part of what array work costs on this machine and
+    /// none of the host code that a port would keep: it counts with the next event.
+    pub(crate) fn freed(&mut self, ticks: u64) {
+        if self.depth == 0 {
+            self.freeing += ticks;
+        }
+    }
+
+    /// The call that just ended was recorded, and its time is spoken for. Gives the time of the calls before it that
+    /// were not timed.
+    #[inline]
+    #[must_use = "calls that were not timed took it"]
+    pub(crate) fn recorded(&mut self, ended: u64, scalar: bool) -> u64 {
+        self.last_end = ended;
+        self.unread_scalar = scalar;
+        self.mark_outer();
+        self.pace.skipped = 0;
+        std::mem::take(&mut self.pace.span)
+    }
+
+    #[inline]
+    fn mark_outer(&mut self) {
+        if self.depth > 0 {
+            self.composite |= 1 << (self.depth - 1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn freeing_between_calls_is_array_time_and_within_a_call_its_own() {
+        let mut thread = Thread::new();
+        assert!(thread.enter(false));
+        thread.freed(5);
+        assert_eq!(thread.leave(0, 10, 0), Some(Timing { own: 10, gap: 0 }));
+        assert_eq!(thread.recorded(10, false), 0);
+        thread.freed(7);
+        assert!(thread.enter(false));
+        assert_eq!(thread.leave(30, 40, 0), Some(Timing { own: 17, gap: 13 }));
+    }
+
+    #[test]
+    fn a_call_made_of_recorded_calls_is_not_recorded() {
+        let mut thread = Thread::new();
+        assert!(thread.enter(false));
+        assert!(thread.enter(false));
+        assert!(thread.leave(10, 20, 0).is_some());
+        assert_eq!(thread.recorded(20, false), 0);
+        assert_eq!(thread.leave(5, 30, 0), None);
+        // The next call at the same depth is a leaf again.
+        assert!(thread.enter(false));
+        assert_eq!(thread.leave(40, 50, 0), Some(Timing { own: 10, gap: 20 }));
+    }
+
+    #[test]
+    fn what_one_op_calls_is_part_of_it() {
+        let mut thread = Thread::new();
+        assert!(thread.enter(true));
+        assert!(!thread.enter(false));
+        assert_eq!(thread.leave(10, 30, 4), Some(Timing { own: 20, gap: 6 }));
+        assert!(thread.enter(false));
+    }
+
+    #[test]
+    fn calls_nested_too_deep_are_part_of_what_they_are_in() {
+        let mut thread = Thread::new();
+        assert!((0..64).all(|_| thread.enter(false)));
+        assert!(!thread.enter(false));
+        assert!((0..64).all(|i| thread.leave(i, i + 1, 0).is_some()));
+    }
+
+    proptest! {
+        /// Whatever is timed and whatever is not: what is charged is what passed, to the tick.
+        #[test]
+        fn no_time_is_lost_or_made(
+            calls in proptest::collection::vec((0u64..3000, 1u64..500, 0u8..4, any::<bool>()), 1..2000),
+        ) {
+            let (mut thread, mut now, mut charged) = (Thread::new(), 0, 0);
+            for (gap, own, rare, tiny) in calls {
+                now += if rare == 0 && gap % 97 == 0 { gap * 1_000_000 } else { gap };
+                thread.enter_first(true);
+                if thread.skips(tiny) {
+                    now += own;
+                    thread.leave_untimed(false);
+                    continue;
+                }
+                let began = now;
+                now += own;
+                let timing = thread.leave(began, now, 0).unwrap();
+                charged += timing.own + timing.gap + thread.recorded(now, false);
+                if tiny {
+                    thread.timed_tiny(now);
+                }
+                prop_assert_eq!(charged, now);
+            }
+        }
+    }
+
+    #[test]
+    fn in_a_steady_loop_few_calls_are_timed() {
+        let (mut thread, mut timed) = (Thread::new(), 0);
+        for now in 0..100_000 {
+            thread.enter_first(true);
+            if thread.skips(true) {
+                thread.leave_untimed(false);
+            } else {
+                thread.leave(10 * now, 10 * now + 5, 0).unwrap();
+                let _ = thread.recorded(10 * now + 5, false);
+                thread.timed_tiny(10 * now + 5);
+                timed += 1;
+            }
+        }
+        assert!((4000..8000).contains(&timed), "{timed}");
+    }
+
+    #[test]
+    fn a_pause_among_untimed_calls_is_a_gap_and_none_of_theirs() {
+        let mut thread = Thread::new();
+        let mut now = 0;
+        let mut last = Timing { own: 0, gap: 0 };
+        let mut spans = 0;
+        for i in 0..2000 {
+            now += if i == 1000 { 1_000_000_000 } else { 100 };
+            thread.enter_first(true);
+            if thread.skips(true) {
+                thread.leave_untimed(false);
+                continue;
+            }
+            last = thread.leave(now, now, 0).unwrap();
+            spans += thread.recorded(now, false);
+            thread.timed_tiny(now);
+            if last.gap > 900_000_000 {
+                break;
+            }
+        }
+        assert!(last.gap > 999_000_000, "{last:?}");
+        assert!(spans < 200_000, "{spans}");
+    }
+}
