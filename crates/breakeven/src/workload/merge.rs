@@ -84,6 +84,8 @@ impl Merge {
         }
         let program = &mut self.whole.program;
         program.processes = program.processes.saturating_add(part.program.processes);
+        // The coarsest of them says how sparse times may be.
+        program.sampling = program.sampling.max(part.program.sampling);
         program.peak_bytes = program.peak_bytes.saturating_add(part.program.peak_bytes);
         program.device_peak_bytes = program.device_peak_bytes.saturating_add(part.program.device_peak_bytes);
         for (package, version) in part.program.versions {
