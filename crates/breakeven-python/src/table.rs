@@ -328,9 +328,9 @@ impl Table {
 /// Bit of the first word: the result is a scalar.
 pub(crate) const SCALAR: u64 = 1 << 56;
 /// Lowest bit of the first word's tag: see [`with_tag`].
-const TAG: u32 = 58;
+const TAG: u32 = 59;
 /// The highest tag.
-pub(crate) const LAST_TAG: u8 = 63;
+pub(crate) const LAST_TAG: u8 = 31;
 
 /// The first word for a call that the program itself gave to a device; `tag` up to [`LAST_TAG`], 0 for the host.
 pub(crate) const fn with_tag(word: u64, tag: u8) -> u64 {
@@ -440,12 +440,13 @@ mod tests {
 
     #[test]
     fn a_tag_stands_beside_what_a_word_says() {
-        let word = what_word(9, 3, Some(-1)) | SCALAR | COPIED;
-        for given in [0, 1, 63] {
+        const MARKS: u64 = SCALAR | COPIED | IN_CONTEXT;
+        let word = what_word(9, 3, Some(-1)) | MARKS;
+        for given in [0, 1, LAST_TAG] {
             let tagged = with_tag(word, given);
-            assert_eq!((tag(tagged), what(tagged), tagged & (SCALAR | COPIED)), (given, what(word), SCALAR | COPIED));
+            assert_eq!((tag(tagged), what(tagged), tagged & MARKS), (given, what(word), MARKS));
         }
-        assert_eq!(with_tag(with_tag(word, 63), 0), word);
+        assert_eq!(with_tag(with_tag(word, LAST_TAG), 0), word);
     }
 
     proptest! {
