@@ -34,7 +34,7 @@ pub(crate) struct Sink<W: Write + Send> {
 }
 
 enum To<W: Write + Send> {
-    Csv(csv::Writer<W>),
+    Csv(Box<csv::Writer<W>>),
     Json { out: std::io::BufWriter<W>, first: bool },
     Parquet(Box<ArrowWriter<W>>),
 }
@@ -48,7 +48,7 @@ impl<W: Write + Send> Sink<W> {
             Format::Csv => {
                 let mut writer = csv::Writer::from_writer(out);
                 writer.write_record(schema.fields().iter().map(|f| f.name())).map_err(|e| unwritten(&e))?;
-                To::Csv(writer)
+                To::Csv(Box::new(writer))
             }
             Format::Json => {
                 let mut out = std::io::BufWriter::new(out);
