@@ -68,3 +68,23 @@ def test_the_same_output(script: str, recorder: str, tmp_path: Path) -> None:
         out, _ = record(HEAD + SCRIPTS[script], folder, recorder, code, (module,))
         outputs.append(out)
     assert outputs[0] == outputs[1]
+
+
+def test_arrays_made_by_an_index_and_streams_of_threads(tmp_path: Path) -> None:
+    source = """import threading
+import cupy as cp
+print(cp.r_[cp.array([1, 2]), 5], cp.c_[cp.arange(2), cp.arange(2)].shape, cp.mgrid[0:2, 0:3].shape, cp.ogrid[0:3])
+inside = threading.Event()
+seen = []
+def work():
+    inside.wait()
+    seen.append(cp.cuda.get_current_stream() == cp.cuda.Stream.null)
+thread = threading.Thread(target=work)
+thread.start()
+with cp.cuda.Stream(non_blocking=True):
+    inside.set()
+    thread.join()
+print(seen)
+"""
+    out, _ = record(source, tmp_path)
+    assert out == "[1 2 5] (2, 2) (2, 2, 3) [0 1 2]\n[True]\n"

@@ -84,9 +84,25 @@ class ufunc:
         return f"<ufunc 'cupy_{self.name}'>"
 
 
+class _Index:
+    """`r_`, `c_`, `mgrid`, `ogrid`: arrays made by an index."""
+
+    def __init__(self, name: str, value: Any) -> None:
+        self._name, self._value = name, value
+
+    def __getitem__(self, key: Any) -> Any:
+        return calls.wrapped(calls.run(self._name, lambda _: self._value[calls.plain(key)], (calls.plain(key),), {}, {}))
+
+
+#: What arrays made by an index are, as functions.
+_INDEXED = {"r_": "concatenate", "c_": "concatenate", "mgrid": "meshgrid", "ogrid": "arange"}
+
+
 def wrapped(module: str, name: str, value: Any) -> Any:
     """What NumPy or SciPy has under a name, for the device."""
     public = f"{module}.{name}"
+    if name in _INDEXED and module == "cupy":
+        return _Index(f"cupy.{_INDEXED[name]}", value)
     if isinstance(value, np.ufunc):
         return ufunc(public, value)
     if name in ON_HOST:

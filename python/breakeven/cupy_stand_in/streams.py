@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from .. import _native
@@ -55,18 +56,14 @@ class Stream:
         self._wait_tag = _native.device_tag(_DEVICE, number)
 
     def __enter__(self) -> Stream:
-        global _current
-        self._before.append(_current)
-        _current = self
-        return self
+        self._before.append(current())
+        return self.use()
 
     def __exit__(self, *error: object) -> None:
-        global _current
-        _current = self._before.pop()
+        _thread.stream = self._before.pop()
 
     def use(self) -> Stream:
-        global _current
-        _current = self
+        _thread.stream = self
         return self
 
     def synchronize(self) -> None:
@@ -107,7 +104,13 @@ class Stream:
 Stream.__module__ = "cupy.cuda.stream"
 Stream.null = Stream(null=True)
 Stream.ptds = Stream(ptds=True)
-_current = Stream.null
+
+
+class _Thread(threading.local):
+    stream = Stream.null
+
+
+_thread = _Thread()
 #: Who was given work since the default stream and those that block had to do with each other.
 _null_works = False
 _blocking_works = False
@@ -115,8 +118,8 @@ _behind: set[int] = set()
 
 
 def current() -> Stream:
-    """The stream that work is given to now."""
-    return _current
+    """The stream that work of this thread is given to now."""
+    return _thread.stream
 
 
 def tag() -> int:
@@ -125,7 +128,7 @@ def tag() -> int:
     CUDA's default stream waits for every stream that blocks, and each of those for it.
     """
     global _null_works, _blocking_works
-    stream = _current
+    stream = _thread.stream
     if stream._number == 0:
         if _blocking_works:
             mark("cupy.cuda.Stream.wait_event", stream._wait_tag)
@@ -154,7 +157,7 @@ class Event:
         return True
 
     def record(self, stream: Stream | None = None) -> None:
-        self._stream = stream or _current
+        self._stream = stream or current()
         self._at = _native.clock_ns()
         _native.marker("cuda.Event.record")
 
