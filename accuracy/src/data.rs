@@ -1,16 +1,26 @@
-//! Measurements in memory. A folder of them holds `kernels/fp32_kernels.parquet`, `kernels/lowprecision_gemm.parquet`
-//! and `networks/` (`measured.csv` and the graphs it names), each of which may be missing.
+//! Measurements in memory. A folder of them holds `kernels/` (a file a source) and `networks/` (`measured.csv` and the
+//! graphs it names), each of which may be missing.
 
 use crate::networks::{self, Network};
-use crate::{Result, rows};
+use crate::{Result, others, rows};
 use breakeven::hardware::{Catalogue, Device};
+use breakeven::units::BytesPerSec;
 use breakeven::workload::{Dtype, Op};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Everything read from one folder.
 pub struct Data {
     /// GPUs by the name that the data gives them.
     pub gpus: Vec<(String, Device)>,
+    /// The same with the limit that a short series of calls meets: gaps between calls cool the board.
+    pub unlimited: Vec<Device>,
+    /// The same with memory as fast as L2.
+    pub hot: Vec<Device>,
+    /// For each GPU its chip: boards of one chip are left out together.
+    pub chips: Vec<String>,
+    /// Names of GPUs that the catalogue does not know, with the rows left out for each.
+    pub unknown: Vec<(String, usize)>,
     pub kernels: Vec<Kernel>,
     pub networks: Vec<Network>,
 }
@@ -35,6 +45,12 @@ pub struct Kernel {
     pub floor: f64,
     /// What the clock adds to the device's time, s: the gap between an event and the kernel it waits for.
     pub events: f64,
+    /// Seconds of one call below which the whole series of calls ends before the power limit takes hold.
+    pub burst: f64,
+    /// Called again and again, so that small operands are found in L2.
+    pub hot: bool,
+    /// Whether fits look at it, or only the score.
+    pub fitted: bool,
 }
 
 impl Kernel {
@@ -49,52 +65,130 @@ impl Kernel {
     }
 }
 
-/// Reads a folder. GPU names are those of `aliases.csv`, then the catalogue's; a row of an unknown GPU is an error.
+/// Reads a folder; files may be missing. GPU names are those of `aliases.csv`, then the catalogue's; rows of a GPU that
+/// neither knows are left out and the GPU is named in `unknown`.
 pub fn read(folder: &Path) -> Result<Data> {
-    let mut gpus = Gpus { known: Vec::new() };
+    let mut gpus = Gpus::default();
     let mut kernels = Vec::new();
-    let file = folder.join("kernels/fp32_kernels.parquet");
-    if file.exists() {
-        rows::fp32(&file, &mut gpus, &mut kernels)?;
-    }
-    let file = folder.join("kernels/lowprecision_gemm.parquet");
-    if file.exists() {
-        rows::low_precision(&file, &mut gpus, &mut kernels)?;
+    type Adapter = fn(&Path, &mut Gpus, &mut Vec<Kernel>) -> Result<()>;
+    let adapters: [(&str, Adapter); 7] = [
+        ("fp32_kernels.parquet", rows::fp32),
+        ("lowprecision_gemm.parquet", rows::low_precision),
+        ("fp16_llm_ops.parquet", others::transformer_layers),
+        ("deepbench_nv_rows_raw.csv", others::deepbench),
+        ("gpu_benches_stream.csv", others::streams),
+        ("gpu_benches_small_kernels.csv", others::small_kernels),
+        ("mamf.csv", others::best_products),
+    ];
+    for (name, adapter) in adapters {
+        let file = folder.join("kernels").join(name);
+        if file.exists() {
+            adapter(&file, &mut gpus, &mut kernels).map_err(|e| format!("{}: {e}", file.display()))?;
+        }
     }
     let file = folder.join("networks/measured.csv");
     let networks = if file.exists() { networks::read(&file, &mut gpus)? } else { Vec::new() };
     if kernels.is_empty() && networks.is_empty() {
-        return Err(format!("no measurements in {}: expected kernels/*.parquet or networks/", folder.display()).into());
+        return Err(format!(
+            "no measurements of known GPUs in {}: expected kernels/*.parquet, kernels/*.csv or networks/measured.csv",
+            folder.display()
+        )
+        .into());
     }
-    Ok(Data { gpus: gpus.known, kernels, networks })
+    let unlimited = gpus.known.iter().map(|(_, device)| unlimited(device)).collect();
+    let hot = gpus.known.iter().map(|(_, device)| hot(device)).collect();
+    let unknown = gpus.unknown.into_iter().collect();
+    let chips = gpus.known.iter().map(|(_, device)| chip(&device.id)).collect();
+    Ok(Data { gpus: gpus.known, unlimited, hot, chips, unknown, kernels, networks })
 }
 
-/// Share of the launch floor that the clock of `file` adds to the time of `op`, from `protocols.csv`: the first event
-/// passes while the host still prepares the launch.
-pub fn event_share(file: &str, op: &str) -> f64 {
+/// `v100-pcie-32gb` → `v100`; series whose first word is a brand keep their id.
+fn chip(id: &str) -> String {
+    let first = id.split('-').next().unwrap_or(id);
+    let data_centre = first.chars().next_back().is_some_and(|c| c.is_ascii_digit()) && first != "rx";
+    if data_centre { first.trim_start_matches('g').to_owned() } else { id.to_owned() }
+}
+
+/// How the times of `op` in `file` were taken, from `protocols.csv`.
+#[derive(Clone, Copy, Default)]
+pub struct Protocol {
+    /// Share of the launch floor that the clock adds: the first event passes while the host still prepares the launch.
+    pub event_share: f64,
+    /// Seconds of one call below which the power limit does not take hold.
+    pub burst: f64,
+    /// What the clock cannot show below, s.
+    pub floor: f64,
+    /// Operands are in L2 if they fit.
+    pub hot: bool,
+    /// Whether fits use it.
+    pub fitted: bool,
+}
+
+pub fn protocol(file: &str, op: &str) -> Protocol {
     let mut protocols = csv::Reader::from_reader(include_str!("../protocols.csv").as_bytes());
     let covers = |ops: &str| ops == "*" || ops.split(' ').any(|o| o == op);
     let row = protocols.records().filter_map(|r| r.ok()).find(|r| &r[0] == file && covers(&r[1]));
-    row.and_then(|r| r[4].parse().ok()).unwrap_or(0.0)
+    let number = |column: usize| row.as_ref().and_then(|r| r[column].parse().ok()).unwrap_or(0.0);
+    let text = |column: usize| row.as_ref().and_then(|r| r.get(column)).unwrap_or_default();
+    Protocol {
+        event_share: number(4),
+        burst: 1e-3 * number(5),
+        floor: 1e-6 * number(6),
+        hot: text(7) == "hot",
+        fitted: text(8) == "yes",
+    }
+}
+
+/// Each unit draws some 20 bytes a clock from L2.
+fn hot(device: &Device) -> Device {
+    let rate = device.units.zip(device.boost).map_or(0.0, |(units, clock)| 20.0 * f64::from(units) * clock.get());
+    let mut device = device.clone();
+    device.bandwidth = BytesPerSec(device.bandwidth.get().max(rate));
+    device
+}
+
+fn unlimited(device: &Device) -> Device {
+    let mut device = device.clone();
+    device.tdp = device.tdp.map(|watts| watts * 1.5);
+    device
 }
 
 /// GPUs met so far.
 #[derive(Default)]
 pub struct Gpus {
     known: Vec<(String, Device)>,
+    unknown: BTreeMap<String, usize>,
 }
 
 impl Gpus {
-    pub fn index(&mut self, name: &str) -> Result<usize> {
+    /// Datasheet bandwidth, B/s.
+    pub fn bandwidth(&self, gpu: usize) -> f64 {
+        self.known[gpu].1.bandwidth.get()
+    }
+
+    /// The place of `name` among the GPUs; nothing where no one knows it.
+    pub fn index(&mut self, name: &str) -> Option<usize> {
         if let Some(i) = self.known.iter().position(|(known, _)| known == name) {
-            return Ok(i);
+            return Some(i);
+        }
+        if let Some(rows) = self.unknown.get_mut(name) {
+            *rows += 1;
+            return None;
         }
         let mut aliases = csv::Reader::from_reader(include_str!("../aliases.csv").as_bytes());
         let alias = aliases.records().filter_map(|r| r.ok()).find(|r| &r[0] == name);
-        let found = Catalogue::embedded().find_gpu(alias.as_ref().map_or(name, |r| &r[1]));
-        let gpu = found.map_err(|e| e.to_string())?.gpus[0];
-        self.known.push((name.to_owned(), gpu.device.clone()));
-        Ok(self.known.len() - 1)
+        // Data sets write underscores where people write spaces.
+        let spelled = name.replace('_', " ");
+        match Catalogue::embedded().find_gpu(alias.as_ref().map_or(&spelled, |r| &r[1])) {
+            Ok(found) => {
+                self.known.push((name.to_owned(), found.gpus[0].device.clone()));
+                Some(self.known.len() - 1)
+            }
+            Err(_) => {
+                self.unknown.insert(name.to_owned(), 1);
+                None
+            }
+        }
     }
 
     pub fn device(&self, index: usize) -> &Device {

@@ -8,14 +8,16 @@ use breakeven::kernel::{Constants, Spread};
 use breakeven::workload::Family;
 use std::collections::BTreeMap;
 
+/// Beyond this logarithm of modelled ÷ measured a row is an outlier.
+const OUTLIER: f64 = 0.3;
 /// Rows taken from each cell.
-const PER_CELL: usize = 120;
+const PER_CELL: usize = 60;
 /// Steps of the rounds over all constants, as shares of their values.
 const STEPS: [f64; 10] = [0.6, 0.6, 0.3, 0.3, 0.15, 0.15, 0.08, 0.08, 0.04, 0.02];
 
 /// The fit on all data as the two tables that the core embeds.
 pub fn tables(data: &Data) -> (String, String) {
-    let mut fitted = without(data, None);
+    let mut fitted = without(data, "");
     let mut constants = String::from("name,value,low,high,unit,basis,text\n");
     for row in Row::shipped() {
         let value = *fitted.get_mut(&row.name).expect("shipped names are the model's");
@@ -63,8 +65,8 @@ impl Row {
     }
 }
 
-/// The constants fitted to all GPUs but one.
-pub fn without(data: &Data, left_out: Option<usize>) -> Constants {
+/// The constants fitted to all GPUs but those of one chip.
+pub fn without(data: &Data, left_out: &str) -> Constants {
     let sample = Sample::of(data, left_out);
     let mut best = Constants::shipped().clone();
     let rows: Vec<Row> = Row::shipped().into_iter().filter(|r| r.rest.contains(",fitted,")).collect();
@@ -105,9 +107,9 @@ struct Sample<'d> {
 }
 
 impl<'d> Sample<'d> {
-    fn of(data: &'d Data, left_out: Option<usize>) -> Self {
+    fn of(data: &'d Data, left_out: &str) -> Self {
         let mut cells: BTreeMap<_, Vec<&Kernel>> = BTreeMap::new();
-        for k in data.kernels.iter().filter(|k| Some(k.gpu) != left_out && k.above_floor()) {
+        for k in data.kernels.iter().filter(|k| data.chips[k.gpu] != left_out && k.fitted && k.above_floor()) {
             cells.entry((k.file, k.gpu, &k.label, &k.dtype_label, k.test)).or_default().push(k);
         }
         let thin = |mut rows: Vec<&'d Kernel>| {
@@ -115,7 +117,7 @@ impl<'d> Sample<'d> {
             let every = rows.len().div_ceil(PER_CELL).max(1);
             rows.into_iter().step_by(every).collect()
         };
-        let networks = (0..data.networks.len()).filter(|&i| Some(data.networks[i].gpu) != left_out).collect();
+        let networks = (0..data.networks.len()).filter(|&i| data.chips[data.networks[i].gpu] != left_out).collect();
         Self { cells: cells.into_values().map(thin).collect(), networks }
     }
 
@@ -128,6 +130,8 @@ impl<'d> Sample<'d> {
             for kernel in cell {
                 let modelled = kernel.as_measured(device_time(constants, data, kernel).p50.get());
                 let error = (modelled / kernel.measured).ln();
+                // Rows that hit another kernel than their neighbours count, but do not lead.
+                let error = error.clamp(-OUTLIER, OUTLIER);
                 absolute += error.abs();
                 signed += error;
             }

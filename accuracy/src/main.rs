@@ -9,6 +9,7 @@ mod fit;
 mod ledger;
 mod measured;
 mod networks;
+mod others;
 mod power;
 mod rows;
 mod score;
@@ -93,6 +94,9 @@ fn main() -> Result<()> {
         }
         Command::Score { data, format, leave_one_gpu_out, rows, .. } => {
             let data = data::read(&data.unwrap_or_default())?;
+            for (gpu, rows) in &data.unknown {
+                eprintln!("warning: {rows} rows left out: `{gpu}` is neither in aliases.csv nor in the catalogue");
+            }
             let score = if leave_one_gpu_out { score::leave_one_out(&data) } else { score::with_shipped(&data) };
             if let Some(file) = rows {
                 score.write_rows(&data, &file)?;

@@ -38,8 +38,9 @@ pub fn read(file: &Path, gpus: &mut Gpus) -> Result<Vec<Network>> {
         if cell("opgraph").is_empty() || !graph.exists() {
             continue;
         }
+        let Some(gpu) = gpus.index(cell("gpu")) else { continue };
         networks.push(Network {
-            gpu: gpus.index(cell("gpu"))?,
+            gpu,
             model: cell("model").into(),
             phase: cell("phase").into(),
             seq: number("seq").unwrap_or_default() as u64,
@@ -61,7 +62,9 @@ fn graph_ops(file: &Path) -> Result<Vec<(Op, f64)>> {
         let row = row?;
         let cell = |name| header.iter().position(|h| h == name).and_then(|i| row.get(i)).unwrap_or_default();
         let repeat = cell("repeat").parse::<f64>().unwrap_or(1.0);
-        if let Some(op) = node(cell("op"), cell("node_kind"), cell("phase"), cell("idx"), cell("args")) {
+        // A layer's own weights are stored along k; weights that come as an operand are not.
+        let layer = cell("in_shapes").matches('(').count() <= 2;
+        if let Some(op) = node(cell("op"), cell("node_kind"), cell("phase"), cell("idx"), cell("args"), layer) {
             ops.push((op, repeat));
         }
     }
@@ -69,7 +72,7 @@ fn graph_ops(file: &Path) -> Result<Vec<(Op, f64)>> {
 }
 
 /// The op of one node, or nothing for what runs no kernel.
-fn node(op: &str, kind: &str, phase: &str, idx: &str, args: &str) -> Option<Op> {
+fn node(op: &str, kind: &str, phase: &str, idx: &str, args: &str, layer: bool) -> Option<Op> {
     if op == "MEM" {
         let shapes: Vec<Vec<u64>> = serde_json::from_str(args).ok()?;
         return memory(kind, phase, idx, &shapes);
@@ -77,7 +80,7 @@ fn node(op: &str, kind: &str, phase: &str, idx: &str, args: &str) -> Option<Op> 
     let args: Vec<u64> = serde_json::from_str(args).ok()?;
     match (op, args.as_slice()) {
         ("Linear", &[rows, inputs, outputs]) => {
-            Some(Op::Matmul { m: rows, n: outputs, k: inputs, batch: 1, bias: phase == "fw" })
+            Some(Op::Matmul { m: rows, n: outputs, k: inputs, batch: 1, bias: phase == "fw" && layer })
         }
         ("BMM", &[batch, m, k, n]) => Some(Op::Matmul { m, n, k, batch, bias: false }),
         (vector, &[rows, width]) => rows::vector_op(vector.strip_prefix("VEC")?, rows, width),

@@ -1,7 +1,7 @@
 //! Kernel tables as published, row by row.
 
 use crate::Result;
-use crate::data::{Gpus, Kernel, event_share};
+use crate::data::{Gpus, Kernel, protocol};
 use breakeven::workload::{Dtype, Op, Pass, op::Rowwise};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
@@ -12,14 +12,11 @@ use std::path::Path;
 pub fn fp32(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -> Result<()> {
     let file = "kernels/fp32_kernels.parquet";
     let first = kernels.len();
-    for row in SerializedFileReader::new(File::open(path)?)?.get_row_iter(None)? {
-        let row = row?;
-        let row = Cells::new(&row);
+    parquet_rows(path, |row| {
         let (Some(name), Some(gpu), Some(latency)) = (row.text("op"), row.text("gpu"), row.number("latency_us")) else {
-            continue;
+            return;
         };
-        let Some(op) = fp32_op(name, &row) else { continue };
-        let gpu = gpus.index(gpu)?;
+        let (Some(op), Some(gpu)) = (fp32_op(name, row), gpus.index(gpu)) else { return };
         let measured = latency * 1e-6;
         kernels.push(Kernel {
             file,
@@ -32,13 +29,17 @@ pub fn fp32(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -> Result<(
             measured,
             floor: 0.0,
             events: 0.0,
+            burst: 0.0,
+            hot: true,
+            fitted: true,
         });
-    }
+    })?;
     floors(&mut kernels[first..]);
-    let mut shares = BTreeMap::new();
+    let mut protocols = BTreeMap::new();
     for kernel in &mut kernels[first..] {
-        let share = shares.entry(kernel.label.clone()).or_insert_with_key(|op| event_share(file, op));
-        kernel.events = *share * kernel.floor;
+        let protocol = protocols.entry(kernel.label.clone()).or_insert_with_key(|op| protocol(file, op));
+        kernel.events = protocol.event_share * kernel.floor;
+        kernel.burst = protocol.burst;
     }
     Ok(())
 }
@@ -55,7 +56,7 @@ fn floors(kernels: &mut [Kernel]) {
     }
 }
 
-fn fp32_op(name: &str, row: &Cells) -> Option<Op> {
+fn fp32_op(name: &str, row: &Cells<'_>) -> Option<Op> {
     let dim = |column| row.number(column).map(|x| x as u64);
     if let "bmm" | "linear" = name {
         let (m, n, k, batch) = (dim("m")?, dim("n")?, dim("k")?, dim("b")?);
@@ -104,26 +105,25 @@ const SMALLEST: f64 = 2e-6;
 pub fn low_precision(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -> Result<()> {
     let file = "kernels/lowprecision_gemm.parquet";
     let first = kernels.len();
-    for row in SerializedFileReader::new(File::open(path)?)?.get_row_iter(None)? {
-        let row = row?;
-        let row = Cells::new(&row);
+    parquet_rows(path, |row| {
         let (Some(gpu), Some(label), Some(latency)) =
             (row.text("gpu_system"), row.text("gemm_dtype"), row.number("latency_us_median"))
         else {
-            continue;
+            return;
         };
         let dtype = match label {
             "bfloat16" => Dtype::Bf16,
             "fp8" | "fp8_static" => Dtype::F8,
             "sq" => Dtype::I8,
             // Block scales, 4-bit and weight-only formats are other kernels.
-            _ => continue,
+            _ => return,
         };
         let dim = |column| row.number(column).map(|x| x as u64);
-        let (Some(m), Some(n), Some(k)) = (dim("m"), dim("n"), dim("k")) else { continue };
+        let (Some(m), Some(n), Some(k)) = (dim("m"), dim("n"), dim("k")) else { return };
+        let Some(gpu) = gpus.index(gpu) else { return };
         kernels.push(Kernel {
             file,
-            gpu: gpus.index(gpu)?,
+            gpu,
             label: "matmul".into(),
             dtype_label: label.to_owned(),
             op: Op::Matmul { m, n, k, batch: 1, bias: false },
@@ -132,17 +132,41 @@ pub fn low_precision(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) ->
             measured: latency * 1e-6,
             floor: 0.0,
             events: 0.0,
+            burst: 0.0,
+            hot: true,
+            fitted: true,
         });
-    }
+    })?;
     floors(&mut kernels[first..]);
     for kernel in &mut kernels[first..] {
-        kernel.events = (kernel.floor - SMALLEST).max(0.0);
+        let converted = conversion(kernel) / gpus.bandwidth(kernel.gpu);
+        kernel.events = (kernel.floor - SMALLEST).max(0.0) + converted;
+    }
+    Ok(())
+}
+
+/// Bytes that converting the first operand to 8 bits moves: read as bf16 and written; read before for its largest value
+/// where the scale is not given.
+fn conversion(kernel: &Kernel) -> f64 {
+    let Op::Matmul { m, k, .. } = kernel.op else { return 0.0 };
+    let bytes = match kernel.dtype_label.as_str() {
+        "fp8" => 5.0,
+        "fp8_static" | "sq" => 3.0,
+        _ => 0.0,
+    };
+    bytes * m as f64 * k as f64
+}
+
+/// Hands each row to `take`.
+pub fn parquet_rows(path: &Path, mut take: impl FnMut(&Cells<'_>)) -> Result<()> {
+    for row in SerializedFileReader::new(File::open(path)?)?.get_row_iter(None)? {
+        take(&Cells::new(&row?));
     }
     Ok(())
 }
 
 /// A row by column name.
-struct Cells<'a> {
+pub struct Cells<'a> {
     cells: Vec<(&'a str, &'a Field)>,
 }
 
@@ -155,15 +179,19 @@ impl<'a> Cells<'a> {
         self.cells.iter().find(|(name, _)| *name == column).map(|(_, field)| *field)
     }
 
-    fn text(&self, column: &str) -> Option<&'a str> {
+    pub fn text(&self, column: &str) -> Option<&'a str> {
         match self.field(column)? {
             Field::Str(text) => Some(text),
             _ => None,
         }
     }
 
+    pub fn flag(&self, column: &str) -> bool {
+        matches!(self.field(column), Some(Field::Bool(true)))
+    }
+
     /// Finite and not negative, or nothing.
-    fn number(&self, column: &str) -> Option<f64> {
+    pub fn number(&self, column: &str) -> Option<f64> {
         let number = match self.field(column)? {
             Field::Double(x) => *x,
             Field::Float(x) => f64::from(*x),

@@ -5,11 +5,11 @@ use crate::networks::{DTYPE, Network};
 use crate::statistics::{mean, quantile};
 use crate::{Result, fit};
 use breakeven::interval::Interval;
-use breakeven::kernel::{Constants, KernelTime, kernel_time_with};
-use breakeven::units::Bytes;
-use breakeven::workload::Family;
+use breakeven::kernel::{Bound, Constants, KernelTime, kernel_time_with};
+use breakeven::units::{Bytes, Seconds};
+use breakeven::workload::{Family, Op};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Dispatch of one op by eager PyTorch, s: what a launch-bound row of the kernel table shows, less its events.
@@ -83,13 +83,44 @@ pub fn with_shipped(data: &Data) -> Score {
 }
 
 pub fn leave_one_out(data: &Data) -> Score {
-    let fits: Vec<Constants> = (0..data.gpus.len()).map(|gpu| fit::without(data, Some(gpu))).collect();
-    score(data, |gpu| &fits[gpu])
+    let chips: BTreeSet<&str> = data.chips.iter().map(String::as_str).collect();
+    let chips: Vec<&str> = chips.into_iter().collect();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let fits: BTreeMap<&str, Constants> = std::thread::scope(|scope| {
+        let share = |worker: usize| {
+            let mine = chips.iter().skip(worker).step_by(threads).copied();
+            scope.spawn(move || mine.map(|chip| (chip, fit::without(data, chip))).collect::<Vec<_>>())
+        };
+        let workers: Vec<_> = (0..threads).map(share).collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("a fit does not panic")).collect()
+    });
+    score(data, |gpu| &fits[data.chips[gpu].as_str()])
 }
 
-/// Time of one kernel under the constants, device time alone.
+/// Time of one kernel under the constants, device time alone. A short series of short calls runs before the power limit
+/// takes hold, a long one under it, one in between in between.
 pub fn device_time(constants: &Constants, data: &Data, kernel: &Kernel) -> KernelTime {
-    kernel_time_with(constants, &kernel.op, kernel.dtype, Bytes::ZERO, Bytes::ZERO, &data.gpus[kernel.gpu].1)
+    let on = |device| kernel_time_with(constants, &kernel.op, kernel.dtype, Bytes::ZERO, Bytes::ZERO, device);
+    let device = &data.gpus[kernel.gpu].1;
+    // The core takes a product's operands for cold, as a layer's weights are.
+    let fits = |op: &Op| match *op {
+        Op::Matmul { m, n, k, batch, .. } => {
+            let bytes = ((m * k + k * n + m * n) * batch) as f64 * kernel.dtype.bytes() as f64;
+            device.cache.is_some_and(|cache| bytes <= 0.6 * cache.get())
+        }
+        _ => false,
+    };
+    if kernel.hot && fits(&kernel.op) {
+        return on(&data.hot[kernel.gpu]);
+    }
+    let sustained = on(device);
+    if kernel.burst <= 0.0 || sustained.p50.get() > 30.0 * kernel.burst || sustained.bound != Bound::Compute {
+        return sustained;
+    }
+    let unlimited = on(&data.unlimited[kernel.gpu]).p50.get();
+    let share = kernel.burst / (kernel.burst + sustained.p50.get());
+    let p50 = sustained.p50.get() * (unlimited / sustained.p50.get()).powf(share);
+    KernelTime { p50: Seconds(p50), ..sustained }
 }
 
 fn score<'c>(data: &Data, constants: impl Fn(usize) -> &'c Constants) -> Score {

@@ -1,18 +1,27 @@
 //! A device as the family models use it: datasheet figures with the gaps filled, and how much the filling may be off.
 
-use super::cost::overlap;
 use super::{Constants, Support};
-use crate::hardware::{Device, DeviceKind};
+use crate::hardware::{Device, DeviceKind, device::Vendor};
 use crate::workload::{Dtype, Family};
 
 /// Standard deviation of ln(time) of a CPU's ops beyond that of a GPU's.
 const CPU_SIGMA: f64 = 0.35;
 
+/// Kernels are chosen by generation: up to Pascal, Volta and Turing, Ampere and later. Other makers by year.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Generation {
+    Early,
+    Volta,
+    Ampere,
+}
+
 pub(super) struct Machine<'a> {
     pub(super) device: &'a Device,
     pub(super) constants: &'a Constants,
-    /// Made before Volta.
-    pub(super) early: bool,
+    /// When it was made, as far as libraries tell boards apart.
+    pub(super) generation: Generation,
+    /// Whether the maker's libraries are cuBLAS and cuDNN.
+    pub(super) nvidia: bool,
     /// SMs, compute units, cores; at least 1.
     pub(super) units: f64,
     /// Hz.
@@ -29,7 +38,7 @@ pub(super) struct Machine<'a> {
     pub(super) cache_rate: f64,
     /// Watts for arithmetic when the board is at its limit.
     pub(super) watts: f64,
-    /// Process advance since 2017 as a factor on energy per FLOP.
+    /// Process advance since 2017 and a high clock's voltage as a factor on energy per FLOP.
     pub(super) energy: f64,
     /// Shortest kernel, s.
     pub(super) floor: f64,
@@ -60,11 +69,20 @@ impl<'a> Machine<'a> {
         let tdp = or(device.tdp.map(|w| w.get()), limit_from_peak(f32_peak), 0.1);
         // Pascal and before, and the 70 W boards after it, keep a quarter of their bandwidth to themselves.
         let year = device.year.unwrap_or(2018);
-        let early = year <= 2016;
+        let generation = match year {
+            ..=2016 => Generation::Early,
+            2017..=2019 => Generation::Volta,
+            _ => Generation::Ampere,
+        };
         let stream = bandwidth
-            * if early || (year < 2020 && tdp <= 75.0) { constants.stream_share_early } else { constants.stream_share };
+            * if generation == Generation::Early || (year < 2020 && tdp <= 75.0) {
+                constants.stream_share_early
+            } else {
+                constants.stream_share
+            };
         Self {
-            early,
+            generation,
+            nvidia: device.vendor == Vendor::Nvidia,
             device,
             constants,
             units,
@@ -75,7 +93,8 @@ impl<'a> Machine<'a> {
             resident: constants.l2_reach * cache,
             cache_rate: (units * clock * constants.l2_bytes_per_clock).max(1.5 * stream),
             watts: tdp - floor_watts(device, tdp),
-            energy: libm::pow(constants.energy_decline, f64::from(year) - 2017.0),
+            energy: libm::pow(constants.energy_decline, f64::from(year) - 2017.0)
+                * libm::pow(clock / 1.4e9, constants.energy_clock),
             floor: if cpu { 0.3e-6 } else { constants.floor_us * 1e-6 },
             gaps: libm::sqrt(missing),
         }
@@ -115,8 +134,10 @@ impl<'a> Machine<'a> {
             (true, _) => self.pj_tensor(),
         };
         let by_power = self.watts / (picojoule * self.energy * 1e-12);
-        // The clock gives way before the limit is reached: 1 / 4-norm of the reciprocals.
-        1.0 / overlap(1.0 / peak, 1.0 / by_power)
+        // The clock gives way a little before the limit is reached: 1 / 8-norm of the reciprocals.
+        let ratio = (peak / by_power).min(1e6);
+        let eighth = |x: f64| libm::sqrt(libm::sqrt(libm::sqrt(x)));
+        peak / eighth(1.0 + ratio.powi(8))
     }
 
     fn pj_tensor(&self) -> f64 {

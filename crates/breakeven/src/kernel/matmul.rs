@@ -1,23 +1,32 @@
 //! Dense products on tiles: each SM works through whole tiles of C, so the busiest one decides; k may be split over
-//! several SMs when C is small. The time is that of the best tile and split, as a library's heuristics would choose
-//! (the structure of cuBLAS and CUTLASS, *Efficient GEMM in CUDA*, CUTLASS documentation).
+//! several SMs when C is small. The time is that of the best tile and split on the library's menu (the structure of
+//! cuBLAS and CUTLASS, *Efficient GEMM in CUDA*, CUTLASS documentation).
 
 use super::cost::{Cost, Job, overlap};
-use super::machine::Machine;
+use super::machine::{Generation, Machine};
 use crate::workload::Dtype;
 
-/// Tile rows and columns, and whether the tile is small enough that its loads slow it.
-const TILES: [(f64, f64, bool); 6] = [
-    (256.0, 128.0, false),
-    (128.0, 128.0, false),
-    (128.0, 64.0, false),
-    (64.0, 128.0, false),
-    (64.0, 64.0, true),
-    (32.0, 32.0, true),
-];
+/// Columns and rows of C in one tile.
+pub(super) type Tile = (f64, f64);
+
+/// What libraries offer for one product, and for batches on tensor units.
+const TENSOR: &[Tile] = &[(256.0, 128.0), (128.0, 128.0), (128.0, 64.0), (64.0, 128.0), (64.0, 64.0), (32.0, 32.0)];
+const ORDINARY: &[Tile] =
+    &[(128.0, 128.0), (128.0, 64.0), (32.0, 128.0), (128.0, 32.0), (64.0, 64.0), (64.0, 32.0), (32.0, 32.0)];
+/// fp32 tiles that cuBLAS 12 launches on boards up to 2016, single and in batches, and in batches on later ones, as
+/// the kernels' names in published traces say.
+const EARLY: &[Tile] = &[(32.0, 128.0), (64.0, 64.0), (128.0, 32.0)];
+/// The same for linear layers from Ampere on, whose weights lie along k.
+const AMPERE_LINEAR: &[Tile] = &[(128.0, 64.0), (32.0, 128.0), (128.0, 32.0), (64.0, 32.0), (32.0, 32.0)];
+const EARLY_BATCH: &[Tile] = &[(128.0, 64.0)];
+const VOLTA_BATCH: &[Tile] = &[(128.0, 64.0), (64.0, 64.0), (32.0, 128.0), (128.0, 32.0)];
+const AMPERE_BATCH: &[Tile] = &[(128.0, 128.0)];
+
 const SPLITS: [f64; 4] = [1.0, 2.0, 4.0, 16.0];
 /// k advances by this many bytes of a row at a time.
 const STEP_BYTES: f64 = 64.0;
+/// Row length in bytes from which operands that run along k miss pages on boards up to 2016.
+const PAGES: f64 = 32768.0;
 
 /// Arithmetic and memory seconds of a product, and the kernels it takes.
 pub(super) struct Product {
@@ -28,53 +37,77 @@ pub(super) struct Product {
     pub(super) seconds: f64,
 }
 
-pub(super) fn cost(machine: &Machine<'_>, job: &Job, dims: [f64; 4]) -> Cost {
-    let product = product(machine, job.dtype, dims, 1.0);
+pub(super) fn cost(machine: &Machine<'_>, job: &Job, dims: [f64; 4], bias: bool) -> Cost {
+    let product = product(machine, job.dtype, dims, bias, 1.0);
     // The bias is added for every element of C, even where k is nothing.
     let at_peak = job.flop / machine.matrix_peak(job.dtype).0;
     let memory = product.memory.max(machine.traffic(job.bytes, job.bytes, 1.0));
     Cost { launches: product.launches, at_peak, ..Cost::of(job, product.compute.max(at_peak), memory) }
 }
 
-/// `slack` is the share of a plain product's rate that is reached.
-pub(super) fn product(machine: &Machine<'_>, dtype: Dtype, [m, n, k, batch]: [f64; 4], slack: f64) -> Product {
+/// A product with `bias` is a linear layer. `slack` is the share of a plain product's rate that is reached.
+pub(super) fn product(
+    machine: &Machine<'_>,
+    dtype: Dtype,
+    [m, n, k, batch]: [f64; 4],
+    bias: bool,
+    slack: f64,
+) -> Product {
     let c = machine.constants;
-    let (peak, tensor) = machine.matrix_peak(dtype);
+    let tensor = machine.matrix_peak(dtype).1;
     let s = dtype.bytes() as f64;
-    let flop_per_step = 2.0 * dtype.complex_factor();
-    let share = if tensor { c.gemm_share_tensor } else { c.gemm_share_vector };
-    // The power limit throttles the clock of all SMs alike.
-    let per_unit = machine.sustained(peak * share, tensor, dtype) / machine.units;
     let step = STEP_BYTES / s;
+    let single = batch <= 1.0;
+    let named = machine.nvidia && matches!(dtype, Dtype::F32 | Dtype::C64);
+    let menu = match (machine.generation, single) {
+        _ if tensor => TENSOR,
+        _ if !named => ORDINARY,
+        (Generation::Early, true) => EARLY,
+        (Generation::Early, false) => EARLY_BATCH,
+        (Generation::Ampere, true) if bias => AMPERE_LINEAR,
+        (_, true) => ORDINARY,
+        (Generation::Volta, false) => VOLTA_BATCH,
+        (Generation::Ampere, false) => AMPERE_BATCH,
+    };
+    let early = machine.generation == Generation::Early && single && !tensor;
+    // Long rows of operands span many pages of memory.
+    let far = if early { 1.0 + (k * s - PAGES).max(0.0) / (PAGES * c.gemm_far) } else { 1.0 };
     // Tensor cores want rows of 16 bytes: other shapes run as if padded, with element-wise loads at half the rate.
     let misaligned = tensor && ((n * s) % 16.0 != 0.0 || (k * s) % 16.0 != 0.0);
-    // The fast kernels of ordinary cores are made for round shapes: at least two dims in whole tiles.
-    let round = [m, n, k].iter().filter(|&d| d % 32.0 == 0.0).count() >= 2;
-    let per_unit = if tensor || round { per_unit } else { per_unit * c.gemm_irregular };
-    // Long rows of operands span many pages of memory.
-    let far = 1.0 + k / (1e3 * if machine.early { c.gemm_far_early } else { c.gemm_far });
-    let fill = if tensor { c.gemm_fill_tensor } else { c.gemm_fill_vector };
-    let per_unit = slack * if misaligned { per_unit / 2.0 } else { per_unit };
+    // Before Ampere the fastest loads are for whole steps of k.
+    let ragged = !tensor && single && machine.generation != Generation::Ampere && k % 32.0 != 0.0;
+    let share = slack
+        * if early { c.gemm_early } else { 1.0 }
+        * if misaligned { 0.5 } else { 1.0 }
+        * if ragged { c.gemm_ragged } else { 1.0 };
+    let per_unit = unit_rate(machine, dtype) * share;
+    let flop_per_step = 2.0 * dtype.complex_factor();
+    let (fill, tile_s, slope) = if tensor {
+        (c.gemm_fill_tensor, c.gemm_tile_us_tensor * 1e-6, c.gemm_edge_tensor)
+    } else {
+        (c.gemm_fill_vector, c.gemm_tile_us * 1e-6, c.gemm_edge)
+    };
 
     let operands = (m * k + k * n + m * n) * batch * s;
-    let tile_s = 1e-6 * if tensor { c.gemm_tile_us_tensor } else { c.gemm_tile_us };
+    let once = operands / machine.stream;
     let mut best = Product { compute: f64::INFINITY, memory: 0.0, launches: 1.0, seconds: f64::INFINITY };
-    for (tm, tn, small) in TILES {
-        let tiles = (m / tm).ceil() * (n / tn).ceil() * batch;
-        let rate = if small { per_unit * c.gemm_small_tile * (tm / 64.0).min(1.0) } else { per_unit };
+    for &(columns, rows) in menu {
+        let tiles = (n / columns).ceil() * (m / rows).ceil() * batch;
+        let rate = per_unit * tile_share((columns, rows), slope);
         for split in SPLITS {
             if split > 1.0 && k < split * 4.0 * step {
                 break;
             }
             let depth = (k / split / step).ceil() * step;
-            let waves = (tiles * split / machine.units).ceil();
-            let compute = waves * (flop_per_step * tm * tn * (depth * far + fill) / rate) + tile_s;
+            let compute = waves(machine, tiles * split, tensor) * flop_per_step * columns * rows * (depth * far + fill)
+                / rate
+                + tile_s;
             // Operands once from memory (weights are cold when their turn comes) and again from cache for each tile;
             // partial results there and back.
             let partial = if split > 1.0 { 2.0 * split * m * n * batch * s.max(4.0) } else { 0.0 };
-            let reloads = tiles * (tm + tn) * k * s;
-            let memory = (operands / machine.stream + machine.traffic(partial, partial, 1.0))
-                .max(reloads / (machine.cache_rate * c.gemm_reload));
+            let reloads = tiles * (columns + rows) * k * s;
+            let memory =
+                (once + machine.traffic(partial, partial, 1.0)).max(reloads / (machine.cache_rate * c.gemm_reload));
             let launches = if split > 1.0 { 2.0 } else { 1.0 };
             let seconds = overlap(compute, memory) + (launches - 1.0) * machine.floor;
             if seconds < best.seconds {
@@ -83,4 +116,26 @@ pub(super) fn product(machine: &Machine<'_>, dtype: Dtype, [m, n, k, batch]: [f6
         }
     }
     best
+}
+
+/// FLOP/s of one SM inside a large tile. The power limit throttles the clock of all SMs alike.
+pub(super) fn unit_rate(machine: &Machine<'_>, dtype: Dtype) -> f64 {
+    let c = machine.constants;
+    let (peak, tensor) = machine.matrix_peak(dtype);
+    let share = if tensor { c.gemm_share_tensor } else { c.gemm_share_vector };
+    machine.sustained(peak * share, tensor, dtype) / machine.units
+}
+
+/// Share of a large tile's rate: what a tile loads grows with its edges, what it computes with its area.
+pub(super) fn tile_share((columns, rows): Tile, slope: f64) -> f64 {
+    1.0 / (1.0 + slope * (1.0 / columns + 1.0 / rows - 1.0 / 64.0).max(0.0))
+}
+
+/// Tiles that the busiest SM works through, one after the other. The last wave is partly hidden by tiles that share
+/// the SM; a tile alone on its SM cannot hide its own latencies.
+pub(super) fn waves(machine: &Machine<'_>, tiles: f64, tensor: bool) -> f64 {
+    let c = machine.constants;
+    let (whole, lone) = if tensor { (c.gemm_wave_tensor, 0.0) } else { (c.gemm_wave, c.gemm_lone) };
+    let each = tiles / machine.units;
+    (whole * each.ceil() + (1.0 - whole) * each).max(1.0 + lone)
 }

@@ -160,7 +160,9 @@ pub fn kernel_time_with(
 
 fn on_gpu(machine: &Machine<'_>, op: &Op, job: &cost::Job) -> cost::Cost {
     match op {
-        Op::Matmul { m, n, k, batch, .. } => matmul::cost(machine, job, [*m, *n, *k, *batch].map(|d| d as f64)),
+        Op::Matmul { m, n, k, batch, bias } => {
+            matmul::cost(machine, job, [*m, *n, *k, *batch].map(|d| d as f64), *bias)
+        }
         Op::Convolution { pass, batch, cin, cout, groups, input, kernel, output } => {
             let dims =
                 crate::workload::family::ConvolutionDims::new(*batch, *cin, *cout, *groups, input, kernel, output);
@@ -172,7 +174,7 @@ fn on_gpu(machine: &Machine<'_>, op: &Op, job: &cost::Job) -> cost::Cost {
         Op::Elementwise { .. } => stream::map(machine, job),
         Op::Reduce { n, out, .. } => stream::reduce(machine, job, *n as f64, *out as f64),
         Op::Copy { strided, .. } => stream::copy(machine, job, *strided),
-        Op::Rowwise { rows, width, .. } => rowwise::cost(machine, job, *rows as f64, *width as f64),
+        Op::Rowwise { kind, rows, width, .. } => rowwise::cost(machine, job, *kind, *rows as f64, *width as f64),
         Op::Scan { .. } => rowwise::scan(machine, job),
         Op::Sort { kind, rows, width } => sort::cost(machine, job, *kind, *rows as f64, *width as f64),
         Op::Gather { n, source } => gather::gather(machine, job, *n as f64, *source as f64),

@@ -1,15 +1,37 @@
-//! Soft-max, normalisations and scans: rows that fit a block's registers or shared memory are read once; longer rows
-//! are read again, mostly from cache. Scans chain their blocks (Merrill & Garland 2016, decoupled look-back): one pass.
+//! Soft-max, normalisations and scans. Rows that stay in a block's registers or in L1 are read once; longer ones are
+//! read again: a soft-max for its maximum, its sum and its result (Milakov & Gimelshein 2018), a normalisation for its
+//! moments and its result. Scans chain their blocks (Merrill & Garland 2016, decoupled look-back): one pass.
 
 use super::cost::{Cost, Job};
 use super::machine::Machine;
 use super::stream;
+use crate::workload::op::Rowwise;
 
-pub(super) fn cost(machine: &Machine<'_>, job: &Job, rows: f64, width: f64) -> Cost {
-    let cost = stream::pass(machine, job, machine.constants.rowwise_share);
+/// Bytes of a row that one warp keeps in registers.
+const WARP: f64 = 4096.0;
+
+pub(super) fn cost(machine: &Machine<'_>, job: &Job, kind: Rowwise, rows: f64, width: f64) -> Cost {
+    let c = machine.constants;
+    let cost = stream::pass(machine, job, c.rowwise_share);
+    let row = width * job.dtype.bytes() as f64;
+    let softmax = matches!(kind, Rowwise::Softmax | Rowwise::LogSoftmax | Rowwise::CrossEntropy);
+    let again = if softmax {
+        // A block of up to 1024 threads, four elements each, holds a row: few rows are in flight.
+        let flight = machine.units * row * (2048.0 / (width / 4.0).clamp(128.0, 1024.0));
+        let beyond = ((row - WARP) / WARP).clamp(0.0, 1.0);
+        beyond * machine.traffic(job.bytes, flight, c.softmax_again)
+    } else {
+        let beyond = (row / (c.norm_row_kib * 1024.0) - 1.0).clamp(0.0, 1.0);
+        0.5 * beyond * job.bytes / machine.stream
+    };
+    // Folding a row takes its SM a number of cycles however short the row is.
+    let cycles = if softmax { c.softmax_cycles } else { c.norm_cycles };
+    let folds = rows * cycles / (machine.units * machine.clock);
     // A row stays on one SM, which can draw only its own share of the cache's rate.
-    let alone = (rows / machine.units).ceil() * width * job.dtype.bytes() as f64 * machine.units / machine.cache_rate;
-    Cost { memory: cost.memory.max(alone), ..cost }
+    let alone = (rows / machine.units).ceil() * row * machine.units / machine.cache_rate;
+    // And each element some.
+    let folds = folds.max(rows * width / (machine.units * machine.clock * c.rowwise_elements));
+    Cost { memory: (cost.memory + again).max(alone).max(folds), ..cost }
 }
 
 pub(super) fn scan(machine: &Machine<'_>, job: &Job) -> Cost {
