@@ -166,6 +166,12 @@ impl Gpus {
         self.known[gpu].1.bandwidth.get()
     }
 
+    /// Clocks of all units together, 1/s.
+    pub fn cycles(&self, gpu: usize) -> f64 {
+        let device = &self.known[gpu].1;
+        device.units.zip(device.boost).map_or(f64::INFINITY, |(units, clock)| f64::from(units) * clock.get())
+    }
+
     /// The place of `name` among the GPUs; nothing where no one knows it.
     pub fn index(&mut self, name: &str) -> Option<usize> {
         if let Some(i) = self.known.iter().position(|(known, _)| known == name) {

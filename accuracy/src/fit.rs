@@ -2,16 +2,16 @@
 //! weighing the same however many rows it has. The ranges keep the model's laws.
 
 use crate::data::{Data, Kernel};
-use crate::score::{device_time, network_time};
+use crate::score::{busy_time, device_time};
 use crate::statistics::quantile;
 use breakeven::kernel::{Constants, Spread};
 use breakeven::workload::Family;
 use std::collections::BTreeMap;
 
 /// Beyond this logarithm of modelled ÷ measured a row is an outlier.
-const OUTLIER: f64 = 0.3;
+const OUTLIER: f64 = 0.4;
 /// Rows taken from each cell.
-const PER_CELL: usize = 60;
+const PER_CELL: usize = 45;
 /// Steps of the rounds over all constants, as shares of their values.
 const STEPS: [f64; 10] = [0.6, 0.6, 0.3, 0.3, 0.15, 0.15, 0.08, 0.08, 0.04, 0.02];
 
@@ -75,7 +75,8 @@ pub fn without(data: &Data, left_out: &str) -> Constants {
         let middle = if row.low > 0.0 { (row.low * row.high).sqrt() } else { row.high / 8.0 };
         *best.get_mut(&row.name).expect("shipped names are the model's") = middle;
     }
-    let mut loss = sample.loss(data, &best);
+    let mut known = vec![0.0; sample.cells.len() + sample.networks.len()];
+    let mut loss = sample.loss(data, &best, &mut known, "");
     for step in STEPS {
         for row in &rows {
             for direction in [1.0 + step, 1.0 / (1.0 + step)] {
@@ -87,11 +88,12 @@ pub fn without(data: &Data, left_out: &str) -> Constants {
                         break;
                     }
                     *value = next;
-                    let tried_loss = sample.loss(data, &tried);
+                    let mut cells = known.clone();
+                    let tried_loss = sample.loss(data, &tried, &mut cells, &row.name);
                     if tried_loss >= loss - 1e-9 {
                         break;
                     }
-                    (best, loss) = (tried, tried_loss);
+                    (best, loss, known) = (tried, tried_loss, cells);
                 }
             }
         }
@@ -122,39 +124,68 @@ impl<'d> Sample<'d> {
     }
 
     /// Mean over cells of the mean absolute logarithm of modelled ÷ measured, plus that of the cell's bias; networks
-    /// count as cells of their own.
-    fn loss(&self, data: &Data, constants: &Constants) -> f64 {
-        let mut sum = 0.0;
-        for cell in &self.cells {
+    /// count as cells of their own. `known` holds the last loss of each cell: only those that `touched` by name are
+    /// worked out again.
+    fn loss(&self, data: &Data, constants: &Constants, known: &mut [f64], touched: &str) -> f64 {
+        for (cell, known) in self.cells.iter().zip(known.iter_mut()) {
+            if !touches(touched, cell[0].op.family()) {
+                continue;
+            }
             let (mut absolute, mut signed) = (0.0, 0.0);
             for kernel in cell {
                 let modelled = kernel.as_measured(device_time(constants, data, kernel).p50.get());
-                let error = (modelled / kernel.measured).ln();
                 // Rows that hit another kernel than their neighbours count, but do not lead.
-                let error = error.clamp(-OUTLIER, OUTLIER);
+                let error = (modelled / kernel.measured).ln().clamp(-OUTLIER, OUTLIER);
                 absolute += error.abs();
                 signed += error;
             }
-            sum += (absolute + 0.5 * signed.abs()) / cell.len() as f64;
+            *known = weight(cell) * (absolute + 0.5 * signed.abs()) / cell.len() as f64;
         }
-        for &i in &self.networks {
-            let network = &data.networks[i];
-            sum += (network_time(constants, data, network).p50 / network.measured).ln().abs();
+        if !["conv", "winograd"].iter().any(|part| touched.starts_with(part)) {
+            for (&i, known) in self.networks.iter().zip(&mut known[self.cells.len()..]) {
+                let network = &data.networks[i];
+                *known = (busy_time(constants, data, network) / network.measured).ln().abs();
+            }
         }
-        sum / (self.cells.len() + self.networks.len()).max(1) as f64
+        let weights = self.cells.iter().map(|cell| weight(cell)).sum::<f64>() + self.networks.len() as f64;
+        known.iter().sum::<f64>() / weights.max(1.0)
     }
 }
 
+/// Whether a constant of that name may change times of the family; no name stands for all of them.
+fn touches(constant: &str, family: Family) -> bool {
+    let starts = |parts: &[&str]| parts.iter().any(|part| constant.starts_with(part));
+    if starts(&["conv", "winograd"]) {
+        family == Family::Convolution
+    } else if starts(&["gemm", "pj", "energy", "tensor", "f8", "i8"]) {
+        matches!(family, Family::Matmul | Family::Convolution)
+    } else if starts(&["softmax", "norm", "rowwise"]) {
+        family == Family::Rowwise
+    } else {
+        true
+    }
+}
+
+/// A cell of a row or two says little beyond its own noise.
+fn weight(cell: &[&Kernel]) -> f64 {
+    (cell.len() as f64 / PER_CELL as f64).powf(0.3)
+}
+
 /// Spreads of the families that were measured: the bias of a cell is shared, the rest is the kernel's own. Sized so that
-/// four in five fall between p10 and p90, with a fifth more for a GPU that the fit has not seen.
+/// four in five fall between p10 and p90, with a third more for a GPU that the fit has not seen.
 fn calibrate(data: &Data, sample: &Sample<'_>, constants: &mut Constants) {
-    const UNSEEN: f64 = 1.2;
+    const UNSEEN: f64 = 1.3;
     for family in Family::ALL {
         let (mut biases, mut residuals) = (Vec::new(), Vec::new());
         for cell in sample.cells.iter().filter(|c| c[0].op.family() == *family) {
+            // In units of the family's spread: some kernels are less certain than others by a known factor.
+            let own = constants.spread[*family as usize].own;
             let mut errors: Vec<f64> = cell
                 .iter()
-                .map(|k| (k.measured / k.as_measured(device_time(constants, data, k).p50.get())).ln())
+                .map(|k| {
+                    let time = device_time(constants, data, k);
+                    (k.measured / k.as_measured(time.p50.get())).ln() * own / time.sigma_own
+                })
                 .collect();
             let bias = quantile(&mut errors, 0.5);
             biases.push(bias.abs());

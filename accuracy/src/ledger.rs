@@ -1,32 +1,7 @@
-//! The committed figures are good enough, and those that the README quotes.
+//! The committed figures of watts and of NumPy on a CPU are good enough; those of kernels and networks are held in
+//! `crates/breakeven/tests/accuracy.rs`.
 
 use serde_json::Value;
-
-fn ledger() -> Value {
-    serde_json::from_str(include_str!("../ledger.json")).expect("the ledger is what `score --format json` wrote")
-}
-
-#[test]
-fn left_out_gpus_are_within_their_thresholds() {
-    let ledger = ledger();
-    let summary = |key: &str| ledger["summary"][key].as_f64().expect("a number");
-    assert!(summary("networks_mean_ape") <= 0.085);
-    assert!(summary("networks_p90_ape") <= 0.15);
-    assert!(summary("networks_mean_ape") < summary("networks_neusight_mean_ape"));
-    assert!(summary("kernels_median_ape") <= 0.16);
-    assert!((0.70..=0.90).contains(&summary("kernels_coverage80")));
-}
-
-#[test]
-fn streams_are_known_on_every_gpu() {
-    let ledger = ledger();
-    let rows = ledger["kernels"].as_array().expect("rows");
-    let streams: Vec<_> = rows.iter().filter(|r| ["add", "mul", "relu"].contains(&r["op"].as_str().unwrap())).collect();
-    assert_eq!(streams.len(), 15);
-    for row in streams {
-        assert!(row["median_ape"].as_f64().unwrap() <= 0.15, "{row}");
-    }
-}
 
 #[test]
 fn watts_of_left_out_gpus_are_within_their_thresholds() {

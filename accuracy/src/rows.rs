@@ -139,22 +139,26 @@ pub fn low_precision(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) ->
     })?;
     floors(&mut kernels[first..]);
     for kernel in &mut kernels[first..] {
-        let converted = conversion(kernel) / gpus.bandwidth(kernel.gpu);
+        let (bytes, elements) = conversion(kernel);
+        let converted = (bytes / gpus.bandwidth(kernel.gpu)).max(elements / gpus.cycles(kernel.gpu));
         kernel.events = (kernel.floor - SMALLEST).max(0.0) + converted;
     }
     Ok(())
 }
 
-/// Bytes that converting the first operand to 8 bits moves: read as bf16 and written; read before for its largest value
-/// where the scale is not given.
-fn conversion(kernel: &Kernel) -> f64 {
-    let Op::Matmul { m, k, .. } = kernel.op else { return 0.0 };
-    let bytes = match kernel.dtype_label.as_str() {
-        "fp8" => 5.0,
-        "fp8_static" | "sq" => 3.0,
-        _ => 0.0,
-    };
-    bytes * m as f64 * k as f64
+/// What converting the first operand to 8 bits takes: bytes moved (read as bf16 and written; read before for its largest
+/// value where the scale is not given) and elements, of which a unit converts `PER_CYCLE` a clock. Smooth-quant's are
+/// converted by the op before.
+fn conversion(kernel: &Kernel) -> (f64, f64) {
+    /// Conversions a clock and unit, from the slope of times over m·k.
+    const PER_CYCLE: f64 = 2.5;
+    let Op::Matmul { m, k, .. } = kernel.op else { return (0.0, 0.0) };
+    let elements = m as f64 * k as f64;
+    match kernel.dtype_label.as_str() {
+        "fp8" => (5.0 * elements, elements / PER_CYCLE),
+        "fp8_static" => (3.0 * elements, elements / PER_CYCLE),
+        _ => (0.0, 0.0),
+    }
 }
 
 /// Hands each row to `take`.

@@ -14,10 +14,14 @@ use std::path::Path;
 
 /// Dispatch of one op by eager PyTorch, s: what a launch-bound row of the kernel table shows, less its events.
 const DISPATCH: f64 = 10e-6;
+/// A call of eager PyTorch that only makes another view, s: a third of a dispatch.
+const VIEW: f64 = 3e-6;
 
 /// The tables that `score` prints.
 #[derive(Serialize)]
 pub struct Report {
+    /// `Constants::fingerprint` of the tables that ship.
+    pub constants: String,
     pub kernels: Vec<KernelRow>,
     pub networks: Vec<NetworkRow>,
     pub summary: Summary,
@@ -204,7 +208,7 @@ fn score<'c>(data: &Data, constants: impl Fn(usize) -> &'c Constants) -> Score {
             roofline_ms: n.roofline.map(|t| t * 1e3),
         })
         .collect();
-    Score { report: Report { kernels, networks, summary }, modelled }
+    Score { report: Report { constants: Constants::fingerprint(), kernels, networks, summary }, modelled }
 }
 
 /// Share of measurements inside their interval.
@@ -212,22 +216,55 @@ fn covered(rows: &[(f64, Interval)]) -> f64 {
     mean(&rows.iter().map(|(t, m)| f64::from(m.p10 <= *t && *t <= m.p90)).collect::<Vec<_>>())
 }
 
-/// The host hands ops over while the device works: the longer of the two. Errors of one family move together.
-pub fn network_time(constants: &Constants, data: &Data, network: &Network) -> Interval {
+/// The host hands calls over while the device works through its queue: a call starts when both are ready for it. Calls
+/// that run no kernel take the host's time alone. Small arrays that the call before has just written are found in L2 by
+/// the kernel model itself. Errors of one family move together.
+fn network_time(constants: &Constants, data: &Data, network: &Network) -> Interval {
     let device = &data.gpus[network.gpu].1;
-    let (mut seconds, mut launches) = (0.0, 0.0);
-    let (mut shared, mut own) = ([0.0; Family::COUNT], 0.0);
+    let (mut seconds, mut own) = (0.0, 0.0);
+    let mut shared = [0.0; Family::COUNT];
+    let mut times = Vec::with_capacity(network.ops.len());
     for (op, repeat) in &network.ops {
+        let Some(op) = op else {
+            times.push((0.0, 0.0, *repeat));
+            continue;
+        };
         let time = kernel_time_with(constants, op, DTYPE, Bytes::ZERO, Bytes::ZERO, device);
         let t = time.p50.get() * repeat;
+        times.push((time.p50.get(), f64::from(time.launches), *repeat));
         seconds += t;
-        launches += repeat * f64::from(time.launches);
         shared[op.family() as usize] += t * time.sigma_shared;
         // Repeats of one op share its error.
         own += (t * time.sigma_own) * (t * time.sigma_own);
     }
-    let sigma = (shared.iter().map(|s| s * s).sum::<f64>() + own).sqrt() / seconds;
-    Interval::log_normal(seconds, sigma).map_increasing(|t| t.max(launches * DISPATCH))
+    let sigma = (shared.iter().map(|s| s * s).sum::<f64>() + own).sqrt() / seconds.max(1e-12);
+    let waited = queue(&times) - seconds;
+    Interval::log_normal(seconds, sigma).map_increasing(|t| t + waited.max(0.0))
+}
+
+/// Device seconds of all kernels of a network, one after the other.
+pub fn busy_time(constants: &Constants, data: &Data, network: &Network) -> f64 {
+    let device = &data.gpus[network.gpu].1;
+    let time = |op| kernel_time_with(constants, op, DTYPE, Bytes::ZERO, Bytes::ZERO, device).p50.get();
+    network.distinct.iter().map(|(op, repeat)| time(op) * repeat).sum()
+}
+
+/// Seconds until the device is done with calls of (device seconds, launches, repeats). Neighbours that repeat equally
+/// often are the body of a loop.
+fn queue(calls: &[(f64, f64, f64)]) -> f64 {
+    let (mut host, mut device) = (0.0_f64, 0.0_f64);
+    for body in calls.chunk_by(|a, b| a.2 == b.2) {
+        let rounds = body[0].2.clamp(0.0, 1e4) as usize;
+        for _ in 0..rounds {
+            for &(seconds, launches, _) in body {
+                host += if launches > 0.0 { DISPATCH * launches } else { VIEW };
+                if launches > 0.0 {
+                    device = device.max(host) + seconds;
+                }
+            }
+        }
+    }
+    device.max(host)
 }
 
 impl Score {

@@ -30,7 +30,8 @@ macro_rules! constants {
 constants! {
     floor_us, stream_share, stream_share_early, l2_bytes_per_clock, l2_reach, pj_vector, pj_tensor, energy_decline,
     energy_clock,     tensor_size, f8_energy, i8_energy, gemm_share_vector, gemm_share_tensor, gemm_edge, gemm_edge_tensor, gemm_wave,
-    gemm_wave_tensor, gemm_lone, gemm_fill_vector, gemm_fill_tensor, gemm_tile_us, gemm_tile_us_tensor, gemm_reload,
+    gemm_wave_tensor, gemm_lone, gemm_fill_vector, gemm_fill_tensor, gemm_tile_us, gemm_tile_us_tensor, gemm_reload, gemm_serial,
+    gemm_serial_tensor,
     gemm_ragged, gemm_early, gemm_far, conv_share, conv_back, winograd_share, winograd_fused_share, winograd_transform,
     winograd_filter, attention_share, map_share, rowwise_share, rowwise_elements, softmax_again, softmax_cycles, norm_row_kib,
     norm_cycles, strided_share, radix_share, fft_share, gather_sector, panel_us,
@@ -53,6 +54,16 @@ impl Constants {
     /// The tables that ship.
     pub fn shipped() -> &'static Self {
         &SHIPPED
+    }
+
+    /// Changes whenever a shipped table does (FNV-1a of both texts, 16 hexadecimal digits): the ledger of errors names the
+    /// tables that it was made with.
+    pub fn fingerprint() -> String {
+        let texts = [include_str!("constants.csv"), include_str!("spread.csv")];
+        let bytes = texts.iter().flat_map(|text| text.bytes());
+        let hash =
+            bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+        format!("{hash:016x}")
     }
 
     /// Reads `constants.csv` and `spread.csv`.

@@ -30,7 +30,8 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, d: &ConvolutionDims, pass: 
     let floor = job.flop / peak;
     let streamed = machine.traffic(job.bytes, job.bytes, 1.0);
     let c = machine.constants;
-    let share = c.conv_share * if pass == Pass::Forward { 1.0 } else { c.conv_back };
+    let back = if pass == Pass::Forward { 1.0 } else { c.conv_back };
+    let share = c.conv_share * back;
     let gemm = if tensor {
         matmul::product(machine, job.dtype, dims, false, share).seconds
     } else {
@@ -47,8 +48,8 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, d: &ConvolutionDims, pass: 
             fused_winograd(machine, job, d)
         };
         (
-            (passes * fused).max(floor / 2.25),
-            passes * overlap(winograd(machine, job, d).max(floor / passes / 4.0), streamed / passes),
+            (passes * fused / back).max(floor / 2.25),
+            passes * overlap((winograd(machine, job, d) / back).max(floor / passes / 4.0), streamed / passes),
         )
     } else {
         (f64::INFINITY, f64::INFINITY)

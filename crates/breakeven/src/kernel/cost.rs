@@ -31,14 +31,28 @@ pub(super) struct Cost {
     pub(super) bytes: f64,
     /// Seconds of the arithmetic at the datasheet's peak.
     pub(super) at_peak: f64,
+    /// Share of the shorter of arithmetic and memory that the longer does not hide.
+    pub(super) serial: f64,
+    /// How much less certain this kernel is than others of its family: a factor on its own spread.
+    pub(super) doubt: f64,
     /// What the link carries instead of the device's own units.
     pub(super) link: bool,
 }
 
 impl Cost {
     /// No device time at all.
-    pub(super) const NOTHING: Self =
-        Self { compute: 0.0, memory: 0.0, chain: 0.0, launches: 0.0, flop: 0.0, bytes: 0.0, at_peak: 0.0, link: false };
+    pub(super) const NOTHING: Self = Self {
+        compute: 0.0,
+        memory: 0.0,
+        chain: 0.0,
+        launches: 0.0,
+        flop: 0.0,
+        bytes: 0.0,
+        at_peak: 0.0,
+        serial: 0.0,
+        doubt: 1.0,
+        link: false,
+    };
 
     /// One kernel that does `job` in `compute` and `memory` seconds.
     pub(super) fn of(job: &Job, compute: f64, memory: f64) -> Self {
@@ -48,7 +62,7 @@ impl Cost {
     /// The time, never below the smallest kernel for each launch, and what bounds it.
     pub(super) fn finish(self, machine: &Machine<'_>, family: Family, dtype: Dtype) -> KernelTime {
         let fixed = self.launches * machine.floor + self.chain;
-        let body = overlap(self.compute, self.memory);
+        let body = beside(self.compute, self.memory, self.serial);
         // A century is as good as for ever, and keeps sums of times finite.
         let p50 = (fixed + body).min(1e100);
         let bound = match () {
@@ -66,7 +80,7 @@ impl Cost {
         KernelTime {
             p50: Seconds(p50),
             sigma_shared: libm::sqrt(spread.shared * spread.shared + machine.gaps * machine.gaps),
-            sigma_own: spread.own,
+            sigma_own: spread.own * self.doubt,
             bound,
             flop: Flop(self.flop),
             bytes: Bytes(self.bytes),
@@ -76,6 +90,11 @@ impl Cost {
             support: machine.support(family, dtype),
         }
     }
+}
+
+/// [`overlap`], but at least the longer and the share `serial` of the shorter.
+pub(super) fn beside(a: f64, b: f64, serial: f64) -> f64 {
+    overlap(a, b).max(a.max(b) + serial * a.min(b))
 }
 
 /// Two activities that run side by side: the longer one, and some of the shorter where they are close (a 4-norm).

@@ -2,7 +2,7 @@
 //! several SMs when C is small. The time is that of the best tile and split on the library's menu (the structure of
 //! cuBLAS and CUTLASS, *Efficient GEMM in CUDA*, CUTLASS documentation).
 
-use super::cost::{Cost, Job, overlap};
+use super::cost::{Cost, Job, beside};
 use super::machine::{Generation, Machine};
 use crate::workload::Dtype;
 
@@ -28,6 +28,10 @@ const STEP_BYTES: f64 = 64.0;
 /// Row length in bytes from which operands that run along k miss pages on boards up to 2016.
 const PAGES: f64 = 32768.0;
 
+/// Factors on the spread of what is less certain than other products.
+const EIGHT_BIT: f64 = 1.5;
+const EARLY_LINEAR: f64 = 2.0;
+
 /// Arithmetic and memory seconds of a product, and the kernels it takes.
 pub(super) struct Product {
     pub(super) compute: f64,
@@ -42,7 +46,18 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, dims: [f64; 4], bias: bool)
     // The bias is added for every element of C, even where k is nothing.
     let at_peak = job.flop / machine.matrix_peak(job.dtype).0;
     let memory = product.memory.max(machine.traffic(job.bytes, job.bytes, 1.0));
-    Cost { launches: product.launches, at_peak, ..Cost::of(job, product.compute.max(at_peak), memory) }
+    let c = machine.constants;
+    let tensor = machine.matrix_peak(job.dtype).1;
+    let serial = if tensor { c.gemm_serial_tensor } else { c.gemm_serial };
+    // 8-bit products differ between libraries; cuBLAS's choices for old boards are odd.
+    let early = bias && !tensor && machine.generation == Generation::Early;
+    let doubt = match job.dtype {
+        Dtype::F8 | Dtype::I8 | Dtype::U8 => EIGHT_BIT,
+        _ if early => EARLY_LINEAR,
+        _ => 1.0,
+    };
+    let compute = product.compute.max(at_peak);
+    Cost { launches: product.launches, at_peak, serial, doubt, ..Cost::of(job, compute, memory) }
 }
 
 /// A product with `bias` is a linear layer. `slack` is the share of a plain product's rate that is reached.
@@ -88,6 +103,7 @@ pub(super) fn product(
         (c.gemm_fill_vector, c.gemm_tile_us * 1e-6, c.gemm_edge)
     };
 
+    let serial = if tensor { c.gemm_serial_tensor } else { c.gemm_serial };
     let operands = (m * k + k * n + m * n) * batch * s;
     let once = operands / machine.stream;
     let mut best = Product { compute: f64::INFINITY, memory: 0.0, launches: 1.0, seconds: f64::INFINITY };
@@ -109,7 +125,7 @@ pub(super) fn product(
             let memory =
                 (once + machine.traffic(partial, partial, 1.0)).max(reloads / (machine.cache_rate * c.gemm_reload));
             let launches = if split > 1.0 { 2.0 } else { 1.0 };
-            let seconds = overlap(compute, memory) + (launches - 1.0) * machine.floor;
+            let seconds = beside(compute, memory, serial) + (launches - 1.0) * machine.floor;
             if seconds < best.seconds {
                 best = Product { compute, memory, launches, seconds };
             }

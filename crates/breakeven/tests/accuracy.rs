@@ -1,0 +1,72 @@
+//! The committed ledger of errors on left-out GPUs belongs to the constants that ship, and is good enough. No
+//! measurements are needed: `accuracy score --leave-one-gpu-out` made the ledger from them.
+
+use serde_json::Value;
+
+fn ledger() -> Value {
+    serde_json::from_str(include_str!("../../../accuracy/ledger.json")).expect("the ledger is JSON")
+}
+
+fn number(row: &Value, key: &str) -> f64 {
+    row[key].as_f64().unwrap_or_else(|| panic!("`{key}` is not a number in {row}"))
+}
+
+/// Kernel rows of `file` for which `keep` holds.
+fn rows<'a>(ledger: &'a Value, file: &str, keep: impl Fn(&str, &str) -> bool) -> Vec<&'a Value> {
+    let rows = ledger["kernels"].as_array().expect("kernels are a list");
+    let text = |row: &'a Value, key: &str| row[key].as_str().unwrap_or_default();
+    rows.iter().filter(|r| text(r, "file").ends_with(file) && keep(text(r, "op"), text(r, "gpu"))).collect()
+}
+
+fn network_error(ledger: &Value, gpus: &[&str]) -> f64 {
+    let rows = ledger["networks"].as_array().expect("networks are a list");
+    let errors: Vec<f64> = rows
+        .iter()
+        .filter(|r| gpus.iter().any(|gpu| r["gpu"].as_str().unwrap_or_default().contains(gpu)))
+        .map(|r| (number(r, "p50_ms") / number(r, "measured_ms") - 1.0).abs())
+        .collect();
+    assert!(!errors.is_empty());
+    errors.iter().sum::<f64>() / errors.len() as f64
+}
+
+/// A refit without a new ledger fails here: run the two commands of accuracy/README.md.
+#[test]
+fn the_ledger_is_of_the_constants_that_ship() {
+    assert_eq!(ledger()["constants"].as_str(), Some(breakeven::kernel::Constants::fingerprint().as_str()));
+}
+
+#[test]
+fn networks_on_left_out_gpus() {
+    let ledger = ledger();
+    let summary = |key: &str| number(&ledger["summary"], key);
+    for gpu in ["A100", "V100", "P100"] {
+        assert!(network_error(&ledger, &[gpu]) <= 0.09, "{gpu}: {}", network_error(&ledger, &[gpu]));
+    }
+    assert!(network_error(&ledger, &["A100", "V100", "P100"]) <= 0.06);
+    assert!(network_error(&ledger, &["P4", "T4"]) <= 0.20);
+    assert!(summary("networks_mean_ape") < summary("networks_neusight_mean_ape"));
+    assert!((0.65..=0.97).contains(&summary("networks_coverage80")), "{}", summary("networks_coverage80"));
+}
+
+#[test]
+fn kernels_on_left_out_gpus() {
+    let ledger = ledger();
+    assert!(number(&ledger["summary"], "kernels_median_ape") <= 0.14);
+    assert!((0.75..=0.85).contains(&number(&ledger["summary"], "kernels_coverage80")));
+    let fp32 = |keep: &dyn Fn(&str, &str) -> bool, limit: f64| {
+        let rows = rows(&ledger, "fp32_kernels.parquet", keep);
+        assert!(!rows.is_empty());
+        for row in rows {
+            assert!(number(row, "median_ape") <= limit, "{row}");
+        }
+    };
+    fp32(
+        &|op, gpu| ["add", "mul", "relu", "tanh"].contains(&op) && (gpu.contains("A100") || gpu.contains("V100")),
+        0.06,
+    );
+    fp32(&|op, _| ["add", "mul", "div", "pow", "gelu", "relu", "tanh"].contains(&op), 0.15);
+    fp32(&|op, gpu| op == "linear" && gpu != "Tesla_P4", 0.16);
+    fp32(&|op, _| op == "bmm", 0.22);
+    fp32(&|op, _| ["ln", "softmax"].contains(&op), 0.26);
+    fp32(&|op, _| op == "conv", 0.25);
+}
