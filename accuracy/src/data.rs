@@ -169,7 +169,7 @@ impl Gpus {
     /// Clocks of all units together, 1/s.
     pub fn cycles(&self, gpu: usize) -> f64 {
         let device = &self.known[gpu].1;
-        device.units.zip(device.boost).map_or(f64::INFINITY, |(units, clock)| f64::from(units) * clock.get())
+        f64::from(device.units.unwrap_or(64)) * device.boost.map_or(1.8e9, |clock| clock.get())
     }
 
     /// The place of `name` among the GPUs; nothing where no one knows it.

@@ -56,7 +56,9 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, d: &ConvolutionDims, pass: 
     };
     let best = gemm.min(direct).min(fused).min(apart);
     let launches = passes * if best == apart { 4.0 } else { 1.0 };
-    Cost { launches, at_peak: floor, ..Cost::of(job, best, streamed) }
+    // Gradients have more algorithms than these.
+    let doubt = if pass == Pass::Forward { 1.0 } else { 1.8 };
+    Cost { launches, at_peak: floor, doubt, ..Cost::of(job, best, streamed) }
 }
 
 /// One product whose left operand is gathered from the image as it goes.

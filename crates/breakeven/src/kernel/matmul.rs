@@ -28,9 +28,10 @@ const STEP_BYTES: f64 = 64.0;
 /// Row length in bytes from which operands that run along k miss pages on boards up to 2016.
 const PAGES: f64 = 32768.0;
 
-/// Factors on the spread of what is less certain than other products.
-const EIGHT_BIT: f64 = 1.5;
+/// Factors on the spread of what is less, or more, certain than a product on tensor units.
+const EIGHT_BIT: f64 = 1.7;
 const EARLY_LINEAR: f64 = 2.0;
+const ORDINARY_CORES: f64 = 0.75;
 
 /// Arithmetic and memory seconds of a product, and the kernels it takes.
 pub(super) struct Product {
@@ -54,6 +55,7 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, dims: [f64; 4], bias: bool)
     let doubt = match job.dtype {
         Dtype::F8 | Dtype::I8 | Dtype::U8 => EIGHT_BIT,
         _ if early => EARLY_LINEAR,
+        _ if !tensor => ORDINARY_CORES,
         _ => 1.0,
     };
     let compute = product.compute.max(at_peak);
