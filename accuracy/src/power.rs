@@ -196,7 +196,7 @@ fn read(folder: &Path, gpus: &mut Gpus) -> Result<Vec<Run>> {
         };
         let Some(job) = jobs.iter().find(|j| &j[0] == cell("network") && &j[1] == cell("dataset")) else { continue };
         let amount = |i: usize| job[i].parse::<f64>().unwrap_or(0.0);
-        let gpu = gpus.index(cell("gpu"))?;
+        let Some(gpu) = gpus.index(cell("gpu")) else { continue };
         let device = gpus.device(gpu);
         let rate = amount(2) / seconds;
         let peak = device.peaks.f32_vector.map_or(f64::INFINITY, |r| r.get());
