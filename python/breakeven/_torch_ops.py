@@ -143,7 +143,10 @@ def assign(tensor: Any, role: int, made: bool = True) -> None:
 def describe(tensor: Any, made: bool = False) -> tuple[int, int, int, tuple[int, ...], int]:
     """Element type, its bytes, layout, dims, storage."""
     code, size = _types.get(tensor.dtype, (17, 8))
-    shape = tuple(map(int, tensor.shape))
+    try:
+        shape = tuple(map(int, tensor.shape))
+    except Exception:  # nested: its rows differ
+        shape = ()
     known = stored(tensor, made)
     return code, size, _layout(tensor, shape), shape, known.id if known is not None else 0
 
@@ -203,12 +206,10 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
         if not (first and op.overwrites):
             describe_all(value, False, inputs)
         elif isinstance(value, _torch.Tensor):
-            shape = tuple(map(int, value.shape))
-            inputs.append((*_types.get(value.dtype, (17, 8)), 0, shape, 0))
+            inputs.append((*describe(value, True)[:4], 0))
         first = False
     outputs: list[Any] = []
-    if isinstance(result, (_torch.Tensor, list, tuple)) and len(result if not hasattr(result, "shape") else (1,)):
-        describe_all(result, True, outputs)
+    describe_all(result, True, outputs)
     if not outputs:
         for name in op.written:
             describe_all(given.get(name), True, outputs)

@@ -51,10 +51,11 @@ def install(torch: Any) -> None:
 
         instead = _unknown_values(torch)
         torch.utils._python_dispatch._push_mode(FakeTensorMode(allow_non_fake_inputs=True))
-        _native.unseen("fake", "tensors had shapes and no values (--fake): what the script printed of them means nothing")
+        _native.set_program('{"recorder": "torch-fake"}')
+        _native.unseen("fake", "tensors had no values (--fake): what the script printed of them means nothing")
         torch.nn.Module._apply = _apply
     kind = type("Pretended", (TorchDispatchMode,), {"__module__": __name__})
-    kind.__torch_dispatch__ = _native.Dispatch(_after, instead)  # type: ignore[attr-defined]
+    kind.__torch_dispatch__ = _native.Dispatch(_after, instead, not fake)  # type: ignore[attr-defined]
     _torch.mode = kind()
     _torch.resume()
     tensor = torch.Tensor

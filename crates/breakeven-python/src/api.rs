@@ -318,6 +318,7 @@ pub(crate) fn snapshot(py: Python<'_>) -> PyResult<String> {
 pub(crate) fn after_fork_child(py: Python<'_>, path: Option<PathBuf>) {
     state::reset_thread();
     with(py, |state| {
+        state.recorder.tensors.disown();
         reset_state(state);
         state.flush.move_to(path, clock::now());
     });

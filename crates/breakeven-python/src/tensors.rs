@@ -190,6 +190,11 @@ impl Ledger {
         self.peak_at = self.added;
     }
 
+    /// Forgets everything: what lives is another process's.
+    pub(crate) fn disown(&mut self) {
+        *self = Self { added: self.added, limit: self.limit, ..Self::default() };
+    }
+
     /// Forgets what was; what lives stays.
     pub(crate) fn reset(&mut self) {
         self.dead.clear();

@@ -9,7 +9,8 @@ use pyo3::types::{PyDict, PyTuple};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// The `__torch_dispatch__` of a mode: runs the op and tells `after(func, args, kwargs, result, own, gap)`, which gives
-/// back nothing, or an exception that the script is to get. For the ops in `instead`, what stands there is called.
+/// back nothing, or an exception that the script is to get. For the ops in `instead`, what stands there is called. Ops that are not `timed` have no
+/// values to compute.
 ///
 /// It has no Python frame: a warning of the op points at the line that it would point at without us, and a traceback
 /// shows nothing of ours.
@@ -17,15 +18,16 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 pub(crate) struct Dispatch {
     after: Py<PyAny>,
     instead: Option<Py<PyDict>>,
+    timed: bool,
     failed: AtomicBool,
 }
 
 #[pymethods]
 impl Dispatch {
     #[new]
-    #[pyo3(signature = (after, instead = None))]
-    fn new(after: Py<PyAny>, instead: Option<Py<PyDict>>) -> Self {
-        Self { after, instead, failed: AtomicBool::new(false) }
+    #[pyo3(signature = (after, instead = None, timed = true))]
+    fn new(after: Py<PyAny>, instead: Option<Py<PyDict>>, timed: bool) -> Self {
+        Self { after, instead, timed, failed: AtomicBool::new(false) }
     }
 
     #[pyo3(signature = (_mode, func, _types, args = None, kwargs = None))]
@@ -51,7 +53,8 @@ impl Dispatch {
         let ended = clock::now();
         // What the report itself calls is none of the script's: the call stays closed until it has been told.
         if let Ok(given) = &result {
-            let timing = with_thread(|thread| thread.timing(began, ended, state::since())).unwrap_or_default();
+            let mut timing = with_thread(|thread| thread.timing(began, ended, state::since())).unwrap_or_default();
+            timing.own = if self.timed { timing.own } else { 0 };
             let told = self.after.bind(py).call1((func, &args, kwargs, given, timing.own, timing.gap));
             match told {
                 Ok(nothing) if nothing.is_none() => {}
@@ -68,7 +71,8 @@ impl Dispatch {
         let untimed = with_thread(|thread| (thread.id, thread.recorded(now, false)));
         state::with(py, |state| {
             untimed.into_iter().for_each(|(thread, ticks)| state.recorder.pool(thread, ticks));
-            state.recorder.told_ticks += now.saturating_sub(ended);
+            // What an op without values takes is no time of the script's.
+            state.recorder.told_ticks += now.saturating_sub(if self.timed { ended } else { began });
             state.flush_if_due(now);
         });
         result

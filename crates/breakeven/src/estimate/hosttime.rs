@@ -11,7 +11,7 @@ pub struct HostTime {
     pub outside: f64,
     /// Part of `outside` that is start-up: importing the array library, first calls.
     pub startup: f64,
-    /// Multiply an entry's recorded gap by this: hooks taken out, overlapping threads and processes folded.
+    /// Multiply an entry's recorded gap by this: overlapping threads and processes folded.
     pub gap_scale: f64,
     /// Multiply an entry's recorded CPU time by this: overlapping threads and processes folded.
     pub cpu_scale: f64,
@@ -19,7 +19,7 @@ pub struct HostTime {
 
 /// Splits the wall time of `workload`.
 ///
-/// Hooks cost `events × hook_ns` and sit in the gaps. Where ops and gaps add up to more than the wall time (threads,
+/// Hooks cost `events × hook_ns`, which recorders have left out of the gaps. Where ops and gaps add up to more than the wall time (threads,
 /// processes), both shrink alike so that the parts still sum to the wall.
 ///
 /// ```
@@ -32,17 +32,17 @@ pub struct HostTime {
 pub fn host_time(workload: &Workload) -> HostTime {
     let program = &workload.program;
     let ops: f64 = workload.ops.iter().map(|e| e.cpu_ns as f64).sum::<f64>() * 1e-9;
-    let recorded_gaps: f64 = workload.ops.iter().map(|e| e.gap_ns as f64).sum::<f64>() * 1e-9;
+    let gaps: f64 = workload.ops.iter().map(|e| e.gap_ns as f64).sum::<f64>() * 1e-9;
     let hooks = program.events as f64 * program.hook_ns * 1e-9;
     let wall = (program.wall_ns as f64 * 1e-9 - hooks).max(program.wall_ns as f64 * 1e-9 * 0.1);
-    let gaps = (recorded_gaps - hooks).max(0.0);
-    let fold = if ops + gaps > wall && ops + gaps > 0.0 { wall / (ops + gaps) } else { 1.0 };
+    let parts = ops + gaps;
+    let fold = if parts > wall && parts > 0.0 { wall / parts } else { 1.0 };
     let outside = (wall - (ops + gaps) * fold).max(0.0);
     HostTime {
         wall,
         outside,
         startup: (program.startup_ns as f64 * 1e-9).min(outside),
-        gap_scale: if recorded_gaps > 0.0 { gaps / recorded_gaps * fold } else { 1.0 },
+        gap_scale: fold,
         cpu_scale: fold,
     }
 }

@@ -37,7 +37,7 @@ pub fn estimate(workload: &Workload, request: &Request) -> Result<Estimate> {
     let profile = profile(workload, policy, options)?;
     let host = host_time(workload);
     let host_speed = choice.host_speed();
-    let cpu = if choice.cpu_named {
+    let cpu = if choice.cpu_named || workload.program.without_values() {
         baseline::modelled(workload, &host, &choice.cpu.device, policy)
     } else {
         baseline::measured(workload, &host, policy)

@@ -62,7 +62,7 @@ const SOURCES: &[Source] = &[
     },
     Source {
         name: "torch",
-        packages: &["aten", "torch", "torchvision", "c10d", "profiler"],
+        packages: &["aten", "torch", "torchvision", "c10d", "prim", "profiler"],
         table: include_str!("../../ports/torch.csv"),
         costs: include_str!("../../ports/torch_costs.csv"),
     },

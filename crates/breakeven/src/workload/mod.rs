@@ -90,7 +90,7 @@ pub struct Program {
     /// Versions by package: `python`, `numpy`, `breakeven`, …
     #[serde(default)]
     pub versions: std::collections::BTreeMap<String, String>,
-    /// The recorder: `numpy-native`, `numpy-ast`, `given`, …
+    /// The recorder: `numpy-native`, `numpy-ast`, `torch-fake`, `given`, …
     #[serde(default)]
     pub recorder: String,
     /// Start, milliseconds since 1970 (UTC).
@@ -141,6 +141,13 @@ pub struct Program {
 
 const fn one() -> u32 {
     1
+}
+
+impl Program {
+    /// Whether its tensors had no values (`run --fake`): then no time of an op was measured.
+    pub fn without_values(&self) -> bool {
+        self.recorder == "torch-fake"
+    }
 }
 
 /// How the program ended.

@@ -1,0 +1,39 @@
+"""Scripts that use much of PyTorch: with the recorder on, every byte they print stays the same, tracebacks included."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+from running import traced, untraced, workloads
+
+if importlib.util.find_spec("torch") is None:
+    pytest.skip("PyTorch is not installed: its recorder is not tested", allow_module_level=True)
+
+
+@pytest.mark.parametrize("script", ["torch_many.py", "torch_patched.py"])
+def test_nothing_changes(script: str, tmp_path: Path) -> None:
+    plain = untraced(tmp_path / "at", [script])
+    seen = traced(tmp_path / "at", [script], "native", tmp_path / "record")
+    assert (plain.code, plain.out.decode(), plain.err.decode()) == (seen.code, seen.out.decode(), seen.err.decode())
+
+
+def test_what_is_seen_of_it(tmp_path: Path) -> None:
+    traced(tmp_path / "at", ["torch_many.py"], "native", tmp_path / "record")
+    main = max(workloads(tmp_path / "record"), key=lambda workload: len(workload["ops"]))
+    names = {entry["name"] for entry in main["ops"]}
+    assert {"aten.convolution", "aten.convolution_backward", "aten._foreach_norm", "aten.mm"} <= names
+    assert {entry.get("phase") for entry in main["ops"]} >= {"forward", "backward", "optimizer"}
+    assert {main["sites"][entry["site"]].get("module") for entry in main["ops"]} >= {"0", "1", "5"}
+    assert "channels_last" in {entry.get("layout") for entry in main["ops"]}
+    assert "torch-compile" in {unseen["reason"] for unseen in main["unseen"]}
+    opaque = {entry["name"].partition(".")[0] for entry in main["ops"] if entry["op"] == "opaque"}
+    assert opaque <= {"quantized", "aten"}
+    assert not [u for u in main["unseen"] if u["reason"] == "hook-failed"]
+
+
+def test_workers_of_a_data_loader_count_no_memory_of_their_parent(tmp_path: Path) -> None:
+    traced(tmp_path / "at", ["torch_many.py"], "native", tmp_path / "record")
+    sizes = sorted(workload["program"]["peak_bytes"] for workload in workloads(tmp_path / "record"))
+    assert len(sizes) == 5 and sizes[3] < 1000 < sizes[4]
