@@ -7,12 +7,14 @@ _T = TypeVar("_T")
 
 __all__ = [
     "MECHANISMS",
+    "Dispatch",
     "Named",
     "__version__",
     "after_fork_child",
     "answer",
     "calibrate",
     "clock_ns",
+    "cpu_ns",
     "device_call",
     "device_memory",
     "device_tag",
@@ -28,6 +30,7 @@ __all__ = [
     "leave",
     "marker",
     "on_library_code",
+    "pretend",
     "recording",
     "report",
     "rescan",
@@ -35,7 +38,17 @@ __all__ = [
     "set_program",
     "snapshot",
     "start",
+    "step_again",
+    "step_end",
     "stop",
+    "storage_bytes",
+    "storage_freed",
+    "storage_new",
+    "storage_refused",
+    "storage_resized",
+    "storage_role",
+    "tensor_context",
+    "tensor_event",
     "undo",
     "unseen",
     "unsupported",
@@ -153,6 +166,74 @@ def on_library_code(*prefixes: str) -> None:
 
 def calibrate() -> float:
     """What one event costs in this process, ns; measured on a tiny op, kept for the file."""
+
+# Tensors ---------------------------------------------------------------------------------------------------------
+
+_Described = tuple[int, int, int, tuple[int, ...], int]
+
+@final
+class Dispatch:
+    """The `__torch_dispatch__` of a PyTorch mode: runs an op, then tells
+    `after(func, args, kwargs, result, own, gap)`, which may give back an exception for the script. What `instead` has
+    for an op is called in its place; without `timed` an op takes no time."""
+
+    def __new__(
+        cls, after: Callable[..., Any], instead: Mapping[Any, Any] | None = None, timed: bool = True
+    ) -> Dispatch: ...
+    def __call__(
+        self, mode: Any, func: Any, types: Any, args: tuple[Any, ...] | None = None, kwargs: Any = None
+    ) -> Any: ...
+    def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
+
+def tensor_event(
+    name: str,
+    inputs: Sequence[_Described],
+    outputs: Sequence[_Described],
+    keywords: Sequence[tuple[str, str]],
+    context: int,
+    own: int,
+    gap: int,
+) -> None:
+    """One op on tensors, each described by element type, its bytes, layout (0 rows, 1 columns first, 2 strided, 3
+    channels last; 255: memory only), dims and storage. `own` and `gap` are as `Dispatch` gives them."""
+
+def tensor_context(
+    phase: str | None = None, device: str | None = None, stream: int | None = None, module: str | None = None
+) -> int:
+    """The number under which ops of this phase, device, stream and module are told apart."""
+
+def storage_new(bytes: int, role: int, host: bool, made: bool) -> int:
+    """A storage for role 0 parameter, 1 gradient, 2 optimizer state, 3 activation, 4 input, 5 temporary; its number."""
+
+def storage_freed(id: int) -> None:
+    """Its memory was given back."""
+
+def storage_resized(id: int, bytes: int) -> None:
+    """It is as long as this now."""
+
+def storage_role(id: int, role: int) -> None:
+    """It is for this, and was all along."""
+
+def storage_bytes(reset: bool = False) -> tuple[int, int]:
+    """Live and peak bytes on the device; `reset` begins the peak anew."""
+
+def storage_refused() -> int | None:
+    """Bytes of the last storage that the memory set by `pretend` had no room for, once."""
+
+def pretend(memory: int) -> None:
+    """From now on a GPU with so many bytes is imitated."""
+
+def step_end(whole: bool) -> int:
+    """A step of a loop ends; a number that is equal for equal steps. Without `whole` what ran since is no step."""
+
+def step_again(back: int, ns: int) -> None:
+    """The step `back` steps ago, 1 for the last, ran again in `ns`, unwatched."""
+
+def clock_ns() -> int:
+    """A clock that is none of the script's, ns."""
+
+def cpu_ns() -> int:
+    """Processor time of this process, ns."""
 
 # Calls without a frame of their own ------------------------------------------------------------------------------
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 _names: weakref.WeakKeyDictionary[Any, dict[int, str]] = weakref.WeakKeyDictionary()
 #: Modules whose parameters are known as such.
 _met: weakref.WeakSet[Any] = weakref.WeakSet()
-_roots: list[Any] = []
+_depth = 0
+_root: Any = None
 
 
 def install(torch: Any) -> None:
@@ -47,26 +48,31 @@ def _stand_in(holder: Any, name: str, enter: Any, leave: Any) -> None:
     setattr(holder, name, stand_in)
 
 
-def _begin_module(_: str, args: tuple[Any, ...]) -> None:
+def _begin_module(_: str, args: tuple[Any, ...]) -> bool:
+    global _depth, _root
     module = args[0]
-    if not _roots:
+    if _depth == 0:
+        _root = module
         _torch_steps.begins(module, args)
-        if module not in _names:
-            _names[module] = {id(part): name for name, part in module.named_modules()}
+    _depth += 1
     _torch_steps.calls += 1
-    if not _torch_steps.skipping and module not in _met:
+    if _torch_steps.skipping:
+        return False
+    if _root not in _names:
+        _names[_root] = {id(part): name for name, part in _root.named_modules()}
+    if module not in _met:
         _met.add(module)
         for parameter in (*module._parameters.values(), *module._buffers.values()):
             if parameter is not None:
                 _torch_ops.assign(parameter, _torch_ops.PARAMETER, False)
-    _roots.append(module)
-    known = _names.get(_roots[0])
-    _torch_ops.path.append((known or {}).get(id(module)) or None)
+    _torch_ops.path.append(_names[_root].get(id(module)) or None)
+    return True
 
 
-def _end_module(*_: Any) -> None:
-    if _roots:
-        _roots.pop()
+def _end_module(watched: bool, *_: Any) -> None:
+    global _depth
+    _depth -= 1
+    if watched:
         _torch_ops.path.pop()
 
 

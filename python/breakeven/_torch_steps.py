@@ -3,8 +3,8 @@
 A step ends with the optimizer's, or with the outermost module's call where there is no optimizer. Once three rounds
 are equal (a round may be up to four steps, as when two networks are trained in turn) the dispatch mode is taken off
 the stack. From then on a step is compared by what costs next to nothing: the shapes and types of what the outermost
-module is given, whether it trains, how often modules are called, how many graph nodes are made, where in the script
-the step ends, how long it takes. What differs is watched from there on, and from time to time a round is watched
+module is given, whether it trains, how often modules are called, how many graph nodes are made, how long it
+takes. What differs is watched from there on, and from time to time a round is watched
 anyway.
 """
 
@@ -30,7 +30,7 @@ _LONGEST_PERIOD = 4
 _LONGER = 3.0
 _NOISE_NS, _WAIT_NS = 2_000_000, 200_000_000
 #: Steps that go unwatched at most before a round is watched again, and at first.
-_MOST, _FIRST = 256, 32
+_MOST, _FIRST = 1024, 32
 
 _hashes: list[int] = []
 _signals: list[Any] = []
@@ -49,7 +49,7 @@ def begins(module: Any, args: tuple[Any, ...]) -> None:
     """The outermost module is about to be called."""
     if not _optimizer and _before_root is not None:
         _end()
-    given = tuple((tuple(a.shape), a.dtype) if hasattr(a, "shape") else type(a) for a in args[1:])
+    given = [(a.shape, a.dtype) if hasattr(a, "shape") else type(a) for a in args[1:]]
     _shapes.append((id(module), module.training, given))
     if skipping and not _as_expected():
         _notice()
@@ -61,7 +61,7 @@ def optimizer_stepped() -> None:
     global _optimizer
     if not _optimizer and _before_root is not None:
         _optimizer = True
-        _reset()
+        _reset(_native.clock_ns(), _native.cpu_ns())
         _native.step_end(False)
         return
     _optimizer = True
@@ -70,14 +70,14 @@ def optimizer_stepped() -> None:
 
 def _as_expected() -> bool:
     expected = _signals[_at][0]
-    return tuple(_shapes) == expected[: len(_shapes)]
+    return len(_shapes) <= len(expected) and _shapes[-1] == expected[len(_shapes) - 1]
 
 
-def _reset() -> None:
+def _reset(now: int, spent: int) -> None:
     global calls, _began, _busy, _nodes
     _shapes.clear()
     calls = 0
-    _began, _busy = _native.clock_ns(), _native.cpu_ns()
+    _began, _busy = now, spent
     _nodes = _sequence()
 
 
@@ -85,29 +85,20 @@ def _sequence() -> int:
     return int(sys.modules["torch"].autograd._get_sequence_nr())
 
 
-def _place() -> Any:
-    """Where the script is: the innermost of its own frames."""
-    frame = sys._getframe(1)
-    while frame is not None:
-        name = frame.f_code.co_filename
-        if "site-packages" not in name and "breakeven" not in name:
-            return id(frame.f_code), frame.f_lasti
-        frame = frame.f_back  # type: ignore[assignment]
-    return None
-
-
 def _end() -> None:
     """A step ends here."""
     global _left, _at, skipping
     if not _native.recording():
         return
-    took, busy = _native.clock_ns() - _began, _native.cpu_ns() - _busy
-    signal = (tuple(_shapes), calls, _sequence() - _nodes, _place())
+    now, spent = _native.clock_ns(), _native.cpu_ns()
+    took, busy = now - _began, spent - _busy
+    signal = (list(_shapes), calls, _sequence() - _nodes)
     if skipping:
         _count(signal, took, busy)
     else:
         _watch(signal)
-    _reset()
+        now, spent = _native.clock_ns(), _native.cpu_ns()
+    _reset(now, spent)
 
 
 def _watch(signal: Any) -> None:
@@ -125,11 +116,14 @@ def _watch(signal: Any) -> None:
             _signals[:] = _signals_seen[-_period:]
             _at, _left = 0, _stretch
             _usual.clear()
+            _usual_at.clear()
 
 
 _signals_seen: list[Any] = []
 #: Processor time and time of unwatched steps.
 _usual: list[tuple[int, int]] = []
+#: Their medians, brought up to date now and then.
+_usual_at: list[int] = []
 
 
 def _repeats() -> int:
@@ -151,10 +145,10 @@ def _count(signal: Any, took: int, busy: int) -> None:
     global _at, _left, _stretch
     same = signal == _signals[_at]
     extra = 0
-    if len(_usual) >= 5:
-        usual_busy, usual_took = (sorted(times)[len(_usual) // 2] for times in zip(*_usual))
+    if _usual_at:
+        usual_busy, usual_took = _usual_at
         if busy > _LONGER * usual_busy + _NOISE_NS or took > _LONGER * usual_took + _WAIT_NS:
-            extra = took - usual_took
+            extra = max(0, took - usual_took)
     _native.step_again(_period - _at, took - extra)
     if extra or not same:
         what = "did something else" if not same else "took longer"
@@ -162,7 +156,11 @@ def _count(signal: Any, took: int, busy: int) -> None:
         _native.unseen("step-differs", text, extra)
     else:
         _usual.append((busy, took))
-        del _usual[:-31]
+        if len(_usual) in (5, 15):
+            _usual_at[:] = (sorted(times)[len(_usual) // 2] for times in zip(*_usual))
+            del _usual[15:]
+        elif len(_usual) > 30:
+            _usual.clear()
     _at = (_at + 1) % _period
     _left -= 1
     if extra or not same:

@@ -1,0 +1,31 @@
+"""A loop of 300 equal steps, in which step 150 may differ."""
+
+import sys
+import time
+
+import torch
+
+torch.manual_seed(0)
+torch.set_num_threads(1)
+what = sys.argv[1]
+model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1))
+extra = torch.nn.Linear(8, 8)
+optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+for step in range(300):
+    special = step == 150
+    x = torch.ones(7 if special and what == "shape" else 5, 8)
+    optimizer.zero_grad()
+    if special and what == "branch":
+        x = extra(x)
+    if special and what == "longer":
+        until = time.process_time() + 0.1
+        while time.process_time() < until:
+            pass
+    loss = model(x).square().mean()
+    if special and what == "graph":
+        loss = loss + loss.exp()
+    loss.backward()
+    optimizer.step()
+    if special and what == "evaluation":
+        with torch.no_grad():
+            model(torch.ones(50, 8))

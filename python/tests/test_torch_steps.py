@@ -1,0 +1,61 @@
+"""Steps that are counted without being watched, and those that are not like the others."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+if importlib.util.find_spec("torch") is None:
+    pytest.skip("PyTorch is not installed: its recorder is not tested", allow_module_level=True)
+
+PROGRAM = Path(__file__).parent / "programs" / "torch_steps.py"
+
+
+def _recorded(what: str, folder: Path) -> dict[str, Any]:
+    env = os.environ | {"BREAKEVEN_RECORD_DIR": str(folder)}
+    command = [sys.executable, "-m", "breakeven._run", str(PROGRAM), what]
+    subprocess.run(command, env=env, check=True, timeout=240)
+    [file] = folder.glob("*.breakeven.json")
+    workload: dict[str, Any] = json.loads(file.read_text())
+    return workload
+
+
+def _products(workload: dict[str, Any], rows: int) -> int:
+    """How often the first layer was applied to so many rows."""
+    first = {"m": rows, "n": 8, "k": 8, "batch": 1, "bias": False}
+    return sum(e["count"] for e in workload["ops"] if isinstance(e["op"], dict) and e["op"].get("matmul") == first)
+
+
+def test_equal_steps_are_counted(tmp_path: Path) -> None:
+    workload = _recorded("nothing", tmp_path)
+    assert _products(workload, 5) == 300
+    assert 5 < workload["program"]["sampling"] <= 300
+    assert len(json.dumps(workload["order"])) < 2000
+
+
+def test_a_changed_shape_is_seen(tmp_path: Path) -> None:
+    workload = _recorded("shape", tmp_path)
+    assert _products(workload, 7) == 1
+    assert _products(workload, 5) == 299
+
+
+@pytest.mark.parametrize("what", ["branch", "graph", "longer"])
+def test_a_step_that_does_more_is_noticed(what: str, tmp_path: Path) -> None:
+    workload = _recorded(what, tmp_path)
+    noticed = [u for u in workload["unseen"] if u["reason"] == "step-differs"]
+    watched = what == "branch" and _products(workload, 5) == 301
+    assert noticed or watched
+    assert 299 <= _products(workload, 5) <= 301
+
+
+def test_an_evaluation_in_between_is_seen(tmp_path: Path) -> None:
+    workload = _recorded("evaluation", tmp_path)
+    assert _products(workload, 50) == 1
+    assert _products(workload, 5) == 300
