@@ -68,6 +68,18 @@ pub fn modelled(workload: &Workload, host: &HostTime, cpu: &Device, policy: Poli
     CpuTime { time, ops: time.scale(ops / total), basis: Basis::Modelled }
 }
 
+/// The program as it would have run on `cpu`, for a recording whose ops have no time: theirs by the kernel model.
+pub fn timed(workload: &Workload, cpu: &Device) -> Workload {
+    let mut timed = workload.clone();
+    for entry in timed.ops.iter_mut().filter(|e| can_move(e, Policy::Resident)) {
+        let (read, written) = (Bytes(entry.read_bytes as f64), Bytes(entry.written_bytes as f64));
+        let each = kernel_time(&entry.op, entry.dtype, read, written, cpu).p50.get();
+        entry.cpu_ns = (each * 1e9 * entry.count as f64) as u64;
+        timed.program.wall_ns = timed.program.wall_ns.saturating_add(entry.cpu_ns);
+    }
+    timed
+}
+
 /// Linear interpolation between sorted samples; `q` in 0–1.
 fn percentile(sorted: &[f64], q: f64) -> f64 {
     let at = q * (sorted.len() - 1) as f64;

@@ -33,6 +33,13 @@ const HOST_SHARE_SIGMA: f64 = 0.4;
 pub fn estimate(workload: &Workload, request: &Request) -> Result<Estimate> {
     let options = &request.options;
     let choice = choose(request)?;
+    let timed;
+    let workload = if workload.program.without_values() {
+        timed = baseline::timed(workload, &choice.cpu.device);
+        &timed
+    } else {
+        workload
+    };
     let policy = policy(workload, options)?;
     let profile = profile(workload, policy, options)?;
     let host = host_time(workload);
