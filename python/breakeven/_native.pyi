@@ -229,9 +229,6 @@ def step_end(whole: bool) -> int:
 def step_again(back: int, ns: int) -> None:
     """The step `back` steps ago, 1 for the last, ran again in `ns`, unwatched."""
 
-def clock_ns() -> int:
-    """A clock that is none of the script's, ns."""
-
 def cpu_ns() -> int:
     """Processor time of this process, ns."""
 
