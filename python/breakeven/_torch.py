@@ -44,7 +44,7 @@ def install(_: str, import_ns: int) -> None:
 
             _torch_pretend.install(torch)
         else:
-            kind = type("Recorded", (TorchDispatchMode,), {"__module__": __name__})
+            kind: Any = type("Recorded", (TorchDispatchMode,), {"__module__": __name__})
             kind.__torch_dispatch__ = _native.Dispatch(_torch_ops.after)
             mode = kind()
             _torch_reads.install(torch)

@@ -25,8 +25,8 @@ def install(torch: Any, gpu: Any) -> None:
         L2_cache_size=gpu.get("cache", 0),
     )  # fmt: skip
     nothing = lambda *_, **__: None  # noqa: E731
-    live = lambda *_: _native.storage_bytes()[0]  # noqa: E731
-    peak = lambda *_: _native.storage_bytes()[1]  # noqa: E731
+    live: Any = lambda *_: _native.storage_bytes()[0]  # noqa: E731
+    peak: Any = lambda *_: _native.storage_bytes()[1]  # noqa: E731
     state = torch.get_rng_state()
     default = _stream_class(torch)(_number=0)
     answers = {

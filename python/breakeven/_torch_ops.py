@@ -95,10 +95,10 @@ class Stored(weakref.ref):  # type: ignore[type-arg]
 _live: dict[int, Stored] = {}
 
 
-def _died(stored: Any) -> None:
-    if _live.get(stored.key) is stored:
-        del _live[stored.key]
-    _native.storage_freed(stored.id)
+def _died(gone: Stored) -> None:
+    if _live.get(gone.key) is gone:
+        del _live[gone.key]
+    _native.storage_freed(gone.id)
 
 
 def stored(tensor: Any, made: bool = True) -> Stored | None:

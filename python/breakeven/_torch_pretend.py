@@ -54,8 +54,8 @@ def install(torch: Any) -> None:
         _native.set_program('{"recorder": "torch-fake"}')
         _native.unseen("fake", "tensors had no values (--fake): what the script printed of them means nothing")
         torch.nn.Module._apply = _apply
-    kind = type("Pretended", (TorchDispatchMode,), {"__module__": __name__})
-    kind.__torch_dispatch__ = _native.Dispatch(_after, instead, not fake)  # type: ignore[attr-defined]
+    kind: Any = type("Pretended", (TorchDispatchMode,), {"__module__": __name__})
+    kind.__torch_dispatch__ = _native.Dispatch(_after, instead, not fake)
     _torch.mode = kind()
     _torch.resume()
     tensor = torch.Tensor
