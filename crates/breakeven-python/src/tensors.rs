@@ -199,6 +199,7 @@ impl Ledger {
     pub(crate) fn reset(&mut self) {
         self.dead.clear();
         self.reset_peak();
+        #[expect(clippy::iter_over_hash_type, reason = "each is set to the same, in whatever order")]
         for storage in self.storages.values_mut() {
             (storage.producer, storage.first, storage.last, storage.touches) = (HOST, u64::MAX, 0, 0);
         }

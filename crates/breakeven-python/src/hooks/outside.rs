@@ -55,6 +55,7 @@ pub(crate) fn keywords(given: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(Strin
 }
 
 /// One op that ended just now and took `ns`.
+#[expect(clippy::too_many_arguments, reason = "what a recorder tells of an op, as it arrives from Python")]
 pub(crate) fn event(
     py: Python<'_>,
     name: &str,

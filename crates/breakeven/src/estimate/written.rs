@@ -93,10 +93,10 @@ fn no_other_policy_fits_and_this_one_fits_no_other_program() {
     });
     assert_eq!(asked(&written, Some("as-written"), None), Ok("as-written".to_owned()));
     assert_eq!(asked(&written, None, Some("as-written")), Ok("as-written".to_owned()));
-    assert_eq!(asked(&written, Some("naive"), None), Err("written-for-a-gpu".into()));
-    assert_eq!(asked(&plain, None, Some("as-written")), Err("not-written-for-a-gpu".into()));
+    assert_eq!(asked(&written, Some("naive"), None), Err("written-for-a-gpu"));
+    assert_eq!(asked(&plain, None, Some("as-written")), Err("not-written-for-a-gpu"));
     assert_eq!(asked(&plain, None, None), Ok("resident".to_owned()));
-    assert_eq!(asked(&plain, Some("fast"), None), Err("unknown-policy".into()));
+    assert_eq!(asked(&plain, Some("fast"), None), Err("unknown-policy"));
 }
 
 #[test]

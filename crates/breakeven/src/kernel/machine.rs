@@ -143,8 +143,8 @@ impl<'a> Machine<'a> {
         let by_power = self.watts / (picojoule * self.energy * 1e-12);
         // The clock gives way a little before the limit is reached: 1 / 8-norm of the reciprocals.
         let ratio = (peak / by_power).min(1e6);
-        let eighth = |x: f64| libm::sqrt(libm::sqrt(libm::sqrt(x)));
-        peak / eighth(1.0 + ratio.powi(8))
+        let eighth_root = |x: f64| libm::sqrt(libm::sqrt(libm::sqrt(x)));
+        peak / eighth_root(1.0 + libm::pow(ratio, 8.0))
     }
 
     fn pj_tensor(&self) -> f64 {
