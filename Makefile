@@ -7,7 +7,7 @@ CARGO := cargo
 SOURCES := $(shell find crates python/breakeven python/breakeven.pth pyproject.toml setup.py Cargo.toml Cargo.lock \
 	-type f -not -path '*/target/*' -not -name '*.pyc' -not -name '*.so')
 
-.PHONY: help demo test test-rust test-python test-all matrix digits wasm page numpy-own fuzz
+.PHONY: help demo test test-rust test-python test-all matrix digits wasm page numpy-own frameworks fuzz
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -31,8 +31,8 @@ test-python: $(VENV)/.installed
 	$(BIN)/python -m pytest
 
 ## make test-all  every Python and NumPy of the matrix, the engine on wasm, the page in a browser, NumPy's own tests
-##                recorded, a longer fuzz
-test-all: matrix digits wasm page numpy-own
+##                recorded, PyTorch, a longer fuzz
+test-all: matrix digits wasm page numpy-own frameworks
 	$(MAKE) fuzz SECONDS_EACH=120
 
 matrix:
@@ -54,6 +54,11 @@ page: digits
 
 numpy-own: $(VENV)/.installed
 	$(BIN)/python .ci/numpy_own.py
+
+# Some gigabytes, so `make test` skips these tests visibly where PyTorch is not there.
+frameworks: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet torch torchvision transformers
+	$(BIN)/python -m pytest python/tests/test_torch_*.py
 
 fuzz:
 	.ci/fuzz $(SECONDS_EACH)
