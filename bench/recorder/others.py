@@ -15,6 +15,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -50,7 +51,8 @@ def run(script: Path, folder: Path, recorder: str | None) -> tuple[int, bytes, b
     """Exit code, output, errors, CPU seconds, folder of recordings."""
     work, record = folder / "work", folder / (recorder or "plain")
     work.mkdir(exist_ok=True)
-    record.mkdir(exist_ok=True)
+    shutil.rmtree(record, ignore_errors=True)
+    record.mkdir()
     environment = dict(os.environ, MPLBACKEND="Agg", PYTHONHASHSEED="0", PYTHONWARNINGS="ignore")
     command = [sys.executable, str(script)]
     if recorder:
