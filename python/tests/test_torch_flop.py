@@ -1,4 +1,5 @@
-"""FLOP of known networks: forward and training step against counts by hand, and against PyTorch's own counter.
+"""FLOP of known networks: forward and training step against counts by hand, and against PyTorch's own counter where it
+is right.
 
 Counts by hand are of products, convolutions and attention, as everybody counts them; element-wise work is left out.
 """
@@ -10,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +24,21 @@ for package in ("torch", "torchvision", "transformers"):
 NETWORKS = Path(__file__).parent / "programs" / "torch_networks.py"
 
 
-def _recorded(name: str, folder: Path) -> tuple[dict[str, Any], dict[str, float]]:
-    """The workload, and what the program printed: counts by hand and by PyTorch's counter."""
-    env = os.environ | {"BREAKEVEN_RECORD_DIR": str(folder), "OMP_NUM_THREADS": "2"}
-    done = subprocess.run(
-        [sys.executable, "-m", "breakeven._run", str(NETWORKS), name], env=env, capture_output=True, timeout=300
-    )
+NAMES = ["resnet50", "vit_b_16", "bert", "gpt2", "unet", "lstm"]
+#: Why PyTorch's counter is not asked about a network.
+COUNTER_IS_WRONG = {
+    "gpt2": "it counts all pairs of causal attention, where half of them are computed",
+    "lstm": "it counts nothing of an LSTM's fused op",
+}
+
+
+def _printed(command: list[str], **environment: str) -> dict[str, float]:
+    """What the program printed: its counts."""
+    env = os.environ | {"OMP_NUM_THREADS": "2"} | environment
+    done = subprocess.run([sys.executable, *command], env=env, capture_output=True, timeout=300)
     assert done.returncode == 0, done.stderr.decode()
-    [file] = folder.glob("*.breakeven.json")
-    return json.loads(file.read_text()), json.loads(done.stdout)
+    told: dict[str, float] = json.loads(done.stdout)
+    return told
 
 
 def _flop(entry: dict[str, Any]) -> float:
@@ -55,15 +63,40 @@ def _flop(entry: dict[str, Any]) -> float:
     return 0.0
 
 
-@pytest.mark.parametrize("name", ["resnet50", "vit_b_16", "bert", "gpt2", "unet", "lstm"])
-def test_network(name: str, tmp_path: Path) -> None:
-    workload, told = _recorded(name, tmp_path)
-    forward = sum(_flop(e) * e["count"] for e in workload["ops"] if e.get("phase") == "forward")
-    backward = sum(_flop(e) * e["count"] for e in workload["ops"] if e.get("phase") == "backward")
+@dataclass(frozen=True)
+class Recorded:
+    """FLOP of a network's products as recorded, and as its program counts them by hand."""
+
+    name: str
+    forward: float
+    backward: float
+    by_hand: dict[str, float]
+    opaque: list[str]
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def network(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    folder = tmp_path_factory.mktemp(request.param)
+    command = ["-m", "breakeven._run", str(NETWORKS), request.param]
+    by_hand = _printed(command, BREAKEVEN_RECORD_DIR=str(folder))
+    [file] = folder.glob("*.breakeven.json")
+    ops = json.loads(file.read_text())["ops"]
+    forward, backward = (sum(_flop(e) * e["count"] for e in ops if e.get("phase") == p) for p in ("forward", "backward"))
     # The program runs inference once, then a training step.
-    assert forward == pytest.approx(2 * told["forward"], rel=0.005)
-    assert backward == pytest.approx(told["backward"], rel=0.005)
-    if "counter" in told:
-        assert told["counter"] == pytest.approx(told["forward"] + told["backward"], rel=0.005)
-    opaque = [e["name"] for e in workload["ops"] if e["op"] == "opaque"]
-    assert not opaque
+    return Recorded(request.param, forward / 2, backward, by_hand, [e["name"] for e in ops if e["op"] == "opaque"])
+
+
+def test_counts_by_hand(network: Recorded) -> None:
+    assert network.forward == pytest.approx(network.by_hand["forward"], rel=0.005)
+    assert network.backward == pytest.approx(network.by_hand["backward"], rel=0.005)
+    assert not network.opaque
+
+
+def test_pytorchs_own_counter(network: Recorded) -> None:
+    if network.name in COUNTER_IS_WRONG:
+        pytest.skip(f"PyTorch's counter is wrong on {network.name}: {COUNTER_IS_WRONG[network.name]}")
+    counter = _printed([str(NETWORKS), network.name, "counter"])
+    if network.name in ("vit_b_16", "bert") and not counter["knows_attention"]:
+        pytest.skip("this PyTorch's counter leaves out attention on the CPU")
+    assert network.forward == pytest.approx(counter["forward"], rel=1e-6)
+    assert network.backward == pytest.approx(counter["backward"], rel=1e-6)

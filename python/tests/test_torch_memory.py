@@ -1,0 +1,29 @@
+"""Peak memory of training steps against what PyTorch's allocator says of itself, in an unrecorded run of the same."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+if importlib.util.find_spec("torch") is None:
+    pytest.skip("PyTorch is not installed: its recorder is not tested", allow_module_level=True)
+
+PROGRAM = str(Path(__file__).parent / "programs" / "torch_memory.py")
+
+
+@pytest.mark.parametrize("network", ["mlp", "conv", "attention"])
+def test_peak(network: str, tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, PROGRAM, network, "allocator"], check=True, capture_output=True, timeout=240)
+    env = os.environ | {"BREAKEVEN_RECORD_DIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-m", "breakeven._run", PROGRAM, network], env=env, check=True, timeout=240)
+    [file] = tmp_path.glob("*.breakeven.json")
+    program = json.loads(file.read_text())["program"]
+    # Equal but for what a convolution takes for itself while it runs.
+    assert program["peak_bytes"] == pytest.approx(int(done.stdout), rel=0.01)
+    assert sum(program["peak_roles"].values()) == program["peak_bytes"]
