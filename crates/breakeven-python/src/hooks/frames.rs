@@ -274,9 +274,9 @@ pub(super) unsafe fn instruction() -> Option<usize> {
 pub(super) fn instruction_of(code: u64, at: u64) -> Option<usize> {
     #[cfg(all(Py_3_11, not(Py_3_14)))]
     return Some(code as usize + layout::FIRST_INSTRUCTION + at as usize);
-    // Addresses have 48 bits.
+    // Addresses have 48 bits. What differs within one code comes last, where lines are told apart.
     #[cfg(not(all(Py_3_11, not(Py_3_14))))]
-    (at < 1 << 16).then_some((code | at << 48) as usize)
+    (at < 1 << 16).then_some((code << 16 | at) as usize)
 }
 
 /// Whether an object is one of the constants of a code object.
