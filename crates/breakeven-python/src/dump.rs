@@ -310,6 +310,16 @@ mod tests {
     }
 
     #[test]
+    fn gaps_are_without_the_hooks_and_the_wall_is_with_them() {
+        let mut recorder = Recorder { hook_ns: 4.0, ..Recorder::default() };
+        product(&mut recorder, 3);
+        product(&mut recorder, 3);
+        let workload = workload(&recorder, 3.0, 3000);
+        assert_eq!((workload.ops[0].cpu_ns, workload.ops[0].gap_ns), (200, 20 - 2 * 4));
+        assert_eq!((workload.program.wall_ns, workload.program.events, workload.program.hook_ns), (1000, 2, 4.0));
+    }
+
+    #[test]
     fn what_is_written_can_be_read() {
         let mut recorder = Recorder::default();
         product(&mut recorder, 3);

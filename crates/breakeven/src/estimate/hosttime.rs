@@ -19,8 +19,9 @@ pub struct HostTime {
 
 /// Splits the wall time of `workload`.
 ///
-/// Hooks cost `events × hook_ns`, which recorders have left out of the gaps. Where ops and gaps add up to more than the wall time (threads,
-/// processes), both shrink alike so that the parts still sum to the wall.
+/// Hooks cost `events × hook_ns`. That is part of the recorded wall time and is taken off it here; recorders have left
+/// it out of the gaps already. Where ops and gaps add up to more than the rest (threads, processes), both shrink alike
+/// so that the parts still sum to the wall.
 ///
 /// ```
 /// use breakeven::{estimate::hosttime::host_time, workload::Workload};
@@ -44,5 +45,52 @@ pub fn host_time(workload: &Workload) -> HostTime {
         startup: (program.startup_ns as f64 * 1e-9).min(outside),
         gap_scale: fold,
         cpu_scale: fold,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn recorded(wall_ns: u64, events: u64, hook_ns: f64, entries: &[(u64, u64)]) -> Workload {
+        let op = |&(cpu_ns, gap_ns): &(u64, u64)| {
+            serde_json::json!({
+                "site": 0, "name": "numpy.add", "op": { "elementwise": { "n": 1, "inputs": 2, "flop_per_element": 1.0 } },
+                "dtype": "f64", "count": 1, "cpu_ns": cpu_ns, "gap_ns": gap_ns
+            })
+        };
+        let text = serde_json::json!({
+            "format": "breakeven.workload/1",
+            "program": { "name": "x.py", "wall_ns": wall_ns, "events": events, "hook_ns": hook_ns },
+            "sites": [{ "file": "x.py", "line": 1 }], "ops": entries.iter().map(op).collect::<Vec<_>>()
+        });
+        Workload::from_json(text.to_string().as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn gaps_are_taken_as_they_are_and_the_wall_without_the_hooks() {
+        // 1 s: a million calls of 300 ns, 400 ns of host code and 100 ns of hook each, and 0.2 s outside.
+        let host = host_time(&recorded(1_000_000_000, 1_000_000, 100.0, &[(300_000_000, 400_000_000)]));
+        assert_eq!((host.gap_scale, host.cpu_scale), (1.0, 1.0));
+        assert!((host.wall - 0.9).abs() < 1e-12 && (host.outside - 0.2).abs() < 1e-12, "{host:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn ops_gaps_outside_and_hooks_sum_to_the_wall(
+            entries in proptest::collection::vec((0u64..1 << 40, 0u64..1 << 40), 0..8),
+            wall_ns in 1u64..1 << 44,
+            hooks in 0.0f64..0.9,
+            events in 1u64..1 << 30,
+        ) {
+            let hook_ns = wall_ns as f64 * hooks / events as f64;
+            let host = host_time(&recorded(wall_ns, events, hook_ns, &entries));
+            let sum = |field: fn(&(u64, u64)) -> u64| entries.iter().map(|e| field(e) as f64).sum::<f64>() * 1e-9;
+            let parts = sum(|e| e.0) * host.cpu_scale + sum(|e| e.1) * host.gap_scale + host.outside;
+            let wall = wall_ns as f64 * 1e-9;
+            prop_assert!((parts + events as f64 * hook_ns * 1e-9 - wall).abs() <= wall * 1e-9, "{host:?}");
+            prop_assert!(host.cpu_scale <= 1.0 && host.gap_scale <= 1.0);
+        }
     }
 }
