@@ -81,12 +81,15 @@ fn aside(py: Python<'_>, f: impl FnOnce() -> PyResult<()>) -> PyResult<Recorder>
         });
     };
     let was = state::recording();
+    let mark = state::with(py, |state| state.codes.mark());
     let mut other = Recorder { probing: true, ..Recorder::default() };
     swap(&mut other);
     state::set_recording(true, 0);
     let outcome = f();
     state::set_recording(was, state::since());
     swap(&mut other);
+    // The code that ran is ours: it looked like the user's for as long as it was to be recorded, and no longer.
+    drop(mark.and_then(|mark| state::with(py, |state| state.codes.forget_since(mark))));
     outcome?;
     // The caller asks for names by the indices of the shared table.
     state::with(py, |state| other.names = state.recorder.names.clone());

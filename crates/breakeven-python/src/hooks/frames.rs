@@ -50,6 +50,21 @@ impl Codes {
         self.last = (0, Owner::Library);
     }
 
+    /// How many code objects are held: for [`Codes::forget_since`].
+    pub(crate) fn mark(&self) -> usize {
+        self.held.len()
+    }
+
+    /// Forgets what was asked about since `mark`; to be dropped where the state is not in use.
+    pub(crate) fn forget_since(&mut self, mark: usize) -> Vec<Py<PyAny>> {
+        let forgotten = self.held.split_off(mark.min(self.held.len()));
+        for code in &forgotten {
+            self.known.remove(&(code.as_ptr() as usize));
+        }
+        self.last = (0, Owner::Library);
+        forgotten
+    }
+
     fn owner_of_file(&self, file: &str) -> Owner {
         if file.starts_with("<frozen importlib") {
             Owner::Import
