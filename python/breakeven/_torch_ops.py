@@ -65,7 +65,7 @@ def prepare(torch: Any) -> None:
 class _Op:
     """What is looked up once for each overload."""
 
-    __slots__ = ("keywords", "name", "names", "overwrites", "written")
+    __slots__ = ("changed", "keywords", "name", "names", "overwrites", "written")
 
     def __init__(self, func: Any) -> None:
         schema = func._schema
@@ -74,6 +74,8 @@ class _Op:
         self.written = [
             argument.name for argument in schema.arguments if argument.alias_info and argument.alias_info.is_write
         ]
+        # Below a mode these change their tensors without autograd's being told.
+        self.changed = self.written if self.name.startswith("aten._foreach_") else []
         self.overwrites = self.name.partition(".")[2] in _OVERWRITE
         self.keywords = [(i, name) for i, name in enumerate(self.names) if name in _KEYWORDS]
 
@@ -200,6 +202,9 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
     given = dict(zip(op.names, args))
     if kwargs:
         given.update(kwargs)
+    for argument in op.changed:
+        for tensor in given.get(argument, ()):
+            _torch.autograd.graph.increment_version(tensor)
     inputs: list[Any] = []
     first = True
     for value in given.values():
