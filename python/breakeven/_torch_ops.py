@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import weakref
 
-from . import _native
+from . import _native, _torch_room
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ path: list[str | None] = []
 #: Under `--pretend-gpu`: the device that new storages are on, and the stream that its ops go to.
 device: str | None = None
 stream: int | None = None
+#: Under `--fake`: tensors take no memory here.
+valueless = False
 
 #: NumPy's number of an element type, its bytes.
 _types: dict[Any, tuple[int, int]] = {}
@@ -118,6 +120,8 @@ def stored(tensor: Any, made: bool = True) -> Stored | None:
         known.device = device if made or device is None else "cpu"
         known.id = _native.storage_new(size, known.role, known.device == "cpu", made)
         _live[key] = known
+        if not valueless:
+            _torch_room.made(size)
     elif known.bytes != size:
         known.bytes = size
         _native.storage_resized(known.id, size)

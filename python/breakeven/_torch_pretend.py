@@ -47,6 +47,7 @@ def install(torch: Any) -> None:
     _local_scalar = torch.ops.aten._local_scalar_dense.default
     instead = {}
     if fake:
+        _torch_ops.valueless = True
         from torch._subclasses.fake_tensor import FakeTensorMode
 
         instead = _unknown_values(torch)

@@ -1,4 +1,4 @@
-"""Peak memory of training steps against what PyTorch's allocator says of itself, in an unrecorded run of the same."""
+"""Peak memory against what PyTorch's allocator says of itself in an unrecorded run; memory that runs out."""
 
 from __future__ import annotations
 
@@ -27,3 +27,15 @@ def test_peak(network: str, tmp_path: Path) -> None:
     # Equal but for what a convolution takes for itself while it runs.
     assert program["peak_bytes"] == pytest.approx(int(done.stdout), rel=0.01)
     assert sum(program["peak_roles"].values()) == program["peak_bytes"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what is left of the memory is known on Linux alone")
+@pytest.mark.parametrize("fake", [False, True])
+def test_too_little_memory_is_told(fake: bool, tmp_path: Path) -> None:
+    program = str(Path(PROGRAM).with_name("torch_short.py"))
+    env = os.environ | {"BREAKEVEN_RECORD_DIR": str(tmp_path)} | ({"BREAKEVEN_FAKE": "1"} if fake else {})
+    subprocess.run([sys.executable, "-m", "breakeven._run", program], env=env, check=True, timeout=240)
+    [file] = tmp_path.glob("*.breakeven.json")
+    told = [u["text"] for u in json.loads(file.read_text())["unseen"] if u["reason"] == "memory-short"]
+    assert len(told) == (not fake)
+    assert fake or "`--fake`" in told[0]
