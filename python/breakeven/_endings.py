@@ -10,7 +10,7 @@ import os
 import sys
 import time
 
-from . import _imports, _native
+from . import _imports, _native, _starts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,11 +27,12 @@ def watch(where: str) -> None:
     path = where
     system = sys.modules[os._exit.__module__]  # posix
     for name in ("_exit", "execv", "execve"):
-        stand_in = _native.Named(getattr(system, name), name, _write, _nothing)
+        stand_in = _native.Named(getattr(system, name), name, _write_last, _nothing, True)
         stand_in.__dict__.update(__module__=system.__name__, __name__=name, __qualname__=name)
         setattr(system, name, stand_in)
         setattr(os, name, stand_in)
     _imports.after("multiprocessing.pool", _pool)
+    _starts.watch()
 
 
 def _pool(_: str, __: int) -> None:
@@ -44,7 +45,9 @@ def _pool(_: str, __: int) -> None:
         setattr(SimpleQueue, name, stand_in)
 
 
-def _write(_: str) -> None:
+def _write_last(name: str, arguments: tuple[Any, ...]) -> None:
+    if name != "_exit":
+        _starts.replaced(arguments)
     _native.flush(path)
 
 

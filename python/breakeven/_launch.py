@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 
-from . import _process
+from . import _native, _process
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """The entry of `python -m breakeven._run`."""
+    _stay_with(os.environ.pop(_process.PARENT, None))
     arguments = sys.argv[1:]
     if not arguments or (arguments[0] == "-m" and len(arguments) == 1):
         sys.exit("usage: python -m breakeven._run [-m MODULE | SCRIPT] ARGS…")
@@ -36,6 +37,15 @@ def main() -> None:
         _run_module(arguments[1], arguments[2:], directory)
     else:
         _run_script(arguments, directory, kind)
+
+
+def _stay_with(command: str | None) -> None:
+    """Let a SIGKILL of the command that started us, which it cannot hand on, end the script too."""
+    if command != str(os.getppid()):
+        return  # started by hand, or by a wrapper that is no part of the command
+    _native.die_with_parent()
+    if command != str(os.getppid()):  # it was killed just before
+        os.kill(os.getpid(), 9)
 
 
 def _become(arguments: list[str]) -> NoReturn:

@@ -18,6 +18,7 @@ __all__ = [
     "device_call",
     "device_memory",
     "device_tag",
+    "die_with_parent",
     "enter",
     "event",
     "flush",
@@ -142,6 +143,9 @@ def device_call(ns: float) -> None:
 
 def clock_ns() -> int:
     """The recorder's own clock, ns from some moment on; reading it is no clock read of the script's."""
+
+def die_with_parent() -> None:
+    """Have this process killed (SIGKILL) when the one that started it ends, also after `exec`; Linux only."""
 
 def device_memory(bytes: int) -> None:
     """The program holds so much memory on its device now; the most is kept."""

@@ -15,6 +15,8 @@ from . import _imports, _native
 
 DIRECTORY = "BREAKEVEN_RECORD_DIR"
 RECORDER = "BREAKEVEN_RECORDER"
+#: Process id of the command; taken out of the environment before the script runs.
+PARENT = "BREAKEVEN_PARENT"
 HOOKS = "BREAKEVEN_HOOKS"
 
 _prepared = False

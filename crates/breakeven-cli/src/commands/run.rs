@@ -148,6 +148,7 @@ fn start(
     std::fs::create_dir(folder)?;
     let mut command = Command::new(&python.path);
     command.args(["-m", "breakeven._run"]).args(what).env("BREAKEVEN_RECORD_DIR", folder);
+    command.env("BREAKEVEN_PARENT", std::process::id().to_string());
     if let Some(recorder) = args.recorder {
         command.env("BREAKEVEN_RECORDER", recorder.name());
     }

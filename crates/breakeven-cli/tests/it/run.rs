@@ -267,6 +267,12 @@ fn an_interrupt_of_the_group_ends_the_script_and_not_the_report() {
 }
 
 #[test]
+fn the_recorder_is_told_whom_to_die_with() {
+    let text = Place::new(RECORD).run(&[], "[ $BREAKEVEN_PARENT = $PPID ] && echo same", &[]);
+    assert!(text.starts_with("exit 0\n--- stdout\nsame\n"), "{text}");
+}
+
+#[test]
 fn what_was_ignored_stays_ignored() {
     let place = Place::new(RECORD);
     fs::write(place.file("job.py"), "kill -HUP $$; echo survived").unwrap();

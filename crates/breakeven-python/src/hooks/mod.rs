@@ -18,7 +18,7 @@ mod lock;
 mod methods;
 pub(crate) mod outside;
 mod patch;
-mod platform;
+pub(crate) mod platform;
 mod random;
 mod scalar;
 mod slots;

@@ -39,6 +39,16 @@ impl Mappings {
     }
 }
 
+/// Has this process killed when the thread that started it ends; stays so across `exec`, children do not inherit it.
+#[pyo3::pyfunction]
+pub(crate) fn die_with_parent() {
+    #[cfg(target_os = "linux")]
+    // SAFETY: sets a number in the process's own kernel state; no memory is passed.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong);
+    }
+}
+
 fn mapping(line: &str) -> Option<Mapping> {
     let mut fields = line.split_ascii_whitespace();
     let (start, end) = fields.next()?.split_once('-')?;

@@ -372,7 +372,8 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
     }
     let mut note = |code, text: String| notes.push(Note::new(code, text));
     for unseen in &q.workload.unseen {
-        note("unseen", words::printable(&unseen.text, 300));
+        let times = if unseen.count > 1 { format!(" ({} times)", words::count(unseen.count)) } else { String::new() };
+        note("unseen", words::printable(&unseen.text, 300) + &times);
     }
     if !q.workload.markers.is_empty() {
         note(

@@ -186,6 +186,7 @@ fn sentence_case(text: &str) -> String {
 /// What the answer rests on: coverage and amounts. Always the last line.
 pub(super) fn coverage(e: &Estimate) -> String {
     let w = &e.workload;
+    let unseen = e.notes.iter().filter(|note| note.code == "unseen").count() as u64;
     let amounts = [
         (w.ops > 0 && e.formula.is_none()).then(|| format!("{} ops", words::count(w.ops))),
         (w.launches > 0).then(|| format!("{} launches", words::count(w.launches))),
@@ -195,6 +196,7 @@ pub(super) fn coverage(e: &Estimate) -> String {
         w.d2h_bytes.map(|b| format!("{} back", copied(b, w.synchronisations.and(w.d2h_copies)))),
         w.synchronisations.map(|n| format!("{} explicit {}", words::count(n), plural(n, "synchronisation"))),
         w.peak_bytes.map(|b| format!("{} at peak", words::memory(b))),
+        (unseen > 0).then(|| format!("{} {} unseen", words::count(unseen), plural(unseen, "part"))),
     ];
     let amounts: Vec<String> = amounts.into_iter().flatten().collect();
     let rests = if e.formula.is_some() {

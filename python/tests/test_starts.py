@@ -1,0 +1,116 @@
+"""Children that are not recorded are counted; a killed command takes the script with it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+import time
+from pathlib import Path
+
+import pytest
+import running
+
+from breakeven import _starts
+
+
+@pytest.mark.parametrize(
+    "words, options",
+    [
+        (["python", "-S", "x.py"], {"S"}),
+        (["python", "-BSu", "x.py"], {"B", "S", "u"}),
+        (["python", "-W", "-S", "x.py"], set()),
+        (["python", "-Wignore", "-S"], {"S"}),
+        (["python", "x.py", "-S"], set()),
+        (["python", "-c", "pass", "-S"], set()),
+        (["python", "-Bmtimeit", "-S"], {"B"}),
+        (["python", "--check-hash-based-pycs=always", "-S"], {"S"}),
+        (["python", "-", "-S"], set()),
+        (["python"], set()),
+    ],
+)
+def test_options_end_where_the_program_begins(words: list[str], options: set[str]) -> None:
+    assert _starts._options(words) == options
+
+
+@pytest.mark.parametrize(
+    "start, unseen",
+    [
+        ("subprocess.run([python, '-S', '-c', 'pass'])", 1),
+        ("[subprocess.run([python, '-S', '-c', 'pass']) for _ in range(3)]", 3),
+        ("subprocess.run([python, '-c', 'pass'], env={})", 1),
+        ("os.spawnv(os.P_WAIT, python, [python, '-S', '-c', 'pass'])", 1),
+        ("os.waitpid(os.posix_spawn(python, [python, '-S', '-c', 'pass'], os.environ), 0)", 1),
+        ("os.execv(python, [python, '-S', '-c', 'pass'])", 1),
+        ("subprocess.run([python, '-I', '-c', 'pass'])", 0),
+        ("subprocess.run([python, '-E', '-c', 'pass'])", 0),
+        ("subprocess.run(['/bin/true', '-S'])", 0),
+    ],
+)
+def test_a_child_is_recorded_or_counted(start: str, unseen: int, tmp_path: Path) -> None:
+    script = tmp_path / "starts.py"
+    script.write_text(f"import os, subprocess\npython = {sys.executable!r}\n{start}\n")
+    outcome = running.traced(tmp_path / "run", [str(script)], "native", tmp_path / "record")
+    assert (outcome.code, outcome.err) == (0, b"")
+    parts = running.workloads(tmp_path / "record")
+    told = [u for part in parts for u in part.get("unseen", []) if u["reason"] == "child-not-recorded"]
+    assert sum(u["count"] for u in told) == unseen
+    if "-I" in start or "-E" in start:
+        assert len(parts) == 2  # what is not counted is recorded
+
+
+def test_the_report_ends_with_what_went_unseen(tmp_path: Path) -> None:
+    command = shutil.which("breakeven", path=sysconfig.get_path("scripts"))
+    if command is None:
+        pytest.skip("the command is not installed here")
+    script = tmp_path / "starts.py"
+    script.write_text("import subprocess, sys\nsubprocess.run([sys.executable, '-S', '-c', 'pass'])\n")
+    done = subprocess.run([command, "run", "--python", sys.executable, str(script)], capture_output=True, text=True)
+    assert "Python was started with -S" in done.stderr
+    assert done.stderr.rstrip().splitlines()[-1].endswith("1 part unseen"), done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process of its parent's end")
+def test_a_killed_command_takes_the_script_with_it(tmp_path: Path) -> None:
+    command = shutil.which("breakeven", path=sysconfig.get_path("scripts"))
+    if command is None:
+        pytest.skip("the command is not installed here")
+    script, note = tmp_path / "long.py", tmp_path / "pid"
+    script.write_text(
+        "import os, sys, time\n"
+        "assert 'BREAKEVEN_PARENT' not in os.environ\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    time.sleep(60)\n"
+        "open(sys.argv[1] + '~', 'w').write(f'{os.getpid()} {child}')\n"
+        "os.rename(sys.argv[1] + '~', sys.argv[1])\n"
+        "time.sleep(60)\n"
+    )
+    started = subprocess.Popen([command, "run", "--python", sys.executable, str(script), str(note)])
+    _until(note.exists)
+    pid, child = map(int, note.read_text().split())
+    try:
+        started.kill()
+        started.wait()
+        _until(lambda: not _runs(pid))
+        assert _runs(child)  # as when the script itself is killed
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state not in "ZX"
+
+
+def _until(holds: object) -> None:
+    end = time.monotonic() + 20
+    while not holds():  # type: ignore[operator]
+        assert time.monotonic() < end
+        time.sleep(0.02)
