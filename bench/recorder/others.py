@@ -104,6 +104,8 @@ def main() -> None:
         print(f"{'script':64}{'plain s':>8}{'ratio':>7}{'events':>9}{'coverage':>9}{'calls':>8}{'time':>8}  same")
         with (HERE / "others.csv").open() as table:
             rows = [r for r in csv.DictReader(table) if options.only in r["script"]]
+        if not rows:
+            sys.exit(f"error: no script of others.csv contains {options.only!r}")
         for number, row in enumerate(rows):
             script = fetch(row["project"], row["version"], sources) / row["script"]
             folder = root / f"run{number}"
