@@ -115,6 +115,7 @@ impl CpuSide {
             device: self.name.clone(),
             basis: self.basis,
             time_s: self.time,
+            startup_s: None,
             cost_usd: bill.cost_usd,
             energy_wh: bill.energy_wh,
             co2_g: bill.co2_g,

@@ -127,6 +127,9 @@ pub struct Baseline {
     pub basis: Basis,
     /// Time; `None` when neither measured, modelled nor given.
     pub time_s: Option<Interval>,
+    /// The part of it that is start-up, s; `None` where that was not recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub startup_s: Option<Interval>,
     /// Cost of one run, where a price is known.
     pub cost_usd: Option<Interval>,
     /// Energy of one run.

@@ -2,7 +2,7 @@
 
 use super::baseline::{self, CpuTime};
 use super::gpu::{Outcome, Question, device_bytes, outcome};
-use super::hosttime::host_time;
+use super::hosttime::{HostTime, host_time};
 use super::plan::{Policy, Port};
 use super::{
     Baseline, BreakEven, Estimate, GpuEstimate, Note, SCHEMA, Summary, Verdict, WorkloadSummary, sites, spans, summary,
@@ -97,7 +97,7 @@ pub fn estimate(workload: &Workload, request: &Request) -> Result<Estimate> {
         workload: summarise(&question, shown_plan),
         options: serde_json::to_value(options).unwrap_or_default(),
         summary: Summary { verdict: Verdict::Unknown, wins_on: 0, of: 0, best_gpu: None, sentence: String::new() },
-        baseline: bill(workload, &cpu, &choice),
+        baseline: bill(workload, &host, &cpu, &choice),
         sites,
         estimates: rows,
         formula: None,
@@ -192,7 +192,7 @@ fn summarise(q: &Question, plan: Option<&super::plan::Plan>) -> WorkloadSummary 
     }
 }
 
-fn bill(workload: &Workload, cpu: &CpuTime, choice: &Choice) -> Baseline {
+fn bill(workload: &Workload, host: &HostTime, cpu: &CpuTime, choice: &Choice) -> Baseline {
     let recorded = workload.program.cpu.clone();
     let device = if choice.cpu_named || recorded.is_empty() { choice.cpu.device.name.clone() } else { recorded };
     let rates = choice.cpu_rates.clone();
@@ -201,6 +201,7 @@ fn bill(workload: &Workload, cpu: &CpuTime, choice: &Choice) -> Baseline {
         device,
         basis: cpu.basis,
         time_s: Some(cpu.time),
+        startup_s: Some(Interval::exact(host.startup)),
         cost_usd: spent.cost_usd,
         energy_wh: spent.energy_wh,
         co2_g: spent.co2_g,

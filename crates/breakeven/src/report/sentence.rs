@@ -91,10 +91,12 @@ fn extras(g: &GpuEstimate) -> String {
     cost.unwrap_or_default() + &energy.unwrap_or_default()
 }
 
-/// `, 42× once warm`, where start-up takes a good part of a recorded program and the GPU wins without it.
+/// `, 42× once warm`, where start-up takes a good part of a recorded program and the GPU wins without it on
+/// either side.
 fn once_warm(e: &Estimate, g: &GpuEstimate) -> String {
     let (Some(cpu), Some(parts), None) = (e.baseline.time_s, g.breakdown_s, &e.formula) else { return String::new() };
-    let warm = cpu.p50 / (parts.total() - parts.startup);
+    let own = e.baseline.startup_s.map_or(0.0, |s| s.p50);
+    let warm = (cpu.p50 - own) / (parts.total() - parts.startup);
     let decides = parts.startup > 0.3 * parts.total() && warm > 1.5 && warm.is_finite();
     if decides { format!(", {} once warm", words::times(warm)) } else { String::new() }
 }
