@@ -104,6 +104,8 @@ test("each example has an answer, and those that lose are the CPU's", async () =
 test("the table of all GPUs sorts and filters", async () => {
   const { page, context } = await open(browser);
   await page.click("#all summary");
+  // Rows are drawn once the browser has told that the part is open.
+  await page.waitForSelector("#all tbody tr");
   const column = (k) => page.locator(`#all tbody tr > :nth-child(${k})`).allInnerTexts();
   const all = (await column(1)).length;
   assert.ok(all >= 75, `${all} GPUs`);
