@@ -61,7 +61,9 @@ impl Place {
     /// The same, left running in a process group of its own; returns when the script has said `ready`.
     fn start(&self, script: &str) -> (Child, BufReader<std::process::ChildStdout>) {
         fs::write(self.file("job.py"), script).unwrap();
-        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("breakeven"));
+        // A shell in the background starts its jobs with interrupts ignored, and so would all be from here on.
+        let mut command = Command::new("env");
+        command.arg("--default-signal=INT").arg(assert_cmd::cargo::cargo_bin!("breakeven"));
         command.current_dir(self.folder.path()).args(["run", "--python"]).arg(self.file("python3")).arg("job.py");
         command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -254,7 +256,7 @@ fn a_signal_to_us_alone_is_handed_on() {
 fn an_interrupt_of_the_group_ends_the_script_and_not_the_report() {
     for times in [1, 2] {
         let place = Place::new(RECORD);
-        // A shell that is about to fork may miss an interrupt; one that became `sleep` does not.
+        // A shell that is interrupted as it forks leaves its `sleep` behind; one that became `sleep` does not.
         let (mut child, _out) = place.start("echo ready\nexec sleep 60\n");
         for _ in 0..times {
             // What is gone already cannot be interrupted again.
