@@ -34,7 +34,7 @@ def replaced(arguments: tuple[Any, ...]) -> None:
 
 def _subprocess(module: str, _: int) -> None:
     _stand_in(sys.modules["_posixsubprocess"], "fork_exec", None)
-    imported = sys.modules[module]
+    imported: Any = sys.modules[module]
     if hasattr(imported, "_fork_exec"):
         imported._fork_exec = sys.modules["_posixsubprocess"].fork_exec
 
