@@ -31,6 +31,14 @@ const HOST_SHARE_SIGMA: f64 = 0.4;
 /// # Errors
 /// Names that match nothing, options that do not read.
 pub fn estimate(workload: &Workload, request: &Request) -> Result<Estimate> {
+    ask(workload, request, |question, choice| answer(question, choice, &request.options))?
+}
+
+/// What every GPU is asked about `workload`, handed to `then` with the GPUs chosen.
+///
+/// # Errors
+/// As [`estimate`].
+pub fn ask<T>(workload: &Workload, request: &Request, then: impl FnOnce(&Question, &Choice) -> T) -> Result<T> {
     let options = &request.options;
     let choice = choose(request)?;
     let timed;
@@ -49,7 +57,6 @@ pub fn estimate(workload: &Workload, request: &Request) -> Result<Estimate> {
     } else {
         baseline::measured(workload, &host, policy)
     };
-    let coverage = workload.coverage();
     let order = order(workload);
     let port = Port::new(workload, &host, profile, host_speed, policy);
     let startup = match policy {
@@ -66,20 +73,24 @@ pub fn estimate(workload: &Workload, request: &Request) -> Result<Estimate> {
         first_use: startup.at_first_use(),
         host_speed,
         exclude_startup: options.exclude_startup,
-        coverage,
+        coverage: workload.coverage(),
     };
+    Ok(then(&question, &choice))
+}
+
+fn answer(question: &Question, choice: &Choice, options: &Options) -> Result<Estimate> {
     let mut outcomes: Vec<Outcome> = Vec::with_capacity(choice.gpus.len());
     let mut rows: Vec<GpuEstimate> = Vec::with_capacity(choice.gpus.len());
     for pick in &choice.gpus {
-        let out = outcome(&question, &pick.gpu.device);
-        rows.push(row(&question, pick, &out, &choice, options));
+        let out = outcome(question, &pick.gpu.device);
+        rows.push(row(question, pick, &out, choice, options));
         outcomes.push(out);
     }
     let shown = summary::best(&rows).or((!rows.is_empty()).then_some(0));
     let shown_plan = shown.map(|i| &outcomes[i].plan);
-    let sites = sites::sites(&question, shown.map(|i| &outcomes[i]));
+    let sites = sites::sites(question, shown.map(|i| &outcomes[i]));
     let mut notes = choice.notes.clone();
-    notes.extend(notes_of(&question, shown.map(|i| (&rows[i], &outcomes[i]))));
+    notes.extend(notes_of(question, shown.map(|i| (&rows[i], &outcomes[i]))));
     if choice.gpus.iter().any(|p| p.gpu.device.vendor == Vendor::Amd) {
         notes.push(Note::new(
             "port-amd",
@@ -94,10 +105,10 @@ pub fn estimate(workload: &Workload, request: &Request) -> Result<Estimate> {
     }
     let mut estimate = Estimate {
         schema: SCHEMA.to_owned(),
-        workload: summarise(&question, shown_plan),
+        workload: summarise(question, shown_plan),
         options: serde_json::to_value(options).unwrap_or_default(),
         summary: Summary { verdict: Verdict::Unknown, wins_on: 0, of: 0, best_gpu: None, sentence: String::new() },
-        baseline: bill(workload, &host, &cpu, &choice),
+        baseline: bill(question.workload, question.host, question.cpu, choice),
         sites,
         estimates: rows,
         formula: None,
