@@ -56,10 +56,7 @@ impl Named {
         instance: Option<&Bound<'py, PyAny>>,
         _owner: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        match instance {
-            None => Ok(slf.clone().into_any()),
-            Some(instance) => slf.py().import("types")?.getattr("MethodType")?.call1((slf, instance)),
-        }
+        bound(slf.as_any(), instance)
     }
 
     fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
@@ -89,4 +86,15 @@ fn arrays<'py>(args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) 
         }
     }
     PyTuple::new(args.py(), found)
+}
+
+/// What a function kept in a class gives when it is looked up: itself, or a method of `instance`.
+pub(crate) fn bound<'py>(
+    function: &Bound<'py, PyAny>,
+    instance: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    match instance {
+        None => Ok(function.clone()),
+        Some(instance) => function.py().import("types")?.getattr("MethodType")?.call1((function, instance)),
+    }
 }

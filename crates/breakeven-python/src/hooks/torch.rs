@@ -3,6 +3,7 @@
 use super::state::{self, State, with_thread};
 use super::{clock, frames};
 use crate::event::{Context, Timing};
+use crate::named;
 use crate::table::ArrayWord;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -84,10 +85,7 @@ impl Dispatch {
         instance: Option<&Bound<'py, PyAny>>,
         _owner: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        match instance {
-            None => Ok(slf.clone().into_any()),
-            Some(instance) => slf.py().import("types")?.getattr("MethodType")?.call1((slf, instance)),
-        }
+        named::bound(slf.as_any(), instance)
     }
 }
 
