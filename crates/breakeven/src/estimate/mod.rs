@@ -9,6 +9,7 @@ pub mod hosttime;
 mod note;
 pub mod plan;
 pub mod program;
+mod reason;
 pub mod sites;
 mod spans;
 pub mod spread;
@@ -17,6 +18,7 @@ pub mod summary;
 mod written;
 
 pub use note::{CODES as NOTE_CODES, Note};
+pub use reason::{CODES as REASON_CODES, Evidence, Flip, Reason, Timer};
 
 use crate::interval::{Basis, Interval};
 use crate::kernel::Bound;
@@ -48,6 +50,15 @@ pub struct Estimate {
     /// Memory of the values asked about, by precision (numbers only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub footprint: Option<Vec<Footprint>>,
+    /// Why it is so on the GPU that the summary speaks of, the main reason first.
+    #[serde(default)]
+    pub reasons: Vec<Reason>,
+    /// What the script's own clocks would show on that GPU.
+    #[serde(default)]
+    pub timers: Vec<Timer>,
+    /// What would turn the answer round.
+    #[serde(default)]
+    pub robustness: Vec<Flip>,
     /// Edits that would help.
     pub advice: Vec<Advice>,
     /// What the reader should know; `code` is a closed, documented set.
