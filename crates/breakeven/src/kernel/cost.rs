@@ -33,7 +33,7 @@ pub(super) struct Cost {
     pub(super) at_peak: f64,
     /// Share of the shorter of arithmetic and memory that the longer does not hide.
     pub(super) serial: f64,
-    /// How much less certain this kernel is than others of its family: a factor on its own spread.
+    /// How much less certain this kernel is than others of its family: a factor on its spread.
     pub(super) doubt: f64,
     /// What the link carries instead of the device's own units.
     pub(super) link: bool,
@@ -77,9 +77,10 @@ impl Cost {
             _ => self.at_peak.max(self.bytes / machine.bandwidth),
         };
         let spread = machine.constants.spread[family as usize];
+        let shared = spread.shared * self.doubt;
         KernelTime {
             p50: Seconds(p50),
-            sigma_shared: libm::sqrt(spread.shared * spread.shared + machine.gaps * machine.gaps),
+            sigma_shared: libm::sqrt(shared * shared + machine.gaps * machine.gaps),
             sigma_own: spread.own * self.doubt,
             bound,
             flop: Flop(self.flop),

@@ -144,7 +144,7 @@ impl<'a> Machine<'a> {
         // The clock gives way a little before the limit is reached: 1 / 8-norm of the reciprocals.
         let ratio = (peak / by_power).min(1e6);
         let eighth_root = |x: f64| libm::sqrt(libm::sqrt(libm::sqrt(x)));
-        peak / eighth_root(1.0 + libm::pow(ratio, 8.0))
+        peak * clock_at(1.0 / eighth_root(1.0 + libm::pow(ratio, 8.0)), c.least_voltage)
     }
 
     fn pj_tensor(&self) -> f64 {
@@ -180,6 +180,18 @@ impl<'a> Machine<'a> {
             _ => Support::Native,
         }
     }
+}
+
+/// The share of the clock that a share `power` of the full power is enough for. Voltage falls with the clock in a line,
+/// to `least` of the full voltage: power = clock × (least + (1 − least) × clock)².
+fn clock_at(power: f64, least: f64) -> f64 {
+    let mut clock = 1.0;
+    // Convex and rising, so that Newton's steps come down from above and never pass the root.
+    for _ in 0..12 {
+        let voltage = least + (1.0 - least) * clock;
+        clock -= (clock * voltage * voltage - power) / (voltage * (voltage + 2.0 * (1.0 - least) * clock));
+    }
+    clock
 }
 
 /// The board's power limit, W; from its fp32 rate where the datasheet says none.

@@ -113,7 +113,8 @@ pub(super) fn product(
         let tiles = (n / columns).ceil() * (m / rows).ceil() * batch;
         let rate = per_unit * tile_share((columns, rows), slope);
         for split in SPLITS {
-            if split > 1.0 && k < split * 4.0 * step {
+            // Splitting fills SMs that have no tile.
+            if split > 1.0 && (k < split * 4.0 * step || tiles >= machine.units) {
                 break;
             }
             let depth = (k / split / step).ceil() * step;
