@@ -20,6 +20,7 @@ pub mod lower;
 pub mod policy;
 pub mod port;
 pub mod quantity;
+pub mod reasons;
 pub mod report;
 pub mod request;
 pub mod spend;

@@ -11,7 +11,7 @@ pub mod plan;
 pub mod program;
 mod reason;
 pub mod sites;
-mod spans;
+pub(crate) mod spans;
 pub mod spread;
 pub mod summary;
 #[cfg(test)]

@@ -13,6 +13,7 @@ use crate::hardware::device::Vendor;
 use crate::interval::Interval;
 use crate::kernel::{Bound, power};
 use crate::port::{self, PortProfile};
+use crate::reasons;
 use crate::report::words;
 use crate::request::{Options, Request};
 use crate::spend::spend;
@@ -86,9 +87,15 @@ fn answer(question: &Question, choice: &Choice, options: &Options) -> Result<Est
         rows.push(row(question, pick, &out, choice, options));
         outcomes.push(out);
     }
-    let shown = summary::best(&rows).or((!rows.is_empty()).then_some(0));
+    let shown = summary::best(&rows).or_else(|| largest(&rows, choice));
     let shown_plan = shown.map(|i| &outcomes[i].plan);
     let sites = sites::sites(question, shown.map(|i| &outcomes[i]));
+    let timers = shown.map_or_else(Vec::new, |i| reasons::timers(question, &outcomes[i]));
+    let why =
+        shown.map_or_else(Vec::new, |i| reasons::reasons(question, &outcomes[i], &choice.gpus[i].gpu.device, &timers));
+    let baseline = bill(question.workload, question.host, question.cpu, choice);
+    let robustness =
+        shown.map_or_else(Vec::new, |i| reasons::robustness(question, choice, &baseline, &rows, &outcomes, i));
     let mut notes = choice.notes.clone();
     notes.extend(notes_of(question, shown.map(|i| (&rows[i], &outcomes[i]))));
     if choice.gpus.iter().any(|p| p.gpu.device.vendor == Vendor::Amd) {
@@ -108,20 +115,27 @@ fn answer(question: &Question, choice: &Choice, options: &Options) -> Result<Est
         workload: summarise(question, shown_plan),
         options: serde_json::to_value(options).unwrap_or_default(),
         summary: Summary { verdict: Verdict::Unknown, wins_on: 0, of: 0, best_gpu: None, sentence: String::new() },
-        baseline: bill(question.workload, question.host, question.cpu, choice),
+        baseline,
         sites,
         estimates: rows,
         formula: None,
         footprint: None,
-        reasons: Vec::new(),
-        timers: Vec::new(),
-        robustness: Vec::new(),
+        reasons: why,
+        timers,
+        robustness,
         advice: Vec::new(),
         notes,
         policy_failed: None,
     };
     summary::finish(&mut estimate, options)?;
     Ok(estimate)
+}
+
+/// The GPU with the most memory, where the program fits on none.
+fn largest(rows: &[GpuEstimate], choice: &Choice) -> Option<usize> {
+    let memory = |i: &usize| choice.gpus[*i].gpu.device.memory.get();
+    let counted = (0..rows.len()).filter(|i| rows[*i].counted || rows.len() == 1);
+    counted.max_by(|a, b| memory(a).total_cmp(&memory(b)).then(b.cmp(a))).or((!rows.is_empty()).then_some(0))
 }
 
 /// As asked for; a program that uses a GPU library itself is estimated as it is written and no other way.

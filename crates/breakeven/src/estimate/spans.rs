@@ -15,8 +15,9 @@ const MOST_NOTES: usize = 3;
 
 /// What lies between two reads of the same clock.
 #[derive(Default)]
-struct Span {
-    order: Sequence,
+pub(crate) struct Span {
+    /// The ops in it.
+    pub(crate) order: Sequence,
     /// It hands work to the device.
     kernels: bool,
     /// The host has waited since.
@@ -25,6 +26,8 @@ struct Span {
     copies: bool,
     /// Nothing ran on the device before.
     first: bool,
+    /// Ops in it.
+    ops: u64,
 }
 
 /// Notes on spans of a program that uses a GPU library itself.
@@ -80,7 +83,7 @@ fn place(q: &Question, from: &Marker, to: &Marker) -> String {
 }
 
 /// Every pair of reads of the same clock that follow each other.
-fn spans<'a>(q: &Question<'a>, plan: &Plan) -> Vec<(&'a Marker, &'a Marker, Span)> {
+pub(crate) fn spans<'a>(q: &Question<'a>, plan: &Plan) -> Vec<(&'a Marker, &'a Marker, Span)> {
     let markers = &q.workload.markers;
     let pairs: Vec<(&Marker, &Marker)> =
         markers.windows(2).map(|pair| (&pair[0], &pair[1])).filter(|(a, b)| a.clock == b.clock && on_host(a)).collect();
@@ -94,6 +97,7 @@ fn spans<'a>(q: &Question<'a>, plan: &Plan) -> Vec<(&'a Marker, &'a Marker, Span
         let mut span = Span { first: !device_used, ..Span::default() };
         while let Some((_, entry)) = ops.next_if(|(at, _)| (*at as u64) < to.position) {
             span.order.push(entry);
+            span.ops += 1;
             span.see(&plan.tasks[entry as usize]);
         }
         device_used |= span.kernels;
@@ -105,6 +109,11 @@ fn spans<'a>(q: &Question<'a>, plan: &Plan) -> Vec<(&'a Marker, &'a Marker, Span
 }
 
 impl Span {
+    /// No array operation lies in it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ops == 0
+    }
+
     fn see(&mut self, task: &Task) {
         if task.device > 0.0 {
             (self.kernels, self.waited) = (true, false);

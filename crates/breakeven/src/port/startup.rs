@@ -49,6 +49,21 @@ impl PortProfile {
         self.startup_of(entries, |entry| self.written(&entry.name, &entry.op).0)
     }
 
+    /// What these entries pay at their first use of a library or a kernel, s; `written` as in
+    /// [`Self::startup_as_written`].
+    pub fn first_use<'a>(&self, entries: impl Iterator<Item = &'a Entry>, written: bool) -> Interval {
+        let startup = if written {
+            let own = entries.filter(|entry| entry.device.is_some() && entry.op.family() != Family::View);
+            self.startup_of(own, |entry| self.written(&entry.name, &entry.op).0)
+        } else {
+            let moved = entries.filter(|entry| {
+                on_device(&entry.op) && matches!(self.counterpart(&entry.name), Counterpart::Device(_))
+            });
+            self.startup_of(moved, |entry| self.launches(&entry.name, &entry.op))
+        };
+        startup.at_first_use()
+    }
+
     fn startup_of<'a>(&self, entries: impl Iterator<Item = &'a Entry>, launches: impl Fn(&Entry) -> u32) -> Startup {
         let mut families = BTreeSet::new();
         let mut kernels: BTreeMap<(String, Dtype), u32> = BTreeMap::new();

@@ -1,8 +1,8 @@
 //! Estimates made by hand, for the tests of the renderers.
 
 use crate::estimate::{
-    Advice, Baseline, BreakEven, Breakdown, Estimate, Formula, FormulaInput, GpuEstimate, Note, Price, SCHEMA,
-    SiteEstimate, Summary, Verdict, WorkloadSummary,
+    Advice, Baseline, BreakEven, Breakdown, Estimate, Flip, Formula, FormulaInput, GpuEstimate, Note, Price, Reason,
+    SCHEMA, SiteEstimate, Summary, Timer, Verdict, WorkloadSummary,
 };
 use crate::interval::{Basis, Interval};
 use crate::kernel::Bound;
@@ -210,6 +210,32 @@ pub(super) fn program() -> Estimate {
         sites: vec![site(14, "u[1:-1, 1:-1] += k * lap", 0.71), site(12, "lap = u[2:] - 2 * u[1:-1] + u[:-2]", 0.26)],
         estimates,
         formula: None,
+        reasons: vec![
+            launch_bound(),
+            Reason { site: Some("heat.py:14".to_owned()), share: Some(0.41), ..launch_bound() },
+        ],
+        timers: vec![Timer {
+            from: "heat.py:10".to_owned(),
+            to: "heat.py:17".to_owned(),
+            clock: "time.perf_counter".to_owned(),
+            times: 1,
+            here_s: 8.1,
+            gpu_s: around(0.004, 1.5),
+            first_call_s: 0.3,
+            work_s: Some(1.3),
+            text: "heat.py:10–17 would show 4 ms (8.1 s here); first call +300 ms; the work takes 1.3 s: wait for the \
+                   GPU before reading the clock"
+                .to_owned(),
+        }],
+        robustness: vec![
+            Flip {
+                what: "error".to_owned(),
+                text: "error: the GPU wins until its time is 6.2× what is estimated".to_owned(),
+                from: Some(1.0),
+                to: Some(6.2),
+            },
+            Flip { what: "gpu".to_owned(), text: "GPU: none of 12 turns it".to_owned(), from: Some(6.2), to: None },
+        ],
         advice: vec![Advice {
             id: "fuse".to_owned(),
             title: "Fusing the 7 element-wise steps of heat.py:14".to_owned(),
@@ -225,6 +251,16 @@ pub(super) fn program() -> Estimate {
     .with_sentence()
 }
 
+fn launch_bound() -> Reason {
+    Reason::new(
+        "launch-bound",
+        Some(0.58),
+        "40 000 launches of 12 µs of host time each; the kernels themselves take 375 ms.".to_owned(),
+        "Larger arrays in fewer calls, fused element-wise chains, or one CUDA graph for steps that repeat.".to_owned(),
+    )
+    .with("launches", 40_000.0, "1", "40 000".to_owned())
+}
+
 /// Names that try to colour the terminal, turn the line round, end the table, or fill the screen.
 pub(super) fn hostile() -> Estimate {
     let mut e = program();
@@ -236,6 +272,11 @@ pub(super) fn hostile() -> Estimate {
     e.baseline.device = "CPU\r\nGPU wins on 99".to_owned();
     e.notes[0].text = "a\u{2028}b *bold* [link](http://x)".to_owned();
     e.advice.clear();
+    e.reasons.truncate(1);
+    e.reasons[0].cause = "|`\u{1b}[2J` <b>".to_owned();
+    e.reasons[0].also = vec!["a_b*\u{202e}.py:3".to_owned()];
+    e.timers.clear();
+    e.robustness.clear();
     e.summary.of = 1;
     e.with_sentence()
 }

@@ -1,6 +1,6 @@
 //! Markdown for a page, a pull request, a ticket.
 
-use super::{explain, held_back, rows, words};
+use super::{explain, held_back, rows, why, words};
 use crate::estimate::Estimate;
 
 /// The whole report; every name of other people's making is escaped.
@@ -22,6 +22,7 @@ pub fn markdown(e: &Estimate) -> String {
     if !sites.is_empty() {
         out += &format!("\n### Hot lines\n\n{}", sites.map(escape).markdown());
     }
+    out += &why::lists(e, escape);
     if !e.advice.is_empty() {
         out += "\n### Would help\n\n";
         for advice in &e.advice {
@@ -97,6 +98,22 @@ mod tests {
         | heat.py:14 | 6.11 s | 71 % | 710 ms | launch | gpu | u\[1:-1, 1:-1\] += k \* lap |
         | heat.py:12 | 2.24 s | 26 % | 260 ms | launch | gpu | lap = u\[2:\] - 2 \* u\[1:-1\] + u\[:-2\] |
 
+        ### Why
+
+        - **launch-bound** (58 %): 40 000 launches of 12 µs of host time each; the kernels themselves take 375 ms. Larger arrays in fewer calls, fused element-wise chains, or one CUDA graph for steps that repeat.
+          launches 40 000
+        - **launch-bound** (41 %, heat.py:14): 40 000 launches of 12 µs of host time each; the kernels themselves take 375 ms. Larger arrays in fewer calls, fused element-wise chains, or one CUDA graph for steps that repeat.
+          launches 40 000
+
+        ### The script's own clocks
+
+        - heat.py:10–17 would show 4 ms (8.1 s here); first call +300 ms; the work takes 1.3 s: wait for the GPU before reading the clock
+
+        ### What would turn it
+
+        - error: the GPU wins until its time is 6.2× what is estimated
+        - GPU: none of 12 turns it
+
         ### Would help
 
         - Fusing the 7 element-wise steps of heat.py:14 → 19× [14–24]
@@ -128,6 +145,11 @@ mod tests {
         | line | CPU | share | on �\[2J&lt;script>\|L4� | bound by | verdict | code |
         | --- | ---: | ---: | ---: | --- | --- | --- |
         | �\]0;gone�.py:14 | 6.11 s | 71 % | 710 ms | launch | gpu | x = \`a\|b\`  # AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA… |
+
+        ### Why
+
+        - **launch-bound** (58 %, a\_b\*�.py:3): \|\`�\[2J\` &lt;b> Larger arrays in fewer calls, fused element-wise chains, or one CUDA graph for steps that repeat.
+          launches 40 000
 
         ### Notes
 

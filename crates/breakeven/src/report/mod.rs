@@ -12,6 +12,7 @@ mod rows;
 mod sentence;
 mod table;
 mod text;
+mod why;
 
 pub use explain::FORMULA;
 pub use json::json;

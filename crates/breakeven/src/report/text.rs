@@ -1,6 +1,6 @@
 //! Text for a terminal: the verdict, the GPUs, the hot lines, what the reader should know, what it rests on.
 
-use super::{explain, held_back, rows, words};
+use super::{explain, held_back, rows, why, words};
 use crate::estimate::Estimate;
 
 /// How a face wants its text.
@@ -56,6 +56,13 @@ pub fn text(e: &Estimate, options: &TextOptions) -> String {
         let hidden = e.sites.len().saturating_sub(TOP);
         if hidden > 0 {
             out += &paint.dim(&format!("  … {hidden} more lines: --format json lists all"));
+            out.push('\n');
+        }
+    }
+    for (heading, lines) in why::blocks(e) {
+        out += &format!("\n{}\n", paint.dim(&heading));
+        for line in lines {
+            out += &line;
             out.push('\n');
         }
     }
@@ -224,6 +231,16 @@ mod tests {
           heat.py:14  6.11 s   71 %  710 ms  launch    gpu      u[1:-1, 1:-1] += k * lap
           heat.py:12  2.24 s   26 %  260 ms  launch    gpu      lap = u[2:] - 2 * u[1:-1] + u[:-2]
 
+        why, on L4
+          58 %  launch-bound: 40 000 launches of 12 µs of host time each; the kernels themselves take 375 ms.
+                → Larger arrays in fewer calls, fused element-wise chains, or one CUDA graph for steps that repeat.
+
+        the script's own clocks
+          heat.py:10–17 would show 4 ms (8.1 s here); first call +300 ms; the work takes 1.3 s: wait for the GPU before reading the clock
+
+        what would turn it
+          error: the GPU wins until its time is 6.2× what is estimated
+
         note: The newest price used is 45 days old.
         coverage: 98 % of the array time is understood · 40 000 ops · 40 000 launches · 16 GFLOP · 640 GB moved · 8.4 MB to the GPU · 8.4 MB back · 23.8 MiB at peak
         ");
@@ -243,6 +260,10 @@ mod tests {
 
           line                CPU  share  on �[2J<script>|L4�  bound by  verdict  code
           �]0;gone�.py:14  6.11 s   71 %               710 ms  launch    gpu      x = `a|b`  # AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA…
+
+        why, on �[2J<script>|L4�
+          58 %  launch-bound: |`�[2J` <b>
+                → Larger arrays in fewer calls, fused element-wise chains, or one CUDA graph for steps that repeat.
 
         note: a�b *bold* [link](http://x)
         coverage: 98 % of the array time is understood · 40 000 ops · 40 000 launches · 16 GFLOP · 640 GB moved · 8.4 MB to the GPU · 8.4 MB back · 23.8 MiB at peak

@@ -1,0 +1,221 @@
+//! Whose time the critical path is: every part of it divided among the entries that make it up.
+
+use crate::estimate::Breakdown;
+use crate::estimate::gpu::{Outcome, Question};
+use crate::estimate::plan::{COPY_LATENCY, PAGEABLE, Policy};
+use crate::hardware::Device;
+use crate::kernel::{KernelTime, kernel_time};
+use crate::timeline::{Slot, Task};
+use crate::units::Bytes;
+use crate::workload::{Entry, Op, Phase, Site};
+
+/// A program on one GPU, and where its time goes there.
+pub(super) struct Account<'a> {
+    pub(super) q: &'a Question<'a>,
+    pub(super) out: &'a Outcome,
+    pub(super) device: &'a Device,
+    /// The critical path, s; never 0.
+    pub(super) total: f64,
+    /// The critical path by entry; the last one is the time outside all ops. Start-up is nobody's.
+    pub(super) path: Vec<Breakdown>,
+    /// What each entry's host time is, by entry as in `path`.
+    pub(super) host: Vec<HostKind>,
+}
+
+/// What time on the host is spent on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HostKind {
+    /// Python and CPU code.
+    Code,
+    /// Reading, writing, parsing.
+    Files,
+    /// Loading the next batch.
+    Loading,
+    /// Array work that the GPU library does not have.
+    NoCounterpart,
+    /// Not understood.
+    Dark,
+}
+
+/// NumPy's and SciPy's functions that read or write files, by the end of their name.
+const FILES: &[&str] = &[
+    "DataSource",
+    "dump",
+    "fromfile",
+    "fromregex",
+    "genfromtxt",
+    "load",
+    "load_npz",
+    "loadtxt",
+    "memmap",
+    "recfromcsv",
+    "recfromtxt",
+    "save",
+    "save_npz",
+    "savetxt",
+    "savez",
+    "savez_compressed",
+    "tofile",
+];
+
+impl<'a> Account<'a> {
+    pub(super) fn new(q: &'a Question<'a>, out: &'a Outcome, device: &'a Device) -> Self {
+        let tasks = &out.plan.tasks;
+        let runs = |i: usize| q.workload.ops.get(i).map_or(1.0, |e| e.count as f64);
+        let outside_startup = q.port.host_startup();
+        let own: Vec<Breakdown> = tasks
+            .iter()
+            .enumerate()
+            .map(|(i, task)| {
+                let mut own = own_time(task, runs(i));
+                if i == q.workload.ops.len() {
+                    own.host = (own.host - outside_startup).max(0.0);
+                }
+                own
+            })
+            .collect();
+        let sum = |of: fn(&Breakdown) -> f64| own.iter().map(of).sum::<f64>();
+        let parts = &out.parts;
+        let rate = |path: f64, sum: f64| if sum > 0.0 { (path / sum).max(0.0) } else { 0.0 };
+        let scale = Breakdown {
+            host: rate(parts.host, sum(|b| b.host)),
+            launch: rate(parts.launch, sum(|b| b.launch)),
+            compute: rate(parts.compute, sum(|b| b.compute)),
+            memory: rate(parts.memory, sum(|b| b.memory)),
+            transfer: rate(parts.transfer, sum(|b| b.transfer)),
+            sync: rate(parts.sync, sum(|b| b.sync)),
+            startup: 0.0,
+        };
+        let share = |b: &Breakdown| Breakdown {
+            host: b.host * scale.host,
+            launch: b.launch * scale.launch,
+            compute: b.compute * scale.compute,
+            memory: b.memory * scale.memory,
+            transfer: b.transfer * scale.transfer,
+            sync: b.sync * scale.sync,
+            startup: 0.0,
+        };
+        let path = own.iter().map(share).collect();
+        let kinds = q.workload.ops.iter().zip(tasks).map(|(entry, task)| host_kind(entry, task, q.port.policy()));
+        let host = kinds.chain([HostKind::Code]).collect();
+        let total = parts.total().max(f64::MIN_POSITIVE);
+        Self { q, out, device, total, path, host }
+    }
+
+    /// The host's part of the path of one entry, s: Python before it, and the entry itself with what it is.
+    pub(super) fn host_of(&self, i: usize) -> (f64, f64, HostKind) {
+        let task = &self.out.plan.tasks[i];
+        let (path, kind) = (self.path[i].host, self.host[i]);
+        let both = task.gap + task.on_host;
+        let itself = if both > 0.0 { path * task.on_host / both } else { 0.0 };
+        match kind {
+            HostKind::Loading => (0.0, path, kind),
+            _ => (path - itself, itself, kind),
+        }
+    }
+
+    /// Index, entry and task of what ran.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (usize, &'a Entry, &'a Task)> + use<'a> {
+        self.q.workload.ops.iter().zip(&self.out.plan.tasks).enumerate().map(|(i, (entry, task))| (i, entry, task))
+    }
+
+    /// Those that run on the device.
+    pub(super) fn kernels(&self) -> impl Iterator<Item = (usize, &'a Entry, &'a Task)> + use<'a> {
+        self.entries().filter(|(_, _, task)| task.device > 0.0)
+    }
+
+    /// A part of the path as a share of the whole, 0–1.
+    pub(super) fn share(&self, seconds: f64) -> f64 {
+        let share = seconds / self.total;
+        if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
+    }
+
+    /// The kernel model's whole answer for one entry on this GPU.
+    pub(super) fn kernel(&self, entry: &Entry) -> KernelTime {
+        let (read, written) = (Bytes(entry.read_bytes as f64), Bytes(entry.written_bytes as f64));
+        kernel_time(&entry.op, entry.dtype, read, written, self.device)
+    }
+
+    /// The line of an entry as `file:line`, with the file's own name alone.
+    pub(super) fn line(&self, entry: usize) -> Option<String> {
+        let site = self.q.workload.ops.get(entry)?.site;
+        self.q.workload.sites.get(site as usize).map(place)
+    }
+
+    /// Distinct lines, the one with most of `weight` first, those without any left out.
+    pub(super) fn lines(&self, weight: impl Fn(usize) -> f64, most: usize) -> Vec<String> {
+        let mut by_site = vec![0.0; self.q.workload.sites.len()];
+        for (i, entry) in self.q.workload.ops.iter().enumerate() {
+            if let Some(sum) = by_site.get_mut(entry.site as usize) {
+                *sum += weight(i);
+            }
+        }
+        let mut sites: Vec<usize> = (0..by_site.len()).filter(|&i| by_site[i] > 0.0).collect();
+        sites.sort_by(|&a, &b| by_site[b].total_cmp(&by_site[a]).then(a.cmp(&b)));
+        let mut lines: Vec<String> = Vec::new();
+        for site in sites {
+            let line = place(&self.q.workload.sites[site]);
+            if lines.len() < most && !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        lines
+    }
+
+    /// Launches on the path of one entry, s; what asks for a value belongs to the wait for it.
+    pub(super) fn launch(&self, i: usize) -> f64 {
+        let asks = self.q.workload.ops.get(i).is_some_and(|entry| self.reads_a_value(entry));
+        if asks { 0.0 } else { self.path[i].launch }
+    }
+
+    /// Whether an entry reads so little back that the wait, not the bytes, takes the time.
+    pub(super) fn reads_a_value(&self, entry: &Entry) -> bool {
+        let link = self.device.host_link.map_or(f64::INFINITY, |l| l.get());
+        matches!(entry.op, Op::HostRead { bytes } if (bytes as f64) < COPY_LATENCY * link * PAGEABLE)
+    }
+}
+
+/// `heat.py:14`.
+pub(super) fn place(site: &Site) -> String {
+    let name = site.file.rsplit(['/', '\\']).next().unwrap_or(&site.file);
+    format!("{}:{}", crate::report::words::printable(name, 80), site.line)
+}
+
+/// What the actors do for all runs of a task, s.
+fn own_time(task: &Task, runs: f64) -> Breakdown {
+    let mut own = Breakdown {
+        host: task.gap + task.on_host,
+        launch: task.dispatch,
+        transfer: task.upload + task.download + task.upload_after,
+        ..Breakdown::default()
+    };
+    match task.slot {
+        Slot::Compute => own.compute = task.device,
+        Slot::Launch => own.launch += task.device,
+        _ => own.memory = task.device,
+    }
+    if task.wait || task.wait_stream || task.download > 0.0 {
+        own.sync = 1.0;
+    }
+    Breakdown {
+        host: own.host * runs,
+        launch: own.launch * runs,
+        compute: own.compute * runs,
+        memory: own.memory * runs,
+        transfer: own.transfer * runs,
+        sync: own.sync * runs,
+        startup: 0.0,
+    }
+}
+
+fn host_kind(entry: &Entry, task: &Task, policy: Policy) -> HostKind {
+    let name = entry.name.rsplit('.').next().unwrap_or_default();
+    match entry.op {
+        _ if entry.phase == Some(Phase::Data) => HostKind::Loading,
+        Op::Opaque => HostKind::Dark,
+        Op::HostOnly if FILES.contains(&name) || entry.name.starts_with("scipy.io.") => HostKind::Files,
+        Op::HostOnly if entry.name != "torch.host_scalar" => HostKind::NoCounterpart,
+        _ if task.on_host > 0.0 && policy != Policy::AsWritten => HostKind::NoCounterpart,
+        _ => HostKind::Code,
+    }
+}

@@ -1,0 +1,214 @@
+//! What stays on the host: Python, files, loading, functions that the library lacks, what is not understood.
+
+use super::account::{Account, HostKind};
+use crate::estimate::Reason;
+use crate::estimate::gpu::COVERAGE_THRESHOLD;
+use crate::report::words;
+use std::collections::BTreeSet;
+
+/// The host's part of the critical path by what it is spent on, s.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct HostParts {
+    pub(super) code: f64,
+    pub(super) files: f64,
+    pub(super) loading: f64,
+    pub(super) no_counterpart: f64,
+    pub(super) dark: f64,
+}
+
+/// Time asleep or waiting for input counts as files; time that the recorder could not see, as not understood: both lie
+/// in what no op accounts for.
+pub(super) fn parts(account: &Account<'_>) -> HostParts {
+    let mut parts = HostParts::default();
+    for i in 0..account.path.len() {
+        let (code, itself, kind) = account.host_of(i);
+        parts.code += code;
+        let of = match kind {
+            HostKind::Code => &mut parts.code,
+            HostKind::Files => &mut parts.files,
+            HostKind::Loading => &mut parts.loading,
+            HostKind::NoCounterpart => &mut parts.no_counterpart,
+            HostKind::Dark => &mut parts.dark,
+        };
+        *of += itself;
+    }
+    let program = &account.q.workload.program;
+    let path = path_of_host(account);
+    let idle = (program.idle_ns as f64 * 1e-9 * path).min(parts.code);
+    parts.code -= idle;
+    parts.files += idle;
+    let unseen: f64 = account.q.workload.unseen.iter().map(|u| u.ns as f64).sum();
+    let dark = (unseen * 1e-9 * path).min(parts.code);
+    parts.code -= dark;
+    parts.dark += dark;
+    parts
+}
+
+/// How much of a second on the host is a second of the critical path: less than one where the device hides it.
+fn path_of_host(account: &Account<'_>) -> f64 {
+    let own: f64 = account.entries().map(|(_, e, t)| (t.gap + t.on_host) * e.count as f64).sum();
+    let outside = account.out.plan.tasks.last().map_or(0.0, |t| t.gap) - account.q.port.host_startup();
+    let all = own + outside.max(0.0);
+    if all > 0.0 { (account.out.parts.host / all).min(1.0) / account.q.host_speed } else { 0.0 }
+}
+
+/// Every reason that lies on the host.
+pub(super) fn reasons(account: &Account<'_>, parts: &HostParts) -> Vec<Reason> {
+    [python(account, parts), files(account, parts), loading(account, parts), no_counterpart(account, parts)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// The speedup if all array work took no time: Amdahl's ceiling. `None` where nothing stays on the host.
+pub(super) fn ceiling(account: &Account<'_>) -> Option<f64> {
+    let startup = if account.q.exclude_startup { account.q.host.startup } else { 0.0 };
+    let own_startup = if account.q.exclude_startup { 0.0 } else { account.q.port.host_startup() };
+    let host = account.out.parts.host + own_startup;
+    (host > 0.0).then(|| (account.q.cpu.time.p50 - startup) / host).filter(|c| c.is_finite())
+}
+
+fn python(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
+    if parts.code <= 0.0 {
+        return None;
+    }
+    let share = account.share(parts.code);
+    let mut cause =
+        format!("{} of Python and CPU code stay on the CPU whatever the GPU does", words::seconds(parts.code));
+    let ceiling = ceiling(account);
+    if let Some(ceiling) = ceiling {
+        cause += &format!(": with array work in no time at all the program would be {} faster", words::times(ceiling));
+    }
+    let mut reason = Reason::new(
+        "host-bound",
+        Some(share),
+        cause + ".",
+        "Vectorise the loop, compile it (Numba, Cython), or leave the program on the CPU.".to_owned(),
+    )
+    .with("host", parts.code, "s", words::seconds(parts.code));
+    if let Some(ceiling) = ceiling {
+        reason = reason.with("ceiling", ceiling, "1", words::times(ceiling));
+    }
+    reason.also = account.lines(|i| account.host_of(i).0 + code_itself(account, i), 5);
+    Some(reason)
+}
+
+fn code_itself(account: &Account<'_>, i: usize) -> f64 {
+    let (_, itself, kind) = account.host_of(i);
+    if kind == HostKind::Code { itself } else { 0.0 }
+}
+
+fn of_kind(account: &Account<'_>, i: usize, wanted: HostKind) -> f64 {
+    let (_, itself, kind) = account.host_of(i);
+    if kind == wanted { itself } else { 0.0 }
+}
+
+fn files(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
+    if parts.files <= 0.0 {
+        return None;
+    }
+    let idle = account.q.workload.program.idle_ns as f64 * 1e-9;
+    let read = parts.files - of_idle(account, parts);
+    let what = match (read > 0.0, idle > 0.0) {
+        (true, true) => "Files and waiting for input",
+        (false, _) => "Sleeping or waiting for input",
+        _ => "Reading, writing and parsing files",
+    };
+    let mut reason = Reason::new(
+        "input-output-bound",
+        Some(account.share(parts.files)),
+        format!("{what} takes {}, as long as on the CPU alone.", words::seconds(parts.files)),
+        "A binary format instead of text, reading ahead in the background, memory-mapping what is used in part."
+            .to_owned(),
+    )
+    .with("input_output", parts.files, "s", words::seconds(parts.files));
+    reason.also = account.lines(|i| of_kind(account, i, HostKind::Files), 5);
+    Some(reason)
+}
+
+/// What of the files' part is sleeping and waiting, s.
+fn of_idle(account: &Account<'_>, parts: &HostParts) -> f64 {
+    let by_entry: f64 = (0..account.path.len()).map(|i| of_kind(account, i, HostKind::Files)).sum();
+    (parts.files - by_entry).max(0.0)
+}
+
+fn loading(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
+    if parts.loading <= 0.0 {
+        return None;
+    }
+    let mut reason = Reason::new(
+        "input-pipeline-stall",
+        Some(account.share(parts.loading)),
+        format!("Loading and preparing batches takes {} while the GPU waits.", words::seconds(parts.loading)),
+        "Worker processes in the loader, pinned memory with asynchronous copies, data prepared once and kept."
+            .to_owned(),
+    )
+    .with("loading", parts.loading, "s", words::seconds(parts.loading));
+    reason.also = account.lines(|i| of_kind(account, i, HostKind::Loading), 5);
+    Some(reason)
+}
+
+fn no_counterpart(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
+    let mut names = BTreeSet::new();
+    let (mut largest, mut copies, mut whole) = (("", 0.0), 0.0, 0.0);
+    for (i, entry, task) in account.entries().filter(|(i, ..)| account.host[*i] == HostKind::NoCounterpart) {
+        let (_, itself, _) = account.host_of(i);
+        if task.on_host <= 0.0 {
+            continue;
+        }
+        names.insert(entry.name.as_str());
+        copies += account.path[i].transfer;
+        whole += itself;
+        if itself > largest.1 {
+            largest = (entry.name.as_str(), itself);
+        }
+    }
+    if whole <= 0.0 {
+        return None;
+    }
+    let library = account.q.port.library();
+    let more = match names.len() {
+        0 | 1 => String::new(),
+        n => format!(" and {} more", n - 1),
+    };
+    let name = words::printable(largest.0, 80);
+    let mut reason = Reason::new(
+        "no-counterpart",
+        Some(account.share(parts.no_counterpart + copies)),
+        format!("{name}{more} runs on the CPU: {library} has no such function for the GPU."),
+        "Use functions that the GPU library has, or keep this part of the program on the CPU as a whole.".to_owned(),
+    )
+    .with("functions", names.len() as f64, "1", words::count(names.len() as u64))
+    .with("on_host", whole, "s", words::seconds(whole))
+    .with("copies", copies, "s", words::seconds(copies));
+    reason.also = account.lines(|i| of_kind(account, i, HostKind::NoCounterpart), 5);
+    Some(reason)
+}
+
+/// A part of the array time is not understood.
+pub(super) fn not_covered(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
+    let coverage = account.q.coverage;
+    if coverage >= 1.0 {
+        return None;
+    }
+    let decides = coverage < COVERAGE_THRESHOLD;
+    let mut reason = Reason::new(
+        "not-covered",
+        Some(account.share(parts.dark)),
+        format!(
+            "{} of the array time is understood; the rest, {}, is counted as staying on the CPU.",
+            words::percent(coverage),
+            words::seconds(parts.dark)
+        ),
+        if decides {
+            "See the notes for what was not seen; estimate that part by hand, or measure on a GPU."
+        } else {
+            "See the notes for what was not seen."
+        }
+        .to_owned(),
+    )
+    .with("coverage", coverage, "1", words::percent(coverage))
+    .with("not_understood", parts.dark, "s", words::seconds(parts.dark));
+    reason.also = account.lines(|i| of_kind(account, i, HostKind::Dark), 5);
+    Some(reason)
+}

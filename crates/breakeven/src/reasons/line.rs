@@ -1,0 +1,113 @@
+//! What holds single source lines back.
+
+use super::account::{Account, HostKind, place};
+use crate::estimate::Reason;
+use crate::report::words;
+
+/// Lines told of at most.
+const MOST: usize = 10;
+
+/// What one line does on the GPU's critical path, s, and how often.
+#[derive(Clone, Default)]
+struct Line {
+    launch: f64,
+    compute: f64,
+    memory: f64,
+    transfer: f64,
+    sync: f64,
+    code: f64,
+    files: f64,
+    loading: f64,
+    no_counterpart: f64,
+    dark: f64,
+    here: f64,
+    launches: f64,
+}
+
+/// The reason of each line that takes its part of the program's time, the largest first. Where one line takes it all
+/// the program's reasons say the same, and it is left out.
+pub(super) fn reasons(account: &Account<'_>) -> Vec<Reason> {
+    let sites = &account.q.workload.sites;
+    let mut lines = vec![Line::default(); sites.len()];
+    for (i, entry, task) in account.entries() {
+        let Some(line) = lines.get_mut(entry.site as usize) else { continue };
+        let path = &account.path[i];
+        line.launch += account.launch(i);
+        line.compute += path.compute;
+        line.memory += path.memory;
+        if account.reads_a_value(entry) {
+            line.sync += path.transfer + path.launch;
+        } else {
+            line.transfer += path.transfer;
+        }
+        line.sync += path.sync;
+        let (code, itself, kind) = account.host_of(i);
+        line.code += code;
+        *match kind {
+            HostKind::Code => &mut line.code,
+            HostKind::Files => &mut line.files,
+            HostKind::Loading => &mut line.loading,
+            HostKind::NoCounterpart => &mut line.no_counterpart,
+            HostKind::Dark => &mut line.dark,
+        } += itself;
+        let host = account.q.host;
+        line.here += entry.cpu_ns as f64 * 1e-9 * host.cpu_scale + entry.gap_ns as f64 * 1e-9 * host.gap_scale;
+        line.launches += f64::from(task.launches) * entry.count as f64;
+    }
+    let mut found: Vec<(f64, usize)> =
+        lines.iter().enumerate().map(|(i, line)| (account.share(line.total()), i)).collect();
+    found.retain(|(share, _)| *share >= super::LINE);
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    found.truncate(MOST);
+    found.into_iter().filter_map(|(share, i)| lines[i].reason(share, place(&sites[i]))).collect()
+}
+
+impl Line {
+    fn parts(&self) -> [(f64, &'static str, &'static str, &'static str); 10] {
+        [
+            (self.launch, "launch-bound", "launches", "Fewer, larger calls: fuse, batch, or replay a CUDA graph."),
+            (self.compute, "compute-bound", "arithmetic", "A lower precision or less arithmetic."),
+            (
+                self.memory,
+                "memory-bound",
+                "device memory",
+                "Fuse with its neighbours, work in place, halve the precision.",
+            ),
+            (self.transfer, "transfer-bound", "copies", "Keep its arrays on the GPU."),
+            (self.sync, "synchronisation-bound", "waiting for the GPU", "Read the value later, or less often."),
+            (self.code, "host-bound", "Python before it", "Vectorise or compile the loop around it."),
+            (self.files, "input-output-bound", "files", "A binary format, reading ahead."),
+            (self.loading, "input-pipeline-stall", "loading data", "Workers in the loader, pinned memory."),
+            (self.no_counterpart, "no-counterpart", "running on the CPU", "A function that the GPU library has."),
+            (self.dark, "not-covered", "what is not understood", "See the notes."),
+        ]
+    }
+
+    fn total(&self) -> f64 {
+        self.parts().iter().map(|part| part.0).sum()
+    }
+
+    fn reason(&self, share: f64, line: String) -> Option<Reason> {
+        let parts = self.parts();
+        let (time, code, what, remedy) = parts.into_iter().reduce(|a, b| if b.0 > a.0 { b } else { a })?;
+        let total = self.total();
+        let mut reason = Reason::new(
+            code,
+            Some(share),
+            format!(
+                "{} on the GPU, {} of it {what}; {} here.",
+                words::seconds(total),
+                words::percent(time / total),
+                words::seconds(self.here)
+            ),
+            remedy.to_owned(),
+        )
+        .with("gpu", total, "s", words::seconds(total))
+        .with("here", self.here, "s", words::seconds(self.here));
+        if self.launches > 0.0 {
+            reason = reason.with("launches", self.launches, "1", words::count(self.launches as u64));
+        }
+        reason.site = Some(line);
+        Some(reason)
+    }
+}

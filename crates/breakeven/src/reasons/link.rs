@@ -1,0 +1,178 @@
+//! What lies between host and GPU: launches, start-up, copies, waits.
+
+use super::account::Account;
+use super::order::{main_loop, ping_pong};
+use crate::estimate::Reason;
+use crate::report::words;
+use crate::timeline::{Task, simulate};
+use crate::workload::Op;
+
+/// Handing operations over takes the time.
+pub(super) fn launch(account: &Account<'_>) -> Option<Reason> {
+    let path: f64 = (0..account.path.len()).map(|i| account.launch(i)).sum();
+    let plan = &account.out.plan;
+    if path <= 0.0 || plan.launches == 0 {
+        return None;
+    }
+    let launches = plan.launches as f64;
+    let sums = &plan.sums;
+    let asking = account.entries().filter(|(_, entry, _)| account.reads_a_value(entry));
+    let asking: f64 = asking.map(|(_, entry, task)| task.dispatch * entry.count as f64).sum();
+    let per = (sums.dispatch - asking) / launches;
+    let mut reason = Reason::new(
+        "launch-bound",
+        Some(account.share(path)),
+        format!(
+            "{} launches of {} of host time each; the kernels themselves take {}.",
+            words::count(plan.launches),
+            words::seconds(per),
+            words::seconds(sums.device)
+        ),
+        "Larger arrays in fewer calls, fused element-wise chains, or one CUDA graph for steps that repeat.".to_owned(),
+    )
+    .with("launches", launches, "1", words::count(plan.launches))
+    .with("per_launch", per, "s", words::seconds(per))
+    .with("device", sums.device, "s", words::seconds(sums.device));
+    let weight = |i: usize| account.launch(i);
+    if let Some(main) = main_loop(account.q.workload, weight) {
+        let each: f64 = main.body.iter().map(|(&i, &n)| f64::from(plan.tasks[i as usize].launches) * n as f64).sum();
+        reason = reason.with("rounds", main.rounds as f64, "1", words::count(main.rounds)).with(
+            "launches_per_round",
+            each,
+            "1",
+            words::count(each as u64),
+        );
+    }
+    reason.also = account.lines(weight, 5);
+    Some(reason)
+}
+
+/// What is paid once takes the time.
+pub(super) fn start_up(account: &Account<'_>) -> Option<Reason> {
+    let adds = account.q.startup.p50;
+    if account.q.exclude_startup || adds <= 0.0 {
+        return None;
+    }
+    let warm = warm_speedup(account);
+    let reason = Reason::new(
+        "start-up-bound",
+        Some(account.share(adds)),
+        format!(
+            "Import, context and first use of kernels take {} (assumed), once in a process; warm it would be {}.",
+            words::seconds(adds),
+            words::times(warm)
+        ),
+        "Do more work in one process: a server, a notebook, many inputs in one run.".to_owned(),
+    );
+    Some(reason.with("start_up", adds, "s", words::seconds(adds)).with("warm_speedup", warm, "1", words::times(warm)))
+}
+
+/// Baseline ÷ GPU time, start-up left out on both sides.
+pub(super) fn warm_speedup(account: &Account<'_>) -> f64 {
+    let cpu = account.q.cpu.time.p50 - account.q.host.startup;
+    let gpu = account.out.parts.total() - account.out.parts.startup;
+    cpu / gpu.max(f64::MIN_POSITIVE)
+}
+
+/// Copies take the time, values read one by one left to [`waiting`].
+pub(super) fn transfer(account: &Account<'_>) -> Option<Reason> {
+    let path = |i: usize| {
+        let values = account.q.workload.ops.get(i).is_some_and(|entry| account.reads_a_value(entry));
+        let forced = account.host[i] == super::account::HostKind::NoCounterpart;
+        if values || forced { 0.0 } else { account.path[i].transfer }
+    };
+    let whole: f64 = (0..account.path.len()).map(path).sum();
+    if whole <= 0.0 {
+        return None;
+    }
+    let plan = &account.out.plan;
+    let copies = plan.h2d_copies + plan.d2h_copies;
+    let touched = account.q.workload.bytes().get();
+    let uses = touched / plan.h2d_bytes;
+    let mut cause = format!(
+        "{} go to the GPU and {} back, in {} copies",
+        words::bytes(plan.h2d_bytes),
+        words::bytes(plan.d2h_bytes),
+        words::count(libm::round(copies) as u64)
+    );
+    let pairs = ping_pong(account);
+    let back_and_forth = pairs.first().filter(|pair| pair.rounds >= 2).copied();
+    let mut also = account.lines(path, 5);
+    if let Some(pair) = back_and_forth
+        && let (Some(down), Some(up)) = (account.line(pair.down as usize), account.line(pair.up as usize))
+    {
+        cause += &format!("; data goes to the host at {down} and back at {up}, {} times", words::count(pair.rounds));
+        also.retain(|line| *line != down && *line != up);
+        also.splice(0..0, if down == up { vec![down] } else { vec![down, up] });
+        also.truncate(5);
+    } else if uses.is_finite() && uses < 4.0 {
+        cause += &format!("; each byte that arrives is moved {} there", words::times(uses));
+    }
+    let mut reason = Reason::new(
+        "transfer-bound",
+        Some(account.share(whole)),
+        cause + ".",
+        "Keep arrays on the GPU from first to last use, move copies out of loops, use pinned memory.".to_owned(),
+    )
+    .with("to_gpu", plan.h2d_bytes, "B", words::bytes(plan.h2d_bytes))
+    .with("back", plan.d2h_bytes, "B", words::bytes(plan.d2h_bytes))
+    .with("copies", copies, "1", words::count(libm::round(copies) as u64))
+    .with("per_byte", uses, "1", words::times(uses));
+    if let Some(pair) = back_and_forth {
+        reason = reason.with("ping_pong", pair.rounds as f64, "1", words::count(pair.rounds));
+    }
+    reason.also = also;
+    Some(reason)
+}
+
+/// The host waits for values of the GPU: what the program would take if it did not, simulated again.
+pub(super) fn waiting(account: &Account<'_>) -> Option<Reason> {
+    let plan = &account.out.plan;
+    let mut waits = 0.0;
+    let mut tasks: Vec<Task> = plan.tasks.clone();
+    let mut weight = vec![0.0; tasks.len()];
+    for (i, entry, task) in account.entries() {
+        let stops = task.wait || task.wait_stream;
+        let value = account.reads_a_value(entry);
+        if !(stops || value) || matches!(entry.op, Op::Transfer { .. }) {
+            continue;
+        }
+        let free = &mut tasks[i];
+        (free.wait, free.wait_stream) = (false, false);
+        if value {
+            (free.download, free.dispatch) = (0.0, 0.0);
+        }
+        waits += entry.count as f64;
+        weight[i] = entry.count as f64;
+    }
+    if waits <= 0.0 {
+        return None;
+    }
+    let parts = &account.out.parts;
+    let with = parts.total() - parts.startup;
+    let free = simulate(&tasks, account.q.order, account.q.port.machine(), &mut ());
+    let without = (free.total() - account.q.port.host_startup().min(free.host)).min(with);
+    let saved = with - without;
+    let each = saved / waits;
+    let mut reason = Reason::new(
+        "synchronisation-bound",
+        Some(account.share(saved)),
+        format!(
+            "The host stops {} for a value of the GPU: {} each with what it uncovers.",
+            times(waits),
+            words::seconds(each)
+        ),
+        "Keep values on the GPU, read them every so many rounds, or collect them and read once at the end.".to_owned(),
+    )
+    .with("waits", waits, "1", words::count(waits as u64))
+    .with("without", without, "s", words::seconds(without));
+    if let Some(main) = main_loop(account.q.workload, |i| weight[i]) {
+        reason = reason.with("rounds", main.rounds as f64, "1", words::count(main.rounds));
+    }
+    reason.also = account.lines(|i| weight.get(i).copied().unwrap_or(0.0), 5);
+    Some(reason)
+}
+
+fn times(n: f64) -> String {
+    if n <= 1.0 { "once".to_owned() } else { format!("{} times", words::count(n as u64)) }
+}

@@ -1,0 +1,93 @@
+//! Why a program does or does not pay on a GPU: reasons with figures, the main one first.
+//!
+//! Every moment of the critical path belongs to somebody (`account`); each group of reasons looks at its part. Nothing
+//! here is guessed: a share is a part of the simulated path, or the difference to a path simulated again.
+
+mod account;
+mod device;
+mod host;
+mod line;
+mod link;
+mod order;
+mod robust;
+mod timing;
+
+pub use robust::robustness;
+pub use timing::timers;
+
+use crate::estimate::gpu::{COVERAGE_THRESHOLD, Outcome, Question};
+use crate::estimate::{Reason, Timer};
+use crate::hardware::Device;
+use account::Account;
+
+/// A reason for the whole program is named from this share of its time; where the GPU loses, of the time without what
+/// both sides have in common.
+pub const PROGRAM: f64 = 0.05;
+/// A reason for one line is named from this share of the program's time.
+pub const LINE: f64 = 0.10;
+/// Where array work is at least this share of the CPU's time and the GPU loses, what the GPU adds comes before what
+/// both sides have in common: that alone is why it loses.
+pub const WORTH_MOVING: f64 = 0.10;
+/// Start-up decides where the GPU that loses with it is this much faster without.
+pub const WARM_WINS: f64 = 1.1;
+
+/// Why `out` is what it is, the main reason first; `timers` are those of the same program.
+pub fn reasons(q: &Question<'_>, out: &Outcome, device: &Device, timers: &[Timer]) -> Vec<Reason> {
+    let account = Account::new(q, out, device);
+    let host = host::parts(&account);
+    let not_covered = host::not_covered(&account, &host);
+    if let Some(reason) = device::does_not_fit(&account) {
+        return [reason].into_iter().chain(not_covered.filter(|_| q.coverage < COVERAGE_THRESHOLD)).collect();
+    }
+    let mut shared = host::reasons(&account, &host);
+    let mut added: Vec<Reason> = [
+        link::launch(&account),
+        link::transfer(&account),
+        link::waiting(&account),
+        device::memory(&account),
+        device::parallelism(&account),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    added.extend(device::compute(&account));
+    added.extend(device::sequential(&account));
+    let (mut first, mut start_up) = (Vec::new(), link::start_up(&account));
+    if let Some(reason) = not_covered {
+        if q.coverage < COVERAGE_THRESHOLD { first.push(reason) } else { shared.push(reason) }
+    }
+    let loses = out.speedup.is_some_and(|s| s.p50 < 1.0);
+    if !loses || link::warm_speedup(&account) > WARM_WINS {
+        added.extend(start_up.take());
+    }
+    let moves = q.cpu.ops.p50 >= WORTH_MOVING * q.cpu.time.p50;
+    let mut all = Vec::new();
+    if loses && moves && out.plan.launches > 0 {
+        sort(&mut added);
+        sort(&mut shared);
+        all.extend(added);
+        all.extend(shared);
+    } else {
+        all.extend(added);
+        all.extend(shared);
+        sort(&mut all);
+    }
+    // Start-up that decides nothing is told after what does.
+    all.extend(start_up);
+    let adds = account.share(out.parts.total() - out.parts.host);
+    all.retain(|reason| reason.share.is_none_or(|share| share >= PROGRAM * if loses { adds } else { 1.0 }));
+    let main = all.iter().position(|reason| reason.share.is_some());
+    if let Some(main) = main {
+        all[..=main].rotate_right(1);
+    }
+    first.extend(all);
+    first.extend(timing::reasons(timers));
+    first.extend(line::reasons(&account));
+    first
+}
+
+/// By share, the largest first; properties without a share after those with one.
+fn sort(reasons: &mut [Reason]) {
+    reasons
+        .sort_by(|a, b| b.share.unwrap_or(-1.0).total_cmp(&a.share.unwrap_or(-1.0)).then_with(|| a.code.cmp(&b.code)));
+}

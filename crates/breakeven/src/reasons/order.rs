@@ -1,0 +1,207 @@
+//! What the order of a program tells: the loop that it spends its time in, and data that goes back and forth.
+
+use super::account::Account;
+use crate::timeline::Task;
+use crate::workload::{Step, Workload};
+use std::collections::BTreeMap;
+
+/// A loop with this share of the program is what the program does.
+const NEARLY_ALL: f64 = 0.9;
+
+/// The innermost loop that still makes up nearly all of what the entries weigh.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Loop {
+    /// How often its body runs in the whole program.
+    pub(super) rounds: u64,
+    /// Entries of one round, each with how often it runs in it.
+    pub(super) body: BTreeMap<u32, u64>,
+}
+
+/// The innermost loop that holds at least 90 % of `weight` (of all runs of an entry); `None` where no loop does.
+pub(super) fn main_loop(workload: &Workload, weight: impl Fn(usize) -> f64) -> Option<Loop> {
+    let each: Vec<f64> =
+        workload.ops.iter().enumerate().map(|(i, entry)| weight(i) / entry.count.max(1) as f64).collect();
+    let all: f64 = workload.ops.iter().enumerate().map(|(i, _)| weight(i)).sum();
+    let (mut steps, mut rounds, mut found) = (workload.order.as_slice(), 1_u64, None);
+    while all > 0.0 {
+        let heaviest = steps
+            .iter()
+            .filter_map(|step| match step {
+                Step::Repeat(times, body) if *times > 1 => Some((*times, body)),
+                _ => None,
+            })
+            .map(|(times, body)| (weigh(body, &each) * times as f64 * rounds as f64, times, body))
+            .max_by(|a, b| a.0.total_cmp(&b.0));
+        match heaviest {
+            Some((weight, times, body)) if weight >= NEARLY_ALL * all => {
+                rounds = rounds.saturating_mul(times);
+                found = Some((rounds, body));
+                steps = body;
+            }
+            _ => break,
+        }
+    }
+    found.map(|(rounds, body)| {
+        let mut counted = BTreeMap::new();
+        count(body, 1, &mut counted);
+        Loop { rounds, body: counted }
+    })
+}
+
+/// One round of `steps`.
+fn weigh(steps: &[Step], each: &[f64]) -> f64 {
+    let step = |step: &Step| match step {
+        Step::Run(entry) => each.get(*entry as usize).copied().unwrap_or(0.0),
+        Step::Repeat(times, body) => *times as f64 * weigh(body, each),
+    };
+    steps.iter().map(step).sum()
+}
+
+fn count(steps: &[Step], times: u64, into: &mut BTreeMap<u32, u64>) {
+    for step in steps {
+        match step {
+            Step::Run(entry) => {
+                let n = into.entry(*entry).or_default();
+                *n = n.saturating_add(times);
+            }
+            Step::Repeat(more, body) => count(body, times.saturating_mul(*more), into),
+        }
+    }
+}
+
+/// Data that comes to the host at one entry and goes back to the GPU at another, and how often.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct PingPong {
+    pub(super) down: u32,
+    pub(super) up: u32,
+    pub(super) rounds: u64,
+}
+
+/// Every pair of a copy to the host and the next copy to the GPU, the most frequent first.
+pub(super) fn ping_pong(account: &Account<'_>) -> Vec<PingPong> {
+    let tasks = &account.out.plan.tasks;
+    let mut pairs = BTreeMap::new();
+    let order = &account.q.workload.order;
+    if order.is_empty() {
+        let listed: Vec<Step> =
+            account.entries().map(|(i, e, _)| Step::Repeat(e.count, vec![Step::Run(i as u32)])).collect();
+        walk(&listed, 1, tasks, &mut pairs);
+    } else {
+        walk(order, 1, tasks, &mut pairs);
+    }
+    let mut found: Vec<PingPong> =
+        pairs.into_iter().map(|((down, up), rounds)| PingPong { down, up, rounds }).collect();
+    found.sort_by(|a, b| b.rounds.cmp(&a.rounds).then((a.down, a.up).cmp(&(b.down, b.up))));
+    found
+}
+
+/// What a stretch of the program does to data under way.
+#[derive(Clone, Copy, Default)]
+struct Way {
+    /// A copy to the GPU before any to the host.
+    opens: Option<u32>,
+    /// A copy to the host that none to the GPU has followed.
+    ends: Option<u32>,
+    /// It copies at all.
+    copies: bool,
+}
+
+fn walk(steps: &[Step], times: u64, tasks: &[Task], pairs: &mut BTreeMap<(u32, u32), u64>) -> Way {
+    let mut all = Way::default();
+    for step in steps {
+        let next = match step {
+            Step::Run(entry) => match tasks.get(*entry as usize) {
+                Some(task) => run(*entry, task, times, pairs),
+                None => Way::default(),
+            },
+            Step::Repeat(more, body) => {
+                let way = walk(body, times.saturating_mul(*more), tasks, pairs);
+                if let (Some(down), Some(up)) = (way.ends, way.opens) {
+                    add(pairs, (down, up), times.saturating_mul(more.saturating_sub(1)));
+                }
+                way
+            }
+        };
+        all = then(all, next, times, pairs);
+    }
+    all
+}
+
+fn run(entry: u32, task: &Task, times: u64, pairs: &mut BTreeMap<(u32, u32), u64>) -> Way {
+    let mut way = Way::default();
+    let steps = [(task.upload, true), (task.download, false), (task.upload_after, true)];
+    for (_, up) in steps.into_iter().filter(|(seconds, _)| *seconds > 0.0) {
+        let one = Way { opens: up.then_some(entry), ends: (!up).then_some(entry), copies: true };
+        way = then(way, one, times, pairs);
+    }
+    way
+}
+
+/// `next` after `before`.
+fn then(before: Way, next: Way, times: u64, pairs: &mut BTreeMap<(u32, u32), u64>) -> Way {
+    if !next.copies {
+        return before;
+    }
+    if let (Some(down), Some(up)) = (before.ends, next.opens) {
+        add(pairs, (down, up), times);
+    }
+    Way { opens: if before.copies { before.opens } else { next.opens }, ends: next.ends, copies: true }
+}
+
+fn add(pairs: &mut BTreeMap<(u32, u32), u64>, pair: (u32, u32), times: u64) {
+    if times > 0 {
+        let rounds = pairs.entry(pair).or_default();
+        *rounds = rounds.saturating_add(times);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::order::expand;
+    use proptest::prelude::*;
+
+    /// Entry 0 copies to the GPU, 1 to the host, 2 nothing, 3 there and back.
+    fn tasks() -> [Task; 4] {
+        let none = Task::NONE;
+        [
+            Task { upload: 1.0, ..none },
+            Task { download: 1.0, ..none },
+            none,
+            Task { download: 1.0, upload_after: 1.0, ..none },
+        ]
+    }
+
+    fn pairs(steps: &[Step]) -> BTreeMap<(u32, u32), u64> {
+        let mut pairs = BTreeMap::new();
+        walk(steps, 1, &tasks(), &mut pairs);
+        pairs
+    }
+
+    #[test]
+    fn a_loop_that_copies_in_and_out_goes_back_and_forth_between_its_rounds() {
+        // up, nothing, down: 100 rounds make 99 ways back.
+        let order = [Step::Repeat(100, vec![Step::Run(0), Step::Run(2), Step::Run(1)])];
+        assert_eq!(pairs(&order), BTreeMap::from([((1, 0), 99)]));
+        assert_eq!(pairs(&[Step::Repeat(7, vec![Step::Run(3)])]), BTreeMap::from([((3, 3), 7)]));
+        assert!(pairs(&[Step::Run(0), Step::Repeat(9, vec![Step::Run(2)]), Step::Run(1)]).is_empty());
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let leaf = prop::collection::vec((0..4_u32).prop_map(Step::Run), 1..5);
+        leaf.prop_recursive(3, 30, 4, |inner| {
+            prop::collection::vec(
+                prop_oneof![(0..4_u32).prop_map(Step::Run), (1..5_u64, inner).prop_map(|(n, b)| Step::Repeat(n, b))],
+                1..5,
+            )
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn loops_count_what_their_rounds_one_by_one_would(order in steps()) {
+            let unrolled: Vec<Step> = expand(&order).map(Step::Run).collect();
+            prop_assert_eq!(pairs(&order), pairs(&unrolled));
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! The script's own clocks: what each timed span would show on the GPU, and why that may mislead.
+
+use super::account::place;
+use crate::estimate::gpu::{Outcome, Question};
+use crate::estimate::plan::Policy;
+use crate::estimate::spans::{Span, spans};
+use crate::estimate::spread::{HOST_SIGMA, TRANSFER_SIGMA};
+use crate::estimate::{Reason, Timer};
+use crate::interval::Interval;
+use crate::port;
+use crate::report::words;
+use crate::timeline::{Compact, host_time, simulate};
+use crate::workload::{Marker, Step};
+use std::collections::BTreeMap;
+
+/// Spans told of at most, by their pair of lines.
+const MOST: usize = 20;
+/// Reasons told of at most, each code apart.
+const MOST_REASONS: usize = 3;
+/// A clock that shows less than this share of the work is stopped too early.
+const STOPPED_EARLY: f64 = 0.8;
+/// What is paid at first use is told from this share of what the clock shows.
+const FIRST_CALL: f64 = 0.2;
+/// Time in a span that no op accounts for is the host's own from this share of it; below, it is the clock's noise.
+const UNACCOUNTED: f64 = 0.2;
+
+/// A span without array operations, such as between one timed part and the next, is told from this share of the program.
+const TELLING: f64 = 0.01;
+
+/// What every span between two reads of the same clock would show, in the order of the program; a pair of lines that
+/// times many spans is one row, estimated by its first.
+pub fn timers(q: &Question<'_>, out: &Outcome) -> Vec<Timer> {
+    let markers = &q.workload.markers;
+    if markers.len() < 2 {
+        return Vec::new();
+    }
+    let known = !q.workload.order.is_empty() || q.workload.ops.is_empty();
+    let first_at = first_positions(q);
+    let mut groups: BTreeMap<(u32, u32), (usize, Vec<f64>)> = BTreeMap::new();
+    let mut rows: Vec<Timer> = Vec::new();
+    for (from, to, span) in spans(q, &out.plan) {
+        let here = to.at_ns.saturating_sub(from.at_ns) as f64 * 1e-9;
+        if span.is_empty() && here < TELLING * q.host.wall {
+            continue;
+        }
+        if let Some((_, all)) = groups.get_mut(&(from.site, to.site)) {
+            all.push(here);
+        } else if rows.len() < MOST {
+            groups.insert((from.site, to.site), (rows.len(), vec![here]));
+            rows.push(timer(q, out, (from, to), &span, known, &first_at));
+        }
+    }
+    for (row, mut all) in groups.into_values() {
+        all.sort_by(f64::total_cmp);
+        rows[row].times = all.len() as u64;
+        rows[row].here_s = all[all.len() / 2];
+    }
+    for row in &mut rows {
+        row.text = text(row);
+    }
+    rows
+}
+
+fn timer(
+    q: &Question<'_>,
+    out: &Outcome,
+    (from, to): (&Marker, &Marker),
+    span: &Span,
+    known: bool,
+    first_at: &[u64],
+) -> Timer {
+    let site = |marker: &Marker| q.workload.sites.get(marker.site as usize).map_or_else(|| "?".to_owned(), place);
+    let here = to.at_ns.saturating_sub(from.at_ns) as f64 * 1e-9;
+    let steps = span.order.clone().finish();
+    let order = Compact::new(&steps);
+    let left = unaccounted(q, here, &steps) / q.host_speed;
+    let tasks = &out.plan.tasks;
+    let shown = host_time(tasks, &order, q.port.machine()) + left;
+    let parts = simulate(tasks, &order, q.port.machine(), &mut ());
+    let (work, sigma) = (parts.total() + left, spread(out, &steps, &parts, left));
+    let first_call = if q.exclude_startup { 0.0 } else { first_use(q, first_at, from.position, to.position) };
+    Timer {
+        from: site(from),
+        to: site(to),
+        clock: to.clock.clone(),
+        times: 1,
+        here_s: here,
+        gpu_s: known.then(|| Interval::log_normal(shown, sigma)),
+        first_call_s: first_call,
+        work_s: known.then_some(work.max(shown)),
+        text: String::new(),
+    }
+}
+
+/// ln-sigma of what a span shows: kernels, launches, copies and host code, each by its part of it.
+fn spread(out: &Outcome, steps: &[Step], parts: &crate::estimate::Breakdown, left: f64) -> f64 {
+    let mut counts = BTreeMap::new();
+    count(steps, 1, &mut counts);
+    let (mut device, mut wide) = (0.0, 0.0);
+    for (&entry, &runs) in &counts {
+        let (Some(task), Some(time)) = (out.plan.tasks.get(entry as usize), out.plan.entries.get(entry as usize))
+        else {
+            continue;
+        };
+        let seconds = task.device * runs as f64;
+        device += seconds;
+        wide += seconds * libm::sqrt(time.sigma_shared * time.sigma_shared + time.sigma_own * time.sigma_own);
+    }
+    let kernels = if device > 0.0 { wide / device } else { 0.0 };
+    let total = parts.total() + left;
+    if total <= 0.0 {
+        return 0.0;
+    }
+    let of = |seconds: f64, sigma: f64| (seconds * sigma / total) * (seconds * sigma / total);
+    libm::sqrt(
+        of(parts.compute + parts.memory, kernels)
+            + of(parts.launch, out.plan.dispatch_sigma)
+            + of(parts.transfer + parts.sync, TRANSFER_SIGMA)
+            + of(parts.host + left, HOST_SIGMA),
+    )
+}
+
+/// What of a span neither its ops nor the gaps before them account for, s: Python after the last of them.
+fn unaccounted(q: &Question<'_>, here: f64, steps: &[Step]) -> f64 {
+    let mut counts = BTreeMap::new();
+    count(steps, 1, &mut counts);
+    let program = &q.workload.program;
+    let mut seen = 0.0;
+    for (&entry, &runs) in &counts {
+        let Some(op) = q.workload.ops.get(entry as usize) else { continue };
+        let each = (op.cpu_ns as f64 * q.host.cpu_scale + op.gap_ns as f64 * q.host.gap_scale) / op.count.max(1) as f64;
+        seen += (each + program.hook_ns) * 1e-9 * runs as f64;
+    }
+    let left = (here - seen).max(0.0);
+    if left > UNACCOUNTED * here { left } else { 0.0 }
+}
+
+fn count(steps: &[Step], times: u64, into: &mut BTreeMap<u32, u64>) {
+    for step in steps {
+        match step {
+            Step::Run(entry) => *into.entry(*entry).or_default() += times,
+            Step::Repeat(more, body) => count(body, times.saturating_mul(*more), into),
+        }
+    }
+}
+
+/// What is first used between two positions of the program, s: libraries and kernels.
+fn first_use(q: &Question<'_>, first_at: &[u64], from: u64, to: u64) -> f64 {
+    let Some(profile) = port::named(q.port.library()) else { return 0.0 };
+    let written = q.port.policy() == Policy::AsWritten;
+    let until = |position: u64| {
+        let used = q.workload.ops.iter().zip(first_at).filter(|(_, at)| **at < position).map(|(entry, _)| entry);
+        profile.first_use(used, written).p50
+    };
+    (until(to) - until(from)).max(0.0)
+}
+
+/// The position at which each entry runs first.
+fn first_positions(q: &Question<'_>) -> Vec<u64> {
+    fn walk(steps: &[Step], mut at: u64, first: &mut [u64]) -> u64 {
+        for step in steps {
+            match step {
+                Step::Run(entry) => {
+                    if let Some(first) = first.get_mut(*entry as usize) {
+                        *first = at.min(*first);
+                    }
+                    at += 1;
+                }
+                Step::Repeat(times, body) => {
+                    let end = walk(body, at, first);
+                    at = at.saturating_add((end - at).saturating_mul(*times));
+                }
+            }
+        }
+        at
+    }
+    let mut first = vec![u64::MAX; q.workload.ops.len()];
+    walk(&q.workload.order, 0, &mut first);
+    first
+}
+
+/// `timed.py:6–8 would show 0.4 ms (152 ms here); …`.
+fn text(timer: &Timer) -> String {
+    let last = match timer.to.rsplit_once(':') {
+        Some((file, line)) if timer.from.starts_with(&format!("{file}:")) => line,
+        _ => timer.to.as_str(),
+    };
+    let place = if timer.from == timer.to { timer.from.clone() } else { format!("{}–{last}", timer.from) };
+    let here = words::seconds(timer.here_s);
+    let Some(gpu) = timer.gpu_s else {
+        return format!(
+            "{place}: {here} here; the order of the program was not recorded, so nothing is known of the GPU"
+        );
+    };
+    let mut text = format!("{place} would show {} ({here} here)", words::time(gpu));
+    if timer.first_call_s > 0.0 {
+        text += &format!("; first call +{}", words::seconds(timer.first_call_s));
+    }
+    if let Some(work) = timer.work_s.filter(|_| stopped_early(timer)) {
+        text += &format!("; the work takes {}: wait for the GPU before reading the clock", words::seconds(work));
+    }
+    text
+}
+
+fn stopped_early(timer: &Timer) -> bool {
+    matches!((timer.gpu_s, timer.work_s), (Some(shown), Some(work)) if shown.p50 < STOPPED_EARLY * work)
+}
+
+/// Clocks that show something else than the work.
+pub(super) fn reasons(timers: &[Timer]) -> Vec<Reason> {
+    let early = timers.iter().filter(|timer| stopped_early(timer)).take(MOST_REASONS).map(without_wait);
+    let first = timers.iter().filter(|timer| {
+        let warm = timer.gpu_s.map_or(0.0, |shown| shown.p50);
+        timer.first_call_s > FIRST_CALL * (timer.first_call_s + warm)
+    });
+    early.chain(first.take(MOST_REASONS).map(first_call)).collect()
+}
+
+fn without_wait(timer: &Timer) -> Reason {
+    let shown = timer.gpu_s.map_or(0.0, |shown| shown.p50);
+    let work = timer.work_s.unwrap_or(shown);
+    let reason = Reason::new(
+        "timing-without-wait",
+        None,
+        format!(
+            "On the GPU this clock would show {}, how long it takes to hand the work over; the work takes {}.",
+            words::seconds(shown),
+            words::seconds(work)
+        ),
+        "Wait for the GPU before reading the clock, or use the GPU's own events.".to_owned(),
+    );
+    at(timer, reason).with("shown", shown, "s", words::seconds(shown)).with("work", work, "s", words::seconds(work))
+}
+
+fn first_call(timer: &Timer) -> Reason {
+    let warm = timer.gpu_s.map_or(0.0, |shown| shown.p50);
+    let first = timer.first_call_s;
+    let reason = Reason::new(
+        "timing-first-call",
+        None,
+        format!(
+            "The first time, this clock includes loading libraries and kernels, about {} (assumed); after that it \
+             shows {}.",
+            words::seconds(first),
+            words::seconds(warm)
+        ),
+        "Call once before the clock starts.".to_owned(),
+    );
+    at(timer, reason).with("first_call", first, "s", words::seconds(first)).with(
+        "warm",
+        warm,
+        "s",
+        words::seconds(warm),
+    )
+}
+
+fn at(timer: &Timer, mut reason: Reason) -> Reason {
+    reason.site = Some(timer.from.clone());
+    if timer.to != timer.from {
+        reason.also = vec![timer.to.clone()];
+    }
+    reason
+}

@@ -1,0 +1,67 @@
+//! Why, what the script's own clocks would show, and what would turn the answer: for text and Markdown.
+
+use super::sentence::chosen;
+use super::words;
+use crate::estimate::{Estimate, Reason};
+
+/// Reasons and lines of each kind in text; Markdown and JSON have all.
+const REASONS: usize = 4;
+const TIMERS: usize = 3;
+const FLIPS: usize = 3;
+
+/// Blocks of lines for a terminal, each with its heading; the whole program's reasons only, as the lines have a table.
+pub(super) fn blocks(e: &Estimate) -> Vec<(String, Vec<String>)> {
+    let on = chosen(e).map_or_else(String::new, |g| format!(", on {}", words::printable(&g.name, 40)));
+    let whole: Vec<&Reason> = e.reasons.iter().filter(|reason| reason.site.is_none()).take(REASONS).collect();
+    let mut reasons = Vec::new();
+    for (i, reason) in whole.into_iter().enumerate() {
+        let share = reason.share.map_or_else(String::new, words::percent);
+        reasons.push(format!("{share:>6}  {}: {}", reason.code, words::printable(&reason.cause, 300)));
+        if i == 0 {
+            reasons.push(format!("{:>6}  → {}", "", words::printable(&reason.remedy, 300)));
+        }
+    }
+    let timers =
+        e.timers.iter().take(TIMERS).map(|timer| format!("  {}", words::printable(&timer.text, 300))).collect();
+    let turns = e.robustness.iter().filter(|flip| flip.to.is_some() || flip.what == "none").take(FLIPS);
+    let turns = turns.map(|flip| format!("  {}", words::printable(&flip.text, 300))).collect();
+    [
+        (format!("why{on}"), reasons),
+        ("the script's own clocks".to_owned(), timers),
+        ("what would turn it".to_owned(), turns),
+    ]
+    .into_iter()
+    .filter(|(_, lines)| !lines.is_empty())
+    .collect()
+}
+
+/// The same for Markdown, all of it, as headings with lists.
+pub(super) fn lists(e: &Estimate, escape: impl Fn(&str) -> String) -> String {
+    let mut out = String::new();
+    if !e.reasons.is_empty() {
+        out += "\n### Why\n\n";
+    }
+    for reason in &e.reasons {
+        let place = reason.site.iter().chain(&reason.also).map(|line| words::printable(line, 120));
+        let place: Vec<String> = reason.share.map(words::percent).into_iter().chain(place).collect();
+        let place = if place.is_empty() { String::new() } else { format!(" ({})", escape(&place.join(", "))) };
+        let (cause, remedy) = (words::printable(&reason.cause, 600), words::printable(&reason.remedy, 600));
+        out += &format!("- **{}**{place}: {} {}\n", reason.code, escape(&cause), escape(&remedy));
+        let figures = reason.evidence.iter().map(|figure| format!("{} {}", figure.name.replace('_', " "), figure.text));
+        let figures: Vec<String> = figures.collect();
+        if !figures.is_empty() {
+            out += &format!("  {}\n", escape(&words::printable(&figures.join(" · "), 600)));
+        }
+    }
+    let list = |heading: &str, lines: Vec<&String>| {
+        if lines.is_empty() {
+            return String::new();
+        }
+        let items: String =
+            lines.into_iter().map(|line| format!("- {}\n", escape(&words::printable(line, 600)))).collect();
+        format!("\n### {heading}\n\n{items}")
+    };
+    out += &list("The script's own clocks", e.timers.iter().map(|timer| &timer.text).collect());
+    out += &list("What would turn it", e.robustness.iter().map(|flip| &flip.text).collect());
+    out
+}
