@@ -99,11 +99,15 @@ pub struct Machine {
 
 /// Who was busy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the three actors")]
 pub enum Actor {
+    /// The host's one thread.
     Host,
+    /// The device's kernels.
     Device,
-    Copy,
+    /// The engine that copies to the device.
+    Upload,
+    /// The engine that copies back.
+    Download,
 }
 
 /// A stretch of one actor's time.
@@ -111,7 +115,7 @@ pub enum Actor {
 pub struct Segment {
     /// Who.
     pub actor: Actor,
-    /// Doing what.
+    /// Doing what; `Sync` on the host is waiting.
     pub slot: Slot,
     /// Index of the task.
     pub task: u32,
@@ -121,18 +125,55 @@ pub struct Segment {
     pub duration: f64,
 }
 
-/// Takes segments as they happen. Rounds of a loop that are added in one step are told once, by `repeated`.
+/// A round of a loop, and how often it happens again as it was.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Round {
+    /// Times after this one.
+    pub more: u64,
+    /// The host's.
+    pub host: Lap,
+    /// The device's.
+    pub device: Lap,
+    /// Both copy engines'.
+    pub copies: Lap,
+}
+
+impl Round {
+    /// Of one actor.
+    pub fn lap(&self, actor: Actor) -> Lap {
+        match actor {
+            Actor::Host => self.host,
+            Actor::Device => self.device,
+            Actor::Upload | Actor::Download => self.copies,
+        }
+    }
+}
+
+/// One actor's share of a round.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Lap {
+    /// When it was done with the round, s.
+    pub end: f64,
+    /// By how much each further round is later, s.
+    pub period: f64,
+}
+
+/// Takes segments as they happen. Rounds of a loop are told one by one until two are alike; how many more there are
+/// comes with the end of the last one told. Loops nest, so rounds do.
 pub trait Sink {
     /// One stretch.
     fn segment(&mut self, segment: Segment);
-    /// The segments since `start` happen `times` more, each `period` later.
-    fn repeated(&mut self, start: f64, period: f64, times: u64);
+    /// A round of a loop begins.
+    fn round(&mut self);
+    /// The round that began last is over.
+    fn round_over(&mut self, round: Round);
 }
 
 /// Takes nothing.
 impl Sink for () {
     fn segment(&mut self, _: Segment) {}
-    fn repeated(&mut self, _: f64, _: f64, _: u64) {}
+    fn round(&mut self) {}
+    fn round_over(&mut self, _: Round) {}
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::compact::Word;
 use super::streams::{Clock, Engine, Streams};
-use super::{Actor, Compact, Machine, Segment, Sink, Slot, Task};
+use super::{Actor, Compact, Lap, Machine, Round, Segment, Sink, Slot, Task};
 use crate::estimate::Breakdown;
 
 pub(super) const SLOTS: usize = 7;
@@ -149,20 +149,31 @@ impl<'a, S: Sink> Run<'a, S> {
         let mut done = 0;
         while done < times {
             let before = self.at.clone();
+            self.sink.round();
             self.words(body);
             done += 1;
             let round = self.at.since(&before);
-            if last.is_some_and(|l| round.same_as(&l)) {
-                let more = self.rounds_alike(&round).min(times - done);
-                if more > 0 {
-                    self.sink.repeated(before.host, round.host.max(round.device), more);
-                    self.at.add(&round, more);
-                    self.refill_queue(&round);
-                    done += more;
-                }
+            let alike = last.is_some_and(|l| round.same_as(&l));
+            let more = if alike { self.rounds_alike(&round).min(times - done) } else { 0 };
+            self.sink.round_over(self.told(&round, more));
+            if more > 0 {
+                self.at.add(&round, more);
+                self.refill_queue(&round);
+                done += more;
             }
             last = Some(round);
         }
+    }
+
+    /// A round as sinks are told of it.
+    fn told(&self, round: &State, more: u64) -> Round {
+        let lap = |end, period| Lap { end, period };
+        let copies = match (self.at.streams.of_engine(Engine::Up), round.streams.of_engine(Engine::Up)) {
+            (Some(at), Some(round)) => lap(at.at, round.at),
+            _ => lap(self.at.device, round.device),
+        };
+        let (host, device) = (lap(self.at.host, round.host), lap(self.at.device, round.device));
+        Round { more, host, device, copies }
     }
 
     /// How many more rounds will cost what `round` did before the device catches up or its queue is full.
@@ -225,10 +236,18 @@ impl<'a, S: Sink> Run<'a, S> {
 
     fn wait_until(&mut self, until: Clock, latency: f64, entry: u32) {
         if until.at > self.at.host {
+            self.idle(entry, until.at);
             self.at.host = until.at;
             self.at.host_parts = until.parts;
         }
         self.host(entry, Slot::Sync, latency);
+    }
+
+    /// The host does nothing until then.
+    #[inline]
+    fn idle(&mut self, task: u32, until: f64) {
+        let (start, duration) = (self.at.host, until - self.at.host);
+        self.sink.segment(Segment { actor: Actor::Host, slot: Slot::Sync, task, start, duration });
     }
 
     /// A copy in stream order, both sides busy until it ends.
@@ -240,8 +259,9 @@ impl<'a, S: Sink> Run<'a, S> {
         if let Some(engine) = self.at.streams.of_engine(engine) {
             self.wait_until(engine, 0.0, entry);
         }
-        let start = self.at.host;
-        self.sink.segment(Segment { actor: Actor::Copy, slot: Slot::Transfer, task: entry, start, duration });
+        let segment = Segment { actor: Actor::Host, slot: Slot::Transfer, task: entry, start: self.at.host, duration };
+        self.sink.segment(segment);
+        self.sink.segment(Segment { actor: engine.actor(), ..segment });
         self.at.host += duration;
         self.at.host_parts[Slot::Transfer as usize] += duration;
         let end = self.at.host_clock();
@@ -257,7 +277,7 @@ impl<'a, S: Sink> Run<'a, S> {
         let free = self.at.streams.of_engine(engine).unwrap_or_else(|| self.at.device_clock());
         let ready = self.at.streams.of_stream(stream).unwrap_or_else(|| self.at.device_clock());
         let begin = handed_over.later(free).later(ready);
-        let segment = Segment { actor: Actor::Copy, slot: Slot::Transfer, task: entry, start: begin.at, duration };
+        let segment = Segment { actor: engine.actor(), slot: Slot::Transfer, task: entry, start: begin.at, duration };
         self.sink.segment(segment);
         self.put(stream, engine, begin.plus(Slot::Transfer, duration));
     }
@@ -272,9 +292,10 @@ impl<'a, S: Sink> Run<'a, S> {
 
     /// The host waits while the queue is full.
     #[inline]
-    fn make_room(&mut self) {
+    fn make_room(&mut self, entry: u32) {
         let oldest = self.queue[self.head];
         if oldest > self.at.host {
+            self.idle(entry, oldest);
             self.wait_for_queue(oldest);
         }
     }
@@ -317,7 +338,7 @@ impl<'a, S: Sink> Run<'a, S> {
         self.host(entry, Slot::Host, hot.gap);
         self.host(entry, Slot::Launch, hot.dispatch);
         if hot.device > 0.0 {
-            self.make_room();
+            self.make_room(entry);
             self.kernel(entry, hot.slot as usize, hot.device);
             self.enqueued();
         }
@@ -358,7 +379,7 @@ impl<'a, S: Sink> Run<'a, S> {
         if task.device > 0.0 {
             let launches = (task.launches.max(1) as usize).min(self.queue.len());
             for _ in 0..launches {
-                self.make_room();
+                self.make_room(entry);
                 self.enqueued();
             }
             self.kernel(entry, task.slot as usize, task.device);

@@ -1,7 +1,7 @@
 //! Streams and copy engines beside the default stream: what each is busy with, and until when.
 
 use super::run::{Parts, SLOTS};
-use super::{STREAMS, Slot, Task};
+use super::{Actor, STREAMS, Slot, Task};
 
 /// A point of time with the attribution of the path that led there.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +36,15 @@ impl Clock {
 pub(super) enum Engine {
     Up,
     Down,
+}
+
+impl Engine {
+    pub(super) const fn actor(self) -> Actor {
+        match self {
+            Self::Up => Actor::Upload,
+            Self::Down => Actor::Download,
+        }
+    }
 }
 
 /// Both copy engines, then each stream. Empty for a program of one stream: there everything is in one order.
