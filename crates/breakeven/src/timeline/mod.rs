@@ -9,12 +9,16 @@
 //! A loop is simulated until two of its rounds cost the same, then the rest is added in one step; a million equal
 //! rounds cost the same as a few.
 
+pub mod chrome;
 mod compact;
 mod run;
+pub mod sketch;
 mod streams;
 
+pub use chrome::Chrome;
 pub use compact::Compact;
 pub use run::{host_time, simulate};
+pub use sketch::Sketch;
 
 /// Where a moment of the critical path goes. The index into a [`Parts`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,8 +138,10 @@ pub struct Round {
     pub host: Lap,
     /// The device's.
     pub device: Lap,
-    /// Both copy engines'.
-    pub copies: Lap,
+    /// Of the engine that copies to the device.
+    pub upload: Lap,
+    /// Of the engine that copies back.
+    pub download: Lap,
 }
 
 impl Round {
@@ -144,7 +150,8 @@ impl Round {
         match actor {
             Actor::Host => self.host,
             Actor::Device => self.device,
-            Actor::Upload | Actor::Download => self.copies,
+            Actor::Upload => self.upload,
+            Actor::Download => self.download,
         }
     }
 }

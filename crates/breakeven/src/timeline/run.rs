@@ -168,12 +168,12 @@ impl<'a, S: Sink> Run<'a, S> {
     /// A round as sinks are told of it.
     fn told(&self, round: &State, more: u64) -> Round {
         let lap = |end, period| Lap { end, period };
-        let copies = match (self.at.streams.of_engine(Engine::Up), round.streams.of_engine(Engine::Up)) {
+        let copies = |engine| match (self.at.streams.of_engine(engine), round.streams.of_engine(engine)) {
             (Some(at), Some(round)) => lap(at.at, round.at),
             _ => lap(self.at.device, round.device),
         };
         let (host, device) = (lap(self.at.host, round.host), lap(self.at.device, round.device));
-        Round { more, host, device, copies }
+        Round { more, host, device, upload: copies(Engine::Up), download: copies(Engine::Down) }
     }
 
     /// How many more rounds will cost what `round` did before the device catches up or its queue is full.
