@@ -150,6 +150,8 @@ pub struct Options {
     pub port: Option<String>,
     /// Leave start-up out of `time_s` on both sides.
     pub exclude_startup: bool,
+    /// The answer holds a sketch of the timeline on the GPU that it speaks of.
+    pub timeline: bool,
     /// Rows of the GPU table; all in JSON.
     pub top: Option<u32>,
     /// `value` (default), `speed`, `cost`, `energy`, `name`.

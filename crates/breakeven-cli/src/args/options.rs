@@ -99,6 +99,7 @@ impl OptionArgs {
             policy: self.policy.clone(),
             port: self.port.clone(),
             exclude_startup: self.exclude_startup,
+            timeline: false,
             top: self.top,
             sort: self.sort.clone(),
             catalogue: self.catalogue.as_deref().map(crate::input::text).transpose()?,

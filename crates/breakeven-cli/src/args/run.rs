@@ -5,9 +5,21 @@ use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+/// The predicted timeline of a workload.
+#[derive(Debug, Args)]
+pub(crate) struct TimelineArgs {
+    /// Sketch what host, GPU and copies do in the course of the run
+    #[arg(long, help_heading = "Report")]
+    pub(crate) timeline: bool,
+    /// Write the timeline on the best GPU, or the one named, for ui.perfetto.dev; packed if the name ends in .gz
+    #[arg(long, value_name = "FILE", help_heading = "Report")]
+    pub(crate) trace: Option<PathBuf>,
+}
+
 /// Arguments of `show`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  breakeven show heat.breakeven.json --gpu l4,h100 --spot\n  \
+    breakeven show heat.breakeven.json --gpu a100 --trace heat.trace.json\n  \
     breakeven show rank*.breakeven.json.gz --format markdown --output report.md")]
 pub(crate) struct ShowArgs {
     /// Saved workloads (gzip is accepted); several are merged into one
@@ -17,6 +29,8 @@ pub(crate) struct ShowArgs {
     pub(crate) options: OptionArgs,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
+    #[command(flatten)]
+    pub(crate) timeline: TimelineArgs,
 }
 
 /// Arguments of `run`.
@@ -64,6 +78,8 @@ pub(crate) struct RunArgs {
     pub(crate) options: OptionArgs,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
+    #[command(flatten)]
+    pub(crate) timeline: TimelineArgs,
 }
 
 /// How array calls are seen.

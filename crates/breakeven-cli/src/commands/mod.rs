@@ -8,6 +8,7 @@ mod kernels;
 mod prices;
 mod run;
 mod show;
+mod timeline;
 
 pub(crate) use completions::completions;
 pub(crate) use doctor::doctor;

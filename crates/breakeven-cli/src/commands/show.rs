@@ -1,11 +1,11 @@
 //! `breakeven show FILE…`: saved workloads again.
 
-use super::estimate::policy;
+use super::{estimate::policy, timeline};
 use crate::args::ShowArgs;
 use crate::failure::{Failure, Outcome};
 use crate::{input, output};
 use breakeven::answer::answer_request;
-use breakeven::request::Request;
+use breakeven::request::{Options, Request};
 use breakeven::workload::merge::merge;
 
 /// Runs the command.
@@ -17,9 +17,12 @@ pub(crate) fn show(args: &ShowArgs) -> Outcome {
         today: input::today(),
         numbers: None,
         workload: merge(parts).map(Box::new),
-        options: args.options.options()?,
+        options: Options { timeline: args.timeline.timeline, ..args.options.options()? },
     };
     let answer = output::working("estimating", || answer_request(&request))?;
+    if let Some(workload) = &request.workload {
+        timeline::write(&args.timeline, workload, &request.options, &answer)?;
+    }
     output::deliver(&answer, &args.report, args.options.top)?;
     Ok(policy(&answer))
 }

@@ -94,6 +94,7 @@ pub fn calculate(numbers: &Numbers, request: &Request) -> Result<Estimate> {
         reasons: Vec::new(),
         timers: Vec::new(),
         robustness: Vec::new(),
+        timeline: None,
         advice: Vec::new(),
         notes,
         policy_failed: None,

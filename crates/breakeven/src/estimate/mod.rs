@@ -4,6 +4,7 @@
 //! Unknown is `None` (JSON `null`) with a note that says why, never 0. Keys carry their unit.
 
 pub mod baseline;
+pub mod drawing;
 pub mod gpu;
 pub mod hosttime;
 mod note;
@@ -17,6 +18,7 @@ pub mod summary;
 #[cfg(test)]
 mod written;
 
+pub use drawing::{SketchRow, TimelineSketch, trace};
 pub use note::{CODES as NOTE_CODES, Note};
 pub use reason::{CODES as REASON_CODES, Evidence, Flip, Reason, Timer};
 
@@ -59,6 +61,9 @@ pub struct Estimate {
     /// What would turn the answer round.
     #[serde(default)]
     pub robustness: Vec<Flip>,
+    /// What host, device and copies do in the course of the run; only where asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeline: Option<TimelineSketch>,
     /// Edits that would help.
     pub advice: Vec<Advice>,
     /// What the reader should know; `code` is a closed, documented set.

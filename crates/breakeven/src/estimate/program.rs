@@ -5,7 +5,8 @@ use super::gpu::{Outcome, Question, device_bytes, outcome};
 use super::hosttime::{HostTime, host_time};
 use super::plan::{Policy, Port};
 use super::{
-    Baseline, BreakEven, Estimate, GpuEstimate, Note, SCHEMA, Summary, Verdict, WorkloadSummary, sites, spans, summary,
+    Baseline, BreakEven, Estimate, GpuEstimate, Note, SCHEMA, Summary, Verdict, WorkloadSummary, drawing, sites, spans,
+    summary,
 };
 use crate::choice::{Choice, Pick, choose};
 use crate::crossover::{Growth, crossing, gpu_time};
@@ -96,6 +97,8 @@ fn answer(question: &Question, choice: &Choice, options: &Options) -> Result<Est
     let baseline = bill(question.workload, question.host, question.cpu, choice);
     let robustness =
         shown.map_or_else(Vec::new, |i| reasons::robustness(question, choice, &baseline, &rows, &outcomes, i));
+    let timeline =
+        shown.filter(|_| options.timeline).and_then(|i| drawing::sketch(question, &rows[i].gpu, &outcomes[i]));
     let mut notes = choice.notes.clone();
     notes.extend(notes_of(question, shown.map(|i| (&rows[i], &outcomes[i]))));
     if choice.gpus.iter().any(|p| p.gpu.device.vendor == Vendor::Amd) {
@@ -123,6 +126,7 @@ fn answer(question: &Question, choice: &Choice, options: &Options) -> Result<Est
         reasons: why,
         timers,
         robustness,
+        timeline,
         advice: Vec::new(),
         notes,
         policy_failed: None,

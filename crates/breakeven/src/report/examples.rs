@@ -123,6 +123,7 @@ pub(super) fn numbers() -> Estimate {
         reasons: Vec::new(),
         timers: Vec::new(),
         robustness: Vec::new(),
+        timeline: None,
         advice: Vec::new(),
         notes: Vec::new(),
         policy_failed: None,

@@ -73,6 +73,13 @@ pub fn text(e: &Estimate, options: &TextOptions) -> String {
             out += &format!("  {}{after}\n", words::printable(&advice.title, 200));
         }
     }
+    if let Some(timeline) = &e.timeline {
+        out += &format!("\non {} after start-up, {} in all\n", timeline.gpu, words::seconds(timeline.span_s));
+        for row in &timeline.rows {
+            let bar: String = row.busy.iter().map(|busy| block(*busy)).collect();
+            out += &format!("  {:<11}  {bar}\n", row.name);
+        }
+    }
     if let Some(formula) = &e.formula {
         out.push('\n');
         if options.explain {
@@ -95,6 +102,12 @@ pub fn text(e: &Estimate, options: &TextOptions) -> String {
     out += &paint.dim(&rows::coverage(e));
     out.push('\n');
     out
+}
+
+/// A share as a bar of that height; a little is never nothing.
+fn block(share: f64) -> char {
+    const BLOCKS: [char; 9] = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    BLOCKS[((share * 8.0).ceil() as usize).min(8)]
 }
 
 /// ANSI colours, or nothing.

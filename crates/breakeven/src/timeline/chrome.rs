@@ -181,7 +181,8 @@ impl<W: FnMut(&[u8])> Chrome<W> {
             return;
         }
         self.drawn.left_out += rest.saturating_mul(events);
-        let busy = |actor: Actor| self.items[from..to].iter().any(|item| matches!(item, Item::Segment(s) if s.actor == actor));
+        let busy =
+            |actor: Actor| self.items[from..to].iter().any(|item| matches!(item, Item::Segment(s) if s.actor == actor));
         let tracks = TRACKS.map(|(actor, _)| Some(actor).filter(|actor| busy(*actor)));
         let shift = shifted(shift, round, drawn as f64);
         for actor in tracks.into_iter().flatten() {
@@ -255,7 +256,8 @@ mod tests {
 
     fn events(tasks: &[Task], order: &[Step], most: u64) -> (Vec<Value>, Drawn, f64) {
         let mut text = Vec::new();
-        let labels = (0..tasks.len()).map(|i| Label::new(&format!("op \"{i}\""), "<a>.py:1", tasks[i].on_host)).collect();
+        let labels =
+            (0..tasks.len()).map(|i| Label::new(&format!("op \"{i}\""), "<a>.py:1", tasks[i].on_host)).collect();
         let mut chrome = Chrome::new("x", labels, 0.5, most, |bytes| text.extend_from_slice(bytes));
         let total = simulate(tasks, &Compact::new(order), &MACHINE, &mut chrome).total();
         let drawn = chrome.finish();

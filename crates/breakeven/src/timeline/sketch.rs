@@ -28,7 +28,8 @@ impl Sketch {
     /// Share of each column's time, 0 to 1, by row.
     pub fn shares(self) -> [Vec<f64>; ROWS.len()] {
         let width = self.span / self.busy[0].len() as f64;
-        self.busy.map(|row| row.into_iter().map(|t| if width > 0.0 { (t / width).clamp(0.0, 1.0) } else { 0.0 }).collect())
+        self.busy
+            .map(|row| row.into_iter().map(|t| if width > 0.0 { (t / width).clamp(0.0, 1.0) } else { 0.0 }).collect())
     }
 
     /// `time` seconds of work, spread evenly over a stretch.

@@ -1,0 +1,86 @@
+//! `--trace FILE`: the predicted timeline for Perfetto.
+
+use crate::args::TimelineArgs;
+use crate::failure::{Failure, say};
+use crate::output::{self, Pending};
+use breakeven::estimate::{Estimate, trace};
+use breakeven::request::{Options, Request};
+use breakeven::workload::Workload;
+use flate2::{Compression, write::GzEncoder};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+/// Writes the timeline of `workload` on the GPU that `answer` speaks of, where that is asked for.
+pub(super) fn write(
+    args: &TimelineArgs,
+    workload: &Workload,
+    options: &Options,
+    answer: &Estimate,
+) -> Result<(), Failure> {
+    let Some(file) = &args.trace else { return Ok(()) };
+    let first = answer.estimates.first().map(|row| &row.gpu);
+    let gpu: Vec<String> = answer.summary.best_gpu.as_ref().or(first).cloned().into_iter().collect();
+    let request = Request {
+        today: crate::input::today(),
+        options: Options { gpu, max_price: None, ..options.clone() },
+        ..Request::default()
+    };
+    let mut out = Out::new(file)?;
+    let mut failed = None;
+    let drawn = output::working("drawing", || {
+        trace(workload, &request, |bytes| {
+            if failed.is_none() {
+                failed = out.write_all(bytes).err();
+            }
+        })
+    })?;
+    match failed {
+        Some(e) => Err(Failure::file("write", file, &e)),
+        None => out.finish().map_err(|e| Failure::file("write", file, &e)),
+    }?;
+    if drawn.left_out > 0 {
+        say(&format!(
+            "note: the trace holds {} events; {} more, of rounds like these, are blocks",
+            drawn.events, drawn.left_out
+        ));
+    }
+    Ok(())
+}
+
+/// A file that appears when it is whole, packed where its name ends in `.gz`.
+enum Out {
+    Plain(BufWriter<Pending>),
+    Packed(Box<GzEncoder<BufWriter<Pending>>>),
+}
+
+impl Out {
+    fn new(file: &Path) -> Result<Self, Failure> {
+        let plain = BufWriter::new(Pending::new(file)?);
+        let packed = file.extension().is_some_and(|e| e == "gz");
+        Ok(if packed { Self::Packed(Box::new(GzEncoder::new(plain, Compression::fast()))) } else { Self::Plain(plain) })
+    }
+
+    fn finish(self) -> io::Result<()> {
+        let plain = match self {
+            Self::Plain(plain) => plain,
+            Self::Packed(packed) => packed.finish()?,
+        };
+        plain.into_inner().map_err(io::IntoInnerError::into_error)?.finish()
+    }
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(out) => out.write(bytes),
+            Self::Packed(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(out) => out.flush(),
+            Self::Packed(out) => out.flush(),
+        }
+    }
+}

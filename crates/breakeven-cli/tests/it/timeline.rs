@@ -1,0 +1,57 @@
+//! `--timeline` and `--trace`: the predicted timeline of a saved workload.
+
+use super::{breakeven, said};
+use std::io::Read;
+use std::path::Path;
+
+const HEAT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/examples/heat.breakeven.json");
+
+fn events(text: &str) -> Vec<serde_json::Value> {
+    let json: serde_json::Value = serde_json::from_str(text).expect("it is JSON");
+    json["traceEvents"].as_array().expect("a list").clone()
+}
+
+fn show(options: &[&str], trace: Option<&Path>) -> String {
+    let mut command = breakeven();
+    command.args(["show", HEAT, "--gpu", "l4"]).args(options);
+    if let Some(trace) = trace {
+        command.arg("--trace").arg(trace);
+    }
+    said(&mut command)
+}
+
+#[test]
+fn a_trace_is_a_file_for_perfetto_packed_or_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let plain = folder.path().join("heat.trace.json");
+    assert!(show(&["--quiet"], Some(&plain)).starts_with("exit 0"));
+    let text = std::fs::read_to_string(&plain).unwrap();
+    let names: Vec<String> = events(&text).iter().map(|e| e["name"].to_string()).collect();
+    assert!(names.iter().any(|name| name.contains("numpy.add")), "{names:?}");
+
+    let packed = folder.path().join("heat.trace.json.gz");
+    assert!(show(&["--quiet"], Some(&packed)).starts_with("exit 0"));
+    let mut unpacked = String::new();
+    flate2::read::GzDecoder::new(std::fs::File::open(&packed).unwrap()).read_to_string(&mut unpacked).unwrap();
+    assert_eq!(unpacked, text);
+}
+
+#[test]
+fn a_trace_that_cannot_be_written_is_an_error_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let nowhere = folder.path().join("missing").join("t.json");
+    let said = show(&[], Some(&nowhere));
+    assert!(said.starts_with("exit 2") && said.contains("cannot write"), "{said}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_sketch_shows_who_is_busy() {
+    let text = show(&["--timeline"], None);
+    let rows: Vec<&str> =
+        text.lines().skip_while(|line| !line.starts_with("on l4 after start-up")).skip(1).take(6).collect();
+    let names: Vec<&str> = rows.iter().map(|row| row[..14].trim()).collect();
+    assert_eq!(names, ["Python", "launching", "waiting", "kernels", "copies in", "copies back"], "{text}");
+    assert!(rows.iter().all(|row| row.chars().count() == 75), "{text}");
+    assert!(!show(&[], None).contains("launching  "));
+}

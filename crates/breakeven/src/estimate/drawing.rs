@@ -1,0 +1,124 @@
+//! The predicted timeline for people: whole, as Chrome's trace events, or as a sketch of a few rows.
+
+use super::gpu::{Outcome, Question, outcome};
+use super::program::ask;
+use crate::request::Request;
+use crate::timeline::chrome::{Drawn, Label, MOST_EVENTS};
+use crate::timeline::sketch::ROWS;
+use crate::timeline::{Chrome, Sketch, simulate};
+use crate::workload::{Site, Workload};
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// Columns of a sketch.
+const COLUMNS: usize = 60;
+
+/// What host, device and copies do in the course of the run, in columns of equal time; start-up of the GPU's side, which
+/// comes before, is left out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TimelineSketch {
+    /// On this GPU.
+    pub gpu: String,
+    /// All columns together, s.
+    pub span_s: f64,
+    /// Top to bottom.
+    pub rows: Vec<SketchRow>,
+}
+
+/// One row of a [`TimelineSketch`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SketchRow {
+    /// `Python`, `launching`, `waiting`, `kernels`, `copies in`, `copies back`.
+    pub name: String,
+    /// Share of each column's time, 0 to 1.
+    pub busy: Vec<f64>,
+}
+
+/// The sketch of a program on a GPU that it was estimated for; `None` where it does not fit.
+pub fn sketch(q: &Question, gpu: &str, out: &Outcome) -> Option<TimelineSketch> {
+    out.time?;
+    let span =
+        if q.exclude_startup { out.parts.total() + q.port.host_startup() } else { out.parts.total() - q.startup.p50 };
+    let mut sketch = Sketch::new(span, COLUMNS);
+    simulate(&out.plan.tasks, q.order, q.port.machine(), &mut sketch);
+    let row = |(name, busy): (&str, Vec<f64>)| SketchRow { name: name.to_owned(), busy };
+    let rows = ROWS.into_iter().zip(sketch.shares()).map(row).collect();
+    Some(TimelineSketch { gpu: gpu.to_owned(), span_s: span, rows })
+}
+
+/// The timeline on the first GPU of the request, handed to `write` in pieces: a file for Perfetto.
+///
+/// # Errors
+/// As [`super::program::estimate`]; `does-not-fit` where the GPU's memory is too small, so that there is no timeline.
+pub fn trace(workload: &Workload, request: &Request, write: impl FnMut(&[u8])) -> Result<Drawn> {
+    ask(workload, request, |q, choice| {
+        let Some(pick) = choice.gpus.first() else {
+            return Err(Error::new("no-gpu", "no GPU was chosen: there is no timeline").field("gpu"));
+        };
+        let device = &pick.gpu.device;
+        let out = outcome(q, device);
+        if out.time.is_none() {
+            let message = format!("the program does not fit the memory of {}: there is no timeline", device.name);
+            return Err(Error::new("does-not-fit", message).hint("name a GPU with more memory").field("gpu"));
+        }
+        let startup = if q.exclude_startup { 0.0 } else { q.startup.p50 };
+        let title = format!("{} on {}, predicted by breakeven", q.workload.program.name, device.name);
+        let mut chrome = Chrome::new(&title, labels(q, &out), startup, MOST_EVENTS, write);
+        simulate(&out.plan.tasks, q.order, q.port.machine(), &mut chrome);
+        Ok(chrome.finish())
+    })?
+}
+
+/// By task; the last one is the time outside all ops.
+fn labels(q: &Question, out: &Outcome) -> Vec<Label> {
+    let ops = q.workload.ops.iter().zip(&out.plan.tasks).map(|(entry, task)| {
+        let at = q.workload.sites.get(entry.site as usize).map(place).unwrap_or_default();
+        Label::new(&entry.name, &at, task.on_host)
+    });
+    ops.chain([Label::default()]).collect()
+}
+
+fn place(site: &Site) -> String {
+    let file = site.file.rsplit(['/', '\\']).next().unwrap_or(&site.file);
+    format!("{file}:{}", site.line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::Options;
+    use crate::workload::samples;
+
+    fn request(gpu: &str) -> Request {
+        let options = Options { gpu: vec![gpu.to_owned()], timeline: true, ..Options::default() };
+        Request { today: "2026-11-21".to_owned(), options, ..Request::default() }
+    }
+
+    fn events(workload: &Workload, gpu: &str) -> Vec<serde_json::Value> {
+        let mut text = Vec::new();
+        trace(workload, &request(gpu), |bytes| text.extend_from_slice(bytes)).expect("it is drawn");
+        let json: serde_json::Value = serde_json::from_slice(&text).expect("it is JSON");
+        json["traceEvents"].as_array().expect("a list").clone()
+    }
+
+    #[test]
+    fn the_trace_ends_when_the_estimate_does() {
+        let workload = samples::heat();
+        let answer = super::super::program::estimate(&workload, &request("l4")).expect("it is estimated");
+        let end = |e: &serde_json::Value| e["ts"].as_f64().unwrap_or_default() + e["dur"].as_f64().unwrap_or_default();
+        let last = events(&workload, "l4").iter().map(end).fold(0.0, f64::max) * 1e-6;
+        let time = answer.estimates[0].time_s.expect("it fits").p50;
+        assert!((last / time - 1.0).abs() < 1e-3, "{last} {time}");
+        let sketch = answer.timeline.expect("it was asked for");
+        assert!(sketch.rows.iter().all(|row| row.busy.len() == COLUMNS));
+        assert!(sketch.rows.iter().any(|row| row.name == "kernels" && row.busy.iter().any(|b| *b > 0.0)));
+    }
+
+    #[test]
+    fn what_does_not_fit_has_no_timeline() {
+        let mut workload = samples::heat();
+        workload.program.peak_bytes = 1 << 50;
+        let error = trace(&workload, &request("l4"), |_| {}).expect_err("a petabyte");
+        assert_eq!(error.code, "does-not-fit");
+    }
+}
