@@ -5,8 +5,7 @@ use arrow_array::builder::StringBuilder;
 use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, StringArray, UInt32Array};
 use arrow_cast::cast;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use breakeven::hardware::{Catalogue, Device, find_cpu};
-use breakeven::table::{Cell, Clock, Columns, RESULTS, Row, Timed, timed};
+use breakeven::table::{Cell, Clock, Columns, Devices, RESULTS, Row, Timed, timed};
 use breakeven::{Error, Result};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -14,69 +13,8 @@ use std::sync::Arc;
 
 /// Distinct kernels that are remembered; then all are forgotten, so that memory does not grow with the table.
 const REMEMBERED: usize = 1 << 17;
-/// The same of names of GPUs.
-const NAMES: usize = 1 << 12;
 /// Rows that one thread reads in a go.
 const RUN: usize = 512;
-
-/// The devices that rows run on.
-pub struct Devices<'c> {
-    catalogue: &'c Catalogue,
-    known: Vec<Device>,
-    /// By the name in the table; empty when every row runs on all of `known`.
-    names: HashMap<String, std::result::Result<u32, String>>,
-    by_column: bool,
-}
-
-impl<'c> Devices<'c> {
-    /// Those of the column `gpu`, or else every one of `given`.
-    ///
-    /// # Errors
-    /// `table-gpu` where both say something, or neither.
-    pub fn new(columns: &Columns, catalogue: &'c Catalogue, given: Vec<Device>) -> Result<Self> {
-        let by_column = columns.gpu.is_some();
-        match (by_column, given.is_empty()) {
-            (true, false) => {
-                Err(Error::new("table-gpu", "the table names its GPUs in the column `gpu`, and --gpu names others")
-                    .hint("leave out one of the two"))
-            }
-            (false, true) => {
-                Err(Error::new("table-gpu", "no GPU is named: the table has no column `gpu`, and there is no --gpu")
-                    .hint("--gpu l4, or several: --gpu l4,h100-sxm5-80gb"))
-            }
-            _ => Ok(Self { catalogue, known: given, names: HashMap::new(), by_column }),
-        }
-    }
-
-    /// The place of the device of that name; GPUs and CPUs.
-    fn find(&mut self, name: &str) -> std::result::Result<u32, String> {
-        if let Some(known) = self.names.get(name) {
-            return known.clone();
-        }
-        let found = match self.catalogue.find_gpu(name) {
-            Ok(found) if found.gpus.len() == 1 => Ok(&found.gpus[0].device),
-            Ok(found) => {
-                let ids: Vec<&str> = found.gpus.iter().take(8).map(|gpu| gpu.id()).collect();
-                Err(format!("gpu `{name}` names {}: {}", found.gpus.len(), ids.join(", ")))
-            }
-            Err(error) => find_cpu(name).map(|cpu| &cpu.device).map_err(|_| match error.hint {
-                Some(hint) => format!("{}: {hint}", error.message),
-                None => error.message,
-            }),
-        };
-        let place = found.map(|device| {
-            self.known.iter().position(|known| known.id == device.id).unwrap_or_else(|| {
-                self.known.push(device.clone());
-                self.known.len() - 1
-            }) as u32
-        });
-        if self.names.len() >= NAMES {
-            self.names.clear();
-        }
-        self.names.insert(name.to_owned(), place.clone());
-        place
-    }
-}
 
 /// What has been evaluated already.
 #[derive(Default)]
@@ -96,7 +34,7 @@ pub(crate) struct Done {
 /// The columns of the answer.
 pub(crate) fn schema(table: &Table, devices: &Devices<'_>) -> SchemaRef {
     let mut fields: Vec<Field> = table.schema.fields().iter().map(|f| f.as_ref().clone()).collect();
-    fields.extend((!devices.by_column).then(|| Field::new("gpu", DataType::Utf8, true)));
+    fields.extend((!devices.by_column()).then(|| Field::new("gpu", DataType::Utf8, true)));
     fields.extend(RESULTS[..3].iter().map(|name| Field::new(*name, DataType::Float64, true)));
     fields.extend(RESULTS[3..].iter().map(|name| Field::new(*name, DataType::Utf8, true)));
     Arc::new(Schema::new(fields))
@@ -117,7 +55,7 @@ pub(crate) fn evaluate(
     for (row, why) in &chunk.bad {
         rows[*row] = Err(why.clone());
     }
-    let each = if devices.by_column { 1 } else { devices.known.len() };
+    let each = if devices.by_column() { 1 } else { devices.known().len() };
     let mut bad = Vec::new();
     // Where the time of each result is found, or why there is none.
     let mut results: Vec<std::result::Result<u32, String>> = Vec::with_capacity(n * each);
@@ -148,7 +86,7 @@ pub(crate) fn evaluate(
             }
         }
     }
-    let known = &devices.known;
+    let known = devices.known();
     let times: Vec<_> =
         fresh.par_iter().with_min_len(64).map(|(row, device)| timed(row, &known[*device as usize], clock)).collect();
     memo.times.extend(times);
@@ -183,8 +121,8 @@ fn with_results(
         });
         fields.push(field.as_ref().clone());
     }
-    if !devices.by_column {
-        let names = (0..results.len()).map(|at| Some(devices.known[at % each].id.as_str()));
+    if !devices.by_column() {
+        let names = (0..results.len()).map(|at| Some(devices.known()[at % each].id.as_str()));
         columns.push(Arc::new(StringArray::from_iter(names)));
         fields.push(Field::new("gpu", DataType::Utf8, true));
     }

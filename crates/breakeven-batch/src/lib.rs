@@ -10,12 +10,11 @@ mod read;
 mod tests;
 mod write;
 
-pub use evaluate::Devices;
 pub use read::Table;
 pub use write::Format;
 
 use breakeven::Result;
-use breakeven::table::Clock;
+use breakeven::table::{Clock, Devices};
 use std::io::Write;
 
 /// What came of a table.

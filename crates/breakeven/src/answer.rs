@@ -1,10 +1,14 @@
 //! One function for every face: JSON in, JSON out.
 
 use crate::estimate::{Estimate, program};
+use crate::report::words;
 use crate::request::{Numbers, Options, Request};
 use crate::{Error, Result, calculator};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+
+/// No message about a request is longer, characters: what was given is repeated in it.
+const LONGEST: usize = 500;
 
 /// Answers a request; the typed form of [`answer`].
 ///
@@ -14,7 +18,8 @@ pub fn answer_request(request: &Request) -> Result<Estimate> {
     match (&request.numbers, &request.workload) {
         (Some(numbers), None) => calculator::calculate(numbers, request),
         (None, Some(workload)) => program::estimate(workload, request),
-        _ => Err(Error::new("bad-request", "a request has either `numbers` or `workload`, not both and not neither")),
+        _ => Err(Error::new("bad-request", "a request has either `numbers` or `workload`, not both and not neither")
+            .hint("docs/api.md says what a request holds")),
     }
 }
 
@@ -29,7 +34,17 @@ pub fn answer_request(request: &Request) -> Result<Estimate> {
 /// assert!(breakeven::answer::answer("{").starts_with(r#"{"error":{"code":"bad-request""#));
 /// ```
 pub fn answer(request_json: &str) -> String {
-    reply(read(request_json).and_then(|request| answer_request(&request)))
+    reply(read_request(request_json).and_then(|request| answer_request(&request)))
+}
+
+/// Reads a `breakeven.request/1`; a workload in it is checked as one from a file is.
+///
+/// # Errors
+/// `bad-request` for what is no request, with the place; `bad-workload` for a workload that does not fit together.
+pub fn read_request(json: &str) -> Result<Request> {
+    let request: Request = read(json)?;
+    request.workload.as_ref().map_or(Ok(()), |workload| workload.check())?;
+    Ok(request)
 }
 
 /// A request that can only hold numbers. What reads and estimates workloads makes up half of the engine; a page that
@@ -62,6 +77,17 @@ pub fn reply(result: Result<Estimate>) -> String {
     })
 }
 
-fn read<T: DeserializeOwned>(json: &str) -> Result<T> {
-    serde_json::from_str(json).map_err(|e| Error::new("bad-request", format!("the request does not read: {e}")))
+/// Reads JSON; where it does not read, it is read again for the place.
+///
+/// # Errors
+/// `bad-request`.
+pub(crate) fn read<T: DeserializeOwned>(json: &str) -> Result<T> {
+    serde_json::from_str(json).map_err(|error| {
+        let path = match serde_path_to_error::deserialize::<_, T>(&mut serde_json::Deserializer::from_str(json)) {
+            Err(e) if e.path().iter().next().is_some() => format!(" at `{}`", e.path()),
+            _ => String::new(),
+        };
+        let message = format!("the request does not read{path}: {error}");
+        Error::new("bad-request", words::printable(&message, LONGEST)).hint("docs/api.md says what a request holds")
+    })
 }

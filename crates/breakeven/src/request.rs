@@ -23,7 +23,7 @@ pub struct Request {
 
 /// A quantity as typed: a bare number in the base unit, or text with a unit (`"10,000 GFLOPS"`, `"80GiB"`, `"40%"`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "neither a number nor text with a unit such as `10 GFLOP`")]
 pub enum Typed {
     /// In the base unit: FLOP, bytes, seconds, FLOP/s, B/s, W, US dollars, a fraction.
     Number(f64),

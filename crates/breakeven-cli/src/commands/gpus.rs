@@ -4,9 +4,8 @@ use crate::args::{Format, GpusArgs, ListArgs};
 use crate::failure::{Failure, Outcome};
 use crate::{input, output};
 use breakeven::hardware::figure::{Figure, Value};
-use breakeven::hardware::{Catalogue, Gpu};
+use breakeven::hardware::{Catalogue, Gpu, gpus_json};
 use breakeven::report::{Align, Table, words};
-use serde_json::json;
 use std::borrow::Cow;
 use std::process::ExitCode;
 
@@ -22,11 +21,7 @@ pub(crate) fn gpus(args: &GpusArgs) -> Outcome {
     };
     let single = args.name.is_some() && gpus.len() == 1;
     let text = match args.list.format {
-        Format::Json => {
-            let gpus: Vec<_> = gpus.into_iter().map(as_json).collect();
-            let list = json!({ "schema": "breakeven.gpus/1", "gpus": gpus, "note": note });
-            format!("{list:#}\n")
-        }
+        Format::Json => format!("{:#}\n", gpus_json(gpus, note)),
         Format::Text if single => heading(gpus[0]) + &figures(gpus[0]).text(|_, _, cell| cell) + &remarks(&gpus, note),
         Format::Markdown if single => heading(gpus[0]) + &figures(gpus[0]).markdown() + &remarks(&gpus, note),
         Format::Text => list(&gpus).text(|_, _, cell| cell) + &remarks(&gpus, note),
@@ -132,20 +127,4 @@ fn remarks(gpus: &[&Gpu], note: Option<String>) -> String {
     let lines = notes.iter().map(|n| format!("note: {}\n", words::printable(n, 400)));
     let lines: String = lines.collect();
     if lines.is_empty() { lines } else { format!("\n{lines}") }
-}
-
-fn as_json(gpu: &Gpu) -> serde_json::Value {
-    let figures: Vec<_> = gpu
-        .figures()
-        .iter()
-        .map(|f| {
-            let value = match &f.value {
-                Value::Number(n) => json!(n),
-                Value::Text(text) => json!(text),
-            };
-            json!({ "figure": f.kind.name, "value": value, "unit": f.kind.unit, "source": f.source,
-                    "read": f.read.to_string(), "confidence": f.confidence.name(), "note": f.note })
-        })
-        .collect();
-    json!({ "gpu": gpu.id(), "name": gpu.name(), "figures": figures })
 }

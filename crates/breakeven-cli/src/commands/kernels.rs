@@ -3,10 +3,10 @@
 use crate::args::{KernelsArgs, MeasuredAs, TableFormat};
 use crate::failure::{Failure, Outcome, say};
 use crate::{input, output};
-use breakeven::hardware::{Catalogue, Device, find_cpu};
+use breakeven::hardware::Catalogue;
 use breakeven::report::words::printable;
-use breakeven::table::Clock;
-use breakeven_batch::{Devices, Format, Summary, Table};
+use breakeven::table::{Clock, Devices};
+use breakeven_batch::{Format, Summary, Table};
 use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
@@ -25,7 +25,7 @@ pub(crate) fn kernels(args: &KernelsArgs) -> Outcome {
     };
     let format = format(args)?;
     let table = Table::open(&args.table)?;
-    let devices = Devices::new(&table.columns, &catalogue, given(&args.gpu, &catalogue)?)?;
+    let devices = Devices::new(&table.columns, &catalogue, &args.gpu)?;
     let mut errors = args.errors.as_deref().map(output::Pending::new).transpose()?.map(BufWriter::new);
     if let Some(file) = &mut errors {
         file.write_all(b"row,error\n")
@@ -93,23 +93,6 @@ fn format(args: &KernelsArgs) -> Result<Format, Failure> {
         return Err(Failure::new("stdout", "Parquet is not for a terminal", "name a file: --output timed.parquet"));
     }
     Ok(format)
-}
-
-/// The devices of `--gpu`: every member of a family, in the order given; a CPU's name too.
-fn given(names: &[String], catalogue: &Catalogue) -> Result<Vec<Device>, Failure> {
-    let mut devices: Vec<Device> = Vec::new();
-    for name in names {
-        let found: Vec<&Device> = match catalogue.find_gpu(name) {
-            Ok(found) => found.gpus.iter().map(|gpu| &gpu.device).collect(),
-            Err(error) => vec![&find_cpu(name).map_err(|_| error)?.device],
-        };
-        for device in found {
-            if !devices.iter().any(|known| known.id == device.id) {
-                devices.push(device.clone());
-            }
-        }
-    }
-    Ok(devices)
 }
 
 /// Says on a terminal how far it is.

@@ -11,6 +11,7 @@ mod find;
 pub mod gpu;
 pub mod grid;
 pub mod instance;
+mod json;
 pub mod price;
 mod table;
 
@@ -20,3 +21,4 @@ pub use date::Date;
 pub use device::{Device, DeviceKind, Peaks, Vendor};
 pub use find::Match;
 pub use gpu::Gpu;
+pub use json::gpus_json;

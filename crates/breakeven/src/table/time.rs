@@ -8,9 +8,11 @@ use crate::kernel::{Bound, Support, gaps, kernel_time};
 use crate::quantity::format_bytes;
 use crate::units::Bytes;
 use crate::workload::{Dtype, Op};
+use serde::Deserialize;
 
 /// What a time is taken with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Clock {
     /// Device time alone, many launches apart.
     #[default]
