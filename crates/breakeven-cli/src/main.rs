@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         Command::Kernels(args) => commands::kernels(&args),
         Command::Gpus(args) => commands::gpus(&args),
         Command::Prices(args) => commands::prices(&args),
+        Command::Serve(args) => commands::serve(&args),
         Command::Doctor(args) => commands::doctor(&args),
         Command::Completions { shell } => commands::completions(shell),
     };

@@ -6,6 +6,7 @@ mod lists;
 mod options;
 mod report;
 mod run;
+mod serve;
 mod split;
 
 pub(crate) use estimate::EstimateArgs;
@@ -14,6 +15,7 @@ pub(crate) use lists::{DoctorArgs, GpusArgs, ListArgs, PricesArgs};
 pub(crate) use options::OptionArgs;
 pub(crate) use report::{Color, Format, ReportArgs};
 pub(crate) use run::{Recorder, RunArgs, ShowArgs, TimelineArgs};
+pub(crate) use serve::ServeArgs;
 pub(crate) use split::split_script;
 
 use clap::{Parser, Subcommand};
@@ -43,6 +45,8 @@ pub(crate) enum Command {
     Gpus(GpusArgs),
     /// What GPUs rent for, and how old the prices are
     Prices(PricesArgs),
+    /// The page and the HTTP API on this machine, until Ctrl-C
+    Serve(ServeArgs),
     /// What was found on this machine, and how to mend what is missing
     Doctor(DoctorArgs),
     /// Completions for a shell

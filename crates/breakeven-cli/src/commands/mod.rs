@@ -7,6 +7,7 @@ mod gpus;
 mod kernels;
 mod prices;
 mod run;
+mod serve;
 mod show;
 mod timeline;
 
@@ -17,4 +18,5 @@ pub(crate) use gpus::gpus;
 pub(crate) use kernels::kernels;
 pub(crate) use prices::prices;
 pub(crate) use run::run;
+pub(crate) use serve::serve;
 pub(crate) use show::show;

@@ -7,6 +7,7 @@ mod kernels;
 mod output;
 mod prices;
 mod run;
+mod serve;
 mod timeline;
 
 use assert_cmd::Command;
