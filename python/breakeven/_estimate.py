@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from . import _native
+from . import _native, _reasons
 from ._errors import error
 
 if TYPE_CHECKING:
@@ -40,6 +40,21 @@ class Estimate:
         """Catalogue id of the best value among the GPUs that win, if any."""
         best: str | None = self._answer["summary"]["best_gpu"]
         return best
+
+    @property
+    def reasons(self) -> list[_reasons.Reason]:
+        """Why it is so on the GPU that the first line speaks of, the main reason first."""
+        return [_reasons.reason(row) for row in self._answer["reasons"]]
+
+    @property
+    def timers(self) -> list[_reasons.Timer]:
+        """What the script's own clocks would show on that GPU."""
+        return [_reasons.timer(row) for row in self._answer["timers"]]
+
+    @property
+    def robustness(self) -> list[_reasons.Flip]:
+        """What would turn the answer round."""
+        return [_reasons.flip(row) for row in self._answer["robustness"]]
 
     def to_dict(self) -> dict[str, Any]:
         """The whole answer, as the command's `--format json` prints it."""

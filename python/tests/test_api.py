@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import breakeven
+from breakeven._estimate import ask
 
 WORKED = {
     "flops": "10,000 GFLOPS",
@@ -50,6 +53,22 @@ def test_what_a_notebook_shows() -> None:
     page = answer._repr_html_()
     assert "<table>" in page and "GeForce RTX 3080" in page and "19.2×" in page
     assert "RTX 3080" in answer._repr_markdown_()
+
+
+def test_reasons_clocks_and_what_would_turn_it() -> None:
+    path = Path(__file__).parents[2] / "crates/breakeven/tests/workloads/timed.breakeven.json"
+    answer = ask({"workload": json.loads(path.read_text())}, "t4", {})
+    early = next(reason for reason in answer.reasons if reason.code == "timing-without-wait")
+    assert (early.site, early.also, early.share) == ("timed.py:7", ("timed.py:9",), None)
+    assert early.docs == "docs/reasons.md#timing-without-wait"
+    assert early.evidence[0].name == "shown" and early.evidence[0].unit == "s"
+    assert str(answer.reasons[0]).startswith("start-up-bound (")
+    first = answer.timers[0]
+    assert (first.start, first.end, first.times, first.first_call_s) == ("timed.py:7", "timed.py:9", 1, 0.08)
+    assert first.gpu_s is not None and first.work_s is not None and first.gpu_s.p50 < first.work_s
+    error = next(flip for flip in answer.robustness if flip.what == "error")
+    assert error.now == 1.0 and error.turns_at is not None
+    assert worked().reasons == worked().timers == worked().robustness == []
 
 
 def test_to_dict_is_a_copy() -> None:

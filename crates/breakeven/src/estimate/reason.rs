@@ -90,7 +90,8 @@ pub struct Timer {
 /// One thing that would turn the answer round, or that would not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Flip {
-    /// `error`, `gpu`, `precision`, `price`, `runs`, `size`.
+    /// `error`, `gpu`, `precision`, `price`, `runs`, `size`; `coverage` where too little is understood; `none` where
+    /// nothing within reach turns it.
     pub what: String,
     /// In one line.
     pub text: String,
@@ -137,7 +138,8 @@ mod tests {
         let table: Vec<String> =
             CODES.iter().map(|(code, means)| format!("| [`{code}`](#{code}) | {means} |")).collect();
         assert_eq!(rows, table);
-        let sections: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+        let sections: Vec<&str> =
+            page.lines().filter_map(|line| line.strip_prefix("## ")).filter(|title| !title.contains(' ')).collect();
         assert_eq!(sections, CODES.iter().map(|(code, _)| *code).collect::<Vec<_>>());
         assert!(CODES.is_sorted());
     }

@@ -37,7 +37,7 @@ pub(super) fn does_not_fit(account: &Account<'_>) -> Option<Reason> {
 /// Arithmetic sets the time: in double precision on a GPU that has little of it, or otherwise.
 pub(super) fn compute(account: &Account<'_>) -> Vec<Reason> {
     let (mut doubles, mut others) = (Work::default(), Work::default());
-    let slow = double_rate(account.device).is_some_and(|rate| rate <= FEW_UNITS);
+    let slow = few_double_units(account.device);
     for (i, entry, task) in account.kernels() {
         let path = account.path[i].compute;
         if path <= 0.0 {
@@ -74,11 +74,11 @@ fn float64(account: &Account<'_>, work: &Work, also: Vec<String>) -> Option<Reas
         Some(account.share(work.path)),
         format!(
             "These operations compute in float64, which {name} does at 1/{:.0} of its float32 rate.",
-            libm::round(1.0 / ratio)
+            units_for_one(ratio)
         ),
         "Compute in float32 where the result allows it, or take a GPU with double-precision units.".to_owned(),
     )
-    .with("ratio", 1.0 / ratio, "1", format!("1:{:.0}", libm::round(1.0 / ratio)))
+    .with("ratio", 1.0 / ratio, "1", format!("1:{:.0}", units_for_one(ratio)))
     .with("float64_rate", rate, "FLOP/s", format!("{}/s", words::flop(rate)))
     .with("kernels", work.device, "s", words::seconds(work.device))
     .with("in_float32", work.in_float32, "s", words::seconds(work.in_float32));
@@ -162,7 +162,7 @@ pub(super) fn parallelism(account: &Account<'_>) -> Option<Reason> {
     let count = |x: f64| words::count(x as u64);
     let reason = Reason::new(
         "little-parallelism",
-        (under > 0.0).then(|| account.share(under)),
+        Some(account.share(under)).filter(|share| *share >= super::PROGRAM),
         format!(
             "The middle launch works on {} elements; {name} has room for {} threads at once.",
             count(elements),
@@ -308,7 +308,19 @@ fn double_rate(device: &Device) -> Option<f64> {
     (single > 0.0).then(|| double / single)
 }
 
-fn is_double(dtype: Dtype) -> bool {
+/// Single-precision units for one of double precision: datasheets round rates, boards have a power of two.
+fn units_for_one(rate: f64) -> f64 {
+    let units = 1.0 / rate;
+    let power = libm::exp2(libm::round(libm::log2(units)));
+    if (units / power - 1.0).abs() < 0.05 { power } else { libm::round(units) }
+}
+
+/// Whether the device is one of those that compute slowly in double precision.
+pub(super) fn few_double_units(device: &Device) -> bool {
+    double_rate(device).is_some_and(|rate| rate <= FEW_UNITS)
+}
+
+pub(super) fn is_double(dtype: Dtype) -> bool {
     matches!(dtype, Dtype::F64 | Dtype::C128)
 }
 

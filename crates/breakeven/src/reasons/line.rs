@@ -1,6 +1,7 @@
 //! What holds single source lines back.
 
 use super::account::{Account, HostKind, place};
+use super::device;
 use crate::estimate::Reason;
 use crate::report::words;
 
@@ -12,6 +13,7 @@ const MOST: usize = 10;
 struct Line {
     launch: f64,
     compute: f64,
+    float64: f64,
     memory: f64,
     transfer: f64,
     sync: f64,
@@ -28,12 +30,14 @@ struct Line {
 /// the program's reasons say the same, and it is left out.
 pub(super) fn reasons(account: &Account<'_>) -> Vec<Reason> {
     let sites = &account.q.workload.sites;
+    let slow = device::few_double_units(account.device);
     let mut lines = vec![Line::default(); sites.len()];
     for (i, entry, task) in account.entries() {
         let Some(line) = lines.get_mut(entry.site as usize) else { continue };
         let path = &account.path[i];
         line.launch += account.launch(i);
-        line.compute += path.compute;
+        let double = slow && device::is_double(entry.dtype);
+        *if double { &mut line.float64 } else { &mut line.compute } += path.compute;
         line.memory += path.memory;
         if account.reads_a_value(entry) {
             line.sync += path.transfer + path.launch;
@@ -63,10 +67,11 @@ pub(super) fn reasons(account: &Account<'_>) -> Vec<Reason> {
 }
 
 impl Line {
-    fn parts(&self) -> [(f64, &'static str, &'static str, &'static str); 10] {
+    fn parts(&self) -> [(f64, &'static str, &'static str, &'static str); 11] {
         [
             (self.launch, "launch-bound", "launches", "Fewer, larger calls: fuse, batch, or replay a CUDA graph."),
             (self.compute, "compute-bound", "arithmetic", "A lower precision or less arithmetic."),
+            (self.float64, "float64-rate", "arithmetic in float64", "Compute in float32 where the result allows it."),
             (
                 self.memory,
                 "memory-bound",

@@ -87,8 +87,8 @@ pub(super) fn transfer(account: &Account<'_>) -> Option<Reason> {
     }
     let plan = &account.out.plan;
     let copies = plan.h2d_copies + plan.d2h_copies;
-    let touched = account.q.workload.bytes().get();
-    let uses = touched / plan.h2d_bytes;
+    let read: f64 = account.kernels().map(|(_, entry, _)| entry.read_bytes as f64 * entry.count as f64).sum();
+    let uses = read / plan.h2d_bytes;
     let mut cause = format!(
         "{} go to the GPU and {} back, in {} copies",
         words::bytes(plan.h2d_bytes),
@@ -101,12 +101,17 @@ pub(super) fn transfer(account: &Account<'_>) -> Option<Reason> {
     if let Some(pair) = back_and_forth
         && let (Some(down), Some(up)) = (account.line(pair.down as usize), account.line(pair.up as usize))
     {
-        cause += &format!("; data goes to the host at {down} and back at {up}, {} times", words::count(pair.rounds));
+        let n = words::count(pair.rounds);
+        cause += &if down == up {
+            format!("; data goes to the host and back at {down}, {n} times")
+        } else {
+            format!("; data goes to the host at {down} and back at {up}, {n} times")
+        };
         also.retain(|line| *line != down && *line != up);
         also.splice(0..0, if down == up { vec![down] } else { vec![down, up] });
         also.truncate(5);
     } else if uses.is_finite() && uses < 4.0 {
-        cause += &format!("; each byte that arrives is moved {} there", words::times(uses));
+        cause += &format!("; each byte that arrives is read {} there", words::times(uses));
     }
     let mut reason = Reason::new(
         "transfer-bound",

@@ -12,6 +12,9 @@ mod order;
 mod robust;
 mod timing;
 
+#[cfg(test)]
+mod tests;
+
 pub use robust::robustness;
 pub use timing::timers;
 

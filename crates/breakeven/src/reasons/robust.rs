@@ -63,10 +63,6 @@ fn undecided(q: &Question<'_>, choice: &Choice, g: &GpuEstimate, out: &Outcome, 
     (out.plan.launches == 0).then(|| flip("none", nothing, None, None))
 }
 
-fn moves(entry: &Entry) -> bool {
-    !matches!(entry.op, Op::View | Op::HostOnly | Op::Opaque | Op::HostRead { .. } | Op::Synchronise | Op::StreamWait)
-}
-
 fn flip(what: &str, text: String, from: Option<f64>, to: Option<f64>) -> Flip {
     let finite = |x: Option<f64>| x.filter(|x| x.is_finite());
     Flip { what: what.to_owned(), text, from: finite(from), to: finite(to) }
@@ -179,19 +175,21 @@ impl Case<'_> {
         Some(flip("precision", text, Some(self.speedup), turns.then_some(speedup)))
     }
 
-    /// CPU time of the ops that could move, as the kernel model changes it from one precision to the other, s.
+    /// CPU time of the array work, as the kernel model changes from one precision to the other what the GPU takes
+    /// over, s.
     fn recast_cpu_ops(&self, edited: &Workload) -> f64 {
         let cpu = &self.choice.cpu.device;
         let time = |e: &Entry| {
             kernel_time(&e.op, e.dtype, Bytes(e.read_bytes as f64), Bytes(e.written_bytes as f64), cpu).p50.get()
         };
-        let (mut before, mut after) = (0.0, 0.0);
-        for (old, new) in self.q.workload.ops.iter().zip(&edited.ops).filter(|(e, _)| moves(e)) {
-            let ratio = if old.dtype == new.dtype { 1.0 } else { time(new) / time(old).max(f64::MIN_POSITIVE) };
-            before += old.cpu_ns as f64;
-            after += old.cpu_ns as f64 * ratio;
+        let mut change = 0.0;
+        for ((old, new), task) in self.q.workload.ops.iter().zip(&edited.ops).zip(&self.out.plan.tasks) {
+            if task.device > 0.0 && old.dtype != new.dtype {
+                let ratio = time(new) / time(old).max(f64::MIN_POSITIVE);
+                change += old.cpu_ns as f64 * 1e-9 * self.q.host.cpu_scale * (ratio - 1.0);
+            }
         }
-        if before > 0.0 { self.q.cpu.ops.p50 * after / before } else { self.q.cpu.ops.p50 }
+        (self.q.cpu.ops.p50 + change).max(0.0)
     }
 
     /// Another GPU: among those asked about, or the fastest memory (where this one loses) or the slowest (where it

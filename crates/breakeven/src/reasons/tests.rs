@@ -1,0 +1,131 @@
+//! Laws that hold for every program.
+
+use crate::answer::answer_request;
+use crate::estimate::gpu::{Outcome, outcome};
+use crate::estimate::program::ask;
+use crate::estimate::{Estimate, REASON_CODES};
+use crate::request::{Options, Request};
+use crate::timeline::simulate;
+use crate::workload::{Op, Workload, samples};
+use proptest::prelude::*;
+use serde_json::json;
+
+fn on_t4(workload: &Workload) -> Request {
+    let options = Options { gpu: vec!["t4".to_owned()], ..Options::default() };
+    Request { workload: Some(Box::new(workload.clone())), options, ..Request::default() }
+}
+
+fn estimate(workload: &Workload) -> Estimate {
+    answer_request(&on_t4(workload)).unwrap()
+}
+
+fn has(e: &Estimate, code: &str) -> bool {
+    e.reasons.iter().any(|reason| reason.code == code)
+}
+
+/// A loop of one element-wise kernel, perhaps with arrays from the host and a value read in each round.
+fn loops() -> impl Strategy<Value = Workload> {
+    let sizes = prop_oneof![1..2000_u64, 1..20_000_000_u64];
+    (sizes, 1..5000_u64, 0..200_000_u64, 0..100_000_u64, any::<bool>(), any::<bool>()).prop_map(
+        |(n, count, cpu_ns, gap_ns, from_host, reads)| {
+            let bytes = if from_host { n * 8 * count } else { 0 };
+            let mut ops = vec![json!({
+                "site": 0, "name": "numpy.add", "op": {"elementwise": {"n": n, "inputs": 2, "flop_per_element": 1.0}},
+                "dtype": "f64", "count": count, "read_bytes": n * 16, "written_bytes": n * 8, "cpu_ns": cpu_ns * count,
+                "gap_ns": gap_ns * count, "host_input_bytes": bytes, "host_input_count": if from_host { count } else { 0 },
+            })];
+            let mut round = vec![0];
+            if reads {
+                round.push(1);
+                ops.push(json!({
+                    "site": 1, "name": "numpy.ndarray.__float__", "op": {"host_read": {"bytes": 8}}, "dtype": "f64",
+                    "count": count,
+                }));
+            }
+            let wall = (cpu_ns + gap_ns) * count + 1_000_000;
+            let text = json!({
+                "format": "breakeven.workload/1",
+                "program": {"name": "a.py", "wall_ns": wall, "exit": {"code": 0}},
+                "sites": [{"file": "a.py", "line": 3}, {"file": "a.py", "line": 4}],
+                "ops": ops, "order": [[count, round]],
+            });
+            Workload::from_json(text.to_string().as_bytes()).unwrap()
+        },
+    )
+}
+
+fn sound(e: &Estimate) -> Result<(), TestCaseError> {
+    for reason in &e.reasons {
+        prop_assert!(REASON_CODES.iter().any(|(code, _)| *code == reason.code), "{}", reason.code);
+        prop_assert!(reason.share.is_none_or(|share| (0.0..=1.0).contains(&share)), "{reason:?}");
+        prop_assert!(reason.evidence.iter().all(|figure| figure.value.is_finite()), "{reason:?}");
+        prop_assert!(!reason.cause.is_empty() && !reason.cause.contains("NaN"), "{reason:?}");
+    }
+    for timer in &e.timers {
+        prop_assert!(timer.here_s >= 0.0 && timer.first_call_s >= 0.0, "{timer:?}");
+        let (shown, work) = (timer.gpu_s.map_or(0.0, |shown| shown.p50), timer.work_s.unwrap_or(f64::INFINITY));
+        prop_assert!(shown >= 0.0 && work >= shown, "{timer:?}");
+    }
+    for flip in &e.robustness {
+        prop_assert!(flip.from.is_none_or(f64::is_finite) && flip.to.is_none_or(f64::is_finite), "{flip:?}");
+        prop_assert!(!flip.text.contains("NaN"), "{flip:?}");
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_program_has_sound_reasons(workload in samples::workloads()) {
+        sound(&estimate(&workload))?;
+    }
+
+    #[test]
+    fn any_loop_has_a_reason_and_shares_of_its_lines_sum_to_no_more_than_one(workload in loops()) {
+        let e = estimate(&workload);
+        sound(&e)?;
+        prop_assert!(e.reasons.iter().any(|reason| reason.site.is_none()));
+        let lines: f64 = e.reasons.iter().filter(|r| r.site.is_some()).filter_map(|r| r.share).sum();
+        prop_assert!(lines <= 1.0 + 1e-9, "{lines}");
+    }
+
+    #[test]
+    fn without_copies_nothing_is_bound_by_them(mut workload in samples::workloads()) {
+        for entry in &mut workload.ops {
+            (entry.host_input_bytes, entry.host_input_count) = (0, 0);
+            if matches!(entry.op, Op::Transfer { .. } | Op::HostRead { .. }) {
+                entry.op = Op::View;
+            }
+        }
+        prop_assert!(!has(&estimate(&workload), "transfer-bound"));
+    }
+
+    #[test]
+    fn without_reading_values_nothing_waits_for_them(workload in loops()) {
+        let reads = workload.ops.len() == 2;
+        prop_assert!(reads || !has(&estimate(&workload), "synchronisation-bound"));
+    }
+
+    #[test]
+    fn dearer_launches_never_take_the_reason_away(workload in loops(), factor in 1.0..8.0f64) {
+        let launch_bound = |factor: f64| {
+            ask(&workload, &on_t4(&workload), |q, choice| {
+                let device = &choice.gpus[0].gpu.device;
+                let mut out: Outcome = outcome(q, device);
+                out.plan.tasks.iter_mut().for_each(|task| task.dispatch *= factor);
+                out.plan.sums.dispatch *= factor;
+                let startup = out.parts.startup;
+                let before = out.parts.total();
+                out.parts = simulate(&out.plan.tasks, q.order, q.port.machine(), &mut ());
+                out.parts.startup = startup;
+                out.speedup = out.speedup.map(|s| s.scale(before / out.parts.total()));
+                let found = super::reasons(q, &out, device, &[]);
+                found.into_iter().find(|reason| reason.code == "launch-bound" && reason.site.is_none())
+            })
+            .unwrap()
+        };
+        let (cheap, dear) = (launch_bound(1.0), launch_bound(factor));
+        prop_assert!(cheap.is_none() || dear.is_some(), "{cheap:?} at ×{factor}");
+    }
+}
