@@ -223,6 +223,17 @@ fn price(gpus: &mut Vec<Pick>, request: &Request, notes: &mut Vec<Note>) -> Resu
     Ok(())
 }
 
+/// Every GPU of the catalogue that rents as a whole machine under the options; none where the user gave a price.
+pub fn offered(options: &Options) -> Vec<Pick> {
+    if options.price.is_some() {
+        return Vec::new();
+    }
+    let wanted = Wanted { spot: options.spot, provider: options.provider.clone(), region: priced_region(options) };
+    let offer = |gpu: &Gpu| offers(gpu.id(), &wanted).find(|offer| !offer.incomplete).map(|offer| shown(offer, 1.0));
+    let gpus = Catalogue::embedded().gpus().iter();
+    gpus.filter_map(|gpu| Some(Pick { gpu: gpu.clone(), count: 1, price: Some(offer(gpu)?) })).collect()
+}
+
 fn of_prices(n: u32) -> String {
     if n == 1 { "one price is".to_owned() } else { format!("{n} of the prices are") }
 }

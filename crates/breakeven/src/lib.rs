@@ -7,6 +7,7 @@
 //! The way through: a [`workload::Workload`] (recorded, imported or described) and a [`hardware::Device`] meet in the
 //! [`kernel`] model.
 
+pub mod advice;
 pub mod answer;
 pub mod calculator;
 pub mod choice;

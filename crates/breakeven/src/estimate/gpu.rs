@@ -63,7 +63,11 @@ pub const COVERAGE_THRESHOLD: f64 = 0.8;
 
 /// The whole way: plan, simulate, compare.
 pub fn outcome(q: &Question, device: &Device) -> Outcome {
-    let plan = q.port.plan(device);
+    outcome_of(q, device, q.port.plan(device))
+}
+
+/// The same for a plan that was changed since it was laid out for `device`.
+pub fn outcome_of(q: &Question, device: &Device, plan: Plan) -> Outcome {
     let mut parts = simulate(&plan.tasks, q.order, q.port.machine(), &mut ());
     let host_startup = q.port.host_startup().min(parts.host);
     parts.host -= host_startup;

@@ -66,6 +66,9 @@ pub struct Estimate {
     pub timeline: Option<TimelineSketch>,
     /// Edits that would help.
     pub advice: Vec<Advice>,
+    /// The advice for a side taken together, where there is more than one piece.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub advice_together: Vec<Together>,
     /// What the reader should know; `code` is a closed, documented set.
     pub notes: Vec<Note>,
     /// Whether the user's `--fail-if` policy held; absent where none was set.
@@ -328,15 +331,67 @@ pub struct Footprint {
     pub role: String,
 }
 
-/// One edit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the schema of advice is documented with its first user")]
+/// One edit of the program (or of the choice of GPU), and what it would change. [`crate::advice`] says how it is found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Advice {
+    /// One of [`crate::advice::IDS`].
     pub id: String,
+    /// `gpu` or `cpu`: which side becomes faster.
+    #[serde(default)]
+    pub side: Side,
+    /// What to do, in a few words.
     pub title: String,
+    /// Why that helps here, with the numbers it rests on.
     pub why: String,
+    /// `file.py:14`, where the edit begins; `None` for what concerns the program as a whole.
     pub site: Option<String>,
+    /// Time saved on that side.
     pub saves_s: Option<Interval>,
+    /// Today's CPU time ÷ the time after the edit.
     pub speedup_after: Option<Interval>,
+    /// Time after the edit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_s_after: Option<Interval>,
+    /// What that time would consist of, on the GPU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub breakdown_s_after: Option<Breakdown>,
+    /// Money saved a run, for an edit that saves no time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saves_usd: Option<f64>,
+    /// A unified diff of the user's own line, where it is certain; without indentation, as lines are recorded.
     pub patch: Option<String>,
+    /// Code to start from, in the user's own names where they are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ready: Option<String>,
+    /// What may go wrong: accuracy, order, memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub risk: Option<String>,
+    /// Page and section that explain it.
+    #[serde(default)]
+    pub docs: String,
+}
+
+/// Which side of the comparison.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the two sides")]
+pub enum Side {
+    #[default]
+    Gpu,
+    Cpu,
+}
+
+/// All advice for one side taken together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Together {
+    /// Which side.
+    pub side: Side,
+    /// What was applied, one after the other.
+    pub ids: Vec<String>,
+    /// Time saved.
+    pub saves_s: Interval,
+    /// Today's CPU time ÷ the time after.
+    pub speedup_after: Interval,
+    /// Time after.
+    pub time_s_after: Interval,
 }

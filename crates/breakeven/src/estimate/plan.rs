@@ -137,7 +137,7 @@ pub struct Port<'a> {
     dispatch_sigma: f64,
     machine: Machine,
     policy: Policy,
-    library: &'static str,
+    profile: &'static PortProfile,
 }
 
 impl<'a> Port<'a> {
@@ -198,7 +198,7 @@ impl<'a> Port<'a> {
                 queue_depth: 1024,
             },
             policy,
-            library: profile.name,
+            profile,
         }
     }
 
@@ -214,7 +214,12 @@ impl<'a> Port<'a> {
 
     /// The array library by its name: `cupy`.
     pub fn library(&self) -> &'static str {
-        self.library
+        self.profile.name
+    }
+
+    /// What it costs, and what becomes of each callable in it.
+    pub fn profile(&self) -> &'static PortProfile {
+        self.profile
     }
 
     /// How arrays travel in it.

@@ -5,10 +5,11 @@ use super::gpu::{Outcome, Question, device_bytes, outcome};
 use super::hosttime::{HostTime, host_time};
 use super::plan::{Policy, Port};
 use super::{
-    Baseline, BreakEven, Estimate, GpuEstimate, Note, SCHEMA, Summary, Verdict, WorkloadSummary, drawing, sites, spans,
-    summary,
+    Advice, Baseline, BreakEven, Estimate, GpuEstimate, Note, SCHEMA, Summary, Together, Verdict, WorkloadSummary,
+    drawing, sites, spans, summary,
 };
-use crate::choice::{Choice, Pick, choose};
+use crate::advice;
+use crate::choice::{Choice, Pick, choose, offered};
 use crate::crossover::{Growth, crossing, gpu_time};
 use crate::hardware::device::Vendor;
 use crate::interval::Interval;
@@ -113,6 +114,8 @@ fn answer(question: &Question, choice: &Choice, options: &Options) -> Result<Est
             "Intel and Apple GPUs are estimated as if ported to a native array library; they do not count among the winners",
         ));
     }
+    let (advice, advice_together) =
+        shown.map(|i| advise(question, choice, i, &outcomes[i], options)).unwrap_or_default();
     let mut estimate = Estimate {
         schema: SCHEMA.to_owned(),
         workload: summarise(question, shown_plan),
@@ -127,7 +130,8 @@ fn answer(question: &Question, choice: &Choice, options: &Options) -> Result<Est
         timers,
         robustness,
         timeline,
-        advice: Vec::new(),
+        advice,
+        advice_together,
         notes,
         policy_failed: None,
     };
@@ -140,6 +144,35 @@ fn largest(rows: &[GpuEstimate], choice: &Choice) -> Option<usize> {
     let memory = |i: &usize| choice.gpus[*i].gpu.device.memory.get();
     let counted = (0..rows.len()).filter(|i| rows[*i].counted || rows.len() == 1);
     counted.max_by(|a, b| memory(a).total_cmp(&memory(b)).then(b.cmp(a))).or((!rows.is_empty()).then_some(0))
+}
+
+/// What would help on the GPU at `shown`, and on the CPU. Where one GPU was named, another may do as well for less.
+fn advise(
+    question: &Question,
+    choice: &Choice,
+    shown: usize,
+    before: &Outcome,
+    options: &Options,
+) -> (Vec<Advice>, Vec<Together>) {
+    let pick = &choice.gpus[shown];
+    let ctx = advice::Context {
+        question,
+        device: &pick.gpu.device,
+        before,
+        cpu: &choice.cpu.device,
+        cpu_modelled: choice.cpu_named || question.workload.program.without_values(),
+    };
+    let (mut advice, together) = advice::advise(&ctx);
+    if let (1, false, Some(price)) = (choice.gpus.len(), options.gpu.is_empty(), &pick.price) {
+        let offered = offered(options);
+        let offer = |p: &'_ Pick| p.price.as_ref().map(|price| price.usd_per_h);
+        let offers: Vec<advice::Offer> = offered
+            .iter()
+            .filter_map(|p| Some(advice::Offer { device: &p.gpu.device, usd_per_h: offer(p)? }))
+            .collect();
+        advice.extend(advice::cheaper_gpu(&ctx, price.usd_per_h, &offers));
+    }
+    (advice, together)
 }
 
 /// As asked for; a program that uses a GPU library itself is estimated as it is written and no other way.

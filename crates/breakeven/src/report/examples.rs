@@ -125,6 +125,7 @@ pub(super) fn numbers() -> Estimate {
         robustness: Vec::new(),
         timeline: None,
         advice: Vec::new(),
+        advice_together: Vec::new(),
         notes: Vec::new(),
         policy_failed: None,
     }
@@ -242,9 +243,8 @@ pub(super) fn program() -> Estimate {
             title: "Fusing the 7 element-wise steps of heat.py:14".to_owned(),
             why: "seven launches do the work of one".to_owned(),
             site: Some("heat.py:14".to_owned()),
-            saves_s: None,
             speedup_after: Some(Interval { p10: 14.0, p50: 19.0, p90: 24.0 }),
-            patch: None,
+            ..Advice::default()
         }],
         notes: vec![Note { code: "old-prices".to_owned(), text: "The newest price used is 45 days old.".to_owned() }],
         ..numbers()

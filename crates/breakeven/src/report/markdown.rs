@@ -1,6 +1,6 @@
 //! Markdown for a page, a pull request, a ticket.
 
-use super::{explain, held_back, rows, why, words};
+use super::{explain, held_back, help, rows, why, words};
 use crate::estimate::Estimate;
 
 /// The whole report; every name of other people's making is escaped.
@@ -23,13 +23,7 @@ pub fn markdown(e: &Estimate) -> String {
         out += &format!("\n### Hot lines\n\n{}", sites.map(escape).markdown());
     }
     out += &why::lists(e, escape);
-    if !e.advice.is_empty() {
-        out += "\n### Would help\n\n";
-        for advice in &e.advice {
-            let after = advice.speedup_after.map(|s| format!(" → {}", words::speedup(s))).unwrap_or_default();
-            out += &format!("- {}{after}\n", escape(&words::printable(&advice.title, 200)));
-        }
-    }
+    out += &help::list(e, escape);
     if let Some(formula) = &e.formula {
         out += "\n### Formula\n\n";
         for line in explain::FORMULA {

@@ -6,6 +6,7 @@
 pub mod words;
 
 mod explain;
+mod help;
 mod json;
 mod markdown;
 mod rows;

@@ -1,7 +1,7 @@
 //! The one line that comes first, and the one that says what holds the GPU back.
 
-use super::words;
-use crate::estimate::{Estimate, GpuEstimate, Verdict};
+use super::{help, words};
+use crate::estimate::{Estimate, GpuEstimate, Side, Verdict};
 use crate::kernel::Bound;
 
 /// The answer in one line: the calculator's for one GPU, the field's for many.
@@ -170,9 +170,8 @@ pub fn held_back(e: &Estimate) -> Option<String> {
     let startup = parts.startup / total;
     let first = if startup > share { format!("start-up ({}), then ", words::percent(startup)) } else { String::new() };
     let mut line = format!("Held back by {first}{} ({}).", limit(bound), words::percent(share));
-    if let Some(advice) = e.advice.first() {
-        let after = advice.speedup_after.map(|s| format!(" → {}", words::speedup(s))).unwrap_or_default();
-        line += &format!(" {}{after}.", words::printable(advice.title.trim_end_matches('.'), 200));
+    if let Some(advice) = e.advice.first().filter(|advice| advice.side == Side::Gpu) {
+        line += &format!(" {}.", help::line(advice));
     }
     Some(line)
 }

@@ -1,7 +1,7 @@
 //! Text for a terminal: the verdict, the GPUs, the hot lines, what the reader should know, what it rests on.
 
-use super::{explain, held_back, rows, why, words};
-use crate::estimate::Estimate;
+use super::{explain, held_back, help, rows, why, words};
+use crate::estimate::{Estimate, Side};
 
 /// How a face wants its text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub struct TextOptions {
     pub top: Option<u32>,
 }
 
+/// Pieces of advice shown.
+const ADVICE: usize = 3;
 /// Rows of a table unless the user says otherwise.
 const TOP: usize = 10;
 
@@ -66,11 +68,18 @@ pub fn text(e: &Estimate, options: &TextOptions) -> String {
             out.push('\n');
         }
     }
-    if e.advice.len() > 1 {
-        out += "\nwould help\n";
-        for advice in &e.advice {
-            let after = advice.speedup_after.map(|s| format!(" → {}", words::speedup(s))).unwrap_or_default();
-            out += &format!("  {}{after}\n", words::printable(&advice.title, 200));
+    // A single piece for the GPU stands in the second line already.
+    if e.advice.len() > 1 || e.advice.first().is_some_and(|a| a.side == Side::Cpu) {
+        out += &format!("\n{}\n", paint.dim("would help"));
+        for advice in e.advice.iter().take(ADVICE) {
+            out += &format!("  {}\n", help::line(advice));
+        }
+        for line in help::together(e) {
+            out += &format!("  {line}\n");
+        }
+        if e.advice.len() > ADVICE {
+            out += &paint.dim(&format!("  … {} more: --format markdown or json lists all", e.advice.len() - ADVICE));
+            out.push('\n');
         }
     }
     if let Some(timeline) = &e.timeline {

@@ -33,8 +33,14 @@ pub(super) enum Word<'a> {
 impl Compact {
     /// The same order. Entries from 2³¹ on, which no workload has, are left out.
     pub fn new(steps: &[Step]) -> Self {
+        Self::chained(&[], steps)
+    }
+
+    /// One order after another.
+    pub fn chained(first: &[Step], then: &[Step]) -> Self {
         let mut out = Self::default();
-        let top = out.lay(steps);
+        let mut top = out.lay(first);
+        top.extend(out.lay(then));
         out.top = out.words.len();
         out.words.extend(top);
         out

@@ -1,0 +1,81 @@
+//! An edited program estimated again: the same GPU, the same rules, what recording cost taken off as before.
+
+use super::Context;
+use super::draft::Draft;
+use crate::estimate::gpu::{Outcome, Question, outcome_of};
+use crate::estimate::hosttime::HostTime;
+use crate::estimate::plan::{Policy, Port};
+use crate::interval::Interval;
+use crate::timeline::Compact;
+use crate::workload::{Step, Workload};
+use std::borrow::Cow;
+
+/// On the GPU of the context. The CPU side stays that of the program as it is.
+pub(super) fn on_gpu(ctx: &Context, draft: &Draft) -> Outcome {
+    let q = ctx.question;
+    let host = host_time(q, &draft.workload);
+    let profile = q.port.profile();
+    let port = Port::new(&draft.workload, &host, profile, q.host_speed, draft.policy);
+    let startup = match draft.policy {
+        Policy::AsWritten => profile.startup_as_written(&draft.workload),
+        Policy::Resident | Policy::Naive => profile.startup(&draft.workload),
+    };
+    let own;
+    let order = match &draft.order {
+        Cow::Borrowed(_) => q.order,
+        Cow::Owned(steps) => {
+            let outside = [Step::Run(draft.workload.ops.len() as u32)];
+            own = Compact::chained(&outside, steps);
+            &own
+        }
+    };
+    let once = Interval::log_normal(draft.once, ONCE_SIGMA);
+    let add = |a: Interval| Interval { p10: a.p10 + once.p10, p50: a.p50 + once.p50, p90: a.p90 + once.p90 };
+    let question = Question {
+        workload: &draft.workload,
+        order,
+        host: &host,
+        cpu: q.cpu,
+        port: &port,
+        startup: add(startup.total()),
+        first_use: add(startup.at_first_use()),
+        host_speed: q.host_speed,
+        exclude_startup: q.exclude_startup,
+        coverage: q.coverage,
+    };
+    let mut plan = port.plan(ctx.device);
+    for &(entry, host) in &draft.replayed {
+        let task = &mut plan.tasks[entry as usize];
+        (task.gap, task.on_host, task.dispatch) = (0.0, 0.0, host);
+    }
+    for (entry, share) in draft.device_share.iter().enumerate() {
+        plan.tasks[entry].device *= share;
+        plan.entries[entry].device *= share;
+    }
+    outcome_of(&question, ctx.device, plan)
+}
+
+/// ln-sigma of what an edit costs once: nobody measured it.
+const ONCE_SIGMA: f64 = 0.43;
+
+/// On the CPU of the baseline, s; start-up as the question asks.
+pub(super) fn on_cpu(ctx: &Context, draft: &Draft) -> f64 {
+    let q = ctx.question;
+    let host = host_time(q, &draft.workload);
+    let time = if ctx.cpu_modelled {
+        crate::estimate::baseline::modelled(&draft.workload, &host, ctx.cpu, draft.policy).time.p50
+    } else {
+        host.wall
+    };
+    if q.exclude_startup { time - q.host.startup } else { time + draft.once }
+}
+
+/// The split of the edited program's wall time: what no op accounts for stays, ops and gaps are its own.
+fn host_time(q: &Question, edited: &Workload) -> HostTime {
+    let spent = |w: &Workload| {
+        let sum = |f: fn(&crate::workload::Entry) -> u64| w.ops.iter().map(|e| f(e) as f64).sum::<f64>() * 1e-9;
+        sum(|e| e.cpu_ns) * q.host.cpu_scale + sum(|e| e.gap_ns) * q.host.gap_scale
+    };
+    let wall = (q.host.wall + spent(edited) - spent(q.workload)).max(q.host.outside);
+    HostTime { wall, ..q.host.clone() }
+}

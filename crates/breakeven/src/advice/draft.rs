@@ -1,0 +1,163 @@
+//! A program while it is edited.
+
+use crate::estimate::plan::Policy;
+use crate::workload::{Entry, Op, Step, Workload, order};
+use std::borrow::Cow;
+
+/// A program that an edit may change. Its order is apart, because most edits leave it and it may be long.
+#[derive(Clone, Debug)]
+pub struct Draft<'a> {
+    /// Everything but order, buffers and markers.
+    pub workload: Workload,
+    /// The order of its entries, never empty where anything ran.
+    pub order: Cow<'a, [Step]>,
+    /// How arrays travel.
+    pub policy: Policy,
+    /// Paid once for the edit (compiling, capturing), s: start-up.
+    pub once: f64,
+    /// Host time of one run of an entry in a replayed graph, s, instead of its dispatch and the Python before it.
+    pub replayed: Vec<(u32, f64)>,
+    /// Several devices: what each entry's device time is multiplied by. Empty means 1.
+    pub device_share: Vec<f64>,
+}
+
+impl<'a> Draft<'a> {
+    /// The program as it is.
+    pub fn new(workload: &'a Workload, policy: Policy) -> Self {
+        let order = if workload.order.is_empty() {
+            let listed = workload.ops.iter().enumerate();
+            Cow::Owned(listed.map(|(i, e)| Step::Repeat(e.count, vec![Step::Run(i as u32)])).collect())
+        } else {
+            Cow::Borrowed(workload.order.as_slice())
+        };
+        let light = Workload {
+            format: workload.format.clone(),
+            program: workload.program.clone(),
+            sites: workload.sites.clone(),
+            ops: workload.ops.clone(),
+            unseen: workload.unseen.clone(),
+            ..Workload::default()
+        };
+        Self { workload: light, order, policy, once: 0.0, replayed: Vec::new(), device_share: Vec::new() }
+    }
+
+    /// The entry at this index.
+    pub fn entry(&self, index: u32) -> &Entry {
+        &self.workload.ops[index as usize]
+    }
+
+    /// Adds an entry; its count, and the times of all its runs, are set.
+    pub fn add(&mut self, entry: Entry) -> u32 {
+        self.workload.ops.push(entry);
+        (self.workload.ops.len() - 1) as u32
+    }
+
+    /// Replaces the order. Entries that now run less often lose that share of their times; those that never run go.
+    pub fn reorder(&mut self, steps: Vec<Step>) -> Option<()> {
+        let counts = order::counts(&steps, self.workload.ops.len())?;
+        for (entry, &count) in self.workload.ops.iter_mut().zip(&counts) {
+            if count != entry.count && entry.count > 0 {
+                let share = count as f64 / entry.count as f64;
+                let part = |n: u64| (n as f64 * share).round() as u64;
+                entry.cpu_ns = part(entry.cpu_ns);
+                entry.gap_ns = part(entry.gap_ns);
+                entry.host_input_bytes = part(entry.host_input_bytes);
+                entry.host_input_count = part(entry.host_input_count);
+                entry.count = count;
+            }
+        }
+        let mut new = vec![0_u32; counts.len()];
+        let mut kept = 0;
+        for (place, &count) in new.iter_mut().zip(&counts) {
+            *place = kept;
+            kept += u32::from(count > 0);
+        }
+        self.workload.ops.retain(|entry| entry.count > 0);
+        self.replayed.retain(|(i, _)| counts.get(*i as usize).is_some_and(|&n| n > 0));
+        self.replayed.iter_mut().for_each(|(i, _)| *i = new[*i as usize]);
+        if !self.device_share.is_empty() {
+            let mut keep = counts.iter();
+            self.device_share.retain(|_| keep.next().is_some_and(|&n| n > 0));
+        }
+        self.order = Cow::Owned(order::renumber(steps, &|i| new[i as usize]));
+        Some(())
+    }
+}
+
+/// A loop of a program: how often its body runs in all, how often in a row, and the body.
+#[derive(Clone, Copy, Debug)]
+pub struct Loop<'a> {
+    /// Rounds in a row.
+    pub rounds: u64,
+    /// Rounds in all: loops around it multiply.
+    pub total: u64,
+    /// What runs in a round.
+    pub body: &'a [Step],
+}
+
+/// Every loop of `steps`, outer ones first.
+pub fn loops(steps: &[Step]) -> Vec<Loop<'_>> {
+    fn collect<'a>(steps: &'a [Step], outer: u64, found: &mut Vec<Loop<'a>>) {
+        for step in steps {
+            if let Step::Repeat(rounds, body) = step {
+                let total = outer.saturating_mul(*rounds);
+                found.push(Loop { rounds: *rounds, total, body });
+                collect(body, total, found);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    collect(steps, 1, &mut found);
+    found
+}
+
+/// `steps` with each loop replaced by what `edit` says (it sees how often the loop itself begins, and its inside is
+/// edited already); `None` leaves it.
+pub fn edit_loops(
+    steps: &[Step],
+    begun: u64,
+    edit: &mut impl FnMut(u64, u64, &[Step]) -> Option<Vec<Step>>,
+) -> Vec<Step> {
+    let mut out = Vec::with_capacity(steps.len());
+    for step in steps {
+        match step {
+            Step::Run(entry) => out.push(Step::Run(*entry)),
+            Step::Repeat(rounds, body) => {
+                let body = edit_loops(body, begun.saturating_mul(*rounds), edit);
+                match edit(begun, *rounds, &body) {
+                    Some(steps) => out.extend(steps.into_iter().filter(|s| !matches!(s, Step::Repeat(0, _)))),
+                    None if body.is_empty() => {}
+                    None => out.push(Step::Repeat(*rounds, body)),
+                }
+            }
+        }
+    }
+    out
+}
+
+/// Every entry that runs in `steps`, each time it is named; loops inside are gone through once.
+pub fn entries(steps: &[Step]) -> Vec<u32> {
+    let mut found = Vec::new();
+    for step in steps {
+        match step {
+            Step::Run(entry) => found.push(*entry),
+            Step::Repeat(_, body) => found.extend(entries(body)),
+        }
+    }
+    found
+}
+
+/// Whether an op works on arrays where they are, so that an edit may move, merge or widen it.
+pub fn is_array_work(op: &Op) -> bool {
+    !matches!(
+        op,
+        Op::View
+            | Op::HostOnly
+            | Op::Opaque
+            | Op::HostRead { .. }
+            | Op::Synchronise
+            | Op::StreamWait
+            | Op::Transfer { .. }
+            | Op::Collective { .. }
+    )
+}

@@ -1,0 +1,64 @@
+//! Ask less often: values that the host reads each round of a loop are read every tenth round.
+
+use super::super::draft::{Draft, edit_loops, loops};
+use super::super::source::label;
+use super::super::{Change, Context, Edit};
+use crate::estimate::Side;
+use crate::report::words;
+use crate::workload::op::Direction;
+use crate::workload::{Op, Step};
+
+pub(super) const EDIT: Edit = Edit { id: "fewer-syncs", sides: &[Side::Gpu], apply };
+
+/// Read in one round of so many.
+const EVERY: u64 = 10;
+/// Rounds from which that makes a difference.
+const ROUNDS: u64 = 2 * EVERY;
+/// A copy of at most so many bytes is a value and no array.
+const VALUE: u64 = 64;
+
+fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
+    let waits = |s: &Step| matches!(s, Step::Run(e) if is_read(&draft.entry(*e).op));
+    let mut reads: Vec<u32> = Vec::new();
+    for l in loops(&draft.order).iter().filter(|l| l.rounds >= ROUNDS) {
+        reads.extend(
+            l.body.iter().filter(|s| waits(s)).filter_map(|s| if let Step::Run(e) = s { Some(*e) } else { None }),
+        );
+    }
+    let &main = reads.iter().max_by_key(|e| draft.entry(**e).count)?;
+    let steps = edit_loops(&draft.order, 1, &mut |_, rounds, body| {
+        if rounds < ROUNDS || !body.iter().any(waits) {
+            return None;
+        }
+        let without: Vec<Step> = body.iter().filter(|s| !waits(s)).cloned().collect();
+        if without.is_empty() {
+            return Some(vec![Step::Repeat(rounds / EVERY, body.to_vec())]);
+        }
+        let ten = [Step::Repeat(EVERY - 1, without.clone())].into_iter().chain(body.iter().cloned()).collect();
+        Some(vec![Step::Repeat(rounds / EVERY, ten), Step::Repeat(rounds % EVERY, without)])
+    });
+    let entry = draft.entry(main);
+    let site = draft.workload.sites.get(entry.site as usize)?.clone();
+    let total: u64 = reads.iter().map(|e| draft.entry(*e).count).sum();
+    let mut out = draft.clone();
+    out.reorder(steps)?;
+    Some(Change {
+        title: format!("Reading the value of {} every {EVERY}th round", label(&site)),
+        why: format!("{} times the host waits for the GPU to hand a value back before it goes on", words::count(total)),
+        draft: out,
+        site: Some(site),
+        patch: None,
+        ready: Some(format!("if step % {EVERY} == {}:  # the host waits for the GPU here", EVERY - 1)),
+        risk: Some(
+            "what the value decides, it decides up to nine rounds late; or collect the values on the GPU and read them once",
+        ),
+    })
+}
+
+fn is_read(op: &Op) -> bool {
+    match op {
+        Op::HostRead { .. } | Op::Synchronise => true,
+        Op::Transfer { direction: Direction::D2h, bytes, asynchronous: false, .. } => *bytes <= VALUE,
+        _ => false,
+    }
+}

@@ -1,0 +1,248 @@
+//! Fuse element-wise chains: one kernel that reads each input once and writes the result.
+
+use super::super::draft::{Draft, edit_loops};
+use super::super::source::{assignment, label, operands};
+use super::super::{Change, Context, Edit};
+use crate::estimate::Side;
+use crate::port;
+use crate::report::words;
+use crate::workload::{Entry, Op, Step};
+
+pub(super) const EDIT: Edit = Edit { id: "fuse", sides: &[Side::Gpu], apply };
+
+/// Compiling a graph of PyTorch's before its first use, s: assumed; the guide only says that it takes tens of seconds
+/// for large models.
+const TORCH_COMPILE: f64 = 10.0;
+
+fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
+    let (out, chains) = fuse(draft)?;
+    let main = chains.iter().max_by(|a, b| a.saved_bytes.total_cmp(&b.saved_bytes))?;
+    let site = draft.workload.sites.get(main.site as usize)?.clone();
+    let torch = port::of(&draft.entry(main.parts[0]).name).name == "torch";
+    let elsewhere = match chains.len() {
+        1 => String::new(),
+        2 => " and one other place".to_owned(),
+        n => format!(" and {} other places", n - 1),
+    };
+    let mut out = out;
+    if torch {
+        out.once += TORCH_COMPILE;
+    }
+    let why = format!(
+        "{} launches become {}, and what each step hands to the next stays in registers",
+        words::count(chains.iter().map(|c| c.parts.len() as u64 * c.times).sum()),
+        words::count(chains.iter().map(|c| c.times).sum())
+    );
+    Some(Change {
+        title: format!("Fusing the {} element-wise steps of {}{elsewhere}", main.parts.len(), label(&site)),
+        why,
+        ready: Some(ready(&site.text, main.one_line, torch)),
+        draft: out,
+        site: Some(site),
+        patch: None,
+        risk: Some("results may differ in the last digit"),
+    })
+}
+
+/// The line to write, in the user's own names where the chain is one line.
+fn ready(text: &str, one_line: bool, torch: bool) -> String {
+    if torch {
+        return "model = torch.compile(model)  # or @torch.compile on the function of the chain".to_owned();
+    }
+    match assignment(text).filter(|_| one_line) {
+        Some((target, "", value)) => {
+            let mut names: Vec<String> = Vec::new();
+            for name in operands(value).iter().filter_map(|o| o.split(['[', '.']).next()) {
+                if !names.iter().any(|n| n == name) {
+                    names.push(name.to_owned());
+                }
+            }
+            if value.contains('[') {
+                return format!(
+                    "@cupy.fuse()\ndef fused(…):  # slices are taken outside and handed in\n    return {value}"
+                );
+            }
+            let names = names.join(", ");
+            format!("@cupy.fuse()\ndef fused({names}):\n    return {value}\n\n{target} = fused({names})")
+        }
+        _ => "@cupy.fuse()  # on a function that holds the chain and returns its result".to_owned(),
+    }
+}
+
+/// A chain that was fused.
+pub(super) struct Chain {
+    /// The entries it was made of, in order.
+    pub parts: Vec<u32>,
+    /// Runs in all.
+    pub times: u64,
+    /// Site of the first.
+    pub site: u32,
+    /// Bytes that need not be moved any more, all runs.
+    pub saved_bytes: f64,
+    /// All of it stands on one line.
+    pub one_line: bool,
+    /// The new entry, as it was added.
+    pub entry: Entry,
+}
+
+/// The program with every chain of two or more fused; `None` where there is none.
+pub(super) fn fuse<'a>(draft: &Draft<'a>) -> Option<(Draft<'a>, Vec<Chain>)> {
+    let mut out = draft.clone();
+    let mut chains: Vec<Chain> = Vec::new();
+    let steps = {
+        let mut in_body = |body: &[Step], times: u64| fuse_body(draft, &mut out, &mut chains, body, times);
+        let inner = edit_loops(&draft.order, 1, &mut |begun, rounds, body| {
+            in_body(body, begun.saturating_mul(rounds)).map(|body| vec![Step::Repeat(rounds, body)])
+        });
+        in_body(&inner, 1).unwrap_or(inner)
+    };
+    if chains.is_empty() {
+        return None;
+    }
+    out.reorder(steps)?;
+    Some((out, chains))
+}
+
+/// The body with its chains fused; `None` where nothing changes.
+fn fuse_body(draft: &Draft, out: &mut Draft, chains: &mut Vec<Chain>, body: &[Step], times: u64) -> Option<Vec<Step>> {
+    let mut steps: Vec<Step> = Vec::with_capacity(body.len());
+    let mut changed = false;
+    let mut at = 0;
+    while at < body.len() {
+        let (parts, views, end) = chain(draft, body, at);
+        if parts.len() < 2 {
+            steps.push(body[at].clone());
+            at += 1;
+            continue;
+        }
+        let known = chains.iter().position(|c| c.parts == parts);
+        let new = match known {
+            Some(i) => {
+                chains[i].times = chains[i].times.saturating_add(times);
+                let entry = draft.workload.ops.len() as u32 + i as u32;
+                widen(&mut out.workload.ops[entry as usize], chains[i].times);
+                entry
+            }
+            None => {
+                let entry = fused(draft, &parts, times);
+                let moved = |e: &Entry| (e.read_bytes + e.written_bytes) as f64;
+                let before: f64 = parts.iter().map(|&p| moved(draft.entry(p))).sum();
+                let site = draft.entry(parts[0]).site;
+                chains.push(Chain {
+                    times,
+                    site,
+                    saved_bytes: (before - moved(&entry)) * times as f64,
+                    one_line: parts.iter().all(|&p| draft.entry(p).site == site),
+                    entry: entry.clone(),
+                    parts,
+                });
+                out.add(entry)
+            }
+        };
+        steps.extend(views.into_iter().map(Step::Run));
+        steps.push(Step::Run(new));
+        changed = true;
+        at = end;
+    }
+    changed.then_some(steps)
+}
+
+/// The longest chain from `at` on: its entries, the views among them, and where it ends.
+fn chain(draft: &Draft, body: &[Step], at: usize) -> (Vec<u32>, Vec<u32>, usize) {
+    let (mut parts, mut views, mut end) = (Vec::new(), Vec::new(), at);
+    let mut pending = Vec::new();
+    for (i, step) in body.iter().enumerate().skip(at) {
+        let Step::Run(e) = step else { break };
+        let Some(entry) = draft.workload.ops.get(*e as usize) else { break };
+        match entry.op {
+            Op::View if !parts.is_empty() => pending.push(*e),
+            Op::Elementwise { .. }
+                if fusable(draft, entry) && parts.first().is_none_or(|&p| alike(draft.entry(p), entry)) =>
+            {
+                parts.push(*e);
+                views.append(&mut pending);
+                end = i + 1;
+            }
+            _ => break,
+        }
+    }
+    (parts, views, end)
+}
+
+fn fusable(draft: &Draft, entry: &Entry) -> bool {
+    let made = ["fuse", "Kernel", "compile", "triton"].iter().any(|word| entry.name.contains(word));
+    let foreach = entry.name.contains("_foreach_");
+    let library = draft
+        .workload
+        .sites
+        .get(entry.site as usize)
+        .is_some_and(|s| s.via.is_some() && s.via.as_deref().is_some_and(|v| !v.starts_with("torch")));
+    !made && !foreach && !library
+}
+
+fn alike(a: &Entry, b: &Entry) -> bool {
+    let n = |e: &Entry| if let Op::Elementwise { n, .. } = e.op { n } else { 0 };
+    n(a) == n(b)
+        && a.dtype.complex_factor() == b.dtype.complex_factor()
+        && (&a.device, a.stream, a.thread, a.pid, a.phase) == (&b.device, b.stream, b.thread, b.pid, b.phase)
+}
+
+/// One kernel for these entries, run `times` times. It reads what is not made on the way, or what the lines name if
+/// that is less, and writes the last result.
+fn fused(draft: &Draft, parts: &[u32], times: u64) -> Entry {
+    let entries: Vec<&Entry> = parts.iter().map(|&p| draft.entry(p)).collect();
+    let (first, last) = (entries[0], entries[entries.len() - 1]);
+    let array = entries.iter().map(|e| e.written_bytes).max().unwrap_or(0);
+    let made: u64 = entries[..entries.len() - 1].iter().map(|e| e.written_bytes).sum();
+    let read: u64 = entries.iter().map(|e| e.read_bytes).sum();
+    let mut external = read.saturating_sub(made).max(array.min(read));
+    let mut sites: Vec<u32> = entries.iter().map(|e| e.site).collect();
+    sites.dedup();
+    if let [site] = sites[..]
+        && let Some(text) = draft.workload.sites.get(site as usize).map(|s| s.text.as_str()).filter(|t| !t.is_empty())
+    {
+        let (target, operator, value) = assignment(text).unwrap_or(("", "", text));
+        let named = operands(value).len() + usize::from(!operator.is_empty() && !target.is_empty());
+        external = external.min(array.saturating_mul(named.max(1) as u64));
+    }
+    let n = if let Op::Elementwise { n, .. } = first.op { n } else { 0 };
+    let each = |e: &&Entry| match e.op {
+        Op::Elementwise { flop_per_element, transcendental, .. } => (flop_per_element, transcendental),
+        _ => (0.0, false),
+    };
+    let widest = entries.iter().map(|e| e.dtype).max_by_key(|d| d.bytes()).unwrap_or(first.dtype);
+    let inputs = if array > 0 { (external / array).clamp(1, 64) as u32 } else { 1 };
+    let mut entry = Entry {
+        op: Op::Elementwise {
+            n,
+            inputs,
+            flop_per_element: entries.iter().map(|e| each(e).0).sum(),
+            transcendental: entries.iter().any(|e| each(e).1),
+        },
+        dtype: widest,
+        count: 1,
+        read_bytes: external,
+        written_bytes: last.written_bytes,
+        // One call in Python instead of several: the longest pause among them stays.
+        gap_ns: entries.iter().map(|e| e.gap_ns / e.count.max(1)).max().unwrap_or(0),
+        cpu_ns: entries.iter().map(|e| e.cpu_ns / e.count.max(1)).sum(),
+        host_input_bytes: entries.iter().map(|e| e.host_input_bytes / e.count.max(1)).sum(),
+        host_input_count: entries.iter().map(|e| e.host_input_count / e.count.max(1)).sum(),
+        kernels: 0,
+        shapes: None,
+        ..first.clone()
+    };
+    widen(&mut entry, times);
+    entry
+}
+
+/// All times for `times` runs instead of those of as many as it has.
+fn widen(entry: &mut Entry, times: u64) {
+    let by = times as f64 / entry.count.max(1) as f64;
+    let more = |n: u64| (n as f64 * by) as u64;
+    entry.cpu_ns = more(entry.cpu_ns);
+    entry.gap_ns = more(entry.gap_ns);
+    entry.host_input_bytes = more(entry.host_input_bytes);
+    entry.host_input_count = more(entry.host_input_count);
+    entry.count = times;
+}

@@ -1,0 +1,40 @@
+//! The catalogue of edits, a file each: when it applies, what becomes of the program, what to tell people.
+
+pub(super) mod cheaper_gpu;
+mod cuda_graphs;
+mod fewer_syncs;
+mod float32;
+mod fuse;
+mod hoist_transfers;
+mod keep_resident;
+mod larger_batch;
+mod multi_gpu;
+mod numba;
+mod numexpr;
+mod pinned_overlap;
+mod real_fft;
+mod solve;
+mod tensor_cores;
+mod vectorise;
+
+use super::Edit;
+
+/// Every edit of the program. `cheaper-gpu` is no edit of it and is apart.
+pub(super) const EDITS: &[Edit] = &[
+    keep_resident::EDIT,
+    hoist_transfers::EDIT,
+    vectorise::EDIT,
+    fewer_syncs::EDIT,
+    solve::EDIT,
+    real_fft::EDIT,
+    float32::EDIT,
+    tensor_cores::MIXED,
+    tensor_cores::TF32,
+    larger_batch::EDIT,
+    fuse::EDIT,
+    cuda_graphs::EDIT,
+    pinned_overlap::EDIT,
+    multi_gpu::EDIT,
+    numba::EDIT,
+    numexpr::EDIT,
+];

@@ -1,0 +1,77 @@
+//! Numba: a loop of operations on small arrays, compiled for the CPU.
+
+use super::super::draft::{Draft, is_array_work, loops};
+use super::super::source::label;
+use super::super::{Change, Context, Edit};
+use crate::estimate::Side;
+use crate::report::words;
+use crate::workload::{Entry, Family, Op, Step};
+
+pub(super) const EDIT: Edit = Edit { id: "numba", sides: &[Side::Cpu], apply };
+
+const ROUNDS: u64 = 1000;
+/// Elements up to which a NumPy call takes its time for being called.
+const SMALL: u64 = 1000;
+/// What compiled code spends on an array it makes, ns: an allocation.
+const ALLOCATION_NS: u64 = 100;
+/// What an element takes in compiled scalar code beyond its arithmetic, ns.
+const ELEMENT_NS: f64 = 1.0;
+/// Compiling the function, s: assumed; Numba's guide says that it takes seconds and can be cached.
+const COMPILE: f64 = 2.0;
+
+fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
+    let mut compiled: Vec<u32> = Vec::new();
+    let mut main: Option<(u64, u32)> = None;
+    for l in loops(&draft.order).iter().filter(|l| l.total >= ROUNDS) {
+        let inside: Vec<u32> =
+            l.body.iter().filter_map(|s| if let Step::Run(e) = s { Some(*e) } else { None }).collect();
+        let small = inside.len() == l.body.len() && inside.iter().all(|&e| compiles(draft.entry(e)));
+        if let Some(&work) = inside.iter().find(|&&e| is_array_work(&draft.entry(e).op)).filter(|_| small) {
+            compiled.extend(&inside);
+            if main.is_none_or(|(most, _)| l.total > most) {
+                main = Some((l.total, draft.entry(work).site));
+            }
+        }
+    }
+    compiled.sort_unstable();
+    compiled.dedup();
+    let (rounds, site) = main?;
+    let mut out = draft.clone();
+    for &e in &compiled {
+        let entry = &mut out.workload.ops[e as usize];
+        let scalar = entry.flop().get() + elements(entry) as f64 * ELEMENT_NS * entry.count as f64;
+        let alone = scalar as u64 + if is_array_work(&entry.op) { ALLOCATION_NS * entry.count } else { 0 };
+        entry.cpu_ns = entry.cpu_ns.min(alone);
+        entry.gap_ns = 0;
+    }
+    out.once += COMPILE;
+    let site = draft.workload.sites.get(site as usize)?.clone();
+    Some(Change {
+        draft: out,
+        title: format!("Compiling the loop of {} with Numba", label(&site)),
+        why: format!("{} rounds call NumPy for arrays so small that the calls take the time", words::count(rounds)),
+        site: Some(site),
+        patch: None,
+        ready: Some("@numba.njit(cache=True)  # on a function that holds the loop".to_owned()),
+        risk: Some("Numba knows most of NumPy, but not all; compiling takes a few seconds the first time"),
+    })
+}
+
+/// Small work of families that Numba has.
+fn compiles(entry: &Entry) -> bool {
+    let known = matches!(
+        entry.op.family(),
+        Family::Elementwise
+            | Family::Reduce
+            | Family::Copy
+            | Family::Matmul
+            | Family::View
+            | Family::HostRead
+            | Family::Gather
+    );
+    known && entry.name.starts_with("numpy.") && elements(entry) <= SMALL && !matches!(entry.op, Op::Opaque)
+}
+
+fn elements(entry: &Entry) -> u64 {
+    (entry.read_bytes.max(entry.written_bytes)) / entry.dtype.bytes().max(1)
+}

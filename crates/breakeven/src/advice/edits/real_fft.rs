@@ -1,0 +1,42 @@
+//! The real transform for real input: half of the spectrum of a real signal repeats the other half.
+
+use super::super::draft::Draft;
+use super::super::source::label;
+use super::super::{Change, Context, Edit};
+use crate::estimate::Side;
+use crate::workload::op::Fft;
+use crate::workload::{Entry, Op};
+
+pub(super) const EDIT: Edit = Edit { id: "real-fft", sides: &[Side::Gpu, Side::Cpu], apply };
+
+fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
+    let mut out = draft.clone();
+    let mut main: Option<&Entry> = None;
+    for (old, entry) in draft.workload.ops.iter().zip(&mut out.workload.ops) {
+        let Op::Fft { kind: Fft::C2c, n, batch } = old.op else { continue };
+        // A transform of complex numbers reads as much as it writes; of real ones, half of that.
+        if old.read_bytes == 0
+            || old.read_bytes.saturating_mul(2) != old.written_bytes
+            || !old.name.ends_with("fft.fft")
+        {
+            continue;
+        }
+        entry.op = Op::Fft { kind: Fft::R2c, n, batch };
+        entry.name = format!("{}rfft", old.name.trim_end_matches("fft"));
+        entry.written_bytes = old.written_bytes / 2;
+        entry.cpu_ns = ctx.cpu_ns_after([old].into_iter(), entry);
+        if main.is_none_or(|m| old.cpu_ns > m.cpu_ns) {
+            main = Some(old);
+        }
+    }
+    let site = draft.workload.sites.get(main?.site as usize)?.clone();
+    Some(Change {
+        draft: out,
+        title: format!("The real transform at {}", label(&site)),
+        why: "the input is real, so half of the spectrum repeats the other half".to_owned(),
+        ready: Some(site.text.replace("fft.fft(", "fft.rfft(")).filter(|new| *new != site.text),
+        site: Some(site),
+        patch: None,
+        risk: Some("the spectrum then has n/2 + 1 columns; go back with irfft"),
+    })
+}
