@@ -55,3 +55,57 @@ pub(super) fn list(e: &Estimate, escape: impl Fn(&str) -> String) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::examples;
+    use super::*;
+    use crate::estimate::Together;
+    use crate::interval::Interval;
+
+    fn advised() -> Estimate {
+        let mut e = examples::program();
+        let twice = Interval { p10: 1.6, p50: 2.0, p90: 2.5 };
+        let solve = Advice {
+            id: "solve".to_owned(),
+            side: Side::Cpu,
+            title: "Solving instead of inverting at a|b.py:3".to_owned(),
+            why: "the inverse is only multiplied with".to_owned(),
+            saves_s: Some(twice),
+            speedup_after: Some(twice),
+            patch: Some("-x = inv(a) @ b\n+x = solve(a, b)\n".to_owned()),
+            risk: Some("nothing".to_owned()),
+            ..Advice::default()
+        };
+        let cheaper = Advice {
+            title: "L4 instead of H100 SXM".to_owned(),
+            saves_usd: Some(0.02),
+            speedup_after: Some(twice),
+            ..Advice::default()
+        };
+        e.advice.extend([solve, cheaper]);
+        let ids = vec!["solve".to_owned(), "float32".to_owned()];
+        e.advice_together =
+            vec![Together { side: Side::Cpu, ids, saves_s: twice, speedup_after: twice, time_s_after: twice }];
+        e
+    }
+
+    #[test]
+    fn lines_say_which_side_and_what_is_gained() {
+        let e = advised();
+        let lines: Vec<String> = e.advice.iter().map(line).chain(together(&e)).collect();
+        assert_eq!(lines[1], "Solving instead of inverting at a|b.py:3 → 2.0× [1.6–2.5] on the CPU");
+        assert_eq!(lines[2], "L4 instead of H100 SXM → as fast, $0.02 less a run");
+        assert_eq!(lines[3], "solve, float32 together → 2.0× [1.6–2.5] on the CPU");
+        let text = crate::report::text(&e, &crate::report::TextOptions::default());
+        assert!(text.contains("\nwould help\n  Fusing the 7"), "{text}");
+        assert!(text.contains(&lines[3]));
+    }
+
+    #[test]
+    fn markdown_has_all_of_it() {
+        let out = list(&advised(), str::to_owned);
+        assert!(out.contains("  the inverse is only multiplied with.\n  Mind: nothing.\n"), "{out}");
+        assert!(out.contains("\n      -x = inv(a) @ b\n      +x = solve(a, b)\n"), "{out}");
+    }
+}

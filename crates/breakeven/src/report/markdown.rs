@@ -110,7 +110,8 @@ mod tests {
 
         ### Would help
 
-        - Fusing the 7 element-wise steps of heat.py:14 → 19× [14–24]
+        - Fusing the 7 element-wise steps of heat.py:14 → 19× \[14–24\]
+          seven launches do the work of one.
 
         ### Notes
 

@@ -211,7 +211,7 @@ fn fused(draft: &Draft, parts: &[u32], times: u64) -> Entry {
         _ => (0.0, false),
     };
     let widest = entries.iter().map(|e| e.dtype).max_by_key(|d| d.bytes()).unwrap_or(first.dtype);
-    let inputs = if array > 0 { (external / array).clamp(1, 64) as u32 } else { 1 };
+    let inputs = external.checked_div(array).unwrap_or(1).clamp(1, 64) as u32;
     let mut entry = Entry {
         op: Op::Elementwise {
             n,
