@@ -6,6 +6,7 @@ use crate::request::{Numbers, Options, Request};
 use crate::{Error, Result, calculator};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 /// No message about a request is longer, characters: what was given is repeated in it.
 const LONGEST: usize = 500;
@@ -82,12 +83,64 @@ pub fn reply(result: Result<Estimate>) -> String {
 /// # Errors
 /// `bad-request`.
 pub(crate) fn read<T: DeserializeOwned>(json: &str) -> Result<T> {
-    serde_json::from_str(json).map_err(|error| {
-        let path = match serde_path_to_error::deserialize::<_, T>(&mut serde_json::Deserializer::from_str(json)) {
-            Err(e) if e.path().iter().next().is_some() => format!(" at `{}`", e.path()),
-            _ => String::new(),
-        };
-        let message = format!("the request does not read{path}: {error}");
+    let refused = |path: Option<String>, error: &serde_json::Error| {
+        let at = path.map(|path| format!(" at `{path}`")).unwrap_or_default();
+        let message = format!("the request does not read{at}: {error}");
         Error::new("bad-request", words::printable(&message, LONGEST)).hint("docs/api.md says what a request holds")
-    })
+    };
+    let error = match serde_json::from_str(json) {
+        Ok(read) => return Ok(read),
+        Err(error) => error,
+    };
+    // JSON knows one kind of number: a count may come as 5.0 from a language that has no other.
+    if error.to_string().starts_with("invalid type: floating point") {
+        let mut value: Value = serde_json::from_str(json).map_err(|e| refused(None, &e))?;
+        counts(&mut value);
+        let path = |e: &serde_path_to_error::Error<_>| Some(e.path().to_string());
+        return serde_path_to_error::deserialize(value).map_err(|e| refused(path(&e), e.inner()));
+    }
+    match serde_path_to_error::deserialize::<_, T>(&mut serde_json::Deserializer::from_str(json)) {
+        Err(e) if e.path().iter().next().is_some() => Err(refused(Some(e.path().to_string()), &error)),
+        _ => Err(refused(None, &error)),
+    }
+}
+
+/// Makes whole floats integers, as far as floats count without gaps.
+fn counts(value: &mut Value) {
+    const GAPLESS: f64 = 9_007_199_254_740_992.0;
+    match value {
+        Value::Number(number) => {
+            let whole = number.as_f64().filter(|x| x.fract() == 0.0 && (0.0..=GAPLESS).contains(x));
+            if let (true, Some(x)) = (number.is_f64(), whole) {
+                *value = Value::from(x as u64);
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(counts),
+        Value::Object(fields) => fields.values_mut().for_each(counts),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_may_be_written_as_floats() {
+        let request =
+            |top: &str| read_request(&format!(r#"{{"numbers": {{"flops": 1e9}}, "options": {{"top": {top}}}}}"#));
+        assert_eq!(request("5.0").unwrap().options.top, Some(5));
+        for wrong in ["5.5", "-5.0", "1e300"] {
+            assert!(request(wrong).unwrap_err().message.contains("`options.top`"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_workload_in_a_request_is_checked_as_one_from_a_file() {
+        let op = r#"{"site": 7, "name": "x", "op": "view", "dtype": "f32", "count": 1}"#;
+        let workload =
+            format!(r#"{{"format": "breakeven.workload/1", "program": {{"name": "x", "wall_ns": 1}}, "ops": [{op}]}}"#);
+        let error = read_request(&format!(r#"{{"workload": {workload}}}"#)).unwrap_err();
+        assert_eq!(error, crate::workload::Workload::from_json(workload.as_bytes()).unwrap_err());
+    }
 }
