@@ -27,6 +27,9 @@ use crate::error::{Error, Result};
 use crate::request::Typed;
 use crate::units::{Bytes, BytesPerSec, Flop, FlopPerSec, GramsCo2, Hertz, Seconds, Usd, UsdPerHour, WattHours, Watts};
 
+/// The least of an input other than 0; the most is as far beyond 1. Products and ratios of several still are numbers.
+const LEAST: f64 = 1e-60;
+
 /// What a number measures, and so which units it may carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
@@ -192,7 +195,14 @@ impl Measure {
 
     /// As [`Measure::read`], of something that may not be there; an error names its field.
     pub(crate) fn read_field(self, typed: &Option<Typed>, field: &'static str) -> Result<Option<f64>> {
-        typed.as_ref().map(|t| self.read(t).map_err(|e| e.field(field))).transpose()
+        let read = |typed| match self.read(typed)? {
+            x if x == 0.0 || (LEAST..=1.0 / LEAST).contains(&x) => Ok(x),
+            x => {
+                let message = format!("`{field}` is {x:e}; 0, or {LEAST:e} to {:e}, can be computed with", 1.0 / LEAST);
+                Err(Error::new("out-of-range", message).hint(self.hint()))
+            }
+        };
+        typed.as_ref().map(|typed| read(typed).map_err(|e| e.field(field))).transpose()
     }
 
     /// The number in front and the unit behind it; a currency mark in front of the number joins the unit.

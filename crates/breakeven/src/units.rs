@@ -31,7 +31,7 @@ macro_rules! quantity {
         /// Like by like is a plain ratio.
         impl Div for $name { type Output = f64; fn div(self, o: Self) -> f64 { self.0 / o.0 } }
         impl std::iter::Sum for $name {
-            fn sum<I: Iterator<Item = Self>>(it: I) -> Self { Self(it.map(|q| q.0).sum()) }
+            fn sum<I: Iterator<Item = Self>>(it: I) -> Self { Self(it.fold(0.0, |sum, q| sum + q.0)) }
         }
     };
 }

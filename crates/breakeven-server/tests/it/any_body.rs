@@ -1,6 +1,7 @@
 //! Whatever the body, the answer is JSON and no fault of the server's.
 
 use super::Server;
+use breakeven::estimate::Estimate;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Map, Value, json};
@@ -13,6 +14,10 @@ fn answered(path: &str, body: &[u8]) -> Result<(), TestCaseError> {
     let reply = SERVER.post(path, body);
     prop_assert!(reply.status < 500, "{:?} gives {:?}", String::from_utf8_lossy(&body[..body.len().min(2000)]), reply);
     prop_assert!(reply.json().is_object());
+    // An interval is whole or null, never three nulls.
+    let whole =
+        reply.status != 200 || path.ends_with("kernels") || serde_json::from_str::<Estimate>(&reply.body).is_ok();
+    prop_assert!(whole, "{:?} gives {:?}", String::from_utf8_lossy(&body[..body.len().min(2000)]), reply);
     Ok(())
 }
 
@@ -113,6 +118,11 @@ proptest! {
         answered("/api/v1/kernels", json!({ "rows": rows }).to_string().as_bytes())?;
         rows.as_array_mut().unwrap().iter_mut().for_each(|row| { row.as_object_mut().unwrap().remove("gpu"); });
         answered("/api/v1/kernels", json!({ "rows": rows, "gpu": ["l4", "epyc-7763"] }).to_string().as_bytes())?;
+    }
+
+    #[test]
+    fn of_little_or_nothing_to_do(zeros in prop::collection::btree_map(select(names("numbers")), select(vec![0.0, 5e-324, 1e-9, 1.0]), 0..12)) {
+        answered("/api/v1/estimate", json!({ "numbers": zeros, "options": { "gpu": ["l4"] } }).to_string().as_bytes())?;
     }
 
     #[test]

@@ -176,6 +176,8 @@ fn row(given: &Given, pick: Option<&crate::choice::Pick>, cpu: &CpuSide, choice:
     let (parts, time) = evaluate(&terms, given, cpu);
     let gpus = terms.gpus.value.p50;
     let speedup = cpu.time.map(|c| Interval { p10: c.p10 / time.p90, p50: c.p50 / time.p50, p90: c.p90 / time.p10 });
+    // Against no time at all there is none.
+    let speedup = speedup.filter(|s| s.p90.is_finite());
     let need = given.values.map(|n| footprint::bytes(n, terms.precision).get());
     let fits = need.zip(device).map(|(n, d)| n <= d.memory.get() * gpus);
     let rates = choice.gpu_rates(pick, gpus);
@@ -198,7 +200,7 @@ fn row(given: &Given, pick: Option<&crate::choice::Pick>, cpu: &CpuSide, choice:
         breakdown_s: shown.then_some(parts),
         policy: "resident".to_owned(),
         naive_time_s: None,
-        effective_flop_per_s: given.flop.map(|f| f / time.p50),
+        effective_flop_per_s: given.flop.map(|f| f / time.p50).filter(|rate| rate.is_finite()),
         bound_by: parts.bound(),
         verdict,
         basis: weakest,

@@ -102,7 +102,8 @@ pub fn outcome_of(q: &Question, device: &Device, plan: Plan) -> Outcome {
     let assumed = parts.launch + parts.startup > 0.05 * parts.total();
     Outcome {
         time: shown.then_some(time),
-        speedup: shown.then_some(speedup),
+        // Against no time at all there is none.
+        speedup: (shown && speedup.p90.is_finite()).then_some(speedup),
         naive: plan.sums.naive + parts.startup,
         parts,
         verdict,

@@ -41,7 +41,8 @@ impl Workload {
         let dark: f64 = self.ops.iter().filter(opaque).map(|e| time(&e)).sum::<f64>()
             + self.unseen.iter().map(|u| u.ns as f64).sum::<f64>();
         let understood: f64 = self.ops.iter().filter(|e| !opaque(e)).map(|e| time(&e)).sum();
-        if dark > 0.0 { understood / (understood + dark) } else { 1.0 }
+        // The sum of nothing is -0.
+        if dark > 0.0 { understood.max(0.0) / (understood + dark) } else { 1.0 }
     }
 }
 
