@@ -13,15 +13,15 @@ export function launch() {
   });
 }
 
-/** The page opened from disk; every request it makes and every error it prints is kept. */
-export async function open(browser, { hash = "", width = 1280, height = 720, colorScheme = "light", reducedMotion = "no-preference" } = {}) {
+/** The page opened, from disk unless `url` says otherwise; every request it makes and every error it prints is kept. */
+export async function open(browser, { url = `file://${fileURLToPath(PAGE)}`, hash = "", width = 1280, height = 720, colorScheme = "light", reducedMotion = "no-preference" } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme, reducedMotion });
   const page = await context.newPage();
   const seen = { requests: [], errors: [] };
   page.on("request", (request) => seen.requests.push(request.url()));
   page.on("pageerror", (error) => seen.errors.push(String(error)));
   page.on("console", (message) => message.type() === "error" && seen.errors.push(message.text()));
-  await page.goto(`file://${fileURLToPath(PAGE)}${hash}`);
+  await page.goto(`${url}${hash}`);
   await page.waitForFunction(() => document.querySelector("#big")?.textContent !== "…");
   return { page, context, seen };
 }
