@@ -7,7 +7,7 @@ CARGO := cargo
 SOURCES := $(shell find crates python/breakeven python/breakeven.pth pyproject.toml setup.py Cargo.toml Cargo.lock \
 	-type f -not -path '*/target/*' -not -name '*.pyc' -not -name '*.so')
 
-.PHONY: help demo test test-rust test-python test-all matrix digits wasm page numpy-own frameworks fuzz
+.PHONY: help demo test test-rust test-python test-all matrix digits wasm page numpy-own frameworks api fuzz
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -31,8 +31,8 @@ test-python: $(VENV)/.installed
 	$(BIN)/python -m pytest
 
 ## make test-all  every Python and NumPy of the matrix, the engine on wasm, the page in a browser, NumPy's own tests
-##                recorded, PyTorch, a longer fuzz
-test-all: matrix digits wasm page numpy-own frameworks
+##                recorded, PyTorch, the API against its document, a longer fuzz
+test-all: matrix digits wasm page numpy-own frameworks api
 	$(MAKE) fuzz SECONDS_EACH=120
 
 matrix:
@@ -49,6 +49,7 @@ wasm: $(VENV)/.installed
 	$(CARGO) test -p breakeven --target wasm32-wasip1 --lib --tests
 
 page: digits
+	$(CARGO) build -p breakeven-cli
 	@if command -v "$${CHROMIUM:-/usr/bin/chromium}" >/dev/null; then cd web && npm test; \
 	else echo "page: SKIPPED, there is no Chromium at /usr/bin/chromium; CHROMIUM=… names another"; fi
 
@@ -59,6 +60,10 @@ numpy-own: $(VENV)/.installed
 frameworks: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet torch torchvision transformers
 	$(BIN)/python -m pytest python/tests/test_torch_*.py
+
+# Needs schemathesis, which it installs into a place of its own.
+api:
+	.ci/api 60
 
 fuzz:
 	.ci/fuzz $(SECONDS_EACH)
