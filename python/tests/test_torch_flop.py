@@ -21,7 +21,7 @@ for package in ("torch", "torchvision", "transformers"):
     if importlib.util.find_spec(package) is None:
         pytest.skip(f"{package} is not installed: FLOP of networks are not tested", allow_module_level=True)
 
-NETWORKS = Path(__file__).parent / "programs" / "pytorch" / "networks.py"
+NETWORKS = Path(__file__).parent / "programs" / "pytorch" / "torch_networks.py"
 
 
 NAMES = ["resnet50", "vit_b_16", "bert", "gpt2", "unet", "lstm"]

@@ -14,7 +14,7 @@ import pytest
 if importlib.util.find_spec("torch") is None:
     pytest.skip("PyTorch is not installed: its recorder is not tested", allow_module_level=True)
 
-PROGRAM = str(Path(__file__).parent / "programs" / "pytorch" / "memory.py")
+PROGRAM = str(Path(__file__).parent / "programs" / "pytorch" / "torch_memory.py")
 
 
 @pytest.mark.parametrize("network", ["mlp", "conv", "attention"])
@@ -32,7 +32,7 @@ def test_peak(network: str, tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="what is left of the memory is known on Linux alone")
 @pytest.mark.parametrize("fake", [False, True])
 def test_too_little_memory_is_told(fake: bool, tmp_path: Path) -> None:
-    program = str(Path(PROGRAM).with_name("short.py"))
+    program = str(Path(PROGRAM).with_name("torch_short.py"))
     env = os.environ | {"BREAKEVEN_RECORD_DIR": str(tmp_path)} | ({"BREAKEVEN_FAKE": "1"} if fake else {})
     subprocess.run([sys.executable, "-m", "breakeven._run", program], env=env, check=True, timeout=240)
     [file] = tmp_path.glob("*.breakeven.json")

@@ -56,7 +56,7 @@ def test_the_small_loop_copies_in_once_and_nothing_back(tmp_path: Path) -> None:
 
 
 def test_what_a_script_does_with_its_gpu(tmp_path: Path) -> None:
-    workload, out = _run(HERE / "programs" / "pytorch" / "cuda.py", tmp_path)
+    workload, out = _run(HERE / "programs" / "pytorch" / "torch_cuda.py", tmp_path)
     assert out.splitlines() == [
         f"NVIDIA L4 {24 << 30} 58 (8, 9)",
         "24 24 True",
@@ -77,7 +77,7 @@ def test_what_a_script_does_with_its_gpu(tmp_path: Path) -> None:
 
 
 def test_a_model_too_large_for_the_machine(tmp_path: Path) -> None:
-    workload, out = _run(HERE / "programs" / "pytorch" / "large.py", tmp_path, fake=True, pretend=False)
+    workload, out = _run(HERE / "programs" / "pytorch" / "torch_large.py", tmp_path, fake=True, pretend=False)
     parameters = int(out.split()[0])
     assert parameters > 6.5e9
     assert workload["program"]["peak_roles"]["parameter"] == pytest.approx(parameters * 4, rel=0.01)

@@ -15,7 +15,7 @@ import pytest
 if importlib.util.find_spec("torch") is None:
     pytest.skip("PyTorch is not installed: its recorder is not tested", allow_module_level=True)
 
-PROGRAM = Path(__file__).parent / "programs" / "pytorch" / "steps.py"
+PROGRAM = Path(__file__).parent / "programs" / "pytorch" / "torch_steps.py"
 
 
 def _recorded(what: str, folder: Path) -> dict[str, Any]:
