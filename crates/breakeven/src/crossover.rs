@@ -90,6 +90,7 @@ mod tests {
                 smallest: device * floor,
                 copies,
                 naive: 0.0,
+                naive_copies: 0.0,
             },
         )
     }

@@ -14,6 +14,7 @@ pub mod choice;
 pub mod crossover;
 pub mod error;
 pub mod estimate;
+pub mod growth;
 pub mod hardware;
 pub mod interval;
 pub mod kernel;

@@ -226,7 +226,7 @@ fn describe(scale: Option<f64>, given: &Given, parts: &Breakdown, cpu: Interval)
         }
         (None, _) => "never: the GPU's rate is below the CPU's".to_owned(),
     };
-    BreakEven { scale, describes }
+    BreakEven::of_work(scale, describes)
 }
 
 fn quoted(pick: &crate::choice::Pick, given: &Given) -> Vec<String> {

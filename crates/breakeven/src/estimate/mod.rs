@@ -22,6 +22,7 @@ pub use drawing::{SketchRow, TimelineSketch, trace};
 pub use note::{CODES as NOTE_CODES, Note};
 pub use reason::{CODES as REASON_CODES, Evidence, Flip, Reason, Timer};
 
+use crate::growth::{CallsPerUpload, RoundsCrossing, SizeCrossing};
 use crate::interval::{Basis, Interval};
 use crate::kernel::Bound;
 use serde::{Deserialize, Serialize};
@@ -282,6 +283,22 @@ pub struct BreakEven {
     pub scale: Option<f64>,
     /// In words: "206.6 GFLOP", "never: …".
     pub describes: String,
+    /// In the size of the problem; only for the GPU that the answer speaks of, where the shapes tell a size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<SizeCrossing>,
+    /// In rounds of the main loop; likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<RoundsCrossing>,
+    /// In calls that use an array once it is copied; where one call alone does not pay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<CallsPerUpload>,
+}
+
+impl BreakEven {
+    /// Of the whole work alone.
+    pub fn of_work(scale: Option<f64>, describes: impl Into<String>) -> Self {
+        Self { scale, describes: describes.into(), size: None, rounds: None, calls: None }
+    }
 }
 
 /// The calculator's own formula, evaluated.

@@ -89,6 +89,8 @@ pub struct Sums {
     pub copies: f64,
     /// If every call copied in and out, one thing after the other.
     pub naive: f64,
+    /// The copies of that.
+    pub naive_copies: f64,
 }
 
 /// Everything the timeline and the report need of one workload on one GPU.
@@ -255,6 +257,7 @@ impl<'a> Port<'a> {
         let (mut up, mut down) = (0.0, 0.0);
         let mut copies_in = None;
         let mut naive = ready.gap;
+        let mut naive_copies = 0.0;
         let mut smallest = 0.0;
         match ready.place {
             Place::Kernel => {
@@ -279,7 +282,8 @@ impl<'a> Port<'a> {
                 };
                 out.launches = out.launches.saturating_add(launches.saturating_mul(entry.count));
                 let serial = self.machine.launch_latency + self.machine.sync_latency + ready.dispatch + task.device;
-                naive += link.copy(read) + serial + link.copy(written);
+                naive_copies = link.copy(read) + link.copy(written);
+                naive += naive_copies + serial;
                 match policy {
                     Policy::Resident => {
                         up = entry.host_input_bytes as f64 / runs;
@@ -357,6 +361,7 @@ impl<'a> Port<'a> {
         sums.smallest += smallest * runs;
         sums.copies += (task.upload + task.download + task.upload_after) * runs;
         sums.naive += naive * runs;
+        sums.naive_copies += naive_copies * runs;
         out.tasks.push(task);
         out.entries.push(time);
     }

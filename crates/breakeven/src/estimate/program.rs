@@ -11,6 +11,7 @@ use super::{
 use crate::advice;
 use crate::choice::{Choice, Pick, choose, offered};
 use crate::crossover::{Growth, crossing, gpu_time};
+use crate::growth::{Crossings, crossings};
 use crate::hardware::device::Vendor;
 use crate::interval::Interval;
 use crate::kernel::{Bound, power};
@@ -92,6 +93,12 @@ fn answer(question: &Question, choice: &Choice, options: &Options) -> Result<Est
     let shown = summary::best(&rows).or_else(|| largest(&rows, choice));
     let shown_plan = shown.map(|i| &outcomes[i].plan);
     let sites = sites::sites(question, shown.map(|i| &outcomes[i]));
+    if let Some(i) = shown
+        && let Some(even) = &mut rows[i].break_even
+    {
+        let device = &choice.gpus[i].gpu.device;
+        in_sizes(even, crossings(question, &outcomes[i], device, &choice.cpu.device));
+    }
     let timers = shown.map_or_else(Vec::new, |i| reasons::timers(question, &outcomes[i]));
     let why =
         shown.map_or_else(Vec::new, |i| reasons::reasons(question, &outcomes[i], &choice.gpus[i].gpu.device, &timers));
@@ -227,12 +234,17 @@ fn profile(workload: &Workload, policy: Policy, options: &Options) -> Result<&'s
 
 /// The recorded order with the time outside all ops first; "as listed" where none was recorded.
 fn order(workload: &Workload) -> Compact {
+    order_of(&workload.order, workload)
+}
+
+/// As [`order`], with another order of the same entries.
+pub fn order_of(steps: &[Step], workload: &Workload) -> Compact {
     let outside = Step::Run(workload.ops.len() as u32);
     let mut order = vec![outside];
-    if workload.order.is_empty() {
+    if steps.is_empty() {
         order.extend(workload.ops.iter().enumerate().map(|(i, e)| Step::Repeat(e.count, vec![Step::Run(i as u32)])));
     } else {
-        order.extend(workload.order.iter().cloned());
+        order.extend(steps.iter().cloned());
     }
     Compact::new(&order)
 }
@@ -332,19 +344,29 @@ fn break_even(q: &Question, out: &Outcome, options: &Options) -> BreakEven {
     let cpu = Growth { fixed: (q.cpu.time.p50 - ops - shift).max(0.0), grows: ops };
     let gpu = gpu_time(&out.plan.sums, out.parts.startup, out.parts.total() - out.parts.startup);
     match crossing(cpu, &gpu) {
-        Some(scale) => {
-            BreakEven { scale: Some(scale), describes: format!("{} the work of each operation", words::times(scale)) }
-        }
-        None if gpu(1e-4) < cpu.at(1e-4) => BreakEven { scale: None, describes: "always: nothing is fixed".to_owned() },
+        Some(scale) => BreakEven::of_work(Some(scale), format!("{} the work of each operation", words::times(scale))),
+        None if gpu(1e-4) < cpu.at(1e-4) => BreakEven::of_work(None, "always: nothing is fixed"),
         None => {
             let why = match out.parts.bound() {
                 Some(Bound::Host) => "Python and CPU code take the time, and they stay",
                 Some(Bound::Transfer) => "the copies grow with the work",
                 _ => "the GPU is no faster at any size",
             };
-            BreakEven { scale: None, describes: format!("never: {why}") }
+            BreakEven::of_work(None, format!("never: {why}"))
         }
     }
+}
+
+/// The same in what the user can change, for the GPU that the answer speaks of.
+fn in_sizes(even: &mut BreakEven, found: Crossings) {
+    if let Some(size) = &found.size
+        && let (Some(at), Some(shape)) = (size.at, &size.shape_at)
+    {
+        even.describes = format!("{shape} (yours: {})", size.shape_now);
+        let ratio = at.p50 / size.now as f64;
+        even.scale = found.work.or(Some(ratio));
+    }
+    (even.size, even.rounds, even.calls) = (found.size, found.rounds, found.calls);
 }
 
 fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {

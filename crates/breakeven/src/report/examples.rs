@@ -43,10 +43,7 @@ fn gpu(id: &str, name: &str, time_s: f64, speedup: f64, verdict: Verdict) -> Gpu
         }),
         energy_wh: around(0.02 * time_s, 1.25),
         co2_g: None,
-        break_even: Some(BreakEven {
-            scale: Some(0.09),
-            describes: "310×310 grid points (yours: 1024×1024)".to_owned(),
-        }),
+        break_even: Some(BreakEven::of_work(Some(0.09), "310×310 grid points (yours: 1024×1024)")),
         counted: true,
     }
 }
@@ -70,7 +67,7 @@ pub(super) fn numbers() -> Estimate {
         basis: Basis::Given,
         cost_usd: Some(Interval::exact(0.000_09)),
         energy_wh: Some(Interval::exact(0.1156)),
-        break_even: Some(BreakEven { scale: Some(0.020_66), describes: "206.6 GFLOP (yours: 10 TFLOP)".to_owned() }),
+        break_even: Some(BreakEven::of_work(Some(0.020_66), "206.6 GFLOP (yours: 10 TFLOP)")),
         ..gpu("rtx-3080", "RTX 3080", 1.3, 19.23, Verdict::Gpu)
     };
     Estimate {
@@ -140,7 +137,7 @@ pub(super) fn cpu_wins() -> Estimate {
     g.speedup = Some(Interval::exact(0.25 / 0.508));
     g.verdict = Verdict::Cpu;
     g.breakdown_s = Some(Breakdown { compute: 0.008, startup: 0.5, ..Breakdown::default() });
-    g.break_even = Some(BreakEven { scale: Some(2.066), describes: "206.6 GFLOP (yours: 100 GFLOP)".to_owned() });
+    g.break_even = Some(BreakEven::of_work(Some(2.066), "206.6 GFLOP (yours: 100 GFLOP)"));
     e.baseline.time_s = Some(Interval::exact(0.25));
     e.summary.verdict = Verdict::Cpu;
     e.summary.best_gpu = None;

@@ -4,7 +4,8 @@ use super::explain::basis;
 use super::sentence::chosen;
 use super::table::{Align, Table};
 use super::words;
-use crate::estimate::{Estimate, GpuEstimate, SiteEstimate, Verdict};
+use crate::estimate::{BreakEven, Estimate, GpuEstimate, SiteEstimate, Verdict};
+use crate::growth::RoundsCrossing;
 use crate::kernel::Bound;
 
 /// The CPU, then the first `top` GPUs.
@@ -169,9 +170,29 @@ pub(super) fn remarks(e: &Estimate) -> Vec<String> {
             (_, Some(why)) => format!("Wins at any size{why}."),
             _ => format!("Breaks even at {describes}."),
         });
+        lines.extend(in_rounds(even));
     }
     if let Some(why) = e.formula.as_ref().and_then(|f| f.differs_because.as_ref()) {
         lines.push(sentence_case(&words::printable(why, 400)));
+    }
+    lines
+}
+
+/// Break-even in rounds of the main loop, and in calls that use a copied array.
+fn in_rounds(even: &BreakEven) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(RoundsCrossing { site, now, at: Some(at) }) = &even.rounds {
+        let (site, now) = (words::printable(site, 80), words::count(*now));
+        lines.push(match at {
+            0 | 1 => format!("Wins from the first round of the loop at {site} on (yours: {now})."),
+            at => format!("Wins from {} rounds of the loop at {site} on (yours: {now}).", words::count(*at)),
+        });
+    }
+    if let Some(calls) = &even.calls {
+        lines.push(format!(
+            "Wins if an array that was copied is used by {} calls or more.",
+            words::count(calls.at_least)
+        ));
     }
     lines
 }

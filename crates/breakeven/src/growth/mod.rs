@@ -1,0 +1,301 @@
+//! Break-even in what the user can change: the size of the problem, the rounds of the main loop, the calls that a copied
+//! array is used for. Each is found by estimating the changed program again.
+
+mod resize;
+mod rounds;
+mod size;
+
+pub use resize::resized;
+pub use rounds::{MainLoop, main_loop, with_rounds};
+pub use size::{Size, problem_size};
+
+use crate::estimate::baseline::{self, CpuTime};
+use crate::estimate::gpu::{Outcome, Question, outcome};
+use crate::estimate::hosttime::host_time;
+use crate::estimate::plan::{Policy, Port};
+use crate::hardware::Device;
+use crate::interval::{Basis, Interval};
+use crate::port;
+use crate::timeline::Compact;
+use crate::workload::Workload;
+use serde::{Deserialize, Serialize};
+
+/// Powers of two of the size that are estimated.
+const DOUBLINGS: std::ops::RangeInclusive<i32> = -8..=6;
+/// ln-sigma of the CPU's time for each factor of e in the work: models of growth are not exact.
+const GROWTH_SIGMA: f64 = 0.05;
+
+/// Where the GPU starts to win as the problem grows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SizeCrossing {
+    /// The dimension that grows, as recorded.
+    pub now: u64,
+    /// The crossing; p10 is where it is if the GPU is as fast as it may be. `None`: it does not cross between 1/256 and 64
+    /// times the recorded size.
+    pub at: Option<Interval>,
+    /// The array that it is read from, `1022×1022`.
+    pub shape_now: String,
+    /// The same at the crossing.
+    pub shape_at: Option<String>,
+    /// Times of both sides by size, smallest first.
+    pub curve: Vec<SizePoint>,
+}
+
+/// One size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SizePoint {
+    /// The dimension.
+    pub size: u64,
+    /// The CPU's time.
+    pub cpu_s: Interval,
+    /// The GPU's; `None` where it does not fit.
+    pub gpu_s: Option<Interval>,
+}
+
+/// Where the GPU starts to win as the main loop makes more rounds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RoundsCrossing {
+    /// A line of the loop, `heat.py:11`.
+    pub site: String,
+    /// As recorded.
+    pub now: u64,
+    /// From so many on; `None` where more rounds do not help.
+    pub at: Option<u64>,
+}
+
+/// How many calls must use a copied array for the GPU to win.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CallsPerUpload {
+    /// At least so many.
+    pub at_least: u64,
+}
+
+/// What of it is known for one program on one GPU.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Crossings {
+    /// See [`SizeCrossing`].
+    pub size: Option<SizeCrossing>,
+    /// See [`RoundsCrossing`].
+    pub rounds: Option<RoundsCrossing>,
+    /// See [`CallsPerUpload`].
+    pub calls: Option<CallsPerUpload>,
+    /// FLOP at the crossing ÷ FLOP now.
+    pub work: Option<f64>,
+}
+
+/// All crossings of `q` on `device`, for which `out` is the outcome; `cpu` is the baseline's model.
+pub fn crossings(q: &Question, out: &Outcome, device: &Device, cpu: &Device) -> Crossings {
+    if q.workload.op_count() == 0 || out.plan.launches == 0 {
+        return Crossings::default();
+    }
+    let case = Case { q, device, cpu };
+    let (size, work) = case.size().map_or((None, None), |(size, work)| (Some(size), work));
+    Crossings { size, work, rounds: case.rounds(out), calls: calls_per_upload(q, out) }
+}
+
+struct Case<'a> {
+    q: &'a Question<'a>,
+    device: &'a Device,
+    cpu: &'a Device,
+}
+
+/// Both sides of a changed program.
+struct Both {
+    cpu: Interval,
+    gpu: Option<Interval>,
+    speedup: Option<Interval>,
+}
+
+impl Case<'_> {
+    /// The changed program on both sides. `order` where it changed, too.
+    fn both(&self, workload: &Workload, order: Option<&Compact>) -> Option<Both> {
+        let q = self.q;
+        let policy = q.port.policy();
+        let host = host_time(workload);
+        let cpu = match q.cpu.basis {
+            Basis::Measured => baseline::measured(workload, &host, policy),
+            _ => baseline::modelled(workload, &host, self.cpu, policy),
+        };
+        let grown = libm::fabs(libm::log(cpu.ops.p50.max(1e-12) / q.cpu.ops.p50.max(1e-12)));
+        let cpu = CpuTime { time: widened(cpu.time, GROWTH_SIGMA * grown), ..cpu };
+        let port = Port::new(workload, &host, port::named(q.port.library())?, q.host_speed, policy);
+        let order = order.unwrap_or(q.order);
+        let changed = Question { workload, order, host: &host, cpu: &cpu, port: &port, ..*q };
+        let out = outcome(&changed, self.device);
+        let less = if q.exclude_startup { host.startup } else { 0.0 };
+        let kept = ((cpu.time.p50 - less) / cpu.time.p50).max(0.0);
+        Some(Both { cpu: cpu.time.scale(kept), gpu: out.time, speedup: out.speedup })
+    }
+
+    fn size(&self) -> Option<(SizeCrossing, Option<f64>)> {
+        let size = problem_size(self.q.workload)?;
+        let at = |scale: f64| {
+            let workload = resized(self.q.workload, &size, scale, self.cpu);
+            self.both(&workload, None).map(|both| (workload.flop().get(), both))
+        };
+        let value = |scale: f64| ((size.value as f64 * scale).round() as u64).max(1);
+        let scales = DOUBLINGS.map(|doublings| libm::exp2(f64::from(doublings)));
+        let scales = scales.filter(|scale| size.value as f64 * scale >= 2.0);
+        let points: Vec<_> = scales.filter_map(|scale| at(scale).map(|(flop, both)| (scale, flop, both))).collect();
+        let speedups = |pick: fn(&Interval) -> f64| -> Vec<(f64, f64)> {
+            points.iter().filter_map(|(scale, _, both)| both.speedup.as_ref().map(|s| (*scale, pick(s)))).collect()
+        };
+        let middle = first_lasting_win(&speedups(|s| s.p50));
+        let exact = middle.map(|scale| self.refined(scale, &at).unwrap_or(scale));
+        let now = size.value as f64;
+        let interval = exact.map(|exact| {
+            let (small, large) = points.first().zip(points.last()).map_or((exact, exact), |(a, b)| (a.0, b.0));
+            let fast = first_lasting_win(&speedups(|s| s.p90)).unwrap_or(small).min(exact);
+            let slow = first_lasting_win(&speedups(|s| s.p10)).unwrap_or(large).max(exact);
+            Interval { p10: now * fast, p50: now * exact, p90: now * slow }
+        });
+        let flop = self.q.workload.flop().get();
+        let work = exact.and_then(&at).filter(|_| flop > 0.0).map(|(at, _)| at / flop);
+        let curve = points.into_iter().map(|(scale, _, both)| SizePoint {
+            size: value(scale),
+            cpu_s: both.cpu,
+            gpu_s: both.gpu,
+        });
+        let crossing = SizeCrossing {
+            now: size.value,
+            at: interval,
+            shape_now: shape(&size, 1.0),
+            shape_at: exact.map(|scale| shape(&size, scale)),
+            curve: curve.collect(),
+        };
+        Some((crossing, work))
+    }
+
+    /// The crossing near `scale`, a secant step or two closer than between doublings.
+    fn refined(&self, scale: f64, at: &impl Fn(f64) -> Option<(f64, Both)>) -> Option<f64> {
+        let ln_speedup = |scale: f64| at(scale).and_then(|(_, both)| both.speedup).map(|s| libm::log(s.p50));
+        let (mut low, mut high) = (scale / std::f64::consts::SQRT_2, scale * std::f64::consts::SQRT_2);
+        let (mut below, mut above) = (ln_speedup(low)?, ln_speedup(high)?);
+        if below > 0.0 || above < 0.0 {
+            return None;
+        }
+        for _ in 0..3 {
+            let share = (-below / (above - below).max(f64::MIN_POSITIVE)).clamp(0.05, 0.95);
+            let middle = low * libm::pow(high / low, share);
+            let value = ln_speedup(middle)?;
+            if value < 0.0 { (low, below) = (middle, value) } else { (high, above) = (middle, value) }
+        }
+        let share = (-below / (above - below).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
+        Some(low * libm::pow(high / low, share))
+    }
+
+    fn rounds(&self, out: &Outcome) -> Option<RoundsCrossing> {
+        let found = main_loop(self.q.workload)?;
+        let (half, order) = with_rounds(self.q.workload, &found, found.rounds / 2);
+        let half = self.both(&half, Some(&crate::estimate::program::order_of(&order, self.q.workload)))?;
+        let less = if self.q.exclude_startup { self.q.host.startup } else { 0.0 };
+        let (cpu, gpu) = (self.q.cpu.time.p50 - less, out.time?.p50);
+        let half_rounds = (found.rounds - found.rounds / 2) as f64;
+        let (cpu_round, gpu_round) = ((cpu - half.cpu.p50) / half_rounds, (gpu - half.gpu?.p50) / half_rounds);
+        let now = found.rounds as f64;
+        // Both are lines: where do they meet?
+        let (cpu_fixed, gpu_fixed) = (cpu - cpu_round * now, gpu - gpu_round * now);
+        let meet = ((gpu_fixed - cpu_fixed) / (cpu_round - gpu_round)).ceil();
+        let at = (cpu_round > gpu_round && meet.is_finite() && meet < 1e15).then(|| meet.max(1.0) as u64);
+        Some(RoundsCrossing { site: found.site, now: found.rounds, at })
+    }
+}
+
+/// With copies at each call the GPU loses, with arrays that stay it wins: from how many calls a copy on?
+fn calls_per_upload(q: &Question, out: &Outcome) -> Option<CallsPerUpload> {
+    let sums = &out.plan.sums;
+    let time = out.time?.p50;
+    let less = if q.exclude_startup { q.host.startup } else { 0.0 };
+    let cpu = q.cpu.time.p50 - less;
+    if q.port.policy() != Policy::Resident || time >= cpu || out.naive <= cpu {
+        return None;
+    }
+    let without_copies = out.naive - sums.naive_copies;
+    let calls = (sums.naive_copies / (cpu - without_copies)).ceil();
+    (cpu > without_copies && calls.is_finite() && calls < 1e12)
+        .then(|| CallsPerUpload { at_least: calls.max(2.0) as u64 })
+}
+
+/// The smallest scale from which on the speedup stays above 1, interpolated on logarithms; `None` where it loses at the
+/// end, or wins from the start.
+fn first_lasting_win(points: &[(f64, f64)]) -> Option<f64> {
+    let last_loss = points.iter().rposition(|(_, speedup)| *speedup < 1.0)?;
+    let (&(low, below), &(high, above)) = points.get(last_loss).zip(points.get(last_loss + 1))?;
+    let (below, above) = (libm::log(below), libm::log(above));
+    let share = if above > below { -below / (above - below) } else { 1.0 };
+    Some(low * libm::pow(high / low, share))
+}
+
+fn widened(time: Interval, sigma: f64) -> Interval {
+    let factor = libm::exp(crate::interval::Z90 * sigma);
+    Interval { p10: time.p10 / factor, p50: time.p50, p90: time.p90 * factor }
+}
+
+fn shape(size: &Size, scale: f64) -> String {
+    let dims = size.shape.iter().map(|dim| {
+        let grows = size::shape_power(&[*dim], size.value) > 0;
+        let dim = if grows { ((*dim as f64 * scale).round() as u64).max(1) } else { *dim };
+        dim.to_string()
+    });
+    dims.collect::<Vec<_>>().join("×")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimate::{Estimate, program};
+    use crate::request::{Options, Request};
+    use crate::workload::samples;
+
+    fn request(exclude_startup: bool) -> Request {
+        let options = Options { gpu: vec!["l4".to_owned()], exclude_startup, ..Options::default() };
+        Request { today: "2026-11-21".to_owned(), options, ..Request::default() }
+    }
+
+    fn answer(workload: &Workload, request: &Request) -> Estimate {
+        program::estimate(workload, request).expect("it is estimated")
+    }
+
+    #[test]
+    fn at_the_crossing_of_sizes_both_take_as_long() {
+        let heat = samples::heat();
+        let request = request(true);
+        let even = answer(&heat, &request).estimates.remove(0).break_even.expect("there is one");
+        let size = even.size.expect("a grid");
+        assert_eq!((size.now, size.shape_now.as_str()), (1022, "1022×1022"));
+        let at = size.at.expect("it crosses");
+        assert!(at.p10 <= at.p50 && at.p50 <= at.p90 && at.p50 < 1022.0, "{at:?}");
+        let found = problem_size(&heat).expect("a grid");
+        let cpu = program::ask(&heat, &request, |_, choice| choice.cpu.device.clone()).expect("one is chosen");
+        let there = resized(&heat, &found, at.p50 / 1022.0, &cpu);
+        let speedup = answer(&there, &request).estimates[0].speedup.expect("it fits").p50;
+        assert!((speedup - 1.0).abs() < 0.1, "{speedup} at {at:?}");
+    }
+
+    #[test]
+    fn more_rounds_pay_for_start_up() {
+        let heat = samples::heat();
+        let request = request(false);
+        let even = answer(&heat, &request).estimates.remove(0).break_even;
+        let rounds = even.and_then(|even| even.rounds).expect("the loop of heat.py");
+        assert_eq!(rounds.now, 200);
+        let at = rounds.at.expect("the GPU's rounds are faster");
+        let found = main_loop(&heat).expect("the loop");
+        let speedup = |rounds: u64| {
+            let (mut changed, order) = with_rounds(&heat, &found, rounds);
+            changed.order = order;
+            answer(&changed, &request).estimates[0].speedup.expect("it fits").p50
+        };
+        assert!(speedup(at + 2) > 1.0, "{}", speedup(at + 2));
+        assert!(at < 3 || speedup(at - 2) < 1.0, "{}", speedup(at - 2));
+    }
+
+    #[test]
+    fn wins_that_last() {
+        assert_eq!(first_lasting_win(&[(1.0, 2.0), (2.0, 0.5)]), None);
+        assert_eq!(first_lasting_win(&[(1.0, 2.0), (2.0, 3.0)]), None);
+        assert_eq!(first_lasting_win(&[]), None);
+        let found = first_lasting_win(&[(1.0, 0.5), (2.0, 2.0), (4.0, 0.5), (8.0, 2.0), (16.0, 4.0)]).unwrap();
+        assert!((found - 4.0 * std::f64::consts::SQRT_2).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,137 @@
+//! The same program on a problem of another size.
+
+use super::size::{Shapes, Size, dims_mut, elements, power, shape_power};
+use crate::hardware::Device;
+use crate::kernel::kernel_time;
+use crate::units::Bytes;
+use crate::workload::{Entry, Op, Workload};
+
+/// The largest count of elements or bytes that a resized program keeps exact.
+const MOST: f64 = 9e15;
+
+/// `workload` with the size `scale` times as large. Counts of calls and host code between them stay; each op's time on
+/// the CPU grows as the model of `cpu` says that such an op grows.
+pub fn resized(workload: &Workload, size: &Size, scale: f64, cpu: &Device) -> Workload {
+    let mut new = workload.clone();
+    let mut grown_by = Vec::with_capacity(new.ops.len());
+    for entry in &mut new.ops {
+        let before = entry.cpu_ns;
+        grown_by.push(resize(entry, size, scale, cpu));
+        let wall = new.program.wall_ns.saturating_add(entry.cpu_ns);
+        new.program.wall_ns = wall.saturating_sub(before);
+    }
+    let (mut live, mut live_before) = (0.0, 0.0);
+    // Arrays of the host's own grow as the whole does.
+    let whole = ratio(scale, shape_power(&size.shape, size.value));
+    for buffer in &mut new.buffers {
+        let by = buffer.producer.and_then(|i| grown_by.get(i as usize)).map_or(whole, |by| by.written);
+        let bytes = buffer.bytes as f64;
+        live_before += bytes * buffer.peak_live as f64;
+        live += bytes * by * buffer.peak_live as f64;
+        buffer.bytes = count(bytes, by);
+    }
+    let by = if live_before > 0.0 { live / live_before } else { whole };
+    for peak in [&mut new.program.peak_bytes, &mut new.program.device_peak_bytes] {
+        *peak = count(*peak as f64, by);
+    }
+    new
+}
+
+/// By how much an entry's bytes grew.
+#[derive(Clone, Copy)]
+struct Grown {
+    written: f64,
+}
+
+fn resize(entry: &mut Entry, size: &Size, scale: f64, cpu: &Device) -> Grown {
+    let shapes = Shapes::of(entry);
+    let before = model(entry, cpu);
+    for dim in dims_mut(&mut entry.op) {
+        let exponent = power(*dim, size.value, &shapes);
+        if exponent > 0 {
+            *dim = count(*dim as f64, ratio(scale, exponent)).max(1);
+        }
+    }
+    let grown = |side: &[Vec<u64>]| {
+        let (mut old, mut new) = (0.0, 0.0);
+        for shape in side {
+            let all = elements(shape) as f64;
+            old += all;
+            new += all * ratio(scale, shape_power(shape, size.value));
+        }
+        (old > 0.0).then(|| new / old)
+    };
+    // Where one side is not written down, it grows as the other.
+    let (read, written) = (grown(&shapes.inputs), grown(&shapes.outputs));
+    let (read, written) = (read.or(written).unwrap_or(1.0), written.or(read).unwrap_or(1.0));
+    entry.read_bytes = count(entry.read_bytes as f64, read);
+    entry.written_bytes = count(entry.written_bytes as f64, written);
+    entry.host_input_bytes = count(entry.host_input_bytes as f64, read);
+    if let Op::Transfer { bytes, .. } | Op::HostRead { bytes } = &mut entry.op {
+        *bytes = count(*bytes as f64, read.max(written));
+    }
+    let after = model(entry, cpu);
+    if before > 0.0 && after > 0.0 {
+        entry.cpu_ns = count(entry.cpu_ns as f64, after / before);
+    }
+    Grown { written }
+}
+
+fn model(entry: &Entry, cpu: &Device) -> f64 {
+    let (read, written) = (Bytes(entry.read_bytes as f64), Bytes(entry.written_bytes as f64));
+    kernel_time(&entry.op, entry.dtype, read, written, cpu).p50.get()
+}
+
+fn ratio(scale: f64, exponent: u32) -> f64 {
+    (0..exponent).fold(1.0, |product, _| product * scale)
+}
+
+fn count(value: f64, by: f64) -> u64 {
+    (value * by).round().clamp(0.0, MOST) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::growth::problem_size;
+    use crate::hardware::cpu::find_cpu;
+    use crate::workload::samples;
+    use proptest::prelude::*;
+
+    fn cpu() -> Device {
+        find_cpu("EPYC 7763").expect("it is in the catalogue").device.clone()
+    }
+
+    #[test]
+    fn a_grid_twice_as_wide_has_four_times_the_work() {
+        let heat = samples::heat();
+        let size = problem_size(&heat).expect("a grid");
+        let double = resized(&heat, &size, 2.0, &cpu());
+        let ratio = double.flop().get() / heat.flop().get();
+        assert!((ratio / 4.0 - 1.0).abs() < 1e-3, "{ratio}");
+        let peak = double.program.peak_bytes as f64 / heat.program.peak_bytes as f64;
+        assert!((peak / 4.0 - 1.0).abs() < 0.01, "{peak}");
+        assert!(double.program.wall_ns > 2 * heat.program.wall_ns);
+    }
+
+    proptest! {
+        #[test]
+        fn more_is_never_less(workload in samples::workloads(), a in 0.05..20.0f64, b in 0.05..20.0f64) {
+            if let Some(size) = problem_size(&workload) {
+                let [small, large] = [a.min(b), a.max(b)].map(|scale| resized(&workload, &size, scale, &cpu()));
+                prop_assert!(small.flop().get() <= large.flop().get());
+                prop_assert!(small.program.peak_bytes <= large.program.peak_bytes);
+                for (s, l) in small.ops.iter().zip(&large.ops) {
+                    prop_assert!(s.cpu_ns <= l.cpu_ns.max(1), "{s:?} {l:?}");
+                }
+            }
+        }
+
+        #[test]
+        fn at_its_own_size_it_is_itself(workload in samples::workloads()) {
+            if let Some(size) = problem_size(&workload) {
+                prop_assert_eq!(resized(&workload, &size, 1.0, &cpu()), workload);
+            }
+        }
+    }
+}
