@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from . import _native, _reasons
+from . import _advice, _native, _reasons
 from ._errors import error
 
 if TYPE_CHECKING:
@@ -55,6 +55,11 @@ class Estimate:
     def robustness(self) -> list[_reasons.Flip]:
         """What would turn the answer round."""
         return [_reasons.flip(row) for row in self._answer["robustness"]]
+
+    @property
+    def advice(self) -> list[_advice.Advice]:
+        """What would help, the fastest result first: edits for that GPU and remedies on the CPU."""
+        return [_advice.advice(row) for row in self._answer["advice"]]
 
     def to_dict(self) -> dict[str, Any]:
         """The whole answer, as the command's `--format json` prints it."""
