@@ -11,7 +11,7 @@ use crate::timeline::{Compact, simulate};
 use crate::workload::{Entry, Op, Workload};
 
 /// Share of the device memory that a program can use; the rest is the context and the allocator's slack.
-const USABLE_MEMORY: f64 = 0.92;
+pub const USABLE_MEMORY: f64 = 0.92;
 
 /// What the timeline says of one GPU, before money and energy.
 #[derive(Clone, Debug)]

@@ -215,7 +215,13 @@ fn host_kind(entry: &Entry, task: &Task, policy: Policy) -> HostKind {
         Op::Opaque => HostKind::Dark,
         Op::HostOnly if FILES.contains(&name) || entry.name.starts_with("scipy.io.") => HostKind::Files,
         Op::HostOnly if entry.name != "torch.host_scalar" => HostKind::NoCounterpart,
-        _ if task.on_host > 0.0 && policy != Policy::AsWritten => HostKind::NoCounterpart,
+        _ if policy != Policy::AsWritten && stays(entry, task) => HostKind::NoCounterpart,
         _ => HostKind::Code,
     }
+}
+
+/// Whether array work runs on the host, or would, and is copied there and back.
+fn stays(entry: &Entry, task: &Task) -> bool {
+    let moved = task.device <= 0.0 && task.download + task.upload_after > 0.0;
+    task.on_host > 0.0 || (moved && !matches!(entry.op, Op::HostRead { .. } | Op::Transfer { .. }))
 }

@@ -1,6 +1,7 @@
 //! What the GPU itself sets: arithmetic, memory, double precision, too few elements, chains, room.
 
 use super::account::Account;
+use super::order::by_round;
 use crate::estimate::Reason;
 use crate::estimate::gpu::device_bytes;
 use crate::hardware::{Device, device::Vendor};
@@ -102,7 +103,7 @@ fn busy(account: &Account<'_>, work: &Work, also: Vec<String>) -> Option<Reason>
     )
     .with("flop", work.flop, "FLOP", words::flop(work.flop))
     .with("utilisation", work.utilisation(), "1", words::percent(work.utilisation()));
-    reason = roofline(reason, account.device, work);
+    reason = by_round(roofline(reason, account.device, work), account, |i| account.path[i].compute);
     reason.also = also;
     Some(reason)
 }
@@ -131,28 +132,30 @@ pub(super) fn memory(account: &Account<'_>) -> Option<Reason> {
     reason = roofline(reason, account.device, &work);
     let rate = account.device.bandwidth.get();
     reason = reason.with("bandwidth", rate, "B/s", format!("{}/s", words::bytes(rate)));
+    reason = by_round(reason, account, |i| account.path[i].memory);
     reason.also = account.lines(|i| account.path[i].memory, 5);
     Some(reason)
 }
 
-/// Most launches work on fewer elements than the GPU has threads.
+/// Most of the GPU's time goes into launches with fewer elements than it has threads.
 pub(super) fn parallelism(account: &Account<'_>) -> Option<Reason> {
     let threads = threads(account.device)?;
     let mut sizes: Vec<(f64, f64)> = Vec::new();
     let mut under = 0.0;
     for (i, entry, _) in account.kernels() {
         let elements = elements(entry);
-        sizes.push((elements, entry.count as f64));
+        let path = &account.path[i];
+        sizes.push((elements, path.launch + path.compute + path.memory));
         if elements < threads && account.out.plan.entries[i].bound != Bound::Launch {
             under += account.path[i].compute + account.path[i].memory;
         }
     }
     sizes.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let runs: f64 = sizes.iter().map(|s| s.1).sum();
+    let whole: f64 = sizes.iter().map(|s| s.1).sum();
     let mut seen = 0.0;
     let middle = sizes.iter().find(|s| {
         seen += s.1;
-        seen >= 0.5 * runs
+        seen >= 0.5 * whole
     })?;
     let elements = middle.0;
     if elements >= threads || account.share(device_and_launch(account)) < super::PROGRAM {
@@ -164,7 +167,7 @@ pub(super) fn parallelism(account: &Account<'_>) -> Option<Reason> {
         "little-parallelism",
         Some(account.share(under)).filter(|share| *share >= super::PROGRAM),
         format!(
-            "The middle launch works on {} elements; {name} has room for {} threads at once.",
+            "Half of the GPU's time goes into launches on at most {} elements; {name} has room for {} threads at once.",
             count(elements),
             count(threads)
         ),

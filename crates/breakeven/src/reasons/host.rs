@@ -1,6 +1,7 @@
 //! What stays on the host: Python, files, loading, functions that the library lacks, what is not understood.
 
 use super::account::{Account, HostKind};
+use super::order::by_round;
 use crate::estimate::Reason;
 use crate::estimate::gpu::COVERAGE_THRESHOLD;
 use crate::report::words;
@@ -89,7 +90,9 @@ fn python(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
     if let Some(ceiling) = ceiling {
         reason = reason.with("ceiling", ceiling, "1", words::times(ceiling));
     }
-    reason.also = account.lines(|i| account.host_of(i).0 + code_itself(account, i), 5);
+    let code = |i: usize| account.host_of(i).0 + code_itself(account, i);
+    reason = by_round(reason, account, code);
+    reason.also = account.lines(code, 5);
     Some(reason)
 }
 
@@ -153,17 +156,17 @@ fn no_counterpart(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
     let (mut largest, mut copies, mut whole) = (("", 0.0), 0.0, 0.0);
     for (i, entry, task) in account.entries().filter(|(i, ..)| account.host[*i] == HostKind::NoCounterpart) {
         let (_, itself, _) = account.host_of(i);
-        if task.on_host <= 0.0 {
+        if task.on_host + task.download + task.upload_after <= 0.0 {
             continue;
         }
         names.insert(entry.name.as_str());
         copies += account.path[i].transfer;
         whole += itself;
-        if itself > largest.1 {
+        if largest.0.is_empty() || itself > largest.1 {
             largest = (entry.name.as_str(), itself);
         }
     }
-    if whole <= 0.0 {
+    if whole + copies <= 0.0 {
         return None;
     }
     let library = account.q.port.library();

@@ -1,7 +1,7 @@
 //! What lies between host and GPU: launches, start-up, copies, waits.
 
 use super::account::Account;
-use super::order::{main_loop, ping_pong};
+use super::order::{by_round, main_loop, ping_pong};
 use crate::estimate::Reason;
 use crate::report::words;
 use crate::timeline::{Task, simulate};
@@ -34,14 +34,10 @@ pub(super) fn launch(account: &Account<'_>) -> Option<Reason> {
     .with("per_launch", per, "s", words::seconds(per))
     .with("device", sums.device, "s", words::seconds(sums.device));
     let weight = |i: usize| account.launch(i);
+    reason = by_round(reason, account, weight);
     if let Some(main) = main_loop(account.q.workload, weight) {
         let each: f64 = main.body.iter().map(|(&i, &n)| f64::from(plan.tasks[i as usize].launches) * n as f64).sum();
-        reason = reason.with("rounds", main.rounds as f64, "1", words::count(main.rounds)).with(
-            "launches_per_round",
-            each,
-            "1",
-            words::count(each as u64),
-        );
+        reason = reason.with("launches_per_round", each, "1", words::count(each as u64));
     }
     reason.also = account.lines(weight, 5);
     Some(reason)
@@ -126,6 +122,7 @@ pub(super) fn transfer(account: &Account<'_>) -> Option<Reason> {
     if let Some(pair) = back_and_forth {
         reason = reason.with("ping_pong", pair.rounds as f64, "1", words::count(pair.rounds));
     }
+    reason = by_round(reason, account, path);
     reason.also = also;
     Some(reason)
 }

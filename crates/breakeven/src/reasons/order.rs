@@ -1,6 +1,8 @@
 //! What the order of a program tells: the loop that it spends its time in, and data that goes back and forth.
 
 use super::account::Account;
+use crate::estimate::Reason;
+use crate::report::words;
 use crate::timeline::Task;
 use crate::workload::{Step, Workload};
 use std::collections::BTreeMap;
@@ -46,6 +48,23 @@ pub(super) fn main_loop(workload: &Workload, weight: impl Fn(usize) -> f64) -> O
         count(body, 1, &mut counted);
         Loop { rounds, body: counted }
     })
+}
+
+/// The reason with the rounds of the loop that makes up nearly all of it and what each takes, where there is one;
+/// `seconds` is an entry's part of the path.
+pub(super) fn by_round(reason: Reason, account: &Account<'_>, seconds: impl Fn(usize) -> f64) -> Reason {
+    let Some(main) = main_loop(account.q.workload, &seconds) else { return reason };
+    let each: f64 = main
+        .body
+        .iter()
+        .map(|(&i, &n)| seconds(i as usize) * n as f64 / account.q.workload.ops[i as usize].count.max(1) as f64)
+        .sum();
+    reason.with("rounds", main.rounds as f64, "1", words::count(main.rounds)).with(
+        "per_round",
+        each,
+        "s",
+        words::seconds(each),
+    )
 }
 
 /// One round of `steps`.

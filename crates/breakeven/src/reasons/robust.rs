@@ -1,7 +1,7 @@
 //! What would turn the answer round: the model's error, size, precision, another GPU, price, runs.
 
 use crate::choice::Choice;
-use crate::estimate::gpu::{Outcome, Question, outcome};
+use crate::estimate::gpu::{COVERAGE_THRESHOLD, Outcome, Question, USABLE_MEMORY, outcome};
 use crate::estimate::plan::Port;
 use crate::estimate::{Baseline, Flip, GpuEstimate, Verdict};
 use crate::hardware::Catalogue;
@@ -46,7 +46,7 @@ pub fn robustness(
 /// Where the answer does not come from comparing two times.
 fn undecided(q: &Question<'_>, choice: &Choice, g: &GpuEstimate, out: &Outcome, shown: usize) -> Option<Flip> {
     if g.fits == Some(false) {
-        let has = choice.gpus.get(shown)?.gpu.device.memory.get();
+        let has = choice.gpus.get(shown)?.gpu.device.memory.get() * USABLE_MEMORY;
         let needs = g.peak_bytes?;
         let text =
             format!("it would fit if the arrays took {} instead of {}", words::memory(has), words::memory(needs));
@@ -57,7 +57,7 @@ fn undecided(q: &Question<'_>, choice: &Choice, g: &GpuEstimate, out: &Outcome, 
             "{} of the array time is understood; nothing can be said until it is more",
             words::percent(q.coverage)
         );
-        return Some(flip("coverage", text, Some(q.coverage), Some(crate::estimate::gpu::COVERAGE_THRESHOLD)));
+        return Some(flip("coverage", text, Some(q.coverage), Some(COVERAGE_THRESHOLD)));
     }
     let nothing = "nothing turns it: no array work would run on a GPU".to_owned();
     (out.plan.launches == 0).then(|| flip("none", nothing, None, None))

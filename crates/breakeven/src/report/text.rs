@@ -105,7 +105,9 @@ pub fn text(e: &Estimate, options: &TextOptions) -> String {
         }
     }
     out.push('\n');
-    for note in &e.notes {
+    // The clocks have a block of their own.
+    let told = |code: &str| !e.timers.is_empty() && matches!(code, "timer-without-wait" | "own-clocks");
+    for note in e.notes.iter().filter(|note| !told(&note.code)) {
         out += &format!("{} {}\n", paint.dim("note:"), words::printable(&note.text, 600));
     }
     out += &paint.dim(&rows::coverage(e));
