@@ -39,13 +39,15 @@ pub(super) fn reasons(account: &Account<'_>) -> Vec<Reason> {
         let double = slow && device::is_double(entry.dtype);
         *if double { &mut line.float64 } else { &mut line.compute } += path.compute;
         line.memory += path.memory;
+        let (code, itself, kind) = account.host_of(i);
         if account.reads_a_value(entry) {
             line.sync += path.transfer + path.launch;
+        } else if kind == HostKind::NoCounterpart {
+            line.no_counterpart += path.transfer;
         } else {
             line.transfer += path.transfer;
         }
         line.sync += path.sync;
-        let (code, itself, kind) = account.host_of(i);
         line.code += code;
         *match kind {
             HostKind::Code => &mut line.code,
