@@ -37,7 +37,7 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, side: Side) -> Option<Change<'a>>
         entry.read_bytes /= 2;
         entry.written_bytes /= 2;
         entry.host_input_bytes /= 2;
-        if side == Side::Cpu && old.read_bytes + old.written_bytes >= SMALL {
+        if side == Side::Cpu && old.read_bytes.saturating_add(old.written_bytes) >= SMALL {
             entry.cpu_ns = ctx.cpu_ns_after([old].into_iter(), entry);
         }
     }

@@ -125,7 +125,7 @@ fn fuse_body(draft: &Draft, out: &mut Draft, chains: &mut Vec<Chain>, body: &[St
             }
             None => {
                 let entry = fused(draft, &parts, times);
-                let moved = |e: &Entry| (e.read_bytes + e.written_bytes) as f64;
+                let moved = |e: &Entry| e.read_bytes as f64 + e.written_bytes as f64;
                 let before: f64 = parts.iter().map(|&p| moved(draft.entry(p))).sum();
                 let site = draft.entry(parts[0]).site;
                 chains.push(Chain {
@@ -193,8 +193,9 @@ fn fused(draft: &Draft, parts: &[u32], times: u64) -> Entry {
     let entries: Vec<&Entry> = parts.iter().map(|&p| draft.entry(p)).collect();
     let (first, last) = (entries[0], entries[entries.len() - 1]);
     let array = entries.iter().map(|e| e.written_bytes).max().unwrap_or(0);
-    let made: u64 = entries[..entries.len() - 1].iter().map(|e| e.written_bytes).sum();
-    let read: u64 = entries.iter().map(|e| e.read_bytes).sum();
+    let made = entries[..entries.len() - 1].iter().fold(0_u64, |sum, e| sum.saturating_add(e.written_bytes));
+    let sum = |of: fn(&Entry) -> u64| entries.iter().fold(0_u64, |sum, e| sum.saturating_add(of(e)));
+    let read = sum(|e| e.read_bytes);
     let mut external = read.saturating_sub(made).max(array.min(read));
     let mut sites: Vec<u32> = entries.iter().map(|e| e.site).collect();
     sites.dedup();
@@ -225,9 +226,9 @@ fn fused(draft: &Draft, parts: &[u32], times: u64) -> Entry {
         written_bytes: last.written_bytes,
         // One call in Python instead of several: the longest pause among them stays.
         gap_ns: entries.iter().map(|e| e.gap_ns / e.count.max(1)).max().unwrap_or(0),
-        cpu_ns: entries.iter().map(|e| e.cpu_ns / e.count.max(1)).sum(),
-        host_input_bytes: entries.iter().map(|e| e.host_input_bytes / e.count.max(1)).sum(),
-        host_input_count: entries.iter().map(|e| e.host_input_count / e.count.max(1)).sum(),
+        cpu_ns: sum(|e| e.cpu_ns / e.count.max(1)),
+        host_input_bytes: sum(|e| e.host_input_bytes / e.count.max(1)),
+        host_input_count: sum(|e| e.host_input_count / e.count.max(1)),
         kernels: 0,
         shapes: None,
         ..first.clone()

@@ -83,5 +83,6 @@ fn on_host(ctx: &Context, bytes: u64) -> u64 {
     let of_host = |producer: Option<u32>| {
         producer.is_none_or(|e| workload.ops.get(e as usize).is_some_and(|entry| entry.device.is_none()))
     };
-    workload.buffers.iter().filter(|b| b.bytes == bytes && of_host(b.producer)).map(|b| b.count).sum()
+    let ever = workload.buffers.iter().filter(|b| b.bytes == bytes && of_host(b.producer));
+    ever.fold(0, |sum, b| sum.saturating_add(b.count))
 }

@@ -40,7 +40,8 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
     for &e in &compiled {
         let entry = &mut out.workload.ops[e as usize];
         let scalar = entry.flop().get() + elements(entry) as f64 * ELEMENT_NS * entry.count as f64;
-        let alone = scalar as u64 + if is_array_work(&entry.op) { ALLOCATION_NS * entry.count } else { 0 };
+        let made = if is_array_work(&entry.op) { ALLOCATION_NS.saturating_mul(entry.count) } else { 0 };
+        let alone = (scalar as u64).saturating_add(made);
         entry.cpu_ns = entry.cpu_ns.min(alone);
         entry.gap_ns = 0;
     }

@@ -19,7 +19,8 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
     let mut main: Option<(u32, u64, usize)> = None;
     let steps = edit_loops(&draft.order, 1, &mut |begun, rounds, body| {
         let whole = whole(draft, ctx, begun, rounds, body)?;
-        let spent: u64 = body.iter().filter_map(run).map(|e| draft.entry(e).gap_ns + draft.entry(e).cpu_ns).sum();
+        let spent = body.iter().filter_map(run).map(|e| draft.entry(e));
+        let spent = spent.fold(0_u64, |sum, e| sum.saturating_add(e.gap_ns).saturating_add(e.cpu_ns));
         if main.is_none_or(|(_, most, _)| spent > most) {
             main = body.iter().filter_map(run).next().map(|e| (draft.entry(e).site, spent, rounds as usize));
         }
@@ -76,8 +77,8 @@ fn whole(draft: &Draft, ctx: &Context, begun: u64, rounds: u64, body: &[Step]) -
             ..entry.clone()
         };
         new.read_bytes = read_by(entry, &new, rounds);
-        let was = Entry { cpu_ns: entry.cpu_ns / once.max(1), count: begun * rounds, ..entry.clone() };
-        let modelled = (ctx.cpu_seconds(&new) * 1e9) as u64 + CALL_NS * begun;
+        let was = Entry { cpu_ns: entry.cpu_ns / once.max(1), count: begun.saturating_mul(rounds), ..entry.clone() };
+        let modelled = ((ctx.cpu_seconds(&new) * 1e9) as u64).saturating_add(CALL_NS.saturating_mul(begun));
         new.cpu_ns = modelled.min(was.cpu_ns);
         out.push(new);
     }
