@@ -12,6 +12,9 @@ use crate::units::Hertz;
 use crate::workload::Program;
 use crate::{Error, Result};
 
+/// Names of GPUs that one request may have: several for each GPU there is.
+const MOST_NAMES: usize = 1000;
+
 /// Average power of a busy CPU as a share of its limit, and how wide that may be off (ln-sigma): between half load and
 /// full load of a server (SPECpower-like curves), assumed.
 const CPU_LOAD: (f64, f64) = (0.7, 0.3);
@@ -170,6 +173,10 @@ fn given_price(usd_per_h: f64) -> Price {
 fn picks(catalogue: &Catalogue, options: &Options, notes: &mut Vec<Note>) -> Result<Vec<Pick>> {
     if options.gpu.is_empty() {
         return Ok(catalogue.gpus().iter().map(|g| Pick { gpu: g.clone(), count: 1, price: None }).collect());
+    }
+    if options.gpu.len() > MOST_NAMES {
+        let message = format!("{} GPUs are named; at most {MOST_NAMES} are looked up", options.gpu.len());
+        return Err(Error::new("too-many-gpus", message).hint("name none to have all of the catalogue").field("gpu"));
     }
     let mut picks: Vec<Pick> = Vec::new();
     for name in &options.gpu {

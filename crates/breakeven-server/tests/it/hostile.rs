@@ -49,6 +49,9 @@ fn bodies_that_are_no_request() {
         assert_eq!((reply.refused().0, reply.status), (status, status), "{shown}: {reply:?}");
         assert!(reply.body.len() < 2000, "{shown}: {reply:?}");
     }
+    let gpus =
+        format!(r#"{{"numbers": {{"flops": 1}}, "options": {{"gpu": [{}"l4"]}}}}"#, r#""l4","#.repeat(1_000_000));
+    assert_eq!(server.post(ESTIMATE, gpus).refused(), (422, "too-many-gpus".into()));
     assert_eq!(server.post(ESTIMATE, [b"{\"a\": \"".as_slice(), &[0xff, 0xfe], b"\"}"].concat()).refused().0, 400);
     for (rows, code) in [
         (r#"{"rows": []}"#, "table-header"),
