@@ -15,13 +15,10 @@ fn no_change_goes_unseen() {
     document["info"]["version"] = "…".into();
     // The formats have schemas of their own, and their own tests.
     let schemas = document["components"]["schemas"].as_object_mut().unwrap();
-    let formats: Vec<String> =
-        schemas.keys().filter(|name| name.contains('_') && *name != "kernels_request").cloned().collect();
-    schemas.retain(|name, _| !formats.contains(name));
+    schemas.retain(|name, _| !["request_", "estimate_", "workload_"].iter().any(|format| name.starts_with(format)));
     for format in ["request", "estimate", "workload"] {
         schemas[format] = json!("docs/schema");
     }
-    document["components"]["schemas"]["of the formats"] = json!(formats);
     insta::assert_json_snapshot!(document);
 }
 
