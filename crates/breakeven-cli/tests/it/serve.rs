@@ -5,7 +5,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// The command, serving.
 struct Serving {
@@ -82,6 +84,34 @@ fn signals_end_it_well() {
         let _idle = TcpStream::connect(&serving.at).unwrap();
         assert_eq!(serving.end(signal), Some(0));
     }
+}
+
+#[test]
+fn a_display_gets_the_browser_and_other_networks_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let (opener, opened) = (folder.path().join("xdg-open"), folder.path().join("opened"));
+    std::fs::write(&opener, format!("#!/bin/sh\necho \"$@\" > {0}.part; mv {0}.part {0}\n", opened.display())).unwrap();
+    std::fs::copy(&opener, folder.path().join("open")).unwrap();
+    for name in ["xdg-open", "open"] {
+        std::fs::set_permissions(folder.path().join(name), std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_breakeven"));
+    let path = format!("{}:/bin:/usr/bin", folder.path().display());
+    command.args(["serve", "--host", "0.0.0.0"]).env("PATH", path).env("DISPLAY", ":0");
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let until = Instant::now() + Duration::from_secs(20);
+    while !opened.exists() && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(line.starts_with("http://127.0.0.1:"), "{line}");
+    assert_eq!(std::fs::read_to_string(&opened).unwrap(), line);
+    let mut told = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+    assert!(told.starts_with("warning: 0.0.0.0 is not loopback"), "{told}");
 }
 
 #[test]
