@@ -334,13 +334,22 @@ fn so_many_runs_in_one_process_make_up_for_the_start() {
 }
 
 #[test]
-fn another_precision_turns_it() {
-    // On the T4 the product in float64 barely wins or loses; in float32 it is another matter.
-    let e = ask(recorded("doubles"), on("gtx-1050-ti"));
+fn another_precision_is_estimated_again_on_both_sides() {
+    let gpu = "gtx-750";
+    let e = ask(recorded("doubles"), on(gpu));
     let precision = flip(&e, "precision");
-    let (now, then) = (precision.from.unwrap(), e.estimates[0].speedup.unwrap().p50);
-    near(now, then, 1e-9);
-    assert!(precision.text.contains("float32"), "{}", precision.text);
+    near(precision.from.unwrap(), e.estimates[0].speedup.unwrap().p50, 1e-9);
+    let turned = precision.to.unwrap();
+
+    let mut singles = recorded("doubles");
+    for op in &mut singles.ops {
+        op.dtype = breakeven::workload::Dtype::F32;
+        (op.read_bytes, op.written_bytes) = (op.read_bytes / 2, op.written_bytes / 2);
+    }
+    let gpu_time = ask(singles, on(gpu)).estimates[0].time_s.unwrap().p50;
+    // A CPU has twice as many lanes for float32.
+    let share = turned * gpu_time / e.baseline.time_s.unwrap().p50;
+    assert!((0.35..0.75).contains(&share), "{share}");
 }
 
 #[test]

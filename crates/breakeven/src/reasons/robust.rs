@@ -114,12 +114,16 @@ impl Case<'_> {
 
     /// The size at which both take as long.
     fn size(&self) -> Option<Flip> {
-        let scale = self.g.break_even.as_ref().and_then(|even| even.scale);
+        let even = self.g.break_even.as_ref()?;
+        let size = even.size.as_ref().and_then(|size| Some((size.shape_at.as_ref()?, &size.shape_now)));
+        let at = |scale: f64| match size {
+            Some((at, now)) => format!("{} (yours: {})", words::printable(at, 60), words::printable(now, 60)),
+            None => format!("{} the work of each operation", words::times(scale)),
+        };
+        let scale = even.scale;
         let text = match scale.filter(|s| near(*s)) {
-            Some(scale) if scale < 1.0 => {
-                format!("size: below {} the work of each operation the CPU wins", words::times(scale))
-            }
-            Some(scale) => format!("size: above {} the work of each operation the GPU wins", words::times(scale)),
+            Some(scale) if scale < 1.0 => format!("size: below {} the CPU wins", at(scale)),
+            Some(scale) => format!("size: above {} the GPU wins", at(scale)),
             None => "size: not between a tenth and ten times the work of each operation".to_owned(),
         };
         Some(flip("size", text, Some(1.0), scale.filter(|s| near(*s))))
