@@ -30,7 +30,7 @@ pub const CODES: &[(&str, &str)] = &[
     ),
     ("processes", "Several processes were recorded and added up."),
     ("quoted-figure", "A well-known figure was given that the catalogue does not share; the text explains it."),
-    ("sampled-steps", "Steps of a loop that repeat were counted without each being watched."),
+    ("sampled-steps", "Steps of a loop that repeat, or short calls, were counted without each being watched or timed."),
     ("script-cut", "The script did not say how it ended; what was seen until then is reported."),
     ("script-failed", "The script ended with an exit code other than 0; what was seen until then is reported."),
     ("script-killed", "A signal ended the script; what was seen until then is reported."),

@@ -443,11 +443,17 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
         note("memory-split", format!("memory at its fullest: {}", parts.join(", ")));
     }
     if program.sampling > 1 {
-        let text = format!(
-            "a loop repeats itself: about one step in {} was watched op by op, the others were compared by what they \
-             were given and how long they took",
-            program.sampling
-        );
+        let one_in = program.sampling;
+        let text = if program.versions.contains_key("torch") {
+            format!(
+                "a loop repeats itself: about one step in {one_in} was watched op by op, the others were compared by \
+                 what they were given and how long they took"
+            )
+        } else {
+            format!(
+                "many calls are short: about one in {one_in} was timed by itself, all were counted; the rest share alike"
+            )
+        };
         note("sampled-steps", text);
     }
     if program.processes > 1 {

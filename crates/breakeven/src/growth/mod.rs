@@ -237,7 +237,10 @@ fn shape(size: &Size, scale: f64) -> String {
         let dim = if grows { ((*dim as f64 * scale).round() as u64).max(1) } else { *dim };
         dim.to_string()
     });
-    dims.collect::<Vec<_>>().join("×")
+    match size.shape.len() {
+        1 => format!("{} elements", crate::report::words::count(((size.value as f64 * scale).round() as u64).max(1))),
+        _ => dims.collect::<Vec<_>>().join("×"),
+    }
 }
 
 #[cfg(test)]

@@ -139,7 +139,12 @@ fn for_many(e: &Estimate) -> String {
         }
         (Verdict::Cpu, None) => format!("CPU it is: the work fits on none of {of} GPUs."),
         (Verdict::Either, Some(s)) => {
-            format!("Too close to call on {of} GPUs. Closest: {name} — {}{}.", words::speedup(s), once_warm(e, g))
+            let either = e.estimates.iter().filter(|g| g.counted && g.verdict == Verdict::Either).count();
+            let lead = match (of as usize).saturating_sub(either) {
+                0 => format!("Too close to call on {of} GPUs."),
+                lost => format!("CPU is faster than {lost} of {of} GPUs, too close to call on {either}."),
+            };
+            format!("{lead} Closest: {name} — {}{}.", words::speedup(s), once_warm(e, g))
         }
         (Verdict::Unknown, _) | (_, None) => not_enough(e),
     }
