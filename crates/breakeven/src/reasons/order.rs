@@ -25,7 +25,10 @@ pub(super) fn main_loop(workload: &Workload, weight: impl Fn(usize) -> f64) -> O
         workload.ops.iter().enumerate().map(|(i, entry)| weight(i) / entry.count.max(1) as f64).collect();
     let all: f64 = workload.ops.iter().enumerate().map(|(i, _)| weight(i)).sum();
     let (mut steps, mut rounds, mut found) = (workload.order.as_slice(), 1_u64, None);
-    while all > 0.0 {
+    if all <= 0.0 {
+        return None;
+    }
+    loop {
         let heaviest = steps
             .iter()
             .filter_map(|step| match step {
