@@ -1,8 +1,8 @@
 """Advice is held to its word: the edit is made by hand, recorded, estimated; healthy programs are left alone.
 
-Times of the host vary from run to run, so two things are compared. On the GPU side: launches, kernels, copies and waits,
-which follow from counts and sizes alone, without the host's own time. On the CPU side: time without start-up, the
-shortest of three recordings of either program.
+Times of the host vary from run to run, so two things are compared. On the GPU side: launches, kernels, copies and
+waits, which follow from counts and sizes alone, without the host's own time. On the CPU side: time without start-up,
+the shortest of three recordings of either program.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def test_what_an_edit_gains_on_the_cpu(name: str, advice: str, tmp_path: Path) -
     def shortest(which: str) -> dict[str, Any]:
         script = HERE / "advice" / f"{name}_{which}.py"
         answers = [answer(recorded(script, tmp_path / f"{which}{i}"), "l4") for i in range(3)]
-        return min(answers, key=lambda told: float(told["baseline"]["time_s"]["p50"] - told["baseline"]["startup_s"]["p50"]))
+        return min(answers, key=warm)
 
     before, after = shortest("before"), shortest("after")
     predicted = advised(before, advice, "cpu")["time_s_after"]["p50"]

@@ -396,6 +396,16 @@ fn a_smaller_gpu_for_a_program_that_waits_for_python() {
 }
 
 #[test]
+fn a_long_program_without_loops_is_not_searched_for_chains() {
+    let ops: Vec<Entry> =
+        (0..3).map(|i| entry(i, "numpy.add", add(1000 + u64::from(i)), Dtype::F32, 100_000)).collect();
+    // No two rounds alike as far as the order tells: as many different chains as there are places.
+    let steps = (0..300_000_u32).map(|i| Step::Run(i % 3)).collect();
+    let e = asked(&program_of(&["a = a + b", "c = c + d", "e = e + f"], ops, steps), "L4");
+    assert!(!ids(&e).contains(&"fuse"));
+}
+
+#[test]
 fn nothing_ran() {
     assert!(ids(&asked(&program_of(&[], Vec::new(), Vec::new()), "L4")).is_empty());
 }

@@ -25,6 +25,8 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
             l.body.iter().filter(|s| waits(s)).filter_map(|s| if let Step::Run(e) = s { Some(*e) } else { None }),
         );
     }
+    reads.sort_unstable();
+    reads.dedup();
     let &main = reads.iter().max_by_key(|e| draft.entry(**e).count)?;
     let steps = edit_loops(&draft.order, 1, &mut |_, rounds, body| {
         if rounds < ROUNDS || !body.iter().any(waits) {

@@ -7,6 +7,7 @@ use crate::estimate::Side;
 use crate::port;
 use crate::report::words;
 use crate::workload::{Entry, Op, Step};
+use std::collections::BTreeMap;
 
 pub(super) const EDIT: Edit = Edit { id: "fuse", sides: &[Side::Gpu], apply };
 
@@ -88,7 +89,7 @@ pub(super) struct Chain {
 /// The program with every chain of two or more fused; `None` where there is none.
 pub(super) fn fuse<'a>(draft: &Draft<'a>) -> Option<(Draft<'a>, Vec<Chain>)> {
     let mut out = draft.clone();
-    let mut chains: Vec<Chain> = Vec::new();
+    let mut chains = Chains::default();
     let steps = {
         let mut in_body = |body: &[Step], times: u64| fuse_body(draft, &mut out, &mut chains, body, times);
         let inner = edit_loops(&draft.order, 1, &mut |begun, rounds, body| {
@@ -96,31 +97,46 @@ pub(super) fn fuse<'a>(draft: &Draft<'a>) -> Option<(Draft<'a>, Vec<Chain>)> {
         });
         in_body(&inner, 1).unwrap_or(inner)
     };
-    if chains.is_empty() {
+    if chains.list.is_empty() {
         return None;
     }
     out.reorder(steps)?;
-    Some((out, chains))
+    Some((out, chains.list))
 }
 
+/// The chains of a program, and which is which.
+#[derive(Default)]
+struct Chains {
+    list: Vec<Chain>,
+    known: BTreeMap<Vec<u32>, usize>,
+}
+
+/// Steps in a row without a loop beyond which they are no chain that a person wrote.
+const STRAIGHT: usize = 10_000;
+/// Chains beyond which a program is no matter of fusing some lines.
+const CHAINS: usize = 500;
+
 /// The body with its chains fused; `None` where nothing changes.
-fn fuse_body(draft: &Draft, out: &mut Draft, chains: &mut Vec<Chain>, body: &[Step], times: u64) -> Option<Vec<Step>> {
+fn fuse_body(draft: &Draft, out: &mut Draft, chains: &mut Chains, body: &[Step], times: u64) -> Option<Vec<Step>> {
+    if body.len() > STRAIGHT {
+        return None;
+    }
     let mut steps: Vec<Step> = Vec::with_capacity(body.len());
     let mut changed = false;
     let mut at = 0;
     while at < body.len() {
         let (parts, views, end) = chain(draft, body, at);
-        if parts.len() < 2 {
+        let known = chains.known.get(&parts).copied();
+        if parts.len() < 2 || (known.is_none() && chains.list.len() >= CHAINS) {
             steps.push(body[at].clone());
             at += 1;
             continue;
         }
-        let known = chains.iter().position(|c| c.parts == parts);
         let new = match known {
             Some(i) => {
-                chains[i].times = chains[i].times.saturating_add(times);
+                chains.list[i].times = chains.list[i].times.saturating_add(times);
                 let entry = draft.workload.ops.len() as u32 + i as u32;
-                widen(&mut out.workload.ops[entry as usize], chains[i].times);
+                widen(&mut out.workload.ops[entry as usize], chains.list[i].times);
                 entry
             }
             None => {
@@ -128,7 +144,8 @@ fn fuse_body(draft: &Draft, out: &mut Draft, chains: &mut Vec<Chain>, body: &[St
                 let moved = |e: &Entry| e.read_bytes as f64 + e.written_bytes as f64;
                 let before: f64 = parts.iter().map(|&p| moved(draft.entry(p))).sum();
                 let site = draft.entry(parts[0]).site;
-                chains.push(Chain {
+                chains.known.insert(parts.clone(), chains.list.len());
+                chains.list.push(Chain {
                     times,
                     site,
                     saved_bytes: (before - moved(&entry)) * times as f64,

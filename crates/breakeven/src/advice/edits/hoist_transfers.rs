@@ -22,6 +22,8 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
         found.extend(same_each_round(draft, ctx, l.body));
     }
     let bytes = |e: &u32| if let Op::Transfer { bytes, .. } = draft.entry(*e).op { bytes } else { 0 };
+    found.sort_unstable();
+    found.dedup();
     let &main = found.iter().max_by_key(|e| bytes(e).saturating_mul(draft.entry(**e).count))?;
     let steps = edit_loops(&draft.order, 1, &mut |_, rounds, body| {
         let mine = |s: &&Step| rounds >= ROUNDS && matches!(s, Step::Run(e) if found.contains(e));

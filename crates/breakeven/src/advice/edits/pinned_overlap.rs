@@ -37,6 +37,8 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
         };
         found.extend(l.body.iter().filter_map(copied).filter(|e| !needless(e)));
     }
+    found.sort_unstable();
+    found.dedup();
     let &main = found.iter().max_by_key(|e| draft.entry(**e).written_bytes.saturating_mul(draft.entry(**e).count))?;
     let free = draft.workload.ops.iter().filter_map(|e| e.stream).max().map_or(1, |s| s.saturating_add(1));
     let mut out = draft.clone();
