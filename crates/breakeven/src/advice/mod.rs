@@ -114,7 +114,6 @@ pub const IDS: &[&str] = &[
     "mixed-precision",
     "multi-gpu",
     "numba",
-    "numexpr",
     "pinned-overlap",
     "real-fft",
     "solve",

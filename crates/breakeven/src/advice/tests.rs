@@ -368,22 +368,8 @@ fn tiny_arrays_in_a_long_loop() {
     ops.iter_mut().for_each(|e| e.cpu_ns = e.count * 400);
     let w = program_of(&["s = s * 0.999", "s = s + d"], ops, vec![Step::Repeat(5_000_000, each(2))]);
     let a = found(&asked(&w, "L4"), "numba", Side::Cpu);
-    // 14 s of calls; 110 ns each remain.
-    assert!((1.0..1.4).contains(&a.time_s_after.unwrap().p50), "{a:?}");
-}
-
-#[test]
-fn a_chain_on_large_arrays() {
-    let names = ["multiply", "exp", "add", "sqrt"];
-    let mut ops: Vec<Entry> =
-        names.iter().map(|n| entry(0, &format!("numpy.{n}"), add(10_000_000), Dtype::F64, 100)).collect();
-    ops.iter_mut().for_each(|e| {
-        (e.read_bytes, e.written_bytes, e.cpu_ns) = (80_000_000, 80_000_000, e.count * 25_000_000);
-    });
-    let w = program_of(&["y = np.sqrt(np.exp(x * k) + c)"], ops, vec![Step::Repeat(100, each(4))]);
-    let a = found(&asked(&w, "L4"), "numexpr", Side::Cpu);
-    assert_eq!(a.ready.as_deref(), Some("y = numexpr.evaluate(\"sqrt(exp(x * k) + c)\")"));
-    assert!((1.0..6.0).contains(&a.time_s_after.unwrap().p50), "10 s before: {a:?}");
+    // 4 s of calls and 10 s between them; 23 ns each remain.
+    assert!((0.2..0.3).contains(&a.time_s_after.unwrap().p50), "{a:?}");
 }
 
 #[test]
@@ -459,7 +445,6 @@ const SAME_ARITHMETIC: &[&str] = &[
     "multi-gpu",
     "float32",
     "numba",
-    "numexpr",
     "vectorise",
 ];
 

@@ -71,23 +71,21 @@ fn ready(text: &str, one_line: bool, torch: bool) -> String {
 }
 
 /// A chain that was fused.
-pub(super) struct Chain {
+struct Chain {
     /// The entries it was made of, in order.
-    pub parts: Vec<u32>,
+    parts: Vec<u32>,
     /// Runs in all.
-    pub times: u64,
+    times: u64,
     /// Site of the first.
-    pub site: u32,
+    site: u32,
     /// Bytes that need not be moved any more, all runs.
-    pub saved_bytes: f64,
+    saved_bytes: f64,
     /// All of it stands on one line.
-    pub one_line: bool,
-    /// The new entry, as it was added.
-    pub entry: Entry,
+    one_line: bool,
 }
 
 /// The program with every chain of two or more fused; `None` where there is none.
-pub(super) fn fuse<'a>(draft: &Draft<'a>) -> Option<(Draft<'a>, Vec<Chain>)> {
+fn fuse<'a>(draft: &Draft<'a>) -> Option<(Draft<'a>, Vec<Chain>)> {
     let mut out = draft.clone();
     let mut chains = Chains::default();
     let steps = {
@@ -150,7 +148,6 @@ fn fuse_body(draft: &Draft, out: &mut Draft, chains: &mut Chains, body: &[Step],
                     site,
                     saved_bytes: (before - moved(&entry)) * times as f64,
                     one_line: parts.iter().all(|&p| draft.entry(p).site == site),
-                    entry: entry.clone(),
                     parts,
                 });
                 out.add(entry)

@@ -10,7 +10,6 @@ mod keep_resident;
 mod larger_batch;
 mod multi_gpu;
 mod numba;
-mod numexpr;
 mod pinned_overlap;
 mod real_fft;
 mod solve;
@@ -36,5 +35,4 @@ pub(super) const EDITS: &[Edit] = &[
     pinned_overlap::EDIT,
     multi_gpu::EDIT,
     numba::EDIT,
-    numexpr::EDIT,
 ];
