@@ -379,6 +379,9 @@ fn a_smaller_gpu_for_a_program_that_waits_for_python() {
     let w = program_of(&["a = a + b"], ops, vec![Step::Repeat(1_000_000, each(1))]);
     let a = found(&asked(&w, "H100 SXM"), "cheaper-gpu", Side::Gpu);
     assert!(a.saves_usd.unwrap() > 0.01 && a.saves_s.is_none());
+    // Taken at its word: the other GPU, asked about by name.
+    let other = asked(&w, a.title.split(" instead of ").next().unwrap());
+    assert_eq!(other.estimates[0].time_s, a.time_s_after);
 }
 
 #[test]
