@@ -48,8 +48,10 @@ def install(torch: Any) -> None:
     instead = {}
     if fake:
         _torch_ops.valueless = True
-        from torch._subclasses.fake_tensor import FakeTensorMode
+        from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 
+        # Its own property, which calls of PyTorch's API do not pass through.
+        FakeTensor.device = property(_fake_device(FakeTensor.device.fget))
         instead = _unknown_values(torch)
         torch.utils._python_dispatch._push_mode(FakeTensorMode(allow_non_fake_inputs=True))
         _native.set_program('{"recorder": "torch-fake"}')
@@ -101,6 +103,17 @@ def _known(tensor: Any) -> Any:
 def _device(args: tuple[Any, ...], _: Any) -> Any:
     real = _lib._C.TensorBase.device.__get__(args[0])
     return _lib.device(where(args[0])) if real.type == "cpu" else real
+
+
+def _fake_device(real: Any) -> Any:
+    """`tensor.device` of tensors without values. What PyTorch works out their shapes with is told the truth."""
+
+    def device(tensor: Any) -> Any:
+        found = real(tensor)
+        asks = sys._getframe(1).f_globals.get("__name__", "")
+        return found if found.type != "cpu" or asks.startswith("torch._") else _lib.device(where(tensor))
+
+    return device
 
 
 def _function(_: Any, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:

@@ -76,6 +76,12 @@ def test_what_a_script_does_with_its_gpu(tmp_path: Path) -> None:
     assert copy["pinned"] and copy["asynchronous"]
 
 
+@pytest.mark.parametrize("fake", [False, True])
+def test_where_tensors_are(fake: bool, tmp_path: Path) -> None:
+    _, out = _run(HERE / "programs" / "pytorch" / "torch_rotary.py", tmp_path, fake=fake)
+    assert out.split() == ["cuda:0"] * 4 + ["cpu"] * 2
+
+
 def test_a_model_too_large_for_the_machine(tmp_path: Path) -> None:
     workload, out = _run(HERE / "programs" / "pytorch" / "torch_large.py", tmp_path, fake=True, pretend=False)
     parameters = int(out.split()[0])

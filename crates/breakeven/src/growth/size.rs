@@ -19,7 +19,7 @@ pub struct Size {
 }
 
 /// The dimension that most of the array time has in its shapes; the longest where several do. `None` where no dimension
-/// covers half of that time.
+/// covers half of that time, and for networks: the widths of their layers are no size that a user changes.
 ///
 /// ```
 /// use breakeven::{growth::problem_size, workload::Workload};
@@ -29,6 +29,9 @@ pub struct Size {
 /// # Ok::<(), breakeven::Error>(())
 /// ```
 pub fn problem_size(workload: &Workload) -> Option<Size> {
+    if workload.ops.iter().any(|entry| entry.name.starts_with("aten.")) {
+        return None;
+    }
     let mut weighed: Vec<(u64, f64)> = Vec::new();
     let mut all = 0.0;
     let shapes: Vec<(f64, Shapes)> =
