@@ -5,15 +5,25 @@ use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The predicted timeline of a workload.
+/// What is drawn beside the report.
 #[derive(Debug, Args)]
-pub(crate) struct TimelineArgs {
+pub(crate) struct DrawingArgs {
     /// Sketch what host, GPU and copies do in the course of the run
     #[arg(long, help_heading = "Report")]
     pub(crate) timeline: bool,
     /// Write the timeline on the best GPU, or the one named, for ui.perfetto.dev; packed if the name ends in .gz
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     pub(crate) trace: Option<PathBuf>,
+    /// Write the whole report as one page for the browser: no script, nothing loaded
+    #[arg(long, value_name = "FILE", help_heading = "Report")]
+    pub(crate) html: Option<PathBuf>,
+}
+
+impl DrawingArgs {
+    /// Whether the answer has to hold a sketch of the timeline.
+    pub(crate) fn wanted(&self) -> bool {
+        self.timeline || self.html.is_some()
+    }
 }
 
 /// Arguments of `show`.
@@ -30,7 +40,7 @@ pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) report: ReportArgs,
     #[command(flatten)]
-    pub(crate) timeline: TimelineArgs,
+    pub(crate) drawing: DrawingArgs,
 }
 
 /// Arguments of `run`.
@@ -79,7 +89,7 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) report: ReportArgs,
     #[command(flatten)]
-    pub(crate) timeline: TimelineArgs,
+    pub(crate) drawing: DrawingArgs,
 }
 
 /// How array calls are seen.

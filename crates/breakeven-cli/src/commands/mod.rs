@@ -2,6 +2,7 @@
 
 mod completions;
 mod doctor;
+mod drawing;
 mod estimate;
 mod gpus;
 mod kernels;
@@ -9,7 +10,6 @@ mod prices;
 mod run;
 mod serve;
 mod show;
-mod timeline;
 
 pub(crate) use completions::completions;
 pub(crate) use doctor::doctor;

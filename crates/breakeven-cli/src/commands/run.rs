@@ -1,6 +1,6 @@
 //! `breakeven run SCRIPT`: the script as it is, recorded; then the report.
 
-use super::{estimate::policy, timeline};
+use super::{drawing, estimate::policy};
 use crate::args::{Format, Recorder, ReportArgs, RunArgs};
 use crate::failure::{Failure, Outcome, say};
 use crate::record::{self, Ended, Python};
@@ -18,7 +18,7 @@ use std::process::{Command, ExitCode, Stdio};
 pub(crate) fn run(args: &RunArgs) -> Outcome {
     let what = script(args)?;
     reachable(args)?;
-    let options = Options { timeline: args.timeline.timeline, ..args.options.options()? };
+    let options = Options { timeline: args.drawing.wanted(), ..args.options.options()? };
     check(&options)?;
     let pretended = args.pretend_gpu.as_deref().map(pretended).transpose()?;
     let python = record::find(args.python.as_deref())?;
@@ -90,7 +90,7 @@ fn reachable(args: &RunArgs) -> Result<(), Failure> {
     if let Some(fd) = args.report_fd {
         output::open_descriptor(fd)?;
     }
-    for file in [output, &args.save, &args.timeline.trace].into_iter().flatten() {
+    for file in [output, &args.save, &args.drawing.trace, &args.drawing.html].into_iter().flatten() {
         let folder = file.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if !folder.is_dir() {
             let message = format!("there is no folder {} to write {} in", folder.display(), file.display());
@@ -204,7 +204,7 @@ fn after(again: &Again, pid: u32, ended: Ended, mut request: Request) -> ExitCod
         failure.report();
     }
     request.workload = Some(Box::new(workload));
-    let answer = match output::working("estimating", || answer_request(&request)) {
+    let mut answer = match output::working("estimating", || answer_request(&request)) {
         Ok(answer) => answer,
         Err(error) => {
             say("warning: there is no report");
@@ -213,9 +213,9 @@ fn after(again: &Again, pid: u32, ended: Ended, mut request: Request) -> ExitCod
         }
     };
     if let Some(workload) = &request.workload
-        && let Err(failure) = timeline::write(&args.timeline, workload, &request.options, &answer)
+        && let Err(failure) = drawing::write(&args.drawing, workload, &request.options, &mut answer)
     {
-        say("warning: the timeline was not written");
+        say("warning: what was asked for beside the report was not written");
         failure.report();
     }
     let text = output::render(&answer, &args.report, args.options.top, io::stderr().is_terminal());

@@ -1,6 +1,6 @@
 //! `breakeven show FILE…`: saved workloads again.
 
-use super::{estimate::policy, timeline};
+use super::{drawing, estimate::policy};
 use crate::args::ShowArgs;
 use crate::failure::{Failure, Outcome};
 use crate::{input, output};
@@ -17,11 +17,11 @@ pub(crate) fn show(args: &ShowArgs) -> Outcome {
         today: input::today(),
         numbers: None,
         workload: merge(parts).map(Box::new),
-        options: Options { timeline: args.timeline.timeline, ..args.options.options()? },
+        options: Options { timeline: args.drawing.wanted(), ..args.options.options()? },
     };
-    let answer = output::working("estimating", || answer_request(&request))?;
+    let mut answer = output::working("estimating", || answer_request(&request))?;
     if let Some(workload) = &request.workload {
-        timeline::write(&args.timeline, workload, &request.options, &answer)?;
+        drawing::write(&args.drawing, workload, &request.options, &mut answer)?;
     }
     output::deliver(&answer, &args.report, args.options.top)?;
     Ok(policy(&answer))

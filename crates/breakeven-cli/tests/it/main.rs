@@ -1,6 +1,7 @@
 //! The command as a user meets it.
 
 mod doctor;
+mod drawing;
 mod estimate;
 mod gpus;
 mod kernels;
@@ -8,7 +9,6 @@ mod output;
 mod prices;
 mod run;
 mod serve;
-mod timeline;
 
 use assert_cmd::Command;
 

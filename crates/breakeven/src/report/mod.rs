@@ -1,4 +1,4 @@
-//! An [`Estimate`](crate::estimate::Estimate) for people and programs: text, Markdown, JSON.
+//! An [`Estimate`](crate::estimate::Estimate) for people and programs: text, Markdown, JSON, HTML.
 //!
 //! Rounding and number words live here alone, so that the command and the page print the same digits. Nothing here
 //! estimates anything: a report shows what an estimate holds and never asks a model.
@@ -7,6 +7,7 @@ pub mod words;
 
 mod explain;
 mod help;
+mod html;
 mod json;
 mod markdown;
 mod rows;
@@ -16,6 +17,7 @@ mod text;
 mod why;
 
 pub use explain::FORMULA;
+pub use html::html;
 pub use json::json;
 pub use markdown::markdown;
 pub use sentence::{held_back, sentence};

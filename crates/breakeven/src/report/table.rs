@@ -11,6 +11,9 @@ pub enum Align {
     Right,
 }
 
+/// The cells of one line, each with its side.
+pub(super) type Cells<'a> = Vec<(&'a str, Align)>;
+
 /// A header and rows of as many cells. Cells are counted by character.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
@@ -86,6 +89,17 @@ impl Table {
             *cell = change(cell);
         }
         self
+    }
+
+    /// Header and rows, without columns in which nothing is known, each cell with its side.
+    pub(super) fn cells(&self) -> (Cells<'_>, Vec<Cells<'_>>) {
+        let shown = self.shown();
+        let header = shown.iter().map(|&c| (self.columns[c].0.as_str(), self.columns[c].1)).collect();
+        let mut rows = Vec::with_capacity(self.rows.len());
+        for row in &self.rows {
+            rows.push(shown.iter().map(|&c| (row.get(c).map_or("", String::as_str), self.columns[c].1)).collect());
+        }
+        (header, rows)
     }
 
     /// A Markdown table; the caller has escaped the cells.

@@ -1,6 +1,6 @@
-//! `--trace FILE`: the predicted timeline for Perfetto.
+//! `--trace FILE`: the predicted timeline for Perfetto; `--html FILE`: the report as a page.
 
-use crate::args::TimelineArgs;
+use crate::args::DrawingArgs;
 use crate::failure::{Failure, say};
 use crate::output::{self, Pending};
 use breakeven::estimate::{Estimate, trace};
@@ -10,13 +10,24 @@ use flate2::{Compression, write::GzEncoder};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-/// Writes the timeline of `workload` on the GPU that `answer` speaks of, where that is asked for.
+/// Writes what is asked for beside the report. The sketch of the timeline stays in `answer` only where it is wanted there.
 pub(super) fn write(
-    args: &TimelineArgs,
+    args: &DrawingArgs,
     workload: &Workload,
     options: &Options,
-    answer: &Estimate,
+    answer: &mut Estimate,
 ) -> Result<(), Failure> {
+    if let Some(file) = &args.html {
+        output::write_to(Some(file), breakeven::report::html(answer).as_bytes())?;
+    }
+    if !args.timeline {
+        answer.timeline = None;
+    }
+    trace_file(args, workload, options, answer)
+}
+
+/// The timeline of `workload` on the GPU that `answer` speaks of.
+fn trace_file(args: &DrawingArgs, workload: &Workload, options: &Options, answer: &Estimate) -> Result<(), Failure> {
     let Some(file) = &args.trace else { return Ok(()) };
     let first = answer.estimates.first().map(|row| &row.gpu);
     let gpu: Vec<String> = answer.summary.best_gpu.as_ref().or(first).cloned().into_iter().collect();

@@ -1,4 +1,4 @@
-//! `--timeline` and `--trace`: the predicted timeline of a saved workload.
+//! `--timeline`, `--trace` and `--html` of a saved workload.
 
 use super::{breakeven, said};
 use std::io::Read;
@@ -54,4 +54,20 @@ fn a_sketch_shows_who_is_busy() {
     assert_eq!(names, ["Python", "launching", "waiting", "kernels", "copies in", "copies back"], "{text}");
     assert!(rows.iter().all(|row| row.chars().count() == 75), "{text}");
     assert!(!show(&[], None).contains("launching  "));
+}
+
+#[test]
+fn a_page_is_whole_and_changes_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("heat.html");
+    let mut command = breakeven();
+    command.args(["show", HEAT, "--gpu", "l4", "--html"]).arg(&page);
+    assert_eq!(said(&mut command), show(&[], None));
+    let text = std::fs::read_to_string(&page).unwrap();
+    for part in
+        ["<!doctype html>", "Where the time goes", "Break-even", "In the course of the run", "heat.py:6", "</html>"]
+    {
+        assert!(text.contains(part), "{part}");
+    }
+    assert!(text.len() < 500_000 && !text.contains("<script"));
 }

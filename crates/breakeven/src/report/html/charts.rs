@@ -1,0 +1,224 @@
+//! Charts of plain HTML and SVG.
+
+use super::{TOP, behind, escape, on, table};
+use crate::estimate::{Breakdown, Estimate};
+use crate::growth::{SizeCrossing, SizePoint};
+use crate::interval::Interval;
+use crate::report::sentence::chosen;
+use crate::report::table::{Align, Table};
+use crate::report::words;
+
+/// Time of the CPU and of the first GPUs; lower is better.
+pub(super) fn bars(e: &Estimate) -> String {
+    let cpu = e.baseline.time_s.map(|time| ("CPU".to_owned(), time, "fill cpu"));
+    let gpus = e.estimates.iter().take(TOP).filter_map(|g| Some((words::printable(&g.name, 40), g.time_s?, "fill")));
+    let all: Vec<(String, Interval, &str)> = cpu.into_iter().chain(gpus).collect();
+    let longest = all.iter().map(|(_, time, _)| time.p50).fold(0.0, f64::max);
+    if longest <= 0.0 {
+        return String::new();
+    }
+    let share = |t: f64| (100.0 * t / longest).clamp(0.0, 100.0);
+    let bar = |(name, time, class): &(String, Interval, &str)| {
+        let (from, to) = (share(time.p10), share(time.p90));
+        format!(
+            "<div class=\"bar\"><span>{}</span><span class=\"track\"><span class=\"{class}\" style=\"width:{:.2}%\"></span>\
+             <span class=\"spread\" style=\"left:{from:.2}%;width:{:.2}%\"></span></span><span class=\"value\">{}</span></div>\n",
+            escape(name),
+            share(time.p50),
+            to - from,
+            words::time(*time),
+        )
+    };
+    let bars: String = all.iter().map(bar).collect();
+    format!(
+        "<div aria-hidden=\"true\">\n{bars}<p class=\"soft\">Shorter is better; thin lines go from p10 to p90.</p>\n</div>\n"
+    )
+}
+
+/// The parts of the critical path on the GPU that the page speaks of.
+pub(super) fn parts(e: &Estimate) -> String {
+    let Some(parts) = chosen(e).and_then(|g| g.breakdown_s) else { return String::new() };
+    let total = parts.total();
+    let Breakdown { host, launch, compute, memory, transfer, sync, startup } = parts;
+    let named = [
+        ("arithmetic", "compute", compute),
+        ("device memory", "memory", memory),
+        ("copies", "transfer", transfer),
+        ("kernel launches", "launch", launch),
+        ("waiting", "sync", sync),
+        ("Python and CPU code", "host", host),
+        ("start-up", "startup", startup),
+    ];
+    let some: Vec<_> = named.into_iter().filter(|(.., time)| *time > 0.0 && total > 0.0).collect();
+    if some.is_empty() {
+        return String::new();
+    }
+    let strip: String = some
+        .iter()
+        .map(|(_, key, time)| format!("<span style=\"flex:{:.4};background:var(--{key})\"></span>", time / total))
+        .collect();
+    let keys: String = some
+        .iter()
+        .map(|(name, key, time)| {
+            let (share, time) = (words::percent(time / total), words::seconds(*time));
+            format!("<li><span class=\"key\" style=\"background:var(--{key})\"></span>{name} {share}, {time}</li>\n")
+        })
+        .collect();
+    format!(
+        "<p class=\"soft\">On {}, {} in all.</p>\n<div class=\"parts\" aria-hidden=\"true\">{strip}</div>\n\
+         <ul class=\"keys\">\n{keys}</ul>\n",
+        on(e),
+        words::seconds(total)
+    )
+}
+
+/// Size against time on both sides, both as logarithms.
+pub(super) fn curve(e: &Estimate) -> String {
+    let Some(size) = chosen(e).and_then(|g| g.break_even.as_ref()).and_then(|even| even.size.as_ref()) else {
+        return String::new();
+    };
+    let Some(frame) = Frame::around(size) else { return String::new() };
+    let line = |pick: &dyn Fn(&SizePoint) -> Option<f64>| -> String {
+        let points = size.curve.iter().filter_map(|p| Some((p.size as f64, pick(p)?)));
+        points.map(|(x, y)| frame.place(x, y)).collect::<Vec<_>>().join(" ")
+    };
+    let band: Vec<String> = {
+        let low = size.curve.iter().filter_map(|p| Some(frame.place(p.size as f64, p.gpu_s?.p10)));
+        let high = size.curve.iter().rev().filter_map(|p| Some(frame.place(p.size as f64, p.gpu_s?.p90)));
+        low.chain(high).collect()
+    };
+    let mut marks = String::new();
+    let mut mark = |x: f64, text: &str, dashes: &str| {
+        let at = frame.x(x);
+        let anchor = if at > 0.85 * Frame::WIDTH { "end" } else { "middle" };
+        marks += &format!(
+            "<line x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"16\" y2=\"{:.1}\" stroke=\"var(--soft)\" stroke-dasharray=\"{dashes}\"/>\
+             <text x=\"{at:.1}\" y=\"12\" text-anchor=\"{anchor}\">{}</text>\n",
+            Frame::HEIGHT - 24.0,
+            escape(text)
+        );
+    };
+    if let (Some(at), Some(shape)) = (size.at, &size.shape_at) {
+        mark(at.p50, &words::printable(shape, 30), "4 3");
+    }
+    mark(size.now as f64, "yours", "1 3");
+    let ticks: String = frame
+        .decades()
+        .map(|(time, y)| {
+            format!(
+                "<line x1=\"60\" x2=\"{:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\" stroke=\"var(--line)\"/>\
+                 <text x=\"54\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\n",
+                Frame::WIDTH,
+                y + 4.0,
+                words::seconds(time)
+            )
+        })
+        .collect();
+    let (least, most) = size.curve.first().zip(size.curve.last()).map_or((0, 0), |(a, b)| (a.size, b.size));
+    let bottom = Frame::HEIGHT - 6.0;
+    let svg = format!(
+        "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Time of CPU and GPU by size of the problem\">\n{ticks}\
+         <polygon points=\"{}\" fill=\"var(--gpu)\" opacity=\"0.18\"></polygon>\n\
+         <polyline points=\"{}\" fill=\"none\" stroke=\"var(--cpu)\" stroke-width=\"2.5\" stroke-dasharray=\"7 4\"/>\n\
+         <polyline points=\"{}\" fill=\"none\" stroke=\"var(--gpu)\" stroke-width=\"2.5\"/>\n{marks}\
+         <text x=\"60\" y=\"{bottom}\">{}</text><text x=\"{}\" y=\"{bottom}\" text-anchor=\"end\">{}</text>\n</svg>\n",
+        Frame::WIDTH,
+        Frame::HEIGHT,
+        band.join(" "),
+        line(&|p| Some(p.cpu_s.p50)),
+        line(&|p| p.gpu_s.map(|t| t.p50)),
+        words::count(least),
+        Frame::WIDTH,
+        words::count(most),
+    );
+    let mut rows =
+        Table::new(&[("size", Align::Right), ("CPU", Align::Right), ("GPU", Align::Right), ("p10–p90", Align::Left)]);
+    for point in &size.curve {
+        let gpu = point.gpu_s.map_or_else(|| "does not fit".to_owned(), words::time);
+        let spread =
+            point.gpu_s.map_or_else(String::new, |t| format!("{}–{}", words::seconds(t.p10), words::seconds(t.p90)));
+        rows.row(vec![words::count(point.size), words::time(point.cpu_s), gpu, spread]);
+    }
+    let key = "<p class=\"soft\">Dashed: CPU. Solid, with its interval: ";
+    format!("{key}{}.</p>\n{svg}{}", on(e), behind(table(&rows, "Time by size of the problem")))
+}
+
+/// Where sizes and times lie in a drawing.
+struct Frame {
+    size: (f64, f64),
+    time: (f64, f64),
+}
+
+impl Frame {
+    const WIDTH: f64 = 720.0;
+    const HEIGHT: f64 = 320.0;
+
+    fn around(size: &SizeCrossing) -> Option<Self> {
+        let sizes = size.curve.iter().map(|p| p.size as f64);
+        let times = size.curve.iter().flat_map(|p| [Some(p.cpu_s.p50), p.gpu_s.map(|t| t.p10), p.gpu_s.map(|t| t.p90)]);
+        let ends = |values: &mut dyn Iterator<Item = f64>| {
+            values
+                .filter(|v| *v > 0.0 && v.is_finite())
+                .fold((f64::INFINITY, 0.0_f64), |(a, b), v| (a.min(v), b.max(v)))
+        };
+        let (size, time) = (ends(&mut sizes.into_iter()), ends(&mut times.flatten()));
+        (size.0 < size.1 && time.0 < time.1).then_some(Self { size, time })
+    }
+
+    fn x(&self, size: f64) -> f64 {
+        60.0 + (Self::WIDTH - 76.0)
+            * (libm::log(size / self.size.0) / libm::log(self.size.1 / self.size.0)).clamp(0.0, 1.0)
+    }
+
+    fn y(&self, time: f64) -> f64 {
+        let share = libm::log(time / self.time.0) / libm::log(self.time.1 / self.time.0);
+        Self::HEIGHT - 28.0 - (Self::HEIGHT - 48.0) * share.clamp(0.0, 1.0)
+    }
+
+    fn place(&self, size: f64, time: f64) -> String {
+        format!("{:.1},{:.1}", self.x(size), self.y(time.max(self.time.0)))
+    }
+
+    /// Powers of ten of the time, and their heights; at most eight.
+    fn decades(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+        let (low, high) = (libm::log10(self.time.0).ceil(), libm::log10(self.time.1).floor());
+        let step = ((high - low) / 8.0).ceil().max(1.0);
+        (0..9).map(move |i| low + step * f64::from(i)).take_while(move |at| *at <= high).map(|at| {
+            let time = libm::pow(10.0, at);
+            (time, self.y(time))
+        })
+    }
+}
+
+/// Who is busy when.
+pub(super) fn timeline(e: &Estimate) -> String {
+    let Some(sketch) = &e.timeline else { return String::new() };
+    let columns = sketch.rows.first().map_or(0, |row| row.busy.len()).max(1);
+    let width = 620.0 / columns as f64;
+    let mut svg = String::new();
+    let mut rows = Table::new(&[("who", Align::Left), ("busy", Align::Right)]);
+    for (i, row) in sketch.rows.iter().enumerate() {
+        let bottom = 34.0 * (i + 1) as f64;
+        let color = if row.name.starts_with("kernels") || row.name.starts_with("copies") { "gpu" } else { "cpu" };
+        svg += &format!("<text x=\"0\" y=\"{:.1}\">{}</text>\n", bottom - 8.0, escape(&row.name));
+        svg += &format!("<line x1=\"92\" x2=\"712\" y1=\"{bottom:.1}\" y2=\"{bottom:.1}\" stroke=\"var(--line)\"/>\n");
+        for (column, busy) in row.busy.iter().enumerate().filter(|(_, busy)| **busy > 0.0) {
+            let height = (28.0 * busy).max(1.0);
+            svg += &format!(
+                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{height:.1}\" fill=\"var(--{color})\"/>\n",
+                92.0 + width * column as f64,
+                bottom - height,
+                width - 0.5,
+            );
+        }
+        rows.row(vec![row.name.clone(), words::percent(row.busy.iter().sum::<f64>() / columns as f64)]);
+    }
+    let height = 34.0 * sketch.rows.len() as f64 + 4.0;
+    format!(
+        "<p class=\"soft\">On {} after start-up, {} in all, left to right; as high as each was busy.</p>\n\
+         <svg viewBox=\"0 0 720 {height}\" role=\"img\" aria-label=\"Host, kernels and copies in the course of the run\">\n{svg}</svg>\n{}",
+        on(e),
+        words::seconds(sketch.span_s),
+        behind(table(&rows, "Share of the run that each is busy"))
+    )
+}
