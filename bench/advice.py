@@ -1,0 +1,51 @@
+"""Edits for the CPU: what was predicted from the script before, and what the edited script took. Ratios of one run."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+PAIRS = Path(__file__).parents[1] / "python" / "tests" / "advice"
+EDITS = ["vectorise", "float32", "solve", "real_fft"]
+ROUNDS = 7
+
+
+def told(script: Path) -> dict[str, Any]:
+    """The answer to one recording of `script`, with one BLAS thread."""
+    with tempfile.TemporaryDirectory() as folder:
+        env = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        out = Path(folder, "answer.json")
+        command = ["breakeven", "run", "--python", sys.executable, "--gpu", "l4", "--format", "json", "--output", str(out)]
+        subprocess.run([*command, str(script)], check=True, env=env, capture_output=True)
+        return dict(json.loads(out.read_text()))
+
+
+def warm(answer: dict[str, Any]) -> float:
+    """CPU time without start-up, s."""
+    return float(answer["baseline"]["time_s"]["p50"] - answer["baseline"]["startup_s"]["p50"])
+
+
+def main() -> None:
+    print(f"{'edit':<12} {'predicted':>10} {'when edited':>12}   predicted time / time when edited")
+    for name in EDITS:
+        befores, afters = [], []
+        for _ in range(ROUNDS):
+            befores.append(told(PAIRS / f"{name}_before.py"))
+            afters.append(told(PAIRS / f"{name}_after.py"))
+        before, after = min(befores, key=warm), min(afters, key=warm)
+        advice = name.replace("_", "-")
+        found = [one for one in before["advice"] if one["id"] == advice and one["side"] == "cpu"]
+        if not found:
+            print(f"{name:<12} not advised")
+            continue
+        predicted, was, now = found[0]["time_s_after"]["p50"], warm(before), warm(after)
+        print(f"{name:<12} {was / predicted:>9.2f}× {was / now:>11.2f}×   {predicted / now:.2f}")
+
+
+if __name__ == "__main__":
+    main()
