@@ -1,8 +1,7 @@
 """Advice is held to its word: the edit is made by hand, recorded, estimated; healthy programs are left alone.
 
-Times of the host vary from run to run, so two things are compared. On the GPU side: launches, kernels, copies and
-waits, which follow from counts and sizes alone, without the host's own time. On the CPU side: time without start-up,
-the shortest of three recordings of either program.
+Times of the host vary from run to run, so what is compared is the GPU side without the host's own time: launches,
+kernels, copies and waits, which follow from counts and sizes alone.
 """
 
 from __future__ import annotations
