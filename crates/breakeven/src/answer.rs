@@ -112,9 +112,9 @@ fn counts(value: &mut Value) {
     const GAPLESS: f64 = 9_007_199_254_740_992.0;
     match value {
         Value::Number(number) => {
-            let whole = number.as_f64().filter(|x| x.fract() == 0.0 && (0.0..=GAPLESS).contains(x));
+            let whole = number.as_f64().filter(|x| x.fract() == 0.0 && (-GAPLESS..=GAPLESS).contains(x));
             if let (true, Some(x)) = (number.is_f64(), whole) {
-                *value = Value::from(x as u64);
+                *value = if x < 0.0 { Value::from(x as i64) } else { Value::from(x as u64) };
             }
         }
         Value::Array(values) => values.iter_mut().for_each(counts),
@@ -132,6 +132,10 @@ mod tests {
         let request =
             |top: &str| read_request(&format!(r#"{{"numbers": {{"flops": 1e9}}, "options": {{"top": {top}}}}}"#));
         assert_eq!(request("5.0").unwrap().options.top, Some(5));
+        let program = r#"{"name": "x", "wall_ns": 1, "exit": {"signal": -9.0}}"#;
+        let request_of = format!(r#"{{"workload": {{"format": "breakeven.workload/1", "program": {program}}}}}"#);
+        let exit = read_request(&request_of).unwrap().workload.unwrap().program.exit;
+        assert_eq!(exit, crate::workload::Exit::Signal(-9));
         for wrong in ["5.5", "-5.0", "1e300"] {
             assert!(request(wrong).unwrap_err().message.contains("`options.top`"), "{wrong}");
         }
