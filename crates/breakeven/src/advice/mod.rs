@@ -204,7 +204,7 @@ fn advice(edit: &Edit, side: Side, now: &Prediction, then: &Prediction, change: 
         side,
         title: change.title,
         why: change.why,
-        site: change.site.as_ref().map(source::label),
+        site: change.site.as_ref().map(Site::label),
         saves_s: Some(saved(now, then)),
         speedup_after: Some(then.speedup),
         time_s_after: Some(then.time),

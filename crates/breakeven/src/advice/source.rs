@@ -1,12 +1,6 @@
 //! What the user's own lines tell: the operands of an expression, what a loop hands from round to round, a patch.
 
-use crate::workload::Site;
-
-/// `heat.py:14`.
-pub fn label(site: &Site) -> String {
-    let name = site.file.rsplit(['/', '\\']).next().unwrap_or(&site.file);
-    format!("{name}:{}", site.line)
-}
+use crate::workload::{Site, file_name};
 
 /// Words that are no operands.
 const KEYWORDS: &[&str] = &[
@@ -150,7 +144,7 @@ pub fn carries(lines: &[&str]) -> Option<bool> {
 
 /// A unified diff of one line. The recorded line has lost its indentation, and so has the diff.
 pub fn patch(site: &Site, new: &str) -> String {
-    let name = site.file.rsplit(['/', '\\']).next().unwrap_or(&site.file);
+    let name = file_name(&site.file);
     format!("--- a/{name}\n+++ b/{name}\n@@ -{0} +{0} @@\n-{1}\n+{new}\n", site.line, site.text)
 }
 

@@ -72,15 +72,10 @@ pub fn trace(workload: &Workload, request: &Request, write: impl FnMut(&[u8])) -
 /// By task; the last one is the time outside all ops.
 fn labels(q: &Question, out: &Outcome) -> Vec<Label> {
     let ops = q.workload.ops.iter().zip(&out.plan.tasks).map(|(entry, task)| {
-        let at = q.workload.sites.get(entry.site as usize).map(place).unwrap_or_default();
+        let at = q.workload.sites.get(entry.site as usize).map(Site::label).unwrap_or_default();
         Label::new(&entry.name, &at, task.on_host)
     });
     ops.chain([Label::default()]).collect()
-}
-
-fn place(site: &Site) -> String {
-    let file = site.file.rsplit(['/', '\\']).next().unwrap_or(&site.file);
-    format!("{file}:{}", site.line)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::gpu::Question;
 use super::plan::Plan;
 use crate::report::words;
 use crate::timeline::{Compact, Task, host_time, simulate};
-use crate::workload::{Marker, Sequence, order};
+use crate::workload::{Marker, Sequence, file_name, order};
 use std::collections::BTreeSet;
 
 /// Ops that are looked at; a clock read after so many says nothing new.
@@ -78,8 +78,7 @@ pub(super) fn notes(q: &Question, plan: &Plan) -> Vec<Note> {
 fn place(q: &Question, from: &Marker, to: &Marker) -> String {
     let site = |marker: &Marker| q.workload.sites.get(marker.site as usize).map_or(("?", 0), |s| (&s.file, s.line));
     let ((file, first), (_, last)) = (site(from), site(to));
-    let name = file.rsplit('/').next().unwrap_or(file);
-    format!("{}:{}–{}", words::printable(name, 80), first.min(last), first.max(last))
+    format!("{}:{}–{}", words::printable(file_name(file), 80), first.min(last), first.max(last))
 }
 
 /// Every pair of reads of the same clock that follow each other.

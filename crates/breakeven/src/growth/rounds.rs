@@ -35,8 +35,7 @@ pub fn main_loop(workload: &Workload) -> Option<MainLoop> {
         if *rounds >= LEAST && time > longest {
             let hottest = (0..runs.len()).max_by(|a, b| (runs[*a] * each[*a]).total_cmp(&(runs[*b] * each[*b])))?;
             let site = workload.sites.get(workload.ops.get(hottest)?.site as usize)?;
-            let file = site.file.rsplit(['/', '\\']).next().unwrap_or(&site.file);
-            best = Some(MainLoop { at, rounds: *rounds, site: format!("{file}:{}", site.line) });
+            best = Some(MainLoop { at, rounds: *rounds, site: site.label() });
             longest = time;
         }
     }

@@ -7,7 +7,7 @@ use crate::hardware::Device;
 use crate::kernel::{KernelTime, kernel_time};
 use crate::timeline::{Slot, Task};
 use crate::units::Bytes;
-use crate::workload::{Entry, Op, Phase, Site};
+use crate::workload::{Entry, Op, Phase, Site, file_name};
 
 /// A program on one GPU, and where its time goes there.
 pub(super) struct Account<'a> {
@@ -177,8 +177,7 @@ impl<'a> Account<'a> {
 
 /// `heat.py:14`.
 pub(super) fn place(site: &Site) -> String {
-    let name = site.file.rsplit(['/', '\\']).next().unwrap_or(&site.file);
-    format!("{}:{}", crate::report::words::printable(name, 80), site.line)
+    format!("{}:{}", crate::report::words::printable(file_name(&site.file), 80), site.line)
 }
 
 /// What the actors do for all runs of a task, s.

@@ -7,6 +7,7 @@ use super::words;
 use crate::estimate::{BreakEven, Estimate, GpuEstimate, SiteEstimate, Verdict};
 use crate::growth::RoundsCrossing;
 use crate::kernel::Bound;
+use crate::workload::file_name;
 
 /// The CPU, then the first `top` GPUs.
 pub(super) fn gpus(e: &Estimate, top: usize) -> Table {
@@ -109,8 +110,7 @@ pub(super) fn footprint(e: &Estimate) -> Table {
 
 /// `heat.py:14`: the file's own name, for a table.
 fn place(s: &SiteEstimate) -> String {
-    let name = s.file.rsplit(['/', '\\']).next().unwrap_or(&s.file);
-    format!("{}:{}", words::printable(name, 40), s.line)
+    format!("{}:{}", words::printable(file_name(&s.file), 40), s.line)
 }
 
 /// The source line, and the library function between it and the arrays.

@@ -185,6 +185,23 @@ pub struct Site {
     pub module: Option<String>,
 }
 
+impl Site {
+    /// `heat.py:14`.
+    pub fn label(&self) -> String {
+        format!("{}:{}", file_name(&self.file), self.line)
+    }
+}
+
+/// The last part of a path as any system writes it.
+///
+/// ```
+/// use breakeven::workload::file_name;
+/// assert_eq!([file_name("/home/ada/heat.py"), file_name(r"C:\\x\\heat.py"), file_name("heat.py")], ["heat.py"; 3]);
+/// ```
+pub fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
 /// Everything that ran with the same site, op, shapes and dtype.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,7 +1,6 @@
 //! CUDA graphs: the launches of a loop's round are recorded once and then handed over all at once.
 
 use super::super::draft::{Draft, edit_loops, entries, is_array_work};
-use super::super::source::label;
 use super::super::{Change, Context, Edit};
 use crate::estimate::Side;
 use crate::port;
@@ -46,7 +45,7 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
     replayed.dedup_by_key(|r| r.0);
     let site = draft.workload.sites.get(site as usize)?.clone();
     Some(Change {
-        title: format!("Replaying the {launches} launches of each round at {} as a CUDA graph", label(&site)),
+        title: format!("Replaying the {launches} launches of each round at {} as a CUDA graph", site.label()),
         why: format!(
             "{} rounds hand over the same {launches} launches one by one, and Python decides nothing in between",
             words::count(rounds)

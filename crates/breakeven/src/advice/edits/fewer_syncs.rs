@@ -1,7 +1,6 @@
 //! Ask less often: values that the host reads each round of a loop are read every tenth round.
 
 use super::super::draft::{Draft, edit_loops, loops};
-use super::super::source::label;
 use super::super::{Change, Context, Edit};
 use crate::estimate::Side;
 use crate::report::words;
@@ -45,7 +44,7 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
     let mut out = draft.clone();
     out.reorder(steps)?;
     Some(Change {
-        title: format!("Reading the value of {} every {EVERY}th round", label(&site)),
+        title: format!("Reading the value of {} every {EVERY}th round", site.label()),
         why: format!("{} times the host waits for the GPU to hand a value back before it goes on", words::count(total)),
         draft: out,
         site: Some(site),

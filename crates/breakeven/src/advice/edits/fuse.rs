@@ -1,7 +1,7 @@
 //! Fuse element-wise chains: one kernel that reads each input once and writes the result.
 
 use super::super::draft::{Draft, edit_loops};
-use super::super::source::{assignment, label, operands};
+use super::super::source::{assignment, operands};
 use super::super::{Change, Context, Edit};
 use crate::estimate::Side;
 use crate::port;
@@ -35,7 +35,7 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
         words::count(chains.iter().map(|c| c.times).sum())
     );
     Some(Change {
-        title: format!("Fusing the {} element-wise steps of {}{elsewhere}", main.parts.len(), label(&site)),
+        title: format!("Fusing the {} element-wise steps of {}{elsewhere}", main.parts.len(), site.label()),
         why,
         ready: Some(ready(&site.text, main.one_line, torch)),
         draft: out,

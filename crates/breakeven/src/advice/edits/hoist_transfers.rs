@@ -1,7 +1,6 @@
 //! Copy before the loop what the loop copies unchanged each round.
 
 use super::super::draft::{Draft, edit_loops, entries, is_array_work, loops};
-use super::super::source::label;
 use super::super::{Change, Context, Edit};
 use crate::estimate::Side;
 use crate::estimate::plan::Policy;
@@ -41,7 +40,7 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
         words::count(entry.count),
         words::bytes(bytes(&main) as f64)
     );
-    let title = format!("Copying the array of {} once, before the loop", label(&site));
+    let title = format!("Copying the array of {} once, before the loop", site.label());
     let mut out = draft.clone();
     out.reorder(steps)?;
     Some(Change { draft: out, title, why, site: Some(site), patch: None, ready: None, risk: None })

@@ -1,7 +1,6 @@
 //! Keep data on the GPU: what is copied out and in again each round of a loop stays there.
 
 use super::super::draft::{Draft, edit_loops, entries, is_array_work, loops};
-use super::super::source::label;
 use super::super::{Change, Context, Edit};
 use crate::estimate::Side;
 use crate::estimate::plan::Policy;
@@ -70,12 +69,12 @@ fn ping_pong<'a>(draft: &Draft<'a>, _: &Context) -> Option<Change<'a>> {
     let why = format!(
         "{} copies in at {} and {} back at {} carry the same {} each time",
         words::count(first.count),
-        label(site),
+        site.label(),
         words::count(back.count),
-        label(other),
+        other.label(),
         words::bytes(bytes_of(&first.op) as f64)
     );
-    let title = format!("Keeping the array of {} on the GPU between rounds", label(site));
+    let title = format!("Keeping the array of {} on the GPU between rounds", site.label());
     let site = Some(site.clone());
     out.reorder(steps)?;
     let ready = (!moved.is_empty()).then(|| {

@@ -1,7 +1,6 @@
 //! A larger batch: fewer steps with more in each, as long as the memory lasts.
 
 use super::super::draft::{Draft, edit_loops, entries};
-use super::super::source::label;
 use super::super::{Change, Context, Edit};
 use crate::estimate::Side;
 use crate::estimate::gpu::device_bytes;
@@ -65,7 +64,7 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
     out.reorder(steps)?;
     let site = draft.workload.sites.get(site as usize)?.clone();
     Some(Change {
-        title: format!("A batch of {} instead of {batch} at {}", batch * TIMES, label(&site)),
+        title: format!("A batch of {} instead of {batch} at {}", batch * TIMES, site.label()),
         why: format!("{} steps are too small to keep the GPU busy", words::count(rounds)),
         draft: out,
         site: Some(site),

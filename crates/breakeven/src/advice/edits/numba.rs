@@ -1,7 +1,6 @@
 //! Numba: a loop of operations on small arrays, compiled for the CPU.
 
 use super::super::draft::{Draft, is_array_work, loops};
-use super::super::source::label;
 use super::super::{Change, Context, Edit};
 use crate::estimate::Side;
 use crate::report::words;
@@ -50,7 +49,7 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
     let site = draft.workload.sites.get(site as usize)?.clone();
     Some(Change {
         draft: out,
-        title: format!("Compiling the loop of {} with Numba", label(&site)),
+        title: format!("Compiling the loop of {} with Numba", site.label()),
         why: format!("{} rounds call NumPy for arrays so small that the calls take the time", words::count(rounds)),
         site: Some(site),
         patch: None,

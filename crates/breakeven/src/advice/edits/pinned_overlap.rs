@@ -1,7 +1,6 @@
 //! Pinned memory and overlap: the next round's data travels while this round computes.
 
 use super::super::draft::{Draft, loops};
-use super::super::source::label;
 use super::super::{Change, Context, Edit};
 use super::{hoist_transfers, keep_resident};
 use crate::estimate::Side;
@@ -58,7 +57,7 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
         "buffer = cupyx.empty_pinned(shape, dtype); with cupy.cuda.Stream(non_blocking=True): x.set(buffer)  # a round ahead"
     };
     Some(Change {
-        title: format!("Copying the data of {} ahead, from page-locked memory", label(&site)),
+        title: format!("Copying the data of {} ahead, from page-locked memory", site.label()),
         why: format!(
             "{} copies in a loop are waited for, at half of the link's rate",
             words::count(found.iter().map(|e| draft.entry(*e).count).sum())

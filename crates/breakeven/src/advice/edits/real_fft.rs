@@ -1,7 +1,6 @@
 //! The real transform for real input: half of the spectrum of a real signal repeats the other half.
 
 use super::super::draft::Draft;
-use super::super::source::label;
 use super::super::{Change, Context, Edit};
 use crate::estimate::Side;
 use crate::workload::op::Fft;
@@ -32,7 +31,7 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
     let site = draft.workload.sites.get(main?.site as usize)?.clone();
     Some(Change {
         draft: out,
-        title: format!("The real transform at {}", label(&site)),
+        title: format!("The real transform at {}", site.label()),
         why: "the input is real, so half of the spectrum repeats the other half".to_owned(),
         ready: Some(site.text.replace("fft.fft(", "fft.rfft(")).filter(|new| *new != site.text),
         site: Some(site),

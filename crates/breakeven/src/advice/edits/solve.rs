@@ -1,7 +1,7 @@
 //! `solve` instead of `inv`: the system is solved without its inverse, at a third of the arithmetic or less.
 
 use super::super::draft::{Draft, edit_loops};
-use super::super::source::{label, patch};
+use super::super::source::patch;
 use super::super::{Change, Context, Edit};
 use crate::estimate::Side;
 use crate::workload::op::Factor;
@@ -29,7 +29,7 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
     out.reorder(steps)?;
     Some(Change {
         draft: out,
-        title: format!("Solving instead of inverting at {}", label(&site)),
+        title: format!("Solving instead of inverting at {}", site.label()),
         why: format!(
             "the inverse of the {n}×{n} matrix is only multiplied with; `solve` needs a third of its arithmetic, or less"
         ),

@@ -1,7 +1,7 @@
 //! Batch small operations: a Python loop over the rows of an array becomes one call on the whole array.
 
 use super::super::draft::{Draft, edit_loops, is_array_work};
-use super::super::source::{carries, label};
+use super::super::source::carries;
 use super::super::{Change, Context, Edit};
 use crate::estimate::Side;
 use crate::report::words;
@@ -30,7 +30,7 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
     out.reorder(steps)?;
     let site = draft.workload.sites.get(site as usize)?.clone();
     Some(Change {
-        title: format!("One call on all {} rows instead of the loop of {}", words::count(rounds as u64), label(&site)),
+        title: format!("One call on all {} rows instead of the loop of {}", words::count(rounds as u64), site.label()),
         why: "the loop takes one row after the other, and no row needs the one before".to_owned(),
         ready: Some(
             "# the same expression on the whole array; matmul, bmm and vmap take a leading batch axis".to_owned(),
