@@ -19,8 +19,7 @@ use crate::estimate::spread::log_sigma;
 use crate::estimate::{Advice, Side, Together};
 use crate::hardware::Device;
 use crate::interval::Interval;
-use crate::kernel::kernel_time;
-use crate::units::Bytes;
+use crate::kernel::entry_time;
 use crate::workload::{Entry, Site};
 use draft::Draft;
 
@@ -49,8 +48,7 @@ pub struct Context<'a> {
 impl Context<'_> {
     /// What the kernel model says of all runs of an entry on the baseline's CPU, s.
     fn cpu_seconds(&self, entry: &Entry) -> f64 {
-        let (read, written) = (Bytes(entry.read_bytes as f64), Bytes(entry.written_bytes as f64));
-        kernel_time(&entry.op, entry.dtype, read, written, self.cpu).p50.get() * entry.count as f64
+        entry_time(entry, self.cpu).p50.get() * entry.count as f64
     }
 
     /// CPU time of an entry that takes the place of others, ns: theirs as it was, less by as much as the model says

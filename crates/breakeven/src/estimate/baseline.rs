@@ -5,8 +5,7 @@ use super::plan::Policy;
 use super::spread::HOST_SIGMA;
 use crate::hardware::Device;
 use crate::interval::{Basis, Interval};
-use crate::kernel::kernel_time;
-use crate::units::Bytes;
+use crate::kernel::entry_time;
 use crate::workload::{Entry, Op, Workload};
 
 /// The baseline's time, with the part that the GPU run shares (host code) apart.
@@ -54,8 +53,7 @@ fn can_move(entry: &Entry, policy: Policy) -> bool {
 pub fn modelled(workload: &Workload, host: &HostTime, cpu: &Device, policy: Policy) -> CpuTime {
     let (mut ops, mut sigma, mut moved) = (0.0, 0.0, 0.0);
     for entry in workload.ops.iter().filter(|e| can_move(e, policy)) {
-        let (read, written) = (Bytes(entry.read_bytes as f64), Bytes(entry.written_bytes as f64));
-        let k = kernel_time(&entry.op, entry.dtype, read, written, cpu);
+        let k = entry_time(entry, cpu);
         let t = k.p50.get() * entry.count as f64;
         ops += t;
         sigma += t * (k.sigma_shared * k.sigma_shared + k.sigma_own * k.sigma_own).sqrt();
@@ -72,8 +70,7 @@ pub fn modelled(workload: &Workload, host: &HostTime, cpu: &Device, policy: Poli
 pub fn timed(workload: &Workload, cpu: &Device) -> Workload {
     let mut timed = workload.clone();
     for entry in timed.ops.iter_mut().filter(|e| can_move(e, Policy::Resident)) {
-        let (read, written) = (Bytes(entry.read_bytes as f64), Bytes(entry.written_bytes as f64));
-        let each = kernel_time(&entry.op, entry.dtype, read, written, cpu).p50.get();
+        let each = entry_time(entry, cpu).p50.get();
         entry.cpu_ns = (each * 1e9 * entry.count as f64) as u64;
         timed.program.wall_ns = timed.program.wall_ns.saturating_add(entry.cpu_ns);
     }

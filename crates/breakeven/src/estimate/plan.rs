@@ -3,7 +3,7 @@
 use super::hosttime::HostTime;
 use crate::hardware::Device;
 use crate::interval::Z90;
-use crate::kernel::{Bound, kernel_time};
+use crate::kernel::{Bound, entry_time};
 use crate::port::{self, Counterpart, PortProfile};
 use crate::timeline::{Machine, STREAMS, Slot, Task};
 use crate::units::Bytes;
@@ -262,7 +262,7 @@ impl<'a> Port<'a> {
         match ready.place {
             Place::Kernel => {
                 let (read, written) = (entry.read_bytes as f64, entry.written_bytes as f64);
-                let k = kernel_time(&entry.op, entry.dtype, Bytes(read), Bytes(written), device);
+                let k = entry_time(entry, device);
                 let launches = ready.launches.max(u64::from(k.launches));
                 task.device = k.p50.get();
                 smallest = k.smallest.get();

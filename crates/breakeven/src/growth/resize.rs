@@ -2,8 +2,7 @@
 
 use super::size::{Shapes, Size, dims_mut, elements, power, shape_power};
 use crate::hardware::Device;
-use crate::kernel::kernel_time;
-use crate::units::Bytes;
+use crate::kernel::entry_time;
 use crate::workload::{Entry, Op, Workload};
 
 /// The largest count of elements or bytes that a resized program keeps exact.
@@ -78,8 +77,7 @@ fn resize(entry: &mut Entry, size: &Size, scale: f64, cpu: &Device) -> Grown {
 }
 
 fn model(entry: &Entry, cpu: &Device) -> f64 {
-    let (read, written) = (Bytes(entry.read_bytes as f64), Bytes(entry.written_bytes as f64));
-    kernel_time(&entry.op, entry.dtype, read, written, cpu).p50.get()
+    entry_time(entry, cpu).p50.get()
 }
 
 fn ratio(scale: f64, exponent: u32) -> f64 {

@@ -33,7 +33,7 @@ pub use power::{PowerConstants, capped_speed, power, power_with};
 
 use crate::hardware::{Device, DeviceKind};
 use crate::units::{Bytes, Flop, Seconds};
-use crate::workload::{Dtype, Op};
+use crate::workload::{Dtype, Entry, Op};
 use machine::Machine;
 use serde::{Deserialize, Serialize};
 
@@ -133,6 +133,12 @@ pub struct KernelTime {
 /// ```
 pub fn kernel_time(op: &Op, dtype: Dtype, read: Bytes, written: Bytes, device: &Device) -> KernelTime {
     kernel_time_with(Constants::shipped(), op, dtype, read, written, device)
+}
+
+/// [`kernel_time`] of one run of an entry of a workload, with the bytes that were recorded.
+pub fn entry_time(entry: &Entry, device: &Device) -> KernelTime {
+    let (read, written) = (Bytes(entry.read_bytes as f64), Bytes(entry.written_bytes as f64));
+    kernel_time(&entry.op, entry.dtype, read, written, device)
 }
 
 /// [`kernel_time`] with other constants, for fitting them.

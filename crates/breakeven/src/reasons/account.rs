@@ -4,9 +4,7 @@ use crate::estimate::Breakdown;
 use crate::estimate::gpu::{Outcome, Question};
 use crate::estimate::plan::{COPY_LATENCY, PAGEABLE, Policy};
 use crate::hardware::Device;
-use crate::kernel::{KernelTime, kernel_time};
 use crate::timeline::{Slot, Task};
-use crate::units::Bytes;
 use crate::workload::{Entry, Op, Phase, Site, file_name};
 
 /// A program on one GPU, and where its time goes there.
@@ -128,12 +126,6 @@ impl<'a> Account<'a> {
     pub(super) fn share(&self, seconds: f64) -> f64 {
         let share = seconds / self.total;
         if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
-    }
-
-    /// The kernel model's whole answer for one entry on this GPU.
-    pub(super) fn kernel(&self, entry: &Entry) -> KernelTime {
-        let (read, written) = (Bytes(entry.read_bytes as f64), Bytes(entry.written_bytes as f64));
-        kernel_time(&entry.op, entry.dtype, read, written, self.device)
     }
 
     /// The line of an entry as `file:line`, with the file's own name alone.

@@ -5,7 +5,7 @@ use super::order::by_round;
 use crate::estimate::Reason;
 use crate::estimate::gpu::device_bytes;
 use crate::hardware::{Device, device::Vendor};
-use crate::kernel::{Bound, kernel_time};
+use crate::kernel::{Bound, entry_time, kernel_time};
 use crate::report::words;
 use crate::units::Bytes;
 use crate::workload::{Dtype, Entry, Op};
@@ -190,7 +190,7 @@ pub(super) fn sequential(account: &Account<'_>) -> Vec<Reason> {
 fn chain(account: &Account<'_>) -> Option<Reason> {
     let (mut chained, mut path) = (0.0, vec![0.0; account.path.len()]);
     for (i, entry, task) in account.kernels().filter(|(i, ..)| account.out.plan.entries[*i].bound == Bound::Launch) {
-        let rest = (task.device - account.kernel(entry).smallest.get()).max(0.0) / task.device;
+        let rest = (task.device - entry_time(entry, account.device).smallest.get()).max(0.0) / task.device;
         let of_launch = task.device / (task.device + task.dispatch);
         if rest > 0.5 {
             path[i] = account.path[i].launch * of_launch * rest;

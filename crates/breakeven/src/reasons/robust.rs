@@ -7,10 +7,9 @@ use crate::estimate::{Baseline, Flip, GpuEstimate, Verdict};
 use crate::hardware::Catalogue;
 use crate::hardware::device::Vendor;
 use crate::interval::Interval;
-use crate::kernel::kernel_time;
+use crate::kernel::entry_time;
 use crate::port;
 use crate::report::words;
-use crate::units::Bytes;
 use crate::workload::{Dtype, Entry, Op, Workload};
 
 /// How far each figure is turned at most, either way.
@@ -183,9 +182,7 @@ impl Case<'_> {
     /// over, s.
     fn recast_cpu_ops(&self, edited: &Workload) -> f64 {
         let cpu = &self.choice.cpu.device;
-        let time = |e: &Entry| {
-            kernel_time(&e.op, e.dtype, Bytes(e.read_bytes as f64), Bytes(e.written_bytes as f64), cpu).p50.get()
-        };
+        let time = |e: &Entry| entry_time(e, cpu).p50.get();
         let mut change = 0.0;
         for ((old, new), task) in self.q.workload.ops.iter().zip(&edited.ops).zip(&self.out.plan.tasks) {
             if task.device > 0.0 && old.dtype != new.dtype {
