@@ -5,9 +5,9 @@ use super::draft::Draft;
 use crate::estimate::gpu::{Outcome, Question, outcome_of};
 use crate::estimate::hosttime::HostTime;
 use crate::estimate::plan::{Policy, Port};
+use crate::estimate::program::order_of;
 use crate::interval::Interval;
-use crate::timeline::Compact;
-use crate::workload::{Step, Workload};
+use crate::workload::Workload;
 use std::borrow::Cow;
 
 /// On the GPU of the context. The CPU side stays that of the program as it is.
@@ -24,8 +24,7 @@ pub(super) fn on_gpu(ctx: &Context, draft: &Draft) -> Outcome {
     let order = match &draft.order {
         Cow::Borrowed(_) => q.order,
         Cow::Owned(steps) => {
-            let outside = [Step::Run(draft.workload.ops.len() as u32)];
-            own = Compact::chained(&outside, steps);
+            own = order_of(steps, &draft.workload);
             &own
         }
     };

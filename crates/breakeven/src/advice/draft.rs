@@ -24,12 +24,7 @@ pub struct Draft<'a> {
 impl<'a> Draft<'a> {
     /// The program as it is.
     pub fn new(workload: &'a Workload, policy: Policy) -> Self {
-        let order = if workload.order.is_empty() {
-            let listed = workload.ops.iter().enumerate();
-            Cow::Owned(listed.map(|(i, e)| Step::Repeat(e.count, vec![Step::Run(i as u32)])).collect())
-        } else {
-            Cow::Borrowed(workload.order.as_slice())
-        };
+        let order = workload.steps();
         let light = Workload {
             format: workload.format.clone(),
             program: workload.program.clone(),

@@ -61,7 +61,7 @@ pub fn ask<T>(workload: &Workload, request: &Request, then: impl FnOnce(&Questio
     } else {
         baseline::measured(workload, &host, policy)
     };
-    let order = order(workload);
+    let order = order_of(&workload.steps(), workload);
     let port = Port::new(workload, &host, profile, host_speed, policy);
     let startup = match policy {
         Policy::AsWritten => profile.startup_as_written(workload),
@@ -232,21 +232,9 @@ fn profile(workload: &Workload, policy: Policy, options: &Options) -> Result<&'s
     })
 }
 
-/// The recorded order with the time outside all ops first; "as listed" where none was recorded.
-fn order(workload: &Workload) -> Compact {
-    order_of(&workload.order, workload)
-}
-
-/// As [`order`], with another order of the same entries.
+/// `steps` of the entries of `workload`, with the time outside all ops first.
 pub fn order_of(steps: &[Step], workload: &Workload) -> Compact {
-    let outside = Step::Run(workload.ops.len() as u32);
-    let mut order = vec![outside];
-    if steps.is_empty() {
-        order.extend(workload.ops.iter().enumerate().map(|(i, e)| Step::Repeat(e.count, vec![Step::Run(i as u32)])));
-    } else {
-        order.extend(steps.iter().cloned());
-    }
-    Compact::new(&order)
+    Compact::chained(&[Step::Run(workload.ops.len() as u32)], steps)
 }
 
 fn summarise(q: &Question, plan: Option<&super::plan::Plan>) -> WorkloadSummary {

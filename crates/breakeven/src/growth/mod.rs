@@ -13,9 +13,9 @@ use crate::estimate::baseline::{self, CpuTime};
 use crate::estimate::gpu::{Outcome, Question, outcome};
 use crate::estimate::hosttime::host_time;
 use crate::estimate::plan::{Policy, Port};
+use crate::estimate::program::order_of;
 use crate::hardware::Device;
 use crate::interval::{Basis, Interval};
-use crate::port;
 use crate::timeline::Compact;
 use crate::workload::Workload;
 use serde::{Deserialize, Serialize};
@@ -118,7 +118,7 @@ impl Case<'_> {
         };
         let grown = libm::fabs(libm::log(cpu.ops.p50.max(1e-12) / q.cpu.ops.p50.max(1e-12)));
         let cpu = CpuTime { time: widened(cpu.time, GROWTH_SIGMA * grown), ..cpu };
-        let port = Port::new(workload, &host, port::named(q.port.library())?, q.host_speed, policy);
+        let port = Port::new(workload, &host, q.port.profile(), q.host_speed, policy);
         let order = order.unwrap_or(q.order);
         let changed = Question { workload, order, host: &host, cpu: &cpu, port: &port, ..*q };
         let out = outcome(&changed, self.device);
@@ -187,7 +187,7 @@ impl Case<'_> {
     fn rounds(&self, out: &Outcome) -> Option<RoundsCrossing> {
         let found = main_loop(self.q.workload)?;
         let (half, order) = with_rounds(self.q.workload, &found, found.rounds / 2);
-        let half = self.both(&half, Some(&crate::estimate::program::order_of(&order, self.q.workload)))?;
+        let half = self.both(&half, Some(&order_of(&order, self.q.workload)))?;
         let less = if self.q.exclude_startup { self.q.host.startup } else { 0.0 };
         let (cpu, gpu) = (self.q.cpu.time.p50 - less, out.time?.p50);
         let half_rounds = (found.rounds - found.rounds / 2) as f64;

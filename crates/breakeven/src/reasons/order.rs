@@ -103,14 +103,7 @@ pub(super) struct PingPong {
 pub(super) fn ping_pong(account: &Account<'_>) -> Vec<PingPong> {
     let tasks = &account.out.plan.tasks;
     let mut pairs = BTreeMap::new();
-    let order = &account.q.workload.order;
-    if order.is_empty() {
-        let listed: Vec<Step> =
-            account.entries().map(|(i, e, _)| Step::Repeat(e.count, vec![Step::Run(i as u32)])).collect();
-        walk(&listed, 1, tasks, &mut pairs);
-    } else {
-        walk(order, 1, tasks, &mut pairs);
-    }
+    walk(&account.q.workload.steps(), 1, tasks, &mut pairs);
     let mut found: Vec<PingPong> =
         pairs.into_iter().map(|((down, up), rounds)| PingPong { down, up, rounds }).collect();
     found.sort_by(|a, b| b.rounds.cmp(&a.rounds).then((a.down, a.up).cmp(&(b.down, b.up))));

@@ -8,7 +8,6 @@ use crate::hardware::Catalogue;
 use crate::hardware::device::Vendor;
 use crate::interval::Interval;
 use crate::kernel::entry_time;
-use crate::port;
 use crate::report::words;
 use crate::workload::{Dtype, Entry, Op, Workload};
 
@@ -154,8 +153,7 @@ impl Case<'_> {
         };
         let edited = recast(self.q.workload, to);
         let ops = self.recast_cpu_ops(&edited);
-        let profile = port::named(self.q.port.library())?;
-        let port = Port::new(&edited, self.q.host, profile, self.q.host_speed, self.q.port.policy());
+        let port = Port::new(&edited, self.q.host, self.q.port.profile(), self.q.host_speed, self.q.port.policy());
         let cpu = crate::estimate::baseline::CpuTime {
             time: Interval::exact(self.q.cpu.time.p50 - self.q.cpu.ops.p50 + ops),
             ops: Interval::exact(ops),

@@ -26,6 +26,7 @@ pub use sequence::Sequence;
 pub use totals::{SHAPES_PER_SITE, bucket};
 
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// The only value `Workload::format` may have.
 pub const FORMAT: &str = "breakeven.workload/1";
@@ -75,6 +76,16 @@ impl Default for Workload {
             unseen: Vec::new(),
             optional_fields: Vec::new(),
         }
+    }
+}
+
+impl Workload {
+    /// The order of the entries: as listed, each as often as it ran, where none was recorded.
+    pub fn steps(&self) -> Cow<'_, [Step]> {
+        if !self.order.is_empty() {
+            return Cow::Borrowed(&self.order);
+        }
+        self.ops.iter().enumerate().map(|(i, e)| Step::Repeat(e.count, vec![Step::Run(i as u32)])).collect()
     }
 }
 
