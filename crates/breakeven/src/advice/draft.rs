@@ -51,15 +51,7 @@ impl<'a> Draft<'a> {
     pub fn reorder(&mut self, steps: Vec<Step>) -> Option<()> {
         let counts = order::counts(&steps, self.workload.ops.len())?;
         for (entry, &count) in self.workload.ops.iter_mut().zip(&counts) {
-            if count != entry.count && entry.count > 0 {
-                let share = count as f64 / entry.count as f64;
-                let part = |n: u64| (n as f64 * share).round() as u64;
-                entry.cpu_ns = part(entry.cpu_ns);
-                entry.gap_ns = part(entry.gap_ns);
-                entry.host_input_bytes = part(entry.host_input_bytes);
-                entry.host_input_count = part(entry.host_input_count);
-                entry.count = count;
-            }
+            entry.set_count(count);
         }
         let mut new = vec![0_u32; counts.len()];
         let mut kept = 0;

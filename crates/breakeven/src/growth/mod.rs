@@ -108,7 +108,7 @@ struct Both {
 
 impl Case<'_> {
     /// The changed program on both sides. `order` where it changed, too.
-    fn both(&self, workload: &Workload, order: Option<&Compact>) -> Option<Both> {
+    fn both(&self, workload: &Workload, order: Option<&Compact>) -> Both {
         let q = self.q;
         let policy = q.port.policy();
         let host = host_time(workload);
@@ -124,21 +124,19 @@ impl Case<'_> {
         let out = outcome(&changed, self.device);
         let less = if q.exclude_startup { host.startup } else { 0.0 };
         let kept = ((cpu.time.p50 - less) / cpu.time.p50).max(0.0);
-        Some(Both { cpu: cpu.time.scale(kept), gpu: out.time, speedup: out.speedup })
+        Both { cpu: cpu.time.scale(kept), gpu: out.time, speedup: out.speedup }
     }
 
     fn size(&self) -> Option<(SizeCrossing, Option<f64>)> {
         let size = problem_size(self.q.workload)?;
-        let at = |scale: f64| {
-            let workload = resized(self.q.workload, &size, scale, self.cpu);
-            self.both(&workload, None).map(|both| (workload.flop().get(), both))
-        };
+        let resized = |scale: f64| resized(self.q.workload, &size, scale, self.cpu);
+        let at = |scale: f64| self.both(&resized(scale), None);
         let value = |scale: f64| ((size.value as f64 * scale).round() as u64).max(1);
         let scales = DOUBLINGS.map(|doublings| libm::exp2(f64::from(doublings)));
         let scales = scales.filter(|scale| size.value as f64 * scale >= 2.0);
-        let points: Vec<_> = scales.filter_map(|scale| at(scale).map(|(flop, both)| (scale, flop, both))).collect();
+        let points: Vec<(f64, Both)> = scales.map(|scale| (scale, at(scale))).collect();
         let speedups = |pick: fn(&Interval) -> f64| -> Vec<(f64, f64)> {
-            points.iter().filter_map(|(scale, _, both)| both.speedup.as_ref().map(|s| (*scale, pick(s)))).collect()
+            points.iter().filter_map(|(scale, both)| both.speedup.as_ref().map(|s| (*scale, pick(s)))).collect()
         };
         let middle = first_lasting_win(&speedups(|s| s.p50));
         let exact = middle.map(|scale| self.refined(scale, &at).unwrap_or(scale));
@@ -150,12 +148,9 @@ impl Case<'_> {
             Interval { p10: now * fast, p50: now * exact, p90: now * slow }
         });
         let flop = self.q.workload.flop().get();
-        let work = exact.and_then(&at).filter(|_| flop > 0.0).map(|(at, _)| at / flop);
-        let curve = points.into_iter().map(|(scale, _, both)| SizePoint {
-            size: value(scale),
-            cpu_s: both.cpu,
-            gpu_s: both.gpu,
-        });
+        let work = exact.filter(|_| flop > 0.0).map(|scale| resized(scale).flop().get() / flop);
+        let curve =
+            points.into_iter().map(|(scale, both)| SizePoint { size: value(scale), cpu_s: both.cpu, gpu_s: both.gpu });
         let crossing = SizeCrossing {
             now: size.value,
             at: interval,
@@ -167,8 +162,8 @@ impl Case<'_> {
     }
 
     /// The crossing near `scale`, a secant step or two closer than between doublings.
-    fn refined(&self, scale: f64, at: &impl Fn(f64) -> Option<(f64, Both)>) -> Option<f64> {
-        let ln_speedup = |scale: f64| at(scale).and_then(|(_, both)| both.speedup).map(|s| libm::log(s.p50));
+    fn refined(&self, scale: f64, at: &impl Fn(f64) -> Both) -> Option<f64> {
+        let ln_speedup = |scale: f64| at(scale).speedup.map(|s| libm::log(s.p50));
         let (mut low, mut high) = (scale / std::f64::consts::SQRT_2, scale * std::f64::consts::SQRT_2);
         let (mut below, mut above) = (ln_speedup(low)?, ln_speedup(high)?);
         if below > 0.0 || above < 0.0 {
@@ -187,7 +182,7 @@ impl Case<'_> {
     fn rounds(&self, out: &Outcome) -> Option<RoundsCrossing> {
         let found = main_loop(self.q.workload)?;
         let (half, order) = with_rounds(self.q.workload, &found, found.rounds / 2);
-        let half = self.both(&half, Some(&order_of(&order, self.q.workload)))?;
+        let half = self.both(&half, Some(&order_of(&order, self.q.workload)));
         let less = if self.q.exclude_startup { self.q.host.startup } else { 0.0 };
         let (cpu, gpu) = (self.q.cpu.time.p50 - less, out.time?.p50);
         let half_rounds = (found.rounds - found.rounds / 2) as f64;

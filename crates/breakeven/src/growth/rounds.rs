@@ -1,6 +1,6 @@
 //! The loop that the program spends its time in, and the same program with more or fewer rounds of it.
 
-use crate::workload::{Step, Workload};
+use crate::workload::{Entry, Step, Workload, order};
 
 /// Loops of fewer rounds are not told from code that happens to repeat.
 const LEAST: u64 = 8;
@@ -26,63 +26,40 @@ pub fn main_loop(workload: &Workload) -> Option<MainLoop> {
         .map(|entry| (entry.cpu_ns.saturating_add(entry.gap_ns)) as f64 / entry.count.max(1) as f64)
         .collect();
     let all: f64 = workload.ops.iter().map(|entry| entry.cpu_ns.saturating_add(entry.gap_ns) as f64).sum();
-    let (mut best, mut longest) = (None, SHARE * all);
-    for (at, step) in workload.order.iter().enumerate() {
-        let Step::Repeat(rounds, body) = step else { continue };
-        let mut runs = vec![0.0; each.len()];
-        add(body, *rounds as f64, &mut runs);
-        let time: f64 = runs.iter().zip(&each).map(|(runs, each)| runs * each).sum();
-        if *rounds >= LEAST && time > longest {
-            let hottest = (0..runs.len()).max_by(|a, b| (runs[*a] * each[*a]).total_cmp(&(runs[*b] * each[*b])))?;
-            let site = workload.sites.get(workload.ops.get(hottest)?.site as usize)?;
-            best = Some(MainLoop { at, rounds: *rounds, site: site.label() });
-            longest = time;
-        }
-    }
-    best
+    let loops = workload.order.iter().enumerate().filter_map(|(at, step)| match step {
+        Step::Repeat(rounds, body) if *rounds >= LEAST => Some((at, *rounds, body)),
+        _ => None,
+    });
+    let weighed = loops.map(|found| (order::weigh(found.2, &each) * found.1 as f64, found));
+    // Of equals the first.
+    let longest = weighed.reduce(|best, next| if next.0 > best.0 { next } else { best });
+    let (_, (at, rounds, body)) = longest.filter(|(time, _)| *time > SHARE * all)?;
+    let runs = order::counts(body, each.len())?;
+    let time = |entry: usize| runs[entry] as f64 * each[entry];
+    let hottest = (0..runs.len()).max_by(|a, b| time(*a).total_cmp(&time(*b)))?;
+    let site = workload.sites.get(workload.ops[hottest].site as usize)?;
+    Some(MainLoop { at, rounds, site: site.label() })
 }
 
 /// The program with so many rounds of that loop, and its order; what happens in the loop takes as much longer.
 pub fn with_rounds(workload: &Workload, found: &MainLoop, rounds: u64) -> (Workload, Vec<Step>) {
     let mut new = workload.clone();
     let mut order = workload.order.clone();
-    let mut runs = vec![0.0; new.ops.len()];
+    let mut runs = Vec::new();
     if let Some(Step::Repeat(times, body)) = order.get_mut(found.at) {
-        add(body, 1.0, &mut runs);
+        runs = order::counts(body, new.ops.len()).unwrap_or_default();
         *times = rounds;
     }
-    let more = rounds as f64 - found.rounds as f64;
     let mut wall = workload.program.wall_ns as f64;
+    let time = |entry: &Entry| entry.cpu_ns as f64 + entry.gap_ns as f64;
     for (entry, each) in new.ops.iter_mut().zip(runs) {
-        if each <= 0.0 {
-            continue;
-        }
-        let before = entry.count as f64;
-        let by = ((before + each * more) / before.max(1.0)).max(0.0);
-        let scaled = |value: u64| (value as f64 * by).round() as u64;
-        wall += (entry.cpu_ns as f64 + entry.gap_ns as f64) * (by - 1.0);
-        entry.count = scaled(entry.count);
-        entry.cpu_ns = scaled(entry.cpu_ns);
-        entry.gap_ns = scaled(entry.gap_ns);
-        entry.host_input_bytes = scaled(entry.host_input_bytes);
-        entry.host_input_count = scaled(entry.host_input_count);
+        wall -= time(entry);
+        let others = entry.count.saturating_sub(each.saturating_mul(found.rounds));
+        entry.set_count(others.saturating_add(each.saturating_mul(rounds)));
+        wall += time(entry);
     }
     new.program.wall_ns = wall.max(0.0) as u64;
     (new, order)
-}
-
-/// How often `steps`, `times` over, run each entry.
-fn add(steps: &[Step], times: f64, runs: &mut [f64]) {
-    for step in steps {
-        match step {
-            Step::Run(entry) => {
-                if let Some(runs) = runs.get_mut(*entry as usize) {
-                    *runs += times;
-                }
-            }
-            Step::Repeat(inner, body) => add(body, times * *inner as f64, runs),
-        }
-    }
 }
 
 #[cfg(test)]

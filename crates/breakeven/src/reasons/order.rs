@@ -4,7 +4,7 @@ use super::account::Account;
 use crate::estimate::Reason;
 use crate::report::words;
 use crate::timeline::Task;
-use crate::workload::{Step, Workload};
+use crate::workload::{Step, Workload, order};
 use std::collections::BTreeMap;
 
 /// A loop with this share of the program is what the program does.
@@ -35,7 +35,7 @@ pub(super) fn main_loop(workload: &Workload, weight: impl Fn(usize) -> f64) -> O
                 Step::Repeat(times, body) if *times > 1 => Some((*times, body)),
                 _ => None,
             })
-            .map(|(times, body)| (weigh(body, &each) * times as f64 * rounds as f64, times, body))
+            .map(|(times, body)| (order::weigh(body, &each) * times as f64 * rounds as f64, times, body))
             .max_by(|a, b| a.0.total_cmp(&b.0));
         match heaviest {
             Some((weight, times, body)) if weight >= NEARLY_ALL * all => {
@@ -68,15 +68,6 @@ pub(super) fn by_round(reason: Reason, account: &Account<'_>, seconds: impl Fn(u
         "s",
         words::seconds(each),
     )
-}
-
-/// One round of `steps`.
-fn weigh(steps: &[Step], each: &[f64]) -> f64 {
-    let step = |step: &Step| match step {
-        Step::Run(entry) => each.get(*entry as usize).copied().unwrap_or(0.0),
-        Step::Repeat(times, body) => *times as f64 * weigh(body, each),
-    };
-    steps.iter().map(step).sum()
 }
 
 fn count(steps: &[Step], times: u64, into: &mut BTreeMap<u32, u64>) {

@@ -275,6 +275,22 @@ pub struct Entry {
     pub layout: Option<String>,
 }
 
+impl Entry {
+    /// The same entry run so often instead: times and inputs of all runs together change in proportion.
+    pub fn set_count(&mut self, count: u64) {
+        if count == self.count || self.count == 0 {
+            return;
+        }
+        let share = count as f64 / self.count as f64;
+        let part = |n: u64| (n as f64 * share).round() as u64;
+        self.cpu_ns = part(self.cpu_ns);
+        self.gap_ns = part(self.gap_ns);
+        self.host_input_bytes = part(self.host_input_bytes);
+        self.host_input_count = part(self.host_input_count);
+        self.count = count;
+    }
+}
+
 fn is_zero(n: &u64) -> bool {
     *n == 0
 }

@@ -59,6 +59,15 @@ impl Iterator for Expand<'_> {
     }
 }
 
+/// What one run of `steps` weighs, where a run of each entry weighs what `each` says.
+pub fn weigh(steps: &[Step], each: &[f64]) -> f64 {
+    let step = |step: &Step| match step {
+        Step::Run(entry) => each.get(*entry as usize).copied().unwrap_or(0.0),
+        Step::Repeat(times, body) => *times as f64 * weigh(body, each),
+    };
+    steps.iter().map(step).sum()
+}
+
 /// How often each of `entries` entries runs in `order`; `None` when a count exceeds 2⁶⁴ or an index does not exist.
 pub fn counts(order: &[Step], entries: usize) -> Option<Vec<u64>> {
     fn add(steps: &[Step], times: u64, counts: &mut [u64]) -> Option<()> {
