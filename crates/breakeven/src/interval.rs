@@ -57,6 +57,15 @@ impl Interval {
     }
 }
 
+/// The sum of two figures that are large or small together.
+impl std::ops::Add for Interval {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { p10: self.p10 + other.p10, p50: self.p50 + other.p50, p90: self.p90 + other.p90 }
+    }
+}
+
 /// Where a figure comes from. When figures combine, the weakest (the largest in this order) wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

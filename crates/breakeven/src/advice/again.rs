@@ -29,15 +29,14 @@ pub(super) fn on_gpu(ctx: &Context, draft: &Draft) -> Outcome {
         }
     };
     let once = Interval::log_normal(draft.once, ONCE_SIGMA);
-    let add = |a: Interval| Interval { p10: a.p10 + once.p10, p50: a.p50 + once.p50, p90: a.p90 + once.p90 };
     let question = Question {
         workload: &draft.workload,
         order,
         host: &host,
         cpu: q.cpu,
         port: &port,
-        startup: add(startup.total()),
-        first_use: add(startup.at_first_use()),
+        startup: startup.total() + once,
+        first_use: startup.at_first_use() + once,
         host_speed: q.host_speed,
         exclude_startup: q.exclude_startup,
         coverage: q.coverage,

@@ -136,15 +136,5 @@ pub fn entries(steps: &[Step]) -> Vec<u32> {
 
 /// Whether an op works on arrays where they are, so that an edit may move, merge or widen it.
 pub fn is_array_work(op: &Op) -> bool {
-    !matches!(
-        op,
-        Op::View
-            | Op::HostOnly
-            | Op::Opaque
-            | Op::HostRead { .. }
-            | Op::Synchronise
-            | Op::StreamWait
-            | Op::Transfer { .. }
-            | Op::Collective { .. }
-    )
+    op.is_array_work() && !matches!(op, Op::Collective { .. })
 }

@@ -6,7 +6,7 @@ use super::spread::HOST_SIGMA;
 use crate::hardware::Device;
 use crate::interval::{Basis, Interval};
 use crate::kernel::entry_time;
-use crate::workload::{Entry, Op, Workload};
+use crate::workload::{Entry, Workload};
 
 /// The baseline's time, with the part that the GPU run shares (host code) apart.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,17 +36,7 @@ pub fn measured(workload: &Workload, host: &HostTime, policy: Policy) -> CpuTime
 
 /// Whether an entry is array work that another device could do; in a program as it is written, that it gives to one.
 fn can_move(entry: &Entry, policy: Policy) -> bool {
-    let array_work = !matches!(
-        entry.op,
-        Op::Opaque
-            | Op::HostOnly
-            | Op::View
-            | Op::HostRead { .. }
-            | Op::Synchronise
-            | Op::StreamWait
-            | Op::Transfer { .. }
-    );
-    array_work && (policy != Policy::AsWritten || entry.device.is_some())
+    entry.op.is_array_work() && (policy != Policy::AsWritten || entry.device.is_some())
 }
 
 /// On another CPU: ops by the kernel model, host code as fast as here.

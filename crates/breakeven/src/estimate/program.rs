@@ -322,7 +322,7 @@ fn watts(device: &crate::hardware::Device, out: &Outcome, total: f64) -> Interva
     let board = power(device, share(compute), share(memory), share(out.parts.transfer));
     let host = device.tdp.map_or(50.0, |w| w.get() * HOST_SHARE);
     let host = Interval::log_normal(host, HOST_SHARE_SIGMA);
-    Interval { p10: board.p10 + host.p10, p50: board.p50 + host.p50, p90: board.p90 + host.p90 }
+    board + host
 }
 
 fn break_even(q: &Question, out: &Outcome, options: &Options) -> BreakEven {

@@ -118,7 +118,7 @@ impl PortProfile {
     /// Kernels that one call launches, as far as the library decides it; the algorithm may need more
     /// ([`crate::kernel::KernelTime::launches`]). 0 for views and what stays on the host.
     pub fn launches(&self, name: &str, op: &Op) -> u32 {
-        if !on_device(op) || !matches!(self.counterpart(name), Counterpart::Device(_)) {
+        if !op.is_array_work() || !matches!(self.counterpart(name), Counterpart::Device(_)) {
             return 0;
         }
         self.row(name).and_then(|row| row.kernels).unwrap_or(1)
@@ -135,13 +135,13 @@ impl PortProfile {
 
     /// Launches and host time of a call that a program itself gave to the device, whatever this library is a port of.
     pub fn written(&self, name: &str, op: &Op) -> (u32, Interval) {
-        let launches = if on_device(op) { self.row(name).and_then(|row| row.kernels).unwrap_or(1) } else { 0 };
+        let launches = if op.is_array_work() { self.row(name).and_then(|row| row.kernels).unwrap_or(1) } else { 0 };
         (launches, self.handing_over(op, launches))
     }
 
     fn handing_over(&self, op: &Op, launches: u32) -> Interval {
         let more = f64::from(launches.saturating_sub(1));
-        sum(self.costs.dispatch(op.family()), self.costs.get("kernel").scale(more))
+        self.costs.dispatch(op.family()) + self.costs.get("kernel").scale(more)
     }
 
     /// From the launch call to the start of the kernel on an idle device, s.
@@ -166,25 +166,6 @@ impl PortProfile {
 }
 
 const NOT_LISTED: Counterpart<'static> = Counterpart::Host("not known to breakeven");
-
-/// Whether an op would be a kernel at all.
-fn on_device(op: &Op) -> bool {
-    !matches!(
-        op,
-        Op::View
-            | Op::HostOnly
-            | Op::Opaque
-            | Op::HostRead { .. }
-            | Op::Synchronise
-            | Op::StreamWait
-            | Op::Transfer { .. }
-    )
-}
-
-/// The sum of two durations that are long or short together.
-fn sum(a: Interval, b: Interval) -> Interval {
-    Interval { p10: a.p10 + b.p10, p50: a.p50 + b.p50, p90: a.p90 + b.p90 }
-}
 
 #[cfg(test)]
 mod tests {
@@ -234,7 +215,7 @@ mod tests {
         let std = cupy().dispatch("numpy.std", &ADD);
         assert_eq!(cupy().launches("numpy.ndarray.std", &ADD), 3);
         let two_more = cupy().costs.get("kernel").scale(2.0);
-        assert_eq!(std, sum(cupy().dispatch("numpy.add", &ADD), two_more));
+        assert_eq!(std, cupy().dispatch("numpy.add", &ADD) + two_more);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What a port pays once: import, context, library handles, first use of each kernel.
 
-use super::{Counterpart, PortProfile, on_device, sum};
+use super::{Counterpart, PortProfile};
 use crate::interval::Interval;
 use crate::lower::canonical;
 use crate::workload::{Dtype, Entry, Family, Workload};
@@ -25,21 +25,22 @@ pub struct StartupPart {
 impl Startup {
     /// All parts together, s: they are long or short together.
     pub fn total(&self) -> Interval {
-        self.parts.iter().fold(Interval::exact(0.0), |total, part| sum(total, part.time))
+        self.parts.iter().fold(Interval::exact(0.0), |total, part| total + part.time)
     }
 
     /// The libraries and kernels among them, s: paid where they are first used, not when the program begins.
     pub fn at_first_use(&self) -> Interval {
         let later = self.parts.iter().filter(|part| !matches!(part.what, "import" | "context"));
-        later.fold(Interval::exact(0.0), |total, part| sum(total, part.time))
+        later.fold(Interval::exact(0.0), |total, part| total + part.time)
     }
 }
 
 impl PortProfile {
     /// What the port of this workload pays once in a process; nothing when none of it would run on the device.
     pub fn startup(&self, workload: &Workload) -> Startup {
-        let moved =
-            |entry: &&Entry| on_device(&entry.op) && matches!(self.counterpart(&entry.name), Counterpart::Device(_));
+        let moved = |entry: &&Entry| {
+            entry.op.is_array_work() && matches!(self.counterpart(&entry.name), Counterpart::Device(_))
+        };
         self.startup_of(workload.ops.iter().filter(moved), |entry| self.launches(&entry.name, &entry.op))
     }
 
@@ -57,7 +58,7 @@ impl PortProfile {
             self.startup_of(own, |entry| self.written(&entry.name, &entry.op).0)
         } else {
             let moved = entries.filter(|entry| {
-                on_device(&entry.op) && matches!(self.counterpart(&entry.name), Counterpart::Device(_))
+                entry.op.is_array_work() && matches!(self.counterpart(&entry.name), Counterpart::Device(_))
             });
             self.startup_of(moved, |entry| self.launches(&entry.name, &entry.op))
         };

@@ -223,6 +223,21 @@ families! {
 }
 
 impl Op {
+    /// Whether it computes with arrays, so that a device could do it: no view, wait, copy to or from the host, and
+    /// nothing that only the host does.
+    pub const fn is_array_work(&self) -> bool {
+        !matches!(
+            self,
+            Self::View
+                | Self::HostOnly
+                | Self::Opaque
+                | Self::HostRead { .. }
+                | Self::Synchronise
+                | Self::StreamWait
+                | Self::Transfer { .. }
+        )
+    }
+
     /// The family this op belongs to.
     pub const fn family(&self) -> Family {
         match self {
