@@ -1,9 +1,11 @@
 //! Workloads through the whole engine: figures counted by hand, and laws.
 
-use breakeven::answer::answer_request;
+mod common;
+
 use breakeven::estimate::{Estimate, Verdict};
-use breakeven::request::{Options, Request};
+use breakeven::request::Options;
 use breakeven::workload::Workload;
+use common::{ask, on};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -16,16 +18,6 @@ fn workload(wall_s: f64, ops: Value, order: Value) -> Workload {
         "order": order,
     });
     Workload::from_json(text.to_string().as_bytes()).unwrap()
-}
-
-fn ask(workload: Workload, options: Options) -> Estimate {
-    let request =
-        Request { today: "2026-11-21".into(), workload: Some(Box::new(workload)), options, ..Request::default() };
-    answer_request(&request).unwrap()
-}
-
-fn on(gpu: &str) -> Options {
-    Options { gpu: vec![gpu.into()], ..Options::default() }
 }
 
 fn product() -> Workload {

@@ -1,25 +1,17 @@
 //! The main reason of programs that people ask about, and its figures counted by hand. The recordings in `workloads/`
 //! are of the scripts beside them and of those in `examples/`.
 
-use breakeven::answer::answer_request;
+mod common;
+
 use breakeven::estimate::{Estimate, Flip, Reason};
-use breakeven::request::{Options, Request};
+use breakeven::request::Options;
 use breakeven::workload::Workload;
+use common::{ask, on};
 use serde_json::{Value, json};
 
 fn recorded(name: &str) -> Workload {
     let path = format!("{}/tests/workloads/{name}.breakeven.json", env!("CARGO_MANIFEST_DIR"));
     Workload::from_json(&std::fs::read(path).unwrap()).unwrap()
-}
-
-fn ask(workload: Workload, options: Options) -> Estimate {
-    let request =
-        Request { today: "2026-11-21".into(), workload: Some(Box::new(workload)), options, ..Request::default() };
-    answer_request(&request).unwrap()
-}
-
-fn on(gpu: &str) -> Options {
-    Options { gpu: vec![gpu.into()], ..Options::default() }
 }
 
 /// As on a GPU that has been in use.
