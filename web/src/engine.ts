@@ -2,6 +2,7 @@
 
 import init, { answer as ask, formula, markdown as report, word as print } from "engine";
 import { byId } from "./dom";
+import { unpack } from "./lzma";
 import type { Estimate, Interval, Refusal, Request } from "./schema";
 
 export { formula };
@@ -9,8 +10,7 @@ export { formula };
 /** Unpacks and starts the engine; nothing is fetched. */
 export async function start(): Promise<void> {
   const packed = Uint8Array.from(atob(byId("engine").textContent.trim()), (c) => c.charCodeAt(0));
-  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  await init({ module_or_path: await new Response(unpacked).arrayBuffer() });
+  await init({ module_or_path: unpack(packed) });
 }
 
 /** What stands where a figure is not known. */

@@ -2,7 +2,9 @@
 
 use crate::shell::Result;
 use base64::{Engine, prelude::BASE64_STANDARD};
+use lzma_rust2::{LzmaOptions, LzmaWriter};
 use sha2::{Digest, Sha256};
+use std::io::Write;
 
 /// What the page is made of.
 pub(crate) struct Parts<'a> {
@@ -25,7 +27,7 @@ pub(crate) fn assemble(parts: &Parts) -> Result<String> {
         hash(script),
         hash(style)
     );
-    let engine = BASE64_STANDARD.encode(deflate(parts.wasm)?);
+    let engine = BASE64_STANDARD.encode(lzma(parts.wasm)?);
     let mut page = parts.template.to_owned();
     for (mark, text) in
         [("{{policy}}", policy.as_str()), ("{{style}}", style), ("{{engine}}", engine.as_str()), ("{{script}}", script)]
@@ -38,7 +40,19 @@ pub(crate) fn assemble(parts: &Parts) -> Result<String> {
     Ok(page)
 }
 
-/// Raw DEFLATE, as the browser's `DecompressionStream("deflate-raw")` reads it.
+/// A `.lzma` file, as `web/src/lzma.ts` reads it.
+pub(crate) fn lzma(bytes: &[u8]) -> Result<Vec<u8>> {
+    let options =
+        LzmaOptions { nice_len: 273, dict_size: bytes.len().next_power_of_two() as u32, ..LzmaOptions::with_preset(9) };
+    let pack = || {
+        let mut writer = LzmaWriter::new_use_header(Vec::new(), &options, Some(bytes.len() as u64))?;
+        writer.write_all(bytes)?;
+        writer.finish()
+    };
+    pack().map_err(|e| format!("cannot compress: {e}"))
+}
+
+/// Raw DEFLATE, as pages travel.
 pub(crate) fn deflate(bytes: &[u8]) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     zopfli::compress(zopfli::Options::default(), zopfli::Format::Deflate, bytes, &mut out)
