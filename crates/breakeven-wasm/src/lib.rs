@@ -35,10 +35,13 @@ pub fn word(name: &str, p10: f64, p50: f64, p90: f64) -> String {
     let interval = Interval { p10, p50, p90 };
     match name {
         "bytes" => words::bytes(p50),
+        "bytes_per_s" => words::bytes_per_s(p50),
         "carbon" => words::carbon(interval),
         "cost" => words::cost(interval),
         "energy" => words::energy(interval),
         "flop" => words::flop(p50),
+        "flop_per_byte" => words::flop_per_byte(p50),
+        "flop_per_s" => words::flop_per_s(p50),
         "memory" => words::memory(p50),
         "percent" => words::percent(p50),
         "range" => words::range(interval),

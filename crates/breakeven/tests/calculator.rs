@@ -101,6 +101,63 @@ fn what_was_given_is_compared_with_the_model() {
 }
 
 #[test]
+fn the_curve_crosses_where_the_published_table_does() {
+    let e = with(|n| {
+        n.flops = Some("10,000 GFLOP".into());
+        n.init = Some("468.75ms".into());
+    })
+    .unwrap();
+    let curve = e.formula.unwrap().curve;
+    let crossing = curve.windows(2).find(|w| w[1].gpu_s.p50 <= w[1].cpu_s.p50 * (1.0 + 1e-9)).unwrap();
+    assert!((crossing[1].flop.unwrap() / 206.6e9 - 1.0).abs() < 1e-3, "{crossing:?}");
+    let now = curve.iter().find(|p| p.scale == 1.0).unwrap();
+    assert_eq!((now.cpu_s.p50, now.gpu_s.p50), (25.0, 1.3));
+}
+
+#[test]
+fn the_roofline_of_a_stream_and_of_a_product() {
+    let roofline = |matmul: bool| {
+        let e = with(|n| {
+            (n.flops, n.peak, n.utilization) = (None, None, None);
+            if matmul {
+                n.matmul = Some("8192".into());
+            } else {
+                (n.elements, n.operations) = (Some("1e8".into()), Some("1".into()));
+            }
+        });
+        let e = e.unwrap();
+        (e.formula.unwrap().roofline.unwrap(), e.estimates[0].breakdown_s.unwrap())
+    };
+    let (stream, parts) = roofline(false);
+    // One operation for 8 bytes, read and written; the RTX 3080 has 760 GB/s.
+    assert_eq!(stream.intensity_flop_per_byte, Some(0.125));
+    assert!((stream.bandwidth_byte_per_s / (0.85 * 760e9) - 1.0).abs() < 1e-3);
+    assert_eq!(stream.attained_flop_per_s.p50, 0.125 * stream.bandwidth_byte_per_s);
+    assert!((parts.memory * stream.attained_flop_per_s.p50 / 1e8 - 1.0).abs() < 1e-12);
+    let (product, _) = roofline(true);
+    // 2n³ ÷ 12n² B.
+    assert!((product.intensity_flop_per_byte.unwrap() / (8192.0 / 6.0) - 1.0).abs() < 1e-9);
+    let fp32 = product.roofs.iter().find(|r| r.used).unwrap();
+    assert_eq!((fp32.precision.as_str(), fp32.peak_flop_per_s), ("fp32", 29.8e12));
+    assert!(product.attained_flop_per_s.p90 < fp32.peak_flop_per_s);
+    assert_eq!(fp32.points[1].flop_per_byte, fp32.ridge_flop_per_byte);
+    assert!(product.roofs.len() == 7 && product.roofs.iter().all(|r| r.points.len() == 3));
+    // Without traffic there is no place under the roofs; without arithmetic there are none.
+    let flops = with(|_| ()).unwrap().formula.unwrap().roofline.unwrap();
+    assert_eq!((flops.intensity_flop_per_byte, flops.attained_flop_per_s.p50), (None, 12.5e12));
+}
+
+#[test]
+fn a_size_says_what_has_to_fit() {
+    let e = with(|n| (n.flops, n.matmul) = (None, Some("100,000".into()))).unwrap();
+    let row = &e.estimates[0];
+    assert_eq!(
+        (row.peak_bytes, row.memory_bytes, row.fits),
+        (Some(1.2e11), Some(10.0 * 1024.0_f64.powi(3)), Some(false))
+    );
+}
+
+#[test]
 fn every_gpu_when_none_is_named() {
     let mut request = example();
     request.options.gpu.clear();

@@ -1,19 +1,25 @@
 //! Memory that N values take, by precision.
 
+use super::kind::precision_name;
 use crate::estimate::Footprint;
 use crate::units::Bytes;
 use crate::workload::Dtype;
 
-/// Precisions shown, and what each is for.
-const ROLES: [(Dtype, &str, &str); 7] = [
-    (Dtype::F64, "fp64", "NumPy's default; simulation, linear algebra"),
-    (Dtype::F32, "fp32", "single precision; most array work"),
-    (Dtype::Tf32, "tf32", "fp32 storage, shorter products on tensor cores"),
-    (Dtype::F16, "fp16", "training with loss scaling, inference"),
-    (Dtype::Bf16, "bf16", "training: fp32's range, fewer digits"),
-    (Dtype::F8, "fp8", "training and inference on recent GPUs"),
-    (Dtype::I8, "int8", "quantised inference"),
-];
+/// Precisions that a calculation may be asked about.
+pub const PRECISIONS: [Dtype; 7] = [Dtype::F64, Dtype::F32, Dtype::Tf32, Dtype::F16, Dtype::Bf16, Dtype::F8, Dtype::I8];
+
+/// What a precision is for.
+const fn role(dtype: Dtype) -> &'static str {
+    match dtype {
+        Dtype::F64 => "NumPy's default; simulation, linear algebra",
+        Dtype::Tf32 => "fp32 storage, shorter products on tensor cores",
+        Dtype::F16 => "training with loss scaling, inference",
+        Dtype::Bf16 => "training: fp32's range, fewer digits",
+        Dtype::F8 => "training and inference on recent GPUs",
+        Dtype::I8 => "quantised inference",
+        _ => "single precision; most array work",
+    }
+}
 
 /// `values` numbers stored as `dtype`.
 ///
@@ -27,13 +33,13 @@ pub fn bytes(values: f64, dtype: Dtype) -> Bytes {
 
 /// A row for each precision.
 pub fn table(values: f64) -> Vec<Footprint> {
-    let row = |&(dtype, precision, role): &(Dtype, &str, &str)| Footprint {
-        precision: precision.to_owned(),
+    let row = |dtype: Dtype| Footprint {
+        precision: precision_name(dtype).to_owned(),
         bytes: bytes(values, dtype).get(),
         text: format!("{:.2} GiB", bytes(values, dtype) / Bytes::gib(1.0)),
-        role: role.to_owned(),
+        role: role(dtype).to_owned(),
     };
-    ROLES.iter().map(row).collect()
+    PRECISIONS.into_iter().map(row).collect()
 }
 
 #[cfg(test)]

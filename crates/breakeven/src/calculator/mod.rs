@@ -1,10 +1,12 @@
 //! Numbers in, numbers out: the calculator.
 
+pub mod curve;
 mod differs;
 pub mod footprint;
 pub mod formula;
 pub mod kind;
 pub mod link;
+pub mod roofline;
 mod size;
 mod terms;
 
@@ -19,10 +21,10 @@ use crate::quantity::Measure;
 use crate::report::words;
 use crate::request::{Numbers, Request};
 use crate::spend::{Rates, spend};
-use crate::units::{Bytes, BytesPerSec, Flop, FlopPerSec, Seconds};
+use crate::units::{Bytes, BytesPerSec, Flop, Seconds};
 use crate::workload::Dtype;
 use crate::{Error, Result};
-use formula::{Rate, Work, break_even_scale, gpu_time};
+use formula::{Work, break_even_scale, gpu_time};
 use terms::{Given, Term, Terms, read_numbers, terms};
 
 /// Answers a request that holds numbers.
@@ -77,7 +79,7 @@ pub fn calculate(numbers: &Numbers, request: &Request) -> Result<Estimate> {
         bytes: given.bytes,
         h2d_bytes: Some(given.copies().0),
         d2h_bytes: Some(given.copies().1),
-        peak_bytes: given.values.map(|n| footprint::bytes(n, given.precision.unwrap_or(Dtype::F32)).get()),
+        peak_bytes: given.memory(),
         coverage: 1.0,
         ..WorkloadSummary::default()
     };
@@ -159,6 +161,7 @@ fn cpu_side(given: &Given, choice: &Choice) -> Result<CpuSide> {
 /// One GPU's answer with what it was computed from.
 struct Answered {
     terms: Terms,
+    parts: Breakdown,
     time: Interval,
     device: Option<Device>,
     estimate: GpuEstimate,
@@ -178,8 +181,9 @@ fn row(given: &Given, pick: Option<&crate::choice::Pick>, cpu: &CpuSide, choice:
     let speedup = cpu.time.map(|c| Interval { p10: c.p10 / time.p90, p50: c.p50 / time.p50, p90: c.p90 / time.p10 });
     // Against no time at all there is none.
     let speedup = speedup.filter(|s| s.p90.is_finite());
-    let need = given.values.map(|n| footprint::bytes(n, terms.precision).get());
-    let fits = need.zip(device).map(|(n, d)| n <= d.memory.get() * gpus);
+    let need = given.memory();
+    let memory = device.map(|d| d.memory.get() * gpus);
+    let fits = need.zip(memory).map(|(need, memory)| need <= memory);
     let rates = choice.gpu_rates(pick, gpus);
     let bill = spend(time, &rates);
     let scale = cpu.time.and_then(|c| break_even_scale(&parts, Seconds(c.p50)));
@@ -206,6 +210,7 @@ fn row(given: &Given, pick: Option<&crate::choice::Pick>, cpu: &CpuSide, choice:
         basis: weakest,
         fits,
         peak_bytes: need,
+        memory_bytes: memory,
         cost_usd: bill.cost_usd.filter(|_| shown),
         price: rates.price.clone(),
         energy_wh: bill.energy_wh.filter(|_| shown),
@@ -214,7 +219,7 @@ fn row(given: &Given, pick: Option<&crate::choice::Pick>, cpu: &CpuSide, choice:
         counted: true,
     };
     let quoted = pick.map(|p| quoted(p, given)).unwrap_or_default();
-    Ok(Answered { terms, time, device: device.cloned(), estimate, quoted })
+    Ok(Answered { terms, parts, time, device: device.cloned(), estimate, quoted })
 }
 
 fn describe(scale: Option<f64>, given: &Given, parts: &Breakdown, cpu: Interval) -> BreakEven {
@@ -238,13 +243,6 @@ fn quoted(pick: &crate::choice::Pick, given: &Given) -> Vec<String> {
 /// The formula at the p10, p50 and p90 of the utilisation.
 fn evaluate(terms: &Terms, given: &Given, cpu: &CpuSide) -> (Breakdown, Interval) {
     let at = |utilisation: f64| {
-        let rate = Rate {
-            peak: FlopPerSec(terms.peak.value.p50),
-            utilisation,
-            python_overhead: terms.python_overhead.value.p50,
-            workload_factor: terms.workload_factor.value.p50,
-            precision_factor: terms.precision_factor.value.p50,
-        };
         let work = Work {
             flop: Flop(terms.flop.value.p50),
             bytes: given.bytes.map(Bytes),
@@ -255,7 +253,13 @@ fn evaluate(terms: &Terms, given: &Given, cpu: &CpuSide) -> (Breakdown, Interval
             scaling_efficiency: terms.scaling_efficiency.value.p50,
         };
         let bandwidth = terms.bandwidth.map(|b| BytesPerSec(b.value.p50));
-        gpu_time(&work, rate.effective(), bandwidth, BytesPerSec(terms.link.value.p50), Seconds(terms.init.value.p50))
+        gpu_time(
+            &work,
+            terms.effective(utilisation),
+            bandwidth,
+            BytesPerSec(terms.link.value.p50),
+            Seconds(terms.init.value.p50),
+        )
     };
     let u = terms.utilisation.value;
     let parts = at(u.p50);
@@ -270,6 +274,10 @@ impl Answered {
             cost_usd: self.estimate.cost_usd,
             energy_wh: self.estimate.energy_wh,
             inputs: self.terms.echo(cpu.rate),
+            curve: cpu.time.map_or_else(Vec::new, |c| {
+                curve::curve(&self.parts, self.time, c, given.flop, break_even_scale(&self.parts, Seconds(c.p50)))
+            }),
+            roofline: roofline::roofline(given, &self.terms, self.device.as_ref(), |u| self.terms.effective(u).get()),
             differs_because: self
                 .device
                 .as_ref()

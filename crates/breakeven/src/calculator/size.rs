@@ -18,6 +18,8 @@ pub(super) struct Amounts {
     pub(super) data: Bytes,
     /// Copied back.
     pub(super) data_out: Bytes,
+    /// On the device at once; `None` where the size does not tell.
+    pub(super) memory: Option<Bytes>,
 }
 
 /// Columns of a dataframe unless given.
@@ -52,6 +54,7 @@ pub(super) fn read_size(n: &Numbers, dtype: Dtype) -> Result<Option<Amounts>> {
         bytes: Some(op.min_bytes(dtype)),
         data: Bytes(data),
         data_out: Bytes(data_out),
+        memory: Some(Bytes(data + data_out)),
     };
     Ok(match form {
         "matmul" => {
@@ -63,7 +66,14 @@ pub(super) fn read_size(n: &Numbers, dtype: Dtype) -> Result<Option<Amounts>> {
         "parameters" => {
             let (parameters, tokens) = (part(&n.parameters, "parameters")?, part(&n.tokens, "tokens")?);
             let flop = Flop(TRAINING_FLOP * parameters * tokens);
-            Some(Amounts { flop, bytes: None, data: Bytes(TOKEN * tokens), data_out: Bytes(parameters * width) })
+            // The weights alone are a part of what training keeps on the device.
+            Some(Amounts {
+                flop,
+                bytes: None,
+                data: Bytes(TOKEN * tokens),
+                data_out: Bytes(parameters * width),
+                memory: None,
+            })
         }
         "elements" => {
             let elements = part(&n.elements, "elements")?;

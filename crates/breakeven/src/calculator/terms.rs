@@ -1,5 +1,7 @@
 //! What was typed, read once; and what the formula takes for one GPU, each term with its basis.
 
+use super::footprint;
+use super::formula::Rate;
 use super::kind;
 use super::link::{LINK_FRACTION, pcie};
 use super::size::{Amounts, read_size};
@@ -8,7 +10,7 @@ use crate::hardware::Device;
 use crate::interval::{Basis, Interval};
 use crate::quantity::Measure;
 use crate::request::{Kind, Numbers, Typed};
-use crate::units::Bytes;
+use crate::units::{Bytes, FlopPerSec};
 use crate::workload::Dtype;
 use crate::{Error, Result};
 
@@ -47,6 +49,12 @@ impl Given {
             _ => data,
         };
         (data, self.data_out.unwrap_or(back))
+    }
+
+    /// Bytes that have to be on the device at once: the values given, else what the size amounts to.
+    pub(super) fn memory(&self) -> Option<f64> {
+        let values = self.values.map(|n| footprint::bytes(n, self.precision.unwrap_or(Dtype::F32)));
+        values.or(self.size.and_then(|s| s.memory)).map(Bytes::get)
     }
 }
 
@@ -231,6 +239,18 @@ pub(super) fn terms(given: &Given, device: Option<&Device>) -> Result<Terms> {
 }
 
 impl Terms {
+    /// The effective rate at a utilisation.
+    pub(super) fn effective(&self, utilisation: f64) -> FlopPerSec {
+        let rate = Rate {
+            peak: FlopPerSec(self.peak.value.p50),
+            utilisation,
+            python_overhead: self.python_overhead.value.p50,
+            workload_factor: self.workload_factor.value.p50,
+            precision_factor: self.precision_factor.value.p50,
+        };
+        rate.effective()
+    }
+
     /// Every input as used, for `--explain` and the page.
     pub(super) fn echo(&self, cpu_rate: Option<Term>) -> Vec<FormulaInput> {
         let rows = vec![

@@ -22,6 +22,8 @@ pub use drawing::{SketchRow, TimelineSketch, trace};
 pub use note::{CODES as NOTE_CODES, Note};
 pub use reason::{CODES as REASON_CODES, Evidence, Flip, Reason, Timer};
 
+use crate::calculator::curve::WorkPoint;
+use crate::calculator::roofline::Roofline;
 use crate::growth::{CallsPerUpload, RoundsCrossing, SizeCrossing};
 use crate::interval::{Basis, Interval};
 use crate::kernel::Bound;
@@ -228,6 +230,9 @@ pub struct GpuEstimate {
     pub fits: Option<bool>,
     /// Memory needed on the device.
     pub peak_bytes: Option<f64>,
+    /// Memory that the device has, that of all GPUs together; `None` for a GPU that the user describes.
+    #[serde(default)]
+    pub memory_bytes: Option<f64>,
     /// Cost of one run.
     pub cost_usd: Option<Interval>,
     /// The price used.
@@ -314,6 +319,12 @@ pub struct Formula {
     pub energy_wh: Option<Interval>,
     /// Every input as used.
     pub inputs: Vec<FormulaInput>,
+    /// Both sides as the work grows, least work first; empty without a CPU time.
+    #[serde(default)]
+    pub curve: Vec<WorkPoint>,
+    /// What the GPU can reach and what this work does; `None` where bandwidth or FLOP are not known.
+    #[serde(default)]
+    pub roofline: Option<Roofline>,
     /// Which given term differs most from the model, and how; `None` when nothing was given that could.
     pub differs_because: Option<String>,
 }

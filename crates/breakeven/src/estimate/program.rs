@@ -300,6 +300,7 @@ fn row(q: &Question, pick: &Pick, out: &Outcome, choice: &Choice, options: &Opti
         basis: out.basis,
         fits: out.fits,
         peak_bytes: Some(device_bytes(q.workload, q.port.policy())).filter(|&bytes| bytes > 0.0),
+        memory_bytes: Some(device.memory.get()),
         cost_usd: spent.cost_usd,
         price: rates.price,
         energy_wh: spent.energy_wh,

@@ -33,6 +33,7 @@ fn gpu(id: &str, name: &str, time_s: f64, speedup: f64, verdict: Verdict) -> Gpu
         basis: Basis::Modelled,
         fits: Some(true),
         peak_bytes: Some(96e6),
+        memory_bytes: None,
         cost_usd: around(0.8 / 3600.0 * time_s, 1.25),
         price: Some(Price {
             provider: "gcp".to_owned(),
@@ -112,6 +113,8 @@ pub(super) fn numbers() -> Estimate {
                 input("utilization", 1.0, "1", "100 %", Basis::Given, Some("0.05–0.80")),
                 input("workload_factor", 1.0, "1", "1", Basis::Assumed, None),
             ],
+            curve: Vec::new(),
+            roofline: None,
             differs_because: Some(
                 "You assumed 12.5 TFLOP/s; fp32 array work on this card reaches 3–9 TFLOP/s.".to_owned(),
             ),

@@ -1,7 +1,7 @@
 //! Numbers as people read them: two digits of what is uncertain, three of what is known, in the unit that fits.
 
 use crate::interval::Interval;
-use crate::quantity as print;
+use crate::quantity::{self as print, Measure};
 use crate::units::{Bytes, Flop, GramsCo2, Seconds, WattHours};
 
 /// What stands where a figure is not known.
@@ -43,6 +43,30 @@ pub fn flop_precise(x: f64) -> String {
     let sizes = [(1e18, "EFLOP"), (1e15, "PFLOP"), (1e12, "TFLOP"), (1e9, "GFLOP"), (1e6, "MFLOP"), (1e3, "kFLOP")];
     let (size, unit) = sizes.into_iter().find(|(size, _)| x >= *size).unwrap_or((1.0, "FLOP"));
     format!("{} {unit}", significant_digits(x / size, 4))
+}
+
+/// A rate of arithmetic: `12.5 TFLOP/s`.
+pub fn flop_per_s(x: f64) -> String {
+    known(x, |x| Measure::FlopPerSec.format(x))
+}
+
+/// A memory bandwidth: `760 GB/s`.
+pub fn bytes_per_s(x: f64) -> String {
+    known(x, |x| Measure::BytesPerSec.format(x))
+}
+
+/// Operational intensity: `12.5 FLOP/B`.
+///
+/// ```
+/// use breakeven::report::words::flop_per_byte;
+/// assert_eq!([flop_per_byte(0.083_33), flop_per_byte(39.2), flop_per_byte(1e4)], ["0.083 FLOP/B", "39 FLOP/B", "10 000 FLOP/B"]);
+/// ```
+pub fn flop_per_byte(x: f64) -> String {
+    known(x, |x| match print::significant(x, 2) {
+        x if x >= 10_000.0 => format!("{} FLOP/B", print::format_count(x)),
+        x if x >= 0.001 => format!("{x} FLOP/B"),
+        x => format!("{x:e} FLOP/B"),
+    })
 }
 
 /// `digits` significant digits of a number from 1 to 1000, trailing zeros dropped.
@@ -181,7 +205,7 @@ mod tests {
 
     #[test]
     fn what_is_not_a_number_is_unknown() {
-        for word in [seconds, bytes, memory, flop, usd, percent, times] {
+        for word in [seconds, bytes, memory, flop, usd, percent, times, flop_per_s, bytes_per_s, flop_per_byte] {
             assert_eq!(word(f64::NAN), UNKNOWN);
             assert_eq!(word(f64::INFINITY), UNKNOWN);
         }
@@ -197,7 +221,7 @@ mod tests {
         #[test]
         fn no_positive_figure_prints_as_nothing(x in prop::num::f64::POSITIVE) {
             prop_assume!(x.is_normal() && x < 1e300);
-            for word in [seconds, bytes, memory, flop, usd, times] {
+            for word in [seconds, bytes, memory, flop, usd, times, flop_per_s, bytes_per_s, flop_per_byte] {
                 let text = word(x);
                 let digits = text.chars().any(|c| c.is_ascii_digit() && c != '0');
                 prop_assert!(digits, "{x:e} printed as {text}");
