@@ -4,6 +4,7 @@
 //! `breakeven.request/1`, answers `breakeven.estimate/1` or a refusal.
 
 use breakeven::answer::{answer_numbers, reply};
+use breakeven::hardware::{Catalogue, catalogue, gpus_json, price};
 use breakeven::interval::Interval;
 use breakeven::report::{self, words};
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -24,6 +25,25 @@ pub fn markdown(request: &str) -> Option<String> {
 #[wasm_bindgen]
 pub fn formula() -> Vec<String> {
     report::FORMULA.map(str::to_owned).to_vec()
+}
+
+/// Everyone who rents GPUs out.
+#[wasm_bindgen]
+pub fn providers() -> Vec<String> {
+    price::providers().into_iter().map(str::to_owned).collect()
+}
+
+/// The figures of a GPU with their sources, `breakeven.gpus/1`; `None` for what is no id of the catalogue.
+#[wasm_bindgen]
+pub fn figures(gpu: &str) -> Option<String> {
+    Catalogue::embedded().gpu(gpu).map(|gpu| gpus_json([gpu], None).to_string())
+}
+
+/// Title and address of a document that figures cite; nothing for one that the catalogue does not know.
+#[wasm_bindgen]
+pub fn source(id: &str) -> Vec<String> {
+    let cited = catalogue::sources().into_iter().find(|source| source.id == id);
+    cited.map_or_else(Vec::new, |source| vec![source.title, source.url])
 }
 
 /// A figure as every report prints it: `word("seconds", 1.3, 1.3, 1.3)` is `1.3 s`.
@@ -64,6 +84,17 @@ mod tests {
         assert_eq!(word("seconds", 1.3, 1.3, 1.3), "1.3 s");
         assert_eq!(word("times", 0.0, 19.23, 0.0), "19×");
         assert_eq!(word("furlongs", 1.0, 1.0, 1.0), words::UNKNOWN);
+    }
+
+    #[test]
+    fn every_figure_has_a_document() {
+        let json: serde_json::Value = serde_json::from_str(&figures("l4").unwrap()).unwrap();
+        for figure in json["gpus"][0]["figures"].as_array().unwrap() {
+            let id = figure["source"].as_str().unwrap();
+            assert_eq!(source(id).len(), 2, "{id}");
+        }
+        assert_eq!((figures("no such GPU"), source("no such source")), (None, vec![]));
+        assert!(providers().contains(&"AWS".to_owned()));
     }
 
     #[test]
