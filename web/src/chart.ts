@@ -1,6 +1,6 @@
 // Lines over two axes, drawn as SVG: a drawing that prints, scales and saves as it is.
 
-import { svg } from "./svg";
+import { CHARACTER, fitted, svg } from "./svg";
 
 export interface Axis {
   title: string;
@@ -19,11 +19,13 @@ export interface Line {
   color: string;
   /** Told apart without colour, too. */
   dashes?: string;
+  /** Named at its right end, not above the drawing. */
+  aside?: boolean;
   points: readonly Point[];
 }
 
-/** A place on the x axis or, with `y`, a point of the plane. */
-export interface Mark { x: number; y?: number; text: string; dashes?: string; color?: string }
+/** A place on the x axis or, with `y`, a point of the plane; `low` to `high` is its interval. */
+export interface Mark { x: number; y?: number; low?: number; high?: number; text: string; dashes?: string; color?: string }
 
 export interface Chart { title: string; x: Axis; y: Axis; lines: readonly Line[]; marks: readonly Mark[] }
 
@@ -31,18 +33,17 @@ const LEFT = 66;
 const RIGHT = 14;
 const TITLE = 20;
 const BOTTOM = 44;
-const CHARACTER = 6.6;
 
 /** The chart, `width` dots wide. */
 export function chart(what: Chart, width: number): SVGSVGElement {
-  const keys = legend(what.lines, width);
+  const keys = legend(what.lines.filter((line) => !line.aside), width);
   const points = what.lines.flatMap((line) => line.points);
   const [dots, posts] = [what.marks.filter((m) => m.y !== undefined), what.marks.filter((m) => m.y === undefined)];
   const x = scale(what.x, [...points.map((p) => p.x), ...what.marks.map((m) => m.x)], LEFT, width - RIGHT);
   const rows = stacked(posts.map((m) => ({ middle: inside(x.at(m.x), m.text, width), text: m.text })));
   const top = TITLE + keys.height + 15 * (Math.max(-1, ...rows) + 1) + 6;
   const height = Math.round(Math.min(420, Math.max(230, 0.5 * width))) + top;
-  const y = scale(what.y, [...points.flatMap((p) => [p.y, p.low, p.high]), ...dots.map((m) => m.y)], height - BOTTOM, top);
+  const y = scale(what.y, [...points.flatMap((p) => [p.y, p.low, p.high]), ...dots.flatMap((m) => [m.y, m.low, m.high])], height - BOTTOM, top);
   const out = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, class: "chart" });
   out.append(svg("text", { x: 0, y: 13, class: "title" }, fitted(what.title, width)), keys.drawn);
 
@@ -77,6 +78,14 @@ export function chart(what: Chart, width: number): SVGSVGElement {
       out.append(drawn);
     }
   }
+  const named: number[] = [];
+  for (const line of what.lines.filter((line) => line.aside)) {
+    const end = line.points.at(-1);
+    const up = end ? y.at(end.y ?? 0) : 0;
+    if (!end || named.some((other) => Math.abs(other - up) < 13)) continue;
+    named.push(up);
+    out.append(svg("text", { x: width - RIGHT - 4, y: up - 4, "text-anchor": "end" }, line.name));
+  }
   posts.forEach((mark, i) => {
     const at = x.at(mark.x);
     const row = TITLE + keys.height + 15 * rows[i]! + 12;
@@ -87,6 +96,9 @@ export function chart(what: Chart, width: number): SVGSVGElement {
   });
   for (const mark of dots) {
     const [at, up] = [x.at(mark.x), y.at(mark.y!)];
+    if (mark.low !== undefined && mark.high !== undefined && mark.high > mark.low) {
+      out.append(svg("path", { d: `M${at} ${y.at(mark.low)}V${y.at(mark.high)}`, class: `line ${mark.color ?? "gpu"}` }));
+    }
     out.append(
       svg("circle", { cx: at, cy: up, r: 5.5, class: `dot ${mark.color ?? "gpu"}` }),
       svg("text", { x: inside(at, mark.text, width), y: up > top + 24 ? up - 11 : up + 20, "text-anchor": "middle", class: "strong" }, mark.text),
@@ -181,10 +193,4 @@ function stacked(labels: readonly { middle: number; text: string }[]): number[] 
 function inside(at: number, text: string, width: number): number {
   const half = (text.length * CHARACTER) / 2;
   return Math.max(half, Math.min(at, width - half - 2));
-}
-
-/** A text cut to the width. */
-export function fitted(text: string, width: number): string {
-  const most = Math.floor(width / CHARACTER);
-  return text.length <= most ? text : `${text.slice(0, Math.max(1, most - 1))}…`;
 }

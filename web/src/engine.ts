@@ -1,11 +1,11 @@
 // The engine: the core as WebAssembly, unpacked from the page itself.
 
-import init, { answer as ask, formula, markdown as report, word as print } from "engine";
+import init, { answer as ask, figures as cited, formula, markdown as report, providers, source, word as print } from "engine";
 import { byId } from "./dom";
 import { unpack } from "./lzma";
-import type { Estimate, Interval, Refusal, Request } from "./schema";
+import type { DatasheetFigure, Estimate, Interval, Refusal, Request } from "./schema";
 
-export { formula };
+export { formula, providers };
 
 /** Unpacks and starts the engine; nothing is fetched. */
 export async function start(): Promise<void> {
@@ -34,4 +34,16 @@ export function answer(request: Request): Answer {
 /** The Markdown report; empty when there is no answer. */
 export function markdown(request: Request): string {
   return report(JSON.stringify(request)) ?? "";
+}
+
+/** What the catalogue has of a GPU; nothing for one that is not in it. */
+export function datasheet(gpu: string): DatasheetFigure[] {
+  const json = cited(gpu);
+  return json ? (JSON.parse(json) as { gpus: [{ figures: DatasheetFigure[] }] }).gpus[0].figures : [];
+}
+
+/** Title and address of a document that figures cite. */
+export function document(id: string): { title: string; url: string } {
+  const [title, url] = source(id);
+  return { title: title ?? id, url: url ?? "" };
 }

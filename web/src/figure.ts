@@ -16,58 +16,79 @@ export interface Figure {
   data: Data;
 }
 
-/** A place for a figure, drawn anew when it is shown or its width changes. */
-export function makeFigure(body: HTMLElement): { show: (figure: Figure) => void; clear: (why: string) => void } {
-  const place = el("div", { class: "drawing" });
-  const table = el("div");
-  const behind = el("details", { class: "data" }, el("summary", {}, "The same as a table"), table);
-  const file = (ending: string, make: (drawing: SVGSVGElement) => Promise<Blob>) => {
-    const button = el("button", { type: "button" }, ending);
-    button.addEventListener("click", async () => {
-      const drawing = place.querySelector("svg");
-      if (drawing && shown) save(`${shown.name}.${ending.toLowerCase()}`, await make(drawing));
-    });
-    return button;
-  };
-  const files = el("p", { class: "files", role: "group", "aria-label": "Save the drawing" }, "Save as ",
-    file("PNG", asBitmap), " ", file("SVG", async (drawing) => new Blob([asFile(drawing)], { type: "image/svg+xml" })));
-  const why = el("p", { class: "known", hidden: true });
-  body.append(el("figure", {}, why, place, files, behind));
+/** A place for a drawing, made anew when it is shown or its width changes. */
+export interface Drawing { place: HTMLElement; show: (figure: Figure) => void; files: HTMLElement }
 
+export function makeDrawing(): Drawing {
+  const place = el("div", { class: "drawing" });
   let shown: Figure | undefined;
   let width = 0;
+  /** Dots of the screen for one of the drawing: letters grow with those of the page. */
+  let zoom = 1;
   function draw(): void {
     if (!shown || width === 0) return;
-    const drawing = shown.draw(width);
+    const drawing = shown.draw(width / zoom);
+    drawing.setAttribute("width", String(width));
+    drawing.setAttribute("height", String(drawing.viewBox.baseVal.height * zoom));
     drawing.setAttribute("role", "img");
     drawing.setAttribute("aria-label", shown.says);
     place.replaceChildren(drawing);
   }
-  function tabulate(): void {
-    if (shown && behind.open) table.replaceChildren(dataTable(shown.data));
-  }
-  function visible(yes: boolean): void {
-    for (const part of [place, files, behind]) part.hidden = !yes;
-    why.hidden = yes;
-  }
-  behind.addEventListener("toggle", tabulate);
   new ResizeObserver(() => {
     const now = Math.floor(place.clientWidth);
     if (now === width || now === 0) return;
     width = now;
+    zoom = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
     draw();
   }).observe(place);
 
+  const button = (ending: string, make: (drawing: SVGSVGElement) => Promise<Blob>) => {
+    const one = el("button", { type: "button" }, ending);
+    one.addEventListener("click", async () => {
+      const drawing = place.querySelector("svg");
+      if (drawing && shown) save(`${shown.name}.${ending.toLowerCase()}`, await make(drawing));
+    });
+    return one;
+  };
+  const files = el("span", { class: "files", role: "group", "aria-label": "Save the drawing" }, "Save as ",
+    button("PNG", asBitmap), " ", button("SVG", async (drawing) => new Blob([asFile(drawing)], { type: "image/svg+xml" })));
+
   return {
+    place,
+    files,
     show(figure) {
       shown = figure;
-      visible(true);
-      files.setAttribute("aria-label", `Save the drawing: ${figure.name}`);
+      files.setAttribute("aria-label", `Save the drawing ${figure.name}`);
       draw();
+    },
+  };
+}
+
+/** A drawing with its files and, behind a fold, its figures; or a sentence on why there is none. */
+export function makeFigure(body: HTMLElement): { show: (figure: Figure) => void; clear: (why: string) => void } {
+  const drawing = makeDrawing();
+  const table = el("div");
+  const behind = el("details", { class: "data" }, el("summary", {}, "The same as a table"), table);
+  const whole = el("figure", {}, drawing.place, drawing.files, behind);
+  const why = el("p", { class: "known", hidden: true });
+  body.append(whole, why);
+  let data: Data | undefined;
+  const tabulate = () => {
+    if (data && behind.open) table.replaceChildren(dataTable(data));
+  };
+  behind.addEventListener("toggle", tabulate);
+  const visible = (yes: boolean) => {
+    whole.hidden = !yes;
+    why.hidden = yes;
+  };
+  return {
+    show(figure) {
+      data = figure.data;
+      visible(true);
+      drawing.show(figure);
       tabulate();
     },
     clear(text) {
-      shown = undefined;
       say(why, text);
       visible(false);
     },
@@ -76,11 +97,15 @@ export function makeFigure(body: HTMLElement): { show: (figure: Figure) => void;
 
 /** Rows under their heads; what is wider than the screen scrolls. */
 export function dataTable(data: Data): HTMLElement {
+  return el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": data.caption }, plainTable(data));
+}
+
+/** Rows under their heads. */
+export function plainTable(data: Data): HTMLElement {
   const row = ([first, ...rest]: readonly string[]) =>
     el("tr", {}, el("th", { scope: "row" }, first ?? ""), ...rest.map((text) => el("td", {}, text)));
-  return el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": data.caption },
-    el("table", { class: "small" },
-      el("caption", {}, data.caption),
-      el("thead", {}, el("tr", {}, ...data.head.map((name) => el("th", { scope: "col" }, name)))),
-      el("tbody", {}, ...data.rows.map(row))));
+  return el("table", { class: "small" },
+    el("caption", {}, data.caption),
+    el("thead", {}, el("tr", {}, ...data.head.map((name) => el("th", { scope: "col" }, name)))),
+    el("tbody", {}, ...data.rows.map(row)));
 }

@@ -2,6 +2,7 @@
 
 import { byId, el, say } from "./dom";
 import { EXPERT, FIELDS, FORMS, QUICK, type Field } from "./fields";
+import { labelled } from "./labels";
 import { PRESETS } from "./presets";
 import type { FormulaInput, Refusal } from "./schema";
 import type { State } from "./state";
@@ -67,22 +68,27 @@ export function echo(inputs: readonly FormulaInput[]): void {
     note(f.id, typical ? `typical ${typical}` : "", false);
     if (control instanceof HTMLInputElement) control.placeholder = input && input.basis !== "given" ? input.text : (f.example ?? "");
   }
-  note("form", "", false);
-  say(byId("general"), "");
-  byId("general").hidden = true;
+  tell("");
+}
+
+/** A message that is about no field. */
+export function tell(text: string): void {
+  say(byId("general"), text);
+  byId("general").hidden = text === "";
 }
 
 /** The engine's refusal, beside the field it is about. */
 export function refuse(refusal: Refusal): void {
-  const text = refusal.hint ? `${refusal.message}. ${refusal.hint}` : refusal.message;
-  for (const f of FIELDS) controls.get(f.id)!.removeAttribute("aria-invalid");
+  const text = labelled(refusal.hint ? `${refusal.message}. ${refusal.hint}` : refusal.message);
+  for (const f of FIELDS) {
+    if (controls.get(f.id)!.getAttribute("aria-invalid")) note(f.id, "", false);
+  }
   const about = refusal.field ?? "";
   if (controls.has(about)) {
     note(about, text, true);
     if (EXPERT.some((f) => f.id === about)) byId<HTMLDetailsElement>("expert").open = true;
   } else {
-    say(byId("general"), text);
-    byId("general").hidden = false;
+    tell(text);
   }
 }
 

@@ -1,67 +1,89 @@
 // The page: at each keystroke the state goes to the engine and the answer to the screen.
 
-import { byId, el, say } from "./dom";
-import { answer, markdown, start } from "./engine";
-import { build, echo, fill, read, refuse, suggest } from "./form";
-import { showFootprint, showFormula } from "./formula";
+import { breakEven, roofline } from "./curves";
+import { byId, say } from "./dom";
+import { answer, markdown, start, type Answer } from "./engine";
+import { makeFigure, type Figure } from "./figure";
+import { makeFold, openForPrint } from "./fold";
+import { build, echo, fill, read, refuse, suggest, tell } from "./form";
+import { showFootprint, showMethod } from "./method";
+import { timeParts } from "./parts";
 import { PRESETS } from "./presets";
-import { showParts, showResult, subject } from "./result";
-import type { Footprint } from "./schema";
+import { makeResult, showResult, subject } from "./result";
+import type { Footprint, Refusal } from "./schema";
 import { makeShare } from "./share";
-import { fromFragment, toCommand, toFragment, toRequest, type State } from "./state";
+import { fromFragment, toCommand, toFragment, toRequest, type State, type View } from "./state";
 import { makeTable } from "./table";
 
 const today = new Date().toISOString().slice(0, 10);
 let lastJson = "";
 let announce = 0;
+let address = 0;
 let billion: readonly Footprint[] = [];
 
-interface Fold { body: HTMLElement; show: (draw: () => void) => void }
+await start();
 
-/** Something that is drawn only while it is open. */
-function fold(id: string, title: string): Fold {
-  const body = el("div", { class: "body" });
-  const details = el("details", { id }, el("summary", {}, title), body);
-  let latest = () => {};
-  details.addEventListener("toggle", () => details.open && latest());
-  byId("more").append(details);
-  return {
-    body,
-    show(draw) {
-      latest = draw;
-      if (details.open) draw();
-    },
-  };
-}
-
-const parts = fold("parts", "Where the time goes");
-const all = fold("all", "All GPUs, without what you said of one");
-const gpus = makeTable(all.body);
-const formula = fold("formula", "The formula, and every input");
-const footprint = fold("footprint", "Memory by precision");
+const parts = makeFold("parts", "Where the time goes", "arithmetic, memory, copies, start-up", remember);
+const even = makeFold("even", "Where it breaks even", "problem size against time", remember);
+const roof = makeFold("roof", "What the GPU could reach", "roofline: arithmetic or memory", remember);
+const all = makeFold("all", "All GPUs", "compared, without what you said of one", remember);
+const method = makeFold("method", "The method", "formula, every input, sources, prices with dates", remember);
+const footprint = makeFold("footprint", "Memory by precision", "of so many values", remember);
+const folds = [parts, even, roof, all, method, footprint];
+const [partsFigure, evenFigure, roofFigure] = [makeFigure(parts.body), makeFigure(even.body), makeFigure(roof.body)];
+const gpus = makeTable(all.body, (prices) => (prices ? update(read()) : remember()));
+openForPrint([parts, even, roof, method]);
 
 function update(state: State): void {
-  history.replaceState(null, "", `#${toFragment(state)}`);
-  const one = answer(toRequest(state, today));
-  byId("stale").hidden = !("refusal" in one) || lastJson === "";
+  remember();
+  let asked = state;
+  let one = answer(toRequest(asked, today));
+  const refused: Refusal[] = [];
+  // A link that opens the page has no last good answer: what cannot be read is left out of the first.
+  while ("refusal" in one && lastJson === "" && one.refusal.field && asked[one.refusal.field] !== undefined) {
+    refused.push(one.refusal);
+    const { [one.refusal.field]: _, ...rest } = asked;
+    asked = rest;
+    one = answer(toRequest(asked, today));
+  }
   if ("refusal" in one) {
+    stale("One input cannot be read; this is the last good answer.", lastJson !== "");
     refuse(one.refusal);
     if (lastJson === "") say(byId("big"), "No answer yet");
     speak(one.refusal.message);
     return;
   }
-  const { estimate, json } = one;
+  show(asked, one);
+  stale("This is the answer without what cannot be read.", refused.length > 0);
+  for (const refusal of refused.reverse()) refuse(refusal);
+}
+
+function show(state: State, { estimate, json }: Exclude<Answer, { refusal: Refusal }>): void {
   lastJson = json;
   const gpu = subject(estimate);
-  echo(estimate.formula?.inputs ?? []);
-  showResult(estimate);
-  const every = answer(toRequest(state, today, true));
+  const every = answer(toRequest(state, today, true, gpus.provider()));
   const rows = "estimate" in every ? every.estimate.estimates : [];
-  parts.show(() => showParts(parts.body, gpu));
+  const same = rows.find((row) => row.gpu === gpu?.gpu);
+  const ours = same?.time_s && same.time_s.p50 !== gpu?.time_s?.p50 ? same : undefined;
+  echo(estimate.formula?.inputs ?? []);
+  showResult(estimate, ours);
+  parts.show(() => put(partsFigure, timeParts(gpu, ours)));
+  even.show(() => put(evenFigure, breakEven(estimate, gpu)));
+  roof.show(() => put(roofFigure, roofline(estimate, gpu)));
   all.show(() => gpus.show(rows));
-  formula.show(() => showFormula(formula.body, estimate, rows.find((row) => row.gpu === gpu?.gpu)));
+  method.show(() => showMethod(method.body, estimate, gpu, ours));
   footprint.show(() => showFootprint(footprint.body, state["values"] ?? "1e9", estimate.footprint ?? billion));
   speak(estimate.summary.sentence);
+}
+
+function put(place: ReturnType<typeof makeFigure>, figure: Figure | string): void {
+  if (typeof figure === "string") place.clear(figure);
+  else place.show(figure);
+}
+
+function stale(text: string, yes: boolean): void {
+  say(byId("stale"), text);
+  byId("stale").hidden = !yes;
 }
 
 /** Says the answer to a screen reader once the typing pauses. */
@@ -70,20 +92,34 @@ function speak(text: string): void {
   announce = setTimeout(() => say(byId("live"), text), 800);
 }
 
+function view(): View {
+  return { open: folds.filter((f) => f.details.open).map((f) => f.id).join("."), ...gpus.view() };
+}
+
+/** Keeps the address up to date; browsers allow that only so often. */
+function remember(): void {
+  clearTimeout(address);
+  address = setTimeout(() => history.replaceState(null, "", `#${toFragment(read(), view())}`), 200);
+}
+
+/** Opens what the address says: what is typed, and what is looked at. */
 function open(): void {
-  const { state } = fromFragment(location.hash);
+  const { state, view, unknown } = fromFragment(location.hash);
   fill(Object.keys(state).length > 0 ? state : PRESETS[0]!.state);
+  gpus.restore(view);
+  const opened = (view["open"] ?? "").split(".");
+  for (const f of folds) f.details.open = opened.includes(f.id);
   update(read());
+  if (unknown.length > 0) tell(`This link has something that this page does not know, and leaves out: ${unknown.join(", ").slice(0, 120)}`);
 }
 
 build(update);
 makeShare([
-  ["link", () => location.href],
+  ["link", () => `${location.href.split("#")[0]}#${toFragment(read(), view())}`],
   ["command", () => toCommand(read())],
   ["JSON", () => lastJson],
   ["Markdown", () => markdown(toRequest(read(), today))],
-]);
-await start();
+], makeResult());
 // Any work will do to learn the names of the GPUs and the memory of a billion values.
 const every = answer({ today, numbers: { flops: 1, values: 1e9 }, options: {} });
 if ("estimate" in every) {

@@ -4,7 +4,7 @@ export interface Interval { p10: number; p50: number; p90: number }
 export type Basis = "measured" | "given" | "modelled" | "assumed";
 export type Verdict = "gpu" | "cpu" | "either" | "unknown";
 
-export interface Price { provider: string; instance: string; usd_per_h: number; date: string }
+export interface Price { provider: string; instance: string; usd_per_h: number; instance_usd_per_h?: number | null; date: string }
 
 export interface Side {
   time_s: Interval | null;
@@ -29,6 +29,7 @@ export interface GpuEstimate extends Side {
   basis: Basis;
   fits: boolean | null;
   peak_bytes: number | null;
+  memory_bytes: number | null;
   break_even: { scale: number | null; describes: string } | null;
 }
 
@@ -47,7 +48,28 @@ export interface Formula {
   cost_usd: Interval | null;
   energy_wh: Interval | null;
   inputs: FormulaInput[];
+  curve: WorkPoint[];
+  roofline: Roofline | null;
   differs_because: string | null;
+}
+
+/** Both sides at one amount of work. */
+export interface WorkPoint { scale: number; flop: number | null; cpu_s: Interval; gpu_s: Interval }
+
+export interface Roof {
+  precision: string;
+  peak_flop_per_s: number;
+  ridge_flop_per_byte: number;
+  used: boolean;
+  points: { flop_per_byte: number; flop_per_s: number }[];
+}
+
+export interface Roofline {
+  intensity_flop_per_byte: number | null;
+  attained_flop_per_s: Interval;
+  bandwidth_byte_per_s: number;
+  roofs: Roof[];
+  reached: Roof["points"];
 }
 
 export interface Estimate {
@@ -71,3 +93,6 @@ export interface Request {
   numbers: Record<string, unknown>;
   options: Record<string, unknown>;
 }
+
+/** One figure of a GPU's datasheet, from `breakeven.gpus/1`. */
+export interface DatasheetFigure { figure: string; value: number | string; unit: string; source: string; read: string; confidence: string; note: string }

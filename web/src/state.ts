@@ -1,4 +1,4 @@
-// What is typed: to and from the link, the request and the command line.
+// What is typed and what is looked at: to and from the link, the request and the command line.
 
 import { FIELDS, FORMS, type Field } from "./fields";
 import type { Request } from "./schema";
@@ -6,8 +6,12 @@ import type { Request } from "./schema";
 /** Typed text by field; `form` says how the size is given. Empty means: not given. */
 export type State = Record<string, string>;
 
+/** What is open, and how the table of GPUs is sorted and filtered. */
+export type View = Record<string, string>;
+
 const TICKED = "yes";
 const KEYS = new Set(["form", ...FIELDS.map((f) => f.id)]);
+const VIEW_KEYS = new Set(["open", "sort", "name", "from", "upto", "room"]);
 
 /** Fields that count: those of another form of size do not. */
 export function active(state: State): Field[] {
@@ -15,28 +19,35 @@ export function active(state: State): Field[] {
   return FIELDS.filter((f) => (state[f.id] ?? "").trim() !== "" && (!f.form || f.form === form));
 }
 
-/** From the part of the address after `#`. What is not a field is left out and named. */
-export function fromFragment(fragment: string): { state: State; unknown: string[] } {
-  const state: State = {};
-  const unknown: string[] = [];
+/** From the part of the address after `#`. What the page does not know is left out and named. */
+export function fromFragment(fragment: string): { state: State; view: View; unknown: string[] } {
+  const [state, view, unknown]: [State, View, string[]] = [{}, {}, []];
   for (const [key, value] of new URLSearchParams(fragment.replace(/^#/, ""))) {
-    if (!KEYS.has(key)) unknown.push(key);
+    const choices = key === "form" ? FORMS : FIELDS.find((f) => f.id === key)?.choices;
+    if (VIEW_KEYS.has(key)) view[key] = value;
+    else if (!KEYS.has(key) || (choices && !choices.some(([choice]) => choice === value))) unknown.push(value ? `${key}=${value}` : key);
     else if (value !== "") state[key] = value;
   }
-  return { state, unknown };
+  return { state, view, unknown };
 }
 
-/** The part of the address after `#`; `fromFragment` gives the state back. */
-export function toFragment(state: State): string {
+/** The part of the address after `#`; `fromFragment` gives state and view back. */
+export function toFragment(state: State, view: View = {}): string {
   const out = new URLSearchParams();
   const form = state["form"];
   if (form && form !== FORMS[0][0]) out.set("form", form);
-  for (const f of active(state)) out.set(f.id, state[f.id] ?? "");
+  for (const f of active(state)) {
+    if (state[f.id] !== f.choices?.[0]?.[0]) out.set(f.id, state[f.id] ?? "");
+  }
+  for (const [key, value] of Object.entries(view)) if (value !== "") out.set(key, value);
   return out.toString();
 }
 
-/** The question to the engine. `all` asks about every GPU: what describes the one chosen is left out. */
-export function toRequest(state: State, today: string, all = false): Request {
+/**
+ * The question to the engine. `all` asks about every GPU: what describes the one chosen is left out. `provider` is whose
+ * prices are wanted, where the fields do not say.
+ */
+export function toRequest(state: State, today: string, all = false, provider = ""): Request {
   const request: Request = { today, numbers: {}, options: {} };
   for (const f of active(state)) {
     const text = (state[f.id] ?? "").trim();
@@ -44,6 +55,7 @@ export function toRequest(state: State, today: string, all = false): Request {
     if (f.gpu) request.options[f.id] = [text];
     else request[f.part][f.id] = f.tick ? text === TICKED : text;
   }
+  if (provider && !request.options["provider"]) request.options["provider"] = provider;
   return request;
 }
 

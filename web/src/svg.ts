@@ -16,6 +16,15 @@ export function svg<K extends keyof SVGElementTagNameMap>(
   return node;
 }
 
+/** Width of a character of the drawings' text, in dots; a little more than most have. */
+export const CHARACTER = 6.6;
+
+/** A text cut to the width. */
+export function fitted(text: string, width: number): string {
+  const most = Math.floor(width / CHARACTER);
+  return text.length <= most ? text : `${text.slice(0, Math.max(1, most - 1))}…`;
+}
+
 /** What a file needs to look as it does here, where no style sheet goes with it. */
 const PAINT = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "font-family", "font-size", "font-weight"];
 
