@@ -29,7 +29,6 @@ export interface Mark { x: number; y?: number; low?: number; high?: number; text
 
 export interface Chart { title: string; x: Axis; y: Axis; lines: readonly Line[]; marks: readonly Mark[] }
 
-const LEFT = 66;
 const RIGHT = 14;
 const TITLE = 20;
 const BOTTOM = 44;
@@ -39,21 +38,23 @@ export function chart(what: Chart, width: number): SVGSVGElement {
   const keys = legend(what.lines.filter((line) => !line.aside), width);
   const points = what.lines.flatMap((line) => line.points);
   const [dots, posts] = [what.marks.filter((m) => m.y !== undefined), what.marks.filter((m) => m.y === undefined)];
-  const x = scale(what.x, [...points.map((p) => p.x), ...what.marks.map((m) => m.x)], LEFT, width - RIGHT);
+  const ys = [...points.flatMap((p) => [p.y, p.low, p.high]), ...dots.flatMap((m) => [m.y, m.low, m.high])];
+  const left = CHARACTER * Math.max(...scale(what.y, ys, 1, 0).ticks.map((value) => what.y.text(value).length)) + 10;
+  const x = scale(what.x, [...points.map((p) => p.x), ...what.marks.map((m) => m.x)], left, width - RIGHT);
   const rows = stacked(posts.map((m) => ({ middle: inside(x.at(m.x), m.text, width), text: m.text })));
   const top = TITLE + keys.height + 15 * (Math.max(-1, ...rows) + 1) + 6;
   const height = Math.round(Math.min(420, Math.max(230, 0.5 * width))) + top;
-  const y = scale(what.y, [...points.flatMap((p) => [p.y, p.low, p.high]), ...dots.flatMap((m) => [m.y, m.low, m.high])], height - BOTTOM, top);
-  const out = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, class: "chart" });
+  const y = scale(what.y, ys, height - BOTTOM, top);
+  const out = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
   out.append(svg("text", { x: 0, y: 13, class: "title" }, fitted(what.title, width)), keys.drawn);
 
   for (const value of y.ticks) {
     out.append(
-      svg("line", { x1: LEFT, x2: width - RIGHT, y1: y.at(value), y2: y.at(value), class: "rule" }),
-      svg("text", { x: LEFT - 6, y: y.at(value) + 4, "text-anchor": "end" }, what.y.text(value)),
+      svg("line", { x1: left, x2: width - RIGHT, y1: y.at(value), y2: y.at(value), class: "rule" }),
+      svg("text", { x: left - 6, y: y.at(value) + 4, "text-anchor": "end" }, what.y.text(value)),
     );
   }
-  const every = Math.ceil((x.ticks.length * 8 * CHARACTER * 1.3) / (width - LEFT - RIGHT));
+  const every = Math.ceil((x.ticks.length * 8 * CHARACTER * 1.3) / (width - left - RIGHT));
   x.ticks.forEach((value, i) => {
     const at = x.at(value);
     out.append(svg("line", { x1: at, x2: at, y1: top, y2: height - BOTTOM, class: "rule" }));

@@ -1,7 +1,7 @@
 // A drawing with what belongs to it: its files, and its figures as a table for those who do not see it.
 
 import { el, say } from "./dom";
-import { asBitmap, asFile, save } from "./svg";
+import { asBitmap, asFile, download } from "./svg";
 
 /** Column heads, and rows whose first cell names them. */
 export interface Data { caption: string; head: readonly string[]; rows: readonly (readonly string[])[] }
@@ -19,7 +19,7 @@ export interface Figure {
 /** A place for a drawing, made anew when it is shown or its width changes. */
 export interface Drawing { place: HTMLElement; show: (figure: Figure) => void; files: HTMLElement }
 
-export function makeDrawing(): Drawing {
+export function makeDrawing(save = "Save as"): Drawing {
   const place = el("div", { class: "drawing" });
   let shown: Figure | undefined;
   let width = 0;
@@ -46,11 +46,11 @@ export function makeDrawing(): Drawing {
     const one = el("button", { type: "button" }, ending);
     one.addEventListener("click", async () => {
       const drawing = place.querySelector("svg");
-      if (drawing && shown) save(`${shown.name}.${ending.toLowerCase()}`, await make(drawing));
+      if (drawing && shown) download(`${shown.name}.${ending.toLowerCase()}`, await make(drawing));
     });
     return one;
   };
-  const files = el("span", { class: "files", role: "group", "aria-label": "Save the drawing" }, "Save as ",
+  const files = el("span", { class: "files", role: "group", "aria-label": save }, `${save} `,
     button("PNG", asBitmap), " ", button("SVG", async (drawing) => new Blob([asFile(drawing)], { type: "image/svg+xml" })));
 
   return {
@@ -58,17 +58,17 @@ export function makeDrawing(): Drawing {
     files,
     show(figure) {
       shown = figure;
-      files.setAttribute("aria-label", `Save the drawing ${figure.name}`);
+      files.setAttribute("aria-label", `${save}: ${figure.name}`);
       draw();
     },
   };
 }
 
-/** A drawing with its files and, behind a fold, its figures; or a sentence on why there is none. */
-export function makeFigure(body: HTMLElement): { show: (figure: Figure) => void; clear: (why: string) => void } {
+/** A drawing with its files and, behind a fold that may be `open`, its figures; or a sentence on why there is none. */
+export function makeFigure(body: HTMLElement, open = false): { show: (figure: Figure) => void; clear: (why: string) => void } {
   const drawing = makeDrawing();
   const table = el("div");
-  const behind = el("details", { class: "data" }, el("summary", {}, "The same as a table"), table);
+  const behind = el("details", { class: "data", open }, el("summary", {}, "The same as a table"), table);
   const whole = el("figure", {}, drawing.place, drawing.files, behind);
   const why = el("p", { class: "known", hidden: true });
   body.append(whole, why);

@@ -7,7 +7,7 @@ export interface Fold { id: string; body: HTMLElement; details: HTMLDetailsEleme
 /** A part that is folded away at first; `toggled` is called when it is opened or closed. */
 export function makeFold(id: string, title: string, says: string, toggled: () => void): Fold {
   const body = el("div", { class: "body" });
-  const details = el("details", { id, class: "fold" }, el("summary", {}, title, " ", el("span", { class: "known" }, says)), body);
+  const details = el("details", { id, class: "fold" }, el("summary", {}, el("h2", {}, title), " ", el("span", { class: "known" }, says)), body);
   let latest = () => {};
   details.addEventListener("toggle", () => {
     if (details.open) latest();

@@ -7,6 +7,9 @@ import { PRESETS } from "./presets";
 import type { FormulaInput, Refusal } from "./schema";
 import type { State } from "./state";
 
+/** Marks of writing direction and their kin, which come along with what is pasted. */
+const INVISIBLE = /[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
+
 type Control = HTMLInputElement | HTMLSelectElement;
 const controls = new Map<string, Control>();
 
@@ -39,7 +42,7 @@ export function read(): State {
   const state: State = { form: controls.get("form")!.value };
   for (const f of FIELDS) {
     const control = controls.get(f.id)!;
-    const text = f.tick ? ((control as HTMLInputElement).checked ? "yes" : "") : control.value;
+    const text = f.tick ? ((control as HTMLInputElement).checked ? "yes" : "") : control.value.replace(INVISIBLE, "");
     if (text !== "") state[f.id] = text;
   }
   return state;
@@ -77,18 +80,20 @@ export function tell(text: string): void {
   byId("general").hidden = text === "";
 }
 
-/** The engine's refusal, beside the field it is about. */
-export function refuse(refusal: Refusal): void {
-  const text = labelled(refusal.hint ? `${refusal.message}. ${refusal.hint}` : refusal.message);
+/** The engine's refusals, each beside the field it is about. */
+export function refuse(refusals: readonly Refusal[]): void {
   for (const f of FIELDS) {
     if (controls.get(f.id)!.getAttribute("aria-invalid")) note(f.id, "", false);
   }
-  const about = refusal.field ?? "";
-  if (controls.has(about)) {
-    note(about, text, true);
-    if (EXPERT.some((f) => f.id === about)) byId<HTMLDetailsElement>("expert").open = true;
-  } else {
-    tell(text);
+  for (const refusal of refusals) {
+    const text = labelled(refusal.hint ? `${refusal.message}. ${refusal.hint}` : refusal.message);
+    const about = refusal.field ?? "";
+    if (controls.has(about)) {
+      note(about, text, true);
+      if (EXPERT.some((f) => f.id === about)) byId<HTMLDetailsElement>("expert").open = true;
+    } else {
+      tell(text);
+    }
   }
 }
 

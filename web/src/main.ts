@@ -30,7 +30,7 @@ const all = makeFold("all", "All GPUs", "compared, without what you said of one"
 const method = makeFold("method", "The method", "formula, every input, sources, prices with dates", remember);
 const footprint = makeFold("footprint", "Memory by precision", "of so many values", remember);
 const folds = [parts, even, roof, all, method, footprint];
-const [partsFigure, evenFigure, roofFigure] = [makeFigure(parts.body), makeFigure(even.body), makeFigure(roof.body)];
+const [partsFigure, evenFigure, roofFigure] = [makeFigure(parts.body, true), makeFigure(even.body), makeFigure(roof.body)];
 const gpus = makeTable(all.body, (prices) => (prices ? update(read()) : remember()));
 openForPrint([parts, even, roof, method]);
 
@@ -48,14 +48,14 @@ function update(state: State): void {
   }
   if ("refusal" in one) {
     stale("One input cannot be read; this is the last good answer.", lastJson !== "");
-    refuse(one.refusal);
+    refuse([...refused, one.refusal]);
     if (lastJson === "") say(byId("big"), "No answer yet");
     speak(one.refusal.message);
     return;
   }
   show(asked, one);
   stale("This is the answer without what cannot be read.", refused.length > 0);
-  for (const refusal of refused.reverse()) refuse(refusal);
+  refuse(refused);
 }
 
 function show(state: State, { estimate, json }: Exclude<Answer, { refusal: Refusal }>): void {

@@ -14,7 +14,7 @@ export function subject(estimate: Estimate): GpuEstimate | undefined {
   return rows.find((row) => row.gpu === estimate.summary.best_gpu) ?? rows[0];
 }
 
-const drawing = makeDrawing();
+const drawing = makeDrawing("Save the bars as");
 const table = el("div", { class: "unseen" });
 
 /** Puts the bars where they belong; gives back what saves them. */

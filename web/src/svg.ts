@@ -26,7 +26,8 @@ export function fitted(text: string, width: number): string {
 }
 
 /** What a file needs to look as it does here, where no style sheet goes with it. */
-const PAINT = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "font-family", "font-size", "font-weight"];
+const LETTERS = ["fill", "font-family", "font-size", "font-weight"];
+const SHAPES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray"];
 
 /** A drawing that stands alone: the colours of the screen in it, on the ground of the page. */
 export function asFile(drawing: SVGSVGElement): string {
@@ -34,8 +35,9 @@ export function asFile(drawing: SVGSVGElement): string {
   const copies = copy.querySelectorAll("*");
   drawing.querySelectorAll("*").forEach((node, i) => {
     const style = getComputedStyle(node);
-    for (const name of PAINT) copies[i]!.setAttribute(name, style.getPropertyValue(name));
     copies[i]!.removeAttribute("class");
+    if (node instanceof SVGGElement) return;
+    for (const name of node instanceof SVGTextElement ? LETTERS : SHAPES) copies[i]!.setAttribute(name, style.getPropertyValue(name));
   });
   const ground = getComputedStyle(document.documentElement).backgroundColor;
   copy.prepend(svg("rect", { width: "100%", height: "100%", fill: ground }));
@@ -56,7 +58,7 @@ export async function asBitmap(drawing: SVGSVGElement): Promise<Blob> {
 }
 
 /** Hands a file to the reader. */
-export function save(name: string, contents: Blob): void {
+export function download(name: string, contents: Blob): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(contents);
   link.download = name;

@@ -28,7 +28,7 @@ const COLUMNS: readonly Column[] = [
   { name: "held back by", text: (r) => r.bound_by ?? "start-up", key: (r) => r.bound_by ?? "start-up" },
   { name: "memory", text: (r) => word("memory", r.memory_bytes), key: (r) => r.memory_bytes, falling: true },
   { name: "price", text: (r) => word("usd_per_h", r.price?.usd_per_h), key: (r) => r.price?.usd_per_h ?? null },
-  { name: "provider", text: (r) => r.price?.provider ?? "", key: (r) => r.price?.provider ?? null },
+  { name: "provider", text: (r) => r.price?.provider ?? "", key: (r) => r.price?.provider.toLowerCase() ?? null },
   { name: "price read", text: (r) => r.price?.date ?? "", key: (r) => r.price?.date || null, falling: true },
 ];
 const SPEEDUP = 2;

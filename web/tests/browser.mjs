@@ -25,3 +25,23 @@ export async function open(browser, { url = `file://${fileURLToPath(PAGE)}`, has
   await page.waitForFunction(() => document.querySelector("#big")?.textContent !== "…");
   return { page, context, seen };
 }
+
+/** What a reader sees of one part of the page. */
+export const text = (page, id) => page.locator(`#${id}`).innerText();
+
+/** Opens everything that is folded away, and waits until it is drawn. */
+export async function unfold(page) {
+  await page.evaluate(() => document.querySelectorAll("#more > details, #expert").forEach((d) => (d.open = true)));
+  await page.waitForFunction(() => document.querySelectorAll("#more .drawing svg").length === 3 && document.querySelector("#all tbody tr") && document.querySelector("#sources"));
+  await page.evaluate(() => document.querySelectorAll("details").forEach((d) => (d.open = true)));
+  await page.waitForFunction(() => [...document.querySelectorAll("details.data")].every((d) => d.querySelector("table")));
+}
+
+/** What the page would put on the clipboard. */
+export async function copied(page, what) {
+  await page.evaluate(() => (navigator.clipboard.writeText = async (text) => void (globalThis.copied = text)));
+  await page.getByRole("button", { name: `Copy ${what}`, exact: true }).click();
+  const text = await page.evaluate(() => globalThis.copied);
+  await page.getByRole("button", { name: `Copy ${what}`, exact: true }).waitFor();
+  return text;
+}

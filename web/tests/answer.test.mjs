@@ -1,0 +1,89 @@
+// The answer: the worked example, examples that lose, every way to say the size, and the same digits as the command.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { after, before, test } from "node:test";
+import { copied, launch, open, text, unfold } from "./browser.mjs";
+
+let browser;
+before(async () => (browser = await launch()));
+after(() => browser.close());
+
+test("the worked example comes first: 19×, 1.3 s against 25 s", async () => {
+  const { page, context, seen } = await open(browser);
+  assert.equal(await text(page, "big"), "19× faster");
+  assert.match(await page.getAttribute("#bars svg", "aria-label"), /CPU 25 s, GPU 1\.3 s/);
+  assert.match(await text(page, "tiles"), /206\.6 GFLOP/);
+  assert.match(await text(page, "ours"), /With the catalogue and our model alone: .+ Most of the difference: you assumed 12\.5 TFLOP\/s/);
+  assert.deepEqual(seen.errors, []);
+  assert.equal(seen.requests.length, 1, `only the page itself is asked for: ${seen.requests}`);
+  await context.close();
+});
+
+test("typing answers at once, and a smaller job is the CPU's", async () => {
+  const { page, context } = await open(browser);
+  await page.fill("#in-flops", "100 GFLOP");
+  assert.equal(await text(page, "big"), "CPU is faster");
+  assert.match(await text(page, "sentence"), /508 ms/);
+  await context.close();
+});
+
+test("each example has an answer, and those that lose are the CPU's", async () => {
+  const { page, context } = await open(browser);
+  const names = await page.locator("#in-preset option").allInnerTexts();
+  assert.ok(names.filter((name) => name.startsWith("Loses")).length === 3 && names.some((name) => name.includes("300 s")));
+  for (const [i, name] of names.slice(1).entries()) {
+    await page.selectOption("#in-preset", String(i));
+    assert.ok(!(await page.isVisible("#stale")), name);
+    assert.equal((await text(page, "big")) === "CPU is faster", name.startsWith("Loses"), name);
+  }
+  await context.close();
+});
+
+test("forms of size show their own inputs, and say what has to fit into memory", async () => {
+  const { page, context } = await open(browser);
+  await page.selectOption("#in-form", "matmul");
+  assert.ok(!(await page.isVisible("#in-flops")));
+  await page.fill("#in-matmul", "20000");
+  assert.match(await text(page, "tiles"), /yes, 4\.47 GiB of 10 GiB/);
+  await page.fill("#in-matmul", "100000");
+  assert.equal(await text(page, "big"), "It does not fit");
+  await page.selectOption("#in-form", "training");
+  await page.fill("#in-parameters", "124M");
+  assert.match(await text(page, "note-tokens"), /“Tokens” is missing/);
+  await context.close();
+});
+
+test("memory by precision, for the values given", async () => {
+  const { page, context } = await open(browser);
+  await unfold(page);
+  assert.match(await text(page, "footprint"), /fp32\s+3\.73 GiB[\s\S]+bf16\s+1\.86 GiB\s+training[\s\S]+int8\s+0\.93 GiB/);
+  await page.fill("#in-values", "2e9");
+  assert.match(await text(page, "footprint"), /fp32\s+7\.45 GiB/);
+  await context.close();
+});
+
+test("the method: every input with its basis, prices with dates, figures with sources", async () => {
+  const { page, context } = await open(browser);
+  await unfold(page);
+  const method = await text(page, "method");
+  for (const part of [/effective rate = peak × utilisation/, /cpu rate\s+400 GFLOP\/s\s+given/, /read 20\d\d-\d\d-\d\d/, /your numbers\s+ours alone/, /bandwidth\s+760 GB\/s/]) assert.match(method, part);
+  const links = await page.locator("#sources a").evaluateAll((all) => all.map((a) => a.href));
+  assert.ok(links.length >= 2 && links.every((link) => link.startsWith("https://")), `${links}`);
+  await context.close();
+});
+
+test("the copied command gives the command the same digits", { skip: !process.env.BREAKEVEN && "BREAKEVEN names no command" }, async () => {
+  const { page, context } = await open(browser);
+  const presets = await page.locator("#in-preset option").count();
+  for (let i = 0; i < presets - 1; i++) {
+    await page.selectOption("#in-preset", String(i));
+    const here = JSON.parse(await copied(page, "JSON"));
+    const words = (await copied(page, "command")).replace(/^breakeven/, process.env.BREAKEVEN);
+    const there = JSON.parse(execFileSync("sh", ["-c", `${words} --format json`], { encoding: "utf8" }));
+    assert.deepEqual(here, there, words);
+    const report = execFileSync("sh", ["-c", `${words} --format markdown`], { encoding: "utf8" });
+    assert.equal((await copied(page, "Markdown")).trim(), report.trim(), words);
+  }
+  await context.close();
+});
