@@ -1,10 +1,12 @@
 //! Break-even in what the user can change: the size of the problem, the rounds of the main loop, the calls that a copied
 //! array is used for. Each is found by estimating the changed program again.
 
+mod batch;
 mod resize;
 mod rounds;
 mod size;
 
+pub use batch::{Batch, batch_of};
 pub use resize::resized;
 pub use rounds::{MainLoop, main_loop, with_rounds};
 pub use size::{Size, problem_size};
@@ -133,7 +135,8 @@ impl Case<'_> {
         let at = |scale: f64| self.both(&resized(scale), None);
         let value = |scale: f64| ((size.value as f64 * scale).round() as u64).max(1);
         let scales = DOUBLINGS.map(|doublings| libm::exp2(f64::from(doublings)));
-        let scales = scales.filter(|scale| size.value as f64 * scale >= 2.0);
+        let least = if size.batch.is_some() { 1.0 } else { 2.0 };
+        let scales = scales.filter(|scale| size.value as f64 * scale >= least);
         let points: Vec<(f64, Both)> = scales.map(|scale| (scale, at(scale))).collect();
         let speedups = |pick: fn(&Interval) -> f64| -> Vec<(f64, f64)> {
             points.iter().filter_map(|(scale, both)| both.speedup.as_ref().map(|s| (*scale, pick(s)))).collect()
@@ -227,13 +230,17 @@ fn widened(time: Interval, sigma: f64) -> Interval {
 }
 
 fn shape(size: &Size, scale: f64) -> String {
+    let value = ((size.value as f64 * scale).round() as u64).max(1);
+    if size.batch.is_some() {
+        return format!("a batch of {}", crate::report::words::count(value));
+    }
     let dims = size.shape.iter().map(|dim| {
         let grows = size::shape_power(&[*dim], size.value) > 0;
         let dim = if grows { ((*dim as f64 * scale).round() as u64).max(1) } else { *dim };
         dim.to_string()
     });
     match size.shape.len() {
-        1 => format!("{} elements", crate::report::words::count(((size.value as f64 * scale).round() as u64).max(1))),
+        1 => format!("{} elements", crate::report::words::count(value)),
         _ => dims.collect::<Vec<_>>().join("×"),
     }
 }

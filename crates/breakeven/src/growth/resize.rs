@@ -3,10 +3,14 @@
 use super::size::{Shapes, Size, dims_mut, elements, power, shape_power};
 use crate::hardware::Device;
 use crate::kernel::entry_time;
-use crate::workload::{Entry, Op, Workload};
+use crate::workload::{Entry, Op, Phase, Workload};
+use std::collections::BTreeMap;
 
 /// The largest count of elements or bytes that a resized program keeps exact.
 const MOST: f64 = 9e15;
+
+/// What a batch does not change the size of.
+const FIXED_ROLES: [&str; 3] = ["parameter", "gradient", "optimizer state"];
 
 /// `workload` with the size `scale` times as large. Counts of calls and host code between them stay; each op's time on
 /// the CPU grows as the model of `cpu` says that such an op grows.
@@ -21,19 +25,38 @@ pub fn resized(workload: &Workload, size: &Size, scale: f64, cpu: &Device) -> Wo
     }
     let (mut live, mut live_before) = (0.0, 0.0);
     // Arrays of the host's own grow as the whole does.
-    let whole = ratio(scale, shape_power(&size.shape, size.value));
+    let whole = match size.batch {
+        Some(_) => scale,
+        None => ratio(scale, shape_power(&size.shape, size.value)),
+    };
     for buffer in &mut new.buffers {
-        let by = buffer.producer.and_then(|i| grown_by.get(i as usize)).map_or(whole, |by| by.written);
+        let fixed = size.batch.is_some() && buffer.role.as_deref().is_some_and(|role| FIXED_ROLES.contains(&role));
+        let made_by = buffer.producer.and_then(|i| grown_by.get(i as usize));
+        let by = if fixed { 1.0 } else { made_by.map_or(whole, |by| by.written) };
         let bytes = buffer.bytes as f64;
         live_before += bytes * buffer.peak_live as f64;
         live += bytes * by * buffer.peak_live as f64;
         buffer.bytes = count(bytes, by);
     }
-    let by = if live_before > 0.0 { live / live_before } else { whole };
+    let by = match (&size.batch, live_before > 0.0) {
+        (Some(_), _) if !new.program.peak_roles.is_empty() => of_roles(&mut new.program.peak_roles, scale),
+        (_, true) => live / live_before,
+        (_, false) => whole,
+    };
     for peak in [&mut new.program.peak_bytes, &mut new.program.device_peak_bytes] {
         *peak = count(*peak as f64, by);
     }
     new
+}
+
+/// Makes what a batch `scale` times as large needs of the parts of the peak; by how much their sum grew.
+fn of_roles(roles: &mut BTreeMap<String, u64>, scale: f64) -> f64 {
+    let sum = |roles: &BTreeMap<String, u64>| roles.values().map(|bytes| *bytes as f64).sum::<f64>();
+    let before = sum(roles);
+    for (_, bytes) in roles.iter_mut().filter(|(role, _)| !FIXED_ROLES.contains(&role.as_str())) {
+        *bytes = count(*bytes as f64, scale);
+    }
+    if before > 0.0 { sum(roles) / before } else { scale }
 }
 
 /// By how much an entry's bytes grew.
@@ -43,6 +66,9 @@ struct Grown {
 }
 
 fn resize(entry: &mut Entry, size: &Size, scale: f64, cpu: &Device) -> Grown {
+    if size.batch.is_some() {
+        return larger_batch(entry, size, scale, cpu);
+    }
     let shapes = Shapes::of(entry);
     let before = model(entry, cpu);
     for dim in dims_mut(&mut entry.op) {
@@ -74,6 +100,20 @@ fn resize(entry: &mut Entry, size: &Size, scale: f64, cpu: &Device) -> Grown {
         entry.cpu_ns = count(entry.cpu_ns as f64, after / before);
     }
     Grown { written }
+}
+
+fn larger_batch(entry: &mut Entry, size: &Size, scale: f64, cpu: &Device) -> Grown {
+    let (before, written) = (model(entry, cpu), entry.written_bytes as f64);
+    // A batch of twice the samples takes twice as long to put together.
+    if entry.phase == Some(Phase::Data) {
+        entry.cpu_ns = count(entry.cpu_ns as f64, scale);
+    } else if size.batch.as_ref().is_some_and(|batch| batch.scale(entry, scale)) {
+        let after = model(entry, cpu);
+        if before > 0.0 && after > 0.0 {
+            entry.cpu_ns = count(entry.cpu_ns as f64, after / before);
+        }
+    }
+    Grown { written: if written > 0.0 { entry.written_bytes as f64 / written } else { 1.0 } }
 }
 
 fn model(entry: &Entry, cpu: &Device) -> f64 {

@@ -1,5 +1,6 @@
 //! Which dimension of the arrays is the size of the problem, found from the recorded shapes.
 
+use super::batch::{Batch, batch_of};
 use crate::workload::{Entry, Op, Workload};
 
 /// Smaller dims are counts of columns, coordinates, channels.
@@ -16,10 +17,12 @@ pub struct Size {
     pub value: u64,
     /// The shape that says most about the work, for people: that of the hottest array that has the dimension.
     pub shape: Vec<u64>,
+    /// It is the batch of a network: the first dimension of its results and nothing else.
+    pub batch: Option<Batch>,
 }
 
 /// The dimension that most of the array time has in its shapes; the longest where several do. `None` where no dimension
-/// covers half of that time, and for networks: the widths of their layers are no size that a user changes.
+/// covers half of that time. Of networks it is the batch: the widths of their layers are no size that a user changes.
 ///
 /// ```
 /// use breakeven::{growth::problem_size, workload::Workload};
@@ -30,7 +33,8 @@ pub struct Size {
 /// ```
 pub fn problem_size(workload: &Workload) -> Option<Size> {
     if workload.ops.iter().any(|entry| entry.name.starts_with("aten.")) {
-        return None;
+        let batch = batch_of(workload)?;
+        return Some(Size { value: batch.value, shape: vec![batch.value], batch: Some(batch) });
     }
     let mut weighed: Vec<(u64, f64)> = Vec::new();
     let mut all = 0.0;
@@ -69,7 +73,7 @@ pub fn problem_size(workload: &Workload) -> Option<Size> {
         .filter(|(_, shapes)| shapes.output().is_some_and(|shape| shape.contains(&value)))
         .max_by(|a, b| a.0.total_cmp(&b.0));
     let shape = hottest.and_then(|(_, shapes)| shapes.output()).map_or_else(|| vec![value], <[u64]>::to_vec);
-    Some(Size { value, shape })
+    Some(Size { value, shape, batch: None })
 }
 
 /// The shapes of one entry, inputs before outputs.

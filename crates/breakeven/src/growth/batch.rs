@@ -1,0 +1,203 @@
+//! The batch of a network, found from the recorded shapes, and its operations on a batch of another size.
+
+use super::size::{Shapes, elements};
+use crate::port;
+use crate::workload::{Entry, Op, Phase, Workload};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Share of the forward pass's weight whose results must begin with a multiple of the batch.
+const COVERS: f64 = 0.9;
+/// The largest count that a resized operation keeps exact.
+const MOST: f64 = 9e15;
+/// Networks whose first dimension may be time instead.
+const RECURRENT: [&str; 3] = ["lstm", "gru", "rnn"];
+
+/// The batch: what the results of a forward pass begin with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// As recorded.
+    pub value: u64,
+    /// Leading dimensions that hold it as a factor: `batch`, `batch × tokens`, `batch × heads`.
+    leading: BTreeSet<u64>,
+}
+
+/// The largest number of which nearly all results of the forward pass have a multiple as their first dimension; `None`
+/// for programs that are no networks of PyTorch, and for recurrent ones, whose first dimension may be time.
+pub fn batch_of(workload: &Workload) -> Option<Batch> {
+    let network = |e: &&Entry| port::of(&e.name).name == "torch" && e.op.is_array_work();
+    let recurrent = |e: &Entry| RECURRENT.iter().any(|name| e.name.contains(name));
+    if workload.ops.iter().any(recurrent) {
+        return None;
+    }
+    let mut weights: BTreeMap<u64, f64> = BTreeMap::new();
+    let forward = |e: &&Entry| matches!(e.phase, None | Some(Phase::Forward));
+    for entry in workload.ops.iter().filter(network).filter(forward) {
+        // Vectors are parameters and statistics more often than results.
+        let Some(shape) = Shapes::of(entry).outputs.into_iter().find(|shape| shape.len() > 1) else { continue };
+        let bytes = entry.read_bytes.saturating_add(entry.written_bytes) as f64;
+        *weights.entry(shape[0]).or_default() += (entry.flop().get() + bytes) * entry.count as f64;
+    }
+    let all: f64 = weights.values().sum();
+    let multiples = |of: u64| weights.iter().filter(move |(dim, _)| of > 0 && *dim % of == 0);
+    let covers = |of: &u64| all > 0.0 && multiples(*of).map(|(_, weight)| weight).sum::<f64>() >= COVERS * all;
+    let value = weights.keys().rev().copied().find(covers)?;
+    let leading = multiples(value).map(|(dim, _)| *dim).collect();
+    Some(Batch { value, leading })
+}
+
+impl Batch {
+    /// Makes the batch of this operation `by` times as large, with its bytes; whether it has one. Its times stay.
+    pub fn scale(&self, entry: &mut Entry, by: f64) -> bool {
+        // A step of the optimizer works on parameters, which no batch changes.
+        if entry.phase == Some(Phase::Optimizer) || by == 1.0 {
+            return false;
+        }
+        let shapes = Shapes::of(entry);
+        let product = matches!(entry.op, Op::Matmul { .. });
+        // The gradient of a weight has the batch as the inner dimension of a product.
+        let grows = |shape: &Vec<u64>| {
+            shape.first().is_some_and(|dim| self.leading.contains(dim))
+                || product && shape.iter().any(|dim| self.leading.contains(dim))
+        };
+        let begins = shapes.all().any(grows);
+        let Some(dims) = self.dims(&mut entry.op, begins) else { return false };
+        for dim in dims {
+            *dim = count(*dim as f64 * by).max(1);
+        }
+        let ratio = |side: &[Vec<u64>]| {
+            let sum = |of: &dyn Fn(&Vec<u64>) -> f64| side.iter().map(|s| elements(s) as f64 * of(s)).sum::<f64>();
+            let (old, new) = (sum(&|_| 1.0), sum(&|shape| if grows(shape) { by } else { 1.0 }));
+            if old > 0.0 { new / old } else { by }
+        };
+        let (read, written) = (ratio(&shapes.inputs), ratio(&shapes.outputs));
+        entry.read_bytes = count(entry.read_bytes as f64 * read);
+        entry.written_bytes = count(entry.written_bytes as f64 * written);
+        entry.host_input_bytes = count(entry.host_input_bytes as f64 * read);
+        entry.shapes = None;
+        true
+    }
+
+    /// The dims of an op that the batch is a factor of; `None` where there is none. Of a product's dims it is one.
+    fn dims<'o>(&self, op: &'o mut Op, begins: bool) -> Option<Vec<&'o mut u64>> {
+        let is = |dim: &u64| self.leading.contains(dim);
+        let dims = match op {
+            Op::Matmul { batch, .. } if *batch > 1 && is(batch) => vec![batch],
+            Op::Matmul { m, .. } if is(m) => vec![m],
+            Op::Matmul { k, .. } if is(k) => vec![k],
+            Op::Matmul { n, .. } if is(n) => vec![n],
+            Op::Convolution { batch, .. } | Op::Attention { batch, .. } => vec![batch],
+            Op::Elementwise { n, .. } | Op::Copy { n, .. } | Op::Random { n, .. } if begins => vec![n],
+            Op::Reduce { n, out, .. } if begins => {
+                if *out > 1 && out.is_multiple_of(self.value) && self.value > 1 {
+                    vec![n, out]
+                } else {
+                    vec![n]
+                }
+            }
+            Op::Rowwise { rows, .. } | Op::Scan { rows, .. } | Op::Sort { rows, .. } if begins => vec![rows],
+            Op::Gather { n, .. } | Op::Scatter { n, .. } | Op::Embedding { n, .. } if begins => vec![n],
+            Op::Window { n, input, .. } if begins => vec![n, input],
+            Op::Transfer { bytes, .. } if begins => vec![bytes],
+            _ => return None,
+        };
+        Some(dims)
+    }
+}
+
+fn count(value: f64) -> u64 {
+    value.round().clamp(0.0, MOST) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::{Dtype, samples};
+    use proptest::prelude::*;
+
+    fn entry(name: &str, op: Op, phase: Phase, shapes: &str) -> Entry {
+        let of = |side: &[Vec<u64>]| side.iter().map(|s| 4 * elements(s)).sum();
+        let blank = Entry { shapes: Some(shapes.to_owned()), ..samples::heat().ops[0].clone() };
+        let both = Shapes::of(&blank);
+        Entry {
+            name: name.to_owned(),
+            op,
+            dtype: Dtype::F32,
+            count: 1000,
+            phase: Some(phase),
+            read_bytes: of(&both.inputs),
+            written_bytes: of(&both.outputs),
+            ..blank
+        }
+    }
+
+    /// A layer of 10 → 2 on a batch of 100, forward and its weight's gradient.
+    fn layer() -> Workload {
+        let product = |m, n, k, bias| Op::Matmul { m, n, k, batch: 1, bias };
+        let ops = vec![
+            entry("aten.addmm", product(100, 2, 10, true), Phase::Forward, "[2] [100,10] [10,2] -> [100,2]"),
+            entry("aten.mm", product(2, 10, 100, false), Phase::Backward, "[2,100] [100,10] -> [2,10]"),
+            entry("aten.add", samples::heat().ops[3].op.clone(), Phase::Optimizer, "[2,10] [2,10] -> [2,10]"),
+        ];
+        Workload { ops, order: Vec::new(), buffers: Vec::new(), ..samples::heat() }
+    }
+
+    #[test]
+    fn the_batch_of_a_layer_is_a_factor_once() {
+        let layer = layer();
+        let batch = batch_of(&layer).expect("100");
+        assert_eq!(batch.value, 100);
+        let scaled: Vec<(Entry, bool)> = layer
+            .ops
+            .iter()
+            .map(|old| {
+                let mut entry = old.clone();
+                let has = batch.scale(&mut entry, 4.0);
+                (entry, has)
+            })
+            .collect();
+        assert_eq!(scaled.iter().map(|(_, has)| *has).collect::<Vec<_>>(), [true, true, false]);
+        assert_eq!(scaled[0].0.op, Op::Matmul { m: 400, n: 2, k: 10, batch: 1, bias: true });
+        assert_eq!(scaled[1].0.op, Op::Matmul { m: 2, n: 10, k: 400, batch: 1, bias: false });
+        assert_eq!(scaled[0].0.written_bytes, 4 * 400 * 2);
+        assert_eq!(scaled[1].0.written_bytes, layer.ops[1].written_bytes);
+    }
+
+    #[test]
+    fn tokens_of_several_sequences_are_multiples_of_the_batch() {
+        let product = |m, n, k, batch| Op::Matmul { m, n, k, batch, bias: false };
+        let ops = vec![
+            entry("aten.mm", product(512, 768, 768, 1), Phase::Forward, "[512,768] [768,768] -> [512,768]"),
+            entry("aten.bmm", product(128, 128, 64, 48), Phase::Forward, "[48,128,64] [48,64,128] -> [48,128,128]"),
+            entry(
+                "aten.add",
+                samples::heat().ops[3].op.clone(),
+                Phase::Forward,
+                "[4,128,768] [4,128,768] -> [4,128,768]",
+            ),
+        ];
+        let workload = Workload { ops, order: Vec::new(), buffers: Vec::new(), ..samples::heat() };
+        assert_eq!(batch_of(&workload).map(|batch| batch.value), Some(4));
+    }
+
+    #[test]
+    fn programs_without_a_network_have_none() {
+        assert_eq!(batch_of(&samples::heat()), None);
+        let mut recurrent = layer();
+        recurrent.ops[0].name = "aten.lstm".to_owned();
+        assert_eq!(batch_of(&recurrent), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_larger_batch_is_never_less_work(by in 1.0..64.0f64) {
+            let layer = layer();
+            let batch = batch_of(&layer).expect("100");
+            for old in &layer.ops {
+                let mut entry = old.clone();
+                batch.scale(&mut entry, by);
+                prop_assert!(entry.flop().get() >= old.flop().get());
+                prop_assert!(entry.written_bytes >= old.written_bytes && entry.read_bytes >= old.read_bytes);
+            }
+        }
+    }
+}
