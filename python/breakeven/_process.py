@@ -131,7 +131,18 @@ def _know(_: str, import_ns: int) -> None:
 
 
 def _describe_numpy(import_ns: int) -> None:
+    if (threads := _blas_threads()) is not None:
+        _native.set_program(f'{{"blas_threads": {threads}}}')
     add_version("numpy", sys.modules["numpy"].__version__, import_ns)
+
+
+def _blas_threads() -> int | None:
+    """What the environment allows BLAS, which reads it when NumPy loads it; `None` where it says nothing."""
+    for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
+        value = os.environ.get(name, "").split(",")[0].strip()
+        if value.isdecimal() and 0 < int(value) < 1 << 16:
+            return int(value)
+    return None
 
 
 def add_version(package: str, version: str, import_ns: int) -> None:

@@ -101,12 +101,16 @@ mod tests;
 
 /// Every id that advice may have.
 pub const IDS: &[&str] = &[
+    "blas-threads",
     "cheaper-gpu",
     "cuda-graphs",
     "fewer-syncs",
     "float32",
     "fuse",
     "hoist-transfers",
+    "in-place",
+    "input-pipeline",
+    "int8",
     "keep-resident",
     "larger-batch",
     "mixed-precision",

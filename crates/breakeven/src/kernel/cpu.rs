@@ -180,6 +180,7 @@ impl Core {
     }
 }
 
-fn fresh_pages(written: f64) -> f64 {
+/// Seconds that the system takes to clear the pages of a new array of `written` bytes; 0 where the allocator has them.
+pub fn fresh_pages(written: f64) -> f64 {
     if written > MAPPED { written / FRESH } else { 0.0 }
 }

@@ -139,6 +139,9 @@ pub struct Program {
     /// Logical CPUs that the process could use.
     #[serde(default)]
     pub cpu_threads: u32,
+    /// Threads that BLAS was allowed, where the environment or the library says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blas_threads: Option<u32>,
     /// How it ended.
     #[serde(default)]
     pub exit: Exit,

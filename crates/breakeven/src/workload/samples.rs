@@ -135,6 +135,7 @@ fn programs() -> impl Strategy<Value = Program> {
             events,
             hook_ns,
             idle_ns,
+            blas_threads: (idle_ns % 2 == 0).then_some((idle_ns % 64) as u32),
             peak_bytes,
             exit: if events % 2 == 0 { Exit::Code(0) } else { Exit::Signal(9) },
             processes: 1,

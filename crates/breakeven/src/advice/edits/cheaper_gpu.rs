@@ -2,7 +2,7 @@
 
 use super::super::again;
 use super::super::draft::Draft;
-use super::super::{Context, IDS};
+use super::super::Context;
 use crate::estimate::{Advice, Side};
 use crate::hardware::Device;
 use crate::report::words;
@@ -54,7 +54,7 @@ pub fn cheaper_gpu(ctx: &Context, usd_per_h: f64, offers: &[Offer]) -> Option<Ad
     if saves < CENT {
         return None;
     }
-    let id = IDS[0];
+    let id = "cheaper-gpu";
     Some(Advice {
         id: id.to_owned(),
         side: Side::Gpu,

@@ -1,11 +1,14 @@
 //! The catalogue of edits, a file each: when it applies, what becomes of the program, what to tell people.
 
+mod blas_threads;
 pub(super) mod cheaper_gpu;
 mod cuda_graphs;
 mod fewer_syncs;
 mod float32;
 mod fuse;
 mod hoist_transfers;
+mod in_place;
+mod input_pipeline;
 mod keep_resident;
 mod larger_batch;
 mod multi_gpu;
@@ -29,10 +32,14 @@ pub(super) const EDITS: &[Edit] = &[
     float32::EDIT,
     tensor_cores::MIXED,
     tensor_cores::TF32,
+    tensor_cores::INT8,
     larger_batch::EDIT,
     fuse::EDIT,
     cuda_graphs::EDIT,
     pinned_overlap::EDIT,
+    input_pipeline::EDIT,
     multi_gpu::EDIT,
     numba::EDIT,
+    blas_threads::EDIT,
+    in_place::EDIT,
 ];

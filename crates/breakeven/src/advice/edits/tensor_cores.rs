@@ -1,4 +1,4 @@
-//! Matrix units: TF32 products by a switch, bfloat16 by autocast.
+//! Matrix units: TF32 products by a switch, bfloat16 by autocast, 8-bit integers for inference.
 
 use super::super::draft::Draft;
 use super::super::{Change, Context, Edit};
@@ -6,14 +6,16 @@ use crate::estimate::Side;
 use crate::kernel::{Support, kernel_time};
 use crate::port;
 use crate::units::Bytes;
-use crate::workload::{Dtype, Entry, Op};
+use crate::workload::{Dtype, Entry, Op, Phase};
 
 pub(super) const MIXED: Edit = Edit { id: "mixed-precision", sides: &[Side::Gpu], apply: mixed };
 pub(super) const TF32: Edit = Edit { id: "tf32", sides: &[Side::Gpu], apply: tf32 };
 
+pub(super) const INT8: Edit = Edit { id: "int8", sides: &[Side::Gpu], apply: int8 };
+
 fn mixed<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
     let products = |op: &Op| matches!(op, Op::Matmul { .. } | Op::Convolution { .. } | Op::Attention { .. });
-    let draft = recast(draft, ctx, Dtype::Bf16, &products)?;
+    let draft = recast(draft, ctx, &[Dtype::F32], Dtype::Bf16, &products)?;
     Some(Change {
         draft,
         title: "bfloat16 by autocast".to_owned(),
@@ -29,7 +31,7 @@ fn mixed<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
 
 fn tf32<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
     // Convolutions use TF32 already unless they are told not to.
-    let draft = recast(draft, ctx, Dtype::Tf32, &|op| matches!(op, Op::Matmul { .. }))?;
+    let draft = recast(draft, ctx, &[Dtype::F32], Dtype::Tf32, &|op| matches!(op, Op::Matmul { .. }))?;
     Some(Change {
         draft,
         title: "TF32 products".to_owned(),
@@ -42,11 +44,44 @@ fn tf32<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
     })
 }
 
+fn int8<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
+    let phase = |phase| draft.workload.ops.iter().any(|e| e.phase == Some(phase));
+    let trains = phase(Phase::Backward) || phase(Phase::Optimizer);
+    if trains || !phase(Phase::Forward) || ctx.device.peaks.i8_tensor.is_none() {
+        return None;
+    }
+    // Quantised are layers with weights; attention's own products stay.
+    let layers = |op: &Op| matches!(op, Op::Matmul { batch: 1, .. });
+    let draft = recast(draft, ctx, &[Dtype::F32, Dtype::F16, Dtype::Bf16], Dtype::I8, &layers)?;
+    Some(Change {
+        draft,
+        title: "8-bit integers for the layers".to_owned(),
+        why: "inference: weights in a quarter or half of the bytes, products in the matrix units' fastest type"
+            .to_owned(),
+        site: None,
+        patch: None,
+        ready: Some(
+            "from torchao.quantization import quantize_, Int8DynamicActivationInt8WeightConfig\n\
+             quantize_(model, Int8DynamicActivationInt8WeightConfig())"
+                .to_owned(),
+        ),
+        risk: Some(
+            "about two digits: check the quality on your own data; quantising activations takes a little time too",
+        ),
+    })
+}
+
 /// PyTorch's products in another type, if the GPU has it.
-fn recast<'a>(draft: &Draft<'a>, ctx: &Context, dtype: Dtype, which: &dyn Fn(&Op) -> bool) -> Option<Draft<'a>> {
+fn recast<'a>(
+    draft: &Draft<'a>,
+    ctx: &Context,
+    from: &[Dtype],
+    dtype: Dtype,
+    which: &dyn Fn(&Op) -> bool,
+) -> Option<Draft<'a>> {
     let mut out = draft.clone();
     let mut any = false;
-    for entry in out.workload.ops.iter_mut().filter(|e| e.dtype == Dtype::F32 && which(&e.op)) {
+    for entry in out.workload.ops.iter_mut().filter(|e| from.contains(&e.dtype) && which(&e.op)) {
         if port::of(&entry.name).name != "torch" {
             continue;
         }
@@ -54,7 +89,8 @@ fn recast<'a>(draft: &Draft<'a>, ctx: &Context, dtype: Dtype, which: &dyn Fn(&Op
         if !native {
             return None;
         }
-        let share = |n: u64| n / 4 * dtype.bytes();
+        let size = entry.dtype.bytes().max(1);
+        let share = |n: u64| n / size * dtype.bytes();
         *entry = Entry {
             dtype,
             read_bytes: share(entry.read_bytes),

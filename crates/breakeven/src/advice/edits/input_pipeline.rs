@@ -1,0 +1,60 @@
+//! The input pipeline: worker processes load the next batches while this one is worked on.
+
+use super::super::draft::{Draft, entries, loops};
+use super::super::{Change, Context, Edit};
+use crate::estimate::Side;
+use crate::port;
+use crate::report::words;
+use crate::workload::{Entry, Phase};
+
+pub(super) const EDIT: Edit = Edit { id: "input-pipeline", sides: &[Side::Gpu], apply };
+
+const ROUNDS: u64 = 3;
+/// Worker processes: what most guides begin with; fewer where the machine has fewer threads.
+const WORKERS: u32 = 4;
+/// Taking a ready batch from a worker, s: a queue and shared memory, assumed.
+const HANDOVER: f64 = 0.2e-3;
+
+fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
+    let inside = loops(&draft.order).into_iter().filter(|l| l.rounds >= ROUNDS).flat_map(|l| entries(l.body));
+    let mut loading: Vec<u32> = inside.filter(|e| loads(draft.entry(*e))).collect();
+    loading.sort_unstable();
+    loading.dedup();
+    let spent = |e: &Entry| e.cpu_ns.saturating_add(e.gap_ns) as f64 * 1e-9;
+    let all: f64 = loading.iter().map(|e| spent(draft.entry(*e))).sum();
+    let rounds = loading.iter().map(|e| draft.entry(*e).count).min()?;
+    // Each worker needs a thread, and so does the script.
+    let workers = WORKERS.min(draft.workload.program.cpu_threads.saturating_sub(1));
+    if all <= 0.0 || workers == 0 {
+        return None;
+    }
+    let each = all / rounds as f64;
+    let rest = ((ctx.before.time?.p50 - ctx.before.parts.startup - all) / rounds as f64).max(0.0);
+    let left = (each / f64::from(workers) - rest).max(HANDOVER).min(each) / each;
+    let mut out = draft.clone();
+    for &e in &loading {
+        let entry = &mut out.workload.ops[e as usize];
+        entry.cpu_ns = (entry.cpu_ns as f64 * left) as u64;
+        entry.gap_ns = (entry.gap_ns as f64 * left) as u64;
+    }
+    let main = loading.iter().max_by(|a, b| spent(draft.entry(**a)).total_cmp(&spent(draft.entry(**b))))?;
+    let site = draft.workload.sites.get(draft.entry(*main).site as usize)?.clone();
+    Some(Change {
+        title: format!("Loading the batches of {} ahead, in {workers} worker processes", site.label()),
+        why: format!(
+            "{} of loading before each of {} steps, while the GPU has nothing to do",
+            words::seconds(each),
+            words::count(rounds)
+        ),
+        draft: out,
+        site: Some(site),
+        patch: None,
+        ready: Some(format!("DataLoader(…, num_workers={workers}, pin_memory=True, persistent_workers=True)")),
+        risk: Some("workers take memory and start slowly; data that must come in one order needs care"),
+    })
+}
+
+/// What ran in a data loader.
+fn loads(entry: &Entry) -> bool {
+    entry.phase == Some(Phase::Data) && port::of(&entry.name).name == "torch"
+}

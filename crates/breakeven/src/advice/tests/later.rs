@@ -1,0 +1,71 @@
+//! Edits of loading, threads, memory and quantisation by hand count.
+
+use super::*;
+
+fn loop_of_two(loading: u64, step: u64) -> Workload {
+    let mut ops = on_gpu(vec![
+        entry(0, "aten.stack", Op::Copy { n: 1000, strided: false, inputs: 8 }, Dtype::F32, 1000),
+        entry(1, "aten.mm", Op::Matmul { m: 64, n: 64, k: 64, batch: 1, bias: false }, Dtype::F32, 1000),
+    ]);
+    (ops[0].phase, ops[0].device) = (Some(Phase::Data), None);
+    (ops[0].cpu_ns, ops[0].gap_ns) = (1000 * 100_000, 1000 * (loading - 100_000));
+    (ops[1].phase, ops[1].gap_ns) = (Some(Phase::Forward), 1000 * step);
+    program_of(&["for x in loader:", "y = model(x)"], ops, vec![Step::Repeat(1000, each(2))])
+}
+
+#[test]
+fn workers_hide_loading_behind_the_step() {
+    // 4 ms of loading, 2 ms of step; the three workers that four threads leave need 1.3 ms a batch.
+    let e = asked(&loop_of_two(4_000_000, 2_000_000), "L4");
+    let a = found(&e, "input-pipeline", Side::Gpu);
+    assert!((a.saves_s.unwrap().p50 / (1000.0 * 3.8e-3) - 1.0).abs() < 0.02, "{a:?}");
+    // 12 ms of loading behind 1 ms: of the 4 ms that three workers need, 3 are still seen.
+    let e = asked(&loop_of_two(12_000_000, 1_000_000), "L4");
+    let left = 12.0 - found(&e, "input-pipeline", Side::Gpu).saves_s.unwrap().p50;
+    assert!((2.8..3.1).contains(&left), "{left}");
+    let mut alone = loop_of_two(4_000_000, 2_000_000);
+    alone.program.cpu_threads = 1;
+    assert!(!ids(&asked(&alone, "L4")).contains(&"input-pipeline"), "no thread for a worker");
+}
+
+#[test]
+fn blas_that_may_use_one_thread_of_eight() {
+    let mut product =
+        entry(0, "numpy.matmul", Op::Matmul { m: 1000, n: 1000, k: 1000, batch: 1, bias: false }, Dtype::F64, 10);
+    product.cpu_ns = 1_000_000_000;
+    let mut w = program_of(&["c = a @ b"], vec![product], vec![Step::Repeat(10, each(1))]);
+    (w.program.cpu_threads, w.program.blas_threads) = (8, Some(1));
+    // Seven more threads of 80 % each: 6.6 times as fast.
+    let a = found(&asked(&w, "L4"), "blas-threads", Side::Cpu);
+    assert!((a.saves_s.unwrap().p50 - (1.0 - 1.0 / 6.6)).abs() < 0.01, "{a:?}");
+    for threads in [None, Some(0), Some(8), Some(64)] {
+        w.program.blas_threads = threads;
+        assert!(!ids(&asked(&w, "L4")).contains(&"blas-threads"), "{threads:?}");
+    }
+}
+
+#[test]
+fn a_large_array_in_place() {
+    let mut scale = entry(0, "numpy.multiply", add(20_000_000), Dtype::F64, 20);
+    (scale.read_bytes, scale.written_bytes, scale.cpu_ns) = (160_000_000, 160_000_000, 1_000_000_000);
+    let w = program_of(&["x = x * 0.5"], vec![scale], vec![Step::Repeat(20, each(1))]);
+    let a = found(&asked(&w, "L4"), "in-place", Side::Cpu);
+    assert!(a.patch.unwrap().contains("\n+x *= 0.5\n"));
+    // 160 MB of pages cleared twenty times, at 12 GB/s.
+    assert!((a.saves_s.unwrap().p50 - 20.0 * 160e6 / 12e9).abs() < 0.01);
+    let mut small = w.clone();
+    small.ops[0].written_bytes = 1_000_000;
+    assert!(!ids(&asked(&small, "L4")).contains(&"in-place"), "the allocator has memory of that size");
+}
+
+#[test]
+fn inference_in_eight_bits_where_the_gpu_has_them() {
+    let mut large = training(4096, 4096, 200);
+    large.ops.retain(|e| e.phase == Some(Phase::Forward));
+    large.order = vec![Step::Repeat(200, each(2))];
+    let e = asked(&large, "L4");
+    let (int8, mixed) = (found(&e, "int8", Side::Gpu), found(&e, "mixed-precision", Side::Gpu));
+    assert!(int8.time_s_after.unwrap().p50 < mixed.time_s_after.unwrap().p50);
+    assert!(!ids(&asked(&training(4096, 4096, 200), "L4")).contains(&"int8"), "it trains");
+    assert!(!ids(&asked(&large, "P100 PCIe 16GB")).contains(&"int8"), "no units for it");
+}
