@@ -114,7 +114,7 @@ def since(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
         if entry["count"] > 0:
             ops.append(entry)
     program = dict(after["program"])
-    for name in ("wall_ns", "events", "idle_ns"):
+    for name in ("wall_ns", "events", "idle_ns", "stolen_ns"):
         program[name] = max(0, program.get(name, 0) - before["program"].get(name, 0))
     return after | {"program": program, "ops": ops, "order": [], "buffers": [], "markers": []}
 

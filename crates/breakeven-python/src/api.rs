@@ -3,6 +3,7 @@
 use crate::event::Recorder;
 use crate::hooks::state::{self, State};
 use crate::hooks::{clock, frames, install as hooking, outside};
+use crate::waited::waited_ns;
 use crate::{dump, gate, selftest};
 use breakeven::workload::{Site, Workload};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
@@ -92,6 +93,7 @@ pub(crate) fn start(py: Python<'_>) {
         if state.nested == 1 {
             let now = clock::now();
             state.recorder.started = now;
+            state.recorder.waited_at_start = waited_ns();
             state.recorder.buffers.forget();
             state::set_recording(true, now);
         }
@@ -105,6 +107,7 @@ pub(crate) fn stop(py: Python<'_>) {
         if state.nested == 1 {
             let now = clock::now();
             state::set_recording(false, now);
+            state.recorder.waited_ns = state.recorder.stolen_ns().unwrap_or(0);
             state.recorder.recorded_ticks += now.saturating_sub(state.recorder.started);
             state.recorder.started = 0;
         }

@@ -116,6 +116,7 @@ fn program(recorder: &Recorder, wall_ns: u64, idle_ns: u64, told_ns: u64) -> Pro
             (hooked + told_ns as f64) / recorder.events.max(1) as f64
         },
         idle_ns: program.idle_ns.saturating_add(idle_ns),
+        stolen_ns: recorder.stolen_ns(),
         peak_bytes: recorder.buffers.peak_bytes().max(tensor_bytes),
         device_peak_bytes: recorder.device_peak_bytes.max(if recorder.pretends { tensor_bytes } else { 0 }),
         peak_roles,

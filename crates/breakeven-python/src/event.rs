@@ -9,6 +9,7 @@ use crate::steps::{Run, Steps};
 use crate::table::{ArrayWord, HEAD, LAST_TAG, Table, tag, what_word};
 use crate::tensors::Ledger;
 pub(crate) use crate::thread::{Thread, Timing};
+use crate::waited::waited_ns;
 use breakeven::workload::sequence::Sequence;
 use breakeven::workload::{Phase, Site};
 use std::collections::BTreeMap;
@@ -299,6 +300,11 @@ pub(crate) struct Recorder {
     pub(crate) unseen: BTreeMap<(String, String), (u64, u64)>,
     /// Sleeping and waiting for input.
     pub(crate) idle_ticks: u64,
+    /// What the system had counted when recording began as ready to run without running, ns; and all of it in recordings
+    /// that ended.
+    pub(crate) waited_at_start: Option<u64>,
+    /// See `waited_at_start`.
+    pub(crate) waited_ns: u64,
     /// Ticks when recording began, 0 when it is off; and all ticks of recordings that ended.
     pub(crate) started: u64,
     /// See `started`.
@@ -459,6 +465,13 @@ impl Recorder {
         (self.recorded_ticks + running).saturating_sub(self.set_aside)
     }
 
+    /// How long the main thread was ready to run and did not while recording, ns; `None` where the system does not say.
+    pub(crate) fn stolen_ns(&self) -> Option<u64> {
+        let now = waited_ns()?;
+        let running = self.waited_at_start.filter(|_| self.started != 0).map_or(0, |then| now.saturating_sub(then));
+        Some(self.waited_ns + running)
+    }
+
     /// Forgets what was recorded. Names keep their indices, buffers stay known, `program` stays.
     pub(crate) fn reset(&mut self, now: u64) {
         let old = std::mem::take(self);
@@ -473,6 +486,7 @@ impl Recorder {
             device_call_ticks: old.device_call_ticks,
             program: old.program,
             started: now,
+            waited_at_start: waited_ns(),
             ..Self::default()
         };
         self.buffers.reset();

@@ -19,6 +19,7 @@ mod steps;
 mod table;
 mod tensors;
 mod thread;
+mod waited;
 
 use pyo3::prelude::*;
 

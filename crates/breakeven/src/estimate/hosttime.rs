@@ -2,6 +2,9 @@
 
 use crate::workload::Workload;
 
+/// Least share of the recorded time that is the program's own, whatever recording and other programs are said to cost.
+const LEAST: f64 = 0.1;
+
 /// The recorded run, corrected for the cost of recording. Seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostTime {
@@ -11,16 +14,17 @@ pub struct HostTime {
     pub outside: f64,
     /// Part of `outside` that is start-up: importing the array library, first calls.
     pub startup: f64,
-    /// Multiply an entry's recorded gap by this: overlapping threads and processes folded.
+    /// Multiply an entry's recorded gap by this: other programs' time taken off, overlapping threads and processes folded.
     pub gap_scale: f64,
-    /// Multiply an entry's recorded CPU time by this: overlapping threads and processes folded.
+    /// Multiply an entry's recorded CPU time by this; likewise.
     pub cpu_scale: f64,
 }
 
 /// Splits the wall time of `workload`.
 ///
 /// Hooks cost `events × hook_ns`. That is part of the recorded wall time and is taken off it here; recorders have left
-/// it out of the gaps already. Where ops and gaps add up to more than the rest (threads, processes), both shrink alike
+/// it out of the gaps already. Time in which other programs had the CPU (`stolen_ns`) fell on ops, gaps and the rest
+/// alike, sleeping apart, and is taken off each. Where ops and gaps add up to more than the rest (threads, processes), both shrink alike
 /// so that the parts still sum to the wall.
 ///
 /// ```
@@ -35,16 +39,23 @@ pub fn host_time(workload: &Workload) -> HostTime {
     let ops: f64 = workload.ops.iter().map(|e| e.cpu_ns as f64).sum::<f64>() * 1e-9;
     let gaps: f64 = workload.ops.iter().map(|e| e.gap_ns as f64).sum::<f64>() * 1e-9;
     let hooks = program.events as f64 * program.hook_ns * 1e-9;
-    let wall = (program.wall_ns as f64 * 1e-9 - hooks).max(program.wall_ns as f64 * 1e-9 * 0.1);
+    let all = program.wall_ns as f64 * 1e-9;
+    let loaded = (all - hooks).max(all * LEAST);
+    let idle = (program.idle_ns as f64 * 1e-9).min(loaded);
+    let stolen = (program.stolen_ns.unwrap_or(0) as f64 * 1e-9).min((loaded - idle) * (1.0 - LEAST));
+    // What is left of each busy second.
+    let kept = if loaded > idle { (loaded - idle - stolen) / (loaded - idle) } else { 1.0 };
+    let (ops, gaps) = (ops * kept, gaps * kept);
+    let wall = loaded - stolen;
     let parts = ops + gaps;
     let fold = if parts > wall && parts > 0.0 { wall / parts } else { 1.0 };
     let outside = (wall - (ops + gaps) * fold).max(0.0);
     HostTime {
         wall,
         outside,
-        startup: (program.startup_ns as f64 * 1e-9).min(outside),
-        gap_scale: fold,
-        cpu_scale: fold,
+        startup: (program.startup_ns as f64 * 1e-9 * kept).min(outside),
+        gap_scale: fold * kept,
+        cpu_scale: fold * kept,
     }
 }
 
@@ -74,6 +85,18 @@ mod tests {
         let host = host_time(&recorded(1_000_000_000, 1_000_000, 100.0, &[(300_000_000, 400_000_000)]));
         assert_eq!((host.gap_scale, host.cpu_scale), (1.0, 1.0));
         assert!((host.wall - 0.9).abs() < 1e-12 && (host.outside - 0.2).abs() < 1e-12, "{host:?}");
+    }
+
+    #[test]
+    fn what_other_programs_took_is_nobodys_time() {
+        // 4 s, of which it slept 1 s and waited 2 s for a CPU: a third of each busy second is its own.
+        let mut workload = recorded(4_000_000_000, 0, 0.0, &[(1_500_000_000, 900_000_000)]);
+        (workload.program.idle_ns, workload.program.stolen_ns) = (1_000_000_000, Some(2_000_000_000));
+        let host = host_time(&workload);
+        assert!((host.wall - 2.0).abs() < 1e-12 && (host.cpu_scale - 1.0 / 3.0).abs() < 1e-12, "{host:?}");
+        assert!((host.outside - (2.0 - 0.8)).abs() < 1e-12, "{host:?}");
+        workload.program.stolen_ns = Some(u64::MAX);
+        assert!((host_time(&workload).wall - (1.0 + 0.3)).abs() < 1e-12, "never all of it");
     }
 
     proptest! {

@@ -124,6 +124,10 @@ pub struct Program {
     /// Sleeping and waiting for input, part of `wall_ns`, ns.
     #[serde(default)]
     pub idle_ns: u64,
+    /// Part of `wall_ns` in which its main thread was ready to run and other programs had the CPU, ns; absent where the
+    /// system does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stolen_ns: Option<u64>,
     /// The largest sum of live array buffers, bytes.
     #[serde(default)]
     pub peak_bytes: u64,
