@@ -1,6 +1,7 @@
 //! One function for every face: JSON in, JSON out.
 
 use crate::estimate::{Estimate, program};
+use crate::growth::check_sizes;
 use crate::report::words;
 use crate::request::{Numbers, Options, Request};
 use crate::{Error, Result, calculator};
@@ -16,6 +17,11 @@ const LONGEST: usize = 500;
 /// # Errors
 /// When the request itself is wrong: a name that is not in the catalogue, a quantity that does not read.
 pub fn answer_request(request: &Request) -> Result<Estimate> {
+    if request.sizes.is_some() && request.workload.is_none() {
+        return Err(Error::new("bad-request", "`sizes` are of a recorded program, and there is no `workload`")
+            .hint("docs/api.md says what a request holds"));
+    }
+    request.sizes.as_ref().map_or(Ok(()), check_sizes)?;
     match (&request.numbers, &request.workload) {
         (Some(numbers), None) => calculator::calculate(numbers, request),
         (None, Some(workload)) => program::estimate(workload, request),

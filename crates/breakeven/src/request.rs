@@ -16,9 +16,32 @@ pub struct Request {
     /// A recorded, imported or described program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<Box<Workload>>,
+    /// The same program run on problems of other sizes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sizes: Option<Sizes>,
     /// Everything that is not the work itself.
     #[serde(default)]
     pub options: Options,
+}
+
+/// Runs of one program on problems of several sizes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sizes {
+    /// Size of the run that is the request's `workload`; any unit, the same for all.
+    pub now: f64,
+    /// The other runs.
+    pub others: Vec<Sized>,
+}
+
+/// A run on a problem of some size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sized {
+    /// Its size.
+    pub scale: f64,
+    /// What was recorded.
+    pub workload: Box<Workload>,
 }
 
 /// A quantity as typed: a bare number in the base unit, or text with a unit (`"10,000 GFLOPS"`, `"80GiB"`, `"40%"`).

@@ -30,11 +30,15 @@ impl DrawingArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  breakeven show heat.breakeven.json --gpu l4,h100 --spot\n  \
     breakeven show heat.breakeven.json --gpu a100 --trace heat.trace.json\n  \
+    breakeven show small.breakeven.json large.breakeven.json --scale 1,8\n  \
     breakeven show rank*.breakeven.json.gz --format markdown --output report.md")]
 pub(crate) struct ShowArgs {
     /// Saved workloads (gzip is accepted); several are merged into one
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
+    /// The files are runs of one program at these sizes (`0.25,1,4`), in this order, and are not merged
+    #[arg(long, value_name = "SIZES")]
+    pub(crate) scale: Option<String>,
     #[command(flatten)]
     pub(crate) options: OptionArgs,
     #[command(flatten)]
@@ -55,6 +59,7 @@ The script's exit code, or the signal that killed it, is passed on. Options of b
 Examples:
   breakeven run heat.py --steps 500
   breakeven run --gpu l4,h100 --save heat.breakeven.json heat.py
+  breakeven run --scale 0.25,1,4 heat.py --width {1000}
   breakeven run --format json --output report.json -m mypackage.train --epochs 1")]
 pub(crate) struct RunArgs {
     /// Run a module, as `python -m` does
@@ -81,6 +86,10 @@ pub(crate) struct RunArgs {
     /// Run N times to measure how much the time varies; later runs have no input and no output
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Recording")]
     pub(crate) repeat: u32,
+    /// Run at these sizes (`0.25,1,4`; the report is of 1, or of the largest) and say where the GPU begins to win: an
+    /// argument of the script says what the size is, as `{}` or, times a number, as `{1000}`; later runs are silent
+    #[arg(long, value_name = "SIZES", conflicts_with = "repeat", help_heading = "Recording")]
+    pub(crate) scale: Option<String>,
     /// Write the report to this open file descriptor
     #[arg(long, value_name = "N", conflicts_with = "output", help_heading = "Report")]
     pub(crate) report_fd: Option<u32>,

@@ -13,8 +13,8 @@ pub(crate) fn estimate(args: &EstimateArgs) -> Outcome {
     let request = Request {
         today: input::today(),
         numbers: Some(args.numbers.numbers()),
-        workload: None,
         options: args.options.options()?,
+        ..Request::default()
     };
     let answer = answer_request(&request)?;
     output::deliver(&answer, &args.report, args.options.top)?;

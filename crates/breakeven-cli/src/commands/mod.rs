@@ -10,6 +10,7 @@ mod prices;
 mod run;
 mod serve;
 mod show;
+mod sizes;
 
 pub(crate) use completions::completions;
 pub(crate) use doctor::doctor;

@@ -1,5 +1,6 @@
 //! `breakeven run SCRIPT`: the script as it is, recorded; then the report.
 
+use super::sizes::{self, Scales};
 use super::{drawing, estimate::policy};
 use crate::args::{Format, Recorder, ReportArgs, RunArgs};
 use crate::failure::{Failure, Outcome, say};
@@ -7,7 +8,7 @@ use crate::record::{self, Ended, Python};
 use crate::{input, output};
 use breakeven::answer::answer_request;
 use breakeven::hardware::{Catalogue, Vendor};
-use breakeven::request::{Options, Request};
+use breakeven::request::{Options, Request, Sized, Sizes};
 use breakeven::workload::{Exit, Workload};
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
@@ -16,8 +17,16 @@ use std::process::{Command, ExitCode, Stdio};
 
 /// Runs the command. Until the script starts, what is wrong is an error (2); after it, a warning.
 pub(crate) fn run(args: &RunArgs) -> Outcome {
-    let what = script(args)?;
+    let command = script(args)?;
     reachable(args)?;
+    let scales = args.scale.as_deref().map(sizes::read).transpose()?;
+    let what = match &scales {
+        Some(scales) => {
+            sizes::marked(&command)?;
+            sizes::arguments(&command, &scales.main)
+        }
+        None => command.clone(),
+    };
     let options = Options { timeline: args.drawing.wanted(), ..args.options.options()? };
     check(&options)?;
     let pretended = args.pretend_gpu.as_deref().map(pretended).transpose()?;
@@ -31,8 +40,15 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     let (pid, ended) = start(args, &python, &what, &first, pretended.as_deref(), false)
         .map_err(|e| Failure::file("start", &python.path, &e))?;
 
-    let report = Request { today: input::today(), numbers: None, workload: None, options };
-    let again = Again { args, python: &python, what: &what, first: &first, pretended: pretended.as_deref() };
+    let report = Request { today: input::today(), options, ..Request::default() };
+    let again = Again {
+        args,
+        python: &python,
+        what: &what,
+        scaled: scales.as_ref().map(|scales| (command.as_slice(), scales)),
+        first: &first,
+        pretended: pretended.as_deref(),
+    };
     let verdict = after(&again, pid, ended, report);
     drop(folder);
     match ended {
@@ -106,8 +122,12 @@ fn reachable(args: &RunArgs) -> Result<(), Failure> {
 
 /// Refuses bad options by estimating nothing with them.
 fn check(options: &Options) -> Result<(), Failure> {
-    let request =
-        Request { today: input::today(), numbers: None, workload: Some(Box::default()), options: options.clone() };
+    let request = Request {
+        today: input::today(),
+        workload: Some(Box::default()),
+        options: options.clone(),
+        ..Request::default()
+    };
     answer_request(&request)?;
     Ok(())
 }
@@ -169,6 +189,8 @@ struct Again<'a> {
     args: &'a RunArgs,
     python: &'a Python,
     what: &'a [OsString],
+    /// The command as typed, and the sizes that it is to be run at.
+    scaled: Option<(&'a [OsString], &'a Scales)>,
     first: &'a Path,
     pretended: Option<&'a str>,
 }
@@ -197,9 +219,11 @@ fn after(again: &Again, pid: u32, ended: Ended, mut request: Request) -> ExitCod
     if ended == Ended::Code(0) {
         workload.program.repeat_wall_ns = repeats(again);
     }
-    if let Some(file) = &args.save
-        && let Err(failure) = save(&workload, file)
-    {
+    if ended == Ended::Code(0) {
+        request.sizes = other_sizes(again);
+    }
+    let saved = args.save.as_deref().map(|file| save(&workload, file).and_then(|()| save_sizes(again, &request, file)));
+    if let Some(Err(failure)) = saved {
         say("warning: the workload was not saved");
         failure.report();
     }
@@ -237,12 +261,14 @@ fn after(again: &Again, pid: u32, ended: Ended, mut request: Request) -> ExitCod
 /// Wall times of runs 2 to N, ns, recorded as the first was. They get no input and show no output; they end with the
 /// first that does not end well.
 fn repeats(again: &Again) -> Vec<u64> {
-    let &Again { args, python, what, first, pretended } = again;
+    let &Again { args, python, what, first, pretended, .. } = again;
     let mut times = Vec::new();
     for n in 2..=args.repeat {
         let folder = first.with_file_name(n.to_string());
         let wall = match start(args, python, what, &folder, pretended, true) {
-            Ok((pid, Ended::Code(0))) => record::gather(&folder, pid).map(|w| w.program.wall_ns),
+            Ok((pid, Ended::Code(0))) => {
+                record::gather(&folder, pid).map(|w| w.program.wall_ns.saturating_sub(w.program.stolen_ns.unwrap_or(0)))
+            }
             _ => None,
         };
         let Some(wall) = wall else {
@@ -252,6 +278,39 @@ fn repeats(again: &Again) -> Vec<u64> {
         times.push(wall);
     }
     times
+}
+
+/// The same program at the other sizes, recorded without input and output. A run that does not end well is left out.
+fn other_sizes(again: &Again) -> Option<Sizes> {
+    let &Again { args, python, scaled, first, pretended, .. } = again;
+    let (command, scales) = scaled?;
+    let mut others = Vec::new();
+    for (n, size) in scales.others.iter().enumerate() {
+        say(&format!("recording at size {} …", size.0));
+        let folder = first.with_file_name(format!("size-{n}"));
+        let what = sizes::arguments(command, size);
+        match start(args, python, &what, &folder, pretended, true) {
+            Ok((pid, Ended::Code(0))) => {
+                let workload = record::gather(&folder, pid).map(Box::new);
+                others.extend(workload.map(|workload| Sized { scale: size.1, workload }));
+            }
+            _ => say(&format!("warning: the run at size {} did not end well without input: it is left out", size.0)),
+        }
+    }
+    (!others.is_empty()).then_some(Sizes { now: scales.main.1, others })
+}
+
+/// Writes the runs of the other sizes beside `file`: `heat.breakeven.json` as `heat.0.25.breakeven.json`.
+fn save_sizes(again: &Again, request: &Request, file: &Path) -> Result<(), Failure> {
+    let (Some(sizes), Some((_, scales))) = (&request.sizes, again.scaled) else { return Ok(()) };
+    for run in &sizes.others {
+        let typed = scales.others.iter().find(|(_, value)| *value == run.scale).map_or("", |(typed, _)| typed);
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        let (stem, endings) =
+            name.split_once('.').map_or((name.as_ref(), String::new()), |(s, e)| (s, format!(".{e}")));
+        save(&run.workload, &file.with_file_name(format!("{stem}.{typed}{endings}")))?;
+    }
+    Ok(())
 }
 
 /// Writes the workload, packed where the name ends in `.gz`.

@@ -1,11 +1,12 @@
 //! `breakeven show FILE…`: saved workloads again.
 
-use super::{drawing, estimate::policy};
+use super::{drawing, estimate::policy, sizes};
 use crate::args::ShowArgs;
 use crate::failure::{Failure, Outcome};
 use crate::{input, output};
 use breakeven::answer::answer_request;
-use breakeven::request::{Options, Request};
+use breakeven::request::{Options, Request, Sized, Sizes};
+use breakeven::workload::Workload;
 use breakeven::workload::merge::merge;
 
 /// Runs the command.
@@ -13,10 +14,15 @@ pub(crate) fn show(args: &ShowArgs) -> Outcome {
     let parts = output::working("reading", || {
         args.files.iter().map(|file| input::workload(file)).collect::<Result<Vec<_>, Failure>>()
     })?;
+    let (workload, sizes) = match &args.scale {
+        Some(list) => of_sizes(parts, list)?,
+        None => (merge(parts), None),
+    };
     let request = Request {
         today: input::today(),
         numbers: None,
-        workload: merge(parts).map(Box::new),
+        workload: workload.map(Box::new),
+        sizes,
         options: Options { timeline: args.drawing.wanted(), ..args.options.options()? },
     };
     let mut answer = output::working("estimating", || answer_request(&request))?;
@@ -25,4 +31,19 @@ pub(crate) fn show(args: &ShowArgs) -> Outcome {
     }
     output::deliver(&answer, &args.report, args.options.top)?;
     Ok(policy(&answer))
+}
+
+/// The files as runs of the sizes in `list`.
+fn of_sizes(parts: Vec<Workload>, list: &str) -> Result<(Option<Workload>, Option<Sizes>), Failure> {
+    let scales = sizes::read(list)?;
+    if parts.len() != scales.others.len() + 1 {
+        let message = format!("--scale names {} sizes, and there are {} files", scales.others.len() + 1, parts.len());
+        return Err(Failure::new("bad-sizes", message, "one size for each file, in the same order"));
+    }
+    let mut parts = parts;
+    let main = parts.remove(scales.main_at);
+    let run =
+        |(workload, (_, scale)): (Workload, &(String, f64))| Sized { scale: *scale, workload: Box::new(workload) };
+    let others = parts.into_iter().zip(&scales.others).map(run).collect();
+    Ok((Some(main), Some(Sizes { now: scales.main.1, others })))
 }

@@ -24,7 +24,7 @@ pub use reason::{CODES as REASON_CODES, Evidence, Flip, Reason, Timer};
 
 use crate::calculator::curve::WorkPoint;
 use crate::calculator::roofline::Roofline;
-use crate::growth::{CallsPerUpload, RoundsCrossing, SizeCrossing};
+use crate::growth::{CallsPerUpload, RoundsCrossing, RunsCrossing, SizeCrossing};
 use crate::interval::{Basis, Interval};
 use crate::kernel::Bound;
 use serde::{Deserialize, Serialize};
@@ -297,12 +297,15 @@ pub struct BreakEven {
     /// In calls that use an array once it is copied; where one call alone does not pay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<CallsPerUpload>,
+    /// Between recorded runs of several sizes; where the request has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs: Option<RunsCrossing>,
 }
 
 impl BreakEven {
     /// Of the whole work alone.
     pub fn of_work(scale: Option<f64>, describes: impl Into<String>) -> Self {
-        Self { scale, describes: describes.into(), size: None, rounds: None, calls: None }
+        Self { scale, describes: describes.into(), size: None, rounds: None, calls: None, runs: None }
     }
 }
 

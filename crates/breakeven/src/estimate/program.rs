@@ -11,7 +11,7 @@ use super::{
 use crate::advice;
 use crate::choice::{Choice, Pick, choose, offered};
 use crate::crossover::{Growth, crossing, gpu_time};
-use crate::growth::{Crossings, crossings};
+use crate::growth::{Crossings, crossing_of_runs, crossings};
 use crate::hardware::device::Vendor;
 use crate::interval::Interval;
 use crate::kernel::{Bound, power};
@@ -30,12 +30,15 @@ const HOST_SHARE: f64 = 0.35;
 /// ln-sigma of that share.
 const HOST_SHARE_SIGMA: f64 = 0.4;
 
+/// Share of the wall time that other programs may have had before it is worth a note.
+const BUSY: f64 = 0.05;
+
 /// Answers a request that holds a workload.
 ///
 /// # Errors
 /// Names that match nothing, options that do not read.
 pub fn estimate(workload: &Workload, request: &Request) -> Result<Estimate> {
-    ask(workload, request, |question, choice| answer(question, choice, &request.options))?
+    ask(workload, request, |question, choice| answer(question, choice, request))?
 }
 
 /// What every GPU is asked about `workload`, handed to `then` with the GPUs chosen.
@@ -82,7 +85,8 @@ pub fn ask<T>(workload: &Workload, request: &Request, then: impl FnOnce(&Questio
     Ok(then(&question, &choice))
 }
 
-fn answer(question: &Question, choice: &Choice, options: &Options) -> Result<Estimate> {
+fn answer(question: &Question, choice: &Choice, request: &Request) -> Result<Estimate> {
+    let options = &request.options;
     let mut outcomes: Vec<Outcome> = Vec::with_capacity(choice.gpus.len());
     let mut rows: Vec<GpuEstimate> = Vec::with_capacity(choice.gpus.len());
     for pick in &choice.gpus {
@@ -98,6 +102,9 @@ fn answer(question: &Question, choice: &Choice, options: &Options) -> Result<Est
     {
         let device = &choice.gpus[i].gpu.device;
         in_sizes(even, crossings(question, &outcomes[i], device, &choice.cpu.device));
+        if let Some(sizes) = &request.sizes {
+            even.runs = Some(crossing_of_runs(question, device, sizes, request)?);
+        }
     }
     let timers = shown.map_or_else(Vec::new, |i| reasons::timers(question, &outcomes[i]));
     let why =
@@ -403,6 +410,18 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
             "CuPy or its GPU is not here: breakeven's stand-in computed with NumPy, so random numbers and last digits \
              differ from a GPU's"
                 .to_owned(),
+        );
+    }
+    if let Some(stolen) = program.stolen_ns
+        && stolen as f64 > BUSY * program.wall_ns as f64
+    {
+        note(
+            "busy-machine",
+            format!(
+                "other programs had the CPU for {} of the time in which this one was ready to run: that is taken off, but \
+                 caches and clock were shared, too; record again on a quiet machine",
+                words::seconds(stolen as f64 * 1e-9)
+            ),
         );
     }
     if program.idle_ns as f64 > 0.1 * program.wall_ns as f64 {

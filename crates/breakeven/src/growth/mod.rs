@@ -4,11 +4,13 @@
 mod batch;
 mod resize;
 mod rounds;
+mod runs;
 mod size;
 
 pub use batch::{Batch, batch_of};
 pub use resize::resized;
 pub use rounds::{MainLoop, main_loop, with_rounds};
+pub use runs::{Growth, LineGrowth, RunPoint, RunsCrossing, check as check_sizes, crossing_of_runs};
 pub use size::{Size, problem_size};
 
 use crate::estimate::baseline::{self, CpuTime};

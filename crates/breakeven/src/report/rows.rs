@@ -5,7 +5,7 @@ use super::sentence::chosen;
 use super::table::{Align, Table};
 use super::words;
 use crate::estimate::{BreakEven, Estimate, GpuEstimate, SiteEstimate, Verdict};
-use crate::growth::RoundsCrossing;
+use crate::growth::{RoundsCrossing, RunPoint, RunsCrossing};
 use crate::kernel::Bound;
 use crate::workload::file_name;
 
@@ -171,6 +171,7 @@ pub(super) fn remarks(e: &Estimate) -> Vec<String> {
             _ => format!("Breaks even at {describes}."),
         });
         lines.extend(in_rounds(even));
+        lines.extend(even.runs.as_ref().map(between_runs));
     }
     if let Some(why) = e.formula.as_ref().and_then(|f| f.differs_because.as_ref()) {
         lines.push(sentence_case(&words::printable(why, 400)));
@@ -195,6 +196,27 @@ fn in_rounds(even: &BreakEven) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// Break-even between runs of several sizes, and how the hottest line grows.
+fn between_runs(runs: &RunsCrossing) -> String {
+    let number = words::number;
+    let recorded: Vec<String> = runs.points.iter().filter(|p| p.recorded).map(|p| number(p.scale)).collect();
+    let of = format!("runs at {}", recorded.join(", "));
+    let wins = |p: &RunPoint| p.speedup.is_some_and(|s| s.p50 >= 1.0);
+    let mut line = match runs.at {
+        Some(at) => {
+            format!("By {of} the GPU wins above {} ({} to {}).", number(at.p50), number(at.p10), number(at.p90))
+        }
+        None if runs.points.iter().all(wins) => format!("By {of} the GPU wins at each size."),
+        None => format!("By {of} the GPU wins at no size up to 16 times beyond them."),
+    };
+    if let Some(hot) = runs.lines.first() {
+        let (site, name) = (words::printable(&hot.site, 80), words::printable(&hot.name, 80));
+        line += &format!(" {name} at {site} grows as {}: {} calls", hot.cpu, hot.calls);
+        line += &hot.flop.map_or_else(|| ".".to_owned(), |flop| format!(", FLOP {flop}."));
+    }
+    line
 }
 
 /// A remark of the engine as a sentence among others.

@@ -82,6 +82,11 @@ fn significant_digits(x: f64, digits: usize) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
+/// A plain number to three digits: `0.25`, `2.31`, `500`.
+pub fn number(x: f64) -> String {
+    known(x, |x| format!("{}", print::significant(x, 3)))
+}
+
 /// A count: `40 000`.
 pub fn count(n: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "printed to three digits beyond 2⁵³")]

@@ -1,8 +1,8 @@
 //! A cheaper GPU that is as fast: where the GPU is not what the time goes into, a smaller one does as well.
 
+use super::super::Context;
 use super::super::again;
 use super::super::draft::Draft;
-use super::super::Context;
 use crate::estimate::{Advice, Side};
 use crate::hardware::Device;
 use crate::report::words;
