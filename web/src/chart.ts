@@ -46,7 +46,7 @@ export function chart(what: Chart, width: number): SVGSVGElement {
   const height = Math.round(Math.min(420, Math.max(230, 0.5 * width))) + top;
   const y = scale(what.y, ys, height - BOTTOM, top);
   const out = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
-  out.append(svg("text", { x: 0, y: 13, class: "title" }, fitted(what.title, width)), keys.drawn);
+  out.append(svg("text", { x: 0, y: 13, class: "title" }, fitted(what.title, 0.86 * width)), keys.drawn);
 
   for (const value of y.ticks) {
     out.append(
@@ -85,7 +85,7 @@ export function chart(what: Chart, width: number): SVGSVGElement {
     const up = end ? y.at(end.y ?? 0) : 0;
     if (!end || named.some((other) => Math.abs(other - up) < 13)) continue;
     named.push(up);
-    out.append(svg("text", { x: width - RIGHT - 4, y: up - 4, "text-anchor": "end" }, line.name));
+    out.append(svg("text", { x: width - RIGHT - 4, y: up - 4, "text-anchor": "end", class: "halo" }, line.name));
   }
   posts.forEach((mark, i) => {
     const at = x.at(mark.x);
@@ -102,7 +102,7 @@ export function chart(what: Chart, width: number): SVGSVGElement {
     }
     out.append(
       svg("circle", { cx: at, cy: up, r: 5.5, class: `dot ${mark.color ?? "gpu"}` }),
-      svg("text", { x: inside(at, mark.text, width), y: up > top + 24 ? up - 11 : up + 20, "text-anchor": "middle", class: "strong" }, mark.text),
+      svg("text", { x: inside(at, mark.text, width), y: up > top + 24 ? up - 11 : up + 20, "text-anchor": "middle", class: "strong halo" }, mark.text),
     );
   }
   return out;

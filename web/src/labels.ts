@@ -12,3 +12,8 @@ export function labelled(text: string): string {
     return label ? `“${label}”${rest ?? ""}` : all;
   });
 }
+
+/** The label of a field; an input of the formula that has none is called as it is. */
+export function labelOf(id: string): string {
+  return BY_ID.get(id) ?? id.replaceAll("_", " ");
+}

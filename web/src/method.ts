@@ -3,7 +3,7 @@
 import { byId, el } from "./dom";
 import { datasheet, document as cited, formula as lines, word } from "./engine";
 import { dataTable } from "./figure";
-import { labelled } from "./labels";
+import { labelOf, labelled } from "./labels";
 import type { Estimate, Footprint, Formula, GpuEstimate, Price } from "./schema";
 
 const READ_MORE = [
@@ -41,7 +41,7 @@ function compared(formula: Formula, gpu: GpuEstimate, ours: GpuEstimate | undefi
     [name, word(as, formula[key]), ...(ours ? [word(as, ours[key])] : [])];
   const table = dataTable({
     caption: ours ? "The formula with your numbers, and with those of the catalogue and the model alone" : "The formula with your numbers",
-    head: [gpu.name, "your numbers", ...(ours ? ["ours alone"] : [])],
+    head: [gpu.name, "your numbers", ...(ours ? ["our model alone"] : [])],
     rows: [row("time", "time", "time_s"), row("speedup", "speedup", "speedup"), row("cost", "cost", "cost_usd"), row("energy", "energy", "energy_wh")],
   });
   return el("div", {}, table, ...(formula.differs_because ? [el("p", {}, `Most of the difference: ${labelled(formula.differs_because)}.`)] : []));
@@ -51,7 +51,7 @@ function echoed(formula: Formula): HTMLElement {
   return dataTable({
     caption: "Every input as used",
     head: ["input", "value", "basis", "typical"],
-    rows: formula.inputs.map((input) => [input.name.replaceAll("_", " "), input.text, input.basis, input.typical ?? ""]),
+    rows: formula.inputs.map((input) => [labelOf(input.name), input.text, input.basis, input.typical ?? ""]),
   });
 }
 

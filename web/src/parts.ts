@@ -19,7 +19,7 @@ const PARTS: readonly (readonly [keyof Breakdown, string])[] = [
 export function timeParts(gpu: GpuEstimate | undefined, ours: GpuEstimate | undefined): Figure | string {
   if (!gpu?.breakdown_s || !gpu.time_s) return "Not known.";
   const both: [string, GpuEstimate][] = [[ours ? "With your numbers" : gpu.name, gpu]];
-  if (ours?.breakdown_s && ours.time_s) both.push(["With ours alone", ours]);
+  if (ours?.breakdown_s && ours.time_s) both.push(["With our model alone", ours]);
   const of = both.map(([name, { breakdown_s: parts, time_s: time }]) => ({
     name,
     text: word("time", time),
@@ -37,7 +37,7 @@ export function timeParts(gpu: GpuEstimate | undefined, ours: GpuEstimate | unde
     draw: (width) => stacks(of satisfies Stack[], width),
     data: {
       caption: `Time on ${gpu.name}`,
-      head: ["part", ...of.flatMap((stack) => [stack.name.toLowerCase(), "share"])],
+      head: ["part", ...of.flatMap((stack) => [stack.name.replace(/^With /, ""), "share"])],
       rows: used.map(([key, name]) => [name, ...of.flatMap((stack) => cells(stack, key))]),
     },
   };

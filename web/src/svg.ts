@@ -26,7 +26,7 @@ export function fitted(text: string, width: number): string {
 }
 
 /** What a file needs to look as it does here, where no style sheet goes with it. */
-const LETTERS = ["fill", "font-family", "font-size", "font-weight"];
+const LETTERS = ["fill", "stroke", "stroke-width", "paint-order", "font-family", "font-size", "font-weight"];
 const SHAPES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray"];
 
 /** A drawing that stands alone: the colours of the screen in it, on the ground of the page. */

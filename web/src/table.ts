@@ -109,6 +109,7 @@ export function makeTable(body: HTMLElement, changed: (prices: boolean) => void)
         if (before?.[k] !== text) line.cells[k]!.textContent = text;
       });
       cells[i] = texts;
+      if (before?.[0] !== texts[0]) line.cells[0]!.title = texts[0]!;
       line.dataset["verdict"] = row.verdict;
     });
   }

@@ -67,7 +67,7 @@ test("the method: every input with its basis, prices with dates, figures with so
   const { page, context } = await open(browser);
   await unfold(page);
   const method = await text(page, "method");
-  for (const part of [/effective rate = peak × utilisation/, /cpu rate\s+400 GFLOP\/s\s+given/, /read 20\d\d-\d\d-\d\d/, /your numbers\s+ours alone/, /bandwidth\s+760 GB\/s/]) assert.match(method, part);
+  for (const part of [/effective rate = peak × utilisation/, /CPU rate\s+400 GFLOP\/s\s+given/, /read 20\d\d-\d\d-\d\d/, /your numbers\s+our model alone/, /bandwidth\s+760 GB\/s/]) assert.match(method, part);
   const links = await page.locator("#sources a").evaluateAll((all) => all.map((a) => a.href));
   assert.ok(links.length >= 2 && links.every((link) => link.startsWith("https://")), `${links}`);
   await context.close();
