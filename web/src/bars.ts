@@ -1,6 +1,6 @@
 // Bars beside each other and bars of parts, drawn as SVG.
 
-import { fitted, svg } from "./svg";
+import { BOLD, fitted, svg } from "./svg";
 
 /** `low` to `high` is marked by a thin line. */
 export interface Bar { name: string; color: string; value: number; low: number; high: number; text: string }
@@ -41,7 +41,7 @@ export function stacks(of: readonly Stack[], width: number): SVGSVGElement {
   const longest = Math.max(...of.map((s) => s.parts.reduce((sum, p) => sum + p.value, 0)));
   of.forEach((stack, i) => {
     const y = i * row;
-    out.append(svg("text", { x: 0, y: y + 13, class: "title" }, fitted(`${stack.name}: ${stack.text}`, 0.86 * width)));
+    out.append(svg("text", { x: 0, y: y + 13, class: "title" }, fitted(`${stack.name}: ${stack.text}`, width, BOLD)));
     let x = 0;
     for (const part of stack.parts) {
       const length = (width * part.value) / longest;

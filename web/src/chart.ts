@@ -1,6 +1,6 @@
 // Lines over two axes, drawn as SVG: a drawing that prints, scales and saves as it is.
 
-import { CHARACTER, fitted, svg } from "./svg";
+import { BOLD, CHARACTER, fitted, svg } from "./svg";
 
 export interface Axis {
   title: string;
@@ -46,7 +46,7 @@ export function chart(what: Chart, width: number): SVGSVGElement {
   const height = Math.round(Math.min(420, Math.max(230, 0.5 * width))) + top;
   const y = scale(what.y, ys, height - BOTTOM, top);
   const out = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
-  out.append(svg("text", { x: 0, y: 13, class: "title" }, fitted(what.title, 0.86 * width)), keys.drawn);
+  out.append(svg("text", { x: 0, y: 13, class: "title" }, fitted(what.title, width, BOLD)), keys.drawn);
 
   for (const value of y.ticks) {
     out.append(
@@ -102,7 +102,7 @@ export function chart(what: Chart, width: number): SVGSVGElement {
     }
     out.append(
       svg("circle", { cx: at, cy: up, r: 5.5, class: `dot ${mark.color ?? "gpu"}` }),
-      svg("text", { x: inside(at, mark.text, width), y: up > top + 24 ? up - 11 : up + 20, "text-anchor": "middle", class: "strong halo" }, mark.text),
+      svg("text", { x: inside(at, mark.text, width, BOLD), y: up > top + 24 ? up - 11 : up + 20, "text-anchor": "middle", class: "strong halo" }, mark.text),
     );
   }
   return out;
@@ -191,7 +191,7 @@ function stacked(labels: readonly { middle: number; text: string }[]): number[] 
 }
 
 /** The middle of a text near `at` that stays within the drawing. */
-function inside(at: number, text: string, width: number): number {
-  const half = (text.length * CHARACTER) / 2;
+function inside(at: number, text: string, width: number, letter = CHARACTER): number {
+  const half = (text.length * letter) / 2;
   return Math.max(half, Math.min(at, width - half - 2));
 }

@@ -69,7 +69,7 @@ export function makeFigure(body: HTMLElement, open = false): { show: (figure: Fi
   const drawing = makeDrawing();
   const table = el("div");
   const behind = el("details", { class: "data", open }, el("summary", {}, "The same as a table"), table);
-  const whole = el("figure", {}, drawing.place, drawing.files, behind);
+  const whole = el("figure", { hidden: true }, drawing.place, drawing.files, behind);
   const why = el("p", { class: "known", hidden: true });
   body.append(whole, why);
   let data: Data | undefined;

@@ -5,11 +5,12 @@ import { FIELDS } from "./fields";
 const BY_FLAG = new Map(FIELDS.map((f) => [f.flag, f.label]));
 const BY_ID = new Map(FIELDS.map((f) => [f.id, f.label]));
 
-/** A text of the engine with the labels of fields in place of flags. */
+/** A text of the engine with the labels of fields in place of flags; what goes with a flag is for the field. */
 export function labelled(text: string): string {
-  return text.replace(/`(--[\w-]+|\w+)([ =][^`]*)?`/g, (all, name: string, rest?: string) => {
-    const label = name.startsWith("--") ? BY_FLAG.get(name) : rest ? undefined : BY_ID.get(name);
-    return label ? `“${label}”${rest ?? ""}` : all;
+  return text.replace(/`(--[\w-]+)( [^`]*)?`|`(\w+)`/g, (all, flag?: string, value?: string, id?: string) => {
+    const label = flag ? BY_FLAG.get(flag) : BY_ID.get(id ?? "");
+    if (!label) return all;
+    return value ? value.trim() : `“${label}”`;
   });
 }
 

@@ -48,9 +48,13 @@ function update(state: State): void {
   }
   if ("refusal" in one) {
     stale("One input cannot be read; this is the last good answer.", lastJson !== "");
-    refuse([...refused, one.refusal]);
-    if (lastJson === "") say(byId("big"), "No answer yet");
-    speak(one.refusal.message);
+    const { refusal } = one;
+    refuse(refused.some((before) => before.field === refusal.field) ? refused : [...refused, refusal]);
+    if (lastJson === "") {
+      say(byId("big"), "No answer yet");
+      byId("verdict").dataset["verdict"] = "unknown";
+    }
+    speak(refusal.message);
     return;
   }
   show(asked, one);

@@ -19,9 +19,12 @@ export function svg<K extends keyof SVGElementTagNameMap>(
 /** Width of a character of the drawings' text, in dots; a little more than most have. */
 export const CHARACTER = 6.6;
 
+/** The same of bold letters. */
+export const BOLD = 7.6;
+
 /** A text cut to the width. */
-export function fitted(text: string, width: number): string {
-  const most = Math.floor(width / CHARACTER);
+export function fitted(text: string, width: number, letter = CHARACTER): string {
+  const most = Math.floor(width / letter);
   return text.length <= most ? text : `${text.slice(0, Math.max(1, most - 1))}…`;
 }
 
