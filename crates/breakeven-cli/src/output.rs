@@ -6,6 +6,7 @@ use breakeven::estimate::Estimate;
 use breakeven::report::{self, TextOptions};
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -40,11 +41,16 @@ pub(crate) fn deliver(estimate: &Estimate, args: &ReportArgs, top: Option<u32>) 
     write_to(args.output.as_deref(), text.as_bytes())
 }
 
+/// Whether a file name means stdout, as `-` does everywhere.
+pub(crate) fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
 /// `text` to the file, or to stdout where none is named.
 pub(crate) fn write_to(file: Option<&Path>, bytes: &[u8]) -> Result<(), Failure> {
     match file {
-        Some(path) => write_file(path, bytes).map_err(|e| Failure::file("write", path, &e)),
-        None => to_stdout(bytes),
+        Some(path) if !is_stdout(path) => write_file(path, bytes).map_err(|e| Failure::file("write", path, &e)),
+        _ => to_stdout(bytes),
     }
 }
 
@@ -69,6 +75,9 @@ impl Pending {
     }
 
     fn open(path: &Path) -> io::Result<Self> {
+        if is_stdout(path) {
+            return Ok(Self::Place(File::from(io::stdout().as_fd().try_clone_to_owned()?)));
+        }
         if path.metadata().is_ok_and(|m| !m.is_file() && !m.is_dir()) {
             return Ok(Self::Place(OpenOptions::new().write(true).open(path)?));
         }

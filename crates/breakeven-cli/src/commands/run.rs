@@ -107,6 +107,10 @@ fn reachable(args: &RunArgs) -> Result<(), Failure> {
         output::open_descriptor(fd)?;
     }
     for file in [output, &args.save, &args.drawing.trace, &args.drawing.html].into_iter().flatten() {
+        if output::is_stdout(file) {
+            let hint = "name a file, or for the report a descriptor: --report-fd 3 3>report.json";
+            return Err(Failure::new("no-output", "`-` is stdout, which belongs to the script", hint));
+        }
         let folder = file.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if !folder.is_dir() {
             let message = format!("there is no folder {} to write {} in", folder.display(), file.display());

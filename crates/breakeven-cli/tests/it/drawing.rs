@@ -37,6 +37,15 @@ fn a_trace_is_a_file_for_perfetto_packed_or_not() {
 }
 
 #[test]
+fn a_dash_is_stdout() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("report.txt");
+    let text = show(&["--output", report.to_str().unwrap()], Some(Path::new("-")));
+    assert!(!events(text.strip_prefix("exit 0\n--- stdout\n").expect("a trace")).is_empty());
+    assert!(!Path::new("-").exists());
+}
+
+#[test]
 fn a_trace_that_cannot_be_written_is_an_error_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let nowhere = folder.path().join("missing").join("t.json");

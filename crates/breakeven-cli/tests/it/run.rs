@@ -104,7 +104,8 @@ fn the_script_reads_stdin() {
 fn what_is_wrong_before_the_start_stops_it() {
     let place = Place::new(RECORD);
     let script = "echo started";
-    let cases: [&[&str]; 7] = [
+    let cases: [&[&str]; 8] = [
+        &["--trace", "-"],
         &["--format", "json"],
         &["--format", "markdown", "--report-fd", "9"],
         &["--gpu", "rtx 3081"],
@@ -115,6 +116,11 @@ fn what_is_wrong_before_the_start_stops_it() {
     ];
     let said: Vec<String> = cases.iter().map(|options| place.run(options, script, &[])).collect();
     insta::assert_snapshot!(said.join("\n"), @"
+    exit 2
+    --- stderr
+    error: `-` is stdout, which belongs to the script
+     hint: name a file, or for the report a descriptor: --report-fd 3 3>report.json
+
     exit 2
     --- stderr
     error: stdout belongs to the script: json and markdown need a place of their own
@@ -158,6 +164,39 @@ fn said_of_run(place: &Place, arguments: &[&str]) -> String {
     let mut command = breakeven();
     command.current_dir(place.folder.path()).args(["run", "--python"]).arg(place.file("python3")).args(arguments);
     said(&mut command).replace(place.folder.path().to_str().unwrap(), "DIR")
+}
+
+#[test]
+fn sizes_are_told_to_the_script_and_compared() {
+    let place = Place::new(RECORD);
+    let options = ["--scale", "0.25,1,4", "--gpu", "l4", "--save", "job.breakeven.json"];
+    let text = place.run(&options, "echo \"$@\" >> sizes; cat", &["{}", "--n={1000}", "{name}"]);
+    assert!(text.starts_with("exit 0\n--- stderr\nrecording at size 0.25 …\nrecording at size 4 …\n"), "{text}");
+    assert!(text.contains("By runs at 0.25, 1, 4 the GPU "), "{text}");
+    let told = fs::read_to_string(place.file("sizes")).unwrap();
+    assert_eq!(told, "1 --n=1000 {name}\n0.25 --n=250 {name}\n4 --n=4000 {name}\n");
+
+    let saved = ["job.0.25.breakeven.json", "job.breakeven.json", "job.4.breakeven.json"];
+    let mut show = breakeven();
+    show.current_dir(place.folder.path()).arg("show").args(saved).args(["--scale", "0.25,1,4", "--gpu", "l4"]);
+    let again = said(&mut show);
+    let line = |text: &str| text.lines().find(|line| line.starts_with("By runs")).unwrap().to_owned();
+    assert_eq!(line(&again), line(&text));
+}
+
+#[test]
+fn sizes_that_cannot_be() {
+    let place = Place::new(RECORD);
+    let cases: [&[&str]; 5] = [
+        &["--scale", "1", "job.py", "{}"],
+        &["--scale", "1,x", "job.py", "{}"],
+        &["--scale", "1,1.0", "job.py", "{}"],
+        &["--scale", "1,2", "job.py", "1000"],
+        &["--scale", "1,2", "--repeat", "2", "job.py", "{}"],
+    ];
+    fs::write(place.file("job.py"), "echo started").unwrap();
+    let said: Vec<String> = cases.iter().map(|arguments| said_of_run(&place, arguments)).collect();
+    insta::assert_snapshot!(said.join("\n"));
 }
 
 #[test]
