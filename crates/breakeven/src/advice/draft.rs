@@ -13,6 +13,8 @@ pub struct Draft<'a> {
     pub order: Cow<'a, [Step]>,
     /// How arrays travel.
     pub policy: Policy,
+    /// The script hands its network or functions to `torch.compile`, which recording leaves uncompiled.
+    pub compiles: bool,
     /// Paid once for the edit (compiling, capturing), s: start-up.
     pub once: f64,
     /// Host time of one run of an entry in a replayed graph, s, instead of its dispatch and the Python before it.
@@ -33,7 +35,8 @@ impl<'a> Draft<'a> {
             unseen: workload.unseen.clone(),
             ..Workload::default()
         };
-        Self { workload: light, order, policy, once: 0.0, replayed: Vec::new(), device_share: Vec::new() }
+        let compiles = workload.unseen.iter().any(|unseen| unseen.reason == "torch-compile");
+        Self { workload: light, order, policy, compiles, once: 0.0, replayed: Vec::new(), device_share: Vec::new() }
     }
 
     /// The entry at this index.

@@ -145,6 +145,14 @@ pub fn advise(ctx: &Context) -> (Vec<Advice>, Vec<Together>) {
     (all, together)
 }
 
+/// What a program that compiles itself takes on the GPU once that is done, and how many chains are fused; `None`
+/// where it does not compile, or nothing of it is to be fused.
+pub fn compiled(ctx: &Context) -> Option<(Interval, usize)> {
+    let draft = Draft::new(ctx.question.workload, ctx.question.port.policy());
+    let (fused, chains) = edits::fuse::compiled(&draft).filter(|_| draft.compiles)?;
+    Prediction::of(ctx, Side::Gpu, &fused).map(|then| (then.time, chains))
+}
+
 fn speedup(advice: &Advice) -> f64 {
     advice.speedup_after.map_or(0.0, |s| s.p50)
 }

@@ -128,8 +128,9 @@ fn answer(question: &Question, choice: &Choice, request: &Request) -> Result<Est
             "Intel and Apple GPUs are estimated as if ported to a native array library; they do not count among the winners",
         ));
     }
-    let (advice, advice_together) =
+    let (advice, advice_together, compiled) =
         shown.map(|i| advise(question, choice, i, &outcomes[i], options)).unwrap_or_default();
+    notes.extend(compiled);
     let mut estimate = Estimate {
         schema: SCHEMA.to_owned(),
         workload: summarise(question, shown_plan),
@@ -167,7 +168,7 @@ fn advise(
     shown: usize,
     before: &Outcome,
     options: &Options,
-) -> (Vec<Advice>, Vec<Together>) {
+) -> (Vec<Advice>, Vec<Together>, Option<Note>) {
     let pick = &choice.gpus[shown];
     let ctx = advice::Context {
         question,
@@ -177,6 +178,14 @@ fn advise(
         cpu_modelled: choice.cpu_named || question.workload.program.without_values(),
     };
     let (mut advice, together) = advice::advise(&ctx);
+    let note = advice::compiled(&ctx).zip(before.time).map(|((fused, chains), eager)| {
+        let (eager, fused, device) = (words::time(eager), words::time(fused), &pick.gpu.device.name);
+        let text = format!(
+            "the script compiles with torch.compile: on {device} it takes {eager} as eager code, which the rest of the \
+             report is about, and {fused} with its {chains} chains of element-wise steps fused, once compiled"
+        );
+        Note::new("torch-compile", text)
+    });
     if let (1, false, Some(price)) = (choice.gpus.len(), options.gpu.is_empty(), &pick.price) {
         let offered = offered(options);
         let offer = |p: &'_ Pick| p.price.as_ref().map(|price| price.usd_per_h);
@@ -186,7 +195,7 @@ fn advise(
             .collect();
         advice.extend(advice::cheaper_gpu(&ctx, price.usd_per_h, &offers));
     }
-    (advice, together)
+    (advice, together, note)
 }
 
 /// As asked for; a program that uses a GPU library itself is estimated as it is written and no other way.

@@ -15,7 +15,16 @@ pub(super) const EDIT: Edit = Edit { id: "fuse", sides: &[Side::Gpu], apply };
 /// for large models.
 const TORCH_COMPILE: f64 = 10.0;
 
+/// The program as a compiler would leave it, its chains fused, without what compiling takes; and how many they are.
+pub(in crate::advice) fn compiled<'a>(draft: &Draft<'a>) -> Option<(Draft<'a>, usize)> {
+    fuse(draft).map(|(out, chains)| (out, chains.len()))
+}
+
 fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
+    // What the script does already is no advice.
+    if draft.compiles {
+        return None;
+    }
     let (out, chains) = fuse(draft)?;
     let main = chains.iter().max_by(|a, b| a.saved_bytes.total_cmp(&b.saved_bytes))?;
     let site = draft.workload.sites.get(main.site as usize)?.clone();

@@ -5,7 +5,7 @@ pub(super) mod cheaper_gpu;
 mod cuda_graphs;
 mod fewer_syncs;
 mod float32;
-mod fuse;
+pub(super) mod fuse;
 mod hoist_transfers;
 mod in_place;
 mod input_pipeline;

@@ -69,3 +69,16 @@ fn inference_in_eight_bits_where_the_gpu_has_them() {
     assert!(!ids(&asked(&training(4096, 4096, 200), "L4")).contains(&"int8"), "it trains");
     assert!(!ids(&asked(&large, "P100 PCIe 16GB")).contains(&"int8"), "no units for it");
 }
+
+#[test]
+fn a_script_that_compiles_is_told_both_times_and_not_told_to() {
+    let chain = |i| entry(i, "aten.mul", add(1 << 20), Dtype::F32, 5000);
+    let mut w =
+        program_of(&["y = a * b * c"], on_gpu(vec![chain(0), chain(0), chain(0)]), vec![Step::Repeat(5000, each(3))]);
+    found(&asked(&w, "L4"), "fuse", Side::Gpu);
+    w.unseen.push(Unseen { reason: "torch-compile".to_owned(), text: "as eager code".to_owned(), ns: 0, count: 1 });
+    let e = asked(&w, "L4");
+    assert!(!ids(&e).contains(&"fuse"));
+    let note = e.notes.iter().find(|note| note.code == "torch-compile").expect("both times");
+    assert!(note.text.contains("its 1 chains of element-wise steps fused"), "{}", note.text);
+}
