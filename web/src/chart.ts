@@ -1,14 +1,8 @@
 // Lines over two axes, drawn as SVG: a drawing that prints, scales and saves as it is.
 
+import { scale, type Axis, type Scale } from "./axis";
+import { makeReadout } from "./readout";
 import { BOLD, CHARACTER, fitted, svg } from "./svg";
-
-export interface Axis {
-  title: string;
-  /** Tenfold steps are as wide as each other. */
-  log: boolean;
-  /** A value as people read it. */
-  text: (value: number) => string;
-}
 
 /** `low` to `high` is shaded; a point without `y` breaks the line. */
 export interface Point { x: number; y: number | null; low?: number; high?: number }
@@ -27,11 +21,23 @@ export interface Line {
 /** A place on the x axis or, with `y`, a point of the plane; `low` to `high` is its interval. */
 export interface Mark { x: number; y?: number; low?: number; high?: number; text: string; dashes?: string; color?: string }
 
-export interface Chart { title: string; x: Axis; y: Axis; lines: readonly Line[]; marks: readonly Mark[] }
+export interface Chart {
+  title: string;
+  x: Axis;
+  y: Axis;
+  lines: readonly Line[];
+  marks: readonly Mark[];
+  /** What the pointer reads at the x of a point. */
+  read?: (x: number) => string[];
+}
 
 const RIGHT = 14;
 const TITLE = 20;
 const BOTTOM = 44;
+const ROW = 15;
+
+/** Where everything lies, in dots. */
+interface Place { x: Scale; y: Scale; left: number; right: number; top: number; bottom: number; width: number }
 
 /** The chart, `width` dots wide. */
 export function chart(what: Chart, width: number): SVGSVGElement {
@@ -39,113 +45,101 @@ export function chart(what: Chart, width: number): SVGSVGElement {
   const points = what.lines.flatMap((line) => line.points);
   const [dots, posts] = [what.marks.filter((m) => m.y !== undefined), what.marks.filter((m) => m.y === undefined)];
   const ys = [...points.flatMap((p) => [p.y, p.low, p.high]), ...dots.flatMap((m) => [m.y, m.low, m.high])];
+  const right = width - RIGHT;
   const left = CHARACTER * Math.max(...scale(what.y, ys, 1, 0).ticks.map((value) => what.y.text(value).length)) + 10;
-  const x = scale(what.x, [...points.map((p) => p.x), ...what.marks.map((m) => m.x)], left, width - RIGHT);
+  const x = scale(what.x, [...points.map((p) => p.x), ...what.marks.map((m) => m.x)], left, right);
   const rows = stacked(posts.map((m) => ({ middle: inside(x.at(m.x), m.text, width), text: m.text })));
-  const top = TITLE + keys.height + 15 * (Math.max(-1, ...rows) + 1) + 6;
+  const top = TITLE + keys.height + ROW * (Math.max(-1, ...rows) + 1) + 6;
   const height = Math.round(Math.min(420, Math.max(230, 0.5 * width))) + top;
-  const y = scale(what.y, ys, height - BOTTOM, top);
+  const place: Place = { x, y: scale(what.y, ys, height - BOTTOM, top), left, right, top, bottom: height - BOTTOM, width };
+
   const out = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
-  out.append(svg("text", { x: 0, y: 13, class: "title" }, fitted(what.title, width, BOLD)), keys.drawn);
-
-  for (const value of y.ticks) {
-    out.append(
-      svg("line", { x1: left, x2: width - RIGHT, y1: y.at(value), y2: y.at(value), class: "rule" }),
-      svg("text", { x: left - 6, y: y.at(value) + 4, "text-anchor": "end" }, what.y.text(value)),
-    );
-  }
-  const every = Math.ceil((x.ticks.length * 8 * CHARACTER * 1.3) / (width - left - RIGHT));
-  x.ticks.forEach((value, i) => {
-    const at = x.at(value);
-    out.append(svg("line", { x1: at, x2: at, y1: top, y2: height - BOTTOM, class: "rule" }));
-    if (i % every === 0) {
-      const half = (what.x.text(value).length * CHARACTER) / 2;
-      out.append(svg("text", { x: Math.min(at, width - half), y: height - BOTTOM + 15, "text-anchor": "middle" }, what.x.text(value)));
-    }
-  });
-  out.append(svg("text", { x: width - RIGHT, y: height - 8, "text-anchor": "end", class: "soft" }, fitted(what.x.title, width)));
-
-  for (const line of what.lines) {
-    const band = line.points.filter((p) => p.low !== undefined && p.high !== undefined && p.high > p.low);
-    if (band.length > 1) {
-      const around = [...band.map((p) => [p.x, p.high!]), ...[...band].reverse().map((p) => [p.x, p.low!])] as [number, number][];
-      out.append(svg("path", { d: `${path(around.map(([a, b]) => [x.at(a), y.at(b)]))}Z`, class: `band ${line.color}` }));
-    }
-  }
-  for (const line of what.lines) {
-    for (const piece of pieces(line.points)) {
-      const drawn = svg("path", { d: path(piece.map((p) => [x.at(p.x), y.at(p.y!)])), class: `line ${line.color}` });
-      if (line.dashes) drawn.setAttribute("stroke-dasharray", line.dashes);
-      out.append(drawn);
-    }
-  }
-  const named: number[] = [];
-  for (const line of what.lines.filter((line) => line.aside)) {
-    const end = line.points.at(-1);
-    const up = end ? y.at(end.y ?? 0) : 0;
-    if (!end || named.some((other) => Math.abs(other - up) < 13)) continue;
-    named.push(up);
-    out.append(svg("text", { x: width - RIGHT - 4, y: up - 4, "text-anchor": "end", class: "halo" }, line.name));
-  }
-  posts.forEach((mark, i) => {
-    const at = x.at(mark.x);
-    const row = TITLE + keys.height + 15 * rows[i]! + 12;
-    out.append(
-      svg("line", { x1: at, x2: at, y1: row + 4, y2: height - BOTTOM, class: "mark", "stroke-dasharray": mark.dashes ?? "2 3" }),
-      svg("text", { x: inside(at, mark.text, width), y: row, "text-anchor": "middle", class: "soft" }, mark.text),
-    );
-  });
-  for (const mark of dots) {
-    const [at, up] = [x.at(mark.x), y.at(mark.y!)];
-    if (mark.low !== undefined && mark.high !== undefined && mark.high > mark.low) {
-      out.append(svg("path", { d: `M${at} ${y.at(mark.low)}V${y.at(mark.high)}`, class: `line ${mark.color ?? "gpu"}` }));
-    }
-    out.append(
-      svg("circle", { cx: at, cy: up, r: 5.5, class: `dot ${mark.color ?? "gpu"}` }),
-      svg("text", { x: inside(at, mark.text, width, BOLD), y: up > top + 24 ? up - 11 : up + 20, "text-anchor": "middle", class: "strong halo" }, mark.text),
-    );
+  out.append(
+    svg("text", { x: 0, y: 13, class: "title" }, fitted(what.title, width, BOLD)),
+    keys.drawn,
+    ...grid(what, place),
+    svg("text", { x: right, y: height - 8, "text-anchor": "end", class: "soft" }, fitted(what.x.title, width)),
+    ...bands(what.lines, place),
+    ...strokes(what.lines, place),
+    ...asides(what.lines.filter((line) => line.aside), place),
+    ...posts.flatMap((mark, i) => post(mark, TITLE + keys.height + ROW * rows[i]! + 12, place)),
+    ...dots.flatMap((mark) => dot(mark, place)),
+  );
+  const { read } = what;
+  if (read) {
+    const most = what.lines.reduce<readonly Point[]>((a, line) => (!line.aside && line.points.length > a.length ? line.points : a), []);
+    makeReadout(out, most.map((p) => ({ at: x.at(p.x), lines: read(p.x) })), width, top, place.bottom);
   }
   return out;
 }
 
-/** From values to dots, and the values that the axis names. */
-interface Scale { at: (value: number) => number; ticks: number[] }
-
-/** An axis from `from` to `to` that holds all `values`. */
-export function scale(axis: Axis, values: readonly (number | null | undefined)[], from: number, to: number): Scale {
-  const known = values.filter((v): v is number => typeof v === "number" && Number.isFinite(v) && (!axis.log || v > 0));
-  const bend = axis.log ? Math.log10 : (v: number) => v;
-  let low = bend(known.reduce((a, b) => Math.min(a, b), Infinity));
-  let high = bend(known.reduce((a, b) => Math.max(a, b), -Infinity));
-  if (!axis.log) low = Math.min(low, 0);
-  if (!(low < high)) [low, high] = Number.isFinite(low) ? [low - 0.5, high + 0.5] : [0, 1];
-  const at = (v: number) => {
-    const share = ((v > 0 || !axis.log ? bend(v) : low) - low) / (high - low);
-    return from + (to - from) * Math.min(1, Math.max(0, share));
-  };
-  return { at, ticks: axis.log ? decades(low, high) : steps(low, high) };
+/** A rule and a name for each round value; names on the x axis only as close as they are readable. */
+function grid(what: Chart, { x, y, left, right, top, bottom, width }: Place): Node[] {
+  const across = y.ticks.flatMap((value) => [
+    svg("line", { x1: left, x2: right, y1: y.at(value), y2: y.at(value), class: "rule" }),
+    svg("text", { x: left - 6, y: y.at(value) + 4, "text-anchor": "end" }, what.y.text(value)),
+  ]);
+  const longest = Math.max(0, ...x.ticks.map((value) => what.x.text(value).length));
+  const every = Math.max(1, Math.ceil((x.ticks.length * (longest + 2) * CHARACTER) / (right - left)));
+  const down = x.ticks.flatMap((value, i) => {
+    const rule = svg("line", { x1: x.at(value), x2: x.at(value), y1: top, y2: bottom, class: "rule" });
+    const text = what.x.text(value);
+    return i % every === 0 ? [rule, svg("text", { x: inside(x.at(value), text, width), y: bottom + 15, "text-anchor": "middle" }, text)] : [rule];
+  });
+  return [...across, ...down];
 }
 
-/** Powers of ten between two exponents, at most nine; 1, 2 and 5 where there are fewer than two. */
-function decades(low: number, high: number): number[] {
-  const every = Math.max(1, Math.ceil((high - low) / 8));
-  const out: number[] = [];
-  for (let e = Math.ceil(low - 1e-9); e <= high + 1e-9; e++) if (e % every === 0) out.push(10 ** e);
-  if (out.length >= 2) return out;
-  for (let e = Math.floor(low); e <= high; e++) {
-    for (const m of [1, 2, 5]) if (Math.log10(m) + e >= low && Math.log10(m) + e <= high) out.push(Number(`${m}e${e}`));
-  }
-  return [...new Set(out)].sort((a, b) => a - b);
+/** The intervals of lines that have them. */
+function bands(lines: readonly Line[], { x, y }: Place): Node[] {
+  return lines.flatMap((line) => {
+    const known = line.points.filter((p) => p.low !== undefined && p.high !== undefined && p.high > p.low);
+    if (known.length < 2) return [];
+    const highs = known.map((p) => [x.at(p.x), y.at(p.high!)] as const);
+    const lows = known.map((p) => [x.at(p.x), y.at(p.low!)] as const).reverse();
+    return [svg("path", { d: `${path([...highs, ...lows])}Z`, class: `band ${line.color}` })];
+  });
 }
 
-/** About five round values from `low` to `high`. */
-function steps(low: number, high: number): number[] {
-  const rough = (high - low) / 5;
-  const ten = 10 ** Math.floor(Math.log10(rough));
-  const step = ten * ([1, 2, 5, 10].find((m) => m * ten >= rough) ?? 10);
-  const out: number[] = [];
-  for (let n = Math.ceil(low / step); n * step <= high * (1 + 1e-9); n++) out.push(Number((n * step).toPrecision(12)));
-  return out;
+function strokes(lines: readonly Line[], { x, y }: Place): Node[] {
+  return lines.flatMap((line) =>
+    pieces(line.points).map((piece) => stroke(line, path(piece.map((p) => [x.at(p.x), y.at(p.y!)])))));
+}
+
+function stroke(line: Line, d: string): SVGPathElement {
+  return svg("path", { d, class: `line ${line.color}`, ...(line.dashes && { "stroke-dasharray": line.dashes }) });
+}
+
+/** Names at the right end of lines; one that would cover another is left out. */
+function asides(lines: readonly Line[], { y, right }: Place): Node[] {
+  const taken: number[] = [];
+  return lines.flatMap((line) => {
+    const up = y.at(line.points.at(-1)?.y ?? 0);
+    if (taken.some((other) => Math.abs(other - up) < 13)) return [];
+    taken.push(up);
+    return [svg("text", { x: right - 4, y: up - 4, "text-anchor": "end", class: "halo" }, line.name)];
+  });
+}
+
+/** A place on the x axis: a line through the plane, named above it. */
+function post(mark: Mark, up: number, { x, bottom, width }: Place): Node[] {
+  const at = x.at(mark.x);
+  return [
+    svg("line", { x1: at, x2: at, y1: up + 4, y2: bottom, class: "mark", "stroke-dasharray": mark.dashes ?? "2 3" }),
+    svg("text", { x: inside(at, mark.text, width), y: up, "text-anchor": "middle", class: "soft" }, mark.text),
+  ];
+}
+
+/** A point of the plane with its interval and its name. */
+function dot(mark: Mark, { x, y, top, width }: Place): Node[] {
+  const [at, up, color] = [x.at(mark.x), y.at(mark.y!), mark.color ?? "gpu"];
+  const interval = mark.low !== undefined && mark.high !== undefined && mark.high > mark.low
+    ? [svg("path", { d: `M${at} ${y.at(mark.low)}V${y.at(mark.high)}`, class: `line ${color}` })]
+    : [];
+  return [
+    ...interval,
+    svg("circle", { cx: at, cy: up, r: 5.5, class: `dot ${color}` }),
+    svg("text", { x: inside(at, mark.text, width, BOLD), y: up > top + 24 ? up - 11 : up + 20, "text-anchor": "middle", class: "strong halo" }, mark.text),
+  ];
 }
 
 /** The runs of points that have a `y`. */
@@ -170,9 +164,7 @@ function legend(lines: readonly Line[], width: number): { drawn: SVGGElement; he
     const room = 34 + line.name.length * CHARACTER + 16;
     if (x > 0 && x + room > width) [x, row] = [0, row + 1];
     const y = TITLE + 18 * row + 10;
-    const stroke = svg("path", { d: `M${x} ${y}h28`, class: `line ${line.color}` });
-    if (line.dashes) stroke.setAttribute("stroke-dasharray", line.dashes);
-    drawn.append(stroke, svg("text", { x: x + 34, y: y + 4 }, fitted(line.name, width - 34)));
+    drawn.append(stroke(line, `M${x} ${y}h28`), svg("text", { x: x + 34, y: y + 4 }, fitted(line.name, width - 34)));
     x += room;
   }
   return { drawn, height: 18 * (row + 1) };

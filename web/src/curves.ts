@@ -30,6 +30,10 @@ export function breakEven(estimate: Estimate, gpu: GpuEstimate | undefined): Fig
         { name: "GPU, with its interval", color: "gpu", points: points.map((p) => ({ x: x(p), y: p.gpu_s.p50, low: p.gpu_s.p10, high: p.gpu_s.p90 })) },
       ],
       marks,
+      read: (at) => {
+        const p = points.find((p) => x(p) === at)!;
+        return [size(at), `CPU ${word("time", p.cpu_s)}`, `GPU ${word("time", p.gpu_s)}`];
+      },
     }, width),
     data: {
       caption: "Time by amount of work",

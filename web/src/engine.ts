@@ -1,11 +1,11 @@
 // The engine: the core as WebAssembly, unpacked from the page itself.
 
-import init, { answer as ask, figures as cited, formula, markdown as report, providers, source, word as print } from "engine";
+import init, { answer as ask, cpus, figures as cited, formula, markdown as report, providers, source, word as print } from "engine";
 import { byId } from "./dom";
 import { unpack } from "./lzma";
 import type { DatasheetFigure, Estimate, Interval, Refusal, Request } from "./schema";
 
-export { formula, providers };
+export { cpus, formula, providers };
 
 /** Unpacks and starts the engine; nothing is fetched. */
 export async function start(): Promise<void> {

@@ -16,8 +16,8 @@ export interface Field {
   /** A typical range, where the engine does not echo one. */
   typical?: string;
   example?: string;
-  /** Suggestions come from the list of GPUs. */
-  gpu?: boolean;
+  /** Suggestions come from this list of names. */
+  names?: "gpus" | "cpus";
   /** A box to tick. */
   tick?: boolean;
   /** Shown only when this form of size is chosen. */
@@ -64,7 +64,8 @@ export const QUICK: readonly Field[] = [
   { id: "rows", part: "numbers", flag: "--rows", label: "Rows", known: "records", typical: "100 k–1 G", example: "1e7", form: "dataframe" },
   { id: "columns", part: "numbers", flag: "--columns", label: "Columns", known: "fields", typical: "5–100", example: "10", form: "dataframe" },
   { id: "data", part: "numbers", flag: "--data", label: "Data moved", known: "transfer", typical: "1 MB–100 GB", example: "1 GB" },
-  { id: "gpu", part: "options", flag: "--gpu", label: "GPU", known: "graphics card", example: "all of them", gpu: true },
+  { id: "gpu", part: "options", flag: "--gpu", label: "GPU", known: "graphics card", example: "all of them", names: "gpus" },
+  { id: "cpu", part: "options", flag: "--cpu", label: "CPU", known: "processor", example: "by name", names: "cpus" },
   { id: "cpu_rate", part: "numbers", flag: "--cpu-rate", label: "CPU rate", known: "CPU speed", example: "400 GFLOP/s" },
   { id: "cpu_time", part: "numbers", flag: "--cpu-time", label: "or CPU time", known: "measured", typical: "10 ms–10 h", example: "25 s" },
   { id: "price", part: "options", flag: "--price", label: "Price", known: "cloud cost", typical: "0.1–10 USD/h", example: "0.35 USD/h", card: true },
@@ -86,7 +87,6 @@ export const EXPERT: readonly Field[] = [
   { id: "gpus", part: "numbers", flag: "--gpus", label: "GPUs", known: "devices together", typical: "1–8" },
   { id: "scaling_efficiency", part: "numbers", flag: "--scaling-efficiency", label: "Scaling efficiency" },
   { id: "values", part: "numbers", flag: "--values", label: "Values in memory", known: "array size", typical: "1 M–100 G", example: "1e9" },
-  { id: "cpu", part: "options", flag: "--cpu", label: "CPU", known: "processor", example: "by name" },
   { id: "cpu_price", part: "options", flag: "--cpu-price", label: "CPU price", typical: "0.05–4 USD/h" },
   { id: "gpu_watts", part: "options", flag: "--gpu-watts", label: "GPU power", known: "board power, TDP", typical: "70–1 000 W", card: true },
   { id: "cpu_watts", part: "options", flag: "--cpu-watts", label: "CPU power", typical: "15–350 W" },

@@ -27,6 +27,7 @@ export function build(changed: (state: State) => void): void {
     el("p", { id: "general", class: "error", hidden: true }),
     el("details", { id: "expert" }, el("summary", {}, "All inputs ", el("span", { id: "given" })), expert),
     el("datalist", { id: "gpus" }),
+    el("datalist", { id: "cpus" }),
   );
   byId("inputs").addEventListener("submit", (event) => event.preventDefault());
   byId("inputs").addEventListener("input", (event) => {
@@ -97,9 +98,9 @@ export function refuse(refusals: readonly Refusal[]): void {
   }
 }
 
-/** The names that the GPU field suggests. */
-export function suggest(names: readonly string[]): void {
-  byId("gpus").replaceChildren(...names.map((name) => el("option", { value: name })));
+/** The names that a field suggests. */
+export function suggest(list: "gpus" | "cpus", names: readonly string[]): void {
+  byId(list).replaceChildren(...names.map((name) => el("option", { value: name })));
 }
 
 function note(id: string, text: string, wrong: boolean): void {
@@ -123,7 +124,7 @@ function field(f: Field): HTMLElement {
   if (f.choices) return wrapped(f.id, f.label, f.known, select(f.choices));
   if (f.tick) return wrapped(f.id, f.label, f.known, el("input", { type: "checkbox" }), "tick");
   const input = el("input", { type: "text", spellcheck: "false", autocapitalize: "off", placeholder: f.example ?? "" });
-  if (f.gpu) input.setAttribute("list", "gpus");
+  if (f.names) input.setAttribute("list", f.names);
   return wrapped(f.id, f.label, f.known, input);
 }
 

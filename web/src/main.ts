@@ -2,7 +2,7 @@
 
 import { breakEven, roofline } from "./curves";
 import { byId, say } from "./dom";
-import { answer, markdown, start, type Answer } from "./engine";
+import { answer, cpus, markdown, start, type Answer } from "./engine";
 import { makeFigure, type Figure } from "./figure";
 import { makeFold, openForPrint } from "./fold";
 import { build, echo, fill, read, refuse, suggest, tell } from "./form";
@@ -127,7 +127,8 @@ makeShare([
 // Any work will do to learn the names of the GPUs and the memory of a billion values.
 const every = answer({ today, numbers: { flops: 1, values: 1e9 }, options: {} });
 if ("estimate" in every) {
-  suggest(every.estimate.estimates.map((row) => row.name));
+  suggest("cpus", cpus());
+  suggest("gpus", every.estimate.estimates.map((row) => row.name));
   billion = every.estimate.footprint ?? [];
 }
 addEventListener("hashchange", open);

@@ -86,7 +86,7 @@ function sources(gpu: GpuEstimate, open: boolean): HTMLElement {
 /** Memory that so many values take, by precision and what each is for. */
 export function showFootprint(body: HTMLElement, values: string, rows: readonly Footprint[]): void {
   body.replaceChildren(dataTable({
-    caption: `Memory of ${values} values`,
+    caption: `Memory of ${values} values; “Values in memory” says how many`,
     head: ["precision", "memory", "for"],
     rows: rows.map((row) => [row.precision, row.text, row.role]),
   }));

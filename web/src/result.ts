@@ -76,6 +76,8 @@ function tiles(cpu: Baseline, gpu: GpuEstimate | undefined): void {
     tile("Fits in memory", "of the GPU", ...fits(gpu)),
     tile("Effective rate", "throughput", el("b", {}, word("flop_per_s", gpu?.effective_flop_per_s))),
     tile("Price", "cloud cost", priced(gpu?.price ?? null)),
+    tile("Compared with", "the CPU", `${cpu.device}, time ${cpu.basis}`),
+    tile("Basis", "of the GPU's time", gpu?.basis ?? UNKNOWN),
   );
 }
 

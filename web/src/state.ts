@@ -51,8 +51,8 @@ export function toRequest(state: State, today: string, all = false, provider = "
   const request: Request = { today, numbers: {}, options: {} };
   for (const f of active(state)) {
     const text = (state[f.id] ?? "").trim();
-    if (all && (f.card || f.gpu)) continue;
-    if (f.gpu) request.options[f.id] = [text];
+    if (all && (f.card || f.names === "gpus")) continue;
+    if (f.names === "gpus") request.options[f.id] = [text];
     else request[f.part][f.id] = f.tick ? text === TICKED : text;
   }
   if (provider && !request.options["provider"]) request.options["provider"] = provider;

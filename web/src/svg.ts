@@ -42,6 +42,7 @@ export function asFile(drawing: SVGSVGElement): string {
     if (node instanceof SVGGElement) return;
     for (const name of node instanceof SVGTextElement ? LETTERS : SHAPES) copies[i]!.setAttribute(name, style.getPropertyValue(name));
   });
+  copy.querySelector("[aria-hidden]")?.remove();
   const ground = getComputedStyle(document.documentElement).backgroundColor;
   copy.prepend(svg("rect", { width: "100%", height: "100%", fill: ground }));
   copy.setAttribute("xmlns", SVG);

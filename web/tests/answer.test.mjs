@@ -40,6 +40,17 @@ test("each example has an answer, and those that lose are the CPU's", async () =
   await context.close();
 });
 
+test("a CPU named is the one compared with, and every name is suggested", async () => {
+  const { page, context } = await open(browser);
+  const names = await page.locator("#cpus option").evaluateAll((all) => all.map((option) => option.value));
+  assert.ok(names.length >= 20 && (await page.locator("#gpus option").count()) >= 75);
+  await page.fill("#in-cpu_rate", "");
+  await page.fill("#in-cpu", names[0]);
+  assert.match(await text(page, "tiles"), new RegExp(`${names[0]}, time modelled`));
+  assert.equal(await page.locator("[aria-invalid]").count(), 0);
+  await context.close();
+});
+
 test("forms of size show their own inputs, and say what has to fit into memory", async () => {
   const { page, context } = await open(browser);
   await page.selectOption("#in-form", "matmul");

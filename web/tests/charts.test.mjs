@@ -37,6 +37,20 @@ test("the break-even curve is the answer's: as many points, and the crossing whe
   await context.close();
 });
 
+test("the pointer reads the curve, and leaves nothing in a saved drawing", async () => {
+  const { page, context } = await open(browser);
+  await unfold(page);
+  const { formula } = JSON.parse(await copied(page, "JSON"));
+  await page.locator("#even svg").scrollIntoViewIfNeeded();
+  const at = await page.locator("#even line.mark").first().boundingBox();
+  await page.mouse.move(at.x + at.width / 2, at.y + at.height / 2);
+  assert.deepEqual(await page.locator("#even .readout text").allTextContents(), ["10 TFLOP", "CPU 25 s", "GPU 1.3 s"]);
+  assert.ok(formula.curve.some((point) => point.flop === 1e13 && point.gpu_s.p50 === 1.3));
+  const [file] = await Promise.all([page.waitForEvent("download"), page.locator("#even .files").getByText("SVG", { exact: true }).evaluate((button) => button.click())]);
+  assert.ok(!(await readFile(await file.path(), "utf8")).includes("CPU 25 s"));
+  await context.close();
+});
+
 test("the roofline places the work once its memory traffic is known", async () => {
   const { page, context } = await open(browser);
   await unfold(page);

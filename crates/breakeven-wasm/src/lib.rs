@@ -4,7 +4,7 @@
 //! `breakeven.request/1`, answers `breakeven.estimate/1` or a refusal.
 
 use breakeven::answer::{answer_numbers, reply};
-use breakeven::hardware::{Catalogue, catalogue, gpus_json, price};
+use breakeven::hardware::{self, Catalogue, catalogue, gpus_json, price};
 use breakeven::interval::Interval;
 use breakeven::report::{self, words};
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -25,6 +25,12 @@ pub fn markdown(request: &str) -> Option<String> {
 #[wasm_bindgen]
 pub fn formula() -> Vec<String> {
     report::FORMULA.map(str::to_owned).to_vec()
+}
+
+/// The names of the CPUs that can be compared with.
+#[wasm_bindgen]
+pub fn cpus() -> Vec<String> {
+    hardware::cpus().iter().map(|cpu| cpu.device.name.clone()).collect()
 }
 
 /// Everyone who rents GPUs out.
