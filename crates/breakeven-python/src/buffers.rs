@@ -14,20 +14,38 @@ pub(crate) const HOST: u32 = u32::MAX;
 struct Slot {
     address: usize,
     bytes: u64,
-    /// Allocated now.
-    live: bool,
-    /// The device has its current values.
-    resident: bool,
-    /// Somebody made or used its values, so it counts in `group`.
-    grouped: bool,
-    /// Its group, or that of the buffer before it here, and what that group is of.
+    /// Position of the last use of its values; its group is told when they go.
+    last_use: u64,
+    /// Its group, or that of the buffer before it here.
     group: u32,
-    group_key: u64,
+    /// Of [`LIVE`], [`RESIDENT`] and [`GROUPED`].
+    state: u32,
+}
+
+/// Allocated now.
+const LIVE: u32 = 1;
+/// The device has its current values.
+const RESIDENT: u32 = 2;
+/// Somebody made or used its values, so it counts in its group.
+const GROUPED: u32 = 4;
+
+impl Slot {
+    #[inline(always)]
+    fn is(&self, state: u32) -> bool {
+        self.state & state == state
+    }
+
+    #[inline(always)]
+    fn set_resident(&mut self, resident: bool) {
+        self.state = self.state & !RESIDENT | if resident { RESIDENT } else { 0 };
+    }
 }
 
 /// Buffers with the same producer and size, within a factor of two.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
+    /// See [`Groups::key`].
+    key: u64,
     /// Entry that made them, or [`HOST`].
     pub(crate) producer: u32,
     /// Bytes of the largest.
@@ -41,7 +59,7 @@ pub(crate) struct Group {
     pub(crate) peak_live: u64,
     /// Position in the order of the first use.
     pub(crate) first_use: u64,
-    /// Position of the last use.
+    /// Position of the last use; of buffers that live see [`Slot::last_use`].
     pub(crate) last_use: u64,
     /// How often the host read or changed one.
     pub(crate) host_touches: u64,
@@ -55,7 +73,7 @@ impl Group {
     }
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Groups {
     list: Vec<Group>,
     /// By producer (upper half) and size bucket.
@@ -71,26 +89,43 @@ impl Groups {
     /// Notes a use of `buffer` in its group, which the first use decides.
     #[inline(always)]
     fn used(&mut self, buffer: &mut Slot, producer: u32, position: u64) -> &mut Group {
-        if !buffer.grouped {
+        if !buffer.is(GROUPED) {
             self.join(buffer, producer, position);
         }
-        let group = &mut self.list[buffer.group as usize];
-        group.last_use = position;
-        group
+        buffer.last_use = position;
+        &mut self.list[buffer.group as usize]
     }
 
     #[inline]
     fn join(&mut self, buffer: &mut Slot, producer: u32, position: u64) {
         let key = Self::key(producer, buffer.bytes);
-        if buffer.group_key != key {
+        if self.list.get(buffer.group as usize).is_none_or(|group| group.key != key) {
             buffer.group = self.find(key, producer, position);
-            buffer.group_key = key;
         }
-        buffer.grouped = true;
+        buffer.state |= GROUPED;
         let group = &mut self.list[buffer.group as usize];
         group.bytes = group.bytes.max(buffer.bytes);
         group.count += 1;
         group.peak_live = group.peak_live.max(group.live());
+    }
+
+    /// The same, told of the last uses of the buffers that live.
+    fn told(&self, slots: &[Slot]) -> Self {
+        let mut told = self.clone();
+        for slot in slots.iter().filter(|slot| slot.is(LIVE | GROUPED)) {
+            let group = &mut told.list[slot.group as usize];
+            group.last_use = group.last_use.max(slot.last_use);
+        }
+        told
+    }
+
+    /// A buffer in this group is no more.
+    #[inline(always)]
+    fn left(&mut self, buffer: &Slot) {
+        if let Some(group) = self.list.get_mut(buffer.group as usize) {
+            group.died = group.died.wrapping_add(1);
+            group.last_use = group.last_use.max(buffer.last_use);
+        }
     }
 
     #[inline(never)]
@@ -100,14 +135,14 @@ impl Groups {
         if group == fresh {
             let (first_use, last_use) = (position, position);
             let (bytes, count, died, peak_live, host_touches) = (0, 0, 0, 0, 0);
-            self.list.push(Group { producer, bytes, count, died, peak_live, first_use, last_use, host_touches });
+            self.list.push(Group { key, producer, bytes, count, died, peak_live, first_use, last_use, host_touches });
         }
         group
     }
 }
 
-/// No group has this key.
-const NO_GROUP: u64 = u64::MAX;
+/// No group is this one.
+pub(crate) const NO_GROUP: u32 = u32::MAX;
 /// Addresses looked up last, by a few of their bits.
 const RECENT: usize = 1024;
 /// Dead slots beyond twice the live ones and so many are swept out.
@@ -118,9 +153,13 @@ pub(crate) struct Buffers {
     slots: Vec<Slot>,
     by_address: AddressMap<usize, u32>,
     recent: Box<[u32; RECENT]>,
-    live: usize,
+    /// Slots above which the dead are swept out.
+    most: usize,
     groups: Groups,
     bytes: Level,
+    /// Address and size of the buffer allocated last, if nothing else has happened since; address 0: there is none.
+    /// Most that is allocated is the result of an op, which then is one change and not two.
+    newest: (usize, u64),
 }
 
 impl Default for Buffers {
@@ -129,9 +168,10 @@ impl Default for Buffers {
             slots: Vec::new(),
             by_address: AddressMap::default(),
             recent: Box::new([u32::MAX; RECENT]),
-            live: 0,
+            most: SWEEP,
             groups: Groups::default(),
             bytes: Level::default(),
+            newest: (0, 0),
         }
     }
 }
@@ -144,8 +184,9 @@ struct Level {
 }
 
 impl Level {
+    #[inline(always)]
     fn rise(&mut self, by: u64) {
-        self.now += by;
+        self.now = self.now.wrapping_add(by);
         self.peak = self.peak.max(self.now);
     }
 }
@@ -154,41 +195,88 @@ impl Buffers {
     /// NumPy's allocator gave out `bytes` at `address`.
     #[inline]
     pub(crate) fn allocated(&mut self, address: usize, bytes: u64) {
-        let slot = self.slot(address);
-        self.release(slot);
-        self.occupy(slot, bytes);
+        self.settle();
+        self.begins(address, bytes);
     }
 
     /// NumPy's allocator took it back.
     #[inline]
     pub(crate) fn freed(&mut self, address: usize) {
+        self.settle();
         let slot = self.slot(address);
         self.release(slot);
     }
 
-    /// As [`Buffers::allocated`] or, without `bytes`, [`Buffers::freed`] for an address that was looked up lately;
-    /// false where it was not. Neither allocates nor panics.
+    /// As [`Buffers::allocated`], to be carried out when it is known what the buffer is for; false, with nothing done,
+    /// where another one waits. Neither allocates nor panics.
     #[inline(always)]
-    pub(crate) fn changed_lately(&mut self, address: usize, bytes: Option<u64>) -> bool {
-        let slot = self.recent[Self::recent(address)];
-        let Some(slot) = self.slots.get_mut(slot as usize).filter(|slot| slot.address == address) else { return false };
-        if slot.live {
-            slot.live = false;
-            self.live = self.live.wrapping_sub(1);
-            self.bytes.now = self.bytes.now.wrapping_sub(slot.bytes);
-            if slot.grouped
-                && let Some(group) = self.groups.list.get_mut(slot.group as usize)
-            {
-                group.died = group.died.wrapping_add(1);
-            }
+    pub(crate) fn allocated_just_now(&mut self, address: usize, bytes: u64) -> bool {
+        let free = self.is_settled();
+        if free {
+            self.newest = (address, bytes);
         }
-        if let Some(bytes) = bytes {
-            (slot.bytes, slot.live, slot.resident, slot.grouped) = (bytes, true, false, false);
-            self.live = self.live.wrapping_add(1);
-            self.bytes.now = self.bytes.now.wrapping_add(bytes);
-            self.bytes.peak = self.bytes.peak.max(self.bytes.now);
+        free
+    }
+
+    /// As [`Buffers::freed`] for an address that was looked up lately, when nothing waits; false, with nothing done, for
+    /// any other.
+    /// Neither allocates nor panics.
+    #[inline(always)]
+    pub(crate) fn freed_lately(&mut self, address: usize) -> bool {
+        self.is_settled() && self.ends(address)
+    }
+
+    /// As [`Buffers::settle`] for an address that was looked up lately; false, with nothing done, where it was not.
+    /// Neither allocates nor panics.
+    pub(crate) fn settle_lately(&mut self) -> bool {
+        let (address, bytes) = self.newest;
+        if address == 0 {
+            return true;
+        }
+        if !self.ends(address) {
+            return false;
+        }
+        self.newest.0 = 0;
+        if let Some(slot) = self.recent_mut(address) {
+            (slot.bytes, slot.state) = (bytes, LIVE);
+            self.bytes.rise(bytes);
         }
         true
+    }
+
+    #[inline(always)]
+    fn ends(&mut self, address: usize) -> bool {
+        let Some(slot) = self.recent_mut(address) else { return false };
+        if slot.is(LIVE) {
+            slot.state &= !LIVE;
+            let slot = *slot;
+            self.bytes.now = self.bytes.now.wrapping_sub(slot.bytes);
+            if slot.is(GROUPED) {
+                self.groups.left(&slot);
+            }
+        }
+        true
+    }
+
+    /// Whether nothing waits to be carried out.
+    #[inline(always)]
+    pub(crate) fn is_settled(&self) -> bool {
+        self.newest.0 == 0
+    }
+
+    /// Carries out what waits.
+    #[inline]
+    pub(crate) fn settle(&mut self) {
+        if !self.is_settled() {
+            let (address, bytes) = std::mem::take(&mut self.newest);
+            self.begins(address, bytes);
+        }
+    }
+
+    fn begins(&mut self, address: usize, bytes: u64) {
+        let slot = self.slot(address);
+        self.release(slot);
+        self.occupy(slot, bytes);
     }
 
     /// Where in `recent` an address is, if it is.
@@ -196,6 +284,13 @@ impl Buffers {
     fn recent(address: usize) -> usize {
         // Neighbouring small blocks lie 16 bytes apart, large ones a page; both should spread.
         (address >> 4 ^ address >> 12) % RECENT
+    }
+
+    /// The slot of an address that was looked up lately.
+    #[inline(always)]
+    fn recent_mut(&mut self, address: usize) -> Option<&mut Slot> {
+        let index = self.recent[Self::recent(address)];
+        self.slots.get_mut(index as usize).filter(|slot| slot.address == address)
     }
 
     /// The slot of an address, live or not.
@@ -210,42 +305,40 @@ impl Buffers {
 
     #[cold]
     fn find_slot(&mut self, address: usize) -> u32 {
-        if self.slots.len() > 2 * self.live + SWEEP {
+        if self.slots.len() > self.most {
             self.sweep();
         }
         let fresh = self.slots.len() as u32;
         let slot = *self.by_address.entry(address).or_insert(fresh);
         if slot == fresh {
-            let (bytes, live, resident, grouped, group) = (0, false, false, false, 0);
-            self.slots.push(Slot { address, bytes, live, resident, grouped, group, group_key: NO_GROUP });
+            self.slots.push(Slot { address, bytes: 0, last_use: 0, group: NO_GROUP, state: 0 });
         }
         self.recent[Self::recent(address)] = slot;
         slot
     }
 
     fn sweep(&mut self) {
-        self.slots.retain(|slot| slot.live);
+        self.slots.retain(|slot| slot.is(LIVE));
         self.by_address = self.slots.iter().enumerate().map(|(i, slot)| (slot.address, i as u32)).collect();
         self.recent.fill(u32::MAX);
+        self.most = 2 * self.slots.len() + SWEEP;
     }
 
     #[inline]
     fn occupy(&mut self, slot: u32, bytes: u64) {
         let slot = &mut self.slots[slot as usize];
-        (slot.bytes, slot.live, slot.resident, slot.grouped) = (bytes, true, false, false);
-        self.live += 1;
+        (slot.bytes, slot.state) = (bytes, LIVE);
         self.bytes.rise(bytes);
     }
 
     #[inline]
     fn release(&mut self, slot: u32) {
         let slot = &mut self.slots[slot as usize];
-        if slot.live {
-            slot.live = false;
-            self.live -= 1;
+        if slot.is(LIVE) {
+            slot.state &= !LIVE;
             self.bytes.now -= slot.bytes;
-            if slot.grouped {
-                self.groups.list[slot.group as usize].died += 1;
+            if slot.is(GROUPED) {
+                self.groups.left(slot);
             }
         }
     }
@@ -257,7 +350,7 @@ impl Buffers {
     pub(crate) fn written(&mut self, address: usize, bytes: u64, producer: u32, host: bool, position: u64) {
         let (buffer, groups) = self.known(address, bytes);
         if buffer.bytes == bytes {
-            buffer.resident = !host;
+            buffer.set_resident(!host);
             groups.used(buffer, if host { HOST } else { producer }, position);
         } else {
             // Nobody told that the one known here was freed: the allocator is not always hooked.
@@ -272,8 +365,8 @@ impl Buffers {
     #[inline]
     pub(crate) fn read(&mut self, address: usize, bytes: u64, position: u64) -> u64 {
         let (buffer, groups) = self.known(address, bytes);
-        let missing = if buffer.resident { 0 } else { buffer.bytes };
-        buffer.resident = true;
+        let missing = if buffer.is(RESIDENT) { 0 } else { buffer.bytes };
+        buffer.state |= RESIDENT;
         groups.used(buffer, HOST, position);
         missing
     }
@@ -282,20 +375,21 @@ impl Buffers {
     pub(crate) fn host_read(&mut self, address: usize, bytes: u64, position: u64) -> bool {
         let (buffer, groups) = self.known(address, bytes);
         groups.used(buffer, HOST, position).host_touches += 1;
-        buffer.resident
+        buffer.is(RESIDENT)
     }
 
     /// The host changed the buffer's values, or made them.
     pub(crate) fn host_written(&mut self, address: usize, bytes: u64, position: u64) {
         let (buffer, groups) = self.known(address, bytes);
-        buffer.resident = false;
+        buffer.set_resident(false);
         groups.used(buffer, HOST, position).host_touches += 1;
     }
 
     #[inline]
     fn known(&mut self, address: usize, bytes: u64) -> (&mut Slot, &mut Groups) {
+        self.settle();
         let mut slot = self.recent[Self::recent(address)] as usize;
-        if self.slots.get(slot).is_none_or(|slot| slot.address != address || !slot.live) {
+        if self.slots.get(slot).is_none_or(|slot| slot.address != address || !slot.is(LIVE)) {
             slot = self.find_live(address, bytes);
         }
         (&mut self.slots[slot], &mut self.groups)
@@ -304,89 +398,101 @@ impl Buffers {
     #[inline(never)]
     fn find_live(&mut self, address: usize, bytes: u64) -> usize {
         let slot = self.slot(address);
-        if !self.slots[slot as usize].live {
+        if !self.slots[slot as usize].is(LIVE) {
             self.occupy(slot, bytes);
         }
         slot as usize
     }
 
-    /// The slot of an input that needs no more than a note of its use: known lately, and on the device.
+    /// As [`Buffers::read`] of an input that needs no more than a note of its use: known lately, and on the device.
+    /// `None` for any other. Gives what [`Buffers::unread`] takes. To be called when nothing waits.
     #[inline(always)]
-    pub(crate) fn settled(&self, address: usize) -> Option<u32> {
+    pub(crate) fn read_again(&mut self, address: usize, position: u64) -> Option<(u32, u64)> {
         let index = self.recent[Self::recent(address)];
-        let slot = self.slots.get(index as usize)?;
-        (slot.address == address && slot.live && slot.resident && slot.grouped).then_some(index)
+        let slot = self.slots.get_mut(index as usize)?;
+        if slot.address != address || !slot.is(LIVE | RESIDENT | GROUPED) {
+            return None;
+        }
+        Some((index, std::mem::replace(&mut slot.last_use, position)))
     }
 
-    /// The slot of an output of `bytes`, known lately, that is in a group or will be in `group`.
-    #[inline(always)]
-    pub(crate) fn output(&self, address: usize, bytes: u64, group: u32) -> Option<u32> {
-        let index = self.recent[Self::recent(address)];
-        let slot = self.slots.get(index as usize)?;
-        let known = slot.grouped || group != u32::MAX;
-        (known && slot.address == address && slot.live && slot.bytes == bytes).then_some(index)
-    }
-
-    /// As [`Buffers::read`] for a slot that is [`Buffers::settled`].
-    #[inline(always)]
-    pub(crate) fn read_again(&mut self, slot: u32, position: u64) {
-        if let Some(slot) = self.slots.get(slot as usize)
-            && let Some(group) = self.groups.list.get_mut(slot.group as usize)
-        {
-            group.last_use = position;
+    /// The call that read a buffer with [`Buffers::read_again`] was none.
+    pub(crate) fn unread(&mut self, (slot, last_use): (u32, u64)) {
+        if let Some(slot) = self.slots.get_mut(slot as usize) {
+            slot.last_use = last_use;
         }
     }
 
-    /// As [`Buffers::written`] for an [`Buffers::output`] of a producer and size whose group is known.
+    /// As [`Buffers::written`] for a buffer known lately that is in a group or, allocated just now, will be in `group`;
+    /// `None`, with nothing written, for any other.
     #[inline(always)]
-    pub(crate) fn written_again(&mut self, slot: u32, group: u32, group_key: u64, position: u64) {
-        let Some(slot) = self.slots.get_mut(slot as usize) else { return };
-        slot.resident = true;
-        let fresh = !slot.grouped;
+    pub(crate) fn written_again(&mut self, address: usize, bytes: u64, group: u32, position: u64) -> Option<()> {
+        let fresh = self.newest == (address, bytes);
+        let Self { slots, recent, groups, bytes: level, newest, .. } = self;
+        let slot = slots.get_mut(recent[Self::recent(address)] as usize)?;
+        if slot.address != address {
+            return None;
+        }
         if fresh {
-            (slot.grouped, slot.group, slot.group_key) = (true, group, group_key);
+            if slot.is(LIVE) {
+                return None;
+            }
+            let group_of = groups.list.get_mut(group as usize)?;
+            newest.0 = 0;
+            *slot = Slot { address, bytes, last_use: position, group, state: LIVE | RESIDENT | GROUPED };
+            level.rise(bytes);
+            group_of.count = group_of.count.wrapping_add(1);
+            group_of.peak_live = group_of.peak_live.max(group_of.live());
+            return Some(());
         }
-        let Some(group) = self.groups.list.get_mut(slot.group as usize) else { return };
-        group.last_use = position;
-        if fresh {
-            group.count = group.count.wrapping_add(1);
-            group.bytes = group.bytes.max(slot.bytes);
-            group.peak_live = group.peak_live.max(group.live());
+        if newest.0 != 0 || !slot.is(LIVE | GROUPED) || slot.bytes != bytes {
+            return None;
         }
+        slot.state |= RESIDENT;
+        slot.last_use = position;
+        Some(())
     }
 
-    /// The group of the buffers of so many bytes that `producer` makes, with its key; `None` where there is none yet.
-    pub(crate) fn group_of(&self, producer: u32, bytes: u64) -> Option<(u32, u64)> {
-        let key = Groups::key(producer, bytes);
-        self.groups.index.get(&key).map(|&group| (group, key))
+    /// The group of the buffers of so many bytes that `producer` makes; `None` where no such buffer has been made yet.
+    pub(crate) fn group_of(&self, producer: u32, bytes: u64) -> Option<u32> {
+        let group = *self.groups.index.get(&Groups::key(producer, bytes))?;
+        self.groups.list.get(group as usize).filter(|known| known.bytes >= bytes).map(|_| group)
     }
 
     /// Forgets what lives; before a recording begins nothing is known of it.
     pub(crate) fn forget(&mut self) {
-        *self = Self { groups: std::mem::take(&mut self.groups), ..Self::default() };
+        *self = Self { groups: self.groups.told(&self.slots), ..Self::default() };
     }
 
     /// Forgets who made what and how much lived; what is allocated now stays known, with values unknown.
     pub(crate) fn reset(&mut self) {
-        self.slots.iter_mut().for_each(|slot| (slot.grouped, slot.group_key) = (false, NO_GROUP));
+        self.settle();
+        self.slots.iter_mut().for_each(|slot| (slot.state, slot.group) = (slot.state & !GROUPED, NO_GROUP));
         self.groups = Groups::default();
         self.bytes.peak = self.bytes.now;
     }
 
     /// The largest sum of live buffers so far, bytes.
     pub(crate) fn peak_bytes(&self) -> u64 {
-        self.bytes.peak
+        let (address, bytes) = self.newest;
+        if self.is_settled() {
+            return self.bytes.peak;
+        }
+        let before = self.by_address.get(&address).map(|&slot| self.slots[slot as usize]);
+        let before = before.filter(|slot| slot.is(LIVE)).map_or(0, |slot| slot.bytes);
+        self.bytes.peak.max(self.bytes.now - before + bytes)
     }
 
     /// All groups, in the order of their first use.
-    pub(crate) fn groups(&self) -> &[Group] {
-        &self.groups.list
+    pub(crate) fn groups(&self) -> Vec<Group> {
+        self.groups.told(&self.slots).list
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn a_host_array_is_copied_in_once() {
@@ -452,18 +558,90 @@ mod tests {
         assert_eq!(buffers.peak_bytes(), 150);
     }
 
+    /// Buffers told of the same things by the long way and, where it may be gone, the short one.
+    #[derive(Default)]
+    struct Both {
+        long: Buffers,
+        short: Buffers,
+        cut: u32,
+    }
+
+    impl Both {
+        fn did(&mut self, done: Option<()>) -> bool {
+            self.cut += u32::from(done.is_some());
+            done.is_some()
+        }
+
+        fn allocated(&mut self, address: usize, bytes: u64) {
+            self.long.allocated(address, bytes);
+            if !self.short.allocated_just_now(address, bytes) {
+                self.short.allocated(address, bytes);
+            }
+        }
+
+        fn freed(&mut self, address: usize) {
+            self.long.freed(address);
+            let done = self.short.freed_lately(address);
+            if !self.did(done.then_some(())) {
+                self.short.freed(address);
+            }
+        }
+
+        fn read(&mut self, address: usize, bytes: u64, position: u64) {
+            let missing = self.long.read(address, bytes, position);
+            self.short.settle();
+            let done = self.short.read_again(address, position);
+            let by_short_cut = if self.did(done.map(drop)) { 0 } else { self.short.read(address, bytes, position) };
+            assert_eq!(missing, by_short_cut);
+        }
+
+        fn written(&mut self, address: usize, bytes: u64, producer: u32, position: u64) {
+            self.long.written(address, bytes, producer, false, position);
+            let group = self.short.group_of(producer, bytes).unwrap_or(NO_GROUP);
+            let done = self.short.written_again(address, bytes, group, position);
+            if !self.did(done) {
+                self.short.written(address, bytes, producer, false, position);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_short_cut_does_what_the_long_way_does(
+            calls in proptest::collection::vec((0u8..4, 1usize..5, 1u64..4, 0u32..3), 1..400),
+        ) {
+            let mut both = Both::default();
+            for (position, (what, place, bytes, producer)) in (0..).zip(calls) {
+                // Two of the addresses have the same bits where the table of late ones looks.
+                let address = if place == 4 { 16 + (1 << 30) } else { 16 * place };
+                match what {
+                    0 => both.allocated(address, bytes * 100),
+                    1 => both.freed(address),
+                    2 => both.read(address, bytes * 100, position),
+                    _ => both.written(address, bytes * 100, producer, position),
+                }
+                prop_assert_eq!(both.long.peak_bytes(), both.short.peak_bytes());
+                if both.short.is_settled() {
+                    prop_assert_eq!(format!("{:?}", both.long.groups()), format!("{:?}", both.short.groups()));
+                }
+            }
+            both.short.settle();
+            prop_assert_eq!(format!("{:?}", both.long.groups()), format!("{:?}", both.short.groups()));
+        }
+    }
+
     #[test]
-    fn the_short_cut_does_what_the_long_way_does() {
-        let mut buffers = Buffers::default();
-        assert!(!buffers.changed_lately(16, Some(800)));
-        buffers.allocated(16, 800);
-        buffers.written(16, 800, 1, false, 0);
-        assert!(buffers.changed_lately(16, None));
-        assert!(buffers.changed_lately(16, Some(400)));
-        assert_eq!(buffers.read(16, 400, 1), 400);
-        assert_eq!((buffers.peak_bytes(), buffers.groups()[0].live()), (800, 0));
-        // Another address with the same bits where the table of late ones looks.
-        assert!(!buffers.changed_lately(16 + (1 << 30), Some(8)));
+    fn a_loop_takes_the_short_cut() {
+        let mut both = Both::default();
+        both.allocated(32, 80);
+        for position in 0..100 {
+            both.read(32, 80, position);
+            both.allocated(16, 80);
+            both.written(16, 80, 7, position);
+            both.freed(16);
+        }
+        assert_eq!(both.cut, 3 * 100 - 2);
+        assert_eq!(both.long.peak_bytes(), 160);
     }
 
     #[test]

@@ -105,22 +105,22 @@ fn program(recorder: &Recorder, wall_ns: u64, idle_ns: u64, told_ns: u64) -> Pro
     let program: Program = serde_json::from_value(fields.into()).unwrap_or_default();
     let entries = recorder.table.entries().iter();
     let tensor_events: u64 = entries.filter(|e| e.context.is_some()).map(|e| e.count).sum();
-    let hooked = recorder.events.saturating_sub(tensor_events) as f64 * recorder.hook_ns;
+    let hooked = recorder.events().saturating_sub(tensor_events) as f64 * recorder.hook_ns;
     let (tensor_bytes, peak_roles) = recorder.tensors.peak();
     Program {
-        events: recorder.events,
+        events: recorder.events(),
         // The mean over all events, of which those counted without being watched cost nothing.
         hook_ns: if told_ns == 0 {
             recorder.hook_ns
         } else {
-            (hooked + told_ns as f64) / recorder.events.max(1) as f64
+            (hooked + told_ns as f64) / recorder.events().max(1) as f64
         },
         idle_ns: program.idle_ns.saturating_add(idle_ns),
         stolen_ns: recorder.stolen_ns(),
         peak_bytes: recorder.buffers.peak_bytes().max(tensor_bytes),
         device_peak_bytes: recorder.device_peak_bytes.max(if recorder.pretends { tensor_bytes } else { 0 }),
         peak_roles,
-        sampling: recorder.steps.sampling().max(sampling(recorder.events, recorder.untimed)),
+        sampling: recorder.steps.sampling().max(sampling(recorder.events(), recorder.untimed)),
         ..program
     }
 }
@@ -133,7 +133,7 @@ fn sampling(events: u64, untimed: u64) -> u32 {
 }
 
 fn buffers(recorder: &Recorder) -> Vec<Buffer> {
-    let groups = recorder.buffers.groups().iter();
+    let groups = recorder.buffers.groups().into_iter();
     let of_tensors = recorder.tensors.groups().into_iter().map(|((producer, _, role), g)| Buffer {
         producer: (producer != HOST).then_some(producer),
         bytes: g.bytes,

@@ -282,8 +282,6 @@ pub(crate) struct Recorder {
     pub(crate) sites: Sites,
     /// Entries in the order they ran.
     pub(crate) order: Sequence,
-    /// Length of `order`.
-    pub(crate) events: u64,
     /// Devices that the program itself chose.
     pub(crate) tags: Tags,
     /// The most device memory that the program has held, bytes.
@@ -322,9 +320,15 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
+    /// Calls recorded so far.
+    #[inline(always)]
+    pub(crate) fn events(&self) -> u64 {
+        self.order.len()
+    }
+
     /// Counts a call; false when it is no event (the host reads what never left it).
     pub(crate) fn record(&mut self, call: &mut Call, timing: Timing, site: impl FnOnce(&mut Sites) -> u32) -> bool {
-        let position = self.events;
+        let position = self.events();
         let timing = if tag(call.words[0]) == 0 { timing } else { self.without_stand_in(timing) };
         let kind = self.names.kind(call.words[0] as u32);
         if kind == Kind::HostReads
@@ -367,7 +371,6 @@ impl Recorder {
             }
         }
         self.order.push(index);
-        self.events += 1;
         true
     }
 
@@ -379,7 +382,7 @@ impl Recorder {
         storages: &[(u64, bool)],
         site: impl FnOnce(&mut Self) -> u32,
     ) {
-        let position = self.events;
+        let position = self.events();
         let kind = self.names.kind(call.words[0] as u32);
         let of_host = |tensors: &mut Ledger| match storages.first() {
             Some(&(id, _)) if kind == Kind::HostReads => !tensors.host_read(id, position),
@@ -417,8 +420,9 @@ impl Recorder {
         entry.ran(run.own, run.gap);
         entry.host_input_bytes += run.host_input_bytes;
         entry.host_input_count += run.host_input_count;
-        self.order.push(run.entry);
-        self.events += 1;
+        if !self.order.push_foretold(run.entry) {
+            self.order.push(run.entry);
+        }
     }
 
     /// Counts the step `back` steps ago once more, spread over `ticks`.
@@ -448,7 +452,7 @@ impl Recorder {
             self.unseen("marker-limit", "clock reads after the first 4096 are only counted", 0);
         } else if let Some(site) = site() {
             let (site, ticks) = (self.sites.intern(site), self.wall_ticks(now));
-            self.markers.push(Marker { clock: clock.to_owned(), site, position: self.events, ticks });
+            self.markers.push(Marker { clock: clock.to_owned(), site, position: self.events(), ticks });
         }
     }
 
@@ -529,7 +533,7 @@ mod tests {
         assert!(record(&mut recorder, "numpy.ndarray.__float__", &[(32, false)]));
         let copied: Vec<_> = recorder.table.entries().iter().map(|e| e.host_input_bytes).collect();
         assert_eq!(copied, [0, 80, 0]);
-        assert_eq!(recorder.events, 3);
+        assert_eq!(recorder.events(), 3);
     }
 
     #[test]

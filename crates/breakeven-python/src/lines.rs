@@ -16,8 +16,8 @@ pub(crate) struct Operand {
     pub(crate) kind: usize,
     /// See `kind`; of an array, its descriptor.
     pub(crate) object: usize,
-    /// Slot of the buffer that it had in the call that is going on.
-    pub(crate) slot: u32,
+    /// What takes back that it was read by the call that is going on: see `Buffers::read_again`.
+    pub(crate) read: (u32, u64),
     /// Which argument it is; [`SELF`] for the object whose method is called.
     pub(crate) argument: u32,
     /// Of arrays: number of dims (-1 for anything else), contiguity, dims, bytes of all elements.
@@ -32,7 +32,7 @@ pub(crate) const SELF: u32 = u32::MAX;
 
 /// What a place in the code calls, and with what.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub(crate) struct Line {
     /// See `hooks::frames::instruction`; 0 where the line is empty.
     pub(crate) instruction: usize,
@@ -42,7 +42,7 @@ pub(crate) struct Line {
     pub(crate) callee: usize,
     /// Names of keywords, a constant of the code.
     pub(crate) names: usize,
-    /// Positional arguments.
+    /// Positional arguments, and whether there is an object; see `hooks/again.rs`.
     pub(crate) count: usize,
     pub(crate) thread: u16,
     /// What it calls is part of it.
@@ -51,16 +51,14 @@ pub(crate) struct Line {
     pub(crate) tiny: bool,
     /// The result is a scalar.
     pub(crate) scalar: bool,
+    /// Where it is counted.
+    pub(crate) entry: u32,
+    /// Group of the buffers that it makes.
+    pub(crate) group: u32,
     /// Inputs in use.
     pub(crate) len: usize,
-    pub(crate) inputs: [Operand; MAX_OPERANDS],
     pub(crate) result: Operand,
-    /// Where it is counted.
-    pub(crate) key: u32,
-    pub(crate) entry: u32,
-    /// Group of the buffers that it makes, and what that group is of.
-    pub(crate) group: u32,
-    pub(crate) group_key: u64,
+    pub(crate) inputs: [Operand; MAX_OPERANDS],
 }
 
 /// All lines of a process; none until the first is learned.

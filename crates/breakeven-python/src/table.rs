@@ -301,15 +301,14 @@ impl Table {
         self.slots[at] = key;
     }
 
-    /// The key that was looked up last, and its entry.
-    pub(crate) fn last(&self) -> Option<(u32, u32)> {
-        self.keys.get(self.last as usize).map(|key| (self.last, key.entry))
+    /// The entry of the call that was looked up last.
+    pub(crate) fn last(&self) -> Option<u32> {
+        self.keys.get(self.last as usize).map(|key| key.entry)
     }
 
-    /// The entry of a call known to have `key`, without looking; `None` where there is no such entry.
+    /// The entry with this index, if there is one.
     #[inline(always)]
-    pub(crate) fn known(&mut self, key: u32, entry: u32) -> Option<&mut Entry> {
-        self.last = key;
+    pub(crate) fn known(&mut self, entry: u32) -> Option<&mut Entry> {
         self.entries.get_mut(entry as usize)
     }
 

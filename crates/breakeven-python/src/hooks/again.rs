@@ -8,7 +8,7 @@ use super::array::{self, Array};
 use super::methods::Arguments;
 use super::state::{self, State, guard};
 use super::{allocator, clock, frames};
-use crate::buffers::Buffers;
+use crate::buffers::{Buffers, NO_GROUP};
 use crate::event::{Recorder, Thread};
 use crate::lines::{Line, Lines, Operand, SELF};
 use crate::names::Kind;
@@ -39,12 +39,11 @@ pub(super) struct Takes {
     pub(super) writes_first: bool,
 }
 
-/// A call that was recognised by what goes into it.
+/// A call that was recognised by what goes into it; two words, which stay in registers.
+#[derive(Clone, Copy)]
 pub(super) struct Begun {
-    index: usize,
+    index: u32,
     stamp: u32,
-    /// 0 where it is not timed.
-    pub(super) began: u64,
     pub(super) thread: &'static RefCell<Thread>,
 }
 
@@ -81,54 +80,104 @@ pub(super) unsafe fn begin(callee: Callee, arguments: Arguments) -> Option<Begun
     demand!(state::recognises());
     // SAFETY: Python calls trampolines with its lock held; frames were found to be readable before `recognises`.
     let (py, instruction) = unsafe { (Python::assume_attached(), or_long_way!(frames::instruction())) };
+    let index = Lines::index(instruction);
     // SAFETY: used while the call runs.
     let cell = or_long_way!(unsafe { state::this_thread() });
-    let mut thread = or_long_way!(cell.try_borrow_mut().ok());
-    demand!(thread.is_idle());
-    let index = Lines::index(instruction);
     let recognised = state::with(
         py,
         #[inline(always)]
         |state| {
+            // SAFETY: see `thread_within`.
+            let thread = unsafe { thread_within(cell) };
+            demand!(thread.is_idle());
             or_long_way!(drain(state));
-            let Recorder { lines, buffers, .. } = &mut state.recorder;
+            let Recorder { lines, buffers, order, .. } = &mut state.recorder;
             let line = or_long_way!(lines.get(index));
             demand!(line.instruction == instruction);
             demand!(line.callee == callee.address);
             demand!(line.names == arguments.keywords as usize);
-            demand!(line.count == arguments.count);
+            demand!(line.count == counted(callee, arguments));
             demand!(line.thread == thread.id);
-            for operand in or_long_way!(line.inputs.get_mut(..line.len)) {
-                let argument = operand.argument as usize;
-                // SAFETY: the line has as many arguments as the call, and the same keywords.
-                let object =
-                    unsafe { if operand.argument == SELF { callee.slf } else { *arguments.positional.add(argument) } };
-                // SAFETY: arguments are live; one that looks like an array is one.
-                unsafe {
-                    demand!(looks_like(operand, object));
-                    if operand.ndim >= 0 {
-                        operand.slot = or_long_way!(buffers.settled(array::address(object, operand).0));
-                    }
+            let position = order.len();
+            let mut differs = None;
+            for (i, operand) in or_long_way!(line.inputs.get_mut(..line.len)).iter_mut().enumerate() {
+                // SAFETY: the line has as many arguments as the call, the same keywords, and an object where it has one.
+                if unsafe { take(operand, callee, arguments, buffers, position) }.is_none() {
+                    differs = Some(i);
+                    break;
                 }
             }
+            if let Some(i) = differs {
+                cold_path();
+                take_back_inputs(buffers, line, i);
+                return None;
+            }
             thread.enter_first(line.atomic);
-            Some((thread.skips(line.tiny), line.stamp))
+            let skips = thread.skips(line.tiny);
+            thread.began = if skips {
+                0
+            } else {
+                cold_path();
+                clock::now()
+            };
+            Some(line.stamp)
         },
     );
-    let (skips, stamp) = or_long_way!(recognised.flatten());
-    let began = if skips {
-        0
-    } else {
-        cold_path();
-        clock::now()
-    };
-    Some(Begun { index, stamp, began, thread: cell })
+    let stamp = or_long_way!(recognised.flatten());
+    Some(Begun { index: index as u32, stamp, thread: cell })
+}
+
+/// Recognises an input and notes that it is read; `None`, with nothing noted, where it is another.
+///
+/// # Safety
+/// As for [`begin`]; the operand is of a line with as many arguments, the same keywords, and an object where there is
+/// one here.
+#[inline(always)]
+unsafe fn take(
+    operand: &mut Operand,
+    callee: Callee,
+    arguments: Arguments,
+    buffers: &mut Buffers,
+    position: u64,
+) -> Option<()> {
+    // SAFETY: by contract; arguments are live, and one that looks like an array is one.
+    unsafe {
+        let object = if !callee.slf.is_null() && operand.argument == SELF {
+            callee.slf
+        } else {
+            *arguments.positional.add(operand.argument as usize)
+        };
+        demand!(looks_like(operand, object));
+        if operand.ndim >= 0 {
+            operand.read = or_long_way!(buffers.read_again(array::address(object, operand).0, position));
+        }
+    }
+    Some(())
+}
+
+/// Positional arguments, and whether there is an object besides them.
+#[inline(always)]
+fn counted(callee: Callee, arguments: Arguments) -> usize {
+    arguments.count << 1 | usize::from(!callee.slf.is_null())
+}
+
+/// What this thread is in, within [`state::with`].
+///
+/// # Safety
+/// Called within `state::with`, with this thread's own cell; nothing that runs while the result is used asks for it.
+/// (Everybody else who borrows a thread either runs nothing meanwhile that could come here, or is within `state::with`
+/// too, which lets nobody in twice.)
+#[inline(always)]
+#[expect(clippy::mut_from_ref, reason = "the cell is borrowed by `state::with`, see above")]
+unsafe fn thread_within(cell: &RefCell<Thread>) -> &mut Thread {
+    // SAFETY: by contract there is no other reference.
+    unsafe { &mut *cell.as_ptr() }
 }
 
 /// Passes on what happened to buffers so far; `None` where that failed.
 #[inline(always)]
 fn drain(state: &mut State) -> Option<()> {
-    if allocator::is_drained() {
+    if allocator::is_drained() && state.recorder.buffers.is_settled() {
         Some(())
     } else {
         cold_path();
@@ -162,48 +211,46 @@ unsafe fn looks_like(operand: &Operand, object: *mut PyObject) -> bool {
 /// # Safety
 /// As for [`begin`], which has given `begun` for the same call.
 #[inline(always)]
-pub(super) unsafe fn end(begun: &Begun, result: *mut PyObject) -> Option<()> {
-    let ended = if begun.began == 0 {
-        0
-    } else {
-        cold_path();
-        clock::now()
-    };
+pub(super) unsafe fn end(begun: Begun, result: *mut PyObject) -> Option<()> {
     // SAFETY: the original has returned with the lock held.
     let py = unsafe { Python::assume_attached() };
-    let mut thread = or_long_way!(begun.thread.try_borrow_mut().ok());
     demand!(!result.is_null());
-    demand!(thread.is_leaf());
     let counted = state::with(
         py,
         #[inline(always)]
         |state| {
-            or_long_way!(drain(state));
-            let Recorder { lines, buffers, table, order, events, untimed, .. } = &mut state.recorder;
-            let line = or_long_way!(lines.get(begun.index));
+            // SAFETY: see `thread_within`.
+            let thread = unsafe { thread_within(begun.thread) };
+            demand!(thread.is_leaf());
+            let began = thread.began;
+            let ended = if began == 0 {
+                0
+            } else {
+                cold_path();
+                clock::now()
+            };
+            if !allocator::is_drained() {
+                cold_path();
+                drain_ring(state)?;
+            }
+            let Recorder { lines, buffers, table, order, untimed, .. } = &mut state.recorder;
+            let line = or_long_way!(lines.get(begun.index as usize));
             // Another call may have taken the line in the meantime.
             demand!(line.stamp == begun.stamp);
             // SAFETY: the result is live.
             demand!(unsafe { looks_like(&line.result, result) });
-            let position = *events;
-            let entry = or_long_way!(table.known(line.key, line.entry));
+            let position = order.len();
+            let entry = or_long_way!(table.known(line.entry));
             if line.result.ndim >= 0 {
                 // SAFETY: it looks like an array.
                 let (address, bytes) = unsafe { array::address(result, &line.result) };
-                let bytes = or_long_way!(bytes);
-                let slot = or_long_way!(buffers.output(address, bytes, line.group));
-                // Inputs come first: an array may be both.
-                read_again(buffers, line, position);
-                buffers.written_again(slot, line.group, line.group_key, position);
-            } else {
-                read_again(buffers, line, position);
+                or_long_way!(buffers.written_again(address, or_long_way!(bytes), line.group, position));
             }
             if !order.push_foretold(line.entry) {
                 cold_path();
                 push(order, line.entry);
             }
-            *events = position.wrapping_add(1);
-            if begun.began == 0 {
+            if began == 0 {
                 entry.count = entry.count.wrapping_add(1);
                 *untimed = untimed.wrapping_add(1);
                 thread.leave_untimed(line.scalar);
@@ -211,7 +258,7 @@ pub(super) unsafe fn end(begun: &Begun, result: *mut PyObject) -> Option<()> {
             }
             cold_path();
             let Line { tiny, scalar, .. } = line;
-            let span = count_timed(entry, &mut thread, tiny, *scalar, begun.began, ended);
+            let span = count_timed(entry, thread, tiny, *scalar, began, ended);
             if span > 0 || state.flush.next <= ended {
                 now_and_then(state, thread.id, span, ended);
             }
@@ -221,13 +268,28 @@ pub(super) unsafe fn end(begun: &Begun, result: *mut PyObject) -> Option<()> {
     counted.flatten()
 }
 
-/// Notes that a line's inputs were read.
-#[inline(always)]
-fn read_again(buffers: &mut Buffers, line: &Line, position: u64) {
-    for input in line.inputs.get(..line.len).unwrap_or_default() {
-        if input.ndim >= 0 {
-            buffers.read_again(input.slot, position);
+/// When the call began, where it is timed.
+pub(super) fn began(begun: Begun) -> Option<u64> {
+    begun.thread.try_borrow().ok().map(|thread| thread.began).filter(|&began| began > 0)
+}
+
+/// Takes back what [`begin`] has noted, where [`end`] does not record the call: it raised, or goes the long way.
+pub(super) fn take_back(begun: Begun) {
+    // SAFETY: the original has returned with the lock held.
+    let py = unsafe { Python::assume_attached() };
+    state::with(py, |state| {
+        let Recorder { lines, buffers, .. } = &mut state.recorder;
+        if let Some(line) = lines.get(begun.index as usize).filter(|line| line.stamp == begun.stamp) {
+            take_back_inputs(buffers, line, line.len);
         }
+    });
+}
+
+/// Takes back what was noted of the first inputs, the last of them first: two may be the same array.
+#[cold]
+fn take_back_inputs(buffers: &mut Buffers, line: &Line, count: usize) {
+    for input in line.inputs.iter().take(count).rev().filter(|input| input.ndim >= 0) {
+        buffers.unread(input.read);
     }
 }
 
@@ -275,11 +337,11 @@ pub(super) unsafe fn learn(
     if !state::recognises() || takes.writes_first {
         return;
     }
-    let Recorder { table, names, buffers, lines, events, .. } = &mut state.recorder;
-    let Some((key, index)) = table.last() else { return };
+    let Recorder { table, names, buffers, lines, order, .. } = &mut state.recorder;
+    let Some(index) = table.last() else { return };
     let entry = table.get_mut(index);
     // Now and then, and in step with no loop, so that a place where no two calls are alike pays little for it.
-    let now = events.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 62 == 0;
+    let now = order.len().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 62 == 0;
     let of_numpy = entry.tag == 0 && entry.context.is_none();
     if !now || entry.count < 2 || entry.rounded || !of_numpy || names.kind(entry.name) != Kind::Op {
         return;
@@ -291,25 +353,25 @@ pub(super) unsafe fn learn(
         if library != 0 || frames::instruction_of(code, at) != Some(instruction) {
             return;
         }
-        let Some(operands) = inputs(code, callee.slf, arguments, takes) else { return };
+        let Some(operands) = inputs(code, callee, arguments, takes) else { return };
         let Some(result) = array::operand(result).filter(|_| result != callee.slf) else { return };
-        Line { instruction, thread, key, entry: index, result, atomic: takes.atomic, ..operands }
+        Line { instruction, thread, entry: index, result, atomic: takes.atomic, ..operands }
     };
     let group = (line.result.ndim >= 0).then(|| buffers.group_of(index, line.result.bytes)).flatten();
-    let (group, group_key) = group.unwrap_or((u32::MAX, 0));
+    let group = group.unwrap_or(NO_GROUP);
     lines.learn(Line {
         callee: callee.address,
         scalar: state.call.has_scalar_result(),
         tiny: entry.is_tiny(),
         group,
-        group_key,
         ..line
     });
 }
 
 /// A line with the inputs of a call; `None` where one cannot be told by its type and shape.
-unsafe fn inputs(code: u64, slf: *mut PyObject, arguments: Arguments, takes: Takes) -> Option<Line> {
-    let mut line = Line { names: arguments.keywords as usize, count: arguments.count, ..Line::default() };
+unsafe fn inputs(code: u64, callee: Callee, arguments: Arguments, takes: Takes) -> Option<Line> {
+    let slf = callee.slf;
+    let mut line = Line { names: arguments.keywords as usize, count: counted(callee, arguments), ..Line::default() };
     let mut add = |argument: u32, operand: Option<Operand>| {
         *line.inputs.get_mut(line.len)? = Operand { argument, ..operand? };
         line.len += 1;

@@ -79,7 +79,7 @@ impl Ring {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     fn push(&self, change: Change) {
         let mut ticket = self.head.load(Ordering::Relaxed);
         loop {
@@ -141,6 +141,7 @@ static RING: Ring = Ring::new();
 /// Passes on what happened to NumPy's buffers since the last time.
 #[inline]
 pub(crate) fn drain(buffers: &mut Buffers) {
+    buffers.settle();
     while let Some(Change { address, bytes }) = RING.pop() {
         if bytes == FREED {
             buffers.freed(address);
@@ -165,33 +166,50 @@ pub(crate) fn lost() -> u64 {
 /// holds the lock when it asks its default handler for one or gives one back.
 const LOCKED_BELOW: usize = 1024;
 
+/// Passes a change on; what happens without the interpreter's lock goes through the ring.
 #[inline]
 fn allocated(pointer: *mut c_void, bytes: usize) {
-    if state::recording() && !pointer.is_null() {
-        let address = pointer as usize;
-        if bytes >= LOCKED_BELOW || !told(address, Some(bytes as u64)) {
-            RING.push(Change { address, bytes: bytes as u64 });
-        }
+    if state::recording() && !pointer.is_null() && !(settled(bytes) && allocated_small(pointer, bytes)) {
+        RING.push(Change { address: pointer as usize, bytes: bytes as u64 });
     }
 }
 
-/// `bytes` is what NumPy says; where it is not known, `usize::MAX`.
+/// As [`allocated`]; where `bytes` is not known, it is `usize::MAX`.
 #[inline]
 fn freed(pointer: *mut c_void, bytes: usize) {
-    if state::recording() && !pointer.is_null() {
-        let address = pointer as usize;
-        if bytes >= LOCKED_BELOW || !told(address, None) {
-            RING.push(Change { address, bytes: FREED });
-        }
+    if state::recording() && !pointer.is_null() && !(settled(bytes) && freed_small(pointer, bytes)) {
+        RING.push(Change { address: pointer as usize, bytes: FREED });
     }
 }
 
-/// Passes on a change of a small buffer at once; false where that has to wait, as behind changes in the ring.
+/// Whether what waited before a change of so many bytes does so no longer.
+#[inline]
+fn settled(bytes: usize) -> bool {
+    bytes < LOCKED_BELOW && told(Buffers::settle_lately)
+}
+
+/// Passes a change of a small buffer on at once; false where it has to wait, as behind changes in the ring.
 #[inline(always)]
-fn told(address: usize, bytes: Option<u64>) -> bool {
+fn allocated_small(pointer: *mut c_void, bytes: usize) -> bool {
+    bytes < LOCKED_BELOW && told(|buffers| buffers.allocated_just_now(pointer as usize, bytes as u64))
+}
+
+/// As [`allocated_small`].
+#[inline(always)]
+fn freed_small(pointer: *mut c_void, bytes: usize) -> bool {
+    bytes < LOCKED_BELOW && told(|buffers| buffers.freed_lately(pointer as usize))
+}
+
+#[inline(always)]
+fn told(change: impl FnOnce(&mut Buffers) -> bool) -> bool {
     // SAFETY: see `LOCKED_BELOW`.
     let py = unsafe { Python::assume_attached() };
-    RING.is_empty() && state::with(py, |state| state.recorder.buffers.changed_lately(address, bytes)) == Some(true)
+    RING.is_empty()
+        && state::with_known(
+            py,
+            #[inline(always)]
+            |state| change(&mut state.recorder.buffers),
+        ) == Some(true)
 }
 
 unsafe extern "C" fn malloc(context: *mut c_void, bytes: usize) -> *mut c_void {
@@ -199,6 +217,15 @@ unsafe extern "C" fn malloc(context: *mut c_void, bytes: usize) -> *mut c_void {
     let original: Malloc = unsafe { std::mem::transmute(ORIGINALS[0].load(Ordering::Relaxed)) };
     // SAFETY: passed on as it came.
     let pointer = unsafe { original(context, bytes) };
+    if state::recording() && !pointer.is_null() && allocated_small(pointer, bytes) {
+        return pointer;
+    }
+    allocated_at_length(pointer, bytes)
+}
+
+/// What is not done in place, so that the rest needs next to no registers.
+#[inline(never)]
+fn allocated_at_length(pointer: *mut c_void, bytes: usize) -> *mut c_void {
     allocated(pointer, bytes);
     pointer
 }
@@ -224,6 +251,18 @@ unsafe extern "C" fn realloc(context: *mut c_void, old: *mut c_void, bytes: usiz
 }
 
 unsafe extern "C" fn free(context: *mut c_void, pointer: *mut c_void, bytes: usize) {
+    if state::recording() && !pointer.is_null() && freed_small(pointer, bytes) {
+        // SAFETY: as above.
+        let original: Free = unsafe { std::mem::transmute(ORIGINALS[3].load(Ordering::Relaxed)) };
+        // SAFETY: passed on as it came.
+        return unsafe { original(context, pointer, bytes) };
+    }
+    // SAFETY: passed on as it came.
+    unsafe { free_at_length(context, pointer, bytes) }
+}
+
+#[inline(never)]
+unsafe fn free_at_length(context: *mut c_void, pointer: *mut c_void, bytes: usize) {
     // SAFETY: as above.
     let original: Free = unsafe { std::mem::transmute(ORIGINALS[3].load(Ordering::Relaxed)) };
     // Told before the fact: afterwards the address may be somebody else's.

@@ -201,6 +201,10 @@ impl Array {
         if !same {
             return false;
         }
+        if operand.ndim == 1 {
+            // SAFETY: an array of one dim has one length.
+            return unsafe { *self.dims == operand.dims[0] };
+        }
         for (dim, known) in self.dims().iter().zip(&operand.dims) {
             if dim != known {
                 return false;

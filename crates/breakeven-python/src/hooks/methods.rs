@@ -234,19 +234,19 @@ pub(super) unsafe fn record(
             return record_at_length(callee, arguments, known, original);
         };
         let result = original();
-        if again::end(&begun, result).is_none() {
-            record_late(&begun, callee, arguments, known, result);
+        if again::end(begun, result).is_none() {
+            record_late(begun, callee, arguments, known, result);
         }
         result
     }
 }
 
-/// The long way of [`record`].
+/// The long way of [`record`], also where nothing is recorded.
 ///
 /// # Safety
 /// As for [`record`].
 #[inline(never)]
-unsafe fn record_at_length(
+pub(super) unsafe fn record_at_length(
     callee: Callee,
     arguments: Arguments,
     known: impl Fn() -> Option<(u32, Takes)>,
@@ -290,15 +290,16 @@ unsafe fn described(
 /// As for [`record`]; the original has just returned.
 #[cold]
 #[inline(never)]
-unsafe fn record_late(
-    begun: &again::Begun,
+pub(super) unsafe fn record_late(
+    begun: again::Begun,
     callee: Callee,
     arguments: Arguments,
     known: impl Fn() -> Option<(u32, Takes)>,
     result: *mut PyObject,
 ) {
     let ended = clock::now();
-    let began = if begun.began == 0 { ended } else { begun.began };
+    again::take_back(begun);
+    let began = again::began(begun).unwrap_or(ended);
     let Some((name, takes)) = known() else {
         // Recording has stopped in the meantime.
         return conclude(begun.thread, 0, began, ended, |_| false, |_, _| {});

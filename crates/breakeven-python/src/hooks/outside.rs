@@ -171,7 +171,7 @@ pub(crate) fn host_made(array: &Bound<'_, PyAny>) {
         state::with(py, |state| {
             let State { recorder, .. } = state;
             allocator::drain(&mut recorder.buffers);
-            recorder.buffers.host_written(memory.address, memory.bytes, recorder.events);
+            recorder.buffers.host_written(memory.address, memory.bytes, recorder.events());
         });
     }
 }

@@ -21,10 +21,8 @@ unsafe extern "C" fn function<const I: usize>(
     nargsf: usize,
     names: *mut PyObject,
 ) -> *mut PyObject {
-    // SAFETY: `hook` stored the original before it published this.
-    let original: Vectorcall = unsafe { std::mem::transmute(ORIGINALS[I].load(Relaxed)) };
-    // SAFETY: as Python passed them.
-    unsafe { call(original, callable, positional, nargsf, names) }
+    // SAFETY: as Python passed them; `hook` stored the original before it published this.
+    unsafe { call(&ORIGINALS[I], callable, positional, nargsf, names) }
 }
 
 seq_macro::seq!(I in 0..8 {

@@ -154,6 +154,18 @@ pub(crate) fn with<R>(py: Python<'_>, f: impl FnOnce(&mut State) -> R) -> Option
     )
 }
 
+/// As [`with`]; also `None` where there is no state yet. It calls nothing.
+#[inline(always)]
+pub(crate) fn with_known<R>(py: Python<'_>, f: impl FnOnce(&mut State) -> R) -> Option<R> {
+    STATE
+        .with(
+            py,
+            #[inline(always)]
+            |state| state.as_deref_mut().map(f),
+        )
+        .flatten()
+}
+
 #[cold]
 fn first(state: &mut Option<Box<State>>) -> &mut State {
     state.get_or_insert_default()

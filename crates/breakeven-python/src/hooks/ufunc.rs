@@ -1,8 +1,8 @@
 //! Ufuncs: every call, every operator, `@`, and the routines of `linalg` and `fft`, by the pointer at
 //! `tp_vectorcall_offset`; `reduce` and its siblings by their method definitions.
 
-use super::again::{Callee, Takes};
-use super::methods::{Arguments, describe, record};
+use super::again::{self, Begun, Callee, Takes};
+use super::methods::{Arguments, describe, record_at_length, record_late};
 use super::patch::{Cell, Refused};
 use super::platform::Mappings;
 use super::state::{self, Hooked, State, observe};
@@ -35,14 +35,8 @@ unsafe extern "C" fn ufunc(
     nargsf: usize,
     names: *mut PyObject,
 ) -> *mut PyObject {
-    // SAFETY: `hook` stored the original before it published this.
-    let original: Vectorcall = unsafe { std::mem::transmute(UFUNC.load(Relaxed)) };
-    if !state::recording() {
-        // SAFETY: as Python passed them.
-        return unsafe { original(callable, positional, nargsf, names) };
-    }
     // SAFETY: as Python passed them.
-    unsafe { call(original, callable, positional, nargsf, names) }
+    unsafe { call(&UFUNC, callable, positional, nargsf, names) }
 }
 
 unsafe extern "C" fn dispatcher(
@@ -51,34 +45,90 @@ unsafe extern "C" fn dispatcher(
     nargsf: usize,
     names: *mut PyObject,
 ) -> *mut PyObject {
-    // SAFETY: as above.
-    let original: Vectorcall = unsafe { std::mem::transmute(DISPATCHER.load(Relaxed)) };
-    // SAFETY: as above.
-    unsafe { call(original, callable, positional, nargsf, names) }
+    // SAFETY: as Python passed them.
+    unsafe { call(&DISPATCHER, callable, positional, nargsf, names) }
 }
 
 /// Calls the original of a hooked object and records it.
 ///
 /// # Safety
-/// `original` is the object's own, the other arguments are as Python passed them.
+/// `original` holds the object's own function, the other arguments are as Python passed them.
 #[inline(always)]
 pub(super) unsafe fn call(
-    original: Vectorcall,
+    original: &'static AtomicPtr<c_void>,
+    callable: *mut PyObject,
+    positional: *const *mut PyObject,
+    nargsf: usize,
+    names: *mut PyObject,
+) -> *mut PyObject {
+    // SAFETY: as Python passed them; see `methods::record`, of which this is the short way. What it hands on it hands
+    // on as it came, so that nothing has to be put together before it is known to be needed.
+    unsafe {
+        let Some(begun) = again::begin(callee(callable), arguments(positional, nargsf, names)) else {
+            std::hint::cold_path();
+            return call_at_length(original, callable, positional, nargsf, names);
+        };
+        let result = own(original)(callable, positional, nargsf, names);
+        if again::end(begun, result).is_none() {
+            std::hint::cold_path();
+            call_late(begun, callable, positional, nargsf, names, result);
+        }
+        result
+    }
+}
+
+#[inline(never)]
+unsafe fn call_at_length(
+    original: &'static AtomicPtr<c_void>,
     callable: *mut PyObject,
     positional: *const *mut PyObject,
     nargsf: usize,
     names: *mut PyObject,
 ) -> *mut PyObject {
     // SAFETY: the arguments are passed on as they came.
-    let original = || unsafe { original(callable, positional, nargsf, names) };
-    let arguments = Arguments { positional, count: nargsf & COUNT, keywords: names };
-    let callee = Callee { address: callable as usize, slf: std::ptr::null_mut() };
-    let known = || {
-        let Hooked { name, inputs, atomic, axis_follows, writes_first } = lookup(callable)?;
-        Some((name, Takes { inputs: inputs.into(), axis_follows, atomic, writes_first }))
-    };
-    // SAFETY: as Python passed them.
-    unsafe { record(callee, arguments, known, original) }
+    unsafe {
+        let original = || own(original)(callable, positional, nargsf, names);
+        record_at_length(callee(callable), arguments(positional, nargsf, names), || known(callable), original)
+    }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn call_late(
+    begun: Begun,
+    callable: *mut PyObject,
+    positional: *const *mut PyObject,
+    nargsf: usize,
+    names: *mut PyObject,
+    result: *mut PyObject,
+) {
+    // SAFETY: by contract of `call`.
+    unsafe { record_late(begun, callee(callable), arguments(positional, nargsf, names), || known(callable), result) }
+}
+
+/// The function that was in our place.
+///
+/// # Safety
+/// `hook` has stored it before it published ours.
+#[inline(always)]
+unsafe fn own(original: &AtomicPtr<c_void>) -> Vectorcall {
+    // SAFETY: by contract, and all that are stored have this signature.
+    unsafe { std::mem::transmute(original.load(Relaxed)) }
+}
+
+#[inline(always)]
+fn callee(callable: *mut PyObject) -> Callee {
+    Callee { address: callable as usize, slf: std::ptr::null_mut() }
+}
+
+#[inline(always)]
+fn arguments(positional: *const *mut PyObject, nargsf: usize, keywords: *mut PyObject) -> Arguments {
+    Arguments { positional, count: nargsf & COUNT, keywords }
+}
+
+fn known(callable: *mut PyObject) -> Option<(u32, Takes)> {
+    let Hooked { name, inputs, atomic, axis_follows, writes_first } = lookup(callable)?;
+    Some((name, Takes { inputs: inputs.into(), axis_follows, atomic, writes_first }))
 }
 
 /// What we know of a hooked object, while recording.

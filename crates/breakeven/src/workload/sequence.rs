@@ -18,6 +18,10 @@ const SLOTS: usize = 1 << 11;
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 /// No entry is expected.
 const NONE: u32 = u32::MAX;
+/// No place in what lies ahead.
+const BEHIND: usize = usize::MAX;
+/// Entries of a body that is written out.
+const LONGEST_AHEAD: u64 = 512;
 /// Set in a symbol that is a body and not an entry.
 const BODY: u32 = 1 << 31;
 
@@ -90,6 +94,12 @@ pub struct Sequence {
     frames: Vec<Frame>,
     /// The entry that comes next if the last node goes on.
     expected: u32,
+    /// A body of nothing but entries, not many, written out; and which it is. Empty where it is no such body.
+    ahead: Vec<u32>,
+    ahead_of: usize,
+    /// How many of `ahead` have passed while the innermost frame, which is of that body, still stands at its beginning;
+    /// [`BEHIND`] where the frame itself is up to date.
+    at: usize,
 }
 
 impl Default for Sequence {
@@ -114,6 +124,9 @@ impl Sequence {
             seen: Box::new([[(0, 0); SLOTS]; SPANS.len()]),
             frames: Vec::new(),
             expected: NONE,
+            ahead: Vec::new(),
+            ahead_of: usize::MAX,
+            at: BEHIND,
         }
     }
 
@@ -137,38 +150,54 @@ impl Sequence {
     #[inline]
     pub fn push(&mut self, entry: u32) {
         debug_assert!(entry < BODY);
+        self.catch_up();
         self.len += 1;
-        if entry == self.expected { self.advance() } else { self.diverge(entry) }
+        if entry == self.expected {
+            self.advance()
+        } else {
+            self.diverge(entry)
+        }
+        self.look_ahead();
     }
 
     /// As [`Sequence::push`] for an entry that the innermost loop foretells; false, with nothing done, for any other.
     /// Neither allocates nor panics.
     #[inline]
     pub fn push_foretold(&mut self, entry: u32) -> bool {
+        if self.ahead.get(self.at) != Some(&entry) {
+            return self.at == BEHIND && self.push_expected(entry);
+        }
+        let next = self.at.wrapping_add(1);
+        if next < self.ahead.len() {
+            self.at = next;
+        } else {
+            // A loop in no other begins again.
+            let ([_], Some(last)) = (&self.frames[..], self.nodes.last_mut()) else { return false };
+            last.times = last.times.wrapping_add(1);
+            self.at = 0;
+        }
+        self.len = self.len.wrapping_add(1);
+        true
+    }
+
+    /// As [`Sequence::push_foretold`] where the frames are up to date.
+    #[inline(never)]
+    fn push_expected(&mut self, entry: u32) -> bool {
         if entry != self.expected {
             return false;
         }
-        let only = self.frames.len() == 1;
         if let Some(frame) = self.frames.last_mut() {
             let Some(body) = self.bodies.get(frame.body) else { return false };
             let Some(node) = body.nodes.get(frame.index) else { return false };
             if frame.done.wrapping_add(1) < node.times {
                 frame.done = frame.done.wrapping_add(1);
-            } else if let Some(next) = body.nodes.get(frame.index.wrapping_add(1)) {
+            } else {
+                let Some(next) = body.nodes.get(frame.index.wrapping_add(1)) else { return false };
                 if next.symbol & BODY != 0 {
                     return false;
                 }
                 (frame.done, frame.index) = (0, frame.index.wrapping_add(1));
                 self.expected = next.symbol;
-            } else {
-                // A loop in no other begins again.
-                let (Some(first), Some(last)) = (body.nodes.first(), self.nodes.last_mut()) else { return false };
-                if !only || first.symbol & BODY != 0 {
-                    return false;
-                }
-                (frame.done, frame.index) = (0, 0);
-                self.expected = first.symbol;
-                last.times = last.times.wrapping_add(1);
             }
         } else {
             let Some(last) = self.nodes.last_mut() else { return false };
@@ -178,8 +207,47 @@ impl Sequence {
         true
     }
 
+    /// Writes the innermost body out if it is at its beginning.
+    #[inline]
+    fn look_ahead(&mut self) {
+        if let Some(&Frame { body, index: 0, done: 0 }) = self.frames.last() {
+            if body != self.ahead_of {
+                self.write_out(body);
+            }
+            self.at = if self.ahead.is_empty() { BEHIND } else { 0 };
+        }
+    }
+
+    fn write_out(&mut self, body: usize) {
+        let nodes = &self.bodies[body].nodes;
+        let entries = nodes.iter().fold(0, |n: u64, node| n.saturating_add(node.times));
+        self.ahead_of = body;
+        self.ahead.clear();
+        if entries <= LONGEST_AHEAD && nodes.iter().all(|node| node.body().is_none()) {
+            self.ahead.extend(nodes.iter().flat_map(|node| (0..node.times).map(|_| node.symbol)));
+        }
+    }
+
+    /// Brings the innermost frame up to date.
+    #[inline]
+    fn catch_up(&mut self) {
+        let mut passed = std::mem::replace(&mut self.at, BEHIND) as u64;
+        if passed == BEHIND as u64 {
+            return;
+        }
+        let Some(frame) = self.frames.last_mut() else { return };
+        for (index, node) in self.bodies[frame.body].nodes.iter().enumerate() {
+            if passed < node.times {
+                (frame.index, frame.done, self.expected) = (index, passed, node.symbol);
+                return;
+            }
+            passed -= node.times;
+        }
+    }
+
     /// The order as steps.
     pub fn finish(mut self) -> Vec<Step> {
+        self.catch_up();
         loop {
             self.write_foretold();
             if !self.close() {
