@@ -8,6 +8,7 @@ _T = TypeVar("_T")
 __all__ = [
     "MECHANISMS",
     "Dispatch",
+    "ModuleCall",
     "Named",
     "__version__",
     "after_fork_child",
@@ -29,6 +30,7 @@ __all__ = [
     "install",
     "know_arrays",
     "leave",
+    "leave_unwatched",
     "marker",
     "on_library_code",
     "pretend",
@@ -40,6 +42,7 @@ __all__ = [
     "snapshot",
     "start",
     "step_again",
+    "step_clock",
     "step_end",
     "stop",
     "storage_bytes",
@@ -141,9 +144,6 @@ def device_tag(device: str, stream: int | None = None) -> int:
 def device_call(ns: float) -> None:
     """What the Python around one call of a stand-in takes, from 0 to 1e6 ns: it is no time of the script's."""
 
-def clock_ns() -> int:
-    """The recorder's own clock, ns from some moment on; reading it is no clock read of the script's."""
-
 def die_with_parent() -> None:
     """Have this process killed (SIGKILL) when the one that started it ends, also after `exec`; Linux only."""
 
@@ -230,6 +230,9 @@ def pretend(memory: int) -> None:
 def step_end(whole: bool) -> int:
     """A step of a loop ends; a number that is equal for equal steps. Without `whole` what ran since is no step."""
 
+def clock_ns() -> int:
+    """The recorder's own clock, ns from some moment on; reading it is no clock read of the script's."""
+
 def step_again(back: int, ns: int) -> None:
     """The step `back` steps ago, 1 for the last, ran again in `ns`, unwatched."""
 
@@ -249,10 +252,31 @@ class Named:
         enter: Callable[..., Any],
         leave: Callable[..., Any],
         arguments: bool = False,
+        of_steps: bool = False,
     ) -> Named: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
     def __reduce__(self) -> Any: ...
+
+class ModuleCall:
+    """Stands in for what calls a module: `outermost(args)`, then `enter(args)` and `leave()` unless unwatched."""
+
+    def __new__(
+        cls,
+        function: Callable[..., Any],
+        outermost: Callable[..., Any],
+        enter: Callable[..., Any],
+        leave: Callable[..., Any],
+    ) -> ModuleCall: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
+    def __reduce__(self) -> Any: ...
+
+def leave_unwatched(on: bool) -> None:
+    """Steps go unwatched from now on, or no longer: stand-ins report less."""
+
+def step_clock() -> tuple[int, int]:
+    """Monotonic clock, ns, and the calls of modules so far."""
 
 def watch(
     before: Callable[..., Any], after: Callable[..., Any], stored: Callable[..., Any], host: Callable[..., Any]

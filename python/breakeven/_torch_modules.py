@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 _names: weakref.WeakKeyDictionary[Any, dict[int, str]] = weakref.WeakKeyDictionary()
 #: Modules whose parameters are known as such.
 _met: weakref.WeakSet[Any] = weakref.WeakSet()
-_depth = 0
 _root: Any = None
 
 
 def install(torch: Any) -> None:
     """Put the stand-ins in place."""
-    _stand_in(torch.nn.Module, "__call__", _begin_module, _end_module)
+    call = vars(torch.nn.Module)["__call__"]
+    _put(torch.nn.Module, "__call__", _native.ModuleCall(call, _begin_root, _begin_module, _end_module))
     engine = torch.autograd.graph
     _stand_in(engine, "_engine_run_backward", _begin_backward, _end_phase)
     torch.autograd._engine_run_backward = engine._engine_run_backward
@@ -41,23 +41,25 @@ def install(torch: Any) -> None:
 
 def _stand_in(holder: Any, name: str, enter: Any, leave: Any) -> None:
     plain = vars(holder)[name]
-    stand_in = _native.Named(plain, name, enter, leave, True)
+    _put(holder, name, _native.Named(plain, name, enter, leave, True, True))
+
+
+def _put(holder: Any, name: str, stand_in: Any) -> None:
+    plain = vars(holder)[name]
     for key in ("__module__", "__name__", "__qualname__", "__doc__"):
         if hasattr(plain, key):
             stand_in.__dict__[key] = getattr(plain, key)
     setattr(holder, name, stand_in)
 
 
-def _begin_module(_: str, args: tuple[Any, ...]) -> bool:
-    global _depth, _root
+def _begin_root(args: tuple[Any, ...]) -> None:
+    global _root
+    _root = args[0]
+    _torch_steps.begins(_root, args)
+
+
+def _begin_module(args: tuple[Any, ...]) -> None:
     module = args[0]
-    if _depth == 0:
-        _root = module
-        _torch_steps.begins(module, args)
-    _depth += 1
-    _torch_steps.calls += 1
-    if _torch_steps.skipping:
-        return False
     if _root not in _names:
         _names[_root] = {id(part): name for name, part in _root.named_modules()}
     if module not in _met:
@@ -66,14 +68,10 @@ def _begin_module(_: str, args: tuple[Any, ...]) -> bool:
             if parameter is not None:
                 _torch_ops.assign(parameter, _torch_ops.PARAMETER, False)
     _torch_ops.path.append(_names[_root].get(id(module)) or None)
-    return True
 
 
-def _end_module(watched: bool, *_: Any) -> None:
-    global _depth
-    _depth -= 1
-    if watched:
-        _torch_ops.path.pop()
+def _end_module() -> None:
+    _torch_ops.path.pop()
 
 
 def _begin_backward(_: str, __: tuple[Any, ...]) -> str | None:
@@ -108,8 +106,8 @@ def _guarded(told: Any) -> Any:
 
 @_guarded
 def _before_step(optimizer: Any) -> None:
-    _torch_ops.phase = "optimizer"
     if not _torch_steps.skipping:
+        _torch_ops.phase = "optimizer"
         for group in optimizer.param_groups:
             for parameter in group["params"]:
                 _torch_ops.assign(parameter, _torch_ops.PARAMETER, False)

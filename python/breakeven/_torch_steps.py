@@ -10,6 +10,7 @@ anyway.
 
 from __future__ import annotations
 
+import os
 import sys
 
 from . import _native
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 #: No ops are seen now.
 skipping = False
-#: Calls of modules since the last step's end.
-calls = 0
 
 _ROUNDS = 3
 _LONGEST_PERIOD = 4
@@ -29,39 +28,46 @@ _LONGEST_PERIOD = 4
 #: much more time, and 200 ms: the processor may have been somebody else's for a while.
 _LONGER = 3.0
 _NOISE_NS, _WAIT_NS = 2_000_000, 200_000_000
+#: The processor's time takes longer to read than the rest: steps for whose sake it is not, at most, and how long one of
+#: them may be. So many processors cannot have spent more than the noise on it.
+_UNREAD = 8
+_SHORT_NS = _NOISE_NS // (os.cpu_count() or 1)
 #: Steps that go unwatched at most before a round is watched again, and at first.
-_MOST, _FIRST = 1024, 32
+_MOST, _FIRST = 1024, 96
 
 _hashes: list[int] = []
 _signals: list[Any] = []
 _shapes: list[Any] = []
 _began = _busy = 0
-_nodes = 0
+#: Steps since the processor's time was read.
+_unread = 0
+_nodes = _calls = 0
 _period = 0
 _at = 0
 _left = 0
 _stretch = _FIRST
 _optimizer = False
-_before_root: Any = None
+_before_root = False
 
 
 def begins(module: Any, args: tuple[Any, ...]) -> None:
     """The outermost module is about to be called."""
-    if not _optimizer and _before_root is not None:
+    global _before_root
+    if not _optimizer and _before_root:
         _end()
     given = [(a.shape, a.dtype) if hasattr(a, "shape") else type(a) for a in args[1:]]
     _shapes.append((id(module), module.training, given))
     if skipping and not _as_expected():
         _notice()
-    globals()["_before_root"] = True
+    _before_root = True
 
 
 def optimizer_stepped() -> None:
     """An optimizer has made its step."""
     global _optimizer
-    if not _optimizer and _before_root is not None:
+    if not _optimizer and _before_root:
         _optimizer = True
-        _reset(_native.clock_ns(), _native.cpu_ns())
+        _reset()
         _native.step_end(False)
         return
     _optimizer = True
@@ -73,32 +79,35 @@ def _as_expected() -> bool:
     return len(_shapes) <= len(expected) and _shapes[-1] == expected[len(_shapes) - 1]
 
 
-def _reset(now: int, spent: int) -> None:
-    global calls, _began, _busy, _nodes
+def _reset() -> None:
+    """A step begins that is going to be watched, or is the first that is not."""
+    global _began, _busy, _unread, _calls, _nodes
     _shapes.clear()
-    calls = 0
-    _began, _busy = now, spent
-    _nodes = _sequence()
+    _began, _calls = _native.step_clock()
+    _busy, _unread, _nodes = _native.cpu_ns(), 0, _sequence()
 
 
 def _sequence() -> int:
-    return int(sys.modules["torch"].autograd._get_sequence_nr())
+    return sys.modules["torch._C"]._autograd._get_sequence_nr()  # type: ignore[no-any-return]
 
 
 def _end() -> None:
     """A step ends here."""
-    global _left, _at, skipping
+    global _began, _calls, _nodes
     if not _native.recording():
         return
-    now, spent = _native.clock_ns(), _native.cpu_ns()
-    took, busy = now - _began, spent - _busy
-    signal = (list(_shapes), calls, _sequence() - _nodes)
-    if skipping:
-        _count(signal, took, busy)
-    else:
-        _watch(signal)
-        now, spent = _native.clock_ns(), _native.cpu_ns()
-    _reset(now, spent)
+    now, calls = _native.step_clock()
+    nodes = _sequence()
+    if not skipping:
+        _watch((list(_shapes), calls - _calls, nodes - _nodes))
+        return _reset()
+    # What the outermost modules were given was as expected so far, or nobody would be skipping.
+    shapes, expected_calls, expected_nodes = _signals[_at]
+    same = len(_shapes) == len(shapes) and calls - _calls == expected_calls and nodes - _nodes == expected_nodes
+    took = now - _began
+    _shapes.clear()
+    _began, _calls, _nodes = now, calls, nodes
+    _count(same, took)
 
 
 def _watch(signal: Any) -> None:
@@ -113,6 +122,7 @@ def _watch(signal: Any) -> None:
 
         if _torch.pause():
             skipping = True
+            _native.leave_unwatched(True)
             _signals[:] = _signals_seen[-_period:]
             _at, _left = 0, _stretch
             _usual.clear()
@@ -140,27 +150,15 @@ def _repeats() -> int:
     return 0
 
 
-def _count(signal: Any, took: int, busy: int) -> None:
+def _count(same: bool, took: int) -> None:
     """A step went unwatched."""
     global _at, _left, _stretch
-    same = signal == _signals[_at]
-    extra = 0
-    if _usual_at:
-        usual_busy, usual_took = _usual_at
-        if busy > _LONGER * usual_busy + _NOISE_NS or took > _LONGER * usual_took + _WAIT_NS:
-            extra = max(0, took - usual_took)
+    extra = _beyond(took)
     _native.step_again(_period - _at, took - extra)
     if extra or not same:
         what = "did something else" if not same else "took longer"
         text = f"a step of a loop that had been steady {what} while ops were not watched; those after it were"
         _native.unseen("step-differs", text, extra)
-    else:
-        _usual.append((busy, took))
-        if len(_usual) in (5, 15):
-            _usual_at[:] = (sorted(times)[len(_usual) // 2] for times in zip(*_usual))
-            del _usual[15:]
-        elif len(_usual) > 30:
-            _usual.clear()
     _at = (_at + 1) % _period
     _left -= 1
     if extra or not same:
@@ -170,12 +168,36 @@ def _count(signal: Any, took: int, busy: int) -> None:
         _notice(again=True)
 
 
+def _beyond(took: int) -> int:
+    """How much longer than the others a step took, where that is no noise; else 0, and it is one of the others."""
+    global _busy, _unread
+    if _usual_at and took < _SHORT_NS and _unread < _UNREAD:
+        _unread += 1
+        return 0
+    now, unread = _native.cpu_ns(), _unread
+    spent = now - _busy
+    _busy, _unread = now, 0
+    if _usual_at:
+        usual_busy, usual_took = _usual_at
+        busy = spent - unread * usual_busy
+        if busy > _LONGER * usual_busy + _NOISE_NS or took > _LONGER * usual_took + _WAIT_NS:
+            return max(0, took - usual_took)
+    _usual.append((spent // (unread + 1), took))
+    if len(_usual) in (5, 15):
+        _usual_at[:] = (sorted(times)[len(_usual) // 2] for times in zip(*_usual))
+        del _usual[15:]
+    elif len(_usual) > 30:
+        _usual.clear()
+    return 0
+
+
 def _notice(again: bool = False) -> None:
     """Watch from here on; `again`: for one round, where nothing has changed."""
     global skipping, _stretch
     from . import _torch
 
     skipping = False
+    _native.leave_unwatched(False)
     _torch.resume()
     if again:
         # One equal round is enough to go on.

@@ -11,6 +11,7 @@ mod flush;
 mod gate;
 mod hooks;
 mod lines;
+mod modules;
 mod named;
 mod names;
 mod selftest;
@@ -45,6 +46,8 @@ mod _native {
         Dispatch, clock_ns, cpu_ns, pretend, step_again, step_end, storage_bytes, storage_freed, storage_new,
         storage_refused, storage_resized, storage_role, tensor_context, tensor_event,
     };
+    #[pymodule_export]
+    use super::modules::{ModuleCall, leave_unwatched, step_clock};
     #[pymodule_export]
     use super::named::Named;
     #[pymodule_init]

@@ -1,7 +1,9 @@
 //! Library functions that are recorded as one op under their public name.
 
+use crate::modules;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
 
 /// Stands in for a function: calls it, and reports the call between `enter(name)` and `leave(token, …)`.
 ///
@@ -10,19 +12,28 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 #[pyclass(dict, weakref, frozen, module = "breakeven._native")]
 pub(crate) struct Named {
     function: Py<PyAny>,
-    name: String,
+    name: Py<PyString>,
     enter: Py<PyAny>,
     leave: Py<PyAny>,
     /// `enter` is given the arguments too.
     arguments: bool,
+    /// Nothing is reported while steps go unwatched.
+    of_steps: bool,
 }
 
 #[pymethods]
 impl Named {
     #[new]
-    #[pyo3(signature = (function, name, enter, leave, arguments = false))]
-    fn new(function: Py<PyAny>, name: String, enter: Py<PyAny>, leave: Py<PyAny>, arguments: bool) -> Self {
-        Self { function, name, enter, leave, arguments }
+    #[pyo3(signature = (function, name, enter, leave, arguments = false, of_steps = false))]
+    fn new(
+        function: Py<PyAny>,
+        name: Py<PyString>,
+        enter: Py<PyAny>,
+        leave: Py<PyAny>,
+        arguments: bool,
+        of_steps: bool,
+    ) -> Self {
+        Self { function, name, enter, leave, arguments, of_steps }
     }
 
     #[pyo3(signature = (*args, **kwargs))]
@@ -33,6 +44,9 @@ impl Named {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = args.py();
         let function = self.function.bind(py);
+        if self.of_steps && modules::unwatched() {
+            return function.call(args, kwargs);
+        }
         let enter = self.enter.bind(py);
         let entered = if self.arguments { enter.call1((&self.name, args)) } else { enter.call1((&self.name,)) };
         let Ok(token) = entered else { return function.call(args, kwargs) };
@@ -93,8 +107,9 @@ pub(crate) fn bound<'py>(
     function: &Bound<'py, PyAny>,
     instance: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    static METHOD: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     match instance {
         None => Ok(function.clone()),
-        Some(instance) => function.py().import("types")?.getattr("MethodType")?.call1((function, instance)),
+        Some(instance) => METHOD.import(function.py(), "types", "MethodType")?.call1((function, instance)),
     }
 }

@@ -1,0 +1,92 @@
+//! Calls of PyTorch's modules: the stand-in for `Module.__call__`, and how much of them is reported.
+//!
+//! In a loop whose steps repeat nobody looks at the calls of modules within modules, and there may be many of them: they
+//! are counted here, and Python hears of the outermost ones alone.
+
+use crate::hooks::torch::clock_ns;
+use crate::named;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+/// Steps go unwatched: what a stand-in reports of its calls, it need not.
+static UNWATCHED: AtomicBool = AtomicBool::new(false);
+/// Calls of modules so far.
+static CALLS: AtomicU64 = AtomicU64::new(0);
+
+/// Whether steps go unwatched.
+pub(crate) fn unwatched() -> bool {
+    UNWATCHED.load(Relaxed)
+}
+
+/// Steps go unwatched from now on, or no longer.
+#[pyfunction]
+pub(crate) fn leave_unwatched(on: bool) {
+    UNWATCHED.store(on, Relaxed);
+}
+
+/// What a step begins and ends with: the system's monotonic clock, ns, and the calls of modules so far.
+#[pyfunction]
+pub(crate) fn step_clock() -> (u64, u64) {
+    (clock_ns(), CALLS.load(Relaxed))
+}
+
+/// Stands in for the function that calls a module, as [`named::Named`] does: tells `outermost(args)` of a call that is
+/// in no other, then `enter(args)` and `leave()` of every call, unless steps go unwatched.
+#[pyclass(dict, weakref, frozen, module = "breakeven._native")]
+pub(crate) struct ModuleCall {
+    function: Py<PyAny>,
+    outermost: Py<PyAny>,
+    enter: Py<PyAny>,
+    leave: Py<PyAny>,
+    depth: AtomicU64,
+}
+
+#[pymethods]
+impl ModuleCall {
+    #[new]
+    fn new(function: Py<PyAny>, outermost: Py<PyAny>, enter: Py<PyAny>, leave: Py<PyAny>) -> Self {
+        Self { function, outermost, enter, leave, depth: AtomicU64::new(0) }
+    }
+
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = args.py();
+        // A failure of ours is no failure of the script.
+        if self.depth.fetch_add(1, Relaxed) == 0 {
+            drop(self.outermost.bind(py).call1((args,)));
+        }
+        CALLS.fetch_add(1, Relaxed);
+        let entered = !unwatched() && self.enter.bind(py).call1((args,)).is_ok();
+        let outcome = self.function.bind(py).call(args, kwargs);
+        if entered {
+            drop(self.leave.bind(py).call0());
+        }
+        self.depth.fetch_sub(1, Relaxed);
+        outcome
+    }
+
+    fn __get__<'py>(
+        slf: &Bound<'py, Self>,
+        instance: Option<&Bound<'py, PyAny>>,
+        _owner: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        named::bound(slf.as_any(), instance)
+    }
+
+    fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.function.bind(py).getattr(name)
+    }
+
+    fn __repr__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.function.bind(py).repr().map(Bound::into_any)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.function.bind(py).getattr("__qualname__")
+    }
+}
