@@ -67,7 +67,7 @@ def prepare(torch: Any) -> None:
 class _Op:
     """What is looked up once for each overload."""
 
-    __slots__ = ("changed", "keywords", "name", "names", "overwrites", "written")
+    __slots__ = ("changed", "collective", "keywords", "name", "names", "overwrites", "written")
 
     def __init__(self, func: Any) -> None:
         schema = func._schema
@@ -78,6 +78,7 @@ class _Op:
         ]
         # Below a mode these change their tensors without autograd's being told.
         self.changed = self.written if self.name.startswith("aten._foreach_") else []
+        self.collective = self.name.startswith("c10d.")
         self.overwrites = self.name.partition(".")[2] in _OVERWRITE
         self.keywords = [(i, name) for i, name in enumerate(self.names) if name in _KEYWORDS]
 
@@ -209,6 +210,9 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
     for argument in op.changed:
         for tensor in given.get(argument, ()):
             _torch.autograd.graph.increment_version(tensor)
+    if op.collective:
+        _exchanged(op, given, own, gap)
+        return
     inputs: list[Any] = []
     first = True
     for value in given.values():
@@ -228,6 +232,34 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
         name = "torch.host_scalar"  # the optimizer's counters: on a GPU, too, it keeps them on the host
     _place(given, outputs)
     _native.tensor_event(name, inputs, outputs, keywords, context(given), own, gap)
+
+
+def _exchanged(op: _Op, given: dict[str, Any], own: int, gap: int) -> None:
+    """Processes have exchanged tensors, which may be lists of lists: what went in, what came out, among how many."""
+    inputs: list[Any] = []
+    outputs: list[Any] = []
+    for argument, value in given.items():
+        tensors = list(_flat(value))
+        into = argument.startswith("output")
+        describe_all(tensors, into, outputs if into else inputs)
+        if not into and argument in op.written and "output" not in op.names[0]:
+            describe_all(tensors, True, outputs)
+    keywords = []
+    try:
+        group = _torch.distributed.ProcessGroup.unbox(given["process_group"])
+        keywords.append(("ranks", str(group.size())))
+    except Exception:  # a version that boxes it otherwise
+        keywords.append(("ranks", str(_torch.distributed.get_world_size())))
+    _native.tensor_event(op.name, inputs, outputs, keywords, context(given), own, gap)
+
+
+def _flat(value: Any) -> Any:
+    """Tensors in a value and in lists within it."""
+    if isinstance(value, _torch.Tensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            yield from _flat(part)
 
 
 def _place(given: dict[str, Any], outputs: list[Any]) -> None:

@@ -166,8 +166,9 @@ pub(super) fn op(form: Form, call: &Call) -> Op {
         Form::Pick => Op::Gather { n: call.input(1), source: call.first() },
         Form::Collective(kind) => {
             let ranks = call.number("ranks").map_or(1, |ranks| ranks.clamp(1.0, 1e9) as u64);
-            let arrays = if call.inputs.is_empty() { call.outputs } else { call.inputs };
-            Op::Collective { kind, bytes: arrays.first().map_or(0, ArrayRef::bytes), ranks }
+            // What each has in the end, or had in the beginning, whichever is more: the whole that is passed round.
+            let all = |arrays: &[ArrayRef]| arrays.iter().map(ArrayRef::bytes).fold(0, u64::saturating_add);
+            Op::Collective { kind, bytes: all(call.inputs).max(all(call.outputs)), ranks }
         }
     }
 }
