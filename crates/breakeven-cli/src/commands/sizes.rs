@@ -28,7 +28,7 @@ pub(crate) fn read(list: &str) -> Result<Scales, Failure> {
         all.push((word.to_owned(), value));
     }
     if !(2..=32).contains(&all.len()) {
-        return Err(bad(format!("`{list}` holds {} sizes", all.len())));
+        return Err(bad(format!("`{list}` lists {} of the 2 to 32 sizes that can be compared", all.len())));
     }
     let one = all.iter().position(|(_, value)| *value == 1.0);
     let largest = (0..all.len()).max_by(|a, b| all[*a].1.total_cmp(&all[*b].1));

@@ -114,7 +114,7 @@ pub fn check(sizes: &Sizes) -> Result<()> {
         return Err(bad("two runs have the same size".to_owned()));
     }
     if all.len() < 2 || all.len() > MOST_RUNS {
-        return Err(bad(format!("{} sizes", all.len())));
+        return Err(bad(format!("{} of the 2 to 32 sizes that can be compared are given", all.len())));
     }
     for run in &sizes.others {
         run.workload.check()?;
@@ -366,7 +366,7 @@ mod tests {
     fn sizes_that_are_none() {
         let run = |scale: f64| Sized { scale, workload: Box::new(samples::heat()) };
         let message = |now: f64, others: Vec<Sized>| check(&Sizes { now, others }).unwrap_err().message;
-        assert_eq!(message(1.0, vec![]), "1 sizes");
+        assert_eq!(message(1.0, vec![]), "1 of the 2 to 32 sizes that can be compared are given");
         assert_eq!(message(1.0, vec![run(1.0)]), "two runs have the same size");
         for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(message(1.0, vec![run(wrong)]).ends_with("is no size"));
