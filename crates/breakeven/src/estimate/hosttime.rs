@@ -14,6 +14,8 @@ pub struct HostTime {
     pub outside: f64,
     /// Part of `outside` that is start-up: importing the array library, first calls.
     pub startup: f64,
+    /// What of a busy second of the recording was the program's own: other programs had the rest.
+    pub own: f64,
     /// Multiply an entry's recorded gap by this: other programs' time taken off, overlapping threads and processes folded.
     pub gap_scale: f64,
     /// Multiply an entry's recorded CPU time by this; likewise.
@@ -43,9 +45,8 @@ pub fn host_time(workload: &Workload) -> HostTime {
     let loaded = (all - hooks).max(all * LEAST);
     let idle = (program.idle_ns as f64 * 1e-9).min(loaded);
     let stolen = (program.stolen_ns.unwrap_or(0) as f64 * 1e-9).min((loaded - idle) * (1.0 - LEAST));
-    // What is left of each busy second.
-    let kept = if loaded > idle { (loaded - idle - stolen) / (loaded - idle) } else { 1.0 };
-    let (ops, gaps) = (ops * kept, gaps * kept);
+    let own = if loaded > idle { (loaded - idle - stolen) / (loaded - idle) } else { 1.0 };
+    let (ops, gaps) = (ops * own, gaps * own);
     let wall = loaded - stolen;
     let parts = ops + gaps;
     let fold = if parts > wall && parts > 0.0 { wall / parts } else { 1.0 };
@@ -53,9 +54,10 @@ pub fn host_time(workload: &Workload) -> HostTime {
     HostTime {
         wall,
         outside,
-        startup: (program.startup_ns as f64 * 1e-9 * kept).min(outside),
-        gap_scale: fold * kept,
-        cpu_scale: fold * kept,
+        own,
+        startup: (program.startup_ns as f64 * 1e-9 * own).min(outside),
+        gap_scale: fold * own,
+        cpu_scale: fold * own,
     }
 }
 

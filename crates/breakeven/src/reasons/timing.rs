@@ -131,7 +131,7 @@ fn unaccounted(q: &Question<'_>, here: f64, steps: &[Step]) -> f64 {
         let each = (op.cpu_ns as f64 * q.host.cpu_scale + op.gap_ns as f64 * q.host.gap_scale) / op.count.max(1) as f64;
         seen += (each + program.hook_ns) * 1e-9 * runs as f64;
     }
-    let left = (here - seen).max(0.0);
+    let left = (here * q.host.own - seen).max(0.0);
     if left > UNACCOUNTED * here { left } else { 0.0 }
 }
 
