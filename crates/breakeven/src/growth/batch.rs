@@ -34,8 +34,7 @@ pub fn batch_of(workload: &Workload) -> Option<Batch> {
     for entry in workload.ops.iter().filter(network).filter(forward) {
         // Vectors are parameters and statistics more often than results.
         let Some(shape) = Shapes::of(entry).outputs.into_iter().find(|shape| shape.len() > 1) else { continue };
-        let bytes = entry.read_bytes.saturating_add(entry.written_bytes) as f64;
-        *weights.entry(shape[0]).or_default() += (entry.flop().get() + bytes) * entry.count as f64;
+        *weights.entry(shape[0]).or_default() += entry.flop().get() + entry.bytes().get();
     }
     let all: f64 = weights.values().sum();
     let multiples = |of: u64| weights.iter().filter(move |(dim, _)| of > 0 && *dim % of == 0);

@@ -289,7 +289,7 @@ fn lines(runs: &[(f64, &Workload)], main: &Workload) -> Vec<LineGrowth> {
         for entry in &workload.ops {
             let site = workload.sites.get(entry.site as usize).map(Site::label).unwrap_or_default();
             let sum = found.entry((site, entry.name.clone())).or_default();
-            let more = [entry.count as f64, entry.flop().get() * entry.count as f64, entry.cpu_ns as f64];
+            let more = [entry.count as f64, entry.flop().get(), entry.cpu_ns as f64];
             sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
         }
         found

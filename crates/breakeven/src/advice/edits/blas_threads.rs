@@ -14,7 +14,9 @@ const EFFICIENCY: f64 = 0.8;
 
 fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
     let program = &draft.workload.program;
-    let (used, there) = (program.blas_threads?, program.cpu_threads);
+    let used = program.blas_threads?;
+    // Two logical CPUs share a core, and a second product on the same core gains nothing.
+    let there = program.cpu_threads / 2;
     if used == 0 || used >= there {
         return None;
     }
@@ -26,7 +28,7 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
     for (old, entry) in draft.workload.ops.iter().zip(&mut out.workload.ops) {
         let threaded =
             matches!(old.op.family(), Family::Matmul | Family::Factor | Family::Convolution | Family::Attention);
-        if threaded && old.flop().get() >= LARGE {
+        if threaded && old.flop().get() >= LARGE * old.count as f64 {
             entry.cpu_ns = (old.cpu_ns as f64 * ratio) as u64;
             if main.is_none_or(|main| old.cpu_ns > main.cpu_ns) {
                 main = Some(old);
@@ -37,8 +39,10 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
     Some(Change {
         title: format!("{there} threads for matrix products instead of {used}"),
         why: format!(
-            "the products, as at {}, ran on {used} of the {there} threads that the process could use",
-            site.label()
+            "the products, as at {}, ran on {used} thread{}; the process could use {} logical CPUs",
+            site.label(),
+            if used == 1 { "" } else { "s" },
+            program.cpu_threads
         ),
         draft: out,
         site: Some(site),
