@@ -21,7 +21,10 @@ let announce = 0;
 let address = 0;
 let billion: readonly Footprint[] = [];
 
-await start();
+await start().catch((error: unknown) => {
+  say(byId("big"), "This browser cannot run the calculation");
+  throw error;
+});
 
 const parts = makeFold("parts", "Where the time goes", "arithmetic, memory, copies, start-up", remember);
 const even = makeFold("even", "Where it breaks even", "problem size against time", remember);

@@ -57,6 +57,18 @@ test("no work at all is said, and so are two ways to say the same", async () => 
   await context.close();
 });
 
+test("messages speak of the page's fields, not of the command's flags", async () => {
+  const { page, context } = await open(browser);
+  for (const [id, typed] of [["gpu", "no such card"], ["cpu", "no such CPU"], ["flops", ""], ["flops", "0x"], ["precision", "int8"]]) {
+    if (id === "precision") await page.selectOption("#in-precision", typed);
+    else await page.fill(`#in-${id}`, typed);
+    assert.doesNotMatch(await text(page, "inputs"), /--[a-z]|breakeven gpus/, `${id} = ${typed}`);
+    assert.doesNotMatch(await text(page, "aside"), /--[a-z]/);
+    if (id !== "precision") await page.fill(`#in-${id}`, id === "flops" ? "10 TFLOP" : "");
+  }
+  await context.close();
+});
+
 test("units, commas, spaces and invisible marks are read as people paste them", async () => {
   const { page, context } = await open(browser);
   for (const typed of ["10,000 GFLOPS", "10.000,0 GFLOP", "10 TFLOP", "10\u00a0000\u202fGFLOP", "\u200f10\u202c TFLOP\u200e", " 1e13 ", "10'000 GFLOP"]) {
