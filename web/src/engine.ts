@@ -2,15 +2,14 @@
 
 import init, { answer as ask, cpus, figures as cited, formula, markdown as report, providers, source, word as print } from "engine";
 import { byId } from "./dom";
-import { unpack } from "./lzma";
+import { unpackText } from "./lzma";
 import type { DatasheetFigure, Estimate, Interval, Refusal, Request } from "./schema";
 
 export { cpus, formula, providers };
 
 /** Unpacks and starts the engine; nothing is fetched. */
 export async function start(): Promise<void> {
-  const packed = Uint8Array.from(atob(byId("engine").textContent.trim()), (c) => c.charCodeAt(0));
-  await init({ module_or_path: unpack(packed) });
+  await init({ module_or_path: unpackText(byId("engine").textContent) });
 }
 
 /** What stands where a figure is not known. */

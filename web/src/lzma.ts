@@ -4,8 +4,22 @@
 const HALF = 1024;
 const STATES = 12;
 
+/** What the page carries: a `.lzma` file, four bytes in five characters from `(` to `~` without `<` and `\`. */
+export function unpackText(text: string): Uint8Array {
+  const packed = new DataView(new ArrayBuffer((text.length / 5) * 4));
+  for (let i = 0; i < text.length; i += 5) {
+    let value = 0;
+    for (let j = 0; j < 5; j++) {
+      const c = text.charCodeAt(i + j);
+      value = value * 85 + c - 40 - (c > 60 ? 1 : 0) - (c > 92 ? 1 : 0);
+    }
+    packed.setUint32((i / 5) * 4, value);
+  }
+  return unpack(new Uint8Array(packed.buffer));
+}
+
 /** The contents of a `.lzma` file that tells its size. */
-export function unpack(packed: Uint8Array): Uint8Array {
+function unpack(packed: Uint8Array): Uint8Array {
   const view = new DataView(packed.buffer, packed.byteOffset);
   const [lc, rest] = [packed[0]! % 9, Math.floor(packed[0]! / 9)];
   const [lp, pb] = [rest % 5, Math.floor(rest / 5)];

@@ -2,6 +2,7 @@
 
 import { breakEven, roofline } from "./curves";
 import { byId, say } from "./dom";
+import { pointToReport } from "./drop";
 import { answer, cpus, markdown, start, type Answer } from "./engine";
 import { makeFigure, type Figure } from "./figure";
 import { makeFold, openForPrint } from "./fold";
@@ -135,4 +136,5 @@ if ("estimate" in every) {
   billion = every.estimate.footprint ?? [];
 }
 addEventListener("hashchange", open);
+pointToReport();
 open();

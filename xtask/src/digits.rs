@@ -9,7 +9,7 @@ const RANDOM: u64 = 2000;
 
 /// Answers every request natively and in Node.
 pub(crate) fn check() -> Result<()> {
-    let bindings = wasm::build()?;
+    let bindings = wasm::build("breakeven-wasm", "engine")?;
     let cases: Vec<[String; 2]> = requests()
         .into_iter()
         .map(|request| {

@@ -1,4 +1,4 @@
-//! Builds what is generated and committed: `cargo xtask web` makes the page, `cargo xtask wasm-digits` proves that the
+//! Builds what is generated and committed: `cargo xtask web` makes the pages, `cargo xtask wasm-digits` proves that the
 //! engine says the same in the browser as natively.
 
 mod digits;
@@ -10,15 +10,18 @@ mod web;
 use std::process::ExitCode;
 
 const USAGE: &str = "\
-usage: cargo xtask web [--check]   build crates/breakeven-page/assets/page.html (--check: fail if it is stale)
-       cargo xtask wasm-digits     answer 2 000 requests natively and on wasm, and compare the bytes";
+usage: cargo xtask web [--check] [PAGE]   build the pages of crates/breakeven-page/assets (--check: fail if one is stale);
+                                          page.html or report.html builds that one alone
+       cargo xtask wasm-digits            answer 2 000 requests natively and on wasm, and compare the bytes";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let done = match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["web"] => web::build().and_then(|page| web::write_page(&page)),
+        ["web"] => web::build(None).and_then(|pages| web::write_pages(&pages)),
+        ["web", "--check"] => web::build(None).and_then(|pages| web::check(&pages)),
+        ["web", "--check", page] => web::build(Some(page)).and_then(|pages| web::check(&pages)),
+        ["web", page] => web::build(Some(page)).and_then(|pages| web::write_pages(&pages)),
         ["wasm-digits"] => digits::check(),
-        ["web", "--check"] => web::build().and_then(|page| web::check(&page)),
         _ => Err(USAGE.to_owned()),
     };
     match done {

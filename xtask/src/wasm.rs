@@ -1,12 +1,12 @@
-//! The engine as WebAssembly, and its bindings for the browser.
+//! The engines as WebAssembly, and their bindings for the browser.
 
 use crate::shell::{Result, root, run};
 use std::path::PathBuf;
 use std::process::Command;
 use wasm_bindgen_cli_support::Bindgen;
 
-/// Builds `breakeven-wasm` and its bindings; the folder holds `engine.js` and `engine_bg.wasm`.
-pub(crate) fn build() -> Result<PathBuf> {
+/// Builds a crate of the engine and its bindings; the folder holds `NAME.js` and `NAME_bg.wasm`.
+pub(crate) fn build(package: &str, name: &str) -> Result<PathBuf> {
     let root = root();
     let home =
         std::env::var("CARGO_HOME").unwrap_or_else(|_| format!("{}/.cargo", std::env::var("HOME").unwrap_or_default()));
@@ -16,7 +16,7 @@ pub(crate) fn build() -> Result<PathBuf> {
         "build",
         "--quiet",
         "--package",
-        "breakeven-wasm",
+        package,
         "--target",
         "wasm32-unknown-unknown",
         "--profile",
@@ -24,8 +24,8 @@ pub(crate) fn build() -> Result<PathBuf> {
     ]))?;
     let folder = root.join("target/page");
     Bindgen::new()
-        .input_path(root.join("target/wasm32-unknown-unknown/wasm/breakeven_wasm.wasm"))
-        .out_name("engine")
+        .input_path(root.join(format!("target/wasm32-unknown-unknown/wasm/{}.wasm", package.replace('-', "_"))))
+        .out_name(name)
         .web(true)
         .and_then(|bindgen| {
             bindgen

@@ -1,9 +1,9 @@
-//! The page as it is served, and what every response says about itself.
+//! The pages as they are served, and what every response says about itself.
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use breakeven_page::PAGE;
+use breakeven_page::{PAGE, REPORT};
 
 /// What a response that is no page may do in a browser: nothing.
 const NOTHING: &str = "default-src 'none'; frame-ancestors 'none'";
@@ -17,18 +17,27 @@ const ALWAYS: [(HeaderName, &str); 5] = [
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
 ];
 
-/// The page's own policy: the hashes of its inline script and style are made when the page is built, and stand in it
+/// A page's own policy: the hashes of its inline script and style are made when the page is built, and stand in it
 /// so that they hold from disk too.
-pub(crate) fn policy() -> &'static str {
-    let meta = PAGE.split_once("http-equiv=\"Content-Security-Policy\" content=\"");
+fn policy(page: &'static str) -> &'static str {
+    let meta = page.split_once("http-equiv=\"Content-Security-Policy\" content=\"");
     meta.and_then(|(_, rest)| rest.split_once('"')).map_or(NOTHING, |(policy, _)| policy)
 }
 
-/// The page.
+/// The calculator.
 pub(crate) fn page() -> Response {
-    let policy = format!("{}; frame-ancestors 'none'", policy());
+    html(PAGE)
+}
+
+/// The report page, on which a workload file can be opened.
+pub(crate) fn report() -> Response {
+    html(REPORT)
+}
+
+fn html(page: &'static str) -> Response {
+    let policy = format!("{}; frame-ancestors 'none'", policy(page));
     let mut response =
-        ([(header::CONTENT_TYPE, "text/html; charset=utf-8"), (header::CACHE_CONTROL, "no-cache")], Body::from(PAGE))
+        ([(header::CONTENT_TYPE, "text/html; charset=utf-8"), (header::CACHE_CONTROL, "no-cache")], Body::from(page))
             .into_response();
     if let Ok(policy) = HeaderValue::from_str(&policy) {
         response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
@@ -58,14 +67,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_may_run_its_own_script_and_no_other() {
-        let policy = policy();
-        assert!(policy.starts_with("default-src 'none';"), "{policy}");
-        for kind in ["script-src", "style-src"] {
-            assert!(policy.contains(&format!("; {kind} 'sha256-")), "{policy}");
-        }
-        for lax in ["'unsafe-inline'", "'unsafe-eval'", "*", "http:", "https:"] {
-            assert!(!policy.contains(lax), "{policy}");
+    fn pages_may_run_their_own_script_and_no_other() {
+        for page in [PAGE, REPORT] {
+            let policy = policy(page);
+            assert!(policy.starts_with("default-src 'none';"), "{policy}");
+            for kind in ["script-src", "style-src"] {
+                assert!(policy.contains(&format!("; {kind} 'sha256-")), "{policy}");
+            }
+            for lax in ["'unsafe-inline'", "'unsafe-eval'", "*", "http:", "https:"] {
+                assert!(!policy.contains(lax), "{policy}");
+            }
         }
     }
 }

@@ -36,6 +36,7 @@ pub(crate) fn router(settings: Settings) -> Router {
     let app = App { bodies, work: Work::new(settings.workers), settings };
     Router::new()
         .route("/", get(async || page::page()))
+        .route("/report", get(async || page::report()))
         .route("/gpus", get(gpus))
         .route("/api/v1/gpus", get(gpus))
         .route("/api/v1/estimate", post(estimate))
@@ -98,7 +99,7 @@ async fn gpus(query: Result<Query<BTreeMap<String, String>>, QueryRejection>) ->
 
 async fn nowhere(uri: Uri) -> Refusal {
     let message = format!("there is nothing at `{}`", words::printable(uri.path(), 100));
-    let hint = "/ is the page, /api/v1/openapi.json lists the rest";
+    let hint = "/ is the calculator, /report the report page, /api/v1/openapi.json lists the rest";
     Refusal::new(StatusCode::NOT_FOUND, "no-such-path", message, hint)
 }
 

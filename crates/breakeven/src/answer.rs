@@ -4,7 +4,7 @@ use crate::estimate::{Estimate, program};
 use crate::growth::check_sizes;
 use crate::report::words;
 use crate::request::{Numbers, Options, Request};
-use crate::{Error, Result, calculator};
+use crate::{Error, Result, calculator, place};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -80,19 +80,23 @@ pub fn answer_numbers(request_json: &str) -> Result<Estimate> {
 /// An estimate or an error as the JSON that faces pass on.
 pub fn reply(result: Result<Estimate>) -> String {
     let json = result.and_then(|e| serde_json::to_string(&e).map_err(|e| Error::new("internal", e.to_string())));
-    json.unwrap_or_else(|e| {
-        serde_json::json!({ "error": { "code": e.code, "message": e.message, "hint": e.hint, "field": e.field } })
-            .to_string()
-    })
+    json.unwrap_or_else(|e| refusal(&e))
 }
 
-/// Reads JSON; where it does not read, it is read again for the place.
+/// An error as the JSON that faces pass on.
+pub fn refusal(e: &Error) -> String {
+    serde_json::json!({ "error": { "code": e.code, "message": e.message, "hint": e.hint, "field": e.field } })
+        .to_string()
+}
+
+/// Reads JSON.
 ///
 /// # Errors
-/// `bad-request`.
+/// `bad-request`, with the place.
 pub(crate) fn read<T: DeserializeOwned>(json: &str) -> Result<T> {
-    let refused = |path: Option<String>, error: &serde_json::Error| {
-        let at = path.map(|path| format!(" at `{path}`")).unwrap_or_default();
+    let refused = |text: &str, error: &serde_json::Error| {
+        let path = place::of(text.as_bytes(), error);
+        let at = if path.is_empty() { path } else { format!(" at `{path}`") };
         let message = format!("the request does not read{at}: {error}");
         Error::new("bad-request", words::printable(&message, LONGEST)).hint("docs/api.md says what a request holds")
     };
@@ -102,15 +106,12 @@ pub(crate) fn read<T: DeserializeOwned>(json: &str) -> Result<T> {
     };
     // JSON knows one kind of number: a count may come as 5.0 from a language that has no other.
     if error.to_string().starts_with("invalid type: floating point") {
-        let mut value: Value = serde_json::from_str(json).map_err(|e| refused(None, &e))?;
+        let mut value: Value = serde_json::from_str(json).map_err(|e| refused(json, &e))?;
         counts(&mut value);
-        let path = |e: &serde_path_to_error::Error<_>| Some(e.path().to_string());
-        return serde_path_to_error::deserialize(value).map_err(|e| refused(path(&e), e.inner()));
+        let text = value.to_string();
+        return serde_json::from_str(&text).map_err(|e| refused(&text, &e));
     }
-    match serde_path_to_error::deserialize::<_, T>(&mut serde_json::Deserializer::from_str(json)) {
-        Err(e) if e.path().iter().next().is_some() => Err(refused(Some(e.path().to_string()), &error)),
-        _ => Err(refused(None, &error)),
-    }
+    Err(refused(json, &error))
 }
 
 /// Makes whole floats integers, as far as floats count without gaps.

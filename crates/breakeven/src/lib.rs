@@ -19,6 +19,7 @@ pub mod hardware;
 pub mod interval;
 pub mod kernel;
 pub mod lower;
+pub mod place;
 pub mod policy;
 pub mod port;
 pub mod quantity;

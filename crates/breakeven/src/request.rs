@@ -171,6 +171,10 @@ pub struct Options {
     pub policy: Option<String>,
     /// Port profile: `cupy` (default for NumPy).
     pub port: Option<String>,
+    /// A recorded program in another precision: fp64, fp32, or fp32 with products in tf32 or bf16.
+    pub precision: Option<String>,
+    /// A recorded program on a problem so many times as large, as in [`crate::growth`]; 1 is as recorded.
+    pub size: Option<Typed>,
     /// Leave start-up out of `time_s` on both sides.
     pub exclude_startup: bool,
     /// The answer holds a sketch of the timeline on the GPU that it speaks of.

@@ -71,6 +71,24 @@ pub(crate) struct OptionArgs {
     fail_if: Option<String>,
 }
 
+/// What `run` and `show` can change about the recorded program.
+#[derive(Debug, Args)]
+pub(crate) struct ChangeArgs {
+    /// The program in another precision: fp64, fp32, or fp32 with products in tf32 or bf16
+    #[arg(long, value_name = "TYPE", help_heading = "Program")]
+    precision: Option<String>,
+    /// A problem so many times as large as the recorded one, as `2`
+    #[arg(long, value_name = "TIMES", help_heading = "Program", allow_negative_numbers = true)]
+    size: Option<String>,
+}
+
+impl ChangeArgs {
+    /// `options` with these changes.
+    pub(crate) fn of(&self, options: Options) -> Options {
+        Options { precision: self.precision.clone(), size: typed(self.size.as_ref()), ..options }
+    }
+}
+
 /// A quantity as typed.
 pub(super) fn typed(text: Option<&String>) -> Option<Typed> {
     text.map(|t| Typed::Text(t.clone()))
@@ -98,6 +116,8 @@ impl OptionArgs {
             runs_per_month: typed(self.runs_per_month.as_ref()),
             policy: self.policy.clone(),
             port: self.port.clone(),
+            precision: None,
+            size: None,
             exclude_startup: self.exclude_startup,
             timeline: false,
             top: self.top,

@@ -1,6 +1,6 @@
 //! Arguments of `run` and `show`.
 
-use super::{OptionArgs, ReportArgs};
+use super::{ChangeArgs, OptionArgs, ReportArgs};
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -41,6 +41,8 @@ pub(crate) struct ShowArgs {
     pub(crate) scale: Option<String>,
     #[command(flatten)]
     pub(crate) options: OptionArgs,
+    #[command(flatten)]
+    pub(crate) change: ChangeArgs,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
     #[command(flatten)]
@@ -95,6 +97,8 @@ pub(crate) struct RunArgs {
     pub(crate) report_fd: Option<u32>,
     #[command(flatten)]
     pub(crate) options: OptionArgs,
+    #[command(flatten)]
+    pub(crate) change: ChangeArgs,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
     #[command(flatten)]

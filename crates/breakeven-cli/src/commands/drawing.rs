@@ -4,9 +4,12 @@ use crate::args::DrawingArgs;
 use crate::failure::{Failure, say};
 use crate::output::{self, Pending};
 use breakeven::estimate::{Estimate, trace};
+use breakeven::report::words;
 use breakeven::request::{Options, Request};
 use breakeven::workload::Workload;
-use flate2::{Compression, write::GzEncoder};
+use breakeven_page::Content;
+use flate2::Compression;
+use flate2::write::{DeflateEncoder, GzEncoder};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
@@ -18,12 +21,23 @@ pub(super) fn write(
     answer: &mut Estimate,
 ) -> Result<(), Failure> {
     if let Some(file) = &args.html {
-        output::write_to(Some(file), breakeven::report::html(answer).as_bytes())?;
+        output::write_to(Some(file), page(workload, options, answer)?.as_bytes())?;
     }
     if !args.timeline {
         answer.timeline = None;
     }
     trace_file(args, workload, options, answer)
+}
+
+/// The report page: what `answer` says, and the workload beside it so that the page can ask again.
+fn page(workload: &Workload, options: &Options, answer: &Estimate) -> Result<String, Failure> {
+    let text = workload.to_json()?;
+    let mut packer = DeflateEncoder::new(Vec::new(), Compression::default());
+    // Writing to memory cannot fail.
+    let packed = packer.write_all(text.as_bytes()).and_then(|()| packer.finish()).unwrap_or_default();
+    let options = serde_json::to_string(options).unwrap_or_default();
+    let (title, body) = (words::printable(&answer.workload.name, 80), breakeven::report::html(answer));
+    Ok(breakeven_page::report(&Content { title: &title, body: &body, options: &options, workload: &packed }))
 }
 
 /// The timeline of `workload` on the GPU that `answer` speaks of.

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
         }
         None => command.clone(),
     };
-    let options = Options { timeline: args.drawing.wanted(), ..args.options.options()? };
+    let options = Options { timeline: args.drawing.wanted(), ..args.change.of(args.options.options()?) };
     check(&options)?;
     let pretended = args.pretend_gpu.as_deref().map(pretended).transpose()?;
     let python = record::find(args.python.as_deref())?;
@@ -132,8 +132,11 @@ fn check(options: &Options) -> Result<(), Failure> {
         options: options.clone(),
         ..Request::default()
     };
-    answer_request(&request)?;
-    Ok(())
+    match answer_request(&request) {
+        // Nothing has no size; whether the script has one is seen when it has run.
+        Err(error) if error.code != "no-size" => Err(error.into()),
+        _ => Ok(()),
+    }
 }
 
 /// What PyTorch is to answer for this GPU, as the Python side reads it.

@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use super::{read, root, sources};
 
 /// Folders of Rust sources. Each file in them is a module or a crate root.
-const SOURCES: [&str; 13] = [
+const SOURCES: [&str; 14] = [
     "crates/breakeven/src",
     "crates/breakeven-batch/src",
     "crates/breakeven-cli/src",
     "crates/breakeven-cli/tests",
     "crates/breakeven-page/src",
     "crates/breakeven-python/src",
+    "crates/breakeven-report-wasm/src",
     "crates/breakeven-server/src",
     "crates/breakeven-server/tests",
     "crates/breakeven-wasm/src",

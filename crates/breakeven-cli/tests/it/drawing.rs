@@ -73,10 +73,28 @@ fn a_page_is_whole_and_changes_nothing_else() {
     command.args(["show", HEAT, "--gpu", "l4", "--html"]).arg(&page);
     assert_eq!(said(&mut command), show(&[], None));
     let text = std::fs::read_to_string(&page).unwrap();
-    for part in
-        ["<!doctype html>", "Where the time goes", "Break-even", "In the course of the run", "heat.py:6", "</html>"]
-    {
+    for part in [
+        "<!doctype html>",
+        "<title>heat.py · breakeven</title>",
+        "Where the time goes",
+        "Break-even",
+        "In the course of the run",
+        "Kernels by length",
+        "heat.py:6",
+        r#"<script id="asked" type="application/json">{"gpu":["l4"]"#,
+        "</html>",
+    ] {
         assert!(text.contains(part), "{part}");
     }
-    assert!(text.len() < 500_000 && !text.contains("<script"));
+    assert!(!text.contains("<!--breakeven:"), "every mark is filled");
+    let (_, rest) = text.split_once(r#"<script id="file" type="application/octet-stream">"#).unwrap();
+    assert!(rest.split_once("</script>").unwrap().0.len() > 500, "the workload is in it");
+}
+
+#[test]
+fn a_changed_program_says_so() {
+    let text = show(&["--precision", "float32", "--size", "2"], None);
+    assert!(text.contains("on 2044×2044 instead of 1022×1022 and in fp32"), "{text}");
+    let text = show(&["--size", "huge"], None);
+    assert!(text.starts_with("exit 2") && text.contains("size"), "{text}");
 }

@@ -63,15 +63,16 @@ fn gpus_by_any_name() {
 }
 
 #[test]
-fn the_page_with_its_policy() {
+fn the_pages_with_their_policies() {
     let server = Server::start();
-    let page = server.get("/");
-    assert_eq!((page.status, page.body.as_str()), (200, breakeven_page::PAGE));
-    let policy = page.header("content-security-policy");
-    assert!(
-        policy.starts_with("default-src 'none'; script-src 'sha256-") && policy.ends_with("; frame-ancestors 'none'")
-    );
-    for reply in [page, server.get("/gpus"), server.get("/nowhere"), server.post("/", "")] {
+    let [page, report] = ["/", "/report"].map(|path| server.get(path));
+    for (reply, page) in [(&page, breakeven_page::PAGE), (&report, breakeven_page::REPORT)] {
+        assert_eq!((reply.status, reply.body.as_str()), (200, page));
+        let policy = reply.header("content-security-policy");
+        assert!(policy.starts_with("default-src 'none'; script-src 'sha256-"), "{policy}");
+        assert!(policy.ends_with("; frame-ancestors 'none'"), "{policy}");
+    }
+    for reply in [page, report, server.get("/gpus"), server.get("/nowhere"), server.post("/", "")] {
         assert_eq!(reply.header("x-content-type-options"), "nosniff");
         assert_eq!(reply.header("x-frame-options"), "deny");
         assert_eq!(reply.header("access-control-allow-origin"), "", "no other site may read this");

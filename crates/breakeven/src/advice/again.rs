@@ -40,6 +40,7 @@ pub(super) fn on_gpu(ctx: &Context, draft: &Draft) -> Outcome {
         host_speed: q.host_speed,
         exclude_startup: q.exclude_startup,
         coverage: q.coverage,
+        changed: q.changed,
     };
     let mut plan = port.plan(ctx.device);
     for &(entry, host) in &draft.replayed {

@@ -32,6 +32,13 @@ use terms::{Given, Term, Terms, read_numbers, terms};
 /// # Errors
 /// A quantity that does not read, a name that is not in the catalogue, inputs that contradict each other.
 pub fn calculate(numbers: &Numbers, request: &Request) -> Result<Estimate> {
+    let options = &request.options;
+    for (field, given) in [("precision", options.precision.is_some()), ("size", options.size.is_some())] {
+        if given {
+            let message = format!("the option `{field}` changes a recorded program, and these are numbers");
+            return Err(Error::new("bad-request", message).hint("say it in `numbers`").field(field));
+        }
+    }
     let given = read_numbers(numbers)?;
     if given.flop.is_none() && given.bytes.is_none() && given.values.is_none() {
         return Err(Error::new("no-work", "no work was given")

@@ -1,12 +1,15 @@
 //! The predicted timeline for people: whole, as Chrome's trace events, or as a sketch of a few rows.
 
+use super::course::{self, KernelBin, MemoryCurve};
 use super::gpu::{Outcome, Question, outcome};
 use super::program::ask;
+use crate::hardware::Device;
+use crate::report::words;
 use crate::request::Request;
 use crate::timeline::chrome::{Drawn, Label, MOST_EVENTS};
 use crate::timeline::sketch::ROWS;
-use crate::timeline::{Chrome, Sketch, simulate};
-use crate::workload::{Site, Workload};
+use crate::timeline::{Chrome, Sketch, Zoom, simulate};
+use crate::workload::{Entry, Site, Workload};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +26,12 @@ pub struct TimelineSketch {
     pub span_s: f64,
     /// Top to bottom.
     pub rows: Vec<SketchRow>,
+    /// Array memory in the course of the run, where it was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemoryCurve>,
+    /// Kernels by their length.
+    #[serde(default)]
+    pub kernels: Vec<KernelBin>,
 }
 
 /// One row of a [`TimelineSketch`].
@@ -37,13 +46,13 @@ pub struct SketchRow {
 /// The sketch of a program on a GPU that it was estimated for; `None` where it does not fit.
 pub fn sketch(q: &Question, gpu: &str, out: &Outcome) -> Option<TimelineSketch> {
     out.time?;
-    let span =
-        if q.exclude_startup { out.parts.total() + q.port.host_startup() } else { out.parts.total() - q.startup.p50 };
+    let span = span(q, out);
     let mut sketch = Sketch::new(span, COLUMNS);
     simulate(&out.plan.tasks, q.order, q.port.machine(), &mut sketch);
     let row = |(name, busy): (&str, Vec<f64>)| SketchRow { name: name.to_owned(), busy };
     let rows = ROWS.into_iter().zip(sketch.shares()).map(row).collect();
-    Some(TimelineSketch { gpu: gpu.to_owned(), span_s: span, rows })
+    let (memory, kernels) = (course::memory(q.workload), course::kernels(q.workload, out));
+    Some(TimelineSketch { gpu: gpu.to_owned(), span_s: span, rows, memory, kernels })
 }
 
 /// The timeline on the first GPU of the request, handed to `write` in pieces: a file for Perfetto.
@@ -51,6 +60,51 @@ pub fn sketch(q: &Question, gpu: &str, out: &Outcome) -> Option<TimelineSketch> 
 /// # Errors
 /// As [`super::program::estimate`]; `does-not-fit` where the GPU's memory is too small, so that there is no timeline.
 pub fn trace(workload: &Workload, request: &Request, write: impl FnMut(&[u8])) -> Result<Drawn> {
+    on_first_gpu(workload, request, |q, device, out| {
+        let startup = if q.exclude_startup { 0.0 } else { q.startup.p50 };
+        let title = format!("{} on {}, predicted by breakeven", q.workload.program.name, device.name);
+        let mut chrome = Chrome::new(&title, labels(q, out), startup, MOST_EVENTS, write);
+        simulate(&out.plan.tasks, q.order, q.port.machine(), &mut chrome);
+        chrome.finish()
+    })
+}
+
+/// A timeline to look at closely.
+#[derive(Clone, Debug)]
+pub struct Look {
+    /// On this GPU.
+    pub gpu: String,
+    /// From the end of the GPU's start-up to the end of the program, s.
+    pub span_s: f64,
+    /// What happens when.
+    pub zoom: Zoom,
+    /// By task, for people: `numpy.add, heat.py:14`.
+    pub names: Vec<String>,
+}
+
+/// The timeline on the first GPU of the request, ready for any window.
+///
+/// # Errors
+/// As [`trace`].
+pub fn look(workload: &Workload, request: &Request) -> Result<Look> {
+    on_first_gpu(workload, request, |q, device, out| {
+        let mut zoom = Zoom::default();
+        simulate(&out.plan.tasks, q.order, q.port.machine(), &mut zoom);
+        let name = |entry: &Entry| {
+            let at = q.workload.sites.get(entry.site as usize).map(Site::label).unwrap_or_default();
+            words::printable(&format!("{}, {at}", entry.name), 100)
+        };
+        let names = q.workload.ops.iter().map(name).collect();
+        Look { gpu: device.id.clone(), span_s: span(q, out), zoom, names }
+    })
+}
+
+/// What `then` makes of the program on the first GPU of the request.
+fn on_first_gpu<T>(
+    workload: &Workload,
+    request: &Request,
+    then: impl FnOnce(&Question, &Device, &Outcome) -> T,
+) -> Result<T> {
     ask(workload, request, |q, choice| {
         let Some(pick) = choice.gpus.first() else {
             return Err(Error::new("no-gpu", "no GPU was chosen: there is no timeline").field("gpu"));
@@ -61,12 +115,13 @@ pub fn trace(workload: &Workload, request: &Request, write: impl FnMut(&[u8])) -
             let message = format!("the program does not fit the memory of {}: there is no timeline", device.name);
             return Err(Error::new("does-not-fit", message).hint("name a GPU with more memory").field("gpu"));
         }
-        let startup = if q.exclude_startup { 0.0 } else { q.startup.p50 };
-        let title = format!("{} on {}, predicted by breakeven", q.workload.program.name, device.name);
-        let mut chrome = Chrome::new(&title, labels(q, &out), startup, MOST_EVENTS, write);
-        simulate(&out.plan.tasks, q.order, q.port.machine(), &mut chrome);
-        Ok(chrome.finish())
+        Ok(then(q, device, &out))
     })?
+}
+
+/// From the end of the GPU's start-up to the end of the program, s.
+fn span(q: &Question, out: &Outcome) -> f64 {
+    if q.exclude_startup { out.parts.total() + q.port.host_startup() } else { out.parts.total() - q.startup.p50 }
 }
 
 /// By task; the last one is the time outside all ops.

@@ -56,6 +56,8 @@ pub struct Question<'a> {
     pub exclude_startup: bool,
     /// 0–1.
     pub coverage: f64,
+    /// What the options changed about the program, in a sentence; `None` where it is as it was recorded.
+    pub changed: Option<&'a str>,
 }
 
 /// Below this coverage nothing is claimed unless both extremes agree.

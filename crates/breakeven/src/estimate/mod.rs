@@ -4,6 +4,8 @@
 //! Unknown is `None` (JSON `null`) with a note that says why, never 0. Keys carry their unit.
 
 pub mod baseline;
+pub mod changed;
+mod course;
 pub mod drawing;
 pub mod gpu;
 pub mod hosttime;
@@ -18,7 +20,8 @@ pub mod summary;
 #[cfg(test)]
 mod written;
 
-pub use drawing::{SketchRow, TimelineSketch, trace};
+pub use course::{KernelBin, MemoryCurve};
+pub use drawing::{Look, SketchRow, TimelineSketch, look, trace};
 pub use note::{CODES as NOTE_CODES, Note};
 pub use reason::{CODES as REASON_CODES, Evidence, Flip, Reason, Timer};
 

@@ -1,8 +1,9 @@
 //! A whole program on every GPU asked about.
 
-use super::baseline::{self, CpuTime};
+use super::baseline;
+use super::changed;
 use super::gpu::{Outcome, Question, device_bytes, outcome};
-use super::hosttime::{HostTime, host_time};
+use super::hosttime::host_time;
 use super::plan::{Policy, Port};
 use super::{
     Advice, Baseline, BreakEven, Estimate, GpuEstimate, Note, SCHEMA, Summary, Together, Verdict, WorkloadSummary,
@@ -13,7 +14,7 @@ use crate::choice::{Choice, Pick, choose, offered};
 use crate::crossover::{Growth, crossing, gpu_time};
 use crate::growth::{Crossings, crossing_of_runs, crossings};
 use crate::hardware::device::Vendor;
-use crate::interval::Interval;
+use crate::interval::{Basis, Interval};
 use crate::kernel::{Bound, power};
 use crate::port::{self, PortProfile};
 use crate::reasons;
@@ -48,6 +49,10 @@ pub fn estimate(workload: &Workload, request: &Request) -> Result<Estimate> {
 pub fn ask<T>(workload: &Workload, request: &Request, then: impl FnOnce(&Question, &Choice) -> T) -> Result<T> {
     let options = &request.options;
     let choice = choose(request)?;
+    let policy = policy(workload, options)?;
+    let changed = changed::changed(workload, options, &choice.cpu.device)?;
+    let recorded = workload;
+    let workload = changed.as_ref().map_or(workload, |changed| &changed.workload);
     let timed;
     let workload = if workload.program.without_values() {
         timed = baseline::timed(workload, &choice.cpu.device);
@@ -55,15 +60,18 @@ pub fn ask<T>(workload: &Workload, request: &Request, then: impl FnOnce(&Questio
     } else {
         workload
     };
-    let policy = policy(workload, options)?;
     let profile = profile(workload, policy, options)?;
     let host = host_time(workload);
     let host_speed = choice.host_speed();
-    let cpu = if choice.cpu_named || workload.program.without_values() {
+    let mut cpu = if choice.cpu_named || workload.program.without_values() {
         baseline::modelled(workload, &host, &choice.cpu.device, policy)
     } else {
         baseline::measured(workload, &host, policy)
     };
+    if changed.is_some() {
+        cpu.time =
+            changed::widened(cpu.time, workload.program.wall_ns as f64 / (recorded.program.wall_ns as f64).max(1.0));
+    }
     let order = order_of(&workload.steps(), workload);
     let port = Port::new(workload, &host, profile, host_speed, policy);
     let startup = match policy {
@@ -81,6 +89,7 @@ pub fn ask<T>(workload: &Workload, request: &Request, then: impl FnOnce(&Questio
         host_speed,
         exclude_startup: options.exclude_startup,
         coverage: workload.coverage(),
+        changed: changed.as_ref().map(|changed| changed.text.as_str()),
     };
     Ok(then(&question, &choice))
 }
@@ -109,7 +118,7 @@ fn answer(question: &Question, choice: &Choice, request: &Request) -> Result<Est
     let timers = shown.map_or_else(Vec::new, |i| reasons::timers(question, &outcomes[i]));
     let why =
         shown.map_or_else(Vec::new, |i| reasons::reasons(question, &outcomes[i], &choice.gpus[i].gpu.device, &timers));
-    let baseline = bill(question.workload, question.host, question.cpu, choice);
+    let baseline = bill(question, choice);
     let robustness =
         shown.map_or_else(Vec::new, |i| reasons::robustness(question, choice, &baseline, &rows, &outcomes, i));
     let timeline =
@@ -273,14 +282,16 @@ fn summarise(q: &Question, plan: Option<&super::plan::Plan>) -> WorkloadSummary 
     }
 }
 
-fn bill(workload: &Workload, host: &HostTime, cpu: &CpuTime, choice: &Choice) -> Baseline {
-    let recorded = workload.program.cpu.clone();
+fn bill(q: &Question, choice: &Choice) -> Baseline {
+    let (host, cpu) = (q.host, q.cpu);
+    let recorded = q.workload.program.cpu.clone();
     let device = if choice.cpu_named || recorded.is_empty() { choice.cpu.device.name.clone() } else { recorded };
     let rates = choice.cpu_rates.clone();
     let spent = spend(cpu.time, &rates);
     Baseline {
         device,
-        basis: cpu.basis,
+        // Nobody measured a program that was changed.
+        basis: if q.changed.is_some() { cpu.basis.max(Basis::Modelled) } else { cpu.basis },
         time_s: Some(cpu.time),
         startup_s: Some(Interval::exact(host.startup)),
         cost_usd: spent.cost_usd,
@@ -378,6 +389,9 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
     let program = &q.workload.program;
     let mut notes = Vec::new();
     let mut note = |code, text: String| notes.push(Note::new(code, text));
+    if let Some(text) = q.changed {
+        note("changed-program", text.to_owned());
+    }
     if let Some((g, out)) = best
         && q.port.policy() == Policy::Resident
         && let Some(t) = g.time_s

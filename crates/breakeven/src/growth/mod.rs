@@ -14,6 +14,7 @@ pub use runs::{Growth, LineGrowth, RunPoint, RunsCrossing, check as check_sizes,
 pub use size::{Size, problem_size};
 
 use crate::estimate::baseline::{self, CpuTime};
+use crate::estimate::changed::widened;
 use crate::estimate::gpu::{Outcome, Question, outcome};
 use crate::estimate::hosttime::host_time;
 use crate::estimate::plan::{Policy, Port};
@@ -26,8 +27,6 @@ use serde::{Deserialize, Serialize};
 
 /// Powers of two of the size that are estimated.
 const DOUBLINGS: std::ops::RangeInclusive<i32> = -8..=6;
-/// ln-sigma of the CPU's time for each factor of e in the work: models of growth are not exact.
-const GROWTH_SIGMA: f64 = 0.05;
 
 /// Where the GPU starts to win as the problem grows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -120,8 +119,7 @@ impl Case<'_> {
             Basis::Measured => baseline::measured(workload, &host, policy),
             _ => baseline::modelled(workload, &host, self.cpu, policy),
         };
-        let grown = libm::fabs(libm::log(cpu.ops.p50.max(1e-12) / q.cpu.ops.p50.max(1e-12)));
-        let cpu = CpuTime { time: widened(cpu.time, GROWTH_SIGMA * grown), ..cpu };
+        let cpu = CpuTime { time: widened(cpu.time, cpu.ops.p50.max(1e-12) / q.cpu.ops.p50.max(1e-12)), ..cpu };
         let port = Port::new(workload, &host, q.port.profile(), q.host_speed, policy);
         let order = order.unwrap_or(q.order);
         let changed = Question { workload, order, host: &host, cpu: &cpu, port: &port, ..*q };
@@ -159,8 +157,8 @@ impl Case<'_> {
         let crossing = SizeCrossing {
             now: size.value,
             at: interval,
-            shape_now: shape(&size, 1.0),
-            shape_at: exact.map(|scale| shape(&size, scale)),
+            shape_now: shape_at(&size, 1.0),
+            shape_at: exact.map(|scale| shape_at(&size, scale)),
             curve: curve.collect(),
         };
         Some((crossing, work))
@@ -226,12 +224,8 @@ fn first_lasting_win(points: &[(f64, f64)]) -> Option<f64> {
     Some(low * libm::pow(high / low, share))
 }
 
-fn widened(time: Interval, sigma: f64) -> Interval {
-    let factor = libm::exp(crate::interval::Z90 * sigma);
-    Interval { p10: time.p10 / factor, p50: time.p50, p90: time.p90 * factor }
-}
-
-fn shape(size: &Size, scale: f64) -> String {
+/// The array that a size is read from, so many times as large: `1022×1022`.
+pub fn shape_at(size: &Size, scale: f64) -> String {
     let value = ((size.value as f64 * scale).round() as u64).max(1);
     if size.batch.is_some() {
         return format!("a batch of {}", crate::report::words::count(value));

@@ -1,6 +1,7 @@
 //! What would turn the answer round: the model's error, size, precision, another GPU, price, runs.
 
 use crate::choice::Choice;
+use crate::estimate::changed::recast;
 use crate::estimate::gpu::{COVERAGE_THRESHOLD, Outcome, Question, USABLE_MEMORY, outcome};
 use crate::estimate::plan::Port;
 use crate::estimate::{Baseline, Flip, GpuEstimate, Verdict};
@@ -9,7 +10,7 @@ use crate::hardware::device::Vendor;
 use crate::interval::Interval;
 use crate::kernel::entry_time;
 use crate::report::words;
-use crate::workload::{Dtype, Entry, Op, Workload};
+use crate::workload::{Dtype, Entry, Workload};
 
 /// How far each figure is turned at most, either way.
 const FAR: f64 = 10.0;
@@ -283,29 +284,4 @@ impl Case<'_> {
         };
         Some(flip("runs", text, Some(1.0), (runs <= FAR).then_some(runs)))
     }
-}
-
-/// The same program with its floating-point arrays in another precision.
-fn recast(workload: &Workload, to: Dtype) -> Workload {
-    let mut edited = workload.clone();
-    let factor = if to == Dtype::F32 { 0.5 } else { 2.0 };
-    let sized = |bytes: u64| (bytes as f64 * factor) as u64;
-    for entry in &mut edited.ops {
-        entry.dtype = match (entry.dtype, to) {
-            (Dtype::F64, Dtype::F32) => Dtype::F32,
-            (Dtype::C128, Dtype::F32) => Dtype::C64,
-            (Dtype::F32, Dtype::F64) => Dtype::F64,
-            (Dtype::C64, Dtype::F64) => Dtype::C128,
-            _ => continue,
-        };
-        entry.read_bytes = sized(entry.read_bytes);
-        entry.written_bytes = sized(entry.written_bytes);
-        entry.host_input_bytes = sized(entry.host_input_bytes);
-        if let Op::HostRead { bytes } | Op::Transfer { bytes, .. } = &mut entry.op {
-            *bytes = sized(*bytes);
-        }
-    }
-    edited.program.peak_bytes = sized(workload.program.peak_bytes);
-    edited.program.device_peak_bytes = sized(workload.program.device_peak_bytes);
-    edited
 }

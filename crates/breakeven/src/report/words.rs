@@ -12,6 +12,24 @@ pub fn seconds(x: f64) -> String {
     known(x, |x| print::format_seconds(Seconds(x)))
 }
 
+/// A point in time, s, to a hundredth of the window of `width` seconds that it lies in.
+///
+/// ```
+/// use breakeven::report::words::moment;
+/// assert_eq!([moment(1.234_567_8, 1e-4), moment(0.02, 1.0), moment(0.0, 1.0)], ["1.234568 s", "20 ms", "0 s"]);
+/// ```
+pub fn moment(at: f64, width: f64) -> String {
+    known(at, |at| {
+        let (unit, name) = match at {
+            at if at >= 1.0 || at <= 0.0 => (1.0, "s"),
+            at if at >= 1e-3 => (1e-3, "ms"),
+            _ => (1e-6, "µs"),
+        };
+        let digits = libm::ceil(libm::log10(unit * 100.0 / width.max(1e-12))).clamp(0.0, 12.0);
+        if at <= 0.0 { "0 s".to_owned() } else { format!("{:.*} {name}", digits as usize, at / unit) }
+    })
+}
+
 /// The middle of an uncertain duration, s.
 ///
 /// ```

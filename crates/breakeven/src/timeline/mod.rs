@@ -14,11 +14,13 @@ mod compact;
 mod run;
 pub mod sketch;
 mod streams;
+pub mod zoom;
 
 pub use chrome::Chrome;
 pub use compact::Compact;
 pub use run::{host_time, simulate};
 pub use sketch::Sketch;
+pub use zoom::Zoom;
 
 /// Where a moment of the critical path goes. The index into a [`Parts`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -47,7 +47,8 @@ impl Sketch {
     }
 }
 
-fn row(actor: Actor, slot: Slot) -> Option<usize> {
+/// The row that shows it.
+pub(super) fn row(actor: Actor, slot: Slot) -> Option<usize> {
     match (actor, slot) {
         (Actor::Host, Slot::Launch) => Some(1),
         (Actor::Host, Slot::Sync) => Some(2),

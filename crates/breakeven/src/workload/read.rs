@@ -5,6 +5,7 @@
 
 use super::{FORMAT, Workload};
 use crate::error::{Error, Result};
+use crate::place;
 use serde::Deserialize;
 
 /// What a file says of itself, whatever else it holds.
@@ -74,16 +75,9 @@ fn explain(bytes: &[u8]) -> Error {
     if let Some(error) = foreign(bytes) {
         return error;
     }
-    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    match serde_path_to_error::deserialize::<_, Workload>(&mut deserializer) {
-        Ok(_) => match deserializer.end() {
-            Err(e) => bad("", &e),
-            Ok(()) => Error::new("bad-workload", "the workload could not be read"),
-        },
-        Err(e) => {
-            let path = e.path().to_string();
-            bad(if path == "." { "" } else { &path }, e.inner())
-        }
+    match serde_json::from_slice::<Workload>(bytes) {
+        Ok(_) => Error::new("bad-workload", "the workload could not be read"),
+        Err(e) => bad(&place::of(bytes, &e), &e),
     }
 }
 
@@ -121,8 +115,9 @@ fn unknown_field(text: &str) -> Option<String> {
 fn without_optional(bytes: &[u8], optional: &[String]) -> Result<Workload> {
     let mut value = serde_json::from_slice(bytes).map_err(|e| bad("", &e))?;
     drop_fields(&mut value, optional);
-    let workload: Workload =
-        serde_path_to_error::deserialize(&value).map_err(|e| bad(&e.path().to_string(), e.inner()))?;
+    // As text again, so that there is one reader.
+    let text = serde_json::to_vec(&value).map_err(|e| bad("", &e))?;
+    let workload: Workload = serde_json::from_slice(&text).map_err(|_| explain(&text))?;
     workload.check()?;
     Ok(workload)
 }

@@ -1,19 +1,26 @@
 //! Charts of plain HTML and SVG.
 
-use super::{TOP, behind, escape, on, table};
-use crate::estimate::{Breakdown, Estimate};
+use super::{behind, escape, on, table};
+use crate::estimate::{Breakdown, Estimate, KernelBin};
 use crate::growth::{SizeCrossing, SizePoint};
 use crate::interval::Interval;
 use crate::report::sentence::chosen;
 use crate::report::table::{Align, Table};
 use crate::report::words;
 
-/// Time of the CPU and of the first GPUs; lower is better.
+/// Bars of GPUs beside that of the CPU.
+const BARS: usize = 6;
+
+/// Time of the CPU, of the GPU that the page speaks of, and of the first others; lower is better.
 pub(super) fn bars(e: &Estimate) -> String {
     let cpu = e.baseline.time_s.map(|time| ("CPU".to_owned(), time, "fill cpu"));
-    let gpus = e.estimates.iter().take(TOP).filter_map(|g| Some((words::printable(&g.name, 40), g.time_s?, "fill")));
-    let all: Vec<(String, Interval, &str)> = cpu.into_iter().chain(gpus).collect();
-    let longest = all.iter().map(|(_, time, _)| time.p50).fold(0.0, f64::max);
+    let first = chosen(e);
+    let others = e.estimates.iter().filter(|g| first.is_none_or(|first| first.gpu != g.gpu));
+    let gpus = first.into_iter().chain(others).filter_map(|g| Some((words::printable(&g.name, 40), g.time_s?, "fill")));
+    let all: Vec<(String, Interval, &str)> = cpu.into_iter().chain(gpus.take(BARS)).collect();
+    let longest = |pick: fn(&Interval) -> f64| all.iter().map(|(_, time, _)| pick(time)).fold(0.0, f64::max);
+    // Lines of what is hardly known would leave no room for bars.
+    let longest = longest(|time| time.p90).min(2.0 * longest(|time| time.p50));
     if longest <= 0.0 {
         return String::new();
     }
@@ -21,17 +28,19 @@ pub(super) fn bars(e: &Estimate) -> String {
     let bar = |(name, time, class): &(String, Interval, &str)| {
         let (from, to) = (share(time.p10), share(time.p90));
         format!(
-            "<div class=\"bar\"><span>{}</span><span class=\"track\"><span class=\"{class}\" style=\"width:{:.2}%\"></span>\
-             <span class=\"spread\" style=\"left:{from:.2}%;width:{:.2}%\"></span></span><span class=\"value\">{}</span></div>\n",
+            "<div class=\"bar\"><span>{}</span><svg class=\"track\"><rect class=\"{class}\" width=\"{:.2}%\" height=\"100%\" \
+             rx=\"3\"/><rect class=\"spread\" x=\"{from:.2}%\" y=\"46%\" width=\"{:.2}%\" height=\"8%\"/></svg>\
+             <span class=\"value\">{}</span></div>\n",
             escape(name),
-            share(time.p50),
-            to - from,
+            share(time.p50).max(0.3),
+            (to - from).max(0.1),
             words::time(*time),
         )
     };
     let bars: String = all.iter().map(bar).collect();
     format!(
-        "<div aria-hidden=\"true\">\n{bars}<p class=\"soft\">Shorter is better; thin lines go from p10 to p90.</p>\n</div>\n"
+        "<div class=\"bars\" aria-hidden=\"true\">\n{bars}<p class=\"soft\">Time, shorter is better; thin lines go from p10 \
+         to p90.</p>\n</div>\n"
     )
 }
 
@@ -53,19 +62,22 @@ pub(super) fn parts(e: &Estimate) -> String {
     if some.is_empty() {
         return String::new();
     }
-    let strip: String = some
-        .iter()
-        .map(|(_, key, time)| format!("<span style=\"flex:{:.4};background:var(--{key})\"></span>", time / total))
-        .collect();
+    let mut from = 0.0;
+    let mut strip = String::new();
+    for (_, key, time) in &some {
+        let width = 100.0 * time / total;
+        strip += &format!("<rect class=\"{key}\" x=\"{from:.3}%\" width=\"{width:.3}%\" height=\"100%\"/>");
+        from += width;
+    }
     let keys: String = some
         .iter()
         .map(|(name, key, time)| {
             let (share, time) = (words::percent(time / total), words::seconds(*time));
-            format!("<li><span class=\"key\" style=\"background:var(--{key})\"></span>{name} {share}, {time}</li>\n")
+            format!("<li><span class=\"key {key}\"></span>{name} <b>{share}</b>, {time}</li>\n")
         })
         .collect();
     format!(
-        "<p class=\"soft\">On {}, {} in all.</p>\n<div class=\"parts\" aria-hidden=\"true\">{strip}</div>\n\
+        "<p class=\"soft\">On {}, {} in all.</p>\n<svg class=\"parts\" aria-hidden=\"true\">{strip}</svg>\n\
          <ul class=\"keys\">\n{keys}</ul>\n",
         on(e),
         words::seconds(total)
@@ -92,7 +104,7 @@ pub(super) fn curve(e: &Estimate) -> String {
         let at = frame.x(x);
         let anchor = if at > 0.85 * Frame::WIDTH { "end" } else { "middle" };
         marks += &format!(
-            "<line x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"16\" y2=\"{:.1}\" stroke=\"var(--soft)\" stroke-dasharray=\"{dashes}\"/>\
+            "<line x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"16\" y2=\"{:.1}\" class=\"mark\" stroke-dasharray=\"{dashes}\"/>\
              <text x=\"{at:.1}\" y=\"12\" text-anchor=\"{anchor}\">{}</text>\n",
             Frame::HEIGHT - 24.0,
             escape(text)
@@ -106,7 +118,7 @@ pub(super) fn curve(e: &Estimate) -> String {
         .decades()
         .map(|(time, y)| {
             format!(
-                "<line x1=\"60\" x2=\"{:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\" stroke=\"var(--line)\"/>\
+                "<line x1=\"60\" x2=\"{:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\" class=\"rule\"/>\
                  <text x=\"54\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\n",
                 Frame::WIDTH,
                 y + 4.0,
@@ -117,10 +129,10 @@ pub(super) fn curve(e: &Estimate) -> String {
     let (least, most) = size.curve.first().zip(size.curve.last()).map_or((0, 0), |(a, b)| (a.size, b.size));
     let bottom = Frame::HEIGHT - 6.0;
     let svg = format!(
-        "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Time of CPU and GPU by size of the problem\">\n{ticks}\
-         <polygon points=\"{}\" fill=\"var(--gpu)\" opacity=\"0.18\"></polygon>\n\
-         <polyline points=\"{}\" fill=\"none\" stroke=\"var(--cpu)\" stroke-width=\"2.5\" stroke-dasharray=\"7 4\"/>\n\
-         <polyline points=\"{}\" fill=\"none\" stroke=\"var(--gpu)\" stroke-width=\"2.5\"/>\n{marks}\
+        "<svg class=\"drawing\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Time of CPU and GPU by size of the problem\">\n{ticks}\
+         <polygon points=\"{}\" class=\"band\"></polygon>\n\
+         <polyline points=\"{}\" class=\"line cpu\"/>\n\
+         <polyline points=\"{}\" class=\"line\"/>\n{marks}\
          <text x=\"60\" y=\"{bottom}\">{}</text><text x=\"{}\" y=\"{bottom}\" text-anchor=\"end\">{}</text>\n</svg>\n",
         Frame::WIDTH,
         Frame::HEIGHT,
@@ -201,11 +213,11 @@ pub(super) fn timeline(e: &Estimate) -> String {
         let bottom = 34.0 * (i + 1) as f64;
         let color = if row.name.starts_with("kernels") || row.name.starts_with("copies") { "gpu" } else { "cpu" };
         svg += &format!("<text x=\"0\" y=\"{:.1}\">{}</text>\n", bottom - 8.0, escape(&row.name));
-        svg += &format!("<line x1=\"92\" x2=\"712\" y1=\"{bottom:.1}\" y2=\"{bottom:.1}\" stroke=\"var(--line)\"/>\n");
+        svg += &format!("<line x1=\"92\" x2=\"712\" y1=\"{bottom:.1}\" y2=\"{bottom:.1}\" class=\"rule\"/>\n");
         for (column, busy) in row.busy.iter().enumerate().filter(|(_, busy)| **busy > 0.0) {
             let height = (28.0 * busy).max(1.0);
             svg += &format!(
-                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{height:.1}\" fill=\"var(--{color})\"/>\n",
+                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{height:.1}\" class=\"fill {color}\"/>\n",
                 92.0 + width * column as f64,
                 bottom - height,
                 width - 0.5,
@@ -216,9 +228,91 @@ pub(super) fn timeline(e: &Estimate) -> String {
     let height = 34.0 * sketch.rows.len() as f64 + 4.0;
     format!(
         "<p class=\"soft\">On {} after start-up, {} in all, left to right; as high as each was busy.</p>\n\
-         <svg viewBox=\"0 0 720 {height}\" role=\"img\" aria-label=\"Host, kernels and copies in the course of the run\">\n{svg}</svg>\n{}",
+         <div class=\"look\" data-gpu=\"{}\"><svg class=\"drawing\" viewBox=\"0 0 720 {height}\" role=\"img\" \
+         aria-label=\"Host, kernels and copies in the course of the run\">\n{svg}</svg></div>\n{}",
         on(e),
         words::seconds(sketch.span_s),
+        escape(&sketch.gpu),
         behind(table(&rows, "Share of the run that each is busy"))
+    )
+}
+
+/// Array memory, by how many ops have run.
+pub(super) fn memory(e: &Estimate) -> String {
+    let Some(curve) = e.timeline.as_ref().and_then(|sketch| sketch.memory.as_ref()) else { return String::new() };
+    let most = curve.bytes.iter().copied().fold(0.0, f64::max);
+    if most <= 0.0 {
+        return String::new();
+    }
+    let (width, height) = (720.0, 150.0);
+    let column = (width - 60.0) / curve.bytes.len() as f64;
+    let mut svg = String::new();
+    for (share, text) in [(1.0, words::memory(most)), (0.5, words::memory(most / 2.0)), (0.0, "0".to_owned())] {
+        let y = height - 20.0 - (height - 36.0) * share;
+        svg += &format!(
+            "<line x1=\"60\" x2=\"{width}\" y1=\"{y:.1}\" y2=\"{y:.1}\" class=\"rule\"/>\
+             <text x=\"54\" y=\"{:.1}\" text-anchor=\"end\">{text}</text>\n",
+            y + 4.0
+        );
+    }
+    for (i, bytes) in curve.bytes.iter().enumerate().filter(|(_, bytes)| **bytes > 0.0) {
+        let high = ((height - 36.0) * bytes / most).max(1.0);
+        svg += &format!(
+            "<rect class=\"fill\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{high:.1}\"/>\n",
+            60.0 + column * i as f64,
+            height - 20.0 - high,
+            column + 0.2,
+        );
+    }
+    let ops = words::count(e.workload.ops);
+    svg += &format!(
+        "<text x=\"60\" y=\"{0}\">first operation</text><text x=\"{width}\" y=\"{0}\" text-anchor=\"end\">{ops}</text>\n",
+        height - 5.0
+    );
+    let mut rows = Table::new(&[("operations", Align::Right), ("memory, at most", Align::Right)]);
+    for (i, bytes) in curve.bytes.iter().enumerate().step_by(6) {
+        let done = (e.workload.ops as f64 * i as f64 / curve.bytes.len() as f64) as u64;
+        rows.row(vec![words::count(done), words::memory(*bytes)]);
+    }
+    format!(
+        "<p class=\"soft\">Arrays that may live at once, at most, by the operations that have run.</p>\n\
+         <svg class=\"drawing\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"Memory in the course of the run\">\n\
+         {svg}</svg>\n{}",
+        behind(table(&rows, "Array memory by operations run"))
+    )
+}
+
+/// Kernels by their length: what they take together, and how many there are.
+pub(super) fn kernels(e: &Estimate) -> String {
+    let Some(bins) = e.timeline.as_ref().map(|sketch| &sketch.kernels) else { return String::new() };
+    let all: f64 = bins.iter().map(|bin| bin.time_s).sum();
+    let most = bins.iter().map(|bin| bin.time_s).fold(0.0, f64::max);
+    if most <= 0.0 {
+        return String::new();
+    }
+    let range = |bin: &KernelBin| format!("{}–{}", words::seconds(bin.from_s), words::seconds(bin.to_s));
+    let mut bars = String::new();
+    let mut rows = Table::new(&[
+        ("kernel length", Align::Left),
+        ("launches", Align::Right),
+        ("time together", Align::Right),
+        ("share", Align::Right),
+    ]);
+    for bin in bins {
+        let launches = words::count(bin.launches);
+        bars += &format!(
+            "<div class=\"bar\"><span>{}</span><svg class=\"track\"><rect class=\"fill\" width=\"{:.2}%\" height=\"100%\" \
+             rx=\"3\"/></svg><span class=\"value\">{launches}</span></div>\n",
+            range(bin),
+            100.0 * bin.time_s / most,
+        );
+        rows.row(vec![range(bin), launches, words::seconds(bin.time_s), words::percent(bin.time_s / all)]);
+    }
+    format!(
+        "<p class=\"soft\">On {}: as long as kernels of that length take together, {} in all; the number is how many are \
+         launched.</p>\n<div class=\"bars\" aria-hidden=\"true\">\n{bars}</div>\n{}",
+        on(e),
+        words::seconds(all),
+        behind(table(&rows, "Kernels by their length"))
     )
 }

@@ -1,4 +1,4 @@
-//! The report as one page: no script, nothing loaded from elsewhere, readable with and without colours, on paper and by
+//! The report for a browser: whole without a script, nothing loaded from elsewhere, readable with and without colours, on paper and by
 //! a screen reader. Each chart has its table.
 
 mod charts;
@@ -6,58 +6,112 @@ mod charts;
 use super::sentence::chosen;
 use super::table::{Align, Cells, Table};
 use super::{held_back, help, rows, words};
-use crate::estimate::Estimate;
-
-/// Forbids all but the page's own style, should a name of other people's making ever get through as markup.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+use crate::estimate::{Estimate, GpuEstimate, Price, Verdict};
+use crate::interval::Interval;
 
 /// GPUs that are shown at once; more are folded away.
 const TOP: usize = 10;
 
-/// The whole page.
+/// The report as the inside of a page: `#answer`, then `#what-if` for whoever can ask again, then `#detail`.
+///
+/// It is whole without a script, makes no request, and has no style of its own: no attribute `style`, so that a page
+/// may forbid them.
 pub fn html(e: &Estimate) -> String {
-    let title = escape(&words::printable(&e.workload.name, 80));
-    let mut out = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title} · breakeven</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n",
-        include_str!("style.css")
-    );
-    out +=
-        &format!("<p class=\"soft\">{title}</p>\n<h1>{}</h1>\n", escape(&words::printable(&e.summary.sentence, 400)));
+    let mut out = format!("<div id=\"answer\">\n{}{}{}", verdict(e), charts::bars(e), tiles(e));
     for line in held_back(e).into_iter().chain(rows::remarks(e)) {
         out += &format!("<p>{}</p>\n", escape(&line));
     }
-    out += &section("Time", charts::bars(e) + &devices(e));
-    out += &section("Where the time goes", charts::parts(e));
-    out += &section("Break-even", charts::curve(e));
-    out += &section("Hot lines", table(&rows::sites(e, usize::MAX), "Source lines by their time on the CPU"));
-    out += &section("In the course of the run", charts::timeline(e));
-    out += &section("Why", reasons(e));
-    out += &section("Would help", advice(e));
-    out += &section("The script’s own clocks", list(e.timers.iter().map(|timer| timer.text.as_str())));
-    out += &section("What would turn it", list(e.robustness.iter().map(|flip| flip.text.as_str())));
-    out += &section("Memory by precision", table(&rows::footprint(e), "What the values take"));
-    out += &section("Notes", list(e.notes.iter().map(|note| note.text.as_str())));
-    out += &format!("<p class=\"soft\">{}</p>\n</main>\n</body>\n</html>\n", escape(&rows::coverage(e)));
+    out += "</div>\n<div id=\"what-if\"></div>\n<div id=\"detail\">\n";
+    out += &section("gpus", "GPUs", devices(e));
+    out += &section("parts", "Where the time goes", charts::parts(e));
+    out += &section("lines", "Hot lines", table(&rows::sites(e, usize::MAX), "Source lines by their time on the CPU"));
+    out += &section("timeline", "In the course of the run", charts::timeline(e));
+    out += &section("kernels", "Kernels by length", charts::kernels(e));
+    out += &section("memory", "Memory", charts::memory(e));
+    out += &section("break-even", "Break-even", charts::curve(e));
+    out += &section("advice", "Would help", advice(e));
+    out += &section("reasons", "Why", reasons(e));
+    out += &section("clocks", "The script’s own clocks", list(e.timers.iter().map(|timer| timer.text.as_str())));
+    out += &section("turns", "What would turn it", list(e.robustness.iter().map(|flip| flip.text.as_str())));
+    out += &section("footprint", "Memory by precision", table(&rows::footprint(e), "What the values take"));
+    out += &section("notes", "Notes", list(e.notes.iter().map(|note| note.text.as_str())));
+    out += &format!("<p class=\"soft\">{}</p>\n</div>\n", escape(&rows::coverage(e)));
     out
+}
+
+/// What was asked about, the answer in the largest letters, and in a sentence.
+fn verdict(e: &Estimate) -> String {
+    let named = chosen(e);
+    let (key, big) = match named {
+        Some(g) if g.fits == Some(false) => ("cpu", "Does not fit".to_owned()),
+        Some(GpuEstimate { verdict: Verdict::Gpu, speedup: Some(speedup), .. }) => {
+            ("gpu", format!("{} faster", words::times(speedup.p50)))
+        }
+        Some(g) => match g.verdict {
+            Verdict::Gpu => ("gpu", "GPU is faster".to_owned()),
+            Verdict::Cpu => ("cpu", "CPU is faster".to_owned()),
+            Verdict::Either => ("either", "Too close to call".to_owned()),
+            Verdict::Unknown => ("unknown", "Not enough evidence".to_owned()),
+        },
+        None => ("unknown", "No GPU to compare with".to_owned()),
+    };
+    let on = if named.is_some() { format!(" <small>on {}</small>", on(e)) } else { String::new() };
+    format!(
+        "<p class=\"soft name\">{}</p>\n<p class=\"big {key}\">{big}{on}</p>\n<h1>{}</h1>\n",
+        escape(&words::printable(&e.workload.name, 80)),
+        escape(&words::printable(&e.summary.sentence, 400))
+    )
+}
+
+/// Time, money, energy, carbon and memory of a run on the GPU that the page speaks of, beside the CPU's.
+fn tiles(e: &Estimate) -> String {
+    let Some(g) = chosen(e).filter(|g| g.time_s.is_some()) else { return String::new() };
+    let cpu = &e.baseline;
+    let tile = |name: &str, gpu: Option<String>, cpu: Option<String>| {
+        let Some(gpu) = gpu else { return String::new() };
+        let cpu = cpu.map_or_else(String::new, |cpu| format!(" <small>CPU {cpu}</small>"));
+        format!("<div><dt>{name}</dt><dd>{gpu}{cpu}</dd></div>\n")
+    };
+    let tiles = [
+        tile("Time", g.time_s.map(words::time), cpu.time_s.map(words::time)),
+        tile("Cost of a run", g.cost_usd.map(words::cost), cpu.cost_usd.map(words::cost)),
+        tile("Energy", g.energy_wh.map(words::energy), cpu.energy_wh.map(words::energy)),
+        tile("Carbon", g.co2_g.map(words::carbon), cpu.co2_g.map(words::carbon)),
+        tile("GPU memory", g.peak_bytes.map(words::memory), None),
+    ];
+    format!("<dl class=\"tiles\">\n{}</dl>\n", tiles.concat())
 }
 
 /// The first devices; all of them folded away.
 fn devices(e: &Estimate) -> String {
-    let first = table(&rows::gpus(e, TOP), "The first devices");
     let all = e.estimates.len();
     if all <= TOP {
-        return first;
+        return ranking(e, TOP, "Every device");
     }
-    let whole = table(&rows::gpus(e, usize::MAX), "Every device");
-    format!("{first}<details><summary>All {all} GPUs</summary>\n{whole}</details>\n")
+    let first = ranking(e, TOP, "The first devices");
+    format!("{first}<details><summary>All {all} GPUs</summary>\n{}</details>\n", ranking(e, all, "Every device"))
+}
+
+/// The table of devices. Figures carry their value beside their words, for who wants to sort them.
+fn ranking(e: &Estimate, top: usize, caption: &str) -> String {
+    let middle = |i: Option<Interval>| i.map(|i| i.p50);
+    let b = &e.baseline;
+    let price = |price: &Option<Price>| price.as_ref().map(|p| p.usd_per_h);
+    let cpu = b
+        .time_s
+        .map(|t| [Some(t.p50), Some(1.0), middle(b.cost_usd), middle(b.energy_wh), middle(b.co2_g), price(&b.price)]);
+    let gpus = e.estimates.iter().take(top).map(|g| {
+        let speedup = g.speedup.map(|s| s.p50);
+        [middle(g.time_s), speedup, middle(g.cost_usd), middle(g.energy_wh), middle(g.co2_g), price(&g.price)]
+    });
+    let values: Vec<[Option<f64>; 6]> = cpu.into_iter().chain(gpus).collect();
+    let value = |row: usize, column: usize| *values.get(row)?.get(column.checked_sub(1)?)?;
+    table_of(&rows::gpus(e, top), caption, " class=\"sorts\"", &value)
 }
 
 /// Nothing where there is nothing to say.
-fn section(heading: &str, body: String) -> String {
-    if body.is_empty() { body } else { format!("<section>\n<h2>{heading}</h2>\n{body}</section>\n") }
+fn section(id: &str, heading: &str, body: String) -> String {
+    if body.is_empty() { body } else { format!("<section id=\"{id}\">\n<h2>{heading}</h2>\n{body}</section>\n") }
 }
 
 fn list<'a>(items: impl Iterator<Item = &'a str>) -> String {
@@ -108,22 +162,31 @@ fn advice(e: &Estimate) -> String {
 
 /// A table that scrolls by itself where it is too wide.
 fn table(table: &Table, caption: &str) -> String {
+    table_of(table, caption, "", &|_, _| None)
+}
+
+/// The same with an attribute of the table, and for the figures of row and column what they are.
+fn table_of(table: &Table, caption: &str, attribute: &str, value: &dyn Fn(usize, usize) -> Option<f64>) -> String {
     if table.is_empty() {
         return String::new();
     }
-    let line = |cells: Cells<'_>, tag: &str, scope: &str| {
-        let cell = |(text, align): (&str, Align)| {
+    let line = |cells: Cells<'_>, tag: &str, row: Option<usize>| {
+        let cell = |(column, (text, align)): (usize, (&str, Align))| {
             let class = if align == Align::Right { " class=\"right\"" } else { "" };
-            format!("<{tag}{scope}{class}>{}</{tag}>", escape(text))
+            let extra = match row {
+                None => " scope=\"col\"".to_owned(),
+                Some(row) => value(row, column).map_or_else(String::new, |value| format!(" data-value=\"{value:e}\"")),
+            };
+            format!("<{tag}{class}{extra}>{}</{tag}>", escape(text))
         };
-        format!("<tr>{}</tr>\n", cells.into_iter().map(cell).collect::<String>())
+        format!("<tr>{}</tr>\n", cells.into_iter().enumerate().map(cell).collect::<String>())
     };
     let (header, rows) = table.cells();
-    let rows: String = rows.into_iter().map(|row| line(row, "td", "")).collect();
+    let rows: String = rows.into_iter().enumerate().map(|(row, cells)| line(cells, "td", Some(row))).collect();
     format!(
-        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\"><table>\n<caption>{caption}</caption>\n\
-         <thead>{}</thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n",
-        line(header, "th", " scope=\"col\"")
+        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\"><table{attribute}>\n\
+         <caption>{caption}</caption>\n<thead>{}</thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n",
+        line(header, "th", None)
     )
 }
 
@@ -182,9 +245,11 @@ mod tests {
         for text in [e.summary.sentence.as_str(), "Held back by", "Fusing the 7", "Breaks even at", "heat.py:14"] {
             assert!(page.contains(&escape(text)), "{text}");
         }
-        let tables = page.matches("<table>").count();
+        let tables = page.matches("<table").count();
         assert_eq!(tables, page.matches("<caption>").count());
-        assert!(!page.contains("http:") && !page.contains("https:") && !page.contains("<script"));
+        for never in ["http:", "https:", "<script", " style="] {
+            assert!(!page.contains(never), "{never}");
+        }
         well_formed(&html(&examples::numbers()));
     }
 

@@ -1,0 +1,243 @@
+// The report page as people get it: a file written by the command, opened from disk.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { gzipSync } from "node:zlib";
+import { launch } from "./browser.mjs";
+
+const binary = process.env.BREAKEVEN ?? fileURLToPath(new URL("../../target/debug/breakeven", import.meta.url));
+const HEAT = fileURLToPath(new URL("../../docs/examples/heat.breakeven.json", import.meta.url));
+const EMPTY = fileURLToPath(new URL("../../crates/breakeven-page/assets/report.html", import.meta.url));
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const folder = mkdtempSync(join(tmpdir(), "breakeven-report-"));
+const REPORT = join(folder, "heat.html");
+let browser;
+
+const show = (...args) => execFileSync(binary, ["show", HEAT, ...args], { encoding: "utf8", maxBuffer: 1 << 28 });
+const asked = (...args) => JSON.parse(show("--format", "json", ...args));
+
+before(async () => {
+  show("--html", REPORT, "--quiet");
+  browser = await launch();
+});
+after(async () => {
+  await browser.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function open({ file = REPORT, width = 1280, height = 800, ready = true, ...context } = {}) {
+  const inside = await browser.newContext({ viewport: { width, height }, ...context });
+  const page = await inside.newPage();
+  const seen = { requests: [], errors: [] };
+  page.on("request", (request) => !request.url().startsWith("blob:") && seen.requests.push(request.url()));
+  page.on("pageerror", (error) => seen.errors.push(String(error)));
+  page.on("console", (message) => message.type() === "error" && seen.errors.push(message.text()));
+  await page.goto(pathToFileURL(file).href);
+  if (ready) await page.waitForSelector("body.ready");
+  return { page, context: inside, seen };
+}
+
+/** Does something that asks the engine, and waits for the answer. */
+async function answered(page, act) {
+  await act();
+  await page.waitForSelector("body.asking", { timeout: 2000 }).catch(() => {});
+  await page.waitForSelector("body:not(.asking)");
+}
+
+const sentence = (page) => page.locator("#answer h1").innerText();
+const message = (page) => page.locator("#message").innerText();
+
+test("the answer is there before any script, and the page asks for nothing", async () => {
+  const { page, context, seen } = await open({ javaScriptEnabled: false, ready: false });
+  assert.equal(await sentence(page), asked().summary.sentence);
+  assert.ok((await page.locator("#gpus tbody tr").count()) > 75);
+  await context.close();
+  const live = await open();
+  assert.deepEqual(live.seen, { requests: [pathToFileURL(REPORT).href], errors: [] });
+  assert.ok((await live.page.locator(".stage canvas").count()) === 1);
+  await live.context.close();
+  assert.deepEqual(seen.errors, []);
+});
+
+test("what-if answers are the command's", async () => {
+  const { page, context, seen } = await open();
+  const cells = () => page.locator("#gpus table").first().locator("tbody tr").first().innerText();
+  const before = await cells();
+  const tries = [
+    [["--gpu", "a100-sxm4-80gb"], () => page.fill("#if-gpu", "a100-sxm4-80gb")],
+    [["--gpu", "a100-sxm4-80gb", "--price", "0.5"], () => page.fill("#if-price", "0.5")],
+    [["--gpu", "a100-sxm4-80gb", "--price", "0.5", "--precision", "fp32"], () => page.selectOption("#if-precision", "fp32")],
+    [["--gpu", "a100-sxm4-80gb", "--price", "0.5", "--precision", "fp32", "--size", "2"], () => page.fill("#if-size", "2")],
+    [["--gpu", "a100-sxm4-80gb", "--price", "0.5", "--precision", "fp32", "--size", "2", "--policy", "naive"], () => page.selectOption("#if-policy", "naive")],
+    [["--gpu", "a100-sxm4-80gb", "--price", "0.5", "--precision", "fp32", "--size", "2", "--policy", "naive", "--exclude-startup", "--runs-per-month", "1000"], async () => {
+      await page.check("#if-exclude_startup");
+      await page.fill("#if-runs_per_month", "1000");
+    }],
+  ];
+  for (const [options, act] of tries) {
+    await answered(page, act);
+    const there = asked(...options);
+    assert.equal(await sentence(page), there.summary.sentence, options.join(" "));
+    const notes = await page.locator("#notes li").allInnerTexts();
+    assert.deepEqual(notes, there.notes.map((note) => note.text), options.join(" "));
+    const figures = await page.locator("#gpus table").first().locator("tbody tr").nth(1).locator("td[data-value]").evaluateAll((cells) => cells.map((cell) => Number(cell.dataset.value)));
+    const row = there.estimates[0];
+    assert.deepEqual(figures, [row.time_s.p50, row.speedup.p50, row.cost_usd.p50, row.energy_wh.p50, row.co2_g.p50, row.price.usd_per_h], options.join(" "));
+  }
+  await answered(page, () => page.getByRole("button", { name: "As recorded" }).click());
+  assert.equal(await cells(), before);
+  assert.equal(await sentence(page), asked().summary.sentence);
+  assert.deepEqual(seen.errors, []);
+  await context.close();
+});
+
+test("what cannot be is said beside its switch, and the last good report stays", async () => {
+  const { page, context } = await open();
+  const good = await sentence(page);
+  for (const [id, text] of [["gpu", "<script>alert(1)</script>"], ["gpu", "‮txet"], ["price", "12abc"], ["price", "-1"], ["price", "1e400"], ["size", "0"], ["size", "NaN"], ["runs_per_month", "five bananas"]]) {
+    await answered(page, () => page.fill(`#if-${id}`, text));
+    assert.equal(await page.getAttribute(`#if-${id}`, "aria-invalid"), "true", `${id} = ${text}`);
+    assert.ok((await page.locator(`#if-${id}-note`).innerText()).length > 10, `${id} = ${text}`);
+    assert.equal(await sentence(page), good);
+    await answered(page, () => page.fill(`#if-${id}`, ""));
+    assert.equal(await page.getAttribute(`#if-${id}`, "aria-invalid"), null);
+  }
+  await context.close();
+});
+
+test("the table of GPUs sorts by value, not by text", async () => {
+  const { page, context } = await open();
+  await page.click("#gpus summary");
+  const all = page.locator("#gpus details table");
+  for (const [name, column] of [["time", 1], ["cost", 3]]) {
+    await all.getByRole("button", { name, exact: true }).click();
+    const values = await all.locator(`tbody tr`).evaluateAll((rows, column) => rows.map((row) => row.cells[column].dataset.value).filter((value) => value !== undefined).map(Number), column);
+    assert.ok(values.length > 20, `${name}: ${values.length}`);
+    assert.deepEqual(values, [...values].sort((a, b) => a - b), name);
+  }
+  assert.equal(await all.locator("th[aria-sort]").count(), 1);
+  await context.close();
+});
+
+test("the timeline zooms and moves by keyboard, wheel and mouse", async () => {
+  const { page, context, seen } = await open();
+  const said = async (act, from) => {
+    await act();
+    await page.waitForFunction((from) => document.querySelector(".said").textContent !== from, from);
+    return page.locator(".said").innerText();
+  };
+  const whole = await said(() => page.focus(".stage"), "");
+  assert.match(whole, /kernels \d+ %/);
+  const close = await said(async () => { for (let i = 0; i < 12; i++) await page.keyboard.press("+"); }, whole);
+  const later = await said(() => page.keyboard.press("ArrowRight"), close);
+  assert.notEqual(later, close);
+  const box = await page.locator(".stage").boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + 40);
+  const wheeled = await said(() => page.mouse.wheel(0, -300), later);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width / 2 - 150, box.y + 40);
+  await page.mouse.up();
+  await page.waitForTimeout(600);
+  assert.notEqual(await page.locator(".said").innerText(), wheeled);
+  await page.keyboard.press("Home");
+  await page.waitForFunction((whole) => document.querySelector(".said").textContent === whole, whole);
+  assert.deepEqual(seen.errors, []);
+  await context.close();
+});
+
+test("a workload that is opened or dropped replaces the report; one that is none leaves it", async () => {
+  for (const file of [REPORT, EMPTY]) {
+    const { page, context, seen } = await open({ file, ready: file === REPORT });
+    const choose = (name, body, mimeType = "application/json") =>
+      answered(page, () => page.setInputFiles("#choose", { name, mimeType, buffer: Buffer.from(body) }));
+    const heat = readFileSync(HEAT, "utf8");
+    const before = await sentence(page);
+    const bad = [
+      ["empty.json", ""], ["cut.json", heat.slice(0, heat.length / 2)], ["other.json", '{"format": "something else"}'],
+      ["list.json", "[1, 2]"], ["photo.png", "\x89PNG\r\n\x1a\n"], ["cut.json.gz", gzipSync(heat).subarray(0, 300)],
+      ["newer.json", '{"format": "breakeven.workload/9"}'], ["negative.json", heat.replace(/"wall_ns": *\d+/, '"wall_ns": -1')],
+      ["<img src=x onerror=alert(1)>‮.json", "nonsense"], [`${"long ".repeat(2000)}.json`, "{"],
+    ];
+    for (const [name, body] of bad) {
+      await choose(name, body);
+      const text = await message(page);
+      assert.ok(text.length > 20 && text.length < 1200, `${name}: ${text}`);
+      assert.ok(!text.includes("‮"));
+      assert.equal(await sentence(page), before, name);
+    }
+    assert.equal(await page.locator("#message img").count(), 0);
+    const workload = JSON.parse(heat);
+    workload.program.name = "<script>alert(1)</script>‮" + "x".repeat(10_000_000);
+    await choose("hostile.json.gz", gzipSync(JSON.stringify(workload)), "application/gzip");
+    assert.ok(!(await page.isVisible("#message")), await page.locator("#message").textContent());
+    assert.match(await page.locator("#answer .name").innerText(), /^<script>alert\(1\)<\/script>/);
+    assert.ok((await page.content()).length < 2_500_000);
+    // Dropped, as a file manager does it.
+    await answered(page, async () => {
+      const data = await page.evaluateHandle((text) => {
+        const data = new DataTransfer();
+        data.items.add(new File([text], "heat.breakeven.json"));
+        return data;
+      }, heat);
+      await page.dispatchEvent("body", "drop", { dataTransfer: data });
+    });
+    assert.equal(await sentence(page), asked().summary.sentence);
+    assert.equal(await page.locator(".stage canvas").count(), 1);
+    assert.deepEqual(seen.errors, []);
+    await context.close();
+  }
+});
+
+test("a gigabyte is refused by its size, unread", async () => {
+  const large = join(folder, "large.json");
+  writeFileSync(large, "{");
+  truncateSync(large, 2 ** 30);
+  assert.equal(statSync(large).size, 2 ** 30);
+  const { page, context } = await open();
+  const start = Date.now();
+  await page.setInputFiles("#choose", large);
+  await page.waitForSelector("#message:not([hidden])");
+  assert.ok(Date.now() - start < 2000);
+  assert.match(await message(page), /1024 MiB and was not read: at most 256 MiB/);
+  await context.close();
+});
+
+for (const width of [320, 768, 3840]) {
+  test(`nothing sticks out sideways at ${width} px`, async () => {
+    const { page, context } = await open({ width });
+    await page.evaluate(() => document.querySelectorAll("details").forEach((d) => (d.open = true)));
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width);
+    await context.close();
+  });
+}
+
+for (const colorScheme of ["light", "dark"]) {
+  test(`axe finds nothing (${colorScheme})`, async () => {
+    const { page, context } = await open({ colorScheme, reducedMotion: "reduce" });
+    await page.evaluate(() => document.querySelectorAll("details").forEach((d) => (d.open = true)));
+    await answered(page, () => page.fill("#if-price", "nonsense"));
+    await page.evaluate(axe);
+    const found = await page.evaluate(() => globalThis.axe.run());
+    assert.deepEqual(found.violations.map((v) => [v.id, v.nodes.map((n) => n.html).slice(0, 3)]), []);
+    await context.close();
+  });
+}
+
+test("paper shows the report and none of the switches", async () => {
+  const { page, context } = await open({ width: 800 });
+  await page.emulateMedia({ media: "print" });
+  for (const hidden of [".what-if", "#tools", ".zooms"]) assert.ok(!(await page.isVisible(hidden)), hidden);
+  for (const shown of ["#answer", "#gpus", "#lines", "#reasons"]) assert.ok(await page.isVisible(shown), shown);
+  assert.ok((await page.pdf({ format: "A4" })).length > 20_000);
+  await context.close();
+});
+
+test("the page without data is less than 500 KB", () => {
+  assert.ok(statSync(EMPTY).size < 500_000, `${statSync(EMPTY).size} bytes`);
+});
