@@ -191,7 +191,8 @@ fn advise(
         let (eager, fused, device) = (words::time(eager), words::time(fused), &pick.gpu.device.name);
         let text = format!(
             "the script compiles with torch.compile: on {device} it takes {eager} as eager code, which the rest of the \
-             report is about, and {fused} with its {chains} chains of element-wise steps fused, once compiled"
+             report is about, and {fused} with {} of element-wise steps fused, once compiled",
+            words::several(chains as u64, "chain", "chains")
         );
         Note::new("torch-compile", text)
     });

@@ -105,6 +105,11 @@ pub fn number(x: f64) -> String {
     known(x, |x| format!("{}", print::significant(x, 3)))
 }
 
+/// A count with its noun: `1 chain`, `40 000 chains`.
+pub fn several(n: u64, one: &str, more: &str) -> String {
+    format!("{} {}", count(n), if n == 1 { one } else { more })
+}
+
 /// A count: `40 000`.
 pub fn count(n: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "printed to three digits beyond 2⁵³")]

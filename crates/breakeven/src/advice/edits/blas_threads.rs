@@ -3,6 +3,7 @@
 use super::super::draft::Draft;
 use super::super::{Change, Context, Edit};
 use crate::estimate::Side;
+use crate::report::words;
 use crate::workload::{Entry, Family};
 
 pub(super) const EDIT: Edit = Edit { id: "blas-threads", sides: &[Side::Cpu], apply };
@@ -39,9 +40,9 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
     Some(Change {
         title: format!("{there} threads for matrix products instead of {used}"),
         why: format!(
-            "the products, as at {}, ran on {used} thread{}; the process could use {} logical CPUs",
+            "the products, as at {}, ran on {}; the process could use {} logical CPUs",
             site.label(),
-            if used == 1 { "" } else { "s" },
+            words::several(u64::from(used), "thread", "threads"),
             program.cpu_threads
         ),
         draft: out,

@@ -40,7 +40,11 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
     let main = loading.iter().max_by(|a, b| spent(draft.entry(**a)).total_cmp(&spent(draft.entry(**b))))?;
     let site = draft.workload.sites.get(draft.entry(*main).site as usize)?.clone();
     Some(Change {
-        title: format!("Loading the batches of {} ahead, in {workers} worker processes", site.label()),
+        title: format!(
+            "Loading the batches of {} ahead, in {}",
+            site.label(),
+            words::several(u64::from(workers), "worker process", "worker processes")
+        ),
         why: format!(
             "{} of loading before each of {} steps, while the GPU has nothing to do",
             words::seconds(each),

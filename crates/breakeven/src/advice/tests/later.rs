@@ -80,5 +80,5 @@ fn a_script_that_compiles_is_told_both_times_and_not_told_to() {
     let e = asked(&w, "L4");
     assert!(!ids(&e).contains(&"fuse"));
     let note = e.notes.iter().find(|note| note.code == "torch-compile").expect("both times");
-    assert!(note.text.contains("its 1 chains of element-wise steps fused"), "{}", note.text);
+    assert!(note.text.contains("1 chain of element-wise steps fused"), "{}", note.text);
 }
