@@ -1,9 +1,10 @@
 //! The script as a child: signals reach it as they would without us, and we stay to report.
 //!
-//! A signal from the terminal goes to the whole process group, so the script has it already; one that a process sent
-//! to us alone is handed on. Handlers are installed after the start, so that the child inherits what was ignored
+//! A signal that goes to the whole process group (from the terminal, `timeout`, `kill -- -PID`) the script has already;
+//! one that a process sent to us alone is handed on. Handlers are installed after the start, so that the child inherits what was ignored
 //! (`nohup`) as it was.
 
+use super::witness::Witness;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::exfiltrator::WithOrigin;
@@ -15,8 +16,7 @@ use std::process::{Child, Command, ExitStatus};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A signal may have been sent to the whole group (`timeout`, `kill %1`): the script is given so long to end by its own
-/// copy before it gets ours.
+/// A signal may have been sent to the whole group: everybody in it is given so long to get theirs.
 const OWN_COPY: Duration = Duration::from_millis(50);
 
 /// How the script ended.
@@ -42,9 +42,11 @@ impl From<ExitStatus> for Ended {
 /// # Errors
 /// It could not be started.
 pub(crate) fn run(command: &mut Command) -> io::Result<(u32, Ended)> {
+    // Before the script, so that no signal to both finds only one of them there.
+    let witness = Witness::start();
     let mut child = command.spawn()?;
     let pid = child.id();
-    let forwarding = Forwarding::start(&child)?;
+    let forwarding = Forwarding::start(&child, witness)?;
     let ended = forwarding.wait(&mut child)?;
     Ok((pid, ended))
 }
@@ -58,14 +60,26 @@ struct Forwarding {
 }
 
 impl Forwarding {
-    fn start(child: &Child) -> io::Result<Self> {
+    fn start(child: &Child, mut witness: Witness) -> io::Result<Self> {
         let pid = Pid::from_child(child);
         let target = Arc::new(Mutex::new(Some(pid)));
         let mut signals = SignalsInfo::<WithOrigin>::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2])?;
         let (shared, handle) = (Arc::clone(&target), signals.handle());
         std::thread::spawn(move || {
-            for origin in signals.forever() {
-                hand_on(&origin, &shared);
+            while !signals.is_closed() {
+                let mut came: Vec<Origin> = signals.wait().collect();
+                came.retain(|origin| matches!(origin.cause, Cause::Sent(_)));
+                if came.is_empty() {
+                    continue;
+                }
+                std::thread::sleep(OWN_COPY);
+                if witness.was_hit() {
+                    // What else came until now came to all of us, too: nobody was there to tell.
+                    signals.pending().for_each(drop);
+                    witness = Witness::start();
+                } else {
+                    came.iter().for_each(|origin| hand_on(origin, &shared));
+                }
             }
         });
         Ok(Self { target, pid, signals: handle })
@@ -88,8 +102,6 @@ impl Forwarding {
 }
 
 fn hand_on(origin: &Origin, target: &Mutex<Option<Pid>>) {
-    let Cause::Sent(_) = origin.cause else { return };
-    std::thread::sleep(OWN_COPY);
     if let (Ok(target), Some(signal)) = (target.lock(), Signal::from_named_raw(origin.signal))
         && let Some(pid) = *target
     {

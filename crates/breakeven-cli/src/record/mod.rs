@@ -6,6 +6,7 @@
 mod child;
 mod gather;
 mod python;
+mod witness;
 
 pub(crate) use child::{Ended, die_by, run};
 pub(crate) use gather::gather;

@@ -8,6 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// A matrix product and its wall time, as a recorder would write it.
@@ -306,6 +307,76 @@ fn an_interrupt_of_the_group_ends_the_script_and_not_the_report() {
         assert!(report.contains("coverage: "), "{report}");
         assert_eq!(child.wait().unwrap().signal(), Some(Signal::INT.as_raw()));
     }
+}
+
+/// What a script says that counts the interrupts it gets for a second after `ready`, when `interrupt` has been done.
+fn interrupts_caught(interrupt: impl FnOnce(&Child)) -> String {
+    let place = Place::new(RECORD);
+    // As long as Python takes to start, in which we get ready for signals.
+    let script =
+        "trap 'echo caught' INT\nsleep 0.3\necho ready\ni=0\nwhile [ $i -lt 100 ]; do sleep 0.01; i=$((i+1)); done";
+    let (mut child, mut out) = place.start(script);
+    interrupt(&child);
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    rest
+}
+
+#[test]
+fn an_interrupt_of_the_group_reaches_the_script_once() {
+    let caught = interrupts_caught(|child| kill_process_group(Pid::from_child(child), Signal::INT).unwrap());
+    assert_eq!(caught, "caught\n");
+    // And again once the first has been dealt with; then one that is for us alone.
+    let caught = interrupts_caught(|child| {
+        for _ in 0..2 {
+            kill_process_group(Pid::from_child(child), Signal::INT).unwrap();
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        kill_process(Pid::from_child(child), Signal::INT).unwrap();
+    });
+    assert_eq!(caught, "caught\ncaught\ncaught\n");
+}
+
+#[test]
+fn ctrl_c_in_a_terminal_reaches_the_script_once() {
+    let place = Place::new(RECORD);
+    // As long as Python takes to start, in which we get ready for signals.
+    let script =
+        "trap 'echo caught' INT\nsleep 0.3\necho ready\ni=0\nwhile [ $i -lt 60 ]; do sleep 0.01; i=$((i+1)); done";
+    fs::write(place.file("job.py"), script).unwrap();
+    let command = format!(
+        "{} run --python {} {}",
+        assert_cmd::cargo::cargo_bin!("breakeven").display(),
+        place.file("python3").display(),
+        place.file("job.py").display()
+    );
+    let python = "import os, pty, sys, time\n\
+        pid, tty = pty.fork()\n\
+        if pid == 0: os.execvp('sh', ['sh', '-c', 'exec ' + sys.argv[1]])\n\
+        seen = b''\n\
+        while b'ready' not in seen: seen += os.read(tty, 4096)\n\
+        os.write(tty, b'\\x03')\n\
+        try:\n\
+        \x20   while True: seen += os.read(tty, 4096)\n\
+        except OSError: pass\n\
+        print(seen.count(b'caught'), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\n";
+    let output = Command::new("python3").args(["-c", python, &command]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "1 0\n", "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn where_memory_ran_short_the_command_that_needs_none_is_told() {
+    let short = RECORD.trim_end_matches('}').to_owned() + r#", "unseen": [{"reason": "memory-short", "text": "-"}]}"#;
+    let told = |record: &str, script: &str, options: &[&str]| {
+        Place::new(record).run(options, script, &["--epochs", "2", "it's big"]).contains("--top 3 job.py --epochs 2 ")
+    };
+    let text = Place::new(&short).run(&["--top", "3"], "exit 1", &["--epochs", "2", "it's big"]);
+    let command = r"breakeven run --fake --python DIR/python3 --top 3 job.py --epochs 2 'it'\''s big'";
+    assert!(text.contains(command), "{text}");
+    assert!(!told(&short, "exit 0", &["--top", "3"]));
+    assert!(!told(&short, "exit 1", &["--top", "3", "--fake"]));
+    assert!(!told(RECORD, "exit 1", &["--top", "3"]));
 }
 
 #[test]
