@@ -39,3 +39,16 @@ def test_too_little_memory_is_told(fake: bool, tmp_path: Path) -> None:
     told = [u["text"] for u in json.loads(file.read_text())["unseen"] if u["reason"] == "memory-short"]
     assert len(told) == (not fake)
     assert fake or "`--fake`" in told[0]
+
+
+def test_memory_that_was_refused_is_told(tmp_path: Path) -> None:
+    script = tmp_path / "huge.py"
+    script.write_text("import torch\ntorch.ones(3)\ntorch.empty(1 << 56, dtype=torch.uint8)\n")
+    env = os.environ | {"BREAKEVEN_RECORD_DIR": str(tmp_path)}
+    plain = subprocess.run([sys.executable, script], capture_output=True, timeout=240)
+    command = [sys.executable, "-m", "breakeven._run", str(script)]
+    done = subprocess.run(command, env=env, capture_output=True, timeout=240)
+    assert (done.returncode, done.stderr) == (plain.returncode, plain.stderr) and done.returncode == 1
+    [file] = tmp_path.glob("*.breakeven.json")
+    told = [u["text"] for u in json.loads(file.read_text())["unseen"] if u["reason"] == "memory-short"]
+    assert told and "`--fake`" in told[0]

@@ -225,6 +225,12 @@ fn after(again: &Again, pid: u32, ended: Ended, mut request: Request) -> ExitCod
     };
     if ended == Ended::Code(0) {
         workload.program.repeat_wall_ns = repeats(again);
+    } else if !args.fake && workload.unseen.iter().any(|unseen| unseen.reason == "memory-short") {
+        say(&format!(
+            "note: the script ended as this machine's memory ran short, and may have done things that cannot be done \
+             twice: it is not run again by itself. Without values it needs next to none:\n  {}",
+            with_fake(std::env::args_os().skip(1))
+        ));
     }
     if ended == Ended::Code(0) {
         request.sizes = other_sizes(again);
@@ -263,6 +269,21 @@ fn after(again: &Again, pid: u32, ended: Ended, mut request: Request) -> ExitCod
         failure.report();
     }
     policy(&answer)
+}
+
+/// The command as it was typed, with `--fake`.
+fn with_fake(typed: impl Iterator<Item = OsString>) -> String {
+    let mut words = vec!["breakeven".to_owned()];
+    for argument in typed {
+        let word = argument.to_string_lossy();
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
+        let is_plain = !word.is_empty() && word.chars().all(plain);
+        words.push(if is_plain { word.into_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) });
+        if words.len() == 2 {
+            words.push("--fake".to_owned());
+        }
+    }
+    words.join(" ")
 }
 
 /// Wall times of runs 2 to N, ns, recorded as the first was. They get no input and show no output; they end with the

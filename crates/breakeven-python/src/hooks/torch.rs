@@ -5,6 +5,7 @@ use super::{clock, frames};
 use crate::event::{Context, Timing};
 use crate::named;
 use crate::table::ArrayWord;
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -66,6 +67,12 @@ impl Dispatch {
                 }
                 Err(_) => {}
             }
+        } else if let Err(error) = &result
+            && error.is_instance_of::<PyRuntimeError>(py)
+            && error.value(py).to_string().contains("can't allocate memory")
+        {
+            let text = "PyTorch got no memory for a tensor: `--fake` records the script without values";
+            state::with(py, |state| state.recorder.unseen("memory-short", text, 0));
         }
         with_thread(|thread| thread.leave(began, ended, state::since()));
         let now = clock::now();
