@@ -41,9 +41,8 @@ test("the pointer reads the curve, and leaves nothing in a saved drawing", async
   const { page, context } = await open(browser);
   await unfold(page);
   const { formula } = JSON.parse(await copied(page, "JSON"));
-  await page.locator("#even svg").scrollIntoViewIfNeeded();
-  const at = await page.locator("#even line.mark").first().boundingBox();
-  await page.mouse.move(at.x + at.width / 2, at.y + at.height / 2);
+  const x = await page.locator("#even line.mark").first().evaluate((line) => line.x1.baseVal.value);
+  await page.locator("#even svg").hover({ position: { x, y: 150 } });
   assert.deepEqual(await page.locator("#even .readout text").allTextContents(), ["10 TFLOP", "CPU 25 s", "GPU 1.3 s"]);
   assert.ok(formula.curve.some((point) => point.flop === 1e13 && point.gpu_s.p50 === 1.3));
   const [file] = await Promise.all([page.waitForEvent("download"), page.locator("#even .files").getByText("SVG", { exact: true }).evaluate((button) => button.click())]);

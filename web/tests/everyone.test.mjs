@@ -36,6 +36,18 @@ for (const width of [320, 360, 768, 1280, 3840]) {
   });
 }
 
+test("the answer stays in sight beside a long form, and covers nothing below it", async () => {
+  const { page, context } = await open(browser);
+  await unfold(page);
+  const [form, answer] = [page.locator("#inputs"), page.locator("#side")];
+  await page.evaluate(() => scrollTo(0, 600));
+  assert.ok((await answer.boundingBox()).y >= 0);
+  await page.evaluate(() => scrollTo(0, 2000));
+  const [above, beside] = [await form.boundingBox(), await answer.boundingBox()];
+  assert.ok(beside.y + beside.height <= above.y + above.height + 1);
+  await context.close();
+});
+
 test("every control is reached by the keyboard, in order", async () => {
   const { page, context } = await open(browser);
   const reached = [];
