@@ -58,7 +58,8 @@ class Recording:
         """What this would take on `gpu`, a name or several; on every GPU of the catalogue when None.
 
         Options: `cpu host_cpu price cpu_price gpu_watts cpu_watts electricity region provider spot max_price
-        runs_per_month policy port exclude_startup top sort catalogue`. Raises `InputError`, `UnknownNameError`.
+        runs_per_month policy port precision size exclude_startup top sort catalogue`. Raises `InputError`,
+        `UnknownNameError`.
         """
         return ask({"workload": self.to_dict()}, gpu, options)
 

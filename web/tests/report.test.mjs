@@ -97,6 +97,35 @@ test("what-if answers are the command's", async () => {
   await context.close();
 });
 
+test("the copied command gives the same answer", async () => {
+  const { page, context } = await open();
+  await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => void (globalThis.copied = text) } }));
+  await answered(page, () => page.fill("#if-gpu", "rtx-3080, L4"));
+  await answered(page, () => page.selectOption("#if-precision", "fp32"));
+  await answered(page, () => page.check("#if-spot"));
+  await page.getByRole("button", { name: "Copy command" }).click();
+  await page.waitForFunction(() => globalThis.copied);
+  const words = (await page.evaluate(() => globalThis.copied)).replace("breakeven show FILE", `'${binary}' show '${HEAT}'`);
+  assert.match(words, /--gpu rtx-3080,L4 .*--spot/);
+  const there = JSON.parse(execFileSync("sh", ["-c", `${words} --format json`], { encoding: "utf8", maxBuffer: 1 << 28 }));
+  assert.equal(await sentence(page), there.summary.sentence);
+  await context.close();
+});
+
+test("a file dropped on the calculator is told where it belongs", async () => {
+  const calculator = fileURLToPath(new URL("../../crates/breakeven-page/assets/page.html", import.meta.url));
+  const { page, context } = await open({ file: calculator, ready: false });
+  await page.waitForSelector("#dropped", { state: "attached" });
+  const data = await page.evaluateHandle(() => {
+    const data = new DataTransfer();
+    data.items.add(new File(["{}"], "job.breakeven.json"));
+    return data;
+  });
+  await page.dispatchEvent("body", "drop", { dataTransfer: data });
+  assert.match(await page.locator("#dropped").innerText(), /breakeven show FILE --html report\.html/);
+  await context.close();
+});
+
 test("what cannot be is said beside its switch, and the last good report stays", async () => {
   const { page, context } = await open();
   const good = await sentence(page);

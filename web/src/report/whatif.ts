@@ -7,8 +7,6 @@ export type Options = Record<string, unknown>;
 interface Switch {
   id: string;
   label: string;
-  /** The command's flag. */
-  flag: string;
   kind: "text" | "tick" | "choice";
   choices?: readonly (readonly [string, string])[];
   placeholder?: string;
@@ -16,14 +14,14 @@ interface Switch {
 }
 
 const SWITCHES: readonly Switch[] = [
-  { id: "gpu", label: "GPU", flag: "--gpu", kind: "text", placeholder: "all of them", hint: "several apart by commas" },
-  { id: "price", label: "Price of a GPU", flag: "--price", kind: "text", placeholder: "of the catalogue", hint: "$/h" },
-  { id: "precision", label: "Precision", flag: "--precision", kind: "choice", choices: [["", "as recorded"], ["fp64", "fp64, double"], ["fp32", "fp32, single"], ["tf32", "fp32, products in tf32"], ["bf16", "fp32, products in bf16"]] },
-  { id: "size", label: "Size of the problem", flag: "--size", kind: "text", placeholder: "1", hint: "times the recorded one" },
-  { id: "policy", label: "Arrays", flag: "--policy", kind: "choice", choices: [["", "stay on the GPU"], ["naive", "copied at each call"]] },
-  { id: "runs_per_month", label: "Runs a month", flag: "--runs-per-month", kind: "text", placeholder: "one" },
-  { id: "exclude_startup", label: "Leave start-up out", flag: "--exclude-startup", kind: "tick" },
-  { id: "spot", label: "Spot prices", flag: "--spot", kind: "tick" },
+  { id: "gpu", label: "GPU", kind: "text", placeholder: "all of them", hint: "several apart by commas" },
+  { id: "price", label: "Price of a GPU", kind: "text", placeholder: "of the catalogue", hint: "$/h" },
+  { id: "precision", label: "Precision", kind: "choice", choices: [["", "as recorded"], ["fp64", "fp64, double"], ["fp32", "fp32, single"], ["tf32", "fp32, products in tf32"], ["bf16", "fp32, products in bf16"]] },
+  { id: "size", label: "Size of the problem", kind: "text", placeholder: "1", hint: "times the recorded one" },
+  { id: "policy", label: "Arrays", kind: "choice", choices: [["", "stay on the GPU"], ["naive", "copied at each call"]] },
+  { id: "runs_per_month", label: "Runs a month", kind: "text", placeholder: "one" },
+  { id: "exclude_startup", label: "Leave start-up out", kind: "tick" },
+  { id: "spot", label: "Spot prices", kind: "tick" },
 ];
 
 type Control = HTMLInputElement | HTMLSelectElement;
@@ -40,6 +38,21 @@ export interface WhatIf {
   suggest(names: readonly string[]): void;
 }
 
+/** What the command is asked for these options; each has a flag of its name. */
+export function toCommand(options: Options): string {
+  const words = ["breakeven", "show", "FILE"];
+  for (const [id, value] of Object.entries(options)) {
+    // Lists of nothing, what is off, and the drawing, which is the page's own wish.
+    const text = Array.isArray(value) ? value.join(",") : value;
+    if (text === null || text === undefined || text === false || text === "" || id === "timeline") continue;
+    words.push(`--${id.replaceAll("_", "-")}`);
+    if (text !== true) words.push(quoted(String(text)));
+  }
+  return words.join(" ");
+}
+
+const quoted = (word: string) => (/^[\w.,:/%+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+
 /** Makes the form; `changed` is called when a switch is. */
 export function makeWhatIf(changed: () => void): WhatIf {
   const controls = new Map<string, Control>();
@@ -54,8 +67,10 @@ export function makeWhatIf(changed: () => void): WhatIf {
     return el("div", { class: `field ${s.kind}` }, label, control, note);
   });
   const reset = el("button", { type: "button" }, "As recorded");
+  const copy = el("button", { type: "button" }, "Copy command");
+  const said = el("p", { class: "soft command", role: "status" });
   const form = el("form", { class: "what-if", "aria-label": "What if", autocomplete: "off" },
-    el("h2", {}, "What if"), el("div", { class: "fields" }, ...fields, el("div", { class: "field" }, reset)), names);
+    el("h2", {}, "What if"), el("div", { class: "fields" }, ...fields, el("div", { class: "field buttons" }, reset, copy)), said, names);
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("input", changed);
   const read = (s: Switch) => {
@@ -102,6 +117,12 @@ export function makeWhatIf(changed: () => void): WhatIf {
       names.replaceChildren(...list.map((name) => el("option", { value: name })));
     },
   };
+  copy.addEventListener("click", async () => {
+    const command = toCommand(whatIf.options());
+    // A page opened from disk may have no clipboard: then the command is shown, to be copied by hand.
+    const copied = await navigator.clipboard?.writeText(command).then(() => true, () => false);
+    said.textContent = copied ? `Copied: ${command}` : command;
+  });
   reset.addEventListener("click", () => {
     whatIf.show(base);
     changed();

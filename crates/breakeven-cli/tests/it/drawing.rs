@@ -96,5 +96,5 @@ fn a_changed_program_says_so() {
     let text = show(&["--precision", "float32", "--size", "2"], None);
     assert!(text.contains("on 2044×2044 instead of 1022×1022 and in fp32"), "{text}");
     let text = show(&["--size", "huge"], None);
-    assert!(text.starts_with("exit 2") && text.contains("size"), "{text}");
+    assert!(text.starts_with("exit 2") && text.contains("`huge` is not a number"), "{text}");
 }
