@@ -1,8 +1,8 @@
 //! Measurements in memory. A folder of them holds `kernels/` (a file a source) and `networks/` (`measured.csv` and the
-//! graphs it names), each of which may be missing.
+//! graphs it names, `traces/` of single nodes), each of which may be missing.
 
 use crate::networks::{self, Network};
-use crate::{Result, others, rows};
+use crate::{Result, others, rows, traces};
 use breakeven::hardware::{Catalogue, Device};
 use breakeven::units::BytesPerSec;
 use breakeven::workload::{Dtype, Op};
@@ -23,6 +23,8 @@ pub struct Data {
     pub unknown: Vec<(String, usize)>,
     pub kernels: Vec<Kernel>,
     pub networks: Vec<Network>,
+    /// Training jobs that were timed for their watts.
+    pub jobs: Vec<Network>,
 }
 
 /// One measured kernel.
@@ -47,8 +49,8 @@ pub struct Kernel {
     pub events: f64,
     /// Seconds of one call below which the whole series of calls ends before the power limit takes hold.
     pub burst: f64,
-    /// Called again and again, so that small operands are found in L2.
-    pub hot: bool,
+    /// Called again and again, so that operands up to this share of L2 are found there.
+    pub hot: f64,
     /// Whether fits look at it, or only the score.
     pub fitted: bool,
 }
@@ -88,6 +90,9 @@ pub fn read(folder: &Path) -> Result<Data> {
     }
     let file = folder.join("networks/measured.csv");
     let networks = if file.exists() { networks::read(&file, &mut gpus)? } else { Vec::new() };
+    let file = folder.join("power/power_zeus_traces.csv");
+    let jobs = if file.exists() { networks::jobs(&file, &mut gpus)? } else { Vec::new() };
+    traces::read(&folder.join("networks/traces"), &mut gpus, &mut kernels)?;
     if kernels.is_empty() && networks.is_empty() {
         return Err(format!(
             "no measurements of known GPUs in {}: expected kernels/*.parquet, kernels/*.csv or networks/measured.csv",
@@ -99,7 +104,7 @@ pub fn read(folder: &Path) -> Result<Data> {
     let hot = gpus.known.iter().map(|(_, device)| hot(device)).collect();
     let unknown = gpus.unknown.into_iter().collect();
     let chips = gpus.known.iter().map(|(_, device)| chip(&device.id)).collect();
-    Ok(Data { gpus: gpus.known, unlimited, hot, chips, unknown, kernels, networks })
+    Ok(Data { gpus: gpus.known, unlimited, hot, chips, unknown, kernels, networks, jobs })
 }
 
 /// `v100-pcie-32gb` → `v100`; series whose first word is a brand keep their id.
@@ -118,8 +123,8 @@ pub struct Protocol {
     pub burst: f64,
     /// What the clock cannot show below, s.
     pub floor: f64,
-    /// Operands are in L2 if they fit.
-    pub hot: bool,
+    /// Operands up to this share of L2 are found there; 0: never.
+    pub hot: f64,
     /// Whether fits use it.
     pub fitted: bool,
 }
@@ -134,7 +139,7 @@ pub fn protocol(file: &str, op: &str) -> Protocol {
         event_share: number(4),
         burst: 1e-3 * number(5),
         floor: 1e-6 * number(6),
-        hot: text(7) == "hot",
+        hot: number(7),
         fitted: text(8) == "yes",
     }
 }

@@ -4,6 +4,7 @@
 use crate::data::{Data, Kernel};
 use crate::score::{busy_time, device_time};
 use crate::statistics::quantile;
+use breakeven::hardware::device::Vendor;
 use breakeven::kernel::{Constants, Spread};
 use breakeven::workload::Family;
 use std::collections::BTreeMap;
@@ -177,7 +178,9 @@ fn calibrate(data: &Data, sample: &Sample<'_>, constants: &mut Constants) {
     const UNSEEN: Spread = Spread { shared: 1.4, own: 1.15 };
     for family in Family::ALL {
         let (mut biases, mut residuals) = (Vec::new(), Vec::new());
-        for cell in sample.cells.iter().filter(|c| c[0].op.family() == *family) {
+        // Boards of other makers widen by themselves.
+        let near = |cell: &&Vec<&Kernel>| data.gpus[cell[0].gpu].1.vendor == Vendor::Nvidia;
+        for cell in sample.cells.iter().filter(|c| c[0].op.family() == *family).filter(near) {
             // In units of the family's spread: some kernels are less certain than others by a known factor.
             let own = constants.spread[*family as usize].own;
             let mut errors: Vec<f64> = cell
@@ -196,6 +199,7 @@ fn calibrate(data: &Data, sample: &Sample<'_>, constants: &mut Constants) {
         }
         // The 80th percentile of |normal| is 1.2816 standard deviations.
         let sigma = |values: &mut Vec<f64>| (quantile(values, 0.8) / breakeven::interval::Z90).clamp(0.03, 1.0);
-        constants.spread[*family as usize] = Spread { shared: UNSEEN.shared * sigma(&mut biases), own: UNSEEN.own * sigma(&mut residuals) };
+        constants.spread[*family as usize] =
+            Spread { shared: UNSEEN.shared * sigma(&mut biases), own: UNSEEN.own * sigma(&mut residuals) };
     }
 }

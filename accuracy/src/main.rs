@@ -5,6 +5,7 @@
 
 mod data;
 mod fit;
+mod graph;
 #[cfg(test)]
 mod ledger;
 mod measured;
@@ -13,7 +14,10 @@ mod others;
 mod power;
 mod rows;
 mod score;
+mod speed;
 mod statistics;
+mod traces;
+mod zoo;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -64,6 +68,12 @@ enum Command {
         #[arg(long)]
         fit: bool,
     },
+    /// Say how fast the model answers.
+    Speed {
+        /// Folder of measurements: their kernels, and the largest of its networks.
+        #[arg(long)]
+        data: PathBuf,
+    },
     /// Fit the constants; prints `constants.csv` and `spread.csv`.
     Fit {
         /// Folder of measurements.
@@ -97,6 +107,17 @@ fn main() -> Result<()> {
             for (gpu, rows) in &data.unknown {
                 eprintln!("warning: {rows} rows left out: `{gpu}` is neither in aliases.csv nor in the catalogue");
             }
+            for network in data.networks.iter().filter(|n| !n.unknown.is_empty()) {
+                let names: Vec<String> =
+                    network.unknown.iter().map(|(name, times)| format!("`{name}` ({times})")).collect();
+                eprintln!(
+                    "warning: {} {}: {:.0} % of the calls are of ops that nobody knows and missing from the time: {}",
+                    network.model,
+                    network.phase,
+                    100.0 * network.unknown_share(),
+                    names.join(", ")
+                );
+            }
             let score = if leave_one_gpu_out { score::leave_one_out(&data) } else { score::with_shipped(&data) };
             if let Some(file) = rows {
                 score.write_rows(&data, &file)?;
@@ -114,6 +135,7 @@ fn main() -> Result<()> {
                 Format::Json => println!("{}", serde_json::to_string_pretty(&report)?),
             }
         }
+        Command::Speed { data } => print!("{}", speed::speed(&data::read(&data)?)?),
         Command::Fit { data, write } => {
             let data = data::read(&data)?;
             let (constants, spread) = fit::tables(&data);

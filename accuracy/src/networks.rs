@@ -1,8 +1,12 @@
 //! Whole networks: `measured.csv` and the op graph of each row.
 
 use crate::data::Gpus;
-use crate::{Result, rows};
-use breakeven::workload::{Dtype, Op, Pass, op::Rowwise};
+use crate::graph::{self, Call, Node};
+use crate::{Result, zoo};
+use breakeven::workload::{Dtype, Op};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 /// One measured pass of a network.
@@ -18,14 +22,23 @@ pub struct Network {
     /// What others predict for the same row, seconds.
     pub neusight: Option<f64>,
     pub roofline: Option<f64>,
-    /// Calls in order with how often each runs; nothing for a call that runs no kernel.
-    pub ops: Vec<(Option<Op>, f64)>,
+    pub dtype: Dtype,
+    /// Calls in order, as places in `distinct`, with how often each runs; nothing for a call that runs no kernel.
+    pub calls: Vec<(Option<usize>, f64)>,
     /// The distinct ops among them with how often each runs in all.
     pub distinct: Vec<(Op, f64)>,
+    /// Calls that nobody knows, by name, with how often each runs.
+    pub unknown: BTreeMap<String, f64>,
 }
 
-/// Everything here was measured in fp32.
-pub const DTYPE: Dtype = Dtype::F32;
+impl Network {
+    /// Share of the calls that nobody knows.
+    pub fn unknown_share(&self) -> f64 {
+        let unknown = self.unknown.values().sum::<f64>();
+        let known = self.calls.iter().map(|(_, repeat)| repeat).sum::<f64>();
+        if unknown > 0.0 { unknown / (unknown + known) } else { 0.0 }
+    }
+}
 
 pub fn read(file: &Path, gpus: &mut Gpus) -> Result<Vec<Network>> {
     let mut networks = Vec::new();
@@ -35,164 +48,138 @@ pub fn read(file: &Path, gpus: &mut Gpus) -> Result<Vec<Network>> {
         let row = row?;
         let cell = |name| header.iter().position(|h| h == name).and_then(|i| row.get(i)).unwrap_or_default();
         let number = |name| cell(name).parse::<f64>().ok().filter(|x| x.is_finite() && *x > 0.0);
-        let (Some(measured), graph) = (number("measured_ms"), cell("opgraph")) else { continue };
-        let graph = file.with_file_name("").join(graph);
-        if cell("opgraph").is_empty() || !graph.exists() {
+        let Some(measured) = number("measured_ms") else { continue };
+        let [model, phase] = [cell("model"), cell("phase")];
+        let named = format!("graphs/{model}-{phase}-{}-{}.csv", cell("seq"), cell("batch"));
+        let given = Some(cell("opgraph")).filter(|path| !path.is_empty()).unwrap_or(&named);
+        let graph = file.with_file_name("").join(given);
+        if !graph.exists() {
+            eprintln!("warning: {model} {phase} on {} left out: there is no {}", cell("gpu"), graph.display());
             continue;
         }
         let Some(gpu) = gpus.index(cell("gpu")) else { continue };
-        let ops = graph_ops(&graph)?;
         networks.push(Network {
             gpu,
-            model: cell("model").into(),
-            phase: cell("phase").into(),
+            model: model.into(),
+            phase: phase.into(),
             seq: number("seq").unwrap_or_default() as u64,
             batch: number("batch").unwrap_or_default() as u64,
             measured: measured * 1e-3,
             neusight: number("neusight_ms").map(|ms| ms * 1e-3),
             roofline: number("roofline_ms").map(|ms| ms * 1e-3),
-            distinct: distinct(&ops),
-            ops,
+            dtype: dtype(cell("dtype")),
+            ..network(calls(File::open(&graph)?, &graph.display().to_string())?)
         });
     }
     Ok(networks)
 }
 
-fn distinct(ops: &[(Option<Op>, f64)]) -> Vec<(Op, f64)> {
-    let mut distinct: Vec<(Op, f64)> = Vec::new();
-    for (op, repeat) in ops.iter().filter_map(|(op, repeat)| Some((op.as_ref()?, repeat))) {
-        match distinct.iter_mut().find(|(known, _)| known == op) {
-            Some((_, count)) => *count += repeat,
-            None => distinct.push((op.clone(), *repeat)),
+/// The network of a graph, of nothing measured.
+pub fn network(graph: Vec<(Call, f64)>) -> Network {
+    let (mut calls, mut distinct, mut unknown) = (Vec::new(), Vec::<(Op, f64)>::new(), BTreeMap::new());
+    for (call, repeat) in graph {
+        match call {
+            Call::Kernel(op) => {
+                let known = distinct.iter().position(|(known, _)| *known == op);
+                let at = known.unwrap_or_else(|| {
+                    distinct.push((op, 0.0));
+                    distinct.len() - 1
+                });
+                distinct[at].1 += repeat;
+                calls.push((Some(at), repeat));
+            }
+            Call::View => calls.push((None, repeat)),
+            Call::Unknown(name) => *unknown.entry(name).or_insert(0.0) += repeat,
         }
     }
-    distinct
+    Network {
+        gpu: 0,
+        model: String::new(),
+        phase: String::new(),
+        seq: 0,
+        batch: 0,
+        measured: 0.0,
+        neusight: None,
+        roofline: None,
+        dtype: Dtype::F32,
+        calls,
+        distinct,
+        unknown,
+    }
 }
 
-/// Cells of one row of a graph.
-struct Node<'a> {
-    op: &'a str,
-    kind: &'a str,
-    phase: &'a str,
-    idx: &'a str,
-    args: &'a str,
-    in_shapes: &'a str,
-    out_shape: &'a str,
-}
-
-fn graph_ops(file: &Path) -> Result<Vec<(Option<Op>, f64)>> {
-    let mut ops = Vec::new();
+/// ResNet-50's training in `power_zeus_traces.csv` at each GPU's own power limit, from 64 pictures on: less is the
+/// host's. Each step also ends in Adadelta's passes over 25.6 million parameters.
+pub fn jobs(file: &Path, gpus: &mut Gpus) -> Result<Vec<Network>> {
+    const PICTURES: f64 = 1_281_167.0;
     let mut reader = csv::Reader::from_path(file)?;
     let header = reader.headers()?.clone();
-    for row in reader.records() {
-        let row = row?;
-        let cell = |name| header.iter().position(|h| h == name).and_then(|i| row.get(i)).unwrap_or_default();
-        let repeat = cell("repeat").parse::<f64>().unwrap_or(1.0);
-        let row = Node {
-            op: cell("op"),
-            kind: cell("node_kind"),
-            phase: cell("phase"),
-            idx: cell("idx"),
-            args: cell("args"),
-            in_shapes: cell("in_shapes"),
-            out_shape: cell("out_shape"),
+    let rows = reader.records().collect::<std::result::Result<Vec<_>, _>>()?;
+    let cell = |row: &csv::StringRecord, name| {
+        header.iter().position(|h| h == name).and_then(|i| row.get(i)).unwrap_or_default().to_owned()
+    };
+    let number = |row: &csv::StringRecord, name| cell(row, name).parse::<f64>().unwrap_or(0.0);
+    let mut limits: BTreeMap<String, f64> = BTreeMap::new();
+    for row in &rows {
+        let limit = limits.entry(cell(row, "gpu")).or_insert(0.0);
+        *limit = limit.max(number(row, "power_limit_w"));
+    }
+    let mut networks = Vec::new();
+    for row in rows.iter().filter(|row| cell(row, "network") == "resnet50") {
+        let (board, batch, seconds) = (cell(row, "gpu"), number(row, "batch_size"), number(row, "time_per_epoch_s"));
+        if batch < 64.0 || seconds <= 0.0 || number(row, "power_limit_w") < limits[&board] {
+            continue;
+        }
+        let Some(gpu) = gpus.index(&board) else { continue };
+        let graph = zoo::resnet50(batch as u64, true) + "mul,opt,0,\"[25557, 1000]\",,,8\n";
+        networks.push(Network {
+            gpu,
+            model: "resnet50".into(),
+            phase: "train".into(),
+            batch: batch as u64,
+            measured: seconds / (PICTURES / batch).ceil(),
+            ..network(calls(graph.as_bytes(), "ResNet-50")?)
+        });
+    }
+    Ok(networks)
+}
+
+/// Strict fp32 where the table does not say.
+fn dtype(name: &str) -> Dtype {
+    match name {
+        "fp16" | "f16" | "float16" | "half" | "amp" => Dtype::F16,
+        "bf16" | "bfloat16" => Dtype::Bf16,
+        "tf32" => Dtype::Tf32,
+        "fp64" | "f64" | "float64" => Dtype::F64,
+        _ => Dtype::F32,
+    }
+}
+
+/// The calls of a graph with how often each runs; `name` is for errors.
+pub fn calls(graph: impl Read, name: &str) -> Result<Vec<(Call, f64)>> {
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(graph);
+    let header = reader.headers()?.clone();
+    if !["op", "args"].iter().all(|name| header.iter().any(|h| h == *name)) {
+        return Err(format!("{name}: a graph has columns `op` and `args`, this has {header:?}").into());
+    }
+    let rows = reader.records().collect::<std::result::Result<Vec<_>, _>>()?;
+    let cell = |row: &csv::StringRecord, name| {
+        header.iter().position(|h| h == name).and_then(|i| row.get(i)).unwrap_or_default().trim().to_owned()
+    };
+    let training = rows.iter().any(|row| cell(row, "phase") == "bw");
+    let call = |row: &csv::StringRecord| {
+        let [op, kind, phase, idx] = ["op", "node_kind", "phase", "idx"].map(|name| cell(row, name));
+        let [args, in_shapes, out_shape] = ["args", "in_shapes", "out_shape"].map(|name| cell(row, name));
+        let node = Node {
+            op: &op,
+            kind: &kind,
+            phase: &phase,
+            idx: &idx,
+            args: &args,
+            in_shapes: &in_shapes,
+            out_shape: &out_shape,
         };
-        ops.push((node(&row), repeat));
-    }
-    Ok(ops)
-}
-
-/// The op of one node, or nothing for what runs no kernel.
-fn node(row: &Node<'_>) -> Option<Op> {
-    if row.op == "MEM" {
-        let shapes: Vec<Vec<u64>> = serde_json::from_str(row.args).ok()?;
-        return memory(row.kind, row.phase, row.idx, &shapes);
-    }
-    let name = row.op.to_ascii_lowercase();
-    if name.starts_with("conv") {
-        return convolution(row);
-    }
-    let args: Vec<u64> = serde_json::from_str(row.args).ok()?;
-    match (row.op, args.as_slice()) {
-        ("Linear", &[rows, inputs, outputs]) => {
-            // A layer's own weights are stored along k; weights that come as an operand are not.
-            let layer = row.phase == "fw" && row.in_shapes.matches('(').count() <= 2;
-            Some(Op::Matmul { m: rows, n: outputs, k: inputs, batch: 1, bias: layer })
-        }
-        ("BMM", &[batch, m, k, n]) => Some(Op::Matmul { m, n, k, batch, bias: false }),
-        (_, &[rows, width]) => {
-            let plain = name.strip_prefix("vec").unwrap_or(&name);
-            rows::vector_op(plain, rows, width).or_else(|| pass_over(plain, rows.saturating_mul(width)))
-        }
-        (_, dims) if !dims.is_empty() => pass_over(&name, dims.iter().fold(1, |n: u64, &d| n.saturating_mul(d))),
-        _ => None,
-    }
-}
-
-/// Names that the kernel tables do not have: batch normalisation by its own cost, anything else as one pass.
-fn pass_over(name: &str, n: u64) -> Option<Op> {
-    if name.contains("norm") || name == "bn" {
-        let kind = Rowwise::BatchNorm;
-        return Some(Op::Rowwise { kind, pass: Pass::Forward, rows: n.div_ceil(1024), width: 1024 });
-    }
-    Some(Op::Elementwise { n, inputs: 1, flop_per_element: 1.0, transcendental: false })
-}
-
-/// From the shapes (images × channels × height × width, and the weights' where they are given), else from arguments in
-/// the order of the kernel table: images, channels in and out, kernel, image side, stride, padding, and groups.
-fn convolution(row: &Node<'_>) -> Option<Op> {
-    let pass = match (row.phase, row.idx) {
-        ("bw", "0") => Pass::BackwardData,
-        ("bw", _) => Pass::BackwardWeight,
-        _ => Pass::Forward,
+        (graph::call(&node, training), cell(row, "repeat").parse().unwrap_or(1.0))
     };
-    let args: Vec<u64> = serde_json::from_str(row.args).unwrap_or_default();
-    let (inputs, outputs) = (shapes(row.in_shapes), shapes(row.out_shape));
-    let image = inputs.iter().find(|s| s.len() == 4);
-    let weights = inputs.iter().filter(|s| s.len() == 4).nth(1);
-    if let (Some(&[batch, cin, h, w]), Some(&[_, cout, oh, ow])) =
-        (image.map(Vec::as_slice), outputs.iter().find(|s| s.len() == 4).map(Vec::as_slice))
-    {
-        let kernel = match weights.map(Vec::as_slice) {
-            Some(&[_, _, kh, kw]) => Some([kh, kw]),
-            _ => args.get(3).map(|&k| [k, k]),
-        }?;
-        let each = weights.map_or(cin / args.get(7).copied().unwrap_or(1).max(1), |s| s[1]).max(1);
-        let groups = (cin / each).max(1);
-        let (input, kernel, output) = (vec![h, w], kernel.to_vec(), vec![oh, ow]);
-        return Some(Op::Convolution { pass, batch, cin, cout, groups, input, kernel, output });
-    }
-    let (&[batch, cin, cout, k, side, stride, pad], groups) = match args.as_slice() {
-        [first @ .., groups] if args.len() == 8 => (first.first_chunk::<7>()?, (*groups).max(1)),
-        all => (all.first_chunk::<7>()?, 1),
-    };
-    let out = (side + 2 * pad).checked_sub(k)? / stride.max(1) + 1;
-    let (input, kernel, output) = (vec![side; 2], vec![k; 2], vec![out; 2]);
-    Some(Op::Convolution { pass, batch, cin, cout, groups, input, kernel, output })
-}
-
-/// `[(8, 64, 56, 56), (64, 64, 3, 3)]` as lists; one tuple alone as a list of one.
-fn shapes(text: &str) -> Vec<Vec<u64>> {
-    let numbers = |part: &str| -> Vec<u64> {
-        part.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).collect()
-    };
-    text.split(')').map(numbers).filter(|shape| !shape.is_empty()).collect()
-}
-
-/// Indexing and gradients that only pass through are views; the rest copies its last shape.
-fn memory(kind: &str, phase: &str, idx: &str, shapes: &[Vec<u64>]) -> Option<Op> {
-    let view = match (kind, phase) {
-        ("getitem" | "VECadd" | "VECaddu", _) => true,
-        (_, "bw") => idx != "0",
-        _ => false,
-    };
-    if view {
-        return None;
-    }
-    let n = shapes.iter().map(|s| s.iter().product()).max()?;
-    match kind {
-        "where" => Some(Op::Elementwise { n, inputs: 1, flop_per_element: 1.0, transcendental: false }),
-        "mean" => Some(Op::Reduce { n, out: shapes.last()?.iter().product(), flop_per_element: 1.0 }),
-        _ => Some(Op::Copy { n, strided: kind == "contiguous", inputs: 1 }),
-    }
+    Ok(rows.iter().map(call).collect())
 }

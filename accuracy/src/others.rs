@@ -68,7 +68,9 @@ pub fn transformer_layers(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel
             "attn_post_proj" => ("linear", matmul(tokens, width, heads * head / parts, true)),
             "mlp_up_proj" => ("linear", matmul(tokens, gated * wide / parts, width, true)),
             "mlp_down_proj" => ("linear", matmul(tokens, width, wide / parts, true)),
-            "mlp_act" => ("act", map(tokens * wide / parts, gated as u32, 6.0, true)),
+            // The gated kind is fused by the library: conversions, an exponential and a division, element by element.
+            "mlp_act" if gated == 2 => ("act", map(tokens * wide / parts, 2, 34.0, true)),
+            "mlp_act" => ("act", map(tokens * wide / parts, 1, 15.0, true)),
             "add" => ("add", map(tokens * width, 2, 1.0, false)),
             "input_layernorm" | "post_attention_layernorm" => {
                 ("norm", Op::Rowwise { kind: Rowwise::RmsNorm, pass: Pass::Forward, rows: tokens, width })
@@ -136,6 +138,7 @@ fn convolution(
         [(11, "conv", Pass::Forward), (12, "conv_data", Pass::BackwardData), (13, "conv_weight", Pass::BackwardWeight)];
     for (column, label, pass) in passes {
         let Some(ms) = number(column).filter(|t| *t > 0.0) else { continue };
+        // Boards before Volta were measured with cuDNN 5 and 6, which lack algorithms that all boards now have.
         let op = Op::Convolution {
             pass,
             batch,
@@ -146,7 +149,9 @@ fn convolution(
             kernel: vec![kh, kw],
             output: vec![oh, ow],
         };
-        kernels.extend(kernel(file, gpus, gpu, (label, dtype), op, ms * 1e-3));
+        let Some(mut kernel) = kernel(file, gpus, gpu, (label, dtype), op, ms * 1e-3) else { return };
+        kernel.fitted &= gpus.device(kernel.gpu).peaks.f16_tensor.is_some();
+        kernels.push(kernel);
     }
 }
 

@@ -2,7 +2,10 @@
 
 use crate::Result;
 use crate::data::{Gpus, Kernel, protocol};
-use breakeven::workload::{Dtype, Op, Pass, op::Rowwise};
+use crate::statistics::quantile;
+use breakeven::kernel::kernel_time;
+use breakeven::units::Bytes;
+use breakeven::workload::{Dtype, Family, Op, Pass, op::Rowwise};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 use std::collections::BTreeMap;
@@ -30,12 +33,13 @@ pub fn fp32(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -> Result<(
             floor: 0.0,
             events: 0.0,
             burst: 0.0,
-            hot: true,
+            hot: protocol(file, name).hot,
             // The P4's training shapes hit kernels at a fifth of the peak that no other board is given.
             fitted: !(name == "linear" && on == "Tesla_P4" && row.text("split") != Some("test")),
         });
     })?;
     floors(&mut kernels[first..]);
+    searches(&mut kernels[first..], gpus);
     let mut protocols = BTreeMap::new();
     for kernel in &mut kernels[first..] {
         let protocol = protocols.entry(kernel.label.clone()).or_insert_with_key(|op| protocol(file, op));
@@ -54,6 +58,26 @@ fn floors(kernels: &mut [Kernel]) {
     }
     for kernel in kernels {
         kernel.floor = floors[&(kernel.gpu, kernel.label.clone(), kernel.dtype_label.clone())];
+    }
+}
+
+/// Before a convolution of a new shape cuDNN's heuristics choose an algorithm on the host. Shapes met before skip that, so
+/// that the shortest time says nothing: the floor of a kind is the middle time of rows that have next to no work.
+fn searches(kernels: &mut [Kernel], gpus: &Gpus) {
+    const NO_WORK: f64 = 25e-6;
+    let mut idle: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+    for kernel in kernels.iter().filter(|k| k.op.family() == Family::Convolution) {
+        let device = gpus.device(kernel.gpu);
+        let need = kernel_time(&kernel.op, kernel.dtype, Bytes::ZERO, Bytes::ZERO, device);
+        let peak = device.matrix_peak(kernel.dtype).map_or(f64::INFINITY, |(rate, _)| rate.get());
+        if need.flop.get() / peak + need.bytes.get() / device.bandwidth.get() < NO_WORK {
+            idle.entry(kernel.gpu).or_default().push(kernel.measured);
+        }
+    }
+    for kernel in kernels.iter_mut().filter(|k| k.op.family() == Family::Convolution) {
+        if let Some(times) = idle.get_mut(&kernel.gpu).filter(|times| times.len() >= 10) {
+            kernel.floor = quantile(times, 0.5);
+        }
     }
 }
 
@@ -80,6 +104,9 @@ fn fp32_op(name: &str, row: &Cells<'_>) -> Option<Op> {
     vector_op(name, dim("b")?, dim("h")?)
 }
 
+/// Operations of a power: logarithm and exponential of twice the length, as libraries take them.
+const POW: f64 = 26.0;
+
 /// Ops on `rows` × `width` elements: `add`, `addu` (one operand a scalar), `gelu`, `ln`, `softmax`, …
 pub fn vector_op(name: &str, rows: u64, width: u64) -> Option<Op> {
     let map = |inputs, flop_per_element, transcendental| {
@@ -92,8 +119,8 @@ pub fn vector_op(name: &str, rows: u64, width: u64) -> Option<Op> {
         "addu" | "mulu" | "relu" => map(1, 1.0, false),
         "div" => map(2, 4.0, false),
         "divu" => map(1, 1.0, false),
-        "pow" => map(2, 30.0, true),
-        "powu" => map(1, 20.0, true),
+        "pow" => map(2, POW, true),
+        "powu" => map(1, POW, true),
         "gelu" => map(1, 15.0, true),
         "tanh" => map(1, 15.0, true),
         _ => None,
@@ -102,9 +129,12 @@ pub fn vector_op(name: &str, rows: u64, width: u64) -> Option<Op> {
 
 /// Shortest kernel of any GPU, s. What the smallest low-precision products take beyond it is their inputs' conversion.
 const SMALLEST: f64 = 2e-6;
+/// No kernel that converts small inputs takes so long, s.
+const HOST: f64 = 15e-6;
 
 pub fn low_precision(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -> Result<()> {
     let file = "kernels/lowprecision_gemm.parquet";
+    let protocol = protocol(file, "matmul");
     let first = kernels.len();
     parquet_rows(path, |row| {
         let (Some(gpu), Some(label), Some(latency)) =
@@ -133,8 +163,8 @@ pub fn low_precision(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) ->
             measured: latency * 1e-6,
             floor: 0.0,
             events: 0.0,
-            burst: 0.0,
-            hot: true,
+            burst: protocol.burst,
+            hot: protocol.hot,
             fitted: true,
         });
     })?;
@@ -142,7 +172,9 @@ pub fn low_precision(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) ->
     for kernel in &mut kernels[first..] {
         let (bytes, elements) = conversion(kernel);
         let converted = (bytes / gpus.bandwidth(kernel.gpu)).max(elements / gpus.cycles(kernel.gpu));
-        kernel.events = (kernel.floor - SMALLEST).max(0.0) + converted;
+        // A long floor is the host's, who hands calls over one by one: it hides what is shorter and adds nothing.
+        let before = if kernel.floor < HOST { (kernel.floor - SMALLEST).max(0.0) } else { 0.0 };
+        kernel.events = before + converted;
     }
     Ok(())
 }

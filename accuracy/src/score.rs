@@ -1,9 +1,10 @@
 //! How wrong the model is, by file, GPU, op and dtype, and on whole networks.
 
 use crate::data::{Data, Kernel};
-use crate::networks::{DTYPE, Network};
+use crate::networks::Network;
 use crate::statistics::{mean, quantile};
 use crate::{Result, fit};
+use breakeven::hardware::Device;
 use breakeven::interval::Interval;
 use breakeven::kernel::{Bound, Constants, KernelTime, kernel_time_with};
 use breakeven::units::{Bytes, Seconds};
@@ -24,6 +25,8 @@ pub struct Report {
     pub constants: String,
     pub kernels: Vec<KernelRow>,
     pub networks: Vec<NetworkRow>,
+    /// Training jobs timed by others, whose graphs are ours.
+    pub jobs: Vec<NetworkRow>,
     pub summary: Summary,
 }
 
@@ -61,6 +64,8 @@ pub struct NetworkRow {
     pub p90_ms: f64,
     pub neusight_ms: Option<f64>,
     pub roofline_ms: Option<f64>,
+    /// Share of the calls that nobody knows: their time is missing.
+    pub unknown_share: f64,
 }
 
 #[derive(Serialize)]
@@ -74,6 +79,11 @@ pub struct Summary {
     pub networks_roofline_mean_ape: f64,
     pub kernels_median_ape: f64,
     pub kernels_coverage80: f64,
+    /// Median p90 ÷ p10.
+    pub kernels_width80: f64,
+    /// Mean pinball loss of p10 and p90, of logarithms of time; the best interval of one width for all beside it.
+    pub kernels_pinball: f64,
+    pub kernels_pinball_constant: f64,
 }
 
 /// A report and the modelled time of every kernel.
@@ -110,11 +120,11 @@ pub fn device_time(constants: &Constants, data: &Data, kernel: &Kernel) -> Kerne
     let fits = |op: &Op| match *op {
         Op::Matmul { m, n, k, batch, .. } => {
             let bytes = ((m * k + k * n + m * n) * batch) as f64 * kernel.dtype.bytes() as f64;
-            device.cache.is_some_and(|cache| bytes <= 0.6 * cache.get())
+            device.cache.is_some_and(|cache| bytes <= kernel.hot * cache.get())
         }
         _ => false,
     };
-    if kernel.hot && fits(&kernel.op) {
+    if fits(&kernel.op) {
         return on(&data.hot[kernel.gpu]);
     }
     let sustained = on(device);
@@ -170,7 +180,8 @@ fn score<'c>(data: &Data, constants: impl Fn(usize) -> &'c Constants) -> Score {
             }
         })
         .collect();
-    let networks: Vec<_> = data.networks.iter().map(|n| (n, network_time(constants(n.gpu), data, n))).collect();
+    let networks: Vec<_> =
+        data.networks.iter().map(|n| (n, network_time(constants(n.gpu), &data.gpus[n.gpu].1, n))).collect();
     let mut ape: Vec<f64> = networks.iter().map(|(n, m)| (m.p50 / n.measured - 1.0).abs()).collect();
     let mut width: Vec<f64> = networks.iter().map(|(_, m)| m.p90 / m.p10).collect();
     let pairs: Vec<_> = networks.iter().map(|(n, m)| (n.measured, *m)).collect();
@@ -191,24 +202,41 @@ fn score<'c>(data: &Data, constants: impl Fn(usize) -> &'c Constants) -> Score {
         networks_roofline_mean_ape: others(|n| n.roofline),
         kernels_median_ape: quantile(&mut above.iter().map(|(t, m)| (m.p50 / t - 1.0).abs()).collect::<Vec<_>>(), 0.5),
         kernels_coverage80: covered(&above),
+        kernels_width80: quantile(&mut above.iter().map(|(_, m)| m.p90 / m.p10).collect::<Vec<_>>(), 0.5),
+        kernels_pinball: pinball(&above, |m| [(m.p10 / m.p50).ln(), (m.p90 / m.p50).ln()]),
+        kernels_pinball_constant: (2..100)
+            .map(|c| 0.01 * f64::from(c))
+            .map(|c| pinball(&above, |_| [-c, c]))
+            .fold(f64::INFINITY, f64::min),
     };
-    let networks = networks
-        .into_iter()
-        .map(|(n, m)| NetworkRow {
-            gpu: data.gpus[n.gpu].0.clone(),
-            model: n.model.clone(),
-            phase: n.phase.clone(),
-            seq: n.seq,
-            batch: n.batch,
-            measured_ms: n.measured * 1e3,
-            p10_ms: m.p10 * 1e3,
-            p50_ms: m.p50 * 1e3,
-            p90_ms: m.p90 * 1e3,
-            neusight_ms: n.neusight.map(|t| t * 1e3),
-            roofline_ms: n.roofline.map(|t| t * 1e3),
-        })
-        .collect();
-    Score { report: Report { constants: Constants::fingerprint(), kernels, networks, summary }, modelled }
+    let row = |(n, m): (&Network, Interval)| NetworkRow {
+        gpu: data.gpus[n.gpu].0.clone(),
+        model: n.model.clone(),
+        phase: n.phase.clone(),
+        seq: n.seq,
+        batch: n.batch,
+        measured_ms: n.measured * 1e3,
+        p10_ms: m.p10 * 1e3,
+        p50_ms: m.p50 * 1e3,
+        p90_ms: m.p90 * 1e3,
+        neusight_ms: n.neusight.map(|t| t * 1e3),
+        roofline_ms: n.roofline.map(|t| t * 1e3),
+        unknown_share: n.unknown_share(),
+    };
+    let networks = networks.into_iter().map(row).collect();
+    let jobs = data.jobs.iter().map(|n| row((n, network_time(constants(n.gpu), &data.gpus[n.gpu].1, n)))).collect();
+    Score { report: Report { constants: Constants::fingerprint(), kernels, networks, jobs, summary }, modelled }
+}
+
+/// Mean pinball loss of the ends of `interval` (logarithms of time over p50) at 10 and 90 %.
+fn pinball(rows: &[(f64, Interval)], interval: impl Fn(&Interval) -> [f64; 2]) -> f64 {
+    let loss = |(time, modelled): &(f64, Interval)| {
+        let error = (time / modelled.p50).ln();
+        let [low, high] = interval(modelled);
+        let one = |q: f64, at: f64| (q * (error - at)).max((q - 1.0) * (error - at));
+        0.5 * (one(0.1, low) + one(0.9, high))
+    };
+    mean(&rows.iter().map(loss).collect::<Vec<_>>())
 }
 
 /// Share of measurements inside their interval.
@@ -219,24 +247,23 @@ fn covered(rows: &[(f64, Interval)]) -> f64 {
 /// The host hands calls over while the device works through its queue: a call starts when both are ready for it. Calls
 /// that run no kernel take the host's time alone. Small arrays that the call before has just written are found in L2 by
 /// the kernel model itself. Errors of one family move together.
-fn network_time(constants: &Constants, data: &Data, network: &Network) -> Interval {
-    let device = &data.gpus[network.gpu].1;
+pub fn network_time(constants: &Constants, device: &Device, network: &Network) -> Interval {
     let (mut seconds, mut own) = (0.0, 0.0);
     let mut shared = [0.0; Family::COUNT];
-    let mut times = Vec::with_capacity(network.ops.len());
-    for (op, repeat) in &network.ops {
-        let Some(op) = op else {
-            times.push((0.0, 0.0, *repeat));
-            continue;
-        };
-        let time = kernel_time_with(constants, op, DTYPE, Bytes::ZERO, Bytes::ZERO, device);
+    let time = |op| kernel_time_with(constants, op, network.dtype, Bytes::ZERO, Bytes::ZERO, device);
+    let times: Vec<KernelTime> = network.distinct.iter().map(|(op, _)| time(op)).collect();
+    for ((op, repeat), time) in network.distinct.iter().zip(&times) {
         let t = time.p50.get() * repeat;
-        times.push((time.p50.get(), f64::from(time.launches), *repeat));
         seconds += t;
         shared[op.family() as usize] += t * time.sigma_shared;
         // Repeats of one op share its error.
         own += (t * time.sigma_own) * (t * time.sigma_own);
     }
+    let call = |&(at, repeat): &(Option<usize>, f64)| match at {
+        Some(at) => (times[at].p50.get(), f64::from(times[at].launches), repeat),
+        None => (0.0, 0.0, repeat),
+    };
+    let times: Vec<_> = network.calls.iter().map(call).collect();
     let sigma = (shared.iter().map(|s| s * s).sum::<f64>() + own).sqrt() / seconds.max(1e-12);
     let waited = queue(&times) - seconds;
     Interval::log_normal(seconds, sigma).map_increasing(|t| t + waited.max(0.0))
@@ -245,7 +272,7 @@ fn network_time(constants: &Constants, data: &Data, network: &Network) -> Interv
 /// Device seconds of all kernels of a network, one after the other.
 pub fn busy_time(constants: &Constants, data: &Data, network: &Network) -> f64 {
     let device = &data.gpus[network.gpu].1;
-    let time = |op| kernel_time_with(constants, op, DTYPE, Bytes::ZERO, Bytes::ZERO, device).p50.get();
+    let time = |op| kernel_time_with(constants, op, network.dtype, Bytes::ZERO, Bytes::ZERO, device).p50.get();
     network.distinct.iter().map(|(op, repeat)| time(op) * repeat).sum()
 }
 
@@ -328,7 +355,7 @@ impl Report {
                 k.width80
             );
         }
-        for n in &self.networks {
+        for n in self.networks.iter().chain(&self.jobs) {
             let error =
                 |ms: Option<f64>| ms.map_or("-".into(), |ms| format!("{:+.1}", (ms / n.measured_ms - 1.0) * 100.0));
             let _ = writeln!(
