@@ -160,9 +160,24 @@ impl<'a> Machine<'a> {
         bytes * (hit / self.cache_rate + (1.0 - hit) / self.stream) / share
     }
 
-    /// Seconds for `flop` operations of ordinary element-wise arithmetic in `dtype`.
+    /// Seconds for `flop` operations of ordinary element-wise arithmetic in `dtype`. Libraries compute those of 16 bits
+    /// and less in fp32.
     pub(super) fn arithmetic(&self, flop: f64, dtype: Dtype) -> f64 {
+        let dtype = if matches!(dtype, Dtype::F16 | Dtype::Bf16 | Dtype::F8) { Dtype::F32 } else { dtype };
         flop / (self.vector_peak(dtype) * self.constants.map_share)
+    }
+
+    /// Whether loads and the integer arithmetic of indices take the place of floating-point: on boards up to 2016, and
+    /// again on those that issue one instruction a clock for 32 lanes.
+    pub(super) fn shares_issue(&self) -> bool {
+        self.generation == Generation::Early || self.single_issue()
+    }
+
+    /// Four schedulers for 128 lanes, each with one instruction a clock: loads and loops take the place of arithmetic.
+    /// With 64 lanes each instruction lasts two clocks and leaves every other one free (NVIDIA, whitepapers of GV100,
+    /// GA100, GA102 and GH100).
+    pub(super) fn single_issue(&self) -> bool {
+        self.nvidia && self.generation == Generation::Ampere && self.device.cores_per_unit == Some(128)
     }
 
     pub(super) fn support(&self, family: Family, dtype: Dtype) -> Support {

@@ -32,6 +32,7 @@ const PAGES: f64 = 32768.0;
 const EIGHT_BIT: f64 = 1.7;
 const EARLY_LINEAR: f64 = 2.0;
 const ORDINARY_CORES: f64 = 0.75;
+const STREAMING: f64 = 0.6;
 
 /// Arithmetic and memory seconds of a product, and the kernels it takes.
 pub(super) struct Product {
@@ -59,6 +60,9 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, dims: [f64; 4], bias: bool)
         _ => 1.0,
     };
     let compute = product.compute.max(at_peak);
+    // Bandwidth is surer than what a tile reaches.
+    let streams = (memory / compute.max(1e-300) - 1.0).clamp(0.0, 1.0);
+    let doubt = doubt * (1.0 - (1.0 - STREAMING) * streams);
     Cost { launches: product.launches, at_peak, serial, doubt, ..Cost::of(job, compute, memory) }
 }
 
@@ -93,11 +97,11 @@ pub(super) fn product(
     let misaligned = tensor && ((n * s) % 16.0 != 0.0 || (k * s) % 16.0 != 0.0);
     // Before Ampere the fastest loads are for whole steps of k.
     let ragged = !tensor && single && machine.generation != Generation::Ampere && k % 32.0 != 0.0;
-    let share = slack
+    let share = 1.0
         * if early { c.gemm_early } else { 1.0 }
         * if misaligned { 0.5 } else { 1.0 }
         * if ragged { c.gemm_ragged } else { 1.0 };
-    let per_unit = unit_rate(machine, dtype) * share;
+    let per_unit = unit_rate(machine, dtype, slack) * share;
     let flop_per_step = 2.0 * dtype.complex_factor();
     let (fill, tile_s, slope) = if tensor {
         (c.gemm_fill_tensor, c.gemm_tile_us_tensor * 1e-6, c.gemm_edge_tensor)
@@ -106,7 +110,8 @@ pub(super) fn product(
     };
 
     let serial = if tensor { c.gemm_serial_tensor } else { c.gemm_serial };
-    let operands = (m * k + k * n + m * n) * batch * s;
+    // Products of 8-bit numbers are handed back in 16 bits.
+    let operands = ((m * k + k * n) * s + m * n * s.max(if tensor { 2.0 } else { s })) * batch;
     let once = operands / machine.stream;
     let mut best = Product { compute: f64::INFINITY, memory: 0.0, launches: 1.0, seconds: f64::INFINITY };
     for &(columns, rows) in menu {
@@ -137,12 +142,17 @@ pub(super) fn product(
     best
 }
 
-/// FLOP/s of one SM inside a large tile. The power limit throttles the clock of all SMs alike.
-pub(super) fn unit_rate(machine: &Machine<'_>, dtype: Dtype) -> f64 {
+/// FLOP/s of one SM inside a large tile, of which every instruction but the share `slack` is arithmetic. The power limit
+/// throttles the clock of all SMs alike, and less where there is less arithmetic.
+pub(super) fn unit_rate(machine: &Machine<'_>, dtype: Dtype, slack: f64) -> f64 {
     let c = machine.constants;
     let (peak, tensor) = machine.matrix_peak(dtype);
-    let share = if tensor { c.gemm_share_tensor } else { c.gemm_share_vector };
-    machine.sustained(peak * share, tensor, dtype) / machine.units
+    let share = match tensor {
+        true => c.gemm_share_tensor,
+        false if machine.single_issue() => c.gemm_share_vector * c.gemm_issue,
+        false => c.gemm_share_vector,
+    };
+    machine.sustained(peak * share * slack, tensor, dtype) / machine.units
 }
 
 /// Share of a large tile's rate: what a tile loads grows with its edges, what it computes with its area.

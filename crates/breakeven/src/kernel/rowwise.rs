@@ -3,10 +3,12 @@
 //! moments and its result. Scans chain their blocks (Merrill & Garland 2016, decoupled look-back): one pass.
 
 use super::cost::{Cost, Job};
-use super::machine::Machine;
+use super::machine::{Generation, Machine};
 use super::stream;
 use crate::workload::op::Rowwise;
 
+/// What boards up to 2016 fold in a clock as a share of later ones.
+const EARLY: f64 = 0.6;
 /// Bytes of a row that one warp keeps in registers.
 const WARP: f64 = 4096.0;
 
@@ -29,8 +31,10 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, kind: Rowwise, rows: f64, w
     let folds = rows * cycles / (machine.units * machine.clock);
     // A row stays on one SM, which can draw only its own share of the cache's rate.
     let alone = (rows / machine.units).ceil() * row * machine.units / machine.cache_rate;
-    // And each element some.
-    let folds = folds.max(rows * width / (machine.units * machine.clock * c.rowwise_elements));
+    // And each element some, on as many lanes as it has; boards up to 2016 issue integer arithmetic in between.
+    let lanes = f64::from(machine.device.cores_per_unit.unwrap_or(64).clamp(32, 256)) / 64.0;
+    let rate = if machine.generation == Generation::Early { lanes * EARLY } else { lanes.max(1.0) };
+    let folds = folds.max(rows * width / (machine.units * machine.clock * c.rowwise_elements * rate));
     Cost { memory: (cost.memory + again).max(alone).max(folds), ..cost }
 }
 
