@@ -85,7 +85,10 @@ pub fn read(folder: &Path) -> Result<Data> {
     for (name, adapter) in adapters {
         let file = folder.join("kernels").join(name);
         if file.exists() {
-            adapter(&file, &mut gpus, &mut kernels).map_err(|e| format!("{}: {e}", file.display()))?;
+            let before = kernels.len();
+            if let Err(e) = adapter(&file, &mut gpus, &mut kernels) {
+                eprintln!("warning: {}: {e}; {} rows of it are used", file.display(), kernels.len() - before);
+            }
         }
     }
     let file = folder.join("networks/measured.csv");

@@ -58,6 +58,13 @@ pub fn read(file: &Path, gpus: &mut Gpus) -> Result<Vec<Network>> {
             continue;
         }
         let Some(gpu) = gpus.index(cell("gpu")) else { continue };
+        let calls = match calls(File::open(&graph)?, &graph.display().to_string()) {
+            Ok(calls) => calls,
+            Err(e) => {
+                eprintln!("warning: {model} {phase} on {} left out: {e}", cell("gpu"));
+                continue;
+            }
+        };
         networks.push(Network {
             gpu,
             model: model.into(),
@@ -68,7 +75,7 @@ pub fn read(file: &Path, gpus: &mut Gpus) -> Result<Vec<Network>> {
             neusight: number("neusight_ms").map(|ms| ms * 1e-3),
             roofline: number("roofline_ms").map(|ms| ms * 1e-3),
             dtype: dtype(cell("dtype")),
-            ..network(calls(File::open(&graph)?, &graph.display().to_string())?)
+            ..network(calls)
         });
     }
     Ok(networks)

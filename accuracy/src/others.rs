@@ -88,13 +88,13 @@ pub fn deepbench(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -> Res
     let mut reader = csv::Reader::from_path(path)?;
     for record in reader.records() {
         let record = record?;
-        let (gpu, sheet) = (&record[0], &record[2]);
+        let (gpu, sheet) = (record.get(0).unwrap_or_default(), record.get(2).unwrap_or_default());
         let dtype = match sheet {
             s if s.contains("FP32") => Dtype::F32,
             s if s.contains("Mixed math") => Dtype::F16,
             _ => continue,
         };
-        let mut cells: Vec<&str> = record[3].split('|').collect();
+        let mut cells: Vec<&str> = record.get(3).unwrap_or_default().split('|').collect();
         if cells[0].parse::<f64>().is_err() {
             cells.remove(0); // the application's name
         }
@@ -177,7 +177,7 @@ pub fn streams(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -> Resul
             ("triad", 3.0, map(2)),
         ] {
             let Some(rate) = rate(label) else { continue };
-            kernels.extend(kernel(file, gpus, &record[0], (label, Dtype::F64), op, arrays * bytes / rate));
+            kernels.extend(kernel(file, gpus, record.get(0).unwrap_or_default(), (label, Dtype::F64), op, arrays * bytes / rate));
         }
     }
     Ok(())
@@ -190,14 +190,14 @@ pub fn small_kernels(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) ->
     let mut reader = csv::Reader::from_path(path)?;
     for record in reader.records() {
         let record = record?;
-        if ["graph", "gsync", "pt"].iter().any(|variant| record[0].ends_with(&format!("_{variant}"))) {
+        if ["graph", "gsync", "pt"].iter().any(|variant| record.get(0).unwrap_or_default().ends_with(&format!("_{variant}"))) {
             continue;
         }
-        let (Ok(n), Ok(rate)) = (record[1].parse::<u64>(), record[3].parse::<f64>()) else { continue };
+        let (Ok(n), Ok(rate)) = (record.get(1).unwrap_or_default().parse::<u64>(), record.get(3).unwrap_or_default().parse::<f64>()) else { continue };
         if rate > 0.0 {
             let op = Op::Elementwise { n, inputs: 1, flop_per_element: 1.0, transcendental: false };
             let seconds = (n * 16) as f64 / (rate * 1e9);
-            kernels.extend(kernel(file, gpus, &record[0], ("scale", Dtype::F64), op, seconds));
+            kernels.extend(kernel(file, gpus, record.get(0).unwrap_or_default(), ("scale", Dtype::F64), op, seconds));
         }
     }
     Ok(())
@@ -209,15 +209,15 @@ pub fn best_products(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) ->
     let mut reader = csv::Reader::from_path(path)?;
     for record in reader.records() {
         let record = record?;
-        let dtype = match &record[0] {
+        let dtype = match record.get(0).unwrap_or_default() {
             "bf16" => Dtype::Bf16,
             "fp8" => Dtype::F8,
             _ => continue,
         };
-        let dims: Vec<u64> = record[5].split('x').filter_map(|d| d.parse().ok()).collect();
-        let (&[m, n, k], Ok(rate)) = (dims.as_slice(), record[2].parse::<f64>()) else { continue };
+        let dims: Vec<u64> = record.get(5).unwrap_or_default().split('x').filter_map(|d| d.parse().ok()).collect();
+        let (&[m, n, k], Ok(rate)) = (dims.as_slice(), record.get(2).unwrap_or_default().parse::<f64>()) else { continue };
         let flop = 2.0 * m as f64 * n as f64 * k as f64;
-        kernels.extend(kernel(file, gpus, &record[1], ("best", dtype), matmul(m, n, k, false), flop / (rate * 1e12)));
+        kernels.extend(kernel(file, gpus, record.get(1).unwrap_or_default(), ("best", dtype), matmul(m, n, k, false), flop / (rate * 1e12)));
     }
     Ok(())
 }
