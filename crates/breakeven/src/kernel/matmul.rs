@@ -60,8 +60,9 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, dims: [f64; 4], bias: bool)
         _ => 1.0,
     };
     let compute = product.compute.max(at_peak);
-    // Bandwidth is surer than what a tile reaches.
-    let streams = (memory / compute.max(1e-300) - 1.0).clamp(0.0, 1.0);
+    // Bandwidth is surer than what a tile reaches, where the figures say which of them it is.
+    let known = machine.device.tdp.is_some() && machine.device.cache.is_some();
+    let streams = if known { (memory / compute.max(1e-300) - 1.0).clamp(0.0, 1.0) } else { 0.0 };
     let doubt = doubt * (1.0 - (1.0 - STREAMING) * streams);
     Cost { launches: product.launches, at_peak, serial, doubt, ..Cost::of(job, compute, memory) }
 }
