@@ -258,6 +258,7 @@ class Named:
     def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
     def __reduce__(self) -> Any: ...
 
+@final
 class ModuleCall:
     """Stands in for what calls a module: `outermost(args)`, then `enter(args)` and `leave()` unless unwatched."""
 
