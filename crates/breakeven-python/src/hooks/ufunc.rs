@@ -87,6 +87,9 @@ unsafe fn call_at_length(
 ) -> *mut PyObject {
     // SAFETY: the arguments are passed on as they came.
     unsafe {
+        if !state::recording() {
+            return own(original)(callable, positional, nargsf, names);
+        }
         let original = || own(original)(callable, positional, nargsf, names);
         record_at_length(callee(callable), arguments(positional, nargsf, names), || known(callable), original)
     }
