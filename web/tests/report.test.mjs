@@ -100,6 +100,8 @@ test("what-if answers are the command's", async () => {
 test("the copied command gives the same answer", async () => {
   const { page, context } = await open();
   await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => void (globalThis.copied = text) } }));
+  await page.focus("#if-gpu");
+  await page.waitForFunction(() => document.querySelectorAll("#names option").length >= 75);
   await answered(page, () => page.fill("#if-gpu", "rtx-3080, L4"));
   await answered(page, () => page.selectOption("#if-precision", "fp32"));
   await answered(page, () => page.check("#if-spot"));

@@ -4,6 +4,7 @@
 //! by the core; this crate only carries text across the border.
 
 use breakeven::estimate::{self, Estimate, Look, program};
+use breakeven::hardware::Catalogue;
 use breakeven::report::words;
 use breakeven::request::Request;
 use breakeven::timeline::sketch::ROWS;
@@ -95,6 +96,12 @@ impl Report {
         self.set(options, today)?;
         program::estimate(self.workload(), &self.request)
     }
+}
+
+/// The names of the GPUs there are.
+#[wasm_bindgen]
+pub fn gpus() -> Vec<String> {
+    Catalogue::embedded().gpus().iter().map(|gpu| gpu.device.name.clone()).collect()
 }
 
 /// A duration in seconds as every report prints it.

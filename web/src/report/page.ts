@@ -165,6 +165,10 @@ function tools(): void {
 /** Brings the page to life. */
 export function bring(): void {
   whatIf = makeWhatIf(() => void ask());
+  // The list is only needed by who types a name.
+  whatIf.form.addEventListener("focusin", () => {
+    void started("answers").then((engine) => engine.ask("gpus")).then(whatIf.suggest, () => undefined);
+  }, { once: true });
   tools();
   makeSortable(document);
   if (packed("file") === "") return;

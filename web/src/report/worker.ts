@@ -1,7 +1,7 @@
 // The engine in a worker of its own, so that nothing freezes while it thinks. The worker runs the page's own script:
 // one file, one hash in the policy. Where no worker can be made, the same code answers on the page itself.
 
-import init, { Report, moment, seconds } from "report-engine";
+import init, { Report, gpus, moment, seconds } from "report-engine";
 import { unpackText } from "../lzma";
 import { unpack } from "./unpack";
 
@@ -12,6 +12,8 @@ export interface Asks {
   openPacked: (file: string) => void;
   open: (file: Uint8Array) => void;
   html: (options: string, today: string) => string;
+  /** Names of the GPUs there are. */
+  gpus: () => string[];
   /** Lays out the timeline on the first GPU of the options. */
   look: (options: string, today: string) => Look;
   /** What there is from one moment to another, in so many columns, with words for the moments `ticks`. */
@@ -73,6 +75,7 @@ const answers: { [N in Name]: (...args: Parameters<Asks[N]>) => ReturnType<Asks[
   },
   open: replace,
   html: (options, today) => opened().html(options, today),
+  gpus,
   look: (options, today) => JSON.parse(opened().look(options, today)) as Look,
   window(from, to, columns, ticks) {
     const open = opened();

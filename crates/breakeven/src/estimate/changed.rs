@@ -196,7 +196,7 @@ mod tests {
             (None, Some("-2"), "size"),
         ] {
             let error = estimate(&heat, precision, scale).unwrap_err();
-            assert_eq!(error.field.as_deref(), Some(field), "{error:?}");
+            assert_eq!(error.field, Some(field), "{error:?}");
             assert!(error.hint.is_some(), "{error:?}");
         }
         let error = estimate(&Workload::default(), None, Some("2")).unwrap_err();
