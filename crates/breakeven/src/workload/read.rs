@@ -68,7 +68,7 @@ fn foreign(bytes: &[u8]) -> Option<Error> {
     }
 }
 
-const RECORD: &str = "`breakeven run SCRIPT --save FILE` writes one; `breakeven import` reads traces of other tools";
+const RECORD: &str = "`breakeven run SCRIPT --save FILE` writes one";
 
 /// Reads again, keeping track of the place.
 fn explain(bytes: &[u8]) -> Error {

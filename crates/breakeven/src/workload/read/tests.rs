@@ -63,7 +63,7 @@ fn messages_say_where_and_why() {
     let error = |bytes: &[u8]| Workload::from_json(bytes).unwrap_err().to_string();
     insta::assert_snapshot!(error(b""), @r#"
     error: the workload file is empty
-     hint: `breakeven run SCRIPT --save FILE` writes one; `breakeven import` reads traces of other tools
+     hint: `breakeven run SCRIPT --save FILE` writes one
     "#);
     insta::assert_snapshot!(error(b"\x1f\x8b\x08\x00"), @r#"
     error: the workload is compressed with gzip
@@ -71,11 +71,11 @@ fn messages_say_where_and_why() {
     "#);
     insta::assert_snapshot!(error(b"[1,2]"), @r#"
     error: this is not a workload file
-     hint: `breakeven run SCRIPT --save FILE` writes one; `breakeven import` reads traces of other tools
+     hint: `breakeven run SCRIPT --save FILE` writes one
     "#);
     insta::assert_snapshot!(error(b"{}"), @r#"
     error: `format` is missing; a workload has breakeven.workload/1
-     hint: `breakeven run SCRIPT --save FILE` writes one; `breakeven import` reads traces of other tools
+     hint: `breakeven run SCRIPT --save FILE` writes one
     "#);
     insta::assert_snapshot!(error(&heat().to_json().unwrap().as_bytes()[..500]), @r#"
     error: the workload ends too early at `sites[1].function`, after line 1
