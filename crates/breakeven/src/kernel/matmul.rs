@@ -115,6 +115,13 @@ pub(super) fn product(
     let operands = ((m * k + k * n) * s + m * n * s.max(if tensor { 2.0 } else { s })) * batch;
     let once = operands / machine.stream;
     let mut best = Product { compute: f64::INFINITY, memory: 0.0, launches: 1.0, seconds: f64::INFINITY };
+    // Double precision times a vector is gemv: each number of the matrix is used once, and no tile is padded. In single
+    // precision the measured rows hold it already.
+    if (m <= 1.0 || n <= 1.0) && matches!(dtype, Dtype::F64 | Dtype::C128) {
+        let rate = machine.vector_peak(dtype) * c.gemm_share_vector;
+        let compute = flop_per_step * m * n * k * batch / rate + c.gemm_tile_us * 1e-6;
+        best = Product { compute, memory: once, launches: 1.0, seconds: beside(compute, once, serial) };
+    }
     for &(columns, rows) in menu {
         let tiles = (n / columns).ceil() * (m / rows).ceil() * batch;
         let rate = per_unit * tile_share((columns, rows), slope);
@@ -168,4 +175,28 @@ pub(super) fn waves(machine: &Machine<'_>, tiles: f64, tensor: bool) -> f64 {
     let (whole, lone) = if tensor { (c.gemm_wave_tensor, 0.0) } else { (c.gemm_wave, c.gemm_lone) };
     let each = tiles / machine.units;
     (whole * each.ceil() + (1.0 - whole) * each).max(1.0 + lone)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::hardware::Catalogue;
+    use crate::kernel::{Bound, kernel_time};
+    use crate::units::Bytes;
+    use crate::workload::{Dtype, Op};
+
+    #[test]
+    fn a_double_precision_vector_waits_for_the_matrix() {
+        for (gpu, bandwidth) in [("l4", 300e9), ("h100-sxm", 3350e9)] {
+            let device = &Catalogue::embedded().find_gpu(gpu).expect("it is in the catalogue").gpus[0].device;
+            let time = |n| {
+                let op = Op::Matmul { m: 2000, n, k: 2000, batch: 1, bias: false };
+                kernel_time(&op, Dtype::F64, Bytes(0.0), Bytes(0.0), device)
+            };
+            // 32 MB read once.
+            let least = 32e6 / bandwidth;
+            let vector = time(1);
+            assert!(vector.p50.get() < 2.5 * least && vector.bound == Bound::Memory, "{gpu}: {vector:?}");
+            assert!(vector.p50.get() < time(64).p50.get(), "{gpu}");
+        }
+    }
 }
