@@ -17,6 +17,7 @@ use crate::estimate::{
 };
 use crate::hardware::{Device, DeviceKind};
 use crate::interval::{Basis, Interval};
+use crate::kernel::CORE_MEMORY;
 use crate::quantity::Measure;
 use crate::report::words;
 use crate::request::{Numbers, Request};
@@ -24,7 +25,7 @@ use crate::spend::{Rates, spend};
 use crate::units::{Bytes, BytesPerSec, Flop, Seconds};
 use crate::workload::Dtype;
 use crate::{Error, Result};
-use formula::{Work, break_even_scale, gpu_time};
+use formula::{STREAM_FRACTION, Work, break_even_scale, gpu_time};
 use terms::{Given, Term, Terms, read_numbers, terms};
 
 /// Answers a request that holds numbers.
@@ -39,7 +40,7 @@ pub fn calculate(numbers: &Numbers, request: &Request) -> Result<Estimate> {
             return Err(Error::new("bad-request", message).hint("say it in `numbers`").field(field));
         }
     }
-    let given = read_numbers(numbers)?;
+    let given = Given { warm: options.exclude_startup, ..read_numbers(numbers)? };
     if given.flop.is_none() && given.bytes.is_none() && given.values.is_none() {
         return Err(Error::new("no-work", "no work was given")
             .hint("give `--flops`, such as `--flops \"10,000 GFLOP\"`")
@@ -161,8 +162,24 @@ fn cpu_side(given: &Given, choice: &Choice) -> Result<CpuSide> {
         return Ok(side(None, None, basis));
     };
     let rate = kind::utilisation(kind, dtype, cpu).scale(peak.get());
-    let time = Interval { p10: flop / rate.p90, p50: flop / rate.p50, p90: flop / rate.p10 };
+    let moved = given.bytes.map_or(Interval::exact(0.0), |bytes| moving(bytes, cpu));
+    let time = Interval {
+        p10: (flop / rate.p90).max(moved.p10),
+        p50: (flop / rate.p50).max(moved.p50),
+        p90: (flop / rate.p10).max(moved.p90),
+    };
+    // What it comes to, where memory decides: the rate that is told is the one that was used.
+    let reached = Interval { p10: flop / time.p90, p50: flop / time.p50, p90: flop / time.p10 };
+    let rate = if flop > 0.0 && moved.p50 > flop / rate.p50 { reached } else { rate };
     Ok(side(Some(Term { value: rate, basis }), Some(time), basis))
+}
+
+/// Time of a CPU to read and write `bytes`, s: between all channels at the share that streams reach, and one core, as
+/// most array code is.
+fn moving(bytes: f64, cpu: &Device) -> Interval {
+    let all = cpu.bandwidth.get() * STREAM_FRACTION;
+    let one = CORE_MEMORY.min(all);
+    Interval { p10: bytes / all, p50: bytes / libm::sqrt(all * one), p90: bytes / one }
 }
 
 /// One GPU's answer with what it was computed from.
@@ -178,6 +195,9 @@ struct Answered {
 fn row(given: &Given, pick: Option<&crate::choice::Pick>, cpu: &CpuSide, choice: &Choice) -> Result<Answered> {
     let device = pick.map(|p| &p.gpu.device);
     let mut terms = terms(given, device)?;
+    if given.warm {
+        terms.init = Term { value: Interval::exact(0.0), basis: Basis::Assumed };
+    }
     if let (None, Some(p)) = (given.gpus, pick)
         && p.count > 1
     {
@@ -236,7 +256,7 @@ fn describe(scale: Option<f64>, given: &Given, parts: &Breakdown, cpu: Interval)
         (None, _) if parts.transfer + parts.startup == 0.0 && cpu.p50 > parts.total() => {
             "always: nothing is fixed".to_owned()
         }
-        (None, _) => "never: the GPU's rate is below the CPU's".to_owned(),
+        (None, _) => "never: the GPU gains nothing on each piece of the work".to_owned(),
     };
     BreakEven::of_work(scale, describes)
 }

@@ -38,6 +38,8 @@ pub(super) struct Given {
     pub gpus: Option<f64>,
     pub scaling_efficiency: Option<f64>,
     pub size: Option<Amounts>,
+    /// Start-up is left out.
+    pub warm: bool,
 }
 
 impl Given {
@@ -95,6 +97,7 @@ pub(super) fn read_numbers(n: &Numbers) -> Result<Given> {
             (None, None) => None,
         },
         init: Measure::Seconds.read_field(&n.init, "init")?,
+        warm: false,
         kind: n.kind.as_deref().map(kind::read_kind).transpose()?,
         precision,
         cpu_rate: read_positive(&n.cpu_rate, Measure::FlopPerSec, "cpu_rate")?,

@@ -8,7 +8,7 @@ use super::machine::Machine;
 use crate::workload::{Dtype, Op, op::Factor, op::Random, op::Sort};
 
 /// B/s of one core from memory: the lines it can wait for at a time over the latency, whatever the channels.
-const CORE_MEMORY: f64 = 15e9;
+pub const CORE_MEMORY: f64 = 15e9;
 /// Bytes a core draws from its L2 for each double-precision FLOP of its peak: ports are as wide as vectors; and the
 /// share of it that comes from the last-level cache.
 const L2_PER_FLOP: f64 = 1.0;

@@ -28,7 +28,7 @@ mod window;
 mod laws;
 
 pub use constants::{Constants, Spread};
-pub use cpu::fresh_pages;
+pub use cpu::{CORE_MEMORY, fresh_pages};
 pub use machine::gaps;
 pub use power::{PowerConstants, capped_speed, power, power_with};
 
