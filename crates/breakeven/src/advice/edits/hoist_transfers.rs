@@ -36,14 +36,15 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
     let entry = draft.entry(main);
     let site = draft.workload.sites.get(entry.site as usize)?.clone();
     let why = format!(
-        "{} copies of {} bring the same array: nothing changes it on the host in between",
+        "{} copies of {} bring what looks like the same array: no array operation changes it on the host in between",
         words::count(entry.count),
         words::bytes(bytes(&main) as f64)
     );
     let title = format!("Copying the array of {} once, before the loop", site.label());
     let mut out = draft.clone();
     out.reorder(steps)?;
-    Some(Change { draft: out, title, why, site: Some(site), patch: None, ready: None, risk: None })
+    let risk = Some("only if nothing else writes to it: a file read into it, a memoryview, a C extension");
+    Some(Change { draft: out, title, why, site: Some(site), patch: None, ready: None, risk })
 }
 
 /// Copies of a body that carry one and the same array: the program has one array of that size on the host, and nothing

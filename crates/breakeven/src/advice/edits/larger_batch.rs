@@ -5,6 +5,7 @@ use super::super::{Change, Context, Edit};
 use crate::estimate::Side;
 use crate::estimate::gpu::device_bytes;
 use crate::growth::batch_of;
+use crate::port;
 use crate::report::words;
 
 use crate::workload::{Phase, Step};
@@ -38,10 +39,15 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
         if rounds < ROUNDS || !trains {
             return None;
         }
+        // As many samples are loaded as before, whatever loads them.
+        let whole = |e: u32| {
+            let entry = draft.entry(e);
+            entry.phase == Some(Phase::Data) || port::of(&entry.name).name != "torch"
+        };
         for &e in &inside {
             let entry = draft.entry(e);
             let mut new = entry.clone();
-            if batch.scale(&mut new, TIMES as f64) {
+            if !whole(e) && batch.scale(&mut new, TIMES as f64) {
                 larger.entry(e).or_insert_with(|| out.add(new));
             }
         }
@@ -49,7 +55,7 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
         if main.is_none_or(|(most, _)| begun * rounds > most) {
             main = Some((begun * rounds, site));
         }
-        let body = swapped(body, &larger);
+        let body = swapped(body, &larger, &whole);
         Some(vec![Step::Repeat(rounds.div_ceil(TIMES), body)])
     });
     let (rounds, site) = main?;
@@ -68,10 +74,12 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
     })
 }
 
-fn swapped(body: &[Step], new: &BTreeMap<u32, u32>) -> Vec<Step> {
+/// The body on larger batches; what works on each sample apart runs as often as in so many steps.
+fn swapped(body: &[Step], new: &BTreeMap<u32, u32>, whole: &impl Fn(u32) -> bool) -> Vec<Step> {
     let swap = |step: &Step| match step {
+        Step::Run(e) if !new.contains_key(e) && whole(*e) => Step::Repeat(TIMES, vec![Step::Run(*e)]),
         Step::Run(e) => Step::Run(*new.get(e).unwrap_or(e)),
-        Step::Repeat(n, inner) => Step::Repeat(*n, swapped(inner, new)),
+        Step::Repeat(n, inner) => Step::Repeat(*n, swapped(inner, new, whole)),
     };
     body.iter().map(swap).collect()
 }

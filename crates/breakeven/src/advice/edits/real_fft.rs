@@ -1,6 +1,7 @@
 //! The real transform for real input: half of the spectrum of a real signal repeats the other half.
 
 use super::super::draft::Draft;
+use super::super::source::assignment;
 use super::super::{Change, Context, Edit};
 use crate::estimate::Side;
 use crate::workload::op::Fft;
@@ -9,6 +10,11 @@ use crate::workload::{Entry, Op};
 pub(super) const EDIT: Edit = Edit { id: "real-fft", sides: &[Side::Gpu, Side::Cpu], apply };
 
 fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
+    // Who goes back by a complex transform, or moves the halves about, needs all of the spectrum.
+    let whole = |e: &Entry| ["ifft", "fftshift"].iter().any(|name| e.name.contains(name));
+    if draft.workload.ops.iter().any(whole) {
+        return None;
+    }
     let mut out = draft.clone();
     let mut main: Option<&Entry> = None;
     for (old, entry) in draft.workload.ops.iter().zip(&mut out.workload.ops) {
@@ -33,9 +39,31 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
         draft: out,
         title: format!("The real transform at {}", site.label()),
         why: "the input is real, so half of the spectrum repeats the other half".to_owned(),
-        ready: Some(site.text.replace("fft.fft(", "fft.rfft(")).filter(|new| *new != site.text),
+        ready: ready(&site.text),
         site: Some(site),
         patch: None,
         risk: Some("the spectrum then has n/2 + 1 columns; go back with irfft"),
     })
+}
+
+/// The line with the real transform, where the transform is all that it does: `s = np.fft.fft(x)`.
+fn ready(text: &str) -> Option<String> {
+    let (target, operator, value) = assignment(text)?;
+    let (path, argument) = value.split_once("fft.fft(")?;
+    let argument = argument.strip_suffix(')')?;
+    let alone = operator.is_empty() && path.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'));
+    (alone && !argument.contains(['(', ')'])).then(|| format!("{target} = {path}fft.rfft({argument})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_line_that_does_nothing_else_is_rewritten() {
+        assert_eq!(ready("s = np.fft.fft(x, axis=1)").as_deref(), Some("s = np.fft.rfft(x, axis=1)"));
+        for text in ["s = np.fft.fft(x) * h", "s = abs(np.fft.fft(x))", "s = np.fft.fft(f(x))", "np.fft.fft(x)", ""] {
+            assert_eq!(ready(text), None, "{text}");
+        }
+    }
 }

@@ -82,3 +82,44 @@ fn a_script_that_compiles_is_told_both_times_and_not_told_to() {
     let note = e.notes.iter().find(|note| note.code == "torch-compile").expect("both times");
     assert!(note.text.contains("1 chain of element-wise steps fused"), "{}", note.text);
 }
+
+#[test]
+fn a_larger_batch_loads_as_many_samples() {
+    let mut w = training(100, 32, 20_000);
+    let mut load = entry(0, "aten.stack", Op::Copy { n: 3200, strided: false, inputs: 100 }, Dtype::F32, 20_000);
+    (load.phase, load.gap_ns) = (Some(Phase::Data), 20_000 * 500_000);
+    w.ops.push(load);
+    w.order = vec![Step::Repeat(20_000, each(7))];
+    w.program.wall_ns += 20_000 * 550_000;
+    let e = asked(&w, "L4");
+    // 11 s of loading stay whatever the batch; a quarter of them would be less than the whole program takes then.
+    assert!(found(&e, "input-pipeline", Side::Gpu).saves_s.unwrap().p50 > 5.0);
+    let larger = e.advice.iter().find(|a| a.id == "larger-batch").and_then(|a| a.time_s_after);
+    assert!(larger.is_none_or(|time| time.p50 > 10.0), "{larger:?}");
+}
+
+#[test]
+fn who_goes_back_by_a_complex_transform_needs_the_whole_spectrum() {
+    let transform = |name: &str, read: u64| {
+        let mut fft = entry(0, name, Op::Fft { kind: Fft::C2c, n: 1 << 20, batch: 1 }, Dtype::C128, 20);
+        (fft.read_bytes, fft.written_bytes, fft.cpu_ns) = (read, 16 << 20, 1_000_000_000);
+        fft
+    };
+    let back = transform("numpy.fft.ifft", 16 << 20);
+    let w = program_of(
+        &["y = np.fft.ifft(np.fft.fft(x) * h)"],
+        vec![transform("numpy.fft.fft", 8 << 20), back],
+        vec![Step::Repeat(20, each(2))],
+    );
+    assert!(!ids(&asked(&w, "L4")).contains(&"real-fft"));
+}
+
+#[test]
+fn numba_does_not_compile_what_lies_between_the_calls() {
+    let mut ops = vec![entry(0, "numpy.multiply", add(10), Dtype::F64, 1_000_000)];
+    (ops[0].cpu_ns, ops[0].gap_ns) = (400_000_000, 10_000_000_000);
+    let w = program_of(&["seen[str(k)] = s * 0.999"], ops, vec![Step::Repeat(1_000_000, each(1))]);
+    // 10 µs a round of dictionaries and text: 1.5 of them belong to the call.
+    let left = asked(&w, "L4").advice.iter().find(|a| a.id == "numba").and_then(|a| a.time_s_after);
+    assert!(left.is_none_or(|time| time.p50 > 8.0), "{left:?}");
+}
