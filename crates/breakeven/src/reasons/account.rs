@@ -5,7 +5,7 @@ use crate::estimate::gpu::{Outcome, Question};
 use crate::estimate::plan::{COPY_LATENCY, PAGEABLE, Policy};
 use crate::hardware::Device;
 use crate::timeline::{Slot, Task};
-use crate::workload::{Entry, Op, Phase, Site, file_name};
+use crate::workload::{Entry, Op, Phase, Site, Workload, file_name};
 
 /// A program on one GPU, and where its time goes there.
 pub(super) struct Account<'a> {
@@ -94,7 +94,11 @@ impl<'a> Account<'a> {
             startup: 0.0,
         };
         let path = own.iter().map(share).collect();
-        let kinds = q.workload.ops.iter().zip(tasks).map(|(entry, task)| host_kind(entry, task, q.port.policy()));
+        let kind = |(entry, task)| match host_kind(entry, task, q.port.policy()) {
+            HostKind::Code if via_files(q.workload, entry) => HostKind::Files,
+            kind => kind,
+        };
+        let kinds = q.workload.ops.iter().zip(tasks).map(kind);
         let host = kinds.chain([HostKind::Code]).collect();
         let total = parts.total().max(f64::MIN_POSITIVE);
         Self { q, out, device, total, path, host }
@@ -108,8 +112,15 @@ impl<'a> Account<'a> {
         let itself = if both > 0.0 { path * task.on_host / both } else { 0.0 };
         match kind {
             HostKind::Loading => (0.0, path, kind),
+            // Parsing in Python before the array is made: all of it is reading the file.
+            HostKind::Files if self.reads(i) => (0.0, path, kind),
             _ => (path - itself, itself, kind),
         }
+    }
+
+    /// Whether an entry was made on behalf of a function that reads files.
+    fn reads(&self, i: usize) -> bool {
+        self.q.workload.ops.get(i).is_some_and(|entry| via_files(self.q.workload, entry))
     }
 
     /// Index, entry and task of what ran.
@@ -197,6 +208,12 @@ fn own_time(task: &Task, runs: f64) -> Breakdown {
         sync: own.sync * runs,
         startup: 0.0,
     }
+}
+
+/// Whether library code that reads or writes files made this call: `numpy.loadtxt` as the site's `via`.
+fn via_files(workload: &Workload, entry: &Entry) -> bool {
+    let via = workload.sites.get(entry.site as usize).and_then(|site| site.via.as_deref());
+    via.is_some_and(|via| via.rsplit('.').next().is_some_and(|name| FILES.contains(&name)))
 }
 
 fn host_kind(entry: &Entry, task: &Task, policy: Policy) -> HostKind {

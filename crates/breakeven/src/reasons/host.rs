@@ -121,8 +121,12 @@ fn files(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
         "input-output-bound",
         Some(account.share(parts.files)),
         format!("{what} takes {}, as long as on the CPU alone.", words::seconds(parts.files)),
-        "A binary format instead of text, reading ahead in the background, memory-mapping what is used in part."
-            .to_owned(),
+        if read > 0.0 {
+            "A binary format instead of text, reading ahead in the background, memory-mapping what is used in part."
+        } else {
+            "Wait less, or do something else meanwhile: no GPU makes what is waited for come sooner."
+        }
+        .to_owned(),
     )
     .with("input_output", parts.files, "s", words::seconds(parts.files));
     reason.also = account.lines(|i| of_kind(account, i, HostKind::Files), 5);
