@@ -361,6 +361,7 @@ fn break_even(q: &Question, out: &Outcome, options: &Options) -> BreakEven {
     let cpu = Growth { fixed: (q.cpu.time.p50 - ops - shift).max(0.0), grows: ops };
     let gpu = gpu_time(&out.plan.sums, out.parts.startup, out.parts.total() - out.parts.startup);
     match crossing(cpu, &gpu) {
+        _ if out.plan.launches == 0 => BreakEven::of_work(None, "never: nothing of it would run on a GPU"),
         Some(scale) => BreakEven::of_work(Some(scale), format!("{} the work of each operation", words::times(scale))),
         None if gpu(1e-4) < cpu.at(1e-4) => BreakEven::of_work(None, "always: nothing is fixed"),
         None => {

@@ -59,7 +59,9 @@ fn for_one(e: &Estimate, g: &GpuEstimate) -> String {
     if g.verdict == Verdict::Cpu && e.workload.launches == 0 && e.formula.is_none() {
         return NOTHING_TO_RUN.to_owned();
     }
-    let cpu_time = words::time(cpu);
+    // The speedup leaves start-up out on both sides where that was asked for.
+    let own = e.baseline.startup_s.filter(|_| e.options["exclude_startup"] == true).map_or(0.0, |s| s.p50);
+    let cpu_time = words::time(cpu.scale(((cpu.p50 - own) / cpu.p50).max(0.0)));
     let extras = extras(g);
     match g.verdict {
         Verdict::Gpu => {
@@ -173,7 +175,13 @@ pub fn held_back(e: &Estimate) -> Option<String> {
         return None;
     }
     let startup = parts.startup / total;
-    let first = if startup > share { format!("start-up ({}), then ", words::percent(startup)) } else { String::new() };
+    // Where the GPU loses warm as well, start-up is not why.
+    let excused = e.reasons.first().is_some_and(|r| r.code != "start-up-bound") && g.verdict == Verdict::Cpu;
+    let first = if startup > share && !excused {
+        format!("start-up ({}), then ", words::percent(startup))
+    } else {
+        String::new()
+    };
     let mut line = format!("Held back by {first}{} ({}).", limit(bound), words::percent(share));
     if let Some(advice) = e.advice.first().filter(|advice| advice.side == Side::Gpu) {
         line += &format!(" {}.", help::line(advice));

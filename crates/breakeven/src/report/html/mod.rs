@@ -151,7 +151,10 @@ fn advice(e: &Estimate) -> String {
         }
         for code in [&advice.patch, &advice.ready].into_iter().flatten() {
             let lines: Vec<String> = code.lines().take(30).map(|line| words::printable(line, 300)).collect();
-            out += &format!("<pre><code>{}</code></pre>\n", escape(&lines.join("\n")));
+            out += &format!(
+                "<pre tabindex=\"0\" role=\"region\" aria-label=\"Code\"><code>{}</code></pre>\n",
+                escape(&lines.join("\n"))
+            );
         }
         out += "</li>\n";
     }
