@@ -11,8 +11,9 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http_body_util::BodyExt;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
 /// When a request has to be answered.
 #[derive(Clone, Copy)]
@@ -44,7 +45,7 @@ async fn read(
     if let Err(refusal) = allowed(app, parts) {
         // A client that is still writing would not see the answer.
         if !parts.headers.contains_key(header::EXPECT) {
-            let _ = timeout_at(until, drain(&mut body, 4 * app.settings.body)).await;
+            let _ = timeout(LAST_WORDS, drain(&mut body, 4 * app.settings.body)).await;
         }
         return Err(refusal);
     }
@@ -65,7 +66,7 @@ async fn read(
         })?;
         let Ok(data) = frame.into_data() else { continue };
         if bytes.len() + data.len() > app.settings.body {
-            let _ = timeout_at(until, drain(&mut body, 4 * app.settings.body)).await;
+            let _ = timeout(LAST_WORDS, drain(&mut body, 4 * app.settings.body)).await;
             return Err(too_large(app));
         }
         let Ok(part) = Arc::clone(&app.bodies).try_acquire_many_owned(data.len() as u32) else {
@@ -78,6 +79,9 @@ async fn read(
         bytes.extend_from_slice(&data);
     }
 }
+
+/// How long a client that was refused may go on writing before it reads why.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Throws away what comes, up to `most` bytes.
 async fn drain(body: &mut Body, most: usize) {

@@ -14,7 +14,7 @@ pub(crate) struct DrawingArgs {
     /// Write the timeline on the best GPU, or the one named, for ui.perfetto.dev; packed if the name ends in .gz
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     pub(crate) trace: Option<PathBuf>,
-    /// Write the whole report as one page for the browser: no script, nothing loaded
+    /// Write the whole report as one page for the browser, which answers again for other GPUs and loads nothing
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     pub(crate) html: Option<PathBuf>,
 }
