@@ -26,13 +26,13 @@ export function makeFold(id: string, title: string, says: string, toggled: () =>
 }
 
 /** Opens these while the page is printed, as paper has no folds; closes them again afterwards. */
-export function openForPrint(folds: readonly Fold[]): void {
-  let opened: Fold[] = [];
+export function openForPrint(folds: () => readonly HTMLDetailsElement[]): void {
+  let opened: HTMLDetailsElement[] = [];
   addEventListener("beforeprint", () => {
-    opened = folds.filter((fold) => !fold.details.open);
-    for (const fold of opened) fold.details.open = true;
+    opened = folds().filter((fold) => !fold.open);
+    for (const fold of opened) fold.open = true;
   });
   addEventListener("afterprint", () => {
-    for (const fold of opened) fold.details.open = false;
+    for (const fold of opened) fold.open = false;
   });
 }

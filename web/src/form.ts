@@ -116,6 +116,7 @@ function choose(): void {
   const form = controls.get("form")!.value;
   for (const f of QUICK) if (f.form) byId(`field-${f.id}`).hidden = f.form !== form;
   const state = read();
+  for (const f of EXPERT) byId(`field-${f.id}`).classList.toggle("given", state[f.id] !== undefined);
   const given = EXPERT.filter((f) => state[f.id] !== undefined).length;
   say(byId("given"), given === 0 ? "" : `(${given} given)`);
 }

@@ -36,7 +36,10 @@ const footprint = makeFold("footprint", "Memory by precision", "of so many value
 const folds = [parts, even, roof, all, method, footprint];
 const [partsFigure, evenFigure, roofFigure] = [makeFigure(parts.body, true), makeFigure(even.body), makeFigure(roof.body)];
 const gpus = makeTable(all.body, (prices) => (prices ? update(read()) : remember()));
-openForPrint([parts, even, roof, method]);
+openForPrint(() => {
+  const given = document.querySelector("#expert .given") ? [byId<HTMLDetailsElement>("expert")] : [];
+  return [...given, ...[parts, even, roof, method].map((fold) => fold.details)];
+});
 
 function update(state: State): void {
   remember();

@@ -124,3 +124,16 @@ test("the whole page is at most 250 KB compressed", () => {
   const size = gzipSync(readFileSync(PAGE), { level: 9 }).length;
   assert.ok(size <= 250_000, `${size} bytes`);
 });
+
+test("paper shows the inputs that were given, and no grey examples", async () => {
+  const { page, context } = await open(browser, { hash: "#flops=10TFLOP&cpu_rate=400GFLOP/s&init=900ms&spot=yes" });
+  await page.emulateMedia({ media: "print" });
+  const printed = () => page.locator("#expert .field").evaluateAll((all) => all.filter((f) => f.checkVisibility()).map((f) => f.id));
+  assert.deepEqual(await printed(), []);
+  await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+  assert.deepEqual(await printed(), ["field-init", "field-spot"]);
+  assert.equal(await page.locator("#in-gpu").evaluate((input) => getComputedStyle(input, "::placeholder").color), "rgba(0, 0, 0, 0)");
+  await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+  assert.ok(!(await page.locator("#expert").evaluate((d) => d.open)));
+  await context.close();
+});
