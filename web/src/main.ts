@@ -117,8 +117,10 @@ function remember(): void {
 function open(): void {
   const { state, view, unknown } = fromFragment(location.hash);
   fill(Object.keys(state).length > 0 ? state : PRESETS[0]!.state);
-  gpus.restore(view);
-  const opened = (view["open"] ?? "").split(".");
+  unknown.push(...gpus.restore(view));
+  const opened = (view["open"] ?? "").split(".").filter((id) => id !== "");
+  const gone = opened.filter((id) => folds.every((f) => f.id !== id));
+  if (gone.length > 0) unknown.push(`open=${gone.join(".")}`);
   for (const f of folds) f.details.open = opened.includes(f.id);
   update(read());
   if (unknown.length > 0) tell(`This link has something that this page does not know, and leaves out: ${unknown.join(", ").slice(0, 120)}`);

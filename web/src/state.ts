@@ -11,6 +11,7 @@ export type View = Record<string, string>;
 
 const TICKED = "yes";
 const KEYS = new Set(["form", ...FIELDS.map((f) => f.id)]);
+const TICK = [[TICKED], [""]] as const;
 const VIEW_KEYS = new Set(["open", "sort", "name", "from", "upto", "room"]);
 
 /** Fields that count: those of another form of size do not. */
@@ -23,7 +24,8 @@ export function active(state: State): Field[] {
 export function fromFragment(fragment: string): { state: State; view: View; unknown: string[] } {
   const [state, view, unknown]: [State, View, string[]] = [{}, {}, []];
   for (const [key, value] of new URLSearchParams(fragment.replace(/^#/, ""))) {
-    const choices = key === "form" ? FORMS : FIELDS.find((f) => f.id === key)?.choices;
+    const field = FIELDS.find((f) => f.id === key);
+    const choices: readonly (readonly string[])[] | undefined = key === "form" ? FORMS : field?.tick ? TICK : field?.choices;
     if (VIEW_KEYS.has(key)) view[key] = value;
     else if (!KEYS.has(key) || (choices && !choices.some(([choice]) => choice === value))) unknown.push(value ? `${key}=${value}` : key);
     else if (value !== "") state[key] = value;
@@ -51,9 +53,8 @@ export function toRequest(state: State, today: string, all = false, provider = "
   const request: Request = { today, numbers: {}, options: {} };
   for (const f of active(state)) {
     const text = (state[f.id] ?? "").trim();
-    if (all && (f.card || f.names === "gpus")) continue;
-    if (f.names === "gpus") request.options[f.id] = [text];
-    else request[f.part][f.id] = f.tick ? text === TICKED : text;
+    if (f.names === "gpus") made.options[f.id] = listed(text);
+    else made[f.part][f.id] = f.tick ? text === TICKED : text;
   }
   if (provider && !request.options["provider"]) request.options["provider"] = provider;
   return request;

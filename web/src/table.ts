@@ -39,7 +39,8 @@ export interface GpuTable {
   provider: () => string;
   /** Sorting and filters, for the link. */
   view: () => View;
-  restore: (view: View) => void;
+  /** Gives back what of it cannot be read, as the link has it. */
+  restore: (view: View) => string[];
 }
 
 /** Makes the table; `changed` is called when it is sorted or filtered otherwise, with whether other prices are wanted. */
@@ -136,6 +137,10 @@ export function makeTable(body: HTMLElement, changed: (prices: boolean) => void)
       if (provider.selectedIndex < 0) provider.value = "";
       price.value = view["upto"] ?? "";
       memory.value = view["room"] ?? "";
+      const lost = (key: string, kept: string) => (view[key] && kept === "" ? [`${key}=${view[key]}`] : []);
+      return [
+        ...lost("sort", column < 0 ? "" : sort), ...lost("from", provider.value), ...lost("upto", price.value), ...lost("room", memory.value),
+      ];
     },
   };
 }
