@@ -24,6 +24,8 @@ export interface Field {
   form?: string;
   /** It describes the one GPU chosen and says nothing of the others. */
   card?: boolean;
+  /** The model has a value of its own for it, on whatever GPU. */
+  modelled?: boolean;
 }
 
 export const KINDS = [
@@ -73,17 +75,17 @@ export const QUICK: readonly Field[] = [
 
 export const EXPERT: readonly Field[] = [
   { id: "utilization", part: "numbers", flag: "--utilization", label: "Utilisation", known: "GPU efficiency", card: true },
-  { id: "python_overhead", part: "numbers", flag: "--python-overhead", label: "Python overhead" },
+  { id: "python_overhead", part: "numbers", flag: "--python-overhead", label: "Python overhead", modelled: true },
   { id: "peak", part: "numbers", flag: "--peak", label: "Peak rate", known: "theoretical throughput", typical: "1–2 000 TFLOP/s", card: true },
   { id: "bytes", part: "numbers", flag: "--bytes", label: "Memory traffic", known: "bytes read and written", typical: "1 MB–10 TB" },
   { id: "bandwidth", part: "numbers", flag: "--bandwidth", label: "Memory bandwidth", card: true },
   { id: "data_out", part: "numbers", flag: "--data-out", label: "Data back", known: "results", typical: "0 B–100 GB" },
   { id: "link", part: "numbers", flag: "--link", label: "Host link", known: "PCIe bandwidth", card: true },
   { id: "pcie", part: "numbers", flag: "--pcie", label: "or PCIe", example: "4.0 x16", typical: "3.0–5.0, x4–x16", card: true },
-  { id: "init", part: "numbers", flag: "--init", label: "Initialisation", known: "start-up, warm-up" },
+  { id: "init", part: "numbers", flag: "--init", label: "Initialisation", known: "start-up, warm-up", modelled: true },
   { id: "parallel_fraction", part: "numbers", flag: "--parallel-fraction", label: "Parallel fraction", known: "Amdahl's p" },
-  { id: "workload_factor", part: "numbers", flag: "--workload-factor", label: "Workload factor" },
-  { id: "precision_factor", part: "numbers", flag: "--precision-factor", label: "Precision factor" },
+  { id: "workload_factor", part: "numbers", flag: "--workload-factor", label: "Workload factor", modelled: true },
+  { id: "precision_factor", part: "numbers", flag: "--precision-factor", label: "Precision factor", modelled: true },
   { id: "gpus", part: "numbers", flag: "--gpus", label: "GPUs", known: "devices together", typical: "1–8" },
   { id: "scaling_efficiency", part: "numbers", flag: "--scaling-efficiency", label: "Scaling efficiency" },
   { id: "values", part: "numbers", flag: "--values", label: "Values in memory", known: "array size", typical: "1 M–100 G", example: "1e9" },

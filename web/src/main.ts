@@ -13,7 +13,7 @@ import { PRESETS } from "./presets";
 import { makeResult, showResult, subject } from "./result";
 import type { Footprint, Refusal } from "./schema";
 import { makeShare } from "./share";
-import { fromFragment, toCommand, toFragment, toRequest, type State, type View } from "./state";
+import { fromFragment, toAll, toCommand, toFragment, toModel, toRequest, type State, type View } from "./state";
 import { makeTable } from "./table";
 
 const today = new Date().toISOString().slice(0, 10);
@@ -72,9 +72,11 @@ function update(state: State): void {
 function show(state: State, { estimate, json }: Exclude<Answer, { refusal: Refusal }>): void {
   lastJson = json;
   const gpu = subject(estimate);
-  const every = answer(toRequest(state, today, true, gpus.provider()));
+  const every = answer(toAll(state, today, gpus.provider()));
   const rows = "estimate" in every ? every.estimate.estimates : [];
-  const same = rows.find((row) => row.gpu === gpu?.gpu);
+  const model = gpu && toModel(state, today, gpu.gpu);
+  const alone = model && answer(model);
+  const same = alone && "estimate" in alone ? alone.estimate.estimates[0] : undefined;
   const ours = same?.time_s && same.time_s.p50 !== gpu?.time_s?.p50 ? same : undefined;
   echo(estimate.formula?.inputs ?? []);
   showResult(estimate, ours);

@@ -2,6 +2,7 @@
 
 import { FIELDS, FORMS, type Field } from "./fields";
 import type { Request } from "./schema";
+import { listed, quoted } from "./words";
 
 /** Typed text by field; `form` says how the size is given. Empty means: not given. */
 export type State = Record<string, string>;
@@ -10,8 +11,8 @@ export type State = Record<string, string>;
 export type View = Record<string, string>;
 
 const TICKED = "yes";
-const KEYS = new Set(["form", ...FIELDS.map((f) => f.id)]);
 const TICK = [[TICKED], [""]] as const;
+const KEYS = new Set(["form", ...FIELDS.map((f) => f.id)]);
 const VIEW_KEYS = new Set(["open", "sort", "name", "from", "upto", "room"]);
 
 /** Fields that count: those of another form of size do not. */
@@ -45,19 +46,38 @@ export function toFragment(state: State, view: View = {}): string {
   return out.toString();
 }
 
+/** The question to the engine. */
+export function toRequest(state: State, today: string): Request {
+  return request(active(state), state, today);
+}
+
 /**
- * The question to the engine. `all` asks about every GPU: what describes the one chosen is left out. `provider` is whose
- * prices are wanted, where the fields do not say.
+ * The question about every GPU: what describes the one chosen is left out. `provider` is whose prices are wanted, where
+ * the fields do not say.
  */
-export function toRequest(state: State, today: string, all = false, provider = ""): Request {
-  const request: Request = { today, numbers: {}, options: {} };
-  for (const f of active(state)) {
+export function toAll(state: State, today: string, provider: string): Request {
+  const all = request(active(state).filter((f) => !f.card && f.names !== "gpus"), state, today);
+  if (provider && !all.options["provider"]) all.options["provider"] = provider;
+  return all;
+}
+
+/** The question about one GPU without anything that the model can tell itself; nothing where none of that was given. */
+export function toModel(state: State, today: string, gpu: string): Request | undefined {
+  const given = active(state);
+  const rest = given.filter((f) => !f.card && !f.modelled);
+  if (rest.length === given.length) return undefined;
+  const made = request(rest, state, today);
+  return { ...made, options: { ...made.options, gpu: [gpu] } };
+}
+
+function request(fields: readonly Field[], state: State, today: string): Request {
+  const made: Request = { today, numbers: {}, options: {} };
+  for (const f of fields) {
     const text = (state[f.id] ?? "").trim();
     if (f.names === "gpus") made.options[f.id] = listed(text);
     else made[f.part][f.id] = f.tick ? text === TICKED : text;
   }
-  if (provider && !request.options["provider"]) request.options["provider"] = provider;
-  return request;
+  return made;
 }
 
 /** The same question for a shell. */
@@ -65,11 +85,8 @@ export function toCommand(state: State): string {
   const words = ["breakeven", "estimate"];
   for (const f of active(state)) {
     words.push(f.flag);
-    if (!f.tick) words.push(quoted((state[f.id] ?? "").trim()));
+    const text = (state[f.id] ?? "").trim();
+    if (!f.tick) words.push(quoted(f.names === "gpus" ? listed(text).join(",") : text));
   }
   return words.join(" ");
-}
-
-function quoted(text: string): string {
-  return /^[\w.,:/%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

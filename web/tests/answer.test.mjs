@@ -98,3 +98,24 @@ test("the copied command gives the command the same digits", { skip: !process.en
   }
   await context.close();
 });
+
+test("our model alone has nothing of the user's that it could tell itself", async () => {
+  const work = "#form=array&elements=3e8&operations=7&cpu_time=1.7s&gpu=rtx+4090";
+  const [given, blank] = [await open(browser, { hash: `${work}&link=21GB/s&init=900ms&python_overhead=3%25` }), await open(browser, { hash: work })];
+  const time = async ({ page }) => (await text(page, "sentence")).match(/: ([\d.]+ m?s) against/)[1];
+  const alone = await time(blank);
+  assert.notEqual(await time(given), alone);
+  assert.match(await text(given.page, "ours"), new RegExp(`model alone: ${alone.replace(".", "\\.")}\\b.+ Most of the difference: `));
+  assert.equal(await text(blank.page, "ours"), "");
+  await given.context.close();
+  await blank.context.close();
+});
+
+test("several GPUs apart by commas are each asked about", async () => {
+  const { page, context } = await open(browser);
+  await page.fill("#in-gpu", "RTX 3080, l4,");
+  assert.equal(await page.locator("[aria-invalid]").count(), 0);
+  assert.equal(JSON.parse(await copied(page, "JSON")).estimates.length, 2);
+  assert.match(await copied(page, "command"), /--gpu 'RTX 3080,l4'/);
+  await context.close();
+});
