@@ -16,6 +16,20 @@ export interface Figure {
   data: Data;
 }
 
+/** Buttons that save a drawing under a name, as they are when clicked. */
+export function makeFiles(save: string, name: () => string, find: () => SVGSVGElement | null): HTMLElement {
+  const button = (ending: string, make: (drawing: SVGSVGElement) => Promise<Blob>) => {
+    const one = el("button", { type: "button" }, ending);
+    one.addEventListener("click", async () => {
+      const drawing = find();
+      if (drawing) download(`${name()}.${ending.toLowerCase()}`, await make(drawing));
+    });
+    return one;
+  };
+  return el("span", { class: "files", role: "group", "aria-label": save }, `${save} `,
+    button("PNG", asBitmap), " ", button("SVG", async (drawing) => new Blob([asFile(drawing)], { type: "image/svg+xml" })));
+}
+
 /** A place for a drawing, made anew when it is shown or its width changes. */
 export interface Drawing { place: HTMLElement; show: (figure: Figure) => void; files: HTMLElement }
 
@@ -42,17 +56,7 @@ export function makeDrawing(save = "Save as"): Drawing {
     draw();
   }).observe(place);
 
-  const button = (ending: string, make: (drawing: SVGSVGElement) => Promise<Blob>) => {
-    const one = el("button", { type: "button" }, ending);
-    one.addEventListener("click", async () => {
-      const drawing = place.querySelector("svg");
-      if (drawing && shown) download(`${shown.name}.${ending.toLowerCase()}`, await make(drawing));
-    });
-    return one;
-  };
-  const files = el("span", { class: "files", role: "group", "aria-label": save }, `${save} `,
-    button("PNG", asBitmap), " ", button("SVG", async (drawing) => new Blob([asFile(drawing)], { type: "image/svg+xml" })));
-
+  const files = makeFiles(save, () => shown?.name ?? "", () => place.querySelector("svg"));
   return {
     place,
     files,

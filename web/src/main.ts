@@ -129,12 +129,12 @@ function open(): void {
 }
 
 build(update);
-makeShare([
+byId("share").append(...makeShare([
   ["link", () => `${location.href.split("#")[0]}#${toFragment(read(), view())}`],
   ["command", () => toCommand(read())],
   ["JSON", () => lastJson],
   ["Markdown", () => markdown(toRequest(read(), today))],
-], makeResult());
+]), makeResult());
 // Any work will do to learn the names of the GPUs and the memory of a billion values.
 const every = answer({ today, numbers: { flops: 1, values: 1e9 }, options: {} });
 if ("estimate" in every) {

@@ -5,21 +5,24 @@ import { byId, el, say } from "./dom";
 /** What can be copied, made when it is asked for. */
 export type Copies = readonly (readonly [string, () => string])[];
 
-/** Makes a button for each; `bars` saves the bars above. */
-export function makeShare(copies: Copies, bars: HTMLElement): void {
-  for (const [name, make] of copies) {
+/** A button for each, and one that prints; `failed` is told what could not be copied, to show it. */
+export function makeShare(copies: Copies, failed: (text: string) => void = () => undefined): HTMLElement[] {
+  const buttons = copies.map(([name, make]) => {
     const button = el("button", { type: "button" }, `Copy ${name}`);
     button.addEventListener("click", async () => {
-      const done = (await copy(make())) ? "Copied" : "Could not copy";
+      const text = make();
+      const copied = await copy(text);
+      const done = copied ? "Copied" : "Could not copy";
       say(button, done);
       say(byId("live"), `${name}: ${done}`);
+      if (!copied) failed(text);
       setTimeout(() => say(button, `Copy ${name}`), 1500);
     });
-    byId("share").append(button);
-  }
+    return button;
+  });
   const paper = el("button", { type: "button" }, "Print");
   paper.addEventListener("click", () => print());
-  byId("share").append(paper, bars);
+  return [...buttons, paper];
 }
 
 async function copy(text: string): Promise<boolean> {

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
-import { launch } from "./browser.mjs";
+import { copied, launch } from "./browser.mjs";
 
 const binary = process.env.BREAKEVEN ?? fileURLToPath(new URL("../../target/debug/breakeven", import.meta.url));
 const HEAT = fileURLToPath(new URL("../../docs/examples/heat.breakeven.json", import.meta.url));
@@ -31,14 +31,14 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function open({ file = REPORT, width = 1280, height = 800, ready = true, ...context } = {}) {
+async function open({ file = REPORT, hash = "", width = 1280, height = 800, ready = true, ...context } = {}) {
   const inside = await browser.newContext({ viewport: { width, height }, ...context });
   const page = await inside.newPage();
   const seen = { requests: [], errors: [] };
   page.on("request", (request) => !request.url().startsWith("blob:") && seen.requests.push(request.url()));
   page.on("pageerror", (error) => seen.errors.push(String(error)));
   page.on("console", (message) => message.type() === "error" && seen.errors.push(message.text()));
-  await page.goto(pathToFileURL(file).href);
+  await page.goto(pathToFileURL(file).href + hash);
   if (ready) await page.waitForSelector("body.ready");
   return { page, context: inside, seen };
 }
@@ -85,7 +85,7 @@ test("what-if answers are the command's", async () => {
     const there = asked(...options);
     assert.equal(await sentence(page), there.summary.sentence, options.join(" "));
     const notes = await page.locator("#notes li").allInnerTexts();
-    assert.deepEqual(notes, there.notes.map((note) => note.text), options.join(" "));
+    assert.deepEqual(notes, there.notes.map((note) => note.text.replaceAll("`--price`", "“Price of a GPU”")), options.join(" "));
     const figures = await page.locator("#gpus table").first().locator("tbody tr").nth(1).locator("td[data-value]").evaluateAll((cells) => cells.map((cell) => Number(cell.dataset.value)));
     const row = there.estimates[0];
     assert.deepEqual(figures, [row.time_s.p50, row.speedup.p50, row.cost_usd.p50, row.energy_wh.p50, row.co2_g.p50, row.price.usd_per_h], options.join(" "));
@@ -99,18 +99,78 @@ test("what-if answers are the command's", async () => {
 
 test("the copied command gives the same answer", async () => {
   const { page, context } = await open();
-  await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => void (globalThis.copied = text) } }));
   await page.focus("#if-gpu");
   await page.waitForFunction(() => document.querySelectorAll("#names option").length >= 75);
   await answered(page, () => page.fill("#if-gpu", "rtx-3080, L4"));
   await answered(page, () => page.selectOption("#if-precision", "fp32"));
   await answered(page, () => page.check("#if-spot"));
-  await page.getByRole("button", { name: "Copy command" }).click();
-  await page.waitForFunction(() => globalThis.copied);
-  const words = (await page.evaluate(() => globalThis.copied)).replace("breakeven show FILE", `'${binary}' show '${HEAT}'`);
+  const words = (await copied(page, "command")).replace("breakeven show heat.breakeven.json", `'${binary}' show '${HEAT}'`);
   assert.match(words, /--gpu rtx-3080,L4 .*--spot/);
   const there = JSON.parse(execFileSync("sh", ["-c", `${words} --format json`], { encoding: "utf8", maxBuffer: 1 << 28 }));
   assert.equal(await sentence(page), there.summary.sentence);
+  await context.close();
+});
+
+test("a link brings the switches back, and what of it cannot be read is said", async () => {
+  const first = await open();
+  await answered(first.page, () => first.page.fill("#if-gpu", "rtx-3080, L4"));
+  await answered(first.page, () => first.page.check("#if-spot"));
+  await answered(first.page, () => first.page.selectOption("#if-policy", "naive"));
+  const { hash } = new URL(await copied(first.page, "link"));
+  await first.page.waitForFunction((hash) => location.hash === hash, hash);
+  const second = await open({ hash });
+  assert.equal(await sentence(second.page), asked("--gpu", "rtx-3080,l4", "--spot", "--policy", "naive").summary.sentence);
+  assert.equal(new URL(await copied(second.page, "link")).hash, hash);
+  await answered(second.page, () => second.page.getByRole("button", { name: "As recorded" }).click());
+  await second.page.waitForFunction(() => location.hash === "");
+  const broken = await open({ hash: "#spot=no&exclude_startup=maybe&policy=none&warp=9&price=-1&x=<img src=y>" });
+  assert.match(await message(broken.page), /exclude_startup=maybe, policy=none, warp=9, x=<img src=y>$/);
+  assert.equal(await broken.page.getAttribute("#if-price", "aria-invalid"), "true");
+  assert.equal(await sentence(broken.page), asked().summary.sentence);
+  await answered(broken.page, () => broken.page.evaluate(() => (location.hash = "#gpu=l4")));
+  assert.equal(await sentence(broken.page), asked("--gpu", "l4").summary.sentence);
+  for (const { seen, context } of [first, second, broken]) {
+    assert.deepEqual(seen.errors, []);
+    await context.close();
+  }
+});
+
+test("a link waits for the file, whose name is the command's", async () => {
+  const { page, context, seen } = await open({ file: EMPTY, ready: false, hash: "#gpu=l4" });
+  await answered(page, () => page.setInputFiles("#choose", { name: "my run.json", mimeType: "application/json", buffer: readFileSync(HEAT) }));
+  assert.equal(await sentence(page), asked("--gpu", "l4").summary.sentence);
+  assert.equal(await copied(page, "command"), "breakeven show 'my run.json' --gpu l4");
+  assert.deepEqual(seen.errors, []);
+  await context.close();
+});
+
+test("each chart can be saved, as it looks", async () => {
+  const { page, context, seen } = await open();
+  const charts = await page.locator("#detail svg.drawing").count();
+  assert.ok(charts >= 1 && (await page.locator("#detail .files").count()) === charts, `${charts} charts`);
+  const save = async (ending) => {
+    const [file] = await Promise.all([page.waitForEvent("download"), page.locator("#detail .files").first().getByRole("button", { name: ending }).click()]);
+    return [file.suggestedFilename(), readFileSync(await file.path())];
+  };
+  const [name, drawing] = await save("SVG");
+  assert.match(name, /^[\w-]+\.svg$/);
+  assert.match(drawing.toString(), /^<svg[^>]*width="720"[\s\S]*fill="rgb/);
+  assert.ok(!/class="(line|fill|rule)/.test(drawing));
+  const [, bitmap] = await save("PNG");
+  assert.deepEqual([bitmap.readUInt32BE(16), bitmap.readUInt32BE(20) > 100], [1440, true]);
+  assert.deepEqual(seen.errors, []);
+  await context.close();
+});
+
+test("the report speaks of its switches, not of the command's flags", async () => {
+  const { page, context } = await open();
+  await answered(page, () => page.fill("#if-price", "1"));
+  const flags = ["gpu", "price", "precision", "size", "policy", "runs-per-month", "exclude-startup", "spot"].join("|");
+  assert.doesNotMatch(await page.locator("#report").innerText(), new RegExp(`--(${flags})\\b`));
+  await answered(page, () => page.fill("#if-price", "cheap"));
+  assert.doesNotMatch(await page.locator("#if-price-note").innerText(), /--/);
+  await answered(page, () => page.fill("#if-gpu", "no such card"));
+  assert.doesNotMatch(await page.locator("#report").innerText(), /`breakeven gpus`/);
   await context.close();
 });
 
@@ -248,9 +308,9 @@ for (const width of [320, 768, 3840]) {
   });
 }
 
-for (const colorScheme of ["light", "dark"]) {
-  test(`axe finds nothing (${colorScheme})`, async () => {
-    const { page, context } = await open({ colorScheme, reducedMotion: "reduce" });
+for (const [colorScheme, width] of [["light", 1280], ["dark", 1280], ["light", 320]]) {
+  test(`axe finds nothing (${colorScheme}, ${width} px)`, async () => {
+    const { page, context } = await open({ colorScheme, width, reducedMotion: "reduce" });
     await page.evaluate(() => document.querySelectorAll("details").forEach((d) => (d.open = true)));
     await answered(page, () => page.fill("#if-price", "nonsense"));
     await page.evaluate(axe);

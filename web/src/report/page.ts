@@ -3,9 +3,10 @@
 
 import { byId, el, say } from "../dom";
 import { makeTimeline, type Timeline } from "./timeline";
+import { makeFiles } from "../figure";
 import { makeSortable } from "./sorting";
 import { readFile } from "./unpack";
-import { makeWhatIf, type Options, type WhatIf } from "./whatif";
+import { fragment, labelled, makeWhatIf, type Options, type WhatIf } from "./whatif";
 import { connect, type Engine } from "./worker";
 
 const today = new Date().toISOString().slice(0, 10);
@@ -31,11 +32,15 @@ function started(name: keyof typeof engines): Promise<Engine> {
 }
 
 let whatIf: WhatIf;
+/** The file that is open, where its name is known. */
+let file = "";
+let address = 0;
 let asked = 0;
 
 /** Shows the report under the switches as they are; a newer question makes an older answer void. */
 async function ask(): Promise<void> {
   const question = ++asked;
+  remember();
   document.body.classList.add("asking");
   try {
     const engine = await started("answers");
@@ -60,7 +65,7 @@ async function ask(): Promise<void> {
 /** A refusal beside its switch, or above all; the last good report stays. */
 function refuse(error: Error): void {
   const { message, hint, field } = refusal(error);
-  const text = hint ? `${message}. ${hint}` : message;
+  const text = labelled(hint ? `${message}. ${hint}` : message);
   if (field && document.getElementById(`if-${field}`)) whatIf.refuse(field, text);
   else complain(text);
 }
@@ -93,7 +98,50 @@ function show(html: string): void {
     if (part) byId(id).replaceChildren(...part.childNodes);
   }
   for (const details of document.querySelectorAll("details")) if (open.has(key(details))) details.open = true;
+  dress();
+}
+
+/** What a report gets from the page: tables that sort, charts that can be saved, the page's words for flags. */
+function dress(): void {
   makeSortable(byId("detail"));
+  // The timeline is soon drawn anew, in dots.
+  for (const drawing of document.querySelectorAll<SVGSVGElement>("#detail svg.drawing")) {
+    if (drawing.closest(".look")) continue;
+    const { width, height } = drawing.viewBox.baseVal;
+    drawing.setAttribute("width", String(width));
+    drawing.setAttribute("height", String(height));
+    const name = drawing.closest("section")?.id ?? "chart";
+    drawing.after(makeFiles(`Save ${name} as`, () => name, () => drawing));
+  }
+  for (const part of document.querySelectorAll("#answer h1, #answer > p, #notes li, #turns li")) {
+    for (const text of part.childNodes) if (text instanceof Text) say(text, labelled(text.data));
+  }
+}
+
+/** Keeps the address up to date; browsers allow that only so often. */
+function remember(): void {
+  clearTimeout(address);
+  address = setTimeout(() => history.replaceState(null, "", fragment(whatIf) || location.pathname + location.search), 200);
+}
+
+/** Sets the switches as the address says, and names what of it cannot be read. */
+async function restore(): Promise<void> {
+  if (byId("what-if").firstChild === null) return;
+  const before = fragment(whatIf);
+  const unknown = whatIf.fromFragment(location.hash);
+  if (fragment(whatIf) !== before) await ask();
+  leftOut(unknown);
+}
+
+function leftOut(unknown: readonly string[]): void {
+  if (unknown.length > 0) complain(`This link has something that this page does not know, and leaves out: ${unknown.slice(0, 5).map(short).join(", ")}`);
+}
+
+/** What the command is to read: the file opened, or the one that a program of this name is recorded to. */
+function fileName(): string {
+  const program = document.querySelector("#answer .name")?.textContent ?? "";
+  const stem = program.replace(/\.(py|ipynb)$/, "");
+  return file || (/^[\w.][\w. -]*$/.test(stem) ? `${stem}.breakeven.json` : "FILE");
 }
 
 const key = (details: Element) => `${details.closest("section")?.id ?? ""} ${details.querySelector("summary")?.textContent ?? ""}`;
@@ -111,19 +159,23 @@ async function look(options: Options): Promise<void> {
 }
 
 /** Opens a file that somebody chose; what is shown stays until it has been read and answered. */
-async function open(file: File): Promise<void> {
+async function open(chosen: File): Promise<void> {
   document.body.classList.add("asking");
   try {
-    const bytes = await readFile(file);
+    const bytes = await readFile(chosen);
     await (await started("answers")).ask("open", bytes);
     await (await started("draws")).ask("open", bytes);
     whatIf.show({ timeline: true });
-    begin();
-    document.title = `${file.name} · breakeven`;
+    const first = begin();
+    file = chosen.name;
+    document.title = `${file} · breakeven`;
+    // A link opened before there was a file waits for the first.
+    const unknown = first ? whatIf.fromFragment(location.hash) : [];
     await ask();
+    leftOut(unknown);
   } catch (error) {
     const { message, hint } = refusal(error as Error);
-    complain(`${short(file.name)}: ${hint ? `${message}. ${hint}` : message}`);
+    complain(`${short(chosen.name)}: ${hint ? `${message}. ${hint}` : message}`);
   } finally {
     document.body.classList.remove("asking");
   }
@@ -135,8 +187,11 @@ function short(name: string): string {
   return plain.length > 60 ? `${plain.slice(0, 59)}…` : plain;
 }
 
-function begin(): void {
-  if (!byId("what-if").firstChild) byId("what-if").append(whatIf.form);
+/** Shows the switches; true where they were not. */
+function begin(): boolean {
+  const first = !byId("what-if").firstChild;
+  if (first) byId("what-if").append(whatIf.form);
+  return first;
 }
 
 function tools(): void {
@@ -164,16 +219,17 @@ function tools(): void {
 
 /** Brings the page to life. */
 export function bring(): void {
-  whatIf = makeWhatIf(() => void ask());
+  whatIf = makeWhatIf(() => void ask(), fileName);
   // The list is only needed by who types a name.
   whatIf.form.addEventListener("focusin", () => {
     void started("answers").then((engine) => engine.ask("gpus")).then(whatIf.suggest, () => undefined);
   }, { once: true });
   tools();
-  makeSortable(document);
+  dress();
+  addEventListener("hashchange", () => void restore());
   if (packed("file") === "") return;
   const options = JSON.parse(packed("asked")) as Options;
   whatIf.show(options);
   begin();
-  look(options).then(() => document.body.classList.add("ready"), (error: Error) => complain(refusal(error).message));
+  Promise.all([look(options), restore()]).then(() => document.body.classList.add("ready"), (error: Error) => complain(refusal(error).message));
 }

@@ -1,6 +1,9 @@
 // The switches: what would the answer be with another GPU, at another price? Each is an option of the request.
 
 import { el } from "../dom";
+import { labeller } from "../flags";
+import { makeShare } from "../share";
+import { listed, quoted } from "../words";
 
 export type Options = Record<string, unknown>;
 
@@ -24,6 +27,11 @@ const SWITCHES: readonly Switch[] = [
   { id: "spot", label: "Spot prices", kind: "tick" },
 ];
 
+const flag = (id: string) => `--${id.replaceAll("_", "-")}`;
+
+/** A text of the engine with the labels of the switches in place of flags. */
+export const labelled = labeller(SWITCHES.map(({ id, label }) => ({ id, label, flag: flag(id) })));
+
 type Control = HTMLInputElement | HTMLSelectElement;
 
 export interface WhatIf {
@@ -32,29 +40,31 @@ export interface WhatIf {
   options(): Options;
   /** Sets the switches to these options. */
   show(options: Options): void;
+  /** What differs from the options shown, as the part of the address after `#`. */
+  toFragment(): string;
+  /** Sets the switches to the options shown and to what a fragment says; gives back what of it cannot be read. */
+  fromFragment(fragment: string): string[];
   /** Marks the switch that the engine refuses, with its words; `undefined` takes all marks away. */
   refuse(field: string | undefined, text: string): void;
   /** Names that the GPU field suggests. */
   suggest(names: readonly string[]): void;
 }
 
-/** What the command is asked for these options; each has a flag of its name. */
-export function toCommand(options: Options): string {
-  const words = ["breakeven", "show", "FILE"];
+/** What the command is asked for these options of a file; each has a flag of its name. */
+export function toCommand(options: Options, file: string): string {
+  const words = ["breakeven", "show", file.startsWith("-") ? quoted(`./${file}`) : quoted(file)];
   for (const [id, value] of Object.entries(options)) {
     // Lists of nothing, what is off, and the drawing, which is the page's own wish.
     const text = Array.isArray(value) ? value.join(",") : value;
     if (text === null || text === undefined || text === false || text === "" || id === "timeline") continue;
-    words.push(`--${id.replaceAll("_", "-")}`);
+    words.push(flag(id));
     if (text !== true) words.push(quoted(String(text)));
   }
   return words.join(" ");
 }
 
-const quoted = (word: string) => (/^[\w.,:/%+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
-
-/** Makes the form; `changed` is called when a switch is. */
-export function makeWhatIf(changed: () => void): WhatIf {
+/** Makes the form; `changed` is called when a switch is, and `file` names the file for the command. */
+export function makeWhatIf(changed: () => void, file: () => string): WhatIf {
   const controls = new Map<string, Control>();
   const given = new Map<string, string>();
   let base: Options = {};
@@ -67,10 +77,10 @@ export function makeWhatIf(changed: () => void): WhatIf {
     return el("div", { class: `field ${s.kind}` }, label, control, note);
   });
   const reset = el("button", { type: "button" }, "As recorded");
-  const copy = el("button", { type: "button" }, "Copy command");
   const said = el("p", { class: "soft command", role: "status" });
+  const share = el("div", { class: "share", role: "group", "aria-label": "Share" });
   const form = el("form", { class: "what-if", "aria-label": "What if", autocomplete: "off" },
-    el("h2", {}, "What if"), el("div", { class: "fields" }, ...fields, el("div", { class: "field buttons" }, reset, copy)), said, names);
+    el("h2", {}, "What if"), el("div", { class: "fields" }, ...fields, el("div", { class: "field buttons" }, reset)), share, said, names);
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("input", changed);
   const read = (s: Switch) => {
@@ -86,7 +96,7 @@ export function makeWhatIf(changed: () => void): WhatIf {
         // What nobody touched stays as the command gave it, lists and units included.
         if (text === given.get(s.id)) continue;
         if (s.kind === "tick") options[s.id] = text !== "";
-        else if (s.id === "gpu") options[s.id] = text.split(",").map((name) => name.trim()).filter((name) => name !== "");
+        else if (s.id === "gpu") options[s.id] = listed(text);
         else if (text === "") delete options[s.id];
         else options[s.id] = text;
       }
@@ -101,6 +111,27 @@ export function makeWhatIf(changed: () => void): WhatIf {
         else control.value = Array.isArray(value) ? value.join(", ") : value === undefined || value === null ? "" : String(value);
         given.set(s.id, read(s));
       }
+    },
+    toFragment() {
+      const out = new URLSearchParams();
+      for (const s of SWITCHES) {
+        const text = read(s);
+        if (text !== given.get(s.id)) out.set(s.id, s.kind === "tick" ? text || "no" : text);
+      }
+      return out.toString();
+    },
+    fromFragment(fragment) {
+      whatIf.show(base);
+      const unknown: string[] = [];
+      for (const [key, value] of new URLSearchParams(fragment.replace(/^#/, ""))) {
+        const s = SWITCHES.find(({ id }) => id === key);
+        const control = controls.get(key);
+        const choices = s?.kind === "tick" ? ["yes", "no"] : s?.choices?.map(([choice]) => choice);
+        if (!s || !control || (choices && !choices.includes(value))) unknown.push(value ? `${key}=${value}` : key);
+        else if (s.kind === "tick") (control as HTMLInputElement).checked = value === "yes";
+        else control.value = value;
+      }
+      return unknown;
     },
     refuse(field, text) {
       for (const s of SWITCHES) {
@@ -117,17 +148,24 @@ export function makeWhatIf(changed: () => void): WhatIf {
       names.replaceChildren(...list.map((name) => el("option", { value: name })));
     },
   };
-  copy.addEventListener("click", async () => {
-    const command = toCommand(whatIf.options());
-    // A page opened from disk may have no clipboard: then the command is shown, to be copied by hand.
-    const copied = await navigator.clipboard?.writeText(command).then(() => true, () => false);
-    said.textContent = copied ? `Copied: ${command}` : command;
-  });
+  share.append(...makeShare([
+    ["link", () => `${location.href.split("#")[0]}${fragment(whatIf)}`],
+    ["command", () => toCommand(whatIf.options(), file())],
+  ], (text) => {
+    // What cannot be copied is shown, to be copied by hand.
+    said.textContent = text;
+  }));
   reset.addEventListener("click", () => {
     whatIf.show(base);
     changed();
   });
   return whatIf;
+}
+
+/** With its `#`; nothing where nothing differs. */
+export function fragment(whatIf: WhatIf): string {
+  const text = whatIf.toFragment();
+  return text && `#${text}`;
 }
 
 function make(s: Switch): Control {
