@@ -31,6 +31,7 @@ __all__ = [
     "know_arrays",
     "leave",
     "leave_unwatched",
+    "loading",
     "marker",
     "on_library_code",
     "pretend",
@@ -226,6 +227,9 @@ def storage_refused() -> int | None:
 
 def pretend(memory: int) -> None:
     """From now on a GPU with so many bytes is imitated."""
+
+def loading(on: bool) -> bool:
+    """A data loader begins to work in this thread, or has ended; whether one was at work before."""
 
 def step_end(whole: bool) -> int:
     """A step of a loop ends; a number that is equal for equal steps. Without `whole` what ran since is no step."""

@@ -18,17 +18,22 @@ _names: weakref.WeakKeyDictionary[Any, dict[int, str]] = weakref.WeakKeyDictiona
 #: Modules whose parameters are known as such.
 _met: weakref.WeakSet[Any] = weakref.WeakSet()
 _root: Any = None
+#: What the thread of a loader that pins memory runs.
+_pinning: Any = None
 
 
 def install(torch: Any) -> None:
     """Put the stand-ins in place."""
+    global _pinning
     call = vars(torch.nn.Module)["__call__"]
     _put(torch.nn.Module, "__call__", _native.ModuleCall(call, _begin_root, _begin_module, _end_module))
     engine = torch.autograd.graph
     _stand_in(engine, "_engine_run_backward", _begin_backward, _end_phase)
     torch.autograd._engine_run_backward = engine._engine_run_backward
     loader = torch.utils.data.dataloader._BaseDataLoaderIter
-    _stand_in(loader, "__next__", _begin_data, _end_phase)
+    # Also while steps go unwatched: what NumPy does is always seen.
+    _stand_in(loader, "__next__", _begin_data, _end_data, False)
+    _pinning = torch.utils.data._utils.pin_memory._pin_memory_loop
     import threading
     from importlib import import_module
 
@@ -36,12 +41,12 @@ def install(torch: Any) -> None:
     optimizers.register_optimizer_step_pre_hook(_before_step)
     optimizers.register_optimizer_step_post_hook(_after_step)
 
-    _stand_in(threading.Thread, "run", _begin_thread, _nothing)
+    _stand_in(threading.Thread, "run", _begin_thread, _nothing, False)
 
 
-def _stand_in(holder: Any, name: str, enter: Any, leave: Any) -> None:
+def _stand_in(holder: Any, name: str, enter: Any, leave: Any, of_steps: bool = True) -> None:
     plain = vars(holder)[name]
-    _put(holder, name, _native.Named(plain, name, enter, leave, True, True))
+    _put(holder, name, _native.Named(plain, name, enter, leave, True, of_steps))
 
 
 def _put(holder: Any, name: str, stand_in: Any) -> None:
@@ -78,8 +83,13 @@ def _begin_backward(_: str, __: tuple[Any, ...]) -> str | None:
     return _enter("backward")
 
 
-def _begin_data(_: str, __: tuple[Any, ...]) -> str | None:
-    return _enter("data")
+def _begin_data(_: str, __: tuple[Any, ...]) -> tuple[str | None, bool]:
+    return _enter("data"), _native.loading(True)
+
+
+def _end_data(before: tuple[str | None, bool], *_: Any) -> None:
+    _end_phase(before[0])
+    _native.loading(before[1])
 
 
 def _enter(phase: str) -> str | None:
@@ -126,10 +136,14 @@ def _after_step(optimizer: Any) -> None:
     _torch_steps.optimizer_stepped()
 
 
-def _begin_thread(_: str, __: tuple[Any, ...]) -> None:
-    from . import _torch
+def _begin_thread(_: str, args: tuple[Any, ...]) -> None:
+    from . import _torch, _torch_pretend
 
-    if _native.recording():
+    if not _native.recording():
+        return
+    _torch_pretend.begin_thread()
+    # A loader's thread that pins works beside the script, as its processes do.
+    if not _torch_steps.skipping and getattr(args[0], "_target", None) is not _pinning:
         _torch.resume()
 
 

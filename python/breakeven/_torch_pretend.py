@@ -26,12 +26,14 @@ _wanted: str | None = None
 #: The copy being made: name of the event, keywords, device of the result.
 _moving: tuple[str, list[tuple[str, str]], str] | None = None
 _local_scalar: Any = None
+#: What every call of PyTorch's API passes through, in each thread of its own accord; None in a child.
+_mode: Any = None
 _handlers: dict[Any, Any] = {}
 
 
 def install(torch: Any) -> None:
     """Put both modes in place, and `torch.cuda` as it would be."""
-    global _lib, gpu, fake, _local_scalar
+    global _lib, gpu, fake, _local_scalar, _mode
     import json
 
     from torch.overrides import TorchFunctionMode
@@ -76,13 +78,21 @@ def install(torch: Any) -> None:
         tensor.record_stream: lambda *_: None,
         tensor.__repr__: _text,
     })  # fmt: skip
-    mode = type("Pretended", (TorchFunctionMode,), {"__torch_function__": _function, "__module__": __name__})()
-    mode.__enter__()
+    _mode = type("Pretended", (TorchFunctionMode,), {"__torch_function__": _function, "__module__": __name__})()
+    begin_thread()
     # A process that loads data makes real tensors, in its own memory.
     os.register_at_fork(after_in_child=_leave_child)
 
 
+def begin_thread() -> None:
+    """In this thread, too, the GPU is there: PyTorch keeps its modes thread by thread."""
+    if _mode is not None:
+        _mode.__enter__()
+
+
 def _leave_child() -> None:
+    global _mode
+    _mode = None
     core = _lib._C
     while core._len_torch_dispatch_stack():
         core._pop_torch_dispatch_stack(None)
@@ -295,7 +305,8 @@ class _on:
 
 def _pin(args: tuple[Any, ...], _: Any) -> Any:
     pinned = args[0].clone()
-    known = _torch_ops.stored(pinned)
+    # Not as made now: a loader pins in a thread of its own, while the script may be making things on the GPU.
+    known = _torch_ops.stored(pinned, False)
     if known is not None:
         known.pinned = True
     return pinned

@@ -15,12 +15,12 @@ import pytest
 if importlib.util.find_spec("torch") is None:
     pytest.skip("PyTorch is not installed: its recorder is not tested", allow_module_level=True)
 
-PROGRAM = Path(__file__).parent / "programs" / "pytorch" / "torch_steps.py"
+PROGRAMS = Path(__file__).parent / "programs" / "pytorch"
 
 
-def _recorded(what: str, folder: Path) -> dict[str, Any]:
+def _recorded(what: str, folder: Path, program: str = "torch_steps.py") -> dict[str, Any]:
     env = os.environ | {"BREAKEVEN_RECORD_DIR": str(folder)}
-    command = [sys.executable, "-m", "breakeven._run", str(PROGRAM), what]
+    command = [sys.executable, "-m", "breakeven._run", str(PROGRAMS / program), what]
     subprocess.run(command, env=env, check=True, timeout=240)
     [file] = folder.glob("*.breakeven.json")
     workload: dict[str, Any] = json.loads(file.read_text())
@@ -60,3 +60,15 @@ def test_an_evaluation_in_between_is_seen(tmp_path: Path) -> None:
     workload = _recorded("evaluation", tmp_path)
     assert _products(workload, 50) == 1
     assert _products(workload, 5) == 300
+
+
+def test_numpy_in_a_loader_is_loading_in_every_step(tmp_path: Path) -> None:
+    workload = _recorded("alone", tmp_path, "torch_loader.py")
+    assert workload["program"]["sampling"] > 1, "steps went unwatched"
+    roots = {e.get("phase"): e["count"] for e in workload["ops"] if e["name"] == "numpy.sqrt"}
+    assert roots == {None: 5 * 10, "data": 2 * 160 * 10}
+    # What the loader takes is no time of the step's as well: the whole loop took no longer than it did.
+    began, ended = (marker["at_ns"] for marker in workload["markers"])
+    of_loop = [e for e in workload["ops"] if e["count"] >= 80]
+    assert sum(e["cpu_ns"] + e["gap_ns"] for e in of_loop) <= ended - began
+    assert sum(e["cpu_ns"] + e["gap_ns"] for e in of_loop if e.get("phase") == "data") > 0.3 * (ended - began)

@@ -5,7 +5,7 @@ use crate::event::{PHASES, Recorder};
 use crate::table::{self, ArrayWord};
 use crate::tensors::ROLES;
 use breakeven::lower::{ArrayRef, Call, Layout, lower};
-use breakeven::workload::{Buffer, Dtype, Entry, FORMAT, Marker, Program, Site, Unseen, Workload};
+use breakeven::workload::{Buffer, Dtype, Entry, FORMAT, Marker, Phase, Program, Site, Unseen, Workload};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
@@ -64,7 +64,7 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
                 host_input_bytes: e.host_input_bytes,
                 host_input_count: e.host_input_count,
                 kernels: 0,
-                phase: context.phase.map(|phase| PHASES[usize::from(phase)].1),
+                phase: context.phase.map(|phase| PHASES[usize::from(phase)].1).or(e.loading.then_some(Phase::Data)),
                 device: context.device.or_else(|| recorder.tags.get(e.tag).map(|(device, _)| device.clone())),
                 stream: context.stream.or_else(|| recorder.tags.get(e.tag).and_then(|&(_, stream)| stream)),
                 thread: threads.then_some(e.thread),

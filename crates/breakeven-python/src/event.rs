@@ -107,6 +107,11 @@ impl Call {
         self.words[0] |= crate::table::IN_CONTEXT;
     }
 
+    /// A data loader makes it.
+    pub(crate) fn in_loader(&mut self) {
+        self.words[HEAD - 1] |= crate::table::IN_LOADER;
+    }
+
     /// Whether the result is a scalar.
     #[inline]
     pub(crate) fn has_scalar_result(&self) -> bool {

@@ -44,7 +44,8 @@ pub(crate) struct Line {
     pub(crate) names: usize,
     /// Positional arguments, and whether there is an object; see `hooks/again.rs`.
     pub(crate) count: usize,
-    pub(crate) thread: u16,
+    /// See `Thread::lane`.
+    pub(crate) lane: u32,
     /// What it calls is part of it.
     pub(crate) atomic: bool,
     /// It is known to be so short that not every run need be timed.

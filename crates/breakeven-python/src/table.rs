@@ -82,6 +82,8 @@ pub(crate) struct Entry {
     pub(crate) axis: Option<i32>,
     /// Index of the context, of ops on tensors.
     pub(crate) context: Option<u32>,
+    /// A data loader made the calls; of ops on tensors the context tells.
+    pub(crate) loading: bool,
     /// The result is a scalar.
     pub(crate) scalar_result: bool,
     /// The result has memory of its own, though it could have been a view.
@@ -255,7 +257,8 @@ impl Table {
         // Two adds on one line are one entry: the format knows lines, not instructions.
         let fresh = self.entries.len() as u32;
         let context = (words[0] & IN_CONTEXT != 0).then_some(words[HEAD - 1] as u32);
-        let same = [&[words[0], site.into(), context.map_or(0, u64::from)], &words[HEAD..]].concat();
+        let loading = if context.is_none() { words[HEAD - 1] & IN_LOADER } else { 0 };
+        let same = [&[words[0], site.into(), context.map_or(loading, u64::from)], &words[HEAD..]].concat();
         let entry = *self.same.entry(same.into()).or_insert(fresh);
         if entry == fresh {
             self.entries.push(Entry {
@@ -264,6 +267,7 @@ impl Table {
                 thread,
                 axis,
                 context,
+                loading: loading != 0,
                 scalar_result,
                 copied,
                 tag: tag(words[0]),
@@ -346,6 +350,9 @@ pub(crate) const COPIED: u64 = 1 << 57;
 
 /// Bit of the first word: the last word of the place is a context.
 pub(crate) const IN_CONTEXT: u64 = 1 << 58;
+
+/// Bit of the last word of a place, where no address has one: a data loader made the call.
+pub(crate) const IN_LOADER: u64 = 1 << 63;
 
 /// The first word of a key: name, thread, and `axis` where the call gave one.
 #[inline]

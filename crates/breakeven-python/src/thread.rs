@@ -20,11 +20,16 @@ pub(crate) struct Timing {
     pub(crate) gap: u64,
 }
 
+/// See [`Thread::lane`].
+const LOADING: u32 = 1 << 16;
+
 /// What a thread is in the middle of.
 #[derive(Debug)]
 pub(crate) struct Thread {
     /// Small and unique; 0 until its first event.
     pub(crate) id: u16,
+    /// The same with [`LOADING`] while a data loader of this thread is at work: what calls are recognised by.
+    pub(crate) lane: u32,
     depth: u32,
     /// Bit by depth: a call inside was recorded, or is made of recorded ones.
     composite: u64,
@@ -33,6 +38,9 @@ pub(crate) struct Thread {
     /// When the call that was recognised in place began; 0 where it is not timed.
     pub(crate) began: u64,
     last_end: u64,
+    /// `last_end` when the data loader began that is at work; and see [`Thread::take_loaded`].
+    loader_began: u64,
+    loaded: u64,
     /// Ticks spent outside calls on giving large arrays back to the system, since the last event.
     freeing: u64,
     /// The last event gave a scalar that the host has not been seen to read.
@@ -102,11 +110,14 @@ impl Thread {
     pub(crate) const fn new() -> Self {
         Self {
             id: 0,
+            lane: 0,
             depth: 0,
             composite: 0,
             closed: false,
             began: 0,
             last_end: 0,
+            loader_began: 0,
+            loaded: 0,
             freeing: 0,
             unread_scalar: false,
             outside: Vec::new(),
@@ -117,7 +128,34 @@ impl Thread {
 
     /// The same thread, doing nothing.
     pub(crate) fn reset(&mut self) {
-        *self = Self { id: self.id, ..Self::new() };
+        *self = Self { id: self.id, lane: self.id.into(), ..Self::new() };
+    }
+
+    /// The thread is known by this number from now on.
+    pub(crate) fn name(&mut self, id: u16) {
+        (self.id, self.lane) = (id, self.lane & LOADING | u32::from(id));
+    }
+
+    /// Whether a data loader is at work.
+    pub(crate) fn is_loading(&self) -> bool {
+        self.lane & LOADING != 0
+    }
+
+    /// A data loader begins to work, or has ended; whether one was at work before.
+    pub(crate) fn load(&mut self, on: bool) -> bool {
+        let before = self.is_loading();
+        match (before, on) {
+            (false, true) => self.loader_began = self.last_end,
+            (true, false) => self.loaded += self.last_end.saturating_sub(self.loader_began),
+            _ => {}
+        }
+        self.lane = u32::from(self.id) | if on { LOADING } else { 0 };
+        before
+    }
+
+    /// Ticks that events in data loaders have taken, with the host code before them, since this was last asked.
+    pub(crate) fn take_loaded(&mut self) -> u64 {
+        std::mem::take(&mut self.loaded)
     }
 
     /// Inside a call that is one op.
@@ -280,6 +318,22 @@ mod tests {
         assert!((0..64).all(|_| thread.enter(false)));
         assert!(!thread.enter(false));
         assert!((0..64).all(|i| thread.leave(i, i + 1, 0).is_some()));
+    }
+
+    #[test]
+    fn what_a_loader_takes_is_told_once_and_calls_in_it_are_told_apart() {
+        let mut thread = Thread::new();
+        thread.name(3);
+        let outside = thread.lane;
+        assert!(!thread.load(true));
+        assert!(thread.load(true), "a loader within a loader");
+        assert_ne!(thread.lane, outside);
+        assert!(thread.enter(false));
+        assert_eq!(thread.leave(30, 40, 0), Some(Timing { own: 10, gap: 30 }));
+        assert_eq!(thread.recorded(40, false), 0);
+        assert!(thread.load(false));
+        assert!(!thread.is_loading() && thread.lane == outside);
+        assert_eq!((thread.take_loaded(), thread.take_loaded()), (40, 0));
     }
 
     proptest! {

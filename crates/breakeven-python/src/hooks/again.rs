@@ -12,7 +12,7 @@ use crate::buffers::{Buffers, NO_GROUP};
 use crate::event::{Recorder, Thread};
 use crate::lines::{Line, Lines, Operand, SELF};
 use crate::names::Kind;
-use crate::table::Entry;
+use crate::table::{Entry, IN_LOADER};
 use breakeven::workload::sequence::Sequence;
 use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
@@ -97,7 +97,7 @@ pub(super) unsafe fn begin(callee: Callee, arguments: Arguments) -> Option<Begun
             demand!(line.callee == callee.address);
             demand!(line.names == arguments.keywords as usize);
             demand!(line.count == counted(callee, arguments));
-            demand!(line.thread == thread.id);
+            demand!(line.lane == thread.lane);
             let position = order.len();
             let mut differs = None;
             for (i, operand) in or_long_way!(line.inputs.get_mut(..line.len)).iter_mut().enumerate() {
@@ -328,7 +328,7 @@ fn now_and_then(state: &mut State, thread: u16, span: u64, now: u64) {
 /// As Python passed them; the call has returned and was recorded as the last one.
 pub(super) unsafe fn learn(
     state: &mut State,
-    thread: u16,
+    lane: u32,
     callee: Callee,
     arguments: Arguments,
     takes: Takes,
@@ -350,12 +350,12 @@ pub(super) unsafe fn learn(
     let line = unsafe {
         let Some(instruction) = frames::instruction() else { return };
         let [code, at, library] = state.call.place();
-        if library != 0 || frames::instruction_of(code, at) != Some(instruction) {
+        if library & !IN_LOADER != 0 || frames::instruction_of(code, at) != Some(instruction) {
             return;
         }
         let Some(operands) = inputs(code, callee, arguments, takes) else { return };
         let Some(result) = array::operand(result).filter(|_| result != callee.slf) else { return };
-        Line { instruction, thread, entry: index, result, atomic: takes.atomic, ..operands }
+        Line { instruction, lane, entry: index, result, atomic: takes.atomic, ..operands }
     };
     let group = (line.result.ndim >= 0).then(|| buffers.group_of(index, line.result.bytes)).flatten();
     let group = group.unwrap_or(NO_GROUP);

@@ -255,9 +255,9 @@ pub(super) unsafe fn record_at_length(
     let Some((name, takes)) = known() else { return original() };
     // SAFETY: the original has just returned when these run; its caller still holds the arguments.
     let describe = |call: &mut Call, &result: &_| unsafe { described(call, callee, arguments, takes, result) };
-    observe_and_learn(name, takes.atomic, original, describe, |state, thread, &result| {
+    observe_and_learn(name, takes.atomic, original, describe, |state, lane, &result| {
         // SAFETY: as above.
-        unsafe { again::learn(state, thread, callee, arguments, takes, result) };
+        unsafe { again::learn(state, lane, callee, arguments, takes, result) };
     })
 }
 
@@ -306,9 +306,9 @@ pub(super) unsafe fn record_late(
     };
     // SAFETY: by contract.
     let describe = |call: &mut Call| unsafe { described(call, callee, arguments, takes, result) };
-    conclude(begun.thread, name, began, ended, describe, |state, thread| {
+    conclude(begun.thread, name, began, ended, describe, |state, lane| {
         // SAFETY: by contract.
-        unsafe { again::learn(state, thread, callee, arguments, takes, result) };
+        unsafe { again::learn(state, lane, callee, arguments, takes, result) };
     });
 }
 

@@ -229,7 +229,7 @@ pub(crate) fn with_thread<R>(f: impl FnOnce(&mut Thread) -> R) -> Option<R> {
 fn with_this<R>(thread: &RefCell<Thread>, f: impl FnOnce(&mut Thread) -> R) -> Option<R> {
     let mut thread = thread.try_borrow_mut().ok()?;
     if thread.id == 0 {
-        thread.id = THREADS.fetch_add(1, Relaxed);
+        thread.name(THREADS.fetch_add(1, Relaxed));
     }
     Some(f(&mut thread))
 }
@@ -293,7 +293,7 @@ pub(super) fn observe_and_learn<R>(
     atomic: bool,
     original: impl FnOnce() -> R,
     describe: impl FnOnce(&mut Call, &R) -> bool,
-    learn: impl FnOnce(&mut State, u16, &R),
+    learn: impl FnOnce(&mut State, u32, &R),
 ) -> R {
     if !recording() {
         return original();
@@ -306,7 +306,7 @@ pub(super) fn observe_and_learn<R>(
     let began = clock::now();
     let result = original();
     let ended = clock::now();
-    conclude(thread, name, began, ended, |call| describe(call, &result), |state, thread| learn(state, thread, &result));
+    conclude(thread, name, began, ended, |call| describe(call, &result), |state, lane| learn(state, lane, &result));
     result
 }
 
@@ -318,14 +318,14 @@ pub(super) fn conclude(
     began: u64,
     ended: u64,
     describe: impl FnOnce(&mut Call) -> bool,
-    learn: impl FnOnce(&mut State, u16),
+    learn: impl FnOnce(&mut State, u32),
 ) {
     guard(|| {
         // SAFETY: every caller is a trampoline that Python called with its lock held; the original has returned with it.
         let py = unsafe { Python::assume_attached() };
         with_this(thread, |thread| {
             if finish(py, thread, name, began, ended, describe) && thread.is_idle() {
-                with(py, |state| learn(state, thread.id));
+                with(py, |state| learn(state, thread.lane));
             }
         });
     });
@@ -347,6 +347,9 @@ pub(crate) fn finish(
         // SAFETY: `py` proves that the lock is held.
         let Some(place) = (unsafe { frames::place(codes) }) else { return false };
         call.begin(name, thread.id, place);
+        if thread.is_loading() {
+            call.in_loader();
+        }
         if thread.ambient != 0 {
             call.tag(thread.ambient);
         }

@@ -2,7 +2,7 @@
 
 use super::state::{self, State, with_thread};
 use super::{clock, frames};
-use crate::event::{Context, Timing};
+use crate::event::{Context, Thread, Timing};
 use crate::named;
 use crate::table::ArrayWord;
 use pyo3::exceptions::PyRuntimeError;
@@ -205,9 +205,16 @@ pub(crate) fn storage_bytes(py: Python<'_>, reset: bool) -> (u64, u64) {
     bytes.unwrap_or_default()
 }
 
+/// A data loader of this thread begins to work, or has ended; whether one was at work before.
+#[pyfunction]
+pub(crate) fn loading(on: bool) -> bool {
+    with_thread(|thread| thread.load(on)).unwrap_or(false)
+}
+
 /// A step of a loop ends here; see [`crate::steps::Steps::end`]. `whole` false: what ran since is no step.
 #[pyfunction]
 pub(crate) fn step_end(py: Python<'_>, whole: bool) -> u64 {
+    with_thread(Thread::take_loaded);
     let hash = state::with(py, |state| {
         let steps = &mut state.recorder.steps;
         if whole {
@@ -224,6 +231,8 @@ pub(crate) fn step_end(py: Python<'_>, whole: bool) -> u64 {
 #[pyfunction]
 pub(crate) fn step_again(py: Python<'_>, back: usize, ns: u64) {
     let ticks = (ns as f64 * clock::ticks_per_ns()) as u64;
+    // What NumPy took in the loader is recorded as it is.
+    let ticks = ticks.saturating_sub(with_thread(Thread::take_loaded).unwrap_or(0));
     let now = clock::now();
     let untimed = with_thread(|thread| (thread.id, thread.recorded(now, false)));
     state::with(py, |state| {

@@ -3,7 +3,6 @@
 use super::super::draft::{Draft, entries, loops};
 use super::super::{Change, Context, Edit};
 use crate::estimate::Side;
-use crate::port;
 use crate::report::words;
 use crate::workload::{Entry, Phase};
 
@@ -58,7 +57,7 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
     })
 }
 
-/// What ran in a data loader.
+/// What ran in a data loader, be it of its framework or of NumPy.
 fn loads(entry: &Entry) -> bool {
-    entry.phase == Some(Phase::Data) && port::of(&entry.name).name == "torch"
+    entry.phase == Some(Phase::Data)
 }

@@ -23,6 +23,10 @@ fn workers_hide_loading_behind_the_step() {
     let e = asked(&loop_of_two(12_000_000, 1_000_000), "L4");
     let left = 12.0 - found(&e, "input-pipeline", Side::Gpu).saves_s.unwrap().p50;
     assert!((2.8..3.1).contains(&left), "{left}");
+    // What the data set does with NumPy is loading, too.
+    let mut with_numpy = loop_of_two(4_000_000, 2_000_000);
+    with_numpy.ops[0].name = "numpy.concatenate".to_owned();
+    assert!(ids(&asked(&with_numpy, "L4")).contains(&"input-pipeline"));
     let mut alone = loop_of_two(4_000_000, 2_000_000);
     alone.program.cpu_threads = 1;
     assert!(!ids(&asked(&alone, "L4")).contains(&"input-pipeline"), "no thread for a worker");
