@@ -1,7 +1,10 @@
 //! Any GPU from its row: every maker, every dtype, rows with gaps.
 
 use breakeven::hardware::{Catalogue, Device};
+use breakeven::kernel::{Bound, kernel_time};
 use breakeven::table::{Cell, Clock, Columns, Row, Timed, timed};
+use breakeven::units::Bytes;
+use breakeven::workload::{Dtype, Op};
 
 fn time(op: &str, dtype: &str, device: &Device) -> Result<Timed, String> {
     let columns = Columns::read(["op", "dtype", "b", "m", "n", "k", "h"]).unwrap();
@@ -68,5 +71,20 @@ fn what_no_row_can_be_without_is_named() {
     for figure in ["memory", "bandwidth", "fp32_vector"] {
         let error = bare("AMD", figure).unwrap_err();
         assert!(error.contains(&format!("has no {figure}")), "{error}");
+    }
+}
+
+#[test]
+fn a_double_precision_vector_waits_for_the_matrix() {
+    for (gpu, bandwidth) in [("l4", 300e9), ("h100-sxm", 3350e9)] {
+        let device = &Catalogue::embedded().find_gpu(gpu).expect("it is in the catalogue").gpus[0].device;
+        let time = |n| {
+            let op = Op::Matmul { m: 2000, n, k: 2000, batch: 1, bias: false };
+            kernel_time(&op, Dtype::F64, Bytes(0.0), Bytes(0.0), device)
+        };
+        // 32 MB read once.
+        let (least, vector) = (32e6 / bandwidth, time(1));
+        assert!(vector.p50.get() < 2.5 * least && vector.bound == Bound::Memory, "{gpu}: {vector:?}");
+        assert!(vector.p50.get() < time(64).p50.get(), "{gpu}");
     }
 }

@@ -8,7 +8,7 @@ use super::{Breakdown, Verdict};
 use crate::hardware::Device;
 use crate::interval::{Basis, Interval};
 use crate::timeline::{Compact, simulate};
-use crate::workload::{Entry, Op, Workload};
+use crate::workload::{Entry, Exit, Op, Workload};
 
 /// Share of the device memory that a program can use; the rest is the context and the allocator's slack.
 pub const USABLE_MEMORY: f64 = 0.92;
@@ -96,7 +96,9 @@ pub fn outcome_of(q: &Question, device: &Device, plan: Plan) -> Outcome {
         let best = at_best(q, &parts, cpu_time, device_part);
         if best == verdict_of(speedup) { best } else { Verdict::Unknown }
     } else if plan.launches == 0 {
-        Verdict::Cpu
+        // What a script that failed would have done is not known.
+        let whole = matches!(q.workload.program.exit, Exit::Code(0) | Exit::Unknown);
+        if whole { Verdict::Cpu } else { Verdict::Unknown }
     } else {
         verdict_of(speedup)
     };

@@ -176,27 +176,3 @@ pub(super) fn waves(machine: &Machine<'_>, tiles: f64, tensor: bool) -> f64 {
     let each = tiles / machine.units;
     (whole * each.ceil() + (1.0 - whole) * each).max(1.0 + lone)
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::hardware::Catalogue;
-    use crate::kernel::{Bound, kernel_time};
-    use crate::units::Bytes;
-    use crate::workload::{Dtype, Op};
-
-    #[test]
-    fn a_double_precision_vector_waits_for_the_matrix() {
-        for (gpu, bandwidth) in [("l4", 300e9), ("h100-sxm", 3350e9)] {
-            let device = &Catalogue::embedded().find_gpu(gpu).expect("it is in the catalogue").gpus[0].device;
-            let time = |n| {
-                let op = Op::Matmul { m: 2000, n, k: 2000, batch: 1, bias: false };
-                kernel_time(&op, Dtype::F64, Bytes(0.0), Bytes(0.0), device)
-            };
-            // 32 MB read once.
-            let least = 32e6 / bandwidth;
-            let vector = time(1);
-            assert!(vector.p50.get() < 2.5 * least && vector.bound == Bound::Memory, "{gpu}: {vector:?}");
-            assert!(vector.p50.get() < time(64).p50.get(), "{gpu}");
-        }
-    }
-}

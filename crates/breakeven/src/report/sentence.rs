@@ -82,6 +82,7 @@ fn for_one(e: &Estimate, g: &GpuEstimate) -> String {
             words::speedup(speedup),
             once_warm(e, g)
         ),
+        Verdict::Unknown if e.workload.launches == 0 => not_enough(e),
         Verdict::Unknown => format!("{} On {name} the rest would be {}.", not_enough(e), words::speedup(speedup)),
     }
 }
@@ -104,6 +105,9 @@ fn once_warm(e: &Estimate, g: &GpuEstimate) -> String {
 }
 
 fn not_enough(e: &Estimate) -> String {
+    if e.workload.launches == 0 && e.workload.coverage >= 1.0 {
+        return "Not enough evidence: the script ended before any array work.".to_owned();
+    }
     format!("Not enough evidence: {} of the array time is understood.", words::percent(e.workload.coverage))
 }
 
