@@ -19,7 +19,9 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
     let mut loading: Vec<u32> = inside.filter(|e| loads(draft.entry(*e))).collect();
     loading.sort_unstable();
     loading.dedup();
-    let spent = |e: &Entry| e.cpu_ns.saturating_add(e.gap_ns) as f64 * 1e-9;
+    // As the estimate takes recorded times: what other programs had is off.
+    let host = ctx.question.host;
+    let spent = |e: &Entry| (e.cpu_ns as f64 * host.cpu_scale + e.gap_ns as f64 * host.gap_scale) * 1e-9;
     let all: f64 = loading.iter().map(|e| spent(draft.entry(*e))).sum();
     let rounds = loading.iter().map(|e| draft.entry(*e).count).min()?;
     // Each worker needs a thread, and so does the script.
