@@ -3,14 +3,14 @@
 import { byId, el, say } from "./dom";
 
 /** What can be copied, made when it is asked for. */
-export type Copies = readonly (readonly [string, () => string])[];
+export type Copies = readonly (readonly [string, () => string | Promise<string>])[];
 
 /** A button for each, and one that prints; `failed` is told what could not be copied, to show it. */
 export function makeShare(copies: Copies, failed: (text: string) => void = () => undefined): HTMLElement[] {
   const buttons = copies.map(([name, make]) => {
     const button = el("button", { type: "button" }, `Copy ${name}`);
     button.addEventListener("click", async () => {
-      const text = make();
+      const text = await make();
       const copied = await copy(text);
       const done = copied ? "Copied" : "Could not copy";
       say(button, done);

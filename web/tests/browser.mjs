@@ -39,8 +39,12 @@ export async function unfold(page) {
 
 /** What the page would put on the clipboard. */
 export async function copied(page, what) {
-  await page.evaluate(() => (navigator.clipboard.writeText = async (text) => void (globalThis.copied = text)));
+  await page.evaluate(() => {
+    globalThis.copied = undefined;
+    navigator.clipboard.writeText = async (text) => void (globalThis.copied = text);
+  });
   await page.getByRole("button", { name: `Copy ${what}`, exact: true }).click();
+  await page.waitForFunction(() => globalThis.copied !== undefined);
   const text = await page.evaluate(() => globalThis.copied);
   await page.getByRole("button", { name: `Copy ${what}`, exact: true }).waitFor();
   return text;

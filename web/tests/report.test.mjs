@@ -111,6 +111,15 @@ test("the copied command gives the same answer", async () => {
   await context.close();
 });
 
+test("what is copied as JSON and Markdown is the command's", async () => {
+  const { page, context } = await open();
+  await answered(page, () => page.fill("#if-gpu", "L4, h100-sxm"));
+  const [here, there] = [JSON.parse(await copied(page, "JSON")), asked("--gpu", "L4,h100-sxm")];
+  for (const part of ["summary", "baseline", "estimates", "sites", "reasons", "advice", "robustness"]) assert.deepEqual(here[part], there[part], part);
+  assert.equal(await copied(page, "Markdown"), show("--gpu", "L4,h100-sxm", "--format", "markdown"));
+  await context.close();
+});
+
 test("a link brings the switches back, and what of it cannot be read is said", async () => {
   const first = await open();
   await answered(first.page, () => first.page.fill("#if-gpu", "rtx-3080, L4"));

@@ -39,6 +39,15 @@ impl Report {
         self.estimate(options, today).map(|e| report::html(&e)).map_err(refused)
     }
 
+    /// The same answer as Markdown, or as the JSON of `--format json`.
+    ///
+    /// # Errors
+    /// `{"error": {…}}` as JSON.
+    pub fn text(&mut self, options: &str, today: &str, markdown: bool) -> Result<String, String> {
+        let written = |e: Estimate| if markdown { report::markdown(&e) } else { report::json(&e) };
+        self.estimate(options, today).map(written).map_err(refused)
+    }
+
     /// Lays out the timeline on the first GPU of the options; the windows asked for from then on are of it. Gives its
     /// GPU, its length in seconds and the names of its rows, as JSON.
     ///

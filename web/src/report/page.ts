@@ -219,7 +219,8 @@ function tools(): void {
 
 /** Brings the page to life. */
 export function bring(): void {
-  whatIf = makeWhatIf(() => void ask(), fileName);
+  whatIf = makeWhatIf(() => void ask(), fileName, async (markdown) =>
+    (await started("answers")).ask("text", JSON.stringify(whatIf.options()), today, markdown));
   // The list is only needed by who types a name.
   whatIf.form.addEventListener("focusin", () => {
     void started("answers").then((engine) => engine.ask("gpus")).then(whatIf.suggest, () => undefined);

@@ -63,8 +63,8 @@ export function toCommand(options: Options, file: string): string {
   return words.join(" ");
 }
 
-/** Makes the form; `changed` is called when a switch is, and `file` names the file for the command. */
-export function makeWhatIf(changed: () => void, file: () => string): WhatIf {
+/** Makes the form; `changed` is called when a switch is, `file` names the file for the command, `text` writes the answer. */
+export function makeWhatIf(changed: () => void, file: () => string, text: (markdown: boolean) => Promise<string>): WhatIf {
   const controls = new Map<string, Control>();
   const given = new Map<string, string>();
   let base: Options = {};
@@ -151,6 +151,8 @@ export function makeWhatIf(changed: () => void, file: () => string): WhatIf {
   share.append(...makeShare([
     ["link", () => `${location.href.split("#")[0]}${fragment(whatIf)}`],
     ["command", () => toCommand(whatIf.options(), file())],
+    ["JSON", () => text(false)],
+    ["Markdown", () => text(true)],
   ], (text) => {
     // What cannot be copied is shown, to be copied by hand.
     said.textContent = text;

@@ -12,6 +12,8 @@ export interface Asks {
   openPacked: (file: string) => void;
   open: (file: Uint8Array) => void;
   html: (options: string, today: string) => string;
+  /** The answer as Markdown, or as the command's JSON. */
+  text: (options: string, today: string, markdown: boolean) => string;
   /** Names of the GPUs there are. */
   gpus: () => string[];
   /** Lays out the timeline on the first GPU of the options. */
@@ -75,6 +77,7 @@ const answers: { [N in Name]: (...args: Parameters<Asks[N]>) => ReturnType<Asks[
   },
   open: replace,
   html: (options, today) => opened().html(options, today),
+  text: (options, today, markdown) => opened().text(options, today, markdown),
   gpus,
   look: (options, today) => JSON.parse(opened().look(options, today)) as Look,
   window(from, to, columns, ticks) {
