@@ -37,7 +37,7 @@ pub fn calculate(numbers: &Numbers, request: &Request) -> Result<Estimate> {
     for (field, given) in [("precision", options.precision.is_some()), ("size", options.size.is_some())] {
         if given {
             let message = format!("the option `{field}` changes a recorded program, and these are numbers");
-            return Err(Error::new("bad-request", message).hint("say it in `numbers`").field(field));
+            return Err(Error::new("not-a-program", message).hint("say it in `numbers`").field(field));
         }
     }
     let given = Given { warm: options.exclude_startup, ..read_numbers(numbers)? };
