@@ -23,6 +23,8 @@ const LINES: usize = 8;
 /// Runs that a request may hold.
 const MOST_RUNS: usize = 32;
 const POWERS: [f64; 9] = [0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0];
+/// Sizes that can be told apart and extrapolated without leaving the numbers.
+const SIZES: std::ops::RangeInclusive<f64> = 1e-15..=1e15;
 /// Relative error up to which one of the plain exponents is taken.
 const PLAIN: f64 = 0.05;
 
@@ -103,9 +105,10 @@ impl std::fmt::Display for Growth {
 /// `bad-sizes`.
 pub fn check(sizes: &Sizes) -> Result<()> {
     let all: Vec<f64> = sizes.others.iter().map(|run| run.scale).chain([sizes.now]).collect();
-    let bad =
-        |message: String| Error::new("bad-sizes", message).hint("sizes are different positive numbers, 32 at most");
-    if let Some(wrong) = all.iter().find(|size| !(size.is_finite() && **size > 0.0)) {
+    let bad = |message: String| {
+        Error::new("bad-sizes", message).hint("sizes are different numbers from 1e-15 to 1e15, 32 at most")
+    };
+    if let Some(wrong) = all.iter().find(|size| !SIZES.contains(size)) {
         return Err(bad(format!("{wrong} is no size")));
     }
     let mut sorted = all.clone();
