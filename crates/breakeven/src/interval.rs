@@ -34,6 +34,12 @@ impl Interval {
         Self { p10: self.p10 * k, p50: self.p50 * k, p90: self.p90 * k }
     }
 
+    /// The same middle, known less well: `sigma` more of the logarithm's standard deviation on either side.
+    pub fn widened(self, sigma: f64) -> Self {
+        let f = libm::exp(Z90 * sigma);
+        Self { p10: self.p10 / f, p50: self.p50, p90: self.p90 * f }
+    }
+
     /// The product of two independent figures: on each side the logarithms' spreads add in squares.
     pub fn times(self, other: Self) -> Self {
         let spread = |a: f64, am: f64, b: f64, bm: f64| {

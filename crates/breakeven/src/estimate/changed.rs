@@ -2,7 +2,7 @@
 
 use crate::growth::{problem_size, resized, shape_at};
 use crate::hardware::Device;
-use crate::interval::{Interval, Z90};
+use crate::interval::Interval;
 use crate::kernel::entry_time;
 use crate::quantity::Measure;
 use crate::report::words;
@@ -11,7 +11,7 @@ use crate::workload::{Dtype, Op, Workload};
 use crate::{Error, Result};
 
 /// ln-sigma of the CPU's time for each factor of e by which its work changes: models of growth are not exact.
-pub const GROWTH_SIGMA: f64 = 0.05;
+const GROWTH_SIGMA: f64 = 0.05;
 /// How many times as large or as small a problem may be made: as far as the break-even is looked for, and some more.
 const FARTHEST: f64 = 1024.0;
 
@@ -136,9 +136,8 @@ pub fn recast(workload: &Workload, to: Dtype) -> Workload {
 }
 
 /// An interval as wide as a change by the factor `by` makes it.
-pub fn widened(time: Interval, by: f64) -> Interval {
-    let factor = libm::exp(Z90 * GROWTH_SIGMA * libm::fabs(libm::log(by.max(1e-12))));
-    Interval { p10: time.p10 / factor, p50: time.p50, p90: time.p90 * factor }
+pub fn less_sure(time: Interval, by: f64) -> Interval {
+    time.widened(GROWTH_SIGMA * libm::fabs(libm::log(by.max(1e-12))))
 }
 
 #[cfg(test)]

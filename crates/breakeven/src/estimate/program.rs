@@ -70,7 +70,7 @@ pub fn ask<T>(workload: &Workload, request: &Request, then: impl FnOnce(&Questio
     };
     if changed.is_some() {
         cpu.time =
-            changed::widened(cpu.time, workload.program.wall_ns as f64 / (recorded.program.wall_ns as f64).max(1.0));
+            changed::less_sure(cpu.time, workload.program.wall_ns as f64 / (recorded.program.wall_ns as f64).max(1.0));
     }
     let order = order_of(&workload.steps(), workload);
     let port = Port::new(workload, &host, profile, host_speed, policy);

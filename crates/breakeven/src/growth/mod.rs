@@ -14,7 +14,7 @@ pub use runs::{Growth, LineGrowth, RunPoint, RunsCrossing, check as check_sizes,
 pub use size::{Size, problem_size};
 
 use crate::estimate::baseline::{self, CpuTime};
-use crate::estimate::changed::widened;
+use crate::estimate::changed::less_sure;
 use crate::estimate::gpu::{Outcome, Question, outcome};
 use crate::estimate::hosttime::host_time;
 use crate::estimate::plan::{Policy, Port};
@@ -119,7 +119,7 @@ impl Case<'_> {
             Basis::Measured => baseline::measured(workload, &host, policy),
             _ => baseline::modelled(workload, &host, self.cpu, policy),
         };
-        let cpu = CpuTime { time: widened(cpu.time, cpu.ops.p50.max(1e-12) / q.cpu.ops.p50.max(1e-12)), ..cpu };
+        let cpu = CpuTime { time: less_sure(cpu.time, cpu.ops.p50.max(1e-12) / q.cpu.ops.p50.max(1e-12)), ..cpu };
         let port = Port::new(workload, &host, q.port.profile(), q.host_speed, policy);
         let order = order.unwrap_or(q.order);
         let changed = Question { workload, order, host: &host, cpu: &cpu, port: &port, ..*q };

@@ -3,7 +3,7 @@
 //! Growth is `c · n^p · log2(n)^q` with exponents from a short list, the performance model normal form of Extra-P
 //! (Calotoiu et al., SC '13), of a single term: what is fixed is a part of its own.
 
-use super::{first_lasting_win, widened};
+use super::first_lasting_win;
 use crate::estimate::gpu::{Question, outcome};
 use crate::estimate::program::ask;
 use crate::hardware::Device;
@@ -212,9 +212,8 @@ fn with_beyond(runs: &[(f64, Run)]) -> Vec<RunPoint> {
         for doublings in 1..=BEYOND {
             let by = libm::exp2(f64::from(sign * doublings));
             let sigma = BEYOND_SIGMA * f64::from(doublings);
-            let of = |interval: Interval, p50: f64| {
-                widened(interval.scale(p50 / interval.p50.max(f64::MIN_POSITIVE)), sigma)
-            };
+            let of =
+                |interval: Interval, p50: f64| interval.scale(p50 / interval.p50.max(f64::MIN_POSITIVE)).widened(sigma);
             let cpu_s = of(nearest.cpu, sum(by, &|run| &run.cpu_parts, pair));
             let gpu_s = of(gpu, sum(by, &|run| &run.gpu_parts, pair));
             let speedup = nearest.speedup.map(|s| of(s, cpu_s.p50 / gpu_s.p50.max(f64::MIN_POSITIVE)));
@@ -361,6 +360,10 @@ mod tests {
         let recorded: Vec<f64> = runs.points.iter().filter(|p| p.recorded).map(|p| p.scale).collect();
         assert_eq!(recorded, [0.0625, 0.125, 0.25, 1.0, 4.0]);
         assert_eq!(runs.points.len(), 13);
+        // Each doubling beyond the largest recorded size is less sure than the one before.
+        let wide = |p: &RunPoint| p.cpu_s.p90 / p.cpu_s.p10;
+        let beyond: Vec<f64> = runs.points.iter().filter(|p| p.scale >= 4.0).map(wide).collect();
+        assert!(beyond.len() == 5 && beyond.is_sorted_by(|a, b| a < b), "{beyond:?}");
         assert!(runs.lines.iter().all(|line| line.calls.to_string() == "constant"), "{:?}", runs.lines);
         assert!(runs.lines.iter().any(|line| line.flop.is_some_and(|f| f.to_string() == "n²")), "{:?}", runs.lines);
     }
