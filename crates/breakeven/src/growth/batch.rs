@@ -1,5 +1,6 @@
 //! The batch of a network, found from the recorded shapes, and its operations on a batch of another size.
 
+use super::resize::count;
 use super::size::{Shapes, elements};
 use crate::port;
 use crate::workload::{Entry, Op, Phase, Workload};
@@ -7,8 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Share of the forward pass's weight whose results must begin with a multiple of the batch.
 const COVERS: f64 = 0.9;
-/// The largest count that a resized operation keeps exact.
-const MOST: f64 = 9e15;
 /// Networks whose first dimension may be time instead.
 const RECURRENT: [&str; 3] = ["lstm", "gru", "rnn"];
 
@@ -61,7 +60,7 @@ impl Batch {
         let begins = shapes.all().any(grows);
         let Some(dims) = self.dims(&mut entry.op, begins) else { return false };
         for dim in dims {
-            *dim = count(*dim as f64 * by).max(1);
+            *dim = count(*dim as f64, by).max(1);
         }
         let ratio = |side: &[Vec<u64>]| {
             let sum = |of: &dyn Fn(&Vec<u64>) -> f64| side.iter().map(|s| elements(s) as f64 * of(s)).sum::<f64>();
@@ -69,9 +68,9 @@ impl Batch {
             if old > 0.0 { new / old } else { by }
         };
         let (read, written) = (ratio(&shapes.inputs), ratio(&shapes.outputs));
-        entry.read_bytes = count(entry.read_bytes as f64 * read);
-        entry.written_bytes = count(entry.written_bytes as f64 * written);
-        entry.host_input_bytes = count(entry.host_input_bytes as f64 * read);
+        entry.read_bytes = count(entry.read_bytes as f64, read);
+        entry.written_bytes = count(entry.written_bytes as f64, written);
+        entry.host_input_bytes = count(entry.host_input_bytes as f64, read);
         entry.shapes = None;
         true
     }
@@ -101,10 +100,6 @@ impl Batch {
         };
         Some(dims)
     }
-}
-
-fn count(value: f64) -> u64 {
-    value.round().clamp(0.0, MOST) as u64
 }
 
 #[cfg(test)]

@@ -124,7 +124,8 @@ fn ratio(scale: f64, exponent: u32) -> f64 {
     (0..exponent).fold(1.0, |product, _| product * scale)
 }
 
-fn count(value: f64, by: f64) -> u64 {
+/// A count `by` times as large, as far as a number of this kind is exact.
+pub(super) fn count(value: f64, by: f64) -> u64 {
     (value * by).round().clamp(0.0, MOST) as u64
 }
 
