@@ -286,46 +286,42 @@ fn with_fake(typed: impl Iterator<Item = OsString>) -> String {
     words.join(" ")
 }
 
-/// Wall times of runs 2 to N, ns, recorded as the first was. They get no input and show no output; they end with the
-/// first that does not end well.
+/// Wall times of runs 2 to N, ns, recorded as the first was; they end with the first that does not end well.
 fn repeats(again: &Again) -> Vec<u64> {
-    let &Again { args, python, what, first, pretended, .. } = again;
     let mut times = Vec::new();
-    for n in 2..=args.repeat {
-        let folder = first.with_file_name(n.to_string());
-        let wall = match start(args, python, what, &folder, pretended, true) {
-            Ok((pid, Ended::Code(0))) => {
-                record::gather(&folder, pid).map(|w| w.program.wall_ns.saturating_sub(w.program.stolen_ns.unwrap_or(0)))
-            }
-            _ => None,
-        };
-        let Some(wall) = wall else {
-            say(&format!("warning: run {n} of {} did not end well without input: it is not counted", args.repeat));
+    for n in 2..=again.args.repeat {
+        let Some(workload) = once_more(again, again.what, &n.to_string()) else {
+            let of = again.args.repeat;
+            say(&format!("warning: run {n} of {of} did not end well without input: it is not counted"));
             break;
         };
-        times.push(wall);
+        times.push(workload.program.wall_ns.saturating_sub(workload.program.stolen_ns.unwrap_or(0)));
     }
     times
 }
 
-/// The same program at the other sizes, recorded without input and output. A run that does not end well is left out.
+/// The same program at the other sizes. A run that does not end well is left out.
 fn other_sizes(again: &Again) -> Option<Sizes> {
-    let &Again { args, python, scaled, first, pretended, .. } = again;
-    let (command, scales) = scaled?;
+    let (command, scales) = again.scaled?;
     let mut others = Vec::new();
     for (n, size) in scales.others.iter().enumerate() {
         say(&format!("recording at size {} …", size.0));
-        let folder = first.with_file_name(format!("size-{n}"));
-        let what = sizes::arguments(command, size);
-        match start(args, python, &what, &folder, pretended, true) {
-            Ok((pid, Ended::Code(0))) => {
-                let workload = record::gather(&folder, pid).map(Box::new);
-                others.extend(workload.map(|workload| Sized { scale: size.1, workload }));
-            }
-            _ => say(&format!("warning: the run at size {} did not end well without input: it is left out", size.0)),
+        match once_more(again, &sizes::arguments(command, size), &format!("size-{n}")) {
+            Some(workload) => others.push(Sized { scale: size.1, workload: Box::new(workload) }),
+            None => say(&format!("warning: the run at size {} did not end well without input: it is left out", size.0)),
         }
     }
     (!others.is_empty()).then_some(Sizes { now: scales.main.1, others })
+}
+
+/// Another run, recorded without input and output, its records in the folder of that name beside the first's; nothing
+/// where it does not end well.
+fn once_more(again: &Again, what: &[OsString], name: &str) -> Option<Workload> {
+    let folder = again.first.with_file_name(name);
+    match start(again.args, again.python, what, &folder, again.pretended, true) {
+        Ok((pid, Ended::Code(0))) => record::gather(&folder, pid),
+        _ => None,
+    }
 }
 
 /// Writes the runs of the other sizes beside `file`: `heat.breakeven.json` as `heat.0.25.breakeven.json`.
