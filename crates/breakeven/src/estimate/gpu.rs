@@ -71,29 +71,29 @@ pub fn outcome(q: &Question, device: &Device) -> Outcome {
 /// The same for a plan that was changed since it was laid out for `device`.
 pub fn outcome_of(q: &Question, device: &Device, plan: Plan) -> Outcome {
     let mut parts = simulate(&plan.tasks, q.order, q.port.machine(), &mut ());
-    let host_startup = q.port.host_startup().min(parts.host);
-    parts.host -= host_startup;
-    parts.startup = if q.exclude_startup { 0.0 } else { q.startup.p50 + host_startup };
-
-    let device_part = device_side(&parts, &plan, q.startup);
-    let time = Interval {
-        p10: parts.host * 0.9 + device_part.p10,
-        p50: parts.total(),
-        p90: parts.host * 1.1 + device_part.p90,
-    };
+    let own_startup = q.port.host_startup().min(parts.host);
+    parts.host -= own_startup;
+    // The program's own start-up is on both sides: only what the GPU adds to it is as unsure as start-up is.
+    let (own_startup, added) = if q.exclude_startup { (0.0, Interval::exact(0.0)) } else { (own_startup, q.startup) };
+    parts.startup = added.p50;
+    let device_part = device_side(&parts, &plan, added);
+    parts.startup += own_startup;
+    let host = parts.host + own_startup;
+    let time =
+        Interval { p10: host * 0.9 + device_part.p10, p50: parts.total(), p90: host * 1.1 + device_part.p90 };
     let cpu_time = if q.exclude_startup {
         let less = q.cpu.time.p50 - q.host.startup;
         q.cpu.time.scale((less / q.cpu.time.p50).max(0.0))
     } else {
         q.cpu.time
     };
-    let speedup = speedup(cpu_time, q.cpu.ops, &parts, device_part);
+    let speedup = speedup(cpu_time, q.cpu.ops, host, device_part);
     let need = device_bytes(q.workload, q.port.policy());
     let fits = (need > 0.0).then(|| need <= device.memory.get() * USABLE_MEMORY);
     let verdict = if fits == Some(false) {
         Verdict::Cpu
     } else if q.coverage < COVERAGE_THRESHOLD {
-        let best = at_best(q, &parts, cpu_time, device_part);
+        let best = at_best(q, host, cpu_time, device_part);
         if best == verdict_of(speedup) { best } else { Verdict::Unknown }
     } else if plan.launches == 0 {
         // What a script that failed would have done is not known.
@@ -126,21 +126,21 @@ pub fn device_bytes(workload: &Workload, policy: Policy) -> f64 {
 }
 
 /// The verdict if all that is not understood took no time on the GPU.
-fn at_best(q: &Question, parts: &Breakdown, cpu: Interval, device_part: Interval) -> Verdict {
+fn at_best(q: &Question, host: f64, cpu: Interval, device_part: Interval) -> Verdict {
     let opaque = |e: &&Entry| matches!(e.op, Op::Opaque);
     let entries: f64 = q.workload.ops.iter().filter(opaque).map(|e| e.cpu_ns as f64).sum();
     let unseen: f64 = q.workload.unseen.iter().map(|u| u.ns as f64).sum();
-    let dark = ((entries + unseen) * 1e-9 * q.host.cpu_scale / q.host_speed).min(parts.host);
-    let best = Breakdown { host: parts.host - dark, ..*parts };
-    let ops = Interval::exact((cpu.p50 - best.host).max(0.0));
-    verdict_of(speedup(cpu, ops, &best, device_part))
+    let dark = ((entries + unseen) * 1e-9 * q.host.cpu_scale / q.host_speed).min(host);
+    let ops = Interval::exact((cpu.p50 - (host - dark)).max(0.0));
+    verdict_of(speedup(cpu, ops, host - dark, device_part))
 }
 
-/// Baseline ÷ GPU time; the host code that both share cancels, p10 pairs a slow GPU with a fast CPU.
-fn speedup(cpu: Interval, ops: Interval, parts: &Breakdown, device_part: Interval) -> Interval {
+/// Baseline ÷ GPU time; the host code that both share (`host`, s, on the GPU's side) cancels, p10 pairs a slow GPU with
+/// a fast CPU.
+fn speedup(cpu: Interval, ops: Interval, host: f64, device_part: Interval) -> Interval {
     let shared = (cpu.p50 - ops.p50).max(0.0);
     let own = |p: f64| (p - cpu.p50) * if cpu.p50 > 0.0 { ops.p50 / cpu.p50 } else { 0.0 };
-    let ratio = |c: f64, g: f64| (shared + ops.p50 + own(c)) / (parts.host + g).max(f64::MIN_POSITIVE);
+    let ratio = |c: f64, g: f64| (shared + ops.p50 + own(c)) / (host + g).max(f64::MIN_POSITIVE);
     let p50 = ratio(cpu.p50, device_part.p50);
     Interval { p10: ratio(cpu.p10, device_part.p90).min(p50), p50, p90: ratio(cpu.p90, device_part.p10).max(p50) }
 }

@@ -412,9 +412,15 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
         && out.parts.startup > 0.05 * out.parts.total()
     {
         let warm = (q.cpu.time.p50 - q.host.startup) / (out.parts.total() - out.parts.startup).max(f64::MIN_POSITIVE);
+        let own = out.parts.startup - q.startup.p50;
+        let both = if own > 0.05 * out.parts.startup {
+            format!(" to the {} that both sides have", words::seconds(own))
+        } else {
+            String::new()
+        };
         let text = format!(
-            "start-up on the GPU takes {} (assumed); warm it would be {}",
-            words::seconds(out.parts.startup),
+            "start-up on the GPU adds {} (assumed){both}; warm it would be {}",
+            words::seconds(q.startup.p50),
             words::times(warm)
         );
         note("start-up", text);
