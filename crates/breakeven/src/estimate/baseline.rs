@@ -6,7 +6,7 @@ use super::spread::HOST_SIGMA;
 use crate::hardware::Device;
 use crate::interval::{Basis, Interval};
 use crate::kernel::entry_time;
-use crate::workload::{Entry, Workload};
+use crate::workload::{Entry, Op, Workload};
 
 /// The baseline's time, with the part that the GPU run shares (host code) apart.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +19,8 @@ pub struct CpuTime {
     pub basis: Basis,
 }
 
-/// As it ran here: one run gives ±10 % at p10 and p90, `--repeat` gives the runs' own percentiles.
+/// As it ran here: one run gives ±10 % at p10 and p90, `--repeat` gives the runs' own percentiles. Copies that a program
+/// written for a GPU makes to it and back are none on a CPU: their time is taken off.
 pub fn measured(workload: &Workload, host: &HostTime, policy: Policy) -> CpuTime {
     let mut runs: Vec<f64> = workload.program.repeat_wall_ns.iter().map(|ns| *ns as f64 * 1e-9).collect();
     let time = if runs.is_empty() {
@@ -29,9 +30,14 @@ pub fn measured(workload: &Workload, host: &HostTime, policy: Policy) -> CpuTime
         runs.sort_by(f64::total_cmp);
         Interval { p10: percentile(&runs, 0.1), p50: percentile(&runs, 0.5), p90: percentile(&runs, 0.9) }
     };
-    let moved = workload.ops.iter().filter(|e| can_move(e, policy));
-    let ops: f64 = moved.map(|e| e.cpu_ns as f64).sum::<f64>() * 1e-9 * host.cpu_scale;
-    CpuTime { time, ops: time.scale(ops / host.wall), basis: Basis::Measured }
+    let seconds = |of: &dyn Fn(&Entry) -> bool| {
+        workload.ops.iter().filter(|e| of(e)).map(|e| e.cpu_ns as f64).sum::<f64>() * 1e-9 * host.cpu_scale
+    };
+    let ops = seconds(&|e| can_move(e, policy));
+    let copies = if policy == Policy::AsWritten { seconds(&|e| matches!(e.op, Op::Transfer { .. })) } else { 0.0 };
+    let rest = (host.wall - copies).max(ops).max(f64::MIN_POSITIVE);
+    let time = if copies > 0.0 { time.scale(rest / host.wall) } else { time };
+    CpuTime { time, ops: time.scale(ops / rest), basis: Basis::Measured }
 }
 
 /// Whether an entry is array work that another device could do; in a program as it is written, that it gives to one.
