@@ -190,8 +190,11 @@ pub struct SiteEstimate {
     pub line: u32,
     /// The line itself.
     pub text: String,
-    /// Library function in between.
+    /// Library function in between; of several the one with most time.
     pub via: Option<String>,
+    /// Part of a network, `encoder.layer.3.attention`.
+    #[serde(default)]
+    pub module: Option<String>,
     /// Time on the CPU.
     pub time_s: Interval,
     /// Share of the baseline, 0–1.

@@ -5,17 +5,32 @@ use super::spread::{HOST_SIGMA, TRANSFER_SIGMA};
 use super::{Breakdown, SiteEstimate, Verdict};
 use crate::interval::Interval;
 use crate::timeline::{Slot, Task};
+use std::collections::BTreeMap;
 
 /// Lines shown at most; the rest is below any of them.
 const SHOWN: usize = 20;
 
-/// The hottest lines, by time on the CPU, host time before an op counted with its line. `shown` is the GPU that the
-/// report speaks of; `None` leaves the GPU columns empty. Lines never take longer together than the program does there.
+/// The hottest lines, by time on the CPU, host time before an op counted with its line. A line is shown once for each
+/// part of a network that it runs. `shown` is the GPU that the report speaks of; `None` leaves the GPU columns empty.
+/// Lines never take longer together than the program does there.
 pub fn sites(q: &Question, shown: Option<&Outcome>) -> Vec<SiteEstimate> {
     let plan = shown.map(|out| &out.plan);
-    let mut lines: Vec<Line> = q.workload.sites.iter().map(|_| Line::default()).collect();
+    let sites = &q.workload.sites;
+    let mut known: BTreeMap<(&str, u32, Option<&str>), usize> = BTreeMap::new();
+    let mut lines: Vec<Line> = Vec::new();
+    let line_of: Vec<usize> = sites
+        .iter()
+        .map(|site| {
+            *known.entry((&site.file, site.line, site.module.as_deref())).or_insert_with(|| {
+                lines.push(Line::default());
+                lines.len() - 1
+            })
+        })
+        .collect();
+    let mut by_site = vec![0.0; sites.len()];
     for (index, entry) in q.workload.ops.iter().enumerate() {
-        let Some(line) = lines.get_mut(entry.site as usize) else { continue };
+        let Some(line) = line_of.get(entry.site as usize).map(|&line| &mut lines[line]) else { continue };
+        by_site[entry.site as usize] += entry.cpu_ns as f64 + entry.gap_ns as f64;
         line.cpu += entry.cpu_ns as f64 * 1e-9 * q.host.cpu_scale;
         line.gap += entry.gap_ns as f64 * 1e-9 * q.host.gap_scale;
         if let Some(plan) = plan {
@@ -32,13 +47,19 @@ pub fn sites(q: &Question, shown: Option<&Outcome>) -> Vec<SiteEstimate> {
             lines.iter_mut().for_each(|l| l.shrink(program / together));
         }
     }
+    for (site, (&line, &time)) in line_of.iter().zip(&by_site).enumerate() {
+        let line = &mut lines[line];
+        if time > line.most {
+            (line.site, line.most) = (site, time);
+        }
+    }
     let mut order: Vec<usize> = (0..lines.len()).filter(|i| lines[*i].cpu + lines[*i].gap > 0.0).collect();
     order.sort_by(|a, b| {
         let t = |i: &usize| lines[*i].cpu + lines[*i].gap;
         t(b).total_cmp(&t(a)).then(a.cmp(b))
     });
     order.truncate(SHOWN);
-    order.into_iter().map(|i| lines[i].estimate(q, i, plan.is_some())).collect()
+    order.into_iter().map(|i| lines[i].estimate(q, plan.is_some())).collect()
 }
 
 #[derive(Clone, Copy, Default)]
@@ -47,6 +68,9 @@ struct Line {
     gap: f64,
     gpu: Breakdown,
     spread: f64,
+    /// Of the sites that are this line the one with most time, and that, ns.
+    site: usize,
+    most: f64,
 }
 
 /// Host and device overlap within a line: the longer of dispatch and device time counts, as what it is.
@@ -80,8 +104,8 @@ impl Line {
         self.spread *= by;
     }
 
-    fn estimate(&self, q: &Question, index: usize, on_gpu: bool) -> SiteEstimate {
-        let site = &q.workload.sites[index];
+    fn estimate(&self, q: &Question, on_gpu: bool) -> SiteEstimate {
+        let site = &q.workload.sites[self.site];
         let time = Interval::log_normal(self.cpu + self.gap, HOST_SIGMA);
         let total = self.gpu.total();
         let sigma = if total > 0.0 {
@@ -104,6 +128,7 @@ impl Line {
             line: site.line,
             text: site.text.clone(),
             via: site.via.clone(),
+            module: site.module.clone(),
             time_s: time,
             share: if q.host.wall > 0.0 { (time.p50 / q.host.wall).min(1.0) } else { 0.0 },
             bound_by: gpu_time.and_then(|_| self.gpu.bound()),

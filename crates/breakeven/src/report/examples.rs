@@ -154,6 +154,7 @@ pub(super) fn program() -> Estimate {
         line,
         text: text.to_owned(),
         via: None,
+        module: None,
         time_s: Interval::exact(8.6 * share),
         share,
         bound_by: Some(Bound::Launch),
