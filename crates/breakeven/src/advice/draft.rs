@@ -1,7 +1,7 @@
 //! A program while it is edited.
 
 use crate::estimate::plan::Policy;
-use crate::workload::{Entry, Op, Step, Workload, order};
+use crate::workload::{Entry, Op, Phase, Step, Workload, order};
 use std::borrow::Cow;
 
 /// A program that an edit may change. Its order is apart, because most edits leave it and it may be long.
@@ -15,10 +15,14 @@ pub struct Draft<'a> {
     pub policy: Policy,
     /// The script hands its network or functions to `torch.compile`, which recording leaves uncompiled.
     pub compiles: bool,
+    /// A network is trained.
+    pub trains: bool,
     /// Paid once for the edit (compiling, capturing), s: start-up.
     pub once: f64,
     /// Host time of one run of an entry in a replayed graph, s, instead of its dispatch and the Python before it.
     pub replayed: Vec<(u32, f64)>,
+    /// By entry: how many operations after its last run its result is still used; 0 where that is not known.
+    pub used_for: Vec<u64>,
     /// Several devices: what each entry's device time is multiplied by. Empty means 1.
     pub device_share: Vec<f64>,
 }
@@ -36,7 +40,24 @@ impl<'a> Draft<'a> {
             ..Workload::default()
         };
         let compiles = workload.unseen.iter().any(|unseen| unseen.reason == "torch-compile");
-        Self { workload: light, order, policy, compiles, once: 0.0, replayed: Vec::new(), device_share: Vec::new() }
+        let mut used_for = vec![0; workload.ops.len()];
+        let last_runs = order::last_runs(&order, workload.ops.len());
+        for (buffer, made_by) in workload.buffers.iter().filter_map(|b| Some((b, b.producer? as usize))) {
+            if let Some(&Some(last_run)) = last_runs.get(made_by) {
+                used_for[made_by] = used_for[made_by].max(buffer.last_use.saturating_sub(last_run));
+            }
+        }
+        Self {
+            trains: light.ops.iter().any(|e| e.phase == Some(Phase::Backward)),
+            workload: light,
+            order,
+            policy,
+            compiles,
+            once: 0.0,
+            replayed: Vec::new(),
+            used_for,
+            device_share: Vec::new(),
+        }
     }
 
     /// The entry at this index.
@@ -47,6 +68,7 @@ impl<'a> Draft<'a> {
     /// Adds an entry; its count, and the times of all its runs, are set.
     pub fn add(&mut self, entry: Entry) -> u32 {
         self.workload.ops.push(entry);
+        self.used_for.push(0);
         (self.workload.ops.len() - 1) as u32
     }
 
@@ -65,6 +87,8 @@ impl<'a> Draft<'a> {
         self.workload.ops.retain(|entry| entry.count > 0);
         self.replayed.retain(|(i, _)| counts.get(*i as usize).is_some_and(|&n| n > 0));
         self.replayed.iter_mut().for_each(|(i, _)| *i = new[*i as usize]);
+        let mut keep = counts.iter();
+        self.used_for.retain(|_| keep.next().is_some_and(|&n| n > 0));
         if !self.device_share.is_empty() {
             let mut keep = counts.iter();
             self.device_share.retain(|_| keep.next().is_some_and(|&n| n > 0));

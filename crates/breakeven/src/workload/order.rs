@@ -88,6 +88,47 @@ pub fn counts(order: &[Step], entries: usize) -> Option<Vec<u64>> {
     Some(counts)
 }
 
+/// Position of the last run of each of `entries` entries when `order` is written out, from 0; `None` for those that never
+/// run.
+///
+/// ```
+/// use breakeven::workload::{Step, order::last_runs};
+/// let order = [Step::Run(0), Step::Repeat(3, vec![Step::Run(1), Step::Run(0)]), Step::Run(2)];
+/// assert_eq!(last_runs(&order, 4), [Some(6), Some(5), Some(7), None]);
+/// ```
+pub fn last_runs(order: &[Step], entries: usize) -> Vec<Option<u64>> {
+    fn walk(steps: &[Step], mut at: u64, last: &mut [Option<u64>]) -> u64 {
+        for step in steps {
+            match step {
+                Step::Run(entry) => {
+                    if let Some(last) = last.get_mut(*entry as usize) {
+                        *last = Some(at);
+                    }
+                    at = at.saturating_add(1);
+                }
+                Step::Repeat(0, _) => {}
+                Step::Repeat(times, body) => {
+                    let all_but_one = length(body).saturating_mul(times - 1);
+                    at = walk(body, at.saturating_add(all_but_one), last);
+                }
+            }
+        }
+        at
+    }
+    let mut last = vec![None; entries];
+    walk(order, 0, &mut last);
+    last
+}
+
+/// Runs in `order` when it is written out.
+fn length(order: &[Step]) -> u64 {
+    let runs = order.iter().map(|step| match step {
+        Step::Run(_) => 1,
+        Step::Repeat(times, body) => length(body).saturating_mul(*times),
+    });
+    runs.fold(0, u64::saturating_add)
+}
+
 /// `order` with every entry `i` replaced by `new(i)`.
 pub fn renumber(order: Vec<Step>, new: &impl Fn(u32) -> u32) -> Vec<Step> {
     let step = |step| match step {

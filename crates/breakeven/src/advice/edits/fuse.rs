@@ -75,7 +75,7 @@ fn ready(text: &str, one_line: bool, torch: bool) -> String {
             let names = names.join(", ");
             format!("@cupy.fuse()\ndef fused({names}):\n    return {value}\n\n{target} = fused({names})")
         }
-        _ => "@cupy.fuse()  # on a function that holds the chain and returns its result".to_owned(),
+        _ => "@cupy.fuse()  # on a function that holds the chain and returns what is used after it".to_owned(),
     }
 }
 
@@ -133,6 +133,7 @@ fn fuse_body(draft: &Draft, out: &mut Draft, chains: &mut Chains, body: &[Step],
     let mut at = 0;
     while at < body.len() {
         let (parts, views, end) = chain(draft, body, at);
+        let kept = kept(draft, &body[at..end]);
         let known = chains.known.get(&parts).copied();
         if parts.len() < 2 || (known.is_none() && chains.list.len() >= CHAINS) {
             steps.push(body[at].clone());
@@ -147,7 +148,7 @@ fn fuse_body(draft: &Draft, out: &mut Draft, chains: &mut Chains, body: &[Step],
                 entry
             }
             None => {
-                let entry = fused(draft, &parts, times);
+                let entry = fused(draft, &parts, &kept, times);
                 let moved = |e: &Entry| e.read_bytes as f64 + e.written_bytes as f64;
                 let before: f64 = parts.iter().map(|&p| moved(draft.entry(p))).sum();
                 let site = draft.entry(parts[0]).site;
@@ -192,6 +193,17 @@ fn chain(draft: &Draft, body: &[Step], at: usize) -> (Vec<u32>, Vec<u32>, usize)
     (parts, views, end)
 }
 
+/// Of a chain, the entries whose result is used after its end as well. What autograd keeps for the way back a compiler
+/// computes again instead: a network that trains is not asked.
+fn kept(draft: &Draft, chain: &[Step]) -> Vec<u32> {
+    let trains = |e: u32| draft.trains && port::of(&draft.entry(e).name).name == "torch";
+    let run = |(i, step): (usize, &Step)| match step {
+        Step::Run(e) if draft.used_for[*e as usize] > (chain.len() - 1 - i) as u64 && !trains(*e) => Some(*e),
+        _ => None,
+    };
+    chain.iter().enumerate().filter_map(run).collect()
+}
+
 fn fusable(draft: &Draft, entry: &Entry) -> bool {
     let made = ["fuse", "Kernel", "compile", "triton"].iter().any(|word| entry.name.contains(word));
     let foreach = entry.name.contains("_foreach_");
@@ -211,8 +223,8 @@ fn alike(a: &Entry, b: &Entry) -> bool {
 }
 
 /// One kernel for these entries, run `times` times. It reads what is not made on the way, or what the lines name if
-/// that is less, and writes the last result.
-fn fused(draft: &Draft, parts: &[u32], times: u64) -> Entry {
+/// that is less, and writes the last result and what is `kept` of the others.
+fn fused(draft: &Draft, parts: &[u32], kept: &[u32], times: u64) -> Entry {
     let entries: Vec<&Entry> = parts.iter().map(|&p| draft.entry(p)).collect();
     let (first, last) = (entries[0], entries[entries.len() - 1]);
     let array = entries.iter().map(|e| e.written_bytes).max().unwrap_or(0);
@@ -229,6 +241,8 @@ fn fused(draft: &Draft, parts: &[u32], times: u64) -> Entry {
         let named = operands(value).len() + usize::from(!operator.is_empty() && !target.is_empty());
         external = external.min(array.saturating_mul(named.max(1) as u64));
     }
+    let also = parts[..parts.len() - 1].iter().filter(|p| kept.contains(p));
+    let written = also.fold(last.written_bytes, |sum, &p| sum.saturating_add(draft.entry(p).written_bytes));
     let n = if let Op::Elementwise { n, .. } = first.op { n } else { 0 };
     let each = |e: &&Entry| match e.op {
         Op::Elementwise { flop_per_element, transcendental, .. } => (flop_per_element, transcendental),
@@ -246,7 +260,7 @@ fn fused(draft: &Draft, parts: &[u32], times: u64) -> Entry {
         dtype: widest,
         count: 1,
         read_bytes: external,
-        written_bytes: last.written_bytes,
+        written_bytes: written,
         // One call in Python instead of several: the longest pause among them stays.
         gap_ns: entries.iter().map(|e| e.gap_ns / e.count.max(1)).max().unwrap_or(0),
         cpu_ns: sum(|e| e.cpu_ns / e.count.max(1)),

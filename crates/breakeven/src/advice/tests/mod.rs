@@ -230,6 +230,31 @@ fn seven_small_steps_become_one_launch() {
 }
 
 #[test]
+fn what_is_used_after_a_chain_is_still_written() {
+    let names = ["multiply", "add", "sqrt"];
+    let n = 20_000_000;
+    let mut ops = on_gpu(names.iter().map(|n| entry(0, &format!("cupy.{n}"), add(20_000_000), Dtype::F32, 200)).collect());
+    let sum = Op::Reduce { n, out: 1, flop_per_element: 1.0 };
+    ops.extend(on_gpu(vec![entry(1, "cupy.ndarray.sum", sum, Dtype::F32, 200)]));
+    let lines = &["x = np.sqrt(x * 2 + 1)", "s = s + a.sum()"];
+    let mut w = program_of(lines, ops, vec![Step::Repeat(200, each(4))]);
+    let memory = |w: &Workload| found(&asked(w, "L4"), "fuse", Side::Gpu).breakdown_s_after.unwrap().memory;
+    let array = |producer: u32, last_use: u64| -> crate::workload::Buffer {
+        serde_json::from_value(serde_json::json!({
+            "producer": producer, "bytes": 4 * n, "count": 200, "peak_live": 1, "last_use": last_use
+        }))
+        .unwrap()
+    };
+    // The last round begins at position 796: the chain ends at 798, the sum is 799.
+    w.buffers = vec![array(0, 797), array(1, 798)];
+    let alone = memory(&w);
+    w.buffers[0].last_use = 799;
+    let one_more = memory(&w);
+    let pass = 200.0 * 4.0 * n as f64 / 300e9;
+    assert!((one_more - alone) / pass > 0.9 && (one_more - alone) / pass < 2.0, "{alone} {one_more} {pass}");
+}
+
+#[test]
 fn rows_in_a_loop_are_one_product() {
     let lines = ["row = a[i]", "out[i] = row @ w"];
     let mut ops = vec![
