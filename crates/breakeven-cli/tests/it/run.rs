@@ -173,7 +173,7 @@ fn sizes_are_told_to_the_script_and_compared() {
     let options = ["--scale", "0.25,1,4", "--gpu", "l4", "--save", "job.breakeven.json"];
     let text = place.run(&options, "echo \"$@\" >> sizes; cat", &["{}", "--n={1000}", "{name}"]);
     assert!(text.starts_with("exit 0\n--- stderr\nrecording at size 0.25 …\nrecording at size 4 …\n"), "{text}");
-    assert!(text.contains("By runs at 0.25, 1, 4 the GPU "), "{text}");
+    assert!(text.contains("By the runs at sizes 0.25, 1, 4 the GPU "), "{text}");
     let told = fs::read_to_string(place.file("sizes")).unwrap();
     assert_eq!(told, "1 --n=1000 {name}\n0.25 --n=250 {name}\n4 --n=4000 {name}\n");
 
@@ -181,7 +181,7 @@ fn sizes_are_told_to_the_script_and_compared() {
     let mut show = breakeven();
     show.current_dir(place.folder.path()).arg("show").args(saved).args(["--scale", "0.25,1,4", "--gpu", "l4"]);
     let again = said(&mut show);
-    let line = |text: &str| text.lines().find(|line| line.starts_with("By runs")).unwrap().to_owned();
+    let line = |text: &str| text.lines().find(|line| line.starts_with("By the runs")).unwrap().to_owned();
     assert_eq!(line(&again), line(&text));
 }
 

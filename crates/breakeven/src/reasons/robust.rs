@@ -119,13 +119,15 @@ impl Case<'_> {
             Some((at, now)) => format!("{} (yours: {})", words::printable(at, 60), words::printable(now, 60)),
             None => format!("{} the work of each operation", words::times(scale)),
         };
-        let scale = even.scale;
-        let text = match scale.filter(|s| near(*s)) {
+        // A size reads as near where it is, however fast the work grows with it.
+        let sized = even.size.as_ref().and_then(|size| Some(size.at?.p50 / size.now.max(1) as f64));
+        let scale = even.scale.filter(|scale| near(sized.unwrap_or(*scale)));
+        let text = match scale {
             Some(scale) if scale < 1.0 => format!("size: below {} the CPU wins", at(scale)),
             Some(scale) => format!("size: above {} the GPU wins", at(scale)),
             None => "size: not between a tenth and ten times the work of each operation".to_owned(),
         };
-        Some(flip("size", text, Some(1.0), scale.filter(|s| near(*s))))
+        Some(flip("size", text, Some(1.0), scale))
     }
 
     /// The other common precision, estimated again on both sides.

@@ -113,10 +113,14 @@ fn place(s: &SiteEstimate) -> String {
     format!("{}:{}", words::printable(file_name(&s.file), 40), s.line)
 }
 
-/// The source line, and the library function between it and the arrays.
+/// The source line, and the part of the network, or the library function, between it and the arrays.
 fn source(s: &SiteEstimate) -> String {
     let text = words::printable(s.text.trim(), 60);
-    s.via.as_ref().map_or_else(|| text.clone(), |via| format!("{text} (via {})", words::printable(via, 60)))
+    match (&s.module, &s.via) {
+        (Some(module), _) => format!("{text} (module {})", words::printable(module, 60)),
+        (None, Some(via)) => format!("{text} (via {})", words::printable(via, 60)),
+        (None, None) => text,
+    }
 }
 
 /// A verdict as printed in a table.
@@ -191,7 +195,7 @@ fn in_rounds(even: &BreakEven) -> Vec<String> {
     }
     if let Some(calls) = &even.calls {
         lines.push(format!(
-            "Wins if an array that was copied is used by {} calls or more.",
+            "Wins if arrays stay on the GPU for {} calls or more; copied at each call it loses.",
             words::count(calls.at_least)
         ));
     }
@@ -202,14 +206,14 @@ fn in_rounds(even: &BreakEven) -> Vec<String> {
 fn between_runs(runs: &RunsCrossing) -> String {
     let number = words::number;
     let recorded: Vec<String> = runs.points.iter().filter(|p| p.recorded).map(|p| number(p.scale)).collect();
-    let of = format!("runs at {}", recorded.join(", "));
+    let of = format!("the runs at sizes {}", recorded.join(", "));
     let wins = |p: &RunPoint| p.speedup.is_some_and(|s| s.p50 >= 1.0);
     let mut line = match runs.at {
         Some(at) => {
-            format!("By {of} the GPU wins above {} ({} to {}).", number(at.p50), number(at.p10), number(at.p90))
+            format!("By {of} the GPU wins above size {} ({} to {}).", number(at.p50), number(at.p10), number(at.p90))
         }
         None if runs.points.iter().all(wins) => format!("By {of} the GPU wins at each size."),
-        None => format!("By {of} the GPU wins at no size up to 16 times beyond them."),
+        None => format!("By {of} the GPU wins at no size, nor up to 16 times beyond."),
     };
     if let Some(hot) = runs.lines.first() {
         let (site, name) = (words::printable(&hot.site, 80), words::printable(&hot.name, 80));

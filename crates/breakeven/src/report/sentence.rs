@@ -157,15 +157,43 @@ fn for_many(e: &Estimate) -> String {
 }
 
 /// What limits the chosen GPU, with its share of the time there and the first advice:
-/// `Held back by kernel launches (58 %). Fusing … → 19× [14–24].` `None` when nothing is known of
-/// it. Start-up is no bound, but is named first where it takes more.
+/// `Held back by kernel launches (58 %). Fusing … → 19× [14–24].` The reasons say it where there are any, the parts of
+/// the time where only numbers were given. `None` when nothing is known of it.
 pub fn held_back(e: &Estimate) -> Option<String> {
     if e.footprint.is_some() && e.workload.flop.is_none() {
         return None;
     }
     let g = chosen(e)?;
+    let parts: Vec<(&str, f64)> = if e.formula.is_some() { of_formula(g)? } else { of_reasons(e) };
+    let named: Vec<String> = parts.iter().map(|(what, share)| format!("{what} ({})", words::percent(*share))).collect();
+    if named.is_empty() {
+        return None;
+    }
+    let mut line = format!("Held back by {}.", named.join(", then "));
+    if let Some(advice) = e.advice.first().filter(|advice| advice.side == Side::Gpu) {
+        line += &format!(" {}.", help::line(advice));
+    }
+    Some(line)
+}
+
+/// The main reason, and the next where it weighs a good part as much, but no more: what weighs more and comes after
+/// decides nothing.
+fn of_reasons(e: &Estimate) -> Vec<(&'static str, f64)> {
+    let of_program = e.reasons.iter().filter(|reason| reason.site.is_none());
+    let named = of_program.filter_map(|reason| Some((limit_of(&reason.code)?, reason.share?)));
+    let mut parts: Vec<_> = named.take(2).collect();
+    if parts.len() == 2 && !(SECOND * parts[0].1..=parts[0].1).contains(&parts[1].1) {
+        parts.truncate(1);
+    }
+    parts
+}
+
+/// A second reason is named where its share is this part of the first one's.
+const SECOND: f64 = 0.5;
+
+/// The largest part; start-up is no bound, but is named first where it takes more.
+fn of_formula(g: &GpuEstimate) -> Option<Vec<(&'static str, f64)>> {
     let parts = g.breakdown_s?;
-    let total = parts.total();
     let bound = g.bound_by?;
     let share = match bound {
         Bound::Compute => parts.compute,
@@ -174,23 +202,31 @@ pub fn held_back(e: &Estimate) -> Option<String> {
         Bound::Launch => parts.launch,
         Bound::Sync => parts.sync,
         Bound::Host => parts.host,
-    } / total;
-    if !share.is_finite() {
-        return None;
-    }
-    let startup = parts.startup / total;
-    // Where the GPU loses warm as well, start-up is not why.
-    let excused = e.reasons.first().is_some_and(|r| r.code != "start-up-bound") && g.verdict == Verdict::Cpu;
-    let first = if startup > share && !excused {
-        format!("start-up ({}), then ", words::percent(startup))
-    } else {
-        String::new()
-    };
-    let mut line = format!("Held back by {first}{} ({}).", limit(bound), words::percent(share));
-    if let Some(advice) = e.advice.first().filter(|advice| advice.side == Side::Gpu) {
-        line += &format!(" {}.", help::line(advice));
-    }
-    Some(line)
+    } / parts.total();
+    let startup = parts.startup / parts.total();
+    let first = (startup > share).then_some(("start-up", startup));
+    share.is_finite().then(|| first.into_iter().chain([(limit(bound), share)]).collect())
+}
+
+/// A reason as the thing that limits.
+fn limit_of(code: &str) -> Option<&'static str> {
+    Some(match code {
+        "compute-bound" => limit(Bound::Compute),
+        "float64-rate" => "float64 arithmetic",
+        "host-bound" => limit(Bound::Host),
+        "input-output-bound" => "files and waiting for input",
+        "input-pipeline-stall" => "loading data",
+        "launch-bound" => limit(Bound::Launch),
+        "little-parallelism" => "arrays smaller than the GPU",
+        "memory-bound" => limit(Bound::Memory),
+        "no-counterpart" => "functions that stay on the CPU",
+        "not-covered" => "what is not understood",
+        "sequential-dependence" => "steps that need the one before",
+        "start-up-bound" => "start-up",
+        "synchronisation-bound" => limit(Bound::Sync),
+        "transfer-bound" => limit(Bound::Transfer),
+        _ => return None,
+    })
 }
 
 /// A bound as the thing that limits.
