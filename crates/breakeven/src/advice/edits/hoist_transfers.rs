@@ -68,7 +68,7 @@ pub(super) fn same_each_round(draft: &Draft, ctx: &Context, body: &[Step]) -> Ve
     let copied = |step: &Step| match step {
         Step::Run(e) => match draft.entry(*e).op {
             Op::Transfer { direction: Direction::H2d, bytes, .. }
-                if bytes > 0 && !comes_back(bytes) && on_host(ctx, bytes) == 1 =>
+                if bytes > 0 && !comes_back(bytes) && on_host(ctx, bytes).is_one_left_alone(draft.entry(*e).count) =>
             {
                 Some(*e)
             }
@@ -79,12 +79,28 @@ pub(super) fn same_each_round(draft: &Draft, ctx: &Context, body: &[Step]) -> Ve
     body.iter().filter_map(copied).collect()
 }
 
-/// Arrays of this size that the host ever had.
-fn on_host(ctx: &Context, bytes: u64) -> u64 {
+/// Arrays of one size that the host ever had.
+struct OnHost {
+    count: u64,
+    /// How often Python touched one: a value read, a file read into it.
+    touches: u64,
+}
+
+impl OnHost {
+    /// It is one array, and Python does not touch it in each of that many rounds.
+    fn is_one_left_alone(&self, rounds: u64) -> bool {
+        self.count == 1 && self.touches < rounds
+    }
+}
+
+fn on_host(ctx: &Context, bytes: u64) -> OnHost {
     let workload = ctx.question.workload;
     let of_host = |producer: Option<u32>| {
         producer.is_none_or(|e| workload.ops.get(e as usize).is_some_and(|entry| entry.device.is_none()))
     };
     let ever = workload.buffers.iter().filter(|b| b.bytes == bytes && of_host(b.producer));
-    ever.fold(0, |sum, b| sum.saturating_add(b.count))
+    ever.fold(OnHost { count: 0, touches: 0 }, |sum, b| OnHost {
+        count: sum.count.saturating_add(b.count),
+        touches: sum.touches.saturating_add(b.host_touches),
+    })
 }

@@ -193,8 +193,9 @@ fn an_array_that_never_changes_is_copied_once() {
     let e = asked(&w, "L4");
     let a = found(&e, "hoist-transfers", Side::Gpu);
     assert!((a.breakdown_s_after.unwrap().transfer - 260e-6).abs() < 20e-6, "{a:?}");
-    w.buffers[0].count = 1000;
-    w.buffers[0].peak_live = 1000;
+    w.buffers[0].host_touches = 1000;
+    assert!(!ids(&asked(&w, "L4")).contains(&"hoist-transfers"), "a file is read into it each round");
+    (w.buffers[0].host_touches, w.buffers[0].count, w.buffers[0].peak_live) = (0, 1000, 1000);
     let many = asked(&w, "L4");
     assert!(!ids(&many).contains(&"hoist-transfers"), "a thousand arrays");
     found(&many, "pinned-overlap", Side::Gpu);
@@ -239,11 +240,16 @@ fn what_is_used_after_a_chain_is_still_written() {
     let lines = &["x = np.sqrt(x * 2 + 1)", "s = s + a.sum()"];
     let mut w = program_of(lines, ops, vec![Step::Repeat(200, each(4))]);
     let memory = |w: &Workload| found(&asked(w, "L4"), "fuse", Side::Gpu).breakdown_s_after.unwrap().memory;
-    let array = |producer: u32, last_use: u64| -> crate::workload::Buffer {
-        serde_json::from_value(serde_json::json!({
-            "producer": producer, "bytes": 4 * n, "count": 200, "peak_live": 1, "last_use": last_use
-        }))
-        .unwrap()
+    let array = |producer: u32, last_use: u64| Buffer {
+        producer: Some(producer),
+        bytes: 4 * n,
+        count: 200,
+        peak_live: 1,
+        first_use: 0,
+        last_use,
+        host_touches: 0,
+        role: None,
+        pinned: false,
     };
     // The last round begins at position 796: the chain ends at 798, the sum is 799.
     w.buffers = vec![array(0, 797), array(1, 798)];
