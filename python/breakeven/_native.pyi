@@ -179,11 +179,16 @@ _Described = tuple[int, int, int, tuple[int, ...], int]
 @final
 class Dispatch:
     """The `__torch_dispatch__` of a PyTorch mode: runs an op, then tells
-    `after(func, args, kwargs, result, own, gap)`, which may give back an exception for the script. What `instead` has
-    for an op is called in its place; without `timed` an op takes no time."""
+    `after(func, args, kwargs, result, own, gap)`, which may give back an exception for the script. Without
+    `timed` an op takes no time. `before(func, args, kwargs)` is told of each op that is about to run; `refused()` that
+    PyTorch got no memory for one, and answers whether to try again."""
 
     def __new__(
-        cls, after: Callable[..., Any], instead: Mapping[Any, Any] | None = None, timed: bool = True
+        cls,
+        after: Callable[..., Any],
+        timed: bool = True,
+        before: Callable[..., object] | None = None,
+        refused: Callable[[], object] | None = None,
     ) -> Dispatch: ...
     def __call__(
         self, mode: Any, func: Any, types: Any, args: tuple[Any, ...] | None = None, kwargs: Any = None
@@ -237,7 +242,7 @@ def step_end(whole: bool) -> int:
 def clock_ns() -> int:
     """The recorder's own clock, ns from some moment on; reading it is no clock read of the script's."""
 
-def step_again(back: int, ns: int) -> None:
+def step_again(back: int, ns: int, valueless: bool = False) -> None:
     """The step `back` steps ago, 1 for the last, ran again in `ns`, unwatched."""
 
 def cpu_ns() -> int:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 #: Set by `breakeven run --pretend-gpu NAME`: the GPU's figures as JSON.
 PRETEND = "BREAKEVEN_PRETEND_GPU"
-#: Set by `breakeven run --fake`.
+#: Set by `breakeven run --fake`: 1, or 0 for never.
 FAKE = "BREAKEVEN_FAKE"
 
 #: The dispatch mode, once there is one.
@@ -27,11 +27,9 @@ mode: Any = None
 
 def install(_: str, import_ns: int) -> None:
     """PyTorch has just been imported: watch it."""
-    global mode
     import torch
-    from torch.utils._python_dispatch import TorchDispatchMode
 
-    from . import _process, _torch_modules, _torch_ops, _torch_reads
+    from . import _process, _torch_modules, _torch_ops, _torch_reads, _torch_room
 
     _process.add_version("torch", str(torch.__version__), import_ns)
     going_on = _native.recording()
@@ -39,21 +37,29 @@ def install(_: str, import_ns: int) -> None:
         _native.stop()
     try:
         _torch_ops.prepare(torch)
-        if os.environ.get(PRETEND) or os.environ.get(FAKE):
+        if os.environ.get(PRETEND) or os.environ.get(FAKE) == "1":
             from . import _torch_pretend
 
             _torch_pretend.install(torch)
         else:
-            kind: Any = type("Recorded", (TorchDispatchMode,), {"__module__": __name__})
-            kind.__torch_dispatch__ = _native.Dispatch(_torch_ops.after)
-            mode = kind()
+            watch_by(_torch_ops.after, True, _torch_room.about_to, _torch_room.refused)
             _torch_reads.install(torch)
-            resume()
         _torch_modules.install(torch)
         _eager(torch)
     finally:
         if going_on:
             _native.start()
+
+
+def watch_by(after: Any, timed: bool = True, before: Any = None, refused: Any = None) -> None:
+    """Tell `after` of each op from now on; the others as `_native.Dispatch` takes them."""
+    global mode
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    if mode is None:
+        mode = type("Recorded", (TorchDispatchMode,), {"__module__": __name__})()
+        resume()
+    type(mode).__torch_dispatch__ = _native.Dispatch(after, timed, before, refused)
 
 
 def resume() -> None:

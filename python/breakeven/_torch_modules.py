@@ -28,7 +28,7 @@ def install(torch: Any) -> None:
     call = vars(torch.nn.Module)["__call__"]
     _put(torch.nn.Module, "__call__", _native.ModuleCall(call, _begin_root, _begin_module, _end_module))
     engine = torch.autograd.graph
-    _stand_in(engine, "_engine_run_backward", _begin_backward, _end_phase)
+    _stand_in(engine, "_engine_run_backward", _begin_backward, _end_backward)
     torch.autograd._engine_run_backward = engine._engine_run_backward
     loader = torch.utils.data.dataloader._BaseDataLoaderIter
     # Also while steps go unwatched: what NumPy does is always seen.
@@ -81,6 +81,14 @@ def _end_module() -> None:
 
 def _begin_backward(_: str, __: tuple[Any, ...]) -> str | None:
     return _enter("backward")
+
+
+def _end_backward(before: str | None, *_: Any) -> None:
+    _torch_ops.phase = before
+    if _torch_ops.valueless:
+        from . import _torch_fake
+
+        _torch_fake.after_backward()
 
 
 def _begin_data(_: str, __: tuple[Any, ...]) -> tuple[str | None, bool]:

@@ -129,6 +129,17 @@ def stored(tensor: Any, made: bool = True) -> Stored | None:
     return known
 
 
+def hand_over(tensor: Any, heir: Any) -> None:
+    """What the storage of `tensor` was to the recorder, that of `heir` is from now on."""
+    before, storage = stored(tensor, False), heir.untyped_storage()
+    if before is not None:
+        known = Stored(storage, _died)
+        known.key, known.id, before.id = storage._cdata, before.id, 0
+        known.bytes, known.role, known.placed = before.bytes, before.role, before.placed
+        known.pinned, known.device = before.pinned, before.device
+        _live[known.key] = known
+
+
 def _role(tensor: Any, made: bool) -> int:
     if isinstance(tensor, _torch.nn.Parameter):
         return PARAMETER

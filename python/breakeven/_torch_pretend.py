@@ -1,6 +1,6 @@
-"""A GPU that is not there, for scripts that are written for one; and tensors without values, for models too large.
+"""A GPU that is not there, for scripts that are written for one.
 
-Values are computed on the CPU, or not at all under `--fake`. Which device a tensor is on is a mark on its storage: a
+Values are computed on the CPU, or not at all (`_torch_fake`). Which device a tensor is on is a mark on its storage: a
 function mode takes `device="cuda"` out of calls, answers `.device`, and makes the copies that the script asks for; a
 dispatch mode passes the marks from inputs to results, counts the memory, and runs out of it where the GPU would.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 
-from . import _native, _torch, _torch_cuda, _torch_ops
+from . import _native, _torch, _torch_cuda, _torch_fake, _torch_ops, _torch_room, _torch_steps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,13 +19,11 @@ if TYPE_CHECKING:
 GPU = "cuda:0"
 
 _lib: Any = None
-#: The GPU's figures; None under `--fake` alone.
+#: The GPU's figures; None where there are no values and no GPU either.
 gpu: Any = None
-fake = False
 _wanted: str | None = None
 #: The copy being made: name of the event, keywords, device of the result.
 _moving: tuple[str, list[tuple[str, str]], str] | None = None
-_local_scalar: Any = None
 #: What every call of PyTorch's API passes through, in each thread of its own accord; None in a child.
 _mode: Any = None
 _handlers: dict[Any, Any] = {}
@@ -33,36 +31,31 @@ _handlers: dict[Any, Any] = {}
 
 def install(torch: Any) -> None:
     """Put both modes in place, and `torch.cuda` as it would be."""
-    global _lib, gpu, fake, _local_scalar, _mode
+    global gpu
     import json
 
-    from torch.overrides import TorchFunctionMode
-    from torch.utils._python_dispatch import TorchDispatchMode
-
-    _lib = torch
-    fake = bool(os.environ.get(_torch.FAKE))
     if given := os.environ.get(_torch.PRETEND):
         gpu = json.loads(given)
         _torch_ops.device = "cpu"
         _native.pretend(gpu["memory"])
         _torch_cuda.install(torch, gpu)
-    _local_scalar = torch.ops.aten._local_scalar_dense.default
-    instead = {}
-    if fake:
-        _torch_ops.valueless = True
-        from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
-
-        # Its own property, which calls of PyTorch's API do not pass through.
-        FakeTensor.device = property(_fake_device(FakeTensor.device.fget))
-        instead = _unknown_values(torch)
-        torch.utils._python_dispatch._push_mode(FakeTensorMode(allow_non_fake_inputs=True))
-        _native.set_program('{"recorder": "torch-fake"}')
+    room: Any = (True, _torch_room.about_to, _torch_room.refused)
+    if os.environ.get(_torch.FAKE) == "1":
+        _torch_fake.begin(torch)
+        room = (False,)
         _native.unseen("fake", "tensors had no values (--fake): what the script printed of them means nothing")
-        torch.nn.Module._apply = _apply
-    kind: Any = type("Pretended", (TorchDispatchMode,), {"__module__": __name__})
-    kind.__torch_dispatch__ = _native.Dispatch(_after, instead, not fake)
-    _torch.mode = kind()
-    _torch.resume()
+    _torch.watch_by(after, *room)
+    call(torch)
+
+
+def call(torch: Any) -> None:
+    """Let calls of PyTorch's API pass through here, below the script's own modes."""
+    global _lib, _mode
+    from torch.overrides import TorchFunctionMode
+
+    if _mode is not None:
+        return
+    _lib = torch
     tensor = torch.Tensor
     _handlers.update({
         tensor.device.__get__: _device,
@@ -79,9 +72,19 @@ def install(torch: Any) -> None:
         tensor.__repr__: _text,
     })  # fmt: skip
     _mode = type("Pretended", (TorchFunctionMode,), {"__torch_function__": _function, "__module__": __name__})()
-    begin_thread()
+    stand_below()
     # A process that loads data makes real tensors, in its own memory.
     os.register_at_fork(after_in_child=_leave_child)
+
+
+def stand_below() -> None:
+    """Take the place below the modes of the script in this thread."""
+    core = _lib._C
+    above = [core._pop_torch_function_stack() for _ in range(core._len_torch_function_stack())]
+    begin_thread()
+    for mode in reversed(above):
+        if mode is not _mode:
+            core._push_on_torch_function_stack(mode)
 
 
 def begin_thread() -> None:
@@ -103,6 +106,8 @@ def _leave_child() -> None:
 def where(tensor: Any) -> str:
     """The device of a tensor: `cpu` or `cuda:0`."""
     known = _known(tensor)
+    if known is None and _torch_steps.skipping and gpu is not None and tensor.requires_grad and not tensor.is_leaf:
+        return GPU  # made in a step that nobody watched, by what has its parameters there
     return (known.device if known is not None else None) or "cpu"
 
 
@@ -113,17 +118,6 @@ def _known(tensor: Any) -> Any:
 def _device(args: tuple[Any, ...], _: Any) -> Any:
     real = _lib._C.TensorBase.device.__get__(args[0])
     return _lib.device(where(args[0])) if real.type == "cpu" else real
-
-
-def _fake_device(real: Any) -> Any:
-    """`tensor.device` of tensors without values. What PyTorch works out their shapes with is told the truth."""
-
-    def device(tensor: Any) -> Any:
-        found = real(tensor)
-        asks = sys._getframe(1).f_globals.get("__name__", "")
-        return found if found.type != "cpu" or asks.startswith("torch._") else _lib.device(where(tensor))
-
-    return device
 
 
 def _function(_: Any, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
@@ -203,40 +197,13 @@ def _move(tensor: Any, target: str, non_blocking: bool) -> Any:
     name = "torch.Tensor.to" if target != "cpu" else "torch.Tensor.to_host"
     _moving = (name, keywords, target)
     try:
-        return tensor.clone()
+        moved = tensor.clone()
     finally:
         _moving = None
-
-
-def _apply(self: Any, fn: Any, recurse: bool = True) -> Any:
-    """`Module._apply` for parameters without values, which cannot be swapped for others: they stay and change place."""
-    if recurse:
-        for module in self.children():
-            module._apply(fn)
-    for name, parameter in self._parameters.items():
-        if parameter is not None:
-            self._parameters[name] = _applied(parameter, fn)
-            if parameter.grad is not None:
-                self._parameters[name].grad = fn(parameter.grad)
-    for name, buffer in self._buffers.items():
-        if buffer is not None:
-            self._buffers[name] = fn(buffer)
-    return self
-
-
-def _applied(parameter: Any, fn: Any) -> Any:
-    with _lib.no_grad():
-        result = fn(parameter)
-    if result.dtype != parameter.dtype or result.shape != parameter.shape:
-        changed = _lib.nn.Parameter(result, parameter.requires_grad)
-        _torch_ops.assign(changed, _torch_ops.PARAMETER)
-        return changed
-    known, target = _torch_ops.stored(parameter), where(result)
-    if known is not None and (known.device or "cpu") != target:
-        _native.storage_freed(known.id)
-        known.device, known.role = target, _torch_ops.PARAMETER
-        known.id = _native.storage_new(known.bytes, known.role, target == "cpu", True)
-    return parameter
+    if target == "cpu" and _torch_steps.skipping:
+        with _on("cpu"):
+            _torch_ops.stored(moved)
+    return moved
 
 
 def _numpy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -245,20 +212,16 @@ def _numpy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         raise TypeError(
             "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
         )
-    if fake:
-        _unknown("the values of an array")
-        import numpy
-
-        return numpy.zeros(tuple(tensor.shape), dtype=str(tensor.dtype).rpartition(".")[2])
+    if _torch_ops.valueless:
+        return _torch_fake.array(tensor)
     return _lib._C.TensorBase.numpy(tensor, **kwargs)
 
 
 def _tolist(args: tuple[Any, ...], _: Any) -> Any:
     tensor = args[0]
     _read(tensor)
-    if fake:
-        _unknown("the values of a list")
-        return _zeros(tuple(tensor.shape))
+    if _torch_ops.valueless:
+        return _torch_fake.listed(tensor)
     return _lib._C.TensorBase.tolist(tensor)
 
 
@@ -275,10 +238,6 @@ def _text(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     marks = [text.find(mark) for mark in (", size=", ", dtype=", ", grad_fn=", ", requires_grad=")]
     at = min([mark for mark in marks if mark >= 0] or [text.rfind(")")])
     return f"{text[:at]}, device='{where(args[0])}'{text[at:]}"
-
-
-def _zeros(shape: tuple[int, ...]) -> Any:
-    return 0.0 if not shape else [_zeros(shape[1:]) for _ in range(int(shape[0]))]
 
 
 def _read(tensor: Any) -> None:
@@ -312,7 +271,7 @@ def _pin(args: tuple[Any, ...], _: Any) -> Any:
     return pinned
 
 
-def _after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, gap: int) -> Any:
+def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, gap: int) -> Any:
     """An op has just run: whose device was it on, and is there room for its result?"""
     if gpu is None:
         return _torch_ops.after(func, args, kwargs, result, own, gap)
@@ -377,42 +336,3 @@ def _room() -> Any:
         f"CUDA out of memory. Tried to allocate {tried}. GPU 0 has a total capacity of {gpu['memory'] / gib:.2f} GiB of "
         f"which {(gpu['memory'] - live) / mib:.2f} MiB is free. {live / gib:.2f} GiB is allocated by PyTorch."
     )
-
-
-def _unknown_values(torch: Any) -> dict[Any, Any]:
-    """Answers where a script asks for values that tensors without values do not have."""
-    aten = torch.ops.aten
-
-    def number(tensor: Any) -> Any:
-        constant = getattr(tensor, "constant", None)
-        if constant is not None:
-            return constant.item()
-        _unknown("the value of a tensor")
-        return True if tensor.dtype == torch.bool else 1.0 if tensor.dtype.is_floating_point else 1
-
-    def whole(tensor: Any) -> Any:
-        _unknown("how many elements are not zero")
-        return tensor.new_zeros((tensor.numel(), max(tensor.dim(), 1)), dtype=torch.int64)
-
-    def chosen(tensor: Any, mask: Any) -> Any:
-        _unknown("how many elements a mask chooses")
-        return tensor.new_zeros((tensor.numel(),))
-
-    def same(*_: Any) -> bool:
-        _unknown("whether two tensors are equal")
-        return True
-
-    return {
-        aten._local_scalar_dense.default: number,
-        aten.nonzero.default: whole,
-        aten.masked_select.default: chosen,
-        aten.equal.default: same,
-    }
-
-
-def _unknown(what: str) -> None:
-    frame = sys._getframe(1)
-    while frame.f_back is not None and ("site-packages" in frame.f_code.co_filename or "breakeven" in frame.f_code.co_filename):
-        frame = frame.f_back
-    place = f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
-    _native.unseen("unknown-value", f"{what} is not known under --fake ({place}): the script went on with 1, true or all")

@@ -1,45 +1,223 @@
-"""Whether this machine's memory is about to run out, told while there is still time to write it down."""
+"""Whether this machine's memory is about to run out, seen before it does: then the run goes on without values.
+
+Where it cannot (a notebook, threads, processes that exchange tensors), it is written down while there is time. A script
+that catches PyTorch's error gets it.
+"""
 
 from __future__ import annotations
 
-from . import _endings, _native
+import os
+import sys
+import threading
+import time
 
-#: Memory is looked at whenever this much more has been made.
+from . import _caught, _endings, _native, _torch, _torch_ops
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+#: An op that makes less than this is let through unasked, bytes.
 _OFTEN = 64 << 20
 #: What a process should leave to others.
 _SPARE = 256 << 20
+#: For so long what was left of the memory is what is left of it, s.
+_FRESH = 0.01
 
 _since = 0
 _told = False
+_left: int | None = None
+_looked = 0.0
+#: Bytes that an op makes, by what it is given.
+_sizes: dict[Any, int] = {}
+
+
+def about_to(func: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+    """An op is about to run: will what it makes fit?"""
+    if _most(args) < _OFTEN or _told:
+        return
+    size = _made_by(func, args, kwargs)
+    if size >= _OFTEN and (left := _room()) is not None and size + _SPARE > left:
+        if size > _most_given() and _caught.would_be_caught("RuntimeError", "Exception"):
+            return  # it is going to be refused, and the script knows what to do then
+        _short(f"this machine has {left / 1e9:.1f} GB of memory left where a tensor of {size / 1e9:.1f} GB is made")
+
+
+def _most(args: tuple[Any, ...]) -> float:
+    """No fewer bytes than an op makes of these, nearly always: cheap, and far too many for most."""
+    most = 16.0
+    for value in args:
+        if hasattr(value, "numel"):
+            most *= value.numel() or 1
+        elif isinstance(value, (int, float)):
+            most *= value if value > 1 else 1
+        elif isinstance(value, (list, tuple)):
+            tensors = 0
+            for part in value:
+                if hasattr(part, "numel"):
+                    tensors += part.numel()
+                elif isinstance(part, int) and part > 1:
+                    most *= part
+            most *= tensors or 1
+    return most
+
+
+def _made_by(func: Any, args: tuple[Any, ...], kwargs: Any) -> int:
+    """Bytes of the storages that an op makes: PyTorch works out its shapes without computing it."""
+    flat = _flat(args, kwargs)
+    key = (func, *(_key(value) for value in flat))
+    known = _sizes.get(key)
+    if known is None:
+        if len(_sizes) > 4096:
+            _sizes.clear()
+        try:
+            known = _shapes(func, args, kwargs)
+        except Exception:  # an op whose shapes depend on values, or that is made for real tensors alone
+            known = sum(value.numel() * value.element_size() for value in flat if hasattr(value, "element_size"))
+        _sizes[key] = known
+    return known
+
+
+def _key(value: Any) -> Any:
+    return (value.shape, value.stride(), value.dtype) if hasattr(value, "numel") else repr(value)
+
+
+def _flat(args: tuple[Any, ...], kwargs: Any) -> list[Any]:
+    """Values, those in lists apart."""
+    found = []
+    for value in (*args, *(kwargs or {}).values()):
+        found += value if isinstance(value, (list, tuple)) else [value]
+    return found
+
+
+def _shapes(func: Any, args: tuple[Any, ...], kwargs: Any) -> int:
+    torch = sys.modules["torch"]
+    given = set()
+
+    def bare(value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            strides = value.stride()
+            empty = torch.empty_strided(value.shape, strides, dtype=value.dtype, device="meta")
+            given.add(empty.untyped_storage()._cdata)
+            return empty
+        if isinstance(value, (list, tuple)):
+            return type(value)(map(bare, value))
+        return torch.device("meta") if isinstance(value, torch.device) else value
+
+    words = {name: bare(value) for name, value in (kwargs or {}).items()}
+    if "device" not in words and any(argument.name == "device" for argument in func._schema.arguments):
+        if not any(isinstance(value, torch.Tensor) for value in args):
+            words["device"] = torch.device("meta")
+    result = func(*bare(args), **words)
+    made = {
+        part.untyped_storage()._cdata: part.untyped_storage().nbytes()
+        for part in _flat((result,), None)
+        if isinstance(part, torch.Tensor)
+    }
+    return sum(size for key, size in made.items() if key not in given)
 
 
 def made(size: int) -> None:
     """A storage of `size` bytes exists, though perhaps not yet its pages: will they fit?"""
-    global _since, _told
+    global _since
     _since += size
     if _since < _OFTEN or _told:
         return
     _since = 0
-    left = _available()
-    if left is None or size + _SPARE <= left:
-        return
+    left = _room(0.0)
+    if left is not None and size + _SPARE > left:
+        _short(f"this machine had {left / 1e9:.1f} GB of memory left when a tensor of {size / 1e9:.1f} GB was made")
+
+
+def refused() -> bool:
+    """PyTorch got no memory; whether it is worth trying again."""
+    if _told or _caught.would_be_caught("RuntimeError", "Exception"):
+        return False
+    return _short("PyTorch got no memory for a tensor")
+
+
+def _short(why: str) -> bool:
+    """Go on without values, or tell that memory is short; whether the former."""
+    global _told
     _told = True
-    text = (
-        f"this machine had {left / 1e9:.1f} GB of memory left when a tensor of {size / 1e9:.1f} GB was made: where the "
-        "script does not fit, `--fake` records it without values"
-    )
-    _native.unseen("memory-short", text)
+    if _may_lose_values():
+        from . import _torch_fake
+
+        _torch_fake.begin_late(sys.modules["torch"], why)
+        return True
+    _native.unseen("memory-short", f"{why}: where the script does not fit, `--fake` records it without values")
     if _endings.path:
         # The system may end this process without a word.
         _native.flush(_endings.path)
+    return False
+
+
+def _may_lose_values() -> bool:
+    """Only a whole script does, where what it does stays its own affair."""
+    distributed = sys.modules.get("torch.distributed")
+    return bool(
+        _endings.path
+        and os.environ.get(_torch.FAKE) != "0"
+        and threading.current_thread() is threading.main_thread()
+        and (_torch_ops._worker is None or _torch_ops._worker._worker_info is None)
+        and not (distributed is not None and distributed.is_available() and distributed.is_initialized())
+    )
+
+
+def _room(fresh: float = _FRESH) -> int | None:
+    """Bytes that this process may still take; None where the system does not say."""
+    global _left, _looked
+    now = time.monotonic()
+    if now - _looked >= fresh:
+        _left, _looked = _available(), now
+    return _left
 
 
 def _available() -> int | None:
+    rooms = [*_group_rooms(), *_limits()]
+    for line in _lines("/proc/meminfo"):
+        if line.startswith("MemAvailable:"):
+            rooms.append(int(line.split()[1]) << 10)
+    return min(rooms, default=None)
+
+
+def _most_given() -> int:
+    """What the system refuses to give more than at once."""
+    whole = sum(int(line.split()[1]) << 10 for line in _lines("/proc/meminfo") if line.startswith(("MemTotal:", "SwapTotal:")))
+    return min(whole, *_limits(), whole)
+
+
+def _limits() -> list[int]:
+    """What `ulimit` leaves to this process."""
+    rooms = []
+    pages = [int(word) * os.sysconf("SC_PAGE_SIZE") for line in _lines("/proc/self/statm") for word in line.split()]
+    for line in _lines("/proc/self/limits"):
+        for name, used in (("Max address space", 0), ("Max data size", 5)):
+            if line.startswith(name) and pages and (limit := line[len(name) :].split()[0]) != "unlimited":
+                rooms.append(max(0, int(limit) - pages[used]))
+    return rooms
+
+
+def _group_rooms() -> list[int]:
+    """What control groups leave to this process: its own and those above."""
+    rooms = []
+    for line in _lines("/proc/self/cgroup"):
+        if line.startswith("0::"):
+            folder = "/sys/fs/cgroup" + line[3:].strip().rstrip("/")
+            while len(folder) >= len("/sys/fs/cgroup"):
+                most, now = "".join(_lines(folder + "/memory.max")), "".join(_lines(folder + "/memory.current"))
+                if most.strip().isdigit() and now.strip().isdigit():
+                    idle = sum(
+                        int(line.split()[1]) for line in _lines(folder + "/memory.stat") if line.startswith("inactive_file ")
+                    )
+                    rooms.append(max(0, int(most) - int(now) + idle))
+                folder = folder.rpartition("/")[0]
+    return rooms
+
+
+def _lines(path: str) -> list[str]:
     try:
-        with open("/proc/meminfo", "rb", 0) as file:
-            for line in file.read().splitlines():
-                if line.startswith(b"MemAvailable:"):
-                    return int(line.split()[1]) << 10
+        with open(path, "rb", 0) as file:
+            return file.read().decode("ascii", "replace").splitlines()
     except OSError:
-        pass
-    return None
+        return []

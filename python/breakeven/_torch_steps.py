@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import sys
 
-from . import _native
+from . import _native, _torch_ops
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -153,8 +153,9 @@ def _repeats() -> int:
 def _count(same: bool, took: int) -> None:
     """A step went unwatched."""
     global _at, _left, _stretch
-    extra = _beyond(took)
-    _native.step_again(_period - _at, took - extra)
+    valueless = _torch_ops.valueless
+    extra = 0 if valueless else _beyond(took)
+    _native.step_again(_period - _at, took - extra, valueless)
     if extra or not same:
         what = "did something else" if not same else "took longer"
         text = f"a step of a loop that had been steady {what} while ops were not watched; those after it were"

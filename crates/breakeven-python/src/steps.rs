@@ -54,11 +54,17 @@ impl Steps {
         self.hash = 0;
     }
 
-    /// The step `back` steps ago, 1 for the last, as if it had taken `ticks`.
+    /// Ticks of the step `back` steps ago, 1 for the last.
+    pub(crate) fn took(&self, back: usize) -> u64 {
+        let step = back.checked_sub(1).and_then(|i| self.kept.get(i));
+        step.into_iter().flatten().map(|run| run.own + run.gap).sum()
+    }
+
+    /// The step `back` steps ago, as if it had taken `ticks`.
     pub(crate) fn again(&mut self, back: usize, ticks: u64) -> Vec<Run> {
+        let took = self.took(back);
         let Some(step) = back.checked_sub(1).and_then(|i| self.kept.get(i)) else { return Vec::new() };
         self.repeated += 1;
-        let took: u64 = step.iter().map(|run| run.own + run.gap).sum();
         let share = if took > 0 { ticks as f64 / took as f64 } else { 0.0 };
         let scale = |t: u64| (t as f64 * share) as u64;
         step.iter().map(|run| Run { own: scale(run.own), gap: scale(run.gap), ..*run }).collect()

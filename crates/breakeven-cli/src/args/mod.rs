@@ -14,7 +14,7 @@ pub(crate) use kernels::{KernelsArgs, MeasuredAs, TableFormat};
 pub(crate) use lists::{DoctorArgs, GpusArgs, ListArgs, PricesArgs};
 pub(crate) use options::{ChangeArgs, OptionArgs};
 pub(crate) use report::{Color, Format, ReportArgs};
-pub(crate) use run::{DrawingArgs, Recorder, RunArgs, ShowArgs};
+pub(crate) use run::{DrawingArgs, Fake, Recorder, RunArgs, ShowArgs};
 pub(crate) use serve::ServeArgs;
 pub(crate) use split::split_script;
 

@@ -83,8 +83,12 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "GPU", help_heading = "Recording")]
     pub(crate) pretend_gpu: Option<String>,
     /// For PyTorch: tensors have shapes and no values, so that models fit that are too large for this machine
-    #[arg(long, help_heading = "Recording")]
-    pub(crate) fake: bool,
+    /// [default: auto, from where its memory would run out on]
+    #[arg(
+        long, value_enum, value_name = "WHEN", num_args = 0..=1, require_equals = true, hide_possible_values = true,
+        default_value = "auto", default_missing_value = "always", hide_default_value = true, help_heading = "Recording"
+    )]
+    pub(crate) fake: Fake,
     /// Run N times to measure how much the time varies; later runs have no input and no output
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Recording")]
     pub(crate) repeat: u32,
@@ -103,6 +107,17 @@ pub(crate) struct RunArgs {
     pub(crate) report: ReportArgs,
     #[command(flatten)]
     pub(crate) drawing: DrawingArgs,
+}
+
+/// When tensors have no values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Fake {
+    /// Where the memory would run out
+    Auto,
+    /// From the start
+    Always,
+    /// The script ends as Python would end it
+    Never,
 }
 
 /// How array calls are seen.

@@ -2,7 +2,7 @@
 
 use super::sizes::{self, Scales};
 use super::{drawing, estimate::policy};
-use crate::args::{Format, Recorder, ReportArgs, RunArgs};
+use crate::args::{Fake, Format, Recorder, ReportArgs, RunArgs};
 use crate::failure::{Failure, Outcome, say};
 use crate::record::{self, Ended, Python};
 use crate::{input, output};
@@ -182,8 +182,10 @@ fn start(
     if let Some(figures) = pretended {
         command.env("BREAKEVEN_PRETEND_GPU", figures);
     }
-    if args.fake {
-        command.env("BREAKEVEN_FAKE", "1");
+    match args.fake {
+        Fake::Auto => {}
+        Fake::Always => drop(command.env("BREAKEVEN_FAKE", "1")),
+        Fake::Never => drop(command.env("BREAKEVEN_FAKE", "0")),
     }
     if silent {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -225,7 +227,7 @@ fn after(again: &Again, pid: u32, ended: Ended, mut request: Request) -> ExitCod
     };
     if ended == Ended::Code(0) {
         workload.program.repeat_wall_ns = repeats(again);
-    } else if !args.fake && workload.unseen.iter().any(|unseen| unseen.reason == "memory-short") {
+    } else if args.fake != Fake::Always && workload.unseen.iter().any(|unseen| unseen.reason == "memory-short") {
         say(&format!(
             "note: the script ended as this machine's memory ran short, and may have done things that cannot be done \
              twice: it is not run again by itself. Without values it needs next to none:\n  {}",
@@ -274,7 +276,7 @@ fn after(again: &Again, pid: u32, ended: Ended, mut request: Request) -> ExitCod
 /// The command as it was typed, with `--fake`.
 fn with_fake(typed: impl Iterator<Item = OsString>) -> String {
     let mut words = vec!["breakeven".to_owned()];
-    for argument in typed {
+    for argument in typed.filter(|word| word != "--fake=auto" && word != "--fake=never") {
         let word = argument.to_string_lossy();
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
         let is_plain = !word.is_empty() && word.chars().all(plain);

@@ -11,25 +11,28 @@ use pyo3::types::{PyDict, PyTuple};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// The `__torch_dispatch__` of a mode: runs the op and tells `after(func, args, kwargs, result, own, gap)`, which gives
-/// back nothing, or an exception that the script is to get. For the ops in `instead`, what stands there is called. Ops that are not `timed` have no
-/// values to compute.
+/// back nothing, or an exception that the script is to get.
+///
+/// `before(func, args, kwargs)` is told of each op that is about to run, and `refused()` that PyTorch got no memory for
+/// one: it answers whether to try again. Ops that are not `timed` have no values to compute.
 ///
 /// It has no Python frame: a warning of the op points at the line that it would point at without us, and a traceback
 /// shows nothing of ours.
 #[pyclass(frozen, module = "breakeven._native")]
 pub(crate) struct Dispatch {
     after: Py<PyAny>,
-    instead: Option<Py<PyDict>>,
     timed: bool,
+    before: Option<Py<PyAny>>,
+    refused: Option<Py<PyAny>>,
     failed: AtomicBool,
 }
 
 #[pymethods]
 impl Dispatch {
     #[new]
-    #[pyo3(signature = (after, instead = None, timed = true))]
-    fn new(after: Py<PyAny>, instead: Option<Py<PyDict>>, timed: bool) -> Self {
-        Self { after, instead, timed, failed: AtomicBool::new(false) }
+    #[pyo3(signature = (after, timed = true, before = None, refused = None))]
+    fn new(after: Py<PyAny>, timed: bool, before: Option<Py<PyAny>>, refused: Option<Py<PyAny>>) -> Self {
+        Self { after, timed, before, refused, failed: AtomicBool::new(false) }
     }
 
     #[pyo3(signature = (_mode, func, _types, args = None, kwargs = None))]
@@ -42,34 +45,34 @@ impl Dispatch {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = func.py();
-        let op = match self.instead.as_ref().map(|ops| ops.bind(py).get_item(func)) {
-            Some(Ok(Some(other))) => other,
-            _ => func.getattr("_op").unwrap_or_else(|_| func.clone()),
-        };
+        let op = func.getattr("_op").unwrap_or_else(|_| func.clone());
         let args = args.unwrap_or_else(|| PyTuple::empty(py));
         if !state::recording() || with_thread(|thread| thread.enter(true)) != Some(true) {
             return op.call(&args, kwargs);
         }
+        let asked = clock::now();
+        if let Some(before) = &self.before {
+            self.noted(py, before.bind(py).call1((func, &args, kwargs)));
+        }
         let began = clock::now();
         let mut result = op.call(&args, kwargs);
+        if let (Err(error), Some(refused)) = (&result, &self.refused)
+            && no_memory(py, error)
+            && self.noted(py, refused.bind(py).call0()).is_some_and(|again| again.is_truthy().unwrap_or(false))
+        {
+            result = op.call(&args, kwargs);
+        }
         let ended = clock::now();
         // What the report itself calls is none of the script's: the call stays closed until it has been told.
         if let Ok(given) = &result {
-            let mut timing = with_thread(|thread| thread.timing(began, ended, state::since())).unwrap_or_default();
-            timing.own = if self.timed { timing.own } else { 0 };
-            let told = self.after.bind(py).call1((func, &args, kwargs, given, timing.own, timing.gap));
-            match told {
-                Ok(nothing) if nothing.is_none() => {}
-                Ok(error) => result = Err(PyErr::from_value(error)),
-                Err(error) if !self.failed.swap(true, Relaxed) => {
-                    let text = format!("some PyTorch calls could not be described: {error}");
-                    state::with(py, |state| state.recorder.unseen("hook-failed", &text, 0));
-                }
-                Err(_) => {}
+            let timing = with_thread(|thread| thread.timing(asked, ended, state::since())).unwrap_or_default();
+            let own = if self.timed { timing.own.saturating_sub(began - asked) } else { 0 };
+            let told = self.after.bind(py).call1((func, &args, kwargs, given, own, timing.gap));
+            if let Some(error) = self.noted(py, told).filter(|told| !told.is_none()) {
+                result = Err(PyErr::from_value(error));
             }
         } else if let Err(error) = &result
-            && error.is_instance_of::<PyRuntimeError>(py)
-            && error.value(py).to_string().contains("can't allocate memory")
+            && no_memory(py, error)
         {
             let text = "PyTorch got no memory for a tensor: `--fake` records the script without values";
             state::with(py, |state| state.recorder.unseen("memory-short", text, 0));
@@ -80,7 +83,7 @@ impl Dispatch {
         state::with(py, |state| {
             untimed.into_iter().for_each(|(thread, ticks)| state.recorder.pool(thread, ticks));
             // What an op without values takes is no time of the script's.
-            state.recorder.told_ticks += now.saturating_sub(if self.timed { ended } else { began });
+            state.recorder.told_ticks += now.saturating_sub(ended) + if self.timed { began } else { ended }.saturating_sub(asked);
             state.flush_if_due(now);
         });
         result
@@ -94,6 +97,24 @@ impl Dispatch {
     ) -> PyResult<Bound<'py, PyAny>> {
         named::bound(slf.as_any(), instance)
     }
+}
+
+impl Dispatch {
+    /// What one of ours gave back; of what it raised only the first is told.
+    fn noted<'py>(&self, py: Python<'py>, told: PyResult<Bound<'py, PyAny>>) -> Option<Bound<'py, PyAny>> {
+        if let Err(error) = &told
+            && !self.failed.swap(true, Relaxed)
+        {
+            let text = format!("some PyTorch calls could not be described: {error}");
+            state::with(py, |state| state.recorder.unseen("hook-failed", &text, 0));
+        }
+        told.ok()
+    }
+}
+
+/// Whether this is PyTorch's word for memory that it did not get.
+fn no_memory(py: Python<'_>, error: &PyErr) -> bool {
+    error.is_instance_of::<PyRuntimeError>(py) && error.value(py).to_string().contains("can't allocate memory")
 }
 
 /// Instead of a layout: memory that is used, and no array.
@@ -227,16 +248,20 @@ pub(crate) fn step_end(py: Python<'_>, whole: bool) -> u64 {
     hash.unwrap_or_default()
 }
 
-/// The step `back` steps ago ran again, in `ns`, unwatched. What comes next has no gap before it.
+/// The step `back` steps ago ran again, in `ns`, unwatched; without values, as long as it took then. What comes next has
+/// no gap before it.
 #[pyfunction]
-pub(crate) fn step_again(py: Python<'_>, back: usize, ns: u64) {
+#[pyo3(signature = (back, ns, valueless = false))]
+pub(crate) fn step_again(py: Python<'_>, back: usize, ns: u64, valueless: bool) {
     let ticks = (ns as f64 * clock::ticks_per_ns()) as u64;
     // What NumPy took in the loader is recorded as it is.
     let ticks = ticks.saturating_sub(with_thread(Thread::take_loaded).unwrap_or(0));
     let now = clock::now();
     let untimed = with_thread(|thread| (thread.id, thread.recorded(now, false)));
     state::with(py, |state| {
-        state.recorder.step_again(back, ticks);
+        let own = if valueless { state.recorder.steps.took(back).min(ticks) } else { ticks };
+        state.recorder.told_ticks += ticks - own;
+        state.recorder.step_again(back, own);
         untimed.into_iter().for_each(|(thread, ticks)| state.recorder.pool(thread, ticks));
     });
 }

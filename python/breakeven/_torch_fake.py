@@ -1,0 +1,259 @@
+"""Tensors without values, for models that this machine cannot hold: asked for by `--fake`, or when memory runs out.
+
+In the middle of a run, values that exist stay where they are, and every op from there on gives tensors of PyTorch's
+own `FakeTensorMode`; modules that no optimizer knows yet give their parameters' memory back. What comes of it means
+nothing, so the script keeps its files: what it would write or remove is refused with a `MemoryError`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from . import _native, _torch, _torch_ops
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_lib: Any = None
+#: PyTorch's mode that works out shapes alone.
+_mode: Any = None
+_lost_in_backward = False
+#: Elements of a tensor whose values are kept while only others like it are computed with it.
+_SMALL = 1 << 16
+#: Where the script may write all the same: what is there it can make again.
+_scratch: tuple[str, ...] = ()
+
+
+def begin(torch: Any) -> None:
+    """From now on tensors have no values."""
+    global _lib, _mode
+    from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+    from torch.utils._pytree import tree_map_only
+
+    _lib = torch
+    _torch_ops.valueless = True
+    # Its own property, which calls of PyTorch's API do not pass through.
+    FakeTensor.device = property(_device(FakeTensor.device.fget))
+    instead = _unknown_values(torch)
+
+    def dispatch(mode: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        other = instead.get(func)
+        if other is not None:
+            return other(*args)
+
+        def bare(tensor: Any) -> Any:
+            # Ops on nothing but tensors with values it would compute.
+            large = not isinstance(tensor, FakeTensor) and tensor.numel() > _SMALL
+            return mode.fake_tensor_converter.from_real_tensor(mode, tensor) if large else tensor
+
+        args, kwargs = tree_map_only(torch.Tensor, bare, (args, kwargs))
+        return FakeTensorMode.dispatch(mode, func, types, args, kwargs)
+
+    # All the time, also where nobody watches.
+    _mode = type("Valueless", (FakeTensorMode,), {"dispatch": dispatch})(allow_non_fake_inputs=True)
+    torch.utils._python_dispatch._push_mode(_mode)
+    _native.set_program('{"recorder": "torch-fake"}')
+    torch.nn.Module._apply = _apply
+
+
+def begin_late(torch: Any, why: str) -> None:
+    """The same in the middle of a run, of which the person is told."""
+    global _lost_in_backward
+    from . import _torch_pretend
+
+    begin(torch)
+    _lost_in_backward = _torch_ops.phase == "backward" and _torch_pretend.gpu is None
+    _torch_pretend.call(torch)
+    _torch.watch_by(_torch_pretend.after, False, _keep)
+    _give_back(torch)
+    place = _place()
+    _native.unseen("fake", f"{why} ({place}): from there on tensors had no values, and what the script printed of them "
+                   "means nothing")  # fmt: skip
+    os.write(2, f"breakeven: {why} ({place}): it goes on without values, as under --fake\n".encode())
+    _guard_files()
+
+
+def _keep(*_: object) -> None:
+    """An op is about to run. Within a backward pass each has the modes that were there when it began."""
+    core = _lib._C
+    if core._get_dispatch_mode(core._TorchDispatchModeKey.FAKE) is None:
+        _lib.utils._python_dispatch._push_mode(_mode)
+
+
+def after_backward() -> None:
+    """A backward pass has ended; where values were lost in it, so was the mode that was put in place then."""
+    global _lost_in_backward
+    from . import _torch_pretend
+
+    if _lost_in_backward:
+        _lost_in_backward = False
+        _torch_pretend.stand_below()
+
+
+def _device(real: Any) -> Any:
+    """`tensor.device` of tensors without values. What PyTorch works out their shapes with is told the truth."""
+    from . import _torch_pretend
+
+    def device(tensor: Any) -> Any:
+        found = real(tensor)
+        asks = sys._getframe(1).f_globals.get("__name__", "")
+        return found if found.type != "cpu" or asks.startswith("torch._") else _lib.device(_torch_pretend.where(tensor))
+
+    return device
+
+
+def _apply(self: Any, fn: Any, recurse: bool = True) -> Any:
+    """`Module._apply` for parameters without values, which cannot be swapped for others: they stay and change place."""
+    if recurse:
+        for module in self.children():
+            module._apply(fn)
+    for name, parameter in self._parameters.items():
+        if parameter is not None:
+            self._parameters[name] = _applied(parameter, fn)
+            if parameter.grad is not None:
+                self._parameters[name].grad = fn(parameter.grad)
+    for name, buffer in self._buffers.items():
+        if buffer is not None:
+            self._buffers[name] = fn(buffer)
+    return self
+
+
+def _applied(parameter: Any, fn: Any) -> Any:
+    from . import _torch_pretend
+
+    with _lib.no_grad():
+        result = fn(parameter)
+    if result.dtype != parameter.dtype or result.shape != parameter.shape:
+        changed = _lib.nn.Parameter(result, parameter.requires_grad)
+        _torch_ops.assign(changed, _torch_ops.PARAMETER)
+        return changed
+    known, target = _torch_ops.stored(parameter), _torch_pretend.where(result)
+    if known is not None and (known.device or "cpu") != target:
+        _native.storage_freed(known.id)
+        known.device, known.role = target, _torch_ops.PARAMETER
+        known.id = _native.storage_new(known.bytes, known.role, target == "cpu", True)
+    return parameter
+
+
+def array(tensor: Any) -> Any:
+    """Instead of its values as an array."""
+    _unknown("the values of an array")
+    import numpy
+
+    return numpy.zeros(tuple(tensor.shape), dtype=str(tensor.dtype).rpartition(".")[2])
+
+
+def listed(tensor: Any) -> Any:
+    """Instead of its values as lists."""
+    _unknown("the values of a list")
+    return _zeros(tuple(tensor.shape))
+
+
+def _zeros(shape: tuple[int, ...]) -> Any:
+    return 0.0 if not shape else [_zeros(shape[1:]) for _ in range(int(shape[0]))]
+
+
+def _unknown_values(torch: Any) -> dict[Any, Any]:
+    """Answers where a script asks for values that tensors without values do not have."""
+    aten = torch.ops.aten
+
+    def number(tensor: Any) -> Any:
+        constant = getattr(tensor, "constant", None)
+        if constant is not None:
+            return constant.item()
+        _unknown("the value of a tensor")
+        return True if tensor.dtype == torch.bool else 1.0 if tensor.dtype.is_floating_point else 1
+
+    def whole(tensor: Any) -> Any:
+        _unknown("how many elements are not zero")
+        return tensor.new_zeros((tensor.numel(), max(tensor.dim(), 1)), dtype=torch.int64)
+
+    def chosen(tensor: Any, mask: Any) -> Any:
+        _unknown("how many elements a mask chooses")
+        return tensor.new_zeros((tensor.numel(),))
+
+    def same(*_: Any) -> bool:
+        _unknown("whether two tensors are equal")
+        return True
+
+    return {
+        aten._local_scalar_dense.default: number,
+        aten.nonzero.default: whole,
+        aten.masked_select.default: chosen,
+        aten.equal.default: same,
+    }
+
+
+def _unknown(what: str) -> None:
+    text = f"{what} is not known without values ({_place()}): the script went on with 1, true or all"
+    _native.unseen("unknown-value", text)
+
+
+def _place() -> str:
+    """The script's line."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and any(part in frame.f_code.co_filename for part in ("site-packages", "breakeven")):
+        frame = frame.f_back
+    return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+
+
+def _give_back(torch: Any) -> None:
+    """Parameters that only modules know become such without values, and their memory is free again."""
+    import gc
+
+    objects = gc.get_objects()
+    if any(issubclass(type(thing), torch.optim.Optimizer) for thing in objects):
+        return  # it would go on with those that it knows
+    changed: dict[int, tuple[Any, Any]] = {}
+    for module in objects:
+        if not issubclass(type(module), torch.nn.Module) or "_parameters" not in vars(module):
+            continue
+        for name, parameter in module._parameters.items():
+            if parameter is not None and parameter.grad is None and type(parameter) is torch.nn.Parameter:
+                if id(parameter) not in changed:
+                    empty = torch.empty_like(parameter, requires_grad=False)
+                    fake = torch.nn.Parameter(empty, parameter.requires_grad)
+                    fake.__dict__.update(parameter.__dict__)
+                    _torch_ops.hand_over(parameter, fake)
+                    changed[id(parameter)] = parameter, fake
+                module._parameters[name] = changed[id(parameter)][1]
+
+
+def _guard_files() -> None:
+    """What the script would write, rename or remove from here on would be lost to what means nothing."""
+    global _scratch
+    import tempfile
+
+    serialization = _lib.serialization
+    serialization._open_zipfile_writer = serialization._legacy_save = _refuse_to_save
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    _scratch = tuple(os.path.realpath(folder) + os.sep for folder in (tempfile.gettempdir(), cache, "/dev", "/proc"))
+    sys.addaudithook(_refuse)
+
+
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_CHANGES = frozenset(("os.remove", "os.rename", "os.rmdir", "os.truncate", "shutil.rmtree", "shutil.move"))
+
+
+def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
+    if event == "open":
+        if not (isinstance(arguments[2], int) and arguments[2] & _WRITING):
+            return
+    elif event not in _CHANGES:
+        return
+    path = arguments[0]
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        return
+    name = os.path.realpath(os.fsdecode(path))
+    if not name.startswith(_scratch) and ".pyc" not in os.path.basename(name):
+        _refuse_to_save(path)
+
+
+def _refuse_to_save(path: Any, *_: object) -> None:
+    name = os.fsdecode(path) if isinstance(path, (str, bytes, os.PathLike)) else "what is saved"
+    raise MemoryError(
+        f"{name} is left as it is: this machine's memory ran out before, and tensors have no values since "
+        "(breakeven run --fake=never runs the script as Python does)"
+    )
