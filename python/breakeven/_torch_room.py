@@ -45,16 +45,16 @@ def about_to(func: Any, args: tuple[Any, ...], kwargs: Any) -> None:
 
 def _most(args: tuple[Any, ...]) -> float:
     """No fewer bytes than an op makes of these, nearly always: cheap, and far too many for most."""
-    most = 16.0
+    most, tensor = 16.0, _torch_ops._torch.Tensor
     for value in args:
-        if hasattr(value, "numel"):
+        if isinstance(value, tensor):
             most *= value.numel() or 1
         elif isinstance(value, (int, float)):
             most *= value if value > 1 else 1
         elif isinstance(value, (list, tuple)):
             tensors = 0
             for part in value:
-                if hasattr(part, "numel"):
+                if isinstance(part, tensor):
                     tensors += part.numel()
                 elif isinstance(part, int) and part > 1:
                     most *= part
@@ -73,13 +73,15 @@ def _made_by(func: Any, args: tuple[Any, ...], kwargs: Any) -> int:
         try:
             known = _shapes(func, args, kwargs)
         except Exception:  # an op whose shapes depend on values, or that is made for real tensors alone
-            known = sum(value.numel() * value.element_size() for value in flat if hasattr(value, "element_size"))
+            known = sum(value.numel() * value.element_size() for value in flat if isinstance(value, _torch_ops._torch.Tensor))
         _sizes[key] = known
     return known
 
 
 def _key(value: Any) -> Any:
-    return (value.shape, value.stride(), value.dtype) if hasattr(value, "numel") else repr(value)
+    if not isinstance(value, _torch_ops._torch.Tensor):
+        return repr(value)
+    return value.shape, value.stride() if value.layout == _torch_ops._torch.strided and not value.is_nested else 0, value.dtype
 
 
 def _flat(args: tuple[Any, ...], kwargs: Any) -> list[Any]:
