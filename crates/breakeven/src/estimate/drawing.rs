@@ -8,7 +8,7 @@ use crate::report::words;
 use crate::request::Request;
 use crate::timeline::chrome::{Drawn, Label, MOST_EVENTS};
 use crate::timeline::sketch::ROWS;
-use crate::timeline::{Chrome, Sketch, Zoom, simulate};
+use crate::timeline::{AfterStartup, Chrome, Sink, Sketch, Zoom, simulate};
 use crate::workload::{Entry, Site, Workload};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 /// Columns of a sketch.
 const COLUMNS: usize = 60;
 
-/// What host, device and copies do in the course of the run, in columns of equal time; start-up of the GPU's side, which
-/// comes before, is left out.
+/// What host, device and copies do in the course of the run, in columns of equal time. Start-up of both sides, where it
+/// counts, is a row of its own and comes first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimelineSketch {
     /// On this GPU.
@@ -37,7 +37,7 @@ pub struct TimelineSketch {
 /// One row of a [`TimelineSketch`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SketchRow {
-    /// `Python`, `launching`, `waiting`, `kernels`, `copies in`, `copies back`.
+    /// `start-up`, `Python`, `launching`, `waiting`, `kernels`, `copies in`, `copies back`.
     pub name: String,
     /// Share of each column's time, 0 to 1.
     pub busy: Vec<f64>,
@@ -46,9 +46,10 @@ pub struct SketchRow {
 /// The sketch of a program on a GPU that it was estimated for; `None` where it does not fit.
 pub fn sketch(q: &Question, gpu: &str, out: &Outcome) -> Option<TimelineSketch> {
     out.time?;
-    let span = span(q, out);
+    let span = out.parts.total();
     let mut sketch = Sketch::new(span, COLUMNS);
-    simulate(&out.plan.tasks, q.order, q.port.machine(), &mut sketch);
+    sketch.startup(out.parts.startup);
+    play(q, out, out.parts.startup, &mut sketch);
     let row = |(name, busy): (&str, Vec<f64>)| SketchRow { name: name.to_owned(), busy };
     let rows = ROWS.into_iter().zip(sketch.shares()).map(row).collect();
     let (memory, kernels) = (course::memory(q.workload), course::kernels(q.workload, out));
@@ -61,10 +62,9 @@ pub fn sketch(q: &Question, gpu: &str, out: &Outcome) -> Option<TimelineSketch> 
 /// As [`super::program::estimate`]; `does-not-fit` where the GPU's memory is too small, so that there is no timeline.
 pub fn trace(workload: &Workload, request: &Request, write: impl FnMut(&[u8])) -> Result<Drawn> {
     on_first_gpu(workload, request, |q, device, out| {
-        let startup = if q.exclude_startup { 0.0 } else { q.startup.p50 };
         let title = format!("{} on {}, predicted by breakeven", q.workload.program.name, device.name);
-        let mut chrome = Chrome::new(&title, labels(q, out), startup, MOST_EVENTS, write);
-        simulate(&out.plan.tasks, q.order, q.port.machine(), &mut chrome);
+        let mut chrome = Chrome::new(&title, labels(q, out), out.parts.startup, MOST_EVENTS, write);
+        play(q, out, 0.0, &mut chrome);
         chrome.finish()
     })
 }
@@ -74,7 +74,7 @@ pub fn trace(workload: &Workload, request: &Request, write: impl FnMut(&[u8])) -
 pub struct Look {
     /// On this GPU.
     pub gpu: String,
-    /// From the end of the GPU's start-up to the end of the program, s.
+    /// The whole run, with start-up where it counts, s.
     pub span_s: f64,
     /// What happens when.
     pub zoom: Zoom,
@@ -89,13 +89,14 @@ pub struct Look {
 pub fn look(workload: &Workload, request: &Request) -> Result<Look> {
     on_first_gpu(workload, request, |q, device, out| {
         let mut zoom = Zoom::default();
-        simulate(&out.plan.tasks, q.order, q.port.machine(), &mut zoom);
+        zoom.startup(out.parts.startup);
+        play(q, out, out.parts.startup, &mut zoom);
         let name = |entry: &Entry| {
             let at = q.workload.sites.get(entry.site as usize).map(Site::label).unwrap_or_default();
             words::printable(&format!("{}, {at}", entry.name), 100)
         };
         let names = q.workload.ops.iter().map(name).collect();
-        Look { gpu: device.id.clone(), span_s: span(q, out), zoom, names }
+        Look { gpu: device.id.clone(), span_s: out.parts.total(), zoom, names }
     })
 }
 
@@ -119,9 +120,11 @@ fn on_first_gpu<T>(
     })?
 }
 
-/// From the end of the GPU's start-up to the end of the program, s.
-fn span(q: &Question, out: &Outcome) -> f64 {
-    if q.exclude_startup { out.parts.total() + q.port.host_startup() } else { out.parts.total() - q.startup.p50 }
+/// Tells `sink` what happens once both sides have started, from the moment `begins` on.
+fn play(q: &Question, out: &Outcome, begins: f64, sink: &mut impl Sink) {
+    let own = q.port.host_startup();
+    let mut rest = AfterStartup { sink, own, later: begins - own };
+    simulate(&out.plan.tasks, q.order, q.port.machine(), &mut rest);
 }
 
 /// By task; the last one is the time outside all ops.
@@ -162,6 +165,32 @@ mod tests {
         let sketch = answer.timeline.expect("it was asked for");
         assert!(sketch.rows.iter().all(|row| row.busy.len() == COLUMNS));
         assert!(sketch.rows.iter().any(|row| row.name == "kernels" && row.busy.iter().any(|b| *b > 0.0)));
+    }
+
+    /// What the rows show is what the breakdown says, and the times outside start-up are the same with and without it.
+    #[test]
+    fn start_up_is_drawn_as_the_breakdown_has_it() {
+        let mut workload = samples::heat();
+        workload.program.startup_ns = 80_000_000;
+        workload.program.wall_ns += 80_000_000;
+        let busy = |exclude_startup: bool| {
+            let mut request = request("l4");
+            request.options.exclude_startup = exclude_startup;
+            let answer = super::super::program::estimate(&workload, &request).expect("it is estimated");
+            let sketch = answer.timeline.expect("it was asked for");
+            let parts = answer.estimates[0].breakdown_s.expect("it fits");
+            let look = look(&workload, &request).expect("it fits");
+            assert!((sketch.span_s / parts.total() - 1.0).abs() < 1e-9 && look.span_s == sketch.span_s);
+            let drawn: Vec<f64> = sketch.rows.iter().map(|r| r.busy.iter().sum::<f64>() * sketch.span_s / 60.0).collect();
+            for (row, share) in look.zoom.shares(0.0, look.span_s, 1).into_iter().enumerate() {
+                assert!((f64::from(share) * look.span_s - drawn[row]).abs() < 1e-3 * look.span_s, "{row}: {drawn:?}");
+            }
+            assert!((drawn[0] - parts.startup).abs() < 1e-9 && drawn[1] <= parts.host * (1.0 + 1e-6), "{drawn:?} {parts:?}");
+            drawn
+        };
+        let (whole, warm) = (busy(false), busy(true));
+        assert!(whole[0] > 0.08 && warm[0] == 0.0);
+        assert!(whole[1..].iter().zip(&warm[1..]).all(|(a, b)| (a - b).abs() < 1e-6), "{whole:?} {warm:?}");
     }
 
     #[test]

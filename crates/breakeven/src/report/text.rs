@@ -83,7 +83,7 @@ pub fn text(e: &Estimate, options: &TextOptions) -> String {
         }
     }
     if let Some(timeline) = &e.timeline {
-        out += &format!("\non {} after start-up, {} in all\n", timeline.gpu, words::seconds(timeline.span_s));
+        out += &format!("\non {}, {} in all\n", timeline.gpu, words::seconds(timeline.span_s));
         for row in &timeline.rows {
             let bar: String = row.busy.iter().map(|busy| block(*busy)).collect();
             out += &format!("  {:<11}  {bar}\n", row.name);

@@ -100,7 +100,7 @@ impl<W: FnMut(&[u8])> Chrome<W> {
             ));
         }
         if startup > 0.0 {
-            new.event(Actor::Host, 0.0, startup, "start-up: context, libraries, first calls", "", "");
+            new.event(Actor::Host, 0.0, startup, "start-up: imports, context, libraries, first calls", "", "");
         }
         new
     }

@@ -13,6 +13,7 @@ pub mod chrome;
 mod compact;
 mod run;
 pub mod sketch;
+mod startup;
 mod streams;
 pub mod zoom;
 
@@ -20,6 +21,7 @@ pub use chrome::Chrome;
 pub use compact::Compact;
 pub use run::{host_time, simulate};
 pub use sketch::Sketch;
+pub use startup::AfterStartup;
 pub use zoom::Zoom;
 
 /// Where a moment of the critical path goes. The index into a [`Parts`].

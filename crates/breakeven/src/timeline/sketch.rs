@@ -3,7 +3,7 @@
 use super::{Actor, Round, Segment, Sink, Slot};
 
 /// What the rows are.
-pub const ROWS: [&str; 6] = ["Python", "launching", "waiting", "kernels", "copies in", "copies back"];
+pub const ROWS: [&str; 7] = ["start-up", "Python", "launching", "waiting", "kernels", "copies in", "copies back"];
 
 /// Shares of busy time, filled as things happen. Rounds that repeat are spread evenly over the time they take.
 #[derive(Clone, Debug)]
@@ -20,9 +20,9 @@ impl Sketch {
         Self { span, busy: std::array::from_fn(|_| vec![0.0; columns.max(1)]), open: Vec::new() }
     }
 
-    /// Start-up and the like: the host, before all else.
-    pub fn host(&mut self, from: f64, to: f64) {
-        self.add(0, from, to, to - from);
+    /// Start-up of so many seconds, before all else.
+    pub fn startup(&mut self, time: f64) {
+        self.add(0, 0.0, time, time);
     }
 
     /// Share of each column's time, 0 to 1, by row.
@@ -50,14 +50,24 @@ impl Sketch {
 /// The row that shows it.
 pub(super) fn row(actor: Actor, slot: Slot) -> Option<usize> {
     match (actor, slot) {
-        (Actor::Host, Slot::Launch) => Some(1),
-        (Actor::Host, Slot::Sync) => Some(2),
+        (Actor::Host, Slot::Launch) => Some(2),
+        (Actor::Host, Slot::Sync) => Some(3),
         // The engine's own row shows it.
         (Actor::Host, Slot::Transfer) => None,
-        (Actor::Host, _) => Some(0),
-        (Actor::Device, _) => Some(3),
-        (Actor::Upload, _) => Some(4),
-        (Actor::Download, _) => Some(5),
+        (Actor::Host, _) => Some(1),
+        (Actor::Device, _) => Some(4),
+        (Actor::Upload, _) => Some(5),
+        (Actor::Download, _) => Some(6),
+    }
+}
+
+/// Whose time a row shows.
+pub(super) fn actor(row: usize) -> Actor {
+    match row {
+        0..=3 => Actor::Host,
+        4 => Actor::Device,
+        5 => Actor::Upload,
+        _ => Actor::Download,
     }
 }
 
@@ -78,12 +88,7 @@ impl Sink for Sketch {
         let Some(once) = self.open.pop() else { return };
         let more = round.more as f64;
         for (row, time) in once.into_iter().enumerate() {
-            let lap = match row {
-                0..=2 => round.host,
-                3 => round.device,
-                4 => round.upload,
-                _ => round.download,
-            };
+            let lap = round.lap(actor(row));
             if more > 0.0 {
                 self.add(row, lap.end, lap.end + lap.period * more, time * more);
             }
@@ -112,10 +117,10 @@ mod tests {
         simulate(&[kernel, read], &order, &machine, &mut sketch);
         let shares = sketch.shares();
         let busy = |row: usize| shares[row].iter().sum::<f64>() * span / 40.0;
-        for (row, expected) in [(0, 0.1), (1, 0.05), (3, 0.5), (5, 0.01)] {
+        for (row, expected) in [(1, 0.1), (2, 0.05), (4, 0.5), (6, 0.01)] {
             assert!((busy(row) / expected - 1.0).abs() < 1e-2, "{}: {}", ROWS[row], busy(row));
         }
-        let host = busy(0) + busy(1) + busy(2) + busy(5);
+        let host = busy(1) + busy(2) + busy(3) + busy(6);
         assert!((host / span - 1.0).abs() < 2e-2, "{host} of {span}");
     }
 

@@ -4,8 +4,8 @@
 //! window is the difference of two searches: as fast over the whole run as over a microsecond. Rounds of a loop that
 //! are alike are kept once.
 
-use super::sketch::{ROWS, row};
-use super::{Actor, Round, Segment, Sink};
+use super::sketch::{ROWS, actor, row};
+use super::{Round, Segment, Sink};
 
 /// A stretch of one row; where [`REPEAT`] is set, rounds that are alike.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +44,7 @@ struct Row {
 pub struct Piece {
     /// Index into [`ROWS`].
     pub row: usize,
-    /// From the end of the GPU's start-up, s.
+    /// From the beginning, s.
     pub start: f64,
     /// s.
     pub length: f64,
@@ -61,6 +61,12 @@ pub struct Zoom {
 }
 
 impl Zoom {
+    /// Start-up of so many seconds, before all else.
+    pub fn startup(&mut self, time: f64) {
+        self.rows[0].push(0.0, time, !REPEAT);
+        self.rows[0].busy += time;
+    }
+
     /// Share of `columns` equal parts of the time from `from` to `to` that each row was busy: all columns of the first
     /// row, then those of the next.
     pub fn shares(&self, from: f64, to: f64, columns: usize) -> Vec<f32> {
@@ -178,12 +184,7 @@ impl Sink for Zoom {
             return;
         }
         for (index, (row, from)) in self.rows.iter_mut().zip(from).enumerate() {
-            let lap = round.lap(match index {
-                0..=2 => Actor::Host,
-                3 => Actor::Device,
-                4 => Actor::Upload,
-                _ => Actor::Download,
-            });
+            let lap = round.lap(actor(index));
             let Some(first) = row.items.get(from).copied() else { continue };
             if lap.period <= 0.0 {
                 continue;
@@ -280,13 +281,13 @@ mod tests {
         let close = zoom.pieces(span / 2.0, span / 2.0 + 30e-6, 1000).expect("few");
         assert!((25..40).contains(&close.len()), "{}", close.len());
         let shares = zoom.shares(0.0, span, 100);
-        assert!(shares[..100].iter().all(|share| (share - 2.0 / 3.0).abs() < 1e-3), "{:?}", &shares[..100]);
+        assert!(shares[100..200].iter().all(|share| (share - 2.0 / 3.0).abs() < 1e-3), "{:?}", &shares[100..200]);
     }
 
     #[test]
     fn nothing_at_all_is_all_zero() {
         let empty = Zoom::default();
-        assert_eq!(empty.shares(0.0, 0.0, 3), [0.0; 18]);
+        assert_eq!(empty.shares(0.0, 0.0, 3), [0.0; 21]);
         assert_eq!(empty.pieces(0.0, 1.0, 0), Some(Vec::new()));
     }
 }

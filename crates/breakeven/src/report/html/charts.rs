@@ -211,13 +211,20 @@ pub(super) fn timeline(e: &Estimate) -> String {
     let mut rows = Table::new(&[("who", Align::Left), ("busy", Align::Right)]);
     for (i, row) in sketch.rows.iter().enumerate() {
         let bottom = 34.0 * (i + 1) as f64;
-        let color = if row.name.starts_with("kernels") || row.name.starts_with("copies") { "gpu" } else { "cpu" };
+        let color = match row.name.as_str() {
+            "start-up" => "startup",
+            "Python" => "host",
+            "launching" => "launch",
+            "waiting" => "sync",
+            "kernels" => "compute",
+            _ => "transfer",
+        };
         svg += &format!("<text x=\"0\" y=\"{:.1}\">{}</text>\n", bottom - 8.0, escape(&row.name));
         svg += &format!("<line x1=\"92\" x2=\"712\" y1=\"{bottom:.1}\" y2=\"{bottom:.1}\" class=\"rule\"/>\n");
         for (column, busy) in row.busy.iter().enumerate().filter(|(_, busy)| **busy > 0.0) {
             let height = (28.0 * busy).max(1.0);
             svg += &format!(
-                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{height:.1}\" class=\"fill {color}\"/>\n",
+                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{height:.1}\" class=\"{color}\"/>\n",
                 92.0 + width * column as f64,
                 bottom - height,
                 width - 0.5,
@@ -227,7 +234,7 @@ pub(super) fn timeline(e: &Estimate) -> String {
     }
     let height = 34.0 * sketch.rows.len() as f64 + 4.0;
     format!(
-        "<p class=\"soft\">On {} after start-up, {} in all, left to right; as high as each was busy.</p>\n\
+        "<p class=\"soft\">On {}, {} in all, left to right; as high as each was busy.</p>\n\
          <div class=\"look\" data-gpu=\"{}\"><svg class=\"drawing\" viewBox=\"0 0 720 {height}\" role=\"img\" \
          aria-label=\"Host, kernels and copies in the course of the run\">\n{svg}</svg></div>\n{}",
         on(e),
