@@ -75,6 +75,11 @@ export function echo(inputs: readonly FormulaInput[]): void {
   tell("");
 }
 
+/** A remark beside a field, in place of its range: what is typed there is fine and leads to nothing. */
+export function remark(id: string, text: string): void {
+  say(byId(`note-${id}`), text);
+}
+
 /** A message that is about no field. */
 export function tell(text: string): void {
   say(byId("general"), text);

@@ -4,18 +4,16 @@
 const HALF = 1024;
 const STATES = 12;
 
-/** What the page carries: a `.lzma` file, four bytes in five characters from `(` to `~` without `<` and `\`. */
+/** What the page carries: a `.lzma` file, thirteen bits in two characters from `"` to `~` without `<` and `\`. */
 export function unpackText(text: string): Uint8Array {
-  const packed = new DataView(new ArrayBuffer((text.length / 5) * 4));
-  for (let i = 0; i < text.length; i += 5) {
-    let value = 0;
-    for (let j = 0; j < 5; j++) {
-      const c = text.charCodeAt(i + j);
-      value = value * 85 + c - 40 - (c > 60 ? 1 : 0) - (c > 92 ? 1 : 0);
-    }
-    packed.setUint32((i / 5) * 4, value);
+  const digit = (c: number) => c - 34 - (c > 60 ? 1 : 0) - (c > 92 ? 1 : 0);
+  const packed = new Uint8Array((text.length * 13) >> 4);
+  let [bits, count, at] = [0, 0, 0];
+  for (let i = 0; i < text.length; i += 2) {
+    bits = (bits << 13) | (digit(text.charCodeAt(i)) * 91 + digit(text.charCodeAt(i + 1)));
+    for (count += 13; count >= 8; ) packed[at++] = bits >>> (count -= 8);
   }
-  return unpack(new Uint8Array(packed.buffer));
+  return unpack(packed);
 }
 
 /** The contents of a `.lzma` file that tells its size. */

@@ -2,11 +2,12 @@
 
 import { breakEven, roofline } from "./curves";
 import { byId, say } from "./dom";
-import { pointToReport } from "./drop";
+import { takeFiles } from "./drop";
 import { answer, cpus, markdown, start, type Answer } from "./engine";
 import { makeFigure, type Figure } from "./figure";
 import { makeFold, openForPrint } from "./fold";
-import { build, echo, fill, read, refuse, suggest, tell } from "./form";
+import { build, echo, fill, read, refuse, remark, suggest, tell } from "./form";
+import { labelled } from "./labels";
 import { showFootprint, showMethod } from "./method";
 import { timeParts } from "./parts";
 import { PRESETS } from "./presets";
@@ -79,6 +80,9 @@ function show(state: State, { estimate, json }: Exclude<Answer, { refusal: Refus
   const same = alone && "estimate" in alone ? alone.estimate.estimates[0] : undefined;
   const ours = same?.time_s && same.time_s.p50 !== gpu?.time_s?.p50 ? same : undefined;
   echo(estimate.formula?.inputs ?? []);
+  const unpriced = estimate.notes.find((note) => note.code === "no-price");
+  if (unpriced) remark("provider", labelled(unpriced.text));
+  if (gpu && !gpu.price) remark("price", "no price is known: cost is not either");
   showResult(estimate, ours);
   parts.show(() => put(partsFigure, timeParts(gpu, ours)));
   even.show(() => put(evenFigure, breakEven(estimate, gpu)));
@@ -143,5 +147,5 @@ if ("estimate" in every) {
   billion = every.estimate.footprint ?? [];
 }
 addEventListener("hashchange", open);
-pointToReport();
+takeFiles();
 open();

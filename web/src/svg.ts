@@ -40,7 +40,11 @@ export function asFile(drawing: SVGSVGElement): string {
     const style = getComputedStyle(node);
     copies[i]!.removeAttribute("class");
     if (node instanceof SVGGElement) return;
-    for (const name of node instanceof SVGTextElement ? LETTERS : SHAPES) copies[i]!.setAttribute(name, style.getPropertyValue(name));
+    for (const name of node instanceof SVGTextElement ? LETTERS : SHAPES) {
+      // A drawing made for the file alone says it itself.
+      const value = style.getPropertyValue(name);
+      if (value) copies[i]!.setAttribute(name, value);
+    }
   });
   copy.querySelector("[aria-hidden]")?.remove();
   const ground = getComputedStyle(document.documentElement).backgroundColor;

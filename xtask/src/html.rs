@@ -27,7 +27,7 @@ pub(crate) fn assemble(parts: &Parts) -> Result<String> {
         hash(script),
         hash(style)
     );
-    let engine = base85(&lzma(parts.wasm)?);
+    let engine = base91(&lzma(parts.wasm)?);
     let mut page = parts.template.to_owned();
     for (mark, text) in
         [("{{policy}}", policy.as_str()), ("{{style}}", style), ("{{engine}}", engine.as_str()), ("{{script}}", script)]
@@ -56,13 +56,13 @@ pub(crate) fn lzma(bytes: &[u8]) -> Result<Vec<u8>> {
     pack().map_err(|e| format!("cannot compress: {e}"))
 }
 
-/// Bytes as text, four in five characters from `(` to `~` without `<` and `\`; a sixteenth less than base64 takes.
-/// Zeros fill up the last four.
-fn base85(bytes: &[u8]) -> String {
-    let digits: Vec<char> = ('('..='~').filter(|c| !matches!(c, '<' | '\\')).collect();
-    let four = |chunk: &[u8]| (0..4).fold(0_u32, |value, i| value << 8 | u32::from(chunk.get(i).copied().unwrap_or(0)));
-    let five = |value: u32| [52_200_625, 614_125, 7_225, 85, 1].map(|place| digits[(value / place % 85) as usize]);
-    bytes.chunks(4).map(four).flat_map(five).collect()
+/// Bytes as text, thirteen bits in two characters from `"` to `~` without `<` and `\`; a thirteenth less than base64
+/// takes. Zeros fill up the last thirteen.
+fn base91(bytes: &[u8]) -> String {
+    let digits: Vec<char> = ('"'..='~').filter(|c| !matches!(c, '<' | '\\')).collect();
+    let bits: Vec<u8> = bytes.iter().flat_map(|byte| (0..8).rev().map(move |i| byte >> i & 1)).collect();
+    let value = |bits: &[u8]| (0..13).fold(0, |value, i| value << 1 | usize::from(bits.get(i).copied().unwrap_or(0)));
+    bits.chunks(13).map(value).flat_map(|value| [digits[value / 91], digits[value % 91]]).collect()
 }
 
 /// Raw DEFLATE, as pages travel.
@@ -103,12 +103,12 @@ mod tests {
     }
 
     #[test]
-    fn four_bytes_are_five_characters() {
-        assert_eq!(base85(&[]), "");
-        assert_eq!(base85(&[0, 0, 0, 0, 0, 0, 0, 84]), "(((((((((~");
-        // 2³² − 1 is 82·85⁴ + 23·85³ + 54·85² + 12·85 + 0.
-        assert_eq!(base85(&[255, 255, 255, 255]), "|@`4(");
-        assert_eq!(base85(&[1]), base85(&[1, 0, 0, 0]));
+    fn thirteen_bits_are_two_characters() {
+        assert_eq!(base91(&[]), "");
+        assert_eq!(base91(&[0; 13]), "\"".repeat(16));
+        // 2¹³ − 1 is 90·91 + 1; what is left of sixteen ones are three, and ten zeros: 7168 = 78·91 + 70.
+        assert_eq!(base91(&[255, 255]), "~#rj");
+        assert_eq!(base91(&[1]), base91(&[1, 0]).get(..2).unwrap());
     }
 
     #[test]

@@ -16,8 +16,13 @@ pub const REPORT: &str = include_str!("../assets/report.html");
 
 /// Where the parts of a report go, in the order of the page: each mark stands before a default and after the same mark
 /// again.
-const MARKS: [&str; 4] =
-    ["<!--breakeven:title-->", "<!--breakeven:body-->", "<!--breakeven:asked-->", "<!--breakeven:file-->"];
+const MARKS: [&str; 5] = [
+    "<!--breakeven:title-->",
+    "<!--breakeven:body-->",
+    "<!--breakeven:asked-->",
+    "<!--breakeven:file-->",
+    "<!--breakeven:sizes-->",
+];
 
 /// What a report page holds.
 #[derive(Clone, Copy, Debug)]
@@ -30,20 +35,23 @@ pub struct Content<'a> {
     pub options: &'a str,
     /// The workload file, raw DEFLATE.
     pub workload: &'a [u8],
+    /// The runs of other sizes that were asked about with it (`sizes` of a request, JSON), raw DEFLATE; or nothing.
+    pub sizes: &'a [u8],
 }
 
 /// The report page with a report in it. Whatever the title and the options say, they end no element.
 ///
 /// ```
-/// let content = breakeven_page::Content { title: "</title>", body: "<h1>19×</h1>", options: "{}", workload: &[] };
+/// let content = breakeven_page::Content { title: "</title>", body: "<h1>19×</h1>", options: "{}", workload: &[], sizes: &[] };
 /// let page = breakeven_page::report(&content);
 /// assert!(page.contains("<title>&lt;/title> · breakeven</title>") && page.contains("<h1>19×</h1>"));
 /// ```
 pub fn report(content: &Content<'_>) -> String {
     let title = content.title.replace('&', "&amp;").replace('<', "&lt;") + " · breakeven";
     let asked = script("asked", "application/json", &content.options.replace('<', "\\u003c"));
-    let file = script("file", "application/octet-stream", &BASE64_STANDARD.encode(content.workload));
-    fill(REPORT, [&title, content.body, &asked, &file])
+    let packed = |id: &str, bytes: &[u8]| script(id, "application/octet-stream", &BASE64_STANDARD.encode(bytes));
+    let [file, sizes] = [packed("file", content.workload), packed("sizes", content.sizes)];
+    fill(REPORT, [&title, content.body, &asked, &file, &sizes])
 }
 
 fn script(id: &str, kind: &str, text: &str) -> String {
@@ -77,8 +85,13 @@ mod tests {
 
     #[test]
     fn options_of_hostile_text_end_no_script() {
-        let content =
-            Content { title: "t", body: "", options: r#"{"gpu":["</script><script>x"]}"#, workload: b"\0\xff" };
+        let content = Content {
+            title: "t",
+            body: "",
+            options: r#"{"gpu":["</script><script>x"]}"#,
+            workload: b"\0\xff",
+            sizes: b"\xff",
+        };
         let page = report(&content);
         assert_eq!(page.matches("</script").count(), REPORT.matches("</script").count());
         assert!(page.contains(r#"{"gpu":["\u003c/script>\u003cscript>x"]}"#));

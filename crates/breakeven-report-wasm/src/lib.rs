@@ -6,7 +6,7 @@
 use breakeven::estimate::{self, Estimate, Look, program};
 use breakeven::hardware::Catalogue;
 use breakeven::report::words;
-use breakeven::request::Request;
+use breakeven::request::{Request, Sizes};
 use breakeven::timeline::sketch::ROWS;
 use breakeven::workload::Workload;
 use breakeven::{Error, answer, report};
@@ -31,6 +31,25 @@ impl Report {
         Ok(Self { request: Request { workload: Some(Box::new(workload)), ..Request::default() }, look: None })
     }
 
+    /// Takes the runs of the same program at other sizes, as in `sizes` of `breakeven.request/1`, JSON: every answer from
+    /// now on is asked with them. Gives all sizes, that of the open run first.
+    ///
+    /// # Errors
+    /// `{"error": {…}}` as JSON.
+    #[wasm_bindgen(js_name = setSizes)]
+    pub fn set_sizes(&mut self, sizes: &[u8]) -> Result<Vec<f64>, String> {
+        let sizes: Sizes =
+            serde_json::from_slice(sizes).map_err(|e| refused(Error::new("bad-sizes", e.to_string())))?;
+        let all = [sizes.now].into_iter().chain(sizes.others.iter().map(|run| run.scale)).collect();
+        self.request.sizes = Some(sizes);
+        Ok(all)
+    }
+
+    /// Whether the program uses a GPU library itself: what is copied when is then its own affair.
+    pub fn written(&self) -> bool {
+        self.workload().ops.iter().any(|entry| entry.device.is_some())
+    }
+
     /// The report under these options (JSON, as in `breakeven.request/1`), as HTML.
     ///
     /// # Errors
@@ -49,7 +68,7 @@ impl Report {
     }
 
     /// Lays out the timeline on the first GPU of the options; the windows asked for from then on are of it. Gives its
-    /// GPU, its length in seconds and the names of its rows, as JSON.
+    /// GPU, its length and that of start-up in seconds, and the names of its rows, as JSON.
     ///
     /// # Errors
     /// `{"error": {…}}` as JSON; `does-not-fit` where there is none.
@@ -57,7 +76,9 @@ impl Report {
         self.look = None;
         self.set(options, today).map_err(refused)?;
         let look = estimate::look(self.workload(), &self.request).map_err(refused)?;
-        let told = serde_json::json!({ "gpu": look.gpu, "span_s": look.span_s, "rows": ROWS });
+        let told = serde_json::json!({
+            "gpu": look.gpu, "span_s": look.span_s, "startup_s": look.startup_s, "rows": ROWS
+        });
         self.look = Some(look);
         Ok(told.to_string())
     }

@@ -2,10 +2,11 @@
 
 use crate::estimate::{Note, Price};
 use crate::hardware::grid::{find_region, world};
-use crate::hardware::price::{OLD_AFTER_DAYS, Wanted, offers, prices};
+use crate::hardware::price::{OLD_AFTER_DAYS, Wanted, offers, prices, provider, providers};
 use crate::hardware::{Catalogue, Cpu, Date, Gpu, cpus, find_cpu};
 use crate::interval::Interval;
 use crate::quantity::Measure;
+use crate::report::words;
 use crate::request::{Options, Request};
 use crate::spend::Rates;
 use crate::units::Hertz;
@@ -194,6 +195,10 @@ fn picks(catalogue: &Catalogue, options: &Options, notes: &mut Vec<Note>) -> Res
 
 fn price(gpus: &mut Vec<Pick>, request: &Request, notes: &mut Vec<Note>) -> Result<()> {
     let options = &request.options;
+    if let Some(name) = options.provider.as_deref().filter(|name| provider(name).is_none()) {
+        let message = format!("no provider of the catalogue is called `{}`", words::printable(name, 40));
+        return Err(Error::new("unknown-provider", message).hint(providers().join(", ")).field("provider"));
+    }
     if let Some(usd) = Measure::UsdPerHour.read_field(&options.price, "price")? {
         gpus.iter_mut().for_each(|p| p.price = Some(given_price(usd)));
     } else {

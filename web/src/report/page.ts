@@ -4,6 +4,8 @@
 import { byId, el, say } from "../dom";
 import { makeTimeline, type Timeline } from "./timeline";
 import { makeFiles } from "../figure";
+import { takeHanded } from "./handed";
+import { pictured } from "./picture";
 import { makeSortable } from "./sorting";
 import { readFile } from "./unpack";
 import { fragment, labelled, makeWhatIf, type Options, type WhatIf } from "./whatif";
@@ -26,7 +28,7 @@ function start(): Promise<Engine> {
 /** The engine of that name, with the page's own file open if it has one. */
 function started(name: keyof typeof engines): Promise<Engine> {
   return (engines[name] ??= start().then(async (engine) => {
-    if (packed("file") !== "") await engine.ask("openPacked", packed("file"));
+    if (packed("file") !== "") whatIf.recorded(await engine.ask("openPacked", packed("file"), packed("sizes")));
     return engine;
   }));
 }
@@ -111,7 +113,11 @@ function dress(): void {
     drawing.setAttribute("width", String(width));
     drawing.setAttribute("height", String(height));
     const name = drawing.closest("section")?.id ?? "chart";
-    drawing.after(makeFiles(`Save ${name} as`, () => name, () => drawing));
+    (drawing.closest(".wide") ?? drawing).after(makeFiles(`Save ${name} as`, () => name, () => drawing));
+  }
+  for (const chart of document.querySelectorAll(".bars, .strip")) {
+    const name = chart.closest("section")?.id ?? "times";
+    chart.after(makeFiles(`Save ${name} as`, () => name, () => pictured(chart)));
   }
   for (const part of document.querySelectorAll("#answer h1, #answer > p, #notes li, #turns li")) {
     for (const text of part.childNodes) if (text instanceof Text) say(text, labelled(text.data));
@@ -163,9 +169,10 @@ async function open(chosen: File): Promise<void> {
   document.body.classList.add("asking");
   try {
     const bytes = await readFile(chosen);
-    await (await started("answers")).ask("open", bytes);
+    const recorded = await (await started("answers")).ask("open", bytes);
     await (await started("draws")).ask("open", bytes);
     whatIf.show({ timeline: true });
+    whatIf.recorded(recorded);
     const first = begin();
     file = chosen.name;
     document.title = `${file} · breakeven`;
@@ -227,6 +234,7 @@ export function bring(): void {
   }, { once: true });
   tools();
   dress();
+  takeHanded((file) => void open(file));
   addEventListener("hashchange", () => void restore());
   if (packed("file") === "") return;
   const options = JSON.parse(packed("asked")) as Options;

@@ -2,6 +2,8 @@
 // a window shows; what is drawn while it thinks is the last window, stretched.
 
 import { el, say } from "../dom";
+import { makeFiles } from "../figure";
+import { svgPen, type Pen } from "./picture";
 import type { Engine, Look, Window } from "./worker";
 
 const ROW = 34;
@@ -9,7 +11,7 @@ const LEFT = 92;
 const AXIS = 26;
 /** Nothing is narrower: a tenth of a nanosecond across the whole drawing. */
 const CLOSEST = 1e-10;
-const COLORS = ["--host", "--launch", "--sync", "--gpu", "--transfer", "--transfer"];
+const COLORS = ["--startup", "--host", "--launch", "--sync", "--gpu", "--transfer", "--transfer"];
 
 export interface Timeline {
   node: HTMLElement;
@@ -30,15 +32,18 @@ export function makeTimeline(engine: Engine): Timeline {
     class: "stage", tabindex: "0", role: "application",
     "aria-label": "Timeline of host, kernels and copies. Plus and minus zoom, left and right move, Home shows all.",
   }, canvas);
+  const after = button("After start-up", "After start-up", () => look(began, span));
   const node = el("div", { class: "zoom" },
     stage,
     el("div", { class: "zooms", role: "group", "aria-label": "Zoom" },
       button("−", "Zoom out", () => zoom(2, 0.5)), button("+", "Zoom in", () => zoom(0.5, 0.5)),
-      button("←", "Earlier", () => move(-0.25)), button("→", "Later", () => move(0.25)), button("Whole run", "Whole run", all)),
-    said);
+      button("←", "Earlier", () => move(-0.25)), button("→", "Later", () => move(0.25)), button("Whole run", "Whole run", all), after),
+    makeFiles("Save what is shown as", () => "timeline", picture), said);
 
   let rows: string[] = [];
   let span = 1;
+  /** When start-up was over, s. */
+  let began = 0;
   let view = { from: 0, to: 1 };
   let last: Window | undefined;
   let pointed: { x: number; y: number } | undefined;
@@ -47,13 +52,13 @@ export function makeTimeline(engine: Engine): Timeline {
   let stale = true;
   let announce = 0;
   let colors: string[] = [];
-  let ink = "", soft = "", line = "", raised = "";
+  let ink = "", soft = "", line = "", raised = "", ground = "";
 
   function styles(): void {
     const style = getComputedStyle(node);
     const color = (name: string) => style.getPropertyValue(name).trim();
     colors = COLORS.map(color);
-    [ink, soft, line, raised] = [color("--ink"), color("--soft"), color("--line"), color("--raised")] as [string, string, string, string];
+    [ink, soft, line, raised, ground] = ["--ink", "--soft", "--line", "--raised", "--ground"].map(color) as [string, string, string, string, string];
   }
 
   const width = () => Math.max(1, stage.clientWidth - LEFT);
@@ -134,9 +139,23 @@ export function makeTimeline(engine: Engine): Timeline {
     g.clearRect(0, 0, w, h);
     g.font = "12px system-ui, sans-serif";
     g.textBaseline = "middle";
+    paint(g, w, h);
+    if (last) drawPointed(g, last);
+  }
+
+  /** The same for a file: what is shown, without what the pointer reads. */
+  function picture(): SVGSVGElement {
+    const { pen, drawn } = svgPen(stage.clientWidth, height());
+    paint(pen, stage.clientWidth, height());
+    return drawn;
+  }
+
+  function paint(g: Pen, w: number, h: number): void {
     rows.forEach((name, row) => {
-      g.fillStyle = row % 2 ? "transparent" : raised;
-      g.fillRect(LEFT, row * ROW, w - LEFT, ROW);
+      if (row % 2 === 0) {
+        g.fillStyle = raised;
+        g.fillRect(LEFT, row * ROW, w - LEFT, ROW);
+      }
       g.fillStyle = ink;
       g.fillText(name, 0, row * ROW + ROW / 2);
     });
@@ -148,12 +167,11 @@ export function makeTimeline(engine: Engine): Timeline {
       drawTicks(g, last);
       if (last.pieces.length > 0) drawPieces(g, last);
       else drawShares(g, last);
-      drawPointed(g, last);
       g.restore();
     }
   }
 
-  function drawTicks(g: CanvasRenderingContext2D, window: Window): void {
+  function drawTicks(g: Pen, window: Window): void {
     // The moments belong to the window that was asked for; while another is on its way they stay where they were.
     const known = window.from === view.from && window.to === view.to ? ticks() : [];
     g.strokeStyle = line;
@@ -170,7 +188,7 @@ export function makeTimeline(engine: Engine): Timeline {
     g.textAlign = "start";
   }
 
-  function drawShares(g: CanvasRenderingContext2D, window: Window): void {
+  function drawShares(g: Pen, window: Window): void {
     const columns = window.shares.length / rows.length;
     const step = (window.to - window.from) / columns;
     for (let row = 0; row < rows.length; row++) {
@@ -187,7 +205,7 @@ export function makeTimeline(engine: Engine): Timeline {
     }
   }
 
-  function drawPieces(g: CanvasRenderingContext2D, window: Window): void {
+  function drawPieces(g: Pen, window: Window): void {
     for (let i = 0; i < window.pieces.length; i += 4) {
       const [row, start, length, task] = window.pieces.subarray(i, i + 4) as unknown as [number, number, number, number];
       const left = Math.max(x(start), LEFT - 2);
@@ -200,8 +218,8 @@ export function makeTimeline(engine: Engine): Timeline {
       g.beginPath();
       g.rect(left, row * ROW, wide - 4, ROW);
       g.clip();
-      // The ground's color stands out from every row's.
-      g.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--ground");
+      // The ground's color stands out from every row's but the first, which is pale.
+      g.fillStyle = row === 0 ? ink : ground;
       g.fillText(window.names.get(task) || rows[row]!, left + 5, row * ROW + ROW / 2);
       g.restore();
     }
@@ -288,6 +306,8 @@ export function makeTimeline(engine: Engine): Timeline {
     show(next) {
       rows = next.rows;
       span = Math.max(next.span_s, CLOSEST);
+      began = next.startup_s;
+      after.hidden = began === 0;
       last = undefined;
       canvas.style.height = `${height()}px`;
       styles();

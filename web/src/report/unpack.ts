@@ -1,24 +1,16 @@
 // Bytes out of what is packed: what the page carries, and files that people choose.
 
+import { LARGEST, SIZE, checkFile } from "./file";
+
 /** Raw DEFLATE in base64. */
 export async function unpack(text: string): Promise<ArrayBuffer> {
   const packed = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
   return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"))).arrayBuffer();
 }
 
-/** At most so many bytes are read, packed or not; the command refuses more than four times that. */
-export const LARGEST = 256 * 2 ** 20;
-const SIZE = `${LARGEST / 2 ** 20} MiB`;
-
 /** The bytes of a workload file that somebody chose; throws words for people. */
 export async function readFile(file: File): Promise<Uint8Array> {
-  if (file.size > LARGEST) {
-    const size = (file.size / 2 ** 20).toFixed(0);
-    throw new Error(`the file has ${size} MiB and was not read: at most ${SIZE} are, and no recorded workload is as large`);
-  }
-  if (file.size === 0) throw new Error("the file is empty, or is a folder: a workload file is needed");
-  const head = new Uint8Array(await file.slice(0, 2).arrayBuffer());
-  const packed = head[0] === 0x1f && head[1] === 0x8b;
+  const packed = await checkFile(file);
   const stream: ReadableStream<Uint8Array> = packed ? file.stream().pipeThrough(new DecompressionStream("gzip")) : file.stream();
   const parts: Uint8Array[] = [];
   let length = 0;

@@ -4,6 +4,7 @@ import { el } from "../dom";
 import { labeller } from "../flags";
 import { makeShare } from "../share";
 import { listed, quoted } from "../words";
+import type { Recorded } from "./worker";
 
 export type Options = Record<string, unknown>;
 
@@ -21,7 +22,7 @@ const SWITCHES: readonly Switch[] = [
   { id: "price", label: "Price of a GPU", kind: "text", placeholder: "of the catalogue", hint: "$/h" },
   { id: "precision", label: "Precision", kind: "choice", choices: [["", "as recorded"], ["fp64", "fp64, double"], ["fp32", "fp32, single"], ["tf32", "fp32, products in tf32"], ["bf16", "fp32, products in bf16"]] },
   { id: "size", label: "Size of the problem", kind: "text", placeholder: "1", hint: "times the recorded one" },
-  { id: "policy", label: "Arrays", kind: "choice", choices: [["", "stay on the GPU"], ["naive", "copied at each call"]] },
+  { id: "policy", label: "Arrays", kind: "choice", choices: [["", "stay on the GPU"], ["naive", "copied at each call"], ["as-written", "copied as the script does"]] },
   { id: "runs_per_month", label: "Runs a month", kind: "text", placeholder: "one" },
   { id: "exclude_startup", label: "Leave start-up out", kind: "tick" },
   { id: "spot", label: "Spot prices", kind: "tick" },
@@ -34,8 +35,14 @@ export const labelled = labeller(SWITCHES.map(({ id, label }) => ({ id, label, f
 
 type Control = HTMLInputElement | HTMLSelectElement;
 
+/** How arrays travel is asked about a program that is to be ported; one that uses a GPU library says it itself. */
+const WRITTEN = "the script says itself what is copied; “Would help” tells what less copying would bring";
+const PLAIN = "the script uses no GPU library";
+
 export interface WhatIf {
   form: HTMLFormElement;
+  /** Another program is open, perhaps: what does not apply to it cannot be chosen. */
+  recorded(what: Recorded): void;
   /** The options as they are set, over those that the report was asked under. */
   options(): Options;
   /** Sets the switches to these options. */
@@ -51,8 +58,12 @@ export interface WhatIf {
 }
 
 /** What the command is asked for these options of a file; each has a flag of its name. */
-export function toCommand(options: Options, file: string): string {
-  const words = ["breakeven", "show", file.startsWith("-") ? quoted(`./${file}`) : quoted(file)];
+export function toCommand(options: Options, file: string, sizes: readonly number[] = []): string {
+  const named = (file: string) => (file.startsWith("-") ? quoted(`./${file}`) : quoted(file));
+  const words = ["breakeven", "show", named(file)];
+  // As the command saves runs of several sizes: `heat.0.25.breakeven.json` beside `heat.breakeven.json`.
+  for (const size of sizes.slice(1)) words.push(named(file.replace(/\.|$/, `.${size}.`).replace(/\.$/, "")));
+  if (sizes.length > 0) words.push("--scale", sizes.join(","));
   for (const [id, value] of Object.entries(options)) {
     // Lists of nothing, what is off, and the drawing, which is the page's own wish.
     const text = Array.isArray(value) ? value.join(",") : value;
@@ -67,7 +78,10 @@ export function toCommand(options: Options, file: string): string {
 export function makeWhatIf(changed: () => void, file: () => string, text: (markdown: boolean) => Promise<string>): WhatIf {
   const controls = new Map<string, Control>();
   const given = new Map<string, string>();
+  /** Beside a switch, in place of its own hint. */
+  const hints = new Map<string, string>();
   let base: Options = {};
+  let sizes: readonly number[] = [];
   const names = el("datalist", { id: "names" });
   const fields = SWITCHES.map((s) => {
     const control = make(s);
@@ -101,6 +115,18 @@ export function makeWhatIf(changed: () => void, file: () => string, text: (markd
         else options[s.id] = text;
       }
       return options;
+    },
+    recorded(what) {
+      sizes = what.sizes;
+      const policy = controls.get("policy") as HTMLSelectElement;
+      for (const option of policy.options) {
+        option.disabled = (option.value === "as-written") !== what.written && option.value !== "";
+        if (option.value === "") option.text = what.written ? "copied as the script does" : "stay on the GPU";
+        option.title = option.disabled ? (what.written ? WRITTEN : PLAIN) : "";
+        option.hidden = option.value === "as-written" && policy.value !== "as-written";
+      }
+      hints.set("policy", what.written ? WRITTEN : "");
+      if (!policy.hasAttribute("aria-invalid")) form.querySelector(`#${policy.id}-note`)!.textContent = hints.get("policy")!;
     },
     show(options) {
       base = options;
@@ -140,7 +166,7 @@ export function makeWhatIf(changed: () => void, file: () => string, text: (markd
         control.toggleAttribute("aria-invalid", wrong);
         if (wrong) control.setAttribute("aria-invalid", "true");
         const note = form.querySelector(`#${control.id}-note`)!;
-        note.textContent = wrong ? text : (s.hint ?? "");
+        note.textContent = wrong ? text : (hints.get(s.id) ?? s.hint ?? "");
         note.classList.toggle("error", wrong);
       }
     },
@@ -150,7 +176,7 @@ export function makeWhatIf(changed: () => void, file: () => string, text: (markd
   };
   share.append(...makeShare([
     ["link", () => `${location.href.split("#")[0]}${fragment(whatIf)}`],
-    ["command", () => toCommand(whatIf.options(), file())],
+    ["command", () => toCommand(whatIf.options(), file(), sizes)],
     ["JSON", () => text(false)],
     ["Markdown", () => text(true)],
   ], (text) => {

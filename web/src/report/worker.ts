@@ -8,9 +8,9 @@ import { unpack } from "./unpack";
 /** What can be asked; each by name, with its arguments, and what comes back. */
 export interface Asks {
   start: (engine: string) => void;
-  /** The file that the page was written with, base64 of raw DEFLATE. */
-  openPacked: (file: string) => void;
-  open: (file: Uint8Array) => void;
+  /** The file that the page was written with, and the runs of other sizes or nothing: base64 of raw DEFLATE. */
+  openPacked: (file: string, sizes: string) => Recorded;
+  open: (file: Uint8Array) => Recorded;
   html: (options: string, today: string) => string;
   /** The answer as Markdown, or as the command's JSON. */
   text: (options: string, today: string, markdown: boolean) => string;
@@ -22,9 +22,19 @@ export interface Asks {
   window: (from: number, to: number, columns: number, ticks: number[]) => Window;
 }
 
+/** What of a file decides which questions there are. */
+export interface Recorded {
+  /** The program uses a GPU library itself. */
+  written: boolean;
+  /** Sizes of the runs; the first is the one that is open. None for a single run. */
+  sizes: number[];
+}
+
 export interface Look {
   gpu: string;
   span_s: number;
+  /** Of that, start-up, which comes first. */
+  startup_s: number;
   rows: string[];
 }
 
@@ -62,20 +72,22 @@ function opened(): Report {
 }
 
 /** The new one is read before the old one goes: a file that is refused changes nothing. */
-function replace(file: Uint8Array): void {
+function replace(file: Uint8Array, sizes?: Uint8Array): Recorded {
   const next = new Report(file);
+  const scales = sizes ? [...next.setSizes(sizes)] : [];
   report?.free();
   report = next;
+  return { written: next.written(), sizes: scales };
 }
 
 const answers: { [N in Name]: (...args: Parameters<Asks[N]>) => ReturnType<Asks[N]> | Promise<ReturnType<Asks[N]>> } = {
   async start(engine) {
     await init({ module_or_path: unpackText(engine) });
   },
-  async openPacked(file) {
-    replace(new Uint8Array(await unpack(file)));
+  async openPacked(file, sizes) {
+    return replace(new Uint8Array(await unpack(file)), sizes ? new Uint8Array(await unpack(sizes)) : undefined);
   },
-  open: replace,
+  open: (file) => replace(file),
   html: (options, today) => opened().html(options, today),
   text: (options, today, markdown) => opened().text(options, today, markdown),
   gpus,

@@ -17,27 +17,34 @@ use std::path::Path;
 pub(super) fn write(
     args: &DrawingArgs,
     workload: &Workload,
-    options: &Options,
+    request: &Request,
     answer: &mut Estimate,
 ) -> Result<(), Failure> {
     if let Some(file) = &args.html {
-        output::write_to(Some(file), page(workload, options, answer)?.as_bytes())?;
+        output::write_to(Some(file), page(workload, request, answer)?.as_bytes())?;
     }
     if !args.timeline {
         answer.timeline = None;
     }
-    trace_file(args, workload, options, answer)
+    trace_file(args, workload, &request.options, answer)
 }
 
-/// The report page: what `answer` says, and the workload beside it so that the page can ask again.
-fn page(workload: &Workload, options: &Options, answer: &Estimate) -> Result<String, Failure> {
-    let text = workload.to_json()?;
+/// The report page: what `answer` says, and what was asked beside it so that the page can ask again.
+fn page(workload: &Workload, request: &Request, answer: &Estimate) -> Result<String, Failure> {
+    let packed = pack(&workload.to_json()?);
+    let sizes = request.sizes.as_ref().map(|sizes| pack(&serde_json::to_string(sizes).unwrap_or_default()));
+    let options = serde_json::to_string(&request.options).unwrap_or_default();
+    let (title, body) = (words::printable(&answer.workload.name, 80), breakeven::report::html(answer));
+    let sizes = sizes.unwrap_or_default();
+    let content = Content { title: &title, body: &body, options: &options, workload: &packed, sizes: &sizes };
+    Ok(breakeven_page::report(&content))
+}
+
+/// Raw DEFLATE.
+fn pack(text: &str) -> Vec<u8> {
     let mut packer = DeflateEncoder::new(Vec::new(), Compression::default());
     // Writing to memory cannot fail.
-    let packed = packer.write_all(text.as_bytes()).and_then(|()| packer.finish()).unwrap_or_default();
-    let options = serde_json::to_string(options).unwrap_or_default();
-    let (title, body) = (words::printable(&answer.workload.name, 80), breakeven::report::html(answer));
-    Ok(breakeven_page::report(&Content { title: &title, body: &body, options: &options, workload: &packed }))
+    packer.write_all(text.as_bytes()).and_then(|()| packer.finish()).unwrap_or_default()
 }
 
 /// The timeline of `workload` on the GPU that `answer` speaks of.

@@ -252,7 +252,7 @@ fn after(again: &Again, pid: u32, ended: Ended, mut request: Request) -> ExitCod
         }
     };
     if let Some(workload) = &request.workload
-        && let Err(failure) = drawing::write(&args.drawing, workload, &request.options, &mut answer)
+        && let Err(failure) = drawing::write(&args.drawing, workload, &request, &mut answer)
     {
         say("warning: what was asked for beside the report was not written");
         failure.report();

@@ -27,7 +27,7 @@ pub(crate) fn show(args: &ShowArgs) -> Outcome {
     };
     let mut answer = output::working("estimating", || answer_request(&request))?;
     if let Some(workload) = &request.workload {
-        drawing::write(&args.drawing, workload, &request.options, &mut answer)?;
+        drawing::write(&args.drawing, workload, &request, &mut answer)?;
     }
     output::deliver(&answer, &args.report, args.options.top)?;
     Ok(policy(&answer))

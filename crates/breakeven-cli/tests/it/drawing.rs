@@ -57,8 +57,7 @@ fn a_trace_that_cannot_be_written_is_an_error_and_leaves_nothing() {
 #[test]
 fn a_sketch_shows_who_is_busy() {
     let text = show(&["--timeline"], None);
-    let rows: Vec<&str> =
-        text.lines().skip_while(|line| !line.starts_with("on l4, ")).skip(1).take(7).collect();
+    let rows: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("on l4, ")).skip(1).take(7).collect();
     let names: Vec<&str> = rows.iter().map(|row| row[..14].trim()).collect();
     assert_eq!(names, ["start-up", "Python", "launching", "waiting", "kernels", "copies in", "copies back"], "{text}");
     assert!(rows.iter().all(|row| row.chars().count() == 75), "{text}");

@@ -76,6 +76,8 @@ pub struct Look {
     pub gpu: String,
     /// The whole run, with start-up where it counts, s.
     pub span_s: f64,
+    /// Of that, start-up, which comes first, s.
+    pub startup_s: f64,
     /// What happens when.
     pub zoom: Zoom,
     /// By task, for people: `numpy.add, heat.py:14`.
@@ -96,7 +98,7 @@ pub fn look(workload: &Workload, request: &Request) -> Result<Look> {
             words::printable(&format!("{}, {at}", entry.name), 100)
         };
         let names = q.workload.ops.iter().map(name).collect();
-        Look { gpu: device.id.clone(), span_s: out.parts.total(), zoom, names }
+        Look { gpu: device.id.clone(), span_s: out.parts.total(), startup_s: out.parts.startup, zoom, names }
     })
 }
 
@@ -181,11 +183,15 @@ mod tests {
             let parts = answer.estimates[0].breakdown_s.expect("it fits");
             let look = look(&workload, &request).expect("it fits");
             assert!((sketch.span_s / parts.total() - 1.0).abs() < 1e-9 && look.span_s == sketch.span_s);
-            let drawn: Vec<f64> = sketch.rows.iter().map(|r| r.busy.iter().sum::<f64>() * sketch.span_s / 60.0).collect();
+            let drawn: Vec<f64> =
+                sketch.rows.iter().map(|r| r.busy.iter().sum::<f64>() * sketch.span_s / 60.0).collect();
             for (row, share) in look.zoom.shares(0.0, look.span_s, 1).into_iter().enumerate() {
                 assert!((f64::from(share) * look.span_s - drawn[row]).abs() < 1e-3 * look.span_s, "{row}: {drawn:?}");
             }
-            assert!((drawn[0] - parts.startup).abs() < 1e-9 && drawn[1] <= parts.host * (1.0 + 1e-6), "{drawn:?} {parts:?}");
+            assert!(
+                (drawn[0] - parts.startup).abs() < 1e-9 && drawn[1] <= parts.host * (1.0 + 1e-6),
+                "{drawn:?} {parts:?}"
+            );
             drawn
         };
         let (whole, warm) = (busy(false), busy(true));

@@ -123,9 +123,7 @@ pub fn prices() -> &'static [Price] {
 /// assert_eq!((p5.instance.as_str(), p5.machine.get(), p5.per_device().get()), ("p5.48xlarge", 55.04, 6.88));
 /// ```
 pub fn offers(device: &str, wanted: &Wanted) -> impl Iterator<Item = &'static Price> {
-    let same = |wanted: &Option<String>, have: &str| {
-        wanted.as_ref().is_none_or(|w| w.trim().eq_ignore_ascii_case(have) || squeezed(w) == squeezed(have))
-    };
+    let same = |wanted: &Option<String>, have: &str| wanted.as_ref().is_none_or(|wanted| alike(wanted, have));
     let mut found: Vec<&Price> = prices()
         .iter()
         .filter(|p| p.device == device && (wanted.spot || p.terms == Terms::OnDemand))
@@ -141,6 +139,21 @@ pub fn providers() -> Vec<&'static str> {
     let mut names: Vec<&str> = prices().iter().map(|p| p.provider.as_str()).collect();
     names.dedup();
     names
+}
+
+/// The provider of that name, as the catalogue spells it.
+///
+/// ```
+/// use breakeven::hardware::price::provider;
+/// assert_eq!((provider("aws"), provider("the shop round the corner")), (Some("AWS"), None));
+/// ```
+pub fn provider(name: &str) -> Option<&'static str> {
+    providers().into_iter().find(|known| alike(name, known))
+}
+
+/// In any case and punctuation.
+fn alike(wanted: &str, have: &str) -> bool {
+    wanted.trim().eq_ignore_ascii_case(have) || squeezed(wanted) == squeezed(have)
 }
 
 /// Letters and digits alone: `vast-ai` and `Vast.ai` are one.

@@ -1,8 +1,7 @@
 //! Charts of plain HTML and SVG.
 
-use super::{behind, escape, on, table};
+use super::{behind, drawing, escape, on, table};
 use crate::estimate::{Breakdown, Estimate, KernelBin};
-use crate::growth::{SizeCrossing, SizePoint};
 use crate::interval::Interval;
 use crate::report::sentence::chosen;
 use crate::report::table::{Align, Table};
@@ -77,129 +76,11 @@ pub(super) fn parts(e: &Estimate) -> String {
         })
         .collect();
     format!(
-        "<p class=\"soft\">On {}, {} in all.</p>\n<svg class=\"parts\" aria-hidden=\"true\">{strip}</svg>\n\
-         <ul class=\"keys\">\n{keys}</ul>\n",
+        "<div class=\"strip\"><p class=\"soft\">On {}, {} in all.</p>\n<svg class=\"parts\" aria-hidden=\"true\">{strip}</svg>\n\
+         <ul class=\"keys\">\n{keys}</ul></div>\n",
         on(e),
         words::seconds(total)
     )
-}
-
-/// Size against time on both sides, both as logarithms.
-pub(super) fn curve(e: &Estimate) -> String {
-    let Some(size) = chosen(e).and_then(|g| g.break_even.as_ref()).and_then(|even| even.size.as_ref()) else {
-        return String::new();
-    };
-    let Some(frame) = Frame::around(size) else { return String::new() };
-    let line = |pick: &dyn Fn(&SizePoint) -> Option<f64>| -> String {
-        let points = size.curve.iter().filter_map(|p| Some((p.size as f64, pick(p)?)));
-        points.map(|(x, y)| frame.place(x, y)).collect::<Vec<_>>().join(" ")
-    };
-    let band: Vec<String> = {
-        let low = size.curve.iter().filter_map(|p| Some(frame.place(p.size as f64, p.gpu_s?.p10)));
-        let high = size.curve.iter().rev().filter_map(|p| Some(frame.place(p.size as f64, p.gpu_s?.p90)));
-        low.chain(high).collect()
-    };
-    let mut marks = String::new();
-    let mut mark = |x: f64, text: &str, dashes: &str| {
-        let at = frame.x(x);
-        let anchor = if at > 0.85 * Frame::WIDTH { "end" } else { "middle" };
-        marks += &format!(
-            "<line x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"16\" y2=\"{:.1}\" class=\"mark\" stroke-dasharray=\"{dashes}\"/>\
-             <text x=\"{at:.1}\" y=\"12\" text-anchor=\"{anchor}\">{}</text>\n",
-            Frame::HEIGHT - 24.0,
-            escape(text)
-        );
-    };
-    if let (Some(at), Some(shape)) = (size.at, &size.shape_at) {
-        mark(at.p50, &words::printable(shape, 30), "4 3");
-    }
-    mark(size.now as f64, "yours", "1 3");
-    let ticks: String = frame
-        .decades()
-        .map(|(time, y)| {
-            format!(
-                "<line x1=\"60\" x2=\"{:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\" class=\"rule\"/>\
-                 <text x=\"54\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\n",
-                Frame::WIDTH,
-                y + 4.0,
-                words::seconds(time)
-            )
-        })
-        .collect();
-    let (least, most) = size.curve.first().zip(size.curve.last()).map_or((0, 0), |(a, b)| (a.size, b.size));
-    let bottom = Frame::HEIGHT - 6.0;
-    let svg = format!(
-        "<svg class=\"drawing\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Time of CPU and GPU by size of the problem\">\n{ticks}\
-         <polygon points=\"{}\" class=\"band\"></polygon>\n\
-         <polyline points=\"{}\" class=\"line cpu\"/>\n\
-         <polyline points=\"{}\" class=\"line\"/>\n{marks}\
-         <text x=\"60\" y=\"{bottom}\">{}</text><text x=\"{}\" y=\"{bottom}\" text-anchor=\"end\">{}</text>\n</svg>\n",
-        Frame::WIDTH,
-        Frame::HEIGHT,
-        band.join(" "),
-        line(&|p| Some(p.cpu_s.p50)),
-        line(&|p| p.gpu_s.map(|t| t.p50)),
-        words::count(least),
-        Frame::WIDTH,
-        words::count(most),
-    );
-    let mut rows =
-        Table::new(&[("size", Align::Right), ("CPU", Align::Right), ("GPU", Align::Right), ("p10–p90", Align::Left)]);
-    for point in &size.curve {
-        let gpu = point.gpu_s.map_or_else(|| "does not fit".to_owned(), words::time);
-        let spread =
-            point.gpu_s.map_or_else(String::new, |t| format!("{}–{}", words::seconds(t.p10), words::seconds(t.p90)));
-        rows.row(vec![words::count(point.size), words::time(point.cpu_s), gpu, spread]);
-    }
-    let key = "<p class=\"soft\">Dashed: CPU. Solid, with its interval: ";
-    format!("{key}{}.</p>\n{svg}{}", on(e), behind(table(&rows, "Time by size of the problem")))
-}
-
-/// Where sizes and times lie in a drawing.
-struct Frame {
-    size: (f64, f64),
-    time: (f64, f64),
-}
-
-impl Frame {
-    const WIDTH: f64 = 720.0;
-    const HEIGHT: f64 = 320.0;
-
-    fn around(size: &SizeCrossing) -> Option<Self> {
-        let sizes = size.curve.iter().map(|p| p.size as f64);
-        let times = size.curve.iter().flat_map(|p| [Some(p.cpu_s.p50), p.gpu_s.map(|t| t.p10), p.gpu_s.map(|t| t.p90)]);
-        let ends = |values: &mut dyn Iterator<Item = f64>| {
-            values
-                .filter(|v| *v > 0.0 && v.is_finite())
-                .fold((f64::INFINITY, 0.0_f64), |(a, b), v| (a.min(v), b.max(v)))
-        };
-        let (size, time) = (ends(&mut sizes.into_iter()), ends(&mut times.flatten()));
-        (size.0 < size.1 && time.0 < time.1).then_some(Self { size, time })
-    }
-
-    fn x(&self, size: f64) -> f64 {
-        60.0 + (Self::WIDTH - 76.0)
-            * (libm::log(size / self.size.0) / libm::log(self.size.1 / self.size.0)).clamp(0.0, 1.0)
-    }
-
-    fn y(&self, time: f64) -> f64 {
-        let share = libm::log(time / self.time.0) / libm::log(self.time.1 / self.time.0);
-        Self::HEIGHT - 28.0 - (Self::HEIGHT - 48.0) * share.clamp(0.0, 1.0)
-    }
-
-    fn place(&self, size: f64, time: f64) -> String {
-        format!("{:.1},{:.1}", self.x(size), self.y(time.max(self.time.0)))
-    }
-
-    /// Powers of ten of the time, and their heights; at most eight.
-    fn decades(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
-        let (low, high) = (libm::log10(self.time.0).ceil(), libm::log10(self.time.1).floor());
-        let step = ((high - low) / 8.0).ceil().max(1.0);
-        (0..9).map(move |i| low + step * f64::from(i)).take_while(move |at| *at <= high).map(|at| {
-            let time = libm::pow(10.0, at);
-            (time, self.y(time))
-        })
-    }
 }
 
 /// Who is busy when.
@@ -282,9 +163,8 @@ pub(super) fn memory(e: &Estimate) -> String {
         rows.row(vec![words::count(done), words::memory(*bytes)]);
     }
     format!(
-        "<p class=\"soft\">Arrays that may live at once, at most, by the operations that have run.</p>\n\
-         <svg class=\"drawing\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"Memory in the course of the run\">\n\
-         {svg}</svg>\n{}",
+        "<p class=\"soft\">Arrays that may live at once, at most, by the operations that have run.</p>\n{}{}",
+        drawing("Memory in the course of the run", (width, height), &svg),
         behind(table(&rows, "Array memory by operations run"))
     )
 }

@@ -2,6 +2,7 @@
 //! a screen reader. Each chart has its table.
 
 mod charts;
+mod curve;
 
 use super::sentence::chosen;
 use super::table::{Align, Cells, Table};
@@ -28,7 +29,7 @@ pub fn html(e: &Estimate) -> String {
     out += &section("timeline", "In the course of the run", charts::timeline(e));
     out += &section("kernels", "Kernels by length", charts::kernels(e));
     out += &section("memory", "Memory", charts::memory(e));
-    out += &section("break-even", "Break-even", charts::curve(e));
+    out += &section("break-even", "Break-even", curve::curves(e));
     out += &section("advice", "Would help", advice(e));
     out += &section("reasons", "Why", reasons(e));
     out += &section("clocks", "The script’s own clocks", list(e.timers.iter().map(|timer| timer.text.as_str())));
@@ -196,6 +197,15 @@ fn table_of(table: &Table, caption: &str, attribute: &str, value: &dyn Fn(usize,
 /// What a chart shows, as a table that is folded away.
 fn behind(table_html: String) -> String {
     format!("<details><summary>The same as a table</summary>\n{table_html}</details>\n")
+}
+
+/// A drawing of SVG elements, as wide and high as that; it scrolls by itself where the screen is narrower than its letters
+/// allow.
+fn drawing(says: &str, (width, height): (f64, f64), inside: &str) -> String {
+    format!(
+        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{says}\"><svg class=\"drawing\" \
+         viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{says}\">\n{inside}</svg></div>\n"
+    )
 }
 
 /// The GPU that the page speaks of, for headings.
