@@ -43,6 +43,9 @@ _KEYWORDS = {
 _OVERWRITE = frozenset(
     "copy_ fill_ zero_ normal_ uniform_ bernoulli_ random_ exponential_ log_normal_ cauchy_ geometric_".split()
 )
+#: Ops that a GPU does in TF32 where the script allows that.
+_PRODUCTS = frozenset(f"aten.{name}" for name in "mm addmm _addmm_activation bmm baddbmm addbmm linear".split())
+_FLOAT32, _TF32 = 11, 202
 #: Marks memory that an op uses besides the arrays that say what it computes.
 _MEMORY_ONLY = 255
 
@@ -67,7 +70,7 @@ def prepare(torch: Any) -> None:
 class _Op:
     """What is looked up once for each overload."""
 
-    __slots__ = ("changed", "collective", "keywords", "name", "names", "overwrites", "written")
+    __slots__ = ("changed", "collective", "keywords", "name", "names", "overwrites", "product", "written")
 
     def __init__(self, func: Any) -> None:
         schema = func._schema
@@ -79,6 +82,7 @@ class _Op:
         # Below a mode these change their tensors without autograd's being told.
         self.changed = self.written if self.name.startswith("aten._foreach_") else []
         self.collective = self.name.startswith("c10d.")
+        self.product = self.name in _PRODUCTS
         self.overwrites = self.name.partition(".")[2] in _OVERWRITE
         self.keywords = [(i, name) for i, name in enumerate(self.names) if name in _KEYWORDS]
 
@@ -241,8 +245,21 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
     name = op.name
     if phase == "optimizer" and all(len(array[3]) == 0 for array in (*inputs, *outputs)):
         name = "torch.host_scalar"  # the optimizer's counters: on a GPU, too, it keeps them on the host
+    if op.product and _in_tf32():
+        inputs, outputs = _shortened(inputs), _shortened(outputs)
     _place(given, outputs)
     _native.tensor_event(name, inputs, outputs, keywords, context(given), own, gap)
+
+
+def _in_tf32() -> bool:
+    """Whether the script lets products of float32 be computed in TF32 on GPUs that can. Asks below what warns."""
+    core = _torch._C
+    getter = getattr(core, "_get_fp32_precision_getter", None)
+    return bool(getter("cuda", "matmul") == "tf32" if getter is not None else core._get_cublas_allow_tf32())
+
+
+def _shortened(arrays: list[Any]) -> list[Any]:
+    return [(_TF32, *array[1:]) if array[0] == _FLOAT32 else array for array in arrays]
 
 
 def _exchanged(op: _Op, given: dict[str, Any], own: int, gap: int) -> None:

@@ -178,6 +178,7 @@ fn array_ref(array: ArrayWord, dims: &[u64]) -> ArrayRef {
 /// Types that NumPy has no number for.
 const BFLOAT16: u8 = 200;
 const FLOAT8: u8 = 201;
+const TF32: u8 = 202;
 
 /// The type with NumPy's type number (`NPY_TYPES`), whose C integers differ in size between platforms.
 fn dtype(type_num: u8, itemsize: u32) -> Dtype {
@@ -198,6 +199,7 @@ fn dtype(type_num: u8, itemsize: u32) -> Dtype {
         (15, _) => Dtype::C128,
         (BFLOAT16, _) => Dtype::Bf16,
         (FLOAT8, _) => Dtype::F8,
+        (TF32, _) => Dtype::Tf32,
         _ => Dtype::Other,
     }
 }

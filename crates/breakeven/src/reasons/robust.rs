@@ -144,7 +144,7 @@ impl Case<'_> {
             .ops
             .iter()
             .zip(&self.out.plan.entries)
-            .filter(|(e, _)| matches!(e.dtype, Dtype::F32 | Dtype::C64))
+            .filter(|(e, _)| matches!(e.dtype, Dtype::F32 | Dtype::Tf32 | Dtype::C64))
             .map(|(_, t)| t.device)
             .sum();
         let to = if doubles > 0.5 * all {

@@ -15,7 +15,7 @@ pub(super) const INT8: Edit = Edit { id: "int8", sides: &[Side::Gpu], apply: int
 
 fn mixed<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
     let products = |op: &Op| matches!(op, Op::Matmul { .. } | Op::Convolution { .. } | Op::Attention { .. });
-    let draft = recast(draft, ctx, &[Dtype::F32], Dtype::Bf16, &products)?;
+    let draft = recast(draft, ctx, &[Dtype::F32, Dtype::Tf32], Dtype::Bf16, &products)?;
     Some(Change {
         draft,
         title: "bfloat16 by autocast".to_owned(),
@@ -52,7 +52,7 @@ fn int8<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
     }
     // Quantised are layers with weights; attention's own products stay.
     let layers = |op: &Op| matches!(op, Op::Matmul { batch: 1, .. });
-    let draft = recast(draft, ctx, &[Dtype::F32, Dtype::F16, Dtype::Bf16], Dtype::I8, &layers)?;
+    let draft = recast(draft, ctx, &[Dtype::F32, Dtype::Tf32, Dtype::F16, Dtype::Bf16], Dtype::I8, &layers)?;
     Some(Change {
         draft,
         title: "8-bit integers for the layers".to_owned(),
