@@ -5,7 +5,7 @@ use super::super::{Change, Context, Edit};
 use crate::estimate::Side;
 use crate::port;
 use crate::report::words;
-use crate::workload::{Op, Step};
+use crate::workload::{Op, Phase, Step};
 
 pub(super) const EDIT: Edit = Edit { id: "cuda-graphs", sides: &[Side::Gpu], apply };
 
@@ -22,7 +22,9 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
     let mut replayed: Vec<(u32, f64)> = Vec::new();
     let mut main: Option<(u64, usize, u32)> = None;
     edit_loops(&draft.order, 1, &mut |begun, rounds, body| {
-        let inside = entries(body);
+        // Loading the next batch stays outside of the graph.
+        let inside: Vec<u32> =
+            entries(body).into_iter().filter(|&e| draft.entry(e).phase != Some(Phase::Data)).collect();
         let launches = inside.iter().filter(|&&e| is_array_work(&draft.entry(e).op)).count();
         if rounds < ROUNDS || launches < LAUNCHES || !inside.iter().all(|&e| capturable(draft, e)) {
             return None;

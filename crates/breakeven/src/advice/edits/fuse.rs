@@ -6,7 +6,7 @@ use super::super::{Change, Context, Edit};
 use crate::estimate::Side;
 use crate::port;
 use crate::report::words;
-use crate::workload::{Entry, Op, Step};
+use crate::workload::{Entry, Op, Phase, Step};
 use std::collections::BTreeMap;
 
 pub(super) const EDIT: Edit = Edit { id: "fuse", sides: &[Side::Gpu], apply };
@@ -207,12 +207,13 @@ fn kept(draft: &Draft, chain: &[Step]) -> Vec<u32> {
 fn fusable(draft: &Draft, entry: &Entry) -> bool {
     let made = ["fuse", "Kernel", "compile", "triton"].iter().any(|word| entry.name.contains(word));
     let foreach = entry.name.contains("_foreach_");
+    let loading = entry.phase == Some(Phase::Data);
     let library = draft
         .workload
         .sites
         .get(entry.site as usize)
         .is_some_and(|s| s.via.is_some() && s.via.as_deref().is_some_and(|v| !v.starts_with("torch")));
-    !made && !foreach && !library
+    !made && !foreach && !loading && !library
 }
 
 fn alike(a: &Entry, b: &Entry) -> bool {

@@ -382,6 +382,19 @@ fn a_small_training_loop() {
 }
 
 #[test]
+fn a_graph_does_not_load_the_batches() {
+    let mut w = training(100, 32, 20_000);
+    let mut load = entry(3, "aten.full", add(100 * 32), Dtype::F32, 20_000);
+    (load.phase, load.gap_ns) = (Some(Phase::Data), 500_000_000);
+    w.ops.push(load);
+    w.sites.push(Site { line: 4, ..w.sites[0].clone() });
+    w.order = vec![Step::Repeat(20_000, [6, 0, 1, 2, 3, 4, 5].map(Step::Run).to_vec())];
+    w.program.wall_ns += 500_000_000;
+    let after = found(&asked(&w, "L4"), "cuda-graphs", Side::Gpu).breakdown_s_after.unwrap();
+    assert!(after.host > 0.45, "{after:?}");
+}
+
+#[test]
 fn a_large_training_wants_matrix_units_and_more_gpus() {
     let e = asked(&training(8192, 8192, 20_000), "A100 SXM 80GB");
     let mixed = found(&e, "mixed-precision", Side::Gpu);
