@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 PAIRS = Path(__file__).parents[1] / "python" / "tests" / "advice"
-EDITS = ["vectorise", "float32", "solve", "real_fft"]
+EDITS = ["vectorise", "float32", "solve", "real_fft", "in_place"]
 ROUNDS = 7
 
 

@@ -79,16 +79,20 @@ def of_the_gpu(parts: dict[str, float]) -> float:
         ("fewer_syncs", "fewer-syncs", "l4"),
         ("fuse", "fuse", "l4"),
         ("fuse_large", "fuse", "gtx-1050"),
+        ("fuse_used", "fuse", "gtx-1050"),
         ("vectorise", "vectorise", "l4"),
         ("float32", "float32", "rtx-3080"),
         ("pinned_overlap", "pinned-overlap", "l4"),
+        ("real_fft", "real-fft", "gtx-1050"),
+        ("solve", "solve", "l4"),
         pytest.param("larger_batch", "larger-batch", "l4", marks=NO_TORCH),
         pytest.param("mixed_precision", "mixed-precision", "rtx-3080", marks=NO_TORCH),
+        pytest.param("tf32", "tf32", "l4", marks=NO_TORCH),
     ],
 )
 def test_what_an_edit_gains_on_the_gpu(name: str, advice: str, gpu: str, tmp_path: Path) -> None:
-    pretend = {"BREAKEVEN_PRETEND_GPU": PRETENDED} if name in ("larger_batch", "mixed_precision") else {}
-    if name == "mixed_precision":
+    pretend = {"BREAKEVEN_PRETEND_GPU": PRETENDED} if name in ("larger_batch", "mixed_precision", "tf32") else {}
+    if name in ("mixed_precision", "tf32"):
         pretend["BREAKEVEN_FAKE"] = "1"  # as large as it is, a CPU would take minutes
     scripts = [HERE / "advice" / f"{name}_{which}.py" for which in ("before", "after")]
     before, after = (
@@ -105,7 +109,13 @@ def test_what_an_edit_gains_on_the_gpu(name: str, advice: str, gpu: str, tmp_pat
 # How much is gained depends on the machine and on what else it does: `bench/advice.py` shows that beside the prediction.
 @pytest.mark.parametrize(
     ("name", "advice"),
-    [("vectorise", "vectorise"), ("float32", "float32"), ("solve", "solve"), ("real_fft", "real-fft")],
+    [
+        ("float32", "float32"),
+        ("in_place", "in-place"),
+        ("real_fft", "real-fft"),
+        ("solve", "solve"),
+        ("vectorise", "vectorise"),
+    ],
 )
 def test_edits_for_the_cpu_are_told_until_they_are_made(name: str, advice: str, tmp_path: Path) -> None:
     before, after = (

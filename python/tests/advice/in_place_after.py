@@ -1,0 +1,8 @@
+import numpy as np
+
+rng = np.random.default_rng(0)
+x = rng.random(8_000_000)
+y = rng.random(8_000_000)
+for _ in range(40):
+    x += y
+print(x.sum() > 0)
