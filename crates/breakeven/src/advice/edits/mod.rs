@@ -9,14 +9,17 @@ pub(super) mod fuse;
 mod hoist_transfers;
 mod in_place;
 mod input_pipeline;
+mod int8;
 mod keep_resident;
 mod larger_batch;
+mod mixed_precision;
 mod multi_gpu;
 mod numba;
 mod pinned_overlap;
+mod products;
 mod real_fft;
 mod solve;
-mod tensor_cores;
+mod tf32;
 mod vectorise;
 
 use super::Edit;
@@ -30,9 +33,9 @@ pub(super) const EDITS: &[Edit] = &[
     solve::EDIT,
     real_fft::EDIT,
     float32::EDIT,
-    tensor_cores::MIXED,
-    tensor_cores::TF32,
-    tensor_cores::INT8,
+    mixed_precision::EDIT,
+    tf32::EDIT,
+    int8::EDIT,
     larger_batch::EDIT,
     fuse::EDIT,
     cuda_graphs::EDIT,

@@ -234,7 +234,8 @@ fn seven_small_steps_become_one_launch() {
 fn what_is_used_after_a_chain_is_still_written() {
     let names = ["multiply", "add", "sqrt"];
     let n = 20_000_000;
-    let mut ops = on_gpu(names.iter().map(|n| entry(0, &format!("cupy.{n}"), add(20_000_000), Dtype::F32, 200)).collect());
+    let mut ops =
+        on_gpu(names.iter().map(|n| entry(0, &format!("cupy.{n}"), add(20_000_000), Dtype::F32, 200)).collect());
     let sum = Op::Reduce { n, out: 1, flop_per_element: 1.0 };
     ops.extend(on_gpu(vec![entry(1, "cupy.ndarray.sum", sum, Dtype::F32, 200)]));
     let lines = &["x = np.sqrt(x * 2 + 1)", "s = s + a.sum()"];
