@@ -8,6 +8,7 @@ _T = TypeVar("_T")
 __all__ = [
     "MECHANISMS",
     "Dispatch",
+    "Function",
     "ModuleCall",
     "Named",
     "__version__",
@@ -33,6 +34,7 @@ __all__ = [
     "leave_unwatched",
     "loading",
     "marker",
+    "no_gap",
     "on_library_code",
     "pretend",
     "recording",
@@ -195,6 +197,16 @@ class Dispatch:
     ) -> Any: ...
     def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
 
+class Function:
+    """The `__torch_function__` of a PyTorch mode: calls what `handlers` have for a function with `(args, kwargs)`, and
+    `other(func, args, kwargs)` where a device is named."""
+
+    def __new__(cls, handlers: Mapping[Any, Any], other: Callable[..., Any]) -> Function: ...
+    def __call__(
+        self, mode: Any, func: Any, types: Any, args: tuple[Any, ...] | None = None, kwargs: Any = None
+    ) -> Any: ...
+    def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
+
 def tensor_event(
     name: str,
     inputs: Sequence[_Described],
@@ -203,7 +215,8 @@ def tensor_event(
     context: int,
     own: int,
     gap: int,
-) -> None:
+    apart: bool = False,
+) -> bool:
     """One op on tensors, each described by element type, its bytes, layout (0 rows, 1 columns first, 2 strided, 3
     channels last; 255: memory only), dims and storage. `own` and `gap` are as `Dispatch` gives them."""
 
@@ -241,6 +254,9 @@ def step_end(whole: bool) -> int:
 
 def clock_ns() -> int:
     """The recorder's own clock, ns from some moment on; reading it is no clock read of the script's."""
+
+def no_gap() -> None:
+    """What this thread has done since its last event is none of the script's code."""
 
 def step_again(back: int, ns: int, valueless: bool = False) -> None:
     """The step `back` steps ago, 1 for the last, ran again in `ns`, unwatched."""

@@ -21,6 +21,8 @@ HOOKS = "BREAKEVEN_HOOKS"
 
 _prepared = False
 _imported = 0
+#: Spent on what packages import in the middle of the run.
+_imported_late = 0
 _versions: dict[str, str] = {}
 
 #: A crash or a kill loses at most so much.
@@ -150,7 +152,16 @@ def add_version(package: str, version: str, import_ns: int) -> None:
     global _imported
     _imported = max(_imported, import_ns)
     _versions[package] = version
-    _native.set_program(f'{{"versions": {_versions_text()}, "startup_ns": {_imported}}}')
+    _native.set_program(f'{{"versions": {_versions_text()}, "startup_ns": {_imported + _imported_late}}}')
+
+
+def imported_late(_: str, import_ns: int) -> None:
+    """A package has imported another part of itself, which it does once."""
+    global _imported_late
+    if import_ns and _native.recording():
+        _imported_late += import_ns
+        _native.no_gap()
+        _native.set_program(f'{{"startup_ns": {_imported + _imported_late}}}')
 
 
 def _versions_text() -> str:

@@ -29,7 +29,7 @@ def install(_: str, import_ns: int) -> None:
     """PyTorch has just been imported: watch it."""
     import torch
 
-    from . import _process, _torch_modules, _torch_ops, _torch_reads, _torch_room
+    from . import _imports, _process, _torch_modules, _torch_ops, _torch_reads, _torch_room
 
     _process.add_version("torch", str(torch.__version__), import_ns)
     going_on = _native.recording()
@@ -37,6 +37,7 @@ def install(_: str, import_ns: int) -> None:
         _native.stop()
     try:
         _torch_ops.prepare(torch)
+        _torch_reads.prepare(torch)
         if os.environ.get(PRETEND) or os.environ.get(FAKE) == "1":
             from . import _torch_pretend
 
@@ -45,6 +46,8 @@ def install(_: str, import_ns: int) -> None:
             watch_by(_torch_ops.after, True, _torch_room.about_to, _torch_room.refused)
             _torch_reads.install(torch)
         _torch_modules.install(torch)
+        # The first optimizer brings it.
+        _imports.after("torch._dynamo", _process.imported_late)
         _eager(torch)
     finally:
         if going_on:

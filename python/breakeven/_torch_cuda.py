@@ -125,7 +125,7 @@ def _wait(name: str, stream: int | None) -> None:
     before = _torch_ops.stream
     _torch_ops.stream = stream
     try:
-        with _torch_pretend._on(_torch_pretend.GPU):
+        with _torch_ops.on_device():
             _native.tensor_event(name, [], [], [], _torch_ops.context(), 0, 0)
     finally:
         _torch_ops.stream = before

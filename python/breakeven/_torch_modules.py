@@ -33,6 +33,7 @@ def install(torch: Any) -> None:
     loader = torch.utils.data.dataloader._BaseDataLoaderIter
     # Also while steps go unwatched: what NumPy does is always seen.
     _stand_in(loader, "__next__", _begin_data, _end_data, False)
+    _stand_in(torch.utils.data._utils.worker, "_worker_loop", _begin_worker, _nothing, False)
     _pinning = torch.utils.data._utils.pin_memory._pin_memory_loop
     import threading
     from importlib import import_module
@@ -91,6 +92,13 @@ def _end_backward(before: str | None, *_: Any) -> None:
         _torch_fake.after_backward()
 
 
+def _begin_worker(_: str, __: tuple[Any, ...]) -> None:
+    """This process loads data beside the script: what the script waits for it is seen there."""
+    _native.unseen("loader-process", "a process of a DataLoader worked beside the script: what it did is not counted")
+    while _native.recording():
+        _native.stop()
+
+
 def _begin_data(_: str, __: tuple[Any, ...]) -> tuple[str | None, bool]:
     return _enter("data"), _native.loading(True)
 
@@ -124,8 +132,8 @@ def _guarded(told: Any) -> Any:
 
 @_guarded
 def _before_step(optimizer: Any) -> None:
+    _torch_ops.phase = "optimizer"
     if not _torch_steps.skipping:
-        _torch_ops.phase = "optimizer"
         for group in optimizer.param_groups:
             for parameter in group["params"]:
                 _torch_ops.assign(parameter, _torch_ops.PARAMETER, False)

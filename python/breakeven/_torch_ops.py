@@ -28,7 +28,6 @@ _types: dict[Any, tuple[int, int]] = {}
 _ops: dict[Any, _Op | None] = {}
 _contexts: dict[tuple[str | None, str | None, int | None, str | None], int] = {}
 _torch: Any = None
-_worker: Any = None
 
 #: Arguments that are no tensors and yet decide what is computed, by the name that the engine knows.
 _KEYWORDS = {
@@ -46,15 +45,18 @@ _OVERWRITE = frozenset(
 #: Ops that a GPU does in TF32 where the script allows that.
 _PRODUCTS = frozenset(f"aten.{name}" for name in "mm addmm _addmm_activation bmm baddbmm addbmm linear".split())
 _FLOAT32, _TF32 = 11, 202
+#: One value is read on the host.
+READ = "aten._local_scalar_dense"
+#: Places where values are read, and whether a device would have them: what is read there unwatched is like that.
+reads: dict[tuple[Any, int], bool] = {}
 #: Marks memory that an op uses besides the arrays that say what it computes.
 _MEMORY_ONLY = 255
 
 
 def prepare(torch: Any) -> None:
     """Learn PyTorch's element types."""
-    global _torch, _worker
+    global _torch
     _torch = torch
-    _worker = sys.modules.get("torch.utils.data._utils.worker")
     names = {
         "bool": (0, 1), "int8": (1, 1), "uint8": (2, 1), "int16": (3, 2), "uint16": (4, 2), "int32": (5, 4),
         "uint32": (6, 4), "int64": (7, 8), "uint64": (8, 8), "float16": (23, 2), "float32": (11, 4),
@@ -119,6 +121,8 @@ def stored(tensor: Any, made: bool = True) -> Stored | None:
         return None
     known = _live.get(key)
     if known is None:
+        # What autograd knows how it came about was made by an op, though nobody may have seen it.
+        made = made or (tensor.requires_grad and not tensor.is_leaf)
         known = Stored(storage, _died)
         known.key, known.bytes, known.role = key, size, _role(tensor, made)
         known.placed = known.pinned = False
@@ -164,13 +168,18 @@ def assign(tensor: Any, role: int, made: bool = True) -> None:
 
 def describe(tensor: Any, made: bool = False) -> tuple[int, int, int, tuple[int, ...], int]:
     """Element type, its bytes, layout, dims, storage."""
+    known = stored(tensor, made)
+    return (*described(tensor), known.id if known is not None else 0)
+
+
+def described(tensor: Any) -> tuple[int, int, int, tuple[int, ...]]:
+    """The same without its storage."""
     code, size = _types.get(tensor.dtype, (17, 8))
     try:
         shape = tuple(map(int, tensor.shape))
     except Exception:  # nested: its rows differ
         shape = ()
-    known = stored(tensor, made)
-    return code, size, _layout(tensor, shape), shape, known.id if known is not None else 0
+    return code, size, _layout(tensor, shape), shape
 
 
 def _layout(tensor: Any, shape: tuple[int, ...]) -> int:
@@ -210,8 +219,6 @@ def _count(shape: tuple[int, ...]) -> int:
 
 def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, result: Any, own: int, gap: int) -> None:
     """An op has just run."""
-    if _worker is not None and _worker._worker_info is not None:
-        return  # a process that loads data works beside the script; the time that the script waits for it is host time
     if func in _ops:
         op = _ops[func]
     else:
@@ -229,6 +236,7 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
         _exchanged(op, given, own, gap)
         return
     inputs: list[Any] = []
+    unknown = op.name == READ and reads.get(place()) and _known(args[0]) is None
     first = True
     for value in given.values():
         if not (first and op.overwrites):
@@ -247,8 +255,37 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
         name = "torch.host_scalar"  # the optimizer's counters: on a GPU, too, it keeps them on the host
     if op.product and _in_tf32():
         inputs, outputs = _shortened(inputs), _shortened(outputs)
+    if unknown:
+        inputs = [(*described(args[0]), 0)]  # made while nobody watched
     _place(given, outputs)
-    _native.tensor_event(name, inputs, outputs, keywords, context(given), own, gap)
+    counts = _native.tensor_event(name, inputs, outputs, keywords, context(given), own, gap)
+    if name == READ:
+        reads[place()] = counts
+
+
+class on_device:
+    """New storages and ops are on this device, where one is imitated."""
+
+    def __init__(self, name: str = "cuda:0") -> None:
+        self.name = name
+
+    def __enter__(self) -> None:
+        global device
+        self.before = device
+        if device is not None:
+            device = self.name
+
+    def __exit__(self, *_: object) -> None:
+        global device
+        device = self.before
+
+
+def place() -> tuple[Any, int]:
+    """The line that runs, but for ours."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("breakeven."):
+        frame = frame.f_back
+    return frame.f_code, frame.f_lineno
 
 
 def _in_tf32() -> bool:

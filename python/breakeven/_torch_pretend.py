@@ -27,6 +27,8 @@ _moving: tuple[str, list[tuple[str, str]], str] | None = None
 #: What every call of PyTorch's API passes through, in each thread of its own accord; None in a child.
 _mode: Any = None
 _handlers: dict[Any, Any] = {}
+#: Calls that the host fills a tensor in.
+_filled: set[Any] = set()
 
 
 def install(torch: Any) -> None:
@@ -71,7 +73,9 @@ def call(torch: Any) -> None:
         tensor.record_stream: lambda *_: None,
         tensor.__repr__: _text,
     })  # fmt: skip
-    _mode = type("Pretended", (TorchFunctionMode,), {"__torch_function__": _function, "__module__": __name__})()
+    _filled.update((torch.tensor, torch.as_tensor, torch.asarray))
+    _mode = type("Pretended", (TorchFunctionMode,), {"__module__": __name__})()
+    type(_mode).__torch_function__ = _native.Function(_handlers, _function)
     stand_below()
     # A process that loads data makes real tensors, in its own memory.
     os.register_at_fork(after_in_child=_leave_child)
@@ -106,7 +110,7 @@ def _leave_child() -> None:
 def where(tensor: Any) -> str:
     """The device of a tensor: `cpu` or `cuda:0`."""
     known = _known(tensor)
-    if known is None and _torch_steps.skipping and gpu is not None and tensor.requires_grad and not tensor.is_leaf:
+    if known is None and gpu is not None and tensor.requires_grad and not tensor.is_leaf:
         return GPU  # made in a step that nobody watched, by what has its parameters there
     return (known.device if known is not None else None) or "cpu"
 
@@ -120,21 +124,21 @@ def _device(args: tuple[Any, ...], _: Any) -> Any:
     return _lib.device(where(args[0])) if real.type == "cpu" else real
 
 
-def _function(_: Any, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
-    """Every call of PyTorch's API."""
+def _function(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+    """A call that names a device."""
     global _wanted
-    handler = _handlers.get(func)
-    if handler is not None:
-        return handler(args, kwargs or {})
-    given = (kwargs or {}).get("device")
-    wanted = _name(given)
+    wanted = _name(kwargs["device"])
     if wanted is None:
-        return func(*args, **(kwargs or {}))
+        return func(*args, **kwargs)
     before, _wanted = _wanted, wanted
     try:
-        result = func(*args, **{**(kwargs or {}), "device": "cpu"})
+        result = func(*args, **{**kwargs, "device": "cpu"})
     finally:
         _wanted = before
+    if _torch_steps.skipping and func not in _filled and isinstance(result, _lib.Tensor):
+        with _torch_ops.on_device(wanted):
+            _torch_ops.stored(result)
+        return result
     if wanted != "cpu" and isinstance(result, _lib.Tensor) and where(result) == "cpu":
         # Filled by the host (`torch.tensor([1, 2], device="cuda")`): made there, then copied.
         return _move(result.detach(), wanted, False).requires_grad_(result.requires_grad)
@@ -189,21 +193,36 @@ def _move(tensor: Any, target: str, non_blocking: bool) -> Any:
     """The tensor on `target`: itself where it is there already, else a copy, which is recorded as such."""
     global _moving
     source = where(tensor)
-    if source == target:
-        return tensor
     known = _known(tensor)
+    if source == target:
+        if target == "cpu" and known is None:
+            _read(tensor)
+        return tensor
     pinned = known is not None and known.pinned
     keywords = [("pinned", str(pinned)), ("asynchronous", str(non_blocking))]
     name = "torch.Tensor.to" if target != "cpu" else "torch.Tensor.to_host"
     _moving = (name, keywords, target)
     try:
         moved = tensor.clone()
+        if _torch_steps.skipping and gpu is not None:
+            _moved(tensor, moved, 0, 0)
     finally:
         _moving = None
-    if target == "cpu" and _torch_steps.skipping:
-        with _on("cpu"):
-            _torch_ops.stored(moved)
     return moved
+
+
+def _moved(tensor: Any, result: Any, own: int, gap: int) -> None:
+    """The copy being made has been."""
+    name, keywords, target = _moving or ("", [], "cpu")
+    with _torch_ops.on_device(target):
+        array = _torch_ops.describe(result, True)
+    known = _torch_ops._known(tensor) if _torch_steps.skipping else _torch_ops.stored(tensor, False)
+    source = (*array[:4], known.id if known is not None else 0)
+    if target == "cpu":
+        _torch_ops.reads[_torch_ops.place()] = True
+    with _torch_ops.on_device():
+        inputs, outputs = ([], [array]) if target != "cpu" else ([source], [])
+        _native.tensor_event(name, inputs, outputs, keywords, _torch_ops.context(), own, gap, True)
 
 
 def _numpy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -241,25 +260,11 @@ def _text(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
 
 
 def _read(tensor: Any) -> None:
-    if where(tensor) != "cpu":
-        with _on(GPU):
-            array = _torch_ops.describe(tensor)
-            _native.tensor_event("torch.Tensor.to_host", [array], [], [], _torch_ops.context(), 0, 0)
-
-
-class _on:
-    """New storages and ops are on this device."""
-
-    def __init__(self, device: str) -> None:
-        self.device = device
-
-    def __enter__(self) -> None:
-        self.before = _torch_ops.device
-        if self.before is not None:
-            _torch_ops.device = self.device
-
-    def __exit__(self, *_: object) -> None:
-        _torch_ops.device = self.before
+    if where(tensor) != "cpu" or (_known(tensor) is None and _torch_ops.reads.get(_torch_ops.place(), _torch_steps.skipping)):
+        _torch_ops.reads[_torch_ops.place()] = True
+        with _torch_ops.on_device(GPU):
+            array = (*_torch_ops.described(tensor), known.id if (known := _known(tensor)) is not None else 0)
+            _native.tensor_event("torch.Tensor.to_host", [array], [], [], _torch_ops.context(), 0, 0, True)
 
 
 def _pin(args: tuple[Any, ...], _: Any) -> Any:
@@ -276,14 +281,7 @@ def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, 
     if gpu is None:
         return _torch_ops.after(func, args, kwargs, result, own, gap)
     if _moving is not None and func._schema.name == "aten::clone":
-        name, keywords, target = _moving
-        with _on(target):
-            array = _torch_ops.describe(result, True)
-        known = _torch_ops.stored(args[0], False)
-        source = (*array[:4], known.id if known is not None else 0)
-        with _on(GPU):
-            inputs, outputs = ([], [array]) if target != "cpu" else ([source], [])
-            _native.tensor_event(name, inputs, outputs, keywords, _torch_ops.context(), own, gap)
+        _moved(args[0], result, own, gap)
         return _room()
     devices = set(_devices(args))
     if kwargs:
@@ -297,7 +295,7 @@ def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, 
             f"(when checking argument for {name.partition('::')[2]})"
         )
     device = GPU if GPU in devices else _wanted if not devices and _wanted else "cpu"
-    with _on(device):
+    with _torch_ops.on_device(device):
         _torch_ops.after(func, args, kwargs, result, own, gap)
     return _room() if device != "cpu" else None
 
@@ -319,7 +317,7 @@ def _copied(args: tuple[Any, ...], own: int, gap: int) -> Any:
     into_gpu = where(args[0]) != "cpu"
     array = _torch_ops.describe(args[0] if into_gpu else args[1])
     asynchronous = [("asynchronous", str(len(args) > 2 and bool(args[2])))]
-    with _on(GPU):
+    with _torch_ops.on_device(GPU):
         name, sides = ("torch.Tensor.to", ([], [array])) if into_gpu else ("torch.Tensor.to_host", ([array], []))
         _native.tensor_event(name, *sides, asynchronous, _torch_ops.context(), own, gap)
 

@@ -6,19 +6,27 @@ first such call on a tensor is recorded as the copy that it stands for.
 
 from __future__ import annotations
 
-from . import _native, _torch_ops
+import weakref
+
+from . import _native, _torch_ops, _torch_steps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 _torch: Any = None
+#: What was last copied to the host.
+_copied: Any = None
+
+
+def prepare(torch: Any) -> None:
+    """Learn what is stood in for."""
+    global _torch
+    _torch = torch
 
 
 def install(torch: Any) -> None:
     """Put stand-ins over the methods."""
-    global _torch
-    _torch = torch
     base = torch._C.TensorBase
     for name, leave in (("numpy", _read), ("tolist", _read), ("cpu", _read), ("to", _moved), ("cuda", _moved)):
         _stand_in(torch.Tensor, name, getattr(base, name), _enter, leave)
@@ -44,7 +52,59 @@ def _read(name: str, inputs: tuple[Any, ...], result: Any, _: Any = None) -> Non
 
 def read(tensor: Any, name: str) -> None:
     """The host reads this tensor's values."""
-    _native.tensor_event(name, [_torch_ops.describe(tensor)], [], [], _torch_ops.context(), 0, 0)
+    global _copied
+    if name != "torch.Tensor.cpu" and _copied is not None and _copied() is tensor:
+        _copied = None  # what `.cpu()` gave is there
+        return
+    _copied = weakref.ref(tensor) if name == "torch.Tensor.cpu" else None
+    place = _torch_ops.place()
+    if _torch_ops._known(tensor) is None and (_torch_steps.skipping or _torch_ops.reads.get(place)):
+        return _read_unwatched(tensor, name)
+    array = _torch_ops.describe(tensor)
+    _torch_ops.reads[place] = _native.tensor_event(name, [array], [], [], _torch_ops.context(), 0, 0)
+
+
+def _read_unwatched(tensor: Any, name: str) -> None:
+    """The same of a tensor that nobody saw being made: where it is, the others that were read here tell."""
+    if _torch_ops.phase != "optimizer" and _torch_ops.reads.get(_torch_ops.place(), True):
+        array = (*_torch_ops.described(tensor), 0)
+        with _torch_ops.on_device():
+            _native.tensor_event(name, [array], [], [], _torch_ops.context({"self": tensor}), 0, 0)
+
+
+#: What reads one value, of which the dispatch mode tells as long as there is one.
+_SINGLE = ("item", "__float__", "__int__", "__bool__", "__index__")
+_instead: dict[str, Any] = {}
+
+
+def watch_single(on: bool) -> None:
+    """See single values being read, though no op is."""
+    tensor = _torch.Tensor
+    if not on:
+        for name, stand_in in _instead.items():
+            if vars(tensor).get(name) is stand_in:
+                delattr(tensor, name)
+        _instead.clear()
+        return
+    for name in _SINGLE:
+        if name not in vars(tensor):  # else somebody has patched it
+            _stand_in(tensor, name, getattr(_torch._C.TensorBase, name), _enter_single, _read_single)
+            _instead[name] = vars(tensor)[name]
+
+
+_depth = 0
+
+
+def _enter_single(_: str) -> None:
+    global _depth
+    _depth += 1  # a mode of PyTorch's functions calls again what it was called for
+
+
+def _read_single(_: None, inputs: tuple[Any, ...], result: Any, __: Any = None) -> None:
+    global _depth
+    _depth -= 1
+    if _depth == 0 and result is not None and inputs and _native.recording():
+        _read_unwatched(inputs[0], _torch_ops.READ)
 
 
 def _moved(name: str, inputs: tuple[Any, ...], result: Any, kwargs: dict[str, Any] | None = None) -> None:
@@ -62,7 +122,7 @@ def _moved(name: str, inputs: tuple[Any, ...], result: Any, kwargs: dict[str, An
     if here is not None:
         here.placed = True
     array = _torch_ops.describe(result, True)
-    _native.tensor_event("torch.Tensor.to", [], [array], [], _torch_ops.context(), 0, 0)
+    _native.tensor_event("torch.Tensor.to", [], [array], [], _torch_ops.context(), 0, 0, True)
 
 
 def _to_device(name: str, inputs: tuple[Any, ...], kwargs: dict[str, Any] | None) -> bool:

@@ -36,7 +36,10 @@ def about_to(func: Any, args: tuple[Any, ...], kwargs: Any) -> None:
     """An op is about to run: will what it makes fit?"""
     if _most(args) < _OFTEN or _told:
         return
-    size = _made_by(func, args, kwargs)
+    try:
+        size = _made_by(func, args, kwargs)
+    except Exception:  # a layout without shape or strides
+        return
     if size >= _OFTEN and (left := _room()) is not None and size + _SPARE > left:
         if size > _most_given() and _caught.would_be_caught("RuntimeError", "Exception"):
             return  # it is going to be refused, and the script knows what to do then
@@ -79,9 +82,7 @@ def _made_by(func: Any, args: tuple[Any, ...], kwargs: Any) -> int:
 
 
 def _key(value: Any) -> Any:
-    if not isinstance(value, _torch_ops._torch.Tensor):
-        return repr(value)
-    return value.shape, value.stride() if value.layout == _torch_ops._torch.strided and not value.is_nested else 0, value.dtype
+    return (value.shape, value.stride(), value.dtype) if isinstance(value, _torch_ops._torch.Tensor) else repr(value)
 
 
 def _flat(args: tuple[Any, ...], kwargs: Any) -> list[Any]:
@@ -161,7 +162,6 @@ def _may_lose_values() -> bool:
         _endings.path
         and os.environ.get(_torch.FAKE) != "0"
         and threading.current_thread() is threading.main_thread()
-        and (_torch_ops._worker is None or _torch_ops._worker._worker_info is None)
         and not (distributed is not None and distributed.is_available() and distributed.is_initialized())
     )
 

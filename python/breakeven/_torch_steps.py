@@ -118,11 +118,12 @@ def _watch(signal: Any) -> None:
         del kept[: -_ROUNDS * _LONGEST_PERIOD]
     _period = _repeats()
     if _period:
-        from . import _torch
+        from . import _torch, _torch_reads
 
         if _torch.pause():
             skipping = True
             _native.leave_unwatched(True)
+            _torch_reads.watch_single(True)
             _signals[:] = _signals_seen[-_period:]
             _at, _left = 0, _stretch
             _usual.clear()
@@ -195,10 +196,11 @@ def _beyond(took: int) -> int:
 def _notice(again: bool = False) -> None:
     """Watch from here on; `again`: for one round, where nothing has changed."""
     global skipping, _stretch
-    from . import _torch
+    from . import _torch, _torch_reads
 
     skipping = False
     _native.leave_unwatched(False)
+    _torch_reads.watch_single(False)
     _torch.resume()
     if again:
         # One equal round is enough to go on.

@@ -108,3 +108,35 @@ def test_a_model_too_large_for_the_machine(tmp_path: Path) -> None:
     )
     tokens = 512
     assert flop == pytest.approx(6 * parameters * tokens, rel=0.05)
+
+
+@pytest.mark.parametrize("pretend", [True, False])
+def test_copies_are_exact_also_in_steps_that_go_unwatched(pretend: bool, tmp_path: Path) -> None:
+    workload, out = _run(HERE / "programs" / "pytorch" / "torch_reads.py", tmp_path, pretend=pretend)
+    assert out.splitlines()[-1] == "510 () True" and len(out.splitlines()) == 51
+    assert workload["program"]["sampling"] > 1, "steps went unwatched"
+    parameters = [4 * 16 * 32, 4 * 32, 4 * 32 * 4, 4 * 4]
+    batches = 512 * [32 * 16 * 4, 32 * 8] + 256 * [64 * 16 * 4, 64 * 8]
+    assert sorted(_copies(workload, "h2d")) == sorted(parameters + batches)
+    sites = workload["sites"]
+    read: dict[int, int] = {}
+    for entry in workload["ops"]:
+        op = entry["op"] if isinstance(entry["op"], dict) else {}
+        if "host_read" in op or op.get("transfer", {}).get("direction") == "d2h":
+            line = sites[entry["site"]]["line"]
+            read[line] = read.get(line, 0) + entry["count"]
+    lines = (HERE / "programs" / "pytorch" / "torch_reads.py").read_text().splitlines()
+    of = {text: sum(read.get(n, 0) for n, line in enumerate(lines, 1) if text in line) for text in ("+= loss", "print", "correct +=")}
+    # The line that prints copies one, and reads another.
+    assert of == {"+= loss": 512, "print": 2 * 51, "correct +=": 256}
+
+
+def test_warnings_point_at_the_script(tmp_path: Path) -> None:
+    script = tmp_path / "warns.py"
+    script.write_text("import torch\na = torch.ones(1, requires_grad=True)\nprint(float(a * 2))\nundefined\n")
+    plain = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=240)
+    env = os.environ | {"BREAKEVEN_RECORD_DIR": str(tmp_path), "BREAKEVEN_PRETEND_GPU": json.dumps(L4)}
+    command = [sys.executable, "-m", "breakeven._run", str(script)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=240)
+    assert "warns.py:3: UserWarning" in plain.stderr
+    assert (done.stdout, done.stderr, done.returncode) == (plain.stdout, plain.stderr, plain.returncode)

@@ -385,8 +385,9 @@ impl Recorder {
         call: &mut Call,
         timing: Timing,
         storages: &[(u64, bool)],
+        apart: bool,
         site: impl FnOnce(&mut Self) -> u32,
-    ) {
+    ) -> bool {
         let position = self.events();
         let kind = self.names.kind(call.words[0] as u32);
         let of_host = |tensors: &mut Ledger| match storages.first() {
@@ -394,7 +395,7 @@ impl Recorder {
             _ => false,
         };
         if kind == Kind::Nothing || of_host(&mut self.tensors) {
-            return;
+            return false;
         }
         let mut site = Some(site);
         // The table asks for the place only where it has not seen the key.
@@ -416,7 +417,10 @@ impl Recorder {
             }
         }
         self.ran(run);
-        self.steps.ran(run);
+        if !apart && kind != Kind::HostReads {
+            self.steps.ran(run);
+        }
+        true
     }
 
     /// Counts one run of an entry.

@@ -112,6 +112,52 @@ impl Dispatch {
     }
 }
 
+/// The `__torch_function__` of a mode: what `handlers` have for a function is called with `(args, kwargs)`, `other(func,
+/// args, kwargs)` where a `device` is named, else the function itself. It has no Python frame, as [`Dispatch`].
+#[pyclass(frozen, module = "breakeven._native")]
+pub(crate) struct Function {
+    handlers: Py<PyDict>,
+    other: Py<PyAny>,
+}
+
+#[pymethods]
+impl Function {
+    #[new]
+    fn new(handlers: Py<PyDict>, other: Py<PyAny>) -> Self {
+        Self { handlers, other }
+    }
+
+    #[pyo3(signature = (_mode, func, _types, args = None, kwargs = None))]
+    fn __call__<'py>(
+        &self,
+        _mode: &Bound<'py, PyAny>,
+        func: &Bound<'py, PyAny>,
+        _types: &Bound<'py, PyAny>,
+        args: Option<Bound<'py, PyTuple>>,
+        kwargs: Option<Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = func.py();
+        let args = args.unwrap_or_else(|| PyTuple::empty(py));
+        if let Some(handler) = self.handlers.bind(py).get_item(func)? {
+            return handler.call1((args, kwargs.unwrap_or_else(|| PyDict::new(py))));
+        }
+        let device = kwargs.as_ref().map_or(Ok(None), |kwargs| kwargs.get_item("device"))?;
+        if device.is_some_and(|device| !device.is_none()) {
+            return self.other.bind(py).call1((func, args, kwargs));
+        }
+        func.call(args, kwargs.as_ref())
+    }
+
+    /// As a function does: PyTorch wants a bound method.
+    fn __get__<'py>(
+        slf: &Bound<'py, Self>,
+        instance: Option<&Bound<'py, PyAny>>,
+        _owner: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        named::bound(slf.as_any(), instance)
+    }
+}
+
 /// Whether this is PyTorch's word for memory that it did not get.
 fn no_memory(py: Python<'_>, error: &PyErr) -> bool {
     error.is_instance_of::<PyRuntimeError>(py) && error.value(py).to_string().contains("can't allocate memory")
@@ -137,8 +183,9 @@ fn array(described: &Described, output: bool) -> ArrayWord {
     }
 }
 
-/// One op on tensors.
+/// One op on tensors; whether it counts as one. `apart`: it is no part of a step of a loop, but told each time.
 #[pyfunction]
+#[pyo3(signature = (name, inputs, outputs, keywords, context, own, gap, apart = false))]
 #[expect(clippy::too_many_arguments, reason = "one call from Python an event, by position")]
 pub(crate) fn tensor_event(
     py: Python<'_>,
@@ -149,12 +196,13 @@ pub(crate) fn tensor_event(
     context: u32,
     own: u64,
     gap: u64,
-) {
+    apart: bool,
+) -> bool {
     let thread = with_thread(|thread| thread.id).unwrap_or_default();
-    state::with(py, |state| {
+    let counts = state::with(py, |state| {
         let State { recorder, codes, call, .. } = state;
         // SAFETY: `py` proves that the lock is held.
-        let Some([user, at, _]) = (unsafe { frames::place(codes) }) else { return };
+        let Some([user, at, _]) = (unsafe { frames::place(codes) }) else { return false };
         let name = recorder.names.intern_with(name, keywords);
         call.begin(name, thread, [user, at, context.into()]);
         call.in_context();
@@ -167,12 +215,13 @@ pub(crate) fn tensor_event(
                 storages.push((described.4, output));
             }
         }
-        recorder.record_tensors(call, Timing { own, gap }, &storages, |recorder| {
+        recorder.record_tensors(call, Timing { own, gap }, &storages, apart, |recorder| {
             let module = recorder.contexts.list[context as usize].module.clone();
             let site = breakeven::workload::Site { module, ..frames::site(py, codes) };
             recorder.sites.intern(site)
-        });
+        })
     });
+    counts.unwrap_or_default()
 }
 
 /// The number of what an op is told apart by besides its place.
@@ -246,6 +295,14 @@ pub(crate) fn step_end(py: Python<'_>, whole: bool) -> u64 {
         }
     });
     hash.unwrap_or_default()
+}
+
+/// What this thread has done since its last event is none of the script's code.
+#[pyfunction]
+pub(crate) fn no_gap(py: Python<'_>) {
+    let now = clock::now();
+    let untimed = with_thread(|thread| (thread.id, thread.recorded(now, false)));
+    state::with(py, |state| untimed.into_iter().for_each(|(thread, ticks)| state.recorder.pool(thread, ticks)));
 }
 
 /// The step `back` steps ago ran again, in `ns`, unwatched; without values, as long as it took then. What comes next has
