@@ -79,8 +79,7 @@ pub fn outcome_of(q: &Question, device: &Device, plan: Plan) -> Outcome {
     let device_part = device_side(&parts, &plan, added);
     parts.startup += own_startup;
     let host = parts.host + own_startup;
-    let time =
-        Interval { p10: host * 0.9 + device_part.p10, p50: parts.total(), p90: host * 1.1 + device_part.p90 };
+    let time = Interval { p10: host * 0.9 + device_part.p10, p50: parts.total(), p90: host * 1.1 + device_part.p90 };
     let cpu_time = if q.exclude_startup {
         let less = q.cpu.time.p50 - q.host.startup;
         q.cpu.time.scale((less / q.cpu.time.p50).max(0.0))

@@ -203,7 +203,7 @@ mod tests {
         let point = |size: u64| SizePoint {
             size,
             cpu_s: Interval::exact(size as f64 * 1e-3),
-            gpu_s: (size < 4096).then(|| Interval { p10: 0.2, p50: 0.3, p90: 0.4 }),
+            gpu_s: (size < 4096).then_some(Interval { p10: 0.2, p50: 0.3, p90: 0.4 }),
         };
         SizeCrossing {
             now,
