@@ -7,7 +7,7 @@ export function labeller(fields: readonly Labelled[]): (text: string) => string 
   const byFlag = new Map(fields.map((f) => [f.flag, f.label]));
   const byId = new Map(fields.map((f) => [f.id, f.label]));
   return (text) => text
-    .replaceAll("`breakeven gpus`", "“All GPUs”")
+    .replace(/`breakeven (gpus|prices)`/g, "“All GPUs”")
     .replace(/`(--[\w-]+)( [^`]*)?`|`(\w+)`|(?<![`\w])(--[a-z-]+)/g, (all, flag?: string, value?: string, id?: string, bare?: string) => {
       const label = byFlag.get(flag ?? bare ?? "") ?? byId.get(id ?? "");
       if (!label) return all;

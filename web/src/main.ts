@@ -109,8 +109,13 @@ function speak(text: string): void {
   announce = setTimeout(() => say(byId("live"), text), 800);
 }
 
+/** Everything that can be folded away, the long form included. */
+function folding(): { id: string; details: HTMLDetailsElement }[] {
+  return [...folds, { id: "expert", details: byId<HTMLDetailsElement>("expert") }];
+}
+
 function view(): View {
-  return { open: folds.filter((f) => f.details.open).map((f) => f.id).join("."), ...gpus.view() };
+  return { open: folding().filter((f) => f.details.open).map((f) => f.id).join("."), ...gpus.view() };
 }
 
 /** Keeps the address up to date; browsers allow that only so often. */
@@ -125,9 +130,9 @@ function open(): void {
   fill(Object.keys(state).length > 0 ? state : PRESETS[0]!.state);
   unknown.push(...gpus.restore(view));
   const opened = (view["open"] ?? "").split(".").filter((id) => id !== "");
-  const gone = opened.filter((id) => folds.every((f) => f.id !== id));
+  const gone = opened.filter((id) => folding().every((f) => f.id !== id));
   if (gone.length > 0) unknown.push(`open=${gone.join(".")}`);
-  for (const f of folds) f.details.open = opened.includes(f.id);
+  for (const f of folding()) f.details.open = opened.includes(f.id);
   update(read());
   if (unknown.length > 0) tell(`This link has something that this page does not know, and leaves out: ${unknown.join(", ").slice(0, 120)}`);
 }
@@ -146,6 +151,7 @@ if ("estimate" in every) {
   suggest("gpus", every.estimate.estimates.map((row) => row.name));
   billion = every.estimate.footprint ?? [];
 }
+byId("expert").addEventListener("toggle", remember);
 addEventListener("hashchange", open);
 takeFiles();
 open();

@@ -10,6 +10,8 @@ export type State = Record<string, string>;
 /** What is open, and how the table of GPUs is sorted and filtered. */
 export type View = Record<string, string>;
 
+/** Longer texts are refused in any field; a link has no room for them. */
+const LONGEST = 4000;
 const TICKED = "yes";
 const TICK = [[TICKED], [""]] as const;
 const KEYS = new Set(["form", ...FIELDS.map((f) => f.id)]);
@@ -40,9 +42,10 @@ export function toFragment(state: State, view: View = {}): string {
   const form = state["form"];
   if (form && form !== FORMS[0][0]) out.set("form", form);
   for (const f of active(state)) {
-    if (state[f.id] !== f.choices?.[0]?.[0]) out.set(f.id, state[f.id] ?? "");
+    const text = state[f.id] ?? "";
+    if (text !== f.choices?.[0]?.[0] && text.length <= LONGEST) out.set(f.id, text);
   }
-  for (const [key, value] of Object.entries(view)) if (value !== "") out.set(key, value);
+  for (const [key, value] of Object.entries(view)) if (value !== "" && value.length <= LONGEST) out.set(key, value);
   return out.toString();
 }
 

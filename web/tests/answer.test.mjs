@@ -3,8 +3,10 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { copied, launch, open, text, unfold } from "./browser.mjs";
 
+const binary = process.env.BREAKEVEN ?? fileURLToPath(new URL("../../target/debug/breakeven", import.meta.url));
 let browser;
 before(async () => (browser = await launch()));
 after(() => browser.close());
@@ -84,13 +86,13 @@ test("the method: every input with its basis, prices with dates, figures with so
   await context.close();
 });
 
-test("the copied command gives the command the same digits", { skip: !process.env.BREAKEVEN && "BREAKEVEN names no command" }, async () => {
+test("the copied command gives the command the same digits", async () => {
   const { page, context } = await open(browser);
   const presets = await page.locator("#in-preset option").count();
   for (let i = 0; i < presets - 1; i++) {
     await page.selectOption("#in-preset", String(i));
     const here = JSON.parse(await copied(page, "JSON"));
-    const words = (await copied(page, "command")).replace(/^breakeven/, process.env.BREAKEVEN);
+    const words = (await copied(page, "command")).replace(/^breakeven/, `'${binary}'`);
     const there = JSON.parse(execFileSync("sh", ["-c", `${words} --format json`], { encoding: "utf8" }));
     assert.deepEqual(here, there, words);
     const report = execFileSync("sh", ["-c", `${words} --format markdown`], { encoding: "utf8" });

@@ -23,6 +23,8 @@ const BAD = [
   ["pcie", "9.9", /4\.0/],
   ["price", "free", /./],
   ["region", "Atlantis", /Atlantis/],
+  ["provider", "the shop round the corner", /no provider .* AWS, /],
+  ["max_price", "0.00001", /At most/],
 ];
 
 test("what cannot be read is said beside its field, and the last good answer stays", async () => {
@@ -78,6 +80,25 @@ test("units, commas, spaces and invisible marks are read as people paste them", 
   }
   await page.fill("#in-flops", "\u202e10 TFLOP");
   assert.ok((await copied(page, "command")).includes("'10 TFLOP'"));
+  await context.close();
+});
+
+test("what leads to no price is said beside the price or the provider", async () => {
+  const { page, context } = await open(browser);
+  await page.locator("#expert").evaluate((d) => (d.open = true));
+  await page.fill("#in-gpu", "GTX 1050 Ti");
+  assert.match(await text(page, "note-price"), /no price is known/);
+  await page.fill("#in-price", "0,35");
+  assert.match(await text(page, "note-price"), /^typical/);
+  await page.fill("#in-price", "");
+  await page.fill("#in-gpu", "RTX 3080");
+  await page.fill("#in-provider", "Azure");
+  assert.match(await text(page, "note-provider"), /no price for any GPU asked for/);
+  // A GPU that no catalogue knows has the price that is given.
+  await page.fill("#in-provider", "");
+  await page.fill("#in-gpu", "");
+  await page.fill("#in-price", "0,35");
+  assert.match(await text(page, "bill"), /\$0\.000\d/);
   await context.close();
 });
 

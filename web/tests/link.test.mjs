@@ -8,7 +8,7 @@ let browser;
 before(async () => (browser = await launch()));
 after(() => browser.close());
 
-const controls = (page) => page.evaluate(() => [...document.querySelectorAll("input, select, details.fold")].map((c) => [c.id, c.value, c.checked, c.open]));
+const controls = (page) => page.evaluate(() => [...document.querySelectorAll("input, select, details.fold, #expert")].map((c) => [c.id, c.value, c.checked, c.open]));
 
 test("a link brings everything back: what is typed, open, sorted and filtered", async () => {
   const first = await open(browser);
@@ -33,6 +33,23 @@ test("a link brings everything back: what is typed, open, sorted and filtered", 
   assert.equal(new URL(await copied(second.page, "link")).hash, hash);
   await first.context.close();
   await second.context.close();
+});
+
+test("what no field takes stays out of the address", async () => {
+  const { page, context, seen } = await open(browser);
+  const good = await text(page, "big");
+  await page.evaluate(() => {
+    const input = document.querySelector("#in-gpu");
+    input.value = "<script>".repeat(1_250_000);
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+  assert.match(await text(page, "note-gpu"), /has 10000000 bytes: 120 are allowed/);
+  assert.equal(await text(page, "big"), good);
+  await page.waitForTimeout(400);
+  assert.ok((await page.evaluate(() => location.href.length)) < 2000);
+  assert.ok((await copied(page, "link")).length < 2000);
+  assert.deepEqual(seen.errors, []);
+  await context.close();
 });
 
 test("every example survives its own link", async () => {

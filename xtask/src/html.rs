@@ -43,6 +43,7 @@ pub(crate) fn assemble(parts: &Parts) -> Result<String> {
 /// A `.lzma` file, as `web/src/lzma.ts` reads it.
 pub(crate) fn lzma(bytes: &[u8]) -> Result<Vec<u8>> {
     let options = LzmaOptions {
+        lc: 4,
         pb: 0,
         nice_len: 273,
         dict_size: bytes.len().next_power_of_two() as u32,

@@ -50,6 +50,8 @@ pub struct Choice {
     pub cpu_rates: Rates,
     /// Given power of one GPU, W.
     pub gpu_watts: Option<f64>,
+    /// Given rent of one GPU, for one that is not of the catalogue.
+    gpu_price: Option<Price>,
     /// Grid: carbon intensity, PUE, electricity.
     grid: Rates,
     /// What the reader should know of the choice.
@@ -96,7 +98,9 @@ pub fn choose(request: &Request) -> Result<Choice> {
     };
     let cpu_rates = Rates { price: cpu_price, watts: cpu_watts, ..grid.clone() };
     let gpu_watts = Measure::Watts.read_field(&options.gpu_watts, "gpu_watts")?;
-    Ok(Choice { gpus, cpu, cpu_named: named.is_some(), host_cpu: host_cpu.cloned(), cpu_rates, gpu_watts, grid, notes })
+    let gpu_price = Measure::UsdPerHour.read_field(&options.price, "price")?.map(given_price);
+    let (cpu_named, host_cpu) = (named.is_some(), host_cpu.cloned());
+    Ok(Choice { gpus, cpu, cpu_named, host_cpu, cpu_rates, gpu_watts, gpu_price, grid, notes })
 }
 
 impl Choice {
@@ -114,7 +118,8 @@ impl Choice {
 
     /// Rent of `gpus` such GPUs, with a power that the caller knows better.
     pub fn rates(&self, pick: Option<&Pick>, gpus: f64, watts: Option<Interval>) -> Rates {
-        let price = pick.and_then(|p| p.price.clone()).map(|p| Price { usd_per_h: p.usd_per_h * gpus, ..p });
+        let price =
+            pick.map_or(&self.gpu_price, |p| &p.price).clone().map(|p| Price { usd_per_h: p.usd_per_h * gpus, ..p });
         Rates { price, watts, ..self.grid.clone() }
     }
 }

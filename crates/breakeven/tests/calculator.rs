@@ -190,6 +190,42 @@ fn every_gpu_when_none_is_named() {
 }
 
 #[test]
+fn a_gpu_of_no_catalogue_costs_and_draws_what_is_given() {
+    let mut request = example();
+    request.options = Options {
+        price: Some("0,36 USD/h".into()),
+        gpu_watts: Some("100 W".into()),
+        electricity: None,
+        ..Options::default()
+    };
+    let e = answer_request(&request).unwrap();
+    let [g] = &e.estimates[..] else { panic!("one GPU") };
+    let (time, cost) = (g.time_s.unwrap().p50, g.cost_usd.unwrap().p50);
+    assert!((cost / (time * 0.36 / 3600.0) - 1.0).abs() < 1e-12, "{cost}");
+    assert_eq!(g.price.as_ref().unwrap().provider, "given");
+    assert!(g.energy_wh.is_some());
+}
+
+#[test]
+fn nothing_to_do_is_slower_by_no_figure() {
+    let e = with(|n| n.flops = Some("0".into())).unwrap();
+    assert!(
+        e.summary.sentence.starts_with("CPU is faster: 0 s") && !e.summary.sentence.contains('?'),
+        "{}",
+        e.summary.sentence
+    );
+}
+
+#[test]
+fn a_provider_that_nobody_knows_is_refused() {
+    let mut request = example();
+    request.options.provider = Some("the shop round the corner".into());
+    let error = answer_request(&request).unwrap_err();
+    assert_eq!((error.code, error.field.as_deref()), ("unknown-provider", Some("provider")));
+    assert!(error.hint.unwrap().contains("AWS"));
+}
+
+#[test]
 fn a_month_of_runs_has_a_bill() {
     let mut request = example();
     request.options.runs_per_month = Some("10,000".into());

@@ -83,7 +83,8 @@ impl Dispatch {
         state::with(py, |state| {
             untimed.into_iter().for_each(|(thread, ticks)| state.recorder.pool(thread, ticks));
             // What an op without values takes is no time of the script's.
-            state.recorder.told_ticks += now.saturating_sub(ended) + if self.timed { began } else { ended }.saturating_sub(asked);
+            state.recorder.told_ticks +=
+                now.saturating_sub(ended) + if self.timed { began } else { ended }.saturating_sub(asked);
             state.flush_if_due(now);
         });
         result

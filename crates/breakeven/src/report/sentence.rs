@@ -73,8 +73,13 @@ fn for_one(e: &Estimate, g: &GpuEstimate) -> String {
         }
         Verdict::Cpu => {
             format!(
-                "CPU is faster: {cpu_time} against {gpu_time} on {name} ({} slower on GPU){extras}",
-                words::times(1.0 / speedup.p50)
+                "CPU is faster: {cpu_time} against {gpu_time} on {name}{}{extras}",
+                // Nothing to do is infinitely faster.
+                if speedup.p50 > 0.0 {
+                    format!(" ({} slower on GPU)", words::times(1.0 / speedup.p50))
+                } else {
+                    String::new()
+                }
             )
         }
         Verdict::Either => format!(
