@@ -7,7 +7,7 @@ CARGO := cargo
 SOURCES := $(shell find crates python/breakeven python/breakeven.pth pyproject.toml setup.py Cargo.toml Cargo.lock \
 	-type f -not -path '*/target/*' -not -name '*.pyc' -not -name '*.so')
 
-.PHONY: help demo test test-rust test-python test-all matrix digits wasm page numpy-own frameworks api fuzz
+.PHONY: help demo test test-rust test-python test-all matrix digits wasm page numpy-own asan frameworks api fuzz
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -31,8 +31,8 @@ test-python: $(VENV)/.installed
 	$(BIN)/python -m pytest
 
 ## make test-all  every Python and NumPy of the matrix, the engine on wasm, the page in a browser, NumPy's own tests
-##                recorded, PyTorch, the API against its document, a longer fuzz
-test-all: matrix digits wasm page numpy-own frameworks api
+##                recorded, the hooks under AddressSanitizer, PyTorch, the API against its document, a longer fuzz
+test-all: matrix digits wasm page numpy-own asan frameworks api
 	$(MAKE) fuzz SECONDS_EACH=120
 
 matrix:
@@ -55,6 +55,9 @@ page: digits
 
 numpy-own: $(VENV)/.installed
 	$(BIN)/python .ci/numpy_own.py
+
+asan: $(VENV)/.installed
+	.ci/asan $(BIN)/python
 
 # Some gigabytes, so `make test` skips these tests visibly where PyTorch is not there.
 frameworks: $(VENV)/.installed

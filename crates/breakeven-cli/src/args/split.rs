@@ -17,7 +17,8 @@ pub(crate) fn split_script(mut arguments: Vec<OsString>) -> Vec<OsString> {
         run.get_arguments().any(|a| {
             let short = a.get_short().is_some_and(|s| flag.strip_prefix('-').is_some_and(|f| f == s.to_string()));
             let long = a.get_long().is_some_and(|l| flag.strip_prefix("--") == Some(l));
-            (short || long) && a.get_action().takes_values()
+            // One that may stand alone takes its value by `=`.
+            (short || long) && a.get_action().takes_values() && !a.is_require_equals_set()
         })
     };
     let mut at = 2;
@@ -61,6 +62,17 @@ mod tests {
         let args = run(&["--top", "3", "-q", "heat.py", "--top", "9", "--", "-m", "x"]);
         assert_eq!(args.command, ["heat.py", "--top", "9", "--", "-m", "x"]);
         assert_eq!((args.options.top, args.report.quiet, args.module), (Some(3), true, None));
+    }
+
+    #[test]
+    fn an_option_that_may_stand_alone_takes_no_word() {
+        use crate::args::Fake;
+        for (typed, means) in [("--fake", Fake::Always), ("--fake=never", Fake::Never), ("-q", Fake::Auto)] {
+            let args = run(&[typed, "--top", "3", "heat.py", "--fake"]);
+            assert_eq!((args.fake, args.options.top), (means, Some(3)));
+            assert_eq!(args.command, ["heat.py", "--fake"]);
+            assert_eq!(run(&[typed, "heat.py"]).command, ["heat.py"]);
+        }
     }
 
     #[test]
