@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import types
 
-from . import _native, _torch_ops
+from . import _native, _torch_graphs, _torch_ops
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +67,6 @@ def install(torch: Any, gpu: Any) -> None:
         "mem_get_info": lambda *_: (gpu["memory"] - live(), gpu["memory"]),
         "memory_stats": lambda *_: {"allocated_bytes.all.current": live(), "allocated_bytes.all.peak": peak()},
         "memory_summary": lambda *_, **__: f"{live()} bytes live, {peak()} at most (imitated by breakeven)",
-        "is_current_stream_capturing": lambda: False,
         "synchronize": lambda *_: _wait("torch.cuda.synchronize", None),
         "Stream": _stream_class(torch),
         "Event": _Event,
@@ -93,7 +92,9 @@ def install(torch: Any, gpu: Any) -> None:
         accelerator.set_stream = cuda.set_stream
         for name in ("memory_allocated", "max_memory_allocated", "memory_reserved", "empty_cache"):
             setattr(accelerator, name, getattr(cuda, name))
+    _generators(torch)
     _precision(torch)
+    _torch_graphs.install(torch)
     _native.unseen("pretend-gpu", f"{gpu['name']} was imitated: times and values that the script saw are this CPU's")
 
 
@@ -102,6 +103,21 @@ def _own(answer: Any, name: str) -> Any:
     if not isinstance(answer, types.FunctionType):
         return answer
     return types.FunctionType(answer.__code__, answer.__globals__, name, answer.__defaults__, answer.__closure__)
+
+
+def _generators(torch: Any) -> None:
+    """`torch.Generator(device="cuda")` draws on the CPU."""
+    plain = torch.Generator
+
+    class Known(type(plain)):  # type: ignore[misc]
+        def __instancecheck__(cls, value: object) -> bool:
+            return isinstance(value, plain)
+
+    class Generator(plain, metaclass=Known):  # type: ignore[misc, valid-type]
+        def __new__(cls, device: Any = "cpu") -> Any:
+            return plain("cpu" if str(device).startswith("cuda") else device)
+
+    torch.Generator = Generator
 
 
 def _precision(torch: Any) -> None:

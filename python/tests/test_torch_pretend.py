@@ -77,6 +77,14 @@ def test_what_a_script_does_with_its_gpu(tmp_path: Path) -> None:
     assert copy["pinned"] and copy["asynchronous"]
 
 
+def test_captured_steps_are_replayed(tmp_path: Path) -> None:
+    workload, out = _run(HERE / "programs" / "pytorch" / "torch_graphs.py", tmp_path)
+    assert out == "the same\n"
+    assert "cuda-graph" in {unseen["reason"] for unseen in workload["unseen"]}
+    # Ten steps twice, each with two layers.
+    assert sum(e["count"] for e in workload["ops"] if e["name"] == "aten.addmm") == 40
+
+
 def test_a_loader_pins_in_a_thread_of_its_own(tmp_path: Path) -> None:
     workload, out = _run(HERE / "programs" / "pytorch" / "torch_loader.py", tmp_path, "pinned")
     assert out.startswith("80 True ")

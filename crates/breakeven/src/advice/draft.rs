@@ -15,6 +15,8 @@ pub struct Draft<'a> {
     pub policy: Policy,
     /// The script hands its network or functions to `torch.compile`, which recording leaves uncompiled.
     pub compiles: bool,
+    /// The script replays CUDA graphs, which recording takes as the launches that they hold.
+    pub replays: bool,
     /// A network is trained.
     pub trains: bool,
     /// Paid once for the edit (compiling, capturing), s: start-up.
@@ -39,7 +41,7 @@ impl<'a> Draft<'a> {
             unseen: workload.unseen.clone(),
             ..Workload::default()
         };
-        let compiles = workload.unseen.iter().any(|unseen| unseen.reason == "torch-compile");
+        let told = |reason| workload.unseen.iter().any(|unseen| unseen.reason == reason);
         let mut used_for = vec![0; workload.ops.len()];
         let last_runs = order::last_runs(&order, workload.ops.len());
         for (buffer, made_by) in workload.buffers.iter().filter_map(|b| Some((b, b.producer? as usize))) {
@@ -52,7 +54,8 @@ impl<'a> Draft<'a> {
             workload: light,
             order,
             policy,
-            compiles,
+            compiles: told("torch-compile"),
+            replays: told("cuda-graph"),
             once: 0.0,
             replayed: Vec::new(),
             used_for,

@@ -137,9 +137,9 @@ fn answer(question: &Question, choice: &Choice, request: &Request) -> Result<Est
             "Intel and Apple GPUs are estimated as if ported to a native array library; they do not count among the winners",
         ));
     }
-    let (advice, advice_together, compiled) =
+    let (advice, advice_together, as_written) =
         shown.map(|i| advise(question, choice, i, &outcomes[i], options)).unwrap_or_default();
-    notes.extend(compiled);
+    notes.extend(as_written);
     let mut estimate = Estimate {
         schema: SCHEMA.to_owned(),
         workload: summarise(question, shown_plan),
@@ -177,7 +177,7 @@ fn advise(
     shown: usize,
     before: &Outcome,
     options: &Options,
-) -> (Vec<Advice>, Vec<Together>, Option<Note>) {
+) -> (Vec<Advice>, Vec<Together>, Vec<Note>) {
     let pick = &choice.gpus[shown];
     let ctx = advice::Context {
         question,
@@ -187,15 +187,24 @@ fn advise(
         cpu_modelled: choice.cpu_named || question.workload.program.without_values(),
     };
     let (mut advice, together) = advice::advise(&ctx);
-    let note = advice::compiled(&ctx).zip(before.time).map(|((fused, chains), eager)| {
+    let mut notes = Vec::new();
+    if let Some(((fused, chains), eager)) = advice::compiled(&ctx).zip(before.time) {
         let (eager, fused, device) = (words::time(eager), words::time(fused), &pick.gpu.device.name);
         let text = format!(
             "the script compiles with torch.compile: on {device} it takes {eager} as eager code, which the rest of the \
              report is about, and {fused} with {} of element-wise steps fused, once compiled",
             words::several(chains as u64, "chain", "chains")
         );
-        Note::new("torch-compile", text)
-    });
+        notes.push(Note::new("torch-compile", text));
+    }
+    if let Some((replayed, single)) = advice::replayed(&ctx).zip(before.time) {
+        let (single, replayed, device) = (words::time(single), words::time(replayed), &pick.gpu.device.name);
+        let text = format!(
+            "the script replays CUDA graphs: on {device} it takes {single} with its launches one by one, which the rest \
+             of the report is about, and {replayed} with them replayed"
+        );
+        notes.push(Note::new("cuda-graph", text));
+    }
     if let (1, false, Some(price)) = (choice.gpus.len(), options.gpu.is_empty(), &pick.price) {
         let offered = offered(options);
         let offer = |p: &'_ Pick| p.price.as_ref().map(|price| price.usd_per_h);
@@ -205,7 +214,7 @@ fn advise(
             .collect();
         advice.extend(advice::cheaper_gpu(&ctx, price.usd_per_h, &offers));
     }
-    (advice, together, note)
+    (advice, together, notes)
 }
 
 /// As asked for; a program that uses a GPU library itself is estimated as it is written and no other way.

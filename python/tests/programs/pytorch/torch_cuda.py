@@ -31,3 +31,7 @@ for wrong in (lambda: x + torch.ones(3, 4), lambda: x.numpy()):
     except (RuntimeError, TypeError) as error:
         print(type(error).__name__, str(error)[:40])
 print(z[0])  # a view: its 48 bytes of memory, 16 of them shown
+generator = torch.Generator(device="cuda").manual_seed(1)
+drawn = torch.randn(4, device=gpu, generator=generator)
+assert isinstance(generator, torch.Generator) and isinstance(torch.default_generator, torch.Generator)
+assert drawn.is_cuda and generator.initial_seed() == 1

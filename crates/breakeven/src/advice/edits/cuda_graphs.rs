@@ -19,6 +19,12 @@ const REPLAY: f64 = 15e-6;
 const CAPTURE: f64 = 0.3;
 
 fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
+    // What the script does already is no advice.
+    if draft.replays { None } else { replayed(draft) }
+}
+
+/// The program with its loops replayed.
+pub(in crate::advice) fn replayed<'a>(draft: &Draft<'a>) -> Option<Change<'a>> {
     let mut replayed: Vec<(u32, f64)> = Vec::new();
     let mut main: Option<(u64, usize, u32)> = None;
     edit_loops(&draft.order, 1, &mut |begun, rounds, body| {

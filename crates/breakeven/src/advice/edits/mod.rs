@@ -2,7 +2,7 @@
 
 mod blas_threads;
 pub(super) mod cheaper_gpu;
-mod cuda_graphs;
+pub(super) mod cuda_graphs;
 mod fewer_syncs;
 mod float32;
 pub(super) mod fuse;

@@ -88,6 +88,18 @@ fn a_script_that_compiles_is_told_both_times_and_not_told_to() {
 }
 
 #[test]
+fn a_script_that_replays_graphs_is_told_both_times_and_not_told_to() {
+    let mut w = training(100, 32, 20_000);
+    let advised = found(&asked(&w, "L4"), "cuda-graphs", Side::Gpu);
+    w.unseen.push(Unseen { reason: "cuda-graph".to_owned(), text: "op by op".to_owned(), ns: 0, count: 1 });
+    let e = asked(&w, "L4");
+    assert!(!ids(&e).contains(&"cuda-graphs"));
+    let note = e.notes.iter().find(|note| note.code == "cuda-graph").expect("both times");
+    let told = format!("and {} with them replayed", crate::report::words::time(advised.time_s_after.unwrap()));
+    assert!(note.text.contains(&told), "{} {told}", note.text);
+}
+
+#[test]
 fn a_larger_batch_loads_as_many_samples() {
     let mut w = training(100, 32, 20_000);
     let mut load = entry(0, "aten.stack", Op::Copy { n: 3200, strided: false, inputs: 100 }, Dtype::F32, 20_000);
