@@ -20,7 +20,7 @@ export function svg<K extends keyof SVGElementTagNameMap>(
 export const CHARACTER = 6.6;
 
 /** The same of bold letters. */
-export const BOLD = 7.6;
+export const BOLD = 8.4;
 
 /** A text cut to the width. */
 export function fitted(text: string, width: number, letter = CHARACTER): string {

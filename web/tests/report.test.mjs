@@ -144,6 +144,32 @@ test("a link brings the switches back, and what of it cannot be read is said", a
   }
 });
 
+test("a link brings back what was unfolded and the part of the timeline", async () => {
+  const first = await open();
+  const said = (page) => page.waitForFunction(() => (document.querySelector(".said")?.textContent ?? "") !== "").then(() => page.locator(".said").innerText());
+  const whole = await said(first.page);
+  await first.page.locator("#kernels summary").click();
+  await first.page.getByRole("button", { name: "After start-up" }).click();
+  await first.page.focus(".stage");
+  for (let i = 0; i < 4; i++) await first.page.keyboard.press("+");
+  await first.page.waitForTimeout(900);
+  const close = await said(first.page);
+  assert.notEqual(close, whole);
+  const { hash } = new URL(await copied(first.page, "link"));
+  assert.match(hash, /open=kernels&at=[\d.e-]+_[\d.e-]+$/);
+  const second = await open({ hash });
+  await second.page.waitForFunction((close) => document.querySelector(".said")?.textContent === close, close);
+  assert.ok(await second.page.locator("#kernels details").evaluate((d) => d.open));
+  assert.equal(new URL(await copied(second.page, "link")).hash, hash);
+  const broken = await open({ hash: "#at=5_1&open=kernels.nowhere%22]" });
+  assert.match(await message(broken.page), /open=nowhere"\], at=5_1$/);
+  assert.equal(await said(broken.page), whole);
+  for (const { seen, context } of [first, second, broken]) {
+    assert.deepEqual(seen.errors, []);
+    await context.close();
+  }
+});
+
 test("a link waits for the file, whose name is the command's", async () => {
   const { page, context, seen } = await open({ file: EMPTY, ready: false, hash: "#gpu=l4" });
   await answered(page, () => page.setInputFiles("#choose", { name: "my run.json", mimeType: "application/json", buffer: readFileSync(HEAT) }));
@@ -234,12 +260,13 @@ test("runs of several sizes stay in every answer", async () => {
   const page_ = join(folder, "scaled.html");
   const scaled = (...args) => execFileSync(binary, ["show", main, other, "--scale", "1,0.5", ...args], { encoding: "utf8", maxBuffer: 1 << 28 });
   scaled("--html", page_, "--quiet");
+  const runs = /By [^\n]*runs at [^\n]*0\.5, 1[^\n]*/;
   const { page, context, seen } = await open({ file: page_ });
-  assert.match(await page.locator("#answer").innerText(), /By runs at 0\.5, 1/);
+  assert.match(await page.locator("#answer").innerText(), runs);
   assert.equal(await page.locator("#break-even svg").count(), 2);
   await answered(page, () => page.fill("#if-gpu", "l4"));
   await answered(page, () => page.fill("#if-price", "0.4"));
-  const runs = /By runs at [^\n]*/;
+
   assert.equal((await page.locator("#answer").innerText()).match(runs)[0], scaled("--gpu", "l4", "--price", "0.4").match(runs)[0]);
   const command = await copied(page, "command");
   assert.equal(command, "breakeven show heat.breakeven.json heat.0.5.breakeven.json --scale 1,0.5 --gpu l4 --price 0.4");

@@ -8,7 +8,7 @@ import { takeHanded } from "./handed";
 import { pictured } from "./picture";
 import { makeSortable } from "./sorting";
 import { readFile } from "./unpack";
-import { fragment, labelled, makeWhatIf, type Options, type WhatIf } from "./whatif";
+import { fragment, labelled, makeWhatIf, type Options, type View, type WhatIf } from "./whatif";
 import { connect, type Engine } from "./worker";
 
 const today = new Date().toISOString().slice(0, 10);
@@ -37,6 +37,8 @@ let whatIf: WhatIf;
 /** The file that is open, where its name is known. */
 let file = "";
 let address = 0;
+/** Part of the timeline that a link asks for; void once a switch is changed. */
+let wanted: [number, number] | undefined;
 let asked = 0;
 
 /** Shows the report under the switches as they are; a newer question makes an older answer void. */
@@ -133,10 +135,28 @@ function remember(): void {
 /** Sets the switches as the address says, and names what of it cannot be read. */
 async function restore(): Promise<void> {
   if (byId("what-if").firstChild === null) return;
-  const before = fragment(whatIf);
+  const before = JSON.stringify(whatIf.options());
   const unknown = whatIf.fromFragment(location.hash);
-  if (fragment(whatIf) !== before) await ask();
+  unknown.push(...lookAt(new URLSearchParams(location.hash.slice(1))));
+  if (JSON.stringify(whatIf.options()) !== before) await ask();
   leftOut(unknown);
+}
+
+/** What is unfolded, by section, and the part of the timeline that is shown. */
+function view(): View {
+  const open = [...document.querySelectorAll("#detail section:has(details[open])")].map((section) => section.id);
+  return { open: open.join("."), at: timeline?.window()?.join("_") ?? "" };
+}
+
+/** Looks at what a link says; gives back what of it there is not. */
+function lookAt(link: URLSearchParams): string[] {
+  const [open, at] = [link.get("open") ?? "", link.get("at") ?? ""];
+  const folds = open.split(".").filter((id) => id !== "").map((id) => [id, document.querySelector<HTMLDetailsElement>(`section[id="${CSS.escape(id)}"] details`)] as const);
+  for (const [, fold] of folds) if (fold) fold.open = true;
+  const [from, to] = at.split("_").map(Number);
+  wanted = from! >= 0 && from! < to! ? [from!, to!] : undefined;
+  if (wanted && timeline) void look(whatIf.options());
+  return [...folds.filter(([, fold]) => !fold).map(([id]) => `open=${id}`), ...(at && !wanted ? [`at=${at}`] : [])];
 }
 
 function leftOut(unknown: readonly string[]): void {
@@ -159,9 +179,9 @@ async function look(options: Options): Promise<void> {
   if (!place || !gpu) return;
   const engine = await started("draws");
   const next = await engine.ask("look", JSON.stringify({ ...options, gpu: [gpu], max_price: undefined }), today);
-  timeline ??= makeTimeline(engine);
+  timeline ??= makeTimeline(engine, remember);
   place.replaceChildren(timeline.node);
-  timeline.show(next);
+  timeline.show(next, wanted);
 }
 
 /** Opens a file that somebody chose; what is shown stays until it has been read and answered. */
@@ -226,8 +246,12 @@ function tools(): void {
 
 /** Brings the page to life. */
 export function bring(): void {
-  whatIf = makeWhatIf(() => void ask(), fileName, async (markdown) =>
-    (await started("answers")).ask("text", JSON.stringify(whatIf.options()), today, markdown));
+  const changed = () => {
+    wanted = undefined;
+    void ask();
+  };
+  whatIf = makeWhatIf(changed, fileName, async (markdown) =>
+    (await started("answers")).ask("text", JSON.stringify(whatIf.options()), today, markdown), view);
   // The list is only needed by who types a name.
   whatIf.form.addEventListener("focusin", () => {
     void started("answers").then((engine) => engine.ask("gpus")).then(whatIf.suggest, () => undefined);
@@ -236,6 +260,7 @@ export function bring(): void {
   dress();
   takeHanded((file) => void open(file));
   addEventListener("hashchange", () => void restore());
+  byId("detail").addEventListener("toggle", remember, true);
   if (packed("file") === "") return;
   const options = JSON.parse(packed("asked")) as Options;
   whatIf.show(options);

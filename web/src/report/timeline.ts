@@ -15,11 +15,14 @@ const COLORS = ["--startup", "--host", "--launch", "--sync", "--gpu", "--transfe
 
 export interface Timeline {
   node: HTMLElement;
-  /** Shows another timeline, from its beginning to its end. */
-  show(look: Look): void;
+  /** Shows another timeline: that window of it, or all. */
+  show(look: Look, window?: readonly [number, number]): void;
+  /** From where to where it is looked at, s; nothing where all of it is. */
+  window(): readonly [number, number] | undefined;
 }
 
-export function makeTimeline(engine: Engine): Timeline {
+/** Makes it; `moved` is called when it is zoomed or moved. */
+export function makeTimeline(engine: Engine, moved: () => void): Timeline {
   const canvas = el("canvas", {});
   const button = (text: string, label: string, act: () => void) => {
     const button = el("button", { type: "button", title: label }, text);
@@ -72,6 +75,7 @@ export function makeTimeline(engine: Engine): Timeline {
     view = { from: begin, to: begin + wide };
     stale = true;
     schedule();
+    moved();
   }
 
   /** `share` is where in the window the fixed point lies. */
@@ -303,7 +307,8 @@ export function makeTimeline(engine: Engine): Timeline {
 
   return {
     node,
-    show(next) {
+    window: () => (view.from === 0 && view.to === span ? undefined : [view.from, view.to]),
+    show(next, window) {
       rows = next.rows;
       span = Math.max(next.span_s, CLOSEST);
       began = next.startup_s;
@@ -311,7 +316,8 @@ export function makeTimeline(engine: Engine): Timeline {
       last = undefined;
       canvas.style.height = `${height()}px`;
       styles();
-      all();
+      if (window) look(...window);
+      else all();
     },
   };
 }

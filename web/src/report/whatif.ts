@@ -47,7 +47,7 @@ export interface WhatIf {
   options(): Options;
   /** Sets the switches to these options. */
   show(options: Options): void;
-  /** What differs from the options shown, as the part of the address after `#`. */
+  /** What differs from the options shown, and what is looked at, as the part of the address after `#`. */
   toFragment(): string;
   /** Sets the switches to the options shown and to what a fragment says; gives back what of it cannot be read. */
   fromFragment(fragment: string): string[];
@@ -74,8 +74,14 @@ export function toCommand(options: Options, file: string, sizes: readonly number
   return words.join(" ");
 }
 
-/** Makes the form; `changed` is called when a switch is, `file` names the file for the command, `text` writes the answer. */
-export function makeWhatIf(changed: () => void, file: () => string, text: (markdown: boolean) => Promise<string>): WhatIf {
+/** What is looked at, by the names that it has in a link; empty where it is as at first. */
+export type View = Record<"open" | "at", string>;
+
+/**
+ * Makes the form; `changed` is called when a switch is, `file` names the file for the command, `text` writes the answer,
+ * `view` tells what is looked at.
+ */
+export function makeWhatIf(changed: () => void, file: () => string, text: (markdown: boolean) => Promise<string>, view: () => View): WhatIf {
   const controls = new Map<string, Control>();
   const given = new Map<string, string>();
   /** Beside a switch, in place of its own hint. */
@@ -144,12 +150,14 @@ export function makeWhatIf(changed: () => void, file: () => string, text: (markd
         const text = read(s);
         if (text !== given.get(s.id)) out.set(s.id, s.kind === "tick" ? text || "no" : text);
       }
+      for (const [key, value] of Object.entries(view())) if (value) out.set(key, value);
       return out.toString();
     },
     fromFragment(fragment) {
       whatIf.show(base);
       const unknown: string[] = [];
       for (const [key, value] of new URLSearchParams(fragment.replace(/^#/, ""))) {
+        if (key in view()) continue;
         const s = SWITCHES.find(({ id }) => id === key);
         const control = controls.get(key);
         const choices = s?.kind === "tick" ? ["yes", "no"] : s?.choices?.map(([choice]) => choice);
