@@ -64,6 +64,14 @@ def _begin_root(args: tuple[Any, ...]) -> None:
     _torch_steps.begins(_root, args)
 
 
+def where() -> str:
+    """The device that the outermost module has its parameters on, as far as one is imitated."""
+    for parameter in _root.parameters() if _root is not None else ():
+        known = _torch_ops._known(parameter)
+        return (known.device if known is not None else None) or "cpu"
+    return "cpu"
+
+
 def _begin_module(args: tuple[Any, ...]) -> None:
     module = args[0]
     if _root not in _names:

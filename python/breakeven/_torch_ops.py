@@ -260,7 +260,7 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
     _place(given, outputs)
     counts = _native.tensor_event(name, inputs, outputs, keywords, context(given), own, gap)
     if name == READ:
-        reads[place()] = counts
+        reads[place()] = counts and device != "cpu"
 
 
 class on_device:

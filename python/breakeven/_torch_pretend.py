@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 
-from . import _native, _torch, _torch_cuda, _torch_fake, _torch_ops, _torch_room, _torch_steps
+from . import _native, _torch, _torch_cuda, _torch_fake, _torch_modules, _torch_ops, _torch_room, _torch_steps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def where(tensor: Any) -> str:
     """The device of a tensor: `cpu` or `cuda:0`."""
     known = _known(tensor)
     if known is None and gpu is not None and tensor.requires_grad and not tensor.is_leaf:
-        return GPU  # made in a step that nobody watched, by what has its parameters there
+        return _torch_modules.where()  # made in a step that nobody watched
     return (known.device if known is not None else None) or "cpu"
 
 
@@ -260,7 +260,8 @@ def _text(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
 
 
 def _read(tensor: Any) -> None:
-    if where(tensor) != "cpu" or (_known(tensor) is None and _torch_ops.reads.get(_torch_ops.place(), _torch_steps.skipping)):
+    likely = _torch_steps.skipping and _torch_modules.where() != "cpu"
+    if where(tensor) != "cpu" or (_known(tensor) is None and _torch_ops.reads.get(_torch_ops.place(), likely)):
         _torch_ops.reads[_torch_ops.place()] = True
         with _torch_ops.on_device(GPU):
             array = (*_torch_ops.described(tensor), known.id if (known := _known(tensor)) is not None else 0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 
-from . import _native, _torch_ops, _torch_steps
+from . import _native, _torch_modules, _torch_ops, _torch_steps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ def read(tensor: Any, name: str) -> None:
 
 def _read_unwatched(tensor: Any, name: str) -> None:
     """The same of a tensor that nobody saw being made: where it is, the others that were read here tell."""
+    if _torch_ops.device is not None and _torch_modules.where() == "cpu":
+        return
     if _torch_ops.phase != "optimizer" and _torch_ops.reads.get(_torch_ops.place(), True):
         array = (*_torch_ops.described(tensor), 0)
         with _torch_ops.on_device():

@@ -148,3 +148,20 @@ def test_warnings_point_at_the_script(tmp_path: Path) -> None:
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=240)
     assert "warns.py:3: UserWarning" in plain.stderr
     assert (done.stdout, done.stderr, done.returncode) == (plain.stdout, plain.stderr, plain.returncode)
+
+
+def test_what_stays_on_the_cpu_copies_nothing(tmp_path: Path) -> None:
+    script = tmp_path / "stays.py"
+    script.write_text(
+        "import torch\n"
+        "model = torch.nn.Linear(4, 1)\n"
+        "optimizer = torch.optim.SGD(model.parameters())\n"
+        "for _ in range(40):\n"
+        "    loss = model(torch.ones(8, 4)).sum()\n"
+        "    loss.backward()\n"
+        "    optimizer.step()\n"
+        "    assert loss.device.type == 'cpu' and loss.detach().cpu().numpy() == loss.item()\n"
+    )
+    workload, _ = _run(script, tmp_path)
+    assert workload["program"]["sampling"] > 1
+    assert _copies(workload, "h2d") == _copies(workload, "d2h") == []
