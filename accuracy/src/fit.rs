@@ -3,8 +3,9 @@
 
 use crate::data::{Data, Kernel};
 use crate::score::{busy_time, device_time};
-use crate::statistics::quantile;
+use crate::statistics::{mean, quantile};
 use breakeven::hardware::device::Vendor;
+use breakeven::interval::Z90;
 use breakeven::kernel::{Constants, Spread};
 use breakeven::workload::Family;
 use std::collections::BTreeMap;
@@ -14,6 +15,8 @@ const OUTLIER: f64 = 0.4;
 /// Rows taken from each cell.
 const PER_CELL: usize = 45;
 /// Steps of the rounds over all constants, as shares of their values.
+/// Factors for short kernels, of which the best is kept.
+const SHORT: [f64; 9] = [0.0, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0];
 const STEPS: [f64; 10] = [0.6, 0.6, 0.3, 0.3, 0.15, 0.15, 0.08, 0.08, 0.04, 0.02];
 
 /// The fit on all data as the two tables that the core embeds.
@@ -24,11 +27,11 @@ pub fn tables(data: &Data) -> (String, String) {
         let value = *fitted.get_mut(&row.name).expect("shipped names are the model's");
         constants += &format!("{},{},{},{},{}\n", row.name, short(value), row.low, row.high, row.rest);
     }
-    let mut spread = String::from("family,shared,own,basis\n");
+    let mut spread = String::from("family,shared,own,short,basis\n");
     for family in Family::ALL {
         let s = fitted.spread[*family as usize];
         let basis = if calibrated(data, *family) { "fitted" } else { "assumed" };
-        spread += &format!("{},{},{},{basis}\n", family.name(), short(s.shared), short(s.own));
+        spread += &format!("{},{},{},{},{basis}\n", family.name(), short(s.shared), short(s.own), short(s.short));
     }
     (constants, spread)
 }
@@ -174,32 +177,51 @@ fn weight(cell: &[&Kernel]) -> f64 {
 
 /// Spreads of the families that were measured: the bias of a cell is shared, the rest is the kernel's own. Sized so that
 /// four in five fall between p10 and p90, with more for a GPU that the fit has not seen: as much as left-out GPUs need.
+/// Of the factors for short kernels the one whose intervals serve best is kept.
 fn calibrate(data: &Data, sample: &Sample<'_>, constants: &mut Constants) {
-    const UNSEEN: Spread = Spread { shared: 1.4, own: 1.15 };
     for family in Family::ALL {
-        let (mut biases, mut residuals) = (Vec::new(), Vec::new());
         // Boards of other makers widen by themselves.
         let near = |cell: &&Vec<&Kernel>| data.gpus[cell[0].gpu].1.vendor == Vendor::Nvidia;
-        for cell in sample.cells.iter().filter(|c| c[0].op.family() == *family).filter(near) {
-            // In units of the family's spread: some kernels are less certain than others by a known factor.
-            let own = constants.spread[*family as usize].own;
-            let mut errors: Vec<f64> = cell
-                .iter()
-                .map(|k| {
-                    let time = device_time(constants, data, k);
-                    (k.measured / k.as_measured(time.p50.get())).ln() * own / time.sigma_own
-                })
-                .collect();
-            let bias = quantile(&mut errors, 0.5);
-            biases.push(bias.abs());
-            residuals.extend(errors.iter().map(|e| (e - bias).abs()));
-        }
-        if residuals.len() < 30 {
+        let cells: Vec<_> =
+            sample.cells.iter().filter(|c| c[0].op.family() == *family).filter(near).map(Vec::as_slice).collect();
+        if cells.iter().map(|cell| cell.len()).sum::<usize>() < 30 {
             continue;
         }
-        // The 80th percentile of |normal| is 1.2816 standard deviations.
-        let sigma = |values: &mut Vec<f64>| (quantile(values, 0.8) / breakeven::interval::Z90).clamp(0.03, 1.0);
-        constants.spread[*family as usize] =
-            Spread { shared: UNSEEN.shared * sigma(&mut biases), own: UNSEEN.own * sigma(&mut residuals) };
+        let tried = SHORT.map(|short| {
+            let mut constants = constants.clone();
+            constants.spread[*family as usize].short = short;
+            sized(data, &cells, &constants, *family)
+        });
+        let best = tried.into_iter().min_by(|a, b| a.1.total_cmp(&b.1)).expect("several were tried");
+        constants.spread[*family as usize] = best.0;
     }
+}
+
+/// The spread that the family's cells need where `constants` say how much more short kernels do, and the mean pinball
+/// loss of its intervals.
+fn sized(data: &Data, cells: &[&[&Kernel]], constants: &Constants, family: Family) -> (Spread, f64) {
+    const UNSEEN: Spread = Spread { shared: 1.4, own: 1.15, short: 1.0 };
+    let Spread { own, short, .. } = constants.spread[family as usize];
+    let (mut biases, mut residuals, mut all) = (Vec::new(), Vec::new(), Vec::new());
+    for cell in cells {
+        // In units of the family's spread: some kernels are less certain than others by a known factor.
+        let one = |k: &&Kernel| {
+            let time = device_time(constants, data, k);
+            let doubt = time.sigma_own / own;
+            ((k.measured / k.as_measured(time.p50.get())).ln() / doubt, doubt)
+        };
+        let errors: Vec<(f64, f64)> = cell.iter().map(one).collect();
+        let bias = quantile(&mut errors.iter().map(|e| e.0).collect::<Vec<_>>(), 0.5);
+        biases.push(bias.abs());
+        residuals.extend(errors.iter().map(|e| (e.0 - bias).abs()));
+        all.extend(errors);
+    }
+    // The 80th percentile of |normal| is 1.2816 standard deviations.
+    let sigma = |values: &mut Vec<f64>| (quantile(values, 0.8) / Z90).clamp(0.01, 1.0);
+    let spread =
+        Spread { shared: UNSEEN.shared * sigma(&mut biases), own: UNSEEN.own * sigma(&mut residuals), short };
+    let half = Z90 * spread.shared.hypot(spread.own);
+    // Beyond its end an interval costs ten times as much as within, to either side.
+    let loss = |(error, doubt): &(f64, f64)| doubt * (0.1 * half + (error.abs() - half).max(0.0));
+    (spread, mean(&all.iter().map(loss).collect::<Vec<_>>()))
 }

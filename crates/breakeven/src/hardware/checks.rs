@@ -112,6 +112,9 @@ fn tensor_peaks_keep_their_ratios() {
         if let Some(bf16) = number(gpu, "bf16_tensor").filter(|_| !bf16_half.contains(&id)) {
             assert!(close(bf16, f16), "{id}: bf16 {bf16}, fp16 {f16}");
         }
+        if let Some(fp32) = number(gpu, "fp32_tensor") {
+            assert!(close(4.0 * fp32, f16), "{id}: fp32 {fp32}, fp16 {f16}");
+        }
         if let Some(tf32) = number(gpu, "tf32_tensor") {
             assert!(close(2.0 * tf32, f16), "{id}: tf32 {tf32}, fp16 {f16}");
         }

@@ -30,6 +30,7 @@ pub struct Peaks {
     pub f64_tensor: Option<FlopPerSec>,
     pub f32_vector: Option<FlopPerSec>,
     pub f16_vector: Option<FlopPerSec>,
+    pub f32_tensor: Option<FlopPerSec>,
     pub tf32_tensor: Option<FlopPerSec>,
     pub f16_tensor: Option<FlopPerSec>,
     pub bf16_tensor: Option<FlopPerSec>,
@@ -88,7 +89,8 @@ impl Device {
         let p = &self.peaks;
         let tensor = match dtype {
             Dtype::F64 | Dtype::C128 => p.f64_tensor,
-            Dtype::Tf32 => p.tf32_tensor,
+            Dtype::F32 | Dtype::C64 => p.f32_tensor,
+            Dtype::Tf32 => p.tf32_tensor.or(p.f32_tensor),
             Dtype::F16 => p.f16_tensor,
             Dtype::Bf16 => p.bf16_tensor,
             Dtype::F8 => p.f8_tensor.or(p.f16_tensor),

@@ -135,6 +135,7 @@ pub static KINDS: &[Kind] = &[
     number("fp64_tensor", "TFLOP/s", 1e-4, 1e5),
     number("fp32_vector", "TFLOP/s", 1e-3, 1e5),
     number("fp16_vector", "TFLOP/s", 1e-3, 1e5),
+    number("fp32_tensor", "TFLOP/s", 1e-2, 1e5),
     number("tf32_tensor", "TFLOP/s", 1e-2, 1e5),
     number("fp16_tensor", "TFLOP/s", 1e-2, 1e5),
     number("bf16_tensor", "TFLOP/s", 1e-2, 1e5),

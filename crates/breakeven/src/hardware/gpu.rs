@@ -43,6 +43,7 @@ impl Gpu {
                 f64_tensor: tera("fp64_tensor"),
                 f32_vector: tera("fp32_vector"),
                 f16_vector: tera("fp16_vector"),
+                f32_tensor: tera("fp32_tensor"),
                 tf32_tensor: tera("tf32_tensor"),
                 f16_tensor: tera("fp16_tensor"),
                 bf16_tensor: tera("bf16_tensor"),

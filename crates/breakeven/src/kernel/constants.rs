@@ -24,13 +24,13 @@ macro_rules! constants {
             }
         }
 
-        const BLANK: Constants = Constants { $($name: f64::NAN,)* spread: [Spread { shared: f64::NAN, own: f64::NAN }; Family::COUNT] };
+        const BLANK: Constants = Constants { $($name: f64::NAN,)* spread: [Spread { shared: f64::NAN, own: f64::NAN, short: f64::NAN }; Family::COUNT] };
     };
 }
 constants! {
     floor_us, stream_share, stream_share_early, l2_bytes_per_clock, l2_reach, pj_vector, pj_tensor, energy_decline,
     energy_clock, least_voltage, tensor_size, f8_energy, i8_energy, gemm_share_vector, gemm_issue, gemm_share_tensor, gemm_edge, gemm_edge_tensor, gemm_wave,
-    gemm_wave_tensor, gemm_lone, gemm_fill_vector, gemm_fill_tensor, gemm_tile_us, gemm_tile_us_tensor, gemm_reload, gemm_serial,
+    gemm_wave_tensor, gemm_lone, gemm_fill_vector, gemm_fill_tensor, gemm_tile_us, gemm_tile_us_tensor, gemm_reload, gemm_draw, gemm_serial,
     gemm_serial_tensor,
     gemm_ragged, gemm_early, gemm_far, conv_share, conv_share_early, conv_back, winograd_share, winograd_fused_share, winograd_transform,
     winograd_filter, winograd_fused_filter, attention_share, map_share, rowwise_share, rowwise_elements, softmax_again, softmax_cycles, norm_row_kib,
@@ -44,6 +44,9 @@ pub struct Spread {
     pub shared: f64,
     /// Of each kernel alone.
     pub own: f64,
+    /// How much less certain a GPU's shortest kernels are than its long ones: start, clocks and what the caches hold
+    /// weigh more. A factor 1 + `short` × √(smallest time ÷ time) on both.
+    pub short: f64,
 }
 
 static SHIPPED: LazyLock<Constants> = LazyLock::new(|| {
@@ -84,9 +87,12 @@ impl Constants {
         }
         for row in csv::Reader::from_reader(spread.as_bytes()).records() {
             let row = row.map_err(|e| bad(e.to_string()))?;
-            let spread = Spread { shared: number(&row, 1)?, own: number(&row, 2)? };
+            let spread = Spread { shared: number(&row, 1)?, own: number(&row, 2)?, short: number(&row, 3)? };
             if !(spread.shared > 0.0 && spread.own > 0.0 && spread.shared < 3.0 && spread.own < 3.0) {
                 return Err(bad(format!("spread of `{}` is outside 0 to 3", &row[0])));
+            }
+            if !(0.0..=32.0).contains(&spread.short) {
+                return Err(bad(format!("`short` of `{}` is outside 0 to 32", &row[0])));
             }
             let family = &row[0];
             let mut known = false;

@@ -47,7 +47,8 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, d: &ConvolutionDims, pass: 
     let gemm = (passes * gemm).max(floor);
     let direct = if d.groups > 1.0 { direct(machine, job, d, weights) } else { f64::INFINITY };
     // Padding keeps the image's size; a gradient of the weights has no such small tiles.
-    let dense = d.output >= 0.8 * d.input && d.groups == 1.0 && !tensor;
+    let exact = matches!(job.dtype, Dtype::F32 | Dtype::C64);
+    let dense = d.output >= 0.8 * d.input && d.groups == 1.0 && (exact || !tensor);
     let side = if kernel == [3, 3] { 3.0 } else { 5.0 };
     let fused = if dense && kernel == [3, 3] && !weights {
         (passes * fused_winograd(machine, job, d) / back).max(floor / 2.25)
@@ -106,7 +107,7 @@ fn tiled(
 
 /// FLOP/s of one SM's ordinary cores.
 fn ordinary_rate(machine: &Machine<'_>, job: &Job, slack: f64) -> f64 {
-    matmul::unit_rate(machine, if machine.matrix_peak(job.dtype).1 { Dtype::F32 } else { job.dtype }, slack)
+    matmul::ordinary_rate(machine, if machine.matrix_peak(job.dtype).1 { Dtype::F32 } else { job.dtype }, slack)
 }
 
 /// F(2×2, 3×3) in one kernel: a block holds 8 × 16 outputs of 32 channels and does 4 of 9 multiplications.

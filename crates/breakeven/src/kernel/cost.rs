@@ -1,6 +1,7 @@
 //! What a kernel's time is made of, and the time.
 
 use super::{Bound, KernelTime, Support, machine::Machine};
+use crate::hardware::DeviceKind;
 use crate::units::{Bytes, Flop, Seconds};
 use crate::workload::{Dtype, Family};
 
@@ -77,17 +78,25 @@ impl Cost {
             _ => self.at_peak.max(self.bytes / machine.bandwidth),
         };
         let spread = machine.constants.spread[family as usize];
-        let shared = spread.shared * self.doubt;
+        let smallest = (self.launches * machine.floor).min(p50);
+        // The spreads were fitted on GPUs.
+        let short = if machine.device.kind == DeviceKind::Gpu && smallest > 0.0 {
+            1.0 + spread.short * libm::sqrt(smallest / p50)
+        } else {
+            1.0
+        };
+        let doubt = self.doubt * short;
+        let shared = spread.shared * doubt;
         KernelTime {
             p50: Seconds(p50),
             sigma_shared: libm::sqrt(shared * shared + machine.gaps * machine.gaps),
-            sigma_own: spread.own * self.doubt,
+            sigma_own: spread.own * doubt,
             bound,
             flop: Flop(self.flop),
             bytes: Bytes(self.bytes),
             utilisation: if p50 > 0.0 { (busy / p50).min(1.0) } else { 0.0 },
             launches: self.launches.min(4e9) as u32,
-            smallest: Seconds((self.launches * machine.floor).min(p50)),
+            smallest: Seconds(smallest),
             support: machine.support(family, dtype),
         }
     }

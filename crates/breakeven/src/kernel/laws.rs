@@ -135,12 +135,14 @@ fn rate(range: std::ops::Range<f64>) -> impl Strategy<Value = Option<FlopPerSec>
 
 /// Boards that could exist, with gaps in their rows.
 fn any_device() -> impl Strategy<Value = Device> {
-    let peaks = (rate(0.1..80.0), rate(1.0..80.0), rate(2.0..120.0), rate(4.0..240.0), rate(20.0..3000.0)).prop_map(
-        |(f64_vector, f64_tensor, f32_vector, f16_vector, tensor)| Peaks {
+    let vector = (rate(0.1..80.0), rate(2.0..120.0), rate(4.0..240.0));
+    let peaks = (vector, rate(1.0..80.0), rate(4.0..240.0), rate(20.0..3000.0)).prop_map(
+        |((f64_vector, f32_vector, f16_vector), f64_tensor, f32_tensor, tensor)| Peaks {
             f64_vector,
             f64_tensor,
             f32_vector,
             f16_vector,
+            f32_tensor,
             tf32_tensor: tensor.map(|r| r / 2.0),
             f16_tensor: tensor,
             bf16_tensor: tensor,
@@ -193,6 +195,7 @@ fn doubled(device: &Device) -> Device {
         &mut p.f64_tensor,
         &mut p.f32_vector,
         &mut p.f16_vector,
+        &mut p.f32_tensor,
         &mut p.tf32_tensor,
         &mut p.f16_tensor,
         &mut p.bf16_tensor,

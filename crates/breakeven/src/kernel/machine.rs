@@ -135,6 +135,7 @@ impl<'a> Machine<'a> {
             (false, Dtype::F16) => 0.6 * c.pj_vector,
             (false, _) => c.pj_vector,
             (true, Dtype::F64 | Dtype::C128) => c.pj_vector,
+            (true, Dtype::F32 | Dtype::C64) => 0.5 * c.pj_vector,
             (true, Dtype::F8) => c.f8_energy * self.pj_tensor(),
             (true, Dtype::I8 | Dtype::U8) => c.i8_energy * self.pj_tensor(),
             (true, Dtype::Tf32) => 2.0 * self.pj_tensor(),

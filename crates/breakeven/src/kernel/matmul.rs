@@ -29,9 +29,8 @@ const STEP_BYTES: f64 = 64.0;
 const PAGES: f64 = 32768.0;
 
 /// Factors on the spread of what is less, or more, certain than a product on tensor units.
-const EIGHT_BIT: f64 = 1.7;
+const EIGHT_BIT: f64 = 1.5;
 const EARLY_LINEAR: f64 = 2.0;
-const ORDINARY_CORES: f64 = 0.75;
 const STREAMING: f64 = 0.6;
 
 /// Arithmetic and memory seconds of a product, and the kernels it takes.
@@ -56,7 +55,6 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, dims: [f64; 4], bias: bool)
     let doubt = match job.dtype {
         Dtype::F8 | Dtype::I8 | Dtype::U8 => EIGHT_BIT,
         _ if early => EARLY_LINEAR,
-        _ if !tensor => ORDINARY_CORES,
         _ => 1.0,
     };
     let compute = product.compute.max(at_peak);
@@ -94,8 +92,10 @@ pub(super) fn product(
     let early = machine.generation == Generation::Early && single && !tensor;
     // Long rows of operands span many pages of memory.
     let far = if early { 1.0 + (k * s - PAGES).max(0.0) / (PAGES * c.gemm_far) } else { 1.0 };
-    // Tensor cores want rows of 16 bytes: other shapes run as if padded, with element-wise loads at half the rate.
-    let misaligned = tensor && ((n * s) % 16.0 != 0.0 || (k * s) % 16.0 != 0.0);
+    // Tensor cores want rows of 16 bytes: other shapes run as if padded, with element-wise loads at half the rate. Units
+    // that take fp32 as it is do not care.
+    let whole = matches!(dtype, Dtype::F32 | Dtype::C64);
+    let misaligned = tensor && !whole && ((n * s) % 16.0 != 0.0 || (k * s) % 16.0 != 0.0);
     // Before Ampere the fastest loads are for whole steps of k.
     let ragged = !tensor && single && machine.generation != Generation::Ampere && k % 32.0 != 0.0;
     let share = 1.0
@@ -126,8 +126,8 @@ pub(super) fn product(
         let tiles = (n / columns).ceil() * (m / rows).ceil() * batch;
         let rate = per_unit * tile_share((columns, rows), slope);
         for split in SPLITS {
-            // Splitting fills SMs that have no tile.
-            if split > 1.0 && (k < split * 4.0 * step || tiles >= machine.units) {
+            // Splitting fills SMs that have no tile. Products of 8-bit floats with scales are not split.
+            if split > 1.0 && (k < split * 4.0 * step || tiles >= machine.units || dtype == Dtype::F8) {
                 break;
             }
             let depth = (k / split / step).ceil() * step;
@@ -138,8 +138,11 @@ pub(super) fn product(
             // partial results there and back.
             let partial = if split > 1.0 { 2.0 * split * m * n * batch * s.max(4.0) } else { 0.0 };
             let reloads = tiles * (columns + rows) * k * s;
-            let memory =
-                (once + machine.traffic(partial, partial, 1.0)).max(reloads / (machine.cache_rate * c.gemm_reload));
+            // However few the tiles, each draws its operands through its own SM.
+            let alone = (columns + rows) * depth * s / (machine.clock * c.gemm_draw);
+            let memory = (once + machine.traffic(partial, partial, 1.0))
+                .max(reloads / (machine.cache_rate * c.gemm_reload))
+                .max(alone);
             let launches = if split > 1.0 { 2.0 } else { 1.0 };
             let seconds = beside(compute, memory, serial) + (launches - 1.0) * machine.floor;
             if seconds < best.seconds {
@@ -153,8 +156,16 @@ pub(super) fn product(
 /// FLOP/s of one SM inside a large tile, of which every instruction but the share `slack` is arithmetic. The power limit
 /// throttles the clock of all SMs alike, and less where there is less arithmetic.
 pub(super) fn unit_rate(machine: &Machine<'_>, dtype: Dtype, slack: f64) -> f64 {
+    unit_rate_of(machine, dtype, machine.matrix_peak(dtype), slack)
+}
+
+/// The same of its ordinary cores, whatever else it has.
+pub(super) fn ordinary_rate(machine: &Machine<'_>, dtype: Dtype, slack: f64) -> f64 {
+    unit_rate_of(machine, dtype, (machine.vector_peak(dtype), false), slack)
+}
+
+fn unit_rate_of(machine: &Machine<'_>, dtype: Dtype, (peak, tensor): (f64, bool), slack: f64) -> f64 {
     let c = machine.constants;
-    let (peak, tensor) = machine.matrix_peak(dtype);
     let share = match tensor {
         true => c.gemm_share_tensor,
         false if machine.single_issue() => c.gemm_share_vector * c.gemm_issue,

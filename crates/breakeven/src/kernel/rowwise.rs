@@ -8,7 +8,7 @@ use super::stream;
 use crate::workload::op::Rowwise;
 
 /// What boards up to 2016 fold in a clock as a share of later ones.
-const EARLY: f64 = 0.6;
+const EARLY: f64 = 0.55;
 /// Bytes of a row that one warp keeps in registers.
 const WARP: f64 = 4096.0;
 
