@@ -53,6 +53,8 @@ pub struct Kernel {
     pub hot: f64,
     /// Whether fits look at it, or only the score.
     pub fitted: bool,
+    /// What NeuSight predicts for the same row, s, where the file says.
+    pub neusight: Option<f64>,
 }
 
 impl Kernel {

@@ -15,9 +15,9 @@ const OUTLIER: f64 = 0.4;
 /// Rows taken from each cell.
 const PER_CELL: usize = 45;
 /// Steps of the rounds over all constants, as shares of their values.
+const STEPS: [f64; 10] = [0.6, 0.6, 0.3, 0.3, 0.15, 0.15, 0.08, 0.08, 0.04, 0.02];
 /// Factors for short kernels, of which the best is kept.
 const SHORT: [f64; 9] = [0.0, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0];
-const STEPS: [f64; 10] = [0.6, 0.6, 0.3, 0.3, 0.15, 0.15, 0.08, 0.08, 0.04, 0.02];
 
 /// The fit on all data as the two tables that the core embeds.
 pub fn tables(data: &Data) -> (String, String) {
@@ -200,7 +200,7 @@ fn calibrate(data: &Data, sample: &Sample<'_>, constants: &mut Constants) {
 /// The spread that the family's cells need where `constants` say how much more short kernels do, and the mean pinball
 /// loss of its intervals.
 fn sized(data: &Data, cells: &[&[&Kernel]], constants: &Constants, family: Family) -> (Spread, f64) {
-    const UNSEEN: Spread = Spread { shared: 1.4, own: 1.15, short: 1.0 };
+    const UNSEEN: Spread = Spread { shared: 1.4, own: 1.06, short: 1.0 };
     let Spread { own, short, .. } = constants.spread[family as usize];
     let (mut biases, mut residuals, mut all) = (Vec::new(), Vec::new(), Vec::new());
     for cell in cells {

@@ -152,7 +152,7 @@ pub fn jobs(file: &Path, gpus: &mut Gpus) -> Result<Vec<Network>> {
 }
 
 /// Strict fp32 where the table does not say.
-fn dtype(name: &str) -> Dtype {
+pub fn dtype(name: &str) -> Dtype {
     match name {
         "fp16" | "f16" | "float16" | "half" | "amp" => Dtype::F16,
         "bf16" | "bfloat16" => Dtype::Bf16,

@@ -30,6 +30,7 @@ fn kernel(
         burst: protocol.burst,
         hot: protocol.hot,
         fitted: protocol.fitted,
+        neusight: None,
     })
 }
 

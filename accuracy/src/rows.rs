@@ -2,6 +2,7 @@
 
 use crate::Result;
 use crate::data::{Gpus, Kernel, protocol};
+use crate::networks;
 use crate::statistics::quantile;
 use breakeven::kernel::kernel_time;
 use breakeven::units::Bytes;
@@ -25,9 +26,9 @@ pub fn fp32(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -> Result<(
             file,
             gpu,
             label: name.to_owned(),
-            dtype_label: "fp32".into(),
+            dtype_label: row.text("dtype").unwrap_or("fp32").to_owned(),
             op,
-            dtype: Dtype::F32,
+            dtype: networks::dtype(row.text("dtype").unwrap_or_default()),
             test: row.text("split") == Some("test"),
             measured,
             floor: 0.0,
@@ -36,6 +37,7 @@ pub fn fp32(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -> Result<(
             hot: protocol(file, name).hot,
             // The P4's training shapes hit kernels at a fifth of the peak that no other board is given.
             fitted: !(name == "linear" && on == "Tesla_P4" && row.text("split") != Some("test")),
+            neusight: row.number("neusight_us").filter(|us| *us > 0.0).map(|us| us * 1e-6),
         });
     })?;
     floors(&mut kernels[first..]);
@@ -95,7 +97,7 @@ fn fp32_op(name: &str, row: &Cells<'_>) -> Option<Op> {
             batch: dim("b")?,
             cin: dim("cin")?,
             cout: dim("cout")?,
-            groups: 1,
+            groups: dim("groups").unwrap_or(1).max(1),
             input: vec![hw; 2],
             kernel: vec![kernel; 2],
             output: vec![out; 2],
@@ -166,6 +168,7 @@ pub fn low_precision(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) ->
             burst: protocol.burst,
             hot: protocol.hot,
             fitted: true,
+            neusight: None,
         });
     })?;
     floors(&mut kernels[first..]);

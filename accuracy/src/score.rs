@@ -6,7 +6,7 @@ use crate::statistics::{mean, quantile};
 use crate::{Result, fit};
 use breakeven::hardware::Device;
 use breakeven::interval::Interval;
-use breakeven::kernel::{Bound, Constants, KernelTime, kernel_time_with};
+use breakeven::kernel::{Bound, Constants, KernelTime, kernel_time, kernel_time_with};
 use breakeven::units::{Bytes, Seconds};
 use breakeven::workload::{Family, Op};
 use serde::Serialize;
@@ -49,6 +49,12 @@ pub struct KernelRow {
     pub coverage80: f64,
     /// Median p90 ÷ p10.
     pub width80: f64,
+    /// The same rows by others: median error, and sum of modelled ÷ sum of measured − 1. NeuSight's where the file has
+    /// them; a plain roofline takes the longer of arithmetic and bytes at the datasheet's peaks.
+    pub neusight_median_ape: Option<f64>,
+    pub neusight_total_error: Option<f64>,
+    pub roofline_median_ape: f64,
+    pub roofline_total_error: f64,
 }
 
 #[derive(Serialize)]
@@ -137,6 +143,26 @@ pub fn device_time(constants: &Constants, data: &Data, kernel: &Kernel) -> Kerne
     KernelTime { p50: Seconds(p50), ..sustained }
 }
 
+/// The longer of arithmetic at the datasheet's peak and bytes at its bandwidth, s.
+fn roofline(data: &Data, kernel: &Kernel) -> f64 {
+    let device = &data.gpus[kernel.gpu].1;
+    let need = kernel_time(&kernel.op, kernel.dtype, Bytes::ZERO, Bytes::ZERO, device);
+    let matrix = matches!(kernel.op.family(), Family::Matmul | Family::Convolution | Family::Attention);
+    let peak = if matrix { device.matrix_peak(kernel.dtype).map(|p| p.0) } else { device.vector_peak(kernel.dtype) };
+    let compute = peak.map_or(0.0, |peak| need.flop.get() / peak.get());
+    compute.max(need.bytes.get() / device.bandwidth.get())
+}
+
+/// Median error, and the sum's, of (measured, predicted) pairs; nothing of none.
+fn others_errors(rows: &[(f64, f64)]) -> Option<(f64, f64)> {
+    if rows.is_empty() {
+        return None;
+    }
+    let mut ape: Vec<f64> = rows.iter().map(|(t, p)| (p / t - 1.0).abs()).collect();
+    let total = rows.iter().map(|r| r.1).sum::<f64>() / rows.iter().map(|r| r.0).sum::<f64>() - 1.0;
+    Some((quantile(&mut ape, 0.5), total))
+}
+
 fn score<'c>(data: &Data, constants: impl Fn(usize) -> &'c Constants) -> Score {
     let modelled: Vec<Interval> = data
         .kernels
@@ -155,9 +181,15 @@ fn score<'c>(data: &Data, constants: impl Fn(usize) -> &'c Constants) -> Score {
         .into_iter()
         .map(|((file, gpu, op, dtype), rows)| {
             let n = rows.len();
+            let rows: Vec<usize> = rows.into_iter().filter(|&i| data.kernels[i].above_floor()).collect();
+            let by = |of: &dyn Fn(&Kernel) -> Option<f64>| {
+                let pair = |&i: &usize| Some((data.kernels[i].measured, of(&data.kernels[i])?));
+                others_errors(&rows.iter().filter_map(pair).collect::<Vec<_>>())
+            };
+            let neusight = by(&|k| k.neusight);
+            let roofline = by(&|k| Some(roofline(data, k))).unwrap_or_default();
             let rows: Vec<_> = rows
                 .into_iter()
-                .filter(|&i| data.kernels[i].above_floor())
                 .map(|i| (data.kernels[i].measured, modelled[i]))
                 .collect();
             let mut ape: Vec<f64> = rows.iter().map(|(t, m)| (m.p50 / t - 1.0).abs()).collect();
@@ -177,6 +209,10 @@ fn score<'c>(data: &Data, constants: impl Fn(usize) -> &'c Constants) -> Score {
                 total_error: rows.iter().map(|r| r.1.p50).sum::<f64>() / rows.iter().map(|r| r.0).sum::<f64>() - 1.0,
                 coverage80: covered(&rows),
                 width80: quantile(&mut width, 0.5),
+                neusight_median_ape: neusight.map(|n| n.0),
+                neusight_total_error: neusight.map(|n| n.1),
+                roofline_median_ape: roofline.0,
+                roofline_total_error: roofline.1,
             }
         })
         .collect();

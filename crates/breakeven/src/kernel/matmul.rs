@@ -29,9 +29,10 @@ const STEP_BYTES: f64 = 64.0;
 const PAGES: f64 = 32768.0;
 
 /// Factors on the spread of what is less, or more, certain than a product on tensor units.
-const EIGHT_BIT: f64 = 1.5;
+const EIGHT_BIT: f64 = 1.9;
 const EARLY_LINEAR: f64 = 2.0;
 const STREAMING: f64 = 0.6;
+const FLAT: f64 = 1.4;
 
 /// Arithmetic and memory seconds of a product, and the kernels it takes.
 pub(super) struct Product {
@@ -59,9 +60,12 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, dims: [f64; 4], bias: bool)
     };
     let compute = product.compute.max(at_peak);
     // Bandwidth is surer than what a tile reaches, where the figures say which of them it is.
-    let known = machine.device.tdp.is_some() && machine.device.cache.is_some();
+    let known = tensor && machine.device.tdp.is_some() && machine.device.cache.is_some();
     let streams = if known { (memory / compute.max(1e-300) - 1.0).clamp(0.0, 1.0) } else { 0.0 };
     let doubt = doubt * (1.0 - (1.0 - STREAMING) * streams);
+    // Of a flat product libraries choose the tile badly, and the time is that of its epilogue.
+    let [m, n, k, _] = dims;
+    let doubt = doubt * if k * k < 0.01 * m * n { FLAT } else { 1.0 };
     Cost { launches: product.launches, at_peak, serial, doubt, ..Cost::of(job, compute, memory) }
 }
 
