@@ -245,6 +245,8 @@ fn pool(node: &Node<'_>, args: &[Vec<u64>], name: &str) -> Option<Op> {
     let pass = if node.phase == "bw" { Pass::Backward } else { Pass::Forward };
     let global = name.contains("adaptive") || name.contains("global") || name == "gap";
     let flat = args.concat();
+    // Images × channels × height × width alone: the mean of each plane.
+    let global = global || (matches!(kind, Window::AveragePool) && flat.len() == 4 && node.out_shape.is_empty());
     let (input, n, window) = match (images(node.in_shapes), lists(node.out_shape).first(), flat.as_slice()) {
         (Some(input), Some(out), _) => {
             let (input, n) = (count(&input), count(out).max(1));

@@ -30,7 +30,7 @@ pub struct Report {
     pub summary: Summary,
 }
 
-/// All kernels of one op and dtype on one GPU. Errors are of the rows above the launch floor.
+/// All kernels of one op and dtype on one GPU. Errors are of the rows above the launch floor; `null` where there is none.
 #[derive(Serialize)]
 pub struct KernelRow {
     pub file: &'static str,
@@ -195,6 +195,8 @@ fn score<'c>(data: &Data, constants: impl Fn(usize) -> &'c Constants) -> Score {
             let mut ape: Vec<f64> = rows.iter().map(|(t, m)| (m.p50 / t - 1.0).abs()).collect();
             let mut signed: Vec<f64> = rows.iter().map(|(t, m)| m.p50 / t - 1.0).collect();
             let mut width: Vec<f64> = rows.iter().map(|(_, m)| m.p90 / m.p10).collect();
+            // Nothing is known of a cell whose rows all measure the host.
+            let known = |x: f64| if rows.is_empty() { f64::NAN } else { x };
             KernelRow {
                 file,
                 gpu: data.gpus[gpu].0.clone(),
@@ -202,17 +204,17 @@ fn score<'c>(data: &Data, constants: impl Fn(usize) -> &'c Constants) -> Score {
                 dtype: dtype.clone(),
                 n,
                 n_above_floor: rows.len(),
-                mean_ape: mean(&ape),
-                median_ape: quantile(&mut ape, 0.5),
-                p90_ape: quantile(&mut ape, 0.9),
-                bias: quantile(&mut signed, 0.5),
+                mean_ape: known(mean(&ape)),
+                median_ape: known(quantile(&mut ape, 0.5)),
+                p90_ape: known(quantile(&mut ape, 0.9)),
+                bias: known(quantile(&mut signed, 0.5)),
                 total_error: rows.iter().map(|r| r.1.p50).sum::<f64>() / rows.iter().map(|r| r.0).sum::<f64>() - 1.0,
-                coverage80: covered(&rows),
-                width80: quantile(&mut width, 0.5),
+                coverage80: known(covered(&rows)),
+                width80: known(quantile(&mut width, 0.5)),
                 neusight_median_ape: neusight.map(|n| n.0),
                 neusight_total_error: neusight.map(|n| n.1),
-                roofline_median_ape: roofline.0,
-                roofline_total_error: roofline.1,
+                roofline_median_ape: known(roofline.0),
+                roofline_total_error: known(roofline.1),
             }
         })
         .collect();

@@ -55,9 +55,9 @@ fn kernels_on_left_out_gpus() {
     let summary = |key: &str| number(&ledger["summary"], key);
     assert!(summary("kernels_median_ape") <= 0.115);
     assert!((0.75..=0.85).contains(&summary("kernels_coverage80")));
-    assert!(summary("kernels_width80") <= 1.7);
+    assert!(summary("kernels_width80") <= 1.55);
     // One width for all kernels would serve worse.
-    assert!(summary("kernels_pinball") < summary("kernels_pinball_constant"));
+    assert!(summary("kernels_pinball") < 0.94 * summary("kernels_pinball_constant"));
     let fp32 = |keep: &dyn Fn(&str, &str) -> bool, limit: f64| {
         let rows = rows(&ledger, "fp32_kernels.parquet", keep);
         assert!(!rows.is_empty());
@@ -70,8 +70,8 @@ fn kernels_on_left_out_gpus() {
         0.06,
     );
     fp32(&|op, _| ["add", "mul", "div", "pow", "gelu", "relu", "tanh"].contains(&op), 0.15);
-    fp32(&|op, gpu| op == "linear" && gpu != "Tesla_P4", 0.135);
-    fp32(&|op, _| op == "bmm", 0.18);
+    fp32(&|op, gpu| op == "linear" && gpu != "Tesla_P4", 0.145);
+    fp32(&|op, _| op == "bmm", 0.185);
     fp32(&|op, _| ["ln", "softmax"].contains(&op), 0.26);
     fp32(&|op, _| op == "conv", 0.22);
     fp32(&|op, gpu| op == "conv" && gpu != "Tesla_P4", 0.15);
@@ -82,7 +82,20 @@ fn kernels_on_left_out_gpus() {
     };
     let biases: Vec<f64> = cells.iter().filter(recent).map(|row| number(row, "bias").abs()).collect();
     let within = |limit: f64| biases.iter().filter(|b| **b <= limit).count() as f64 / biases.len() as f64;
-    assert!(within(0.1) >= 0.78 && within(0.3) >= 0.98, "{} {}", within(0.1), within(0.3));
+    assert!(within(0.1) >= 0.81 && within(0.3) >= 0.98, "{} {}", within(0.1), within(0.3));
+}
+
+/// A plain roofline stands beside every row, and is worse on the whole.
+#[test]
+fn a_roofline_is_beaten() {
+    let ledger = ledger();
+    let rows = rows(&ledger, "fp32_kernels.parquet", |_, _| true);
+    let middle = |key: &str| {
+        let mut errors: Vec<f64> = rows.iter().map(|row| number(row, key)).collect();
+        errors.sort_by(f64::total_cmp);
+        errors[errors.len() / 2]
+    };
+    assert!(middle("median_ape") < 0.5 * middle("roofline_median_ape"));
 }
 
 /// ResNet-50 in training, whose times no fit has seen.
@@ -97,7 +110,7 @@ fn image_networks_on_left_out_gpus() {
         errors.iter().sum::<f64>() / errors.len() as f64
     };
     assert!(error("v100") <= 0.15, "{}", error("v100"));
-    assert!(error("p100") <= 0.15, "{}", error("p100"));
+    assert!(error("p100") <= 0.1, "{}", error("p100"));
 }
 
 #[test]

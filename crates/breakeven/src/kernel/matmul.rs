@@ -189,5 +189,8 @@ pub(super) fn waves(machine: &Machine<'_>, tiles: f64, tensor: bool) -> f64 {
     let c = machine.constants;
     let (whole, lone) = if tensor { (c.gemm_wave_tensor, 0.0) } else { (c.gemm_wave, c.gemm_lone) };
     let each = tiles / machine.units;
+    if each <= 0.0 {
+        return 0.0; // an empty product
+    }
     (whole * each.ceil() + (1.0 - whole) * each).max(1.0 + lone)
 }
