@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import datetime
+import functools
 import os
 import platform
 import subprocess
@@ -20,6 +21,9 @@ from cases import FAMILIES, Case, cases
 from costs import costs, import_ns
 from record import Row, append, done, key
 
+
+class Lost(Exception):
+    """The device fails whatever it is asked."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -37,6 +41,9 @@ def main(arguments: list[str] | None = None) -> int:
     plan = [(b, c, l2) for c in wanted for b in backends for l2 in (("hot", "cold") if c.family != "transfer" else ("cold",))]
     new = 0
     try:
+        # First calls are first only in a process that has measured nothing yet.
+        if not args.core or args.costs:
+            write_costs([b for b in backends if not costs_file(output, b).exists()], output)
         for at, (backend, case, l2) in enumerate(plan):
             row = described(backend, case, l2)
             if key(row) in known:
@@ -49,8 +56,9 @@ def main(arguments: list[str] | None = None) -> int:
             append(output, row)
             known.add(key(row))
             new += 1
-        if not args.core or args.costs:
-            write_costs(backends, output)
+    except Lost as error:
+        print(f"error: the device no longer answers: {error}\n hint: the same command goes on", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print(f"\nstopped; {new} new rows are in {output}; the same command goes on", file=sys.stderr)
         return 130
@@ -93,6 +101,10 @@ def take(backend: Backend, case: Case, cold: bool, watts: Callable[[], float | N
         load = os.getloadavg()[0]
         return {**measure(backend, run, cold, watts), "load": round(load, 2)}
     except Exception as error:  # Out of memory, an op or dtype that this version lacks: the rest goes on.
+        try:
+            backend.synchronise()
+        except Exception as lost:  # A fault that stays: every row from here on would be blamed for it.
+            raise Lost(str(lost)[:120]) from error
         return {"note": f"{type(error).__name__}: {str(error)[:120]}".replace("\n", " ")}
 
 
@@ -103,7 +115,7 @@ def write_costs(backends: list[Backend], output: Path) -> None:
         if imports := sorted(import_ns(backend.name)):
             rows.append(("startup.import", *(round(imports[i]) for i in (0, len(imports) // 2, -1)), "measured",
                          f"import in a fresh process; {backend.versions}"))
-        path = output.with_name(f"{output.stem}.{backend.name}_costs.csv")
+        path = costs_file(output, backend)
         temporary = path.with_name(path.name + ".new")
         with temporary.open("w", newline="") as file:
             file.write(f"# Host costs of {backend.versions} on {backend.gpu}, ns: what,p10,p50,p90,basis,source\n")
@@ -111,6 +123,12 @@ def write_costs(backends: list[Backend], output: Path) -> None:
         os.replace(temporary, path)
 
 
+def costs_file(output: Path, backend: Backend) -> Path:
+    """Where the host's costs of a framework go."""
+    return output.with_name(f"{output.stem}.{backend.name}_costs.csv")
+
+
+@functools.cache
 def driver() -> str:
     """The driver's version where nvidia-smi tells it."""
     return _smi("driver_version")

@@ -15,6 +15,8 @@ SAMPLES = 9
 """Samples of one case; their median counts."""
 SAMPLE_S = 0.02
 """Seconds of one sample at least, so that no clock and no launch hides the kernel."""
+QUEUED = 100
+"""Runs of one sample at most on a GPU. A stream holds about a thousand launches; beyond, the device waits for the host."""
 
 
 class Backend:
@@ -93,6 +95,9 @@ class Backend:
     def _describe_gpu(self) -> None:
         if self.name == "torch":
             self.gpu = self.module.cuda.get_device_name()
+            # Convolutions in fp32 take TF32 unless they are told not to; here fp32 means fp32.
+            self.module.backends.cudnn.allow_tf32 = False
+            self.module.backends.cuda.matmul.allow_tf32 = False
             self.versions += f" cuda {self.module.version.cuda or self.module.version.hip}"
         else:
             runtime = self.module.cuda.runtime
@@ -132,10 +137,13 @@ def measure(backend: Backend, run: Run, cold: bool, watts: Callable[[], float | 
     if cold:
         n, seconds = 1, [_cold(backend, run, once) for _ in range(SAMPLES)]
     else:
-        n = max(1, min(10_000, int(SAMPLE_S / once)))
-        n = max(n, min(10_000, int(SAMPLE_S / max(backend.sample(run, n, n * host) / n, 1e-7))))
+        most = 10_000 if backend.device == "cpu" else QUEUED
+        n = max(1, min(most, int(SAMPLE_S / once)))
+        n = max(n, min(most, int(SAMPLE_S / max(backend.sample(run, n, n * host) / n, 1e-7))))
         seconds = [backend.sample(run, n, n * host) / n for _ in range(SAMPLES)]
     seconds.sort()
+    if seconds[len(seconds) // 2] <= 0.0:
+        raise ValueError("too short to be told from the writing between the runs")
     at = lambda q: round(seconds[int(q * (len(seconds) - 1))] * 1e6, 4)  # noqa: E731
     return {"latency_us": at(0.5), "latency_us_p10": at(0.1), "latency_us_p90": at(0.9), "launches": n,
             "samples": len(seconds), "cpu_us": _median_us(backend.cpu_s[-SAMPLES:]), "watts": watts()}
@@ -154,7 +162,7 @@ def _cold(backend: Backend, run: Run, once: float) -> float:
         backend.flush()
         run()
 
-    n = max(4, min(200, int(SAMPLE_S / once)))
+    n = max(4, min(QUEUED, int(SAMPLE_S / once)))
     return max(backend.sample(both, n, n * 1e-4) - backend.sample(backend.flush, n, n * 1e-4), 0.0) / n
 
 

@@ -7,6 +7,8 @@ import importlib.util
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -96,3 +98,70 @@ def test_torch_on_a_cpu(tmp_path: Path) -> None:
     path = tmp_path / "torch.csv"
     assert kit("--framework", "torch", "--only", "attention", "--core", "--output", str(path)).returncode == 0
     assert all(row["latency_us"] for row in rows(path))
+
+
+class Board:
+    """A GPU that is not there: a clock that each launch moves on, behind the parts of PyTorch that the kit asks for."""
+
+    def __init__(self, launch_s: float) -> None:
+        self.now, self.launch_s, self.dead = 0.0, launch_s, False
+        self.__version__, self.version = "2.9", SimpleNamespace(cuda="12.8", hip=None)
+        self.backends = SimpleNamespace(
+            cudnn=SimpleNamespace(allow_tf32=True), cuda=SimpleNamespace(matmul=SimpleNamespace(allow_tf32=True))
+        )
+        self.cuda = SimpleNamespace(
+            get_device_name=lambda: "Board", synchronize=self.synchronise, Event=lambda enable_timing: self.event()
+        )
+        self.int8 = "int8"
+
+    def run(self) -> None:
+        self.now += self.launch_s
+
+    def synchronise(self) -> None:
+        if self.dead:
+            raise RuntimeError("an illegal memory access was encountered")
+
+    def empty(self, n: int, dtype: str, device: str) -> SimpleNamespace:
+        return SimpleNamespace(zero_=self.run)
+
+    def event(self) -> SimpleNamespace:
+        event = SimpleNamespace(at=0.0)
+        event.record = lambda: setattr(event, "at", self.now)
+        event.elapsed_time = lambda end: 1e3 * (end.at - event.at)
+        return event
+
+
+def on_board(monkeypatch: pytest.MonkeyPatch, launch_s: float) -> tuple[Any, Board]:
+    monkeypatch.syspath_prepend(str(KIT))
+    from backends import Backend  # type: ignore[import-not-found]
+
+    board = Board(launch_s)
+    backend = Backend("torch", board, "cuda")
+    monkeypatch.setattr(backend, "prepare", lambda *_: board.run)
+    return backend, board
+
+
+def test_on_a_gpu_the_queue_never_fills_and_fp32_is_fp32(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend, board = on_board(monkeypatch, 2e-6)
+    from backends import QUEUED, measure
+
+    row = measure(backend, board.run, False, lambda: None)
+    assert row["latency_us"] == pytest.approx(2.0) and 1 < row["launches"] <= QUEUED
+    assert not board.backends.cudnn.allow_tf32 and not board.backends.cuda.matmul.allow_tf32
+    # Cold: as long as the writing between the runs takes is taken off.
+    assert measure(backend, board.run, True, lambda: None)["latency_us"] == pytest.approx(2.0)
+    with pytest.raises(ValueError, match="too short"):
+        measure(backend, lambda: None, True, lambda: None)
+
+
+def test_a_gpu_that_is_lost_ends_the_run_and_blames_no_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend, board = on_board(monkeypatch, 2e-6)
+    spec = importlib.util.spec_from_file_location("kit_main", KIT / "__main__.py")
+    assert spec is not None and spec.loader is not None
+    main = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(main)
+    from cases import cases
+
+    board.dead = True
+    with pytest.raises(main.Lost, match="illegal"):
+        main.take(backend, cases("cuda")[0], False, lambda: None)
