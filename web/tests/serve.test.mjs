@@ -59,3 +59,17 @@ test("a page of another site can neither show it nor read its answers", async ()
   assert.equal(answer, "refused");
   await context.close();
 });
+
+test("a workload given to the calculator opens as a report, on this machine alone", async () => {
+  const { page, context, seen } = await open(browser, { url });
+  const heat = fileURLToPath(new URL("../../docs/examples/heat.breakeven.json", import.meta.url));
+  const [report] = await Promise.all([context.waitForEvent("page"), page.setInputFiles("#choose", heat)]);
+  await report.waitForFunction(() => document.querySelector("#answer .name")?.textContent === "heat.py");
+  assert.equal(report.url().replace(/#.*/, ""), `${url}report`);
+  // A page that nobody of this origin opened takes nothing from others.
+  await report.evaluate(() => window.postMessage(new File(["{}"], "foreign.json"), "*"));
+  await report.waitForTimeout(300);
+  assert.ok(!(await report.isVisible("#message")));
+  assert.deepEqual(seen, { requests: [url], errors: [] });
+  await context.close();
+});
