@@ -76,7 +76,8 @@ def _made_by(func: Any, args: tuple[Any, ...], kwargs: Any) -> int:
         try:
             known = _shapes(func, args, kwargs)
         except Exception:  # an op whose shapes depend on values, or that is made for real tensors alone
-            known = sum(value.numel() * value.element_size() for value in flat if isinstance(value, _torch_ops._torch.Tensor))
+            tensors = [value for value in flat if isinstance(value, _torch_ops._torch.Tensor)]
+            known = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
         _sizes[key] = known
     return known
 
@@ -87,7 +88,7 @@ def _key(value: Any) -> Any:
 
 def _flat(args: tuple[Any, ...], kwargs: Any) -> list[Any]:
     """Values, those in lists apart."""
-    found = []
+    found: list[Any] = []
     for value in (*args, *(kwargs or {}).values()):
         found += value if isinstance(value, (list, tuple)) else [value]
     return found
@@ -185,8 +186,9 @@ def _available() -> int | None:
 
 def _most_given() -> int:
     """What the system refuses to give more than at once."""
-    whole = sum(int(line.split()[1]) << 10 for line in _lines("/proc/meminfo") if line.startswith(("MemTotal:", "SwapTotal:")))
-    return min(whole, *_limits(), whole)
+    totals = [line for line in _lines("/proc/meminfo") if line.startswith(("MemTotal:", "SwapTotal:"))]
+    whole = sum(int(line.split()[1]) << 10 for line in totals)
+    return min([whole, *_limits()])
 
 
 def _limits() -> list[int]:
@@ -209,9 +211,8 @@ def _group_rooms() -> list[int]:
             while len(folder) >= len("/sys/fs/cgroup"):
                 most, now = "".join(_lines(folder + "/memory.max")), "".join(_lines(folder + "/memory.current"))
                 if most.strip().isdigit() and now.strip().isdigit():
-                    idle = sum(
-                        int(line.split()[1]) for line in _lines(folder + "/memory.stat") if line.startswith("inactive_file ")
-                    )
+                    stat = [line for line in _lines(folder + "/memory.stat") if line.startswith("inactive_file ")]
+                    idle = sum(int(line.split()[1]) for line in stat)
                     rooms.append(max(0, int(most) - int(now) + idle))
                 folder = folder.rpartition("/")[0]
     return rooms
