@@ -81,7 +81,7 @@ impl Cost {
         let smallest = (self.launches * machine.floor).min(p50);
         // The spreads were fitted on GPUs.
         let short = if machine.device.kind == DeviceKind::Gpu && smallest > 0.0 {
-            1.0 + spread.short * libm::sqrt(smallest / p50)
+            1.0 + spread.short * if machine.filled { 1.0 } else { libm::sqrt(smallest / p50) }
         } else {
             1.0
         };

@@ -44,6 +44,8 @@ pub(super) struct Machine<'a> {
     pub(super) floor: f64,
     /// Extra standard deviation of ln(time) for figures that were missing.
     pub(super) gaps: f64,
+    /// Whether any were: a time that rests on a stand-in says little of how short the kernel is.
+    pub(super) filled: bool,
 }
 
 impl<'a> Machine<'a> {
@@ -104,6 +106,7 @@ impl<'a> Machine<'a> {
                 * libm::pow(clock / 1.4e9, constants.energy_clock),
             floor: if cpu { 0.3e-6 } else { constants.floor_us * 1e-6 },
             gaps: libm::sqrt(missing + far * far),
+            filled: missing > 0.0,
         }
     }
 
