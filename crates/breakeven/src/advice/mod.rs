@@ -205,8 +205,11 @@ impl Prediction {
 fn worthwhile(ctx: &Context, side: Side, now: &Prediction, then: &Prediction) -> bool {
     let saved = now.time.p50 - then.time.p50;
     let warm = now.time.p50 - now.startup;
-    // A port that loses to the CPU either way is no answer to anybody's question.
-    let leads = side == Side::Cpu || ctx.question.port.policy() == Policy::AsWritten || then.speedup.p50 > 1.0;
+    // A port that loses to the CPU either way is no answer to anybody's question; where the script says itself what is
+    // to go to a device, the question is asked.
+    let q = ctx.question;
+    let asks = q.port.policy() == Policy::AsWritten || q.workload.ops.iter().any(|e| e.name == "torch.Tensor.to");
+    let leads = side == Side::Cpu || asks || then.speedup.p50 > 1.0;
     saved >= MIN_SECONDS && saved >= MIN_SHARE * warm && leads
 }
 

@@ -1,6 +1,7 @@
 //! Edits of loading, threads, memory and quantisation by hand count.
 
 use super::*;
+use crate::estimate::Verdict;
 
 fn loop_of_two(loading: u64, step: u64) -> Workload {
     let mut ops = on_gpu(vec![
@@ -138,4 +139,24 @@ fn numba_does_not_compile_what_lies_between_the_calls() {
     // 10 µs a round of dictionaries and text: 1.5 of them belong to the call.
     let left = asked(&w, "L4").advice.iter().find(|a| a.id == "numba").and_then(|a| a.time_s_after);
     assert!(left.is_none_or(|time| time.p50 > 8.0), "{left:?}");
+}
+
+#[test]
+fn a_script_that_names_a_device_is_told_what_would_help_there_even_where_the_cpu_wins() {
+    let mut w = training(100, 32, 20_000);
+    for e in &mut w.ops {
+        (e.device, e.stream, e.cpu_ns) = (None, None, e.count * 500);
+    }
+    w.program.wall_ns = 2_000_000_000;
+    let e = asked(&w, "L4");
+    assert_eq!((e.estimates[0].verdict, ids(&e).contains(&"cuda-graphs")), (Verdict::Cpu, false));
+    w.ops.push(entry(0, "torch.Tensor.to", copy(Direction::H2d, 4000), Dtype::F32, 1));
+    w.order.insert(0, Step::Run(6));
+    let e = asked(&w, "L4");
+    assert_eq!(
+        (e.estimates[0].verdict, ids(&e).contains(&"cuda-graphs")),
+        (Verdict::Cpu, true),
+        "{:?}",
+        e.estimates[0]
+    );
 }
