@@ -23,8 +23,8 @@ use crate::estimate::{Reason, Timer};
 use crate::hardware::Device;
 use account::Account;
 
-/// A reason for the whole program is named from this share of its time; where the GPU loses, of the time without what
-/// both sides have in common.
+/// A reason for the whole program is named from this share of its time without what both sides pay at the start; where
+/// the GPU loses, of the time without anything that both sides have in common.
 pub const PROGRAM: f64 = 0.05;
 /// A reason for one line is named from this share of the program's time.
 pub const LINE: f64 = 0.10;
@@ -63,7 +63,7 @@ pub fn reasons(q: &Question<'_>, out: &Outcome, device: &Device, timers: &[Timer
     if !loses || link::warm_speedup(&account) > WARM_WINS {
         added.extend(start_up.take());
     }
-    let moves = q.cpu.ops.p50 >= WORTH_MOVING * q.cpu.time.p50;
+    let moves = q.cpu.ops.p50 >= WORTH_MOVING * (q.cpu.time.p50 - q.host.startup);
     let mut all = Vec::new();
     if loses && moves && out.plan.launches > 0 {
         sort(&mut added);
@@ -75,10 +75,14 @@ pub fn reasons(q: &Question<'_>, out: &Outcome, device: &Device, timers: &[Timer
         all.extend(shared);
         sort(&mut all);
     }
+    // What both sides pay at the start is not weighed, nor what the GPU adds to it where that decides nothing; where the
+    // GPU loses, what both sides have in common is not either.
+    let own = if q.exclude_startup { 0.0 } else { out.parts.startup - q.startup.p50 };
+    let aside = if start_up.is_some() { out.parts.startup } else { own };
+    let weighed = account.share(out.parts.total() - aside - if loses { out.parts.host } else { 0.0 });
     // Start-up that decides nothing is told after what does.
     all.extend(start_up);
-    let adds = account.share(out.parts.total() - out.parts.host);
-    all.retain(|reason| reason.share.is_none_or(|share| share >= PROGRAM * if loses { adds } else { 1.0 }));
+    all.retain(|reason| reason.share.is_none_or(|share| share >= PROGRAM * weighed));
     let main = all.iter().position(|reason| reason.share.is_some());
     if let Some(main) = main {
         all[..=main].rotate_right(1);

@@ -19,6 +19,8 @@ const MOST: usize = 20;
 const MOST_REASONS: usize = 3;
 /// A clock that shows less than this share of the work is stopped too early.
 const STOPPED_EARLY: f64 = 0.8;
+/// Work that a clock does not wait for is told from here on, s: what a clock shows.
+const TOLD: f64 = 1e-6;
 /// What is paid at first use is told from this share of what the clock shows.
 const FIRST_CALL: f64 = 0.2;
 /// Time in a span that no op accounts for is the host's own from this share of it; below, it is the clock's noise.
@@ -198,6 +200,8 @@ fn text(timer: &Timer) -> String {
     }
     if let Some(work) = timer.work_s.filter(|_| stopped_early(timer)) {
         text += &format!("; the work takes {}: wait for the GPU before reading the clock", words::seconds(work));
+    } else if let Some(hidden) = timer.work_s.map(|work| work - gpu.p50).filter(|hidden| *hidden >= TOLD) {
+        text += &format!("; it stops without waiting for the GPU, which hides {}", words::seconds(hidden));
     }
     text
 }
@@ -260,4 +264,27 @@ fn at(timer: &Timer, mut reason: Reason) -> Reason {
         reason.also = vec![timer.to.clone()];
     }
     reason
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_clock_does_not_wait_for_is_told() {
+        let timer = |work: f64| Timer {
+            from: "x.py:3".to_owned(),
+            to: "x.py:9".to_owned(),
+            clock: "time.time".to_owned(),
+            times: 1,
+            here_s: 0.2,
+            gpu_s: Some(Interval::exact(0.3)),
+            first_call_s: 0.0,
+            work_s: Some(work),
+            text: String::new(),
+        };
+        assert_eq!(text(&timer(0.3)), "x.py:3–9 would show 300 ms (200 ms here)");
+        assert!(text(&timer(0.300012)).ends_with("; it stops without waiting for the GPU, which hides 12 µs"));
+        assert!(text(&timer(1.0)).ends_with("; the work takes 1 s: wait for the GPU before reading the clock"));
+    }
 }
