@@ -170,7 +170,12 @@ pub fn held_back(e: &Estimate) -> Option<String> {
     }
     let g = chosen(e)?;
     let parts: Vec<(&str, f64)> = if e.formula.is_some() { of_formula(g)? } else { of_reasons(e) };
-    let named: Vec<String> = parts.iter().map(|(what, share)| format!("{what} ({})", words::percent(*share))).collect();
+    // Where most of the time is start-up that decides nothing, the rest is the whole.
+    let warm = g.breakdown_s.filter(|_| e.formula.is_none()).map_or(1.0, |b| 1.0 - b.startup / b.total());
+    let warm = if warm < 0.5 && parts.iter().all(|(what, _)| *what != START_UP) { warm } else { 1.0 };
+    let once = if warm < 1.0 { " once warm" } else { "" };
+    let name = |(what, share): &(&str, f64)| format!("{what} ({}{once})", words::percent((share / warm).min(1.0)));
+    let named: Vec<String> = parts.iter().map(name).collect();
     if named.is_empty() {
         return None;
     }
@@ -209,9 +214,11 @@ fn of_formula(g: &GpuEstimate) -> Option<Vec<(&'static str, f64)>> {
         Bound::Host => parts.host,
     } / parts.total();
     let startup = parts.startup / parts.total();
-    let first = (startup > share).then_some(("start-up", startup));
+    let first = (startup > share).then_some((START_UP, startup));
     share.is_finite().then(|| first.into_iter().chain([(limit(bound), share)]).collect())
 }
+
+const START_UP: &str = "start-up";
 
 /// A reason as the thing that limits.
 fn limit_of(code: &str) -> Option<&'static str> {
@@ -227,7 +234,7 @@ fn limit_of(code: &str) -> Option<&'static str> {
         "no-counterpart" => "functions that stay on the CPU",
         "not-covered" => "what is not understood",
         "sequential-dependence" => "steps that need the one before",
-        "start-up-bound" => "start-up",
+        "start-up-bound" => START_UP,
         "synchronisation-bound" => limit(Bound::Sync),
         "transfer-bound" => limit(Bound::Transfer),
         _ => return None,
