@@ -221,7 +221,7 @@ fn a_provider_that_nobody_knows_is_refused() {
     let mut request = example();
     request.options.provider = Some("the shop round the corner".into());
     let error = answer_request(&request).unwrap_err();
-    assert_eq!((error.code, error.field.as_deref()), ("unknown-provider", Some("provider")));
+    assert_eq!((error.code, error.field), ("unknown-provider", Some("provider")));
     assert!(error.hint.unwrap().contains("AWS"));
 }
 

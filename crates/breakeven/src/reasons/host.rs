@@ -53,12 +53,9 @@ fn path_of_host(account: &Account<'_>) -> f64 {
     if all > 0.0 { (account.out.parts.host / all).min(1.0) / account.q.host_speed } else { 0.0 }
 }
 
-/// Every reason that lies on the host.
+/// What both sides spend on the host.
 pub(super) fn reasons(account: &Account<'_>, parts: &HostParts) -> Vec<Reason> {
-    [python(account, parts), files(account, parts), loading(account, parts), no_counterpart(account, parts)]
-        .into_iter()
-        .flatten()
-        .collect()
+    [python(account, parts), files(account, parts), loading(account, parts)].into_iter().flatten().collect()
 }
 
 /// The speedup if all array work took no time: Amdahl's ceiling. `None` where nothing stays on the host.
@@ -155,7 +152,8 @@ fn loading(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
     Some(reason)
 }
 
-fn no_counterpart(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
+/// Array work that a GPU was to take over and cannot, with the copies that this makes.
+pub(super) fn no_counterpart(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
     let mut names = BTreeSet::new();
     let (mut largest, mut copies, mut whole) = (("", 0.0), 0.0, 0.0);
     for (i, entry, task) in account.entries().filter(|(i, ..)| account.host[*i] == HostKind::NoCounterpart) {

@@ -47,6 +47,7 @@ pub fn reasons(q: &Question<'_>, out: &Outcome, device: &Device, timers: &[Timer
         link::launch(&account),
         link::transfer(&account),
         link::waiting(&account),
+        host::no_counterpart(&account, &host),
         device::memory(&account),
         device::parallelism(&account),
     ]
