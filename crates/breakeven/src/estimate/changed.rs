@@ -1,6 +1,6 @@
 //! The recorded program as it would be in another precision, or on a larger or smaller problem.
 
-use crate::growth::{problem_size, resized, shape_at};
+use crate::growth::{problem_size, resized, shape_at, wall_after};
 use crate::hardware::Device;
 use crate::interval::Interval;
 use crate::kernel::entry_time;
@@ -90,10 +90,9 @@ fn retimed(workload: &Workload, to: Dtype, cpu: &Device) -> Workload {
         let (before, after) = (entry_time(old, cpu).p50.get(), entry_time(new, cpu).p50.get());
         if before > 0.0 && old.op.is_array_work() {
             new.cpu_ns = (old.cpu_ns as f64 * after / before).round() as u64;
-            let wall = out.program.wall_ns.saturating_add(new.cpu_ns);
-            out.program.wall_ns = wall.saturating_sub(old.cpu_ns);
         }
     }
+    out.program.wall_ns = wall_after(workload, &out.ops);
     if matches!(to, Dtype::Tf32 | Dtype::Bf16) {
         let products = |op: &Op| matches!(op, Op::Matmul { .. } | Op::Convolution { .. } | Op::Attention { .. });
         for entry in out.ops.iter_mut().filter(|entry| entry.dtype == Dtype::F32 && products(&entry.op)) {

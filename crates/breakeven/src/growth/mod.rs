@@ -8,7 +8,7 @@ mod runs;
 mod size;
 
 pub use batch::{Batch, batch_of};
-pub use resize::resized;
+pub use resize::{resized, wall_after};
 pub use rounds::{MainLoop, main_loop, with_rounds};
 pub use runs::{Growth, LineGrowth, RunPoint, RunsCrossing, check as check_sizes, crossing_of_runs};
 pub use size::{Size, problem_size};
@@ -166,7 +166,7 @@ impl Case<'_> {
 
     /// The crossing near `scale`, a secant step or two closer than between doublings.
     fn refined(&self, scale: f64, at: &impl Fn(f64) -> Both) -> Option<f64> {
-        let ln_speedup = |scale: f64| at(scale).speedup.map(|s| libm::log(s.p50));
+        let ln_speedup = |scale: f64| at(scale).speedup.map(|s| ln(s.p50));
         let (mut low, mut high) = (scale / std::f64::consts::SQRT_2, scale * std::f64::consts::SQRT_2);
         let (mut below, mut above) = (ln_speedup(low)?, ln_speedup(high)?);
         if below > 0.0 || above < 0.0 {
@@ -219,9 +219,14 @@ fn calls_per_upload(q: &Question, out: &Outcome) -> Option<CallsPerUpload> {
 fn first_lasting_win(points: &[(f64, f64)]) -> Option<f64> {
     let last_loss = points.iter().rposition(|(_, speedup)| *speedup < 1.0)?;
     let (&(low, below), &(high, above)) = points.get(last_loss).zip(points.get(last_loss + 1))?;
-    let (below, above) = (libm::log(below), libm::log(above));
+    let (below, above) = (ln(below), ln(above));
     let share = if above > below { -below / (above - below) } else { 1.0 };
     Some(low * libm::pow(high / low, share))
+}
+
+/// Nothing at all on one side is a long way, not an endless one.
+fn ln(speedup: f64) -> f64 {
+    libm::log(speedup).clamp(-700.0, 700.0)
 }
 
 /// The array that a size is read from, so many times as large: `1022×1022`.
@@ -271,6 +276,13 @@ mod tests {
         let there = resized(&heat, &found, at.p50 / 1022.0, &cpu);
         let speedup = answer(&there, &request).estimates[0].speedup.expect("it fits").p50;
         assert!((speedup - 1.0).abs() < 0.1, "{speedup} at {at:?}");
+    }
+
+    #[test]
+    fn a_side_that_takes_no_time_crosses_somewhere() {
+        let at = first_lasting_win(&[(1.0, 0.0), (2.0, f64::INFINITY)]).expect("between");
+        assert!((at - core::f64::consts::SQRT_2).abs() < 1e-12, "{at}");
+        assert_eq!(first_lasting_win(&[(1.0, 0.5), (2.0, f64::INFINITY)]).map(|at| at < 1.01), Some(true));
     }
 
     #[test]

@@ -18,11 +18,9 @@ pub fn resized(workload: &Workload, size: &Size, scale: f64, cpu: &Device) -> Wo
     let mut new = workload.clone();
     let mut grown_by = Vec::with_capacity(new.ops.len());
     for entry in &mut new.ops {
-        let before = entry.cpu_ns;
         grown_by.push(resize(entry, size, scale, cpu));
-        let wall = new.program.wall_ns.saturating_add(entry.cpu_ns);
-        new.program.wall_ns = wall.saturating_sub(before);
     }
+    new.program.wall_ns = wall_after(workload, &new.ops);
     let (mut live, mut live_before) = (0.0, 0.0);
     // Arrays of the host's own grow as the whole does.
     let whole = match size.batch {
@@ -47,6 +45,15 @@ pub fn resized(workload: &Workload, size: &Size, scale: f64, cpu: &Device) -> Wo
         *peak = count(*peak as f64, by);
     }
     new
+}
+
+/// Wall time of a program whose operations were changed to `ops`, ns. What runs in threads or processes side by side
+/// takes that much less of the wall.
+pub fn wall_after(before: &Workload, ops: &[Entry]) -> u64 {
+    let all = |ops: &[Entry]| ops.iter().map(|e| e.cpu_ns as f64 + e.gap_ns as f64).sum::<f64>();
+    let (then, now, wall) = (all(&before.ops), all(ops), before.program.wall_ns as f64);
+    let side_by_side = if then > wall { wall / then } else { 1.0 };
+    (wall + (now - then) * side_by_side).max(0.0) as u64
 }
 
 /// Makes what a batch `scale` times as large needs of the parts of the peak; by how much their sum grew.
@@ -139,6 +146,18 @@ mod tests {
 
     fn cpu() -> Device {
         find_cpu("EPYC 7763").expect("it is in the catalogue").device.clone()
+    }
+
+    #[test]
+    fn what_runs_side_by_side_takes_less_of_the_wall() {
+        let mut heat = samples::heat();
+        let all: u64 = heat.ops.iter().map(|e| e.cpu_ns + e.gap_ns).sum();
+        heat.program.wall_ns = all / 4;
+        let mut half = heat.ops.clone();
+        half.iter_mut().for_each(|e| (e.cpu_ns, e.gap_ns) = (e.cpu_ns / 2, e.gap_ns / 2));
+        let wall = wall_after(&heat, &half) as f64;
+        assert!((wall / (all / 8) as f64 - 1.0).abs() < 1e-3, "{wall}");
+        assert_eq!(wall_after(&heat, &heat.ops), heat.program.wall_ns);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The loop that the program spends its time in, and the same program with more or fewer rounds of it.
 
-use crate::workload::{Entry, Step, Workload, order};
+use super::wall_after;
+use crate::workload::{Step, Workload, order};
 
 /// Loops of fewer rounds are not told from code that happens to repeat.
 const LEAST: u64 = 8;
@@ -50,15 +51,11 @@ pub fn with_rounds(workload: &Workload, found: &MainLoop, rounds: u64) -> (Workl
         runs = order::counts(body, new.ops.len()).unwrap_or_default();
         *times = rounds;
     }
-    let mut wall = workload.program.wall_ns as f64;
-    let time = |entry: &Entry| entry.cpu_ns as f64 + entry.gap_ns as f64;
     for (entry, each) in new.ops.iter_mut().zip(runs) {
-        wall -= time(entry);
         let others = entry.count.saturating_sub(each.saturating_mul(found.rounds));
         entry.set_count(others.saturating_add(each.saturating_mul(rounds)));
-        wall += time(entry);
     }
-    new.program.wall_ns = wall.max(0.0) as u64;
+    new.program.wall_ns = wall_after(workload, &new.ops);
     (new, order)
 }
 
