@@ -197,6 +197,7 @@ class Dispatch:
     ) -> Any: ...
     def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
 
+@final
 class Function:
     """The `__torch_function__` of a PyTorch mode: calls what `handlers` have for a function with `(args, kwargs)`, and
     `other(func, args, kwargs)` where a device is named."""

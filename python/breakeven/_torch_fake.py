@@ -37,6 +37,7 @@ def begin(torch: Any) -> None:
     # Its own property, which calls of PyTorch's API do not pass through.
     FakeTensor.device = property(_device(FakeTensor.device.fget))
     instead = _unknown_values(torch)
+    torch.jit.trace = _as_it_is
 
     def dispatch(mode: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         other = instead.get(func)
@@ -56,6 +57,12 @@ def begin(torch: Any) -> None:
     torch.utils._python_dispatch._push_mode(_mode)
     _native.set_program('{"recorder": "torch-fake"}')
     torch.nn.Module._apply = _apply
+
+
+def _as_it_is(func: Any, *_: Any, **__: Any) -> Any:
+    """Tracing looks at the memory of tensors: what is to be traced runs as it is written."""
+    _native.unseen("torch-jit", "torch.jit.trace was left out: without values there is nothing to trace")
+    return func
 
 
 def begin_late(torch: Any, why: str) -> None:

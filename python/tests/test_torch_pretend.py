@@ -85,6 +85,14 @@ def test_captured_steps_are_replayed(tmp_path: Path) -> None:
     assert sum(e["count"] for e in workload["ops"] if e["name"] == "aten.addmm") == 40
 
 
+@pytest.mark.parametrize("fake", [False, True])
+def test_torchscript(fake: bool, tmp_path: Path) -> None:
+    workload, out = _run(HERE / "programs" / "pytorch" / "torch_script.py", tmp_path, fake=fake, pretend=False)
+    assert out == "(16, 8) (16, 8)\n"
+    assert sum(e["count"] for e in workload["ops"] if e["name"] == "aten.addmm") >= 4
+    assert ("torch-jit" in {unseen["reason"] for unseen in workload["unseen"]}) == fake
+
+
 def test_a_loader_pins_in_a_thread_of_its_own(tmp_path: Path) -> None:
     workload, out = _run(HERE / "programs" / "pytorch" / "torch_loader.py", tmp_path, "pinned")
     assert out.startswith("80 True ")
