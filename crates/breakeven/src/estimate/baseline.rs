@@ -30,14 +30,21 @@ pub fn measured(workload: &Workload, host: &HostTime, policy: Policy) -> CpuTime
         runs.sort_by(f64::total_cmp);
         Interval { p10: percentile(&runs, 0.1), p50: percentile(&runs, 0.5), p90: percentile(&runs, 0.9) }
     };
-    let seconds = |of: &dyn Fn(&Entry) -> bool| {
-        workload.ops.iter().filter(|e| of(e)).map(|e| e.cpu_ns as f64).sum::<f64>() * 1e-9 * host.cpu_scale
-    };
-    let ops = seconds(&|e| can_move(e, policy));
-    let copies = if policy == Policy::AsWritten { seconds(&|e| matches!(e.op, Op::Transfer { .. })) } else { 0.0 };
+    let ops = seconds(workload, host, |e| can_move(e, policy));
+    let copies = copies(workload, host, policy);
     let rest = (host.wall - copies).max(ops).max(f64::MIN_POSITIVE);
     let time = if copies > 0.0 { time.scale(rest / host.wall) } else { time };
     CpuTime { time, ops: time.scale(ops / rest), basis: Basis::Measured }
+}
+
+/// What copies to the GPU and back took here, s: none of it is a CPU's work.
+fn copies(workload: &Workload, host: &HostTime, policy: Policy) -> f64 {
+    seconds(workload, host, |e| policy == Policy::AsWritten && matches!(e.op, Op::Transfer { .. }))
+}
+
+/// CPU time of some entries, s.
+fn seconds(workload: &Workload, host: &HostTime, of: impl Fn(&Entry) -> bool) -> f64 {
+    workload.ops.iter().filter(|e| of(e)).map(|e| e.cpu_ns as f64).sum::<f64>() * 1e-9 * host.cpu_scale
 }
 
 /// Whether an entry is array work that another device could do; in a program as it is written, that it gives to one.
@@ -45,7 +52,7 @@ fn can_move(entry: &Entry, policy: Policy) -> bool {
     entry.op.is_array_work() && (policy != Policy::AsWritten || entry.device.is_some())
 }
 
-/// On another CPU: ops by the kernel model, host code as fast as here.
+/// On another CPU: ops by the kernel model, host code as fast as here, without copies.
 pub fn modelled(workload: &Workload, host: &HostTime, cpu: &Device, policy: Policy) -> CpuTime {
     let (mut ops, mut sigma, mut moved) = (0.0, 0.0, 0.0);
     for entry in workload.ops.iter().filter(|e| can_move(e, policy)) {
@@ -55,7 +62,7 @@ pub fn modelled(workload: &Workload, host: &HostTime, cpu: &Device, policy: Poli
         sigma += t * (k.sigma_shared * k.sigma_shared + k.sigma_own * k.sigma_own).sqrt();
         moved += entry.cpu_ns as f64 * 1e-9 * host.cpu_scale;
     }
-    let rest = (host.wall - moved).max(0.0);
+    let rest = (host.wall - moved - copies(workload, host, policy)).max(0.0);
     let total = (rest + ops).max(f64::MIN_POSITIVE);
     let relative = (sigma * sigma + (rest * HOST_SIGMA) * (rest * HOST_SIGMA)).sqrt() / total;
     let time = Interval::log_normal(total, relative);
@@ -79,4 +86,30 @@ fn percentile(sorted: &[f64], q: f64) -> f64 {
     let below = at.floor() as usize;
     let above = (below + 1).min(sorted.len() - 1);
     sorted[below] + (sorted[above] - sorted[below]) * (at - below as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimate::hosttime::host_time;
+    use crate::hardware::cpu::cpus;
+    use crate::workload::op::Direction;
+    use crate::workload::samples;
+
+    #[test]
+    fn a_cpu_copies_nothing_whether_measured_or_modelled() {
+        let mut heat = samples::heat();
+        let cpu = &cpus()[0].device;
+        let both = |w: &Workload| {
+            let host = host_time(w);
+            [measured(w, &host, Policy::AsWritten), modelled(w, &host, cpu, Policy::AsWritten)].map(|t| t.time.p50)
+        };
+        let before = both(&heat);
+        let op = Op::Transfer { direction: Direction::H2d, bytes: 8, pinned: false, asynchronous: false };
+        heat.ops.push(Entry { op, cpu_ns: 1_000_000_000, gap_ns: 0, ..heat.ops[0].clone() });
+        heat.program.wall_ns += 1_000_000_000;
+        for (with, without) in both(&heat).into_iter().zip(before) {
+            assert!((with / without - 1.0).abs() < 1e-6, "{with} {without}");
+        }
+    }
 }
