@@ -90,15 +90,17 @@ impl<'a> Draft<'a> {
         self.workload.ops.retain(|entry| entry.count > 0);
         self.replayed.retain(|(i, _)| counts.get(*i as usize).is_some_and(|&n| n > 0));
         self.replayed.iter_mut().for_each(|(i, _)| *i = new[*i as usize]);
-        let mut keep = counts.iter();
-        self.used_for.retain(|_| keep.next().is_some_and(|&n| n > 0));
-        if !self.device_share.is_empty() {
-            let mut keep = counts.iter();
-            self.device_share.retain(|_| keep.next().is_some_and(|&n| n > 0));
-        }
+        keep(&mut self.used_for, &counts);
+        keep(&mut self.device_share, &counts);
         self.order = Cow::Owned(order::renumber(steps, &|i| new[i as usize]));
         Some(())
     }
+}
+
+/// What a list by entry holds of those that still run; nothing stays nothing.
+fn keep<T>(by_entry: &mut Vec<T>, counts: &[u64]) {
+    let mut counts = counts.iter();
+    by_entry.retain(|_| counts.next().is_some_and(|&n| n > 0));
 }
 
 /// A loop of a program: how often its body runs in all, how often in a row, and the body.

@@ -124,21 +124,20 @@ pub const IDS: &[&str] = &[
 ];
 
 /// Everything worth doing, the fastest result first, and all of it together for each side.
-pub fn advise(ctx: &Context) -> (Vec<Advice>, Vec<Together>) {
-    let draft = Draft::new(ctx.question.workload, ctx.question.port.policy());
+pub fn advise(ctx: &Context, draft: &Draft) -> (Vec<Advice>, Vec<Together>) {
     let (mut all, mut together) = (Vec::new(), Vec::new());
     for side in [Side::Gpu, Side::Cpu] {
-        let Some(now) = Prediction::of(ctx, side, &draft) else { continue };
+        let Some(now) = Prediction::of(ctx, side, draft) else { continue };
         let mut kept: Vec<(&Edit, Advice)> = Vec::new();
         for edit in EDITS.iter().filter(|edit| edit.sides.contains(&side)) {
-            let Some(change) = (edit.apply)(&draft, ctx, side) else { continue };
+            let Some(change) = (edit.apply)(draft, ctx, side) else { continue };
             let Some(then) = Prediction::of(ctx, side, &change.draft) else { continue };
             if worthwhile(ctx, side, &now, &then) {
                 kept.push((edit, advice(edit, side, &now, &then, change)));
             }
         }
         kept.sort_by(|a, b| speedup(&b.1).total_cmp(&speedup(&a.1)));
-        together.extend(all_at_once(ctx, side, &draft, &now, &kept));
+        together.extend(all_at_once(ctx, side, draft, &now, &kept));
         all.extend(kept.into_iter().map(|(_, advice)| advice));
     }
     all.sort_by(|a: &Advice, b: &Advice| speedup(b).total_cmp(&speedup(a)));
@@ -147,16 +146,20 @@ pub fn advise(ctx: &Context) -> (Vec<Advice>, Vec<Together>) {
 
 /// What a program that compiles itself takes on the GPU once that is done, and how many chains are fused; `None`
 /// where it does not compile, or nothing of it is to be fused.
-pub fn compiled(ctx: &Context) -> Option<(Interval, usize)> {
-    let draft = Draft::new(ctx.question.workload, ctx.question.port.policy());
-    let (fused, chains) = edits::fuse::compiled(&draft).filter(|_| draft.compiles)?;
+pub fn compiled(ctx: &Context, draft: &Draft) -> Option<(Interval, usize)> {
+    if !draft.compiles {
+        return None;
+    }
+    let (fused, chains) = edits::fuse::compiled(draft)?;
     Prediction::of(ctx, Side::Gpu, &fused).map(|then| (then.time, chains))
 }
 
 /// What a program that replays CUDA graphs takes on the GPU; `None` where it does not.
-pub fn replayed(ctx: &Context) -> Option<Interval> {
-    let draft = Draft::new(ctx.question.workload, ctx.question.port.policy());
-    let change = edits::cuda_graphs::replayed(&draft).filter(|_| draft.replays)?;
+pub fn replayed(ctx: &Context, draft: &Draft) -> Option<Interval> {
+    if !draft.replays {
+        return None;
+    }
+    let change = edits::cuda_graphs::replayed(draft)?;
     Prediction::of(ctx, Side::Gpu, &change.draft).map(|then| then.time)
 }
 

@@ -34,6 +34,13 @@ pub struct Outcome {
     pub basis: Basis,
 }
 
+impl Outcome {
+    /// The part of start-up that both sides pay, s; 0 where start-up is left out.
+    pub fn own_startup(&self, q: &Question) -> f64 {
+        if q.exclude_startup { 0.0 } else { self.parts.startup - q.startup.p50 }
+    }
+}
+
 /// What stays the same from GPU to GPU.
 pub struct Question<'a> {
     /// The program.

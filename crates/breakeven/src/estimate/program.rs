@@ -9,7 +9,7 @@ use super::{
     Advice, Baseline, BreakEven, Estimate, GpuEstimate, Note, SCHEMA, Summary, Together, Verdict, WorkloadSummary,
     drawing, sites, spans, summary,
 };
-use crate::advice;
+use crate::advice::{self, draft::Draft};
 use crate::choice::{Choice, Pick, choose, offered};
 use crate::crossover::{Growth, crossing, gpu_time};
 use crate::growth::{Crossings, crossing_of_runs, crossings};
@@ -186,9 +186,10 @@ fn advise(
         cpu: &choice.cpu.device,
         cpu_modelled: choice.cpu_named || question.workload.program.without_values(),
     };
-    let (mut advice, together) = advice::advise(&ctx);
+    let draft = Draft::new(question.workload, question.port.policy());
+    let (mut advice, together) = advice::advise(&ctx, &draft);
     let mut notes = Vec::new();
-    if let Some(((fused, chains), eager)) = advice::compiled(&ctx).zip(before.time) {
+    if let Some(((fused, chains), eager)) = advice::compiled(&ctx, &draft).zip(before.time) {
         let (eager, fused, device) = (words::time(eager), words::time(fused), &pick.gpu.device.name);
         let text = format!(
             "the script compiles with torch.compile: on {device} it takes {eager} as eager code, which the rest of the \
@@ -197,7 +198,7 @@ fn advise(
         );
         notes.push(Note::new("torch-compile", text));
     }
-    if let Some((replayed, single)) = advice::replayed(&ctx).zip(before.time) {
+    if let Some((replayed, single)) = advice::replayed(&ctx, &draft).zip(before.time) {
         let (single, replayed, device) = (words::time(single), words::time(replayed), &pick.gpu.device.name);
         let text = format!(
             "the script replays CUDA graphs: on {device} it takes {single} with its launches one by one, which the rest \
@@ -421,7 +422,7 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
         && out.parts.startup > 0.05 * out.parts.total()
     {
         let warm = (q.cpu.time.p50 - q.host.startup) / (out.parts.total() - out.parts.startup).max(f64::MIN_POSITIVE);
-        let own = out.parts.startup - q.startup.p50;
+        let own = out.own_startup(q);
         let both = if own > 0.05 * out.parts.startup {
             format!(" to the {} that both sides have", words::seconds(own))
         } else {

@@ -78,8 +78,7 @@ pub fn reasons(q: &Question<'_>, out: &Outcome, device: &Device, timers: &[Timer
     }
     // What both sides pay at the start is not weighed, nor what the GPU adds to it where that decides nothing; where the
     // GPU loses, what both sides have in common is not either.
-    let own = if q.exclude_startup { 0.0 } else { out.parts.startup - q.startup.p50 };
-    let aside = if start_up.is_some() { out.parts.startup } else { own };
+    let aside = if start_up.is_some() { out.parts.startup } else { out.own_startup(q) };
     let weighed = account.share(out.parts.total() - aside - if loses { out.parts.host } else { 0.0 });
     // Start-up that decides nothing is told after what does.
     all.extend(start_up);

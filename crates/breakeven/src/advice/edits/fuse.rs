@@ -133,7 +133,6 @@ fn fuse_body(draft: &Draft, out: &mut Draft, chains: &mut Chains, body: &[Step],
     let mut at = 0;
     while at < body.len() {
         let (parts, views, end) = chain(draft, body, at);
-        let kept = kept(draft, &body[at..end]);
         let known = chains.known.get(&parts).copied();
         if parts.len() < 2 || (known.is_none() && chains.list.len() >= CHAINS) {
             steps.push(body[at].clone());
@@ -148,7 +147,7 @@ fn fuse_body(draft: &Draft, out: &mut Draft, chains: &mut Chains, body: &[Step],
                 entry
             }
             None => {
-                let entry = fused(draft, &parts, &kept, times);
+                let entry = fused(draft, &parts, &kept(draft, &body[at..end]), times);
                 let moved = |e: &Entry| e.read_bytes as f64 + e.written_bytes as f64;
                 let before: f64 = parts.iter().map(|&p| moved(draft.entry(p))).sum();
                 let site = draft.entry(parts[0]).site;

@@ -10,8 +10,7 @@ pub(super) const EDIT: Edit = Edit { id: "int8", sides: &[Side::Gpu], apply };
 
 fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
     let phase = |phase| draft.workload.ops.iter().any(|e| e.phase == Some(phase));
-    let trains = phase(Phase::Backward) || phase(Phase::Optimizer);
-    if trains || !phase(Phase::Forward) || ctx.device.peaks.i8_tensor.is_none() {
+    if draft.trains || phase(Phase::Optimizer) || !phase(Phase::Forward) || ctx.device.peaks.i8_tensor.is_none() {
         return None;
     }
     // Quantised are layers with weights; attention's own products stay.

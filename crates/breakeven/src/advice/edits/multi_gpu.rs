@@ -14,10 +14,9 @@ const EFFICIENCY: f64 = 0.9;
 const LONG: f64 = 600.0;
 
 fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
-    let trains = draft.workload.ops.iter().any(|e| e.phase == Some(Phase::Backward));
     let time = ctx.before.time?.p50;
     let busy = (ctx.before.parts.compute + ctx.before.parts.memory) / ctx.before.parts.total();
-    if !trains || time < LONG || busy < 0.5 || !draft.device_share.is_empty() {
+    if !draft.trains || time < LONG || busy < 0.5 || !draft.device_share.is_empty() {
         return None;
     }
     let half = 1.0 / (1.0 + EFFICIENCY);

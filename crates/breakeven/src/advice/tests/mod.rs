@@ -555,7 +555,8 @@ proptest! {
         if let Ok(advice) = program::ask(&w, &request, |question, choice| {
             let device = &choice.gpus[0].gpu.device;
             let before = outcome(question, device);
-            advise(&Context { question, device, before: &before, cpu: &choice.cpu.device, cpu_modelled: false }).0
+            let draft = Draft::new(&w, question.port.policy());
+            advise(&Context { question, device, before: &before, cpu: &choice.cpu.device, cpu_modelled: false }, &draft).0
         }) {
             prop_assert!(advice.iter().all(|a| a.time_s_after.is_some_and(|t| t.p50.is_finite())));
         }
