@@ -43,7 +43,30 @@ def _record(script: Path, folder: Path, fake: str, limit: int = 0) -> tuple[subp
     return done, told
 
 
+def test_asking_for_much_memory_is_none_of_the_scripts_doing(tmp_path: Path) -> None:
+    script = tmp_path / "large.py"
+    script.write_text("import numpy, torch\nx = torch.randn(1 << 25)\ny = numpy.ones(9) + 1\n")
+    done, told = _record(script, tmp_path, "")
+    assert done.returncode == 0 and told == {}
+    workload = json.loads(next(tmp_path.glob("*.breakeven.json")).read_text())
+    assert workload["markers"] == []
+    assert workload["ops"][0]["name"] == "aten.randn" and workload["ops"][-1]["name"] == "numpy.add"
+
+
 linux = pytest.mark.skipif(sys.platform != "linux", reason="what is left of the memory is known on Linux alone")
+
+
+@linux
+def test_giving_memory_back_is_no_python_code(tmp_path: Path) -> None:
+    script = tmp_path / "freed.py"
+    script.write_text(
+        "import time, torch\nx = torch.ones(1 << 26)\nspent = 0.0\nfor _ in range(6):\n    y = x + 1\n"
+        "    began = time.perf_counter()\n    del y\n    spent += time.perf_counter() - began\nprint(spent)\n"
+    )
+    done, _ = _record(script, tmp_path, "")
+    workload = json.loads(next(tmp_path.glob("*.breakeven.json")).read_text())
+    [add] = [op for op in workload["ops"] if op["name"] == "aten.add"]
+    assert add["gap_ns"] / 1e9 < float(done.stdout) / 2
 
 
 @linux

@@ -2,6 +2,7 @@
 
 use crate::event::Recorder;
 use crate::hooks::{allocator, clock, install, state};
+use crate::thread::Thread;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::ffi::CString;
@@ -84,9 +85,12 @@ fn aside(py: Python<'_>, f: impl FnOnce() -> PyResult<()>) -> PyResult<Recorder>
     let mark = state::with(py, |state| state.codes.mark());
     let mut other = Recorder { probing: true, ..Recorder::default() };
     swap(&mut other);
+    // A module may be imported in the middle of a call that is one op.
+    let thread = state::with_thread(Thread::set_aside);
     state::set_recording(true, 0);
     let outcome = f();
     state::set_recording(was, state::since());
+    state::with_thread(|now| thread.into_iter().for_each(|before| now.resume(before)));
     swap(&mut other);
     // The code that ran is ours: it looked like the user's for as long as it was to be recorded, and no longer.
     drop(mark.and_then(|mark| state::with(py, |state| state.codes.forget_since(mark))));

@@ -131,6 +131,18 @@ impl Thread {
         *self = Self { id: self.id, lane: self.id.into(), ..Self::new() };
     }
 
+    /// The same thread, doing nothing, for as long as it does something of ours; what it was in the middle of is given
+    /// out, for [`Thread::resume`].
+    pub(crate) fn set_aside(&mut self) -> Self {
+        let idle = Self { id: self.id, lane: self.id.into(), last_end: self.last_end, ..Self::new() };
+        std::mem::replace(self, idle)
+    }
+
+    /// Goes on with what it was in the middle of. The time since is none of the script's.
+    pub(crate) fn resume(&mut self, before: Self) {
+        *self = Self { last_end: self.last_end, ..before };
+    }
+
     /// The thread is known by this number from now on.
     pub(crate) fn name(&mut self, id: u16) {
         (self.id, self.lane) = (id, self.lane & LOADING | u32::from(id));
@@ -265,6 +277,13 @@ impl Thread {
         std::mem::take(&mut self.pace.span)
     }
 
+    /// What was done since the last event, and given back, has nothing to do with the next one. As [`Thread::recorded`].
+    #[must_use = "calls that were not timed took it"]
+    pub(crate) fn passed(&mut self, now: u64) -> u64 {
+        self.freeing = 0;
+        self.recorded(now, false)
+    }
+
     #[inline]
     fn mark_outer(&mut self) {
         if self.depth > 0 {
@@ -288,6 +307,24 @@ mod tests {
         thread.freed(7);
         assert!(thread.enter(false));
         assert_eq!(thread.leave(30, 40, 0), Some(Timing { own: 17, gap: 13 }));
+        // What an unwatched step gave back is part of its own time.
+        thread.freed(7);
+        assert_eq!(thread.passed(60), 0);
+        assert!(thread.enter(false));
+        assert_eq!(thread.leave(80, 90, 0), Some(Timing { own: 10, gap: 20 }));
+    }
+
+    #[test]
+    fn a_thread_within_a_call_does_something_of_ours_and_goes_on() {
+        let mut thread = Thread::new();
+        assert!(thread.enter(true));
+        let before = thread.set_aside();
+        assert!(!thread.closed() && thread.enter(false));
+        assert!(thread.leave(10, 20, 0).is_some());
+        assert_eq!(thread.recorded(20, false), 0);
+        thread.resume(before);
+        assert!(thread.closed());
+        assert_eq!(thread.leave(0, 30, 0), Some(Timing { own: 30, gap: 0 }));
     }
 
     #[test]

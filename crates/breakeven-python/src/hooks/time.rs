@@ -9,6 +9,10 @@ use pyo3::prelude::*;
 /// Calls a clock of module `time` and notes that the script read it.
 pub(super) fn clock(name: u32, original: impl FnOnce() -> *mut PyObject) -> *mut PyObject {
     let result = original();
+    // Within an op it is a library's own, or ours.
+    if state::with_thread(|thread| thread.closed()) == Some(true) {
+        return result;
+    }
     guard(|| {
         // SAFETY: Python calls trampolines with its lock held.
         let py = unsafe { Python::assume_attached() };

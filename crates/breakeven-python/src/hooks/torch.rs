@@ -302,7 +302,7 @@ pub(crate) fn step_end(py: Python<'_>, whole: bool) -> u64 {
 #[pyfunction]
 pub(crate) fn no_gap(py: Python<'_>) {
     let now = clock::now();
-    let untimed = with_thread(|thread| (thread.id, thread.recorded(now, false)));
+    let untimed = with_thread(|thread| (thread.id, thread.passed(now)));
     state::with(py, |state| untimed.into_iter().for_each(|(thread, ticks)| state.recorder.pool(thread, ticks)));
 }
 
@@ -315,7 +315,7 @@ pub(crate) fn step_again(py: Python<'_>, back: usize, ns: u64, valueless: bool) 
     // What NumPy took in the loader is recorded as it is.
     let ticks = ticks.saturating_sub(with_thread(Thread::take_loaded).unwrap_or(0));
     let now = clock::now();
-    let untimed = with_thread(|thread| (thread.id, thread.recorded(now, false)));
+    let untimed = with_thread(|thread| (thread.id, thread.passed(now)));
     state::with(py, |state| {
         let own = if valueless { state.recorder.steps.took(back).min(ticks) } else { ticks };
         state.recorder.told_ticks += ticks - own;
