@@ -56,6 +56,7 @@ __all__ = [
     "storage_role",
     "tensor_context",
     "tensor_event",
+    "time_frees",
     "undo",
     "unseen",
     "unsupported",
@@ -261,6 +262,9 @@ def no_gap() -> None:
 
 def step_again(back: int, ns: int, valueless: bool = False) -> None:
     """The step `back` steps ago, 1 for the last, ran again in `ns`, unwatched."""
+
+def time_frees() -> bool:
+    """Times what PyTorch gives back of its memory from now on; whether it could be hooked."""
 
 def cpu_ns() -> int:
     """Processor time of this process, ns."""

@@ -43,6 +43,9 @@ def install(_: str, import_ns: int) -> None:
 
             _torch_pretend.install(torch)
         else:
+            if not _native.time_frees():
+                text = "PyTorch's giving memory back could not be timed: it counts as Python code between ops"
+                _native.unseen("hook-off", text)
             watch_by(_torch_ops.after, True, _torch_room.about_to, _torch_room.refused)
             _torch_reads.install(torch)
         _torch_modules.install(torch)

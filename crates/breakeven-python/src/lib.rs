@@ -40,6 +40,8 @@ mod _native {
     #[pymodule_export]
     use super::engine::{answer, report};
     #[pymodule_export]
+    use super::hooks::free::time_frees;
+    #[pymodule_export]
     use super::hooks::platform::die_with_parent;
     #[pymodule_export]
     use super::hooks::torch::{

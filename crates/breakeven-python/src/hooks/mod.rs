@@ -13,6 +13,7 @@ pub(crate) mod allocator;
 mod array;
 pub(crate) mod clock;
 pub(crate) mod frames;
+pub(crate) mod free;
 pub(crate) mod install;
 mod lock;
 mod methods;

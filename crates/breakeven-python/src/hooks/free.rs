@@ -1,0 +1,75 @@
+//! The time that PyTorch takes to give memory back: its entry for `free` in the table of functions from elsewhere.
+//!
+//! A large tensor that dies is unmapped, which takes as long as a pass over it and happens between ops: without this it
+//! would look like Python code that a GPU leaves as it is.
+
+use super::patch::{Cell, Patches};
+use super::platform::Mappings;
+use super::{clock, state};
+use pyo3::prelude::*;
+use std::ffi::c_void;
+use std::sync::atomic::Ordering;
+
+/// The library that holds PyTorch's allocator.
+const LIBRARY: &str = "libc10.so";
+
+/// Ticks from which on memory was given back to the system, and not only to the C library.
+const LONG: u64 = 10_000;
+
+unsafe extern "C" fn free(pointer: *mut c_void) {
+    if !state::recording() {
+        // SAFETY: passed on as it came.
+        return unsafe { libc::free(pointer) };
+    }
+    let began = clock::now();
+    // SAFETY: as above.
+    unsafe { libc::free(pointer) };
+    let took = clock::now().saturating_sub(began);
+    if took > LONG {
+        state::with_thread(|thread| thread.freed(took));
+    }
+}
+
+/// Times what PyTorch gives back from now on; whether it could be hooked.
+#[pyfunction]
+pub(crate) fn time_frees(py: Python<'_>) -> bool {
+    let ours = free as unsafe extern "C" fn(*mut c_void) as *mut c_void;
+    let Some(cell) = cell() else { return false };
+    state::with(py, |state| replace(&mut state.patches, cell, ours)).unwrap_or(false)
+}
+
+/// Only where the entry leads to the very function that ours passes on to: another allocator's is left alone.
+fn replace(patches: &mut Patches, cell: Cell, ours: *mut c_void) -> bool {
+    if !Mappings::read().is_writable(cell as usize) {
+        return false;
+    }
+    let original = libc::free as unsafe extern "C" fn(*mut c_void) as *mut c_void;
+    // SAFETY: the entry lies in a loaded library's writable memory and is aligned; libraries with static
+    // initialisers stay loaded.
+    let found = unsafe { (*cell).load(Ordering::Acquire) };
+    if found == original {
+        patches.mechanism = usize::MAX;
+        // SAFETY: as above; both functions have the signature of `free`.
+        unsafe { patches.replace(cell, original, ours) };
+    }
+    found == original || found == ours
+}
+
+/// Where the library keeps the address of `free`.
+#[cfg(target_os = "linux")]
+fn cell() -> Option<Cell> {
+    let library = plt_rs::collect_modules().into_iter().find(|of| of.name().ends_with(LIBRARY))?;
+    let library = plt_rs::DynamicLibrary::initialize(library).ok()?;
+    let (symbols, names) = (library.symbols()?, library.string_table());
+    let entry =
+        library.plt_rela()?.entries().iter().find(|entry| {
+            symbols.resolve_name(entry.symbol_index() as usize, names).is_some_and(|name| name == "free")
+        })?;
+    Some((library.base_addr() + entry.r_offset as usize) as Cell)
+}
+
+/// Where the library keeps the address of `free`: looked up on Linux only.
+#[cfg(not(target_os = "linux"))]
+fn cell() -> Option<Cell> {
+    None
+}
