@@ -20,12 +20,20 @@ pub struct Batch {
     leading: BTreeSet<u64>,
 }
 
+/// Whether modules of PyTorch were called or gradients taken, and not only operations on tensors.
+pub fn is_network(workload: &Workload) -> bool {
+    workload
+        .ops
+        .iter()
+        .any(|e| e.name.starts_with("aten.") && matches!(e.phase, Some(Phase::Forward | Phase::Backward)))
+}
+
 /// The largest number of which nearly all results of the forward pass have a multiple as their first dimension; `None`
 /// for programs that are no networks of PyTorch, and for recurrent ones, whose first dimension may be time.
 pub fn batch_of(workload: &Workload) -> Option<Batch> {
     let network = |e: &&Entry| port::of(&e.name).name == "torch" && e.op.is_array_work();
     let recurrent = |e: &Entry| RECURRENT.iter().any(|name| e.name.contains(name));
-    if workload.ops.iter().any(recurrent) {
+    if !is_network(workload) || workload.ops.iter().any(recurrent) {
         return None;
     }
     let mut weights: BTreeMap<u64, f64> = BTreeMap::new();

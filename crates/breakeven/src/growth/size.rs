@@ -1,6 +1,6 @@
 //! Which dimension of the arrays is the size of the problem, found from the recorded shapes.
 
-use super::batch::{Batch, batch_of};
+use super::batch::{Batch, batch_of, is_network};
 use crate::workload::{Entry, Op, Workload};
 
 /// Smaller dims are counts of columns, coordinates, channels.
@@ -32,7 +32,7 @@ pub struct Size {
 /// # Ok::<(), breakeven::Error>(())
 /// ```
 pub fn problem_size(workload: &Workload) -> Option<Size> {
-    if workload.ops.iter().any(|entry| entry.name.starts_with("aten.")) {
+    if is_network(workload) {
         let batch = batch_of(workload)?;
         return Some(Size { value: batch.value, shape: vec![batch.value], batch: Some(batch) });
     }
@@ -184,6 +184,18 @@ mod tests {
         assert_eq!(power(7, 4000, &shapes), 0);
         assert!(read("[").is_empty() && read("nonsense ] [").is_empty());
         assert_eq!(read("[]"), [Vec::<u64>::new()]);
+    }
+
+    #[test]
+    fn tensors_without_a_network_have_a_size_as_arrays_do() {
+        let mut workload = crate::workload::samples::heat();
+        for entry in &mut workload.ops {
+            (entry.name, entry.shapes) = ("aten.add".to_owned(), Some("[500,500] [500,500] -> [500,500]".to_owned()));
+        }
+        let size = problem_size(&workload).map(|size| (size.shape, size.batch));
+        assert_eq!(size, Some((vec![500, 500], None)));
+        workload.ops[0].phase = Some(crate::workload::Phase::Forward);
+        assert_eq!(problem_size(&workload).map(|size| size.shape), Some(vec![500]));
     }
 
     #[test]
