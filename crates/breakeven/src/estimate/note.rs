@@ -37,7 +37,10 @@ pub const CODES: &[(&str, &str)] = &[
     ("script-cut", "The script did not say how it ended; what was seen until then is reported."),
     ("script-failed", "The script ended with an exit code other than 0; what was seen until then is reported."),
     ("script-killed", "A signal ended the script; what was seen until then is reported."),
-    ("stand-in", "A stand-in for the GPU library computed on the CPU; random numbers and last digits differ."),
+    (
+        "stand-in",
+        "The GPU, its library or the values of tensors were imitated; what the script printed may differ from a GPU's.",
+    ),
     ("start-up", "The time of start-up on the GPU, and the answer once warm."),
     ("timed-span", "What the clocks that the script reads leave out or take in on a GPU: copies, set-up at first use."),
     (

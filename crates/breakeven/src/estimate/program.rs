@@ -31,6 +31,9 @@ const HOST_SHARE: f64 = 0.35;
 /// ln-sigma of that share.
 const HOST_SHARE_SIGMA: f64 = 0.4;
 
+/// What recorders say of a GPU or of values that they imitated: nothing went unseen for that.
+const IMITATED: [&str; 2] = ["pretend-gpu", "fake"];
+
 /// Share of the wall time that other programs may have had before it is worth a note.
 const BUSY: f64 = 0.05;
 
@@ -418,7 +421,8 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
             ),
         );
     }
-    if let Some((_, out)) = best
+    if let Some((g, out)) = best
+        && g.time_s.is_some()
         && out.parts.startup > 0.05 * out.parts.total()
     {
         let warm = (q.cpu.time.p50 - q.host.startup) / (out.parts.total() - out.parts.startup).max(f64::MIN_POSITIVE);
@@ -516,7 +520,8 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
     let mut note = |code, text: String| notes.push(Note::new(code, text));
     for unseen in &q.workload.unseen {
         let times = if unseen.count > 1 { format!(" ({} times)", words::count(unseen.count)) } else { String::new() };
-        note("unseen", words::printable(&unseen.text, 300) + &times);
+        let imitated = IMITATED.contains(&unseen.reason.as_str());
+        note(if imitated { "stand-in" } else { "unseen" }, words::printable(&unseen.text, 300) + &times);
     }
     if !q.workload.markers.is_empty() {
         note(

@@ -106,7 +106,7 @@ pub(super) fn transfer(account: &Account<'_>) -> Option<Reason> {
         also.retain(|line| *line != down && *line != up);
         also.splice(0..0, if down == up { vec![down] } else { vec![down, up] });
         also.truncate(5);
-    } else if uses.is_finite() && uses < 4.0 {
+    } else if uses.is_finite() && uses > 0.0 && uses < 4.0 {
         cause += &format!("; each byte that arrives is read {} there", words::times(uses));
     }
     let mut reason = Reason::new(
