@@ -94,6 +94,7 @@ def install(torch: Any, gpu: Any) -> None:
             setattr(accelerator, name, getattr(cuda, name))
     _generators(torch)
     _precision(torch)
+    _groups(torch)
     _torch_graphs.install(torch)
     _native.unseen("pretend-gpu", f"{gpu['name']} was imitated: times and values that the script saw are this CPU's")
 
@@ -118,6 +119,25 @@ def _generators(torch: Any) -> None:
             return plain("cpu" if str(device).startswith("cuda") else device)
 
     torch.Generator = Generator
+
+
+def _groups(torch: Any) -> None:
+    """Optimizers and clipping of gradients ask for tensors by device, where nobody but PyTorch itself looks."""
+    plain = torch._C._group_tensors_by_device_and_dtype
+
+    def grouped(lists: Any, with_indices: bool = False) -> Any:
+        groups: dict[Any, Any] = {}
+        for (device, dtype), (parts, indices) in plain(lists, True).items():
+            for at, index in enumerate(indices):
+                tensor = next((part[at] for part in parts if at < len(part) and part[at] is not None), None)
+                place = device if tensor is None or device.type != "cpu" else tensor.device
+                into, order = groups.setdefault((place, dtype), ([[] for _ in parts], []))
+                order.append(index)
+                for to, part in zip(into, parts):
+                    to.extend(part[at : at + 1])
+        return groups if with_indices else {key: (parts, []) for key, (parts, _) in groups.items()}
+
+    torch._C._group_tensors_by_device_and_dtype = grouped
 
 
 def _precision(torch: Any) -> None:

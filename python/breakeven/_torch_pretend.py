@@ -27,6 +27,8 @@ _moving: tuple[str, list[tuple[str, str]], str] | None = None
 #: What every call of PyTorch's API passes through, in each thread of its own accord; None in a child.
 _mode: Any = None
 _handlers: dict[Any, Any] = {}
+#: Device of the last tensor at each instruction of the script or its libraries.
+_places: dict[tuple[Any, int], str] = {}
 #: Calls that the host fills a tensor in.
 _filled: set[Any] = set()
 
@@ -61,8 +63,8 @@ def call(torch: Any) -> None:
     tensor = torch.Tensor
     _handlers.update({
         tensor.device.__get__: _device,
-        tensor.is_cuda.__get__: lambda args, _: where(args[0]) != "cpu",
-        tensor.get_device: lambda args, _: 0 if where(args[0]) != "cpu" else -1,
+        tensor.is_cuda.__get__: lambda args, _: _asked(args[0]) != "cpu",
+        tensor.get_device: lambda args, _: 0 if _asked(args[0]) != "cpu" else -1,
         tensor.cuda: lambda args, kwargs: _move(args[0], GPU, _flag(args, kwargs)),
         tensor.cpu: lambda args, _: _move(args[0], "cpu", False),
         tensor.to: _to,
@@ -115,19 +117,36 @@ def where(tensor: Any) -> str:
     return (known.device if known is not None else None) or "cpu"
 
 
+def _asked(tensor: Any) -> str:
+    """As `where`, for what the script does at this place. What was made in a step that nobody watched is where the
+    tensors were that came this way while somebody did."""
+    if gpu is None:
+        return where(tensor)
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("breakeven."):
+        frame = frame.f_back
+    at = (frame.f_code, frame.f_lasti)
+    if _torch_steps.skipping and _known(tensor) is None:
+        return _places.get(at) or where(tensor)
+    _places[at] = device = where(tensor)
+    return device
+
+
 def _known(tensor: Any) -> Any:
     return _torch_ops._known(tensor)
 
 
 def _device(args: tuple[Any, ...], _: Any) -> Any:
     real = _lib._C.TensorBase.device.__get__(args[0])
-    return _lib.device(where(args[0])) if real.type == "cpu" else real
+    return _lib.device(_asked(args[0])) if real.type == "cpu" else real
 
 
 def _function(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
-    """A call that names a device."""
+    """A call that names a device or asks for pinned memory, of which there is none without a GPU."""
     global _wanted
-    wanted = _name(kwargs["device"])
+    wanted = _name(kwargs.get("device"))
+    if gpu is not None and wanted != GPU and kwargs.get("pin_memory"):
+        return _pinned(func(*args, **{**kwargs, "pin_memory": False}))
     if wanted is None:
         return func(*args, **kwargs)
     before, _wanted = _wanted, wanted
@@ -171,7 +190,7 @@ def _to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     device = words.pop("device", None)
     if rest and isinstance(rest[0], _lib.Tensor):
         other = rest.pop(0)
-        device, rest = where(other), [other.dtype, *rest]
+        device, rest = _asked(other), [other.dtype, *rest]
     elif rest and (rest[0] is None or isinstance(rest[0], (str, int, _lib.device))) and not isinstance(rest[0], bool):
         device = rest.pop(0)
     target = _name(device)
@@ -186,13 +205,13 @@ def _to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     result = tensor
     if dtype is not None and dtype != tensor.dtype or words:
         result = _lib._C.TensorBase.to(tensor, dtype or tensor.dtype, **words)
-    return _move(result, target or where(tensor), bool(blocking))
+    return _move(result, target or _asked(tensor), bool(blocking))
 
 
 def _move(tensor: Any, target: str, non_blocking: bool) -> Any:
     """The tensor on `target`: itself where it is there already, else a copy, which is recorded as such."""
     global _moving
-    source = where(tensor)
+    source = _asked(tensor)
     known = _known(tensor)
     if source == target:
         if target == "cpu" and known is None:
@@ -269,12 +288,16 @@ def _read(tensor: Any) -> None:
 
 
 def _pin(args: tuple[Any, ...], _: Any) -> Any:
-    pinned = args[0].clone()
+    return _pinned(args[0].clone())
+
+
+def _pinned(tensor: Any) -> Any:
+    """The tensor, whose memory the GPU may read by itself."""
     # Not as made now: a loader pins in a thread of its own, while the script may be making things on the GPU.
-    known = _torch_ops.stored(pinned, False)
+    known = _torch_ops.stored(tensor, False)
     if known is not None:
         known.pinned = True
-    return pinned
+    return tensor
 
 
 def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, gap: int) -> Any:

@@ -77,6 +77,14 @@ def test_what_a_script_does_with_its_gpu(tmp_path: Path) -> None:
     assert copy["pinned"] and copy["asynchronous"]
 
 
+def test_scaling_and_clipping_copy_nothing(tmp_path: Path) -> None:
+    workload, out = _run(HERE / "programs" / "pytorch" / "torch_scaled.py", tmp_path)
+    assert out == "cuda:0 True True\n"
+    assert workload["program"]["sampling"] > 1, "steps went unwatched"
+    assert _copies(workload, "h2d") == [4 * 128 * 64, 4 * 128, 4 * 128 * 64, 4 * 64] + 60 * [4 * 32 * 64]
+    assert _copies(workload, "d2h") == [4]
+
+
 def test_captured_steps_are_replayed(tmp_path: Path) -> None:
     workload, out = _run(HERE / "programs" / "pytorch" / "torch_graphs.py", tmp_path)
     assert out == "the same\n"

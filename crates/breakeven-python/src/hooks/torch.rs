@@ -7,7 +7,7 @@ use crate::named;
 use crate::table::ArrayWord;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyTuple};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// The `__torch_dispatch__` of a mode: runs the op and tells `after(func, args, kwargs, result, own, gap)`, which gives
@@ -142,9 +142,11 @@ impl Function {
         if let Some(handler) = self.handlers.bind(py).get_item(func)? {
             return handler.call1((args, kwargs.unwrap_or_else(|| PyDict::new(py))));
         }
-        let device = kwargs.as_ref().map_or(Ok(None), |kwargs| kwargs.get_item("device"))?;
-        if device.is_some_and(|device| !device.is_none()) {
-            return self.other.bind(py).call1((func, args, kwargs));
+        for word in ["device", "pin_memory"] {
+            let given = kwargs.as_ref().map_or(Ok(None), |kwargs| kwargs.get_item(word))?;
+            if given.is_some_and(|given| !given.is_none() && !given.is(PyBool::new(py, false))) {
+                return self.other.bind(py).call1((func, args, kwargs));
+            }
         }
         func.call(args, kwargs.as_ref())
     }
