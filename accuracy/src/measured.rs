@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::statistics::{mean, quantile};
-use breakeven::hardware::{Catalogue, Device, DeviceKind, find_cpu};
+use breakeven::hardware::{Catalogue, Device, DeviceKind};
 use breakeven::table::{Cell, Clock, Columns, Row, timed};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -84,7 +84,7 @@ pub fn score(file: &Path, device: Option<&str>, cores: Option<u32>) -> Result<Re
 fn find(name: &str, cores: Option<u32>) -> std::result::Result<Device, String> {
     let mut device = match Catalogue::embedded().find_gpu(name) {
         Ok(found) => found.gpus[0].device.clone(),
-        Err(error) => find_cpu(name).map_err(|_| error.to_string())?.device.clone(),
+        Err(error) => Catalogue::embedded().find_cpu(name).map_err(|_| error.to_string())?.device.clone(),
     };
     if let (Some(cores), Some(units), DeviceKind::Cpu) = (cores, device.units, device.kind) {
         let share = f64::from(cores) / f64::from(units);

@@ -1,7 +1,9 @@
 //! Reading files, and the date.
 
 use crate::failure::{Failure, system_words};
+use breakeven::hardware::Catalogue;
 use breakeven::workload::Workload;
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufReader, Read, Write};
 use std::path::Path;
@@ -52,6 +54,18 @@ pub(crate) fn workload(path: &Path) -> Result<Workload, Failure> {
         error.message = format!("{}: {}", path.display(), error.message);
         Failure::Input(error)
     })
+}
+
+/// The embedded catalogue, with the user's file on top.
+pub(crate) fn catalogue(path: Option<&Path>) -> Result<Cow<'static, Catalogue>, Failure> {
+    path.map_or(Ok(Cow::Borrowed(Catalogue::embedded())), |path| Ok(Cow::Owned(overridden(path)?.1)))
+}
+
+/// The text of a catalogue file, and the embedded catalogue with it on top. Errors name the file.
+pub(crate) fn overridden(path: &Path) -> Result<(String, Catalogue), Failure> {
+    let text = text(path)?;
+    let catalogue = Catalogue::embedded().with_override(&path.display().to_string(), &text)?;
+    Ok((text, catalogue))
 }
 
 /// Gzip.

@@ -4,7 +4,7 @@
 //! `breakeven.request/1`, answers `breakeven.estimate/1` or a refusal.
 
 use breakeven::answer::{answer_numbers, reply};
-use breakeven::hardware::{self, Catalogue, catalogue, gpus_json, price};
+use breakeven::hardware::{Catalogue, catalogue, gpus_json};
 use breakeven::interval::Interval;
 use breakeven::report::{self, words};
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -30,13 +30,13 @@ pub fn formula() -> Vec<String> {
 /// The names of the CPUs that can be compared with.
 #[wasm_bindgen]
 pub fn cpus() -> Vec<String> {
-    hardware::cpus().iter().map(|cpu| cpu.device.name.clone()).collect()
+    Catalogue::embedded().cpus().iter().map(|cpu| cpu.device.name.clone()).collect()
 }
 
 /// Everyone who rents GPUs out.
 #[wasm_bindgen]
 pub fn providers() -> Vec<String> {
-    price::providers().into_iter().map(str::to_owned).collect()
+    Catalogue::embedded().providers().into_iter().map(str::to_owned).collect()
 }
 
 /// The figures of a GPU with their sources, `breakeven.gpus/1`; `None` for what is no id of the catalogue.

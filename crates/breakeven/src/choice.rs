@@ -1,9 +1,8 @@
 //! Which devices a request is about, and what they cost: names and options resolved against the catalogue.
 
 use crate::estimate::{Note, Price};
-use crate::hardware::grid::{find_region, world};
-use crate::hardware::price::{OLD_AFTER_DAYS, Wanted, offers, prices, provider, providers};
-use crate::hardware::{Catalogue, Cpu, Date, Gpu, cpus, find_cpu};
+use crate::hardware::price::{OLD_AFTER_DAYS, Wanted};
+use crate::hardware::{Catalogue, Cpu, Date, Gpu};
 use crate::interval::Interval;
 use crate::quantity::Measure;
 use crate::report::words;
@@ -12,6 +11,7 @@ use crate::spend::Rates;
 use crate::units::Hertz;
 use crate::workload::Program;
 use crate::{Error, Result};
+use std::borrow::Cow;
 
 /// Names of GPUs that one request may have: several for each GPU there is.
 const MOST_NAMES: usize = 1000;
@@ -38,6 +38,8 @@ pub struct Pick {
 /// Everything the options decide before anything is estimated.
 #[derive(Clone, Debug)]
 pub struct Choice {
+    /// The embedded catalogue with the request's own on top.
+    pub catalogue: Cow<'static, Catalogue>,
     /// In the order of the catalogue or of the question.
     pub gpus: Vec<Pick>,
     /// The baseline CPU: named, recorded, or an assumed common one.
@@ -64,27 +66,23 @@ pub struct Choice {
 /// Names that match nothing, prices that do not read, a catalogue override with a wrong figure.
 pub fn choose(request: &Request) -> Result<Choice> {
     let options = &request.options;
-    let own;
-    let catalogue = match &options.catalogue {
-        Some(text) => {
-            own = Catalogue::embedded().with_override("the catalogue file", text)?;
-            &own
-        }
-        None => Catalogue::embedded(),
-    };
+    let catalogue = Catalogue::embedded().and(options.catalogue.as_deref())?;
     let mut notes = Vec::new();
-    let mut gpus = picks(catalogue, options, &mut notes)?;
-    price(&mut gpus, request, &mut notes)?;
-    let named = options.cpu.as_deref().map(|name| find_cpu(name).map_err(|e| e.field("cpu"))).transpose()?;
-    let host_cpu =
-        options.host_cpu.as_deref().map(|name| find_cpu(name).map_err(|e| e.field("host_cpu"))).transpose()?;
+    let mut gpus = picks(&catalogue, options, &mut notes)?;
+    price(&catalogue, &mut gpus, request, &mut notes)?;
+    let find_cpu = |name: &Option<String>, field| {
+        let found = name.as_deref().map(|name| catalogue.find_cpu(name).map_err(|e: Error| e.field(field)));
+        found.transpose().map(|cpu| cpu.cloned())
+    };
+    let named = find_cpu(&options.cpu, "cpu")?;
+    let host_cpu = find_cpu(&options.host_cpu, "host_cpu")?;
     let recorded = request.workload.as_ref().map(|w| &w.program);
-    let cpu = named.cloned().or_else(|| recorded.and_then(recorded_cpu)).unwrap_or_else(reference_cpu);
-    let threads = match (named, recorded) {
+    let cpu = named.clone().or_else(|| recorded_cpu(&catalogue, recorded?)).unwrap_or_else(reference_cpu);
+    let threads = match (&named, recorded) {
         (None, Some(program)) if program.cpu_threads > 0 => f64::from(program.cpu_threads.min(cpu.threads)),
         _ => f64::from(cpu.threads),
     };
-    let grid = grid(options, &mut notes)?;
+    let grid = grid(&catalogue, options, &mut notes)?;
     let cpu_watts = match Measure::Watts.read_field(&options.cpu_watts, "cpu_watts")? {
         Some(w) => Some(Interval::exact(w)),
         None => cpu
@@ -94,13 +92,13 @@ pub fn choose(request: &Request) -> Result<Choice> {
     };
     let cpu_price = match Measure::UsdPerHour.read_field(&options.cpu_price, "cpu_price")? {
         Some(usd) => Some(given_price(usd)),
-        None => machine_price(&cpu, threads),
+        None => machine_price(&catalogue, &cpu, threads),
     };
     let cpu_rates = Rates { price: cpu_price, watts: cpu_watts, ..grid.clone() };
     let gpu_watts = Measure::Watts.read_field(&options.gpu_watts, "gpu_watts")?;
     let gpu_price = Measure::UsdPerHour.read_field(&options.price, "price")?.map(given_price);
-    let (cpu_named, host_cpu) = (named.is_some(), host_cpu.cloned());
-    Ok(Choice { gpus, cpu, cpu_named, host_cpu, cpu_rates, gpu_watts, gpu_price, grid, notes })
+    let cpu_named = named.is_some();
+    Ok(Choice { catalogue, gpus, cpu, cpu_named, host_cpu, cpu_rates, gpu_watts, gpu_price, grid, notes })
 }
 
 impl Choice {
@@ -133,8 +131,8 @@ fn relative_speed(host: &Cpu, here: &Cpu) -> f64 {
 }
 
 /// The CPU a workload was recorded on, as far as its name and its threads tell.
-fn recorded_cpu(program: &Program) -> Option<Cpu> {
-    if let Ok(cpu) = find_cpu(&program.cpu) {
+fn recorded_cpu(catalogue: &Catalogue, program: &Program) -> Option<Cpu> {
+    if let Ok(cpu) = catalogue.find_cpu(&program.cpu) {
         return Some(cpu.clone());
     }
     (program.cpu_threads > 0).then(|| Cpu::generic(program.cpu_threads.min(1024), Hertz(REFERENCE_CPU.1)))
@@ -145,13 +143,13 @@ fn reference_cpu() -> Cpu {
 }
 
 /// The CPU's own price, else that of a common cloud machine by its virtual CPUs.
-fn machine_price(cpu: &Cpu, threads: f64) -> Option<Price> {
-    let own = offers(&cpu.device.id, &Wanted::default()).next();
+fn machine_price(catalogue: &Catalogue, cpu: &Cpu, threads: f64) -> Option<Price> {
+    let own = catalogue.offers(&cpu.device.id, &Wanted::default()).next();
     if let Some(p) = own {
         return Some(shown(p, 1.0));
     }
-    let reference = prices().iter().find(|p| p.device == REFERENCE_MACHINE)?;
-    let vcpus = cpus().iter().find(|c| c.device.id == REFERENCE_MACHINE)?.threads;
+    let reference = catalogue.prices().iter().find(|p| p.device == REFERENCE_MACHINE)?;
+    let vcpus = catalogue.cpus().iter().find(|c| c.device.id == REFERENCE_MACHINE)?.threads;
     Some(shown(reference, threads / f64::from(vcpus.max(1))))
 }
 
@@ -198,21 +196,21 @@ fn picks(catalogue: &Catalogue, options: &Options, notes: &mut Vec<Note>) -> Res
     Ok(picks)
 }
 
-fn price(gpus: &mut Vec<Pick>, request: &Request, notes: &mut Vec<Note>) -> Result<()> {
+fn price(catalogue: &Catalogue, gpus: &mut Vec<Pick>, request: &Request, notes: &mut Vec<Note>) -> Result<()> {
     let options = &request.options;
-    if let Some(name) = options.provider.as_deref().filter(|name| provider(name).is_none()) {
+    if let Some(name) = options.provider.as_deref().filter(|name| catalogue.provider(name).is_none()) {
         let message = format!("no provider of the catalogue is called `{}`", words::printable(name, 40));
-        return Err(Error::new("unknown-provider", message).hint(providers().join(", ")).field("provider"));
+        return Err(Error::new("unknown-provider", message).hint(catalogue.providers().join(", ")).field("provider"));
     }
     if let Some(usd) = Measure::UsdPerHour.read_field(&options.price, "price")? {
         gpus.iter_mut().for_each(|p| p.price = Some(given_price(usd)));
     } else {
-        let wanted = Wanted { spot: options.spot, provider: options.provider.clone(), region: priced_region(options) };
+        let wanted = wanted(catalogue, options);
         let today = Date::parse(&request.today);
         let mut old = 0;
         let mut alone = 0;
         for pick in gpus.iter_mut() {
-            let Some(offer) = offers(pick.gpu.id(), &wanted).next() else { continue };
+            let Some(offer) = catalogue.offers(pick.gpu.id(), &wanted).next() else { continue };
             old += u32::from(today.is_some_and(|day| offer.is_old(day)));
             alone += u32::from(offer.incomplete);
             pick.price = Some(shown(offer, 1.0));
@@ -241,35 +239,40 @@ fn price(gpus: &mut Vec<Pick>, request: &Request, notes: &mut Vec<Note>) -> Resu
 }
 
 /// Every GPU of the catalogue that rents as a whole machine under the options; none where the user gave a price.
-pub fn offered(options: &Options) -> Vec<Pick> {
+pub fn offered(catalogue: &Catalogue, options: &Options) -> Vec<Pick> {
     if options.price.is_some() {
         return Vec::new();
     }
-    let wanted = Wanted { spot: options.spot, provider: options.provider.clone(), region: priced_region(options) };
-    let offer = |gpu: &Gpu| offers(gpu.id(), &wanted).find(|offer| !offer.incomplete).map(|offer| shown(offer, 1.0));
-    let gpus = Catalogue::embedded().gpus().iter();
-    gpus.filter_map(|gpu| Some(Pick { gpu: gpu.clone(), count: 1, price: Some(offer(gpu)?) })).collect()
+    let wanted = wanted(catalogue, options);
+    let whole = |gpu: &Gpu| catalogue.offers(gpu.id(), &wanted).find(|offer| !offer.incomplete);
+    let offer = |gpu: &Gpu| whole(gpu).map(|offer| shown(offer, 1.0));
+    catalogue
+        .gpus()
+        .iter()
+        .filter_map(|gpu| Some(Pick { gpu: gpu.clone(), count: 1, price: Some(offer(gpu)?) }))
+        .collect()
 }
 
 fn of_prices(n: u32) -> String {
     if n == 1 { "one price is".to_owned() } else { format!("{n} of the prices are") }
 }
 
-/// A region of a cloud narrows prices; a country does not.
-fn priced_region(options: &Options) -> Option<String> {
-    let region = options.region.as_ref()?;
-    prices()
-        .iter()
-        .any(|p| p.region.as_deref().is_some_and(|r| r.eq_ignore_ascii_case(region.trim())))
-        .then(|| region.clone())
+/// The prices that the options want. A region of a cloud narrows them; a country does not.
+fn wanted(catalogue: &Catalogue, options: &Options) -> Wanted {
+    let priced = |region: &&String| {
+        let here = |r: &str| r.eq_ignore_ascii_case(region.trim());
+        catalogue.prices().iter().any(|p| p.region.as_deref().is_some_and(here))
+    };
+    let region = options.region.as_ref().filter(priced).cloned();
+    Wanted { spot: options.spot, provider: options.provider.clone(), region }
 }
 
-fn grid(options: &Options, notes: &mut Vec<Note>) -> Result<Rates> {
+fn grid(catalogue: &Catalogue, options: &Options, notes: &mut Vec<Note>) -> Result<Rates> {
     let place = match &options.region {
-        Some(region) => find_region(region).map_err(|e| e.field("region"))?,
+        Some(region) => catalogue.find_region(region).map_err(|e| e.field("region"))?,
         None => {
             notes.push(Note::new("assumed-grid", "carbon is for the world's average grid; `--region` names another"));
-            world()
+            catalogue.world()
         }
     };
     let usd_per_kwh = Measure::UsdPerKwh.read_field(&options.electricity, "electricity")?;

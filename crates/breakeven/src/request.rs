@@ -183,7 +183,7 @@ pub struct Options {
     pub top: Option<u32>,
     /// `value` (default), `speed`, `cost`, `energy`, `name`.
     pub sort: Option<String>,
-    /// Further catalogue text (the embedded format) that adds or overrides.
+    /// Catalogue text that adds or overrides GPUs, CPUs, machine types, prices and places.
     pub catalogue: Option<String>,
     /// A policy such as `speedup<2`: the answer says whether it failed.
     pub fail_if: Option<String>,

@@ -22,7 +22,7 @@ pub(crate) struct KernelsArgs {
     /// A GPU (or CPU) by any name, several apart by commas, for a table without a column `gpu`
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) gpu: Vec<String>,
-    /// Catalogue text that adds GPUs or overrides figures
+    /// Catalogue text that adds or overrides GPUs, CPUs, machine types, prices and places
     #[arg(long, value_name = "FILE")]
     pub(crate) catalogue: Option<PathBuf>,
     /// What the time is to be compared with

@@ -34,7 +34,7 @@ pub(crate) struct PricesArgs {
 /// What lists take.
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// Catalogue text that adds GPUs or overrides figures
+    /// Catalogue text that adds or overrides GPUs, CPUs, machine types, prices and places
     #[arg(long, value_name = "FILE")]
     pub(crate) catalogue: Option<PathBuf>,
     /// How the list is written

@@ -1,5 +1,7 @@
 //! What every estimate takes.
 
+use crate::failure::Failure;
+use crate::input::overridden;
 use breakeven::request::{Options, Typed};
 use clap::Args;
 use std::path::PathBuf;
@@ -16,7 +18,7 @@ pub(crate) struct OptionArgs {
     /// The CPU beside the GPU [default: the one measured]
     #[arg(long, value_name = "NAME", help_heading = "Devices")]
     host_cpu: Option<String>,
-    /// Catalogue text that adds GPUs or overrides figures
+    /// Catalogue text that adds or overrides GPUs, CPUs, machine types, prices and places
     #[arg(long, value_name = "FILE", help_heading = "Devices")]
     catalogue: Option<PathBuf>,
     /// How the script would be ported: `cupy`; as-written for one that uses a GPU library itself
@@ -98,8 +100,8 @@ impl OptionArgs {
     /// As the engine takes them.
     ///
     /// # Errors
-    /// A catalogue file that cannot be read.
-    pub(crate) fn options(&self) -> Result<Options, crate::failure::Failure> {
+    /// A catalogue file that cannot be read, or is wrong.
+    pub(crate) fn options(&self) -> Result<Options, Failure> {
         Ok(Options {
             gpu: self.gpu.clone(),
             cpu: self.cpu.clone(),
@@ -122,7 +124,7 @@ impl OptionArgs {
             timeline: false,
             top: self.top,
             sort: self.sort.clone(),
-            catalogue: self.catalogue.as_deref().map(crate::input::text).transpose()?,
+            catalogue: self.catalogue.as_deref().map(overridden).transpose()?.map(|(text, _)| text),
             fail_if: self.fail_if.clone(),
         })
     }

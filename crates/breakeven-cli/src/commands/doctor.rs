@@ -4,7 +4,7 @@ use super::prices::ages;
 use crate::args::DoctorArgs;
 use crate::failure::{Failure, Outcome};
 use crate::{input, output, record};
-use breakeven::hardware::{Catalogue, Date, find_cpu};
+use breakeven::hardware::{Catalogue, Date};
 use breakeven::report::words::printable;
 use serde_json::Value;
 use std::fs;
@@ -79,7 +79,9 @@ fn cpu() -> String {
         info.lines().find_map(|line| Some(line.strip_prefix("model name")?.split_once(':')?.1.trim().to_owned()));
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     match name {
-        Some(name) if find_cpu(&name).is_ok() => format!("{name}, {threads} threads; in the catalogue"),
+        Some(name) if Catalogue::embedded().find_cpu(&name).is_ok() => {
+            format!("{name}, {threads} threads; in the catalogue")
+        }
         Some(name) => format!("{name}, {threads} threads; not in the catalogue: runs are measured all the same"),
         None => format!("not named by this system, {threads} threads"),
     }
@@ -107,7 +109,7 @@ fn catalogue() -> Vec<(&'static str, String)> {
         .map(|(newest, today)| format!(", last checked {newest} ({} days ago)", today.days_since(newest)));
     let mut lines = vec![("catalogue", format!("{} GPUs{}", gpus.len(), age.unwrap_or_default()))];
     if let Some(today) = today {
-        let (text, old) = ages(breakeven::hardware::price::prices().iter(), today);
+        let (text, old) = ages(Catalogue::embedded().prices().iter(), today);
         lines.push(("prices", text));
         if old {
             lines.push(("", "to mend: a newer breakeven, or your own prices by --price and --cpu-price".to_owned()));

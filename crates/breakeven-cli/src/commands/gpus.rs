@@ -1,17 +1,16 @@
 //! `breakeven gpus [NAME]`: the catalogue, or all that is known of one GPU.
 
-use crate::args::{Format, GpusArgs, ListArgs};
-use crate::failure::{Failure, Outcome};
+use crate::args::{Format, GpusArgs};
+use crate::failure::Outcome;
 use crate::{input, output};
 use breakeven::hardware::figure::{Figure, Value};
-use breakeven::hardware::{Catalogue, Gpu, gpus_json};
+use breakeven::hardware::{Gpu, gpus_json};
 use breakeven::report::{Align, Table, words};
-use std::borrow::Cow;
 use std::process::ExitCode;
 
 /// Runs the command.
 pub(crate) fn gpus(args: &GpusArgs) -> Outcome {
-    let catalogue = catalogue(&args.list)?;
+    let catalogue = input::catalogue(args.list.catalogue.as_deref())?;
     let (gpus, note) = match &args.name {
         Some(name) => {
             let found = catalogue.find_gpu(name)?;
@@ -29,15 +28,6 @@ pub(crate) fn gpus(args: &GpusArgs) -> Outcome {
     };
     output::write_to(args.list.output.as_deref(), text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// The embedded catalogue, with the user's additions.
-pub(super) fn catalogue(list: &ListArgs) -> Result<Cow<'static, Catalogue>, Failure> {
-    let embedded = Catalogue::embedded();
-    Ok(match &list.catalogue {
-        Some(path) => Cow::Owned(embedded.with_override(&path.to_string_lossy(), &input::text(path)?)?),
-        None => Cow::Borrowed(embedded),
-    })
 }
 
 /// One row a GPU.

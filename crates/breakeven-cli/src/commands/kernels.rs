@@ -3,11 +3,9 @@
 use crate::args::{KernelsArgs, MeasuredAs, TableFormat};
 use crate::failure::{Failure, Outcome, say};
 use crate::{input, output};
-use breakeven::hardware::Catalogue;
 use breakeven::report::words::printable;
 use breakeven::table::{Clock, Devices};
 use breakeven_batch::{Format, Summary, Table};
-use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -19,10 +17,7 @@ const NOTHING_DONE: u8 = 2;
 
 /// Runs the command.
 pub(crate) fn kernels(args: &KernelsArgs) -> Outcome {
-    let catalogue = match &args.catalogue {
-        Some(path) => Cow::Owned(Catalogue::embedded().with_override(&path.to_string_lossy(), &input::text(path)?)?),
-        None => Cow::Borrowed(Catalogue::embedded()),
-    };
+    let catalogue = input::catalogue(args.catalogue.as_deref())?;
     let format = format(args)?;
     let table = Table::open(&args.table)?;
     let devices = Devices::new(&table.columns, &catalogue, &args.gpu)?;

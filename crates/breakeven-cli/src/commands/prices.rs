@@ -1,10 +1,9 @@
 //! `breakeven prices [GPU]`: what GPUs rent for, and how old the prices are.
 
-use super::gpus::catalogue;
 use crate::args::{Format, PricesArgs};
 use crate::failure::{Failure, Outcome};
 use crate::{input, output};
-use breakeven::hardware::price::{self, OLD_AFTER_DAYS, Price, Terms, Wanted, offers, providers};
+use breakeven::hardware::price::{OLD_AFTER_DAYS, Price, Terms, Wanted};
 use breakeven::hardware::{Date, Gpu};
 use breakeven::report::{Align, Table, words};
 use serde_json::json;
@@ -12,9 +11,9 @@ use std::process::ExitCode;
 
 /// Runs the command. With a name every offer, else the cheapest of each GPU.
 pub(crate) fn prices(args: &PricesArgs) -> Outcome {
-    let catalogue = catalogue(&args.list)?;
-    known("provider", args.provider.as_ref(), providers())?;
-    known("region", args.region.as_ref(), price::prices().iter().filter_map(|p| p.region.as_deref()).collect())?;
+    let catalogue = input::catalogue(args.list.catalogue.as_deref())?;
+    known("provider", args.provider.as_ref(), catalogue.providers())?;
+    known("region", args.region.as_ref(), catalogue.prices().iter().filter_map(|p| p.region.as_deref()).collect())?;
     let (gpus, note) = match &args.gpu {
         Some(name) => {
             let found = catalogue.find_gpu(name)?;
@@ -25,7 +24,7 @@ pub(crate) fn prices(args: &PricesArgs) -> Outcome {
     let wanted = Wanted { spot: args.spot, provider: args.provider.clone(), region: args.region.clone() };
     let each = if args.gpu.is_some() { usize::MAX } else { 1 };
     let rows: Vec<(&Gpu, &Price)> =
-        gpus.iter().flat_map(|gpu| offers(gpu.id(), &wanted).take(each).map(|p| (*gpu, p))).collect();
+        gpus.iter().flat_map(|gpu| catalogue.offers(gpu.id(), &wanted).take(each).map(|p| (*gpu, p))).collect();
     if rows.is_empty() {
         let what = args.gpu.as_deref().map_or("any GPU", |_| "this GPU");
         let message = format!("no price of {what} is known that was asked for");
@@ -102,7 +101,7 @@ fn terms(terms: Terms) -> &'static str {
 
 /// How old the prices are, and whether that is worth a warning.
 pub(super) fn ages<'p>(prices: impl Iterator<Item = &'p Price>, today: Date) -> (String, bool) {
-    let (mut all, mut old, mut least, mut most) = (0, 0, i64::MAX, i64::MIN);
+    let (mut all, mut old, mut least, mut most) = (0_u64, 0, i64::MAX, i64::MIN);
     for price in prices {
         let age = price.age_days(today);
         (all, old) = (all + 1, old + i32::from(price.is_old(today)));
@@ -113,11 +112,12 @@ pub(super) fn ages<'p>(prices: impl Iterator<Item = &'p Price>, today: Date) -> 
     }
     let ages = if least == most { format!("{least}") } else { format!("{least} to {most}") };
     let warning = if old > 0 {
-        format!("; {old} are older than {OLD_AFTER_DAYS} days: check them before you rent")
+        let verb = if old == 1 { "is" } else { "are" };
+        format!("; {old} {verb} older than {OLD_AFTER_DAYS} days: check them before you rent")
     } else {
         String::new()
     };
-    (format!("{all} prices, {ages} days old{warning}"), old > 0)
+    (format!("{}, {ages} days old{warning}", words::several(all, "price", "prices")), old > 0)
 }
 
 fn as_json(rows: &[(&Gpu, &Price)]) -> serde_json::Value {

@@ -29,7 +29,7 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     };
     let options = Options { timeline: args.drawing.wanted(), ..args.change.of(args.options.options()?) };
     check(&options)?;
-    let pretended = args.pretend_gpu.as_deref().map(pretended).transpose()?;
+    let pretended = args.pretend_gpu.as_deref().map(|name| pretended(name, &options)).transpose()?;
     let python = record::find(args.python.as_deref())?;
 
     let folder = tempfile::Builder::new()
@@ -140,8 +140,9 @@ fn check(options: &Options) -> Result<(), Failure> {
 }
 
 /// What PyTorch is to answer for this GPU, as the Python side reads it.
-fn pretended(name: &str) -> Result<String, Failure> {
-    let found = Catalogue::embedded().find_gpu(name)?;
+fn pretended(name: &str, options: &Options) -> Result<String, Failure> {
+    let catalogue = Catalogue::embedded().and(options.catalogue.as_deref())?;
+    let found = catalogue.find_gpu(name)?;
     let gpu = match found.gpus.as_slice() {
         [gpu] => &gpu.device,
         several => {

@@ -69,3 +69,56 @@ fn a_catalogue_of_ones_own() {
         );
     }
 }
+
+/// Devices, prices and places of one's own, through every command that takes them.
+#[test]
+fn a_catalogue_with_tables_of_every_kind() {
+    let own = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/catalogue.csv");
+    let text = |arguments: &[&str]| said(breakeven().args(arguments).arg("--catalogue").arg(&own));
+    let json = |arguments: &[&str]| -> serde_json::Value {
+        let text = text(&[arguments, &["--format", "json"]].concat());
+        let body = text.strip_prefix("exit 0\n--- stdout\n").unwrap_or_else(|| panic!("{text}"));
+        serde_json::from_str(body).unwrap_or_else(|e| panic!("{e}: {text}"))
+    };
+
+    assert!(text(&["gpus", "our next card"]).contains("quotation 4711"));
+    let offers = json(&["prices", "l4", "--provider", "our cluster"]);
+    assert_eq!(offers["prices"][0]["usd_per_h"], 0.3);
+    assert_eq!(offers["prices"].as_array().unwrap().len(), 1);
+
+    let numbers = ["estimate", "--flops", "1e15", "--cpu", "Intel(R) Xeon(R) Gold 5412U", "--gpu", "rack3.l4x2"];
+    let estimate = json(&[&numbers[..], &["--provider", "Our cluster", "--region", "our basement"]].concat());
+    let (cpu, gpu) = (&estimate["baseline"], &estimate["estimates"][0]);
+    assert_eq!((&cpu["device"], &cpu["price"]["usd_per_h"]), (&"Intel(R) Xeon(R) Gold 5412U".into(), &0.35.into()));
+    assert_eq!((&gpu["gpu"], &gpu["price"]["provider"]), (&"l4".into(), &"Our cluster".into()));
+    let grams = |e: &serde_json::Value| e["co2_g"]["p50"].as_f64().unwrap() / e["energy_wh"]["p50"].as_f64().unwrap();
+    assert!((grams(gpu) - 0.38095).abs() < 1e-6, "{}", grams(gpu));
+
+    let kernels = json(&["kernels", "../../examples/kernels.csv", "--gpu", "our-next,our-host"]);
+    let named: Vec<_> = kernels["rows"].as_array().unwrap().iter().map(|row| row["gpu"].clone()).collect();
+    assert_eq!(named[..2], ["our-next", "our-host"]);
+}
+
+/// A wrong line is told by the name of its file, whichever command reads it, and nothing is written.
+#[test]
+fn a_wrong_line_is_told_by_file_and_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mine, out) = (folder.path().join("mine.csv"), folder.path().join("out"));
+    let price = "provider,instance,device,count,kind,usd_per_hour,region,date,date_precision,complete,source,note\n\
+                 Us,rack,l4,1,on_demand,free,,2026-11-22,day,yes,us,\n";
+    std::fs::write(&mine, price).unwrap();
+    let workload = "../../docs/examples/heat.breakeven.json";
+    assert!(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(workload).is_file());
+    for arguments in [
+        &["estimate", "--flops", "1e12"][..],
+        &["show", workload],
+        &["kernels", "../../examples/kernels.csv", "--gpu", "l4"],
+        &["gpus"],
+        &["prices"],
+    ] {
+        let text = said(breakeven().args(arguments).arg("--output").arg(&out).arg("--catalogue").arg(&mine));
+        let said = format!("exit 2\n--- stderr\nerror: {} line 2: usd_per_hour is `free`: ", mine.display());
+        assert!(text.starts_with(&said), "{arguments:?}: {text}");
+        assert!(!out.exists(), "{arguments:?}");
+    }
+}

@@ -92,14 +92,14 @@ fn percentile(sorted: &[f64], q: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::estimate::hosttime::host_time;
-    use crate::hardware::cpu::cpus;
+    use crate::hardware::Catalogue;
     use crate::workload::op::Direction;
     use crate::workload::samples;
 
     #[test]
     fn a_cpu_copies_nothing_whether_measured_or_modelled() {
         let mut heat = samples::heat();
-        let cpu = &cpus()[0].device;
+        let cpu = &Catalogue::embedded().cpus()[0].device;
         let both = |w: &Workload| {
             let host = host_time(w);
             [measured(w, &host, Policy::AsWritten), modelled(w, &host, cpu, Policy::AsWritten)].map(|t| t.time.p50)

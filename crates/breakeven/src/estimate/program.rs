@@ -210,7 +210,7 @@ fn advise(
         notes.push(Note::new("cuda-graph", text));
     }
     if let (1, false, Some(price)) = (choice.gpus.len(), options.gpu.is_empty(), &pick.price) {
-        let offered = offered(options);
+        let offered = offered(&choice.catalogue, options);
         let offer = |p: &'_ Pick| p.price.as_ref().map(|price| price.usd_per_h);
         let offers: Vec<advice::Offer> = offered
             .iter()

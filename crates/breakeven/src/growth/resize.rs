@@ -140,12 +140,12 @@ pub(super) fn count(value: f64, by: f64) -> u64 {
 mod tests {
     use super::*;
     use crate::growth::problem_size;
-    use crate::hardware::cpu::find_cpu;
+    use crate::hardware::Catalogue;
     use crate::workload::samples;
     use proptest::prelude::*;
 
     fn cpu() -> Device {
-        find_cpu("EPYC 7763").expect("it is in the catalogue").device.clone()
+        Catalogue::embedded().find_cpu("EPYC 7763").expect("it is in the catalogue").device.clone()
     }
 
     #[test]

@@ -1,16 +1,33 @@
-//! The catalogue: GPUs, CPUs, prices and grids as text, every figure with its source.
+//! The catalogue: GPUs, CPUs, machine types, prices and grids as text, every figure with its source.
 
-use super::Gpu;
-use super::figure::{Described, KINDS, kind, read_described};
-use super::table::for_each_row;
-use crate::{Error, Result};
+use super::cpu::{self, Cpu};
+use super::figure::{CPU_KINDS, DeviceTable, KINDS};
+use super::grid::{self, Entry};
+use super::instance::{self, Instance};
+use super::price::{self, Price};
+use super::table::{Row, for_each_row, line_error, shown};
+use super::{Gpu, gpu};
+use crate::Result;
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
-const GPUS: &str = include_str!("../../catalogue/gpus.csv");
+const EMBEDDED: [(&str, &str); 5] = [
+    ("gpus.csv", include_str!("../../catalogue/gpus.csv")),
+    ("cpus.csv", include_str!("../../catalogue/cpus.csv")),
+    ("instances.csv", include_str!("../../catalogue/instances.csv")),
+    ("prices.csv", include_str!("../../catalogue/prices.csv")),
+    ("grids.csv", include_str!("../../catalogue/grids.csv")),
+];
 const SOURCES: &str = include_str!("../../catalogue/sources.csv");
 
-/// The first line of a table of GPUs.
-pub const GPU_HEADER: [&str; 8] = ["gpu", "figure", "value", "unit", "source", "read", "confidence", "note"];
+/// The first lines of the five tables: GPUs, CPUs, machine types, prices, places.
+pub const HEADERS: [&[&str]; 5] = [
+    &["gpu", "figure", "value", "unit", "source", "read", "confidence", "note"],
+    &["cpu", "figure", "value", "unit", "source", "read", "confidence", "note"],
+    &instance::HEADER,
+    &price::HEADER,
+    &grid::HEADER,
+];
 
 /// A document that figures were read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,10 +42,14 @@ pub struct Source {
     pub licence: String,
 }
 
-/// Every device that estimates can name.
-#[derive(Clone, Debug, PartialEq)]
+/// Every device that estimates can name, what it rents for and where it may run.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Catalogue {
     gpus: Vec<Gpu>,
+    pub(super) cpus: Vec<Cpu>,
+    pub(super) instances: Vec<Instance>,
+    pub(super) prices: Vec<Price>,
+    pub(super) places: Vec<Entry>,
 }
 
 impl Catalogue {
@@ -41,32 +62,96 @@ impl Catalogue {
     /// assert_eq!(t4.bandwidth.get(), 320e9);
     /// ```
     pub fn embedded() -> &'static Self {
-        static EMBEDDED: OnceLock<Catalogue> = OnceLock::new();
-        EMBEDDED.get_or_init(|| Self { gpus: read_gpus(GPUS, "gpus.csv", &[]).expect("the tests read this very text") })
+        static READ: OnceLock<Catalogue> = OnceLock::new();
+        READ.get_or_init(|| Self::default().with(&EMBEDDED).expect("the tests read these very texts").0)
     }
 
-    /// The embedded catalogue with the figures of `text` in place of its own, or added to them.
+    /// The embedded catalogue with what `text` says in place of its own, or added to it.
     ///
-    /// `text` has the form of `gpus.csv`: see [`GPU_HEADER`] and [`KINDS`]. `file` names it in errors. A new
-    /// GPU needs name, vendor, memory, bandwidth and fp32_vector.
+    /// `text` holds tables in the form of the embedded ones, each below its header, in any order: see [`HEADERS`].
+    /// `file` names it in errors.
+    ///
+    /// - GPUs and CPUs: a figure replaces that of the device with this id (aliases and notes are added). A new GPU needs
+    ///   name, vendor, memory, bandwidth and fp32_vector; a new CPU name, cores, base, boost, fp64_per_cycle and
+    ///   bandwidth.
+    /// - Machine types: a line replaces the one of the same name.
+    /// - Prices: a line replaces the one of the same provider, instance, device, terms and region.
+    /// - Places: what a line has replaces that of the place with this code; an empty field leaves it as it is.
     ///
     /// # Errors
-    /// Every line that is not such a figure, with its number, what was given and what is allowed; a new GPU that
-    /// lacks a required figure.
+    /// The first line that is not such a figure, with its number, what was given and what is allowed; a new device
+    /// that lacks a required figure; a price, machine type or place that refers to what is not there.
     ///
     /// ```
     /// use breakeven::hardware::Catalogue;
     /// let text = "gpu,figure,value,unit,source,read,confidence,note\n\
-    ///             t4,bandwidth,300,GB/s,my own stream run,2026-11-21,measured,\n";
+    ///             t4,bandwidth,300,GB/s,my own stream run,2026-11-21,measured,\n\
+    ///             provider,instance,device,count,kind,usd_per_hour,region,date,date_precision,complete,source,note\n\
+    ///             us,rack 3,t4,1,on_demand,0.10,,2026-11-21,day,yes,our books,\n";
     /// let mine = Catalogue::embedded().with_override("mine.csv", text)?;
     /// assert_eq!(mine.gpu("t4").unwrap().device.bandwidth.get(), 300e9);
+    /// assert_eq!(mine.offers("t4", &Default::default()).next().unwrap().instance, "rack 3");
     ///
     /// let error = Catalogue::embedded().with_override("mine.csv", &text.replace("300", "-1")).unwrap_err();
     /// assert!(error.message.starts_with("mine.csv line 2: bandwidth of `t4` is `-1`"));
     /// # Ok::<(), breakeven::Error>(())
     /// ```
     pub fn with_override(&self, file: &str, text: &str) -> Result<Self> {
-        Ok(Self { gpus: read_gpus(text, file, &self.gpus)? })
+        self.with(&[(file, text)])?.checked()
+    }
+
+    /// This catalogue, with the text of a request on top where it has one.
+    ///
+    /// # Errors
+    /// As [`with_override`](Self::with_override), naming the request's field.
+    pub fn and(&self, text: Option<&str>) -> Result<Cow<'_, Self>> {
+        let own = text.map(|text| self.with_override("the catalogue file", text).map_err(|e| e.field("catalogue")));
+        own.map_or(Ok(Cow::Borrowed(self)), |own| own.map(Cow::Owned))
+    }
+
+    /// This catalogue with the tables of some files, by name and text, on top; and what their lines refer to.
+    fn with<'f>(&self, files: &[(&'f str, &str)]) -> Result<Draft<'f>> {
+        let mut gpus = DeviceTable::of(KINDS, self.gpus.iter().map(|gpu| (gpu.id(), gpu.figures())));
+        let mut cpus = DeviceTable::of(CPU_KINDS, self.cpus.iter().map(|cpu| (cpu.device.id.as_str(), cpu.figures())));
+        let (mut instances, mut prices, mut places) =
+            (self.instances.clone(), self.prices.clone(), self.places.clone());
+        let mut named = Vec::new();
+        for (file, text) in files {
+            for_each_row(file, text, &HEADERS, |table, row| {
+                match table {
+                    0 => gpus.read(&row)?,
+                    1 => cpus.read(&row)?,
+                    2 => instance::read(&row, &mut instances)?,
+                    3 => price::read(&row, &mut prices)?,
+                    _ => grid::read(&row, &mut places)?,
+                }
+                named.extend(Named::of(file, table, &row));
+                Ok(())
+            })?;
+        }
+        let file = files.last().map_or("", |(file, _)| file);
+        let gpus = gpus.finish(file, "GPU", &gpu::REQUIRED)?.into_iter().map(|gpu| Gpu::new(&gpu.id, gpu.figures));
+        let cpus = cpus.finish(file, "CPU", &cpu::REQUIRED)?.into_iter().map(|cpu| Cpu::new(&cpu.id, cpu.figures));
+        let all = Self { gpus: gpus.collect(), cpus: cpus.collect(), instances, prices, places };
+        Ok(Draft(all, named))
+    }
+
+    /// Refuses a line about a device or a country that is not there.
+    fn check(&self, named: &Named<'_>) -> Result<()> {
+        let wrong = |what: &str, hint: &str| {
+            let what = format!("no {what} has the id {}", shown(&named.id));
+            Err(line_error(named.file, named.line, what).hint(hint))
+        };
+        let id = named.id.as_str();
+        let gpu = self.gpu(id).is_some();
+        match named.table {
+            2 if !gpu => wrong("GPU", "`breakeven gpus` lists the ids; a new device gets its lines in the same file"),
+            3 if !gpu && !self.cpus.iter().any(|cpu| cpu.device.id == id) => {
+                wrong("GPU or CPU", "`breakeven gpus` lists the ids; a new device gets its lines in the same file")
+            }
+            4 if !self.is_country(id) => wrong("country", "an ISO code of three letters: USA, DEU"),
+            _ => Ok(()),
+        }
     }
 
     /// Every GPU, in the order of the catalogue.
@@ -80,10 +165,37 @@ impl Catalogue {
     }
 }
 
+/// A catalogue, and what its lines refer to.
+struct Draft<'f>(Catalogue, Vec<Named<'f>>);
+
+impl Draft<'_> {
+    /// The catalogue, where everything that its lines refer to is there.
+    fn checked(self) -> Result<Catalogue> {
+        self.1.iter().try_for_each(|named| self.0.check(named))?;
+        Ok(self.0)
+    }
+}
+
+/// What a line refers to: the device of a price or machine type, the country of a region. It may stand further down.
+struct Named<'f> {
+    file: &'f str,
+    line: u64,
+    table: usize,
+    id: String,
+}
+
+impl<'f> Named<'f> {
+    fn of(file: &'f str, table: usize, row: &Row<'_>) -> Option<Self> {
+        let column = [None, None, Some(3), Some(2), Some(5)][table]?;
+        let id = row.text(column).to_owned();
+        (!id.is_empty()).then(|| Self { file, line: row.line(), table, id })
+    }
+}
+
 /// The documents that the embedded catalogue was read from.
 pub fn sources() -> Vec<Source> {
     let mut sources = Vec::new();
-    for_each_row("sources.csv", SOURCES, &["source", "title", "url", "licence"], |row| {
+    for_each_row("sources.csv", SOURCES, &[&["source", "title", "url", "licence"]], |_, row| {
         let field = |n| row.text(n).to_owned();
         sources.push(Source { id: field(0), title: field(1), url: field(2), licence: field(3) });
         Ok(())
@@ -92,23 +204,12 @@ pub fn sources() -> Vec<Source> {
     sources
 }
 
-/// The GPUs of `text` on top of `base`.
-fn read_gpus(text: &str, file: &str, base: &[Gpu]) -> Result<Vec<Gpu>> {
-    let base = base.iter().map(|gpu| Described { id: gpu.id().to_owned(), line: 0, figures: gpu.figures().to_vec() });
-    let missing = |device: &Described, name: &str| {
-        let (line, id, unit) = (device.line, &device.id, kind(KINDS, name).map_or("", |kind| kind.unit));
-        Error::new("catalogue-gpu", format!("{file} line {line}: the new GPU `{id}` has no {name}")).hint(format!(
-            "a GPU needs name, vendor, memory, bandwidth and fp32_vector: add a line `{id},{name},…,{unit},…`; \
-             to change a GPU of the catalogue, use its exact id (`breakeven gpus`)"
-        ))
-    };
-    read_described(text, file, &GPU_HEADER, KINDS, base.collect())?
-        .into_iter()
-        .map(|device| {
-            if let Some(name) = Gpu::lacks(&device.figures) {
-                return Err(missing(&device, name));
-            }
-            Ok(Gpu::new(&device.id, device.figures))
-        })
-        .collect()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_refers_to_what_is_there() {
+        assert_eq!(Catalogue::default().with(&EMBEDDED).unwrap().checked().as_ref(), Ok(Catalogue::embedded()));
+    }
 }

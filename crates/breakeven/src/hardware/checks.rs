@@ -1,9 +1,8 @@
 //! Whether the figures of the embedded catalogue hold together.
 
-use super::catalogue::{GPU_HEADER, sources};
-use super::figure::{Confidence, Figure, KINDS, Value};
+use super::catalogue::sources;
+use super::figure::{Confidence, Figure, KINDS};
 use super::{Catalogue, Gpu};
-use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 fn gpus() -> &'static [Gpu] {
@@ -12,24 +11,6 @@ fn gpus() -> &'static [Gpu] {
 
 fn number(gpu: &Gpu, name: &str) -> Option<f64> {
     gpu.figure(name).and_then(Figure::number)
-}
-
-/// The catalogue as text again.
-fn written(gpus: &[Gpu]) -> String {
-    let mut out = csv::Writer::from_writer(Vec::new());
-    out.write_record(GPU_HEADER).unwrap();
-    for gpu in gpus {
-        for f in gpu.figures() {
-            let value = match &f.value {
-                Value::Number(n) => n.to_string(),
-                Value::Text(text) => text.clone(),
-            };
-            let (read, confidence) = (f.read.to_string(), f.confidence.name());
-            out.write_record([gpu.id(), f.kind.name, &value, f.kind.unit, &f.source, &read, confidence, &f.note])
-                .unwrap();
-        }
-    }
-    String::from_utf8(out.into_inner().unwrap()).unwrap()
 }
 
 #[test]
@@ -180,19 +161,6 @@ fn every_kind_of_figure_is_used() {
 }
 
 #[test]
-fn what_is_written_reads_back_the_same() {
-    let none = Catalogue::embedded().with_override("same.csv", &written(&[])).unwrap();
-    assert_eq!(none.gpus(), gpus());
-    // Aliases and notes add to those there; all other figures replace.
-    let again = Catalogue::embedded().with_override("same.csv", &written(gpus())).unwrap();
-    let singles = |gpu: &Gpu| gpu.figures().iter().filter(|f| !f.kind.repeats).cloned().collect::<Vec<_>>();
-    for (a, b) in again.gpus().iter().zip(gpus()) {
-        assert_eq!(singles(a), singles(b));
-        assert_eq!(a.device, b.device);
-    }
-}
-
-#[test]
 fn a_figure_is_there_once() {
     let mut lines: BTreeMap<(&str, &str, String), u32> = BTreeMap::new();
     for gpu in gpus() {
@@ -203,68 +171,4 @@ fn a_figure_is_there_once() {
     }
     let twice: Vec<_> = lines.iter().filter(|(_, n)| **n > 1).collect();
     assert!(twice.is_empty(), "{twice:?}");
-}
-
-fn error(text: &str) -> String {
-    let text = format!("{}\n{text}", GPU_HEADER.join(","));
-    Catalogue::embedded().with_override("mine.csv", &text).unwrap_err().to_string()
-}
-
-#[test]
-fn bad_figures_are_refused_with_what_is_allowed() {
-    insta::assert_snapshot!(error("t4,bandwidth,NaN,GB/s,me,2026-11-21,estimate,"), @r#"error: mine.csv line 2: bandwidth of `t4` is `NaN`: a plain number from 1 to 100000 is allowed"#);
-    insta::assert_snapshot!(error("t4,bandwidth,1e308,GB/s,me,2026-11-21,estimate,"), @r#"error: mine.csv line 2: bandwidth of `t4` is `1e308`: a plain number from 1 to 100000 is allowed"#);
-    insta::assert_snapshot!(error("t4,bandwidth,320,TB/s,me,2026-11-21,estimate,"), @r#"error: mine.csv line 2: bandwidth of `t4` is in `TB/s`: GB/s is allowed"#);
-    insta::assert_snapshot!(error("t4,bandwidth,320,GB/s,,2026-11-21,estimate,"), @r#"error: mine.csv line 2: bandwidth of `t4` has no source: every figure needs one"#);
-    insta::assert_snapshot!(error("t4,bandwidth,320,GB/s,me,yesterday,estimate,"), @r#"error: mine.csv line 2: the date is `yesterday`: YYYY-MM-DD is allowed"#);
-    insta::assert_snapshot!(error("t4,bandwidth,320,GB/s,me,2026-11-21,sure,"), @r#"error: mine.csv line 2: the confidence of bandwidth of `t4` is `sure`: measured, two_sources, datasheet, one_source, formula, estimate, editorial are allowed"#);
-    insta::assert_snapshot!(error("t4,units,40.5,count,me,2026-11-21,estimate,"), @r#"error: mine.csv line 2: units of `t4` is `40.5`: a whole number is allowed"#);
-    insta::assert_snapshot!(error("T4,bandwidth,320,GB/s,me,2026-11-21,estimate,"), @r#"error: mine.csv line 2: the id is `T4`: 1 to 64 of a–z, 0–9 and - are allowed"#);
-    insta::assert_snapshot!(error("x1,bandwidth,320,GB/s,me,2026-11-21,estimate,"), @r#"
-    error: mine.csv line 2: the new GPU `x1` has no name
-     hint: a GPU needs name, vendor, memory, bandwidth and fp32_vector: add a line `x1,name,…,text,…`; to change a GPU of the catalogue, use its exact id (`breakeven gpus`)
-    "#);
-    insta::assert_snapshot!(error("t4,bandwidth"), @r#"
-    error: mine.csv line 2: 2 fields: 8 are allowed (gpu,figure,value,unit,source,read,confidence,note)
-     hint: a value with a comma in it goes between double quotes
-    "#);
-}
-
-#[test]
-fn an_override_adds_a_gpu() {
-    let line =
-        |figure: &str, value: &str, unit: &str| format!("x1,{figure},{value},{unit},me,2026-11-21,estimate,a guess\n");
-    let text = [
-        line("name", "Example X1", "text"),
-        line("vendor", "Example", "text"),
-        line("memory", "8", "GiB"),
-        line("bandwidth", "100", "GB/s"),
-        line("fp32_vector", "2", "TFLOP/s"),
-    ];
-    let text = format!("{}\n{}", GPU_HEADER.join(","), text.concat());
-    let mine = Catalogue::embedded().with_override("mine.csv", &text).unwrap();
-    assert_eq!(mine.gpus().len(), gpus().len() + 1);
-    assert_eq!(mine.find_gpu("example x1").unwrap().gpus[0].id(), "x1");
-}
-
-proptest! {
-    #[test]
-    fn no_override_panics(text in "(?s).{0,200}") {
-        let _ = Catalogue::embedded().with_override("f", &text);
-        let _ = Catalogue::embedded().with_override("f", &format!("{}\n{text}", GPU_HEADER.join(",")));
-    }
-
-    #[test]
-    fn a_cut_or_changed_table_never_panics(at in 0usize..60_000, byte in any::<u8>()) {
-        let mut text = written(&gpus()[..20]).into_bytes();
-        let at = at % text.len();
-        text[at] = byte & 0x7f;
-        if let Ok(text) = String::from_utf8(text.clone()) {
-            let _ = Catalogue::embedded().with_override("f", &text);
-        }
-        text.truncate(at);
-        if let Ok(text) = String::from_utf8(text) {
-            let _ = Catalogue::embedded().with_override("f", &text);
-        }
-    }
 }

@@ -1,17 +1,15 @@
 //! CPUs: the other side of every comparison, and the hosts of GPUs.
 
-use super::figure::{CPU_KINDS, Figure, read_described};
+use super::figure::Figure;
 use super::find::{key, words};
 use super::gpu::vendor;
 use super::table::shown;
-use super::{Device, DeviceKind, Peaks, Vendor};
+use super::{Catalogue, Device, DeviceKind, Peaks, Vendor};
 use crate::units::{Bytes, BytesPerSec, FlopPerSec, Hertz, Watts};
 use crate::{Error, Result};
-use std::sync::OnceLock;
 
-const CPUS: &str = include_str!("../../catalogue/cpus.csv");
-/// The first line of the table of CPUs.
-const HEADER: [&str; 8] = ["cpu", "figure", "value", "unit", "source", "read", "confidence", "note"];
+/// What every CPU needs, so that it can be compared with at all.
+pub(super) const REQUIRED: [&str; 6] = ["name", "cores", "base", "boost", "fp64_per_cycle", "bandwidth"];
 
 /// One CPU, or the share of one that a cloud rents out.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,7 +42,7 @@ impl Cpu {
         Self { device, threads: cores, figures: Vec::new() }
     }
 
-    fn new(id: &str, figures: Vec<Figure>) -> Self {
+    pub(super) fn new(id: &str, figures: Vec<Figure>) -> Self {
         let find = |name: &str| figures.iter().find(|f| f.kind.name == name);
         let number = |name: &str| find(name).and_then(Figure::number);
         let text = |name: &str| find(name).and_then(Figure::text).unwrap_or_default();
@@ -75,51 +73,49 @@ impl Cpu {
     }
 }
 
-/// Every CPU of the catalogue.
-pub fn cpus() -> &'static [Cpu] {
-    static READ: OnceLock<Vec<Cpu>> = OnceLock::new();
-    READ.get_or_init(|| {
-        let described = read_described(CPUS, "cpus.csv", &HEADER, CPU_KINDS, Vec::new());
-        let described = described.expect("the tests read this very text");
-        described.into_iter().map(|cpu| Cpu::new(&cpu.id, cpu.figures)).collect()
-    })
-}
+impl Catalogue {
+    /// Every CPU, in the order of the catalogue.
+    pub fn cpus(&self) -> &[Cpu] {
+        &self.cpus
+    }
 
-/// The CPU that `name` stands for: an id, a marketing name, a cloud's machine type, or what `/proc/cpuinfo` says.
-///
-/// # Errors
-/// A name that matches no CPU or several, with the nearest as a hint.
-///
-/// ```
-/// use breakeven::hardware::find_cpu;
-/// assert_eq!(find_cpu("AMD EPYC 7R13 Processor")?.device.id, "epyc-7r13");
-/// assert_eq!(find_cpu("Intel(R) Xeon(R) Platinum 8259CL CPU @ 2.50GHz")?.device.id, "xeon-platinum-8259cl");
-/// assert!(find_cpu("Intel(R) Core(TM) i9-14900KF").is_err());
-/// # Ok::<(), breakeven::Error>(())
-/// ```
-pub fn find_cpu(name: &str) -> Result<&'static Cpu> {
-    let unknown = |hint: String| {
-        Error::new("unknown-cpu", format!("no CPU of the catalogue is called {}", shown(name))).hint(hint)
-    };
-    let any = "`breakeven doctor` shows what this machine has; --cpu-rate gives a rate instead";
-    if name.len() > 200 {
-        return Err(unknown(any.to_owned()));
-    }
-    let given = telling(name);
-    let called = |cpu: &&Cpu| cpu.spellings().any(|s| key(&words(s)) == key(&words(name)) || telling(s) == given);
-    if let Some(cpu) = cpus().iter().find(called).filter(|_| !given.is_empty()) {
-        return Ok(cpu);
-    }
-    // Part of a name is enough where it is one CPU's: `7763`, `i7-12700H`.
-    let part_of = |cpu: &&Cpu| cpu.spellings().any(|s| given.iter().all(|word| telling(s).contains(word)));
-    let found: Vec<_> = cpus().iter().filter(part_of).filter(|_| !given.is_empty()).collect();
-    match found.as_slice() {
-        [cpu] => Ok(cpu),
-        [] => Err(unknown(any.to_owned())),
-        several => {
-            let ids: Vec<_> = several.iter().take(8).map(|cpu| cpu.device.id.as_str()).collect();
-            Err(Error::new("unknown-cpu", format!("{} names {} CPUs", shown(name), several.len()))
-                .hint(format!("one of {}", ids.join(", "))))
+    /// The CPU that `name` stands for: an id, a marketing name, a cloud's machine type, or what `/proc/cpuinfo` says.
+    ///
+    /// # Errors
+    /// A name that matches no CPU or several, with the nearest as a hint.
+    ///
+    /// ```
+    /// let catalogue = breakeven::hardware::Catalogue::embedded();
+    /// assert_eq!(catalogue.find_cpu("AMD EPYC 7R13 Processor")?.device.id, "epyc-7r13");
+    /// let rented = catalogue.find_cpu("Intel(R) Xeon(R) Platinum 8259CL CPU @ 2.50GHz")?;
+    /// assert_eq!(rented.device.id, "xeon-platinum-8259cl");
+    /// assert!(catalogue.find_cpu("Intel(R) Core(TM) i9-14900KF").is_err());
+    /// # Ok::<(), breakeven::Error>(())
+    /// ```
+    pub fn find_cpu(&self, name: &str) -> Result<&Cpu> {
+        let unknown = |hint: String| {
+            Error::new("unknown-cpu", format!("no CPU of the catalogue is called {}", shown(name))).hint(hint)
+        };
+        let any = "`breakeven doctor` shows what this machine has; --cpu-rate gives a rate instead";
+        if name.len() > 200 {
+            return Err(unknown(any.to_owned()));
+        }
+        let given = telling(name);
+        let called = |cpu: &&Cpu| cpu.spellings().any(|s| key(&words(s)) == key(&words(name)) || telling(s) == given);
+        if let Some(cpu) = self.cpus.iter().find(called).filter(|_| !given.is_empty()) {
+            return Ok(cpu);
+        }
+        // Part of a name is enough where it is one CPU's: `7763`, `i7-12700H`.
+        let part_of = |cpu: &&Cpu| cpu.spellings().any(|s| given.iter().all(|word| telling(s).contains(word)));
+        let found: Vec<_> = self.cpus.iter().filter(part_of).filter(|_| !given.is_empty()).collect();
+        match found.as_slice() {
+            [cpu] => Ok(cpu),
+            [] => Err(unknown(any.to_owned())),
+            several => {
+                let ids: Vec<_> = several.iter().take(8).map(|cpu| cpu.device.id.as_str()).collect();
+                Err(Error::new("unknown-cpu", format!("{} names {} CPUs", shown(name), several.len()))
+                    .hint(format!("one of {}", ids.join(", "))))
+            }
         }
     }
 }
@@ -178,6 +174,14 @@ mod tests {
     use super::*;
     use crate::hardware::catalogue::sources;
     use proptest::prelude::*;
+
+    fn cpus() -> &'static [Cpu] {
+        Catalogue::embedded().cpus()
+    }
+
+    fn find_cpu(name: &str) -> Result<&'static Cpu> {
+        Catalogue::embedded().find_cpu(name)
+    }
 
     #[test]
     fn every_cpu_can_be_estimated() {

@@ -1,7 +1,7 @@
 //! The figures a device may have in the catalogue, and where each comes from.
 
 use super::Date;
-use super::table::{Row, for_each_row, shown};
+use super::table::{Row, line_error, shown};
 use crate::Result;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -191,36 +191,59 @@ pub(super) struct Described {
     pub(super) figures: Vec<Figure>,
 }
 
-/// The devices of `base` with the figures of `text` in place of theirs or added to them, then the new ones.
-pub(super) fn read_described(
-    text: &str,
-    file: &str,
-    header: &[&str],
+/// Devices in the order in which they are first named, their figures read a line at a time.
+pub(super) struct DeviceTable {
     kinds: &'static [Kind],
-    base: Vec<Described>,
-) -> Result<Vec<Described>> {
-    let mut devices = base;
-    let mut index: BTreeMap<String, usize> = devices.iter().enumerate().map(|(n, d)| (d.id.clone(), n)).collect();
-    let mut last: Option<usize> = None;
-    for_each_row(file, text, header, |row| {
-        let id = row.text(0);
-        let place = match last {
-            Some(place) if devices[place].id == id => place,
-            _ => *index.entry(id.to_owned()).or_insert(devices.len()),
+    devices: Vec<Described>,
+    index: BTreeMap<String, usize>,
+    last: usize,
+}
+
+impl DeviceTable {
+    /// What is there already; `kinds` is what a device of it can have.
+    pub(super) fn of<'f>(kinds: &'static [Kind], base: impl Iterator<Item = (&'f str, &'f [Figure])>) -> Self {
+        let devices: Vec<Described> =
+            base.map(|(id, figures)| Described { id: id.to_owned(), line: 0, figures: figures.to_vec() }).collect();
+        let index = devices.iter().enumerate().map(|(n, d)| (d.id.clone(), n)).collect();
+        Self { kinds, devices, index, last: 0 }
+    }
+
+    /// The figure of one line in place of the one that is there, or beside it where a device may have several.
+    pub(super) fn read(&mut self, row: &Row<'_>) -> Result<()> {
+        let (id, devices) = (row.text(0), &mut self.devices);
+        // The lines of a device follow each other.
+        let place = match devices.get(self.last) {
+            Some(device) if device.id == id => self.last,
+            _ => *self.index.entry(id.to_owned()).or_insert(devices.len()),
         };
         if place == devices.len() {
-            check_id(&row, id)?;
+            check_id(row, id)?;
             devices.push(Described { id: id.to_owned(), line: row.line(), figures: Vec::with_capacity(32) });
         }
-        last = Some(place);
-        let (figure, figures) = (read(&row, kinds)?, &mut devices[place].figures);
+        self.last = place;
+        let (figure, figures) = (read(row, self.kinds)?, &mut devices[place].figures);
         match figures.iter_mut().find(|f| std::ptr::eq(f.kind, figure.kind) && !f.kind.repeats) {
             Some(old) => *old = figure,
             None => figures.push(figure),
         }
         Ok(())
-    })?;
-    Ok(devices)
+    }
+
+    /// The devices, each of which has all figures of `required`; `what` they are, for errors about a new one in `file`.
+    pub(super) fn finish(self, file: &str, what: &str, required: &[&str]) -> Result<Vec<Described>> {
+        for device in &self.devices {
+            let lacking = required.iter().find(|name| device.figures.iter().all(|f| f.kind.name != **name));
+            let Some(name) = lacking else { continue };
+            let (id, unit) = (&device.id, kind(self.kinds, name).map_or("", |kind| kind.unit));
+            let (last, others) = required.split_last().unwrap_or((name, &[]));
+            return Err(line_error(file, device.line, format!("the new {what} `{id}` has no {name}")).hint(format!(
+                "a {what} needs {} and {last}: add a line `{id},{name},…,{unit},…`; to change a {what} of the catalogue, \
+                 use its exact id",
+                others.join(", ")
+            )));
+        }
+        Ok(self.devices)
+    }
 }
 
 fn check_id(row: &Row<'_>, id: &str) -> Result<()> {

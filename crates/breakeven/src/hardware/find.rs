@@ -4,7 +4,7 @@
 //! one name. An exact id, name or alias wins. Otherwise a name is a family name when it can be put together from the
 //! words that describe a GPU (`h100`, `A100 40GB`, `rtx 6000`, `ampere`), and every such GPU is a member.
 
-use super::instance::{self, Instance};
+use super::instance::Instance;
 use super::table::shown;
 use super::{Catalogue, Gpu};
 use crate::{Error, Result};
@@ -18,7 +18,7 @@ pub struct Match<'c> {
     /// One GPU, or every member of a family; never empty.
     pub gpus: Vec<&'c Gpu>,
     /// The cloud's machine type, when the name was exactly one.
-    pub instance: Option<&'static Instance>,
+    pub instance: Option<&'c Instance>,
     /// Said when the name was not exactly one GPU's.
     pub note: Option<String>,
 }
@@ -74,7 +74,7 @@ impl Catalogue {
 
     /// The GPUs of the machine types that `key` names.
     fn rented(&self, name: &str, key: &str) -> Option<Match<'_>> {
-        let types = instance::called(key);
+        let types = self.instances_called(key);
         let mut gpus: Vec<&Gpu> = Vec::new();
         for gpu in types.iter().filter_map(|i| self.gpu(&i.gpu)) {
             if !gpus.iter().any(|g| g.id() == gpu.id()) {
@@ -363,8 +363,7 @@ mod tests {
         let note = |name| Catalogue::embedded().find_gpu(name).unwrap().note.unwrap();
         insta::assert_snapshot!(note("p4d"), @r#"`p4d` is AWS p4d.24xlarge with 8 × A100 SXM4 40GB"#);
         insta::assert_snapshot!(note("g6f"), @r#"`g6f` is a family of AWS with L4: g6f.large (1/8), g6f.xlarge (1/8), g6f.2xlarge (1/4), g6f.4xlarge (1/2)"#);
-        for instance in instance::instances() {
-            assert!(Catalogue::embedded().gpu(&instance.gpu).is_some(), "{}", instance.gpu);
+        for instance in Catalogue::embedded().instances() {
             let found = Catalogue::embedded().find_gpu(&instance.name).unwrap();
             assert_eq!(found.instance, Some(instance), "{}", instance.name);
         }

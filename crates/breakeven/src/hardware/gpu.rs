@@ -13,14 +13,9 @@ pub struct Gpu {
 }
 
 /// What every GPU needs, so that it can be estimated at all.
-const REQUIRED: [&str; 5] = ["name", "vendor", "memory", "bandwidth", "fp32_vector"];
+pub(super) const REQUIRED: [&str; 5] = ["name", "vendor", "memory", "bandwidth", "fp32_vector"];
 
 impl Gpu {
-    /// The first required figure that is not among these.
-    pub(super) fn lacks(figures: &[Figure]) -> Option<&'static str> {
-        REQUIRED.into_iter().find(|name| figures.iter().all(|f| f.kind.name != *name))
-    }
-
     /// The GPU that these figures describe; they lack none that is required.
     pub(super) fn new(id: &str, figures: Vec<Figure>) -> Self {
         let find = |name: &str| figures.iter().find(|f| f.kind.name == name);

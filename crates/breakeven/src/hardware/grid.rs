@@ -1,12 +1,11 @@
 //! Where electricity is drawn: carbon, data-centre overhead and price of a place.
 
+use super::Catalogue;
 use super::find::key;
-use super::table::{Row, for_each_row, shown};
+use super::table::{Row, shown};
 use crate::{Error, Result};
-use std::sync::OnceLock;
 
-const GRIDS: &str = include_str!("../../catalogue/grids.csv");
-const HEADER: [&str; 14] = [
+pub(super) const HEADER: [&str; 14] = [
     "kind",
     "code",
     "also",
@@ -53,8 +52,9 @@ pub struct Place {
     pub electricity_usd_per_kwh: Local,
 }
 
-#[derive(Debug, PartialEq)]
-struct Entry {
+/// A line of the table of places; an empty text is not known.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Entry {
     kind: Kind,
     code: String,
     also: String,
@@ -64,6 +64,14 @@ struct Entry {
     carbon: Option<(f64, String)>,
     pue: Option<(f64, String)>,
     electricity: Option<(f64, String)>,
+}
+
+impl Entry {
+    fn new(kind: Kind, code: &str) -> Self {
+        let [also, name, provider, country] = [const { String::new() }; 4];
+        let (code, carbon, pue, electricity) = (code.to_owned(), None, None, None);
+        Self { kind, code, also, name, provider, country, carbon, pue, electricity }
+    }
 }
 
 /// In the order in which a name is looked for.
@@ -76,104 +84,97 @@ enum Kind {
     Provider,
 }
 
-/// The mean of the world: what is assumed where no place is given.
-///
-/// ```
-/// let world = breakeven::hardware::grid::world();
-/// assert_eq!(world.carbon_g_per_kwh.value, 473.0);
-/// assert!(world.carbon_g_per_kwh.assumed && world.pue.is_none());
-/// ```
-pub fn world() -> Place {
-    place(&entries()[0])
-}
-
-/// The place of that name: a country (name, ISO code of two or three letters), a state of the USA, a cloud's region or
-/// a cloud. What is not known of it is its country's, then the world's.
-///
-/// # Errors
-/// A name that matches no place.
-///
-/// ```
-/// use breakeven::hardware::grid::find_region;
-/// let stockholm = find_region("eu-north-1")?;
-/// assert_eq!(stockholm.carbon_g_per_kwh.of, "Sweden");
-/// assert_eq!(stockholm.pue.unwrap().value, 1.1);
-/// assert_eq!(find_region("Germany")?, find_region("DE")?);
-/// # Ok::<(), breakeven::Error>(())
-/// ```
-pub fn find_region(name: &str) -> Result<Place> {
-    let unknown = || {
-        Error::new("unknown-region", format!("no country or cloud region is called {}", shown(name)))
-            .hint("a country (`Germany`, `DE`), a state of the USA (`California`) or a cloud region (`us-east-1`)")
-    };
-    let given = if name.len() > 80 { String::new() } else { letters(name) };
-    if given.is_empty() {
-        return Err(unknown());
+impl Catalogue {
+    /// The mean of the world: what is assumed where no place is given.
+    ///
+    /// ```
+    /// let world = breakeven::hardware::Catalogue::embedded().world();
+    /// assert_eq!(world.carbon_g_per_kwh.value, 473.0);
+    /// assert!(world.carbon_g_per_kwh.assumed && world.pue.is_none());
+    /// ```
+    pub fn world(&self) -> Place {
+        self.place(&self.places[0])
     }
-    let by = |is: &dyn Fn(&Entry) -> bool| entries().iter().filter(|e| is(e)).min_by_key(|e| e.kind);
-    // Punctuation counts at first: `us-east1` is Google's and `us-east-1` Amazon's.
-    by(&|e| e.code.eq_ignore_ascii_case(name.trim()))
-        .or_else(|| by(&|e| letters(&e.code) == given || letters(&e.also) == given))
-        .or_else(|| by(&|e| letters(&e.name) == given))
-        // `Frankfurt` for AWS's `Europe (Frankfurt)`.
-        .or_else(|| by(&|e| e.name.split(['(', ')']).any(|part| letters(part) == given)))
-        .map(place)
-        .ok_or_else(unknown)
-}
 
-/// The PUE that a cloud publishes for all its data centres, or `None` for a provider that publishes none.
-pub fn provider_pue(provider: &str) -> Option<Local> {
-    let given = letters(provider);
-    entries().iter().find(|e| e.kind == Kind::Provider && letters(&e.code) == given).and_then(|e| place(e).pue)
-}
+    /// The place of that name: a country (name, ISO code of two or three letters), a state of the USA, a cloud's region
+    /// or a cloud. What is not known of it is its country's, then the world's.
+    ///
+    /// # Errors
+    /// A name that matches no place.
+    ///
+    /// ```
+    /// let catalogue = breakeven::hardware::Catalogue::embedded();
+    /// let stockholm = catalogue.find_region("eu-north-1")?;
+    /// assert_eq!(stockholm.carbon_g_per_kwh.of, "Sweden");
+    /// assert_eq!(stockholm.pue.unwrap().value, 1.1);
+    /// assert_eq!(catalogue.find_region("Germany")?, catalogue.find_region("DE")?);
+    /// # Ok::<(), breakeven::Error>(())
+    /// ```
+    pub fn find_region(&self, name: &str) -> Result<Place> {
+        let unknown = || {
+            Error::new("unknown-region", format!("no country or cloud region is called {}", shown(name)))
+                .hint("a country (`Germany`, `DE`), a state of the USA (`California`) or a cloud region (`us-east-1`)")
+        };
+        let given = if name.len() > 80 { String::new() } else { letters(name) };
+        if given.is_empty() {
+            return Err(unknown());
+        }
+        let by = |is: &dyn Fn(&Entry) -> bool| self.places.iter().filter(|e| is(e)).min_by_key(|e| e.kind);
+        // Punctuation counts at first: `us-east1` is Google's and `us-east-1` Amazon's.
+        by(&|e| e.code.eq_ignore_ascii_case(name.trim()))
+            .or_else(|| by(&|e| letters(&e.code) == given || letters(&e.also) == given))
+            .or_else(|| by(&|e| letters(&e.name) == given))
+            // `Frankfurt` for AWS's `Europe (Frankfurt)`.
+            .or_else(|| by(&|e| e.name.split(['(', ')']).any(|part| letters(part) == given)))
+            .map(|entry| self.place(entry))
+            .ok_or_else(unknown)
+    }
 
-fn place(entry: &Entry) -> Place {
-    let country = entries().iter().find(|e| e.kind == Kind::Country && e.code == entry.country);
-    let fleet = entries().iter().find(|e| e.kind == Kind::Provider && e.provider == entry.provider);
-    let nearest = |chain: [Option<&Entry>; 3], of: fn(&Entry) -> &Option<(f64, String)>| {
-        chain.into_iter().flatten().find_map(|e| {
-            let (value, source) = of(e).clone()?;
-            Some(Local { value, of: e.name.clone(), source, assumed: e.kind == Kind::World })
-        })
-    };
-    let anywhere = |of| {
-        nearest([Some(entry), country, Some(&entries()[0])], of).expect("the tests see that the world has every figure")
-    };
-    let fleet = fleet.filter(|_| entry.kind == Kind::CloudRegion);
-    Place {
-        code: entry.code.to_lowercase(),
-        name: entry.name.clone(),
-        provider: Some(entry.provider.clone()).filter(|p| !p.is_empty()),
-        carbon_g_per_kwh: anywhere(|e| &e.carbon),
-        pue: nearest([Some(entry), fleet, None], |e| &e.pue),
-        electricity_usd_per_kwh: anywhere(|e| &e.electricity),
+    /// Whether that is the code of a country.
+    pub(super) fn is_country(&self, code: &str) -> bool {
+        self.places.iter().any(|e| e.kind == Kind::Country && e.code == code)
+    }
+
+    fn place(&self, entry: &Entry) -> Place {
+        let of = |kind: Kind, is: &dyn Fn(&&Entry) -> bool| self.places.iter().filter(|e| e.kind == kind).find(is);
+        let country = of(Kind::Country, &|e| e.code == entry.country);
+        let fleet = of(Kind::Provider, &|e| e.provider == entry.provider);
+        let nearest = |chain: [Option<&Entry>; 3], of: fn(&Entry) -> &Option<(f64, String)>| {
+            chain.into_iter().flatten().find_map(|e| {
+                let (value, source) = of(e).clone()?;
+                Some(Local { value, of: e.name.clone(), source, assumed: e.kind == Kind::World })
+            })
+        };
+        let anywhere = |of| {
+            let found = nearest([Some(entry), country, Some(&self.places[0])], of);
+            found.expect("the tests see that the world has every figure")
+        };
+        let fleet = fleet.filter(|_| entry.kind == Kind::CloudRegion);
+        Place {
+            code: entry.code.to_lowercase(),
+            name: entry.name.clone(),
+            provider: Some(entry.provider.clone()).filter(|p| !p.is_empty()),
+            carbon_g_per_kwh: anywhere(|e| &e.carbon),
+            pue: nearest([Some(entry), fleet, None], |e| &e.pue),
+            electricity_usd_per_kwh: anywhere(|e| &e.electricity),
+        }
     }
 }
 
-fn entries() -> &'static [Entry] {
-    static READ: OnceLock<Vec<Entry>> = OnceLock::new();
-    READ.get_or_init(|| {
-        let mut all = Vec::with_capacity(400);
-        for_each_row("grids.csv", GRIDS, &HEADER, |row| {
-            all.push(read(&row)?);
-            Ok(())
-        })
-        .expect("the tests read this very text");
-        all
-    })
-}
-
-fn read(row: &Row<'_>) -> Result<Entry> {
+/// The place of one line: what it has replaces what the place of that code had; a new one comes after all others.
+pub(super) fn read(row: &Row<'_>, all: &mut Vec<Entry>) -> Result<()> {
     let kind = match row.text(0) {
         "world" => Kind::World,
         "country" => Kind::Country,
         "state" => Kind::State,
         "cloud_region" => Kind::CloudRegion,
         "provider" => Kind::Provider,
-        other => return Err(row.error(format!("the kind is {}", shown(other)))),
+        other => {
+            let allowed = "world, country, state, cloud_region and provider are allowed";
+            return Err(row.error(format!("the kind is {}: {allowed}", shown(other))));
+        }
     };
     row.date(13)?;
-    let text = |n: usize| row.text(n).to_owned();
     let sourced = |value: usize, source: usize, range| {
         if row.text(value).is_empty() {
             return Ok(None);
@@ -181,17 +182,32 @@ fn read(row: &Row<'_>) -> Result<Entry> {
         let number = row.number(value, || HEADER[value].to_owned(), &range)?;
         Ok(Some((number, row.required(source, HEADER[source])?.to_owned())))
     };
-    Ok(Entry {
-        kind,
-        code: row.required(1, HEADER[1])?.to_owned(),
-        also: text(2),
-        name: row.required(3, HEADER[3])?.to_owned(),
-        provider: text(4),
-        country: text(5),
-        carbon: sourced(6, 8, 0.0..=2000.0)?,
-        pue: sourced(9, 10, 1.0..=3.0)?,
-        electricity: sourced(11, 12, 0.001..=2.0)?,
-    })
+    let figures = [sourced(6, 8, 0.0..=2000.0)?, sourced(9, 10, 1.0..=3.0)?, sourced(11, 12, 0.001..=2.0)?];
+    let code = row.required(1, HEADER[1])?;
+    let entry = match all.iter().position(|e| e.code.eq_ignore_ascii_case(code)) {
+        Some(at) if all[at].kind == kind => &mut all[at],
+        Some(_) => return Err(row.error(format!("{} is a place of another kind", shown(code)))),
+        None => {
+            if kind == Kind::World && !all.is_empty() {
+                return Err(row.error(format!("the code of the world is {}: world is allowed", shown(code))));
+            }
+            row.required(3, HEADER[3])?;
+            if matches!(kind, Kind::State | Kind::CloudRegion) {
+                row.required(5, HEADER[5])?;
+            }
+            all.push(Entry::new(kind, code));
+            all.last_mut().expect("it was just pushed")
+        }
+    };
+    let texts = [&mut entry.also, &mut entry.name, &mut entry.provider, &mut entry.country];
+    for (at, text) in texts.into_iter().enumerate().filter(|(at, _)| !row.text(at + 2).is_empty()) {
+        row.text(at + 2).clone_into(text);
+    }
+    let known = [&mut entry.carbon, &mut entry.pue, &mut entry.electricity];
+    for (known, given) in known.into_iter().zip(figures).filter(|(_, given)| given.is_some()) {
+        *known = given;
+    }
+    Ok(())
 }
 
 /// A name without case and punctuation.
@@ -204,6 +220,14 @@ mod tests {
     use super::*;
     use crate::hardware::catalogue::sources;
     use proptest::prelude::*;
+
+    fn entries() -> &'static [Entry] {
+        &Catalogue::embedded().places
+    }
+
+    fn find_region(name: &str) -> Result<Place> {
+        Catalogue::embedded().find_region(name)
+    }
 
     #[test]
     fn every_entry_is_sound() {
@@ -237,8 +261,7 @@ mod tests {
         assert_eq!((paris.pue.as_ref().unwrap().value, paris.pue.unwrap().of.as_str()), (1.15, "AWS"));
         let california = find_region("California").unwrap();
         assert_eq!((california.electricity_usd_per_kwh.value, california.pue), (0.2391, None));
-        assert_eq!(provider_pue("azure").unwrap().value, 1.18);
-        assert_eq!(provider_pue("Vast.ai"), None);
+        assert_eq!(find_region("azure").unwrap().pue.unwrap().value, 1.18);
     }
 
     #[test]

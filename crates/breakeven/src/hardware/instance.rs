@@ -1,11 +1,11 @@
 //! Machines that clouds rent out, by the name of their type.
 
-use super::find::key;
-use super::table::for_each_row;
-use std::sync::OnceLock;
+use super::Catalogue;
+use super::find::{key, words};
+use super::table::Row;
+use crate::Result;
 
-const INSTANCES: &str = include_str!("../../catalogue/instances.csv");
-const HEADER: [&str; 7] = ["instance", "family", "provider", "gpu", "gpus", "source", "read"];
+pub(super) const HEADER: [&str; 7] = ["instance", "family", "provider", "gpu", "gpus", "source", "read"];
 
 /// A machine type of a cloud.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,36 +20,38 @@ pub struct Instance {
     pub gpu: String,
     /// How many; a fraction where a GPU is shared.
     pub gpus: f64,
-    name_key: String,
-    family_key: String,
 }
 
-/// Every machine type of the catalogue.
-pub fn instances() -> &'static [Instance] {
-    static READ: OnceLock<Vec<Instance>> = OnceLock::new();
-    READ.get_or_init(|| {
-        let mut all = Vec::with_capacity(160);
-        for_each_row("instances.csv", INSTANCES, &HEADER, |row| {
-            row.date(6)?;
-            let text = |n: usize| row.required(n, HEADER[n]).map(str::to_owned);
-            let (name, family) = (text(0)?, text(1)?);
-            let (name_key, family_key) = (key(&super::find::words(&name)), key(&super::find::words(&family)));
-            let gpus = row.number(4, || "gpus".into(), &(0.01..=1024.0))?;
-            all.push(Instance { name, family, provider: text(2)?, gpu: text(3)?, gpus, name_key, family_key });
-            Ok(())
-        })
-        .expect("the tests read this very text");
-        all
-    })
+/// The machine type of one line in place of the one of that name, or after all others.
+pub(super) fn read(row: &Row<'_>, all: &mut Vec<Instance>) -> Result<()> {
+    row.date(6)?;
+    let text = |n: usize| row.required(n, HEADER[n]).map(str::to_owned);
+    let gpus = row.number(4, || "gpus".into(), &(0.01..=1024.0))?;
+    text(5)?;
+    let read = Instance { name: text(0)?, family: text(1)?, provider: text(2)?, gpu: text(3)?, gpus };
+    match all.iter_mut().find(|old| old.name.eq_ignore_ascii_case(&read.name)) {
+        Some(old) => *old = read,
+        None => all.push(read),
+    }
+    Ok(())
 }
 
-/// The machine types that `key` names: one by its own name, or all of a family.
-pub(super) fn called(given: &str) -> Vec<&'static Instance> {
-    // Azure's names go with and without their first word.
-    let is = |key: &str| key == given || key.strip_prefix("standard") == Some(given);
-    let all = instances();
-    match all.iter().find(|i| is(&i.name_key)) {
-        Some(instance) => vec![instance],
-        None => all.iter().filter(|i| is(&i.family_key)).collect(),
+impl Catalogue {
+    /// Every machine type, in the order of the catalogue.
+    pub fn instances(&self) -> &[Instance] {
+        &self.instances
+    }
+
+    /// The machine types that the key `given` names: one by its own name, or all of a family.
+    pub(super) fn instances_called(&self, given: &str) -> Vec<&Instance> {
+        // Azure's names go with and without their first word.
+        let is = |name: &str| {
+            let key = key(&words(name));
+            key == given || key.strip_prefix("standard") == Some(given)
+        };
+        match self.instances.iter().find(|i| is(&i.name)) {
+            Some(instance) => vec![instance],
+            None => self.instances.iter().filter(|i| is(&i.family)).collect(),
+        }
     }
 }

@@ -12,11 +12,13 @@ pub mod gpu;
 pub mod grid;
 pub mod instance;
 mod json;
+#[cfg(test)]
+mod overrides;
 pub mod price;
 mod table;
 
 pub use catalogue::Catalogue;
-pub use cpu::{Cpu, cpus, find_cpu};
+pub use cpu::Cpu;
 pub use date::Date;
 pub use device::{Device, DeviceKind, Peaks, Vendor};
 pub use find::Match;

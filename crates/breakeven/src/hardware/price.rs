@@ -1,13 +1,11 @@
 //! What renting a device costs.
 
-use super::Date;
-use super::table::{Row, for_each_row, shown};
+use super::table::{Row, shown};
+use super::{Catalogue, Date};
 use crate::Result;
 use crate::units::UsdPerHour;
-use std::sync::OnceLock;
 
-const PRICES: &str = include_str!("../../catalogue/prices.csv");
-const HEADER: [&str; 12] = [
+pub(super) const HEADER: [&str; 12] = [
     "provider",
     "instance",
     "device",
@@ -99,56 +97,56 @@ pub struct Wanted {
     pub region: Option<String>,
 }
 
-/// Every price of the catalogue, by provider.
-pub fn prices() -> &'static [Price] {
-    static READ: OnceLock<Vec<Price>> = OnceLock::new();
-    READ.get_or_init(|| {
-        let mut all = Vec::with_capacity(350);
-        for_each_row("prices.csv", PRICES, &HEADER, |row| {
-            all.push(read(&row)?);
-            Ok(())
-        })
-        .expect("the tests read this very text");
-        all
-    })
-}
+impl Catalogue {
+    /// Every price, by provider.
+    pub fn prices(&self) -> &[Price] {
+        &self.prices
+    }
 
-/// The prices of one device that are wanted, cheapest first by the device's share; prices of the GPU alone come after
-/// complete ones.
-///
-/// ```
-/// use breakeven::hardware::price::{Wanted, offers};
-/// let wanted = Wanted { provider: Some("aws".into()), ..Wanted::default() };
-/// let p5 = offers("h100-sxm5-80gb", &wanted).next().unwrap();
-/// assert_eq!((p5.instance.as_str(), p5.machine.get(), p5.per_device().get()), ("p5.48xlarge", 55.04, 6.88));
-/// ```
-pub fn offers(device: &str, wanted: &Wanted) -> impl Iterator<Item = &'static Price> {
-    let same = |wanted: &Option<String>, have: &str| wanted.as_ref().is_none_or(|wanted| alike(wanted, have));
-    let mut found: Vec<&Price> = prices()
-        .iter()
-        .filter(|p| p.device == device && (wanted.spot || p.terms == Terms::OnDemand))
-        .filter(|p| same(&wanted.provider, &p.provider))
-        .filter(|p| p.region.as_ref().is_none_or(|region| same(&wanted.region, region)))
-        .collect();
-    found.sort_by(|a, b| a.incomplete.cmp(&b.incomplete).then(a.per_device().get().total_cmp(&b.per_device().get())));
-    found.into_iter()
-}
+    /// The prices of one device that are wanted, cheapest first by the device's share; prices of the GPU alone come
+    /// after complete ones.
+    ///
+    /// ```
+    /// use breakeven::hardware::{Catalogue, price::Wanted};
+    /// let wanted = Wanted { provider: Some("aws".into()), ..Wanted::default() };
+    /// let p5 = Catalogue::embedded().offers("h100-sxm5-80gb", &wanted).next().unwrap();
+    /// assert_eq!((p5.instance.as_str(), p5.machine.get(), p5.per_device().get()), ("p5.48xlarge", 55.04, 6.88));
+    /// ```
+    pub fn offers(&self, device: &str, wanted: &Wanted) -> impl Iterator<Item = &Price> + use<'_> {
+        let same = |wanted: &Option<String>, have: &str| wanted.as_ref().is_none_or(|wanted| alike(wanted, have));
+        let mut found: Vec<&Price> = self
+            .prices
+            .iter()
+            .filter(|p| p.device == device && (wanted.spot || p.terms == Terms::OnDemand))
+            .filter(|p| same(&wanted.provider, &p.provider))
+            .filter(|p| p.region.as_ref().is_none_or(|region| same(&wanted.region, region)))
+            .collect();
+        let share = |p: &Price| p.per_device().get();
+        found.sort_by(|a, b| a.incomplete.cmp(&b.incomplete).then(share(a).total_cmp(&share(b))));
+        found.into_iter()
+    }
 
-/// Every provider that rents something out, each once.
-pub fn providers() -> Vec<&'static str> {
-    let mut names: Vec<&str> = prices().iter().map(|p| p.provider.as_str()).collect();
-    names.dedup();
-    names
-}
+    /// Every provider that rents something out, each once.
+    pub fn providers(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for price in &self.prices {
+            if !names.contains(&price.provider.as_str()) {
+                names.push(&price.provider);
+            }
+        }
+        names
+    }
 
-/// The provider of that name, as the catalogue spells it.
-///
-/// ```
-/// use breakeven::hardware::price::provider;
-/// assert_eq!((provider("aws"), provider("the shop round the corner")), (Some("AWS"), None));
-/// ```
-pub fn provider(name: &str) -> Option<&'static str> {
-    providers().into_iter().find(|known| alike(name, known))
+    /// The provider of that name, as the catalogue spells it.
+    ///
+    /// ```
+    /// let catalogue = breakeven::hardware::Catalogue::embedded();
+    /// assert_eq!(catalogue.provider("aws"), Some("AWS"));
+    /// assert_eq!(catalogue.provider("the shop round the corner"), None);
+    /// ```
+    pub fn provider(&self, name: &str) -> Option<&str> {
+        self.providers().into_iter().find(|known| alike(name, known))
+    }
 }
 
 /// In any case and punctuation.
@@ -161,7 +159,26 @@ fn squeezed(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-fn read(row: &Row<'_>) -> Result<Price> {
+/// The offer of one line in place of the one that it is about, or after all others.
+pub(super) fn read(row: &Row<'_>, all: &mut Vec<Price>) -> Result<()> {
+    let read = price(row)?;
+    let same = |a: &str, b: &str| a.eq_ignore_ascii_case(b);
+    let region = |p: &Price| p.region.as_deref().unwrap_or_default().to_ascii_lowercase();
+    let told = |old: &&mut Price| {
+        old.device == read.device
+            && old.terms == read.terms
+            && same(&old.instance, &read.instance)
+            && same(&old.provider, &read.provider)
+            && region(old) == region(&read)
+    };
+    match all.iter_mut().find(told) {
+        Some(old) => *old = read,
+        None => all.push(read),
+    }
+    Ok(())
+}
+
+fn price(row: &Row<'_>) -> Result<Price> {
     let text = |n: usize| row.required(n, HEADER[n]).map(str::to_owned);
     let one_of = |n: usize, allowed: [&str; 2]| match row.text(n) {
         t if t == allowed[0] => Ok(true),
@@ -193,14 +210,20 @@ fn read(row: &Row<'_>) -> Result<Price> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hardware::{Catalogue, catalogue::sources};
+    use crate::hardware::catalogue::sources;
+
+    fn prices() -> &'static [Price] {
+        Catalogue::embedded().prices()
+    }
+
+    fn offers(device: &str, wanted: &Wanted) -> impl Iterator<Item = &'static Price> {
+        Catalogue::embedded().offers(device, wanted)
+    }
 
     #[test]
-    fn every_price_is_of_a_known_device_and_source() {
+    fn every_price_has_a_known_source() {
         let sources = sources();
         for price in prices() {
-            let gpu = Catalogue::embedded().gpu(&price.device).is_some();
-            assert!(gpu || crate::hardware::cpus().iter().any(|c| c.device.id == price.device), "{}", price.device);
             assert!(sources.iter().any(|s| s.id == price.source), "{}", price.source);
             assert!(price.per_device().get() < 20.0, "{price:?}");
         }

@@ -30,7 +30,7 @@ impl<'r> Row<'r> {
 
     /// An error about this line. `what` says what was given and what is allowed.
     pub(super) fn error(&self, what: impl std::fmt::Display) -> Error {
-        Error::new("catalogue-line", format!("{} line {}: {what}", self.file, self.line()))
+        line_error(self.file, self.line(), what)
     }
 
     /// The number in column `n`, within `range`; `what` names it in errors.
@@ -59,16 +59,22 @@ impl<'r> Row<'r> {
     }
 }
 
-/// Calls `each` for every line of `text` below the header. Lines that start with `#` are comments.
+/// An error about a line that was read before.
+pub(super) fn line_error(file: &str, line: u64, what: impl std::fmt::Display) -> Error {
+    Error::new("catalogue-line", format!("{file} line {line}: {what}"))
+}
+
+/// Calls `each` for every line of `text` below a header, with the place of that header among `headers`. A line that is
+/// a header begins a table; lines that start with `#` are comments.
 ///
 /// # Errors
-/// Text of more than 16 MiB, another header than `header`, a line with another number of fields, and whatever
-/// `each` refuses.
+/// Text of more than 16 MiB, a first line that is none of `headers`, a line with another number of fields than its
+/// header, and whatever `each` refuses.
 pub(super) fn for_each_row(
     file: &str,
     text: &str,
-    header: &[&str],
-    mut each: impl FnMut(Row<'_>) -> Result<()>,
+    headers: &[&[&str]],
+    mut each: impl FnMut(usize, Row<'_>) -> Result<()>,
 ) -> Result<()> {
     if text.len() > MAX_BYTES {
         return Err(Error::new("catalogue-size", format!("{file} has {} bytes: 16 MiB are allowed", text.len())));
@@ -76,7 +82,7 @@ pub(super) fn for_each_row(
     let mut reader =
         csv::ReaderBuilder::new().has_headers(false).comment(Some(b'#')).flexible(true).from_reader(text.as_bytes());
     let mut fields = csv::StringRecord::new();
-    let mut first = true;
+    let mut table = None;
     loop {
         let line = reader.position().line();
         let more = reader.read_record(&mut fields).map_err(|e| {
@@ -86,28 +92,40 @@ pub(super) fn for_each_row(
             break;
         }
         let row = Row { file, table: text, fields: &fields };
-        if first {
-            if !fields.iter().map(str::trim).eq(header.iter().copied()) {
-                let given = fields.iter().take(header.len() + 1).collect::<Vec<_>>().join(",");
-                return Err(row
-                    .error(format!("the first line is {}", shown(&given)))
-                    .hint(format!("the first line has to be `{}`", header.join(","))));
-            }
-            first = false;
+        let first = row.text(0);
+        let begins = |header: &&[&str]| header[0] == first && fields.iter().map(str::trim).eq(header.iter().copied());
+        if let Some(header) = headers.iter().position(begins) {
+            table = Some(header);
             continue;
         }
+        let Some(table) = table else {
+            let given = fields.iter().take(20).collect::<Vec<_>>().join(",");
+            return Err(row.error(format!("the first line is {}", shown(&given))).hint(expected(headers, row.text(0))));
+        };
+        let header = headers[table];
         if fields.len() != header.len() {
             return Err(row
                 .error(format!("{} fields: {} are allowed ({})", fields.len(), header.len(), header.join(",")))
                 .hint("a value with a comma in it goes between double quotes"));
         }
-        each(row)?;
+        each(table, row)?;
     }
-    if first {
-        return Err(Error::new("catalogue-line", format!("{file} is empty"))
-            .hint(format!("the first line has to be `{}`", header.join(","))));
+    if table.is_none() {
+        return Err(Error::new("catalogue-line", format!("{file} is empty")).hint(expected(headers, "")));
     }
     Ok(())
+}
+
+/// What the first line has to be: the header that begins like the one given, else any.
+fn expected(headers: &[&[&str]], given: &str) -> String {
+    let begins = |header: &&&[&str]| header[0].eq_ignore_ascii_case(given.trim_start_matches('\u{feff}'));
+    match (headers, headers.iter().find(begins)) {
+        ([only], _) | (_, Some(only)) => format!("the first line has to be `{}`", only.join(",")),
+        _ => {
+            let all = headers.iter().map(|header| format!("`{}`", header.join(","))).collect::<Vec<_>>();
+            format!("a table begins with one of {}", all.join(", "))
+        }
+    }
 }
 
 /// What a user gave, safe to print: quoted, control and bidirectional characters escaped, cut after 60 characters.
@@ -130,11 +148,28 @@ mod tests {
 
     fn lines(text: &str) -> Result<Vec<(u64, String)>> {
         let mut out = Vec::new();
-        for_each_row("t.csv", text, &["a", "b"], |row| {
+        for_each_row("t.csv", text, &[&["a", "b"]], |_, row| {
             out.push((row.line(), row.text(1).to_owned()));
             Ok(())
         })?;
         Ok(out)
+    }
+
+    #[test]
+    fn a_header_begins_a_table() {
+        let tables: [&[&str]; 2] = [&["a", "b"], &["c", "d", "e"]];
+        let mut out = Vec::new();
+        for_each_row("t.csv", "c,d,e\n1,2,3\n\n a , b\n4,5\nc,d,e\n6,7,8\n", &tables, |table, row| {
+            out.push((table, row.text(0).to_owned(), row.line()));
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(out, [(1, "1".into(), 2), (0, "4".into(), 5), (1, "6".into(), 7)]);
+        let refused = |text: &str| for_each_row("t.csv", text, &tables, |_, _| Ok(())).unwrap_err().to_string();
+        let first = "error: t.csv line 1: the first line is";
+        assert_eq!(refused("C,d\n"), format!("{first} `C,d`\n hint: the first line has to be `c,d,e`"));
+        assert_eq!(refused("x,y\n"), format!("{first} `x,y`\n hint: a table begins with one of `a,b`, `c,d,e`"));
+        assert!(refused("a,b\nc,d,e\n1,2\n").starts_with("error: t.csv line 3: 2 fields: 3 are allowed (c,d,e)"));
     }
 
     #[test]

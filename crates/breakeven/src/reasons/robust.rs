@@ -5,7 +5,6 @@ use crate::estimate::changed::recast;
 use crate::estimate::gpu::{COVERAGE_THRESHOLD, Outcome, Question, USABLE_MEMORY, outcome};
 use crate::estimate::plan::Port;
 use crate::estimate::{Baseline, Flip, GpuEstimate, Verdict};
-use crate::hardware::Catalogue;
 use crate::hardware::device::Vendor;
 use crate::interval::Interval;
 use crate::kernel::entry_time;
@@ -234,7 +233,7 @@ impl Case<'_> {
     fn another(&self) -> Option<(String, f64)> {
         let own = &self.choice.gpus.get(self.shown)?.gpu.device;
         let bandwidth = |d: &crate::hardware::Device| d.bandwidth.get();
-        let gpus = Catalogue::embedded().gpus().iter().map(|gpu| &gpu.device);
+        let gpus = self.choice.catalogue.gpus().iter().map(|gpu| &gpu.device);
         let counted = gpus.filter(|d| matches!(d.vendor, Vendor::Nvidia | Vendor::Amd) && d.id != own.id);
         let other = if self.wins() {
             counted.min_by(|a, b| bandwidth(a).total_cmp(&bandwidth(b)))

@@ -23,6 +23,9 @@ struct Question {
     gpu: Vec<String>,
     #[serde(default)]
     as_measured: Clock,
+    /// Catalogue text that adds or overrides devices.
+    #[serde(default)]
+    catalogue: Option<String>,
     rows: Vec<Map<String, Value>>,
 }
 
@@ -42,7 +45,8 @@ struct Question {
 /// # Errors
 /// `bad-request` for what is no such object; `table-header`, `table-gpu`, `unknown-gpu`, `too-many-rows`.
 pub fn answer(request_json: &str) -> Result<String> {
-    let Question { gpu, as_measured, rows } = read(request_json)?;
+    let Question { gpu, as_measured, catalogue, rows } = read(request_json)?;
+    let catalogue = Catalogue::embedded().and(catalogue.as_deref())?;
     let keys: Vec<&str> =
         rows.iter().flat_map(Map::keys).map(String::as_str).collect::<BTreeSet<_>>().into_iter().collect();
     let columns = Columns::read(keys.iter().copied())?;
@@ -50,7 +54,7 @@ pub fn answer(request_json: &str) -> Result<String> {
         let message = format!("the rows have a `{}` already, and that is what is to be added", short(taken));
         return Err(Error::new("table-header", message).hint("rename it or leave it out"));
     }
-    let mut devices = Devices::new(&columns, Catalogue::embedded(), &gpu).map_err(|error| match error.code {
+    let mut devices = Devices::new(&columns, &catalogue, &gpu).map_err(|error| match error.code {
         "table-gpu" => error.hint("name them in each row or for all of them, not both: `\"gpu\": [\"l4\"]`"),
         _ => error,
     })?;

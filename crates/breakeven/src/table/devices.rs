@@ -1,7 +1,7 @@
 //! The devices that the rows of a table run on.
 
 use super::columns::Columns;
-use crate::hardware::{Catalogue, Device, find_cpu};
+use crate::hardware::{Catalogue, Device};
 use crate::{Error, Result};
 use std::collections::HashMap;
 
@@ -40,7 +40,7 @@ impl<'c> Devices<'c> {
         for name in names {
             let found: Vec<&Device> = match catalogue.find_gpu(name) {
                 Ok(found) => found.gpus.iter().map(|gpu| &gpu.device).collect(),
-                Err(error) => vec![&find_cpu(name).map_err(|_| error)?.device],
+                Err(error) => vec![&catalogue.find_cpu(name).map_err(|_| error)?.device],
             };
             for device in found {
                 if !known.iter().any(|other| other.id == device.id) {
@@ -75,7 +75,7 @@ impl<'c> Devices<'c> {
                 let ids: Vec<&str> = found.gpus.iter().take(8).map(|gpu| gpu.id()).collect();
                 Err(format!("gpu `{name}` names {}: {}", found.gpus.len(), ids.join(", ")))
             }
-            Err(error) => find_cpu(name).map(|cpu| &cpu.device).map_err(|_| match error.hint {
+            Err(error) => self.catalogue.find_cpu(name).map(|cpu| &cpu.device).map_err(|_| match error.hint {
                 Some(hint) => format!("{}: {hint}", error.message),
                 None => error.message,
             }),
