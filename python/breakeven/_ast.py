@@ -269,7 +269,9 @@ def _public_name(function: Any) -> str | None:
             return f"numpy.ndarray.{name}"
         home = type(owner).__module__ or ""
         if home.startswith("numpy.random"):
-            return f"numpy.random.{type(owner).__name__}.{name}"
+            source = f"numpy.random.{type(owner).__name__}"
+            # What seeds and bit generators do is no more array work than making them.
+            return f"{source}.{name}" if source.endswith((".Generator", ".RandomState")) else source
         if home.startswith("scipy."):
             return f"{home}.{type(owner).__name__}.{name}"
         return None

@@ -124,3 +124,33 @@ def test_the_scripts_own_clocks_are_markers(recorder: str, tmp_path: Path) -> No
     (workload,) = record(source, recorder, tmp_path)
     assert [marker["clock"] for marker in workload["markers"]] == ["time.perf_counter"] * 2
     assert 50_000_000 <= workload["program"]["idle_ns"] < 5_000_000_000
+
+
+@RECORDERS
+def test_seeding_is_the_hosts_whatever_numpy_does_inside(recorder: str, tmp_path: Path) -> None:
+    source = """import numpy as np
+a = np.ones(10)
+state = np.random.RandomState(1)
+np.random.seed(5)
+rng = np.random.default_rng(3)
+seeds = np.random.SeedSequence(4)
+seeds.spawn(2)
+twister = np.random.MT19937(7)
+twister.jumped()
+np.random.Generator(np.random.PCG64(7))
+np.random.Generator(np.random.Philox(3))
+np.random.Generator(np.random.SFC64(3))
+state.seed(2)
+state.set_state(state.get_state())
+rng.spawn(2)
+try:
+    np.random.RandomState(-1)
+except ValueError:
+    pass
+state.normal(size=30)
+rng.normal(size=20)
+"""
+    (workload,) = record(source, recorder, tmp_path)
+    counted = [(workload["sites"][entry["site"]]["line"], entry["name"], entry["count"]) for entry in workload["ops"]]
+    drawn = [(20, "numpy.random.RandomState.normal", 1), (21, "numpy.random.Generator.normal", 1)]
+    assert [row for row in counted if row[0] > 2] == drawn

@@ -205,8 +205,29 @@ fn random_methods(state: &mut State, maps: &Mappings, numpy: &Numpy<'_>) -> PyRe
             }
         }
     }
+    for (index, class) in SOURCES_OF_RANDOMNESS.into_iter().enumerate() {
+        let Some(class) = module.getattr_opt(class)? else { continue };
+        let class = class.cast_into::<PyType>()?;
+        // One that another tool has changed is no reason to lose the others.
+        let _ = random::hook_type(state, maps, &class, index);
+        let name = format!("numpy.random.{}", class.name()?);
+        for method in contents(&class)?.values() {
+            // NumPy wraps some of them in a function of Python's.
+            let method = method.getattr_opt("__wrapped__")?.unwrap_or(method);
+            match method.get_type().name()?.extract::<&str>()? {
+                "cython_function_or_method" => drop(random::hook(state, maps, &method, &name)),
+                "method_descriptor" if index > 0 => wanted.push((method, name.clone(), Role::Arrays)),
+                _ => {}
+            }
+        }
+        hold(state, vec![class]);
+    }
     hook_all(state, maps, wanted)
 }
+
+/// What random numbers are drawn from: no array work, and what it does inside is part of it.
+const SOURCES_OF_RANDOMNESS: [&str; 7] =
+    ["RandomState", "SeedSequence", "MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"];
 
 fn clocks(py: Python<'_>, state: &mut State, maps: &Mappings) -> PyResult<Result<(), Refused>> {
     const CLOCKS: [&str; 10] = [
