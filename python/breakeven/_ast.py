@@ -13,6 +13,7 @@ import sys
 import time
 
 from . import _native
+from ._scipy import PAIRS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ def _after(
     if since:
         _native.idle(time.perf_counter_ns() - since)
         return
-    if arguments is None:
+    if arguments is None or (name in PAIRS and any(map(callable, (*arguments, *(keywords or {}).values())))):
         _native.leave(number, (), None)
         return
     inputs = _arrays((getattr(function, "__self__", None), *arguments))

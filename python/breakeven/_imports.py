@@ -19,7 +19,17 @@ if TYPE_CHECKING:
     from typing import Any
 
 #: Modules of SciPy whose functions are recorded as named ops.
-SCIPY = ("scipy.fft", "scipy.linalg", "scipy.ndimage", "scipy.signal", "scipy.sparse", "scipy.special")
+SCIPY = (
+    "scipy.cluster.vq",
+    "scipy.fft",
+    "scipy.linalg",
+    "scipy.ndimage",
+    "scipy.signal",
+    "scipy.sparse",
+    "scipy.sparse.linalg",
+    "scipy.spatial.distance",
+    "scipy.special",
+)
 
 _waiting: dict[str, list[Callable[[str, int], None]]] = {}
 

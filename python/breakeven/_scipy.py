@@ -1,7 +1,8 @@
 """SciPy's array functions as named ops: `scipy.linalg.lu_factor` is one op, whatever it calls inside.
 
 Each public function is replaced, in every module of SciPy that holds it, by `_native.Named`, which calls it without a
-Python frame of its own. Ufuncs of `scipy.special` are hooked in place like NumPy's. Sparse products are taken where
+Python frame of its own. SciPy asks of some functions whether they are this one or that (`func is dpss`), so those in
+its tables of functions are replaced as well, and a stand-in equals the function that it stands for. Ufuncs of `scipy.special` are hooked in place like NumPy's. Sparse products are taken where
 every class of matrix comes together: in the compiled `_sparsetools`.
 """
 
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 
 #: Public functions that look at arrays and compute nothing.
 _QUESTIONS = ("get_", "find_best_", "is", "use_solver", "set_", "register_", "skip_backend")
+#: These take a metric by name, or a function of the script's own.
+PAIRS = ("scipy.spatial.distance.cdist", "scipy.spatial.distance.pdist")
+#: Tables of functions are no longer than this.
+_TABLE = 200
 _SPARSE_TOOLS = "scipy.sparse._sparsetools"
 
 
@@ -28,9 +33,26 @@ def hook(module: str) -> None:
     replaced = {id(function): _named(function, name) for name, function in functions}
     for holder, contents in list(sys.modules.items()):
         if holder == "scipy" or holder.startswith("scipy."):
+            # Tables of functions stand beside them.
+            deep = 2 if holder.startswith(module) else 0
             for name, value in list(vars(contents).items()):
-                if id(value) in replaced:
-                    setattr(contents, name, replaced[id(value)])
+                if not name.startswith("__") and (new := _exchanged(value, replaced, deep)) is not value:
+                    setattr(contents, name, new)
+
+
+def _exchanged(value: Any, replaced: dict[int, _native.Named], deep: int) -> Any:
+    """What stands for a value: a function's stand-in; a table, changed in place, and a tuple, made anew, with those."""
+    if id(value) in replaced:
+        return replaced[id(value)]
+    if deep == 0 or type(value) not in (dict, list, tuple) or len(value) > _TABLE:
+        return value
+    items = value.items() if type(value) is dict else enumerate(value)
+    new = {key: stand_in for key, item in items if (stand_in := _exchanged(item, replaced, deep - 1)) is not item}
+    if new and type(value) is tuple:
+        return tuple(new.get(place, item) for place, item in enumerate(value))
+    for key, stand_in in new.items():
+        value[key] = stand_in
+    return value
 
 
 def _functions(module: str) -> list[tuple[str, Any]]:
@@ -48,7 +70,7 @@ def _plain(value: Any, name: str) -> bool:
 
 
 def _named(function: Any, name: str) -> _native.Named:
-    stand_in = _native.Named(function, name, _native.enter, _native.leave)
+    stand_in = _native.Named(function, name, _native.enter, _native.leave, plain_with_function=name in PAIRS)
     for key in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__"):
         if hasattr(function, key):
             stand_in.__dict__[key] = getattr(function, key)

@@ -154,3 +154,24 @@ rng.normal(size=20)
     counted = [(workload["sites"][entry["site"]]["line"], entry["name"], entry["count"]) for entry in workload["ops"]]
     drawn = [(20, "numpy.random.RandomState.normal", 1), (21, "numpy.random.Generator.normal", 1)]
     assert [row for row in counted if row[0] > 2] == drawn
+
+
+@RECORDERS
+def test_distances_are_products_unless_a_function_measures_them(recorder: str, tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    source = """import numpy as np
+from scipy.cluster.vq import vq
+from scipy.spatial.distance import cdist, pdist
+a = np.ones((20, 5))
+cdist(a, a[:7])
+pdist(a, "cosine")
+vq(a, a[:3])
+cdist(a, a[:7], lambda u, v: 1.0)
+pdist(a, metric=lambda u, v: 1.0)
+"""
+    (workload,) = record(source, recorder, tmp_path)
+    dims = {
+        workload["sites"][entry["site"]]["line"]: [entry["op"]["matmul"][axis] for axis in "mnk"]
+        for entry in entries(workload, "matmul")
+    }
+    assert dims == {5: [20, 7, 5], 6: [20, 9, 5], 7: [20, 3, 5]}

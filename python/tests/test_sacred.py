@@ -39,7 +39,7 @@ KNOWN = {
     ("ast", "stack_whole"): "the whole stack shows the runner's frames below the script's",
     ("ast", "refcount"): "a watched call holds its arguments once more while it runs",
 }
-NEEDS = {"scipy_calls": "scipy"}
+NEEDS = {"scipy_calls": "scipy", "scipy_tables": "scipy"}
 
 
 @pytest.mark.parametrize("recorder", ["native", "ast"])

@@ -8,7 +8,7 @@ use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
 /// Stands in for a function: calls it, and reports the call between `enter(name)` and `leave(token, …)`.
 ///
 /// Neither tracebacks nor `sys._getframe` see it. It shows the function's own `__name__`, `__doc__`, `__wrapped__`,
-/// signature and `repr`, and pickles as the global that it stands for.
+/// signature and `repr`, equals the function, and pickles as the global that it stands for.
 #[pyclass(dict, weakref, frozen, module = "breakeven._native")]
 pub(crate) struct Named {
     function: Py<PyAny>,
@@ -19,12 +19,14 @@ pub(crate) struct Named {
     arguments: bool,
     /// Nothing is reported while steps go unwatched.
     of_steps: bool,
+    /// Not an op where it is given a function: what that does is seen where it is done.
+    plain_with_function: bool,
 }
 
 #[pymethods]
 impl Named {
     #[new]
-    #[pyo3(signature = (function, name, enter, leave, arguments = false, of_steps = false))]
+    #[pyo3(signature = (function, name, enter, leave, arguments = false, of_steps = false, plain_with_function = false))]
     fn new(
         function: Py<PyAny>,
         name: Py<PyString>,
@@ -32,8 +34,9 @@ impl Named {
         leave: Py<PyAny>,
         arguments: bool,
         of_steps: bool,
+        plain_with_function: bool,
     ) -> Self {
-        Self { function, name, enter, leave, arguments, of_steps }
+        Self { function, name, enter, leave, arguments, of_steps, plain_with_function }
     }
 
     #[pyo3(signature = (*args, **kwargs))]
@@ -45,6 +48,9 @@ impl Named {
         let py = args.py();
         let function = self.function.bind(py);
         if self.of_steps && modules::unwatched() {
+            return function.call(args, kwargs);
+        }
+        if self.plain_with_function && calls_back(args, kwargs) {
             return function.call(args, kwargs);
         }
         let enter = self.enter.bind(py);
@@ -81,9 +87,25 @@ impl Named {
         self.function.bind(py).repr().map(Bound::into_any)
     }
 
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        let other = other.cast::<Self>().map_or(other.clone(), |named| named.get().function.bind(other.py()).clone());
+        self.function.is(&other)
+    }
+
+    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+        self.function.bind(py).hash()
+    }
+
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.function.bind(py).getattr("__qualname__")
     }
+}
+
+/// Whether a function is among the arguments.
+fn calls_back(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> bool {
+    let given = kwargs.map(|words| words.values());
+    let function = |value: &Bound<'_, PyAny>| value.is_callable() && !value.is_instance_of::<PyType>();
+    args.iter().chain(given.iter().flatten()).any(|value| function(&value))
 }
 
 /// The arguments, and the items of lists and tuples among them, in order.

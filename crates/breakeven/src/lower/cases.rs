@@ -262,7 +262,10 @@ fn signals_and_images() {
     );
     // Two transforms of 100 + 29 - 1 points there, one back.
     assert_eq!(op("scipy.signal.fftconvolve", &[&[100], &[29]], &[128]), Op::Fft { kind: Fft::R2c, n: 128, batch: 3 });
-    assert_eq!(op("scipy.signal.lfilter", &[&[5, 100]], &[5, 100]), Op::Scan { rows: 5, width: 100 });
+    let filtered = |inputs: &[&[u64]], keywords| op_with("scipy.signal.lfilter", inputs, &[6, 100], keywords);
+    assert_eq!(filtered(&[&[5], &[5], &[6, 100]], &[]), Op::Scan { rows: 6, width: 100 });
+    assert_eq!(filtered(&[&[5], &[5], &[6, 100]], &[("axis", "0")]), Op::Scan { rows: 100, width: 6 });
+    assert_eq!(op("scipy.signal.sosfilt", &[&[2, 6], &[300]], &[300]), Op::Scan { rows: 1, width: 300 });
     assert_eq!(op("scipy.fft.dct", &[&[5, 100]], &[5, 100]), Op::Fft { kind: Fft::R2c, n: 100, batch: 5 });
     assert_eq!(op("numpy.fft.fftn", &[&[8, 8, 8]], &[8, 8, 8]), Op::Fft { kind: Fft::C2c, n: 512, batch: 1 });
 }

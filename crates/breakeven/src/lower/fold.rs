@@ -97,8 +97,10 @@ pub(super) fn norm(call: &Call) -> Op {
     Op::Reduce { n: call.first(), out: call.out(), flop_per_element: 2.0 }
 }
 
-/// A running fold.
+/// A running fold of the largest array read: filters have their coefficients before it.
 pub(super) fn scan(axis: ScanAxis, call: &Call) -> Op {
+    let largest = call.inputs.iter().rev().max_by_key(|array| array.count());
+    let call = &Call { inputs: largest.map_or(call.inputs, std::slice::from_ref), ..*call };
     let n = call.first();
     let (rows, width) = told(call).unwrap_or_else(|| match axis {
         // A result with as many axes as the array was not flattened: the axis is then most likely the last.
