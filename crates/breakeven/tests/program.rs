@@ -94,7 +94,24 @@ fn plain_python_is_a_confident_cpu() {
     let e = ask(workload(5.0, json!([]), json!([])), Options::default());
     assert_eq!(e.summary.verdict, Verdict::Cpu, "{}", e.summary.sentence);
     assert_eq!(e.workload.coverage, 1.0);
-    assert!(e.notes.iter().any(|n| n.code == "no-array-ops"));
+    let note = e.notes.iter().find(|n| n.code == "no-array-ops").unwrap();
+    assert!(note.text.contains("arithmetic on single NumPy numbers, which is not counted as FLOP"));
+}
+
+#[test]
+fn arithmetic_on_single_numbers_is_said_not_to_be_counted() {
+    let noted = |count: u64| {
+        let read = json!({ "site": 0, "name": "numpy.ndarray.item", "op": { "host_read": { "bytes": 8 } }, "dtype": "f64",
+                           "count": count, "read_bytes": 8, "written_bytes": 0, "cpu_ns": 40 * count });
+        let e = ask(
+            workload(2.0, json!([read, add(1000, 5000, 5_000_000)[0]]), json!([[count, [0]], [5000, [1]]])),
+            on("l4"),
+        );
+        assert_eq!(e.summary.verdict, Verdict::Cpu, "{}", e.summary.sentence);
+        e.notes.into_iter().find(|n| n.code == "single-numbers").map(|n| n.text)
+    };
+    assert!(noted(900_000).unwrap().starts_with("900 000 single numbers were taken out of arrays: "));
+    assert_eq!(noted(4000), None);
 }
 
 #[test]

@@ -38,6 +38,10 @@ pub const CODES: &[(&str, &str)] = &[
     ("script-failed", "The script ended with an exit code other than 0; what was seen until then is reported."),
     ("script-killed", "A signal ended the script; what was seen until then is reported."),
     (
+        "single-numbers",
+        "Most of what is seen is single numbers taken out of arrays; arithmetic on them is not counted.",
+    ),
+    (
         "stand-in",
         "The GPU, its library or the values of tensors were imitated; what the script printed may differ from a GPU's.",
     ),

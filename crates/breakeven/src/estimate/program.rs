@@ -22,7 +22,7 @@ use crate::report::words;
 use crate::request::{Options, Request};
 use crate::spend::spend;
 use crate::timeline::Compact;
-use crate::workload::{Exit, Op, Step, Workload};
+use crate::workload::{Entry, Exit, Op, Step, Workload};
 use crate::{Error, Result};
 
 /// Watts beside the GPU (CPU, memory, fans, network) as a share of the board's limit: an 8×H100 node is rated 10.2 kW
@@ -36,6 +36,10 @@ const IMITATED: [&str; 2] = ["pretend-gpu", "fake"];
 
 /// Share of the wall time that other programs may have had before it is worth a note.
 const BUSY: f64 = 0.05;
+/// The widest element that is one number: a complex of two doubles, bytes.
+const LARGEST_NUMBER: u64 = 16;
+/// Fewer single numbers are not worth a note.
+const MANY_NUMBERS: u64 = 1000;
 
 /// Answers a request that holds a workload.
 ///
@@ -533,7 +537,16 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
         );
     }
     if q.workload.ops.is_empty() {
-        note("no-array-ops", "no array operation was seen: plain Python and CPU code stay on the CPU".to_owned());
+        let text = "no array operation was seen: plain Python and CPU code stay on the CPU, and so does arithmetic on \
+                    single NumPy numbers, which is not counted as FLOP";
+        note("no-array-ops", text.to_owned());
+    }
+    let single = |e: &&Entry| matches!(e.op, Op::HostRead { bytes } if bytes <= LARGEST_NUMBER);
+    let numbers: u64 = q.workload.ops.iter().filter(single).map(|e| e.count).sum();
+    if numbers >= MANY_NUMBERS && 2 * numbers > q.workload.ops.iter().map(|e| e.count).sum() {
+        let text = "single numbers were taken out of arrays: what is computed with them one by one is time of the host, \
+                    and not counted as FLOP";
+        note("single-numbers", format!("{} {text}", words::count(numbers)));
     }
     if q.coverage < super::gpu::COVERAGE_THRESHOLD {
         note(
