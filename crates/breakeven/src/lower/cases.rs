@@ -61,6 +61,11 @@ fn products() {
     assert_eq!(op("numpy.matmul", &[&[7], &[7]], &[]), matmul(1, 1, 7, 1));
     assert_eq!(op("numpy.matmul", &[&[5, 1, 2, 3], &[6, 3, 4]], &[5, 6, 2, 4]), matmul(2, 4, 3, 30));
     assert_eq!(op("numpy.dot", &[&[10, 20], &[20, 30]], &[10, 30]), matmul(10, 30, 20, 1));
+    // One operand is a list: its shape is not seen, but follows.
+    assert_eq!(op("numpy.matmul", &[&[8, 3]], &[8]), matmul(8, 1, 3, 1));
+    assert_eq!(op("numpy.matmul", &[&[8, 3]], &[3]), matmul(1, 3, 8, 1));
+    assert_eq!(op("numpy.dot", &[&[8, 3]], &[8, 5]), matmul(8, 5, 3, 1));
+    assert_eq!(op("numpy.dot", &[&[8, 3]], &[8, 3]), map(24, 1, 1.0, false));
     assert_eq!(op("numpy.dot", &[&[10, 20], &[20]], &[10]), matmul(10, 1, 20, 1));
     assert_eq!(op("numpy.dot", &[&[2, 10, 20], &[3, 20, 30]], &[2, 10, 3, 30]), matmul(20, 90, 20, 1));
     assert_eq!(op("numpy.vdot", &[&[10, 20], &[10, 20]], &[]), matmul(1, 1, 200, 1));

@@ -90,6 +90,9 @@ pub(super) fn op(form: Product, call: &Call) -> Op {
         (Product::PairsOnce, &[m, k], _) => matmul(m, m.saturating_sub(1) / 2, k, 1),
         (Product::Gram, &[m, k], _) => matmul(m, call.outputs.first().map_or(m, |o| o.last()), k, 1),
         (Product::Gram, &[k], _) => matmul(1, 1, k, 1),
+        (Product::Matmul | Product::Dot, &[.., _, _], []) if call.inputs.len() == 1 && !same_shape(call) => {
+            with_list(call)
+        }
         // A scalar among the operands.
         (_, [], _) | (_, _, []) => scaled(call),
         (Product::Matmul, &[k], &[_]) => matmul(1, 1, k, 1),
@@ -118,6 +121,22 @@ pub(super) fn op(form: Product, call: &Call) -> Op {
         (Product::Tensordot, ..) => by_size(product(a), product(b), call.out()),
         (Product::Power | Product::Pairs | Product::PairsOnce | Product::Gram, ..) => Op::Opaque,
         (Product::Matvec | Product::Vecmat, ..) => Op::Opaque,
+    }
+}
+
+fn same_shape(call: &Call) -> bool {
+    call.outputs.first().is_some_and(|out| out.shape == call.inputs[0].shape)
+}
+
+/// A matrix and a list, on either side of it: what the list's shape was shows in the result.
+fn with_list(call: &Call) -> Op {
+    let (a, out) = (&call.inputs[0], call.outputs.first().map_or(&[][..], |out| &out.shape));
+    let (rows, columns) = (a.count() / a.last().max(1), a.last());
+    let other = |axis: u64| product(out).checked_div(axis).unwrap_or(0);
+    if out.last() == Some(&columns) && out.first() != a.shape.first() {
+        matmul(other(columns), columns, rows, 1)
+    } else {
+        matmul(rows, other(rows), columns, 1)
     }
 }
 
