@@ -71,6 +71,17 @@ def test_reasons_clocks_and_what_would_turn_it() -> None:
     assert worked().reasons == worked().timers == worked().robustness == []
 
 
+def test_a_catalogue_of_ones_own() -> None:
+    text = (Path(__file__).parents[2] / "examples" / "catalogue.csv").read_text()
+    options: dict[str, Any] = {"cpu": "our-host", "gpu": "our-next", "provider": "our cluster", "region": "our basement"}
+    answer = breakeven.estimate(flops="1 PFLOP", catalogue=text, **options).to_dict()
+    assert answer["baseline"]["price"]["instance"] == "rack3.cpu"
+    assert answer["estimates"][0]["gpu"] == "our-next"
+    with pytest.raises(breakeven.InputError, match="line 28: usd_per_hour is `-1`") as caught:
+        breakeven.estimate(flops="1 PFLOP", catalogue=text.replace("0.60", "-1"), **options)
+    assert caught.value.field == "catalogue"
+
+
 def test_to_dict_is_a_copy() -> None:
     answer = worked()
     answer.to_dict()["summary"]["verdict"] = "changed"

@@ -175,3 +175,19 @@ pdist(a, metric=lambda u, v: 1.0)
         for entry in entries(workload, "matmul")
     }
     assert dims == {5: [20, 7, 5], 6: [20, 9, 5], 7: [20, 3, 5]}
+
+
+def test_overlapping_windows_are_views_of_the_array(native: None, tmp_path: Path) -> None:
+    source = """import numpy as np
+from numpy.lib.stride_tricks import as_strided, sliding_window_view
+a = np.ones(1000)
+w = as_strided(a, (998, 3), (8, 8))
+w @ a[:3]
+sliding_window_view(a, 5).sum(axis=1)
+w[:10] += 1.0
+a * 2.0
+"""
+    (workload,) = record(source, "native", tmp_path)
+    # No more than the shape of a window, which NumPy looks at.
+    assert sum(entry.get("host_input_bytes", 0) for entry in workload["ops"]) <= 16
+    assert [entry["name"] for entry in workload["ops"] if entry["op"] == "view" and "asarray" in entry["name"]]

@@ -1,10 +1,11 @@
-//! What an object is to us: an array, a NumPy scalar, or nothing. Reads fields, calls nothing.
+//! What an object is to us: an array, a NumPy scalar, or nothing. Reads fields, calls nothing of the script's.
 
 use crate::event::{Call, Memory};
 use crate::lines::{MAX_DIMS, Operand};
 use crate::table::ArrayWord;
 use pyo3::ffi::{self, PyObject, PyTypeObject};
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 use std::ffi::{c_char, c_int};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
 
@@ -48,6 +49,8 @@ const LONGEST_LIST: isize = 4096;
 
 static NDARRAY: AtomicPtr<PyTypeObject> = AtomicPtr::new(std::ptr::null_mut());
 static GENERIC: AtomicPtr<PyTypeObject> = AtomicPtr::new(std::ptr::null_mut());
+/// The class of what stands between an array and its view by `as_strided`.
+static LENDER: AtomicPtr<PyTypeObject> = AtomicPtr::new(std::ptr::null_mut());
 /// Type codes of plain numbers, and where the descriptor of each is.
 const PLAIN_CODES: &str = "?bBhHiIlLqQefdgFDG";
 static PLAIN: [AtomicPtr<Descr>; PLAIN_CODES.len()] = [const { AtomicPtr::new(std::ptr::null_mut()) }; 18];
@@ -65,6 +68,21 @@ pub(super) fn know(ndarray: *mut PyTypeObject, generic: *mut PyTypeObject, numpy
 pub(super) fn know_plain(dtype: &Bound<'_, PyAny>) -> PyResult<()> {
     for (code, place) in PLAIN_CODES.chars().zip(&PLAIN) {
         place.store(dtype.call1((code,))?.as_ptr().cast(), Relaxed);
+    }
+    Ok(())
+}
+
+/// Learns the class of the object between an array and what `as_strided` makes of it, where NumPy has it.
+pub(super) fn know_lender(numpy: &Bound<'_, PyModule>) -> PyResult<()> {
+    if !LENDER.load(Relaxed).is_null() {
+        return Ok(());
+    }
+    let modules = ["numpy.lib._stride_tricks_impl", "numpy.lib.stride_tricks"];
+    if let Some(module) = modules.iter().find_map(|module| numpy.py().import(*module).ok())
+        && let Some(lender) = module.getattr_opt("DummyArray")?
+    {
+        // Held for good: its address is asked for from now on.
+        LENDER.store(lender.cast_into::<PyType>()?.into_ptr().cast(), Relaxed);
     }
     Ok(())
 }
@@ -149,7 +167,7 @@ impl Array {
         let mut owner = self;
         for _ in 0..LONGEST_CHAIN {
             // SAFETY: `base` is null or an object that the array keeps alive.
-            match unsafe { as_array(owner.base) } {
+            match unsafe { as_array(owner.base).or_else(|| lent(owner.base)) } {
                 Some(base) => owner = base,
                 None => break,
             }
@@ -321,6 +339,9 @@ pub(super) unsafe fn add_output(call: &mut Call, object: *mut PyObject) {
     unsafe {
         if let Some(array) = as_array(object) {
             array.add_to(call, true);
+            if let Some(lender) = lent(array.base) {
+                call.memory(lender.memory(false));
+            }
         } else if is_scalar(object) {
             call.scalar_result();
         } else {
@@ -332,6 +353,28 @@ pub(super) unsafe fn add_output(call: &mut Call, object: *mut PyObject) {
                 None => is_scalar(item),
             });
         }
+    }
+}
+
+/// The array whose memory `as_strided` shows, where `base` is the object of NumPy's that stands between the two.
+///
+/// # Safety
+/// As for [`as_array`].
+#[inline]
+unsafe fn lent<'a>(base: *mut PyObject) -> Option<&'a Array> {
+    // SAFETY: a live object has a type. The class is plain Python and keeps the array in the instance, so that no other
+    // code runs; the instance holds it, and lives as long as the array that has it as base.
+    unsafe {
+        if base.is_null() || ffi::Py_TYPE(base) != LENDER.load(Relaxed) {
+            return None;
+        }
+        let array = ffi::PyObject_GetAttrString(base, c"base".as_ptr());
+        if array.is_null() {
+            ffi::PyErr_Clear();
+            return None;
+        }
+        ffi::Py_DECREF(array);
+        as_array(array)
     }
 }
 

@@ -47,6 +47,7 @@ impl<'py> Numpy<'py> {
         let version: String = numpy.getattr("__version__")?.extract()?;
         array::know(ndarray.as_type_ptr(), generic.as_type_ptr(), !version.starts_with("1."));
         array::know_plain(&numpy.getattr("dtype")?)?;
+        array::know_lender(&numpy)?;
         methods::know_keywords();
         Ok(Self { numpy, umath, ndarray, generic, ufunc })
     }
