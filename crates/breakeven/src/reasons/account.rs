@@ -1,5 +1,6 @@
 //! Whose time the critical path is: every part of it divided among the entries that make it up.
 
+use super::order::in_a_row;
 use crate::estimate::Breakdown;
 use crate::estimate::gpu::{Outcome, Question};
 use crate::estimate::plan::{COPY_LATENCY, PAGEABLE, Policy};
@@ -18,6 +19,8 @@ pub(super) struct Account<'a> {
     pub(super) path: Vec<Breakdown>,
     /// What each entry's host time is, by entry as in `path`.
     pub(super) host: Vec<HostKind>,
+    /// By entry: it reads one value, or makes one that is read at once. Launching it is part of asking for the value.
+    asks: Vec<bool>,
 }
 
 /// What time on the host is spent on.
@@ -101,7 +104,8 @@ impl<'a> Account<'a> {
         let kinds = q.workload.ops.iter().zip(tasks).map(kind);
         let host = kinds.chain([HostKind::Code]).collect();
         let total = parts.total().max(f64::MIN_POSITIVE);
-        Self { q, out, device, total, path, host }
+        let asks = asking(q.workload, |entry| reads_a_value(entry, device));
+        Self { q, out, device, total, path, host, asks }
     }
 
     /// The host's part of the path of one entry, s: Python before it, and the entry itself with what it is.
@@ -167,16 +171,60 @@ impl<'a> Account<'a> {
 
     /// Launches on the path of one entry, s; what asks for a value belongs to the wait for it.
     pub(super) fn launch(&self, i: usize) -> f64 {
-        let asks = self.q.workload.ops.get(i).is_some_and(|entry| self.reads_a_value(entry));
-        if asks { 0.0 } else { self.path[i].launch }
+        if self.asks(i) { 0.0 } else { self.path[i].launch }
+    }
+
+    /// Whether an entry reads one value, or makes one that is read at once.
+    pub(super) fn asks(&self, i: usize) -> bool {
+        self.asks.get(i).is_some_and(|asks| *asks)
     }
 
     /// Whether an entry reads so little back that the wait, not the bytes, takes the time.
     pub(super) fn reads_a_value(&self, entry: &Entry) -> bool {
-        let link = self.device.host_link.map_or(f64::INFINITY, |l| l.get());
-        matches!(entry.op, Op::HostRead { bytes } if (bytes as f64) < COPY_LATENCY * link * PAGEABLE)
+        reads_a_value(entry, self.device)
     }
 }
+
+fn reads_a_value(entry: &Entry, device: &Device) -> bool {
+    let link = device.host_link.map_or(f64::INFINITY, |l| l.get());
+    matches!(entry.op, Op::HostRead { bytes } if (bytes as f64) < COPY_LATENCY * link * PAGEABLE)
+}
+
+/// Of this many runs of an entry that makes one value all but one are followed by its reading.
+const NEARLY_ALWAYS: f64 = 0.99;
+
+/// By entry: whether it reads one value, or makes one (a sum of all, a comparison of two numbers) only to be read.
+fn asking(workload: &Workload, reads: impl Fn(&Entry) -> bool) -> Vec<bool> {
+    let mut asks: Vec<bool> = workload.ops.iter().map(reads).collect();
+    if !asks.contains(&true) {
+        return asks;
+    }
+    let row = in_a_row(&workload.steps());
+    // `float(np.sqrt(((a - b) ** 2).sum()))`: what is read was made of what nobody else wants.
+    for _ in 0..VALUES_IN_A_ROW {
+        let mut before = vec![0_u64; asks.len()];
+        for (&(entry, next), &times) in &row {
+            if asks.get(next as usize) == Some(&true)
+                && let Some(sum) = before.get_mut(entry as usize)
+            {
+                *sum = sum.saturating_add(times);
+            }
+        }
+        let more = |i: usize, entry: &Entry| {
+            let value = matches!(entry.op, Op::Reduce { out: 0 | 1, .. } | Op::Elementwise { n: 0 | 1, .. });
+            value && before[i] as f64 >= NEARLY_ALWAYS * entry.count as f64
+        };
+        let now: Vec<bool> = workload.ops.iter().enumerate().map(|(i, e)| asks[i] || more(i, e)).collect();
+        if now == asks {
+            break;
+        }
+        asks = now;
+    }
+    asks
+}
+
+/// So many operations on single values before one is read.
+const VALUES_IN_A_ROW: usize = 4;
 
 /// `heat.py:14`.
 pub(super) fn place(site: &Site) -> String {

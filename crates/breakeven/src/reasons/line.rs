@@ -40,7 +40,7 @@ pub(super) fn reasons(account: &Account<'_>) -> Vec<Reason> {
         *if double { &mut line.float64 } else { &mut line.compute } += path.compute;
         line.memory += path.memory;
         let (code, itself, kind) = account.host_of(i);
-        if account.reads_a_value(entry) {
+        if account.asks(i) {
             line.sync += path.transfer + path.launch;
         } else if kind == HostKind::NoCounterpart {
             line.no_counterpart += path.transfer;

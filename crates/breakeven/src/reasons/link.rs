@@ -14,29 +14,34 @@ pub(super) fn launch(account: &Account<'_>) -> Option<Reason> {
     if path <= 0.0 || plan.launches == 0 {
         return None;
     }
-    let launches = plan.launches as f64;
     let sums = &plan.sums;
-    let asking = account.entries().filter(|(_, entry, _)| account.reads_a_value(entry));
-    let asking: f64 = asking.map(|(_, entry, task)| task.dispatch * entry.count as f64).sum();
-    let per = (sums.dispatch - asking) / launches;
+    let asking = || account.entries().filter(|(i, ..)| account.asks(*i));
+    let asked: u64 = asking().map(|(_, entry, task)| u64::from(task.launches).saturating_mul(entry.count)).sum();
+    let launches = plan.launches.saturating_sub(asked);
+    if launches == 0 {
+        return None;
+    }
+    let asking: f64 = asking().map(|(_, entry, task)| task.dispatch * entry.count as f64).sum();
+    let per = (sums.dispatch - asking) / launches as f64;
     let mut reason = Reason::new(
         "launch-bound",
         Some(account.share(path)),
         format!(
             "{} launches of {} of host time each; the kernels themselves take {}.",
-            words::count(plan.launches),
+            words::count(launches),
             words::seconds(per),
             words::seconds(sums.device)
         ),
         "Larger arrays in fewer calls, fused element-wise chains, or one CUDA graph for steps that repeat.".to_owned(),
     )
-    .with("launches", launches, "1", words::count(plan.launches))
+    .with("launches", launches as f64, "1", words::count(launches))
     .with("per_launch", per, "s", words::seconds(per))
     .with("device", sums.device, "s", words::seconds(sums.device));
     let weight = |i: usize| account.launch(i);
     reason = by_round(reason, account, weight);
     if let Some(main) = main_loop(account.q.workload, weight) {
-        let each: f64 = main.body.iter().map(|(&i, &n)| f64::from(plan.tasks[i as usize].launches) * n as f64).sum();
+        let body = main.body.iter().filter(|(i, _)| !account.asks(**i as usize));
+        let each: f64 = body.map(|(&i, &n)| f64::from(plan.tasks[i as usize].launches) * n as f64).sum();
         reason = reason.with("launches_per_round", each, "1", words::count(each as u64));
     }
     reason.also = account.lines(weight, 5);
@@ -136,14 +141,13 @@ pub(super) fn waiting(account: &Account<'_>) -> Option<Reason> {
     for (i, entry, task) in account.entries() {
         let stops = task.wait || task.wait_stream;
         let value = account.reads_a_value(entry);
+        if value || account.asks(i) {
+            (tasks[i].download, tasks[i].dispatch, tasks[i].device) = (0.0, 0.0, 0.0);
+        }
         if !(stops || value) || matches!(entry.op, Op::Transfer { .. }) {
             continue;
         }
-        let free = &mut tasks[i];
-        (free.wait, free.wait_stream) = (false, false);
-        if value {
-            (free.download, free.dispatch) = (0.0, 0.0);
-        }
+        (tasks[i].wait, tasks[i].wait_stream) = (false, false);
         waits += entry.count as f64;
         weight[i] = entry.count as f64;
     }
@@ -160,7 +164,7 @@ pub(super) fn waiting(account: &Account<'_>) -> Option<Reason> {
         "synchronisation-bound",
         Some(account.share(saved)),
         format!(
-            "The host stops {} for a value of the GPU: {} each with what it uncovers.",
+            "The host stops {} for a value of the GPU: {} each with the launch that makes it and what it uncovers.",
             times(waits),
             words::seconds(each)
         ),

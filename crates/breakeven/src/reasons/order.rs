@@ -70,6 +70,38 @@ pub(super) fn by_round(reason: Reason, account: &Account<'_>, seconds: impl Fn(u
     )
 }
 
+/// How often an entry runs right after another: by the pair, in the order in which they run.
+pub(super) fn in_a_row(steps: &[Step]) -> BTreeMap<(u32, u32), u64> {
+    let mut pairs = BTreeMap::new();
+    row(steps, 1, &mut pairs);
+    pairs
+}
+
+/// The first and the last entry that run in `steps`.
+fn row(steps: &[Step], times: u64, pairs: &mut BTreeMap<(u32, u32), u64>) -> Option<(u32, u32)> {
+    let mut ends: Option<(u32, u32)> = None;
+    for step in steps {
+        let next = match step {
+            Step::Run(entry) => Some((*entry, *entry)),
+            Step::Repeat(more, body) => {
+                let inside = row(body, times.saturating_mul(*more), pairs);
+                if let Some((first, last)) = inside {
+                    add(pairs, (last, first), times.saturating_mul(more.saturating_sub(1)));
+                }
+                inside
+            }
+        };
+        ends = match (ends, next) {
+            (Some((first, before)), Some((after, last))) => {
+                add(pairs, (before, after), times);
+                Some((first, last))
+            }
+            (ends, next) => ends.or(next),
+        };
+    }
+    ends
+}
+
 fn count(steps: &[Step], times: u64, into: &mut BTreeMap<u32, u64>) {
     for step in steps {
         match step {
@@ -204,6 +236,16 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn what_follows_what_is_as_one_by_one(order in steps()) {
+            let unrolled: Vec<u32> = expand(&order).collect();
+            let mut counted = BTreeMap::new();
+            for pair in unrolled.windows(2) {
+                *counted.entry((pair[0], pair[1])).or_default() += 1;
+            }
+            prop_assert_eq!(in_a_row(&order), counted);
+        }
+
         #[test]
         fn loops_count_what_their_rounds_one_by_one_would(order in steps()) {
             let unrolled: Vec<Step> = expand(&order).map(Step::Run).collect();
