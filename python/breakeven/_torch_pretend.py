@@ -205,7 +205,7 @@ def _to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     result = tensor
     if dtype is not None and dtype != tensor.dtype or words:
         result = _lib._C.TensorBase.to(tensor, dtype or tensor.dtype, **words)
-    return _move(result, target or _asked(tensor), bool(blocking))
+    return result if target is None else _move(result, target, bool(blocking))
 
 
 def _move(tensor: Any, target: str, non_blocking: bool) -> Any:
@@ -311,6 +311,14 @@ def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, 
     if kwargs:
         devices |= set(_devices(tuple(kwargs.values())))
     name = func._schema.name
+    if "?" in devices:
+        # Made in a step that nobody watched: it is where this line's tensors were before.
+        devices -= {"?"}
+        if (name, _torch_ops.place()) in _on_gpu:
+            devices.add(GPU)
+            _made_there((*args, *(kwargs or {}).values()))
+    elif GPU in devices and not _torch_steps.unwatched:
+        _on_gpu.add((name, _torch_ops.place()))
     if GPU in devices and "cpu" in devices and name == "aten::copy_":
         return _copied(args, own, gap)
     if "cpu+" in devices and GPU in devices:
@@ -324,16 +332,34 @@ def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, 
     return _room() if device != "cpu" else None
 
 
+#: Ops that ran on the GPU while all steps were watched, each with its line.
+_on_gpu: set[tuple[str, Any]] = set()
+
+
 def _devices(values: Any) -> Any:
-    """Devices of the tensors among values; `cpu+` for one on the host with more than a number in it."""
+    """Devices of the tensors among values; `cpu+` for one on the host with more than a number in it, `?` for one that
+    may have been made while nobody watched."""
     for value in values:
         if isinstance(value, _lib.Tensor):
             place = where(value)
+            if place == "cpu" and _torch_steps.unwatched and _known(value) is None:
+                yield "?"
+                continue
             yield place
             if place == "cpu" and value.dim() > 0:
                 yield "cpu+"
         elif isinstance(value, (list, tuple)):
             yield from _devices(value)
+
+
+def _made_there(values: Any) -> None:
+    """Tensors that nobody saw being made were made on the GPU."""
+    with _torch_ops.on_device(GPU):
+        for value in values:
+            if isinstance(value, _lib.Tensor) and _known(value) is None:
+                _torch_ops.stored(value)
+            elif isinstance(value, (list, tuple)):
+                _made_there(value)
 
 
 def _copied(args: tuple[Any, ...], own: int, gap: int) -> Any:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: No ops are seen now.
 skipping = False
+#: There was a step whose ops were not seen.
+unwatched = False
 
 _ROUNDS = 3
 _LONGEST_PERIOD = 4
@@ -111,7 +113,7 @@ def _end() -> None:
 
 
 def _watch(signal: Any) -> None:
-    global skipping, _period, _at, _left
+    global skipping, unwatched, _period, _at, _left
     _hashes.append(_native.step_end(True))
     _signals_seen.append(signal)
     for kept in (_hashes, _signals_seen):
@@ -121,7 +123,7 @@ def _watch(signal: Any) -> None:
         from . import _torch, _torch_reads
 
         if _torch.pause():
-            skipping = True
+            skipping = unwatched = True
             _native.leave_unwatched(True)
             _torch_reads.watch_single(True)
             _signals[:] = _signals_seen[-_period:]
