@@ -38,7 +38,7 @@ def watch(where: str) -> None:
 def _pool(_: str, __: int) -> None:
     from multiprocessing.queues import SimpleQueue
 
-    for name, before in (("put", _write_sparingly), ("get", _write_if_idle)):
+    for name, before in (("put", write_sparingly), ("get", _write_if_idle)):
         plain = getattr(SimpleQueue, name)
         stand_in = _native.Named(plain, name, before, _nothing, True)
         stand_in.__dict__.update(__module__=plain.__module__, __name__=name, __qualname__=plain.__qualname__)
@@ -51,7 +51,7 @@ def _write_last(name: str, arguments: tuple[Any, ...]) -> None:
     _native.flush(path)
 
 
-def _write_sparingly(_: str, arguments: tuple[Any, ...]) -> None:
+def write_sparingly(*_: object) -> None:
     """Before a worker hands over a result; at most a third of the time goes into writing."""
     global _last, _cost
     began = time.monotonic()

@@ -134,8 +134,20 @@ def _know(_: str, import_ns: int) -> None:
 
 def _describe_numpy(import_ns: int) -> None:
     if (threads := _blas_threads()) is not None:
-        _native.set_program(f'{{"blas_threads": {threads}}}')
+        _native.set_program(f'{{"blas_threads": {threads}, "cpu_cores": {_cores()}}}')
     add_version("numpy", sys.modules["numpy"].__version__, import_ns)
+
+
+def _cores() -> str:
+    """Cores that the process may use, as JSON: Linux says which logical CPUs are of one."""
+    try:
+        of_one = set()
+        for cpu in os.sched_getaffinity(0):
+            with open(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list") as file:
+                of_one.add(file.read())
+        return str(len(of_one))
+    except (OSError, AttributeError):
+        return "null"
 
 
 def _blas_threads() -> int | None:

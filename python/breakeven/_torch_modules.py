@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import weakref
 
-from . import _native, _torch_ops, _torch_steps
+from . import _endings, _native, _torch_ops, _torch_steps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ _names: weakref.WeakKeyDictionary[Any, dict[int, str]] = weakref.WeakKeyDictiona
 #: Modules whose parameters are known as such.
 _met: weakref.WeakSet[Any] = weakref.WeakSet()
 _root: Any = None
+#: In a process that makes batches for a script: what it has made.
+_of_worker: dict[str, int] | None = None
 #: What the thread of a loader that pins memory runs.
 _pinning: Any = None
 
@@ -34,6 +36,8 @@ def install(torch: Any) -> None:
     # Also while steps go unwatched: what NumPy does is always seen.
     _stand_in(loader, "__next__", _begin_data, _end_data, False)
     _stand_in(torch.utils.data._utils.worker, "_worker_loop", _begin_worker, _nothing, False)
+    for fetcher in ("_MapDatasetFetcher", "_IterableDatasetFetcher"):
+        _stand_in(getattr(torch.utils.data._utils.fetch, fetcher), "fetch", _begin_batch, _end_batch, False)
     _pinning = torch.utils.data._utils.pin_memory._pin_memory_loop
     import threading
     from importlib import import_module
@@ -102,18 +106,44 @@ def _end_backward(before: str | None, *_: Any) -> None:
 
 def _begin_worker(_: str, __: tuple[Any, ...]) -> None:
     """This process loads data beside the script: what the script waits for it is seen there."""
-    _native.unseen("loader-process", "a process of a DataLoader worked beside the script: what it did is not counted")
+    global _of_worker
+    _native.unseen("loader-process", "processes of a DataLoader worked beside the script: only how long a batch took is known")
+    _of_worker = {"workers": 1, "batches": 0, "ns": 0}
     while _native.recording():
         _native.stop()
 
 
-def _begin_data(_: str, __: tuple[Any, ...]) -> tuple[str | None, bool]:
-    return _enter("data"), _native.loading(True)
+def _begin_batch(_: str, __: tuple[Any, ...]) -> int:
+    return _native.clock_ns() if _of_worker is not None else 0
 
 
-def _end_data(before: tuple[str | None, bool], *_: Any) -> None:
-    _end_phase(before[0])
-    _native.loading(before[1])
+def _end_batch(began: int, _: tuple[Any, ...], result: Any, *__: Any) -> None:
+    """A worker has made a batch: how many so far, and how long they took in all."""
+    if _of_worker is None or result is None:
+        return
+    from torch.utils.data import get_worker_info
+
+    _of_worker["workers"] = get_worker_info().num_workers
+    _of_worker["batches"] += 1
+    _of_worker["ns"] += _native.clock_ns() - began
+    told = ", ".join(f'"{name}": {value}' for name, value in _of_worker.items())
+    _native.set_program(f'{{"loaders": {{{told}}}}}')
+    _endings.write_sparingly()
+
+
+def _begin_data(_: str, arguments: tuple[Any, ...]) -> tuple[str | None, bool, int]:
+    phase, before = _enter("data"), _native.loading(True)
+    # A batch that this process makes is what makes it; one that others make is waited for.
+    waits = hasattr(arguments[0], "_workers")
+    return phase, before, _native.enter("torch.utils.data.DataLoader.__next__") if waits else 0
+
+
+def _end_data(before: tuple[str | None, bool, int], _: tuple[Any, ...], result: Any, *__: Any) -> None:
+    phase, loading, token = before
+    if token:
+        _native.leave(token, (), None if result is None else ())
+    _end_phase(phase)
+    _native.loading(loading)
 
 
 def _enter(phase: str) -> str | None:

@@ -4,6 +4,7 @@ use super::Context;
 use super::draft::Draft;
 use crate::estimate::gpu::{Outcome, Question, outcome_of};
 use crate::estimate::hosttime::HostTime;
+use crate::estimate::loaders::waited_for;
 use crate::estimate::plan::{Policy, Port};
 use crate::estimate::program::order_of;
 use crate::interval::Interval;
@@ -42,7 +43,7 @@ pub(super) fn on_gpu(ctx: &Context, draft: &Draft) -> Outcome {
         coverage: q.coverage,
         changed: q.changed,
     };
-    let mut plan = port.plan(ctx.device);
+    let mut plan = waited_for(&question, port.plan(ctx.device));
     for &(entry, host) in &draft.replayed {
         let task = &mut plan.tasks[entry as usize];
         (task.gap, task.on_host, task.dispatch) = (0.0, 0.0, host);

@@ -72,7 +72,7 @@ pub const COVERAGE_THRESHOLD: f64 = 0.8;
 
 /// The whole way: plan, simulate, compare.
 pub fn outcome(q: &Question, device: &Device) -> Outcome {
-    outcome_of(q, device, q.port.plan(device))
+    outcome_of(q, device, super::loaders::waited_for(q, q.port.plan(device)))
 }
 
 /// The same for a plan that was changed since it was laid out for `device`.

@@ -9,6 +9,7 @@ mod course;
 pub mod drawing;
 pub mod gpu;
 pub mod hosttime;
+pub mod loaders;
 mod note;
 pub mod plan;
 pub mod program;

@@ -46,6 +46,7 @@ impl Merge {
         whole.program.processes = 0;
         whole.program.peak_bytes = 0;
         whole.program.device_peak_bytes = 0;
+        whole.program.loaders = None;
         // Markers already count from the parent's start.
         parent.program.start_unix_ms = whole.program.start_unix_ms;
         let mut all = Self { whole, sites: BTreeMap::new(), entries: BTreeMap::new() };
@@ -88,6 +89,12 @@ impl Merge {
         program.sampling = program.sampling.max(part.program.sampling);
         program.peak_bytes = program.peak_bytes.saturating_add(part.program.peak_bytes);
         program.device_peak_bytes = program.device_peak_bytes.saturating_add(part.program.device_peak_bytes);
+        if let Some(more) = part.program.loaders {
+            let all = program.loaders.get_or_insert_default();
+            all.workers = all.workers.max(more.workers);
+            all.batches = all.batches.saturating_add(more.batches);
+            all.ns = all.ns.saturating_add(more.ns);
+        }
         for (package, version) in part.program.versions {
             program.versions.entry(package).or_insert(version);
         }

@@ -143,6 +143,12 @@ pub struct Program {
     /// Logical CPUs that the process could use.
     #[serde(default)]
     pub cpu_threads: u32,
+    /// Cores that these belong to, where the system says: a core can be two of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_cores: Option<u32>,
+    /// What worker processes of data loaders did beside the script.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loaders: Option<Loaders>,
     /// Threads that BLAS was allowed, where the environment or the library says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blas_threads: Option<u32>,
@@ -155,6 +161,18 @@ pub struct Program {
     /// One op in `sampling` was timed; 1 means all.
     #[serde(default = "one")]
     pub sampling: u32,
+}
+
+/// Batches that worker processes made while the script was at work on others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Loaders {
+    /// Processes side by side.
+    pub workers: u32,
+    /// Batches made by all of them.
+    pub batches: u64,
+    /// What these took, summed over the processes, ns.
+    pub ns: u64,
 }
 
 const fn one() -> u32 {

@@ -135,6 +135,8 @@ fn programs() -> impl Strategy<Value = Program> {
             events,
             hook_ns,
             idle_ns,
+            cpu_cores: (idle_ns % 3 == 0).then_some((idle_ns % 32) as u32),
+            loaders: (idle_ns % 5 == 0).then_some(Loaders { workers: 4, batches: events, ns: wall_ns }),
             blas_threads: (idle_ns % 2 == 0).then_some((idle_ns % 64) as u32),
             peak_bytes,
             exit: if events % 2 == 0 { Exit::Code(0) } else { Exit::Signal(9) },

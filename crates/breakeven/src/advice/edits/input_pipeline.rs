@@ -3,6 +3,7 @@
 use super::super::draft::{Draft, entries, loops};
 use super::super::{Change, Context, Edit};
 use crate::estimate::Side;
+use crate::estimate::loaders::HANDOVER;
 use crate::report::words;
 use crate::workload::{Entry, Phase};
 
@@ -11,10 +12,12 @@ pub(super) const EDIT: Edit = Edit { id: "input-pipeline", sides: &[Side::Gpu], 
 const ROUNDS: u64 = 3;
 /// Worker processes: what most guides begin with; fewer where the machine has fewer threads.
 const WORKERS: u32 = 4;
-/// Taking a ready batch from a worker, s: a queue and shared memory, assumed.
-const HANDOVER: f64 = 0.2e-3;
 
 fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
+    // What the script does already is no advice.
+    if draft.workload.program.loaders.is_some() {
+        return None;
+    }
     let inside = loops(&draft.order).into_iter().filter(|l| l.rounds >= ROUNDS).flat_map(|l| entries(l.body));
     let mut loading: Vec<u32> = inside.filter(|e| loads(draft.entry(*e))).collect();
     loading.sort_unstable();
