@@ -92,6 +92,8 @@ fn dtype(op: &Op, call: &Call) -> Dtype {
                 Some(real) => real,
             }
         }
+        // 8-bit factors are summed in 32 bits: what the units multiply is what counts.
+        Op::Matmul { .. } => widest(call.inputs).unwrap_or(source),
         Op::Scatter { .. } => call.outputs.first().map_or(source, |a| a.dtype),
         _ => {
             let inputs = widest(call.inputs);

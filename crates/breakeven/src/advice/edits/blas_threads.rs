@@ -16,8 +16,8 @@ const EFFICIENCY: f64 = 0.8;
 fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
     let program = &draft.workload.program;
     let used = program.blas_threads?;
-    // Two logical CPUs share a core, and a second product on the same core gains nothing.
-    let there = program.cpu_threads / 2;
+    // Where two logical CPUs share a core, a second product on the same core gains nothing.
+    let there = program.cpu_cores.unwrap_or(program.cpu_threads / 2);
     if used == 0 || used >= there {
         return None;
     }

@@ -13,7 +13,7 @@ pub(super) const EDIT: Edit = Edit { id: "fuse", sides: &[Side::Gpu], apply };
 
 /// Compiling a graph of PyTorch's before its first use, s: assumed; the guide only says that it takes tens of seconds
 /// for large models.
-const TORCH_COMPILE: f64 = 10.0;
+pub(super) const TORCH_COMPILE: f64 = 10.0;
 
 /// The program as a compiler would leave it, its chains fused, without what compiling takes; and how many they are.
 pub(in crate::advice) fn compiled<'a>(draft: &Draft<'a>) -> Option<(Draft<'a>, usize)> {
@@ -179,8 +179,9 @@ fn chain(draft: &Draft, body: &[Step], at: usize) -> (Vec<u32>, Vec<u32>, usize)
         let Some(entry) = draft.workload.ops.get(*e as usize) else { break };
         match entry.op {
             Op::View if !parts.is_empty() => pending.push(*e),
-            Op::Elementwise { .. }
-                if fusable(draft, entry) && parts.first().is_none_or(|&p| alike(draft.entry(p), entry)) =>
+            _ if (matches!(entry.op, Op::Elementwise { .. }) || (converts(entry) && !parts.is_empty()))
+                && fusable(draft, entry)
+                && parts.first().is_none_or(|&p| alike(draft.entry(p), entry)) =>
             {
                 parts.push(*e);
                 views.append(&mut pending);
@@ -203,6 +204,12 @@ fn kept(draft: &Draft, chain: &[Step]) -> Vec<u32> {
     chain.iter().enumerate().filter_map(run).collect()
 }
 
+/// Another element type for what a step of a chain made.
+fn converts(entry: &Entry) -> bool {
+    matches!(entry.op, Op::Copy { strided: false, inputs: 1, .. })
+        && ["_to_copy", ".astype"].iter().any(|name| entry.name.ends_with(name))
+}
+
 fn fusable(draft: &Draft, entry: &Entry) -> bool {
     let made = ["fuse", "Kernel", "compile", "triton"].iter().any(|word| entry.name.contains(word));
     let foreach = entry.name.contains("_foreach_");
@@ -216,7 +223,7 @@ fn fusable(draft: &Draft, entry: &Entry) -> bool {
 }
 
 fn alike(a: &Entry, b: &Entry) -> bool {
-    let n = |e: &Entry| if let Op::Elementwise { n, .. } = e.op { n } else { 0 };
+    let n = |e: &Entry| if let Op::Elementwise { n, .. } | Op::Copy { n, .. } = e.op { n } else { 0 };
     n(a) == n(b)
         && a.dtype.complex_factor() == b.dtype.complex_factor()
         && (&a.device, a.stream, a.thread, a.pid, a.phase) == (&b.device, b.stream, b.thread, b.pid, b.phase)

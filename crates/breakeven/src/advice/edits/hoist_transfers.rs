@@ -60,6 +60,8 @@ pub(super) fn same_each_round(draft: &Draft, ctx: &Context, body: &[Step]) -> Ve
     if !idle_host {
         return Vec::new();
     }
+    // Who holds an array's memory (`memoryview`, another library) may write to it at any time, unseen.
+    let lent = |size: u64| draft.workload.ops.iter().any(|e| e.name.ends_with("__buffer__") && e.read_bytes == size);
     let comes_back = |size: u64| {
         inside.iter().any(
             |&e| matches!(draft.entry(e).op, Op::Transfer { direction: Direction::D2h, bytes, .. } if bytes == size),
@@ -68,7 +70,10 @@ pub(super) fn same_each_round(draft: &Draft, ctx: &Context, body: &[Step]) -> Ve
     let copied = |step: &Step| match step {
         Step::Run(e) => match draft.entry(*e).op {
             Op::Transfer { direction: Direction::H2d, bytes, .. }
-                if bytes > 0 && !comes_back(bytes) && on_host(ctx, bytes).is_one_left_alone(draft.entry(*e).count) =>
+                if bytes > 0
+                    && !lent(bytes)
+                    && !comes_back(bytes)
+                    && on_host(ctx, bytes).is_one_left_alone(draft.entry(*e).count) =>
             {
                 Some(*e)
             }

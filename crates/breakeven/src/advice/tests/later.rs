@@ -43,6 +43,10 @@ fn blas_that_may_use_one_core_of_four() {
     // Eight logical CPUs are four cores; three more of 80 % each: 3.4 times as fast.
     let a = found(&asked(&w, "L4"), "blas-threads", Side::Cpu);
     assert!((a.saves_s.unwrap().p50 - (1.0 - 1.0 / 3.4)).abs() < 0.01, "{a:?}");
+    w.program.cpu_cores = Some(8);
+    let a = found(&asked(&w, "L4"), "blas-threads", Side::Cpu);
+    assert!((a.saves_s.unwrap().p50 - (1.0 - 1.0 / 6.6)).abs() < 0.01, "eight cores: {a:?}");
+    w.program.cpu_cores = Some(4);
     for threads in [None, Some(0), Some(4), Some(64)] {
         w.program.blas_threads = threads;
         assert!(!ids(&asked(&w, "L4")).contains(&"blas-threads"), "{threads:?}");
