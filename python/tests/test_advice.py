@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
+import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -27,18 +29,25 @@ pytestmark = pytest.mark.usefixtures("native")
 
 
 def recorded(script: Path, folder: Path, **environment: str) -> dict[str, Any]:
-    """The workload of a script, as `breakeven run` records it. BLAS has one thread: several wait for each other, and
-    for whatever else the machine does."""
+    """The workload of a script that is one process, as `breakeven run` records it."""
+    (workload,) = processes([str(script)], folder, **environment)
+    return workload
+
+
+def processes(script: list[str], folder: Path, **environment: str) -> list[dict[str, Any]]:
+    """The workloads of the processes of a script. BLAS has one thread: several wait for each other, and for whatever
+    else the machine does."""
     folder.mkdir(parents=True, exist_ok=True)
     environment |= {"BREAKEVEN_RECORD_DIR": str(folder / "record"), "BREAKEVEN_RECORDER": "native"}
     environment |= {"OPENBLAS_NUM_THREADS": "1"}
     (folder / "record").mkdir()
-    outcome = running.run([sys.executable, "-m", "breakeven._run", str(script)], folder / "run", environment)
+    outcome = running.run([sys.executable, "-m", "breakeven._run", *script], folder / "run", environment)
     assert outcome.code == 0, outcome.err.decode()
-    (workload,) = running.workloads(folder / "record")
-    workload["program"]["exit"] = {"code": 0}
-    workload["program"].pop("blas_threads", None)  # that is this test's own doing
-    return workload
+    workloads = running.workloads(folder / "record")
+    for workload in workloads:
+        workload["program"]["exit"] = {"code": 0}
+        workload["program"].pop("blas_threads", None)  # that is this test's own doing
+    return workloads
 
 
 def answer(workload: dict[str, Any], gpu: str | None, warm: bool = True) -> dict[str, Any]:
@@ -104,6 +113,120 @@ def test_what_an_edit_gains_on_the_gpu(name: str, advice: str, gpu: str, tmp_pat
     now, then = of_the_gpu(before["breakdown_s"]), of_the_gpu(after["breakdown_s"])
     assert now > 1.2 * then, "the edit helps"
     assert predicted == pytest.approx(then, rel=0.2), f"{now / predicted:.3g}× predicted, {now / then:.3g}× when edited"
+
+
+@NO_TORCH
+def test_a_captured_graph_takes_what_was_predicted(tmp_path: Path) -> None:
+    before, after = (
+        quiet(recorded(HERE / "advice" / f"cuda_graphs_{which}.py", tmp_path / which, BREAKEVEN_PRETEND_GPU=PRETENDED))
+        for which in ("before", "after")
+    )
+    told = answer(before, "l4")
+    predicted = advised(told, "cuda-graphs", "gpu")["time_s_after"]["p50"]
+    # A replay is recorded op by op: what it takes as one is in the note.
+    (note,) = (note["text"] for note in answer(after, "l4")["notes"] if note["code"] == "cuda-graph")
+    number, unit = re.findall(r"([0-9.]+) (ms|s) with them replayed", note)[0]
+    then = float(number) * {"ms": 1e-3, "s": 1.0}[unit]
+    assert told["estimates"][0]["time_s"]["p50"] > 1.2 * then
+    assert predicted == pytest.approx(then, rel=0.2)
+
+
+@NO_TORCH
+def test_layers_in_eight_bits_take_what_was_predicted(tmp_path: Path) -> None:
+    pretend = {"BREAKEVEN_PRETEND_GPU": PRETENDED, "BREAKEVEN_FAKE": "1"}
+    before, after = (
+        answer(quiet(recorded(HERE / "advice" / f"int8_{which}.py", tmp_path / which, **pretend)), "l4")
+        for which in ("before", "after")
+    )
+    predicted = of_the_gpu(advised(before, "int8", "gpu")["breakdown_s_after"])
+    # The advice is to compile, too: recorded uncompiled, quantising is a chain of steps still to be fused.
+    then = of_the_gpu(advised(after, "fuse", "gpu")["breakdown_s_after"])
+    assert of_the_gpu(before["estimates"][0]["breakdown_s"]) > 1.2 * then
+    assert predicted == pytest.approx(then, rel=0.2)
+
+
+@NO_TORCH
+def test_workers_hide_as_much_of_the_loading_as_predicted(tmp_path: Path) -> None:
+    def waits(workload: dict[str, Any]) -> dict[str, Any]:
+        """With nothing but loading on the host."""
+        workload["program"].pop("stolen_ns", None)  # who sleeps loses nothing to other programs
+        for entry in workload["ops"]:
+            if entry.get("phase") != "data":
+                entry["gap_ns"] = entry["cpu_ns"] = 0
+        wall = sum(entry["gap_ns"] + entry.get("cpu_ns", 0) for entry in workload["ops"])
+        workload["program"] |= {"wall_ns": wall, "startup_ns": 0, "idle_ns": 0, "events": 0, "hook_ns": 0.0}
+        return answer(workload, "l4")
+
+    script = HERE / "advice" / "input_pipeline_before.py"
+    before = recorded(script, tmp_path / "before", BREAKEVEN_PRETEND_GPU=PRETENDED)
+    before["program"]["cpu_threads"] = 3
+    told = waits(before)
+    advice = advised(told, "input-pipeline", "gpu")
+    assert "2 worker processes" in advice["title"]
+    parts = processes(
+        [str(HERE / "advice" / "input_pipeline_after.py")], tmp_path / "a", BREAKEVEN_PRETEND_GPU=PRETENDED, WORKERS="2"
+    )
+    (after,) = (part for part in parts if part["ops"])
+    loaders = [part["program"]["loaders"] for part in parts if part["program"].get("loaders")]
+    batches, ns = (sum(one[field] for one in loaders) for field in ("batches", "ns"))
+    assert 30 <= batches <= 40 and {one["workers"] for one in loaders} == {2}
+    assert sum(entry["count"] for entry in after["ops"] if entry["name"].endswith("DataLoader.__next__")) == 40
+    after["program"]["loaders"] = {"workers": 2, "batches": batches, "ns": ns}
+    # How long a batch takes to make differs from run to run: what is waited for is compared as a part of that.
+    data = [entry for entry in before["ops"] if entry.get("phase") == "data"]
+    made_before, made_after = sum(e["gap_ns"] + e["cpu_ns"] for e in data) / 40, ns / batches
+    predicted = advice["time_s_after"]["p50"] / made_before
+    then = waits(after)["estimates"][0]["time_s"]["p50"] / made_after
+    assert told["estimates"][0]["time_s"]["p50"] / made_before > 1.2 * then
+    assert predicted == pytest.approx(then, rel=0.2)
+
+
+@NO_TORCH
+def test_two_gpus_take_what_was_predicted(tmp_path: Path) -> None:
+    def longer(workload: dict[str, Any]) -> dict[str, Any]:
+        """A training of some minutes: the same a thousand times over."""
+        for entry in workload["ops"]:
+            for field in ("count", "host_input_bytes", "host_input_count"):
+                entry[field] = 1000 * entry.get(field, 0)
+        workload["order"] = [[1000, workload["order"]]]
+        workload["buffers"] = []
+        return answer(workload, "gtx-1050")
+
+    before = longer(quiet(recorded(HERE / "advice" / "multi_gpu_before.py", tmp_path / "before")))
+    with socket.socket() as place:
+        place.bind(("127.0.0.1", 0))
+        port = str(place.getsockname()[1])
+    script = ["-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-port", port]
+    parts = processes([*script, str(HERE / "advice" / "multi_gpu_after.py")], tmp_path / "after", OMP_NUM_THREADS="1")
+    # Each rank is one GPU's program.
+    first, second = (longer(quiet(part)) for part in parts if part["ops"])
+    predicted = of_the_gpu(advised(before, "multi-gpu", "gpu")["breakdown_s_after"])
+    for rank in (first, second):
+        then = of_the_gpu(rank["estimates"][0]["breakdown_s"])
+        assert of_the_gpu(before["estimates"][0]["breakdown_s"]) > 1.2 * then
+        assert predicted == pytest.approx(then, rel=0.2)
+
+
+def test_a_cheaper_gpu_takes_what_was_predicted(tmp_path: Path) -> None:
+    workload = recorded(HERE / "advice" / "float32_before.py", tmp_path)
+    for entry in workload["ops"]:  # long enough to cost a cent
+        entry["gap_ns"] = 600_000_000_000 // len(workload["ops"])
+    workload["program"]["wall_ns"] += 600_000_000_000
+    told = advised(answer(workload, "h100-sxm5-80gb"), "cheaper-gpu", "gpu")
+    there = answer(workload, told["title"].partition(" instead of ")[0])["estimates"][0]
+    assert told["time_s_after"]["p50"] == pytest.approx(there["time_s"]["p50"], rel=0.01)
+    assert there["price"]["usd_per_h"] < 2.0 and there["time_s"]["p50"] < 1.02 * told["time_s_after"]["p50"]
+
+
+def test_what_is_lent_may_be_written_to_unseen(tmp_path: Path) -> None:
+    text = (HERE / "advice" / "hoist_transfers_before.py").read_text()
+    lent = text.replace("v = cp.ones", "flat = memoryview(weights)\nv = cp.ones").replace(
+        "    v = ", "    flat[0, 0] += 1.0\n    v = "
+    )
+    script = tmp_path / "lent.py"
+    script.write_text(lent)
+    ids = [row["id"] for row in answer(recorded(script, tmp_path / "run"), "l4")["advice"]]
+    assert "hoist-transfers" not in ids
 
 
 # How much is gained depends on the machine and on what else it does: `bench/advice.py` shows that beside the prediction.
