@@ -191,3 +191,19 @@ a * 2.0
     # No more than the shape of a window, which NumPy looks at.
     assert sum(entry.get("host_input_bytes", 0) for entry in workload["ops"]) <= 16
     assert [entry["name"] for entry in workload["ops"] if entry["op"] == "view" and "asarray" in entry["name"]]
+
+
+def test_what_rewriting_costs_is_taken_off(tmp_path: Path) -> None:
+    source = """import numpy as np
+a = np.arange(1000.0)
+total = 0.0
+for i in range(30000):
+    total += (a[i % 998] + a[i % 998 + 1]) * 0.5 - a[3]
+"""
+    (workload,) = record(source, "ast", tmp_path)
+    program = workload["program"]
+    assert program["hook_ns"] > 500, "calls of Python's before and after each"
+    items = [entry for entry in workload["ops"] if entry["count"] >= 30000]
+    hooks_ns = program["events"] * program["hook_ns"]
+    assert hooks_ns < program["wall_ns"]
+    assert sum(entry["cpu_ns"] + entry["gap_ns"] for entry in items) < program["wall_ns"] - 0.9 * hooks_ns

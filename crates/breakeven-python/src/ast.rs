@@ -1,8 +1,10 @@
 //! Calls made for rewritten user code, so that no Python frame of ours stands between a line and what it calls.
 //!
 //! [`watched`] calls `before(function, args)`, then the function, then `after(token, function, args, kwargs, result)`
-//! where `before` gave a token (args None: the call raised). What goes wrong in either is ours and never the script's.
+//! where `before` gave a token (args None: the call raised). What goes wrong in either is ours and never the script's;
+//! the time of both is taken off.
 
+use crate::hooks::{clock, outside, state};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -33,16 +35,24 @@ pub(crate) fn watched<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = function.py();
     let Some(watcher) = WATCHER.get(py) else { return function.call(args, kwargs) };
+    let asked = clock::now();
     let token = ours(watcher.before.bind(py).call1((function, args)))?;
+    let called = clock::now();
+    let Some(token) = token else {
+        outside::recorder_took(py, called.saturating_sub(asked));
+        return function.call(args, kwargs);
+    };
     let outcome = function.call(args, kwargs);
-    if let Some(token) = token {
-        let after = watcher.after.bind(py);
-        match &outcome {
-            Ok(result) => ours(after.call1((token, function, args, kwargs, result)))?,
-            Err(_) => ours(after.call1((token, function, py.None(), py.None(), py.None())))?,
-        };
-    }
-    outcome
+    let returned = clock::now();
+    state::with_thread(|thread| thread.returned = Some(returned));
+    let after = watcher.after.bind(py);
+    let told = match &outcome {
+        Ok(result) => ours(after.call1((token, function, args, kwargs, result))),
+        Err(_) => ours(after.call1((token, function, py.None(), py.None(), py.None()))),
+    };
+    state::with_thread(|thread| thread.returned = None);
+    outside::recorder_took(py, called.saturating_sub(asked) + clock::now().saturating_sub(returned));
+    told.and(outcome)
 }
 
 /// `target[index] = value`, with the operands in the order in which Python evaluates them.

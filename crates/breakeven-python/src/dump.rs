@@ -100,6 +100,8 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
 fn program(recorder: &Recorder, wall_ns: u64, idle_ns: u64, told_ns: u64) -> Program {
     let mut fields = recorder.program.clone();
     fields.entry("name").or_insert_with(|| "".into());
+    // Without events, nothing else carries what the recorder itself took.
+    let wall_ns = if recorder.events() == 0 { wall_ns.saturating_sub(told_ns) } else { wall_ns };
     fields.entry("wall_ns").or_insert(wall_ns.into());
     // `set_program` has checked that the fields fit.
     let program: Program = serde_json::from_value(fields.into()).unwrap_or_default();

@@ -43,6 +43,8 @@ pub(crate) struct Thread {
     loaded: u64,
     /// Ticks spent outside calls on giving large arrays back to the system, since the last event.
     freeing: u64,
+    /// When the function returned that rewritten code called last, until this is asked for.
+    pub(crate) returned: Option<u64>,
     /// The last event gave a scalar that the host has not been seen to read.
     pub(crate) unread_scalar: bool,
     /// Name, beginning and `ambient` before it of the library call that Python told of.
@@ -119,6 +121,7 @@ impl Thread {
             loader_began: 0,
             loaded: 0,
             freeing: 0,
+            returned: None,
             unread_scalar: false,
             outside: Vec::new(),
             ambient: 0,
@@ -257,6 +260,11 @@ impl Thread {
         Timing { own: ended.saturating_sub(began) + freeing, gap: gap - freeing }
     }
 
+    /// The recorder itself took `ticks` since the last event: nobody's gap.
+    pub(crate) fn recorder_took(&mut self, ticks: u64) {
+        self.last_end += ticks;
+    }
+
     /// A large array was freed in `ticks`. Between calls that is part of what array work costs on this machine and
     /// none of the host code that a port would keep: it counts with the next event.
     pub(crate) fn freed(&mut self, ticks: u64) {
@@ -325,6 +333,17 @@ mod tests {
         thread.resume(before);
         assert!(thread.closed());
         assert_eq!(thread.leave(0, 30, 0), Some(Timing { own: 30, gap: 0 }));
+    }
+
+    #[test]
+    fn what_the_recorder_takes_is_no_gap() {
+        let mut thread = Thread::new();
+        assert!(thread.enter(true));
+        assert_eq!(thread.leave(0, 10, 0), Some(Timing { own: 10, gap: 0 }));
+        assert_eq!(thread.recorded(10, false), 0);
+        thread.recorder_took(7);
+        assert!(thread.enter(true));
+        assert_eq!(thread.leave(30, 40, 0), Some(Timing { own: 10, gap: 13 }));
     }
 
     #[test]

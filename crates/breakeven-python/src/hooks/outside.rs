@@ -134,7 +134,7 @@ pub(crate) fn leave(
     if token == 0 {
         return Ok(());
     }
-    let ended = clock::now();
+    let ended = with_thread(|thread| thread.returned.take()).flatten().unwrap_or_else(clock::now);
     let keywords = keywords()?;
     let begun = with_thread(|thread| {
         thread.outside.truncate(token as usize);
@@ -160,6 +160,12 @@ pub(crate) fn leave(
     };
     with_thread(|thread| finish(py, thread, name, began, ended, describe));
     Ok(())
+}
+
+/// The recorder of rewritten code took `ticks` of this thread's time.
+pub(crate) fn recorder_took(py: Python<'_>, ticks: u64) {
+    with_thread(|thread| thread.recorder_took(ticks));
+    state::with(py, |state| state.recorder.told_ticks += ticks);
 }
 
 /// The values of this array come from the host.
