@@ -21,7 +21,7 @@ pub struct Batch {
 }
 
 /// Whether modules of PyTorch were called or gradients taken, and not only operations on tensors.
-pub fn is_network(workload: &Workload) -> bool {
+pub(super) fn is_network(workload: &Workload) -> bool {
     workload
         .ops
         .iter()
