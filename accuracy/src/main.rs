@@ -20,6 +20,7 @@ mod traces;
 mod zoo;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 
 #[derive(Parser)]
@@ -98,8 +99,8 @@ fn main() -> Result<()> {
         Command::Score { measured: Some(file), device, cores, format, .. } => {
             let report = measured::score(&file, device.as_deref(), cores)?;
             match format {
-                Format::Text => print!("{}", report.text()),
-                Format::Json => println!("{}", serde_json::to_string_pretty(&report)?),
+                Format::Text => show(&report.text())?,
+                Format::Json => show(&format!("{}\n", serde_json::to_string_pretty(&report)?))?,
             }
         }
         Command::Score { data, format, leave_one_gpu_out, rows, .. } => {
@@ -123,19 +124,19 @@ fn main() -> Result<()> {
                 score.write_rows(&data, &file)?;
             }
             match format {
-                Format::Text => print!("{}", score.report.text()),
-                Format::Json => println!("{}", serde_json::to_string(&score.report)?),
+                Format::Text => show(&score.report.text())?,
+                Format::Json => show(&format!("{}\n", serde_json::to_string(&score.report)?))?,
             }
         }
-        Command::Power { data, fit: true, .. } => print!("{}", power::fitted(&data)?),
+        Command::Power { data, fit: true, .. } => show(&power::fitted(&data)?)?,
         Command::Power { data, format, leave_one_gpu_out, .. } => {
             let report = power::score(&data, leave_one_gpu_out)?;
             match format {
-                Format::Text => print!("{}", report.text()),
-                Format::Json => println!("{}", serde_json::to_string_pretty(&report)?),
+                Format::Text => show(&report.text())?,
+                Format::Json => show(&format!("{}\n", serde_json::to_string_pretty(&report)?))?,
             }
         }
-        Command::Speed { data } => print!("{}", speed::speed(&data::read(&data)?)?),
+        Command::Speed { data } => show(&speed::speed(&data::read(&data)?)?)?,
         Command::Fit { data, write } => {
             let data = data::read(&data)?;
             let (constants, spread) = fit::tables(&data);
@@ -144,9 +145,17 @@ fn main() -> Result<()> {
                     std::fs::write(folder.join("constants.csv"), constants)?;
                     std::fs::write(folder.join("spread.csv"), spread)?;
                 }
-                None => print!("{constants}\n{spread}"),
+                None => show(&format!("{constants}\n{spread}"))?,
             }
         }
     }
     Ok(())
+}
+
+/// Writes to stdout. Whoever reads it may stop early, as `head` does.
+fn show(text: &str) -> Result<()> {
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => Ok(written?),
+    }
 }
