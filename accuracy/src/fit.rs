@@ -203,7 +203,7 @@ fn calibrate(data: &Data, sample: &Sample<'_>, constants: &mut Constants) {
 /// The spread that the family's cells need where `constants` say how much more short kernels do, and the mean pinball
 /// loss of its intervals.
 fn sized(data: &Data, cells: &[&[&Kernel]], constants: &Constants, family: Family) -> (Spread, f64) {
-    const UNSEEN: Spread = Spread { shared: 1.4, own: 1.06, short: 1.0 };
+    const UNSEEN: Spread = Spread { shared: 1.36, own: 1.03, short: 1.0 };
     let Spread { own, short, .. } = constants.spread[family as usize];
     let (mut biases, mut residuals, mut all) = (Vec::new(), Vec::new(), Vec::new());
     for cell in cells {

@@ -55,9 +55,9 @@ fn kernels_on_left_out_gpus() {
     let summary = |key: &str| number(&ledger["summary"], key);
     assert!(summary("kernels_median_ape") <= 0.115);
     assert!((0.75..=0.85).contains(&summary("kernels_coverage80")));
-    assert!(summary("kernels_width80") <= 1.55);
+    assert!(summary("kernels_width80") <= 1.5);
     // One width for all kernels would serve worse.
-    assert!(summary("kernels_pinball") < 0.94 * summary("kernels_pinball_constant"));
+    assert!(summary("kernels_pinball") < 0.96 * summary("kernels_pinball_constant"));
     let fp32 = |keep: &dyn Fn(&str, &str) -> bool, limit: f64| {
         let rows = rows(&ledger, "fp32_kernels.parquet", keep);
         assert!(!rows.is_empty());
@@ -82,7 +82,7 @@ fn kernels_on_left_out_gpus() {
     };
     let biases: Vec<f64> = cells.iter().filter(recent).map(|row| number(row, "bias").abs()).collect();
     let within = |limit: f64| biases.iter().filter(|b| **b <= limit).count() as f64 / biases.len() as f64;
-    assert!(within(0.1) >= 0.81 && within(0.3) >= 0.98, "{} {}", within(0.1), within(0.3));
+    assert!(within(0.1) >= 0.83 && within(0.3) >= 0.99, "{} {}", within(0.1), within(0.3));
 }
 
 /// A plain roofline stands beside every row, and is worse on the whole.
@@ -110,7 +110,7 @@ fn image_networks_on_left_out_gpus() {
         errors.iter().sum::<f64>() / errors.len() as f64
     };
     assert!(error("v100") <= 0.15, "{}", error("v100"));
-    assert!(error("p100") <= 0.1, "{}", error("p100"));
+    assert!(error("p100") <= 0.13, "{}", error("p100"));
 }
 
 #[test]

@@ -36,6 +36,8 @@ pub(super) struct Machine<'a> {
     pub(super) resident: f64,
     /// Rate from that cache, B/s; never below `stream`.
     pub(super) cache_rate: f64,
+    /// The same of a kernel that reads as much as it writes, and does little else.
+    pub(super) cache_stream: f64,
     /// Watts for arithmetic when the board is at its limit.
     pub(super) watts: f64,
     /// Process advance since 2017 and a high clock's voltage as a factor on energy per FLOP.
@@ -65,7 +67,7 @@ impl<'a> Machine<'a> {
         let guess = p.f16_tensor.or(p.bf16_tensor).map_or(15.0 * bandwidth, |t| t.get() / 8.0);
         let f32_peak =
             or(p.f32_vector.or(p.f64_vector.filter(|_| cpu).map(|r| r * 2.0)).map(|r| r.get()), guess.max(1e9), 0.3);
-        let clock = or(device.boost.map(|h| h.get()), 1.5e9, 0.05);
+        let clock = or(boost(device), 1.5e9, 0.05);
         let units = or(device.units.map(f64::from), if cpu { 8.0 } else { 64.0 }, 0.15);
         let cache = or(device.cache.map(|b| b.get()), 4e6, 0.1);
         let tdp = or(device.tdp.map(|w| w.get()), limit_from_peak(f32_peak), 0.1);
@@ -101,6 +103,7 @@ impl<'a> Machine<'a> {
             stream,
             resident: constants.l2_reach * cache,
             cache_rate: (units * clock * constants.l2_bytes_per_clock).max(1.5 * stream),
+            cache_stream: (units * clock * constants.l2_stream_bytes).max(stream),
             watts: tdp - floor_watts(device, tdp),
             energy: libm::pow(constants.energy_decline, f64::from(year) - 2017.0)
                 * libm::pow(clock / 1.4e9, constants.energy_clock),
@@ -160,8 +163,19 @@ impl<'a> Machine<'a> {
     /// Seconds for `bytes` whose working set is `set` bytes: from the cache while it fits, from memory when it does
     /// not, in between in between.
     pub(super) fn traffic(&self, bytes: f64, set: f64, share: f64) -> f64 {
-        let hit = if set <= self.resident { 1.0 } else { (2.0 - set / self.resident).max(0.0) };
+        let hit = self.hits(set);
         bytes * (hit / self.cache_rate + (1.0 - hit) / self.stream) / share
+    }
+
+    /// The same for one pass over arrays of `bytes` in all, at `share` of what a copy reaches.
+    pub(super) fn streamed(&self, bytes: f64, share: f64) -> f64 {
+        let hit = self.hits(bytes);
+        bytes * (hit / self.cache_stream + (1.0 - hit) / self.stream) / share
+    }
+
+    /// The share of a working set of `set` bytes that is found in the last cache.
+    fn hits(&self, set: f64) -> f64 {
+        if set <= self.resident { 1.0 } else { (2.0 - set / self.resident).max(0.0) }
     }
 
     /// Seconds for `flop` operations of ordinary element-wise arithmetic in `dtype`. Libraries compute those of 16 bits
@@ -219,6 +233,16 @@ pub(super) fn limit_watts(device: &Device) -> f64 {
     given.unwrap_or_else(|| limit_from_peak(device.peaks.f32_vector.map_or(10e12, |r| r.get())).clamp(10.0, 1000.0))
 }
 
+/// The boost clock, Hz. Where it is not given it follows from NVIDIA's fp32 rate: two operations a clock and lane.
+fn boost(device: &Device) -> Option<f64> {
+    let told = || {
+        let lanes = f64::from(device.units?) * f64::from(device.cores_per_unit?);
+        let rate = device.peaks.f32_vector?.get();
+        (device.vendor == Vendor::Nvidia && device.kind == DeviceKind::Gpu).then_some(rate / (2.0 * lanes))
+    };
+    device.boost.map(|h| h.get()).or_else(told)
+}
+
 /// Figures that the device's row lacks and that are filled in from its neighbours in kind: what widens its intervals.
 ///
 /// ```
@@ -231,7 +255,7 @@ pub fn gaps(device: &Device) -> Vec<&'static str> {
     let figures = [
         ("bandwidth", known(Some(device.bandwidth.get()))),
         ("fp32 rate", known(p.f32_vector.or(p.f64_vector.filter(|_| device.kind == DeviceKind::Cpu)).map(|r| r.get()))),
-        ("boost clock", known(device.boost.map(|h| h.get()))),
+        ("boost clock", known(boost(device))),
         ("units", known(device.units.map(f64::from))),
         ("cache", known(device.cache.map(|b| b.get()))),
         ("power limit", known(device.tdp.map(|w| w.get()))),

@@ -25,6 +25,8 @@ const AMPERE_BATCH: &[Tile] = &[(128.0, 128.0)];
 const SPLITS: [f64; 4] = [1.0, 2.0, 4.0, 16.0];
 /// k advances by this many bytes of a row at a time.
 const STEP_BYTES: f64 = 64.0;
+/// Hz at which a tile's fill and drain on tensor units is given.
+const TILE_CLOCK: f64 = 1.4e9;
 /// Row length in bytes from which operands that run along k miss pages on boards up to 2016.
 const PAGES: f64 = 32768.0;
 
@@ -33,6 +35,9 @@ const EIGHT_BIT: f64 = 1.9;
 const EARLY_LINEAR: f64 = 2.0;
 const STREAMING: f64 = 0.6;
 const FLAT: f64 = 1.4;
+const FLATTEST: f64 = 2.4;
+const NARROW: f64 = 1.8;
+const START: f64 = 6.0;
 
 /// Arithmetic and memory seconds of a product, and the kernels it takes.
 pub(super) struct Product {
@@ -65,7 +70,20 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, dims: [f64; 4], bias: bool)
     let doubt = doubt * (1.0 - (1.0 - STREAMING) * streams);
     // Of a flat product libraries choose the tile badly, and the time is that of its epilogue.
     let [m, n, k, _] = dims;
-    let doubt = doubt * if k * k < 0.01 * m * n { FLAT } else { 1.0 };
+    let flat = match k * k / (m * n).max(1.0) {
+        square if square < 0.0025 => FLATTEST,
+        square if square < 0.01 => FLAT,
+        _ => 1.0,
+    };
+    // On ordinary cores narrow products have kernels of their own; on tensor units those of a few launches' time depend
+    // on how the library starts them.
+    let start = match machine.floor / (machine.floor + product.seconds) {
+        _ if tensor && machine.filled => 1.0,
+        share if tensor => (START * share).min(1.0),
+        _ => 0.0,
+    };
+    let narrow = if !tensor && m.min(n) <= 32.0 { NARROW } else { 1.0 };
+    let doubt = doubt * flat * narrow * (1.0 + start);
     Cost { launches: product.launches, at_peak, serial, doubt, ..Cost::of(job, compute, memory) }
 }
 
@@ -109,7 +127,8 @@ pub(super) fn product(
     let per_unit = unit_rate(machine, dtype, slack) * share;
     let flop_per_step = 2.0 * dtype.complex_factor();
     let (fill, tile_s, slope) = if tensor {
-        (c.gemm_fill_tensor, c.gemm_tile_us_tensor * 1e-6, c.gemm_edge_tensor)
+        // Latencies are cycles.
+        (c.gemm_fill_tensor, c.gemm_tile_us_tensor * 1e-6 * (TILE_CLOCK / machine.clock), c.gemm_edge_tensor)
     } else {
         (c.gemm_fill_vector, c.gemm_tile_us * 1e-6, c.gemm_edge)
     };

@@ -26,8 +26,12 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, kind: Rowwise, rows: f64, w
         let beyond = (row / (c.norm_row_kib * 1024.0) - 1.0).clamp(0.0, 1.0);
         0.5 * beyond * job.bytes / machine.stream
     };
-    // Folding a row takes its SM a number of cycles however short the row is.
-    let cycles = if softmax { c.softmax_cycles } else { c.norm_cycles };
+    // Folding a row takes its SM a number of cycles however short the row is. One warp folds a short soft-max by itself.
+    let cycles = match softmax {
+        true if row <= WARP => 0.0,
+        true => c.softmax_cycles,
+        false => c.norm_cycles,
+    };
     let folds = rows * cycles / (machine.units * machine.clock);
     // A row stays on one SM, which can draw only its own share of the cache's rate.
     let alone = (rows / machine.units).ceil() * row * machine.units / machine.cache_rate;

@@ -26,6 +26,6 @@ pub(super) fn reduce(machine: &Machine<'_>, job: &Job, n: f64, out: f64) -> Cost
 pub(super) fn pass(machine: &Machine<'_>, job: &Job, share: f64) -> Cost {
     Cost {
         at_peak: job.flop / machine.vector_peak(job.dtype),
-        ..Cost::of(job, machine.arithmetic(job.flop, job.dtype), machine.traffic(job.bytes, job.bytes, share))
+        ..Cost::of(job, machine.arithmetic(job.flop, job.dtype), machine.streamed(job.bytes, share))
     }
 }
