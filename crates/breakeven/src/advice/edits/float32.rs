@@ -20,7 +20,10 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, side: Side) -> Option<Change<'a>>
     // By the model where nothing was timed: what it is part of does not matter, only how much.
     let spent = |e: &Entry| e.cpu_ns as f64;
     let all: f64 = work().map(spent).sum();
-    let double: f64 = work().filter(|e| single(e.dtype).is_some()).map(spent).sum();
+    // Made in double precision and converted on the same line (`rand(n).astype(np.float32)`): the script is past that.
+    let converted =
+        |e: &Entry| draft.workload.sites.get(e.site as usize).is_some_and(|site| site.text.contains("float32"));
+    let double: f64 = work().filter(|e| single(e.dtype).is_some() && !converted(e)).map(spent).sum();
     let factor: f64 = work().filter(|e| matches!(e.op, Op::Factor { .. })).map(spent).sum();
     if all <= 0.0 || double < DOUBLE_SHARE * all || factor > FACTOR_SHARE * all || wanted(draft) {
         return None;

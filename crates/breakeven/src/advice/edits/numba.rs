@@ -28,7 +28,7 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
     for l in loops(&draft.order).iter().filter(|l| l.total >= ROUNDS) {
         let inside: Vec<u32> =
             l.body.iter().filter_map(|s| if let Step::Run(e) = s { Some(*e) } else { None }).collect();
-        let small = inside.len() == l.body.len() && inside.iter().all(|&e| compiles(draft.entry(e)));
+        let small = inside.len() == l.body.len() && inside.iter().all(|&e| compiles(draft, draft.entry(e)));
         if let Some(&work) = inside.iter().find(|&&e| is_array_work(&draft.entry(e).op)).filter(|_| small) {
             compiled.extend(&inside);
             if main.is_none_or(|(most, _)| l.total > most) {
@@ -61,8 +61,13 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
     })
 }
 
-/// Small work of families that Numba has.
-fn compiles(entry: &Entry) -> bool {
+/// Small work of families that Numba has, called by the script itself: what another library does inside (rows of a
+/// dataframe) it does not compile.
+fn compiles(draft: &Draft, entry: &Entry) -> bool {
+    let via = draft.workload.sites.get(entry.site as usize).and_then(|site| site.via.as_deref());
+    if via.is_some_and(|via| !via.starts_with("numpy.")) {
+        return false;
+    }
     let known = matches!(
         entry.op.family(),
         Family::Elementwise

@@ -164,3 +164,23 @@ fn a_script_that_names_a_device_is_told_what_would_help_there_even_where_the_cpu
         e.estimates[0]
     );
 }
+
+#[test]
+fn what_a_library_does_inside_numba_does_not_compile() {
+    let mut row = entry(0, "numpy.multiply", add(2), Dtype::F64, 1_000_000);
+    (row.cpu_ns, row.gap_ns) = (1_000_000_000, 1_000_000_000);
+    let mut w = program_of(&["for row in frame.iterrows():"], vec![row], vec![Step::Repeat(1_000_000, each(1))]);
+    assert!(ids(&asked(&w, "L4")).contains(&"numba"));
+    w.sites[0].via = Some("pandas.core.frame.DataFrame.iterrows".to_owned());
+    assert!(!ids(&asked(&w, "L4")).contains(&"numba"));
+}
+
+#[test]
+fn numbers_that_become_float32_at_once_are_in_single_precision() {
+    let mut made = entry(0, "numpy.random.RandomState.rand", add(20_000_000), Dtype::F64, 10);
+    made.cpu_ns = 2_000_000_000;
+    let mut w = program_of(&["a = np.random.rand(n)"], vec![made], vec![Step::Repeat(10, each(1))]);
+    assert!(ids(&asked(&w, "L4")).contains(&"float32"));
+    w.sites[0].text = "a = np.random.rand(n).astype(np.float32)".to_owned();
+    assert!(!ids(&asked(&w, "L4")).contains(&"float32"));
+}
