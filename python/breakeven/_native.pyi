@@ -15,6 +15,7 @@ __all__ = [
     "after_fork_child",
     "answer",
     "calibrate",
+    "called_with",
     "clock_ns",
     "cpu_ns",
     "device_call",
@@ -262,6 +263,9 @@ def no_gap() -> None:
 
 def step_again(back: int, ns: int, valueless: bool = False) -> None:
     """The step `back` steps ago, 1 for the last, ran again in `ns`, unwatched."""
+
+def called_with() -> tuple[tuple[Any, ...], dict[str, Any] | None] | None:
+    """What the innermost function of PyTorch's API that passes through a `Function` was called with."""
 
 def time_frees() -> bool:
     """Times what PyTorch gives back of its memory from now on; whether it could be hooked."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import types
 
-from . import _native, _torch_graphs, _torch_ops
+from . import _native, _torch_files, _torch_graphs, _torch_ops
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,6 +95,9 @@ def install(torch: Any, gpu: Any) -> None:
     _generators(torch)
     _precision(torch)
     _groups(torch)
+    # Its weights in one piece are cuDNN's wish.
+    torch.backends.cudnn.is_acceptable = lambda _: False
+    _torch_files.install(torch)
     _torch_graphs.install(torch)
     _native.unseen("pretend-gpu", f"{gpu['name']} was imitated: times and values that the script saw are this CPU's")
 

@@ -68,12 +68,12 @@ def _as_it_is(func: Any, *_: Any, **__: Any) -> Any:
 def begin_late(torch: Any, why: str) -> None:
     """The same in the middle of a run, of which the person is told."""
     global _lost_in_backward
-    from . import _torch_pretend
+    from . import _torch_pretend, _torch_where
 
     begin(torch)
     _lost_in_backward = _torch_ops.phase == "backward" and _torch_pretend.gpu is None
     _torch_pretend.call(torch)
-    _torch.watch_by(_torch_pretend.after, False, _keep)
+    _torch.watch_by(_torch_where.after, False, _keep)
     _give_back(torch)
     place = _place()
     _native.unseen("fake", f"{why} ({place}): from there on tensors had no values, and what the script printed of them "

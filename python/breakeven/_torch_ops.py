@@ -11,6 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+#: The device that is imitated.
+GPU = "cuda:0"
 PARAMETER, GRADIENT, STATE, ACTIVATION, INPUT, TEMPORARY = range(6)
 
 #: `forward` comes from the module in charge, the others are set where they begin.
@@ -123,17 +125,23 @@ def stored(tensor: Any, made: bool = True) -> Stored | None:
     if known is None:
         # What autograd knows how it came about was made by an op, though nobody may have seen it.
         made = made or (tensor.requires_grad and not tensor.is_leaf)
-        known = Stored(storage, _died)
-        known.key, known.bytes, known.role = key, size, _role(tensor, made)
-        known.placed = known.pinned = False
-        known.device = device if made or device is None else "cpu"
-        known.id = _native.storage_new(size, known.role, known.device == "cpu", made)
-        _live[key] = known
+        known = live(storage, _role(tensor, made), made)
         if not valueless:
             _torch_room.made(size)
     elif known.bytes != size:
         known.bytes = size
         _native.storage_resized(known.id, size)
+    return known
+
+
+def live(storage: Any, role: int, made: bool) -> Stored:
+    """A storage that nobody knew so far."""
+    known = Stored(storage, _died)
+    known.key, known.bytes, known.role = storage._cdata, storage.nbytes(), role
+    known.placed = known.pinned = False
+    known.device = device if made or device is None else "cpu"
+    known.id = _native.storage_new(known.bytes, role, known.device == "cpu", made)
+    _live[known.key] = known
     return known
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 import sys
 
-from . import _native, _torch, _torch_cuda, _torch_fake, _torch_modules, _torch_ops, _torch_room, _torch_steps
+from . import _native, _torch, _torch_cuda, _torch_fake, _torch_modules, _torch_ops, _torch_room, _torch_steps, _torch_where
+from ._torch_ops import GPU
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-GPU = "cuda:0"
 
 _lib: Any = None
 #: The GPU's figures; None where there are no values and no GPU either.
@@ -29,6 +29,7 @@ _mode: Any = None
 _handlers: dict[Any, Any] = {}
 #: Device of the last tensor at each instruction of the script or its libraries.
 _places: dict[tuple[Any, int], str] = {}
+_plain_array: Any = None
 #: Calls that the host fills a tensor in.
 _filled: set[Any] = set()
 
@@ -48,13 +49,13 @@ def install(torch: Any) -> None:
         _torch_fake.begin(torch)
         room = (False,)
         _native.unseen("fake", "tensors had no values (--fake): what the script printed of them means nothing")
-    _torch.watch_by(after, *room)
+    _torch.watch_by(_torch_where.after, *room)
     call(torch)
 
 
 def call(torch: Any) -> None:
     """Let calls of PyTorch's API pass through here, below the script's own modes."""
-    global _lib, _mode
+    global _lib, _mode, _plain_array
     from torch.overrides import TorchFunctionMode
 
     if _mode is not None:
@@ -69,18 +70,63 @@ def call(torch: Any) -> None:
         tensor.cpu: lambda args, _: _move(args[0], "cpu", False),
         tensor.to: _to,
         tensor.numpy: _numpy,
+        tensor.__array__: _array,
         tensor.tolist: _tolist,
         tensor.pin_memory: _pin,
         tensor.is_pinned: lambda args, _: bool((known := _known(args[0])) and known.pinned),
         tensor.record_stream: lambda *_: None,
         tensor.__repr__: _text,
     })  # fmt: skip
+    _plain_array = tensor.__array__
     _filled.update((torch.tensor, torch.as_tensor, torch.asarray))
     _mode = type("Pretended", (TorchFunctionMode,), {"__module__": __name__})()
     type(_mode).__torch_function__ = _native.Function(_handlers, _function)
+    _let_through(torch)
     stand_below()
     # A process that loads data makes real tensors, in its own memory.
     os.register_at_fork(after_in_child=_leave_child)
+
+
+def _let_through(torch: Any) -> None:
+    """What is written in Python passes on to modes as a whole, and what it calls would not pass here any more: for our
+    mode alone it does not stop."""
+    from torch.jit import _builtins
+
+    core = torch._C
+    plain_types = (torch.Tensor, torch.nn.Parameter)
+
+    def overridden(value: Any) -> bool:
+        return type(value) not in plain_types and core._has_torch_function((value,))
+
+    def alone() -> bool:
+        return core._len_torch_function_stack() == 1 and core._get_function_stack_at(0) is _mode
+
+    def has(plain: Any, values: Any) -> Any:
+        def asked(*args: Any) -> bool:
+            if not alone():
+                return plain(*args)  # type: ignore[no-any-return]
+            core._pop_torch_function_stack()
+            try:
+                return any(overridden(value) for value in values(args))
+            finally:
+                core._push_on_torch_function_stack(_mode)
+
+        return asked
+
+    stand_ins = {
+        core._has_torch_function: has(core._has_torch_function, lambda args: args[0]),
+        core._has_torch_function_unary: has(core._has_torch_function_unary, lambda args: args),
+        core._has_torch_function_variadic: has(core._has_torch_function_variadic, lambda args: args),
+    }
+    for plain, stand_in in stand_ins.items():
+        operator = _builtins._find_builtin(plain)
+        if operator is not None:
+            _builtins._register_builtin(stand_in, operator)
+    for name in ("torch.functional", "torch.nn.functional", "torch.nn.init"):
+        module = sys.modules[name]
+        for word, value in list(vars(module).items()):
+            if word.startswith("has_torch_function") and value in stand_ins:
+                setattr(module, word, stand_ins[value])
 
 
 def stand_below() -> None:
@@ -126,7 +172,7 @@ def _asked(tensor: Any) -> str:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("breakeven."):
         frame = frame.f_back
     at = (frame.f_code, frame.f_lasti)
-    if _torch_steps.skipping and _known(tensor) is None:
+    if _torch_steps.unwatched and _known(tensor) is None:
         return _places.get(at) or where(tensor)
     _places[at] = device = where(tensor)
     return device
@@ -246,13 +292,20 @@ def _moved(tensor: Any, result: Any, own: int, gap: int) -> None:
 
 def _numpy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     tensor = args[0]
-    if where(tensor) != "cpu":
+    if kwargs.get("force") or True in args[1:]:
+        tensor, kwargs = _move(tensor.detach(), "cpu", False), {}
+    if _asked(tensor) != "cpu":
         raise TypeError(
             "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
         )
     if _torch_ops.valueless:
         return _torch_fake.array(tensor)
     return _lib._C.TensorBase.numpy(tensor, **kwargs)
+
+
+def _array(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What NumPy asks of a tensor."""
+    return _numpy(args[:1], {}) if where(args[0]) != "cpu" else _plain_array(*args, **kwargs)
 
 
 def _tolist(args: tuple[Any, ...], _: Any) -> Any:
@@ -298,89 +351,3 @@ def _pinned(tensor: Any) -> Any:
     if known is not None:
         known.pinned = True
     return tensor
-
-
-def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, gap: int) -> Any:
-    """An op has just run: whose device was it on, and is there room for its result?"""
-    if gpu is None:
-        return _torch_ops.after(func, args, kwargs, result, own, gap)
-    if _moving is not None and func._schema.name == "aten::clone":
-        _moved(args[0], result, own, gap)
-        return _room()
-    devices = set(_devices(args))
-    if kwargs:
-        devices |= set(_devices(tuple(kwargs.values())))
-    name = func._schema.name
-    if "?" in devices:
-        # Made in a step that nobody watched: it is where this line's tensors were before.
-        devices -= {"?"}
-        if (name, _torch_ops.place()) in _on_gpu:
-            devices.add(GPU)
-            _made_there((*args, *(kwargs or {}).values()))
-    elif GPU in devices and not _torch_steps.unwatched:
-        _on_gpu.add((name, _torch_ops.place()))
-    if GPU in devices and "cpu" in devices and name == "aten::copy_":
-        return _copied(args, own, gap)
-    if "cpu+" in devices and GPU in devices:
-        return RuntimeError(
-            "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu! "
-            f"(when checking argument for {name.partition('::')[2]})"
-        )
-    device = GPU if GPU in devices else _wanted if not devices and _wanted else "cpu"
-    with _torch_ops.on_device(device):
-        _torch_ops.after(func, args, kwargs, result, own, gap)
-    return _room() if device != "cpu" else None
-
-
-#: Ops that ran on the GPU while all steps were watched, each with its line.
-_on_gpu: set[tuple[str, Any]] = set()
-
-
-def _devices(values: Any) -> Any:
-    """Devices of the tensors among values; `cpu+` for one on the host with more than a number in it, `?` for one that
-    may have been made while nobody watched."""
-    for value in values:
-        if isinstance(value, _lib.Tensor):
-            place = where(value)
-            if place == "cpu" and _torch_steps.unwatched and _known(value) is None:
-                yield "?"
-                continue
-            yield place
-            if place == "cpu" and value.dim() > 0:
-                yield "cpu+"
-        elif isinstance(value, (list, tuple)):
-            yield from _devices(value)
-
-
-def _made_there(values: Any) -> None:
-    """Tensors that nobody saw being made were made on the GPU."""
-    with _torch_ops.on_device(GPU):
-        for value in values:
-            if isinstance(value, _lib.Tensor) and _known(value) is None:
-                _torch_ops.stored(value)
-            elif isinstance(value, (list, tuple)):
-                _made_there(value)
-
-
-def _copied(args: tuple[Any, ...], own: int, gap: int) -> Any:
-    """`a.copy_(b)` across the link."""
-    into_gpu = where(args[0]) != "cpu"
-    array = _torch_ops.describe(args[0] if into_gpu else args[1])
-    asynchronous = [("asynchronous", str(len(args) > 2 and bool(args[2])))]
-    with _torch_ops.on_device(GPU):
-        name, sides = ("torch.Tensor.to", ([], [array])) if into_gpu else ("torch.Tensor.to_host", ([array], []))
-        _native.tensor_event(name, *sides, asynchronous, _torch_ops.context(), own, gap)
-
-
-def _room() -> Any:
-    """Nothing, or the error that the GPU's allocator would raise."""
-    refused = _native.storage_refused()
-    if refused is None:
-        return None
-    live, _ = _native.storage_bytes()
-    gib, mib = 1 << 30, 1 << 20
-    tried = f"{refused / gib:.2f} GiB" if refused >= gib else f"{refused / mib:.2f} MiB"
-    return _lib.cuda.OutOfMemoryError(
-        f"CUDA out of memory. Tried to allocate {tried}. GPU 0 has a total capacity of {gpu['memory'] / gib:.2f} GiB of "
-        f"which {(gpu['memory'] - live) / mib:.2f} MiB is free. {live / gib:.2f} GiB is allocated by PyTorch."
-    )

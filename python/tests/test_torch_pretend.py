@@ -77,6 +77,20 @@ def test_what_a_script_does_with_its_gpu(tmp_path: Path) -> None:
     assert copy["pinned"] and copy["asynchronous"]
 
 
+def test_every_copy_is_exact(tmp_path: Path) -> None:
+    workload, out = _run(HERE / "programs" / "pytorch" / "torch_copies.py", tmp_path)
+    assert out.splitlines() == ["1000.0 1000 1.0", "cuda:0", "cpu", "True cuda:0"]
+    assert sorted(_copies(workload, "h2d")) == sorted([4000, 4000, 12, 100, 10, 24, 16, 24, 40, 40, 100])
+    assert sorted(_copies(workload, "d2h")) == sorted([2000, 4, 8, 4, 1, 40, 4000, 12, 40, 40, 100, 10])
+
+
+def test_results_are_where_a_gpu_has_them(tmp_path: Path) -> None:
+    _, out = _run(HERE / "programs" / "pytorch" / "torch_places.py", tmp_path)
+    refused = ["Expected all tensors to be on the same ", "can't convert cuda:0 device type tensor"]
+    assert [line for line in out.splitlines() if not line.endswith(" cuda:0")] == ["lengths cpu", *refused]
+    assert len(out.splitlines()) == 17
+
+
 def test_scaling_and_clipping_copy_nothing(tmp_path: Path) -> None:
     workload, out = _run(HERE / "programs" / "pytorch" / "torch_scaled.py", tmp_path)
     assert out == "cuda:0 True True\n"

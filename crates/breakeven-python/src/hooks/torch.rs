@@ -8,6 +8,7 @@ use crate::table::ArrayWord;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple};
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// The `__torch_dispatch__` of a mode: runs the op and tells `after(func, args, kwargs, result, own, gap)`, which gives
@@ -148,6 +149,7 @@ impl Function {
                 return self.other.bind(py).call1((func, args, kwargs));
             }
         }
+        let _given = Given::to(&args, kwargs.as_ref());
         func.call(args, kwargs.as_ref())
     }
 
@@ -159,6 +161,38 @@ impl Function {
     ) -> PyResult<Bound<'py, PyAny>> {
         named::bound(slf.as_any(), instance)
     }
+}
+
+thread_local! {
+    /// What the functions of PyTorch's API that are running in this thread were called with, innermost last.
+    static GIVEN: RefCell<Vec<(Py<PyTuple>, Option<Py<PyDict>>)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Notes what a function is called with until it is dropped.
+struct Given;
+
+impl Given {
+    fn to(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> Self {
+        let given = (args.clone().unbind(), kwargs.map(|kwargs| kwargs.clone().unbind()));
+        GIVEN.with_borrow_mut(|all| all.push(given));
+        Self
+    }
+}
+
+impl Drop for Given {
+    fn drop(&mut self) {
+        // Outside the borrow: dropping arguments may call into PyTorch.
+        drop(GIVEN.with_borrow_mut(Vec::pop));
+    }
+}
+
+/// What the innermost function of PyTorch's API that is running was called with.
+#[pyfunction]
+pub(crate) fn called_with(py: Python<'_>) -> Option<(Py<PyTuple>, Option<Py<PyDict>>)> {
+    GIVEN.with_borrow(|all| {
+        let (args, kwargs) = all.last()?;
+        Some((args.clone_ref(py), kwargs.as_ref().map(|kwargs| kwargs.clone_ref(py))))
+    })
 }
 
 /// Whether this is PyTorch's word for memory that it did not get.

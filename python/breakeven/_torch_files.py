@@ -1,0 +1,71 @@
+"""Tensors in files, where a GPU is imitated: saving copies them from it, loading puts them back where they were."""
+
+from __future__ import annotations
+
+import functools
+
+from . import _native, _torch_ops
+from ._torch_ops import GPU
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+#: Before PyTorch's own for the CPU, which is 10.
+_PRIORITY = 5
+
+#: Storages that are in the file being written: tensors may share one.
+_written: set[int] = set()
+
+
+def install(torch: Any) -> None:
+    """Tell PyTorch whose device is imitated, and place what comes from a file that names one."""
+    torch.serialization.register_package(_PRIORITY, _tag, _place)
+    for name in ("_save", "_legacy_save"):
+        plain = getattr(torch.serialization, name, None)
+        if plain is not None:
+            setattr(torch.serialization, name, _apart(plain))
+
+
+def _apart(plain: Any) -> Any:
+    @functools.wraps(plain)
+    def save(*args: Any, **kwargs: Any) -> Any:
+        _written.clear()
+        return plain(*args, **kwargs)
+
+    return save
+
+
+def _tag(storage: Any) -> str | None:
+    """Where a storage is that is about to be written."""
+    known = _torch_ops._live.get(storage._cdata)
+    if known is None or known.device in (None, "cpu"):
+        return None
+    if known.id not in _written:
+        _written.add(known.id)
+        _copied("torch.Tensor.to_host", [_bytes(storage, known.id)], [])
+    return known.device
+
+
+def _place(storage: Any, location: str) -> Any:
+    """What was read from a file, on the device that it names; None for another's."""
+    if not location.startswith("cuda"):
+        return None
+    if location not in ("cuda", GPU):
+        raise RuntimeError(
+            f"Attempting to deserialize object on CUDA device {location.partition(':')[2]} but torch.cuda.device_count() "
+            "is 1. Please use torch.load with map_location to map your storages to an existing device."
+        )
+    with _torch_ops.on_device(GPU):
+        known = _torch_ops.live(storage, _torch_ops.INPUT, True)
+        _copied("torch.Tensor.to", [], [_bytes(storage, known.id)])
+    return storage
+
+
+def _bytes(storage: Any, known: int) -> Any:
+    return 2, 1, 0, (storage.nbytes(),), known
+
+
+def _copied(name: str, inputs: list[Any], outputs: list[Any]) -> None:
+    with _torch_ops.on_device(GPU):
+        _native.tensor_event(name, inputs, outputs, [], _torch_ops.context(), 0, 0, True)

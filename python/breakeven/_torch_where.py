@@ -1,0 +1,167 @@
+"""Where an op runs that a script gives to a GPU which is imitated: where its inputs are, where PyTorch makes something of
+its own accord, what may stay on the host; and whether there is room for what comes of it."""
+
+from __future__ import annotations
+
+from . import _native, _torch_ops, _torch_pretend, _torch_steps
+from ._torch_ops import GPU
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+#: Ops that ran on the GPU while all steps were watched, each with its line.
+_on_gpu: set[tuple[str, Any]] = set()
+
+
+def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, gap: int) -> Any:
+    """An op has just run: whose device was it on, and is there room for its result?"""
+    if _torch_pretend.gpu is None:
+        return _torch_ops.after(func, args, kwargs, result, own, gap)
+    if _torch_pretend._moving is not None and func._schema.name == "aten::clone":
+        _torch_pretend._moved(args[0], result, own, gap)
+        return _room()
+    devices = set(_devices(args))
+    if kwargs:
+        devices |= set(_devices(tuple(kwargs.values())))
+    name = func._schema.name
+    if "?" in devices:
+        # Made in a step that nobody watched: it is where this line's tensors were before.
+        devices -= {"?"}
+        if (name, _torch_ops.place()) in _on_gpu:
+            devices.add(GPU)
+            _made_there((*args, *(kwargs or {}).values()))
+    elif GPU in devices and not _torch_steps.unwatched:
+        _on_gpu.add((name, _torch_ops.place()))
+    if GPU in devices and "cpu" in devices and name == "aten::copy_":
+        return _copied(args, own, gap)
+    if GPU in devices and name in _INDEXED:
+        _indices(args[_INDEXED[name]])
+    elif GPU in devices and name in _BESIDE:
+        with _torch_ops.on_device("cpu"):
+            for at in _BESIDE[name]:
+                _torch_ops.stored(result[at])
+    elif "cpu+" in devices and _of_its_own(args):
+        devices = {GPU}
+        if name == "aten::lift_fresh":
+            _came(_torch_ops.described(args[0]))  # numbers of Python's, as in `x[[0, 1]]`
+    elif "cpu+" in devices and GPU in devices:
+        return RuntimeError(
+            "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu! "
+            f"(when checking argument for {name.partition('::')[2]})"
+        )
+    device = GPU if GPU in devices else _made_where(result) if not devices else "cpu"
+    with _torch_ops.on_device(device):
+        _torch_ops.after(func, args, kwargs, result, own, gap)
+    return _room() if device != "cpu" else None
+
+
+def _made_there(values: Any) -> None:
+    """Tensors that nobody saw being made were made on the GPU."""
+    with _torch_ops.on_device(GPU):
+        for tensor in _torch_ops._flat(values):
+            if _torch_pretend._known(tensor) is None:
+                _torch_ops.stored(tensor)
+
+
+def _made_where(result: Any) -> str:
+    """The device of what is made from no tensor: as the script says, else that of what it is made for, which is what
+    has its type where that is somewhere."""
+    if _torch_pretend._wanted:
+        return _torch_pretend._wanted
+    given = _native.called_with()
+    if given is None or not isinstance(result, _torch_pretend._lib.Tensor):
+        return "cpu"
+    tensors = list(_torch_ops._flat((*given[0], *(given[1] or {}).values())))
+    alike = [tensor for tensor in tensors if tensor.dtype == result.dtype]
+    return GPU if any(_torch_pretend.where(tensor) != "cpu" for tensor in alike or tensors) else "cpu"
+
+
+def _of_its_own(args: Any) -> bool:
+    """Whether all that is on the host was made by PyTorch in the midst of what it was asked for on the GPU: then it is
+    there, too."""
+    given = _native.called_with()
+    if given is None:
+        return False
+    passed = list(map(_torch_pretend._known, _torch_ops._flat((*given[0], *(given[1] or {}).values()))))
+    if all(known is None or known.device in (None, "cpu") for known in passed):
+        return False
+    own = [tensor for tensor in _torch_ops._flat(args) if tensor.dim() > 0 and _torch_pretend.where(tensor) == "cpu"]
+    if any((known := _torch_pretend._known(tensor)) is not None and known in passed for tensor in own):
+        return False
+    if any(tensor is value for tensor in own for value in given[0]):
+        return False
+    with _torch_ops.on_device(GPU):
+        for tensor in own:
+            known = _torch_ops.stored(tensor)
+            if known is not None:
+                known.device = GPU
+    return True
+
+
+#: Ops whose indices (the argument of that number) may be on the host; they are copied to the GPU each time.
+_INDEXED = {
+    "aten::index": 1, "aten::index_put_": 1, "aten::index_put": 1, "aten::_index_put_impl_": 1, "aten::index_fill_": 2,
+    "aten::_ctc_loss": 1,
+}  # fmt: skip
+#: What takes an array on the host beside those on the GPU, and which of its results stay there.
+_BESIDE = {"aten::_pack_padded_sequence": (1,), "aten::_ctc_loss_backward": ()}
+
+
+def _indices(given: Any) -> None:
+    """The indices that an op got from the host, as it copies them: a mask as the positions that it names."""
+    for index in _torch_ops._flat(given):
+        if _torch_pretend.where(index) != "cpu" or index.dim() == 0:
+            continue
+        array = _torch_ops.described(index)
+        if array[0] == 0:
+            count = index.numel() if _torch_ops.valueless else int(_torch_pretend._lib.count_nonzero(index))
+            array = (7, 8, 0, (max(1, index.dim()), count))
+        _came(array)
+
+
+def _came(array: Any) -> None:
+    """An array that no tensor of the script's is has been copied to the GPU."""
+    with _torch_ops.on_device(GPU):
+        _native.tensor_event("torch.Tensor.to", [], [(*array, 0)], [], _torch_ops.context(), 0, 0, True)
+
+
+def _devices(values: Any) -> Any:
+    """Devices of the tensors among values; `cpu+` for one on the host with more than a number in it, `?` for one that
+    may have been made while nobody watched."""
+    for value in values:
+        if isinstance(value, _torch_pretend._lib.Tensor):
+            place = _torch_pretend.where(value)
+            if place == "cpu" and _torch_steps.unwatched and _torch_pretend._known(value) is None:
+                yield "?"
+                continue
+            yield place
+            if place == "cpu" and value.dim() > 0 and value.layout is _torch_pretend._lib.strided:
+                yield "cpu+"
+        elif isinstance(value, (list, tuple)):
+            yield from _devices(value)
+
+
+def _copied(args: tuple[Any, ...], own: int, gap: int) -> Any:
+    """`a.copy_(b)` across the link."""
+    into_gpu = _torch_pretend.where(args[0]) != "cpu"
+    array = _torch_ops.describe(args[0] if into_gpu else args[1])
+    asynchronous = [("asynchronous", str(len(args) > 2 and bool(args[2])))]
+    with _torch_ops.on_device(GPU):
+        name, sides = ("torch.Tensor.to", ([], [array])) if into_gpu else ("torch.Tensor.to_host", ([array], []))
+        _native.tensor_event(name, *sides, asynchronous, _torch_ops.context(), own, gap)
+
+
+def _room() -> Any:
+    """Nothing, or the error that the GPU's allocator would raise."""
+    refused = _native.storage_refused()
+    if refused is None:
+        return None
+    (live, _), memory = _native.storage_bytes(), _torch_pretend.gpu["memory"]
+    gib, mib = 1 << 30, 1 << 20
+    tried = f"{refused / gib:.2f} GiB" if refused >= gib else f"{refused / mib:.2f} MiB"
+    return _torch_pretend._lib.cuda.OutOfMemoryError(
+        f"CUDA out of memory. Tried to allocate {tried}. GPU 0 has a total capacity of {memory / gib:.2f} GiB of "
+        f"which {(memory - live) / mib:.2f} MiB is free. {live / gib:.2f} GiB is allocated by PyTorch."
+    )
