@@ -163,9 +163,12 @@ impl Function {
     }
 }
 
+/// Positional arguments and keywords of a call.
+type Arguments = (Py<PyTuple>, Option<Py<PyDict>>);
+
 thread_local! {
     /// What the functions of PyTorch's API that are running in this thread were called with, innermost last.
-    static GIVEN: RefCell<Vec<(Py<PyTuple>, Option<Py<PyDict>>)>> = const { RefCell::new(Vec::new()) };
+    static GIVEN: RefCell<Vec<Arguments>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Notes what a function is called with until it is dropped.
@@ -188,7 +191,7 @@ impl Drop for Given {
 
 /// What the innermost function of PyTorch's API that is running was called with.
 #[pyfunction]
-pub(crate) fn called_with(py: Python<'_>) -> Option<(Py<PyTuple>, Option<Py<PyDict>>)> {
+pub(crate) fn called_with(py: Python<'_>) -> Option<Arguments> {
     GIVEN.with_borrow(|all| {
         let (args, kwargs) = all.last()?;
         Some((args.clone_ref(py), kwargs.as_ref().map(|kwargs| kwargs.clone_ref(py))))
