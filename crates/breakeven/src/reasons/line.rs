@@ -82,7 +82,7 @@ impl Line {
             ),
             (self.transfer, "transfer-bound", "copies", "Keep its arrays on the GPU."),
             (self.sync, "synchronisation-bound", "waiting for the GPU", "Read the value later, or less often."),
-            (self.code, "host-bound", "Python before it", "Vectorise or compile the loop around it."),
+            (self.code, "host-bound", "Python and CPU code", "Vectorise it, compile it, or let the GPU library do it."),
             (self.files, "input-output-bound", "files", "A binary format, reading ahead."),
             (self.loading, "input-pipeline-stall", "loading data", "Workers in the loader, pinned memory."),
             (self.no_counterpart, "no-counterpart", "running on the CPU", "A function that the GPU library has."),

@@ -26,6 +26,8 @@ use account::Account;
 /// A reason for the whole program is named from this share of its time without what both sides pay at the start; where
 /// the GPU loses, of the time without anything that both sides have in common.
 pub const PROGRAM: f64 = 0.05;
+/// No reason for the whole program is named below this share of its time, however little the GPU adds.
+pub const FLOOR: f64 = 0.01;
 /// A reason for one line is named from this share of the program's time.
 pub const LINE: f64 = 0.10;
 /// Where array work is at least this share of the CPU's time and the GPU loses, what the GPU adds comes before what
@@ -82,7 +84,7 @@ pub fn reasons(q: &Question<'_>, out: &Outcome, device: &Device, timers: &[Timer
     let weighed = account.share(out.parts.total() - aside - if loses { out.parts.host } else { 0.0 });
     // Start-up that decides nothing is told after what does.
     all.extend(start_up);
-    all.retain(|reason| reason.share.is_none_or(|share| share >= PROGRAM * weighed));
+    all.retain(|reason| reason.share.is_none_or(|share| share >= (PROGRAM * weighed).max(FLOOR)));
     let main = all.iter().position(|reason| reason.share.is_some());
     if let Some(main) = main {
         all[..=main].rotate_right(1);

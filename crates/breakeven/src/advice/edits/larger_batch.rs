@@ -8,7 +8,8 @@ use crate::growth::batch_of;
 use crate::port;
 use crate::report::words;
 
-use crate::workload::{Phase, Step};
+use crate::workload::op::Direction;
+use crate::workload::{Op, Phase, Step};
 use std::collections::BTreeMap;
 
 pub(super) const EDIT: Edit = Edit { id: "larger-batch", sides: &[Side::Gpu], apply };
@@ -22,7 +23,7 @@ const MEMORY: f64 = 0.8;
 fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
     let need = device_bytes(&draft.workload, draft.policy) * TIMES as f64;
     let batch = batch_of(&draft.workload)?;
-    if need > ctx.device.memory.get() * MEMORY {
+    if need > ctx.device.memory.get() * MEMORY || !has_more(draft, batch.value) {
         return None;
     }
     let mut out = draft.clone();
@@ -71,6 +72,23 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
         patch: None,
         ready: Some(format!("batch_size = {}  # and the learning rate to match", batch.value * TIMES)),
         risk: Some("fewer, larger steps can train differently: adapt the learning rate, watch the loss"),
+    })
+}
+
+/// Whether there is more data than one batch: it is loaded, copied or made again and again, or taken from a larger array.
+/// A script that trains on all it has in each step has none.
+fn has_more(draft: &Draft, batch: u64) -> bool {
+    let dims = |shape: &str| -> Option<u64> { shape.trim_start_matches('[').split([',', ']']).next()?.parse().ok() };
+    draft.workload.ops.iter().any(|e| {
+        let each_round = e.count >= ROUNDS;
+        let comes = e.phase == Some(Phase::Data)
+            || matches!(e.op, Op::Transfer { direction: Direction::H2d, .. } | Op::Random { .. });
+        let shapes = e.shapes.as_deref().and_then(|shapes| shapes.split_once(" -> "));
+        let divided = ["split", "chunk", "unbind"].iter().any(|name| e.name.contains(name));
+        let taken = shapes.is_some_and(|(from, to)| {
+            (divided || dims(to) == Some(batch)) && from.split(' ').filter_map(dims).any(|of| of > batch)
+        });
+        (each_round && comes) || (taken && matches!(e.op, Op::View | Op::Gather { .. } | Op::Copy { .. }))
     })
 }
 

@@ -184,3 +184,12 @@ fn numbers_that_become_float32_at_once_are_in_single_precision() {
     w.sites[0].text = "a = np.random.rand(n).astype(np.float32)".to_owned();
     assert!(!ids(&asked(&w, "L4")).contains(&"float32"));
 }
+
+#[test]
+fn a_step_on_all_of_the_data_has_no_larger_batch() {
+    let mut w = training(100, 32, 20_000);
+    let larger = |w: &Workload| ids(&asked(w, "L4")).contains(&"larger-batch");
+    assert!(!larger(&w), "each step takes all there is");
+    take_batches(&mut w, 100, 32);
+    assert!(larger(&w), "each step takes some of it");
+}

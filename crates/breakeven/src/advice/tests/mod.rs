@@ -344,6 +344,14 @@ fn factorisations_keep_their_digits() {
     assert!(!ids(&asked(&w, "RTX 3080")).contains(&"float32"));
 }
 
+/// Each step of a training takes its batch from a larger array.
+fn take_batches(w: &mut Workload, batch: u64, width: u64) {
+    let mut slice = entry(0, "aten.slice", Op::View, Dtype::F32, 1);
+    slice.shapes = Some(format!("[{},{width}] -> [{batch},{width}]", 50 * batch));
+    w.ops.push(slice);
+    w.order.insert(0, Step::Run(w.ops.len() as u32 - 1));
+}
+
 fn training(batch: u64, width: u64, steps: u64) -> Workload {
     let phase = |mut e: Entry, phase| {
         e.phase = Some(phase);
@@ -371,7 +379,9 @@ fn training(batch: u64, width: u64, steps: u64) -> Workload {
 
 #[test]
 fn a_small_training_loop() {
-    let e = asked(&training(100, 32, 20_000), "L4");
+    let mut w = training(100, 32, 20_000);
+    take_batches(&mut w, 100, 32);
+    let e = asked(&w, "L4");
     let graphs = found(&e, "cuda-graphs", Side::Gpu);
     // Six launches of 6 to 10 µs and as many µs of Python in between, against 15 µs for the graph.
     let time = graphs.time_s_after.unwrap().p50;
