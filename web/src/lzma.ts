@@ -4,14 +4,19 @@
 const HALF = 1024;
 const STATES = 12;
 
-/** What the page carries: a `.lzma` file, thirteen bits in two characters from `"` to `~` without `<` and `\`. */
+/**
+ * What the page carries: a `.lzma` file, thirteen bits in two characters from space to `~` without `<`; the pairs left
+ * over are those of the least values with a one behind them, which bring a zero otherwise.
+ */
 export function unpackText(text: string): Uint8Array {
-  const digit = (c: number) => c - 34 - (c > 60 ? 1 : 0) - (c > 92 ? 1 : 0);
-  const packed = new Uint8Array((text.length * 13) >> 4);
+  const digit = (c: number) => c - 32 - (c > 60 ? 1 : 0);
+  const packed = new Uint8Array((text.length * 14) >> 4);
   let [bits, count, at] = [0, 0, 0];
   for (let i = 0; i < text.length; i += 2) {
-    bits = (bits << 13) | (digit(text.charCodeAt(i)) * 91 + digit(text.charCodeAt(i + 1)));
-    for (count += 13; count >= 8; ) packed[at++] = bits >>> (count -= 8);
+    const value = digit(text.charCodeAt(i)) * 94 + digit(text.charCodeAt(i + 1));
+    const least = value % 8192 < 644;
+    bits = least ? (bits << 14) | ((value % 8192) << 1) | (value >> 13) : (bits << 13) | value;
+    for (count += least ? 14 : 13; count >= 8; ) packed[at++] = bits >>> (count -= 8);
   }
   return unpack(packed);
 }

@@ -27,7 +27,7 @@ pub(crate) fn assemble(parts: &Parts) -> Result<String> {
         hash(script),
         hash(style)
     );
-    let engine = base91(&lzma(parts.wasm)?);
+    let engine = base94(&lzma(parts.wasm)?);
     let mut page = parts.template.to_owned();
     for (mark, text) in
         [("{{policy}}", policy.as_str()), ("{{style}}", style), ("{{engine}}", engine.as_str()), ("{{script}}", script)]
@@ -45,7 +45,8 @@ pub(crate) fn lzma(bytes: &[u8]) -> Result<Vec<u8>> {
     let options = LzmaOptions {
         lc: 4,
         pb: 0,
-        nice_len: 273,
+        nice_len: 200,
+        depth_limit: 2000,
         dict_size: bytes.len().next_power_of_two() as u32,
         ..LzmaOptions::with_preset(9)
     };
@@ -57,13 +58,21 @@ pub(crate) fn lzma(bytes: &[u8]) -> Result<Vec<u8>> {
     pack().map_err(|e| format!("cannot compress: {e}"))
 }
 
-/// Bytes as text, thirteen bits in two characters from `"` to `~` without `<` and `\`; a thirteenth less than base64
-/// takes. Zeros fill up the last thirteen.
-fn base91(bytes: &[u8]) -> String {
-    let digits: Vec<char> = ('"'..='~').filter(|c| !matches!(c, '<' | '\\')).collect();
-    let bits: Vec<u8> = bytes.iter().flat_map(|byte| (0..8).rev().map(move |i| byte >> i & 1)).collect();
-    let value = |bits: &[u8]| (0..13).fold(0, |value, i| value << 1 | usize::from(bits.get(i).copied().unwrap_or(0)));
-    bits.chunks(13).map(value).flat_map(|value| [digits[value / 91], digits[value % 91]]).collect()
+/// Bytes as text: thirteen bits in two characters from space to `~` without `<`, a thirteenth less than base64 takes.
+/// Of the 94² pairs 644 are left over: the 644 least values take one bit more with them. Zeros fill up the last pair.
+fn base94(bytes: &[u8]) -> String {
+    let digits: Vec<char> = (' '..='~').filter(|c| *c != '<').collect();
+    let pairs = digits.len() * digits.len();
+    let mut bits = bytes.iter().flat_map(|byte| (0..8).rev().map(move |i| usize::from(byte >> i & 1))).peekable();
+    let mut text = String::with_capacity(bytes.len() * 5 / 4 + 2);
+    while bits.peek().is_some() {
+        let mut value = (0..13).fold(0, |value, _| value << 1 | bits.next().unwrap_or(0));
+        if value < pairs - 8192 {
+            value += 8192 * bits.next().unwrap_or(0);
+        }
+        text.extend([digits[value / digits.len()], digits[value % digits.len()]]);
+    }
+    text
 }
 
 /// Raw DEFLATE, as pages travel.
@@ -104,12 +113,15 @@ mod tests {
     }
 
     #[test]
-    fn thirteen_bits_are_two_characters() {
-        assert_eq!(base91(&[]), "");
-        assert_eq!(base91(&[0; 13]), "\"".repeat(16));
-        // 2¹³ − 1 is 90·91 + 1; what is left of sixteen ones are three, and ten zeros: 7168 = 78·91 + 70.
-        assert_eq!(base91(&[255, 255]), "~#rj");
-        assert_eq!(base91(&[1]), base91(&[1, 0]).get(..2).unwrap());
+    fn thirteen_bits_are_two_characters_and_the_least_values_take_one_more() {
+        assert_eq!(base94(&[]), "");
+        // 112 zeros are eight times fourteen.
+        assert_eq!(base94(&[0; 14]), " ".repeat(16));
+        // 2¹³ − 1 is 87·94 + 13; what is left of sixteen ones are three, and ten zeros: 7168 = 76·94 + 24.
+        assert_eq!(base94(&[255, 255]), "x-m8");
+        // Thirteen zeros and a one: 8192 = 87·94 + 14; then nothing but zeros.
+        assert_eq!(base94(&[0, 4]), "x.  ");
+        assert_eq!(base94(&[1]), base94(&[1, 0]).get(..2).unwrap());
     }
 
     #[test]
