@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 import sys
 
-from . import _native, _torch, _torch_cuda, _torch_fake, _torch_modules, _torch_ops, _torch_room, _torch_steps, _torch_where
+from . import _native, _torch, _torch_cuda, _torch_fake, _torch_modules, _torch_ops, _torch_room, _torch_steps
+from . import _torch_where
 from ._torch_ops import GPU
 
 TYPE_CHECKING = False
