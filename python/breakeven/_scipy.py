@@ -2,8 +2,9 @@
 
 Each public function is replaced, in every module of SciPy that holds it, by `_native.Named`, which calls it without a
 Python frame of its own. SciPy asks of some functions whether they are this one or that (`func is dpss`), so those in
-its tables of functions are replaced as well, and a stand-in equals the function that it stands for. Ufuncs of `scipy.special` are hooked in place like NumPy's. Sparse products are taken where
-every class of matrix comes together: in the compiled `_sparsetools`.
+its tables of functions are replaced as well, and a stand-in equals the function that it stands for. Ufuncs of
+`scipy.special` are hooked in place like NumPy's. Sparse products are taken where every class of matrix comes together:
+in the compiled `_sparsetools`.
 """
 
 from __future__ import annotations

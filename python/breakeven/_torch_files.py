@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from . import _native, _torch_ops
+from . import _torch_ops
 from ._torch_ops import GPU
 
 TYPE_CHECKING = False
@@ -43,7 +43,7 @@ def _tag(storage: Any) -> str | None:
         return None
     if known.id not in _written:
         _written.add(known.id)
-        _copied("torch.Tensor.to_host", [_bytes(storage, known.id)], [])
+        _torch_ops.crossed("torch.Tensor.to_host", [_bytes(storage, known.id)], [])
     return known.device
 
 
@@ -58,14 +58,9 @@ def _place(storage: Any, location: str) -> Any:
         )
     with _torch_ops.on_device(GPU):
         known = _torch_ops.live(storage, _torch_ops.INPUT, True)
-        _copied("torch.Tensor.to", [], [_bytes(storage, known.id)])
+    _torch_ops.crossed("torch.Tensor.to", [], [_bytes(storage, known.id)])
     return storage
 
 
 def _bytes(storage: Any, known: int) -> Any:
     return 2, 1, 0, (storage.nbytes(),), known
-
-
-def _copied(name: str, inputs: list[Any], outputs: list[Any]) -> None:
-    with _torch_ops.on_device(GPU):
-        _native.tensor_event(name, inputs, outputs, [], _torch_ops.context(), 0, 0, True)

@@ -274,7 +274,7 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
 class on_device:
     """New storages and ops are on this device, where one is imitated."""
 
-    def __init__(self, name: str = "cuda:0") -> None:
+    def __init__(self, name: str = GPU) -> None:
         self.name = name
 
     def __enter__(self) -> None:
@@ -288,12 +288,24 @@ class on_device:
         device = self.before
 
 
-def place() -> tuple[Any, int]:
-    """The line that runs, but for ours."""
+def caller() -> Any:
+    """The frame that runs, but for ours."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("breakeven."):
         frame = frame.f_back
+    return frame
+
+
+def place() -> tuple[Any, int]:
+    """The line that runs, but for ours."""
+    frame = caller()
     return frame.f_code, frame.f_lineno
+
+
+def crossed(name: str, inputs: list[Any], outputs: list[Any]) -> None:
+    """Arrays were copied between host and GPU, in whatever step: told each time."""
+    with on_device():
+        _native.tensor_event(name, inputs, outputs, [], context(), 0, 0, True)
 
 
 def _in_tf32() -> bool:
@@ -312,7 +324,7 @@ def _exchanged(op: _Op, given: dict[str, Any], own: int, gap: int) -> None:
     inputs: list[Any] = []
     outputs: list[Any] = []
     for argument, value in given.items():
-        tensors = list(_flat(value))
+        tensors = list(flat(value))
         into = argument.startswith("output")
         describe_all(tensors, into, outputs if into else inputs)
         if not into and argument in op.written and "output" not in op.names[0]:
@@ -326,13 +338,13 @@ def _exchanged(op: _Op, given: dict[str, Any], own: int, gap: int) -> None:
     _native.tensor_event(op.name, inputs, outputs, keywords, context(given), own, gap)
 
 
-def _flat(value: Any) -> Any:
+def flat(value: Any) -> Any:
     """Tensors in a value and in lists within it."""
     if isinstance(value, _torch.Tensor):
         yield value
     elif isinstance(value, (list, tuple)):
         for part in value:
-            yield from _flat(part)
+            yield from flat(part)
 
 
 def _place(given: dict[str, Any], outputs: list[Any]) -> None:

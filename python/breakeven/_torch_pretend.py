@@ -169,9 +169,7 @@ def _asked(tensor: Any) -> str:
     tensors were that came this way while somebody did."""
     if gpu is None:
         return where(tensor)
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("breakeven."):
-        frame = frame.f_back
+    frame = _torch_ops.caller()
     at = (frame.f_code, frame.f_lasti)
     if _torch_steps.unwatched and _known(tensor) is None:
         return _places.get(at) or where(tensor)
@@ -336,9 +334,8 @@ def _read(tensor: Any) -> None:
     likely = _torch_steps.skipping and _torch_modules.where() != "cpu"
     if where(tensor) != "cpu" or (_known(tensor) is None and _torch_ops.reads.get(_torch_ops.place(), likely)):
         _torch_ops.reads[_torch_ops.place()] = True
-        with _torch_ops.on_device(GPU):
-            array = (*_torch_ops.described(tensor), known.id if (known := _known(tensor)) is not None else 0)
-            _native.tensor_event("torch.Tensor.to_host", [array], [], [], _torch_ops.context(), 0, 0, True)
+        array = (*_torch_ops.described(tensor), known.id if (known := _known(tensor)) is not None else 0)
+        _torch_ops.crossed("torch.Tensor.to_host", [array], [])
 
 
 def _pin(args: tuple[Any, ...], _: Any) -> Any:

@@ -22,16 +22,14 @@ def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, 
     if _torch_pretend._moving is not None and func._schema.name == "aten::clone":
         _torch_pretend._moved(args[0], result, own, gap)
         return _room()
-    devices = set(_devices(args))
-    if kwargs:
-        devices |= set(_devices(tuple(kwargs.values())))
+    devices = set(_devices(_values(args, kwargs)))
     name = func._schema.name
     if "?" in devices:
         # Made in a step that nobody watched: it is where this line's tensors were before.
         devices -= {"?"}
         if (name, _torch_ops.place()) in _on_gpu:
             devices.add(GPU)
-            _made_there((*args, *(kwargs or {}).values()))
+            _made_there(_values(args, kwargs))
     elif GPU in devices and not _torch_steps.unwatched:
         _on_gpu.add((name, _torch_ops.place()))
     if GPU in devices and "cpu" in devices and name == "aten::copy_":
@@ -57,10 +55,15 @@ def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, 
     return _room() if device != "cpu" else None
 
 
+def _values(args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> tuple[Any, ...]:
+    """All that a function was called with."""
+    return (*args, *(kwargs or {}).values())
+
+
 def _made_there(values: Any) -> None:
     """Tensors that nobody saw being made were made on the GPU."""
     with _torch_ops.on_device(GPU):
-        for tensor in _torch_ops._flat(values):
+        for tensor in _torch_ops.flat(values):
             if _torch_pretend._known(tensor) is None:
                 _torch_ops.stored(tensor)
 
@@ -73,7 +76,7 @@ def _made_where(result: Any) -> str:
     given = _native.called_with()
     if given is None or not isinstance(result, _torch_pretend._lib.Tensor):
         return "cpu"
-    tensors = list(_torch_ops._flat((*given[0], *(given[1] or {}).values())))
+    tensors = list(_torch_ops.flat(_values(*given)))
     alike = [tensor for tensor in tensors if tensor.dtype == result.dtype]
     return GPU if any(_torch_pretend.where(tensor) != "cpu" for tensor in alike or tensors) else "cpu"
 
@@ -84,10 +87,10 @@ def _of_its_own(args: Any) -> bool:
     given = _native.called_with()
     if given is None:
         return False
-    passed = list(map(_torch_pretend._known, _torch_ops._flat((*given[0], *(given[1] or {}).values()))))
+    passed = list(map(_torch_pretend._known, _torch_ops.flat(_values(*given))))
     if all(known is None or known.device in (None, "cpu") for known in passed):
         return False
-    own = [tensor for tensor in _torch_ops._flat(args) if tensor.dim() > 0 and _torch_pretend.where(tensor) == "cpu"]
+    own = [tensor for tensor in _torch_ops.flat(args) if tensor.dim() > 0 and _torch_pretend.where(tensor) == "cpu"]
     if any((known := _torch_pretend._known(tensor)) is not None and known in passed for tensor in own):
         return False
     if any(tensor is value for tensor in own for value in given[0]):
@@ -111,7 +114,7 @@ _BESIDE = {"aten::_pack_padded_sequence": (1,), "aten::_ctc_loss_backward": ()}
 
 def _indices(given: Any) -> None:
     """The indices that an op got from the host, as it copies them: a mask as the positions that it names."""
-    for index in _torch_ops._flat(given):
+    for index in _torch_ops.flat(given):
         if _torch_pretend.where(index) != "cpu" or index.dim() == 0:
             continue
         array = _torch_ops.described(index)
@@ -123,24 +126,20 @@ def _indices(given: Any) -> None:
 
 def _came(array: Any) -> None:
     """An array that no tensor of the script's is has been copied to the GPU."""
-    with _torch_ops.on_device(GPU):
-        _native.tensor_event("torch.Tensor.to", [], [(*array, 0)], [], _torch_ops.context(), 0, 0, True)
+    _torch_ops.crossed("torch.Tensor.to", [], [(*array, 0)])
 
 
 def _devices(values: Any) -> Any:
     """Devices of the tensors among values; `cpu+` for one on the host with more than a number in it, `?` for one that
     may have been made while nobody watched."""
-    for value in values:
-        if isinstance(value, _torch_pretend._lib.Tensor):
-            place = _torch_pretend.where(value)
-            if place == "cpu" and _torch_steps.unwatched and _torch_pretend._known(value) is None:
-                yield "?"
-                continue
-            yield place
-            if place == "cpu" and value.dim() > 0 and value.layout is _torch_pretend._lib.strided:
-                yield "cpu+"
-        elif isinstance(value, (list, tuple)):
-            yield from _devices(value)
+    for tensor in _torch_ops.flat(values):
+        place = _torch_pretend.where(tensor)
+        if place == "cpu" and _torch_steps.unwatched and _torch_pretend._known(tensor) is None:
+            yield "?"
+            continue
+        yield place
+        if place == "cpu" and tensor.dim() > 0 and tensor.layout is _torch_pretend._lib.strided:
+            yield "cpu+"
 
 
 def _copied(args: tuple[Any, ...], own: int, gap: int) -> Any:
