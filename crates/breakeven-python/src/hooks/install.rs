@@ -213,7 +213,7 @@ fn random_methods(state: &mut State, maps: &Mappings, numpy: &Numpy<'_>) -> PyRe
         let _ = random::hook_type(state, maps, &class, index);
         let name = format!("numpy.random.{}", class.name()?);
         // Newer Cython gives a type a function of its own to be called by, past its slot.
-        drop(random::hook(state, maps, &class, &name));
+        let _ = random::hook(state, maps, &class, &name);
         for method in contents(&class)?.values() {
             // NumPy wraps some of them in a function of Python's.
             let method = method.getattr_opt("__wrapped__")?.unwrap_or(method);
