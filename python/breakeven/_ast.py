@@ -44,6 +44,9 @@ _OPERATORS = {
     "gt": "greater",
     "ge": "greater_equal",
 }
+#: What NumPy calls for these exponents instead of `power`: of floats, and of integers.
+_POWERS = {"f": {2: "square", 0.5: "sqrt", -1: "reciprocal"}, "i": {2: "square"}}
+_POWERS |= {"c": _POWERS["f"], "u": _POWERS["i"]}
 #: Builtins that are array ops when given an array, by the name of the op.
 _BUILTINS: dict[Any, str] = {abs: "absolute", divmod: "divmod", pow: "power", round: "round"}
 #: Builtins that read an array's values on the host.
@@ -163,6 +166,10 @@ def _before(function: Any, arguments: tuple[Any, ...]) -> tuple[int, str, int] |
     if name is not None:
         if not any(isinstance(argument, _ndarray) for argument in arguments):
             return None
+        if any(type(argument).__module__.startswith("scipy.sparse.") for argument in arguments):
+            return None
+        if name == "numpy.power":
+            name = _power(*arguments)
     elif function is operator.getitem:
         if not isinstance(arguments[0], _ndarray):
             return None
@@ -170,7 +177,7 @@ def _before(function: Any, arguments: tuple[Any, ...]) -> tuple[int, str, int] |
     elif function in _BUILTINS:
         if not isinstance(arguments[0], _ndarray):
             return None
-        name = f"numpy.{_BUILTINS[function]}"
+        name = _power(*arguments) if function is pow else f"numpy.{_BUILTINS[function]}"
     elif function in _READERS:
         for argument in arguments:
             if isinstance(argument, _ndarray):
@@ -181,6 +188,13 @@ def _before(function: Any, arguments: tuple[Any, ...]) -> tuple[int, str, int] |
         if name is None:
             return None
     return _native.enter(name), name, 0
+
+
+def _power(base: Any, exponent: Any, *_: Any) -> str:
+    """What NumPy makes of `base ** exponent`."""
+    of_kind = _POWERS.get(base.dtype.kind, {}) if isinstance(base, _ndarray) else {}
+    plain = isinstance(exponent, int if base.dtype.kind in "iu" else (int, float)) if of_kind else False
+    return f"numpy.{of_kind.get(exponent, 'power') if plain else 'power'}"
 
 
 def _after(
@@ -254,8 +268,10 @@ def _arrays(values: Any) -> list[Any]:
 
 
 def _public_name(function: Any) -> str | None:
-    """The dotted name of a function of NumPy or SciPy, or None."""
+    """The dotted name of a function of NumPy or SciPy, or None; None too where the call tells of itself."""
     kind = type(function)
+    if kind is _native.Named or kind.__name__ == "vectorize":
+        return None  # `numpy.vectorize` calls a function of the script's
     owner = getattr(function, "__self__", None)
     if kind.__name__ == "ufunc":
         name = function.__name__
@@ -273,6 +289,8 @@ def _public_name(function: Any) -> str | None:
             source = f"numpy.random.{type(owner).__name__}"
             # What seeds and bit generators do is no more array work than making them.
             return f"{source}.{name}" if source.endswith((".Generator", ".RandomState")) else source
+        if home.startswith("scipy.sparse._"):
+            return None  # a matrix, whose compiled products are seen below it
         if home.startswith("scipy."):
             return f"{home}.{type(owner).__name__}.{name}"
         return None

@@ -85,14 +85,14 @@ def _prepare(kind: str) -> None:
         _imports.after("numpy", _install)
         for name in ("numpy.fft", "numpy.linalg", "numpy.random"):
             _imports.after(name, _rescan)
-        for name in _imports.SCIPY:
-            _imports.after(name, _scipy)
     else:
         from . import _ast
 
         _ast.rewrite_imports()
         _imports.after("numpy", _know)
         _note_fallback()
+    for name in _imports.SCIPY:
+        _imports.after(name, _scipy)
 
 
 def describe(argv: list[str], kind: str) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 #: Public functions that look at arrays and compute nothing.
-_QUESTIONS = ("get_", "find_best_", "is", "use_solver", "set_", "register_", "skip_backend")
+_QUESTIONS = ("aslinear", "get_", "find_best_", "is", "use_solver", "set_", "register_", "skip_backend")
 #: These take a metric by name, or a function of the script's own.
 PAIRS = ("scipy.spatial.distance.cdist", "scipy.spatial.distance.pdist")
 #: Tables of functions are no longer than this.

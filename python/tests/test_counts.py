@@ -156,6 +156,84 @@ rng.normal(size=20)
     assert [row for row in counted if row[0] > 2] == drawn
 
 
+def called(workload: dict[str, Any], after: int) -> list[tuple[int, str, int]]:
+    """Line, name and count of what was called after a line."""
+    rows = [(workload["sites"][entry["site"]]["line"], entry["name"], entry["count"]) for entry in workload["ops"]]
+    return sorted(row for row in rows if row[0] > after)
+
+
+@RECORDERS
+def test_single_numbers_are_read_by_the_host(recorder: str, tmp_path: Path) -> None:
+    source = """import numpy as np
+a, b = np.ones((100, 3)), np.ones(100)
+total = 0.0
+for i in range(100):
+    total += a[i, 2] * b[i]
+    row = a[i]
+print(total)
+"""
+    (workload,) = record(source, recorder, tmp_path)
+    reads = [(5, "numpy.ndarray.item", 200), (6, "numpy.ndarray.__getitem__", 100)]
+    seen = called(workload, 2)
+    assert {(line, name) for line, name, _ in seen} == {(line, name) for line, name, _ in reads}
+    assert [sum(count for line, _, count in seen if line == at) for at in (5, 6)] == [200, 100]
+    assert sum(entry["read_bytes"] * entry["count"] for entry in entries(workload, "host_read")) == 200 * 8
+
+
+@RECORDERS
+def test_powers_are_what_numpy_makes_of_them(recorder: str, tmp_path: Path) -> None:
+    source = """import numpy as np
+f, i, c = np.ones(9), np.arange(9), np.ones(9, complex)
+f**2
+f**0.5
+f**-1
+f**3
+i**2
+i**2.0
+c**2
+f **= 2
+pow(f, 2)
+2.0**f
+np.power(f, 2)
+"""
+    (workload,) = record(source, recorder, tmp_path)
+    names = "square sqrt reciprocal power square power square square square power power".split()
+    assert called(workload, 2) == [(line, f"numpy.{name}", 1) for line, name in enumerate(names, 3)]
+
+
+@RECORDERS
+def test_a_vectorized_function_is_the_scripts_own(recorder: str, tmp_path: Path) -> None:
+    source = """import numpy as np
+@np.vectorize
+def one(n):
+    return sum(range(int(n)))
+one(np.arange(50.0))
+"""
+    (workload,) = record(source, recorder, tmp_path)
+    assert not entries(workload, "opaque")
+
+
+@RECORDERS
+def test_sparse_products_are_seen_in_whatever_calls_them(recorder: str, tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    source = """import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import cg
+A = sp.diags([-1, 4, -1], [-1, 0, 1], shape=(50, 50), format="csr")
+b = np.ones(50)
+A @ b
+A.dot(b)
+A @ A
+cg(A, b)
+"""
+    (workload,) = record(source, recorder, tmp_path)
+    lines = {workload["sites"][entry["site"]]["line"] for entry in entries(workload, "sparse")}
+    assert lines == {6, 7, 8, 9}
+    (product,) = [entry for entry in entries(workload, "sparse") if workload["sites"][entry["site"]]["line"] == 6]
+    assert product["op"]["sparse"]["nnz"] == 148
+    assert not [entry for entry in entries(workload, "opaque") if workload["sites"][entry["site"]]["line"] > 5]
+
+
 @RECORDERS
 def test_distances_are_products_unless_a_function_measures_them(recorder: str, tmp_path: Path) -> None:
     pytest.importorskip("scipy")

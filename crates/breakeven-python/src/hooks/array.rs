@@ -207,6 +207,13 @@ impl Array {
             self.memory(output)
         });
     }
+
+    /// Adds one element of the array, which the host reads.
+    #[inline(always)]
+    pub(super) fn add_element_to(&self, call: &mut Call) {
+        call.array(ArrayWord { ndim: 0, ..self.word(false) }, &[]);
+        call.memory(self.memory(false));
+    }
 }
 
 impl Array {

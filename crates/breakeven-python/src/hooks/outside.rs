@@ -8,6 +8,9 @@ use breakeven::workload::Site;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString, PyTuple};
 
+/// `a[0]`, by what it gives: a part of the array, or one element, which the host then has.
+const GET_ITEM: &str = "numpy.ndarray.__getitem__";
+const ITEM: &str = "numpy.ndarray.item";
 /// Marks a place that is an index into the sites, not a code object.
 const SITE: u64 = 1 << 63;
 /// Keywords that shapes do not tell.
@@ -143,6 +146,12 @@ pub(crate) fn leave(
         begun
     });
     let Some((mut name, began, _)) = begun.flatten() else { return Ok(()) };
+    // SAFETY: the caller holds the result.
+    let element = unsafe { as_array(result.as_ptr()) }.is_none() && !inputs.is_empty();
+    let element = element && state::with(py, |state| state.recorder.names.callee(name).name == GET_ITEM) == Some(true);
+    if element {
+        name = state::with(py, |state| state.recorder.names.intern(ITEM)).unwrap_or(name);
+    }
     if !keywords.is_empty() {
         state::with(py, |state| {
             let plain = state.recorder.names.callee(name).name.clone();
@@ -153,6 +162,10 @@ pub(crate) fn leave(
         call.tag(tag);
         // SAFETY: the caller holds the tuple and the result.
         unsafe {
+            if element && let Some(array) = inputs.iter().next().and_then(|input| as_array(input.as_ptr())) {
+                array.add_element_to(call);
+                return true;
+            }
             inputs.iter().for_each(|input| add_input(call, input.as_ptr()));
             add_output(call, result.as_ptr());
         }
@@ -185,7 +198,7 @@ pub(crate) fn host_made(array: &Bound<'_, PyAny>) {
 /// The host reads the values of this array, or of the scalar that the last op gave.
 pub(crate) fn host_read(value: &Bound<'_, PyAny>) {
     let (py, now) = (value.py(), clock::now());
-    let Some(name) = state::with(py, |state| state.recorder.names.intern("numpy.ndarray.item")) else { return };
+    let Some(name) = state::with(py, |state| state.recorder.names.intern(ITEM)) else { return };
     // SAFETY: the caller holds the object.
     if let Some(array) = unsafe { as_array(value.as_ptr()) } {
         if state::recording() && with_thread(|thread| thread.enter(true)) == Some(true) {

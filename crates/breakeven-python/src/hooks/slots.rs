@@ -123,9 +123,7 @@ unsafe extern "C" fn get(slf: *mut PyObject, key: *mut PyObject) -> *mut PyObjec
                 None => {
                     // One element, which the host now has.
                     call.rename(ITEM.load(Relaxed));
-                    let element = ArrayWord { ndim: 0, ..array.word(false) };
-                    call.array(element, &[]);
-                    call.memory(array.memory(false));
+                    array.add_element_to(call);
                 }
             }
             true
