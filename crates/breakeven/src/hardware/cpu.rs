@@ -101,8 +101,10 @@ impl Catalogue {
             return Err(unknown(any.to_owned()));
         }
         let given = telling(name);
-        let called = |cpu: &&Cpu| cpu.spellings().any(|s| key(&words(s)) == key(&words(name)) || telling(s) == given);
-        if let Some(cpu) = self.cpus.iter().find(called).filter(|_| !given.is_empty()) {
+        // `Intel(R) Xeon(R) Processor`, as virtual machines call theirs, is no model.
+        let model = given.iter().any(|word| word.bytes().any(|b| b.is_ascii_digit()));
+        let same = |s: &str| key(&words(s)) == key(&words(name)) || model && telling(s) == given;
+        if let Some(cpu) = self.cpus.iter().find(|cpu| cpu.spellings().any(same)).filter(|_| !given.is_empty()) {
             return Ok(cpu);
         }
         // Part of a name is enough where it is one CPU's: `7763`, `i7-12700H`.
@@ -228,6 +230,7 @@ mod tests {
             ("g5.xlarge", "aws-g5-xlarge"),
             ("p4d.24xlarge", "aws-p4d-24xlarge"),
             ("Colab", "colab-free"),
+            ("Intel(R) Xeon(R) CPU @ 2.20GHz", "colab-free"),
         ] {
             assert_eq!(find_cpu(name).map(|cpu| cpu.device.id.as_str()), Ok(id), "{name}");
         }
@@ -235,9 +238,15 @@ mod tests {
 
     #[test]
     fn what_is_another_chip_is_not_matched() {
-        for name in
-            ["Apple M1 Max", "Intel(R) Core(TM) i9-14900KF", "AMD Ryzen 7 5800X3D 8-Core Processor", "", "cpu", "\0"]
-        {
+        for name in [
+            "Apple M1 Max",
+            "Intel(R) Core(TM) i9-14900KF",
+            "AMD Ryzen 7 5800X3D 8-Core Processor",
+            "Intel(R) Xeon(R) Processor",
+            "",
+            "cpu",
+            "\0",
+        ] {
             assert!(find_cpu(name).is_err(), "{name}");
         }
         insta::assert_snapshot!(find_cpu("EPYC").unwrap_err(), @r#"
