@@ -81,7 +81,7 @@ function show(state: State, { estimate, json }: Exclude<Answer, { refusal: Refus
   const ours = same?.time_s && same.time_s.p50 !== gpu?.time_s?.p50 ? same : undefined;
   echo(estimate.formula?.inputs ?? []);
   const unpriced = estimate.notes.find((note) => note.code === "no-price");
-  if (unpriced) remark("provider", labelled(unpriced.text));
+  if (unpriced && state["provider"]) remark("provider", labelled(unpriced.text));
   if (gpu && !gpu.price) remark("price", "no price is known: cost is not either");
   showResult(estimate, ours);
   parts.show(() => put(partsFigure, timeParts(gpu, ours)));

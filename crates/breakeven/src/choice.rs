@@ -95,6 +95,9 @@ pub fn choose(request: &Request) -> Result<Choice> {
         None => machine_price(&catalogue, &cpu, threads),
     };
     let cpu_rates = Rates { price: cpu_price, watts: cpu_watts, ..grid.clone() };
+    if cpu_rates.watts.is_none() {
+        notes.push(Note::new("no-watts", "the watts of this CPU are unknown: `--cpu-watts` gives them"));
+    }
     let gpu_watts = Measure::Watts.read_field(&options.gpu_watts, "gpu_watts")?;
     let gpu_price = Measure::UsdPerHour.read_field(&options.price, "price")?.map(given_price);
     let cpu_named = named.is_some();
@@ -223,9 +226,6 @@ fn price(catalogue: &Catalogue, gpus: &mut Vec<Pick>, request: &Request, notes: 
             let text = format!("{} for the GPU alone: the machine around it costs extra", of_prices(alone));
             notes.push(Note::new("incomplete-prices", text));
         }
-        if options.provider.is_some() && gpus.iter().all(|p| p.price.is_none()) {
-            notes.push(Note::new("no-price", "this provider has no price for any GPU asked for"));
-        }
     }
     if let Some(limit) = Measure::UsdPerHour.read_field(&options.max_price, "max_price")? {
         gpus.retain(|p| p.price.as_ref().is_some_and(|price| price.usd_per_h <= limit));
@@ -234,6 +234,11 @@ fn price(catalogue: &Catalogue, gpus: &mut Vec<Pick>, request: &Request, notes: 
                 .hint("raise `--max-price`, or see `breakeven prices`")
                 .field("max_price"));
         }
+    }
+    let unknown = gpus.iter().filter(|p| p.price.is_none()).count();
+    if unknown > 0 {
+        let text = format!("no price that fits is known for {unknown} of {} GPUs; `--price` gives one", gpus.len());
+        notes.push(Note::new("no-price", text));
     }
     Ok(())
 }

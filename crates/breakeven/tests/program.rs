@@ -2,8 +2,9 @@
 
 mod common;
 
+use breakeven::answer::answer_request;
 use breakeven::estimate::{Estimate, Verdict};
-use breakeven::request::Options;
+use breakeven::request::{Options, Request};
 use breakeven::workload::Workload;
 use common::{ask, on};
 use proptest::prelude::*;
@@ -47,6 +48,27 @@ fn one_product_counts_as_by_hand() {
     assert_eq!(e.workload.d2h_bytes, Some(0.0));
     assert_eq!((e.workload.ops, e.workload.launches), (1, 1));
     assert_eq!(e.workload.coverage, 1.0);
+}
+
+#[test]
+fn what_is_unknown_has_a_note() {
+    let noted = |options| {
+        let e = ask(product(), options);
+        let codes: Vec<_> = e.notes.iter().map(|n| n.code).collect();
+        (e.estimates[0].price.is_none(), codes.contains(&"no-price"), codes.contains(&"no-watts"))
+    };
+    assert_eq!(noted(on("jetson-orin-nano-8gb-super")), (true, true, false));
+    let graviton = Options { cpu: Some("graviton3".to_owned()), ..on("l4") };
+    assert_eq!(noted(graviton), (false, false, true));
+}
+
+#[test]
+fn a_profile_is_for_programs_of_its_library() {
+    let options = Options { port: Some("torch".to_owned()), ..on("l4") };
+    let workload = Some(Box::new(product()));
+    let request = Request { today: "2026-11-21".to_owned(), workload, options, ..Request::default() };
+    let error = answer_request(&request).unwrap_err();
+    assert_eq!((error.code, error.field), ("unknown-port", Some("port")));
 }
 
 #[test]

@@ -24,6 +24,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("no-array-ops", "No array operation was seen; plain Python and CPU code stay on the CPU."),
     ("no-flop", "No amount of computation was given; only memory and transfers count."),
     ("no-price", "No price is known that fits what was asked; costs are unknown."),
+    ("no-watts", "The CPU's power is unknown, and with it the energy and carbon of the CPU side."),
     ("old-prices", "Some prices are older than 30 days."),
     ("own-clocks", "The script reads clocks; the times it printed were measured on this CPU."),
     ("port-amd", "On AMD GPUs the port is CuPy's build for ROCm."),

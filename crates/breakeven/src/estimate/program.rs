@@ -268,7 +268,11 @@ fn profile(workload: &Workload, policy: Policy, options: &Options) -> Result<&'s
         let torch = workload.ops.iter().map(|entry| port::of(&entry.name)).find(|own| own.name != port::cupy().name);
         return Ok(torch.unwrap_or_else(port::cupy));
     };
-    port::named(asked).ok_or_else(|| {
+    // What is written for NumPy has no counterparts in a library's own profile.
+    let fits = |own: &&PortProfile| {
+        own.name == port::cupy().name || workload.ops.iter().any(|entry| port::of(&entry.name).name == own.name)
+    };
+    port::named(asked).filter(fits).ok_or_else(|| {
         Error::new("unknown-port", format!("there is no port profile `{}`", words::printable(asked, 40)))
             .hint("cupy, or as-written for a program that uses a GPU library itself")
             .field("port")
@@ -531,7 +535,7 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
         note(
             "own-clocks",
             format!(
-                "the script read a clock {} times: the times it printed were measured on this CPU",
+                "times that the script printed were measured on this CPU (clock reads: {})",
                 q.workload.markers.len()
             ),
         );
