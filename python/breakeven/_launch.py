@@ -71,7 +71,7 @@ def _run_script(arguments: list[str], directory: str, kind: str) -> None:
     _process.arm(directory)
     _drop_runner("breakeven._run", "breakeven._launch", "runpy", "pkgutil")
     try:
-        _execute(_compiled(source, path, kind), _fresh_main(path))
+        _execute(_compiled(source, path, kind, arguments), _fresh_main(path))
     except BaseException:
         _pass_through()
         raise
@@ -91,8 +91,13 @@ def _run_module(name: str, arguments: list[str], directory: str) -> None:
         raise
 
 
-def _compiled(source: bytes, path: str, kind: str) -> CodeType:
-    code: CodeType = compile(source, path, "exec", dont_inherit=True)
+def _compiled(source: bytes, path: str, kind: str, arguments: list[str]) -> CodeType:
+    try:
+        code: CodeType = compile(source, path, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        if "unicode error" in str(error) or "null bytes" in str(error):
+            _become(arguments)  # of bytes that are no text it speaks otherwise where it reads a file
+        raise
     if kind == "ast":
         from . import _ast
 
