@@ -1,7 +1,7 @@
 //! `breakeven estimate`: numbers in, numbers out.
 
 use crate::args::EstimateArgs;
-use crate::failure::Outcome;
+use crate::failure::{Outcome, say};
 use crate::{input, output};
 use breakeven::answer::answer_request;
 use breakeven::estimate::Estimate;
@@ -21,7 +21,12 @@ pub(crate) fn estimate(args: &EstimateArgs) -> Outcome {
     Ok(policy(&answer))
 }
 
-/// 1 when the user's `--fail-if` policy failed.
+/// 1 when the user's `--fail-if` policy failed, which stderr says.
 pub(crate) fn policy(answer: &Estimate) -> ExitCode {
-    ExitCode::from(u8::from(answer.policy_failed == Some(true)))
+    let failed = answer.policy_failed == Some(true);
+    if failed {
+        let asked = answer.options["fail_if"].as_str().unwrap_or_default();
+        say(&format!("--fail-if: `{asked}` holds, or is not known"));
+    }
+    ExitCode::from(u8::from(failed))
 }

@@ -79,8 +79,11 @@ fn explained_and_in_markdown() {
 
 #[test]
 fn a_policy_that_fails_gives_one() {
-    let with = |policy| breakeven().args(EXAMPLE).args(["--fail-if", policy]).output().unwrap().status.code();
+    let ask = |policy| breakeven().args(EXAMPLE).args(["--fail-if", policy]).output().unwrap();
+    let with = |policy| ask(policy).status.code();
     assert_eq!((with("speedup<20"), with("speedup<2"), with("speed<2")), (Some(1), Some(0), Some(2)));
+    let told = ask("speedup<20").stderr;
+    assert_eq!(String::from_utf8_lossy(&told), "--fail-if: `speedup<20` holds, or is not known\n");
 }
 
 #[test]
