@@ -45,7 +45,7 @@ _OPERATORS = {
     "ge": "greater_equal",
 }
 #: What NumPy calls for these exponents instead of `power`: of floats, and of integers.
-_POWERS = {"f": {2: "square", 0.5: "sqrt", -1: "reciprocal"}, "i": {2: "square"}}
+_POWERS: dict[str, dict[float, str]] = {"f": {2: "square", 0.5: "sqrt", -1: "reciprocal"}, "i": {2: "square"}}
 _POWERS |= {"c": _POWERS["f"], "u": _POWERS["i"]}
 #: Builtins that are array ops when given an array, by the name of the op.
 _BUILTINS: dict[Any, str] = {abs: "absolute", divmod: "divmod", pow: "power", round: "round"}
