@@ -4,6 +4,7 @@ use super::super::draft::Draft;
 use super::super::source::{assignment, operands, patch};
 use super::super::{Change, Context, Edit};
 use crate::estimate::Side;
+use crate::estimate::hosttime::host_time;
 use crate::kernel::fresh_pages;
 use crate::report::words;
 use crate::workload::{Entry, Family, Site};
@@ -13,6 +14,8 @@ pub(super) const EDIT: Edit = Edit { id: "in-place", sides: &[Side::Cpu], apply 
 fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
     let mut out = draft.clone();
     let mut main: Option<(f64, &Site, String)> = None;
+    // Times are as recorded, those of other programs among them.
+    let own = host_time(&draft.workload).own;
     for (old, entry) in draft.workload.ops.iter().zip(&mut out.workload.ops) {
         let fresh = fresh_pages(old.written_bytes as f64) * old.count as f64;
         if fresh <= 0.0 || !writes_all_it_reads(old) {
@@ -25,7 +28,7 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
         if !alone {
             continue;
         }
-        entry.cpu_ns = old.cpu_ns.saturating_sub((fresh * 1e9) as u64).max(old.cpu_ns / 2);
+        entry.cpu_ns = old.cpu_ns.saturating_sub((fresh / own * 1e9) as u64).max(old.cpu_ns / 2);
         if main.as_ref().is_none_or(|(most, ..)| fresh > *most) {
             main = Some((fresh, site, line));
         }

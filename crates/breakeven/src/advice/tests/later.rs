@@ -62,6 +62,15 @@ fn a_large_array_in_place() {
     assert!(a.patch.unwrap().contains("\n+x *= 0.5\n"));
     // 160 MB of pages cleared twenty times, at 12 GB/s.
     assert!((a.saves_s.unwrap().p50 - 20.0 * 160e6 / 12e9).abs() < 0.01);
+    let mut busy = w.clone();
+    busy.ops[0].cpu_ns *= 4;
+    busy.program.wall_ns *= 4;
+    busy.program.stolen_ns = Some(busy.program.wall_ns / 4 * 3);
+    let b = found(&asked(&busy, "L4"), "in-place", Side::Cpu);
+    assert!(
+        (b.saves_s.unwrap().p50 / a.saves_s.unwrap().p50 - 1.0).abs() < 0.05,
+        "what other programs took is no pages'"
+    );
     let mut small = w.clone();
     small.ops[0].written_bytes = 1_000_000;
     assert!(!ids(&asked(&small, "L4")).contains(&"in-place"), "the allocator has memory of that size");
