@@ -34,3 +34,25 @@ def test_eight_threads_lose_no_event(tmp_path: Path, native: None) -> None:
         assert sum(op["count"] for op in entries) == 8 * 1500
         assert len({op["thread"] for op in entries}) == 8
     assert workload["unseen"] == []
+
+
+def test_what_ran_before_a_thread_is_none_of_its_time(tmp_path: Path, native: None) -> None:
+    source = """import threading, time
+import numpy as np
+np.ones(3) + 1
+time.sleep(1.0)
+def work(seed):
+    np.random.default_rng(seed).random(1000)
+for seed in range(3):
+    thread = threading.Thread(target=work, args=(seed,))
+    thread.start()
+    thread.join()
+"""
+    script = tmp_path / "script.py"
+    script.write_text(source)
+    outcome = running.traced(tmp_path / "run", [str(script)], "native", tmp_path / "record")
+    assert outcome.code == 0, outcome.err.decode()
+    (workload,) = running.workloads(tmp_path / "record")
+    drawn = [op for op in workload["ops"] if op["name"].endswith("Generator.random")]
+    assert len({op["thread"] for op in drawn}) == 3
+    assert sum(op["gap_ns"] for op in drawn) < 500_000_000, drawn

@@ -81,7 +81,7 @@ fn aside(py: Python<'_>, f: impl FnOnce() -> PyResult<()>) -> PyResult<Recorder>
             std::mem::swap(&mut state.recorder.names, &mut with.names);
         });
     };
-    let was = state::recording();
+    let (was, since) = (state::recording(), state::since());
     let mark = state::with(py, |state| state.codes.mark());
     let mut other = Recorder { probing: true, ..Recorder::default() };
     swap(&mut other);
@@ -89,7 +89,7 @@ fn aside(py: Python<'_>, f: impl FnOnce() -> PyResult<()>) -> PyResult<Recorder>
     let thread = state::with_thread(Thread::set_aside);
     state::set_recording(true, 0);
     let outcome = f();
-    state::set_recording(was, state::since());
+    state::set_recording(was, since);
     state::with_thread(|now| thread.into_iter().for_each(|before| now.resume(before)));
     swap(&mut other);
     // The code that ran is ours: it looked like the user's for as long as it was to be recorded, and no longer.

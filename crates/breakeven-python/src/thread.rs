@@ -146,9 +146,11 @@ impl Thread {
         *self = Self { last_end: self.last_end, ..before };
     }
 
-    /// The thread is known by this number from now on.
-    pub(crate) fn name(&mut self, id: u16) {
+    /// The thread is known by this number from `now` on. What the program did before a thread that is not its first is
+    /// none of that thread's time.
+    pub(crate) fn name(&mut self, id: u16, now: u64) {
         (self.id, self.lane) = (id, self.lane & LOADING | u32::from(id));
+        self.last_end = if id > 1 { now } else { 0 };
     }
 
     /// Whether a data loader is at work.
@@ -379,7 +381,7 @@ mod tests {
     #[test]
     fn what_a_loader_takes_is_told_once_and_calls_in_it_are_told_apart() {
         let mut thread = Thread::new();
-        thread.name(3);
+        thread.name(3, 0);
         let outside = thread.lane;
         assert!(!thread.load(true));
         assert!(thread.load(true), "a loader within a loader");

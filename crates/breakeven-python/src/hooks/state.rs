@@ -229,7 +229,7 @@ pub(crate) fn with_thread<R>(f: impl FnOnce(&mut Thread) -> R) -> Option<R> {
 fn with_this<R>(thread: &RefCell<Thread>, f: impl FnOnce(&mut Thread) -> R) -> Option<R> {
     let mut thread = thread.try_borrow_mut().ok()?;
     if thread.id == 0 {
-        thread.name(THREADS.fetch_add(1, Relaxed));
+        thread.name(THREADS.fetch_add(1, Relaxed), clock::now());
     }
     Some(f(&mut thread))
 }
