@@ -453,7 +453,10 @@ pub(crate) fn site(py: Python<'_>, codes: &mut Codes) -> Site {
         let code = frame.getattr("f_code")?;
         // SAFETY: a live code object, held by its frame.
         if unsafe { codes.owner(code.as_ptr()) } != Owner::User {
-            via = Some(frame.clone());
+            // A decorator's wrapper is not what people call it.
+            if via.is_none() || !function(&code)?.contains("<locals>") {
+                via = Some(frame.clone());
+            }
             return Ok(false);
         }
         site.file = code.getattr("co_filename")?.extract()?;
