@@ -54,7 +54,7 @@ pub(super) fn notes(q: &Question, plan: &Plan) -> Vec<Note> {
             ));
         }
         let copies = (!span.copies && plan.h2d_bytes + plan.d2h_bytes > 0.0).then(|| {
-            let bytes = |b| words::bytes(b);
+            let bytes = |b| if b > 0.0 { words::bytes(b) } else { "nothing".to_owned() };
             format!("leaves out the copies ({} to the GPU, {} back)", bytes(plan.h2d_bytes), bytes(plan.d2h_bytes))
         });
         let set_up = (span.first && q.first_use.p50 > 0.0)

@@ -68,6 +68,12 @@ fn the_timed_span_leaves_out_the_copies_and_takes_in_the_set_up() {
     let text = &note(&e, "timed-span").unwrap().text;
     assert!(text.contains("classic.py:8–11 takes leaves out the copies (64 MB to the GPU, 32 MB back)"), "{text}");
     assert!(text.contains("includes set-up at first use"), "{text}");
+    // Without the copy back.
+    let mut w = classic(true);
+    w["order"].as_array_mut().unwrap().pop();
+    w["ops"].as_array_mut().unwrap().pop();
+    let text = note(&estimate(&w, Options::default()).unwrap(), "timed-span").unwrap().text.clone();
+    assert!(text.contains("leaves out the copies (64 MB to the GPU, nothing back)"), "{text}");
     assert!(note(&e, "timer-without-wait").is_none());
 }
 
