@@ -403,8 +403,15 @@ impl Recorder {
         let index = table.entry(call.key(), || site.take().map_or(0, |site| site(self)));
         self.table = table;
         let mut run = Run { entry: index, own: timing.own, gap: timing.gap, ..Run::default() };
+        // What a loader makes is the host's, until somebody copies it.
+        let context = &self.contexts.list[call.words[HEAD - 1] as usize];
+        let loads = context.phase == phase("data")
+            && context.device.is_none()
+            && self.names.callee(call.words[0] as u32).name != "torch.Tensor.to";
         for &(id, output) in storages {
             match kind {
+                Kind::Op if loads && output => self.tensors.written(id, index, true, position),
+                Kind::Op if loads => _ = self.tensors.host_read(id, position),
                 Kind::Op | Kind::HostMakes if output => {
                     self.tensors.written(id, index, kind == Kind::HostMakes, position);
                 }

@@ -71,4 +71,28 @@ mod tests {
         let host = e.estimates[0].breakdown_s.unwrap().total();
         assert!((host / 1.0 - 1.0).abs() < 0.02, "{host}");
     }
+    #[test]
+    fn numpy_beside_pytorch_and_in_a_loader_copies_nothing() {
+        let root = |phase: Option<&str>| {
+            serde_json::json!({"site": 0, "name": "numpy.sqrt", "dtype": "f64", "count": 100, "cpu_ns": 1_000_000,
+                "op": {"elementwise": {"n": 1000, "inputs": 1, "flop_per_element": 4.0, "transcendental": false}},
+                "read_bytes": 8000, "written_bytes": 8000, "phase": phase})
+        };
+        let text = serde_json::json!({
+            "format": "breakeven.workload/1",
+            "program": {"name": "x.py", "wall_ns": 20_000_000u64, "exit": {"code": 0}},
+            "sites": [{"file": "x.py", "line": 1}],
+            "ops": [root(None), root(Some("data")),
+                {"site": 0, "name": "aten.mm", "op": {"matmul": {"m": 64, "n": 64, "k": 64}}, "dtype": "f32",
+                 "count": 100, "cpu_ns": 1_000_000, "host_input_bytes": 1_638_400, "host_input_count": 100}],
+            "order": [[100, [0, 1, 2]]],
+        });
+        let workload = Workload::from_json(text.to_string().as_bytes()).unwrap();
+        let options = Options { gpu: vec!["L4".to_owned()], ..Options::default() };
+        let w = estimate(&workload, &Request { options, ..Request::default() }).unwrap().workload;
+        assert_eq!(
+            (w.h2d_bytes, w.d2h_bytes, w.h2d_copies, w.launches),
+            (Some(1_638_400.0), Some(0.0), Some(100), 100)
+        );
+    }
 }

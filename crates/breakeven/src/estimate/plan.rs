@@ -8,7 +8,7 @@ use crate::port::{self, Counterpart, PortProfile};
 use crate::timeline::{Machine, STREAMS, Slot, Task};
 use crate::units::Bytes;
 use crate::workload::op::Direction;
-use crate::workload::{Entry, Family, Op, Workload};
+use crate::workload::{Entry, Family, Op, Phase, Workload};
 
 /// How arrays travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -389,6 +389,10 @@ enum Place {
 
 fn place(entry: &Entry, profile: &PortProfile) -> Place {
     place_of(entry).unwrap_or_else(|| match profile.counterpart(&entry.name) {
+        // What a data loader does stays with it, and NumPy's arrays in a program of another library are the host's.
+        _ if entry.phase == Some(Phase::Data) || port::of(&entry.name).name != profile.name => {
+            Place::Host { computes: false }
+        }
         Counterpart::Device(_) => Place::Kernel,
         Counterpart::View(_) => Place::Dispatch,
         Counterpart::Host(_) => Place::Host { computes: true },
