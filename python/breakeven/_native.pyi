@@ -61,6 +61,7 @@ __all__ = [
     "undo",
     "unseen",
     "unsupported",
+    "waited_ns",
     "watch",
     "watched",
     "watched_host",
@@ -272,6 +273,9 @@ def time_frees() -> bool:
 
 def cpu_ns() -> int:
     """Processor time of this process, ns."""
+
+def waited_ns() -> int:
+    """What all threads of this process have waited for a processor, ns."""
 
 # Calls without a frame of their own ------------------------------------------------------------------------------
 

@@ -27,8 +27,10 @@ unwatched = False
 _ROUNDS = 3
 _LONGEST_PERIOD = 4
 #: A step that took so much more of the processor than the others, and 2 ms, is not like them; nor is one that took so
-#: much more time, and 200 ms: the processor may have been somebody else's for a while.
+#: much more time, and 200 ms, of which its threads did not wait for a processor that other programs had. That is asked no
+#: more often than every 50 ms.
 _LONGER = 3.0
+_ASKED_NS = 50_000_000
 _NOISE_NS, _WAIT_NS = 2_000_000, 200_000_000
 #: The processor's time takes longer to read than the rest: steps for whose sake it is not, at most, and how long one of
 #: them may be. So many processors cannot have spent more than the noise on it.
@@ -41,6 +43,8 @@ _hashes: list[int] = []
 _signals: list[Any] = []
 _shapes: list[Any] = []
 _began = _busy = 0
+#: What all threads had waited for a processor, and when that was asked.
+_waited = _asked = 0
 #: Steps since the processor's time was read.
 _unread = 0
 _nodes = _calls = 0
@@ -83,9 +87,11 @@ def _as_expected() -> bool:
 
 def _reset() -> None:
     """A step begins that is going to be watched, or is the first that is not."""
-    global _began, _busy, _unread, _calls, _nodes
+    global _began, _busy, _unread, _calls, _nodes, _waited, _asked
     _shapes.clear()
     _began, _calls = _native.step_clock()
+    if _began - _asked > _ASKED_NS:
+        _waited, _asked = _native.waited_ns(), _began
     _busy, _unread, _nodes = _native.cpu_ns(), 0, _sequence()
 
 
@@ -174,17 +180,21 @@ def _count(same: bool, took: int) -> None:
 
 def _beyond(took: int) -> int:
     """How much longer than the others a step took, where that is no noise; else 0, and it is one of the others."""
-    global _busy, _unread
+    global _busy, _unread, _waited, _asked
     if _usual_at and took < _SHORT_NS and _unread < _UNREAD:
         _unread += 1
         return 0
     now, unread = _native.cpu_ns(), _unread
     spent = now - _busy
     _busy, _unread = now, 0
+    waited = 0
+    if _began - _asked > _ASKED_NS:
+        waits = _native.waited_ns()
+        waited, _waited, _asked = waits - _waited, waits, _began
     if _usual_at:
         usual_busy, usual_took = _usual_at
         busy = spent - unread * usual_busy
-        if busy > _LONGER * usual_busy + _NOISE_NS or took > _LONGER * usual_took + _WAIT_NS:
+        if busy > _LONGER * usual_busy + _NOISE_NS or took - waited > _LONGER * usual_took + _WAIT_NS:
             return max(0, took - usual_took)
     _usual.append((spent // (unread + 1), took))
     if len(_usual) in (5, 15):

@@ -46,7 +46,7 @@ def test_a_changed_shape_is_seen(tmp_path: Path) -> None:
     assert _products(workload, 5) == 299
 
 
-@pytest.mark.parametrize("what", ["branch", "graph", "longer"])
+@pytest.mark.parametrize("what", ["branch", "graph", "longer", "waits"])
 def test_a_step_that_does_more_is_noticed(what: str, tmp_path: Path) -> None:
     workload = _recorded(what, tmp_path)
     noticed = [u for u in workload["unseen"] if u["reason"] == "step-differs"]
@@ -54,6 +54,12 @@ def test_a_step_that_does_more_is_noticed(what: str, tmp_path: Path) -> None:
     watched = what == "branch" and _products(workload, 5) == 302
     assert noticed or watched
     assert 300 <= _products(workload, 5) <= 302
+
+
+def test_a_step_that_other_programs_slowed_is_like_the_others(tmp_path: Path) -> None:
+    workload = _recorded("others", tmp_path)
+    assert "step-differs" not in {u["reason"] for u in workload["unseen"]}
+    assert _products(workload, 5) == 300
 
 
 def test_an_evaluation_in_between_is_seen(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ mod _native {
     use super::hooks::torch::{
         Dispatch, Function, called_with, clock_ns, cpu_ns, loading, no_gap, pretend, step_again, step_end,
         storage_bytes, storage_freed, storage_new, storage_refused, storage_resized, storage_role, tensor_context,
-        tensor_event,
+        tensor_event, waited_ns,
     };
     #[pymodule_export]
     use super::modules::{ModuleCall, leave_unwatched, step_clock};

@@ -6,6 +6,13 @@ pub(crate) fn waited_ns() -> Option<u64> {
     read(&std::fs::read_to_string("/proc/self/schedstat").ok()?)
 }
 
+/// The same of all threads together, and of every kind of waiting for a CPU; 0 where the system does not say.
+pub(crate) fn waited_by_all_ns() -> u64 {
+    let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return 0 };
+    let counted = |thread: std::fs::DirEntry| read(&std::fs::read_to_string(thread.path().join("schedstat")).ok()?);
+    threads.flatten().filter_map(counted).sum()
+}
+
 fn read(text: &str) -> Option<u64> {
     text.split_whitespace().nth(1)?.parse().ok()
 }

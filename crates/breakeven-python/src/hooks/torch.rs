@@ -5,6 +5,7 @@ use super::{clock, frames};
 use crate::event::{Context, Thread, Timing};
 use crate::named;
 use crate::table::ArrayWord;
+use crate::waited;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple};
@@ -377,6 +378,13 @@ pub(crate) fn cpu_ns() -> u64 {
     // SAFETY: the call fills the structure that it is given, or fails and leaves it.
     unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut spent) };
     (spent.tv_sec as u64).saturating_mul(1_000_000_000).saturating_add(spent.tv_nsec as u64)
+}
+
+/// Time that the threads of this process have been ready to run and waited for a processor, ns, all together; 0 where the
+/// system does not say.
+#[pyfunction]
+pub(crate) fn waited_ns() -> u64 {
+    waited::waited_by_all_ns()
 }
 
 /// From now on a GPU that is not there, with so much memory, is imitated for PyTorch.
