@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import weakref
 
-from . import _native, _torch_room
+from . import _native, _torch_placed, _torch_room
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,13 +95,17 @@ class _Op:
 class Stored(weakref.ref):  # type: ignore[type-arg]
     """A living storage."""
 
-    __slots__ = ("bytes", "device", "id", "key", "pinned", "placed", "role")
+    __slots__ = ("bytes", "device", "id", "key", "pinned", "placed", "put", "put_by", "role")
 
     id: int
     key: int
     bytes: int
     role: int
+    #: It was computed on the device of a script without a GPU.
     placed: bool
+    #: Tensors in it that were put there, and the lines that did so; see `_torch_placed`.
+    put: list[Any]
+    put_by: set[Any]
     device: str | None
     pinned: bool
 
@@ -139,6 +144,7 @@ def live(storage: Any, role: int, made: bool) -> Stored:
     known = Stored(storage, _died)
     known.key, known.bytes, known.role = storage._cdata, storage.nbytes(), role
     known.placed = known.pinned = False
+    known.put, known.put_by = [], set()
     known.device = device if made or device is None else "cpu"
     known.id = _native.storage_new(known.bytes, role, known.device == "cpu", made)
     _live[known.key] = known
@@ -152,6 +158,7 @@ def hand_over(tensor: Any, heir: Any) -> None:
         known = Stored(storage, _died)
         known.key, known.id, before.id = storage._cdata, before.id, 0
         known.bytes, known.role, known.placed = before.bytes, before.role, before.placed
+        known.put, known.put_by = before.put, before.put_by
         known.pinned, known.device = before.pinned, before.device
         _live[known.key] = known
 
@@ -349,11 +356,11 @@ def flat(value: Any) -> Any:
 
 def _place(given: dict[str, Any], outputs: list[Any]) -> None:
     """What is computed from what the script put on its device is there too."""
-    if not any(known.placed for value in given.values() if (known := _known(value)) is not None):
+    if not any(_torch_placed.is_there(value, known) for value in given.values() if (known := _known(value)) is not None):
         return
     ids = {array[4] for array in outputs}
-    for known in list(_live.values())[-8:]:
-        if known.id in ids:
+    for known in itertools.islice(reversed(_live.values()), 8):
+        if known.id in ids and not known.put:
             known.placed = True
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 
-from . import _native, _torch_modules, _torch_ops, _torch_steps
+from . import _native, _torch_modules, _torch_ops, _torch_placed, _torch_steps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,9 +66,9 @@ def read(tensor: Any, name: str) -> None:
 
 def _read_unwatched(tensor: Any, name: str) -> None:
     """The same of a tensor that nobody saw being made: where it is, the others that were read here tell."""
-    if _torch_ops.device is not None and _torch_modules.where() == "cpu":
+    if _torch_ops.phase == "optimizer" or (_torch_ops.device is not None and _torch_modules.where() == "cpu"):
         return
-    if _torch_ops.phase != "optimizer" and _torch_ops.reads.get(_torch_ops.place(), True):
+    if _torch_ops.reads.get(_torch_ops.place(), True):
         array = (*_torch_ops.described(tensor), 0)
         with _torch_ops.on_device():
             _native.tensor_event(name, [array], [], [], _torch_ops.context({"self": tensor}), 0, 0)
@@ -110,29 +110,41 @@ def _read_single(_: None, inputs: tuple[Any, ...], result: Any, __: Any = None) 
 
 
 def _moved(name: str, inputs: tuple[Any, ...], result: Any, kwargs: dict[str, Any] | None = None) -> None:
-    if result is None or not inputs or not _native.recording() or not _to_device(name, inputs, kwargs):
+    if result is None or not inputs or not _native.recording():
         return
-    known = _torch_ops.stored(inputs[0], False)
-    if known is None:
+    device, tensor = _device(name, inputs, kwargs), inputs[0]
+    if device is None:
         return
-    if known.placed or known.role == _torch_ops.ACTIVATION:
-        if name == "to" and "cpu" in map(str, inputs[1:]):
-            read(inputs[0], "torch.Tensor.cpu")
+    line, direct = _torch_placed.line()
+    if _torch_placed.means_host(device, line):
+        known = _torch_ops._known(tensor)
+        if known is None or _is_there(tensor, known):
+            read(tensor, "torch.Tensor.cpu")
         return
-    known.placed = True
-    here = _torch_ops.stored(result)
-    if here is not None:
-        here.placed = True
-    array = _torch_ops.describe(result, True)
+    known = _torch_ops.stored(tensor, False)
+    # A line that has put a part of this memory there does so again; `module.to(device)` moves nothing twice.
+    if known is None or (_is_there(tensor, known) and not (direct and line in known.put_by)):
+        return
+    if result is tensor:
+        _torch_placed.put(result, known, line)
+        array = (*_torch_ops.described(result), known.id)
+    else:
+        array = _torch_ops.describe(result, True)
+        if (copied := _torch_ops._known(result)) is not None:
+            copied.placed = True
     _native.tensor_event("torch.Tensor.to", [], [array], [], _torch_ops.context(), 0, 0, True)
 
 
-def _to_device(name: str, inputs: tuple[Any, ...], kwargs: dict[str, Any] | None) -> bool:
-    """Whether the arguments name a device."""
+def _is_there(tensor: Any, known: Any) -> bool:
+    return known.role == _torch_ops.ACTIVATION or _torch_placed.is_there(tensor, known)
+
+
+def _device(name: str, inputs: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
+    """The device that the arguments name, or a tensor on it; None where they name none."""
     if name == "cuda":
-        return True
+        return name
     named = (*inputs[1:2], (kwargs or {}).get("device"), (kwargs or {}).get("other"))
-    return any(isinstance(value, (str, _torch.device, _torch.Tensor)) for value in named)
+    return next((value for value in named if isinstance(value, (str, _torch.device, _torch.Tensor))), None)
 
 
 def _enter_text(_: str) -> int:
