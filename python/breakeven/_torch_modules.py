@@ -5,6 +5,7 @@ None of it is visible to the script: no hook of a module is registered, and the 
 
 from __future__ import annotations
 
+import itertools
 import weakref
 
 from . import _endings, _native, _torch_ops, _torch_steps
@@ -69,10 +70,12 @@ def _begin_root(args: tuple[Any, ...]) -> None:
 
 
 def where() -> str:
-    """The device that the outermost module has its parameters on, as far as one is imitated."""
-    for parameter in _root.parameters() if _root is not None else ():
-        known = _torch_ops._known(parameter)
-        return (known.device if known is not None else None) or "cpu"
+    """The device that the outermost module has its parameters on, as far as one is imitated; that of another one, where
+    that has none, as a loss."""
+    for module in itertools.chain([_root] if _root is not None else [], _met):
+        for parameter in module.parameters():
+            known = _torch_ops._known(parameter)
+            return (known.device if known is not None else None) or "cpu"
     return "cpu"
 
 

@@ -83,6 +83,7 @@ def call(torch: Any) -> None:
     _mode = type("Pretended", (TorchFunctionMode,), {"__module__": __name__})()
     type(_mode).__torch_function__ = _native.Function(_handlers, _function)
     _let_through(torch)
+    _stand_in_context()
     stand_below()
     # A process that loads data makes real tensors, in its own memory.
     os.register_at_fork(after_in_child=_leave_child)
@@ -128,6 +129,27 @@ def _let_through(torch: Any) -> None:
         for word, value in list(vars(module).items()):
             if word.startswith("has_torch_function") and value in stand_ins:
                 setattr(module, word, stand_ins[value])
+
+
+def _stand_in_context() -> None:
+    """`torch.set_default_device("cuda")` works by a mode that keeps itself below all others: calls that it has given a
+    device to come by here once more."""
+    from torch.utils import _device
+
+    core = _lib._C
+    plain = _device.DeviceContext.__torch_function__
+
+    def passed() -> bool:
+        height = range(core._len_torch_function_stack())
+        return _mode is not None and not any(core._get_function_stack_at(i) is _mode for i in height)
+
+    def given(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        words = kwargs or {}
+        if words.get("device") is None and passed() and func in _device._device_constructors():
+            return _function(func, args, {**words, "device": self.device})
+        return plain(self, func, types, args, words)
+
+    _device.DeviceContext.__torch_function__ = given
 
 
 def stand_below() -> None:
@@ -280,6 +302,8 @@ def _moved(tensor: Any, result: Any, own: int, gap: int) -> None:
     name, keywords, target = _moving or ("", [], "cpu")
     with _torch_ops.on_device(target):
         array = _torch_ops.describe(result, True)
+    if result.numel() == 0:
+        return
     known = _torch_ops._known(tensor) if _torch_steps.skipping else _torch_ops.stored(tensor, False)
     source = (*array[:4], known.id if known is not None else 0)
     if target == "cpu":

@@ -84,6 +84,52 @@ def test_every_copy_is_exact(tmp_path: Path) -> None:
     assert sorted(_copies(workload, "d2h")) == sorted([2000, 4, 8, 4, 1, 40, 4000, 12, 40, 40, 100, 10])
 
 
+def test_a_default_device_is_imitated(tmp_path: Path) -> None:
+    script = tmp_path / "default.py"
+    script.write_text(
+        "import torch\n"
+        "with torch.device('cuda'):\n"
+        "    layer = torch.nn.Linear(4, 2)\n"
+        "torch.set_default_device('cuda')\n"
+        "x, t = torch.randn(3, 4), torch.tensor([1.0, 2.0])\n"
+        "print(layer(x).device, layer.weight.device, t.device, torch.get_default_device())\n"
+        "with torch.device('cpu'):\n"
+        "    print(torch.zeros(3).device)\n"
+    )
+    workload, out = _run(script, tmp_path)
+    assert out.split() == ["cuda:0"] * 4 + ["cpu"]
+    assert _copies(workload, "h2d") == [8]
+
+
+def test_a_loss_that_is_a_module_is_read_in_unwatched_steps(tmp_path: Path) -> None:
+    script = tmp_path / "loss.py"
+    script.write_text(
+        "import torch\n"
+        "model, criterion = torch.nn.Linear(4, 2).to('cuda'), torch.nn.MSELoss()\n"
+        "optimizer = torch.optim.SGD(model.parameters())\n"
+        "x, y = torch.randn(3, 4, device='cuda'), torch.randn(3, 2, device='cuda')\n"
+        "for step in range(100):\n"
+        "    optimizer.zero_grad()\n"
+        "    loss = criterion(model(x), y)\n"
+        "    loss.backward()\n"
+        "    optimizer.step()\n"
+        "    if step % 20 == 19:\n"
+        "        print(loss.item() > 0)\n"
+    )
+    workload, _ = _run(script, tmp_path)
+    assert workload["program"]["sampling"] > 1, "steps went unwatched"
+    assert _copies(workload, "d2h") == 5 * [4]
+
+
+@pytest.mark.parametrize("pretend", [True, False])
+def test_rows_are_copied_each(pretend: bool, tmp_path: Path) -> None:
+    workload, out = _run(HERE / "programs" / "pytorch" / "torch_rows.py", tmp_path, pretend=pretend)
+    assert out == "torch.Size([8])\n"
+    assert sorted(_copies(workload, "h2d")) == sorted([800, 8, *12 * [400], 256, *3 * [40]])
+    reads = [e["op"]["host_read"]["bytes"] for e in workload["ops"] if "host_read" in e["op"] for _ in range(e["count"])]
+    assert sorted(_copies(workload, "d2h") if pretend else reads) == [*12 * [8], 32]
+
+
 def test_results_are_where_a_gpu_has_them(tmp_path: Path) -> None:
     _, out = _run(HERE / "programs" / "pytorch" / "torch_places.py", tmp_path)
     refused = ["Expected all tensors to be on the same ", "can't convert cuda:0 device type tensor"]
