@@ -356,7 +356,8 @@ def flat(value: Any) -> Any:
 
 def _place(given: dict[str, Any], outputs: list[Any]) -> None:
     """What is computed from what the script put on its device is there too."""
-    if not any(_torch_placed.is_there(value, known) for value in given.values() if (known := _known(value)) is not None):
+    tensors = ((value, known) for value in given.values() if (known := _known(value)) is not None)
+    if not any(_torch_placed.is_there(*pair) for pair in tensors):
         return
     ids = {array[4] for array in outputs}
     for known in itertools.islice(reversed(_live.values()), 8):

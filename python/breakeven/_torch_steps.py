@@ -27,8 +27,8 @@ unwatched = False
 _ROUNDS = 3
 _LONGEST_PERIOD = 4
 #: A step that took so much more of the processor than the others, and 2 ms, is not like them; nor is one that took so
-#: much more time, and 200 ms, of which its threads did not wait for a processor that other programs had. That is asked no
-#: more often than every 50 ms.
+#: much more time, and 200 ms, without its threads' waiting for a processor that other programs had. That is asked
+#: no more often than every 50 ms.
 _LONGER = 3.0
 _ASKED_NS = 50_000_000
 _NOISE_NS, _WAIT_NS = 2_000_000, 200_000_000
