@@ -404,6 +404,9 @@ fn in_sizes(even: &mut BreakEven, found: Crossings) {
         even.describes = format!("{shape} (yours: {})", size.shape_now);
         let ratio = at.p50 / size.now as f64;
         even.scale = found.work.or(Some(ratio));
+    } else if let (Some(least), Some(size)) = (&found.always, &found.size) {
+        even.describes = format!("always: {least} is enough (yours: {})", size.shape_now);
+        even.scale = None;
     }
     (even.size, even.rounds, even.calls) = (found.size, found.rounds, found.calls);
 }
@@ -432,6 +435,7 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
     if let Some((g, out)) = best
         && g.time_s.is_some()
         && out.parts.startup > 0.05 * out.parts.total()
+        && q.startup.p50 > 0.0
     {
         let warm = (q.cpu.time.p50 - q.host.startup) / (out.parts.total() - out.parts.startup).max(f64::MIN_POSITIVE);
         let own = out.own_startup(q);
@@ -481,7 +485,7 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
         note(
             "idle",
             format!(
-                "{} of the time went into sleeping or waiting for input",
+                "{} of the time went into waiting, asleep or for something else",
                 words::percent(program.idle_ns as f64 / program.wall_ns as f64)
             ),
         );

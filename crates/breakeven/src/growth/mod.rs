@@ -84,6 +84,8 @@ pub struct Crossings {
     pub calls: Option<CallsPerUpload>,
     /// FLOP at the crossing ÷ FLOP now.
     pub work: Option<f64>,
+    /// The smallest array tried, where the GPU wins at each size: `a batch of 1`.
+    pub always: Option<String>,
 }
 
 /// All crossings of `q` on `device`, for which `out` is the outcome; `cpu` is the baseline's model.
@@ -92,8 +94,7 @@ pub fn crossings(q: &Question, out: &Outcome, device: &Device, cpu: &Device) -> 
         return Crossings::default();
     }
     let case = Case { q, device, cpu };
-    let (size, work) = case.size().map_or((None, None), |(size, work)| (Some(size), work));
-    Crossings { size, work, rounds: case.rounds(out), calls: calls_per_upload(q, out) }
+    Crossings { rounds: case.rounds(out), calls: calls_per_upload(q, out), ..case.size().unwrap_or_default() }
 }
 
 struct Case<'a> {
@@ -129,7 +130,8 @@ impl Case<'_> {
         Both { cpu: cpu.time.scale(kept), gpu: out.time, speedup: out.speedup }
     }
 
-    fn size(&self) -> Option<(SizeCrossing, Option<f64>)> {
+    /// The crossing of sizes, and what else it tells.
+    fn size(&self) -> Option<Crossings> {
         let size = problem_size(self.q.workload)?;
         let resized = |scale: f64| resized(self.q.workload, &size, scale, self.cpu);
         let at = |scale: f64| self.both(&resized(scale), None);
@@ -152,6 +154,8 @@ impl Case<'_> {
         });
         let flop = self.q.workload.flop().get();
         let work = exact.filter(|_| flop > 0.0).map(|scale| resized(scale).flop().get() / flop);
+        let wins = speedups(|s| s.p50).iter().all(|(_, speedup)| *speedup > 1.0);
+        let always = points.first().filter(|_| wins).map(|(least, _)| shape_at(&size, *least));
         let curve =
             points.into_iter().map(|(scale, both)| SizePoint { size: value(scale), cpu_s: both.cpu, gpu_s: both.gpu });
         let crossing = SizeCrossing {
@@ -161,7 +165,7 @@ impl Case<'_> {
             shape_at: exact.map(|scale| shape_at(&size, scale)),
             curve: curve.collect(),
         };
-        Some((crossing, work))
+        Some(Crossings { size: Some(crossing), work, always, ..Crossings::default() })
     }
 
     /// The crossing near `scale`, a secant step or two closer than between doublings.
@@ -194,8 +198,9 @@ impl Case<'_> {
         // Both are lines: where do they meet?
         let (cpu_fixed, gpu_fixed) = (cpu - cpu_round * now, gpu - gpu_round * now);
         let meet = ((gpu_fixed - cpu_fixed) / (cpu_round - gpu_round)).ceil();
+        let meet = meet + found.outside as f64;
         let at = (cpu_round > gpu_round && meet.is_finite() && meet < 1e15).then(|| meet.max(1.0) as u64);
-        Some(RoundsCrossing { site: found.site, now: found.rounds, at })
+        Some(RoundsCrossing { site: found.site, now: found.rounds + found.outside, at })
     }
 }
 
@@ -301,6 +306,15 @@ mod tests {
         };
         assert!(speedup(at + 2) > 1.0, "{}", speedup(at + 2));
         assert!(at < 3 || speedup(at - 2) < 1.0, "{}", speedup(at - 2));
+    }
+
+    #[test]
+    fn what_wins_at_each_size_says_so() {
+        let mut heat = samples::heat();
+        heat.program.wall_ns *= 1_000_000;
+        heat.ops.iter_mut().for_each(|op| op.cpu_ns *= 1_000_000);
+        let even = answer(&heat, &request(true)).estimates.remove(0).break_even.expect("it is told");
+        assert_eq!((even.scale, even.describes.as_str()), (None, "always: 4×4 is enough (yours: 1022×1022)"));
     }
 
     #[test]

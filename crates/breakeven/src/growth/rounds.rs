@@ -13,8 +13,11 @@ const SHARE: f64 = 0.5;
 pub struct MainLoop {
     /// Its place among the steps of the order.
     at: usize,
-    /// As recorded.
+    /// As recorded, in a row.
     pub rounds: u64,
+    /// Rounds beside those, which do the same otherwise or begin elsewhere: the first makes an array that the others
+    /// write to, the order of the program has the loop from its second line on.
+    pub outside: u64,
     /// A line of it: that of its hottest op, `heat.py:12`.
     pub site: String,
 }
@@ -39,7 +42,23 @@ pub fn main_loop(workload: &Workload) -> Option<MainLoop> {
     let time = |entry: usize| runs[entry] as f64 * each[entry];
     let hottest = (0..runs.len()).max_by(|a, b| time(*a).total_cmp(&time(*b)))?;
     let site = workload.sites.get(workload.ops[hottest].site as usize)?;
-    Some(MainLoop { at, rounds, site: site.label() })
+    let alike = |(a, b): &(&Step, &Step)| alike(workload, a, b);
+    let (before, after) = (&workload.order[..at], &workload.order[at + 1..]);
+    let outside = before.iter().rev().zip(body.iter().rev().cycle()).take_while(alike).count()
+        + after.iter().zip(body.iter().cycle()).take_while(alike).count();
+    Some(MainLoop { at, rounds, outside: (outside / body.len().max(1)) as u64, site: site.label() })
+}
+
+/// Whether two steps are the same lines at work.
+fn alike(workload: &Workload, a: &Step, b: &Step) -> bool {
+    let line = |entry: u32| workload.ops.get(entry as usize).map(|entry| (entry.site, &entry.name));
+    match (a, b) {
+        (Step::Run(a), Step::Run(b)) => line(*a) == line(*b),
+        (Step::Repeat(m, a), Step::Repeat(n, b)) => {
+            m == n && a.len() == b.len() && a.iter().zip(b).all(|(a, b)| alike(workload, a, b))
+        }
+        _ => false,
+    }
 }
 
 /// The program with so many rounds of that loop, and its order; what happens in the loop takes as much longer.
@@ -80,5 +99,17 @@ mod tests {
             }
         )));
         assert_eq!(with_rounds(&heat, &found, 200).0, heat);
+    }
+
+    #[test]
+    fn rounds_beside_the_loop_count() {
+        let mut heat = samples::heat();
+        let Step::Repeat(_, body) = heat.order.remove(2) else { panic!("the loop comes third") };
+        // From its third step on: two steps before and the rest after make one more round.
+        let turned: Vec<Step> = body[2..].iter().chain(&body[..2]).cloned().collect();
+        let around = body[..2].iter().cloned().chain([Step::Repeat(199, turned)]).chain(body[2..].iter().cloned());
+        heat.order.splice(2..2, around);
+        let found = main_loop(&heat).expect("there is one");
+        assert_eq!((found.rounds, found.outside), (199, 1));
     }
 }

@@ -100,6 +100,7 @@ impl Case<'_> {
             return None;
         }
         let text = match (self.wins(), near(factor)) {
+            _ if words::times(factor) == words::times(1.0) => "error: the slightest turns it".to_owned(),
             (true, true) => format!("error: the GPU wins until its time is {} what is estimated", words::times(factor)),
             (true, false) => "error: not if the GPU's time is ten times what is estimated".to_owned(),
             (false, true) => {
@@ -121,7 +122,15 @@ impl Case<'_> {
         // A size reads as near where it is, however fast the work grows with it.
         let sized = even.size.as_ref().and_then(|size| Some(size.at?.p50 / size.now.max(1) as f64));
         let scale = even.scale.filter(|scale| near(sized.unwrap_or(*scale)));
+        let here = |scale: f64| match size {
+            Some((at, now)) => at == now,
+            None => words::times(scale) == words::times(1.0),
+        };
         let text = match scale {
+            Some(scale) if here(scale) => {
+                let (change, winner) = if self.wins() { ("less", "CPU") } else { ("more", "GPU") };
+                format!("size: it is at the edge: with a little {change} work the {winner} wins")
+            }
             Some(scale) if scale < 1.0 => format!("size: below {} the CPU wins", at(scale)),
             Some(scale) => format!("size: above {} the GPU wins", at(scale)),
             None => "size: not between a tenth and ten times the work of each operation".to_owned(),

@@ -9,7 +9,7 @@ pub const UNKNOWN: &str = "?";
 
 /// A duration in s: `31.3 ms`, `1.3 s`, `41.7 min`.
 pub fn seconds(x: f64) -> String {
-    known(x, |x| print::format_seconds(Seconds(x)))
+    known(x, |x| if 0.0 < x && x < 5e-10 { "<1 ns".to_owned() } else { print::format_seconds(Seconds(x)) })
 }
 
 /// A point in time, s, to a hundredth of the window of `width` seconds that it lies in.
