@@ -121,10 +121,12 @@ pub(super) fn memory(account: &Account<'_>) -> Option<Reason> {
     let mut reason = Reason::new(
         "memory-bound",
         Some(account.share(work.path)),
-        format!(
-            "Each byte is moved for {} FLOP: the GPU's memory sets the time, not its arithmetic.",
-            if intensity.is_finite() { format!("{intensity:.2}") } else { words::UNKNOWN.to_owned() }
-        ),
+        // A sort counts comparisons, and passes over its data again and again.
+        if ridge(account.device, &work).is_some_and(|ridge| intensity > ridge) {
+            "The data is read and written several times: the GPU's memory sets the time.".to_owned()
+        } else {
+            format!("Each byte is moved for {intensity:.2} FLOP: the GPU's memory sets the time, not its arithmetic.")
+        },
         "Fuse chains of element-wise operations, work in place, halve the precision, or choose a GPU by bandwidth."
             .to_owned(),
     )
@@ -297,12 +299,16 @@ fn roofline(reason: Reason, device: &Device, work: &Work) -> Reason {
         let intensity = work.flop / work.bytes;
         reason = reason.with("operational_intensity", intensity, "FLOP/B", ratio(intensity));
     }
-    let peak = work.dtype().and_then(|dtype| device.vector_peak(dtype));
-    if let Some(peak) = peak.filter(|_| device.bandwidth.get() > 0.0) {
-        let ridge = peak.get() / device.bandwidth.get();
+    if let Some(ridge) = ridge(device, work) {
         reason = reason.with("ridge_point", ridge, "FLOP/B", ratio(ridge));
     }
     reason
+}
+
+/// Where the roofline bends in the precision of most of the work, FLOP/B.
+fn ridge(device: &Device, work: &Work) -> Option<f64> {
+    let peak = device.vector_peak(work.dtype()?)?;
+    Some(peak.get() / device.bandwidth.get()).filter(|ridge| ridge.is_finite())
 }
 
 /// float64 rate ÷ float32 rate of the ordinary cores; `None` where one is not known.
