@@ -5,7 +5,7 @@ use super::super::source::carries;
 use super::super::{Change, Context, Edit};
 use crate::estimate::Side;
 use crate::report::words;
-use crate::workload::{Entry, Op, Step};
+use crate::workload::{Entry, Op, Phase, Step};
 
 pub(super) const EDIT: Edit = Edit { id: "vectorise", sides: &[Side::Gpu, Side::Cpu], apply };
 
@@ -54,7 +54,8 @@ fn whole(draft: &Draft, ctx: &Context, begun: u64, rounds: u64, body: &[Step]) -
     }
     let inside: Vec<u32> = body.iter().map(run).collect::<Option<_>>()?;
     let entries: Vec<&Entry> = inside.iter().map(|&e| draft.workload.ops.get(e as usize)).collect::<Option<_>>()?;
-    if !entries.iter().any(|e| takes_row(e, rounds)) || !independent(draft, &entries) {
+    let trains = entries.iter().any(|e| matches!(e.phase, Some(Phase::Backward | Phase::Optimizer)));
+    if trains || !entries.iter().any(|e| takes_row(e, rounds)) || !independent(draft, &entries) {
         return None;
     }
     let mut out = Vec::new();
@@ -85,14 +86,16 @@ fn whole(draft: &Draft, ctx: &Context, begun: u64, rounds: u64, body: &[Step]) -
     (!out.is_empty()).then_some(out)
 }
 
-/// `[5000,64] -> [64]`: a row of as many as there are rounds.
+/// `[5000,64] -> [64]` or `-> [1,64]`: a row of as many as there are rounds.
 fn takes_row(entry: &Entry, rounds: u64) -> bool {
     let Some((from, to)) = entry.shapes.as_deref().and_then(|s| s.split_once(" -> ")) else { return false };
     let Some((first, rest)) = from.trim_matches(['[', ']']).split_once(',') else { return false };
+    let to = to.trim_matches(['[', ']']);
     matches!(entry.op, Op::View)
-        && entry.name.ends_with("__getitem__")
-        && first == rounds.to_string()
-        && to.trim_matches(['[', ']']) == rest
+        && ["__getitem__", "aten.select", "aten.slice"].iter().any(|name| entry.name.ends_with(name))
+        // The last round may stand apart from the others.
+        && first.parse().is_ok_and(|rows: u64| rows == rounds || rows == rounds + 1)
+        && to.strip_prefix("1,").unwrap_or(to) == rest
 }
 
 /// Whether the lines of a round say that it needs nothing from the round before. They stand in one function, so that

@@ -281,6 +281,24 @@ fn rows_in_a_loop_are_one_product() {
 }
 
 #[test]
+fn samples_given_to_a_network_one_by_one_are_a_batch() {
+    let product = Op::Matmul { m: 1, n: 512, k: 256, batch: 1, bias: false };
+    let mut ops = vec![
+        entry(0, "aten.slice", Op::View, Dtype::F32, 20_000),
+        entry(0, "aten.addmm", product, Dtype::F32, 20_000),
+        entry(0, "aten.relu", add(512), Dtype::F32, 20_000),
+    ];
+    ops[0].shapes = Some("[20000,256] -> [1,256]".to_owned());
+    let program =
+        |ops: &[Entry]| program_of(&["y = net(x[i:i + 1])"], ops.to_vec(), vec![Step::Repeat(20_000, each(3))]);
+    for side in [Side::Gpu, Side::Cpu] {
+        assert!(found(&asked(&program(&ops), "L4"), "vectorise", side).speedup_after.unwrap().p50 > 2.0);
+    }
+    ops[2].phase = Some(Phase::Optimizer);
+    assert!(!ids(&asked(&program(&ops), "L4")).contains(&"vectorise"), "each sample changes the weights");
+}
+
+#[test]
 fn an_inverse_that_is_only_multiplied_with() {
     let mut ops = vec![
         entry(
