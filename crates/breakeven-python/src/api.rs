@@ -94,6 +94,7 @@ pub(crate) fn start(py: Python<'_>) {
             let now = clock::now();
             state.recorder.started = now;
             state.recorder.waited_at_start = waited_ns();
+            state.recorder.watch.begin();
             state.recorder.buffers.forget();
             state::set_recording(true, now);
         }
@@ -107,6 +108,7 @@ pub(crate) fn stop(py: Python<'_>) {
         if state.nested == 1 {
             let now = clock::now();
             state::set_recording(false, now);
+            state.recorder.waited();
             state.recorder.waited_ns = state.recorder.stolen_ns().unwrap_or(0);
             state.recorder.recorded_ticks += now.saturating_sub(state.recorder.started);
             state.recorder.started = 0;
@@ -230,13 +232,6 @@ pub(crate) fn marker(py: Python<'_>, clock: &str) {
     }
 }
 
-/// The script slept, or waited for input.
-#[pyfunction]
-pub(crate) fn idle(py: Python<'_>, ns: u64) {
-    let ticks = (ns as f64 * clock::ticks_per_ns()) as u64;
-    with(py, |state| state.recorder.idle_ticks += ticks);
-}
-
 /// Something ran and was not seen as ops.
 #[pyfunction]
 #[pyo3(signature = (reason, text, ns=0))]
@@ -279,6 +274,9 @@ fn workload(recorder: &mut Recorder) -> Workload {
     let lost = crate::hooks::allocator::lost();
     if lost > 0 {
         recorder.unseen("alloc-overflow", &format!("{lost} allocations between two ops were not followed"), 0);
+    }
+    if recorder.started != 0 {
+        recorder.waited();
     }
     dump::workload(recorder, clock::ticks_per_ns(), recorder.wall_ticks(clock::now()))
 }

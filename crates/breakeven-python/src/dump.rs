@@ -78,7 +78,7 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
         .collect();
     Workload {
         format: FORMAT.to_owned(),
-        program: program(recorder, ns(wall_ticks), ns(recorder.idle_ticks), ns(recorder.told_ticks)),
+        program: program(recorder, ns(wall_ticks), ns(recorder.told_ticks)),
         sites: with_text(recorder.sites.list()),
         ops,
         order: recorder.order.clone().finish(),
@@ -97,7 +97,7 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
     }
 }
 
-fn program(recorder: &Recorder, wall_ns: u64, idle_ns: u64, told_ns: u64) -> Program {
+fn program(recorder: &Recorder, wall_ns: u64, told_ns: u64) -> Program {
     let mut fields = recorder.program.clone();
     fields.entry("name").or_insert_with(|| "".into());
     // Without events, nothing else carries what the recorder itself took.
@@ -117,7 +117,7 @@ fn program(recorder: &Recorder, wall_ns: u64, idle_ns: u64, told_ns: u64) -> Pro
         } else {
             (hooked + told_ns as f64) / recorder.events().max(1) as f64
         },
-        idle_ns: program.idle_ns.saturating_add(idle_ns),
+        idle_ns: program.idle_ns.saturating_add(recorder.idle_ns),
         stolen_ns: recorder.stolen_ns(),
         peak_bytes: recorder.buffers.peak_bytes().max(tensor_bytes),
         device_peak_bytes: recorder.device_peak_bytes.max(if recorder.pretends { tensor_bytes } else { 0 }),

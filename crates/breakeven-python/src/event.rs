@@ -3,13 +3,14 @@
 //! A recorder fills a [`Call`], closes its [`Thread`]'s frame and hands both to [`Recorder::record`].
 
 use crate::buffers::Buffers;
+use crate::hooks::clock;
 use crate::lines::Lines;
 use crate::names::{Kind, Names};
 use crate::steps::{Run, Steps};
 use crate::table::{ArrayWord, HEAD, LAST_TAG, Table, tag, what_word};
 use crate::tensors::Ledger;
 pub(crate) use crate::thread::{Thread, Timing};
-use crate::waited::waited_ns;
+use crate::waited::{LONG, Watch, waited_ns};
 use breakeven::workload::sequence::Sequence;
 use breakeven::workload::{Phase, Site};
 use std::collections::BTreeMap;
@@ -301,8 +302,10 @@ pub(crate) struct Recorder {
     pub(crate) markers: Vec<Marker>,
     /// (reason, text) → (ns, count).
     pub(crate) unseen: BTreeMap<(String, String), (u64, u64)>,
-    /// Sleeping and waiting for input.
-    pub(crate) idle_ticks: u64,
+    /// Host code in which the process waited, ns.
+    pub(crate) idle_ns: u64,
+    /// When that was looked at.
+    pub(crate) watch: Watch,
     /// What the system had counted when recording began as ready to run without running, ns; and all of it in recordings
     /// that ended.
     pub(crate) waited_at_start: Option<u64>,
@@ -485,6 +488,21 @@ impl Recorder {
         (self.recorded_ticks + running).saturating_sub(self.set_aside)
     }
 
+    /// Host code has ended that may have waited.
+    #[cold]
+    pub(crate) fn waited(&mut self) {
+        self.idle_ns += self.watch.look();
+    }
+
+    /// A call has ended. What it waited for is part of it.
+    #[inline]
+    pub(crate) fn ended(&mut self, began: u64, ended: u64) {
+        let own = ended.saturating_sub(began);
+        if own >= LONG || ended >= self.watch.due {
+            self.idle_ns += self.watch.look().saturating_sub((own as f64 / clock::ticks_per_ns()) as u64);
+        }
+    }
+
     /// How long the main thread was ready to run and did not while recording, ns; `None` where the system does not say.
     pub(crate) fn stolen_ns(&self) -> Option<u64> {
         let now = waited_ns()?;
@@ -507,8 +525,10 @@ impl Recorder {
             program: old.program,
             started: now,
             waited_at_start: waited_ns(),
+            watch: old.watch,
             ..Self::default()
         };
+        self.watch.begin();
         self.buffers.reset();
         self.tensors.reset();
     }

@@ -3,6 +3,7 @@
 //! In a loop whose steps repeat nobody looks at the calls of modules within modules, and there may be many of them: they
 //! are counted here, and Python hears of the outermost ones alone.
 
+use crate::hooks::state;
 use crate::hooks::torch::clock_ns;
 use crate::named;
 use pyo3::prelude::*;
@@ -21,8 +22,10 @@ pub(crate) fn unwatched() -> bool {
 
 /// Steps go unwatched from now on, or no longer.
 #[pyfunction]
-pub(crate) fn leave_unwatched(on: bool) {
+pub(crate) fn leave_unwatched(py: Python<'_>, on: bool) {
     UNWATCHED.store(on, Relaxed);
+    // What steps waited for is part of what they took.
+    state::with(py, |state| state.recorder.watch.look());
 }
 
 /// What a step begins and ends with: the system's monotonic clock, ns, and the calls of modules so far.

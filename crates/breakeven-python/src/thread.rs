@@ -153,6 +153,12 @@ impl Thread {
         self.last_end = if id > 1 { now } else { 0 };
     }
 
+    /// When its last event ended, 0 before the first.
+    #[inline(always)]
+    pub(crate) fn last_end(&self) -> u64 {
+        self.last_end
+    }
+
     /// Whether a data loader is at work.
     pub(crate) fn is_loading(&self) -> bool {
         self.lane & LOADING != 0

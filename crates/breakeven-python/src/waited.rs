@@ -1,9 +1,18 @@
-//! How long the process was ready to run while other programs had the CPU, as Linux counts it.
+//! How long the process did nothing: other programs had the CPU, as Linux counts it, or it waited for something else.
+
+use crate::hooks::clock;
+use crate::hooks::platform::switches;
+use crate::hooks::torch::cpu_ns;
+use std::cell::Cell;
 
 /// Time that the main thread has spent waiting for a CPU, ns; `None` where the system does not say.
 pub(crate) fn waited_ns() -> Option<u64> {
+    kept("/proc/self/schedstat")
+}
+
+fn kept(file: &str) -> Option<u64> {
     // "time on a CPU, time waiting for one, times that it got one": Documentation/scheduler/sched-stats.rst
-    read(&std::fs::read_to_string("/proc/self/schedstat").ok()?)
+    read(&std::fs::read_to_string(file).ok()?)
 }
 
 /// The same of all threads together, and of every kind of waiting for a CPU; 0 where the system does not say.
@@ -17,6 +26,76 @@ fn read(text: &str) -> Option<u64> {
     text.split_whitespace().nth(1)?.parse().ok()
 }
 
+/// Host code or a call that takes so long, ticks, is looked at: about a millisecond.
+pub(crate) const LONG: u64 = 3_000_000;
+/// Ticks after which the next call is, however short.
+const OFTEN: u64 = 20 * LONG;
+/// Less off the CPU than this since the last look is no waiting, ns.
+const LEAST: u64 = 200_000;
+
+thread_local! {
+    /// How long this thread had waited for a CPU when it was asked last, ns; the main one's is in [`Watch`].
+    static KEPT: Cell<u64> = const { Cell::new(0) };
+}
+
+/// The process as it was looked at last. Looking costs some microseconds, so short calls in a row are seen as one.
+#[derive(Debug, Default)]
+pub(crate) struct Watch {
+    /// Ticks from which on a call is looked at when it ends.
+    pub(crate) due: u64,
+    last: Look,
+    /// How long the main thread had waited for a CPU, ns.
+    kept: u64,
+}
+
+/// The time, and what of it the threads of this process have had of CPUs, ns; how often one of them has begun to wait.
+#[derive(Clone, Copy, Debug, Default)]
+struct Look {
+    at: u64,
+    on_cpu: u64,
+    switches: u64,
+}
+
+impl Watch {
+    /// From now on.
+    pub(crate) fn begin(&mut self) {
+        self.look();
+        self.kept_from_cpu();
+    }
+
+    /// Looks; how long all threads had been waiting since the last time, ns: for no CPU, but for a disk, a network, a
+    /// lock, another program, or asleep. Of threads that are kept from a CPU, the main one and this one are known.
+    pub(crate) fn look(&mut self) -> u64 {
+        let now = Look { at: clock::monotonic_ns(), on_cpu: cpu_ns(), switches: switches() };
+        self.due = clock::now() + OFTEN;
+        let off = now.off_cpu_since(std::mem::replace(&mut self.last, now));
+        if off < LEAST { 0 } else { off.saturating_sub(self.kept_from_cpu()) }
+    }
+
+    /// How long since the last time this thread or the main one waited for a CPU, ns.
+    fn kept_from_cpu(&mut self) -> u64 {
+        let main = waited_ns().unwrap_or(0);
+        let mut sum = main.saturating_sub(std::mem::replace(&mut self.kept, main));
+        let task = std::fs::read_link("/proc/thread-self").unwrap_or_default();
+        if task.file_name().is_some_and(|id| *id != *std::process::id().to_string()) {
+            let own = kept("/proc/thread-self/schedstat").unwrap_or(0);
+            sum += own.saturating_sub(KEPT.replace(own));
+        }
+        sum
+    }
+}
+
+impl Look {
+    fn off_cpu_since(self, before: Self) -> u64 {
+        // A virtual machine's CPU may have been taken away, which no thread notices.
+        if self.switches == before.switches {
+            return 0;
+        }
+        let on_cpu = self.on_cpu.saturating_sub(before.on_cpu);
+        self.at.saturating_sub(before.at).saturating_sub(on_cpu)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -27,5 +106,15 @@ mod tests {
         for text in ["", "1", "1 x 2", "1 -2 3"] {
             assert_eq!(read(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn who_computes_does_not_wait() {
+        let before = Look { at: 100, on_cpu: 70, switches: 3 };
+        let since = |on_cpu, switches| Look { at: 1100, on_cpu, switches }.off_cpu_since(before);
+        assert_eq!(since(270, 4), 800);
+        assert_eq!(since(270, 3), 0, "it has not begun to wait");
+        assert_eq!(since(2070, 9), 0, "two threads compute side by side");
+        assert_eq!(since(10, 0), 1000, "a forked child begins to count anew");
     }
 }

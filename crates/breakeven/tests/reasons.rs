@@ -279,6 +279,30 @@ fn chains_of_dependent_steps_are_told() {
 }
 
 #[test]
+fn waiting_is_not_python() {
+    let mut waits = program(10.0, json!([add(1000, 10, 0.001)]), json!([[10, [0]]]));
+    waits.program.idle_ns = 9_000_000_000;
+    let e = ask(waits, warm("t4"));
+    let waiting = reason(&e, "input-output-bound");
+    assert_eq!(main(&e), "input-output-bound");
+    near(figure(waiting, "input_output"), 9.0, 0.01);
+    assert!(waiting.cause.starts_with("Waiting ("), "{}", waiting.cause);
+    near(figure(reason(&e, "host-bound"), "host"), 1.0, 0.01);
+}
+
+#[test]
+fn a_sort_is_not_said_to_be_light_work() {
+    let sort = json!({
+        "site": 0, "name": "numpy.sort", "op": {"sort": {"kind": "sort", "rows": 1, "width": 1 << 26}}, "dtype": "f64",
+        "count": 10, "read_bytes": 1_u64 << 29, "written_bytes": 1_u64 << 29, "cpu_ns": 60_000_000_000_u64,
+    });
+    let e = ask(program(60.0, json!([sort]), json!([[10, [0]]])), warm("t4"));
+    let memory = reason(&e, "memory-bound");
+    assert!(figure(memory, "operational_intensity") > figure(memory, "ridge_point"), "{:#?}", memory.evidence);
+    assert!(memory.cause.starts_with("The data is read and written several times"), "{}", memory.cause);
+}
+
+#[test]
 fn each_wrong_tool_is_named() {
     let named = [
         ("tiny work", "lose_tiny_arrays", "launch-bound"),
@@ -349,6 +373,16 @@ fn another_precision_is_estimated_again_on_both_sides() {
     // A CPU has twice as many lanes for float32.
     let share = turned * gpu_time / e.baseline.time_s.unwrap().p50;
     assert!((0.35..0.75).contains(&share), "{share}");
+}
+
+#[test]
+fn at_the_edge_no_factor_of_one_is_told() {
+    let once =
+        |seconds: f64| ask(program(seconds, json!([add(1 << 24, 100, seconds)]), json!([[100, [0]]])), warm("t4"));
+    let even = once(once(1.0).estimates[0].time_s.unwrap().p50);
+    let size = flip(&even, "size");
+    near(size.to.unwrap(), 1.0, 0.01);
+    assert!(size.text.starts_with("size: it is at the edge: with a little "), "{}", size.text);
 }
 
 #[test]

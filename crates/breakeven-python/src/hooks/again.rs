@@ -13,6 +13,7 @@ use crate::event::{Recorder, Thread};
 use crate::lines::{Line, Lines, Operand, SELF};
 use crate::names::Kind;
 use crate::table::{Entry, IN_LOADER};
+use crate::waited::LONG;
 use breakeven::workload::sequence::Sequence;
 use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
@@ -113,14 +114,15 @@ pub(super) unsafe fn begin(callee: Callee, arguments: Arguments) -> Option<Begun
                 return None;
             }
             thread.enter_first(line.atomic);
+            let stamp = line.stamp;
             let skips = thread.skips(line.tiny);
             thread.began = if skips {
                 0
             } else {
                 cold_path();
-                clock::now()
+                begins(&mut state.recorder, thread.last_end())
             };
-            Some(line.stamp)
+            Some(stamp)
         },
     );
     let stamp = or_long_way!(recognised.flatten());
@@ -259,8 +261,8 @@ pub(super) unsafe fn end(begun: Begun, result: *mut PyObject) -> Option<()> {
             cold_path();
             let Line { tiny, scalar, .. } = line;
             let span = count_timed(entry, thread, tiny, *scalar, began, ended);
-            if span > 0 || state.flush.next <= ended {
-                now_and_then(state, thread.id, span, ended);
+            if span > 0 || ended - began >= LONG || state.flush.next <= ended {
+                now_and_then(state, thread.id, span, began, ended);
             }
             Some(())
         },
@@ -315,11 +317,23 @@ fn count_timed(entry: &mut Entry, thread: &mut Thread, tiny: &mut bool, scalar: 
 
 /// What a burst of timed calls brings.
 #[inline(never)]
-fn now_and_then(state: &mut State, thread: u16, span: u64, now: u64) {
+fn now_and_then(state: &mut State, thread: u16, span: u64, began: u64, ended: u64) {
     guard(|| {
         state.recorder.pool(thread, span);
-        state.flush_if_due(now);
+        state.recorder.ended(began, ended);
+        state.flush_if_due(ended);
     });
+}
+
+/// As [`state::begins`], where the state is at hand.
+#[inline(never)]
+fn begins(recorder: &mut Recorder, last_end: u64) -> u64 {
+    let now = clock::now();
+    if now.saturating_sub(last_end) < LONG {
+        return now;
+    }
+    guard(|| recorder.waited());
+    clock::now()
 }
 
 /// Remembers the call that was just recorded, if it is one that can be recognised.

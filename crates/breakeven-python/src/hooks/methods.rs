@@ -30,14 +30,12 @@ pub(super) enum Role {
     Ufunc = 2,
     /// Reads a clock.
     Clock = 3,
-    /// Sleeps, or waits for input.
-    Idle = 4,
     /// A scalar's value becomes a Python object.
-    Scalar = 5,
+    Scalar = 4,
 }
 
 impl Role {
-    const ALL: [Self; 6] = [Self::Arrays, Self::Axis, Self::Ufunc, Self::Clock, Self::Idle, Self::Scalar];
+    const ALL: [Self; 5] = [Self::Arrays, Self::Axis, Self::Ufunc, Self::Clock, Self::Scalar];
 }
 
 struct Method {
@@ -398,7 +396,6 @@ unsafe fn run(method: &'static Method, slf: *mut PyObject, incoming: Incoming) -
         // SAFETY: as Python passed them.
         Role::Ufunc => unsafe { super::ufunc::method(name, slf, incoming.arguments(), original) },
         Role::Clock => time::clock(name, original),
-        Role::Idle => time::idle(original),
         // SAFETY: as above.
         Role::Scalar => unsafe { super::scalar::read(name, slf, original) },
     }

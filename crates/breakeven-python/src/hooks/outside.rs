@@ -94,6 +94,7 @@ pub(crate) fn event(
             if recorder.record(call, timing, |_| site) {
                 recorder.pool(thread.id, thread.recorded(ended, call.has_scalar_result()));
             }
+            recorder.ended(ended.saturating_sub(own), ended);
             state.flush_if_due(ended);
         });
     });
@@ -112,11 +113,12 @@ pub(crate) fn enter(py: Python<'_>, name: &str, whole: bool, ambient: u8) -> u64
         (name, names.is_atomic(name))
     });
     let Some((name, atomic)) = known else { return 0 };
+    let began = with_thread(|thread| thread.last_end()).map_or_else(clock::now, state::begins);
     let token = with_thread(|thread| {
         if !(if whole { thread.enter_whole(atomic || ambient == 0) } else { thread.enter(atomic) }) {
             return 0;
         }
-        thread.outside.push((name, clock::now(), thread.ambient));
+        thread.outside.push((name, began, thread.ambient));
         if ambient != 0 {
             thread.ambient = ambient;
         }

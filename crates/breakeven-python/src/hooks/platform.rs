@@ -49,6 +49,16 @@ pub(crate) fn die_with_parent() {
     }
 }
 
+/// How often threads of this process have given up a CPU to wait for something; 0 where the system does not say.
+pub(crate) fn switches() -> u64 {
+    // SAFETY: a structure of numbers, for which zeros are valid; the call fills it, or fails and leaves it.
+    unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &raw mut usage);
+        usage.ru_nvcsw as u64
+    }
+}
+
 fn mapping(line: &str) -> Option<Mapping> {
     let mut fields = line.split_ascii_whitespace();
     let (start, end) = fields.next()?.split_once('-')?;

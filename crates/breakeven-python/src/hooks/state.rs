@@ -9,6 +9,7 @@ use crate::address::AddressMap;
 use crate::event::{Call, Recorder, Thread};
 use crate::flush::Schedule;
 use crate::names::{Names, has_axis, writes_first};
+use crate::waited::LONG;
 use pyo3::prelude::*;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -300,14 +301,32 @@ pub(super) fn observe_and_learn<R>(
     }
     // SAFETY: used until this returns.
     let Some(thread) = (unsafe { this_thread() }) else { return original() };
-    if with_this(thread, |thread| thread.enter(atomic)) != Some(true) {
-        return original();
-    }
-    let began = clock::now();
+    let entered = with_this(thread, |thread| thread.enter(atomic).then(|| thread.last_end()));
+    let Some(Some(last_end)) = entered else { return original() };
+    let began = begins(last_end);
     let result = original();
     let ended = clock::now();
     conclude(thread, name, began, ended, |call| describe(call, &result), |state, lane| learn(state, lane, &result));
     result
+}
+
+/// The time, as a call begins in a thread whose last event ended at `last_end`. Long host code between them may have been
+/// waiting.
+#[inline(always)]
+pub(super) fn begins(last_end: u64) -> u64 {
+    let now = clock::now();
+    if now.saturating_sub(last_end) < LONG { now } else { begins_late() }
+}
+
+#[cold]
+#[inline(never)]
+fn begins_late() -> u64 {
+    guard(|| {
+        // SAFETY: every caller is about to run a call for Python, with its lock held.
+        let py = unsafe { Python::assume_attached() };
+        with(py, |state| state.recorder.waited());
+    });
+    clock::now()
 }
 
 /// Closes the frame of a call that has returned, and records it; see [`observe_and_learn`].
@@ -361,6 +380,7 @@ pub(crate) fn finish(
         if recorded {
             recorder.pool(thread.id, thread.recorded(ended, call.has_scalar_result()));
         }
+        recorder.ended(began, ended);
         state.flush_if_due(ended);
         recorded
     });

@@ -1,4 +1,4 @@
-//! The script's own clock reads, sleeping, and waiting for input.
+//! The script's own clock reads.
 
 use super::clock;
 use super::frames;
@@ -26,19 +26,6 @@ pub(super) fn clock(name: u32, original: impl FnOnce() -> *mut PyObject) -> *mut
                 (own && !site.file.is_empty()).then_some(site)
             });
         });
-    });
-    result
-}
-
-/// Calls something that waits, and notes for how long.
-pub(super) fn idle(original: impl FnOnce() -> *mut PyObject) -> *mut PyObject {
-    let began = clock::now();
-    let result = original();
-    let ticks = clock::now().saturating_sub(began);
-    guard(|| {
-        // SAFETY: as above; the original has returned with the lock held.
-        let py = unsafe { Python::assume_attached() };
-        state::with(py, |state| state.recorder.idle_ticks += ticks);
     });
     result
 }

@@ -49,10 +49,9 @@ impl Dispatch {
         let py = func.py();
         let op = func.getattr("_op").unwrap_or_else(|_| func.clone());
         let args = args.unwrap_or_else(|| PyTuple::empty(py));
-        if !state::recording() || with_thread(|thread| thread.enter(true)) != Some(true) {
-            return op.call(&args, kwargs);
-        }
-        let asked = clock::now();
+        let entered = state::recording().then(|| with_thread(|thread| thread.enter(true).then(|| thread.last_end())));
+        let Some(Some(Some(last_end))) = entered else { return op.call(&args, kwargs) };
+        let asked = state::begins(last_end);
         if let Some(before) = &self.before {
             self.noted(py, before.bind(py).call1((func, &args, kwargs)));
         }
@@ -87,6 +86,7 @@ impl Dispatch {
             // What an op without values takes is no time of the script's.
             state.recorder.told_ticks +=
                 now.saturating_sub(ended) + if self.timed { began } else { ended }.saturating_sub(asked);
+            state.recorder.ended(began, now);
             state.flush_if_due(now);
         });
         result

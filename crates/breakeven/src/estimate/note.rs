@@ -14,7 +14,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("changed-program", "The answer is for another precision or size than recorded; the CPU's time is then modelled."),
     ("cuda-graph", "The script replays CUDA graphs: the time with their launches one by one, and replayed."),
     ("gpu-name", "A GPU was asked for by a name that is not exactly one GPU's; the text says which were taken."),
-    ("idle", "More than a tenth of the time went into sleeping or waiting for input; it counts as host time."),
+    ("idle", "More than a tenth of the time went into waiting, asleep or for something else; it counts as host time."),
     ("incomplete-prices", "Some prices are for the GPU alone; the machine around it costs extra."),
     ("larger-than-memory", "The data given is more than the memory of the GPU."),
     ("low-coverage", "Too little of the array time is understood; nothing is claimed unless both extremes agree."),

@@ -11,7 +11,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("does-not-fit", "The arrays need more memory than the GPU has."),
     ("float64-rate", "Arithmetic in double precision on a GPU that has few units for it."),
     ("host-bound", "Python and CPU code that stays on the CPU sets the time."),
-    ("input-output-bound", "Reading, writing and parsing files, or waiting for them, sets the time."),
+    ("input-output-bound", "Reading, writing and parsing files, or waiting for something, sets the time."),
     ("input-pipeline-stall", "The GPU waits for the data that each step is given."),
     ("launch-bound", "Handing small pieces of work to the GPU takes longer than doing them."),
     ("little-parallelism", "The arrays have fewer elements than the GPU has threads."),

@@ -17,7 +17,7 @@ pub(super) struct HostParts {
     pub(super) dark: f64,
 }
 
-/// Time asleep or waiting for input counts as files; time that the recorder could not see, as not understood: both lie
+/// Time that the program waited counts as files; time that the recorder could not see, as not understood: both lie
 /// in what no op accounts for.
 pub(super) fn parts(account: &Account<'_>) -> HostParts {
     let mut parts = HostParts::default();
@@ -107,18 +107,18 @@ fn files(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
     if parts.files <= 0.0 {
         return None;
     }
-    let idle = account.q.workload.program.idle_ns as f64 * 1e-9;
-    let read = parts.files - of_idle(account, parts);
-    let what = match (read > 0.0, idle > 0.0) {
-        (true, true) => "Files and waiting for input",
-        (false, _) => "Sleeping or waiting for input",
+    let share = of_idle(account, parts) / parts.files;
+    let (waits, reads) = (share > 0.1, share < 0.9);
+    let what = match (reads, waits) {
+        (true, true) => "Files and waiting",
+        (false, _) => "Waiting (asleep, for input, a network, a lock, another program)",
         _ => "Reading, writing and parsing files",
     };
     let mut reason = Reason::new(
         "input-output-bound",
         Some(account.share(parts.files)),
         format!("{what} takes {}, as long as on the CPU alone.", words::seconds(parts.files)),
-        if read > 0.0 {
+        if reads {
             "A binary format instead of text, reading ahead in the background, memory-mapping what is used in part."
         } else {
             "Wait less, or do something else meanwhile: no GPU makes what is waited for come sooner."

@@ -226,7 +226,7 @@ fn limit_of(code: &str) -> Option<&'static str> {
         "compute-bound" => limit(Bound::Compute),
         "float64-rate" => "float64 arithmetic",
         "host-bound" => limit(Bound::Host),
-        "input-output-bound" => "files and waiting for input",
+        "input-output-bound" => "files and waiting",
         "input-pipeline-stall" => "loading data",
         "launch-bound" => limit(Bound::Launch),
         "little-parallelism" => "arrays smaller than the GPU",

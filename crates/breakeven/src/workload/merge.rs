@@ -84,6 +84,11 @@ impl Merge {
             add_unseen(&mut self.whole.unseen, unseen);
         }
         let program = &mut self.whole.program;
+        if program.processes > 0 {
+            // While this one was at work, the parent waited for it, or may have.
+            let busy = part.program.wall_ns.saturating_sub(part.program.idle_ns);
+            program.idle_ns = program.idle_ns.saturating_sub(busy);
+        }
         program.processes = program.processes.saturating_add(part.program.processes);
         // The coarsest of them says how sparse times may be.
         program.sampling = program.sampling.max(part.program.sampling);
@@ -178,6 +183,15 @@ mod tests {
         assert_eq!(both.program.wall_ns, heat().program.wall_ns);
         assert_eq!(both.program.processes, 2);
         assert_eq!(both.check(), Ok(()));
+    }
+
+    #[test]
+    fn a_parent_does_not_wait_for_nothing_while_its_child_computes() {
+        let (mut parent, mut child) = (heat(), heat());
+        (parent.program.idle_ns, child.program.idle_ns) = (1_500_000_000, 600_000_000);
+        child.program.wall_ns = 1_000_000_000;
+        let both = merge(vec![parent, child.clone(), child]).unwrap();
+        assert_eq!(both.program.idle_ns, 700_000_000);
     }
 
     #[test]

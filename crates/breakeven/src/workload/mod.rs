@@ -121,7 +121,7 @@ pub struct Program {
     /// Import of the array library and first-call costs on the CPU, part of `wall_ns`, ns.
     #[serde(default)]
     pub startup_ns: u64,
-    /// Sleeping and waiting for input, part of `wall_ns`, ns.
+    /// Waiting outside ops, asleep or for anything but a CPU, part of `wall_ns`, ns.
     #[serde(default)]
     pub idle_ns: u64,
     /// Part of `wall_ns` in which its main thread was ready to run and other programs had the CPU, ns; absent where the

@@ -1,0 +1,68 @@
+"""What a script waits for is told apart from what it computes, whatever it waits for and whoever computes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import running
+
+HEAD = "import numpy as np\nimport os, queue, select, socket, subprocess, sys, threading, time\n"
+#: Each waits twenty times for 40 ms, and computes a little in between.
+WAITS = {
+    "asleep": "for i in range(20):\n    time.sleep(0.04)\n    np.ones(9) + i\n",
+    "asleep often": "for i in range(800):\n    time.sleep(0.001)\n    np.ones(9) + i\n",
+    "a network": (
+        "here, there = socket.socketpair()\n"
+        "def answer():\n"
+        "    while there.recv(1):\n"
+        "        time.sleep(0.04)\n"
+        "        there.send(b'x')\n"
+        "threading.Thread(target=answer, daemon=True).start()\n"
+        "for i in range(20):\n    here.send(b'x')\n    here.recv(1)\n    np.ones(9) + i\n"
+    ),
+    "a queue": (
+        "tasks = queue.Queue()\n"
+        "def feed():\n    for i in range(20):\n        time.sleep(0.04)\n        tasks.put(np.ones(9) + i)\n"
+        "threading.Thread(target=feed).start()\n"
+        "for i in range(20):\n    tasks.get() + i\n"
+    ),
+    "another program": (
+        "for i in range(20):\n    subprocess.run(['sleep', '0.04'], check=True)\n    np.ones(9) + i\n"
+    ),
+    "select": "for i in range(20):\n    select.select([], [], [], 0.04)\n    np.ones(9) + i\n",
+    "at the end": "np.ones(9) + 1\ntime.sleep(0.8)\n",
+}
+#: Nothing waits, although the main thread may.
+WORKS = {
+    "python": "s = 0\nfor i in range(4_000_000):\n    s += i\nnp.ones(9) + s\n",
+    "a thread": (
+        "def count():\n    s = 0\n    for i in range(4_000_000):\n        s += i\n    np.ones(9) + s\n"
+        "thread = threading.Thread(target=count)\nthread.start()\nthread.join()\nnp.ones(9) + 1\n"
+    ),
+    "a product": "a = np.ones((700, 700))\nfor i in range(8):\n    a = a @ a / 700\nprint(a.sum())\n",
+}
+
+
+def recorded(script: str, folder: Path) -> dict[str, Any]:
+    path = folder / "script.py"
+    path.write_text(HEAD + script)
+    outcome = running.traced(folder / "run", [str(path)], "native", folder / "record")
+    assert outcome.code == 0, outcome.err.decode()
+    (workload,) = running.workloads(folder / "record")
+    program: dict[str, Any] = workload["program"]
+    return program
+
+
+@pytest.mark.parametrize("name", WAITS)
+def test_waiting_is_found(name: str, tmp_path: Path, native: None) -> None:
+    program = recorded(WAITS[name], tmp_path)
+    # A thread that has waited may have to wait for a CPU, too: that is none of it.
+    assert 0.7e9 < program["idle_ns"] <= program["wall_ns"], program
+
+
+@pytest.mark.parametrize("name", WORKS)
+def test_computing_is_no_waiting(name: str, tmp_path: Path, native: None) -> None:
+    program = recorded(WORKS[name], tmp_path)
+    assert program["idle_ns"] < 0.2 * (program["wall_ns"] - program["stolen_ns"]), program
