@@ -30,14 +30,15 @@ pub(super) struct Table(Vec<Row>);
 impl Table {
     pub(super) fn parse(text: &'static str) -> Self {
         let row = |r: csv::StringRecord| {
+            let (name, text) = (r.get(0)?, r.get(2)?);
             Some(Row {
-                name: r.get(0)?.to_owned(),
+                name: name.to_owned(),
                 place: match r.get(1)? {
                     "device" => Place::Device,
                     "view" => Place::View,
                     _ => Place::Host,
                 },
-                text: r.get(2)?.to_owned(),
+                text: if text.is_empty() { namesake(name) } else { text.to_owned() },
                 kernels: r.get(3).and_then(|k| k.parse().ok()),
                 waits: r.get(4) == Some("waits"),
             })
@@ -74,4 +75,14 @@ impl Table {
             _ => None,
         }
     }
+}
+
+/// The callable's own name, where its package stands in the library; PyTorch's callables are the library's.
+fn namesake(name: &str) -> String {
+    for (package, own) in [("numpy.", "cupy."), ("scipy.", "cupyx.scipy.")] {
+        if let Some(rest) = name.strip_prefix(package) {
+            return format!("{own}{rest}");
+        }
+    }
+    name.to_owned()
 }
