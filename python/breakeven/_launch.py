@@ -96,7 +96,10 @@ def _compiled(source: bytes, path: str, kind: str, arguments: list[str]) -> Code
         code: CodeType = compile(source, path, "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         if "unicode error" in str(error) or "null bytes" in str(error):
-            _become(arguments)  # of bytes that are no text it speaks otherwise where it reads a file
+            # Of bytes that are no text it speaks otherwise where it reads a file. It runs nothing that could be recorded,
+            # and would come back here to rewrite the script.
+            os.environ.pop(_process.DIRECTORY, None)
+            _become(arguments)
         raise
     if kind == "ast":
         from . import _ast
