@@ -308,7 +308,7 @@ class ModuleCall:
     def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
     def __reduce__(self) -> Any: ...
 
-def leave_unwatched(on: bool) -> None:
+def leave_unwatched(on: bool, longest_ns: int = 0) -> None:
     """Steps go unwatched from now on, or no longer: stand-ins report less."""
 
 def step_clock() -> tuple[int, int]:

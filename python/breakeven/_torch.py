@@ -7,6 +7,7 @@ already) is seen by stand-ins without a frame of their own.
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 
@@ -29,7 +30,7 @@ def install(_: str, import_ns: int) -> None:
     """PyTorch has just been imported: watch it."""
     import torch
 
-    from . import _imports, _process, _torch_modules, _torch_ops, _torch_reads, _torch_room
+    from . import _imports, _process, _torch_modules, _torch_ops, _torch_reads, _torch_room, _torch_steps
 
     _process.add_version("torch", str(torch.__version__), import_ns)
     going_on = _native.recording()
@@ -38,17 +39,19 @@ def install(_: str, import_ns: int) -> None:
     try:
         _torch_ops.prepare(torch)
         _torch_reads.prepare(torch)
+        frees = _native.time_frees()
         if os.environ.get(PRETEND) or os.environ.get(FAKE) == "1":
             from . import _torch_pretend
 
             _torch_pretend.install(torch)
         else:
-            if not _native.time_frees():
+            if not frees:
                 text = "PyTorch's giving memory back could not be timed: it counts as Python code between ops"
                 _native.unseen("hook-off", text)
             watch_by(_torch_ops.after, True, _torch_room.about_to, _torch_room.refused)
             _torch_reads.install(torch)
         _torch_modules.install(torch)
+        atexit.register(_torch_steps.recording_ends)
         # The first optimizer brings it.
         _imports.after("torch._dynamo", _process.imported_late)
         _eager(torch)

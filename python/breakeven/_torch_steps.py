@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 
 from . import _native, _torch_ops
 
@@ -54,6 +55,8 @@ _left = 0
 _stretch = _FIRST
 _optimizer = False
 _before_root = False
+#: The thread whose steps go unwatched.
+_thread = 0
 
 
 def begins(module: Any, args: tuple[Any, ...]) -> None:
@@ -107,7 +110,7 @@ def _end() -> None:
     now, calls = _native.step_clock()
     nodes = _sequence()
     if not skipping:
-        _watch((list(_shapes), calls - _calls, nodes - _nodes))
+        _watch((list(_shapes), calls - _calls, nodes - _nodes), now - _began)
         return _reset()
     # What the outermost modules were given was as expected so far, or nobody would be skipping.
     shapes, expected_calls, expected_nodes = _signals[_at]
@@ -118,8 +121,8 @@ def _end() -> None:
     _count(same, took)
 
 
-def _watch(signal: Any) -> None:
-    global skipping, unwatched, _period, _at, _left
+def _watch(signal: Any, took: int) -> None:
+    global skipping, unwatched, _period, _at, _left, _thread
     _hashes.append(_native.step_end(True))
     _signals_seen.append(signal)
     for kept in (_hashes, _signals_seen):
@@ -130,7 +133,8 @@ def _watch(signal: Any) -> None:
 
         if _torch.pause():
             skipping = unwatched = True
-            _native.leave_unwatched(True)
+            _thread = threading.get_ident()
+            _native.leave_unwatched(True, int(_LONGER * took) + _NOISE_NS)
             _torch_reads.watch_single(True)
             _signals[:] = _signals_seen[-_period:]
             _at, _left = 0, _stretch
@@ -203,6 +207,31 @@ def _beyond(took: int) -> int:
     elif len(_usual) > 30:
         _usual.clear()
     return 0
+
+
+def left_loop() -> None:
+    """No step has ended for long, and tensors come and go: watch what comes after the loop, if it is over."""
+    if not skipping or threading.get_ident() != _thread or not _native.recording():
+        return
+    now, calls = _native.step_clock()
+    _, expected, _ = _signals[_at]
+    if _optimizer and _shapes or not _optimizer and calls - _calls < expected:
+        return  # A step is going on.
+    usual = _usual_at[0] if _usual_at else 0
+    if _native.cpu_ns() - _busy <= (_unread + _LONGER) * usual + _NOISE_NS:
+        return
+    if _optimizer:
+        text = "what came after the last step of a loop was not watched at first"
+        _native.unseen("step-differs", text, now - _began)
+        _notice()
+    else:
+        _end()
+
+
+def recording_ends() -> None:
+    """The last step of a loop without an optimizer ends with the program."""
+    if skipping and _before_root and not _optimizer:
+        _end()
 
 
 def _notice(again: bool = False) -> None:

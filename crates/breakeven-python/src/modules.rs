@@ -3,8 +3,8 @@
 //! In a loop whose steps repeat nobody looks at the calls of modules within modules, and there may be many of them: they
 //! are counted here, and Python hears of the outermost ones alone.
 
-use crate::hooks::state;
 use crate::hooks::torch::clock_ns;
+use crate::hooks::{clock, state};
 use crate::named;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -14,16 +14,22 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 static UNWATCHED: AtomicBool = AtomicBool::new(false);
 /// Calls of modules so far.
 static CALLS: AtomicU64 = AtomicU64::new(0);
+/// When a step last ended, and how long after that the loop may be over, ticks.
+static ENDED: AtomicU64 = AtomicU64::new(0);
+static LONGEST: AtomicU64 = AtomicU64::new(0);
 
 /// Whether steps go unwatched.
 pub(crate) fn unwatched() -> bool {
     UNWATCHED.load(Relaxed)
 }
 
-/// Steps go unwatched from now on, or no longer.
+/// Steps go unwatched from now on, or no longer. Where none has ended for `longest_ns` and tensors come and go, the loop
+/// may be over.
 #[pyfunction]
-pub(crate) fn leave_unwatched(py: Python<'_>, on: bool) {
+#[pyo3(signature = (on, longest_ns=0))]
+pub(crate) fn leave_unwatched(py: Python<'_>, on: bool, longest_ns: u64) {
     UNWATCHED.store(on, Relaxed);
+    LONGEST.store((longest_ns as f64 * clock::ticks_per_ns()) as u64, Relaxed);
     // What steps waited for is part of what they took.
     state::with(py, |state| state.recorder.watch.look());
 }
@@ -31,7 +37,20 @@ pub(crate) fn leave_unwatched(py: Python<'_>, on: bool) {
 /// What a step begins and ends with: the system's monotonic clock, ns, and the calls of modules so far.
 #[pyfunction]
 pub(crate) fn step_clock() -> (u64, u64) {
+    ENDED.store(clock::now(), Relaxed);
     (clock_ns(), CALLS.load(Relaxed))
+}
+
+/// Whether steps go unwatched and none has ended for so long at `now` that the loop may be over.
+#[inline]
+pub(crate) fn may_be_over(now: u64) -> bool {
+    UNWATCHED.load(Relaxed) && now.saturating_sub(ENDED.load(Relaxed)) > LONGEST.load(Relaxed)
+}
+
+/// Between two instructions of the main thread's: looks whether the loop is over. What goes wrong is nothing to the script.
+pub(crate) fn look_for_its_end(py: Python<'_>) {
+    let _ = py.import("breakeven._torch_steps").and_then(|steps| steps.call_method0("left_loop"));
+    ENDED.store(clock::now(), Relaxed);
 }
 
 /// Stands in for the function that calls a module, as [`named::Named`] does: tells `outermost(args)` of a call that is

@@ -6,9 +6,10 @@
 use super::patch::{Cell, Patches};
 use super::platform::Mappings;
 use super::{clock, state};
+use crate::modules::{look_for_its_end, may_be_over};
 use pyo3::prelude::*;
-use std::ffi::c_void;
-use std::sync::atomic::Ordering;
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The library that holds PyTorch's allocator.
 const LIBRARY: &str = "libc10.so";
@@ -24,10 +25,35 @@ unsafe extern "C" fn free(pointer: *mut c_void) {
     let began = clock::now();
     // SAFETY: as above.
     unsafe { libc::free(pointer) };
+    // Nothing else is seen of ops that go unwatched.
+    if may_be_over(began) {
+        ask();
+    }
     let took = clock::now().saturating_sub(began);
     if took > LONG {
         state::with_thread(|thread| thread.freed(took));
     }
+}
+
+/// The main thread has been asked to look whether a loop is over.
+static ASKED: AtomicBool = AtomicBool::new(false);
+
+#[cold]
+fn ask() {
+    if !ASKED.swap(true, Ordering::Relaxed) {
+        // SAFETY: may be called from any thread, with or without Python's lock.
+        let refused = unsafe { pyo3::ffi::Py_AddPendingCall(Some(look), std::ptr::null_mut()) };
+        ASKED.store(refused == 0, Ordering::Relaxed);
+    }
+}
+
+extern "C" fn look(_: *mut c_void) -> c_int {
+    state::guard(|| {
+        // SAFETY: Python calls this with its lock held.
+        look_for_its_end(unsafe { Python::assume_attached() });
+    });
+    ASKED.store(false, Ordering::Relaxed);
+    0
 }
 
 /// Times what PyTorch gives back from now on; whether it could be hooked.

@@ -38,3 +38,7 @@ for step in range(300):
     if special and what == "evaluation":
         with torch.no_grad():
             model(torch.ones(50, 8))
+if what == "tail":
+    a = torch.full((300, 300), 1e-3)
+    for _ in range(400):
+        a = torch.tanh(a @ a)
