@@ -52,10 +52,11 @@ _BUILTINS: dict[Any, str] = {abs: "absolute", divmod: "divmod", pow: "power", ro
 #: Builtins that read an array's values on the host.
 _READERS = frozenset((float, int, bool, complex, str, repr, print, list, tuple, set, sorted, sum, min, max, any, all))
 _READERS |= frozenset((zip, enumerate, map, filter, iter, format))
-#: The script's own clocks.
+#: The script's own clocks, and calls that wait.
 _CLOCKS = frozenset(
     (time.time, time.time_ns, time.perf_counter, time.perf_counter_ns, time.monotonic, time.monotonic_ns)
 )
+_WAITS = frozenset((time.sleep, input))
 #: Functions whose result holds values that came from the host, unless they were given an array.
 _MAKERS = frozenset(
     f"numpy.{name}"
@@ -149,12 +150,14 @@ def _numpy() -> ModuleType | None:
     return module if _ndarray is not None else None
 
 
-def _before(function: Any, arguments: tuple[Any, ...]) -> tuple[int, str] | None:
+def _before(function: Any, arguments: tuple[Any, ...]) -> tuple[int, str, int] | None:
     """A token for `_after`, or None where `function` is no array op."""
     try:
         name = _by_function.get(function)
     except TypeError:  # unhashable
         return None
+    if function in _WAITS:
+        return 0, "", time.perf_counter_ns()
     if function in _CLOCKS:
         _native.marker(f"time.{function.__name__}")
         return None
@@ -184,7 +187,7 @@ def _before(function: Any, arguments: tuple[Any, ...]) -> tuple[int, str] | None
         name = _public_name(function)
         if name is None:
             return None
-    return _native.enter(name), name
+    return _native.enter(name), name, 0
 
 
 def _power(base: Any, exponent: Any, *_: Any) -> str:
@@ -195,9 +198,12 @@ def _power(base: Any, exponent: Any, *_: Any) -> str:
 
 
 def _after(
-    token: tuple[int, str], function: Any, arguments: tuple[Any, ...] | None, keywords: dict[str, Any] | None, result: Any
+    token: tuple[int, str, int], function: Any, arguments: tuple[Any, ...] | None, keywords: dict[str, Any] | None, result: Any
 ) -> None:
-    number, name = token
+    number, name, since = token
+    if since:
+        _native.idle(time.perf_counter_ns() - since)
+        return
     if arguments is None or (name in PAIRS and any(map(callable, (*arguments, *(keywords or {}).values())))):
         _native.leave(number, (), None)
         return

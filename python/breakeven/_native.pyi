@@ -28,6 +28,7 @@ __all__ = [
     "flush_every",
     "host_made",
     "host_read",
+    "idle",
     "install",
     "know_arrays",
     "leave",
@@ -163,6 +164,9 @@ def host_read(array: Any) -> None:
 
 def marker(clock: str) -> None:
     """The script read a clock, such as `time.perf_counter`."""
+
+def idle(ns: int) -> None:
+    """The script slept, or waited for input."""
 
 def unseen(reason: str, text: str, ns: int = 0) -> None:
     """Something ran and was not seen as ops; `reason` is a stable name, `text` one sentence."""

@@ -2,6 +2,7 @@
 
 use crate::event::Recorder;
 use crate::hooks::state::{self, State};
+use crate::hooks::time::slept_for;
 use crate::hooks::{clock, frames, install as hooking, outside};
 use crate::waited::waited_ns;
 use crate::{dump, gate, selftest};
@@ -232,6 +233,12 @@ pub(crate) fn marker(py: Python<'_>, clock: &str) {
     }
 }
 
+/// The script slept, or waited for input.
+#[pyfunction]
+pub(crate) fn idle(py: Python<'_>, ns: u64) {
+    slept_for(py, ns);
+}
+
 /// Something ran and was not seen as ops.
 #[pyfunction]
 #[pyo3(signature = (reason, text, ns=0))]
@@ -263,7 +270,14 @@ pub(crate) fn set_program(py: Python<'_>, program: &str) -> PyResult<()> {
     let fields: serde_json::Map<String, serde_json::Value> =
         serde_json::from_str(program).map_err(|e| PyValueError::new_err(format!("not a JSON object: {e}")))?;
     dump::check_program(&fields).map_err(PyValueError::new_err)?;
-    with(py, |state| state.recorder.program.extend(fields));
+    with(py, |state| {
+        let startup = |of: &serde_json::Map<_, serde_json::Value>| of.get("startup_ns").and_then(|ns| ns.as_u64());
+        if let Some(now) = startup(&fields) {
+            // A library has just been imported.
+            state.recorder.imported_in(now.saturating_sub(startup(&state.recorder.program).unwrap_or(0)));
+        }
+        state.recorder.program.extend(fields);
+    });
     Ok(())
 }
 

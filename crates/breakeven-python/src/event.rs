@@ -13,7 +13,7 @@ pub(crate) use crate::thread::{Thread, Timing};
 use crate::waited::{LONG, Watch, waited_ns};
 use breakeven::workload::sequence::Sequence;
 use breakeven::workload::{Phase, Site};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Arrays of one call whose shapes are kept; the memory of the others still counts.
 const MAX_ARRAYS: usize = 16;
@@ -304,6 +304,10 @@ pub(crate) struct Recorder {
     pub(crate) unseen: BTreeMap<(String, String), (u64, u64)>,
     /// Host code in which the process waited, ns.
     pub(crate) idle_ns: u64,
+    /// When of that how much was found, the last few times.
+    pub(crate) idle_lately: VecDeque<(u64, u64)>,
+    /// What the main thread has slept, or waited for input, since that was looked at, ns.
+    pub(crate) slept_ns: u64,
     /// When that was looked at.
     pub(crate) watch: Watch,
     /// What the system had counted when recording began as ready to run without running, ns; and all of it in recordings
@@ -326,6 +330,9 @@ pub(crate) struct Recorder {
     /// Fields of `program` that the package set.
     pub(crate) program: serde_json::Map<String, serde_json::Value>,
 }
+
+/// How many times waiting was found are known one by one.
+const LATELY: usize = 256;
 
 impl Recorder {
     /// Calls recorded so far.
@@ -491,7 +498,30 @@ impl Recorder {
     /// Host code has ended that may have waited.
     #[cold]
     pub(crate) fn waited(&mut self) {
-        self.idle_ns += self.watch.look();
+        self.count_waiting(0);
+    }
+
+    /// Since the process was looked at last, without what a call took of it, ns. Threads that look busy meanwhile, as
+    /// BLAS's do for a while after a product, hide none of what the main thread is known to have slept.
+    fn count_waiting(&mut self, of_a_call: u64) {
+        let off_cpu = self.watch.look().saturating_sub(of_a_call);
+        let idle = off_cpu.max(std::mem::take(&mut self.slept_ns));
+        if idle > 0 {
+            self.idle_ns += idle;
+            self.idle_lately.push_back((clock::monotonic_ns(), idle));
+            if self.idle_lately.len() > LATELY {
+                self.idle_lately.pop_front();
+            }
+        }
+    }
+
+    /// The last `ns` went into importing a library: what was waited for in them is start-up, as they are.
+    pub(crate) fn imported_in(&mut self, ns: u64) {
+        self.watch.begin();
+        let since = clock::monotonic_ns().saturating_sub(ns);
+        while let Some((_, idle)) = self.idle_lately.pop_back_if(|(at, _)| *at > since) {
+            self.idle_ns -= idle;
+        }
     }
 
     /// A call has ended. What it waited for is part of it.
@@ -499,7 +529,7 @@ impl Recorder {
     pub(crate) fn ended(&mut self, began: u64, ended: u64) {
         let own = ended.saturating_sub(began);
         if own >= LONG || ended >= self.watch.due {
-            self.idle_ns += self.watch.look().saturating_sub((own as f64 / clock::ticks_per_ns()) as u64);
+            self.count_waiting((own as f64 / clock::ticks_per_ns()) as u64);
         }
     }
 

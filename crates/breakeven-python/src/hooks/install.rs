@@ -252,6 +252,8 @@ fn clocks(py: Python<'_>, state: &mut State, maps: &Mappings) -> PyResult<Result
             wanted.push((clock, format!("time.{name}"), Role::Clock));
         }
     }
+    wanted.push((time.getattr("sleep")?, "time.sleep".to_owned(), Role::Idle));
+    wanted.push((py.import("builtins")?.getattr("input")?, "input".to_owned(), Role::Idle));
     hook_all(state, maps, wanted)
 }
 
@@ -264,7 +266,7 @@ fn hook_all(
         let Some(definition) = methods::definition(&object) else { continue };
         let index = state.recorder.names.intern(&name);
         let atomic = state.recorder.names.is_atomic(index);
-        // SAFETY: definitions of NumPy's and of `time` are static.
+        // SAFETY: definitions of NumPy's, of `time` and of `builtins` are static.
         let hooked = unsafe { methods::hook(&mut state.patches, maps, definition, index, atomic, role) };
         match hooked {
             Ok(()) | Err(Refused::Foreign) => {}

@@ -30,12 +30,14 @@ pub(super) enum Role {
     Ufunc = 2,
     /// Reads a clock.
     Clock = 3,
+    /// Sleeps, or waits for input.
+    Idle = 4,
     /// A scalar's value becomes a Python object.
-    Scalar = 4,
+    Scalar = 5,
 }
 
 impl Role {
-    const ALL: [Self; 5] = [Self::Arrays, Self::Axis, Self::Ufunc, Self::Clock, Self::Scalar];
+    const ALL: [Self; 6] = [Self::Arrays, Self::Axis, Self::Ufunc, Self::Clock, Self::Idle, Self::Scalar];
 }
 
 struct Method {
@@ -396,6 +398,7 @@ unsafe fn run(method: &'static Method, slf: *mut PyObject, incoming: Incoming) -
         // SAFETY: as Python passed them.
         Role::Ufunc => unsafe { super::ufunc::method(name, slf, incoming.arguments(), original) },
         Role::Clock => time::clock(name, original),
+        Role::Idle => time::idle(original),
         // SAFETY: as above.
         Role::Scalar => unsafe { super::scalar::read(name, slf, original) },
     }

@@ -24,7 +24,7 @@ mod random;
 mod scalar;
 mod slots;
 pub(crate) mod state;
-mod time;
+pub(crate) mod time;
 pub(crate) mod torch;
 mod ufunc;
 

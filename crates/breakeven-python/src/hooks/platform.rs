@@ -49,6 +49,19 @@ pub(crate) fn die_with_parent() {
     }
 }
 
+/// Whether this is the thread that the process began with.
+#[cfg(target_os = "linux")]
+pub(crate) fn is_main_thread() -> bool {
+    // SAFETY: both only ask.
+    unsafe { libc::gettid() == libc::getpid() }
+}
+
+/// Whether this is the thread that the process began with: not known elsewhere.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn is_main_thread() -> bool {
+    false
+}
+
 /// How often threads of this process have given up a CPU to wait for something; 0 where the system does not say.
 pub(crate) fn switches() -> u64 {
     // SAFETY: a structure of numbers, for which zeros are valid; the call fills it, or fails and leaves it.

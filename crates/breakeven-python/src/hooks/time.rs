@@ -1,7 +1,8 @@
-//! The script's own clock reads.
+//! The script's own clock reads, sleeping, and waiting for input.
 
 use super::clock;
 use super::frames;
+use super::platform::is_main_thread;
 use super::state::{self, guard};
 use pyo3::ffi::PyObject;
 use pyo3::prelude::*;
@@ -28,4 +29,23 @@ pub(super) fn clock(name: u32, original: impl FnOnce() -> *mut PyObject) -> *mut
         });
     });
     result
+}
+
+/// Calls something that waits, and notes for how long.
+pub(super) fn idle(original: impl FnOnce() -> *mut PyObject) -> *mut PyObject {
+    let began = clock::now();
+    let result = original();
+    let slept = (clock::now().saturating_sub(began) as f64 / clock::ticks_per_ns()) as u64;
+    guard(|| {
+        // SAFETY: as above; the original has returned with the lock held.
+        slept_for(unsafe { Python::assume_attached() }, slept);
+    });
+    result
+}
+
+/// This thread slept, or waited for input. Others may do so while the main one computes, so only that one's counts here.
+pub(crate) fn slept_for(py: Python<'_>, ns: u64) {
+    if is_main_thread() {
+        state::with(py, |state| state.recorder.slept_ns += ns);
+    }
 }
