@@ -93,7 +93,7 @@ test("what leads to no price is said beside the price or the provider", async ()
   await page.fill("#in-price", "");
   await page.fill("#in-gpu", "RTX 3080");
   await page.fill("#in-provider", "Azure");
-  assert.match(await text(page, "note-provider"), /no price for any GPU asked for/);
+  assert.match(await text(page, "note-provider"), /no price that fits is known for 1 of 1 GPUs/);
   // A GPU that no catalogue knows has the price that is given.
   await page.fill("#in-provider", "");
   await page.fill("#in-gpu", "");
