@@ -189,7 +189,6 @@ f**0.5
 f**-1
 f**3
 i**2
-i**2.0
 c**2
 f **= 2
 pow(f, 2)
@@ -197,7 +196,8 @@ pow(f, 2)
 np.power(f, 2)
 """
     (workload,) = record(source, recorder, tmp_path)
-    names = "square sqrt reciprocal power square power square square square power power".split()
+    # Whole numbers to the power of 2.0 are left out: what those are differs from one NumPy to another.
+    names = "square sqrt reciprocal power square square square square power power".split()
     assert called(workload, 2) == [(line, f"numpy.{name}", 1) for line, name in enumerate(names, 3)]
 
 
