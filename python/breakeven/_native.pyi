@@ -313,7 +313,8 @@ class ModuleCall:
     def __reduce__(self) -> Any: ...
 
 def leave_unwatched(on: bool, longest_ns: int = 0) -> None:
-    """Steps go unwatched from now on, or no longer: stand-ins report less."""
+    """Steps go unwatched from now on, or no longer: stand-ins report less. Where none has ended for `longest_ns` while
+    tensors die, `_torch_steps.left_loop` is asked whether the loop is over."""
 
 def step_clock() -> tuple[int, int]:
     """Monotonic clock, ns, and the calls of modules so far."""

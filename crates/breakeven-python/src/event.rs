@@ -304,7 +304,7 @@ pub(crate) struct Recorder {
     pub(crate) unseen: BTreeMap<(String, String), (u64, u64)>,
     /// Host code in which the process waited, ns.
     pub(crate) idle_ns: u64,
-    /// When of that how much was found, the last few times.
+    /// When of that how much was found, the last few times: the monotonic clock and the time, ns.
     pub(crate) idle_lately: VecDeque<(u64, u64)>,
     /// What the main thread has slept, or waited for input, since that was looked at, ns.
     pub(crate) slept_ns: u64,
