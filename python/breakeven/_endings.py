@@ -16,15 +16,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-#: Where this process writes.
-path = ""
+#: Whether this is a whole script's process.
+watching = False
 _last = _cost = 0.0
 
 
-def watch(where: str) -> None:
-    """From now on write to `where` before such an end."""
-    global path
-    path = where
+def watch() -> None:
+    """From now on write before such an end."""
+    global watching
+    watching = True
     system = sys.modules[os._exit.__module__]  # posix
     for name in ("_exit", "execv", "execve"):
         stand_in = _native.Named(getattr(system, name), name, _write_last, _nothing, True)
@@ -48,7 +48,7 @@ def _pool(_: str, __: int) -> None:
 def _write_last(name: str, arguments: tuple[Any, ...]) -> None:
     if name != "_exit":
         _starts.replaced(arguments)
-    _native.flush(path)
+    _native.flush()
 
 
 def write_sparingly(*_: object) -> None:
@@ -56,7 +56,7 @@ def write_sparingly(*_: object) -> None:
     global _last, _cost
     began = time.monotonic()
     if began - _last >= 2 * _cost:
-        _native.flush(path)
+        _native.flush()
         _last = time.monotonic()
         _cost = _last - began
 
@@ -64,7 +64,7 @@ def write_sparingly(*_: object) -> None:
 def _write_if_idle(_: str, arguments: tuple[Any, ...]) -> None:
     """Before a worker waits for its next task."""
     if not arguments[0]._reader.poll(0):
-        _native.flush(path)
+        _native.flush()
 
 
 def _nothing(*_: object) -> None:

@@ -346,11 +346,12 @@ def set_program(program: str) -> None:
     startup_ns, wall_ns, cpu, cpu_threads). `wall_ns` absent means: from the first `start` until now, while events are
     being recorded."""
 
-def flush(path: str) -> None:
-    """Write the workload to `path`: a temporary file beside it, then a rename. OSError where that fails."""
+def flush() -> None:
+    """Write the workload to the file that `flush_every` was told of, if it was: a temporary file beside it, then a
+    rename. OSError where that fails."""
 
 def flush_every(path: str, seconds: float) -> None:
-    """Flush by itself from now on, at an event once so much time has passed; `seconds` 0 ends that."""
+    """Flush to `path` by itself from now on, at an event once so much time has passed; `seconds` 0 ends that."""
 
 def snapshot() -> str:
     """The workload so far, as JSON (`breakeven.workload/1`)."""

@@ -56,15 +56,13 @@ def arm(directory: str) -> None:
     describe(sys.argv, kind)
     begin(kind)
     _native.flush_every(path, _FLUSH_SECONDS)
-    _native.flush(path)
+    _native.flush()
     # Registered first, so it runs after every handler of the script; a builtin, so that Ctrl-C finds no frame of ours.
-    atexit.register(_native.flush, path)
-    _endings.watch(path)
+    atexit.register(_native.flush)
+    _endings.watch()
 
     def child() -> None:
-        own = _free_path(directory)
-        _native.after_fork_child(own)
-        _endings.path = own
+        _native.after_fork_child(_free_path(directory))
 
     os.register_at_fork(after_in_child=child)
 

@@ -150,9 +150,8 @@ def _short(why: str) -> bool:
         _torch_fake.begin_late(sys.modules["torch"], why)
         return True
     _native.unseen("memory-short", f"{why}: where the script does not fit, `--fake` records it without values")
-    if _endings.path:
-        # The system may end this process without a word.
-        _native.flush(_endings.path)
+    # The system may end this process without a word.
+    _native.flush()
     return False
 
 
@@ -160,7 +159,7 @@ def _may_lose_values() -> bool:
     """Only a whole script does, where what it does stays its own affair."""
     distributed = sys.modules.get("torch.distributed")
     return bool(
-        _endings.path
+        _endings.watching
         and os.environ.get(_torch.FAKE) != "0"
         and threading.current_thread() is threading.main_thread()
         and not (distributed is not None and distributed.is_available() and distributed.is_initialized())

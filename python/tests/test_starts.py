@@ -73,6 +73,28 @@ def test_the_report_ends_with_what_went_unseen(tmp_path: Path) -> None:
     assert done.stderr.rstrip().splitlines()[-1].endswith("1 part unseen"), done.stderr
 
 
+@pytest.mark.parametrize("recorder", ["native", "ast"])
+@pytest.mark.parametrize("end", ["pass", "sys.exit(3)", "1 / 0", "os._exit(3)"])
+def test_a_forked_child_is_recorded_however_it_ends(end: str, recorder: str, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, sys\n"
+        "import numpy as np\n"
+        "a = np.ones(1000)\n"
+        "if os.fork() == 0:\n"
+        "    for _ in range(3): np.sqrt(a)\n"
+        f"    {end}\n"
+        "else:\n"
+        "    os.wait()\n"
+        "    np.cosh(a)\n"
+    )
+    outcome = running.traced(tmp_path / "run", [str(script)], recorder, tmp_path / "record")
+    assert outcome.code == 0, outcome.err.decode()
+    workloads = running.workloads(tmp_path / "record")
+    counts = [{op["name"]: op["count"] for op in workload["ops"]} for workload in workloads]
+    assert sorted((c.get("numpy.sqrt", 0), c.get("numpy.cosh", 0)) for c in counts) == [(0, 1), (3, 0)], counts
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process of its parent's end")
 def test_a_killed_command_takes_the_script_with_it(tmp_path: Path) -> None:
     command = shutil.which("breakeven", path=sysconfig.get_path("scripts"))

@@ -295,11 +295,16 @@ fn workload(recorder: &mut Recorder) -> Workload {
     dump::workload(recorder, clock::ticks_per_ns(), recorder.wall_ticks(clock::now()))
 }
 
-/// Writes the workload to `path`.
+/// Writes the workload to the file that [`flush_every`] was told of, if it was.
 #[pyfunction]
-pub(crate) fn flush(py: Python<'_>, path: PathBuf) -> PyResult<()> {
-    let workload = state::with(py, |state| workload(&mut state.recorder));
-    let workload = workload.ok_or_else(|| PyRuntimeError::new_err("the recorder is in use"))?;
+pub(crate) fn flush(py: Python<'_>) -> PyResult<()> {
+    let found = state::with(py, |state| {
+        let path = state.flush.path.clone();
+        (path != Path::new("")).then(|| (workload(&mut state.recorder), path))
+    });
+    let Some((workload, path)) = found.ok_or_else(|| PyRuntimeError::new_err("the recorder is in use"))? else {
+        return Ok(());
+    };
     py.detach(|| dump::write(&workload, &path)).map_err(|error| os_error(&path, &error))
 }
 

@@ -12,7 +12,8 @@ const SHARE: u64 = 50;
 pub(crate) struct Schedule {
     /// Ticks; `u64::MAX` for never.
     pub(crate) next: u64,
-    path: PathBuf,
+    /// Where to; empty for nowhere.
+    pub(crate) path: PathBuf,
     interval: u64,
     longest: u64,
 }
