@@ -56,3 +56,33 @@ for seed in range(3):
     drawn = [op for op in workload["ops"] if op["name"].endswith("Generator.random")]
     assert len({op["thread"] for op in drawn}) == 3
     assert sum(op["gap_ns"] for op in drawn) < 500_000_000, drawn
+
+
+def test_what_a_librarys_thread_does_is_put_down_to_the_line_that_waits_for_it(tmp_path: Path, native: None) -> None:
+    source = """import multiprocessing, os
+from concurrent.futures import ThreadPoolExecutor
+import numpy as np
+arrays = [np.arange(50_000.0)[::-1] for _ in range(4)]
+def main():
+    with ThreadPoolExecutor(2) as pool:
+        print(len(list(pool.map(np.sort, arrays))))
+main()
+if os.fork() == 0:
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(np.cumsum, arrays[0]).result()
+else:
+    os.wait()
+"""
+    script = tmp_path / "script.py"
+    script.write_text(source)
+    outcome = running.traced(tmp_path / "run", [str(script)], "native", tmp_path / "record")
+    assert (outcome.code, outcome.out) == (0, b"4\n"), outcome.err.decode()
+    for name, count, line in [("numpy.sort", 4, 7), ("numpy.cumsum", 1, 11)]:
+        ops = [
+            (op["count"], workload["sites"][op["site"]])
+            for workload in running.workloads(tmp_path / "record")
+            for op in workload["ops"]
+            if op["name"] == name
+        ]
+        assert sum(n for n, _ in ops) == count, name
+        assert {(site["file"], site["line"]) for _, site in ops} == {(str(script), line)}, name

@@ -337,6 +337,7 @@ pub(crate) fn snapshot(py: Python<'_>) -> PyResult<String> {
 #[pyo3(signature = (path=None))]
 pub(crate) fn after_fork_child(py: Python<'_>, path: Option<PathBuf>) {
     state::reset_thread();
+    frames::this_is_main(py);
     with(py, |state| {
         state.recorder.tensors.disown();
         reset_state(state);

@@ -3,6 +3,8 @@
 //! Python's public frame API makes a frame object for every frame it is asked about. Where the interpreter's internal
 //! layout is known (CPython 3.10 to 3.13) and a check at installation finds the same frames both ways, frames are read
 //! in place instead.
+//!
+//! A library's own thread has no user frame: what it does is put down to where the main thread is meanwhile.
 
 use crate::address::AddressMap;
 use crate::event::Place;
@@ -11,7 +13,7 @@ use breakeven::workload::Site;
 use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
 
 /// Frames looked at before giving up.
 const DEEPEST: usize = 1000;
@@ -19,6 +21,8 @@ const DEEPEST: usize = 1000;
 const LINE: u64 = 1 << 63;
 
 static READ_IN_PLACE: AtomicBool = AtomicBool::new(false);
+/// The main thread's state, where it is known; it lives as long as Python does.
+static MAIN: AtomicPtr<ffi::PyThreadState> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Whose code it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -197,9 +201,19 @@ impl Frame {
     /// As for [`walk_in_place`].
     #[inline(always)]
     unsafe fn innermost() -> Option<Self> {
-        // SAFETY: fields of the running thread's state, at the offsets of this CPython version.
+        // SAFETY: by contract, and the running thread's state is live.
+        unsafe { Self::innermost_of(ffi::PyThreadState_Get()) }
+    }
+
+    /// The innermost one of a thread.
+    ///
+    /// # Safety
+    /// As for [`walk_in_place`]; the state is live.
+    #[inline(always)]
+    unsafe fn innermost_of(thread: *mut ffi::PyThreadState) -> Option<Self> {
+        // SAFETY: fields of a thread's state, at the offsets of this CPython version.
         unsafe {
-            let frame = Self::field(ffi::PyThreadState_Get().cast(), layout::THREAD);
+            let frame = Self::field(thread.cast(), layout::THREAD);
             #[cfg(Py_3_11)]
             let frame = match layout::CURRENT {
                 Some(current) if !frame.is_null() => Self::field(frame, current),
@@ -241,16 +255,38 @@ impl Frame {
     }
 }
 
-/// Calls `visit` with (code, instruction offset in bytes) from the innermost frame outwards until it says stop.
+/// Calls `visit` with (code, instruction offset in bytes) from this thread's innermost frame outwards until it says stop.
 ///
 /// # Safety
 /// The interpreter's lock is held and [`agrees`] has found the layout to be right.
 #[cfg(all(Py_3_10, not(Py_3_14)))]
 #[inline(always)]
-unsafe fn walk_in_place(mut visit: impl FnMut(*mut PyObject, i32) -> bool) {
+unsafe fn walk_in_place(visit: impl FnMut(*mut PyObject, i32) -> bool) {
+    // SAFETY: by contract.
+    unsafe { walk_from(Frame::innermost(), visit) };
+}
+
+/// As [`walk_in_place`], in the main thread, which stands still while this one has the lock.
+///
+/// # Safety
+/// As for [`walk_in_place`].
+#[cfg(all(Py_3_10, not(Py_3_14)))]
+#[cold]
+unsafe fn walk_main_in_place(visit: impl FnMut(*mut PyObject, i32) -> bool) {
+    let main = MAIN.load(Relaxed);
+    if !main.is_null() {
+        // SAFETY: by contract; the main thread's state lives while Python code runs.
+        unsafe { walk_from(Frame::innermost_of(main), visit) };
+    }
+}
+
+/// # Safety
+/// As for [`walk_in_place`]; the frame is one of a thread that stands still.
+#[cfg(all(Py_3_10, not(Py_3_14)))]
+#[inline(always)]
+unsafe fn walk_from(mut frame: Option<Frame>, mut visit: impl FnMut(*mut PyObject, i32) -> bool) {
     // SAFETY: by contract.
     unsafe {
-        let mut frame = Frame::innermost();
         for _ in 0..DEEPEST {
             let Some(current) = frame else { return };
             if let Some((code, offset)) = current.place()
@@ -318,19 +354,34 @@ pub(super) fn reads_in_place() -> bool {
 #[cfg(not(all(Py_3_10, not(Py_3_14))))]
 unsafe fn walk_in_place(_: impl FnMut(*mut PyObject, i32) -> bool) {}
 
-/// Walks by the public API; `visit` gets the frame, outermost last.
-fn walk<'py>(py: Python<'py>, mut visit: impl FnMut(&Bound<'py, PyAny>) -> PyResult<bool>) -> PyResult<()> {
+#[cfg(not(all(Py_3_10, not(Py_3_14))))]
+unsafe fn walk_main_in_place(_: impl FnMut(*mut PyObject, i32) -> bool) {}
+
+/// Walks by the public API; `visit` gets the frame, outermost last, until it says stop; whether it did.
+fn walk<'py>(py: Python<'py>, visit: impl FnMut(&Bound<'py, PyAny>) -> PyResult<bool>) -> PyResult<bool> {
     // SAFETY: the lock is held; the result is borrowed, or null where no Python code runs.
-    let mut frame = unsafe { Bound::from_borrowed_ptr_or_opt(py, ffi::PyEval_GetFrame().cast()) };
+    walk_out(unsafe { Bound::from_borrowed_ptr_or_opt(py, ffi::PyEval_GetFrame().cast()) }, visit)
+}
+
+/// As [`walk`], in the main thread.
+fn walk_main<'py>(py: Python<'py>, visit: impl FnMut(&Bound<'py, PyAny>) -> PyResult<bool>) -> PyResult<bool> {
+    let main = py.import("threading")?.call_method0("main_thread")?.getattr("ident")?;
+    walk_out(py.import("sys")?.call_method0("_current_frames")?.call_method1("get", (main,))?.into(), visit)
+}
+
+fn walk_out<'py>(
+    mut frame: Option<Bound<'py, PyAny>>,
+    mut visit: impl FnMut(&Bound<'py, PyAny>) -> PyResult<bool>,
+) -> PyResult<bool> {
     for _ in 0..DEEPEST {
         let Some(current) = frame else { break };
         if visit(&current)? {
-            break;
+            return Ok(true);
         }
         let back = current.getattr("f_back")?;
         frame = (!back.is_none()).then_some(back);
     }
-    Ok(())
+    Ok(false)
 }
 
 /// Whether reading in place gives the frames that the public API gives, all the way out; from then on it is used.
@@ -339,7 +390,25 @@ pub(crate) fn check(py: Python<'_>) -> bool {
     let same_build = (py.version_info().major, py.version_info().minor) == (3, built_for());
     let agree = known && same_build && agrees(py).unwrap_or(false);
     READ_IN_PLACE.store(agree, Relaxed);
+    find_main(py);
     agree
+}
+
+/// Remembers the main thread's state, if this is it.
+fn find_main(py: Python<'_>) {
+    let is_main = || -> PyResult<bool> {
+        let threading = py.import("threading")?;
+        threading.call_method0("main_thread")?.getattr("ident")?.eq(threading.call_method0("get_ident")?)
+    };
+    if is_main().unwrap_or(false) {
+        this_is_main(py);
+    }
+}
+
+/// This thread is the main one: whichever calls fork is, in the child.
+pub(crate) fn this_is_main(_: Python<'_>) {
+    // SAFETY: the lock is held.
+    MAIN.store(unsafe { ffi::PyThreadState_Get() }, Relaxed);
 }
 
 /// Minor version of Python whose layout was compiled in.
@@ -385,7 +454,12 @@ pub(super) unsafe fn place(codes: &mut Codes) -> Option<Place> {
     let mut search = Search::default();
     if READ_IN_PLACE.load(Relaxed) {
         // SAFETY: `check` found the layout to be right; code objects of running frames live.
-        unsafe { walk_in_place(|code, offset| search.visit(codes, code, u64::from(offset as u32))) };
+        unsafe {
+            walk_in_place(|code, offset| search.visit(codes, code, u64::from(offset as u32)));
+            if search.user == 0 && !search.import {
+                walk_main_in_place(|code, offset| search.visit_main(codes, code, u64::from(offset as u32)));
+            }
+        }
     } else {
         // SAFETY: by contract.
         search = unsafe { search_by_api(codes) };
@@ -424,6 +498,19 @@ impl Search {
         }
         self.import
     }
+
+    /// Looks at a frame of the main thread, where this one has no user's; true where the search ends.
+    ///
+    /// # Safety
+    /// As for [`Search::visit`].
+    unsafe fn visit_main(&mut self, codes: &mut Codes, code: *mut PyObject, at: u64) -> bool {
+        // SAFETY: by contract.
+        let is_user = unsafe { codes.owner(code) } == Owner::User;
+        if is_user {
+            (self.user, self.at) = (code as u64, at);
+        }
+        is_user
+    }
 }
 
 /// # Safety
@@ -436,20 +523,30 @@ unsafe fn search_by_api(codes: &mut Codes) -> Search {
     let mut search = Search::default();
     // A frame that cannot be read leaves the place unknown.
     let _ = walk(py, |frame| {
-        let code = frame.getattr("f_code")?;
-        let line = frame.getattr("f_lineno")?.extract::<u64>().unwrap_or(0);
+        let (code, line) = code_and_line(frame)?;
         // SAFETY: its frame holds the code.
-        Ok(unsafe { search.visit(codes, code.as_ptr(), LINE | line) })
+        Ok(unsafe { search.visit(codes, code.as_ptr(), line) })
     });
+    if search.user == 0 && !search.import {
+        let _ = walk_main(py, |frame| {
+            let (code, line) = code_and_line(frame)?;
+            // SAFETY: its frame holds the code.
+            Ok(unsafe { search.visit_main(codes, code.as_ptr(), line) })
+        });
+    }
     search
 }
 
+fn code_and_line<'py>(frame: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, u64)> {
+    Ok((frame.getattr("f_code")?, LINE | frame.getattr("f_lineno")?.extract::<u64>().unwrap_or(0)))
+}
+
 /// The same place for people: file, line, function, and the public name of the library function in between.
-pub(crate) fn site(py: Python<'_>, codes: &mut Codes) -> Site {
+pub(crate) fn site<'py>(py: Python<'py>, codes: &mut Codes) -> Site {
     let _aside = Aside::new(py);
     let mut site = Site::default();
     let mut via = None;
-    let walked = walk(py, |frame| {
+    let mut visit = |frame: &Bound<'py, PyAny>| {
         let code = frame.getattr("f_code")?;
         // SAFETY: a live code object, held by its frame.
         if unsafe { codes.owner(code.as_ptr()) } != Owner::User {
@@ -463,8 +560,12 @@ pub(crate) fn site(py: Python<'_>, codes: &mut Codes) -> Site {
         site.line = frame.getattr("f_lineno")?.extract().unwrap_or(0);
         site.function = function(&code)?;
         Ok(true)
-    });
-    if walked.is_ok() && !site.file.is_empty() {
+    };
+    let mut found = walk(py, &mut visit);
+    if found.as_ref().is_ok_and(|found| !found) {
+        found = walk_main(py, &mut visit);
+    }
+    if found.is_ok_and(|found| found) {
         // What the recorder itself calls on behalf of a line is no library function between it and the op.
         site.via = via.and_then(|frame| library_name(&frame).ok()).filter(|name| !name.starts_with("breakeven."));
     }
