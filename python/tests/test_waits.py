@@ -41,6 +41,11 @@ WORKS = {
         "def count():\n    s = 0\n    for i in range(4_000_000):\n        s += i\n    np.ones(9) + s\n"
         "thread = threading.Thread(target=count)\nthread.start()\nthread.join()\nnp.ones(9) + 1\n"
     ),
+    "a thread, looked after": (
+        "def count():\n    s = 0\n    for i in range(4_000_000):\n        s += i\n    np.ones(9) + s\n"
+        "thread = threading.Thread(target=count)\nthread.start()\n"
+        "while thread.is_alive():\n    time.sleep(0.01)\nnp.ones(9) + 1\n"
+    ),
     "a product": "a = np.ones((700, 700))\nfor i in range(8):\n    a = a @ a / 700\nprint(a.sum())\n",
 }
 

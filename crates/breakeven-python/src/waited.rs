@@ -3,7 +3,6 @@
 use crate::hooks::clock;
 use crate::hooks::platform::switches;
 use crate::hooks::torch::cpu_ns;
-use std::cell::Cell;
 
 /// Time that the main thread has spent waiting for a CPU, ns; `None` where the system does not say.
 pub(crate) fn waited_ns() -> Option<u64> {
@@ -33,18 +32,13 @@ const OFTEN: u64 = 20 * LONG;
 /// Less off the CPU than this since the last look is no waiting, ns.
 const LEAST: u64 = 200_000;
 
-thread_local! {
-    /// How long this thread had waited for a CPU when it was asked last, ns; the main one's is in [`Watch`].
-    static KEPT: Cell<u64> = const { Cell::new(0) };
-}
-
 /// The process as it was looked at last. Looking costs some microseconds, so short calls in a row are seen as one.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     /// Ticks from which on a call is looked at when it ends.
     pub(crate) due: u64,
     last: Look,
-    /// How long the main thread had waited for a CPU, ns.
+    /// How long its threads had waited for a CPU, ns.
     kept: u64,
 }
 
@@ -64,7 +58,7 @@ impl Watch {
     }
 
     /// Looks; how long all threads had been waiting since the last time, ns: for no CPU, but for a disk, a network, a
-    /// lock, another program, or asleep. Of threads that are kept from a CPU, the main one and this one are known.
+    /// lock, another program, or asleep. Where one is kept from a CPU, the others may well be waiting for it.
     pub(crate) fn look(&mut self) -> u64 {
         let now = Look { at: clock::monotonic_ns(), on_cpu: cpu_ns(), switches: switches() };
         self.due = clock::now() + OFTEN;
@@ -72,16 +66,10 @@ impl Watch {
         if off < LEAST { 0 } else { off.saturating_sub(self.kept_from_cpu()) }
     }
 
-    /// How long since the last time this thread or the main one waited for a CPU, ns.
+    /// How long since the last time the threads there are now waited for a CPU, ns.
     fn kept_from_cpu(&mut self) -> u64 {
-        let main = waited_ns().unwrap_or(0);
-        let mut sum = main.saturating_sub(std::mem::replace(&mut self.kept, main));
-        let task = std::fs::read_link("/proc/thread-self").unwrap_or_default();
-        if task.file_name().is_some_and(|id| *id != *std::process::id().to_string()) {
-            let own = kept("/proc/thread-self/schedstat").unwrap_or(0);
-            sum += own.saturating_sub(KEPT.replace(own));
-        }
-        sum
+        let all = waited_by_all_ns();
+        all.saturating_sub(std::mem::replace(&mut self.kept, all))
     }
 }
 

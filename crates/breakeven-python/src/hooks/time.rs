@@ -4,7 +4,7 @@ use super::clock;
 use super::frames;
 use super::platform::is_main_thread;
 use super::state::{self, guard};
-use pyo3::ffi::PyObject;
+use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
 
 /// Calls a clock of module `time` and notes that the script read it.
@@ -43,9 +43,20 @@ pub(super) fn idle(original: impl FnOnce() -> *mut PyObject) -> *mut PyObject {
     result
 }
 
-/// This thread slept, or waited for input. Others may do so while the main one computes, so only that one's counts here.
+/// This thread slept, or waited for input. Others may do so while the main one computes, and the main one while others
+/// do, so it counts here only where there is no other.
 pub(crate) fn slept_for(py: Python<'_>, ns: u64) {
-    if is_main_thread() {
+    if is_main_thread() && is_only_thread(py) {
         state::with(py, |state| state.recorder.slept_ns += ns);
+    }
+}
+
+/// Whether Python knows no other thread.
+fn is_only_thread(_: Python<'_>) -> bool {
+    // SAFETY: the lock is held; a thread's state that is in the list lives.
+    unsafe {
+        let thread = ffi::PyThreadState_Get();
+        let first = ffi::PyInterpreterState_ThreadHead(ffi::PyInterpreterState_Get());
+        std::ptr::eq(first, thread) && ffi::PyThreadState_Next(first).is_null()
     }
 }
