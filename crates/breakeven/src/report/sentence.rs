@@ -76,7 +76,7 @@ fn for_one(e: &Estimate, g: &GpuEstimate) -> String {
                 "CPU is faster: {cpu_time} against {gpu_time} on {name}{}{extras}",
                 // Nothing to do is infinitely faster.
                 if speedup.p50 > 0.0 {
-                    format!(" ({} slower on GPU)", words::times(1.0 / speedup.p50))
+                    format!(" ({} slower on GPU{})", words::times(1.0 / speedup.p50), once_warm(e, g))
                 } else {
                     String::new()
                 }
@@ -99,14 +99,14 @@ fn extras(g: &GpuEstimate) -> String {
     cost.unwrap_or_default() + &energy.unwrap_or_default()
 }
 
-/// `, 42× once warm`, where start-up takes a good part of a recorded program and the GPU wins without it on
+/// `, 42× faster once warm`, where start-up takes a good part of a recorded program and the GPU wins without it on
 /// either side.
 fn once_warm(e: &Estimate, g: &GpuEstimate) -> String {
     let (Some(cpu), Some(parts), None) = (e.baseline.time_s, g.breakdown_s, &e.formula) else { return String::new() };
     let own = e.baseline.startup_s.map_or(0.0, |s| s.p50);
     let warm = (cpu.p50 - own) / (parts.total() - parts.startup);
     let decides = parts.startup > 0.3 * parts.total() && warm > 1.5 && warm.is_finite();
-    if decides { format!(", {} once warm", words::times(warm)) } else { String::new() }
+    if decides { format!(", {} faster once warm", words::times(warm)) } else { String::new() }
 }
 
 fn not_enough(e: &Estimate) -> String {
