@@ -49,7 +49,7 @@ def arm(directory: str) -> None:
     kind = recorder()
     if kind == "off":
         return
-    from . import _endings, cupy_stand_in
+    from . import _endings, _starts, cupy_stand_in
 
     path = _free_path(directory)
     cupy_stand_in.offer()
@@ -62,7 +62,11 @@ def arm(directory: str) -> None:
     _endings.watch()
 
     def child() -> None:
-        _native.after_fork_child(_free_path(directory))
+        own = _free_path(directory)
+        _native.after_fork_child(own)
+        if not _starts.starting:
+            # Where it never comes to write, an empty file tells that there was such a process.
+            _touch(own)
 
     os.register_at_fork(after_in_child=child)
 
@@ -210,6 +214,13 @@ def _free_path(directory: str) -> str:
     while os.path.exists(path):
         path, number = f"{stem}-{number}.breakeven.json", number + 1
     return path
+
+
+def _touch(path: str) -> None:
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+    except OSError:
+        pass  # as little as a file that is written later
 
 
 def _cpu() -> str:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 _DIRECTORY = "BREAKEVEN_RECORD_DIR"
+#: A program is being started: what forks for that becomes it at once.
+starting = False
 
 
 def watch() -> None:
@@ -41,7 +43,8 @@ def _subprocess(module: str, _: int) -> None:
 
 def _stand_in(module: Any, name: str, exported: Any) -> None:
     plain = getattr(module, name)
-    stand_in = _native.Named(plain, name, _spawned if exported else _forked, _nothing, True)
+    before, after = (_spawned, _nothing) if exported else (_forked, _started)
+    stand_in = _native.Named(plain, name, before, after, True)
     stand_in.__dict__.update(__module__=module.__name__, __name__=name, __qualname__=name)
     setattr(module, name, stand_in)
     if exported:
@@ -53,8 +56,15 @@ def _spawned(_: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _forked(_: str, arguments: tuple[Any, ...]) -> None:
+    global starting
+    starting = True
     words, executables, environment = arguments[0], arguments[1], arguments[5]
     _note(executables[0], words, environment)
+
+
+def _started(*_: object) -> None:
+    global starting
+    starting = False
 
 
 def _note(executable: Any, words: Any, environment: Any) -> None:

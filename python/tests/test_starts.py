@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -93,6 +94,29 @@ def test_a_forked_child_is_recorded_however_it_ends(end: str, recorder: str, tmp
     workloads = running.workloads(tmp_path / "record")
     counts = [{op["name"]: op["count"] for op in workload["ops"]} for workload in workloads]
     assert sorted((c.get("numpy.sqrt", 0), c.get("numpy.cosh", 0)) for c in counts) == [(0, 1), (3, 0)], counts
+
+
+@pytest.mark.parametrize(
+    "code, unseen",
+    [
+        ("if os.fork() == 0: os.kill(os.getpid(), 9)\nos.wait()\n", 1),
+        ("if os.fork() == 0: os.close(1); os.close(2); time.sleep(20)\n", 1),
+        ("if os.fork() == 0: os.execv('/bin/true', ['true'])\nos.wait()\n", 0),
+        ("subprocess.run(['true'], preexec_fn=os.getpid)\nif os.fork() == 0: os._exit(0)\nos.wait()\n", 0),
+    ],
+    ids=["killed", "still running", "another program", "started with a function"],
+)
+def test_a_forked_child_that_leaves_nothing_is_told(code: str, unseen: int, tmp_path: Path) -> None:
+    command = shutil.which("breakeven", path=sysconfig.get_path("scripts"))
+    if command is None:
+        pytest.skip("the command is not installed here")
+    script = tmp_path / "script.py"
+    script.write_text(f"import os, subprocess, sys, time\n{code}")
+    words = [command, "run", "--python", sys.executable, "--save", str(tmp_path / "w.json"), str(script)]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "w.json").read_text())["unseen"]
+    assert [(part["reason"], part["count"]) for part in found] == [("child-not-recorded", 1)] * unseen, found
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process of its parent's end")
