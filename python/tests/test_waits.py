@@ -34,6 +34,13 @@ WAITS = {
     "select": "for i in range(20):\n    select.select([], [], [], 0.04)\n    np.ones(9) + i\n",
     "at the end": "np.ones(9) + 1\ntime.sleep(0.8)\n",
 }
+#: The line that is named: the one that waits where that is known, else that of the operation that comes next.
+NAMED = {
+    "asleep": "time.sleep(0.04)",
+    "asleep often": "time.sleep(0.001)",
+    "a queue": "tasks.put(np.ones(9) + i)",
+    "at the end": "time.sleep(0.8)",
+}
 #: Nothing waits, although the main thread may.
 WORKS = {
     "python": "s = 0\nfor i in range(4_000_000):\n    s += i\nnp.ones(9) + s\n",
@@ -56,18 +63,31 @@ def recorded(script: str, folder: Path) -> dict[str, Any]:
     outcome = running.traced(folder / "run", [str(path)], "native", folder / "record")
     assert outcome.code == 0, outcome.err.decode()
     (workload,) = running.workloads(folder / "record")
-    program: dict[str, Any] = workload["program"]
-    return program
+    return workload
 
 
 @pytest.mark.parametrize("name", WAITS)
 def test_waiting_is_found(name: str, tmp_path: Path, native: None) -> None:
-    program = recorded(WAITS[name], tmp_path)
+    workload = recorded(WAITS[name], tmp_path)
+    program = workload["program"]
     # A thread that has waited may have to wait for a CPU, too: that is none of it.
     assert 0.7e9 < program["idle_ns"] <= program["wall_ns"], program
 
 
+@pytest.mark.parametrize("name", WAITS)
+def test_a_wait_has_its_line(name: str, tmp_path: Path, native: None) -> None:
+    workload = recorded(WAITS[name], tmp_path)
+    at: dict[str, int] = {}
+    for wait in workload["waits"]:
+        text = workload["sites"][wait.get("site", wait.get("before"))]["text"]
+        at[text] = at.get(text, 0) + wait["ns"]
+    line = max(at, key=lambda text: at[text])
+    assert line == NAMED.get(name, "np.ones(9) + i"), at
+    assert 0.7e9 < at[line] <= workload["program"]["idle_ns"]
+    assert all(("site" in wait) == (name in NAMED and name != "a queue") for wait in workload["waits"] if wait["ns"] > 5e8)
+
+
 @pytest.mark.parametrize("name", WORKS)
 def test_computing_is_no_waiting(name: str, tmp_path: Path, native: None) -> None:
-    program = recorded(WORKS[name], tmp_path)
+    program = recorded(WORKS[name], tmp_path)["program"]
     assert program["idle_ns"] < 0.2 * (program["wall_ns"] - program["stolen_ns"]), program

@@ -1,17 +1,19 @@
 //! From the table to a workload, and to a file.
 
 use crate::buffers::HOST;
-use crate::event::{PHASES, Recorder};
+use crate::event::{PHASES, Recorder, Sites};
 use crate::table::{self, ArrayWord};
 use crate::tensors::ROLES;
 use breakeven::lower::{ArrayRef, Call, Layout, lower};
-use breakeven::workload::{Buffer, Dtype, Entry, FORMAT, Marker, Phase, Program, Site, Unseen, Workload};
+use breakeven::workload::{Buffer, Dtype, Entry, FORMAT, Marker, Phase, Program, Site, Unseen, Wait, Workload};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
 /// Characters of a source line that are kept.
 const LINE: usize = 200;
+/// Waiting at one place that is less than this together is not told apart, ns.
+const LEAST_WAIT: u64 = 10_000_000;
 /// Source files above this size are not read for their lines.
 const SOURCE_BYTES: u64 = 10 << 20;
 
@@ -76,10 +78,11 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
             }
         })
         .collect();
+    let (waits, sites) = waits(recorder);
     Workload {
         format: FORMAT.to_owned(),
         program: program(recorder, ns(wall_ticks), ns(recorder.told_ticks)),
-        sites: with_text(recorder.sites.list()),
+        sites: with_text(sites.list()),
         ops,
         order: recorder.order.clone().finish(),
         buffers: buffers(recorder),
@@ -88,6 +91,7 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
             .iter()
             .map(|m| Marker { clock: m.clock.clone(), site: m.site, position: m.position, at_ns: ns(m.ticks) })
             .collect(),
+        waits,
         unseen: recorder
             .unseen
             .iter()
@@ -222,6 +226,16 @@ fn layout(inputs: &[ArrayRef]) -> Option<String> {
     let has = |layout| inputs.iter().any(|a| a.layout == layout);
     let named = [(Layout::ChannelsLast, "channels_last"), (Layout::Strided, "strided"), (Layout::F, "f")];
     named.into_iter().find(|&(layout, _)| has(layout)).map(|(_, name)| name.to_owned())
+}
+
+/// Where the process waited for at least [`LEAST_WAIT`], and all places with those of that at their end.
+fn waits(recorder: &Recorder) -> (Vec<Wait>, Sites) {
+    let mut sites = recorder.sites.clone();
+    let lines = recorder.wait_lines.list();
+    let mut line = |of: Option<u32>| Some(sites.intern(lines.get(of? as usize)?.clone()));
+    let long = recorder.waits.iter().filter(|&(&place, &ns)| place != (None, None) && ns >= LEAST_WAIT);
+    let waits = long.map(|(&(site, before), &ns)| Wait { site: line(site), before: line(before), ns }).collect();
+    (waits, sites)
 }
 
 /// The sites with their source lines, each file read once; lines of files that are gone stay empty.

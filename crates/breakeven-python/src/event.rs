@@ -10,7 +10,7 @@ use crate::steps::{Run, Steps};
 use crate::table::{ArrayWord, HEAD, LAST_TAG, Table, tag, what_word};
 use crate::tensors::Ledger;
 pub(crate) use crate::thread::{Thread, Timing};
-use crate::waited::{LONG, Watch, waited_ns};
+use crate::waited::{LEAST, LONG, Watch, waited_ns};
 use breakeven::workload::sequence::Sequence;
 use breakeven::workload::{Phase, Site};
 use std::collections::{BTreeMap, VecDeque};
@@ -189,7 +189,7 @@ impl Tags {
 type SiteKey = (String, u32, String, Option<String>, Option<String>);
 
 /// Interned sites.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Sites {
     list: Vec<Site>,
     index: BTreeMap<SiteKey, u32>,
@@ -205,6 +205,11 @@ impl Sites {
             self.list.push(site);
         }
         index
+    }
+
+    /// The same, if the place is known at all.
+    pub(crate) fn known(&mut self, site: Site) -> Option<u32> {
+        (!site.file.is_empty()).then(|| self.intern(site))
     }
 
     /// All of them.
@@ -304,10 +309,16 @@ pub(crate) struct Recorder {
     pub(crate) unseen: BTreeMap<(String, String), (u64, u64)>,
     /// Host code in which the process waited, ns.
     pub(crate) idle_ns: u64,
-    /// When of that how much was found, the last few times: the monotonic clock and the time, ns.
-    pub(crate) idle_lately: VecDeque<(u64, u64)>,
-    /// What the main thread has slept, or waited for input, since that was looked at, ns.
-    pub(crate) slept_ns: u64,
+    /// That by where it was, ns.
+    pub(crate) waits: BTreeMap<Waiting, u64>,
+    /// The lines of that, apart from the places of ops: whether a line waits differs from run to run.
+    pub(crate) wait_lines: Sites,
+    /// When of that how much was found, the last few times: the monotonic clock, ns, where, and the time, ns.
+    pub(crate) idle_lately: VecDeque<(u64, Waiting, u64)>,
+    /// What the main thread has slept, or waited for input, since that was looked at, by line, ns.
+    pub(crate) slept: BTreeMap<u32, u64>,
+    /// The part of that in which there was no other thread, ns.
+    pub(crate) slept_alone_ns: u64,
     /// When that was looked at.
     pub(crate) watch: Watch,
     /// What the system had counted when recording began as ready to run without running, ns; and all of it in recordings
@@ -330,6 +341,10 @@ pub(crate) struct Recorder {
     /// Fields of `program` that the package set.
     pub(crate) program: serde_json::Map<String, serde_json::Value>,
 }
+
+/// Where the process waited: the line that did, and the one of the op that came next, as far as they are known; both
+/// among [`Recorder::wait_lines`].
+pub(crate) type Waiting = (Option<u32>, Option<u32>);
 
 /// How many times waiting was found are known one by one.
 const LATELY: usize = 256;
@@ -495,20 +510,38 @@ impl Recorder {
         (self.recorded_ticks + running).saturating_sub(self.set_aside)
     }
 
-    /// Host code has ended that may have waited.
+    /// Host code has ended that may have waited; `next` says which line goes on, and is asked only where it has.
     #[cold]
-    pub(crate) fn waited(&mut self) {
-        self.count_waiting(0);
+    pub(crate) fn waited(&mut self, next: impl FnOnce(&mut Self) -> Option<u32>) {
+        let idle = self.waiting(0);
+        if idle > 0 {
+            let next = next(self);
+            let rest = self.waits_where_it_slept(idle, next);
+            self.waits_at((None, next), rest);
+        }
+        self.slept.clear();
     }
 
     /// Since the process was looked at last, without what a call took of it, ns. Threads that look busy meanwhile, as
     /// BLAS's do for a while after a product, hide none of what the main thread is known to have slept.
-    fn count_waiting(&mut self, of_a_call: u64) {
+    fn waiting(&mut self, of_a_call: u64) -> u64 {
         let off_cpu = self.watch.look().saturating_sub(of_a_call);
-        let idle = off_cpu.max(std::mem::take(&mut self.slept_ns));
-        if idle > 0 {
-            self.idle_ns += idle;
-            self.idle_lately.push_back((clock::monotonic_ns(), idle));
+        off_cpu.max(std::mem::take(&mut self.slept_alone_ns))
+    }
+
+    /// Of so much waiting what the lines have slept is theirs; gives the rest.
+    fn waits_where_it_slept(&mut self, idle: u64, next: Option<u32>) -> u64 {
+        std::mem::take(&mut self.slept).into_iter().fold(idle, |idle, (line, ns)| {
+            self.waits_at((Some(line), next), ns.min(idle));
+            idle.saturating_sub(ns)
+        })
+    }
+
+    fn waits_at(&mut self, place: Waiting, ns: u64) {
+        if ns > 0 {
+            self.idle_ns += ns;
+            *self.waits.entry(place).or_default() += ns;
+            self.idle_lately.push_back((clock::monotonic_ns(), place, ns));
             if self.idle_lately.len() > LATELY {
                 self.idle_lately.pop_front();
             }
@@ -519,17 +552,44 @@ impl Recorder {
     pub(crate) fn imported_in(&mut self, ns: u64) {
         self.watch.begin();
         let since = clock::monotonic_ns().saturating_sub(ns);
-        while let Some((_, idle)) = self.idle_lately.pop_back_if(|(at, _)| *at > since) {
+        while let Some((_, place, idle)) = self.idle_lately.pop_back_if(|(at, ..)| *at > since) {
             self.idle_ns -= idle;
+            self.waits.entry(place).and_modify(|ns| *ns -= idle);
         }
     }
 
-    /// A call has ended. What it waited for is part of it.
+    /// A call has ended, of this entry or of the one looked up last. What it waited for is part of it; before which of the
+    /// calls lately the process waited otherwise is not known.
     #[inline]
-    pub(crate) fn ended(&mut self, began: u64, ended: u64) {
+    pub(crate) fn ended(&mut self, began: u64, ended: u64, entry: Option<u32>) {
         let own = ended.saturating_sub(began);
         if own >= LONG || ended >= self.watch.due {
-            self.count_waiting((own as f64 / clock::ticks_per_ns()) as u64);
+            self.waited_lately((own as f64 / clock::ticks_per_ns()) as u64, entry);
+        }
+    }
+
+    #[cold]
+    fn waited_lately(&mut self, of_a_call: u64, entry: Option<u32>) {
+        let idle = self.waiting(of_a_call);
+        let next = entry.or(self.table.last()).and_then(|entry| self.wait_line_of(entry));
+        let rest = self.waits_where_it_slept(idle, next);
+        self.waits_at((None, None), rest);
+    }
+
+    /// The line of an entry among those that wait.
+    pub(crate) fn wait_line_of(&mut self, entry: u32) -> Option<u32> {
+        let site = self.sites.list().get(self.table.known(entry)?.site as usize)?.clone();
+        Some(self.wait_lines.intern(site))
+    }
+
+    /// The main thread slept, or waited for input, `alone` or beside others; `line` says where, and is asked only where
+    /// that was for long.
+    pub(crate) fn slept_for(&mut self, ns: u64, alone: bool, line: impl FnOnce(&mut Sites) -> Option<u32>) {
+        self.slept_alone_ns += if alone { ns } else { 0 };
+        if ns >= LEAST
+            && let Some(line) = line(&mut self.wait_lines)
+        {
+            *self.slept.entry(line).or_default() += ns;
         }
     }
 

@@ -30,7 +30,7 @@ pub(crate) const LONG: u64 = 3_000_000;
 /// Ticks after which the next call is, however short.
 const OFTEN: u64 = 20 * LONG;
 /// Less off the CPU than this since the last look is no waiting, ns.
-const LEAST: u64 = 200_000;
+pub(crate) const LEAST: u64 = 200_000;
 
 /// The process as it was looked at last. Looking costs some microseconds, so short calls in a row are seen as one.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@ mod common;
 
 use breakeven::estimate::{Estimate, Flip, Reason};
 use breakeven::request::Options;
-use breakeven::workload::Workload;
+use breakeven::workload::{Wait, Workload};
 use common::{ask, on};
 use serde_json::{Value, json};
 
@@ -288,6 +288,33 @@ fn waiting_is_not_python() {
     near(figure(waiting, "input_output"), 9.0, 0.01);
     assert!(waiting.cause.starts_with("Waiting ("), "{}", waiting.cause);
     near(figure(reason(&e, "host-bound"), "host"), 1.0, 0.01);
+}
+
+#[test]
+fn a_wait_names_its_line() {
+    let mut waits = program(10.0, json!([add(1000, 10, 0.001)]), json!([[10, [0]]]));
+    waits.ops[0].gap_ns = 8_000_000_000;
+    waits.program.idle_ns = 9_000_000_000;
+    let wait = |site, before, ns| Wait { site, before, ns };
+    waits.waits = vec![wait(Some(1), Some(0), 5_000_000_000), wait(None, Some(0), 2_000_000_000)];
+    let e = ask(waits, warm("t4"));
+    let waiting = reason(&e, "input-output-bound");
+    assert!(waiting.cause.ends_with(": 5 s at test.py:4, 2 s before test.py:3."), "{}", waiting.cause);
+    assert_eq!(waiting.also, ["test.py:4"]);
+    let of = |line: &str| {
+        let found = e.reasons.iter().find(|r| r.site.as_deref() == Some(line)).unwrap_or_else(|| panic!("{e:#?}"));
+        (found.code.as_str(), figure(found, "here"))
+    };
+    // Of the 8 s before the addition the program waited 7, and 2 of these at no line that is known.
+    let (code, here) = of("test.py:4");
+    assert_eq!(code, "input-output-bound");
+    near(here, 5.0, 1e-9);
+    let (code, here) = of("test.py:3");
+    assert_eq!(code, "input-output-bound");
+    near(here, 8.0 - 5.0 + 0.001, 1e-9);
+    let line = |n: u32| e.sites.iter().find(|s| s.line == n).expect("it is listed").time_s.p50;
+    near(line(4), 5.0, 1e-9);
+    near(line(3), 8.0 - 5.0 + 0.001, 1e-9);
 }
 
 #[test]

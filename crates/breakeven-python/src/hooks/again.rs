@@ -114,13 +114,13 @@ pub(super) unsafe fn begin(callee: Callee, arguments: Arguments) -> Option<Begun
                 return None;
             }
             thread.enter_first(line.atomic);
-            let stamp = line.stamp;
+            let (stamp, entry) = (line.stamp, line.entry);
             let skips = thread.skips(line.tiny);
             thread.began = if skips {
                 0
             } else {
                 cold_path();
-                begins(&mut state.recorder, thread.last_end())
+                begins(&mut state.recorder, thread.last_end(), entry)
             };
             Some(stamp)
         },
@@ -259,10 +259,11 @@ pub(super) unsafe fn end(begun: Begun, result: *mut PyObject) -> Option<()> {
                 return Some(());
             }
             cold_path();
-            let Line { tiny, scalar, .. } = line;
+            let Line { tiny, scalar, entry: index, .. } = line;
             let span = count_timed(entry, thread, tiny, *scalar, began, ended);
             if span > 0 || ended - began >= LONG || state.flush.next <= ended {
-                now_and_then(state, thread.id, span, began, ended);
+                let index = *index;
+                now_and_then(state, index, thread.id, span, began, ended);
             }
             Some(())
         },
@@ -317,22 +318,22 @@ fn count_timed(entry: &mut Entry, thread: &mut Thread, tiny: &mut bool, scalar: 
 
 /// What a burst of timed calls brings.
 #[inline(never)]
-fn now_and_then(state: &mut State, thread: u16, span: u64, began: u64, ended: u64) {
+fn now_and_then(state: &mut State, entry: u32, thread: u16, span: u64, began: u64, ended: u64) {
     guard(|| {
         state.recorder.pool(thread, span);
-        state.recorder.ended(began, ended);
+        state.recorder.ended(began, ended, Some(entry));
         state.flush_if_due(ended);
     });
 }
 
 /// As [`state::begins`], where the state is at hand.
 #[inline(never)]
-fn begins(recorder: &mut Recorder, last_end: u64) -> u64 {
+fn begins(recorder: &mut Recorder, last_end: u64, entry: u32) -> u64 {
     let now = clock::now();
     if now.saturating_sub(last_end) < LONG {
         return now;
     }
-    guard(|| recorder.waited());
+    guard(|| recorder.waited(|recorder| recorder.wait_line_of(entry)));
     clock::now()
 }
 

@@ -324,7 +324,10 @@ fn begins_late() -> u64 {
     guard(|| {
         // SAFETY: every caller is about to run a call for Python, with its lock held.
         let py = unsafe { Python::assume_attached() };
-        with(py, |state| state.recorder.waited());
+        with(py, |state| {
+            let State { recorder, codes, .. } = state;
+            recorder.waited(|recorder| recorder.wait_lines.known(frames::site(py, codes)));
+        });
     });
     clock::now()
 }
@@ -380,7 +383,7 @@ pub(crate) fn finish(
         if recorded {
             recorder.pool(thread.id, thread.recorded(ended, call.has_scalar_result()));
         }
-        recorder.ended(began, ended);
+        recorder.ended(began, ended, None);
         state.flush_if_due(ended);
         recorded
     });

@@ -43,11 +43,15 @@ pub(super) fn idle(original: impl FnOnce() -> *mut PyObject) -> *mut PyObject {
     result
 }
 
-/// This thread slept, or waited for input. Others may do so while the main one computes, and the main one while others
-/// do, so it counts here only where there is no other.
+/// This thread slept, or waited for input. Others may do so while the main one computes, so only that one's counts here;
+/// the main one may while others do, so that it waited is sure only where there is no other.
 pub(crate) fn slept_for(py: Python<'_>, ns: u64) {
-    if is_main_thread() && is_only_thread(py) {
-        state::with(py, |state| state.recorder.slept_ns += ns);
+    if is_main_thread() {
+        let alone = is_only_thread(py);
+        state::with(py, |state| {
+            let state::State { recorder, codes, .. } = state;
+            recorder.slept_for(ns, alone, |lines| lines.known(frames::site(py, codes)));
+        });
     }
 }
 

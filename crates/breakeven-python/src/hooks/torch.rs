@@ -86,7 +86,7 @@ impl Dispatch {
             // What an op without values takes is no time of the script's.
             state.recorder.told_ticks +=
                 now.saturating_sub(ended) + if self.timed { began } else { ended }.saturating_sub(asked);
-            state.recorder.ended(began, now);
+            state.recorder.ended(began, now, None);
             state.flush_if_due(now);
         });
         result

@@ -40,6 +40,22 @@ pub fn sites(q: &Question, shown: Option<&Outcome>) -> Vec<SiteEstimate> {
             line.spread += (time.device * sigma) + task.dispatch * entry.count as f64 * plan.dispatch_sigma;
         }
     }
+    for (wait, seconds) in q.workload.waited() {
+        // What waits is not busy, so other programs take nothing of it; and it belongs to the line that waits.
+        let host = |line: &mut Line, seconds: f64| {
+            line.gap = (line.gap + seconds).max(0.0);
+            line.gpu.host = (line.gpu.host + seconds / q.host_speed).max(0.0);
+        };
+        if let Some(&line) = wait.before.and_then(|site| line_of.get(site as usize)) {
+            host(&mut lines[line], -seconds * q.host.gap_scale);
+        }
+        if let Some(site) = wait.site.or(wait.before).map(|site| site as usize)
+            && let Some(&line) = line_of.get(site)
+        {
+            host(&mut lines[line], seconds);
+            by_site[site] += wait.ns as f64;
+        }
+    }
     if let Some(out) = shown {
         let together: f64 = lines.iter().map(|l| l.gpu.total()).sum();
         let program = out.parts.total() - out.parts.startup;

@@ -1,10 +1,11 @@
 //! What stays on the host: Python, files, loading, functions that the library lacks, what is not understood.
 
-use super::account::{Account, HostKind};
+use super::account::{Account, HostKind, place};
 use super::order::by_round;
 use crate::estimate::Reason;
 use crate::estimate::gpu::COVERAGE_THRESHOLD;
 use crate::report::words;
+use crate::workload::Wait;
 use std::collections::BTreeSet;
 
 /// The host's part of the critical path by what it is spent on, s.
@@ -43,6 +44,12 @@ pub(super) fn parts(account: &Account<'_>) -> HostParts {
     parts.code -= dark;
     parts.dark += dark;
     parts
+}
+
+/// Where the program waited, and how long: here, and on the critical path, s.
+pub(super) fn waits<'a>(account: &Account<'a>) -> impl Iterator<Item = (&'a Wait, f64, f64)> {
+    let path = path_of_host(account);
+    account.q.workload.waited().map(move |(wait, here)| (wait, here, here * path))
 }
 
 /// How much of a second on the host is a second of the critical path: less than one where the device hides it.
@@ -117,7 +124,7 @@ fn files(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
     let mut reason = Reason::new(
         "input-output-bound",
         Some(account.share(parts.files)),
-        format!("{what} takes {}, as long as on the CPU alone.", words::seconds(parts.files)),
+        format!("{what} takes {}, as long as on the CPU alone{}.", words::seconds(parts.files), told_of(account)),
         if reads {
             "A binary format instead of text, reading ahead in the background, memory-mapping what is used in part."
         } else {
@@ -127,7 +134,27 @@ fn files(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
     )
     .with("input_output", parts.files, "s", words::seconds(parts.files));
     reason.also = account.lines(|i| of_kind(account, i, HostKind::Files), 5);
+    for line in
+        self::waits(account).filter_map(|(wait, ..)| Some(place(account.q.workload.sites.get(wait.site? as usize)?)))
+    {
+        if reason.also.len() < 5 && !reason.also.contains(&line) {
+            reason.also.push(line);
+        }
+    }
     Some(reason)
+}
+
+/// `: 2 s at fetch.py:12, 0.5 s before fetch.py:30`: the longest waits.
+fn told_of(account: &Account<'_>) -> String {
+    let mut told: Vec<_> = waits(account).filter(|(.., s)| account.share(*s) >= super::FLOOR).collect();
+    told.sort_by(|a, b| b.2.total_cmp(&a.2));
+    let told = told.iter().take(3).filter_map(|(wait, _, seconds)| {
+        let (word, line) = if let Some(line) = wait.site { ("at", line) } else { ("before", wait.before?) };
+        let line = place(account.q.workload.sites.get(line as usize)?);
+        Some(format!("{} {word} {line}", words::seconds(*seconds)))
+    });
+    let told: Vec<String> = told.collect();
+    if told.is_empty() { String::new() } else { format!(": {}", told.join(", ")) }
 }
 
 /// What of the files' part is sleeping and waiting, s.

@@ -19,6 +19,7 @@ struct Line {
     sync: f64,
     code: f64,
     files: f64,
+    waits: f64,
     loading: f64,
     no_counterpart: f64,
     dark: f64,
@@ -60,6 +61,16 @@ pub(super) fn reasons(account: &Account<'_>) -> Vec<Reason> {
         line.here += entry.cpu_ns as f64 * 1e-9 * host.cpu_scale + entry.gap_ns as f64 * 1e-9 * host.gap_scale;
         line.launches += f64::from(task.launches) * entry.count as f64;
     }
+    for (wait, here, seconds) in super::host::waits(account) {
+        if let Some(line) = wait.before.and_then(|line| lines.get_mut(line as usize)) {
+            line.code = (line.code - seconds).max(0.0);
+            line.here = (line.here - here * account.q.host.gap_scale).max(0.0);
+        }
+        if let Some(line) = wait.site.or(wait.before).and_then(|line| lines.get_mut(line as usize)) {
+            line.waits += seconds;
+            line.here += here;
+        }
+    }
     let mut found: Vec<(f64, usize)> =
         lines.iter().enumerate().map(|(i, line)| (account.share(line.total()), i)).collect();
     found.retain(|(share, _)| *share >= super::LINE);
@@ -69,7 +80,7 @@ pub(super) fn reasons(account: &Account<'_>) -> Vec<Reason> {
 }
 
 impl Line {
-    fn parts(&self) -> [(f64, &'static str, &'static str, &'static str); 11] {
+    fn parts(&self) -> [(f64, &'static str, &'static str, &'static str); 12] {
         [
             (self.launch, "launch-bound", "launches", "Fewer, larger calls: fuse, batch, or replay a CUDA graph."),
             (self.compute, "compute-bound", "arithmetic", "A lower precision or less arithmetic."),
@@ -84,6 +95,7 @@ impl Line {
             (self.sync, "synchronisation-bound", "waiting for the GPU", "Read the value later, or less often."),
             (self.code, "host-bound", "Python and CPU code", "Vectorise it, compile it, or let the GPU library do it."),
             (self.files, "input-output-bound", "files", "A binary format, reading ahead."),
+            (self.waits, "input-output-bound", "waiting", "Wait less, or do something else meanwhile."),
             (self.loading, "input-pipeline-stall", "loading data", "Workers in the loader, pinned memory."),
             (self.no_counterpart, "no-counterpart", "running on the CPU", "A function that the GPU library has."),
             (self.dark, "not-covered", "what is not understood", "See the notes."),

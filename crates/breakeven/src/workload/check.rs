@@ -27,6 +27,11 @@ impl Workload {
         self.check_ops()?;
         let ops = self.check_order()?;
         self.check_buffers(ops)?;
+        for (i, wait) in self.waits.iter().enumerate() {
+            if let Some(site) = wait.site.into_iter().chain(wait.before).find(|&s| s as usize >= self.sites.len()) {
+                return bad(format_args!("waits[{i}]"), beyond(site.into(), "sites", self.sites.len()));
+            }
+        }
         for (i, marker) in self.markers.iter().enumerate() {
             if marker.site as usize >= self.sites.len() {
                 return bad(format_args!("markers[{i}].site"), beyond(marker.site.into(), "sites", self.sites.len()));

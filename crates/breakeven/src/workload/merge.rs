@@ -1,6 +1,6 @@
 //! One workload of many: a program's processes and threads, recorded apart.
 
-use super::{Entry, Site, Step, Unseen, Workload, order};
+use super::{Entry, Site, Step, Unseen, Wait, Workload, order};
 use std::collections::BTreeMap;
 
 /// Puts the parts of one program together; `None` when there are none.
@@ -80,6 +80,11 @@ impl Merge {
             marker.at_ns = marker.at_ns.saturating_add(later_ns);
             marker
         }));
+        // What others waited for, they did beside the parent.
+        if self.whole.program.processes == 0 {
+            let place = |wait: Wait| Wait { site: wait.site.map(site), before: wait.before.map(site), ..wait };
+            self.whole.waits = part.waits.into_iter().map(place).collect();
+        }
         for unseen in part.unseen {
             add_unseen(&mut self.whole.unseen, unseen);
         }

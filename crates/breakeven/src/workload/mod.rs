@@ -54,6 +54,9 @@ pub struct Workload {
     /// The script's own clock reads.
     #[serde(default)]
     pub markers: Vec<Marker>,
+    /// Where the program waited.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<Wait>,
     /// What was not seen, and why; one line each kind.
     #[serde(default)]
     pub unseen: Vec<Unseen>,
@@ -73,6 +76,7 @@ impl Default for Workload {
             order: Vec::new(),
             buffers: Vec::new(),
             markers: Vec::new(),
+            waits: Vec::new(),
             unseen: Vec::new(),
             optional_fields: Vec::new(),
         }
@@ -80,6 +84,13 @@ impl Default for Workload {
 }
 
 impl Workload {
+    /// Where the program waited, each with how long, s: never more together than it waited at all.
+    pub fn waited(&self) -> impl Iterator<Item = (&Wait, f64)> {
+        let idle = self.program.idle_ns as f64;
+        let scale = 1e-9 * (idle / self.waits.iter().map(|w| w.ns as f64).sum::<f64>()).min(1.0);
+        self.waits.iter().map(move |wait| (wait, wait.ns as f64 * scale))
+    }
+
     /// The order of the entries: as listed, each as often as it ran, where none was recorded.
     pub fn steps(&self) -> Cow<'_, [Step]> {
         if !self.order.is_empty() {
@@ -236,6 +247,20 @@ impl Site {
 /// ```
 pub fn file_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+/// Waiting outside ops, part of `idle_ns`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wait {
+    /// The line that waited, an index into `Workload::sites`; absent where only what came next is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub site: Option<u32>,
+    /// The line of the op that came next, whose `gap_ns` it is part of; absent where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<u32>,
+    /// How long, ns.
+    pub ns: u64,
 }
 
 /// Everything that ran with the same site, op, shapes and dtype.

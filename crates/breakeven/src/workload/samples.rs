@@ -190,6 +190,10 @@ pub(crate) fn workloads() -> impl Strategy<Value = Workload> {
                     })
                     .collect(),
                 markers: vec![Marker { clock: "time.time".to_owned(), site: 0, position: last, at_ns: 5 }],
+                waits: sizes
+                    .iter()
+                    .map(|&ns| Wait { site: (ns % 2 == 0).then_some(0), before: (ns % 3 > 0).then_some(0), ns })
+                    .collect(),
                 unseen: unseen
                     .into_iter()
                     .map(|(reason, ns)| Unseen { reason, text: "Not seen.".to_owned(), ns, count: 1 })
