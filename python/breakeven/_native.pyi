@@ -10,6 +10,7 @@ __all__ = [
     "Dispatch",
     "Function",
     "ModuleCall",
+    "Moves",
     "Named",
     "__version__",
     "after_fork_child",
@@ -37,6 +38,7 @@ __all__ = [
     "marker",
     "no_gap",
     "on_library_code",
+    "placed_again",
     "pretend",
     "recording",
     "report",
@@ -52,6 +54,7 @@ __all__ = [
     "storage_bytes",
     "storage_freed",
     "storage_new",
+    "storage_put",
     "storage_refused",
     "storage_resized",
     "storage_role",
@@ -311,6 +314,32 @@ class ModuleCall:
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
     def __reduce__(self) -> Any: ...
+
+@final
+class Moves:
+    """Stands in for `.to`: `told(name, args, result, kwargs)` gives back the line that has put a tensor on its device;
+    unwatched, the same instruction's next tensor of that shape is counted without, unless its storage is in `live`."""
+
+    def __new__(
+        cls,
+        function: Callable[..., Any],
+        name: str,
+        told: Callable[..., Any],
+        live: dict[int, Any],
+        tensor: Any,
+        modes: Callable[[], int],
+    ) -> Moves: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __reduce__(self) -> Any: ...
+
+def placed_again() -> list[tuple[Any, Any, int]]:
+    """Tensors that `Moves` has counted since this was last asked and that live: each, the line, the copy's entry."""
+
+def storage_put(id: int, entry: int) -> None:
+    """The copy of this entry has filled a storage on the device."""
 
 def leave_unwatched(on: bool, longest_ns: int = 0) -> None:
     """Steps go unwatched from now on, or no longer: stand-ins report less. Where none has ended for `longest_ns` while

@@ -32,7 +32,7 @@ def line() -> tuple[Line, bool]:
 
 def put(tensor: Any, known: Any, by: Line) -> None:
     """A tensor, whose storage is `known`, has been put on the script's device by this line."""
-    known.put[:] = [part for part in known.put if part[0]() is not None]
+    known.put[:] = [part for part in known.put if (other := part[0]()) is not None and other is not tensor]
     known.put.append((weakref.ref(tensor), *_span(tensor)))
     known.put_by.add(by)
 

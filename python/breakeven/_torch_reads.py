@@ -28,13 +28,20 @@ def prepare(torch: Any) -> None:
 def install(torch: Any) -> None:
     """Put stand-ins over the methods."""
     base = torch._C.TensorBase
-    for name, leave in (("numpy", _read), ("tolist", _read), ("cpu", _read), ("to", _moved), ("cuda", _moved)):
-        _stand_in(torch.Tensor, name, getattr(base, name), _enter, leave)
+    for name in ("numpy", "tolist", "cpu"):
+        _stand_in(torch.Tensor, name, getattr(base, name), _enter, _read)
+    modes = torch._C._len_torch_function_stack
+    for name in ("to", "cuda"):
+        plain = getattr(base, name)
+        _put(torch.Tensor, name, _native.Moves(plain, name, _moved, _torch_ops._live, torch.Tensor, modes), plain)
     _stand_in(torch._tensor_str, "_str", torch._tensor_str._str, _enter_text, _leave_text)
 
 
 def _stand_in(holder: Any, name: str, plain: Any, enter: Any, leave: Any) -> None:
-    stand_in = _native.Named(plain, name, enter, leave)
+    _put(holder, name, _native.Named(plain, name, enter, leave), plain)
+
+
+def _put(holder: Any, name: str, stand_in: Any, plain: Any) -> None:
     for key in ("__module__", "__name__", "__qualname__", "__doc__"):
         if hasattr(plain, key):
             stand_in.__dict__[key] = getattr(plain, key)
@@ -45,6 +52,17 @@ def _enter(name: str) -> str:
     return name
 
 
+def _unseen_by_script(told: Any) -> Any:
+    """`told`, whose questions reach no `__torch_function__` of the script's classes and modes."""
+
+    def hidden(*given: Any) -> Any:
+        with _torch._C.DisableTorchFunction():
+            return told(*given)
+
+    return hidden
+
+
+@_unseen_by_script
 def _read(name: str, inputs: tuple[Any, ...], result: Any, _: Any = None) -> None:
     if result is not None and inputs and _native.recording():
         read(inputs[0], f"torch.Tensor.{name}")
@@ -102,6 +120,7 @@ def _enter_single(_: str) -> None:
     _depth += 1  # a mode of PyTorch's functions calls again what it was called for
 
 
+@_unseen_by_script
 def _read_single(_: None, inputs: tuple[Any, ...], result: Any, __: Any = None) -> None:
     global _depth
     _depth -= 1
@@ -109,22 +128,23 @@ def _read_single(_: None, inputs: tuple[Any, ...], result: Any, __: Any = None) 
         _read_unwatched(inputs[0], _torch_ops.READ)
 
 
-def _moved(name: str, inputs: tuple[Any, ...], result: Any, kwargs: dict[str, Any] | None = None) -> None:
-    if result is None or not inputs or not _native.recording():
-        return
+@_unseen_by_script
+def _moved(name: str, inputs: tuple[Any, ...], result: Any, kwargs: dict[str, Any] | None = None) -> Any:
+    """A tensor has been moved; where it was put on the script's device as it is, the line that did so."""
     device, tensor = _device(name, inputs, kwargs), inputs[0]
     if device is None:
-        return
+        return None
+    know_placed()
     line, direct = _torch_placed.line()
     if _torch_placed.means_host(device, line):
         known = _torch_ops._known(tensor)
         if known is None or _is_there(tensor, known):
             read(tensor, "torch.Tensor.cpu")
-        return
+        return None
     known = _torch_ops.stored(tensor, False)
     # A line that has put a part of this memory there does so again; `module.to(device)` moves nothing twice.
     if known is None or (_is_there(tensor, known) and not (direct and line in known.put_by)):
-        return
+        return None
     if result is tensor:
         _torch_placed.put(result, known, line)
         array = (*_torch_ops.described(result), known.id)
@@ -133,6 +153,16 @@ def _moved(name: str, inputs: tuple[Any, ...], result: Any, kwargs: dict[str, An
         if (copied := _torch_ops._known(result)) is not None:
             copied.placed = True
     _native.tensor_event("torch.Tensor.to", [], [array], [], _torch_ops.context(), 0, 0, True)
+    return line if result is tensor else None
+
+
+def know_placed() -> None:
+    """What was put on the script's device unwatched is known from now on."""
+    for tensor, line, entry in _native.placed_again():
+        known = _torch_ops.stored(tensor, False)
+        if known is not None:
+            _torch_placed.put(tensor, known, line)
+            _native.storage_put(known.id, entry)
 
 
 def _is_there(tensor: Any, known: Any) -> bool:
@@ -151,6 +181,7 @@ def _enter_text(_: str) -> int:
     return _native.enter("torch.Tensor.__repr__")
 
 
+@_unseen_by_script
 def _leave_text(token: int, inputs: tuple[Any, ...], result: Any, _: Any = None) -> None:
     _native.leave(token, (), None)
     if result is not None and inputs and token:

@@ -242,6 +242,7 @@ def _notice(again: bool = False) -> None:
     skipping = False
     _native.leave_unwatched(False)
     _torch_reads.watch_single(False)
+    _torch_reads.know_placed()
     _torch.resume()
     if again:
         # One equal round is enough to go on.

@@ -12,7 +12,7 @@ if importlib.util.find_spec("torch") is None:
     pytest.skip("PyTorch is not installed: its recorder is not tested", allow_module_level=True)
 
 
-@pytest.mark.parametrize("script", ["torch_lists.py", "torch_many.py", "torch_patched.py"])
+@pytest.mark.parametrize("script", ["torch_lists.py", "torch_many.py", "torch_patched.py", "torch_seen.py"])
 def test_nothing_changes(script: str, tmp_path: Path) -> None:
     plain = untraced(tmp_path / "at", [script])
     seen = traced(tmp_path / "at", [script], "native", tmp_path / "record")

@@ -89,3 +89,16 @@ def test_numpy_in_a_loader_is_loading_in_every_step(tmp_path: Path) -> None:
     of_loop = [e for e in workload["ops"] if e["count"] >= 80]
     assert sum(e["cpu_ns"] + e["gap_ns"] for e in of_loop) <= ended - began
     assert sum(e["cpu_ns"] + e["gap_ns"] for e in of_loop if e.get("phase") == "data") > 0.3 * (ended - began)
+
+
+def test_what_a_step_puts_on_its_device_is_counted_each_time(tmp_path: Path) -> None:
+    workload = _recorded("", tmp_path, "torch_again.py")
+    copies: dict[int, int] = {}
+    for entry in workload["ops"]:
+        if entry["name"] == "torch.Tensor.to":
+            size = entry["op"]["transfer"]["bytes"]
+            copies[size] = copies.get(size, 0) + entry["count"]
+    # The layer's weights and biases; 299 batches of 5 rows and one of 7; the mask, for which each step asks the host.
+    assert copies == {8 * 3 * 4: 1, 3 * 4: 1 + 300, 5 * 8 * 4: 299, 7 * 8 * 4: 1}
+    assert sum(entry["host_input_bytes"] for entry in workload["ops"]) == 0
+    assert workload["program"]["sampling"] > 10

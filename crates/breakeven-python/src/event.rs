@@ -4,6 +4,7 @@
 
 use crate::buffers::Buffers;
 use crate::hooks::clock;
+use crate::hooks::placed::Placed;
 use crate::lines::Lines;
 use crate::names::{Kind, Names};
 use crate::steps::{Run, Steps};
@@ -287,6 +288,8 @@ pub(crate) struct Recorder {
     pub(crate) pretends: bool,
     /// Steps of a training loop.
     pub(crate) steps: Steps,
+    /// Copies that are counted as soon as they are recognised.
+    pub(crate) placed: Placed,
     /// Ticks spent on describing tensor ops.
     pub(crate) told_ticks: u64,
     /// Places.
@@ -449,6 +452,9 @@ impl Recorder {
             }
         }
         self.ran(run);
+        if apart {
+            self.placed.entry = index;
+        }
         if !apart && kind != Kind::HostReads {
             self.steps.ran(run);
         }
@@ -464,6 +470,11 @@ impl Recorder {
         if !self.order.push_foretold(run.entry) {
             self.order.push(run.entry);
         }
+    }
+
+    /// Counts one more run of an entry, which took no time.
+    pub(crate) fn again(&mut self, entry: u32) {
+        self.ran(Run { entry, ..Run::default() });
     }
 
     /// Counts the step `back` steps ago once more, spread over `ticks`.

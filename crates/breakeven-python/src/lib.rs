@@ -42,6 +42,8 @@ mod _native {
     #[pymodule_export]
     use super::hooks::free::time_frees;
     #[pymodule_export]
+    use super::hooks::placed::{Moves, placed_again, storage_put};
+    #[pymodule_export]
     use super::hooks::platform::die_with_parent;
     #[pymodule_export]
     use super::hooks::torch::{
