@@ -7,7 +7,7 @@ use crate::workload::{Dtype, Family};
 /// Standard deviation of ln(time) of a CPU's ops beyond that of a GPU's.
 const CPU_SIGMA: f64 = 0.35;
 
-/// Kernels are chosen by generation: up to Pascal, Volta and Turing, Ampere and later. Other makers by year.
+/// Kernels are chosen by generation: up to Pascal, Volta and Turing, Ampere and later. Other makers' boards by year.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Generation {
     Early,
@@ -72,12 +72,7 @@ impl<'a> Machine<'a> {
         let cache = or(device.cache.map(|b| b.get()), 4e6, 0.1);
         let tdp = or(device.tdp.map(|w| w.get()), limit_from_peak(f32_peak), 0.1);
         // Pascal and before, and the 70 W boards after it, keep a quarter of their bandwidth to themselves.
-        let year = device.year.unwrap_or(2018);
-        let generation = match year {
-            ..=2016 => Generation::Early,
-            2017..=2019 => Generation::Volta,
-            _ => Generation::Ampere,
-        };
+        let generation = generation(device);
         // The constants were fitted to NVIDIA boards, with a handful of figures from AMD and Intel.
         let far = match device.vendor {
             Vendor::Nvidia => 0.0,
@@ -86,7 +81,7 @@ impl<'a> Machine<'a> {
             Vendor::Apple | Vendor::Other => 0.25,
         };
         let stream = bandwidth
-            * if generation == Generation::Early || (year < 2020 && tdp <= 75.0) {
+            * if generation == Generation::Early || (generation == Generation::Volta && tdp <= 75.0) {
                 constants.stream_share_early
             } else {
                 constants.stream_share
@@ -105,7 +100,7 @@ impl<'a> Machine<'a> {
             cache_rate: (units * clock * constants.l2_bytes_per_clock).max(1.5 * stream),
             cache_stream: (units * clock * constants.l2_stream_bytes).max(stream),
             watts: tdp - floor_watts(device, tdp),
-            energy: libm::pow(constants.energy_decline, f64::from(year) - 2017.0)
+            energy: libm::pow(constants.energy_decline, process_year(device) - 2017.0)
                 * libm::pow(clock / 1.4e9, constants.energy_clock),
             floor: if cpu { 0.3e-6 } else { constants.floor_us * 1e-6 },
             gaps: libm::sqrt(missing + far * far),
@@ -278,6 +273,30 @@ pub(super) fn floor_watts(device: &Device, tdp: f64) -> f64 {
         _ => 0.18,
     };
     device.context_idle.map_or(share * tdp, |w| w.get()).clamp(0.0, 0.6 * tdp)
+}
+
+/// The generation of NVIDIA's architecture, which boards are sold with for years; of other boards their year's.
+fn generation(device: &Device) -> Generation {
+    match (compute_capability(device), device.year.unwrap_or(2018)) {
+        (Some(..=6), _) | (None, ..=2016) => Generation::Early,
+        (Some(7), _) | (None, 2017..=2019) => Generation::Volta,
+        _ => Generation::Ampere,
+    }
+}
+
+/// The year of the chip's process: NVIDIA stayed at 28 nm from 2012 to its compute capability of 5, boards of 2016 are
+/// the next.
+fn process_year(device: &Device) -> f64 {
+    match compute_capability(device) {
+        Some(..=5) => 2012.0,
+        _ => f64::from(device.year.unwrap_or(2018)),
+    }
+}
+
+/// The first number of NVIDIA's compute capability.
+fn compute_capability(device: &Device) -> Option<u32> {
+    let text = device.compute_capability.as_deref().filter(|_| device.vendor == Vendor::Nvidia)?;
+    text.split('.').next()?.parse().ok()
 }
 
 fn positive(x: f64) -> Option<f64> {
