@@ -30,6 +30,9 @@ const TILE_CLOCK: f64 = 1.4e9;
 /// Row length in bytes from which operands that run along k miss pages on boards up to 2016.
 const PAGES: f64 = 32768.0;
 
+/// Share of the rate of tensor cores whose 16-bit operands come by pairs.
+const PAIRS: f64 = 0.9;
+
 /// Factors on the spread of what is less, or more, certain than a product on tensor units.
 const EIGHT_BIT: f64 = 1.9;
 const EARLY_LINEAR: f64 = 2.0;
@@ -114,16 +117,24 @@ pub(super) fn product(
     let early = machine.generation == Generation::Early && single && !tensor;
     // Long rows of operands span many pages of memory.
     let far = if early { 1.0 + (k * s - PAGES).max(0.0) / (PAGES * c.gemm_far) } else { 1.0 };
-    // Tensor cores want rows of 16 bytes: other shapes run as if padded, with element-wise loads at half the rate. Units
-    // that take fp32 as it is do not care.
+    // Tensor cores want rows of 16 bytes; 16-bit numbers are also loaded by pairs, others one by one at half the rate.
+    // Units that take fp32 as it is do not care.
     let whole = matches!(dtype, Dtype::F32 | Dtype::C64);
-    let misaligned = tensor && !whole && ((n * s) % 16.0 != 0.0 || (k * s) % 16.0 != 0.0);
+    let rows_of = |bytes: f64| (n * s) % bytes == 0.0 && (k * s) % bytes == 0.0;
+    let loads = match () {
+        () if !tensor || whole || rows_of(16.0) => 1.0,
+        () if s == 2.0 && rows_of(4.0) => PAIRS,
+        () => 0.5,
+    };
     // Before Ampere the fastest loads are for whole steps of k.
     let ragged = !tensor && single && machine.generation != Generation::Ampere && k % 32.0 != 0.0;
-    let share = 1.0
-        * if early { c.gemm_early } else { 1.0 }
-        * if misaligned { 0.5 } else { 1.0 }
-        * if ragged { c.gemm_ragged } else { 1.0 };
+    let mut share = loads;
+    if early {
+        share *= c.gemm_early;
+    }
+    if ragged {
+        share *= c.gemm_ragged;
+    }
     let per_unit = unit_rate(machine, dtype, slack) * share;
     let flop_per_step = 2.0 * dtype.complex_factor();
     let (fill, tile_s, slope) = if tensor {
