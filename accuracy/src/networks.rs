@@ -3,7 +3,7 @@
 use crate::data::Gpus;
 use crate::graph::{self, Call, Node};
 use crate::{Result, zoo};
-use breakeven::workload::{Dtype, Op};
+use breakeven::workload::{Dtype, Op, op::Direction};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
@@ -116,7 +116,8 @@ pub fn network(graph: Vec<(Call, f64)>) -> Network {
 }
 
 /// ResNet-50's training in `power_zeus_traces.csv` at each GPU's own power limit, from 64 pictures on: less is the
-/// host's. Each step also ends in Adadelta's passes over 25.6 million parameters.
+/// host's. Each step begins with the copy of its pictures, on the stream that computes, and ends in Adadelta's passes over
+/// 25.6 million parameters.
 pub fn jobs(file: &Path, gpus: &mut Gpus) -> Result<Vec<Network>> {
     const PICTURES: f64 = 1_281_167.0;
     let mut reader = csv::Reader::from_path(file)?;
@@ -139,13 +140,17 @@ pub fn jobs(file: &Path, gpus: &mut Gpus) -> Result<Vec<Network>> {
         }
         let Some(gpu) = gpus.index(&board) else { continue };
         let graph = zoo::resnet50(batch as u64, true) + "mul,opt,0,\"[25557, 1000]\",,,8\n";
+        let mut calls = calls(graph.as_bytes(), "ResNet-50")?;
+        let bytes = batch as u64 * 3 * 224 * 224 * 4;
+        let pictures = Op::Transfer { direction: Direction::H2d, bytes, pinned: true, asynchronous: true };
+        calls.insert(0, (Call::Kernel(pictures), 1.0));
         networks.push(Network {
             gpu,
             model: "resnet50".into(),
             phase: "train".into(),
             batch: batch as u64,
             measured: seconds / (PICTURES / batch).ceil(),
-            ..network(calls(graph.as_bytes(), "ResNet-50")?)
+            ..network(calls)
         });
     }
     Ok(networks)

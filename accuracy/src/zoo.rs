@@ -58,6 +58,13 @@ impl Graph {
         self.row("add", &format!("{x:?}"), "", &format!("{x:?}"), &[]);
     }
 
+    /// Two branches read `x` from here on: their gradients are summed.
+    fn fork(&mut self, x: Image) {
+        if self.training {
+            self.gradients.push(format!("add,bw,0,\"{x:?}\",,\"{x:?}\",1\n"));
+        }
+    }
+
     fn pool(&mut self, op: &str, x: Image, side: u64) -> Image {
         let y = [x[0], x[1], side, side];
         self.row(op, "", &format!("[{x:?}]"), &format!("{y:?}"), &[0]);
@@ -77,6 +84,7 @@ pub fn resnet50(batch: u64, training: bool) -> String {
     for (blocks, width, stride) in [(3, 64, 1), (4, 128, 2), (6, 256, 2), (3, 512, 2)] {
         for block in 0..blocks {
             let stride = if block == 0 { stride } else { 1 };
+            g.fork(x);
             let y = g.layer(x, width, 1, 1, 1);
             let y = g.layer(y, width, 3, stride, 1);
             let y = g.conv(y, 4 * width, 1, 1, 1);
@@ -130,6 +138,9 @@ mod tests {
         for (wider, width, blocks, stride) in stages {
             for block in 0..blocks {
                 let stride = if block == 0 { stride } else { 1 };
+                if stride == 1 && x[1] == width {
+                    g.fork(x);
+                }
                 let y = if wider > 1 { g.layer(x, wider * x[1], 1, 1, 1) } else { x };
                 let y = g.layer(y, y[1], 3, stride, y[1]);
                 let y = g.conv(y, width, 1, 1, 1);
