@@ -16,13 +16,26 @@ const IMPLICIT: [Tile; 3] = [(128.0, 128.0), (64.0, 128.0), (32.0, 128.0)];
 const PRODUCTS: [Tile; 2] = [(64.0, 64.0), (128.0, 32.0)];
 
 pub(super) fn cost(machine: &Machine<'_>, job: &Job, d: &ConvolutionDims, pass: Pass, kernel: &[u64]) -> Cost {
+    let both = [Pass::BackwardData, Pass::BackwardWeight];
+    let passes = if pass == Pass::Backward { &both[..] } else { &[pass] };
+    let count = passes.len() as f64;
+    let one = Job { flop: job.flop / count, bytes: job.bytes / count, ..*job };
+    let each = passes.iter().map(|pass| fastest(machine, &one, d, *pass, kernel));
+    let (seconds, launches) = each.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    // Gradients have more algorithms than these.
+    let doubt = if pass == Pass::Forward { 1.0 } else { 1.8 };
+    let at_peak = job.flop / machine.matrix_peak(job.dtype).0;
+    Cost { launches, at_peak, doubt, ..Cost::of(job, seconds, machine.traffic(job.bytes, job.bytes, 1.0)) }
+}
+
+/// Seconds of arithmetic and launches of one pass by its fastest algorithm.
+fn fastest(machine: &Machine<'_>, job: &Job, d: &ConvolutionDims, pass: Pass, kernel: &[u64]) -> (f64, f64) {
     let (peak, tensor) = machine.matrix_peak(job.dtype);
     // Tensor units take channels by 16 bytes; the first layer's few run on the ordinary cores.
     let each = d.cin / d.groups * job.dtype.bytes() as f64;
     let tensor = tensor && each >= 16.0;
     let (rows, columns, depth) = (d.batch * d.output, d.cout / d.groups, d.cin / d.groups * d.kernel);
     let dims = match pass {
-        Pass::Forward => [rows, columns, depth, d.groups],
         Pass::BackwardData => {
             // Strides leave holes: an input point meets as many outputs as there are, not all of the kernel. Points that
             // meet none are skipped in part.
@@ -30,42 +43,41 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, d: &ConvolutionDims, pass: 
             let met = if met < 1.0 { libm::sqrt(met) } else { met };
             [d.batch * d.input, d.cin / d.groups, d.cout / d.groups * met, d.groups]
         }
-        Pass::BackwardWeight | Pass::Backward => [columns, depth, rows, d.groups],
+        Pass::BackwardWeight => [columns, depth, rows, d.groups],
+        _ => [rows, columns, depth, d.groups],
     };
-    let passes = if pass == Pass::Backward { 2.0 } else { 1.0 };
     let floor = job.flop / peak;
-    let streamed = machine.traffic(job.bytes, job.bytes, 1.0);
     let c = machine.constants;
-    let weights = matches!(pass, Pass::BackwardWeight | Pass::Backward);
-    let back = if weights { c.conv_back } else { 1.0 };
-    let share = back * if machine.shares_issue() { c.conv_share_early } else { c.conv_share };
+    let weights = pass == Pass::BackwardWeight;
+    // Neighbouring columns of a kernel's gradient share what they load; a 1×1 kernel has none.
+    let back = match weights {
+        true if d.kernel <= 1.0 && !tensor => c.conv_back_point,
+        true => c.conv_back,
+        false => 1.0,
+    };
+    let share = if machine.shares_issue() { c.conv_share_early } else { c.conv_share };
     let gemm = if tensor {
         matmul::product(machine, job.dtype, dims, false, share).seconds
     } else {
         implicit(machine, job, dims, share, weights)
-    };
-    let gemm = (passes * gemm).max(floor);
+    } / back;
     let direct = if d.groups > 1.0 { direct(machine, job, d, weights) } else { f64::INFINITY };
+    let one = gemm.max(floor).min(direct);
     // Padding keeps the image's size; a gradient of the weights has no such small tiles.
     let exact = matches!(job.dtype, Dtype::F32 | Dtype::C64);
     let dense = d.output >= 0.8 * d.input && d.groups == 1.0 && (exact || !tensor);
+    let one = match dense && kernel == [3, 3] && !weights {
+        true => one.min(fused_winograd(machine, job, d).max(floor / 2.25)),
+        false => one,
+    };
+    if !dense || (kernel != [3, 3] && kernel != [5, 5]) {
+        return (one, 1.0);
+    }
     let side = if kernel == [3, 3] { 3.0 } else { 5.0 };
-    let fused = if dense && kernel == [3, 3] && !weights {
-        (passes * fused_winograd(machine, job, d) / back).max(floor / 2.25)
-    } else {
-        f64::INFINITY
-    };
-    let apart = if dense && (kernel == [3, 3] || kernel == [5, 5]) {
-        let (points, saved) = ((side + 3.0) * (side + 3.0), saved(side));
-        passes * overlap((winograd(machine, job, d, points) / back).max(floor / passes / saved), streamed / passes)
-    } else {
-        f64::INFINITY
-    };
-    let best = gemm.min(direct).min(fused).min(apart);
-    let launches = passes * if best == apart { 4.0 } else { 1.0 };
-    // Gradients have more algorithms than these.
-    let doubt = if pass == Pass::Forward { 1.0 } else { 1.8 };
-    Cost { launches, at_peak: floor, doubt, ..Cost::of(job, best, streamed) }
+    let back = if weights { c.winograd_back } else { 1.0 };
+    let products = (winograd(machine, job, d, (side + 3.0) * (side + 3.0)) / back).max(floor / saved(side));
+    let apart = overlap(products, machine.traffic(job.bytes, job.bytes, 1.0));
+    if apart < one { (apart, 4.0) } else { (one, 1.0) }
 }
 
 /// A kernel of its own for groups of few channels: a thread an output, or a block a weight that looks at all images.

@@ -9,6 +9,9 @@ use crate::workload::op::Rowwise;
 
 /// What boards up to 2016 fold in a clock as a share of later ones.
 const EARLY: f64 = 0.55;
+/// Elements of a soft-max for one of a normalisation: a warp's in registers, and a block's, with an exponential twice.
+const IN_WARP: f64 = 1.3;
+const IN_BLOCK: f64 = 0.75;
 /// Bytes of a row that one warp keeps in registers.
 const WARP: f64 = 4096.0;
 
@@ -20,7 +23,7 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, kind: Rowwise, rows: f64, w
     let again = if softmax {
         // A block of up to 1024 threads, four elements each, holds a row: few rows are in flight.
         let flight = machine.units * row * (2048.0 / (width / 4.0).clamp(128.0, 1024.0));
-        let beyond = ((row - WARP) / WARP).clamp(0.0, 1.0);
+        let beyond = if row > WARP { 1.0 } else { 0.0 };
         beyond * machine.traffic(job.bytes, flight, c.softmax_again)
     } else {
         let beyond = (row / (c.norm_row_kib * 1024.0) - 1.0).clamp(0.0, 1.0);
@@ -38,6 +41,11 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, kind: Rowwise, rows: f64, w
     // And each element some, on as many lanes as it has; boards up to 2016 issue integer arithmetic in between.
     let lanes = f64::from(machine.device.cores_per_unit.unwrap_or(64).clamp(32, 256)) / 64.0;
     let rate = if machine.generation == Generation::Early { lanes * EARLY } else { lanes.max(1.0) };
+    let rate = match softmax {
+        true if row <= WARP => rate * IN_WARP,
+        true => rate * IN_BLOCK,
+        false => rate,
+    };
     let folds = folds.max(rows * width / (machine.units * machine.clock * c.rowwise_elements * rate));
     Cost { memory: (cost.memory + again).max(alone).max(folds), ..cost }
 }
