@@ -6,7 +6,7 @@ import itertools
 import sys
 import weakref
 
-from . import _native, _torch_placed, _torch_room
+from . import _native, _torch_placed, _torch_room, _torch_sparse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -175,10 +175,11 @@ def _role(tensor: Any, made: bool) -> int:
 
 def assign(tensor: Any, role: int, made: bool = True) -> None:
     """This tensor's memory is for `role`."""
-    known = stored(tensor, made)
-    if known is not None and known.role != role and known.role != PARAMETER:
-        known.role = role
-        _native.storage_role(known.id, role)
+    for part in _torch_sparse.parts(tensor):
+        known = stored(part, made)
+        if known is not None and known.role != role and known.role != PARAMETER:
+            known.role = role
+            _native.storage_role(known.id, role)
 
 
 def describe(tensor: Any, made: bool = False) -> tuple[int, int, int, tuple[int, ...], int]:
@@ -213,7 +214,7 @@ def _layout(tensor: Any, shape: tuple[int, ...]) -> int:
 def describe_all(values: Any, made: bool, out: list[Any]) -> None:
     """Tensors among the values of one argument. A list of several stands as one array of all their elements."""
     if isinstance(values, _torch.Tensor):
-        out.append(describe(values, made))
+        out.extend(describe(part, made) for part in _torch_sparse.parts(values))
     elif isinstance(values, (list, tuple)):
         tensors = [value for value in values if isinstance(value, _torch.Tensor)]
         if len(tensors) == 1 or (tensors and made and len(tensors) < 4):
@@ -251,9 +252,12 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
         _exchanged(op, given, own, gap)
         return
     inputs: list[Any] = []
+    name, factors = op.name, _torch_sparse.factors(op.name, args)
+    if factors is not None:
+        name, inputs = _torch_sparse.PRODUCT, _torch_sparse.described(*factors)
     unknown = op.name == READ and reads.get(place()) and _known(args[0]) is None
     first = True
-    for value in given.values():
+    for value in given.values() if factors is None else ():
         if not (first and op.overwrites):
             describe_all(value, False, inputs)
         elif isinstance(value, _torch.Tensor):
@@ -262,13 +266,12 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
     outputs: list[Any] = []
     describe_all(result, True, outputs)
     if not outputs:
-        for name in op.written:
-            describe_all(given.get(name), True, outputs)
-    keywords = [(_KEYWORDS[name], str(given[name])) for _, name in op.keywords if name in given]
-    name = op.name
+        for argument in op.written:
+            describe_all(given.get(argument), True, outputs)
+    keywords = [(_KEYWORDS[word], str(given[word])) for _, word in op.keywords if word in given]
     if phase == "optimizer" and all(len(array[3]) == 0 for array in (*inputs, *outputs)):
         name = "torch.host_scalar"  # the optimizer's counters: on a GPU, too, it keeps them on the host
-    if op.product and _in_tf32():
+    if op.product and factors is None and _in_tf32():
         inputs, outputs = _shortened(inputs), _shortened(outputs)
     if unknown:
         inputs = [(*described(args[0]), 0)]  # made while nobody watched
@@ -369,7 +372,7 @@ def _known(value: Any) -> Stored | None:
     if not isinstance(value, _torch.Tensor):
         return None
     try:
-        return _live.get(value.untyped_storage()._cdata)
+        return _live.get(_torch_sparse.parts(value)[-1].untyped_storage()._cdata)
     except Exception:
         return None
 

@@ -7,6 +7,8 @@ import dis
 import sys
 import weakref
 
+from . import _torch_sparse
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -30,10 +32,10 @@ def line() -> tuple[Line, bool]:
     return (frame.f_code, frame.f_lineno), direct
 
 
-def put(tensor: Any, known: Any, by: Line) -> None:
-    """A tensor, whose storage is `known`, has been put on the script's device by this line."""
+def put(tensor: Any, known: Any, by: Line, part: Any = None) -> None:
+    """A tensor, whose storage is `known`, has been put on the script's device by this line; of a sparse one this part."""
     known.put[:] = [part for part in known.put if (other := part[0]()) is not None and other is not tensor]
-    known.put.append((weakref.ref(tensor), *_span(tensor)))
+    known.put.append((weakref.ref(tensor), *_span(tensor if part is None else part)))
     known.put_by.add(by)
 
 
@@ -46,7 +48,8 @@ def is_there(tensor: Any, known: Any) -> bool:
 
 
 def _span(tensor: Any) -> tuple[int, int]:
-    """The bytes of its storage that a tensor lies in: first, last."""
+    """The bytes of its storage that a tensor lies in: first, last. Of a sparse one: its values."""
+    tensor = _torch_sparse.parts(tensor)[-1]
     first, size = tensor.storage_offset(), tensor.element_size()
     if tensor.is_contiguous():
         extent = tensor.numel()

@@ -11,7 +11,7 @@ import os
 import sys
 
 from . import _native, _torch, _torch_cuda, _torch_fake, _torch_modules, _torch_ops, _torch_room, _torch_steps
-from . import _torch_where
+from . import _torch_sparse, _torch_where
 from ._torch_ops import GPU
 
 TYPE_CHECKING = False
@@ -300,17 +300,20 @@ def _move(tensor: Any, target: str, non_blocking: bool) -> Any:
 def _moved(tensor: Any, result: Any, own: int, gap: int) -> None:
     """The copy being made has been."""
     name, keywords, target = _moving or ("", [], "cpu")
-    with _torch_ops.on_device(target):
-        array = _torch_ops.describe(result, True)
-    if result.numel() == 0:
-        return
-    known = _torch_ops._known(tensor) if _torch_steps.skipping else _torch_ops.stored(tensor, False)
-    source = (*array[:4], known.id if known is not None else 0)
-    if target == "cpu":
-        _torch_ops.reads[_torch_ops.place()] = True
-    with _torch_ops.on_device():
-        inputs, outputs = ([], [array]) if target != "cpu" else ([source], [])
-        _native.tensor_event(name, inputs, outputs, keywords, _torch_ops.context(), own, gap, True)
+    # Of a sparse tensor each array is copied by itself.
+    for source, made in zip(_torch_sparse.parts(tensor), _torch_sparse.parts(result)):
+        with _torch_ops.on_device(target):
+            array = _torch_ops.describe(made, True)
+        if made.numel() == 0:
+            continue
+        known = _torch_ops._known(source) if _torch_steps.skipping else _torch_ops.stored(source, False)
+        before = (*array[:4], known.id if known is not None else 0)
+        if target == "cpu":
+            _torch_ops.reads[_torch_ops.place()] = True
+        with _torch_ops.on_device():
+            inputs, outputs = ([], [array]) if target != "cpu" else ([before], [])
+            _native.tensor_event(name, inputs, outputs, keywords, _torch_ops.context(), own, gap, True)
+        own = gap = 0
 
 
 def _numpy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -358,8 +361,9 @@ def _read(tensor: Any) -> None:
     likely = _torch_steps.skipping and _torch_modules.where() != "cpu"
     if where(tensor) != "cpu" or (_known(tensor) is None and _torch_ops.reads.get(_torch_ops.place(), likely)):
         _torch_ops.reads[_torch_ops.place()] = True
-        array = (*_torch_ops.described(tensor), known.id if (known := _known(tensor)) is not None else 0)
-        _torch_ops.crossed("torch.Tensor.to_host", [array], [])
+        for part in _torch_sparse.parts(tensor):
+            array = (*_torch_ops.described(part), known.id if (known := _known(part)) is not None else 0)
+            _torch_ops.crossed("torch.Tensor.to_host", [array], [])
 
 
 def _pin(args: tuple[Any, ...], _: Any) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 
-from . import _native, _torch_modules, _torch_ops, _torch_placed, _torch_steps
+from . import _native, _torch_modules, _torch_ops, _torch_placed, _torch_sparse, _torch_steps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,6 +75,11 @@ def read(tensor: Any, name: str) -> None:
         _copied = None  # what `.cpu()` gave is there
         return
     _copied = weakref.ref(tensor) if name == "torch.Tensor.cpu" else None
+    for part in _torch_sparse.parts(tensor):
+        _read_part(part, name)
+
+
+def _read_part(tensor: Any, name: str) -> None:
     place = _torch_ops.place()
     if _torch_ops._known(tensor) is None and (_torch_steps.skipping or _torch_ops.reads.get(place)):
         return _read_unwatched(tensor, name)
@@ -141,19 +146,27 @@ def _moved(name: str, inputs: tuple[Any, ...], result: Any, kwargs: dict[str, An
         if known is None or _is_there(tensor, known):
             read(tensor, "torch.Tensor.cpu")
         return None
-    known = _torch_ops.stored(tensor, False)
+    placed = False
+    for part in _torch_sparse.parts(tensor):
+        placed |= _part_moved(tensor, part, result, line, direct)
+    return line if placed else None
+
+
+def _part_moved(tensor: Any, part: Any, result: Any, line: Any, direct: bool) -> bool:
+    """Whether a part of a tensor, or all of it, is put on the script's device as it is."""
+    known = _torch_ops.stored(part, False)
     # A line that has put a part of this memory there does so again; `module.to(device)` moves nothing twice.
-    if known is None or (_is_there(tensor, known) and not (direct and line in known.put_by)):
-        return None
+    if known is None or (_is_there(part, known) and not (direct and line in known.put_by)):
+        return False
     if result is tensor:
-        _torch_placed.put(result, known, line)
-        array = (*_torch_ops.described(result), known.id)
+        _torch_placed.put(result, known, line, part)
+        array = (*_torch_ops.described(part), known.id)
     else:
         array = _torch_ops.describe(result, True)
         if (copied := _torch_ops._known(result)) is not None:
             copied.placed = True
     _native.tensor_event("torch.Tensor.to", [], [array], [], _torch_ops.context(), 0, 0, True)
-    return line if result is tensor else None
+    return result is tensor
 
 
 def know_placed() -> None:

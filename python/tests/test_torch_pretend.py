@@ -241,3 +241,22 @@ def test_what_stays_on_the_cpu_copies_nothing(tmp_path: Path) -> None:
     workload, _ = _run(script, tmp_path)
     assert workload["program"]["sampling"] > 1
     assert _copies(workload, "h2d") == _copies(workload, "d2h") == []
+
+
+def test_sparse_tensors_are_the_arrays_that_they_are_made_of(tmp_path: Path) -> None:
+    workload, out = _run(HERE / "programs" / "pytorch" / "torch_sparse.py", tmp_path)
+    assert out.splitlines() == [
+        "cuda:0 cuda:0 True", "cuda:0 cuda:0 cuda:0 cuda:0", "torch.Size([4, 2])", "cpu"
+    ]  # fmt: skip
+    # Row pointers, columns, values; pairs of indices, values; what they are multiplied by.
+    assert _copies(workload, "h2d") == [4 * 8, 3 * 8, 3 * 4, 2 * 3 * 8, 3 * 4, 2 * 5 * 4, 4 * 3 * 4]
+    assert _copies(workload, "d2h") == [2 * 3 * 8, 3 * 4]
+    products = [e["op"]["sparse"] for e in workload["ops"] if isinstance(e["op"], dict) and "sparse" in e["op"]]
+    by_rows = {"rows": 3, "cols": 2, "nnz": 3}
+    assert sorted(((p.pop("kind"), p.pop("n")), tuple(p.items())) for p in products) == [
+        (("spmm", 4), (("rows", 2), ("cols", 3), ("nnz", 3))),
+        (("spmm", 5), tuple(by_rows.items())),
+        (("spmm", 5), tuple(by_rows.items())),
+        (("spmv", 1), tuple(by_rows.items())),
+    ]  # fmt: skip
+    assert not [e for e in workload["ops"] if e["name"] in ("aten._values", "aten._indices") and not e.get("phase")]
