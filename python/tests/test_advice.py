@@ -90,6 +90,8 @@ def of_the_gpu(parts: dict[str, float]) -> float:
         ("fuse_large", "fuse", "gtx-1050"),
         ("fuse_used", "fuse", "gtx-1050"),
         ("vectorise", "vectorise", "l4"),
+        ("vectorise_nested", "vectorise", "l4"),
+        ("vectorise_matrices", "vectorise", "l4"),
         ("float32", "float32", "rtx-3080"),
         ("pinned_overlap", "pinned-overlap", "l4"),
         ("real_fft", "real-fft", "gtx-1050"),
@@ -238,6 +240,8 @@ def test_what_is_lent_may_be_written_to_unseen(tmp_path: Path) -> None:
         ("real_fft", "real-fft"),
         ("solve", "solve"),
         ("vectorise", "vectorise"),
+        ("vectorise_nested", "vectorise"),
+        ("vectorise_matrices", "vectorise"),
     ],
 )
 def test_edits_for_the_cpu_are_told_until_they_are_made(name: str, advice: str, tmp_path: Path) -> None:

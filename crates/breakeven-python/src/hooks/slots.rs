@@ -88,15 +88,19 @@ unsafe extern "C" fn truth(slf: *mut PyObject) -> c_int {
     )
 }
 
-/// The host reads an array whole. Iterating over rows reads nothing yet: each row is a view.
+/// The host reads an array whole. Iterating over rows reads nothing yet: each row is a view, and all of them are noted as
+/// one that gives no array.
 unsafe fn host_reads(call: &mut Call, slf: *mut PyObject, iterates: bool) -> bool {
     // SAFETY: by contract of the callers.
     match unsafe { as_array(slf) } {
-        Some(array) if !iterates || array.ndim() == 1 => {
+        Some(array) => {
+            if iterates && array.ndim() > 1 {
+                call.rename(slot(Kind::Get).1);
+            }
             array.add_to(call, false);
             true
         }
-        _ => false,
+        None => false,
     }
 }
 

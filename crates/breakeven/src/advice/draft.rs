@@ -137,19 +137,30 @@ pub fn edit_loops(
     begun: u64,
     edit: &mut impl FnMut(u64, u64, &[Step]) -> Option<Vec<Step>>,
 ) -> Vec<Step> {
+    edit_loops_after(steps, begun, &mut |begun, _, rounds, body| edit(begun, rounds, body))
+}
+
+/// As [`edit_loops`]; `edit` is also told the entry that runs right before the loop.
+pub fn edit_loops_after(
+    steps: &[Step],
+    begun: u64,
+    edit: &mut impl FnMut(u64, Option<u32>, u64, &[Step]) -> Option<Vec<Step>>,
+) -> Vec<Step> {
+    let mut before = None;
     let mut out = Vec::with_capacity(steps.len());
     for step in steps {
         match step {
             Step::Run(entry) => out.push(Step::Run(*entry)),
             Step::Repeat(rounds, body) => {
-                let body = edit_loops(body, begun.saturating_mul(*rounds), edit);
-                match edit(begun, *rounds, &body) {
+                let body = edit_loops_after(body, begun.saturating_mul(*rounds), edit);
+                match edit(begun, before, *rounds, &body) {
                     Some(steps) => out.extend(steps.into_iter().filter(|s| !matches!(s, Step::Repeat(0, _)))),
                     None if body.is_empty() => {}
                     None => out.push(Step::Repeat(*rounds, body)),
                 }
             }
         }
+        before = if let Step::Run(entry) = step { Some(*entry) } else { None };
     }
     out
 }

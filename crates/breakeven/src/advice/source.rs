@@ -142,6 +142,44 @@ pub fn carries(lines: &[&str]) -> Option<bool> {
     Some(read_first.iter().any(|name| set.contains(&name.as_str())))
 }
 
+/// The statements on a line, without the head of a loop: `for a in b: s += f(a); n = 1` gives `s += f(a)` and `n = 1`.
+pub fn statements(line: &str) -> Vec<&str> {
+    let cut = |text: &str, at: char| {
+        let mut open = 0;
+        text.find(|c: char| {
+            open += i32::from(matches!(c, '(' | '[' | '{')) - i32::from(matches!(c, ')' | ']' | '}'));
+            c == at && open == 0
+        })
+    };
+    let head = line.starts_with("for ").then(|| cut(line, ':')).flatten().map_or("", |colon| &line[..=colon]);
+    let mut rest = if head.len() < line.len() { line[head.len()..].trim_start() } else { line };
+    let mut found = Vec::new();
+    while let Some(end) = cut(rest, ';') {
+        found.push(&rest[..end]);
+        rest = rest[end + 1..].trim_start();
+    }
+    if !rest.is_empty() || found.is_empty() {
+        found.push(rest);
+    }
+    found
+}
+
+/// The lines with `total += x` as `x`, where no other line knows the total: that is a sum over all rounds.
+pub fn without_sums<'t>(lines: &[&'t str]) -> Vec<&'t str> {
+    let knows = |line: &str, name: &str| operands(line).iter().any(|o| o.split(['[', '.']).next() == Some(name));
+    let value = |(i, line): (usize, &&'t str)| match assignment(line) {
+        Some((total, "+" | "-", value))
+            if total.chars().all(|c| c.is_alphanumeric() || c == '_')
+                && !knows(value, total)
+                && !lines.iter().enumerate().any(|(k, other)| k != i && knows(other, total)) =>
+        {
+            value
+        }
+        _ => *line,
+    };
+    lines.iter().enumerate().map(value).collect()
+}
+
 /// A unified diff of one line. The recorded line has lost its indentation, and so has the diff.
 pub fn patch(site: &Site, new: &str) -> String {
     let name = file_name(&site.file);
@@ -169,6 +207,21 @@ mod tests {
         assert_eq!(carries(&["y = f(x)", "x = y + 1"]), Some(true));
         assert_eq!(carries(&["out[i] = out[i - 1] + a[i]"]), Some(true));
         assert_eq!(carries(&["", "x = 1"]), None);
+    }
+
+    #[test]
+    fn a_line_may_hold_several_statements() {
+        assert_eq!(statements("for a in b[1:]: s += f(a); n = {1: 2}"), ["s += f(a)", "n = {1: 2}"]);
+        assert_eq!(statements("for a in b:"), ["for a in b:"]);
+        assert_eq!(statements("x = a[1:]"), ["x = a[1:]"]);
+        assert_eq!(statements(""), [""]);
+    }
+
+    #[test]
+    fn sums_are_no_matter_of_order() {
+        assert_eq!(without_sums(&["d = f(a)", "s += d * 2"]), ["d = f(a)", "d * 2"]);
+        let kept = ["s += d", "d = s * 2", "t += t * d", "u[i] += d", "v *= d"];
+        assert_eq!(without_sums(&kept), kept);
     }
 
     #[test]

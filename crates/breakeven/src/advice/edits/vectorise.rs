@@ -1,7 +1,7 @@
 //! Batch small operations: a Python loop over the rows of an array becomes one call on the whole array.
 
-use super::super::draft::{Draft, edit_loops, is_array_work};
-use super::super::source::carries;
+use super::super::draft::{Draft, edit_loops_after, entries, is_array_work};
+use super::super::source::{carries, statements, without_sums};
 use super::super::{Change, Context, Edit};
 use crate::estimate::Side;
 use crate::report::words;
@@ -14,17 +14,21 @@ const ROUNDS: u64 = 32;
 /// A NumPy call however small, ns: what is left of the loop's calls.
 const CALL_NS: u64 = 1_000;
 
+/// What the call on all rows writes at most, bytes: beyond, the rows go in blocks, which is another loop.
+const LARGEST: u64 = 1 << 30;
+
 fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
     let mut out = draft.clone();
     let mut main: Option<(u32, u64, usize)> = None;
-    let steps = edit_loops(&draft.order, 1, &mut |begun, rounds, body| {
-        let whole = whole(draft, ctx, begun, rounds, body)?;
-        let spent = body.iter().filter_map(run).map(|e| draft.entry(e));
+    let steps = edit_loops_after(&draft.order, 1, &mut |begun, before, rounds, body| {
+        let inside = entries(body);
+        let whole = whole(&mut out, ctx, begun, before, rounds, body)?;
+        let spent = inside.iter().map(|&e| out.entry(e));
         let spent = spent.fold(0_u64, |sum, e| sum.saturating_add(e.gap_ns).saturating_add(e.cpu_ns));
         if main.is_none_or(|(_, most, _)| spent > most) {
-            main = body.iter().filter_map(run).next().map(|e| (draft.entry(e).site, spent, rounds as usize));
+            main = inside.first().map(|&e| (out.entry(e).site, spent, rounds as usize));
         }
-        Some(whole.into_iter().map(|entry| Step::Run(out.add(entry))).collect())
+        Some(whole)
     });
     let (site, _, rounds) = main?;
     out.reorder(steps)?;
@@ -42,48 +46,83 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
     })
 }
 
-fn run(step: &Step) -> Option<u32> {
-    if let Step::Run(e) = step { Some(*e) } else { None }
-}
-
-/// The entries that do the work of all `rounds` at once; `None` where the loop is not one over rows, or hands something
-/// from round to round, or cannot be told.
-fn whole(draft: &Draft, ctx: &Context, begun: u64, rounds: u64, body: &[Step]) -> Option<Vec<Entry>> {
+/// What does the work of all `rounds` at once; `None` where the loop is not one over rows, or hands something from round
+/// to round, or cannot be told.
+fn whole(
+    out: &mut Draft,
+    ctx: &Context,
+    begun: u64,
+    before: Option<u32>,
+    rounds: u64,
+    body: &[Step],
+) -> Option<Vec<Step>> {
     if rounds < ROUNDS {
         return None;
     }
-    let inside: Vec<u32> = body.iter().map(run).collect::<Option<_>>()?;
-    let entries: Vec<&Entry> = inside.iter().map(|&e| draft.workload.ops.get(e as usize)).collect::<Option<_>>()?;
-    let trains = entries.iter().any(|e| matches!(e.phase, Some(Phase::Backward | Phase::Optimizer)));
-    if trains || !entries.iter().any(|e| takes_row(e, rounds)) || !independent(draft, &entries) {
+    let inside = entries(body);
+    let trains = |&e: &u32| matches!(out.entry(e).phase, Some(Phase::Backward | Phase::Optimizer));
+    let over_rows = inside.iter().any(|&e| takes_row(out.entry(e), rounds))
+        || before.is_some_and(|e| goes_through(out, e, rounds, &inside));
+    if inside.iter().any(trains) || !over_rows || !independent(out, &inside) {
         return None;
     }
-    let mut out = Vec::new();
-    for entry in entries {
-        let row_only = matches!(entry.op, Op::View)
-            || (entry.name.ends_with("__setitem__") && matches!(entry.op, Op::Copy { .. }));
-        if row_only {
-            continue;
+    let steps = at_once(out, ctx, begun, rounds, body)?;
+    let works = entries(&steps).iter().any(|&e| !matches!(out.entry(e).op, Op::View));
+    works.then_some(steps)
+}
+
+/// `steps` for `rows` rows at once. A loop inside whose rounds need nothing of each other goes the same way.
+fn at_once(out: &mut Draft, ctx: &Context, begun: u64, rows: u64, steps: &[Step]) -> Option<Vec<Step>> {
+    let mut all = Vec::new();
+    // Views since the last op: what they give by shape, and what it is part of, bytes an element left out.
+    let mut parts: Vec<(String, u64)> = Vec::new();
+    for step in steps {
+        match step {
+            Step::Repeat(rounds, body) if independent(out, &entries(body)) => {
+                all.extend(at_once(out, ctx, begun, rows.checked_mul(*rounds)?, body)?);
+            }
+            Step::Repeat(rounds, body) => {
+                all.push(Step::Repeat(*rounds, at_once(out, ctx, begun.checked_mul(*rounds)?, rows, body)?));
+            }
+            Step::Run(e) => {
+                let entry = out.entry(*e);
+                let new = of_all_rows(entry, ctx, begun, rows, &parts)?;
+                match entry.op {
+                    Op::View => parts.extend(part(entry)),
+                    _ => parts.clear(),
+                }
+                all.extend(new.map(|new| Step::Run(out.add(new))));
+            }
         }
-        let op = widened(&entry.op, rounds)?;
-        let once = entry.count.max(1) / (begun.max(1) * rounds).max(1);
-        let mut new = Entry {
-            op,
-            count: begun,
-            written_bytes: entry.written_bytes.saturating_mul(rounds),
-            gap_ns: entry.gap_ns / rounds / once.max(1),
-            host_input_bytes: entry.host_input_bytes / once.max(1),
-            host_input_count: (entry.host_input_count / rounds).max(u64::from(entry.host_input_bytes > 0)),
-            shapes: None,
-            ..entry.clone()
-        };
-        new.read_bytes = read_by(entry, &new, rounds);
-        let was = Entry { cpu_ns: entry.cpu_ns / once.max(1), count: begun.saturating_mul(rounds), ..entry.clone() };
-        let modelled = ((ctx.cpu_seconds(&new) * 1e9) as u64).saturating_add(CALL_NS.saturating_mul(begun));
-        new.cpu_ns = modelled.min(was.cpu_ns);
-        out.push(new);
     }
-    (!out.is_empty()).then_some(out)
+    Some(all)
+}
+
+/// The call on all rows; nothing where it only puts a row in its place. `None` where there is no such call.
+fn of_all_rows(entry: &Entry, ctx: &Context, begun: u64, rows: u64, parts: &[(String, u64)]) -> Option<Option<Entry>> {
+    let once = (entry.count.max(1) / (begun.max(1) * rows).max(1)).max(1);
+    let (cpu_ns, gap_ns) = (entry.cpu_ns / once, entry.gap_ns / rows / once);
+    if matches!(entry.op, Op::View) {
+        return Some(Some(Entry { count: begun, cpu_ns: cpu_ns / rows, gap_ns, ..entry.clone() }));
+    }
+    if entry.name.ends_with("__setitem__") && matches!(entry.op, Op::Copy { .. }) {
+        return Some(None);
+    }
+    let written_bytes = entry.written_bytes.checked_mul(rows).filter(|bytes| *bytes <= LARGEST)?;
+    let mut new = Entry {
+        op: widened(&entry.op, rows)?,
+        count: begun,
+        written_bytes,
+        gap_ns,
+        host_input_bytes: entry.host_input_bytes / once,
+        host_input_count: (entry.host_input_count / rows).max(u64::from(entry.host_input_bytes > 0)),
+        shapes: None,
+        ..entry.clone()
+    };
+    new.read_bytes = read_by(entry, &new, rows).min(read_at_most(entry, rows, parts));
+    let modelled = ((ctx.cpu_seconds(&new) * 1e9) as u64).saturating_add(CALL_NS.saturating_mul(begun));
+    new.cpu_ns = modelled.min(cpu_ns);
+    Some(Some(new))
 }
 
 /// `[5000,64] -> [64]` or `-> [1,64]`: a row of as many as there are rounds.
@@ -98,16 +137,37 @@ fn takes_row(entry: &Entry, rounds: u64) -> bool {
         && to.strip_prefix("1,").unwrap_or(to) == rest
 }
 
-/// Whether the lines of a round say that it needs nothing from the round before. They stand in one function, so that
-/// all assignments among them are in sight.
-fn independent(draft: &Draft, entries: &[&Entry]) -> bool {
-    let sites: Vec<_> = entries.iter().filter_map(|e| draft.workload.sites.get(e.site as usize)).collect();
+/// `for row in a:`, which is noted as a view of `a` that gives no array. The loop's own lines must be in sight: what it
+/// calls does not tell what it hands on.
+fn goes_through(draft: &Draft, before: u32, rounds: u64, inside: &[u32]) -> bool {
+    let entry = draft.entry(before);
+    let rows = entry.shapes.as_deref().and_then(|s| s.strip_suffix(" ->")?.strip_prefix('[')?.split(',').next());
+    let sites = &draft.workload.sites;
+    let head = sites.get(entry.site as usize);
+    let below = |e: &u32| {
+        let site = sites.get(draft.entry(*e).site as usize).zip(head);
+        site.is_some_and(|(site, head)| {
+            let comprehension = site.line == head.line && site.function.ends_with("comp>");
+            site.file == head.file && (site.function == head.function || comprehension)
+        })
+    };
+    matches!(entry.op, Op::View)
+        && rows.and_then(|rows| rows.parse().ok()).is_some_and(|rows: u64| rows == rounds || rows == rounds + 1)
+        && inside.iter().all(below)
+}
+
+/// Whether the lines of a round say that it needs nothing from the round before, but for a sum of what all give. They
+/// stand in one function, so that all assignments among them are in sight.
+fn independent(draft: &Draft, inside: &[u32]) -> bool {
+    let site = |&e: &u32| draft.workload.sites.get(draft.entry(e).site as usize);
+    let sites: Vec<_> = inside.iter().filter_map(site).collect();
     let Some(first) = sites.first() else { return false };
     let mut lines: Vec<(u32, &str)> = sites.iter().map(|s| (s.line, s.text.as_str())).collect();
     lines.sort_unstable();
     lines.dedup();
-    let lines: Vec<&str> = lines.into_iter().map(|(_, text)| text).collect();
-    sites.iter().all(|s| (&s.file, &s.function) == (&first.file, &first.function)) && carries(&lines) == Some(false)
+    let lines: Vec<&str> = lines.into_iter().flat_map(|(_, text)| statements(text)).collect();
+    sites.iter().all(|s| (&s.file, &s.function) == (&first.file, &first.function))
+        && carries(&without_sums(&lines)) == Some(false)
 }
 
 /// The op on `rows` times as many rows.
@@ -129,6 +189,33 @@ fn widened(op: &Op, rows: u64) -> Option<Op> {
         Op::HostRead { bytes } => Op::HostRead { bytes: more(bytes)? },
         _ => return None,
     })
+}
+
+/// What a view gives, by shape, and how many elements it is taken from.
+fn part(view: &Entry) -> Option<(String, u64)> {
+    let (from, to) = view.shapes.as_deref()?.split_once(" -> ")?;
+    Some((to.to_owned(), elements(from)?))
+}
+
+/// `[20000,8]`: 160 000.
+fn elements(shape: &str) -> Option<u64> {
+    let sizes = shape.strip_prefix('[')?.strip_suffix(']')?;
+    let mut all = sizes.split(',').filter(|size| !size.is_empty()).map(str::parse::<u64>);
+    all.try_fold(1_u64, |product, size| product.checked_mul(size.ok()?))
+}
+
+/// Bytes of the arrays that an element-wise call has its inputs from: rows that several rounds take are read once.
+fn read_at_most(entry: &Entry, rows: u64, parts: &[(String, u64)]) -> u64 {
+    let inputs = entry.shapes.as_deref().and_then(|s| s.split_once(" ->")).map(|(inputs, _)| inputs);
+    let (Op::Elementwise { .. }, Some(inputs)) = (&entry.op, inputs) else { return u64::MAX };
+    let mut left: Vec<_> = parts.iter().collect();
+    let of = |input: &str| match left.iter().position(|(shape, _)| shape == input) {
+        Some(i) => Some(left.swap_remove(i).1),
+        None => elements(input)?.checked_mul(rows),
+    };
+    let all: Option<Vec<u64>> = inputs.split(' ').map(of).collect();
+    let all = all.unwrap_or_else(|| vec![u64::MAX]);
+    all.into_iter().fold(0, u64::saturating_add).saturating_mul(entry.dtype.bytes())
 }
 
 /// Bytes that the call on all rows reads: a matrix that all rows share is read once, the rest `rows` times.

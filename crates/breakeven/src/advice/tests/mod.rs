@@ -276,8 +276,49 @@ fn rows_in_a_loop_are_one_product() {
         let a = found(&e, "vectorise", side);
         assert!(a.speedup_after.unwrap().p50 > 20.0, "{a:?}");
     }
-    let carried = program_of(&["row = a[i]", "state = row @ w + state"], ops, vec![Step::Repeat(20_000, each(3))]);
+    let steps = vec![Step::Repeat(20_000, each(3))];
+    let carried = program_of(&["row = a[i]", "state = row @ w + state"], ops.clone(), steps.clone());
     assert!(!ids(&asked(&carried, "L4")).contains(&"vectorise"), "each round needs the one before");
+    ops[1].written_bytes = 1 << 20;
+    let large = program_of(&lines, ops, steps);
+    assert!(!ids(&asked(&large, "L4")).contains(&"vectorise"), "20 GiB at once");
+}
+
+#[test]
+fn a_loop_in_a_loop_over_rows_goes_with_it_where_its_rounds_are_independent() {
+    let product = Op::Matmul { m: 1, n: 32, k: 64, batch: 1, bias: false };
+    let mut ops = vec![
+        entry(0, "numpy.ndarray.__getitem__", Op::View, Dtype::F64, 400),
+        entry(1, "numpy.matmul", product, Dtype::F64, 4_000),
+        entry(2, "numpy.argmin", Op::Reduce { n: 10, out: 1, flop_per_element: 1.0 }, Dtype::F64, 400),
+    ];
+    ops[0].shapes = Some("[400,64] -> [64]".to_owned());
+    ops.iter_mut().for_each(|e| e.written_bytes = 256);
+    let inner = Step::Repeat(10, vec![Step::Run(1)]);
+    let steps = vec![Step::Repeat(400, vec![Step::Run(0), inner, Step::Run(2)])];
+    let on_gpu = |lines: &[&str]| {
+        let w = program_of(lines, ops.clone(), steps.clone());
+        let parts = found(&asked(&w, "L4"), "vectorise", Side::Gpu).breakdown_s_after.clone().unwrap();
+        parts.launch + parts.compute
+    };
+    let apart = on_gpu(&["row = a[i]", "d[k] = row @ w", "out[i] = np.argmin(d)"]);
+    let chained = on_gpu(&["row = a[i]", "row = row @ w", "out[i] = np.argmin(row)"]);
+    assert!(chained > 2.0 * apart, "{chained} {apart}: ten products one after the other, or one");
+}
+
+#[test]
+fn rows_that_a_loop_goes_through_need_its_own_lines_in_sight() {
+    let product = Op::Matmul { m: 4, n: 4, k: 4, batch: 1, bias: false };
+    let mut ops = vec![
+        entry(0, "numpy.ndarray.__getitem__", Op::View, Dtype::F64, 1),
+        entry(1, "numpy.matmul", product, Dtype::F64, 200_000),
+    ];
+    ops[0].shapes = Some("[200000,4,4] ->".to_owned());
+    let steps = vec![Step::Run(0), Step::Repeat(200_000, vec![Step::Run(1)])];
+    let mut w = program_of(&["for m in a:", "total += (m @ m).trace()"], ops, steps);
+    assert!(found(&asked(&w, "L4"), "vectorise", Side::Cpu).speedup_after.unwrap().p50 > 2.0);
+    w.sites[1].function = "step".to_owned();
+    assert!(!ids(&asked(&w, "L4")).contains(&"vectorise"), "`state = step(state, m)` would look the same");
 }
 
 #[test]
@@ -289,6 +330,7 @@ fn samples_given_to_a_network_one_by_one_are_a_batch() {
         entry(0, "aten.relu", add(512), Dtype::F32, 20_000),
     ];
     ops[0].shapes = Some("[20000,256] -> [1,256]".to_owned());
+    ops.iter_mut().for_each(|e| e.written_bytes = 2_048);
     let program =
         |ops: &[Entry]| program_of(&["y = net(x[i:i + 1])"], ops.to_vec(), vec![Step::Repeat(20_000, each(3))]);
     for side in [Side::Gpu, Side::Cpu] {
