@@ -3,6 +3,7 @@
 use super::catalogue::sources;
 use super::figure::{Confidence, Figure, KINDS};
 use super::{Catalogue, Gpu};
+use crate::workload::Dtype;
 use std::collections::{BTreeMap, BTreeSet};
 
 fn gpus() -> &'static [Gpu] {
@@ -22,6 +23,15 @@ fn every_gpu_can_be_estimated() {
         assert!(device.unified_memory != device.host_link.is_some(), "{}: no way to the host", gpu.id());
         assert!(device.year.is_some() && !device.architecture.is_empty(), "{}", gpu.id());
         assert!(gpu.typical_use().is_some(), "{}: no typical use", gpu.id());
+    }
+}
+
+/// Pascal's GeForce boards have 64 times fewer units for fp16 than for fp32; products in it take fp32's.
+#[test]
+fn sixteen_bits_are_never_slower_than_thirty_two() {
+    for gpu in gpus() {
+        let peak = |dtype| gpu.device.matrix_peak(dtype).map(|(rate, _)| rate);
+        assert!(peak(Dtype::F16) >= peak(Dtype::F32), "{}", gpu.id());
     }
 }
 

@@ -347,12 +347,3 @@ proptest! {
         prop_assert!(power(&device, a, b + more, c).p50 >= power(&device, a, b, c).p50);
     }
 }
-
-/// Pascal's GeForce boards have 64 times fewer units for fp16 than for fp32; products in it take fp32's.
-#[test]
-fn next_to_no_units_for_halves_are_left_alone() {
-    let device = &crate::hardware::Catalogue::embedded().gpu("gtx-1080").unwrap().device;
-    let product = Op::Matmul { m: 4096, n: 4096, k: 4096, batch: 1, bias: false };
-    let ratio = time(&product, Dtype::F16, device).p50.get() / time(&product, Dtype::F32, device).p50.get();
-    assert!((0.5..=1.5).contains(&ratio), "{ratio}");
-}
