@@ -82,7 +82,8 @@ fn python(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
         format!("{} of Python and CPU code stay on the CPU whatever the GPU does", words::seconds(parts.code));
     let ceiling = ceiling(account);
     if let Some(ceiling) = ceiling {
-        cause += &format!(": with array work in no time at all the program would be {} faster", words::times(ceiling));
+        let faster = if ceiling < 1.05 { "no".to_owned() } else { words::times(ceiling) };
+        cause += &format!(": with array work in no time at all the program would be {faster} faster");
     }
     let mut reason = Reason::new(
         "host-bound",
