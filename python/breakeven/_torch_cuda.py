@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import types
 
@@ -65,7 +66,14 @@ def install(torch: Any, gpu: Any) -> None:
         "reset_peak_memory_stats": lambda *_: _native.storage_bytes(True) and None,
         "reset_max_memory_allocated": lambda *_: _native.storage_bytes(True) and None,
         "mem_get_info": lambda *_: (gpu["memory"] - live(), gpu["memory"]),
-        "memory_stats": lambda *_: {"allocated_bytes.all.current": live(), "allocated_bytes.all.peak": peak()},
+        "reset_accumulated_memory_stats": nothing,
+        "set_per_process_memory_fraction": lambda fraction, *_: _native.pretend(int(gpu["memory"] * fraction)),
+        "memory_stats": lambda *_: {
+            **{f"{kind}_bytes.all.current": live() for kind in ("allocated", "active", "reserved")},
+            **{f"{kind}_bytes.all.peak": peak() for kind in ("allocated", "active", "reserved")},
+            "num_alloc_retries": 0,
+            "num_ooms": 0,
+        },
         "memory_summary": lambda *_, **__: f"{live()} bytes live, {peak()} at most (imitated by breakeven)",
         "synchronize": lambda *_: _wait("torch.cuda.synchronize", None),
         "Stream": _stream_class(torch),
@@ -176,6 +184,7 @@ class _Current:
     def __init__(self, number: int | None = None) -> None:
         self.stream_id = number or 0
         self.cuda_stream = self.stream_id
+        self.device = sys.modules["torch"].device(_torch_ops.GPU)
 
     def synchronize(self) -> None:
         _wait("torch.cuda.Stream.synchronize", self.stream_id or None)

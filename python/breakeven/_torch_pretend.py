@@ -76,6 +76,7 @@ def call(torch: Any) -> None:
         tensor.pin_memory: _pin,
         tensor.is_pinned: lambda args, _: bool((known := _known(args[0])) and known.pinned),
         tensor.record_stream: lambda *_: None,
+        tensor.type: _type,
         tensor.__repr__: _text,
     })  # fmt: skip
     _plain_array = tensor.__array__
@@ -84,6 +85,7 @@ def call(torch: Any) -> None:
     type(_mode).__torch_function__ = _native.Function(_handlers, _function)
     _let_through(torch)
     _stand_in_context()
+    _stand_in_engine()
     stand_below()
     # A process that loads data makes real tensors, in its own memory.
     os.register_at_fork(after_in_child=_leave_child)
@@ -131,17 +133,42 @@ def _let_through(torch: Any) -> None:
                 setattr(module, word, stand_ins[value])
 
 
+def _is_on() -> bool:
+    """Whether calls of this thread pass here."""
+    core = _lib._C
+    return any(core._get_function_stack_at(i) is _mode for i in range(core._len_torch_function_stack()))
+
+
+def _stand_in_engine() -> None:
+    """Backward runs with the modes that there are when its engine is called, which is within a call that has passed here
+    already: what the script does in it (hooks, functions of its own) passes here all the same."""
+
+    def enter(_: str) -> bool:
+        inside = _mode is not None and not _is_on()
+        if inside:
+            _lib._C._push_on_torch_function_stack(_mode)
+        return inside
+
+    def leave(inside: bool, *_: Any) -> None:
+        if inside:
+            _lib._C._pop_torch_function_stack()
+
+    graph = _lib.autograd.graph
+    stand_in = _native.Named(graph._engine_run_backward, "_engine_run_backward", enter, leave)
+    for key in ("__module__", "__name__", "__qualname__", "__doc__"):
+        stand_in.__dict__[key] = getattr(graph._engine_run_backward, key)
+    graph._engine_run_backward = _lib.autograd._engine_run_backward = stand_in
+
+
 def _stand_in_context() -> None:
     """`torch.set_default_device("cuda")` works by a mode that keeps itself below all others: calls that it has given a
     device to come by here once more."""
     from torch.utils import _device
 
-    core = _lib._C
     plain = _device.DeviceContext.__torch_function__
 
     def passed() -> bool:
-        height = range(core._len_torch_function_stack())
-        return _mode is not None and not any(core._get_function_stack_at(i) is _mode for i in height)
+        return _mode is not None and not _is_on()
 
     def given(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         words = kwargs or {}
@@ -229,6 +256,20 @@ def _function(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         # Filled by the host (`torch.tensor([1, 2], device="cuda")`): made there, then copied.
         return _move(result.detach(), wanted, False).requires_grad_(result.requires_grad)
     return result
+
+
+def _type(args: tuple[Any, ...], kwargs: Any) -> Any:
+    """The name of a tensor's class, or the tensor as one of a class that is named."""
+    named = args[1] if len(args) > 1 else kwargs.get("dtype")
+    if named is None:
+        name = str(_lib._C.TensorBase.type(args[0]))
+        return name.replace("torch.", "torch.cuda.", 1) if _asked(args[0]) != "cpu" else name
+    if isinstance(named, str) and named.startswith("torch.cuda."):
+        result = _lib._C.TensorBase.type(args[0], named.replace("torch.cuda.", "torch.", 1))
+        return _move(result, GPU, _flag(args, kwargs)) if gpu is not None else result
+    if isinstance(named, _lib.dtype):
+        return _lib._C.TensorBase.type(args[0], named)
+    return _move(_lib._C.TensorBase.type(args[0], named), "cpu", _flag(args, kwargs))
 
 
 def _name(device: Any) -> str | None:

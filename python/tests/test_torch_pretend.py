@@ -260,3 +260,21 @@ def test_sparse_tensors_are_the_arrays_that_they_are_made_of(tmp_path: Path) -> 
         (("spmv", 1), tuple(by_rows.items())),
     ]  # fmt: skip
     assert not [e for e in workload["ops"] if e["name"] in ("aten._values", "aten._indices") and not e.get("phase")]
+
+
+def test_within_a_backward_pass_the_gpu_is_there(tmp_path: Path) -> None:
+    workload, out = _run(HERE / "programs" / "pytorch" / "torch_backward.py", tmp_path)
+    assert out.splitlines() == [
+        "cuda:0 cuda:0 True",
+        "hook cuda:0",
+        "cuda:0 cuda:0 True",
+        "hook cuda:0",
+        "cuda:0",
+        "torch.cuda.FloatTensor torch.FloatTensor torch.float64",
+        "True 0",
+        "cuda:0",
+        "out of memory",
+    ]
+    # None within a backward pass: what `.to` is given there is on the GPU. The last one finds no room.
+    assert _copies(workload, "h2d") == [12, 100 << 20]
+    assert _copies(workload, "d2h") == [12]
