@@ -383,6 +383,11 @@ fn break_even(q: &Question, out: &Outcome, options: &Options) -> BreakEven {
     let gpu = gpu_time(&out.plan.sums, out.parts.startup, out.parts.total() - out.parts.startup);
     match crossing(cpu, &gpu) {
         _ if out.plan.launches == 0 => BreakEven::of_work(None, "never: nothing of it would run on a GPU"),
+        // Nothing that a script says is the work of a call on one number: how many it is called on is.
+        Some(scale) if scale > 1.0 && on_single_numbers(q.workload) => {
+            let at = words::count(scale.ceil() as u64);
+            BreakEven::of_work(Some(scale), format!("{at} elements in each operation (yours: 1)"))
+        }
         Some(scale) => BreakEven::of_work(Some(scale), format!("{} the work of each operation", words::times(scale))),
         None if gpu(1e-4) < cpu.at(1e-4) => BreakEven::of_work(None, "always: nothing is fixed"),
         None => {
@@ -396,6 +401,16 @@ fn break_even(q: &Question, out: &Outcome, options: &Options) -> BreakEven {
     }
 }
 
+/// Whether nearly all array work is on one element at a time.
+fn on_single_numbers(workload: &Workload) -> bool {
+    let work = workload.ops.iter().filter(|e| e.op.is_array_work());
+    let (all, single) = work.fold((0_u64, 0_u64), |(all, single), e| {
+        let one = e.read_bytes.max(e.written_bytes) <= 2 * e.dtype.bytes();
+        (all.saturating_add(e.count), single.saturating_add(if one { e.count } else { 0 }))
+    });
+    single as f64 > 0.9 * all as f64
+}
+
 /// The same in what the user can change, for the GPU that the answer speaks of.
 fn in_sizes(even: &mut BreakEven, found: Crossings) {
     if let Some(size) = &found.size
@@ -405,7 +420,8 @@ fn in_sizes(even: &mut BreakEven, found: Crossings) {
         let ratio = at.p50 / size.now as f64;
         even.scale = found.work.or(Some(ratio));
     } else if let (Some(least), Some(size)) = (&found.always, &found.size) {
-        even.describes = format!("always: {least} is enough (yours: {})", size.shape_now);
+        let yours = if *least == size.shape_now { String::new() } else { format!(" (yours: {})", size.shape_now) };
+        even.describes = format!("always: from {least} on{yours}");
         even.scale = None;
     }
     (even.size, even.rounds, even.calls) = (found.size, found.rounds, found.calls);

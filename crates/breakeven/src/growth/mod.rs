@@ -28,6 +28,9 @@ use serde::{Deserialize, Serialize};
 /// Powers of two of the size that are estimated.
 const DOUBLINGS: std::ops::RangeInclusive<i32> = -8..=6;
 
+/// Both sides take as long where ln speedup is less than this.
+const CLOSE: f64 = 0.005;
+
 /// Where the GPU starts to win as the problem grows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SizeCrossing {
@@ -168,7 +171,8 @@ impl Case<'_> {
         Some(Crossings { size: Some(crossing), work, always, ..Crossings::default() })
     }
 
-    /// The crossing near `scale`, a secant step or two closer than between doublings.
+    /// The crossing near `scale`, closer than between doublings. Where one side jumps (an array that no longer fits a
+    /// cache), it is where the GPU wins from.
     fn refined(&self, scale: f64, at: &impl Fn(f64) -> Both) -> Option<f64> {
         let ln_speedup = |scale: f64| at(scale).speedup.map(|s| ln(s.p50));
         let (mut low, mut high) = (scale / std::f64::consts::SQRT_2, scale * std::f64::consts::SQRT_2);
@@ -176,14 +180,16 @@ impl Case<'_> {
         if below > 0.0 || above < 0.0 {
             return None;
         }
-        for _ in 0..3 {
-            let share = (-below / (above - below).max(f64::MIN_POSITIVE)).clamp(0.05, 0.95);
-            let middle = low * libm::pow(high / low, share);
+        for step in 0..8 {
+            let secant = (-below / (above - below).max(f64::MIN_POSITIVE)).clamp(0.05, 0.95);
+            let middle = low * libm::pow(high / low, if step % 2 == 0 { secant } else { 0.5 });
             let value = ln_speedup(middle)?;
+            if value.abs() < CLOSE {
+                return Some(middle);
+            }
             if value < 0.0 { (low, below) = (middle, value) } else { (high, above) = (middle, value) }
         }
-        let share = (-below / (above - below).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
-        Some(low * libm::pow(high / low, share))
+        Some(high)
     }
 
     fn rounds(&self, out: &Outcome) -> Option<RoundsCrossing> {
@@ -284,6 +290,29 @@ mod tests {
     }
 
     #[test]
+    fn who_loses_now_wins_at_a_larger_size() {
+        let now = |cpu: u64| {
+            let mut heat = samples::heat();
+            let more = |op: &crate::workload::Entry| op.cpu_ns * cpu / 100 - op.cpu_ns.min(op.cpu_ns * cpu / 100);
+            heat.program.wall_ns += heat.ops.iter().map(more).sum::<u64>();
+            heat.ops.iter_mut().for_each(|op| op.cpu_ns = op.cpu_ns * cpu / 100);
+            let g = answer(&heat, &request(false)).estimates.remove(0);
+            let at = g.break_even.and_then(|even| even.size).and_then(|size| size.at);
+            (g.speedup.expect("it fits").p50, at)
+        };
+        let mut seen = [false; 2];
+        for cpu in (20..400).step_by(12) {
+            let (speedup, at) = now(cpu);
+            let Some(at) = at else { continue };
+            seen[usize::from(speedup > 1.0)] = true;
+            // Sizes are whole, and both sides within the error of the search.
+            let close = (speedup - 1.0).abs() < 0.01;
+            assert!(close || (speedup < 1.0) == (at.p50 > 1022.0), "{cpu}: {speedup} at {at:?}");
+        }
+        assert_eq!(seen, [true; 2]);
+    }
+
+    #[test]
     fn a_side_that_takes_no_time_crosses_somewhere() {
         let at = first_lasting_win(&[(1.0, 0.0), (2.0, f64::INFINITY)]).expect("between");
         assert!((at - core::f64::consts::SQRT_2).abs() < 1e-12, "{at}");
@@ -314,7 +343,7 @@ mod tests {
         heat.program.wall_ns *= 1_000_000;
         heat.ops.iter_mut().for_each(|op| op.cpu_ns *= 1_000_000);
         let even = answer(&heat, &request(true)).estimates.remove(0).break_even.expect("it is told");
-        assert_eq!((even.scale, even.describes.as_str()), (None, "always: 4×4 is enough (yours: 1022×1022)"));
+        assert_eq!((even.scale, even.describes.as_str()), (None, "always: from 4×4 on (yours: 1022×1022)"));
     }
 
     #[test]

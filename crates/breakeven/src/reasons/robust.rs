@@ -115,9 +115,9 @@ impl Case<'_> {
     fn size(&self) -> Option<Flip> {
         let even = self.g.break_even.as_ref()?;
         let size = even.size.as_ref().and_then(|size| Some((size.shape_at.as_ref()?, &size.shape_now)));
-        let at = |scale: f64| match size {
+        let at = match size {
             Some((at, now)) => format!("{} (yours: {})", words::printable(at, 60), words::printable(now, 60)),
-            None => format!("{} the work of each operation", words::times(scale)),
+            None => words::printable(&even.describes, 120),
         };
         // A size reads as near where it is, however fast the work grows with it.
         let sized = even.size.as_ref().and_then(|size| Some(size.at?.p50 / size.now.max(1) as f64));
@@ -131,8 +131,8 @@ impl Case<'_> {
                 let (change, winner) = if self.wins() { ("less", "CPU") } else { ("more", "GPU") };
                 format!("size: it is at the edge: with a little {change} work the {winner} wins")
             }
-            Some(scale) if scale < 1.0 => format!("size: below {} the CPU wins", at(scale)),
-            Some(scale) => format!("size: above {} the GPU wins", at(scale)),
+            Some(scale) if scale < 1.0 => format!("size: below {at} the CPU wins"),
+            Some(_) => format!("size: above {at} the GPU wins"),
             None => "size: not between a tenth and ten times the work of each operation".to_owned(),
         };
         Some(flip("size", text, Some(1.0), scale))
@@ -262,12 +262,14 @@ impl Case<'_> {
             return None;
         }
         let (name, now, even) = (self.name(), words::usd_per_h(rent), words::usd_per_h(rent * factor));
-        let costs = format!("{} against {}", words::usd(gpu), words::usd(cpu));
+        let (of_gpu, of_cpu) = (words::usd(gpu), words::usd(cpu));
+        // Two figures that read the same say nothing.
+        let costs = if of_gpu == of_cpu { String::new() } else { format!(" ({of_gpu} against {of_cpu})") };
         let text = match (factor > 1.0, near(factor)) {
-            (true, true) => format!("price: the GPU is cheaper ({costs}) until {name} rents for {even} (now {now})"),
-            (true, false) => format!("price: the GPU is cheaper ({costs}), at ten times its rent too"),
-            (false, true) => format!("price: the CPU is cheaper ({costs}) unless {name} rents for {even} (now {now})"),
-            (false, false) => format!("price: the CPU is cheaper ({costs}), at a tenth of the GPU's rent too"),
+            (true, true) => format!("price: the GPU is cheaper{costs} until {name} rents for {even} (now {now})"),
+            (true, false) => format!("price: the GPU is cheaper{costs}, at ten times its rent too"),
+            (false, true) => format!("price: the CPU is cheaper{costs} unless {name} rents for {even} (now {now})"),
+            (false, false) => format!("price: the CPU is cheaper{costs}, at a tenth of the GPU's rent too"),
         };
         Some(flip("price", text, Some(rent), near(factor).then_some(rent * factor)))
     }

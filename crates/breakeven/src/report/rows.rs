@@ -167,14 +167,17 @@ pub(super) fn remarks(e: &Estimate) -> Vec<String> {
     {
         lines.push(format!("Copying in and out at each call would take {} instead.", words::seconds(naive)));
     }
-    if let Some(even) = &g.break_even {
+    if let Some(even) = g.break_even.as_ref().filter(|_| g.verdict != Verdict::Unknown) {
         let describes = words::printable(even.describes.trim_end_matches('.'), 200);
-        lines.push(match (describes.strip_prefix("never"), describes.strip_prefix("always")) {
-            (Some(why), _) => format!("Never breaks even{why}."),
-            (_, Some(why)) => format!("Wins at any size{why}."),
-            _ => format!("Breaks even at {describes}."),
-        });
-        lines.extend(in_rounds(even));
+        let rounds = in_rounds(even);
+        match (describes.strip_prefix("never"), describes.strip_prefix("always")) {
+            // With more rounds it does.
+            (Some(_), _) if !rounds.is_empty() => {}
+            (Some(why), _) => lines.push(format!("Never breaks even{why}.")),
+            (_, Some(why)) => lines.push(format!("Wins at any size{why}.")),
+            _ => lines.push(format!("Breaks even at {describes}.")),
+        }
+        lines.extend(rounds);
         lines.extend(even.runs.as_ref().map(between_runs));
     }
     if let Some(why) = e.formula.as_ref().and_then(|f| f.differs_because.as_ref()) {

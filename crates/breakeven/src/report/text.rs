@@ -230,6 +230,21 @@ mod tests {
     }
 
     #[test]
+    fn break_even_is_told_once_and_only_of_what_is_known() {
+        let mut e = examples::cpu_wins();
+        let even = e.estimates[0].break_even.as_mut().unwrap();
+        even.describes = "never: the GPU is no faster at any size".to_owned();
+        assert!(plain(&e).contains("Never breaks even: the GPU is no faster at any size."));
+        let rounds = crate::growth::RoundsCrossing { site: "x.py:3".to_owned(), now: 10, at: Some(20) };
+        e.estimates[0].break_even.as_mut().unwrap().rounds = Some(rounds);
+        let text = plain(&e);
+        assert!(text.contains("Wins from 20 rounds") && !text.contains("Never"), "{text}");
+        e.estimates[0].verdict = crate::estimate::Verdict::Unknown;
+        let text = plain(&e);
+        assert!(!text.contains("Wins from") && !text.contains("reaks even"), "{text}");
+    }
+
+    #[test]
     fn a_program_on_many_gpus() {
         insta::assert_snapshot!(plain(&examples::program()), @"
         GPU wins on 2 of 12 GPUs. Best value: L4 — 6.2× faster [5.0–7.8], $0.0003 per run (CPU: $0.0019).
