@@ -135,7 +135,7 @@ pub fn loops(steps: &[Step]) -> Vec<Loop<'_>> {
 pub fn edit_loops(
     steps: &[Step],
     begun: u64,
-    edit: &mut impl FnMut(u64, u64, &[Step]) -> Option<Vec<Step>>,
+    edit: &mut dyn FnMut(u64, u64, &[Step]) -> Option<Vec<Step>>,
 ) -> Vec<Step> {
     edit_loops_after(steps, begun, &mut |begun, _, rounds, body| edit(begun, rounds, body))
 }

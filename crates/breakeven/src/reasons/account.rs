@@ -150,7 +150,7 @@ impl<'a> Account<'a> {
     }
 
     /// Distinct lines, the one with most of `weight` first, those without any left out.
-    pub(super) fn lines(&self, weight: impl Fn(usize) -> f64, most: usize) -> Vec<String> {
+    pub(super) fn lines(&self, weight: &dyn Fn(usize) -> f64, most: usize) -> Vec<String> {
         let mut by_site = vec![0.0; self.q.workload.sites.len()];
         for (i, entry) in self.q.workload.ops.iter().enumerate() {
             if let Some(sum) = by_site.get_mut(entry.site as usize) {

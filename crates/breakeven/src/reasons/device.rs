@@ -53,7 +53,7 @@ pub(super) fn compute(account: &Account<'_>) -> Vec<Reason> {
     }
     let lines = |double: bool| {
         account.lines(
-            |i| {
+            &|i: usize| {
                 let of = slow && is_double(account.q.workload.ops[i].dtype);
                 if of == double { account.path[i].compute } else { 0.0 }
             },
@@ -103,7 +103,7 @@ fn busy(account: &Account<'_>, work: &Work, also: Vec<String>) -> Option<Reason>
     )
     .with("flop", work.flop, "FLOP", words::flop(work.flop))
     .with("utilisation", work.utilisation(), "1", words::percent(work.utilisation()));
-    reason = by_round(roofline(reason, account.device, work), account, |i| account.path[i].compute);
+    reason = by_round(roofline(reason, account.device, work), account, &|i| account.path[i].compute);
     reason.also = also;
     Some(reason)
 }
@@ -134,8 +134,8 @@ pub(super) fn memory(account: &Account<'_>) -> Option<Reason> {
     reason = roofline(reason, account.device, &work);
     let rate = account.device.bandwidth.get();
     reason = reason.with("bandwidth", rate, "B/s", format!("{}/s", words::bytes(rate)));
-    reason = by_round(reason, account, |i| account.path[i].memory);
-    reason.also = account.lines(|i| account.path[i].memory, 5);
+    reason = by_round(reason, account, &|i| account.path[i].memory);
+    reason.also = account.lines(&|i| account.path[i].memory, 5);
     Some(reason)
 }
 
@@ -199,7 +199,7 @@ fn chain(account: &Account<'_>) -> Option<Reason> {
             chained += path[i];
         }
     }
-    let lines = account.lines(|i| path[i], 5);
+    let lines = account.lines(&|i| path[i], 5);
     if chained <= 0.0 {
         return None;
     }
@@ -247,7 +247,7 @@ fn branching(account: &Account<'_>) -> Option<Reason> {
     .with("work_each", work, "s", words::seconds(work))
     .with("asking_each", read, "s", words::seconds(read));
     let ops = &account.q.workload.ops;
-    reason.also = account.lines(|i| if is_branch(account, &ops[i]) { ops[i].count as f64 } else { 0.0 }, 5);
+    reason.also = account.lines(&|i| if is_branch(account, &ops[i]) { ops[i].count as f64 } else { 0.0 }, 5);
     Some(reason)
 }
 

@@ -96,8 +96,8 @@ fn python(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
         reason = reason.with("ceiling", ceiling, "1", words::times(ceiling));
     }
     let code = |i: usize| account.host_of(i).0 + code_itself(account, i);
-    reason = by_round(reason, account, code);
-    reason.also = account.lines(code, 5);
+    reason = by_round(reason, account, &code);
+    reason.also = account.lines(&code, 5);
     Some(reason)
 }
 
@@ -134,7 +134,7 @@ fn files(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
         .to_owned(),
     )
     .with("input_output", parts.files, "s", words::seconds(parts.files));
-    reason.also = account.lines(|i| of_kind(account, i, HostKind::Files), 5);
+    reason.also = account.lines(&|i| of_kind(account, i, HostKind::Files), 5);
     for line in
         self::waits(account).filter_map(|(wait, ..)| Some(place(account.q.workload.sites.get(wait.site? as usize)?)))
     {
@@ -147,8 +147,10 @@ fn files(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
 
 /// `: 2 s at fetch.py:12, 0.5 s before fetch.py:30`: the longest waits.
 fn told_of(account: &Account<'_>) -> String {
-    let mut told: Vec<_> = waits(account).filter(|(.., s)| account.share(*s) >= super::FLOOR).collect();
-    told.sort_by(|a, b| b.2.total_cmp(&a.2));
+    let mut told: Vec<(&Wait, f64, f64)> = Vec::new();
+    for wait in waits(account).filter(|(.., s)| account.share(*s) >= super::FLOOR) {
+        told.insert(told.partition_point(|longer| longer.2 >= wait.2), wait);
+    }
     let told = told.iter().take(3).filter_map(|(wait, _, seconds)| {
         let (word, line) = if let Some(line) = wait.site { ("at", line) } else { ("before", wait.before?) };
         let line = place(account.q.workload.sites.get(line as usize)?);
@@ -176,7 +178,7 @@ fn loading(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
             .to_owned(),
     )
     .with("loading", parts.loading, "s", words::seconds(parts.loading));
-    reason.also = account.lines(|i| of_kind(account, i, HostKind::Loading), 5);
+    reason.also = account.lines(&|i| of_kind(account, i, HostKind::Loading), 5);
     Some(reason)
 }
 
@@ -214,7 +216,7 @@ pub(super) fn no_counterpart(account: &Account<'_>, parts: &HostParts) -> Option
     .with("functions", names.len() as f64, "1", words::count(names.len() as u64))
     .with("on_host", whole, "s", words::seconds(whole))
     .with("copies", copies, "s", words::seconds(copies));
-    reason.also = account.lines(|i| of_kind(account, i, HostKind::NoCounterpart), 5);
+    reason.also = account.lines(&|i| of_kind(account, i, HostKind::NoCounterpart), 5);
     Some(reason)
 }
 
@@ -242,6 +244,6 @@ pub(super) fn not_covered(account: &Account<'_>, parts: &HostParts) -> Option<Re
     )
     .with("coverage", coverage, "1", words::percent(coverage))
     .with("not_understood", parts.dark, "s", words::seconds(parts.dark));
-    reason.also = account.lines(|i| of_kind(account, i, HostKind::Dark), 5);
+    reason.also = account.lines(&|i| of_kind(account, i, HostKind::Dark), 5);
     Some(reason)
 }

@@ -38,13 +38,13 @@ pub(super) fn launch(account: &Account<'_>) -> Option<Reason> {
     .with("per_launch", per, "s", words::seconds(per))
     .with("device", sums.device, "s", words::seconds(sums.device));
     let weight = |i: usize| account.launch(i);
-    reason = by_round(reason, account, weight);
-    if let Some(main) = main_loop(account.q.workload, weight) {
+    reason = by_round(reason, account, &weight);
+    if let Some(main) = main_loop(account.q.workload, &weight) {
         let body = main.body.iter().filter(|(i, _)| !account.asks(**i as usize));
         let each: f64 = body.map(|(&i, &n)| f64::from(plan.tasks[i as usize].launches) * n as f64).sum();
         reason = reason.with("launches_per_round", each, "1", words::count(each as u64));
     }
-    reason.also = account.lines(weight, 5);
+    reason.also = account.lines(&weight, 5);
     Some(reason)
 }
 
@@ -98,7 +98,7 @@ pub(super) fn transfer(account: &Account<'_>) -> Option<Reason> {
     );
     let pairs = ping_pong(account);
     let back_and_forth = pairs.first().filter(|pair| pair.rounds >= 2).copied();
-    let mut also = account.lines(path, 5);
+    let mut also = account.lines(&path, 5);
     if let Some(pair) = back_and_forth
         && let (Some(down), Some(up)) = (account.line(pair.down as usize), account.line(pair.up as usize))
     {
@@ -127,7 +127,7 @@ pub(super) fn transfer(account: &Account<'_>) -> Option<Reason> {
     if let Some(pair) = back_and_forth {
         reason = reason.with("ping_pong", pair.rounds as f64, "1", words::count(pair.rounds));
     }
-    reason = by_round(reason, account, path);
+    reason = by_round(reason, account, &path);
     reason.also = also;
     Some(reason)
 }
@@ -172,10 +172,10 @@ pub(super) fn waiting(account: &Account<'_>) -> Option<Reason> {
     )
     .with("waits", waits, "1", words::count(waits as u64))
     .with("without", without, "s", words::seconds(without));
-    if let Some(main) = main_loop(account.q.workload, |i| weight[i]) {
+    if let Some(main) = main_loop(account.q.workload, &|i| weight[i]) {
         reason = reason.with("rounds", main.rounds as f64, "1", words::count(main.rounds));
     }
-    reason.also = account.lines(|i| weight.get(i).copied().unwrap_or(0.0), 5);
+    reason.also = account.lines(&|i| weight.get(i).copied().unwrap_or(0.0), 5);
     Some(reason)
 }
 

@@ -20,7 +20,7 @@ pub(super) struct Loop {
 }
 
 /// The innermost loop that holds at least 90 % of `weight` (of all runs of an entry); `None` where no loop does.
-pub(super) fn main_loop(workload: &Workload, weight: impl Fn(usize) -> f64) -> Option<Loop> {
+pub(super) fn main_loop(workload: &Workload, weight: &dyn Fn(usize) -> f64) -> Option<Loop> {
     let each: Vec<f64> =
         workload.ops.iter().enumerate().map(|(i, entry)| weight(i) / entry.count.max(1) as f64).collect();
     let all: f64 = workload.ops.iter().enumerate().map(|(i, _)| weight(i)).sum();
@@ -55,8 +55,8 @@ pub(super) fn main_loop(workload: &Workload, weight: impl Fn(usize) -> f64) -> O
 
 /// The reason with the rounds of the loop that makes up nearly all of it and what each takes, where there is one;
 /// `seconds` is an entry's part of the path.
-pub(super) fn by_round(reason: Reason, account: &Account<'_>, seconds: impl Fn(usize) -> f64) -> Reason {
-    let Some(main) = main_loop(account.q.workload, &seconds) else { return reason };
+pub(super) fn by_round(reason: Reason, account: &Account<'_>, seconds: &dyn Fn(usize) -> f64) -> Reason {
+    let Some(main) = main_loop(account.q.workload, seconds) else { return reason };
     let each: f64 = main
         .body
         .iter()

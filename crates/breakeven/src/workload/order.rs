@@ -130,7 +130,7 @@ fn length(order: &[Step]) -> u64 {
 }
 
 /// `order` with every entry `i` replaced by `new(i)`.
-pub fn renumber(order: Vec<Step>, new: &impl Fn(u32) -> u32) -> Vec<Step> {
+pub fn renumber(order: Vec<Step>, new: &dyn Fn(u32) -> u32) -> Vec<Step> {
     let step = |step| match step {
         Step::Run(entry) => Step::Run(new(entry)),
         Step::Repeat(times, body) => Step::Repeat(times, renumber(body, new)),
