@@ -132,20 +132,17 @@ pub fn loops(steps: &[Step]) -> Vec<Loop<'_>> {
 
 /// `steps` with each loop replaced by what `edit` says (it sees how often the loop itself begins, and its inside is
 /// edited already); `None` leaves it.
-pub fn edit_loops(
-    steps: &[Step],
-    begun: u64,
-    edit: &mut dyn FnMut(u64, u64, &[Step]) -> Option<Vec<Step>>,
-) -> Vec<Step> {
+pub fn edit_loops(steps: &[Step], begun: u64, edit: &mut EditLoop<'_>) -> Vec<Step> {
     edit_loops_after(steps, begun, &mut |begun, _, rounds, body| edit(begun, rounds, body))
 }
 
+/// See [`edit_loops`].
+type EditLoop<'a> = dyn FnMut(u64, u64, &[Step]) -> Option<Vec<Step>> + 'a;
+/// See [`edit_loops_after`].
+type EditLoopAfter<'a> = dyn FnMut(u64, Option<u32>, u64, &[Step]) -> Option<Vec<Step>> + 'a;
+
 /// As [`edit_loops`]; `edit` is also told the entry that runs right before the loop.
-pub fn edit_loops_after(
-    steps: &[Step],
-    begun: u64,
-    edit: &mut impl FnMut(u64, Option<u32>, u64, &[Step]) -> Option<Vec<Step>>,
-) -> Vec<Step> {
+pub fn edit_loops_after(steps: &[Step], begun: u64, edit: &mut EditLoopAfter<'_>) -> Vec<Step> {
     let mut before = None;
     let mut out = Vec::with_capacity(steps.len());
     for step in steps {

@@ -125,7 +125,7 @@ pub const IDS: &[&str] = &[
 
 /// Everything worth doing, the fastest result first, and all of it together for each side.
 pub fn advise(ctx: &Context, draft: &Draft) -> (Vec<Advice>, Vec<Together>) {
-    let (mut all, mut together) = (Vec::new(), Vec::new());
+    let (mut all, mut together) = (Vec::<Advice>::new(), Vec::new());
     for side in [Side::Gpu, Side::Cpu] {
         let Some(now) = Prediction::of(ctx, side, draft) else { continue };
         let mut kept: Vec<(&Edit, Advice)> = Vec::new();
@@ -133,14 +133,16 @@ pub fn advise(ctx: &Context, draft: &Draft) -> (Vec<Advice>, Vec<Together>) {
             let Some(change) = (edit.apply)(draft, ctx, side) else { continue };
             let Some(then) = Prediction::of(ctx, side, &change.draft) else { continue };
             if worthwhile(ctx, side, &now, &then) {
-                kept.push((edit, advice(edit, side, &now, &then, change)));
+                let found = advice(edit, side, &now, &then, change);
+                let at = kept.partition_point(|(_, faster)| speedup(faster) >= speedup(&found));
+                kept.insert(at, (edit, found));
             }
         }
-        kept.sort_by(|a, b| speedup(&b.1).total_cmp(&speedup(&a.1)));
         together.extend(all_at_once(ctx, side, draft, &now, &kept));
-        all.extend(kept.into_iter().map(|(_, advice)| advice));
+        for (_, found) in kept {
+            all.insert(all.partition_point(|faster| speedup(faster) >= speedup(&found)), found);
+        }
     }
-    all.sort_by(|a: &Advice, b: &Advice| speedup(b).total_cmp(&speedup(a)));
     (all, together)
 }
 

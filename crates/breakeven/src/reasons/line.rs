@@ -71,10 +71,13 @@ pub(super) fn reasons(account: &Account<'_>) -> Vec<Reason> {
             line.here += here;
         }
     }
-    let mut found: Vec<(f64, usize)> =
-        lines.iter().enumerate().map(|(i, line)| (account.share(line.total()), i)).collect();
-    found.retain(|(share, _)| *share >= super::LINE);
-    found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let mut found: Vec<(f64, usize)> = Vec::new();
+    for (i, line) in lines.iter().enumerate() {
+        let share = account.share(line.total());
+        if share >= super::LINE {
+            found.insert(found.partition_point(|larger| larger.0 >= share), (share, i));
+        }
+    }
     found.truncate(MOST);
     found.into_iter().filter_map(|(share, i)| lines[i].reason(share, place(&sites[i]))).collect()
 }

@@ -298,7 +298,7 @@ fn a_loop_in_a_loop_over_rows_goes_with_it_where_its_rounds_are_independent() {
     let steps = vec![Step::Repeat(400, vec![Step::Run(0), inner, Step::Run(2)])];
     let on_gpu = |lines: &[&str]| {
         let w = program_of(lines, ops.clone(), steps.clone());
-        let parts = found(&asked(&w, "L4"), "vectorise", Side::Gpu).breakdown_s_after.clone().unwrap();
+        let parts = found(&asked(&w, "L4"), "vectorise", Side::Gpu).breakdown_s_after.unwrap();
         parts.launch + parts.compute
     };
     let apart = on_gpu(&["row = a[i]", "d[k] = row @ w", "out[i] = np.argmin(d)"]);
