@@ -24,10 +24,10 @@ def line() -> tuple[Line, bool]:
     frame: Any = sys._getframe(2)
     direct = True
     while frame.f_back is not None:
-        if "-packages" in frame.f_code.co_filename:
+        if not frame.f_globals.get("__name__", "").startswith("breakeven."):
+            if "-packages" not in frame.f_code.co_filename:
+                break
             direct = False
-        elif not frame.f_globals.get("__name__", "").startswith("breakeven."):
-            break
         frame = frame.f_back
     return (frame.f_code, frame.f_lineno), direct
 
