@@ -17,6 +17,7 @@ _streams = 0
 
 def install(torch: Any, gpu: Any) -> None:
     """Replace what asks the driver."""
+    count = _torch_ops.RANKS
     cuda = torch.cuda
     major, minor = (int(part) for part in gpu["capability"].split("."))
     properties = types.SimpleNamespace(
@@ -32,8 +33,8 @@ def install(torch: Any, gpu: Any) -> None:
     default = _stream_class(torch)(_number=0)
     answers = {
         "is_available": lambda: True,
-        "device_count": lambda: 1,
-        "current_device": lambda: 0,
+        "device_count": lambda: count,
+        "current_device": lambda: _torch_ops.RANK,
         "is_initialized": lambda: True,
         "init": nothing,
         "_lazy_init": nothing,
@@ -91,9 +92,9 @@ def install(torch: Any, gpu: Any) -> None:
     accelerator = getattr(torch, "accelerator", None)
     if accelerator is not None:
         accelerator.is_available = lambda: True
-        accelerator.device_count = lambda: 1
+        accelerator.device_count = lambda: count
         accelerator.current_accelerator = lambda *_, **__: torch.device("cuda")
-        accelerator.current_device_index = lambda: 0
+        accelerator.current_device_index = lambda: _torch_ops.RANK
         accelerator.synchronize = answers["synchronize"]
         accelerator.set_device_index = nothing
         accelerator.current_stream = cuda.current_stream
@@ -103,6 +104,7 @@ def install(torch: Any, gpu: Any) -> None:
     _generators(torch)
     _precision(torch)
     _groups(torch)
+    _ranks()
     # Its weights in one piece are cuDNN's wish.
     torch.backends.cudnn.is_acceptable = lambda _: False
     _torch_files.install(torch)
@@ -149,6 +151,34 @@ def _groups(torch: Any) -> None:
         return groups if with_indices else {key: (parts, []) for key, (parts, _) in groups.items()}
 
     torch._C._group_tensors_by_device_and_dtype = grouped
+
+
+def _ranks() -> None:
+    """Ranks that exchange tensors by NCCL do so by Gloo, which needs no GPU."""
+    ranks = sys.modules.get("torch.distributed.distributed_c10d")
+    if ranks is None:  # built without
+        return
+    import functools
+    import inspect
+
+    def by_gloo(plain: Any) -> Any:
+        signature = inspect.signature(plain)
+
+        @functools.wraps(plain)
+        def begin(*args: Any, **kwargs: Any) -> Any:
+            given = signature.bind(*args, **kwargs).arguments
+            if "nccl" in str(given.get("backend") or "nccl"):
+                given["backend"] = "gloo"
+                for name in ("device_id", "pg_options"):
+                    given.pop(name, None)
+            return plain(**given)
+
+        return begin
+
+    public = sys.modules["torch.distributed"]
+    for name in ("init_process_group", "new_group"):
+        for module in (ranks, public):
+            setattr(module, name, by_gloo(getattr(module, name)))
 
 
 def _precision(torch: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import sys
 import weakref
 
@@ -12,8 +13,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-#: The device that is imitated.
-GPU = "cuda:0"
+
+
+def _told(name: str, otherwise: int) -> int:
+    text = os.environ.get(name, "")
+    return int(text) if text.isdecimal() and len(text) < 4 else otherwise
+
+
+#: Which GPU is imitated, of how many: one, and where `torchrun` starts several ranks one for each.
+RANK = _told("LOCAL_RANK", 0)
+RANKS = max(_told("LOCAL_WORLD_SIZE", 1), RANK + 1)
+GPU = f"cuda:{RANK}"
 PARAMETER, GRADIENT, STATE, ACTIVATION, INPUT, TEMPORARY = range(6)
 
 #: `forward` comes from the module in charge, the others are set where they begin.

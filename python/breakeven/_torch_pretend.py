@@ -282,7 +282,8 @@ def _name(device: Any) -> str | None:
     if text == "cpu":
         return "cpu"
     if text.startswith("cuda") and gpu is not None:
-        if text not in ("cuda", GPU):
+        index = text.partition(":")[2]
+        if index and (not index.isdecimal() or int(index) >= _torch_ops.RANKS):
             raise RuntimeError("CUDA error: invalid device ordinal")
         return GPU
     return None
