@@ -1,6 +1,7 @@
 //! What the package calls: `breakeven._native`, as `_native.pyi` describes it.
 
 use crate::event::Recorder;
+use crate::hooks::placed::Placed;
 use crate::hooks::state::{self, State};
 use crate::hooks::time::slept_for;
 use crate::hooks::{clock, frames, install as hooking, outside};
@@ -134,6 +135,7 @@ fn reset_state(state: &mut State) {
     let now = clock::now();
     let started = if state.nested > 0 { now } else { 0 };
     state.recorder.reset(started);
+    state.placed = Placed::default();
     state::set_recording(state.nested > 0, now);
 }
 

@@ -4,7 +4,6 @@
 
 use crate::buffers::Buffers;
 use crate::hooks::clock;
-use crate::hooks::placed::Placed;
 use crate::lines::Lines;
 use crate::names::{Kind, Names};
 use crate::steps::{Run, Steps};
@@ -288,8 +287,8 @@ pub(crate) struct Recorder {
     pub(crate) pretends: bool,
     /// Steps of a training loop.
     pub(crate) steps: Steps,
-    /// Copies that are counted as soon as they are recognised.
-    pub(crate) placed: Placed,
+    /// Entry of the last tensor op that was told apart from steps.
+    pub(crate) last_apart: u32,
     /// Ticks spent on describing tensor ops.
     pub(crate) told_ticks: u64,
     /// Places.
@@ -453,7 +452,7 @@ impl Recorder {
         }
         self.ran(run);
         if apart {
-            self.placed.entry = index;
+            self.last_apart = index;
         }
         if !apart && kind != Kind::HostReads {
             self.steps.ran(run);

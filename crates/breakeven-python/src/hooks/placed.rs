@@ -16,8 +16,6 @@ const MOST: usize = 64;
 pub(crate) struct Placed {
     known: Vec<Placing>,
     since: Vec<Put>,
-    /// The entry of the last copy that was told apart from steps.
-    pub(crate) entry: u32,
 }
 
 /// A copy that somebody looked at: by which instruction, of what, to where.
@@ -164,10 +162,10 @@ impl Moves {
         }
         let (storage, tensor) = (storage.extract()?, PyWeakrefReference::new(&moved.tensor)?.unbind());
         let counted = state::with(py, |state| {
-            let State { recorder, codes, .. } = state;
+            let State { recorder, codes, placed, .. } = state;
             // SAFETY: `py` proves that the lock is held.
             let Some([user, at, _]) = (unsafe { frames::place(codes) }) else { return false };
-            let Placed { known, since, .. } = &mut recorder.placed;
+            let Placed { known, since } = placed;
             let Some(placing) = known.iter().find(|known| known.is_of([user, at], &moved)) else { return false };
             since.retain(|put| put.tensor.bind(py).call0().is_ok_and(|tensor| !tensor.is_none()));
             if since.len() == MOST || since.iter().any(|put| put.storage == storage) {
@@ -185,15 +183,15 @@ impl Moves {
     fn learn(&self, args: &Bound<'_, PyTuple>, line: &Bound<'_, PyAny>) -> PyResult<()> {
         let Some(moved) = self.moved(args)? else { return Ok(()) };
         state::with(args.py(), |state| {
-            let State { recorder, codes, .. } = state;
+            let State { recorder, codes, placed, .. } = state;
             // SAFETY: `args` proves that the lock is held.
             let Some([user, at, _]) = (unsafe { frames::place(codes) }) else { return };
-            let Placed { known, entry, .. } = &mut recorder.placed;
+            let known = &mut placed.known;
             if known.len() < MOST && !known.iter().any(|known| known.is_of([user, at], &moved)) {
                 let Moved { device, dtype, shape, .. } = moved;
                 let (device, dtype, shape) = (device.unbind(), dtype.unbind(), shape.unbind());
                 let line = line.clone().unbind();
-                known.push(Placing { place: [user, at], device, dtype, shape, line, entry: *entry });
+                known.push(Placing { place: [user, at], device, dtype, shape, line, entry: recorder.last_apart });
             }
         });
         Ok(())
@@ -204,7 +202,7 @@ impl Moves {
 /// are told once.
 #[pyfunction]
 pub(crate) fn placed_again(py: Python<'_>) -> Vec<(Py<PyAny>, Py<PyAny>, u32)> {
-    let since = state::with(py, |state| std::mem::take(&mut state.recorder.placed.since)).unwrap_or_default();
+    let since = state::with(py, |state| std::mem::take(&mut state.placed.since)).unwrap_or_default();
     let alive = |put: Put| {
         let tensor = put.tensor.bind(py).call0().ok().filter(|tensor| !tensor.is_none())?;
         Some((tensor.unbind(), put.line, put.entry))

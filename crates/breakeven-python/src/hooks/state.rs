@@ -3,6 +3,7 @@
 use super::frames::{self, Codes};
 use super::lock::Locked;
 use super::patch::Patches;
+use super::placed::Placed;
 use super::platform::Errno;
 use super::{allocator, clock};
 use crate::address::AddressMap;
@@ -26,6 +27,8 @@ pub(crate) struct State {
     pub(super) patches: Patches,
     /// Objects whose hook needs more than its address: ufuncs, array functions, random methods.
     pub(super) objects: Objects,
+    /// Copies that are counted as soon as they are recognised.
+    pub(crate) placed: Placed,
     /// Bit by mechanism: installed, and not switched off since.
     pub(crate) installed: u32,
     /// Depth of `start`.
