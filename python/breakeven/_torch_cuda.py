@@ -17,7 +17,6 @@ _streams = 0
 
 def install(torch: Any, gpu: Any) -> None:
     """Replace what asks the driver."""
-    count = _torch_ops.RANKS
     cuda = torch.cuda
     major, minor = (int(part) for part in gpu["capability"].split("."))
     properties = types.SimpleNamespace(
@@ -33,7 +32,7 @@ def install(torch: Any, gpu: Any) -> None:
     default = _stream_class(torch)(_number=0)
     answers = {
         "is_available": lambda: True,
-        "device_count": lambda: count,
+        "device_count": lambda: _torch_ops.RANKS,
         "current_device": lambda: _torch_ops.RANK,
         "is_initialized": lambda: True,
         "init": nothing,
@@ -92,7 +91,7 @@ def install(torch: Any, gpu: Any) -> None:
     accelerator = getattr(torch, "accelerator", None)
     if accelerator is not None:
         accelerator.is_available = lambda: True
-        accelerator.device_count = lambda: count
+        accelerator.device_count = lambda: _torch_ops.RANKS
         accelerator.current_accelerator = lambda *_, **__: torch.device("cuda")
         accelerator.current_device_index = lambda: _torch_ops.RANK
         accelerator.synchronize = answers["synchronize"]
@@ -177,8 +176,9 @@ def _ranks() -> None:
 
     public = sys.modules["torch.distributed"]
     for name in ("init_process_group", "new_group"):
+        begins = by_gloo(getattr(ranks, name))
         for module in (ranks, public):
-            setattr(module, name, by_gloo(getattr(module, name)))
+            setattr(module, name, begins)
 
 
 def _precision(torch: Any) -> None:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-
 def _told(name: str, otherwise: int) -> int:
     text = os.environ.get(name, "")
     return int(text) if text.isdecimal() and len(text) < 4 else otherwise

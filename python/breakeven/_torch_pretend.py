@@ -206,7 +206,7 @@ def _leave_child() -> None:
 
 
 def where(tensor: Any) -> str:
-    """The device of a tensor: `cpu` or `cuda:0`."""
+    """The device of a tensor: `cpu` or the imitated GPU."""
     known = _known(tensor)
     if known is None and gpu is not None and tensor.requires_grad and not tensor.is_leaf:
         return _torch_modules.where()  # made in a step that nobody watched
@@ -273,7 +273,7 @@ def _type(args: tuple[Any, ...], kwargs: Any) -> Any:
 
 
 def _name(device: Any) -> str | None:
-    """`cpu` or `cuda:0` for whatever names a device; None for what names none, or one that is not imitated."""
+    """`cpu` or the imitated GPU for whatever names a device; None for what names none, or one that is not imitated."""
     if device is None:
         return None
     if isinstance(device, int) and not isinstance(device, bool):
