@@ -6,12 +6,7 @@ use crate::hooks::torch::cpu_ns;
 
 /// Time that the main thread has spent waiting for a CPU, ns; `None` where the system does not say.
 pub(crate) fn waited_ns() -> Option<u64> {
-    kept("/proc/self/schedstat")
-}
-
-fn kept(file: &str) -> Option<u64> {
-    // "time on a CPU, time waiting for one, times that it got one": Documentation/scheduler/sched-stats.rst
-    read(&std::fs::read_to_string(file).ok()?)
+    read(&std::fs::read_to_string("/proc/self/schedstat").ok()?)
 }
 
 /// The same of all threads together, and of every kind of waiting for a CPU; 0 where the system does not say.
@@ -21,6 +16,7 @@ pub(crate) fn waited_by_all_ns() -> u64 {
     threads.flatten().filter_map(counted).sum()
 }
 
+/// The second of "time on a CPU, time waiting for one, times that it got one" (Documentation/scheduler/sched-stats.rst).
 fn read(text: &str) -> Option<u64> {
     text.split_whitespace().nth(1)?.parse().ok()
 }
