@@ -1,28 +1,64 @@
 //! The engine says the same in the browser as natively: each request is answered by both, and the bytes compared.
 
-use crate::shell::{Result, root, run, write};
+use crate::shell::{Result, read, root, run, write};
 use crate::wasm;
+use breakeven::estimate::program;
+use breakeven::report;
+use breakeven::request::Request;
+use breakeven::workload::Workload;
+use serde_json::json;
 use std::process::Command;
 
+const TODAY: &str = "2026-11-21";
 /// Requests made up beside the written ones.
 const RANDOM: u64 = 2000;
 
-/// Answers every request natively and in Node.
+/// Answers every request natively and in Node, by the engine of each page.
 pub(crate) fn check() -> Result<()> {
-    let bindings = wasm::build("breakeven-wasm", "engine")?;
-    let cases: Vec<[String; 2]> = requests()
-        .into_iter()
-        .map(|request| {
-            let answer = breakeven::answer::answer(&request);
-            [request, answer]
-        })
-        .collect();
-    let refused = cases.iter().filter(|[_, answer]| answer.starts_with(r#"{"error""#)).count();
-    let file = root().join("target/page/digits.json");
-    write(&file, serde_json::to_string(&cases).map_err(|e| e.to_string())?.as_bytes())?;
-    run(Command::new("node").arg(root().join("xtask/src/digits.mjs")).arg(bindings).arg(&file))?;
-    eprintln!("{} requests, the same bytes natively and on wasm ({refused} of them refused)", cases.len());
+    let folder = wasm::build("breakeven-wasm", "engine", &[])?;
+    wasm::build("breakeven-report-wasm", "report_engine", wasm::OF_REPORT)?;
+    let numbers = requests().into_iter().map(|request| {
+        let answer = breakeven::answer::answer(&request);
+        [request, answer]
+    });
+    let numbers: Vec<[String; 2]> = numbers.collect();
+    let refused = numbers.iter().filter(|[_, answer]| answer.starts_with(r#"{"error""#)).count();
+    let programs = programs()?;
+    let file = folder.join("digits.json");
+    write(&file, json!({ "numbers": numbers, "programs": programs, "today": TODAY }).to_string().as_bytes())?;
+    run(Command::new("node").arg(root().join("xtask/src/digits.mjs")).arg(folder).arg(&file))?;
+    eprintln!(
+        "{} requests ({refused} of them refused) and {} reports, the same bytes natively and on wasm",
+        numbers.len(),
+        programs.len()
+    );
     Ok(())
+}
+
+/// Programs, the options that they are asked under, and the report as JSON: on all GPUs, in other places, on other CPUs.
+fn programs() -> Result<Vec<[String; 3]>> {
+    let mut all = Vec::new();
+    for file in ["docs/examples/heat.breakeven.json", "crates/breakeven/tests/workloads/lose_one_pass.breakeven.json"] {
+        let text = read(&root().join(file))?;
+        for options in [
+            r#"{"gpu":[]}"#,
+            r#"{"gpu":["h100","NVIDIA GeForce RTX 3080","p4d.24xlarge"],"region":"Germany","spot":true}"#,
+            r#"{"gpu":["T4","L4","MI300X"],"cpu":"EPYC 7763","region":"us-east-1"}"#,
+        ] {
+            let answer = native(&text, options).map_err(|e| format!("{file} under {options}: {e}"))?;
+            all.push([text.clone(), options.to_owned(), answer]);
+        }
+    }
+    Ok(all)
+}
+
+/// The report of a workload file under these options, as JSON.
+fn native(file: &str, options: &str) -> Result<String> {
+    let workload = Box::new(Workload::from_json(file.as_bytes()).map_err(|e| e.to_string())?);
+    let options = serde_json::from_str(options).map_err(|e| e.to_string())?;
+    let request = Request { workload: Some(workload), options, today: TODAY.to_owned(), ..Request::default() };
+    let estimate = program::estimate(request.workload.as_ref().expect("just set"), &request);
+    estimate.map(|estimate| report::json(&estimate)).map_err(|e| e.to_string())
 }
 
 /// The published table, every input in turn, and random ones that are the same at each run.

@@ -1,13 +1,22 @@
 //! The engines as WebAssembly, and their bindings for the browser.
 
-use crate::shell::{Result, root, run};
+use crate::shell::{Result, root, run, write};
+use breakeven::hardware::{Catalogue, lean};
 use std::path::PathBuf;
 use std::process::Command;
 use wasm_bindgen_cli_support::Bindgen;
 
-/// Builds a crate of the engine and its bindings; the folder holds `NAME.js` and `NAME_bg.wasm`.
-pub(crate) fn build(package: &str, name: &str) -> Result<PathBuf> {
+/// What the report's engine is built with.
+pub(crate) const OF_REPORT: &[&str] = &["lean-catalogue"];
+
+/// Builds a crate of the engine, with these features, and its bindings; the folder holds `NAME.js` and `NAME_bg.wasm`.
+pub(crate) fn build(package: &str, name: &str, features: &[&str]) -> Result<PathBuf> {
     let root = root();
+    let folder = root.join("target/page");
+    // What `lean-catalogue` embeds.
+    for (file, text) in ["gpus.txt", "cpus.txt"].iter().zip(lean(Catalogue::embedded())) {
+        write(&folder.join(file), text.as_bytes())?;
+    }
     let home =
         std::env::var("CARGO_HOME").unwrap_or_else(|_| format!("{}/.cargo", std::env::var("HOME").unwrap_or_default()));
     // Panic messages hold paths; without this the file would differ from one machine to the next.
@@ -21,8 +30,9 @@ pub(crate) fn build(package: &str, name: &str) -> Result<PathBuf> {
         "wasm32-unknown-unknown",
         "--profile",
         "wasm",
+        "--features",
+        &features.join(","),
     ]))?;
-    let folder = root.join("target/page");
     Bindgen::new()
         .input_path(root.join(format!("target/wasm32-unknown-unknown/wasm/{}.wasm", package.replace('-', "_"))))
         .out_name(name)

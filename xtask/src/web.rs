@@ -10,6 +10,7 @@ use std::process::Command;
 struct Source {
     name: &'static str,
     engine: (&'static str, &'static str),
+    features: &'static [&'static str],
     template: &'static str,
     script: &'static str,
     style: &'static str,
@@ -21,6 +22,7 @@ const SOURCES: [Source; 2] = [
     Source {
         name: "page.html",
         engine: ("breakeven-wasm", "engine"),
+        features: &[],
         template: "page.html",
         script: "main.ts",
         style: "page.css",
@@ -29,6 +31,7 @@ const SOURCES: [Source; 2] = [
     Source {
         name: "report.html",
         engine: ("breakeven-report-wasm", "report_engine"),
+        features: wasm::OF_REPORT,
         template: "report/report.html",
         script: "report/main.ts",
         style: "report/report.css",
@@ -53,7 +56,7 @@ pub(crate) fn build(only: Option<&str>) -> Result<Vec<Page>> {
         run(Command::new("npm").current_dir(&web).args(["ci", "--silent"]))?;
     }
     // Both, whatever is wanted: all sources are checked together, against the types of both engines.
-    let engines = SOURCES.iter().map(|source| wasm::build(source.engine.0, source.engine.1));
+    let engines = SOURCES.iter().map(|source| wasm::build(source.engine.0, source.engine.1, source.features));
     let engines = engines.collect::<Result<Vec<PathBuf>>>()?;
     run(Command::new(tool(&web, "tsc")).current_dir(&web).arg("--noEmit"))?;
     let wanted = SOURCES.iter().zip(engines).filter(|(source, _)| only.is_none_or(|only| only == source.name));

@@ -11,14 +11,21 @@ use crate::Result;
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-const EMBEDDED: [(&str, &str); 5] = [
-    ("gpus.csv", include_str!("../../catalogue/gpus.csv")),
-    ("cpus.csv", include_str!("../../catalogue/cpus.csv")),
+const EMBEDDED: [(&str, &str); 3] = [
     ("instances.csv", include_str!("../../catalogue/instances.csv")),
     ("prices.csv", include_str!("../../catalogue/prices.csv")),
     ("grids.csv", include_str!("../../catalogue/grids.csv")),
 ];
 const SOURCES: &str = include_str!("../../catalogue/sources.csv");
+
+/// The tables of GPUs and CPUs.
+#[cfg(not(feature = "lean-catalogue"))]
+fn devices() -> [&'static str; 2] {
+    [include_str!("../../catalogue/gpus.csv"), include_str!("../../catalogue/cpus.csv")]
+}
+
+#[cfg(feature = "lean-catalogue")]
+use super::lean::devices;
 
 /// The first lines of the five tables: GPUs, CPUs, machine types, prices, places.
 pub const HEADERS: [&[&str]; 5] = [
@@ -63,7 +70,14 @@ impl Catalogue {
     /// ```
     pub fn embedded() -> &'static Self {
         static READ: OnceLock<Catalogue> = OnceLock::new();
-        READ.get_or_init(|| Self::default().with(&EMBEDDED).expect("the tests read these very texts").0)
+        READ.get_or_init(|| Self::of(devices().each_ref().map(|text| &**text)).0)
+    }
+
+    /// What the embedded places, prices and machine types are with these GPUs and CPUs.
+    pub(super) fn of([gpus, cpus]: [&str; 2]) -> Draft<'static> {
+        let [instances, prices, grids] = EMBEDDED;
+        let all = [("gpus.csv", gpus), ("cpus.csv", cpus), instances, prices, grids];
+        Self::default().with(&all).expect("the tests read these very texts")
     }
 
     /// The embedded catalogue with what `text` says in place of its own, or added to it.
@@ -166,7 +180,7 @@ impl Catalogue {
 }
 
 /// A catalogue, and what its lines refer to.
-struct Draft<'f>(Catalogue, Vec<Named<'f>>);
+pub(super) struct Draft<'f>(pub(super) Catalogue, Vec<Named<'f>>);
 
 impl Draft<'_> {
     /// The catalogue, where everything that its lines refer to is there.
@@ -210,6 +224,9 @@ mod tests {
 
     #[test]
     fn every_line_refers_to_what_is_there() {
-        assert_eq!(Catalogue::default().with(&EMBEDDED).unwrap().checked().as_ref(), Ok(Catalogue::embedded()));
+        assert_eq!(
+            Catalogue::of(devices().each_ref().map(|text| &**text)).checked().as_ref(),
+            Ok(Catalogue::embedded())
+        );
     }
 }

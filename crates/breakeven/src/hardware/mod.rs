@@ -12,6 +12,7 @@ pub mod gpu;
 pub mod grid;
 pub mod instance;
 mod json;
+mod lean;
 #[cfg(test)]
 mod overrides;
 pub mod price;
@@ -24,3 +25,4 @@ pub use device::{Device, DeviceKind, Peaks, Vendor};
 pub use find::Match;
 pub use gpu::Gpu;
 pub use json::gpus_json;
+pub use lean::lean;

@@ -1,0 +1,92 @@
+//! Devices without what no estimate reads: sources, dates, notes. The report carries its own engine, and packed they
+//! would be two thirds of its tables of devices. `cargo xtask web` writes them, `lean-catalogue` embeds them.
+
+use super::Catalogue;
+use super::figure::{Figure, Value};
+#[cfg(any(test, feature = "lean-catalogue"))]
+use super::{
+    catalogue::HEADERS,
+    figure::{CPU_KINDS, KINDS, Kind, kind},
+};
+
+/// Figures that lists of devices show and estimates do not read.
+const SHOWN_ONLY: [&str; 11] = [
+    "typical_use",
+    "fp4_tensor",
+    "fp16_tensor_fp16_accumulate",
+    "host_link_name",
+    "interconnect",
+    "interconnect_rate",
+    "quoted_fp32_vector",
+    "quoted_bandwidth",
+    "quoted_host_link",
+    "simd",
+    "note",
+];
+
+/// The GPUs and the CPUs of a catalogue, a text each: the id of a device on a line, then its figures, `name,value` each.
+pub fn lean(catalogue: &Catalogue) -> [String; 2] {
+    [
+        catalogue.gpus().iter().map(|gpu| device(gpu.id(), gpu.figures())).collect(),
+        catalogue.cpus().iter().map(|cpu| device(&cpu.device.id, cpu.figures())).collect(),
+    ]
+}
+
+fn device(id: &str, figures: &[Figure]) -> String {
+    let read = figures.iter().filter(|figure| !SHOWN_ONLY.contains(&figure.kind.name));
+    let lines = read.map(|figure| match &figure.value {
+        Value::Number(value) => format!("{},{value}\n", figure.kind.name),
+        Value::Text(value) => format!("{},{value}\n", figure.kind.name),
+    });
+    format!("{id}\n{}", lines.collect::<String>())
+}
+
+/// The tables of GPUs and CPUs that these stand for.
+#[cfg(feature = "lean-catalogue")]
+pub(super) fn devices() -> [String; 2] {
+    [
+        table(include_str!("../../../../target/page/gpus.txt"), 0, KINDS),
+        table(include_str!("../../../../target/page/cpus.txt"), 1, CPU_KINDS),
+    ]
+}
+
+/// A lean text as the table it stands for, below header `header`, with nothing where it has nothing.
+#[cfg(any(test, feature = "lean-catalogue"))]
+fn table(lean: &str, header: usize, kinds: &'static [Kind]) -> String {
+    let (mut table, mut id) = (HEADERS[header].join(","), "");
+    for line in lean.lines() {
+        let Some((figure, value)) = line.split_once(',') else {
+            id = line;
+            continue;
+        };
+        let unit = kind(kinds, figure).map_or("", |kind| kind.unit);
+        for part in ["\n", id, ",", figure, ",\"", value, "\",", unit, ",-,2000-01-01,editorial,"] {
+            table.push_str(part);
+        }
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Cpu, Gpu};
+    use super::*;
+
+    #[test]
+    fn estimates_read_the_same_devices() {
+        let all = Catalogue::embedded();
+        let [gpus, cpus] = lean(all);
+        let lean = Catalogue::of([&table(&gpus, 0, KINDS), &table(&cpus, 1, CPU_KINDS)]).0;
+        let gpu = |gpu: &Gpu| {
+            let aliases: Vec<String> = gpu.aliases().map(str::to_owned).collect();
+            (gpu.device.clone(), aliases, gpu.figure("memory_type").map(|figure| figure.value.clone()))
+        };
+        assert_eq!(lean.gpus().iter().map(gpu).collect::<Vec<_>>(), all.gpus().iter().map(gpu).collect::<Vec<_>>());
+        let cpu = |cpu: &Cpu| (cpu.device.clone(), cpu.threads, spellings(cpu));
+        assert_eq!(lean.cpus().iter().map(cpu).collect::<Vec<_>>(), all.cpus().iter().map(cpu).collect::<Vec<_>>());
+    }
+
+    fn spellings(cpu: &Cpu) -> Vec<Value> {
+        cpu.figures().iter().filter(|f| f.kind.name == "alias").map(|f| f.value.clone()).collect()
+    }
+}
