@@ -54,8 +54,16 @@ _KEYWORDS = {
 _OVERWRITE = frozenset(
     "copy_ fill_ zero_ normal_ uniform_ bernoulli_ random_ exponential_ log_normal_ cauchy_ geometric_".split()
 )
-#: Ops that a GPU does in TF32 where the script allows that.
-_PRODUCTS = frozenset(f"aten.{name}" for name in "mm addmm _addmm_activation bmm baddbmm addbmm linear".split())
+#: Ops that a GPU does in TF32 where the script allows that, by what it allows it for.
+_PRODUCTS = {
+    f"aten.{name}": kind
+    for kind, names in {
+        "matmul": "mm addmm _addmm_activation bmm baddbmm addbmm linear",
+        "conv": "convolution _convolution convolution_backward",
+        "rnn": "mkldnn_rnn_layer mkldnn_rnn_layer_backward",
+    }.items()
+    for name in names.split()
+}
 _FLOAT32, _TF32 = 11, 202
 #: One value is read on the host.
 READ = "aten._local_scalar_dense"
@@ -96,7 +104,7 @@ class _Op:
         # Below a mode these change their tensors without autograd's being told.
         self.changed = self.written if self.name.startswith("aten._foreach_") else []
         self.collective = self.name.startswith("c10d.")
-        self.product = self.name in _PRODUCTS
+        self.product = _PRODUCTS.get(self.name)
         self.overwrites = self.name.partition(".")[2] in _OVERWRITE
         self.keywords = [(i, name) for i, name in enumerate(self.names) if name in _KEYWORDS]
 
@@ -280,7 +288,7 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
     keywords = [(_KEYWORDS[word], str(given[word])) for _, word in op.keywords if word in given]
     if phase == "optimizer" and all(len(array[3]) == 0 for array in (*inputs, *outputs)):
         name = "torch.host_scalar"  # the optimizer's counters: on a GPU, too, it keeps them on the host
-    if op.product and factors is None and _in_tf32():
+    if op.product and factors is None and _in_tf32(op.product):
         inputs, outputs = _shortened(inputs), _shortened(outputs)
     if unknown:
         inputs = [(*described(args[0]), 0)]  # made while nobody watched
@@ -327,11 +335,16 @@ def crossed(name: str, inputs: list[Any], outputs: list[Any]) -> None:
         _native.tensor_event(name, inputs, outputs, [], context(), 0, 0, True)
 
 
-def _in_tf32() -> bool:
-    """Whether the script lets products of float32 be computed in TF32 on GPUs that can. Asks below what warns."""
+def _in_tf32(kind: str) -> bool:
+    """Whether the script lets such products of float32 be computed in TF32 on GPUs that can: convolutions and recurrent
+    layers it does unless it says otherwise. Asks below what warns."""
     core = _torch._C
+    if not core._get_cudnn_enabled():
+        kind = "matmul"
     getter = getattr(core, "_get_fp32_precision_getter", None)
-    return bool(getter("cuda", "matmul") == "tf32" if getter is not None else core._get_cublas_allow_tf32())
+    if getter is not None:
+        return bool(getter("cuda", kind) == "tf32")
+    return bool(core._get_cublas_allow_tf32() if kind == "matmul" else core._get_cudnn_allow_tf32())
 
 
 def _shortened(arrays: list[Any]) -> list[Any]:

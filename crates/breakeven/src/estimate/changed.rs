@@ -93,9 +93,10 @@ fn retimed(workload: &Workload, to: Dtype, cpu: &Device) -> Workload {
         }
     }
     out.program.wall_ns = wall_after(workload, &out.ops);
-    if matches!(to, Dtype::Tf32 | Dtype::Bf16) {
+    if to != Dtype::F64 {
         let products = |op: &Op| matches!(op, Op::Matmul { .. } | Op::Convolution { .. } | Op::Attention { .. });
-        for entry in out.ops.iter_mut().filter(|entry| entry.dtype == Dtype::F32 && products(&entry.op)) {
+        let single = |dtype| matches!(dtype, Dtype::F32 | Dtype::Tf32);
+        for entry in out.ops.iter_mut().filter(|entry| single(entry.dtype) && products(&entry.op)) {
             entry.dtype = to;
             entry.read_bytes = entry.read_bytes / 4 * to.bytes();
             entry.written_bytes = entry.written_bytes / 4 * to.bytes();
@@ -114,7 +115,7 @@ pub fn recast(workload: &Workload, to: Dtype) -> Workload {
         entry.dtype = match (entry.dtype, to) {
             (Dtype::F64, Dtype::F32) => Dtype::F32,
             (Dtype::C128, Dtype::F32) => Dtype::C64,
-            (Dtype::F32, Dtype::F64) => Dtype::F64,
+            (Dtype::F32 | Dtype::Tf32, Dtype::F64) => Dtype::F64,
             (Dtype::C64, Dtype::F64) => Dtype::C128,
             _ => continue,
         };
@@ -145,7 +146,7 @@ mod tests {
     use super::*;
     use crate::interval::Basis;
     use crate::request::{Request, Typed};
-    use crate::workload::samples;
+    use crate::workload::{Entry, samples};
 
     fn estimate(workload: &Workload, precision: Option<&str>, size: Option<&str>) -> Result<Estimate> {
         let options = Options {
@@ -171,6 +172,19 @@ mod tests {
         // heat.py is double precision already.
         let same = estimate(&heat, Some("fp64"), None).unwrap();
         assert_eq!(p50(same.baseline.time_s), p50(double.baseline.time_s));
+    }
+
+    #[test]
+    fn products_in_tf32_become_what_is_asked_for() {
+        let mut heat = samples::heat();
+        let op = Op::Matmul { m: 8, n: 8, k: 8, batch: 1, bias: false };
+        heat.ops[0] = Entry { op, dtype: Dtype::Tf32, read_bytes: 512, written_bytes: 256, ..heat.ops[0].clone() };
+        let cpu = crate::hardware::Catalogue::embedded().cpus()[0].device.clone();
+        let after = |to| retimed(&heat, to, &cpu).ops[0].clone();
+        let found =
+            [Dtype::F64, Dtype::F32, Dtype::Tf32, Dtype::Bf16].map(|to| (after(to).dtype, after(to).read_bytes));
+        let expected = [(Dtype::F64, 1024), (Dtype::F32, 512), (Dtype::Tf32, 512), (Dtype::Bf16, 256)];
+        assert_eq!(found, expected);
     }
 
     #[test]

@@ -20,12 +20,21 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, d: &ConvolutionDims, pass: 
     let passes = if pass == Pass::Backward { &both[..] } else { &[pass] };
     let count = passes.len() as f64;
     let one = Job { flop: job.flop / count, bytes: job.bytes / count, ..*job };
-    let each = passes.iter().map(|pass| fastest(machine, &one, d, *pass, kernel));
+    let each = passes.iter().map(|pass| {
+        let asked = fastest(machine, &one, d, *pass, kernel);
+        // What may be in TF32 need not be: cuDNN takes Winograd in fp32 where that is faster.
+        let plain = || fastest(machine, &Job { dtype: Dtype::F32, ..one }, d, *pass, kernel);
+        if job.dtype == Dtype::Tf32 { faster(asked, plain()) } else { asked }
+    });
     let (seconds, launches) = each.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     // Gradients have more algorithms than these.
     let doubt = if pass == Pass::Forward { 1.0 } else { 1.8 };
     let at_peak = job.flop / machine.matrix_peak(job.dtype).0;
     Cost { launches, at_peak, doubt, ..Cost::of(job, seconds, machine.traffic(job.bytes, job.bytes, 1.0)) }
+}
+
+fn faster(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
+    if other.0 < one.0 { other } else { one }
 }
 
 /// Seconds of arithmetic and launches of one pass by its fastest algorithm.

@@ -320,6 +320,16 @@ proptest! {
     }
 
     #[test]
+    fn tf32_is_fp32_where_there_are_no_units_for_it(op in any_op(), device in any_device()) {
+        let plain = Device { peaks: Peaks { tf32_tensor: None, ..device.peaks }, ..device.clone() };
+        prop_assert_eq!(time(&op, Dtype::Tf32, &plain).p50, time(&op, Dtype::F32, &plain).p50);
+        if op.family() == Family::Convolution {
+            let [short, single] = [Dtype::Tf32, Dtype::F32].map(|dtype| time(&op, dtype, &device).p50.get());
+            prop_assert!(short <= single * 1.000_001 + 1e-6, "{short} against {single}");
+        }
+    }
+
+    #[test]
     fn more_recorded_bytes_never_take_less_time(n in dim(), bytes in 1.0..1e12, more in 1.0..100.0, device in any_device()) {
         let op = Op::Elementwise { n, inputs: 1, flop_per_element: 1.0, transcendental: false };
         let at = |b: f64| kernel_time(&op, Dtype::F32, Bytes(b), Bytes(b), &device).p50.get();

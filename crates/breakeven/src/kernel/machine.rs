@@ -204,7 +204,10 @@ impl<'a> Machine<'a> {
             Dtype::F8 => Support::or_emulated(p.f8_tensor.is_none()),
             Dtype::Bf16 => Support::or_emulated(p.bf16_tensor.is_none()),
             Dtype::F16 => Support::or_emulated(p.f16_tensor.is_none() && p.f16_vector.is_none()),
-            Dtype::Tf32 => Support::or_emulated(p.tf32_tensor.is_none() && family == Family::Matmul),
+            Dtype::Tf32 => {
+                let product = matches!(family, Family::Matmul | Family::Convolution);
+                Support::or_emulated(p.tf32_tensor.is_none() && product)
+            }
             _ => Support::Native,
         }
     }

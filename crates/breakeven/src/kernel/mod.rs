@@ -152,6 +152,9 @@ pub fn kernel_time_with(
     device: &Device,
 ) -> KernelTime {
     let machine = Machine::new(device, constants);
+    // Where there are no units for TF32 libraries compute what may be in it in fp32.
+    let plain = dtype == Dtype::Tf32 && device.peaks.tf32_tensor.is_none();
+    let (asked, dtype) = (dtype, if plain { Dtype::F32 } else { dtype });
     let mut need = op.need(dtype);
     need.flop = need.flop.min(crate::workload::family::LARGEST);
     need.bytes = need.bytes.min(crate::workload::family::LARGEST);
@@ -162,7 +165,7 @@ pub fn kernel_time_with(
         DeviceKind::Gpu => on_gpu(&machine, op, &job),
         DeviceKind::Cpu => cpu::cost(&machine, op, &job),
     };
-    cost.finish(&machine, op.family(), dtype)
+    cost.finish(&machine, op.family(), asked)
 }
 
 fn on_gpu(machine: &Machine<'_>, op: &Op, job: &cost::Job) -> cost::Cost {
