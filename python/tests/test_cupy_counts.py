@@ -45,6 +45,7 @@ d = c[c > 1]
     assert device(workload) == {
         "cupy.ones": 1, "cupy.matmul": 1, "cupy.add": 1, "cupy.exp": 1, "cupy.ndarray.sum": 1, "cupy.greater": 1,
         "cupy.ndarray.__setitem__": 1, "cupy.extract": 1,
+        "cupy.ndarray.item": 1,  # how many are greater
     }  # fmt: skip
     assert {workload["sites"][entry["site"]]["line"] for entry in workload["ops"]} == {2, 3, 4, 5, 6}
 
@@ -188,3 +189,44 @@ b = logsumexp(a)
     assert "numpy.exp" in {entry["name"] for entry in parts}
     assert {entry["device"] for entry in parts} == {"cuda:0"}
     assert estimate(workload)["workload"]["coverage"] == 1.0
+
+
+@RECORDERS
+def test_the_host_waits_to_be_told_how_large_a_result_is(recorder: str, tmp_path: Path) -> None:
+    waits = """cp.nonzero(m)
+cp.where(m)
+cp.argwhere(m)
+a[m]
+a.__setitem__(m, 0.0)
+cp.unique(i)
+cp.repeat(a, i)
+cp.bincount(i)
+cp.histogram(a)
+cp.linalg.svd(s)
+cp.random.randint(0, 5, 10)
+cp.average(a, weights=a)
+cp.nanmax(a)"""
+    goes_on = """cp.where(m, a, 0)
+a[i]
+cp.sort(a)
+cp.repeat(a, 2)
+cp.histogram(a, range=(0, 1))
+cp.linalg.inv(s)
+cp.allclose(a, a)
+cp.isclose(a, a)
+cp.average(a)
+cp.gradient(a)
+cp.isin(i, i)
+cp.ElementwiseKernel("float64 x", "float64 y", "y = 2 * x", "twice")(a)"""
+    source = f"""import cupy as cp
+a, i, s = cp.random.rand(64), cp.arange(64) % 7, cp.eye(4)
+m = a > 0.5
+{waits}
+{goes_on}
+"""
+    _, workload = record(source, tmp_path, recorder)
+    reads = [entry for entry in workload["ops"] if "host_read" in entry["op"]]
+    assert {entry["op"]["host_read"]["bytes"] for entry in reads} == {8}
+    lines = source.splitlines()
+    assert {lines[workload["sites"][entry["site"]]["line"] - 1] for entry in reads} == set(waits.splitlines())
+    assert sum(entry["count"] for entry in reads) == len(waits.splitlines())

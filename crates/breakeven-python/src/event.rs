@@ -103,6 +103,11 @@ impl Call {
         self.host_writes = true;
     }
 
+    /// The number of its name.
+    pub(crate) fn name(&self) -> u32 {
+        self.words[0] as u32
+    }
+
     /// The last word of the place is a context.
     pub(crate) fn in_context(&mut self) {
         self.words[0] |= crate::table::IN_CONTEXT;

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import calls, memory, pointers, streams
+from . import calls, memory, pointers, streams, waits
 
 _IMPLICIT = (
     "Implicit conversion to a NumPy array is not allowed. Please use `.get()` to construct a NumPy array explicitly."
@@ -229,7 +229,7 @@ class ndarray:
         return ndarray._of(result)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        index, _ = _index(key)
+        index, masked = _index(key)
         plain = calls.plain(value)
         if type(plain) is list:
             raise TypeError(f"Unsupported type {list}")
@@ -242,6 +242,8 @@ class ndarray:
 
         values = (plain,) if isinstance(plain, np.ndarray) else ()
         calls.run("cupy.ndarray.__setitem__", put, (self._a, *among, *values), {}, {})
+        if masked:
+            calls.read(waits.TOLD)  # how many elements it chooses
 
     def __iter__(self) -> Iterator[Any]:
         if self._a.ndim == 0:

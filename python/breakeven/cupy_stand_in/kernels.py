@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -100,7 +101,7 @@ class ElementwiseKernel(_Kernel):
         if size is not None:
             shaped.append((size,))
         shape = calls.quietly(np.broadcast_shapes, *shaped)
-        count = int(np.prod(shape, dtype=np.int64)) if shape else 1
+        count = math.prod(shape)
         code: Code | None = None
         if (told := described(self.name)) is None:
             code = self._parsed(self.operation, types)

@@ -59,7 +59,7 @@ class Sparse:
         if not isinstance(inner, np.ndarray) and not hasattr(inner, "tocsr"):
             return _result(calls.quietly(function, inner))
         parts = _parts(calls.quietly(self._m.tocsr))
-        operand = _parts(inner.tocsr()) if hasattr(inner, "tocsr") else (inner,)
+        operand = _parts(calls.quietly(inner.tocsr)) if hasattr(inner, "tocsr") else (inner,)
         found: list[Any] = []
 
         def compute(*_: Any) -> Any:
@@ -115,7 +115,7 @@ class Sparse:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        value = getattr(self._m, name)
+        value = calls.quietly(getattr, self._m, name)
         if not callable(value):
             return _result(value)
 

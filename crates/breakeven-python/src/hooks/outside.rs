@@ -173,7 +173,12 @@ pub(crate) fn leave(
         }
         !(result.is_none() && inputs.is_empty())
     };
-    with_thread(|thread| finish(py, thread, name, began, ended, describe));
+    with_thread(|thread| {
+        // It is told of by itself, also where the program's own function runs within a call of the library's.
+        let around = std::mem::take(&mut thread.ambient);
+        finish(py, thread, name, began, ended, describe);
+        thread.ambient = around;
+    });
     Ok(())
 }
 

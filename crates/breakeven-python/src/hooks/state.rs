@@ -9,7 +9,7 @@ use super::{allocator, clock};
 use crate::address::AddressMap;
 use crate::event::{Call, Recorder, Thread};
 use crate::flush::Schedule;
-use crate::names::{Names, has_axis, writes_first};
+use crate::names::{Kind, Names, has_axis, writes_first};
 use crate::waited::LONG;
 use pyo3::prelude::*;
 use std::cell::RefCell;
@@ -356,6 +356,14 @@ pub(super) fn conclude(
     });
 }
 
+/// Whether the call is NumPy's own reading within a function that stands for CuPy's, which has kernels for it. Solvers are
+/// loops in Python in CuPy, too, and read what they read here.
+#[cold]
+fn inside_numpys(thread: &Thread, names: &Names, call: &Call) -> bool {
+    let solver = |&(name, ..): &(u32, u64, u8)| names.callee(name).name.starts_with("cupyx.scipy.sparse.linalg.");
+    names.kind(call.name()) == Kind::HostReads && !thread.outside.last().is_some_and(solver)
+}
+
 /// Closes the innermost frame of this thread and records it; whether there was anything to record.
 #[inline]
 pub(crate) fn finish(
@@ -378,7 +386,7 @@ pub(crate) fn finish(
         if thread.ambient != 0 {
             call.tag(thread.ambient);
         }
-        if !describe(call) {
+        if !describe(call) || (thread.ambient != 0 && inside_numpys(thread, &recorder.names, call)) {
             return false;
         }
         allocator::drain(&mut recorder.buffers);
