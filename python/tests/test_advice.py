@@ -95,6 +95,7 @@ def of_the_gpu(parts: dict[str, float]) -> float:
         ("float32", "float32", "rtx-3080"),
         ("pinned_overlap", "pinned-overlap", "l4"),
         ("real_fft", "real-fft", "gtx-1050"),
+        ("reduce_before_copy", "reduce-before-copy", "l4"),
         ("solve", "solve", "l4"),
         pytest.param("larger_batch", "larger-batch", "l4", marks=NO_TORCH),
         pytest.param("mixed_precision", "mixed-precision", "rtx-3080", marks=NO_TORCH),

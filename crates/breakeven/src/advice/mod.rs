@@ -118,6 +118,7 @@ pub const IDS: &[&str] = &[
     "numba",
     "pinned-overlap",
     "real-fft",
+    "reduce-before-copy",
     "solve",
     "tf32",
     "vectorise",

@@ -18,6 +18,7 @@ mod numba;
 mod pinned_overlap;
 mod products;
 mod real_fft;
+mod reduce_before_copy;
 mod solve;
 mod tf32;
 mod vectorise;
@@ -28,6 +29,7 @@ use super::Edit;
 pub(super) const EDITS: &[Edit] = &[
     keep_resident::EDIT,
     hoist_transfers::EDIT,
+    reduce_before_copy::EDIT,
     vectorise::EDIT,
     fewer_syncs::EDIT,
     solve::EDIT,

@@ -1,4 +1,4 @@
-//! Numba: a loop of operations on small arrays, compiled for the CPU.
+//! Numba: a loop of operations on small arrays or single elements, compiled for the CPU.
 
 use super::super::draft::{Draft, is_array_work, loops};
 use super::super::{Change, Context, Edit};
@@ -24,21 +24,23 @@ const COMPILE: f64 = 2.0;
 
 fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
     let mut compiled: Vec<u32> = Vec::new();
-    let mut main: Option<(u64, u32)> = None;
+    let mut main: Option<(u64, u32, bool)> = None;
     for l in loops(&draft.order).iter().filter(|l| l.total >= ROUNDS) {
         let inside: Vec<u32> =
             l.body.iter().filter_map(|s| if let Step::Run(e) = s { Some(*e) } else { None }).collect();
         let small = inside.len() == l.body.len() && inside.iter().all(|&e| compiles(draft, draft.entry(e)));
-        if let Some(&work) = inside.iter().find(|&&e| is_array_work(&draft.entry(e).op)).filter(|_| small) {
+        let picks = |e: &&u32| picks(draft.entry(**e));
+        let work = inside.iter().find(|e| is_array_work(&draft.entry(**e).op) || picks(e));
+        if let Some(&work) = work.filter(|_| small) {
             compiled.extend(&inside);
-            if main.is_none_or(|(most, _)| l.total > most) {
-                main = Some((l.total, draft.entry(work).site));
+            if main.is_none_or(|(most, ..)| l.total > most) {
+                main = Some((l.total, draft.entry(work).site, 2 * inside.iter().filter(picks).count() > inside.len()));
             }
         }
     }
     compiled.sort_unstable();
     compiled.dedup();
-    let (rounds, site) = main?;
+    let (rounds, site, numbers) = main?;
     let mut out = draft.clone();
     for &e in &compiled {
         let entry = &mut out.workload.ops[e as usize];
@@ -53,7 +55,15 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
     Some(Change {
         draft: out,
         title: format!("Compiling the loop of {} with Numba", site.label()),
-        why: format!("{} rounds call NumPy for arrays so small that the calls take the time", words::count(rounds)),
+        why: format!(
+            "{} rounds {}",
+            words::count(rounds),
+            if numbers {
+                "take single numbers out of arrays, and Python does the rest, one by one"
+            } else {
+                "call NumPy for arrays so small that the calls take the time"
+            }
+        ),
         site: Some(site),
         patch: None,
         ready: Some("@numba.njit(cache=True)  # on a function that holds the loop".to_owned()),
@@ -79,6 +89,11 @@ fn compiles(draft: &Draft, entry: &Entry) -> bool {
             | Family::Gather
     );
     known && entry.name.starts_with("numpy.") && elements(entry) <= SMALL && !matches!(entry.op, Op::Opaque)
+}
+
+/// `a[i]`: takes one number out of an array.
+fn picks(entry: &Entry) -> bool {
+    matches!(entry.op, Op::HostRead { .. }) && entry.name == "numpy.ndarray.item"
 }
 
 fn elements(entry: &Entry) -> u64 {

@@ -155,6 +155,24 @@ fn numba_does_not_compile_what_lies_between_the_calls() {
 }
 
 #[test]
+fn numbers_taken_out_one_by_one_are_compiled() {
+    let rounds = 20_000_000;
+    let read = |gap_ns: u64| {
+        let mut read = entry(0, "numpy.ndarray.item", Op::HostRead { bytes: 8 }, Dtype::F64, rounds);
+        (read.cpu_ns, read.gap_ns, read.read_bytes) = (30 * rounds, gap_ns * rounds, 8);
+        program_of(&["state = 0.9 * state + x[i]"], vec![read], vec![Step::Repeat(rounds, each(1))])
+    };
+    let a = found(&asked(&read(300), "L4"), "numba", Side::Cpu);
+    assert!(a.why.contains("take single numbers out of arrays"), "{}", a.why);
+    // 6.6 s of Python become 6 ms, beside the 10 ms of everything else; start-up, which compiling is, is left out.
+    let left = a.time_s_after.unwrap().p50;
+    assert!((left - 0.016).abs() < 1e-3, "{left}");
+    // 20 µs a round are other code, which may be anything.
+    let left = asked(&read(20_000), "L4").advice.iter().find(|a| a.id == "numba").and_then(|a| a.time_s_after);
+    assert!(left.is_none_or(|time| time.p50 > 0.9 * 400.0), "{left:?}");
+}
+
+#[test]
 fn a_script_that_names_a_device_is_told_what_would_help_there_even_where_the_cpu_wins() {
     let mut w = training(100, 32, 20_000);
     for e in &mut w.ops {

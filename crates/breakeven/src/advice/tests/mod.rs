@@ -130,6 +130,62 @@ fn the_usual_list_is_all_here() {
 }
 
 #[test]
+fn what_is_only_reduced_is_reduced_first() {
+    let bytes = 32_000_000;
+    let reduce = Op::Reduce { n: 4_000_000, out: 1, flop_per_element: 1.0 };
+    let whole = |name, op, read| Entry {
+        read_bytes: read,
+        written_bytes: 0,
+        shapes: Some("[2000,2000] ->".to_owned()),
+        ..entry(2, name, op, Dtype::F64, 200)
+    };
+    let mut ops = on_gpu(vec![
+        entry(0, "cupy.sqrt", add(4_000_000), Dtype::F64, 200),
+        Entry { site: 1, ..whole("cupy.asnumpy", copy(Direction::D2h, bytes), bytes) },
+    ]);
+    ops.push(whole("numpy.ndarray.max", reduce.clone(), bytes));
+    let lines = ["x = cp.sqrt(x + 1)", "host = cp.asnumpy(x)", "maxima.append(host.max())"];
+    let steps = || vec![Step::Repeat(200, each(3))];
+    let e = asked(&program_of(&lines, ops.clone(), steps()), "l4");
+    let a = found(&e, "reduce-before-copy", Side::Gpu);
+    assert_eq!(a.site.as_deref(), Some("x.py:2"));
+    assert!(a.why.starts_with("200 copies of 32 MB come back, and the host takes only the max of each"), "{}", a.why);
+    // By hand: the same with the reduction on the GPU, and 8 bytes back.
+    let mut edited = ops.clone();
+    edited[1] = Entry { op: copy(Direction::D2h, 8), ..edited[1].clone() };
+    edited[2] = Entry { device: Some("cuda:0".to_owned()), name: "cupy.max".to_owned(), ..edited[2].clone() };
+    let order = vec![Step::Repeat(200, vec![Step::Run(0), Step::Run(2), Step::Run(1)])];
+    let by_hand = asked(&program_of(&lines, edited, order), "l4").estimates[0].time_s.unwrap().p50;
+    let after = a.time_s_after.unwrap().p50;
+    assert!((after / by_hand - 1.0).abs() < 0.05, "{after} {by_hand}");
+    // Another user of the copy, or one number of it, and nothing is said.
+    let others = [
+        whole("numpy.exp", add(4_000_000), bytes),
+        whole("numpy.ndarray.__getitem__", Op::View, 0),
+        Entry { shapes: Some("[] ->".to_owned()), ..whole("numpy.ndarray.item", Op::HostRead { bytes: 8 }, 8) },
+        Entry { device: Some("cuda:0".to_owned()), ..whole("cupy.asarray", copy(Direction::H2d, bytes), bytes) },
+    ];
+    for other in others {
+        let ops = ops.iter().cloned().chain([other]).collect();
+        let e = asked(&program_of(&lines, ops, vec![Step::Repeat(200, each(4))]), "l4");
+        assert!(!ids(&e).contains(&"reduce-before-copy"), "{:#?}", e.advice);
+    }
+    let mut kept = program_of(&lines, ops, steps());
+    kept.buffers = vec![Buffer {
+        producer: None,
+        bytes,
+        count: 200,
+        peak_live: 200,
+        first_use: 1,
+        last_use: 600,
+        host_touches: 0,
+        role: None,
+        pinned: false,
+    }];
+    assert!(!ids(&asked(&kept, "l4")).contains(&"reduce-before-copy"));
+}
+
+#[test]
 fn ping_pong_ends() {
     let bytes = 4_000_000;
     let mut ops = on_gpu(vec![
