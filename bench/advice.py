@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 PAIRS = Path(__file__).parents[1] / "python" / "tests" / "advice"
-EDITS = ["vectorise", "float32", "solve", "real_fft", "in_place", "numba", "blas_threads"]
+EDITS = ["vectorise", "float32", "solve", "real_fft", "in_place", "numba", "numexpr", "blas_threads"]
 ROUNDS = 7
 
 

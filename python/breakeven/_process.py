@@ -135,8 +135,9 @@ def _know(_: str, import_ns: int) -> None:
 
 
 def _describe_numpy(import_ns: int) -> None:
+    _native.set_program(f'{{"cpu_cores": {_cores()}}}')
     if (threads := _blas_threads()) is not None:
-        _native.set_program(f'{{"blas_threads": {threads}, "cpu_cores": {_cores()}}}')
+        _native.set_program(f'{{"blas_threads": {threads}}}')
     add_version("numpy", sys.modules["numpy"].__version__, import_ns)
 
 

@@ -238,6 +238,7 @@ def test_what_is_lent_may_be_written_to_unseen(tmp_path: Path) -> None:
     [
         ("float32", "float32"),
         ("in_place", "in-place"),
+        ("numexpr", "numexpr"),
         ("real_fft", "real-fft"),
         ("solve", "solve"),
         ("vectorise", "vectorise"),
@@ -249,10 +250,12 @@ def test_edits_for_the_cpu_are_told_until_they_are_made(name: str, advice: str, 
     # What an edit saves is little beside the time that a busy machine adds: the fastest of three runs tells.
     runs = [recorded(HERE / "advice" / f"{name}_before.py", tmp_path / f"before{i}") for i in range(3)]
     before = answer(min(runs, key=lambda run: int(run["program"]["wall_ns"])), "l4")
-    after = answer(recorded(HERE / "advice" / f"{name}_after.py", tmp_path / "after"), "l4")
     told = advised(before, advice, "cpu")
     assert 0 < told["time_s_after"]["p50"] < before["baseline"]["time_s"]["p50"]
     assert told["speedup_after"]["p50"] > 1
+    if name == "numexpr":
+        pytest.importorskip(name, reason="needs numexpr for the edited script")
+    after = answer(recorded(HERE / "advice" / f"{name}_after.py", tmp_path / "after"), "l4")
     assert all((one["id"], one["side"]) != (advice, "cpu") for one in after["advice"])
 
 

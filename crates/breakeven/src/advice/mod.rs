@@ -116,6 +116,7 @@ pub const IDS: &[&str] = &[
     "mixed-precision",
     "multi-gpu",
     "numba",
+    "numexpr",
     "pinned-overlap",
     "real-fft",
     "reduce-before-copy",

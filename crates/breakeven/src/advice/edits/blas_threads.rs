@@ -13,6 +13,11 @@ const LARGE: f64 = 1e6;
 /// What each further thread adds of itself, assumed: they share memory and clock.
 const EFFICIENCY: f64 = 0.8;
 
+/// How much faster so many threads are than one.
+pub(super) fn speed(threads: u32) -> f64 {
+    1.0 + EFFICIENCY * f64::from(threads - 1)
+}
+
 fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
     let program = &draft.workload.program;
     let used = program.blas_threads?;
@@ -21,7 +26,6 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
     if used == 0 || used >= there {
         return None;
     }
-    let speed = |threads: u32| 1.0 + EFFICIENCY * f64::from(threads - 1);
     let ratio = speed(used) / speed(there);
     let mut out = draft.clone();
     out.workload.program.blas_threads = Some(there);

@@ -17,15 +17,27 @@ pub(super) const TORCH_COMPILE: f64 = 10.0;
 
 /// The program as a compiler would leave it, its chains fused, without what compiling takes; and how many they are.
 pub(in crate::advice) fn compiled<'a>(draft: &Draft<'a>) -> Option<(Draft<'a>, usize)> {
-    fuse(draft).map(|(out, chains)| (out, chains.len()))
+    fuse(draft, &ANY).map(|(out, chains)| (out, chains.len()))
 }
+
+/// Which steps make a chain.
+pub(super) struct Rule<'r> {
+    /// Whether a step may be part of one.
+    pub(super) takes: &'r dyn Fn(&Entry) -> bool,
+    /// It ends with its line.
+    pub(super) one_line: bool,
+    /// CPU time of one run of all its steps as one, ns.
+    pub(super) cpu_ns: &'r dyn Fn(&[u32], &Entry) -> u64,
+}
+
+const ANY: Rule<'_> = Rule { takes: &|_| true, one_line: false, cpu_ns: &|_, whole| whole.cpu_ns };
 
 fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
     // What the script does already is no advice.
     if draft.compiles {
         return None;
     }
-    let (out, chains) = fuse(draft)?;
+    let (out, chains) = fuse(draft, &ANY)?;
     let main = chains.iter().max_by(|a, b| a.saved_bytes.total_cmp(&b.saved_bytes))?;
     let site = draft.workload.sites.get(main.site as usize)?.clone();
     let torch = port::of(&draft.entry(main.parts[0]).name).name == "torch";
@@ -80,25 +92,25 @@ fn ready(text: &str, one_line: bool, torch: bool) -> String {
 }
 
 /// A chain that was fused.
-struct Chain {
+pub(super) struct Chain {
     /// The entries it was made of, in order.
-    parts: Vec<u32>,
+    pub(super) parts: Vec<u32>,
     /// Runs in all.
-    times: u64,
+    pub(super) times: u64,
     /// Site of the first.
-    site: u32,
+    pub(super) site: u32,
     /// Bytes that need not be moved any more, all runs.
-    saved_bytes: f64,
+    pub(super) saved_bytes: f64,
     /// All of it stands on one line.
     one_line: bool,
 }
 
 /// The program with every chain of two or more fused; `None` where there is none.
-fn fuse<'a>(draft: &Draft<'a>) -> Option<(Draft<'a>, Vec<Chain>)> {
+pub(super) fn fuse<'a>(draft: &Draft<'a>, rule: &Rule<'_>) -> Option<(Draft<'a>, Vec<Chain>)> {
     let mut out = draft.clone();
     let mut chains = Chains::default();
     let steps = {
-        let mut in_body = |body: &[Step], times: u64| fuse_body(draft, &mut out, &mut chains, body, times);
+        let mut in_body = |body: &[Step], times: u64| fuse_body(draft, rule, &mut out, &mut chains, body, times);
         let inner = edit_loops(&draft.order, 1, &mut |begun, rounds, body| {
             in_body(body, begun.saturating_mul(rounds)).map(|body| vec![Step::Repeat(rounds, body)])
         });
@@ -124,7 +136,14 @@ const STRAIGHT: usize = 10_000;
 const CHAINS: usize = 500;
 
 /// The body with its chains fused; `None` where nothing changes.
-fn fuse_body(draft: &Draft, out: &mut Draft, chains: &mut Chains, body: &[Step], times: u64) -> Option<Vec<Step>> {
+fn fuse_body(
+    draft: &Draft,
+    rule: &Rule,
+    out: &mut Draft,
+    chains: &mut Chains,
+    body: &[Step],
+    times: u64,
+) -> Option<Vec<Step>> {
     if body.len() > STRAIGHT {
         return None;
     }
@@ -132,7 +151,7 @@ fn fuse_body(draft: &Draft, out: &mut Draft, chains: &mut Chains, body: &[Step],
     let mut changed = false;
     let mut at = 0;
     while at < body.len() {
-        let (parts, views, end) = chain(draft, body, at);
+        let (parts, views, end) = chain(draft, rule, body, at);
         let known = chains.known.get(&parts).copied();
         if parts.len() < 2 || (known.is_none() && chains.list.len() >= CHAINS) {
             steps.push(body[at].clone());
@@ -147,7 +166,7 @@ fn fuse_body(draft: &Draft, out: &mut Draft, chains: &mut Chains, body: &[Step],
                 entry
             }
             None => {
-                let entry = fused(draft, &parts, &kept(draft, &body[at..end]), times);
+                let entry = fused(draft, rule, &parts, &kept(draft, &body[at..end]), times);
                 let moved = |e: &Entry| e.read_bytes as f64 + e.written_bytes as f64;
                 let before: f64 = parts.iter().map(|&p| moved(draft.entry(p))).sum();
                 let site = draft.entry(parts[0]).site;
@@ -171,7 +190,7 @@ fn fuse_body(draft: &Draft, out: &mut Draft, chains: &mut Chains, body: &[Step],
 }
 
 /// The longest chain from `at` on: its entries, the views among them, and where it ends.
-fn chain(draft: &Draft, body: &[Step], at: usize) -> (Vec<u32>, Vec<u32>, usize) {
+fn chain(draft: &Draft, rule: &Rule, body: &[Step], at: usize) -> (Vec<u32>, Vec<u32>, usize) {
     let (mut parts, mut views, mut end) = (Vec::new(), Vec::new(), at);
     let mut pending = Vec::new();
     for (i, step) in body.iter().enumerate().skip(at) {
@@ -181,7 +200,10 @@ fn chain(draft: &Draft, body: &[Step], at: usize) -> (Vec<u32>, Vec<u32>, usize)
             Op::View if !parts.is_empty() => pending.push(*e),
             _ if (matches!(entry.op, Op::Elementwise { .. }) || (converts(entry) && !parts.is_empty()))
                 && fusable(draft, entry)
-                && parts.first().is_none_or(|&p| alike(draft.entry(p), entry)) =>
+                && (rule.takes)(entry)
+                && parts.first().is_none_or(|&p| {
+                    alike(draft.entry(p), entry) && (!rule.one_line || draft.entry(p).site == entry.site)
+                }) =>
             {
                 parts.push(*e);
                 views.append(&mut pending);
@@ -231,7 +253,7 @@ fn alike(a: &Entry, b: &Entry) -> bool {
 
 /// One kernel for these entries, run `times` times. It reads what is not made on the way, or what the lines name if
 /// that is less, and writes the last result and what is `kept` of the others.
-fn fused(draft: &Draft, parts: &[u32], kept: &[u32], times: u64) -> Entry {
+fn fused(draft: &Draft, rule: &Rule, parts: &[u32], kept: &[u32], times: u64) -> Entry {
     let entries: Vec<&Entry> = parts.iter().map(|&p| draft.entry(p)).collect();
     let (first, last) = (entries[0], entries[entries.len() - 1]);
     let array = entries.iter().map(|e| e.written_bytes).max().unwrap_or(0);
@@ -277,6 +299,7 @@ fn fused(draft: &Draft, parts: &[u32], kept: &[u32], times: u64) -> Entry {
         shapes: None,
         ..first.clone()
     };
+    entry.cpu_ns = (rule.cpu_ns)(parts, &entry);
     widen(&mut entry, times);
     entry
 }

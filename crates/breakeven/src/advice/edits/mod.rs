@@ -15,6 +15,7 @@ mod larger_batch;
 mod mixed_precision;
 mod multi_gpu;
 mod numba;
+mod numexpr;
 mod pinned_overlap;
 mod products;
 mod real_fft;
@@ -45,6 +46,7 @@ pub(super) const EDITS: &[Edit] = &[
     input_pipeline::EDIT,
     multi_gpu::EDIT,
     numba::EDIT,
+    numexpr::EDIT,
     blas_threads::EDIT,
     in_place::EDIT,
 ];
