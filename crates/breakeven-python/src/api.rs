@@ -254,7 +254,7 @@ pub(crate) fn unseen(py: Python<'_>, reason: &str, text: &str, ns: u64) {
 pub(crate) fn on_library_code(py: Python<'_>, prefixes: Vec<String>) {
     with(py, |state| {
         state.codes.add_library(prefixes);
-        state.recorder.lines.clear();
+        state.recorder.forget_lines();
     });
 }
 
@@ -294,6 +294,7 @@ fn workload(recorder: &mut Recorder) -> Workload {
     if recorder.started != 0 {
         recorder.waited(|_| None);
     }
+    recorder.add_up();
     dump::workload(recorder, clock::ticks_per_ns(), recorder.wall_ticks(clock::now()))
 }
 

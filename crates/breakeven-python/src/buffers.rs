@@ -5,6 +5,7 @@
 //! owns is known from its first use.
 
 use crate::address::AddressMap;
+use std::hint::cold_path;
 
 /// Stands for the host where an entry index is expected.
 pub(crate) const HOST: u32 = u32::MAX;
@@ -28,8 +29,14 @@ const LIVE: u32 = 1;
 const RESIDENT: u32 = 2;
 /// Somebody made or used its values, so it counts in its group.
 const GROUPED: u32 = 4;
+/// Most buffers of a loop are all of that.
+const ALL: u32 = LIVE | RESIDENT | GROUPED;
 
 impl Slot {
+    const fn dead(address: usize) -> Self {
+        Self { address, bytes: 0, last_use: 0, group: NO_GROUP, state: 0 }
+    }
+
     #[inline(always)]
     fn is(&self, state: u32) -> bool {
         self.state & state == state
@@ -109,16 +116,6 @@ impl Groups {
         group.peak_live = group.peak_live.max(group.live());
     }
 
-    /// The same, told of the last uses of the buffers that live.
-    fn told(&self, slots: &[Slot]) -> Self {
-        let mut told = self.clone();
-        for slot in slots.iter().filter(|slot| slot.is(LIVE | GROUPED)) {
-            let group = &mut told.list[slot.group as usize];
-            group.last_use = group.last_use.max(slot.last_use);
-        }
-        told
-    }
-
     /// A buffer in this group is no more.
     #[inline(always)]
     fn left(&mut self, buffer: &Slot) {
@@ -143,18 +140,15 @@ impl Groups {
 
 /// No group is this one.
 pub(crate) const NO_GROUP: u32 = u32::MAX;
-/// Addresses looked up last, by a few of their bits.
+/// Slots at hand.
 const RECENT: usize = 1024;
-/// Dead slots beyond twice the live ones and so many are swept out.
-const SWEEP: usize = 1 << 16;
 
 /// All buffers of a process. See the module.
 pub(crate) struct Buffers {
-    slots: Vec<Slot>,
-    by_address: AddressMap<usize, u32>,
-    recent: Box<[u32; RECENT]>,
-    /// Slots above which the dead are swept out.
-    most: usize,
+    /// Those looked up last, by a few bits of their addresses.
+    recent: Box<[Slot; RECENT]>,
+    /// The others that live.
+    others: AddressMap<usize, Slot>,
     groups: Groups,
     bytes: Level,
     /// Address and size of the buffer allocated last, if nothing else has happened since; address 0: there is none.
@@ -165,10 +159,8 @@ pub(crate) struct Buffers {
 impl Default for Buffers {
     fn default() -> Self {
         Self {
-            slots: Vec::new(),
-            by_address: AddressMap::default(),
-            recent: Box::new([u32::MAX; RECENT]),
-            most: SWEEP,
+            recent: Box::new([Slot::dead(0); RECENT]),
+            others: AddressMap::default(),
             groups: Groups::default(),
             bytes: Level::default(),
             newest: (0, 0),
@@ -187,7 +179,10 @@ impl Level {
     #[inline(always)]
     fn rise(&mut self, by: u64) {
         self.now = self.now.wrapping_add(by);
-        self.peak = self.peak.max(self.now);
+        if self.now > self.peak {
+            cold_path();
+            self.peak = self.now;
+        }
     }
 }
 
@@ -246,14 +241,17 @@ impl Buffers {
 
     #[inline(always)]
     fn ends(&mut self, address: usize) -> bool {
-        let Some(slot) = self.recent_mut(address) else { return false };
+        let Self { recent, groups, bytes, .. } = self;
+        let slot = &mut recent[Self::recent(address)];
+        if slot.address != address {
+            return false;
+        }
         if slot.is(LIVE) {
-            slot.state &= !LIVE;
-            let slot = *slot;
-            self.bytes.now = self.bytes.now.wrapping_sub(slot.bytes);
+            bytes.now = bytes.now.wrapping_sub(slot.bytes);
             if slot.is(GROUPED) {
-                self.groups.left(&slot);
+                groups.left(slot);
             }
+            slot.state &= !LIVE;
         }
         true
     }
@@ -283,57 +281,55 @@ impl Buffers {
     #[inline]
     fn recent(address: usize) -> usize {
         // Neighbouring small blocks lie 16 bytes apart, large ones a page; both should spread.
-        (address >> 4 ^ address >> 12) % RECENT
+        ((address as u32).wrapping_mul(0x9e37_79b1) >> 22) as usize % RECENT
     }
 
     /// The slot of an address that was looked up lately.
     #[inline(always)]
     fn recent_mut(&mut self, address: usize) -> Option<&mut Slot> {
-        let index = self.recent[Self::recent(address)];
-        self.slots.get_mut(index as usize).filter(|slot| slot.address == address)
+        let slot = &mut self.recent[Self::recent(address)];
+        (slot.address == address).then_some(slot)
     }
 
-    /// The slot of an address, live or not.
+    /// The slot of an address, live or not, as its place in `recent`.
     #[inline]
-    fn slot(&mut self, address: usize) -> u32 {
-        let slot = self.recent[Self::recent(address)];
-        if self.slots.get(slot as usize).is_some_and(|slot| slot.address == address) {
-            return slot;
+    fn slot(&mut self, address: usize) -> usize {
+        let slot = Self::recent(address);
+        if self.recent[slot].address != address {
+            self.fetch(slot, address);
         }
-        self.find_slot(address)
-    }
-
-    #[cold]
-    fn find_slot(&mut self, address: usize) -> u32 {
-        if self.slots.len() > self.most {
-            self.sweep();
-        }
-        let fresh = self.slots.len() as u32;
-        let slot = *self.by_address.entry(address).or_insert(fresh);
-        if slot == fresh {
-            self.slots.push(Slot { address, bytes: 0, last_use: 0, group: NO_GROUP, state: 0 });
-        }
-        self.recent[Self::recent(address)] = slot;
         slot
     }
 
-    fn sweep(&mut self) {
-        self.slots.retain(|slot| slot.is(LIVE));
-        self.by_address = self.slots.iter().enumerate().map(|(i, slot)| (slot.address, i as u32)).collect();
-        self.recent.fill(u32::MAX);
-        self.most = 2 * self.slots.len() + SWEEP;
+    #[inline(never)]
+    fn fetch(&mut self, slot: usize, address: usize) {
+        let wanted = self.others.remove(&address).unwrap_or(Slot::dead(address));
+        let before = std::mem::replace(&mut self.recent[slot], wanted);
+        if before.is(LIVE) {
+            self.others.insert(before.address, before);
+        }
+    }
+
+    /// The groups, told of the last uses of the buffers that live.
+    fn told(&self) -> Groups {
+        let mut told = self.groups.clone();
+        self.recent.iter().chain(self.others.values()).filter(|slot| slot.is(LIVE | GROUPED)).for_each(|slot| {
+            let group = &mut told.list[slot.group as usize];
+            group.last_use = group.last_use.max(slot.last_use);
+        });
+        told
     }
 
     #[inline]
-    fn occupy(&mut self, slot: u32, bytes: u64) {
-        let slot = &mut self.slots[slot as usize];
+    fn occupy(&mut self, slot: usize, bytes: u64) {
+        let slot = &mut self.recent[slot];
         (slot.bytes, slot.state) = (bytes, LIVE);
         self.bytes.rise(bytes);
     }
 
     #[inline]
-    fn release(&mut self, slot: u32) {
-        let slot = &mut self.slots[slot as usize];
+    fn release(&mut self, slot: usize) {
+        let slot = &mut self.recent[slot];
         if slot.is(LIVE) {
             slot.state &= !LIVE;
             self.bytes.now -= slot.bytes;
@@ -388,37 +384,27 @@ impl Buffers {
     #[inline]
     fn known(&mut self, address: usize, bytes: u64) -> (&mut Slot, &mut Groups) {
         self.settle();
-        let mut slot = self.recent[Self::recent(address)] as usize;
-        if self.slots.get(slot).is_none_or(|slot| slot.address != address || !slot.is(LIVE)) {
-            slot = self.find_live(address, bytes);
-        }
-        (&mut self.slots[slot], &mut self.groups)
-    }
-
-    #[inline(never)]
-    fn find_live(&mut self, address: usize, bytes: u64) -> usize {
         let slot = self.slot(address);
-        if !self.slots[slot as usize].is(LIVE) {
+        if !self.recent[slot].is(LIVE) {
             self.occupy(slot, bytes);
         }
-        slot as usize
+        (&mut self.recent[slot], &mut self.groups)
     }
 
     /// As [`Buffers::read`] of an input that needs no more than a note of its use: known lately, and on the device.
     /// `None` for any other. Gives what [`Buffers::unread`] takes. To be called when nothing waits.
     #[inline(always)]
-    pub(crate) fn read_again(&mut self, address: usize, position: u64) -> Option<(u32, u64)> {
-        let index = self.recent[Self::recent(address)];
-        let slot = self.slots.get_mut(index as usize)?;
-        if slot.address != address || !slot.is(LIVE | RESIDENT | GROUPED) {
+    pub(crate) fn read_again(&mut self, address: usize, position: u64) -> Option<u64> {
+        let slot = self.recent_mut(address)?;
+        if slot.state != ALL {
             return None;
         }
-        Some((index, std::mem::replace(&mut slot.last_use, position)))
+        Some(std::mem::replace(&mut slot.last_use, position))
     }
 
     /// The call that read a buffer with [`Buffers::read_again`] was none.
-    pub(crate) fn unread(&mut self, (slot, last_use): (u32, u64)) {
-        if let Some(slot) = self.slots.get_mut(slot as usize) {
+    pub(crate) fn unread(&mut self, address: usize, last_use: u64) {
+        if let Some(slot) = self.recent_mut(address).filter(|slot| slot.is(LIVE)) {
             slot.last_use = last_use;
         }
     }
@@ -427,22 +413,24 @@ impl Buffers {
     /// `None`, with nothing written, for any other.
     #[inline(always)]
     pub(crate) fn written_again(&mut self, address: usize, bytes: u64, group: u32, position: u64) -> Option<()> {
-        let fresh = self.newest == (address, bytes);
-        let Self { slots, recent, groups, bytes: level, newest, .. } = self;
-        let slot = slots.get_mut(recent[Self::recent(address)] as usize)?;
+        let Self { recent, groups, bytes: level, newest, .. } = self;
+        let slot = &mut recent[Self::recent(address)];
         if slot.address != address {
             return None;
         }
-        if fresh {
-            if slot.is(LIVE) {
+        if newest.0 == address {
+            if slot.is(LIVE) || newest.1 != bytes {
                 return None;
             }
             let group_of = groups.list.get_mut(group as usize)?;
             newest.0 = 0;
-            *slot = Slot { address, bytes, last_use: position, group, state: LIVE | RESIDENT | GROUPED };
+            (slot.bytes, slot.last_use, slot.group, slot.state) = (bytes, position, group, ALL);
             level.rise(bytes);
             group_of.count = group_of.count.wrapping_add(1);
-            group_of.peak_live = group_of.peak_live.max(group_of.live());
+            if group_of.live() > group_of.peak_live {
+                cold_path();
+                group_of.peak_live = group_of.live();
+            }
             return Some(());
         }
         if newest.0 != 0 || !slot.is(LIVE | GROUPED) || slot.bytes != bytes {
@@ -461,13 +449,14 @@ impl Buffers {
 
     /// Forgets what lives; before a recording begins nothing is known of it.
     pub(crate) fn forget(&mut self) {
-        *self = Self { groups: self.groups.told(&self.slots), ..Self::default() };
+        *self = Self { groups: self.told(), ..Self::default() };
     }
 
     /// Forgets who made what and how much lived; what is allocated now stays known, with values unknown.
     pub(crate) fn reset(&mut self) {
         self.settle();
-        self.slots.iter_mut().for_each(|slot| (slot.state, slot.group) = (slot.state & !GROUPED, NO_GROUP));
+        let slots = self.recent.iter_mut().chain(self.others.values_mut());
+        slots.for_each(|slot| (slot.state, slot.group) = (slot.state & !GROUPED, NO_GROUP));
         self.groups = Groups::default();
         self.bytes.peak = self.bytes.now;
     }
@@ -478,14 +467,15 @@ impl Buffers {
         if self.is_settled() {
             return self.bytes.peak;
         }
-        let before = self.by_address.get(&address).map(|&slot| self.slots[slot as usize]);
+        let at_hand = Some(&self.recent[Self::recent(address)]).filter(|slot| slot.address == address);
+        let before = at_hand.or_else(|| self.others.get(&address));
         let before = before.filter(|slot| slot.is(LIVE)).map_or(0, |slot| slot.bytes);
         self.bytes.peak.max(self.bytes.now - before + bytes)
     }
 
     /// All groups, in the order of their first use.
     pub(crate) fn groups(&self) -> Vec<Group> {
-        self.groups.told(&self.slots).list
+        self.told().list
     }
 }
 
@@ -613,7 +603,7 @@ mod tests {
             let mut both = Both::default();
             for (position, (what, place, bytes, producer)) in (0..).zip(calls) {
                 // Two of the addresses have the same bits where the table of late ones looks.
-                let address = if place == 4 { 16 + (1 << 30) } else { 16 * place };
+                let address = if place == 4 { 16 + (1 << 32) } else { 16 * place };
                 match what {
                     0 => both.allocated(address, bytes * 100),
                     1 => both.freed(address),

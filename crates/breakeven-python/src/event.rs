@@ -488,6 +488,20 @@ impl Recorder {
         }
     }
 
+    /// Adds what lines have counted by themselves to their entries.
+    pub(crate) fn add_up(&mut self) {
+        for (entry, ran) in self.lines.take_counts() {
+            self.table.get_mut(entry).count += ran;
+            self.untimed += ran;
+        }
+    }
+
+    /// Calls are recognised anew.
+    pub(crate) fn forget_lines(&mut self) {
+        self.add_up();
+        self.lines.clear();
+    }
+
     fn without_stand_in(&mut self, timing: Timing) -> Timing {
         let ours = self.device_call_ticks.min(timing.gap);
         self.set_aside += ours;

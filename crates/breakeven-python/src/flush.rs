@@ -44,6 +44,7 @@ impl Schedule {
     /// Flushes now and decides when again. A failure is told in the file that the end of the script writes.
     #[cold]
     pub(crate) fn run(&mut self, recorder: &mut Recorder, now: u64, wall_ticks: u64) {
+        recorder.add_up();
         let workload = dump::workload(recorder, clock::ticks_per_ns(), wall_ticks);
         if let Err(error) = dump::write(&workload, &self.path) {
             recorder.unseen("flush-failed", &format!("could not write {}: {error}", self.path.display()), 0);

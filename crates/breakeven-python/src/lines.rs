@@ -4,7 +4,7 @@
 //! no hash and no search: `hooks/again.rs` compares it field by field with the line kept here and counts it.
 
 /// Lines kept; places that share one take turns.
-const LINES: usize = 256;
+pub(crate) const LINES: usize = 256;
 /// Dims, and operands, beyond which a call is not kept.
 pub(crate) const MAX_DIMS: usize = 4;
 pub(crate) const MAX_OPERANDS: usize = 5;
@@ -16,19 +16,19 @@ pub(crate) struct Operand {
     pub(crate) kind: usize,
     /// See `kind`; of an array, its descriptor.
     pub(crate) object: usize,
-    /// What takes back that it was read by the call that is going on: see `Buffers::read_again`.
-    pub(crate) read: (u32, u64),
-    /// Which argument it is; [`SELF`] for the object whose method is called.
-    pub(crate) argument: u32,
-    /// Of arrays: number of dims (-1 for anything else), contiguity, dims, bytes of all elements.
-    pub(crate) ndim: i32,
-    pub(crate) flags: i32,
+    /// Of an input, when its buffer was used before the call that is going on.
+    pub(crate) last_use: u64,
+    /// Of arrays: dims, bytes of all elements, number of dims (-1 for anything else), contiguity.
     pub(crate) dims: [isize; MAX_DIMS],
     pub(crate) bytes: u64,
+    pub(crate) ndim: i32,
+    pub(crate) flags: u16,
+    /// Which argument it is; [`SELF`] for the object whose method is called.
+    pub(crate) argument: u16,
 }
 
 /// See [`Operand::argument`].
-pub(crate) const SELF: u32 = u32::MAX;
+pub(crate) const SELF: u16 = u16::MAX;
 
 /// What a place in the code calls, and with what.
 #[derive(Clone, Copy, Debug, Default)]
@@ -57,7 +57,9 @@ pub(crate) struct Line {
     /// Group of the buffers that it makes.
     pub(crate) group: u32,
     /// Inputs in use.
-    pub(crate) len: usize,
+    pub(crate) len: u32,
+    /// Calls since this was last added to the entry, all of them untimed.
+    pub(crate) ran: u64,
     pub(crate) result: Operand,
     pub(crate) inputs: [Operand; MAX_OPERANDS],
 }
@@ -65,7 +67,7 @@ pub(crate) struct Line {
 /// All lines of a process; none until the first is learned.
 #[derive(Default)]
 pub(crate) struct Lines {
-    list: Vec<Line>,
+    list: Option<Box<[Line; LINES]>>,
     learned: u32,
 }
 
@@ -77,23 +79,27 @@ impl Lines {
         (instruction >> 1 ^ instruction >> 11) % LINES
     }
 
-    /// The line at an index.
+    /// The lines, if there are any.
     #[inline(always)]
-    pub(crate) fn get(&mut self, index: usize) -> Option<&mut Line> {
-        self.list.get_mut(index)
+    pub(crate) fn list(&mut self) -> Option<&mut [Line; LINES]> {
+        self.list.as_deref_mut()
     }
 
-    /// Keeps a line in the place of whatever was there.
-    pub(crate) fn learn(&mut self, line: Line) {
-        if self.list.is_empty() {
-            self.list = vec![Line::default(); LINES];
-        }
+    /// Keeps a line in the place of another, which is given out.
+    pub(crate) fn learn(&mut self, line: Line) -> Line {
+        let list = self.list.get_or_insert_with(|| Box::new([Line::default(); LINES]));
         self.learned = self.learned.wrapping_add(1);
-        self.list[Self::index(line.instruction)] = Line { stamp: self.learned, ..line };
+        std::mem::replace(&mut list[Self::index(line.instruction)], Line { stamp: self.learned, ..line })
     }
 
-    /// Forgets all.
+    /// Gives out entry and calls of each line that has counted some.
+    pub(crate) fn take_counts(&mut self) -> impl Iterator<Item = (u32, u64)> {
+        let lines = self.list.iter_mut().flat_map(|list| list.iter_mut());
+        lines.filter(|line| line.ran > 0).map(|line| (line.entry, std::mem::take(&mut line.ran)))
+    }
+
+    /// Forgets all; to be called when the counts were taken.
     pub(crate) fn clear(&mut self) {
-        self.list.clear();
+        self.list = None;
     }
 }

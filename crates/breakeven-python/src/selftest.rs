@@ -5,7 +5,6 @@ use crate::hooks::{allocator, clock, install, state};
 use crate::thread::Thread;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::ffi::CString;
 
 /// A mechanism, a statement, and the name it must be recorded under.
 const PROBES: [(&str, &str, &str); 21] = [
@@ -67,8 +66,10 @@ fn allocates(py: Python<'_>, globals: &Bound<'_, PyDict>) -> PyResult<bool> {
 }
 
 fn run_statement(py: Python<'_>, globals: &Bound<'_, PyDict>, statement: &str) -> PyResult<()> {
-    let code = CString::new(statement).unwrap_or_default();
-    py.run(&code, Some(globals), None)
+    // A thread that has once had a context looks things up in it for ever after, at each ufunc.
+    let context = py.import("contextvars")?.call_method0("Context")?;
+    let run = py.import("builtins")?.getattr("exec")?;
+    context.call_method1("run", (run, statement, globals)).map(drop)
 }
 
 /// Records `f` apart from everything else; names keep their indices.
@@ -77,6 +78,7 @@ fn aside(py: Python<'_>, f: impl FnOnce() -> PyResult<()>) -> PyResult<Recorder>
         state::with(py, |state| {
             // What happened to buffers until now is for the one that goes.
             allocator::drain(&mut state.recorder.buffers);
+            state.recorder.add_up();
             std::mem::swap(&mut state.recorder, with);
             std::mem::swap(&mut state.recorder.names, &mut with.names);
         });

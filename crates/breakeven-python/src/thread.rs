@@ -31,7 +31,7 @@ pub(crate) struct Thread {
     /// The same with [`LOADING`] while a data loader of this thread is at work: what calls are recognised by.
     pub(crate) lane: u32,
     depth: u32,
-    /// Bit by depth: a call inside was recorded, or is made of recorded ones.
+    /// Bit by depth: a call inside was recorded, or is made of recorded ones. 0 for the depths that no call is at.
     composite: u64,
     /// Inside a call that is one op.
     closed: bool,
@@ -199,7 +199,6 @@ impl Thread {
             return false;
         }
         self.closed = atomic;
-        self.composite &= !(1 << self.depth);
         self.depth += 1;
         true
     }
@@ -207,15 +206,19 @@ impl Thread {
     /// As [`Thread::enter`], inside no call.
     #[inline(always)]
     pub(crate) fn enter_first(&mut self, atomic: bool) {
-        (self.closed, self.composite, self.depth) = (atomic, 0, 1);
+        (self.closed, self.depth) = (atomic, 1);
     }
 
-    /// Whether the call that is about to begin needs no time; `tiny` where it is known to be short.
+    /// Whether a call that is known to be short, and about to begin, needs no time.
     #[inline(always)]
-    pub(crate) fn skips(&mut self, tiny: bool) -> bool {
-        let skips = tiny && self.pace.untimed > 0;
-        self.pace.untimed -= u32::from(skips);
-        skips
+    pub(crate) fn may_skip(&self) -> bool {
+        self.pace.untimed > 0
+    }
+
+    /// The call that is about to begin is not timed, as it [may](Thread::may_skip) be.
+    #[inline(always)]
+    pub(crate) fn skip(&mut self) {
+        self.pace.untimed = self.pace.untimed.wrapping_sub(1);
     }
 
     /// Whether nothing in the call of [`Thread::enter_first`] was recorded.
@@ -254,6 +257,7 @@ impl Thread {
         self.closed = false;
         self.depth = self.depth.saturating_sub(1);
         if self.composite >> self.depth & 1 == 1 {
+            self.composite &= !(1 << self.depth);
             self.mark_outer();
             return None;
         }
@@ -410,7 +414,8 @@ mod tests {
             for (gap, own, rare, tiny) in calls {
                 now += if rare == 0 && gap % 97 == 0 { gap * 1_000_000 } else { gap };
                 thread.enter_first(true);
-                if thread.skips(tiny) {
+                if tiny && thread.may_skip() {
+                    thread.skip();
                     now += own;
                     thread.leave_untimed(false);
                     continue;
@@ -432,7 +437,8 @@ mod tests {
         let (mut thread, mut timed) = (Thread::new(), 0);
         for now in 0..100_000 {
             thread.enter_first(true);
-            if thread.skips(true) {
+            if thread.may_skip() {
+                thread.skip();
                 thread.leave_untimed(false);
             } else {
                 thread.leave(10 * now, 10 * now + 5, 0).unwrap();
@@ -453,7 +459,8 @@ mod tests {
         for i in 0..2000 {
             now += if i == 1000 { 1_000_000_000 } else { 100 };
             thread.enter_first(true);
-            if thread.skips(true) {
+            if thread.may_skip() {
+                thread.skip();
                 thread.leave_untimed(false);
                 continue;
             }

@@ -10,7 +10,7 @@ use super::state::{self, State, guard};
 use super::{allocator, clock, frames};
 use crate::buffers::{Buffers, NO_GROUP};
 use crate::event::{Recorder, Thread};
-use crate::lines::{Line, Lines, Operand, SELF};
+use crate::lines::{LINES, Line, Lines, Operand, SELF};
 use crate::names::Kind;
 use crate::table::{Entry, IN_LOADER};
 use crate::waited::LONG;
@@ -40,7 +40,7 @@ pub(super) struct Takes {
     pub(super) writes_first: bool,
 }
 
-/// A call that was recognised by what goes into it; two words, which stay in registers.
+/// A call that was recognised by what goes into it.
 #[derive(Clone, Copy)]
 pub(super) struct Begun {
     index: u32,
@@ -72,60 +72,58 @@ macro_rules! demand {
     };
 }
 
-/// Recognises a call that is about to begin; `None` where it has to go the long way.
+/// Recognises a call that is about to begin; `None` where it has to go the long way. `QUICK` where it need not be timed
+/// and nothing waits, which is most of the time: what is done in place then is next to nothing, and the rest is found
+/// elsewhere.
 ///
 /// # Safety
 /// As Python passed them; the result is not used after the call has returned to its caller.
 #[inline(always)]
-pub(super) unsafe fn begin(callee: Callee, arguments: Arguments) -> Option<Begun> {
-    demand!(state::recognises());
-    // SAFETY: Python calls trampolines with its lock held; frames were found to be readable before `recognises`.
-    let (py, instruction) = unsafe { (Python::assume_attached(), or_long_way!(frames::instruction())) };
+pub(super) unsafe fn begin<const QUICK: bool>(callee: Callee, arguments: Arguments) -> Option<Begun> {
+    // SAFETY: Python calls trampolines with its lock held, and nothing here calls any; the thread is used while the call
+    // runs.
+    let (state, cell) = unsafe { (or_long_way!(state::open()), or_long_way!(state::this_thread())) };
+    // SAFETY: see `thread_within`.
+    let thread = unsafe { thread_within(cell) };
+    demand!(thread.is_idle());
+    let nothing_waits = allocator::is_drained() && state.recorder.buffers.is_settled();
+    if QUICK {
+        demand!(nothing_waits);
+    } else if !nothing_waits {
+        drain(state)?;
+    }
+    let Recorder { lines, buffers, order, .. } = &mut state.recorder;
+    let lines = or_long_way!(lines.list());
+    // SAFETY: there are lines only where frames were found to be readable; this thread has just been asked for.
+    let instruction = or_long_way!(unsafe { frames::instruction_here() });
     let index = Lines::index(instruction);
-    // SAFETY: used while the call runs.
-    let cell = or_long_way!(unsafe { state::this_thread() });
-    let recognised = state::with(
-        py,
-        #[inline(always)]
-        |state| {
-            // SAFETY: see `thread_within`.
-            let thread = unsafe { thread_within(cell) };
-            demand!(thread.is_idle());
-            or_long_way!(drain(state));
-            let Recorder { lines, buffers, order, .. } = &mut state.recorder;
-            let line = or_long_way!(lines.get(index));
-            demand!(line.instruction == instruction);
-            demand!(line.callee == callee.address);
-            demand!(line.names == arguments.keywords as usize);
-            demand!(line.count == counted(callee, arguments));
-            demand!(line.lane == thread.lane);
-            let position = order.len();
-            let mut differs = None;
-            for (i, operand) in or_long_way!(line.inputs.get_mut(..line.len)).iter_mut().enumerate() {
-                // SAFETY: the line has as many arguments as the call, the same keywords, and an object where it has one.
-                if unsafe { take(operand, callee, arguments, buffers, position) }.is_none() {
-                    differs = Some(i);
-                    break;
-                }
-            }
-            if let Some(i) = differs {
+    let line = &mut lines[index];
+    demand!(line.instruction == instruction);
+    demand!(line.callee == callee.address);
+    demand!(line.names == arguments.keywords as usize);
+    demand!(line.count == counted(callee, arguments));
+    demand!(line.lane == thread.lane);
+    let skips = line.tiny && thread.may_skip();
+    demand!(skips || !QUICK);
+    let position = order.len();
+    // SAFETY: a line has no more inputs than it has room for.
+    for (i, operand) in unsafe { line.inputs.get_unchecked_mut(..line.len as usize) }.iter_mut().enumerate() {
+        // SAFETY: the line has as many arguments as the call, the same keywords, and an object where it has one.
+        unsafe {
+            if take(operand, callee, arguments, buffers, position).is_none() {
                 cold_path();
-                take_back_inputs(buffers, line, i);
+                take_back(buffers, &line.inputs[..i], callee, arguments);
                 return None;
             }
-            thread.enter_first(line.atomic);
-            let (stamp, entry) = (line.stamp, line.entry);
-            let skips = thread.skips(line.tiny);
-            thread.began = if skips {
-                0
-            } else {
-                cold_path();
-                begins(&mut state.recorder, thread.last_end(), entry)
-            };
-            Some(stamp)
-        },
-    );
-    let stamp = or_long_way!(recognised.flatten());
+        }
+    }
+    thread.enter_first(line.atomic);
+    let (stamp, entry) = (line.stamp, line.entry);
+    if skips {
+        thread.skip();
+    } else {
+        thread.began = begins(&mut state.recorder, thread.last_end(), entry);
+    }
     Some(Begun { index: index as u32, stamp, thread: cell })
 }
 
@@ -144,17 +142,56 @@ unsafe fn take(
 ) -> Option<()> {
     // SAFETY: by contract; arguments are live, and one that looks like an array is one.
     unsafe {
-        let object = if !callee.slf.is_null() && operand.argument == SELF {
-            callee.slf
-        } else {
-            *arguments.positional.add(operand.argument as usize)
-        };
+        let object = object_of(operand, callee, arguments);
         demand!(looks_like(operand, object));
         if operand.ndim >= 0 {
-            operand.read = or_long_way!(buffers.read_again(array::address(object, operand).0, position));
+            operand.last_use = or_long_way!(buffers.read_again(array::address(object, operand).0, position));
         }
     }
     Some(())
+}
+
+/// The object that a call has in the place of an input.
+///
+/// # Safety
+/// As for [`take`].
+#[inline(always)]
+unsafe fn object_of(operand: &Operand, callee: Callee, arguments: Arguments) -> *mut PyObject {
+    if !callee.slf.is_null() && operand.argument == SELF {
+        return callee.slf;
+    }
+    // SAFETY: by contract there are as many arguments.
+    unsafe { *arguments.positional.add(operand.argument.into()) }
+}
+
+/// Takes back that inputs were read, the last of them first: two may be the same array.
+///
+/// # Safety
+/// As for [`take`], which has recognised all of them.
+#[cold]
+unsafe fn take_back(buffers: &mut Buffers, inputs: &[Operand], callee: Callee, arguments: Arguments) {
+    for input in inputs.iter().rev().filter(|input| input.ndim >= 0) {
+        // SAFETY: by contract they are arrays, and live.
+        let (address, _) = unsafe { array::address(object_of(input, callee, arguments), input) };
+        buffers.unread(address, input.last_use);
+    }
+}
+
+/// Takes back what [`begin`] has noted, where [`end`] does not record the call: it raised, or goes the long way.
+///
+/// # Safety
+/// As for [`begin`], which has given `begun` for the same call.
+pub(super) unsafe fn give_up(begun: Begun, callee: Callee, arguments: Arguments) {
+    // SAFETY: the original has returned with the lock held.
+    let py = unsafe { Python::assume_attached() };
+    state::with(py, |state| {
+        let Recorder { lines, buffers, .. } = &mut state.recorder;
+        let line = lines.list().map(|lines| &lines[begun.index as usize % LINES]);
+        if let Some(line) = line.filter(|line| line.stamp == begun.stamp) {
+            // SAFETY: by contract.
+            unsafe { take_back(buffers, &line.inputs[..line.len as usize], callee, arguments) };
+        }
+    });
 }
 
 /// Positional arguments, and whether there is an object besides them.
@@ -163,32 +200,22 @@ fn counted(callee: Callee, arguments: Arguments) -> usize {
     arguments.count << 1 | usize::from(!callee.slf.is_null())
 }
 
-/// What this thread is in, within [`state::with`].
+/// What this thread is in, where [`state::open`] has given the state.
 ///
 /// # Safety
-/// Called within `state::with`, with this thread's own cell; nothing that runs while the result is used asks for it.
-/// (Everybody else who borrows a thread either runs nothing meanwhile that could come here, or is within `state::with`
-/// too, which lets nobody in twice.)
+/// With this thread's own cell, where the state is open; nothing that runs while the result is used asks for it.
+/// (Everybody else who borrows a thread either runs nothing meanwhile that could come here, or is within `state::with`,
+/// which closes it.)
 #[inline(always)]
-#[expect(clippy::mut_from_ref, reason = "the cell is borrowed by `state::with`, see above")]
+#[expect(clippy::mut_from_ref, reason = "whoever has the state has the cell, see above")]
 unsafe fn thread_within(cell: &RefCell<Thread>) -> &mut Thread {
     // SAFETY: by contract there is no other reference.
     unsafe { &mut *cell.as_ptr() }
 }
 
 /// Passes on what happened to buffers so far; `None` where that failed.
-#[inline(always)]
-fn drain(state: &mut State) -> Option<()> {
-    if allocator::is_drained() && state.recorder.buffers.is_settled() {
-        Some(())
-    } else {
-        cold_path();
-        drain_ring(state)
-    }
-}
-
 #[inline(never)]
-fn drain_ring(state: &mut State) -> Option<()> {
+fn drain(state: &mut State) -> Option<()> {
     guard(|| allocator::drain(&mut state.recorder.buffers))
 }
 
@@ -198,102 +225,68 @@ fn drain_ring(state: &mut State) -> Option<()> {
 /// A live object.
 #[inline(always)]
 unsafe fn looks_like(operand: &Operand, object: *mut PyObject) -> bool {
-    if operand.kind == 0 {
-        return object as usize == operand.object;
-    }
     // SAFETY: a live object; one of this very type is an array where the operand is.
     unsafe {
-        ffi::Py_TYPE(object) as usize == operand.kind
-            && (operand.ndim < 0 || (*object.cast::<Array>()).looks_like(operand))
+        if ffi::Py_TYPE(object) as usize == operand.kind {
+            return operand.ndim < 0 || (*object.cast::<Array>()).looks_like(operand);
+        }
     }
+    operand.kind == 0 && object as usize == operand.object
 }
 
-/// Records the call, which has returned; `None` where it has to go the long way after all.
+/// Records the call, which has returned; `None` where it has to go the long way after all. `QUICK` as in [`begin`].
 ///
 /// # Safety
 /// As for [`begin`], which has given `begun` for the same call.
 #[inline(always)]
-pub(super) unsafe fn end(begun: Begun, result: *mut PyObject) -> Option<()> {
-    // SAFETY: the original has returned with the lock held.
-    let py = unsafe { Python::assume_attached() };
+pub(super) unsafe fn end<const QUICK: bool>(begun: Begun, result: *mut PyObject) -> Option<()> {
     demand!(!result.is_null());
-    let counted = state::with(
-        py,
-        #[inline(always)]
-        |state| {
-            // SAFETY: see `thread_within`.
-            let thread = unsafe { thread_within(begun.thread) };
-            demand!(thread.is_leaf());
-            let began = thread.began;
-            let ended = if began == 0 {
-                0
-            } else {
-                cold_path();
-                clock::now()
-            };
-            if !allocator::is_drained() {
-                cold_path();
-                drain_ring(state)?;
-            }
-            let Recorder { lines, buffers, table, order, untimed, .. } = &mut state.recorder;
-            let line = or_long_way!(lines.get(begun.index as usize));
-            // Another call may have taken the line in the meantime.
-            demand!(line.stamp == begun.stamp);
-            // SAFETY: the result is live.
-            demand!(unsafe { looks_like(&line.result, result) });
-            let position = order.len();
-            let entry = or_long_way!(table.known(line.entry));
-            if line.result.ndim >= 0 {
-                // SAFETY: it looks like an array.
-                let (address, bytes) = unsafe { array::address(result, &line.result) };
-                or_long_way!(buffers.written_again(address, or_long_way!(bytes), line.group, position));
-            }
-            if !order.push_foretold(line.entry) {
-                cold_path();
-                push(order, line.entry);
-            }
-            if began == 0 {
-                entry.count = entry.count.wrapping_add(1);
-                *untimed = untimed.wrapping_add(1);
-                thread.leave_untimed(line.scalar);
-                return Some(());
-            }
-            cold_path();
-            let Line { tiny, scalar, entry: index, .. } = line;
-            let span = count_timed(entry, thread, tiny, *scalar, began, ended);
-            if span > 0 || ended - began >= LONG || state.flush.next <= ended {
-                let index = *index;
-                now_and_then(state, index, thread.id, span, began, ended);
-            }
-            Some(())
-        },
-    );
-    counted.flatten()
-}
-
-/// When the call began, where it is timed.
-pub(super) fn began(begun: Begun) -> Option<u64> {
-    begun.thread.try_borrow().ok().map(|thread| thread.began).filter(|&began| began > 0)
-}
-
-/// Takes back what [`begin`] has noted, where [`end`] does not record the call: it raised, or goes the long way.
-pub(super) fn take_back(begun: Begun) {
-    // SAFETY: the original has returned with the lock held.
-    let py = unsafe { Python::assume_attached() };
-    state::with(py, |state| {
-        let Recorder { lines, buffers, .. } = &mut state.recorder;
-        if let Some(line) = lines.get(begun.index as usize).filter(|line| line.stamp == begun.stamp) {
-            take_back_inputs(buffers, line, line.len);
-        }
-    });
-}
-
-/// Takes back what was noted of the first inputs, the last of them first: two may be the same array.
-#[cold]
-fn take_back_inputs(buffers: &mut Buffers, line: &Line, count: usize) {
-    for input in line.inputs.iter().take(count).rev().filter(|input| input.ndim >= 0) {
-        buffers.unread(input.read);
+    // SAFETY: the original has returned with the lock held; nothing here calls any of Python's functions.
+    let state = or_long_way!(unsafe { state::open() });
+    // SAFETY: see `thread_within`.
+    let thread = unsafe { thread_within(begun.thread) };
+    demand!(thread.is_leaf());
+    let began = if QUICK { 0 } else { thread.began };
+    let ended = if began == 0 { 0 } else { clock::now() };
+    if !allocator::is_drained() {
+        cold_path();
+        drain(state)?;
     }
+    let Recorder { lines, buffers, table, order, .. } = &mut state.recorder;
+    let line = &mut or_long_way!(lines.list())[begun.index as usize % LINES];
+    // Another call may have taken the line in the meantime.
+    demand!(line.stamp == begun.stamp);
+    // SAFETY: the result is live; what looks like an array is one.
+    unsafe {
+        demand!(looks_like(&line.result, result));
+        if line.result.ndim >= 0 {
+            let (address, bytes) = array::address(result, &line.result);
+            or_long_way!(buffers.written_again(address, or_long_way!(bytes), line.group, order.len()));
+        }
+    }
+    if !order.push_foretold(line.entry) {
+        cold_path();
+        push(order, line.entry);
+    }
+    if began == 0 {
+        line.ran = line.ran.wrapping_add(1);
+        thread.leave_untimed(line.scalar);
+        return Some(());
+    }
+    let Line { tiny, scalar, entry: index, .. } = line;
+    let span = count_timed(or_long_way!(table.known(*index)), thread, tiny, *scalar, began, ended);
+    if span > 0 || ended - began >= LONG || state.flush.next <= ended {
+        let index = *index;
+        now_and_then(state, index, thread.id, span, began, ended);
+    }
+    thread.began = 0;
+    Some(())
+}
+
+/// When the call began, where it was timed.
+pub(super) fn take_began(begun: Begun) -> Option<u64> {
+    let began = std::mem::take(&mut begun.thread.try_borrow_mut().ok()?.began);
+    (began > 0).then_some(began)
 }
 
 /// Where the loop does not go on as foretold.
@@ -352,7 +345,7 @@ pub(super) unsafe fn learn(
     if !state::recognises() || takes.writes_first {
         return;
     }
-    let Recorder { table, names, buffers, lines, order, .. } = &mut state.recorder;
+    let Recorder { table, names, buffers, lines, order, untimed, .. } = &mut state.recorder;
     let Some(index) = table.last() else { return };
     let entry = table.get_mut(index);
     // Now and then, and in step with no loop, so that a place where no two calls are alike pays little for it.
@@ -374,21 +367,25 @@ pub(super) unsafe fn learn(
     };
     let group = (line.result.ndim >= 0).then(|| buffers.group_of(index, line.result.bytes)).flatten();
     let group = group.unwrap_or(NO_GROUP);
-    lines.learn(Line {
+    let before = lines.learn(Line {
         callee: callee.address,
         scalar: state.call.has_scalar_result(),
         tiny: entry.is_tiny(),
         group,
         ..line
     });
+    if let Some(entry) = table.known(before.entry) {
+        entry.count += before.ran;
+        *untimed += before.ran;
+    }
 }
 
 /// A line with the inputs of a call; `None` where one cannot be told by its type and shape.
 unsafe fn inputs(code: u64, callee: Callee, arguments: Arguments, takes: Takes) -> Option<Line> {
     let slf = callee.slf;
     let mut line = Line { names: arguments.keywords as usize, count: counted(callee, arguments), ..Line::default() };
-    let mut add = |argument: u32, operand: Option<Operand>| {
-        *line.inputs.get_mut(line.len)? = Operand { argument, ..operand? };
+    let mut add = |argument: usize, operand: Option<Operand>| {
+        *line.inputs.get_mut(line.len as usize)? = Operand { argument: argument as u16, ..operand? };
         line.len += 1;
         Some(())
     };
@@ -396,11 +393,11 @@ unsafe fn inputs(code: u64, callee: Callee, arguments: Arguments, takes: Takes) 
     unsafe {
         let slf_is_array = array::as_array(slf).is_some();
         if !slf.is_null() {
-            add(SELF, if slf_is_array { array::operand(slf) } else { Some(array::this_very(slf)) })?;
+            add(SELF.into(), if slf_is_array { array::operand(slf) } else { Some(array::this_very(slf)) })?;
         }
         for (i, &argument) in arguments.as_slice().iter().take(takes.inputs).enumerate() {
             let is_axis = takes.axis_follows && i == usize::from(!slf_is_array);
-            add(i as u32, if is_axis { array::constant(argument) } else { array::operand(argument) })?;
+            add(i, if is_axis { array::constant(argument) } else { array::operand(argument) })?;
         }
         if !arguments.keywords.is_null() {
             if !frames::is_constant(code, arguments.keywords) {
@@ -410,7 +407,7 @@ unsafe fn inputs(code: u64, callee: Callee, arguments: Arguments, takes: Takes) 
                 let value = *arguments.positional.add(arguments.count + i);
                 let is_axis = super::methods::is_axis(ffi::PyTuple_GET_ITEM(arguments.keywords, i as isize));
                 let operand = if is_axis { array::constant(value) } else { array::operand(value) };
-                add((arguments.count + i) as u32, operand)?;
+                add(arguments.count + i, operand)?;
             }
         }
     }

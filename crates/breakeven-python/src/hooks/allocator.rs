@@ -9,10 +9,9 @@ use super::platform::Mappings;
 use super::{clock, state};
 use crate::buffers::Buffers;
 use pyo3::ffi::{self, PyObject};
-use pyo3::prelude::*;
 use std::cell::UnsafeCell;
 use std::ffi::{c_char, c_void};
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 /// `PyDataMem_Handler`, version 1 (`ndarraytypes.h`).
 #[repr(C)]
@@ -53,6 +52,8 @@ struct Ring {
     head: AtomicUsize,
     tail: AtomicUsize,
     lost: AtomicU64,
+    /// Something was written since the reader last began to read; written after what it tells of.
+    written: AtomicBool,
 }
 
 struct RingCell {
@@ -76,6 +77,7 @@ impl Ring {
             head: AtomicUsize::new(0),
             tail: AtomicUsize::new(0),
             lost: AtomicU64::new(0),
+            written: AtomicBool::new(false),
         }
     }
 
@@ -92,6 +94,7 @@ impl Ring {
                             // SAFETY: the ticket gives this cell to this writer alone.
                             unsafe { *cell.change.get() = change };
                             cell.turn.store(lap + 1, Ordering::Release);
+                            self.written.store(true, Ordering::Release);
                             return;
                         }
                         Err(now) => ticket = now,
@@ -109,7 +112,21 @@ impl Ring {
     /// Whether all changes so far were read. Those that happened before this call, by any order of memory, count.
     #[inline]
     fn is_empty(&self) -> bool {
-        self.head.load(Ordering::Relaxed) == self.tail.load(Ordering::Relaxed)
+        !self.written.load(Ordering::Relaxed)
+    }
+
+    /// Begins to read. Until [`Ring::read`], what is written counts as not read.
+    #[inline]
+    fn reads(&self) {
+        self.written.swap(false, Ordering::AcqRel);
+    }
+
+    /// Ends reading: behind a change that was not quite written, others may wait.
+    #[inline]
+    fn read(&self) {
+        if self.head.load(Ordering::Acquire) != self.tail.load(Ordering::Relaxed) {
+            self.written.store(true, Ordering::Release);
+        }
     }
 
     /// Changes that wait, roughly: the reader may overtake a writer that looks.
@@ -142,6 +159,10 @@ static RING: Ring = Ring::new();
 #[inline]
 pub(crate) fn drain(buffers: &mut Buffers) {
     buffers.settle();
+    if RING.is_empty() {
+        return;
+    }
+    RING.reads();
     while let Some(Change { address, bytes }) = RING.pop() {
         if bytes == FREED {
             buffers.freed(address);
@@ -149,6 +170,7 @@ pub(crate) fn drain(buffers: &mut Buffers) {
             buffers.allocated(address, bytes);
         }
     }
+    RING.read();
 }
 
 /// Whether all that happened was passed on.
@@ -202,14 +224,8 @@ fn freed_small(pointer: *mut c_void, bytes: usize) -> bool {
 
 #[inline(always)]
 fn told(change: impl FnOnce(&mut Buffers) -> bool) -> bool {
-    // SAFETY: see `LOCKED_BELOW`.
-    let py = unsafe { Python::assume_attached() };
-    RING.is_empty()
-        && state::with_known(
-            py,
-            #[inline(always)]
-            |state| change(&mut state.recorder.buffers),
-        ) == Some(true)
+    // SAFETY: see `LOCKED_BELOW`; a change of a buffer calls nothing.
+    RING.is_empty() && unsafe { state::open() }.is_some_and(|state| change(&mut state.recorder.buffers))
 }
 
 unsafe extern "C" fn malloc(context: *mut c_void, bytes: usize) -> *mut c_void {
@@ -217,7 +233,8 @@ unsafe extern "C" fn malloc(context: *mut c_void, bytes: usize) -> *mut c_void {
     let original: Malloc = unsafe { std::mem::transmute(ORIGINALS[0].load(Ordering::Relaxed)) };
     // SAFETY: passed on as it came.
     let pointer = unsafe { original(context, bytes) };
-    if state::recording() && !pointer.is_null() && allocated_small(pointer, bytes) {
+    // None at all is noted as nothing.
+    if allocated_small(pointer, bytes) {
         return pointer;
     }
     allocated_at_length(pointer, bytes)
@@ -225,7 +242,7 @@ unsafe extern "C" fn malloc(context: *mut c_void, bytes: usize) -> *mut c_void {
 
 /// What is not done in place, so that the rest needs next to no registers.
 #[inline(never)]
-fn allocated_at_length(pointer: *mut c_void, bytes: usize) -> *mut c_void {
+extern "C" fn allocated_at_length(pointer: *mut c_void, bytes: usize) -> *mut c_void {
     allocated(pointer, bytes);
     pointer
 }
@@ -251,7 +268,7 @@ unsafe extern "C" fn realloc(context: *mut c_void, old: *mut c_void, bytes: usiz
 }
 
 unsafe extern "C" fn free(context: *mut c_void, pointer: *mut c_void, bytes: usize) {
-    if state::recording() && !pointer.is_null() && freed_small(pointer, bytes) {
+    if freed_small(pointer, bytes) {
         // SAFETY: as above.
         let original: Free = unsafe { std::mem::transmute(ORIGINALS[3].load(Ordering::Relaxed)) };
         // SAFETY: passed on as it came.
@@ -262,7 +279,7 @@ unsafe extern "C" fn free(context: *mut c_void, pointer: *mut c_void, bytes: usi
 }
 
 #[inline(never)]
-unsafe fn free_at_length(context: *mut c_void, pointer: *mut c_void, bytes: usize) {
+unsafe extern "C" fn free_at_length(context: *mut c_void, pointer: *mut c_void, bytes: usize) {
     // SAFETY: as above.
     let original: Free = unsafe { std::mem::transmute(ORIGINALS[3].load(Ordering::Relaxed)) };
     // Told before the fact: afterwards the address may be somebody else's.

@@ -222,7 +222,7 @@ impl Array {
     pub(super) fn looks_like(&self, operand: &Operand) -> bool {
         let same = self.descr as usize == operand.object
             && self.ndim == operand.ndim
-            && self.flags & (C_CONTIGUOUS | F_CONTIGUOUS) == operand.flags;
+            && self.flags & (C_CONTIGUOUS | F_CONTIGUOUS) == c_int::from(operand.flags);
         if !same {
             return false;
         }
@@ -282,7 +282,7 @@ pub(super) unsafe fn operand(object: *mut PyObject) -> Option<Operand> {
     }
     let mut dims = [0; MAX_DIMS];
     dims.iter_mut().zip(array.dims()).for_each(|(kept, &dim)| *kept = dim);
-    let (ndim, flags) = (array.ndim, array.flags & (C_CONTIGUOUS | F_CONTIGUOUS));
+    let (ndim, flags) = (array.ndim, (array.flags & (C_CONTIGUOUS | F_CONTIGUOUS)) as u16);
     Some(Operand { object: array.descr as usize, ndim, flags, dims, bytes: array.bytes(), ..of_kind })
 }
 

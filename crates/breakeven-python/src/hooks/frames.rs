@@ -23,6 +23,8 @@ const LINE: u64 = 1 << 63;
 static READ_IN_PLACE: AtomicBool = AtomicBool::new(false);
 /// The main thread's state, where it is known; it lives as long as Python does.
 static MAIN: AtomicPtr<ffi::PyThreadState> = AtomicPtr::new(std::ptr::null_mut());
+/// The same where the thread that asked last is the main one, and null where it is another: see [`follow`].
+static LAST: AtomicPtr<ffi::PyThreadState> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Whose code it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -214,11 +216,9 @@ impl Frame {
         // SAFETY: fields of a thread's state, at the offsets of this CPython version.
         unsafe {
             let frame = Self::field(thread.cast(), layout::THREAD);
+            // A thread always has a `cframe`.
             #[cfg(Py_3_11)]
-            let frame = match layout::CURRENT {
-                Some(current) if !frame.is_null() => Self::field(frame, current),
-                _ => frame,
-            };
+            let frame = layout::CURRENT.map_or(frame, |current| Self::field(frame, current));
             (!frame.is_null()).then_some(Self(frame))
         }
     }
@@ -321,6 +321,39 @@ pub(super) unsafe fn instruction() -> Option<usize> {
     None
 }
 
+/// As [`instruction`].
+///
+/// # Safety
+/// As for [`instruction`], in the thread in which [`follow`] was called last.
+#[inline(always)]
+pub(super) unsafe fn instruction_here() -> Option<usize> {
+    // SAFETY: by contract; the main thread's state lives while Python code runs.
+    #[cfg(all(Py_3_11, not(Py_3_14)))]
+    unsafe {
+        let main = LAST.load(Relaxed);
+        if main.is_null() {
+            std::hint::cold_path();
+            return instruction();
+        }
+        Some(Frame::field(Frame::innermost_of(main)?.0, layout::INSTRUCTION) as usize)
+    }
+    // SAFETY: by contract.
+    #[cfg(not(all(Py_3_11, not(Py_3_14))))]
+    unsafe {
+        instruction()
+    }
+}
+
+/// This thread is the one that asks from now on.
+///
+/// # Safety
+/// The interpreter's lock is held.
+pub(super) unsafe fn follow() {
+    // SAFETY: by contract.
+    let this = unsafe { ffi::PyThreadState_Get() };
+    LAST.store(if this == MAIN.load(Relaxed) { this } else { std::ptr::null_mut() }, Relaxed);
+}
+
 /// [`instruction`] from the first two words of a [`Place`].
 pub(super) fn instruction_of(code: u64, at: u64) -> Option<usize> {
     #[cfg(all(Py_3_11, not(Py_3_14)))]
@@ -409,6 +442,7 @@ fn find_main(py: Python<'_>) {
 pub(crate) fn this_is_main(_: Python<'_>) {
     // SAFETY: the lock is held.
     MAIN.store(unsafe { ffi::PyThreadState_Get() }, Relaxed);
+    super::state::forget_last_thread();
 }
 
 /// Minor version of Python whose layout was compiled in.

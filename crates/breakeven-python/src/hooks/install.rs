@@ -103,6 +103,7 @@ pub(crate) fn mechanism(py: Python<'_>, index: usize) -> PyResult<Result<(), &'s
 pub(crate) fn undo(py: Python<'_>, mechanism: Option<usize>) {
     if mechanism.is_none_or(|index| MECHANISMS[index] == "again") {
         state::recognise(false);
+        state::with(py, |state| state.recorder.forget_lines());
     }
     state::with(py, |state| state.patches.undo(mechanism));
 }

@@ -229,19 +229,19 @@ pub(super) unsafe fn record(
 ) -> *mut PyObject {
     // SAFETY: by contract.
     unsafe {
-        let Some(begun) = again::begin(callee, arguments) else {
+        let Some(begun) = again::begin::<true>(callee, arguments) else {
             std::hint::cold_path();
             return record_at_length(callee, arguments, known, original);
         };
         let result = original();
-        if again::end(begun, result).is_none() {
+        if again::end::<true>(begun, result).is_none() {
             record_late(begun, callee, arguments, known, result);
         }
         result
     }
 }
 
-/// The long way of [`record`], also where nothing is recorded.
+/// The longer ways of [`record`], also where nothing is recorded.
 ///
 /// # Safety
 /// As for [`record`].
@@ -252,6 +252,16 @@ pub(super) unsafe fn record_at_length(
     known: impl Fn() -> Option<(u32, Takes)>,
     original: impl FnOnce() -> *mut PyObject,
 ) -> *mut PyObject {
+    // SAFETY: by contract.
+    unsafe {
+        if let Some(begun) = again::begin::<false>(callee, arguments) {
+            let result = original();
+            if again::end::<false>(begun, result).is_none() {
+                record_late(begun, callee, arguments, known, result);
+            }
+            return result;
+        }
+    }
     let Some((name, takes)) = known() else { return original() };
     // SAFETY: the original has just returned when these run; its caller still holds the arguments.
     let describe = |call: &mut Call, &result: &_| unsafe { described(call, callee, arguments, takes, result) };
@@ -298,8 +308,9 @@ pub(super) unsafe fn record_late(
     result: *mut PyObject,
 ) {
     let ended = clock::now();
-    again::take_back(begun);
-    let began = again::began(begun).unwrap_or(ended);
+    // SAFETY: by contract.
+    unsafe { again::give_up(begun, callee, arguments) };
+    let began = again::take_began(begun).unwrap_or(ended);
     let Some((name, takes)) = known() else {
         // Recording has stopped in the meantime.
         return conclude(begun.thread, 0, began, ended, |_| false, |_, _| {});

@@ -13,9 +13,10 @@ use crate::names::{Kind, Names, has_axis, writes_first};
 use crate::waited::LONG;
 use pyo3::prelude::*;
 use std::cell::RefCell;
+use std::hint::assert_unchecked;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU16, AtomicU64, AtomicUsize};
 
 /// Everything that the interpreter's lock guards.
 #[derive(Default)]
@@ -102,12 +103,9 @@ impl Objects {
 }
 
 static STATE: Locked<Option<Box<State>>> = Locked::new(None);
-/// Bits: events are recorded; and calls seen before are recognised in place.
-static MODE: AtomicU8 = AtomicU8::new(0);
-const RECORDS: u8 = 1;
-const RECOGNISES: u8 = 2;
-/// Whether [`RECOGNISES`] goes with [`RECORDS`].
-static MAY_RECOGNISE: AtomicBool = AtomicBool::new(false);
+static RECORDING: AtomicBool = AtomicBool::new(false);
+/// Whether calls seen before are recognised in place.
+static RECOGNISES: AtomicBool = AtomicBool::new(false);
 static BROKEN: AtomicBool = AtomicBool::new(false);
 /// When recording began, ticks; time before it is nobody's gap.
 static SINCE: AtomicU64 = AtomicU64::new(0);
@@ -132,6 +130,9 @@ impl Drop for Own {
 static LAST_POINTER: AtomicUsize = AtomicUsize::new(0);
 static LAST_THREAD: AtomicPtr<RefCell<Thread>> = AtomicPtr::new(std::ptr::null_mut());
 
+/// Whether [`thread_pointer`] gives one that is never 0.
+const HAS_POINTERS: bool = cfg!(all(target_arch = "x86_64", target_os = "linux"));
+
 /// A number that no other living thread has; 0 where there is none to be had for little.
 #[inline(always)]
 fn thread_pointer() -> usize {
@@ -148,26 +149,38 @@ fn thread_pointer() -> usize {
     0
 }
 
+/// The state while events are recorded and nobody is in it; null otherwise. What asks here and goes the short way needs
+/// to ask nothing else. Read and written with the interpreter's lock held.
+static OPEN: AtomicPtr<State> = AtomicPtr::new(std::ptr::null_mut());
+
 /// Runs `f` with the state; `None` when this thread is in it already.
 #[inline(always)]
 pub(crate) fn with<R>(py: Python<'_>, f: impl FnOnce(&mut State) -> R) -> Option<R> {
     STATE.with(
         py,
         #[inline(always)]
-        |state| f(if let Some(state) = state { state } else { first(state) }),
+        |state| {
+            let state = if let Some(state) = state { state } else { first(state) };
+            OPEN.store(std::ptr::null_mut(), Relaxed);
+            let result = f(state);
+            if recording() {
+                OPEN.store(std::ptr::from_mut(state), Relaxed);
+            }
+            result
+        },
     )
 }
 
-/// As [`with`]; also `None` where there is no state yet. It calls nothing.
+/// The state, while events are recorded and nobody is in it.
+///
+/// # Safety
+/// The interpreter's lock is held until the result was used for the last time, and nothing that is called meanwhile
+/// could come here or to [`with`].
 #[inline(always)]
-pub(crate) fn with_known<R>(py: Python<'_>, f: impl FnOnce(&mut State) -> R) -> Option<R> {
-    STATE
-        .with(
-            py,
-            #[inline(always)]
-            |state| state.as_deref_mut().map(f),
-        )
-        .flatten()
+pub(super) unsafe fn open<'a>() -> Option<&'a mut State> {
+    // SAFETY: the state is never freed. `with`, which alone gives it out otherwise, closes it for as long, and by
+    // contract runs not before this one was used.
+    unsafe { OPEN.load(Relaxed).as_mut() }
 }
 
 #[cold]
@@ -178,25 +191,25 @@ fn first(state: &mut Option<Box<State>>) -> &mut State {
 /// Whether events are being recorded.
 #[inline(always)]
 pub(crate) fn recording() -> bool {
-    MODE.load(Relaxed) != 0
+    RECORDING.load(Relaxed)
 }
 
-/// Whether they are, and calls that look as they did the last time are recognised in place.
+/// Whether calls that look as they did the last time are recognised in place.
 #[inline(always)]
 pub(super) fn recognises() -> bool {
-    MODE.load(Relaxed) & RECOGNISES != 0
+    RECOGNISES.load(Relaxed)
 }
 
-/// Calls are recognised in place from the next recording on, or no longer.
+/// Calls are recognised in place from now on, or no longer.
 pub(super) fn recognise(on: bool) {
-    MAY_RECOGNISE.store(on, Relaxed);
+    RECOGNISES.store(on, Relaxed);
 }
 
 /// Turns recording on, with gaps counted from `since`, or off. Once a hook has panicked it stays off.
 pub(crate) fn set_recording(on: bool, since: u64) {
+    OPEN.store(std::ptr::null_mut(), Relaxed);
     SINCE.store(since, Relaxed);
-    let mode = if MAY_RECOGNISE.load(Relaxed) { RECORDS | RECOGNISES } else { RECORDS };
-    MODE.store(if on && !is_broken() { mode } else { 0 }, Relaxed);
+    RECORDING.store(on && !is_broken(), Relaxed);
 }
 
 /// When recording began.
@@ -217,7 +230,8 @@ pub(super) fn guard<R>(f: impl FnOnce() -> R) -> Option<R> {
         Ok(result) => Some(result),
         Err(_) => {
             BROKEN.store(true, Relaxed);
-            MODE.store(0, Relaxed);
+            RECORDING.store(false, Relaxed);
+            OPEN.store(std::ptr::null_mut(), Relaxed);
             None
         }
     }
@@ -246,9 +260,13 @@ fn with_this<R>(thread: &RefCell<Thread>, f: impl FnOnce(&mut Thread) -> R) -> O
 #[inline(always)]
 pub(super) unsafe fn this_thread<'a>() -> Option<&'a RefCell<Thread>> {
     let pointer = thread_pointer();
-    if pointer != 0 && LAST_POINTER.load(Acquire) == pointer {
+    if (HAS_POINTERS || pointer != 0) && LAST_POINTER.load(Acquire) == pointer {
+        let thread = LAST_THREAD.load(Relaxed);
         // SAFETY: a thread that lives and has this pointer wrote it, which is this one: `Own` takes it out in the end.
-        return Some(unsafe { &*LAST_THREAD.load(Relaxed) });
+        unsafe {
+            assert_unchecked(!thread.is_null());
+            return Some(&*thread);
+        }
     }
     // SAFETY: by contract.
     unsafe { find_thread(pointer) }
@@ -261,7 +279,14 @@ unsafe fn find_thread<'a>(pointer: usize) -> Option<&'a RefCell<Thread>> {
     LAST_THREAD.store(thread.cast_mut(), Release);
     LAST_POINTER.store(pointer, Release);
     // SAFETY: by contract.
+    unsafe { frames::follow() };
+    // SAFETY: by contract.
     Some(unsafe { &*thread })
+}
+
+/// Whichever thread asks next is looked up.
+pub(super) fn forget_last_thread() {
+    LAST_POINTER.store(0, Release);
 }
 
 /// A thread that exists only in a child forgets where it was.

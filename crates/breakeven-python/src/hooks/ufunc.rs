@@ -64,12 +64,12 @@ pub(super) unsafe fn call(
     // SAFETY: as Python passed them; see `methods::record`, of which this is the short way. What it hands on it hands
     // on as it came, so that nothing has to be put together before it is known to be needed.
     unsafe {
-        let Some(begun) = again::begin(callee(callable), arguments(positional, nargsf, names)) else {
+        let Some(begun) = again::begin::<true>(callee(callable), arguments(positional, nargsf, names)) else {
             std::hint::cold_path();
             return call_at_length(original, callable, positional, nargsf, names);
         };
         let result = own(original)(callable, positional, nargsf, names);
-        if again::end(begun, result).is_none() {
+        if again::end::<true>(begun, result).is_none() {
             std::hint::cold_path();
             call_late(begun, callable, positional, nargsf, names, result);
         }
