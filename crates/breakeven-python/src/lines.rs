@@ -21,8 +21,8 @@ pub(crate) struct Operand {
     /// Of arrays: dims, bytes of all elements, number of dims (-1 for anything else), contiguity.
     pub(crate) dims: [isize; MAX_DIMS],
     pub(crate) bytes: u64,
-    pub(crate) ndim: i32,
-    pub(crate) flags: u16,
+    pub(crate) ndim: i16,
+    pub(crate) flags: i32,
     /// Which argument it is; [`SELF`] for the object whose method is called.
     pub(crate) argument: u16,
 }

@@ -40,12 +40,21 @@ pub(super) struct Takes {
     pub(super) writes_first: bool,
 }
 
-/// A call that was recognised by what goes into it.
+/// A call that was recognised by what goes into it; two words, which stay in registers.
 #[derive(Clone, Copy)]
 pub(super) struct Begun {
-    index: u32,
-    stamp: u32,
+    /// Index of the line, and its stamp.
+    line: u64,
     pub(super) thread: &'static RefCell<Thread>,
+}
+
+impl Begun {
+    /// The line, where it still is the same: another call may have taken it in the meantime.
+    #[inline(always)]
+    fn line(self, lines: &mut Lines) -> Option<&mut Line> {
+        let line = &mut lines.list()?[(self.line >> 32) as usize % LINES];
+        (line.stamp == self.line as u32).then_some(line)
+    }
 }
 
 /// What is in an `Option`; where nothing is, the call has to go the long way. Says so to the compiler too, which then
@@ -72,9 +81,8 @@ macro_rules! demand {
     };
 }
 
-/// Recognises a call that is about to begin; `None` where it has to go the long way. `QUICK` where it need not be timed
-/// and nothing waits, which is most of the time: what is done in place then is next to nothing, and the rest is found
-/// elsewhere.
+/// Recognises a call that is about to begin; `None` where it has to go the long way. `QUICK` where that takes no call of
+/// another function: in the main thread, where it need not be timed and nothing waits, which is most of the time.
 ///
 /// # Safety
 /// As Python passed them; the result is not used after the call has returned to its caller.
@@ -82,7 +90,10 @@ macro_rules! demand {
 pub(super) unsafe fn begin<const QUICK: bool>(callee: Callee, arguments: Arguments) -> Option<Begun> {
     // SAFETY: Python calls trampolines with its lock held, and nothing here calls any; the thread is used while the call
     // runs.
-    let (state, cell) = unsafe { (or_long_way!(state::open()), or_long_way!(state::this_thread())) };
+    let (state, cell) = unsafe {
+        let state = or_long_way!(state::open());
+        (state, or_long_way!(if QUICK { state::last_thread() } else { state::this_thread() }))
+    };
     // SAFETY: see `thread_within`.
     let thread = unsafe { thread_within(cell) };
     demand!(thread.is_idle());
@@ -95,7 +106,8 @@ pub(super) unsafe fn begin<const QUICK: bool>(callee: Callee, arguments: Argumen
     let Recorder { lines, buffers, order, .. } = &mut state.recorder;
     let lines = or_long_way!(lines.list());
     // SAFETY: there are lines only where frames were found to be readable; this thread has just been asked for.
-    let instruction = or_long_way!(unsafe { frames::instruction_here() });
+    let instruction =
+        or_long_way!(unsafe { if QUICK { frames::instruction_in_main() } else { frames::instruction() } });
     let index = Lines::index(instruction);
     let line = &mut lines[index];
     demand!(line.instruction == instruction);
@@ -107,12 +119,14 @@ pub(super) unsafe fn begin<const QUICK: bool>(callee: Callee, arguments: Argumen
     demand!(skips || !QUICK);
     let position = order.len();
     // SAFETY: a line has no more inputs than it has room for.
-    for (i, operand) in unsafe { line.inputs.get_unchecked_mut(..line.len as usize) }.iter_mut().enumerate() {
+    let inputs = unsafe { line.inputs.get_unchecked_mut(..line.len as usize) };
+    let first = inputs.as_ptr();
+    for operand in inputs {
         // SAFETY: the line has as many arguments as the call, the same keywords, and an object where it has one.
         unsafe {
-            if take(operand, callee, arguments, buffers, position).is_none() {
+            if take::<QUICK>(operand, callee.slf, arguments.positional, buffers, position).is_none() {
                 cold_path();
-                take_back(buffers, &line.inputs[..i], callee, arguments);
+                take_back(buffers, first, std::ptr::from_ref(operand), callee.slf, arguments.positional);
                 return None;
             }
         }
@@ -124,7 +138,7 @@ pub(super) unsafe fn begin<const QUICK: bool>(callee: Callee, arguments: Argumen
     } else {
         thread.began = begins(&mut state.recorder, thread.last_end(), entry);
     }
-    Some(Begun { index: index as u32, stamp, thread: cell })
+    Some(Begun { line: (index as u64) << 32 | u64::from(stamp), thread: cell })
 }
 
 /// Recognises an input and notes that it is read; `None`, with nothing noted, where it is another.
@@ -133,19 +147,24 @@ pub(super) unsafe fn begin<const QUICK: bool>(callee: Callee, arguments: Argumen
 /// As for [`begin`]; the operand is of a line with as many arguments, the same keywords, and an object where there is
 /// one here.
 #[inline(always)]
-unsafe fn take(
+unsafe fn take<const QUICK: bool>(
     operand: &mut Operand,
-    callee: Callee,
-    arguments: Arguments,
+    slf: *mut PyObject,
+    positional: *const *mut PyObject,
     buffers: &mut Buffers,
     position: u64,
 ) -> Option<()> {
     // SAFETY: by contract; arguments are live, and one that looks like an array is one.
     unsafe {
-        let object = object_of(operand, callee, arguments);
+        let object = object_of(operand, slf, positional);
         demand!(looks_like(operand, object));
         if operand.ndim >= 0 {
-            operand.last_use = or_long_way!(buffers.read_again(array::address(object, operand).0, position));
+            let address = if QUICK {
+                or_long_way!(array::near_address(object, operand)).0
+            } else {
+                array::address(object, operand)
+            };
+            operand.last_use = or_long_way!(buffers.read_again(address, position));
         }
     }
     Some(())
@@ -156,23 +175,31 @@ unsafe fn take(
 /// # Safety
 /// As for [`take`].
 #[inline(always)]
-unsafe fn object_of(operand: &Operand, callee: Callee, arguments: Arguments) -> *mut PyObject {
-    if !callee.slf.is_null() && operand.argument == SELF {
-        return callee.slf;
+unsafe fn object_of(operand: &Operand, slf: *mut PyObject, positional: *const *mut PyObject) -> *mut PyObject {
+    if !slf.is_null() && operand.argument == SELF {
+        return slf;
     }
     // SAFETY: by contract there are as many arguments.
-    unsafe { *arguments.positional.add(operand.argument.into()) }
+    unsafe { *positional.add(operand.argument.into()) }
 }
 
-/// Takes back that inputs were read, the last of them first: two may be the same array.
+/// Takes back that the inputs from `first` to before `end` were read, the last of them first: two may be the same array.
 ///
 /// # Safety
-/// As for [`take`], which has recognised all of them.
+/// As for [`take`], which has recognised all of them; they are inputs of one line.
 #[cold]
-unsafe fn take_back(buffers: &mut Buffers, inputs: &[Operand], callee: Callee, arguments: Arguments) {
+unsafe fn take_back(
+    buffers: &mut Buffers,
+    first: *const Operand,
+    end: *const Operand,
+    slf: *mut PyObject,
+    positional: *const *mut PyObject,
+) {
+    // SAFETY: by contract.
+    let inputs = unsafe { std::slice::from_raw_parts(first, end.offset_from_unsigned(first)) };
     for input in inputs.iter().rev().filter(|input| input.ndim >= 0) {
         // SAFETY: by contract they are arrays, and live.
-        let (address, _) = unsafe { array::address(object_of(input, callee, arguments), input) };
+        let address = unsafe { array::address(object_of(input, slf, positional), input) };
         buffers.unread(address, input.last_use);
     }
 }
@@ -186,10 +213,10 @@ pub(super) unsafe fn give_up(begun: Begun, callee: Callee, arguments: Arguments)
     let py = unsafe { Python::assume_attached() };
     state::with(py, |state| {
         let Recorder { lines, buffers, .. } = &mut state.recorder;
-        let line = lines.list().map(|lines| &lines[begun.index as usize % LINES]);
-        if let Some(line) = line.filter(|line| line.stamp == begun.stamp) {
+        if let Some(line) = begun.line(lines) {
+            let inputs = line.inputs[..line.len as usize].as_ptr_range();
             // SAFETY: by contract.
-            unsafe { take_back(buffers, &line.inputs[..line.len as usize], callee, arguments) };
+            unsafe { take_back(buffers, inputs.start, inputs.end, callee.slf, arguments.positional) };
         }
     });
 }
@@ -253,14 +280,12 @@ pub(super) unsafe fn end<const QUICK: bool>(begun: Begun, result: *mut PyObject)
         drain(state)?;
     }
     let Recorder { lines, buffers, table, order, .. } = &mut state.recorder;
-    let line = &mut or_long_way!(lines.list())[begun.index as usize % LINES];
-    // Another call may have taken the line in the meantime.
-    demand!(line.stamp == begun.stamp);
+    let line = or_long_way!(begun.line(lines));
     // SAFETY: the result is live; what looks like an array is one.
     unsafe {
         demand!(looks_like(&line.result, result));
         if line.result.ndim >= 0 {
-            let (address, bytes) = array::address(result, &line.result);
+            let (address, bytes) = or_long_way!(array::near_address(result, &line.result));
             or_long_way!(buffers.written_again(address, or_long_way!(bytes), line.group, order.len()));
         }
     }

@@ -221,8 +221,8 @@ impl Array {
     #[inline(always)]
     pub(super) fn looks_like(&self, operand: &Operand) -> bool {
         let same = self.descr as usize == operand.object
-            && self.ndim == operand.ndim
-            && self.flags & (C_CONTIGUOUS | F_CONTIGUOUS) == c_int::from(operand.flags);
+            && self.ndim == c_int::from(operand.ndim)
+            && self.flags & (C_CONTIGUOUS | F_CONTIGUOUS) == operand.flags;
         if !same {
             return false;
         }
@@ -239,23 +239,36 @@ impl Array {
     }
 }
 
-/// Address of the buffer behind an array, and its bytes where the array that looks like `operand` is no view.
+/// Address of the buffer behind an array, and its bytes where the array that looks like `operand` is no view; `None` where
+/// it has to be looked for.
 ///
 /// # Safety
 /// A live array.
 #[inline(always)]
-pub(super) unsafe fn address(object: *mut PyObject, operand: &Operand) -> (usize, Option<u64>) {
+pub(super) unsafe fn near_address(object: *mut PyObject, operand: &Operand) -> Option<(usize, Option<u64>)> {
     // SAFETY: by contract; a base is kept alive by the array, and one of this very type is an array.
     unsafe {
         let array = &*object.cast::<Array>();
         if array.base.is_null() {
-            return (array.data as usize, Some(operand.bytes));
+            return Some((array.data as usize, Some(operand.bytes)));
         }
         let base = &*array.base.cast::<Array>();
-        if ffi::Py_TYPE(array.base) == NDARRAY.load(Relaxed) && base.base.is_null() {
-            return (base.data as usize, None);
+        (ffi::Py_TYPE(array.base) == NDARRAY.load(Relaxed) && base.base.is_null()).then_some((base.data as usize, None))
+    }
+}
+
+/// Address of the buffer behind an array.
+///
+/// # Safety
+/// A live array.
+#[inline(always)]
+pub(super) unsafe fn address(object: *mut PyObject, operand: &Operand) -> usize {
+    // SAFETY: by contract.
+    unsafe {
+        match near_address(object, operand) {
+            Some((address, _)) => address,
+            None => (*object.cast::<Array>()).memory(false).address,
         }
-        (array.memory(false).address, None)
     }
 }
 
@@ -282,7 +295,7 @@ pub(super) unsafe fn operand(object: *mut PyObject) -> Option<Operand> {
     }
     let mut dims = [0; MAX_DIMS];
     dims.iter_mut().zip(array.dims()).for_each(|(kept, &dim)| *kept = dim);
-    let (ndim, flags) = (array.ndim, (array.flags & (C_CONTIGUOUS | F_CONTIGUOUS)) as u16);
+    let (ndim, flags) = (array.ndim as i16, array.flags & (C_CONTIGUOUS | F_CONTIGUOUS));
     Some(Operand { object: array.descr as usize, ndim, flags, dims, bytes: array.bytes(), ..of_kind })
 }
 

@@ -321,27 +321,30 @@ pub(super) unsafe fn instruction() -> Option<usize> {
     None
 }
 
-/// As [`instruction`].
+/// As [`instruction`], where the thread in which [`follow`] was called last is the main one; `None` in any other. It calls
+/// nothing.
 ///
 /// # Safety
 /// As for [`instruction`], in the thread in which [`follow`] was called last.
 #[inline(always)]
-pub(super) unsafe fn instruction_here() -> Option<usize> {
+pub(super) unsafe fn instruction_in_main() -> Option<usize> {
+    let main = LAST.load(Relaxed);
+    if main.is_null() {
+        return None;
+    }
     // SAFETY: by contract; the main thread's state lives while Python code runs.
     #[cfg(all(Py_3_11, not(Py_3_14)))]
     unsafe {
-        let main = LAST.load(Relaxed);
-        if main.is_null() {
-            std::hint::cold_path();
-            return instruction();
-        }
         Some(Frame::field(Frame::innermost_of(main)?.0, layout::INSTRUCTION) as usize)
     }
-    // SAFETY: by contract.
-    #[cfg(not(all(Py_3_11, not(Py_3_14))))]
+    // SAFETY: as above.
+    #[cfg(all(Py_3_10, not(Py_3_11)))]
     unsafe {
-        instruction()
+        let (code, at) = Frame::innermost_of(main)?.place()?;
+        instruction_of(code as u64, at as u32 as u64)
     }
+    #[cfg(not(all(Py_3_10, not(Py_3_14))))]
+    None
 }
 
 /// This thread is the one that asks from now on.

@@ -259,17 +259,26 @@ fn with_this<R>(thread: &RefCell<Thread>, f: impl FnOnce(&mut Thread) -> R) -> O
 /// has returned: thread-local values are destroyed when nothing else of the thread runs.
 #[inline(always)]
 pub(super) unsafe fn this_thread<'a>() -> Option<&'a RefCell<Thread>> {
-    let pointer = thread_pointer();
-    if (HAS_POINTERS || pointer != 0) && LAST_POINTER.load(Acquire) == pointer {
-        let thread = LAST_THREAD.load(Relaxed);
-        // SAFETY: a thread that lives and has this pointer wrote it, which is this one: `Own` takes it out in the end.
-        unsafe {
-            assert_unchecked(!thread.is_null());
-            return Some(&*thread);
-        }
-    }
     // SAFETY: by contract.
-    unsafe { find_thread(pointer) }
+    unsafe { last_thread().or_else(|| find_thread(thread_pointer())) }
+}
+
+/// As [`this_thread`]; `None` also where another one asked last.
+///
+/// # Safety
+/// As for [`this_thread`].
+#[inline(always)]
+pub(super) unsafe fn last_thread<'a>() -> Option<&'a RefCell<Thread>> {
+    let pointer = thread_pointer();
+    if !(HAS_POINTERS || pointer != 0) || LAST_POINTER.load(Acquire) != pointer {
+        return None;
+    }
+    let thread = LAST_THREAD.load(Relaxed);
+    // SAFETY: a thread that lives and has this pointer wrote it, which is this one: `Own` takes it out in the end.
+    unsafe {
+        assert_unchecked(!thread.is_null());
+        Some(&*thread)
+    }
 }
 
 #[inline(never)]
