@@ -19,7 +19,7 @@ torch.manual_seed(0)
 model = torch.nn.Linear(64, 10).cuda()
 optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
 loader = torch.utils.data.DataLoader(
-    Remote(), batch_size=8, num_workers=int(os.environ["WORKERS"]), persistent_workers=True
+    Remote(), batch_size=8, num_workers=int(os.environ.get("WORKERS", "4")), persistent_workers=True
 )
 for inputs, targets in loader:
     optimizer.zero_grad()

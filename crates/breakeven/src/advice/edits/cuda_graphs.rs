@@ -61,7 +61,9 @@ pub(in crate::advice) fn replayed<'a>(draft: &Draft<'a>) -> Option<Change<'a>> {
         draft: Draft { replayed, once: draft.once + CAPTURE, ..draft.clone() },
         site: Some(site),
         patch: None,
-        ready: Some("step = torch.compile(step, mode=\"reduce-overhead\")  # or torch.cuda.graph by hand".to_owned()),
+        ready: Some(
+            "step = torch.compile(step, mode=\"reduce-overhead\")  # or torch.cuda.graph, warmed up".to_owned(),
+        ),
         risk: Some("shapes and addresses must stay the same; an optimizer needs capturable=True"),
     })
 }
