@@ -83,6 +83,7 @@ def begin(kind: str) -> None:
 def _prepare(kind: str) -> None:
     _native.on_library_code(os.path.dirname(os.path.abspath(__file__)) + os.sep)
     _imports.after("torch", _torch)
+    _imports.after("cupy", _cupy)
     if kind == "native":
         _imports.after("numpy", _install)
         for name in ("numpy.fft", "numpy.linalg", "numpy.random"):
@@ -189,6 +190,12 @@ def _torch(module: str, import_ns: int) -> None:
     from . import _torch as torch
 
     torch.install(module, import_ns)
+
+
+def _cupy(module: str, import_ns: int) -> None:
+    from . import cupy_stand_in
+
+    cupy_stand_in.real(module, import_ns)
 
 
 def _rescan(_: str, __: int) -> None:

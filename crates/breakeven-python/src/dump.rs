@@ -22,7 +22,7 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
     let ns = |ticks: u64| (ticks as f64 / ticks_per_ns) as u64;
     let times = crate::spread::times(recorder.table.entries(), &recorder.pools);
     let threads = recorder.table.entries().iter().any(|e| e.thread != recorder.table.entries()[0].thread);
-    let ops = recorder
+    let ops: Vec<Entry> = recorder
         .table
         .entries()
         .iter()
@@ -79,9 +79,12 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
         })
         .collect();
     let (waits, sites) = waits(recorder);
+    let program = program(recorder, ns(wall_ticks), ns(recorder.told_ticks));
+    let in_ops: u64 = ops.iter().map(|e| e.cpu_ns).sum();
+    let between_ops = program.wall_ns.saturating_sub(program.startup_ns).saturating_sub(in_ops);
     Workload {
         format: FORMAT.to_owned(),
-        program: program(recorder, ns(wall_ticks), ns(recorder.told_ticks)),
+        program,
         sites: with_text(sites.list()),
         ops,
         order: recorder.order.clone().finish(),
@@ -95,7 +98,11 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
         unseen: recorder
             .unseen
             .iter()
-            .map(|((reason, text), &(ns, count))| Unseen { reason: reason.clone(), text: text.clone(), ns, count })
+            .map(|((reason, text), &(ns, count))| {
+                // How long a GPU was at work that nobody watched is not known: at most all the time but that of ops.
+                let ns = if reason == "gpu-not-watched" { between_ops } else { ns };
+                Unseen { reason: reason.clone(), text: text.clone(), ns, count }
+            })
             .collect(),
         optional_fields: Vec::new(),
     }
@@ -349,6 +356,17 @@ mod tests {
         let back: Workload = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
         std::fs::remove_file(&path).unwrap();
         assert_eq!(back, workload);
+    }
+
+    #[test]
+    fn a_gpu_that_nobody_watched_was_at_work_for_all_the_time_that_is_not_told() {
+        let mut recorder = Recorder::default();
+        product(&mut recorder, 3);
+        recorder.unseen("gpu-not-watched", "CuPy ran on a GPU", 0);
+        recorder.program.insert("startup_ns".to_owned(), 100_000.into());
+        let seen = workload(&recorder, 1.0, 1_000_000);
+        assert_eq!(seen.unseen[0].ns, 900_000 - seen.ops.iter().map(|e| e.cpu_ns).sum::<u64>());
+        assert!(seen.coverage() < 0.8, "{}", seen.coverage());
     }
 
     #[test]

@@ -1,7 +1,8 @@
 """A stand-in for CuPy on machines without a GPU: computes with NumPy, records what the program does with its GPU.
 
-Only in a recorded process, and only where CuPy is not installed or no GPU is there. `offer` puts a finder in front of
-all others; the modules are made when the program imports them.
+Only in a recorded process, and only where CuPy is not installed, no GPU is there, or one is named to be imitated.
+`offer` puts a finder in front of all others; the modules are made when the program imports them. Of a real CuPy nothing
+is seen but that the program uses it.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 
-from .. import _native
+from .. import _imports, _native
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from types import ModuleType
 
+PACKAGES = ("cupy", "cupyx", "cupy_backends")
 #: What drivers of GPUs make: NVIDIA on Linux, in WSL, on Jetson; AMD.
 _DEVICES = ("/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-gpu", "/dev/kfd")
 
@@ -27,9 +29,9 @@ class _Finder:
         name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         package = name.partition(".")[0]
-        if package not in ("cupy", "cupyx", "cupy_backends"):
+        if package not in PACKAGES:
             return None
-        if package not in sys.modules and (package in name.split(".")[1:] or not _wanted(package)):
+        if not _wanted():
             return None
         import numpy  # its import is start-up here as in CuPy
 
@@ -51,17 +53,45 @@ def offer() -> None:
         sys.meta_path.insert(0, _Finder)
 
 
-def _wanted(package: str) -> bool:
-    other = sys.modules.get("cupy") or sys.modules.get("cupyx")
-    if other is not None:
-        return getattr(other, "__breakeven__", False)
-    return _asked_by_user() and not (_installed() and any(map(os.path.exists, _DEVICES)))
+def _wanted() -> bool:
+    for package in PACKAGES:
+        if package in sys.modules:  # its other parts are of the same make
+            return _is_ours(sys.modules[package])
+    return _asked_by_user() and (_named() or not (_installed() and _has_gpu()))
+
+
+def _named() -> bool:
+    """Whether a GPU is named that is to be imitated."""
+    return bool(os.environ.get("BREAKEVEN_PRETEND_GPU"))
+
+
+def real(_: str, import_ns: int) -> None:
+    """CuPy has been imported, in so many ns: what it does on a GPU is not seen, if it is no stand-in."""
+    cupy = sys.modules["cupy"]
+    if _is_ours(cupy) or not (_asked_by_user() and _has_gpu()):
+        return
+    from .. import _process
+
+    _process.add_version("cupy", str(cupy.__version__), import_ns)
+    text = (
+        "CuPy ran on this machine's own GPU, and nothing of that was seen: `--pretend-gpu NAME` records the script with "
+        "a stand-in for CuPy, on the CPU"
+    )
+    _native.unseen("gpu-not-watched", text)
+
+
+def _is_ours(module: ModuleType) -> bool:
+    return "__breakeven__" in getattr(module, "__dict__", ())
+
+
+def _has_gpu() -> bool:
+    return any(map(os.path.exists, _DEVICES))
 
 
 def _installed() -> bool:
     """Whether there is a real CuPy."""
     for finder in sys.meta_path:
-        if finder is not _Finder and finder.find_spec("cupy", None, None) is not None:
+        if finder not in (_Finder, _imports._Finder) and finder.find_spec("cupy", None, None) is not None:
             return True
     return False
 
