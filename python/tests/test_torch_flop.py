@@ -100,3 +100,18 @@ def test_pytorchs_own_counter(network: Recorded) -> None:
         pytest.skip("this PyTorch's counter leaves out attention on the CPU")
     assert network.forward == pytest.approx(counter["forward"], rel=1e-6)
     assert network.backward == pytest.approx(counter["backward"], rel=1e-6)
+
+
+@pytest.mark.parametrize("fake", ["0", "1"])
+def test_inference_mode_hides_nothing(fake: str, tmp_path: Path) -> None:
+    """Autograd takes composite ops apart; where it is off altogether they are seen in parts all the same."""
+    program, seen = str(NETWORKS.parent / "torch_inference.py"), {}
+    for mode in ("no_grad", "inference"):
+        env = {"BREAKEVEN_RECORD_DIR": str(tmp_path / mode), "BREAKEVEN_FAKE": fake}
+        (tmp_path / mode).mkdir()
+        printed = _printed(["-m", "breakeven._run", program, mode], **env)
+        assert fake == "1" or printed == _printed([program, mode])
+        [file] = (tmp_path / mode).glob("*.breakeven.json")
+        ops = json.loads(file.read_text())["ops"]
+        seen[mode] = sorted((e["name"], json.dumps(e["op"]), e["count"]) for e in ops if e["op"] != "view")
+    assert seen["inference"] == seen["no_grad"] and not [row for row in seen["inference"] if '"opaque"' in row]

@@ -10,6 +10,8 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple};
 use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// The `__torch_dispatch__` of a mode: runs the op and tells `after(func, args, kwargs, result, own, gap)`, which gives
@@ -27,6 +29,8 @@ pub(crate) struct Dispatch {
     before: Option<Py<PyAny>>,
     refused: Option<Py<PyAny>>,
     failed: AtomicBool,
+    /// Overloads met so far, which PyTorch keeps for ever, and whether they are composite.
+    composite: Mutex<HashMap<usize, bool>>,
 }
 
 #[pymethods]
@@ -34,13 +38,13 @@ impl Dispatch {
     #[new]
     #[pyo3(signature = (after, timed = true, before = None, refused = None))]
     fn new(after: Py<PyAny>, timed: bool, before: Option<Py<PyAny>>, refused: Option<Py<PyAny>>) -> Self {
-        Self { after, timed, before, refused, failed: AtomicBool::new(false) }
+        Self { after, timed, before, refused, failed: AtomicBool::new(false), composite: Mutex::default() }
     }
 
-    #[pyo3(signature = (_mode, func, _types, args = None, kwargs = None))]
+    #[pyo3(signature = (mode, func, _types, args = None, kwargs = None))]
     fn __call__<'py>(
         &self,
-        _mode: &Bound<'py, PyAny>,
+        mode: &Bound<'py, PyAny>,
         func: &Bound<'py, PyAny>,
         _types: &Bound<'py, PyAny>,
         args: Option<Bound<'py, PyTuple>>,
@@ -49,6 +53,9 @@ impl Dispatch {
         let py = func.py();
         let op = func.getattr("_op").unwrap_or_else(|_| func.clone());
         let args = args.unwrap_or_else(|| PyTuple::empty(py));
+        if self.is_composite(func) {
+            return in_parts(mode, func, &args, kwargs);
+        }
         let entered = state::recording().then(|| with_thread(|thread| thread.enter(true).then(|| thread.last_end())));
         let Some(Some(Some(last_end))) = entered else { return op.call(&args, kwargs) };
         let asked = state::begins(last_end);
@@ -103,6 +110,20 @@ impl Dispatch {
 }
 
 impl Dispatch {
+    /// Whether an op is made of others on every device. Autograd takes such ops apart before a mode sees them; in inference
+    /// mode nobody has.
+    fn is_composite(&self, func: &Bound<'_, PyAny>) -> bool {
+        let key = func.as_ptr() as usize;
+        if let Some(known) = self.composite.lock().ok().and_then(|met| met.get(&key).copied()) {
+            return known;
+        }
+        let composite = made_of_others(func).unwrap_or(false);
+        if let Ok(mut met) = self.composite.lock() {
+            met.insert(key, composite);
+        }
+        composite
+    }
+
     /// What one of ours gave back; of what it raised only the first is told.
     fn noted<'py>(&self, py: Python<'py>, told: PyResult<Bound<'py, PyAny>>) -> Option<Bound<'py, PyAny>> {
         if let Err(error) = &told
@@ -113,6 +134,30 @@ impl Dispatch {
         }
         told.ok()
     }
+}
+
+fn made_of_others(func: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let has = func.py().import("torch._C")?.getattr("_dispatch_has_kernel_for_dispatch_key")?;
+    let name = func.call_method0("name")?;
+    let kernel = |key: &str| has.call1((&name, key))?.is_truthy();
+    Ok(kernel("CompositeImplicitAutograd")? && !kernel("CPU")? && !kernel("CUDA")? && !kernel("MPS")?)
+}
+
+/// Runs a composite op so that `mode` sees the ops in it. No Python frame comes between, as [`Dispatch`] promises.
+fn in_parts<'py>(
+    mode: &Bound<'py, PyAny>,
+    func: &Bound<'py, PyAny>,
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let core = func.py().import("torch._C")?;
+    let key = core.getattr("DispatchKey")?.getattr("CompositeImplicitAutograd")?;
+    let with_key = PyTuple::new(func.py(), [key])?.as_sequence().concat(args.as_sequence())?.to_tuple()?;
+    let direct = func.getattr("_op_dk")?;
+    core.call_method1("_push_on_torch_dispatch_stack", (mode,))?;
+    let result = direct.call(with_key, kwargs);
+    core.call_method1("_pop_torch_dispatch_stack", (func.py().None(),))?;
+    result
 }
 
 /// The `__torch_function__` of a mode: what `handlers` have for a function is called with `(args, kwargs)`, `other(func,
