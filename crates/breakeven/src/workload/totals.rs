@@ -34,9 +34,10 @@ impl Workload {
     }
 
     /// Understood op time ÷ (understood + not understood), 0–1; 1 when there is neither. Not understood are `Opaque`
-    /// entries and what `unseen` has time for.
+    /// entries and what `unseen` has time for. Bytes stand for time where none was taken, as without values.
     pub fn coverage(&self) -> f64 {
-        let time = |entry: &&Entry| entry.cpu_ns as f64;
+        let timed = self.ops.iter().any(|entry| entry.cpu_ns > 0);
+        let time = |entry: &&Entry| if timed { entry.cpu_ns as f64 } else { entry.bytes().get() };
         let opaque = |entry: &&Entry| entry.op.family() == Family::Opaque;
         let dark: f64 = self.ops.iter().filter(opaque).map(|e| time(&e)).sum::<f64>()
             + self.unseen.iter().map(|u| u.ns as f64).sum::<f64>();
