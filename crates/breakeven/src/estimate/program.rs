@@ -460,11 +460,8 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
         } else {
             String::new()
         };
-        let text = format!(
-            "start-up on the GPU adds {} (assumed){both}; warm it would be {}",
-            words::seconds(q.startup.p50),
-            words::times(warm)
-        );
+        let text =
+            format!("start-up on the GPU adds {} (assumed){both}{}", words::seconds(q.startup.p50), words::warm(warm));
         note("start-up", text);
     }
     if q.port.policy() == Policy::AsWritten {
@@ -502,7 +499,11 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
             "idle",
             format!(
                 "{} of the time went into waiting, asleep or for something else",
-                words::percent(program.idle_ns as f64 / program.wall_ns as f64)
+                match program.wall_ns {
+                    // A script that was killed early may not have said how long it ran.
+                    0 => words::seconds(program.idle_ns as f64 * 1e-9),
+                    wall => words::percent((program.idle_ns as f64 / wall as f64).min(1.0)),
+                }
             ),
         );
     }

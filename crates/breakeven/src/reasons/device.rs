@@ -169,8 +169,8 @@ pub(super) fn parallelism(account: &Account<'_>) -> Option<Reason> {
         "little-parallelism",
         Some(account.share(under)).filter(|share| *share >= super::PROGRAM),
         format!(
-            "Half of the GPU's time goes into launches on at most {} elements; {name} has room for {} threads at once.",
-            count(elements),
+            "Half of the GPU's time goes into launches on at most {}; {name} has room for {} threads at once.",
+            words::several(elements as u64, "element", "elements"),
             count(threads)
         ),
         "Put independent problems into one larger array; a larger GPU does not help.".to_owned(),

@@ -59,13 +59,14 @@ pub(super) fn start_up(account: &Account<'_>) -> Option<Reason> {
         "start-up-bound",
         Some(account.share(adds)),
         format!(
-            "Import, context and first use of kernels take {} (assumed), once in a process; warm it would be {}.",
+            "Import, context and first use of kernels take {} (assumed), once in a process{}.",
             words::seconds(adds),
-            words::times(warm)
+            words::warm(warm)
         ),
         "Do more work in one process: a server, a notebook, many inputs in one run.".to_owned(),
     );
-    Some(reason.with("start_up", adds, "s", words::seconds(adds)).with("warm_speedup", warm, "1", words::times(warm)))
+    let reason = reason.with("start_up", adds, "s", words::seconds(adds));
+    Some(if warm > 0.0 { reason.with("warm_speedup", warm, "1", words::times(warm)) } else { reason })
 }
 
 /// Baseline ÷ GPU time, start-up left out on both sides.
@@ -168,7 +169,8 @@ pub(super) fn waiting(account: &Account<'_>) -> Option<Reason> {
             times(waits),
             words::seconds(each)
         ),
-        "Keep values on the GPU, read them every so many rounds, or collect them and read once at the end.".to_owned(),
+        "Compute on whole arrays instead of single values, keep values on the GPU, or collect them and read once at the end."
+            .to_owned(),
     )
     .with("waits", waits, "1", words::count(waits as u64))
     .with("without", without, "s", words::seconds(without));

@@ -177,7 +177,7 @@ impl Case<'_> {
         let text = if turns {
             let winner = if speedup > 1.0 { "GPU" } else { "CPU" };
             format!(
-                "precision: in {name} the {winner} wins ({} instead of {})",
+                "precision: in {name} on both sides the {winner} wins ({} instead of {})",
                 words::times(speedup),
                 words::times(self.speedup)
             )

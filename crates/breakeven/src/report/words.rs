@@ -110,6 +110,11 @@ pub fn several(n: u64, one: &str, more: &str) -> String {
     format!("{} {}", count(n), if n == 1 { one } else { more })
 }
 
+/// What start-up is weighed against: `; warm it would be 3.3×`. Nothing where the CPU's time without it is not known.
+pub fn warm(speedup: f64) -> String {
+    if speedup > 0.0 { format!("; warm it would be {}", times(speedup)) } else { String::new() }
+}
+
 /// A count: `40 000`.
 pub fn count(n: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "printed to three digits beyond 2⁵³")]
