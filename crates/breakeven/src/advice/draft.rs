@@ -19,6 +19,8 @@ pub struct Draft<'a> {
     pub replays: bool,
     /// A network is trained.
     pub trains: bool,
+    /// ln-sigma of what the edited program takes on the CPU.
+    pub cpu_sigma: f64,
     /// Paid once for the edit (compiling, capturing), s: start-up.
     pub once: f64,
     /// Host time of one run of an entry in a replayed graph, s, instead of its dispatch and the Python before it.
@@ -56,6 +58,7 @@ impl<'a> Draft<'a> {
             policy,
             compiles: told("torch-compile"),
             replays: told("cuda-graph"),
+            cpu_sigma: super::CPU_SIGMA,
             once: 0.0,
             replayed: Vec::new(),
             used_for,

@@ -200,7 +200,7 @@ impl Prediction {
                 let now = q.cpu.time.p50 - if q.exclude_startup { q.host.startup } else { 0.0 };
                 Some(Self {
                     time: Interval::log_normal(after, CPU_SIGMA),
-                    speedup: Interval::log_normal(now / after, CPU_SIGMA),
+                    speedup: Interval::log_normal(now / after, draft.cpu_sigma),
                     startup: if q.exclude_startup { 0.0 } else { q.host.startup + draft.once },
                     parts: None,
                 })
@@ -222,7 +222,8 @@ fn worthwhile(ctx: &Context, side: Side, now: &Prediction, then: &Prediction) ->
 
 /// What a change saves, as sure as the time it is taken from.
 fn saved(now: &Prediction, then: &Prediction) -> Interval {
-    Interval::log_normal(now.time.p50 - then.time.p50, log_sigma(now.time).max(log_sigma(then.time)))
+    let of_cpu = if then.parts.is_none() { log_sigma(then.speedup) } else { 0.0 };
+    Interval::log_normal(now.time.p50 - then.time.p50, log_sigma(now.time).max(log_sigma(then.time)).max(of_cpu))
 }
 
 fn advice(edit: &Edit, side: Side, now: &Prediction, then: &Prediction, change: Change) -> Advice {

@@ -3,6 +3,7 @@
 mod blas_threads;
 pub(super) mod cheaper_gpu;
 pub(super) mod cuda_graphs;
+mod elements;
 mod fewer_syncs;
 mod float32;
 pub(super) mod fuse;

@@ -18,7 +18,7 @@ const ELEMENT_NS: f64 = 0.3;
 const FLOP_NS: f64 = 0.25;
 /// Python around a NumPy call that goes when the loop is compiled, ns: arguments, names, the loop itself. What takes
 /// longer is other code, which Numba may not know (dictionaries, text).
-const CALL_NS: u64 = 1500;
+pub(super) const CALL_NS: u64 = 1500;
 /// Compiling the function, s: assumed; Numba's guide says that it takes seconds and can be cached.
 const COMPILE: f64 = 2.0;
 

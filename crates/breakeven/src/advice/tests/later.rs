@@ -198,6 +198,100 @@ fn numba_does_not_compile_what_lies_between_the_calls() {
 }
 
 #[test]
+fn elements_in_a_loop_are_one_addition() {
+    let n = 200_000;
+    let view = || Entry {
+        shapes: Some(format!("[{n}] -> []")),
+        ..entry(0, "cupy.ndarray.__getitem__", Op::View, Dtype::F32, 2 * n)
+    };
+    let set = || Entry {
+        shapes: Some(format!("[{n}] [] -> []")),
+        ..entry(0, "cupy.ndarray.__setitem__", Op::Copy { n: 1, strided: true, inputs: 1 }, Dtype::F32, n)
+    };
+    let ops = || {
+        let mut ops = on_gpu(vec![view(), entry(0, "cupy.add", add(1), Dtype::F32, n), set()]);
+        ops.iter_mut().for_each(|e| e.cpu_ns = 500 * e.count);
+        ops
+    };
+    let steps = || vec![Step::Repeat(n, [0, 0, 1, 2].map(Step::Run).to_vec())];
+    let e = asked(&program_of(&["c[i] = a[i] + b[i]"], ops(), steps()), "L4");
+    let a = found(&e, "vectorise", Side::Gpu);
+    // 400 000 launches of some microseconds become two.
+    let (before, after) = (e.estimates[0].time_s.unwrap().p50, a.time_s_after.unwrap().p50);
+    assert!(before > 1.0 && after < 0.3 * before, "{before} {after}");
+    for line in ["c[i] = c[i - 1] + b[i]", "c[i] = state + b[i]"] {
+        assert!(!ids(&asked(&program_of(&[line], ops(), steps()), "L4")).contains(&"vectorise"), "{line}");
+    }
+    // In part: another loop, or one that ends early.
+    let mut part = ops();
+    part.iter_mut().for_each(|e| e.set_count(e.count / 2));
+    let part =
+        program_of(&["c[i] = a[i] + b[i]"], part, vec![Step::Repeat(n / 2, [0, 0, 1, 2].map(Step::Run).to_vec())]);
+    assert!(!ids(&asked(&part, "L4")).contains(&"vectorise"));
+}
+
+#[test]
+fn elements_that_branch_are_one_where() {
+    let n: u64 = 3_000_000;
+    let of_one = |site, name: &str, op, count: u64, shapes: &str| {
+        let mut e = entry(site, name, op, Dtype::F64, count);
+        (e.cpu_ns, e.gap_ns, e.shapes) = (40 * count, 200 * count, Some(shapes.to_owned()));
+        e
+    };
+    let set = || Op::Copy { n: 1, strided: true, inputs: 0 };
+    let ops = vec![
+        of_one(0, "numpy.ndarray.item", Op::HostRead { bytes: 8 }, n, "[] ->"),
+        of_one(1, "numpy.ndarray.item", Op::HostRead { bytes: 8 }, n / 2, "[] ->"),
+        of_one(1, "numpy.ndarray.__setitem__", set(), n / 2, "[3000000] -> []"),
+        of_one(2, "numpy.ndarray.__setitem__", set(), n / 2, "[3000000] -> []"),
+    ];
+    let order = [[0, 1, 2].map(Step::Run).to_vec(), [0, 3].map(Step::Run).to_vec()];
+    let order = order.map(|body| Step::Repeat(n / 2, body)).to_vec();
+    let mut w = program_of(&["if x[i] > 0.5:", "out[i] = x[i] * 2", "out[i] = 0"], ops, order);
+    w.sites[2].line = 4; // below `else:`
+    let a = found(&asked(&w, "L4"), "vectorise", Side::Cpu);
+    // 2.16 s of single numbers become three passes over 24 MB.
+    assert!(a.time_s_after.unwrap().p50 < 0.2, "{a:?}");
+    assert!(a.ready.unwrap().contains("np.where"));
+    // A line between that nobody saw.
+    w.sites[2].line = 9;
+    assert!(!ids(&asked(&w, "L4")).contains(&"vectorise"));
+}
+
+#[test]
+fn a_sample_copied_each_round_is_copied_with_the_others() {
+    let mut ops = vec![
+        entry(0, "aten.select", Op::View, Dtype::F32, 20_000),
+        entry(0, "torch.Tensor.to", copy(Direction::H2d, 1024), Dtype::F32, 20_000),
+        entry(1, "aten.relu", add(256), Dtype::F32, 20_000),
+    ];
+    ops[0].shapes = Some("[20000,256] -> [256]".to_owned());
+    ops[2].written_bytes = 1024;
+    let program = |lines: &[&str]| program_of(lines, ops.clone(), vec![Step::Repeat(20_000, each(3))]);
+    let a = found(&asked(&program(&["x = data[i].to(dev)", "y = net(x)"]), "L4"), "vectorise", Side::Gpu);
+    assert!(a.title.starts_with("One call on all 20 000 rows"), "{}", a.title);
+    assert!(!ids(&asked(&program(&["x = (data[i] + y).to(dev)", "y = net(x)"]), "L4")).contains(&"vectorise"));
+}
+
+#[test]
+fn a_gain_over_calls_that_were_held_up_is_less_sure() {
+    let rows = |cpu_ns: u64| {
+        let mut ops = vec![
+            entry(0, "numpy.ndarray.__getitem__", Op::View, Dtype::F64, 5000),
+            entry(0, "numpy.matmul", Op::Matmul { m: 1, n: 64, k: 64, batch: 1, bias: false }, Dtype::F64, 5000),
+        ];
+        ops[0].shapes = Some("[5000,64] -> [64]".to_owned());
+        ops.iter_mut().for_each(|e| (e.cpu_ns, e.written_bytes) = (5000 * cpu_ns, 512));
+        let e = asked(&program_of(&["y = a[i] @ w"], ops, vec![Step::Repeat(5000, each(2))]), "L4");
+        let gain = found(&e, "vectorise", Side::Cpu).speedup_after.unwrap();
+        gain.p50 / gain.p10
+    };
+    // A product of that size takes some microseconds: half a millisecond is somebody else's.
+    let (quiet, held) = (rows(20_000), rows(500_000));
+    assert!(held > 3.0 * quiet, "{quiet} {held}");
+}
+
+#[test]
 fn numbers_taken_out_one_by_one_are_compiled() {
     let rounds = 20_000_000;
     let read = |gap_ns: u64| {
