@@ -103,6 +103,7 @@ mod tests;
 pub const IDS: &[&str] = &[
     "blas-threads",
     "cheaper-gpu",
+    "columns",
     "cuda-graphs",
     "fewer-syncs",
     "float32",

@@ -164,8 +164,9 @@ impl<'a> Port<'a> {
                 }
                 Policy::Resident | Policy::Naive => {
                     let own = profile.for_callable(&entry.name);
+                    let via = workload.sites.get(entry.site as usize).and_then(|site| site.via.as_deref());
                     (
-                        place(entry, own),
+                        place(entry, via, own),
                         own.launches(&entry.name, &entry.op),
                         own.dispatch(&entry.name, &entry.op),
                         own.waits(&entry.name, &entry.op),
@@ -387,7 +388,15 @@ enum Place {
     JoinStreams,
 }
 
-fn place(entry: &Entry, profile: &PortProfile) -> Place {
+fn place(entry: &Entry, via: Option<&str>, profile: &PortProfile) -> Place {
+    // Rows of a dataframe are pandas' own objects, on the host, and their numbers are taken from there.
+    let rows = |via: &str| {
+        let number = matches!(entry.op, Op::HostRead { .. });
+        via.starts_with("pandas.") && (number || via.ends_with(".iterrows")) && !matches!(entry.op, Op::View)
+    };
+    if via.is_some_and(rows) {
+        return Place::Host { computes: false };
+    }
     place_of(entry).unwrap_or_else(|| match profile.counterpart(&entry.name) {
         // What a data loader does stays with it, and NumPy's arrays in a program of another library are the host's.
         _ if entry.phase == Some(Phase::Data) || port::of(&entry.name).name != profile.name => {

@@ -222,7 +222,7 @@ fn branching(account: &Account<'_>) -> Option<Reason> {
     for (_, entry, task) in account.entries() {
         let runs = entry.count as f64;
         work += task.device * runs;
-        if is_branch(account, entry) {
+        if is_branch(account, entry) && task.on_host == 0.0 {
             asked += runs;
             read += (task.download + task.dispatch + machine.sync_latency + machine.launch_latency) * runs;
         }

@@ -2,6 +2,7 @@
 
 mod blas_threads;
 pub(super) mod cheaper_gpu;
+mod columns;
 pub(super) mod cuda_graphs;
 mod elements;
 mod fewer_syncs;
@@ -33,6 +34,7 @@ pub(super) const EDITS: &[Edit] = &[
     hoist_transfers::EDIT,
     reduce_before_copy::EDIT,
     vectorise::EDIT,
+    columns::EDIT,
     fewer_syncs::EDIT,
     solve::EDIT,
     real_fft::EDIT,

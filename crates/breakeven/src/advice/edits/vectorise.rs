@@ -7,7 +7,7 @@ use super::elements;
 use crate::estimate::Side;
 use crate::interval::Z90;
 use crate::report::words;
-use crate::workload::{Entry, Op, Phase, Step};
+use crate::workload::{Entry, Op, Phase, Site, Step};
 
 pub(super) const EDIT: Edit = Edit { id: "vectorise", sides: &[Side::Gpu, Side::Cpu], apply };
 
@@ -182,7 +182,9 @@ fn independent(draft: &Draft, inside: &[u32]) -> bool {
     lines.sort_unstable();
     lines.dedup();
     let lines: Vec<&str> = lines.into_iter().flat_map(|(_, text)| statements(text)).collect();
-    sites.iter().all(|s| (&s.file, &s.function) == (&first.file, &first.function))
+    // Rows of a dataframe are another matter: see `columns`.
+    let plain = |s: &&Site| !s.via.as_deref().is_some_and(|via| via.starts_with("pandas."));
+    sites.iter().all(|s| (&s.file, &s.function) == (&first.file, &first.function) && plain(s))
         && carries(&without_sums(&lines)) == Some(false)
 }
 

@@ -340,6 +340,46 @@ fn what_a_library_does_inside_numba_does_not_compile() {
 }
 
 #[test]
+fn rows_of_a_dataframe_are_columns() {
+    let rows = 200_000;
+    let program = |lines: [&str; 2], vias: [&str; 2], functions: [&str; 2]| {
+        let mut head = entry(0, "numpy.ndarray.copy", Op::Copy { n: 2, strided: true, inputs: 1 }, Dtype::F64, rows);
+        let mut number = entry(1, "numpy.ndarray.item", Op::HostRead { bytes: 8 }, Dtype::F64, 2 * rows);
+        (head.cpu_ns, head.gap_ns, number.cpu_ns, number.gap_ns) =
+            (300 * rows, 1_000 * rows, 100 * rows, 14_000 * rows);
+        let round = vec![Step::Run(0), Step::Run(1), Step::Run(1)];
+        let mut w = program_of(&lines, vec![head, number], vec![Step::Repeat(rows, round)]);
+        for (site, (via, function)) in w.sites.iter_mut().zip(vias.into_iter().zip(functions)) {
+            (site.via, site.function) = (Some(via.to_owned()), function.to_owned());
+        }
+        w
+    };
+    let looped = ["pandas.core.frame.DataFrame.iterrows", "pandas.core.series.Series.__getitem__"];
+    let whole = "total += row['a'] * row['b']";
+    let e = asked(&program(["for i, row in df.iterrows():", whole], looped, ["<module>"; 2]), "L4");
+    let a = found(&e, "columns", Side::Cpu);
+    // All 3 s are pandas': two columns of 0.1 ms and 4 ns a number are left, beside 10 ms of everything else.
+    let left = a.time_s_after.unwrap().p50;
+    assert!((left - 0.0117).abs() < 1e-3, "{left}");
+    // The numbers are the host's: nobody waits for a GPU.
+    assert_eq!(e.estimates[0].breakdown_s.unwrap().sync, 0.0);
+    assert!(!ids(&e).contains(&"vectorise"), "one of the two is enough");
+    for line in ["total += row['a'] * rate", "last = row['a'] - last"] {
+        let e = asked(&program(["for i, row in df.iterrows():", line], looped, ["<module>"; 2]), "L4");
+        assert!(!ids(&e).contains(&"columns"), "{line}");
+    }
+    // A function that is called for each row may use what it likes.
+    let applied = ["pandas.core.frame.DataFrame.apply", "pandas.core.series.Series.__getitem__"];
+    let line = "return row['a'] * rate if row['b'] > 0 else 0";
+    let a = asked(&program(["df['c'] = df.apply(f, axis=1)", line], applied, ["<module>", "f"]), "L4");
+    assert!(found(&a, "columns", Side::Cpu).ready.unwrap().contains("np.where"));
+    // Series on their own are no rows.
+    let alone = ["pandas.core.series.Series.__init__", "pandas.core.series.Series.__getitem__"];
+    let e = asked(&program(["s = pd.Series(x)", "y = s[i] * s[j]"], alone, ["<module>"; 2]), "L4");
+    assert!(!ids(&e).contains(&"columns"));
+}
+
+#[test]
 fn numbers_that_become_float32_at_once_are_in_single_precision() {
     let mut made = entry(0, "numpy.random.RandomState.rand", add(20_000_000), Dtype::F64, 10);
     made.cpu_ns = 2_000_000_000;

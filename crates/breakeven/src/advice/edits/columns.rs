@@ -1,0 +1,91 @@
+//! Whole columns: what a loop or function takes out of the rows of a dataframe, number by number.
+
+use super::super::draft::Draft;
+use super::super::source::{assignment, carries, operands, without_sums};
+use super::super::{Change, Context, Edit};
+use crate::estimate::Side;
+use crate::report::words;
+use crate::workload::{Entry, Op, Site};
+
+pub(super) const EDIT: Edit = Edit { id: "columns", sides: &[Side::Cpu], apply };
+
+/// Rows from which going through them costs more than it is worth.
+const MANY: u64 = 1000;
+/// What pandas and Python spend on a row and on a number of it, ns: what takes longer is other code, which stays.
+const ROW_NS: u64 = 20_000;
+/// An operation on whole columns: pandas' own work, and a number of it, ns: assumed.
+const CALL_NS: u64 = 100_000;
+const NUMBER_NS: u64 = 4;
+
+fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
+    let sites = &draft.workload.sites;
+    let of = |entry: &Entry| sites.get(entry.site as usize).and_then(|site| Some((site, method(site)?)));
+    let number = |entry: &&Entry| {
+        let taken = matches!(entry.op, Op::HostRead { bytes } if bytes <= 16) && entry.count >= MANY;
+        taken && of(entry).is_some_and(|(_, method)| method == "Series.__getitem__")
+    };
+    let numbers: Vec<&Entry> = draft.workload.ops.iter().filter(number).collect();
+    let (main, _) = of(numbers.iter().max_by_key(|e| e.cpu_ns.saturating_add(e.gap_ns))?)?;
+    let here = |site: &Site| (&site.file, &site.function) == (&main.file, &main.function);
+    let in_loop = sites.iter().any(|s| here(s) && method(s) == Some("DataFrame.iterrows"));
+    let applied = sites
+        .iter()
+        .any(|s| method(s) == Some("DataFrame.apply") && (s.function != main.function || s.line == main.line));
+    if !in_loop && !applied {
+        return None;
+    }
+    let mut lines: Vec<(u32, &str)> = numbers
+        .iter()
+        .filter_map(|e| of(e))
+        .filter(|(site, _)| here(site))
+        .map(|(site, _)| (site.line, &*site.text))
+        .collect();
+    lines.sort_unstable();
+    lines.dedup();
+    let lines: Vec<&str> = lines.into_iter().map(|(_, text)| text).filter(|text| !text.contains(".apply(")).collect();
+    let lines = without_sums(&lines);
+    // A function begins anew with each row; in a loop, a plain name may be handed on by lines that nobody recorded.
+    let own =
+        |line: &&str| operands(assignment(line).map_or(*line, |(.., value)| value)).iter().all(|o| o.ends_with(']'));
+    if carries(&lines) != Some(false) || (in_loop && !lines.iter().all(own)) {
+        return None;
+    }
+    let mut out = draft.clone();
+    for entry in &mut out.workload.ops {
+        let Some((_, method)) = of(entry).filter(|(site, _)| here(site)) else { continue };
+        let row = method == "DataFrame.iterrows" && entry.count >= MANY;
+        if row || number(&&*entry) {
+            let columns = if row { 0 } else { CALL_NS.saturating_add(NUMBER_NS.saturating_mul(entry.count)) };
+            entry.cpu_ns = entry.cpu_ns.min(columns);
+            entry.gap_ns = entry.gap_ns.saturating_sub(ROW_NS.saturating_mul(entry.count));
+        }
+    }
+    let taken = numbers.iter().filter(|e| of(e).is_some_and(|(site, _)| here(site))).map(|e| e.count).sum();
+    let branches = lines.iter().any(|line| line.starts_with("if ") || line.contains(" if "));
+    Some(Change {
+        draft: out,
+        title: format!("Whole columns instead of one row after the other at {}", main.label()),
+        why: format!(
+            "pandas makes an object of each row, and {} numbers are taken out of these one by one",
+            words::count(taken)
+        ),
+        site: Some(main.clone()),
+        patch: None,
+        ready: Some(
+            if branches {
+                "df[\"c\"] = np.where(df[\"a\"] > df[\"b\"], df[\"a\"] - df[\"b\"], 0.0)  # a condition on columns"
+            } else {
+                "df[\"c\"] = df[\"a\"] * df[\"b\"]  # the same expression on columns"
+            }
+            .to_owned(),
+        ),
+        risk: Some("only if no row needs the one before; both sides of a condition are then computed for all rows"),
+    })
+}
+
+/// The class and method of pandas through which the arrays of this line were reached: `Series.__getitem__`.
+fn method(site: &Site) -> Option<&str> {
+    let path = site.via.as_deref()?.strip_prefix("pandas.")?;
+    let class = path.rmatch_indices('.').nth(1).map_or(0, |(dot, _)| dot + 1);
+    Some(&path[class..])
+}
