@@ -23,6 +23,7 @@ HERE = Path(__file__).parent
 #: A GPU for scripts that are written for one.
 PRETENDED = json.dumps({"name": "NVIDIA L4", "memory": 24 << 30, "capability": "8.9", "units": 58})
 HEALTHY = sorted(path.name for path in (HERE / "healthy").glob("*.py"))
+NO_PANDAS = pytest.mark.skipif(importlib.util.find_spec("pandas") is None, reason="needs pandas")
 NO_TORCH = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="needs PyTorch")
 
 pytestmark = pytest.mark.usefixtures("native")
@@ -238,7 +239,9 @@ def test_what_is_lent_may_be_written_to_unseen(tmp_path: Path) -> None:
     [
         ("float32", "float32"),
         ("in_place", "in-place"),
+        ("elements", "vectorise"),
         ("numexpr", "numexpr"),
+        pytest.param("columns", "columns", marks=NO_PANDAS),
         ("real_fft", "real-fft"),
         ("solve", "solve"),
         ("vectorise", "vectorise"),
