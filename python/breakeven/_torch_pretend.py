@@ -78,6 +78,8 @@ def call(torch: Any) -> None:
         tensor.record_stream: lambda *_: None,
         tensor.type: _type,
         tensor.__repr__: _text,
+        tensor.__setitem__: _torch_where.set_item,
+        torch.nn.functional.one_hot: _torch_where.one_hot,
     })  # fmt: skip
     _plain_array = tensor.__array__
     _filled.update((torch.tensor, torch.as_tensor, torch.asarray))

@@ -64,7 +64,7 @@ def _unseen_by_script(told: Any) -> Any:
 
 @_unseen_by_script
 def _read(name: str, inputs: tuple[Any, ...], result: Any, _: Any = None) -> None:
-    if result is not None and inputs and _native.recording():
+    if result is not None and inputs and not _printing and _native.recording():
         read(inputs[0], f"torch.Tensor.{name}")
 
 
@@ -190,12 +190,20 @@ def _device(name: str, inputs: tuple[Any, ...], kwargs: dict[str, Any] | None) -
     return next((value for value in named if isinstance(value, (str, _torch.device, _torch.Tensor))), None)
 
 
+#: Tensors being printed, one within another: their text reads them once.
+_printing = 0
+
+
 def _enter_text(_: str) -> int:
+    global _printing
+    _printing += 1
     return _native.enter("torch.Tensor.__repr__")
 
 
 @_unseen_by_script
 def _leave_text(token: int, inputs: tuple[Any, ...], result: Any, _: Any = None) -> None:
+    global _printing
+    _printing -= 1
     _native.leave(token, (), None)
     if result is not None and inputs and token:
         read(inputs[0], "torch.Tensor.__repr__")

@@ -146,6 +146,41 @@ def _copied(args: tuple[Any, ...], own: int, gap: int) -> Any:
     """`a.copy_(b)` across the link."""
     into_gpu = _torch_pretend.where(args[0]) != "cpu"
     array = _torch_ops.describe(args[0] if into_gpu else args[1])
+def set_item(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`tensor[key] = value`: a number is copied where it goes to one element or to those of given places, as a GPU's
+    kernels that fill and those that choose by a mask take it without."""
+    tensor, key, value = args
+    parts = key if isinstance(key, tuple) else (key,)
+    if isinstance(value, (int, float, complex)) and _torch_pretend._asked(tensor) != "cpu":
+        one = all(_is_whole(part) for part in parts) and len(parts) == tensor.dim()
+        if one or any(_is_places(part) for part in parts):
+            _came((*_torch_ops.described(tensor)[:2], 0, ()))
+    return _torch_pretend._lib._C.TensorBase.__setitem__(*args, **kwargs)
+
+
+def _is_whole(part: Any) -> bool:
+    return isinstance(part, int) and not isinstance(part, bool)
+
+
+def _is_places(part: Any) -> bool:
+    """Whether a part of a key lists whole numbers."""
+    if isinstance(part, _torch_pretend._lib.Tensor):
+        return part.dim() > 0 and part.dtype not in (_torch_pretend._lib.bool, _torch_pretend._lib.uint8)
+    return isinstance(part, list) and all(_is_whole(number) for number in part)
+
+
+def one_hot(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`one_hot` as a GPU does it, which looks at the values only where it is not told how many classes there are."""
+    lib, (tensor, *rest) = _torch_pretend._lib, args
+    classes = kwargs.get("num_classes", rest[0] if rest else -1)
+    if _torch_pretend._asked(tensor) == "cpu" or tensor.numel() == 0:
+        return lib._C._nn.one_hot(*args, **kwargs)
+    if classes == -1:
+        classes = int(tensor.max().item()) + 1
+    zeros = tensor.new_zeros((*tensor.shape, classes))
+    return zeros.scatter_(-1, tensor.unsqueeze(-1), 1)
+
+
     asynchronous = [("asynchronous", str(len(args) > 2 and bool(args[2])))]
     with _torch_ops.on_device(GPU):
         name, sides = ("torch.Tensor.to", ([], [array])) if into_gpu else ("torch.Tensor.to_host", ([array], []))

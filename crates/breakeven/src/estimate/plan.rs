@@ -160,7 +160,9 @@ impl<'a> Port<'a> {
                 Policy::AsWritten => {
                     let own = port::of(&entry.name);
                     let (launches, dispatch) = own.written(&entry.name, &entry.op);
-                    (place_as_written(entry), launches, dispatch, own.waits(&entry.name, &entry.op))
+                    // What a call waits for by itself was recorded as a read.
+                    let waits = matches!(entry.op, Op::HostRead { .. } | Op::Synchronise);
+                    (place_as_written(entry), launches, dispatch, waits)
                 }
                 Policy::Resident | Policy::Naive => {
                     let own = profile.for_callable(&entry.name);
