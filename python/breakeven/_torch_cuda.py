@@ -6,7 +6,7 @@ import sys
 import time
 import types
 
-from . import _native, _torch_files, _torch_graphs, _torch_ops
+from . import _native, _torch_classes, _torch_files, _torch_graphs, _torch_ops
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,6 +106,7 @@ def install(torch: Any, gpu: Any) -> None:
     _ranks()
     # Its weights in one piece are cuDNN's wish.
     torch.backends.cudnn.is_acceptable = lambda _: False
+    _torch_classes.install(torch)
     _torch_files.install(torch)
     _torch_graphs.install(torch)
     _native.unseen("pretend-gpu", f"{gpu['name']} was imitated: times and values that the script saw are this CPU's")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 
-from . import _native, _torch, _torch_cuda, _torch_fake, _torch_modules, _torch_ops, _torch_room, _torch_steps
+from . import _native, _torch, _torch_classes, _torch_cuda, _torch_fake, _torch_modules, _torch_ops, _torch_room, _torch_steps
 from . import _torch_sparse, _torch_where
 from ._torch_ops import GPU
 
@@ -266,8 +266,8 @@ def _type(args: tuple[Any, ...], kwargs: Any) -> Any:
     if named is None:
         name = str(_lib._C.TensorBase.type(args[0]))
         return name.replace("torch.", "torch.cuda.", 1) if _asked(args[0]) != "cpu" else name
-    if isinstance(named, str) and named.startswith("torch.cuda."):
-        result = _lib._C.TensorBase.type(args[0], named.replace("torch.cuda.", "torch.", 1))
+    if not isinstance(named, _lib.dtype) and (name := _torch_classes.class_name(named)).startswith("torch.cuda."):
+        result = _lib._C.TensorBase.type(args[0], name.replace("torch.cuda.", "torch.", 1))
         return _move(result, GPU, _flag(args, kwargs)) if gpu is not None else result
     if isinstance(named, _lib.dtype):
         return _lib._C.TensorBase.type(args[0], named)
