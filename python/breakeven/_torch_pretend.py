@@ -45,7 +45,7 @@ def install(torch: Any) -> None:
         _torch_ops.device = "cpu"
         _native.pretend(gpu["memory"])
         _torch_cuda.install(torch, gpu)
-    room: Any = (True, _torch_room.about_to, _torch_room.refused)
+    room: Any = (True, _torch_where.before, _torch_room.refused)
     if os.environ.get(_torch.FAKE) == "1":
         _torch_fake.begin(torch)
         room = (False,)
@@ -334,20 +334,22 @@ def _move(tensor: Any, target: str, non_blocking: bool) -> Any:
     _moving = (name, keywords, target)
     try:
         moved = tensor.clone()
-        if _torch_steps.skipping and gpu is not None:
-            _moved(tensor, moved, 0, 0)
+        if _torch_steps.skipping and gpu is not None and (refused := _moved(tensor, moved, 0, 0)) is not None:
+            raise refused
     finally:
         _moving = None
     return moved
 
 
-def _moved(tensor: Any, result: Any, own: int, gap: int) -> None:
-    """The copy being made has been."""
+def _moved(tensor: Any, result: Any, own: int, gap: int) -> Any:
+    """The copy being made has been; the GPU's error where there is no room for it."""
     name, keywords, target = _moving or ("", [], "cpu")
     # Of a sparse tensor each array is copied by itself.
     for source, made in zip(_torch_sparse.parts(tensor), _torch_sparse.parts(result)):
         with _torch_ops.on_device(target):
             array = _torch_ops.describe(made, True)
+        if (refused := _torch_where.room()) is not None:
+            return refused
         if made.numel() == 0:
             continue
         known = _torch_ops._known(source) if _torch_steps.skipping else _torch_ops.stored(source, False)
@@ -358,6 +360,7 @@ def _moved(tensor: Any, result: Any, own: int, gap: int) -> None:
             inputs, outputs = ([], [array]) if target != "cpu" else ([before], [])
             _native.tensor_event(name, inputs, outputs, keywords, _torch_ops.context(), own, gap, True)
         own = gap = 0
+    return None
 
 
 def _numpy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

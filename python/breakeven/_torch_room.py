@@ -34,16 +34,23 @@ _sizes: dict[Any, int] = {}
 
 def about_to(func: Any, args: tuple[Any, ...], kwargs: Any) -> None:
     """An op is about to run: will what it makes fit?"""
-    if _most(args) < _OFTEN or _told:
+    if _told or (size := size_of(func, args, kwargs)) == 0:
         return
-    try:
-        size = _made_by(func, args, kwargs)
-    except Exception:  # a layout without shape or strides
-        return
-    if size >= _OFTEN and (left := _room()) is not None and size + _SPARE > left:
+    if (left := _room()) is not None and size + _SPARE > left:
         if size > _most_given() and _caught.would_be_caught("RuntimeError", "Exception"):
             return  # it is going to be refused, and the script knows what to do then
         _short(f"this machine has {left / 1e9:.1f} GB of memory left where a tensor of {size / 1e9:.1f} GB is made")
+
+
+def size_of(func: Any, args: tuple[Any, ...], kwargs: Any) -> int:
+    """Bytes of what an op is about to make, where they are many; else 0."""
+    if _most(args) < _OFTEN:
+        return 0
+    try:
+        size = _made_by(func, args, kwargs)
+    except Exception:  # a layout without shape or strides
+        return 0
+    return size if size >= _OFTEN else 0
 
 
 def _most(args: tuple[Any, ...]) -> float:

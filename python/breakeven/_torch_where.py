@@ -3,7 +3,7 @@ its own accord, what may stay on the host; and whether there is room for what co
 
 from __future__ import annotations
 
-from . import _native, _torch_ops, _torch_pretend, _torch_steps
+from . import _native, _torch_ops, _torch_pretend, _torch_room, _torch_steps
 from ._torch_ops import GPU
 
 TYPE_CHECKING = False
@@ -15,13 +15,30 @@ if TYPE_CHECKING:
 _on_gpu: set[tuple[str, Any]] = set()
 
 
+def before(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+    """An op is about to run: is there room for its result on the GPU, and if so here?"""
+    if _torch_pretend.gpu is not None and (size := _torch_room.size_of(func, args, kwargs)):
+        whole = _native.storage_bytes()[0] + size
+        if whole > _torch_pretend.gpu["memory"] and _runs_there(args, kwargs):
+            # What does not fit there need not fit here.
+            _native.storage_freed(_native.storage_new(size, _torch_ops.TEMPORARY, False, True))
+            return room()
+    return _torch_room.about_to(func, args, kwargs)
+
+
+def _runs_there(args: tuple[Any, ...], kwargs: Any) -> bool:
+    if _torch_pretend._moving is not None:
+        return _torch_pretend._moving[2] != "cpu"
+    devices = list(_devices(_values(args, kwargs)))
+    return GPU in devices if devices else _torch_pretend._wanted == GPU
+
+
 def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, gap: int) -> Any:
     """An op has just run: whose device was it on, and is there room for its result?"""
     if _torch_pretend.gpu is None:
         return _torch_ops.after(func, args, kwargs, result, own, gap)
     if _torch_pretend._moving is not None and func._schema.name == "aten::clone":
-        _torch_pretend._moved(args[0], result, own, gap)
-        return _room()
+        return _torch_pretend._moved(args[0], result, own, gap)
     devices = set(_devices(_values(args, kwargs)))
     name = func._schema.name
     if "?" in devices:
@@ -52,7 +69,7 @@ def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, 
     device = GPU if GPU in devices else _made_where(result) if not devices else "cpu"
     with _torch_ops.on_device(device):
         _torch_ops.after(func, args, kwargs, result, own, gap)
-    return _room() if device != "cpu" else None
+    return room() if device != "cpu" else None
 
 
 def _values(args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> tuple[Any, ...]:
@@ -129,23 +146,6 @@ def _came(array: Any) -> None:
     _torch_ops.crossed("torch.Tensor.to", [], [(*array, 0)])
 
 
-def _devices(values: Any) -> Any:
-    """Devices of the tensors among values; `cpu+` for one on the host with more than a number in it, `?` for one that
-    may have been made while nobody watched."""
-    for tensor in _torch_ops.flat(values):
-        place = _torch_pretend.where(tensor)
-        if place == "cpu" and _torch_steps.unwatched and _torch_pretend._known(tensor) is None:
-            yield "?"
-            continue
-        yield place
-        if place == "cpu" and tensor.dim() > 0 and tensor.layout is _torch_pretend._lib.strided:
-            yield "cpu+"
-
-
-def _copied(args: tuple[Any, ...], own: int, gap: int) -> Any:
-    """`a.copy_(b)` across the link."""
-    into_gpu = _torch_pretend.where(args[0]) != "cpu"
-    array = _torch_ops.describe(args[0] if into_gpu else args[1])
 def set_item(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`tensor[key] = value`: a number is copied where it goes to one element or to those of given places, as a GPU's
     kernels that fill and those that choose by a mask take it without."""
@@ -181,21 +181,45 @@ def one_hot(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return zeros.scatter_(-1, tensor.unsqueeze(-1), 1)
 
 
+def _devices(values: Any) -> Any:
+    """Devices of the tensors among values; `cpu+` for one on the host with more than a number in it, `?` for one that
+    may have been made while nobody watched."""
+    for tensor in _torch_ops.flat(values):
+        place = _torch_pretend.where(tensor)
+        if place == "cpu" and _torch_steps.unwatched and _torch_pretend._known(tensor) is None:
+            yield "?"
+            continue
+        yield place
+        if place == "cpu" and tensor.dim() > 0 and tensor.layout is _torch_pretend._lib.strided:
+            yield "cpu+"
+
+
+def _copied(args: tuple[Any, ...], own: int, gap: int) -> Any:
+    """`a.copy_(b)` across the link."""
+    into_gpu = _torch_pretend.where(args[0]) != "cpu"
+    array = _torch_ops.describe(args[0] if into_gpu else args[1])
     asynchronous = [("asynchronous", str(len(args) > 2 and bool(args[2])))]
     with _torch_ops.on_device(GPU):
         name, sides = ("torch.Tensor.to", ([], [array])) if into_gpu else ("torch.Tensor.to_host", ([array], []))
         _native.tensor_event(name, *sides, asynchronous, _torch_ops.context(), own, gap)
 
 
-def _room() -> Any:
+def room() -> Any:
     """Nothing, or the error that the GPU's allocator would raise."""
     refused = _native.storage_refused()
     if refused is None:
         return None
     (live, _), memory = _native.storage_bytes(), _torch_pretend.gpu["memory"]
-    gib, mib = 1 << 30, 1 << 20
-    tried = f"{refused / gib:.2f} GiB" if refused >= gib else f"{refused / mib:.2f} MiB"
     return _torch_pretend._lib.cuda.OutOfMemoryError(
-        f"CUDA out of memory. Tried to allocate {tried}. GPU 0 has a total capacity of {memory / gib:.2f} GiB of "
-        f"which {(memory - live) / mib:.2f} MiB is free. {live / gib:.2f} GiB is allocated by PyTorch."
+        f"CUDA out of memory. Tried to allocate {_size(refused)}. GPU 0 has a total capacity of {_size(memory)} of which "
+        f"{_size(memory - live)} is free. Including non-PyTorch memory, this process has {_size(live)} memory in use. Of the "
+        f"allocated memory {_size(live)} is allocated by PyTorch, and 0 bytes is reserved by PyTorch but unallocated."
     )
+
+
+def _size(count: int) -> str:
+    """Bytes as the GPU's allocator prints them."""
+    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if count > unit:
+            return f"{count / unit:.2f} {name}"
+    return f"{count} bytes"

@@ -250,7 +250,8 @@ def test_sparse_tensors_are_the_arrays_that_they_are_made_of(tmp_path: Path) -> 
     ]  # fmt: skip
     # Row pointers, columns, values; pairs of indices, values; what they are multiplied by.
     assert _copies(workload, "h2d") == [4 * 8, 3 * 8, 3 * 4, 2 * 3 * 8, 3 * 4, 2 * 5 * 4, 4 * 3 * 4]
-    assert _copies(workload, "d2h") == [2 * 3 * 8, 3 * 4]
+    # How many pairs there are of one place, which the host waits for; indices and values.
+    assert _copies(workload, "d2h") == [8, 2 * 3 * 8, 3 * 4]
     products = [e["op"]["sparse"] for e in workload["ops"] if isinstance(e["op"], dict) and "sparse" in e["op"]]
     by_rows = {"rows": 3, "cols": 2, "nnz": 3}
     assert sorted(((p.pop("kind"), p.pop("n")), tuple(p.items())) for p in products) == [
@@ -275,6 +276,134 @@ def test_within_a_backward_pass_the_gpu_is_there(tmp_path: Path) -> None:
         "cuda:0",
         "out of memory",
     ]
-    # None within a backward pass: what `.to` is given there is on the GPU. The last one finds no room.
-    assert _copies(workload, "h2d") == [12, 100 << 20]
+    # None within a backward pass: what `.to` is given there is on the GPU. The last one finds no room, and is none.
+    assert _copies(workload, "h2d") == [12]
     assert _copies(workload, "d2h") == [12]
+
+
+WAITS = """
+torch.nonzero(mask)
+torch.where(mask)
+a[mask]
+a.__setitem__(mask, b[mask])
+torch.unique(i)
+torch.masked_select(a, mask)
+torch.repeat_interleave(a, i)
+torch.bincount(i)
+torch.histc(a)
+torch.equal(a, b)
+torch.allclose(a, b)
+torch.linalg.solve(s, s)
+torch.linalg.svd(s)
+nn.functional.one_hot(i)
+a.tolist()
+repr(a)
+if a.sum(): pass
+"""
+GOES_ON = """
+torch.where(mask, a, b)
+a.__setitem__(mask, 0.0)
+a[i]
+torch.sort(a)
+torch.repeat_interleave(a, 2)
+torch.repeat_interleave(a, i, output_size=189)
+torch.histc(a, min=0, max=1)
+torch.linalg.qr(s)
+torch.multinomial(a + 1, 4)
+nn.functional.one_hot(i, 7)
+"""
+
+
+@pytest.mark.parametrize("pretend", [True, False])
+def test_the_host_waits_to_be_told_how_large_a_result_is(pretend: bool, tmp_path: Path) -> None:
+    source = f"""import torch
+from torch import nn
+device = "cuda" if torch.cuda.is_available() else "cpu"
+a, b, i, s = torch.ones(64, device=device), torch.ones(64, device=device), torch.arange(64, device=device) % 7, torch.eye(4)
+s, mask = s.to(device), a > 0.5
+{WAITS}{GOES_ON}"""
+    script = tmp_path / "script.py"
+    script.write_text(source)
+    workload, _ = _run(script, tmp_path, pretend=pretend)
+    lines, waits = source.splitlines(), {}
+    for entry in workload["ops"]:
+        op = entry["op"] if isinstance(entry["op"], dict) else {}
+        if "host_read" in op or op.get("transfer", {}).get("direction") == "d2h":
+            line = lines[workload["sites"][entry["site"]]["line"] - 1]
+            waits[line] = waits.get(line, 0) + entry["count"]
+    # Written to as well as read by a mask.
+    expected = {line: 2 if "__setitem__" in line else 1 for line in WAITS.split("\n") if line}
+    if not pretend:
+        # A CPU asks for the smallest class, too, and for both where it is told how many there are.
+        expected |= {"nn.functional.one_hot(i)": 2, "nn.functional.one_hot(i, 7)": 2}
+    assert waits == expected
+
+
+def test_a_number_is_copied_to_an_element_and_filled_in_elsewhere(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("""import torch
+a = torch.zeros(8, 8, device="cuda")
+a[0, 0] = 5.0
+a[0] = 5.0
+a[:, 1] = 5.0
+a[[1, 2]] = 5.0
+print(a.sum().item())
+""")
+    workload, out = _run(script, tmp_path)
+    assert out == "145.0\n"
+    # The element's value; the list of rows, and what is written to them.
+    assert sorted(_copies(workload, "h2d")) == [4, 4, 16]
+
+
+def test_classes_of_former_years(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("""import torch
+new = torch.cuda.FloatTensor
+a = new([1, 2])
+print(a, new(2, 3).shape, new(), new(a) is a, isinstance(a, new), isinstance(a.cpu(), new), new)
+print(a.type(torch.cuda.HalfTensor), torch.ones(2).type(new).device, torch.cuda.LongTensor(torch.Size([4])).dtype)
+torch.set_default_tensor_type("torch.cuda.FloatTensor")
+print(torch.zeros(2).device, torch.tensor([1.0]).is_cuda)
+torch.set_default_tensor_type(torch.FloatTensor)
+print(torch.zeros(2).device)
+""")
+    workload, out = _run(script, tmp_path)
+    assert out.splitlines() == [
+        "tensor([1., 2.], device='cuda:0') torch.Size([2, 3]) tensor([], device='cuda:0') False True False "
+        "<class 'torch.cuda.FloatTensor'>",
+        "tensor([1., 2.], device='cuda:0', dtype=torch.float16) cuda:0 torch.int64",
+        "cuda:0 True",
+        "cpu",
+    ]
+    assert sorted(_copies(workload, "h2d")) == [4, 8, 8]
+
+
+def test_what_does_not_fit_the_gpu_is_refused_before_this_machine_is_asked(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("""import torch
+try:
+    torch.empty(10**12, device="cuda")
+except torch.cuda.OutOfMemoryError as error:
+    print(str(error).partition(", this")[0])
+held = torch.empty(1 << 30, dtype=torch.float16, device="cuda")
+del held
+a = torch.zeros(1 << 27)
+torch.cuda.set_per_process_memory_fraction(0.01)
+try:
+    a.cuda()
+except torch.cuda.OutOfMemoryError as error:
+    print(type(error).__mro__[1].__name__, torch.cuda.memory_allocated())
+torch.empty(10**12, device="cuda")
+""")
+    env = os.environ | {"BREAKEVEN_RECORD_DIR": str(tmp_path), "BREAKEVEN_PRETEND_GPU": json.dumps(L4)}
+    command = [sys.executable, "-m", "breakeven._run", str(script)]
+    done = subprocess.run(command, env=env, capture_output=True, timeout=240, text=True)
+    assert done.stdout.splitlines() == [
+        "CUDA out of memory. Tried to allocate 3725.29 GiB. GPU 0 has a total capacity of 24.00 GiB of which 24.00 GiB is "
+        "free. Including non-PyTorch memory",
+        "RuntimeError 0",
+    ]
+    assert done.returncode == 1 and "goes on without values" not in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("torch.OutOfMemoryError: CUDA out of memory")
+    (file,) = tmp_path.glob("*.breakeven.json")
+    assert _copies(json.loads(file.read_text()), "h2d") == []

@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 /// The `__torch_dispatch__` of a mode: runs the op and tells `after(func, args, kwargs, result, own, gap)`, which gives
 /// back nothing, or an exception that the script is to get.
 ///
-/// `before(func, args, kwargs)` is told of each op that is about to run, and `refused()` that PyTorch got no memory for
-/// one: it answers whether to try again. Ops that are not `timed` have no values to compute.
+/// `before(func, args, kwargs)` is told of each op that is about to run, and may give back an exception in its place;
+/// `refused()` is told that PyTorch got no memory for one: it answers whether to try again. Ops that are not `timed` have no values to compute.
 ///
 /// It has no Python frame: a warning of the op points at the line that it would point at without us, and a traceback
 /// shows nothing of ours.
@@ -59,12 +59,13 @@ impl Dispatch {
         let entered = state::recording().then(|| with_thread(|thread| thread.enter(true).then(|| thread.last_end())));
         let Some(Some(Some(last_end))) = entered else { return op.call(&args, kwargs) };
         let asked = state::begins(last_end);
-        if let Some(before) = &self.before {
-            self.noted(py, before.bind(py).call1((func, &args, kwargs)));
-        }
+        let told = self.before.as_ref().and_then(|before| self.noted(py, before.bind(py).call1((func, &args, kwargs))));
+        let instead = told.filter(|told| !told.is_none());
+        let ran = instead.is_none();
         let began = clock::now();
-        let mut result = op.call(&args, kwargs);
+        let mut result = instead.map_or_else(|| op.call(&args, kwargs), |error| Err(PyErr::from_value(error)));
         if let (Err(error), Some(refused)) = (&result, &self.refused)
+            && ran
             && no_memory(py, error)
             && self.noted(py, refused.bind(py).call0()).is_some_and(|again| again.is_truthy().unwrap_or(false))
         {
@@ -80,6 +81,7 @@ impl Dispatch {
                 result = Err(PyErr::from_value(error));
             }
         } else if let Err(error) = &result
+            && ran
             && no_memory(py, error)
         {
             let text = "PyTorch got no memory for a tensor: `--fake` records the script without values";
