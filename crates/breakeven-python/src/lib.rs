@@ -16,6 +16,7 @@ mod named;
 mod names;
 mod selftest;
 mod spread;
+mod stand_in;
 mod steps;
 mod table;
 mod tensors;

@@ -5,7 +5,7 @@
 
 use crate::hooks::torch::clock_ns;
 use crate::hooks::{clock, state};
-use crate::named;
+use crate::stand_in::stand_in;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -53,8 +53,8 @@ pub(crate) fn look_for_its_end(py: Python<'_>) {
     ENDED.store(clock::now(), Relaxed);
 }
 
-/// Stands in for the function that calls a module, as [`named::Named`] does: tells `outermost(args)` of a call that is
-/// in no other, then `enter(args)` and `leave()` of every call, unless steps go unwatched.
+/// Stands in for the function that calls a module, as [`crate::named::Named`] does: tells `outermost(args)` of a call that
+/// is in no other, then `enter(args)` and `leave()` of every call, unless steps go unwatched.
 #[pyclass(dict, weakref, frozen, module = "breakeven._native")]
 pub(crate) struct ModuleCall {
     function: Py<PyAny>,
@@ -64,51 +64,32 @@ pub(crate) struct ModuleCall {
     depth: AtomicU64,
 }
 
-#[pymethods]
-impl ModuleCall {
-    #[new]
-    fn new(function: Py<PyAny>, outermost: Py<PyAny>, enter: Py<PyAny>, leave: Py<PyAny>) -> Self {
-        Self { function, outermost, enter, leave, depth: AtomicU64::new(0) }
-    }
-
-    #[pyo3(signature = (*args, **kwargs))]
-    fn __call__<'py>(
-        &self,
-        args: &Bound<'py, PyTuple>,
-        kwargs: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let py = args.py();
-        // A failure of ours is no failure of the script.
-        if self.depth.fetch_add(1, Relaxed) == 0 {
-            drop(self.outermost.bind(py).call1((args,)));
+stand_in! {
+    impl ModuleCall as function {
+        #[new]
+        fn new(function: Py<PyAny>, outermost: Py<PyAny>, enter: Py<PyAny>, leave: Py<PyAny>) -> Self {
+            Self { function, outermost, enter, leave, depth: AtomicU64::new(0) }
         }
-        CALLS.fetch_add(1, Relaxed);
-        let entered = !unwatched() && self.enter.bind(py).call1((args,)).is_ok();
-        let outcome = self.function.bind(py).call(args, kwargs);
-        if entered {
-            drop(self.leave.bind(py).call0());
+
+        #[pyo3(signature = (*args, **kwargs))]
+        fn __call__<'py>(
+            &self,
+            args: &Bound<'py, PyTuple>,
+            kwargs: Option<&Bound<'py, PyDict>>,
+        ) -> PyResult<Bound<'py, PyAny>> {
+            let py = args.py();
+            // A failure of ours is no failure of the script.
+            if self.depth.fetch_add(1, Relaxed) == 0 {
+                drop(self.outermost.bind(py).call1((args,)));
+            }
+            CALLS.fetch_add(1, Relaxed);
+            let entered = !unwatched() && self.enter.bind(py).call1((args,)).is_ok();
+            let outcome = self.function.bind(py).call(args, kwargs);
+            if entered {
+                drop(self.leave.bind(py).call0());
+            }
+            self.depth.fetch_sub(1, Relaxed);
+            outcome
         }
-        self.depth.fetch_sub(1, Relaxed);
-        outcome
-    }
-
-    fn __get__<'py>(
-        slf: &Bound<'py, Self>,
-        instance: Option<&Bound<'py, PyAny>>,
-        _owner: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        named::bound(slf.as_any(), instance)
-    }
-
-    fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        self.function.bind(py).getattr(name)
-    }
-
-    fn __repr__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.function.bind(py).repr().map(Bound::into_any)
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.function.bind(py).getattr("__qualname__")
     }
 }

@@ -1,8 +1,8 @@
 //! Library functions that are recorded as one op under their public name.
 
 use crate::modules;
+use crate::stand_in::stand_in;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
 
 /// Stands in for a function: calls it, and reports the call between `enter(name)` and `leave(token, …)`.
@@ -23,81 +23,54 @@ pub(crate) struct Named {
     plain_with_function: bool,
 }
 
-#[pymethods]
-impl Named {
-    #[new]
-    #[pyo3(signature = (function, name, enter, leave, arguments = false, of_steps = false, plain_with_function = false))]
-    fn new(
-        function: Py<PyAny>,
-        name: Py<PyString>,
-        enter: Py<PyAny>,
-        leave: Py<PyAny>,
-        arguments: bool,
-        of_steps: bool,
-        plain_with_function: bool,
-    ) -> Self {
-        Self { function, name, enter, leave, arguments, of_steps, plain_with_function }
-    }
+stand_in! {
+    impl Named as function {
+        #[new]
+        #[pyo3(signature = (
+            function, name, enter, leave, arguments = false, of_steps = false, plain_with_function = false
+        ))]
+        fn new(
+            function: Py<PyAny>,
+            name: Py<PyString>,
+            enter: Py<PyAny>,
+            leave: Py<PyAny>,
+            arguments: bool,
+            of_steps: bool,
+            plain_with_function: bool,
+        ) -> Self {
+            Self { function, name, enter, leave, arguments, of_steps, plain_with_function }
+        }
 
-    #[pyo3(signature = (*args, **kwargs))]
-    fn __call__<'py>(
-        &self,
-        args: &Bound<'py, PyTuple>,
-        kwargs: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let py = args.py();
-        let function = self.function.bind(py);
-        if self.of_steps && modules::unwatched() {
-            return function.call(args, kwargs);
-        }
-        if self.plain_with_function && calls_back(args, kwargs) {
-            return function.call(args, kwargs);
-        }
-        let enter = self.enter.bind(py);
-        let entered = if self.arguments { enter.call1((&self.name, args)) } else { enter.call1((&self.name,)) };
-        let Ok(token) = entered else { return function.call(args, kwargs) };
-        let outcome = function.call(args, kwargs);
-        let reported = match &outcome {
-            Ok(result) => {
-                // `leave` takes None for a call that raised; a function that fills its argument returns it too.
-                let result = if result.is_none() { PyTuple::empty(py).into_any() } else { result.clone() };
-                arrays(args, kwargs).and_then(|inputs| self.leave.bind(py).call1((token, inputs, result, kwargs)))
+        #[pyo3(signature = (*args, **kwargs))]
+        fn __call__<'py>(
+            &self,
+            args: &Bound<'py, PyTuple>,
+            kwargs: Option<&Bound<'py, PyDict>>,
+        ) -> PyResult<Bound<'py, PyAny>> {
+            let py = args.py();
+            let function = self.function.bind(py);
+            if self.of_steps && modules::unwatched() {
+                return function.call(args, kwargs);
             }
-            Err(_) => self.leave.bind(py).call1((token, PyTuple::empty(py), py.None())),
-        };
-        // A failure of ours is no failure of the script.
-        drop(reported);
-        outcome
-    }
-
-    /// As a function does, so that one kept in a class still becomes a method.
-    fn __get__<'py>(
-        slf: &Bound<'py, Self>,
-        instance: Option<&Bound<'py, PyAny>>,
-        _owner: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        bound(slf.as_any(), instance)
-    }
-
-    fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        self.function.bind(py).getattr(name)
-    }
-
-    fn __repr__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.function.bind(py).repr().map(Bound::into_any)
-    }
-
-    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        let other = other.cast::<Self>().map_or(other.clone(), |named| named.get().function.bind(other.py()).clone());
-        self.function.is(&other)
-    }
-
-    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
-        self.function.bind(py).hash()
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.function.bind(py).getattr("__qualname__")
+            if self.plain_with_function && calls_back(args, kwargs) {
+                return function.call(args, kwargs);
+            }
+            let enter = self.enter.bind(py);
+            let entered = if self.arguments { enter.call1((&self.name, args)) } else { enter.call1((&self.name,)) };
+            let Ok(token) = entered else { return function.call(args, kwargs) };
+            let outcome = function.call(args, kwargs);
+            let reported = match &outcome {
+                Ok(result) => {
+                    // `leave` takes None for a call that raised; a function that fills its argument returns it too.
+                    let result = if result.is_none() { PyTuple::empty(py).into_any() } else { result.clone() };
+                    arrays(args, kwargs).and_then(|inputs| self.leave.bind(py).call1((token, inputs, result, kwargs)))
+                }
+                Err(_) => self.leave.bind(py).call1((token, PyTuple::empty(py), py.None())),
+            };
+            // A failure of ours is no failure of the script.
+            drop(reported);
+            outcome
+        }
     }
 }
 
@@ -122,16 +95,4 @@ fn arrays<'py>(args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) 
         }
     }
     PyTuple::new(args.py(), found)
-}
-
-/// What a function kept in a class gives when it is looked up: itself, or a method of `instance`.
-pub(crate) fn bound<'py>(
-    function: &Bound<'py, PyAny>,
-    instance: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    static METHOD: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    match instance {
-        None => Ok(function.clone()),
-        Some(instance) => METHOD.import(function.py(), "types", "MethodType")?.call1((function, instance)),
-    }
 }

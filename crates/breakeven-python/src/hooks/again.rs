@@ -136,7 +136,9 @@ pub(super) unsafe fn begin<const QUICK: bool>(callee: Callee, arguments: Argumen
     if skips {
         thread.skip();
     } else {
-        thread.began = begins(&mut state.recorder, thread.last_end(), entry);
+        thread.began = state::begins(thread.last_end(), || {
+            state.recorder.waited(|recorder| recorder.wait_line_of(entry));
+        });
     }
     Some(Begun { line: (index as u64) << 32 | u64::from(stamp), thread: cell })
 }
@@ -342,17 +344,6 @@ fn now_and_then(state: &mut State, entry: u32, thread: u16, span: u64, began: u6
         state.recorder.ended(began, ended, Some(entry));
         state.flush_if_due(ended);
     });
-}
-
-/// As [`state::begins`], where the state is at hand.
-#[inline(never)]
-fn begins(recorder: &mut Recorder, last_end: u64, entry: u32) -> u64 {
-    let now = clock::now();
-    if now.saturating_sub(last_end) < LONG {
-        return now;
-    }
-    guard(|| recorder.waited(|recorder| recorder.wait_line_of(entry)));
-    clock::now()
 }
 
 /// Remembers the call that was just recorded, if it is one that can be recognised.

@@ -113,7 +113,8 @@ pub(crate) fn enter(py: Python<'_>, name: &str, whole: bool, ambient: u8) -> u64
         (name, names.is_atomic(name))
     });
     let Some((name, atomic)) = known else { return 0 };
-    let began = with_thread(|thread| thread.last_end()).map_or_else(clock::now, state::begins);
+    let began = with_thread(|thread| thread.last_end())
+        .map_or_else(clock::now, |last_end| state::begins(last_end, state::waited_here));
     let token = with_thread(|thread| {
         if !(if whole { thread.enter_whole(atomic || ambient == 0) } else { thread.enter(atomic) }) {
             return 0;

@@ -3,7 +3,8 @@
 
 use super::frames;
 use super::state::{self, State};
-use crate::{modules, named};
+use crate::modules;
+use crate::stand_in::stand_in;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyWeakrefReference};
@@ -55,8 +56,8 @@ struct Put {
     entry: u32,
 }
 
-/// Stands in for `.to` and `.cuda`, as [`named::Named`] does: tells `told(name, args, result, kwargs)`, which gives back
-/// the script's line where a tensor has been put on its device. While steps go unwatched the same instruction's next
+/// Stands in for `.to` and `.cuda`, as [`crate::named::Named`] does: tells `told(name, args, result, kwargs)`, which gives
+/// back the script's line where a tensor has been put on its device. While steps go unwatched the same instruction's next
 /// tensor of the same shape is counted here, unless its storage is in `live`.
 #[pyclass(dict, weakref, frozen, module = "breakeven._native")]
 pub(crate) struct Moves {
@@ -68,75 +69,46 @@ pub(crate) struct Moves {
     modes: Py<PyAny>,
 }
 
-#[pymethods]
-impl Moves {
-    /// `tensor` is PyTorch's class, `modes` says how many function modes of the script's are in force.
-    #[new]
-    fn new(
-        function: Py<PyAny>,
-        name: Py<PyString>,
-        told: Py<PyAny>,
-        live: Py<PyDict>,
-        tensor: Py<PyAny>,
-        modes: Py<PyAny>,
-    ) -> Self {
-        Self { function, name, told, live, tensor, modes }
-    }
+stand_in! {
+    impl Moves as function {
+        /// `tensor` is PyTorch's class, `modes` says how many function modes of the script's are in force.
+        #[new]
+        fn new(
+            function: Py<PyAny>,
+            name: Py<PyString>,
+            told: Py<PyAny>,
+            live: Py<PyDict>,
+            tensor: Py<PyAny>,
+            modes: Py<PyAny>,
+        ) -> Self {
+            Self { function, name, told, live, tensor, modes }
+        }
 
-    #[pyo3(signature = (*args, **kwargs))]
-    fn __call__<'py>(
-        &self,
-        args: &Bound<'py, PyTuple>,
-        kwargs: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let py = args.py();
-        let result = self.function.bind(py).call(args, kwargs)?;
-        if state::recording() {
-            let worded =
-                kwargs.is_some_and(|words| words.keys().iter().any(|word| !word.eq("non_blocking").unwrap_or(false)));
-            let plain = !worded && args.len() == 2 && args.get_item(0).is_ok_and(|tensor| tensor.is(&result));
-            // A failure of ours is no failure of the script.
-            if !(plain && modules::unwatched() && self.again(args).unwrap_or(false)) {
-                let told = self.told.bind(py).call1((&self.name, args, &result, kwargs));
-                if let Ok(line) = told
-                    && plain
-                    && !line.is_none()
-                {
-                    drop(self.learn(args, &line));
+        #[pyo3(signature = (*args, **kwargs))]
+        fn __call__<'py>(
+            &self,
+            args: &Bound<'py, PyTuple>,
+            kwargs: Option<&Bound<'py, PyDict>>,
+        ) -> PyResult<Bound<'py, PyAny>> {
+            let py = args.py();
+            let result = self.function.bind(py).call(args, kwargs)?;
+            if state::recording() {
+                let other = |word: &Bound<'_, PyAny>| !word.eq("non_blocking").unwrap_or(false);
+                let worded = kwargs.is_some_and(|words| words.keys().iter().any(|word| other(&word)));
+                let plain = !worded && args.len() == 2 && args.get_item(0).is_ok_and(|tensor| tensor.is(&result));
+                // A failure of ours is no failure of the script.
+                if !(plain && modules::unwatched() && self.again(args).unwrap_or(false)) {
+                    let told = self.told.bind(py).call1((&self.name, args, &result, kwargs));
+                    if let Ok(line) = told
+                        && plain
+                        && !line.is_none()
+                    {
+                        drop(self.learn(args, &line));
+                    }
                 }
             }
+            Ok(result)
         }
-        Ok(result)
-    }
-
-    /// As a function does: PyTorch looks it up on a tensor.
-    fn __get__<'py>(
-        slf: &Bound<'py, Self>,
-        instance: Option<&Bound<'py, PyAny>>,
-        _owner: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        named::bound(slf.as_any(), instance)
-    }
-
-    fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        self.function.bind(py).getattr(name)
-    }
-
-    fn __repr__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.function.bind(py).repr().map(Bound::into_any)
-    }
-
-    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        let other = other.cast::<Self>().map_or(other.clone(), |moves| moves.get().function.bind(other.py()).clone());
-        self.function.is(&other)
-    }
-
-    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
-        self.function.bind(py).hash()
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.function.bind(py).getattr("__qualname__")
     }
 }
 

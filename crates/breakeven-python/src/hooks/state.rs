@@ -13,7 +13,7 @@ use crate::names::{Kind, Names, has_axis, writes_first};
 use crate::waited::LONG;
 use pyo3::prelude::*;
 use std::cell::RefCell;
-use std::hint::assert_unchecked;
+use std::hint::{assert_unchecked, cold_path};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU16, AtomicU64, AtomicUsize};
@@ -340,7 +340,7 @@ pub(super) fn observe_and_learn<R>(
     let Some(thread) = (unsafe { this_thread() }) else { return original() };
     let entered = with_this(thread, |thread| thread.enter(atomic).then(|| thread.last_end()));
     let Some(Some(last_end)) = entered else { return original() };
-    let began = begins(last_end);
+    let began = begins(last_end, waited_here);
     let result = original();
     let ended = clock::now();
     conclude(thread, name, began, ended, |call| describe(call, &result), |state, lane| learn(state, lane, &result));
@@ -348,25 +348,27 @@ pub(super) fn observe_and_learn<R>(
 }
 
 /// The time, as a call begins in a thread whose last event ended at `last_end`. Long host code between them may have been
-/// waiting.
+/// waiting: `look` is called then, outside the time that this gives.
 #[inline(always)]
-pub(super) fn begins(last_end: u64) -> u64 {
+pub(super) fn begins(last_end: u64, look: impl FnOnce()) -> u64 {
     let now = clock::now();
-    if now.saturating_sub(last_end) < LONG { now } else { begins_late() }
+    if now.saturating_sub(last_end) < LONG {
+        return now;
+    }
+    cold_path();
+    guard(look);
+    clock::now()
 }
 
+/// What the process waited for before a call of this thread that is about to begin.
 #[cold]
-#[inline(never)]
-fn begins_late() -> u64 {
-    guard(|| {
-        // SAFETY: every caller is about to run a call for Python, with its lock held.
-        let py = unsafe { Python::assume_attached() };
-        with(py, |state| {
-            let State { recorder, codes, .. } = state;
-            recorder.waited(|recorder| recorder.wait_lines.known(frames::site(py, codes)));
-        });
+pub(super) fn waited_here() {
+    // SAFETY: every caller is about to run a call for Python, with its lock held.
+    let py = unsafe { Python::assume_attached() };
+    with(py, |state| {
+        let State { recorder, codes, .. } = state;
+        recorder.waited(|recorder| recorder.wait_lines.known(frames::site(py, codes)));
     });
-    clock::now()
 }
 
 /// Closes the frame of a call that has returned, and records it; see [`observe_and_learn`].

@@ -3,7 +3,7 @@
 use super::state::{self, State, with_thread};
 use super::{clock, frames};
 use crate::event::{Context, Thread, Timing};
-use crate::named;
+use crate::stand_in::stand_in;
 use crate::table::ArrayWord;
 use crate::waited;
 use pyo3::exceptions::PyRuntimeError;
@@ -33,81 +33,74 @@ pub(crate) struct Dispatch {
     composite: Mutex<HashMap<usize, bool>>,
 }
 
-#[pymethods]
-impl Dispatch {
-    #[new]
-    #[pyo3(signature = (after, timed = true, before = None, refused = None))]
-    fn new(after: Py<PyAny>, timed: bool, before: Option<Py<PyAny>>, refused: Option<Py<PyAny>>) -> Self {
-        Self { after, timed, before, refused, failed: AtomicBool::new(false), composite: Mutex::default() }
-    }
+stand_in! {
+    impl Dispatch {
+        #[new]
+        #[pyo3(signature = (after, timed = true, before = None, refused = None))]
+        fn new(after: Py<PyAny>, timed: bool, before: Option<Py<PyAny>>, refused: Option<Py<PyAny>>) -> Self {
+            Self { after, timed, before, refused, failed: AtomicBool::new(false), composite: Mutex::default() }
+        }
 
-    #[pyo3(signature = (mode, func, _types, args = None, kwargs = None))]
-    fn __call__<'py>(
-        &self,
-        mode: &Bound<'py, PyAny>,
-        func: &Bound<'py, PyAny>,
-        _types: &Bound<'py, PyAny>,
-        args: Option<Bound<'py, PyTuple>>,
-        kwargs: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let py = func.py();
-        let op = func.getattr("_op").unwrap_or_else(|_| func.clone());
-        let args = args.unwrap_or_else(|| PyTuple::empty(py));
-        if self.is_composite(func) {
-            return in_parts(mode, func, &args, kwargs);
-        }
-        let entered = state::recording().then(|| with_thread(|thread| thread.enter(true).then(|| thread.last_end())));
-        let Some(Some(Some(last_end))) = entered else { return op.call(&args, kwargs) };
-        let asked = state::begins(last_end);
-        let told = self.before.as_ref().and_then(|before| self.noted(py, before.bind(py).call1((func, &args, kwargs))));
-        let instead = told.filter(|told| !told.is_none());
-        let ran = instead.is_none();
-        let began = clock::now();
-        let mut result = instead.map_or_else(|| op.call(&args, kwargs), |error| Err(PyErr::from_value(error)));
-        if let (Err(error), Some(refused)) = (&result, &self.refused)
-            && ran
-            && no_memory(py, error)
-            && self.noted(py, refused.bind(py).call0()).is_some_and(|again| again.is_truthy().unwrap_or(false))
-        {
-            result = op.call(&args, kwargs);
-        }
-        let ended = clock::now();
-        // What the report itself calls is none of the script's: the call stays closed until it has been told.
-        if let Ok(given) = &result {
-            let timing = with_thread(|thread| thread.timing(asked, ended, state::since())).unwrap_or_default();
-            let own = if self.timed { timing.own.saturating_sub(began - asked) } else { 0 };
-            let told = self.after.bind(py).call1((func, &args, kwargs, given, own, timing.gap));
-            if let Some(error) = self.noted(py, told).filter(|told| !told.is_none()) {
-                result = Err(PyErr::from_value(error));
+        #[pyo3(signature = (mode, func, _types, args = None, kwargs = None))]
+        fn __call__<'py>(
+            &self,
+            mode: &Bound<'py, PyAny>,
+            func: &Bound<'py, PyAny>,
+            _types: &Bound<'py, PyAny>,
+            args: Option<Bound<'py, PyTuple>>,
+            kwargs: Option<&Bound<'py, PyDict>>,
+        ) -> PyResult<Bound<'py, PyAny>> {
+            let py = func.py();
+            let op = func.getattr("_op").unwrap_or_else(|_| func.clone());
+            let args = args.unwrap_or_else(|| PyTuple::empty(py));
+            if self.is_composite(func) {
+                return in_parts(mode, func, &args, kwargs);
             }
-        } else if let Err(error) = &result
-            && ran
-            && no_memory(py, error)
-        {
-            let text = "PyTorch got no memory for a tensor: `--fake` records the script without values";
-            state::with(py, |state| state.recorder.unseen("memory-short", text, 0));
+            let enter = |thread: &mut Thread| thread.enter(true).then(|| thread.last_end());
+            let entered = state::recording().then(|| with_thread(enter));
+            let Some(Some(Some(last_end))) = entered else { return op.call(&args, kwargs) };
+            let asked = state::begins(last_end, state::waited_here);
+            let told = self.before.as_ref().and_then(|before| self.noted(py, before.bind(py).call1((func, &args, kwargs))));
+            let instead = told.filter(|told| !told.is_none());
+            let ran = instead.is_none();
+            let began = clock::now();
+            let mut result = instead.map_or_else(|| op.call(&args, kwargs), |error| Err(PyErr::from_value(error)));
+            if let (Err(error), Some(refused)) = (&result, &self.refused)
+                && ran
+                && no_memory(py, error)
+                && self.noted(py, refused.bind(py).call0()).is_some_and(|again| again.is_truthy().unwrap_or(false))
+            {
+                result = op.call(&args, kwargs);
+            }
+            let ended = clock::now();
+            // What the report itself calls is none of the script's: the call stays closed until it has been told.
+            if let Ok(given) = &result {
+                let timing = with_thread(|thread| thread.timing(asked, ended, state::since())).unwrap_or_default();
+                let own = if self.timed { timing.own.saturating_sub(began - asked) } else { 0 };
+                let told = self.after.bind(py).call1((func, &args, kwargs, given, own, timing.gap));
+                if let Some(error) = self.noted(py, told).filter(|told| !told.is_none()) {
+                    result = Err(PyErr::from_value(error));
+                }
+            } else if let Err(error) = &result
+                && ran
+                && no_memory(py, error)
+            {
+                let text = "PyTorch got no memory for a tensor: `--fake` records the script without values";
+                state::with(py, |state| state.recorder.unseen("memory-short", text, 0));
+            }
+            with_thread(|thread| thread.leave(began, ended, state::since()));
+            let now = clock::now();
+            let untimed = with_thread(|thread| (thread.id, thread.recorded(now, false)));
+            state::with(py, |state| {
+                untimed.into_iter().for_each(|(thread, ticks)| state.recorder.pool(thread, ticks));
+                // What an op without values takes is no time of the script's.
+                state.recorder.told_ticks +=
+                    now.saturating_sub(ended) + if self.timed { began } else { ended }.saturating_sub(asked);
+                state.recorder.ended(began, now, None);
+                state.flush_if_due(now);
+            });
+            result
         }
-        with_thread(|thread| thread.leave(began, ended, state::since()));
-        let now = clock::now();
-        let untimed = with_thread(|thread| (thread.id, thread.recorded(now, false)));
-        state::with(py, |state| {
-            untimed.into_iter().for_each(|(thread, ticks)| state.recorder.pool(thread, ticks));
-            // What an op without values takes is no time of the script's.
-            state.recorder.told_ticks +=
-                now.saturating_sub(ended) + if self.timed { began } else { ended }.saturating_sub(asked);
-            state.recorder.ended(began, now, None);
-            state.flush_if_due(now);
-        });
-        result
-    }
-
-    /// As a function does: PyTorch wants a bound method.
-    fn __get__<'py>(
-        slf: &Bound<'py, Self>,
-        instance: Option<&Bound<'py, PyAny>>,
-        _owner: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        named::bound(slf.as_any(), instance)
     }
 }
 
@@ -170,44 +163,36 @@ pub(crate) struct Function {
     other: Py<PyAny>,
 }
 
-#[pymethods]
-impl Function {
-    #[new]
-    fn new(handlers: Py<PyDict>, other: Py<PyAny>) -> Self {
-        Self { handlers, other }
-    }
-
-    #[pyo3(signature = (_mode, func, _types, args = None, kwargs = None))]
-    fn __call__<'py>(
-        &self,
-        _mode: &Bound<'py, PyAny>,
-        func: &Bound<'py, PyAny>,
-        _types: &Bound<'py, PyAny>,
-        args: Option<Bound<'py, PyTuple>>,
-        kwargs: Option<Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let py = func.py();
-        let args = args.unwrap_or_else(|| PyTuple::empty(py));
-        if let Some(handler) = self.handlers.bind(py).get_item(func)? {
-            return handler.call1((args, kwargs.unwrap_or_else(|| PyDict::new(py))));
+stand_in! {
+    impl Function {
+        #[new]
+        fn new(handlers: Py<PyDict>, other: Py<PyAny>) -> Self {
+            Self { handlers, other }
         }
-        for word in ["device", "pin_memory"] {
-            let given = kwargs.as_ref().map_or(Ok(None), |kwargs| kwargs.get_item(word))?;
-            if given.is_some_and(|given| !given.is_none() && !given.is(PyBool::new(py, false))) {
-                return self.other.bind(py).call1((func, args, kwargs));
+
+        #[pyo3(signature = (_mode, func, _types, args = None, kwargs = None))]
+        fn __call__<'py>(
+            &self,
+            _mode: &Bound<'py, PyAny>,
+            func: &Bound<'py, PyAny>,
+            _types: &Bound<'py, PyAny>,
+            args: Option<Bound<'py, PyTuple>>,
+            kwargs: Option<Bound<'py, PyDict>>,
+        ) -> PyResult<Bound<'py, PyAny>> {
+            let py = func.py();
+            let args = args.unwrap_or_else(|| PyTuple::empty(py));
+            if let Some(handler) = self.handlers.bind(py).get_item(func)? {
+                return handler.call1((args, kwargs.unwrap_or_else(|| PyDict::new(py))));
             }
+            for word in ["device", "pin_memory"] {
+                let given = kwargs.as_ref().map_or(Ok(None), |kwargs| kwargs.get_item(word))?;
+                if given.is_some_and(|given| !given.is_none() && !given.is(PyBool::new(py, false))) {
+                    return self.other.bind(py).call1((func, args, kwargs));
+                }
+            }
+            let _given = Given::to(&args, kwargs.as_ref());
+            func.call(args, kwargs.as_ref())
         }
-        let _given = Given::to(&args, kwargs.as_ref());
-        func.call(args, kwargs.as_ref())
-    }
-
-    /// As a function does: PyTorch wants a bound method.
-    fn __get__<'py>(
-        slf: &Bound<'py, Self>,
-        instance: Option<&Bound<'py, PyAny>>,
-        _owner: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        named::bound(slf.as_any(), instance)
     }
 }
 

@@ -1,0 +1,68 @@
+//! What stands in for a function looks like one: the Python methods that all stand-ins share.
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+
+/// The `#[pymethods]` of a stand-in: its own, and that it becomes a method when it is looked up on an instance. With
+/// `as FIELD`, it also has the attributes, `repr` and hash of the function in that field, equals it, and pickles as the
+/// global that it stands for.
+macro_rules! stand_in {
+    (impl $class:ident { $($own:tt)* }) => {
+        #[pymethods]
+        impl $class {
+            $($own)*
+
+            fn __get__<'py>(
+                slf: &Bound<'py, Self>,
+                instance: Option<&Bound<'py, PyAny>>,
+                _owner: Option<&Bound<'py, PyAny>>,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                $crate::stand_in::bound(slf.as_any(), instance)
+            }
+        }
+    };
+    (impl $class:ident as $function:ident { $($own:tt)* }) => {
+        $crate::stand_in::stand_in! {
+            impl $class {
+                $($own)*
+
+                fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+                    self.$function.bind(py).getattr(name)
+                }
+
+                fn __repr__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                    self.$function.bind(py).repr().map(Bound::into_any)
+                }
+
+                fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+                    match other.cast::<Self>() {
+                        Ok(other) => self.$function.is(&other.get().$function),
+                        Err(_) => self.$function.is(other),
+                    }
+                }
+
+                fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+                    self.$function.bind(py).hash()
+                }
+
+                fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                    self.$function.bind(py).getattr("__qualname__")
+                }
+            }
+        }
+    };
+}
+pub(crate) use stand_in;
+
+/// What a function kept in a class gives when it is looked up: itself, or a method of `instance`.
+pub(crate) fn bound<'py>(
+    function: &Bound<'py, PyAny>,
+    instance: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    static METHOD: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    match instance {
+        None => Ok(function.clone()),
+        Some(instance) => METHOD.import(function.py(), "types", "MethodType")?.call1((function, instance)),
+    }
+}
