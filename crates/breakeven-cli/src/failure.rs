@@ -78,11 +78,26 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
             ExitCode::from(BAD_INPUT)
         }
         _ => {
-            let text = error.render().to_string().replace("\n\n  tip:", "\n hint:");
+            let text = hinted(&error.render().to_string());
             say(&text.lines().map(|line| words::printable(line, 300)).collect::<Vec<_>>().join("\n"));
             ExitCode::from(BAD_INPUT)
         }
     }
+}
+
+/// The next step as a line of its own, right below what is wrong.
+fn hinted(text: &str) -> String {
+    let text = text.replace("\n\n  tip:", "\n hint:");
+    let values = text.split_once("\n  [possible values: ").map(|(wrong, rest)| (wrong, rest.replacen(']', "", 1)));
+    if let Some((wrong, rest)) = values {
+        return format!("{wrong}\n hint: one of {rest}");
+    }
+    if text.contains("\n hint:") {
+        return text;
+    }
+    let (wrong, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
+    let rest = rest.replace("For more information, try '--help'.", "");
+    format!("{wrong}\n hint: `--help` says what is allowed\n\n{}", rest.trim_end()).trim_end().to_owned()
 }
 
 /// A line to stderr; if nobody can read it, so be it.

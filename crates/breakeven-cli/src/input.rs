@@ -64,7 +64,13 @@ pub(crate) fn catalogue(path: Option<&Path>) -> Result<Cow<'static, Catalogue>, 
 /// The text of a catalogue file, and the embedded catalogue with it on top. Errors name the file.
 pub(crate) fn overridden(path: &Path) -> Result<(String, Catalogue), Failure> {
     let text = text(path)?;
-    let catalogue = Catalogue::embedded().with_override(&path.display().to_string(), &text)?;
+    let catalogue = Catalogue::embedded().with_override(&path.display().to_string(), &text).map_err(|error| {
+        let hint = match error.code {
+            "catalogue-size" => "keep the lines that differ from what is built in",
+            _ => "mend the line, or take it out: what is built in holds then",
+        };
+        if error.hint.is_some() { error } else { error.hint(hint) }
+    })?;
     Ok((text, catalogue))
 }
 

@@ -54,6 +54,29 @@ pub(crate) fn write_to(file: Option<&Path>, bytes: &[u8]) -> Result<(), Failure>
     }
 }
 
+/// Refuses to write one file twice, or over one that is read: `files` are what is to be written, each with its option,
+/// `read` what is read.
+pub(crate) fn apart(files: &[(&str, Option<&PathBuf>)], read: &[PathBuf]) -> Result<(), Failure> {
+    let mut taken: Vec<(PathBuf, &str)> = read.iter().map(|file| (place(file), "what is read")).collect();
+    for &(option, file) in files {
+        let Some(file) = file.filter(|file| !file.metadata().is_ok_and(|found| !found.is_file())) else { continue };
+        let place = if is_stdout(file) { file.clone() } else { place(file) };
+        if let Some((_, first)) = taken.iter().find(|(known, _)| *known == place) {
+            let message = format!("{} is both {first} and {option}: one would overwrite the other", file.display());
+            return Err(Failure::new("same-file", message, "give each a file of its own"));
+        }
+        taken.push((place, option));
+    }
+    Ok(())
+}
+
+/// Where a file is, or will be, whatever the way there.
+fn place(file: &Path) -> PathBuf {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let there = || Some(folder.canonicalize().ok()?.join(file.file_name()?));
+    file.canonicalize().ok().or_else(there).unwrap_or_else(|| file.to_owned())
+}
+
 /// The whole file or none of it.
 pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = Pending::open(path)?;

@@ -24,6 +24,11 @@ impl DrawingArgs {
     pub(crate) fn wanted(&self) -> bool {
         self.timeline || self.html.is_some()
     }
+
+    /// The files, each with its option.
+    pub(crate) fn files(&self) -> [(&'static str, Option<&PathBuf>); 2] {
+        [("--trace", self.trace.as_ref()), ("--html", self.html.as_ref())]
+    }
 }
 
 /// Arguments of `show`.

@@ -14,10 +14,13 @@ use std::process::{Command, ExitCode, Stdio};
 /// Asks a Python what it has.
 const QUESTION: &str = include_str!("doctor.py");
 
-/// Runs the command. Always 0: what is missing is news, not an error.
+/// Runs the command.
+///
+/// # Errors
+/// The Python named does not exist. All else that is missing is news, not an error.
 pub(crate) fn doctor(args: &DoctorArgs) -> Outcome {
     let mut lines = vec![("breakeven", env!("CARGO_PKG_VERSION").to_owned())];
-    lines.extend(python(args.python.as_deref()));
+    lines.extend(python(args.python.as_deref())?);
     lines.push(("cpu", cpu()));
     lines.push(("gpu driver", driver()));
     lines.extend(catalogue());
@@ -26,14 +29,14 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn python(named: Option<&Path>) -> Vec<(&'static str, String)> {
+fn python(named: Option<&Path>) -> Result<Vec<(&'static str, String)>, Failure> {
     let python = match record::find(named) {
         Ok(python) => python,
-        Err(Failure::Input(error)) => {
+        Err(Failure::Input(error)) if named.is_none() || error.code != "no-python" => {
             let hint = error.hint.unwrap_or_default();
-            return vec![("python", error.message), ("", format!("to mend: {hint}"))];
+            return Ok(vec![("python", error.message), ("", format!("to mend: {hint}"))]);
         }
-        Err(Failure::ReaderGone) => return Vec::new(),
+        Err(failure) => return Err(failure),
     };
     let mut lines = vec![("python", format!("{} ({})", python.path.display(), python.why))];
     let mut ask = Command::new(&python.path);
@@ -41,7 +44,7 @@ fn python(named: Option<&Path>) -> Vec<(&'static str, String)> {
     let answer = ask.output().ok().and_then(|o| serde_json::from_slice::<Value>(&o.stdout).ok());
     let Some(answer) = answer else {
         lines.push(("", "it does not answer; to mend: run it yourself and see what it says".to_owned()));
-        return lines;
+        return Ok(lines);
     };
     let text = |value: &Value| value.as_str().unwrap_or("?").to_owned();
     let found: Vec<String> = answer["packages"]
@@ -53,7 +56,7 @@ fn python(named: Option<&Path>) -> Vec<(&'static str, String)> {
         .collect();
     lines.push(("packages", format!("python {}, {}", text(&answer["python"]), found.join(", "))));
     lines.push(("recorder", recorder(&answer["hooks"])));
-    lines
+    Ok(lines)
 }
 
 /// The native hooks' state: all on, some off and why, or the reason for the fallback.

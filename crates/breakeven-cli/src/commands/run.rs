@@ -12,7 +12,7 @@ use breakeven::request::{Options, Request, Sized, Sizes};
 use breakeven::workload::{Exit, Workload};
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 /// Runs the command. Until the script starts, what is wrong is an error (2); after it, a warning.
@@ -106,7 +106,11 @@ fn reachable(args: &RunArgs) -> Result<(), Failure> {
     if let Some(fd) = args.report_fd {
         output::open_descriptor(fd)?;
     }
-    for file in [output, &args.save, &args.drawing.trace, &args.drawing.html].into_iter().flatten() {
+    let written =
+        [&[("--output", output.as_ref()), ("--save", args.save.as_ref())][..], &args.drawing.files()].concat();
+    let script = args.command.first().filter(|_| args.module.is_none()).map(PathBuf::from);
+    output::apart(&written, script.as_slice())?;
+    for file in written.into_iter().filter_map(|(_, file)| file) {
         if output::is_stdout(file) {
             let hint = "name a file, or for the report a descriptor: --report-fd 3 3>report.json";
             return Err(Failure::new("no-output", "`-` is stdout, which belongs to the script", hint));

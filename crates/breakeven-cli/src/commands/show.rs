@@ -8,9 +8,13 @@ use breakeven::answer::answer_request;
 use breakeven::request::{Options, Request, Sized, Sizes};
 use breakeven::workload::Workload;
 use breakeven::workload::merge::merge;
+use std::path::PathBuf;
 
 /// Runs the command.
 pub(crate) fn show(args: &ShowArgs) -> Outcome {
+    let stdout = PathBuf::from("-");
+    let output = args.report.output.as_ref().unwrap_or(&stdout);
+    output::apart(&[&[("the report", Some(output))][..], &args.drawing.files()].concat(), &args.files)?;
     let parts = output::working("reading", || {
         args.files.iter().map(|file| input::workload(file)).collect::<Result<Vec<_>, Failure>>()
     })?;

@@ -46,7 +46,12 @@ fn a_python_that_talks_nonsense_is_told() {
 }
 
 #[test]
-fn no_python_is_news_and_no_error() {
+fn a_python_that_is_named_must_be_there() {
     let text = said(breakeven().args(["doctor", "--python", "/nowhere/python"]));
-    assert!(text.starts_with("exit 0") && text.contains("there is no Python /nowhere/python"), "{text}");
+    insta::assert_snapshot!(text, @"
+    exit 2
+    --- stderr
+    error: there is no Python /nowhere/python
+     hint: name an executable, such as --python ~/venv/bin/python
+    ");
 }

@@ -97,3 +97,26 @@ fn a_changed_program_says_so() {
     let text = show(&["--size", "huge"], None);
     assert!(text.starts_with("exit 2") && text.contains("`huge` is not a number"), "{text}");
 }
+
+#[test]
+fn nothing_is_written_over_another_thing() {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = folder.path().join("heat.breakeven.json");
+    std::fs::copy(HEAT, &kept).unwrap();
+    let of = |arguments: &[&str]| {
+        let mut command = breakeven();
+        said(command.current_dir(folder.path()).args(["show", "heat.breakeven.json"]).args(arguments))
+    };
+    insta::assert_snapshot!(of(&["--output", "report", "--html", "./report"]), @"
+    exit 2
+    --- stderr
+    error: ./report is both the report and --html: one would overwrite the other
+     hint: give each a file of its own
+    ");
+    let same_as_read = of(&["--trace", kept.to_str().unwrap()]);
+    assert!(same_as_read.starts_with("exit 2") && same_as_read.contains("both what is read and --trace"));
+    assert!(of(&["--html", "-"]).contains("- is both the report and --html"));
+    assert_eq!(std::fs::read(&kept).unwrap(), std::fs::read(HEAT).unwrap());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is half-written");
+    assert!(of(&["--output", "/dev/null", "--html", "/dev/null"]).starts_with("exit 0"));
+}

@@ -215,8 +215,7 @@ fn other_bad_input_is_refused_with_a_hint() {
     --flops 1e12 --top -3: exit 2
     --- stderr
     error: invalid value '-3' for '--top <N>': -3 is not in 0..=4294967295
-
-    For more information, try '--help'.
+     hint: `--help` says what is allowed
 
     : exit 2
     --- stderr
