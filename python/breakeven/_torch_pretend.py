@@ -322,6 +322,8 @@ def _to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 def _move(tensor: Any, target: str, non_blocking: bool) -> Any:
     """The tensor on `target`: itself where it is there already, else a copy, which is recorded as such."""
     global _moving
+    if _lib.nn.parameter.is_lazy(tensor):
+        return _lazily(tensor, target)
     source = _asked(tensor)
     known = _known(tensor)
     if source == target:
@@ -339,6 +341,15 @@ def _move(tensor: Any, target: str, non_blocking: bool) -> Any:
     finally:
         _moving = None
     return moved
+
+
+def _lazily(tensor: Any, target: str) -> Any:
+    """A parameter that has no shape yet is where it will be."""
+    with _lib._C.DisableTorchFunctionSubclass():
+        known = _torch_ops.stored(tensor)
+    if known is not None:
+        known.device = target
+    return tensor
 
 
 def _moved(tensor: Any, result: Any, own: int, gap: int) -> Any:
