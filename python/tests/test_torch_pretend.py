@@ -407,3 +407,28 @@ torch.empty(10**12, device="cuda")
     assert done.stderr.splitlines()[-1].startswith("torch.OutOfMemoryError: CUDA out of memory")
     (file,) = tmp_path.glob("*.breakeven.json")
     assert _copies(json.loads(file.read_text()), "h2d") == []
+
+
+def test_parameters_without_a_shape_are_where_they_were_sent(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("""import torch
+model = torch.nn.Sequential(torch.nn.LazyLinear(3), torch.nn.ReLU(), torch.nn.LazyLinear(2)).to("cuda")
+out = model(torch.ones(2, 5, device="cuda"))
+out.sum().backward()
+print(out.device, *(part.device for part in (*model.parameters(), model[0].weight.grad)))
+""")
+    workload, out = _run(script, tmp_path)
+    assert out.split() == ["cuda:0"] * 6
+    assert _copies(workload, "h2d") == []
+
+
+def test_checkpoints_compute_again_what_they_saved(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("""import torch
+from torch.utils.checkpoint import checkpoint
+x = torch.ones(3, device="cuda", requires_grad=True)
+for reentrant in (False, True):
+    checkpoint(lambda t: t.relu() * 2, x, use_reentrant=reentrant).sum().backward()
+print(x.grad)
+""")
+    assert _run(script, tmp_path)[1] == "tensor([4., 4., 4.], device='cuda:0')\n"
