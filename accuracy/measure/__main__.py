@@ -5,10 +5,8 @@ from __future__ import annotations
 import argparse
 import csv
 import datetime
-import functools
 import os
 import platform
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -16,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from backends import Backend, found, measure
+from backends import Backend, driver, found, measure, smi
 from cases import FAMILIES, Case, cases
 from costs import costs, import_ns
 from record import Row, append, done, key
@@ -128,31 +126,17 @@ def costs_file(output: Path, backend: Backend) -> Path:
     return output.with_name(f"{output.stem}.{backend.name}_costs.csv")
 
 
-@functools.cache
-def driver() -> str:
-    """The driver's version where nvidia-smi tells it."""
-    return _smi("driver_version")
-
-
 def watts_of(device: str) -> Callable[[], float | None]:
     """Board power just after a measurement, W, where nvidia-smi tells it."""
 
     def watts() -> float | None:
-        text = _smi("power.draw") if device == "cuda" else ""
+        text = smi("power.draw") if device == "cuda" else ""
         try:
             return float(text)
         except ValueError:
             return None
 
     return watts
-
-
-def _smi(what: str) -> str:
-    try:
-        command = ["nvidia-smi", f"--query-gpu={what}", "--format=csv,noheader,nounits", "--id=0"]
-        return subprocess.run(command, capture_output=True, text=True, timeout=5, check=True).stdout.strip()
-    except (OSError, subprocess.SubprocessError):
-        return ""
 
 
 def progress(text: str) -> None:

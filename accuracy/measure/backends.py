@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import platform
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -35,8 +37,13 @@ class Backend:
     def prepare(self, op: str, dtype: str, dims: dict[str, int]) -> Run | None:
         """The op as a call, or nothing where the framework does not have it."""
         if self.name == "torch":
+            self._allow_tf32(dtype == "tf32")
             return on_tensors(self.module, self.device, op, dtype, dims)
         return on_arrays(self.module, op, dtype, dims)
+
+    def _allow_tf32(self, allowed: bool) -> None:
+        """Convolutions in fp32 take TF32 unless they are told not to; here fp32 means fp32."""
+        self.tf32 = self.module.backends.cudnn.allow_tf32 = self.module.backends.cuda.matmul.allow_tf32 = allowed
 
     def synchronise(self) -> None:
         """Waits for the device."""
@@ -81,8 +88,11 @@ class Backend:
     def _occupy(self, seconds: float) -> None:
         """Queues some seconds of products and does not wait."""
         if self._ballast is None:
+            tf32 = self.name == "torch" and self.tf32
             run = self.prepare("matmul", "f32", {"m": 4096, "n": 4096, "k": 4096})
             assert run is not None
+            if tf32:
+                self._allow_tf32(True)
             run()
             self.synchronise()
             start = time.perf_counter()
@@ -95,9 +105,7 @@ class Backend:
     def _describe_gpu(self) -> None:
         if self.name == "torch":
             self.gpu = self.module.cuda.get_device_name()
-            # Convolutions in fp32 take TF32 unless they are told not to; here fp32 means fp32.
-            self.module.backends.cudnn.allow_tf32 = False
-            self.module.backends.cuda.matmul.allow_tf32 = False
+            self._allow_tf32(False)
             self.versions += f" cuda {self.module.version.cuda or self.module.version.hip}"
         else:
             runtime = self.module.cuda.runtime
@@ -164,6 +172,21 @@ def _cold(backend: Backend, run: Run, once: float) -> float:
 
     n = max(4, min(QUEUED, int(SAMPLE_S / once)))
     return max(backend.sample(both, n, n * 1e-4) - backend.sample(backend.flush, n, n * 1e-4), 0.0) / n
+
+
+@functools.cache
+def driver() -> str:
+    """The driver's version where nvidia-smi tells it."""
+    return smi("driver_version")
+
+
+def smi(what: str) -> str:
+    """What nvidia-smi says of the first GPU; nothing where it is not there."""
+    try:
+        command = ["nvidia-smi", f"--query-gpu={what}", "--format=csv,noheader,nounits", "--id=0"]
+        return subprocess.run(command, capture_output=True, text=True, timeout=5, check=True).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return ""
 
 
 def _cpu_name() -> str:

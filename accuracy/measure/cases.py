@@ -19,6 +19,10 @@ class Case(NamedTuple):
     core: bool
 
 
+IMAGES = ((3, 64, 224, 7, 2), (64, 64, 56, 3, 1), (64, 256, 56, 1, 1), (256, 64, 56, 1, 1), (128, 128, 28, 3, 1),
+          (256, 512, 56, 1, 2), (256, 256, 14, 3, 1), (1024, 256, 14, 1, 1), (512, 512, 7, 3, 1), (512, 2048, 7, 1, 1),
+          (64, 64, 224, 3, 1), (256, 256, 28, 5, 1))
+"""Channels in and out, side of the picture, of the window, and its step: layers of ResNet-50 and a few more."""
 FLOATS = ("f32", "f64", "f16", "bf16")
 FAMILIES = (
     "matmul", "elementwise", "reduce", "rowwise", "scan", "sort", "gather", "copy", "fft", "factor", "random",
@@ -47,6 +51,8 @@ def _cases(big: bool) -> Iterator[Case]:
         if big:
             for tokens in (1, 128, 2048):
                 yield Case("matmul", "linear", dtype, {"b": 1, "m": tokens, "n": 4096, "k": 4096}, False)
+    for dtype, side in itertools.product(("tf32", "f8", "i8") if big else (), (512, 1024, 2048, 4096, 8192)):
+        yield Case("matmul", "matmul", dtype, {"b": 1, "m": side, "n": side, "k": side}, True)
     for dtype, n in itertools.product(floats, sizes):
         for op in ("add", "exp"):
             yield Case("elementwise", op, dtype, {"b": 1, "h": n}, dtype in ("f32", "f64"))
@@ -81,11 +87,15 @@ def _cases(big: bool) -> Iterator[Case]:
                 yield Case("factor", op, dtype, {"b": 1, "n": side}, dtype == "f64" and op in ("solve", "cholesky"))
             for op in ("lu", "qr", "svd"):
                 yield Case("factor", op, dtype, {"b": 1, "m": side, "n": side}, dtype == "f64" and op == "svd")
-    for dtype in (floats[:1] if not big else ("f32", "f16")):
-        for cin, cout, hw, ksize, stride in ((64, 64, 56, 3, 1), (256, 256, 14, 3, 1), (3, 64, 224, 7, 2), (256, 64, 56, 1, 1)):
-            dims = {"b": 32 if big else 2, "cin": cin, "cout": cout, "ksize": ksize, "hw": hw, "stride": stride,
-                    "pad": ksize // 2}
-            yield Case("convolution", "conv", dtype, dims, True)
+    for (cin, cout, hw, ksize, stride), op, dtype in itertools.product(
+        IMAGES, ("conv", "conv_data", "conv_weight"), ("f32", "tf32", "f16", "bf16") if big else ("f32",)
+    ):
+        if op != "conv_data" or cin > 3:
+            dims = {"b": 32 if big else 2, "cin": cin, "cout": cout, "ksize": ksize, "hw": hw, "stride": stride, "pad": ksize // 2}
+            yield Case("convolution", op, dtype, dims, dtype != "bf16")
+    for channels, side in ((64, 112), (256, 56), (1024, 14), (2048, 7)) if big else ((64, 8),):
+        yield Case("rowwise", "batchnorm", "f32", {"b": channels, "h": 64 * side * side}, True)
+    for dtype in floats:
         for length in ((512, 2048) if big else (128, 512)):
             dims = {"b": 4 if big else 1, "h": 12, "m": length, "n": length, "k": 64}
             yield Case("attention", "attention", dtype, dims, dtype == floats[0])

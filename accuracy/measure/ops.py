@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -46,7 +47,7 @@ def on_arrays(xp: Any, op: str, dtype: str, d: dict[str, int]) -> Run | None:
         generator = xp.random.default_rng(1)
         draw = generator.random if op == "uniform" else generator.standard_normal
         return lambda: draw(b * h, dtype=kind)
-    if op in ("conv", "attention", "gelu", "linear", "h2d", "d2h", "h2d_pinned", "d2h_pinned"):
+    if op in ("conv", "conv_data", "conv_weight", "batchnorm", "attention", "gelu", "linear", "h2d", "d2h", "h2d_pinned", "d2h_pinned"):
         return None
     if op in ("gather", "scatter"):
         source, places = random(h), xp.random.randint(0, h, b)
@@ -81,7 +82,8 @@ def on_arrays(xp: Any, op: str, dtype: str, d: dict[str, int]) -> Run | None:
 
 def on_tensors(torch: Any, device: str, op: str, dtype: str, d: dict[str, int]) -> Run | None:
     """A call of PyTorch on random inputs that are made once."""
-    kind = {"f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16,
+    kind = {"f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "tf32": torch.float32,
+            "f8": torch.float8_e4m3fn, "i8": torch.int8,
             "i64": torch.int64, "i32": torch.int32, "c64": torch.complex64, "c128": torch.complex128}.get(dtype)
     if kind is None:
         return None
@@ -93,6 +95,8 @@ def on_tensors(torch: Any, device: str, op: str, dtype: str, d: dict[str, int]) 
 
     b, h, n = d.get("b", 1), d.get("h", 1), d.get("n", 1)
     functional = torch.nn.functional
+    if dtype in ("f8", "i8"):
+        return _eight_bits(torch, device, dtype, d)
     if op in ("matmul", "bmm", "linear"):
         shape = (b,) if op == "bmm" else ()
         x, y = random(*shape, d["m"], d["k"]), random(*shape, d["k"], n)
@@ -103,6 +107,17 @@ def on_tensors(torch: Any, device: str, op: str, dtype: str, d: dict[str, int]) 
     if op == "conv":
         x, weight = random(b, d["cin"], d["hw"], d["hw"]), random(d["cout"], d["cin"], d["ksize"], d["ksize"])
         return lambda: functional.conv2d(x, weight, stride=d["stride"], padding=d["pad"])
+    if op in ("conv_data", "conv_weight"):
+        x, weight = random(b, d["cin"], d["hw"], d["hw"]), random(d["cout"], d["cin"], d["ksize"], d["ksize"])
+        stride, pad = [d["stride"]] * 2, [d["pad"]] * 2
+        y = torch.rand_like(functional.conv2d(x, weight, stride=stride, padding=pad))
+        wanted = [op == "conv_data", op == "conv_weight", False]
+        backward = torch.ops.aten.convolution_backward
+        return lambda: backward(y, x, weight, None, stride, pad, [1, 1], False, [0, 0], 1, wanted)
+    if op == "batchnorm":
+        side = math.isqrt(h // 64)
+        x, scale = random(64, b, side, side), random(b)
+        return lambda: functional.batch_norm(x, None, None, scale, scale, training=True)
     if op == "attention":
         q, k, v = random(b, h, d["m"], d["k"]), random(b, h, n, d["k"]), random(b, h, n, d["k"])
         return lambda: functional.scaled_dot_product_attention(q, k, v)
@@ -144,3 +159,15 @@ def on_tensors(torch: Any, device: str, op: str, dtype: str, d: dict[str, int]) 
         "unique": lambda: torch.unique(x), "fft": lambda: torch.fft.fft(x), "rfft": lambda: torch.fft.rfft(x),
     }
     return table.get(op)
+
+
+def _eight_bits(torch: Any, device: str, dtype: str, d: dict[str, int]) -> Run | None:
+    """A product of 8-bit numbers, the second operand in columns, as the tensor units take them."""
+    if device == "cpu":
+        return None
+    x, y = torch.rand(d["m"], d["k"], device=device), torch.rand(d["n"], d["k"], device=device)
+    if dtype == "i8":
+        x, y = (x * 127).to(torch.int8), (y * 127).to(torch.int8).t()
+        return lambda: torch._int_mm(x, y)
+    x, y, one = x.to(torch.float8_e4m3fn), y.to(torch.float8_e4m3fn).t(), torch.ones((), device=device)
+    return lambda: torch._scaled_mm(x, y, scale_a=one, scale_b=one, out_dtype=torch.bfloat16)

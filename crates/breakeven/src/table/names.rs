@@ -28,7 +28,7 @@ pub(super) enum Meaning {
     Copy(bool, u32),
     /// `b` products of m×k and k×n, with a bias or not.
     Product(bool),
-    Convolution,
+    Convolution(Pass),
     /// `b` sequences, `h` heads of `k`, `m` queries on `n` keys; causal or not.
     Attention(bool),
     /// `b` transforms of `h` points.
@@ -56,7 +56,9 @@ const NAMES: &[(&str, Meaning)] = &[
     ("bmm", Meaning::Product(false)),
     ("gemm", Meaning::Product(false)),
     ("linear", Meaning::Product(true)),
-    ("conv", Meaning::Convolution),
+    ("conv", Meaning::Convolution(Pass::Forward)),
+    ("conv_data", Meaning::Convolution(Pass::BackwardData)),
+    ("conv_weight", Meaning::Convolution(Pass::BackwardWeight)),
     ("attention", Meaning::Attention(false)),
     ("causal_attention", Meaning::Attention(true)),
     ("add", Meaning::Map(2, 1.0, false)),
@@ -194,7 +196,7 @@ impl Meaning {
         use Dim::{B, Cin, Cout, H, Hw, K, Ksize, M, N};
         match self {
             Self::Product(_) => &[M, N, K],
-            Self::Convolution => &[Cin, Cout, Ksize, Hw],
+            Self::Convolution(_) => &[Cin, Cout, Ksize, Hw],
             Self::Pool(_) => &[Cin, Ksize, Hw],
             Self::Attention(_) => &[M, N, K, H],
             Self::Map(..) | Self::Function(_) | Self::Random(_) | Self::Copy(..) | Self::Transfer(..) => &[H],
@@ -213,7 +215,7 @@ impl Meaning {
     pub(super) const fn optional(self) -> &'static [(Dim, u64)] {
         use Dim::{B, K, N, Pad, Stride};
         match self {
-            Self::Convolution | Self::Pool(_) => &[(B, 1), (Stride, 1), (Pad, 0)],
+            Self::Convolution(_) | Self::Pool(_) => &[(B, 1), (Stride, 1), (Pad, 0)],
             Self::Gather | Self::Scatter(_) | Self::Embedding | Self::Dataframe(_) => &[],
             Self::Sparse(_) => &[(N, 1)],
             Self::Square(_) | Self::Factor(_) => &[(B, 1), (K, 1)],
@@ -251,7 +253,7 @@ impl Meaning {
             Self::Embedding => Op::Embedding { pass, n: b, width: h, table: n },
             Self::Copy(strided, inputs) => Op::Copy { n: all, strided, inputs },
             Self::Product(bias) => Op::Matmul { m, n, k, batch: b, bias },
-            Self::Convolution => Op::Convolution {
+            Self::Convolution(pass) => Op::Convolution {
                 pass,
                 batch: b,
                 cin: d(Dim::Cin),
