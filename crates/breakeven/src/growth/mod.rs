@@ -284,9 +284,13 @@ mod tests {
         assert!(at.p10 <= at.p50 && at.p50 <= at.p90 && at.p50 < 1022.0, "{at:?}");
         let found = problem_size(&heat).expect("a grid");
         let cpu = program::ask(&heat, &request, |_, choice| choice.cpu.device.clone()).expect("one is chosen");
-        let there = resized(&heat, &found, at.p50 / 1022.0, &cpu);
-        let speedup = answer(&there, &request).estimates[0].speedup.expect("it fits").p50;
-        assert!((speedup - 1.0).abs() < 0.1, "{speedup} at {at:?}");
+        let speedup = |size: f64| {
+            let there = resized(&heat, &found, size / 1022.0, &cpu);
+            answer(&there, &request).estimates[0].speedup.expect("it fits").p50
+        };
+        // The CPU's time may jump where its arrays leave a cache.
+        let (below, above) = (speedup(0.97 * at.p50), speedup(1.03 * at.p50));
+        assert!(below < 1.05 && above > 0.95, "{below} to {above} at {at:?}");
     }
 
     #[test]
