@@ -10,7 +10,7 @@ const ROWS: f64 = 64.0;
 pub(super) fn cost(machine: &Machine<'_>, job: &Job, heads: f64, [q, kv, d]: [f64; 3]) -> Cost {
     let c = machine.constants;
     let (peak, tensor) = machine.matrix_peak(job.dtype);
-    let share = if tensor { c.gemm_share_tensor * c.attention_share } else { c.gemm_share_vector * 0.7 };
+    let share = if tensor { c.gemm_share_tensor * c.attention_share } else { c.gemm_share_vector * 0.5 };
     let rate = machine.sustained(peak * share, tensor, job.dtype);
     let blocks = heads * (q / ROWS).ceil();
     // One query alone still fills a block; few blocks leave SMs idle unless keys are split over them.

@@ -34,7 +34,7 @@ constants! {
     gemm_serial_tensor,
     gemm_ragged, gemm_early, gemm_far, conv_share, conv_share_early, conv_back, conv_back_point, winograd_share, winograd_back, winograd_fused_share, winograd_transform,
     winograd_filter, winograd_fused_filter, attention_share, map_share, rowwise_share, rowwise_elements, softmax_again, softmax_cycles, norm_row_kib,
-    norm_cycles, strided_share, radix_share, fft_share, gather_sector, panel_us,
+    norm_cycles, strided_share, radix_us, fft_share, gather_sector, panel_us,
 }
 
 /// How far times of one family are off: standard deviations of ln(time).

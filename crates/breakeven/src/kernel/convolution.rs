@@ -7,7 +7,7 @@
 //! and reading transformed tiles and weights.
 
 use super::cost::{Cost, Job, overlap};
-use super::machine::Machine;
+use super::machine::{Generation, Machine};
 use super::matmul::{self, Tile};
 use crate::workload::{Dtype, Pass, family::ConvolutionDims};
 
@@ -57,6 +57,7 @@ fn fastest(machine: &Machine<'_>, job: &Job, d: &ConvolutionDims, pass: Pass, ke
     };
     let floor = job.flop / peak;
     let c = machine.constants;
+    let turned = if tensor { turning(machine, job, d) } else { (0.0, 0.0) };
     let weights = pass == Pass::BackwardWeight;
     // Neighbouring columns of a kernel's gradient share what they load; a 1×1 kernel has none.
     let back = match weights {
@@ -74,19 +75,32 @@ fn fastest(machine: &Machine<'_>, job: &Job, d: &ConvolutionDims, pass: Pass, ke
     let one = gemm.max(floor).min(direct);
     // Padding keeps the image's size; a gradient of the weights has no such small tiles.
     let exact = matches!(job.dtype, Dtype::F32 | Dtype::C64);
-    let dense = d.output >= 0.8 * d.input && d.groups == 1.0 && (exact || !tensor);
+    let dense = d.output >= 0.8 * d.input && d.groups == 1.0 && (exact || !tensor) && (weights || !machine.late);
     let one = match dense && kernel == [3, 3] && !weights {
         true => one.min(fused_winograd(machine, job, d).max(floor / 2.25)),
         false => one,
     };
     if !dense || (kernel != [3, 3] && kernel != [5, 5]) {
-        return (one, 1.0);
+        return (one + turned.0, 1.0 + turned.1);
     }
     let side = if kernel == [3, 3] { 3.0 } else { 5.0 };
     let back = if weights { c.winograd_back } else { 1.0 };
     let products = (winograd(machine, job, d, (side + 3.0) * (side + 3.0)) / back).max(floor / saved(side));
     let apart = overlap(products, machine.traffic(job.bytes, job.bytes, 1.0));
     if apart < one { (apart, 4.0) } else { (one, 1.0) }
+}
+
+/// Seconds and kernels to change images and weights to channels last for tensor units, and the result back. Products of
+/// points (1×1 at stride 1) take them as they are.
+fn turning(machine: &Machine<'_>, job: &Job, d: &ConvolutionDims) -> (f64, f64) {
+    let as_they_are = d.kernel <= 1.0 && d.output >= d.input;
+    if !machine.nvidia || machine.generation != Generation::Ampere || as_they_are || d.groups > 1.0 {
+        return (0.0, 0.0);
+    }
+    let s = job.dtype.bytes() as f64;
+    let copy = |elements: f64| machine.streamed(2.0 * elements * s, 1.0);
+    let images = copy(d.batch * d.cin * d.input) + copy(d.batch * d.cout * d.output);
+    (images + copy(d.cin * d.cout * d.kernel), 3.0)
 }
 
 /// A kernel of its own for groups of few channels: a thread an output, or a block a weight that looks at all images.

@@ -13,7 +13,7 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, kind: Dataframe) -> Cost {
         Dataframe::Join => (6.0, 12.0),
         Dataframe::Sort => (10.0, 12.0),
     };
-    let memory = passes * machine.traffic(job.bytes, job.bytes, machine.constants.radix_share);
+    let memory = passes * machine.traffic(job.bytes, job.bytes, 0.7);
     let at_peak = job.flop / machine.vector_peak(job.dtype);
     Cost { launches, at_peak, ..Cost::of(job, at_peak / machine.constants.map_share, memory) }
 }

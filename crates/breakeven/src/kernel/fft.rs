@@ -1,5 +1,5 @@
-//! Transforms by passes over memory: up to 4096 points stay in shared memory (one pass), each further factor of 4096 is
-//! another pass (cuFFT's documentation; Govindaraju et al., SC '08). Lengths with a prime above 127 go by Bluestein's
+//! Transforms by passes over memory: what fits an SM's shared memory takes one pass, each further factor of as many points
+//! another (cuFFT's documentation; Govindaraju et al., SC '08), in strides that gain nothing from the cache. Lengths with a prime above 127 go by Bluestein's
 //! convolution: three transforms of the next power of two above 2n.
 //!
 //! Time is not monotone in n: 4096 is faster than 4093.
@@ -7,14 +7,23 @@
 use super::cost::{Cost, Job};
 use super::machine::Machine;
 
-const IN_SHARED: f64 = 12.0;
-
 pub(super) fn cost(machine: &Machine<'_>, job: &Job, n: u64) -> Cost {
-    let passes = if n > 1 { (libm::log2(n as f64) / IN_SHARED).ceil() } else { 1.0 };
+    let shared = machine.device.shared_per_unit.map_or(64e3, |b| b.get()).max(32e3);
+    let complex = job.dtype.bytes() as f64 * if job.dtype.complex_factor() > 1.0 { 1.0 } else { 2.0 };
+    let digits = libm::log2(n.max(1) as f64);
+    let passes = (digits / libm::log2(shared / complex).floor()).ceil().max(1.0);
     // 2n rounded up to a power of two is 2 to 4 n; three transforms of it, two products.
     let bluestein = if smooth(n) { 1.0 } else { 8.0 };
-    let memory = passes * bluestein * machine.traffic(job.bytes, job.bytes, machine.constants.fft_share);
-    let compute = bluestein * machine.arithmetic(job.flop, job.dtype);
+    let share = machine.constants.fft_share;
+    let pass = if passes > 1.0 {
+        job.bytes / (0.8 * share * machine.stream)
+    } else {
+        machine.traffic(job.bytes, job.bytes, share)
+    };
+    let memory = passes * bluestein * pass;
+    // One transform that stays in an SM has no more than that SM.
+    let alone = if passes > 1.0 { 0.0 } else { 5.0 * n as f64 * digits * machine.units };
+    let compute = bluestein * machine.arithmetic(job.flop.max(alone), job.dtype);
     let at_peak = job.flop / machine.vector_peak(job.dtype);
     let launches = passes * if bluestein > 1.0 { 4.0 } else { 1.0 };
     Cost { launches, at_peak, ..Cost::of(job, compute, memory) }

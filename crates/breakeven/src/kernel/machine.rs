@@ -20,6 +20,8 @@ pub(super) struct Machine<'a> {
     pub(super) constants: &'a Constants,
     /// When it was made, as far as libraries tell boards apart.
     pub(super) generation: Generation,
+    /// Hopper and later: cuDNN has no forward Winograd for them.
+    pub(super) late: bool,
     /// Whether the maker's libraries are cuBLAS and cuDNN.
     pub(super) nvidia: bool,
     /// SMs, compute units, cores; at least 1.
@@ -88,6 +90,7 @@ impl<'a> Machine<'a> {
             };
         Self {
             generation,
+            late: compute_capability(device).is_some_and(|major| major >= 9),
             nvidia: device.vendor == Vendor::Nvidia,
             device,
             constants,

@@ -47,9 +47,12 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, kind: Rowwise, rows: f64, w
         false => rate,
     };
     let folds = folds.max(rows * width / (machine.units * machine.clock * c.rowwise_elements * rate));
-    Cost { memory: (cost.memory + again).max(alone).max(folds), ..cost }
+    // Fewer rows than SMs: the others have nothing to do. Beyond some eighth a library splits rows.
+    let idle = if softmax { 1.0 } else { (machine.units / rows.max(1.0)).clamp(1.0, 8.0) };
+    Cost { memory: ((cost.memory + again) * idle).max(alone).max(folds), ..cost }
 }
 
 pub(super) fn scan(machine: &Machine<'_>, job: &Job) -> Cost {
-    stream::pass(machine, job, 0.85)
+    // Blocks wait for the one before: 5.9 µs for 65,536 elements on an H100.
+    Cost { chain: 1.5 * machine.floor, ..stream::pass(machine, job, 0.85) }
 }

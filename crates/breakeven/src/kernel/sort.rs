@@ -8,24 +8,27 @@ use crate::workload::op::Sort;
 
 pub(super) fn cost(machine: &Machine<'_>, job: &Job, kind: Sort, rows: f64, width: f64) -> Cost {
     let c = machine.constants;
+    let stream = |bytes: f64| machine.traffic(bytes, bytes, 1.0);
     let n = rows * width;
     let key = job.dtype.bytes() as f64;
-    let pass = |bytes: f64| machine.traffic(bytes, bytes, c.radix_share);
+    // A pass waits for its first block, ranks each key, and moves it.
+    let ranked = c.radix_us * 1e-6 + n / (machine.units * machine.clock);
+    let pass = |bytes: f64| ranked + stream(bytes);
     // Rows beyond the first need digits for the row number, and the number carried along.
     let (row_bytes, carried) = if rows > 1.0 { (row_digits(rows), 4.0) } else { (0.0, 0.0) };
-    let radix = |payload: f64| (key + row_bytes) * pass(2.0 * n * (key + payload + carried)) + pass(n * key);
+    let radix = |payload: f64| (key + row_bytes) * pass(2.0 * n * (key + payload + carried)) + stream(n * key);
     let digits = key + row_bytes;
     let (memory, launches) = match kind {
         Sort::Sort | Sort::Partition => (radix(0.0), 2.0 + digits),
         Sort::Argsort => (radix(8.0), 2.0 + digits),
         // A sort, a comparison with the neighbour, a scan, a compaction.
-        Sort::Unique => (radix(0.0) + pass(n * (3.0 * key + 8.0)), 5.0 + digits),
-        Sort::TopK => (key * pass(n * key), 2.0 + key),
-        Sort::Histogram => (pass(n * key) * 2.0, 2.0),
+        Sort::Unique => (radix(0.0) + stream(n * (3.0 * key + 8.0)), 5.0 + digits),
+        Sort::TopK => (key * stream(n * key), 2.0 + key),
+        Sort::Histogram => (stream(n * key) * 2.0, 2.0),
         // A look-up a row: a chain of dependent reads, the first levels from cache.
         Sort::SearchSorted => {
             let levels = if width > 1.0 { libm::log2(width) } else { 1.0 };
-            (pass(rows * 16.0) + rows * levels * c.gather_sector / machine.cache_rate, 1.0)
+            (stream(rows * 16.0) + rows * levels * c.gather_sector / machine.cache_rate, 1.0)
         }
     };
     let at_peak = job.flop / machine.vector_peak(job.dtype);
