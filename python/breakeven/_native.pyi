@@ -18,6 +18,7 @@ __all__ = [
     "calibrate",
     "called_with",
     "clock_ns",
+    "clock_ticks",
     "cpu_ns",
     "device_call",
     "device_memory",
@@ -273,6 +274,9 @@ def called_with() -> tuple[tuple[Any, ...], dict[str, Any] | None] | None:
 
 def time_frees() -> bool:
     """Times what PyTorch gives back of its memory from now on; whether it could be hooked."""
+
+def clock_ticks() -> int:
+    """The recorder's own clock, in which `own` and `gap` of an event are."""
 
 def cpu_ns() -> int:
     """Processor time of this process, ns."""

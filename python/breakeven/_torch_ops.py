@@ -7,7 +7,7 @@ import os
 import sys
 import weakref
 
-from . import _native, _torch_placed, _torch_room, _torch_sparse
+from . import _native, _torch_gpu, _torch_placed, _torch_room, _torch_sparse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +32,12 @@ path: list[str | None] = []
 #: Under `--pretend-gpu`: the device that new storages are on, and the stream that its ops go to.
 device: str | None = None
 stream: int | None = None
+#: A real GPU that tensors are on; None as long as there is none.
+gpu: str | None = None
+#: The one that the op being told has a tensor on.
+_there: str | None = None
+#: Kinds of devices that are GPUs.
+GPUS = ("cuda", "mps", "xpu")
 #: Under `--fake`: tensors take no memory here.
 valueless = False
 
@@ -152,16 +158,19 @@ def stored(tensor: Any, made: bool = True) -> Stored | None:
         key, size = storage._cdata, storage.nbytes()
     except Exception:  # sparse, opaque, functional: there is none
         return None
+    global _there
     known = _live.get(key)
     if known is None:
         # What autograd knows how it came about was made by an op, though nobody may have seen it.
         made = made or (tensor.requires_grad and not tensor.is_leaf)
         known = live(storage, _role(tensor, made), made)
-        if not valueless:
+        if not valueless and (gpu is None or known.device == "cpu"):
             _torch_room.made(size)
     elif known.bytes != size:
         known.bytes = size
         _native.storage_resized(known.id, size)
+    if gpu is not None and known.device not in (None, "cpu"):
+        _there = known.device
     return known
 
 
@@ -171,10 +180,28 @@ def live(storage: Any, role: int, made: bool) -> Stored:
     known.key, known.bytes, known.role = storage._cdata, storage.nbytes(), role
     known.placed = known.pinned = False
     known.put, known.put_by = [], set()
-    known.device = device if made or device is None else "cpu"
+    known.device = (device if made else "cpu") if device is not None else _really_on(storage)
     known.id = _native.storage_new(known.bytes, role, known.device == "cpu", made)
     _live[known.key] = known
     return known
+
+
+def _really_on(storage: Any) -> str | None:
+    """The real GPU that a storage is on; where there is one, `cpu` for others."""
+    global gpu
+    place = storage.device
+    if place.type not in GPUS:
+        return "cpu" if gpu is not None else None
+    name = str(place)
+    if gpu is None:
+        gpu = name
+        _torch_gpu.begin(_torch, place)
+    return name
+
+
+def on_gpu(tensor: Any) -> str | None:
+    """The real GPU that a tensor is on."""
+    return str(tensor.device) if gpu is not None and tensor.device.type in GPUS else None
 
 
 def hand_over(tensor: Any, heir: Any) -> None:
@@ -268,6 +295,8 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
     if op is None:
         _native.unseen("higher-order-op", f"{func} was not looked into", own)
         return
+    global _there
+    _there = None
     given = dict(zip(op.names, args))
     if kwargs:
         given.update(kwargs)
@@ -301,12 +330,18 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
         inputs, outputs = _shortened(inputs), _shortened(outputs)
     if unknown:
         inputs = [(*described(args[0]), 0)]  # made while nobody watched
-    _place(given, outputs)
-    counts = _native.tensor_event(name, inputs, outputs, keywords, context(given), own, gap)
+    crosses = None if _there is None else _torch_gpu.crosses(name, given, result)
+    if crosses is not None:
+        name, inputs, outputs, keywords = crosses
+    elif gpu is None:
+        _place(given, outputs)
+    there = device != "cpu" if gpu is None else _there is not None
+    apart = crosses is not None  # told in each step
+    counts = _native.tensor_event(name, inputs, outputs, keywords, context(given, _there), own, gap, apart)
     if name == READ:
-        reads[place()] = counts and device != "cpu"
-    elif device != "cpu" and phase != "data" and _is_told(op.name, given):
-        _native.tensor_event("torch.Tensor.to_host", [_COUNT], [], [], context(given), 0, 0)
+        reads[place()] = counts and there
+    elif there and phase != "data" and _is_told(op.name, given):
+        _native.tensor_event("torch.Tensor.to_host", [_COUNT], [], [], context(given, _there), 0, 0)
 
 
 #: What is copied to the host then.
@@ -320,7 +355,8 @@ def _is_told(name: str, given: dict[str, Any]) -> bool:
     if name in ("aten.index", "aten.index_put_", "aten.index_put", "aten._index_put_impl_"):
         # A mask on the host is made into places there; one to which a single value is written needs none.
         masks = (index for index in flat(given["indices"]) if index.dtype in (_torch.bool, _torch.uint8))
-        there = (device is None or ((known := _known(mask)) is not None and known.device != "cpu") for mask in masks)
+        anywhere = device is None and gpu is None
+        there = (anywhere or ((known := _known(mask)) is not None and known.device != "cpu") for mask in masks)
         return any(there) and ("values" not in given or given["values"].numel() != 1)
     if name == "aten.repeat_interleave":
         return given.get("output_size") is None
@@ -428,16 +464,16 @@ def _known(value: Any) -> Stored | None:
         return None
 
 
-def context(given: dict[str, Any] | None = None) -> int:
-    """The number of the phase, device, stream and module path as they are now."""
+def context(given: dict[str, Any] | None = None, there: str | None = None) -> int:
+    """The number of the phase, device, stream and module path as they are now; `there` is a real GPU."""
     now = phase
     if path and now != "backward":
         now = "forward"
     elif now is None and given is not None:
         if any(getattr(value, "requires_grad", False) for value in given.values()):
             now = "forward"
-    on_gpu = device is not None and device != "cpu"
-    key = (now, device if on_gpu else None, stream if on_gpu else None, path[-1] if path else None)
+    imitated = device is not None and device != "cpu"
+    key = (now, device if imitated else there, stream if imitated else None, path[-1] if path else None)
     number = _contexts.get(key)
     if number is None:
         number = _contexts[key] = _native.tensor_context(*key)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 
-from . import _native, _torch_modules, _torch_ops, _torch_placed, _torch_sparse, _torch_steps
+from . import _native, _torch_gpu, _torch_modules, _torch_ops, _torch_placed, _torch_sparse, _torch_steps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,15 +29,16 @@ def install(torch: Any) -> None:
     """Put stand-ins over the methods."""
     base = torch._C.TensorBase
     for name in ("numpy", "tolist", "cpu"):
-        _stand_in(torch.Tensor, name, getattr(base, name), _enter, _read)
+        watch(torch.Tensor, name, getattr(base, name), _enter, _read)
     modes = torch._C._len_torch_function_stack
     for name in ("to", "cuda"):
         plain = getattr(base, name)
         _put(torch.Tensor, name, _native.Moves(plain, name, _moved, _torch_ops._live, torch.Tensor, modes), plain)
-    _stand_in(torch._tensor_str, "_str", torch._tensor_str._str, _enter_text, _leave_text)
+    watch(torch._tensor_str, "_str", torch._tensor_str._str, _enter_text, _leave_text)
 
 
-def _stand_in(holder: Any, name: str, plain: Any, enter: Any, leave: Any) -> None:
+def watch(holder: Any, name: str, plain: Any, enter: Any, leave: Any) -> None:
+    """Tell `leave` of each call of `holder.name`."""
     _put(holder, name, _native.Named(plain, name, enter, leave), plain)
 
 
@@ -71,6 +72,8 @@ def _read(name: str, inputs: tuple[Any, ...], result: Any, _: Any = None) -> Non
 def read(tensor: Any, name: str) -> None:
     """The host reads this tensor's values."""
     global _copied
+    if _torch_ops.gpu is not None and not (_torch_steps.skipping and _torch_ops.on_gpu(tensor)):
+        return  # the op that copies it tells, and what is on the host is there
     if name != "torch.Tensor.cpu" and _copied is not None and _copied() is tensor:
         _copied = None  # what `.cpu()` gave is there
         return
@@ -94,7 +97,8 @@ def _read_unwatched(tensor: Any, name: str) -> None:
     if _torch_ops.reads.get(_torch_ops.place(), True):
         array = (*_torch_ops.described(tensor), 0)
         with _torch_ops.on_device():
-            _native.tensor_event(name, [array], [], [], _torch_ops.context({"self": tensor}), 0, 0)
+            context = _torch_ops.context({"self": tensor}, _torch_ops.on_gpu(tensor))
+            _native.tensor_event(name, [array], [], [], context, 0, 0)
 
 
 #: What reads one value, of which the dispatch mode tells as long as there is one.
@@ -113,7 +117,7 @@ def watch_single(on: bool) -> None:
         return
     for name in _SINGLE:
         if name not in vars(tensor):  # else somebody has patched it
-            _stand_in(tensor, name, getattr(_torch._C.TensorBase, name), _enter_single, _read_single)
+            watch(tensor, name, getattr(_torch._C.TensorBase, name), _enter_single, _read_single)
             _instead[name] = vars(tensor)[name]
 
 
@@ -136,6 +140,8 @@ def _read_single(_: None, inputs: tuple[Any, ...], result: Any, __: Any = None) 
 @_unseen_by_script
 def _moved(name: str, inputs: tuple[Any, ...], result: Any, kwargs: dict[str, Any] | None = None) -> Any:
     """A tensor has been moved; where it was put on the script's device as it is, the line that did so."""
+    if _torch_ops.gpu is not None:
+        return _torch_gpu.moved(inputs[0], result, kwargs) if _torch_steps.skipping else None
     device, tensor = _device(name, inputs, kwargs), inputs[0]
     if device is None:
         return None

@@ -48,7 +48,7 @@ mod _native {
     use super::hooks::platform::die_with_parent;
     #[pymodule_export]
     use super::hooks::torch::{
-        Dispatch, Function, called_with, clock_ns, cpu_ns, loading, no_gap, pretend, step_again, step_end,
+        Dispatch, Function, called_with, clock_ns, clock_ticks, cpu_ns, loading, no_gap, pretend, step_again, step_end,
         storage_bytes, storage_freed, storage_new, storage_refused, storage_resized, storage_role, tensor_context,
         tensor_event, waited_ns,
     };

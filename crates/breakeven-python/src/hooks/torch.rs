@@ -403,6 +403,12 @@ pub(crate) fn clock_ns() -> u64 {
     clock::monotonic_ns()
 }
 
+/// The recorder's own clock, in which `own` and `gap` are.
+#[pyfunction]
+pub(crate) fn clock_ticks() -> u64 {
+    clock::now()
+}
+
 /// Time that the processor has spent on this process, ns; 0 where the system does not say.
 #[pyfunction]
 pub(crate) fn cpu_ns() -> u64 {

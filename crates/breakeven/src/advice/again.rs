@@ -41,6 +41,7 @@ pub(super) fn on_gpu(ctx: &Context, draft: &Draft) -> Outcome {
         host_speed: q.host_speed,
         exclude_startup: q.exclude_startup,
         coverage: q.coverage,
+        recorded_s: q.recorded_s,
         changed: q.changed,
     };
     let mut plan = waited_for(&question, port.plan(ctx.device));

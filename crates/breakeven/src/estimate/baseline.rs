@@ -69,13 +69,16 @@ pub fn modelled(workload: &Workload, host: &HostTime, cpu: &Device, policy: Poli
     CpuTime { time, ops: time.scale(ops / total), basis: Basis::Modelled }
 }
 
-/// The program as it would have run on `cpu`, for a recording whose ops have no time: theirs by the kernel model.
+/// The program as it would have run on `cpu`, for a recording whose ops were not timed on one: theirs by the kernel
+/// model, instead of launches and waits where they ran on a GPU.
 pub fn timed(workload: &Workload, cpu: &Device) -> Workload {
     let mut timed = workload.clone();
-    for entry in timed.ops.iter_mut().filter(|e| can_move(e, Policy::Resident)) {
-        let each = entry_time(entry, cpu).p50.get();
+    let on_gpu = timed.program.gpu.is_some();
+    for entry in timed.ops.iter_mut().filter(|e| if on_gpu { e.device.is_some() } else { e.op.is_array_work() }) {
+        let each = if entry.op.is_array_work() { entry_time(entry, cpu).p50.get() } else { 0.0 };
+        let rest = timed.program.wall_ns.saturating_sub(if on_gpu { entry.cpu_ns } else { 0 });
         entry.cpu_ns = (each * 1e9 * entry.count as f64) as u64;
-        timed.program.wall_ns = timed.program.wall_ns.saturating_add(entry.cpu_ns);
+        timed.program.wall_ns = rest.saturating_add(entry.cpu_ns);
     }
     timed
 }

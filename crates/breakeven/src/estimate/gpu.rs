@@ -63,6 +63,8 @@ pub struct Question<'a> {
     pub exclude_startup: bool,
     /// 0–1.
     pub coverage: f64,
+    /// Wall time of the recording without its hooks, s.
+    pub recorded_s: f64,
     /// What the options changed about the program, in a sentence; `None` where it is as it was recorded.
     pub changed: Option<&'a str>,
 }

@@ -26,7 +26,8 @@ pub const CODES: &[(&str, &str)] = &[
     ("no-price", "No price is known that fits what was asked; costs are unknown."),
     ("no-watts", "The CPU's power is unknown, and with it the energy and carbon of the CPU side."),
     ("old-prices", "Some prices are older than 30 days."),
-    ("own-clocks", "The script reads clocks; the times it printed were measured on this CPU."),
+    ("own-clocks", "The script reads clocks; the times it printed were measured on this machine."),
+    ("own-gpu", "The script ran on this machine's GPU in the time that the text gives; the CPU's time is modelled."),
     ("port-amd", "On AMD GPUs the port is CuPy's build for ROCm."),
     (
         "port-native",

@@ -61,7 +61,7 @@ pub fn ask<T>(workload: &Workload, request: &Request, then: impl FnOnce(&Questio
     let recorded = workload;
     let workload = changed.as_ref().map_or(workload, |changed| &changed.workload);
     let timed;
-    let workload = if workload.program.without_values() {
+    let workload = if workload.program.untimed() {
         timed = baseline::timed(workload, &choice.cpu.device);
         &timed
     } else {
@@ -70,7 +70,7 @@ pub fn ask<T>(workload: &Workload, request: &Request, then: impl FnOnce(&Questio
     let profile = profile(workload, policy, options)?;
     let host = host_time(workload);
     let host_speed = choice.host_speed();
-    let mut cpu = if choice.cpu_named || workload.program.without_values() {
+    let mut cpu = if choice.cpu_named || workload.program.untimed() {
         baseline::modelled(workload, &host, &choice.cpu.device, policy)
     } else {
         baseline::measured(workload, &host, policy)
@@ -96,6 +96,7 @@ pub fn ask<T>(workload: &Workload, request: &Request, then: impl FnOnce(&Questio
         host_speed,
         exclude_startup: options.exclude_startup,
         coverage: workload.coverage(),
+        recorded_s: host_time(recorded).wall,
         changed: changed.as_ref().map(|changed| changed.text.as_str()),
     };
     Ok(then(&question, &choice))
@@ -191,7 +192,7 @@ fn advise(
         device: &pick.gpu.device,
         before,
         cpu: &choice.cpu.device,
-        cpu_modelled: choice.cpu_named || question.workload.program.without_values(),
+        cpu_modelled: choice.cpu_named || question.workload.program.untimed(),
     };
     let draft = Draft::new(question.workload, question.port.policy());
     let (mut advice, together) = advice::advise(&ctx, &draft);
@@ -466,11 +467,18 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
     }
     if q.port.policy() == Policy::AsWritten {
         let library = q.port.library();
+        let here = match &program.gpu {
+            Some(gpu) => format!(
+                "it took {} on this machine's {}, and the CPU time is modelled",
+                words::seconds(q.recorded_s),
+                words::printable(gpu, 60)
+            ),
+            None => format!("on this machine {library}'s operations ran on the CPU, and that is the CPU time"),
+        };
         note(
-            "as-written",
+            if program.gpu.is_some() { "own-gpu" } else { "as-written" },
             format!(
-                "the program uses {library}: it is estimated as it is written, with its own copies and waits; on this \
-                 machine {library}'s operations ran on the CPU, and that is the CPU time"
+                "the program uses {library}: it is estimated as it is written, with its own copies and waits; {here}"
             ),
         );
     }
@@ -556,7 +564,8 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
         note(
             "own-clocks",
             format!(
-                "times that the script printed were measured on this CPU (clock reads: {})",
+                "times that the script printed were measured on this {} (clock reads: {})",
+                if program.gpu.is_some() { "GPU" } else { "CPU" },
                 q.workload.markers.len()
             ),
         );

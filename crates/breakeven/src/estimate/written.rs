@@ -2,6 +2,7 @@
 
 use super::{Estimate, Note};
 use crate::answer::answer_request;
+use crate::interval::Basis;
 use crate::request::{Options, Request};
 use crate::workload::Workload;
 use serde_json::{Value, json};
@@ -112,4 +113,29 @@ fn what_has_no_device_stays_on_the_host() {
     let e = estimate(&mixed, Options::default()).unwrap();
     assert_eq!(e.workload.launches, 0);
     assert!(e.estimates[0].breakdown_s.unwrap().host > 0.4);
+}
+
+#[test]
+fn what_ran_on_a_gpu_here_says_nothing_of_a_cpu() {
+    let on_gpu = |waiting_ms: u64| {
+        let mut workload = classic(true);
+        workload["program"]["gpu"] = json!("NVIDIA H100 80GB HBM3");
+        for op in workload["ops"].as_array_mut().unwrap() {
+            op["cpu_ns"] = json!(waiting_ms * 1_000_000);
+        }
+        workload["program"]["wall_ns"] = json!((500 + 4 * waiting_ms) * 1_000_000);
+        estimate(&workload, Options::default()).unwrap()
+    };
+    let (short, long) = (on_gpu(1), on_gpu(1000));
+    assert_eq!(short.baseline.basis, Basis::Modelled);
+    let cpu = |e: &Estimate| e.baseline.time_s.unwrap().p50;
+    assert!((cpu(&short) / cpu(&long) - 1.0).abs() < 1e-6, "{} {}", cpu(&short), cpu(&long));
+    // Half a second of the script's own, and two products of 8 GFLOP on some CPU.
+    assert!(cpu(&short) > 0.501 && cpu(&short) < 5.0, "{}", cpu(&short));
+    let lines = |e: &Estimate| e.sites.iter().map(|s| s.time_s.p50).sum::<f64>();
+    assert!((lines(&short) / lines(&long) - 1.0).abs() < 1e-6, "{} {}", lines(&short), lines(&long));
+    let told = &note(&long, "own-gpu").unwrap().text;
+    assert!(told.contains("4.5 s on this machine's NVIDIA H100 80GB HBM3"), "{told}");
+    assert!(note(&long, "as-written").is_none());
+    assert!(note(&long, "own-clocks").is_some_and(|note| note.text.contains("on this GPU")));
 }

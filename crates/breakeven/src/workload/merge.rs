@@ -105,6 +105,7 @@ impl Merge {
             all.batches = all.batches.saturating_add(more.batches);
             all.ns = all.ns.saturating_add(more.ns);
         }
+        program.gpu = program.gpu.take().or(part.program.gpu);
         for (package, version) in part.program.versions {
             program.versions.entry(package).or_insert(version);
         }

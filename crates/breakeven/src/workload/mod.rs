@@ -157,6 +157,10 @@ pub struct Program {
     /// Cores that these belong to, where the system says: a core can be two of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_cores: Option<u32>,
+    /// The GPU of the machine that ops with a `device` ran on, as its library names it; absent where they ran on the
+    /// CPU. Their times are then no CPU's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpu: Option<String>,
     /// What worker processes of data loaders did beside the script.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loaders: Option<Loaders>,
@@ -191,9 +195,9 @@ const fn one() -> u32 {
 }
 
 impl Program {
-    /// Whether its tensors had no values (`run --fake`): then no time of an op was measured.
-    pub fn without_values(&self) -> bool {
-        self.recorder == "torch-fake"
+    /// Whether array work was not timed on a CPU: its tensors had no values (`run --fake`), or it ran on a GPU.
+    pub fn untimed(&self) -> bool {
+        self.recorder == "torch-fake" || self.gpu.is_some()
     }
 }
 

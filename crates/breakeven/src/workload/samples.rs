@@ -136,6 +136,7 @@ fn programs() -> impl Strategy<Value = Program> {
             hook_ns,
             idle_ns,
             cpu_cores: (idle_ns % 3 == 0).then_some((idle_ns % 32) as u32),
+            gpu: (idle_ns % 7 == 0).then(|| "NVIDIA L4".to_owned()),
             loaders: (idle_ns % 5 == 0).then_some(Loaders { workers: 4, batches: events, ns: wall_ns }),
             blas_threads: (idle_ns % 2 == 0).then_some((idle_ns % 64) as u32),
             peak_bytes,

@@ -1,0 +1,69 @@
+"""A GPU that is really there: the script's tensors are on it, and the times of its ops are those of handing them over."""
+
+from __future__ import annotations
+
+from . import _native, _torch_ops
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Event = tuple[str, list[Any], list[Any], list[tuple[str, str]]]
+
+#: Ops that may copy between host and GPU.
+_COPIES = ("aten._to_copy", "aten.copy_")
+#: No GPU has so much memory: only what is there is counted.
+_ENDLESS = 1 << 62
+
+
+def begin(torch: Any, place: Any) -> None:
+    """The first tensor is on a GPU: from now on copies and waits are those that the script makes."""
+    from json import dumps
+
+    from . import _torch_reads
+
+    library: Any = getattr(torch, place.type, None)
+    name = library.get_device_name(place) if hasattr(library, "get_device_name") else place.type
+    _native.set_program(f'{{"gpu": {dumps(name)}}}')
+    _native.pretend(_ENDLESS)
+    parts = (getattr(library, "Stream", None), getattr(library, "Event", None))
+    for holder in (library, *parts, getattr(torch, "accelerator", None)):
+        wait = getattr(holder, "synchronize", None)
+        if wait is not None:
+            _torch_reads.watch(holder, "synchronize", wait, _enter, _waited)
+
+
+def crosses(op: str, given: dict[str, Any], result: Any) -> Event | None:
+    """What is told of an op that copies between host and GPU; None for others."""
+    if op not in _COPIES:
+        return None
+    source, made = (given["self"], result) if op == _COPIES[0] else (given["src"], given["self"])
+    if source.device.type == made.device.type:
+        return None
+    return _copy(source, made, source.is_pinned(), bool(given.get("non_blocking")))
+
+
+def _copy(source: Any, made: Any, pinned: bool, asynchronous: bool) -> Event:
+    if _torch_ops.on_gpu(made) is None:
+        return "torch.Tensor.to_host", [_torch_ops.describe(source)], [], [("asynchronous", str(asynchronous))]
+    keywords = [("pinned", str(pinned)), ("asynchronous", str(asynchronous))]
+    return "torch.Tensor.to", [], [_torch_ops.describe(made, True)], keywords
+
+
+def moved(tensor: Any, result: Any, kwargs: dict[str, Any] | None) -> None:
+    """A tensor was moved in a step that nobody watched; where somebody does, the op tells."""
+    if result is not tensor and tensor.device.type != result.device.type:
+        context = _torch_ops.context(None, _torch_ops.gpu)
+        event = _copy(tensor, result, tensor.is_pinned(), bool((kwargs or {}).get("non_blocking")))
+        _native.tensor_event(*event, context, 0, 0, True)
+
+
+def _enter(_: str) -> int:
+    return _native.clock_ticks()
+
+
+def _waited(began: int, *_: Any) -> None:
+    if _native.recording():
+        own = _native.clock_ticks() - began
+        context = _torch_ops.context(None, _torch_ops.gpu)
+        _native.tensor_event("torch.cuda.synchronize", [], [], [], context, own, 0)
