@@ -7,7 +7,7 @@ class Linear8(torch.nn.Module):
     def __init__(self, linear):
         super().__init__()
         scale = linear.weight.abs().amax(1, keepdim=True).float() / 127
-        self.register_buffer("weight", (linear.weight / scale).round().to(torch.int8).t().contiguous())
+        self.register_buffer("weight", (linear.weight / scale).round().to(torch.int8).t())
         self.register_buffer("scale", scale.t().contiguous())
         self.bias = linear.bias
 
