@@ -24,6 +24,12 @@ _lost_in_backward = False
 _SMALL = 1 << 16
 #: Where the script may write all the same: what is there it can make again.
 _scratch: tuple[str, ...] = ()
+#: How often a place has asked for a value that is not known, and how often it is answered 1 or true: then 0 or false.
+_asked: dict[tuple[Any, int], int] = {}
+_PATIENCE = 1000
+#: What lies between the code that asks and us.
+_BETWEEN = tuple(os.path.join(*part) for part in (("breakeven", "_"), ("torch", "_"), ("torch", "utils", "")))
+_INITIALISERS = os.path.join("torch", "nn", "init.py")
 
 
 def begin(torch: Any) -> None:
@@ -170,6 +176,11 @@ def _unknown_values(torch: Any) -> dict[Any, Any]:
         constant = getattr(tensor, "constant", None)
         if constant is not None:
             return constant.item()
+        times = _times_asked()
+        if times == 0 or times > _PATIENCE:
+            if times:
+                _unknown("the value of a tensor", "0 or false, so that a loop ends")
+            return False if tensor.dtype == torch.bool else 0.0 if tensor.dtype.is_floating_point else 0
         _unknown("the value of a tensor")
         return True if tensor.dtype == torch.bool else 1.0 if tensor.dtype.is_floating_point else 1
 
@@ -193,9 +204,21 @@ def _unknown_values(torch: Any) -> dict[Any, Any]:
     }
 
 
-def _unknown(what: str) -> None:
-    text = f"{what} is not known without values ({_place()}): the script went on with 1, true or all"
-    _native.unseen("unknown-value", text)
+def _times_asked() -> int:
+    """How often the place has asked by now: `while error.item() > tolerance` waits for another answer. 0 for PyTorch's own
+    initialisers, which draw again as long as any number lies outside: none does."""
+    frame: Any = sys._getframe(1)
+    while frame.f_back is not None and any(part in frame.f_code.co_filename for part in _BETWEEN):
+        frame = frame.f_back
+    if frame.f_code.co_filename.endswith(_INITIALISERS):
+        return 0
+    key = (frame.f_code, frame.f_lineno)
+    _asked[key] = _asked.get(key, 0) + 1
+    return _asked[key]
+
+
+def _unknown(what: str, answer: str = "1, true or all") -> None:
+    _native.unseen("unknown-value", f"{what} is not known without values ({_place()}): the script went on with {answer}")
 
 
 def _place() -> str:

@@ -194,6 +194,22 @@ def test_a_model_too_large_for_the_machine(tmp_path: Path) -> None:
     assert flop == pytest.approx(6 * parameters * tokens, rel=0.05)
 
 
+def test_loops_that_wait_for_a_value_end(tmp_path: Path) -> None:
+    script = tmp_path / "waits.py"
+    script.write_text(
+        "import torch\n"
+        "torch.nn.init.trunc_normal_(torch.empty(300, 300), std=0.02)\n"
+        "error = torch.ones(8)\n"
+        "while error.max().item() > 1e-3:\n"
+        "    error = error * 0.5\n"
+    )
+    workload, _ = _run(script, tmp_path, fake=True, pretend=False)
+    unknown = [u["text"] for u in workload["unseen"] if u["reason"] == "unknown-value"]
+    assert len(unknown) == 2 and all("waits.py:4" in text for text in unknown) and "a loop ends" in "".join(unknown)
+    names = [entry["name"] for entry in workload["ops"]]
+    assert names.count("aten.normal_") == 1
+
+
 @pytest.mark.parametrize("pretend", [True, False])
 def test_copies_are_exact_also_in_steps_that_go_unwatched(pretend: bool, tmp_path: Path) -> None:
     workload, out = _run(HERE / "programs" / "pytorch" / "torch_reads.py", tmp_path, pretend=pretend)
