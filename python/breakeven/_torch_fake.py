@@ -207,9 +207,7 @@ def _unknown_values(torch: Any) -> dict[Any, Any]:
 def _times_asked() -> int:
     """How often the place has asked by now: `while error.item() > tolerance` waits for another answer. 0 for PyTorch's own
     initialisers, which draw again as long as any number lies outside: none does."""
-    frame: Any = sys._getframe(1)
-    while frame.f_back is not None and any(part in frame.f_code.co_filename for part in _BETWEEN):
-        frame = frame.f_back
+    frame = _beyond(_BETWEEN)
     if frame.f_code.co_filename.endswith(_INITIALISERS):
         return 0
     key = (frame.f_code, frame.f_lineno)
@@ -223,10 +221,16 @@ def _unknown(what: str, answer: str = "1, true or all") -> None:
 
 def _place() -> str:
     """The script's line."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and any(part in frame.f_code.co_filename for part in ("site-packages", "breakeven")):
-        frame = frame.f_back
+    frame = _beyond(("site-packages", "breakeven"))
     return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+
+
+def _beyond(parts: tuple[str, ...]) -> Any:
+    """The innermost frame of a file whose path has none of these parts."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and any(part in frame.f_code.co_filename for part in parts):
+        frame = frame.f_back
+    return frame
 
 
 def _give_back(torch: Any) -> None:
