@@ -18,7 +18,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 /// back nothing, or an exception that the script is to get.
 ///
 /// `before(func, args, kwargs)` is told of each op that is about to run, and may give back an exception in its place;
-/// `refused()` is told that PyTorch got no memory for one: it answers whether to try again. Ops that are not `timed` have no values to compute.
+/// `refused()` is told that PyTorch got no memory for one: it answers whether to try again. Ops that are not `timed` have
+/// no values to compute.
 ///
 /// It has no Python frame: a warning of the op points at the line that it would point at without us, and a traceback
 /// shows nothing of ours.
