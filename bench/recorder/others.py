@@ -69,14 +69,16 @@ def run(script: Path, folder: Path, recorder: str | None) -> tuple[int, bytes, b
     return done.returncode, done.stdout, done.stderr, sum(after[:2]) - sum(before[:2]), record
 
 
-def lines(record: Path) -> tuple[Counter[tuple[str, int]], Counter[tuple[str, int]], dict[str, float]]:
-    """Array calls and their time by source line, and what there was in all."""
+def lines(record: Path) -> tuple[Counter[tuple[str, int]], Counter[tuple[str, int]], dict[str, float], set[str]]:
+    """Array calls and their time by source line, what there was in all, and which recorders saw it."""
     calls: Counter[tuple[str, int]] = Counter()
     time: Counter[tuple[str, int]] = Counter()
+    recorders: set[str] = set()
     total = {"understood": 0.0, "dark": 0.0, "events": 0.0, "startup": 0.0}
     for file in record.glob("*.breakeven.json"):
         workload = json.loads(file.read_text())
         total["events"] += workload["program"].get("events", 0)
+        recorders.add(workload["program"].get("recorder", "unknown"))
         total["startup"] += workload["program"].get("startup_ns", 0) * 1e-9
         total["dark"] += sum(u.get("ns", 0) for u in workload.get("unseen", [])) * 1e-9
         for entry in workload["ops"]:
@@ -87,7 +89,7 @@ def lines(record: Path) -> tuple[Counter[tuple[str, int]], Counter[tuple[str, in
                 site = workload["sites"][entry["site"]]
                 calls[site["file"], site["line"]] += entry["count"]
                 time[site["file"], site["line"]] += spent
-    return calls, time, total
+    return calls, time, total, recorders
 
 
 def main() -> None:
@@ -112,8 +114,10 @@ def main() -> None:
             folder.mkdir(exist_ok=True)
             first, again = run(script, folder, None), run(script, folder, None)
             native, rewritten = run(script, folder, "native"), run(script, folder, "ast")
-            hooked, _, total = lines(native[4])
-            by_line, time, _ = lines(rewritten[4])
+            hooked, _, total, recorders = lines(native[4])
+            by_line, time, _, _ = lines(rewritten[4])
+            if any(recorder.endswith("-ast") for recorder in recorders):
+                sys.exit("error: native hooks do not run on this Python and NumPy; `breakeven doctor` says where they do")
             calls = sum(min(n, hooked[line]) for line, n in by_line.items())
             spent = sum(min(1.0, hooked[line] / n) * time[line] for line, n in by_line.items())
             seen_calls, all_calls = seen_calls + calls, all_calls + sum(by_line.values())
