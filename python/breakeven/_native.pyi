@@ -38,6 +38,7 @@ __all__ = [
     "loading",
     "marker",
     "no_gap",
+    "of_steps",
     "on_library_code",
     "placed_again",
     "pretend",
@@ -345,9 +346,14 @@ def placed_again() -> list[tuple[Any, Any, int]]:
 def storage_put(id: int, entry: int) -> None:
     """The copy of this entry has filled a storage on the device."""
 
-def leave_unwatched(on: bool, longest_ns: int = 0) -> None:
+def leave_unwatched(on: bool, longest_ns: int = 0, alike: int = 0, aside: bool = False) -> None:
     """Steps go unwatched from now on, or no longer: stand-ins report less. Where none has ended for `longest_ns` while
-    tensors die, `_torch_steps.left_loop` is asked whether the loop is over."""
+    tensors die, `_torch_steps.left_loop` is asked whether the loop is over. They do
+    what the last `alike` watched ones did, 0: what they did before. No longer, but `aside`: ops on paths that steps
+    take are not told, and the others apart from steps."""
+
+def of_steps() -> bool:
+    """Whether the running call is on a path through the script that steps take; while they are watched it is learned."""
 
 def step_clock() -> tuple[int, int]:
     """Monotonic clock, ns, and the calls of modules so far."""

@@ -135,6 +135,7 @@ def _end_batch(began: int, _: tuple[Any, ...], result: Any, *__: Any) -> None:
 
 
 def _begin_data(_: str, arguments: tuple[Any, ...]) -> tuple[str | None, bool, int]:
+    _torch_steps.goes_on()
     phase, before = _enter("data"), _native.loading(True)
     # A batch that this process makes is what makes it; one that others make is waited for.
     waits = hasattr(arguments[0], "_workers")

@@ -133,7 +133,8 @@ def _enter_single(_: str) -> None:
 def _read_single(_: None, inputs: tuple[Any, ...], result: Any, __: Any = None) -> None:
     global _depth
     _depth -= 1
-    if _depth == 0 and result is not None and inputs and _native.recording():
+    # Where the call itself was on no path of a step's, the op has told.
+    if _depth == 0 and result is not None and inputs and _torch_steps.skipping and _native.recording():
         _read_unwatched(inputs[0], _torch_ops.READ)
 
 

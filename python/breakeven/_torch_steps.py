@@ -5,7 +5,8 @@ are equal (a round may be up to four steps, as when two networks are trained in 
 the stack. From then on a step is compared by what costs next to nothing: the shapes and types of what the outermost
 module is given, whether it trains, how often modules are called, how many graph nodes are made, how long it
 takes. What differs is watched from there on, and from time to time a round is watched
-anyway.
+anyway. Where PyTorch is called on a path through the script that no step took (after the loop, say, or between two
+epochs) the ops are seen until steps go on.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 #: No ops are seen now.
 skipping = False
+#: Ops are seen, of which only those count that steps do not do: the others are counted when their step ends.
+aside = False
 #: There was a step whose ops were not seen.
 unwatched = False
 
@@ -37,6 +40,8 @@ _NOISE_NS, _WAIT_NS = 2_000_000, 200_000_000
 #: them may be. So many processors cannot have spent more than the noise on it.
 _UNREAD = 8
 _SHORT_NS = _NOISE_NS // (os.cpu_count() or 1)
+#: How often something else may be done before it is asked whether the loop is a steady one.
+_MANY = 8
 #: Steps that go unwatched at most before a round is watched again, and at first.
 _MOST, _FIRST = 1024, 96
 
@@ -53,6 +58,12 @@ _period = 0
 _at = 0
 _left = 0
 _stretch = _FIRST
+#: For how long a loop whose steps go unwatched is not looked for its end, ns.
+_longest = 0
+#: How often something else was done than steps do, and steps, since they went unwatched.
+_asides = _counted = 0
+#: In the step that goes on something else was done.
+_mixed = False
 _optimizer = False
 _before_root = False
 #: The thread whose steps go unwatched.
@@ -66,8 +77,11 @@ def begins(module: Any, args: tuple[Any, ...]) -> None:
         _end()
     given = [(a.shape, a.dtype) if hasattr(a, "shape") else type(a) for a in args[1:]]
     _shapes.append((id(module), module.training, given))
-    if skipping and not _as_expected():
+    known = _native.of_steps()
+    if (skipping or aside) and not (known and _as_expected()):
         _notice()
+    elif aside:
+        _skip()
     _before_root = True
 
 
@@ -109,7 +123,9 @@ def _end() -> None:
         return
     now, calls = _native.step_clock()
     nodes = _sequence()
-    if not skipping:
+    if not _native.of_steps() and aside and _optimizer:
+        return _notice()  # of another loop, whose ops were told
+    if not (skipping or aside):
         _watch((list(_shapes), calls - _calls, nodes - _nodes), now - _began)
         return _reset()
     # What the outermost modules were given was as expected so far, or nobody would be skipping.
@@ -118,28 +134,40 @@ def _end() -> None:
     took = now - _began
     _shapes.clear()
     _began, _calls, _nodes = now, calls, nodes
-    _count(same, took)
+    if _mixed:
+        _count_mixed(same, took)
+    else:
+        _count(same, took)
 
 
 def _watch(signal: Any, took: int) -> None:
-    global skipping, unwatched, _period, _at, _left, _thread
+    global _period, _at, _left, _thread, _longest, _asides, _counted
     _hashes.append(_native.step_end(True))
     _signals_seen.append(signal)
     for kept in (_hashes, _signals_seen):
         del kept[: -_ROUNDS * _LONGEST_PERIOD]
     _period = _repeats()
     if _period:
-        from . import _torch, _torch_reads
-
-        if _torch.pause():
-            skipping = unwatched = True
+        _longest = int(_LONGER * took) + _NOISE_NS
+        if _skip(_ROUNDS * _period):
             _thread = threading.get_ident()
-            _native.leave_unwatched(True, int(_LONGER * took) + _NOISE_NS)
-            _torch_reads.watch_single(True)
             _signals[:] = _signals_seen[-_period:]
-            _at, _left = 0, _stretch
+            _at, _left, _asides, _counted = 0, _stretch, 0, 0
             _usual.clear()
             _usual_at.clear()
+
+
+def _skip(alike: int = 0) -> bool:
+    """See no ops from here on, if the script's own modes allow it; `alike`: what so many watched steps did others do."""
+    global skipping, unwatched, aside
+    from . import _torch, _torch_reads
+
+    if not _torch.pause():
+        return False
+    skipping, unwatched, aside = True, True, False
+    _native.leave_unwatched(True, _longest, alike)
+    _torch_reads.watch_single(True)
+    return True
 
 
 _signals_seen: list[Any] = []
@@ -165,7 +193,7 @@ def _repeats() -> int:
 
 def _count(same: bool, took: int) -> None:
     """A step went unwatched."""
-    global _at, _left, _stretch
+    global _at, _left, _stretch, _counted
     valueless = _torch_ops.valueless
     extra = 0 if valueless else _beyond(took)
     _native.step_again(_period - _at, took - extra, valueless)
@@ -175,6 +203,7 @@ def _count(same: bool, took: int) -> None:
         _native.unseen("step-differs", text, extra)
     _at = (_at + 1) % _period
     _left -= 1
+    _counted += 1
     if extra or not same:
         _notice()
     elif _left <= 0 and _at == 0:
@@ -209,6 +238,43 @@ def _beyond(took: int) -> int:
     return 0
 
 
+def step_aside(missed: int) -> None:
+    """PyTorch is called on a path through the script that steps do not take; `missed` ns it has run already."""
+    global skipping, aside, _asides, _mixed
+    if not skipping or threading.get_ident() != _thread or not _native.recording():
+        return
+    if missed:
+        text = "the first op of what no step of a loop had done before was not watched"
+        _native.unseen("step-differs", text, missed)
+    _asides += 1
+    skipping, aside, _mixed = False, True, True
+    _see(True)
+
+
+def goes_on() -> None:
+    """A loader is asked for a batch: where steps ask it, what comes is known."""
+    if _native.of_steps() and aside:
+        _skip()
+
+
+def _count_mixed(same: bool, took: int) -> None:
+    """A step has ended within which, or before which, something else was done."""
+    global _at, _left, _counted, _busy, _unread, _mixed
+    usual = _usual_at[1] if _usual_at else took
+    _native.step_again(_period - _at, min(took, usual), _torch_ops.valueless)
+    _at = (_at + 1) % _period
+    _left -= 1
+    _counted += 1
+    _busy, _unread, _mixed = _native.cpu_ns(), 0, False
+    if not same or _asides > _MANY and 4 * _asides > _counted:
+        if not same:
+            text = "a step of a loop that had been steady did something else, a part of it unwatched"
+            _native.unseen("step-differs", text)
+        _notice()
+    elif aside:
+        _skip()
+
+
 def left_loop() -> None:
     """No step has ended for long, and tensors come and go: watch what comes after the loop, if it is over."""
     if not skipping or threading.get_ident() != _thread or not _native.recording():
@@ -230,20 +296,16 @@ def left_loop() -> None:
 
 def recording_ends() -> None:
     """The last step of a loop without an optimizer ends with the program."""
-    if skipping and _before_root and not _optimizer:
+    if (skipping or aside) and _before_root and not _optimizer:
         _end()
 
 
 def _notice(again: bool = False) -> None:
     """Watch from here on; `again`: for one round, where nothing has changed."""
-    global skipping, _stretch
-    from . import _torch, _torch_reads
-
-    skipping = False
-    _native.leave_unwatched(False)
-    _torch_reads.watch_single(False)
-    _torch_reads.know_placed()
-    _torch.resume()
+    global skipping, aside, _mixed, _stretch
+    if skipping or aside:
+        skipping = aside = _mixed = False
+        _see(False)
     if again:
         # One equal round is enough to go on.
         del _hashes[: -(_ROUNDS - 1) * _period]
@@ -253,3 +315,13 @@ def _notice(again: bool = False) -> None:
         _hashes.clear()
         _signals_seen.clear()
         _native.step_end(False)
+
+
+def _see(beside: bool) -> None:
+    """See ops again; `beside`: only for those that steps do not do."""
+    from . import _torch, _torch_reads
+
+    _native.leave_unwatched(False, aside=beside)
+    _torch_reads.watch_single(False)
+    _torch_reads.know_placed()
+    _torch.resume()

@@ -102,3 +102,52 @@ def test_what_a_step_puts_on_its_device_is_counted_each_time(tmp_path: Path) -> 
     assert copies == {8 * 3 * 4: 1, 3 * 4: 1 + 300, 5 * 8 * 4: 299, 7 * 8 * 4: 1}
     assert sum(entry["host_input_bytes"] for entry in workload["ops"]) == 0
     assert workload["program"]["sampling"] > 10
+
+
+AFTER = (
+    "module while comprehension map generator epochs short_epochs validation trainer noisy_trainer branch twice raises inference"
+)
+
+
+def _after(what: str, mode: str, folder: Path) -> dict[str, Any]:
+    gpu = {"name": "NVIDIA L4", "memory": 24 << 30, "capability": "8.9", "units": 58}
+    env = os.environ | {"BREAKEVEN_RECORD_DIR": str(folder)}
+    if "gpu" in mode:
+        env["BREAKEVEN_PRETEND_GPU"] = json.dumps(gpu)
+    if "fake" in mode:
+        env["BREAKEVEN_FAKE"] = "1"
+    command = [sys.executable, "-m", "breakeven._run", str(PROGRAMS / "torch_after.py"), what]
+    subprocess.run(command, env=env, check=True, timeout=240)
+    [file] = folder.glob("*.breakeven.json")
+    workload: dict[str, Any] = json.loads(file.read_text())
+    return workload
+
+
+def _count(workload: dict[str, Any], m: int, n: int, k: int) -> int:
+    products = (e for e in workload["ops"] if isinstance(e["op"], dict) and "matmul" in e["op"])
+    return sum(e["count"] for e in products if [e["op"]["matmul"][size] for size in "mnk"] == [m, n, k])
+
+
+def _steps(workload: dict[str, Any]) -> int:
+    """Of a net of two layers: how often the second was applied."""
+    return _count(workload, 5, 1, 8)
+
+
+@pytest.mark.parametrize("what", AFTER.split())
+@pytest.mark.parametrize("mode", ["gpu", "fake"])
+def test_what_no_step_does_is_seen(what: str, mode: str, tmp_path: Path) -> None:
+    workload = _after(what, mode, tmp_path)
+    assert (_steps(workload), _count(workload, 96, 96, 96)) == (300, 20)
+    assert _count(workload, 50, 8, 8) == (10 if what == "validation" else 0)
+    assert workload["program"]["sampling"] > 5, "steps went unwatched"
+    # A machine that does much besides may make a step longer.
+    assert not [u for u in workload["unseen"] if u["reason"] == "step-differs" and "longer" not in u["text"]]
+
+
+@pytest.mark.parametrize("what", ["module", "generator", "epochs", "branch"])
+def test_with_values_at_most_its_first_op_is_missed_each_time(what: str, tmp_path: Path) -> None:
+    workload = _after(what, "values", tmp_path)
+    assert _steps(workload) == 300
+    missed = [u for u in workload["unseen"] if u["reason"] == "step-differs" and "first op" in u["text"]]
+    assert all(u["ns"] > 0 for u in missed)
+    assert _count(workload, 96, 96, 96) + sum(u["count"] for u in missed) == 20

@@ -275,6 +275,17 @@ impl Contexts {
     }
 }
 
+/// How a tensor's op counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// As a part of the step that goes on, which may be counted again.
+    InStep,
+    /// By itself, whatever the step is.
+    Apart,
+    /// Not here: a step is going to be counted again that has it.
+    WithItsStep,
+}
+
 /// Everything recorded in this process.
 #[derive(Default)]
 pub(crate) struct Recorder {
@@ -417,7 +428,7 @@ impl Recorder {
         call: &mut Call,
         timing: Timing,
         storages: &[(u64, bool)],
-        apart: bool,
+        told: Told,
         site: impl FnOnce(&mut Self) -> u32,
     ) -> bool {
         let position = self.events();
@@ -426,7 +437,9 @@ impl Recorder {
             Some(&(id, _)) if kind == Kind::HostReads => !tensors.host_read(id, position),
             _ => false,
         };
-        if kind == Kind::Nothing || of_host(&mut self.tensors) {
+        // What the host reads is told each time.
+        let told = if kind == Kind::HostReads { Told::Apart } else { told };
+        if kind == Kind::Nothing || told == Told::WithItsStep || of_host(&mut self.tensors) {
             return false;
         }
         let mut site = Some(site);
@@ -456,11 +469,10 @@ impl Recorder {
             }
         }
         self.ran(run);
-        if apart {
-            self.last_apart = index;
-        }
-        if !apart && kind != Kind::HostReads {
+        if told == Told::InStep {
             self.steps.ran(run);
+        } else if kind != Kind::HostReads {
+            self.last_apart = index;
         }
         true
     }

@@ -43,6 +43,8 @@ mod _native {
     #[pymodule_export]
     use super::hooks::free::time_frees;
     #[pymodule_export]
+    use super::hooks::paths::of_steps;
+    #[pymodule_export]
     use super::hooks::placed::{Moves, placed_again, storage_put};
     #[pymodule_export]
     use super::hooks::platform::die_with_parent;

@@ -3,6 +3,7 @@
 //! In a loop whose steps repeat nobody looks at the calls of modules within modules, and there may be many of them: they
 //! are counted here, and Python hears of the outermost ones alone.
 
+use crate::hooks::paths;
 use crate::hooks::torch::clock_ns;
 use crate::hooks::{clock, state};
 use crate::stand_in::stand_in;
@@ -24,14 +25,18 @@ pub(crate) fn unwatched() -> bool {
 }
 
 /// Steps go unwatched from now on, or no longer. Where none has ended for `longest_ns` and tensors come and go, the loop
-/// may be over.
+/// may be over. They do what the last `alike` watched ones did (0: what they did before). No longer, but `aside`: what
+/// steps do not do is watched, and the rest is not told.
 #[pyfunction]
-#[pyo3(signature = (on, longest_ns=0))]
-pub(crate) fn leave_unwatched(py: Python<'_>, on: bool, longest_ns: u64) {
+#[pyo3(signature = (on, longest_ns=0, alike=0, aside=false))]
+pub(crate) fn leave_unwatched(py: Python<'_>, on: bool, longest_ns: u64, alike: usize, aside: bool) {
     UNWATCHED.store(on, Relaxed);
     LONGEST.store((longest_ns as f64 * clock::ticks_per_ns()) as u64, Relaxed);
     // What steps waited for is part of what they took.
-    state::with(py, |state| state.recorder.watch.look());
+    state::with(py, |state| {
+        state.recorder.watch.look();
+        paths::settle(&mut state.paths, on, alike, aside);
+    });
 }
 
 /// What a step begins and ends with: the system's monotonic clock, ns, and the calls of modules so far.

@@ -6,6 +6,7 @@
 //!
 //! A library's own thread has no user frame: what it does is put down to where the main thread is meanwhile.
 
+use super::paths::mixed;
 use crate::address::AddressMap;
 use crate::event::Place;
 use breakeven::lower::canonical;
@@ -13,7 +14,7 @@ use breakeven::workload::Site;
 use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
 
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::Relaxed};
 
 /// Frames looked at before giving up.
 const DEEPEST: usize = 1000;
@@ -23,7 +24,9 @@ const LINE: u64 = 1 << 63;
 static READ_IN_PLACE: AtomicBool = AtomicBool::new(false);
 /// The main thread's state, where it is known; it lives as long as Python does.
 static MAIN: AtomicPtr<ffi::PyThreadState> = AtomicPtr::new(std::ptr::null_mut());
-/// The same where the thread that asked last is the main one, and null where it is another: see [`follow`].
+/// What the system calls the main thread.
+static MAIN_THREAD: AtomicUsize = AtomicUsize::new(0);
+/// [`MAIN`] where the thread that asked last is the main one, and null where it is another: see [`follow`].
 static LAST: AtomicPtr<ffi::PyThreadState> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Whose code it is.
@@ -54,6 +57,11 @@ impl Codes {
         self.library.extend(prefixes.into_iter().filter(|prefix| !prefix.is_empty()));
         self.known.clear();
         self.last = (0, Owner::Library);
+    }
+
+    /// Whether the code at this address is known to be the user's; it need not live.
+    pub(crate) fn is_known_users(&self, address: usize) -> bool {
+        self.known.get(&address) == Some(&Owner::User)
     }
 
     /// How many code objects are held: for [`Codes::forget_since`].
@@ -299,6 +307,52 @@ unsafe fn walk_from(mut frame: Option<Frame>, mut visit: impl FnMut(*mut PyObjec
     }
 }
 
+/// What tells the path through the script's code to the innermost frame from all others; `None` where frames are not read
+/// in place, and in another thread than the main one.
+///
+/// # Safety
+/// The interpreter's lock is held.
+pub(crate) unsafe fn path(codes: &mut Codes) -> Option<u64> {
+    // SAFETY: by contract.
+    if !reads_in_place() || unsafe { ffi::PyThreadState_Get() } != MAIN.load(Relaxed) {
+        return None;
+    }
+    let mut path = 0;
+    // SAFETY: by contract, and `check` found the layout to be right; code objects of running frames live.
+    unsafe {
+        walk_in_place(|code, offset| {
+            if codes.owner(code) == Owner::User {
+                path = mixed(path, code as usize, offset);
+            }
+            false
+        });
+    }
+    Some(path)
+}
+
+/// Calls `visit` with (code, instruction offset in bytes) of the main thread's frames, innermost first. It needs no lock.
+///
+/// # Safety
+/// This is the main thread: see [`in_main`].
+pub(crate) unsafe fn each_in_main(mut visit: impl FnMut(usize, i32)) {
+    if reads_in_place() {
+        // SAFETY: by contract; nobody else changes this thread's frames.
+        unsafe {
+            walk_main_in_place(|code, offset| {
+                visit(code as usize, offset);
+                false
+            });
+        }
+    }
+}
+
+/// Whether this is the main thread. It needs no lock.
+#[inline]
+pub(crate) fn in_main() -> bool {
+    // SAFETY: the call always succeeds.
+    MAIN_THREAD.load(Relaxed) == unsafe { libc::pthread_self() } as usize
+}
+
 /// What tells the instruction that the innermost frame is at from all others of code objects that live; `None` where
 /// it cannot be told, or frames are not read in place.
 ///
@@ -445,6 +499,8 @@ fn find_main(py: Python<'_>) {
 pub(crate) fn this_is_main(_: Python<'_>) {
     // SAFETY: the lock is held.
     MAIN.store(unsafe { ffi::PyThreadState_Get() }, Relaxed);
+    // SAFETY: the call always succeeds.
+    MAIN_THREAD.store(unsafe { libc::pthread_self() } as usize, Relaxed);
     super::state::forget_last_thread();
 }
 

@@ -4,6 +4,7 @@
 //! would look like Python code that a GPU leaves as it is.
 
 use super::patch::{Cell, Patches};
+use super::paths;
 use super::platform::Mappings;
 use super::{clock, state};
 use crate::modules::{look_for_its_end, may_be_over};
@@ -35,6 +36,14 @@ unsafe extern "C" fn free(pointer: *mut c_void) {
     }
 }
 
+unsafe extern "C" fn allocate(pointer: *mut *mut c_void, alignment: usize, size: usize) -> c_int {
+    if state::recording() && paths::reached_unwatched() {
+        ask();
+    }
+    // SAFETY: passed on as it came.
+    unsafe { libc::posix_memalign(pointer, alignment, size) }
+}
+
 /// The main thread has been asked to look whether a loop is over.
 static ASKED: AtomicBool = AtomicBool::new(false);
 
@@ -50,7 +59,11 @@ fn ask() {
 extern "C" fn look(_: *mut c_void) -> c_int {
     state::guard(|| {
         // SAFETY: Python calls this with its lock held.
-        look_for_its_end(unsafe { Python::assume_attached() });
+        let py = unsafe { Python::assume_attached() };
+        paths::look(py);
+        if may_be_over(clock::now()) {
+            look_for_its_end(py);
+        }
     });
     ASKED.store(false, Ordering::Relaxed);
     0
@@ -59,43 +72,49 @@ extern "C" fn look(_: *mut c_void) -> c_int {
 /// Times what PyTorch gives back from now on; whether it could be hooked.
 #[pyfunction]
 pub(crate) fn time_frees(py: Python<'_>) -> bool {
-    let ours = free as unsafe extern "C" fn(*mut c_void) as *mut c_void;
-    let Some(cell) = cell() else { return false };
-    state::with(py, |state| replace(&mut state.patches, cell, ours)).unwrap_or(false)
+    let frees = free as unsafe extern "C" fn(*mut c_void) as *mut c_void;
+    let freeing = libc::free as unsafe extern "C" fn(*mut c_void) as *mut c_void;
+    let allocates = allocate as unsafe extern "C" fn(*mut *mut c_void, usize, usize) -> c_int as *mut c_void;
+    let allocating =
+        libc::posix_memalign as unsafe extern "C" fn(*mut *mut c_void, usize, usize) -> c_int as *mut c_void;
+    state::with(py, |state| {
+        replace(&mut state.patches, "posix_memalign", allocating, allocates);
+        replace(&mut state.patches, "free", freeing, frees)
+    })
+    .unwrap_or(false)
 }
 
 /// Only where the entry leads to the very function that ours passes on to: another allocator's is left alone.
-fn replace(patches: &mut Patches, cell: Cell, ours: *mut c_void) -> bool {
+fn replace(patches: &mut Patches, name: &str, original: *mut c_void, ours: *mut c_void) -> bool {
+    let Some(cell) = cell(name) else { return false };
     if !Mappings::read().is_writable(cell as usize) {
         return false;
     }
-    let original = libc::free as unsafe extern "C" fn(*mut c_void) as *mut c_void;
     // SAFETY: the entry lies in a loaded library's writable memory and is aligned; libraries with static
     // initialisers stay loaded.
     let found = unsafe { (*cell).load(Ordering::Acquire) };
     if found == original {
         patches.mechanism = usize::MAX;
-        // SAFETY: as above; both functions have the signature of `free`.
+        // SAFETY: as above; both functions have the same signature.
         unsafe { patches.replace(cell, original, ours) };
     }
     found == original || found == ours
 }
 
-/// Where the library keeps the address of `free`.
+/// Where the library keeps the address of a function.
 #[cfg(target_os = "linux")]
-fn cell() -> Option<Cell> {
+fn cell(function: &str) -> Option<Cell> {
     let library = plt_rs::collect_modules().into_iter().find(|of| of.name().ends_with(LIBRARY))?;
     let library = plt_rs::DynamicLibrary::initialize(library).ok()?;
     let (symbols, names) = (library.symbols()?, library.string_table());
-    let entry =
-        library.plt_rela()?.entries().iter().find(|entry| {
-            symbols.resolve_name(entry.symbol_index() as usize, names).is_some_and(|name| name == "free")
-        })?;
+    let entry = library.plt_rela()?.entries().iter().find(|entry| {
+        symbols.resolve_name(entry.symbol_index() as usize, names).is_some_and(|name| name == function)
+    })?;
     Some((library.base_addr() + entry.r_offset as usize) as Cell)
 }
 
-/// Where the library keeps the address of `free`: looked up on Linux only.
+/// Where the library keeps the address of a function: looked up on Linux only.
 #[cfg(not(target_os = "linux"))]
-fn cell() -> Option<Cell> {
+fn cell(_: &str) -> Option<Cell> {
     None
 }

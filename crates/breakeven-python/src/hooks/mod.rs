@@ -19,6 +19,7 @@ mod lock;
 mod methods;
 pub(crate) mod outside;
 mod patch;
+pub(crate) mod paths;
 pub(crate) mod placed;
 pub(crate) mod platform;
 mod random;

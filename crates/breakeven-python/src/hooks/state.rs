@@ -3,6 +3,7 @@
 use super::frames::{self, Codes};
 use super::lock::Locked;
 use super::patch::Patches;
+use super::paths::Paths;
 use super::placed::Placed;
 use super::platform::Errno;
 use super::{allocator, clock};
@@ -32,6 +33,8 @@ pub(crate) struct State {
     pub(crate) placed: Placed,
     /// Bit by mechanism: installed, and not switched off since.
     pub(crate) installed: u32,
+    /// Where PyTorch is called in steps of a loop.
+    pub(crate) paths: Paths,
     /// Depth of `start`.
     pub(crate) nested: u32,
 }

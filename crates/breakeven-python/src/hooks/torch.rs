@@ -1,8 +1,9 @@
 //! PyTorch's ops as its dispatch mode hands them over, and the callable that stands in that place.
 
+use super::paths;
 use super::state::{self, State, with_thread};
 use super::{clock, frames};
-use crate::event::{Context, Thread, Timing};
+use crate::event::{Context, Thread, Timing, Told};
 use crate::stand_in::stand_in;
 use crate::table::ArrayWord;
 use crate::waited;
@@ -181,6 +182,7 @@ stand_in! {
             kwargs: Option<Bound<'py, PyDict>>,
         ) -> PyResult<Bound<'py, PyAny>> {
             let py = func.py();
+            paths::called(py);
             let args = args.unwrap_or_else(|| PyTuple::empty(py));
             if let Some(handler) = self.handlers.bind(py).get_item(func)? {
                 return handler.call1((args, kwargs.unwrap_or_else(|| PyDict::new(py))));
@@ -274,10 +276,18 @@ pub(crate) fn tensor_event(
 ) -> bool {
     let thread = with_thread(|thread| thread.id).unwrap_or_default();
     let counts = state::with(py, |state| {
-        let State { recorder, codes, call, .. } = state;
+        let State { recorder, codes, call, paths, .. } = state;
         // SAFETY: `py` proves that the lock is held.
         let Some([user, at, _]) = (unsafe { frames::place(codes) }) else { return false };
         let name = recorder.names.intern_with(name, keywords);
+        // SAFETY: as above.
+        let known = paths.passes(unsafe { frames::path(codes) });
+        let told = match (paths.aside, known) {
+            _ if apart => Told::Apart,
+            (true, true) => Told::WithItsStep,
+            (true, false) => Told::Apart,
+            (false, _) => Told::InStep,
+        };
         call.begin(name, thread, [user, at, context.into()]);
         call.in_context();
         let mut storages = Vec::with_capacity(inputs.len() + outputs.len());
@@ -289,7 +299,7 @@ pub(crate) fn tensor_event(
                 storages.push((described.4, output));
             }
         }
-        recorder.record_tensors(call, Timing { own, gap }, &storages, apart, |recorder| {
+        recorder.record_tensors(call, Timing { own, gap }, &storages, told, |recorder| {
             let module = recorder.contexts.list[context as usize].module.clone();
             let site = breakeven::workload::Site { module, ..frames::site(py, codes) };
             recorder.sites.intern(site)
@@ -362,8 +372,10 @@ pub(crate) fn step_end(py: Python<'_>, whole: bool) -> u64 {
     let hash = state::with(py, |state| {
         let steps = &mut state.recorder.steps;
         if whole {
+            state.paths.end();
             steps.end()
         } else {
+            state.paths.forget();
             steps.forget_open();
             0
         }

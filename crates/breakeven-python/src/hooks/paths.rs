@@ -1,0 +1,214 @@
+//! The paths through the script's code on which PyTorch is reached.
+//!
+//! In a loop whose steps repeat nobody looks at the ops. That something else is done shows where PyTorch is called on a
+//! path that no step took: after the loop, between two rounds of an inner one, in a branch not taken so far.
+
+use super::frames;
+use super::{clock, state};
+use crate::address::AddressHasher;
+use crate::modules;
+use pyo3::prelude::*;
+use std::collections::{HashSet, VecDeque};
+use std::hash::BuildHasherDefault;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// Steps whose paths are remembered: as many as are compared.
+const KEPT: usize = 12;
+/// Chains of frames that wait to be looked at.
+const WAITING: usize = 64;
+
+type Set = HashSet<u64, BuildHasherDefault<AddressHasher>>;
+
+/// One path after another, from the innermost frame outwards.
+#[inline(always)]
+pub(crate) fn mixed(hash: u64, code: usize, offset: i32) -> u64 {
+    (hash.rotate_left(5) ^ ((code as u64) << 16) ^ u64::from(offset as u32)).wrapping_mul(0x517c_c1b7_2722_0a95)
+}
+
+/// The paths of a loop's steps.
+#[derive(Debug, Default)]
+pub(crate) struct Paths {
+    open: Set,
+    kept: VecDeque<Set>,
+    steady: Set,
+    /// Ops are watched for those that no step has; those that steps have are counted with them.
+    pub(crate) aside: bool,
+}
+
+impl Paths {
+    /// Whether steps take this path; while they are watched it is learned.
+    pub(crate) fn passes(&mut self, path: Option<u64>) -> bool {
+        let Some(path) = path else { return true };
+        if self.aside || modules::unwatched() {
+            return self.steady.is_empty() || self.steady.contains(&path);
+        }
+        self.open.insert(path);
+        true
+    }
+
+    /// A step that was watched ends.
+    pub(crate) fn end(&mut self) {
+        if !self.aside {
+            self.kept.push_front(std::mem::take(&mut self.open));
+            self.kept.truncate(KEPT);
+        }
+    }
+
+    /// What ran so far belongs to no step.
+    pub(crate) fn forget(&mut self) {
+        self.open.clear();
+        self.kept.clear();
+    }
+
+    /// Steps go unwatched from now on: they take the paths that the last `alike` watched ones took, or those from before.
+    fn settle(&mut self, alike: usize) {
+        let steady: Set = self.kept.iter().take(alike).flatten().copied().collect();
+        if alike > 0 && steady != self.steady {
+            self.steady = steady;
+            with_waiting(|waiting| *waiting = Waiting::default());
+        }
+        SETTLED.store(!self.steady.is_empty(), Relaxed);
+        self.aside = false;
+    }
+}
+
+/// Steps go unwatched, and it is known on which paths they reach PyTorch.
+static SETTLED: AtomicBool = AtomicBool::new(false);
+
+/// Steps go unwatched from now on, like the last `alike` watched ones, or no longer: then `aside` says that only what they
+/// do not do is looked for.
+pub(crate) fn settle(paths: &mut Paths, on: bool, alike: usize, aside: bool) {
+    if on {
+        paths.settle(alike);
+    } else {
+        SETTLED.store(false, Relaxed);
+        paths.aside = aside;
+    }
+}
+
+/// All frames at a place where memory was asked for.
+struct Chain {
+    hash: u64,
+    ticks: u64,
+    frames: Vec<(usize, i32)>,
+}
+
+#[derive(Default)]
+struct Waiting {
+    met: Set,
+    chains: Vec<Chain>,
+}
+
+/// What is asked without Python's lock.
+static WAITING_CHAINS: Mutex<Option<Waiting>> = Mutex::new(None);
+
+fn with_waiting<R>(f: impl FnOnce(&mut Waiting) -> R) -> Option<R> {
+    let mut waiting = WAITING_CHAINS.lock().ok()?;
+    Some(f(waiting.get_or_insert_with(Waiting::default)))
+}
+
+/// PyTorch asks for a tensor's memory in some thread, with or without Python's lock; whether it ought to be looked into.
+#[inline]
+pub(crate) fn reached_unwatched() -> bool {
+    if !SETTLED.load(Relaxed) || !modules::unwatched() || !frames::in_main() {
+        return false;
+    }
+    let mut hash = 0;
+    // SAFETY: this is the main thread, whose frames nobody else changes.
+    unsafe { frames::each_in_main(|code, offset| hash = mixed(hash, code, offset)) };
+    let unmet = |waiting: &mut Waiting| {
+        let unmet = waiting.chains.len() < WAITING && waiting.met.insert(hash);
+        if unmet {
+            let mut frames = Vec::new();
+            // SAFETY: as above.
+            unsafe { frames::each_in_main(|code, offset| frames.push((code, offset))) };
+            waiting.chains.push(Chain { hash, ticks: clock::now(), frames });
+        }
+        unmet
+    };
+    with_waiting(unmet).unwrap_or(false)
+}
+
+/// Between two instructions of the main thread's: was anything reached on a path that steps do not take?
+pub(crate) fn look(py: Python<'_>) {
+    let chains = with_waiting(|waiting| std::mem::take(&mut waiting.chains)).unwrap_or_default();
+    let mut since = None;
+    state::with(py, |state| {
+        // Also learns whose the code of the frames is.
+        // SAFETY: the lock is held.
+        let _ = unsafe { frames::path(&mut state.codes) };
+        for chain in chains {
+            let path = chain.frames.iter().fold(0, |hash, &(code, offset)| {
+                if state.codes.is_known_users(code) { mixed(hash, code, offset) } else { hash }
+            });
+            if !state.paths.passes(Some(path)) {
+                with_waiting(|waiting| waiting.met.remove(&chain.hash));
+                since = since.or(Some(chain.ticks));
+            }
+        }
+    });
+    if let Some(since) = since {
+        let ns = clock::now().saturating_sub(since) as f64 / clock::ticks_per_ns();
+        step_aside(py, ns as u64);
+    }
+}
+
+/// What goes wrong is nothing to the script.
+fn step_aside(py: Python<'_>, ns: u64) {
+    let _ = py.import("breakeven._torch_steps").and_then(|steps| steps.call_method1("step_aside", (ns,)));
+}
+
+/// Whether the running call is on a path that steps take, as far as it can be told.
+#[pyfunction]
+pub(crate) fn of_steps(py: Python<'_>) -> bool {
+    let known = state::with(py, |state| {
+        // SAFETY: the lock is held.
+        let path = unsafe { frames::path(&mut state.codes) };
+        state.paths.passes(path)
+    });
+    known.unwrap_or(true)
+}
+
+/// A function of PyTorch's is about to be called: what no step calls is watched.
+pub(crate) fn called(py: Python<'_>) {
+    if state::recording() && !of_steps(py) && modules::unwatched() {
+        step_aside(py, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_watched_steps_are_those_of_steps() {
+        let mut paths = Paths::default();
+        assert!(paths.passes(Some(1)) && paths.passes(None));
+        paths.end();
+        assert!(paths.passes(Some(0)));
+        paths.end();
+        assert!(paths.passes(Some(1)));
+        paths.end();
+        paths.settle(1);
+        paths.aside = true;
+        assert!(paths.passes(Some(1)) && paths.passes(None));
+        assert!(!paths.passes(Some(0)), "a step before those that are alike");
+        assert!(!paths.passes(Some(2)));
+        assert!(!paths.passes(Some(2)), "what is met beside steps is none of theirs");
+        paths.settle(0);
+        paths.aside = true;
+        assert!(paths.passes(Some(1)) && !paths.passes(Some(2)));
+        paths.aside = false;
+        paths.forget();
+        paths.end();
+        assert!(paths.kept.iter().all(HashSet::is_empty));
+    }
+
+    #[test]
+    fn the_order_of_frames_counts() {
+        let both = |first: (usize, i32), second: (usize, i32)| mixed(mixed(0, first.0, first.1), second.0, second.1);
+        assert_ne!(both((1, 2), (3, 4)), both((3, 4), (1, 2)));
+        assert_ne!(both((1, 2), (3, 4)), both((1, 3), (3, 4)));
+    }
+}
