@@ -38,12 +38,16 @@ class Backend:
         """The op as a call, or nothing where the framework does not have it."""
         if self.name == "torch":
             self._allow_tf32(dtype == "tf32")
+        return self._call(op, dtype, dims)
+
+    def _call(self, op: str, dtype: str, dims: dict[str, int]) -> Run | None:
+        if self.name == "torch":
             return on_tensors(self.module, self.device, op, dtype, dims)
         return on_arrays(self.module, op, dtype, dims)
 
     def _allow_tf32(self, allowed: bool) -> None:
         """Convolutions in fp32 take TF32 unless they are told not to; here fp32 means fp32."""
-        self.tf32 = self.module.backends.cudnn.allow_tf32 = self.module.backends.cuda.matmul.allow_tf32 = allowed
+        self.module.backends.cudnn.allow_tf32 = self.module.backends.cuda.matmul.allow_tf32 = allowed
 
     def synchronise(self) -> None:
         """Waits for the device."""
@@ -86,13 +90,11 @@ class Backend:
         return self.module.cuda.Event(enable_timing=True) if self.name == "torch" else self.module.cuda.Event()
 
     def _occupy(self, seconds: float) -> None:
-        """Queues some seconds of products and does not wait."""
+        """Queues some seconds of products and does not wait. Those in half precision take as long whether or not fp32 may
+        be computed in TF32."""
         if self._ballast is None:
-            tf32 = self.name == "torch" and self.tf32
-            run = self.prepare("matmul", "f32", {"m": 4096, "n": 4096, "k": 4096})
+            run = self._call("matmul", "f16", {"m": 4096, "n": 4096, "k": 4096})
             assert run is not None
-            if tf32:
-                self._allow_tf32(True)
             run()
             self.synchronise()
             start = time.perf_counter()

@@ -5,6 +5,9 @@ use super::cost::{Cost, Job};
 use super::machine::Machine;
 use crate::workload::op::Dataframe;
 
+/// Share of the streaming bandwidth that tables of columns reach.
+const COLUMNS: f64 = 0.7;
+
 pub(super) fn cost(machine: &Machine<'_>, job: &Job, kind: Dataframe) -> Cost {
     let (passes, launches) = match kind {
         Dataframe::Map => (1.0, 1.0),
@@ -13,7 +16,7 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, kind: Dataframe) -> Cost {
         Dataframe::Join => (6.0, 12.0),
         Dataframe::Sort => (10.0, 12.0),
     };
-    let memory = passes * machine.traffic(job.bytes, job.bytes, 0.7);
+    let memory = passes * machine.traffic(job.bytes, job.bytes, COLUMNS);
     let at_peak = job.flop / machine.vector_peak(job.dtype);
     Cost { launches, at_peak, ..Cost::of(job, at_peak / machine.constants.map_share, memory) }
 }

@@ -11,35 +11,35 @@ use crate::workload::op::Factor;
 struct Shape {
     /// Dependent steps a column, in units of `panel_us`.
     steps: f64,
+    /// The same for each pair of columns: rotations of singular vectors, of which each meets all others, one after the
+    /// other.
+    rotations: f64,
     /// Share of the arithmetic done by matrix–vector products, which read each element for two operations.
     by_vector: f64,
     /// Rate of the rest against a plain product's.
     share: f64,
 }
 
-/// A pair of columns, in units of `panel_us`.
-const ROTATIONS: f64 = 0.021;
-
 const fn shape(kind: Factor) -> Shape {
-    let (steps, by_vector, share) = match kind {
-        Factor::Cholesky => (0.13, 0.0, 0.7),
-        Factor::Lu | Factor::Det | Factor::Solve => (0.6, 0.0, 0.6),
-        Factor::Inverse => (0.65, 0.0, 0.6),
-        Factor::Qr => (1.0, 0.02, 0.5),
-        Factor::TriangularSolve => (0.3, 0.0, 0.5),
-        Factor::Svd => (7.5, 0.10, 0.4),
-        Factor::Lstsq => (6.0, 0.10, 0.4),
-        Factor::Svdvals => (4.0, 0.5, 0.4),
-        Factor::Eigh => (2.6, 0.08, 0.4),
-        Factor::Eigvalsh => (3.0, 0.5, 0.4),
-        Factor::Eig => (15.0, 0.15, 0.1),
+    let (steps, rotations, by_vector, share) = match kind {
+        Factor::Cholesky => (0.13, 0.0, 0.0, 0.7),
+        Factor::Lu | Factor::Det | Factor::Solve => (0.6, 0.0, 0.0, 0.6),
+        Factor::Inverse => (0.65, 0.0, 0.0, 0.6),
+        Factor::Qr => (1.0, 0.0, 0.02, 0.5),
+        Factor::TriangularSolve => (0.3, 0.0, 0.0, 0.5),
+        Factor::Svd => (7.5, 0.021, 0.10, 0.4),
+        Factor::Lstsq => (6.0, 0.0, 0.10, 0.4),
+        Factor::Svdvals => (4.0, 0.0, 0.5, 0.4),
+        Factor::Eigh => (2.6, 0.0, 0.08, 0.4),
+        Factor::Eigvalsh => (3.0, 0.0, 0.5, 0.4),
+        Factor::Eig => (15.0, 0.0, 0.15, 0.1),
     };
-    Shape { steps, by_vector, share }
+    Shape { steps, rotations, by_vector, share }
 }
 
 pub(super) fn cost(machine: &Machine<'_>, job: &Job, kind: Factor, [m, n, batch]: [f64; 3]) -> Cost {
     let c = machine.constants;
-    let Shape { steps, by_vector, share } = shape(kind);
+    let Shape { steps, rotations, by_vector, share } = shape(kind);
     let columns = m.min(n);
     let (peak, tensor) = machine.matrix_peak(job.dtype);
     let rate = machine.sustained(peak * c.gemm_share_vector, tensor, job.dtype) * share;
@@ -47,9 +47,7 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, kind: Factor, [m, n, batch]
     // Matrices of a batch fill the SMs side by side while they are small, and follow each other when they are not.
     let side_by_side = if columns <= 32.0 { machine.units * 4.0 } else { 1.0 };
     let chains = (batch / side_by_side).ceil();
-    // Rotations of singular vectors: each column meets all others, one after the other.
-    let rotations = if kind == Factor::Svd { columns * ROTATIONS } else { 0.0 };
-    let chain = chains * columns * (steps + rotations) * c.panel_us * 1e-6;
+    let chain = chains * columns * (steps + rotations * columns) * c.panel_us * 1e-6;
     let matrix = m * n * s;
     // Two operations for each element read.
     let vector_bytes = by_vector * job.flop / (2.0 * job.dtype.complex_factor()) * s;

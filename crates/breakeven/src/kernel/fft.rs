@@ -1,6 +1,6 @@
-//! Transforms by passes over memory: what fits an SM's shared memory takes one pass, each further factor of as many points
-//! another (cuFFT's documentation; Govindaraju et al., SC '08), in strides that gain nothing from the cache. Lengths with a prime above 127 go by Bluestein's
-//! convolution: three transforms of the next power of two above 2n.
+//! Transforms by passes over memory: what fits an SM's shared memory takes one pass, each further factor of as many
+//! points another (cuFFT's documentation; Govindaraju et al., SC '08), in strides that gain nothing from the cache.
+//! Lengths with a prime above 127 go by Bluestein's convolution: three transforms of the next power of two above 2n.
 //!
 //! Time is not monotone in n: 4096 is faster than 4093.
 
