@@ -55,6 +55,7 @@ _KEYWORDS = {
     "is_causal": "is_causal",
     "kernel_size": "kernel_size",
     "mode": "mode",
+    "training": "training",
 }
 #: Ops that write their first argument and do not read it.
 _OVERWRITE = frozenset(

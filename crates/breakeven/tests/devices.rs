@@ -1,10 +1,10 @@
 //! Any GPU from its row: every maker, every dtype, rows with gaps.
 
 use breakeven::hardware::{Catalogue, Device};
-use breakeven::kernel::{Bound, kernel_time};
+use breakeven::kernel::{Bound, entry_time, kernel_time};
 use breakeven::table::{Cell, Clock, Columns, Row, Timed, timed};
 use breakeven::units::Bytes;
-use breakeven::workload::{Dtype, Op};
+use breakeven::workload::{Dtype, Entry, Op, Pass};
 
 fn time(op: &str, dtype: &str, device: &Device) -> Result<Timed, String> {
     let columns = Columns::read(["op", "dtype", "b", "m", "n", "k", "h"]).unwrap();
@@ -87,4 +87,44 @@ fn a_double_precision_vector_waits_for_the_matrix() {
         assert!(vector.p50.get() < 2.5 * least && vector.bound == Bound::Memory, "{gpu}: {vector:?}");
         assert!(vector.p50.get() < time(64).p50.get(), "{gpu}");
     }
+}
+
+/// Microseconds on an H100 of 64 images of 112×112 with 64 channels, the first batch-norm of ResNet-50, as measured
+/// (accuracy/measured/h100-sxm-networks.nodes.csv).
+#[test]
+fn batch_norms_wait_for_few_channels_and_in_bf16() {
+    let us = |pass: Pass, dtype: Dtype, layout: Option<&str>| {
+        let op = serde_json::json!({"rowwise": {"kind": "batch_norm", "pass": pass, "rows": 64, "width": 802_816}});
+        let entry = serde_json::json!({"site": 0, "name": "", "op": op, "dtype": dtype, "count": 1, "layout": layout});
+        let entry: Entry = serde_json::from_value(entry).expect("an entry");
+        entry_time(&entry, &Catalogue::embedded().gpu("h100-sxm5-80gb").expect("there").device).p50.get() * 1e6
+    };
+    let last = Some("channels_last");
+    for (pass, dtype, layout, measured) in [
+        (Pass::Forward, Dtype::F32, None, 484.0),
+        (Pass::Backward, Dtype::F32, None, 1238.0),
+        (Pass::Forward, Dtype::Bf16, None, 786.0),
+        (Pass::Backward, Dtype::Bf16, None, 1461.0),
+        (Pass::Forward, Dtype::Bf16, last, 318.0),
+        (Pass::Backward, Dtype::Bf16, last, 256.0),
+    ] {
+        let us = us(pass, dtype, layout);
+        assert!((0.75..1.25).contains(&(us / measured)), "{pass:?} {dtype:?} {layout:?}: {us} for {measured}");
+    }
+    // cuDNN takes fp16 either way.
+    assert!(us(Pass::Forward, Dtype::F16, None) < us(Pass::Forward, Dtype::Bf16, None));
+}
+
+/// The layout that was recorded decides whether images are turned for tensor units.
+#[test]
+fn images_with_their_channels_last_are_not_turned() {
+    let us = |layout: Option<&str>| {
+        let op = serde_json::json!({"convolution": {"batch": 64, "cin": 64, "cout": 64, "input": [56, 56], "kernel": [3, 3],
+            "output": [56, 56]}});
+        let entry = serde_json::json!({"site": 0, "name": "", "op": op, "dtype": "bf16", "count": 1, "layout": layout});
+        let entry: Entry = serde_json::from_value(entry).expect("an entry");
+        entry_time(&entry, &Catalogue::embedded().gpu("h100-sxm5-80gb").expect("there").device).p50.get() * 1e6
+    };
+    // 97 and 43 µs as measured.
+    assert!((80.0..115.0).contains(&us(None)) && (35.0..52.0).contains(&us(Some("channels_last"))));
 }

@@ -15,6 +15,40 @@ use crate::workload::{Dtype, Pass, family::ConvolutionDims};
 const IMPLICIT: [Tile; 3] = [(128.0, 128.0), (64.0, 128.0), (32.0, 128.0)];
 const PRODUCTS: [Tile; 2] = [(64.0, 64.0), (128.0, 32.0)];
 
+/// Shares of the streaming bandwidth: of changing images of 16 bits to channels last, and of products of points that take
+/// them as they are. Share of the forward rate of weights' gradients in fp32 since Hopper. All on an H100.
+const TURNED: f64 = 0.8;
+const POINTS: f64 = 0.85;
+const LATE: f64 = 0.5;
+
+/// Cycles of an SM for a thread of PyTorch's own kernels and for each tap of its kernel, and points of a block a cycle: on
+/// an H100.
+const FORWARD: f64 = 1.6;
+const DATA: f64 = 3.5;
+const WEIGHT: f64 = 2.1;
+const TAP: f64 = 0.104;
+const WEIGHT_TAP: f64 = 0.24;
+const ALONE: f64 = 0.82;
+
+/// One way to do a pass: seconds of arithmetic, of memory traffic beside it, of changing layouts, and kernels.
+#[derive(Clone, Copy)]
+struct Way {
+    compute: f64,
+    memory: f64,
+    turning: f64,
+    launches: f64,
+}
+
+impl Way {
+    fn seconds(&self) -> f64 {
+        overlap(self.compute, self.memory) + self.turning
+    }
+
+    fn or(self, other: Self) -> Self {
+        if other.seconds() < self.seconds() { other } else { self }
+    }
+}
+
 pub(super) fn cost(machine: &Machine<'_>, job: &Job, d: &ConvolutionDims, pass: Pass, kernel: &[u64]) -> Cost {
     let both = [Pass::BackwardData, Pass::BackwardWeight];
     let passes = if pass == Pass::Backward { &both[..] } else { &[pass] };
@@ -24,21 +58,23 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, d: &ConvolutionDims, pass: 
         let asked = fastest(machine, &one, d, *pass, kernel);
         // What may be in TF32 need not be: cuDNN takes Winograd in fp32 where that is faster.
         let plain = || fastest(machine, &Job { dtype: Dtype::F32, ..one }, d, *pass, kernel);
-        if job.dtype == Dtype::Tf32 { faster(asked, plain()) } else { asked }
+        if job.dtype == Dtype::Tf32 { asked.or(plain()) } else { asked }
     });
-    let (seconds, launches) = each.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let (mut seconds, mut launches, mut balance) = (0.0, 0.0, 0.0);
+    for way in each {
+        seconds += way.seconds();
+        launches += way.launches;
+        balance += way.compute - way.memory - way.turning;
+    }
+    let (compute, memory) = if balance >= 0.0 { (seconds, 0.0) } else { (0.0, seconds) };
     // Gradients have more algorithms than these.
     let doubt = if pass == Pass::Forward { 1.0 } else { 1.8 };
     let at_peak = job.flop / machine.matrix_peak(job.dtype).0;
-    Cost { launches, at_peak, doubt, ..Cost::of(job, seconds, machine.traffic(job.bytes, job.bytes, 1.0)) }
+    Cost { launches, at_peak, doubt, ..Cost::of(job, compute, memory) }
 }
 
-fn faster(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
-    if other.0 < one.0 { other } else { one }
-}
-
-/// Seconds of arithmetic and launches of one pass by its fastest algorithm.
-fn fastest(machine: &Machine<'_>, job: &Job, d: &ConvolutionDims, pass: Pass, kernel: &[u64]) -> (f64, f64) {
+/// One pass by its fastest algorithm.
+fn fastest(machine: &Machine<'_>, job: &Job, d: &ConvolutionDims, pass: Pass, kernel: &[u64]) -> Way {
     let (peak, tensor) = machine.matrix_peak(job.dtype);
     // Tensor units take channels by 16 bytes; the first layer's few run on the ordinary cores.
     let each = d.cin / d.groups * job.dtype.bytes() as f64;
@@ -57,53 +93,87 @@ fn fastest(machine: &Machine<'_>, job: &Job, d: &ConvolutionDims, pass: Pass, ke
     };
     let floor = job.flop / peak;
     let c = machine.constants;
-    let turned = if tensor { turning(machine, job, d) } else { (0.0, 0.0) };
     let weights = pass == Pass::BackwardWeight;
+    let memory = machine.traffic(job.bytes, job.bytes, 1.0);
+    let way = |compute, launches| Way { compute, memory, turning: 0.0, launches };
+    if own_kernels(machine, job, d) {
+        return way(depthwise(machine, d, pass).max(floor), 1.0);
+    }
     // Neighbouring columns of a kernel's gradient share what they load; a 1×1 kernel has none.
     let back = match weights {
+        true if machine.late && !tensor && each >= 16.0 => LATE,
         true if d.kernel <= 1.0 && !tensor => c.conv_back_point,
         true => c.conv_back,
         false => 1.0,
     };
     let share = if machine.shares_issue() { c.conv_share_early } else { c.conv_share };
     let gemm = if tensor {
-        matmul::product(machine, job.dtype, dims, false, share).seconds
+        let product = matmul::on_tiles(machine, job.dtype, dims, false, share, job.bytes);
+        let (turning, kernels) = turning(machine, job, d);
+        let share = if points(job, d) && !job.channels_last { POINTS } else { 1.0 };
+        let memory = memory.max(product.memory) / share;
+        Way { compute: (product.compute / back).max(floor), memory, turning, launches: 1.0 + kernels }
     } else {
-        implicit(machine, job, dims, share, weights)
-    } / back;
-    let direct = if d.groups > 1.0 { direct(machine, job, d, weights) } else { f64::INFINITY };
-    let one = gemm.max(floor).min(direct);
+        way((implicit(machine, job, dims, share, weights) / back).max(floor), 1.0)
+    };
+    let one = if d.groups > 1.0 { gemm.or(way(direct(machine, job, d, weights), 1.0)) } else { gemm };
     // Padding keeps the image's size; a gradient of the weights has no such small tiles.
     let exact = matches!(job.dtype, Dtype::F32 | Dtype::C64);
     let dense = d.output >= 0.8 * d.input && d.groups == 1.0 && (exact || !tensor) && (weights || !machine.late);
     let one = match dense && kernel == [3, 3] && !weights {
-        true => one.min(fused_winograd(machine, job, d).max(floor / 2.25)),
+        true => one.or(way(fused_winograd(machine, job, d).max(floor / 2.25), 1.0)),
         false => one,
     };
     if !dense || (kernel != [3, 3] && kernel != [5, 5]) {
-        return (one + turned.0, 1.0 + turned.1);
+        return one;
     }
     let side = if kernel == [3, 3] { 3.0 } else { 5.0 };
     let back = if weights { c.winograd_back } else { 1.0 };
-    let products = (winograd(machine, job, d, (side + 3.0) * (side + 3.0)) / back).max(floor / saved(side));
-    let apart = overlap(products, machine.traffic(job.bytes, job.bytes, 1.0));
-    if apart < one { (apart, 4.0) } else { (one, 1.0) }
+    let products = winograd(machine, job, d, (side + 3.0) * (side + 3.0)) / back;
+    one.or(way(products.max(floor / saved(side)), 4.0))
 }
 
-/// Seconds and kernels to change images and weights to channels last for tensor units, and the result back. Products of
-/// points (1×1 at stride 1) take them as they are.
+/// Seconds and kernels to change images and weights to channels last for tensor units, and the result back. A point for an
+/// image lies the same either way.
 fn turning(machine: &Machine<'_>, job: &Job, d: &ConvolutionDims) -> (f64, f64) {
-    let as_they_are = d.kernel <= 1.0 && d.output >= d.input;
-    if !machine.nvidia || machine.generation != Generation::Ampere || as_they_are || d.groups > 1.0 {
+    let s = job.dtype.bytes() as f64;
+    let turned = machine.nvidia && machine.generation == Generation::Ampere && d.groups <= 1.0;
+    if !turned || job.channels_last || points(job, d) || d.input.max(d.output) <= 1.0 {
         return (0.0, 0.0);
     }
-    let s = job.dtype.bytes() as f64;
-    let copy = |elements: f64| machine.streamed(2.0 * elements * s, 1.0);
+    let share = if s < 4.0 { TURNED } else { 1.0 };
+    let copy = |elements: f64| machine.streamed(2.0 * elements * s, share);
     let images = copy(d.batch * d.cin * d.input) + copy(d.batch * d.cout * d.output);
     (images + copy(d.cin * d.cout * d.kernel), 3.0)
 }
 
-/// A kernel of its own for groups of few channels: a thread an output, or a block a weight that looks at all images.
+/// Products of points (1×1 at stride 1) take images as they are where each channel's is whole pieces of 16 bytes.
+fn points(job: &Job, d: &ConvolutionDims) -> bool {
+    d.kernel <= 1.0 && d.output >= d.input && (d.input * job.dtype.bytes() as f64) % 16.0 == 0.0
+}
+
+/// Whether PyTorch takes its own kernels instead of cuDNN's (`use_cudnn_depthwise`): each channel by itself, and neither
+/// channels last nor fp16.
+fn own_kernels(machine: &Machine<'_>, job: &Job, d: &ConvolutionDims) -> bool {
+    machine.nvidia && d.groups > 1.0 && d.groups == d.cin && !job.channels_last && job.dtype != Dtype::F16
+}
+
+/// Seconds of PyTorch's own kernels: a thread finds its place among images, channels and points by integer divisions, then
+/// goes through its kernel; gradients of images ask at each tap whether the stride met it; those of weights have a block
+/// for each weight, which goes through all images.
+fn depthwise(machine: &Machine<'_>, d: &ConvolutionDims, pass: Pass) -> f64 {
+    let outputs = d.batch * d.cout * d.output;
+    let (threads, fixed, tap) = match pass {
+        Pass::BackwardData => (d.batch * d.cin * d.input, DATA, TAP),
+        Pass::BackwardWeight => (outputs, WEIGHT, WEIGHT_TAP),
+        _ => (outputs, FORWARD, TAP),
+    };
+    let all = threads * (fixed + tap * d.kernel) / (machine.units * machine.clock);
+    let alone = if pass == Pass::BackwardWeight { d.batch * d.output / (ALONE * machine.clock) } else { 0.0 };
+    overlap(all, alone)
+}
+
+/// cuDNN's kernels for groups of few channels: a thread an output, or a block a weight that looks at all images.
 fn direct(machine: &Machine<'_>, job: &Job, d: &ConvolutionDims, weights: bool) -> f64 {
     let arithmetic = job.flop / (0.15 * machine.vector_peak(job.dtype));
     // Each element of a filter passes over its images once more; neighbouring blocks share half of it in the cache.

@@ -14,6 +14,8 @@ pub(super) struct Job {
     /// Bytes written, 0 where not known.
     pub(super) written: f64,
     pub(super) dtype: Dtype,
+    /// Images with their channels last in memory.
+    pub(super) channels_last: bool,
 }
 
 /// The parts of one op's time. Arithmetic and memory overlap; fixed parts do not.

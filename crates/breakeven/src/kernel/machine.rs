@@ -22,6 +22,8 @@ pub(super) struct Machine<'a> {
     pub(super) generation: Generation,
     /// Hopper and later: cuDNN has no forward Winograd for them.
     pub(super) late: bool,
+    /// Whether tensor units are fed by the tensor memory accelerator: Hopper and the large Blackwells.
+    pub(super) fetches: bool,
     /// Whether the maker's libraries are cuBLAS and cuDNN.
     pub(super) nvidia: bool,
     /// SMs, compute units, cores; at least 1.
@@ -91,6 +93,7 @@ impl<'a> Machine<'a> {
         Self {
             generation,
             late: compute_capability(device).is_some_and(|major| major >= 9),
+            fetches: compute_capability(device).is_some_and(|major| (9..12).contains(&major)),
             nvidia: device.vendor == Vendor::Nvidia,
             device,
             constants,

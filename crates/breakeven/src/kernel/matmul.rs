@@ -30,8 +30,11 @@ const TILE_CLOCK: f64 = 1.4e9;
 /// Row length in bytes from which operands that run along k miss pages on boards up to 2016.
 const PAGES: f64 = 32768.0;
 
-/// Share of the rate of tensor cores whose 16-bit operands come by pairs.
-const PAIRS: f64 = 0.9;
+/// Share of the rate of tensor cores whose 16-bit operands come by pairs, and one by one.
+const PAIRS: [f64; 2] = [0.9, 0.5];
+/// The same where only rows of whole 16 bytes can be fetched by the tensor memory accelerator: others take the kernels of
+/// the generation before, on an H100.
+const FETCHED_PAIRS: [f64; 2] = [0.36, 0.16];
 
 /// Factors on the spread of what is less, or more, certain than a product on tensor units.
 const EIGHT_BIT: f64 = 1.9;
@@ -91,12 +94,24 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, dims: [f64; 4], bias: bool)
 }
 
 /// A product with `bias` is a linear layer. `slack` is the share of a plain product's rate that is reached.
-pub(super) fn product(
+pub(super) fn product(machine: &Machine<'_>, dtype: Dtype, dims: [f64; 4], bias: bool, slack: f64) -> Product {
+    let [m, n, k, batch] = dims;
+    let s = dtype.bytes() as f64;
+    let tensor = machine.matrix_peak(dtype).1;
+    // Products of 8-bit numbers are handed back in 16 bits.
+    let operands = ((m * k + k * n) * s + m * n * s.max(if tensor { 2.0 } else { s })) * batch;
+    on_tiles(machine, dtype, dims, bias, slack, operands)
+}
+
+/// The same where both factors and the result are `operands` bytes in memory: a convolution's images are not as many as
+/// the rows that are gathered from them.
+pub(super) fn on_tiles(
     machine: &Machine<'_>,
     dtype: Dtype,
     [m, n, k, batch]: [f64; 4],
     bias: bool,
     slack: f64,
+    operands: f64,
 ) -> Product {
     let c = machine.constants;
     let tensor = machine.matrix_peak(dtype).1;
@@ -121,10 +136,11 @@ pub(super) fn product(
     // Units that take fp32 as it is do not care.
     let whole = matches!(dtype, Dtype::F32 | Dtype::C64);
     let rows_of = |bytes: f64| (n * s) % bytes == 0.0 && (k * s) % bytes == 0.0;
+    let [pairs, singles] = if machine.fetches { FETCHED_PAIRS } else { PAIRS };
     let loads = match () {
         () if !tensor || whole || rows_of(16.0) => 1.0,
-        () if s == 2.0 && rows_of(4.0) => PAIRS,
-        () => 0.5,
+        () if s == 2.0 && rows_of(4.0) => pairs,
+        () => singles,
     };
     // Before Ampere the fastest loads are for whole steps of k.
     let ragged = !tensor && single && machine.generation != Generation::Ampere && k % 32.0 != 0.0;
@@ -145,8 +161,6 @@ pub(super) fn product(
     };
 
     let serial = if tensor { c.gemm_serial_tensor } else { c.gemm_serial };
-    // Products of 8-bit numbers are handed back in 16 bits.
-    let operands = ((m * k + k * n) * s + m * n * s.max(if tensor { 2.0 } else { s })) * batch;
     let once = operands / machine.stream;
     let mut best = Product { compute: f64::INFINITY, memory: 0.0, launches: 1.0, seconds: f64::INFINITY };
     // Double precision times a vector is gemv: each number of the matrix is used once, and no tile is padded. In single

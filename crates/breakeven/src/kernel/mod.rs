@@ -5,6 +5,7 @@
 //! numbers that were fitted are in `constants.csv` and `spread.csv`.
 
 mod attention;
+mod batchnorm;
 mod constants;
 mod convolution;
 mod cost;
@@ -34,7 +35,7 @@ pub use power::{PowerConstants, capped_speed, power, power_with};
 
 use crate::hardware::{Device, DeviceKind};
 use crate::units::{Bytes, Flop, Seconds};
-use crate::workload::{Dtype, Entry, Op};
+use crate::workload::{Dtype, Entry, Op, op::Rowwise};
 use machine::Machine;
 use serde::{Deserialize, Serialize};
 
@@ -139,7 +140,8 @@ pub fn kernel_time(op: &Op, dtype: Dtype, read: Bytes, written: Bytes, device: &
 /// [`kernel_time`] of one run of an entry of a workload, with the bytes that were recorded.
 pub fn entry_time(entry: &Entry, device: &Device) -> KernelTime {
     let (read, written) = (Bytes(entry.read_bytes as f64), Bytes(entry.written_bytes as f64));
-    kernel_time(&entry.op, entry.dtype, read, written, device)
+    let channels_last = entry.layout.as_deref() == Some("channels_last");
+    timed(Constants::shipped(), &entry.op, entry.dtype, (read, written), channels_last, device)
 }
 
 /// [`kernel_time`] with other constants, for fitting them.
@@ -151,6 +153,17 @@ pub fn kernel_time_with(
     written: Bytes,
     device: &Device,
 ) -> KernelTime {
+    timed(constants, op, dtype, (read, written), false, device)
+}
+
+fn timed(
+    constants: &Constants,
+    op: &Op,
+    dtype: Dtype,
+    (read, written): (Bytes, Bytes),
+    channels_last: bool,
+    device: &Device,
+) -> KernelTime {
     let machine = Machine::new(device, constants);
     // Where there are no units for TF32 libraries compute what may be in it in fp32.
     let plain = dtype == Dtype::Tf32 && device.peaks.tf32_tensor.is_none();
@@ -160,7 +173,8 @@ pub fn kernel_time_with(
     need.bytes = need.bytes.min(crate::workload::family::LARGEST);
     let recorded = read.get() + written.get();
     let moved = if recorded > 0.0 { recorded.min(crate::workload::family::LARGEST) } else { need.bytes };
-    let job = cost::Job { flop: need.flop, bytes: moved, written: written.get().clamp(0.0, moved), dtype };
+    let job =
+        cost::Job { flop: need.flop, bytes: moved, written: written.get().clamp(0.0, moved), dtype, channels_last };
     let cost = match device.kind {
         DeviceKind::Gpu => on_gpu(&machine, op, &job),
         DeviceKind::Cpu => cpu::cost(&machine, op, &job),
@@ -184,7 +198,12 @@ fn on_gpu(machine: &Machine<'_>, op: &Op, job: &cost::Job) -> cost::Cost {
         Op::Elementwise { .. } => stream::map(machine, job),
         Op::Reduce { n, out, .. } => stream::reduce(machine, job, *n as f64, *out as f64),
         Op::Copy { strided, .. } => stream::copy(machine, job, *strided),
-        Op::Rowwise { kind, rows, width, .. } => rowwise::cost(machine, job, *kind, *rows as f64, *width as f64),
+        Op::Rowwise { kind: Rowwise::BatchNorm, pass, rows, width } => {
+            batchnorm::cost(machine, job, *pass, *rows as f64, *width as f64)
+        }
+        Op::Rowwise { kind, pass, rows, width } => {
+            rowwise::cost(machine, job, *kind, *pass, [*rows as f64, *width as f64])
+        }
         Op::Scan { .. } => rowwise::scan(machine, job),
         Op::Sort { kind, rows, width } => sort::cost(machine, job, *kind, *rows as f64, *width as f64),
         Op::Gather { n, source } => gather::gather(machine, job, *n as f64, *source as f64),

@@ -5,7 +5,7 @@
 use super::cost::{Cost, Job};
 use super::machine::{Generation, Machine};
 use super::stream;
-use crate::workload::op::Rowwise;
+use crate::workload::{Pass, op::Rowwise};
 
 /// What boards up to 2016 fold in a clock as a share of later ones.
 const EARLY: f64 = 0.55;
@@ -15,7 +15,7 @@ const IN_BLOCK: f64 = 0.75;
 /// Bytes of a row that one warp keeps in registers.
 const WARP: f64 = 4096.0;
 
-pub(super) fn cost(machine: &Machine<'_>, job: &Job, kind: Rowwise, rows: f64, width: f64) -> Cost {
+pub(super) fn cost(machine: &Machine<'_>, job: &Job, kind: Rowwise, pass: Pass, [rows, width]: [f64; 2]) -> Cost {
     let c = machine.constants;
     let cost = stream::pass(machine, job, c.rowwise_share);
     let row = width * job.dtype.bytes() as f64;
@@ -49,7 +49,10 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, kind: Rowwise, rows: f64, w
     let folds = folds.max(rows * width / (machine.units * machine.clock * c.rowwise_elements * rate));
     // Fewer rows than SMs: the others have nothing to do. Beyond some eighth a library splits rows.
     let idle = if softmax { 1.0 } else { (machine.units / rows.max(1.0)).clamp(1.0, 8.0) };
-    Cost { memory: ((cost.memory + again) * idle).max(alone).max(folds), ..cost }
+    // Gradients of a normalisation's weights: another kernel, down the columns of input and gradient.
+    let down = if softmax || pass == Pass::Forward { 0.0 } else { machine.traffic(2.0 * rows * row, job.bytes, 1.0) };
+    let launches = if down > 0.0 { 2.0 } else { 1.0 };
+    Cost { memory: ((cost.memory + again) * idle).max(alone).max(folds) + down, launches, ..cost }
 }
 
 pub(super) fn scan(machine: &Machine<'_>, job: &Job) -> Cost {

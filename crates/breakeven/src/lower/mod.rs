@@ -46,7 +46,7 @@ pub(crate) use elementwise::function_cost;
 pub use rule::Rule;
 pub use tensor::Form;
 
-use crate::workload::op::Fft;
+use crate::workload::op::{Fft, Rowwise};
 use crate::workload::{Dtype, Op};
 
 /// What a call comes to.
@@ -77,13 +77,15 @@ pub fn lower(call: &Call) -> Lowered {
     Lowered { dtype: dtype(&op, call), op, read, written }
 }
 
-/// The type the arithmetic is done in: of what is indexed or ordered the type of the source; else the widest among
-/// arguments and results, where a result of truth values (a comparison) or of places (`argmax`) says nothing.
+/// The type the arithmetic is done in: of what is indexed, ordered, normalised by channels or attended to that of the
+/// source, whatever type its weights and sums are kept in; else the widest among arguments and results, where a result
+/// of truth values (a comparison) or of places (`argmax`) says nothing.
 fn dtype(op: &Op, call: &Call) -> Dtype {
     let source = call.inputs.first().or(call.outputs.first()).map_or(Dtype::F64, |a| a.dtype);
     let widest = |arrays: &[ArrayRef]| arrays.iter().map(|a| a.dtype).filter(|&d| d != Dtype::Bool).max_by_key(rank);
     match op {
         Op::Gather { .. } | Op::Sort { .. } | Op::View => source,
+        Op::Attention { .. } | Op::Rowwise { kind: Rowwise::BatchNorm, .. } => source,
         // A real transform computes in the real type, whichever side is complex.
         Op::Fft { kind: Fft::R2c | Fft::C2r, .. } => {
             match [call.inputs, call.outputs].into_iter().filter_map(widest).max_by_key(rank) {

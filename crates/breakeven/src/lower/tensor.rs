@@ -18,8 +18,10 @@ pub enum Form {
     Attention(Pass),
     /// A normalisation with a mean for each row among its results (forward) or inputs (backward).
     Normalised(Rowwise, Pass),
-    /// A normalisation over all but the second axis.
+    /// A normalisation over all but the second axis, unless the keyword `training` says that its moments are given.
     Channels(Pass),
+    /// The same with given moments: a factor and a term for each channel.
+    Scaled,
     /// A soft-max along `axis`.
     Softmax(Rowwise, Pass),
     /// Windows of `kernel_size`, or as many elements as the sizes tell.
@@ -53,6 +55,7 @@ impl Form {
             "group_norm" => Self::Normalised(Rowwise::GroupNorm, which),
             "rms_norm" => Self::Normalised(Rowwise::RmsNorm, which),
             "batch_norm" => Self::Channels(which),
+            "scaled" => Self::Scaled,
             "softmax" => Self::Softmax(Rowwise::Softmax, which),
             "log_softmax" => Self::Softmax(Rowwise::LogSoftmax, which),
             "max_pool" => Self::Pool(Window::MaxPool, which),
@@ -108,6 +111,8 @@ pub(super) fn op(form: Form, call: &Call) -> Op {
             let rows = rows.unwrap_or_else(|| n.checked_div(width).unwrap_or(0));
             Op::Rowwise { kind, pass, rows, width: n.checked_div(rows).unwrap_or(0) }
         }
+        Form::Scaled => scaled(call),
+        Form::Channels(Pass::Forward) if call.keyword("training") == Some("False") => scaled(call),
         Form::Channels(pass) => {
             let channels = call.inputs.first().and_then(|x| x.shape.get(1)).copied().unwrap_or(1);
             let width = call.first().checked_div(channels).unwrap_or(0);
@@ -171,6 +176,10 @@ pub(super) fn op(form: Form, call: &Call) -> Op {
             Op::Collective { kind, bytes: all(call.inputs).max(all(call.outputs)), ranks }
         }
     }
+}
+
+fn scaled(call: &Call) -> Op {
+    Op::Elementwise { n: call.first(), inputs: 1, flop_per_element: 2.0, transcendental: false }
 }
 
 /// Whole numbers out of `[3, 3]`.
@@ -296,6 +305,30 @@ mod tests {
         assert_eq!(op, Op::Rowwise { kind: Rowwise::Softmax, pass: Pass::Forward, rows: 10, width: 3 });
         let (op, _) = run("aten.native_batch_norm", &[&[2, 64, 8, 8]], &[&[2, 64, 8, 8]], &[]);
         assert_eq!(op, Op::Rowwise { kind: Rowwise::BatchNorm, pass: Pass::Forward, rows: 64, width: 128 });
+        let fixed = Op::Elementwise { n: 8192, inputs: 1, flop_per_element: 2.0, transcendental: false };
+        let (shape, given): (&[&[u64]], _) = (&[&[2, 64, 8, 8]], [("training", "False")]);
+        assert_eq!(run("aten.native_batch_norm", shape, shape, &given).0, fixed);
+        assert_eq!(run("aten._native_batch_norm_legit_no_training", shape, shape, &[]).0, fixed);
+    }
+
+    #[test]
+    fn attention_is_of_the_type_of_its_queries() {
+        let half = ArrayRef::new(Dtype::Bf16, &[2, 4, 16, 8]);
+        let (inputs, outputs) = ([half.clone(), half.clone(), half.clone()], [half, f32s(&[2, 4, 16])]);
+        let name = "aten._scaled_dot_product_flash_attention_for_cpu";
+        let call = Call { name, inputs: &inputs, outputs: &outputs, keywords: &[], scalar_result: false };
+        assert_eq!(lower(&call).dtype, Dtype::Bf16);
+    }
+
+    #[test]
+    fn a_batch_norm_is_of_the_type_of_its_images() {
+        let half = ArrayRef::new(Dtype::Bf16, &[2, 64, 8, 8]);
+        let weights = [f32s(&[64]), f32s(&[64])];
+        let inputs = [half.clone(), weights[0].clone(), weights[1].clone()];
+        let outputs = [half, weights[0].clone(), weights[1].clone()];
+        let name = "aten.native_batch_norm";
+        let call = Call { name, inputs: &inputs, outputs: &outputs, keywords: &[], scalar_result: false };
+        assert_eq!(lower(&call).dtype, Dtype::Bf16);
     }
 
     #[test]
