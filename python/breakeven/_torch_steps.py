@@ -158,7 +158,7 @@ def _watch(signal: Any, took: int) -> None:
 
 
 def _skip(alike: int = 0) -> bool:
-    """See no ops from here on, if the script's own modes allow it; `alike`: what so many watched steps did others do."""
+    """See no ops from here on, if the script's own modes allow it; `alike`: others do what so many watched ones did."""
     global skipping, unwatched, aside
     from . import _torch, _torch_reads
 

@@ -115,3 +115,39 @@ def test_inference_mode_hides_nothing(fake: str, tmp_path: Path) -> None:
         ops = json.loads(file.read_text())["ops"]
         seen[mode] = sorted((e["name"], json.dumps(e["op"]), e["count"]) for e in ops if e["op"] != "view")
     assert seen["inference"] == seen["no_grad"] and not [row for row in seen["inference"] if '"opaque"' in row]
+
+
+KINDS_OF_CONVOLUTION = """
+import torch
+from torch import nn
+
+layers = [
+    nn.Conv2d(8, 16, 3, padding=2, dilation=2, groups=4),
+    nn.ConvTranspose2d(16, 8, 4, stride=2, padding=1, groups=2),
+    nn.Conv2d(8, 8, 3, padding=1, groups=8),
+    nn.ConvTranspose2d(8, 4, 3, stride=2, output_padding=1),
+    nn.Conv2d(4, 5, (1, 7), padding="same"),
+]
+flop = []
+for layer in layers:
+    def count(layer, given, made):
+        kernel = layer.weight[0, 0].numel()
+        # Each element of the one side meets so many of the other.
+        many, others = (given[0], layer.out_channels) if layer.transposed else (made, layer.in_channels)
+        flop.append(2 * many.numel() * others // layer.groups * kernel)
+    layer.register_forward_hook(count)
+net = nn.Sequential(*layers).to(memory_format=torch.channels_last)
+net(torch.randn(3, 8, 33, 31).to(memory_format=torch.channels_last)).sum().backward()
+print([sum(flop), 2 * sum(flop) - flop[0]])
+"""
+
+
+def test_grouped_dilated_and_transposed_convolutions(tmp_path: Path) -> None:
+    script = tmp_path / "convolutions.py"
+    script.write_text(KINDS_OF_CONVOLUTION)
+    [forward, backward] = _printed(["-m", "breakeven._run", str(script)], BREAKEVEN_RECORD_DIR=str(tmp_path))
+    [file] = tmp_path.glob("*.breakeven.json")
+    entries = json.loads(file.read_text())["ops"]
+    convolutions = [e for e in entries if isinstance(e["op"], dict) and "convolution" in e["op"]]
+    seen = [sum(_flop(e) * e["count"] for e in convolutions if e.get("phase") == now) for now in ("forward", "backward")]
+    assert seen == [forward, backward]

@@ -105,7 +105,8 @@ def test_what_a_step_puts_on_its_device_is_counted_each_time(tmp_path: Path) -> 
 
 
 AFTER = (
-    "module while comprehension map generator epochs short_epochs validation trainer noisy_trainer branch twice raises inference"
+    "module while comprehension map generator epochs short_epochs validation trainer noisy_trainer branch twice raises "
+    "inference"
 )
 
 
