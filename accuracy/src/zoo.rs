@@ -165,8 +165,10 @@ mod tests {
     #[test]
     fn image_networks_lie_above_the_roofline_and_train_in_three_passes() {
         type Make = fn(u64, bool) -> String;
-        let networks: [(Make, f64); 3] = [(resnet50, 4.1e9), (vgg16, 15.5e9), (mobilenet_v2, 0.3e9)];
-        for (make, macs) in networks {
+        // On an H100 gradients of depth-wise convolutions took 5 times their forward pass (MobileNet-v3), of batch-norms 2.5.
+        let networks: [(Make, f64, f64); 3] =
+            [(resnet50, 4.1e9, 4.5), (vgg16, 15.5e9, 4.5), (mobilenet_v2, 0.3e9, 7.0)];
+        for (make, macs, most) in networks {
             let (inference, training) = (of(&make(32, false)), of(&make(32, true)));
             assert!(inference.unknown.is_empty() && training.unknown.is_empty(), "{:?}", training.unknown);
             let products = |n: &Network| -> f64 {
@@ -189,7 +191,7 @@ mod tests {
                 // Winograd may do four times less of the arithmetic; nobody needs fifty times the bytes of the least.
                 assert!(once > flop / peak / 4.0, "{gpu}: {once}");
                 assert!(once < 4.0 * flop / peak + 2e-3 * 32.0, "{gpu}: {once}");
-                assert!((2.2..=4.5).contains(&(trained / once)), "{gpu}: {trained} {once}");
+                assert!((2.2..=most).contains(&(trained / once)), "{gpu}: {trained} {once}");
             }
         }
     }
