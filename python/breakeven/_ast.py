@@ -13,7 +13,7 @@ import sys
 import time
 
 from . import _native
-from ._scipy import PAIRS
+from ._scipy import PAIRS, parameters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,7 +72,13 @@ for _key, _name in _OPERATORS.items():
     if _in_place is not None and _key not in ("neg", "pos", "invert") and _in_place is not operator.inv:
         _by_function[_in_place] = f"numpy.{_name}"
 
+#: What functions take by place.
+_parameters: dict[str, tuple[str, ...]] = {"numpy.linalg.matrix_power": ("a", "n")}
+
 _ndarray: Any = None
+_matrix: Any = ()
+#: Of a `numpy.matrix`, whose operators are those of linear algebra.
+_OF_MATRICES = {"numpy.multiply": "numpy.dot", "numpy.power": "numpy.linalg.matrix_power"}
 
 
 def rewrite_imports() -> None:
@@ -143,10 +149,11 @@ def _user_file(path: str) -> bool:
 
 def _numpy() -> ModuleType | None:
     """NumPy once the script has imported it; arrays cannot exist before."""
-    global _ndarray
+    global _ndarray, _matrix
     module = sys.modules.get("numpy")
     if _ndarray is None and module is not None:
         _ndarray = getattr(module, "ndarray", None)
+        _matrix = getattr(module, "matrix", ())
     return module if _ndarray is not None else None
 
 
@@ -168,7 +175,9 @@ def _before(function: Any, arguments: tuple[Any, ...]) -> tuple[int, str, int] |
             return None
         if any(type(argument).__module__.startswith("scipy.sparse.") for argument in arguments):
             return None
-        if name == "numpy.power":
+        if name in _OF_MATRICES and any(isinstance(argument, _matrix) for argument in arguments):
+            name = _OF_MATRICES[name]
+        elif name == "numpy.power":
             name = _power(*arguments)
     elif function is operator.getitem:
         if not isinstance(arguments[0], _ndarray):
@@ -211,6 +220,11 @@ def _after(
     if keywords:
         inputs += _arrays(value for key, value in keywords.items() if key != "out")
     said = {key: value for key, value in (keywords or {}).items() if not isinstance(value, _ndarray)}
+    if name not in _parameters:
+        _parameters[name] = parameters(function)
+    for place, word in zip(arguments, _parameters[name]):
+        if not isinstance(place, _ndarray):
+            said.setdefault(word, place)
     if name == "numpy.ndarray.__getitem__" and isinstance(result, _ndarray):
         said["copied"] = result.base is None
     _native.leave(number, tuple(inputs), _result(result), said or None)

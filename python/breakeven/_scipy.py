@@ -71,9 +71,21 @@ def _plain(value: Any, name: str) -> bool:
 
 
 def _named(function: Any, name: str) -> _native.Named:
-    stand_in = _native.Named(function, name, _native.enter, _native.leave, plain_with_function=name in PAIRS)
+    stand_in = _native.Named(
+        function, name, _native.enter, _native.leave, plain_with_function=name in PAIRS, parameters=parameters(function)
+    )
     for key in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__"):
         if hasattr(function, key):
             stand_in.__dict__[key] = getattr(function, key)
     stand_in.__dict__["__wrapped__"] = function
     return stand_in
+
+
+def parameters(function: Any) -> tuple[str, ...]:
+    """The names of what a function takes by place; none where it is a method, or no function of Python's."""
+    if hasattr(function, "__func__"):
+        return ()
+    while (inner := getattr(function, "__wrapped__", None)) is not None:
+        function = inner
+    code = getattr(function, "__code__", None)
+    return code.co_varnames[: code.co_argcount] if code is not None else ()

@@ -41,6 +41,46 @@ def test_matrix_product(recorder: str, tmp_path: Path) -> None:
 
 
 @RECORDERS
+def test_a_fill_writes_every_element(recorder: str, tmp_path: Path) -> None:
+    source = """import numpy as np
+a = np.ones((30, 40))
+b = np.full((30, 40), 2.0)
+c = np.empty((30, 40))
+np.copyto(c, 5.0)
+np.copyto(c, a[0])
+"""
+    (workload,) = record(source, recorder, tmp_path)
+    written = {
+        workload["sites"][entry["site"]]["line"]: (*entry["op"]["copy"].values(), entry["written_bytes"])
+        for entry in entries(workload, "copy")
+        if entry["written_bytes"] > 8
+    }
+    assert written == {line: (1200, False, int(line == 6), 9600) for line in (2, 3, 5, 6)}
+
+
+@RECORDERS
+def test_operators_of_matrices_are_those_of_algebra(recorder: str, tmp_path: Path) -> None:
+    source = """import numpy as np
+m = np.asmatrix(np.ones((20, 20)))
+v = m[:, :1]
+m * v
+2.0 * m
+m *= m
+m**3
+np.multiply(m, m)
+"""
+    (workload,) = record(source, recorder, tmp_path)
+    products = {}
+    for entry in entries(workload, "matmul"):
+        dims = entry["op"]["matmul"]
+        line = workload["sites"][entry["site"]]["line"]
+        products[line] = products.get(line, 0) + entry["count"] * dims["m"] * dims["n"] * dims["k"] * dims["batch"]
+    assert products == {4: 400, 6: 8000, 7: 16000}
+    (scaled,) = [entry for entry in entries(workload, "elementwise") if workload["sites"][entry["site"]]["line"] == 5]
+    assert scaled["op"]["elementwise"]["n"] == 400
+
+
+@RECORDERS
 def test_host_made_arrays_are_copied_in(recorder: str, tmp_path: Path) -> None:
     source = """import numpy as np
 np.save("a.npy", np.ones(1000))
@@ -232,6 +272,41 @@ cg(A, b)
     (product,) = [entry for entry in entries(workload, "sparse") if workload["sites"][entry["site"]]["line"] == 6]
     assert product["op"]["sparse"]["nnz"] == 148
     assert not [entry for entry in entries(workload, "opaque") if workload["sites"][entry["site"]]["line"] > 5]
+
+
+@RECORDERS
+def test_what_is_given_by_place_is_known_as_by_name(recorder: str, tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    source = """import numpy as np
+from scipy import fft, ndimage, signal
+a = np.ones((40, 40))
+ndimage.gaussian_filter(a, 3); ndimage.gaussian_filter(a, sigma=3)
+ndimage.median_filter(a, 5); ndimage.median_filter(a, size=5)
+ndimage.uniform_filter(a, 7); ndimage.uniform_filter(input=a, size=7)
+signal.medfilt2d(a, (9, 3)); signal.medfilt2d(a, kernel_size=(9, 3))
+fft.fft(a, 64, 0); fft.fft(a, n=64, axis=0)
+"""
+    (workload,) = record(source, recorder, tmp_path)
+    ops = [(workload["sites"][entry["site"]]["line"], entry["op"], entry["count"]) for entry in workload["ops"]]
+    seen = {line: (op, sum(n for at, o, n in ops if at == line)) for line, op, _ in ops if line > 3}
+    assert [count for _, count in seen.values()] == [2] * 5
+    assert len([1 for line, _, _ in ops if line > 3]) == 5, "one entry a line"
+    assert [seen[line][0]["window"]["window"] for line in range(4, 8)] == [50, 25, 14, 27]
+
+
+def test_rewritten_code_knows_what_numpy_is_given_by_place(tmp_path: Path) -> None:
+    source = """import numpy as np
+a = np.ones((40, 40))
+np.linalg.norm(a, 2)
+np.linalg.svd(a, False, False)
+np.sort(a, 0)
+np.linalg.matrix_power(a, 8)
+"""
+    (workload,) = record(source, "ast", tmp_path)
+    kinds = [entry["op"]["factor"]["kind"] for entry in entries(workload, "factor")]
+    assert kinds == ["svdvals", "svdvals"]
+    (power,) = entries(workload, "matmul")
+    assert power["op"]["matmul"]["batch"] == 3
 
 
 @RECORDERS

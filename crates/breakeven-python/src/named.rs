@@ -1,5 +1,6 @@
 //! Library functions that are recorded as one op under their public name.
 
+use crate::hooks::outside::KEYWORDS;
 use crate::modules;
 use crate::stand_in::stand_in;
 use pyo3::prelude::*;
@@ -21,14 +22,18 @@ pub(crate) struct Named {
     of_steps: bool,
     /// Not an op where it is given a function: what that does is seen where it is done.
     plain_with_function: bool,
+    /// Arguments worth knowing that may come without their keyword: place and name.
+    told: Vec<(usize, Py<PyString>)>,
 }
 
 stand_in! {
     impl Named as function {
         #[new]
         #[pyo3(signature = (
-            function, name, enter, leave, arguments = false, of_steps = false, plain_with_function = false
+            function, name, enter, leave, arguments = false, of_steps = false, plain_with_function = false,
+            parameters = vec![]
         ))]
+        #[expect(clippy::too_many_arguments, reason = "what Python passes by keyword")]
         fn new(
             function: Py<PyAny>,
             name: Py<PyString>,
@@ -37,8 +42,12 @@ stand_in! {
             arguments: bool,
             of_steps: bool,
             plain_with_function: bool,
+            parameters: Vec<Bound<'_, PyString>>,
         ) -> Self {
-            Self { function, name, enter, leave, arguments, of_steps, plain_with_function }
+            let known = |name: &Bound<'_, PyString>| name.to_str().is_ok_and(|name| KEYWORDS.contains(&name));
+            let told = parameters.into_iter().enumerate().filter(|(_, name)| known(name));
+            let told = told.map(|(place, name)| (place, name.unbind())).collect();
+            Self { function, name, enter, leave, arguments, of_steps, plain_with_function, told }
         }
 
         #[pyo3(signature = (*args, **kwargs))]
@@ -63,7 +72,8 @@ stand_in! {
                 Ok(result) => {
                     // `leave` takes None for a call that raised; a function that fills its argument returns it too.
                     let result = if result.is_none() { PyTuple::empty(py).into_any() } else { result.clone() };
-                    arrays(args, kwargs).and_then(|inputs| self.leave.bind(py).call1((token, inputs, result, kwargs)))
+                    let words = self.words(args, kwargs);
+                    arrays(args, kwargs).and_then(|inputs| self.leave.bind(py).call1((token, inputs, result, words?)))
                 }
                 Err(_) => self.leave.bind(py).call1((token, PyTuple::empty(py), py.None())),
             };
@@ -71,6 +81,26 @@ stand_in! {
             drop(reported);
             outcome
         }
+    }
+}
+
+impl Named {
+    /// The keywords, with what was given by place: `gaussian_filter(image, 3)` has `sigma`.
+    fn words<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let mut words = kwargs.cloned();
+        let mut own = false;
+        for (place, name) in self.told.iter().take_while(|(place, _)| *place < args.len()) {
+            if !own {
+                words = Some(kwargs.map_or_else(|| Ok(PyDict::new(args.py())), PyDictMethods::copy)?);
+                own = true;
+            }
+            words.as_ref().map_or(Ok(()), |words| words.set_item(name, args.get_item(*place)?))?;
+        }
+        Ok(words)
     }
 }
 

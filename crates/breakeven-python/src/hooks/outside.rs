@@ -14,7 +14,7 @@ const ITEM: &str = "numpy.ndarray.item";
 /// Marks a place that is an index into the sites, not a code object.
 const SITE: u64 = 1 << 63;
 /// Keywords that shapes do not tell.
-const KEYWORDS: [&str; 19] = [
+pub(crate) const KEYWORDS: [&str; 20] = [
     "axis",
     "axes",
     "subscripts",
@@ -22,6 +22,7 @@ const KEYWORDS: [&str; 19] = [
     "n",
     "size",
     "sigma",
+    "truncate",
     "mode",
     "ord",
     "order",

@@ -20,7 +20,7 @@ pub(super) fn read_written(rule: Rule, call: &Call, op: &Op) -> (u64, u64) {
         (_, Op::View | Op::Synchronise | Op::StreamWait) => (0, 0),
         (Rule::Described, _) if let Some(bytes) = device::described_bytes(call) => (bytes, 0),
         (Rule::SetItem, Op::Scatter { n, .. } | Op::Copy { n, .. }) => (others, changed(Some(*n))),
-        (Rule::CopyInto, _) => (others, changed(None)),
+        (Rule::CopyInto, _) if in_place => (others, changed(None)),
         (Rule::Fill, _) => (0, changed(None)),
         (_, Op::Scatter { n, .. }) => (read_all, changed(Some(*n))),
         (Rule::SetItem | Rule::MaskedWrite, _)

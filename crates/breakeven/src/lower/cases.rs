@@ -214,6 +214,9 @@ fn what_is_changed_in_place_is_written() {
     assert_eq!(bytes("numpy.ndarray.sort", std::slice::from_ref(&a)), (8000, 8000));
     assert_eq!(bytes("numpy.random.Generator.shuffle", std::slice::from_ref(&a)), (8000, 8000));
     assert_eq!(bytes("numpy.copyto", &[a.clone(), f64s(&[10])]), (80, 8000));
+    // A recorder that knows it lists the target as what is written.
+    let row = in_place("numpy.copyto", &[f64s(&[10])], std::slice::from_ref(&a));
+    assert_eq!((row.op, row.read, row.written), (Op::Copy { n: 1000, strided: false, inputs: 1 }, 80, 8000));
     // Thirty places of eight bytes and their values: read both, write thirty elements.
     let places = of(Dtype::I64, &[30]);
     assert_eq!(bytes("numpy.ndarray.__setitem__", &[a, places, f64s(&[30])]), (480, 240));
@@ -250,6 +253,15 @@ fn signals_and_images() {
     // sigma 2: radius ⌊8.5⌋, 17 taps along each of two axes.
     let gaussian = op_with("scipy.ndimage.gaussian_filter", &[&[64, 64]], &[64, 64], &[("sigma", "2")]);
     assert_eq!(gaussian, window(Window::Stencil, 4096, 34));
+    // One sigma for each axis: 17 taps and 9; two standard deviations of it: 9 and 5.
+    let gaussian = |more: &[(&str, &str)]| {
+        let keywords = [&[("sigma", "(2.0, 1)")], more].concat();
+        op_with("scipy.ndimage.gaussian_filter", &[&[64, 64]], &[64, 64], &keywords)
+    };
+    assert_eq!(gaussian(&[]), window(Window::Stencil, 4096, 26));
+    assert_eq!(gaussian(&[("truncate", "2")]), window(Window::Stencil, 4096, 14));
+    let uniform = op_with("scipy.ndimage.uniform_filter", &[&[64, 64]], &[64, 64], &[("size", "(5, 1)")]);
+    assert_eq!(uniform, window(Window::Stencil, 4096, 6));
     let median = op_with("scipy.ndimage.median_filter", &[&[64, 64]], &[64, 64], &[("size", "5")]);
     assert_eq!(median, window(Window::Median, 4096, 25));
     assert_eq!(

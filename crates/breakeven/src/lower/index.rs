@@ -76,9 +76,15 @@ pub(super) fn set_item(call: &Call) -> Op {
     }
 }
 
-/// `copyto(a, b)`: every element of `a` written.
+/// `copyto(a, b)`: every element of `a` written. Recorders list `a` as what is written, or as the first array.
 pub(super) fn copy_into(call: &Call) -> Op {
-    Op::Copy { n: call.input(0), strided: call.strided(), inputs: call.inputs.len().saturating_sub(1) as u32 }
+    let (n, read) = match call.outputs.first() {
+        Some(target) => (target.count(), call.inputs),
+        None => (call.input(0), call.inputs.get(1..).unwrap_or_default()),
+    };
+    // A single number is at hand: that is a fill.
+    let inputs = read.iter().filter(|a| a.count() > 1).count() as u32;
+    Op::Copy { n, strided: call.strided(), inputs }
 }
 
 /// Every element of the results copied from the arrays read.

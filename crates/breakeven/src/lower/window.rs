@@ -82,14 +82,14 @@ pub(super) fn op(form: Windowed, call: &Call) -> Op {
             _ => direct(call),
         },
         Windowed::Weights | Windowed::Weights1d => stencil(Window::Stencil, call.input(1)),
-        Windowed::Gaussian => stencil(Window::Stencil, gaussian_taps(call).saturating_mul(dims.max(1))),
-        Windowed::Gaussian1d => stencil(Window::Stencil, gaussian_taps(call)),
-        Windowed::Box => stencil(Window::Stencil, size(call).saturating_mul(dims.max(1))),
-        Windowed::Box1d => stencil(Window::Stencil, size(call)),
+        Windowed::Gaussian => stencil(Window::Stencil, gaussian_taps(call, shape.len())),
+        Windowed::Gaussian1d => stencil(Window::Stencil, gaussian_taps(call, 1)),
+        Windowed::Box => stencil(Window::Stencil, sum(sizes(call, shape.len()))),
+        Windowed::Box1d => stencil(Window::Stencil, sum(sizes(call, 1))),
         Windowed::Gradient => stencil(Window::Stencil, dims.saturating_mul(3)),
         Windowed::Rank => {
             let footprint = call.inputs.get(1).map(super::ArrayRef::count);
-            stencil(Window::Median, footprint.unwrap_or_else(|| product(&vec![size(call); shape.len()])))
+            stencil(Window::Median, footprint.unwrap_or_else(|| product(&sizes(call, shape.len()))))
         }
         Windowed::Spline => stencil(Window::Resize, 4_u64.saturating_pow(shape.len() as u32)),
         Windowed::Linear => {
@@ -101,15 +101,33 @@ pub(super) fn op(form: Windowed, call: &Call) -> Op {
     }
 }
 
-fn size(call: &Call) -> u64 {
-    call.number("size").map_or(3, |s| s.clamp(1.0, 1e9) as u64)
+/// The length of the window along each of `dims` axes: one number for all, or `(5, 3)`.
+fn sizes(call: &Call, dims: usize) -> Vec<u64> {
+    let given = each_axis(call, "size", dims).or_else(|| each_axis(call, "kernel_size", dims));
+    given.map_or(vec![3; dims], |sizes| sizes.iter().map(|s| s.clamp(1.0, 1e9) as u64).collect())
 }
 
-/// `scipy.ndimage.gaussian_filter` cuts at `truncate` (4) standard deviations.
-fn gaussian_taps(call: &Call) -> u64 {
-    let sigma = call.number("sigma").unwrap_or(1.0).clamp(0.0, 1e9);
+/// `scipy.ndimage.gaussian_filter` cuts at `truncate` (4) standard deviations, along one axis after the other.
+fn gaussian_taps(call: &Call, dims: usize) -> u64 {
     let truncate = call.number("truncate").unwrap_or(4.0).clamp(0.0, 1e9);
-    2 * (truncate * sigma + 0.5) as u64 + 1
+    let taps = |sigma: f64| 2 * (truncate * sigma.clamp(0.0, 1e9) + 0.5) as u64 + 1;
+    sum(each_axis(call, "sigma", dims).unwrap_or(vec![1.0; dims]).into_iter().map(taps))
+}
+
+/// A keyword with a number for each axis, or one for all.
+fn each_axis(call: &Call, key: &str, dims: usize) -> Option<Vec<f64>> {
+    let text = call.keyword(key)?.trim_matches(|c| "()[]".contains(c));
+    let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+    let numbers: Vec<f64> =
+        parts.map(|part| part.parse().ok().filter(|x: &f64| x.is_finite())).collect::<Option<_>>()?;
+    match numbers.as_slice() {
+        [one] => Some(vec![*one; dims]),
+        all => (all.len() == dims).then_some(numbers),
+    }
+}
+
+fn sum(lengths: impl IntoIterator<Item = u64>) -> u64 {
+    lengths.into_iter().fold(0, u64::saturating_add).max(1)
 }
 
 fn direct(call: &Call) -> Op {
