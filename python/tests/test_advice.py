@@ -88,14 +88,14 @@ def of_the_gpu(parts: dict[str, float]) -> float:
         ("hoist_transfers", "hoist-transfers", "l4"),
         ("fewer_syncs", "fewer-syncs", "l4"),
         ("fuse", "fuse", "l4"),
-        ("fuse_large", "fuse", "gtx-1050"),
-        ("fuse_used", "fuse", "gtx-1050"),
+        ("fuse_large", "fuse", "gtx-1050-ti"),
+        ("fuse_used", "fuse", "gtx-1050-ti"),
         ("vectorise", "vectorise", "l4"),
         ("vectorise_nested", "vectorise", "l4"),
         ("vectorise_matrices", "vectorise", "l4"),
         ("float32", "float32", "rtx-3080"),
         ("pinned_overlap", "pinned-overlap", "l4"),
-        ("real_fft", "real-fft", "gtx-1050"),
+        ("real_fft", "real-fft", "gtx-1050-ti"),
         ("reduce_before_copy", "reduce-before-copy", "l4"),
         ("solve", "solve", "l4"),
         pytest.param("larger_batch", "larger-batch", "l4", marks=NO_TORCH),
@@ -194,7 +194,7 @@ def test_two_gpus_take_what_was_predicted(tmp_path: Path) -> None:
                 entry[field] = 1000 * entry.get(field, 0)
         workload["order"] = [[1000, workload["order"]]]
         workload["buffers"] = []
-        return answer(workload, "gtx-1050")
+        return answer(workload, "gtx-1050-ti")
 
     before = longer(quiet(recorded(HERE / "advice" / "multi_gpu_before.py", tmp_path / "before")))
     with socket.socket() as place:

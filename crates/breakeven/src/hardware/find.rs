@@ -25,6 +25,8 @@ pub struct Match<'c> {
 
 /// Makers' brands: they may be left out of an exact name.
 const BRANDS: [&str; 9] = ["nvidia", "amd", "intel", "apple", "geforce", "tesla", "radeon", "instinct", "corporation"];
+/// Words by which products of one number differ.
+const SIBLINGS: [&str; 5] = ["ti", "super", "max", "ultra", "orin"];
 /// Words that say nothing.
 const NOISE: [&str; 6] = ["gpu", "graphics", "card", "generation", "edition", "accelerator"];
 
@@ -61,7 +63,11 @@ impl Catalogue {
             return Ok(rented);
         }
         let whole: String = given.iter().filter(|w| !NOISE.contains(&w.as_str())).map(String::as_str).collect();
-        let members = if whole.is_empty() { Vec::new() } else { self.members(&whole) };
+        let mut members = if whole.is_empty() { Vec::new() } else { self.members(&whole) };
+        if whole.bytes().all(|b| b.is_ascii_digit()) {
+            // `16` alone is no name of whatever has 16 GiB: a number of the name is among the numbers given.
+            members.retain(|gpu| spellings(gpu).flat_map(words).any(|word| given.contains(&word)));
+        }
         match members.as_slice() {
             [] => Err(self.unknown(name, &bare)),
             [gpu] => {
@@ -101,8 +107,8 @@ impl Catalogue {
     /// `whole` ends (`mi300` for the MI300X).
     fn members(&self, whole: &str) -> Vec<&Gpu> {
         let described: Vec<_> = self.gpus().iter().map(|gpu| (gpu, description(gpu))).collect();
-        let by_words: Vec<_> =
-            described.iter().filter(|(_, words)| is_made_of(whole, words)).map(|(g, _)| *g).collect();
+        let member = |(gpu, words): &&(&Gpu, Vec<String>)| is_made_of(whole, words) && !is_another(whole, gpu);
+        let by_words: Vec<_> = described.iter().filter(member).map(|(gpu, _)| *gpu).collect();
         if !by_words.is_empty() || !whole.ends_with(|c: char| c.is_ascii_digit()) || whole.len() < 4 {
             return by_words;
         }
@@ -198,6 +204,17 @@ fn description(gpu: &Gpu) -> Vec<String> {
     all
 }
 
+/// Whether `whole` names another product than this: it names a model (`4070 super`, `M2`) and leaves out what sets this
+/// one apart from that (`RTX 4070 Ti SUPER`, `M2 Ultra`).
+fn is_another(whole: &str, gpu: &Gpu) -> bool {
+    let size =
+        |word: &str| word.ends_with("gb") || word.ends_with("core") || word.len() < 3 && word.parse::<u8>().is_ok();
+    let of_name = words(gpu.name());
+    let model = |word: &String| (word == "nano" || word.contains(|c: char| c.is_ascii_digit())) && !size(word);
+    let left_out = |word: &String| SIBLINGS.contains(&word.as_str()) && !whole.contains(word.as_str());
+    of_name.iter().any(|word| model(word) && whole.contains(word.as_str())) && of_name.iter().any(left_out)
+}
+
 /// Whether `whole` is a sequence of `words` without remainder.
 fn is_made_of(whole: &str, words: &[String]) -> bool {
     let mut reached = vec![false; whole.len() + 1];
@@ -262,6 +279,7 @@ mod tests {
             ("NVIDIA GeForce RTX 4090", "rtx-4090"),
             ("4090", "rtx-4090"),
             ("RTX 4070 Ti SUPER", "rtx-4070-ti-super"),
+            ("4070 ti", "rtx-4070-ti"),
             ("NVIDIA GeForce GTX 1080 Ti", "gtx-1080-ti"),
             ("1080Ti", "gtx-1080-ti"),
             ("GTX 1060", "gtx-1060-6gb"),
@@ -393,6 +411,16 @@ mod tests {
          hint: `breakeven gpus` lists every name
         "#);
         // A laptop's GPU is another chip, a slice another device, and Cyrillic is no Latin.
+        // A smaller sibling that the catalogue does not have is not the larger one.
+        for name in ["Apple M1", "M2", "m4", "RTX 4070 SUPER", "4070super", "RTX 3080 12GB", "Jetson Nano"] {
+            assert_eq!(ids(name), [""; 0], "{name}");
+        }
+        assert!(ids("apple").len() >= 3 && ids("super").len() >= 3 && ids("12GB").len() >= 4 && ids("orin").len() >= 3);
+        // A size of memory says something beside a name.
+        assert_eq!(ids("4080 16"), ["rtx-4080"]);
+        for name in ["1", "4", "16", "80", "1;2", "1/0"] {
+            assert_eq!(ids(name), [""; 0], "{name}");
+        }
         for name in ["NVIDIA GeForce RTX 3080 Laptop GPU", "NVIDIA A100-SXM4-40GB MIG 1g.5gb", "RTX 4090 D", "А100"] {
             assert_eq!(ids(name), [""; 0], "{name}");
         }
