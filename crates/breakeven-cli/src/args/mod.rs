@@ -12,7 +12,7 @@ mod split;
 pub(crate) use estimate::EstimateArgs;
 pub(crate) use kernels::{KernelsArgs, MeasuredAs, TableFormat};
 pub(crate) use lists::{DoctorArgs, GpusArgs, PricesArgs};
-pub(crate) use options::{ChangeArgs, OptionArgs};
+pub(crate) use options::{OptionArgs, ProgramArgs};
 pub(crate) use report::{Color, Format, ReportArgs};
 pub(crate) use run::{DrawingArgs, Fake, Recorder, RunArgs, ShowArgs};
 pub(crate) use serve::ServeArgs;

@@ -15,18 +15,9 @@ pub(crate) struct OptionArgs {
     /// Compare with this CPU instead of the one measured or given
     #[arg(long, value_name = "NAME", help_heading = "Devices")]
     cpu: Option<String>,
-    /// The CPU beside the GPU [default: the one measured]
-    #[arg(long, value_name = "NAME", help_heading = "Devices")]
-    host_cpu: Option<String>,
     /// Catalogue text that adds or overrides GPUs, CPUs, machine types, prices and places
     #[arg(long, value_name = "FILE", help_heading = "Devices")]
     catalogue: Option<PathBuf>,
-    /// How the script would be ported: `cupy`; as-written for one that uses a GPU library itself
-    #[arg(long, value_name = "PROFILE", help_heading = "Devices")]
-    port: Option<String>,
-    /// resident (arrays stay on the GPU), naive (each call copies) or as-written
-    #[arg(long, value_name = "POLICY", help_heading = "Devices")]
-    policy: Option<String>,
     /// Leave start-up out of the times, on both sides
     #[arg(long, help_heading = "Devices")]
     exclude_startup: bool,
@@ -73,9 +64,18 @@ pub(crate) struct OptionArgs {
     fail_if: Option<String>,
 }
 
-/// What `run` and `show` can change about the recorded program.
+/// What `run` and `show` take about the recorded program beside what every estimate takes.
 #[derive(Debug, Args)]
-pub(crate) struct ChangeArgs {
+pub(crate) struct ProgramArgs {
+    /// The CPU beside the GPU [default: the one measured]
+    #[arg(long, value_name = "NAME", help_heading = "Program")]
+    host_cpu: Option<String>,
+    /// How the script would be ported: `cupy`; as-written for one that uses a GPU library itself
+    #[arg(long, value_name = "PROFILE", help_heading = "Program")]
+    port: Option<String>,
+    /// resident (arrays stay on the GPU), naive (each call copies) or as-written
+    #[arg(long, value_name = "POLICY", help_heading = "Program")]
+    policy: Option<String>,
     /// The program in another precision: fp64, fp32, or fp32 with products in tf32 or bf16
     #[arg(long, value_name = "TYPE", help_heading = "Program")]
     precision: Option<String>,
@@ -84,10 +84,17 @@ pub(crate) struct ChangeArgs {
     size: Option<String>,
 }
 
-impl ChangeArgs {
-    /// `options` with these changes.
+impl ProgramArgs {
+    /// `options` with these.
     pub(crate) fn of(&self, options: Options) -> Options {
-        Options { precision: self.precision.clone(), size: typed(self.size.as_ref()), ..options }
+        Options {
+            host_cpu: self.host_cpu.clone(),
+            port: self.port.clone(),
+            policy: self.policy.clone(),
+            precision: self.precision.clone(),
+            size: typed(self.size.as_ref()),
+            ..options
+        }
     }
 }
 
@@ -105,7 +112,6 @@ impl OptionArgs {
         Ok(Options {
             gpu: self.gpu.clone(),
             cpu: self.cpu.clone(),
-            host_cpu: self.host_cpu.clone(),
             price: typed(self.price.as_ref()),
             cpu_price: typed(self.cpu_price.as_ref()),
             gpu_watts: typed(self.gpu_watts.as_ref()),
@@ -116,16 +122,12 @@ impl OptionArgs {
             spot: self.spot,
             max_price: typed(self.max_price.as_ref()),
             runs_per_month: typed(self.runs_per_month.as_ref()),
-            policy: self.policy.clone(),
-            port: self.port.clone(),
-            precision: None,
-            size: None,
             exclude_startup: self.exclude_startup,
-            timeline: false,
             top: self.top,
             sort: self.sort.clone(),
             catalogue: self.catalogue.as_deref().map(overridden).transpose()?.map(|(text, _)| text),
             fail_if: self.fail_if.clone(),
+            ..Options::default()
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Arguments of `run` and `show`.
 
-use super::{ChangeArgs, OptionArgs, ReportArgs};
+use super::{OptionArgs, ProgramArgs, ReportArgs};
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -47,7 +47,7 @@ pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) options: OptionArgs,
     #[command(flatten)]
-    pub(crate) change: ChangeArgs,
+    pub(crate) program: ProgramArgs,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
     #[command(flatten)]
@@ -107,7 +107,7 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) options: OptionArgs,
     #[command(flatten)]
-    pub(crate) change: ChangeArgs,
+    pub(crate) program: ProgramArgs,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
     #[command(flatten)]

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
         }
         None => command.clone(),
     };
-    let options = Options { timeline: args.drawing.wanted(), ..args.change.of(args.options.options()?) };
+    let options = Options { timeline: args.drawing.wanted(), ..args.program.of(args.options.options()?) };
     check(&options)?;
     let pretended = args.pretend_gpu.as_deref().map(|name| pretended(name, &options)).transpose()?;
     let python = record::find(args.python.as_deref())?;

@@ -27,7 +27,7 @@ pub(crate) fn show(args: &ShowArgs) -> Outcome {
         numbers: None,
         workload: workload.map(Box::new),
         sizes,
-        options: Options { timeline: args.drawing.wanted(), ..args.change.of(args.options.options()?) },
+        options: Options { timeline: args.drawing.wanted(), ..args.program.of(args.options.options()?) },
     };
     let mut answer = output::working("estimating", || answer_request(&request))?;
     if let Some(workload) = &request.workload {

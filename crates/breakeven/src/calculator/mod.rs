@@ -34,10 +34,16 @@ use terms::{Given, Term, Terms, read_numbers, terms};
 /// A quantity that does not read, a name that is not in the catalogue, inputs that contradict each other.
 pub fn calculate(numbers: &Numbers, request: &Request) -> Result<Estimate> {
     let options = &request.options;
-    for (field, given) in [("precision", options.precision.is_some()), ("size", options.size.is_some())] {
+    for (field, given, hint) in [
+        ("precision", options.precision.is_some(), "say it in `numbers`"),
+        ("size", options.size.is_some(), "say it in `numbers`"),
+        ("policy", options.policy.is_some(), "what is copied is `data` and `data_out`"),
+        ("port", options.port.is_some(), "leave it out"),
+        ("host_cpu", options.host_cpu.is_some(), "what Python costs is `python_overhead`"),
+    ] {
         if given {
-            let message = format!("the option `{field}` changes a recorded program, and these are numbers");
-            return Err(Error::new("not-a-program", message).hint("say it in `numbers`").field(field));
+            let message = format!("the option `{field}` is of a recorded program, and these are numbers");
+            return Err(Error::new("not-a-program", message).hint(hint).field(field));
         }
     }
     let given = Given { warm: options.exclude_startup, ..read_numbers(numbers)? };
