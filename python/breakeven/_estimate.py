@@ -136,7 +136,8 @@ def _interval(value: Mapping[str, float] | None, unit: str) -> str:
 #: The keywords of `estimate` that describe the work; every other keyword is an option.
 _NUMBERS = frozenset(
     (
-        *("flops", "bytes", "data", "data_out", "link", "pcie", "init", "kind", "precision", "cpu_rate", "cpu_time"),
+        *("flops", "matmul", "parameters", "tokens", "elements", "operations", "rows", "columns"),
+        *("bytes", "data", "data_out", "link", "pcie", "init", "kind", "precision", "cpu_rate", "cpu_time"),
         *("parallel_fraction", "peak", "bandwidth", "utilization", "python_overhead", "workload_factor"),
         *("precision_factor", "values", "gpus", "scaling_efficiency"),
     )
@@ -146,13 +147,24 @@ _NUMBERS = frozenset(
 def estimate(gpu: str | Iterable[str] | None = None, **inputs: Quantity | bool | None) -> Estimate:
     """Estimate from a few numbers, as `breakeven estimate` does.
 
-    The work: `flops bytes data data_out link pcie init kind precision cpu_rate cpu_time parallel_fraction peak
-    bandwidth utilization python_overhead workload_factor precision_factor values gpus scaling_efficiency`; options as
-    in `Recording.estimate`. Raises `InputError` on what does not read, `UnknownNameError` on unknown names.
+    The work: `flops`, or instead of it `matmul`, `parameters tokens`, `elements operations` or `rows columns`; `bytes
+    data data_out link pcie init kind precision cpu_rate cpu_time parallel_fraction peak bandwidth utilization
+    python_overhead workload_factor precision_factor values gpus scaling_efficiency`. Options: `cpu price cpu_price
+    gpu_watts cpu_watts electricity region provider spot max_price runs_per_month exclude_startup top sort catalogue`.
+    Raises `InputError` on what does not read, `UnknownNameError` on unknown names.
     """
     numbers = {name: value for name, value in inputs.items() if name in _NUMBERS and value is not None}
     options = {name: value for name, value in inputs.items() if name not in _NUMBERS}
     return ask({"numbers": numbers}, gpu, options)
+
+
+def _number(value: Any) -> float:
+    """A number of NumPy's as one of Python's."""
+    try:
+        number: float = value.item()
+    except (AttributeError, ValueError):
+        raise TypeError(f"{value!r} is no number and no text") from None
+    return number
 
 
 def ask(work: Mapping[str, Any], gpu: str | Iterable[str] | None, options: Mapping[str, Any]) -> Estimate:
@@ -161,7 +173,7 @@ def ask(work: Mapping[str, Any], gpu: str | Iterable[str] | None, options: Mappi
     said = {name: value for name, value in options.items() if value is not None}
     request = {"today": datetime.date.today().isoformat(), **work, "options": {"gpu": chosen, **said}}
     try:
-        text = json.dumps(request, allow_nan=False)
+        text = json.dumps(request, allow_nan=False, default=_number)
     except (TypeError, ValueError) as bad:
         raise error("bad-number", f"an input does not read: {bad}", "give finite numbers or text with a unit", None) from None
     answer = json.loads(_native.answer(text))

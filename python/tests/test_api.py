@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import breakeven
-from breakeven._estimate import ask
+from breakeven._estimate import _NUMBERS, ask
 
 WORKED = {
     "flops": "10,000 GFLOPS",
@@ -46,6 +46,21 @@ def test_figures_that_must_come_out(gflop: float, cpu_s: float, gpu_s: float) ->
     answer = worked(flops=gflop * 1e9, data=0, init=0.5).to_dict()
     assert answer["baseline"]["time_s"]["p50"] == pytest.approx(cpu_s)
     assert answer["estimates"][0]["time_s"]["p50"] == pytest.approx(gpu_s)
+
+
+def test_every_number_of_a_request_can_be_given() -> None:
+    schema = json.loads((Path(__file__).parents[2] / "docs/schema/request-1.schema.json").read_text())
+    assert _NUMBERS == set(schema["$defs"]["numbers"]["properties"])
+    flop = breakeven.estimate("l4", matmul=2000, cpu_time="1 s").to_dict()["workload"]["flop"]
+    assert flop == 16e9
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    numpy = pytest.importorskip("numpy")
+    n = numpy.int64(2000)
+    assert breakeven.estimate("l4", flops=2 * n**3, cpu_rate=numpy.float32(1e9)).to_dict()["workload"]["flop"] == 16e9
+    with pytest.raises(breakeven.InputError, match="array.* is no number"):
+        breakeven.estimate("l4", flops=numpy.ones(2))
 
 
 def test_what_a_notebook_shows() -> None:
@@ -97,6 +112,7 @@ def test_to_dict_is_a_copy() -> None:
         ({"flops": float("nan")}, breakeven.InputError, "bad-number", None),
         ({"gpu": "no such card", "flops": 1e12}, breakeven.UnknownNameError, "unknown-gpu", "gpu"),
         ({"flops": 1e12, "precision": "fp12"}, breakeven.UnknownNameError, "unknown-precision", "precision"),
+        ({"flops": 1e12, "policy": "naive"}, breakeven.InputError, "not-a-program", "policy"),
         ({"flops": 1e12, "no_such_option": 1}, breakeven.InputError, "bad-request", None),
     ],
 )
