@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import gzip
+import inspect
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
@@ -36,6 +39,7 @@ class Recording:
                     f"{_native.unsupported() or 'the AST recorder was asked for'}; it rewrites whole modules, "
                     "so record the script with `breakeven run` instead"
                 )
+            self._before = None
             _native.reset()
             _process.describe(sys.argv or [""], kind)
             _process.begin(kind)
@@ -70,11 +74,18 @@ class Recording:
         return self._workload
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the workload; `breakeven show PATH` reads it. A `NAME.breakeven.json` by custom."""
+        """Write the workload; `breakeven show PATH` reads it. A `NAME.breakeven.json` by custom, packed if it ends in .gz."""
+        data = json.dumps(self.to_dict()).encode()
         target = Path(path)
+        if target.suffix == ".gz":
+            data = gzip.compress(data)
         beside = target.with_name(target.name + ".part")
-        beside.write_text(json.dumps(self.to_dict()))
-        beside.replace(target)
+        try:
+            beside.write_bytes(data)
+            beside.replace(target)
+        except OSError:
+            beside.unlink(missing_ok=True)
+            raise
 
     def __repr__(self) -> str:
         if self._workload is None:
@@ -88,16 +99,44 @@ def record() -> Recording:
 
 
 def profile(function: Callable[P, R]) -> Callable[P, R]:
-    """Record every call of `function`; the latest is `function.recording`."""
+    """Record every call of `function`; that of the call that ended last is `function.recording`.
 
-    @functools.wraps(function)
-    def recorded(*args: P.args, **kwargs: P.kwargs) -> R:
-        with record() as work:
-            recorded.recording = work  # type: ignore[attr-defined]
-            return function(*args, **kwargs)
+    A call of a generator or coroutine function lasts until that has ended: what else runs between its steps is in the
+    recording, too. Those that are both, asynchronous generators, are refused with `TypeError`.
+    """
+    if isinstance(function, (staticmethod, classmethod)):
+        return type(function)(profile(function.__func__))
+    if inspect.isasyncgenfunction(function):
+        raise TypeError(f"{function.__name__} is an asynchronous generator: use `with breakeven.record()` inside of it")
+    run: Any = function
 
-    recorded.recording = None  # type: ignore[attr-defined]
-    return recorded
+    def recorded(*args: P.args, **kwargs: P.kwargs) -> Any:
+        with _kept(decorated):
+            return run(*args, **kwargs)
+
+    def generated(*args: P.args, **kwargs: P.kwargs) -> Any:
+        with _kept(decorated):
+            return (yield from run(*args, **kwargs))
+
+    async def awaited(*args: P.args, **kwargs: P.kwargs) -> Any:
+        with _kept(decorated):
+            return await run(*args, **kwargs)
+
+    kind = awaited if inspect.iscoroutinefunction(function) else generated if inspect.isgeneratorfunction(function) else recorded
+    decorated: Any = functools.wraps(function)(kind)
+    decorated.recording = None
+    return decorated  # type: ignore[no-any-return]
+
+
+@contextlib.contextmanager
+def _kept(function: Any) -> Iterator[None]:
+    """Records a block, and keeps the recording as the function's once it has ended."""
+    work = record()
+    try:
+        with work:
+            yield
+    finally:
+        function.recording = work
 
 
 #: Sums over all runs of an entry.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import gzip
+import inspect
 import json
 import subprocess
 import sys
@@ -75,6 +78,76 @@ def test_profile_keeps_the_latest_call() -> None:
     assert counts(twice.recording)["numpy.multiply"] == 1  # type: ignore[attr-defined]
 
 
+def multiplied(function: Any) -> int:
+    """Products that the latest recording of a profiled function holds."""
+    return counts(function.recording).get("numpy.multiply", 0)
+
+
+def test_profile_lasts_as_long_as_what_it_calls() -> None:
+    @breakeven.profile
+    def items(a: Any) -> Any:
+        while True:
+            try:
+                a = a * (yield a.sum())
+            except KeyError:
+                return "end"
+
+    @breakeven.profile
+    async def later(a: Any) -> Any:
+        await asyncio.sleep(0)
+        return a * 2
+
+    steps = items(np.ones(3))
+    assert next(steps) == 3 and [steps.send(2.0) for _ in range(3)] == [6, 12, 24]
+    with pytest.raises(StopIteration, match="end"):
+        steps.throw(KeyError)
+    assert multiplied(items) == 3
+    assert asyncio.run(later(np.ones(2))).tolist() == [2, 2]
+    assert multiplied(later) == 1
+    assert inspect.iscoroutinefunction(later) and inspect.isgeneratorfunction(items)
+    with pytest.raises(TypeError, match="asynchronous generator"):
+
+        @breakeven.profile
+        async def both() -> Any:
+            yield 1
+
+
+def test_profile_of_methods_and_of_calls_within_calls() -> None:
+    class Model:
+        @breakeven.profile
+        def own(self, a: Any) -> Any:
+            return a * 2
+
+        @breakeven.profile
+        @staticmethod
+        def plain(a: Any) -> Any:
+            return a * 2
+
+        @breakeven.profile
+        @classmethod
+        def of_class(cls, a: Any) -> Any:
+            return cls, a * 2
+
+    @breakeven.profile
+    def power(a: Any, n: int) -> Any:
+        return a if n == 0 else a * power(a, n - 1)
+
+    @breakeven.profile
+    def fails(a: Any) -> None:
+        a * 2
+        raise KeyError
+
+    a = np.ones(2)
+    assert Model().own(a).tolist() == Model().plain(a).tolist() == [2, 2]
+    assert Model.of_class(a)[0] is Model
+    assert multiplied(Model.own) == multiplied(Model.plain) == multiplied(Model.of_class) == 1
+    power(a, 5)
+    assert multiplied(power) == 5, "of the outermost call, which ends last"
+    with pytest.raises(KeyError):
+        fails(a)
+    assert multiplied(fails) == 1
+
+
 def test_an_estimate_of_a_recording() -> None:
     a = np.ones((1000, 1000))
     with breakeven.record() as work:
@@ -92,7 +165,9 @@ def test_a_saved_recording_is_a_workload(tmp_path: Path) -> None:
         np.ones(5).sum()
     work.save(tmp_path / "w.breakeven.json")
     assert json.loads((tmp_path / "w.breakeven.json").read_text())["format"] == "breakeven.workload/1"
-    assert [path.name for path in tmp_path.iterdir()] == ["w.breakeven.json"]
+    work.save(tmp_path / "w.breakeven.json.gz")
+    assert json.loads(gzip.decompress((tmp_path / "w.breakeven.json.gz").read_bytes())) == work.to_dict()
+    assert {path.name for path in tmp_path.iterdir()} == {"w.breakeven.json", "w.breakeven.json.gz"}
 
 
 def test_before_the_end_there_is_no_workload() -> None:
