@@ -70,10 +70,14 @@ pub(crate) fn apart(files: &[(&str, Option<&PathBuf>)], read: &[PathBuf]) -> Res
     Ok(())
 }
 
+/// The folder that a file is in.
+fn folder(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// Where a file is, or will be, whatever the way there.
 fn place(file: &Path) -> PathBuf {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let there = || Some(folder.canonicalize().ok()?.join(file.file_name()?));
+    let there = || Some(folder(file).canonicalize().ok()?.join(file.file_name()?));
     file.canonicalize().ok().or_else(there).unwrap_or_else(|| file.to_owned())
 }
 
@@ -107,12 +111,13 @@ impl Pending {
         if path.is_dir() {
             return Err(io::ErrorKind::IsADirectory.into());
         }
-        // A link stays a link: what it points to is replaced.
-        let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        // A link stays a link: what it points to is replaced, or made.
+        let pointed = || path.read_link().map(|to| folder(path).join(to));
+        let target = path.canonicalize().or_else(|_| pointed()).unwrap_or_else(|_| path.to_owned());
         let mode = target.metadata().map_or(0o666, |m| m.permissions().mode());
         let permissions = Permissions::from_mode(mode);
-        let file = tempfile::Builder::new().prefix(".breakeven-").permissions(permissions).tempfile_in(folder)?;
+        let file =
+            tempfile::Builder::new().prefix(".breakeven-").permissions(permissions).tempfile_in(folder(&target))?;
         Ok(Self::Temporary(Box::new(file), target))
     }
 

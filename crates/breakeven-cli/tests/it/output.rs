@@ -30,6 +30,9 @@ fn a_link_stays_a_link() {
     said(breakeven().args(WORK).args(["--format", "markdown", "--output"]).arg(&link));
     assert!(link.is_symlink());
     assert!(fs::read_to_string(&file).unwrap().starts_with("**"));
+    fs::remove_file(&file).unwrap();
+    said(breakeven().args(WORK).args(["--format", "markdown", "--output"]).arg(&link));
+    assert!(link.is_symlink() && file.is_file(), "what it points to is made");
 }
 
 #[test]
