@@ -330,6 +330,34 @@ fn a_sort_is_not_said_to_be_light_work() {
 }
 
 #[test]
+fn sorting_a_few_numbers_again_and_again_is_bound_by_launches() {
+    let sort = |width: u64, count: u64| {
+        let sort = json!({
+            "site": 0, "name": "numpy.sort", "op": {"sort": {"kind": "sort", "rows": 1, "width": width}}, "dtype": "i64",
+            "count": count, "read_bytes": 8 * width, "written_bytes": 8 * width, "cpu_ns": 2_000_000_000_u64,
+        });
+        ask(program(2.1, json!([sort]), json!([[count, [0]]])), warm("t4"))
+    };
+    let small = sort(64, 5000);
+    assert_eq!(main(&small), "launch-bound");
+    // A pass for each byte of the keys, one for the counts, one more.
+    assert_eq!(figure(reason(&small, "launch-bound"), "launches"), 50_000.0);
+    assert_eq!(figure(reason(&small, "little-parallelism"), "elements"), 64.0);
+    assert!(!has(&small, "memory-bound"));
+    assert!(has(&sort(1 << 24, 5), "memory-bound"));
+}
+
+#[test]
+fn arrays_of_objects_are_not_said_to_lack_a_function() {
+    let objects = json!([{
+        "site": 0, "name": "numpy.ndarray.astype", "op": "host_only", "dtype": "other", "count": 1,
+        "read_bytes": 8_000_000, "written_bytes": 8_000_000, "cpu_ns": 1_000_000_000u64,
+    }]);
+    let e = ask(program(1.1, objects, json!([0])), warm("t4"));
+    assert!(reason(&e, "no-counterpart").cause.contains("hold no plain numbers"), "{:#?}", e.reasons);
+}
+
+#[test]
 fn each_wrong_tool_is_named() {
     let named = [
         ("tiny work", "lose_tiny_arrays", "launch-bound"),

@@ -42,6 +42,8 @@ pub const PAGEABLE: f64 = 0.5;
 pub const PINNED: f64 = 0.8;
 /// Assumed link where the catalogue knows none: PCIe 3.0 x16, B/s.
 const FALLBACK_LINK: f64 = 15.75e9;
+/// A kernel that moves its bytes at less than this share of the memory's rate waits for something else.
+const IDLE: f64 = 0.01;
 
 /// One entry's device time and what it rests on.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -273,6 +275,8 @@ impl<'a> Port<'a> {
                 task.slot = match k.bound {
                     Bound::Compute => Slot::Compute,
                     Bound::Launch => Slot::Launch,
+                    // Passes over a few numbers, each after the other (a sort): no memory is that slow.
+                    _ if read + written < IDLE * device.bandwidth.get() * task.device => Slot::Launch,
                     _ => Slot::Memory,
                 };
                 time = EntryTime {

@@ -5,7 +5,7 @@ use super::order::by_round;
 use crate::estimate::Reason;
 use crate::estimate::gpu::COVERAGE_THRESHOLD;
 use crate::report::words;
-use crate::workload::Wait;
+use crate::workload::{Dtype, Wait};
 use std::collections::BTreeSet;
 
 /// The host's part of the critical path by what it is spent on, s.
@@ -185,7 +185,7 @@ fn loading(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
 /// Array work that a GPU was to take over and cannot, with the copies that this makes.
 pub(super) fn no_counterpart(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
     let mut names = BTreeSet::new();
-    let (mut largest, mut copies, mut whole) = (("", 0.0), 0.0, 0.0);
+    let (mut largest, mut copies, mut whole) = (("", 0.0, false), 0.0, 0.0);
     for (i, entry, task) in account.entries().filter(|(i, ..)| account.host[*i] == HostKind::NoCounterpart) {
         let (_, itself, _) = account.host_of(i);
         if task.on_host + task.download + task.upload_after <= 0.0 {
@@ -195,7 +195,7 @@ pub(super) fn no_counterpart(account: &Account<'_>, parts: &HostParts) -> Option
         copies += account.path[i].transfer;
         whole += itself;
         if largest.0.is_empty() || itself > largest.1 {
-            largest = (entry.name.as_str(), itself);
+            largest = (entry.name.as_str(), itself, entry.dtype == Dtype::Other);
         }
     }
     if whole + copies <= 0.0 {
@@ -210,7 +210,11 @@ pub(super) fn no_counterpart(account: &Account<'_>, parts: &HostParts) -> Option
     let mut reason = Reason::new(
         "no-counterpart",
         Some(account.share(parts.no_counterpart + copies)),
-        format!("{name}{more} runs on the CPU: {library} has no such function for the GPU."),
+        if largest.2 {
+            format!("{name}{more} runs on the CPU: its arrays hold no plain numbers, and {library} has no others.")
+        } else {
+            format!("{name}{more} runs on the CPU: {library} has no such function for the GPU.")
+        },
         "Use functions that the GPU library has, or keep this part of the program on the CPU as a whole.".to_owned(),
     )
     .with("functions", names.len() as f64, "1", words::count(names.len() as u64))
