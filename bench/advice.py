@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 PAIRS = Path(__file__).parents[1] / "python" / "tests" / "advice"
-EDITS = ["vectorise", "float32", "solve", "real_fft", "in_place", "numba", "numexpr", "blas_threads"]
+EDITS = ["vectorise", "float32", "solve", "real_fft", "in_place", "numba", "numexpr", "blas_threads", "columns"]
+EDITS += [f"vectorise_{kind}" for kind in ("elements", "function", "matrices", "nested", "pairs", "series")]
 ROUNDS = 7
 
 
@@ -32,25 +33,26 @@ def warm(answer: dict[str, Any]) -> float:
 
 
 def main() -> None:
-    print(f"{'edit':<12} {'predicted':>10} {'when edited':>12}   predicted time / time when edited")
+    print(f"{'edit':<20} {'predicted':>10} {'when edited':>12}   predicted time / time when edited")
     for name in EDITS:
         befores, afters = [], []
+        pair = "elements" if name == "vectorise_elements" else name
         # More threads are an edit of the environment.
         same = name == "blas_threads"
-        after_script = PAIRS / f"{name}_{'before' if same else 'after'}.py"
+        after_script = PAIRS / f"{pair}_{'before' if same else 'after'}.py"
         for _ in range(ROUNDS):
-            befores.append(told(PAIRS / f"{name}_before.py", 1))
+            befores.append(told(PAIRS / f"{pair}_before.py", 1))
             afters.append(told(after_script, (os.cpu_count() or 1) if same else 1))
         before, after = min(befores, key=warm), min(afters, key=warm)
-        advice = name.replace("_", "-")
+        advice = "vectorise" if name.startswith("vectorise") else name.replace("_", "-")
         found = [one for one in before["advice"] if one["id"] == advice and one["side"] == "cpu"]
         if not found:
-            print(f"{name:<12} not advised")
+            print(f"{name:<20} not advised")
             continue
         predicted, was, now = found[0]["time_s_after"]["p50"], warm(before), warm(after)
         if name == "numba":  # loading the compiler and what it has cached is start-up, which NumPy's alone is known as
             now -= min(warm(told(after_script, 1, STEPS="0")) for _ in range(ROUNDS))
-        print(f"{name:<12} {was / predicted:>9.2f}× {was / now:>11.2f}×   {predicted / now:.2f}")
+        print(f"{name:<20} {was / predicted:>9.2f}× {was / now:>11.2f}×   {predicted / now:.2f}")
 
 
 if __name__ == "__main__":

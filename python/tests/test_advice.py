@@ -104,7 +104,8 @@ def of_the_gpu(parts: dict[str, float]) -> float:
     ],
 )
 def test_what_an_edit_gains_on_the_gpu(name: str, advice: str, gpu: str, tmp_path: Path) -> None:
-    pretend = {"BREAKEVEN_PRETEND_GPU": PRETENDED} if name in ("larger_batch", "mixed_precision", "tf32") else {}
+    torch = ("larger_batch", "mixed_precision", "tf32")
+    pretend = {"BREAKEVEN_PRETEND_GPU": PRETENDED} if name in torch else {}
     if name in ("mixed_precision", "tf32"):
         pretend["BREAKEVEN_FAKE"] = "1"  # as large as it is, a CPU would take minutes
     scripts = [HERE / "advice" / f"{name}_{which}.py" for which in ("before", "after")]
@@ -245,8 +246,11 @@ def test_what_is_lent_may_be_written_to_unseen(tmp_path: Path) -> None:
         ("real_fft", "real-fft"),
         ("solve", "solve"),
         ("vectorise", "vectorise"),
+        ("vectorise_function", "vectorise"),
         ("vectorise_nested", "vectorise"),
         ("vectorise_matrices", "vectorise"),
+        ("vectorise_pairs", "vectorise"),
+        pytest.param("vectorise_series", "vectorise", marks=NO_PANDAS),
     ],
 )
 def test_edits_for_the_cpu_are_told_until_they_are_made(name: str, advice: str, tmp_path: Path) -> None:
@@ -276,6 +280,16 @@ def test_the_list_of_healthy_programs_is_whole() -> None:
     page = (HERE / "healthy" / "README.md").read_text()
     listed = [line.split("`")[1] for line in page.splitlines() if line.startswith("| `")]
     assert sorted(listed) == HEALTHY and len(HEALTHY) == 20
+
+
+def test_every_advice_has_an_example_of_its_own() -> None:
+    page = (HERE.parents[1] / "docs" / "advice.md").read_text()
+    ids = set(re.findall(r"^## (\S+)$", page, re.MULTILINE))
+    befores = {path.name.removesuffix("_before.py") for path in (HERE / "advice").glob("*_before.py")}
+    afters = {path.name.removesuffix("_after.py") for path in (HERE / "advice").glob("*_after.py")}
+    # More threads are set outside of the script, and another GPU is not in it either.
+    assert befores - afters == {"blas_threads"}
+    assert {one.replace("_", "-") for one in befores} >= ids - {"cheaper-gpu"}
 
 
 def test_advice_in_python(tmp_path: Path) -> None:

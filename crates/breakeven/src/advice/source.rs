@@ -119,6 +119,16 @@ pub fn assignment(text: &str) -> Option<(&str, &str, &str)> {
     None
 }
 
+/// As [`assignment`]; what is put at the end of a list (`rows.append(x)`) is added to it.
+pub fn update(text: &str) -> Option<(&str, &str, &str)> {
+    let appended = || {
+        let (list, rest) = text.split_once(".append(")?;
+        let value = rest.trim_end().strip_suffix(')')?;
+        list.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.')).then_some((list, "+", value))
+    };
+    appended().or_else(|| assignment(text))
+}
+
 /// Whether lines that run in this order, again and again, hand something from one round to the next: a name that is
 /// read before the round has set it, and that some line of the round sets. `None` where a line is not known.
 pub fn carries(lines: &[&str]) -> Option<bool> {
@@ -128,7 +138,7 @@ pub fn carries(lines: &[&str]) -> Option<bool> {
         if line.is_empty() {
             return None;
         }
-        let (target, operator, value) = assignment(line).unwrap_or(("", "", line));
+        let (target, operator, value) = update(line).unwrap_or(("", "", line));
         let base = |operand: &str| operand.split(['[', '.']).next().unwrap_or_default().to_owned();
         let targets: Vec<&str> = target.split(',').map(str::trim).filter(|t| !t.is_empty()).collect();
         let mut reads: Vec<String> = operands(value).iter().map(|o| base(o)).collect();
@@ -164,10 +174,11 @@ pub fn statements(line: &str) -> Vec<&str> {
     found
 }
 
-/// The lines with `total += x` as `x`, where no other line knows the total: that is a sum over all rounds.
+/// The lines with `total += x` and `rows.append(x)` as `x`, where no other line knows the total or the list: that is a
+/// sum over all rounds, or what each of them gives.
 pub fn without_sums<'t>(lines: &[&'t str]) -> Vec<&'t str> {
     let knows = |line: &str, name: &str| operands(line).iter().any(|o| o.split(['[', '.']).next() == Some(name));
-    let value = |(i, line): (usize, &&'t str)| match assignment(line) {
+    let value = |(i, line): (usize, &&'t str)| match update(line) {
         Some((total, "+" | "-", value))
             if total.chars().all(|c| c.is_alphanumeric() || c == '_')
                 && !knows(value, total)
@@ -207,6 +218,9 @@ mod tests {
         assert_eq!(carries(&["y = f(x)", "x = y + 1"]), Some(true));
         assert_eq!(carries(&["out[i] = out[i - 1] + a[i]"]), Some(true));
         assert_eq!(carries(&["", "x = 1"]), None);
+        assert_eq!(carries(&without_sums(&["out.append(f(x[i]))"])), Some(false));
+        assert_eq!(carries(&without_sums(&["out.append(out[-1] + x[i])"])), Some(true));
+        assert_eq!(carries(&without_sums(&["y = f(out, x[i])", "out.append(y)"])), Some(true));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Whole columns: what a loop or function takes out of the rows of a dataframe, number by number.
 
 use super::super::draft::Draft;
-use super::super::source::{assignment, carries, operands, without_sums};
+use super::super::source::{carries, operands, update, without_sums};
 use super::super::{Change, Context, Edit};
 use crate::estimate::Side;
 use crate::report::words;
@@ -45,8 +45,7 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
     let lines: Vec<&str> = lines.into_iter().map(|(_, text)| text).filter(|text| !text.contains(".apply(")).collect();
     let lines = without_sums(&lines);
     // A function begins anew with each row; in a loop, a plain name may be handed on by lines that nobody recorded.
-    let own =
-        |line: &&str| operands(assignment(line).map_or(*line, |(.., value)| value)).iter().all(|o| o.ends_with(']'));
+    let own = |line: &&str| operands(update(line).map_or(*line, |(.., value)| value)).iter().all(|o| o.ends_with(']'));
     if carries(&lines) != Some(false) || (in_loop && !lines.iter().all(own)) {
         return None;
     }

@@ -43,13 +43,20 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
     let total: u64 = reads.iter().map(|e| draft.entry(*e).count).sum();
     let mut out = draft.clone();
     out.reorder(steps)?;
+    // A line that keeps every value needs them all, but not at once.
+    let ready = if site.text.contains(".append(") || site.text.contains("+=") {
+        "# keep the values on the GPU (without .item(), .cpu(), float()); stack and read them once, after the loop"
+            .to_owned()
+    } else {
+        format!("if step % {EVERY} == {}:  # the host waits for the GPU here", EVERY - 1)
+    };
     Some(Change {
         title: format!("Reading the value of {} every {EVERY}th round", site.label()),
         why: format!("{} times the host waits for the GPU to hand a value back before it goes on", words::count(total)),
         draft: out,
         site: Some(site),
         patch: None,
-        ready: Some(format!("if step % {EVERY} == {}:  # the host waits for the GPU here", EVERY - 1)),
+        ready: Some(ready),
         risk: Some(
             "what the value decides, it decides up to nine rounds late; or collect the values on the GPU and read them once",
         ),

@@ -37,7 +37,12 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
         let trains = inside
             .iter()
             .any(|&e| draft.workload.ops.get(e as usize).is_some_and(|e| e.phase == Some(Phase::Backward)));
-        if rounds < ROUNDS || !trains {
+        // A round that also asks the network about a single sample, to act on it, has a pace of its own.
+        let asks = |&e: &u32| {
+            let entry = draft.entry(e);
+            entry.phase == Some(Phase::Forward) && matches!(entry.op, Op::Matmul { m: 1, batch: 1, .. })
+        };
+        if rounds < ROUNDS || !trains || (batch.value > 1 && inside.iter().any(asks)) {
             return None;
         }
         // As many samples are loaded as before, whatever loads them.

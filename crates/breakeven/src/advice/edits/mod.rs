@@ -1,6 +1,7 @@
 //! The catalogue of edits, a file each: when it applies, what becomes of the program, what to tell people.
 
 mod blas_threads;
+mod calls;
 pub(super) mod cheaper_gpu;
 mod columns;
 pub(super) mod cuda_graphs;

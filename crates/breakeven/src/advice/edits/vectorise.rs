@@ -1,12 +1,13 @@
 //! Batch small operations: a Python loop over the rows of an array becomes one call on the whole array.
 
 use super::super::draft::{Draft, edit_loops_after, entries, is_array_work};
-use super::super::source::{carries, statements, without_sums};
+use super::super::source::{assignment, carries, operands, statements, without_sums};
 use super::super::{Change, Context, Edit};
-use super::elements;
+use super::{calls, elements};
 use crate::estimate::Side;
 use crate::interval::Z90;
 use crate::report::words;
+use crate::workload::op::Direction;
 use crate::workload::{Entry, Op, Phase, Site, Step};
 
 pub(super) const EDIT: Edit = Edit { id: "vectorise", sides: &[Side::Gpu, Side::Cpu], apply };
@@ -19,8 +20,8 @@ pub(super) const CALL_NS: u64 = 1_000;
 /// What the call on all rows writes at most, bytes: beyond, the rows go in blocks, which is another loop.
 const LARGEST: u64 = 1 << 30;
 
-fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
-    by_rows(draft, ctx).or_else(|| elements::apply(draft, ctx))
+fn apply<'a>(draft: &Draft<'a>, ctx: &Context, side: Side) -> Option<Change<'a>> {
+    by_rows(draft, ctx).or_else(|| elements::apply(draft, ctx)).or_else(|| calls::apply(draft, ctx, side))
 }
 
 fn by_rows<'a>(draft: &Draft<'a>, ctx: &Context) -> Option<Change<'a>> {
@@ -78,7 +79,9 @@ fn whole(
     let inside = entries(body);
     let trains = |&e: &u32| matches!(out.entry(e).phase, Some(Phase::Backward | Phase::Optimizer));
     let over_rows = inside.iter().any(|&e| takes_row(out.entry(e), rounds))
-        || before.is_some_and(|e| goes_through(out, e, rounds, &inside));
+        || before.is_some_and(|e| goes_through(out, e, rounds, &inside))
+        || inside.iter().any(|&e| sends_its_own(out, ctx, e, rounds, &inside))
+        || (inside.iter().any(|&e| sets_part(out.entry(e), rounds)) && knows_no_other_names(&lines(out, &inside)));
     if inside.iter().any(trains) || !over_rows || !independent(out, &inside) {
         return None;
     }
@@ -178,14 +181,67 @@ fn independent(draft: &Draft, inside: &[u32]) -> bool {
     let site = |&e: &u32| draft.workload.sites.get(draft.entry(e).site as usize);
     let sites: Vec<_> = inside.iter().filter_map(site).collect();
     let Some(first) = sites.first() else { return false };
-    let mut lines: Vec<(u32, &str)> = sites.iter().map(|s| (s.line, s.text.as_str())).collect();
-    lines.sort_unstable();
-    lines.dedup();
-    let lines: Vec<&str> = lines.into_iter().flat_map(|(_, text)| statements(text)).collect();
     // Rows of a dataframe are another matter: see `columns`.
     let plain = |s: &&Site| !s.via.as_deref().is_some_and(|via| via.starts_with("pandas."));
     sites.iter().all(|s| (&s.file, &s.function) == (&first.file, &first.function) && plain(s))
-        && carries(&without_sums(&lines)) == Some(false)
+        && carries(&without_sums(&lines(draft, inside))) == Some(false)
+}
+
+/// The statements of a round, from the first line to the last.
+fn lines<'d>(draft: &'d Draft, inside: &[u32]) -> Vec<&'d str> {
+    let site = |&e: &u32| draft.workload.sites.get(draft.entry(e).site as usize);
+    let mut lines: Vec<(u32, &str)> = inside.iter().filter_map(site).map(|s| (s.line, s.text.as_str())).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    lines.into_iter().flat_map(|(_, text)| statements(text)).collect()
+}
+
+/// `s.to(device)` for each `s` of a list: as many arrays of that size were made on the host before the loop.
+fn sends_its_own(draft: &Draft, ctx: &Context, entry: u32, rounds: u64, inside: &[u32]) -> bool {
+    let Op::Transfer { direction: Direction::H2d, bytes, .. } = draft.entry(entry).op else { return false };
+    let workload = ctx.question.workload;
+    let before = |made_by: u32| {
+        !inside.contains(&made_by) && workload.ops.get(made_by as usize).is_some_and(|e| e.device.is_none())
+    };
+    let own = workload.buffers.iter().filter(|b| b.bytes == bytes && b.producer.is_some_and(before));
+    own.map(|b| b.count).fold(0, u64::saturating_add) >= rounds
+}
+
+/// `out[i, j] = …` in as many rounds as the array has such parts: each is set once.
+fn sets_part(entry: &Entry, rounds: u64) -> bool {
+    let Op::Copy { n, .. } = entry.op else { return false };
+    let whole = entry.shapes.as_deref().and_then(|shapes| elements(shapes.split(' ').next()?));
+    let parts = whole.map(|whole| whole / n.max(1));
+    entry.name.ends_with("ndarray.__setitem__") && parts.is_some_and(|parts| parts == rounds || parts == rounds + 1)
+}
+
+/// Whether the lines read nothing but parts of arrays and what they have set themselves, and call nothing but functions
+/// of modules: any other name may be changed, and any other function may do what it likes, without arrays, and nobody
+/// would have recorded that.
+fn knows_no_other_names(lines: &[&str]) -> bool {
+    let mut set: Vec<&str> = Vec::new();
+    let mut parts = false;
+    for line in lines {
+        let (target, _, value) = assignment(line).unwrap_or(("", "", line));
+        let called = |before: &str| {
+            let name = before.rsplit(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.'))).next();
+            name.is_none_or(|name| name.is_empty() || name.contains('.') || matches!(name, "float" | "abs"))
+        };
+        let mut calls = value.split('(').collect::<Vec<_>>();
+        calls.pop();
+        if !calls.into_iter().all(called) {
+            return false;
+        }
+        for operand in operands(value) {
+            let own = set.contains(&operand.as_str());
+            if !own && !operand.ends_with(']') {
+                return false;
+            }
+            parts |= !own;
+        }
+        set.push(target);
+    }
+    parts
 }
 
 /// The op on `rows` times as many rows.

@@ -274,6 +274,134 @@ fn a_sample_copied_each_round_is_copied_with_the_others() {
 }
 
 #[test]
+fn samples_of_a_list_are_copied_together() {
+    let mut ops = vec![
+        entry(0, "aten.randn", add(256), Dtype::F32, 20_000),
+        entry(1, "torch.Tensor.to", copy(Direction::H2d, 1024), Dtype::F32, 20_000),
+        entry(1, "aten.relu", add(256), Dtype::F32, 20_000),
+    ];
+    ops[1..].iter_mut().for_each(|e| e.device = Some("cuda:0".to_owned()));
+    ops[2].written_bytes = 1024;
+    let made = |by: u32, count| Buffer {
+        producer: Some(by),
+        bytes: 1024,
+        count,
+        peak_live: count,
+        first_use: 0,
+        last_use: 60_000,
+        host_touches: 0,
+        role: None,
+        pinned: false,
+    };
+    let program = |line: &str, buffer| {
+        let order = vec![Step::Repeat(20_000, each(1)), Step::Repeat(20_000, [1, 2].map(Step::Run).to_vec())];
+        Workload { buffers: vec![buffer], ..program_of(&["s = [randn() for _ in n]", line], ops.clone(), order) }
+    };
+    let line = "out.append(net(s.to(dev)))";
+    let a = found(&asked(&program(line, made(0, 20_000)), "L4"), "vectorise", Side::Gpu);
+    assert!(a.title.starts_with("One call on all 20 000 rows"), "{}", a.title);
+    // One array again and again; what a round makes of what came before.
+    assert!(!ids(&asked(&program(line, made(0, 1)), "L4")).contains(&"vectorise"));
+    let handed_on = "out.append(net(s.to(dev), out[-1]))";
+    assert!(!ids(&asked(&program(handed_on, made(0, 20_000)), "L4")).contains(&"vectorise"));
+}
+
+#[test]
+fn all_pairs_are_one_call() {
+    let pairs: u64 = 400 * 400;
+    let mut ops = vec![
+        entry(0, "numpy.ndarray.__getitem__", Op::View, Dtype::F64, 2 * pairs),
+        entry(0, "numpy.subtract", add(3), Dtype::F64, pairs),
+        entry(0, "numpy.sum", Op::Reduce { n: 3, out: 1, flop_per_element: 1.0 }, Dtype::F64, pairs),
+        entry(0, "numpy.ndarray.__setitem__", Op::Copy { n: 1, strided: true, inputs: 0 }, Dtype::F64, pairs),
+    ];
+    ops[0].shapes = Some("[400,3] -> [3]".to_owned());
+    ops[1].shapes = Some("[3] [3] -> [3]".to_owned());
+    ops[3].shapes = Some("[400,400] -> []".to_owned());
+    let program = |line: &str, rounds: u64| {
+        let mut ops = ops.clone();
+        ops.iter_mut().for_each(|e| e.set_count(e.count / pairs * rounds));
+        let body = [0, 0, 1, 2, 3].map(Step::Run).to_vec();
+        program_of(&[line], ops, vec![Step::Repeat(rounds, body)])
+    };
+    let line = "d[i, j] = np.sum(p[i] - p[j])";
+    let a = found(&asked(&program(line, pairs), "L4"), "vectorise", Side::Cpu);
+    // 32 s of calls become two passes over 480 000 numbers.
+    assert!(a.time_s_after.unwrap().p50 < 0.1, "{a:?}");
+    // Half of the pairs; a name that plain Python may change; a function that nobody saw; the element before.
+    for (line, rounds) in [
+        (line, pairs / 2),
+        ("d[i, j] = np.sum(p[i] - p[j]) + last", pairs),
+        ("d[i, j] = f(np.sum(p[i] - p[j]))", pairs),
+        ("d[i, j] = d[i, j - 1] + np.sum(p[i] - p[j])", pairs),
+    ] {
+        assert!(!ids(&asked(&program(line, rounds), "L4")).contains(&"vectorise"), "{line}");
+    }
+}
+
+#[test]
+fn a_function_called_for_each_number_is_an_expression_on_arrays() {
+    let n: u64 = 2_000_000;
+    let object = |name: &str, gap_ns: u64| {
+        let mut e = entry(0, name, Op::HostOnly, Dtype::Other, 1);
+        (e.cpu_ns, e.gap_ns, e.read_bytes, e.written_bytes) = (40 * n, gap_ns * n, 8 * n, 8 * n);
+        e.shapes = Some("[2000000] -> [2000000]".to_owned());
+        e
+    };
+    let program = |via: &str, name: &str, gap_ns: u64, bytes: u64| {
+        let mut ops = vec![object(name, 0), object(name, gap_ns)];
+        ops.iter_mut().for_each(|e| e.read_bytes = bytes * n);
+        let mut w = program_of(&["y = f(x)"], ops, each(2));
+        w.sites[0].via = Some(via.to_owned());
+        w
+    };
+    for (via, name) in
+        [("numpy.vectorize.__call__", "numpy.asanyarray"), ("pandas.core.series.Series.apply", "numpy.ndarray.astype")]
+    {
+        let a = found(&asked(&program(via, name, 200, 8), "L4"), "vectorise", Side::Cpu);
+        // 560 ms of calls and objects become four passes over 16 MB.
+        assert!(a.time_s_after.unwrap().p50 < 0.06, "{a:?}");
+        assert_eq!(a.site.as_deref(), Some("x.py:1"));
+        // Text; a function of 5 µs, of which 3.5 stay.
+        assert!(!ids(&asked(&program(via, name, 200, 80), "L4")).contains(&"vectorise"));
+        let slow = found(&asked(&program(via, name, 5_000, 8), "L4"), "vectorise", Side::Cpu);
+        assert!(slow.time_s_after.unwrap().p50 > 7.0, "{slow:?}");
+    }
+    assert!(
+        !ids(&asked(&program("pandas.core.frame.DataFrame.sum", "numpy.ndarray.astype", 200, 8), "L4"))
+            .contains(&"vectorise")
+    );
+}
+
+#[test]
+fn who_acts_on_what_a_network_says_has_no_larger_batch() {
+    let mut w = training(100, 32, 20_000);
+    take_batches(&mut w, 100, 32);
+    assert!(ids(&asked(&w, "L4")).contains(&"larger-batch"));
+    let one = Op::Matmul { m: 1, n: 64, k: 64, batch: 1, bias: true };
+    let mut asks = entry(0, "aten.addmm", one, Dtype::F32, 20_000);
+    (asks.device, asks.phase) = (Some("cuda:0".to_owned()), Some(Phase::Forward));
+    w.ops.push(asks);
+    let last = w.ops.len() as u32 - 1;
+    w.order = vec![w.order[0].clone(), Step::Repeat(20_000, [last, 0, 1, 2, 3, 4, 5].map(Step::Run).to_vec())];
+    assert!(!ids(&asked(&w, "L4")).contains(&"larger-batch"));
+}
+
+#[test]
+fn values_that_are_all_kept_are_read_after_the_loop() {
+    let ready = |line: &str| {
+        let ops = on_gpu(vec![
+            entry(0, "cupy.multiply", add(10_000), Dtype::F32, 20_000),
+            entry(0, "cupy.ndarray.item", Op::HostRead { bytes: 4 }, Dtype::F32, 20_000),
+        ]);
+        let w = program_of(&[line], ops, vec![Step::Repeat(20_000, each(2))]);
+        found(&asked(&w, "L4"), "fewer-syncs", Side::Gpu).ready.unwrap()
+    };
+    assert!(ready("losses.append((x * y).item())").contains("after the loop"));
+    assert!(ready("print((x * y).item())").contains("% 10 == 9"));
+}
+
+#[test]
 fn a_gain_over_calls_that_were_held_up_is_less_sure() {
     let rows = |cpu_ns: u64| {
         let mut ops = vec![
