@@ -294,6 +294,18 @@ fft.fft(a, 64, 0); fft.fft(a, n=64, axis=0)
     assert [seen[line][0]["window"]["window"] for line in range(4, 8)] == [50, 25, 14, 27]
 
 
+@RECORDERS
+def test_singular_values_alone_are_less_than_all_of_it(recorder: str, tmp_path: Path) -> None:
+    source = """import numpy as np
+a = np.ones((40, 30))
+np.linalg.svd(a, compute_uv=False)
+np.linalg.svd(a, full_matrices=False)
+"""
+    (workload,) = record(source, recorder, tmp_path)
+    kinds = {workload["sites"][e["site"]]["line"]: e["op"]["factor"]["kind"] for e in entries(workload, "factor")}
+    assert kinds == {3: "svdvals", 4: "svd"}
+
+
 def test_rewritten_code_knows_what_numpy_is_given_by_place(tmp_path: Path) -> None:
     source = """import numpy as np
 a = np.ones((40, 40))

@@ -20,9 +20,9 @@ pub(super) fn op(kind: Factor, call: &Call) -> Op {
         Some([.., columns]) => *columns,
         Some([]) => 1,
     };
-    let kind = match (kind, call.keyword("compute_uv")) {
-        (Factor::Svd, Some("False")) => Factor::Svdvals,
-        (kind, _) => kind,
-    };
+    // Singular values alone: asked for by name, or told by the one array that came back.
+    let alone = call.keyword("compute_uv") == Some("False")
+        || matches!(call.outputs, [values] if values.shape.len() + 1 == shape.len());
+    let kind = if kind == Factor::Svd && alone { Factor::Svdvals } else { kind };
     Op::Factor { kind, m, n, rhs, batch: product(lead) }
 }
