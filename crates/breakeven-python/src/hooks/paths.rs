@@ -100,11 +100,11 @@ struct Waiting {
     chains: Vec<Chain>,
 }
 
-/// What is asked without Python's lock.
+/// What is asked without Python's lock; nobody waits for it: a child that was forked meanwhile may find it held for ever.
 static WAITING_CHAINS: Mutex<Option<Waiting>> = Mutex::new(None);
 
 fn with_waiting<R>(f: impl FnOnce(&mut Waiting) -> R) -> Option<R> {
-    let mut waiting = WAITING_CHAINS.lock().ok()?;
+    let mut waiting = WAITING_CHAINS.try_lock().ok()?;
     Some(f(waiting.get_or_insert_with(Waiting::default)))
 }
 
