@@ -416,12 +416,15 @@ def _text(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
 
 
 def _read(tensor: Any) -> None:
-    likely = _torch_steps.skipping and _torch_modules.where() != "cpu"
+    # What a loader reads (the order of its samples, say) is the host's.
+    likely = _torch_steps.skipping and _torch_ops.phase != "data" and _torch_modules.where() != "cpu"
     if where(tensor) != "cpu" or (_known(tensor) is None and _torch_ops.reads.get(_torch_ops.place(), likely)):
         _torch_ops.reads[_torch_ops.place()] = True
         for part in _torch_sparse.parts(tensor):
             array = (*_torch_ops.described(part), known.id if (known := _known(part)) is not None else 0)
             _torch_ops.crossed("torch.Tensor.to_host", [array], [])
+    elif _known(tensor) is not None:
+        _torch_ops.reads.setdefault(_torch_ops.place(), False)  # of the host, as those to come that nobody saw being made
 
 
 def _pin(args: tuple[Any, ...], _: Any) -> Any:

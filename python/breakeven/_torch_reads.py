@@ -92,7 +92,7 @@ def _read_part(tensor: Any, name: str) -> None:
 
 def _read_unwatched(tensor: Any, name: str) -> None:
     """The same of a tensor that nobody saw being made: where it is, the others that were read here tell."""
-    if _torch_ops.phase == "optimizer" or (_torch_ops.device is not None and _torch_modules.where() == "cpu"):
+    if _torch_ops.phase in ("optimizer", "data") or (_torch_ops.device is not None and _torch_modules.where() == "cpu"):
         return
     if _torch_ops.reads.get(_torch_ops.place(), True):
         array = (*_torch_ops.described(tensor), 0)

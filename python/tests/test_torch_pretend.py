@@ -231,6 +231,32 @@ def test_copies_are_exact_also_in_steps_that_go_unwatched(pretend: bool, tmp_pat
     assert of == {"+= loss": 512, "print": 2 * 51, "correct +=": 256}
 
 
+@pytest.mark.parametrize("fake", [False, True])
+def test_the_order_of_samples_is_the_hosts(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "shuffled.py"
+    script.write_text("""import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+X, Y = torch.randn(256, 20), torch.randint(0, 3, (256,))
+loader = DataLoader(TensorDataset(X, Y), batch_size=64, shuffle=True)
+net = nn.Sequential(nn.Linear(20, 16), nn.ReLU(), nn.Linear(16, 3)).cuda()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(3):
+    for x, y in loader:
+        x, y = x.to("cuda"), y.to("cuda")
+        opt.zero_grad()
+        loss = nn.functional.cross_entropy(net(x), y)
+        loss.backward()
+        opt.step()
+        loss.item()
+net(X.cuda()).argmax(1).cpu()
+""")
+    workload, _ = _run(script, tmp_path, fake=fake)
+    assert workload["program"]["sampling"] > 1, "steps went unwatched"
+    assert sorted(_copies(workload, "d2h")) == 12 * [4] + [256 * 8]
+    assert sorted(_copies(workload, "h2d")) == sorted([1280, 64, 192, 12, 256 * 20 * 4] + 12 * [64 * 20 * 4, 64 * 8])
+
+
 def test_warnings_point_at_the_script(tmp_path: Path) -> None:
     script = tmp_path / "warns.py"
     script.write_text("import torch\na = torch.ones(1, requires_grad=True)\nprint(float(a * 2))\nundefined\n")
