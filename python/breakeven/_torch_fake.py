@@ -7,10 +7,11 @@ nothing, so the script keeps its files: what it would write or remove is refused
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 
-from . import _native, _torch, _torch_ops
+from . import _native, _torch, _torch_files, _torch_ops
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ _asked: dict[tuple[Any, int], int] = {}
 _PATIENCE = 1000
 #: What lies between the code that asks and us.
 _BETWEEN = tuple(os.path.join(*part) for part in (("breakeven", "_"), ("torch", "_"), ("torch", "utils", "")))
-_INITIALISERS = os.path.join("torch", "nn", "init.py")
+#: Parts of PyTorch that ask whether something is out of the ordinary: numbers outside, gradients that overflowed.
+_EXCEPTIONS = tuple(os.path.join("torch", *part) for part in (("nn", "init.py"), ("amp", "grad_scaler.py")))
 
 
 def begin(torch: Any) -> None:
@@ -63,12 +65,41 @@ def begin(torch: Any) -> None:
     torch.utils._python_dispatch._push_mode(_mode)
     _native.set_program('{"recorder": "torch-fake"}')
     torch.nn.Module._apply = _apply
+    # Optimizers take all parameters in one call where a GPU has them: of these types as of plain ones.
+    for name in ("torch.optim.optimizer", "torch.utils._foreach_utils"):
+        types = getattr(sys.modules.get(name), "_foreach_supported_types", [])
+        if FakeTensor not in types:
+            types.append(FakeTensor)
 
 
 def _as_it_is(func: Any, *_: Any, **__: Any) -> Any:
     """Tracing looks at the memory of tensors: what is to be traced runs as it is written."""
     _native.unseen("torch-jit", "torch.jit.trace was left out: without values there is nothing to trace")
     return func
+
+
+def leave_files(torch: Any) -> None:
+    """`torch.save` writes nothing: what it would copy from the GPU is copied, and the person is told."""
+    plain = torch.save
+
+    @functools.wraps(plain)
+    def save(obj: Any, *args: Any, **kwargs: Any) -> None:
+        tensors = list(_tensors(obj))
+        if not tensors:
+            return plain(obj, *args, **kwargs)  # type: ignore[no-any-return]
+        _native.unseen("fake", f"torch.save ({_place()}) wrote nothing: tensors had no values")
+        _torch_files.leaves([tensor.untyped_storage() for tensor in tensors])
+
+    torch.save = torch.serialization.save = save
+
+
+def _tensors(value: Any) -> Any:
+    """Tensors in a value, in modules and optimizers, and in lists and dictionaries of these."""
+    for part in _lib.utils._pytree.tree_leaves(value):
+        if isinstance(part, _lib.Tensor):
+            yield part
+        elif isinstance(part, (_lib.nn.Module, _lib.optim.Optimizer)):
+            yield from _tensors(part.state_dict())
 
 
 def begin_late(torch: Any, why: str) -> None:
@@ -205,10 +236,10 @@ def _unknown_values(torch: Any) -> dict[Any, Any]:
 
 
 def _times_asked() -> int:
-    """How often the place has asked by now: `while error.item() > tolerance` waits for another answer. 0 for PyTorch's own
-    initialisers, which draw again as long as any number lies outside: none does."""
+    """How often the place has asked by now: `while error.item() > tolerance` waits for another answer. 0 for what is out of
+    the ordinary: initialisers draw again as long as any number lies outside, a scaler leaves out the optimizer's step."""
     frame = _beyond(_BETWEEN)
-    if frame.f_code.co_filename.endswith(_INITIALISERS):
+    if frame.f_code.co_filename.endswith(_EXCEPTIONS):
         return 0
     key = (frame.f_code, frame.f_lineno)
     _asked[key] = _asked.get(key, 0) + 1

@@ -9,6 +9,7 @@ from ._torch_ops import GPU
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
 #: Before PyTorch's own for the CPU, which is 10.
@@ -34,6 +35,13 @@ def _apart(plain: Any) -> Any:
         return plain(*args, **kwargs)
 
     return save
+
+
+def leaves(storages: Iterable[Any]) -> None:
+    """These would be written to a file."""
+    _written.clear()
+    for storage in storages:
+        _tag(storage)
 
 
 def _tag(storage: Any) -> str | None:

@@ -48,6 +48,7 @@ def install(torch: Any) -> None:
     room: Any = (True, _torch_where.before, _torch_room.refused)
     if os.environ.get(_torch.FAKE) == "1":
         _torch_fake.begin(torch)
+        _torch_fake.leave_files(torch)
         room = (False,)
         _native.unseen("fake", "tensors had no values (--fake): what the script printed of them means nothing")
     _torch.watch_by(_torch_where.after, *room)

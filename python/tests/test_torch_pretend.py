@@ -210,6 +210,42 @@ def test_loops_that_wait_for_a_value_end(tmp_path: Path) -> None:
     assert names.count("aten.normal_") == 1
 
 
+def test_optimizers_do_without_values_what_they_do_with_them(tmp_path: Path) -> None:
+    script = tmp_path / "scaled.py"
+    script.write_text("""import os, sys, torch
+from torch import nn
+net = nn.Sequential(nn.Linear(32, 16), nn.Linear(16, 8)).cuda()
+opt = torch.optim.AdamW(net.parameters())
+scaler = torch.amp.GradScaler("cuda", init_scale=1.0)
+for _ in range(3):
+    with torch.autocast("cuda", dtype=torch.float16):
+        loss = net(torch.randn(4, 32, device="cuda")).square().mean()
+    scaler.scale(loss).backward()
+    scaler.unscale_(opt)
+    nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+    scaler.step(opt)
+    scaler.update()
+    opt.zero_grad()
+path = os.path.join(os.path.dirname(sys.argv[0]), "net.pt")
+torch.save({"net": net.state_dict(), "epoch": 3}, path)
+print(os.path.exists(path))
+torch.save([1, 2], path)
+print(torch.load(path))
+""")
+    calls, notes = [], []
+    for fake in (True, False):
+        folder = tmp_path / str(fake)
+        folder.mkdir()
+        workload, out = _run(script, folder, fake=fake)
+        notes += [u["text"] for u in workload["unseen"] if "scaled.py:16" in u["text"]]
+        assert out.splitlines()[-2:] == [str(not fake), "[1, 2]"]
+        ops = workload["ops"]
+        calls.append({(e["name"], e["count"]) for e in ops if e["name"].startswith(("aten._foreach", "aten._amp_foreach"))})
+        assert [size for size in _copies(workload, "d2h") if size > 4] == [4 * n for n in (32 * 16, 16, 16 * 8, 8)]
+    assert calls[0] == calls[1] and ("aten._foreach_sqrt", 3) in calls[0]
+    assert len(notes) == 1 and "wrote nothing" in notes[0]
+
+
 @pytest.mark.parametrize("pretend", [True, False])
 def test_copies_are_exact_also_in_steps_that_go_unwatched(pretend: bool, tmp_path: Path) -> None:
     workload, out = _run(HERE / "programs" / "pytorch" / "torch_reads.py", tmp_path, pretend=pretend)
