@@ -137,7 +137,7 @@ def on_board(monkeypatch: pytest.MonkeyPatch, launch_s: float) -> tuple[Any, Boa
 
     board = Board(launch_s)
     backend = Backend("torch", board, "cuda")
-    monkeypatch.setattr(backend, "prepare", lambda *_: board.run)
+    monkeypatch.setattr(backend, "_call", lambda *_: board.run)
     return backend, board
 
 
@@ -145,7 +145,8 @@ def test_on_a_gpu_the_queue_never_fills_and_fp32_is_fp32(monkeypatch: pytest.Mon
     backend, board = on_board(monkeypatch, 2e-6)
     from backends import QUEUED, measure
 
-    row = measure(backend, board.run, False, lambda: None)
+    run = backend.prepare("matmul", "f32", {})
+    row = measure(backend, run, False, lambda: None)
     assert row["latency_us"] == pytest.approx(2.0) and 1 < row["launches"] <= QUEUED
     assert not board.backends.cudnn.allow_tf32 and not board.backends.cuda.matmul.allow_tf32
     # Cold: as long as the writing between the runs takes is taken off.
