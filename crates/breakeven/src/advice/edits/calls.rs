@@ -12,8 +12,14 @@ use crate::workload::{Dtype, Entry, Op};
 const MANY: u64 = 1000;
 /// Operations that a function of one expression with a condition is on whole arrays: assumed.
 const OPERATIONS: u64 = 4;
-/// What calls a function for each number, and the operation that shows it: numbers become Python's objects.
-const CALLERS: [(&str, &str); 2] = [("numpy.vectorize.__call__", "asanyarray"), ("Series.apply", "astype")];
+/// What calls a function for each number, and the operation that shows it: numbers become Python's objects. Python 3.10
+/// leaves out the class.
+const CALLERS: [(&str, &str); 4] = [
+    ("numpy.vectorize.__call__", "asanyarray"),
+    ("numpy.__call__", "asanyarray"),
+    ("Series.apply", "astype"),
+    ("series.apply", "astype"),
+];
 
 pub(super) fn apply<'a>(draft: &Draft<'a>, ctx: &Context, side: Side) -> Option<Change<'a>> {
     let ops = &draft.workload.ops;

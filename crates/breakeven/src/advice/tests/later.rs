@@ -355,9 +355,12 @@ fn a_function_called_for_each_number_is_an_expression_on_arrays() {
         w.sites[0].via = Some(via.to_owned());
         w
     };
-    for (via, name) in
-        [("numpy.vectorize.__call__", "numpy.asanyarray"), ("pandas.core.series.Series.apply", "numpy.ndarray.astype")]
-    {
+    for (via, name) in [
+        ("numpy.vectorize.__call__", "numpy.asanyarray"),
+        ("numpy.__call__", "numpy.asanyarray"),
+        ("pandas.core.series.Series.apply", "numpy.ndarray.astype"),
+        ("pandas.core.series.apply", "numpy.ndarray.astype"),
+    ] {
         let a = found(&asked(&program(via, name, 200, 8), "L4"), "vectorise", Side::Cpu);
         // 560 ms of calls and objects become four passes over 16 MB.
         assert!(a.time_s_after.unwrap().p50 < 0.06, "{a:?}");
