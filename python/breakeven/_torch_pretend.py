@@ -246,7 +246,8 @@ def _function(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         return _pinned(func(*args, **{**kwargs, "pin_memory": False}))
     if wanted is None:
         return func(*args, **kwargs)
-    before, _wanted = _wanted, wanted
+    # Without values what the host fills is made by ops, too.
+    before, _wanted = _wanted, "cpu" if _torch_ops.valueless and func in _filled else wanted
     try:
         result = func(*args, **{**kwargs, "device": "cpu"})
     finally:

@@ -246,6 +246,21 @@ print(torch.load(path))
     assert len(notes) == 1 and "wrote nothing" in notes[0]
 
 
+@pytest.mark.parametrize("fake", [False, True])
+def test_what_the_host_fills_is_copied(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "filled.py"
+    script.write_text("""import torch
+for i in range(5):
+    t = torch.tensor([[i, 1]], device="cuda")
+s = torch.as_tensor([1.0, 2.0, 3.0], device="cuda") + torch.ones(3, device="cuda")
+same = torch.as_tensor(s, device="cuda")
+print(t.device, s.device, same is s)
+""")
+    workload, out = _run(script, tmp_path, fake=fake)
+    assert out.split() == ["cuda:0", "cuda:0", "True"]
+    assert sorted(_copies(workload, "h2d")) == [12] + 5 * [16]
+
+
 @pytest.mark.parametrize("pretend", [True, False])
 def test_copies_are_exact_also_in_steps_that_go_unwatched(pretend: bool, tmp_path: Path) -> None:
     workload, out = _run(HERE / "programs" / "pytorch" / "torch_reads.py", tmp_path, pretend=pretend)
