@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from backends import Backend, driver, found, measure, smi
-from cases import FAMILIES, Case, cases
+from cases import FAMILIES, Case, cases, listed
 from costs import costs, import_ns
 from record import Row, append, done, key
 
@@ -35,12 +35,17 @@ def main(arguments: list[str] | None = None) -> int:
     output = args.output or Path(f"measured-{platform.node()}-{args.device}.csv")
     known = done(output)
     deadline = time.monotonic() + args.budget * 60
-    wanted = [c for c in cases(args.device) if (c.core or not args.core) and (args.only in (None, c.family))]
-    plan = [(b, c, l2) for c in wanted for b in backends for l2 in (("hot", "cold") if c.family != "transfer" else ("cold",))]
+    try:
+        every = listed(args.table) if args.table else cases(args.device)
+    except (OSError, ValueError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    wanted = [c for c in every if (c.core or not args.core) and (args.only in (None, c.family))]
+    plan = [(b, c, l2) for c in wanted for b in backends for l2 in caches(args, c)]
     new = 0
     try:
         # First calls are first only in a process that has measured nothing yet.
-        if not args.core or args.costs:
+        if args.costs or not (args.core or args.table):
             write_costs([b for b in backends if not costs_file(output, b).exists()], output)
         for at, (backend, case, l2) in enumerate(plan):
             row = described(backend, case, l2)
@@ -72,13 +77,21 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     p.add_argument("--framework", choices=("numpy", "cupy", "torch"), help="only this one [default: all that work]")
     p.add_argument("--output", type=Path, help="CSV that is added to [default: measured-HOST-DEVICE.csv]")
     p.add_argument("--core", action="store_true", help="the useful core: a quarter of an hour on a GPU")
-    p.add_argument("--costs", action="store_true", help="dispatch and first-call costs too (always without --core)")
+    p.add_argument("--costs", action="store_true", help="dispatch and first-call costs too (always without --core and --table)")
+    p.add_argument("--table", type=Path, metavar="FILE", help="the kernels of a CSV with columns op, dims and dtype instead")
     p.add_argument("--only", choices=FAMILIES, metavar="FAMILY", help=", ".join(FAMILIES))
     p.add_argument("--budget", type=float, default=15.0, metavar="MINUTES", help="stop after this long [15]")
     args = p.parse_args(arguments)
     if not 0 < args.budget < 1e6:
         p.error(f"--budget is {args.budget}; minutes above 0 are allowed")
     return args
+
+
+def caches(args: argparse.Namespace, case: Case) -> tuple[str, ...]:
+    """States of the cache in which a case is measured. A table is measured as most are: warm."""
+    if args.table:
+        return ("hot",)
+    return ("hot", "cold") if case.family != "transfer" else ("cold",)
 
 
 def described(backend: Backend, case: Case, l2: str) -> Row:

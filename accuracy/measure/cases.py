@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 DIMS = ("b", "m", "n", "k", "h", "cin", "cout", "ksize", "hw", "stride", "pad")
@@ -35,6 +37,25 @@ def cases(device: str) -> list[Case]:
     big = device == "cuda"
     every = list(_cases(big))
     return [c for c in every if c.core] + [c for c in every if not c.core]
+
+
+def listed(table: Path) -> list[Case]:
+    """The kernels of a table with columns `op`, dims and `dtype`, each once, in its order. Errors name the line."""
+    every = {}
+    with table.open(newline="") as file:
+        rows = csv.DictReader(file)
+        if not {"op", "dtype"} <= set(rows.fieldnames or ()):
+            raise ValueError(f"{table} has no columns op and dtype; it has {', '.join(rows.fieldnames or ['none'])}")
+        for row in rows:
+            try:
+                dims = {d: int(float(row[d])) for d in DIMS if row.get(d)}
+            except (ValueError, OverflowError) as error:
+                raise ValueError(f"{table}, line {rows.line_num}: {error}; whole numbers are allowed") from None
+            if any(size < (name != "pad") for name, size in dims.items()):
+                raise ValueError(f"{table}, line {rows.line_num}: {dims}; dims are at least 1 (pad 0)")
+            case = Case("", row["op"], row["dtype"], dims, True)
+            every[str(case)] = case
+    return list(every.values())
 
 
 def _cases(big: bool) -> Iterator[Case]:

@@ -68,7 +68,8 @@ def on_arrays(xp: Any, op: str, dtype: str, d: dict[str, int]) -> Run | None:
         return centred / xp.sqrt((centred * centred).mean(axis=last, keepdims=True) + 1e-5)
 
     table: dict[str, Run] = {
-        "add": lambda: x + y, "mulu": lambda: x * 3, "div": lambda: x / y, "pow": lambda: x**y,
+        "add": lambda: x + y, "mul": lambda: x * y, "div": lambda: x / y, "pow": lambda: x**y,
+        "addu": lambda: x + 3, "mulu": lambda: x * 3, "divu": lambda: x / 3, "powu": lambda: x**3,
         "exp": lambda: xp.exp(x), "sqrt": lambda: xp.sqrt(x), "sin": lambda: xp.sin(x), "tanh": lambda: xp.tanh(x),
         "relu": lambda: xp.maximum(x, 1), "where": lambda: xp.where(x > y, x, y), "copy": lambda: x.copy(),
         "transpose": lambda: xp.ascontiguousarray(x.T), "softmax": softmax, "ln": layer_norm,
@@ -149,7 +150,8 @@ def on_tensors(torch: Any, device: str, op: str, dtype: str, d: dict[str, int]) 
             lambda: here.copy_(there, non_blocking=pinned))
     x, y = (random(b, h), random(b, h)) if b > 1 else (random(h), random(h))
     table: dict[str, Run] = {
-        "add": lambda: x + y, "mulu": lambda: x * 3, "div": lambda: x / y, "pow": lambda: x**y,
+        "add": lambda: x + y, "mul": lambda: x * y, "div": lambda: x / y, "pow": lambda: x**y,
+        "addu": lambda: x + 3, "mulu": lambda: x * 3, "divu": lambda: x / 3, "powu": lambda: x**3,
         "exp": lambda: torch.exp(x), "sqrt": lambda: torch.sqrt(x), "sin": lambda: torch.sin(x),
         "tanh": lambda: torch.tanh(x), "relu": lambda: torch.relu(x), "gelu": lambda: functional.gelu(x),
         "where": lambda: torch.where(x > y, x, y), "copy": lambda: x.clone(), "transpose": lambda: x.T.contiguous(),

@@ -56,6 +56,27 @@ def test_a_budget_stops_and_the_next_run_goes_on(tmp_path: Path) -> None:
     assert done.returncode == 0 and "run again to go on" in done.stderr
 
 
+def test_the_kernels_of_a_table(tmp_path: Path) -> None:
+    table, path = tmp_path / "table.csv", tmp_path / "cpu.csv"
+    table.write_text("op,b,m,n,k,h,dtype\nbmm,2,8,9.0,10,,f32\nmulu,3,,,,70,f32\nbmm,2,8,9,10,,f32\nfrobnicate,,,,,1,f32\n")
+    assert kit("--framework", "numpy", "--table", str(table), "--output", str(path)).returncode == 0
+    found = rows(path)
+    assert [(row["op"], row["n"], row["h"], row["l2"]) for row in found] == [
+        ("bmm", "9", "", "hot"), ("mulu", "", "70", "hot"), ("frobnicate", "", "1", "hot")]
+    assert found[0]["latency_us"] and found[1]["latency_us"] and "no such op" in found[2]["note"]
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("op,b,h\nadd,1,2\n", "no columns op and dtype"), ("op,b,h,dtype\nadd,1,5,f32\nadd,1,many,f32\n", "line 3"),
+    ("op,b,h,dtype\nadd,-1,5,f32\n", "at least 1"), ("op,b,h,dtype\nadd,1,inf,f32\n", "line 2"), ("", "it has none"),
+])
+def test_bad_tables(tmp_path: Path, text: str, said: str) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text(text)
+    done = kit("--framework", "numpy", "--table", str(table), "--output", str(tmp_path / "cpu.csv"))
+    assert done.returncode == 2 and said in done.stderr, done.stderr
+
+
 def test_bad_arguments_and_foreign_files(tmp_path: Path) -> None:
     assert kit("--budget", "nan").returncode == 2
     assert kit("--only", "frobnicate").returncode == 2
