@@ -53,6 +53,15 @@ RUNS = [
     Run("vit_b_16", "train", "amp", 64), Run("bert", "train", "f32", 16), Run("bert", "train", "amp", 32),
     Run("bert", "inf", "f32", 32), Run("gpt2", "train", "f32", 4), Run("gpt2", "train", "amp", 8), Run("gpt2", "inf", "amp", 8),
     Run("lstm", "train", "f32", 64),
+    Run("resnext50_32x4d", "train", "f32", 32), Run("resnext50_32x4d", "train", "amp", 32),
+    Run("wide_resnet50_2", "train", "nhwc", 32), Run("regnet_y_1_6gf", "train", "amp", 64),
+    Run("efficientnet_v2_s", "train", "nhwc", 32), Run("efficientnet_b0", "train", "f32", 64),
+    Run("mnasnet1_0", "train", "amp", 64), Run("squeezenet1_1", "train", "f32", 128), Run("alexnet", "train", "f32", 128),
+    Run("inception_v3", "train", "f32", 32), Run("inception_v3", "inf", "amp", 64), Run("resnet101", "inf", "strict", 32),
+    Run("swin_t", "train", "amp", 32), Run("dcgan", "train", "f32", 128), Run("gru", "train", "f32", 32),
+    Run("t5", "train", "f32", 16), Run("llama", "train", "amp", 4), Run("llama", "inf", "amp", 1),
+    Run("bert_large", "inf", "f32", 8), Run("bert_large", "train", "f32", 2), Run("gpt2_large", "inf", "f32", 4),
+    Run("gpt2_large", "train", "f32", 2),
 ]
 
 
@@ -64,17 +73,37 @@ def network(name: str) -> tuple[nn.Module, tuple[int, ...], int, bool]:
         return UNet(), (3, 256, 256), 0, False
     if name == "lstm":
         return Words(), (128,), 10_000, True
-    if name in ("bert", "gpt2"):
-        import transformers
-
-        if name == "bert":
-            model = transformers.BertForMaskedLM(transformers.BertConfig(hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0))
-            return model, (512,), 30_522, True
-        return transformers.GPT2LMHeadModel(transformers.GPT2Config(resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0)), (1024,), 50_257, True
+    if name == "gru":
+        return Words(nn.GRU), (256,), 10_000, True
+    if name == "dcgan":
+        return Pictures(), (100, 1, 1), 0, False
+    if name in ("bert", "bert_large", "gpt2", "gpt2_large", "llama", "t5"):
+        return of_words(name)
     import torchvision
 
-    more = {"init_weights": False} if name == "vgg16" else {}
+    more = {"init_weights": False} if name in ("vgg16", "inception_v3") else {}
+    if name == "inception_v3":
+        more["aux_logits"] = False
     return getattr(torchvision.models, name)(weights=None, **more), (3, 224, 224), 1000, False
+
+
+def of_words(name: str) -> tuple[nn.Module, tuple[int, ...], int, bool]:
+    """The same for networks of Hugging Face's transformers; the large ones compute attention op by op."""
+    import transformers as hf
+
+    if name.startswith("bert"):
+        large = dict(hidden_size=1024, num_hidden_layers=24, num_attention_heads=16, intermediate_size=4096,
+                     attn_implementation="eager") if name == "bert_large" else {}
+        return hf.BertForMaskedLM(hf.BertConfig(hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, **large)), (512,), 30_522, True
+    if name == "llama":
+        config = hf.LlamaConfig(vocab_size=32_000, hidden_size=2048, intermediate_size=5632, num_hidden_layers=22,
+                                num_attention_heads=32, num_key_value_heads=4, use_cache=False)
+        return hf.LlamaForCausalLM(config), (1024,), 32_000, True
+    if name == "t5":
+        return Translated(hf.T5ForConditionalGeneration(hf.T5Config(decoder_start_token_id=0, dropout_rate=0.0))), (256,), 32_128, True
+    large = dict(n_embd=1280, n_layer=36, n_head=20, attn_implementation="eager") if name == "gpt2_large" else {}
+    config = hf.GPT2Config(resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0, use_cache=False, **large)
+    return hf.GPT2LMHeadModel(config), (1024,), 50_257, True
 
 
 class UNet(nn.Module):
@@ -104,14 +133,43 @@ def _double(a: int, b: int) -> nn.Module:
 
 
 class Words(nn.Module):
-    """Words as numbers, a two-layer LSTM, a score for each word."""
+    """Words as numbers, a two-layer LSTM or GRU, a score for each word."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: type[nn.LSTM] | type[nn.GRU] = nn.LSTM) -> None:
         super().__init__()
-        self.words, self.lstm, self.head = nn.Embedding(10_000, 512), nn.LSTM(512, 512, 2, batch_first=True), nn.Linear(512, 10_000)
+        self.words, self.lstm, self.head = nn.Embedding(10_000, 512), kind(512, 512, 2, batch_first=True), nn.Linear(512, 10_000)
 
     def forward(self, x: Tensor) -> Tensor:
         return self.head(self.lstm(self.words(x))[0])
+
+
+class Pictures(nn.Module):
+    """A generator of pictures of 64×64 and what tells them from real ones (Radford et al. 2015)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        widths = [100, 512, 256, 128, 64, 3]
+        layers: list[nn.Module] = []
+        for i, (a, b) in enumerate(zip(widths, widths[1:])):
+            layers += [nn.ConvTranspose2d(a, b, 4, 1 + (i > 0), int(i > 0), bias=False), nn.BatchNorm2d(b), nn.ReLU(True)]
+        layers[-2:] = [nn.Tanh()]
+        for i, (a, b) in enumerate(zip(widths[::-1], [64, 128, 256, 512, 1])):
+            layers += [nn.Conv2d(a, b, 4, 2 - (i == 4), int(i < 4), bias=False), nn.BatchNorm2d(b), nn.LeakyReLU(0.2, True)]
+        self.layers = nn.Sequential(*layers[:-2])
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.layers(x)
+
+
+class Translated(nn.Module):
+    """A network that is taught to say what it was told."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.model(input_ids=x, labels=x).logits
 
 
 def prepared(run: Run, device: str) -> Callable[[], object]:
