@@ -1,4 +1,4 @@
-"""What CuPy refuses, the stand-in refuses; what it has not, it says."""
+"""What CuPy refuses, the stand-in refuses (each was seen of CuPy 14.2 on an H200); what it has not, it says."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import cupy as cp
 a = cp.arange(4.0)
 def tried(f):
     try:
-        print(f())
+        print(" ".join(str(f()).split()))
     except Exception as error:
         print(f"{type(error).__name__}: {error}")
 """
@@ -30,8 +30,31 @@ CASES = {
     "a + np.ones(4)": HOST,
     "np.ones(4) + a": HOST,
     "cp.add(a, np.ones(4))": HOST,
-    "cp.sum(np.ones(4))": HOST,
-    "a.__setitem__(slice(None), np.ones(4))": HOST,
+    "cp.sum(np.ones(4))": "4.0",  # asks its argument to add itself up
+    "cp.exp(np.ones(4))": HOST,
+    "a.__setitem__(slice(None), np.ones(4))": "ValueError: non-scalar numpy.ndarray cannot be used for fill",
+    "a.__setitem__(0, [1, 2])": "ValueError: non-scalar numpy.ndarray cannot be used for fill",
+    "[1, 2, 3, 4] + a": "TypeError: Unsupported type <class 'list'>",
+    "cp.sum([1, 2])": "AttributeError: 'list' object has no attribute 'sum'",
+    "cp.sum(a, where=a > 1)": "TypeError: sum() got an unexpected keyword argument 'where'",
+    "a.max(initial=0)": "TypeError: max() got an unexpected keyword argument 'initial'",
+    "cp.sin(a, where=a > 1)": "TypeError: Wrong arguments {'where': array([False, False,  True,  True])}",
+    "cp.maximum.reduce(a)": "NotImplementedError: `cupy_maximum.reduce` is not supported yet",
+    "cp.concatenate([[1], [2]])": "TypeError: Unsupported type <class 'list'>",
+    "cp.argsort(a, kind='mergesort')": "ValueError: kind can only be None or 'stable'",
+    "cp.random.default_rng(0).normal()": "AttributeError: 'Generator' object has no attribute 'normal'",
+    "cp.ones(2, object)": "ValueError: Unsupported dtype object",
+    "a + cp.ones((2, 3))": "ValueError: operands could not be broadcast together with shapes (4,) (2, 3)",
+    "a.reshape(2, 2) @ cp.ones((3, 2))": "ValueError: Axis dimension mismatch",
+    "a[9]": "IndexError: Index 9 is out of bounds for axis 0 with size 4",
+    "a[cp.array([1, 5, -7])]": "[1. 1. 1.]",  # kernels count on from the begin
+    "a & 1": "TypeError: Wrong type ((dtype('float64'), dtype('int64'))) of arguments for cupy_bitwise_and",
+    "a.astype(int).__iadd__(1.5)":
+        "TypeError: Cannot cast output operand from dtype('float64') to dtype('int64') according to the rule 'same_kind'",
+    "a.item(2)": "TypeError: ndarray.item() takes 1 positional argument but 2 were given",
+    "float(a[:1])": "TypeError: only 0-dimensional arrays can be converted to Python scalars",
+    "bool(cp.empty(0))": "False",
+    "cp.linalg.inv(cp.ones((2, 2)))": "[[nan nan] [nan nan]]",
     "cp.add([1], [2])": "TypeError: Unsupported type <class 'list'>",
     "cp.array([object()])": "ValueError: Unsupported dtype object",
     "cp.array(['x'])": "ValueError: Unsupported dtype <U1",
@@ -44,7 +67,7 @@ CASES = {
     "cp.cuda.runtime.setDevice(3)": "CUDARuntimeError: cudaErrorInvalidDevice: invalid device ordinal",
     "__import__('cupyx.jit')": "ModuleNotFoundError: breakeven's stand-in for cupy has no cupyx.jit",
     "__import__('cupyx.nothing')": "ModuleNotFoundError: No module named 'cupyx.nothing'",
-    "a.get(out=np.ones(3))": "ValueError: Shape or dtype mismatch between source and destination",
+    "a.get(out=np.ones(3))": "ValueError: Shape mismatch. Expected shape: (4,), actual shape: (3,)",
     "a.set(np.ones(4, np.float32))": "TypeError: float32 array cannot be set to float64 array",
     "len(cp.array(1))": "TypeError: len() of unsized object",
     "iter(cp.array(1))": "TypeError: iteration over a 0-d array",

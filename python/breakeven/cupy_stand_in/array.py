@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import calls, memory, pointers, streams, waits
+from . import calls, functions, memory, pointers, refusals, signatures, streams, waits
 
 _IMPLICIT = (
     "Implicit conversion to a NumPy array is not allowed. Please use `.get()` to construct a NumPy array explicitly."
@@ -99,12 +99,14 @@ class ndarray:
         """The values as an array of the host."""
         if out is not None and not isinstance(out, np.ndarray):
             raise TypeError(f"Only numpy.ndarray can be obtained from cupy.ndarray, not {type(out)}")
-        if out is not None and (out.dtype != self._a.dtype or out.shape != self._a.shape):
-            raise ValueError("Shape or dtype mismatch between source and destination")
+        if out is not None and out.shape != self._a.shape:
+            raise ValueError(f"Shape mismatch. Expected shape: {self._a.shape}, actual shape: {out.shape}")
+        if out is not None and out.dtype != self._a.dtype:
+            raise TypeError(f"{out.dtype} array cannot be obtained from {self._a.dtype} array")
         pinned = out is not None and pointers.is_pinned(out)
         beside = not blocking or (stream is not None and pinned)
         with stream if stream is not None else streams.current():
-            return calls.copy_out("cupy.ndarray.get", self._a, out, beside, pinned)
+            return calls.copy_out("cupy.ndarray.get", self._a, out, beside, pinned, order)
 
     def set(self, arr: Any, stream: Any = None) -> None:
         """Fill with the values of an array of the host."""
@@ -122,11 +124,11 @@ class ndarray:
         with stream if stream is not None else streams.current():
             calls.copy_in("cupy.ndarray.set", fill, pointers.is_pinned(arr), True)
 
-    def item(self, *args: Any) -> Any:
-        if not args and self._a.size != 1:
+    def item(self) -> Any:
+        if self._a.size != 1:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
         calls.read(self._a)
-        return calls.quietly(self._a.item, *args)
+        return calls.quietly(self._a.item)
 
     def tolist(self) -> Any:
         return calls.quietly(self.get().tolist)
@@ -154,12 +156,12 @@ class ndarray:
 
     def __bool__(self) -> bool:
         if self._a.size != 1:
-            return bool(calls.quietly(bool, self._a))
+            return self._a.size != 0 and bool(calls.quietly(bool, self._a))
         return bool(self.item())
 
     def _scalar(self) -> Any:
-        if self._a.size != 1:
-            raise TypeError("only length-1 arrays can be converted to Python scalars")
+        if self._a.ndim != 0:
+            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
         return self.item()
 
     def __repr__(self) -> str:
@@ -219,7 +221,11 @@ class ndarray:
         name = "cupy.extract" if masked else "cupy.ndarray.__getitem__"
 
         def pick(a: Any, *_: Any) -> Any:
-            found = a[index]
+            nonlocal index
+            try:
+                found = a[index]
+            except IndexError:
+                found = a[index := _inside(index, a.shape)]
             if isinstance(found, np.ndarray):
                 return found
             # NumPy gives an element itself; on the device it stays a view.
@@ -230,20 +236,25 @@ class ndarray:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         index, masked = _index(key)
-        plain = calls.plain(value)
-        if type(plain) is list:
-            raise TypeError(f"Unsupported type {list}")
+        plain = _put(value, masked)
         region = _listed(index)
         among = calls.arrays(region)
 
         def put(a: Any, *_: Any) -> Any:
-            a[index] = plain
+            nonlocal index
+            try:
+                a[index] = plain
+            except IndexError:
+                a[index := _inside(index, a.shape)] = plain
             return () if among else a[index]
 
         values = (plain,) if isinstance(plain, np.ndarray) else ()
         calls.run("cupy.ndarray.__setitem__", put, (self._a, *among, *values), {}, {})
         if masked:
             calls.read(waits.TOLD)  # how many elements it chooses
+
+    def __delitem__(self, key: Any) -> None:
+        raise NotImplementedError("Subscript deletion not supported by ndarray")
 
     def __iter__(self) -> Iterator[Any]:
         if self._a.ndim == 0:
@@ -265,6 +276,12 @@ class ndarray:
 
     def view(self, dtype: Any = None, *, type: Any = None) -> Any:
         return calls.call("cupy.ndarray.view", _method("view"), (self,) if dtype is None else (self, dtype), {})
+
+    def take(self, indices: Any, axis: int | None = None, out: Any = None) -> Any:
+        if isinstance(indices, (list, tuple, np.ndarray)):
+            indices = ndarray._of(calls.copy_in("cupy.array", lambda: _places(indices)))
+        words = {"axis": axis, "mode": "wrap", "out": out}
+        return calls.call("cupy.ndarray.take", _method("take"), (self, indices), words)
 
     def ptp(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
         return calls.call("cupy.ptp", np.ptp, (self, axis), {"out": out, "keepdims": keepdims})
@@ -297,6 +314,40 @@ class ndarray:
 
 
 calls.ndarray = ndarray
+#: Methods with the parameters of the function of their name.
+_REDUCTIONS = frozenset("all any argmax argmin max mean min prod std sum var".split())
+
+
+class Flags:
+    """How an array lies in memory; CuPy tells no more of it."""
+
+    def __init__(self, array: Any) -> None:
+        self.c_contiguous, self.f_contiguous = array.flags.c_contiguous, array.flags.f_contiguous
+        self.owndata = array.base is None
+        self.fnc = self.f_contiguous and not self.c_contiguous
+        self.forc = self.f_contiguous or self.c_contiguous
+
+    def __getitem__(self, name: str) -> bool:
+        short = {"C": "C_CONTIGUOUS", "F": "F_CONTIGUOUS", "O": "OWNDATA"}.get(name, name).lower()
+        if short not in ("c_contiguous", "f_contiguous", "owndata"):
+            raise KeyError(f"{name} is not defined for cupy.ndarray.flags")
+        return bool(getattr(self, short))
+
+    def __repr__(self) -> str:
+        return f"  C_CONTIGUOUS : {self.c_contiguous}\n  F_CONTIGUOUS : {self.f_contiguous}\n  OWNDATA : {self.owndata}"
+
+
+def _put(value: Any, masked: bool) -> Any:
+    """What may be put into a device array: of the host only a number, but where a mask chooses also an array."""
+    if type(value) in (list, tuple):
+        value = np.asarray(calls.plain(value))
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        return value[()]
+    if isinstance(value, np.ndarray):
+        if not masked:
+            raise ValueError("non-scalar numpy.ndarray cannot be used for fill")
+        return calls.copied_in(value)
+    return calls.plain(value)
 
 
 def _scatter(target: Any, slices: Any, value: Any, kind: str, ufunc: Any) -> None:
@@ -306,7 +357,10 @@ def _scatter(target: Any, slices: Any, value: Any, kind: str, ufunc: Any) -> Non
 
 def _at(ufunc: Any, index: Any) -> Callable[..., Any]:
     def at(a: Any, *rest: Any) -> Any:
-        ufunc.at(a, index, rest[-1])
+        try:
+            ufunc.at(a, index, rest[-1])
+        except IndexError:
+            ufunc.at(a, _inside(index, a.shape), rest[-1])
         return ()
 
     return at
@@ -338,6 +392,23 @@ def _index(key: Any) -> tuple[Any, bool]:
     return one(key), masked
 
 
+def _inside(index: Any, shape: tuple[int, ...]) -> Any:
+    """The same index with places beyond the end of an axis counted on from its begin, as CuPy's kernels do."""
+    parts = _listed(index)
+    used = sum(1 for part in parts if part is not None and part is not Ellipsis)
+    used += sum(part.ndim - 1 for part in parts if isinstance(part, np.ndarray) and part.dtype.kind == "b")
+    axis, inside = 0, []
+    for part in parts:
+        if isinstance(part, np.ndarray) and part.ndim and part.dtype.kind in "iu" and axis < len(shape) and shape[axis]:
+            part = part % shape[axis]
+        inside.append(part)
+        if part is Ellipsis:
+            axis += len(shape) - used
+        elif part is not None:
+            axis += part.ndim if isinstance(part, np.ndarray) and part.dtype.kind == "b" else 1
+    return tuple(inside)
+
+
 def _places(host: Any) -> Any:
     array = np.array([calls.plain(item) for item in host] if isinstance(host, list) else host)
     return array.astype(np.intp) if array.size == 0 and array.dtype.kind == "f" else array
@@ -354,8 +425,9 @@ def _add_attributes() -> None:
     def attribute(name: str) -> property:
         return property(lambda self: getattr(self._a, name))
 
-    for name in ("dtype", "ndim", "size", "nbytes", "itemsize", "strides", "flags"):
+    for name in ("dtype", "ndim", "size", "nbytes", "itemsize", "strides"):
         setattr(ndarray, name, attribute(name))
+    ndarray.flags = property(lambda self: Flags(self._a))  # type: ignore[attr-defined]
     for name in ("T", "mT"):
 
         def transposed(self: Any, name: str = name) -> Any:
@@ -368,13 +440,15 @@ def _add_methods() -> None:
     names = (
         "all any argmax argmin argpartition argsort choose clip compress conj conjugate copy cumprod cumsum diagonal dot "
         "fill flatten max mean min partition prod put ravel repeat reshape round searchsorted sort squeeze std sum "
-        "swapaxes take trace transpose var byteswap"
+        "swapaxes trace transpose var byteswap"
     )
 
     def add(name: str) -> None:
         function, public = _method(name), f"cupy.ndarray.{name}"
 
         def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if name in _REDUCTIONS:
+                signatures.check(f"cupy.{name}", (self, *args), kwargs)
             return calls.call(public, function, (self, *args), kwargs)
 
         method.__name__ = name
@@ -398,6 +472,7 @@ def _add_operators() -> None:
         def method(self: Any, other: Any) -> Any:
             if getattr(other, "__array_ufunc__", ufunc) is None:
                 return NotImplemented  # an array of another kind that knows better, such as a sparse matrix
+            refusals.operand(name.removeprefix("cupy."), *((other, self) if swapped else (self, other)), swapped)
             return calls.call(name, ufunc, (other, self) if swapped else (self, other), {})
 
         return method
@@ -416,7 +491,7 @@ def _add_operators() -> None:
 
     def named(operation: str) -> tuple[str, str, Any]:
         short, _, long = operation.partition(":")
-        return short, f"cupy.{long}", getattr(np, long)
+        return short, f"cupy.{long}", functions.power if long == "power" else getattr(np, long)
 
     for short, name, ufunc in map(named, two.split()):
         setattr(ndarray, f"__{short}__", binary(name, ufunc, False))

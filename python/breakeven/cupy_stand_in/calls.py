@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from . import streams, waits
+from . import refusals, streams, waits
 
 #: The class of device arrays; `array.py` sets it.
 ndarray: type = type(None)
@@ -56,7 +56,8 @@ def on_device(result: Any) -> Any:
         return [on_device(item) for item in result]
     if isinstance(result, tuple):
         items = [on_device(item) for item in result]
-        return type(result)(*items) if hasattr(result, "_fields") else tuple(items)
+        named = hasattr(result, "_fields") and not type(result).__module__.startswith("numpy.linalg")
+        return type(result)(*items) if named else tuple(items)
     return result
 
 
@@ -101,8 +102,10 @@ def run(
     token = _native.enter(name, True, tag)
     try:
         result = on_device(function(*args, **kwargs))
-    except BaseException:
+    except BaseException as error:
         _native.leave(token, (), None)
+        if isinstance(error, Exception) and (new := refusals.as_cupy(error, args)) is not error:
+            raise new from None
         raise
     inputs = arrays(args)
     if kwargs:
@@ -129,6 +132,8 @@ def call(name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs:
     result = run(name, function, plain(args), plain(kwargs))
     if out is not None:
         return out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    if isinstance(result, np.ndarray):
+        refuse_dtype(result.dtype)
     return wrapped(result)
 
 
@@ -146,12 +151,19 @@ def copy_in(name: str, make: Callable[[], Any], pinned: bool = False, beside: bo
     return result
 
 
-def copy_out(name: str, array: Any, into: Any = None, beside: bool = False, pinned: bool = False) -> Any:
+def copied_in(host: Any) -> Any:
+    """A plain array of the device with what one of the host holds."""
+    return copy_in("cupy.array", host.copy)
+
+
+def copy_out(
+    name: str, array: Any, into: Any = None, beside: bool = False, pinned: bool = False, order: str = "C"
+) -> Any:
     """The values of a plain array on the host: a copy from the device."""
     tag = streams.tag()
     token = _native.enter(name, True)
     if into is None:
-        result = array.copy()
+        result = array.copy(order)
     else:
         into[...] = array
         result = into
@@ -167,5 +179,5 @@ def read(array: Any, name: str = "cupy.ndarray.item") -> None:
 
 def refuse_dtype(dtype: Any) -> None:
     """Raises ValueError for types of elements that CuPy has no kernels for."""
-    if dtype.kind not in "biufc" or dtype.itemsize > 16 or (dtype.kind == "f" and dtype.itemsize > 8):
+    if dtype.kind not in "biufcV" or (dtype.kind != "V" and dtype.itemsize > 16) or (dtype.kind == "f" and dtype.itemsize > 8):
         raise ValueError(f"Unsupported dtype {dtype}")

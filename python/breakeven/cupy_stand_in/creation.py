@@ -88,7 +88,7 @@ def asnumpy(a: Any, stream: Any = None, order: str = "C", out: Any = None, *, bl
             return a.get()
         return np.asarray(a) if out is None else np.copyto(out, a)
     if stream is None and out is None:
-        return calls.copy_out("cupy.asnumpy", a._a)
+        return calls.copy_out("cupy.asnumpy", a._a, order=order)
     return a.get(stream, order, out, blocking)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import calls
+from . import calls, errors, refusals, signatures
 
 #: Answered on the host, without the device.
 ON_HOST = frozenset(
@@ -17,7 +17,10 @@ ON_HOST = frozenset(
     "show_config size typename typecodes fftfreq_host next_fast_len who".split()
 )
 #: Asked with Python functions, which get device arrays.
-_WITH_FUNCTIONS = frozenset(["apply_along_axis", "apply_over_axes", "fromfunction", "piecewise"])
+_WITH_FUNCTIONS = frozenset(["apply_along_axis", "apply_over_axes", "fromfunction"])
+#: These take arrays of the host, too: of some only the shape and type count, others are copied.
+_LIKE = frozenset(["empty_like", "full_like", "ones_like", "zeros_like"])
+_COPYING = frozenset(["cupy.linalg.norm", "cupy.allclose", "cupy.random.choice"])
 #: Of NumPy a Python truth value, of CuPy an array on the device.
 _TRUTHS = frozenset(["allclose", "array_equal", "array_equiv"])
 #: What later versions of NumPy call by another name, and CuPy by both.
@@ -34,15 +37,34 @@ ALIASES = {
 CONSTANTS = {"PINF": float("inf"), "NINF": float("-inf"), "PZERO": 0.0, "NZERO": -0.0}
 
 
+def power(base: Any, exponent: Any, **kwargs: Any) -> Any:
+    """NumPy refuses whole numbers to negative powers; CuPy rounds what comes towards zero."""
+    try:
+        return np.power(base, exponent, **kwargs)
+    except ValueError:
+        with np.errstate(all="ignore"):
+            found = np.power(np.asarray(base, float), exponent)
+        return np.where(np.isfinite(found), found, 0).astype(np.result_type(base, exponent))
+
+
+#: The ufuncs that have a method at all in CuPy; each has `outer`.
+_METHODS_OF = {
+    "reduce": ("add", "multiply"), "accumulate": ("add", "multiply"), "reduceat": ("add",),
+    "at": ("add", "subtract", "maximum", "minimum", "bitwise_and", "bitwise_or", "bitwise_xor"),
+}  # fmt: skip
+
+
 class ufunc:
     """A universal function of the device."""
 
     __module__ = "cupy"
 
-    def __init__(self, name: str, function: Any) -> None:
+    def __init__(self, name: str, function: Any, computed: Any = None) -> None:
         self._name = name
         self._function = function
-        self.name = self.__name__ = function.__name__
+        self._computed = computed or function
+        self.__name__ = function.__name__
+        self.name = f"cupy_{function.__name__}"
         self.nin, self.nout, self.nargs = function.nin, function.nout, function.nargs
         self.types = function.types
         self.__doc__ = function.__doc__
@@ -52,11 +74,13 @@ class ufunc:
             kwargs = {**kwargs, "out": args[self.nin] if self.nout == 1 else args[self.nin :]}
             args = args[: self.nin]
         for arg in args:
-            if type(arg) in (list, tuple):
+            if type(arg) in (list, tuple, str):
                 raise TypeError(f"Unsupported type {type(arg)}")
+        if strange := {name: word for name, word in kwargs.items() if name not in ("out", "dtype", "casting")}:
+            raise TypeError(f"Wrong arguments {strange}")
         if kwargs.get("out", calls) is None:
             del kwargs["out"]
-        return calls.call(self._name, self._function, args, kwargs)
+        return calls.call(self._name, self._computed, args, kwargs)
 
     def reduce(self, array: Any, *args: Any, **kwargs: Any) -> Any:
         return self._method("reduce", (array, *args), kwargs)
@@ -75,13 +99,15 @@ class ufunc:
         self._method("at", args, {})
 
     def _method(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if method != "outer" and self.__name__ not in _METHODS_OF.get(method, ()):
+            raise NotImplementedError(f"`{self.name}.{method}` is not supported yet")
         return calls.call(f"{self._name}.{method}", getattr(self._function, method), args, kwargs)
 
     def __reduce__(self) -> Any:
         return self._name.removeprefix("cupy.")
 
     def __repr__(self) -> str:
-        return f"<ufunc 'cupy_{self.name}'>"
+        return f"<ufunc {self.name!r}>"
 
 
 class _Index:
@@ -91,6 +117,8 @@ class _Index:
         self._name, self._value = name, value
 
     def __getitem__(self, key: Any) -> Any:
+        if self._name == "cupy.concatenate" and any(isinstance(part, slice) for part in (key if isinstance(key, tuple) else (key,))):
+            raise NotImplementedError
         return calls.wrapped(calls.run(self._name, lambda _: self._value[calls.plain(key)], (calls.plain(key),), {}, {}))
 
 
@@ -103,12 +131,16 @@ def wrapped(module: str, name: str, value: Any) -> Any:
     public = f"{module}.{name}"
     if name in _INDEXED and module == "cupy":
         return _Index(f"cupy.{_INDEXED[name]}", value)
+    if name == "power" or name == "pow":
+        return ufunc(public, value, power)
     if isinstance(value, np.ufunc):
         return ufunc(public, value)
     if name in ON_HOST:
         return _on_host(value) if callable(value) and not isinstance(value, type) else value
     if isinstance(value, type) or not callable(value):
         return value
+    if module == "cupy.linalg" and name in errors.CHANGED:
+        return _function(public, errors.CHANGED[name](value), value)
     if name in _TRUTHS:
         return _function(public, lambda *args, **kwargs: np.asarray(value(*args, **kwargs)), value)
     if name in _WITH_FUNCTIONS:
@@ -119,7 +151,19 @@ def wrapped(module: str, name: str, value: Any) -> Any:
 def _function(
     public: str, function: Callable[..., Any], like: Any, prepared: Callable[[Any], Any] | None = None
 ) -> Callable[..., Any]:
+    short = public.removeprefix("cupy.")
+    method = refusals.METHODS.get(short)
+
     def call(*args: Any, **kwargs: Any) -> Any:
+        signatures.check(public, args, kwargs)
+        if method is not None and args and not calls.is_device(args[0]):
+            return getattr(args[0], method)(*args[1:], **kwargs)
+        refusals.check(public, args, kwargs, calls.is_device)
+        if short in _LIKE and args and isinstance(args[0], np.ndarray):
+            host, *others = args
+            return calls.call(public, lambda *rest, **words: function(host, *rest, **words), tuple(others), kwargs)
+        if public in _COPYING:
+            args = tuple(calls.wrapped(calls.copied_in(arg)) if isinstance(arg, np.ndarray) else arg for arg in args)
         if prepared is not None:
             args = tuple(prepared(arg) for arg in args)
         return calls.call(public, function, args, kwargs)

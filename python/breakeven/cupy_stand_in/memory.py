@@ -12,6 +12,8 @@ from .imagined import gpu
 
 #: CuPy's pool gives out multiples of this, bytes.
 _UNIT = 512
+#: From this size on giving memory back takes a while, bytes.
+_LARGE = 1 << 17
 
 
 class OutOfMemoryError(MemoryError):
@@ -95,17 +97,24 @@ pool = MemoryPool()
 class Block:
     """The memory of an array and of all its views; given back with the last of them."""
 
-    __slots__ = ("__weakref__", "size")
+    __slots__ = ("__weakref__", "array", "size")
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, array: Any) -> None:
         self.size = 0
-        rounded = -(-size // _UNIT) * _UNIT
+        rounded = -(-array.nbytes // _UNIT) * _UNIT
         pool._take(rounded)
+        self.array = array
         self.size = rounded
 
     def __del__(self) -> None:
-        if self.size:
-            pool._give(self.size)
+        if not self.size or pool is None:  # nothing was taken, or Python ends
+            return
+        pool._give(self.size)
+        if self.size >= _LARGE:
+            # The system takes such memory back page by page, which no GPU's pool does: no time of the program's.
+            token = _native.enter("cupy.ndarray", True)
+            self.array = None
+            _native.leave(token, (), None)
 
 
 _blocks: weakref.WeakValueDictionary[int, Block] = weakref.WeakValueDictionary()
@@ -123,5 +132,5 @@ def block(array: Any) -> Block:
     whole = owner(array)
     known = _blocks.get(id(whole))
     if known is None:
-        known = _blocks[id(whole)] = Block(whole.nbytes)
+        known = _blocks[id(whole)] = Block(whole)
     return known

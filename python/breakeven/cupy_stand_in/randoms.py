@@ -16,9 +16,8 @@ _LEGACY = (
     "standard_exponential standard_gamma standard_normal standard_t tomaxint triangular uniform vonmises wald weibull zipf"
 )
 _GENERATOR = (
-    "beta binomial chisquare dirichlet exponential f gamma geometric hypergeometric integers logseries multinomial "
-    "negative_binomial normal poisson power random standard_exponential standard_gamma standard_normal standard_t uniform "
-    "permutation shuffle choice"
+    "beta binomial chisquare dirichlet exponential f gamma geometric hypergeometric integers logseries poisson power random "
+    "standard_exponential standard_gamma standard_normal uniform"
 )
 
 
@@ -55,6 +54,7 @@ class Generator(_Draws):
 
     def __init__(self, bit_generator: Any = None) -> None:
         self._source = calls.quietly(np.random.default_rng, getattr(bit_generator, "_seed", bit_generator))
+        self.bit_generator = bit_generator if isinstance(bit_generator, _BitGenerator) else _BitGenerator(bit_generator)
 
 
 class _BitGenerator:
@@ -63,7 +63,22 @@ class _BitGenerator:
 
 
 def _seed(seed: Any) -> Any:
-    return None if seed is None else int(seed) % (1 << 32)
+    if seed is None:
+        return None
+    if isinstance(seed, str):
+        raise TypeError("Seed must be an integer.")
+    return int(np.asarray(seed)) % (1 << 32)
+
+
+#: Where CuPy takes the type of elements that NumPy has no parameter for.
+_DTYPE_AT = {"normal": 3, "uniform": 3, "exponential": 2, "poisson": 2, "gamma": 3, "beta": 3, "lognormal": 3}
+
+
+def _refuse(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    if name == "choice" and len(args) < 2 and kwargs.get("size") is None:
+        raise NotImplementedError("choice() without specifying size is not supported yet")
+    if name == "shuffle" and not calls.is_device(args[0]):
+        raise TypeError("The array must be cupy.ndarray")
 
 
 def _method(public: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -72,6 +87,11 @@ def _method(public: str, function: Callable[..., Any]) -> Callable[..., Any]:
     own_dtype = own_dtype and ".Generator." in public or short == "randint"
 
     def draw(*args: Any, **kwargs: Any) -> Any:
+        _refuse(short, args, kwargs)
+        if not own_dtype and short in _DTYPE_AT and len(args) > _DTYPE_AT[short]:
+            kwargs["dtype"], args = args[_DTYPE_AT[short]], args[: _DTYPE_AT[short]]
+        if short == "choice" and isinstance(args[0], np.ndarray):
+            args = (calls.wrapped(calls.copied_in(args[0])), *args[1:])
         kind = None if own_dtype else kwargs.pop("dtype", None)
 
         def compute(*plain: Any, **words: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import array, calls, creation, functions, kernels, memory, pointers, profiler, randoms, runtime, sparse, streams
+from . import array, calls, creation, errors, functions, kernels, memory, pointers, profiler, randoms, runtime, sparse, streams
 
 _plain: Callable[..., Any] = calls.plain
 
@@ -151,7 +151,7 @@ CONTENTS: dict[str, dict[str, Any]] = {
         **{f"scatter_{kind}": _scatter(kind) for kind in ("add", "max", "min")},
         "empty_pinned": pointers.empty_pinned, "zeros_pinned": pointers.zeros_pinned,
         "empty_like_pinned": pointers.empty_like_pinned, "zeros_like_pinned": pointers.zeros_like_pinned,
-        "errstate": _settings, "allow_synchronize": _settings, "rsqrt": _rsqrt, "seterr": _nothing,
+        "errstate": errors.errstate, "geterr": errors.geterr, "seterr": errors.seterr, "allow_synchronize": _settings, "rsqrt": _rsqrt,
         "DeviceSynchronized": RuntimeError,
     },
     "cupyx.profiler": {"benchmark": profiler.benchmark, "time_range": profiler.time_range, "profile": _settings},
@@ -164,5 +164,5 @@ CONTENTS: dict[str, dict[str, Any]] = {
 #: Names that NumPy and SciPy have in another sense.
 WITHOUT = {
     "cupy": frozenset("broadcast DataSource flatiter format_parser poly1d vectorize".split()),
-    "cupyx.scipy.sparse.linalg": frozenset(["SuperLU", "LinearOperator", "aslinearoperator", "splu", "spilu"]),
+    "cupyx.scipy.sparse.linalg": frozenset(["SuperLU", "splu", "spilu", "factorized"]),
 }

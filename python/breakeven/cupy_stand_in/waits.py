@@ -18,20 +18,40 @@ _ALWAYS = frozenset(
         "nonzero ndarray.nonzero flatnonzero argwhere extract compress ndarray.compress unique unique_all unique_counts "
         "unique_inverse unique_values bincount histogram2d linalg.svd linalg.eigh linalg.eigvalsh linalg.lstsq linalg.pinv "
         "linalg.matrix_rank random.randint nanmax nanmin polyfit union1d intersect1d setdiff1d choose ndarray.choose "
-        "unravel_index delete trim_zeros argpartition ndarray.argpartition place putmask"
+        "unravel_index delete trim_zeros argpartition ndarray.argpartition place linalg.eig linalg.eigvals linalg.cond "
+        "tril_indices triu_indices tril_indices_from triu_indices_from mask_indices real_if_close histogramdd setxor1d "
+        "polymul asarray_chkfinite format_float_positional "
+        "random.random_integers random.exponential random.rayleigh random.triangular random.weibull random.zipf "
+        "random.power random.negative_binomial random.multinomial"
     ).split()
-) | {
-    "cupyx.scipy.linalg.lu_factor",
-    "cupyx.scipy.ndimage.label",
-    "cupyx.scipy.sparse.csr_matrix.toarray",
-    "cupyx.scipy.sparse.linalg.spsolve",
-}
+) | frozenset(
+    f"cupyx.scipy.{name}"
+    for name in (
+        "linalg.lu_factor ndimage.label ndimage.maximum_position ndimage.minimum_position ndimage.extrema "
+        "ndimage.histogram ndimage.binary_erosion ndimage.binary_dilation ndimage.binary_opening ndimage.binary_closing "
+        "ndimage.binary_fill_holes ndimage.binary_propagation ndimage.binary_hit_or_miss ndimage.iterate_structure "
+        "ndimage.rotate ndimage.value_indices signal.order_filter signal.sosfilt signal.butter signal.firwin "
+        "signal.detrend signal.resample_poly signal.decimate signal.savgol_filter signal.find_peaks signal.argrelmax "
+        "signal.argrelmin signal.argrelextrema signal.istft sparse.hstack sparse.bmat sparse.kron sparse.kronsum "
+        "sparse.tril sparse.triu sparse.find sparse.random sparse.rand sparse.eye sparse.identity sparse.diags "
+        "sparse.spdiags sparse.linalg.spsolve sparse.linalg.spsolve_triangular sparse.linalg.minres sparse.linalg.lsqr "
+        "sparse.linalg.lsmr sparse.linalg.eigsh sparse.linalg.svds sparse.linalg.lobpcg sparse.linalg.splu "
+        "sparse.linalg.spilu sparse.linalg.factorized sparse.linalg.SuperLU.solve"
+    ).split()
+)
+#: Methods of sparse matrices: those that must be told how many elements the result has.
+_SPARSE = frozenset(
+    "toarray todense tocsc setdiag count_nonzero eliminate_zeros nonzero maximum minimum getrow "
+    "getcol __getitem__ __setitem__ __add__ __radd__ __sub__ __rsub__ __pow__ __eq__ __ne__ __gt__ __lt__ __ge__ __le__".split()
+)
 
 
 def waits(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether the host waits for what this call has put on the device."""
     if name in _ALWAYS:
         return True
+    if name.startswith("cupyx.scipy.sparse."):
+        return name.rpartition(".")[2] in _SPARSE
     if name == "cupy.where":
         return len(args) == 1 and not kwargs
     if name in ("cupy.repeat", "cupy.ndarray.repeat"):

@@ -1,0 +1,73 @@
+"""`cupyx.errstate`: what happens where a linear solve cannot succeed. Unless told, CuPy goes on with NaN."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+_NONE = {"divide": None, "over": None, "under": None, "invalid": None}
+_state: dict[str, Any] = {**_NONE, "linalg": "ignore"}
+
+
+def geterr() -> dict[str, Any]:
+    """How errors are met now."""
+    return dict(_state)
+
+
+def seterr(**words: Any) -> dict[str, Any]:
+    """Meet them otherwise; returns how it was."""
+    before = dict(_state)
+    if (linalg := words.get("linalg")) is not None:
+        if linalg not in ("ignore", "raise"):
+            raise NotImplementedError
+        _state["linalg"] = linalg
+    return before
+
+
+class errstate:
+    """The same for a block."""
+
+    def __init__(self, **words: Any) -> None:
+        self._words = words
+        self._before: dict[str, Any] = {}
+
+    def __enter__(self) -> None:
+        self._before = seterr(**self._words)
+
+    def __exit__(self, *error: object) -> None:
+        _state.update(self._before)
+
+
+def unsolved(function: Callable[..., Any]) -> Callable[..., Any]:
+    """NumPy's function, with NaN where it finds that there is no solution."""
+
+    def solve(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except np.linalg.LinAlgError as error:
+            hopeless = "ingular" in str(error) or "positive definite" in str(error)
+            if not hopeless or _state["linalg"] == "raise":
+                raise
+            last = np.asarray(args[-1])
+            return np.full(last.shape, np.nan, np.result_type(last, np.float32))
+
+    return solve
+
+
+def complexly(function: Callable[..., Any]) -> Callable[..., Any]:
+    """NumPy's eigenvalues, complex whatever they are."""
+
+    def find(a: Any) -> Any:
+        found = function(a)
+        kind = np.result_type(a, np.complex64)
+        return found.astype(kind) if isinstance(found, np.ndarray) else tuple(item.astype(kind) for item in found)
+
+    return find
+
+
+CHANGED = {
+    **dict.fromkeys(("inv", "solve", "cholesky", "tensorsolve", "tensorinv"), unsolved),
+    **dict.fromkeys(("eig", "eigvals"), complexly),
+}

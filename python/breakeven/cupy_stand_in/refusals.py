@@ -1,0 +1,148 @@
+"""What CuPy refuses: NumPy's errors in CuPy's words, and arguments that NumPy takes and CuPy does not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+#: NumPy's text, and CuPy's.
+_TEXTS: tuple[tuple[re.Pattern[str], Any], ...] = tuple(
+    (re.compile(text, re.S), new)
+    for text, new in (
+        (r"Cannot cast ufunc '.*' (output|input.*) from (.*) to (.*) with casting rule '(.*)'",
+         r"Cannot cast output operand from \2 to \3 according to the rule '\4'"),
+        (r"(The )?numpy boolean negative(.*)", r"\1cupy boolean negative\2"),
+        (r"numpy boolean subtract, the `-` operator, is not supported(.*)",
+         r"cupy boolean subtract, the `-` operator, is deprecated\1"),
+        (r"matmul: Input operand \d has a mismatch.*|shapes .* not aligned.*", "Axis dimension mismatch"),
+        (r"matmul: Input operand \d does not have enough.*", "Scalar operands are not allowed, use '*' instead"),
+        (r"index (-?\d+ is out of bounds for axis .*)", r"Index \1"),
+        (r"boolean index did not match indexed array along axis (\d+); size of axis is (\d+) but size of corresponding "
+         r"boolean axis is (\d+)",
+         r"boolean index did not match indexed array along dimension \1; dimension is \2 but corresponding boolean "
+         r"dimension is \3"),
+        (r"could not broadcast input array from shape (.*) into shape (.*)",
+         r"operands could not be broadcast together with shapes \1 \2"),
+        (r"NumPy boolean array indexing assignment cannot assign (\d+) input values to the (\d+) output.*",
+         r"operands could not be broadcast together with shape (\1,) and requested shape (\2,)"),
+        (r"operands could not be broadcast together with remapped shapes .*: (\(.*\))\s+and requested shape (.*)",
+         r"operands could not be broadcast together with shape \1 and requested shape \2"),
+        (r"(operands could not be broadcast together with shapes? .*)", r"\1"),
+        (r"(cannot reshape array of size .*)", r"\1"),
+        (r"non-broadcastable output operand.*", "Out shape is mismatched"),
+        (r"zero-size array to reduction operation maximum(.*)", r"zero-size array to reduction operation CUPY_CUB_MAX\1"),
+        (r"zero-size array to reduction operation minimum(.*)", r"zero-size array to reduction operation CUPY_CUB_MIN\1"),
+        (r"attempt to get arg(max|min) of an empty sequence",
+         lambda found: f"zero-size array to reduction operation CUPY_CUB_ARG{found[1].upper()} which has no identity"),
+        (r"negative dimensions are not allowed", "Negative dimensions are not allowed"),
+        (r"all the input arrays must have same number of dimensions.*", "All arrays to concatenate must have the same ndim"),
+        (r"need at least one array to concatenate", "Cannot concatenate from empty tuple"),
+        (r"array split does not result in an equal division",
+         "indices_or_sections must divide the size along the axes. If you want to split the array into non-equally-sized "
+         "arrays, use array_split instead."),
+        (r"either both or neither of x and y should be given", "Must provide both 'x' and 'y' or neither."),
+        (r"(.*)Use np\.atleast_1d(.*)", r"\1Use cp.atleast_1d\2"),
+        (r"Number of samples, .*, must be non-negative\.", "linspace with num<0 is not supported"),
+        (r"only length-1 arrays can be converted.*", "only 0-dimensional arrays can be converted to Python scalars"),
+        (r"'list' argument must have no negative elements", "The first argument of bincount must be non-negative"),
+        (r"array type (\w+ is unsupported in linalg)", r"\1"),
+    )
+)  # fmt: skip
+_SHAPE = re.compile(r"(?<=\d),(?=\d)")
+_WRONG_TYPE = re.compile(r"ufunc '(\w+)' (not supported for the input types|did not contain a loop)")
+
+
+def as_cupy(error: Exception, args: tuple[Any, ...]) -> Exception:
+    """NumPy's error as CuPy raises it for these arguments."""
+    text = str(error)
+    kinds = [kind for kind in (TypeError, IndexError, ValueError) if isinstance(error, kind)]
+    if not kinds or type(error).__module__ == "cupy.cuda.memory":
+        return error
+    if found := _WRONG_TYPE.match(text):
+        types = tuple(np.asarray(arg).dtype for arg in args)
+        if any(kind.kind in "USO" for kind in types):
+            strange = next(arg for arg in args if np.asarray(arg).dtype.kind in "USO")
+            return TypeError(f"Unsupported type {type(strange)}")
+        return TypeError(f"Wrong type ({types}) of arguments for cupy_{found[1]}")
+    for pattern, new in _TEXTS:
+        if found := pattern.fullmatch(text):
+            said = new(found) if callable(new) else found.expand(new)
+            return kinds[0](_SHAPE.sub(", ", said).rstrip())
+    return error
+
+
+#: Functions that ask their first argument for a method of their name: a list has none, and NumPy's array computes.
+METHODS = {
+    **{
+        name: name
+        for name in "argmax argmin argpartition argsort choose copy diagonal dot mean nonzero prod ptp ravel repeat reshape "
+        "squeeze std sum swapaxes take trace transpose var max min clip".split()
+    },
+    "amax": "max", "amin": "min", "around": "round", "round": "round", "sort": "sort",
+}  # fmt: skip
+#: Arguments that must be arrays of the device, by place, and what CuPy misses in others.
+_NEEDED = {
+    "unique": (0, "shape"), "lexsort": (0, "ndim"), "where": (0, "astype"), "isin": (1, "ravel"), "digitize": (1, "ndim"),
+    "interp": (0, "flags"),
+}  # fmt: skip
+#: Calls that CuPy does not take at all: by name, whether these arguments are such, the error.
+_UNDONE: dict[str, tuple[Callable[[tuple[Any, ...], dict[str, Any]], bool], Exception]] = {
+    "piecewise": (
+        lambda args, _: any(map(callable, args[2])) if len(args) > 2 and isinstance(args[2], (list, tuple)) else False,
+        NotImplementedError("Callable functions are not supported currently"),
+    ),
+    "histogram": (
+        lambda args, words: isinstance(words.get("bins", args[1] if len(args) > 1 else 10), str),
+        NotImplementedError("only integer and array bins are implemented"),
+    ),
+    "searchsorted": (
+        lambda args, _: len(args) > 1 and isinstance(args[1], (list, tuple, np.ndarray)),
+        NotImplementedError("Only python scalars or ndarrays are supported for v"),
+    ),
+    **dict.fromkeys(
+        ("sort", "argsort"),
+        (
+            lambda args, words: words.get("kind") not in (None, "stable"),
+            ValueError("kind can only be None or 'stable'"),
+        ),
+    ),
+    "roots": (
+        lambda args, _: len(args[0]) > 2,
+        NotImplementedError("Only complex Hermitian and real symmetric 2d arrays are supported currently"),
+    ),
+}
+_JOINING = frozenset("concatenate stack vstack hstack dstack column_stack".split())
+
+
+def check(public: str, args: tuple[Any, ...], words: dict[str, Any], is_device: Callable[[Any], bool]) -> None:
+    """Raises what CuPy raises where NumPy would go on."""
+    module, _, name = public.rpartition(".")
+    if module == "cupy" and args:
+        if name in _UNDONE and _UNDONE[name][0](args, words):
+            raise _UNDONE[name][1]
+        if name in _NEEDED:
+            place, attribute = _NEEDED[name]
+            if len(args) > place and not (is_device(args[place]) or isinstance(args[place], np.ndarray)):
+                raise AttributeError(f"{type(args[place]).__name__!r} object has no attribute {attribute!r}")
+        elif name in _JOINING and type(args[0]) in (list, tuple):
+            for item in args[0]:
+                if type(item) in (list, tuple, int, float, complex):
+                    raise TypeError(f"Unsupported type {type(item)}")
+    elif module == "cupy.fft" and args and name[-4:] not in ("freq",) and type(args[0]) in (list, tuple):
+        raise TypeError("The input array a must be a cupy.ndarray")
+
+
+def operand(symbol: str, left: Any, right: Any, swapped: bool) -> None:
+    """Raises for what an operator of a device array does not take: lists, texts, None."""
+    other = left if swapped else right
+    if type(other) not in (list, tuple, str):
+        return
+    if swapped:
+        raise TypeError(f"Unsupported type {type(other)}")
+    raise TypeError(
+        f"operand type(s) all returned NotImplemented from __array_ufunc__(<ufunc {symbol!r}>, '__call__', {left!r}, "
+        f"{right!r}): 'ndarray', {type(other).__name__!r}"
+    )

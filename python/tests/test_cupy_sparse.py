@@ -1,0 +1,72 @@
+"""Sparse matrices of the stand-in: what is copied, what the host waits for, solvers that read how far they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cupy_running import copied, device, record
+
+pytest.importorskip("scipy")
+HEAD = """import numpy as np, scipy.sparse
+import cupy as cp
+import cupyx.scipy.sparse as sp
+import cupyx.scipy.sparse.linalg as spl
+host = scipy.sparse.diags([-1.0, 4.0, -1.0], [-1, 0, 1], shape=(100, 100), format="csr")
+"""
+PARTS = 298 * 12 + 101 * 4
+
+
+def test_each_iteration_reads_whether_it_is_the_last(tmp_path: Path) -> None:
+    source = """A = sp.csr_matrix(host)
+b = cp.asarray(np.ones(100))
+steps = []
+x, info = spl.cg(A, b, rtol=1e-8, callback=lambda _: steps.append(1))
+print(len(steps), info, float(abs(A @ x - b).max()) < 1e-6)
+"""
+    out, workload = record(HEAD + source, tmp_path)
+    steps = int(out.split()[0])
+    assert out.split()[1:] == ["0", "True"]
+    assert copied(workload) == {"h2d": (4, PARTS + 800)}
+    reads = sum(entry["count"] for entry in workload["ops"] if "host_read" in entry["op"] and entry.get("device"))
+    assert reads == steps + 2 + 1  # the norm of b, twice; the script's own
+    assert device(workload)["cupyx.scipy.sparse.csr_matvec"] == steps + 2
+
+
+def test_what_builds_a_matrix(tmp_path: Path) -> None:
+    source = """def tried(make):
+    try:
+        A = make()
+        print(type(A).__name__, A.nnz)
+    except Exception as error:
+        print(f"{type(error).__name__}: {error}")
+v, i, p = cp.ones(3), cp.arange(3, dtype="i"), cp.arange(4, dtype="i")
+tried(lambda: sp.csr_matrix((v, i, p)))
+tried(lambda: sp.csr_matrix((v, (i, i)), shape=(4, 4)))
+tried(lambda: sp.csr_matrix(cp.eye(3)))
+tried(lambda: sp.csr_matrix((np.ones(3), (np.arange(3), np.arange(3)))))
+tried(lambda: sp.csr_matrix(np.eye(3)))
+tried(lambda: sp.csr_matrix(cp.eye(3, dtype=int)))
+tried(lambda: sp.diags([1.0, 2.0], [0, 1], shape=(3, 3)))
+tried(lambda: sp.hstack([sp.csr_matrix(cp.eye(3)), sp.csr_matrix(cp.eye(3))]))
+tried(lambda: sp.csr_matrix(cp.eye(3)) ** 2)
+"""
+    out, _ = record(HEAD + source, tmp_path)
+    only = "Only bool, float32, float64, complex64 and complex128 are supported"
+    assert out.splitlines() == [
+        "csr_matrix 3", "csr_matrix 3", "csr_matrix 3", "ValueError: row, column, and data arrays must be 1-D",
+        "ValueError: Unsupported initializer format", f"ValueError: {only}", "dia_matrix 5", "coo_matrix 6", "csr_matrix 3",
+    ]  # fmt: skip
+
+
+def test_operators_of_the_programs_own(tmp_path: Path) -> None:
+    source = """A = sp.csr_matrix(host)
+b = cp.ones(100)
+twice = spl.LinearOperator((100, 100), matvec=lambda x: 2 * (A @ x), dtype="f8")
+for solve in (spl.cg, spl.cgs, spl.bicgstab, spl.gmres):
+    x, info = solve(twice, b, rtol=1e-10)
+    print(info, float(abs(2 * (A @ x) - b).max()) < 1e-6)
+print(spl.aslinearoperator(A), float((twice @ b)[0]))
+"""
+    out, _ = record(HEAD + source, tmp_path)
+    assert out == "0 True\n" * 4 + "<100x100 MatrixLinearOperator with dtype=float64> 6.0\n"
