@@ -230,3 +230,44 @@ m = a > 0.5
     lines = source.splitlines()
     assert {lines[workload["sites"][entry["site"]]["line"] - 1] for entry in reads} == set(waits.splitlines())
     assert sum(entry["count"] for entry in reads) == len(waits.splitlines())
+
+
+def test_copies_between_addresses(tmp_path: Path) -> None:
+    source = """import numpy as np
+import cupy as cp
+host = np.arange(100.0)
+locked = np.frombuffer(cp.cuda.alloc_pinned_memory(800), np.float64, 100)
+a = cp.zeros(100)
+place = cp.cuda.alloc(800)
+stream = cp.cuda.Stream(non_blocking=True)
+a.data.copy_from_host(host.ctypes.data, 800)
+place.copy_from_device(a.data + 80, 720)
+a.data.copy_to_host_async(locked.ctypes.data, 800, stream)
+stream.synchronize()
+cp.cuda.runtime.memcpy(a.data.ptr, locked[50:].ctypes.data, 400, cp.cuda.runtime.memcpyHostToDevice)
+b = cp.ndarray((90,), np.float64, place)
+print(float(b[0]), float(a[0]), locked[99], place.mem.size)
+"""
+    out, workload = record(source, tmp_path)
+    assert out == "10.0 50.0 99.0 1024\n"
+    assert copied(workload) == {"h2d": (2, 1200), "d2d": (1, 720), "d2h": (1, 800)}
+    (back,) = [entry["op"]["transfer"] for entry in workload["ops"] if "copy_to_host" in entry["name"]]
+    assert back["pinned"] and back["asynchronous"]
+
+
+def test_pools_of_the_programs_own(tmp_path: Path) -> None:
+    source = """import cupy as cp
+pool = cp.cuda.MemoryPool()
+with cp.cuda.using_allocator(pool.malloc):
+    a = cp.zeros(1000)
+b = cp.zeros(100)
+print(pool.used_bytes(), cp.get_default_memory_pool().used_bytes())
+try:
+    cp.zeros(10**15)
+except cp.cuda.memory.OutOfMemoryError as error:
+    print(error)
+"""
+    out, workload = record(source, tmp_path)
+    assert out.splitlines()[0] == "8192 1024"
+    assert out.splitlines()[1].startswith("Out of memory allocating 8,000,000,000,000,000 bytes (allocated so far: 1,024")
+    assert workload["program"]["device_peak_bytes"] == 9216

@@ -21,7 +21,7 @@ class ndarray:
     __array_priority__ = 100
     __module__ = "cupy"
     _a: Any
-    _block: memory.Block
+    _block: Any
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         return object.__new__(cls)
@@ -31,9 +31,8 @@ class ndarray:
         if memptr is None:
             self._a = calls.run("cupy.empty", np.empty, (shape, dtype), {"order": order})
         else:
-            whole = memptr._bytes[memptr._offset :]
-            self._a = calls.quietly(np.ndarray, shape, dtype, whole, 0, strides, order)
-        self._block = memory.block(self._a)
+            self._a = calls.quietly(np.ndarray, shape, dtype, memptr.bytes(), 0, strides, order)
+        self._block = memory.block(self._a) if memptr is None else memptr.mem
 
     @classmethod
     def _of(cls, array: Any) -> Any:
@@ -58,7 +57,7 @@ class ndarray:
 
     @property
     def data(self) -> pointers.MemoryPointer:
-        return pointers.MemoryPointer(self._a)
+        return pointers.MemoryPointer.of(self._a)
 
     @property
     def device(self) -> streams.Device:
@@ -186,6 +185,8 @@ class ndarray:
         return 2, 0
 
     def __dlpack__(self, *, stream: Any = None, **options: Any) -> Any:
+        if stream is None and "max_version" in options:  # it is NumPy that asks
+            raise BufferError("Unsupported device in DLTensor.")
         return calls.quietly(self._a.__dlpack__)
 
     def toDlpack(self) -> Any:

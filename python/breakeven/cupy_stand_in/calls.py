@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from . import refusals, streams, waits
+from . import memory, refusals, streams, waits
 
 #: The class of device arrays; `array.py` sets it.
 ndarray: type = type(None)
@@ -104,6 +104,8 @@ def run(
         result = on_device(function(*args, **kwargs))
     except BaseException as error:
         _native.leave(token, (), None)
+        if isinstance(error, MemoryError):
+            memory.refuse(error)
         if isinstance(error, Exception) and (new := refusals.as_cupy(error, args)) is not error:
             raise new from None
         raise

@@ -59,7 +59,9 @@ def _array(name: str, obj: Any, dtype: Any, copy: bool, order: str, ndmin: int, 
     if type(obj) in (list, tuple) and (devices := _devices(obj)):
         stacked = calls.call("cupy.stack", np.array, (devices, dtype), {})
         return stacked
-    if hasattr(obj, "__cuda_array_interface__") or hasattr(obj, "__dlpack__") and not isinstance(obj, np.ndarray):
+    if (told := getattr(obj, "__cuda_array_interface__", None)) is not None:
+        return _of_interface(told, obj)
+    if hasattr(obj, "__dlpack__") and not isinstance(obj, np.ndarray) and obj.__dlpack_device__()[0] != 1:
         return from_dlpack(obj)
     pinned = isinstance(obj, np.ndarray) and pointers.is_pinned(obj)
 
@@ -92,9 +94,55 @@ def asnumpy(a: Any, stream: Any = None, order: str = "C", out: Any = None, *, bl
     return a.get(stream, order, out, blocking)
 
 
+def _of_interface(told: dict[str, Any], owner: Any) -> Any:
+    """The memory that another object of the device tells of, not copied."""
+    kind = np.dtype(told["typestr"])
+    size = int(np.prod(told["shape"], dtype=int)) * kind.itemsize
+    place = pointers.MemoryPointer(pointers.UnownedMemory(told["data"][0], size, owner))
+    return ndarray(told["shape"], kind, place, told.get("strides"))
+
+
 def from_dlpack(x: Any, **kwargs: Any) -> Any:
-    """An array of another library."""
+    """An array of another library that is on the device."""
+    if not hasattr(x, "__dlpack__"):  # a capsule, once `toDlpack` of an array of ours
+        return ndarray._of(calls.quietly(np.from_dlpack, _Capsule(x)))
+    if calls.is_device(x):
+        return x.view()
+    if x.__dlpack_device__()[0] == 1:
+        raise TypeError(
+            "CPU arrays cannot be directly imported to CuPy. Use `cupy.array(numpy.from_dlpack(input))` instead."
+        )
     return ndarray._of(calls.copy_in("cupy.asarray", lambda: np.array(np.from_dlpack(x))))
+
+
+class _Capsule:
+    def __init__(self, capsule: Any) -> None:
+        self._capsule = capsule
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+
+class NpzFile:
+    """Several arrays in a file: each is copied to the device when it is asked for."""
+
+    def __init__(self, npz_file: Any) -> None:
+        self.npz_file = npz_file
+
+    def __getitem__(self, name: str) -> Any:
+        return ndarray._of(calls.copy_in("cupy.load", lambda: np.array(self.npz_file[name])))
+
+    def __enter__(self) -> NpzFile:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.npz_file.close()
 
 
 def _from_host(name: str, public: str) -> Callable[..., Any]:
@@ -118,7 +166,7 @@ loadtxt = _from_host("loadtxt", "cupy.load")
 def load(file: Any, mmap_mode: Any = None, allow_pickle: Any = None) -> Any:
     """From a file."""
     found = calls.quietly(np.load, file, mmap_mode)
-    return found if hasattr(found, "files") else ndarray._of(calls.copy_in("cupy.load", lambda: np.array(found)))
+    return NpzFile(found) if hasattr(found, "files") else ndarray._of(calls.copy_in("cupy.load", lambda: np.array(found)))
 
 
 def _on_host(value: Any) -> Any:

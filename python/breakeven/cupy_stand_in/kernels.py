@@ -29,6 +29,13 @@ class _Parameter:
         self.kind, self.name = [word for word in words if word not in ("raw", "const", "_non_atomic")][-2:]
 
 
+def _dtype_of(kind: str) -> Any:
+    try:
+        return np.dtype({"float": "float32", "double": "float64", "int": "int32"}.get(kind, kind))
+    except TypeError:
+        return None
+
+
 def _parameters(text: str) -> list[_Parameter]:
     return [_Parameter(part) for part in text.replace("*", " ").split(",") if part.strip()]
 
@@ -37,17 +44,26 @@ class _Kernel:
     """Parameters by name and type; the types that a call settles."""
 
     def __init__(self, name: str, into: str, out: str) -> None:
+        if not re.fullmatch(r"[a-zA-Z_][a-zA-Z0-9_]*", name):
+            raise ValueError(f'Invalid kernel name: "{name}"')
         self.name = name
         self._in = _parameters(into)
         self._out = _parameters(out)
         self.in_params, self.out_params = tuple(self._in), tuple(self._out)
+        self.params = self.in_params + self.out_params
         self.nin, self.nout, self.nargs = len(self._in), len(self._out), len(self._in) + len(self._out)
 
     def _types(self, values: list[Any], outs: list[Any]) -> dict[str, Any]:
         types: dict[str, Any] = {}
         for parameter, value in [*zip(self._in, values), *zip(self._out, outs)]:
-            if len(parameter.kind) == 1 and isinstance(value, np.ndarray):
-                types.setdefault(parameter.kind, value.dtype)
+            if not isinstance(value, np.ndarray):
+                continue
+            if len(parameter.kind) == 1:
+                if types.setdefault(parameter.kind, value.dtype) != value.dtype:
+                    told = f"{value.dtype} {types[parameter.kind]} {parameter.kind}"
+                    raise TypeError(f"Type is mismatched. {parameter.name} {told}")
+            elif (kind := _dtype_of(parameter.kind)) is not None and kind != value.dtype and parameter in self._in:
+                raise TypeError(f"Type is mismatched. {parameter.name} {value.dtype} {kind}")
         for parameter, value in zip(self._in, values):
             if len(parameter.kind) == 1:
                 types.setdefault(parameter.kind, np.asarray(value).dtype)
@@ -56,14 +72,20 @@ class _Kernel:
     def _dtype(self, parameter: _Parameter, types: dict[str, Any]) -> Any:
         if len(parameter.kind) == 1:
             if parameter.kind not in types:
-                raise TypeError(f"The type of output `{parameter.name}` of {self.name} is not known from the arguments")
+                raise KeyError(parameter.kind)
             return np.dtype(types[parameter.kind])
-        return np.dtype({"float": "float32", "double": "float64", "int": "int32"}.get(parameter.kind, parameter.kind))
+        return _dtype_of(parameter.kind) or np.dtype(parameter.kind)
 
     def _split(self, args: tuple[Any, ...], out: Any) -> tuple[list[Any], list[Any]]:
         given = [calls.plain(arg) for arg in args]
         if len(given) not in (self.nin, self.nargs):
-            raise TypeError(f"Wrong number of arguments for {self.name!r}")
+            raise TypeError(
+                f"Wrong number of arguments for {self.name!r}. It must be either {self.nin} or {self.nargs} (with outputs), "
+                f"but given {len(given)}."
+            )
+        for value in args:
+            if type(value) in (list, tuple, str):
+                raise TypeError(f"Unsupported type {type(value)}")
         outs = given[self.nin :]
         if out is not None:
             outs = [calls.plain(item) for item in (out if isinstance(out, (tuple, list)) else (out,))]
@@ -99,8 +121,18 @@ class ElementwiseKernel(_Kernel):
             raise self._cannot(NotImplementedError("it has a preamble"))
         shaped = [np.shape(v) for p, v in [*zip(self._in, values), *zip(self._out, outs)] if not p.raw]
         if size is not None:
+            if any(shaped):
+                raise ValueError("Specified 'size' can be used only if all of the ndarray are 'raw'.")
             shaped.append((size,))
-        shape = calls.quietly(np.broadcast_shapes, *shaped)
+        elif not any(
+            isinstance(v, np.ndarray) for p, v in [*zip(self._in, values), *zip(self._out, outs)] if not p.raw
+        ):
+            raise ValueError("Loop size is undecided.")
+        try:
+            shape = calls.quietly(np.broadcast_shapes, *shaped)
+        except ValueError:
+            shapes = " ".join(map(str, filter(None, shaped)))
+            raise ValueError(f"operands could not be broadcast together with shapes {shapes}") from None
         count = math.prod(shape)
         code: Code | None = None
         if (told := described(self.name)) is None:
@@ -168,7 +200,10 @@ class ReductionKernel(_Kernel):
                 names: dict[str, Any] = {p.name: v for p, v in zip(self._in, values)}
                 mapping.run(names)
                 shape = np.broadcast_shapes(*[np.shape(v) for v in values])
-                folded = _fold(np.broadcast_to(names["_mapped"], shape), axis, keepdims, folding)
+                mapped = np.broadcast_to(names["_mapped"], shape)
+                if mapped.size == 0:
+                    mapped = np.full([max(1, length) for length in shape], float(self._identity or 0), mapped.dtype)
+                folded = _fold(mapped, axis, keepdims, folding)
                 names["a"] = folded
                 post.run(names)
             except NotImplementedError as error:
@@ -239,12 +274,28 @@ class RawKernel:
         pass
 
     def __call__(self, grid: Any, block: Any, args: Any, *, shared_mem: int = 0, stream: Any = None) -> None:
+        for what, value in (("grid", grid), ("block", block)):
+            if not isinstance(value, tuple):
+                raise TypeError(f"Argument {what!r} has incorrect type (expected tuple, got {type(value).__name__})")
+        for value in args:
+            if isinstance(value, np.ndarray) and value.size != 1:
+                raise TypeError(
+                    f"You are trying to pass a numpy.ndarray of shape {value.shape} as a kernel parameter. Only "
+                    "numpy.ndarrays of size one can be passed by value. If you meant to pass a pointer to __global__ memory, "
+                    "you need to pass a cupy.ndarray instead."
+                )
+            if isinstance(value, str):
+                raise TypeError(f"Unsupported type {str}")
+        if math.prod(map(int, block)) > 1024:
+            raise RuntimeError("CUDA_ERROR_INVALID_VALUE: invalid argument")
+        if math.prod(map(int, grid)) == 0:
+            return
         told = described(self.name)
         if told is None:
             raise NotImplementedError(
                 f"breakeven's stand-in for cupy cannot run CUDA kernel {self.name!r}: {_HOW.format(name=self.name)}."
             )
-        plain = tuple(calls.plain(arg) for arg in args)
+        plain = tuple(arg[()] if isinstance(arg, np.ndarray) else calls.plain(arg) for arg in args)
 
         def compute(*_: Any) -> Any:
             if told.effect is not None:
@@ -252,7 +303,9 @@ class RawKernel:
             return ()
 
         if told.effect is None:
-            _native.unseen("kernel-effect", f"what kernel `{self.name}` does to its arrays was not imitated: values differ")
+            _native.unseen(
+                "kernel-effect", f"what kernel `{self.name}` does to its arrays was not imitated: values differ"
+            )
         keywords = _told(told, tuple(grid), tuple(block), plain)
         with stream if stream is not None else streams.current():
             calls.run("cupy.RawKernel", compute, plain, {}, keywords)
@@ -262,6 +315,8 @@ class RawModule:
     """`cupy.RawModule`."""
 
     def __init__(self, *, code: str | None = None, path: str | None = None, options: Any = (), **others: Any) -> None:
+        if (code is None) == (path is None):
+            raise TypeError("Exactly one of `code` and `path` keyword arguments must be given.")
         self.code, self.options = code or "", options
         self.file_path = path
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import weakref
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -65,7 +68,7 @@ class MemoryPool:
                 raise ValueError("memory limit fraction out of range: " + str(fraction))
             size = int(fraction * gpu.memory)
         elif fraction is not None:
-            raise ValueError("size and fraction cannot be specified at the same time")
+            raise ValueError("size and fraction cannot be specified at one time")
         if size < 0:
             raise ValueError("memory limit size out of range: " + str(size))
         self._limit = size
@@ -76,40 +79,84 @@ class MemoryPool:
     def malloc(self, size: int) -> Any:
         from .pointers import MemoryPointer
 
-        return MemoryPointer(np.zeros(size, np.uint8))
+        with using(self):
+            return MemoryPointer.of(np.zeros(size, np.uint8))
 
     def _take(self, size: int) -> None:
         limit = self._limit or (gpu.memory if gpu.named else 0)
         if limit and self._used + size > limit:
             raise OutOfMemoryError(size, self._used, self._limit)
+        _count(size)
         self._used += size
         self._total = max(self._total, self._used)
-        _native.device_memory(self._used)
 
     def _give(self, size: int) -> None:
         self._used -= size
+        _count(-size)
 
 
 MemoryPool.__module__ = "cupy.cuda.memory"
 pool = MemoryPool()
+#: The pool that memory comes from now, and what all of them have given out.
+_current = pool
+_used = 0
+
+
+def _count(size: int) -> None:
+    global _used
+    _used += size
+    if size > 0:
+        _native.device_memory(_used)
+
+
+def use(source: Any) -> None:
+    """From now on arrays lie in the memory of this pool; None: in none."""
+    global _current
+    _current = source if isinstance(source, MemoryPool) else MemoryPool()
+
+
+@contextlib.contextmanager
+def using(source: Any) -> Iterator[None]:
+    """The same for a block."""
+    global _current
+    before = _current
+    use(source)
+    try:
+        yield
+    finally:
+        _current = before
+
+
+class MemoryAsyncPool(MemoryPool):
+    """The pool of CUDA itself."""
+
+    __module__ = "cupy.cuda.memory"
+
+
+def refuse(error: MemoryError) -> None:
+    """Raises CuPy's error where NumPy has found no memory for what no GPU's would hold either."""
+    shape, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)
+    if shape is not None and dtype is not None and (size := math.prod(shape) * dtype.itemsize) > gpu.memory:
+        raise OutOfMemoryError(-(-size // _UNIT) * _UNIT, pool.total_bytes()) from None
 
 
 class Block:
     """The memory of an array and of all its views; given back with the last of them."""
 
-    __slots__ = ("__weakref__", "array", "size")
+    __slots__ = ("__weakref__", "array", "pool", "size")
 
     def __init__(self, array: Any) -> None:
         self.size = 0
         rounded = -(-array.nbytes // _UNIT) * _UNIT
-        pool._take(rounded)
+        self.pool = _current
+        self.pool._take(rounded)
         self.array = array
         self.size = rounded
 
     def __del__(self) -> None:
-        if not self.size or pool is None:  # nothing was taken, or Python ends
+        if not self.size or _count is None:  # nothing was taken, or Python ends
             return
-        pool._give(self.size)
+        self.pool._give(self.size)
         if self.size >= _LARGE:
             # The system takes such memory back page by page, which no GPU's pool does: no time of the program's.
             token = _native.enter("cupy.ndarray", True)

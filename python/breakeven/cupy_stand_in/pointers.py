@@ -1,46 +1,155 @@
-"""Memory as programs hold it: pointers into the device, page-locked memory of the host."""
+"""Memory as programs hold it: pointers into the device, page-locked memory of the host, copies between addresses."""
 
 from __future__ import annotations
 
+import ctypes
+import weakref
 from typing import Any
 
 import numpy as np
 
-from . import calls
+from . import calls, memory, streams
+
+#: Page-locked memory comes in multiples of this, bytes.
+_UNIT = 512
+
+
+class Memory:
+    """A stretch of the device's memory; `owner` is what keeps it."""
+
+    device_id = 0
+
+    def __init__(self, ptr: int, size: int, owner: Any) -> None:
+        self.ptr, self.size, self.owner = ptr, size, owner
+
+    @property
+    def device(self) -> streams.Device:
+        return streams.Device(0)
+
+
+class UnownedMemory(Memory):
+    """Memory that another library holds."""
+
+    def __init__(self, ptr: int, size: int, owner: Any, device_id: int = -1) -> None:
+        super().__init__(ptr, size, owner)
+
+
+for _class in (Memory, UnownedMemory):
+    _class.__module__ = "cupy.cuda.memory"
 
 
 class MemoryPointer:
     """A place in the memory of the device."""
 
-    def __init__(self, array: Any, offset: int = 0) -> None:
-        self._bytes = array.reshape(-1).view(np.uint8) if array.flags.c_contiguous else array
-        self._offset = offset
-        self.ptr = int(array.__array_interface__["data"][0]) + offset
-        self.size = array.nbytes - offset
-        self.mem = self
-        self.device_id = 0
+    device_id = 0
+
+    def __init__(self, mem: Memory, offset: int = 0) -> None:
+        self.mem, self._offset = mem, offset
+        self.ptr = mem.ptr + offset
+
+    @staticmethod
+    def of(array: Any) -> MemoryPointer:
+        """The begin of a plain array."""
+        block = memory.block(array)
+        whole = memory.owner(array)
+        start, at = (item.__array_interface__["data"][0] for item in (whole, array))
+        return MemoryPointer(Memory(start, max(block.size, whole.nbytes), (whole, block)), at - start)
+
+    @property
+    def device(self) -> streams.Device:
+        return streams.Device(0)
+
+    def bytes(self, size: int | None = None) -> Any:
+        """So many bytes from here on, all unless told, as a plain array."""
+        held = max(0, self.mem.size - self._offset)
+        return calls.quietly(_at, self.ptr, held if size is None else size)
 
     def __add__(self, offset: int) -> MemoryPointer:
-        return MemoryPointer(self._bytes, self._offset + offset)
+        return MemoryPointer(self.mem, self._offset + offset)
+
+    __radd__ = __add__
+
+    def __sub__(self, offset: int) -> MemoryPointer:
+        return MemoryPointer(self.mem, self._offset - offset)
 
     def __int__(self) -> int:
         return self.ptr
 
-    def memset(self, value: int, size: int) -> None:
-        calls.run("cupy.ndarray.fill", self._bytes[self._offset : self._offset + size].fill, (value,), {})
+    def __repr__(self) -> str:
+        return f"<MemoryPointer {hex(self.ptr)} device=0 mem={self.mem!r}>"
 
-    memset_async = memset
+    def memset(self, value: int, size: int) -> None:
+        calls.run("cupy.ndarray.fill", self.bytes(size).fill, (value,), {})
+
+    def memset_async(self, value: int, size: int, stream: Any = None) -> None:
+        with stream or streams.current():
+            self.memset(value, size)
+
+    def copy_from_host(self, mem: Any, size: int) -> None:
+        copy(self.ptr, _address(mem), size, 1)
+
+    def copy_to_host(self, mem: Any, size: int) -> None:
+        copy(_address(mem), self.ptr, size, 2)
+
+    def copy_from_device(self, src: Any, size: int) -> None:
+        copy(self.ptr, _address(src), size, 3)
+
+    def copy_from(self, mem: Any, size: int) -> None:
+        copy(self.ptr, _address(mem), size, 3 if isinstance(mem, MemoryPointer) else 1)
+
+    def copy_from_host_async(self, mem: Any, size: int, stream: Any = None) -> None:
+        copy(self.ptr, _address(mem), size, 1, stream or streams.current())
+
+    def copy_to_host_async(self, mem: Any, size: int, stream: Any = None) -> None:
+        copy(_address(mem), self.ptr, size, 2, stream or streams.current())
+
+    def copy_from_device_async(self, src: Any, size: int, stream: Any = None) -> None:
+        copy(self.ptr, _address(src), size, 3, stream or streams.current())
+
+    def copy_from_async(self, mem: Any, size: int, stream: Any = None) -> None:
+        copy(self.ptr, _address(mem), size, 3 if isinstance(mem, MemoryPointer) else 1, stream or streams.current())
 
 
 MemoryPointer.__module__ = "cupy.cuda.memory"
+
+
+def _at(address: int, size: int) -> Any:
+    held: Any = (ctypes.c_ubyte * size).from_address(address) if size else b""
+    return np.frombuffer(held, np.uint8)
+
+
+def _address(place: Any) -> int:
+    if isinstance(place, ctypes.c_void_p):
+        return place.value or 0
+    return int(getattr(place, "ptr", place))
+
+
+def copy(into: int, source: int, size: int, kind: int, stream: Any = None) -> None:
+    """So many bytes from one address to another; `kind` as CUDA counts: 1 to the device, 2 to the host, 3 on the device."""
+
+    def move(*_: Any) -> Any:
+        ctypes.memmove(into, source, size)
+        return _at(into, size)
+
+    with stream or streams.current():
+        if kind == 1:
+            pinned = _is_locked(source)
+            calls.copy_in("cupy.cuda.MemoryPointer.copy_from_host", move, pinned, stream is not None)
+        elif kind == 2:
+            pinned = _is_locked(into)
+            array, out = calls.quietly(_at, source, size), calls.quietly(_at, into, size)
+            calls.copy_out("cupy.cuda.MemoryPointer.copy_to_host", array, out, stream is not None, pinned)
+        else:
+            calls.run("cupy.cuda.MemoryPointer.copy_from_device", move, (calls.quietly(_at, source, size),), {})
 
 
 class PinnedMemoryPointer(bytearray):
     """Page-locked memory of the host."""
 
     def __init__(self, size: int) -> None:
-        super().__init__(size)
-        self.mem = self
+        super().__init__(max(1, -(-size // _UNIT)) * _UNIT)
+        self.mem = Memory(self.ptr, len(self), None)
+        _locked.append(weakref.ref(self, _locked.remove))
 
     @property
     def ptr(self) -> int:
@@ -48,6 +157,18 @@ class PinnedMemoryPointer(bytearray):
 
     def size(self) -> int:
         return len(self)
+
+    def __repr__(self) -> str:
+        return f"<PinnedMemoryPointer {hex(self.ptr)}>"
+
+
+_locked: list[weakref.ref[PinnedMemoryPointer]] = []
+
+
+def _is_locked(address: int) -> bool:
+    """Whether an address is in page-locked memory."""
+    held = (reference() for reference in list(_locked))
+    return any(item is not None and item.mem.ptr <= address < item.mem.ptr + len(item) for item in held)
 
 
 PinnedMemoryPointer.__module__ = "cupy.cuda.pinned_memory"

@@ -52,6 +52,8 @@ def benchmark(
     name: str | None = None, n_warmup: int = 10, max_duration: float = math.inf, devices: Any = None,
 ) -> _PerfCaseResult:  # fmt: skip
     """Times of `func`, each call waited for. They are those of this machine's CPU."""
+    if not isinstance(args, tuple):
+        raise ValueError("`args` should be of tuple type.")
     for _ in range(n_warmup):
         func(*args, **(kwargs or {}))
     end = streams.Event()

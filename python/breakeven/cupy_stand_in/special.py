@@ -39,9 +39,12 @@ def _rsqrt(x: Any, **kwargs: Any) -> Any:
     return calls.call("cupy.reciprocal", lambda a: 1 / np.sqrt(a), (x,), kwargs)
 
 
-@contextlib.contextmanager
-def _using_allocator(allocator: Any = None) -> Iterator[None]:
-    yield
+def _set_allocator(allocator: Any = None) -> None:
+    memory.use(getattr(allocator, "__self__", None))
+
+
+def _using_allocator(allocator: Any = None) -> Any:
+    return memory.using(getattr(allocator, "__self__", None))
 
 
 @contextlib.contextmanager
@@ -94,8 +97,9 @@ def _show_config(*args: Any, **kwargs: Any) -> None:
 
 
 _memory = {
-    "MemoryPool": memory.MemoryPool, "MemoryPointer": pointers.MemoryPointer, "OutOfMemoryError": memory.OutOfMemoryError,
-    "alloc": _alloc, "set_allocator": _nothing, "get_allocator": _get_allocator, "using_allocator": _using_allocator,
+    "MemoryPool": memory.MemoryPool, "MemoryAsyncPool": memory.MemoryAsyncPool, "Memory": pointers.Memory,
+    "UnownedMemory": pointers.UnownedMemory, "MemoryPointer": pointers.MemoryPointer,
+    "alloc": _alloc, "set_allocator": _set_allocator, "get_allocator": _get_allocator, "using_allocator": _using_allocator,
     "malloc_managed": _malloc, "malloc_async": _malloc,
 }  # fmt: skip
 _pinned = {
@@ -103,7 +107,7 @@ _pinned = {
     "alloc_pinned_memory": _alloc_pinned, "set_pinned_memory_allocator": _nothing,
 }  # fmt: skip
 _stream = {
-    "Stream": streams.Stream, "Event": streams.Event, "get_current_stream": _get_stream,
+    "Stream": streams.Stream, "ExternalStream": streams.ExternalStream, "Event": streams.Event, "get_current_stream": _get_stream,
     "get_elapsed_time": streams.elapsed_time,
 }  # fmt: skip
 _creation = {
@@ -136,7 +140,7 @@ CONTENTS: dict[str, dict[str, Any]] = {
         "get_cuda_path": _nothing, "profile": _settings, "get_local_runtime_version": runtime.runtimeGetVersion,
     },
     "cupy.cuda.device": {"Device": streams.Device, "get_device_id": _device_id},
-    "cupy.cuda.memory": _memory,
+    "cupy.cuda.memory": {**_memory, "OutOfMemoryError": memory.OutOfMemoryError},
     "cupy.cuda.pinned_memory": _pinned,
     "cupy.cuda.stream": _stream,
     "cupy.cuda.profiler": {"start": _nothing, "stop": _nothing},

@@ -14,7 +14,10 @@ _DEVICE = "cuda:0"
 class CUDARuntimeError(RuntimeError):
     """An error of the CUDA runtime by its number."""
 
-    _NAMES = {1: ("InvalidValue", "invalid argument"), 101: ("InvalidDevice", "invalid device ordinal")}
+    _NAMES = {
+        1: ("InvalidValue", "invalid argument"), 2: ("MemoryAllocation", "out of memory"),
+        101: ("InvalidDevice", "invalid device ordinal"), 400: ("InvalidResourceHandle", "invalid resource handle"),
+    }  # fmt: skip
 
     def __init__(self, status: int) -> None:
         self.status = status
@@ -74,8 +77,18 @@ class Stream:
         return True
 
     @property
+    def is_non_blocking(self) -> bool:
+        return self.non_blocking
+
     def is_capturing(self) -> bool:
         return False
+
+    def begin_capture(self, mode: Any = None) -> None:
+        raise NotImplementedError("breakeven's stand-in for cupy cannot capture a graph: run the same calls without one")
+
+    @staticmethod
+    def from_external(obj: Any) -> Stream:
+        return ExternalStream(int(getattr(obj, "ptr", 0)))
 
     def record(self, event: Event | None = None) -> Event:
         event = Event() if event is None else event
@@ -83,6 +96,8 @@ class Stream:
         return event
 
     def wait_event(self, event: Event) -> None:
+        if not hasattr(event, "ptr"):
+            raise AttributeError(f"{type(event).__name__!r} object has no attribute 'ptr'")
         mark("cupy.cuda.Stream.wait_event", self._wait_tag)
 
     def launch_host_func(self, callback: Any, arg: Any) -> None:
@@ -104,6 +119,14 @@ class Stream:
 Stream.__module__ = "cupy.cuda.stream"
 Stream.null = Stream(null=True)
 Stream.ptds = Stream(ptds=True)
+
+
+class ExternalStream(Stream):
+    """A stream of another library's, by its address."""
+
+    def __init__(self, ptr: int, device_id: int = -1) -> None:
+        super().__init__(null=ptr == 0, non_blocking=True)
+        self.ptr = ptr
 
 
 class _Thread(threading.local):
@@ -147,6 +170,8 @@ class Event:
     """A point in a stream. Its time is that of this machine."""
 
     def __init__(self, block: bool = False, disable_timing: bool = False, interprocess: bool = False) -> None:
+        if interprocess and not disable_timing:
+            raise ValueError("Timing must be disabled for interprocess events")
         self._at: int | None = None
         self._timed = not disable_timing
         self._stream = Stream.null
@@ -171,8 +196,19 @@ Event.__module__ = "cupy.cuda.stream"
 def elapsed_time(start: Event, end: Event) -> float:
     """From one event to another, ms."""
     if start._at is None or end._at is None or not (start._timed and end._timed):
-        raise CUDARuntimeError(1)
+        raise CUDARuntimeError(400)
     return (end._at - start._at) * 1e-6
+
+
+#: What every GPU of NVIDIA's says of itself since 2020, or what one says that is neither large nor small.
+_LIMITS = {
+    "AsyncEngineCount": 2, "CanMapHostMemory": 1, "ClockRate": 1_410_000, "ConcurrentKernels": 1, "CooperativeLaunch": 1,
+    "GlobalMemoryBusWidth": 5120, "Integrated": 0, "ManagedMemory": 1, "MaxBlockDimX": 1024, "MaxBlockDimY": 1024,
+    "MaxBlockDimZ": 64, "MaxGridDimX": 2**31 - 1, "MaxGridDimY": 65535, "MaxGridDimZ": 65535,
+    "MaxRegistersPerBlock": 65536, "MaxSharedMemoryPerBlock": 49152, "MaxThreadsPerBlock": 1024,
+    "MaxThreadsPerMultiProcessor": 2048, "MemoryClockRate": 1_215_000, "TotalConstantMemory": 65536,
+    "UnifiedAddressing": 1, "WarpSize": 32,
+}  # fmt: skip
 
 
 class Device:
@@ -213,7 +249,10 @@ class Device:
     @property
     def attributes(self) -> dict[str, int]:
         self.use()
-        return {"MultiProcessorCount": asked().units, "MaxThreadsPerBlock": 1024, "WarpSize": 32, "ClockRate": 1_410_000}
+        major, minor = capability()
+        return {
+            "MultiProcessorCount": asked().units, "ComputeCapabilityMajor": major, "ComputeCapabilityMinor": minor, **_LIMITS
+        }  # fmt: skip
 
     @property
     def pci_bus_id(self) -> str:
