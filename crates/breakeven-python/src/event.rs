@@ -599,19 +599,16 @@ impl Recorder {
         }
     }
 
-    /// A call has ended, of this entry or of the one looked up last. What it waited for is part of it; before which of the
-    /// calls lately the process waited otherwise is not known.
+    /// Whether it is time to ask the system how long the process waited, when a call ends.
     #[inline]
-    pub(crate) fn ended(&mut self, began: u64, ended: u64, entry: Option<u32>) {
-        let own = ended.saturating_sub(began);
-        if own >= LONG || ended >= self.watch.due {
-            self.waited_lately((own as f64 / clock::ticks_per_ns()) as u64, entry);
-        }
+    pub(crate) fn is_to_be_looked_at(&self, began: u64, ended: u64) -> bool {
+        ended.saturating_sub(began) >= LONG || ended >= self.watch.due
     }
 
-    #[cold]
-    fn waited_lately(&mut self, of_a_call: u64, entry: Option<u32>) {
-        let idle = self.waiting(of_a_call);
+    /// A call that took `own` ticks has ended, of this entry or of the one looked up last. What it waited for is part of
+    /// it; before which of the calls lately the process waited otherwise is not known.
+    pub(crate) fn waited_lately(&mut self, own: u64, entry: Option<u32>) {
+        let idle = self.waiting((own as f64 / clock::ticks_per_ns()) as u64);
         let next = entry.or(self.table.last()).and_then(|entry| self.wait_line_of(entry));
         let rest = self.waits_where_it_slept(idle, next);
         self.waits_at((None, None), rest);

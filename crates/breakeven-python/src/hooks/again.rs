@@ -304,7 +304,7 @@ pub(super) unsafe fn end<const QUICK: bool>(begun: Begun, result: *mut PyObject)
     let span = count_timed(or_long_way!(table.known(*index)), thread, tiny, *scalar, began, ended);
     if span > 0 || ended - began >= LONG || state.flush.next <= ended {
         let index = *index;
-        now_and_then(state, index, thread.id, span, began, ended);
+        now_and_then(state, index, thread, span, began, ended);
     }
     thread.began = 0;
     Some(())
@@ -338,11 +338,10 @@ fn count_timed(entry: &mut Entry, thread: &mut Thread, tiny: &mut bool, scalar: 
 
 /// What a burst of timed calls brings.
 #[inline(never)]
-fn now_and_then(state: &mut State, entry: u32, thread: u16, span: u64, began: u64, ended: u64) {
+fn now_and_then(state: &mut State, entry: u32, thread: &mut Thread, span: u64, began: u64, ended: u64) {
     guard(|| {
-        state.recorder.pool(thread, span);
-        state.recorder.ended(began, ended, Some(entry));
-        state.flush_if_due(ended);
+        state.recorder.pool(thread.id, span);
+        state.ended(thread, began, ended, Some(entry));
     });
 }
 

@@ -95,8 +95,7 @@ pub(crate) fn event(
             if recorder.record(call, timing, |_| site) {
                 recorder.pool(thread.id, thread.recorded(ended, call.has_scalar_result()));
             }
-            recorder.ended(ended.saturating_sub(own), ended, None);
-            state.flush_if_due(ended);
+            state.ended(thread, ended.saturating_sub(own), ended, None);
         });
     });
 }

@@ -92,14 +92,15 @@ stand_in! {
             }
             with_thread(|thread| thread.leave(began, ended, state::since()));
             let now = clock::now();
-            let untimed = with_thread(|thread| (thread.id, thread.recorded(now, false)));
-            state::with(py, |state| {
-                untimed.into_iter().for_each(|(thread, ticks)| state.recorder.pool(thread, ticks));
-                // What an op without values takes is no time of the script's.
-                state.recorder.told_ticks +=
-                    now.saturating_sub(ended) + if self.timed { began } else { ended }.saturating_sub(asked);
-                state.recorder.ended(began, now, None);
-                state.flush_if_due(now);
+            with_thread(|thread| {
+                let untimed = thread.recorded(now, false);
+                state::with(py, |state| {
+                    state.recorder.pool(thread.id, untimed);
+                    // What an op without values takes is no time of the script's.
+                    state.recorder.told_ticks +=
+                        now.saturating_sub(ended) + if self.timed { began } else { ended }.saturating_sub(asked);
+                    state.ended(thread, began, now, None);
+                });
             });
             result
         }
