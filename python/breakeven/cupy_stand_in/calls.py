@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from . import memory, refusals, streams, waits
+from . import memory, refusals, streams, waits, workspace
 
 #: The class of device arrays; `array.py` sets it.
 ndarray: type = type(None)
@@ -114,6 +114,8 @@ def run(
         inputs += arrays(value for key, value in kwargs.items() if key != "out")
     outputs = result if isinstance(result, (np.ndarray, tuple, list)) else ()
     _native.leave(token, inputs, outputs, kwargs if told is None else told, tag)
+    if passing := workspace.needed(name, args, kwargs):
+        memory.pass_through(passing + sum(item.nbytes for item in arrays((outputs,))))
     if token and waits.waits(name, args, kwargs):
         read(waits.TOLD)
     return result

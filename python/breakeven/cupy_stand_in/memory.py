@@ -109,6 +109,13 @@ def _count(size: int) -> None:
         _native.device_memory(_used)
 
 
+def pass_through(size: int) -> None:
+    """Taken and given back within one call."""
+    rounded = -(-size // _UNIT) * _UNIT
+    _current._take(rounded)
+    _current._give(rounded)
+
+
 def use(source: Any) -> None:
     """From now on arrays lie in the memory of this pool; None: in none."""
     global _current

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import calls
+from .imagined import gpu
 
 _LEGACY = (
     "beta binomial bytes chisquare choice dirichlet exponential f gamma geometric gumbel hypergeometric laplace logistic "
@@ -30,7 +31,9 @@ class _Draws:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in self._names:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return _method(f"cupy.random.{type(self).__name__}.{name}", getattr(self._source, name))
+        method = _method(f"cupy.random.{type(self).__name__}.{name}", getattr(self._source, name))
+        method.__self__ = self  # type: ignore[attr-defined]
+        return method
 
 
 class RandomState(_Draws):
@@ -54,6 +57,8 @@ class Generator(_Draws):
 
     def __init__(self, bit_generator: Any = None) -> None:
         self._source = calls.quietly(np.random.default_rng, getattr(bit_generator, "_seed", bit_generator))
+        # the states of as many threads as the device runs, 48 bytes each
+        self._states = calls.wrapped(calls.quietly(np.empty, gpu.units * 2048 * 48, np.uint8))
         self.bit_generator = bit_generator if isinstance(bit_generator, _BitGenerator) else _BitGenerator(bit_generator)
 
 

@@ -85,8 +85,10 @@ METHODS = {
 }  # fmt: skip
 #: Arguments that must be arrays of the device, by place, and what CuPy misses in others.
 _NEEDED = {
-    "unique": (0, "shape"), "lexsort": (0, "ndim"), "where": (0, "astype"), "isin": (1, "ravel"), "digitize": (1, "ndim"),
-    "interp": (0, "flags"),
+    "cupy.unique": (0, "shape"), "cupy.lexsort": (0, "ndim"), "cupy.where": (0, "astype"), "cupy.isin": (1, "ravel"),
+    "cupy.digitize": (1, "ndim"), "cupy.interp": (0, "flags"),
+    **{f"cupyx.scipy.ndimage.{name}": (1, "nbytes") for name in ("convolve", "correlate")},
+    **{f"cupyx.scipy.ndimage.{name}": (1, "ndim") for name in ("convolve1d", "correlate1d")},
 }  # fmt: skip
 #: Calls that CuPy does not take at all: by name, whether these arguments are such, the error.
 _UNDONE: dict[str, tuple[Callable[[tuple[Any, ...], dict[str, Any]], bool], Exception]] = {
@@ -114,20 +116,24 @@ _UNDONE: dict[str, tuple[Callable[[tuple[Any, ...], dict[str, Any]], bool], Exce
         NotImplementedError("Only complex Hermitian and real symmetric 2d arrays are supported currently"),
     ),
 }
+_REPEATED = frozenset(f"cupyx.scipy.ndimage.binary_{name}" for name in "erosion dilation opening closing".split())
 _JOINING = frozenset("concatenate stack vstack hstack dstack column_stack".split())
 
 
 def check(public: str, args: tuple[Any, ...], words: dict[str, Any], is_device: Callable[[Any], bool]) -> None:
     """Raises what CuPy raises where NumPy would go on."""
     module, _, name = public.rpartition(".")
+    if public in _NEEDED:
+        place, attribute = _NEEDED[public]
+        if len(args) > place and not (is_device(args[place]) or isinstance(args[place], np.ndarray)):
+            raise AttributeError(f"{type(args[place]).__name__!r} object has no attribute {attribute!r}")
+    if public in _REPEATED and words.get("iterations", args[2] if len(args) > 2 else 1) != 1:
+        if not words.get("brute_force"):
+            raise NotImplementedError("only brute_force iteration has been implemented")
     if module == "cupy" and args:
         if name in _UNDONE and _UNDONE[name][0](args, words):
             raise _UNDONE[name][1]
-        if name in _NEEDED:
-            place, attribute = _NEEDED[name]
-            if len(args) > place and not (is_device(args[place]) or isinstance(args[place], np.ndarray)):
-                raise AttributeError(f"{type(args[place]).__name__!r} object has no attribute {attribute!r}")
-        elif name in _JOINING and type(args[0]) in (list, tuple):
+        if name in _JOINING and type(args[0]) in (list, tuple):
             for item in args[0]:
                 if type(item) in (list, tuple, int, float, complex):
                     raise TypeError(f"Unsupported type {type(item)}")
