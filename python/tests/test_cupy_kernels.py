@@ -117,14 +117,14 @@ print(out[:3])
 
 def test_c_that_is_not_imitated_says_so(tmp_path: Path) -> None:
     source = """import cupy as cp
-loop = cp.ElementwiseKernel("T x", "T y", "for (int k = 0; k < 3; ++k) y += x", "loop")
+loop = cp.ElementwiseKernel("T x", "T y", "switch (1) {}", "loop")
 try:
     loop(cp.ones(3))
 except NotImplementedError as error:
     print(error)
 """
     out, _ = record(source, tmp_path)
-    assert out.startswith("breakeven's stand-in for cupy cannot run kernel 'loop': `for` is not imitated. Describe it")
+    assert out.startswith("breakeven's stand-in for cupy cannot run kernel 'loop': `switch` is not imitated. Describe it")
 
 
 @pytest.mark.parametrize("wrong", [-1, float("nan"), float("inf")])
@@ -134,3 +134,61 @@ def test_amounts_are_checked(wrong: float) -> None:
     with pytest.raises(ValueError, match="by its name"):
         breakeven.kernel("", flops=1, bytes=1)
     assert _kernel.described("k") is None
+
+
+def test_loops_of_each_elements_own_length(tmp_path: Path) -> None:
+    source = """import numpy as np
+import cupy as cp
+escape = cp.ElementwiseKernel("complex128 c, int32 most", "int32 n",
+    "complex128 z = 0; n = 0; for (int k = 0; k < most; k++) { z = z * z + c; if (abs(z) > 2) break; n++; }", "escape")
+c = np.array([0, 0.5, -1, 1 + 1j, 3])
+def steps(value):
+    z, n = 0, 0
+    for k in range(20):
+        z = z * z + value
+        if abs(z) > 2:
+            break
+        n += 1
+    return n
+print(escape(cp.asarray(c), 20).tolist() == [steps(value) for value in c])
+halve = cp.ElementwiseKernel("T x", "T y", "y = x; while (y > 1) { y /= 2; if (y < 0.6) continue; y -= 0.1; }", "halve")
+print(halve(cp.array([3.0, 1.0, 2.0])).round(6))
+product = cp.ElementwiseKernel("raw T a, raw T b, int32 n", "T c",
+    "T s = 0; for (int k = 0; k < n; ++k) s += a[i / n * n + k] * b[k * n + i % n]; c = s;", "product")
+print(product(cp.arange(4.0), cp.arange(4.0), 2, size=4))
+count = cp.ElementwiseKernel("raw I at", "raw T y", "atomicAdd(&y[at[i]], 1.0)", "count")
+print(count(cp.array([0, 0, 1]), cp.zeros(2), size=3))
+ahead = cp.ElementwiseKernel("raw T x, int32 n", "T y", "y = 0; if (i + 1 < n) y = x[i + 1];", "ahead")
+print(ahead(cp.arange(3.0), 3, size=3))
+"""
+    out, workload = record(source, tmp_path)
+    assert out == "True\n[0.6 1.  0.9]\n[ 2.  3.  6. 11.]\n[2. 1.]\n[1. 2. 0.]\n"
+    found = [entry["op"]["elementwise"] for entry in workload["ops"] if "elementwise" in entry["op"]]
+    product = next(op for op in found if op["n"] == 4)
+    assert product["flop_per_element"] > 2 * 2  # two turns of a product and a sum, and their places
+
+
+def test_a_kernel_in_python(tmp_path: Path) -> None:
+    source = """import cupy as cp
+import breakeven
+from cupyx import jit
+@jit.rawkernel()
+def double(x, y, n):
+    i = jit.grid(1)
+    if i < n:
+        y[i] = 2 * x[i]
+x, y = cp.arange(4.0), cp.zeros(4)
+try:
+    double[1, 4](x, y, 4)
+except NotImplementedError as error:
+    print("breakeven.kernel('double'" in str(error))
+@breakeven.kernel("double", flops=4, bytes=64)
+def effect(x, y, n):
+    y[:] = 2 * x
+double[1, 4](x, y, 4)
+double((1,), (4,), (x, y, 4))
+print(y)
+"""
+    out, workload = record(source, tmp_path)
+    assert out == "True\n[0. 2. 4. 6.]\n"
+    assert sum(entry["count"] for entry in workload["ops"] if entry["name"] == "cupy.RawKernel") == 2

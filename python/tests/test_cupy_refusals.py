@@ -65,7 +65,10 @@ CASES = {
     "a.no_such_method": "AttributeError: 'ndarray' object has no attribute 'no_such_method'",
     "cp.cuda.Device(1).use()": "CUDARuntimeError: cudaErrorInvalidDevice: invalid device ordinal",
     "cp.cuda.runtime.setDevice(3)": "CUDARuntimeError: cudaErrorInvalidDevice: invalid device ordinal",
-    "__import__('cupyx.jit')": "ModuleNotFoundError: breakeven's stand-in for cupy has no cupyx.jit",
+    "__import__('cupyx.distributed')": "ModuleNotFoundError: breakeven's stand-in for cupy has no cupyx.distributed",
+    "cp.ElementwiseKernel('T x, T y', 'T z', 'z = x', 'k')(a, a.astype(int))":
+        "TypeError: Type is mismatched. y int64 float64 T",
+    "cp.ElementwiseKernel('T x', 'T z', 'z = x', 'k')(3.0)": "ValueError: Loop size is undecided.",
     "__import__('cupyx.nothing')": "ModuleNotFoundError: No module named 'cupyx.nothing'",
     "a.get(out=np.ones(3))": "ValueError: Shape mismatch. Expected shape: (4,), actual shape: (3,)",
     "a.set(np.ones(4, np.float32))": "TypeError: float32 array cannot be set to float64 array",

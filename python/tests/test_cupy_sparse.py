@@ -70,3 +70,21 @@ print(spl.aslinearoperator(A), float((twice @ b)[0]))
 """
     out, _ = record(HEAD + source, tmp_path)
     assert out == "0 True\n" * 4 + "<100x100 MatrixLinearOperator with dtype=float64> 6.0\n"
+
+
+def test_factors_and_classes_hold_arrays_of_the_device(tmp_path: Path) -> None:
+    source = """import cupyx.scipy.interpolate as interpolate
+x = cp.linspace(0.0, 1.0, 8)
+curve = interpolate.CubicSpline(x, x * 2)
+print(type(curve(x)).__module__, curve(0.5).round(6), type(curve.derivative()).__name__, curve.x.shape)
+A = sp.csc_matrix(cp.eye(3) * 2)
+print(spl.splu(A).solve(cp.ones(3)), spl.factorized(A)(cp.ones(3)))
+try:
+    interpolate.CubicSpline(np.arange(3.0), np.arange(3.0))
+except TypeError as error:
+    print(error)
+"""
+    out, workload = record(HEAD + source, tmp_path)
+    told = "Unsupported type <class 'numpy.ndarray'>"
+    assert out.splitlines() == ["cupy 1.0 CubicSpline (8,)", "[0.5 0.5 0.5] [0.5 0.5 0.5]", told]
+    assert device(workload)["cupyx.scipy.sparse.linalg.SuperLU.solve"] == 2

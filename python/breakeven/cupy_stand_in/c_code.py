@@ -1,7 +1,8 @@
 """The body of an element-wise kernel, C in a few statements, computed by NumPy on whole arrays.
 
-Assignments, declarations, `if`/`else`, the operators and the mathematical functions of C; `x[i]` of raw parameters.
-Loops, pointers and anything else are a NotImplementedError that says what was met.
+Assignments, declarations, `if`/`else`, `for`, `while`, `break`, `continue`, the operators and the mathematical functions of
+C; `x[i]` of raw parameters, and atomic additions to them. Elements that are through with a loop wait for the others.
+Pointers and anything else are a NotImplementedError that says what was met.
 """
 
 from __future__ import annotations
@@ -62,12 +63,19 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
+_ATOMIC = {"atomicAdd": np.add, "atomicMax": np.maximum, "atomicMin": np.minimum}
+#: Under this name the loops that run, the innermost last: who has left them.
+_LOOPS = "for"
+
+
 class Code:
     """Statements, parsed; `costs` names what each element costs (see `callables/flops.csv` of the engine)."""
 
     def __init__(self, text: str, types: dict[str, Any] | None = None) -> None:
         self.types = {**_TYPES, **(types or {})}
         self.costs: list[str] = []
+        #: What one turn of each loop costs, and how many turns an element took on average.
+        self._turns: list[tuple[list[str], float]] = []
         self._tokens = _tokens(text)
         self._at = 0
         self._body: list[Any] = []
@@ -76,7 +84,13 @@ class Code:
 
     def run(self, names: dict[str, Any]) -> None:
         """Changes `names`: parameters and what the statements declare."""
-        _execute(self._body, names, self.types, None)
+        self._turns = []
+        names[_LOOPS] = []
+        _execute(self._body, names, self._turns, None)
+
+    def spent(self) -> list[str]:
+        """What an element cost, loops among it, once they have run."""
+        return self.costs + [name for costs, turns in self._turns for name in costs * round(turns)]
 
     # Reading ---------------------------------------------------------------------------------------------------------
 
@@ -115,7 +129,15 @@ class Code:
                 other = self._statement()
             self.costs.append("select")
             return ("if", condition, then, other)
-        if token in ("for", "while", "do", "return", "switch", "goto"):
+        if token in ("for", "while"):
+            return self._loop(self._next())
+        if token in ("break", "continue"):
+            self._next()
+            self._next(";")
+            return (token,)
+        if token in _ATOMIC:
+            return self._atomic(_ATOMIC[self._next()])
+        if token in ("do", "return", "switch", "goto"):
             raise NotImplementedError(f"`{token}` is not imitated")
         kind = None
         while token in ("const", "unsigned", "long", "signed") and self._peek(1) in {*self.types, "const", "long"}:
@@ -131,8 +153,44 @@ class Code:
             self._next(";")
         return ("block", found)
 
+    def _loop(self, word: str) -> Any:
+        self._next("(")
+        begin = self._statement() if word == "for" else ("block", [])
+        outside, self.costs = self.costs, []
+        condition = self._expression() if self._peek() not in (";", ")") else ("value", True)
+        step: list[Any] = []
+        if word == "for":
+            self._next(";")
+            while self._peek() != ")":
+                step.append(self._assignment(None))
+                if self._peek() == ",":
+                    self._next()
+        self._next(")")
+        body = self._statement()
+        costs, self.costs = self.costs, outside
+        return ("loop", begin, condition, ("block", step), body, costs)
+
+    def _atomic(self, ufunc: Any) -> Any:
+        self._next("(")
+        self._next("&")
+        name, place = self._next(), None
+        if self._peek() == "[":
+            self._next()
+            place = self._expression()
+            self._next("]")
+        self._next(",")
+        value = self._expression()
+        self._next(")")
+        self._next(";") if self._peek() else None
+        self.costs.append("two")
+        return ("atomic", ufunc, name, place, value)
+
     def _assignment(self, kind: Any) -> Any:
         name = self._next()
+        if name in ("++", "--") and self._peek():
+            self.costs.append("two")
+            counted = self._next()
+            return ("set", counted, None, ("binary", name[0], ("name", counted), ("value", 1)), None)
         place = None
         if self._peek() == "[":
             self._next()
@@ -249,20 +307,69 @@ def _target(name: str, place: Any) -> Any:
     return ("name", name) if place is None else ("item", name, place)
 
 
-def _execute(body: list[Any], names: dict[str, Any], types: dict[str, Any], where: Any) -> None:
+def _execute(body: list[Any], names: dict[str, Any], turns: list[Any], where: Any) -> None:
     for statement in body:
+        within = _still(where, names[_LOOPS])
         what = statement[0]
         if what == "block":
-            _execute(statement[1], names, types, where)
+            _execute(statement[1], names, turns, within)
         elif what == "if":
             condition = np.asarray(_value(statement[1], names), dtype=bool)
-            both = condition if where is None else where & condition
-            neither = ~condition if where is None else where & ~condition
-            _execute([statement[2]], names, types, both)
+            _execute([statement[2]], names, turns, condition if within is None else within & condition)
             if statement[3] is not None:
-                _execute([statement[3]], names, types, neither)
+                _execute([statement[3]], names, turns, ~condition if within is None else within & ~condition)
+        elif what == "loop":
+            _repeat(statement, names, turns, within)
+        elif what in ("break", "continue"):
+            loop = names[_LOOPS][-1]
+            loop[what] = loop[what] | (True if within is None else within)
+        elif what == "atomic":
+            _assign_atomically(statement, names, within)
         else:
-            _assign(statement, names, where)
+            _assign(statement, names, within)
+
+
+def _still(where: Any, loops: list[dict[str, Any]]) -> Any:
+    """Which elements go on: those that have not left the innermost loop, or its turn."""
+    if not loops:
+        return where
+    gone = loops[-1]["break"] | loops[-1]["continue"]
+    if gone is False:
+        return where
+    return np.logical_not(gone) if where is None else where & np.logical_not(gone)
+
+
+def _repeat(statement: Any, names: dict[str, Any], turns: list[Any], where: Any) -> None:
+    _, begin, condition, step, body, costs = statement
+    _execute([begin], names, turns, where)
+    loop: dict[str, Any] = {"break": False, "continue": False}
+    names[_LOOPS].append(loop)
+    taken = 0.0
+    while True:
+        more = np.asarray(_value(condition, names), dtype=bool)
+        live = _still(more if where is None else where & more, names[_LOOPS])
+        if not np.any(live):
+            break
+        loop["break"] = loop["break"] | ~more if more.ndim else loop["break"]
+        taken += float(np.mean(live))
+        within = None if np.ndim(live) == 0 else live
+        _execute([body], names, turns, within)
+        loop["continue"] = False
+        _execute([step], names, turns, within)
+    names[_LOOPS].pop()
+    turns.append((costs, taken))
+
+
+def _assign_atomically(statement: Any, names: dict[str, Any], where: Any) -> None:
+    _, ufunc, name, place, expression = statement
+    value = _value(expression, names)
+    if place is None:
+        changed = ufunc(names[name], value)
+        names[name] = changed if where is None else np.where(where, changed, names[name])
+        return
+    at, value = np.broadcast_arrays(np.asarray(_value(place, names)), value)
+    chosen = slice(None) if where is None else np.broadcast_to(where, at.shape)
+    ufunc.at(names[name].reshape(-1), at[chosen], value[chosen])
 
 
 def _assign(statement: Any, names: dict[str, Any], where: Any) -> None:
@@ -300,5 +407,6 @@ def _value(node: Any, names: dict[str, Any]) -> Any:
     if what == "cast":
         return np.asarray(_value(node[2], names)).astype(node[1])
     if what == "item":
-        return names[node[1]].reshape(-1)[np.asarray(_value(node[2], names))]
+        # what lies outside is read only for elements that do not use it
+        return names[node[1]].reshape(-1).take(np.asarray(_value(node[2], names)), mode="clip")
     return node[1](*(_value(argument, names) for argument in node[2]))

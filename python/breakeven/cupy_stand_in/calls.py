@@ -183,5 +183,9 @@ def read(array: Any, name: str = "cupy.ndarray.item") -> None:
 
 def refuse_dtype(dtype: Any) -> None:
     """Raises ValueError for types of elements that CuPy has no kernels for."""
-    if dtype.kind not in "biufcV" or (dtype.kind != "V" and dtype.itemsize > 16) or (dtype.kind == "f" and dtype.itemsize > 8):
+    if (
+        dtype.kind not in "biufcV"
+        or (dtype.kind != "V" and dtype.itemsize > 16)
+        or (dtype.kind == "f" and dtype.itemsize > 8)
+    ):
         raise ValueError(f"Unsupported dtype {dtype}")

@@ -117,9 +117,13 @@ class _Index:
         self._name, self._value = name, value
 
     def __getitem__(self, key: Any) -> Any:
-        if self._name == "cupy.concatenate" and any(isinstance(part, slice) for part in (key if isinstance(key, tuple) else (key,))):
+        if self._name == "cupy.concatenate" and any(
+            isinstance(part, slice) for part in (key if isinstance(key, tuple) else (key,))
+        ):
             raise NotImplementedError
-        return calls.wrapped(calls.run(self._name, lambda _: self._value[calls.plain(key)], (calls.plain(key),), {}, {}))
+        return calls.wrapped(
+            calls.run(self._name, lambda _: self._value[calls.plain(key)], (calls.plain(key),), {}, {})
+        )
 
 
 #: What arrays made by an index are, as functions.
@@ -172,6 +176,43 @@ def _function(
     call.__module__ = public.rpartition(".")[0]
     call.__doc__ = like.__doc__
     return call
+
+
+def held(module: str, name: str, kind: type) -> type:
+    """A class of SciPy's for arrays of the device: what it is made of, is asked and gives are such."""
+    public = f"{module}.{name}"
+
+    class Held:
+        __doc__ = kind.__doc__
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            def make(*plain: Any, **words: Any) -> Any:
+                self._made = kind(*plain, **words)
+                return ()
+
+            calls.run(public, make, calls.plain(args), calls.plain(kwargs))
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            return calls.call(f"{public}.__call__", self._made, args, kwargs)
+
+        def __getattr__(self, asked: str) -> Any:
+            if asked.startswith("_"):
+                raise AttributeError(f"{name!r} object has no attribute {asked!r}")
+            value = calls.quietly(getattr, self._made, asked)
+            if not callable(value):
+                return calls.wrapped(calls.on_device(value))
+            return _function(f"{public}.{asked}", lambda *args, **kwargs: again(value(*args, **kwargs)), value)
+
+    def again(value: Any) -> Any:
+        if not isinstance(value, kind):
+            return value
+        fresh = object.__new__(Held)
+        fresh._made = value
+        return fresh
+
+    Held.__name__ = Held.__qualname__ = name
+    Held.__module__ = module
+    return Held
 
 
 def _on_host(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -148,20 +148,20 @@ class ElementwiseKernel(_Kernel):
             names: dict[str, Any] = {p.name: v for p, v in zip(self._in, values)}
             names.update({p.name: o for p, o in zip(self._out, made)})
             names["i"] = np.arange(count).reshape(shape)
-            names["_size"] = names["n"] = count
+            names["_size"] = count
+            names.setdefault("n", count)
             try:
                 code.run(names)
             except NotImplementedError as error:
                 raise self._cannot(error) from None
+            keywords["functions"] = counted(code.spent())
             for parameter, out in zip(self._out, made):
                 if not parameter.raw and names[parameter.name] is not out:
                     out[...] = names[parameter.name]
             return tuple(made)
 
         keywords: dict[str, Any] = {"n": count}
-        if code is not None:
-            keywords["functions"] = _costs(code)
-        else:
+        if code is None:
             keywords.update(_told(told, (count,), (1,), tuple(values)))
         with stream if stream is not None else streams.current():
             result = calls.run("cupy.ElementwiseKernel", compute, tuple(values), {}, keywords)
@@ -243,10 +243,6 @@ def _fold(mapped: Any, axis: Any, keepdims: bool, folding: Code) -> Any:
         rows = np.concatenate([np.asarray(names["_folded"]), rows[2 * half :]])
     kept = [1 if i in axes else d for i, d in enumerate(mapped.shape)] if keepdims else rest
     return rows[0].reshape(kept)
-
-
-def _costs(code: Code) -> str:
-    return counted(code.costs)
 
 
 def counted(names: list[str]) -> str:

@@ -21,14 +21,14 @@ _NOTHING: Any = object()
 #: Packages that CuPy has and the stand-in has not.
 _MISSING = (
     "cupy._core", "cupy_backends", "cupy.cuda.nccl", "cupy.cuda.cub", "cupy.cuda.cufft", "cupy.cuda.thrust",
-    "cupy.cuda.texture", "cupy.cuda.graph", "cupy.cuda.function", "cupy.cuda.compiler", "cupy.cublas", "cupyx.jit",
+    "cupy.cuda.texture", "cupy.cuda.graph", "cupy.cuda.function", "cupy.cuda.compiler", "cupy.cublas",
     "cupyx.distributed", "cupyx.optimizing", "cupyx.tools", "cupyx.cusolver", "cupyx.cusparse", "cupyx.cutensor",
     "cupyx.lapack", "cupy.polynomial",
 )  # fmt: skip
 #: Modules without a line in `names.txt`; their contents are those of `special.py`.
 _SMALL = (
     "cupy.cuda.device", "cupy.cuda.memory", "cupy.cuda.pinned_memory", "cupy.cuda.profiler", "cupy.cuda.stream", "cupy.lib",
-    "cupyx.time",
+    "cupyx.jit", "cupyx.time",
 )  # fmt: skip
 
 
@@ -88,7 +88,7 @@ def _made(module: str, name: str) -> Any:
         return _NOTHING
     value = counterpart(module, name)
     if isinstance(value, type) and module.startswith("cupyx.") and not issubclass(value, Exception):
-        return _NOTHING  # SciPy's classes cannot hold arrays of the device
+        return functions.held(module, name, value)
     return value if value is _NOTHING else functions.wrapped(module, name, value)
 
 

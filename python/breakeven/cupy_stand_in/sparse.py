@@ -384,6 +384,46 @@ def _solver(name: str) -> Callable[..., Any]:
     return solve
 
 
+class SuperLU:
+    """The factors of a sparse matrix."""
+
+    __module__ = "cupyx.scipy.sparse.linalg"
+
+    def __init__(self, matrix: Sparse, factors: Any) -> None:
+        self._matrix, self._factors = matrix, factors
+        self.shape, self.nnz = matrix.shape, factors.nnz
+
+    def solve(self, rhs: Any, trans: str = "N") -> Any:
+        return _opaque(f"{_LINALG}.SuperLU.solve", self._factors.solve, (self._matrix, rhs, trans), {})
+
+
+_LINALG = "cupyx.scipy.sparse.linalg"
+
+
+def _factored(name: str) -> Callable[..., Any]:
+    def factor(A: Any, **options: Any) -> SuperLU:
+        import scipy.sparse.linalg
+
+        made: list[Any] = []
+
+        def compute() -> None:
+            made.append(getattr(scipy.sparse.linalg, name)(A._m.tocsc(), **options))
+
+        _opaque(f"{_LINALG}.{name}", compute, (A,), {})
+        return SuperLU(A, made[0])
+
+    factor.__name__ = name
+    return factor
+
+
+splu, spilu = _factored("splu"), _factored("spilu")
+
+
+def _factorized(A: Any) -> Callable[[Any], Any]:
+    """What solves with these factors."""
+    return splu(A).solve  # type: ignore[no-any-return]
+
+
 CONTENTS: dict[str, Any] = {
     **CLASSES,
     "spmatrix": Sparse, "issparse": issparse, "isspmatrix": issparse, "diags": _diags,
@@ -398,4 +438,5 @@ CONTENTS: dict[str, Any] = {
 SOLVERS: dict[str, Any] = {
     **{name: _solver(name) for name in "minres lsqr lsmr spsolve spsolve_triangular eigsh svds norm lobpcg".split()},
     **iterative.CONTENTS,
-}
+    "SuperLU": SuperLU, "splu": splu, "spilu": spilu, "factorized": _factorized,
+}  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import array, calls, creation, errors, functions, kernels, memory, pointers, profiler, randoms, runtime, sparse, streams
+from . import array, calls, creation, errors, functions, jit, kernels, memory, pointers, profiler, randoms, runtime, sparse, streams
 
 _plain: Callable[..., Any] = calls.plain
 
@@ -159,6 +159,7 @@ CONTENTS: dict[str, dict[str, Any]] = {
         "DeviceSynchronized": RuntimeError,
     },
     "cupyx.profiler": {"benchmark": profiler.benchmark, "time_range": profiler.time_range, "profile": _settings},
+    "cupyx.jit": jit.CONTENTS,
     "cupyx.time": {"repeat": profiler.benchmark},
     "cupyx.scipy": {"get_array_module": creation.get_array_module},
     "cupyx.scipy.sparse": sparse.CONTENTS,
@@ -168,5 +169,4 @@ CONTENTS: dict[str, dict[str, Any]] = {
 #: Names that NumPy and SciPy have in another sense.
 WITHOUT = {
     "cupy": frozenset("broadcast DataSource flatiter format_parser poly1d vectorize".split()),
-    "cupyx.scipy.sparse.linalg": frozenset(["SuperLU", "splu", "spilu", "factorized"]),
 }
