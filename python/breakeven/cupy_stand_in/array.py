@@ -197,7 +197,7 @@ class ndarray:
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         from .modules import numpys
 
-        own = numpys("numpy", ufunc.__name__)
+        own = numpys("numpy", ufunc.__name__) or numpys("scipy.special", ufunc.__name__)
         if own is None:
             return NotImplemented
         out = kwargs.get("out")
@@ -446,10 +446,11 @@ def _add_methods() -> None:
 
     def add(name: str) -> None:
         function, public = _method(name), f"cupy.ndarray.{name}"
+        fits = signatures.checker(f"cupy.{name}") if name in _REDUCTIONS else None
 
         def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if name in _REDUCTIONS:
-                signatures.check(f"cupy.{name}", (self, *args), kwargs)
+            if fits is not None:
+                fits((self, *args), kwargs)
             return calls.call(public, function, (self, *args), kwargs)
 
         method.__name__ = name
@@ -473,7 +474,8 @@ def _add_operators() -> None:
         def method(self: Any, other: Any) -> Any:
             if getattr(other, "__array_ufunc__", ufunc) is None:
                 return NotImplemented  # an array of another kind that knows better, such as a sparse matrix
-            refusals.operand(name.removeprefix("cupy."), *((other, self) if swapped else (self, other)), swapped)
+            if type(other) in refusals.NO_OPERANDS:
+                refusals.operand(name.removeprefix("cupy."), *((other, self) if swapped else (self, other)), swapped)
             return calls.call(name, ufunc, (other, self) if swapped else (self, other), {})
 
         return method

@@ -114,7 +114,7 @@ def run(
         inputs += arrays(value for key, value in kwargs.items() if key != "out")
     outputs = result if isinstance(result, (np.ndarray, tuple, list)) else ()
     _native.leave(token, inputs, outputs, kwargs if told is None else told, tag)
-    if passing := workspace.needed(name, args, kwargs):
+    if name in workspace.NAMES and (passing := workspace.needed(name, args, kwargs)):
         memory.pass_through(passing + sum(item.nbytes for item in arrays((outputs,))))
     if token and waits.waits(name, args, kwargs):
         read(waits.TOLD)

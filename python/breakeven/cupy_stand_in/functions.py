@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import calls, errors, refusals, signatures
+from . import calls, errors, refusals, sends, signatures
 
 #: Answered on the host, without the device.
 ON_HOST = frozenset(
@@ -157,20 +157,30 @@ def _function(
 ) -> Callable[..., Any]:
     short = public.removeprefix("cupy.")
     method = refusals.METHODS.get(short)
+    fits = signatures.checker(public)
+    refused = refusals.any_of(public)
+    like, copying = short in _LIKE, public in _COPYING
+    sends_some, of_scipy = public in sends.NAMES, public.startswith("cupyx.scipy.interpolate")
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        signatures.check(public, args, kwargs)
+        if fits is not None:
+            fits(args, kwargs)
         if method is not None and args and not calls.is_device(args[0]):
             return getattr(args[0], method)(*args[1:], **kwargs)
-        refusals.check(public, args, kwargs, calls.is_device)
-        if short in _LIKE and args and isinstance(args[0], np.ndarray):
+        if refused:
+            refusals.check(public, args, kwargs, calls.is_device)
+        if like and args and isinstance(args[0], np.ndarray):
             host, *others = args
             return calls.call(public, lambda *rest, **words: function(host, *rest, **words), tuple(others), kwargs)
-        if public in _COPYING:
+        if copying:
             args = tuple(calls.wrapped(calls.copied_in(arg)) if isinstance(arg, np.ndarray) else arg for arg in args)
         if prepared is not None:
             args = tuple(prepared(arg) for arg in args)
-        return calls.call(public, function, args, kwargs)
+        if sends_some:
+            for size in sends.sent(public, args, kwargs):
+                calls.copy_in("cupy.array", lambda: np.zeros(size, np.uint8))
+        result = calls.call(public, function, args, kwargs)
+        return _of_device(result) if of_scipy else result
 
     call.__name__ = call.__qualname__ = public.rpartition(".")[2]
     call.__module__ = public.rpartition(".")[0]
@@ -201,18 +211,26 @@ def held(module: str, name: str, kind: type) -> type:
             value = calls.quietly(getattr, self._made, asked)
             if not callable(value):
                 return calls.wrapped(calls.on_device(value))
-            return _function(f"{public}.{asked}", lambda *args, **kwargs: again(value(*args, **kwargs)), value)
-
-    def again(value: Any) -> Any:
-        if not isinstance(value, kind):
-            return value
-        fresh = object.__new__(Held)
-        fresh._made = value
-        return fresh
+            return _function(f"{public}.{asked}", value, value)
 
     Held.__name__ = Held.__qualname__ = name
     Held.__module__ = module
+    _HELD[kind] = Held
     return Held
+
+
+_HELD: dict[type, Any] = {}
+
+
+def _of_device(value: Any) -> Any:
+    """An object of SciPy's as what holds arrays of the device."""
+    kind = type(value)
+    if not kind.__module__.startswith("scipy."):
+        return value
+    made = _HELD.get(kind) or held(f"cupyx.{kind.__module__.rpartition('._')[0]}", kind.__name__, kind)
+    fresh = object.__new__(made)
+    fresh._made = value
+    return fresh
 
 
 def _on_host(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -116,7 +116,11 @@ def home_of(module: str) -> str | None:
 
 
 def numpys(module: str, name: str) -> Any:
-    """The stand-in's function for one of NumPy's, or None."""
+    """The stand-in's function for one of NumPy's, or of `scipy.special`; or None."""
+    if module == "scipy.special":
+        if name not in names().get("cupyx.scipy.special", ()):
+            return None
+        return getattr(importlib.import_module("cupyx.scipy.special"), name, None)
     home = "cupy" + module.removeprefix("numpy") if module.startswith("numpy") else "cupy"
     holder = sys.modules.get(home) or sys.modules["cupy"]
     return getattr(holder, name, None)

@@ -120,6 +120,13 @@ _REPEATED = frozenset(f"cupyx.scipy.ndimage.binary_{name}" for name in "erosion 
 _JOINING = frozenset("concatenate stack vstack hstack dstack column_stack".split())
 
 
+def any_of(public: str) -> bool:
+    """Whether `check` may refuse a call of this function."""
+    module, _, name = public.rpartition(".")
+    rules = public in _NEEDED or public in _REPEATED or module == "cupy.fft"
+    return rules or (module == "cupy" and (name in _UNDONE or name in _JOINING))
+
+
 def check(public: str, args: tuple[Any, ...], words: dict[str, Any], is_device: Callable[[Any], bool]) -> None:
     """Raises what CuPy raises where NumPy would go on."""
     module, _, name = public.rpartition(".")
@@ -141,11 +148,13 @@ def check(public: str, args: tuple[Any, ...], words: dict[str, Any], is_device: 
         raise TypeError("The input array a must be a cupy.ndarray")
 
 
+#: What no operator of a device array takes.
+NO_OPERANDS = (list, tuple, str)
+
+
 def operand(symbol: str, left: Any, right: Any, swapped: bool) -> None:
-    """Raises for what an operator of a device array does not take: lists, texts, None."""
+    """Raises for what an operator of a device array does not take."""
     other = left if swapped else right
-    if type(other) not in (list, tuple, str):
-        return
     if swapped:
         raise TypeError(f"Unsupported type {type(other)}")
     raise TypeError(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,16 +22,22 @@ def _known() -> dict[str, list[str]]:
     return found
 
 
-def check(public: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Raises TypeError for arguments that CuPy's function has no parameters for, with Python's own text."""
+def checker(public: str) -> Callable[[tuple[Any, ...], dict[str, Any]], None] | None:
+    """What raises TypeError, with Python's own text, for arguments that CuPy's function has no parameters for."""
     parameters = _known().get(public)
     if parameters is None:
-        return
+        return None
     name = public.rpartition(".")[2]
-    if "**" not in parameters:
-        for word in kwargs:
-            if word not in parameters:
-                raise TypeError(f"{name}() got an unexpected keyword argument {word!r}")
+    words = None if "**" in parameters else frozenset(parameters)
     most = parameters.index("/") if "/" in parameters else len(parameters) - ("**" in parameters)
-    if "*" not in parameters and len(args) > most:
-        raise TypeError(f"{name}() takes {most} positional arguments but {len(args)} were given")
+    if "*" in parameters:
+        most = sys.maxsize
+
+    def check(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if kwargs and words is not None and not words.issuperset(kwargs):
+            strange = next(word for word in kwargs if word not in words)
+            raise TypeError(f"{name}() got an unexpected keyword argument {strange!r}")
+        if len(args) > most:
+            raise TypeError(f"{name}() takes {most} positional arguments but {len(args)} were given")
+
+    return check

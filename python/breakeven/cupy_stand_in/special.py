@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -92,6 +93,42 @@ def _device_id() -> int:
     return 0
 
 
+def _scipy_of(*args: Any) -> Any:
+    """`cupyx.scipy` where one of the arguments is of the device, else `scipy`."""
+    name = "scipy" if creation.get_array_module(*args) is np else "cupyx.scipy"
+    return importlib.import_module(name)
+
+
+class _PlanCache:
+    """Plans of transforms: none are kept here."""
+
+    def get_size(self) -> int:
+        return 16
+
+    def get_memsize(self) -> int:
+        return -1
+
+    def get_curr_size(self) -> int:
+        return 0
+
+    get_curr_memsize = get_curr_size
+    set_size = set_memsize = clear = show_info = staticmethod(lambda *args: None)
+
+
+class _Transforms:
+    """`cupy.fft.config`."""
+
+    enable_nd_planning = True
+    use_multi_gpus = False
+    get_plan_cache = staticmethod(_PlanCache)
+    clear_plan_cache = show_plan_cache_info = set_cufft_gpus = staticmethod(lambda *args: None)
+
+
+def _plan(*args: Any, **kwargs: Any) -> Any:
+    """A plan, as what it is used for: a block in which transforms take it."""
+    return contextlib.nullcontext()
+
+
 def _show_config(*args: Any, **kwargs: Any) -> None:
     print("CuPy Version : 14.2.0 (breakeven's stand-in: it computes with NumPy)")
 
@@ -149,6 +186,8 @@ CONTENTS: dict[str, dict[str, Any]] = {
         "available": True,
     },
     "cupy.cuda.runtime": runtime.CONTENTS,
+    "cupy.fft": {"config": _Transforms()},
+    "cupyx.scipy.fft": {"get_fft_plan": _plan},
     "cupy.random": randoms.CONTENTS,
     "cupy.testing": {name: _assertion(name) for name in _ASSERTIONS.split()},
     "cupyx": {
@@ -161,7 +200,7 @@ CONTENTS: dict[str, dict[str, Any]] = {
     "cupyx.profiler": {"benchmark": profiler.benchmark, "time_range": profiler.time_range, "profile": _settings},
     "cupyx.jit": jit.CONTENTS,
     "cupyx.time": {"repeat": profiler.benchmark},
-    "cupyx.scipy": {"get_array_module": creation.get_array_module},
+    "cupyx.scipy": {"get_array_module": _scipy_of},
     "cupyx.scipy.sparse": sparse.CONTENTS,
     "cupyx.scipy.sparse.linalg": sparse.SOLVERS,
 }  # fmt: skip

@@ -79,6 +79,9 @@ _FACTORS: dict[str, _Factor] = {
 }
 
 
+NAMES = frozenset([*_FACTORS, "cupy.extract", "cupy.matmul", "cupy.dot", "cupy.tensordot"])
+
+
 def _laid(array: Any) -> bool:
     """Whether the rows or columns of a matrix lie one after another; if not, a product copies it."""
     return array.ndim < 2 or bool(array.flags.c_contiguous or array.flags.f_contiguous or array.ndim > 2)

@@ -1,0 +1,53 @@
+"""What CuPy's own functions copy to the device: filters make their weights on the host, one copy for each axis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+_ELEMENT = 8
+
+
+def _gaussian(image: Any, args: tuple[Any, ...], words: dict[str, Any]) -> list[int]:
+    sigma = words.get("sigma", args[1] if len(args) > 1 else 1.0)
+    truncate = float(words.get("truncate", args[6] if len(args) > 6 else 4.0))
+    radius = words.get("radius")
+    sigmas = list(sigma) if isinstance(sigma, (list, tuple)) else [sigma] * image.ndim
+    found = []
+    for axis, width in enumerate(sigmas):
+        if float(width) > 1e-15:
+            told = radius[axis] if isinstance(radius, (list, tuple)) else radius
+            reach = int(truncate * float(width) + 0.5) if told is None else int(told)
+            if reach > 0:
+                found.append((2 * reach + 1) * _ELEMENT)
+    return found
+
+
+def _gaussian_line(image: Any, args: tuple[Any, ...], words: dict[str, Any]) -> list[int]:
+    sigma = words.get("sigma", args[1] if len(args) > 1 else 1.0)
+    return _gaussian(image, (image, [sigma]), {key: words[key] for key in ("truncate", "radius") if key in words})
+
+
+def _each_axis(image: Any, args: tuple[Any, ...], words: dict[str, Any]) -> list[int]:
+    return _gaussian(image, args[:2], words) * int(image.ndim)
+
+
+def _weights(copies: int) -> Callable[[Any, tuple[Any, ...], dict[str, Any]], list[int]]:
+    return lambda image, args, words: [3 * _ELEMENT] * copies
+
+
+_FILTERS: dict[str, Callable[[Any, tuple[Any, ...], dict[str, Any]], list[int]]] = {
+    "gaussian_filter": _gaussian,
+    "gaussian_filter1d": _gaussian_line,
+    "gaussian_laplace": _each_axis,
+    "gaussian_gradient_magnitude": _each_axis,
+    "sobel": _weights(2),
+    "prewitt": _weights(1),
+    "laplace": _weights(1),
+}
+NAMES = frozenset(f"cupyx.scipy.ndimage.{name}" for name in _FILTERS)
+
+
+def sent(name: str, args: tuple[Any, ...], words: dict[str, Any]) -> list[int]:
+    """Bytes of each copy that a call with these plain arguments makes."""
+    return _FILTERS[name.rpartition(".")[2]](args[0], args, words) if args else []
