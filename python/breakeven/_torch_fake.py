@@ -11,7 +11,7 @@ import functools
 import os
 import sys
 
-from . import _native, _torch, _torch_files, _torch_ops
+from . import _native, _torch, _torch_files, _torch_ops, _torch_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,11 +37,17 @@ _EXCEPTIONS = tuple(os.path.join("torch", *part) for part in (("nn", "init.py"),
 def begin(torch: Any) -> None:
     """From now on tensors have no values."""
     global _lib, _mode
-    from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+    from torch._subclasses.fake_tensor import (
+        DataDependentOutputException,
+        DynamicOutputShapeException,
+        FakeTensor,
+        FakeTensorMode,
+    )
     from torch.utils._pytree import tree_map_only
 
     _lib = torch
     _torch_ops.valueless = True
+    _torch_values.prepare(torch, FakeTensor)
     # Its own property, which calls of PyTorch's API do not pass through.
     FakeTensor.device = property(_device(FakeTensor.device.fget))
     instead = _unknown_values(torch)
@@ -57,8 +63,18 @@ def begin(torch: Any) -> None:
             large = not isinstance(tensor, FakeTensor) and tensor.numel() > _SMALL
             return mode.fake_tensor_converter.from_real_tensor(mode, tensor) if large else tensor
 
+        real = _torch_values.inputs(func, args, kwargs)
         args, kwargs = tree_map_only(torch.Tensor, bare, (args, kwargs))
-        return FakeTensorMode.dispatch(mode, func, types, args, kwargs)
+        try:
+            result = FakeTensorMode.dispatch(mode, func, types, args, kwargs)
+        except (DataDependentOutputException, DynamicOutputShapeException):
+            if real is None:
+                raise
+            # How large it is, its values tell.
+            worked = _torch_values.call(func, *real[0], **real[1])
+            result = tree_map_only(torch.Tensor, lambda value: mode.fake_tensor_converter.from_real_tensor(mode, value), worked)
+        _torch_values.follow(func, args, kwargs, result, real)
+        return result
 
     # All the time, also where nobody watches.
     _mode = type("Valueless", (FakeTensorMode,), {"dispatch": dispatch})(allow_non_fake_inputs=True)
@@ -183,6 +199,9 @@ def _applied(parameter: Any, fn: Any) -> Any:
 
 def array(tensor: Any) -> Any:
     """Instead of its values as an array."""
+    value = _torch_values.known(tensor)
+    if value is not None:
+        return _torch_values.call(_lib._C.TensorBase.numpy, value).copy()
     _unknown("the values of an array")
     import numpy
 
@@ -191,6 +210,9 @@ def array(tensor: Any) -> Any:
 
 def listed(tensor: Any) -> Any:
     """Instead of its values as lists."""
+    value = _torch_values.known(tensor)
+    if value is not None:
+        return _torch_values.call(_lib._C.TensorBase.tolist, value)
     _unknown("the values of a list")
     return _zeros(tuple(tensor.shape))
 
@@ -204,9 +226,9 @@ def _unknown_values(torch: Any) -> dict[Any, Any]:
     aten = torch.ops.aten
 
     def number(tensor: Any) -> Any:
-        constant = getattr(tensor, "constant", None)
-        if constant is not None:
-            return constant.item()
+        value = _torch_values.known(tensor)
+        if value is not None:
+            return _torch_values.call(aten._local_scalar_dense.default, value)
         times = _times_asked()
         if times == 0 or times > _PATIENCE:
             if times:
@@ -216,14 +238,26 @@ def _unknown_values(torch: Any) -> dict[Any, Any]:
         return True if tensor.dtype == torch.bool else 1.0 if tensor.dtype.is_floating_point else 1
 
     def whole(tensor: Any) -> Any:
+        value = _torch_values.known(tensor)
+        if value is not None:
+            places = _torch_values.call(aten.nonzero.default, value)
+            result = tensor.new_zeros(tuple(places.shape), dtype=torch.int64)
+            result._value = places
+            return result
         _unknown("how many elements are not zero")
         return tensor.new_zeros((tensor.numel(), max(tensor.dim(), 1)), dtype=torch.int64)
 
     def chosen(tensor: Any, mask: Any) -> Any:
+        value = _torch_values.known(mask)
+        if value is not None and tensor.shape == mask.shape:
+            return tensor.new_zeros((_torch_values.call(aten.sum.default, value).item(),))
         _unknown("how many elements a mask chooses")
         return tensor.new_zeros((tensor.numel(),))
 
-    def same(*_: Any) -> bool:
+    def same(a: Any, b: Any) -> bool:
+        values = _torch_values.known(a), _torch_values.known(b)
+        if values[0] is not None and values[1] is not None:
+            return bool(_torch_values.call(aten.equal.default, *values))
         _unknown("whether two tensors are equal")
         return True
 

@@ -199,7 +199,7 @@ def test_loops_that_wait_for_a_value_end(tmp_path: Path) -> None:
     script.write_text(
         "import torch\n"
         "torch.nn.init.trunc_normal_(torch.empty(300, 300), std=0.02)\n"
-        "error = torch.ones(8)\n"
+        "error = torch.rand(8)\n"
         "while error.max().item() > 1e-3:\n"
         "    error = error * 0.5\n"
     )
@@ -208,6 +208,32 @@ def test_loops_that_wait_for_a_value_end(tmp_path: Path) -> None:
     assert len(unknown) == 2 and all("waits.py:4" in text for text in unknown) and "a loop ends" in "".join(unknown)
     names = [entry["name"] for entry in workload["ops"]]
     assert names.count("aten.normal_") == 1
+
+
+def test_small_values_are_worked_out_without_values(tmp_path: Path) -> None:
+    script = tmp_path / "settings.py"
+    script.write_text(
+        "import torch\n"
+        "print([round(rate.item(), 2) for rate in torch.linspace(0, 0.3, 4)], (torch.arange(3) * 8 + 16).tolist())\n"
+        "base = torch.zeros(3); view = base[1:]; base.add_(2); print(view.sum().item(), bool((view > 1).all()))\n"
+        "mask = torch.tensor([True, False, True])\n"
+        "print(tuple(torch.arange(3)[mask].shape), torch.nonzero(mask).tolist(), torch.equal(mask, ~mask))\n"
+        "print(torch.bincount(torch.tensor([0, 1, 1])).tolist(), torch.ones(2, device='cuda').cpu().numpy() * 3)\n"
+        "error = torch.ones(8)\n"
+        "while error.max().item() > 0.1:\n"
+        "    error = error * 0.5\n"
+        "print(error[0].item())\n"
+    )
+    workload, out = _run(script, tmp_path, fake=True)
+    assert out.splitlines() == ["[0.0, 0.1, 0.2, 0.3] [16, 24, 32]", "4.0 True", "(2,) [[0], [2]] False", "[1, 2] [3. 3.]", "0.0625"]
+    assert not [u for u in workload["unseen"] if u["reason"] == "unknown-value"]
+
+
+def test_what_an_unknown_value_was_written_to_is_not_known(tmp_path: Path) -> None:
+    script = tmp_path / "lost.py"
+    script.write_text("import torch\nbase = torch.zeros(3)\nview = base[1:]\nview.mul_(torch.rand(2))\nprint(base[0].item())\n")
+    workload, _ = _run(script, tmp_path, fake=True)
+    assert [u for u in workload["unseen"] if u["reason"] == "unknown-value" and "lost.py:5" in u["text"]]
 
 
 def test_optimizers_do_without_values_what_they_do_with_them(tmp_path: Path) -> None:

@@ -1,0 +1,94 @@
+"""Small tensors whose values are worked out, though tensors have none: what a script computes its settings with.
+
+Widths of layers, rates that grow with depth, masks of a few numbers: where all that a tensor comes of is known, so is it.
+Its values are those of a second, real tensor, which the script never sees; views of one tensor share them as they would.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+#: Elements of a tensor whose values are worked out.
+_MOST = 1 << 12
+
+_torch: Any = None
+_fake: Any = None
+#: Ops that make tensors of nothing, whose values nobody has set.
+_UNSET = frozenset(("empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"))
+
+
+def prepare(torch: Any, fake: Any) -> None:
+    """Learn the type of tensors without values."""
+    global _torch, _fake
+    _torch, _fake = torch, fake
+
+
+def known(tensor: Any) -> Any:
+    """A real tensor with its values, or nothing."""
+    if not isinstance(tensor, _fake):
+        return tensor if type(tensor) is _torch.Tensor and tensor.numel() <= _MOST else None
+    value = tensor.__dict__.get("_value")
+    # What was overwritten with something unknown has given its memory back, and all views of it with it.
+    return value if value is None or value.numel() == 0 or value.untyped_storage().nbytes() else None
+
+
+def inputs(func: Any, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
+    """The arguments with values instead of tensors; nothing where one is not known, or chance decides."""
+    tags = _torch.Tag
+    if tags.nondeterministic_seeded in func.tags or func.overloadpacket.__name__ in _UNSET:
+        return None
+    changes = func._schema.is_mutable
+    real: list[Any] = []
+    for arg in (*args, *(kwargs or {}).values()):
+        if isinstance(arg, (list, tuple)):
+            parts = [known(part) if isinstance(part, _torch.Tensor) else part for part in arg]
+            if any(part is None and given is not None for part, given in zip(parts, arg)):
+                return None
+            real.append(type(arg)(parts) if type(arg) in (list, tuple) else parts)
+        elif isinstance(arg, _torch.Tensor):
+            value = known(arg)
+            if value is None or (changes and value is arg):
+                return None
+            real.append(value)
+        else:
+            real.append(_torch.device("cpu") if isinstance(arg, _torch.device) else arg)
+    return tuple(real[: len(args)]), dict(zip(kwargs or {}, real[len(args) :]))
+
+
+def follow(func: Any, args: Any, kwargs: Any, result: Any, real: tuple[Any, Any] | None) -> None:
+    """Work out the values of `result`; what was changed in an unknown way is no longer known."""
+    tensors = [part for part in (result if isinstance(result, (list, tuple)) else (result,)) if isinstance(part, _fake)]
+    if real is not None and all(part.numel() <= _MOST for part in tensors):
+        try:
+            worked = call(func, *real[0], **real[1])
+        except Exception:  # Whatever it cannot work out stays unknown.
+            worked = None
+        values = [part for part in (worked if isinstance(worked, (list, tuple)) else (worked,)) if isinstance(part, _torch.Tensor)]
+        if len(values) == len(tensors) and all(v.shape == t.shape and v.dtype == t.dtype for v, t in zip(values, tensors)):
+            for value, tensor in zip(values, tensors):
+                tensor._value = value
+            return
+    if func._schema.is_mutable:
+        for argument, given in zip(func._schema.arguments, args):
+            if argument.alias_info is not None and argument.alias_info.is_write:
+                for tensor in given if isinstance(given, (list, tuple)) else (given,):
+                    forget(tensor)
+        for given in (kwargs or {}).values():
+            forget(given)
+
+
+def call(func: Any, *args: Any, **kwargs: Any) -> Any:
+    """What `func` gives for real tensors, unseen by every mode."""
+    from torch.utils._python_dispatch import _disable_current_modes
+
+    with _disable_current_modes(), _torch.no_grad():
+        return func(*args, **kwargs)
+
+
+def forget(tensor: Any) -> None:
+    """Something unknown was written here."""
+    value = tensor.__dict__.get("_value") if isinstance(tensor, _fake) else None
+    if value is not None:
+        value.untyped_storage().resize_(0)
