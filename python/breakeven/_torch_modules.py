@@ -85,6 +85,9 @@ def _begin_module(args: tuple[Any, ...]) -> None:
         _names[_root] = {id(part): name for name, part in _root.named_modules()}
     if module not in _met:
         _met.add(module)
+        if getattr(module, "mode", None) in ("GRU", "RNN_TANH", "RNN_RELU"):
+            _native.unseen("recurrent", f"{type(module).__name__} was recorded step by step, as the CPU computes it: a GPU takes fewer, "
+                           "larger calls, so its time here is too long")  # fmt: skip
         for parameter in (*module._parameters.values(), *module._buffers.values()):
             if parameter is not None:
                 _torch_ops.assign(parameter, _torch_ops.PARAMETER, False)
