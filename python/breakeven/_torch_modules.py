@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import weakref
 
-from . import _endings, _native, _torch_ops, _torch_steps
+from . import _endings, _native, _torch_foreach, _torch_ops, _torch_steps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def install(torch: Any) -> None:
     optimizers = import_module("torch.optim.optimizer")
     optimizers.register_optimizer_step_pre_hook(_before_step)
     optimizers.register_optimizer_step_post_hook(_after_step)
+    _torch_foreach.install(torch, _stand_in)
 
     _stand_in(threading.Thread, "run", _begin_thread, _nothing, False)
 
@@ -179,6 +180,7 @@ def _guarded(told: Any) -> Any:
 def _before_step(optimizer: Any) -> None:
     _torch_ops.phase = "optimizer"
     if not _torch_steps.skipping:
+        _torch_foreach.begins(optimizer)
         for group in optimizer.param_groups:
             for parameter in group["params"]:
                 _torch_ops.assign(parameter, _torch_ops.PARAMETER, False)

@@ -11,6 +11,7 @@ from . import _native, _torch_gpu, _torch_placed, _torch_room, _torch_sparse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
 
@@ -38,6 +39,9 @@ gpu: str | None = None
 _there: str | None = None
 #: Kinds of devices that are GPUs.
 GPUS = ("cuda", "mps", "xpu")
+#: While an optimizer steps with one parameter after the other where a GPU takes all at once: whether an op is one of
+#: those, to be told with the others.
+together: Any = None
 #: Under `--fake`: tensors take no memory here.
 valueless = False
 
@@ -274,10 +278,27 @@ def describe_all(values: Any, made: bool, out: list[Any]) -> None:
         if len(tensors) == 1 or (tensors and made and len(tensors) < 4):
             out.extend(describe(tensor, made) for tensor in tensors)
         elif tensors:
-            parts = [describe(tensor, made) for tensor in tensors]
-            total = sum(_count(part[3]) for part in parts)
-            out.append((parts[0][0], parts[0][1], 0, (total,), 0))
-            out.extend((0, 0, _MEMORY_ONLY, (), part[4]) for part in parts if part[4])
+            out.extend(_as_list([describe(tensor, made) for tensor in tensors]))
+
+
+def as_lists(calls: Iterable[list[Any]]) -> list[Any]:
+    """The arrays of several calls of one op as those of one with a list for each of its arguments."""
+    told: list[Any] = []
+    for column in zip(*calls):
+        told.extend(_as_list(column))
+    return told
+
+
+def _as_list(parts: Sequence[Any]) -> list[Any]:
+    if len(parts) == 1:
+        return [parts[0]]
+    total = sum(_count(part[3]) for part in parts)
+    return [(parts[0][0], parts[0][1], 0, (total,), 0), *(memory(part[4]) for part in parts if part[4])]
+
+
+def memory(storage: int) -> Any:
+    """A storage that an op uses besides the arrays that say what it computes."""
+    return 0, 0, _MEMORY_ONLY, (), storage
 
 
 def _count(shape: tuple[int, ...]) -> int:
@@ -285,6 +306,11 @@ def _count(shape: tuple[int, ...]) -> int:
     for dim in shape:
         count *= dim
     return count
+
+
+def size(array: Any) -> int:
+    """Bytes of an array described."""
+    return int(array[1]) * _count(array[3])
 
 
 def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, result: Any, own: int, gap: int) -> None:
@@ -338,6 +364,8 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
         _place(given, outputs)
     there = device != "cpu" if gpu is None else _there is not None
     apart = crosses is not None  # told in each step
+    if together is not None and together(name, inputs, outputs, keywords, context(given, _there), own, gap):
+        return
     counts = _native.tensor_event(name, inputs, outputs, keywords, context(given, _there), own, gap, apart)
     if name == READ:
         reads[place()] = counts and there
@@ -447,11 +475,11 @@ def flat(value: Any) -> Any:
 
 def _place(given: dict[str, Any], outputs: list[Any]) -> None:
     """What is computed from what the script put on its device is there too."""
-    tensors = ((value, known) for value in given.values() if (known := _known(value)) is not None)
+    tensors = ((value, known) for value in flat(list(given.values())) if (known := _known(value)) is not None)
     if not any(_torch_placed.is_there(*pair) for pair in tensors):
         return
     ids = {array[4] for array in outputs}
-    for known in itertools.islice(reversed(_live.values()), 8):
+    for known in itertools.islice(reversed(_live.values()), 8 + len(ids)):
         if known.id in ids and not known.put:
             known.placed = True
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 _torch: Any = None
+#: Lines that move tensors, and whether one of these was not on the script's device already.
+_puts: dict[Any, bool] = {}
 #: What was last copied to the host.
 _copied: Any = None
 
@@ -153,6 +155,9 @@ def _moved(name: str, inputs: tuple[Any, ...], result: Any, kwargs: dict[str, An
         if known is None or _is_there(tensor, known):
             read(tensor, "torch.Tensor.cpu")
         return None
+    if _torch_steps.skipping and not _puts.get(line, True) and _torch_ops._known(tensor) is None:
+        return None  # as while somebody watched
+    _puts.setdefault(line, False)
     placed = False
     for part in _torch_sparse.parts(tensor):
         placed |= _part_moved(tensor, part, result, line, direct)
@@ -165,6 +170,7 @@ def _part_moved(tensor: Any, part: Any, result: Any, line: Any, direct: bool) ->
     # A line that has put a part of this memory there does so again; `module.to(device)` moves nothing twice.
     if known is None or (_is_there(part, known) and not (direct and line in known.put_by)):
         return False
+    _puts[line] = True
     if result is tensor:
         _torch_placed.put(result, known, line, part)
         array = (*_torch_ops.described(part), known.id)

@@ -1,0 +1,137 @@
+"""An optimizer's step as a GPU takes it: where the parameters are there, and the script does not say otherwise, PyTorch
+steps with all of them in one call for each operation (`foreach`), on a CPU with one after the other.
+
+What a parameter after the other ran is told as those calls. Their time is that of all the ops in them, and of Python
+between these but for the first ones'.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import threading
+
+from . import _native, _torch_ops
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_torch: Any = None
+#: The learning rate of the step that goes on is a number: by a tensor PyTorch scales one parameter after the other.
+_plain_rate = True
+#: PyTorch has been asked whether to take all parameters at once, and on a GPU would.
+_wanted = False
+#: Ops of the parameters of the step that goes on, by name, place and types; and the thread that makes it.
+_calls: dict[Any, _Call] = {}
+_thread = 0
+#: Whether there is such an op for lists.
+_known: dict[str, bool] = {}
+
+
+class _Call:
+    """The same op of all parameters."""
+
+    __slots__ = ("arrays", "context", "gap", "keywords", "own")
+
+    def __init__(self, keywords: list[tuple[str, str]], context: int, gap: int) -> None:
+        self.arrays: list[tuple[list[Any], list[Any]]] = []
+        self.keywords, self.context = keywords, context
+        self.own, self.gap = 0, gap
+
+
+def install(torch: Any, stand_in: Any) -> None:
+    """`stand_in(module, name, enter, leave)` puts what is told of each call in its place."""
+    global _torch
+    _torch = torch
+    for found in pkgutil.iter_modules(torch.optim.__path__):
+        module = importlib.import_module(f"torch.optim.{found.name}")
+        for name in list(vars(module)):
+            if name == "_default_to_fused_or_foreach":
+                stand_in(module, name, _asked, _nothing)
+            elif name.startswith("_single_tensor_"):
+                stand_in(module, name, _begin, _end)
+
+
+def begins(optimizer: Any) -> None:
+    """An optimizer begins a step."""
+    global _plain_rate
+    rates = (group for group in optimizer.param_groups if not group.get("capturable"))
+    _plain_rate = not any(isinstance(group.get("lr"), _torch.Tensor) for group in rates)
+
+
+def _asked(_: str, args: tuple[Any, ...]) -> None:
+    global _wanted
+    here = _plain_rate and _torch_ops.device is None and _torch_ops.gpu is None
+    plain = (*importlib.import_module("torch.optim.optimizer")._foreach_supported_types, type(None))
+    # Some say by keyword that it is not to be differentiable.
+    _wanted = here and args[1:2] != (True,) and all(type(parameter) in plain for parameter in args[0])
+
+
+def _begin(_: str, __: tuple[Any, ...]) -> bool:
+    global _wanted, _thread
+    begins, _wanted = _wanted and _torch_ops.together is None, False
+    if begins:
+        _thread = threading.get_ident()
+        _torch_ops.together = _takes
+    return begins
+
+
+def _takes(name: str, inputs: list[Any], outputs: list[Any], keywords: Any, context: int, own: int, gap: int) -> bool:
+    """Whether this op is one of those that are told together, once all parameters have had theirs."""
+    if threading.get_ident() != _thread or len(outputs) != 1 or not outputs[0][3] or not _is_for_lists(name):
+        return False
+    frame = _torch_ops.caller()
+    types = tuple(array[0] for array in (*inputs, *outputs))
+    key = (name, frame.f_code, frame.f_lasti, types, str(keywords), context)
+    call = _calls.get(key)
+    if call is None:
+        call = _calls[key] = _Call(keywords, context, gap)
+        gap = 0
+    call.own += own + gap
+    call.arrays.append((inputs, outputs))
+    return True
+
+
+def _is_for_lists(name: str) -> bool:
+    known = _known.get(name)
+    if known is None:
+        kind, _, op = name.partition(".")
+        # Of a step's first buffers PyTorch makes one after the other.
+        known = _known[name] = kind == "aten" and op != "clone" and hasattr(_torch.ops.aten, f"_foreach_{op}")
+    return known
+
+
+def _end(begun: bool, *_: Any) -> None:
+    if not begun:
+        return
+    _torch_ops.together = None
+    calls = dict(_calls)
+    _calls.clear()
+    size = _between([call.arrays for call in calls.values()])
+    whole = _native.storage_new(size, _torch_ops.TEMPORARY, False, True) if size else 0
+    for (name, *_), call in calls.items():
+        inputs, outputs = (_torch_ops.as_lists(pair[side] for pair in call.arrays) for side in (0, 1))
+        name = name.replace("aten.", "aten._foreach_")
+        _native.tensor_event(name, inputs, outputs, call.keywords, call.context, call.own, call.gap)
+    if whole:
+        _native.storage_freed(whole)
+
+
+def _between(calls: list[list[tuple[list[Any], list[Any]]]]) -> int:
+    """The most bytes that calls leave to later ones, of all parameters at once: each of these made them and let them go
+    before the next one's. A result takes the place of what is read for the last time."""
+    sizes = [0] * len(calls)
+    for at, arrays in enumerate(calls):
+        inputs, (output,) = arrays[0]
+        if any(array[4] == output[4] for array in inputs):
+            continue
+        uses = [later for later in range(at + 1, len(calls)) if any(a[4] == output[4] for a in calls[later][0][0])]
+        size = sum(_torch_ops.size(made[0]) for _, made in arrays)
+        for between in range(at + 1, max(uses, default=at) + 1):
+            sizes[between] += size
+    return max(sizes, default=0)
+
+
+def _nothing(*_: Any) -> None:
+    pass
