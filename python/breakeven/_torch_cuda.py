@@ -6,7 +6,7 @@ import sys
 import time
 import types
 
-from . import _native, _torch_classes, _torch_files, _torch_graphs, _torch_ops
+from . import _native, _torch_autocast, _torch_classes, _torch_files, _torch_graphs, _torch_ops
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -199,13 +199,15 @@ def _precision(torch: Any) -> None:
 
     def init(self: Any, device_type: str, dtype: Any = None, *args: Any, **kwargs: Any) -> None:
         if device_type == "cuda":
+            _torch_autocast.install(torch)
             device_type, dtype = "cpu", dtype or torch.float16
         plain(self, device_type, dtype, *args, **kwargs)
 
     torch.autocast.__init__ = init
-    enabled = torch.is_autocast_enabled
+    enabled, precision = torch.is_autocast_enabled, torch.get_autocast_dtype
     torch.is_autocast_enabled = lambda device_type="cpu": enabled("cpu")
-    torch.get_autocast_gpu_dtype = lambda: torch.get_autocast_dtype("cpu")
+    torch.get_autocast_dtype = lambda device_type: precision("cpu" if device_type == "cuda" else device_type)
+    torch.get_autocast_gpu_dtype = lambda: precision("cpu")
 
 
 def _wait(name: str, stream: int | None) -> None:

@@ -52,3 +52,54 @@ def test_switches_of_tf32(switch: str, expected: dict[str, str], tmp_path: Path)
     entries = json.loads(file.read_text())["ops"]
     found = {entry["name"].removeprefix("aten."): entry["dtype"] for entry in entries}
     assert {name: found[name] for name in expected} == expected
+
+
+#: What CUDA's autocast makes of ops on half precision: kept, single precision, or the widest of both.
+#: https://docs.pytorch.org/docs/stable/amp.html
+AUTOCAST = {
+    "half": ["x @ x.T", "F.linear(x, x)", "half.sigmoid()", "F.gelu(half)", "half.mean()", "x.mv(x[0])",
+             "F.pad(half, (1, 1), mode='reflect')"],
+    "single": ["half ** 2", "half.pow(half)", "half.exp()", "half.abs().log()", "half.abs().rsqrt()", "half.softmax(-1)",
+               "F.log_softmax(half, -1)", "half.sum()", "half.sum(0)", "half.cumsum(0)", "half.norm()",
+               "torch.norm(half, 1)", "F.softplus(half)", "F.layer_norm(half, (4,))", "F.group_norm(half[:, :, None], 2)",
+               "F.mse_loss(half, x)", "F.cross_entropy(half, index[:4, 0])", "torch.cdist(half, half)",
+               "F.interpolate(half[None, None], scale_factor=2)", "x.scatter_add(0, index, half)",
+               "torch.addcmul(x, half, half)", "torch.cat([half, x])", "half.double().exp().float()"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("precision", ["bfloat16", "float16"])
+def test_autocast_is_that_of_a_gpu(precision: str, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(f"""
+import torch
+import torch.nn.functional as F
+x = torch.randn(4, 4, device="cuda", requires_grad=True)
+index = torch.zeros(4, 4, dtype=torch.long, device="cuda")
+with torch.autocast("cuda", torch.{precision}):
+    half = x @ x
+    for kind, expressions in {AUTOCAST!r}.items():
+        for expression in expressions:
+            value = eval(expression)
+            print(kind, expression, value.dtype)
+            value.sum().backward(retain_graph=True)
+    try:
+        F.binary_cross_entropy(x, x)
+    except RuntimeError as error:
+        print(error)
+    print(torch.is_autocast_enabled("cuda"), torch.get_autocast_dtype("cuda"))
+print(half.exp().dtype, x.grad.dtype)
+""")
+    gpu = {"name": "NVIDIA L4", "memory": 24 << 30, "capability": "8.9", "units": 58}
+    env = os.environ | {"BREAKEVEN_RECORD_DIR": str(tmp_path), "BREAKEVEN_PRETEND_GPU": json.dumps(gpu)}
+    command = [sys.executable, "-m", "breakeven._run", str(script)]
+    lines = subprocess.run(command, env=env, check=True, timeout=240, capture_output=True, text=True).stdout.splitlines()
+    half, single = f"torch.{precision}", "torch.float32"
+    types = {"half": half, "single": single}
+    assert lines[: sum(map(len, AUTOCAST.values()))] == [f"{kind} {e} {types[kind]}" for kind, es in AUTOCAST.items() for e in es]
+    assert lines[-2:] == [f"True {half}", f"{half} {single}"]
+    assert any("unsafe to autocast" in line for line in lines)
+    (file,) = tmp_path.glob("*.breakeven.json")
+    entries = json.loads(file.read_text())["ops"]
+    powers = [e for e in entries if e["name"] == "aten.pow"]
+    assert powers and {e["dtype"] for e in powers} == {"f32"}
