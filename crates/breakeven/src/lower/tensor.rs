@@ -8,8 +8,11 @@ use crate::workload::op::{Collective, Pass, Rowwise, Window};
 /// The forms; in the table `tensor:NAME`, or `tensor:NAME:PASS`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Form {
-    /// An array to be added (a bias), then two factors. The sum is the last step of each dot product, as in BLAS.
-    Addmm,
+    /// An array to be added (a bias), or the result's gradient, then two factors. The sum is the last step of each dot
+    /// product, as in BLAS.
+    After(product::Product),
+    /// One of three arrays and the result has three axes, the others rows: all sums of products of each row's.
+    Trilinear,
     /// A layer: rows of the input with the rows of the weight.
     Linear,
     /// A convolution; of its gradients the keyword `output_mask` names those wanted.
@@ -47,7 +50,9 @@ impl Form {
             _ => Pass::Forward,
         };
         Some(match name {
-            "addmm" => Self::Addmm,
+            "addmm" => Self::After(product::Product::Matmul),
+            "after_pairs" => Self::After(product::Product::Pairs),
+            "trilinear" => Self::Trilinear,
             "linear" => Self::Linear,
             "convolution" => Self::Convolution(which),
             "attention" => Self::Attention(which),
@@ -82,13 +87,18 @@ impl Form {
 /// The op of a call of this form; `Opaque` where its arrays are not what the form needs.
 pub(super) fn op(form: Form, call: &Call) -> Op {
     match form {
-        Form::Addmm => match call.inputs {
+        Form::After(form) => match call.inputs {
             [_, a, b, ..] => {
                 let inputs = [a.clone(), b.clone()];
-                product::op(product::Product::Matmul, &Call { inputs: &inputs, ..*call })
+                product::op(form, &Call { inputs: &inputs, ..*call })
             }
             _ => Op::Opaque,
         },
+        Form::Trilinear => {
+            let cube = call.inputs.iter().chain(call.outputs).find(|a| a.shape.len() == 3).map_or(0, ArrayRef::count);
+            let (n, k) = (call.first(), call.inputs.first().map_or(1, |x| x.last().max(1)));
+            Op::Matmul { m: n / k, n: cube / k, k, batch: 1, bias: false }
+        }
         Form::Linear => match (call.inputs, call.out()) {
             ([x, weight, ..], out) => {
                 let k = x.last();
@@ -346,6 +356,22 @@ mod tests {
         let shapes: [&[u64]; 6] = [&[b, t, e], &[3 * e, e], &[3 * e], &[e, e], &[f, e], &[e, f]];
         let products = 2 * b * t * (4 * e * e + 2 * e * f) + 4 * b * t * t * e;
         assert_eq!(run("aten._transformer_encoder_layer_fwd", &shapes, &[&[b, t, e]], &[]).1, products as f64);
+    }
+
+    #[test]
+    fn products_of_three_and_of_distances() {
+        // A bilinear layer of 7 inputs and 5, 3 results, and its gradients: every one of 8 rows meets all 105 weights.
+        let (grad, a, b, weight): (&[u64], &[u64], &[u64], &[u64]) = (&[8, 3], &[8, 7], &[8, 5], &[3, 7, 5]);
+        let ways: [([&[u64]; 3], &[u64]); 3] = [([a, weight, b], grad), ([grad, weight, b], a), ([grad, a, b], weight)];
+        for (inputs, output) in ways {
+            assert_eq!(run("aten._trilinear", &inputs, &[output], &[]).1, 2.0 * 8.0 * 105.0);
+        }
+        let (rows, others, distances): (&[u64], &[u64], &[u64]) = (&[2, 6, 4], &[2, 9, 4], &[2, 6, 9]);
+        let flop = 2.0 * 2.0 * 6.0 * 9.0 * 4.0;
+        assert_eq!(run("aten._cdist_forward", &[rows, others], &[distances], &[]).1, flop);
+        assert_eq!(run("aten._cdist_backward", &[distances, rows, others, distances], &[rows], &[]).1, flop);
+        let stack: &[u64] = &[3, 10, 10];
+        assert_eq!(run("aten.linalg_matrix_exp", &[stack], &[stack], &[]).1, 3.0 * 5.0 * 2000.0);
     }
 
     #[test]
