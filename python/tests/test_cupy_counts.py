@@ -285,3 +285,10 @@ b = {"sort": cp.sort, "argsort": cp.argsort, "fft": cp.fft.fft, "exp": cp.exp}[s
         folder.mkdir()
         _, workload = record(source, folder, arguments=(name,))
         assert workload["program"]["device_peak_bytes"] == pytest.approx(most, rel=0.05)
+
+
+def test_whether_all_are_close_takes_a_kernel_and_a_reduction(tmp_path: Path) -> None:
+    source = "import cupy as cp\na = cp.ones(1 << 20)\nprint(bool(cp.allclose(a, a)), cp.allclose(a, a + 1))\n"
+    out, workload = record(source, tmp_path)
+    assert out == "True False\n"
+    assert estimate(workload)["workload"]["launches"] == 1 + 3 + 1 + 3  # as a graph of CuPy 14.2 holds them

@@ -145,6 +145,10 @@ def wrapped(module: str, name: str, value: Any) -> Any:
         return value
     if module == "cupy.linalg" and name in errors.CHANGED:
         return _function(public, errors.CHANGED[name](value), value)
+    if module == "cupy" and name == "isclose":
+        return _function(public, value, value, one_kernel=True)
+    if module == "cupy" and name == "allclose":
+        return _all_close
     if name in _TRUTHS:
         return _function(public, lambda *args, **kwargs: np.asarray(value(*args, **kwargs)), value)
     if name in _WITH_FUNCTIONS:
@@ -152,8 +156,36 @@ def wrapped(module: str, name: str, value: Any) -> Any:
     return _function(public, value, value)
 
 
+def _in_one_kernel(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What NumPy does in many steps and CuPy in one."""
+    plain, words = calls.plain(args), calls.plain(kwargs)
+    told: dict[str, Any] = {"functions": "two*8"}
+
+    def compute(*values: Any) -> Any:
+        found = np.asarray(function(*values, **words))
+        told["n"] = found.size
+        return found
+
+    return calls.wrapped(calls.run("cupy.ElementwiseKernel", compute, plain, {}, told))
+
+
+def _all_close(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
+    """Whether all elements are close: one kernel, and a reduction."""
+    import sys
+
+    a, b = (calls.wrapped(calls.copied_in(item)) if isinstance(item, np.ndarray) else item for item in (a, b))
+    return sys.modules["cupy"].isclose(a, b, rtol, atol, equal_nan).all()
+
+
+_all_close.__name__ = "allclose"
+
+
 def _function(
-    public: str, function: Callable[..., Any], like: Any, prepared: Callable[[Any], Any] | None = None
+    public: str,
+    function: Callable[..., Any],
+    like: Any,
+    prepared: Callable[[Any], Any] | None = None,
+    one_kernel: bool = False,
 ) -> Callable[..., Any]:
     short = public.removeprefix("cupy.")
     method = refusals.METHODS.get(short)
@@ -179,6 +211,8 @@ def _function(
         if sends_some:
             for size in sends.sent(public, args, kwargs):
                 calls.copy_in("cupy.array", lambda: np.zeros(size, np.uint8))
+        if one_kernel:
+            return _in_one_kernel(function, args, kwargs)
         result = calls.call(public, function, args, kwargs)
         return _of_device(result) if of_scipy else result
 
