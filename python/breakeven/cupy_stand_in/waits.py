@@ -36,20 +36,26 @@ _ALWAYS = frozenset(
         "sparse.tril sparse.triu sparse.find sparse.random sparse.rand sparse.eye sparse.identity sparse.diags "
         "sparse.spdiags sparse.linalg.spsolve sparse.linalg.spsolve_triangular sparse.linalg.minres sparse.linalg.lsqr "
         "sparse.linalg.lsmr sparse.linalg.eigsh sparse.linalg.svds sparse.linalg.lobpcg sparse.linalg.splu "
-        "sparse.linalg.spilu sparse.linalg.factorized sparse.linalg.SuperLU.solve"
+        "sparse.linalg.spilu sparse.linalg.factorized sparse.linalg.SuperLU.solve linalg.lu linalg.expm linalg.bandwidth "
+        "stats.zscore stats.zmap stats.boxcox_llf special.logsumexp special.log_softmax fft.fht interpolate.interpn "
+        "interpolate.make_interp_spline interpolate.barycentric_interpolate interpolate.UnivariateSpline "
+        "interpolate.RegularGridInterpolator.__call__ interpolate.RBFInterpolator interpolate.PchipInterpolator "
+        "interpolate.CubicSpline interpolate.BarycentricInterpolator interpolate.Akima1DInterpolator"
     ).split()
 )
+#: Many matrices at once are left to the device.
+_BATCHED = frozenset(["cupy.linalg.svd", "cupy.linalg.eigh", "cupy.linalg.eigvalsh"])
 #: Methods of sparse matrices: those that must be told how many elements the result has.
 _SPARSE = frozenset(
     "toarray todense tocsc setdiag count_nonzero eliminate_zeros nonzero maximum minimum getrow "
-    "getcol __getitem__ __setitem__ __add__ __radd__ __sub__ __rsub__ __pow__ __eq__ __ne__ __gt__ __lt__ __ge__ __le__".split()
+    "getcol asformat __getitem__ __setitem__ __add__ __radd__ __sub__ __rsub__ __pow__ __eq__ __ne__ __gt__ __lt__ __ge__ __le__".split()
 )
 
 
 def waits(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether the host waits for what this call has put on the device."""
     if name in _ALWAYS:
-        return True
+        return not (name in _BATCHED and args[0].ndim > 2)
     if name.startswith("cupyx.scipy.sparse."):
         return name.rpartition(".")[2] in _SPARSE
     if name == "cupy.where":
