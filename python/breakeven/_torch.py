@@ -22,6 +22,9 @@ PRETEND = "BREAKEVEN_PRETEND_GPU"
 #: Set by `breakeven run --fake`: 1, or 0 for never.
 FAKE = "BREAKEVEN_FAKE"
 
+#: What calls a compiled function.
+_COMPILED = os.path.join("torch", "_dynamo", "eval_frame.py")
+
 #: The dispatch mode, once there is one.
 mode: Any = None
 
@@ -80,11 +83,21 @@ def resume() -> None:
 def pause() -> bool:
     """See none until `resume`; False where the script has modes of its own above ours."""
     core = sys.modules["torch"]._C
+    if _within_compiled():
+        return False
     height = core._len_torch_dispatch_stack()
     if mode is None or height == 0 or core._get_dispatch_stack_at(height - 1) is not mode:
         return False
     core._pop_torch_dispatch_stack(None)
     return True
+
+
+def _within_compiled() -> bool:
+    """Whether the script is in a function that it compiles: on its way out PyTorch restores that there was a mode."""
+    frame = sys._getframe(1)
+    while frame is not None and not frame.f_code.co_filename.endswith(_COMPILED):
+        frame = frame.f_back  # type: ignore[assignment]
+    return frame is not None
 
 
 def watching() -> bool:
