@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import sys
 import time
 import types
@@ -68,13 +69,7 @@ def install(torch: Any, gpu: Any) -> None:
         "mem_get_info": lambda *_: (gpu["memory"] - live(), gpu["memory"]),
         "reset_accumulated_memory_stats": nothing,
         "set_per_process_memory_fraction": lambda fraction, *_: _native.pretend(int(gpu["memory"] * fraction)),
-        "memory_stats": lambda *_: {
-            **{f"{kind}_bytes.all.current": live() for kind in ("allocated", "active", "reserved")},
-            **{f"{kind}_bytes.all.peak": peak() for kind in ("allocated", "active", "reserved")},
-            "num_alloc_retries": 0,
-            "num_ooms": 0,
-        },
-        "memory_summary": lambda *_, **__: f"{live()} bytes live, {peak()} at most (imitated by breakeven)",
+        "memory_stats": lambda *_, **__: _memory_stats(live(), peak()),
         "synchronize": lambda *_: _wait("torch.cuda.synchronize", None),
         "Stream": _stream_class(torch),
         "Event": _Event,
@@ -86,6 +81,8 @@ def install(torch: Any, gpu: Any) -> None:
     }
     for name, answer in answers.items():
         setattr(cuda, name, _own(answer, name))
+    # PyTorch's table of them, `memory_summary`, asks there.
+    cuda.memory.memory_stats = cuda.memory_stats
     for name in ("manual_seed", "manual_seed_all", "get_rng_state", "set_rng_state"):
         setattr(cuda.random, name, getattr(cuda, name))
     accelerator = getattr(torch, "accelerator", None)
@@ -111,6 +108,13 @@ def install(torch: Any, gpu: Any) -> None:
     _torch_files.install(torch)
     _torch_graphs.install(torch)
     _native.unseen("pretend-gpu", f"{gpu['name']} was imitated: times and values that the script saw are this CPU's")
+
+
+def _memory_stats(live: int, peak: int) -> dict[str, int]:
+    """Numbers of the allocator: one that keeps no memory for later, and of whose other figures nothing is known."""
+    kinds = ("allocated_bytes", "active_bytes", "requested_bytes", "reserved_bytes")
+    known = {f"{kind}.all.{name}": value for kind in kinds for name, value in (("current", live), ("peak", peak))}
+    return collections.defaultdict(int, known, num_alloc_retries=0, num_ooms=0)
 
 
 def _own(answer: Any, name: str) -> Any:

@@ -11,7 +11,7 @@ import functools
 import os
 import sys
 
-from . import _native, _torch, _torch_files, _torch_ops, _torch_values
+from . import _imports, _native, _torch, _torch_files, _torch_ops, _torch_ordinary, _torch_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ _scratch: tuple[str, ...] = ()
 #: How often a place has asked for a value that is not known, and how often it is answered 1 or true: then 0 or false.
 _asked: dict[tuple[Any, int], int] = {}
 _PATIENCE = 1000
+#: What was to be saved, by the file that it was to be in.
+_left: dict[Any, Any] = {}
 #: What lies between the code that asks and us.
 _BETWEEN = tuple(os.path.join(*part) for part in (("breakeven", "_"), ("torch", "_"), ("torch", "utils", "")))
 #: Parts of PyTorch that ask whether something is out of the ordinary: numbers outside, gradients that overflowed.
@@ -74,6 +76,8 @@ def begin(torch: Any) -> None:
             worked = _torch_values.call(func, *real[0], **real[1])
             result = tree_map_only(torch.Tensor, lambda value: mode.fake_tensor_converter.from_real_tensor(mode, value), worked)
         _torch_values.follow(func, args, kwargs, result, real)
+        if isinstance(result, FakeTensor):
+            _torch_ordinary.follow(func, args, result)
         return result
 
     # All the time, also where nobody watches.
@@ -81,11 +85,27 @@ def begin(torch: Any) -> None:
     torch.utils._python_dispatch._push_mode(_mode)
     _native.set_program('{"recorder": "torch-fake"}')
     torch.nn.Module._apply = _apply
+    lazy = torch.nn.parameter
+    for holder in (lazy.UninitializedParameter, lazy.UninitializedBuffer):
+        holder.__new__ = staticmethod(_with_values(holder.__new__))
+    lazy.UninitializedTensorMixin.materialize = _with_values(lazy.UninitializedTensorMixin.materialize)
     # Optimizers take all parameters in one call where a GPU has them: of these types as of plain ones.
     for name in ("torch.optim.optimizer", "torch.utils._foreach_utils"):
         types = getattr(sys.modules.get(name), "_foreach_supported_types", [])
         if FakeTensor not in types:
             types.append(FakeTensor)
+
+
+def _with_values(plain: Any) -> Any:
+    """What is to be the memory of a tensor that is there already, which has some."""
+    from torch._subclasses.fake_tensor import unset_fake_temporarily
+
+    @functools.wraps(plain)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        with unset_fake_temporarily():
+            return plain(*args, **kwargs)
+
+    return run
 
 
 def _as_it_is(func: Any, *_: Any, **__: Any) -> Any:
@@ -95,18 +115,98 @@ def _as_it_is(func: Any, *_: Any, **__: Any) -> Any:
 
 
 def leave_files(torch: Any) -> None:
-    """`torch.save` writes nothing: what it would copy from the GPU is copied, and the person is told."""
-    plain = torch.save
+    """Files of tensors are not written: what saving would copy from the GPU is copied, the person is told, and what is read
+    from there again is like what was to be written."""
+    save, load = torch.save, torch.load
+
+    @functools.wraps(save)
+    def left(obj: Any, f: Any, *args: Any, **kwargs: Any) -> None:
+        if not _leave(obj, f, "torch.save"):
+            _left.pop(_name(f), None)
+            save(obj, f, *args, **kwargs)
+
+    @functools.wraps(load)
+    def found(f: Any, map_location: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if (name := _name(f)) in _left:
+            return _again(_left[name], map_location)
+        return load(f, map_location, *args, **kwargs)
+
+    torch.save = torch.serialization.save = left
+    torch.load = torch.serialization.load = found
+    for name in ("replace", "rename"):
+        setattr(os, name, _renames(getattr(os, name)))
+    _imports.after("safetensors.torch", _leave_safetensors)
+
+
+def _leave_safetensors(name: str, _: int) -> None:
+    module: Any = sys.modules[name]
+    save, load = module.save_file, module.load_file
+
+    @functools.wraps(save)
+    def left(tensors: Any, filename: Any, *args: Any, **kwargs: Any) -> None:
+        if not _leave(tensors, filename, "save_file"):
+            save(tensors, filename, *args, **kwargs)
+
+    @functools.wraps(load)
+    def found(filename: Any, device: Any = "cpu", *args: Any, **kwargs: Any) -> Any:
+        at = _name(filename)
+        return _again(_left[at], device) if at in _left else load(filename, device, *args, **kwargs)
+
+    module.save_file, module.load_file = left, found
+
+
+def _name(file: Any) -> Any:
+    """What tells a file from others: its path, or itself where it has none."""
+    path = file if isinstance(file, (str, bytes, os.PathLike)) else getattr(file, "name", None)
+    return os.path.realpath(os.fsdecode(path)) if isinstance(path, (str, bytes, os.PathLike)) else id(file)
+
+
+def _renames(plain: Any) -> Any:
+    """A file that is not there can be given another name, too."""
 
     @functools.wraps(plain)
-    def save(obj: Any, *args: Any, **kwargs: Any) -> None:
-        tensors = list(_tensors(obj))
-        if not tensors:
-            return plain(obj, *args, **kwargs)  # type: ignore[no-any-return]
-        _native.unseen("fake", f"torch.save ({_place()}) wrote nothing: tensors had no values")
-        _torch_files.leaves([tensor.untyped_storage() for tensor in tensors])
+    def rename(src: Any, dst: Any, **kwargs: Any) -> None:
+        if isinstance(src, (str, bytes, os.PathLike)) and (name := _name(src)) in _left:
+            _left[_name(dst)] = _left.pop(name)
+            if not os.path.exists(name):
+                return
+        plain(src, dst, **kwargs)
 
-    torch.save = torch.serialization.save = save
+    return rename
+
+
+def _leave(obj: Any, file: Any, function: str) -> bool:
+    """Whether there are tensors in what would be written: then it is kept for who reads it."""
+    tensors = list(_tensors(obj))
+    if tensors:
+        _native.unseen("fake", f"{function} ({_place()}) wrote nothing: tensors had no values")
+        _torch_files.leaves([tensor.untyped_storage() for tensor in tensors])
+        _left[_name(file)] = obj
+    return bool(tensors)
+
+
+def _again(obj: Any, where: Any) -> Any:
+    """What would be read from a file: tensors of their own, where `where` (as `torch.load` has it) says."""
+    from torch._subclasses.fake_tensor import FakeTensor
+
+    from . import _torch_pretend
+
+    def read(tensor: Any) -> Any:
+        place = _torch_pretend.where(tensor)
+        if isinstance(where, dict):
+            place = str(where.get(place, place))
+        elif where is not None:
+            place = "cpu" if callable(where) else str(where)
+        if not isinstance(tensor, FakeTensor):
+            return tensor.detach().clone()  # a number, which has a value
+        new = _lib.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype)
+        if (value := _torch_values.known(tensor)) is not None:
+            new._value = _torch_values.call(_lib.clone, value)
+        if _torch_pretend._name(place) == _torch_ops.GPU:
+            new = _torch_pretend._move(new, _torch_ops.GPU, False)
+        return new.requires_grad_(tensor.requires_grad)
+
+    return _lib.utils._pytree.tree_map_only(_lib.Tensor, read, obj)
 
 
 def _tensors(value: Any) -> Any:
@@ -185,6 +285,8 @@ def _applied(parameter: Any, fn: Any) -> Any:
 
     with _lib.no_grad():
         result = fn(parameter)
+    if _lib.nn.parameter.is_lazy(parameter):
+        return result
     if result.dtype != parameter.dtype or result.shape != parameter.shape:
         changed = _lib.nn.Parameter(result, parameter.requires_grad)
         _torch_ops.assign(changed, _torch_ops.PARAMETER)
@@ -229,6 +331,9 @@ def _unknown_values(torch: Any) -> dict[Any, Any]:
         value = _torch_values.known(tensor)
         if value is not None:
             return _torch_values.call(aten._local_scalar_dense.default, value)
+        if (answer := _torch_ordinary.answer(tensor)) is not None:
+            _unknown("whether a number is NaN or infinite", "that it is neither")
+            return answer
         times = _times_asked()
         if times == 0 or times > _PATIENCE:
             if times:

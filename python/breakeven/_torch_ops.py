@@ -489,6 +489,9 @@ def _known(value: Any) -> Stored | None:
         return None
     try:
         return _live.get(_torch_sparse.parts(value)[-1].untyped_storage()._cdata)
+    except ValueError:  # a parameter that has no shape yet answers nothing
+        with _torch._C.DisableTorchFunctionSubclass():
+            return _live.get(value.untyped_storage()._cdata)
     except Exception:
         return None
 

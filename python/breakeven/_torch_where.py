@@ -126,7 +126,7 @@ _INDEXED = {
     "aten::_ctc_loss": 1,
 }  # fmt: skip
 #: What takes an array on the host beside those on the GPU, and which of its results stay there.
-_BESIDE = {"aten::_pack_padded_sequence": (1,), "aten::_ctc_loss_backward": ()}
+_BESIDE = {"aten::_pack_padded_sequence": (1,), "aten::_ctc_loss_backward": (), "aten::_nested_view_from_jagged": ()}
 
 
 def _indices(given: Any) -> None:

@@ -551,3 +551,74 @@ for reentrant in (False, True):
 print(x.grad)
 """)
     assert _run(script, tmp_path)[1] == "tensor([4., 4., 4.], device='cuda:0')\n"
+
+
+@pytest.mark.parametrize("pretend", [False, True])
+def test_without_values_a_script_finds_what_it_saved(pretend: bool, tmp_path: Path) -> None:
+    script = tmp_path / "saved.py"
+    script.write_text("""import io, os, sys, torch
+from torch import nn
+device = "cuda" if torch.cuda.is_available() else "cpu"
+net, path = nn.Linear(4, 2).to(device), os.path.join(os.path.dirname(sys.argv[0]), "net.pt")
+optimizer = torch.optim.Adam(net.parameters())
+net(torch.ones(3, 4, device=device)).sum().backward()
+optimizer.step()
+torch.save({"net": net.state_dict(), "optimizer": optimizer.state_dict(), "epoch": 3}, path + ".part")
+os.replace(path + ".part", path)
+found = torch.load(path, map_location=device)
+net.load_state_dict(found["net"])
+optimizer.load_state_dict(found["optimizer"])
+print(found["epoch"], found["net"]["weight"].device.type == device, found["net"]["weight"] is net.weight, os.path.exists(path))
+print({value.device.type for value in torch.load(path, map_location="cpu")["net"].values()})
+buffer = io.BytesIO()
+torch.save(net.state_dict(), buffer)
+buffer.seek(0)
+print(sorted(torch.load(buffer)))
+torch.save([1, 2], path)
+print(torch.load(path))
+""")
+    workload, out = _run(script, tmp_path, fake=True, pretend=pretend)
+    lines = ["3 True False False", "{'cpu'}", "['bias', 'weight']", "[1, 2]"]
+    assert out.splitlines() == lines
+    saved = [u["text"] for u in workload["unseen"] if "torch.save" in u["text"]]
+    assert len(saved) == 2
+    # Parameters, the input; all that was in the file but the epoch; the buffer's.
+    if pretend:
+        assert sorted(_copies(workload, "h2d")) == sorted([32, 8] + 3 * [32, 8] + [4, 4] + [32, 8])
+
+
+def test_without_values_numbers_are_ordinary(tmp_path: Path) -> None:
+    script = tmp_path / "ordinary.py"
+    script.write_text("""import math, torch
+loss, grads = torch.ones(3, 4, requires_grad=True).square().sum(), [torch.rand(5), torch.rand(6)]
+never = [
+    torch.isnan(loss), torch.isinf(loss), ~torch.isfinite(loss), torch.isnan(loss).any(), loss != loss, loss == float("inf"),
+    torch.isnan(loss) | torch.isinf(loss), torch.logical_or(torch.isnan(loss), torch.isinf(loss)), loss.isnan().item(),
+    torch.isnan(grads[0]).sum() > 0, not torch.isfinite(grads[0]).all(), any(torch.isnan(g).any() for g in grads),
+    torch.stack([g.isnan().any() for g in grads]).any(), not math.isfinite(loss.item()),
+    torch.isnan(grads[0].view(-1)).float().sum() > 0, loss.abs() == math.inf, math.isnan(float(loss)),
+]
+print([i for i, answer in enumerate(never) if answer])
+print(bool(torch.isfinite(loss)), bool((loss < float("inf")).all()), bool(loss > 0.5))
+lazy = torch.nn.Sequential(torch.nn.LazyLinear(3), torch.nn.LazyBatchNorm1d())
+print(lazy.to("cpu")(torch.rand(8, 64)).shape)
+""")
+    workload, out = _run(script, tmp_path, fake=True, pretend=False)
+    assert out.splitlines() == ["[]", "True True True", "torch.Size([8, 3])"]
+    told = [u["text"] for u in workload["unseen"] if "NaN or infinite" in u["text"]]
+    assert any("ordinary.py:10" in text and "neither" in text for text in told)
+
+
+def test_lazy_modules_and_the_allocators_table(tmp_path: Path) -> None:
+    script = tmp_path / "lazy.py"
+    script.write_text("""import torch
+net = torch.nn.Sequential(torch.nn.LazyLinear(3), torch.nn.LazyBatchNorm1d()).cuda()
+print(net(torch.rand(8, 64, device="cuda")).device, {buffer.device.type for buffer in net.buffers()})
+rows = torch.nested.nested_tensor([torch.rand(3, 4), torch.rand(5, 4)], layout=torch.jagged, device="cuda")
+print((rows * 2).values().device)
+print([line.split("|")[2].strip() for line in torch.cuda.memory_summary().splitlines() if "| Allocated memory " in line])
+print(torch.cuda.memory_stats()["num_ooms"], torch.cuda.memory_stats(0)["active_bytes.all.peak"] > 2048)
+""")
+    _, out = _run(script, tmp_path)
+    assert out.splitlines()[:2] == ["cuda:0 {'cuda'}", "cuda:0"]
+    assert out.splitlines()[2:] == [out.splitlines()[2], "0 True"] and out.splitlines()[2] != "['0 B']"
