@@ -152,3 +152,26 @@ def test_with_values_at_most_its_first_op_is_missed_each_time(what: str, tmp_pat
     missed = [u for u in workload["unseen"] if u["reason"] == "step-differs" and "first op" in u["text"]]
     assert all(u["ns"] > 0 for u in missed)
     assert _count(workload, 96, 96, 96) + sum(u["count"] for u in missed) == 20
+
+
+def test_a_step_that_is_compiled_as_a_whole(tmp_path: Path) -> None:
+    script = tmp_path / "compiled.py"
+    script.write_text("""import torch
+net = torch.nn.Linear(8, 2)
+optimizer = torch.optim.Adam(net.parameters())
+@torch.compile(backend="eager")
+def step(x):
+    optimizer.zero_grad()
+    net(x).sum().backward()
+    optimizer.step()
+for _ in range(8):
+    step(torch.ones(4, 8))
+print("done")
+""")
+    env = os.environ | {"BREAKEVEN_RECORD_DIR": str(tmp_path)}
+    command = [sys.executable, "-m", "breakeven._run", str(script)]
+    done = subprocess.run(command, env=env, capture_output=True, timeout=240, text=True)
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+    (file,) = tmp_path.glob("*.breakeven.json")
+    calls = {entry["name"]: entry["count"] for entry in json.loads(file.read_text())["ops"]}
+    assert calls["aten.addmm"] == calls["aten._foreach_addcdiv_"] == 8
