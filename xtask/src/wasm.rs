@@ -2,6 +2,7 @@
 
 use crate::shell::{Result, root, run, write};
 use breakeven::hardware::{Catalogue, lean};
+use breakeven::port;
 use std::path::PathBuf;
 use std::process::Command;
 use wasm_bindgen_cli_support::Bindgen;
@@ -14,7 +15,8 @@ pub(crate) fn build(package: &str, name: &str, features: &[&str]) -> Result<Path
     let root = root();
     let folder = root.join("target/page");
     // What `lean-catalogue` embeds.
-    for (file, text) in ["gpus.txt", "cpus.txt"].iter().zip(lean(Catalogue::embedded())) {
+    let devices = ["gpus.txt", "cpus.txt"].into_iter().zip(lean(Catalogue::embedded()));
+    for (file, text) in devices.chain(port::lean()) {
         write(&folder.join(file), text.as_bytes())?;
     }
     let home =

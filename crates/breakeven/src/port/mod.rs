@@ -12,9 +12,11 @@
 //! ```
 
 mod costs;
+mod lean;
 mod startup;
 mod table;
 
+pub use lean::lean;
 pub use startup::{Startup, StartupPart};
 
 use crate::interval::{Basis, Interval};
@@ -49,21 +51,25 @@ struct Source {
     name: &'static str,
     /// First words of the names of its callables.
     packages: &'static [&'static str],
-    table: &'static str,
     costs: &'static str,
 }
+
+/// The tables of counterparts, in the order of [`SOURCES`].
+#[cfg(not(feature = "lean-catalogue"))]
+const TABLES: [&str; 2] = [include_str!("../../ports/cupy.csv"), include_str!("../../ports/torch.csv")];
+#[cfg(feature = "lean-catalogue")]
+const TABLES: [&str; 2] =
+    [include_str!("../../../../target/page/cupy.txt"), include_str!("../../../../target/page/torch.txt")];
 
 const SOURCES: &[Source] = &[
     Source {
         name: "cupy",
         packages: &["cupy", "cupyx", "numpy", "scipy"],
-        table: include_str!("../../ports/cupy.csv"),
         costs: include_str!("../../ports/cupy_costs.csv"),
     },
     Source {
         name: "torch",
         packages: &["aten", "torch", "torchvision", "c10d", "prim", "profiler"],
-        table: include_str!("../../ports/torch.csv"),
         costs: include_str!("../../ports/torch_costs.csv"),
     },
 ];
@@ -71,12 +77,15 @@ const SOURCES: &[Source] = &[
 fn profiles() -> &'static [PortProfile] {
     static PROFILES: OnceLock<Vec<PortProfile>> = OnceLock::new();
     PROFILES.get_or_init(|| {
-        let profile = |source: &Source| PortProfile {
+        let profile = |(source, table): (&Source, &str)| PortProfile {
             name: source.name,
-            table: Table::parse(source.table),
+            #[cfg(not(feature = "lean-catalogue"))]
+            table: Table::parse(table),
+            #[cfg(feature = "lean-catalogue")]
+            table: Table::parse(&lean::whole(table)),
             costs: Costs::parse(source.costs),
         };
-        SOURCES.iter().map(profile).collect()
+        SOURCES.iter().zip(TABLES).map(profile).collect()
     })
 }
 
