@@ -32,10 +32,15 @@ SCIPY = (
 )
 
 _waiting: dict[str, list[Callable[[str, int], None]]] = {}
+#: Modules that are being imported.
+_running: list[str] = []
 
 
 def after(name: str, action: Callable[[str, int], None]) -> None:
-    """Call `action(name, ns)` once, when `name` has been imported, which took `ns`; now, with 0, if it has been."""
+    """Call `action(name, ns)` once, when `name` has been imported, which took `ns`; now, with 0, if it has been.
+
+    With 0, too, where it was part of another import that we wait for: the time is that one's.
+    """
     if name in sys.modules:
         action(name, 0)
         return
@@ -58,9 +63,15 @@ class _Loader:
         if module.__spec__ is not None:
             module.__spec__.loader = self.loader
         module.__loader__ = self.loader
+        name = module.__name__
+        outermost = not _running
+        _running.append(name)
         began = _native.clock_ns()
-        self.loader.exec_module(module)
-        took = _native.clock_ns() - began
+        try:
+            self.loader.exec_module(module)
+        finally:
+            _running.remove(name)
+        took = _native.clock_ns() - began if outermost else 0
         # importlib's next step, before ours: to NumPy, a `numpy.random` that is not there yet means to import it again.
         package, _, name = module.__name__.rpartition(".")
         if package:

@@ -198,8 +198,9 @@ def _cupy(module: str, import_ns: int) -> None:
     cupy_stand_in.real(module, import_ns)
 
 
-def _rescan(_: str, __: int) -> None:
+def _rescan(name: str, import_ns: int) -> None:
     """Parts of NumPy that it imports at their first use; before `_install` there is nothing to do."""
+    imported_late(name, import_ns)
     _native.rescan()
 
 

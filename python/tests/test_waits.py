@@ -91,3 +91,22 @@ def test_a_wait_has_its_line(name: str, tmp_path: Path, native: None) -> None:
 def test_computing_is_no_waiting(name: str, tmp_path: Path, native: None) -> None:
     program = recorded(WORKS[name], tmp_path)["program"]
     assert program["idle_ns"] < 0.2 * (program["wall_ns"] - program["stolen_ns"]), program
+
+
+def test_parts_that_numpy_imports_at_their_first_use_are_start_up(tmp_path: Path, native: None) -> None:
+    script = (
+        "began = time.perf_counter_ns()\n"
+        "np.random, np.fft\n"
+        "late = time.perf_counter_ns() - began\n"
+        "np.ones(9) + 1\n"
+        "with open(sys.argv[1], 'w') as file:\n    print(late, file=file)\n"
+    )
+    path = tmp_path / "script.py"
+    path.write_text(HEAD + script)
+    said = tmp_path / "late"
+    outcome = running.traced(tmp_path / "run", [str(path), str(said)], "native", tmp_path / "record")
+    assert outcome.code == 0, outcome.err
+    (workload,) = running.workloads(tmp_path / "record")
+    late = int(said.read_text())
+    assert workload["program"]["startup_ns"] > 0.8 * late
+    assert sum(entry.get("gap_ns", 0) for entry in workload["ops"]) < max(0.2 * late, 2e6)

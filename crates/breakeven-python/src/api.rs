@@ -110,7 +110,7 @@ pub(crate) fn stop(py: Python<'_>) {
         if state.nested == 1 {
             let now = clock::now();
             state::set_recording(false, now);
-            state.recorder.waited(|_| None);
+            state.recorder.waited(0, |_| None);
             state.recorder.waited_ns = state.recorder.stolen_ns().unwrap_or(0);
             state.recorder.recorded_ticks += now.saturating_sub(state.recorder.started);
             state.recorder.started = 0;
@@ -292,7 +292,7 @@ fn workload(recorder: &mut Recorder) -> Workload {
         recorder.unseen("alloc-overflow", &format!("{lost} allocations between two ops were not followed"), 0);
     }
     if recorder.started != 0 {
-        recorder.waited(|_| None);
+        recorder.waited(0, |_| None);
     }
     recorder.add_up();
     dump::workload(recorder, clock::ticks_per_ns(), recorder.wall_ticks(clock::now()))

@@ -9,11 +9,13 @@ use crate::names::{Kind, Names};
 use crate::steps::{Run, Steps};
 use crate::table::{ArrayWord, HEAD, LAST_TAG, Table, tag, what_word};
 use crate::tensors::Ledger;
+use crate::thread;
 pub(crate) use crate::thread::{Thread, Timing};
 use crate::waited::{LEAST, LONG, Watch, waited_ns};
 use breakeven::workload::sequence::Sequence;
 use breakeven::workload::{Phase, Site};
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Arrays of one call whose shapes are kept; the memory of the others still counts.
 const MAX_ARRAYS: usize = 16;
@@ -344,6 +346,8 @@ pub(crate) struct Recorder {
     pub(crate) waited_at_start: Option<u64>,
     /// See `waited_at_start`.
     pub(crate) waited_ns: u64,
+    /// All of it when that was looked at, ns.
+    pub(crate) stolen_seen: u64,
     /// Ticks when recording began, 0 when it is off; and all ticks of recordings that ended.
     pub(crate) started: u64,
     /// See `started`.
@@ -358,6 +362,14 @@ pub(crate) struct Recorder {
     pub(crate) probing: bool,
     /// Fields of `program` that the package set.
     pub(crate) program: serde_json::Map<String, serde_json::Value>,
+}
+
+/// What other programs took of a gap, beyond the `share` that they took of everything: that is taken off all alike when
+/// times are read.
+fn beyond_share(others: u64, gap: u64, share: f64) -> u64 {
+    let share = share.min(0.9);
+    let left = gap.saturating_sub(others) as f64 / (1.0 - share);
+    gap.saturating_sub(left as u64)
 }
 
 /// Where the process waited: the line that did, and the one of the op that came next, as far as they are known; both
@@ -551,9 +563,13 @@ impl Recorder {
         (self.recorded_ticks + running).saturating_sub(self.set_aside)
     }
 
-    /// Host code has ended that may have waited; `next` says which line goes on, and is asked only where it has.
+    /// Host code of so many ticks has ended that may have waited; `next` says which line goes on, and is asked only where
+    /// it has.
     #[cold]
-    pub(crate) fn waited(&mut self, next: impl FnOnce(&mut Self) -> Option<u32>) {
+    pub(crate) fn waited(&mut self, gap: u64, next: impl FnOnce(&mut Self) -> Option<u32>) {
+        let others = self.others_took();
+        let share = self.stolen_seen as f64 * clock::ticks_per_ns() / self.wall_ticks(clock::now()).max(1) as f64;
+        thread::OF_OTHERS.store(beyond_share(others, gap, share), Relaxed);
         let idle = self.waiting(0);
         if idle > 0 {
             let next = next(self);
@@ -608,6 +624,7 @@ impl Recorder {
     /// A call that took `own` ticks has ended, of this entry or of the one looked up last. What it waited for is part of
     /// it; before which of the calls lately the process waited otherwise is not known.
     pub(crate) fn waited_lately(&mut self, own: u64, entry: Option<u32>) {
+        self.others_took();
         let idle = self.waiting((own as f64 / clock::ticks_per_ns()) as u64);
         let next = entry.or(self.table.last()).and_then(|entry| self.wait_line_of(entry));
         let rest = self.waits_where_it_slept(idle, next);
@@ -629,6 +646,13 @@ impl Recorder {
         {
             *self.slept.entry(line).or_default() += ns;
         }
+    }
+
+    /// Ticks for which the main thread was kept from running since this was asked last.
+    fn others_took(&mut self) -> u64 {
+        let all = self.stolen_ns().unwrap_or(0);
+        let new = all.saturating_sub(std::mem::replace(&mut self.stolen_seen, all));
+        (new as f64 * clock::ticks_per_ns()) as u64
     }
 
     /// How long the main thread was ready to run and did not while recording, ns; `None` where the system does not say.
@@ -715,6 +739,17 @@ mod tests {
         let arrays: Vec<_> = (1..=100).map(|i| (i * 128, false)).collect();
         assert!(record(&mut recorder, "numpy.concatenate", &arrays));
         assert_eq!(recorder.table.entries()[0].host_input_bytes, 8000);
+    }
+
+    #[test]
+    fn others_had_what_they_took_of_a_gap_beyond_their_share_of_everything() {
+        assert_eq!(beyond_share(0, 1000, 0.0), 0);
+        assert_eq!(beyond_share(600, 1000, 0.0), 600);
+        // Half of everything was theirs: 400 are left, and will be halved.
+        assert_eq!(beyond_share(800, 1000, 0.5), 600);
+        assert_eq!(beyond_share(500, 1000, 0.5), 0);
+        assert_eq!(beyond_share(100, 1000, 0.5), 0);
+        assert_eq!(beyond_share(u64::MAX, 1000, 1.0), 1000);
     }
 
     #[test]

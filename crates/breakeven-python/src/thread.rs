@@ -4,12 +4,18 @@
 //! timed in bursts. The time that passed while nobody looked is never guessed: it is known as a whole, from the end of
 //! one burst to the begin of the next, and [`crate::spread`] divides it among the calls that ran in it.
 
+use crate::waited::LONG;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 /// Calls timed in a row, then left untimed: at least so many and at most three times that, at random, so that no loop
 /// runs in step with it. Fewer are timed once there were many bursts.
 const TIMED: u32 = 8;
 const UNTIMED: u32 = 64;
 const MANY_BURSTS: u32 = 128;
 const UNTIMED_LATER: u32 = 256;
+
+/// What other programs took of the main thread's last long gap, beyond their share, ticks.
+pub(crate) static OF_OTHERS: AtomicU64 = AtomicU64::new(0);
 
 /// The time of one event, ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -302,7 +308,8 @@ impl Thread {
     #[inline]
     pub(crate) fn timing(&mut self, began: u64, ended: u64, since: u64) -> Timing {
         let gap = self.pace.settle(began.saturating_sub(self.last_end.max(since)));
-        let freeing = std::mem::take(&mut self.freeing).min(gap);
+        let of_others = if gap >= LONG && self.id == 1 { OF_OTHERS.swap(0, Relaxed) } else { 0 };
+        let freeing = (std::mem::take(&mut self.freeing) + of_others).min(gap);
         self.own = ended.saturating_sub(began);
         // Where calls that were not timed lie between, it is theirs.
         let before = std::mem::take(&mut self.own_before);

@@ -136,8 +136,8 @@ pub(super) unsafe fn begin<const QUICK: bool>(callee: Callee, arguments: Argumen
     if skips {
         thread.skip();
     } else {
-        thread.began = state::begins(thread.last_end(), || {
-            state.recorder.waited(|recorder| recorder.wait_line_of(entry));
+        thread.began = state::begins(thread.last_end(), |gap| {
+            state.recorder.waited(gap, |recorder| recorder.wait_line_of(entry));
         });
     }
     Some(Begun { line: (index as u64) << 32 | u64::from(stamp), thread: cell })

@@ -372,26 +372,27 @@ pub(super) fn observe_and_learn<R>(
 }
 
 /// The time, as a call begins in a thread whose last event ended at `last_end`. Long host code between them may have been
-/// waiting: `look` is called then, outside the time that this gives.
+/// waiting: `look` is called then with how long it took, outside the time that this gives.
 #[inline(always)]
-pub(super) fn begins(last_end: u64, look: impl FnOnce()) -> u64 {
+pub(super) fn begins(last_end: u64, look: impl FnOnce(u64)) -> u64 {
     let now = clock::now();
-    if now.saturating_sub(last_end) < LONG {
+    let gap = now.saturating_sub(last_end);
+    if gap < LONG {
         return now;
     }
     cold_path();
-    guard(look);
+    guard(|| look(gap));
     clock::now()
 }
 
 /// What the process waited for before a call of this thread that is about to begin.
 #[cold]
-pub(super) fn waited_here() {
+pub(super) fn waited_here(gap: u64) {
     // SAFETY: every caller is about to run a call for Python, with its lock held.
     let py = unsafe { Python::assume_attached() };
     with(py, |state| {
         let State { recorder, codes, .. } = state;
-        recorder.waited(|recorder| recorder.wait_lines.known(frames::site(py, codes)));
+        recorder.waited(gap, |recorder| recorder.wait_lines.known(frames::site(py, codes)));
     });
 }
 
