@@ -15,8 +15,6 @@ from .imagined import gpu
 
 #: CuPy's pool gives out multiples of this, bytes.
 _UNIT = 512
-#: From this size on giving memory back takes a while, bytes.
-_LARGE = 1 << 17
 
 
 class OutOfMemoryError(MemoryError):
@@ -164,11 +162,6 @@ class Block:
         if not self.size or _count is None:  # nothing was taken, or Python ends
             return
         self.pool._give(self.size)
-        if self.size >= _LARGE:
-            # The system takes such memory back page by page, which no GPU's pool does: no time of the program's.
-            token = _native.enter("cupy.ndarray", True)
-            self.array = None
-            _native.leave(token, (), None)
 
 
 _blocks: weakref.WeakValueDictionary[int, Block] = weakref.WeakValueDictionary()
