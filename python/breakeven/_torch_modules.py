@@ -48,7 +48,9 @@ def install(torch: Any) -> None:
     optimizers.register_optimizer_step_post_hook(_after_step)
     _torch_foreach.install(torch, _stand_in)
 
-    _stand_in(threading.Thread, "run", _begin_thread, _nothing, False)
+    # What a thread calls first, and has returned from when it runs: Python may end a thread wherever it is, by unwinding its
+    # stack, on which nothing of ours may be.
+    _stand_in(threading.Thread, "_set_ident", _begin_thread, _nothing, False)
 
 
 def _stand_in(holder: Any, name: str, enter: Any, leave: Any, of_steps: bool = True) -> None:
@@ -202,7 +204,8 @@ def _after_step(optimizer: Any) -> None:
 def _begin_thread(_: str, args: tuple[Any, ...]) -> None:
     from . import _torch, _torch_pretend
 
-    if not _native.recording():
+    # A thread that C has begun only gets its name here.
+    if not _native.recording() or type(args[0]).__name__ == "_DummyThread":
         return
     _torch_pretend.begin_thread()
     # A loader's thread that pins works beside the script, as its processes do.

@@ -37,3 +37,26 @@ def test_workers_of_a_data_loader_count_no_memory_of_their_parent(tmp_path: Path
     traced(tmp_path / "at", ["torch_many.py"], "native", tmp_path / "record")
     sizes = sorted(workload["program"]["peak_bytes"] for workload in workloads(tmp_path / "record"))
     assert len(sizes) == 5 and sizes[3] < 1000 < sizes[4]
+
+
+def test_threads_that_still_run_at_the_end(tmp_path: Path) -> None:
+    script = tmp_path / "daemons.py"
+    script.write_text("""import sys, threading, time, torch
+def work():
+    while True:
+        time.sleep(0.0005)
+for _ in range(4):
+    threading.Thread(target=work, daemon=True).start()
+class Slow:
+    def __del__(self):
+        time.sleep(0.2)
+sys.kept = Slow()
+thread = threading.Thread(target=lambda: torch.ones(3).add_(1))
+thread.start()
+thread.join()
+print("done")
+""")
+    traced_run = traced(tmp_path / "at", [str(script)], "native", tmp_path / "record")
+    assert (traced_run.code, traced_run.out) == (0, b"done\n"), traced_run.err
+    [workload] = workloads(tmp_path / "record")
+    assert "aten.add_" in {entry["name"] for entry in workload["ops"]}
