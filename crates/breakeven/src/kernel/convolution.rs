@@ -6,7 +6,7 @@
 //! that the effective rate may pass the datasheet's peak; their own bound is the peak times as many. They pay by writing
 //! and reading transformed tiles and weights.
 
-use super::cost::{Cost, Job, overlap};
+use super::cost::{Cost, Job, beside, overlap};
 use super::machine::{Generation, Machine};
 use super::matmul::{self, Tile};
 use crate::workload::{Dtype, Pass, family::ConvolutionDims};
@@ -30,18 +30,20 @@ const TAP: f64 = 0.104;
 const WEIGHT_TAP: f64 = 0.24;
 const ALONE: f64 = 0.82;
 
-/// One way to do a pass: seconds of arithmetic, of memory traffic beside it, of changing layouts, and kernels.
+/// One way to do a pass: seconds of arithmetic, of memory traffic beside it and the share of the shorter that is not hidden,
+/// of changing layouts, and kernels.
 #[derive(Clone, Copy)]
 struct Way {
     compute: f64,
     memory: f64,
+    serial: f64,
     turning: f64,
     launches: f64,
 }
 
 impl Way {
     fn seconds(&self) -> f64 {
-        overlap(self.compute, self.memory) + self.turning
+        beside(self.compute, self.memory, self.serial) + self.turning
     }
 
     fn or(self, other: Self) -> Self {
@@ -79,14 +81,18 @@ fn fastest(machine: &Machine<'_>, job: &Job, d: &ConvolutionDims, pass: Pass, ke
     // Tensor units take channels by 16 bytes; the first layer's few run on the ordinary cores.
     let each = d.cin / d.groups * job.dtype.bytes() as f64;
     let tensor = tensor && each >= 16.0;
-    let (rows, columns, depth) = (d.batch * d.output, d.cout / d.groups, d.cin / d.groups * d.kernel);
+    let padded = tensor && d.groups <= 1.0 && turned(machine, job);
+    // What is turned is filled up to whole pieces on the way.
+    let piece = if padded { 16.0 / job.dtype.bytes() as f64 } else { 1.0 };
+    let [cin, cout] = [d.cin, d.cout].map(|channels| (channels / d.groups / piece).ceil() * piece);
+    let (rows, columns, depth) = (d.batch * d.output, cout, cin * d.kernel);
     let dims = match pass {
         Pass::BackwardData => {
             // Strides leave holes: an input point meets as many outputs as there are, not all of the kernel. Points that
             // meet none are skipped in part.
             let met = d.kernel * (d.output / d.input.max(1.0)).min(1.0);
             let met = if met < 1.0 { libm::sqrt(met) } else { met };
-            [d.batch * d.input, d.cin / d.groups, d.cout / d.groups * met, d.groups]
+            [d.batch * d.input, cin, cout * met, d.groups]
         }
         Pass::BackwardWeight => [columns, depth, rows, d.groups],
         _ => [rows, columns, depth, d.groups],
@@ -95,9 +101,15 @@ fn fastest(machine: &Machine<'_>, job: &Job, d: &ConvolutionDims, pass: Pass, ke
     let c = machine.constants;
     let weights = pass == Pass::BackwardWeight;
     let memory = machine.traffic(job.bytes, job.bytes, 1.0);
-    let way = |compute, launches| Way { compute, memory, turning: 0.0, launches };
+    // As in the same product; kernels that share an SM load the next tile meanwhile.
+    let serial = match tensor {
+        true => matmul::serial(machine, job.dtype),
+        false if machine.late => matmul::serial(machine, ordinary(machine, job.dtype)),
+        false => 0.0,
+    };
+    let way = |compute, launches| Way { compute, memory, serial, turning: 0.0, launches };
     if own_kernels(machine, job, d) {
-        return way(depthwise(machine, d, pass).max(floor), 1.0);
+        return Way { serial: 0.0, ..way(depthwise(machine, d, pass).max(floor), 1.0) };
     }
     // Neighbouring columns of a kernel's gradient share what they load; a 1×1 kernel has none.
     let back = match weights {
@@ -108,11 +120,18 @@ fn fastest(machine: &Machine<'_>, job: &Job, d: &ConvolutionDims, pass: Pass, ke
     };
     let share = if machine.shares_issue() { c.conv_share_early } else { c.conv_share };
     let gemm = if tensor {
-        let product = matmul::on_tiles(machine, job.dtype, dims, false, share, job.bytes);
+        let product = matmul::on_tiles(
+            machine,
+            job.dtype,
+            dims,
+            false,
+            (share, matmul::loads(machine, job.dtype, [cin, cout])),
+            job.bytes,
+        );
         let (turning, kernels) = turning(machine, job, d);
         let share = if points(job, d) && !job.channels_last { POINTS } else { 1.0 };
         let memory = memory.max(product.memory) / share;
-        Way { compute: (product.compute / back).max(floor), memory, turning, launches: 1.0 + kernels }
+        Way { compute: (product.compute / back).max(floor), memory, serial, turning, launches: 1.0 + kernels }
     } else {
         way((implicit(machine, job, dims, share, weights) / back).max(floor), 1.0)
     };
@@ -137,14 +156,20 @@ fn fastest(machine: &Machine<'_>, job: &Job, d: &ConvolutionDims, pass: Pass, ke
 /// image lies the same either way.
 fn turning(machine: &Machine<'_>, job: &Job, d: &ConvolutionDims) -> (f64, f64) {
     let s = job.dtype.bytes() as f64;
-    let turned = machine.nvidia && machine.generation == Generation::Ampere && d.groups <= 1.0;
-    if !turned || job.channels_last || points(job, d) || d.input.max(d.output) <= 1.0 {
+    if !turned(machine, job) || points(job, d) || d.input.max(d.output) <= 1.0 {
         return (0.0, 0.0);
     }
     let share = if s < 4.0 { TURNED } else { 1.0 };
-    let copy = |elements: f64| machine.streamed(2.0 * elements * s, share);
-    let images = copy(d.batch * d.cin * d.input) + copy(d.batch * d.cout * d.output);
-    (images + copy(d.cin * d.cout * d.kernel), 3.0)
+    // Channels that are no whole pieces of 16 bytes go one element at a time.
+    let gathered = if (d.cin * s) % 16.0 == 0.0 { share } else { machine.constants.strided_share };
+    let copy = |elements: f64, share| machine.streamed(2.0 * elements * s, share);
+    let images = copy(d.batch * d.cin * d.input, gathered) + copy(d.batch * d.cout * d.output, share);
+    (images + copy(d.cin * d.cout * d.kernel, gathered), 3.0)
+}
+
+/// Whether cuDNN turns images at all.
+fn turned(machine: &Machine<'_>, job: &Job) -> bool {
+    machine.nvidia && machine.generation == Generation::Ampere && !job.channels_last
 }
 
 /// Products of points (1×1 at stride 1) take images as they are where each channel's is whole pieces of 16 bytes.
@@ -212,7 +237,12 @@ fn tiled(
 
 /// FLOP/s of one SM's ordinary cores.
 fn ordinary_rate(machine: &Machine<'_>, job: &Job, slack: f64) -> f64 {
-    matmul::ordinary_rate(machine, if machine.matrix_peak(job.dtype).1 { Dtype::F32 } else { job.dtype }, slack)
+    matmul::ordinary_rate(machine, ordinary(machine, job.dtype), slack)
+}
+
+/// In what ordinary cores compute what tensor units do not take.
+fn ordinary(machine: &Machine<'_>, dtype: Dtype) -> Dtype {
+    if machine.matrix_peak(dtype).1 { Dtype::F32 } else { dtype }
 }
 
 /// F(2×2, 3×3) in one kernel: a block holds 8 × 16 outputs of 32 channels and does 4 of 9 multiplications.

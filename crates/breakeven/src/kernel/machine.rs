@@ -293,13 +293,17 @@ fn generation(device: &Device) -> Generation {
     }
 }
 
-/// The year of the chip's process: NVIDIA stayed at 28 nm from 2012 to its compute capability of 5, boards of 2016 are
-/// the next.
+/// The year of the chip's process: boards are sold for years, with more memory or less. NVIDIA stayed at 28 nm from 2012 to
+/// its compute capability of 5, boards of 2016 are the next.
 fn process_year(device: &Device) -> f64 {
-    match compute_capability(device) {
-        Some(..=5) => 2012.0,
-        _ => f64::from(device.year.unwrap_or(2018)),
-    }
+    let first = match (compute_capability(device), device.compute_capability.as_deref()) {
+        (Some(..=5), _) => 2012,
+        (Some(8), Some("8.9")) | (Some(9), _) => 2022,
+        (Some(8), _) => 2020,
+        (Some(10), _) => 2024,
+        _ => u32::MAX,
+    };
+    f64::from(device.year.unwrap_or(2018).min(first))
 }
 
 /// The first number of NVIDIA's compute capability.

@@ -21,6 +21,8 @@ const AMPERE_LINEAR: &[Tile] = &[(128.0, 64.0), (32.0, 128.0), (128.0, 32.0), (6
 const EARLY_BATCH: &[Tile] = &[(128.0, 64.0)];
 const VOLTA_BATCH: &[Tile] = &[(128.0, 64.0), (64.0, 64.0), (32.0, 128.0), (128.0, 32.0)];
 const AMPERE_BATCH: &[Tile] = &[(128.0, 128.0)];
+/// From Hopper on single products come in large tiles only, batches in all; both as times of an H100 and an H200 say.
+const LATE: &[Tile] = &[(128.0, 128.0), (128.0, 64.0), (64.0, 128.0)];
 
 const SPLITS: [f64; 4] = [1.0, 2.0, 4.0, 16.0];
 /// k advances by this many bytes of a row at a time.
@@ -59,9 +61,8 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, dims: [f64; 4], bias: bool)
     // The bias is added for every element of C, even where k is nothing.
     let at_peak = job.flop / machine.matrix_peak(job.dtype).0;
     let memory = product.memory.max(machine.traffic(job.bytes, job.bytes, 1.0));
-    let c = machine.constants;
     let tensor = machine.matrix_peak(job.dtype).1;
-    let serial = if tensor { c.gemm_serial_tensor } else { c.gemm_serial };
+    let serial = serial(machine, job.dtype);
     // 8-bit products differ between libraries; cuBLAS's choices for old boards are odd.
     let early = bias && !tensor && machine.generation == Generation::Early;
     let doubt = match job.dtype {
@@ -100,17 +101,31 @@ pub(super) fn product(machine: &Machine<'_>, dtype: Dtype, dims: [f64; 4], bias:
     let tensor = machine.matrix_peak(dtype).1;
     // Products of 8-bit numbers are handed back in 16 bits.
     let operands = ((m * k + k * n) * s + m * n * s.max(if tensor { 2.0 } else { s })) * batch;
-    on_tiles(machine, dtype, dims, bias, slack, operands)
+    on_tiles(machine, dtype, dims, bias, (slack, loads(machine, dtype, [n, k])), operands)
 }
 
-/// The same where both factors and the result are `operands` bytes in memory: a convolution's images are not as many as
-/// the rows that are gathered from them.
+/// Tensor cores want rows of 16 bytes; 16-bit numbers are also loaded by pairs, others one by one at half the rate. Units
+/// that take fp32 as it is do not care.
+pub(super) fn loads(machine: &Machine<'_>, dtype: Dtype, rows: [f64; 2]) -> f64 {
+    let s = dtype.bytes() as f64;
+    let rows_of = |bytes: f64| rows.iter().all(|row| (row * s) % bytes == 0.0);
+    let whole = matches!(dtype, Dtype::F32 | Dtype::C64);
+    let [pairs, singles] = if machine.fetches { FETCHED_PAIRS } else { PAIRS };
+    match () {
+        () if !machine.matrix_peak(dtype).1 || whole || rows_of(16.0) => 1.0,
+        () if s == 2.0 && rows_of(4.0) => pairs,
+        () => singles,
+    }
+}
+
+/// The same where both factors and the result are `operands` bytes in memory, a convolution's images are not as many as
+/// the rows that are gathered from them, and loads leave the share `loads` of the rate.
 pub(super) fn on_tiles(
     machine: &Machine<'_>,
     dtype: Dtype,
     [m, n, k, batch]: [f64; 4],
     bias: bool,
-    slack: f64,
+    (slack, loads): (f64, f64),
     operands: f64,
 ) -> Product {
     let c = machine.constants;
@@ -122,6 +137,13 @@ pub(super) fn on_tiles(
     let menu = match (machine.generation, single) {
         _ if tensor => TENSOR,
         _ if !named => ORDINARY,
+        _ if machine.late => {
+            if single {
+                LATE
+            } else {
+                ORDINARY
+            }
+        }
         (Generation::Early, true) => EARLY,
         (Generation::Early, false) => EARLY_BATCH,
         (Generation::Ampere, true) if bias => AMPERE_LINEAR,
@@ -132,16 +154,6 @@ pub(super) fn on_tiles(
     let early = machine.generation == Generation::Early && single && !tensor;
     // Long rows of operands span many pages of memory.
     let far = if early { 1.0 + (k * s - PAGES).max(0.0) / (PAGES * c.gemm_far) } else { 1.0 };
-    // Tensor cores want rows of 16 bytes; 16-bit numbers are also loaded by pairs, others one by one at half the rate.
-    // Units that take fp32 as it is do not care.
-    let whole = matches!(dtype, Dtype::F32 | Dtype::C64);
-    let rows_of = |bytes: f64| (n * s) % bytes == 0.0 && (k * s) % bytes == 0.0;
-    let [pairs, singles] = if machine.fetches { FETCHED_PAIRS } else { PAIRS };
-    let loads = match () {
-        () if !tensor || whole || rows_of(16.0) => 1.0,
-        () if s == 2.0 && rows_of(4.0) => pairs,
-        () => singles,
-    };
     // Before Ampere the fastest loads are for whole steps of k.
     let ragged = !tensor && single && machine.generation != Generation::Ampere && k % 32.0 != 0.0;
     let mut share = loads;
@@ -155,12 +167,13 @@ pub(super) fn on_tiles(
     let flop_per_step = 2.0 * dtype.complex_factor();
     let (fill, tile_s, slope) = if tensor {
         // Latencies are cycles.
-        (c.gemm_fill_tensor, c.gemm_tile_us_tensor * 1e-6 * (TILE_CLOCK / machine.clock), c.gemm_edge_tensor)
+        let latency = if machine.fetches { c.gemm_tile_us_fetched } else { c.gemm_tile_us_tensor };
+        (c.gemm_fill_tensor, latency * 1e-6 * (TILE_CLOCK / machine.clock), c.gemm_edge_tensor)
     } else {
         (c.gemm_fill_vector, c.gemm_tile_us * 1e-6, c.gemm_edge)
     };
 
-    let serial = if tensor { c.gemm_serial_tensor } else { c.gemm_serial };
+    let serial = serial(machine, dtype);
     let once = operands / machine.stream;
     let mut best = Product { compute: f64::INFINITY, memory: 0.0, launches: 1.0, seconds: f64::INFINITY };
     // Double precision times a vector is gemv: each number of the matrix is used once, and no tile is padded. In single
@@ -199,6 +212,16 @@ pub(super) fn on_tiles(
         }
     }
     best
+}
+
+/// How much of the shorter of arithmetic and memory is not hidden. From Hopper on a tile of fp32 has its SM to itself: while
+/// it loads or stores nothing is multiplied.
+pub(super) fn serial(machine: &Machine<'_>, dtype: Dtype) -> f64 {
+    match (machine.matrix_peak(dtype).1, dtype) {
+        (true, _) => machine.constants.gemm_serial_tensor,
+        (false, Dtype::F32 | Dtype::C64) if machine.late => 1.0,
+        _ => machine.constants.gemm_serial,
+    }
 }
 
 /// FLOP/s of one SM inside a large tile, of which every instruction but the share `slack` is arithmetic. The power limit

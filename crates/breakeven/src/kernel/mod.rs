@@ -213,7 +213,7 @@ fn on_gpu(machine: &Machine<'_>, op: &Op, job: &cost::Job) -> cost::Cost {
         Op::Factor { kind, m, n, batch, .. } => factor::cost(machine, job, *kind, [*m, *n, *batch].map(|d| d as f64)),
         Op::Sparse { kind, cols, nnz, n, .. } => sparse::cost(machine, job, *kind, [*cols, *nnz, *n].map(|d| d as f64)),
         Op::Random { kind, n } => random::cost(machine, job, *kind, *n as f64),
-        Op::Window { .. } => window::cost(machine, job),
+        Op::Window { pass, n, input, .. } => window::cost(machine, job, *pass, *n as f64, *input as f64),
         Op::Dataframe { kind, .. } => dataframe::cost(machine, job, *kind),
         Op::Transfer { .. } | Op::HostRead { .. } | Op::Collective { .. } => host::link(machine, job),
         Op::Synchronise | Op::StreamWait | Op::View | Op::HostOnly | Op::Opaque => cost::Cost::NOTHING,
