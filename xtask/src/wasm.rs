@@ -15,8 +15,8 @@ pub(crate) fn build(package: &str, name: &str, features: &[&str]) -> Result<Path
     let root = root();
     let folder = root.join("target/page");
     // What `lean-catalogue` embeds.
-    let devices = ["gpus.txt", "cpus.txt"].into_iter().zip(lean(Catalogue::embedded()));
-    for (file, text) in devices.chain(port::lean()) {
+    let [gpus, cpus] = lean(Catalogue::embedded());
+    for (file, text) in [("gpus.txt", gpus), ("cpus.txt", cpus), ("cupy.txt", port::lean())] {
         write(&folder.join(file), text.as_bytes())?;
     }
     let home =

@@ -62,12 +62,6 @@ pub(super) const TABLES: [&str; 4] = [
     include_str!("../../callables/torch.csv"),
 ];
 
-/// The names in the texts, in their order.
-pub(crate) fn names() -> Vec<&'static str> {
-    let lines = TABLES.iter().flat_map(|text| text.lines());
-    lines.filter(|line| !line.starts_with('#')).filter_map(|line| Some(line.split_once(',')?.0)).collect()
-}
-
 /// Every row, by name.
 pub fn callables() -> &'static [Callable] {
     static TABLE: OnceLock<Vec<Callable>> = OnceLock::new();
@@ -95,7 +89,7 @@ pub fn callables() -> &'static [Callable] {
 }
 
 /// Rows of a text of comma-separated values with `#` comments.
-pub(crate) fn rows(text: &str) -> impl Iterator<Item = csv::StringRecord> {
+pub(crate) fn rows(text: &'static str) -> impl Iterator<Item = csv::StringRecord> {
     csv::ReaderBuilder::new()
         .has_headers(false)
         .comment(Some(b'#'))

@@ -39,8 +39,8 @@ mod cases;
 mod laws;
 
 pub use call::{ArrayRef, Call, Layout};
+pub(crate) use callable::rows;
 pub use callable::{Callable, callable, callables, canonical, numpy_name};
-pub(crate) use callable::{names, rows};
 pub use elementwise::Cost;
 pub(crate) use elementwise::function_cost;
 pub use rule::Rule;

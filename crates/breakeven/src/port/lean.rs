@@ -1,46 +1,36 @@
-//! The tables of ports without the names that the tables of callables have. The report carries its own engine, and packed
-//! these names would be half of what the ports' tables take. `cargo xtask web` writes them, `lean-catalogue` embeds them.
+//! CuPy's table without comments and without the callables that CuPy does not have, a third of it. The report carries its
+//! own engine: in it, what of NumPy's and SciPy's has no row is not in CuPy. `cargo xtask web` writes the table,
+//! `lean-catalogue` embeds it.
 
-use super::TABLES;
-use crate::lower::names;
-use std::collections::BTreeMap;
+/// What a row says of such a callable.
+pub(super) const ABSENT: &str = "not in CuPy 14.2";
 
-/// What becomes of each callable, a line each in the order of [`names`] and nothing where it has no row; below, whole
-/// rows of other names. With the file's name, a text for each port.
-pub fn lean() -> [(&'static str, String); 2] {
-    [("cupy.txt", short(TABLES[0])), ("torch.txt", short(TABLES[1]))]
-}
-
-fn short(table: &str) -> String {
-    let lines = table.lines().filter(|line| !line.starts_with('#'));
-    let mut rows: BTreeMap<&str, &str> = lines.filter_map(|line| line.split_once(',')).collect();
-    let named: Vec<&str> = names().iter().map(|name| rows.remove(name).unwrap_or_default()).collect();
-    let others: Vec<String> = rows.iter().map(|(name, row)| format!("{name},{row}")).collect();
-    [named.join("\n"), others.join("\n")].join("\n")
-}
-
-/// The table that a short text stands for.
-#[cfg(any(test, feature = "lean-catalogue"))]
-pub(super) fn whole(short: &str) -> String {
-    let mut names = names().into_iter();
-    let row = |line: &str| match names.next() {
-        Some(_) if line.is_empty() => String::new(),
-        Some(name) => format!("{name},{line}\n"),
-        None => format!("{line}\n"),
-    };
-    short.split('\n').map(row).collect()
+/// The lines that are left.
+pub fn lean() -> String {
+    let absent = format!(",host,{ABSENT},,");
+    let left = |line: &&str| !line.starts_with('#') && !line.ends_with(&absent);
+    super::CUPY.lines().filter(left).flat_map(|line| [line, "\n"]).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::port::table::Table;
+    use crate::port::{Counterpart, cupy, table::Table};
 
     #[test]
-    fn a_lean_table_says_what_the_whole_one_does() {
-        for (table, (_, lean)) in TABLES.iter().zip(lean()) {
-            assert_eq!(format!("{:?}", Table::parse(&whole(&lean))), format!("{:?}", Table::parse(table)));
-            assert!(lean.len() < table.len() / 2);
+    fn what_a_lean_table_leaves_out_is_not_in_cupy() {
+        let lean = Table::parse(Box::leak(lean().into_boxed_str()));
+        let mut absent = 0;
+        for name in cupy().table.names() {
+            match lean.row(name) {
+                Some(_) => assert_eq!(lean.counterpart(name), cupy().table.counterpart(name)),
+                None => {
+                    absent += 1;
+                    assert_eq!(cupy().counterpart(name), Counterpart::Host(ABSENT), "{name}");
+                    assert!(super::super::of_numpy(name), "{name}");
+                }
+            }
         }
+        assert!(absent > 700, "{absent}");
     }
 }

@@ -51,25 +51,26 @@ struct Source {
     name: &'static str,
     /// First words of the names of its callables.
     packages: &'static [&'static str],
+    table: &'static str,
     costs: &'static str,
 }
 
-/// The tables of counterparts, in the order of [`SOURCES`].
 #[cfg(not(feature = "lean-catalogue"))]
-const TABLES: [&str; 2] = [include_str!("../../ports/cupy.csv"), include_str!("../../ports/torch.csv")];
+const CUPY: &str = include_str!("../../ports/cupy.csv");
 #[cfg(feature = "lean-catalogue")]
-const TABLES: [&str; 2] =
-    [include_str!("../../../../target/page/cupy.txt"), include_str!("../../../../target/page/torch.txt")];
+const CUPY: &str = include_str!("../../../../target/page/cupy.txt");
 
 const SOURCES: &[Source] = &[
     Source {
         name: "cupy",
         packages: &["cupy", "cupyx", "numpy", "scipy"],
+        table: CUPY,
         costs: include_str!("../../ports/cupy_costs.csv"),
     },
     Source {
         name: "torch",
         packages: &["aten", "torch", "torchvision", "c10d", "prim", "profiler"],
+        table: include_str!("../../ports/torch.csv"),
         costs: include_str!("../../ports/torch_costs.csv"),
     },
 ];
@@ -77,15 +78,12 @@ const SOURCES: &[Source] = &[
 fn profiles() -> &'static [PortProfile] {
     static PROFILES: OnceLock<Vec<PortProfile>> = OnceLock::new();
     PROFILES.get_or_init(|| {
-        let profile = |(source, table): (&Source, &str)| PortProfile {
+        let profile = |source: &Source| PortProfile {
             name: source.name,
-            #[cfg(not(feature = "lean-catalogue"))]
-            table: Table::parse(table),
-            #[cfg(feature = "lean-catalogue")]
-            table: Table::parse(&lean::whole(table)),
+            table: Table::parse(source.table),
             costs: Costs::parse(source.costs),
         };
-        SOURCES.iter().zip(TABLES).map(profile).collect()
+        SOURCES.iter().map(profile).collect()
     })
 }
 
@@ -115,7 +113,10 @@ impl PortProfile {
 
     /// What becomes of a callable. A name that the table does not have stays on the host.
     pub fn counterpart(&self, name: &str) -> Counterpart<'_> {
-        self.table.counterpart(name).or_else(|| self.table.counterpart(&canonical(name))).unwrap_or(NOT_LISTED)
+        self.table
+            .counterpart(name)
+            .or_else(|| self.table.counterpart(&canonical(name)))
+            .unwrap_or_else(|| not_listed(name))
     }
 
     /// Whether the call reads a value back by itself, so that the host waits for the device (`nonzero`, `unique`: the
@@ -175,6 +176,16 @@ impl PortProfile {
 }
 
 const NOT_LISTED: Counterpart<'static> = Counterpart::Host("not known to breakeven");
+
+/// What is said of a name without a row.
+fn not_listed(name: &str) -> Counterpart<'static> {
+    if cfg!(feature = "lean-catalogue") && of_numpy(name) { Counterpart::Host(lean::ABSENT) } else { NOT_LISTED }
+}
+
+/// Whether CuPy would have it if anything had.
+fn of_numpy(name: &str) -> bool {
+    name.starts_with("numpy.") || name.starts_with("scipy.")
+}
 
 #[cfg(test)]
 mod tests {

@@ -28,7 +28,7 @@ enum Place {
 pub(super) struct Table(Vec<Row>);
 
 impl Table {
-    pub(super) fn parse(text: &str) -> Self {
+    pub(super) fn parse(text: &'static str) -> Self {
         let row = |r: csv::StringRecord| {
             let (name, text) = (r.get(0)?, r.get(2)?);
             Some(Row {
