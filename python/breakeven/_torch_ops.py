@@ -112,7 +112,7 @@ def prepare(torch: Any) -> None:
 class _Op:
     """What is looked up once for each overload."""
 
-    __slots__ = ("changed", "collective", "keywords", "name", "names", "overwrites", "product", "written")
+    __slots__ = ("changed", "collective", "convolves", "keywords", "name", "names", "overwrites", "product", "written")
 
     def __init__(self, func: Any) -> None:
         schema = func._schema
@@ -125,6 +125,7 @@ class _Op:
         self.changed = self.written if self.name.startswith("aten._foreach_") else []
         self.collective = self.name.startswith("c10d.")
         self.product = _PRODUCTS.get(self.name)
+        self.convolves = self.product == "conv"
         self.overwrites = self.name.partition(".")[2] in _OVERWRITE
         self.keywords = [(i, name) for i, name in enumerate(self.names) if name in _KEYWORDS]
 
@@ -353,6 +354,7 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
     keywords = [(_KEYWORDS[word], str(given[word])) for _, word in op.keywords if word in given]
     if phase == "optimizer" and all(len(array[3]) == 0 for array in (*inputs, *outputs)):
         name = "torch.host_scalar"  # the optimizer's counters: on a GPU, too, it keeps them on the host
+    whole = inputs, outputs
     if op.product and factors is None and _in_tf32(op.product):
         inputs, outputs = _shortened(inputs), _shortened(outputs)
     if unknown:
@@ -367,10 +369,24 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
     if together is not None and together(name, inputs, outputs, keywords, context(given, _there), own, gap):
         return
     counts = _native.tensor_event(name, inputs, outputs, keywords, context(given, _there), own, gap, apart)
+    if op.convolves:
+        _biased(given, *whole)
     if name == READ:
         reads[place()] = counts and there
     elif there and phase != "data" and _is_told(op.name, given):
         _native.tensor_event("torch.Tensor.to_host", [_COUNT], [], [], context(given, _there), 0, 0)
+
+
+def _biased(given: dict[str, Any], inputs: list[Any], outputs: list[Any]) -> None:
+    """What a GPU does about a convolution's bias in calls of their own, and a CPU within the convolution: cuDNN's add none,
+    PyTorch's depth-wise kernels do; the gradient is a sum over pictures and places."""
+    there = context(given, _there)
+    if "output_mask" in given:
+        if given["output_mask"][2] and outputs:
+            around = (0, *range(2, len(inputs[0][3])))
+            _native.tensor_event("aten.sum", [inputs[0]], [outputs[-1]], [("axis", str(around))], there, 0, 0)
+    elif given.get("bias") is not None and not 1 < given.get("groups", 1) == given["input"].shape[1]:
+        _native.tensor_event("aten.add_", [outputs[0], inputs[-1]], [outputs[0]], [], there, 0, 0)
 
 
 #: What is copied to the host then.

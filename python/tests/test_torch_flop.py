@@ -151,3 +151,28 @@ def test_grouped_dilated_and_transposed_convolutions(tmp_path: Path) -> None:
     convolutions = [e for e in entries if isinstance(e["op"], dict) and "convolution" in e["op"]]
     seen = [sum(_flop(e) * e["count"] for e in convolutions if e.get("phase") == now) for now in ("forward", "backward")]
     assert seen == [forward, backward]
+
+
+BIASED = """
+import torch
+from torch import nn
+
+net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.Conv2d(8, 8, 3, groups=8), nn.Conv2d(8, 4, 1, bias=False), nn.ConvTranspose2d(4, 2, 2, 2))
+net(torch.randn(2, 3, 8, 8)).sum().backward()
+"""
+
+
+def test_biases_of_convolutions_are_calls_of_their_own(tmp_path: Path) -> None:
+    script = tmp_path / "biased.py"
+    script.write_text(BIASED)
+    env = os.environ | {"BREAKEVEN_RECORD_DIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-m", "breakeven._run", str(script)], env=env, check=True)
+    [file] = tmp_path.glob("*.breakeven.json")
+    workload = json.loads(file.read_text())
+    told = [(e["name"], e["shapes"], e["dtype"]) for e in workload["ops"] if workload["sites"][e["site"]]["line"] == 6]
+    # Added in the kernel where each channel is by itself; no bias, no gradient of one.
+    assert [row[1:] for row in told if row[0] == "aten.add_"] == [
+        ("[2,8,6,6] [8] -> [2,8,6,6]", "f32"), ("[2,2,8,8] [2] -> [2,2,8,8]", "f32"),
+    ]  # fmt: skip
+    gradients = sorted(row[1] for row in told if row[0] == "aten.sum" and not row[1].endswith("[]"))
+    assert gradients == ["[2,2,8,8] -> [2]", "[2,8,4,4] -> [8]", "[2,8,6,6] -> [8]"]
