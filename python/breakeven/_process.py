@@ -96,6 +96,8 @@ def _prepare(kind: str) -> None:
         _note_fallback()
     for name in _imports.SCIPY:
         _imports.after(name, _scipy)
+    for name in ("jax", "tensorflow"):
+        _imports.after(name, _unwatched)
 
 
 def describe(argv: list[str], kind: str) -> None:
@@ -209,6 +211,16 @@ def _scipy(module: str, _: int) -> None:
 
     functions.hook(module)
     _native.rescan()
+
+
+def _unwatched(name: str, import_ns: int) -> None:
+    """Arrays that compute without being seen, here or on a GPU: what they take would count as the script's own code. A
+    library that tries what is there uses them for its own ends."""
+    from .cupy_stand_in import asked_by_user
+
+    if asked_by_user():
+        add_version(name, str(getattr(sys.modules[name], "__version__", "")), import_ns)
+        _native.unseen("gpu-not-watched", f"what {name} computed was not seen: breakeven does not record it")
 
 
 def _note_fallback() -> None:

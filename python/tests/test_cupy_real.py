@@ -63,6 +63,25 @@ def test_it_is_imported_as_without_us_and_its_work_is_told_to_be_unseen(package:
     assert "--pretend-gpu" in (note(told, "unseen") or "")
 
 
+@pytest.mark.parametrize("name", ["jax", "tensorflow"])
+def test_libraries_that_nobody_watches_are_unseen_where_the_script_uses_them(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "__init__.py").write_text("__version__ = '1.0'\nimport numpy\ndef work(): return numpy.ones(9).sum()\n")
+    outcome, (workload,) = run(f"import {name}, time\ntime.sleep(0.1)\nprint({name}.work())\n", tmp_path, "native")
+    assert (outcome.code, outcome.out, outcome.err) == (0, b"9.0\n", b"")
+    assert workload["program"]["versions"][name] == "1.0"
+    [unseen] = workload["unseen"]
+    assert unseen["reason"] == "gpu-not-watched" and name in unseen["text"]
+    library = tmp_path / "lib" / "site-packages"
+    library.mkdir(parents=True)
+    (library / "tries.py").write_text(f"import {name}\n")
+    script = f"import sys\nsys.path[:0] = [{str(library)!r}, {str(tmp_path)!r}]\nimport tries\n"
+    (tmp_path / "other").mkdir()
+    _, (workload,) = run(script, tmp_path / "other", "native")
+    assert workload["program"]["versions"]["numpy"]
+    assert not workload["unseen"]
+
+
 def test_a_gpu_that_is_named_is_imitated_where_there_is_one(package: Path) -> None:
     script = GPU + "import cupy\nfrom cupy import linalg\nprint(float(linalg.norm(cupy.ones(4))))\n"
     figures = '{"name": "NVIDIA L4", "memory": 1000000, "capability": "8.9", "units": 58, "cache": 0}'

@@ -57,7 +57,7 @@ def _wanted() -> bool:
     for package in PACKAGES:
         if package in sys.modules:  # its other parts are of the same make
             return _is_ours(sys.modules[package])
-    return _asked_by_user() and (_named() or not (_installed() and _has_gpu()))
+    return asked_by_user() and (_named() or not (_installed() and _has_gpu()))
 
 
 def _named() -> bool:
@@ -68,7 +68,7 @@ def _named() -> bool:
 def real(_: str, import_ns: int) -> None:
     """CuPy has been imported, in so many ns: what it does on a GPU is not seen, if it is no stand-in."""
     cupy = sys.modules["cupy"]
-    if _is_ours(cupy) or not (_asked_by_user() and _has_gpu()):
+    if _is_ours(cupy) or not (asked_by_user() and _has_gpu()):
         return
     from .. import _process
 
@@ -96,7 +96,7 @@ def _installed() -> bool:
     return False
 
 
-def _asked_by_user() -> bool:
+def asked_by_user() -> bool:
     """Whether the program's own code imports it: a library that tries what is there goes on without."""
     frame = sys._getframe(1)
     while frame is not None:
