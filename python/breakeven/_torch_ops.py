@@ -112,7 +112,7 @@ def prepare(torch: Any) -> None:
 class _Op:
     """What is looked up once for each overload."""
 
-    __slots__ = ("changed", "collective", "convolves", "keywords", "name", "names", "overwrites", "product", "written")
+    __slots__ = ("changed", "collective", "keywords", "name", "names", "overwrites", "product", "written")
 
     def __init__(self, func: Any) -> None:
         schema = func._schema
@@ -125,7 +125,6 @@ class _Op:
         self.changed = self.written if self.name.startswith("aten._foreach_") else []
         self.collective = self.name.startswith("c10d.")
         self.product = _PRODUCTS.get(self.name)
-        self.convolves = self.product == "conv"
         self.overwrites = self.name.partition(".")[2] in _OVERWRITE
         self.keywords = [(i, name) for i, name in enumerate(self.names) if name in _KEYWORDS]
 
@@ -369,7 +368,7 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
     if together is not None and together(name, inputs, outputs, keywords, context(given, _there), own, gap):
         return
     counts = _native.tensor_event(name, inputs, outputs, keywords, context(given, _there), own, gap, apart)
-    if op.convolves:
+    if op.product == "conv":
         _biased(given, *whole)
     if name == READ:
         reads[place()] = counts and there
