@@ -149,8 +149,12 @@ def leave(
 ) -> None:
     """End it. The site is the innermost user frame. `result` None and no inputs record nothing (the call raised)."""
 
-def device_tag(device: str, stream: int | None = None) -> int:
-    """The number, 1 to 63, under which `event` and `leave` know a device and stream that the program itself chose."""
+def device_tag(device: str, stream: int | None = None, graph: str | None = None) -> int:
+    """The number, 1 to 31, under which `event` and `leave` know a device and stream that the program itself chose.
+
+    `graph`: `capture` for what is only recorded into a graph of launches, `launch` for the call that hands one over
+    (`torch.cuda.CUDAGraph.replay`, `cupy.cuda.Graph.launch`), `node` for what runs as part of it, told after that call.
+    """
 
 def device_call(ns: float) -> None:
     """What the Python around one call of a stand-in takes, from 0 to 1e6 ns: it is no time of the script's."""
@@ -230,9 +234,13 @@ def tensor_event(
     channels last; 255: memory only), dims and storage. `own` and `gap` are as `Dispatch` gives them."""
 
 def tensor_context(
-    phase: str | None = None, device: str | None = None, stream: int | None = None, module: str | None = None
+    phase: str | None = None,
+    device: str | None = None,
+    stream: int | None = None,
+    module: str | None = None,
+    graph: str | None = None,
 ) -> int:
-    """The number under which ops of this phase, device, stream and module are told apart."""
+    """The number under which ops of this phase, device, stream, module and `graph` (see `device_tag`) are told apart."""
 
 def storage_new(bytes: int, role: int, host: bool, made: bool) -> int:
     """A storage for role 0 parameter, 1 gradient, 2 optimizer state, 3 activation, 4 input, 5 temporary; its number."""

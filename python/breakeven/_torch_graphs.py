@@ -1,6 +1,8 @@
 """CUDA graphs of a GPU that is not there: what is captured runs at once, and a replay runs its ops again.
 
-A GPU does not run what it captures; here it has to, or there would be no tensors to go on with.
+A GPU does not run what it captures; here it has to, or there would be no tensors to go on with. Each op is told with
+what it is on a GPU: recorded only, or part of a graph that one call has handed over. `make_graphed_callables` is
+PyTorch's own, made of these.
 """
 
 from __future__ import annotations
@@ -35,9 +37,6 @@ def install(torch: Any) -> None:
         """What `torch.cuda.CUDAGraph` does for a script."""
 
         def __init__(self, keep_graph: bool = False) -> None:
-            _native.unseen(
-                "cuda-graph", "CUDA graphs ran once while they were captured; their replays were recorded op by op"
-            )
             self._ops: list[Any] = []
 
         def capture_begin(self, pool: Any = None, capture_error_mode: str = "global") -> None:
@@ -45,18 +44,26 @@ def install(torch: Any) -> None:
             self._tape = Tape(self._ops)
             self._tape.__enter__()
             _capturing.append(self)
+            _torch_ops.graph = "capture"
 
         def capture_end(self) -> None:
             _capturing.remove(self)
+            _torch_ops.graph = "capture" if _capturing else None
             self._tape.__exit__(None, None, None)
 
         def instantiate(self) -> None:
             pass
 
         def replay(self) -> None:
-            with torch.no_grad():
-                for func, args, kwargs, result in self._ops:
-                    _keep(func(*args, **kwargs), result)
+            tag = _native.device_tag(_torch_ops.GPU, _torch_ops.stream, "launch")
+            _native.leave(_native.enter("torch.cuda.CUDAGraph.replay", True), (), (), None, tag)
+            _torch_ops.graph = "node"
+            try:
+                with torch.no_grad():
+                    for func, args, kwargs, result in self._ops:
+                        _keep(func(*args, **kwargs), result)
+            finally:
+                _torch_ops.graph = None
 
         def reset(self) -> None:
             self._ops.clear()
@@ -88,7 +95,7 @@ def install(torch: Any) -> None:
         """`with torch.cuda.graph(g):`."""
 
         def __init__(
-            self, cuda_graph: Any, pool: Any = None, stream: Any = None, capture_error_mode: str = "global"
+            self, cuda_graph: Any, pool: Any = None, stream: Any = None, capture_error_mode: str = "global", **_: Any
         ) -> None:
             self.cuda_graph = cuda_graph
 
@@ -102,9 +109,4 @@ def install(torch: Any) -> None:
         module.CUDAGraph, module.graph = CUDAGraph, Graph
         module.graph_pool_handle = lambda: (0, 0)
         module.is_current_stream_capturing = lambda: bool(_capturing)
-        module.make_graphed_callables = _as_they_are
 
-
-def _as_they_are(callables: Any, *_: Any, **__: Any) -> Any:
-    _native.unseen("cuda-graph", "make_graphed_callables left its callables as they are")
-    return callables

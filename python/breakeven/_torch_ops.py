@@ -33,6 +33,8 @@ path: list[str | None] = []
 #: Under `--pretend-gpu`: the device that new storages are on, and the stream that its ops go to.
 device: str | None = None
 stream: int | None = None
+#: What ops have to do with a CUDA graph: `capture` while one is recorded, `node` while one is replayed.
+graph: str | None = None
 #: A real GPU that tensors are on; None as long as there is none.
 gpu: str | None = None
 #: The one that the op being told has a tensor on.
@@ -48,7 +50,7 @@ valueless = False
 #: NumPy's number of an element type, its bytes.
 _types: dict[Any, tuple[int, int]] = {}
 _ops: dict[Any, _Op | None] = {}
-_contexts: dict[tuple[str | None, str | None, int | None, str | None], int] = {}
+_contexts: dict[tuple[str | None, str | None, int | None, str | None, str | None], int] = {}
 _torch: Any = None
 
 #: Arguments that are no tensors and yet decide what is computed, by the name that the engine knows.
@@ -520,7 +522,7 @@ def context(given: dict[str, Any] | None = None, there: str | None = None) -> in
         if any(getattr(value, "requires_grad", False) for value in given.values()):
             now = "forward"
     imitated = device is not None and device != "cpu"
-    key = (now, device if imitated else there, stream if imitated else None, path[-1] if path else None)
+    key = (now, device if imitated else there, stream if imitated else None, path[-1] if path else None, graph)
     number = _contexts.get(key)
     if number is None:
         number = _contexts[key] = _native.tensor_context(*key)

@@ -126,14 +126,11 @@ def test_a_captured_graph_takes_what_was_predicted(tmp_path: Path) -> None:
         quiet(recorded(HERE / "advice" / f"cuda_graphs_{which}.py", tmp_path / which, BREAKEVEN_PRETEND_GPU=PRETENDED))
         for which in ("before", "after")
     )
-    told = answer(before, "l4")
-    predicted = advised(told, "cuda-graphs", "gpu")["time_s_after"]["p50"]
-    # A replay is recorded op by op: what it takes as one is in the note.
-    (note,) = (note["text"] for note in answer(after, "l4")["notes"] if note["code"] == "cuda-graph")
-    number, unit = re.findall(r"([0-9.]+) (ms|s) with them replayed", note)[0]
-    then = float(number) * {"ms": 1e-3, "s": 1.0}[unit]
-    assert told["estimates"][0]["time_s"]["p50"] > 1.2 * then
-    assert predicted == pytest.approx(then, rel=0.2)
+    told, then = answer(before, "l4"), answer(after, "l4")
+    predicted, replayed = advised(told, "cuda-graphs", "gpu"), then["estimates"][0]
+    assert of_the_gpu(told["estimates"][0]["breakdown_s"]) > 1.2 * of_the_gpu(replayed["breakdown_s"])
+    assert of_the_gpu(predicted["breakdown_s_after"]) == pytest.approx(of_the_gpu(replayed["breakdown_s"]), rel=0.2)
+    assert "cuda-graphs" not in {advice["id"] for advice in then["advice"]}
 
 
 @NO_TORCH

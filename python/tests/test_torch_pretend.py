@@ -148,9 +148,29 @@ def test_scaling_and_clipping_copy_nothing(tmp_path: Path) -> None:
 def test_captured_steps_are_replayed(tmp_path: Path) -> None:
     workload, out = _run(HERE / "programs" / "pytorch" / "torch_graphs.py", tmp_path)
     assert out == "the same\n"
-    assert "cuda-graph" in {unseen["reason"] for unseen in workload["unseen"]}
-    # Ten steps twice, each with two layers.
-    assert sum(e["count"] for e in workload["ops"] if e["name"] == "aten.addmm") == 40
+    assert workload["optional_fields"] == ["graph"]
+    # Two layers a step: ten steps one by one and three before the capture, which is one; six replays.
+    assert _in_graphs(workload, "aten.addmm") == {None: 26, "capture": 2, "node": 12}
+    assert _in_graphs(workload, "torch.cuda.CUDAGraph.replay") == {"launch": 6}
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_graphed_callables_are_replayed(fake: bool, tmp_path: Path) -> None:
+    workload, out = _run(HERE / "programs" / "pytorch" / "torch_graphed.py", tmp_path, fake=fake)
+    assert out == "the same\n"
+    # Sixty steps, each with a graph for the way there and one for the way back; three rounds before they are captured.
+    assert _in_graphs(workload, "torch.cuda.CUDAGraph.replay") == {"launch": 120}
+    assert _in_graphs(workload, "aten.addmm") == {None: 126, "capture": 2, "node": 120}
+    assert _in_graphs(workload, "aten.tanh_backward") == {None: 63, "capture": 1, "node": 60}
+
+
+def _in_graphs(workload: Any, name: str) -> dict[str | None, int]:
+    """How often a call was what of a graph."""
+    found: dict[str | None, int] = {}
+    for entry in workload["ops"]:
+        if entry["name"] == name:
+            found[entry.get("graph")] = found.get(entry.get("graph"), 0) + entry["count"]
+    return found
 
 
 @pytest.mark.parametrize("fake", [False, True])

@@ -1,10 +1,11 @@
 //! What the package calls: `breakeven._native`, as `_native.pyi` describes it.
 
-use crate::event::Recorder;
+use crate::event::{Recorder, Tag};
 use crate::hooks::placed::Placed;
 use crate::hooks::state::{self, State};
 use crate::hooks::time::slept_for;
 use crate::hooks::{clock, frames, install as hooking, outside};
+use crate::names::in_graph;
 use crate::waited::waited_ns;
 use crate::{dump, gate, selftest};
 use breakeven::workload::{Site, Workload};
@@ -185,9 +186,10 @@ pub(crate) fn leave(
 
 /// The number of a device and stream that the program itself chose.
 #[pyfunction]
-#[pyo3(signature = (device, stream=None))]
-pub(crate) fn device_tag(py: Python<'_>, device: &str, stream: Option<u32>) -> u8 {
-    with(py, |state| state.recorder.tags.intern(device, stream))
+#[pyo3(signature = (device, stream=None, graph=None))]
+pub(crate) fn device_tag(py: Python<'_>, device: String, stream: Option<u32>, graph: Option<&str>) -> PyResult<u8> {
+    let tag = Tag { device, stream, graph: graph.map(in_graph).transpose()? };
+    Ok(with(py, |state| state.recorder.tags.intern(tag)))
 }
 
 /// What the Python around one call of a stand-in takes.

@@ -48,6 +48,7 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
             let lowered = lower(&call);
             let context = e.context.and_then(|context| recorder.contexts.list.get(context as usize)).cloned();
             let context = context.unwrap_or_default();
+            let tag = recorder.tags.get(e.tag);
             Entry {
                 site: e.site,
                 name: callee.name.clone(),
@@ -67,17 +68,19 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
                 host_input_count: e.host_input_count,
                 kernels: 0,
                 phase: context.phase.map(|phase| PHASES[usize::from(phase)].1).or(e.loading.then_some(Phase::Data)),
-                device: context.device.or_else(|| recorder.tags.get(e.tag).map(|(device, _)| device.clone())),
-                stream: context.stream.or_else(|| recorder.tags.get(e.tag).and_then(|&(_, stream)| stream)),
+                device: context.device.or_else(|| tag.map(|tag| tag.device.clone())),
+                stream: context.stream.or_else(|| tag?.stream),
                 thread: threads.then_some(e.thread),
                 pid: None,
                 rank: None,
                 shapes: (!arrays.is_empty())
                     .then(|| format!("{}{}", if e.rounded { "~" } else { "" }, shapes(&arrays))),
                 layout: layout(&inputs),
+                graph: context.graph.or_else(|| tag?.graph),
             }
         })
         .collect();
+    let graphs = ops.iter().any(|entry| entry.graph.is_some());
     let (waits, sites) = waits(recorder);
     let program = program(recorder, ns(wall_ticks), ns(recorder.told_ticks));
     let in_ops: u64 = ops.iter().map(|e| e.cpu_ns).sum();
@@ -104,7 +107,8 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
                 Unseen { reason: reason.clone(), text: text.clone(), ns, count }
             })
             .collect(),
-        optional_fields: Vec::new(),
+        // Readers that do not know it take each launch of a graph as one of its own.
+        optional_fields: if graphs { vec!["graph".to_owned()] } else { Vec::new() },
     }
 }
 

@@ -13,7 +13,7 @@ use crate::thread;
 pub(crate) use crate::thread::{Thread, Timing};
 use crate::waited::{LEAST, LONG, Watch, waited_ns};
 use breakeven::workload::sequence::Sequence;
-use breakeven::workload::{Phase, Site};
+use breakeven::workload::{InGraph, Phase, Site};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -170,25 +170,37 @@ pub(crate) struct Marker {
     pub(crate) ticks: u64,
 }
 
-/// Devices and streams that the program itself chose, each under a small number from 1 on.
+/// Devices and streams that the program itself chose, and what a call has to do with a graph of launches, each under a
+/// small number from 1 on.
 #[derive(Debug, Default)]
-pub(crate) struct Tags(Vec<(String, Option<u32>)>);
+pub(crate) struct Tags(Vec<Tag>);
+
+/// See [`Tags`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tag {
+    pub(crate) device: String,
+    pub(crate) stream: Option<u32>,
+    pub(crate) graph: Option<InGraph>,
+}
 
 impl Tags {
-    /// The number of a device and stream, the same for the same. Streams beyond the numbers that there are share one.
-    pub(crate) fn intern(&mut self, device: &str, stream: Option<u32>) -> u8 {
-        let known = self.0.iter().position(|(name, number)| name == device && *number == stream);
+    /// The number of a tag, the same for the same. Streams beyond the numbers that there are share one, of those that
+    /// have as much to do with a graph.
+    pub(crate) fn intern(&mut self, tag: Tag) -> u8 {
+        let known = self.0.iter().position(|known| *known == tag);
         let place = known.unwrap_or_else(|| {
             if self.0.len() < usize::from(LAST_TAG) {
-                self.0.push((device.to_owned(), stream));
+                self.0.push(tag);
+                self.0.len() - 1
+            } else {
+                self.0.iter().rposition(|known| known.graph == tag.graph).unwrap_or(self.0.len() - 1)
             }
-            self.0.len() - 1
         });
         place as u8 + 1
     }
 
-    /// Device and stream of a number; nothing for 0.
-    pub(crate) fn get(&self, tag: u8) -> Option<&(String, Option<u32>)> {
+    /// What a number stands for; nothing for 0.
+    pub(crate) fn get(&self, tag: u8) -> Option<&Tag> {
         self.0.get(usize::from(tag).checked_sub(1)?)
     }
 }
@@ -236,6 +248,8 @@ pub(crate) struct Context {
     pub(crate) stream: Option<u32>,
     /// `encoder.layer.3.attention`.
     pub(crate) module: Option<String>,
+    /// See `breakeven::workload::Entry::graph`.
+    pub(crate) graph: Option<InGraph>,
 }
 
 /// Phases by name.

@@ -1,7 +1,16 @@
 //! What was called: public names, and what each means for the recorder.
 
 use breakeven::lower::{self, Rule};
+use breakeven::workload::InGraph;
+use pyo3::PyResult;
+use pyo3::exceptions::PyValueError;
 use std::collections::BTreeMap;
+
+/// What a call has to do with a graph of launches, by the name that the workload format has for it.
+pub(crate) fn in_graph(name: &str) -> PyResult<InGraph> {
+    let known = serde_json::from_value(name.into());
+    known.map_err(|_| PyValueError::new_err(format!("`{name}` is none of capture, launch and node")))
+}
 
 /// What a call with this name does to the arrays it is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use super::paths;
 use super::state::{self, State, with_thread};
 use super::{clock, frames};
 use crate::event::{Context, Thread, Timing, Told};
+use crate::names::in_graph;
 use crate::stand_in::stand_in;
 use crate::table::ArrayWord;
 use crate::waited;
@@ -311,16 +312,18 @@ pub(crate) fn tensor_event(
 
 /// The number of what an op is told apart by besides its place.
 #[pyfunction]
-#[pyo3(signature = (phase=None, device=None, stream=None, module=None))]
+#[pyo3(signature = (phase=None, device=None, stream=None, module=None, graph=None))]
 pub(crate) fn tensor_context(
     py: Python<'_>,
     phase: Option<&str>,
     device: Option<String>,
     stream: Option<u32>,
     module: Option<String>,
-) -> u32 {
-    let context = Context { phase: phase.and_then(crate::event::phase), device, stream, module };
-    state::with(py, |state| state.recorder.contexts.intern(context)).unwrap_or_default()
+    graph: Option<&str>,
+) -> PyResult<u32> {
+    let graph = graph.map(in_graph).transpose()?;
+    let context = Context { phase: phase.and_then(crate::event::phase), device, stream, module, graph };
+    Ok(state::with(py, |state| state.recorder.contexts.intern(context)).unwrap_or_default())
 }
 
 /// A storage; its number.

@@ -45,10 +45,6 @@ pub(super) fn on_gpu(ctx: &Context, draft: &Draft) -> Outcome {
         changed: q.changed,
     };
     let mut plan = waited_for(&question, port.plan(ctx.device));
-    for &(entry, host) in &draft.replayed {
-        let task = &mut plan.tasks[entry as usize];
-        (task.gap, task.on_host, task.dispatch) = (0.0, 0.0, host);
-    }
     for (entry, share) in draft.device_share.iter().enumerate() {
         plan.tasks[entry].device *= share;
         plan.entries[entry].device *= share;

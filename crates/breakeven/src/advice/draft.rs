@@ -15,16 +15,12 @@ pub struct Draft<'a> {
     pub policy: Policy,
     /// The script hands its network or functions to `torch.compile`, which recording leaves uncompiled.
     pub compiles: bool,
-    /// The script replays CUDA graphs, which recording takes as the launches that they hold.
-    pub replays: bool,
     /// A network is trained.
     pub trains: bool,
     /// ln-sigma of what the edited program takes on the CPU.
     pub cpu_sigma: f64,
     /// Paid once for the edit (compiling, capturing), s: start-up.
     pub once: f64,
-    /// Host time of one run of an entry in a replayed graph, s, instead of its dispatch and the Python before it.
-    pub replayed: Vec<(u32, f64)>,
     /// By entry: how many operations after its last run its result is still used; 0 where that is not known.
     pub used_for: Vec<u64>,
     /// Several devices: what each entry's device time is multiplied by. Empty means 1.
@@ -57,10 +53,8 @@ impl<'a> Draft<'a> {
             order,
             policy,
             compiles: told("torch-compile"),
-            replays: told("cuda-graph"),
             cpu_sigma: super::CPU_SIGMA,
             once: 0.0,
-            replayed: Vec::new(),
             used_for,
             device_share: Vec::new(),
         }
@@ -91,8 +85,6 @@ impl<'a> Draft<'a> {
             kept += u32::from(count > 0);
         }
         self.workload.ops.retain(|entry| entry.count > 0);
-        self.replayed.retain(|(i, _)| counts.get(*i as usize).is_some_and(|&n| n > 0));
-        self.replayed.iter_mut().for_each(|(i, _)| *i = new[*i as usize]);
         keep(&mut self.used_for, &counts);
         keep(&mut self.device_share, &counts);
         self.order = Cow::Owned(order::renumber(steps, &|i| new[i as usize]));

@@ -159,15 +159,6 @@ pub fn compiled(ctx: &Context, draft: &Draft) -> Option<(Interval, usize)> {
     Prediction::of(ctx, Side::Gpu, &fused).map(|then| (then.time, chains))
 }
 
-/// What a program that replays CUDA graphs takes on the GPU; `None` where it does not.
-pub fn replayed(ctx: &Context, draft: &Draft) -> Option<Interval> {
-    if !draft.replays {
-        return None;
-    }
-    let change = edits::cuda_graphs::replayed(draft)?;
-    Prediction::of(ctx, Side::Gpu, &change.draft).map(|then| then.time)
-}
-
 fn speedup(advice: &Advice) -> f64 {
     advice.speedup_after.map_or(0.0, |s| s.p50)
 }

@@ -12,7 +12,6 @@ pub const CODES: &[(&str, &str)] = &[
     ("assumed-grid", "No region was named: carbon is for the world's average electricity."),
     ("busy-machine", "Other programs had the CPU for part of the recording; that time is taken off."),
     ("changed-program", "The answer is for another precision or size than recorded; the CPU's time is then modelled."),
-    ("cuda-graph", "The script replays CUDA graphs: the time with their launches one by one, and replayed."),
     ("gpu-name", "A GPU was asked for by a name that is not exactly one GPU's; the text says which were taken."),
     ("idle", "More than a tenth of the time went into waiting, asleep or for something else; it counts as host time."),
     ("incomplete-prices", "Some prices are for the GPU alone; the machine around it costs extra."),

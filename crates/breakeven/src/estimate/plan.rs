@@ -2,13 +2,13 @@
 
 use super::hosttime::HostTime;
 use crate::hardware::Device;
-use crate::interval::Z90;
+use crate::interval::{Interval, Z90};
 use crate::kernel::{Bound, entry_time};
 use crate::port::{self, Counterpart, PortProfile};
 use crate::timeline::{Machine, STREAMS, Slot, Task};
 use crate::units::Bytes;
 use crate::workload::op::Direction;
-use crate::workload::{Entry, Family, Op, Phase, Workload};
+use crate::workload::{Entry, Family, InGraph, Op, Phase, Workload};
 
 /// How arrays travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,6 +127,8 @@ struct Prepared {
     on_cpu: f64,
     dispatch: f64,
     launches: u64,
+    /// Part of a graph that is handed over as a whole.
+    node: bool,
     waits: bool,
     stream: u8,
 }
@@ -158,36 +160,45 @@ impl<'a> Port<'a> {
         let mut streams: Vec<u32> = Vec::new();
         let mut prepare = |entry: &Entry| {
             let runs = entry.count.max(1) as f64;
-            let (place, launches, dispatch, waits) = match policy {
-                Policy::AsWritten => {
-                    let own = port::of(&entry.name);
-                    let (launches, dispatch) = own.written(&entry.name, &entry.op);
-                    // What a call waits for by itself was recorded as a read.
-                    let waits = matches!(entry.op, Op::HostRead { .. } | Op::Synchronise);
-                    (place_as_written(entry), launches, dispatch, waits)
-                }
+            let own = match policy {
+                Policy::AsWritten => port::of(&entry.name),
+                Policy::Resident | Policy::Naive => profile.for_callable(&entry.name),
+            };
+            let (place, (launches, dispatch), waits) = match policy {
+                // What a call waits for by itself was recorded as a read.
+                Policy::AsWritten => (
+                    place_as_written(entry),
+                    own.written(&entry.name, &entry.op),
+                    matches!(entry.op, Op::HostRead { .. } | Op::Synchronise),
+                ),
                 Policy::Resident | Policy::Naive => {
-                    let own = profile.for_callable(&entry.name);
                     let via = workload.sites.get(entry.site as usize).and_then(|site| site.via.as_deref());
                     (
                         place(entry, via, own),
-                        own.launches(&entry.name, &entry.op),
-                        own.dispatch(&entry.name, &entry.op),
+                        (own.launches(&entry.name, &entry.op), own.dispatch(&entry.name, &entry.op)),
                         own.waits(&entry.name, &entry.op),
                     )
                 }
+            };
+            let place = in_graph(entry, place);
+            let (launches, dispatch) = match entry.graph {
+                Some(InGraph::Launch) => (1, own.graph_launch()),
+                Some(InGraph::Node) => (0, Interval::exact(0.0)),
+                Some(InGraph::Capture) | None => (launches, dispatch),
             };
             if !matches!(place, Place::Host { .. }) {
                 p50 += dispatch.p50 * runs;
                 p90 += dispatch.p90 * runs;
             }
+            let node = entry.graph == Some(InGraph::Node);
             Prepared {
                 place,
                 runs,
-                gap: entry.gap_ns as f64 * 1e-9 * host.gap_scale / runs / host_speed,
+                gap: if node { 0.0 } else { entry.gap_ns as f64 * 1e-9 * host.gap_scale / runs / host_speed },
                 on_cpu: entry.cpu_ns as f64 * 1e-9 * host.cpu_scale / runs / host_speed,
                 dispatch: dispatch.p50 / host_speed,
                 launches: entry.kernels.max(u64::from(launches)),
+                node,
                 waits,
                 stream: entry.stream.map_or(0, |stream| among(&mut streams, stream)),
             }
@@ -287,7 +298,9 @@ impl<'a> Port<'a> {
                     utilisation: k.utilisation,
                     bound: k.bound,
                 };
-                out.launches = out.launches.saturating_add(launches.saturating_mul(entry.count));
+                if !ready.node {
+                    out.launches = out.launches.saturating_add(launches.saturating_mul(entry.count));
+                }
                 let serial = self.machine.launch_latency + self.machine.sync_latency + ready.dispatch + task.device;
                 naive_copies = link.copy(read) + link.copy(written);
                 naive += naive_copies + serial;
@@ -308,7 +321,12 @@ impl<'a> Port<'a> {
                     }
                 }
             }
-            Place::Dispatch => naive += ready.dispatch,
+            Place::Dispatch => {
+                naive += ready.dispatch;
+                if entry.graph == Some(InGraph::Launch) {
+                    out.launches = out.launches.saturating_add(entry.count);
+                }
+            }
             Place::Host { computes } => {
                 naive += ready.on_cpu;
                 task.dispatch = 0.0;
@@ -432,10 +450,19 @@ fn place_of(entry: &Entry) -> Option<Place> {
 
 /// What has a device runs there, whoever else would know how to; the rest is the host's own.
 fn place_as_written(entry: &Entry) -> Place {
-    if entry.device.is_none() {
-        return Place::Host { computes: false };
+    match entry.device {
+        Some(_) => place_of(entry).unwrap_or(Place::Kernel),
+        None => Place::Host { computes: false },
     }
-    place_of(entry).unwrap_or(Place::Kernel)
+}
+
+/// Nothing runs on the device while it is recorded into a graph, and nothing on the host when that is run.
+fn in_graph(entry: &Entry, place: Place) -> Place {
+    match (entry.graph, place) {
+        (Some(InGraph::Capture), Place::Kernel | Place::Copy { .. }) => Place::Dispatch,
+        (Some(InGraph::Node), Place::Host { .. }) => Place::Dispatch,
+        (_, place) => place,
+    }
 }
 
 /// The number of a stream among those of a program: those beyond [`STREAMS`] share the last.

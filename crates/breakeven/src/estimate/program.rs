@@ -206,14 +206,6 @@ fn advise(
         );
         notes.push(Note::new("torch-compile", text));
     }
-    if let Some((replayed, single)) = advice::replayed(&ctx, &draft).zip(before.time) {
-        let (single, replayed, device) = (words::time(single), words::time(replayed), &pick.gpu.device.name);
-        let text = format!(
-            "the script replays CUDA graphs: on {device} it takes {single} with its launches one by one, which the rest \
-             of the report is about, and {replayed} with them replayed"
-        );
-        notes.push(Note::new("cuda-graph", text));
-    }
     if let (1, false, Some(price)) = (choice.gpus.len(), options.gpu.is_empty(), &pick.price) {
         let offered = offered(&choice.catalogue, options);
         let offer = |p: &'_ Pick| p.price.as_ref().map(|price| price.usd_per_h);

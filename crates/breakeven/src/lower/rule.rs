@@ -82,6 +82,8 @@ pub enum Rule {
     Synchronise,
     /// A stream waits for the others.
     StreamWait,
+    /// A graph of launches is handed over; its ops are told by themselves.
+    GraphLaunch,
     /// A kernel whose work is told by keywords.
     Described,
     /// No array work: types, settings, shapes.
@@ -143,6 +145,7 @@ impl Rule {
             "transfer" => Self::Transfer(kind(first)?),
             "synchronise" => Self::Synchronise,
             "stream_wait" => Self::StreamWait,
+            "graph_launch" => Self::GraphLaunch,
             "described" => Self::Described,
             "none" => Self::Nothing,
             "host" => Self::HostOnly,
@@ -210,7 +213,7 @@ impl Rule {
             Self::Windowed(form) => window::op(form, call),
             Self::SparseProduct => sparse::op(call),
             Self::Tensor(form) => tensor::op(form, call),
-            Self::View | Self::ViewUnlessCopied | Self::Nothing => Op::View,
+            Self::View | Self::ViewUnlessCopied | Self::GraphLaunch | Self::Nothing => Op::View,
             Self::HostRead => Op::HostRead { bytes: call.inputs.first().map_or(0, super::ArrayRef::bytes) },
             Self::Transfer(direction) => device::transfer(direction, call),
             Self::Synchronise => Op::Synchronise,

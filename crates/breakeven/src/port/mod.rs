@@ -154,6 +154,11 @@ impl PortProfile {
         self.costs.dispatch(op.family()) + self.costs.get("kernel").scale(more)
     }
 
+    /// Host time of handing over a graph of launches, s.
+    pub fn graph_launch(&self) -> Interval {
+        self.costs.get("graph")
+    }
+
     /// From the launch call to the start of the kernel on an idle device, s.
     pub fn launch_latency(&self) -> Interval {
         self.costs.get("latency.launch")

@@ -327,6 +327,9 @@ pub struct Entry {
     /// Memory layout where it is not C-contiguous: `f`, `strided`, `channels_last`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layout: Option<String>,
+    /// What it has to do with a recorded graph of launches, where it is the device's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub graph: Option<InGraph>,
 }
 
 impl Entry {
@@ -347,6 +350,19 @@ impl Entry {
 
 fn is_zero(n: &u64) -> bool {
     *n == 0
+}
+
+/// Graphs of launches that a program records once and hands over as one (CUDA graphs).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InGraph {
+    /// Recorded into one: the host handed it over, and the device did nothing yet.
+    Capture,
+    /// The call that hands one over, of op `view`; its nodes come next.
+    Launch,
+    /// Part of one that was handed over: the host does nothing for it, and no time between it and the op before is the
+    /// script's.
+    Node,
 }
 
 /// Part of a training step; `Data` is the loading of its input.

@@ -98,6 +98,7 @@ fn entries(sites: u32) -> impl Strategy<Value = Entry> {
         option::of(0..3_u32),
         option::of(Just("cuda:0".to_owned())),
         option::of(select(vec![Phase::Forward, Phase::Backward, Phase::Optimizer])),
+        option::of(select(vec![InGraph::Capture, InGraph::Launch, InGraph::Node])),
     );
     (op, numbers, tags, option::of("[0-9,]{0,8}")).prop_map(|(op, numbers, tags, shapes)| Entry {
         site: op.0,
@@ -120,6 +121,7 @@ fn entries(sites: u32) -> impl Strategy<Value = Entry> {
         rank: tags.0,
         shapes,
         layout: None,
+        graph: tags.4,
     })
 }
 

@@ -5,7 +5,7 @@ use super::super::{Change, Context, Edit};
 use crate::estimate::Side;
 use crate::port;
 use crate::report::words;
-use crate::workload::{Op, Phase, Step};
+use crate::workload::{Entry, InGraph, Op, Phase, Step};
 
 pub(super) const EDIT: Edit = Edit { id: "cuda-graphs", sides: &[Side::Gpu], apply };
 
@@ -13,24 +13,27 @@ pub(super) const EDIT: Edit = Edit { id: "cuda-graphs", sides: &[Side::Gpu], app
 const ROUNDS: u64 = 50;
 /// Launches of a round from which a graph is less to hand over than they are.
 const LAUNCHES: usize = 4;
-/// Handing over one graph, s: assumed, a few launches' worth.
-const REPLAY: f64 = 15e-6;
 /// Warming up and recording, s: assumed.
 const CAPTURE: f64 = 0.3;
+/// The call that hands a graph over.
+const REPLAY: &str = "torch.cuda.CUDAGraph.replay";
 
 fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
-    // What the script does already is no advice.
-    if draft.replays { None } else { replayed(draft) }
-}
-
-/// The program with its loops replayed.
-pub(in crate::advice) fn replayed<'a>(draft: &Draft<'a>) -> Option<Change<'a>> {
-    let mut replayed: Vec<(u32, f64)> = Vec::new();
+    let mut out = draft.clone();
+    let mut nodes: Vec<u32> = Vec::new();
     let mut main: Option<(u64, usize, u32)> = None;
-    edit_loops(&draft.order, 1, &mut |begun, rounds, body| {
+    let order = edit_loops(&draft.order, 1, &mut |begun, rounds, body| {
         // Loading the next batch stays outside of the graph.
-        let inside: Vec<u32> =
-            entries(body).into_iter().filter(|&e| draft.entry(e).phase != Some(Phase::Data)).collect();
+        let inside: Vec<u32> = entries(body)
+            .into_iter()
+            .filter(|&e| draft.workload.ops.get(e as usize).is_none_or(|e| !loads(e)))
+            .collect();
+        let is_known = |e: &u32| (*e as usize) < draft.workload.ops.len();
+        // A loop within that is a graph already.
+        if !inside.iter().all(is_known) {
+            return None;
+        }
+        let first = inside.iter().find(|&&e| is_array_work(&draft.entry(e).op))?;
         let launches = inside.iter().filter(|&&e| is_array_work(&draft.entry(e).op)).count();
         if rounds < ROUNDS || launches < LAUNCHES || !inside.iter().all(|&e| capturable(draft, e)) {
             return None;
@@ -40,17 +43,23 @@ pub(in crate::advice) fn replayed<'a>(draft: &Draft<'a>) -> Option<Change<'a>> {
         let mine = |e: &&u32| {
             draft.entry(**e).count <= total.saturating_mul(runs_of(body, **e)).saturating_add(total / 50 + 8)
         };
-        let share = REPLAY / runs_in(body).max(1) as f64;
-        replayed.extend(inside.iter().filter(mine).map(|&e| (e, share)));
-        let site = inside.iter().find(|&&e| is_array_work(&draft.entry(e).op)).map(|&e| draft.entry(e).site)?;
-        if main.is_none_or(|(most, ..)| total > most) {
-            main = Some((total, launches, site));
+        let own: Vec<u32> = inside.iter().filter(mine).copied().collect();
+        if own.is_empty() {
+            return None;
         }
-        None
+        nodes.extend(own);
+        if main.is_none_or(|(most, ..)| total > most) {
+            main = Some((total, launches, draft.entry(*first).site));
+        }
+        let launch = out.add(launch(draft.entry(*first), total));
+        Some(vec![Step::Repeat(rounds, [&[Step::Run(launch)], body].concat())])
     });
     let (rounds, launches, site) = main?;
-    replayed.sort_unstable_by_key(|r| r.0);
-    replayed.dedup_by_key(|r| r.0);
+    for node in nodes {
+        out.workload.ops[node as usize].graph = Some(InGraph::Node);
+    }
+    out.reorder(order)?;
+    out.once += CAPTURE;
     let site = draft.workload.sites.get(site as usize)?.clone();
     Some(Change {
         title: format!("Replaying the {launches} launches of each round at {} as a CUDA graph", site.label()),
@@ -58,7 +67,7 @@ pub(in crate::advice) fn replayed<'a>(draft: &Draft<'a>) -> Option<Change<'a>> {
             "{} rounds hand over the same {launches} launches one by one, and Python decides nothing in between",
             words::count(rounds)
         ),
-        draft: Draft { replayed, once: draft.once + CAPTURE, ..draft.clone() },
+        draft: out,
         site: Some(site),
         patch: None,
         ready: Some(
@@ -68,11 +77,37 @@ pub(in crate::advice) fn replayed<'a>(draft: &Draft<'a>) -> Option<Change<'a>> {
     })
 }
 
+fn loads(entry: &Entry) -> bool {
+    entry.phase == Some(Phase::Data)
+}
+
+/// The call that hands over, `times` times, the graph whose first node is `first`.
+fn launch(first: &Entry, times: u64) -> Entry {
+    Entry {
+        name: REPLAY.to_owned(),
+        op: Op::View,
+        count: times,
+        read_bytes: 0,
+        written_bytes: 0,
+        cpu_ns: 0,
+        gap_ns: 0,
+        host_input_bytes: 0,
+        host_input_count: 0,
+        kernels: 0,
+        shapes: None,
+        layout: None,
+        graph: Some(InGraph::Launch),
+        ..first.clone()
+    }
+}
+
 /// What may stand in a graph: kernels of PyTorch's, and views and counters that cost nothing once it is recorded.
 fn capturable(draft: &Draft, entry: u32) -> bool {
     let e = draft.entry(entry);
     let work = is_array_work(&e.op) || matches!(e.op, Op::View);
-    (work && port::of(&e.name).name == "torch") || e.name == "torch.host_scalar"
+    // What the script does already is no advice.
+    let single = e.graph.is_none();
+    single && ((work && port::of(&e.name).name == "torch") || e.name == "torch.host_scalar")
 }
 
 /// How often an entry runs in one round.
@@ -81,16 +116,6 @@ fn runs_of(body: &[Step], entry: u32) -> u64 {
         .map(|s| match s {
             Step::Run(e) => u64::from(*e == entry),
             Step::Repeat(n, inner) => n.saturating_mul(runs_of(inner, entry)),
-        })
-        .sum()
-}
-
-/// How many entries run in one round.
-fn runs_in(body: &[Step]) -> u64 {
-    body.iter()
-        .map(|s| match s {
-            Step::Run(_) => 1,
-            Step::Repeat(n, inner) => n.saturating_mul(runs_in(inner)),
         })
         .sum()
 }

@@ -248,7 +248,8 @@ fn alike(a: &Entry, b: &Entry) -> bool {
     let n = |e: &Entry| if let Op::Elementwise { n, .. } | Op::Copy { n, .. } = e.op { n } else { 0 };
     n(a) == n(b)
         && a.dtype.complex_factor() == b.dtype.complex_factor()
-        && (&a.device, a.stream, a.thread, a.pid, a.phase) == (&b.device, b.stream, b.thread, b.pid, b.phase)
+        && (&a.device, a.stream, a.thread, a.pid, a.phase, a.graph)
+            == (&b.device, b.stream, b.thread, b.pid, b.phase, b.graph)
 }
 
 /// One kernel for these entries, run `times` times. It reads what is not made on the way, or what the lines name if

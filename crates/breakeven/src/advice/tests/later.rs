@@ -145,15 +145,26 @@ fn a_script_that_compiles_is_told_both_times_and_not_told_to() {
 }
 
 #[test]
-fn a_script_that_replays_graphs_is_told_both_times_and_not_told_to() {
-    let mut w = training(100, 32, 20_000);
-    let advised = found(&asked(&w, "L4"), "cuda-graphs", Side::Gpu);
-    w.unseen.push(Unseen { reason: "cuda-graph".to_owned(), text: "op by op".to_owned(), ns: 0, count: 1 });
+fn a_script_that_replays_graphs_hands_each_over_once_and_is_not_told_to() {
+    let single = training(100, 32, 20_000);
+    let before = asked(&single, "L4");
+    let advised = found(&before, "cuda-graphs", Side::Gpu).time_s_after.unwrap().p50;
+    let mut w = single.clone();
+    let launch = Entry { op: Op::View, graph: Some(InGraph::Launch), cpu_ns: 0, gap_ns: 0, ..w.ops[0].clone() };
+    let name = "torch.cuda.CUDAGraph.replay".to_owned();
+    w.ops.iter_mut().for_each(|node| node.graph = Some(InGraph::Node));
+    let nodes = w.ops.len() as u32;
+    w.ops.push(Entry { name, count: 20_000, ..launch });
+    w.order = vec![Step::Repeat(20_000, [vec![Step::Run(nodes)], each(nodes)].concat())];
     let e = asked(&w, "L4");
     assert!(!ids(&e).contains(&"cuda-graphs"));
-    let note = e.notes.iter().find(|note| note.code == "cuda-graph").expect("both times");
-    let told = format!("and {} with them replayed", crate::report::words::time(advised.time_s_after.unwrap()));
-    assert!(note.text.contains(&told), "{} {told}", note.text);
+    assert_eq!((before.workload.launches, e.workload.launches), (20_000 * u64::from(nodes), 20_000));
+    let replayed = e.estimates[0].time_s.unwrap().p50;
+    assert!((replayed / advised - 1.0).abs() < 1e-9, "{replayed} {advised}");
+    // Only recorded, nothing runs on the device.
+    w.ops.iter_mut().filter(|e| e.graph == Some(InGraph::Node)).for_each(|e| e.graph = Some(InGraph::Capture));
+    let parts = asked(&w, "L4").estimates[0].breakdown_s.unwrap();
+    assert_eq!((parts.compute, parts.memory), (0.0, 0.0));
 }
 
 #[test]

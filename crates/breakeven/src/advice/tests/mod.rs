@@ -7,7 +7,7 @@ use crate::estimate::gpu::outcome;
 use crate::estimate::{Advice, Estimate, Side, program};
 use crate::request::{Options, Request};
 use crate::workload::op::{Direction, Factor, Fft};
-use crate::workload::{Buffer, Dtype, Entry, Exit, Op, Phase, Program, Site, Step, Unseen, Workload, order};
+use crate::workload::{Buffer, Dtype, Entry, Exit, InGraph, Op, Phase, Program, Site, Step, Unseen, Workload, order};
 use proptest::prelude::*;
 
 mod later;
@@ -36,6 +36,7 @@ fn entry(site: u32, name: &str, op: Op, dtype: Dtype, count: u64) -> Entry {
         rank: None,
         shapes: None,
         layout: None,
+        graph: None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is refused, where and why; what is written comes back.
 
 use crate::workload::samples::{heat, workloads};
-use crate::workload::{Step, Workload};
+use crate::workload::{InGraph, Step, Workload};
 use proptest::prelude::*;
 
 /// The documented example with one piece of its text replaced, read.
@@ -25,7 +25,7 @@ fn messages_say_where_and_why() {
      hint: line 1, column 1604; docs/workload-format.md explains every field
     "#);
     insta::assert_snapshot!(said("\"count\"", "\"cuont\""), @r#"
-    error: the workload is not sound at `ops[0].cuont`: unknown field `cuont`, expected one of `site`, `name`, `op`, `dtype`, `count`, `read_bytes`, `written_bytes`, `cpu_ns`, `gap_ns`, `host_input_bytes`, `host_input_count`, `kernels`, `phase`, `device`, `stream`, `thread`, `pid`, `rank`, `shapes`, `layout`
+    error: the workload is not sound at `ops[0].cuont`: unknown field `cuont`, expected one of `site`, `name`, `op`, `dtype`, `count`, `read_bytes`, `written_bytes`, `cpu_ns`, `gap_ns`, `host_input_bytes`, `host_input_count`, `kernels`, `phase`, `device`, `stream`, `thread`, `pid`, `rank`, `shapes`, `layout`, `graph`
      hint: did you mean `count`?
     "#);
     insta::assert_snapshot!(said("workload/1", "workload/2"), @r#"
@@ -117,6 +117,19 @@ fn fields_that_the_file_calls_optional_are_passed_over() {
     assert_eq!(read, heat());
     let error = Workload::from_json(extended.replacen("[\"mood\"]", "[\"hood\"]", 1).as_bytes()).unwrap_err();
     assert_eq!(error.code, "bad-workload");
+}
+
+#[test]
+fn what_is_known_is_kept_though_the_file_calls_it_optional() {
+    let mut graphed = heat();
+    graphed.ops[2].graph = Some(InGraph::Node);
+    graphed.optional_fields = vec!["graph".to_owned()];
+    let text = graphed.to_json().unwrap();
+    assert_eq!(Workload::from_json(text.as_bytes()).unwrap(), graphed);
+    // As one reads it that does not know the field.
+    let older = text.replace("\"graph\"", "\"grapf\"");
+    let read = Workload::from_json(older.as_bytes()).unwrap();
+    assert_eq!(read.ops, heat().ops);
 }
 
 #[test]
