@@ -1,5 +1,7 @@
 """Edits for the GPU on a real one: what each script before and after took. `python bench/edits_on_gpu.py [EDIT …]`
 
+`--set FOLDER` takes the pairs of another folder: `bench/edits`, where `predicted.csv` has what was said before they ran.
+
 Needs a GPU with CuPy and PyTorch. Each script runs several times in one process; the least time without the first counts,
 so that neither start-up nor compilation is in it.
 """
@@ -59,10 +61,13 @@ def main(arguments: list[str]) -> None:
     if arguments[:1] == ["--one"]:
         print(json.dumps(times(arguments[1])))
         return
+    pairs = PAIRS
+    if arguments[:1] == ["--set"]:
+        pairs, arguments = Path(arguments[1]), arguments[2:]
     print("edit,before_ms,after_ms")
-    for before in sorted(PAIRS.glob("*_before.py")):
+    for before in sorted(pairs.glob("*_before.py")):
         name, text = before.name.removesuffix("_before.py"), before.read_text()
-        after = PAIRS / f"{name}_after.py"
+        after = pairs / f"{name}_after.py"
         on_a_gpu = "import cupy" in text or "cuda" in text
         if not on_a_gpu or name == "multi_gpu" or (arguments and name not in arguments):
             continue

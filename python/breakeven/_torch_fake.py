@@ -52,6 +52,8 @@ def begin(torch: Any) -> None:
     _torch_values.prepare(torch, FakeTensor)
     # Its own property, which calls of PyTorch's API do not pass through.
     FakeTensor.device = property(_device(FakeTensor.device.fget))
+    if "tolist" in vars(FakeTensor):
+        del FakeTensor.tolist  # reads each element by itself
     instead = _unknown_values(torch)
     torch.jit.trace = _as_it_is
 

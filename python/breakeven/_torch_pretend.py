@@ -76,12 +76,13 @@ def call(torch: Any) -> None:
         tensor.tolist: _tolist,
         tensor.pin_memory: _pin,
         tensor.is_pinned: lambda args, _: bool((known := _known(args[0])) and known.pinned),
-        tensor.record_stream: lambda *_: None,
         tensor.type: _type,
         tensor.__repr__: _text,
         tensor.__setitem__: _torch_where.set_item,
         torch.nn.functional.one_hot: _torch_where.one_hot,
     })  # fmt: skip
+    # Before modes are asked, its own parser looks for a stream of PyTorch's.
+    tensor.record_stream = lambda *_: None
     _plain_array = tensor.__array__
     _filled.update((torch.tensor, torch.as_tensor, torch.asarray))
     _mode = type("Pretended", (TorchFunctionMode,), {"__module__": __name__})()

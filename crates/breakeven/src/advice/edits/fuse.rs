@@ -215,13 +215,17 @@ fn chain(draft: &Draft, rule: &Rule, body: &[Step], at: usize) -> (Vec<u32>, Vec
     (parts, views, end)
 }
 
-/// Of a chain, the entries whose result is used after its end as well. What autograd keeps for the way back a compiler
-/// computes again instead: a network that trains is not asked.
+/// Of a chain, the entries before its end whose result is used after it as well; how long is known of the last run of
+/// each. What autograd keeps for the way back a compiler computes again instead: a network that trains is not asked.
 fn kept(draft: &Draft, chain: &[Step]) -> Vec<u32> {
     let trains = |e: u32| draft.trains && port::of(&draft.entry(e).name).name == "torch";
-    let run = |(i, step): (usize, &Step)| match step {
-        Step::Run(e) if draft.used_for[*e as usize] > (chain.len() - 1 - i) as u64 && !trains(*e) => Some(*e),
-        _ => None,
+    let run = |(i, step): (usize, &Step)| {
+        let left = &chain[i + 1..];
+        match step {
+            Step::Run(e) if left.is_empty() || left.contains(step) || trains(*e) => None,
+            Step::Run(e) => (draft.used_for[*e as usize] > left.len() as u64).then_some(*e),
+            Step::Repeat(..) => None,
+        }
     };
     chain.iter().enumerate().filter_map(run).collect()
 }
@@ -271,8 +275,8 @@ fn fused(draft: &Draft, rule: &Rule, parts: &[u32], kept: &[u32], times: u64) ->
         let named = operands(value).len() + usize::from(!operator.is_empty() && !target.is_empty());
         external = external.min(array.saturating_mul(named.max(1) as u64));
     }
-    let also = parts[..parts.len() - 1].iter().filter(|p| kept.contains(p));
-    let written = also.fold(last.written_bytes, |sum, &p| sum.saturating_add(draft.entry(p).written_bytes));
+    let also = parts.iter().enumerate().filter(|(i, p)| kept.contains(p) && !parts[i + 1..].contains(p));
+    let written = also.fold(last.written_bytes, |sum, (_, &p)| sum.saturating_add(draft.entry(p).written_bytes));
     let n = if let Op::Elementwise { n, .. } = first.op { n } else { 0 };
     let each = |e: &&Entry| match e.op {
         Op::Elementwise { flop_per_element, transcendental, .. } => (flop_per_element, transcendental),
