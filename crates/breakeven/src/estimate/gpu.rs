@@ -103,14 +103,16 @@ pub fn outcome_of(q: &Question, device: &Device, plan: Plan) -> Outcome {
     } else if q.coverage < COVERAGE_THRESHOLD {
         let best = at_best(q, host, cpu_time, device_part);
         if best == verdict_of(speedup) { best } else { Verdict::Unknown }
+    } else if ended_early(q.workload, &plan) {
+        Verdict::Unknown
     } else if plan.launches == 0 {
-        // What a script that failed would have done is not known.
-        let whole = matches!(q.workload.program.exit, Exit::Code(0) | Exit::Unknown);
-        if whole { Verdict::Cpu } else { Verdict::Unknown }
+        Verdict::Cpu
     } else {
         verdict_of(speedup)
     };
-    let shown = fits != Some(false);
+    // Where nothing is left of what nobody understood, 0 s would be said of something unknown.
+    let unknown = verdict == Verdict::Unknown && (ended_early(q.workload, &plan) || parts.total() <= 0.0);
+    let shown = fits != Some(false) && !unknown;
     let assumed = parts.launch + parts.startup > 0.05 * parts.total();
     Outcome {
         time: shown.then_some(time),
@@ -123,6 +125,11 @@ pub fn outcome_of(q: &Question, device: &Device, plan: Plan) -> Outcome {
         plan,
         basis: if assumed { Basis::Assumed } else { Basis::Modelled },
     }
+}
+
+/// Whether the program failed before it gave a GPU anything to do: what it would have done is not known.
+pub fn ended_early(workload: &Workload, plan: &Plan) -> bool {
+    plan.launches == 0 && !matches!(workload.program.exit, Exit::Code(0) | Exit::Unknown)
 }
 
 /// Memory that a workload needs on the device at its peak, bytes; 0 where it is not known.

@@ -1,6 +1,6 @@
 //! What a program that uses a GPU library itself comes to.
 
-use super::{Estimate, Note};
+use super::{Estimate, Note, Verdict};
 use crate::answer::answer_request;
 use crate::interval::Basis;
 use crate::request::{Options, Request};
@@ -84,6 +84,29 @@ fn a_clock_stopped_while_the_gpu_works_is_told() {
     let text = &note(&e, "timer-without-wait").unwrap().text;
     assert!(text.contains("classic.py:8–11") && text.contains("without waiting"), "{text}");
     assert_eq!(e.workload.synchronisations, Some(0));
+}
+
+#[test]
+fn a_script_that_failed_before_its_work_is_not_put_a_figure_on() {
+    let text = json!({
+        "format": "breakeven.workload/1",
+        "program": {"name": "early.py", "wall_ns": 80_000_000, "startup_ns": 79_000_000, "exit": {"code": 3}},
+    });
+    for (warm, gpus) in [(false, 1), (true, 1), (true, 0)] {
+        let workload = crate::workload::Workload::from_json(text.to_string().as_bytes()).unwrap();
+        let gpu = if gpus == 1 { vec!["rtx-4090".to_owned()] } else { Vec::new() };
+        let options = Options { exclude_startup: warm, gpu, ..Options::default() };
+        let e = answer_request(&Request { workload: Some(Box::new(workload)), options, ..Request::default() }).unwrap();
+        assert_eq!(e.summary.verdict, Verdict::Unknown);
+        assert!(e.estimates.iter().all(|g| g.time_s.is_none() && g.speedup.is_none() && g.cost_usd.is_none()));
+        assert!(e.estimates.iter().all(|g| g.breakdown_s.is_none() && g.energy_wh.is_none() && g.bound_by.is_none()));
+        assert_eq!((e.reasons.len(), e.advice.len()), (0, 0));
+        assert!(e.robustness[0].text.starts_with("a run that goes on"), "{:?}", e.robustness);
+        for shown in [crate::report::text(&e, &crate::report::TextOptions::default()), crate::report::markdown(&e)] {
+            assert!(shown.contains("unknown") && shown.contains("Not enough evidence"), "{shown}");
+            assert!(!shown.contains(" 0×") && !shown.contains(" 1.0×") && !shown.contains("Held back"), "{shown}");
+        }
+    }
 }
 
 #[test]

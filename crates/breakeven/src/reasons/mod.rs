@@ -18,7 +18,7 @@ mod tests;
 pub use robust::robustness;
 pub use timing::timers;
 
-use crate::estimate::gpu::{COVERAGE_THRESHOLD, Outcome, Question};
+use crate::estimate::gpu::{COVERAGE_THRESHOLD, Outcome, Question, ended_early};
 use crate::estimate::{Reason, Timer};
 use crate::hardware::Device;
 use account::Account;
@@ -38,6 +38,9 @@ pub const WARM_WINS: f64 = 1.1;
 
 /// Why `out` is what it is, the main reason first; `timers` are those of the same program.
 pub fn reasons(q: &Question<'_>, out: &Outcome, device: &Device, timers: &[Timer]) -> Vec<Reason> {
+    if ended_early(q.workload, &out.plan) {
+        return Vec::new();
+    }
     let account = Account::new(q, out, device);
     let host = host::parts(&account);
     let not_covered = host::not_covered(&account, &host);

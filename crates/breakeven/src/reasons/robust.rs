@@ -2,7 +2,7 @@
 
 use crate::choice::Choice;
 use crate::estimate::changed::recast;
-use crate::estimate::gpu::{COVERAGE_THRESHOLD, Outcome, Question, USABLE_MEMORY, outcome};
+use crate::estimate::gpu::{COVERAGE_THRESHOLD, Outcome, Question, USABLE_MEMORY, ended_early, outcome};
 use crate::estimate::plan::Port;
 use crate::estimate::{Baseline, Flip, GpuEstimate, Verdict};
 use crate::hardware::device::Vendor;
@@ -49,6 +49,14 @@ fn undecided(q: &Question<'_>, choice: &Choice, g: &GpuEstimate, out: &Outcome, 
         let text =
             format!("it would fit if the arrays took {} instead of {}", words::memory(has), words::memory(needs));
         return Some(flip("size", text, Some(needs), Some(has)));
+    }
+    if ended_early(q.workload, &out.plan) {
+        return Some(flip(
+            "coverage",
+            "a run that goes on to its array work; nothing can be said until then".to_owned(),
+            None,
+            None,
+        ));
     }
     if g.verdict == Verdict::Unknown {
         let text = format!(

@@ -51,6 +51,9 @@ fn for_one(e: &Estimate, g: &GpuEstimate) -> String {
         let needs = g.peak_bytes.map_or(String::new(), |b| format!(": it needs {} of device memory", words::memory(b)));
         return format!("Does not fit on {name}{needs}.");
     }
+    if g.verdict == Verdict::Unknown && e.workload.launches == 0 {
+        return not_enough(e);
+    }
     let Some(time) = g.time_s else { return format!("No time is known for {name}.") };
     let gpu_time = words::time(time);
     let (Some(cpu), Some(speedup)) = (e.baseline.time_s, g.speedup) else {
@@ -87,7 +90,6 @@ fn for_one(e: &Estimate, g: &GpuEstimate) -> String {
             words::speedup(speedup),
             once_warm(e, g)
         ),
-        Verdict::Unknown if e.workload.launches == 0 => not_enough(e),
         Verdict::Unknown => format!("{} On {name} the rest would be {}.", not_enough(e), words::speedup(speedup)),
     }
 }
