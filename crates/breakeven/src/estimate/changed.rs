@@ -94,7 +94,9 @@ fn retimed(workload: &Workload, to: Dtype, cpu: &Device) -> Workload {
     }
     out.program.wall_ns = wall_after(workload, &out.ops);
     if to != Dtype::F64 {
-        let products = |op: &Op| matches!(op, Op::Matmul { .. } | Op::Convolution { .. } | Op::Attention { .. });
+        let products = |op: &Op| {
+            matches!(op, Op::Matmul { .. } | Op::Convolution { .. } | Op::Attention { .. } | Op::Recurrent { .. })
+        };
         let single = |dtype| matches!(dtype, Dtype::F32 | Dtype::Tf32);
         for entry in out.ops.iter_mut().filter(|entry| single(entry.dtype) && products(&entry.op)) {
             entry.dtype = to;

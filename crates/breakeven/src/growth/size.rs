@@ -145,6 +145,7 @@ pub(super) fn dims_mut(op: &mut Op) -> Vec<&mut u64> {
             [batch, cin, cout].into_iter().chain(input).chain(output).collect()
         }
         Op::Attention { batch, heads, q_len, kv_len, head_dim, .. } => vec![batch, heads, q_len, kv_len, head_dim],
+        Op::Recurrent { steps, rows, input, hidden, projection, .. } => vec![steps, rows, input, hidden, projection],
         Op::Elementwise { n, .. } | Op::Copy { n, .. } | Op::Random { n, .. } => vec![n],
         Op::Reduce { n, out, .. } => vec![n, out],
         Op::Rowwise { rows, width, .. } | Op::Scan { rows, width } | Op::Sort { rows, width, .. } => vec![rows, width],

@@ -48,6 +48,11 @@ pub(super) fn cost(machine: &Machine<'_>, op: &Op, job: &Job) -> Cost {
             let thin = n(*m).min(n(*columns)).min(n(*k));
             blas(machine, job, 0.75 * (thin + 4.0) / (thin + 12.0))
         }
+        // The weights are read again for each step's rows.
+        Op::Recurrent { steps, rows, .. } => {
+            let thin = n(*rows) / n(*steps).max(1.0);
+            blas(machine, job, 0.75 * (thin + 4.0) / (thin + 12.0))
+        }
         Op::Convolution { .. } => blas(machine, job, 0.45),
         Op::Attention { .. } => blas(machine, job, 0.40),
         Op::Factor { kind, .. } => blas(machine, job, factor_share(*kind)),

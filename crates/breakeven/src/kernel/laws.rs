@@ -71,6 +71,17 @@ fn any_op() -> impl Strategy<Value = Op> {
                 causal
             }
         ),
+        (select(op::Cell::ALL), pass(), d(), d(), d(), d(), d()).prop_map(
+            |(cell, pass, steps, rows, input, hidden, projection)| Op::Recurrent {
+                cell,
+                pass,
+                steps,
+                rows,
+                input,
+                hidden,
+                projection
+            }
+        ),
         (d(), 0..9u32, any::<f64>(), any::<bool>()).prop_map(|(n, inputs, flop_per_element, transcendental)| {
             Op::Elementwise { n, inputs, flop_per_element, transcendental }
         }),
@@ -227,12 +238,17 @@ fn rounded(op: Op) -> Op {
     }
 }
 
-/// Families whose time never falls when a dim grows; see `fft` for why transforms are not among them, `matmul` for
-/// tensor units' alignment, `convolution` for the groups and the kernel size that choose the algorithm.
+/// Families whose time never falls when a dim grows; see `fft` for why transforms are not among them, `matmul` and so
+/// `recurrent` for tensor units' alignment, `convolution` for the groups and the kernel size that choose the algorithm.
 fn grows(op: &Op, dtype: Dtype) -> bool {
     match op.family() {
         Family::Matmul => matches!(dtype, Dtype::F32 | Dtype::C64 | Dtype::I64),
-        Family::Fft | Family::Convolution | Family::Attention | Family::Sparse | Family::Collective => false,
+        Family::Fft
+        | Family::Convolution
+        | Family::Attention
+        | Family::Recurrent
+        | Family::Sparse
+        | Family::Collective => false,
         _ => true,
     }
 }

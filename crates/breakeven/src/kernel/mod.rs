@@ -19,6 +19,7 @@ mod machine;
 mod matmul;
 mod power;
 mod random;
+mod recurrent;
 mod rowwise;
 mod sort;
 mod sparse;
@@ -195,6 +196,7 @@ fn on_gpu(machine: &Machine<'_>, op: &Op, job: &cost::Job) -> cost::Cost {
         Op::Attention { batch, heads, q_len, kv_len, head_dim, .. } => {
             attention::cost(machine, job, *batch as f64 * *heads as f64, [*q_len, *kv_len, *head_dim].map(|d| d as f64))
         }
+        Op::Recurrent { .. } => recurrent::cost(machine, job, op),
         Op::Elementwise { .. } => stream::map(machine, job),
         Op::Reduce { n, out, .. } => stream::reduce(machine, job, *n as f64, *out as f64),
         Op::Copy { strided, .. } => stream::copy(machine, job, *strided),

@@ -3,7 +3,7 @@
 use super::call::product;
 use super::{ArrayRef, Call, product};
 use crate::workload::Op;
-use crate::workload::op::{Collective, Pass, Rowwise, Window};
+use crate::workload::op::{Cell, Collective, Pass, Rowwise, Window};
 
 /// The forms; in the table `tensor:NAME`, or `tensor:NAME:PASS`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,8 +33,10 @@ pub enum Form {
     Resize(Pass, u64),
     /// Rows of a table.
     Embedding(Pass),
-    /// One layer of a recurrent network: input, weights of input and state, biases.
-    Recurrent(Pass),
+    /// One direction of a layer of a recurrent network: input, weights of input and state, and of a projection; the input
+    /// has axes for steps, sequences and features, or where sequences differ in length one for all their steps together,
+    /// and the keyword `steps`.
+    Recurrent(Cell, Pass),
     /// A whole encoder layer, or its attention alone: input, then the weights.
     Encoder,
     /// A number looked up in each row.
@@ -71,7 +73,9 @@ impl Form {
             "linear_3d" => Self::Resize(which, 8),
             "cubic_2d" => Self::Resize(which, 16),
             "embedding" => Self::Embedding(which),
-            "recurrent" => Self::Recurrent(which),
+            "lstm" => Self::Recurrent(Cell::Lstm, which),
+            "gru" => Self::Recurrent(Cell::Gru, which),
+            "rnn" => Self::Recurrent(Cell::Rnn, which),
             "encoder" => Self::Encoder,
             "pick" => Self::Pick,
             "all_reduce" => Self::Collective(Collective::AllReduce),
@@ -156,17 +160,7 @@ pub(super) fn op(form: Form, call: &Call) -> Op {
             let rows = table.shape.first().copied().unwrap_or(1);
             Op::Embedding { pass, n: call.input(1), width: table.last(), table: rows }
         }
-        Form::Recurrent(pass) => match call.inputs {
-            // Rows are time steps of all sequences; the weights of input and state hold all gates.
-            [x, input_weight, state_weight, ..] => {
-                let (features, state) = (x.last(), state_weight.last());
-                let gates = input_weight.shape.first().copied().unwrap_or(1);
-                let rows = x.count().checked_div(features).unwrap_or(0);
-                let batch = if pass == Pass::Forward { 1 } else { 2 };
-                Op::Matmul { m: rows, n: gates, k: features.saturating_add(state), batch, bias: false }
-            }
-            _ => Op::Opaque,
-        },
+        Form::Recurrent(cell, pass) => recurrent(cell, pass, call).unwrap_or(Op::Opaque),
         Form::Encoder => {
             let Some([batch, length, width]) = call.inputs.first().map(|x| x.shape.as_slice()) else {
                 return Op::Opaque;
@@ -232,6 +226,26 @@ fn convolution(pass: Pass, call: &Call) -> Option<Op> {
     } else {
         Op::Convolution { pass, batch, cin, cout, groups, input, kernel, output }
     })
+}
+
+/// A bias has one axis, a projection's weight has the states in rows: fewer than the cell has gates and hidden states.
+fn recurrent(cell: Cell, pass: Pass, call: &Call) -> Option<Op> {
+    let [x, _, state_weight, rest @ ..] = call.inputs else { return None };
+    let &[gates, state] = state_weight.shape.as_slice() else { return None };
+    let count = match cell {
+        Cell::Rnn => 1,
+        Cell::Gru => 3,
+        Cell::Lstm => 4,
+    };
+    let (input, hidden) = (x.last(), gates / count);
+    let rows = x.count().checked_div(input)?;
+    let steps = match call.number("steps") {
+        Some(steps) => steps.clamp(1.0, 1e15) as u64,
+        None if x.shape.len() == 3 => x.shape[0],
+        None => rows,
+    };
+    let projected = rest.iter().any(|w| w.shape == [state, hidden]) && state != hidden;
+    Some(Op::Recurrent { cell, pass, steps, rows, input, hidden, projection: if projected { state } else { 0 } })
 }
 
 /// Queries, keys and values as [batch, heads, length, width].
@@ -345,9 +359,22 @@ mod tests {
     fn a_layer_of_an_lstm_multiplies_inputs_and_states() {
         // 7 steps of 3 sequences, 16 features, 32 states, 4 gates.
         let shapes: [&[u64]; 3] = [&[7, 3, 16], &[128, 16], &[128, 32]];
-        assert_eq!(run("aten.mkldnn_rnn_layer", &shapes, &[&[7, 3, 32]], &[]).1, 2.0 * 21.0 * 128.0 * 48.0);
-        let backward = run("aten.mkldnn_rnn_layer_backward", &shapes, &[&[7, 3, 16]], &[]).1;
-        assert_eq!(backward, 4.0 * 21.0 * 128.0 * 48.0);
+        let lstm =
+            |pass| Op::Recurrent { cell: Cell::Lstm, pass, steps: 7, rows: 21, input: 16, hidden: 32, projection: 0 };
+        let forward = (lstm(Pass::Forward), 2.0 * 21.0 * 128.0 * 48.0);
+        assert_eq!(run("aten.mkldnn_rnn_layer", &shapes, &[&[7, 3, 32]], &[]), forward);
+        assert_eq!(run("aten.lstm", &shapes, &[&[7, 3, 32]], &[]), forward);
+        let backward = (lstm(Pass::Backward), 4.0 * 21.0 * 128.0 * 48.0);
+        assert_eq!(run("aten.mkldnn_rnn_layer_backward", &shapes, &[&[7, 3, 16]], &[]), backward);
+    }
+
+    #[test]
+    fn sequences_of_different_lengths_and_a_projection() {
+        // 11 steps of all sequences, of which the longest has 5; 6 features, 8 states in 3 gates, projected to 2.
+        let shapes: [&[u64]; 6] = [&[11, 6], &[24, 6], &[24, 2], &[24], &[24], &[2, 8]];
+        let (op, _) = run("aten.gru", &shapes, &[&[11, 2]], &[("steps", "5")]);
+        let pass = Pass::Forward;
+        assert_eq!(op, Op::Recurrent { cell: Cell::Gru, pass, steps: 5, rows: 11, input: 6, hidden: 8, projection: 2 });
     }
 
     #[test]

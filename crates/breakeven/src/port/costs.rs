@@ -34,6 +34,8 @@ impl Costs {
             Family::Matmul => "dispatch.matmul",
             Family::Convolution => "dispatch.convolution",
             Family::Attention => "dispatch.attention",
+            // One call of a library too, with its own descriptors.
+            Family::Recurrent => "dispatch.convolution",
             Family::Elementwise => "dispatch.elementwise",
             Family::Reduce => "dispatch.reduce",
             Family::Rowwise => "dispatch.rowwise",

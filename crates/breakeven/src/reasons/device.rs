@@ -360,6 +360,8 @@ fn elements(entry: &Entry) -> f64 {
             f(*batch) * f(*cout) * output.iter().map(|n| f(*n)).product::<f64>()
         }
         Op::Attention { batch, heads, q_len, head_dim, .. } => f(*batch) * f(*heads) * f(*q_len) * f(*head_dim),
+        // What one step spreads.
+        Op::Recurrent { steps, rows, hidden, .. } => f(*rows) / f(*steps).max(1.0) * f(*hidden),
         Op::Elementwise { n, .. }
         | Op::Reduce { n, .. }
         | Op::Gather { n, .. }

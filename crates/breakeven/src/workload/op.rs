@@ -60,6 +60,19 @@ pub enum Op {
         #[serde(default)]
         causal: bool,
     },
+    /// One direction of one layer of a recurrent network, `rows` steps of all sequences together, of which the longest has
+    /// `steps`; `projection` is the width of what is fed back where that is not `hidden`.
+    Recurrent {
+        cell: Cell,
+        #[serde(default)]
+        pass: Pass,
+        steps: u64,
+        rows: u64,
+        input: u64,
+        hidden: u64,
+        #[serde(default)]
+        projection: u64,
+    },
     /// `n` output elements from `inputs` arrays; `flop_per_element` counts an add, multiply or compare as 1 and a
     /// transcendental function as its published polynomial cost.
     Elementwise {
@@ -182,6 +195,7 @@ macro_rules! kinds {
         }
     };
 }
+kinds!(/** Cells of recurrent networks: one gate, three, four. */ Cell { Rnn, Gru, Lstm });
 kinds!(/** Row-wise normalisations. */ Rowwise { Softmax, LogSoftmax, LayerNorm, RmsNorm, BatchNorm, GroupNorm, CrossEntropy });
 kinds!(/** What is asked of the order. */ Sort { Sort, Argsort, Unique, TopK, Partition, SearchSorted, Histogram });
 kinds!(/** Complex to complex, real to complex, complex to real. */ Fft { C2c, R2c, C2r });
@@ -215,8 +229,8 @@ macro_rules! families {
     };
 }
 families! {
-    Matmul "matmul", Convolution "convolution", Attention "attention", Elementwise "elementwise", Reduce "reduce",
-    Rowwise "rowwise", Scan "scan", Sort "sort", Gather "gather", Scatter "scatter", Copy "copy", Fft "fft",
+    Matmul "matmul", Convolution "convolution", Attention "attention", Recurrent "recurrent",
+    Elementwise "elementwise", Reduce "reduce", Rowwise "rowwise", Scan "scan", Sort "sort", Gather "gather", Scatter "scatter", Copy "copy", Fft "fft",
     Factor "factor", Sparse "sparse", Random "random", Window "window", Embedding "embedding",
     Dataframe "dataframe", Collective "collective", Transfer "transfer", HostRead "host_read",
     Synchronise "synchronise", StreamWait "stream_wait", View "view", HostOnly "host_only", Opaque "opaque",
@@ -244,6 +258,7 @@ impl Op {
             Self::Matmul { .. } => Family::Matmul,
             Self::Convolution { .. } => Family::Convolution,
             Self::Attention { .. } => Family::Attention,
+            Self::Recurrent { .. } => Family::Recurrent,
             Self::Elementwise { .. } => Family::Elementwise,
             Self::Reduce { .. } => Family::Reduce,
             Self::Rowwise { .. } => Family::Rowwise,

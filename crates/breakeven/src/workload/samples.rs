@@ -1,6 +1,6 @@
 //! Workloads for tests: the documented example, and random ones that are sound.
 
-use super::op::{Collective, Dataframe, Direction, Factor, Fft, Random, Rowwise, Sort, Sparse, Window};
+use super::op::{Cell, Collective, Dataframe, Direction, Factor, Fft, Random, Rowwise, Sort, Sparse, Window};
 use super::*;
 use proptest::option;
 use proptest::prelude::*;
@@ -34,6 +34,9 @@ pub(crate) fn ops() -> impl Strategy<Value = Op> {
         ),
         (pass(), d(), d(), d(), any::<bool>()).prop_map(|(pass, heads, q_len, kv_len, causal)| {
             Op::Attention { pass, batch: 2, heads, q_len, kv_len, head_dim: 64, causal }
+        }),
+        (select(Cell::ALL), pass(), d(), d(), d(), d()).prop_map(|(cell, pass, steps, rows, input, hidden)| {
+            Op::Recurrent { cell, pass, steps, rows, input, hidden, projection: 0 }
         }),
         (d(), 0..4_u32, 0.0..50.0, any::<bool>()).prop_map(|(n, inputs, flop_per_element, transcendental)| {
             Op::Elementwise { n, inputs, flop_per_element, transcendental }

@@ -9,7 +9,9 @@ use crate::workload::{Dtype, Op};
 pub(super) const EDIT: Edit = Edit { id: "mixed-precision", sides: &[Side::Gpu], apply };
 
 fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
-    let products = |op: &Op| matches!(op, Op::Matmul { .. } | Op::Convolution { .. } | Op::Attention { .. });
+    let products = |op: &Op| {
+        matches!(op, Op::Matmul { .. } | Op::Convolution { .. } | Op::Attention { .. } | Op::Recurrent { .. })
+    };
     let draft = recast(draft, ctx, &[Dtype::F32, Dtype::Tf32], Dtype::Bf16, &products)?;
     Some(Change {
         draft,

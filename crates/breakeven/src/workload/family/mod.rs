@@ -14,12 +14,14 @@ mod gather;
 mod host;
 mod matmul;
 mod random;
+mod recurrent;
 mod rowwise;
 mod sort;
 mod sparse;
 mod window;
 
 pub(crate) use convolution::Dims as ConvolutionDims;
+pub(crate) use recurrent::Dims as RecurrentDims;
 
 use super::{Dtype, Op, Pass};
 use crate::units::{Bytes, Flop};
@@ -69,6 +71,7 @@ impl Op {
             Self::Attention { pass, batch, heads, q_len, kv_len, head_dim, causal } => {
                 attention::need(pass, f(batch) * f(heads), [q_len, kv_len, head_dim].map(f), causal, dtype)
             }
+            Self::Recurrent { pass, .. } => recurrent::need(&RecurrentDims::of(self), pass, dtype),
             Self::Elementwise { n, inputs, flop_per_element, .. } => {
                 elementwise::map(f(n), f64::from(inputs), flop_per_element, dtype)
             }
