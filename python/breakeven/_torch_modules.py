@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import weakref
 
-from . import _endings, _native, _torch_foreach, _torch_ops, _torch_steps
+from . import _endings, _native, _torch_foreach, _torch_ops, _torch_recurrent, _torch_steps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def install(torch: Any) -> None:
     optimizers.register_optimizer_step_pre_hook(_before_step)
     optimizers.register_optimizer_step_post_hook(_after_step)
     _torch_foreach.install(torch, _stand_in)
+    _torch_recurrent.install(torch)
 
     # What a thread calls first, and has returned from when it runs: Python may end a thread wherever it is, by unwinding its
     # stack, on which nothing of ours may be.
@@ -88,8 +89,8 @@ def _begin_module(args: tuple[Any, ...]) -> None:
         _names[_root] = {id(part): name for name, part in _root.named_modules()}
     if module not in _met:
         _met.add(module)
-        if getattr(module, "mode", None) in ("GRU", "RNN_TANH", "RNN_RELU"):
-            _native.unseen("recurrent", f"{type(module).__name__} was recorded step by step, as the CPU computes it: a GPU takes fewer, "
+        if (kind := getattr(module, "original_name", None)) in ("GRU", "RNN"):
+            _native.unseen("recurrent", f"{kind}, compiled by its source, was recorded step by step, as the CPU computes it: a GPU takes fewer, "
                            "larger calls, so its time here is too long")  # fmt: skip
         for parameter in (*module._parameters.values(), *module._buffers.values()):
             if parameter is not None:
@@ -101,11 +102,13 @@ def _end_module() -> None:
     _torch_ops.path.pop()
 
 
-def _begin_backward(_: str, __: tuple[Any, ...]) -> str | None:
+def _begin_backward(_: str, args: tuple[Any, ...]) -> str | None:
+    _torch_recurrent.backward_begins(args)
     return _enter("backward")
 
 
 def _end_backward(before: str | None, *_: Any) -> None:
+    _torch_recurrent.flush()
     _torch_ops.phase = before
     if _torch_ops.valueless:
         from . import _torch_fake

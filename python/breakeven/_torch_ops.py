@@ -44,6 +44,8 @@ GPUS = ("cuda", "mps", "xpu")
 #: While an optimizer steps with one parameter after the other where a GPU takes all at once: whether an op is one of
 #: those, to be told with the others.
 together: Any = None
+#: Whether an op that has just run is part of a recurrent layer's, which is told as a whole.
+part_of_layer: Any = None
 #: Under `--fake`: tensors take no memory here.
 valueless = False
 
@@ -317,6 +319,8 @@ def size(array: Any) -> int:
 
 def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, result: Any, own: int, gap: int) -> None:
     """An op has just run."""
+    if part_of_layer(result, own, gap):
+        return
     if func in _ops:
         op = _ops[func]
     else:

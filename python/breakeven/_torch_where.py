@@ -37,6 +37,8 @@ def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, 
     """An op has just run: whose device was it on, and is there room for its result?"""
     if _torch_pretend.gpu is None:
         return _torch_ops.after(func, args, kwargs, result, own, gap)
+    if _torch_ops.part_of_layer(result, own, gap):
+        return None
     if _torch_pretend._moving is not None and func._schema.name == "aten::clone":
         return _torch_pretend._moved(args[0], result, own, gap)
     devices = set(_devices(_values(args, kwargs)))

@@ -24,11 +24,12 @@ for package in ("torch", "torchvision", "transformers"):
 NETWORKS = Path(__file__).parent / "programs" / "pytorch" / "torch_networks.py"
 
 
-NAMES = ["resnet50", "vit_b_16", "bert", "gpt2", "unet", "lstm"]
+NAMES = ["resnet50", "vit_b_16", "bert", "gpt2", "unet", "lstm", "gru"]
 #: Why PyTorch's counter is not asked about a network.
 COUNTER_IS_WRONG = {
     "gpt2": "it counts all pairs of causal attention, where half of them are computed",
     "lstm": "it counts nothing of an LSTM's fused op",
+    "gru": "it counts the products of the CPU, which leave out what needs no gradient",
 }
 
 
@@ -60,6 +61,10 @@ def _flop(entry: dict[str, Any]) -> float:
             pairs = dims["q_len"] * (dims["q_len"] + 1) / 2
         products = 2 if dims["pass"] == "forward" else 5
         return products * 2.0 * dims["batch"] * dims["heads"] * pairs * dims["head_dim"]
+    if kind == "recurrent":
+        gates = {"lstm": 4, "gru": 3, "rnn": 1}[dims["cell"]]
+        both = 2 if dims["pass"] == "backward" else 1
+        return both * 2.0 * dims["rows"] * gates * dims["hidden"] * (dims["input"] + dims["hidden"])
     return 0.0
 
 

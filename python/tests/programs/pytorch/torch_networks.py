@@ -123,6 +123,14 @@ def lstm():
     return nn.LSTM(features, state, 2), (text,), 2 * sum(layers), 4 * sum(layers), lambda out: out[0]
 
 
+def gru():
+    steps, batch, features, state = 20, 6, 48, 96
+    both = [2 * steps * batch * 3 * state * (width + state) for width in (features, 2 * state)]
+    text = torch.randn(steps, batch, features)
+    network = nn.GRU(features, state, 2, bidirectional=True)
+    return network, (text,), 2 * sum(both), 4 * sum(both), lambda out: out[0]
+
+
 def counted(model, given, result):
     from torch.utils.flop_counter import FlopCounterMode, flop_registry
 
