@@ -135,9 +135,27 @@ def leave_files(torch: Any) -> None:
 
     torch.save = torch.serialization.save = left
     torch.load = torch.serialization.load = found
+    _leave_compiled(torch)
     for name in ("replace", "rename"):
         setattr(os, name, _renames(getattr(os, name)))
     _imports.after("safetensors.torch", _leave_safetensors)
+
+
+def _leave_compiled(torch: Any) -> None:
+    """The same of modules compiled by their source, which are written from memory."""
+    save, load = torch.jit.save, torch.jit.load
+
+    @functools.wraps(save)
+    def left(m: Any, f: Any, *args: Any, **kwargs: Any) -> None:
+        if not _leave(m, f, "torch.jit.save"):
+            save(m, f, *args, **kwargs)
+
+    @functools.wraps(load)
+    def found(f: Any, *args: Any, **kwargs: Any) -> Any:
+        return _left[_name(f)] if _name(f) in _left else load(f, *args, **kwargs)
+
+    torch.jit.save, torch.jit.load = left, found
+    torch.jit.ScriptModule.save = lambda self, f, **kwargs: left(self, f, **kwargs)
 
 
 def _leave_safetensors(name: str, _: int) -> None:
@@ -361,6 +379,16 @@ def _unknown_values(torch: Any) -> dict[Any, Any]:
         _unknown("how many elements a mask chooses")
         return tensor.new_zeros((tensor.numel(),))
 
+    def packed(tensor: Any, lengths: Any, batch_first: bool) -> tuple[Any, Any]:
+        value = _torch_values.known(lengths)
+        steps, count = int(tensor.shape[batch_first]), int(lengths.shape[0])
+        if value is None:
+            _unknown("how long sequences are", "that all are as long as the longest")
+        each = [steps] * count if value is None else _torch_values.call(value.tolist)
+        # How many go on at each step, PyTorch's loops look up in memory.
+        sizes = _torch_values.call(torch.tensor, [sum(length > step for length in each) for step in range(max(each))])
+        return tensor.new_zeros((sum(each), *tensor.shape[2:])), sizes
+
     def same(a: Any, b: Any) -> bool:
         values = _torch_values.known(a), _torch_values.known(b)
         if values[0] is not None and values[1] is not None:
@@ -373,6 +401,7 @@ def _unknown_values(torch: Any) -> dict[Any, Any]:
         aten.nonzero.default: whole,
         aten.masked_select.default: chosen,
         aten.equal.default: same,
+        aten._pack_padded_sequence.default: packed,
     }
 
 
