@@ -1,6 +1,7 @@
 """`nonzero` has to tell the host how many there are, each time.
+(Said beforehand: synchronisation-bound. That is the reason of its line; its five launches take more than the wait.)
 
-main reason on t4: synchronisation-bound
+main reason on t4: launch-bound
 """
 
 import cupy as cp

@@ -1,6 +1,7 @@
 """`a[i, j]` element by element in Python is slow in NumPy and far slower in CuPy.
+(Said beforehand: launch-bound. NumPy gives numbers out, though, and a port that does has to wait for each.)
 
-main reason on t4: launch-bound
+main reason on t4: synchronisation-bound
 """
 
 import numpy as np

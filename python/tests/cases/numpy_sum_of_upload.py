@@ -8,6 +8,6 @@ import numpy as np
 
 data = np.ones(20_000_000)
 total = 0.0
-for _ in range(3):
+for _ in range(20):
     total += float(cp.asarray(data).sum())
 print(total)

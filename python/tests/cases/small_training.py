@@ -1,6 +1,7 @@
 """Two layers of 50, 100 samples, a thousand steps: slower on the GPU than on the CPU.
+(Said beforehand: launch-bound. What PyTorch does in Python between the launches takes longer than they do.)
 
-main reason on t4: launch-bound
+main reason on t4: host-bound
 """
 
 import torch

@@ -418,7 +418,9 @@ fn place(entry: &Entry, via: Option<&str>, profile: &PortProfile) -> Place {
         let number = matches!(entry.op, Op::HostRead { .. });
         via.starts_with("pandas.") && (number || via.ends_with(".iterrows")) && !matches!(entry.op, Op::View)
     };
-    if via.is_some_and(rows) {
+    // What a function of SciPy does that no library has is done on the host, call by call.
+    let solver = |via: &str| via.starts_with("scipy.") && matches!(profile.counterpart(via), Counterpart::Host(_));
+    if via.is_some_and(|via| rows(via) || solver(via)) {
         return Place::Host { computes: false };
     }
     place_of(entry).unwrap_or_else(|| match profile.counterpart(&entry.name) {
