@@ -23,7 +23,8 @@ pub struct Draft<'a> {
     pub once: f64,
     /// By entry: how many operations after its last run its result is still used; 0 where that is not known.
     pub used_for: Vec<u64>,
-    /// Several devices: what each entry's device time is multiplied by. Empty means 1.
+    /// What each entry's device time is multiplied by: several devices, a library slower than the model knows. Where
+    /// there is none, 1.
     pub device_share: Vec<f64>,
 }
 
@@ -70,6 +71,13 @@ impl<'a> Draft<'a> {
         self.workload.ops.push(entry);
         self.used_for.push(0);
         (self.workload.ops.len() - 1) as u32
+    }
+
+    /// An entry takes `times` as long on the device as the model says.
+    pub fn slow_down(&mut self, entry: u32, times: f64) {
+        let entry = entry as usize;
+        self.device_share.resize(self.device_share.len().max(entry + 1), 1.0);
+        self.device_share[entry] *= times;
     }
 
     /// Replaces the order. Entries that now run less often lose that share of their times; those that never run go.
