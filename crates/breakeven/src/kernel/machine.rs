@@ -107,6 +107,7 @@ impl<'a> Machine<'a> {
             cache_stream: (units * clock * constants.l2_stream_bytes).max(stream),
             watts: tdp - floor_watts(device, tdp),
             energy: libm::pow(constants.energy_decline, process_year(device) - 2017.0)
+                * if planar(device) { constants.energy_planar } else { 1.0 }
                 * libm::pow(clock / 1.4e9, constants.energy_clock),
             floor: if cpu { 0.3e-6 } else { constants.floor_us * 1e-6 },
             gaps: libm::sqrt(missing + far * far),
@@ -293,17 +294,21 @@ fn generation(device: &Device) -> Generation {
     }
 }
 
-/// The year of the chip's process: boards are sold for years, with more memory or less. NVIDIA stayed at 28 nm from 2012 to
-/// its compute capability of 5, boards of 2016 are the next.
+/// The year of the chip's process: boards are sold for years, with more memory or less. Before 2016 it is `planar` that tells.
 fn process_year(device: &Device) -> f64 {
     let first = match (compute_capability(device), device.compute_capability.as_deref()) {
-        (Some(..=5), _) => 2012,
+        _ if planar(device) => return 2016.0,
         (Some(8), Some("8.9")) | (Some(9), _) => 2022,
         (Some(8), _) => 2020,
         (Some(10), _) => 2024,
         _ => u32::MAX,
     };
     f64::from(device.year.unwrap_or(2018).min(first))
+}
+
+/// NVIDIA stayed with planar transistors of 28 nm from 2012 to its compute capability of 5; FinFETs came in 2016.
+fn planar(device: &Device) -> bool {
+    compute_capability(device).is_some_and(|major| major <= 5)
 }
 
 /// The first number of NVIDIA's compute capability.
