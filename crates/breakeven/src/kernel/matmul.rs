@@ -153,7 +153,7 @@ pub(super) fn on_tiles(
     };
     let early = machine.generation == Generation::Early && single && !tensor;
     // Long rows of operands span many pages of memory.
-    let far = if early { 1.0 + (k * s - PAGES).max(0.0) / (PAGES * c.gemm_far) } else { 1.0 };
+    let far = if early { 1.0 + ((k * s - PAGES).max(0.0) / (PAGES * c.gemm_far)).min(1.0) } else { 1.0 };
     // Before Ampere the fastest loads are for whole steps of k.
     let ragged = !tensor && single && machine.generation != Generation::Ampere && k % 32.0 != 0.0;
     let mut share = loads;
