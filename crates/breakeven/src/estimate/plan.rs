@@ -1,6 +1,7 @@
 //! A workload on one GPU as tasks for the timeline.
 
 use super::hosttime::HostTime;
+use super::link::Link;
 use crate::hardware::Device;
 use crate::interval::{Interval, Z90};
 use crate::kernel::{Bound, entry_time};
@@ -33,15 +34,6 @@ impl Policy {
     }
 }
 
-/// Fixed cost of one copy between host and device, s. Driver call and DMA set-up; the usual figure in CUDA's own
-/// best-practice texts is "about 10 µs".
-pub const COPY_LATENCY: f64 = 10e-6;
-/// Share of the link's rate that a copy from ordinary (pageable) memory reaches; it is staged through a pinned buffer.
-pub const PAGEABLE: f64 = 0.5;
-/// The same from page-locked memory.
-pub const PINNED: f64 = 0.8;
-/// Assumed link where the catalogue knows none: PCIe 3.0 x16, B/s.
-const FALLBACK_LINK: f64 = 15.75e9;
 /// A kernel that moves its bytes at less than this share of the memory's rate waits for something else.
 const IDLE: f64 = 0.01;
 
@@ -302,21 +294,21 @@ impl<'a> Port<'a> {
                     out.launches = out.launches.saturating_add(launches.saturating_mul(entry.count));
                 }
                 let serial = self.machine.launch_latency + self.machine.sync_latency + ready.dispatch + task.device;
-                naive_copies = link.copy(read) + link.copy(written);
+                naive_copies = link.up(read) + link.down(written);
                 naive += naive_copies + serial;
                 match policy {
                     Policy::Resident => {
                         up = entry.host_input_bytes as f64 / runs;
                         let copies = entry.host_input_count as f64 / runs;
                         copies_in = Some(copies);
-                        task.upload = link.copies(up, copies);
+                        task.upload = link.ups(up, copies);
                         task.wait = ready.waits;
                     }
                     Policy::AsWritten => task.wait_stream = ready.waits,
                     Policy::Naive => {
                         (up, down) = (read, written);
-                        task.upload = link.copy(up);
-                        task.download = link.copy(down);
+                        task.upload = link.up(up);
+                        task.download = link.down(down);
                         task.wait = true;
                     }
                 }
@@ -334,20 +326,20 @@ impl<'a> Port<'a> {
                 if policy == Policy::Resident && computes {
                     down = (entry.read_bytes as f64 - entry.host_input_bytes as f64 / runs).max(0.0);
                     up = entry.written_bytes as f64;
-                    task.download = link.copy(down);
-                    task.upload_after = link.copy(up);
+                    task.download = link.down(down);
+                    task.upload_after = link.up(up);
                 }
             }
             Place::Read(bytes) => match policy {
                 Policy::Resident | Policy::AsWritten => {
                     task.wait_stream = true;
                     down = bytes;
-                    task.download = link.copy(bytes);
+                    task.download = link.down(bytes);
                 }
                 Policy::Naive => task.dispatch = 0.0,
             },
             Place::Copy { direction, bytes, pinned, asynchronous } => {
-                let t = link.explicit(bytes, pinned);
+                let t = link.explicit(direction, bytes, pinned);
                 naive += ready.dispatch + t;
                 task.asynchronous = pinned && asynchronous;
                 match direction {
@@ -477,30 +469,4 @@ fn among(streams: &mut Vec<u32>, stream: u32) -> u8 {
         streams.len() - 1
     });
     (place + 1).min(STREAMS - 1) as u8
-}
-
-/// What a copy takes on one device.
-struct Link {
-    bytes_per_s: f64,
-    unified: bool,
-}
-
-impl Link {
-    fn of(device: &Device) -> Self {
-        let bytes_per_s = device.host_link.map_or(FALLBACK_LINK, |l| l.get());
-        Self { bytes_per_s, unified: device.unified_memory }
-    }
-
-    fn copy(&self, bytes: f64) -> f64 {
-        self.copies(bytes, if bytes > 0.0 { 1.0 } else { 0.0 })
-    }
-
-    fn copies(&self, bytes: f64, count: f64) -> f64 {
-        if self.unified || bytes <= 0.0 { 0.0 } else { bytes / (self.bytes_per_s * PAGEABLE) + count * COPY_LATENCY }
-    }
-
-    fn explicit(&self, bytes: f64, pinned: bool) -> f64 {
-        let share = if pinned { PINNED } else { PAGEABLE };
-        if self.unified { 0.0 } else { bytes / (self.bytes_per_s * share) + COPY_LATENCY }
-    }
 }

@@ -3,7 +3,8 @@
 use super::order::in_a_row;
 use crate::estimate::Breakdown;
 use crate::estimate::gpu::{Outcome, Question};
-use crate::estimate::plan::{COPY_LATENCY, PAGEABLE, Policy};
+use crate::estimate::link::Link;
+use crate::estimate::plan::Policy;
 use crate::hardware::Device;
 use crate::timeline::{Slot, Task};
 use crate::workload::{Entry, Op, Phase, Site, Workload, file_name};
@@ -186,8 +187,7 @@ impl<'a> Account<'a> {
 }
 
 fn reads_a_value(entry: &Entry, device: &Device) -> bool {
-    let link = device.host_link.map_or(f64::INFINITY, |l| l.get());
-    matches!(entry.op, Op::HostRead { bytes } if (bytes as f64) < COPY_LATENCY * link * PAGEABLE)
+    matches!(entry.op, Op::HostRead { bytes } if (bytes as f64) < Link::of(device).at_once())
 }
 
 /// Of this many runs of an entry that makes one value all but one are followed by its reading.
