@@ -56,11 +56,12 @@ def begin(torch: Any) -> None:
         del FakeTensor.tolist  # reads each element by itself
     instead = _unknown_values(torch)
     torch.jit.trace = _as_it_is
+    torch._VF._pad_packed_sequence = _padded
 
     def dispatch(mode: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         other = instead.get(func)
         if other is not None:
-            return other(*args)
+            return other(*args, **(kwargs or {}))
 
         def bare(tensor: Any) -> Any:
             # Ops on nothing but tensors with values it would compute.
@@ -108,6 +109,21 @@ def _with_values(plain: Any) -> Any:
             return plain(*args, **kwargs)
 
     return run
+
+
+def _padded(data: Any, sizes: Any, batch_first: bool, filler: float, least: int) -> tuple[Any, Any]:
+    """Packed sequences side by side again, by the ops that PyTorch does so with; their lengths it writes to memory."""
+    each = _torch_values.call(sizes.tolist)
+    result = data.new_full((max(len(each), least), each[0], *data.shape[1:]), filler)
+    row = first = 0
+    for step, size in enumerate([*each[1:], 0], 1):
+        if size != each[step - 1]:
+            rows = (step - first) * each[step - 1]
+            part = data[row : row + rows].view(step - first, each[step - 1], *data.shape[1:])
+            result[first:step, : each[step - 1]] = part
+            row, first = row + rows, step
+    lengths = _torch_values.call(_lib.tensor, [sum(size > at for size in each) for at in range(each[0])])
+    return result.transpose(0, 1) if batch_first else result, lengths
 
 
 def _as_it_is(func: Any, *_: Any, **__: Any) -> Any:
@@ -279,7 +295,7 @@ def _device(real: Any) -> Any:
     def device(tensor: Any) -> Any:
         found = real(tensor)
         asks = sys._getframe(1).f_globals.get("__name__", "")
-        return found if found.type != "cpu" or asks.startswith("torch._") else _lib.device(_torch_pretend.where(tensor))
+        return found if found.type != "cpu" or asks.startswith("torch._") else _lib.device(_torch_pretend._asked(tensor))
 
     return device
 
@@ -389,10 +405,10 @@ def _unknown_values(torch: Any) -> dict[Any, Any]:
         sizes = _torch_values.call(torch.tensor, [sum(length > step for length in each) for step in range(max(each))])
         return tensor.new_zeros((sum(each), *tensor.shape[2:])), sizes
 
-    def same(a: Any, b: Any) -> bool:
+    def same(a: Any, b: Any, *how: Any, **words: Any) -> bool:
         values = _torch_values.known(a), _torch_values.known(b)
         if values[0] is not None and values[1] is not None:
-            return bool(_torch_values.call(aten.equal.default, *values))
+            return bool(_torch_values.call(aten.allclose.default if how or words else aten.equal.default, *values, *how, **words))
         _unknown("whether two tensors are equal")
         return True
 
@@ -401,6 +417,7 @@ def _unknown_values(torch: Any) -> dict[Any, Any]:
         aten.nonzero.default: whole,
         aten.masked_select.default: chosen,
         aten.equal.default: same,
+        aten.allclose.default: same,
         aten._pack_padded_sequence.default: packed,
     }
 

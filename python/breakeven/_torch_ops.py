@@ -165,8 +165,9 @@ def stored(tensor: Any, made: bool = True) -> Stored | None:
     try:
         storage = tensor.untyped_storage()
         key, size = storage._cdata, storage.nbytes()
-    except Exception:  # sparse, opaque, functional: there is none
-        return None
+    except Exception:  # sparse, opaque: there is none
+        inner = _within_transform(tensor)
+        return stored(inner, made) if inner is not None else None
     global _there
     known = _live.get(key)
     if known is None:
@@ -514,7 +515,13 @@ def _known(value: Any) -> Stored | None:
         with _torch._C.DisableTorchFunctionSubclass():
             return _live.get(value.untyped_storage()._cdata)
     except Exception:
-        return None
+        return _known(_within_transform(value))
+
+
+def _within_transform(tensor: Any) -> Any:
+    """What `vmap`, `grad` and their kin wrap while they go through a function."""
+    core = _torch._C._functorch
+    return core.get_unwrapped(tensor) if core.is_functorch_wrapped_tensor(tensor) else None
 
 
 def context(given: dict[str, Any] | None = None, there: str | None = None) -> int:

@@ -259,7 +259,8 @@ def _function(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         return result
     if wanted != "cpu" and isinstance(result, _lib.Tensor) and where(result) == "cpu":
         # Filled by the host (`torch.tensor([1, 2], device="cuda")`): made there, then copied.
-        return _move(result.detach(), wanted, False).requires_grad_(result.requires_grad)
+        moved = _move(result.detach(), wanted, False)
+        return moved.requires_grad_() if result.requires_grad else moved
     return result
 
 

@@ -75,6 +75,7 @@ def test_layers_and_directions(kind: str, how: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("fake", ["0", "1"])
 def test_sequences_of_different_lengths(fake: str, tmp_path: Path) -> None:
     printed, workload = _recorded(["packed"], tmp_path, BREAKEVEN_FAKE=fake)
+    assert printed.startswith("torch.Size([3, 7, 16]) [6, 4, 1]\n")
     assert fake == "1" or printed == _run([PROGRAM, "packed"])
     dims = [row[3] for row in _layers(workload)]
     assert [(d["steps"], d["rows"], d["input"], d["hidden"], d["pass"]) for d in dims] == [

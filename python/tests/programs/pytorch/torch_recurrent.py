@@ -4,7 +4,7 @@ import sys
 
 import torch
 from torch import nn
-from torch.nn.utils.rnn import pack_padded_sequence
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 torch.manual_seed(0)
 place = sys.argv[2] if len(sys.argv) > 2 else "cpu"
@@ -13,7 +13,9 @@ which = sys.argv[1]
 if which == "packed":
     layer = nn.GRU(8, 16).to(place)
     out, _ = layer(pack_padded_sequence(text, [6, 4, 1]))
-    out = out.data
+    rows, lengths = pad_packed_sequence(out, batch_first=True, total_length=7)
+    print(rows.shape, lengths.tolist())
+    out = rows
 elif which == "projected":
     layer = nn.LSTM(8, 16, 2, proj_size=4, bidirectional=True).to(place)
     out, _ = layer(text)
