@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 #: Ops that may copy between host and GPU.
 _COPIES = ("aten._to_copy", "aten.copy_")
+#: The op by which a tensor comes that was filled from numbers of Python's (`torch.tensor([1, 2], device="cuda")`). They are
+#: copied where no mode sees it, and as part of the step.
+FILLED = "aten.lift_fresh"
 #: No GPU has so much memory: only what is there is counted.
 _ENDLESS = 1 << 62
 
@@ -35,6 +38,8 @@ def begin(torch: Any, place: Any) -> None:
 
 def crosses(op: str, given: dict[str, Any], result: Any) -> Event | None:
     """What is told of an op that copies between host and GPU; None for others."""
+    if op == FILLED:
+        return _copy(given["self"], result, False, False) if _torch_ops.on_gpu(result) else None
     if op not in _COPIES:
         return None
     source, made = (given["self"], result) if op == _COPIES[0] else (given["src"], given["self"])

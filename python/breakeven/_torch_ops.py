@@ -371,7 +371,7 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
     elif gpu is None:
         _place(given, outputs)
     there = device != "cpu" if gpu is None else _there is not None
-    apart = crosses is not None  # told in each step
+    apart = crosses is not None and op.name != _torch_gpu.FILLED  # told in each step
     if together is not None and together(name, inputs, outputs, keywords, context(given, _there), own, gap):
         return
     counts = _native.tensor_event(name, inputs, outputs, keywords, context(given, _there), own, gap, apart)

@@ -89,7 +89,8 @@ def _read_part(tensor: Any, name: str) -> None:
     if _torch_ops._known(tensor) is None and (_torch_steps.skipping or _torch_ops.reads.get(place)):
         return _read_unwatched(tensor, name)
     array = _torch_ops.describe(tensor)
-    _torch_ops.reads[place] = _native.tensor_event(name, [array], [], [], _torch_ops.context(), 0, 0)
+    context = _torch_ops.context(None, _torch_ops.on_gpu(tensor))
+    _torch_ops.reads[place] = _native.tensor_event(name, [array], [], [], context, 0, 0)
 
 
 def _read_unwatched(tensor: Any, name: str) -> None:

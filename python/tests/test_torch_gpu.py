@@ -106,3 +106,27 @@ with open("took", "w") as file:
     (workload,) = running.workloads(tmp_path / "record")
     assert workload["program"]["startup_ns"] > 1e9 * (0.8 * torch_s + 0.8 * late_s)
     assert sum(entry.get("gap_ns", 0) for entry in workload["ops"]) < 0.2e9 * late_s
+
+
+FILLED = """
+import numpy
+layer = torch.nn.Linear(4, 4).to("meta")
+optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+there = torch.full((8,), 2.0, device="meta") + torch.arange(8, device="meta")
+for step in range(40):
+    x = torch.tensor([[1.0, 2.0, 3.0, step]], device="meta")
+    y = torch.as_tensor([[1.0, 2.0, 3.0]], device="meta")
+    optimizer.zero_grad()
+    (layer(x).sum() + y.sum()).backward()
+    optimizer.step()
+"""
+
+
+def test_numbers_that_fill_a_tensor_on_a_gpu_are_copied(tmp_path: Path) -> None:
+    """Weight and bias, then 16 and 12 bytes in each step; what the GPU fills by itself is no copy."""
+    copies = []
+    for entry in record(GPU + FILLED, tmp_path)["ops"]:
+        if isinstance(entry["op"], dict) and "transfer" in entry["op"]:
+            assert entry["op"]["transfer"]["direction"] == "h2d"
+            copies += [entry["op"]["transfer"]["bytes"]] * entry["count"]
+    assert sorted(copies) == sorted([64, 16] + 40 * [16, 12])
