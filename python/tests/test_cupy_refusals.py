@@ -61,7 +61,7 @@ CASES = {
     "a.astype(object)": "ValueError: Unsupported dtype object",
     "cp.no_such_function": "AttributeError: module 'cupy' has no attribute 'no_such_function'",
     "cp.linalg.schur": "AttributeError: module 'cupy.linalg' has no attribute 'schur'",
-    "cp.vectorize": "AttributeError: breakeven's stand-in for cupy has no vectorize",
+    "cp.DataSource": "AttributeError: breakeven's stand-in for cupy has no DataSource",
     "a.no_such_method": "AttributeError: 'ndarray' object has no attribute 'no_such_method'",
     "cp.cuda.Device(1).use()": "CUDARuntimeError: cudaErrorInvalidDevice: invalid device ordinal",
     "cp.cuda.runtime.setDevice(3)": "CUDARuntimeError: cudaErrorInvalidDevice: invalid device ordinal",

@@ -18,6 +18,8 @@ from . import memory, refusals, streams, waits, workspace
 ndarray: type = type(None)
 #: Names of what runs inside a fused function; None outside of one.
 fused: list[str] | None = None
+#: The CUDA graph that is being captured; None outside of a capture.
+capturing: Any = None
 
 _PLAIN = (int, float, complex, bool, str, bytes, type(None), type, slice, np.generic, np.dtype)
 
@@ -98,6 +100,8 @@ def run(
     if fused is not None:
         fused.append(name.replace("cupy.", "numpy.", 1))
         return on_device(function(*args, **kwargs))
+    if capturing is not None:
+        capturing.keep(arrays((*args, *kwargs.values())))
     tag = streams.tag()
     token = _native.enter(name, True, tag)
     try:
@@ -118,6 +122,8 @@ def run(
         memory.pass_through(passing + sum(item.nbytes for item in arrays((outputs,))))
     if token and waits.waits(name, args, kwargs):
         read(waits.TOLD)
+    if capturing is not None:
+        capturing.add((name, function, args, kwargs, told, result))
     return result
 
 
@@ -164,6 +170,7 @@ def copy_out(
     name: str, array: Any, into: Any = None, beside: bool = False, pinned: bool = False, order: str = "C"
 ) -> Any:
     """The values of a plain array on the host: a copy from the device."""
+    graphs.refuse_reading()
     tag = streams.tag()
     token = _native.enter(name, True)
     if into is None:
@@ -177,6 +184,7 @@ def copy_out(
 
 def read(array: Any, name: str = "cupy.ndarray.item") -> None:
     """The host reads the array's values: it waits, and copies them."""
+    graphs.refuse_reading()
     tag = streams.tag()
     _native.leave(_native.enter(name, True), (array,), (), None, tag)
 
@@ -189,3 +197,6 @@ def refuse_dtype(dtype: Any) -> None:
         or (dtype.kind == "f" and dtype.itemsize > 8)
     ):
         raise ValueError(f"Unsupported dtype {dtype}")
+
+
+from . import graphs  # noqa: E402  (it needs what is above)

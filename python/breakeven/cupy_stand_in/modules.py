@@ -21,13 +21,13 @@ _NOTHING: Any = object()
 #: Packages that CuPy has and the stand-in has not.
 _MISSING = (
     "cupy._core", "cupy_backends", "cupy.cuda.nccl", "cupy.cuda.cub", "cupy.cuda.cufft", "cupy.cuda.thrust",
-    "cupy.cuda.texture", "cupy.cuda.graph", "cupy.cuda.function", "cupy.cuda.compiler", "cupy.cublas",
+    "cupy.cuda.texture", "cupy.cuda.function", "cupy.cuda.compiler", "cupy.cublas",
     "cupyx.distributed", "cupyx.optimizing", "cupyx.tools", "cupyx.cusolver", "cupyx.cusparse", "cupyx.cutensor",
     "cupyx.lapack", "cupy.polynomial",
 )  # fmt: skip
 #: Modules without a line in `names.txt`; their contents are those of `special.py`.
 _SMALL = (
-    "cupy.cuda.device", "cupy.cuda.memory", "cupy.cuda.pinned_memory", "cupy.cuda.profiler", "cupy.cuda.stream", "cupy.lib",
+    "cupy.cuda.device", "cupy.cuda.graph", "cupy.cuda.memory", "cupy.cuda.pinned_memory", "cupy.cuda.profiler", "cupy.cuda.stream", "cupy.lib",
     "cupyx.jit", "cupyx.time",
 )  # fmt: skip
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import array, calls, creation, errors, functions, jit, kernels, memory, pointers, profiler, randoms, runtime, sparse, streams
+from . import array, calls, composed, creation, errors, functions, graphs, jit, kernels, memory, pointers, polynomials, profiler, randoms, runtime, sparse, streams, vectorized
 
 _plain: Callable[..., Any] = calls.plain
 
@@ -162,7 +162,8 @@ _ASSERTIONS = (
 #: By module and name.
 CONTENTS: dict[str, dict[str, Any]] = {
     "cupy": {
-        **_creation,
+        **_creation, **composed.CONTENTS["cupy"],
+        "poly1d": polynomials.poly1d, "vectorize": vectorized.vectorize,
         "__version__": "14.2.0",
         "ndarray": array.ndarray, "ufunc": functions.ufunc,
         "ElementwiseKernel": kernels.ElementwiseKernel, "ReductionKernel": kernels.ReductionKernel,
@@ -177,6 +178,7 @@ CONTENTS: dict[str, dict[str, Any]] = {
         "get_cuda_path": _nothing, "profile": _settings, "get_local_runtime_version": runtime.runtimeGetVersion,
     },
     "cupy.cuda.device": {"Device": streams.Device, "get_device_id": _device_id},
+    "cupy.cuda.graph": {"Graph": graphs.Graph},
     "cupy.cuda.memory": {**_memory, "OutOfMemoryError": memory.OutOfMemoryError},
     "cupy.cuda.pinned_memory": _pinned,
     "cupy.cuda.stream": _stream,
@@ -189,6 +191,8 @@ CONTENTS: dict[str, dict[str, Any]] = {
     "cupy.fft": {"config": _Transforms()},
     "cupyx.scipy.fft": {"get_fft_plan": _plan},
     "cupy.random": randoms.CONTENTS,
+    "cupyx.scipy.special": composed.CONTENTS["cupyx.scipy.special"],
+    "cupyx.scipy.signal": composed.CONTENTS["cupyx.scipy.signal"],
     "cupy.testing": {name: _assertion(name) for name in _ASSERTIONS.split()},
     "cupyx": {
         **{f"scatter_{kind}": _scatter(kind) for kind in ("add", "max", "min")},
@@ -207,5 +211,5 @@ CONTENTS: dict[str, dict[str, Any]] = {
 
 #: Names that NumPy and SciPy have in another sense.
 WITHOUT = {
-    "cupy": frozenset("broadcast DataSource flatiter format_parser poly1d vectorize".split()),
+    "cupy": frozenset("broadcast DataSource flatiter format_parser".split()),
 }

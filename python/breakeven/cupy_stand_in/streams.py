@@ -17,6 +17,8 @@ class CUDARuntimeError(RuntimeError):
     _NAMES = {
         1: ("InvalidValue", "invalid argument"), 2: ("MemoryAllocation", "out of memory"),
         101: ("InvalidDevice", "invalid device ordinal"), 400: ("InvalidResourceHandle", "invalid resource handle"),
+        900: ("StreamCaptureUnsupported", "operation not permitted when stream is capturing"),
+        901: ("StreamCaptureInvalidated", "operation failed due to a previous error during capture"),
     }  # fmt: skip
 
     def __init__(self, status: int) -> None:
@@ -70,6 +72,9 @@ class Stream:
         return self
 
     def synchronize(self) -> None:
+        from . import graphs
+
+        graphs.refuse_reading()
         mark("cupy.cuda.Stream.synchronize", self._wait_tag)
 
     @property
@@ -81,10 +86,19 @@ class Stream:
         return self.non_blocking
 
     def is_capturing(self) -> bool:
-        return False
+        from . import calls
+
+        return calls.capturing is not None and _thread.stream is self
 
     def begin_capture(self, mode: Any = None) -> None:
-        raise NotImplementedError("breakeven's stand-in for cupy cannot capture a graph: run the same calls without one")
+        from . import graphs
+
+        graphs.begin(self, mode)
+
+    def end_capture(self) -> Any:
+        from . import graphs
+
+        return graphs.end(self)
 
     @staticmethod
     def from_external(obj: Any) -> Stream:

@@ -1,0 +1,163 @@
+"""CuPy's functions that are made of other CuPy functions, where NumPy's or SciPy's own Python takes other steps."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import calls
+
+
+def _cupy() -> Any:
+    return sys.modules["cupy"]
+
+
+def _as_one(name: str, home: str, of: str) -> Callable[..., Any]:
+    """NumPy's or SciPy's function as one call that launches what `of` does."""
+
+    def whole(*args: Any, **kwargs: Any) -> Any:
+        function = getattr(importlib.import_module(home), name)
+        out = kwargs.get("out")
+        words = calls.plain(kwargs)
+        told = {key: word for key, word in words.items() if key in ("axis", "axes", "keepdims")}
+        if len(args) > 1 and isinstance(args[1], (int, tuple)) and home == "numpy":
+            told["axis"] = args[1]
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # a GPU has none
+            result = calls.run(of, lambda *values: function(*values, **words), calls.plain(args), {}, told)
+        return out if out is not None else calls.wrapped(result)
+
+    whole.__name__ = whole.__qualname__ = name
+    return whole
+
+
+def average(
+    a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
+) -> Any:
+    """The weighted mean; whether the weights vanish is read back."""
+    cupy = _cupy()
+    a = cupy.asarray(a)
+    if weights is None:
+        mean = a.mean(axis, keepdims=keepdims)
+        if not returned:
+            return mean
+        return mean, cupy.full(mean.shape, mean.dtype.type(a.size / mean.size))
+    weights = cupy.asarray(weights)
+    if a.shape != weights.shape:
+        if axis is None:
+            raise TypeError("Axis must be specified when shapes of a and weights differ.")
+        if weights.ndim != 1:
+            raise TypeError("1D weights expected when shapes of a and weights differ.")
+        if weights.shape[0] != a.shape[axis]:
+            raise ValueError("Length of weights not compatible with specified axis.")
+        weights = cupy.broadcast_to(weights, (a.ndim - 1) * (1,) + weights.shape).swapaxes(-1, axis)
+    whole = issubclass(a.dtype.type, (np.integer, np.bool_))
+    dtype = np.result_type(a.dtype, weights.dtype, "f8") if whole else np.result_type(a.dtype, weights.dtype)
+    scale = weights.sum(axis=axis, dtype=dtype, keepdims=keepdims)
+    if (scale == 0.0).any():
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    mean = cupy.multiply(a, weights, dtype=dtype).sum(axis, keepdims=keepdims) / scale
+    return (mean, cupy.broadcast_to(scale, mean.shape).copy()) if returned else mean
+
+
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
+    """Whether two arrays are the same: a comparison and a reduction."""
+    cupy = _cupy()
+    if a1.shape != a2.shape:
+        return cupy.array(False)
+    same = a1 == a2
+    if equal_nan:
+        same = same | (cupy.isnan(a1) & cupy.isnan(a2))
+    return same.all()
+
+
+def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False) -> Any:
+    """Which elements are among others: these are put in order, and one kernel looks up."""
+    cupy = _cupy()
+    table = cupy.sort(cupy.asarray(test_elements).ravel())
+    found = calls.run(
+        "cupy.searchsorted", lambda t, e: np.isin(e, t, invert=invert), (table._a, cupy.asarray(element)._a), {}, {}
+    )
+    return calls.wrapped(found)
+
+
+def union1d(arr1: Any, arr2: Any) -> Any:
+    """What is in either array, in order."""
+    cupy = _cupy()
+    return cupy.unique(cupy.concatenate((arr1.ravel(), arr2.ravel())))
+
+
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+    """What is in the first array and not in the second."""
+    cupy = _cupy()
+    ar1, ar2 = (ar1.ravel(), ar2) if assume_unique else (cupy.unique(ar1), cupy.unique(ar2))
+    return ar1[isin(ar1, ar2, assume_unique=True, invert=True)]
+
+
+def _nan_extreme(name: str) -> Callable[..., Any]:
+    """The largest or smallest number; whether a row has none is read back."""
+    found = _as_one(f"nan{name}", "numpy", f"cupy.ndarray.{name}")
+
+    def extreme(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        words = {"axis": axis, "keepdims": keepdims, **({} if out is None else {"out": out})}
+        result = found(a, **words)
+        if a.dtype.kind in "fc" and _cupy().isnan(result).any():
+            warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=2)
+        return result
+
+    extreme.__name__ = extreme.__qualname__ = f"nan{name}"
+    return extreme
+
+
+def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
+    """The area under a curve by the trapezoidal rule."""
+    cupy = _cupy()
+    step: Any = dx
+    if x is not None:
+        step = cupy.diff(x, axis=axis if x.ndim > 1 else -1)
+        if x.ndim == 1:
+            shape = [1] * y.ndim
+            shape[axis] = step.shape[0]
+            step = step.reshape(shape)
+    along = [slice(None)] * y.ndim
+    after, before = list(along), list(along)
+    after[axis], before[axis] = slice(1, None), slice(None, -1)
+    sums = y[tuple(after)] + y[tuple(before)]
+    return (step * sums / 2.0).sum(axis)
+
+
+def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False) -> Any:
+    """The logarithm of a sum of exponentials, from the largest on."""
+    if b is not None or return_sign:
+        return _as_one("logsumexp", "scipy.special", "cupy.ndarray.sum")(
+            a, axis=axis, b=b, keepdims=keepdims, return_sign=return_sign
+        )
+    cupy = _cupy()
+    largest = a.max(axis=axis, keepdims=True)
+    largest[~cupy.isfinite(largest)] = 0
+    found = cupy.log(cupy.exp(a - largest).sum(axis=axis, keepdims=True)) + largest
+    return found if keepdims else found.squeeze(axis)
+
+
+#: By module and name. What NumPy does to leave out what is no number CuPy has within its reductions.
+CONTENTS: dict[str, dict[str, Any]] = {
+    "cupy": {
+        "average": average, "array_equal": array_equal, "isin": isin, "in1d": isin, "union1d": union1d,
+        "setdiff1d": setdiff1d, "trapezoid": trapezoid, "trapz": trapezoid,
+        **{f"nan{name}": _nan_extreme(name) for name in ("max", "min")},
+        **{f"nan{name}": _as_one(f"nan{name}", "numpy", f"cupy.ndarray.{of}") for name, of in (
+            ("sum", "sum"), ("prod", "prod"), ("mean", "sum"), ("var", "var"), ("std", "std"),
+        )},
+    },
+    "cupyx.scipy.special": {"logsumexp": logsumexp},
+    # A window over all segments at once, one transform of them, and a mean.
+    "cupyx.scipy.signal": {
+        name: _as_one(name, "scipy.signal", "cupy.fft.rfft")
+        for name in ("welch", "csd", "periodogram", "spectrogram", "coherence", "stft")
+    },
+}  # fmt: skip

@@ -1,0 +1,58 @@
+"""`cupy.vectorize`: a Python function of single values as one kernel over arrays."""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import calls, kernels
+
+
+class vectorize:
+    """A Python function for each element. Each runs here, so the values are right; the device would compile it."""
+
+    __module__ = "cupy"
+
+    def __init__(
+        self,
+        pyfunc: Callable[..., Any],
+        otypes: Any = None,
+        doc: str | None = None,
+        excluded: Any = None,
+        cache: bool = False,
+        signature: str | None = None,
+    ) -> None:
+        if signature is not None:
+            raise NotImplementedError("cupy.vectorize does not support `signature` option currently.")
+        self.pyfunc, self.otypes, self.excluded, self.cache = pyfunc, otypes, excluded, cache
+        self.__doc__ = doc or pyfunc.__doc__
+
+    def __call__(self, *args: Any) -> Any:
+        if self.otypes is not None:
+            raise NotImplementedError
+        told: dict[str, Any] = {}
+
+        def compute(*values: Any) -> Any:
+            calls.fused = []
+            try:
+                found = np.vectorize(lambda *items: calls.plain(self.pyfunc(*items)))(*values)
+            finally:
+                names, calls.fused = calls.fused or [], None
+            made = found if isinstance(found, tuple) else (found,)
+            told["n"] = count = max(int(np.size(made[0])), 1)
+            # A branch that few elements take counts by its share; operators by how often the source has them.
+            each = [name for name in dict.fromkeys(names) for _ in range(max(round(names.count(name) / count), 1))]
+            told["functions"] = kernels.counted(each + _operators(self.pyfunc))
+            return tuple(np.asarray(item) for item in made)
+
+        result = calls.wrapped(calls.run("cupy.ElementwiseKernel", compute, calls.plain(args), {}, told))
+        return result if len(result) != 1 else result[0]
+
+
+def _operators(function: Callable[..., Any]) -> list[str]:
+    code = getattr(function, "__code__", None)
+    steps = dis.get_instructions(code) if code is not None else ()
+    return ["add" for step in steps if step.opname.startswith(("BINARY_", "COMPARE_", "UNARY_", "INPLACE_"))] or ["add"]

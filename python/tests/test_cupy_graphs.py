@@ -1,0 +1,56 @@
+"""CUDA graphs, polynomials and vectorized functions of CuPy's, without a GPU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cupy_running import device, record
+
+
+def test_a_graph_does_again_what_was_captured_and_nothing_before(tmp_path: Path) -> None:
+    source = """import cupy as cp
+s = cp.cuda.Stream(non_blocking=True)
+a, b = cp.zeros(3), cp.ones(3)
+with s:
+    s.begin_capture()
+    a += b
+    c = a * 2
+    d = c.sum()
+    graph = s.end_capture()
+print(a)
+for _ in range(3):
+    graph.launch(stream=s)
+s.synchronize()
+print(a, c, d)
+with s:
+    s.begin_capture()
+    try:
+        float(a[0])
+    except RuntimeError as error:
+        print(error)
+    s.end_capture()
+try:
+    cp.cuda.Stream.null.begin_capture()
+except RuntimeError as error:
+    print(error)
+"""
+    out, workload = record(source, tmp_path)
+    assert out.splitlines() == [
+        "[0. 0. 0.]",
+        "[3. 3. 3.] [6. 6. 6.] 18.0",
+        "cudaErrorStreamCaptureUnsupported: operation not permitted when stream is capturing",
+        "cannot capture on the default (legacy) stream",
+    ]
+    assert device(workload)["cupy.multiply"] == 1 + 3
+
+
+def test_polynomials_and_vectorized_functions(tmp_path: Path) -> None:
+    source = """import cupy as cp
+p = cp.poly1d(cp.asarray([0.0, 1.0, 2.0, 3.0]))
+print(p.order, p(cp.arange(3.0)), repr(p.deriv()), (p * p).coeffs)
+f = cp.vectorize(lambda x, y: x * y if x > 1 else x - y)
+print(f(cp.arange(4.0), 2.0))
+"""
+    out, workload = record(source, tmp_path)
+    assert out == "2 [ 3.  6. 11.] poly1d([2., 2.]) [ 1.  4. 10. 12.  9.]\n[-2. -1.  4.  6.]\n"
+    assert device(workload)["cupy.ElementwiseKernel"] == 1
