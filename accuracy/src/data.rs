@@ -53,6 +53,8 @@ pub struct Kernel {
     pub hot: f64,
     /// Whether fits look at it, or only the score.
     pub fitted: bool,
+    /// The year of the libraries that it was measured with; nothing for those that the model knows.
+    pub library: Option<f64>,
     /// What NeuSight predicts for the same row, s, where the file says.
     pub neusight: Option<f64>,
 }
@@ -119,7 +121,7 @@ fn chip(id: &str) -> String {
     if data_centre { first.trim_start_matches('g').to_owned() } else { id.to_owned() }
 }
 
-/// How the times of `op` in `file` were taken, from `protocols.csv`.
+/// How the times of `op` on `gpu` in `file` were taken, from `protocols.csv`.
 #[derive(Clone, Copy, Default)]
 pub struct Protocol {
     /// Share of the launch floor that the clock adds: the first event passes while the host still prepares the launch.
@@ -132,20 +134,24 @@ pub struct Protocol {
     pub hot: f64,
     /// Whether fits use it.
     pub fitted: bool,
+    /// The year of the libraries, where it is not that of the model's.
+    pub library: Option<f64>,
 }
 
-pub fn protocol(file: &str, op: &str) -> Protocol {
+pub fn protocol(file: &str, op: &str, gpu: &str) -> Protocol {
     let mut protocols = csv::Reader::from_reader(include_str!("../protocols.csv").as_bytes());
-    let covers = |ops: &str| ops == "*" || ops.split(' ').any(|o| o == op);
-    let row = protocols.records().filter_map(|r| r.ok()).find(|r| &r[0] == file && covers(&r[1]));
+    let covers = |list: &str, name: &str| list == "*" || list.split(' ').any(|one| one == name);
+    let fits = |r: &csv::StringRecord| &r[0] == file && covers(&r[1], op) && covers(&r[2], gpu);
+    let row = protocols.records().filter_map(|r| r.ok()).find(fits);
     let number = |column: usize| row.as_ref().and_then(|r| r[column].parse().ok()).unwrap_or(0.0);
     let text = |column: usize| row.as_ref().and_then(|r| r.get(column)).unwrap_or_default();
     Protocol {
-        event_share: number(4),
-        burst: 1e-3 * number(5),
-        floor: 1e-6 * number(6),
-        hot: number(7),
-        fitted: text(8) == "yes",
+        event_share: number(5),
+        burst: 1e-3 * number(6),
+        floor: 1e-6 * number(7),
+        hot: number(8),
+        fitted: text(9) == "yes",
+        library: text(11).parse().ok(),
     }
 }
 

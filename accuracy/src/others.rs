@@ -15,7 +15,7 @@ fn kernel(
     op: Op,
     seconds: f64,
 ) -> Option<Kernel> {
-    let protocol = protocol(file, label);
+    let protocol = protocol(file, label, gpu);
     Some(Kernel {
         file,
         gpu: gpus.index(gpu)?,
@@ -30,6 +30,7 @@ fn kernel(
         burst: protocol.burst,
         hot: protocol.hot,
         fitted: protocol.fitted,
+        library: protocol.library,
         neusight: None,
     })
 }

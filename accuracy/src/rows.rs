@@ -34,9 +34,10 @@ pub fn fp32(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -> Result<(
             floor: 0.0,
             events: 0.0,
             burst: 0.0,
-            hot: protocol(file, name).hot,
+            hot: protocol(file, name, on).hot,
             // The P4's training shapes hit kernels at a fifth of the peak that no other board is given.
             fitted: !(name == "linear" && on == "Tesla_P4" && row.text("split") != Some("test")),
+            library: None,
             neusight: row.number("neusight_us").filter(|us| *us > 0.0).map(|us| us * 1e-6),
         });
     })?;
@@ -44,7 +45,7 @@ pub fn fp32(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -> Result<(
     searches(&mut kernels[first..], gpus);
     let mut protocols = BTreeMap::new();
     for kernel in &mut kernels[first..] {
-        let protocol = protocols.entry(kernel.label.clone()).or_insert_with_key(|op| protocol(file, op));
+        let protocol = protocols.entry(kernel.label.clone()).or_insert_with_key(|op| protocol(file, op, "*"));
         kernel.events = protocol.event_share * kernel.floor;
         kernel.burst = protocol.burst;
     }
@@ -136,7 +137,7 @@ const HOST: f64 = 15e-6;
 
 pub fn low_precision(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -> Result<()> {
     let file = "kernels/lowprecision_gemm.parquet";
-    let protocol = protocol(file, "matmul");
+    let protocol = protocol(file, "matmul", "*");
     let first = kernels.len();
     parquet_rows(path, |row| {
         let (Some(gpu), Some(label), Some(latency)) =
@@ -168,6 +169,7 @@ pub fn low_precision(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) ->
             burst: protocol.burst,
             hot: protocol.hot,
             fitted: true,
+            library: None,
             neusight: None,
         });
     })?;

@@ -120,6 +120,8 @@ pub fn leave_one_out(data: &Data) -> Score {
 /// Time of one kernel under the constants, device time alone. A short series of short calls runs before the power limit
 /// takes hold, a long one under it, one in between in between.
 pub fn device_time(constants: &Constants, data: &Data, kernel: &Kernel) -> KernelTime {
+    let of_then = kernel.library.map(|year| Constants { library_year: year, ..constants.clone() });
+    let constants = of_then.as_ref().unwrap_or(constants);
     let on = |device| kernel_time_with(constants, &kernel.op, kernel.dtype, Bytes::ZERO, Bytes::ZERO, device);
     let device = &data.gpus[kernel.gpu].1;
     // The core takes a product's operands for cold, as a layer's weights are.

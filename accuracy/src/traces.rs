@@ -44,7 +44,7 @@ fn trace(file: &Path, board: &str, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -
         let Call::Kernel(op) = graph::call(&node, false) else { continue };
         let Some(gpu) = gpus.index(board) else { return Ok(()) };
         let label = node.op.trim_start_matches("VEC").to_ascii_lowercase();
-        let protocol = protocol(FILE, &label);
+        let protocol = protocol(FILE, &label, board);
         kernels.push(Kernel {
             file: FILE,
             gpu,
@@ -59,6 +59,7 @@ fn trace(file: &Path, board: &str, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -
             burst: protocol.burst,
             hot: protocol.hot,
             fitted: protocol.fitted,
+            library: protocol.library,
             neusight: cell("neusight_us").parse().ok().filter(|us: &f64| *us > 0.0).map(|us| us * 1e-6),
         });
     }

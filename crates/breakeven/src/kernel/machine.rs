@@ -24,6 +24,8 @@ pub(super) struct Machine<'a> {
     pub(super) late: bool,
     /// Whether tensor units are fed by the tensor memory accelerator: Hopper and the large Blackwells.
     pub(super) fetches: bool,
+    /// The generation of Ada and Hopper and later, whose copies to shared memory run further ahead.
+    pub(super) recent: bool,
     /// Whether the maker's libraries are cuBLAS and cuDNN.
     pub(super) nvidia: bool,
     /// SMs, compute units, cores; at least 1.
@@ -94,6 +96,8 @@ impl<'a> Machine<'a> {
             generation,
             late: compute_capability(device).is_some_and(|major| major >= 9),
             fetches: compute_capability(device).is_some_and(|major| (9..12).contains(&major)),
+            recent: compute_capability(device).is_some_and(|major| major >= 9)
+                || (device.vendor == Vendor::Nvidia && device.compute_capability.as_deref() == Some("8.9")),
             nvidia: device.vendor == Vendor::Nvidia,
             device,
             constants,

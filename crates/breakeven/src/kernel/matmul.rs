@@ -16,6 +16,9 @@ const ORDINARY: &[Tile] =
 /// fp32 tiles that cuBLAS 12 launches on boards up to 2016, single and in batches, and in batches on later ones, as
 /// the kernels' names in published traces say.
 const EARLY: &[Tile] = &[(32.0, 128.0), (64.0, 64.0), (128.0, 32.0)];
+/// What cuBLAS had for them while they were sold, and its first version for Pascal, as times of then say.
+const EARLY_THEN: &[Tile] = &[(128.0, 128.0), (128.0, 64.0), (64.0, 64.0)];
+const EARLY_FIRST: &[Tile] = &[(128.0, 128.0)];
 /// The same for linear layers from Ampere on, whose weights lie along k.
 const AMPERE_LINEAR: &[Tile] = &[(128.0, 64.0), (32.0, 128.0), (128.0, 32.0), (64.0, 32.0), (32.0, 32.0)];
 const EARLY_BATCH: &[Tile] = &[(128.0, 64.0)];
@@ -25,6 +28,9 @@ const AMPERE_BATCH: &[Tile] = &[(128.0, 128.0)];
 const LATE: &[Tile] = &[(128.0, 128.0), (128.0, 64.0), (64.0, 128.0)];
 
 const SPLITS: [f64; 4] = [1.0, 2.0, 4.0, 16.0];
+/// The last years of cuBLAS's first kernels for Pascal, and of large fp32 tiles for boards up to 2016.
+const FIRST: f64 = 2016.0;
+const KEPT: f64 = 2021.0;
 /// k advances by this many bytes of a row at a time.
 const STEP_BYTES: f64 = 64.0;
 /// Hz at which a tile's fill and drain on tensor units is given.
@@ -134,6 +140,9 @@ pub(super) fn on_tiles(
     let step = STEP_BYTES / s;
     let single = batch <= 1.0;
     let named = machine.nvidia && matches!(dtype, Dtype::F32 | Dtype::C64);
+    let early = machine.generation == Generation::Early && single && !tensor;
+    let first = early && named && c.library_year <= FIRST;
+    let dropped = early && c.library_year > KEPT;
     let menu = match (machine.generation, single) {
         _ if tensor => TENSOR,
         _ if !named => ORDINARY,
@@ -144,20 +153,22 @@ pub(super) fn on_tiles(
                 ORDINARY
             }
         }
-        (Generation::Early, true) => EARLY,
+        (Generation::Early, true) if first => EARLY_FIRST,
+        (Generation::Early, true) if dropped => EARLY,
+        (Generation::Early, true) => EARLY_THEN,
         (Generation::Early, false) => EARLY_BATCH,
         (Generation::Ampere, true) if bias => AMPERE_LINEAR,
         (_, true) => ORDINARY,
         (Generation::Volta, false) => VOLTA_BATCH,
         (Generation::Ampere, false) => AMPERE_BATCH,
     };
-    let early = machine.generation == Generation::Early && single && !tensor;
+    let splits = if first { &SPLITS[..1] } else { &SPLITS[..] };
     // Long rows of operands span many pages of memory.
-    let far = if early { 1.0 + ((k * s - PAGES).max(0.0) / (PAGES * c.gemm_far)).min(1.0) } else { 1.0 };
+    let far = if dropped { 1.0 + ((k * s - PAGES).max(0.0) / (PAGES * c.gemm_far)).min(1.0) } else { 1.0 };
     // Before Ampere the fastest loads are for whole steps of k.
     let ragged = !tensor && single && machine.generation != Generation::Ampere && k % 32.0 != 0.0;
     let mut share = loads;
-    if early {
+    if dropped {
         share *= c.gemm_early;
     }
     if ragged {
@@ -167,7 +178,7 @@ pub(super) fn on_tiles(
     let flop_per_step = 2.0 * dtype.complex_factor();
     let (fill, tile_s, slope) = if tensor {
         // Latencies are cycles.
-        let latency = if machine.fetches { c.gemm_tile_us_fetched } else { c.gemm_tile_us_tensor };
+        let latency = if machine.recent { c.gemm_tile_us_fetched } else { c.gemm_tile_us_tensor };
         (c.gemm_fill_tensor, latency * 1e-6 * (TILE_CLOCK / machine.clock), c.gemm_edge_tensor)
     } else {
         (c.gemm_fill_vector, c.gemm_tile_us * 1e-6, c.gemm_edge)
@@ -186,7 +197,7 @@ pub(super) fn on_tiles(
     for &(columns, rows) in menu {
         let tiles = (n / columns).ceil() * (m / rows).ceil() * batch;
         let rate = per_unit * tile_share((columns, rows), slope);
-        for split in SPLITS {
+        for &split in splits {
             // Splitting fills SMs that have no tile. Products of 8-bit floats with scales are not split.
             if split > 1.0 && (k < split * 4.0 * step || tiles >= machine.units || dtype == Dtype::F8) {
                 break;
