@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 import sys
-import time
 import types
 
 from . import _native, _torch_autocast, _torch_classes, _torch_files, _torch_graphs, _torch_ops
@@ -295,10 +294,10 @@ class _Event:
     """An event that knows this machine's clock."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
-        self.at = 0.0
+        self.at = 0
 
     def record(self, _: Any = None) -> None:
-        self.at = time.perf_counter()
+        self.at = _native.clock_ns()
         _native.marker("cuda.Event.record")
 
     def wait(self, _: Any = None) -> None:
@@ -311,4 +310,4 @@ class _Event:
         return True
 
     def elapsed_time(self, end: _Event) -> float:
-        return (end.at - self.at) * 1e3
+        return (end.at - self.at) * 1e-6
