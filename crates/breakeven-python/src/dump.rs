@@ -66,7 +66,7 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
                 },
                 host_input_bytes: e.host_input_bytes,
                 host_input_count: e.host_input_count,
-                kernels: 0,
+                kernels: told_kernels(&callee.keywords),
                 phase: context.phase.map(|phase| PHASES[usize::from(phase)].1).or(e.loading.then_some(Phase::Data)),
                 device: context.device.or_else(|| tag.map(|tag| tag.device.clone())),
                 stream: context.stream.or_else(|| tag?.stream),
@@ -110,6 +110,11 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
         // Readers that do not know it take each launch of a graph as one of its own.
         optional_fields: if graphs { vec!["graph".to_owned()] } else { Vec::new() },
     }
+}
+
+/// What a stand-in knows of the kernels that its library launches.
+fn told_kernels(keywords: &[(String, String)]) -> u64 {
+    keywords.iter().find(|(key, _)| key == "kernels").and_then(|(_, kernels)| kernels.parse().ok()).unwrap_or(0)
 }
 
 fn program(recorder: &Recorder, wall_ns: u64, told_ns: u64) -> Program {

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from . import memory, refusals, streams, waits, workspace
+from . import launches, memory, refusals, streams, waits, workspace
 
 #: The class of device arrays; `array.py` sets it.
 ndarray: type = type(None)
@@ -117,7 +117,10 @@ def run(
     if kwargs:
         inputs += arrays(value for key, value in kwargs.items() if key != "out")
     outputs = result if isinstance(result, (np.ndarray, tuple, list)) else ()
-    _native.leave(token, inputs, outputs, kwargs if told is None else told, tag)
+    told = kwargs if told is None else told
+    if token and "kernels" not in told and (kernels := launches.counted(name, args, kwargs)):
+        told = {**told, "kernels": kernels}
+    _native.leave(token, inputs, outputs, told, tag)
     if name in workspace.NAMES and (passing := workspace.needed(name, args, kwargs)):
         memory.pass_through(passing + sum(item.nbytes for item in arrays((outputs,))))
     if token and waits.waits(name, args, kwargs):

@@ -14,7 +14,7 @@ const ITEM: &str = "numpy.ndarray.item";
 /// Marks a place that is an index into the sites, not a code object.
 const SITE: u64 = 1 << 63;
 /// Keywords that shapes do not tell.
-pub(crate) const KEYWORDS: [&str; 20] = [
+pub(crate) const KEYWORDS: [&str; 21] = [
     "axis",
     "axes",
     "subscripts",
@@ -35,6 +35,7 @@ pub(crate) const KEYWORDS: [&str; 20] = [
     "flops",
     "bytes",
     "functions",
+    "kernels",
 ];
 
 /// Keywords worth keeping, as Python prints them.

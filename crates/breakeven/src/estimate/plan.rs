@@ -189,7 +189,7 @@ impl<'a> Port<'a> {
                 gap: if node { 0.0 } else { entry.gap_ns as f64 * 1e-9 * host.gap_scale / runs / host_speed },
                 on_cpu: entry.cpu_ns as f64 * 1e-9 * host.cpu_scale / runs / host_speed,
                 dispatch: dispatch.p50 / host_speed,
-                launches: entry.kernels.max(u64::from(launches)),
+                launches: u64::from(launches),
                 node,
                 waits,
                 stream: entry.stream.map_or(0, |stream| among(&mut streams, stream)),
@@ -271,7 +271,10 @@ impl<'a> Port<'a> {
             Place::Kernel => {
                 let (read, written) = (entry.read_bytes as f64, entry.written_bytes as f64);
                 let k = entry_time(entry, device);
-                let launches = ready.launches.max(u64::from(k.launches));
+                let launches = match entry.kernels {
+                    0 => ready.launches.max(u64::from(k.launches)),
+                    known => known,
+                };
                 task.device = k.p50.get();
                 smallest = k.smallest.get();
                 task.launches = launches.min(u64::from(u32::MAX)) as u32;
