@@ -42,6 +42,11 @@ except RuntimeError as error:
         "cannot capture on the default (legacy) stream",
     ]
     assert device(workload)["cupy.multiply"] == 1 + 3
+    parts: dict[str | None, int] = {}
+    for entry in workload["ops"]:
+        if entry["name"] in ("cupy.multiply", "cupy.cuda.Graph.launch"):
+            parts[entry.get("graph")] = parts.get(entry.get("graph"), 0) + entry["count"]
+    assert parts == {"capture": 1, "launch": 3, "node": 3}
 
 
 def test_polynomials_and_vectorized_functions(tmp_path: Path) -> None:

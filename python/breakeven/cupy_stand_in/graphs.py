@@ -1,7 +1,8 @@
 """CUDA graphs: what a stream captures is written down, and a launch does it again.
 
 A GPU does not run what it captures. Here it has to run once, or there would be no results to go on with; what was
-changed by it is put back when the capture ends.
+changed by it is put back when the capture ends. Each call is told with what it is on a GPU: recorded only, or part of a
+graph that one call has handed over.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ class Graph:
     """A captured sequence of calls."""
 
     def __init__(self) -> None:
-        _native.unseen("cuda-graph", "CUDA graphs ran once while they were captured; their replays were recorded op by op")
         self._steps: list[_Step] = []
         self._before: dict[int, tuple[Any, Any]] = {}
 
@@ -45,9 +45,14 @@ class Graph:
 
     def launch(self, stream: Any = None) -> None:
         """All steps again, their results where the capture put them."""
-        with stream if stream is not None else streams.current():
-            for name, function, args, kwargs, told, result in self._steps:
-                _put(calls.run(name, function, args, kwargs, told), result)
+        with stream if stream is not None else streams.current() as used:
+            streams.mark("cupy.cuda.Graph.launch", used.graph_tag("launch"))
+            streams.graph = "node"
+            try:
+                for name, function, args, kwargs, told, result in self._steps:
+                    _put(calls.run(name, function, args, kwargs, told), result)
+            finally:
+                streams.graph = None
 
     def upload(self, stream: Any = None) -> None:
         """Nothing of it is on a device."""
@@ -71,6 +76,7 @@ def begin(stream: Any, mode: Any = None) -> None:
     if calls.capturing is not None:
         raise streams.CUDARuntimeError(901)
     calls.capturing = Graph()
+    streams.graph = "capture"
 
 
 def end(stream: Any) -> Graph:
@@ -78,7 +84,7 @@ def end(stream: Any) -> Graph:
     graph: Graph | None = calls.capturing
     if graph is None:
         raise streams.CUDARuntimeError(901)
-    calls.capturing = None
+    calls.capturing = streams.graph = None
     token = _native.enter("cupy.ndarray", True)
     try:
         graph._end()

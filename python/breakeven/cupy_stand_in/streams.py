@@ -85,6 +85,10 @@ class Stream:
     def is_non_blocking(self) -> bool:
         return self.non_blocking
 
+    def graph_tag(self, part: str) -> int:
+        """The recorder's number for this stream and a part of a CUDA graph."""
+        return _native.device_tag(_DEVICE, self._number or None, part)
+
     def is_capturing(self) -> bool:
         from . import calls
 
@@ -148,6 +152,8 @@ class _Thread(threading.local):
 
 
 _thread = _Thread()
+#: What calls have to do with a CUDA graph now: `capture`, `node`.
+graph: str | None = None
 #: Who was given work since the default stream and those that block had to do with each other.
 _null_works = False
 _blocking_works = False
@@ -166,6 +172,8 @@ def tag() -> int:
     """
     global _null_works, _blocking_works
     stream = _thread.stream
+    if graph is not None:
+        return stream.graph_tag(graph)
     if stream._number == 0:
         if _blocking_works:
             mark("cupy.cuda.Stream.wait_event", stream._wait_tag)
