@@ -75,8 +75,7 @@ pub fn without(data: &Data, left_out: &str) -> Constants {
     let mut best = Constants::shipped().clone();
     // What no row is left to tell of stays as it ships.
     let told = |row: &Row| sample.cells.iter().any(|cell| touches(&row.name, cell[0].op.family()));
-    let rows: Vec<Row> =
-        Row::shipped().into_iter().filter(|row| row.rest.contains(",fitted,") && told(row)).collect();
+    let rows: Vec<Row> = Row::shipped().into_iter().filter(|row| row.rest.contains(",fitted,") && told(row)).collect();
     // From the middle of each range: what ships was fitted to every GPU, also to the one left out here.
     for row in &rows {
         let middle = if row.low > 0.0 { (row.low * row.high).sqrt() } else { row.high / 8.0 };
@@ -221,8 +220,7 @@ fn sized(data: &Data, cells: &[&[&Kernel]], constants: &Constants, family: Famil
     }
     // The 80th percentile of |normal| is 1.2816 standard deviations.
     let sigma = |values: &mut Vec<f64>| (quantile(values, 0.8) / Z90).clamp(0.01, 1.0);
-    let spread =
-        Spread { shared: UNSEEN.shared * sigma(&mut biases), own: UNSEEN.own * sigma(&mut residuals), short };
+    let spread = Spread { shared: UNSEEN.shared * sigma(&mut biases), own: UNSEEN.own * sigma(&mut residuals), short };
     let half = Z90 * spread.shared.hypot(spread.own);
     // Beyond its end an interval costs ten times as much as within, to either side.
     let loss = |(error, doubt): &(f64, f64)| doubt * (0.1 * half + (error.abs() - half).max(0.0));

@@ -3,6 +3,7 @@
 //! `accuracy score --data DIR` compares; `accuracy fit --data DIR` fits the constants and prints the tables that the
 //! core embeds. `DIR` is laid out as the documentation of `data` says; files may be missing.
 
+mod convolutions;
 mod data;
 mod fit;
 mod graph;
@@ -38,7 +39,7 @@ enum Command {
         #[arg(long, required_unless_present = "measured")]
         data: Option<PathBuf>,
         /// A file of the measuring kit instead: how far the model is off from it.
-        #[arg(long, conflicts_with_all = ["data", "leave_one_gpu_out", "rows"])]
+        #[arg(long, conflicts_with_all = ["data", "leave_one_gpu_out"])]
         measured: Option<PathBuf>,
         /// The device that the file's name for it stands for.
         #[arg(long, requires = "measured")]
@@ -96,8 +97,8 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> Result<()> {
     match Arguments::parse().command {
-        Command::Score { measured: Some(file), device, cores, format, .. } => {
-            let report = measured::score(&file, device.as_deref(), cores)?;
+        Command::Score { measured: Some(file), device, cores, format, rows, .. } => {
+            let report = measured::score(&file, device.as_deref(), cores, rows.as_deref())?;
             match format {
                 Format::Text => show(&report.text())?,
                 Format::Json => show(&format!("{}\n", serde_json::to_string_pretty(&report)?))?,

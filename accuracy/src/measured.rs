@@ -1,7 +1,7 @@
 //! A file of the measuring kit against the model as it ships: how far it was off before the figures were used.
 
-use crate::Result;
 use crate::statistics::{mean, quantile};
+use crate::{Result, convolutions};
 use breakeven::hardware::{Catalogue, Device, DeviceKind};
 use breakeven::table::{Cell, Clock, Columns, Row, timed};
 use serde::Serialize;
@@ -33,14 +33,23 @@ struct Cells {
 }
 
 /// Compares. `device` stands for the name in the file; `cores` takes so many cores of a CPU. On a CPU the CPU time of
-/// the process is compared where it is known: what else ran does not count in it.
+/// the process is compared where it is known: what else ran does not count in it. Each compared row goes to `rows_to`, with
+/// what was modelled.
 ///
 /// # Errors
 /// A file without the columns of the kit, or without a row that can be compared.
-pub fn score(file: &Path, device: Option<&str>, cores: Option<u32>) -> Result<Report> {
+pub fn score(file: &Path, device: Option<&str>, cores: Option<u32>, rows_to: Option<&Path>) -> Result<Report> {
     let mut reader = csv::Reader::from_path(file)?;
     let header = reader.headers()?.clone();
-    let columns = Columns::read(header.iter()).map_err(|e| e.to_string())?;
+    let mut beside = rows_to.map(csv::Writer::from_path).transpose()?;
+    if let Some(out) = &mut beside {
+        out.write_record(header.iter().chain(["p10_us", "p50_us", "p90_us"]))?;
+    }
+    let convolutions = convolutions::are_in(&header);
+    let columns = match convolutions {
+        true => None,
+        false => Some(Columns::read(header.iter()).map_err(|e| e.to_string())?),
+    };
     let column = |name: &str| header.iter().position(|h| h == name);
     let latency = column("latency_us").ok_or("the file has no column `latency_us`")?;
     let (cpu_time, gpu, l2) = (column("cpu_us"), column("gpu"), column("l2"));
@@ -56,16 +65,24 @@ pub fn score(file: &Path, device: Option<&str>, cores: Option<u32>) -> Result<Re
         let Some(wall) = number(Some(latency)) else { continue };
         let name = device.or(gpu.and_then(|column| record.get(column))).unwrap_or_default();
         let compared = find(name, cores).and_then(|device| {
-            let row = Row::read(&columns, |i| record.get(i).map_or(Cell::Empty, Cell::Text))?;
-            let time = timed(&row, &device, Clock::Device)?;
+            let (op, dtype, model) = match &columns {
+                Some(columns) => {
+                    let row = Row::read(columns, |i| record.get(i).map_or(Cell::Empty, Cell::Text))?;
+                    (row.name().to_owned(), row.dtype().name().to_owned(), timed(&row, &device, Clock::Device)?.time_us)
+                }
+                None => convolutions::timed(&header, &record, &device)?,
+            };
             let one_core = device.kind == DeviceKind::Cpu && device.units == Some(1);
             let us = if one_core { number(cpu_time).unwrap_or(wall) } else { wall };
-            Ok((row, time.time_us, us))
+            Ok((op, dtype, model, us))
         });
         match compared {
-            Ok((row, model, us)) => {
-                let key = (row.name().to_owned(), row.dtype().name().to_owned());
-                cells.entry(key).or_default().push((model.p50 / us, model.p10 <= us && us <= model.p90));
+            Ok((op, dtype, model, us)) => {
+                if let Some(out) = &mut beside {
+                    let times = [model.p10, model.p50, model.p90].map(|us| format!("{us:.3}"));
+                    out.write_record(record.iter().chain(times.iter().map(String::as_str)))?;
+                }
+                cells.entry((op, dtype)).or_default().push((model.p50 / us, model.p10 <= us && us <= model.p90));
             }
             Err(reason) => {
                 skipped += 1;
@@ -114,12 +131,12 @@ impl Report {
     /// For people, errors in per cent.
     pub fn text(&self) -> String {
         let mut out = format!(
-            "{:<14}{:<6}{:>6}{:>8}{:>9}{:>8}{:>7}\n",
+            "{:<14}{:<9}{:>6}{:>8}{:>9}{:>8}{:>7}\n",
             "op", "dtype", "rows", "median", "bias", "spread", "cover"
         );
         for r in self.rows.iter().chain([&self.all]) {
             out += &format!(
-                "{:<14}{:<6}{:>6}{:>8.0}{:>+9.0}{:>8.1}{:>7.0}\n",
+                "{:<14}{:<9}{:>6}{:>8.0}{:>+9.0}{:>8.1}{:>7.0}\n",
                 r.op,
                 r.dtype,
                 r.n,

@@ -179,7 +179,14 @@ pub fn streams(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -> Resul
             ("triad", 3.0, map(2)),
         ] {
             let Some(rate) = rate(label) else { continue };
-            kernels.extend(kernel(file, gpus, record.get(0).unwrap_or_default(), (label, Dtype::F64), op, arrays * bytes / rate));
+            kernels.extend(kernel(
+                file,
+                gpus,
+                record.get(0).unwrap_or_default(),
+                (label, Dtype::F64),
+                op,
+                arrays * bytes / rate,
+            ));
         }
     }
     Ok(())
@@ -192,10 +199,17 @@ pub fn small_kernels(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) ->
     let mut reader = csv::Reader::from_path(path)?;
     for record in reader.records() {
         let record = record?;
-        if ["graph", "gsync", "pt"].iter().any(|variant| record.get(0).unwrap_or_default().ends_with(&format!("_{variant}"))) {
+        if ["graph", "gsync", "pt"]
+            .iter()
+            .any(|variant| record.get(0).unwrap_or_default().ends_with(&format!("_{variant}")))
+        {
             continue;
         }
-        let (Ok(n), Ok(rate)) = (record.get(1).unwrap_or_default().parse::<u64>(), record.get(3).unwrap_or_default().parse::<f64>()) else { continue };
+        let (Ok(n), Ok(rate)) =
+            (record.get(1).unwrap_or_default().parse::<u64>(), record.get(3).unwrap_or_default().parse::<f64>())
+        else {
+            continue;
+        };
         if rate > 0.0 {
             let op = Op::Elementwise { n, inputs: 1, flop_per_element: 1.0, transcendental: false };
             let seconds = (n * 16) as f64 / (rate * 1e9);
@@ -217,9 +231,18 @@ pub fn best_products(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) ->
             _ => continue,
         };
         let dims: Vec<u64> = record.get(5).unwrap_or_default().split('x').filter_map(|d| d.parse().ok()).collect();
-        let (&[m, n, k], Ok(rate)) = (dims.as_slice(), record.get(2).unwrap_or_default().parse::<f64>()) else { continue };
+        let (&[m, n, k], Ok(rate)) = (dims.as_slice(), record.get(2).unwrap_or_default().parse::<f64>()) else {
+            continue;
+        };
         let flop = 2.0 * m as f64 * n as f64 * k as f64;
-        kernels.extend(kernel(file, gpus, record.get(1).unwrap_or_default(), ("best", dtype), matmul(m, n, k, false), flop / (rate * 1e12)));
+        kernels.extend(kernel(
+            file,
+            gpus,
+            record.get(1).unwrap_or_default(),
+            ("best", dtype),
+            matmul(m, n, k, false),
+            flop / (rate * 1e12),
+        ));
     }
     Ok(())
 }

@@ -190,10 +190,7 @@ fn score<'c>(data: &Data, constants: impl Fn(usize) -> &'c Constants) -> Score {
             };
             let neusight = by(&|k| k.neusight);
             let roofline = by(&|k| Some(roofline(data, k))).unwrap_or_default();
-            let rows: Vec<_> = rows
-                .into_iter()
-                .map(|i| (data.kernels[i].measured, modelled[i]))
-                .collect();
+            let rows: Vec<_> = rows.into_iter().map(|i| (data.kernels[i].measured, modelled[i])).collect();
             let mut ape: Vec<f64> = rows.iter().map(|(t, m)| (m.p50 / t - 1.0).abs()).collect();
             let mut signed: Vec<f64> = rows.iter().map(|(t, m)| m.p50 / t - 1.0).collect();
             let mut width: Vec<f64> = rows.iter().map(|(_, m)| m.p90 / m.p10).collect();
