@@ -11,6 +11,7 @@ mod convolution;
 mod cost;
 mod cpu;
 mod dataframe;
+mod depthwise;
 mod factor;
 mod fft;
 mod gather;
@@ -25,6 +26,7 @@ mod sort;
 mod sparse;
 mod stream;
 mod window;
+mod winograd;
 
 #[cfg(test)]
 mod laws;
@@ -191,7 +193,7 @@ fn on_gpu(machine: &Machine<'_>, op: &Op, job: &cost::Job) -> cost::Cost {
         Op::Convolution { pass, batch, cin, cout, groups, input, kernel, output } => {
             let dims =
                 crate::workload::family::ConvolutionDims::new(*batch, *cin, *cout, *groups, input, kernel, output);
-            convolution::cost(machine, job, &dims, *pass, kernel)
+            convolution::cost(machine, job, &convolution::Sides { dims: &dims, input, kernel }, *pass)
         }
         Op::Attention { batch, heads, q_len, kv_len, head_dim, .. } => {
             attention::cost(machine, job, *batch as f64 * *heads as f64, [*q_len, *kv_len, *head_dim].map(|d| d as f64))
