@@ -175,8 +175,9 @@ fn units(
     let c = machine.constants;
     let [m, n, k] = product(d, pass, channels.map(|count| count * packed));
     let share = if machine.shares_issue() { c.conv_share_early } else { c.conv_share };
-    // Images have just been written, and are found in the cache if they fit; weights are cold.
-    let cold = (d.cin * d.cout / d.groups * d.kernel * job.dtype.bytes() as f64).min(job.bytes);
+    // Images have just been written, and are found in the cache of later boards if they fit; weights are cold.
+    let weights = d.cin * d.cout / d.groups * d.kernel * job.dtype.bytes() as f64;
+    let cold = if fills(machine) { weights.min(job.bytes) } else { job.bytes };
     let loads = matmul::loads(machine, job.dtype, rows);
     let dims = [m, n, k, (d.groups / packed).ceil()];
     let product = matmul::on_tiles(machine, job.dtype, dims, false, (share, loads), cold);
