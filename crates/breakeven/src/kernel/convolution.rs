@@ -7,6 +7,9 @@ use super::matmul::{self, Tile};
 use super::{depthwise, winograd};
 use crate::workload::{Dtype, Pass, family::ConvolutionDims};
 
+/// The year of the first cuDNN whose small transforms of weights are kernels of their own.
+const SMALL_TRANSFORMS: f64 = 2018.0;
+
 /// Tiles of cuDNN's implicit GEMM on ordinary cores, output channels first.
 const IMPLICIT: &[Tile] = &[(128.0, 128.0), (64.0, 128.0), (32.0, 128.0)];
 /// The same from Hopper on, as their names say: forward, and both gradients.
@@ -108,7 +111,9 @@ fn fastest(machine: &Machine<'_>, job: &Job, sides: &Sides<'_>, pass: Pass) -> W
         true => one.or(way(winograd::fused(machine, job, d).max(floor / 2.25), 1.0)),
         false => one,
     };
-    let back = if weights { machine.constants.winograd_back } else { 1.0 };
+    // cuDNN 5 and 6 gained nothing by them.
+    let late = machine.constants.library_year >= SMALL_TRANSFORMS;
+    let back = if weights && late { machine.constants.winograd_back } else { 1.0 };
     let products = winograd::in_steps(machine, job, d, (side + 3.0) * (side + 3.0)) / back;
     one.or(way(products.max(floor / winograd::saved(side)), 4.0))
 }
