@@ -37,6 +37,8 @@ const STEP_BYTES: f64 = 64.0;
 const TILE_CLOCK: f64 = 1.4e9;
 /// Row length in bytes from which operands that run along k miss pages on boards up to 2016.
 const PAGES: f64 = 32768.0;
+/// What such rows add at most, in times of the product: none longer than 200 KB has been seen.
+const FAR: f64 = 3.0;
 
 /// Share of the rate of tensor cores whose 16-bit operands come by pairs, and one by one.
 const PAIRS: [f64; 2] = [0.9, 0.5];
@@ -164,7 +166,7 @@ pub(super) fn on_tiles(
     };
     let splits = if first { &SPLITS[..1] } else { &SPLITS[..] };
     // Long rows of operands span many pages of memory.
-    let far = if dropped { 1.0 + ((k * s - PAGES).max(0.0) / (PAGES * c.gemm_far)).min(1.0) } else { 1.0 };
+    let far = if dropped { 1.0 + ((k * s - PAGES).max(0.0) / (PAGES * c.gemm_far)).min(FAR) } else { 1.0 };
     // Before Ampere the fastest loads are for whole steps of k.
     let ragged = !tensor && single && machine.generation != Generation::Ampere && k % 32.0 != 0.0;
     let mut share = loads;
