@@ -412,10 +412,11 @@ mod tests {
         "#);
         // A laptop's GPU is another chip, a slice another device, and Cyrillic is no Latin.
         // A smaller sibling that the catalogue does not have is not the larger one.
-        for name in ["Apple M1", "M2", "m4", "RTX 4070 SUPER", "4070super", "RTX 3080 12GB", "Jetson Nano"] {
+        for name in ["Apple M1", "M2", "m4", "GTX 1070 Ti", "1650super", "RTX 3080 12GB", "3080 laptop", "Jetson Nano"] {
             assert_eq!(ids(name), [""; 0], "{name}");
         }
         assert!(ids("apple").len() >= 3 && ids("super").len() >= 3 && ids("12GB").len() >= 4 && ids("orin").len() >= 3);
+        assert_eq!([ids("4070super"), ids("RTX 4060 Laptop GPU")], [["rtx-4070-super"], ["rtx-4060-laptop"]]);
         // A size of memory says something beside a name.
         assert_eq!(ids("4080 16"), ["rtx-4080"]);
         for name in ["1", "4", "16", "80", "1;2", "1/0"] {
