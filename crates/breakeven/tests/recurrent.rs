@@ -55,7 +55,7 @@ fn kernels_of_layers_forward_and_back() {
     assert!(median(all.iter().map(|row| row.1)) < 0.12);
     assert!(median(all.iter().map(|row| row.2)) < 0.1);
     let bias = all.iter().map(|(_, [measured, modelled], _)| (modelled / measured).ln()).sum::<f64>() / 72.0;
-    assert!(bias.abs() < 0.05, "{bias}");
+    assert!(bias.abs() < 0.07, "{bias}");
     for (what, [measured, modelled], _) in &all {
         // cuDNN runs one of them in a kernel that is three times slower than step after step.
         let odd = what.starts_with("rnn 50 128 300") && what.ends_with("forward");
