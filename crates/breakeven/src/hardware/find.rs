@@ -412,7 +412,8 @@ mod tests {
         "#);
         // A laptop's GPU is another chip, a slice another device, and Cyrillic is no Latin.
         // A smaller sibling that the catalogue does not have is not the larger one.
-        for name in ["Apple M1", "M2", "m4", "GTX 1070 Ti", "1650super", "RTX 3080 12GB", "3080 laptop", "Jetson Nano"] {
+        for name in ["Apple M1", "M2", "m4", "GTX 1070 Ti", "1650super", "RTX 3080 12GB", "3080 laptop", "Jetson Nano"]
+        {
             assert_eq!(ids(name), [""; 0], "{name}");
         }
         assert!(ids("apple").len() >= 3 && ids("super").len() >= 3 && ids("12GB").len() >= 4 && ids("orin").len() >= 3);

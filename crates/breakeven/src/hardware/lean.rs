@@ -2,12 +2,9 @@
 //! would be two thirds of its tables of devices. `cargo xtask web` writes them, `lean-catalogue` embeds them.
 
 use super::Catalogue;
-use super::figure::{Figure, Value};
 #[cfg(any(test, feature = "lean-catalogue"))]
-use super::{
-    catalogue::HEADERS,
-    figure::{CPU_KINDS, KINDS, Kind, kind},
-};
+use super::catalogue::HEADERS;
+use super::figure::{CPU_KINDS, Figure, KINDS, Kind, Value};
 
 /// Figures that lists of devices show and estimates do not read.
 const SHOWN_ONLY: [&str; 11] = [
@@ -24,21 +21,29 @@ const SHOWN_ONLY: [&str; 11] = [
     "note",
 ];
 
-/// The GPUs and the CPUs of a catalogue, a text each: the id of a device on a line, then its figures, `name,value` each.
+/// What stands for the first kind of figure; the second has the next letter. A comma begins an id.
+const FIRST: u8 = b'A';
+
+/// The GPUs and the CPUs of a catalogue, a text each: the id of a device on a line behind a comma, then its figures, the
+/// letter of their kind and the value each.
 pub fn lean(catalogue: &Catalogue) -> [String; 2] {
     [
-        catalogue.gpus().iter().map(|gpu| device(gpu.id(), gpu.figures())).collect(),
-        catalogue.cpus().iter().map(|cpu| device(&cpu.device.id, cpu.figures())).collect(),
+        catalogue.gpus().iter().map(|gpu| device(gpu.id(), gpu.figures(), KINDS)).collect(),
+        catalogue.cpus().iter().map(|cpu| device(&cpu.device.id, cpu.figures(), CPU_KINDS)).collect(),
     ]
 }
 
-fn device(id: &str, figures: &[Figure]) -> String {
+fn device(id: &str, figures: &[Figure], kinds: &[Kind]) -> String {
     let read = figures.iter().filter(|figure| !SHOWN_ONLY.contains(&figure.kind.name));
-    let lines = read.map(|figure| match &figure.value {
-        Value::Number(value) => format!("{},{value}\n", figure.kind.name),
-        Value::Text(value) => format!("{},{value}\n", figure.kind.name),
+    let lines = read.map(|figure| {
+        let place = kinds.iter().position(|kind| kind.name == figure.kind.name).expect("figures are of these kinds");
+        let letter = char::from(FIRST + place as u8);
+        match &figure.value {
+            Value::Number(value) => format!("{letter}{value}\n"),
+            Value::Text(value) => format!("{letter}{value}\n"),
+        }
     });
-    format!("{id}\n{}", lines.collect::<String>())
+    format!(",{id}\n{}", lines.collect::<String>())
 }
 
 /// The tables of GPUs and CPUs that these stand for.
@@ -55,12 +60,13 @@ pub(super) fn devices() -> [String; 2] {
 fn table(lean: &str, header: usize, kinds: &'static [Kind]) -> String {
     let (mut table, mut id) = (HEADERS[header].join(","), "");
     for line in lean.lines() {
-        let Some((figure, value)) = line.split_once(',') else {
-            id = line;
+        let (letter, value) = line.split_at(1);
+        if letter == "," {
+            id = value;
             continue;
-        };
-        let unit = kind(kinds, figure).map_or("", |kind| kind.unit);
-        for part in ["\n", id, ",", figure, ",\"", value, "\",", unit, ",-,2000-01-01,editorial,"] {
+        }
+        let kind = &kinds[usize::from(letter.as_bytes()[0] - FIRST)];
+        for part in ["\n", id, ",", kind.name, ",\"", value, "\",", kind.unit, ",-,2000-01-01,editorial,"] {
             table.push_str(part);
         }
     }

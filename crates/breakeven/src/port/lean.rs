@@ -9,7 +9,7 @@ pub(super) const ABSENT: &str = "not in CuPy 14.2";
 pub fn lean() -> String {
     let absent = format!(",host,{ABSENT},,");
     let left = |line: &&str| !line.starts_with('#') && !line.ends_with(&absent);
-    super::CUPY.lines().filter(left).flat_map(|line| [line, "\n"]).collect()
+    super::CUPY.lines().filter(left).map(|line| line.replacen(",device,", ",,", 1) + "\n").collect()
 }
 
 #[cfg(test)]

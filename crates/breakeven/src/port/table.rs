@@ -34,7 +34,8 @@ impl Table {
             Some(Row {
                 name: name.to_owned(),
                 place: match r.get(1)? {
-                    "device" => Place::Device,
+                    // What most of a lean table are.
+                    "device" | "" => Place::Device,
                     "view" => Place::View,
                     _ => Place::Host,
                 },
