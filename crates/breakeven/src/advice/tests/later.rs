@@ -141,7 +141,8 @@ fn now(e: &Estimate) -> f64 {
 
 #[test]
 fn single_precision_is_no_faster_than_cupy_takes_elements() {
-    let big = |n| on_gpu(vec![Entry { name: "cupy.add".to_owned(), ..entry(0, "cupy.add", add(n), Dtype::F64, 100_000) }]);
+    let big =
+        |n| on_gpu(vec![Entry { name: "cupy.add".to_owned(), ..entry(0, "cupy.add", add(n), Dtype::F64, 100_000) }]);
     let w = program_of(&["y = a + b"], big(1 << 25), vec![Step::Repeat(100_000, each(1))]);
     // 33.5 million elements: 277 µs of memory in double precision, 161 µs of elements in single; memory would say 138.
     let after = found(&asked(&w, "H200 SXM 141GB"), "float32", Side::Gpu).breakdown_s_after.unwrap();
