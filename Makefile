@@ -62,7 +62,7 @@ asan: $(VENV)/.installed
 # Some gigabytes, so `make test` skips these tests visibly where PyTorch is not there.
 frameworks: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet torch torchvision transformers pandas numexpr
-	$(BIN)/python -m pytest python/tests/test_torch_*.py python/tests/test_advice.py
+	$(BIN)/python -m pytest python/tests/test_torch_*.py python/tests/test_advice.py python/tests/test_cases.py
 
 # Needs schemathesis, which it installs into a place of its own.
 api:

@@ -26,7 +26,7 @@ nn.LSTM(4, 8)(torch.randn(5, 2, 4))
 torch.randn(8, 8) @ torch.randn(8, 8)
 """
 #: What the last entries of the kinds of products are in.
-DEFAULT = {"convolution": "tf32", "convolution_backward": "tf32", "mkldnn_rnn_layer": "tf32", "mm": "f32"}
+DEFAULT = {"convolution": "tf32", "convolution_backward": "tf32", "lstm": "tf32", "mm": "f32"}
 PLAIN = dict.fromkeys(DEFAULT, "f32")
 
 
@@ -36,7 +36,7 @@ PLAIN = dict.fromkeys(DEFAULT, "f32")
         ("", DEFAULT),
         ("torch.backends.cudnn.allow_tf32 = False", PLAIN),
         ("torch.set_float32_matmul_precision('high')", dict.fromkeys(DEFAULT, "tf32")),
-        ("torch.backends.cudnn.conv.fp32_precision = 'ieee'", PLAIN | {"mkldnn_rnn_layer": "tf32"}),
+        ("torch.backends.cudnn.conv.fp32_precision = 'ieee'", PLAIN | {"lstm": "tf32"}),
         ("torch.backends.fp32_precision = 'ieee'", PLAIN),
         ("torch.backends.cudnn.enabled = False", PLAIN),
     ],
