@@ -352,11 +352,16 @@ def listed(tensor: Any) -> Any:
     if value is not None:
         return _torch_values.call(_lib._C.TensorBase.tolist, value)
     _unknown("the values of a list")
-    return _zeros(tuple(tensor.shape))
+    return _zeros(tuple(tensor.shape), _zero(tensor))
 
 
-def _zeros(shape: tuple[int, ...]) -> Any:
-    return 0.0 if not shape else [_zeros(shape[1:]) for _ in range(int(shape[0]))]
+def _zeros(shape: tuple[int, ...], zero: Any) -> Any:
+    return zero if not shape else [_zeros(shape[1:], zero) for _ in range(int(shape[0]))]
+
+
+def _zero(tensor: Any) -> Any:
+    """Nothing, as Python has it: whole numbers may be places to look at."""
+    return False if tensor.dtype == _lib.bool else 0.0 if tensor.dtype.is_floating_point else 0
 
 
 def _unknown_values(torch: Any) -> dict[Any, Any]:
@@ -374,7 +379,7 @@ def _unknown_values(torch: Any) -> dict[Any, Any]:
         if times == 0 or times > _PATIENCE:
             if times:
                 _unknown("the value of a tensor", "0 or false, so that a loop ends")
-            return False if tensor.dtype == torch.bool else 0.0 if tensor.dtype.is_floating_point else 0
+            return _zero(tensor)
         _unknown("the value of a tensor")
         return True if tensor.dtype == torch.bool else 1.0 if tensor.dtype.is_floating_point else 1
 
