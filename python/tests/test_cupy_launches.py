@@ -14,7 +14,7 @@ from cupy_running import record
 from breakeven import _native
 
 MEASURED = Path(__file__).parents[2] / "accuracy" / "measured" / "h100-sxm-cupy-launches.csv"
-#: Expressions of which other counts are known to come out: `counted,expression`.
+#: Expressions of which other counts are known to come out: `counted,expression`, or whatever number where none is given.
 KNOWN = Path(__file__).with_name("cupy_launches_known.csv")
 
 
@@ -52,6 +52,10 @@ def test_launches_are_those_that_were_measured(tmp_path: Path, native: None) -> 
     }
     others = {expression: count for expression, count in counted.items() if count != kernels[expression]}
     with KNOWN.open(newline="") as rows:
-        known = {expression: int(count) for count, expression in csv.reader(row for row in rows if row[0] != "#")}
-    assert others == known
+        known = {expression: count for count, expression in csv.reader(row for row in rows if row[0] != "#")}
+    varying = {expression for expression, count in known.items() if not count}
+    assert varying <= kernels.keys()
+    assert {expression: str(count) for expression, count in others.items() if expression not in varying} == {
+        expression: count for expression, count in known.items() if count
+    }
     assert len(others) <= len(kernels) // 5
