@@ -1,6 +1,7 @@
 //! What a copy between host and device takes.
 
 use crate::hardware::Device;
+use crate::kernel::fresh_pages;
 use crate::workload::op::Direction;
 
 /// Fixed cost of one copy between host and device, s. Driver call and DMA set-up; the usual figure in CUDA's own
@@ -39,22 +40,22 @@ impl Link {
 
     /// The same of `count` copies with `bytes` in all.
     pub fn ups(&self, bytes: f64, count: f64) -> f64 {
-        self.copies(bytes, count, self.staged(STAGED_UP))
+        self.copies(bytes, bytes / self.staged(STAGED_UP) + count * COPY_LATENCY)
     }
 
-    /// Seconds of one copy from the device to ordinary memory.
+    /// Seconds of one copy from the device to ordinary memory, which is new, as `asnumpy` and `cpu` take it.
     pub fn down(&self, bytes: f64) -> f64 {
-        self.copies(bytes, 1.0, self.staged(STAGED_DOWN))
+        self.copies(bytes, self.back(bytes))
     }
 
     /// Seconds of a copy that a script asks for itself, also of nothing.
     pub fn explicit(&self, direction: Direction, bytes: f64, pinned: bool) -> f64 {
-        let rate = match direction {
-            _ if pinned => self.bytes_per_s * PINNED,
-            Direction::D2h => self.staged(STAGED_DOWN),
-            Direction::H2d | Direction::D2d => self.staged(STAGED_UP),
-        };
-        if self.unified { 0.0 } else { bytes / rate + COPY_LATENCY }
+        match direction {
+            _ if self.unified => 0.0,
+            _ if pinned => bytes / (self.bytes_per_s * PINNED) + COPY_LATENCY,
+            Direction::D2h => self.back(bytes),
+            Direction::H2d | Direction::D2d => bytes / self.staged(STAGED_UP) + COPY_LATENCY,
+        }
     }
 
     /// Bytes that a copy back moves in the time that it takes to begin; any number where memory is one.
@@ -62,13 +63,17 @@ impl Link {
         if self.unified { f64::INFINITY } else { COPY_LATENCY * self.staged(STAGED_DOWN) }
     }
 
+    fn back(&self, bytes: f64) -> f64 {
+        bytes / self.staged(STAGED_DOWN) + fresh_pages(bytes) + COPY_LATENCY
+    }
+
     fn staged(&self, most: f64) -> f64 {
         let rate = self.bytes_per_s * PAGEABLE;
         if self.bytes_per_s < COHERENT { rate.min(most) } else { rate }
     }
 
-    fn copies(&self, bytes: f64, count: f64, rate: f64) -> f64 {
-        if self.unified || bytes <= 0.0 { 0.0 } else { bytes / rate + count * COPY_LATENCY }
+    fn copies(&self, bytes: f64, seconds: f64) -> f64 {
+        if self.unified || bytes <= 0.0 { 0.0 } else { seconds }
     }
 }
 
@@ -83,11 +88,19 @@ mod tests {
     #[test]
     fn ordinary_memory_holds_fast_links_back_and_slow_ones_not() {
         let (third, fifth, coherent) = (link(15.75), link(63.0), link(450.0));
-        let second = |rate: f64| 1e9 / rate + COPY_LATENCY;
-        assert_eq!((third.up(1e9), third.down(1e9)), (second(7.875e9), second(7.875e9)));
-        assert_eq!((fifth.up(1e9), fifth.down(1e9)), (second(STAGED_UP), second(STAGED_DOWN)));
-        assert_eq!(coherent.up(1e9), second(225e9));
+        let up = |rate: f64| 1e7 / rate + COPY_LATENCY;
+        assert_eq!((third.up(1e7), third.down(1e7)), (up(7.875e9), 1e7 / 7.875e9 + COPY_LATENCY));
+        assert_eq!((fifth.up(1e7), fifth.down(1e7)), (up(STAGED_UP), 1e7 / STAGED_DOWN + COPY_LATENCY));
+        assert_eq!(coherent.up(1e7), up(225e9));
         assert!(fifth.explicit(Direction::H2d, 1e9, true) < 0.5 * fifth.explicit(Direction::H2d, 1e9, false));
         assert_eq!((fifth.up(0.0), fifth.explicit(Direction::D2h, 0.0, false)), (0.0, COPY_LATENCY));
+    }
+
+    #[test]
+    fn a_large_copy_back_waits_for_new_pages_too() {
+        let link = link(63.0);
+        assert!(link.down(1e8) > 1.5 * 1e8 / STAGED_DOWN && link.down(1e7) < 1.1 * 1e7 / STAGED_DOWN);
+        assert_eq!(link.down(1e8), link.explicit(Direction::D2h, 1e8, false));
+        assert_eq!(link.explicit(Direction::D2h, 1e8, true), link.explicit(Direction::H2d, 1e8, true));
     }
 }
