@@ -7,6 +7,7 @@ inside a call belongs to that call.
 
 from __future__ import annotations
 
+import datetime
 import operator
 import os
 import sys
@@ -53,9 +54,13 @@ _BUILTINS: dict[Any, str] = {abs: "absolute", divmod: "divmod", pow: "power", ro
 _READERS = frozenset((float, int, bool, complex, str, repr, print, list, tuple, set, sorted, sum, min, max, any, all))
 _READERS |= frozenset((zip, enumerate, map, filter, iter, format))
 #: The script's own clocks, and calls that wait.
-_CLOCKS = frozenset(
-    (time.time, time.time_ns, time.perf_counter, time.perf_counter_ns, time.monotonic, time.monotonic_ns)
-)
+_CLOCKS = {
+    getattr(time, name): f"time.{name}"
+    for clock in ("time", "perf_counter", "monotonic", "process_time", "thread_time")
+    for name in (clock, f"{clock}_ns")
+    if hasattr(time, name)
+}
+_CLOCKS |= {getattr(datetime.datetime, name): f"datetime.{name}" for name in ("now", "utcnow", "today")}
 _WAITS = frozenset((time.sleep, input))
 #: Functions whose result holds values that came from the host, unless they were given an array.
 _MAKERS = frozenset(
@@ -166,7 +171,7 @@ def _before(function: Any, arguments: tuple[Any, ...]) -> tuple[int, str, int] |
     if function in _WAITS:
         return 0, "", time.perf_counter_ns()
     if function in _CLOCKS:
-        _native.marker(f"time.{function.__name__}")
+        _native.marker(_CLOCKS[function])
         return None
     if _numpy() is None:
         return None

@@ -72,7 +72,9 @@ class Timer:
     here_s: float
     #: What it would show on the GPU once warm, s; None where the recording does not tell.
     gpu_s: Interval | None
-    #: What the first one would show on top, s.
+    #: Where that comes from, `modelled` or `assumed`; `here_s` is measured.
+    basis: str
+    #: What the first one would show on top, s; assumed.
     first_call_s: float
     #: What the work begun in it takes until the GPU is done, s.
     work_s: float | None
@@ -111,7 +113,7 @@ def timer(row: Mapping[str, Any]) -> Timer:
     """A timer from the engine's answer."""
     shown = row["gpu_s"]
     interval = None if shown is None else Interval(shown["p10"], shown["p50"], shown["p90"])
-    plain = {name: row[name] for name in ("clock", "times", "here_s", "first_call_s", "work_s", "text")}
+    plain = {name: row[name] for name in ("clock", "times", "here_s", "basis", "first_call_s", "work_s", "text")}
     return Timer(start=row["from"], end=row["to"], gpu_s=interval, **plain)
 
 

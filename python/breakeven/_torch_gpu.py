@@ -34,6 +34,8 @@ def begin(torch: Any, place: Any) -> None:
         wait = getattr(holder, "synchronize", None)
         if wait is not None:
             _torch_reads.watch(holder, "synchronize", wait, _enter, _waited)
+    if parts[1] is not None and hasattr(parts[1], "record"):
+        _torch_reads.watch(parts[1], "record", parts[1].record, _enter, _recorded)
 
 
 def crosses(op: str, given: dict[str, Any], result: Any) -> Event | None:
@@ -72,3 +74,8 @@ def _waited(began: int, *_: Any) -> None:
         own = _native.clock_ticks() - began
         context = _torch_ops.context(None, _torch_ops.gpu)
         _native.tensor_event("torch.cuda.synchronize", [], [], [], context, own, 0)
+
+
+def _recorded(*_: Any) -> None:
+    if _native.recording():
+        _native.marker("cuda.Event.record")

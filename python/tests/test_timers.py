@@ -31,6 +31,7 @@ def spans(script: str, folder: Path) -> list[dict[str, Any]]:
     workload = json.loads(min(folder.glob("*.breakeven.json")).read_text())
     told = json.loads(_native.answer(json.dumps({"workload": workload, "options": {"gpu": ["t4"]}})))
     rows: list[dict[str, Any]] = told["timers"]
+    assert {row["basis"] for row in rows} <= {"modelled", "assumed"}
     for row in rows:
         assert 0 < row["gpu_s"]["p10"] < row["gpu_s"]["p50"] < row["gpu_s"]["p90"], row
         assert row["work_s"] >= row["gpu_s"]["p50"], row
@@ -46,6 +47,73 @@ def test_two_reads_of_a_clock_are_a_span(clock: str, tmp_path: Path) -> None:
     assert (row["clock"], row["from"], row["to"]) == (clock, "timed.py:7", "timed.py:9")
     # Five products of 300×300 are handed over and not waited for.
     assert row["gpu_s"]["p50"] < 0.9 * row["work_s"]
+
+
+def test_datetime_is_a_clock(tmp_path: Path) -> None:
+    script = f"""{WORK}from datetime import datetime, timezone
+began, kind = datetime.now(timezone.utc), type(datetime.now())
+work()
+took = datetime.now(tz=timezone.utc) - began
+print(took.total_seconds(), isinstance(began, datetime), kind is datetime, datetime.now.__qualname__)
+class Mine(datetime):
+    pass
+assert type(Mine.now()) is Mine and Mine.now(tz=timezone.utc).tzinfo is timezone.utc
+"""
+    (row,) = spans(script, tmp_path)
+    assert (row["clock"], row["from"], row["to"]) == ("datetime.now", "timed.py:7", "timed.py:9")
+
+
+def test_an_event_of_the_device_shows_the_work(tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    work = "a = cp.ones((500, 500))\ndef work():\n    for _ in range(5):\n        a @ a\n"
+    script = f"""import time, cupy as cp
+{work}begin, end = cp.cuda.Event(), cp.cuda.Event()
+host = time.perf_counter()
+begin.record()
+work()
+end.record()
+host = time.perf_counter() - host
+end.synchronize()
+print(cp.cuda.get_elapsed_time(begin, end))
+"""
+    event, clock = sorted(spans(script, tmp_path), key=lambda row: str(row["clock"]))
+    assert (event["clock"], event["from"], event["to"]) == ("cuda.Event.record", "timed.py:8", "timed.py:10")
+    assert (clock["clock"], clock["from"], clock["to"]) == ("time.perf_counter", "timed.py:7", "timed.py:11")
+    # The clock is not waited for, the event is reached when the products are done.
+    assert event["gpu_s"]["p50"] == event["work_s"] == pytest.approx(clock["work_s"], rel=0.1)
+    assert clock["gpu_s"]["p50"] < 0.9 * clock["work_s"]
+
+
+def test_rounds_that_are_tried_first_are_not_those_that_are_timed(tmp_path: Path) -> None:
+    script = f"""{WORK}import time
+def timed(rounds):
+    began = time.perf_counter()
+    for _ in range(rounds):
+        a @ a
+    return time.perf_counter() - began
+for rounds in (1, 2, 40, 40, 40, 40):
+    timed(rounds)
+"""
+    (row,) = [row for row in spans(script, tmp_path) if row["from"] == "timed.py:8"]
+    assert row["times"] == 4
+    (single,) = spans(f"{WORK}import time\nt = time.time()\na @ a\nprint(time.time() - t)\n", tmp_path / "s")
+    assert row["work_s"] == pytest.approx(40 * single["work_s"], rel=0.3)
+
+
+def test_what_ipython_times_is_told(tmp_path: Path) -> None:
+    pytest.importorskip("IPython")
+    script = f"""{WORK}from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+shell.push({{"work": work}})
+shell.run_line_magic("timeit", "-n 3 -r 4 work()")
+shell.run_line_magic("time", "work()")
+"""
+    rows = spans(script, tmp_path)
+    # What IPython compiles for it is a file of its own.
+    (timed,) = [row for row in rows if "magic-timeit" in row["from"]]
+    assert timed["times"] == 4
+    (once,) = [row for row in rows if row["from"] == row["to"] == "timed.py:10"]
+    assert timed["work_s"] == pytest.approx(3 * once["work_s"], rel=0.3)
 
 
 def test_timeit_is_told(tmp_path: Path) -> None:

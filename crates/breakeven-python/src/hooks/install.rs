@@ -253,6 +253,13 @@ fn clocks(py: Python<'_>, state: &mut State, maps: &Mappings) -> PyResult<Result
             wanted.push((clock, format!("time.{name}"), Role::Clock));
         }
     }
+    // NumPy has imported it, and a class that stands in for C's is passed over. `today` asks `time.time`.
+    let date = py.import("datetime")?.getattr("datetime")?;
+    for name in ["now", "utcnow"] {
+        if let Some(clock) = date.getattr_opt(name)? {
+            wanted.push((clock, format!("datetime.{name}"), Role::Clock));
+        }
+    }
     wanted.push((time.getattr("sleep")?, "time.sleep".to_owned(), Role::Idle));
     wanted.push((py.import("builtins")?.getattr("input")?, "input".to_owned(), Role::Idle));
     hook_all(state, maps, wanted)

@@ -29,12 +29,13 @@ impl Mappings {
         self.0.iter().any(|m| m.executable && (m.start..m.end).contains(&address))
     }
 
-    /// Whether `function` is code of NumPy or of Python itself.
+    /// Whether `function` is code of NumPy, of Python itself, or of a module that comes with it.
     pub(super) fn is_trusted(&self, function: *const c_void) -> bool {
         self.is_executable(function as usize)
             && object_file(function).is_some_and(|file| {
                 let name = file.rsplit('/').next().unwrap_or(&file);
-                file.contains("/numpy/") || name.starts_with("libpython") || name.starts_with("python")
+                let of_python = file.contains("/lib-dynload/") || name.starts_with("libpython");
+                file.contains("/numpy/") || of_python || name.starts_with("python")
             })
     }
 }

@@ -7,7 +7,7 @@ use super::state::{self, guard};
 use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
 
-/// Calls a clock of module `time` and notes that the script read it.
+/// Calls a clock of `time` or `datetime` and notes that the script read it.
 pub(super) fn clock(name: u32, original: impl FnOnce() -> *mut PyObject) -> *mut PyObject {
     let result = original();
     // Within an op it is a library's own, or ours.
@@ -22,8 +22,9 @@ pub(super) fn clock(name: u32, original: impl FnOnce() -> *mut PyObject) -> *mut
             let clock = recorder.names.callee(name).name.clone();
             recorder.marker(&clock, clock::now(), || {
                 let site = frames::site(py, codes);
-                // What the standard library reads for itself is none of the script's clocks; `timeit` is.
-                let own = site.via.as_deref().is_none_or(|via| via.starts_with("timeit."));
+                // What the standard library reads for itself is none of the script's clocks; `timeit` is, also IPython's.
+                let own =
+                    site.via.as_deref().is_none_or(|via| ["timeit.", "IPython."].iter().any(|of| via.starts_with(of)));
                 (own && !site.file.is_empty()).then_some(site)
             });
         });

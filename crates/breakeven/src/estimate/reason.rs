@@ -1,7 +1,7 @@
 //! Why an estimate is what it is, in a closed vocabulary; what the script's own clocks would show; what would turn the
 //! answer round.
 
-use crate::interval::Interval;
+use crate::interval::{Basis, Interval};
 use serde::{Deserialize, Serialize};
 
 /// Every code a reason may have and what it means, as `docs/reasons.md` explains them. Programs may rely on the code;
@@ -79,6 +79,8 @@ pub struct Timer {
     pub here_s: f64,
     /// What one would show on the GPU once warm, s; `None` where the recording does not say what lies in it.
     pub gpu_s: Option<Interval>,
+    /// Where that comes from; `here_s` is measured, and what is loaded at first use is assumed.
+    pub basis: Basis,
     /// What the first one would show on top: libraries and kernels loaded at first use, s; 0 for a span after that.
     pub first_call_s: f64,
     /// What the work begun in it takes until the GPU is done, s; more than `gpu_s` where the clock is stopped early.

@@ -6,7 +6,7 @@ use super::plan::Plan;
 use crate::report::words;
 use crate::timeline::{Compact, Task, host_time, simulate};
 use crate::workload::{Marker, Sequence, file_name, order};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Ops that are looked at; a clock read after so many says nothing new.
 const MOST_OPS: usize = 1_000_000;
@@ -27,7 +27,7 @@ pub(crate) struct Span {
     /// Nothing ran on the device before.
     first: bool,
     /// Ops in it.
-    ops: u64,
+    pub(crate) ops: u64,
 }
 
 /// Notes on spans of a program that uses a GPU library itself.
@@ -35,7 +35,7 @@ pub(super) fn notes(q: &Question, plan: &Plan) -> Vec<Note> {
     let (mut unwaited, mut partial) = (Vec::new(), Vec::new());
     let mut told = BTreeSet::new();
     for (from, to, span) in spans(q, plan) {
-        if !span.kernels || !told.insert((from.site, to.site)) {
+        if !span.kernels || of_device(from) || !told.insert((from.site, to.site)) {
             continue;
         }
         let order = Compact::new(&span.order.clone().finish());
@@ -81,15 +81,23 @@ fn place(q: &Question, from: &Marker, to: &Marker) -> String {
     format!("{}:{}–{}", words::printable(file_name(file), 80), first.min(last), first.max(last))
 }
 
-/// Every pair of reads of the same clock that follow each other.
+/// Every pair of reads of the same clock that follow each other, whatever other clocks say in between; as they begin.
 pub(crate) fn spans<'a>(q: &Question<'a>, plan: &Plan) -> Vec<(&'a Marker, &'a Marker, Span)> {
-    let markers = &q.workload.markers;
-    let pairs: Vec<(&Marker, &Marker)> =
-        markers.windows(2).map(|pair| (&pair[0], &pair[1])).filter(|(a, b)| a.clock == b.clock && on_host(a)).collect();
+    let mut by_clock: BTreeMap<&str, Vec<&Marker>> = BTreeMap::new();
+    for marker in &q.workload.markers {
+        by_clock.entry(&marker.clock).or_default().push(marker);
+    }
+    let mut found: Vec<_> = by_clock.into_values().flat_map(|reads| of_clock(q, plan, &reads)).collect();
+    found.sort_by_key(|(from, ..)| (from.position, from.at_ns));
+    found
+}
+
+fn of_clock<'a>(q: &Question<'a>, plan: &Plan, reads: &[&'a Marker]) -> Vec<(&'a Marker, &'a Marker, Span)> {
     let mut ops = order::expand(&q.workload.order).take(MOST_OPS).enumerate().peekable();
     let mut found = Vec::new();
     let mut device_used = false;
-    for (from, to) in pairs {
+    for pair in reads.windows(2) {
+        let (from, to) = (pair[0], pair[1]);
         while let Some((_, entry)) = ops.next_if(|(at, _)| (*at as u64) < from.position) {
             device_used |= plan.tasks[entry as usize].device > 0.0;
         }
@@ -123,7 +131,7 @@ impl Span {
     }
 }
 
-/// Whether the clock is the host's; events of a device take the time of the device.
-fn on_host(marker: &Marker) -> bool {
-    !marker.clock.starts_with("cuda.")
+/// Whether the clock is the device's: its events take the time at which the device comes to them.
+pub(crate) fn of_device(marker: &Marker) -> bool {
+    marker.clock.starts_with("cuda.")
 }

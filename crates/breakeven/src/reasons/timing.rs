@@ -3,10 +3,10 @@
 use super::account::place;
 use crate::estimate::gpu::{Outcome, Question};
 use crate::estimate::plan::Policy;
-use crate::estimate::spans::{Span, spans};
+use crate::estimate::spans::{Span, of_device, spans};
 use crate::estimate::spread::{HOST_SIGMA, TRANSFER_SIGMA};
 use crate::estimate::{Reason, Timer};
-use crate::interval::Interval;
+use crate::interval::{Basis, Interval};
 use crate::port;
 use crate::report::words;
 use crate::timeline::{Compact, host_time, simulate};
@@ -25,73 +25,85 @@ const TOLD: f64 = 1e-6;
 const FIRST_CALL: f64 = 0.2;
 /// Time in a span that no op accounts for is the host's own from this share of it; below, it is the clock's noise.
 const UNACCOUNTED: f64 = 0.2;
-
+/// What handing work over takes is assumed, and so is what a clock shows from this share of it.
+const ASSUMED: f64 = 0.05;
 /// A span without array operations, such as between one timed part and the next, is told from this share of the program.
 const TELLING: f64 = 0.01;
 
 /// What every span between two reads of the same clock would show, in the order of the program; a pair of lines that
-/// times many spans is one row, estimated by its first.
+/// times many spans is one row.
 pub fn timers(q: &Question<'_>, out: &Outcome) -> Vec<Timer> {
-    let markers = &q.workload.markers;
-    if markers.len() < 2 {
+    if q.workload.markers.len() < 2 {
         return Vec::new();
     }
     let known = !q.workload.order.is_empty() || q.workload.ops.is_empty();
     let first_at = first_positions(q);
-    let mut groups: BTreeMap<(u32, u32), (usize, Vec<f64>)> = BTreeMap::new();
-    let mut rows: Vec<Timer> = Vec::new();
-    for (from, to, span) in spans(q, &out.plan) {
-        let here = to.at_ns.saturating_sub(from.at_ns) as f64 * 1e-9;
-        if span.is_empty() && here < TELLING * q.host.wall {
+    let spans = spans(q, &out.plan);
+    let mut rows: Vec<Vec<&Timed<'_>>> = Vec::new();
+    let mut at = BTreeMap::new();
+    for timed in &spans {
+        if timed.2.is_empty() && took(timed) < TELLING * q.host.wall {
             continue;
         }
-        if let Some((_, all)) = groups.get_mut(&(from.site, to.site)) {
-            all.push(here);
-        } else if rows.len() < MOST {
-            groups.insert((from.site, to.site), (rows.len(), vec![here]));
-            rows.push(timer(q, out, (from, to), &span, known, &first_at));
+        let pair = (timed.0.site, timed.1.site, &timed.0.clock);
+        match at.get(&pair) {
+            Some(&row) => rows.get_mut(row).into_iter().for_each(|row: &mut Vec<_>| row.push(timed)),
+            None if rows.len() < MOST => {
+                at.insert(pair, rows.len());
+                rows.push(vec![timed]);
+            }
+            None => {}
         }
     }
-    for (row, mut all) in groups.into_values() {
-        all.sort_by(f64::total_cmp);
-        rows[row].times = all.len() as u64;
-        rows[row].here_s = all[all.len() / 2];
-    }
-    for row in &mut rows {
-        row.text = text(row);
-    }
-    rows
+    rows.into_iter().map(|row| timer(q, out, &row, known, &first_at)).collect()
 }
 
-fn timer(
-    q: &Question<'_>,
-    out: &Outcome,
-    (from, to): (&Marker, &Marker),
-    span: &Span,
-    known: bool,
-    first_at: &[u64],
-) -> Timer {
+type Timed<'a> = (&'a Marker, &'a Marker, Span);
+
+/// What a span took here, s.
+fn took((from, to, _): &Timed<'_>) -> f64 {
+    to.at_ns.saturating_sub(from.at_ns) as f64 * 1e-9
+}
+
+/// The spans of a row with the most common number of operations, the quickest first; all where none is the common one:
+/// `timeit` tries few rounds before it times many.
+fn alike<'a, 'b>(row: &[&'b Timed<'a>]) -> Vec<&'b Timed<'a>> {
+    let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
+    row.iter().for_each(|timed| *counts.entry(timed.2.ops).or_default() += 1);
+    let most = counts.iter().max_by_key(|(_, count)| **count).filter(|(_, count)| **count > 1).map(|(ops, _)| *ops);
+    let mut found: Vec<_> = row.iter().copied().filter(|timed| most.is_none_or(|ops| timed.2.ops == ops)).collect();
+    found.sort_by(|a, b| took(a).total_cmp(&took(b)));
+    found
+}
+
+fn timer(q: &Question<'_>, out: &Outcome, row: &[&Timed<'_>], known: bool, first_at: &[u64]) -> Timer {
     let site = |marker: &Marker| q.workload.sites.get(marker.site as usize).map_or_else(|| "?".to_owned(), place);
-    let here = to.at_ns.saturating_sub(from.at_ns) as f64 * 1e-9;
+    let alike = alike(row);
+    let median = alike[alike.len() / 2];
+    let ((from, to, span), here) = (median, took(median));
     let steps = span.order.clone().finish();
     let order = Compact::new(&steps);
     let left = unaccounted(q, here, &steps) / q.host_speed;
     let tasks = &out.plan.tasks;
-    let shown = host_time(tasks, &order, q.port.machine()) + left;
     let parts = simulate(tasks, &order, q.port.machine(), &mut ());
     let (work, sigma) = (parts.total() + left, spread(out, &steps, &parts, left));
-    let first_call = if q.exclude_startup { 0.0 } else { first_use(q, first_at, from.position, to.position) };
-    Timer {
+    // An event is reached when the device has done what came before it.
+    let shown = if of_device(to) { work } else { host_time(tasks, &order, q.port.machine()) + left };
+    let first = row[0];
+    let mut timer = Timer {
         from: site(from),
         to: site(to),
         clock: to.clock.clone(),
-        times: 1,
+        times: alike.len() as u64,
         here_s: here,
         gpu_s: known.then(|| Interval::log_normal(shown, sigma)),
-        first_call_s: first_call,
+        basis: if parts.launch > ASSUMED * work { Basis::Assumed } else { Basis::Modelled },
+        first_call_s: if q.exclude_startup { 0.0 } else { first_use(q, first_at, first.0.position, first.1.position) },
         work_s: known.then_some(work.max(shown)),
         text: String::new(),
-    }
+    };
+    timer.text = text(&timer);
+    timer
 }
 
 /// ln-sigma of what a span shows: kernels, launches, copies and host code, each by its part of it.
@@ -279,6 +291,7 @@ mod tests {
             times: 1,
             here_s: 0.2,
             gpu_s: Some(Interval::exact(0.3)),
+            basis: Basis::Modelled,
             first_call_s: 0.0,
             work_s: Some(work),
             text: String::new(),

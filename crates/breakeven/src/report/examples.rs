@@ -224,6 +224,7 @@ pub(super) fn program() -> Estimate {
             times: 1,
             here_s: 8.1,
             gpu_s: around(0.004, 1.5),
+            basis: Basis::Modelled,
             first_call_s: 0.3,
             work_s: Some(1.3),
             text: "heat.py:10–17 would show 4 ms (8.1 s here); first call +300 ms; the work takes 1.3 s: wait for the \
