@@ -53,6 +53,8 @@ pub struct Kernel {
     pub hot: f64,
     /// Whether fits look at it, or only the score.
     pub fitted: bool,
+    /// An element-wise kernel that gives each thread one element.
+    pub one_each: bool,
     /// The year of the libraries that it was measured with; nothing for those that the model knows.
     pub library: Option<f64>,
     /// What NeuSight predicts for the same row, s, where the file says.

@@ -167,6 +167,8 @@ fn touches(constant: &str, family: Family) -> bool {
         matches!(family, Family::Matmul | Family::Convolution)
     } else if starts(&["softmax", "norm", "rowwise"]) {
         family == Family::Rowwise
+    } else if starts(&["map_threads"]) {
+        family == Family::Elementwise
     } else {
         true
     }

@@ -30,6 +30,7 @@ fn kernel(
         burst: protocol.burst,
         hot: protocol.hot,
         fitted: protocol.fitted,
+        one_each: file.ends_with("gpu_benches_small_kernels.csv"),
         library: protocol.library,
         neusight: None,
     })

@@ -6,7 +6,7 @@ use crate::statistics::{mean, quantile};
 use crate::{Result, fit};
 use breakeven::hardware::Device;
 use breakeven::interval::Interval;
-use breakeven::kernel::{Bound, Constants, KernelTime, kernel_time, kernel_time_with};
+use breakeven::kernel::{Bound, Constants, KernelTime, Recorded, kernel_time, kernel_time_with};
 use breakeven::units::{Bytes, Seconds};
 use breakeven::workload::{Family, Op};
 use serde::Serialize;
@@ -122,7 +122,8 @@ pub fn leave_one_out(data: &Data) -> Score {
 pub fn device_time(constants: &Constants, data: &Data, kernel: &Kernel) -> KernelTime {
     let of_then = kernel.library.map(|year| Constants { library_year: year, ..constants.clone() });
     let constants = of_then.as_ref().unwrap_or(constants);
-    let on = |device| kernel_time_with(constants, &kernel.op, kernel.dtype, Bytes::ZERO, Bytes::ZERO, device);
+    let recorded = Recorded { one_each: kernel.one_each, ..Recorded::default() };
+    let on = |device| kernel_time_with(constants, &kernel.op, kernel.dtype, recorded, device);
     let device = &data.gpus[kernel.gpu].1;
     // The core takes a product's operands for cold, as a layer's weights are.
     let fits = |op: &Op| match *op {
@@ -287,7 +288,7 @@ fn covered(rows: &[(f64, Interval)]) -> f64 {
 pub fn network_time(constants: &Constants, device: &Device, network: &Network) -> Interval {
     let (mut seconds, mut own) = (0.0, 0.0);
     let mut shared = [0.0; Family::COUNT];
-    let time = |op| kernel_time_with(constants, op, network.dtype, Bytes::ZERO, Bytes::ZERO, device);
+    let time = |op| kernel_time_with(constants, op, network.dtype, Recorded::default(), device);
     let times: Vec<KernelTime> = network.distinct.iter().map(|(op, _)| time(op)).collect();
     for ((op, repeat), time) in network.distinct.iter().zip(&times) {
         let t = time.p50.get() * repeat;
@@ -309,7 +310,7 @@ pub fn network_time(constants: &Constants, device: &Device, network: &Network) -
 /// Device seconds of all kernels of a network, one after the other.
 pub fn busy_time(constants: &Constants, data: &Data, network: &Network) -> f64 {
     let device = &data.gpus[network.gpu].1;
-    let time = |op| kernel_time_with(constants, op, network.dtype, Bytes::ZERO, Bytes::ZERO, device).p50.get();
+    let time = |op| kernel_time_with(constants, op, network.dtype, Recorded::default(), device).p50.get();
     network.distinct.iter().map(|(op, repeat)| time(op) * repeat).sum()
 }
 

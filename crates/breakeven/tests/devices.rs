@@ -129,3 +129,43 @@ fn images_with_their_channels_last_are_not_turned() {
     let (turned, last) = (us(None), us(Some("channels_last")));
     assert!((80.0..115.0).contains(&turned) && (35.0..52.0).contains(&last), "{turned} and {last}");
 }
+
+/// Microseconds on an H100 as measured (accuracy/measured/h100-sxm-kernels.csv): CuPy's kernels have the same pace whatever
+/// memory could do, PyTorch's take several elements a thread.
+#[test]
+fn a_thread_an_element_has_a_pace_of_its_own() {
+    let us = |name: &str, inputs: u64| {
+        let op = serde_json::json!({"elementwise": {"n": 33_554_432, "inputs": inputs, "flop_per_element": 1.0}});
+        let entry = serde_json::json!({"site": 0, "name": name, "op": op, "dtype": "f32", "count": 1});
+        let entry: Entry = serde_json::from_value(entry).expect("an entry");
+        entry_time(&entry, &Catalogue::embedded().gpu("h100-sxm5-80gb").expect("there").device).p50.get() * 1e6
+    };
+    for (name, inputs, measured) in
+        [("cupy.add", 2, 161.8), ("numpy.exp", 1, 161.2), ("aten.add", 2, 135.1), ("torch.exp", 1, 92.5)]
+    {
+        let us = us(name, inputs);
+        assert!((0.85..1.15).contains(&(us / measured)), "{name}: {us} for {measured}");
+    }
+}
+
+/// Microseconds on an H100 as measured (accuracy/measured/h100-sxm-convolutions.csv): one tile alone on its SM, and 3×3
+/// by Fourier transforms.
+#[test]
+fn exact_convolutions_of_hopper() {
+    let us = |pass: &str, [batch, cin, cout, side, kernel]: [u64; 5]| {
+        let op = serde_json::json!({"convolution": {"pass": pass, "batch": batch, "cin": cin, "cout": cout,
+            "input": [side, side], "kernel": [kernel, kernel], "output": [side, side]}});
+        let entry = serde_json::json!({"site": 0, "name": "", "op": op, "dtype": "f32", "count": 1});
+        let entry: Entry = serde_json::from_value(entry).expect("an entry");
+        entry_time(&entry, &Catalogue::embedded().gpu("h100-sxm5-80gb").expect("there").device).p50.get() * 1e6
+    };
+    for (pass, dims, measured) in [
+        ("forward", [32, 1152, 48, 1, 1], 36.5),
+        ("forward", [32, 888, 84, 1, 1], 25.9),
+        ("backward_data", [32, 128, 128, 28, 3], 119.7),
+        ("backward_data", [16, 128, 128, 112, 3], 1594.7),
+    ] {
+        let us = us(pass, dims);
+        assert!((0.7..1.4).contains(&(us / measured)), "{pass} {dims:?}: {us} for {measured}");
+    }
+}

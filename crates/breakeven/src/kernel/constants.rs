@@ -32,10 +32,10 @@ constants! {
     energy_planar, energy_clock, least_voltage, tensor_size, f8_energy, i8_energy, gemm_share_vector, gemm_issue, gemm_share_tensor, gemm_edge, gemm_edge_tensor, gemm_wave,
     gemm_wave_tensor, gemm_lone, gemm_fill_vector, gemm_fill_tensor, gemm_tile_us, gemm_tile_us_tensor, gemm_tile_us_fetched, gemm_reload, gemm_draw, gemm_serial,
     gemm_serial_tensor,
-    gemm_ragged, gemm_early, library_year, gemm_far, conv_share, conv_share_early, conv_back, conv_back_point, conv_back_turned, conv_points,
-    conv_turned, conv_turn_cycles, conv_fill, conv_fill_us, conv_edge_late, conv_sum_cycles, conv_tile_cycles, conv_back_strided, depthwise_forward, depthwise_data, depthwise_weight, depthwise_tap,
+    gemm_ragged, gemm_early, library_year, gemm_far, conv_share_early, conv_back, conv_back_point, conv_back_turned, conv_points,
+    conv_turned, conv_turn_cycles, conv_fill, conv_fill_us, conv_edge_late, conv_wait_cycles, conv_sum_cycles, conv_tile_cycles, conv_back_strided, depthwise_forward, depthwise_data, depthwise_weight, depthwise_tap,
     depthwise_weight_tap, depthwise_block, depthwise_cudnn_tap, winograd_share, winograd_back, winograd_fused_share, winograd_transform,
-    winograd_filter, winograd_fused_filter, attention_share, map_share, rowwise_share, rowwise_elements, softmax_again, softmax_cycles, norm_row_kib,
+    winograd_filter, winograd_fused_filter, attention_share, map_share, map_threads, map_threads_recent, rowwise_share, rowwise_elements, softmax_again, softmax_cycles, norm_row_kib,
     norm_cycles, strided_share, radix_us, fft_share, gather_sector, panel_us,
 }
 

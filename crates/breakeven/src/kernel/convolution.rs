@@ -97,7 +97,7 @@ fn fastest(machine: &Machine<'_>, job: &Job, sides: &Sides<'_>, pass: Pass) -> W
     // Padding keeps the image's size; a gradient of the weights has no such small tiles.
     let weights = pass == Pass::BackwardWeight;
     let exact = matches!(job.dtype, Dtype::F32 | Dtype::C64);
-    let dense = d.output >= 0.8 * d.input && d.groups == 1.0 && (exact || !tensor) && (weights || !machine.late);
+    let dense = d.output >= 0.8 * d.input && d.groups == 1.0 && (exact || !tensor);
     let floor = job.flop / machine.matrix_peak(job.dtype).0;
     let way = |compute, launches| Way { compute, turning: 0.0, launches, ..one };
     let memory = machine.traffic(job.bytes, job.bytes, 1.0);
@@ -107,6 +107,10 @@ fn fastest(machine: &Machine<'_>, job: &Job, sides: &Sides<'_>, pass: Pass) -> W
         [5, 5] if dense => 5.0,
         _ => return one,
     };
+    if machine.late && !weights {
+        let (seconds, launches) = winograd::fourier(machine, job, d, side);
+        return if exact { one.or(way(seconds, launches)) } else { one };
+    }
     let one = match side == 3.0 && !weights {
         true => one.or(way(winograd::fused(machine, job, d).max(floor / 2.25), 1.0)),
         false => one,
@@ -114,7 +118,7 @@ fn fastest(machine: &Machine<'_>, job: &Job, sides: &Sides<'_>, pass: Pass) -> W
     // cuDNN 5 and 6 gained nothing by them.
     let late = machine.constants.library_year >= SMALL_TRANSFORMS;
     let back = if weights && late { machine.constants.winograd_back } else { 1.0 };
-    let products = winograd::in_steps(machine, job, d, (side + 3.0) * (side + 3.0)) / back;
+    let products = winograd::in_steps(machine, job, d, (side + 3.0) * (side + 3.0), weights) / back;
     one.or(way(products.max(floor / winograd::saved(side)), 4.0))
 }
 
@@ -179,7 +183,7 @@ fn units(
 ) -> Way {
     let c = machine.constants;
     let [m, n, k] = product(d, pass, channels.map(|count| count * packed));
-    let share = if machine.shares_issue() { c.conv_share_early } else { c.conv_share };
+    let share = if machine.shares_issue() { c.conv_share_early } else { 1.0 };
     // Images have just been written, and are found in the cache of later boards if they fit; weights are cold.
     let weights = d.cin * d.cout / d.groups * d.kernel * job.dtype.bytes() as f64;
     let cold = if fills(machine) { weights.min(job.bytes) } else { job.bytes };
@@ -260,7 +264,7 @@ fn on_ordinary_cores(machine: &Machine<'_>, job: &Job, d: &ConvolutionDims, pass
     let floor = job.flop / machine.matrix_peak(job.dtype).0;
     // As in the same product; kernels that share an SM load the next tile meanwhile.
     let serial = if machine.late { matmul::serial(machine, ordinary(machine, job.dtype)) } else { 0.0 };
-    let share = if machine.shares_issue() { c.conv_share_early } else { c.conv_share };
+    let share = if machine.shares_issue() { c.conv_share_early } else { 1.0 };
     let channels = [d.cin / d.groups, d.cout / d.groups];
     let (in_turn, at_once) = if machine.nvidia { (d.groups, 1.0) } else { (1.0, d.groups) };
     let [m, n, k] = product(d, pass, channels);
@@ -332,8 +336,10 @@ fn implicit(
     (share, edge, splits): (f64, f64, bool),
 ) -> f64 {
     let [m, n, k, batch] = dims;
+    // A step of k waits for its loads: only other tiles on the SM can hide that.
+    let wait = if machine.late { k * machine.constants.conv_wait_cycles / machine.clock } else { 0.0 };
     let tile = |&t: &Tile| {
-        let time = tiled(machine, job, t, dims, (share, edge, splits));
+        let time = tiled(machine, job, t, dims, (share, edge, splits)).max(wait);
         if splits { time.min(tiled(machine, job, t, [n, m, k, batch], (share, edge, splits))) } else { time }
     };
     menu.iter().map(tile).fold(f64::INFINITY, f64::min)

@@ -16,6 +16,8 @@ pub(super) struct Job {
     pub(super) dtype: Dtype,
     /// Images with their channels last in memory.
     pub(super) channels_last: bool,
+    /// An element-wise kernel whose threads take one element each.
+    pub(super) one_each: bool,
 }
 
 /// The parts of one op's time. Arithmetic and memory overlap; fixed parts do not.

@@ -137,14 +137,31 @@ pub struct KernelTime {
 /// assert!(time.p50.get() > 137.4e9 / 14e12); // never faster than the peak
 /// ```
 pub fn kernel_time(op: &Op, dtype: Dtype, read: Bytes, written: Bytes, device: &Device) -> KernelTime {
-    kernel_time_with(Constants::shipped(), op, dtype, read, written, device)
+    kernel_time_with(Constants::shipped(), op, dtype, Recorded { read, written, ..Recorded::default() }, device)
 }
 
-/// [`kernel_time`] of one run of an entry of a workload, with the bytes that were recorded.
+/// [`kernel_time`] of one run of an entry of a workload, with what was recorded of it, in its own library.
 pub fn entry_time(entry: &Entry, device: &Device) -> KernelTime {
-    let (read, written) = (Bytes(entry.read_bytes as f64), Bytes(entry.written_bytes as f64));
-    let channels_last = entry.layout.as_deref() == Some("channels_last");
-    timed(Constants::shipped(), &entry.op, entry.dtype, (read, written), channels_last, device)
+    let recorded = Recorded {
+        read: Bytes(entry.read_bytes as f64),
+        written: Bytes(entry.written_bytes as f64),
+        channels_last: entry.layout.as_deref() == Some("channels_last"),
+        one_each: entry.one_each(),
+    };
+    kernel_time_with(Constants::shipped(), &entry.op, entry.dtype, recorded, device)
+}
+
+/// What a kernel's time depends on beside its op, dtype and device.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Recorded {
+    /// Array bytes, both zero where they are not known.
+    pub read: Bytes,
+    /// The same of what is written.
+    pub written: Bytes,
+    /// Images with their channels last in memory.
+    pub channels_last: bool,
+    /// An element-wise kernel that gives each thread one element.
+    pub one_each: bool,
 }
 
 /// [`kernel_time`] with other constants, for fitting them.
@@ -152,19 +169,7 @@ pub fn kernel_time_with(
     constants: &Constants,
     op: &Op,
     dtype: Dtype,
-    read: Bytes,
-    written: Bytes,
-    device: &Device,
-) -> KernelTime {
-    timed(constants, op, dtype, (read, written), false, device)
-}
-
-fn timed(
-    constants: &Constants,
-    op: &Op,
-    dtype: Dtype,
-    (read, written): (Bytes, Bytes),
-    channels_last: bool,
+    Recorded { read, written, channels_last, one_each }: Recorded,
     device: &Device,
 ) -> KernelTime {
     let machine = Machine::new(device, constants);
@@ -176,8 +181,14 @@ fn timed(
     need.bytes = need.bytes.min(crate::workload::family::LARGEST);
     let recorded = read.get() + written.get();
     let moved = if recorded > 0.0 { recorded.min(crate::workload::family::LARGEST) } else { need.bytes };
-    let job =
-        cost::Job { flop: need.flop, bytes: moved, written: written.get().clamp(0.0, moved), dtype, channels_last };
+    let job = cost::Job {
+        flop: need.flop,
+        bytes: moved,
+        written: written.get().clamp(0.0, moved),
+        dtype,
+        channels_last,
+        one_each,
+    };
     let cost = match device.kind {
         DeviceKind::Gpu => on_gpu(&machine, op, &job),
         DeviceKind::Cpu => cpu::cost(&machine, op, &job),
@@ -199,7 +210,7 @@ fn on_gpu(machine: &Machine<'_>, op: &Op, job: &cost::Job) -> cost::Cost {
             attention::cost(machine, job, *batch as f64 * *heads as f64, [*q_len, *kv_len, *head_dim].map(|d| d as f64))
         }
         Op::Recurrent { .. } => recurrent::cost(machine, job, op),
-        Op::Elementwise { .. } => stream::map(machine, job),
+        Op::Elementwise { n, .. } => stream::map(machine, job, *n as f64),
         Op::Reduce { n, out, .. } => stream::reduce(machine, job, *n as f64, *out as f64),
         Op::Copy { strided, .. } => stream::copy(machine, job, *strided),
         Op::Rowwise { kind: Rowwise::BatchNorm, pass, rows, width } => {

@@ -1,14 +1,20 @@
 //! Element-wise maps, copies and reductions: one pass over memory, or over the cache when the arrays fit it.
 
-use super::cost::{Cost, Job};
+use super::cost::{Cost, Job, overlap};
 use super::machine::Machine;
 
 /// Kernels for 16 bits differ more between libraries: how many elements a thread takes, and where they are converted.
 const HALF: f64 = 2.0;
 
-pub(super) fn map(machine: &Machine<'_>, job: &Job) -> Cost {
+pub(super) fn map(machine: &Machine<'_>, job: &Job, n: f64) -> Cost {
     let doubt = if job.dtype.bytes() == 2 { HALF } else { 1.0 };
-    Cost { doubt, ..pass(machine, job, 1.0) }
+    let one = pass(machine, job, 1.0);
+    // A thread that takes one element starts, works out its place and waits for one load: so many elements a clock, in
+    // single precision and in double, from memory as from the cache.
+    let c = machine.constants;
+    let pace = if machine.recent { c.map_threads_recent } else { c.map_threads };
+    let threads = if job.one_each { n / (machine.units * machine.clock * pace) } else { 0.0 };
+    Cost { doubt, memory: overlap(one.memory, threads), ..one }
 }
 
 pub(super) fn copy(machine: &Machine<'_>, job: &Job, strided: bool) -> Cost {

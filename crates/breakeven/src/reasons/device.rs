@@ -5,9 +5,8 @@ use super::order::by_round;
 use crate::estimate::Reason;
 use crate::estimate::gpu::device_bytes;
 use crate::hardware::{Device, device::Vendor};
-use crate::kernel::{Bound, entry_time, kernel_time};
+use crate::kernel::{Bound, entry_time};
 use crate::report::words;
-use crate::units::Bytes;
 use crate::workload::{Dtype, Entry, Op};
 
 /// A GPU whose double-precision rate is at most this part of its single-precision rate has few units for it.
@@ -336,8 +335,8 @@ pub(super) fn is_double(dtype: Dtype) -> bool {
 /// The same kernel in single precision, s.
 fn in_float32(account: &Account<'_>, entry: &Entry) -> f64 {
     let dtype = if entry.dtype == Dtype::C128 { Dtype::C64 } else { Dtype::F32 };
-    let half = |bytes: u64| Bytes(bytes as f64 / 2.0);
-    kernel_time(&entry.op, dtype, half(entry.read_bytes), half(entry.written_bytes), account.device).p50.get()
+    let [read_bytes, written_bytes] = [entry.read_bytes, entry.written_bytes].map(|bytes| bytes / 2);
+    entry_time(&Entry { dtype, read_bytes, written_bytes, ..entry.clone() }, account.device).p50.get()
 }
 
 /// Threads that the GPU keeps in flight: units × resident threads of one, as the CUDA C++ Programming Guide lists them

@@ -333,6 +333,12 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Whether it is an element-wise kernel of CuPy's, a thread of which takes one element where others' take several in one load.
+    pub fn one_each(&self) -> bool {
+        let package = self.name.split('.').next();
+        matches!(self.op, Op::Elementwise { .. }) && matches!(package, Some("cupy" | "cupyx" | "numpy" | "scipy"))
+    }
+
     /// The same entry run so often instead: times and inputs of all runs together change in proportion.
     pub fn set_count(&mut self, count: u64) {
         if count == self.count || self.count == 0 {

@@ -3,8 +3,6 @@
 use super::super::draft::{Draft, is_array_work};
 use super::super::{Change, Context, Edit};
 use crate::estimate::Side;
-use crate::kernel::entry_time;
-use crate::port;
 use crate::report::words;
 use crate::workload::{Dtype, Entry, Op};
 
@@ -16,10 +14,6 @@ const FACTOR_SHARE: f64 = 0.10;
 const DOUBLE_SHARE: f64 = 0.20;
 /// Bytes of an op below which a CPU spends its time on the call and not on the numbers.
 const SMALL: u64 = 1 << 16;
-
-/// Elements that CuPy's element-wise kernels take in a clock of one multiprocessor, whatever they do: 0.8 on an H100 and
-/// an H200. In double precision memory is slower than that.
-const CUPY_ELEMENTS: f64 = 0.8;
 
 fn apply<'a>(draft: &Draft<'a>, ctx: &Context, side: Side) -> Option<Change<'a>> {
     let work = || draft.workload.ops.iter().filter(|e| is_array_work(&e.op));
@@ -35,8 +29,7 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, side: Side) -> Option<Change<'a>>
         return None;
     }
     let mut out = draft.clone();
-    let mut slower: Vec<(u32, f64)> = Vec::new();
-    for (i, (old, entry)) in draft.workload.ops.iter().zip(&mut out.workload.ops).enumerate() {
+    for (old, entry) in draft.workload.ops.iter().zip(&mut out.workload.ops) {
         let Some(dtype) = single(old.dtype) else { continue };
         if let Op::Transfer { bytes, .. } = &mut entry.op {
             *bytes /= 2;
@@ -47,14 +40,10 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, side: Side) -> Option<Change<'a>>
         entry.read_bytes /= 2;
         entry.written_bytes /= 2;
         entry.host_input_bytes /= 2;
-        if side == Side::Gpu {
-            slower.push((i as u32, beyond_rate(entry, ctx)));
-        }
         if side == Side::Cpu && old.read_bytes.saturating_add(old.written_bytes) >= SMALL {
             entry.cpu_ns = ctx.cpu_ns_after([old].into_iter(), entry);
         }
     }
-    slower.into_iter().filter(|&(_, times)| times > 1.0).for_each(|(i, times)| out.slow_down(i, times));
     let written = |double: bool| -> f64 {
         let counted = work().filter(|e| !double || single(e.dtype).is_some());
         counted.map(|e| e.written_bytes as f64).sum()
@@ -88,18 +77,6 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, side: Side) -> Option<Change<'a>>
             "about seven digits; sums of many terms and differences of near equals lose more: compare results once",
         ),
     })
-}
-
-/// How much longer than the model says, which knows bytes, an element-wise kernel of CuPy's takes for its elements.
-fn beyond_rate(entry: &Entry, ctx: &Context) -> f64 {
-    let (Op::Elementwise { n, .. }, Some(units), Some(clock)) = (&entry.op, ctx.device.units, ctx.device.boost) else {
-        return 1.0;
-    };
-    if port::of(&entry.name).name != port::cupy().name {
-        return 1.0;
-    }
-    let modelled = entry_time(entry, ctx.device).p50.get();
-    *n as f64 / (CUPY_ELEMENTS * f64::from(units) * clock.get()) / modelled.max(f64::MIN_POSITIVE)
 }
 
 /// The same kind of number in half the bytes.
