@@ -54,9 +54,12 @@ def begin(torch: Any) -> None:
     FakeTensor.device = property(_device(FakeTensor.device.fget))
     if "tolist" in vars(FakeTensor):
         del FakeTensor.tolist  # reads each element by itself
-    instead = _unknown_values(torch)
+    instead, largest = _unknown_values(torch), _unknown_sizes(torch)
     torch.jit.trace = _as_it_is
     torch._VF._pad_packed_sequence = _padded
+    for name in ("torch.ao.quantization.quantize", "torch.ao.quantization", "torch.quantization.quantize", "torch.quantization"):
+        _imports.after(name, _leave_floats)
+    torch.set_rng_state = torch.random.set_rng_state = _restored(torch.random.set_rng_state)
 
     def dispatch(mode: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         other = instead.get(func)
@@ -73,11 +76,16 @@ def begin(torch: Any) -> None:
         try:
             result = FakeTensorMode.dispatch(mode, func, types, args, kwargs)
         except (DataDependentOutputException, DynamicOutputShapeException):
-            if real is None:
+            if real is not None:  # how large it is, its values tell
+                worked = _torch_values.call(func, *real[0], **real[1])
+                result = tree_map_only(
+                    torch.Tensor, lambda value: mode.fake_tensor_converter.from_real_tensor(mode, value), worked
+                )
+            elif func in largest:
+                _unknown("how many elements a result has", "as many as there can be")
+                result = largest[func](*args, **(kwargs or {}))
+            else:
                 raise
-            # How large it is, its values tell.
-            worked = _torch_values.call(func, *real[0], **real[1])
-            result = tree_map_only(torch.Tensor, lambda value: mode.fake_tensor_converter.from_real_tensor(mode, value), worked)
         _torch_values.follow(func, args, kwargs, result, real)
         if isinstance(result, FakeTensor):
             _torch_ordinary.follow(func, args, result)
@@ -126,10 +134,34 @@ def _padded(data: Any, sizes: Any, batch_first: bool, filler: float, least: int)
     return result.transpose(0, 1) if batch_first else result, lengths
 
 
+def _restored(plain: Any) -> Any:
+    """A generator's state is set where it is known: numbers that are drawn mean nothing anyway."""
+
+    @functools.wraps(plain)
+    def restored(new_state: Any) -> None:
+        value = _torch_values.known(new_state)
+        if value is not None:
+            _torch_values.call(plain, value)
+
+    return restored
+
+
 def _as_it_is(func: Any, *_: Any, **__: Any) -> Any:
     """Tracing looks at the memory of tensors: what is to be traced runs as it is written."""
     _native.unseen("torch-jit", "torch.jit.trace was left out: without values there is nothing to trace")
     return func
+
+
+def _leave_floats(name: str, _: int) -> None:
+    """PyTorch has no quantised tensors without values: what would be quantised stays as it is."""
+    import copy
+
+    def left(model: Any, *args: Any, inplace: bool = False, **kwargs: Any) -> Any:
+        _native.unseen("fake", f"quantize_dynamic ({_place()}) changed nothing: tensors had no values; the model is estimated in "
+                       "its own precision")  # fmt: skip
+        return model if inplace else copy.deepcopy(model)
+
+    sys.modules[name].quantize_dynamic = left  # type: ignore[attr-defined]
 
 
 def leave_files(torch: Any) -> None:
@@ -234,7 +266,7 @@ def _again(obj: Any, where: Any) -> Any:
         elif where is not None:
             place = "cpu" if callable(where) else str(where)
         if not isinstance(tensor, FakeTensor):
-            return tensor.detach().clone()  # a number, which has a value
+            return _torch_values.call(lambda: tensor.detach().clone())  # a number, or a generator's state: it has values
         new = _lib.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype)
         if (value := _torch_values.known(tensor)) is not None:
             new._value = _torch_values.call(_lib.clone, value)
@@ -417,13 +449,52 @@ def _unknown_values(torch: Any) -> dict[Any, Any]:
         _unknown("whether two tensors are equal")
         return True
 
+    def aligned(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, *_: Any, **__: Any) -> Any:
+        """The losses and the logarithms of `alpha`, for which PyTorch asks how long the longest target is."""
+        steps, count = log_probs.shape[:2] if log_probs.dim() == 3 else (log_probs.shape[0], 1)
+        lengths = target_lengths
+        if isinstance(lengths, torch.Tensor):
+            value = _torch_values.known(lengths)
+            lengths = None if value is None else _torch_values.call(value.flatten().tolist)
+        longest = max(lengths, default=0) if lengths is not None else targets.shape[-1]
+        return log_probs.new_zeros((count,)), log_probs.new_zeros((count, steps, 2 * longest + 1))
+
+    def unaligned(grad: Any, log_probs: Any, *_: Any, **__: Any) -> Any:
+        return log_probs.new_zeros(tuple(log_probs.shape))
+
     return {
+        **{getattr(aten._ctc_loss, kind): aligned for kind in ("default", "Tensor")},
+        **{getattr(aten._ctc_loss_backward, kind): unaligned for kind in ("default", "Tensor")},
         aten._local_scalar_dense.default: number,
         aten.nonzero.default: whole,
         aten.masked_select.default: chosen,
         aten.equal.default: same,
         aten.allclose.default: same,
         aten._pack_padded_sequence.default: packed,
+    }
+
+
+def _unknown_sizes(torch: Any) -> dict[Any, Any]:
+    """Results whose size unknown values decide: all elements are different, or there is one of each."""
+    aten = torch.ops.aten
+
+    def distinct(tensor: Any, *_: Any, **__: Any) -> tuple[Any, Any, Any]:
+        """The elements, where each of the tensor's is among them, and how often each occurs."""
+        whole = tensor.new_zeros((tensor.numel(),), dtype=torch.int64)
+        return tensor.new_zeros((tensor.numel(),)), whole.view(tuple(tensor.shape)), torch.ones_like(whole)
+
+    def counted(tensor: Any, weights: Any = None, minlength: int = 0) -> Any:
+        kind = torch.int64 if weights is None else torch.float32 if weights.dtype == torch.float32 else torch.float64
+        return tensor.new_zeros((max(minlength, 1),), dtype=kind)
+
+    def repeated(repeats: Any, *, output_size: int | None = None) -> Any:
+        return repeats.new_zeros((output_size if output_size is not None else repeats.numel(),))
+
+    return {
+        aten._unique2.default: distinct,
+        aten.unique_consecutive.default: distinct,
+        aten.bincount.default: counted,
+        aten.repeat_interleave.Tensor: repeated,
     }
 
 

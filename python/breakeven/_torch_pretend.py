@@ -7,6 +7,7 @@ dispatch mode passes the marks from inputs to results, counts the memory, and ru
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 
@@ -78,12 +79,16 @@ def call(torch: Any) -> None:
         tensor.is_pinned: lambda args, _: bool((known := _known(args[0])) and known.pinned),
         tensor.type: _type,
         tensor.__repr__: _text,
+        tensor.__dlpack_device__: lambda args, _: (1, 0) if _asked(args[0]) == "cpu" else (2, 0),
+        tensor.__dlpack__: _lent,
         tensor.__setitem__: _torch_where.set_item,
         torch.nn.functional.one_hot: _torch_where.one_hot,
     })  # fmt: skip
     # Before modes are asked, its own parser looks for a stream of PyTorch's.
     tensor.record_stream = lambda *_: None
     _plain_array = tensor.__array__
+    if gpu is not None:
+        torch.from_dlpack = torch.utils.dlpack.from_dlpack = _borrows(torch.from_dlpack)
     _filled.update((torch.tensor, torch.as_tensor, torch.asarray))
     _mode = type("Pretended", (TorchFunctionMode,), {"__module__": __name__})()
     type(_mode).__torch_function__ = _native.Function(_handlers, _function)
@@ -247,6 +252,8 @@ def _function(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         return _pinned(func(*args, **{**kwargs, "pin_memory": False}))
     if wanted is None:
         return func(*args, **kwargs)
+    if func in _filled and args and _is_lent(args[0]):
+        return _lib.from_dlpack(args[0])
     # Without values what the host fills is made by ops, too.
     before, _wanted = _wanted, "cpu" if _torch_ops.valueless and func in _filled else wanted
     try:
@@ -394,6 +401,34 @@ def _numpy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 def _array(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What NumPy asks of a tensor."""
     return _numpy(args[:1], {}) if where(args[0]) != "cpu" else _plain_array(*args, **kwargs)
+
+
+def _lent(args: tuple[Any, ...], _: Any) -> Any:
+    """A tensor's memory for another library of the device."""
+    tensor = args[0]
+    if tensor.requires_grad:
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    return _torch_fake.array(tensor).__dlpack__() if _torch_ops.valueless else _lib.utils.dlpack.to_dlpack(tensor)
+
+
+def _borrows(plain: Any) -> Any:
+    """`from_dlpack`: what is another library's on the device stays there."""
+
+    @functools.wraps(plain)
+    def borrows(ext_tensor: Any, **kwargs: Any) -> Any:
+        result = plain(ext_tensor, **kwargs)
+        if _is_lent(ext_tensor):
+            with _torch_ops.on_device(GPU):
+                _torch_ops.stored(result)
+        return result
+
+    return borrows
+
+
+def _is_lent(value: Any) -> bool:
+    """Whether another library's array is on the device."""
+    asked = getattr(value, "__dlpack_device__", None)
+    return asked is not None and not isinstance(value, _lib.Tensor) and asked()[0] == 2
 
 
 def _tolist(args: tuple[Any, ...], _: Any) -> Any:

@@ -31,7 +31,9 @@ def known(tensor: Any) -> Any:
         return tensor if type(tensor) is _torch.Tensor and tensor.numel() <= _MOST else None
     value = tensor.__dict__.get("_value")
     # What was overwritten with something unknown has given its memory back, and all views of it with it.
-    return value if value is None or value.numel() == 0 or value.untyped_storage().nbytes() else None
+    if value is None or value.layout != _torch.strided or value.numel() == 0 or value.untyped_storage().nbytes():
+        return value
+    return None
 
 
 def inputs(func: Any, args: Any, kwargs: Any) -> tuple[Any, Any] | None:

@@ -16,7 +16,7 @@ if importlib.util.find_spec("torch") is None:
     pytest.skip("PyTorch is not installed: its recorder is not tested", allow_module_level=True)
 
 HERE = Path(__file__).parent
-L4 = {"name": "NVIDIA L4", "memory": 24 << 30, "capability": "8.9", "units": 58}
+L4 = {"name": "NVIDIA L4", "memory": 24 << 30, "capability": "8.9", "units": 58, "cache": 48 << 20}
 
 
 def _run(script: Path, folder: Path, *arguments: str, fake: bool = False, pretend: bool = True) -> tuple[Any, str]:
@@ -642,3 +642,49 @@ print(torch.cuda.memory_stats()["num_ooms"], torch.cuda.memory_stats(0)["active_
     _, out = _run(script, tmp_path)
     assert out.splitlines()[:2] == ["cuda:0 {'cuda'}", "cuda:0"]
     assert out.splitlines()[2:] == [out.splitlines()[2], "0 True"] and out.splitlines()[2] != "['0 B']"
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_arrays_of_cupy_are_shared_and_not_copied(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "shared.py"
+    script.write_text(
+        "import cupy as cp, torch\n"
+        "a = cp.arange(6, dtype=cp.float32)\n"
+        "t = torch.from_dlpack(a)\n"
+        "c = torch.as_tensor(a, device='cuda')\n"
+        "b = cp.from_dlpack(torch.ones(3, device='cuda') * 2)\n"
+        "d = cp.asarray(torch.arange(4.0).cuda())\n"
+        "print(t.device, (t * 2).device, c.device, type(b).__name__, type(d).__name__)\n"
+        "try:\n    cp.from_dlpack(torch.ones(3))\nexcept TypeError:\n    print('refused')\n"
+    )
+    workload, out = _run(script, tmp_path, fake=fake)
+    assert out.splitlines() == ["cuda:0 cuda:0 cuda:0 ndarray ndarray", "refused"]
+    assert (_copies(workload, "h2d"), _copies(workload, "d2h")) == ([16], [])
+
+
+def test_without_values_scripts_go_on_where_values_decide(tmp_path: Path) -> None:
+    """Sizes, generators' states, alignments and 8-bit models: what no tensor without values has."""
+    script = tmp_path / "goes_on.py"
+    script.write_text(
+        "import torch\n"
+        "from torch import nn\n"
+        "x = torch.randint(0, 10, (100,)).cuda()\n"
+        "print(torch.bincount(x, minlength=20).shape[0], torch.unique(x).dim(), torch.unique_consecutive(x).dim())\n"
+        "print([part.dim() for part in torch.unique(x, return_inverse=True, return_counts=True)])\n"
+        "print(torch.repeat_interleave(torch.randn(5, 2).cuda(), x[:5], dim=0).shape[1])\n"
+        "log = torch.randn(50, 4, 20, device='cuda', requires_grad=True).log_softmax(2)\n"
+        "loss = nn.functional.ctc_loss(log, torch.randint(1, 20, (4, 12)).cuda(), torch.full((4,), 50), torch.full((4,), 12))\n"
+        "loss.backward()\n"
+        "torch.save({'state': torch.get_rng_state()}, 'states.pt')\n"
+        "torch.set_rng_state(torch.load('states.pt')['state'])\n"
+        "net = torch.ao.quantization.quantize_dynamic(nn.Sequential(nn.Linear(8, 4)), {nn.Linear}, dtype=torch.qint8)\n"
+        "print(net(torch.randn(2, 8)).shape)\n"
+        "s = torch.sparse_coo_tensor(torch.tensor([[0, 1], [1, 0]]), torch.tensor([1.0, 2.0]), (2, 2)).cuda()\n"
+        "print((s @ torch.ones(2, 1, device='cuda')).shape)\n"
+    )
+    workload, out = _run(script, tmp_path, fake=True)
+    lines = out.splitlines()
+    assert lines[:3] == ["20 1 1", "[1, 1, 1]", "2"]
+    assert lines[3:] == ["torch.Size([2, 4])", "torch.Size([2, 1])"]
+    texts = [unseen["text"] for unseen in workload["unseen"]]
+    assert any("as many as there can be" in text for text in texts) and any("quantize_dynamic" in text for text in texts)

@@ -112,7 +112,7 @@ def from_dlpack(x: Any, **kwargs: Any) -> Any:
         raise TypeError(
             "CPU arrays cannot be directly imported to CuPy. Use `cupy.array(numpy.from_dlpack(input))` instead."
         )
-    return ndarray._of(calls.copy_in("cupy.asarray", lambda: np.array(np.from_dlpack(x))))
+    return ndarray._of(calls.quietly(np.from_dlpack, _Capsule(x.__dlpack__())))
 
 
 class _Capsule:
