@@ -21,9 +21,13 @@ pub(crate) fn build(package: &str, name: &str, features: &[&str]) -> Result<Path
     }
     let home =
         std::env::var("CARGO_HOME").unwrap_or_else(|_| format!("{}/.cargo", std::env::var("HOME").unwrap_or_default()));
-    // Panic messages hold paths; without this the file would differ from one machine to the next.
-    let flags = format!("--remap-path-prefix={home}=/cargo --remap-path-prefix={}=/breakeven", root.display());
-    run(Command::new(env!("CARGO")).current_dir(&root).env("RUSTFLAGS", flags).args([
+    // Panic messages hold paths; without this the file would differ from one machine to the next. Places in the source are of no
+    // use to who reads a report, and take a hundredth of it; stable compilers leave them out only when told that they may.
+    let flags = format!(
+        "-Zlocation-detail=none --remap-path-prefix={home}=/cargo --remap-path-prefix={}=/breakeven",
+        root.display()
+    );
+    run(Command::new(env!("CARGO")).current_dir(&root).env("RUSTFLAGS", flags).env("RUSTC_BOOTSTRAP", "1").args([
         "build",
         "--quiet",
         "--package",
