@@ -132,13 +132,19 @@ def _enter_single(_: str) -> None:
     _depth += 1  # a mode of PyTorch's functions calls again what it was called for
 
 
-@_unseen_by_script
 def _read_single(_: None, inputs: tuple[Any, ...], result: Any, __: Any = None) -> None:
     global _depth
     _depth -= 1
-    # Where the call itself was on no path of a step's, the op has told.
-    if _depth == 0 and result is not None and inputs and _torch_steps.skipping and _native.recording():
-        _read_unwatched(inputs[0], _torch_ops.READ)
+    # Optimizers ask their own counters, many a time. Where the call itself was on no path of a step's, the op has told.
+    if _depth or _torch_ops.phase == "optimizer" or result is None or not inputs:
+        return
+    if _torch_steps.skipping and _native.recording():
+        _told_single(inputs[0])
+
+
+@_unseen_by_script
+def _told_single(tensor: Any) -> None:
+    _read_unwatched(tensor, _torch_ops.READ)
 
 
 @_unseen_by_script

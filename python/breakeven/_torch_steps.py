@@ -204,11 +204,14 @@ def _count(same: bool, took: int) -> None:
     _at = (_at + 1) % _period
     _left -= 1
     _counted += 1
-    if extra or not same:
+    if not same:
         _notice()
-    elif _left <= 0 and _at == 0:
-        _stretch = min(_stretch * 2, _MOST)
+    elif (extra or _left <= 0) and _at == 0:
+        # What was only slow may have been the machine: one round shows whether anything else has changed.
+        _stretch = _stretch if extra else min(_stretch * 2, _MOST)
         _notice(again=True)
+    elif extra:
+        _left = 0
 
 
 def _beyond(took: int) -> int:
