@@ -294,7 +294,8 @@ def left_loop() -> None:
         _native.unseen("step-differs", text, now - _began)
         _notice()
     else:
-        _end()
+        # Its modules have run, what else is of it may not have: that is counted when the next step begins.
+        step_aside(0)
 
 
 def recording_ends() -> None:

@@ -175,3 +175,10 @@ print("done")
     (file,) = tmp_path.glob("*.breakeven.json")
     calls = {entry["name"]: entry["count"] for entry in json.loads(file.read_text())["ops"]}
     assert calls["aten.addmm"] == calls["aten._foreach_addcdiv_"] == 8
+
+
+def test_what_is_left_of_a_slow_step_is_counted_once(tmp_path: Path) -> None:
+    workload = _recorded("", tmp_path, "torch_slow_in_step.py")
+    counts = {entry["name"]: entry["count"] for entry in workload["ops"] if entry["count"] > 1}
+    assert counts == dict.fromkeys(("aten.t", "aten.addmm", "aten.mul", "aten.mean", "aten.add"), 600)
+    assert any(entry == [600, entry[1]] for entry in workload["order"] if isinstance(entry, list))
