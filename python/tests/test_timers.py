@@ -38,6 +38,13 @@ def spans(script: str, folder: Path) -> list[dict[str, Any]]:
     return rows
 
 
+def work(script: str, folder: Path, keep: Any = lambda row: True) -> list[float]:
+    """What the work of each span takes, of three recordings the least: on a busy machine Python's part of it grows."""
+    folder.mkdir(exist_ok=True)
+    told = [[row["work_s"] for row in spans(script, folder / str(again)) if keep(row)] for again in range(3)]
+    return [min(times) for times in zip(*told, strict=True)]
+
+
 @pytest.mark.parametrize(
     "clock",
     ["time.time", "time.time_ns", "time.perf_counter", "time.perf_counter_ns", "time.monotonic", "time.process_time"],
@@ -59,7 +66,8 @@ class Mine(datetime):
     pass
 assert type(Mine.now()) is Mine and Mine.now(tz=timezone.utc).tzinfo is timezone.utc
 """
-    (row,) = spans(script, tmp_path)
+    # Reads with nothing between them are told where something else had the processor.
+    (row,) = [row for row in spans(script, tmp_path) if row["from"] != row["to"]][:1]
     assert (row["clock"], row["from"], row["to"]) == ("datetime.now", "timed.py:7", "timed.py:9")
 
 
@@ -96,8 +104,9 @@ for rounds in (1, 2, 40, 40, 40, 40):
 """
     (row,) = [row for row in spans(script, tmp_path) if row["from"] == "timed.py:8"]
     assert row["times"] == 4
-    (single,) = spans(f"{WORK}import time\nt = time.time()\na @ a\nprint(time.time() - t)\n", tmp_path / "s")
-    assert row["work_s"] == pytest.approx(40 * single["work_s"], rel=0.3)
+    (many,) = work(script, tmp_path / "many", lambda row: row["from"] == "timed.py:8")
+    (single,) = work(f"{WORK}import time\nt = time.time()\na @ a\nprint(time.time() - t)\n", tmp_path / "single")
+    assert many == pytest.approx(40 * single, rel=0.3)
 
 
 def test_what_ipython_times_is_told(tmp_path: Path) -> None:
@@ -108,19 +117,20 @@ shell.push({{"work": work}})
 shell.run_line_magic("timeit", "-n 3 -r 4 work()")
 shell.run_line_magic("time", "work()")
 """
-    rows = spans(script, tmp_path)
     # What IPython compiles for it is a file of its own.
-    (timed,) = [row for row in rows if "magic-timeit" in row["from"]]
+    (timed,) = [row for row in spans(script, tmp_path) if "magic-timeit" in row["from"]]
     assert timed["times"] == 4
-    (once,) = [row for row in rows if row["from"] == row["to"] == "timed.py:10"]
-    assert timed["work_s"] == pytest.approx(3 * once["work_s"], rel=0.3)
+    of = {"timed": lambda row: "magic-timeit" in row["from"], "once": lambda row: row["from"] == row["to"] == "timed.py:10"}
+    (several,), (once,) = (work(script, tmp_path / name, keep) for name, keep in of.items())
+    assert several == pytest.approx(3 * once, rel=0.3)
 
 
 def test_timeit_is_told(tmp_path: Path) -> None:
-    rows = spans(f"{WORK}import timeit\nprint(timeit.timeit(work, number=3))\n", tmp_path)
-    assert [row["clock"] for row in rows] == ["time.perf_counter"]
-    single = spans(f"{WORK}import time\nt = time.perf_counter()\nwork()\nprint(time.perf_counter() - t)\n", tmp_path / "s")
-    assert rows[0]["work_s"] == pytest.approx(3 * single[0]["work_s"], rel=0.2)
+    script = f"{WORK}import timeit\nprint(timeit.timeit(work, number=3))\n"
+    assert [row["clock"] for row in spans(script, tmp_path)] == ["time.perf_counter"]
+    (several,) = work(script, tmp_path / "several")
+    (single,) = work(f"{WORK}import time\nt = time.perf_counter()\nwork()\nprint(time.perf_counter() - t)\n", tmp_path / "s")
+    assert several == pytest.approx(3 * single, rel=0.2)
 
 
 def test_clocks_within_clocks_are_told_part_by_part(tmp_path: Path) -> None:
@@ -130,4 +140,5 @@ def test_clocks_within_clocks_are_told_part_by_part(tmp_path: Path) -> None:
     assert [(row["from"], row["to"]) for row in rows] == [
         ("timed.py:7", "timed.py:9"), ("timed.py:9", "timed.py:11"), ("timed.py:11", "timed.py:13")
     ]  # fmt: skip
-    assert rows[0]["work_s"] == pytest.approx(rows[2]["work_s"], rel=0.2)
+    first, _, third = work(script, tmp_path / "again")
+    assert first == pytest.approx(third, rel=0.2)
