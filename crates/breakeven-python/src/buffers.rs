@@ -140,7 +140,7 @@ impl Groups {
 
 /// No group is this one.
 pub(crate) const NO_GROUP: u32 = u32::MAX;
-/// Slots at hand.
+/// Slots at hand, an even number.
 const RECENT: usize = 1024;
 
 /// All buffers of a process. See the module.
@@ -232,7 +232,7 @@ impl Buffers {
             return false;
         }
         self.newest.0 = 0;
-        if let Some(slot) = self.recent_mut(address) {
+        if let Some(slot) = Self::lately(&mut self.recent, address) {
             (slot.bytes, slot.state) = (bytes, LIVE);
             self.bytes.rise(bytes);
         }
@@ -242,10 +242,7 @@ impl Buffers {
     #[inline(always)]
     fn ends(&mut self, address: usize) -> bool {
         let Self { recent, groups, bytes, .. } = self;
-        let slot = &mut recent[Self::recent(address)];
-        if slot.address != address {
-            return false;
-        }
+        let Some(slot) = Self::lately(recent, address) else { return false };
         if slot.is(LIVE) {
             bytes.now = bytes.now.wrapping_sub(slot.bytes);
             if slot.is(GROUPED) {
@@ -277,37 +274,40 @@ impl Buffers {
         self.occupy(slot, bytes);
     }
 
-    /// Where in `recent` an address is, if it is.
-    #[inline]
-    fn recent(address: usize) -> usize {
+    /// Where in `recent` an address is, if it is: in one of two slots side by side. With one, two arrays of a loop that
+    /// share it would put each other out all the time.
+    #[inline(always)]
+    fn place(recent: &[Slot; RECENT], address: usize) -> usize {
         // Neighbouring small blocks lie 16 bytes apart, large ones a page; both should spread.
-        ((address as u32).wrapping_mul(0x9e37_79b1) >> 22) as usize % RECENT
+        let first = ((address as u32).wrapping_mul(0x9e37_79b1) >> 22) as usize % RECENT;
+        if recent[first].address == address { first } else { first ^ 1 }
     }
 
     /// The slot of an address that was looked up lately.
     #[inline(always)]
-    fn recent_mut(&mut self, address: usize) -> Option<&mut Slot> {
-        let slot = &mut self.recent[Self::recent(address)];
+    fn lately(recent: &mut [Slot; RECENT], address: usize) -> Option<&mut Slot> {
+        let slot = &mut recent[Self::place(recent, address)];
         (slot.address == address).then_some(slot)
     }
 
     /// The slot of an address, live or not, as its place in `recent`.
     #[inline]
     fn slot(&mut self, address: usize) -> usize {
-        let slot = Self::recent(address);
-        if self.recent[slot].address != address {
-            self.fetch(slot, address);
-        }
-        slot
+        let slot = Self::place(&self.recent, address);
+        if self.recent[slot].address == address { slot } else { self.fetch(slot, address) }
     }
 
+    /// Puts an address into `slot` or the one beside it, whichever was used longer ago.
     #[inline(never)]
-    fn fetch(&mut self, slot: usize, address: usize) {
+    fn fetch(&mut self, slot: usize, address: usize) -> usize {
+        let age = |slot: usize| (self.recent[slot].is(LIVE), self.recent[slot].last_use);
+        let slot = if age(slot ^ 1) < age(slot) { slot ^ 1 } else { slot };
         let wanted = self.others.remove(&address).unwrap_or(Slot::dead(address));
         let before = std::mem::replace(&mut self.recent[slot], wanted);
         if before.is(LIVE) {
             self.others.insert(before.address, before);
         }
+        slot
     }
 
     /// The groups, told of the last uses of the buffers that live.
@@ -395,7 +395,7 @@ impl Buffers {
     /// `None` for any other. Gives what [`Buffers::unread`] takes. To be called when nothing waits.
     #[inline(always)]
     pub(crate) fn read_again(&mut self, address: usize, position: u64) -> Option<u64> {
-        let slot = self.recent_mut(address)?;
+        let slot = Self::lately(&mut self.recent, address)?;
         if slot.state != ALL {
             return None;
         }
@@ -404,7 +404,7 @@ impl Buffers {
 
     /// The call that read a buffer with [`Buffers::read_again`] was none.
     pub(crate) fn unread(&mut self, address: usize, last_use: u64) {
-        if let Some(slot) = self.recent_mut(address).filter(|slot| slot.is(LIVE)) {
+        if let Some(slot) = Self::lately(&mut self.recent, address).filter(|slot| slot.is(LIVE)) {
             slot.last_use = last_use;
         }
     }
@@ -414,10 +414,7 @@ impl Buffers {
     #[inline(always)]
     pub(crate) fn written_again(&mut self, address: usize, bytes: u64, group: u32, position: u64) -> Option<()> {
         let Self { recent, groups, bytes: level, newest, .. } = self;
-        let slot = &mut recent[Self::recent(address)];
-        if slot.address != address {
-            return None;
-        }
+        let slot = Self::lately(recent, address)?;
         if newest.0 == address {
             if slot.is(LIVE) || newest.1 != bytes {
                 return None;
@@ -467,7 +464,7 @@ impl Buffers {
         if self.is_settled() {
             return self.bytes.peak;
         }
-        let at_hand = Some(&self.recent[Self::recent(address)]).filter(|slot| slot.address == address);
+        let at_hand = Some(&self.recent[Self::place(&self.recent, address)]).filter(|slot| slot.address == address);
         let before = at_hand.or_else(|| self.others.get(&address));
         let before = before.filter(|slot| slot.is(LIVE)).map_or(0, |slot| slot.bytes);
         self.bytes.peak.max(self.bytes.now - before + bytes)
@@ -548,6 +545,9 @@ mod tests {
         assert_eq!(buffers.peak_bytes(), 150);
     }
 
+    /// How far apart addresses are that share a place in the table of late ones.
+    const SHARING: usize = 1 << 32;
+
     /// Buffers told of the same things by the long way and, where it may be gone, the short one.
     #[derive(Default)]
     struct Both {
@@ -602,8 +602,8 @@ mod tests {
         ) {
             let mut both = Both::default();
             for (position, (what, place, bytes, producer)) in (0..).zip(calls) {
-                // Two of the addresses have the same bits where the table of late ones looks.
-                let address = if place == 4 { 16 + (1 << 32) } else { 16 * place };
+                // Three of the addresses have the same bits where the table of late ones looks, which has room for two.
+                let address = [0, 16, 32, 16 + SHARING, 16 + 2 * SHARING][place];
                 match what {
                     0 => both.allocated(address, bytes * 100),
                     1 => both.freed(address),
@@ -632,6 +632,19 @@ mod tests {
         }
         assert_eq!(both.cut, 3 * 100 - 2);
         assert_eq!(both.long.peak_bytes(), 160);
+    }
+
+    #[test]
+    fn so_does_one_whose_arrays_share_a_place() {
+        let mut both = Both::default();
+        both.allocated(16, 80);
+        for position in 0..100 {
+            both.read(16, 80, position);
+            both.allocated(16 + SHARING, 80);
+            both.written(16 + SHARING, 80, 7, position);
+            both.freed(16 + SHARING);
+        }
+        assert_eq!(both.cut, 3 * 100 - 2);
     }
 
     #[test]

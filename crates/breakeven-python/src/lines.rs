@@ -3,7 +3,7 @@
 //! Most calls of a program are those of a loop. A call that looks as it did the last time it came this way needs no key,
 //! no hash and no search: `hooks/again.rs` compares it field by field with the line kept here and counts it.
 
-/// Lines kept; places that share one take turns.
+/// Lines kept, an even number.
 pub(crate) const LINES: usize = 256;
 /// Dims, and operands, beyond which a call is not kept.
 pub(crate) const MAX_DIMS: usize = 4;
@@ -72,11 +72,13 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// The index of an instruction's line.
+    /// The index of an instruction's line, if it has one: one of two side by side, so that two calls of a loop that
+    /// share a place do not put each other out.
     #[inline(always)]
-    pub(crate) fn index(instruction: usize) -> usize {
-        // Instructions of one loop should not meet: they lie 2 bytes apart or a little more.
-        (instruction >> 1 ^ instruction >> 11) % LINES
+    pub(crate) fn index(list: &[Line; LINES], instruction: usize) -> usize {
+        // Instructions of one function should not meet: they lie 2 bytes apart or a little more.
+        let first = (instruction >> 1 ^ instruction >> 11) % LINES;
+        if list[first].instruction == instruction { first } else { first ^ 1 }
     }
 
     /// The lines, if there are any.
@@ -89,7 +91,10 @@ impl Lines {
     pub(crate) fn learn(&mut self, line: Line) -> Line {
         let list = self.list.get_or_insert_with(|| Box::new([Line::default(); LINES]));
         self.learned = self.learned.wrapping_add(1);
-        std::mem::replace(&mut list[Self::index(line.instruction)], Line { stamp: self.learned, ..line })
+        let index = Self::index(list, line.instruction);
+        // Of two others, the one that was learned longer ago goes.
+        let other = list[index].instruction != line.instruction && list[index ^ 1].stamp < list[index].stamp;
+        std::mem::replace(&mut list[index ^ usize::from(other)], Line { stamp: self.learned, ..line })
     }
 
     /// Gives out entry and calls of each line that has counted some.
@@ -101,5 +106,28 @@ impl Lines {
     /// Forgets all; to be called when the counts were taken.
     pub(crate) fn clear(&mut self) {
         self.list = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_calls_that_share_a_place_are_both_kept_and_of_three_the_last_two() {
+        let mut lines = Lines::default();
+        let knows = |lines: &mut Lines, instruction| {
+            let list = lines.list().unwrap();
+            list[Lines::index(list, instruction)].instruction == instruction
+        };
+        let sharing = [1 << 20, 2 << 20, 3 << 20];
+        for instruction in sharing {
+            lines.learn(Line { instruction, ..Line::default() });
+            assert!(knows(&mut lines, instruction));
+        }
+        assert_eq!(sharing.map(|instruction| knows(&mut lines, instruction)), [false, true, true]);
+        let again = lines.learn(Line { instruction: sharing[1], ran: 7, ..Line::default() });
+        assert_eq!(again.instruction, sharing[1]);
+        assert!(knows(&mut lines, sharing[2]));
     }
 }

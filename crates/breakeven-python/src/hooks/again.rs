@@ -108,7 +108,7 @@ pub(super) unsafe fn begin<const QUICK: bool>(callee: Callee, arguments: Argumen
     // SAFETY: there are lines only where frames were found to be readable; this thread has just been asked for.
     let instruction =
         or_long_way!(unsafe { if QUICK { frames::instruction_in_main() } else { frames::instruction() } });
-    let index = Lines::index(instruction);
+    let index = Lines::index(lines, instruction);
     let line = &mut lines[index];
     demand!(line.instruction == instruction);
     demand!(line.callee == callee.address);
