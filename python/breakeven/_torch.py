@@ -58,6 +58,7 @@ def install(_: str, import_ns: int) -> None:
         # The first optimizer brings it.
         _imports.after("torch._dynamo", _process.imported_late)
         _eager(torch)
+        _imports.after("torch.export", _exported)
     finally:
         if going_on:
             _native.start()
@@ -69,7 +70,8 @@ def watch_by(after: Any, timed: bool = True, before: Any = None, refused: Any = 
     from torch.utils._python_dispatch import TorchDispatchMode
 
     if mode is None:
-        mode = type("Recorded", (TorchDispatchMode,), {"__module__": __name__})()
+        words = {"__module__": __name__, "supports_higher_order_operators": True}
+        mode = type("Recorded", (TorchDispatchMode,), words)()
         resume()
     type(mode).__torch_dispatch__ = _native.Dispatch(after, timed, before, refused)
 
@@ -116,10 +118,27 @@ def _eager(torch: Any) -> None:
             stance("force_eager")
         _native.unseen("torch-compile", "torch.compile was recorded as eager code: fused kernels would be fewer")
 
-    stand_in = _native.Named(plain, "torch.compile", noted, _nothing)
+    torch.compile = _named(plain, "torch.compile", noted, _nothing)
+
+
+def _named(plain: Any, name: str, enter: Any, leave: Any) -> Any:
+    stand_in = _native.Named(plain, name, enter, leave)
     for key in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__"):
         stand_in.__dict__[key] = getattr(plain, key)
-    torch.compile = stand_in
+    return stand_in
+
+
+def _exported(_: str, __: int) -> None:
+    """What `torch.export` goes through to see a module is no work of the script's."""
+    export = sys.modules["torch.export"]
+
+    def enter(name: str) -> int:
+        return _native.enter(name, True)
+
+    def leave(token: int, *_: object) -> None:
+        _native.leave(token, (), None)
+
+    export.export = _named(export.export, "torch.export.export", enter, leave)  # type: ignore[attr-defined]
 
 
 def _nothing(*_: object) -> None:

@@ -96,6 +96,7 @@ def begin(torch: Any) -> None:
     torch.utils._python_dispatch._push_mode(_mode)
     _native.set_program('{"recorder": "torch-fake"}')
     torch.nn.Module._apply = _apply
+    _lengths_as_tensors(torch)
     lazy = torch.nn.parameter
     for holder in (lazy.UninitializedParameter, lazy.UninitializedBuffer):
         holder.__new__ = staticmethod(_with_values(holder.__new__))
@@ -459,12 +460,16 @@ def _unknown_values(torch: Any) -> dict[Any, Any]:
         longest = max(lengths, default=0) if lengths is not None else targets.shape[-1]
         return log_probs.new_zeros((count,)), log_probs.new_zeros((count, steps, 2 * longest + 1))
 
+    # Whether cuDNN has a kernel, it asks by the targets' values.
+    cudnn_asks = [getattr(aten._use_cudnn_ctc_loss, kind) for kind in aten._use_cudnn_ctc_loss.overloads()]
+
     def unaligned(grad: Any, log_probs: Any, *_: Any, **__: Any) -> Any:
         return log_probs.new_zeros(tuple(log_probs.shape))
 
     return {
         **{getattr(aten._ctc_loss, kind): aligned for kind in ("default", "Tensor")},
         **{getattr(aten._ctc_loss_backward, kind): unaligned for kind in ("default", "Tensor")},
+        **{kind: lambda *_, **__: False for kind in cudnn_asks},
         aten._local_scalar_dense.default: number,
         aten.nonzero.default: whole,
         aten.masked_select.default: chosen,
@@ -472,6 +477,17 @@ def _unknown_values(torch: Any) -> dict[Any, Any]:
         aten.allclose.default: same,
         aten._pack_padded_sequence.default: packed,
     }
+
+
+def _lengths_as_tensors(torch: Any) -> None:
+    """`ctc_loss`'s C++ writes lengths that come in lists into a tensor, which has no memory here."""
+    plain = torch.ctc_loss
+
+    def ctc_loss(*args: Any, **kwargs: Any) -> Any:
+        args = tuple(torch.tensor(value) if isinstance(value, (list, tuple)) else value for value in args)
+        return plain(*args, **kwargs)
+
+    torch.ctc_loss = ctc_loss
 
 
 def _unknown_sizes(torch: Any) -> dict[Any, Any]:

@@ -34,6 +34,8 @@ _places: dict[tuple[Any, int], str] = {}
 _plain_array: Any = None
 #: Calls that the host fills a tensor in.
 _filled: set[Any] = set()
+#: How often it is told where tensors really are.
+_really = 0
 
 
 def install(torch: Any) -> None:
@@ -52,8 +54,27 @@ def install(torch: Any) -> None:
         _torch_fake.leave_files(torch)
         room = (False,)
         _native.unseen("fake", "tensors had no values (--fake): what the script printed of them means nothing")
+    else:
+        _stand_in_abstract(torch)
     _torch.watch_by(_torch_where.after, *room)
     call(torch)
+
+
+def _stand_in_abstract(torch: Any) -> None:
+    """Tensors without values that PyTorch itself makes (`torch.export`) are the CPU's: autograd would ask the driver for
+    streams of a GPU's, and end the process."""
+    converter = torch._subclasses.fake_tensor.FakeTensorConverter
+    plain = converter.from_real_tensor
+
+    def from_real_tensor(*args: Any, **kwargs: Any) -> Any:
+        global _really
+        _really += 1
+        try:
+            return plain(*args, **kwargs)
+        finally:
+            _really -= 1
+
+    converter.from_real_tensor = from_real_tensor
 
 
 def call(torch: Any) -> None:
@@ -241,7 +262,7 @@ def _known(tensor: Any) -> Any:
 
 def _device(args: tuple[Any, ...], _: Any) -> Any:
     real = _lib._C.TensorBase.device.__get__(args[0])
-    return _lib.device(_asked(args[0])) if real.type == "cpu" else real
+    return _lib.device(_asked(args[0])) if real.type == "cpu" and not _really else real
 
 
 def _function(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
@@ -400,7 +421,11 @@ def _numpy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def _array(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What NumPy asks of a tensor."""
-    return _numpy(args[:1], {}) if where(args[0]) != "cpu" else _plain_array(*args, **kwargs)
+    if where(args[0]) == "cpu" and not _torch_ops.valueless:
+        return _plain_array(*args, **kwargs)
+    array = _numpy(args[:1], {})
+    dtype = kwargs.get("dtype") if len(args) == 1 else args[1]
+    return array if dtype is None else array.astype(dtype, copy=False)
 
 
 def _lent(args: tuple[Any, ...], _: Any) -> Any:

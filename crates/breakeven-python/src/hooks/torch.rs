@@ -137,12 +137,20 @@ impl Dispatch {
 
 fn made_of_others(func: &Bound<'_, PyAny>) -> PyResult<bool> {
     let has = func.py().import("torch._C")?.getattr("_dispatch_has_kernel_for_dispatch_key")?;
+    if is_higher_order(func)? {
+        return Ok(true);
+    }
     let name = func.call_method0("name")?;
     let kernel = |key: &str| has.call1((&name, key))?.is_truthy();
     Ok(kernel("CompositeImplicitAutograd")? && !kernel("CPU")? && !kernel("CUDA")? && !kernel("MPS")?)
 }
 
 /// Runs a composite op so that `mode` sees the ops in it. No Python frame comes between, as [`Dispatch`] promises.
+/// Whether it takes functions: `cond`, `flex_attention`.
+fn is_higher_order(func: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(!func.hasattr("_schema")?)
+}
+
 fn in_parts<'py>(
     mode: &Bound<'py, PyAny>,
     func: &Bound<'py, PyAny>,
@@ -150,6 +158,9 @@ fn in_parts<'py>(
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let core = func.py().import("torch._C")?;
+    if is_higher_order(func)? {
+        return func.py().import("breakeven._torch_higher")?.call_method1("run", (mode, func, args, kwargs));
+    }
     let key = core.getattr("DispatchKey")?.getattr("CompositeImplicitAutograd")?;
     let with_key = PyTuple::new(func.py(), [key])?.as_sequence().concat(args.as_sequence())?.to_tuple()?;
     let direct = func.getattr("_op_dk")?;
