@@ -5,31 +5,43 @@ from __future__ import annotations
 import collections
 import sys
 import types
+import uuid
 
-from . import _native, _torch_autocast, _torch_classes, _torch_files, _torch_graphs, _torch_ops
+from . import _native, _torch_autocast, _torch_classes, _torch_files, _torch_graphs, _torch_ops, _torch_profiler
+from ._torch_streams import Event, On, Stream, wait
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_streams = 0
+
+class _Properties(types.SimpleNamespace):
+    """What `torch.cuda.get_device_properties` gives; what the catalogue does not know is the same for all GPUs."""
+
+    def __repr__(self) -> str:
+        return (
+            f"_CudaDeviceProperties(name='{self.name}', major={self.major}, minor={self.minor}, "
+            f"total_memory={self.total_memory >> 20}MB, multi_processor_count={self.multi_processor_count}, "
+            f"uuid={self.uuid}, L2_cache_size={self.L2_cache_size >> 20}MB)"
+        )
 
 
 def install(torch: Any, gpu: Any) -> None:
     """Replace what asks the driver."""
     cuda = torch.cuda
     major, minor = (int(part) for part in gpu["capability"].split("."))
-    properties = types.SimpleNamespace(
+    properties = _Properties(
         name=gpu["name"], major=major, minor=minor, total_memory=gpu["memory"],
         multi_processor_count=gpu["units"], is_integrated=0, is_multi_gpu_board=0, warp_size=32,
-        max_threads_per_multi_processor=2048, regs_per_multiprocessor=65536, gcnArchName="",
-        L2_cache_size=gpu.get("cache", 0),
+        max_threads_per_multi_processor=2048, max_threads_per_block=1024, regs_per_multiprocessor=65536, gcnArchName="",
+        shared_memory_per_block=48 << 10, L2_cache_size=gpu.get("cache", 0), uuid=uuid.UUID(int=0),
+        pci_bus_id=0, pci_device_id=0, pci_domain_id=0,
     )  # fmt: skip
     nothing = lambda *_, **__: None  # noqa: E731
     live: Any = lambda *_: _native.storage_bytes()[0]  # noqa: E731
     peak: Any = lambda *_: _native.storage_bytes()[1]  # noqa: E731
     state = torch.get_rng_state()
-    default = _stream_class(torch)(_number=0)
+    default = Stream(_number=0)
     answers = {
         "is_available": lambda: True,
         "device_count": lambda: _torch_ops.RANKS,
@@ -69,17 +81,25 @@ def install(torch: Any, gpu: Any) -> None:
         "reset_accumulated_memory_stats": nothing,
         "set_per_process_memory_fraction": lambda fraction, *_: _native.pretend(int(gpu["memory"] * fraction)),
         "memory_stats": lambda *_, **__: _memory_stats(live(), peak()),
-        "synchronize": lambda *_: _wait("torch.cuda.synchronize", None),
-        "Stream": _stream_class(torch),
-        "Event": _Event,
-        "current_stream": lambda *_: _Current(_torch_ops.stream),
+        "synchronize": lambda *_: wait("torch.cuda.synchronize", None),
+        "Stream": Stream,
+        "Event": Event,
+        "current_stream": lambda *_: Stream(_number=_torch_ops.stream or 0),
         "default_stream": lambda *_: default,
-        "stream": _On,
-        "StreamContext": _On,
+        "stream": On,
+        "StreamContext": On,
+        "ExternalStream": lambda pointer, *_, **__: Stream(_number=pointer),
+        "_sleep": nothing,
         "set_stream": lambda stream: setattr(_torch_ops, "stream", stream.stream_id or None),
     }
     for name, answer in answers.items():
         setattr(cuda, name, _own(answer, name))
+    torch.Stream, torch.Event = Stream, Event
+    # There is one GPU to scatter to.
+    parallel = torch.nn.parallel
+    parallel.comm.scatter = lambda tensor, *_, **__: (tensor.to("cuda"),)
+    parallel.scatter_gather.Scatter = types.SimpleNamespace(apply=lambda _, __, ___, tensor: (tensor.to("cuda"),))
+    cuda.memory._record_memory_history = nothing
     # PyTorch's table of them, `memory_summary`, asks there.
     cuda.memory.memory_stats = cuda.memory_stats
     for name in ("manual_seed", "manual_seed_all", "get_rng_state", "set_rng_state"):
@@ -106,6 +126,7 @@ def install(torch: Any, gpu: Any) -> None:
     _torch_classes.install(torch)
     _torch_files.install(torch)
     _torch_graphs.install(torch)
+    _torch_profiler.install(torch)
     _native.unseen("pretend-gpu", f"{gpu['name']} was imitated: times and values that the script saw are this CPU's")
 
 
@@ -211,103 +232,3 @@ def _precision(torch: Any) -> None:
     torch.is_autocast_enabled = lambda device_type="cpu": enabled("cpu")
     torch.get_autocast_dtype = lambda device_type: precision("cpu" if device_type == "cuda" else device_type)
     torch.get_autocast_gpu_dtype = lambda: precision("cpu")
-
-
-def _wait(name: str, stream: int | None) -> None:
-    from . import _torch_pretend
-
-    before = _torch_ops.stream
-    _torch_ops.stream = stream
-    try:
-        with _torch_ops.on_device():
-            _native.tensor_event(name, [], [], [], _torch_ops.context(), 0, 0)
-    finally:
-        _torch_ops.stream = before
-
-
-class _Current:
-    """A stream by its number; 0 is the default one."""
-
-    def __init__(self, number: int | None = None) -> None:
-        self.stream_id = number or 0
-        self.cuda_stream = self.stream_id
-        self.device = sys.modules["torch"].device(_torch_ops.GPU)
-
-    def synchronize(self) -> None:
-        _wait("torch.cuda.Stream.synchronize", self.stream_id or None)
-
-    def wait_stream(self, _: Any) -> None:
-        _wait("torch.cuda.Stream.wait_stream", self.stream_id or None)
-
-    def wait_event(self, _: Any) -> None:
-        _wait("torch.cuda.Stream.wait_event", self.stream_id or None)
-
-    def record_event(self, event: Any = None) -> Any:
-        event = event or _Event()
-        event.record(self)
-        return event
-
-    def query(self) -> bool:
-        return True
-
-    def is_capturing(self) -> bool:
-        return False
-
-    def __enter__(self) -> Any:
-        return _On(self).__enter__()
-
-    def __exit__(self, *_: object) -> None:
-        _torch_ops.stream = None
-
-
-def _stream_class(_: Any) -> Any:
-    class Stream(_Current):
-        """A stream of its own."""
-
-        def __init__(self, device: Any = None, priority: int = 0, _number: int | None = None, **__: Any) -> None:
-            global _streams
-            if _number is None:
-                _streams += 1
-                _number = _streams
-            super().__init__(_number)
-
-    return Stream
-
-
-class _On:
-    """`with torch.cuda.stream(s):`."""
-
-    def __init__(self, stream: Any) -> None:
-        self.stream = stream
-
-    def __enter__(self) -> Any:
-        self.before = _torch_ops.stream
-        if self.stream is not None:
-            _torch_ops.stream = self.stream.stream_id or None
-        return self.stream
-
-    def __exit__(self, *_: object) -> None:
-        _torch_ops.stream = self.before
-
-
-class _Event:
-    """An event that knows this machine's clock."""
-
-    def __init__(self, *_: Any, **__: Any) -> None:
-        self.at = 0
-
-    def record(self, _: Any = None) -> None:
-        self.at = _native.clock_ns()
-        _native.marker("cuda.Event.record")
-
-    def wait(self, _: Any = None) -> None:
-        _wait("torch.cuda.Stream.wait_event", _torch_ops.stream)
-
-    def synchronize(self) -> None:
-        _wait("torch.cuda.Event.synchronize", None)
-
-    def query(self) -> bool:
-        return True
-
-    def elapsed_time(self, end: _Event) -> float:
-        return (end.at - self.at) * 1e-6
