@@ -228,7 +228,7 @@ def tensor_event(
     context: int,
     own: int,
     gap: int,
-    apart: bool = False,
+    apart: bool | None = None,
 ) -> bool:
     """One op on tensors, each described by element type, its bytes, layout (0 rows, 1 columns first, 2 strided, 3
     channels last; 255: memory only), dims and storage. `own` and `gap` are as `Dispatch` gives them."""

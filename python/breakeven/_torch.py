@@ -53,12 +53,13 @@ def install(_: str, import_ns: int) -> None:
                 _native.unseen("hook-off", text)
             watch_by(_torch_ops.after, True, _torch_room.about_to, _torch_room.refused)
             _torch_reads.install(torch)
+        _torch_reads.install_single(torch)
         _torch_modules.install(torch)
         atexit.register(_torch_steps.recording_ends)
         # The first optimizer brings it.
         _imports.after("torch._dynamo", _process.imported_late)
-        _eager(torch)
         _imports.after("torch.export", _exported)
+        _eager(torch)
     finally:
         if going_on:
             _native.start()

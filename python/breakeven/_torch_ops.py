@@ -51,7 +51,7 @@ valueless = False
 
 #: NumPy's number of an element type, its bytes.
 _types: dict[Any, tuple[int, int]] = {}
-_ops: dict[Any, _Op | None] = {}
+_ops: dict[Any, _Op] = {}
 _contexts: dict[tuple[str | None, str | None, int | None, str | None, str | None], int] = {}
 _torch: Any = None
 
@@ -93,6 +93,10 @@ _TOLD = frozenset(
 READ = "aten._local_scalar_dense"
 #: Places where values are read, and whether a device would have them: what is read there unwatched is like that.
 reads: dict[tuple[Any, int], bool] = {}
+#: Calls of the script's or of PyTorch's Python that are reading a single value.
+asking = 0
+#: An optimizer has read a value that a device would have.
+optimizer_asks = False
 #: Marks memory that an op uses besides the arrays that say what it computes.
 _MEMORY_ONLY = 255
 
@@ -136,7 +140,7 @@ class _Op:
 class Stored(weakref.ref):  # type: ignore[type-arg]
     """A living storage."""
 
-    __slots__ = ("bytes", "device", "id", "key", "pinned", "placed", "put", "put_by", "role")
+    __slots__ = ("bytes", "device", "id", "key", "pinned", "placed", "put", "put_by", "reduced", "role")
 
     id: int
     key: int
@@ -149,6 +153,8 @@ class Stored(weakref.ref):  # type: ignore[type-arg]
     put_by: set[Any]
     device: str | None
     pinned: bool
+    #: A single value that was computed from arrays, or from other such values.
+    reduced: bool
 
 
 _live: dict[int, Stored] = {}
@@ -188,7 +194,7 @@ def live(storage: Any, role: int, made: bool) -> Stored:
     """A storage that nobody knew so far."""
     known = Stored(storage, _died)
     known.key, known.bytes, known.role = storage._cdata, storage.nbytes(), role
-    known.placed = known.pinned = False
+    known.placed = known.pinned = known.reduced = False
     known.put, known.put_by = [], set()
     known.device = (device if made else "cpu") if device is not None else _really_on(storage)
     known.id = _native.storage_new(known.bytes, role, known.device == "cpu", made)
@@ -222,7 +228,7 @@ def hand_over(tensor: Any, heir: Any) -> None:
         known.key, known.id, before.id = storage._cdata, before.id, 0
         known.bytes, known.role, known.placed = before.bytes, before.role, before.placed
         known.put, known.put_by = before.put, before.put_by
-        known.pinned, known.device = before.pinned, before.device
+        known.pinned, known.device, known.reduced = before.pinned, before.device, before.reduced
         _live[known.key] = known
 
 
@@ -322,14 +328,10 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
     """An op has just run."""
     if part_of_layer(result, own, gap):
         return
-    if func in _ops:
-        op = _ops[func]
-    else:
-        op = _ops[func] = _Op(func) if hasattr(func, "_schema") else None
+    op = _ops.get(func)
     if op is None:
-        _native.unseen("higher-order-op", f"{func} was not looked into", own)
-        return
-    global _there
+        op = _ops[func] = _Op(func)
+    global _there, optimizer_asks
     _there = None
     given = dict(zip(op.names, args))
     if kwargs:
@@ -358,8 +360,8 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
         for argument in op.written:
             describe_all(given.get(argument), True, outputs)
     keywords = [(_KEYWORDS[word], str(given[word])) for _, word in op.keywords if word in given]
-    if phase == "optimizer" and all(len(array[3]) == 0 for array in (*inputs, *outputs)):
-        name = "torch.host_scalar"  # the optimizer's counters: on a GPU, too, it keeps them on the host
+    if not any(len(array[3]) for array in outputs) and _is_counter(given, inputs, result):
+        name = "torch.host_scalar"
     whole = inputs, outputs
     if op.product and factors is None and _in_tf32(op.product):
         inputs, outputs = _shortened(inputs), _shortened(outputs)
@@ -371,7 +373,8 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
     elif gpu is None:
         _place(given, outputs)
     there = device != "cpu" if gpu is None else _there is not None
-    apart = crosses is not None and op.name != _torch_gpu.FILLED  # told in each step
+    # What crosses is told in each step, and so is what Python reads. What C++ reads is seen with its step alone.
+    apart = asking > 0 if name == READ else (crosses is not None and op.name != _torch_gpu.FILLED) or None
     if together is not None and together(name, inputs, outputs, keywords, context(given, _there), own, gap):
         return
     counts = _native.tensor_event(name, inputs, outputs, keywords, context(given, _there), own, gap, apart)
@@ -379,8 +382,29 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
         _biased(given, *whole)
     if name == READ:
         reads[place()] = counts and there
+        optimizer_asks |= phase == "optimizer"
     elif there and phase != "data" and _is_told(op.name, given):
         _native.tensor_event("torch.Tensor.to_host", [_COUNT], [], [], context(given, _there), 0, 0)
+
+
+def _is_counter(given: dict[str, Any], inputs: list[Any], result: Any) -> bool:
+    """Whether an op, which gives single values or none, is on an optimizer's own counters: on a GPU, too, it keeps them on
+    the host. What it reduces arrays to is none."""
+    reduced = any(len(array[3]) for array in inputs)
+    if not reduced:
+        known = [known for value in flat(list(given.values())) if (known := _known(value)) is not None]
+        if gpu is not None:
+            reduced = _there is not None
+        elif device is not None:
+            reduced = any(one.device != "cpu" for one in known)
+        else:
+            reduced = any(one.reduced for one in known)
+    if not reduced:
+        return phase == "optimizer"
+    for value in flat(result):
+        if (made := _known(value)) is not None:
+            made.reduced = True
+    return False
 
 
 def _biased(given: dict[str, Any], inputs: list[Any], outputs: list[Any]) -> None:

@@ -95,48 +95,36 @@ def _read_part(tensor: Any, name: str) -> None:
 
 def _read_unwatched(tensor: Any, name: str) -> None:
     """The same of a tensor that nobody saw being made: where it is, the others that were read here tell."""
-    if _torch_ops.phase in ("optimizer", "data") or (_torch_ops.device is not None and _torch_modules.where() == "cpu"):
+    phase = _torch_ops.phase
+    if phase == "data" or (_torch_ops.device is not None and _torch_modules.where() == "cpu"):
         return
-    if _torch_ops.reads.get(_torch_ops.place(), True):
+    # An optimizer asks its own counters, but for what it was seen to ask a device.
+    if _torch_ops.reads.get(_torch_ops.place(), phase != "optimizer"):
         array = (*_torch_ops.described(tensor), 0)
         with _torch_ops.on_device():
             context = _torch_ops.context({"self": tensor}, _torch_ops.on_gpu(tensor))
             _native.tensor_event(name, [array], [], [], context, 0, 0)
 
 
-#: What reads one value, of which the dispatch mode tells as long as there is one.
-_SINGLE = ("item", "__float__", "__int__", "__bool__", "__index__")
-_instead: dict[str, Any] = {}
+#: What reads one value. The dispatch mode tells of it as long as there is one, and of values that PyTorch's own C++ reads.
+_SINGLE = ("item", "__float__", "__int__", "__bool__", "__index__", "__complex__")
 
 
-def watch_single(on: bool) -> None:
-    """See single values being read, though no op is."""
-    tensor = _torch.Tensor
-    if not on:
-        for name, stand_in in _instead.items():
-            if vars(tensor).get(name) is stand_in:
-                delattr(tensor, name)
-        _instead.clear()
-        return
+def install_single(torch: Any) -> None:
+    """Put stand-ins over what reads single values."""
     for name in _SINGLE:
-        if name not in vars(tensor):  # else somebody has patched it
-            watch(tensor, name, getattr(_torch._C.TensorBase, name), _enter_single, _read_single)
-            _instead[name] = vars(tensor)[name]
-
-
-_depth = 0
+        watch(torch.Tensor, name, getattr(torch._C.TensorBase, name), _enter_single, _read_single)
 
 
 def _enter_single(_: str) -> None:
-    global _depth
-    _depth += 1  # a mode of PyTorch's functions calls again what it was called for
+    _torch_ops.asking += 1  # a mode of PyTorch's functions calls again what it was called for
 
 
 def _read_single(_: None, inputs: tuple[Any, ...], result: Any, __: Any = None) -> None:
-    global _depth
-    _depth -= 1
+    _torch_ops.asking -= 1
     # Optimizers ask their own counters, many a time. Where the call itself was on no path of a step's, the op has told.
-    if _depth or _torch_ops.phase == "optimizer" or result is None or not inputs:
+    own = _torch_ops.phase == "optimizer" and not _torch_ops.optimizer_asks
+    if _torch_ops.asking or own or result is None or not inputs:
         return
     if _torch_steps.skipping and _native.recording():
         _told_single(inputs[0])

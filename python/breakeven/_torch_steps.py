@@ -160,13 +160,12 @@ def _watch(signal: Any, took: int) -> None:
 def _skip(alike: int = 0) -> bool:
     """See no ops from here on, if the script's own modes allow it; `alike`: others do what so many watched ones did."""
     global skipping, unwatched, aside
-    from . import _torch, _torch_reads
+    from . import _torch
 
     if not _torch.pause():
         return False
     skipping, unwatched, aside = True, True, False
     _native.leave_unwatched(True, _longest, alike)
-    _torch_reads.watch_single(True)
     return True
 
 
@@ -208,7 +207,8 @@ def _count(same: bool, took: int) -> None:
         _notice()
     elif (extra or _left <= 0) and _at == 0:
         # What was only slow may have been the machine: one round shows whether anything else has changed.
-        _stretch = _stretch if extra else min(_stretch * 2, _MOST)
+        if not extra:
+            _stretch = min(_stretch * 2, _MOST)
         _notice(again=True)
     elif extra:
         _left = 0
@@ -326,6 +326,5 @@ def _see(beside: bool) -> None:
     from . import _torch, _torch_reads
 
     _native.leave_unwatched(False, aside=beside)
-    _torch_reads.watch_single(False)
     _torch_reads.know_placed()
     _torch.resume()

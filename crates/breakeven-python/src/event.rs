@@ -463,8 +463,6 @@ impl Recorder {
             Some(&(id, _)) if kind == Kind::HostReads => !tensors.host_read(id, position),
             _ => false,
         };
-        // What the host reads is told each time.
-        let told = if kind == Kind::HostReads { Told::Apart } else { told };
         if kind == Kind::Nothing || told == Told::WithItsStep || of_host(&mut self.tensors) {
             return false;
         }

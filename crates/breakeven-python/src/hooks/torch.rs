@@ -4,6 +4,7 @@ use super::paths;
 use super::state::{self, State, with_thread};
 use super::{clock, frames};
 use crate::event::{Context, Thread, Timing, Told};
+use crate::names::Kind;
 use crate::names::in_graph;
 use crate::stand_in::stand_in;
 use crate::table::ArrayWord;
@@ -136,31 +137,31 @@ impl Dispatch {
 }
 
 fn made_of_others(func: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let has = func.py().import("torch._C")?.getattr("_dispatch_has_kernel_for_dispatch_key")?;
     if is_higher_order(func)? {
         return Ok(true);
     }
+    let has = func.py().import("torch._C")?.getattr("_dispatch_has_kernel_for_dispatch_key")?;
     let name = func.call_method0("name")?;
     let kernel = |key: &str| has.call1((&name, key))?.is_truthy();
     Ok(kernel("CompositeImplicitAutograd")? && !kernel("CPU")? && !kernel("CUDA")? && !kernel("MPS")?)
 }
 
-/// Runs a composite op so that `mode` sees the ops in it. No Python frame comes between, as [`Dispatch`] promises.
 /// Whether it takes functions: `cond`, `flex_attention`.
 fn is_higher_order(func: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(!func.hasattr("_schema")?)
 }
 
+/// Runs a composite op so that `mode` sees the ops in it. No Python frame comes between, as [`Dispatch`] promises.
 fn in_parts<'py>(
     mode: &Bound<'py, PyAny>,
     func: &Bound<'py, PyAny>,
     args: &Bound<'py, PyTuple>,
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let core = func.py().import("torch._C")?;
     if is_higher_order(func)? {
         return func.py().import("breakeven._torch_higher")?.call_method1("run", (mode, func, args, kwargs));
     }
+    let core = func.py().import("torch._C")?;
     let key = core.getattr("DispatchKey")?.getattr("CompositeImplicitAutograd")?;
     let with_key = PyTuple::new(func.py(), [key])?.as_sequence().concat(args.as_sequence())?.to_tuple()?;
     let direct = func.getattr("_op_dk")?;
@@ -272,9 +273,10 @@ fn array(described: &Described, output: bool) -> ArrayWord {
     }
 }
 
-/// One op on tensors; whether it counts as one. `apart`: it is no part of a step of a loop, but told each time.
+/// One op on tensors; whether it counts as one. `apart`: it is no part of a step of a loop, but told each time, as what
+/// the host reads is by default.
 #[pyfunction]
-#[pyo3(signature = (name, inputs, outputs, keywords, context, own, gap, apart = false))]
+#[pyo3(signature = (name, inputs, outputs, keywords, context, own, gap, apart = None))]
 #[expect(clippy::too_many_arguments, reason = "one call from Python an event, by position")]
 pub(crate) fn tensor_event(
     py: Python<'_>,
@@ -285,7 +287,7 @@ pub(crate) fn tensor_event(
     context: u32,
     own: u64,
     gap: u64,
-    apart: bool,
+    apart: Option<bool>,
 ) -> bool {
     let thread = with_thread(|thread| thread.id).unwrap_or_default();
     let counts = state::with(py, |state| {
@@ -296,7 +298,7 @@ pub(crate) fn tensor_event(
         // SAFETY: as above.
         let known = paths.passes(unsafe { frames::path(codes) });
         let told = match (paths.aside, known) {
-            _ if apart => Told::Apart,
+            _ if apart.unwrap_or_else(|| recorder.names.kind(name) == Kind::HostReads) => Told::Apart,
             (true, true) => Told::WithItsStep,
             (true, false) => Told::Apart,
             (false, _) => Told::InStep,

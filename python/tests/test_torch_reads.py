@@ -1,0 +1,120 @@
+"""Values that the host reads off a GPU: by Python, by PyTorch's own C++, by optimizers; in steps watched and not."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+if importlib.util.find_spec("torch") is None:
+    pytest.skip("PyTorch is not installed: its recorder is not tested", allow_module_level=True)
+
+from test_torch_pretend import _copies, _run
+
+#: Counts what the dispatcher is told of, with tensors on the CPU.
+PLAIN = """
+import runpy, sys
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+class Count(TorchDispatchMode):
+    reads = 0
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        Count.reads += func is torch.ops.aten._local_scalar_dense.default
+        return func(*args, **(kwargs or {}))
+with Count():
+    runpy.run_path(sys.argv[1])
+print(Count.reads)
+"""
+LOOP = """
+import sys
+import torch
+torch.manual_seed(0)
+device = "cuda" if torch.cuda.is_available() else "cpu"
+x, y = torch.randn(64, 8, device=device), torch.randn(64, 1, device=device)
+net = torch.nn.Linear(8, 1).to(device)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+scale = torch.tensor(0.5, device=device)
+"""
+STEP = """
+    optimizer.zero_grad()
+    loss = torch.nn.functional.mse_loss(net(x), y)
+    loss.backward()
+    optimizer.step()
+"""
+SCRIPTS = {
+    # An optimizer that decides by its gradients, and hands values on to C++.
+    "optimizer": LOOP.replace("SGD(net.parameters(), lr=0.01)", "LBFGS(net.parameters(), lr=1e-3, max_iter=3, history_size=2)")
+    + """
+def closure():
+    optimizer.zero_grad()
+    loss = torch.nn.functional.mse_loss(net(x), y)
+    loss.backward()
+    return loss
+for step in range(40):
+    optimizer.step(closure)
+""",
+    "in C++": LOOP + "for step in range(200):\n    x.add_(1.0, alpha=scale)" + STEP,
+    "by another function": LOOP
+    + "plain = torch.Tensor.item\ntorch.Tensor.item = lambda tensor: plain(tensor)\nfor step in range(200):"
+    + STEP
+    + "    loss.item()\n",
+    "now and then": LOOP
+    + "for step in range(200):"
+    + STEP
+    + "    if step % 7 == 3:\n        x.mul_(float(loss) * 0 + 1)\n    if loss < 0:\n        break\n",
+    "own counters": LOOP.replace("SGD", "Adam") + "for step in range(200):" + STEP,
+}
+
+
+@pytest.mark.parametrize("which", SCRIPTS)
+def test_each_value_read_is_a_copy_back(which: str, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPTS[which])
+    plain = subprocess.run(
+        [sys.executable, "-c", PLAIN, str(script)], capture_output=True, text=True, timeout=240, check=True
+    )
+    truth = int(plain.stdout.split()[-1])
+    workload, _ = _run(script, tmp_path)
+    assert workload["program"]["sampling"] > 1, "no step went unwatched"
+    if which == "own counters":
+        assert truth > 0 and _copies(workload, "d2h") == []
+    else:
+        assert len(_copies(workload, "d2h")) == truth
+
+
+def test_streams_profilers_and_data_parallel(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("""
+import torch
+from torch.profiler import ProfilerActivity, profile
+net = torch.nn.DataParallel(torch.nn.Linear(64, 32)).cuda()
+x = torch.randn(16, 64)
+y = net(x)
+print(tuple(y.shape), y.device)
+with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as profiled:
+    net(y.new_ones(16, 64)).sum().backward()
+print("aten::addmm" in profiled.key_averages().table(sort_by="cuda_time_total"))
+stream, event = torch.Stream(device="cuda"), torch.Event(device="cuda", enable_timing=True)
+with stream:
+    event.record(stream)
+print(isinstance(torch.cuda.current_stream(), torch.cuda.Stream), torch.cuda.current_stream() == stream)
+for end in (torch.cuda.Event(), torch.cuda.Event(enable_timing=True)):
+    try:
+        event.elapsed_time(end)
+    except ValueError as error:
+        print(error)
+with torch.cuda.nvtx.range("here"):
+    torch.cuda.synchronize()
+""")
+    workload, out = _run(script, tmp_path)
+    assert out.splitlines() == [
+        "(16, 32) cuda:0",
+        "True",
+        "True False",
+        "Both events must be created with argument 'enable_timing=True'.",
+        "Both events must be recorded before calculating elapsed time.",
+    ]
+    assert _copies(workload, "h2d") == [64 * 32 * 4, 32 * 4, 16 * 64 * 4]
