@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import functools
 import sys
 import types
 import uuid
@@ -118,6 +119,7 @@ def install(torch: Any, gpu: Any) -> None:
             setattr(accelerator, name, getattr(cuda, name))
     _generators(torch)
     _precision(torch)
+    _half_layers(torch)
     _groups(torch)
     _checkpoints()
     _ranks()
@@ -215,6 +217,25 @@ def _ranks() -> None:
         begins = by_gloo(getattr(ranks, name))
         for module in (ranks, public):
             setattr(module, name, begins)
+
+
+def _half_layers(torch: Any) -> None:
+    """oneDNN has no recurrent layers in float16 on most CPUs, and raises; PyTorch's own do them step by step."""
+    plain, core = torch._VF.lstm, torch._C
+
+    def lstm(*args: Any) -> Any:
+        half = args[0].dtype == torch.float16 or (
+            torch.is_autocast_enabled("cpu") and torch.get_autocast_dtype("cpu") == torch.float16
+        )
+        if not (half and core._get_mkldnn_enabled()):
+            return plain(*args)
+        core._set_mkldnn_enabled(False)
+        try:
+            return plain(*args)
+        finally:
+            core._set_mkldnn_enabled(True)
+
+    torch._VF.lstm = functools.wraps(plain)(lstm)
 
 
 def _precision(torch: Any) -> None:

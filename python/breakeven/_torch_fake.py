@@ -55,6 +55,10 @@ def begin(torch: Any) -> None:
     if "tolist" in vars(FakeTensor):
         del FakeTensor.tolist  # reads each element by itself
     instead, largest = _unknown_values(torch), _unknown_sizes(torch)
+
+    def kept(boxes: Any, *_: Any, **__: Any) -> Any:
+        return boxes.new_zeros((boxes.shape[0],), dtype=torch.int64)
+
     torch.jit.trace = _as_it_is
     torch._VF._pad_packed_sequence = _padded
     for name in ("torch.ao.quantization.quantize", "torch.ao.quantization", "torch.quantization.quantize", "torch.quantization"):
@@ -81,9 +85,9 @@ def begin(torch: Any) -> None:
                 result = tree_map_only(
                     torch.Tensor, lambda value: mode.fake_tensor_converter.from_real_tensor(mode, value), worked
                 )
-            elif func in largest:
+            elif func in largest or str(func) == "torchvision.nms.default":
                 _unknown("how many elements a result has", "as many as there can be")
-                result = largest[func](*args, **(kwargs or {}))
+                result = largest.get(func, kept)(*args, **(kwargs or {}))
             else:
                 raise
         _torch_values.follow(func, args, kwargs, result, real)
@@ -97,6 +101,8 @@ def begin(torch: Any) -> None:
     _native.set_program('{"recorder": "torch-fake"}')
     torch.nn.Module._apply = _apply
     _lengths_as_tensors(torch)
+    _formatted(torch)
+    _copied(torch)
     lazy = torch.nn.parameter
     for holder in (lazy.UninitializedParameter, lazy.UninitializedBuffer):
         holder.__new__ = staticmethod(_with_values(holder.__new__))
@@ -270,7 +276,7 @@ def _again(obj: Any, where: Any) -> Any:
             return _torch_values.call(lambda: tensor.detach().clone())  # a number, or a generator's state: it has values
         new = _lib.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype)
         if (value := _torch_values.known(tensor)) is not None:
-            new._value = _torch_values.call(_lib.clone, value)
+            _torch_values.give(new, _torch_values.call(_lib.clone, value))
         if _torch_pretend._name(place) == _torch_ops.GPU:
             new = _torch_pretend._move(new, _torch_ops.GPU, False)
         return new.requires_grad_(tensor.requires_grad)
@@ -407,7 +413,7 @@ def _unknown_values(torch: Any) -> dict[Any, Any]:
             return _torch_values.call(aten._local_scalar_dense.default, value)
         if (answer := _torch_ordinary.answer(tensor)) is not None:
             _unknown("whether a number is NaN or infinite", "that it is neither")
-            return answer
+            return bool(answer) if tensor.dtype == torch.bool else answer
         times = _times_asked()
         if times == 0 or times > _PATIENCE:
             if times:
@@ -421,7 +427,7 @@ def _unknown_values(torch: Any) -> dict[Any, Any]:
         if value is not None:
             places = _torch_values.call(aten.nonzero.default, value)
             result = tensor.new_zeros(tuple(places.shape), dtype=torch.int64)
-            result._value = places
+            _torch_values.give(result, places)
             return result
         _unknown("how many elements are not zero")
         return tensor.new_zeros((tensor.numel(), max(tensor.dim(), 1)), dtype=torch.int64)
@@ -477,6 +483,29 @@ def _unknown_values(torch: Any) -> dict[Any, Any]:
         aten.allclose.default: same,
         aten._pack_padded_sequence.default: packed,
     }
+
+
+def _formatted(torch: Any) -> None:
+    """`f"{loss:.3f}"` is the number's text for plain tensors alone."""
+    plain = torch.Tensor.__format__
+
+    @functools.wraps(plain)
+    def __format__(tensor: Any, spec: str) -> str:
+        single = tensor.dim() == 0 and tensor.device.type != "meta"
+        return format(tensor.item(), spec) if single else plain(tensor, spec)
+
+    torch.Tensor.__format__ = __format__
+
+
+def _copied(torch: Any) -> None:
+    """A tensor that has values (the number that another was made of, among that one's attributes) is copied with them."""
+    plain = torch.Tensor.__deepcopy__
+
+    @functools.wraps(plain)
+    def __deepcopy__(tensor: Any, memo: Any) -> Any:
+        return plain(tensor, memo) if hasattr(tensor, "fake_mode") else _torch_values.call(plain, tensor, memo)
+
+    torch.Tensor.__deepcopy__ = __deepcopy__
 
 
 def _lengths_as_tensors(torch: Any) -> None:

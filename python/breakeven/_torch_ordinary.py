@@ -25,7 +25,7 @@ _OPPOSITE = ("logical_not", "bitwise_not")
 #: What gives one of the values that it is given; a sum does so of zeros.
 _SAME = frozenset(
     "any all amax amin max min sum mean clone detach view _unsafe_view reshape expand select slice index _to_copy alias "
-    "squeeze unsqueeze lift_fresh stack cat".split()
+    "squeeze unsqueeze lift_fresh stack cat _is_any_true _is_all_true".split()
 )
 
 

@@ -104,6 +104,8 @@ def call(torch: Any) -> None:
         tensor.__dlpack__: _lent,
         tensor.__setitem__: _torch_where.set_item,
         torch.nn.functional.one_hot: _torch_where.one_hot,
+        torch.histc: _histc,
+        tensor.histc: _histc,
     })  # fmt: skip
     # Before modes are asked, its own parser looks for a stream of PyTorch's.
     tensor.record_stream = lambda *_: None
@@ -417,6 +419,15 @@ def _numpy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if _torch_ops.valueless:
         return _torch_fake.array(tensor)
     return _lib._C.TensorBase.numpy(tensor, **kwargs)
+
+
+def _histc(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Of integers, which CUDA's kernel counts, and the CPU's refuses."""
+    first, *rest = args if args else (kwargs["input"],)
+    words = {word: value for word, value in kwargs.items() if word != "input"}
+    if first.is_floating_point() or _asked(first) == "cpu":
+        return _lib._C.TensorBase.histc(first, *rest, **words)
+    return _lib._C.TensorBase.histc(first.double(), *rest, **words).to(first.dtype)
 
 
 def _array(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

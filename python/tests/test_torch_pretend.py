@@ -219,7 +219,7 @@ def test_loops_that_wait_for_a_value_end(tmp_path: Path) -> None:
     script.write_text(
         "import torch\n"
         "torch.nn.init.trunc_normal_(torch.empty(300, 300), std=0.02)\n"
-        "error = torch.rand(8)\n"
+        "error = torch.rand(80)\n"
         "while error.max().item() > 1e-3:\n"
         "    error = error * 0.5\n"
     )
@@ -610,7 +610,7 @@ print(torch.load(path))
 def test_without_values_numbers_are_ordinary(tmp_path: Path) -> None:
     script = tmp_path / "ordinary.py"
     script.write_text("""import math, torch
-loss, grads = torch.ones(3, 4, requires_grad=True).square().sum(), [torch.rand(5), torch.rand(6)]
+loss, grads = torch.ones(3, 4, requires_grad=True).square().sum(), [torch.rand(50), torch.rand(60)]
 never = [
     torch.isnan(loss), torch.isinf(loss), ~torch.isfinite(loss), torch.isnan(loss).any(), loss != loss, loss == float("inf"),
     torch.isnan(loss) | torch.isinf(loss), torch.logical_or(torch.isnan(loss), torch.isinf(loss)), loss.isnan().item(),
@@ -688,3 +688,55 @@ def test_without_values_scripts_go_on_where_values_decide(tmp_path: Path) -> Non
     assert lines[3:] == ["torch.Size([2, 4])", "torch.Size([2, 1])"]
     texts = [unseen["text"] for unseen in workload["unseen"]]
     assert any("as many as there can be" in text for text in texts) and any("quantize_dynamic" in text for text in texts)
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_what_a_gpu_has_kernels_for(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("""
+import torch
+counts = torch.histc(torch.tensor([1, 2, 2, 5], device="cuda"), bins=4, min=1, max=5)
+print(counts.dtype, counts.device, tuple(counts.shape))
+layer = torch.nn.LSTM(8, 16, 2, batch_first=True).cuda()
+optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+scaler = torch.amp.GradScaler("cuda")
+for step in range(30):
+    with torch.autocast("cuda"):
+        loss = layer(torch.rand(2, 5, 8, device="cuda"))[0].float().pow(2).mean()
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+print(layer.half()(torch.rand(2, 5, 8, device="cuda").half())[0].dtype, torch.isfinite(loss).item())
+""")
+    workload, out = _run(script, tmp_path, fake=fake)
+    assert out.splitlines() == ["torch.int64 cuda:0 (4,)", "torch.float16 True"]
+    layers = [e for e in workload["ops"] if e["name"].startswith("aten.lstm")]
+    counts = {name: sum(e["count"] for e in layers if e["name"] == name) for name in ("aten.lstm", "aten.lstm_backward")}
+    assert counts == {"aten.lstm": 2 * 31, "aten.lstm_backward": 2 * 30} and {e["dtype"] for e in layers} == {"f16"}
+
+
+def test_without_values_chance_decides_on_few(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("""
+import torch
+def turned(k):
+    return k[int(torch.empty(1).uniform_(0.0, float(len(k))).item())]
+print({turned((0, 1)) for _ in range(100)}, turned((7,)), sorted(torch.randperm(4).tolist()))
+tries = 0
+while torch.rand(()) > 0.1:
+    tries += 1
+print(tries < 1000)
+loss = torch.rand(100, device="cuda").sum()
+print(f"{loss:.3f} {torch.rand(100).mean():>8.1e}|{torch.tensor(2)}")
+with torch.autograd.detect_anomaly():
+    torch.nn.Linear(4, 4)(torch.rand(2, 4)).sum().backward()
+import copy
+network = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4))
+print(type(copy.deepcopy(network)).__name__, copy.deepcopy(torch.arange(3) + 1).tolist())
+try:
+    print(f"{torch.rand(100):.2f}")
+except TypeError:
+    print("as ever")
+""")
+    _, out = _run(script, tmp_path, fake=True)
+    assert out.splitlines() == ["{0, 1} 7 [0, 1, 2, 3]", "True", "1.000  1.0e+00|2", "Sequential [1, 2, 3]", "as ever"]
