@@ -3,7 +3,7 @@ its own accord, what may stay on the host; and whether there is room for what co
 
 from __future__ import annotations
 
-from . import _native, _torch_ops, _torch_pretend, _torch_room, _torch_steps
+from . import _native, _torch_modules, _torch_ops, _torch_pretend, _torch_room, _torch_steps
 from ._torch_ops import GPU
 
 TYPE_CHECKING = False
@@ -44,9 +44,12 @@ def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, 
     devices = set(_devices(_values(args, kwargs)))
     name = func._schema.name
     if "?" in devices:
-        # Made in a step that nobody watched: it is where this line's tensors were before.
+        # Made in a step that nobody watched: it is where this line's tensors were before; a value that is read, where the
+        # module is, as long as none was read here on the host.
         devices -= {"?"}
-        if (name, _torch_ops.place()) in _on_gpu:
+        place = _torch_ops.place()
+        reads = name == "aten::_local_scalar_dense" and _torch_ops.reads.get(place, True)
+        if (reads and _torch_modules.where() != "cpu") or (name, place) in _on_gpu:
             devices.add(GPU)
             _made_there(_values(args, kwargs))
     elif GPU in devices and not _torch_steps.unwatched:

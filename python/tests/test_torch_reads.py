@@ -65,6 +65,11 @@ for step in range(40):
     + "for step in range(200):"
     + STEP
     + "    if step % 7 == 3:\n        x.mul_(float(loss) * 0 + 1)\n    if loss < 0:\n        break\n",
+    # Made in a step that nobody watches, read on a line that no watched step came to.
+    "seldom": LOOP
+    + "for step in range(200):"
+    + STEP
+    + "    norm = torch.stack([p.grad.norm() for p in net.parameters()]).norm()\n    if step % 5 == 4:\n        norm.item()\n",
     "own counters": LOOP.replace("SGD", "Adam") + "for step in range(200):" + STEP,
 }
 
