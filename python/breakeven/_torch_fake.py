@@ -7,6 +7,7 @@ nothing, so the script keeps its files: what it would write or remove is refused
 
 from __future__ import annotations
 
+import copy
 import functools
 import os
 import sys
@@ -498,12 +499,26 @@ def _formatted(torch: Any) -> None:
 
 
 def _copied(torch: Any) -> None:
-    """A tensor that has values (the number that another was made of, among that one's attributes) is copied with them."""
+    """`copy.deepcopy(model)`: among a tensor's attributes is the mode that it lives in, of which there is one."""
     plain = torch.Tensor.__deepcopy__
 
     @functools.wraps(plain)
     def __deepcopy__(tensor: Any, memo: Any) -> Any:
-        return plain(tensor, memo) if hasattr(tensor, "fake_mode") else _torch_values.call(plain, tensor, memo)
+        if not hasattr(tensor, "fake_mode"):
+            return _torch_values.call(plain, tensor, memo)
+        if id(tensor) in memo:
+            return memo[id(tensor)]
+        if not tensor.is_leaf:
+            raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol")
+        with torch.no_grad():
+            memo[id(tensor)] = new = tensor.clone()
+        for name, value in vars(tensor).items():
+            if name not in vars(new):
+                setattr(new, name, copy.deepcopy(value, memo))
+        new.requires_grad_(tensor.requires_grad)
+        if tensor.grad is not None and not isinstance(tensor, torch.nn.Parameter):
+            new.grad = copy.deepcopy(tensor.grad, memo)
+        return new
 
     torch.Tensor.__deepcopy__ = __deepcopy__
 

@@ -732,11 +732,13 @@ with torch.autograd.detect_anomaly():
     torch.nn.Linear(4, 4)(torch.rand(2, 4)).sum().backward()
 import copy
 network = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4))
-print(type(copy.deepcopy(network)).__name__, copy.deepcopy(torch.arange(3) + 1).tolist())
+network(torch.rand(2, 3, 8, 8)).sum().backward()
+mean = copy.deepcopy(network)
+print(len(list(mean.parameters())), mean[0].weight.requires_grad, mean[0].weight.grad, copy.deepcopy(torch.arange(3) + 1).tolist())
 try:
     print(f"{torch.rand(100):.2f}")
 except TypeError:
     print("as ever")
 """)
     _, out = _run(script, tmp_path, fake=True)
-    assert out.splitlines() == ["{0, 1} 7 [0, 1, 2, 3]", "True", "1.000  1.0e+00|2", "Sequential [1, 2, 3]", "as ever"]
+    assert out.splitlines() == ["{0, 1} 7 [0, 1, 2, 3]", "True", "1.000  1.0e+00|2", "4 True None [1, 2, 3]", "as ever"]
