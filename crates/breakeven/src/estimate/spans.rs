@@ -55,7 +55,8 @@ pub(super) fn notes(q: &Question, plan: &Plan) -> Vec<Note> {
                 ),
             ));
         }
-        let copies = (!span.copies && plan.h2d_bytes + plan.d2h_bytes > 0.0).then(|| {
+        let crosses = plan.tasks.iter().any(|task| task.upload + task.download > 0.0);
+        let copies = (!span.copies && crosses).then(|| {
             let bytes = |b| if b > 0.0 { words::bytes(b) } else { "nothing".to_owned() };
             format!("leaves out the copies ({} to the GPU, {} back)", bytes(plan.h2d_bytes), bytes(plan.d2h_bytes))
         });
