@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import time
 
 from . import _caught, _endings, _native, _torch, _torch_ops
 
@@ -185,7 +184,7 @@ def _may_lose_values() -> bool:
 def _room(fresh: float = _FRESH) -> int | None:
     """Bytes that this process may still take; None where the system does not say."""
     global _left, _looked
-    now = time.monotonic()
+    now = _native.clock_ns() * 1e-9
     if now - _looked >= fresh:
         _left, _looked = _available(), now
     return _left
