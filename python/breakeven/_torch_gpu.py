@@ -73,7 +73,7 @@ def _waited(began: int, *_: Any) -> None:
     if _native.recording():
         own = _native.clock_ticks() - began
         context = _torch_ops.context(None, _torch_ops.gpu)
-        _native.tensor_event("torch.cuda.synchronize", [], [], [], context, own, 0)
+        _native.tensor_event("torch.cuda.synchronize", [], [], [], context, own, 0, True)
 
 
 def _recorded(*_: Any) -> None:

@@ -19,7 +19,7 @@ def wait(name: str, stream: int | None) -> None:
     _torch_ops.stream = stream
     try:
         with _torch_ops.on_device():
-            _native.tensor_event(name, [], [], [], _torch_ops.context(), 0, 0)
+            _native.tensor_event(name, [], [], [], _torch_ops.context(), 0, 0, True)
     finally:
         _torch_ops.stream = before
 
