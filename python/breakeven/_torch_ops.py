@@ -346,7 +346,7 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
     name, factors = op.name, _torch_sparse.factors(op.name, args)
     if factors is not None:
         name, inputs = _torch_sparse.PRODUCT, _torch_sparse.described(*factors)
-    unknown = op.name == READ and reads.get(place()) and _known(args[0]) is None
+    unknown = op.name == READ and reads.get(place(), device not in (None, "cpu")) and _known(args[0]) is None
     first = True
     for value in given.values() if factors is None else ():
         if not (first and op.overwrites):

@@ -44,14 +44,16 @@ def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, 
     devices = set(_devices(_values(args, kwargs)))
     name = func._schema.name
     if "?" in devices:
-        # Made in a step that nobody watched: it is where this line's tensors were before; a value that is read, where the
-        # module is, as long as none was read here on the host.
+        # Made in a step that nobody watched: it is where this line's tensors were before.
         devices -= {"?"}
         place = _torch_ops.place()
-        reads = name == "aten::_local_scalar_dense" and _torch_ops.reads.get(place, True)
-        if (reads and _torch_modules.where() != "cpu") or (name, place) in _on_gpu:
+        if (name, place) in _on_gpu:
             devices.add(GPU)
             _made_there(_values(args, kwargs))
+        elif name == "aten::_local_scalar_dense" and _torch_ops.reads.get(place, True) and _torch_modules.where() != "cpu":
+            # A value that is read counts as the device's, as in a step that goes unwatched; what else the script may do
+            # with the tensor, it may as if it were the host's.
+            devices.add(GPU)
     elif GPU in devices and not _torch_steps.unwatched:
         _on_gpu.add((name, _torch_ops.place()))
     if GPU in devices and "cpu" in devices and name == "aten::copy_":

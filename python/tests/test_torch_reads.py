@@ -90,6 +90,45 @@ def test_each_value_read_is_a_copy_back(which: str, tmp_path: Path) -> None:
         assert len(_copies(workload, "d2h")) == truth
 
 
+def test_each_wait_is_one_and_no_clock_is_the_scripts(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        LOOP
+        + "stream, event = torch.cuda.Stream(), torch.cuda.Event()\nfor step in range(200):\n    torch.cuda.synchronize()"
+        + STEP
+        + "    event.record()\n    event.synchronize()\n    stream.wait_stream(torch.cuda.current_stream())\n"
+    )
+    workload, _ = _run(script, tmp_path)
+    assert workload["program"]["sampling"] > 1
+    counts: dict[str, int] = {}
+    for entry in workload["ops"]:
+        counts[entry["name"]] = counts.get(entry["name"], 0) + entry["count"]
+    names = ("torch.cuda.synchronize", "torch.cuda.Event.synchronize", "torch.cuda.Stream.wait_stream")
+    assert [counts[name] for name in names] == [200, 200, 200]
+    assert {marker["clock"] for marker in workload.get("markers", [])} <= {"cuda.Event.record"}
+
+
+def test_labels_of_a_loader_stay_on_the_host(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("""
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+data = TensorDataset(torch.randn(400, 8), torch.randint(0, 4, (400,)))
+net = torch.nn.Linear(8, 4).cuda().eval()
+labels, guesses = [], []
+with torch.no_grad():
+    for x, y in DataLoader(data, batch_size=4):
+        guesses.append(net(x.cuda()).argmax(1).cpu())
+        labels.append(y)
+print(labels[-1][0].item() < 4, labels[-1].numpy().shape)
+print(torch.cat(labels).numpy().shape, (torch.cat(guesses) == torch.cat(labels)).numpy().dtype)
+""")
+    workload, out = _run(script, tmp_path)
+    assert workload["program"]["sampling"] > 1
+    assert out.splitlines() == ["True (4,)", "(400,) bool"]
+    assert _copies(workload, "h2d")[-100:] == [4 * 8 * 4] * 100
+
+
 def test_streams_profilers_and_data_parallel(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text("""
