@@ -119,27 +119,25 @@ def _eager(torch: Any) -> None:
             stance("force_eager")
         _native.unseen("torch-compile", "torch.compile was recorded as eager code: fused kernels would be fewer")
 
-    torch.compile = _named(plain, "torch.compile", noted, _nothing)
-
-
-def _named(plain: Any, name: str, enter: Any, leave: Any) -> Any:
-    stand_in = _native.Named(plain, name, enter, leave)
+    stand_in = _native.Named(plain, "torch.compile", noted, _nothing)
     for key in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__"):
         stand_in.__dict__[key] = getattr(plain, key)
-    return stand_in
+    torch.compile = stand_in
 
 
 def _exported(_: str, __: int) -> None:
     """What `torch.export` goes through to see a module is no work of the script's."""
+    from . import _torch_reads
+
     export = sys.modules["torch.export"]
 
-    def enter(name: str) -> int:
-        return _native.enter(name, True)
+    def enter(_: str) -> int:
+        return _native.enter("torch.export.export", True)
 
     def leave(token: int, *_: object) -> None:
         _native.leave(token, (), None)
 
-    export.export = _named(export.export, "torch.export.export", enter, leave)  # type: ignore[attr-defined]
+    _torch_reads.watch(export, "export", export.export, enter, leave)
 
 
 def _nothing(*_: object) -> None:

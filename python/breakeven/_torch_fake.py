@@ -277,7 +277,7 @@ def _again(obj: Any, where: Any) -> Any:
             return _torch_values.call(lambda: tensor.detach().clone())  # a number, or a generator's state: it has values
         new = _lib.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype)
         if (value := _torch_values.known(tensor)) is not None:
-            _torch_values.give(new, _torch_values.call(_lib.clone, value))
+            new._value = _torch_values.call(_lib.clone, value)
         if _torch_pretend._name(place) == _torch_ops.GPU:
             new = _torch_pretend._move(new, _torch_ops.GPU, False)
         return new.requires_grad_(tensor.requires_grad)
@@ -428,7 +428,7 @@ def _unknown_values(torch: Any) -> dict[Any, Any]:
         if value is not None:
             places = _torch_values.call(aten.nonzero.default, value)
             result = tensor.new_zeros(tuple(places.shape), dtype=torch.int64)
-            _torch_values.give(result, places)
+            result._value = places
             return result
         _unknown("how many elements are not zero")
         return tensor.new_zeros((tensor.numel(), max(tensor.dim(), 1)), dtype=torch.int64)
@@ -513,7 +513,7 @@ def _copied(torch: Any) -> None:
         with torch.no_grad():
             memo[id(tensor)] = new = tensor.clone()
         for name, value in vars(tensor).items():
-            if name not in vars(new):
+            if name not in vars(new) and name != "_value":  # its values are those that the op gave it
                 setattr(new, name, copy.deepcopy(value, memo))
         new.requires_grad_(tensor.requires_grad)
         if tensor.grad is not None and not isinstance(tensor, torch.nn.Parameter):

@@ -15,9 +15,9 @@ _MOST, _FEW = 1 << 12, 16
 
 _torch: Any = None
 _fake: Any = None
-#: Ops that make tensors of nothing, whose values nobody has set.
 #: Ops that set all values of a tensor.
 _FILLS = frozenset("uniform_ normal_ random_ bernoulli_ exponential_ log_normal_ cauchy_ geometric_ fill_ zero_".split())
+#: Ops that make tensors of nothing, whose values nobody has set.
 _UNSET = frozenset(("empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"))
 
 
@@ -27,34 +27,11 @@ def prepare(torch: Any, fake: Any) -> None:
     _torch, _fake = torch, fake
 
 
-class _Kept:
-    """A tensor's values among its attributes. A copy of the tensor (`copy.deepcopy(model)`) has its own."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __deepcopy__(self, _: Any) -> _Kept:
-        gone = self.value is not None and self.value.numel() and not self.value.untyped_storage().nbytes()
-        return _Kept(None if gone or self.value is None else call(_torch.clone, self.value))
-
-
-def give(tensor: Any, value: Any) -> None:
-    """The values of a tensor without values are these."""
-    tensor._kept = _Kept(value)
-
-
-def _of(tensor: Any) -> Any:
-    kept = tensor.__dict__.get("_kept")
-    return None if kept is None else kept.value
-
-
 def known(tensor: Any) -> Any:
     """A real tensor with its values, or nothing."""
     if not isinstance(tensor, _fake):
         return tensor if type(tensor) is _torch.Tensor and tensor.numel() <= _MOST else None
-    value = _of(tensor)
+    value = tensor.__dict__.get("_value")
     # What was overwritten with something unknown has given its memory back, and all views of it with it.
     if value is None or value.layout != _torch.strided or value.numel() == 0 or value.untyped_storage().nbytes():
         return value
@@ -67,7 +44,7 @@ def inputs(func: Any, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
     if name in _UNSET:
         return None
     if name in _FILLS and known(args[0]) is None and args[0].numel() <= _FEW and _is_own(args[0]):
-        give(args[0], call(_torch.empty, tuple(args[0].shape), dtype=args[0].dtype))
+        args[0]._value = call(_torch.empty, tuple(args[0].shape), dtype=args[0].dtype)
     changes = func._schema.is_mutable
     real: list[Any] = []
     for arg in (*args, *(kwargs or {}).values()):
@@ -103,7 +80,7 @@ def follow(func: Any, args: Any, kwargs: Any, result: Any, real: tuple[Any, Any]
         values = [part for part in (worked if isinstance(worked, (list, tuple)) else (worked,)) if isinstance(part, _torch.Tensor)]
         if len(values) == len(tensors) and all(v.shape == t.shape and v.dtype == t.dtype for v, t in zip(values, tensors)):
             for value, tensor in zip(values, tensors):
-                give(tensor, value)
+                tensor._value = value
             return
     if func._schema.is_mutable:
         for argument, given in zip(func._schema.arguments, args):
@@ -124,6 +101,6 @@ def call(func: Any, *args: Any, **kwargs: Any) -> Any:
 
 def forget(tensor: Any) -> None:
     """Something unknown was written here."""
-    value = _of(tensor) if isinstance(tensor, _fake) else None
+    value = tensor.__dict__.get("_value") if isinstance(tensor, _fake) else None
     if value is not None:
         value.untyped_storage().resize_(0)
