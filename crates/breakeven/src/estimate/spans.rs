@@ -36,6 +36,7 @@ pub(crate) struct Span {
 pub(super) fn notes(q: &Question, plan: &Plan) -> Vec<Note> {
     let (mut unwaited, mut partial) = (Vec::new(), Vec::new());
     let mut told = BTreeSet::new();
+    let crosses = plan.tasks.iter().any(|task| task.upload + task.download > 0.0);
     for (from, to, span) in spans(q, plan) {
         if !span.kernels || of_device(from) || !told.insert((from.site, to.site)) {
             continue;
@@ -55,7 +56,6 @@ pub(super) fn notes(q: &Question, plan: &Plan) -> Vec<Note> {
                 ),
             ));
         }
-        let crosses = plan.tasks.iter().any(|task| task.upload + task.download > 0.0);
         let copies = (!span.copies && crosses).then(|| {
             let bytes = |b| if b > 0.0 { words::bytes(b) } else { "nothing".to_owned() };
             format!("leaves out the copies ({} to the GPU, {} back)", bytes(plan.h2d_bytes), bytes(plan.d2h_bytes))
