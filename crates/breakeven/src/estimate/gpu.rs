@@ -101,8 +101,9 @@ pub fn outcome_of(q: &Question, device: &Device, plan: Plan) -> Outcome {
     let verdict = if fits == Some(false) {
         Verdict::Cpu
     } else if q.coverage < COVERAGE_THRESHOLD {
+        // With nothing for the GPU to do, both sides are the same sum, and its last bit would say which is less.
         let best = at_best(q, host, cpu_time, device_part);
-        if best == verdict_of(speedup) { best } else { Verdict::Unknown }
+        if plan.launches > 0 && best == verdict_of(speedup) { best } else { Verdict::Unknown }
     } else if ended_early(q.workload, &plan) {
         Verdict::Unknown
     } else if plan.launches == 0 {

@@ -110,6 +110,22 @@ fn a_script_that_failed_before_its_work_is_not_put_a_figure_on() {
 }
 
 #[test]
+fn what_nobody_saw_is_unknown_whatever_the_clock_said() {
+    // Both sides are the same sum then, whose last bit differs for some of these.
+    for wall_ns in (5_000_000u64..6_000_000).step_by(997) {
+        let text = json!({
+            "format": "breakeven.workload/1",
+            "program": {"name": "x.py", "wall_ns": wall_ns, "startup_ns": 1_882_559, "stolen_ns": 10_225, "exit": {"code": 0}},
+            "unseen": [{"reason": "gpu-not-watched", "text": "CuPy ran on a GPU", "ns": wall_ns - 1_882_559, "count": 1}],
+        });
+        let workload = crate::workload::Workload::from_json(text.to_string().as_bytes()).unwrap();
+        let options = Options { gpu: vec!["l4".to_owned()], ..Options::default() };
+        let e = answer_request(&Request { workload: Some(Box::new(workload)), options, ..Request::default() }).unwrap();
+        assert_eq!(e.summary.verdict, Verdict::Unknown, "{wall_ns}");
+    }
+}
+
+#[test]
 fn no_other_policy_fits_and_this_one_fits_no_other_program() {
     let asked = |workload: &Value, policy: Option<&str>, port: Option<&str>| {
         let options =
