@@ -102,8 +102,9 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
             .unseen
             .iter()
             .map(|((reason, text), &(ns, count))| {
-                // How long a GPU was at work that nobody watched is not known: at most all the time but that of ops.
-                let ns = if reason == "gpu-not-watched" { between_ops } else { ns };
+                // How long a GPU was at work that nobody watched is not known: at most all the time but that of ops,
+                // and where clocks leave none of that, not nothing.
+                let ns = if reason == "gpu-not-watched" { between_ops.max(1) } else { ns };
                 Unseen { reason: reason.clone(), text: text.clone(), ns, count }
             })
             .collect(),
@@ -376,6 +377,10 @@ mod tests {
         let seen = workload(&recorder, 1.0, 1_000_000);
         assert_eq!(seen.unseen[0].ns, 900_000 - seen.ops.iter().map(|e| e.cpu_ns).sum::<u64>());
         assert!(seen.coverage() < 0.8, "{}", seen.coverage());
+        let mut recorder = Recorder::default();
+        recorder.unseen("gpu-not-watched", "CuPy ran on a GPU", 0);
+        recorder.program.insert("startup_ns".to_owned(), 200_000.into());
+        assert_eq!(workload(&recorder, 1.0, 100_000).coverage(), 0.0, "start-up was longer than the run, by the clock");
     }
 
     #[test]
