@@ -55,6 +55,7 @@ __all__ = [
     "stop",
     "storage_bytes",
     "storage_freed",
+    "storage_left",
     "storage_new",
     "storage_put",
     "storage_refused",
@@ -250,6 +251,9 @@ def storage_freed(id: int) -> None:
 
 def storage_resized(id: int, bytes: int) -> None:
     """It is as long as this now."""
+
+def storage_left(more: int) -> None:
+    """Unwatched steps left so many bytes more than the last watched one had, which lived beside what lives within a step."""
 
 def storage_role(id: int, role: int) -> None:
     """It is for this, and was all along."""

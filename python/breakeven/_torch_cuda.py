@@ -9,6 +9,7 @@ import types
 import uuid
 
 from . import _native, _torch_autocast, _torch_classes, _torch_files, _torch_graphs, _torch_ops, _torch_profiler
+from . import _torch_steps
 from ._torch_streams import Event, On, Stream, wait
 
 TYPE_CHECKING = False
@@ -39,8 +40,8 @@ def install(torch: Any, gpu: Any) -> None:
         pci_bus_id=0, pci_device_id=0, pci_domain_id=0,
     )  # fmt: skip
     nothing = lambda *_, **__: None  # noqa: E731
-    live: Any = lambda *_: _native.storage_bytes()[0]  # noqa: E731
-    peak: Any = lambda *_: _native.storage_bytes()[1]  # noqa: E731
+    live: Any = lambda *_: _bytes()[0]  # noqa: E731
+    peak: Any = lambda *_: _bytes()[1]  # noqa: E731
     state = torch.get_rng_state()
     default = Stream(_number=0)
     answers = {
@@ -76,8 +77,8 @@ def install(torch: Any, gpu: Any) -> None:
         "max_memory_allocated": peak,
         "memory_reserved": live,
         "max_memory_reserved": peak,
-        "reset_peak_memory_stats": lambda *_: _native.storage_bytes(True) and None,
-        "reset_max_memory_allocated": lambda *_: _native.storage_bytes(True) and None,
+        "reset_peak_memory_stats": lambda *_: _bytes(True) and None,
+        "reset_max_memory_allocated": lambda *_: _bytes(True) and None,
         "mem_get_info": lambda *_: (gpu["memory"] - live(), gpu["memory"]),
         "reset_accumulated_memory_stats": nothing,
         "set_per_process_memory_fraction": lambda fraction, *_: _native.pretend(int(gpu["memory"] * fraction)),
@@ -130,6 +131,12 @@ def install(torch: Any, gpu: Any) -> None:
     _torch_graphs.install(torch)
     _torch_profiler.install(torch)
     _native.unseen("pretend-gpu", f"{gpu['name']} was imitated: times and values that the script saw are this CPU's")
+
+
+def _bytes(reset: bool = False) -> tuple[int, int]:
+    """Live and peak bytes on the device; `reset` begins the peak anew."""
+    _torch_steps.memory_asked()
+    return _native.storage_bytes(reset)
 
 
 def _memory_stats(live: int, peak: int) -> dict[str, int]:

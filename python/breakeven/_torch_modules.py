@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import weakref
 
-from . import _endings, _native, _torch_foreach, _torch_ops, _torch_recurrent, _torch_steps
+from . import _endings, _native, _torch_foreach, _torch_ops, _torch_recurrent, _torch_steps, _torch_unwatched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ def install(torch: Any) -> None:
     loader = torch.utils.data.dataloader._BaseDataLoaderIter
     # Also while steps go unwatched: what NumPy does is always seen.
     _stand_in(loader, "__next__", _begin_data, _end_data, False)
+    # Draws a number of chance's on the host.
+    _stand_in(loader, "__init__", _begin_loader, _end_phase, False)
     _stand_in(torch.utils.data._utils.worker, "_worker_loop", _begin_worker, _nothing, False)
     for fetcher in ("_MapDatasetFetcher", "_IterableDatasetFetcher"):
         _stand_in(getattr(torch.utils.data._utils.fetch, fetcher), "fetch", _begin_batch, _end_batch, False)
@@ -143,6 +145,10 @@ def _end_batch(began: int, _: tuple[Any, ...], result: Any, *__: Any) -> None:
     _endings.write_sparingly()
 
 
+def _begin_loader(_: str, __: tuple[Any, ...]) -> str | None:
+    return _enter("data")
+
+
 def _begin_data(_: str, arguments: tuple[Any, ...]) -> tuple[str | None, bool, int]:
     _torch_steps.goes_on()
     phase, before = _enter("data"), _native.loading(True)
@@ -157,6 +163,15 @@ def _end_data(before: tuple[str | None, bool, int], _: tuple[Any, ...], result: 
         _native.leave(token, (), None if result is None else ())
     _end_phase(phase)
     _native.loading(loading)
+    if _torch_unwatched.shared and _torch_steps.skipping:
+        _know_batch(result)
+
+
+def _know_batch(value: Any) -> None:
+    """What a loader gave unwatched is the host's, though steps make the like."""
+    for tensor in _torch_ops.flat(list(value.values()) if isinstance(value, dict) else value):
+        if _torch_unwatched.is_shared(tensor):
+            _torch_ops.stored(tensor, False, _torch_unwatched.OF_HOST)
 
 
 def _enter(phase: str) -> str | None:

@@ -7,7 +7,7 @@ import os
 import sys
 import weakref
 
-from . import _native, _torch_gpu, _torch_placed, _torch_room, _torch_sparse
+from . import _native, _torch_gpu, _torch_placed, _torch_room, _torch_sparse, _torch_unwatched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -166,8 +166,9 @@ def _died(gone: Stored) -> None:
     _native.storage_freed(gone.id)
 
 
-def stored(tensor: Any, made: bool = True) -> Stored | None:
-    """The storage of a tensor; `made` says that an op gives it out now, else the host must have filled it."""
+def stored(tensor: Any, made: bool = True, like: _torch_unwatched.Like | None = None) -> Stored | None:
+    """The storage of a tensor; `made` says that an op gives it out now, else the host must have filled it, or a step that
+    nobody watched made it. One that was not known is as `like`, which is of no step's making."""
     try:
         storage = tensor.untyped_storage()
         key, size = storage._cdata, storage.nbytes()
@@ -177,9 +178,15 @@ def stored(tensor: Any, made: bool = True) -> Stored | None:
     global _there
     known = _live.get(key)
     if known is None:
-        # What autograd knows how it came about was made by an op, though nobody may have seen it.
-        made = made or (tensor.requires_grad and not tensor.is_leaf)
-        known = live(storage, _role(tensor, made), made)
+        if like is not None:
+            known = _live_like(storage, like)
+        else:
+            kind = size, tensor.dtype
+            like = None if made else _torch_unwatched.of_kind(kind)
+            # What autograd knows how it came about was made by an op, though nobody may have seen it.
+            made = made or (tensor.requires_grad and not tensor.is_leaf) or _was_missed(storage)
+            known = live(storage, _role(tensor, made), made) if like is None else _live_like(storage, like)
+            _torch_unwatched.made(kind, known, made, phase == "data")
         if not valueless and (gpu is None or known.device == "cpu"):
             _torch_room.made(size)
     elif known.bytes != size:
@@ -190,15 +197,41 @@ def stored(tensor: Any, made: bool = True) -> Stored | None:
     return known
 
 
-def live(storage: Any, role: int, made: bool) -> Stored:
-    """A storage that nobody knew so far."""
+def _was_missed(storage: Any) -> bool:
+    """Whether an op made this before others were seen that steps do not do."""
+    missed = _torch_unwatched.missed
+    if not missed or (address := storage.data_ptr()) not in missed:
+        return False
+    missed.discard(address)
+    return True
+
+
+def filled(name: str, args: Any) -> None:
+    """An op that takes memory the host has just filled, of values of Python's or a file's: it is known as such."""
+    if name.endswith("lift_fresh"):
+        stored(args[0], False, _torch_unwatched.OF_HOST)
+    elif name.endswith(("::set_", ".set_")) and len(args) > 1 and isinstance(args[1], _torch.UntypedStorage):
+        if args[1]._cdata not in _live:
+            live(args[1], INPUT, False)
+
+
+def live(storage: Any, role: int, made: bool, place: str | None = None) -> Stored:
+    """A storage that nobody knew so far; `place`: the device that it is on, where that is not the present one."""
     known = Stored(storage, _died)
     known.key, known.bytes, known.role = storage._cdata, storage.nbytes(), role
     known.placed = known.pinned = known.reduced = False
     known.put, known.put_by = [], set()
-    known.device = (device if made else "cpu") if device is not None else _really_on(storage)
+    known.device = place or ((device if made else "cpu") if device is not None else _really_on(storage))
     known.id = _native.storage_new(known.bytes, role, known.device == "cpu", made)
     _live[known.key] = known
+    return known
+
+
+def _live_like(storage: Any, like: _torch_unwatched.Like) -> Stored:
+    """One that was made where nobody watched."""
+    made, place, placed, role = like
+    known = live(storage, role, made, place if device is not None else None)
+    known.placed = placed
     return known
 
 
@@ -342,6 +375,7 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
     if op.collective:
         _exchanged(op, given, own, gap)
         return
+    filled(op.name, args)
     inputs: list[Any] = []
     name, factors = op.name, _torch_sparse.factors(op.name, args)
     if factors is not None:

@@ -12,7 +12,7 @@ import os
 import sys
 
 from . import _native, _torch, _torch_classes, _torch_cuda, _torch_fake, _torch_modules, _torch_ops, _torch_room, _torch_steps
-from . import _torch_sparse, _torch_where
+from . import _torch_sparse, _torch_unwatched, _torch_where
 from ._torch_ops import GPU
 
 TYPE_CHECKING = False
@@ -240,9 +240,17 @@ def _leave_child() -> None:
 def where(tensor: Any) -> str:
     """The device of a tensor: `cpu` or the imitated GPU."""
     known = _known(tensor)
-    if known is None and gpu is not None and tensor.requires_grad and not tensor.is_leaf:
-        return _torch_modules.where()  # made in a step that nobody watched
+    if known is None and gpu is not None and (made := _where_made(tensor)) is not None:
+        return made
     return (known.device if known is not None else None) or "cpu"
+
+
+def _where_made(tensor: Any) -> str | None:
+    """The device of what was made in a step that nobody watched, as far as it is known."""
+    if tensor.requires_grad and not tensor.is_leaf:
+        return _torch_modules.where()
+    like = _torch_unwatched.of_tensor(tensor)
+    return like[1] if like is not None else None
 
 
 def _asked(tensor: Any) -> str:
@@ -253,7 +261,8 @@ def _asked(tensor: Any) -> str:
     frame = _torch_ops.caller()
     at = (frame.f_code, frame.f_lasti)
     if _torch_steps.unwatched and _known(tensor) is None:
-        return _places.get(at) or where(tensor)
+        left = _torch_unwatched.left(tensor) if _torch_steps.skipping else None
+        return _where_made(tensor) or _places.get(at) or (left[1] if left is not None else None) or where(tensor)
     _places[at] = device = where(tensor)
     return device
 
@@ -392,6 +401,8 @@ def _moved(tensor: Any, result: Any, own: int, gap: int) -> Any:
     # Of a sparse tensor each array is copied by itself.
     for source, made in zip(_torch_sparse.parts(tensor), _torch_sparse.parts(result)):
         with _torch_ops.on_device(target):
+            # It is known where it is also in steps that go unwatched: those that are not are others.
+            _torch_ops.stored(made, like=(True, target, False, _torch_ops._role(made, True)))
             array = _torch_ops.describe(made, True)
         if (refused := _torch_where.room()) is not None:
             return refused
@@ -493,6 +504,8 @@ def _text(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
 def _read(tensor: Any) -> None:
     # What a loader reads (the order of its samples, say) is the host's.
     likely = _torch_steps.skipping and _torch_ops.phase != "data" and _torch_modules.where() != "cpu"
+    if _known(tensor) is None and _where_made(tensor) == "cpu":
+        return
     if where(tensor) != "cpu" or (_known(tensor) is None and _torch_ops.reads.get(_torch_ops.place(), likely)):
         _torch_ops.reads[_torch_ops.place()] = True
         for part in _torch_sparse.parts(tensor):
@@ -509,7 +522,7 @@ def _pin(args: tuple[Any, ...], _: Any) -> Any:
 def _pinned(tensor: Any) -> Any:
     """The tensor, whose memory the GPU may read by itself."""
     # Not as made now: a loader pins in a thread of its own, while the script may be making things on the GPU.
-    known = _torch_ops.stored(tensor, False)
+    known = _torch_ops.stored(tensor, False, _torch_unwatched.OF_HOST)
     if known is not None:
         known.pinned = True
     return tensor

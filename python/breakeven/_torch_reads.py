@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 
-from . import _native, _torch_gpu, _torch_modules, _torch_ops, _torch_placed, _torch_sparse, _torch_steps
+from . import _native, _torch_gpu, _torch_modules, _torch_ops, _torch_placed, _torch_sparse, _torch_steps, _torch_unwatched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,11 +99,19 @@ def _read_unwatched(tensor: Any, name: str) -> None:
     if phase == "data" or (_torch_ops.device is not None and _torch_modules.where() == "cpu"):
         return
     # An optimizer asks its own counters, but for what it was seen to ask a device.
-    if _torch_ops.reads.get(_torch_ops.place(), phase != "optimizer"):
+    like = None if phase == "optimizer" or _torch_ops._known(tensor) is not None else _torch_unwatched.of_tensor(tensor)
+    there = _torch_ops.reads.get(_torch_ops.place(), phase != "optimizer") if like is None else _is_computed(like)
+    if there:
         array = (*_torch_ops.described(tensor), 0)
         with _torch_ops.on_device():
             context = _torch_ops.context({"self": tensor}, _torch_ops.on_gpu(tensor))
             _native.tensor_event(name, [array], [], [], context, 0, 0)
+
+
+def _is_computed(like: _torch_unwatched.Like) -> bool:
+    """Whether what was made unwatched was computed where a GPU would do so."""
+    by_op, device, *_ = like
+    return by_op and device != "cpu"
 
 
 #: What reads one value. The dispatch mode tells of it as long as there is one, and of values that PyTorch's own C++ reads.

@@ -15,10 +15,11 @@ import os
 import sys
 import threading
 
-from . import _native, _torch_ops
+from . import _native, _torch_ops, _torch_unwatched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
 #: No ops are seen now.
@@ -42,6 +43,8 @@ _UNREAD = 8
 _SHORT_NS = _NOISE_NS // (os.cpu_count() or 1)
 #: How often something else may be done before it is asked whether the loop is a steady one.
 _MANY = 8
+#: Bytes that a step may keep for ever and go unwatched; what it does keep is found by looking at all tensors then.
+_GROWTH = 64 << 10
 #: Steps that go unwatched at most before a round is watched again, and at first.
 _MOST, _FIRST = 1024, 96
 
@@ -106,6 +109,7 @@ def _reset() -> None:
     """A step begins that is going to be watched, or is the first that is not."""
     global _began, _busy, _unread, _calls, _nodes, _waited, _asked
     _shapes.clear()
+    _torch_unwatched.begins()
     _began, _calls = _native.step_clock()
     if _began - _asked > _ASKED_NS:
         _waited, _asked = _native.waited_ns(), _began
@@ -142,9 +146,13 @@ def _end() -> None:
 
 def _watch(signal: Any, took: int) -> None:
     global _period, _at, _left, _thread, _longest, _asides, _counted
-    _hashes.append(_native.step_end(True))
+    global _asks_memory
+    _hashes.append(_native.step_end(True) * (not _asks_memory))
+    _asks_memory = False
     _signals_seen.append(signal)
-    for kept in (_hashes, _signals_seen):
+    _alive.append(_native.storage_bytes()[0])
+    _torch_unwatched.ended()
+    for kept in (_hashes, _signals_seen, _alive):
         del kept[: -_ROUNDS * _LONGEST_PERIOD]
     _period = _repeats()
     if _period:
@@ -165,11 +173,16 @@ def _skip(alike: int = 0) -> bool:
     if not _torch.pause():
         return False
     skipping, unwatched, aside = True, True, False
+    _torch_unwatched.goes_unwatched(alike)
     _native.leave_unwatched(True, _longest, alike)
     return True
 
 
 _signals_seen: list[Any] = []
+#: Bytes on the device when these steps ended.
+_alive: list[int] = []
+#: The script has asked in this step how much memory is in use.
+_asks_memory = False
 #: Processor time and time of unwatched steps.
 _usual: list[tuple[int, int]] = []
 #: Their medians, brought up to date now and then.
@@ -182,12 +195,20 @@ def _repeats() -> int:
         count = _ROUNDS * period
         if len(_hashes) < count:
             return 0
+        if all(after - before > _GROWTH * period for before, after in _rounds(period)):
+            return 0  # the steps keep what they make: how much that is decides whether there is room
         recent, told = _hashes[-count:], _signals_seen[-count:]
         if 0 not in recent and all(
             recent[i] == recent[i - period] and told[i] == told[i - period] for i in range(period, count)
         ):
             return period
     return 0
+
+
+def _rounds(period: int) -> Any:
+    """Bytes on the device at the ends of the last rounds, one after the other."""
+    ends = _alive[-1 - (_ROUNDS - 1) * period :: period]
+    return zip(ends, ends[1:])
 
 
 def _count(same: bool, took: int) -> None:
@@ -241,14 +262,17 @@ def _beyond(took: int) -> int:
     return 0
 
 
-def step_aside(missed: int) -> None:
-    """PyTorch is called on a path through the script that steps do not take; `missed` ns it has run already."""
+def step_aside(missed: int, given: Sequence[int] = ()) -> None:
+    """PyTorch is called on a path through the script that steps do not take; `missed` ns it has run already, and was `given`
+    memory at these addresses."""
     global skipping, aside, _asides, _mixed
     if not skipping or threading.get_ident() != _thread or not _native.recording():
         return
     if missed:
         text = "the first op of what no step of a loop had done before was not watched"
         _native.unseen("step-differs", text, missed)
+        if _torch_ops.phase != "data":
+            _torch_unwatched.missed.update(given)
     _asides += 1
     skipping, aside, _mixed = False, True, True
     _see(True)
@@ -302,6 +326,33 @@ def recording_ends() -> None:
     """The last step of a loop without an optimizer ends with the program."""
     if (skipping or aside) and _before_root and not _optimizer:
         _end()
+    _look(False)
+
+
+def memory_asked() -> None:
+    """The script asks how much memory is in use: what unwatched steps have made has to be known, and steps that ask are
+    watched."""
+    global _asks_memory
+    _asks_memory = True
+    _look(False)
+
+
+def _look(sparingly: bool) -> None:
+    """Make known what unwatched steps have made and is still there."""
+    _torch_unwatched.look(sys.modules["torch"], _met, skipping, sparingly)
+
+
+def _met(tensor: Any) -> Any:
+    """A tensor is there; its storage, or that of its gradient, where an unwatched step has left it and nobody knew."""
+    known, new = _torch_ops._known(tensor), None
+    if known is None and (like := _torch_unwatched.left(tensor)) is not None:
+        known = new = _torch_ops.stored(tensor, False, like)
+    if known is None or not (tensor.requires_grad and tensor.is_leaf) or (gradient := tensor.grad) is None:
+        return new
+    unknown = _torch_ops._known(gradient) is None
+    with _torch_ops.on_device(known.device or "cpu"):
+        _torch_ops.assign(gradient, _torch_ops.GRADIENT)
+    return _torch_ops._known(gradient) if unknown else new
 
 
 def _notice(again: bool = False) -> None:
@@ -314,10 +365,12 @@ def _notice(again: bool = False) -> None:
         # One equal round is enough to go on.
         del _hashes[: -(_ROUNDS - 1) * _period]
         del _signals_seen[: -(_ROUNDS - 1) * _period]
+        del _alive[: -(_ROUNDS - 1) * _period]
     else:
         _stretch = _FIRST
         _hashes.clear()
         _signals_seen.clear()
+        _alive.clear()
         _native.step_end(False)
 
 
@@ -326,5 +379,7 @@ def _see(beside: bool) -> None:
     from . import _torch, _torch_reads
 
     _native.leave_unwatched(False, aside=beside)
+    _torch_unwatched.watched_again()
+    _look(True)
     _torch_reads.know_placed()
     _torch.resume()

@@ -11,10 +11,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-#: Ops that ran on the GPU while all steps were watched, each with its line.
-_on_gpu: set[tuple[str, Any]] = set()
-
-
 def before(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
     """An op is about to run: is there room for its result on the GPU, and if so here?"""
     if _torch_pretend.gpu is not None and (size := _torch_room.size_of(func, args, kwargs)):
@@ -41,21 +37,17 @@ def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, 
         return None
     if _torch_pretend._moving is not None and func._schema.name == "aten::clone":
         return _torch_pretend._moved(args[0], result, own, gap)
-    devices = set(_devices(_values(args, kwargs)))
     name = func._schema.name
+    _torch_ops.filled(name, args)
+    devices = set(_devices(_values(args, kwargs)))
     if "?" in devices:
         # Made in a step that nobody watched: it is where this line's tensors were before.
         devices -= {"?"}
         place = _torch_ops.place()
-        if (name, place) in _on_gpu:
-            devices.add(GPU)
-            _made_there(_values(args, kwargs))
-        elif name == "aten::_local_scalar_dense" and _torch_ops.reads.get(place, True) and _torch_modules.where() != "cpu":
+        if name == "aten::_local_scalar_dense" and _torch_ops.reads.get(place, True) and _torch_modules.where() != "cpu":
             # A value that is read counts as the device's, as in a step that goes unwatched; what else the script may do
             # with the tensor, it may as if it were the host's.
             devices.add(GPU)
-    elif GPU in devices and not _torch_steps.unwatched:
-        _on_gpu.add((name, _torch_ops.place()))
     if GPU in devices and "cpu" in devices and name == "aten::copy_":
         return _copied(args, own, gap)
     if GPU in devices and name in _INDEXED:
@@ -82,14 +74,6 @@ def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, 
 def _values(args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> tuple[Any, ...]:
     """All that a function was called with."""
     return (*args, *(kwargs or {}).values())
-
-
-def _made_there(values: Any) -> None:
-    """Tensors that nobody saw being made were made on the GPU."""
-    with _torch_ops.on_device(GPU):
-        for tensor in _torch_ops.flat(values):
-            if _torch_pretend._known(tensor) is None:
-                _torch_ops.stored(tensor)
 
 
 def _made_where(result: Any) -> str:
@@ -194,8 +178,9 @@ def _devices(values: Any) -> Any:
     for tensor in _torch_ops.flat(values):
         place = _torch_pretend.where(tensor)
         if place == "cpu" and _torch_steps.unwatched and _torch_pretend._known(tensor) is None:
-            yield "?"
-            continue
+            if _torch_pretend._where_made(tensor) is None:
+                yield "?"
+                continue
         yield place
         if place == "cpu" and tensor.dim() > 0 and tensor.layout is _torch_pretend._lib.strided:
             yield "cpu+"

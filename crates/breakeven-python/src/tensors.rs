@@ -11,6 +11,12 @@ use std::collections::BTreeMap;
 /// What a storage is for, as the workload format names it.
 pub(crate) const ROLES: [&str; 6] = ["parameter", "gradient", "optimizer state", "activation", "input", "temporary"];
 
+const ACTIVATION: usize = 3;
+
+fn total(of: &[u64]) -> u64 {
+    of.iter().fold(0, |sum, &bytes| sum.saturating_add(bytes))
+}
+
 #[derive(Clone, Debug)]
 struct Storage {
     bytes: u64,
@@ -57,6 +63,9 @@ pub(crate) struct Ledger {
     peak: [u64; ROLES.len()],
     /// `added` when the peak was reached.
     peak_at: u64,
+    /// The most that lived at once in the step of a loop that goes on, and in the last one that was watched.
+    step_peak: u64,
+    last_step_peak: u64,
     /// The device's memory, where it is imitated.
     pub(crate) limit: Option<u64>,
     /// Bytes that did not fit and were not given.
@@ -90,9 +99,24 @@ impl Ledger {
 
     fn rise(&mut self, role: usize, bytes: u64) {
         self.now[role] = self.now[role].saturating_add(bytes);
-        let total = |of: &[u64]| of.iter().fold(0, |sum: u64, &b| sum.saturating_add(b));
+        self.step_peak = self.step_peak.max(total(&self.now));
         if total(&self.now) > total(&self.peak) {
             self.peak = self.now;
+            self.peak_at = self.added;
+        }
+    }
+
+    /// A step of a loop that is watched ends.
+    pub(crate) fn step_ends(&mut self) {
+        (self.last_step_peak, self.step_peak) = (self.step_peak, total(&self.now));
+    }
+
+    /// Steps that nobody watched left so much more, in all, than the one before them had.
+    pub(crate) fn steps_left(&mut self, more: u64) {
+        let whole = self.last_step_peak.saturating_add(more);
+        if whole > total(&self.peak) {
+            self.peak = self.now;
+            self.peak[ACTIVATION] = self.peak[ACTIVATION].saturating_add(whole.saturating_sub(total(&self.now)));
             self.peak_at = self.added;
         }
     }
@@ -174,14 +198,13 @@ impl Ledger {
 
     /// Live bytes on the device now.
     pub(crate) fn live_bytes(&self) -> u64 {
-        self.now.iter().fold(0, |sum, &b| sum.saturating_add(b))
+        total(&self.now)
     }
 
     /// The most that lived on the device at once, and its parts by role.
     pub(crate) fn peak(&self) -> (u64, BTreeMap<String, u64>) {
         let parts = ROLES.iter().zip(self.peak).filter(|&(_, bytes)| bytes > 0);
-        let total = self.peak.iter().fold(0, |sum: u64, &b| sum.saturating_add(b));
-        (total.max(self.wanted), parts.map(|(role, bytes)| ((*role).to_owned(), bytes)).collect())
+        (total(&self.peak).max(self.wanted), parts.map(|(role, bytes)| ((*role).to_owned(), bytes)).collect())
     }
 
     /// The most begins anew from what lives.
@@ -244,7 +267,6 @@ mod tests {
     use super::*;
 
     const GRADIENT: usize = 1;
-    const ACTIVATION: usize = 3;
     const TEMPORARY: usize = 5;
 
     #[test]
@@ -261,6 +283,22 @@ mod tests {
         ledger.assign(later, GRADIENT);
         assert_eq!(ledger.peak().1["gradient"], 100);
         assert_eq!(ledger.live_bytes(), 110);
+    }
+
+    #[test]
+    fn what_unwatched_steps_left_was_there_beside_what_lives_within_a_step() {
+        let mut ledger = Ledger::default();
+        ledger.add(100, 0, false, true);
+        let gone = ledger.add(50, ACTIVATION, false, true);
+        ledger.freed(gone);
+        ledger.step_ends();
+        ledger.steps_left(0);
+        assert_eq!(ledger.peak().0, 150, "nothing was left");
+        ledger.add(30, TEMPORARY, false, true);
+        ledger.steps_left(30);
+        assert_eq!((ledger.peak().0, ledger.peak().1["activation"]), (180, 50));
+        ledger.steps_left(20);
+        assert_eq!(ledger.peak().0, 180, "some is gone");
     }
 
     #[test]

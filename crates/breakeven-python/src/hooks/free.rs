@@ -37,11 +37,17 @@ unsafe extern "C" fn free(pointer: *mut c_void) {
 }
 
 unsafe extern "C" fn allocate(pointer: *mut *mut c_void, alignment: usize, size: usize) -> c_int {
-    if state::recording() && paths::reached_unwatched() {
+    let recording = state::recording();
+    if recording && paths::reached_unwatched() {
         ask();
     }
     // SAFETY: passed on as it came.
-    unsafe { libc::posix_memalign(pointer, alignment, size) }
+    let error = unsafe { libc::posix_memalign(pointer, alignment, size) };
+    if recording && error == 0 {
+        // SAFETY: it has just been written.
+        paths::given(unsafe { *pointer } as usize);
+    }
+    error
 }
 
 /// The main thread has been asked to look whether a loop is over.

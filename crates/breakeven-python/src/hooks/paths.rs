@@ -98,7 +98,12 @@ struct Chain {
 struct Waiting {
     met: Set,
     chains: Vec<Chain>,
+    /// Addresses of the memory that was given out since the first of them.
+    given: Vec<usize>,
 }
+
+/// Chains wait.
+static WAITS: AtomicBool = AtomicBool::new(false);
 
 /// What is asked without Python's lock; nobody waits for it: a child that was forked meanwhile may find it held for ever.
 static WAITING_CHAINS: Mutex<Option<Waiting>> = Mutex::new(None);
@@ -124,15 +129,30 @@ pub(crate) fn reached_unwatched() -> bool {
             // SAFETY: as above.
             unsafe { frames::each_in_main(|code, offset| frames.push((code, offset))) };
             waiting.chains.push(Chain { hash, ticks: clock::now(), frames });
+            WAITS.store(true, Relaxed);
         }
         unmet
     };
     with_waiting(unmet).unwrap_or(false)
 }
 
+/// PyTorch has been given this memory for a tensor.
+#[inline]
+pub(crate) fn given(address: usize) {
+    if WAITS.load(Relaxed) && frames::in_main() {
+        with_waiting(|waiting| {
+            if waiting.given.len() < WAITING {
+                waiting.given.push(address);
+            }
+        });
+    }
+}
+
 /// Between two instructions of the main thread's: was anything reached on a path that steps do not take?
 pub(crate) fn look(py: Python<'_>) {
-    let chains = with_waiting(|waiting| std::mem::take(&mut waiting.chains)).unwrap_or_default();
+    WAITS.store(false, Relaxed);
+    let waited = |waiting: &mut Waiting| (std::mem::take(&mut waiting.chains), std::mem::take(&mut waiting.given));
+    let (chains, given) = with_waiting(waited).unwrap_or_default();
     let mut since = None;
     state::with(py, |state| {
         // Also learns whose the code of the frames is.
@@ -150,13 +170,13 @@ pub(crate) fn look(py: Python<'_>) {
     });
     if let Some(since) = since {
         let ns = clock::now().saturating_sub(since) as f64 / clock::ticks_per_ns();
-        step_aside(py, ns as u64);
+        step_aside(py, ns as u64, given);
     }
 }
 
 /// What goes wrong is nothing to the script.
-fn step_aside(py: Python<'_>, ns: u64) {
-    let _ = py.import("breakeven._torch_steps").and_then(|steps| steps.call_method1("step_aside", (ns,)));
+fn step_aside(py: Python<'_>, ns: u64, given: Vec<usize>) {
+    let _ = py.import("breakeven._torch_steps").and_then(|steps| steps.call_method1("step_aside", (ns, given)));
 }
 
 /// Whether the running call is on a path that steps take, as far as it can be told.
@@ -173,7 +193,7 @@ pub(crate) fn of_steps(py: Python<'_>) -> bool {
 /// A function of PyTorch's is about to be called: what no step calls is watched.
 pub(crate) fn called(py: Python<'_>) {
     if state::recording() && !of_steps(py) && modules::unwatched() {
-        step_aside(py, 0);
+        step_aside(py, 0, Vec::new());
     }
 }
 

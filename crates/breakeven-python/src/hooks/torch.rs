@@ -363,6 +363,12 @@ pub(crate) fn storage_role(py: Python<'_>, id: u64, role: usize) {
     state::with(py, |state| state.recorder.tensors.assign(id, role));
 }
 
+/// Unwatched steps left so many bytes more than the last watched one had.
+#[pyfunction]
+pub(crate) fn storage_left(py: Python<'_>, more: u64) {
+    state::with(py, |state| state.recorder.tensors.steps_left(more));
+}
+
 /// Live and peak bytes on the device; `reset` begins the peak anew.
 #[pyfunction]
 #[pyo3(signature = (reset=false))]
@@ -389,6 +395,7 @@ pub(crate) fn step_end(py: Python<'_>, whole: bool) -> u64 {
     let hash = state::with(py, |state| {
         let steps = &mut state.recorder.steps;
         if whole {
+            state.recorder.tensors.step_ends();
             state.paths.end();
             steps.end()
         } else {

@@ -1,0 +1,161 @@
+"""What steps made that nobody watched: a storage is where those of its size and type were that the watched steps made, and
+as what they did."""
+
+from __future__ import annotations
+
+import collections
+import gc
+
+from . import _native
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+#: Bytes and element type of a storage.
+Kind = tuple[int, "Any"]
+#: Whether an op made it (the host filled it otherwise), its device where one is imitated, whether it was computed on the
+#: device of a script without a GPU, what it is for.
+Like = tuple[bool, "str | None", bool, int]
+
+#: None where the storages of a step differ.
+Likes = dict[Kind, "Like | None"]
+
+#: What the step that goes on has made: whether by an op, and whether a loader did.
+_step: list[tuple[Kind, Any, bool, bool]] = []
+#: A step that makes more is not kept.
+_MOST = 1 << 15
+#: Of each step that was watched: all that it made, and what of that it left; the latter's storages.
+_steps: collections.deque[tuple[Likes, Likes, list[Any]]] = collections.deque(maxlen=12)
+#: The same of the loops that went unwatched; of the last one where they differ.
+_usual: tuple[Likes, Likes] = ({}, {})
+#: What loaders make, and what of that steps make, too.
+_loaded: set[Kind] = set()
+shared: set[Kind] = set()
+#: Addresses of what ops made before it was noticed that no step does so.
+missed: set[int] = set()
+#: What the host fills.
+OF_HOST: Like = (False, "cpu", False, 4)
+#: Where to look for what nobody saw being made: all that steps make while they go unwatched, what they leave after that,
+#: and nowhere once all tensors were looked at: then it is new.
+_sought: Likes = {}
+_stale = False
+#: Storages that steps left, and how many bytes more these are than the last watched step left.
+_left: list[Any] = []
+_more = 0
+#: What that took last and in all, ns; it may take so much at first, and so much of the time.
+_took = _spent = 0
+_AT_FIRST, _SHARE = 200_000_000, 0.03
+_began = _native.clock_ns()
+
+
+def made(kind: Kind, known: Any, by_op: bool, loads: bool) -> None:
+    """A storage that was not known is used, or was made, in a step that is watched; `loads`: by a loader."""
+    if len(_step) < _MOST:
+        _step.append((kind, known, by_op, loads))
+
+
+def begins() -> None:
+    """What was made so far is none of the step's."""
+    _step.clear()
+
+
+def ended() -> None:
+    """A step that was watched is over."""
+    likes: tuple[Likes, Likes, list[Any]] = ({}, {}, [])
+    for kind, known, by_op, loads in _step if len(_step) < _MOST else ():
+        if loads:
+            _loaded.add(kind)
+            continue
+        like = by_op, known.device, known.placed, known.role
+        _add(likes[0], kind, like)
+        if known() is not None:
+            _add(likes[1], kind, like)
+            if known.device != "cpu":
+                likes[2].append(known)
+    _step.clear()
+    _steps.append(likes)
+
+
+def goes_unwatched(alike: int) -> None:
+    """The next steps make what each of the last `alike` ones did."""
+    global _stale, _sought, _more
+    _stale, _sought = True, _usual[0]
+    if alike:
+        all_made, all_left, storages = zip(*list(_steps)[-alike:])
+        _more = 0
+        _left.extend(storage for of_step in storages for storage in of_step)
+        _left[:] = {id(storage): storage for storage in _left if storage() is not None}.values()
+        for usual, of_steps in zip(_usual, (all_made, all_left)):
+            loop: Likes = {}
+            for likes in of_steps:
+                for kind, like in likes.items():
+                    _add(loop, kind, like)
+            usual.update(loop)
+        shared.clear()
+        shared.update(_loaded & _usual[0].keys())
+
+
+def _add(likes: Likes, kind: Kind, like: Like | None) -> None:
+    before = likes.get(kind, like)
+    likes[kind] = like if before is not None and like is not None and before[:3] == like[:3] else None
+
+
+def watched_again() -> None:
+    """What is not known from here on steps have left, unless it is new."""
+    global _sought
+    if _stale:
+        _sought = _usual[1]
+
+
+def of_kind(kind: Kind) -> Like | None:
+    """What is known of a storage of this kind that nobody saw being made; None: as far as is known, the host has just filled
+    it."""
+    return _sought.get(kind) or (OF_HOST if _stale and kind in _loaded - shared else None)
+
+
+def of_tensor(tensor: Any) -> Like | None:
+    """The same of a tensor's storage."""
+    kind = _kind(tensor) if _stale else None
+    return of_kind(kind) if kind is not None else None
+
+
+def left(tensor: Any) -> Like | None:
+    """The same of one that a step has left, though others of its kind may be elsewhere."""
+    kind = _kind(tensor) if _stale else None
+    return None if kind is None else _usual[0].get(kind) or _usual[1].get(kind) or of_kind(kind)
+
+
+def is_shared(tensor: Any) -> bool:
+    """Whether loaders make what is like this, and steps do, too."""
+    return _kind(tensor) in shared
+
+
+def _kind(tensor: Any) -> Kind | None:
+    try:
+        return tensor.untyped_storage().nbytes(), tensor.dtype
+    except Exception:  # sparse, opaque, in a transform: there is no such storage
+        return None
+
+
+def look(torch: Any, told: Any, going: bool, sparingly: bool = False) -> None:
+    """Hand to `told` each tensor of the process, if steps have gone unwatched since the last time, or are `going` so; it gives
+    back the storage of one that was not known. `sparingly`: unless that would take more of the time than may be."""
+    global _stale, _sought, _more, _took, _spent
+    began = _native.clock_ns()
+    if not _stale or (sparingly and _spent + _took > _AT_FIRST + _SHARE * (began - _began)):
+        return
+    # By identity: a class may have been told how to compare itself.
+    plain, parameter, abstract = torch.Tensor, torch.nn.Parameter, torch._subclasses.FakeTensor
+    tensors = [one for one in gc.get_objects() if (of := type(one)) is plain or of is parameter or of is abstract]
+    with torch._C.DisableTorchFunction():
+        found = [left for tensor in tensors if (left := told(tensor)) is not None and left.device != "cpu"]
+    gone = [storage for storage in _left if storage() is None]
+    _left[:] = [storage for storage in _left if storage() is not None] + found
+    _more += sum(storage.bytes for storage in found) - sum(storage.bytes for storage in gone)
+    _native.storage_left(max(0, _more))
+    if not going:
+        _stale, _sought = False, {}
+    _took = _native.clock_ns() - began
+    _spent += _took
+    _native.no_gap()

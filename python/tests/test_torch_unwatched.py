@@ -1,0 +1,188 @@
+"""What steps make that go unwatched: known as if all had been watched."""
+
+from __future__ import annotations
+
+import collections
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+if importlib.util.find_spec("torch") is None:
+    pytest.skip("PyTorch is not installed: its recorder is not tested", allow_module_level=True)
+
+from test_torch_pretend import L4, _copies, _run
+
+#: With this no step goes unwatched.
+ALL = "import sys\nimport torch\nsys.modules['breakeven._torch_steps']._repeats = lambda: 0\n"
+BEGIN = """
+import torch
+device = "cuda" if torch.cuda.is_available() else "cpu"
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(100, 200), torch.nn.ReLU(), torch.nn.Linear(200, 10)).to(device)
+x, y = torch.randn(16, 100, device=device), torch.randn(16, 10, device=device)
+"""
+TRAIN = """
+optimizer = torch.optim.{}
+losses = []
+for step in range(100):
+    optimizer.zero_grad(set_to_none=True)
+    result = net(x)
+    loss = ((result - y) ** 2).mean()
+    loss.backward()
+    optimizer.step()
+    losses.append(loss.detach())
+"""
+SCRIPTS = {
+    "losses": BEGIN
+    + TRAIN.format("Adam(net.parameters())")
+    + "print(losses[-1].is_cuda, result.is_cuda, net[0].weight.grad.is_cuda)\n"
+    "print(torch.stack(losses).mean().item() > 0, result.norm().item() > 0, net[0].weight.grad.norm().item() > 0)\n",
+    # Drops its gradients in each step, which live beside an evaluation that is larger than a step.
+    "gradients": BEGIN
+    + TRAIN.format("SGD(net.parameters(), lr=1e-3)")
+    + "with torch.no_grad():\n    print(net(torch.randn(400, 100, device=device)).shape)\n",
+    "predictions": BEGIN
+    + """
+from torch.utils.data import DataLoader, TensorDataset
+data = TensorDataset(torch.randn(3200, 100), torch.randint(0, 10, (3200,)))
+labels, guesses = [], []
+with torch.no_grad():
+    for x, y in DataLoader(data, batch_size=32):
+        labels.append(y)
+        guesses.append(net(x.to(device)).argmax(1))
+print(labels[-1].device, guesses[-1].device, torch.cat(guesses).device, torch.cat(labels).numpy().shape)
+try:
+    print((torch.cat(guesses) == torch.cat(labels)).sum() > 0)
+except RuntimeError:
+    print("two devices")
+try:
+    print(guesses[-1].numpy().shape)
+except TypeError:
+    print("a GPU's")
+print((torch.cat(guesses).cpu() == torch.cat(labels)).float().mean().item() > 0)
+""",
+    # Of the size of what steps leave, and the host's all the same.
+    "files": BEGIN
+    + TRAIN.format("SGD(net.parameters(), lr=1e-3, momentum=0.9)")
+    + """
+import io
+import numpy
+file = io.BytesIO()
+torch.save({"net": net.state_dict(), "optimizer": optimizer.state_dict()}, file)
+file.seek(0)
+read = torch.load(file, map_location="cpu")
+print(read["net"]["0.weight"].device, torch.tensor(0.5).device)
+net.load_state_dict(read["net"])
+rows = torch.from_numpy(numpy.zeros((16, 10), numpy.float32))
+print(rows.device, net[2](torch.zeros(16, 200, device=device)).sub(rows.to(device)).sum().item() != 0)
+""",
+    # Its first op is missed without `--pretend-gpu`, and what that makes is no input of the host's.
+    "validation": BEGIN
+    + TRAIN.format("SGD(net.parameters(), lr=1e-3)")
+    + "with torch.no_grad():\n    rows = torch.randn(2000, 100, device=device)\n    print(net(rows).sum().item() != 0)\n",
+    "inputs": BEGIN + "with torch.no_grad():\n    for step in range(200):\n        z = net(torch.randn(16, 100, device=device))\n",
+    "history": BEGIN
+    + """
+optimizer = torch.optim.LBFGS(net.parameters(), lr=1e-4, max_iter=3, history_size=2)
+def closure():
+    optimizer.zero_grad()
+    loss = ((net(x) - y) ** 2).mean()
+    loss.backward()
+    return loss
+for step in range(18):
+    optimizer.step(closure)
+""",
+    "epochs": BEGIN
+    + """
+from torch.utils.data import DataLoader, TensorDataset
+train = DataLoader(TensorDataset(torch.randn(320, 100), torch.randn(320, 10)), batch_size=32, shuffle=True)
+test = DataLoader(TensorDataset(torch.randn(64, 100), torch.randn(64, 10)), batch_size=32)
+optimizer = torch.optim.Adam(net.parameters())
+for epoch in range(12):
+    total = 0.0
+    for x, y in train:
+        x, y = x.to(device), y.to(device)
+        optimizer.zero_grad()
+        loss = ((net(x) - y) ** 2).mean()
+        loss.backward()
+        optimizer.step()
+        total += loss.item()
+    with torch.no_grad():
+        for x, y in test:
+            total += ((net(x.to(device)) - y.to(device)) ** 2).sum().item()
+""",
+}
+
+
+def _told(script: Path, folder: Path, pretend: bool) -> tuple[str, dict[str, int], dict[str, int], int, Any]:
+    """Output; copies and their bytes; the most memory; one step in how many was watched."""
+    folder.mkdir()
+    workload, out = _run(script, folder, pretend=pretend)
+    counts: dict[str, int] = collections.Counter()
+    sizes: dict[str, int] = collections.Counter()
+    for direction in ("h2d", "d2h"):
+        copies = _copies(workload, direction)
+        counts[direction], sizes[direction] = len(copies), sum(copies)
+    for entry in workload["ops"] if not pretend else ():
+        if "host_read" in entry["op"]:
+            counts["read"] += entry["count"]
+        # What a script without a GPU would have to copy to one.
+        sizes["input"] += entry.get("host_input_bytes", 0)
+    program = workload["program"]
+    return out, counts, sizes, program["device_peak_bytes" if pretend else "peak_bytes"], program["sampling"]
+
+
+@pytest.mark.parametrize("pretend", [True, False])
+@pytest.mark.parametrize("which", SCRIPTS)
+def test_what_unwatched_steps_leave_is_known(which: str, pretend: bool, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPTS[which])
+    *told, peak, sampling = _told(script, tmp_path / "told", pretend)
+    script.write_text(ALL + SCRIPTS[which])
+    *truth, most, all_watched = _told(script, tmp_path / "all", pretend)
+    assert sampling > 1 and all_watched == 1
+    assert told == truth
+    # The step that was looked at had another batch beside it.
+    assert abs(peak - most) <= 0.05 * most
+
+
+def test_memory_that_steps_keep_is_counted(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        BEGIN
+        + """
+kept, told = [], []
+with torch.no_grad():
+    for step in range(60):
+        kept.append(net(x))
+        if step % 20 == 19:
+            told.append(torch.cuda.memory_allocated())
+print(told[1] - told[0], told[2] - told[1])
+"""
+    )
+    workload, out = _run(script, tmp_path)
+    assert workload["program"]["sampling"] > 1
+    assert out.split() == 2 * [str(20 * 16 * 10 * 4)]
+
+
+def test_what_does_not_fit_in_the_end_is_refused_as_a_gpu_would(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        BEGIN
+        + """
+kept = []
+try:
+    with torch.no_grad():
+        for step in range(1000):
+            kept.append(net(torch.randn(2048, 100, device=device)))
+except torch.cuda.OutOfMemoryError:
+    print(len(kept))
+"""
+    )
+    monkeypatch.setitem(L4, "memory", 8 << 20)
+    _, out = _run(script, tmp_path)
+    # Beside weights, an input, and what lives within a step, which leaves room for so many results.
+    within = sum(4 * n for n in (2048 * 100, 2 * 2048 * 200, 100 * 200 + 200 + 200 * 10 + 10, 2 * 16 * 110))
+    assert abs(int(out) - ((8 << 20) - within) // (2048 * 10 * 4)) <= 2
