@@ -276,6 +276,7 @@ def step_aside(missed: int, given: Sequence[int] = ()) -> None:
     _asides += 1
     skipping, aside, _mixed = False, True, True
     _see(True)
+    _look(True)
 
 
 def goes_on() -> None:
@@ -361,6 +362,8 @@ def _notice(again: bool = False) -> None:
     if skipping or aside:
         skipping = aside = _mixed = False
         _see(False)
+        if not again:
+            _look(True)
     if again:
         # One equal round is enough to go on.
         del _hashes[: -(_ROUNDS - 1) * _period]
@@ -380,6 +383,5 @@ def _see(beside: bool) -> None:
 
     _native.leave_unwatched(False, aside=beside)
     _torch_unwatched.watched_again()
-    _look(True)
     _torch_reads.know_placed()
     _torch.resume()

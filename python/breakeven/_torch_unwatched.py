@@ -45,7 +45,7 @@ _left: list[Any] = []
 _more = 0
 #: What that took last and in all, ns; it may take so much at first, and so much of the time.
 _took = _spent = 0
-_AT_FIRST, _SHARE = 200_000_000, 0.03
+_AT_FIRST, _SHARE = 100_000_000, 0.03
 _began = _native.clock_ns()
 
 
