@@ -142,3 +142,35 @@ def test_clocks_within_clocks_are_told_part_by_part(tmp_path: Path) -> None:
     ]  # fmt: skip
     first, _, third = work(script, tmp_path / "again")
     assert first == pytest.approx(third, rel=0.2)
+
+
+#: Calls of the standard library with a time limit: they read `time.monotonic` or `time.time` for themselves.
+LIMITED = """
+import concurrent.futures, logging, queue, subprocess, sys, threading
+def limited():
+    q = queue.Queue()
+    q.put(1)
+    q.get(timeout=0.01)
+    threading.Event().wait(0.001)
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        concurrent.futures.wait([pool.submit(abs, 1)], timeout=5)
+        list(pool.map(abs, [1, 2], timeout=5))
+    subprocess.run([sys.executable, "-c", ""], timeout=60, capture_output=True)
+    logging.getLogger().warning("so far")
+"""
+
+
+def test_what_the_standard_library_reads_for_itself_is_no_clock_of_the_script(tmp_path: Path) -> None:
+    assert spans(f"{WORK}{LIMITED}for _ in range(3):\n    work()\n    limited()\n", tmp_path) == []
+
+
+def test_nor_is_what_it_reads_when_the_stand_in_calls_it(tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    script = """import threading, cupy as cp
+from cupyx.profiler import benchmark
+a, condition = cp.ones((300, 300)), threading.Condition()
+with condition:
+    benchmark(condition.wait_for, (lambda: (a @ a).size == 0, 0.001), n_repeat=3, n_warmup=1)
+"""
+    # The stand-in's events are the script's.
+    assert {row["clock"] for row in spans(script, tmp_path)} == {"cuda.Event.record"}

@@ -637,32 +637,65 @@ fn code_and_line<'py>(frame: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>,
 /// The same place for people: file, line, function, and the public name of the library function in between.
 pub(crate) fn site<'py>(py: Python<'py>, codes: &mut Codes) -> Site {
     let _aside = Aside::new(py);
-    let mut site = Site::default();
-    let mut via = None;
-    let mut visit = |frame: &Bound<'py, PyAny>| {
-        let code = frame.getattr("f_code")?;
-        // SAFETY: a live code object, held by its frame.
-        if unsafe { codes.owner(code.as_ptr()) } != Owner::User {
-            // A decorator's wrapper is not what people call it.
-            if via.is_none() || !function(&code)?.contains("<locals>") {
-                via = Some(frame.clone());
-            }
-            return Ok(false);
-        }
-        site.file = code.getattr("co_filename")?.extract()?;
-        site.line = frame.getattr("f_lineno")?.extract().unwrap_or(0);
-        site.function = function(&code)?;
-        Ok(true)
-    };
-    let mut found = walk(py, &mut visit);
+    let mut look = Look::new(codes);
+    let mut found = walk(py, |frame| look.visit(frame));
     if found.as_ref().is_ok_and(|found| !found) {
-        found = walk_main(py, &mut visit);
+        found = walk_main(py, |frame| look.visit(frame));
     }
     if found.is_ok_and(|found| found) {
         // What the recorder itself calls on behalf of a line is no library function between it and the op.
-        site.via = via.and_then(|frame| library_name(&frame).ok()).filter(|name| !name.starts_with("breakeven."));
+        look.site.via = look.library().filter(|name| !name.starts_with("breakeven."));
     }
-    site
+    look.site
+}
+
+/// As [`site`], where it is this thread's own: user code did it itself, or one of the library functions did whose names
+/// begin like this.
+pub(super) fn own_site(py: Python<'_>, codes: &mut Codes, but: &[&str]) -> Option<Site> {
+    let _aside = Aside::new(py);
+    let mut look = Look::new(codes);
+    let found = walk(py, |frame| look.visit(frame)).is_ok_and(|found| found);
+    if look.via.is_some() {
+        look.site.via = Some(look.library()?);
+    }
+    let own = look.site.via.as_deref().is_none_or(|via| but.iter().any(|but| via.starts_with(but)));
+    (found && own && !look.site.file.is_empty()).then_some(look.site)
+}
+
+/// A look outwards for user code.
+struct Look<'codes, 'py> {
+    codes: &'codes mut Codes,
+    site: Site,
+    /// The library's frame that it called.
+    via: Option<Bound<'py, PyAny>>,
+}
+
+impl<'codes, 'py> Look<'codes, 'py> {
+    fn new(codes: &'codes mut Codes) -> Self {
+        Self { codes, site: Site::default(), via: None }
+    }
+
+    /// Looks at a frame; whether it is user code's.
+    fn visit(&mut self, frame: &Bound<'py, PyAny>) -> PyResult<bool> {
+        let code = frame.getattr("f_code")?;
+        // SAFETY: a live code object, held by its frame.
+        if unsafe { self.codes.owner(code.as_ptr()) } != Owner::User {
+            // A decorator's wrapper is not what people call it.
+            if self.via.is_none() || !function(&code)?.contains("<locals>") {
+                self.via = Some(frame.clone());
+            }
+            return Ok(false);
+        }
+        self.site.file = code.getattr("co_filename")?.extract()?;
+        self.site.line = frame.getattr("f_lineno")?.extract().unwrap_or(0);
+        self.site.function = function(&code)?;
+        Ok(true)
+    }
+
+    /// The name of the library function that user code called.
+    fn library(&self) -> Option<String> {
+        self.via.as_ref().and_then(|frame| library_name(frame).ok())
+    }
 }
 
 fn function(code: &Bound<'_, PyAny>) -> PyResult<String> {

@@ -20,13 +20,9 @@ pub(super) fn clock(name: u32, original: impl FnOnce() -> *mut PyObject) -> *mut
         state::with(py, |state| {
             let state::State { recorder, codes, .. } = state;
             let clock = recorder.names.callee(name).name.clone();
-            recorder.marker(&clock, clock::now(), || {
-                let site = frames::site(py, codes);
-                // What the standard library reads for itself is none of the script's clocks; `timeit` is, also IPython's.
-                let own =
-                    site.via.as_deref().is_none_or(|via| ["timeit.", "IPython."].iter().any(|of| via.starts_with(of)));
-                (own && !site.file.is_empty()).then_some(site)
-            });
+            // What a library reads for itself, the standard one's queues and pools too, is none of the script's clocks;
+            // `timeit` is, also IPython's.
+            recorder.marker(&clock, clock::now(), || frames::own_site(py, codes, &["timeit.", "IPython."]));
         });
     });
     result
