@@ -52,9 +52,18 @@ def crosses(op: str, given: dict[str, Any], result: Any) -> Event | None:
 
 def _copy(source: Any, made: Any, pinned: bool, asynchronous: bool) -> Event:
     if _torch_ops.on_gpu(made) is None:
-        return "torch.Tensor.to_host", [_torch_ops.describe(source)], [], [("asynchronous", str(asynchronous))]
-    keywords = [("pinned", str(pinned)), ("asynchronous", str(asynchronous))]
-    return "torch.Tensor.to", [], [_torch_ops.describe(made, True)], keywords
+        array = across(_torch_ops.describe(source), made, made, asynchronous)
+        return "torch.Tensor.to_host", [array], [], [("asynchronous", str(asynchronous))]
+    array = across(_torch_ops.describe(made, True), source, made, asynchronous)
+    return "torch.Tensor.to", [], [array], [("pinned", str(pinned)), ("asynchronous", str(asynchronous))]
+
+
+def across(there: Any, here: Any, made: Any, asynchronous: bool) -> Any:
+    """What a copy sends across the link: as many elements as are made, of the type of the GPU's array where the host
+    waits, and so converts them, and of the host's tensor where the GPU does (`copy_kernel_cuda` of ATen's Copy.cu)."""
+    _, _, layout, _, storage = there
+    kind, size, *_ = _torch_ops.described(here) if asynchronous else there
+    return kind, size, layout, _torch_ops.described(made)[3], storage
 
 
 def moved(tensor: Any, result: Any, kwargs: dict[str, Any] | None) -> None:

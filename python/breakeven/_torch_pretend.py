@@ -309,12 +309,17 @@ def _type(args: tuple[Any, ...], kwargs: Any) -> Any:
     if named is None:
         name = str(_lib._C.TensorBase.type(args[0]))
         return name.replace("torch.", "torch.cuda.", 1) if _asked(args[0]) != "cpu" else name
-    if not isinstance(named, _lib.dtype) and (name := _torch_classes.class_name(named)).startswith("torch.cuda."):
-        result = _lib._C.TensorBase.type(args[0], name.replace("torch.cuda.", "torch.", 1))
-        return _move(result, GPU, _flag(args, kwargs)) if gpu is not None else result
     if isinstance(named, _lib.dtype):
         return _lib._C.TensorBase.type(args[0], named)
-    return _move(_lib._C.TensorBase.type(args[0], named), "cpu", _flag(args, kwargs))
+    name = _torch_classes.class_name(named)
+    plain = name.replace("torch.cuda.", "torch.", 1)
+    if plain != name and gpu is None:
+        return _lib._C.TensorBase.type(args[0], plain)
+    target = GPU if plain != name else "cpu"
+    dtype = getattr(getattr(_lib, plain.removeprefix("torch."), None), "dtype", None)
+    if dtype is None:  # sparse, or no class
+        return _move(_lib._C.TensorBase.type(args[0], plain), target, _flag(args, kwargs))
+    return _move_as(args[0], target, dtype, _flag(args, kwargs))
 
 
 def _name(device: Any) -> str | None:
@@ -356,10 +361,31 @@ def _to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         dtype = rest.pop(0)
     if blocking is None and rest:
         blocking = rest.pop(0)
-    result = tensor
-    if dtype is not None and dtype != tensor.dtype or words:
-        result = _lib._C.TensorBase.to(tensor, dtype or tensor.dtype, **words)
-    return result if target is None else _move(result, target, bool(blocking))
+    if target is None:
+        return _as_type(tensor, dtype, words)
+    if target == _asked(tensor):
+        return _move(_as_type(tensor, dtype, words), target, bool(blocking))
+    words.pop("copy", None)
+    return _as_type(_move_as(tensor, target, dtype, bool(blocking)), None, words)  # laid out where it goes
+
+
+def _as_type(tensor: Any, dtype: Any, words: dict[str, Any]) -> Any:
+    """The tensor as another type, or laid out otherwise, on its device."""
+    if words or dtype not in (None, tensor.dtype):
+        return _lib._C.TensorBase.to(tensor, dtype or tensor.dtype, **words)
+    return tensor
+
+
+def _move_as(tensor: Any, target: str, dtype: Any, non_blocking: bool) -> Any:
+    """The tensor on another device and as another type. The host converts where it waits, and the GPU where it does not
+    (`copy_kernel_cuda` of ATen's Copy.cu): before the copy on the side that it comes from, after it on the other."""
+    first = non_blocking == (target == "cpu")
+    moved = _move(_as_type(tensor, dtype, {}) if first else tensor, target, non_blocking)
+    result = _as_type(moved, dtype, {})
+    if result is not moved and _torch_steps.skipping:
+        with _torch_ops.on_device(target):
+            _torch_ops.stored(result)
+    return result
 
 
 def _move(tensor: Any, target: str, non_blocking: bool) -> Any:

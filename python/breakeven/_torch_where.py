@@ -3,7 +3,7 @@ its own accord, what may stay on the host; and whether there is room for what co
 
 from __future__ import annotations
 
-from . import _native, _torch_modules, _torch_ops, _torch_pretend, _torch_room, _torch_steps
+from . import _native, _torch_gpu, _torch_modules, _torch_ops, _torch_pretend, _torch_room, _torch_steps
 from ._torch_ops import GPU
 
 TYPE_CHECKING = False
@@ -189,11 +189,13 @@ def _devices(values: Any) -> Any:
 def _copied(args: tuple[Any, ...], own: int, gap: int) -> Any:
     """`a.copy_(b)` across the link."""
     into_gpu = _torch_pretend.where(args[0]) != "cpu"
-    array = _torch_ops.describe(args[0] if into_gpu else args[1])
-    asynchronous = [("asynchronous", str(len(args) > 2 and bool(args[2])))]
+    there, here = args[:2] if into_gpu else args[1::-1]
+    asynchronous = len(args) > 2 and bool(args[2])
+    array = _torch_gpu.across(_torch_ops.describe(there), here, args[0], asynchronous)
     with _torch_ops.on_device(GPU):
         name, sides = ("torch.Tensor.to", ([], [array])) if into_gpu else ("torch.Tensor.to_host", ([array], []))
-        _native.tensor_event(name, *sides, asynchronous, _torch_ops.context(), own, gap)
+        keywords = [("asynchronous", str(asynchronous))]
+        _native.tensor_event(name, *sides, keywords, _torch_ops.context(), own, gap)
 
 
 def room() -> Any:

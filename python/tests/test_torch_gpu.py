@@ -130,3 +130,18 @@ def test_numbers_that_fill_a_tensor_on_a_gpu_are_copied(tmp_path: Path) -> None:
             assert entry["op"]["transfer"]["direction"] == "h2d"
             copies += [entry["op"]["transfer"]["bytes"]] * entry["count"]
     assert sorted(copies) == sorted([64, 16] + 40 * [16, 12])
+
+
+def test_what_is_converted_crosses_as_the_side_that_does_not_convert_has_it(tmp_path: Path) -> None:
+    script = """
+d, f = torch.ones(100, dtype=torch.float64), torch.ones(10, 100)
+for to in (False, True):
+    x = d.to("meta", torch.float32, non_blocking=to)
+    y = torch.empty(10, 100, dtype=torch.float64, device="meta").copy_(d, non_blocking=to)
+    z = torch.empty(10, 100, dtype=torch.float64, device="meta").copy_(f, non_blocking=to)
+"""
+    workload = record(GPU + script, tmp_path)
+    copies = [e for e in workload["ops"] if "transfer" in e["op"] for _ in range(e["count"])]
+    assert sorted((e["op"]["transfer"]["asynchronous"], e["op"]["transfer"]["bytes"]) for e in copies) == [
+        (False, 400), (False, 8000), (False, 8000), (True, 800), (True, 4000), (True, 8000)
+    ]  # fmt: skip

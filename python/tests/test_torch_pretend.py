@@ -84,6 +84,19 @@ def test_every_copy_is_exact(tmp_path: Path) -> None:
     assert sorted(_copies(workload, "d2h")) == sorted([2000, 4, 8, 4, 1, 40, 4000, 12, 40, 40, 100, 10])
 
 
+@pytest.mark.parametrize("fake", [False, True])
+def test_what_is_converted_crosses_as_the_side_that_does_not_convert_has_it(fake: bool, tmp_path: Path) -> None:
+    workload, out = _run(HERE / "programs" / "pytorch" / "torch_casts.py", tmp_path, fake=fake)
+    assert fake or out.split() == ["torch.float32", "cpu", "1000.0", "cuda:0", "cuda:0", "True"]
+    into = [8000, 4000, 4000, 8000, 8000, 4000, 8000, 4000, 8000, 8000, 4000, 480]
+    assert sorted(_copies(workload, "h2d")) == sorted(into)
+    assert sorted(_copies(workload, "d2h")) == sorted([8000, 4000, 4000, 8000, 8000, 8000, 8000, 4000, 8000])
+    there = [e for e in workload["ops"] if e["name"] == "aten._to_copy" and e.get("device") == "cuda:0"]
+    text = (HERE / "programs" / "pytorch" / "torch_casts.py").read_text().splitlines()
+    lines = [text[workload["sites"][entry["site"]]["line"] - 1] for entry in there]
+    assert len(lines) == 5 and all("non_blocking=True" in line or "channels_last" in line for line in lines)
+
+
 def test_a_default_device_is_imitated(tmp_path: Path) -> None:
     script = tmp_path / "default.py"
     script.write_text(
