@@ -87,3 +87,13 @@ def test_every_callable_has_a_counterpart_or_a_reason(port, callables):
     assert sorted(callables.keys() - rows.keys()) == []
     unsaid = {name for name, row in rows.items() if row[0] not in {"device", "view"} and (row[0] != "host" or not row[1])}
     assert sorted(unsaid) == []
+
+
+def test_what_pytorch_copies_instead_of_viewing_is_a_copy():
+    torch = pytest.importorskip("torch")
+    names = {schema.name.removeprefix("aten::") for schema in torch._C._jit_get_all_schemas()}
+    names = {name for name in names if not name.startswith(("_test_", "_nested_view_"))}
+    rows = {name.removeprefix("aten."): row[0] for name, row in table("callables/torch.csv").items()}
+    copies = {name: rows.get(name) for name in names if name.endswith("_copy") and rows.get(name[:-5]) == "view"}
+    assert len(copies) > 20
+    assert {name: rule for name, rule in copies.items() if rule not in {"copy", "rearrange"}} == {}

@@ -188,6 +188,9 @@ fn copies_and_views() {
     assert_eq!(op("numpy.tile", &[&[10]], &[30]), copy(30, true, 1));
     assert_eq!(op("numpy.pad", &[&[10, 10]], &[12, 12]), copy(144, true, 1));
     assert_eq!(op("numpy.roll", &[&[10, 10]], &[10, 10]), copy(100, true, 1));
+    assert_eq!(op("aten.diagonal_copy", &[&[10, 10]], &[10]), copy(10, true, 1));
+    assert_eq!(op("aten.unfold_copy", &[&[10]], &[9, 2]), copy(18, true, 1));
+    assert_eq!(op("aten.squeeze_copy", &[&[10, 1]], &[10]), copy(10, false, 1));
     assert_eq!(op("numpy.zeros", &[], &[50]), copy(50, false, 0));
     assert_eq!(op("numpy.linspace", &[], &[50]), copy(50, false, 0));
     assert_eq!(op("numpy.meshgrid", &[&[3], &[4]], &[4, 3]), copy(12, true, 2));
