@@ -163,17 +163,20 @@ def _end(call: Any, inputs: tuple[Any, ...], result: Any, _: Any = None) -> None
         results = [[array] for _, array in call.layers]
         results[-1] = [(*results[-1][0][:4], made), *ends]
     _tell(call, "", results, output)
-    if call.last > call.first and output.grad_fn is not None:
-        _keep(call, output)
+    nodes = [made.grad_fn for made in result if made.grad_fn is not None]
+    if call.last > call.first and nodes:
+        _keep(call, nodes)
 
 
-def _keep(call: _Layers, output: Any) -> None:
-    """Gradients may come: what they need stays until they have, or the graph goes."""
+def _keep(call: _Layers, nodes: list[Any]) -> None:
+    """Gradients may come, of any of the results: what they need stays until they have, or the graph goes."""
     del _called[: max(0, len(_called) - _MOST)]
     _called.append(call)
     call.reserve = _native.storage_new(call.kept, _torch_ops.ACTIVATION, call.device == "cpu", True)
-    graph = output.grad_fn.metadata[__name__] = _Graph()
+    graph = _Graph()
     weakref.finalize(graph, _gone, call).atexit = False
+    for node in nodes:
+        node.metadata[__name__] = graph
 
 
 def _gone(call: _Layers) -> None:

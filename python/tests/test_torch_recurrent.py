@@ -84,6 +84,18 @@ def test_sequences_of_different_lengths(fake: str, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("place", [[], ["cuda"]])
+def test_gradients_may_come_of_the_last_state_alone(place: list[str], tmp_path: Path) -> None:
+    pretended = {"BREAKEVEN_PRETEND_GPU": json.dumps(GPU)} if place else {}
+    printed, workload = _recorded(["states", *place], tmp_path, **pretended)
+    assert printed == _run([PROGRAM, "states"])
+    dims = [row[3] for row in _layers(workload)]
+    assert sorted((d["rows"], d["input"], d["pass"]) for d in dims) == sorted(
+        (rows, width, passed) for rows in (11, 18) for width in (8, 16) for passed in ("forward", "backward")
+    )
+    assert not _products(workload)
+
+
 def test_a_projection(tmp_path: Path) -> None:
     printed, workload = _recorded(["projected"], tmp_path)
     assert printed == _run([PROGRAM, "projected"])

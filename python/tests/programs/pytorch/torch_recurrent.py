@@ -16,6 +16,9 @@ if which == "packed":
     rows, lengths = pad_packed_sequence(out, batch_first=True, total_length=7)
     print(rows.shape, lengths.tolist())
     out = rows
+elif which == "states":
+    layer = nn.LSTM(8, 16, 2).to(place)
+    out = layer(pack_padded_sequence(text, [6, 4, 1]))[1][0][-1] + layer(text)[1][1][-1]
 elif which == "projected":
     layer = nn.LSTM(8, 16, 2, proj_size=4, bidirectional=True).to(place)
     out, _ = layer(text)
