@@ -156,3 +156,40 @@ except cp.cuda.memory.OutOfMemoryError as error:
         "NVIDIA L4 58 89",
         "Out of memory allocating 8,589,934,592 bytes (allocated so far: 0 bytes).",
     ]
+
+
+TRACED = """import traceback
+import numpy as np, cupy as cp
+a, host = cp.ones((3, 4)), np.ones((3, 4))
+def own(x):
+    raise KeyError("mine")
+def tried(text):
+    try:
+        eval(text)
+    except Exception as error:
+        frames = [f"{frame.filename.rpartition('/')[2]}:{frame.name}" for frame in traceback.extract_tb(error.__traceback__)]
+        print(type(error).__name__, error.__context__, *frames)
+for text in (
+    "np.asarray(a)", "a + host", "host + a", "cp.add(a, host)", "cp.dot(a, host)", "cp.concatenate([a, host])", "a @ a",
+    "a + cp.ones(5)", "a.reshape(5)", "a[10]", "bool(a)", "float(a)", "a.nothing", "cp.nothing", "cp.linalg.solve(a, a)",
+    "np.sum(a, where=host > 0)", "setattr(a, 'shape', 5)", "cp.ElementwiseKernel('T x', 'T z', 'z = x', 'k')(3.0)",
+):
+    tried(text)
+tried("cp.apply_along_axis(own, 0, a)")
+try:
+    {}["key"]
+except KeyError:
+    tried("a.reshape(5)")
+print(cp.sum.__name__, isinstance(a.sum, type(tried.__get__(1))), cp.sum == cp.sum, hash(cp.sum) is not None)
+"""
+
+
+def test_tracebacks_end_in_the_programs_line(tmp_path: Path) -> None:
+    out, _ = record(TRACED, tmp_path)
+    *lines, own, within, last = out.splitlines()
+    assert len(lines) == 18
+    for line in lines:
+        assert line.split()[1:] == ["None", "script.py:tried", "<string>:<module>"], line
+    assert own.split()[-1] == "script.py:own" and "functions.py" not in own
+    assert within.split() == ["ValueError", "'key'", "script.py:tried", "<string>:<module>"]
+    assert last == "sum True True True"

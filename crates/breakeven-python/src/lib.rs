@@ -8,6 +8,8 @@ mod dump;
 mod engine;
 mod event;
 mod flush;
+mod frameless;
+
 mod gate;
 mod hooks;
 mod lines;
@@ -40,6 +42,8 @@ mod _native {
     use super::ast::{watch, watched, watched_host, watched_pick, watched_put_back, watched_store};
     #[pymodule_export]
     use super::engine::{answer, report};
+    #[pymodule_export]
+    use super::frameless::Frameless;
     #[pymodule_export]
     use super::hooks::free::time_frees;
     #[pymodule_export]

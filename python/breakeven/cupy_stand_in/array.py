@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import calls, functions, memory, pointers, refusals, signatures, streams, waits
+from . import calls, frameless, functions, memory, pointers, refusals, signatures, streams, waits
 
 _IMPLICIT = (
     "Implicit conversion to a NumPy array is not allowed. Please use `.get()` to construct a NumPy array explicitly."
@@ -510,3 +510,4 @@ def _add_operators() -> None:
 _add_attributes()
 _add_methods()
 _add_operators()
+frameless.methods(ndarray)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import calls, errors, refusals, sends, signatures
+from . import calls, errors, frameless, refusals, sends, signatures
 
 #: Answered on the host, without the device.
 ON_HOST = frozenset(
@@ -109,6 +109,8 @@ class ufunc:
     def __repr__(self) -> str:
         return f"<ufunc {self.name!r}>"
 
+
+frameless.methods(ufunc)
 
 class _Index:
     """`r_`, `c_`, `mgrid`, `ogrid`: arrays made by an index."""

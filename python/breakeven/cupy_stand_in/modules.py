@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from . import functions
+from . import frameless, functions
 
 VERSION = "14.2.0"
 
@@ -64,7 +64,7 @@ class Module(ModuleType):
     def __getattr__(self, name: str) -> Any:
         module = self.__name__
         if not name.startswith("__"):
-            value = _made(module, name)
+            value = frameless.value(_made(module, name))
             if value is not _NOTHING:
                 setattr(self, name, value)
                 return value
@@ -76,6 +76,9 @@ class Module(ModuleType):
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *names().get(self.__name__, ())})
+
+
+frameless.methods(Module)
 
 
 def _made(module: str, name: str) -> Any:

@@ -1,0 +1,39 @@
+"""CuPy's own functions are compiled, most of them: tracebacks end in the program's line. So they do here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import numpy
+
+from .. import _native
+
+#: This folder, and where those are on which it relies.
+_FOLDER = str(Path(__file__).parent) + "/"
+_LIBRARIES = [str(Path(numpy.__file__).parent.with_name(name)) + "/" for name in ("numpy", "scipy")]
+
+
+def function(plain: Callable[..., Any]) -> Any:
+    """A function whose frames tracebacks do not show, nor those of what it calls here and in NumPy."""
+    return _native.Frameless(plain, _FOLDER, _LIBRARIES)
+
+
+def methods(cls: type) -> None:
+    """The same of all methods of a class that programs call, and of what sets its properties."""
+    for name, value in list(vars(cls).items()):
+        if isinstance(value, FunctionType) and (name.startswith("__") or not name.startswith("_")):
+            setattr(cls, name, function(value))
+        elif isinstance(value, property) and value.fset is not None:
+            setattr(cls, name, value.setter(function(value.fset)))
+
+
+def value(made: Any) -> Any:
+    """What a module of the stand-in has under a name: functions and classes without their frames."""
+    if isinstance(made, FunctionType):
+        return function(made)
+    if isinstance(made, type) and made.__module__.startswith(("breakeven.", "cupy")) and not issubclass(made, Exception):
+        methods(made)
+    return made
