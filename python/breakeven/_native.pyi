@@ -280,8 +280,8 @@ def clock_ns() -> int:
 def no_gap() -> None:
     """What this thread has done since its last event is none of the script's code."""
 
-def step_again(back: int, ns: int, valueless: bool = False) -> None:
-    """The step `back` steps ago, 1 for the last, ran again in `ns`, unwatched."""
+def step_again(back: int, ns: int, valueless: bool = False, others: int = 0) -> None:
+    """The step `back` steps ago, 1 for the last, ran again in `ns`, unwatched; other programs took `others` ns more of it."""
 
 def called_with() -> tuple[tuple[Any, ...], dict[str, Any] | None] | None:
     """What the innermost function of PyTorch's API that passes through a `Function` was called with."""

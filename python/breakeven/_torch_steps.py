@@ -40,7 +40,11 @@ _NOISE_NS, _WAIT_NS = 2_000_000, 200_000_000
 #: The processor's time takes longer to read than the rest: steps for whose sake it is not, at most, and how long one of
 #: them may be. So many processors cannot have spent more than the noise on it.
 _UNREAD = 8
-_SHORT_NS = _NOISE_NS // (os.cpu_count() or 1)
+_PROCESSORS = os.cpu_count() or 1
+_SHORT_NS = _NOISE_NS // _PROCESSORS
+#: Threads that have waited for a processor for so much of the time are kept from running by other programs. What then takes
+#: twice as long as one of the faster steps, of so many, was among those.
+_WAITING, _TWICE, _FAST = 0.1, 2.0, 16
 #: How often something else may be done before it is asked whether the loop is a steady one.
 _MANY = 8
 #: Bytes that a step may keep for ever and go unwatched; what it does keep is found by looking at all tensors then.
@@ -107,12 +111,12 @@ def _as_expected() -> bool:
 
 def _reset() -> None:
     """A step begins that is going to be watched, or is the first that is not."""
-    global _began, _busy, _unread, _calls, _nodes, _waited, _asked
+    global _began, _busy, _unread, _calls, _nodes
     _shapes.clear()
     _torch_unwatched.begins()
     _began, _calls = _native.step_clock()
     if _began - _asked > _ASKED_NS:
-        _waited, _asked = _native.waited_ns(), _began
+        _ask_waited()
     _busy, _unread, _nodes = _native.cpu_ns(), 0, _sequence()
 
 
@@ -145,7 +149,7 @@ def _end() -> None:
 
 
 def _watch(signal: Any, took: int) -> None:
-    global _period, _at, _left, _thread, _longest, _asides, _counted
+    global _period, _at, _left, _thread, _longest, _asides, _counted, _credit
     global _asks_memory
     _hashes.append(_native.step_end(True) * (not _asks_memory))
     _asks_memory = False
@@ -158,11 +162,12 @@ def _watch(signal: Any, took: int) -> None:
     if _period:
         _longest = int(_LONGER * took) + _NOISE_NS
         if _skip(_ROUNDS * _period):
+            _credit = 0
             _thread = threading.get_ident()
             _signals[:] = _signals_seen[-_period:]
             _at, _left, _asides, _counted = 0, _stretch, 0, 0
-            _usual.clear()
-            _usual_at.clear()
+            for of_steps in (_usual, _usual_at, _lately, _fast):
+                of_steps.clear()
 
 
 def _skip(alike: int = 0) -> bool:
@@ -187,6 +192,13 @@ _asks_memory = False
 _usual: list[tuple[int, int]] = []
 #: Their medians, brought up to date now and then.
 _usual_at: list[int] = []
+#: What the steps at each place of a round took lately, and the faster ones of those so far.
+_lately: dict[int, list[int]] = {}
+_fast: dict[int, int] = {}
+#: Other programs keep threads of this process from running; for how long they have, ns, that no step was relieved of. The
+#: system tells a wait when it is over.
+_crowded = False
+_credit = 0
 
 
 def _repeats() -> int:
@@ -215,8 +227,9 @@ def _count(same: bool, took: int) -> None:
     """A step went unwatched."""
     global _at, _left, _stretch, _counted
     valueless = _torch_ops.valueless
-    extra = 0 if valueless else _beyond(took)
-    _native.step_again(_period - _at, took - extra, valueless)
+    others = 0 if valueless or not same else _of_others(took)
+    extra = 0 if valueless else _beyond(took - others, others)
+    _native.step_again(_period - _at, took - extra - others, valueless, others)
     if extra or not same:
         what = "did something else" if not same else "took longer"
         text = f"a step of a loop that had been steady {what} while ops were not watched; those after it were"
@@ -235,10 +248,39 @@ def _count(same: bool, took: int) -> None:
         _left = 0
 
 
-def _beyond(took: int) -> int:
-    """How much longer than the others a step took, where that is no noise; else 0, and it is one of the others."""
-    global _busy, _unread, _waited, _asked
-    if _usual_at and took < _SHORT_NS and _unread < _UNREAD:
+def _of_others(took: int) -> int:
+    """What other programs have taken of a step: threads of this process waited for processors, and it for them; where that
+    happens, steps that do the same take what the faster ones do."""
+    global _credit
+    lately = _lately.setdefault(_at, [])
+    lately.append(took)
+    if len(lately) == _FAST:
+        _fast[_at] = min(sorted(lately)[_FAST // 4], _fast.get(_at, took))
+        lately.clear()
+    fast = _fast.get(_at) or min(lately)
+    if not _crowded or not took > _TWICE * fast:
+        return 0
+    _ask_waited()
+    others = min(took - fast, _credit)
+    _credit -= others
+    return others
+
+
+def _ask_waited() -> int:
+    """What all threads have waited for a processor since that was asked; whether that is much, where it was long ago."""
+    global _waited, _asked, _crowded, _credit
+    before, since, _waited, _asked = _waited, _asked, _native.waited_ns(), _native.clock_ns()
+    if _asked - since > _ASKED_NS:
+        _crowded = _waited - before > _WAITING * (_asked - since)
+    _credit += _waited - before
+    return _waited - before
+
+
+def _beyond(took: int, others: int) -> int:
+    """How much longer than the others a step took, where that is no noise; else 0, and it is one of the others. Other
+    programs have taken more of it, in which its threads may have been busy waiting for each other."""
+    global _busy, _unread
+    if _usual_at and took + others < _SHORT_NS and _unread < _UNREAD:
         _unread += 1
         return 0
     now, unread = _native.cpu_ns(), _unread
@@ -246,11 +288,10 @@ def _beyond(took: int) -> int:
     _busy, _unread = now, 0
     waited = 0
     if _began - _asked > _ASKED_NS:
-        waits = _native.waited_ns()
-        waited, _waited, _asked = waits - _waited, waits, _began
+        waited = _ask_waited()
     if _usual_at:
         usual_busy, usual_took = _usual_at
-        busy = spent - unread * usual_busy
+        busy = spent - unread * usual_busy - others * _PROCESSORS
         if busy > _LONGER * usual_busy + _NOISE_NS or took - waited > _LONGER * usual_took + _WAIT_NS:
             return max(0, took - usual_took)
     _usual.append((spent // (unread + 1), took))

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import types
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,24 @@ def test_a_step_that_other_programs_slowed_is_like_the_others(tmp_path: Path) ->
     # Another step may really take some milliseconds of the processor more.
     assert sum(u.get("ns", 0) for u in workload["unseen"] if u["reason"] == "step-differs") < 300_000_000
     assert _products(workload, 5) == 300
+
+
+def test_what_other_programs_took_of_a_step_is_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
+    from breakeven import _torch_steps
+
+    ms, waited = 1_000_000, [0]
+    clocks = types.SimpleNamespace(waited_ns=lambda: waited[0], clock_ns=lambda: 0)
+    for name, value in {"_native": clocks, "_waited": 0, "_asked": 0, "_credit": 0, "_lately": {}, "_fast": {}}.items():
+        monkeypatch.setattr(_torch_steps, name, value)
+    usual = [ms, ms + 1000, ms + 2000, ms + 3000]
+    assert [_torch_steps._of_others(took) for took in [*usual, 9 * ms]] == 5 * [0], "nobody waits"
+    monkeypatch.setattr(_torch_steps, "_crowded", True)
+    assert [_torch_steps._of_others(took) for took in usual] == 4 * [0]
+    assert _torch_steps._of_others(9 * ms) == 0, "nobody has waited"
+    waited[0] = 5 * ms
+    assert _torch_steps._of_others(4 * ms) == 3 * ms
+    assert _torch_steps._of_others(9 * ms) == 2 * ms, "no more than was waited"
+    assert _torch_steps._of_others(9 * ms) == 0
 
 
 def test_an_evaluation_in_between_is_seen(tmp_path: Path) -> None:

@@ -360,6 +360,11 @@ pub(crate) struct Recorder {
     pub(crate) waited_at_start: Option<u64>,
     /// See `waited_at_start`.
     pub(crate) waited_ns: u64,
+    /// What other programs took of steps that were as long as others, ticks; what the main thread waited in these, ns, and
+    /// had waited in all when that was asked last.
+    pub(crate) others_ticks: u64,
+    pub(crate) told_of_waited: u64,
+    pub(crate) waited_by_step: Option<u64>,
     /// All of it when that was looked at, ns.
     pub(crate) stolen_seen: u64,
     /// Ticks when recording began, 0 when it is off; and all ticks of recordings that ended.
@@ -660,6 +665,21 @@ impl Recorder {
         }
     }
 
+    /// Steps of a loop begin that are as long as each other, where other programs leave them alone.
+    pub(crate) fn equal_steps_begin(&mut self) {
+        self.waited_by_step = waited_ns();
+    }
+
+    /// One of them took so much longer than the others, with other programs at work: its threads were kept from running,
+    /// or waited for one that was. None of that is the program's, nor counts as waiting for a CPU besides.
+    pub(crate) fn others_took_of_step(&mut self, ticks: u64) {
+        self.others_ticks += ticks;
+        let now = waited_ns();
+        let own =
+            now.zip(std::mem::replace(&mut self.waited_by_step, now)).map_or(0, |(now, then)| now - then.min(now));
+        self.told_of_waited += own.min((ticks as f64 / clock::ticks_per_ns()) as u64);
+    }
+
     /// Ticks for which the main thread was kept from running since this was asked last.
     fn others_took(&mut self) -> u64 {
         let all = self.stolen_ns().unwrap_or(0);
@@ -671,7 +691,7 @@ impl Recorder {
     pub(crate) fn stolen_ns(&self) -> Option<u64> {
         let now = waited_ns()?;
         let running = self.waited_at_start.filter(|_| self.started != 0).map_or(0, |then| now.saturating_sub(then));
-        Some(self.waited_ns + running)
+        Some((self.waited_ns + running).saturating_sub(self.told_of_waited))
     }
 
     /// Forgets what was recorded. Names keep their indices, buffers stay known, `program` stays.

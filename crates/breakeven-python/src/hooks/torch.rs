@@ -415,12 +415,13 @@ pub(crate) fn no_gap(py: Python<'_>) {
     state::with(py, |state| untimed.into_iter().for_each(|(thread, ticks)| state.recorder.pool(thread, ticks)));
 }
 
-/// The step `back` steps ago ran again, in `ns`, unwatched; without values, as long as it took then. What comes next has
-/// no gap before it.
+/// The step `back` steps ago ran again, in `ns`, unwatched; without values, as long as it took then. Other programs took
+/// `others` ns more of it. What comes next has no gap before it.
 #[pyfunction]
-#[pyo3(signature = (back, ns, valueless = false))]
-pub(crate) fn step_again(py: Python<'_>, back: usize, ns: u64, valueless: bool) {
-    let ticks = (ns as f64 * clock::ticks_per_ns()) as u64;
+#[pyo3(signature = (back, ns, valueless = false, others = 0))]
+pub(crate) fn step_again(py: Python<'_>, back: usize, ns: u64, valueless: bool, others: u64) {
+    let in_ticks = |ns: u64| (ns as f64 * clock::ticks_per_ns()) as u64;
+    let ticks = in_ticks(ns);
     // What NumPy took in the loader is recorded as it is.
     let ticks = ticks.saturating_sub(with_thread(Thread::take_loaded).unwrap_or(0));
     let now = clock::now();
@@ -429,6 +430,9 @@ pub(crate) fn step_again(py: Python<'_>, back: usize, ns: u64, valueless: bool) 
         let own = if valueless { state.recorder.steps.took(back).min(ticks) } else { ticks };
         state.recorder.told_ticks += ticks - own;
         state.recorder.step_again(back, own);
+        if others > 0 {
+            state.recorder.others_took_of_step(in_ticks(others));
+        }
         untimed.into_iter().for_each(|(thread, ticks)| state.recorder.pool(thread, ticks));
     });
 }
