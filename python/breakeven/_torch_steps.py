@@ -40,11 +40,12 @@ _NOISE_NS, _WAIT_NS = 2_000_000, 200_000_000
 #: The processor's time takes longer to read than the rest: steps for whose sake it is not, at most, and how long one of
 #: them may be. So many processors cannot have spent more than the noise on it.
 _UNREAD = 8
-_PROCESSORS = os.cpu_count() or 1
-_SHORT_NS = _NOISE_NS // _PROCESSORS
+_SHORT_NS = _NOISE_NS // (os.cpu_count() or 1)
 #: Threads that have waited for a processor for so much of the time are kept from running by other programs. What then takes
 #: twice as long as one of the faster steps, of so many, was among those.
 _WAITING, _TWICE, _FAST = 0.1, 2.0, 16
+#: The system tells a wait when it is over: so much may have begun before the step.
+_LAG_NS = 200_000_000
 #: How often something else may be done before it is asked whether the loop is a steady one.
 _MANY = 8
 #: Bytes that a step may keep for ever and go unwatched; what it does keep is found by looking at all tensors then.
@@ -195,8 +196,7 @@ _usual_at: list[int] = []
 #: What the steps at each place of a round took lately, and the faster ones of those so far.
 _lately: dict[int, list[int]] = {}
 _fast: dict[int, int] = {}
-#: Other programs keep threads of this process from running; for how long they have, ns, that no step was relieved of. The
-#: system tells a wait when it is over.
+#: Other programs keep threads of this process from running; for how long they have lately, ns, that no step was relieved of.
 _crowded = False
 _credit = 0
 
@@ -262,7 +262,7 @@ def _of_others(took: int) -> int:
         return 0
     _ask_waited()
     others = min(took - fast, _credit)
-    _credit -= others
+    _credit = min(_credit - others, _LAG_NS)
     return others
 
 
@@ -272,7 +272,7 @@ def _ask_waited() -> int:
     before, since, _waited, _asked = _waited, _asked, _native.waited_ns(), _native.clock_ns()
     if _asked - since > _ASKED_NS:
         _crowded = _waited - before > _WAITING * (_asked - since)
-    _credit += _waited - before
+    _credit = min(_credit, _LAG_NS) + _waited - before
     return _waited - before
 
 
@@ -291,7 +291,8 @@ def _beyond(took: int, others: int) -> int:
         waited = _ask_waited()
     if _usual_at:
         usual_busy, usual_took = _usual_at
-        busy = spent - unread * usual_busy - others * _PROCESSORS
+        spinning = others * (sys.modules["torch"].get_num_threads() - 1) if others else 0
+        busy = spent - unread * usual_busy - spinning
         if busy > _LONGER * usual_busy + _NOISE_NS or took - waited > _LONGER * usual_took + _WAIT_NS:
             return max(0, took - usual_took)
     _usual.append((spent // (unread + 1), took))
@@ -313,6 +314,7 @@ def step_aside(missed: int, given: Sequence[int] = ()) -> None:
         text = "the first op of what no step of a loop had done before was not watched"
         _native.unseen("step-differs", text, missed)
         if _torch_ops.phase != "data":
+            _torch_unwatched.missed.clear()
             _torch_unwatched.missed.update(given)
     _asides += 1
     skipping, aside, _mixed = False, True, True
@@ -386,6 +388,13 @@ def _look(sparingly: bool) -> None:
 
 def _met(tensor: Any) -> Any:
     """A tensor is there; its storage, or that of its gradient, where an unwatched step has left it and nobody knew."""
+    try:
+        return _left_by_steps(tensor)
+    except Exception:  # wrapped in a transform, say, or without a shape so far
+        return None
+
+
+def _left_by_steps(tensor: Any) -> Any:
     known, new = _torch_ops._known(tensor), None
     if known is None and (like := _torch_unwatched.left(tensor)) is not None:
         known = new = _torch_ops.stored(tensor, False, like)

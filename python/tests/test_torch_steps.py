@@ -90,6 +90,9 @@ def test_what_other_programs_took_of_a_step_is_theirs(monkeypatch: pytest.Monkey
     assert _torch_steps._of_others(4 * ms) == 3 * ms
     assert _torch_steps._of_others(9 * ms) == 2 * ms, "no more than was waited"
     assert _torch_steps._of_others(9 * ms) == 0
+    waited[0] += 900 * ms
+    assert _torch_steps._of_others(3 * ms) == 2 * ms
+    assert _torch_steps._of_others(900 * ms) == _torch_steps._LAG_NS, "of what was long ago little"
 
 
 def test_an_evaluation_in_between_is_seen(tmp_path: Path) -> None:
