@@ -134,3 +134,21 @@ proptest! {
         answered("/api/v1/estimate", json!({ "workload": workload, "options": { "gpu": [gpu] } }).to_string().as_bytes())?;
     }
 }
+
+#[test]
+fn of_a_workload_with_each_number_at_its_ends() {
+    let workload: Value = serde_json::from_str(HEAT).unwrap();
+    let mut places = Vec::new();
+    leaves(&workload, String::new(), &mut places);
+    for place in places.iter().filter(|place| workload.pointer(place).is_some_and(Value::is_number)) {
+        for end in [json!(0), json!(u64::MAX), json!(1e308), json!(5e-324), json!(-1)] {
+            let mut changed = workload.clone();
+            *changed.pointer_mut(place).unwrap() = end;
+            answered(
+                "/api/v1/estimate",
+                json!({ "workload": changed, "options": { "gpu": ["l4"] } }).to_string().as_bytes(),
+            )
+            .unwrap_or_else(|error| panic!("{place}: {error}"));
+        }
+    }
+}

@@ -61,7 +61,7 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
         known && n >= LARGE && matches!(entry.dtype, Dtype::F64 | Dtype::F32 | Dtype::Bool)
     };
     let cpu_ns = |parts: &[u32], whole: &Entry| {
-        let moved = (whole.read_bytes + whole.written_bytes) as f64;
+        let moved = whole.read_bytes as f64 + whole.written_bytes as f64;
         let pass = if moved > cached { moved / memory } else { 0.0 } + fresh_pages(whole.written_bytes as f64) / speed;
         let steps = parts.iter().map(|&part| match draft.entry(part).op {
             Op::Elementwise { n, transcendental, .. } => n as f64 * if transcendental { FUNCTION } else { STEP },
