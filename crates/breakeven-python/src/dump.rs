@@ -82,7 +82,6 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
         .collect();
     let graphs = ops.iter().any(|entry| entry.graph.is_some());
     let (waits, sites) = waits(recorder);
-    let wall_ticks = wall_ticks.saturating_sub(recorder.others_ticks);
     let program = program(recorder, ns(wall_ticks), ns(recorder.told_ticks));
     let in_ops: u64 = ops.iter().map(|e| e.cpu_ns).sum();
     let between_ops = program.wall_ns.saturating_sub(program.startup_ns).saturating_sub(in_ops);

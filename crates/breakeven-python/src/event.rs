@@ -360,9 +360,8 @@ pub(crate) struct Recorder {
     pub(crate) waited_at_start: Option<u64>,
     /// See `waited_at_start`.
     pub(crate) waited_ns: u64,
-    /// What other programs took of steps that were as long as others, ticks; what the main thread waited in these, ns, and
-    /// had waited in all when that was asked last.
-    pub(crate) others_ticks: u64,
+    /// What the main thread waited in steps that were as long as others but for other programs, ns, and had waited in all
+    /// when that was asked last.
     pub(crate) told_of_waited: u64,
     pub(crate) waited_by_step: Option<u64>,
     /// All of it when that was looked at, ns.
@@ -673,7 +672,7 @@ impl Recorder {
     /// One of them took so much longer than the others, with other programs at work: its threads were kept from running,
     /// or waited for one that was. None of that is the program's, nor counts as waiting for a CPU besides.
     pub(crate) fn others_took_of_step(&mut self, ticks: u64) {
-        self.others_ticks += ticks;
+        self.set_aside += ticks;
         let now = waited_ns();
         let own =
             now.zip(std::mem::replace(&mut self.waited_by_step, now)).map_or(0, |(now, then)| now - then.min(now));
