@@ -12,6 +12,7 @@ from . import _endings, _native, _torch_foreach, _torch_ops, _torch_recurrent, _
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 #: Paths of all modules below each outermost one.
@@ -83,6 +84,12 @@ def where() -> str:
             known = _torch_ops._known(parameter)
             return (known.device if known is not None else None) or "cpu"
     return "cpu"
+
+
+def parameters() -> Iterator[Any]:
+    """Those of all modules that were called."""
+    for module in _met:
+        yield from (one for one in module._parameters.values() if one is not None)
 
 
 def _begin_module(args: tuple[Any, ...]) -> None:

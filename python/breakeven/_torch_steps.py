@@ -429,9 +429,13 @@ def _notice(again: bool = False) -> None:
 
 def _see(beside: bool) -> None:
     """See ops again; `beside`: only for those that steps do not do."""
-    from . import _torch, _torch_reads
+    from . import _torch, _torch_modules, _torch_reads
 
     _native.leave_unwatched(False, aside=beside)
     _torch_unwatched.watched_again()
+    # All tensors may not be looked at now; gradients are what most loops leave.
+    with sys.modules["torch"]._C.DisableTorchFunction():
+        for parameter in _torch_modules.parameters():
+            _met(parameter)
     _torch_reads.know_placed()
     _torch.resume()
