@@ -435,7 +435,6 @@ def _see(beside: bool) -> None:
     _torch_unwatched.watched_again()
     # All tensors may not be looked at now; gradients are what most loops leave.
     with sys.modules["torch"]._C.DisableTorchFunction():
-        for parameter in _torch_modules.parameters():
-            _met(parameter)
+        _torch_unwatched.found(map(_met, _torch_modules.parameters()))
     _torch_reads.know_placed()
     _torch.resume()

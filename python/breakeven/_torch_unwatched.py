@@ -10,6 +10,7 @@ from . import _native
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
 #: Bytes and element type of a storage.
@@ -34,7 +35,7 @@ _loaded: set[Kind] = set()
 shared: set[Kind] = set()
 #: Addresses of what ops made before it was noticed that no step does so.
 missed: set[int] = set()
-#: What the host fills.
+#: What the host fills: an input.
 OF_HOST: Like = (False, "cpu", False, 4)
 #: Where to look for what nobody saw being made: all that steps make while they go unwatched, what they leave after that,
 #: and nowhere once all tensors were looked at: then it is new.
@@ -43,7 +44,7 @@ _stale = False
 #: Storages that steps left, and how many bytes more these are than the last watched step left.
 _left: list[Any] = []
 _more = 0
-#: What that took last and in all, ns; it may take so much at first, and so much of the time.
+#: What looking at all tensors took last and in all, ns; it may take so much at first, and so much of the time.
 _took = _spent = 0
 _AT_FIRST, _SHARE = 100_000_000, 0.03
 _began = _native.clock_ns()
@@ -141,7 +142,7 @@ def _kind(tensor: Any) -> Kind | None:
 def look(torch: Any, told: Any, going: bool, sparingly: bool = False) -> None:
     """Hand to `told` each tensor of the process, if steps have gone unwatched since the last time, or are `going` so; it gives
     back the storage of one that was not known. `sparingly`: unless that would take more of the time than may be."""
-    global _stale, _sought, _more, _took, _spent
+    global _stale, _sought, _took, _spent
     began = _native.clock_ns()
     if not _stale or (sparingly and _spent + _took > _AT_FIRST + _SHARE * (began - _began)):
         return
@@ -149,13 +150,20 @@ def look(torch: Any, told: Any, going: bool, sparingly: bool = False) -> None:
     plain, parameter, abstract = torch.Tensor, torch.nn.Parameter, torch._subclasses.FakeTensor
     tensors = [one for one in gc.get_objects() if (of := type(one)) is plain or of is parameter or of is abstract]
     with torch._C.DisableTorchFunction():
-        found = [left for tensor in tensors if (left := told(tensor)) is not None and left.device != "cpu"]
-    gone = [storage for storage in _left if storage() is None]
-    _left[:] = [storage for storage in _left if storage() is not None] + found
-    _more += sum(storage.bytes for storage in found) - sum(storage.bytes for storage in gone)
-    _native.storage_left(max(0, _more))
+        found(map(told, tensors))
     if not going:
         _stale, _sought = False, {}
     _took = _native.clock_ns() - began
     _spent += _took
     _native.no_gap()
+
+
+def found(storages: Iterable[Any]) -> None:
+    """Steps have left these, which nobody knew (None: one that somebody did): so much more was there beside what lives within
+    a step."""
+    global _more
+    new = [storage for storage in storages if storage is not None and storage.device != "cpu"]
+    gone = [storage for storage in _left if storage() is None]
+    _left[:] = [storage for storage in _left if storage() is not None] + new
+    _more += sum(storage.bytes for storage in new) - sum(storage.bytes for storage in gone)
+    _native.storage_left(max(0, _more))

@@ -63,6 +63,9 @@ except TypeError:
     print("a GPU's")
 print((torch.cat(guesses).cpu() == torch.cat(labels)).float().mean().item() > 0)
 """,
+    "results": BEGIN
+    + TRAIN.format("SGD(net.parameters(), lr=1e-3)").replace("losses.append(loss.detach())", "losses.append(result.detach())")
+    + "print(len(losses))\n",
     # Of the size of what steps leave, and the host's all the same.
     "files": BEGIN
     + TRAIN.format("SGD(net.parameters(), lr=1e-3, momentum=0.9)")
