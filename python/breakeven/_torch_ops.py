@@ -80,6 +80,8 @@ _PRODUCTS = {
     for name in names.split()
 }
 _FLOAT32, _TF32 = 11, 202
+#: Ops that take memory which the host has just filled, of values of Python's or, a storage, of a file's.
+FILLING = frozenset(("aten::lift_fresh", "aten::set_"))
 #: Ops after which the host waits to be told how large the result is, or whether all went well; others do for what they
 #: are given. Each was seen to on an H100 with PyTorch 2.11, behind a kernel that kept the GPU busy.
 _TOLD = frozenset(
@@ -120,7 +122,7 @@ def prepare(torch: Any) -> None:
 class _Op:
     """What is looked up once for each overload."""
 
-    __slots__ = ("changed", "collective", "keywords", "name", "names", "overwrites", "product", "written")
+    __slots__ = ("changed", "collective", "fills", "keywords", "name", "names", "overwrites", "product", "written")
 
     def __init__(self, func: Any) -> None:
         schema = func._schema
@@ -131,6 +133,7 @@ class _Op:
         ]
         # Below a mode these change their tensors without autograd's being told.
         self.changed = self.written if self.name.startswith("aten._foreach_") else []
+        self.fills = schema.name in FILLING
         self.collective = self.name.startswith("c10d.")
         self.product = _PRODUCTS.get(self.name)
         self.overwrites = self.name.partition(".")[2] in _OVERWRITE
@@ -206,13 +209,12 @@ def _was_missed(storage: Any) -> bool:
     return True
 
 
-def filled(name: str, args: Any) -> None:
-    """An op that takes memory the host has just filled, of values of Python's or a file's: it is known as such."""
-    if name.endswith("lift_fresh"):
+def filled(args: Any) -> None:
+    """An op of `FILLING` was given this: what the host has just filled is known as such."""
+    if len(args) == 1:
         stored(args[0], False, _torch_unwatched.OF_HOST)
-    elif name.endswith(("::set_", ".set_")) and len(args) > 1 and isinstance(args[1], _torch.UntypedStorage):
-        if args[1]._cdata not in _live:
-            live(args[1], INPUT, False)
+    elif isinstance(args[1], _torch.UntypedStorage) and args[1]._cdata not in _live:
+        live(args[1], INPUT, False)
 
 
 def live(storage: Any, role: int, made: bool, place: str | None = None) -> Stored:
@@ -375,7 +377,8 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
     if op.collective:
         _exchanged(op, given, own, gap)
         return
-    filled(op.name, args)
+    if op.fills:
+        filled(args)
     inputs: list[Any] = []
     name, factors = op.name, _torch_sparse.factors(op.name, args)
     if factors is not None:

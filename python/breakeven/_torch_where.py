@@ -38,15 +38,15 @@ def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, 
     if _torch_pretend._moving is not None and func._schema.name == "aten::clone":
         return _torch_pretend._moved(args[0], result, own, gap)
     name = func._schema.name
-    _torch_ops.filled(name, args)
+    if name in _torch_ops.FILLING:
+        _torch_ops.filled(args)
     devices = set(_devices(_values(args, kwargs)))
     if "?" in devices:
-        # Made in a step that nobody watched: it is where this line's tensors were before.
+        # Made in a step that nobody watched, and nothing tells where. A value that is read counts as the device's, as in
+        # a step that goes unwatched; what else the script may do with the tensor, it may as if it were the host's.
         devices -= {"?"}
-        place = _torch_ops.place()
-        if name == "aten::_local_scalar_dense" and _torch_ops.reads.get(place, True) and _torch_modules.where() != "cpu":
-            # A value that is read counts as the device's, as in a step that goes unwatched; what else the script may do
-            # with the tensor, it may as if it were the host's.
+        read = name == "aten::_local_scalar_dense" and _torch_ops.reads.get(_torch_ops.place(), True)
+        if read and _torch_modules.where() != "cpu":
             devices.add(GPU)
     if GPU in devices and "cpu" in devices and name == "aten::copy_":
         return _copied(args, own, gap)
@@ -177,10 +177,10 @@ def _devices(values: Any) -> Any:
     may have been made while nobody watched."""
     for tensor in _torch_ops.flat(values):
         place = _torch_pretend.where(tensor)
-        if place == "cpu" and _torch_steps.unwatched and _torch_pretend._known(tensor) is None:
-            if _torch_pretend._where_made(tensor) is None:
-                yield "?"
-                continue
+        unknown = place == "cpu" and _torch_steps.unwatched and _torch_pretend._known(tensor) is None
+        if unknown and _torch_pretend._where_made(tensor) is None:
+            yield "?"
+            continue
         yield place
         if place == "cpu" and tensor.dim() > 0 and tensor.layout is _torch_pretend._lib.strided:
             yield "cpu+"

@@ -360,12 +360,12 @@ pub(crate) struct Recorder {
     pub(crate) waited_at_start: Option<u64>,
     /// See `waited_at_start`.
     pub(crate) waited_ns: u64,
+    /// All of it when that was looked at, ns.
+    pub(crate) stolen_seen: u64,
     /// What the main thread waited in steps that were as long as others but for other programs, ns, and had waited in all
     /// when that was asked last.
     pub(crate) told_of_waited: u64,
     pub(crate) waited_by_step: Option<u64>,
-    /// All of it when that was looked at, ns.
-    pub(crate) stolen_seen: u64,
     /// Ticks when recording began, 0 when it is off; and all ticks of recordings that ended.
     pub(crate) started: u64,
     /// See `started`.
@@ -374,7 +374,7 @@ pub(crate) struct Recorder {
     pub(crate) hook_ns: f64,
     /// What the Python around one call of a stand-in takes, which is no time of the script's, ticks.
     pub(crate) device_call_ticks: u64,
-    /// All of that so far.
+    /// All of that so far, and what other programs took of steps as long as others, ticks.
     pub(crate) set_aside: u64,
     /// Under self-test: what the host reads counts wherever it is.
     pub(crate) probing: bool,
@@ -675,7 +675,7 @@ impl Recorder {
         self.set_aside += ticks;
         let now = waited_ns();
         let own =
-            now.zip(std::mem::replace(&mut self.waited_by_step, now)).map_or(0, |(now, then)| now - then.min(now));
+            now.zip(std::mem::replace(&mut self.waited_by_step, now)).map_or(0, |(now, then)| now.saturating_sub(then));
         self.told_of_waited += own.min((ticks as f64 / clock::ticks_per_ns()) as u64);
     }
 

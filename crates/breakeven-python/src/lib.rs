@@ -9,7 +9,6 @@ mod engine;
 mod event;
 mod flush;
 mod frameless;
-
 mod gate;
 mod hooks;
 mod lines;

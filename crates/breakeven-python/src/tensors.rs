@@ -99,8 +99,9 @@ impl Ledger {
 
     fn rise(&mut self, role: usize, bytes: u64) {
         self.now[role] = self.now[role].saturating_add(bytes);
-        self.step_peak = self.step_peak.max(total(&self.now));
-        if total(&self.now) > total(&self.peak) {
+        let live = total(&self.now);
+        self.step_peak = self.step_peak.max(live);
+        if live > total(&self.peak) {
             self.peak = self.now;
             self.peak_at = self.added;
         }

@@ -112,6 +112,7 @@ class ufunc:
 
 frameless.methods(ufunc)
 
+
 class _Index:
     """`r_`, `c_`, `mgrid`, `ogrid`: arrays made by an index."""
 
