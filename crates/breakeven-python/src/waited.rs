@@ -27,6 +27,9 @@ pub(crate) const LONG: u64 = 3_000_000;
 const OFTEN: u64 = 20 * LONG;
 /// Less off the CPU than this since the last look is no waiting, ns.
 pub(crate) const LEAST: u64 = 200_000;
+/// Readings between which less than this passed off the CPU are of one moment, ns; and how often they are tried.
+const AT_ONCE: u64 = 50_000;
+const TRIES: usize = 8;
 
 /// The process as it was looked at last. Looking costs some microseconds, so short calls in a row are seen as one.
 #[derive(Debug, Default)]
@@ -49,32 +52,45 @@ struct Look {
 impl Watch {
     /// From now on.
     pub(crate) fn begin(&mut self) {
-        self.look();
-        self.kept_from_cpu();
+        self.kept = waited_by_all_ns();
+        self.last = Look::now();
+        self.due = clock::now() + OFTEN;
     }
 
     /// Looks; how long all threads had been waiting since the last time, ns: for no CPU, but for a disk, a network, a
     /// lock, another program, or asleep. Where one is kept from a CPU, the others may well be waiting for it.
     pub(crate) fn look(&mut self) -> u64 {
-        let now = Look { at: clock::monotonic_ns(), on_cpu: cpu_ns(), switches: switches() };
-        self.due = clock::now() + OFTEN;
-        let off = now.off_cpu_since(std::mem::replace(&mut self.last, now));
-        if off < LEAST { 0 } else { off.saturating_sub(self.kept_from_cpu()) }
-    }
-
-    /// How long since the last time the threads there are now waited for a CPU, ns.
-    fn kept_from_cpu(&mut self) -> u64 {
-        let all = waited_by_all_ns();
-        all.saturating_sub(std::mem::replace(&mut self.kept, all))
+        for _ in 0..TRIES {
+            let now = Look::now();
+            self.due = clock::now() + OFTEN;
+            let off = now.waited_since(self.last);
+            if off < LEAST {
+                self.last = now;
+                return 0;
+            }
+            let kept = waited_by_all_ns();
+            // Kept from a CPU between the two readings, which then do not tell of one moment.
+            if Look::now().off_cpu_since(now) < AT_ONCE {
+                self.last = now;
+                return off.saturating_sub(kept.saturating_sub(std::mem::replace(&mut self.kept, kept)));
+            }
+        }
+        self.begin();
+        0
     }
 }
 
 impl Look {
-    fn off_cpu_since(self, before: Self) -> u64 {
+    fn now() -> Self {
+        Self { at: clock::monotonic_ns(), on_cpu: cpu_ns(), switches: switches() }
+    }
+
+    fn waited_since(self, before: Self) -> u64 {
         // A virtual machine's CPU may have been taken away, which no thread notices.
-        if self.switches == before.switches {
-            return 0;
-        }
+        if self.switches == before.switches { 0 } else { self.off_cpu_since(before) }
+    }
+
+    fn off_cpu_since(self, before: Self) -> u64 {
         let on_cpu = self.on_cpu.saturating_sub(before.on_cpu);
         self.at.saturating_sub(before.at).saturating_sub(on_cpu)
     }
@@ -95,7 +111,7 @@ mod tests {
     #[test]
     fn who_computes_does_not_wait() {
         let before = Look { at: 100, on_cpu: 70, switches: 3 };
-        let since = |on_cpu, switches| Look { at: 1100, on_cpu, switches }.off_cpu_since(before);
+        let since = |on_cpu, switches| Look { at: 1100, on_cpu, switches }.waited_since(before);
         assert_eq!(since(270, 4), 800);
         assert_eq!(since(270, 3), 0, "it has not begun to wait");
         assert_eq!(since(2070, 9), 0, "two threads compute side by side");
