@@ -21,7 +21,6 @@ __all__ = [
     "clock_ns",
     "clock_ticks",
     "cpu_ns",
-    "device_call",
     "device_memory",
     "device_tag",
     "die_with_parent",
@@ -157,9 +156,6 @@ def device_tag(device: str, stream: int | None = None, graph: str | None = None)
     `graph`: `capture` for what is only recorded into a graph of launches, `launch` for the call that hands one over
     (`torch.cuda.CUDAGraph.replay`, `cupy.cuda.Graph.launch`), `node` for what runs as part of it, told after that call.
     """
-
-def device_call(ns: float) -> None:
-    """What the Python around one call of a stand-in takes, from 0 to 1e6 ns: it is no time of the script's."""
 
 def die_with_parent() -> None:
     """Have this process killed (SIGKILL) when the one that started it ends, also after `exec`; Linux only."""

@@ -192,16 +192,6 @@ pub(crate) fn device_tag(py: Python<'_>, device: String, stream: Option<u32>, gr
     Ok(with(py, |state| state.recorder.tags.intern(tag)))
 }
 
-/// What the Python around one call of a stand-in takes.
-#[pyfunction]
-pub(crate) fn device_call(py: Python<'_>, ns: f64) -> PyResult<()> {
-    if !(0.0..=1e6).contains(&ns) {
-        return Err(PyValueError::new_err(format!("{ns} ns are not between 0 and a millisecond")));
-    }
-    with(py, |state| state.recorder.device_call_ticks = (ns * clock::ticks_per_ns()) as u64);
-    Ok(())
-}
-
 /// So much device memory is in use.
 #[pyfunction]
 pub(crate) fn device_memory(py: Python<'_>, bytes: u64) {

@@ -372,9 +372,7 @@ pub(crate) struct Recorder {
     pub(crate) recorded_ticks: u64,
     /// Cost of one event as calibrated, ns.
     pub(crate) hook_ns: f64,
-    /// What the Python around one call of a stand-in takes, which is no time of the script's, ticks.
-    pub(crate) device_call_ticks: u64,
-    /// All of that so far, and what other programs took of steps as long as others, ticks.
+    /// What stand-ins took beside their events, and what other programs took of steps as long as others, ticks.
     pub(crate) set_aside: u64,
     /// Under self-test: what the host reads counts wherever it is.
     pub(crate) probing: bool,
@@ -407,7 +405,6 @@ impl Recorder {
     /// Counts a call; false when it is no event (the host reads what never left it).
     pub(crate) fn record(&mut self, call: &mut Call, timing: Timing, site: impl FnOnce(&mut Sites) -> u32) -> bool {
         let position = self.events();
-        let timing = if tag(call.words[0]) == 0 { timing } else { self.without_stand_in(timing) };
         let kind = self.names.kind(call.words[0] as u32);
         if kind == Kind::HostReads
             && let Some(&Memory { address, bytes, .. }) = call.memory.first()
@@ -540,12 +537,6 @@ impl Recorder {
     pub(crate) fn forget_lines(&mut self) {
         self.add_up();
         self.lines.clear();
-    }
-
-    fn without_stand_in(&mut self, timing: Timing) -> Timing {
-        let ours = self.device_call_ticks.min(timing.gap);
-        self.set_aside += ours;
-        Timing { gap: timing.gap - ours, ..timing }
     }
 
     /// Untimed calls of a thread, with the host code around them, took so many ticks.
@@ -704,7 +695,6 @@ impl Recorder {
             contexts: old.contexts,
             pretends: old.pretends,
             hook_ns: old.hook_ns,
-            device_call_ticks: old.device_call_ticks,
             program: old.program,
             started: now,
             waited_at_start: waited_ns(),

@@ -1,11 +1,14 @@
-//! Functions of the stand-in for CuPy, which are compiled there: tracebacks do not show how they are made here.
+//! Functions of the stand-in for CuPy, which are compiled there: tracebacks do not show how they are made here, and what
+//! they take is no time of the program's.
 
+use crate::hooks::outside;
 use crate::stand_in::stand_in;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyTuple, PyType};
 
 /// Calls a function, and takes its frames out of the traceback of what it raises: those of files in `folder`, and of what
-/// they called in `libraries`. Frames of the program's own functions stay.
+/// they called in `libraries`. Frames of the program's own functions stay. What the function takes beside the events that
+/// it records is left out of the run's time, unless the program gives it something to call.
 #[pyclass(dict, weakref, frozen, module = "breakeven._native")]
 pub(crate) struct Frameless {
     function: Py<PyAny>,
@@ -27,7 +30,15 @@ stand_in! {
             kwargs: Option<&Bound<'py, PyDict>>,
         ) -> PyResult<Bound<'py, PyAny>> {
             let py = args.py();
-            self.function.bind(py).call(args, kwargs).inspect_err(|error| {
+            let function = self.function.bind(py);
+            let given = || args.iter().chain(kwargs.iter().flat_map(|named| named.values()));
+            // What the stand-in may call is the program's, and so is its time.
+            let done = if given().any(|given| given.is_callable() && !given.is_instance_of::<PyType>()) {
+                function.call(args, kwargs)
+            } else {
+                outside::in_stand_in(py, || function.call(args, kwargs))
+            };
+            done.inspect_err(|error| {
                 // What cannot be taken out stays.
                 let _ = self.clean(py, error);
             })

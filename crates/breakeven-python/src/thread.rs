@@ -49,6 +49,9 @@ pub(crate) struct Thread {
     loaded: u64,
     /// Ticks spent outside calls on giving large arrays back to the system, since the last event.
     freeing: u64,
+    /// From when on the time of the stand-in that is at work is not told yet; and what of its time was, ticks.
+    stand_in: Option<u64>,
+    stood_in: u64,
     /// Ticks in the call that ended last, and in the last one that was recorded.
     own: u64,
     own_before: u64,
@@ -158,6 +161,8 @@ impl Thread {
             loader_began: 0,
             loaded: 0,
             freeing: 0,
+            stand_in: None,
+            stood_in: 0,
             own: 0,
             own_before: 0,
             cold: Cold([0; Cold::CLASSES]),
@@ -307,6 +312,7 @@ impl Thread {
     /// The time of a call that is not closed yet.
     #[inline]
     pub(crate) fn timing(&mut self, began: u64, ended: u64, since: u64) -> Timing {
+        self.leave_out_stand_in(began, since);
         let gap = self.pace.settle(began.saturating_sub(self.last_end.max(since)));
         let of_others = if gap >= LONG && self.id == 1 { OF_OTHERS.swap(0, Relaxed) } else { 0 };
         let freeing = (std::mem::take(&mut self.freeing) + of_others).min(gap);
@@ -322,10 +328,38 @@ impl Thread {
         self.last_end += ticks;
     }
 
+    /// A stand-in for a library begins to work, `now`; false where one is at work already.
+    pub(crate) fn stand_in_begins(&mut self, now: u64) -> bool {
+        let first = self.stand_in.is_none();
+        if first {
+            self.stand_in = Some(now);
+        }
+        first
+    }
+
+    /// The stand-in that began is done. Gives the ticks that it took beside the events in it, which are nobody's gap.
+    #[must_use = "they are none of the run's time"]
+    pub(crate) fn stand_in_ends(&mut self, now: u64, since: u64) -> u64 {
+        self.leave_out_stand_in(now, since);
+        self.stand_in = None;
+        std::mem::take(&mut self.stood_in)
+    }
+
+    /// Until `now`, since the last event or since the stand-in began, it was the stand-in that ran.
+    fn leave_out_stand_in(&mut self, now: u64, since: u64) {
+        if let Some(from) = &mut self.stand_in {
+            let told = self.last_end.max(since);
+            let took = now.saturating_sub(told.max(*from));
+            *from = now;
+            self.last_end = told + took;
+            self.stood_in += took;
+        }
+    }
+
     /// A large array was freed in `ticks`. Between calls that is part of what array work costs on this machine and
     /// none of the host code that a port would keep: it counts with the next event.
     pub(crate) fn freed(&mut self, ticks: u64) {
-        if self.depth == 0 {
+        if self.depth == 0 && self.stand_in.is_none() {
             self.freeing += ticks;
         }
     }
@@ -425,6 +459,31 @@ mod tests {
         thread.recorder_took(7);
         assert!(thread.enter(true));
         assert_eq!(thread.leave(30, 40, 0), Some(Timing { own: 10, gap: 13 }));
+    }
+
+    #[test]
+    fn what_a_stand_in_takes_around_events_is_no_gap() {
+        let mut thread = Thread::new();
+        assert_eq!(thread.recorded(100, false), 0);
+        assert!(thread.stand_in_begins(110));
+        assert!(!thread.stand_in_begins(112));
+        thread.freed(3);
+        assert!(thread.enter(true));
+        assert_eq!(thread.leave(120, 125, 0), Some(Timing { own: 5, gap: 10 }));
+        assert_eq!(thread.recorded(125, false), 0);
+        // One that comes to nothing.
+        assert!(thread.enter(true));
+        assert!(thread.leave(130, 140, 0).is_some());
+        assert!(thread.enter(true));
+        assert_eq!(thread.leave(150, 151, 0), Some(Timing { own: 1, gap: 0 }));
+        assert_eq!(thread.recorded(151, false), 0);
+        // 110 to 120, 125 to 150, and 151 to 160.
+        assert_eq!(thread.stand_in_ends(160, 0), 44);
+        assert!(thread.stand_in_begins(163));
+        // Recording began within it.
+        assert_eq!(thread.stand_in_ends(175, 172), 3);
+        assert!(thread.enter(true));
+        assert_eq!(thread.leave(177, 178, 0), Some(Timing { own: 1, gap: 2 }));
     }
 
     #[test]

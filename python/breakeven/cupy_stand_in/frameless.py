@@ -17,17 +17,18 @@ _LIBRARIES = [str(Path(numpy.__file__).parent.with_name(name)) + "/" for name in
 
 
 def function(plain: Callable[..., Any]) -> Any:
-    """A function whose frames tracebacks do not show, nor those of what it calls here and in NumPy."""
+    """A function whose frames tracebacks do not show, nor those of what it calls here and in NumPy; and whose time is none
+    of the program's."""
     return _native.Frameless(plain, _FOLDER, _LIBRARIES)
 
 
 def methods(cls: type) -> None:
-    """The same of all methods of a class that programs call, and of what sets its properties."""
+    """The same of all methods of a class that programs call, and of its properties."""
     for name, value in list(vars(cls).items()):
         if isinstance(value, FunctionType) and (name.startswith("__") or not name.startswith("_")):
             setattr(cls, name, function(value))
-        elif isinstance(value, property) and value.fset is not None:
-            setattr(cls, name, value.setter(function(value.fset)))
+        elif isinstance(value, property):
+            setattr(cls, name, property(*(of and function(of) for of in (value.fget, value.fset)), doc=value.__doc__))
 
 
 def value(made: Any) -> Any:

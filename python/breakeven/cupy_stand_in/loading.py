@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -68,25 +67,5 @@ def _begin(module: ModuleType) -> None:
     importlib.import_module("cupyx")
     python = ".".join(map(str, sys.version_info[:3]))
     versions = f'"python": "{python}", "numpy": "{numpy.__version__}", "cupy": "{modules.VERSION} (stand-in)"'
-    _calibrate(module)
     _native.set_program(f'{{"versions": {{{versions}}}}}')
 
-
-def _calibrate(module: ModuleType) -> None:
-    """Find what the Python around a call takes: a tiny sum here and in NumPy. Not recorded; the memory is given back."""
-    from . import memory
-
-    ones = module.ones(4)
-    plain = ones._a
-
-    def least(add: Any, operand: Any) -> int:
-        times = []
-        for _ in range(50):
-            began = _native.clock_ns()
-            add(operand, operand)
-            times.append(_native.clock_ns() - began)
-        return min(times)
-
-    wrapped, bare = least(operator.add, ones), least(operator.add, plain)
-    _native.device_call(max(0.0, float(wrapped - bare)))
-    memory.pool.free_all_blocks()

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
+from . import frameless
 from .imagined import gpu
 
 #: CuPy's pool gives out multiples of this, bytes.
@@ -164,6 +165,7 @@ class Block:
         self.pool._give(self.size)
 
 
+frameless.methods(Block)
 _blocks: weakref.WeakValueDictionary[int, Block] = weakref.WeakValueDictionary()
 
 

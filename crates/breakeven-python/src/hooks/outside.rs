@@ -190,6 +190,20 @@ pub(crate) fn recorder_took(py: Python<'_>, ticks: u64) {
     state::with(py, |state| state.recorder.told_ticks += ticks);
 }
 
+/// What a stand-in for a library does: its time beside the events in it is none of the run's.
+pub(crate) fn in_stand_in<R>(py: Python<'_>, work: impl FnOnce() -> R) -> R {
+    if !state::recording() || with_thread(|thread| thread.stand_in_begins(clock::now())) != Some(true) {
+        return work();
+    }
+    let done = work();
+    // With what recording was ended in between, the little before that is left in.
+    let took = with_thread(|thread| thread.stand_in_ends(clock::now(), state::since())).unwrap_or(0);
+    if state::recording() {
+        state::with(py, |state| state.recorder.set_aside += took);
+    }
+    done
+}
+
 /// The values of this array come from the host.
 pub(crate) fn host_made(array: &Bound<'_, PyAny>) {
     let py = array.py();
