@@ -28,7 +28,8 @@ def methods(cls: type) -> None:
         if isinstance(value, FunctionType) and (name.startswith("__") or not name.startswith("_")):
             setattr(cls, name, function(value))
         elif isinstance(value, property):
-            setattr(cls, name, property(*(of and function(of) for of in (value.fget, value.fset)), doc=value.__doc__))
+            getter, setter = (of and function(of) for of in (value.fget, value.fset))
+            setattr(cls, name, property(getter, setter, doc=value.__doc__))
 
 
 def value(made: Any) -> Any:
