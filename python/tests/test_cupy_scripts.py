@@ -190,3 +190,36 @@ def test_as_counted_by_hand(script: str, tmp_path: Path) -> None:
     assert (seen["d2h_copies"], seen["d2h_bytes"]) == (back, back_bytes)
     assert seen["synchronisations"] == waits
     assert launches is None or seen["launches"] == launches
+
+
+def test_threads_take_of_one_run_what_stands_in_for_cupy_takes(tmp_path: Path) -> None:
+    source = """import cupy as cp, threading, time
+def work():
+    x = cp.ones(1000)
+    for i in range(1000):
+        x = x * 1.0001 + cp.sqrt(x)
+began = time.perf_counter()
+threads = [threading.Thread(target=work) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(time.perf_counter() - began)
+"""
+    out, workload = record(source, tmp_path)
+    program = workload["program"]
+    # Each waits for the others most of the time, also within the stand-in: all of that together is several runs.
+    assert program["wall_ns"] - program["startup_ns"] > 0.1 * float(out) * 1e9
+
+
+def test_what_a_program_gives_the_stand_in_to_call_is_the_programs_time(tmp_path: Path) -> None:
+    source = """import cupy as cp, time
+from cupyx.profiler import benchmark
+x = cp.ones(1000)
+def work():
+    began = time.perf_counter()
+    while time.perf_counter() - began < 0.02: pass
+    return x + 1
+benchmark(work, n_repeat=4, n_warmup=1)
+"""
+    _, workload = record(source, tmp_path)
+    (entry,) = (entry for entry in workload["ops"] if entry["name"] == "cupy.add")
+    assert entry["count"] == 5 and entry["gap_ns"] >= 5 * 18e6

@@ -4,8 +4,9 @@
 //! timed in bursts. The time that passed while nobody looked is never guessed: it is known as a whole, from the end of
 //! one burst to the begin of the next, and [`crate::spread`] divides it among the calls that ran in it.
 
+use crate::hooks::clock;
 use crate::waited::LONG;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// Calls timed in a row, then left untimed: at least so many and at most three times that, at random, so that no loop
 /// runs in step with it. Fewer are timed once there were many bursts.
@@ -16,6 +17,9 @@ const UNTIMED_LATER: u32 = 256;
 
 /// What other programs took of the main thread's last long gap, beyond their share, ticks.
 pub(crate) static OF_OTHERS: AtomicU64 = AtomicU64::new(0);
+
+/// More than one thread has done what is recorded.
+static SEVERAL: AtomicBool = AtomicBool::new(false);
 
 /// The time of one event, ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,6 +56,7 @@ pub(crate) struct Thread {
     /// From when on the time of the stand-in that is at work is not told yet; and what of its time was, ticks.
     stand_in: Option<u64>,
     stood_in: u64,
+    on_cpu: OnCpu,
     /// Ticks in the call that ended last, and in the last one that was recorded.
     own: u64,
     own_before: u64,
@@ -144,6 +149,28 @@ impl Cold {
     }
 }
 
+/// How long the thread of a stand-in has had a processor, where there are several: one waits for the others then, which
+/// take from the same run. As of when it was asked last, ticks; 0 where there was one thread.
+#[derive(Debug)]
+struct OnCpu(u64);
+
+impl OnCpu {
+    fn begin(&mut self) {
+        self.0 = if SEVERAL.load(Relaxed) { clock::of_thread() } else { 0 };
+    }
+
+    /// Ticks since then; no limit where there is one thread.
+    fn take(&mut self) -> u64 {
+        match std::mem::take(&mut self.0) {
+            0 => u64::MAX,
+            before => {
+                self.begin();
+                self.0.saturating_sub(before)
+            }
+        }
+    }
+}
+
 impl Thread {
     /// Calls within calls that are told apart.
     const DEEPEST: u32 = 64;
@@ -163,6 +190,7 @@ impl Thread {
             freeing: 0,
             stand_in: None,
             stood_in: 0,
+            on_cpu: OnCpu(0),
             own: 0,
             own_before: 0,
             cold: Cold([0; Cold::CLASSES]),
@@ -195,6 +223,7 @@ impl Thread {
     /// none of that thread's time.
     pub(crate) fn name(&mut self, id: u16, now: u64) {
         (self.id, self.lane) = (id, self.lane & LOADING | u32::from(id));
+        SEVERAL.fetch_or(id > 1, Relaxed);
         self.last_end = if id > 1 { now } else { 0 };
     }
 
@@ -333,6 +362,7 @@ impl Thread {
         let first = self.stand_in.is_none();
         if first {
             self.stand_in = Some(now);
+            self.on_cpu.begin();
         }
         first
     }
@@ -352,7 +382,7 @@ impl Thread {
             let took = now.saturating_sub(told.max(*from));
             *from = now;
             self.last_end = told + took;
-            self.stood_in += took;
+            self.stood_in += took.min(self.on_cpu.take());
         }
     }
 
@@ -372,6 +402,9 @@ impl Thread {
         self.last_end = ended;
         self.own_before = std::mem::take(&mut self.own);
         self.unread_scalar = scalar;
+        if self.stand_in.is_some() {
+            self.on_cpu.begin();
+        }
         self.mark_outer();
         self.pace.skipped = 0;
         std::mem::take(&mut self.pace.span)

@@ -54,3 +54,11 @@ pub(crate) fn ticks_per_ns() -> f64 {
         std::hint::spin_loop();
     }
 }
+
+/// Ticks for which this thread has had a processor; 0 where the system does not say.
+pub(crate) fn of_thread() -> u64 {
+    let mut spent = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the call fills the structure that it is given, or fails and leaves it.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut spent) };
+    ((spent.tv_sec as f64 * 1e9 + spent.tv_nsec as f64) * ticks_per_ns()) as u64
+}
