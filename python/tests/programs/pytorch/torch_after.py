@@ -138,6 +138,11 @@ elif what == "branch":
         step(x)
         if number >= 280:
             square()
+elif what == "sometimes":
+    for number in range(300):
+        step(x)
+        if number % 15 == 7:
+            square()
 elif what == "twice":
     Trainer(150).fit()
     squares(10)
