@@ -60,9 +60,9 @@ impl Watch {
     /// Looks; how long all threads had been waiting since the last time, ns: for no CPU, but for a disk, a network, a
     /// lock, another program, or asleep. Where one is kept from a CPU, the others may well be waiting for it.
     pub(crate) fn look(&mut self) -> u64 {
+        self.due = clock::now() + OFTEN;
         for _ in 0..TRIES {
             let now = Look::now();
-            self.due = clock::now() + OFTEN;
             let off = now.waited_since(self.last);
             if off < LEAST {
                 self.last = now;

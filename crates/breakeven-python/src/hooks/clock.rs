@@ -57,8 +57,13 @@ pub(crate) fn ticks_per_ns() -> f64 {
 
 /// Ticks for which this thread has had a processor; 0 where the system does not say.
 pub(crate) fn of_thread() -> u64 {
+    (spent_ns(libc::CLOCK_THREAD_CPUTIME_ID) as f64 * ticks_per_ns()) as u64
+}
+
+/// Processor time by this clock of the system's, ns; 0 where it has none.
+pub(super) fn spent_ns(clock: libc::clockid_t) -> u64 {
     let mut spent = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the call fills the structure that it is given, or fails and leaves it.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut spent) };
-    ((spent.tv_sec as f64 * 1e9 + spent.tv_nsec as f64) * ticks_per_ns()) as u64
+    unsafe { libc::clock_gettime(clock, &raw mut spent) };
+    (spent.tv_sec as u64).saturating_mul(1_000_000_000).saturating_add(spent.tv_nsec as u64)
 }

@@ -453,10 +453,7 @@ pub(crate) fn clock_ticks() -> u64 {
 /// Time that the processor has spent on this process, ns; 0 where the system does not say.
 #[pyfunction]
 pub(crate) fn cpu_ns() -> u64 {
-    let mut spent = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the call fills the structure that it is given, or fails and leaves it.
-    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut spent) };
-    (spent.tv_sec as u64).saturating_mul(1_000_000_000).saturating_add(spent.tv_nsec as u64)
+    clock::spent_ns(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
 /// Time that the threads of this process have been ready to run and waited for a processor, ns, all together; 0 where the
