@@ -68,4 +68,3 @@ def _begin(module: ModuleType) -> None:
     python = ".".join(map(str, sys.version_info[:3]))
     versions = f'"python": "{python}", "numpy": "{numpy.__version__}", "cupy": "{modules.VERSION} (stand-in)"'
     _native.set_program(f'{{"versions": {{{versions}}}}}')
-
