@@ -223,3 +223,11 @@ benchmark(work, n_repeat=4, n_warmup=1)
     _, workload = record(source, tmp_path)
     (entry,) = (entry for entry in workload["ops"] if entry["name"] == "cupy.add")
     assert entry["count"] == 5 and entry["gap_ns"] >= 5 * 18e6
+
+
+@pytest.mark.parametrize("name", ["breakeven", "importlib"])
+def test_the_programs_folder_may_have_any_name(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / name
+    folder.mkdir()
+    out, workload = record("import cupy as cp\nprint(int(cp.ones(3).sum()))\n", folder)
+    assert out == "3\n" and estimate(workload)["estimates"]

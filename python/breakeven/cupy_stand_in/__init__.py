@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 PACKAGES = ("cupy", "cupyx", "cupy_backends")
 #: What drivers of GPUs make: NVIDIA on Linux, in WSL, on Jetson; AMD.
 _DEVICES = ("/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-gpu", "/dev/kfd")
+#: Code between an import and who asks for it: Python's, and this package's. A program's folder may have their names.
+_IMPORTING = (
+    "<frozen importlib",
+    os.path.join(os.path.dirname(os.__file__), "importlib", ""),
+    os.path.join(os.path.dirname(os.path.dirname(__file__)), ""),
+)
 
 
 class _Finder:
@@ -101,7 +107,7 @@ def asked_by_user() -> bool:
     frame = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
-        if not file.startswith("<frozen importlib") and "/breakeven/" not in file and "/importlib/" not in file:
+        if not file.startswith(_IMPORTING):
             return "/site-packages/" not in file and "/dist-packages/" not in file
         frame = frame.f_back  # type: ignore[assignment]
     return False
