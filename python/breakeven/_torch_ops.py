@@ -506,10 +506,10 @@ def place() -> tuple[Any, int]:
     return frame.f_code, frame.f_lineno
 
 
-def crossed(name: str, inputs: list[Any], outputs: list[Any]) -> None:
-    """Arrays were copied between host and GPU, in whatever step: told each time."""
+def crossed(name: str, inputs: list[Any], outputs: list[Any], apart: bool = True) -> None:
+    """Arrays were copied between host and GPU; `apart`: in whatever step, told each time."""
     with on_device():
-        _native.tensor_event(name, inputs, outputs, [], context(), 0, 0, True)
+        _native.tensor_event(name, inputs, outputs, [], context(), 0, 0, apart)
 
 
 def _in_tf32(kind: str) -> bool:

@@ -3,7 +3,7 @@ its own accord, what may stay on the host; and whether there is room for what co
 
 from __future__ import annotations
 
-from . import _native, _torch_gpu, _torch_modules, _torch_ops, _torch_pretend, _torch_room, _torch_steps
+from . import _native, _torch_gpu, _torch_modules, _torch_ops, _torch_pretend, _torch_room, _torch_steps, _torch_values
 from ._torch_ops import GPU
 
 TYPE_CHECKING = False
@@ -59,7 +59,7 @@ def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, 
     elif "cpu+" in devices and _of_its_own(args):
         devices = {GPU}
         if name == "aten::lift_fresh":
-            _came(_torch_ops.described(args[0]))  # numbers of Python's, as in `x[[0, 1]]`
+            _came(_torch_ops.described(args[0]), False)  # numbers of Python's, as in `x[[0, 1]]`
     elif "cpu+" in devices and GPU in devices:
         return RuntimeError(
             "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu! "
@@ -127,14 +127,23 @@ def _indices(given: Any) -> None:
             continue
         array = _torch_ops.described(index)
         if array[0] == 0:
-            count = index.numel() if _torch_ops.valueless else int(_torch_pretend._lib.count_nonzero(index))
-            array = (7, 8, 0, (max(1, index.dim()), count))
-        _came(array)
+            array = (7, 8, 0, (max(1, index.dim()), _chosen(index)))
+        _came(array, False)
 
 
-def _came(array: Any) -> None:
-    """An array that no tensor of the script's is has been copied to the GPU."""
-    _torch_ops.crossed("torch.Tensor.to", [], [(*array, 0)])
+def _chosen(mask: Any) -> int:
+    """How many places a mask on the host names; all where its values are not known."""
+    lib = _torch_pretend._lib
+    if not _torch_ops.valueless:
+        return int(lib.count_nonzero(mask))
+    value = _torch_values.known(mask)
+    return mask.numel() if value is None else len(_torch_values.call(lib.nonzero, value))  # type: ignore[no-any-return]
+
+
+def _came(array: Any, apart: bool) -> None:
+    """An array that no tensor of the script's is has been copied to the GPU. `apart`: that is seen in whatever step, and not
+    with its op alone."""
+    _torch_ops.crossed("torch.Tensor.to", [], [(*array, 0)], apart)
 
 
 def set_item(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -145,7 +154,7 @@ def set_item(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if isinstance(value, (int, float, complex)) and _torch_pretend._asked(tensor) != "cpu":
         one = all(_is_whole(part) for part in parts) and len(parts) == tensor.dim()
         if one or any(_is_places(part) for part in parts):
-            _came((*_torch_ops.described(tensor)[:2], 0, ()))
+            _came((*_torch_ops.described(tensor)[:2], 0, ()), True)
     return _torch_pretend._lib._C.TensorBase.__setitem__(*args, **kwargs)
 
 

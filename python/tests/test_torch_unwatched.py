@@ -189,3 +189,24 @@ except torch.cuda.OutOfMemoryError:
     # Beside weights, an input, and what lives within a step, which leaves room for so many results.
     within = sum(4 * n for n in (2048 * 100, 2 * 2048 * 200, 100 * 200 + 200 + 200 * 10 + 10, 2 * 16 * 110))
     assert abs(int(out) - ((8 << 20) - within) // (2048 * 10 * 4)) <= 2
+
+
+def test_what_ops_copy_to_the_gpu_is_counted_in_steps_that_go_unwatched(tmp_path: Path) -> None:
+    script = tmp_path / "batches.py"
+    script.write_text(
+        "import torch\n"
+        "x, net = torch.randn(256, 8, device='cuda'), torch.nn.Linear(8, 1, device='cuda')\n"
+        "optimizer, order = torch.optim.SGD(net.parameters(), lr=1e-3), torch.randperm(256)\n"
+        "odd = torch.arange(256) % 2 == 1\n"
+        "for step in range(80):\n"
+        "    loss = net(x[order[:32]]).mean() + x[[1, 2, 3]].mean() + x[odd].mean()\n"
+        "    optimizer.zero_grad()\n"
+        "    loss.backward()\n"
+        "    optimizer.step()\n"
+    )
+    for fake in (False, True):
+        folder = tmp_path / str(fake)
+        folder.mkdir()
+        workload, _ = _run(script, folder, fake=fake)
+        assert workload["program"]["sampling"] > 4, "steps go unwatched"
+        assert collections.Counter(_copies(workload, "h2d")) == {256: 80, 24: 80, 1024: 80}
