@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _names: weakref.WeakKeyDictionary[Any, dict[int, str]] = weakref.WeakKeyDictionary()
 #: Modules whose parameters are known as such.
 _met: weakref.WeakSet[Any] = weakref.WeakSet()
+#: The outermost module that was called last; the script may be done with it.
 _root: Any = None
 #: In a process that makes batches for a script: what it has made.
 _of_worker: dict[str, int] | None = None
@@ -72,14 +73,15 @@ def _put(holder: Any, name: str, stand_in: Any) -> None:
 
 def _begin_root(args: tuple[Any, ...]) -> None:
     global _root
-    _root = args[0]
-    _torch_steps.begins(_root, args)
+    _root = weakref.ref(args[0])
+    _torch_steps.begins(args[0], args)
 
 
 def where() -> str:
     """The device that the outermost module has its parameters on, as far as one is imitated; that of another one, where
     that has none, as a loss."""
-    for module in itertools.chain([_root] if _root is not None else [], _met):
+    root = _root() if _root is not None else None
+    for module in itertools.chain([root] if root is not None else [], _met):
         for parameter in module.parameters():
             known = _torch_ops._known(parameter)
             return (known.device if known is not None else None) or "cpu"
@@ -93,9 +95,9 @@ def parameters() -> Iterator[Any]:
 
 
 def _begin_module(args: tuple[Any, ...]) -> None:
-    module = args[0]
-    if _root not in _names:
-        _names[_root] = {id(part): name for name, part in _root.named_modules()}
+    module, root = args[0], _root()
+    if root not in _names:
+        _names[root] = {id(part): name for name, part in root.named_modules()}
     if module not in _met:
         _met.add(module)
         if (kind := getattr(module, "original_name", None)) in ("GRU", "RNN"):
@@ -104,7 +106,7 @@ def _begin_module(args: tuple[Any, ...]) -> None:
         for parameter in (*module._parameters.values(), *module._buffers.values()):
             if parameter is not None:
                 _torch_ops.assign(parameter, _torch_ops.PARAMETER, False)
-    _torch_ops.path.append(_names[_root].get(id(module)) or None)
+    _torch_ops.path.append(_names[root].get(id(module)) or None)
 
 
 def _end_module() -> None:

@@ -210,3 +210,21 @@ def test_what_ops_copy_to_the_gpu_is_counted_in_steps_that_go_unwatched(tmp_path
         workload, _ = _run(script, folder, fake=fake)
         assert workload["program"]["sampling"] > 4, "steps go unwatched"
         assert collections.Counter(_copies(workload, "h2d")) == {256: 80, 24: 80, 1024: 80}
+
+
+@pytest.mark.parametrize("pretend", [False, True])
+def test_a_network_that_the_script_is_done_with_is_gone(pretend: bool, tmp_path: Path) -> None:
+    script = tmp_path / "gone.py"
+    script.write_text(
+        "import torch, weakref\n"
+        "device = 'cuda' if torch.cuda.is_available() else 'cpu'\n"
+        "for size in (1000, 1000):\n"
+        "    net = torch.nn.Linear(size, size, bias=False).to(device)\n"
+        "    net(torch.ones(1, size, device=device)).sum().backward()\n"
+        "    seen = weakref.ref(net.weight)\n"
+        "    del net\n"
+        "    print(seen() is None)\n"
+    )
+    workload, out = _run(script, tmp_path, pretend=pretend)
+    assert out.split() == ["True", "True"]
+    assert workload["program"]["peak_bytes"] < 9_000_000, "weight and gradient of one of them"
