@@ -34,6 +34,8 @@ def install(torch: Any) -> None:
     _put(torch.nn.Module, "__call__", _native.ModuleCall(call, _begin_root, _begin_module, _end_module))
     engine = torch.autograd.graph
     _stand_in(engine, "_engine_run_backward", _begin_backward, _end_backward)
+    # Also while steps go unwatched.
+    _stand_in(engine, "_engine_run_backward", lambda _, args: _torch_steps.backward_begins(args[0]), _nothing, False)
     torch.autograd._engine_run_backward = engine._engine_run_backward
     loader = torch.utils.data.dataloader._BaseDataLoaderIter
     # Also while steps go unwatched: what NumPy does is always seen.

@@ -3,8 +3,8 @@
 A step ends with the optimizer's, or with the outermost module's call where there is no optimizer. Once three rounds
 are equal (a round may be up to four steps, as when two networks are trained in turn) the dispatch mode is taken off
 the stack. From then on a step is compared by what costs next to nothing: the shapes and types of what the outermost
-module is given, whether it trains, how often modules are called, how many graph nodes are made, how long it
-takes. What differs is watched from there on, and from time to time a round is watched
+module is given, or without one those that the gradient goes through first, whether it trains, how often modules are
+called, how many graph nodes are made, how long it takes. What differs is watched from there on, and from time to time a round is watched
 anyway. Where PyTorch is called on a path through the script that no step took (after the loop, say, or between two
 epochs) the ops are seen until steps go on.
 """
@@ -46,6 +46,10 @@ _SHORT_NS = _NOISE_NS // (os.cpu_count() or 1)
 _WAITING, _TWICE, _FAST = 0.1, 2.0, 16
 #: The system tells a wait when it is over: so much may have begun before the step.
 _LAG_NS = 200_000_000
+#: Nodes of the graph whose shapes are compared.
+_GRADIENTS = 8
+#: What is told of a step whose ops were not seen, or not all, when it turned out to do something else.
+_IN_PART = "a step of a loop that had been steady did something else, a part of it unwatched"
 #: How often something else may be done before it is asked whether the loop is a steady one.
 _MANY = 8
 #: Bytes that a step may keep for ever and go unwatched; what it does keep is found by looking at all tensors then.
@@ -87,10 +91,29 @@ def begins(module: Any, args: tuple[Any, ...]) -> None:
     _shapes.append((id(module), module.training, given))
     known = _native.of_steps()
     if (skipping or aside) and not (known and _as_expected()):
+        if skipping and len(_shapes) > 1:
+            _native.unseen("step-differs", _IN_PART, _native.step_clock()[0] - _began)
         _notice()
     elif aside:
         _skip()
     _before_root = True
+
+
+def backward_begins(outputs: Any) -> None:
+    """A gradient is about to be computed: in a step that calls no module, the shapes that it goes through first tell what the
+    step was given."""
+    if _shapes or not _optimizer:
+        return
+    shapes: list[Any] = []
+    with sys.modules["torch"]._C.DisableTorchFunction():
+        node = next((one.grad_fn for one in outputs if one.grad_fn is not None), None)
+        while node is not None and len(shapes) < _GRADIENTS:
+            shapes.append([tuple(given.shape) for given in getattr(node, "_input_metadata", ())])
+            node = next((following for following, _ in node.next_functions if following is not None), None)
+    _shapes.append(shapes)
+    if skipping and not _as_expected():
+        _native.unseen("step-differs", _IN_PART, _native.step_clock()[0] - _began)
+        _notice()
 
 
 def optimizer_stepped() -> None:
@@ -339,8 +362,7 @@ def _count_mixed(same: bool, took: int) -> None:
     _busy, _unread, _mixed = _native.cpu_ns(), 0, False
     if not same or _asides > _MANY and 4 * _asides > _counted:
         if not same:
-            text = "a step of a loop that had been steady did something else, a part of it unwatched"
-            _native.unseen("step-differs", text)
+            _native.unseen("step-differs", _IN_PART)
         _notice()
     elif aside:
         _skip()

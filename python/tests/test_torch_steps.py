@@ -57,6 +57,20 @@ def test_a_step_that_does_more_is_noticed(what: str, tmp_path: Path) -> None:
     assert 300 <= _products(workload, 5) <= 302
 
 
+def test_a_step_without_modules_is_known_by_the_shapes_of_its_gradient(tmp_path: Path) -> None:
+    workload = _recorded("functions", tmp_path)
+    # The changed step itself is known when its gradient begins.
+    assert (_products(workload, 5), _products(workload, 7)) in [(150, 149), (150, 150)]
+    assert "step-differs" in [note["reason"] for note in workload["unseen"]]
+    assert workload["program"]["sampling"] > 5
+
+
+def test_what_a_step_did_before_it_called_a_module_once_more_is_told(tmp_path: Path) -> None:
+    workload = _recorded("again", tmp_path)
+    assert _products(workload, 5) in (300, 301)
+    assert ["step-differs"] == [note["reason"] for note in workload["unseen"]]
+
+
 def test_what_comes_after_a_loop_is_seen(tmp_path: Path) -> None:
     workload = _recorded("tail", tmp_path)
     assert _products(workload, 5) == 300

@@ -19,7 +19,7 @@ if what == "others":
     _native.waited_ns = lambda: of_system() + others
 for step in range(300):
     special = step == 150
-    x = torch.ones(7 if special and what == "shape" else 5, 8)
+    x = torch.ones(7 if special and what == "shape" or step >= 150 and what == "functions" else 5, 8)
     optimizer.zero_grad()
     if special and what == "branch":
         x = extra(x)
@@ -30,7 +30,14 @@ for step in range(300):
     if special and what in ("waits", "others"):
         time.sleep(0.6)
         others = 600_000_000
-    loss = model(x).square().mean()
+    if what == "functions":
+        hidden = torch.relu(torch.nn.functional.linear(x, model[0].weight))
+        result = torch.nn.functional.linear(hidden, model[2].weight)
+    else:
+        result = model(x)
+    for _ in range(special and what == "again"):
+        result = result + model(x)
+    loss = result.square().mean()
     if special and what == "graph":
         loss = loss + loss.exp()
     loss.backward()
