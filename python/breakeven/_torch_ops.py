@@ -91,6 +91,8 @@ _TOLD = frozenset(
         "_linalg_eigh linalg_lstsq linalg_pinv linalg_matrix_exp _linalg_check_errors _to_sparse _to_sparse_csr _coalesce"
     ).split()
 )
+#: The soft-max of attention that is taken apart.
+_OF_ATTENTION = "aten._safe_softmax"
 #: One value is read on the host.
 READ = "aten._local_scalar_dense"
 #: Places where values are read, and whether a device would have them: what is read there unwatched is like that.
@@ -417,6 +419,9 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
     counts = _native.tensor_event(name, inputs, outputs, keywords, context(given, _there), own, gap, apart)
     if op.product == "conv":
         _biased(given, *whole)
+    if op.name == _OF_ATTENTION and args[0].dtype != _torch.float64:
+        _native.unseen("attention", "attention was recorded as the products that the CPU takes it apart into, for drop-out, say: a GPU has "
+                       "one kernel for it, which takes less time and memory")  # fmt: skip
     if name == READ:
         reads[place()] = counts and there
         optimizer_asks |= phase == "optimizer"

@@ -104,6 +104,7 @@ def call(torch: Any) -> None:
         tensor.__dlpack__: _lent,
         tensor.__setitem__: _torch_where.set_item,
         torch.nn.functional.one_hot: _torch_where.one_hot,
+        torch.nn.functional.scaled_dot_product_attention: _attention,
         torch.histc: _histc,
         tensor.histc: _histc,
     })  # fmt: skip
@@ -456,6 +457,14 @@ def _numpy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if _torch_ops.valueless:
         return _torch_fake.array(tensor)
     return _lib._C.TensorBase.numpy(tensor, **kwargs)
+
+
+def _attention(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Without values nothing shows of drop-out, for whose sake a CPU takes attention apart: it is the one kernel that a GPU has."""
+    if _torch_ops.valueless:
+        kwargs = kwargs | {"dropout_p": 0.0} if "dropout_p" in kwargs else kwargs
+        args = (*args[:4], 0.0, *args[5:]) if len(args) > 4 else args
+    return _lib._C._nn.scaled_dot_product_attention(*args, **kwargs)
 
 
 def _histc(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
