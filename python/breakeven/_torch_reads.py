@@ -140,7 +140,9 @@ def _read_single(_: None, inputs: tuple[Any, ...], result: Any, __: Any = None) 
 
 @_unseen_by_script
 def _told_single(tensor: Any) -> None:
-    _read_unwatched(tensor, _torch_ops.READ)
+    # Without values PyTorch reads numbers that it is about to make tensors of.
+    if not (_torch_ops.valueless and type(tensor) is _torch.Tensor):
+        _read_unwatched(tensor, _torch_ops.READ)
 
 
 @_unseen_by_script

@@ -228,3 +228,23 @@ def test_a_network_that_the_script_is_done_with_is_gone(pretend: bool, tmp_path:
     workload, out = _run(script, tmp_path, pretend=pretend)
     assert out.split() == ["True", "True"]
     assert workload["program"]["peak_bytes"] < 9_000_000, "weight and gradient of one of them"
+
+
+def test_without_values_a_counter_of_the_host_is_no_value_read(tmp_path: Path) -> None:
+    script = tmp_path / "average.py"
+    script.write_text(
+        "import torch\n"
+        "from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn\n"
+        "net, x = torch.nn.Linear(8, 1, device='cuda'), torch.randn(32, 8, device='cuda')\n"
+        "average = AveragedModel(net, multi_avg_fn=get_ema_multi_avg_fn(0.99))\n"
+        "optimizer = torch.optim.SGD(net.parameters(), lr=1e-3)\n"
+        "for step in range(40):\n"
+        "    optimizer.zero_grad()\n"
+        "    net(x).mean().backward()\n"
+        "    optimizer.step()\n"
+        "    average.update_parameters(net)\n"
+    )
+    workload, _ = _run(script, tmp_path, fake=True)
+    assert workload["program"]["sampling"] > 4, "steps go unwatched"
+    assert _copies(workload, "d2h") == []
+    assert _copies(workload, "h2d") == [8] * 39
