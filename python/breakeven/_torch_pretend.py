@@ -460,7 +460,7 @@ def _numpy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _attention(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Without values nothing shows of drop-out, for whose sake a CPU takes attention apart: it is the one kernel that a GPU has."""
+    """Without values nothing shows of drop-out, for whose sake a CPU takes attention apart: it is a GPU's one kernel."""
     if _torch_ops.valueless:
         kwargs = kwargs | {"dropout_p": 0.0} if "dropout_p" in kwargs else kwargs
         args = (*args[:4], 0.0, *args[5:]) if len(args) > 4 else args

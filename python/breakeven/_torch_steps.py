@@ -4,8 +4,8 @@ A step ends with the optimizer's, or with the outermost module's call where ther
 are equal (a round may be up to four steps, as when two networks are trained in turn) the dispatch mode is taken off
 the stack. From then on a step is compared by what costs next to nothing: the shapes and types of what the outermost
 module is given, or without one those that the gradient goes through first, whether it trains, how often modules are
-called, how many graph nodes are made, how long it takes. What differs is watched from there on, and from time to time a round is watched
-anyway. Where PyTorch is called on a path through the script that no step took (after the loop, say, or between two
+called, how many graph nodes are made, how long it takes. What differs is watched from there on, and from time to time
+a round is watched anyway. Where PyTorch is called on a path through the script that no step took (after the loop, say, or between two
 epochs) the ops are seen until steps go on.
 """
 
@@ -100,8 +100,8 @@ def begins(module: Any, args: tuple[Any, ...]) -> None:
 
 
 def backward_begins(outputs: Any) -> None:
-    """A gradient is about to be computed: in a step that calls no module, the shapes that it goes through first tell what the
-    step was given."""
+    """A gradient is about to be computed: in a step that calls no module, the shapes that it goes through first tell what
+    the step was given."""
     if _shapes or not _optimizer:
         return
     shapes: list[Any] = []
