@@ -29,6 +29,8 @@ CASES = {
     "np.array([a, a])": IMPLICIT,
     "a + np.ones(4)": HOST,
     "np.ones(4) + a": HOST,
+    "np.array(2.0) * a": HOST,
+    "np.float64(2) > a, a == np.array(2.0)": "(array([ True, True, False, False]), array([False, False, True, False]))",
     "cp.add(a, np.ones(4))": HOST,
     "cp.sum(np.ones(4))": "4.0",  # asks its argument to add itself up
     "cp.exp(np.ones(4))": HOST,
@@ -85,6 +87,22 @@ def test_each_refusal(tmp_path: Path) -> None:
     source = HEAD + "".join(f"tried(lambda: ({case}))\n" for case in CASES)
     out, _ = record(source, tmp_path)
     assert dict(zip(CASES, out.splitlines())) == CASES
+
+
+def test_nothing_is_told_of_divisions_by_zero(tmp_path: Path) -> None:
+    source = """import warnings
+import numpy as np, cupy as cp
+warnings.simplefilter("error")
+np.seterr(all="raise")
+a = cp.array([0.0, 1.0])
+print(1 / a, cp.log(a), a.astype(int) // 0, (a / 0).astype(int).shape, cp.fuse(lambda x: x / x)(a))
+try:
+    np.log(np.zeros(1))
+except FloatingPointError as error:
+    print(error)
+"""
+    out, _ = record(source, tmp_path)
+    assert out == "[inf  1.] [-inf   0.] [0 0] (2,) [nan  1.]\ndivide by zero encountered in log\n"
 
 
 def test_pickles_are_cupys(tmp_path: Path) -> None:

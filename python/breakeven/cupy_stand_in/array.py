@@ -205,6 +205,8 @@ class ndarray:
             if not calls.is_device(out[0]):
                 raise TypeError("return arrays must be of ArrayType")
             kwargs["out"] = out[0]
+        if ufunc.__name__ in _COMPARISONS:
+            inputs = tuple(map(_number, inputs))
         return own(*inputs, **kwargs) if method == "__call__" else getattr(own, method)(*inputs, **kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -315,6 +317,8 @@ class ndarray:
 
 
 calls.ndarray = ndarray
+#: What takes an array of the host without dims as a number, because NumPy makes such of its numbers to compare them.
+_COMPARISONS = frozenset("equal not_equal less less_equal greater greater_equal".split())
 #: Methods with the parameters of the function of their name.
 _REDUCTIONS = frozenset("all any argmax argmin max mean min prod std sum var".split())
 
@@ -336,6 +340,10 @@ class Flags:
 
     def __repr__(self) -> str:
         return f"  C_CONTIGUOUS : {self.c_contiguous}\n  F_CONTIGUOUS : {self.f_contiguous}\n  OWNDATA : {self.owndata}"
+
+
+def _number(value: Any) -> Any:
+    return value.item() if type(value) is np.ndarray and value.ndim == 0 else value
 
 
 def _put(value: Any, masked: bool) -> Any:
@@ -474,6 +482,8 @@ def _add_operators() -> None:
         def method(self: Any, other: Any) -> Any:
             if getattr(other, "__array_ufunc__", ufunc) is None:
                 return NotImplemented  # an array of another kind that knows better, such as a sparse matrix
+            if ufunc.__name__ in _COMPARISONS:
+                other = _number(other)
             if type(other) in refusals.NO_OPERANDS:
                 refusals.operand(name.removeprefix("cupy."), *((other, self) if swapped else (self, other)), swapped)
             return calls.call(name, ufunc, (other, self) if swapped else (self, other), {})

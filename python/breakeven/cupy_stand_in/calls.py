@@ -99,13 +99,13 @@ def run(
     """
     if fused is not None:
         fused.append(name.replace("cupy.", "numpy.", 1))
-        return on_device(function(*args, **kwargs))
+        return _computed(function, args, kwargs)
     if capturing is not None:
         capturing.keep(arrays((*args, *kwargs.values())))
     tag = streams.tag()
     token = _native.enter(name, True, tag)
     try:
-        result = on_device(function(*args, **kwargs))
+        result = _computed(function, args, kwargs)
     except BaseException as error:
         _native.leave(token, (), None)
         if isinstance(error, MemoryError):
@@ -128,6 +128,11 @@ def run(
     if capturing is not None:
         capturing.add((name, function, args, kwargs, told, result))
     return result
+
+
+def _computed(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    with np.errstate(all="ignore"):  # a GPU tells nobody that it divides by zero, whatever NumPy is set to
+        return on_device(function(*args, **kwargs))
 
 
 def quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
