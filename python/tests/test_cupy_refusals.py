@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -112,6 +113,30 @@ a = cp.arange(3)
 print(pickle.loads(pickle.dumps(a)), copy.deepcopy(a), pickle.loads(pickle.dumps(cp.add)) is cp.add)
 """
     assert record(source, tmp_path)[0] == "[0 1 2] [0 1 2] True\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_cuda_does_not_live_on_in_a_forked_process(tmp_path: Path) -> None:
+    source = """import os
+import cupy as cp
+def child():
+    pid = os.fork()
+    if pid == 0:
+        try:
+            print(cp.arange(4).sum(), flush=True)
+        except cp.cuda.runtime.CUDARuntimeError as error:
+            print(error, flush=True)
+        os._exit(0)
+    os.waitpid(pid, 0)
+child()
+a = cp.ones(3)
+child()
+print(a.sum())
+"""
+    script = tmp_path / "script.py"
+    script.write_text(source)
+    outcome = running.traced(tmp_path / "run", [str(script)], "native", tmp_path / "record")
+    assert outcome.out == b"6\ncudaErrorInitializationError: initialization error\n3.0\n"
 
 
 def test_a_script_that_patches_cupy(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from . import frameless
+from . import frameless, streams
 from .imagined import gpu
 
 #: CuPy's pool gives out multiples of this, bytes.
@@ -105,6 +105,7 @@ def _count(size: int) -> None:
     global _used
     _used += size
     if size > 0:
+        streams.used = True
         _native.device_memory(_used)
 
 

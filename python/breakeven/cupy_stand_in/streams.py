@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import Any
 
@@ -16,6 +17,7 @@ class CUDARuntimeError(RuntimeError):
 
     _NAMES = {
         1: ("InvalidValue", "invalid argument"), 2: ("MemoryAllocation", "out of memory"),
+        3: ("InitializationError", "initialization error"),
         101: ("InvalidDevice", "invalid device ordinal"), 400: ("InvalidResourceHandle", "invalid resource handle"),
         900: ("StreamCaptureUnsupported", "operation not permitted when stream is capturing"),
         901: ("StreamCaptureInvalidated", "operation failed due to a previous error during capture"),
@@ -25,6 +27,9 @@ class CUDARuntimeError(RuntimeError):
         self.status = status
         name, text = self._NAMES.get(status, ("Unknown", "unknown error"))
         super().__init__(f"cudaError{name}: {text}")
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.status,)
 
 
 CUDARuntimeError.__module__ = "cupy_backends.cuda.api.runtime"
@@ -158,6 +163,8 @@ graph: str | None = None
 _null_works = False
 _blocking_works = False
 _behind: set[int] = set()
+#: Whether the program has had memory of the device.
+used = False
 
 
 def current() -> Stream:
@@ -186,6 +193,20 @@ def tag() -> int:
             _behind.add(stream._number)
         _blocking_works = True
     return stream._tag
+
+
+def _lost(*_: Any) -> int:
+    raise CUDARuntimeError(3)
+
+
+def _forked() -> None:
+    """CUDA does not live on in a forked process, once its parent has used it."""
+    global mark, tag
+    if used:
+        mark = tag = _lost  # type: ignore[assignment]
+
+
+os.register_at_fork(after_in_child=_forked)
 
 
 class Event:
