@@ -107,12 +107,42 @@ except FloatingPointError as error:
 
 
 def test_pickles_are_cupys(tmp_path: Path) -> None:
-    source = """import pickle, copy
+    source = """import copy, io, pickle
 import cupy as cp
 a = cp.arange(3)
 print(pickle.loads(pickle.dumps(a)), copy.deepcopy(a), pickle.loads(pickle.dumps(cp.add)) is cp.add)
+print(b"cupy._core.core" in a.dumps(), b"breakeven" in a.dumps(), type(pickle.loads(a.dumps())))
+file = io.BytesIO()
+a.dump(file)
+print(pickle.loads(file.getvalue()), cp._core.core.ndarray is cp.ndarray)
+functions = [cp.sum, cp.array, cp.linalg.norm, cp.random.rand, cp.fuse, cp.ndarray, cp.cuda.Device]
+print([pickle.loads(pickle.dumps(function)) is function for function in functions] == [True] * 7)
+print(pickle.loads(pickle.dumps(cp.cuda.runtime.CUDARuntimeError(101))))
 """
-    assert record(source, tmp_path)[0] == "[0 1 2] [0 1 2] True\n"
+    assert record(source, tmp_path)[0] == (
+        "[0 1 2] [0 1 2] True\nTrue False <class 'cupy.ndarray'>\n[0 1 2] True\nTrue\n"
+        "cudaErrorInvalidDevice: invalid device ordinal\n"
+    )
+
+
+def test_names_that_are_not_there_say_whose_they_are(tmp_path: Path) -> None:
+    source = """import cupy
+for line in ("from cupy.cuda import cufft", "from cupy import DataSource", "import cupyx.distributed", "from cupy import no"):
+    try:
+        exec(line)
+    except ImportError as error:
+        print(error)
+from cupy.exceptions import AxisError
+from cupy.typing import ArrayLike, NDArray
+from cupy_backends.cuda.api.runtime import CUDARuntimeError
+print(AxisError.__module__, NDArray, cupy.ndarray[int, float], CUDARuntimeError is cupy.cuda.runtime.CUDARuntimeError)
+"""
+    assert record(source, tmp_path)[0] == (
+        "breakeven's stand-in for cupy has no cupy.cuda.cufft\nbreakeven's stand-in for cupy has no cupy.DataSource\n"
+        "breakeven's stand-in for cupy has no cupyx.distributed\n"
+        "cannot import name 'no' from 'cupy' (unknown location)\n"
+        "numpy.exceptions cupy.ndarray[typing.Any, numpy.dtype[typing.Any]] cupy.ndarray[int, float] True\n"
+    )
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterator
+from types import GenericAlias
 from typing import Any
 
 import numpy as np
@@ -91,6 +93,7 @@ class ndarray:
         return len(self._a)
 
     __hash__ = None  # type: ignore[assignment]
+    __class_getitem__ = classmethod(GenericAlias)
 
     # To the host -----------------------------------------------------------------------------------------------------
 
@@ -139,10 +142,10 @@ class ndarray:
         self.get().tofile(fid, sep, format)
 
     def dump(self, file: Any) -> None:
-        self.get().dump(file)
+        pickle.dump(self, file, -1)
 
     def dumps(self) -> bytes:
-        return self.get().dumps()  # type: ignore[no-any-return]
+        return pickle.dumps(self, -1)
 
     def __float__(self) -> float:
         return float(self._scalar())
@@ -177,7 +180,7 @@ class ndarray:
         raise TypeError(_IMPLICIT)
 
     def __reduce__(self) -> Any:
-        from .creation import array
+        from cupy._core.core import array
 
         return array, (self.get(),)
 

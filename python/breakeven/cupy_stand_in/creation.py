@@ -25,6 +25,14 @@ def array(
     return _array("cupy.array", obj, dtype, copy, order, ndmin, blocking)
 
 
+def unpickled(obj: Any, *args: Any, **kwargs: Any) -> Any:
+    """`cupy._core.core.array`: what pickles of arrays name, CuPy's own and those that are made here."""
+    return array(obj, *args, **kwargs)
+
+
+unpickled.__name__ = "array"
+
+
 def asarray(
     a: Any, dtype: Any = None, order: str | None = None, *, copy: Any = None, blocking: bool = False, **kwargs: Any
 ) -> Any:

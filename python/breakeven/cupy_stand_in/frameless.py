@@ -19,7 +19,9 @@ _LIBRARIES = [str(Path(numpy.__file__).parent.with_name(name)) + "/" for name in
 def function(plain: Callable[..., Any]) -> Any:
     """A function whose frames tracebacks do not show, nor those of what it calls here and in NumPy; and whose time is none
     of the program's."""
-    return _native.Frameless(plain, _FOLDER, _LIBRARIES)
+    framed = _native.Frameless(plain, _FOLDER, _LIBRARIES)
+    framed.__module__ = plain.__module__
+    return framed
 
 
 def methods(cls: type) -> None:
@@ -32,9 +34,11 @@ def methods(cls: type) -> None:
             setattr(cls, name, property(getter, setter, doc=value.__doc__))
 
 
-def value(made: Any) -> Any:
+def value(made: Any, module: str) -> Any:
     """What a module of the stand-in has under a name: functions and classes without their frames."""
     if isinstance(made, FunctionType):
+        if made.__module__.startswith("breakeven."):  # so that it pickles as what the program knows it by
+            made.__module__, made.__qualname__ = module, made.__name__
         return function(made)
     if isinstance(made, type) and made.__module__.startswith(("breakeven.", "cupy")) and not issubclass(made, Exception):
         methods(made)

@@ -49,11 +49,17 @@ def _fill(module: ModuleType) -> None:
 def spec(name: str) -> ModuleSpec | None:
     """Where the import of `name` leads; None where CuPy has no such module either.
 
-    Raises ModuleNotFoundError for a module that CuPy has and the stand-in has not.
+    Raises ModuleNotFoundError for a module that CuPy has and the stand-in has not, ImportError for what is no module.
     """
+    if modules.known(name):
+        return ModuleSpec(name, Loader, is_package=True)  # type: ignore[arg-type]
+    holder, _, last = name.rpartition(".")
+    # Without a `name`: from an error that has one, `from holder import last` makes one that does not say whose fault it is.
     if modules.missing(name):
-        raise ModuleNotFoundError(f"breakeven's stand-in for cupy has no {name}", name=name)
-    return ModuleSpec(name, Loader, is_package=True) if modules.known(name) else None  # type: ignore[arg-type]
+        raise ModuleNotFoundError(f"breakeven's stand-in for cupy has no {name}")
+    if last in modules.names().get(holder, ()):
+        raise ImportError(f"breakeven's stand-in for cupy has no {name}")
+    return None
 
 
 def _begin(module: ModuleType) -> None:

@@ -21,13 +21,17 @@ _NOTHING: Any = object()
 #: Packages that CuPy has and the stand-in has not.
 _MISSING = (
     "cupy._core", "cupy_backends", "cupy.cuda.nccl", "cupy.cuda.cub", "cupy.cuda.cufft", "cupy.cuda.thrust",
-    "cupy.cuda.texture", "cupy.cuda.function", "cupy.cuda.compiler", "cupy.cublas",
+    "cupy.cuda.texture", "cupy.cuda.function", "cupy.cuda.compiler", "cupy.cuda.cutensor", "cupy.cuda.jitify",
+    "cupy.cuda.memory_hook", "cupy.cuda.memory_hooks", "cupy.cublas", "cupy.polynomial",
     "cupyx.distributed", "cupyx.optimizing", "cupyx.tools", "cupyx.cusolver", "cupyx.cusparse", "cupyx.cutensor",
-    "cupyx.lapack", "cupy.polynomial",
+    "cupyx.lapack", "cupyx.linalg", "cupyx.signal", "cupyx.jit.cg", "cupyx.jit.cub", "cupyx.jit.thrust",
+    "cupyx.scipy.fftpack", "cupyx.scipy.sparse.csgraph", "cupyx.scipy.spatial.delaunay_2d",
 )  # fmt: skip
 #: Modules without a line in `names.txt`; their contents are those of `special.py`.
 _SMALL = (
-    "cupy.cuda.device", "cupy.cuda.graph", "cupy.cuda.memory", "cupy.cuda.pinned_memory", "cupy.cuda.profiler", "cupy.cuda.stream", "cupy.lib",
+    "cupy._core", "cupy._core.core", "cupy_backends", "cupy_backends.cuda", "cupy_backends.cuda.api",
+    "cupy_backends.cuda.api.runtime", "cupy.cuda.device", "cupy.cuda.graph", "cupy.cuda.memory",
+    "cupy.cuda.pinned_memory", "cupy.cuda.profiler", "cupy.cuda.stream", "cupy.exceptions", "cupy.lib", "cupy.typing",
     "cupyx.jit", "cupyx.time",
 )  # fmt: skip
 
@@ -64,7 +68,7 @@ class Module(ModuleType):
     def __getattr__(self, name: str) -> Any:
         module = self.__name__
         if not name.startswith("__"):
-            value = frameless.value(_made(module, name))
+            value = frameless.value(_made(module, name), module)
             if value is not _NOTHING:
                 setattr(self, name, value)
                 return value

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import numpy.exceptions
+from numpy.typing import ArrayLike, DTypeLike
 
 from . import array, calls, composed, creation, errors, functions, graphs, jit, kernels, memory, pointers, polynomials, profiler, randoms, runtime, sparse, streams, vectorized
 
@@ -154,6 +156,8 @@ _creation = {
         "from_dlpack fromfile fromiter fromstring genfromtxt get_array_module load loadtxt may_share_memory save savez savez_compressed savetxt shares_memory"
     ).split()
 }
+_core = {"array": creation.unpickled, "ndarray": array.ndarray}
+_ACCELERATORS = [f"set_{what}_accelerators" for what in ("elementwise", "reduction", "routine")]
 _ASSERTIONS = (
     "assert_allclose assert_array_almost_equal assert_array_almost_equal_nulp assert_array_equal assert_array_less "
     "assert_array_max_ulp"
@@ -172,6 +176,11 @@ CONTENTS: dict[str, dict[str, Any]] = {
         "is_available": _is_available, "show_config": _show_config, "fromDlpack": creation.from_dlpack,
         "clear_memo": _nothing, "memoize": lambda *a, **k: (lambda f: f),
     },
+    "cupy.exceptions": dict(vars(np.exceptions)),
+    "cupy.typing": {"ArrayLike": ArrayLike, "DTypeLike": DTypeLike, "NDArray": array.ndarray[Any, np.dtype[Any]]},
+    "cupy._core": {**_core, **dict.fromkeys(_ACCELERATORS, _nothing)},
+    "cupy._core.core": _core,
+    "cupy_backends.cuda.api.runtime": runtime.CONTENTS,
     "cupy.cuda": {
         **_memory, **_pinned, **_stream,
         "Device": streams.Device, "is_available": _is_available, "get_device_id": _device_id,
