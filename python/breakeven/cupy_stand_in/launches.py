@@ -286,6 +286,18 @@ def _histogram(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
     return 8 if _word(args, kwargs, 2, "range") is not None else 15 + 2 * _folds(args[0])
 
 
+def _rolled(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
+    """Each axis that is shifted is two pieces; a copy for each piece of the whole."""
+    array, shift, axis = args[0], _word(args, kwargs, 1, "shift"), _word(args, kwargs, 2, "axis")
+    if isinstance(shift, np.ndarray):
+        return 0
+    shifts: dict[int, int] = {}
+    for by, at in np.broadcast(shift, 0 if axis is None else axis):
+        shifts[at % array.ndim] = shifts.get(at % array.ndim, 0) + int(by)
+    lengths = (array.size,) if axis is None else array.shape
+    return int(2 ** sum(1 for at, by in shifts.items() if lengths[at] and by % lengths[at]))
+
+
 # Products ------------------------------------------------------------------------------------------------------------
 
 
@@ -432,7 +444,7 @@ _RULES: dict[str, _Rule] = {
     "__getitem__": _get, "__setitem__": _set, "take_along_axis": _of_dims(1, 2), "choose": 7,
     **_names("", "add.at subtract.at maximum.at minimum.at", _scatter),
     **_names("cupyx.", "scatter_add scatter_max scatter_min", _scatter),
-    **_names("", "concatenate stack vstack hstack dstack column_stack", _joined), "pad": _padded,
+    **_names("", "concatenate stack vstack hstack dstack column_stack", _joined), "pad": _padded, "roll": _rolled,
     "tril": 2, "triu": 2, "eye": 1, "identity": 1, "linspace": 2, "logspace": 3, "nan_to_num": 3, "kron": 1,
     "indices": lambda args, kwargs: 2 * len(args[0]), "gradient": _gradient, "triu_indices": 18, "tril_indices": 17,
     "ravel_multi_index": lambda args, kwargs: 3 * len(args[0]),
