@@ -115,6 +115,51 @@ print(out[:3])
     assert [unseen["reason"] for unseen in workload["unseen"]] == ["kernel-effect"]
 
 
+def test_a_reduction_that_is_described(tmp_path: Path) -> None:
+    source = """import cupy as cp
+import breakeven
+square = "template<class T> __device__ T square(T x) { return x * x; }"
+norm = cp.ReductionKernel("T x", "T y", "square(x)", "a + b", "y = a", "0", "norm", preamble=square)
+a = cp.ones((2, 3))
+try:
+    norm(a)
+except NotImplementedError as error:
+    print("breakeven.kernel('norm'" in str(error))
+@breakeven.kernel("norm", flops=lambda grid, block, args: 2 * args[0].size, bytes=48)
+def effect(x, y):
+    y[...] = (x * x).sum(axis=1 if y.ndim else None)
+print(norm(a), norm(a, axis=1))
+each = cp.ElementwiseKernel("T x", "T y", "y = square(x)", "each", preamble=square)
+with breakeven.kernel("each", flops=6, bytes=96):
+    print(each(cp.ones(2)))
+"""
+    out, workload = record(source, tmp_path)
+    assert out == "True\n6.0 [3. 3.]\n[0. 0.]\n"
+    assert {entry["read_bytes"] for entry in workload["ops"] if entry["name"] == "cupy.ReductionKernel"} == {48}
+    assert [unseen["reason"] for unseen in workload["unseen"]] == ["kernel-effect"]  # of `each`
+
+
+def test_a_filter_by_a_reduction(tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    source = """import numpy as np
+import cupy as cp
+import scipy.ndimage
+from cupyx.scipy import ndimage
+total = cp.ReductionKernel("X x", "Y y", "x", "a + b", "y = a", "0", "total")
+image = np.arange(30.0).reshape(5, 6)
+for mode in ("reflect", "constant", "wrap"):
+    found = ndimage.generic_filter(cp.asarray(image), total, (3, 2), mode=mode, origin=(1, 0))
+    print(np.allclose(found.get(), scipy.ndimage.generic_filter(image, np.sum, (3, 2), mode=mode, origin=(1, 0))))
+for function in (np.sum, cp.ElementwiseKernel("T x", "T y", "y = x", "e")):
+    try:
+        ndimage.generic_filter(cp.asarray(image), function, 3)
+    except TypeError as error:
+        print(error)
+"""
+    out, _ = record(source, tmp_path)
+    assert out == "True\nTrue\nTrue\nbad function type\nonly ReductionKernel allowed (not ElementwiseKernel)\n"
+
+
 def test_c_that_is_not_imitated_says_so(tmp_path: Path) -> None:
     source = """import cupy as cp
 loop = cp.ElementwiseKernel("T x", "T y", "switch (1) {}", "loop")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import calls
+from . import calls, kernels, waits
 
 
 def _cupy() -> Any:
@@ -144,6 +144,52 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, r
     return found if keepdims else found.squeeze(axis)
 
 
+def _kernel_of(function: Any, kinds: tuple[type, ...]) -> Any:
+    """The kernel that a filter runs at each place; of CUDA source only breakeven could not tell what it does there."""
+    if isinstance(function, kernels.ElementwiseKernel) and kernels.ReductionKernel in kinds:
+        raise TypeError("only ReductionKernel allowed (not ElementwiseKernel)")
+    if not isinstance(function, kinds):
+        raise TypeError("bad function type")
+    if isinstance(function, kernels.RawKernel):
+        raise NotImplementedError(f"breakeven's stand-in for cupy cannot run CUDA kernel {function.name!r} in a filter")
+    if function.nin != 1 or function.nout != 1:
+        raise TypeError("ReductionKernel must have 1 input and output")
+    return function
+
+
+def generic_filter(
+    input: Any, function: Any, size: Any = None, footprint: Any = None, output: Any = None, mode: str = "reflect",
+    cval: float = 0.0, origin: Any = 0, *, axes: Any = None,
+) -> Any:  # fmt: skip
+    """A reduction of what lies around each element: one kernel, before which the host asks how many that are."""
+    kernel = _kernel_of(function, (kernels.RawKernel, kernels.ReductionKernel))
+    if axes is not None:
+        raise NotImplementedError("breakeven's stand-in for cupy has no generic_filter along some axes only")
+    ndimage = importlib.import_module("scipy.ndimage")
+    around = np.ones(np.broadcast_to(size, input.ndim), bool) if footprint is None else calls.plain(footprint)
+    kind = output if isinstance(output, (str, type, np.dtype)) else input.dtype
+    told: dict[str, Any] = {"n": input.size}
+    calls.read(waits.TOLD)
+
+    def compute(image: Any, *_: Any) -> Any:
+        spots = (np.arange(around.size).reshape(around.shape) == place for place in np.flatnonzero(around))
+        seen = [ndimage.correlate(image, spot, image.dtype, mode, cval, origin) for spot in spots]
+        own = kernel.in_params[0].kind == kernel.out_params[0].kind
+        outs = [] if own else [np.empty(image.shape, kind)]
+        return kernel._of_plain([np.stack(seen)], outs, 0, False, told)[0].astype(kind)
+
+    found = calls.wrapped(calls.run("cupy.ReductionKernel", compute, (calls.plain(input),), {}, told))
+    if not calls.is_device(output):
+        return found
+    output[...] = found
+    return output
+
+
+def generic_filter1d(input: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Takes CUDA source alone."""
+    _kernel_of(function, (kernels.RawKernel,))
+
+
 #: By module and name. What NumPy does to leave out what is no number CuPy has within its reductions.
 CONTENTS: dict[str, dict[str, Any]] = {
     "cupy": {
@@ -155,6 +201,7 @@ CONTENTS: dict[str, dict[str, Any]] = {
         )},
     },
     "cupyx.scipy.special": {"logsumexp": logsumexp},
+    "cupyx.scipy.ndimage": {"generic_filter": generic_filter, "generic_filter1d": generic_filter1d},
     # A window over all segments at once, one transform of them, and a mean.
     "cupyx.scipy.signal": {
         name: _as_one(name, "scipy.signal", "cupy.fft.rfft")

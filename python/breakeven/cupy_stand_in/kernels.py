@@ -139,11 +139,9 @@ class ElementwiseKernel(_Kernel):
             code = self._parsed(self.operation, types)
 
         def compute(*_: Any) -> Any:
-            made = outs or [np.empty(shape, self._dtype(p, types)) for p in self._out]
+            made = outs or [np.zeros(shape, self._dtype(p, types)) for p in self._out]
             if code is None:
-                assert told is not None
-                if told.effect is not None:
-                    told.effect(*values, *made)
+                _affect(self.name, told, (*values, *made))
                 return tuple(made)
             names: dict[str, Any] = {p.name: v for p, v in zip(self._in, values)}
             names.update({p.name: o for p, o in zip(self._out, made)})
@@ -188,44 +186,53 @@ class ReductionKernel(_Kernel):
         self, *args: Any, out: Any = None, axis: Any = None, keepdims: bool = False, stream: Any = None
     ) -> Any:
         values, outs = self._split(args, out)
-        types = self._types(values, outs)
-        if self._preamble.strip():
-            raise self._cannot(NotImplementedError("it has a preamble"))
-        mapping = self._parsed(f"_mapped = {self._map};", types)
-        folding = self._parsed(f"_folded = {self._reduce};", types)
-        post = self._parsed(self._post, types)
-
-        def compute(*_: Any) -> Any:
-            try:
-                names: dict[str, Any] = {p.name: v for p, v in zip(self._in, values)}
-                mapping.run(names)
-                shape = np.broadcast_shapes(*[np.shape(v) for v in values])
-                mapped = np.broadcast_to(names["_mapped"], shape)
-                if mapped.size == 0:
-                    mapped = np.full([max(1, length) for length in shape], float(self._identity or 0), mapped.dtype)
-                folded = _fold(mapped, axis, keepdims, folding)
-                names["a"] = folded
-                post.run(names)
-            except NotImplementedError as error:
-                raise self._cannot(error) from None
-            made = []
-            for place, parameter in enumerate(self._out):
-                value = np.asarray(names[parameter.name])
-                if outs:
-                    outs[place][...] = value
-                    made.append(outs[place])
-                else:
-                    made.append(value.astype(self._dtype(parameter, types)))
-            return tuple(made)
-
-        count = max((np.size(value) for value in values), default=1)
-        keywords = {"n": count, "functions": counted(mapping.costs + folding.costs)}
+        keywords = {"n": max((np.size(value) for value in values), default=1)}
         with stream if stream is not None else streams.current():
+            compute = functools.partial(self._of_plain, values, outs, axis, keepdims, keywords)
             result = calls.run("cupy.ReductionKernel", compute, tuple(values), {}, keywords)
         if out is not None:
             return out
         devices = calls.wrapped(result)
         return devices if len(devices) != 1 else devices[0]
+
+    def _of_plain(
+        self, values: list[Any], outs: list[Any], axis: Any, keepdims: bool, told: dict[str, Any], *_: Any
+    ) -> tuple[Any, ...]:
+        """What it makes of plain arrays; `told` gets what each element costs."""
+        types = self._types(values, outs)
+        shape = np.broadcast_shapes(*[np.shape(v) for v in values])
+        if (description := described(self.name)) is not None:
+            left = np.broadcast_to(False, shape).any(axis=axis, keepdims=keepdims).shape
+            made = outs or [np.zeros(left, self._dtype(p, types)) for p in self._out]
+            told.update(_told(description, (told["n"],), (1,), tuple(values)))
+            _affect(self.name, description, (*values, *made))
+            return tuple(made)
+        if self._preamble.strip():
+            raise self._cannot(NotImplementedError("it has a preamble"))
+        mapping = self._parsed(f"_mapped = {self._map};", types)
+        folding = self._parsed(f"_folded = {self._reduce};", types)
+        post = self._parsed(self._post, types)
+        told["functions"] = counted(mapping.costs + folding.costs)
+        try:
+            names: dict[str, Any] = {p.name: v for p, v in zip(self._in, values)}
+            mapping.run(names)
+            mapped = np.broadcast_to(names["_mapped"], shape)
+            if mapped.size == 0:
+                mapped = np.full([max(1, length) for length in shape], float(self._identity or 0), mapped.dtype)
+            folded = _fold(mapped, axis, keepdims, folding)
+            names["a"] = folded
+            post.run(names)
+        except NotImplementedError as error:
+            raise self._cannot(error) from None
+        made = []
+        for place, parameter in enumerate(self._out):
+            value = np.asarray(names[parameter.name])
+            if outs:
+                outs[place][...] = value
+                made.append(outs[place])
+            else:
+                made.append(value.astype(self._dtype(parameter, types)))
+        return tuple(made)
 
 
 def _fold(mapped: Any, axis: Any, keepdims: bool, folding: Code) -> Any:
@@ -256,6 +263,14 @@ def _told(told: Any, grid: tuple[int, ...], block: tuple[int, ...], args: tuple[
     for length in (*grid, *block):
         threads *= int(length)
     return {"flops": flops, "bytes": moved, "n": threads}
+
+
+def _affect(name: str, told: Any, args: tuple[Any, ...]) -> None:
+    """What its description says that a kernel does to its arguments; that it says nothing is told."""
+    if told.effect is not None:
+        told.effect(*args)
+    else:
+        _native.unseen("kernel-effect", f"what kernel `{name}` does to its arrays was not imitated: values differ")
 
 
 class RawKernel:
@@ -294,14 +309,9 @@ class RawKernel:
         plain = tuple(arg[()] if isinstance(arg, np.ndarray) else calls.plain(arg) for arg in args)
 
         def compute(*_: Any) -> Any:
-            if told.effect is not None:
-                told.effect(*plain)
+            _affect(self.name, told, plain)
             return ()
 
-        if told.effect is None:
-            _native.unseen(
-                "kernel-effect", f"what kernel `{self.name}` does to its arrays was not imitated: values differ"
-            )
         keywords = _told(told, tuple(grid), tuple(block), plain)
         with stream if stream is not None else streams.current():
             calls.run("cupy.RawKernel", compute, plain, {}, keywords)

@@ -200,6 +200,7 @@ CONTENTS: dict[str, dict[str, Any]] = {
     "cupy.fft": {"config": _Transforms()},
     "cupyx.scipy.fft": {"get_fft_plan": _plan},
     "cupy.random": randoms.CONTENTS,
+    "cupyx.scipy.ndimage": composed.CONTENTS["cupyx.scipy.ndimage"],
     "cupyx.scipy.special": composed.CONTENTS["cupyx.scipy.special"],
     "cupyx.scipy.signal": composed.CONTENTS["cupyx.scipy.signal"],
     "cupy.testing": {name: _assertion(name) for name in _ASSERTIONS.split()},
