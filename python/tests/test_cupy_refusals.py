@@ -75,6 +75,10 @@ CASES = {
     "__import__('cupyx.nothing')": "ModuleNotFoundError: No module named 'cupyx.nothing'",
     "a.get(out=np.ones(3))": "ValueError: Shape mismatch. Expected shape: (4,), actual shape: (3,)",
     "a.set(np.ones(4, np.float32))": "TypeError: float32 array cannot be set to float64 array",
+    "3 in a, 9 in a": "(True, False)",
+    "3 in a.reshape(2, 2)":
+        "ValueError: The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()",
+    "cp.asnumpy(np.arange(2), out=np.ones(2))": "[0. 1.]",
     "len(cp.array(1))": "TypeError: len() of unsized object",
     "iter(cp.array(1))": "TypeError: iteration over a 0-d array",
     "bool(a)": "ValueError: The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()",

@@ -88,3 +88,24 @@ print(seen)
 """
     out, _ = record(source, tmp_path)
     assert out == "[1 2 5] (2, 2) (2, 2, 3) [0 1 2]\n[True]\n"
+
+
+def test_transforms_by_plan_and_by_scipy(tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    source = """import numpy as np, scipy.fft
+import cupy as cp
+import cupyx.scipy.fft as transforms
+a = cp.arange(16.0).reshape(4, 4).astype(cp.complex64)
+plan = transforms.get_fft_plan(a)
+with plan:
+    first = transforms.fft2(a)
+with scipy.fft.set_backend(transforms):
+    third = scipy.fft.fft2(a)
+print([np.allclose(found.get(), np.fft.fft2(a.get())) for found in (first, transforms.fft2(a, plan=plan), third)])
+b = c = cp.eye(2)
+b @= cp.ones((2, 2))
+print(b is c, type(third) is cp.ndarray)
+"""
+    out, workload = record(source, tmp_path)
+    assert out == "[True, True, True]\nFalse True\n"
+    assert sum(entry["count"] for entry in workload["ops"] if entry["name"] == "cupyx.scipy.fft.fft2") == 3

@@ -267,9 +267,6 @@ class ndarray:
             raise TypeError("iteration over a 0-d array")
         return (self[i] for i in range(len(self._a)))
 
-    def __contains__(self, value: Any) -> bool:
-        return bool((self == value).any())
-
     def astype(
         self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: Any = None, copy: bool = True
     ) -> Any:
@@ -512,7 +509,7 @@ def _add_operators() -> None:
     for short, name, ufunc in map(named, two.split()):
         setattr(ndarray, f"__{short}__", binary(name, ufunc, False))
         setattr(ndarray, f"__r{short}__", binary(name, ufunc, True))
-        if short != "divmod":
+        if short not in ("divmod", "matmul"):  # CuPy makes a new array of `a @= b`
             setattr(ndarray, f"__i{short}__", in_place(name, ufunc))
     for short, name, ufunc in map(named, compare.split()):
         setattr(ndarray, f"__{short}__", binary(name, ufunc, False))

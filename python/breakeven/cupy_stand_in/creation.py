@@ -96,7 +96,11 @@ def asnumpy(a: Any, stream: Any = None, order: str = "C", out: Any = None, *, bl
     if not calls.is_device(a):
         if hasattr(a, "get") and hasattr(a, "_breakeven_sparse"):
             return a.get()
-        return np.asarray(a) if out is None else np.copyto(out, a)
+        host = np.asarray(a, order=order)  # type: ignore[call-overload]
+        if out is None:
+            return host
+        out[...] = host
+        return out
     if stream is None and out is None:
         return calls.copy_out("cupy.asnumpy", a._a, order=order)
     return a.get(stream, order, out, blocking)

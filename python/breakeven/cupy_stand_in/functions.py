@@ -148,6 +148,8 @@ def wrapped(module: str, name: str, value: Any) -> Any:
         return value
     if module == "cupy.linalg" and name in errors.CHANGED:
         return _function(public, errors.CHANGED[name](value), value)
+    if module == "cupyx.scipy.fft":
+        return _function(public, _transform(value), value)
     if module == "cupy" and name == "isclose":
         return _function(public, value, value, one_kernel=True)
     if module == "cupy" and name == "allclose":
@@ -157,6 +159,20 @@ def wrapped(module: str, name: str, value: Any) -> Any:
     if name in _WITH_FUNCTIONS:
         return _function(public, value, value, _bridged)
     return _function(public, value, value)
+
+
+def _transform(value: Callable[..., Any]) -> Callable[..., Any]:
+    """SciPy's transform: without CuPy's plan, and by SciPy also where the program made CuPy the backend of `scipy.fft`."""
+
+    def transform(*args: Any, plan: Any = None, **kwargs: Any) -> Any:
+        import sys
+
+        from scipy import fft
+
+        with fft.skip_backend(sys.modules["cupyx.scipy.fft"]):
+            return value(*args, **kwargs)
+
+    return transform
 
 
 def _in_one_kernel(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
