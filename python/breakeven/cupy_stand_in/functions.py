@@ -211,6 +211,7 @@ def _function(
     fits = signatures.checker(public)
     refused = refusals.any_of(public)
     like, copying = short in _LIKE, public in _COPYING
+    brings_some = public in sends.BROUGHT
     sends_some, of_scipy = public in sends.NAMES, public.startswith("cupyx.scipy.interpolate")
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -230,6 +231,8 @@ def _function(
         if sends_some:
             for size in sends.sent(public, args, kwargs):
                 calls.copy_in("cupy.array", lambda: np.zeros(size, np.uint8))
+        if brings_some:
+            args, kwargs = sends.bring(public, args, kwargs)
         if one_kernel:
             return _in_one_kernel(function, args, kwargs)
         result = calls.call(public, function, args, kwargs)

@@ -1,9 +1,15 @@
-"""What CuPy's own functions copy to the device: filters make their weights on the host, one copy for each axis."""
+"""What CuPy's own functions copy to the device: filters make their weights on the host, one copy for each axis, and some
+take what the host has as an argument.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
+
+from . import calls
 
 _ELEMENT = 8
 
@@ -36,6 +42,15 @@ def _weights(copies: int) -> Callable[[Any, tuple[Any, ...], dict[str, Any]], li
     return lambda image, args, words: [3 * _ELEMENT] * copies
 
 
+def _splines(image: Any, args: tuple[Any, ...], words: dict[str, Any]) -> list[int]:
+    """How far to move or zoom; before it, where splines of order 2 or more are, the shape, for each axis."""
+    order = int(words.get("order", args[3] if len(args) > 3 else 3))
+    prepared = order > 1 and words.get("prefilter", args[6] if len(args) > 6 else True)
+    kind = np.float32 if image.dtype.kind in "iu" else np.promote_types(image.real.dtype, np.float32)
+    shapes = [4 * (2 + image.ndim) for length in image.shape if length > 1] if prepared else []
+    return [*shapes, image.ndim * np.dtype(kind).itemsize]
+
+
 _FILTERS: dict[str, Callable[[Any, tuple[Any, ...], dict[str, Any]], list[int]]] = {
     "gaussian_filter": _gaussian,
     "gaussian_filter1d": _gaussian_line,
@@ -44,6 +59,8 @@ _FILTERS: dict[str, Callable[[Any, tuple[Any, ...], dict[str, Any]], list[int]]]
     "sobel": _weights(2),
     "prewitt": _weights(1),
     "laplace": _weights(1),
+    "shift": _splines,
+    "zoom": _splines,
 }
 NAMES = frozenset(f"cupyx.scipy.ndimage.{name}" for name in _FILTERS)
 
@@ -51,3 +68,22 @@ NAMES = frozenset(f"cupyx.scipy.ndimage.{name}" for name in _FILTERS)
 def sent(name: str, args: tuple[Any, ...], words: dict[str, Any]) -> list[int]:
     """Bytes of each copy that a call with these plain arguments makes."""
     return _FILTERS[name.rpartition(".")[2]](args[0], args, words) if args else []
+
+
+#: Functions that bring their second argument to the device: its name, and whether they do so with a single number.
+BROUGHT = {
+    "cupy.percentile": ("q", True), "cupy.quantile": ("q", True), "cupy.append": ("values", True),
+    "cupy.delete": ("indices", False), "cupy.take": ("indices", False), "cupy.histogram": ("bins", False),
+}  # fmt: skip
+
+
+def bring(name: str, args: tuple[Any, ...], words: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of one of these functions, its second on the device."""
+    word, numbers = BROUGHT[name]
+    value = args[1] if len(args) > 1 else words.get(word)
+    if isinstance(value, (list, tuple, np.ndarray)):
+        brought = calls.wrapped(calls.copied_in(np.asarray(value)))
+        return ((args[0], brought, *args[2:]), words) if len(args) > 1 else (args, {**words, word: brought})
+    if numbers and isinstance(value, (int, float, complex, np.generic)):
+        calls.copy_in("cupy.array", lambda: np.array(value))
+    return args, words
