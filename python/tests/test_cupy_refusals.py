@@ -149,6 +149,29 @@ print(AxisError.__module__, NDArray, cupy.ndarray[int, float], CUDARuntimeError 
     )
 
 
+def test_classes_made_of_arrays(tmp_path: Path) -> None:
+    source = """import cupy as cp
+class Measured(cp.ndarray):
+    def __new__(cls, *args, unit=None, **words):
+        made = super().__new__(cls, *args, **words)
+        made.unit = unit
+        return made
+    def __array_finalize__(self, other):
+        self.unit = getattr(other, "unit", "none")
+    @property
+    def half(self):
+        return self / 2
+a = Measured((3,), dtype=cp.float32, unit="m")
+a[...] = 1
+b = cp.arange(3.0)
+seen = b.view(Measured)
+seen[0] = 7
+print(a.unit, a.dtype, isinstance(a, cp.ndarray), a.sum(), a.half, type(seen).__name__, seen.unit, b, b.view("i4").shape)
+"""
+    out, _ = record(source, tmp_path)
+    assert out == "m float32 True 3.0 [0.5 0.5 0.5] Measured none [7. 1. 2.] (6,)\n"
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_cuda_does_not_live_on_in_a_forked_process(tmp_path: Path) -> None:
     source = """import os

@@ -26,9 +26,19 @@ class ndarray:
     _block: Any
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        return object.__new__(cls)
+        self = object.__new__(cls)
+        self._begin(*args, **kwargs)
+        if cls is not ndarray:
+            self.__array_finalize__(None)
+        return self
 
-    def __init__(self, shape: Any, dtype: Any = float, memptr: Any = None, strides: Any = None, order: str = "C"):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        pass  # as in CuPy, so that a class made of this one may take other arguments
+
+    def __array_finalize__(self, obj: Any) -> None:
+        pass
+
+    def _begin(self, shape: Any, dtype: Any = float, memptr: Any = None, strides: Any = None, order: str = "C") -> None:
         calls.refuse_dtype(np.dtype(dtype))
         if memptr is None:
             self._a = calls.run("cupy.empty", np.empty, (shape, dtype), {"order": order})
@@ -277,7 +287,14 @@ class ndarray:
             "cupy.ndarray.astype", _method("astype"), (self, dtype), {"order": order, "casting": casting, "copy": copy}
         )
 
-    def view(self, dtype: Any = None, *, type: Any = None) -> Any:
+    def view(self, dtype: Any = None, array_class: Any = None) -> Any:
+        if isinstance(dtype, type) and issubclass(dtype, ndarray):
+            dtype, array_class = None, dtype
+        if array_class is not None:
+            seen = object.__new__(array_class)
+            seen._a, seen._block = self._a if dtype is None else calls.quietly(self._a.view, dtype), self._block
+            seen.__array_finalize__(self)
+            return seen
         return calls.call("cupy.ndarray.view", _method("view"), (self,) if dtype is None else (self, dtype), {})
 
     def take(self, indices: Any, axis: int | None = None, out: Any = None) -> Any:
