@@ -88,3 +88,19 @@ except TypeError as error:
     told = "Unsupported type <class 'numpy.ndarray'>"
     assert out.splitlines() == ["cupy 1.0 CubicSpline (8,)", "[0.5 0.5 0.5] [0.5 0.5 0.5]", told]
     assert device(workload)["cupyx.scipy.sparse.linalg.SuperLU.solve"] == 2
+
+
+def test_matrices_pickle_and_are_copied_on_the_device(tmp_path: Path) -> None:
+    source = """import copy, pickle
+import cupy as cp
+from cupyx.scipy import sparse
+a = sparse.csr_matrix(cp.eye(4))
+print(type(a), isinstance(copy.deepcopy(a), sparse.csr_matrix), cp.get_default_memory_pool().used_bytes() > 0)
+b = pickle.loads(pickle.dumps(a))
+print(type(b) is type(a), b.toarray().sum())
+"""
+    out, workload = record(source, tmp_path)
+    assert out == "<class 'cupyx.scipy.sparse.csr_matrix'> True True\nTrue 4.0\n"
+    into, back = (copied(workload)[way] for way in ("h2d", "d2h"))
+    parts = 4 * 8 + 4 * 4 + 5 * 4
+    assert (into, back) == ((3, parts), (4, parts + 8))

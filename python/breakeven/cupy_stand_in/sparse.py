@@ -61,6 +61,12 @@ class Sparse:
             calls.copy_out("cupy.ndarray.get", part)
         return calls.quietly(self._m.copy)
 
+    def __reduce__(self) -> Any:
+        return type(self), (self.get(),)
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.copy()
+
     def dot(self, other: Any) -> Any:
         if np.isscalar(other) or calls.is_device(other) and other.ndim == 0:
             return _op(self, "__mul__", other)
@@ -305,7 +311,8 @@ for _name in ("add radd sub rsub neg abs truediv pow eq ne lt gt le ge").split()
 CLASSES: dict[str, Any] = {}
 for _form in _FORMATS:
     for _kind in ("matrix", "array"):
-        CLASSES[f"{_form}_{_kind}"] = type(f"{_form}_{_kind}", (Sparse,), {"_form": _form, "_kind": _kind})
+        _own = {"_form": _form, "_kind": _kind, "__module__": "cupyx.scipy.sparse"}
+        CLASSES[f"{_form}_{_kind}"] = type(f"{_form}_{_kind}", (Sparse,), _own)
 
 
 def _function(name: str, form: str | None = None) -> Callable[..., Any]:
