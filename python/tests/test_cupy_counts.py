@@ -302,7 +302,8 @@ from cupyx.scipy import ndimage
 x, a, i = cp.arange(100.0), cp.ones((20, 30)), cp.arange(3)
 print(cp.percentile(x, 90).round(3), cp.percentile(x, q=[25, 50]).shape, cp.percentile(cp.ones(3, cp.float32), 5).dtype)
 print(cp.histogram(x, bins=np.array([0.0, 50, 100]))[0], cp.histogram(x, 10)[0].shape)
-print(cp.take(x, [0, 1]), cp.take(x, 2), cp.take(x, i), cp.delete(x[:4], [1, 2]), cp.append(x[:2], 7), cp.append(i, i).shape)
+print(cp.take(x, [0, 1]), cp.take(x, 2), cp.take(x, i), end=" ")
+print(cp.delete(x[:4], [1, 2]), cp.append(x[:2], 7), cp.append(i, i).shape)
 ndimage.shift(a, 1.5), ndimage.zoom(a, 2, order=1)
 """
     out, workload = record(source, tmp_path)

@@ -162,7 +162,7 @@ def wrapped(module: str, name: str, value: Any) -> Any:
 
 
 def _transform(value: Callable[..., Any]) -> Callable[..., Any]:
-    """SciPy's transform: without CuPy's plan, and by SciPy also where the program made CuPy the backend of `scipy.fft`."""
+    """SciPy's transform: without CuPy's plan, and by SciPy also where the program made CuPy its backend."""
 
     def transform(*args: Any, plan: Any = None, **kwargs: Any) -> Any:
         import sys

@@ -60,7 +60,7 @@ def spec(name: str) -> ModuleSpec | None:
     if modules.known(name):
         return ModuleSpec(name, Loader, is_package=True)  # type: ignore[arg-type]
     holder, _, last = name.rpartition(".")
-    # Without a `name`: from an error that has one, `from holder import last` makes one that does not say whose fault it is.
+    # Without a `name`: of one that has it, `from holder import last` makes another that does not say whose fault it is.
     if modules.missing(name):
         raise ModuleNotFoundError(f"breakeven's stand-in for cupy has no {name}")
     if last in modules.names().get(holder, ()):

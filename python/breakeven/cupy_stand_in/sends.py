@@ -1,4 +1,4 @@
-"""What CuPy's own functions copy to the device: filters make their weights on the host, one copy for each axis, and some
+"""What CuPy's own functions copy to the device: filters make their weights on the host, one copy for each axis; others
 take what the host has as an argument.
 """
 
