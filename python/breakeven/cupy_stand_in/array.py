@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import pickle
 from collections.abc import Callable, Iterator
 from types import GenericAlias
@@ -103,7 +104,7 @@ class ndarray:
         return len(self._a)
 
     __hash__ = None  # type: ignore[assignment]
-    __class_getitem__ = classmethod(GenericAlias)
+    __class_getitem__: Any = classmethod(GenericAlias)
 
     # To the host -----------------------------------------------------------------------------------------------------
 
@@ -190,9 +191,7 @@ class ndarray:
         raise TypeError(_IMPLICIT)
 
     def __reduce__(self) -> Any:
-        from cupy._core.core import array
-
-        return array, (self.get(),)
+        return importlib.import_module("cupy._core.core").array, (self.get(),)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return 2, 0

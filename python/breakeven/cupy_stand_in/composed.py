@@ -152,9 +152,10 @@ def _kernel_of(function: Any, kinds: tuple[type, ...]) -> Any:
         raise TypeError("bad function type")
     if isinstance(function, kernels.RawKernel):
         raise NotImplementedError(f"breakeven's stand-in for cupy cannot run CUDA kernel {function.name!r} in a filter")
-    if function.nin != 1 or function.nout != 1:
+    kernel: Any = function
+    if kernel.nin != 1 or kernel.nout != 1:
         raise TypeError("ReductionKernel must have 1 input and output")
-    return function
+    return kernel
 
 
 def generic_filter(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 from collections.abc import Callable, Iterator
+from types import GenericAlias
 from typing import Any
 
 import numpy as np
@@ -157,6 +158,7 @@ _creation = {
     ).split()
 }
 _core = {"array": creation.unpickled, "ndarray": array.ndarray}
+_NDArray = GenericAlias(array.ndarray, (Any, np.dtype[Any]))
 _ACCELERATORS = [f"set_{what}_accelerators" for what in ("elementwise", "reduction", "routine")]
 _ASSERTIONS = (
     "assert_allclose assert_array_almost_equal assert_array_almost_equal_nulp assert_array_equal assert_array_less "
@@ -177,7 +179,7 @@ CONTENTS: dict[str, dict[str, Any]] = {
         "clear_memo": _nothing, "memoize": lambda *a, **k: (lambda f: f),
     },
     "cupy.exceptions": dict(vars(np.exceptions)),
-    "cupy.typing": {"ArrayLike": ArrayLike, "DTypeLike": DTypeLike, "NDArray": array.ndarray[Any, np.dtype[Any]]},
+    "cupy.typing": {"ArrayLike": ArrayLike, "DTypeLike": DTypeLike, "NDArray": _NDArray},
     "cupy._core": {**_core, **dict.fromkeys(_ACCELERATORS, _nothing)},
     "cupy._core.core": _core,
     "cupy_backends.cuda.api.runtime": runtime.CONTENTS,
