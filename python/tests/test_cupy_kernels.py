@@ -61,9 +61,14 @@ def test_what_is_fused_is_one_launch(tmp_path: Path) -> None:
 def f(x, y):
     return cp.sin(x) * y + 1
 print(float(f(cp.zeros(1000), cp.ones(1000)).sum()))
+for branch in (lambda x: x if x > 0 else -x, lambda x: x * float(x.sum())):
+    try:
+        cp.fuse(branch)(cp.ones(1))
+    except TypeError as error:
+        print(error)
 """
     out, workload = record(source, tmp_path)
-    assert out == "1000.0\n"
+    assert out == "1000.0\n" + 2 * "Cannot convert to Python scalar in cupy.fuse\n"
     assert device(workload)["cupy.fuse"] == 1 and "cupy.sin" not in device(workload)
     assert flop(workload, "cupy.fuse") == 1000 * (26 + 1 + 1)
 

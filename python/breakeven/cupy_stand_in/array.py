@@ -168,6 +168,7 @@ class ndarray:
         return complex(self._scalar())
 
     def __bool__(self) -> bool:
+        calls.refuse_in_fusion()
         if self._a.size != 1:
             return self._a.size != 0 and bool(calls.quietly(bool, self._a))
         return bool(self.item())

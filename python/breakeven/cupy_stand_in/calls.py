@@ -192,9 +192,16 @@ def copy_out(
 
 def read(array: Any, name: str = "cupy.ndarray.item") -> None:
     """The host reads the array's values: it waits, and copies them."""
+    refuse_in_fusion()
     graphs.refuse_reading()
     tag = streams.tag()
     _native.leave(_native.enter(name, True), (array,), (), None, tag)
+
+
+def refuse_in_fusion() -> None:
+    """Raises TypeError within a fused function, which has no values yet in CuPy."""
+    if fused is not None:
+        raise TypeError("Cannot convert to Python scalar in cupy.fuse")
 
 
 def refuse_dtype(dtype: Any) -> None:
