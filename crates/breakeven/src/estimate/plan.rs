@@ -9,7 +9,7 @@ use crate::port::{self, Counterpart, PortProfile};
 use crate::timeline::{Machine, STREAMS, Slot, Task};
 use crate::units::Bytes;
 use crate::workload::op::Direction;
-use crate::workload::{Entry, Family, InGraph, Op, Phase, Workload};
+use crate::workload::{Entry, Family, InGraph, Op, Phase, Site, Workload};
 
 /// How arrays travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,6 +150,7 @@ impl<'a> Port<'a> {
     ) -> Self {
         let (mut p50, mut p90) = (0.0, 0.0);
         let mut streams: Vec<u32> = Vec::new();
+        let lacking: Vec<bool> = workload.sites.iter().map(|site| lacks(profile, site)).collect();
         let mut prepare = |entry: &Entry| {
             let runs = entry.count.max(1) as f64;
             let own = match policy {
@@ -165,8 +166,9 @@ impl<'a> Port<'a> {
                 ),
                 Policy::Resident | Policy::Naive => {
                     let via = workload.sites.get(entry.site as usize).and_then(|site| site.via.as_deref());
+                    let lacking = lacking.get(entry.site as usize).is_some_and(|lacking| *lacking);
                     (
-                        place(entry, via, own),
+                        place(entry, (via, lacking), own),
                         (own.launches(&entry.name, &entry.op), own.dispatch(&entry.name, &entry.op)),
                         own.waits(&entry.name, &entry.op),
                     )
@@ -407,15 +409,19 @@ enum Place {
     JoinStreams,
 }
 
-fn place(entry: &Entry, via: Option<&str>, profile: &PortProfile) -> Place {
+/// Whether a line calls a function of SciPy's that the library has nothing for.
+pub fn lacks(profile: &PortProfile, site: &Site) -> bool {
+    site.via.as_deref().is_some_and(|via| via.starts_with("scipy.") && profile.lacks(via))
+}
+
+fn place(entry: &Entry, (via, lacking): (Option<&str>, bool), profile: &PortProfile) -> Place {
     // Rows of a dataframe are pandas' own objects, on the host, and their numbers are taken from there.
     let rows = |via: &str| {
         let number = matches!(entry.op, Op::HostRead { .. });
         via.starts_with("pandas.") && (number || via.ends_with(".iterrows")) && !matches!(entry.op, Op::View)
     };
     // What a function of SciPy does that no library has is done on the host, call by call.
-    let solver = |via: &str| via.starts_with("scipy.") && matches!(profile.counterpart(via), Counterpart::Host(_));
-    if via.is_some_and(|via| rows(via) || solver(via)) {
+    if lacking || via.is_some_and(rows) {
         return Place::Host { computes: false };
     }
     place_of(entry).unwrap_or_else(|| match profile.counterpart(&entry.name) {

@@ -4,9 +4,10 @@ use super::account::{Account, HostKind, place};
 use super::order::by_round;
 use crate::estimate::Reason;
 use crate::estimate::gpu::COVERAGE_THRESHOLD;
+use crate::estimate::plan::lacks;
 use crate::report::words;
 use crate::workload::{Dtype, Wait};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// The host's part of the critical path by what it is spent on, s.
 #[derive(Clone, Copy, Debug, Default)]
@@ -184,40 +185,45 @@ fn loading(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
 
 /// Array work that a GPU was to take over and cannot, with the copies that this makes.
 pub(super) fn no_counterpart(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
-    let mut names = BTreeSet::new();
-    let (mut largest, mut copies, mut whole) = (("", 0.0, false), 0.0, 0.0);
+    let library = account.q.port.library();
+    // By what users call: seconds, and why that stays.
+    let mut functions: BTreeMap<&str, (f64, &str)> = BTreeMap::new();
+    let (mut copies, mut whole) = (0.0, 0.0);
     for (i, entry, task) in account.entries().filter(|(i, ..)| account.host[*i] == HostKind::NoCounterpart) {
         let (_, itself, _) = account.host_of(i);
         if task.on_host + task.download + task.upload_after <= 0.0 {
             continue;
         }
-        names.insert(entry.name.as_str());
         copies += account.path[i].transfer;
         whole += itself;
-        if largest.0.is_empty() || itself > largest.1 {
-            largest = (entry.name.as_str(), itself, entry.dtype == Dtype::Other);
-        }
+        let site = account.q.workload.sites.get(entry.site as usize);
+        let lacking = site.filter(|site| lacks(account.q.port.profile(), site)).and_then(|site| site.via.as_deref());
+        let rows = || site?.via.as_deref().filter(|via| via.starts_with("pandas."));
+        let (name, why) = match lacking {
+            Some(via) => (via, "{library} has no such function for the GPU"),
+            None if entry.dtype == Dtype::Other => {
+                (entry.name.as_str(), "its arrays hold no plain numbers, and {library} has no others")
+            }
+            None => rows().map_or((entry.name.as_str(), "{library} has no such function for the GPU"), |via| {
+                (via, "{library} has no dataframes")
+            }),
+        };
+        functions.entry(name).or_insert((0.0, why)).0 += itself;
     }
-    if whole + copies <= 0.0 {
-        return None;
-    }
-    let library = account.q.port.library();
-    let more = match names.len() {
-        0 | 1 => String::new(),
+    let largest = functions.iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0));
+    let (name, (_, why)) = largest.filter(|_| whole + copies > 0.0)?;
+    let more = match functions.len() {
+        1 => String::new(),
         n => format!(" and {} more", n - 1),
     };
-    let name = words::printable(largest.0, 80);
+    let stays = if functions.len() == 1 { "stays" } else { "stay" };
     let mut reason = Reason::new(
         "no-counterpart",
         Some(account.share(parts.no_counterpart + copies)),
-        if largest.2 {
-            format!("{name}{more} runs on the CPU: its arrays hold no plain numbers, and {library} has no others.")
-        } else {
-            format!("{name}{more} runs on the CPU: {library} has no such function for the GPU.")
-        },
+        format!("{}{more} {stays} on the CPU: {}.", words::printable(name, 80), why.replace("{library}", library)),
         "Use functions that the GPU library has, or keep this part of the program on the CPU as a whole.".to_owned(),
     )
-    .with("functions", names.len() as f64, "1", words::count(names.len() as u64))
+    .with("functions", functions.len() as f64, "1", words::count(functions.len() as u64))
     .with("on_host", whole, "s", words::seconds(whole))
     .with("copies", copies, "s", words::seconds(copies));
     reason.also = account.lines(&|i| of_kind(account, i, HostKind::NoCounterpart), 5);

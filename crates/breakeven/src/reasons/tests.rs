@@ -73,6 +73,35 @@ fn sound(e: &Estimate) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// A program of one line that runs 400 times, by these means.
+fn line(via: Option<&str>, name: &str, op: serde_json::Value) -> Workload {
+    let text = json!({
+        "format": "breakeven.workload/1",
+        "program": {"name": "a.py", "wall_ns": 2_100_000_000_u64, "exit": {"code": 0}},
+        "sites": [{"file": "a.py", "line": 3, "via": via}],
+        "ops": [{
+            "site": 0, "name": name, "op": op, "dtype": "f64", "count": 400, "read_bytes": 2_880_000,
+            "written_bytes": 2_880_000, "cpu_ns": 2_000_000_000_u64,
+        }],
+        "order": [[400, [0]]],
+    });
+    Workload::from_json(text.to_string().as_bytes()).unwrap()
+}
+
+#[test]
+fn a_function_of_scipys_is_known_by_what_its_package_has() {
+    let product = |via: &str| {
+        let op = json!({"sparse": {"kind": "spmv", "rows": 40_000, "cols": 40_000, "nnz": 199_200, "n": 1}});
+        estimate(&line(Some(via), "scipy.sparse.csr_matvec", op))
+    };
+    for via in ["scipy.sparse.__matmul__", "scipy.sparse.linalg.iterative.cg"] {
+        assert!(!has(&product(via), "no-counterpart"), "{via}");
+    }
+    let e = product("scipy.integrate.ivp.solve_ivp");
+    let reason = e.reasons.iter().find(|reason| reason.code == "no-counterpart").unwrap();
+    assert!(reason.cause.starts_with("scipy.integrate.ivp.solve_ivp stays on the CPU"), "{}", reason.cause);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
