@@ -1,11 +1,13 @@
 //! Whose time the critical path is: every part of it divided among the entries that make it up.
 
+use super::device;
 use super::order::in_a_row;
 use crate::estimate::Breakdown;
 use crate::estimate::gpu::{Outcome, Question};
 use crate::estimate::link::Link;
 use crate::estimate::plan::Policy;
 use crate::hardware::Device;
+use crate::kernel::Bound;
 use crate::timeline::{Slot, Task};
 use crate::workload::{Entry, Op, Phase, Site, Workload, file_name};
 
@@ -20,6 +22,8 @@ pub(super) struct Account<'a> {
     pub(super) path: Vec<Breakdown>,
     /// What each entry's host time is, by entry as in `path`.
     pub(super) host: Vec<HostKind>,
+    /// By entry, s: launches of the path in which kernels are chains by nature.
+    pub(super) chained: Vec<f64>,
     /// By entry: it reads one value, or makes one that is read at once. Launching it is part of asking for the value.
     asks: Vec<bool>,
 }
@@ -97,7 +101,13 @@ impl<'a> Account<'a> {
             sync: b.sync * scale.sync,
             startup: 0.0,
         };
-        let path = own.iter().map(share).collect();
+        let path: Vec<Breakdown> = own.iter().map(share).collect();
+        let mut chained = vec![0.0; path.len()];
+        for (i, (entry, task)) in q.workload.ops.iter().zip(tasks).enumerate() {
+            if task.device > 0.0 && out.plan.entries[i].bound == Bound::Launch {
+                chained[i] = device::chained(entry, task, path[i].launch, device);
+            }
+        }
         let kind = |(entry, task)| match host_kind(entry, task, q.port.policy()) {
             HostKind::Code if via_files(q.workload, entry) => HostKind::Files,
             kind => kind,
@@ -106,7 +116,7 @@ impl<'a> Account<'a> {
         let host = kinds.chain([HostKind::Code]).collect();
         let total = parts.total().max(f64::MIN_POSITIVE);
         let asks = asking(q.workload, |entry| reads_a_value(entry, device));
-        Self { q, out, device, total, path, host, asks }
+        Self { q, out, device, total, path, host, chained, asks }
     }
 
     /// The host's part of the path of one entry, s: Python before it, and the entry itself with what it is.
@@ -170,9 +180,9 @@ impl<'a> Account<'a> {
         lines
     }
 
-    /// Launches on the path of one entry, s; what asks for a value belongs to the wait for it.
+    /// Launches on the path of one entry, s; what asks for a value belongs to the wait for it, and chains are their own.
     pub(super) fn launch(&self, i: usize) -> f64 {
-        if self.asks(i) { 0.0 } else { self.path[i].launch }
+        if self.asks(i) { 0.0 } else { self.path[i].launch - self.chained[i] }
     }
 
     /// Whether an entry reads one value, or makes one that is read at once.

@@ -7,6 +7,7 @@ use crate::estimate::gpu::device_bytes;
 use crate::hardware::{Device, device::Vendor};
 use crate::kernel::{Bound, entry_time};
 use crate::report::words;
+use crate::timeline::Task;
 use crate::workload::{Dtype, Entry, Op};
 
 /// A GPU whose double-precision rate is at most this part of its single-precision rate has few units for it.
@@ -183,22 +184,20 @@ fn device_and_launch(account: &Account<'_>) -> f64 {
     parts.compute + parts.memory + parts.launch
 }
 
+/// The part of an entry's launches on the path, s, in which a kernel is a chain by nature.
+pub(super) fn chained(entry: &Entry, task: &Task, launch: f64, device: &Device) -> f64 {
+    let rest = (task.device - entry_time(entry, device).smallest.get()).max(0.0) / task.device;
+    if rest > 0.5 { launch * rest * task.device / (task.device + task.dispatch) } else { 0.0 }
+}
+
 /// Kernels that are a chain by nature, and loops in which the next step asks for the result of the last.
 pub(super) fn sequential(account: &Account<'_>) -> Vec<Reason> {
     [chain(account), branching(account)].into_iter().flatten().collect()
 }
 
 fn chain(account: &Account<'_>) -> Option<Reason> {
-    let (mut chained, mut path) = (0.0, vec![0.0; account.path.len()]);
-    for (i, entry, task) in account.kernels().filter(|(i, ..)| account.out.plan.entries[*i].bound == Bound::Launch) {
-        let rest = (task.device - entry_time(entry, account.device).smallest.get()).max(0.0) / task.device;
-        let of_launch = task.device / (task.device + task.dispatch);
-        if rest > 0.5 {
-            path[i] = account.path[i].launch * of_launch * rest;
-            chained += path[i];
-        }
-    }
-    let lines = account.lines(&|i| path[i], 5);
+    let chained: f64 = account.chained.iter().sum();
+    let lines = account.lines(&|i| account.chained[i], 5);
     if chained <= 0.0 {
         return None;
     }

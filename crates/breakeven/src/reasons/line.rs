@@ -12,6 +12,7 @@ const MOST: usize = 10;
 #[derive(Clone, Default)]
 struct Line {
     launch: f64,
+    chain: f64,
     compute: f64,
     float64: f64,
     memory: f64,
@@ -37,6 +38,9 @@ pub(super) fn reasons(account: &Account<'_>) -> Vec<Reason> {
         let Some(line) = lines.get_mut(entry.site as usize) else { continue };
         let path = &account.path[i];
         line.launch += account.launch(i);
+        if !account.asks(i) {
+            line.chain += account.chained[i];
+        }
         let double = slow && device::is_double(entry.dtype);
         *if double { &mut line.float64 } else { &mut line.compute } += path.compute;
         line.memory += path.memory;
@@ -83,9 +87,10 @@ pub(super) fn reasons(account: &Account<'_>) -> Vec<Reason> {
 }
 
 impl Line {
-    fn parts(&self) -> [(f64, &'static str, &'static str, &'static str); 12] {
+    fn parts(&self) -> [(f64, &'static str, &'static str, &'static str); 13] {
         [
             (self.launch, "launch-bound", "launches", "Fewer, larger calls: fuse, batch, or replay a CUDA graph."),
+            (self.chain, "sequential-dependence", "chains of small steps", "Solve many in one batched call."),
             (self.compute, "compute-bound", "arithmetic", "A lower precision or less arithmetic."),
             (self.float64, "float64-rate", "arithmetic in float64", "Compute in float32 where the result allows it."),
             (

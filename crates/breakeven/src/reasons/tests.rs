@@ -102,6 +102,16 @@ fn a_function_of_scipys_is_known_by_what_its_package_has() {
     assert!(reason.cause.starts_with("scipy.integrate.ivp.solve_ivp stays on the CPU"), "{}", reason.cause);
 }
 
+#[test]
+fn a_chain_is_no_matter_of_launches() {
+    let op = json!({"factor": {"kind": "lu", "m": 600, "n": 600, "rhs": 600}});
+    let e = estimate(&line(None, "numpy.linalg.inv", op));
+    let share =
+        |code| e.reasons.iter().find(|r| r.code == code && r.site.is_none()).and_then(|r| r.share).unwrap_or(0.0);
+    let (chain, launches) = (share("sequential-dependence"), share("launch-bound"));
+    assert!(chain > 5.0 * launches && chain + launches <= 1.0, "{chain} {launches}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
