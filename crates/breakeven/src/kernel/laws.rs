@@ -346,6 +346,15 @@ proptest! {
     }
 
     #[test]
+    fn a_product_below_the_ridge_is_not_bound_by_arithmetic(m in dim(), n in 1..4_u64, k in dim(), device in any_device()) {
+        let t = time(&Op::Matmul { m, n, k, batch: 1, bias: false }, Dtype::F32, &device);
+        let compute = t.bound == Bound::Compute && device.kind == DeviceKind::Gpu;
+        if let Some((peak, _)) = device.matrix_peak(Dtype::F32).filter(|_| compute) {
+            prop_assert!(t.flop.get() / peak.get() >= t.bytes.get() / device.bandwidth.get() * 0.999_999, "{t:?}");
+        }
+    }
+
+    #[test]
     fn more_recorded_bytes_never_take_less_time(n in dim(), bytes in 1.0..1e12, more in 1.0..100.0, device in any_device()) {
         let op = Op::Elementwise { n, inputs: 1, flop_per_element: 1.0, transcendental: false };
         let at = |b: f64| kernel_time(&op, Dtype::F32, Bytes(b), Bytes(b), &device).p50.get();

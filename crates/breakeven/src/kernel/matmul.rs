@@ -99,6 +99,13 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, dims: [f64; 4], bias: bool)
     };
     let narrow = if !tensor && m.min(n) <= 32.0 { NARROW } else { 1.0 };
     let doubt = doubt * flat * narrow * (1.0 + start);
+    // A product that has less arithmetic than its operands take to come waits for these, also where its tiles are too few
+    // to ask for all of the bandwidth. Which of the two is named does not change the time.
+    let (compute, memory) = if at_peak < job.bytes / machine.bandwidth {
+        (compute.min(memory), compute.max(memory))
+    } else {
+        (compute, memory)
+    };
     Cost { launches: product.launches, at_peak, serial, doubt, ..Cost::of(job, compute, memory) }
 }
 
