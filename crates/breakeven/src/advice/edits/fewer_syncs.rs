@@ -5,7 +5,7 @@ use super::super::{Change, Context, Edit};
 use crate::estimate::Side;
 use crate::report::words;
 use crate::workload::op::Direction;
-use crate::workload::{Op, Step};
+use crate::workload::{Entry, Op, Step};
 
 pub(super) const EDIT: Edit = Edit { id: "fewer-syncs", sides: &[Side::Gpu], apply };
 
@@ -17,7 +17,7 @@ const ROUNDS: u64 = 2 * EVERY;
 const VALUE: u64 = 64;
 
 fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
-    let waits = |s: &Step| matches!(s, Step::Run(e) if is_read(&draft.entry(*e).op));
+    let waits = |s: &Step| matches!(s, Step::Run(e) if is_read(&draft.entry(*e).op) && own(draft, draft.entry(*e)));
     let mut reads: Vec<u32> = Vec::new();
     for l in loops(&draft.order).iter().filter(|l| l.rounds >= ROUNDS) {
         reads.extend(
@@ -43,6 +43,10 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
     let total: u64 = reads.iter().map(|e| draft.entry(*e).count).sum();
     let mut out = draft.clone();
     out.reorder(steps)?;
+    // Every entry still runs, and what Python does between them stays.
+    for &read in &reads {
+        out.workload.ops[read as usize].gap_ns = draft.entry(read).gap_ns;
+    }
     // A line that keeps every value needs them all, but not at once.
     let ready = if site.text.contains(".append(") || site.text.contains("+=") {
         "# keep the values on the GPU (without .item(), .cpu(), float()); stack and read them once, after the loop"
@@ -62,6 +66,15 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
         ),
     })
 }
+
+/// Whether the script itself asks for the value: what a library's function asks for on its way, it needs.
+fn own(draft: &Draft, entry: &Entry) -> bool {
+    let via = draft.workload.sites.get(entry.site as usize).and_then(|site| site.via.as_deref());
+    via.is_none_or(|via| ASKING.iter().any(|asking| via.starts_with(asking)))
+}
+
+/// Where a value is asked for: methods of arrays, and what prints them.
+const ASKING: [&str; 5] = ["cupy.", "numpy.", "torch.Tensor.", "torch.Event.", "torch.cuda."];
 
 fn is_read(op: &Op) -> bool {
     match op {

@@ -557,3 +557,15 @@ fn a_step_on_all_of_the_data_has_no_larger_batch() {
     take_batches(&mut w, 100, 32);
     assert!(larger(&w), "each step takes some of it");
 }
+
+#[test]
+fn python_before_a_value_that_is_read_less_often_stays() {
+    let mut ops = on_gpu(vec![
+        entry(0, "cupy.add", add(1000), Dtype::F32, 10_000),
+        entry(0, "cupy.ndarray.item", Op::HostRead { bytes: 4 }, Dtype::F32, 10_000),
+    ]);
+    ops[1].gap_ns = 10_000 * 200_000;
+    let w = program_of(&["energy.append(work(a).item())"], ops, vec![Step::Repeat(10_000, each(2))]);
+    let left = asked(&w, "L4").advice.iter().find(|a| a.id == "fewer-syncs").and_then(|a| a.time_s_after);
+    assert!(left.is_none_or(|time| time.p50 > 2.0), "{left:?}");
+}
