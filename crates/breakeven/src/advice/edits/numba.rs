@@ -71,11 +71,18 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
     })
 }
 
+/// A single number has at most so many bytes.
+const NUMBER: u64 = 16;
+
 /// Small work of families that Numba has, called by the script itself: what another library does inside (rows of a
 /// dataframe) it does not compile.
 fn compiles(draft: &Draft, entry: &Entry) -> bool {
     let via = draft.workload.sites.get(entry.site as usize).and_then(|site| site.via.as_deref());
     if via.is_some_and(|via| !via.starts_with("numpy.")) {
+        return false;
+    }
+    // Of what the host reads only numbers stay in compiled code: lists, text and bytes of an array do not.
+    if matches!(entry.op, Op::HostRead { bytes } if bytes > NUMBER) {
         return false;
     }
     let known = matches!(

@@ -569,3 +569,17 @@ fn python_before_a_value_that_is_read_less_often_stays() {
     let left = asked(&w, "L4").advice.iter().find(|a| a.id == "fewer-syncs").and_then(|a| a.time_s_after);
     assert!(left.is_none_or(|time| time.p50 > 2.0), "{left:?}");
 }
+
+#[test]
+fn text_made_of_rows_numba_does_not_compile() {
+    let advised = |bytes: u64| {
+        let mut ops = vec![
+            entry(0, "numpy.divide", add(50), Dtype::F64, 100_000),
+            entry(0, "numpy.ndarray.tolist", Op::HostRead { bytes }, Dtype::F64, 100_000),
+        ];
+        ops.iter_mut().for_each(|e| e.cpu_ns = 1000 * e.count * 20);
+        let w = program_of(&["file.write(str((row / norm).tolist()))"], ops, vec![Step::Repeat(100_000, each(2))]);
+        ids(&asked(&w, "L4")).contains(&"numba")
+    };
+    assert!(advised(8) && !advised(400));
+}
