@@ -10,6 +10,8 @@ pub(super) const EDIT: Edit = Edit { id: "float32", sides: &[Side::Gpu, Side::Cp
 
 /// Share of the array time that may be factorisations and solves: their results can need every digit.
 const FACTOR_SHARE: f64 = 0.10;
+/// What solves step by step until a residual is small enough, which single precision may never reach.
+const SOLVERS: [&str; 4] = ["scipy.integrate.", "scipy.linalg.", "scipy.optimize.", "scipy.sparse.linalg."];
 /// Share of the array time in double precision from which the change is worth a word.
 const DOUBLE_SHARE: f64 = 0.20;
 /// Bytes of an op below which a CPU spends its time on the call and not on the numbers.
@@ -24,7 +26,12 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, side: Side) -> Option<Change<'a>>
     let converted =
         |e: &Entry| draft.workload.sites.get(e.site as usize).is_some_and(|site| site.text.contains("float32"));
     let double: f64 = work().filter(|e| single(e.dtype).is_some() && !converted(e)).map(spent).sum();
-    let factor: f64 = work().filter(|e| matches!(e.op, Op::Factor { .. })).map(spent).sum();
+    let via = |e: &Entry| draft.workload.sites.get(e.site as usize).and_then(|site| site.via.as_deref());
+    let solves = |e: &Entry| {
+        matches!(e.op, Op::Factor { .. })
+            || via(e).is_some_and(|via| SOLVERS.iter().any(|package| via.starts_with(package)))
+    };
+    let factor: f64 = work().filter(|e| solves(e)).map(spent).sum();
     if all <= 0.0 || double < DOUBLE_SHARE * all || factor > FACTOR_SHARE * all || wanted(draft) {
         return None;
     }

@@ -583,3 +583,15 @@ fn text_made_of_rows_numba_does_not_compile() {
     };
     assert!(advised(8) && !advised(400));
 }
+
+#[test]
+fn a_solver_that_runs_until_a_residual_is_small_keeps_its_precision() {
+    let advised = |via: Option<&str>| {
+        let mut work = entry(0, "numpy.multiply", add(2_000_000), Dtype::F64, 1000);
+        work.cpu_ns = 4_000_000_000;
+        let mut w = program_of(&["x, info = cg(A, b)"], vec![work], vec![Step::Repeat(1000, each(1))]);
+        w.sites[0].via = via.map(str::to_owned);
+        asked(&w, "L4").advice.iter().any(|a| a.id == "float32")
+    };
+    assert!(advised(None) && !advised(Some("scipy.sparse.linalg.iterative.cg")));
+}
