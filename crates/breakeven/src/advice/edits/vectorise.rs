@@ -9,6 +9,7 @@ use crate::interval::Z90;
 use crate::report::words;
 use crate::workload::op::Direction;
 use crate::workload::{Entry, Op, Phase, Site, Step};
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const EDIT: Edit = Edit { id: "vectorise", sides: &[Side::Gpu, Side::Cpu], apply };
 
@@ -26,32 +27,40 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, side: Side) -> Option<Change<'a>>
 
 fn by_rows<'a>(draft: &Draft<'a>, ctx: &Context) -> Option<Change<'a>> {
     let mut out = draft.clone();
-    let mut main: Option<(u32, u64, usize)> = None;
-    let (mut spent_ns, mut modelled_ns) = (0.0, 0.0);
+    // The loop that takes the most, as its line and how often it begins.
+    let mut main: Option<((u32, u64), u64)> = None;
+    // A loop that was watched in parts stands in the order in pieces, of the same entries.
+    let (mut rounds_of, mut inside_any) = (BTreeMap::<(u32, u64), u64>::new(), BTreeSet::new());
     let steps = edit_loops_after(&draft.order, 1, &mut |begun, before, rounds, body| {
         let inside = entries(body);
         let whole = whole(&mut out, ctx, begun, before, rounds, body)?;
-        for entry in inside.iter().map(|&e| out.entry(e)) {
-            spent_ns += entry.cpu_ns as f64;
-            modelled_ns += ctx.cpu_seconds(entry) * 1e9 + (CALL_NS.saturating_mul(entry.count)) as f64;
-        }
         let spent = inside.iter().map(|&e| out.entry(e));
         let spent = spent.fold(0_u64, |sum, e| sum.saturating_add(e.gap_ns).saturating_add(e.cpu_ns));
-        if main.is_none_or(|(_, most, _)| spent > most) {
-            main = inside.first().map(|&e| (out.entry(e).site, spent, rounds as usize));
+        let here = (out.entry(*inside.first()?).site, begun);
+        let sum = rounds_of.entry(here).or_default();
+        *sum = sum.saturating_add(rounds);
+        if main.is_none_or(|(_, most)| spent > most) {
+            main = Some((here, spent));
         }
+        inside_any.extend(inside);
         Some(whole)
     });
-    let (site, _, rounds) = main?;
+    let (here, _) = main?;
+    let (mut spent_ns, mut modelled_ns) = (0.0, 0.0);
+    for entry in inside_any.iter().map(|&e| out.entry(e)) {
+        spent_ns += entry.cpu_ns as f64 * ctx.question.host.cpu_scale;
+        modelled_ns += ctx.cpu_seconds(entry) * 1e9 + (CALL_NS.saturating_mul(entry.count)) as f64;
+    }
     out.reorder(steps)?;
     // Calls that took longer than the model says that such calls take were held up, by threads that wait for each other
     // on a busy machine: on a quiet one the loop may be faster, and the gain less.
     let now = ctx.question.cpu.time.p50;
     let quiet = (now - (spent_ns - modelled_ns) * 1e-9).clamp(0.01 * now, now);
     out.cpu_sigma = out.cpu_sigma.max(libm::log(now / quiet) / Z90);
-    let site = draft.workload.sites.get(site as usize)?.clone();
+    let site = draft.workload.sites.get(here.0 as usize)?.clone();
+    let rounds = words::count(rounds_of.get(&here).copied()?);
     Some(Change {
-        title: format!("One call on all {} rows instead of the loop of {}", words::count(rounds as u64), site.label()),
+        title: format!("One call on all {rounds} rows instead of the loop of {}", site.label()),
         why: "the loop takes one row after the other, and no row needs the one before".to_owned(),
         ready: Some(
             "# the same expression on the whole array; matmul, bmm and vmap take a leading batch axis".to_owned(),

@@ -329,6 +329,12 @@ fn samples_of_a_list_are_copied_together() {
     let line = "out.append(net(s.to(dev)))";
     let a = found(&asked(&program(line, made(0, 20_000)), "L4"), "vectorise", Side::Gpu);
     assert!(a.title.starts_with("One call on all 20 000 rows"), "{}", a.title);
+    // Watched in parts.
+    let mut parts = program(line, made(0, 20_000));
+    parts.order[1] = Step::Repeat(12_000, [1, 2].map(Step::Run).to_vec());
+    parts.order.push(Step::Repeat(8_000, [1, 2].map(Step::Run).to_vec()));
+    let a = found(&asked(&parts, "L4"), "vectorise", Side::Gpu);
+    assert!(a.title.starts_with("One call on all 20 000 rows"), "{}", a.title);
     // One array again and again; what a round makes of what came before.
     assert!(!ids(&asked(&program(line, made(0, 1)), "L4")).contains(&"vectorise"));
     let handed_on = "out.append(net(s.to(dev), out[-1]))";
@@ -556,6 +562,21 @@ fn a_step_on_all_of_the_data_has_no_larger_batch() {
     assert!(!larger(&w), "each step takes all there is");
     take_batches(&mut w, 100, 32);
     assert!(larger(&w), "each step takes some of it");
+}
+
+#[test]
+fn what_a_library_asks_for_on_its_way_is_not_asked_for_less_often() {
+    let advised = |via: Option<&str>| {
+        let ops = on_gpu(vec![
+            entry(0, "aten.mul", add(10_000), Dtype::F32, 20_000),
+            entry(0, "aten.item", Op::HostRead { bytes: 4 }, Dtype::F32, 20_000),
+        ]);
+        let mut w = program_of(&["opt.step(closure)"], ops, vec![Step::Repeat(20_000, each(2))]);
+        w.sites[0].via = via.map(str::to_owned);
+        ids(&asked(&w, "L4")).contains(&"fewer-syncs")
+    };
+    assert!(advised(None) && advised(Some("torch.Tensor.__format__")));
+    assert!(!advised(Some("torch.optim.lbfgs.LBFGS.step")) && !advised(Some("scipy.sparse.linalg.iterative.cg")));
 }
 
 #[test]
