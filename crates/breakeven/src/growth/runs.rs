@@ -164,6 +164,8 @@ struct Run {
     gpu_parts: [f64; 7],
     /// Bytes that its operations read and write.
     work: f64,
+    /// Their arithmetic, FLOP.
+    flop: f64,
 }
 
 impl Run {
@@ -180,9 +182,14 @@ impl Run {
             cpu_parts: [q.cpu.ops.p50.min(cpu.p50), (cpu.p50 - q.cpu.ops.p50).max(0.0)],
             gpu_parts: [b.host, b.launch, b.compute, b.memory, b.transfer, b.sync, b.startup],
             work: q.workload.bytes().get(),
+            flop: q.workload.flop().get(),
         }
     }
 }
+
+/// Places among a run's `gpu_parts`.
+const COMPUTE: usize = 2;
+const MEMORY: usize = 3;
 
 /// The recorded runs, and sizes beyond them at which each part is what its own growth makes of it.
 fn with_beyond(runs: &[(f64, Run)]) -> Vec<RunPoint> {
@@ -197,9 +204,16 @@ fn with_beyond(runs: &[(f64, Run)]) -> Vec<RunPoint> {
         let [last, before] = pair;
         let exponent = |of: &dyn Fn(&Run) -> f64| slope(&[(before.0, of(&before.1)), (last.0, of(&last.1))]);
         let each = parts(&last.1).iter().enumerate().map(|(i, value)| {
-            // What was hidden before grows as the work does.
+            // What was hidden before grows as the work does. What had only begun to show, behind launches, seems to grow
+            // faster than it will: arithmetic and memory traffic no faster than what there is of them.
+            let most = match i {
+                COMPUTE => exponent(&|run| run.flop),
+                MEMORY => exponent(&|run| run.work),
+                _ => f64::INFINITY,
+            };
             let hidden = parts(&before.1)[i] <= 0.0;
-            value * libm::pow(by, if hidden { exponent(&|run| run.work) } else { exponent(&|run| parts(run)[i]) })
+            let own = if hidden { exponent(&|run| run.work) } else { exponent(&|run| parts(run)[i]) };
+            value * libm::pow(by, if hidden { own } else { own.min(most) })
         });
         each.sum()
     };
@@ -366,6 +380,23 @@ mod tests {
         assert!(beyond.len() == 5 && beyond.is_sorted_by(|a, b| a < b), "{beyond:?}");
         assert!(runs.lines.iter().all(|line| line.calls.to_string() == "constant"), "{:?}", runs.lines);
         assert!(runs.lines.iter().any(|line| line.flop.is_some_and(|f| f.to_string() == "n²")), "{:?}", runs.lines);
+    }
+
+    #[test]
+    fn arithmetic_that_only_begins_to_show_grows_as_there_is_of_it() {
+        let run = |seconds: f64, compute: f64, flop: f64| Run {
+            cpu: Interval::exact(seconds),
+            gpu: Some(Interval::exact(0.01 + compute)),
+            speedup: Some(Interval::exact(seconds / (0.01 + compute))),
+            cpu_parts: [seconds, 0.0],
+            gpu_parts: [0.0, 0.01, compute, 0.0, 0.0, 0.0, 0.0],
+            work: flop,
+            flop,
+        };
+        // Eight times the work in a hundred times the time: launches had hidden what there was.
+        let points = with_beyond(&[(1.0, run(0.1, 1e-4, 1e9)), (2.0, run(0.8, 1e-2, 8e9))]);
+        let last = points.last().unwrap();
+        assert!(last.scale == 32.0 && last.gpu_s.unwrap().p50 < 0.01 + 1.01e-2 * 4096.0, "{last:?}");
     }
 
     #[test]

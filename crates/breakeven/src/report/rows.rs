@@ -216,7 +216,10 @@ fn between_runs(runs: &RunsCrossing) -> String {
             format!("By {of} the GPU wins above size {} ({} to {}).", number(at.p50), number(at.p10), number(at.p90))
         }
         None if runs.points.iter().all(wins) => format!("By {of} the GPU wins at each size."),
-        None => format!("By {of} the GPU wins at no size, nor up to 16 times beyond."),
+        None => match runs.points.iter().rfind(|point| wins(point)) {
+            Some(last) => format!("By {of} the GPU wins up to about size {}, and loses beyond.", number(last.scale)),
+            None => format!("By {of} the GPU wins at no size, nor up to 16 times beyond."),
+        },
     };
     if let Some(hot) = runs.lines.first() {
         let (site, name) = (words::printable(&hot.site, 80), words::printable(&hot.name, 80));
