@@ -4,8 +4,9 @@
 use crate::networks::{self, Network};
 use crate::{Result, others, rows, traces};
 use breakeven::hardware::{Catalogue, Device};
-use breakeven::units::BytesPerSec;
-use breakeven::workload::{Dtype, Op};
+use breakeven::kernel::kernel_time;
+use breakeven::units::{Bytes, BytesPerSec};
+use breakeven::workload::{Dtype, Family, Op};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -21,6 +22,8 @@ pub struct Data {
     pub chips: Vec<String>,
     /// Names of GPUs that the catalogue does not know, with the rows left out for each.
     pub unknown: Vec<(String, usize)>,
+    /// Names that several GPUs share, with the id that they are taken for and all others.
+    pub shared: Vec<(String, Vec<String>)>,
     pub kernels: Vec<Kernel>,
     pub networks: Vec<Network>,
     /// Training jobs that were timed for their watts.
@@ -91,16 +94,31 @@ pub fn read(folder: &Path) -> Result<Data> {
     for (name, adapter) in adapters {
         let file = folder.join("kernels").join(name);
         if file.exists() {
-            let before = kernels.len();
-            if let Err(e) = adapter(&file, &mut gpus, &mut kernels) {
-                eprintln!("warning: {}: {e}; {} rows of it are used", file.display(), kernels.len() - before);
+            let (before, strangers) = (kernels.len(), gpus.strangers());
+            let read = adapter(&file, &mut gpus, &mut kernels);
+            let used = kernels.len() - before;
+            match read {
+                Err(e) => eprintln!("warning: {}: {e}; {used} rows of it are used", file.display()),
+                Ok(()) if used == 0 && gpus.strangers() == strangers => {
+                    eprintln!(
+                        "warning: {}: no row of it is used: empty, or other columns than expected",
+                        file.display()
+                    );
+                }
+                Ok(()) => {}
+            }
+            for (why, rows) in std::mem::take(&mut gpus.left_out) {
+                eprintln!("warning: {}: {rows} rows left out: {why}", file.display());
             }
         }
     }
     let file = folder.join("networks/measured.csv");
-    let networks = if file.exists() { networks::read(&file, &mut gpus)? } else { Vec::new() };
-    let file = folder.join("power/power_zeus_traces.csv");
-    let jobs = if file.exists() { networks::jobs(&file, &mut gpus)? } else { Vec::new() };
+    let mut read = |file: &Path, rows: fn(&Path, &mut Gpus) -> Result<Vec<Network>>| {
+        let of = |e| eprintln!("warning: {}: {e}; none of it is used", file.display());
+        if file.exists() { rows(file, &mut gpus).map_err(of).unwrap_or_default() } else { Vec::new() }
+    };
+    let networks = read(&file, networks::read);
+    let jobs = read(&folder.join("power/power_zeus_traces.csv"), networks::jobs);
     traces::read(&folder.join("networks/traces"), &mut gpus, &mut kernels)?;
     if kernels.is_empty() && networks.is_empty() {
         return Err(format!(
@@ -113,7 +131,16 @@ pub fn read(folder: &Path) -> Result<Data> {
     let hot = gpus.known.iter().map(|(_, device)| hot(device)).collect();
     let unknown = gpus.unknown.into_iter().collect();
     let chips = gpus.known.iter().map(|(_, device)| chip(&device.id)).collect();
-    Ok(Data { gpus: gpus.known, unlimited, hot, chips, unknown, kernels, networks, jobs })
+    let shared = gpus.shared.into_iter().collect();
+    Ok(Data { gpus: gpus.known, unlimited, hot, chips, unknown, shared, kernels, networks, jobs })
+}
+
+/// Whether a GPU can do so much: there is work, of no more than 10¹⁶ bytes and 10²² FLOP.
+pub fn possible(op: &Op) -> bool {
+    let need = kernel_time(op, Dtype::F32, Bytes::ZERO, Bytes::ZERO, &Catalogue::embedded().gpus()[0].device);
+    let product = matches!(op.family(), Family::Matmul | Family::Convolution);
+    let flop = need.flop.get();
+    (1.0..=1e16).contains(&need.bytes.get()) && flop <= 1e22 && (flop > 0.0 || !product)
 }
 
 /// `v100-pcie-32gb` → `v100`; series whose first word is a brand keep their id.
@@ -176,6 +203,9 @@ fn unlimited(device: &Device) -> Device {
 pub struct Gpus {
     known: Vec<(String, Device)>,
     unknown: BTreeMap<String, usize>,
+    shared: BTreeMap<String, Vec<String>>,
+    /// Why rows of the file being read are left out, and how many.
+    left_out: BTreeMap<String, usize>,
 }
 
 impl Gpus {
@@ -188,6 +218,25 @@ impl Gpus {
     pub fn cycles(&self, gpu: usize) -> f64 {
         let device = &self.known[gpu].1;
         f64::from(device.units.unwrap_or(64)) * device.boost.map_or(1.8e9, |clock| clock.get())
+    }
+
+    /// Rows of GPUs that nobody knows.
+    fn strangers(&self) -> usize {
+        self.unknown.values().sum()
+    }
+
+    /// A row that cannot be used.
+    pub fn leave_out(&mut self, why: &str) {
+        *self.left_out.entry(why.to_owned()).or_default() += 1;
+    }
+
+    /// Whether a measured row is one of work that a GPU can do, in a time; else it is left out.
+    pub fn usable(&mut self, op: &Op, seconds: f64) -> bool {
+        let usable = seconds > 0.0 && seconds.is_finite() && possible(op);
+        if !usable {
+            self.leave_out("a dim or the time is zero, negative or larger than any GPU's");
+        }
+        usable
     }
 
     /// The place of `name` among the GPUs; nothing where no one knows it.
@@ -205,6 +254,10 @@ impl Gpus {
         let spelled = name.replace('_', " ");
         match Catalogue::embedded().find_gpu(alias.as_ref().map_or(&spelled, |r| &r[1])) {
             Ok(found) => {
+                if found.gpus.len() > 1 {
+                    let ids = found.gpus.iter().map(|gpu| gpu.id().to_owned()).collect();
+                    self.shared.insert(name.to_owned(), ids);
+                }
                 self.known.push((name.to_owned(), found.gpus[0].device.clone()));
                 Some(self.known.len() - 1)
             }

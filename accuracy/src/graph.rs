@@ -1,6 +1,7 @@
 //! One node of a network's graph as an op, however its author spelled it. Shapes decide where they are given; the
 //! arguments' order is the kernel table's. What nobody knows is named, not dropped.
 
+use crate::data::possible;
 use crate::rows;
 use breakeven::workload::{
     Op, Pass,
@@ -122,7 +123,13 @@ pub fn call(node: &Node<'_>, training: bool) -> Call {
             _ => pointwise(node, &name, &flat).map(Call::Kernel),
         }
     };
-    found.unwrap_or_else(|| Call::Unknown(format!("{} {}", node.op, node.kind).trim().to_owned()))
+    // A negative number is no dim: -1 stands for what its author had to know.
+    let negative = [node.args, node.in_shapes, node.out_shape].iter().any(|text| has_negative(text));
+    let real = |call: &Call| match call {
+        Call::Kernel(op) => !negative && possible(op),
+        Call::View | Call::Unknown(_) => true,
+    };
+    found.filter(real).unwrap_or_else(|| Call::Unknown(format!("{} {}", node.op, node.kind).trim().to_owned()))
 }
 
 /// `aten::batch_norm`, `BatchNorm2d`, `nn.BatchNorm2d` and `VECbatchnorm` are all `batchnorm`.
@@ -132,6 +139,16 @@ fn plain(name: &str) -> String {
     let lower: String = last.to_ascii_lowercase().chars().filter(|c| c.is_ascii_alphanumeric()).collect();
     let cut = |name: &str, ends: &[&str]| ends.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name).to_owned();
     cut(&cut(&lower, &["backward", "bw", "grad"]), &["1d", "2d", "3d", "nd"])
+}
+
+/// Whether a number in the text is below zero; `1e-5` is not.
+fn has_negative(text: &str) -> bool {
+    let chars: Vec<char> = text.chars().collect();
+    (0..chars.len()).any(|i| {
+        let before = i.checked_sub(1).map_or(' ', |i| chars[i]);
+        let digit = chars.get(i + 1).is_some_and(char::is_ascii_digit);
+        chars[i] == '-' && digit && !before.is_alphanumeric()
+    })
 }
 
 fn is_norm(name: &str) -> bool {
@@ -217,6 +234,7 @@ fn convolution(node: &Node<'_>, name: &str, flat: &[u64]) -> Option<Op> {
         _ => Pass::Forward,
     };
     let depthwise = name.contains("depthwise") || name.starts_with("dw");
+    let transposed = name.contains("transpose") || name.contains("deconv");
     let four: Vec<[u64; 4]> = lists(node.in_shapes).into_iter().filter_map(|s| s.try_into().ok()).collect();
     if let (Some(&[batch, cin, h, w]), Some([_, cout, oh, ow])) = (four.first(), images(node.out_shape)) {
         let weights = four.get(1);
@@ -227,7 +245,21 @@ fn convolution(node: &Node<'_>, name: &str, flat: &[u64]) -> Option<Op> {
             None => flat.get(7).copied().unwrap_or(1),
         };
         let (input, kernel, output) = (vec![h, w], kernel.to_vec(), vec![oh, ow]);
+        if transposed {
+            // What gives a convolution's images their gradient: it goes from the small image to the large one, and its own
+            // gradient is that convolution. Weights lie with the inputs first.
+            let pass = match pass {
+                Pass::Forward => Pass::BackwardData,
+                Pass::BackwardData => Pass::Forward,
+                other => other,
+            };
+            let (input, output) = (output, input);
+            return Some(Op::Convolution { pass, batch, cin: cout, cout: cin, groups: 1, input, kernel, output });
+        }
         return Some(Op::Convolution { pass, batch, cin, cout, groups: groups.max(1), input, kernel, output });
+    }
+    if transposed {
+        return None;
     }
     // Images, channels in and out, kernel, image side, stride, padding, groups.
     let &[batch, cin, cout, k, side, ..] = flat else { return None };
@@ -389,6 +421,33 @@ mod tests {
         assert_eq!(of("conv", "[8]", "", ""), Call::Unknown("conv".into()));
         assert_eq!(of("Linear", "what?", "", ""), Call::Unknown("Linear".into()));
         assert_eq!(of("conv", "[8, 64, 64, 9, 4, 1, 0]", "", ""), Call::Unknown("conv".into()));
+    }
+
+    #[test]
+    fn what_no_gpu_can_do_is_named() {
+        for args in ["[0, 64, 64, 3, 56, 1, 1]", "[8, 64, 64, 3, 56, -2, 1]", "[8, 1e12, 1e12, 3, 56, 1, 1]"] {
+            assert_eq!(of("conv", args, "", ""), Call::Unknown("conv".into()), "{args}");
+        }
+        assert_eq!(of("Linear", "[-1, 64, 64]", "", ""), Call::Unknown("Linear".into()));
+        assert_eq!(of("view", "[-1, 64]", "", ""), Call::View);
+        assert!(matches!(of("LayerNorm", "[512, 1024]", "[(512, 1024), 1e-05]", ""), Call::Kernel(_)));
+    }
+
+    #[test]
+    fn a_transposed_convolution_is_the_gradient_of_one() {
+        let up = Op::Convolution {
+            pass: Pass::BackwardData,
+            batch: 8,
+            cin: 64,
+            cout: 128,
+            groups: 1,
+            input: vec![56; 2],
+            kernel: vec![2; 2],
+            output: vec![28; 2],
+        };
+        let of_ours = of("ConvTranspose2d", "", "[(8, 128, 28, 28), (128, 64, 2, 2)]", "(8, 64, 56, 56)");
+        assert_eq!(of_ours, Call::Kernel(up));
+        assert_eq!(of("ConvTranspose2d", "[8, 128, 64, 2, 28, 2, 0]", "", ""), Call::Unknown("ConvTranspose2d".into()));
     }
 
     #[test]

@@ -18,7 +18,7 @@ fn watts_of_left_out_gpus_are_within_their_thresholds() {
 fn numpy_on_a_cpu_is_within_its_thresholds() {
     for file in ["measured/epyc-zen5-numpy-1.csv", "measured/epyc-zen5-numpy-2.csv"] {
         let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
-        let report = crate::measured::score(&file, Some("epyc-9755"), Some(1)).expect("the kit wrote it");
+        let report = crate::measured::score(&file, Some("epyc-9755"), Some(1), None).expect("the kit wrote it");
         let report = serde_json::to_value(report).expect("numbers");
         let figure = |key: &str| report["all"][key].as_f64().expect("a number");
         assert!(figure("median_ape") <= 0.32 && figure("bias").abs() <= 0.2, "{report}");

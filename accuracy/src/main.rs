@@ -109,6 +109,9 @@ fn main() -> Result<()> {
             for (gpu, rows) in &data.unknown {
                 eprintln!("warning: {rows} rows left out: `{gpu}` is neither in aliases.csv nor in the catalogue");
             }
+            for (name, ids) in &data.shared {
+                eprintln!("warning: `{name}` names {}: taken for the first; aliases.csv can say which", ids.join(", "));
+            }
             for network in data.networks.iter().filter(|n| !n.unknown.is_empty()) {
                 let names: Vec<String> =
                     network.unknown.iter().map(|(name, times)| format!("`{name}` ({times})")).collect();

@@ -42,14 +42,26 @@ impl Network {
 
 pub fn read(file: &Path, gpus: &mut Gpus) -> Result<Vec<Network>> {
     let mut networks = Vec::new();
-    let mut reader = csv::Reader::from_path(file)?;
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_path(file)?;
     let header = reader.headers()?.clone();
-    for row in reader.records() {
+    if let Some(lacks) =
+        ["model", "phase", "gpu", "measured_ms"].iter().find(|name| !header.iter().any(|h| h == **name))
+    {
+        return Err(format!("no column is called `{lacks}`").into());
+    }
+    for (row, line) in reader.records().zip(2..) {
         let row = row?;
-        let cell = |name| header.iter().position(|h| h == name).and_then(|i| row.get(i)).unwrap_or_default();
+        let cell = |name| header.iter().position(|h| h == name).and_then(|i| row.get(i)).unwrap_or_default().trim();
         let number = |name| cell(name).parse::<f64>().ok().filter(|x| x.is_finite() && *x > 0.0);
-        let Some(measured) = number("measured_ms") else { continue };
         let [model, phase] = [cell("model"), cell("phase")];
+        let Some(measured) = number("measured_ms") else {
+            eprintln!(
+                "warning: {}: row {line} ({model} {phase}) left out: `{}` ms",
+                file.display(),
+                cell("measured_ms")
+            );
+            continue;
+        };
         let named = format!("graphs/{model}-{phase}-{}-{}.csv", cell("seq"), cell("batch"));
         let given = Some(cell("opgraph")).filter(|path| !path.is_empty()).unwrap_or(&named);
         let graph = file.with_file_name("").join(given);
@@ -65,6 +77,11 @@ pub fn read(file: &Path, gpus: &mut Gpus) -> Result<Vec<Network>> {
                 continue;
             }
         };
+        if !calls.iter().any(|(call, _)| matches!(call, Call::Kernel(_))) {
+            let of = if calls.is_empty() { "has no calls" } else { "has no call that anybody knows" };
+            eprintln!("warning: {model} {phase} on {} left out: {} {of}", cell("gpu"), graph.display());
+            continue;
+        }
         networks.push(Network {
             gpu,
             model: model.into(),
@@ -191,7 +208,12 @@ pub fn calls(graph: impl Read, name: &str) -> Result<Vec<(Call, f64)>> {
             in_shapes: &in_shapes,
             out_shape: &out_shape,
         };
-        (graph::call(&node, training), cell(row, "repeat").parse().unwrap_or(1.0))
+        let repeat = cell(row, "repeat");
+        let times: Option<f64> = if repeat.is_empty() { Some(1.0) } else { repeat.parse().ok() };
+        match times.filter(|times| (0.0..=1e9).contains(times)) {
+            Some(times) => (graph::call(&node, training), times),
+            None => (Call::Unknown(format!("{op} {repeat} times")), 1.0),
+        }
     };
     Ok(rows.iter().map(call).collect())
 }

@@ -16,9 +16,13 @@ fn kernel(
     seconds: f64,
 ) -> Option<Kernel> {
     let protocol = protocol(file, label, gpu);
+    let place = gpus.index(gpu)?;
+    if !gpus.usable(&op, seconds) {
+        return None;
+    }
     Some(Kernel {
         file,
-        gpu: gpus.index(gpu)?,
+        gpu: place,
         label: label.to_owned(),
         dtype_label: format!("{dtype:?}").to_lowercase(),
         op,

@@ -20,8 +20,15 @@ pub fn fp32(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -> Result<(
         let (Some(name), Some(on), Some(latency)) = (row.text("op"), row.text("gpu"), row.number("latency_us")) else {
             return;
         };
-        let (Some(op), Some(gpu)) = (fp32_op(name, row), gpus.index(on)) else { return };
-        let measured = latency * 1e-6;
+        let Some(gpu) = gpus.index(on) else { return };
+        let (name, measured) = (usual(name), latency * 1e-6);
+        let Some(op) = fp32_op(&name, row) else {
+            return gpus.leave_out(&format!("no op is called `{name}`, or it lacks a dim"));
+        };
+        if !gpus.usable(&op, measured) {
+            return;
+        }
+        let name = name.as_str();
         kernels.push(Kernel {
             file,
             gpu,
@@ -85,10 +92,24 @@ fn searches(kernels: &mut [Kernel], gpus: &Gpus) {
     }
 }
 
+/// The table's own name of an op that others spell in another way.
+fn usual(name: &str) -> String {
+    let plain: String = name.trim().to_ascii_lowercase().chars().filter(|c| *c != '_').collect();
+    match plain.strip_prefix("vec").unwrap_or(&plain) {
+        "layernorm" => "ln",
+        "conv2d" | "convolution" => "conv",
+        "fc" | "dense" | "addmm" => "linear",
+        "mm" | "gemm" => "matmul",
+        "batchmatmul" | "baddbmm" => "bmm",
+        other => other,
+    }
+    .to_owned()
+}
+
 fn fp32_op(name: &str, row: &Cells<'_>) -> Option<Op> {
     let dim = |column| row.number(column).map(|x| x as u64);
-    if let "bmm" | "linear" = name {
-        let (m, n, k, batch) = (dim("m")?, dim("n")?, dim("k")?, dim("b")?);
+    if let "bmm" | "linear" | "matmul" = name {
+        let (m, n, k, batch) = (dim("m")?, dim("n")?, dim("k")?, dim("b").unwrap_or(1).max(1));
         return Some(Op::Matmul { m, n, k, batch, bias: name == "linear" });
     }
     if name == "conv" {
@@ -156,12 +177,16 @@ pub fn low_precision(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) ->
         let dim = |column| row.number(column).map(|x| x as u64);
         let (Some(m), Some(n), Some(k)) = (dim("m"), dim("n"), dim("k")) else { return };
         let Some(gpu) = gpus.index(gpu) else { return };
+        let op = Op::Matmul { m, n, k, batch: 1, bias: false };
+        if !gpus.usable(&op, latency * 1e-6) {
+            return;
+        }
         kernels.push(Kernel {
             file,
             gpu,
             label: "matmul".into(),
             dtype_label: label.to_owned(),
-            op: Op::Matmul { m, n, k, batch: 1, bias: false },
+            op,
             dtype,
             test: false,
             measured: latency * 1e-6,
@@ -241,6 +266,13 @@ impl<'a> Cells<'a> {
             Field::Float(x) => f64::from(*x),
             Field::Long(x) => *x as f64,
             Field::Int(x) => f64::from(*x),
+            Field::Short(x) => f64::from(*x),
+            Field::Byte(x) => f64::from(*x),
+            Field::ULong(x) => *x as f64,
+            Field::UInt(x) => f64::from(*x),
+            Field::UShort(x) => f64::from(*x),
+            Field::UByte(x) => f64::from(*x),
+            Field::Str(text) => text.trim().parse().ok()?,
             _ => return None,
         };
         (number.is_finite() && number >= 0.0).then_some(number)

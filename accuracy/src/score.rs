@@ -224,28 +224,38 @@ fn score<'c>(data: &Data, constants: impl Fn(usize) -> &'c Constants) -> Score {
     let mut width: Vec<f64> = networks.iter().map(|(_, m)| m.p90 / m.p10).collect();
     let pairs: Vec<_> = networks.iter().map(|(n, m)| (n.measured, *m)).collect();
     let others = |of: fn(&Network) -> Option<f64>| {
-        mean(&data.networks.iter().filter_map(|n| Some((of(n)? / n.measured - 1.0).abs())).collect::<Vec<_>>())
+        let errors: Vec<f64> = data.networks.iter().filter_map(|n| Some((of(n)? / n.measured - 1.0).abs())).collect();
+        if errors.is_empty() { f64::NAN } else { mean(&errors) }
     };
     let above: Vec<_> = (0..modelled.len())
         .filter(|&i| data.kernels[i].above_floor())
         .map(|i| (data.kernels[i].measured, modelled[i]))
         .collect();
+    // Of nothing there is no error: `null`, not 0.
+    let of = |none: bool, x: f64| if none { f64::NAN } else { x };
+    let (none, no_kernel) = (networks.is_empty(), above.is_empty());
     let summary = Summary {
-        networks_mean_ape: mean(&ape),
-        networks_median_ape: quantile(&mut ape, 0.5),
-        networks_p90_ape: quantile(&mut ape, 0.9),
-        networks_coverage80: covered(&pairs),
-        networks_width80: quantile(&mut width, 0.5),
+        networks_mean_ape: of(none, mean(&ape)),
+        networks_median_ape: of(none, quantile(&mut ape, 0.5)),
+        networks_p90_ape: of(none, quantile(&mut ape, 0.9)),
+        networks_coverage80: of(none, covered(&pairs)),
+        networks_width80: of(none, quantile(&mut width, 0.5)),
         networks_neusight_mean_ape: others(|n| n.neusight),
         networks_roofline_mean_ape: others(|n| n.roofline),
-        kernels_median_ape: quantile(&mut above.iter().map(|(t, m)| (m.p50 / t - 1.0).abs()).collect::<Vec<_>>(), 0.5),
-        kernels_coverage80: covered(&above),
-        kernels_width80: quantile(&mut above.iter().map(|(_, m)| m.p90 / m.p10).collect::<Vec<_>>(), 0.5),
-        kernels_pinball: pinball(&above, |m| [(m.p10 / m.p50).ln(), (m.p90 / m.p50).ln()]),
-        kernels_pinball_constant: (2..100)
-            .map(|c| 0.01 * f64::from(c))
-            .map(|c| pinball(&above, |_| [-c, c]))
-            .fold(f64::INFINITY, f64::min),
+        kernels_median_ape: of(
+            no_kernel,
+            quantile(&mut above.iter().map(|(t, m)| (m.p50 / t - 1.0).abs()).collect::<Vec<_>>(), 0.5),
+        ),
+        kernels_coverage80: of(no_kernel, covered(&above)),
+        kernels_width80: of(
+            no_kernel,
+            quantile(&mut above.iter().map(|(_, m)| m.p90 / m.p10).collect::<Vec<_>>(), 0.5),
+        ),
+        kernels_pinball: of(no_kernel, pinball(&above, |m| [(m.p10 / m.p50).ln(), (m.p90 / m.p50).ln()])),
+        kernels_pinball_constant: of(
+            no_kernel,
+            (2..100).map(|c| 0.01 * f64::from(c)).map(|c| pinball(&above, |_| [-c, c])).fold(f64::INFINITY, f64::min),
+        ),
     };
     let row = |(n, m): (&Network, Interval)| NetworkRow {
         gpu: data.gpus[n.gpu].0.clone(),
@@ -414,23 +424,22 @@ impl Report {
             );
         }
         let s = &self.summary;
+        let known = |x: f64, text: String| if x.is_nan() { "-".into() } else { text };
+        let percent = |x: f64| known(x, format!("{:.1} %", x * 100.0));
+        let share = |x: f64| known(x, format!("{:.0} %", x * 100.0));
         let _ = writeln!(
             out,
-            "networks: mean {:.1} %, median {:.1} %, p90 {:.1} %, cover {:.0} %, width {:.2}; NeuSight {:.1} %, roofline {:.1} %",
-            s.networks_mean_ape * 100.0,
-            s.networks_median_ape * 100.0,
-            s.networks_p90_ape * 100.0,
-            s.networks_coverage80 * 100.0,
-            s.networks_width80,
-            s.networks_neusight_mean_ape * 100.0,
-            s.networks_roofline_mean_ape * 100.0,
+            "networks: mean {}, median {}, p90 {}, cover {}, width {}; NeuSight {}, roofline {}",
+            percent(s.networks_mean_ape),
+            percent(s.networks_median_ape),
+            percent(s.networks_p90_ape),
+            share(s.networks_coverage80),
+            known(s.networks_width80, format!("{:.2}", s.networks_width80)),
+            percent(s.networks_neusight_mean_ape),
+            percent(s.networks_roofline_mean_ape),
         );
-        let _ = writeln!(
-            out,
-            "kernels: median {:.1} %, cover {:.0} %",
-            s.kernels_median_ape * 100.0,
-            s.kernels_coverage80 * 100.0
-        );
+        let _ =
+            writeln!(out, "kernels: median {}, cover {}", percent(s.kernels_median_ape), share(s.kernels_coverage80));
         out
     }
 }
