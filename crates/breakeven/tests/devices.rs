@@ -169,3 +169,78 @@ fn exact_convolutions_of_hopper() {
         assert!((0.7..1.4).contains(&(us / measured)), "{pass} {dims:?}: {us} for {measured}");
     }
 }
+
+/// Microseconds of an op of a workload, as JSON.
+fn us(op: &serde_json::Value, dtype: Dtype, device: &Device) -> f64 {
+    let op: Op = serde_json::from_value(op.clone()).expect("an op");
+    kernel_time(&op, dtype, Bytes::ZERO, Bytes::ZERO, device).p50.get() * 1e6
+}
+
+fn device(id: &str) -> &'static Device {
+    &Catalogue::embedded().gpu(id).expect("in the catalogue").device
+}
+
+fn square(side: u64) -> serde_json::Value {
+    serde_json::json!({"matmul": {"m": side, "n": side, "k": side, "batch": 1, "bias": false}})
+}
+
+/// A board that came years after the others of its chip takes as much energy for an operation.
+#[test]
+fn boards_of_one_chip_and_limit_are_as_fast() {
+    for (one, other) in [("t4", "t4g"), ("v100-pcie-16gb", "v100-pcie-32gb")] {
+        let [one, other] = [one, other].map(|id| us(&square(8192), Dtype::F32, device(id)));
+        assert!((one / other - 1.0).abs() < 0.05, "{one} against {other}");
+    }
+    // The MI325X is the MI300X with a third more watts.
+    let [old, new] = ["mi300x", "mi325x"].map(|id| us(&square(8192), Dtype::Bf16, device(id)));
+    assert!((1.05..1.3).contains(&(old / new)), "{old} against {new}");
+}
+
+#[test]
+fn eight_bits_without_units_for_them_are_no_faster_than_sixteen() {
+    for gpu in Catalogue::embedded().gpus().iter().filter(|gpu| gpu.device.peaks.f8_tensor.is_none()) {
+        let [eight, sixteen] = [Dtype::F8, Dtype::F16].map(|dtype| us(&square(8192), dtype, &gpu.device));
+        assert!(eight >= 0.9 * sixteen, "{}: {eight} against {sixteen}", gpu.id());
+    }
+}
+
+/// What is filled in for figures that a datasheet leaves out is of the board's size.
+#[test]
+fn a_row_with_gaps_answers_like_the_whole_one() {
+    let rows =
+        |kind: &str| serde_json::json!({"rowwise": {"kind": kind, "pass": "forward", "rows": 131_072, "width": 1024}});
+    let recent = Catalogue::embedded().gpus().iter().filter(|gpu| gpu.device.year >= Some(2020));
+    for gpu in recent {
+        let gaps = Device { units: None, cores_per_unit: None, boost: None, cache: None, ..gpu.device.clone() };
+        for op in [rows("softmax"), rows("layer_norm"), square(1024), square(8192)] {
+            let [whole, gaps] = [&gpu.device, &gaps].map(|device| us(&op, Dtype::F16, device));
+            assert!((0.4..2.5).contains(&(gaps / whole)), "{} {op}: {gaps} against {whole}", gpu.id());
+        }
+    }
+    // Blackwell without its units and cache: close to the boards beside it.
+    for (lacks, has) in [("b100", "b200"), ("gb300", "gb200")] {
+        for op in [rows("softmax"), square(8192)] {
+            let [lacks, has] = [lacks, has].map(|id| us(&op, Dtype::F32, device(id)));
+            assert!((0.7..1.4).contains(&(lacks / has)), "{op}: {lacks} against {has}");
+        }
+    }
+}
+
+/// oneDNN is asked for direct convolutions alone: none beats the peak.
+#[test]
+fn no_transforms_on_intel() {
+    for id in ["arc-b580", "max-1550"] {
+        let op = serde_json::json!({"convolution": {"batch": 32, "cin": 64, "cout": 64, "input": [224, 224], "kernel": [3, 3],
+            "output": [224, 224]}});
+        let flop = 2.0 * 32.0 * 224.0 * 224.0 * 64.0 * 64.0 * 9.0;
+        let peak = device(id).peaks.f32_vector.expect("given").get();
+        let us = us(&op, Dtype::F32, device(id));
+        assert!(us >= 1e6 * flop / peak, "{id}: {us}");
+    }
+}
+
+#[test]
+fn orin_multiplies_in_bf16() {
+    let orin = device("jetson-agx-orin-64gb");
+    assert_eq!(us(&square(4096), Dtype::Bf16, orin), us(&square(4096), Dtype::F16, orin));
+}

@@ -29,7 +29,7 @@ macro_rules! constants {
 }
 constants! {
     floor_us, stream_share, stream_share_early, l2_bytes_per_clock, l2_stream_bytes, l2_reach, pj_vector, pj_tensor, energy_decline,
-    energy_planar, energy_clock, least_voltage, tensor_size, f8_energy, i8_energy, gemm_share_vector, gemm_issue, gemm_share_tensor, gemm_edge, gemm_edge_tensor, gemm_wave,
+    energy_planar, energy_clock, least_voltage, tensor_size, f8_energy, i8_energy, gemm_share_vector, gemm_issue, gemm_share_tensor, gemm_share_amd, gemm_edge, gemm_edge_tensor, gemm_wave,
     gemm_wave_tensor, gemm_lone, gemm_fill_vector, gemm_fill_tensor, gemm_tile_us, gemm_tile_us_tensor, gemm_tile_us_fetched, gemm_reload, gemm_draw, gemm_serial,
     gemm_serial_tensor,
     gemm_ragged, gemm_early, library_year, gemm_far, conv_share_early, conv_back, conv_back_point, conv_back_turned, conv_points,

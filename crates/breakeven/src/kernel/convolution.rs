@@ -97,7 +97,7 @@ fn fastest(machine: &Machine<'_>, job: &Job, sides: &Sides<'_>, pass: Pass) -> W
     // Padding keeps the image's size; a gradient of the weights has no such small tiles.
     let weights = pass == Pass::BackwardWeight;
     let exact = matches!(job.dtype, Dtype::F32 | Dtype::C64);
-    let dense = d.output >= 0.8 * d.input && d.groups == 1.0 && (exact || !tensor);
+    let dense = machine.transforms && d.output >= 0.8 * d.input && d.groups == 1.0 && (exact || !tensor);
     let floor = job.flop / machine.matrix_peak(job.dtype).0;
     let way = |compute, launches| Way { compute, turning: 0.0, launches, ..one };
     let memory = machine.traffic(job.bytes, job.bytes, 1.0);

@@ -7,6 +7,11 @@ use crate::workload::{Dtype, Family};
 /// Standard deviation of ln(time) of a CPU's ops beyond that of a GPU's.
 const CPU_SIGMA: f64 = 0.35;
 
+/// The bandwidth times this is the last cache of a board since 2020 whose datasheet does not tell it; and of NVIDIA's since
+/// Ada that have no stacked memory.
+const CACHE_SECONDS: f64 = 15e-6;
+const LARGE_CACHE_SECONDS: f64 = 60e-6;
+
 /// Kernels are chosen by generation: up to Pascal, Volta and Turing, Ampere and later. Other makers' boards by year.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Generation {
@@ -28,6 +33,9 @@ pub(super) struct Machine<'a> {
     pub(super) recent: bool,
     /// Whether the maker's libraries are cuBLAS and cuDNN.
     pub(super) nvidia: bool,
+    /// Whether they convolve by transforms: PyTorch asks oneDNN for direct algorithms alone
+    /// (`aten/src/ATen/native/mkldnn/xpu/detail/Conv.cpp`).
+    pub(super) transforms: bool,
     /// SMs, compute units, cores; at least 1.
     pub(super) units: f64,
     /// Hz.
@@ -74,8 +82,18 @@ impl<'a> Machine<'a> {
         let f32_peak =
             or(p.f32_vector.or(p.f64_vector.filter(|_| cpu).map(|r| r * 2.0)).map(|r| r.get()), guess.max(1e9), 0.3);
         let clock = or(boost(device), 1.5e9, 0.05);
-        let units = or(device.units.map(f64::from), if cpu { 8.0 } else { 64.0 }, 0.15);
-        let cache = or(device.cache.map(|b| b.get()), 4e6, 0.1);
+        // As many as the rate takes.
+        let units_for_rate = (f32_peak / (2.0 * lanes(device) * clock)).ceil();
+        let units = or(device.units.map(f64::from), if cpu { 8.0 } else { units_for_rate }, 0.15);
+        let recent = compute_capability(device).is_some_and(|major| major >= 9)
+            || (device.vendor == Vendor::Nvidia && device.compute_capability.as_deref() == Some("8.9"));
+        let fetches = compute_capability(device).is_some_and(|major| (9..12).contains(&major));
+        let seconds = match device.year.unwrap_or(2018) {
+            _ if recent && !fetches => LARGE_CACHE_SECONDS,
+            2020.. => CACHE_SECONDS,
+            _ => 0.0,
+        };
+        let cache = or(device.cache.map(|b| b.get()), (seconds * bandwidth).max(4e6), 0.1);
         let tdp = or(device.tdp.map(|w| w.get()), limit_from_peak(f32_peak), 0.1);
         // Pascal and before, and the 70 W boards after it, keep a quarter of their bandwidth to themselves.
         let generation = generation(device);
@@ -95,10 +113,10 @@ impl<'a> Machine<'a> {
         Self {
             generation,
             late: compute_capability(device).is_some_and(|major| major >= 9),
-            fetches: compute_capability(device).is_some_and(|major| (9..12).contains(&major)),
-            recent: compute_capability(device).is_some_and(|major| major >= 9)
-                || (device.vendor == Vendor::Nvidia && device.compute_capability.as_deref() == Some("8.9")),
+            fetches,
+            recent,
             nvidia: device.vendor == Vendor::Nvidia,
+            transforms: device.vendor != Vendor::Intel,
             device,
             constants,
             units,
@@ -148,7 +166,8 @@ impl<'a> Machine<'a> {
             (false, _) => c.pj_vector,
             (true, Dtype::F64 | Dtype::C128) => c.pj_vector,
             (true, Dtype::F32 | Dtype::C64) => 0.5 * c.pj_vector,
-            (true, Dtype::F8) => c.f8_energy * self.pj_tensor(),
+            // Without units for it the products are fp16's.
+            (true, Dtype::F8) if self.device.peaks.f8_tensor.is_some() => c.f8_energy * self.pj_tensor(),
             (true, Dtype::I8 | Dtype::U8) => c.i8_energy * self.pj_tensor(),
             (true, Dtype::Tf32) => 2.0 * self.pj_tensor(),
             (true, _) => self.pj_tensor(),
@@ -201,7 +220,7 @@ impl<'a> Machine<'a> {
     /// With 64 lanes each instruction lasts two clocks and leaves every other one free (NVIDIA, whitepapers of GV100,
     /// GA100, GA102 and GH100).
     pub(super) fn single_issue(&self) -> bool {
-        self.nvidia && self.generation == Generation::Ampere && self.device.cores_per_unit == Some(128)
+        self.nvidia && self.generation == Generation::Ampere && lanes(self.device) == 128.0
     }
 
     pub(super) fn support(&self, family: Family, dtype: Dtype) -> Support {
@@ -240,6 +259,16 @@ fn clock_at(power: f64, least: f64) -> f64 {
 pub(super) fn limit_watts(device: &Device) -> f64 {
     let given = device.tdp.and_then(|w| positive(w.get()));
     given.unwrap_or_else(|| limit_from_peak(device.peaks.f32_vector.map_or(10e12, |r| r.get())).clamp(10.0, 1000.0))
+}
+
+/// fp32 lanes of one unit; where they are not told, those of most of the maker's boards.
+pub(super) fn lanes(device: &Device) -> f64 {
+    let most = match device.vendor {
+        Vendor::Nvidia if generation(device) != Generation::Ampere => 64,
+        Vendor::Nvidia | Vendor::Intel | Vendor::Apple => 128,
+        Vendor::Amd | Vendor::Other => 64,
+    };
+    f64::from(device.cores_per_unit.filter(|count| *count > 0).unwrap_or(most))
 }
 
 /// The boost clock, Hz. Where it is not given it follows from NVIDIA's fp32 rate: two operations a clock and lane.
@@ -300,11 +329,18 @@ fn generation(device: &Device) -> Generation {
 
 /// The year of the chip's process: boards are sold for years, with more memory or less. Before 2016 it is `planar` that tells.
 fn process_year(device: &Device) -> f64 {
-    let first = match (compute_capability(device), device.compute_capability.as_deref()) {
+    let target = device.compute_capability.as_deref().unwrap_or_default();
+    let first = match (compute_capability(device), target) {
         _ if planar(device) => return 2016.0,
-        (Some(8), Some("8.9")) | (Some(9), _) => 2022,
+        (Some(6), _) => 2016,
+        // Volta and Turing: 12 nm, whenever the board came.
+        (Some(7), _) => return 2018.0,
+        (Some(8), "8.9") | (Some(9), _) => 2022,
         (Some(8), _) => 2020,
         (Some(10), _) => 2024,
+        (Some(12), _) => 2025,
+        (None, "gfx90a") => 2021,
+        (None, "gfx942") => 2023,
         _ => u32::MAX,
     };
     f64::from(device.year.unwrap_or(2018).min(first))

@@ -4,6 +4,7 @@
 
 use super::cost::{Cost, Job, beside};
 use super::machine::{Generation, Machine};
+use crate::hardware::device::Vendor;
 use crate::workload::Dtype;
 
 /// Columns and rows of C in one tile.
@@ -258,6 +259,7 @@ pub(super) fn ordinary_rate(machine: &Machine<'_>, dtype: Dtype, slack: f64) -> 
 fn unit_rate_of(machine: &Machine<'_>, dtype: Dtype, (peak, tensor): (f64, bool), slack: f64) -> f64 {
     let c = machine.constants;
     let share = match tensor {
+        true if machine.device.vendor == Vendor::Amd && dtype.bytes() <= 2 => c.gemm_share_amd,
         true => c.gemm_share_tensor,
         false if machine.single_issue() => c.gemm_share_vector * c.gemm_issue,
         false => c.gemm_share_vector,

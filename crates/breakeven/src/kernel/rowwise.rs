@@ -3,7 +3,7 @@
 //! moments and its result. Scans chain their blocks (Merrill & Garland 2016, decoupled look-back): one pass.
 
 use super::cost::{Cost, Job};
-use super::machine::{Generation, Machine};
+use super::machine::{Generation, Machine, lanes};
 use super::stream;
 use crate::workload::{Pass, op::Rowwise};
 
@@ -39,7 +39,7 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, kind: Rowwise, pass: Pass, 
     // A row stays on one SM, which can draw only its own share of the cache's rate.
     let alone = (rows / machine.units).ceil() * row * machine.units / machine.cache_rate;
     // And each element some, on as many lanes as it has; boards up to 2016 issue integer arithmetic in between.
-    let lanes = f64::from(machine.device.cores_per_unit.unwrap_or(64).clamp(32, 256)) / 64.0;
+    let lanes = lanes(machine.device).clamp(32.0, 256.0) / 64.0;
     let rate = if machine.generation == Generation::Early { lanes * EARLY } else { lanes.max(1.0) };
     let rate = match softmax {
         true if row <= WARP => rate * IN_WARP,
