@@ -32,5 +32,8 @@ mod tests {
             }
         }
         assert!(absent > 700, "{absent}");
+        for name in cupy().table.names() {
+            assert_eq!(lean.has_namesake(name), cupy().table.has_namesake(name), "{name}");
+        }
     }
 }

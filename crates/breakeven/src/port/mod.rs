@@ -20,7 +20,7 @@ pub use lean::lean;
 pub use startup::{Startup, StartupPart};
 
 use crate::interval::{Basis, Interval};
-use crate::lower::{callable, callables, canonical, numpy_name};
+use crate::lower::{canonical, numpy_name};
 use crate::workload::Op;
 use costs::Costs;
 use std::sync::OnceLock;
@@ -129,17 +129,9 @@ impl PortProfile {
     /// assert!(!cupy().lacks("scipy.sparse.linalg.iterative.cg") && !cupy().lacks("scipy.sparse.__matmul__"));
     /// ```
     pub fn lacks(&self, function: &str) -> bool {
-        let here = |name: &str| matches!(self.counterpart(name), Counterpart::Host(_));
+        let has = |name: &str| !matches!(self.counterpart(name), Counterpart::Host(_));
         let class = function.rsplit_once('.').map(|(class, _)| class);
-        if let Some(known) = callable(function).or_else(|| callable(class?)) {
-            return here(&known.name);
-        }
-        let mut dots = function.match_indices('.').map(|(dot, _)| dot);
-        let (Some(_), Some(package), Some(last)) = (dots.next(), dots.next(), function.rfind('.')) else { return true };
-        let (package, name) = (&function[..=package], &function[last..]);
-        let from = callables().partition_point(|c| c.name.as_str() < package);
-        let mut all = callables()[from..].iter().take_while(|c| c.name.starts_with(package));
-        !all.any(|c| c.name.ends_with(name) && !here(&c.name))
+        !(has(function) || class.is_some_and(has) || self.table.has_namesake(function))
     }
 
     /// Whether the call reads a value back by itself, so that the host waits for the device (`nonzero`, `unique`: the

@@ -58,6 +58,18 @@ impl Table {
         self.0.iter().map(|row| row.name.as_str())
     }
 
+    /// Whether something of this last name is in the same package (`scipy.sparse.`) and does not stay on the host.
+    pub(super) fn has_namesake(&self, function: &str) -> bool {
+        let mut dots = function.match_indices('.').map(|(dot, _)| dot);
+        let (Some(_), Some(package), Some(last)) = (dots.next(), dots.next(), function.rfind('.')) else {
+            return false;
+        };
+        let (package, name) = (&function[..=package], &function[last..]);
+        let from = self.0.partition_point(|row| row.name.as_str() < package);
+        let mut all = self.0[from..].iter().take_while(|row| row.name.starts_with(package));
+        all.any(|row| row.name.ends_with(name) && !matches!(row.place, Place::Host))
+    }
+
     /// What becomes of a callable; `None` where neither it nor the ufunc it is a method of has a row.
     pub(super) fn counterpart(&self, name: &str) -> Option<Counterpart<'_>> {
         if let Some(row) = self.row(name) {
