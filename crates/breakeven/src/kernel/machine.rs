@@ -82,12 +82,19 @@ impl<'a> Machine<'a> {
         let f32_peak =
             or(p.f32_vector.or(p.f64_vector.filter(|_| cpu).map(|r| r * 2.0)).map(|r| r.get()), guess.max(1e9), 0.3);
         let clock = or(boost(device), 1.5e9, 0.05);
-        // As many as the rate takes.
-        let units_for_rate = (f32_peak / (2.0 * lanes(device) * clock)).ceil();
-        let units = or(device.units.map(f64::from), if cpu { 8.0 } else { units_for_rate }, 0.15);
         let recent = compute_capability(device).is_some_and(|major| major >= 9)
             || (device.vendor == Vendor::Nvidia && device.compute_capability.as_deref() == Some("8.9"));
         let fetches = compute_capability(device).is_some_and(|major| (9..12).contains(&major));
+        // Hopper and the large Blackwells have 132 to 152. By the rate it would be nearer for others, but then twice the rate of
+        // a board at its power limit would leave a lone tile half of it.
+        let filled_units = if cpu {
+            8.0
+        } else if fetches {
+            140.0
+        } else {
+            64.0
+        };
+        let units = or(device.units.map(f64::from), filled_units, 0.15);
         let seconds = match device.year.unwrap_or(2018) {
             _ if recent && !fetches => LARGE_CACHE_SECONDS,
             2020.. => CACHE_SECONDS,
