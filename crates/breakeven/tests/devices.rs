@@ -209,9 +209,8 @@ fn eight_bits_without_units_for_them_are_no_faster_than_sixteen() {
 fn a_row_with_gaps_answers_like_the_whole_one() {
     let rows =
         |kind: &str| serde_json::json!({"rowwise": {"kind": kind, "pass": "forward", "rows": 131_072, "width": 1024}});
-    for gpu in
-        ["h100-sxm5-80gb", "h200-sxm-141gb", "b200", "gb200"].map(|id| Catalogue::embedded().gpu(id).expect("there"))
-    {
+    for id in ["h100-sxm5-80gb", "h200-sxm-141gb", "b200", "gb200"] {
+        let gpu = Catalogue::embedded().gpu(id).expect("there");
         let gaps = Device { units: None, cores_per_unit: None, boost: None, cache: None, ..gpu.device.clone() };
         for op in [rows("softmax"), rows("layer_norm"), square(1024), square(8192)] {
             let [whole, gaps] = [&gpu.device, &gaps].map(|device| us(&op, Dtype::F16, device));

@@ -9,7 +9,6 @@ use crate::interval::Z90;
 use crate::report::words;
 use crate::workload::op::Direction;
 use crate::workload::{Entry, Op, Phase, Site, Step};
-use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const EDIT: Edit = Edit { id: "vectorise", sides: &[Side::Gpu, Side::Cpu], apply };
 
@@ -30,15 +29,14 @@ fn by_rows<'a>(draft: &Draft<'a>, ctx: &Context) -> Option<Change<'a>> {
     // The loop that takes the most, as its line and how often it begins.
     let mut main: Option<((u32, u64), u64)> = None;
     // A loop that was watched in parts stands in the order in pieces, of the same entries.
-    let (mut rounds_of, mut inside_any) = (BTreeMap::<(u32, u64), u64>::new(), BTreeSet::new());
+    let (mut pieces, mut inside_any) = (Vec::new(), Vec::new());
     let steps = edit_loops_after(&draft.order, 1, &mut |begun, before, rounds, body| {
         let inside = entries(body);
         let whole = whole(&mut out, ctx, begun, before, rounds, body)?;
         let spent = inside.iter().map(|&e| out.entry(e));
         let spent = spent.fold(0_u64, |sum, e| sum.saturating_add(e.gap_ns).saturating_add(e.cpu_ns));
         let here = (out.entry(*inside.first()?).site, begun);
-        let sum = rounds_of.entry(here).or_default();
-        *sum = sum.saturating_add(rounds);
+        pieces.push((here, rounds));
         if main.is_none_or(|(_, most)| spent > most) {
             main = Some((here, spent));
         }
@@ -46,8 +44,10 @@ fn by_rows<'a>(draft: &Draft<'a>, ctx: &Context) -> Option<Change<'a>> {
         Some(whole)
     });
     let (here, _) = main?;
+    inside_any.sort_unstable();
+    inside_any.dedup();
     let (mut spent_ns, mut modelled_ns) = (0.0, 0.0);
-    for entry in inside_any.iter().map(|&e| out.entry(e)) {
+    for entry in inside_any.into_iter().map(|e| out.entry(e)) {
         spent_ns += entry.cpu_ns as f64 * ctx.question.host.cpu_scale;
         modelled_ns += ctx.cpu_seconds(entry) * 1e9 + (CALL_NS.saturating_mul(entry.count)) as f64;
     }
@@ -58,7 +58,8 @@ fn by_rows<'a>(draft: &Draft<'a>, ctx: &Context) -> Option<Change<'a>> {
     let quiet = (now - (spent_ns - modelled_ns) * 1e-9).clamp(0.01 * now, now);
     out.cpu_sigma = out.cpu_sigma.max(libm::log(now / quiet) / Z90);
     let site = draft.workload.sites.get(here.0 as usize)?.clone();
-    let rounds = words::count(rounds_of.get(&here).copied()?);
+    let rounds = pieces.iter().filter(|(piece, _)| *piece == here).fold(0_u64, |sum, (_, n)| sum.saturating_add(*n));
+    let rounds = words::count(rounds);
     Some(Change {
         title: format!("One call on all {rounds} rows instead of the loop of {}", site.label()),
         why: "the loop takes one row after the other, and no row needs the one before".to_owned(),
