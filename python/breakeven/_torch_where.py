@@ -137,7 +137,7 @@ def _chosen(mask: Any) -> int:
     if not _torch_ops.valueless:
         return int(lib.count_nonzero(mask))
     value = _torch_values.known(mask)
-    return mask.numel() if value is None else len(_torch_values.call(lib.nonzero, value))  # type: ignore[no-any-return]
+    return mask.numel() if value is None else len(_torch_values.call(lib.nonzero, value))
 
 
 def _came(array: Any, apart: bool) -> None:
