@@ -166,6 +166,7 @@ struct Run {
     work: f64,
     /// Their arithmetic, FLOP.
     flop: f64,
+    amounts: Amounts,
 }
 
 impl Run {
@@ -183,8 +184,24 @@ impl Run {
             gpu_parts: [b.host, b.launch, b.compute, b.memory, b.transfer, b.sync, b.startup],
             work: q.workload.bytes().get(),
             flop: q.workload.flop().get(),
+            amounts: amounts(q.workload),
         }
     }
+}
+
+/// What the CPU's array work takes at `by` times the size of `last`, as a multiple: each function of each line grows in its
+/// own way, no faster than its calls, arithmetic or bytes. What takes the most at large sizes may be nothing beside calls
+/// at small ones.
+fn cpu_growth(by: f64, [last, before]: [&(f64, Run); 2]) -> f64 {
+    let whole = libm::pow(by, slope(&[before, last].map(|(scale, run)| (*scale, run.cpu_parts[0]))));
+    let grown = |(key, now): (&(String, String), &Amount)| {
+        let Some(then) = before.1.amounts.get(key) else { return now[NS] * whole };
+        let exponent = |of: usize| slope(&[(before.0, then[of]), (last.0, now[of])]);
+        let most = [CALLS, FLOP, BYTES].map(exponent).into_iter().fold(0.0, f64::max);
+        now[NS] * libm::pow(by, exponent(NS).min(most))
+    };
+    let all: f64 = last.1.amounts.values().map(|amount| amount[NS]).sum();
+    if all > 0.0 { last.1.amounts.iter().map(grown).sum::<f64>() / all } else { whole }
 }
 
 /// Places among a run's `gpu_parts`.
@@ -228,7 +245,8 @@ fn with_beyond(runs: &[(f64, Run)]) -> Vec<RunPoint> {
             let sigma = BEYOND_SIGMA * f64::from(doublings);
             let of =
                 |interval: Interval, p50: f64| interval.scale(p50 / interval.p50.max(f64::MIN_POSITIVE)).widened(sigma);
-            let cpu_s = of(nearest.cpu, sum(by, &|run| &run.cpu_parts, pair));
+            let others = sum(by, &|run| &run.cpu_parts[1..], pair);
+            let cpu_s = of(nearest.cpu, nearest.cpu_parts[0] * cpu_growth(by, pair) + others);
             let gpu_s = of(gpu, sum(by, &|run| &run.gpu_parts, pair));
             let speedup = nearest.speedup.map(|s| of(s, cpu_s.p50 / gpu_s.p50.max(f64::MIN_POSITIVE)));
             points.push(RunPoint { scale: from * by, cpu_s, gpu_s: Some(gpu_s), speedup, recorded: false });
@@ -295,31 +313,38 @@ fn growth(points: &[(f64, f64)]) -> Growth {
     best.filter(|(error, _)| *error <= PLAIN).map_or(broken, |(_, growth)| growth)
 }
 
-/// What each function at each line amounts to in one run: calls, FLOP, ns.
-type Amounts = BTreeMap<(String, String), [f64; 3]>;
+/// What each function at each line amounts to in one run.
+type Amounts = BTreeMap<(String, String), Amount>;
+type Amount = [f64; 4];
+/// Places in an amount.
+const CALLS: usize = 0;
+const FLOP: usize = 1;
+const NS: usize = 2;
+const BYTES: usize = 3;
+
+fn amounts(workload: &Workload) -> Amounts {
+    let mut found = Amounts::new();
+    for entry in &workload.ops {
+        let site = workload.sites.get(entry.site as usize).map(Site::label).unwrap_or_default();
+        let sum = found.entry((site, entry.name.clone())).or_default();
+        let more = [entry.count as f64, entry.flop().get(), entry.cpu_ns as f64, entry.bytes().get()];
+        sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+    }
+    found
+}
 
 /// How the hottest lines grow; only what ran at every size.
 fn lines(runs: &[(f64, &Workload)], main: &Workload) -> Vec<LineGrowth> {
-    let amounts = |workload: &Workload| {
-        let mut found = Amounts::new();
-        for entry in &workload.ops {
-            let site = workload.sites.get(entry.site as usize).map(Site::label).unwrap_or_default();
-            let sum = found.entry((site, entry.name.clone())).or_default();
-            let more = [entry.count as f64, entry.flop().get(), entry.cpu_ns as f64];
-            sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
-        }
-        found
-    };
     let all: Vec<(f64, Amounts)> = runs.iter().map(|(scale, workload)| (*scale, amounts(workload))).collect();
     let mut hot: Vec<_> = amounts(main).into_iter().collect();
-    hot.sort_by(|a, b| b.1[2].total_cmp(&a.1[2]));
+    hot.sort_by(|a, b| b.1[NS].total_cmp(&a.1[NS]));
     let told = hot.into_iter().filter_map(|(key, _)| {
         let points = |which: usize| -> Option<Vec<(f64, f64)>> {
             all.iter().map(|(scale, found)| found.get(&key).map(|sums| (*scale, sums[which]))).collect()
         };
-        let flop = points(1)?;
+        let flop = points(FLOP)?;
         let flop = flop.iter().all(|(_, flop)| *flop > 0.0).then(|| growth(&flop));
-        let (calls, cpu) = (growth(&points(0)?), growth(&points(2)?));
+        let (calls, cpu) = (growth(&points(CALLS)?), growth(&points(NS)?));
         Some(LineGrowth { site: key.0, name: key.1, calls, flop, cpu })
     });
     told.take(LINES).collect()
@@ -392,11 +417,40 @@ mod tests {
             gpu_parts: [0.0, 0.01, compute, 0.0, 0.0, 0.0, 0.0],
             work: flop,
             flop,
+            amounts: Amounts::new(),
         };
         // Eight times the work in a hundred times the time: launches had hidden what there was.
         let points = with_beyond(&[(1.0, run(0.1, 1e-4, 1e9)), (2.0, run(0.8, 1e-2, 8e9))]);
         let last = points.last().unwrap();
         assert!(last.scale == 32.0 && last.gpu_s.unwrap().p50 < 0.01 + 1.01e-2 * 4096.0, "{last:?}");
+    }
+
+    #[test]
+    fn a_line_that_only_begins_to_show_grows_in_its_own_way() {
+        let amounts = |calls: f64, product: f64, flop: f64| {
+            let line = |name: &str| ("a.py:1".to_owned(), name.to_owned());
+            Amounts::from([
+                (line("numpy.add"), [calls, calls, 1e8, 8.0 * calls]),
+                (line("numpy.dot"), [1.0, flop, product, 1.0]),
+            ])
+        };
+        let run = |seconds: f64, amounts: Amounts| Run {
+            cpu: Interval::exact(seconds),
+            gpu: Some(Interval::exact(0.01)),
+            speedup: Some(Interval::exact(seconds / 0.01)),
+            cpu_parts: [seconds, 0.0],
+            gpu_parts: [0.0, 0.01, 0.0, 0.0, 0.0, 0.0, 0.0],
+            work: 1.0,
+            flop: 1.0,
+            amounts,
+        };
+        // Products took 1 and 8 of 101 and 108 ms: at sixteen times the size they are 8 ms × 16³.
+        let runs = [(1.0, run(0.101, amounts(1e5, 1e6, 1e6))), (2.0, run(0.108, amounts(1e5, 8e6, 8e6)))];
+        let last = with_beyond(&runs).pop().unwrap();
+        assert!((last.cpu_s.p50 / (0.1 + 0.008 * 4096.0) - 1.0).abs() < 1e-9, "{last:?}");
+        // Time alone that grew so, and not the work, was the machine's.
+        let runs = [(1.0, run(0.101, amounts(1e5, 1e6, 1e6))), (2.0, run(0.108, amounts(1e5, 8e6, 1e6)))];
+        assert!((with_beyond(&runs).pop().unwrap().cpu_s.p50 / 0.108 - 1.0).abs() < 1e-9);
     }
 
     #[test]
