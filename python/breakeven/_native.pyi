@@ -17,6 +17,7 @@ __all__ = [
     "after_fork_child",
     "answer",
     "calibrate",
+    "call_noted",
     "called_with",
     "clock_ns",
     "clock_ticks",
@@ -278,6 +279,9 @@ def no_gap() -> None:
 
 def step_again(back: int, ns: int, valueless: bool = False, others: int = 0) -> None:
     """The step `back` steps ago, 1 for the last, ran again in `ns`, unwatched; other programs took `others` ns more of it."""
+
+def call_noted(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
+    """Calls a function of PyTorch's API for which there is a handler, so that `called_with` knows of it."""
 
 def called_with() -> tuple[tuple[Any, ...], dict[str, Any] | None] | None:
     """What the innermost function of PyTorch's API that passes through a `Function` was called with."""

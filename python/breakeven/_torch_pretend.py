@@ -464,7 +464,7 @@ def _attention(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if _torch_ops.valueless:
         kwargs = kwargs | {"dropout_p": 0.0} if "dropout_p" in kwargs else kwargs
         args = (*args[:4], 0.0, *args[5:]) if len(args) > 4 else args
-    return _lib._C._nn.scaled_dot_product_attention(*args, **kwargs)
+    return _native.call_noted(_lib._C._nn.scaled_dot_product_attention, args, kwargs)
 
 
 def _histc(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

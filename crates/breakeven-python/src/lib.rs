@@ -53,9 +53,9 @@ mod _native {
     use super::hooks::platform::die_with_parent;
     #[pymodule_export]
     use super::hooks::torch::{
-        Dispatch, Function, called_with, clock_ns, clock_ticks, cpu_ns, loading, no_gap, pretend, step_again, step_end,
-        storage_bytes, storage_freed, storage_left, storage_new, storage_refused, storage_resized, storage_role,
-        tensor_context, tensor_event, waited_ns,
+        Dispatch, Function, call_noted, called_with, clock_ns, clock_ticks, cpu_ns, loading, no_gap, pretend,
+        step_again, step_end, storage_bytes, storage_freed, storage_left, storage_new, storage_refused,
+        storage_resized, storage_role, tensor_context, tensor_event, waited_ns,
     };
     #[pymodule_export]
     use super::modules::{ModuleCall, leave_unwatched, step_clock};

@@ -207,8 +207,7 @@ stand_in! {
                     return self.other.bind(py).call1((func, args, kwargs));
                 }
             }
-            let _given = Given::to(&args, kwargs.as_ref());
-            func.call(args, kwargs.as_ref())
+            call_noted(func, args, kwargs)
         }
     }
 }
@@ -237,6 +236,18 @@ impl Drop for Given {
         // Outside the borrow: dropping arguments may call into PyTorch.
         drop(GIVEN.with_borrow_mut(Vec::pop));
     }
+}
+
+/// Calls a function of PyTorch's API, and notes with what while it runs.
+#[pyfunction]
+#[pyo3(signature = (func, args, kwargs = None))]
+pub(crate) fn call_noted<'py>(
+    func: &Bound<'py, PyAny>,
+    args: Bound<'py, PyTuple>,
+    kwargs: Option<Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let _given = Given::to(&args, kwargs.as_ref());
+    func.call(args, kwargs.as_ref())
 }
 
 /// What the innermost function of PyTorch's API that is running was called with.
