@@ -342,7 +342,9 @@ def step_aside(missed: int, given: Sequence[int] = ()) -> None:
     _asides += 1
     skipping, aside, _mixed = False, True, True
     _see(True)
-    _look(True)
+    # Between two epochs a loader is about to go on with what steps make.
+    if _torch_ops.phase != "data":
+        _look(True)
 
 
 def goes_on() -> None:

@@ -44,10 +44,11 @@ _stale = False
 #: Storages that steps left, and how many bytes more these are than the last watched step left.
 _left: list[Any] = []
 _more = 0
-#: What looking at all tensors took last and in all, ns; it may take so much at first, and so much of the time.
+#: What looking at all tensors took last and in all, ns; it may take so much at first, and so much of the time since steps went
+#: unwatched.
 _took = _spent = 0
-_AT_FIRST, _SHARE = 100_000_000, 0.03
-_began = _native.clock_ns()
+_AT_FIRST, _SHARE = 75_000_000, 0.03
+_began = 0
 
 
 def made(kind: Kind, known: Any, by_op: bool, loads: bool) -> None:
@@ -80,8 +81,9 @@ def ended() -> None:
 
 def goes_unwatched(alike: int) -> None:
     """The next steps make what each of the last `alike` ones did."""
-    global _stale, _sought, _more
+    global _stale, _sought, _more, _began
     _stale, _sought = True, _usual[0]
+    _began = _began or _native.clock_ns()
     if alike:
         all_made, all_left, storages = zip(*list(_steps)[-alike:])
         _more = 0
