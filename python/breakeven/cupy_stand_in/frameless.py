@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, GenericAlias
 from typing import Any
 
 import numpy
@@ -40,6 +40,9 @@ def value(made: Any, module: str) -> Any:
         if made.__module__.startswith("breakeven."):  # so that it pickles as what the program knows it by
             made.__module__, made.__qualname__ = module, made.__name__
         return function(made)
+    # `isinstance(alias, type)` holds on Python 3.10.
+    if isinstance(made, GenericAlias):
+        return made
     if isinstance(made, type) and made.__module__.startswith(("breakeven.", "cupy")) and not issubclass(made, Exception):
         methods(made)
     return made
