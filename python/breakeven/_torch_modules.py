@@ -6,6 +6,7 @@ None of it is visible to the script: no hook of a module is registered, and the 
 from __future__ import annotations
 
 import itertools
+import threading
 import weakref
 
 from . import _endings, _native, _torch_foreach, _torch_ops, _torch_recurrent, _torch_steps, _torch_unwatched
@@ -25,6 +26,8 @@ _root: Any = None
 _of_worker: dict[str, int] | None = None
 #: What the thread of a loader that pins memory runs.
 _pinning: Any = None
+#: Of each thread of the script's.
+_of_thread = threading.local()
 
 
 def install(torch: Any) -> None:
@@ -46,7 +49,6 @@ def install(torch: Any) -> None:
     for fetcher in ("_MapDatasetFetcher", "_IterableDatasetFetcher"):
         _stand_in(getattr(torch.utils.data._utils.fetch, fetcher), "fetch", _begin_batch, _end_batch, False)
     _pinning = torch.utils.data._utils.pin_memory._pin_memory_loop
-    import threading
     from importlib import import_module
 
     optimizers = import_module("torch.optim.optimizer")
@@ -240,6 +242,21 @@ def _begin_thread(_: str, args: tuple[Any, ...]) -> None:
     # A loader's thread that pins works beside the script, as its processes do.
     if not _torch_steps.skipping and getattr(args[0], "_target", None) is not _pinning:
         _torch.resume()
+    _of_thread.ends = _ThreadEnds(_torch_pretend.end_thread, _torch.pause)
+
+
+class _ThreadEnds:
+    """Takes our modes away when Python lets a thread's own variables go, before those learn of it who wait for the thread.
+    Left there, they would be let go later, by C++, which ends the process where Python itself is at its end by then."""
+
+    def __init__(self, *ends: Any) -> None:
+        self.ends, self.asks, self.thread = ends, threading.get_ident, threading.get_ident()
+
+    def __del__(self) -> None:
+        # At the end of Python the main thread lets go what is of daemons.
+        if self.asks() == self.thread:
+            for end in self.ends:
+                end()
 
 
 def _nothing(*_: Any) -> None:

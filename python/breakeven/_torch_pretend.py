@@ -228,6 +228,12 @@ def begin_thread() -> None:
         _mode.__enter__()
 
 
+def end_thread() -> None:
+    """It is not there any more in what is left to do in this thread."""
+    while _mode is not None and _is_on():
+        _lib._C._pop_torch_function_stack()
+
+
 def _leave_child() -> None:
     global _mode
     _mode = None

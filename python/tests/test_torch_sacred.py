@@ -39,6 +39,27 @@ def test_workers_of_a_data_loader_count_no_memory_of_their_parent(tmp_path: Path
     assert len(sizes) == 5 and sizes[3] < 1000 < sizes[4]
 
 
+def test_threads_that_have_ended_leave_nothing_to_c(tmp_path: Path) -> None:
+    script = tmp_path / "ends.py"
+    script.write_text("""import threading, torch
+class Last:
+    def __del__(self):
+        print(torch._C._len_torch_function_stack(), torch._C._len_torch_dispatch_stack())
+of_thread = threading.local()
+def work():
+    of_thread.last = Last()
+    print((torch.ones(3) + 1).sum().item())
+for _ in range(2):
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+""")
+    traced_run = traced(tmp_path / "at", [str(script)], "native", tmp_path / "record")
+    assert (traced_run.code, traced_run.out) == (0, b"6.0\n0 0\n" * 2), traced_run.err
+    [workload] = workloads(tmp_path / "record")
+    assert sum(entry["count"] for entry in workload["ops"] if entry["name"] == "aten.add") == 2
+
+
 def test_threads_that_still_run_at_the_end(tmp_path: Path) -> None:
     script = tmp_path / "daemons.py"
     script.write_text("""import sys, threading, time, torch
