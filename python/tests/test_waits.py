@@ -71,7 +71,7 @@ def test_waiting_is_found(name: str, tmp_path: Path, native: None) -> None:
     workload = recorded(WAITS[name], tmp_path)
     program = workload["program"]
     # A thread that has waited may have to wait for a CPU, too: that is none of it.
-    assert 0.7e9 < program["idle_ns"] <= program["wall_ns"], program
+    assert 0.5e9 < program["idle_ns"] <= program["wall_ns"], program
 
 
 @pytest.mark.parametrize("name", WAITS)
@@ -83,7 +83,7 @@ def test_a_wait_has_its_line(name: str, tmp_path: Path, native: None) -> None:
         at[text] = at.get(text, 0) + wait["ns"]
     line = max(at, key=lambda text: at[text])
     assert line == NAMED.get(name, "np.ones(9) + i"), at
-    assert 0.7e9 < at[line] <= workload["program"]["idle_ns"]
+    assert 0.5e9 < at[line] <= workload["program"]["idle_ns"]
     assert all(("site" in wait) == (name in NAMED and name != "a queue") for wait in workload["waits"] if wait["ns"] > 5e8)
 
 
