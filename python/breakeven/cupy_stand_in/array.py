@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import calls, frameless, functions, memory, pointers, refusals, signatures, streams, waits
+from . import calls, frameless, functions, memory, pointers, refusals, sends, signatures, streams, waits
 
 _IMPLICIT = (
     "Implicit conversion to a NumPy array is not allowed. Please use `.get()` to construct a NumPy array explicitly."
@@ -472,11 +472,15 @@ def _add_methods() -> None:
     def add(name: str) -> None:
         function, public = _method(name), f"cupy.ndarray.{name}"
         fits = signatures.checker(f"cupy.{name}") if name in _REDUCTIONS else None
+        brings_some = f"cupy.{name}" in sends.BROUGHT
 
         def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+            given = (self, *args)
             if fits is not None:
-                fits((self, *args), kwargs)
-            return calls.call(public, function, (self, *args), kwargs)
+                fits(given, kwargs)
+            if brings_some:
+                given, kwargs = sends.bring(f"cupy.{name}", given, kwargs)
+            return calls.call(public, function, given, kwargs)
 
         method.__name__ = name
         method.__qualname__ = f"ndarray.{name}"

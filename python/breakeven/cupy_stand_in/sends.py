@@ -4,6 +4,7 @@ take what the host has as an argument.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -70,20 +71,31 @@ def sent(name: str, args: tuple[Any, ...], words: dict[str, Any]) -> list[int]:
     return _FILTERS[name.rpartition(".")[2]](args[0], args, words) if args else []
 
 
-#: Functions that bring their second argument to the device: its name, and whether they do so with a single number.
-BROUGHT = {
-    "cupy.percentile": ("q", True), "cupy.quantile": ("q", True), "cupy.append": ("values", True),
-    "cupy.delete": ("indices", False), "cupy.take": ("indices", False), "cupy.histogram": ("bins", False),
-}  # fmt: skip
+#: Functions that bring arguments to the device: place and name of each, whether they do so with a single number, and the
+#: place of what has the type that it gets there, where that is not its own.
+BROUGHT: dict[str, list[tuple[int, str, bool, int | None]]] = {
+    "cupy.percentile": [(1, "q", True, None)],
+    "cupy.quantile": [(1, "q", True, None)],
+    "cupy.append": [(1, "values", True, None)],
+    "cupy.delete": [(1, "indices", False, None)],
+    "cupy.take": [(1, "indices", False, None)],
+    "cupy.histogram": [(1, "bins", False, None)],
+    "cupy.put": [(1, "ind", True, None), (2, "v", True, 0)],
+    "cupy.interp": [(3, "left", True, 2), (4, "right", True, 2)],
+}
 
 
 def bring(name: str, args: tuple[Any, ...], words: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of one of these functions, its second on the device."""
-    word, numbers = BROUGHT[name]
-    value = args[1] if len(args) > 1 else words.get(word)
-    if isinstance(value, (list, tuple, np.ndarray)):
-        brought = calls.wrapped(calls.copied_in(np.asarray(value)))
-        return ((args[0], brought, *args[2:]), words) if len(args) > 1 else (args, {**words, word: brought})
-    if numbers and isinstance(value, (int, float, complex, np.generic)):
-        calls.copy_in("cupy.array", lambda: np.array(value))
+    """The arguments of one of these functions, those on the device that it brings there."""
+    for place, word, numbers, like in BROUGHT[name] if words.get("period") is None else ():
+        value = args[place] if len(args) > place else words.get(word)
+        kind = args[like].dtype if like is not None and len(args) > like else None
+        if isinstance(value, (list, tuple, np.ndarray)):
+            brought = calls.wrapped(calls.copied_in(np.asarray(value, kind)))
+            if len(args) > place:
+                args = (*args[:place], brought, *args[place + 1 :])
+            else:
+                words = {**words, word: brought}
+        elif numbers and isinstance(value, (int, float, complex, np.generic)):
+            calls.copy_in("cupy.array", functools.partial(np.array, value, kind))
     return args, words
