@@ -9,7 +9,8 @@ import itertools
 import threading
 import weakref
 
-from . import _endings, _native, _torch_foreach, _torch_ops, _torch_recurrent, _torch_steps, _torch_unwatched
+from . import _endings, _native, _torch_attention, _torch_foreach, _torch_ops, _torch_recurrent, _torch_steps, _torch_unwatched
+from . import _torch_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +56,9 @@ def install(torch: Any) -> None:
     optimizers.register_optimizer_step_pre_hook(_before_step)
     optimizers.register_optimizer_step_post_hook(_after_step)
     _torch_foreach.install(torch, _stand_in)
+    _torch_whole.install(torch)
     _torch_recurrent.install(torch)
+    _torch_attention.install(torch)
 
     # What a thread calls first, and has returned from when it runs: Python may end a thread wherever it is, by unwinding its
     # stack, on which nothing of ours may be.
@@ -118,12 +121,12 @@ def _end_module() -> None:
 
 
 def _begin_backward(_: str, args: tuple[Any, ...]) -> str | None:
-    _torch_recurrent.backward_begins(args)
+    _torch_whole.backward_begins(args)
     return _enter("backward")
 
 
 def _end_backward(before: str | None, *_: Any) -> None:
-    _torch_recurrent.flush()
+    _torch_whole.flush()
     _torch_ops.phase = before
     if _torch_ops.valueless:
         from . import _torch_fake

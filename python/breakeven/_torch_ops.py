@@ -44,8 +44,8 @@ GPUS = ("cuda", "mps", "xpu")
 #: While an optimizer steps with one parameter after the other where a GPU takes all at once: whether an op is one of
 #: those, to be told with the others.
 together: Any = None
-#: Whether an op that has just run is part of a recurrent layer's, which is told as a whole.
-part_of_layer: Any = None
+#: Whether an op that has just run is part of a call that is told as a whole.
+part_of_whole: Any = None
 #: Under `--fake`: tensors take no memory here.
 valueless = False
 
@@ -90,7 +90,7 @@ _TOLD = frozenset(
         "nonzero masked_select _unique _unique2 unique_dim unique_consecutive bincount equal allclose _linalg_svd "
         "_linalg_eigh linalg_lstsq linalg_pinv linalg_matrix_exp _linalg_check_errors _to_sparse _to_sparse_csr _coalesce"
     ).split()
-)
+) | {"torchvision.nms"}  # which chooses by a mask in the end
 #: The soft-max of attention that is taken apart.
 _OF_ATTENTION = "aten._safe_softmax"
 #: One value is read on the host.
@@ -219,14 +219,15 @@ def filled(args: Any) -> None:
         live(args[1], INPUT, False)
 
 
-def live(storage: Any, role: int, made: bool, place: str | None = None) -> Stored:
-    """A storage that nobody knew so far; `place`: the device that it is on, where that is not the present one."""
+def live(storage: Any, role: int, made: bool, place: str | None = None, counted: bool = True) -> Stored:
+    """A storage that nobody knew so far; `place`: the device that it is on, where that is not the present one; not `counted`:
+    no memory of a GPU's, so far."""
     known = Stored(storage, _died)
     known.key, known.bytes, known.role = storage._cdata, storage.nbytes(), role
     known.placed = known.pinned = known.reduced = False
     known.put, known.put_by = [], set()
     known.device = place or ((device if made else "cpu") if device is not None else _really_on(storage))
-    known.id = _native.storage_new(known.bytes, role, known.device == "cpu", made)
+    known.id = _native.storage_new(known.bytes if counted else 0, role, known.device == "cpu", made)
     _live[known.key] = known
     return known
 
@@ -363,7 +364,7 @@ def size(array: Any) -> int:
 
 def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, result: Any, own: int, gap: int) -> None:
     """An op has just run."""
-    if part_of_layer(result, own, gap):
+    if part_of_whole(result, own, gap):
         return
     op = _ops.get(func)
     if op is None:
@@ -419,7 +420,7 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
     counts = _native.tensor_event(name, inputs, outputs, keywords, context(given, _there), own, gap, apart)
     if op.product == "conv":
         _biased(given, *whole)
-    if op.name == _OF_ATTENTION and args[0].dtype != _torch.float64:
+    if op.name == _OF_ATTENTION and args[0].dtype != _torch.float64 and _torch._C._get_flash_sdp_enabled():
         _native.unseen("attention", "attention was recorded as the products that the CPU takes it apart into, for drop-out, say: a GPU has "
                        "one kernel for it, which takes less time and memory")  # fmt: skip
     if name == READ:

@@ -11,8 +11,8 @@ import functools
 import os
 import sys
 
-from . import _native, _torch, _torch_classes, _torch_cuda, _torch_fake, _torch_modules, _torch_ops, _torch_room, _torch_steps
-from . import _torch_sparse, _torch_unwatched, _torch_where
+from . import _native, _torch, _torch_attention, _torch_classes, _torch_cuda, _torch_fake, _torch_modules, _torch_ops
+from . import _torch_room, _torch_sparse, _torch_steps, _torch_unwatched, _torch_where, _torch_whole
 from ._torch_ops import GPU
 
 TYPE_CHECKING = False
@@ -104,7 +104,7 @@ def call(torch: Any) -> None:
         tensor.__dlpack__: _lent,
         tensor.__setitem__: _torch_where.set_item,
         torch.nn.functional.one_hot: _torch_where.one_hot,
-        torch.nn.functional.scaled_dot_product_attention: _attention,
+        torch._C._nn.scaled_dot_product_attention: _attention,
         torch.histc: _histc,
         tensor.histc: _histc,
     })  # fmt: skip
@@ -470,7 +470,11 @@ def _attention(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if _torch_ops.valueless:
         kwargs = kwargs | {"dropout_p": 0.0} if "dropout_p" in kwargs else kwargs
         args = (*args[:4], 0.0, *args[5:]) if len(args) > 4 else args
-    return _native.call_noted(_lib._C._nn.scaled_dot_product_attention, args, kwargs)
+    plain = _lib._C._nn.scaled_dot_product_attention
+    if gpu is None or not _torch_whole.running() or where(args[0] if args else kwargs["query"]) == "cpu":
+        return _native.call_noted(plain, args, kwargs)
+    args, kwargs = _torch_attention.laid_out(args, kwargs)
+    return _torch_attention.saved(_native.call_noted(plain, args, kwargs), args, kwargs)
 
 
 def _histc(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

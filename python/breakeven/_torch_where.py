@@ -4,6 +4,7 @@ its own accord, what may stay on the host; and whether there is room for what co
 from __future__ import annotations
 
 from . import _native, _torch_gpu, _torch_modules, _torch_ops, _torch_pretend, _torch_room, _torch_steps, _torch_values
+from . import _torch_whole
 from ._torch_ops import GPU
 
 TYPE_CHECKING = False
@@ -15,7 +16,7 @@ def before(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
     """An op is about to run: is there room for its result on the GPU, and if so here?"""
     if _torch_pretend.gpu is not None and (size := _torch_room.size_of(func, args, kwargs)):
         whole = _native.storage_bytes()[0] + size
-        if whole > _torch_pretend.gpu["memory"] and _runs_there(args, kwargs):
+        if whole > _torch_pretend.gpu["memory"] and not _torch_whole.hides() and _runs_there(args, kwargs):
             # What does not fit there need not fit here.
             _native.storage_freed(_native.storage_new(size, _torch_ops.TEMPORARY, False, True))
             return room()
@@ -33,7 +34,7 @@ def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, 
     """An op has just run: whose device was it on, and is there room for its result?"""
     if _torch_pretend.gpu is None:
         return _torch_ops.after(func, args, kwargs, result, own, gap)
-    if _torch_ops.part_of_layer(result, own, gap):
+    if _torch_ops.part_of_whole(result, own, gap):
         return None
     if _torch_pretend._moving is not None and func._schema.name == "aten::clone":
         return _torch_pretend._moved(args[0], result, own, gap)

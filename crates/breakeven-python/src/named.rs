@@ -22,6 +22,8 @@ pub(crate) struct Named {
     of_steps: bool,
     /// Not an op where it is given a function: what that does is seen where it is done.
     plain_with_function: bool,
+    /// `enter` is given the arguments and, as a dictionary or None, those given by keyword.
+    keywords: bool,
     /// Arguments worth knowing that may come without their keyword: place and name.
     told: Vec<(usize, Py<PyString>)>,
 }
@@ -31,7 +33,7 @@ stand_in! {
         #[new]
         #[pyo3(signature = (
             function, name, enter, leave, arguments = false, of_steps = false, plain_with_function = false,
-            parameters = vec![]
+            parameters = vec![], keywords = false
         ))]
         #[expect(clippy::too_many_arguments, reason = "what Python passes by keyword")]
         fn new(
@@ -43,11 +45,12 @@ stand_in! {
             of_steps: bool,
             plain_with_function: bool,
             parameters: Vec<Bound<'_, PyString>>,
+            keywords: bool,
         ) -> Self {
             let known = |name: &Bound<'_, PyString>| name.to_str().is_ok_and(|name| KEYWORDS.contains(&name));
             let told = parameters.into_iter().enumerate().filter(|(_, name)| known(name));
             let told = told.map(|(place, name)| (place, name.unbind())).collect();
-            Self { function, name, enter, leave, arguments, of_steps, plain_with_function, told }
+            Self { function, name, enter, leave, arguments, of_steps, plain_with_function, keywords, told }
         }
 
         #[pyo3(signature = (*args, **kwargs))]
@@ -65,7 +68,11 @@ stand_in! {
                 return function.call(args, kwargs);
             }
             let enter = self.enter.bind(py);
-            let entered = if self.arguments { enter.call1((&self.name, args)) } else { enter.call1((&self.name,)) };
+            let entered = match (self.keywords, self.arguments) {
+                (true, _) => enter.call1((&self.name, args, kwargs)),
+                (_, true) => enter.call1((&self.name, args)),
+                _ => enter.call1((&self.name,)),
+            };
             let Ok(token) = entered else { return function.call(args, kwargs) };
             let outcome = function.call(args, kwargs);
             let reported = match &outcome {

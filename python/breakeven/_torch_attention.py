@@ -1,0 +1,113 @@
+"""Attention that a CPU takes apart, for drop-out or because queries share keys, told as the one kernel that a GPU has for it:
+the scores are never in its memory, forward or back.
+"""
+
+from __future__ import annotations
+
+from . import _torch_ops, _torch_whole
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_torch: Any = None
+#: Keeps what a GPU does for the gradients.
+_saves: Any = None
+_NAME = "aten._scaled_dot_product_flash_attention_for_cpu"
+_PARAMETERS = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale", "enable_gqa")
+_FLOAT32 = 11, 4
+
+
+def install(torch: Any) -> None:
+    """Put a stand-in over the function that modules call."""
+    global _torch, _saves
+    _torch = torch
+
+    class Attention(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, output: Any, *given: Any) -> Any:
+            result = _by_rows(output)
+            ctx.save_for_backward(result, *given)
+            return result
+
+        @staticmethod
+        def backward(ctx: Any, gradient: Any) -> Any:
+            _torch_whole.passes(gradient, *ctx.saved_tensors)
+            return gradient, None, None, None
+
+    _saves = Attention
+    _torch_whole.stand_in(torch.nn.functional, "scaled_dot_product_attention", _begin, _end)
+
+
+def _begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    given = dict(zip(_PARAMETERS, args)) | kwargs
+    query, key, value = given["query"], given["key"], given["value"]
+    if not _is_taken_apart(given) or not _is_one_kernel(query, key, value):
+        return None
+    call = _torch_whole.Call(_NAME, query, key, value)
+    call.keywords = [("is_causal", str(bool(given.get("is_causal"))))]
+    call.precision = "matmul"
+    arrays = [_as(tensor, _torch_ops.describe(tensor)) for tensor in (query, key, value)]
+    mask = given.get("attn_mask")
+    masks = [_torch_ops.describe(mask)] if mask is not None else []
+    output = (*arrays[0][:2], 0, (*arrays[0][3][:-1], arrays[2][3][-1]), 0)
+    each_row = (*_FLOAT32, 0, arrays[0][3][:-1], 0)  # the logarithm of the sum of its exponentials
+    call.kept = _torch_ops.size(each_row)
+    call.held = [tensor.untyped_storage() for tensor in (query, key, value)]
+    call.forward = [([*arrays, *masks], [output, each_row])]
+    gradients = [(*array[:4], 0) for array in arrays]
+    call.backward = [([output, *arrays, output, each_row, *masks], gradients)]
+    return call
+
+
+def _is_taken_apart(given: dict[str, Any]) -> bool:
+    """Whether a CPU does what a GPU does not; without values nothing shows of drop-out, and it is left out."""
+    if given.get("dropout_p", 0.0) > 0.0:
+        return not _torch_ops.valueless
+    return bool(given["query"].shape[-3:-2] != given["key"].shape[-3:-2])
+
+
+def _is_one_kernel(*tensors: Any) -> bool:
+    """Whether a GPU has a kernel for it, which the script lets it use."""
+    usable: bool = _torch._C._get_flash_sdp_enabled() or _torch._C._get_mem_efficient_sdp_enabled()
+    return usable and all(one.dim() == 4 and one.dtype != _torch.float64 and not one.is_nested for one in tensors)
+
+
+def _as(tensor: Any, array: Any) -> Any:
+    """An array as autocast lets a GPU compute with it."""
+    half = _torch_whole.precision(tensor)
+    return array if half is None else (*_torch_ops._types[half], *array[2:])
+
+
+def _end(call: Any, output: Any) -> None:
+    """The result stays for the gradients, too."""
+    given, [made, each_row] = call.forward[0]
+    storage = _torch_ops.describe(output, True)[4]
+    call.held.append(output.untyped_storage())
+    call.forward[0] = given, [(*made[:4], storage), each_row]
+    call.backward[0][0][4] = (*made[:4], storage)
+
+
+def laid_out(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments, whose gradients come as a GPU lays them out."""
+    three = _PARAMETERS[:3]
+    return (*map(_laid_out, args[:3]), *args[3:]), {w: _laid_out(v) if w in three else v for w, v in kwargs.items()}
+
+
+def _laid_out(tensor: Any) -> Any:
+    if not tensor.requires_grad:
+        return tensor
+    alias = tensor.view_as(tensor)
+    alias.register_hook(_by_rows)
+    return alias
+
+
+def _by_rows(tensor: Any) -> Any:
+    """The same values; heads come after the rows in memory, as GPUs' kernels leave them."""
+    return tensor.transpose(1, 2).contiguous().transpose(1, 2)
+
+
+def saved(output: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The result as a GPU lays it out; what it keeps for the gradients is kept."""
+    given = dict(zip(_PARAMETERS, args)) | kwargs
+    return _saves.apply(output, *(given[name] for name in _PARAMETERS[:3]))
