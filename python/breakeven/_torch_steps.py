@@ -6,7 +6,7 @@ the stack. From then on a step is compared by what costs next to nothing: the sh
 module is given, or without one those that the gradient goes through first, whether it trains, how often modules are
 called, how many graph nodes are made, how long it takes. What differs is watched from there on, and from time to time
 a round is watched anyway. Where PyTorch is called on a path through the script that no step took (after the loop, say, or between two
-epochs) the ops are seen until steps go on.
+epochs) the ops are seen until steps go on; so it is where a network is called for no gradient between two steps.
 """
 
 from __future__ import annotations
@@ -84,12 +84,18 @@ _thread = 0
 
 def begins(module: Any, args: tuple[Any, ...]) -> None:
     """The outermost module is about to be called."""
-    global _before_root
+    global _before_root, _calls, _nodes
     if not _optimizer and _before_root:
         _end()
+    known = _native.of_steps()
+    if (skipping or aside) and not known and _evaluates(module):
+        return step_aside(0)
+    if _mixed and not _shapes:
+        # What was done before it is none of the step's.
+        _, _calls = _native.step_clock()
+        _nodes = _sequence()
     given = [(a.shape, a.dtype) if hasattr(a, "shape") else type(a) for a in args[1:]]
     _shapes.append((id(module), module.training, given))
-    known = _native.of_steps()
     if (skipping or aside) and not (known and _as_expected()):
         if skipping and len(_shapes) > 1:
             _native.unseen("step-differs", _IN_PART, _native.step_clock()[0] - _began)
@@ -97,6 +103,11 @@ def begins(module: Any, args: tuple[Any, ...]) -> None:
     elif aside:
         _skip()
     _before_root = True
+
+
+def _evaluates(module: Any) -> bool:
+    """Whether a network is called for no gradient, between steps that an optimizer ends."""
+    return _optimizer and not _shapes and not (module.training and sys.modules["torch"].is_grad_enabled())
 
 
 def backward_begins(outputs: Any) -> None:

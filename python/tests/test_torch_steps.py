@@ -115,6 +115,15 @@ def test_an_evaluation_in_between_is_seen(tmp_path: Path) -> None:
     assert _products(workload, 5) == 300
 
 
+@pytest.mark.parametrize("where", ["before", "after"])
+def test_evaluations_now_and_then_leave_the_steps_unwatched(where: str, tmp_path: Path) -> None:
+    workload = _recorded(f"evaluations {where}", tmp_path)
+    assert _products(workload, 50) == 3 * 10
+    assert _products(workload, 5) == 300
+    assert workload["program"]["sampling"] > 5
+    assert {unseen["reason"] for unseen in workload["unseen"]} <= {"step-differs"}
+
+
 def test_numpy_in_a_loader_is_loading_in_every_step(tmp_path: Path) -> None:
     workload = _recorded("alone", tmp_path, "torch_loader.py")
     assert workload["program"]["sampling"] > 1, "steps went unwatched"
