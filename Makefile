@@ -7,7 +7,7 @@ CARGO := cargo
 SOURCES := $(shell find crates python/breakeven python/breakeven.pth pyproject.toml setup.py Cargo.toml Cargo.lock \
 	-type f -not -path '*/target/*' -not -name '*.pyc' -not -name '*.so')
 
-.PHONY: help demo test test-rust test-python test-all matrix digits wasm page numpy-own asan frameworks api fuzz
+.PHONY: help demo test test-rust test-python test-all matrix digits wasm page numpy-own asan frameworks api accuracy fuzz
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -31,8 +31,9 @@ test-python: $(VENV)/.installed
 	$(BIN)/python -m pytest
 
 ## make test-all  every Python and NumPy of the matrix, the engine on wasm, the page in a browser, NumPy's own tests
-##                recorded, the hooks under AddressSanitizer, PyTorch, the API against its document, a longer fuzz
-test-all: matrix digits wasm page numpy-own asan frameworks api
+##                recorded, the hooks under AddressSanitizer, PyTorch, the API against its document, the fitting
+##                tools' own tests, a longer fuzz
+test-all: matrix digits wasm page numpy-own asan frameworks api accuracy
 	$(MAKE) fuzz SECONDS_EACH=120
 
 matrix:
@@ -67,6 +68,10 @@ frameworks: $(VENV)/.installed
 # Needs schemathesis, which it installs into a place of its own.
 api:
 	.ci/api 60
+
+# A workspace of its own; what holds the model to its ledger is in `make test`.
+accuracy:
+	$(CARGO) test --release --manifest-path accuracy/Cargo.toml
 
 fuzz:
 	.ci/fuzz $(SECONDS_EACH)
