@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 _torch: Any = None
 #: Keeps what a GPU does for the gradients.
 _saves: Any = None
+#: The function itself.
+plain: Any = None
+#: Classes of tensors that have values of their own.
+_plain: tuple[type, ...] = ()
 _NAME = "aten._scaled_dot_product_flash_attention_for_cpu"
 _PARAMETERS = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale", "enable_gqa")
 _FLOAT32 = 11, 4
@@ -20,14 +24,18 @@ _FLOAT32 = 11, 4
 
 def install(torch: Any) -> None:
     """Put a stand-in over the function that modules call."""
-    global _torch, _saves
-    _torch = torch
+    global _torch, _saves, _plain, plain
+    _torch, _plain = torch, (torch.Tensor, torch.nn.Parameter)
 
     class Attention(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
         def forward(ctx: Any, output: Any, *given: Any) -> Any:
-            result = _by_rows(output)
+            _, heads, rows, width = shape = output.shape
+            by_rows = (heads * rows * width, width, heads * width, 1)  # no view, which may not be written to here
+            result = output.new_empty_strided(shape, by_rows).copy_(output)
             ctx.save_for_backward(result, *given)
+            # That follows, and a script may do it in a way of its own (`save_on_cpu`), which is seen.
+            _torch_whole.show()
             return result
 
         @staticmethod
@@ -36,13 +44,17 @@ def install(torch: Any) -> None:
             return gradient, None, None, None
 
     _saves = Attention
-    _torch_whole.stand_in(torch.nn.functional, "scaled_dot_product_attention", _begin, _end)
+    name = "scaled_dot_product_attention"
+    plain = getattr(torch.nn.functional, name)
+    _torch_whole.stand_in(torch.nn.functional, name, _begin, _end)
+    # Where it says that it comes from: it pickles as that.
+    setattr(torch._C._nn, name, getattr(torch.nn.functional, name))
 
 
 def _begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     given = dict(zip(_PARAMETERS, args)) | kwargs
     query, key, value = given["query"], given["key"], given["value"]
-    if not _is_taken_apart(given) or not _is_one_kernel(query, key, value):
+    if not _is_taken_apart(given) or not _is_one_kernel(query, key, value) or _torch._C._get_tracing_state() is not None:
         return None
     call = _torch_whole.Call(_NAME, query, key, value)
     call.keywords = [("is_causal", str(bool(given.get("is_causal"))))]
@@ -70,7 +82,7 @@ def _is_taken_apart(given: dict[str, Any]) -> bool:
 def _is_one_kernel(*tensors: Any) -> bool:
     """Whether a GPU has a kernel for it, which the script lets it use."""
     usable: bool = _torch._C._get_flash_sdp_enabled() or _torch._C._get_mem_efficient_sdp_enabled()
-    return usable and all(one.dim() == 4 and one.dtype != _torch.float64 and not one.is_nested for one in tensors)
+    return usable and all(type(one) in _plain and one.dim() == 4 and one.dtype != _torch.float64 for one in tensors)
 
 
 def _as(tensor: Any, array: Any) -> Any:
@@ -110,4 +122,4 @@ def _by_rows(tensor: Any) -> Any:
 def saved(output: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The result as a GPU lays it out; what it keeps for the gradients is kept."""
     given = dict(zip(_PARAMETERS, args)) | kwargs
-    return _saves.apply(output, *(given[name] for name in _PARAMETERS[:3]))
+    return _torch_whole.hiding(_saves.apply, output, *(given[name] for name in _PARAMETERS[:3]))

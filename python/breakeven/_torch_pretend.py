@@ -119,6 +119,7 @@ def call(torch: Any) -> None:
     _let_through(torch)
     _stand_in_context()
     _stand_in_engine()
+    _stand_in_keeping()
     stand_below()
     # A process that loads data makes real tensors, in its own memory.
     os.register_at_fork(after_in_child=_leave_child)
@@ -176,21 +177,35 @@ def _stand_in_engine() -> None:
     """Backward runs with the modes that there are when its engine is called, which is within a call that has passed here
     already: what the script does in it (hooks, functions of its own) passes here all the same."""
 
-    def enter(_: str) -> bool:
-        inside = _mode is not None and not _is_on()
-        if inside:
-            _lib._C._push_on_torch_function_stack(_mode)
-        return inside
-
-    def leave(inside: bool, *_: Any) -> None:
-        if inside:
-            _lib._C._pop_torch_function_stack()
-
     graph = _lib.autograd.graph
-    stand_in = _native.Named(graph._engine_run_backward, "_engine_run_backward", enter, leave)
+    stand_in = _native.Named(graph._engine_run_backward, "_engine_run_backward", _go_in, _come_out)
     for key in ("__module__", "__name__", "__qualname__", "__doc__"):
         stand_in.__dict__[key] = getattr(graph._engine_run_backward, key)
     graph._engine_run_backward = _lib.autograd._engine_run_backward = stand_in
+
+
+def _go_in(_: str) -> bool:
+    """Calls pass here again within one that has."""
+    inside = _mode is not None and not _is_on()
+    if inside:
+        _lib._C._push_on_torch_function_stack(_mode)
+    return inside
+
+
+def _come_out(inside: bool, *_: Any) -> None:
+    if inside:
+        _lib._C._pop_torch_function_stack()
+
+
+def _stand_in_keeping() -> None:
+    """How a script keeps what gradients need (`save_on_cpu`) is called within a call that has passed here, too."""
+    core = _lib._C._autograd
+    plain = core._push_saved_tensors_default_hooks
+
+    def push(*hooks: Any) -> None:
+        plain(*(_native.Named(hook, "hook", _go_in, _come_out) for hook in hooks))
+
+    core._push_saved_tensors_default_hooks = push
 
 
 def _stand_in_context() -> None:
@@ -288,7 +303,7 @@ def _function(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
     global _wanted
     wanted = _name(kwargs.get("device"))
     if gpu is not None and wanted != GPU and kwargs.get("pin_memory"):
-        return _pinned(func(*args, **{**kwargs, "pin_memory": False}))
+        return _pinned(_function(func, args, {**kwargs, "pin_memory": False, "device": "cpu"}))
     if wanted is None:
         return func(*args, **kwargs)
     if func in _filled and args and _is_lent(args[0]):
@@ -470,7 +485,7 @@ def _attention(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if _torch_ops.valueless:
         kwargs = kwargs | {"dropout_p": 0.0} if "dropout_p" in kwargs else kwargs
         args = (*args[:4], 0.0, *args[5:]) if len(args) > 4 else args
-    plain = _lib._C._nn.scaled_dot_product_attention
+    plain = _torch_attention.plain
     if gpu is None or not _torch_whole.running() or where(args[0] if args else kwargs["query"]) == "cpu":
         return _native.call_noted(plain, args, kwargs)
     args, kwargs = _torch_attention.laid_out(args, kwargs)

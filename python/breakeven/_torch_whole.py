@@ -218,6 +218,21 @@ def running() -> bool:
     return threading.get_ident() in _within
 
 
+def hiding(function: Any, *args: Any) -> Any:
+    """What `function` gives, which is part of the whole that runs but for what it does after it has called `show`."""
+    thread = threading.get_ident()
+    call = _within[thread]
+    try:
+        return function(*args)
+    finally:
+        _within[thread] = call
+
+
+def show() -> None:
+    """What is done from here on is no part of the whole that runs in this thread."""
+    del _within[threading.get_ident()]
+
+
 def hides() -> bool:
     """Whether an op that is about to run is part of a whole."""
     if running():

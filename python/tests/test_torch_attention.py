@@ -131,3 +131,19 @@ with sdpa_kernel(SDPBackend.MATH):
     assert _kernels(workload) == 0
     assert sum(e["count"] for e in workload["ops"] if isinstance(e["op"], dict) and "matmul" in e["op"]) == 12
     assert "attention" not in _told(workload)
+
+
+def test_it_is_the_function_to_all_that_ask(tmp_path: Path) -> None:
+    source = """import pickle, torch
+attention, home = torch.nn.functional.scaled_dot_product_attention, torch._C._nn
+assert pickle.loads(pickle.dumps(attention)) is attention is home.scaled_dot_product_attention
+q = torch.randn(1, 2, 8, 4, device="cuda")
+try:
+    attention(q, q)
+except TypeError as error:
+    print(error)
+print(attention(q, q, q, dropout_p=0.5).shape, attention.__name__)
+"""
+    printed, _ = _recorded(source, [], tmp_path / "at")
+    assert "missing 1 required positional" in printed
+    assert printed.endswith("torch.Size([1, 2, 8, 4]) scaled_dot_product_attention\n")

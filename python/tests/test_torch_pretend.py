@@ -755,3 +755,37 @@ except TypeError:
 """)
     _, out = _run(script, tmp_path, fake=True)
     assert out.splitlines() == ["{0, 1} 7 [0, 1, 2, 3]", "True", "1.000  1.0e+00|2", "4 True None [1, 2, 3]", "as ever"]
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_what_a_script_keeps_in_its_own_way_is_copied(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "keeps.py"
+    script.write_text("""import torch
+from torch.autograd.graph import save_on_cpu, saved_tensors_hooks
+a, b = (torch.randn(100, 10, device="cuda", requires_grad=True) for _ in range(2))
+def pack(tensor):
+    print(tensor.device, end=" ")
+    return tensor.device, tensor.cpu()
+def unpack(kept):
+    tensor = kept[1].to(kept[0])
+    print(kept[1].device, tensor.device, end=" ")
+    return tensor
+with saved_tensors_hooks(pack, unpack):
+    y = a * b
+y.sum().backward()
+with save_on_cpu(pin_memory=True):
+    y = torch.nn.functional.scaled_dot_product_attention(*3 * [a.view(1, 1, 100, 10)], dropout_p=0.1)
+y.sum().backward()
+try:
+    with saved_tensors_hooks(lambda tensor: 1 / 0, unpack):
+        a * b
+except ZeroDivisionError as error:
+    print(error, error.__traceback__.tb_next.tb_next)
+""")
+    workload, out = _run(script, tmp_path, fake=fake)
+    assert out == "cuda:0 cuda:0 cpu cuda:0 cpu cuda:0 division by zero None\n"
+    names = ("torch.Tensor.to_host", "torch.Tensor.to")
+    copies = [[e for e in workload["ops"] if e["name"] == name and e["op"]["transfer"]["bytes"] == 4000] for name in names]
+    # Two of the product; of attention its three inputs and the result.
+    assert [sum(e["count"] for e in of_name) for of_name in copies] == [6, 6]
+    assert {e.get("phase") for e in copies[1]} == {"backward"}
