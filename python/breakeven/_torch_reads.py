@@ -151,7 +151,7 @@ def _moved(name: str, inputs: tuple[Any, ...], result: Any, kwargs: dict[str, An
     if _torch_ops.gpu is not None:
         return _torch_gpu.moved(inputs[0], result, kwargs) if _torch_steps.skipping else None
     device, tensor = _device(name, inputs, kwargs), inputs[0]
-    if device is None:
+    if device is None or (isinstance(device, _torch.Tensor) and _torch_itself()):
         return None
     know_placed()
     line, direct = _torch_placed.line()
@@ -167,6 +167,11 @@ def _moved(name: str, inputs: tuple[Any, ...], result: Any, kwargs: dict[str, An
     for part in _torch_sparse.parts(tensor):
         placed |= _part_moved(tensor, part, result, line, direct)
     return line if placed else None
+
+
+def _torch_itself() -> bool:
+    """Whether PyTorch calls, which makes tensors like others in the midst of what it was asked for."""
+    return str(_torch_ops.caller().f_globals.get("__name__")).startswith("torch.")
 
 
 def _part_moved(tensor: Any, part: Any, result: Any, line: Any, direct: bool) -> bool:

@@ -25,10 +25,34 @@ def test_what_a_transformed_function_makes_is_there(fake: str, tmp_path: Path) -
     done = subprocess.run(command, env=env, capture_output=True, timeout=240, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "torch.Size([6, 6]) torch.Size([5, 6]) cuda:0 cuda:0\n"
-    [file] = tmp_path.glob("*.breakeven.json")
+    # The rows, the layer's weight and bias.
+    assert _copies(tmp_path) == [24, 120, 144]
+
+
+def _copies(folder: Path) -> list[int]:
+    """Bytes of each."""
+    [file] = folder.glob("*.breakeven.json")
     copies = []
     for entry in json.loads(file.read_text())["ops"]:
         if isinstance(entry["op"], dict) and "transfer" in entry["op"]:
             copies += [entry["op"]["transfer"]["bytes"]] * entry["count"]
-    # The rows, the layer's weight and bias.
-    assert sorted(copies) == [24, 120, 144]
+    return sorted(copies)
+
+
+def test_what_pytorch_makes_of_its_own_accord_is_not_put_anywhere(tmp_path: Path) -> None:
+    script = tmp_path / "ensemble.py"
+    script.write_text("""import torch
+from torch.func import functional_call, stack_module_state, vmap
+device = "cuda" if torch.cuda.is_available() else "cpu"
+models = [torch.nn.Linear(6, 4).to(device) for _ in range(3)]
+params, _ = stack_module_state(models)
+x, y = torch.randn(8, 6, device=device), torch.randint(0, 4, (8,), device=device)
+def loss(params, x, y):
+    return torch.nn.functional.cross_entropy(functional_call(models[0], params, (x,)), y)
+for _ in range(4):
+    vmap(loss, in_dims=(0, None, None))(params, x, y).sum().backward()
+""")
+    env = os.environ | {"BREAKEVEN_RECORD_DIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-m", "breakeven._run", str(script)], env=env, check=True, timeout=240)
+    # Weights and biases; how many labels count is only made like the rest.
+    assert _copies(tmp_path) == 3 * [16] + 3 * [96]
