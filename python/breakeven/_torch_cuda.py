@@ -163,7 +163,11 @@ def _generators(torch: Any) -> None:
 
     class Generator(plain, metaclass=Known):  # type: ignore[misc, valid-type]
         def __new__(cls, device: Any = "cpu") -> Any:
-            return plain("cpu" if str(device).startswith("cuda") else device)
+            return plain.__new__(cls, "cpu") if str(device).startswith("cuda") else plain(device)
+
+        @property
+        def device(self) -> Any:
+            return torch.device(_torch_ops.GPU)
 
     torch.Generator = Generator
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
+from types import FunctionType
 
 from . import _native, _torch, _torch_attention, _torch_classes, _torch_cuda, _torch_fake, _torch_modules, _torch_ops
 from . import _torch_room, _torch_sparse, _torch_steps, _torch_unwatched, _torch_where, _torch_whole
@@ -90,7 +91,7 @@ def call(torch: Any) -> None:
         tensor.device.__get__: _device,
         tensor.is_cuda.__get__: lambda args, _: _asked(args[0]) != "cpu",
         tensor.get_device: lambda args, _: 0 if _asked(args[0]) != "cpu" else -1,
-        tensor.cuda: lambda args, kwargs: _move(args[0], GPU, _flag(args, kwargs)),
+        tensor.cuda: _cuda,
         tensor.cpu: lambda args, _: _move(args[0], "cpu", False),
         tensor.to: _to,
         tensor.numpy: _numpy,
@@ -113,6 +114,8 @@ def call(torch: Any) -> None:
     _plain_array = tensor.__array__
     if gpu is not None:
         torch.from_dlpack = torch.utils.dlpack.from_dlpack = _borrows(torch.from_dlpack)
+        nested = torch._C._nested
+        nested.nested_tensor = _given_device(nested.nested_tensor)
     _filled.update((torch.tensor, torch.as_tensor, torch.asarray))
     _mode = type("Pretended", (TorchFunctionMode,), {"__module__": __name__})()
     type(_mode).__torch_function__ = _native.Function(_handlers, _function)
@@ -120,6 +123,7 @@ def call(torch: Any) -> None:
     _stand_in_context()
     _stand_in_engine()
     _stand_in_keeping()
+    _stand_in_kernels()
     stand_below()
     # A process that loads data makes real tensors, in its own memory.
     os.register_at_fork(after_in_child=_leave_child)
@@ -206,6 +210,32 @@ def _stand_in_keeping() -> None:
         plain(*(_native.Named(hook, "hook", _go_in, _come_out) for hook in hooks))
 
     core._push_saved_tensors_default_hooks = push
+
+
+def _stand_in_kernels() -> None:
+    """So is a kernel that a script registers for an op of its own (`torch.library`)."""
+    library = _lib.library.Library
+    plain = library.impl
+
+    @functools.wraps(plain)
+    def impl(self: Any, op_name: Any, fn: Any, *args: Any, **kwargs: Any) -> Any:
+        module = getattr(fn, "__module__", None) or ""
+        of_torch = module.startswith("torch.") and not module.startswith("torch._library.")
+        if isinstance(fn, FunctionType) and not of_torch and not module.startswith("breakeven."):
+            fn = _native.Named(fn, "kernel", _go_in, _come_out)
+        return plain(self, op_name, fn, *args, **kwargs)
+
+    library.impl = impl
+
+
+def _given_device(plain: Any) -> Any:
+    """A function that takes a device and passes here of its own accord by no means."""
+
+    @functools.wraps(plain)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        return _function(plain, args, kwargs)
+
+    return function
 
 
 def _stand_in_context() -> None:
@@ -308,6 +338,10 @@ def _function(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         return func(*args, **kwargs)
     if func in _filled and args and _is_lent(args[0]):
         return _lib.from_dlpack(args[0])
+    if gpu is not None and isinstance(generator := kwargs.get("generator"), _lib._C.Generator):
+        kind, of = wanted.partition(":")[0], generator.device.type
+        if kind != of:
+            raise RuntimeError(f"Expected a '{kind}' device type for generator but found '{of}'")
     # Without values what the host fills is made by ops, too.
     before, _wanted = _wanted, "cpu" if _torch_ops.valueless and func in _filled else wanted
     try:
@@ -363,6 +397,11 @@ def _name(device: Any) -> str | None:
 
 def _flag(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     return bool(kwargs.get("non_blocking", any(value is True for value in args[1:])))
+
+
+def _cuda(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    named = kwargs.get("device", next((value for value in args[1:2] if not isinstance(value, bool)), None))
+    return _move(args[0], _name(named) or GPU, _flag(args, kwargs))
 
 
 def _to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -524,7 +563,11 @@ def _borrows(plain: Any) -> Any:
     @functools.wraps(plain)
     def borrows(ext_tensor: Any, **kwargs: Any) -> Any:
         result = plain(ext_tensor, **kwargs)
-        if _is_lent(ext_tensor):
+        own = isinstance(ext_tensor, _lib.Tensor) and where(ext_tensor) != "cpu"
+        if own and _known(result) is None:
+            with _torch_ops.on_device(GPU):
+                _torch_ops.live(result.untyped_storage(), _torch_ops.TEMPORARY, True, counted=False)
+        elif _is_lent(ext_tensor):
             with _torch_ops.on_device(GPU):
                 _torch_ops.stored(result)
         return result

@@ -789,3 +789,66 @@ except ZeroDivisionError as error:
     # Two of the product; of attention its three inputs and the result.
     assert [sum(e["count"] for e in of_name) for of_name in copies] == [6, 6]
     assert {e.get("phase") for e in copies[1]} == {"backward"}
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_kernels_of_a_script_run_on_the_gpu(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "kernels.py"
+    script.write_text("""import torch
+seen = []
+@torch.library.custom_op("mine::shifted", mutates_args=())
+def shifted(x: torch.Tensor) -> torch.Tensor:
+    seen.append(x.device)
+    return x + torch.ones(4, device="cuda") + torch.ones(4, device=x.device)
+shifted.register_fake(torch.empty_like)
+def backward(ctx, gradient):
+    seen.append(gradient.device)
+    return gradient * torch.ones(4, device=gradient.device)
+shifted.register_autograd(backward)
+library = torch.library.Library("mine", "FRAGMENT")
+library.define("doubled(Tensor x) -> Tensor")
+library.impl("doubled", lambda x: (seen.append(x.device), x * torch.full((4,), 2.0, device=x.device))[1], "CompositeImplicitAutograd")
+x = torch.randn(8, 4, device="cuda", requires_grad=True)
+y = torch.ops.mine.doubled(shifted(x))
+y.sum().backward()
+print(set(seen), y.device, x.grad.device)
+""")
+    workload, out = _run(script, tmp_path, fake=fake)
+    assert out == "{device(type='cuda', index=0)} cuda:0 cuda:0\n"
+    assert not [u for u in workload["unseen"] if u["reason"] == "hook-failed"]
+
+
+def test_what_names_a_device_without_a_tensor(tmp_path: Path) -> None:
+    script = tmp_path / "devices.py"
+    script.write_text("""import torch
+drawn = [torch.randn(3, generator=torch.Generator("cuda").manual_seed(3), device="cuda") for _ in range(2)]
+generator = torch.Generator(device="cuda:0")
+print((drawn[0] == drawn[1]).all().item(), generator.device, isinstance(generator, torch.Generator))
+print(isinstance(torch.default_generator, torch.Generator), torch.Generator().device)
+before = torch.cuda.memory_allocated()
+borrowed = torch.from_dlpack(drawn[0])
+print(borrowed.device, torch.cuda.memory_allocated() == before > 0)
+nested = torch.nested.nested_tensor([torch.ones(2, 3), torch.ones(4, 3)], device="cuda")
+print(nested.device, nested.to_padded_tensor(0.0).device)
+for wrong in (
+    lambda: torch.randn(2, generator=torch.Generator(), device="cuda"),
+    lambda: torch.randn(2, generator=generator, device="cpu"),
+    lambda: torch.ones(2).cuda(3),
+):
+    try:
+        wrong()
+    except RuntimeError as error:
+        print(error)
+print(torch.ones(2).cuda(0).device, torch.ones(2).cuda(device="cuda:0", non_blocking=True).device)
+""")
+    _, out = _run(script, tmp_path)
+    assert out.splitlines() == [
+        "True cuda:0 True",
+        "True cpu",
+        "cuda:0 True",
+        "cuda:0 cuda:0",
+        "Expected a 'cuda' device type for generator but found 'cpu'",
+        "Expected a 'cpu' device type for generator but found 'cuda'",
+        "CUDA error: invalid device ordinal",
+        "cuda:0 cuda:0",
+    ]
