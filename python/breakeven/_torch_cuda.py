@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+#: Threads that a multiprocessor holds, by compute capability, where not 2048: CUDA C++ Programming Guide, "Compute
+#: Capabilities".
+_THREADS = {"7.5": 1024, "8.6": 1536, "8.7": 1536, "8.9": 1536, "12.0": 1536, "12.1": 1536}
+
+
 class _Properties(types.SimpleNamespace):
     """What `torch.cuda.get_device_properties` gives; what the catalogue does not know is the same for all GPUs."""
 
@@ -35,7 +40,7 @@ def install(torch: Any, gpu: Any) -> None:
     properties = _Properties(
         name=gpu["name"], major=major, minor=minor, total_memory=gpu["memory"],
         multi_processor_count=gpu["units"], is_integrated=0, is_multi_gpu_board=0, warp_size=32,
-        max_threads_per_multi_processor=2048, max_threads_per_block=1024, regs_per_multiprocessor=65536, gcnArchName="",
+        max_threads_per_multi_processor=_THREADS.get(gpu["capability"], 2048), max_threads_per_block=1024, regs_per_multiprocessor=65536, gcnArchName="",
         shared_memory_per_block=48 << 10, L2_cache_size=gpu.get("cache", 0), uuid=uuid.UUID(int=0),
         pci_bus_id=0, pci_device_id=0, pci_domain_id=0,
     )  # fmt: skip
