@@ -73,7 +73,9 @@ def _begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _is_taken_apart(given: dict[str, Any]) -> bool:
-    """Whether a CPU does what a GPU does not; without values nothing shows of drop-out, and it is left out."""
+    """Whether a CPU runs this, and does what a GPU does not; without values nothing shows of drop-out, and it is left out."""
+    if _torch_ops.on_gpu(given["query"]) is not None:
+        return False
     if given.get("dropout_p", 0.0) > 0.0:
         return not _torch_ops.valueless
     return bool(given["query"].shape[-3:-2] != given["key"].shape[-3:-2])
