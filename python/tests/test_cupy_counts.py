@@ -306,13 +306,16 @@ print(cp.histogram(x, bins=np.array([0.0, 50, 100]))[0], cp.histogram(x, 10)[0].
 print(cp.take(x, [0, 1]), cp.take(x, 2), cp.take(x, i), end=" ")
 print(cp.delete(x[:4], [1, 2]), cp.append(x[:2], 7), cp.append(i, i).shape)
 ndimage.shift(a, 1.5), ndimage.zoom(a, 2, order=1)
+ndimage.rotate(a, 30.0, order=1), ndimage.affine_transform(a, cp.eye(2), order=1), ndimage.map_coordinates(a, cp.ones((2, 5)))
+print(ndimage.label(a)[1], ndimage.label(a, np.ones((3, 3)))[1])
 f = cp.zeros(4, cp.float32)
 cp.put(f, [0, 2], 1.0), f.put(i, [2, 3, 4]), cp.put(f, i, f[:3])
 print(f, cp.interp(cp.array([-1.0, 1.5]), x, x, left=-9.0), cp.interp(x[:1], x[:2], x[:2], 5.0, 6.0, period=4.0))
 """
     out, workload = record(source, tmp_path)
-    assert out == "89.1 (2,) True\n[50 50] (10,)\n[0. 1.] 2.0 [0. 1. 2.] [0. 3.] [0. 1. 7.] (6,)\n[2. 3. 4. 0.] [-9.   1.5] [0.]\n"
+    assert out == "89.1 (2,) True\n[50 50] (10,)\n[0. 1.] 2.0 [0. 1. 2.] [0. 3.] [0. 1. 7.] (6,)\n1 1\n[2. 3. 4. 0.] [-9.   1.5] [0.]\n"
     seen = estimate(workload)["workload"]
     sent = [8, 16, 8, 24, 16, 16, 8]  # splines: the shape for each axis; and how far
+    sent += [32, 16, 16, 16, 16, 4 * 2 * 2, 8, 4 * 4 * 2, 8]  # a matrix, offsets, shapes; steps to neighbours
     sent += [16, 4, 12, 16, 8]  # numbers that are put have the type of what they are put in
     assert (seen["h2d_copies"], seen["h2d_bytes"]) == (len(sent) + 3 + 1, sum(sent) + 2 * 16 + 2 * 8 + 2 * 8)

@@ -211,7 +211,7 @@ def _function(
     fits = signatures.checker(public)
     refused = refusals.any_of(public)
     like, copying = short in _LIKE, public in _COPYING
-    brings_some = public in sends.BROUGHT
+    brings_some, looks = public in sends.BROUGHT, public in sends.LOOKED_AT
     sends_some, of_scipy = public in sends.NAMES, public.startswith("cupyx.scipy.interpolate")
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -228,6 +228,8 @@ def _function(
             args = tuple(calls.wrapped(calls.copied_in(arg)) if isinstance(arg, np.ndarray) else arg for arg in args)
         if prepared is not None:
             args = tuple(prepared(arg) for arg in args)
+        if looks:
+            args, kwargs = sends.look(public, args, kwargs)
         if sends_some:
             for size in sends.sent(public, args, kwargs):
                 calls.copy_in("cupy.array", lambda: np.zeros(size, np.uint8))

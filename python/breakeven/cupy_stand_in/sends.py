@@ -43,13 +43,39 @@ def _weights(copies: int) -> Callable[[Any, tuple[Any, ...], dict[str, Any]], li
     return lambda image, args, words: [3 * _ELEMENT] * copies
 
 
+def _prepared(image: Any, args: tuple[Any, ...], words: dict[str, Any], place: int = 3) -> list[int]:
+    """Before splines of order 2 or more, the shape, for each axis; the order is the argument at `place`."""
+    order = int(words.get("order", args[place] if len(args) > place else 3))
+    prefilter = words.get("prefilter", args[place + 3] if len(args) > place + 3 else True)
+    return [4 * (2 + image.ndim) for length in image.shape if length > 1] if order > 1 and prefilter else []
+
+
 def _splines(image: Any, args: tuple[Any, ...], words: dict[str, Any]) -> list[int]:
-    """How far to move or zoom; before it, where splines of order 2 or more are, the shape, for each axis."""
-    order = int(words.get("order", args[3] if len(args) > 3 else 3))
-    prepared = order > 1 and words.get("prefilter", args[6] if len(args) > 6 else True)
+    """And how far to move or zoom."""
     kind = np.float32 if image.dtype.kind in "iu" else np.promote_types(image.real.dtype, np.float32)
-    shapes = [4 * (2 + image.ndim) for length in image.shape if length > 1] if prepared else []
-    return [*shapes, image.ndim * np.dtype(kind).itemsize]
+    return [*_prepared(image, args, words), image.ndim * np.dtype(kind).itemsize]
+
+
+def _affine(image: Any, args: tuple[Any, ...], words: dict[str, Any]) -> list[int]:
+    """And the offset, unless it is part of the matrix or on the device."""
+    matrix = words.get("matrix", args[1] if len(args) > 1 else None)
+    offset = words.get("offset", args[2] if len(args) > 2 else 0.0)
+    whole = matrix is not None and matrix.ndim == 2 and matrix.shape[1] == image.ndim + 1
+    return [*_prepared(image, args, words, 5), *([] if whole or calls.is_device(offset) else [image.ndim * _ELEMENT])]
+
+
+def _rotated(image: Any, args: tuple[Any, ...], words: dict[str, Any]) -> list[int]:
+    """The matrix and the offset first."""
+    return [image.ndim**2 * _ELEMENT, image.ndim * _ELEMENT, *_prepared(image, args, words, 5)]
+
+
+def _labels(image: Any, args: tuple[Any, ...], words: dict[str, Any]) -> list[int]:
+    """Steps to the neighbours that come before an element, and the shape."""
+    structure = words.get("structure", args[1] if len(args) > 1 else None)
+    if image.ndim == 0 or image.size == 0:
+        return []
+    before = image.ndim if structure is None else int(np.count_nonzero(np.asarray(structure).ravel()[: 3**image.ndim // 2]))
+    return [4 * before * image.ndim, 4 * image.ndim]
 
 
 _FILTERS: dict[str, Callable[[Any, tuple[Any, ...], dict[str, Any]], list[int]]] = {
@@ -62,6 +88,10 @@ _FILTERS: dict[str, Callable[[Any, tuple[Any, ...], dict[str, Any]], list[int]]]
     "laplace": _weights(1),
     "shift": _splines,
     "zoom": _splines,
+    "map_coordinates": _prepared,
+    "affine_transform": _affine,
+    "rotate": _rotated,
+    "label": _labels,
 }
 NAMES = frozenset(f"cupyx.scipy.ndimage.{name}" for name in _FILTERS)
 
@@ -69,6 +99,22 @@ NAMES = frozenset(f"cupyx.scipy.ndimage.{name}" for name in _FILTERS)
 def sent(name: str, args: tuple[Any, ...], words: dict[str, Any]) -> list[int]:
     """Bytes of each copy that a call with these plain arguments makes."""
     return _FILTERS[name.rpartition(".")[2]](args[0], args, words) if args else []
+
+
+#: Functions that look at an argument on the host: its place and name.
+LOOKED_AT = {"cupyx.scipy.ndimage.label": (1, "structure")}
+
+
+def look(name: str, args: tuple[Any, ...], words: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of one of these functions, that one as the host has it."""
+    place, word = LOOKED_AT[name]
+    value: Any = args[place] if len(args) > place else words.get(word)
+    if isinstance(value, np.ndarray) or calls.is_device(value):
+        listed = (value.get() if calls.is_device(value) else value).tolist()
+        if len(args) > place:
+            return (*args[:place], listed, *args[place + 1 :]), words
+        return args, {**words, word: listed}
+    return args, words
 
 
 #: Functions that bring arguments to the device: place and name of each, whether they do so with a single number, and the
