@@ -50,11 +50,11 @@ def _write_last(name: str, arguments: tuple[Any, ...]) -> None:
     _native.flush()
 
 
-def write_sparingly(*_: object) -> None:
-    """Before a worker hands over a result; at most a third of the time goes into writing."""
+def write_sparingly(*_: object, share: float = 1 / 3) -> None:
+    """Before a worker hands over a result; at most this share of the time goes into writing."""
     global _last, _cost
     began = _native.clock_ns() * 1e-9
-    if began - _last >= 2 * _cost:
+    if (began - _last) * share >= (1 - share) * _cost:
         _native.flush()
         _last = _native.clock_ns() * 1e-9
         _cost = _last - began

@@ -141,6 +141,9 @@ def _begin_worker(_: str, __: tuple[Any, ...]) -> None:
     _of_worker = {"workers": 1, "batches": 0, "ns": 0}
     while _native.recording():
         _native.stop()
+    from . import _torch
+
+    _torch.pause()
 
 
 def _begin_batch(_: str, __: tuple[Any, ...]) -> int:
@@ -158,7 +161,7 @@ def _end_batch(began: int, _: tuple[Any, ...], result: Any, *__: Any) -> None:
     _of_worker["ns"] += _native.clock_ns() - began
     told = ", ".join(f'"{name}": {value}' for name, value in _of_worker.items())
     _native.set_program(f'{{"loaders": {{{told}}}}}')
-    _endings.write_sparingly()
+    _endings.write_sparingly(share=0.03)
 
 
 def _begin_loader(_: str, __: tuple[Any, ...]) -> str | None:
