@@ -363,7 +363,9 @@ def _applied(parameter: Any, fn: Any) -> Any:
         result = fn(parameter)
     if _lib.nn.parameter.is_lazy(parameter):
         return result
-    if result.dtype != parameter.dtype or result.shape != parameter.shape:
+    # What was made on "meta" stays there.
+    kinds = [(one.dtype, one.shape, getattr(one, "fake_device", None)) for one in (result, parameter)]
+    if kinds[0] != kinds[1]:
         changed = _lib.nn.Parameter(result, parameter.requires_grad)
         _torch_ops.assign(changed, _torch_ops.PARAMETER)
         return changed

@@ -852,3 +852,20 @@ print(torch.ones(2).cuda(0).device, torch.ones(2).cuda(device="cuda:0", non_bloc
         "CUDA error: invalid device ordinal",
         "cuda:0 cuda:0",
     ]
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_networks_that_are_made_without_memory_first(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "meta.py"
+    script.write_text("""import torch
+with torch.device("meta"):
+    network = torch.nn.Sequential(torch.nn.Linear(10, 10), torch.nn.BatchNorm1d(10))
+network = network.to_empty(device="cuda")
+for parameter in network.parameters():
+    torch.nn.init.ones_(parameter)
+y = network(torch.ones(4, 10, device="cuda"))
+y.sum().backward()
+print(y.device, network[0].weight.device, network[0].weight.grad.device, torch.cuda.memory_allocated() >= 4 * 2 * 130)
+""")
+    _, out = _run(script, tmp_path, fake=fake)
+    assert out == "cuda:0 cuda:0 cuda:0 True\n"
