@@ -50,6 +50,7 @@ def begin(torch: Any) -> None:
 
     _lib = torch
     _torch_ops.valueless = True
+    _torch_ops.plain += (FakeTensor,)
     _torch_values.prepare(torch, FakeTensor)
     # Its own property, which calls of PyTorch's API do not pass through.
     FakeTensor.device = property(_device(FakeTensor.device.fget))

@@ -55,7 +55,7 @@ _ops: dict[Any, _Op] = {}
 _contexts: dict[tuple[str | None, str | None, int | None, str | None, str | None], int] = {}
 _torch: Any = None
 #: Classes of tensors that have memory.
-_plain: tuple[type, ...] = ()
+plain: tuple[type, ...] = ()
 
 #: Arguments that are no tensors and yet decide what is computed, by the name that the engine knows.
 _KEYWORDS = {
@@ -109,8 +109,8 @@ _MEMORY_ONLY = 255
 
 def prepare(torch: Any) -> None:
     """Learn PyTorch's element types."""
-    global _torch, _plain
-    _torch, _plain = torch, (torch.Tensor, torch.nn.Parameter)
+    global _torch, plain
+    _torch, plain = torch, (torch.Tensor, torch.nn.Parameter)
     names = {
         "bool": (0, 1), "int8": (1, 1), "uint8": (2, 1), "int16": (3, 2), "uint16": (4, 2), "int32": (5, 4),
         "uint32": (6, 4), "int64": (7, 8), "uint64": (8, 8), "float16": (23, 2), "float32": (11, 4),
@@ -176,7 +176,7 @@ def _died(gone: Stored) -> None:
 def stored(tensor: Any, made: bool = True, like: _torch_unwatched.Like | None = None) -> Stored | None:
     """The storage of a tensor; `made` says that an op gives it out now, else the host must have filled it, or a step that
     nobody watched made it. One that was not known is as `like`, which is of no step's making."""
-    if type(tensor) not in _plain and (wrapped := _wrapped(tensor)):
+    if type(tensor) not in plain and (wrapped := _wrapped(tensor)):
         return [stored(part, made, like) for part in wrapped][0]
     try:
         storage = tensor.untyped_storage()
@@ -579,7 +579,7 @@ def _place(given: dict[str, Any], outputs: list[Any]) -> None:
 
 def _wrapped(tensor: Any) -> list[Any]:
     """The tensors that one of a class of the script's own, which does their ops, is made of; it has no memory itself."""
-    if valueless or type(tensor).__torch_dispatch__ is _torch._C._disabled_torch_dispatch_impl:
+    if type(tensor).__torch_dispatch__ is _torch._C._disabled_torch_dispatch_impl:
         return []
     return [part for part in vars(tensor).values() if isinstance(part, _torch.Tensor)]
 
@@ -587,7 +587,7 @@ def _wrapped(tensor: Any) -> list[Any]:
 def _known(value: Any) -> Stored | None:
     if not isinstance(value, _torch.Tensor):
         return None
-    if type(value) not in _plain and (wrapped := _wrapped(value)):
+    if type(value) not in plain and (wrapped := _wrapped(value)):
         return _known(wrapped[0])
     try:
         return _live.get(_torch_sparse.parts(value)[-1].untyped_storage()._cdata)

@@ -114,6 +114,7 @@ def call(torch: Any) -> None:
     _plain_array = tensor.__array__
     if gpu is not None:
         torch.from_dlpack = torch.utils.dlpack.from_dlpack = _borrows(torch.from_dlpack)
+        tensor._make_wrapper_subclass = staticmethod(_wrapping(tensor._make_wrapper_subclass))
         nested = torch._C._nested
         nested.nested_tensor = _given_device(nested.nested_tensor)
     _filled.update((torch.tensor, torch.as_tensor, torch.asarray))
@@ -226,6 +227,18 @@ def _stand_in_kernels() -> None:
         return plain(self, op_name, fn, *args, **kwargs)
 
     library.impl = impl
+
+
+def _wrapping(plain: Any) -> Any:
+    """`_make_wrapper_subclass`: autograd would ask the driver for streams of a GPU's. It is where what it wraps is."""
+
+    @functools.wraps(plain)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if _name(kwargs.get("device")) is not None:
+            kwargs["device"] = "cpu"
+        return plain(*args, **kwargs)
+
+    return function
 
 
 def _given_device(plain: Any) -> Any:

@@ -871,14 +871,16 @@ print(y.device, network[0].weight.device, network[0].weight.grad.device, torch.c
     assert out == "cuda:0 cuda:0 cuda:0 True\n"
 
 
-def test_tensors_that_wrap_others_are_where_those_are(tmp_path: Path) -> None:
+@pytest.mark.parametrize("fake", [False, True])
+def test_tensors_that_wrap_others_are_where_those_are(fake: bool, tmp_path: Path) -> None:
     script = tmp_path / "wraps.py"
     script.write_text("""import torch
 from torch.utils._pytree import tree_map
 class Scaled(torch.Tensor):
     @staticmethod
     def __new__(cls, inner):
-        return torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype, device=inner.device)
+        words = {"dtype": inner.dtype, "device": inner.device, "requires_grad": inner.requires_grad}
+        return torch.Tensor._make_wrapper_subclass(cls, inner.shape, **words)
     def __init__(self, inner):
         self.inner = inner
     @classmethod
@@ -891,13 +893,18 @@ result = wrapped @ wrapped + torch.ones(8, device="cuda")
 print(type(result).__name__, wrapped.device, result.device, result.inner.device, (result.inner * 2).device)
 layer = torch.nn.Linear(8, 8).cuda()
 layer.weight = torch.nn.Parameter(Scaled(layer.weight.detach()), requires_grad=False)
-print(layer(torch.randn(2, 8, device="cuda")).device, result.cpu().device)
+y = layer(torch.randn(2, 8, device="cuda", requires_grad=True))
+y.sum().backward()
+print(y.device, layer.bias.grad.device, result.cpu().device)
+wrapped.requires_grad_()
+(wrapped @ wrapped).sum().backward()
+print(type(wrapped.grad).__name__, wrapped.grad.device)
 try:
     result + Scaled(torch.ones(8, 8))
 except RuntimeError as error:
     print(str(error)[:45])
 """)
-    workload, out = _run(script, tmp_path)
-    assert out == "Scaled cuda:0 cuda:0 cuda:0 cuda:0\ncuda:0 cpu\nExpected all tensors to be on the same device\n"
+    workload, out = _run(script, tmp_path, fake=fake)
+    assert out == "Scaled cuda:0 cuda:0 cuda:0 cuda:0\ncuda:0 cuda:0 cpu\nScaled cuda:0\nExpected all tensors to be on the same device\n"
     assert not [u for u in workload["unseen"] if u["reason"] == "hook-failed"]
-    assert workload["program"]["device_peak_bytes"] < 5 * 8 * 8 * 4
+    assert workload["program"]["device_peak_bytes"] < 9 * 8 * 8 * 4
