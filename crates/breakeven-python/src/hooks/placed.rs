@@ -9,6 +9,8 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyWeakrefReference};
 
+/// As `_torch_ops` has it: what a network makes.
+const ACTIVATION: u8 = 3;
 /// Tensors that are remembered between two looks, and instructions that are known, at most.
 const MOST: usize = 64;
 
@@ -58,7 +60,7 @@ struct Put {
 
 /// Stands in for `.to` and `.cuda`, as [`crate::named::Named`] does: tells `told(name, args, result, kwargs)`, which gives
 /// back the script's line where a tensor has been put on its device. While steps go unwatched the same instruction's next
-/// tensor of the same shape is counted here, unless its storage is in `live`.
+/// tensor of the same shape is counted here, unless its storage is one of `live` that is there.
 #[pyclass(dict, weakref, frozen, module = "breakeven._native")]
 pub(crate) struct Moves {
     function: Py<PyAny>,
@@ -124,12 +126,14 @@ impl Moves {
         Ok(Some(Moved { tensor, device, dtype, shape }))
     }
 
-    /// Counts a copy like one that is known; false where it is not, or may be none.
+    /// Counts a copy like one that is known; false where it is not, or may be none, as of what is there.
     fn again(&self, args: &Bound<'_, PyTuple>) -> PyResult<bool> {
         let py = args.py();
         let Some(moved) = self.moved(args)? else { return Ok(false) };
         let storage = moved.tensor.call_method0(intern!(py, "untyped_storage"))?.getattr(intern!(py, "_cdata"))?;
-        if self.live.bind(py).contains(&storage)? {
+        if let Some(known) = self.live.bind(py).get_item(&storage)?
+            && is_there(&known)?
+        {
             return Ok(false);
         }
         let (storage, tensor) = (storage.extract()?, PyWeakrefReference::new(&moved.tensor)?.unbind());
@@ -168,6 +172,13 @@ impl Moves {
         });
         Ok(())
     }
+}
+
+/// Whether a storage that is known is on the script's device, or a part of it.
+fn is_there(known: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = known.py();
+    let made = known.getattr(intern!(py, "role"))?.extract::<u8>()? == ACTIVATION;
+    Ok(made || known.getattr(intern!(py, "placed"))?.is_truthy()? || known.getattr(intern!(py, "put"))?.is_truthy()?)
 }
 
 /// What was put on the script's device without anybody's looking and lives: each tensor, the line, the copy's entry. They
