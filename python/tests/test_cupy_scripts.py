@@ -68,7 +68,7 @@ print(r.shape)
 """,
     ),
     "images": (
-        (4 * 7, 4 * (262_144 + 2 * 17 * 8 + 2 * 2 * 3 * 8), 16, 4 * (262_144 + 3 * 8), 0, None),
+        (4 * 9, 4 * (262_144 + 2 * 17 * 8 + 2 * 2 * 3 * 8 + 4 * 2 * 2 + 4 * 2), 16, 4 * (262_144 + 3 * 8), 0, None),
         """import numpy as np, cupy as cp
 from cupyx.scipy import ndimage as nd
 rng = np.random.default_rng(0)
