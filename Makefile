@@ -28,7 +28,7 @@ test-rust:
 test-python: $(VENV)/.installed
 	$(BIN)/python -m mypy python/breakeven
 	$(BIN)/python -m mypy.stubtest breakeven._native
-	$(BIN)/python -m pytest
+	.ci/pytest $(BIN)/python
 
 ## make test-all  every Python and NumPy of the matrix, the engine on wasm, the page in a browser, NumPy's own tests
 ##                recorded, the hooks under AddressSanitizer, PyTorch, the API against its document, the fitting
@@ -63,7 +63,7 @@ asan: $(VENV)/.installed
 # Some gigabytes, so `make test` skips these tests visibly where PyTorch is not there.
 frameworks: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet torch torchvision transformers pandas numexpr
-	$(BIN)/python -m pytest python/tests/test_torch_*.py python/tests/test_advice.py python/tests/test_cases.py
+	.ci/pytest $(BIN)/python python/tests/test_torch_*.py python/tests/test_advice.py python/tests/test_cases.py
 
 # Needs schemathesis, which it installs into a place of its own.
 api:

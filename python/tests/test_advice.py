@@ -26,7 +26,7 @@ HEALTHY = sorted(path.name for path in (HERE / "healthy").glob("*.py"))
 NO_PANDAS = pytest.mark.skipif(importlib.util.find_spec("pandas") is None, reason="needs pandas")
 NO_TORCH = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="needs PyTorch")
 
-pytestmark = pytest.mark.usefixtures("native")
+pytestmark = [pytest.mark.timed, pytest.mark.usefixtures("native")]
 
 
 def recorded(script: Path, folder: Path, **environment: str) -> dict[str, Any]:

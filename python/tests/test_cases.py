@@ -22,7 +22,7 @@ PRETENDED = json.dumps({"name": "Tesla T4", "memory": 16 << 30, "capability": "7
 #: Arrays as large as theirs would take a CPU minutes: no values.
 FAKE = {"axpy_large.py", "batch_moved_each_step.py", "big_products.py", "in_memory_hog.py"}
 
-pytestmark = pytest.mark.usefixtures("native")
+pytestmark = [pytest.mark.timed, pytest.mark.usefixtures("native")]
 
 
 def answer(script: Path, gpu: str, folder: Path) -> dict[str, Any]:

@@ -17,6 +17,8 @@ import running
 
 from breakeven import _starts
 
+pytestmark = pytest.mark.timed
+
 
 @pytest.mark.parametrize(
     "words, options",

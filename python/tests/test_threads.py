@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import running
 
 SOURCE = """import threading
@@ -36,6 +37,7 @@ def test_eight_threads_lose_no_event(tmp_path: Path, native: None) -> None:
     assert workload["unseen"] == []
 
 
+@pytest.mark.timed
 def test_what_ran_before_a_thread_is_none_of_its_time(tmp_path: Path, native: None) -> None:
     source = """import threading, time
 import numpy as np

@@ -16,7 +16,7 @@ from breakeven import _native
 PRETENDED = json.dumps({"name": "Tesla T4", "memory": 16 << 30, "capability": "7.5", "units": 40, "cache": 4 << 20})
 WORK = "import numpy as np\na = np.ones((300, 300))\ndef work():\n    for _ in range(5):\n        a @ a\n"
 
-pytestmark = pytest.mark.usefixtures("native")
+pytestmark = [pytest.mark.timed, pytest.mark.usefixtures("native")]
 
 
 def spans(script: str, folder: Path) -> list[dict[str, Any]]:

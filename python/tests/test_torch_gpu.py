@@ -15,6 +15,7 @@ import running
 from breakeven import _native
 
 pytestmark = [
+    pytest.mark.timed,
     pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="needs PyTorch"),
     pytest.mark.usefixtures("native"),
 ]

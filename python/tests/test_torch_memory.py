@@ -59,6 +59,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="what is left of the 
 
 
 @linux
+@pytest.mark.timed
 def test_giving_memory_back_is_no_python_code(tmp_path: Path) -> None:
     script = tmp_path / "freed.py"
     script.write_text(

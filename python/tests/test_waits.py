@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 import running
 
+pytestmark = pytest.mark.timed
+
 HEAD = "import numpy as np\nimport os, queue, select, socket, subprocess, sys, threading, time\n"
 #: Each waits twenty times for 40 ms, and computes a little in between.
 WAITS = {

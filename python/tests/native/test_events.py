@@ -123,6 +123,7 @@ def test_many_shapes_at_a_line_are_few_entries(recording: Recording) -> None:
     assert len(recording.ops("numpy.zeros")) < 120
 
 
+@pytest.mark.timed
 def test_in_a_steady_loop_few_calls_are_timed_and_their_times_add_up(recording: Recording) -> None:
     a = np.ones(10)
     np.sqrt(a + a)
