@@ -12,7 +12,7 @@ import functools
 import os
 import sys
 
-from . import _imports, _native, _torch, _torch_files, _torch_ops, _torch_ordinary, _torch_values
+from . import _imports, _native, _torch, _torch_exchange, _torch_files, _torch_ops, _torch_ordinary, _torch_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,6 +71,8 @@ def begin(torch: Any) -> None:
         other = instead.get(func)
         if other is not None:
             return other(*args, **(kwargs or {}))
+        if func.namespace == "c10d":
+            return _torch_exchange.left(func, args, kwargs or {})
 
         def bare(tensor: Any) -> Any:
             # Ops on nothing but tensors with values it would compute.
@@ -105,6 +107,7 @@ def begin(torch: Any) -> None:
     _lengths_as_tensors(torch)
     _formatted(torch)
     _copied(torch)
+    _torch_exchange.install(torch)
     lazy = torch.nn.parameter
     for holder in (lazy.UninitializedParameter, lazy.UninitializedBuffer):
         holder.__new__ = staticmethod(_with_values(holder.__new__))
@@ -380,7 +383,7 @@ def _applied(parameter: Any, fn: Any) -> Any:
 
 def array(tensor: Any) -> Any:
     """Instead of its values as an array."""
-    value = _torch_values.known(tensor)
+    value = _value(tensor)
     if value is not None:
         return _torch_values.call(_lib._C.TensorBase.numpy, value).copy()
     _unknown("the values of an array")
@@ -391,11 +394,16 @@ def array(tensor: Any) -> Any:
 
 def listed(tensor: Any) -> Any:
     """Instead of its values as lists."""
-    value = _torch_values.known(tensor)
+    value = _value(tensor)
     if value is not None:
         return _torch_values.call(_lib._C.TensorBase.tolist, value)
     _unknown("the values of a list")
     return _zeros(tuple(tensor.shape), _zero(tensor))
+
+
+def _value(tensor: Any) -> Any:
+    """A tensor with its values, however many, or nothing."""
+    return _torch_values.known(tensor) if hasattr(tensor, "fake_mode") else tensor
 
 
 def _zeros(shape: tuple[int, ...], zero: Any) -> Any:

@@ -75,10 +75,11 @@ def test_a_rank_that_fails_fails_as_without_us(tmp_path: Path) -> None:
     assert _run("torchrun", tmp_path, "3")[0] == _run("torchrun", None, "3")[0] != 0
 
 
-def test_ranks_with_a_gpu_each_need_none(tmp_path: Path) -> None:
+@pytest.mark.parametrize("fake, ones", [("0", 2.0), ("1", 1.0)])
+def test_ranks_with_a_gpu_each_need_none(fake: str, ones: float, tmp_path: Path) -> None:
     gpu = json.dumps({"name": "NVIDIA L4", "memory": 24 << 30, "capability": "8.9", "units": 58})
-    code, out, workloads = _run("torchrun", tmp_path, BREAKEVEN_PRETEND_GPU=gpu)
-    assert (code, out) == (0, [f"rank {rank} of 2: 2.0 True" for rank in range(2)])
+    code, out, workloads = _run("torchrun", tmp_path, BREAKEVEN_PRETEND_GPU=gpu, BREAKEVEN_FAKE=fake)
+    assert (code, out) == (0, [f"rank {rank} of 2: {ones} True [0, 1]" for rank in range(2)])
     ranks = [w for w in workloads if any("collective" in e["op"] for e in w["ops"] if isinstance(e["op"], dict))]
     assert len(ranks) == 2
     for workload in ranks:

@@ -18,5 +18,8 @@ for _ in range(3):
     optimizer.step()
 ones = torch.ones(4, device="cuda")
 dist.all_reduce(ones)
-print(f"rank {rank} of {torch.cuda.device_count()}: {float(ones[0])} {net.weight.is_cuda}\n", end="", flush=True)
+objects = [None, None]
+dist.all_gather_object(objects, {"rank": rank, "much": "." * 9999})
+told = [thing["rank"] for thing in objects]
+print(f"rank {rank} of {torch.cuda.device_count()}: {float(ones[0])} {net.weight.is_cuda} {told}\n", end="", flush=True)
 dist.destroy_process_group()
