@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import functools
+import itertools
 import sys
 import types
 import uuid
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
 #: Threads that a multiprocessor holds, by compute capability, where not 2048: CUDA C++ Programming Guide, "Compute
 #: Capabilities".
 _THREADS = {"7.5": 1024, "8.6": 1536, "8.7": 1536, "8.9": 1536, "12.0": 1536, "12.1": 1536}
+
+
+#: Of pools of memory.
+_numbers = itertools.count(1)
 
 
 class _Properties(types.SimpleNamespace):
@@ -49,6 +55,8 @@ def install(torch: Any, gpu: Any) -> None:
     peak: Any = lambda *_: _bytes()[1]  # noqa: E731
     state = torch.get_rng_state()
     default = Stream(_number=0)
+    _generators(torch)
+    drawn = torch.Generator("cuda")
     answers = {
         "is_available": lambda: True,
         "device_count": lambda: _torch_ops.RANKS,
@@ -65,15 +73,15 @@ def install(torch: Any, gpu: Any) -> None:
         "is_tf32_supported": lambda: major >= 8,
         "can_device_access_peer": lambda *_: False,
         "set_device": nothing,
-        "_exchange_device": lambda _: 0,
-        "_maybe_exchange_device": lambda _: 0,
+        "_exchange_device": lambda _: _torch_ops.RANK,
+        "_maybe_exchange_device": lambda _: _torch_ops.RANK,
         "empty_cache": nothing,
         "ipc_collect": nothing,
-        "manual_seed": nothing,
-        "manual_seed_all": nothing,
-        "seed": nothing,
-        "seed_all": nothing,
-        "initial_seed": lambda: 0,
+        "manual_seed": lambda seed: drawn.manual_seed(int(seed)) and None,
+        "manual_seed_all": lambda seed: drawn.manual_seed(int(seed)) and None,
+        "seed": lambda: drawn.seed() and None,
+        "seed_all": lambda: drawn.seed() and None,
+        "initial_seed": lambda: drawn.initial_seed(),
         "get_rng_state": lambda *_: state.clone(),
         "get_rng_state_all": lambda: [state.clone()],
         "set_rng_state": nothing,
@@ -87,6 +95,9 @@ def install(torch: Any, gpu: Any) -> None:
         "mem_get_info": lambda *_: (gpu["memory"] - live(), gpu["memory"]),
         "reset_accumulated_memory_stats": nothing,
         "set_per_process_memory_fraction": lambda fraction, *_: _native.pretend(int(gpu["memory"] * fraction)),
+        "device_memory_used": live,
+        "current_blas_handle": lambda: 1,
+        "current_solver_handle": lambda: 1,
         "memory_stats": lambda *_, **__: _memory_stats(live(), peak()),
         "synchronize": lambda *_: wait("torch.cuda.synchronize", None),
         "Stream": Stream,
@@ -109,21 +120,14 @@ def install(torch: Any, gpu: Any) -> None:
     cuda.memory._record_memory_history = nothing
     # PyTorch's table of them, `memory_summary`, asks there.
     cuda.memory.memory_stats = cuda.memory_stats
-    for name in ("manual_seed", "manual_seed_all", "get_rng_state", "set_rng_state"):
-        setattr(cuda.random, name, getattr(cuda, name))
-    accelerator = getattr(torch, "accelerator", None)
-    if accelerator is not None:
-        accelerator.is_available = lambda: True
-        accelerator.device_count = lambda: _torch_ops.RANKS
-        accelerator.current_accelerator = lambda *_, **__: torch.device("cuda")
-        accelerator.current_device_index = lambda: _torch_ops.RANK
-        accelerator.synchronize = answers["synchronize"]
-        accelerator.set_device_index = nothing
-        accelerator.current_stream = cuda.current_stream
-        accelerator.set_stream = cuda.set_stream
-        for name in ("memory_allocated", "max_memory_allocated", "memory_reserved", "empty_cache"):
-            setattr(accelerator, name, getattr(cuda, name))
-    _generators(torch)
+    cuda.default_generators = (drawn,)
+    for module in (cuda.memory, cuda.random):
+        for name in vars(module).keys() & answers.keys():
+            setattr(module, name, getattr(cuda, name))
+    _counters(cuda)
+    _pools(cuda)
+    if hasattr(torch, "accelerator"):
+        _accelerator(torch)
     _precision(torch)
     _half_layers(torch)
     _groups(torch)
@@ -156,6 +160,57 @@ def _own(answer: Any, name: str) -> Any:
     if not isinstance(answer, types.FunctionType):
         return answer
     return types.FunctionType(answer.__code__, answer.__globals__, name, answer.__defaults__, answer.__closure__)
+
+
+def _accelerator(torch: Any) -> None:
+    """The same by the names that are those of any maker's GPUs."""
+    cuda, accelerator, core = torch.cuda, torch.accelerator, torch._C
+    accelerator.is_available = lambda: True
+    accelerator.device_count = cuda.device_count
+    accelerator.current_accelerator = lambda *_, **__: torch.device("cuda")
+    accelerator.get_memory_info = cuda.mem_get_info
+    for name in ("index", "idx"):
+        setattr(accelerator, f"current_device_{name}", cuda.current_device)
+        setattr(accelerator, f"set_device_{name}", cuda.set_device)
+    for name in ("synchronize", "current_stream", "set_stream", "empty_cache"):
+        setattr(accelerator, name, getattr(cuda, name))
+    for name in ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved", "memory_stats"):
+        setattr(accelerator, name, getattr(cuda, name))
+    accelerator.reset_peak_memory_stats = cuda.reset_peak_memory_stats
+    # With them a block of code has a device of its own.
+    core._accelerator_exchangeDevice = core._accelerator_maybeExchangeDevice = cuda._exchange_device
+
+
+def _counters(cuda: Any) -> None:
+    """What the driver measures nobody does here."""
+    for name in ("utilization", "memory_usage", "temperature", "power_draw", "clock_rate"):
+
+        def unknown(*_: Any, name: str = name) -> int:
+            _native.unseen("unknown-value", f"torch.cuda.{name} is not known of a GPU that is not there: the script went on with 0")
+            return 0
+
+        setattr(cuda, name, unknown)
+
+
+def _pools(cuda: Any) -> None:
+    """Memory that a script takes from a pool of its own counts as any other."""
+
+    class MemPool:
+        def __init__(self, *_: Any, **__: Any) -> None:
+            self.id = (0, next(_numbers))
+
+        def use_count(self) -> int:
+            return 1
+
+        def snapshot(self) -> list[Any]:
+            return []
+
+    @contextlib.contextmanager
+    def use_mem_pool(pool: Any, device: Any = None) -> Any:
+        yield
+
+    cuda.MemPool = cuda.memory.MemPool = MemPool
+    cuda.use_mem_pool = cuda.memory.use_mem_pool = use_mem_pool
 
 
 def _generators(torch: Any) -> None:

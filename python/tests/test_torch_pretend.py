@@ -908,3 +908,23 @@ except RuntimeError as error:
     assert out == "Scaled cuda:0 cuda:0 cuda:0 cuda:0\ncuda:0 cuda:0 cpu\nScaled cuda:0\nExpected all tensors to be on the same device\n"
     assert not [u for u in workload["unseen"] if u["reason"] == "hook-failed"]
     assert workload["program"]["device_peak_bytes"] < 9 * 8 * 8 * 4
+
+
+def test_what_any_gpu_is_asked(tmp_path: Path) -> None:
+    script = tmp_path / "asked.py"
+    script.write_text("""import torch
+with torch.accelerator.device_index(0):
+    print(torch.accelerator.current_device_index(), torch.accelerator.get_memory_info())
+torch.cuda.manual_seed(5)
+print(torch.cuda.initial_seed(), torch.cuda.random.initial_seed(), torch.cuda.default_generators[0].device)
+torch.manual_seed(6)
+print(torch.cuda.initial_seed())
+pool = torch.cuda.MemPool()
+with torch.cuda.use_mem_pool(pool):
+    x = torch.ones(1000, device="cuda")
+print(torch.cuda.memory_allocated(), torch.cuda.utilization())
+""")
+    workload, out = _run(script, tmp_path)
+    assert out.splitlines() == [f"0 ({24 << 30}, {24 << 30})", "5 5 cuda:0", "6", "4000 0"]
+    [told] = [u["text"] for u in workload["unseen"] if u["reason"] == "unknown-value"]
+    assert "torch.cuda.utilization is not known" in told
