@@ -6,12 +6,11 @@ import collections
 import contextlib
 import functools
 import itertools
-import sys
 import types
 import uuid
 
-from . import _native, _torch_autocast, _torch_classes, _torch_files, _torch_graphs, _torch_ops, _torch_profiler
-from . import _torch_steps
+from . import _native, _torch_autocast, _torch_classes, _torch_exchange, _torch_files, _torch_graphs, _torch_ops
+from . import _torch_profiler, _torch_steps
 from ._torch_streams import Event, On, Stream, wait
 
 TYPE_CHECKING = False
@@ -132,7 +131,7 @@ def install(torch: Any, gpu: Any) -> None:
     _half_layers(torch)
     _groups(torch)
     _checkpoints()
-    _ranks()
+    _torch_exchange.by_gloo()
     # Its weights in one piece are cuDNN's wish.
     torch.backends.cudnn.is_acceptable = lambda _: False
     _torch_classes.install(torch)
@@ -167,7 +166,7 @@ def _accelerator(torch: Any) -> None:
     cuda, accelerator, core = torch.cuda, torch.accelerator, torch._C
     accelerator.is_available = lambda: True
     accelerator.device_count = cuda.device_count
-    accelerator.current_accelerator = lambda *_, **__: torch.device("cuda")
+    accelerator.current_accelerator = core._get_accelerator = lambda *_, **__: torch.device("cuda")
     accelerator.get_memory_info = cuda.mem_get_info
     for name in ("index", "idx"):
         setattr(accelerator, f"current_device_{name}", cuda.current_device)
@@ -259,35 +258,6 @@ def _checkpoints() -> None:
     checks = getattr(checkpoint, "_allowed_determinism_checks_to_fns", None)
     if checks is not None:
         checks["default"] = lambda tensor: {"shape": tensor.shape, "dtype": tensor.dtype}
-
-
-def _ranks() -> None:
-    """Ranks that exchange tensors by NCCL do so by Gloo, which needs no GPU."""
-    ranks = sys.modules.get("torch.distributed.distributed_c10d")
-    if ranks is None:  # built without
-        return
-    import functools
-    import inspect
-
-    def by_gloo(plain: Any) -> Any:
-        signature = inspect.signature(plain)
-
-        @functools.wraps(plain)
-        def begin(*args: Any, **kwargs: Any) -> Any:
-            given = signature.bind(*args, **kwargs).arguments
-            if "nccl" in str(given.get("backend") or "nccl"):
-                given["backend"] = "gloo"
-                for name in ("device_id", "pg_options"):
-                    given.pop(name, None)
-            return plain(**given)
-
-        return begin
-
-    public = sys.modules["torch.distributed"]
-    for name in ("init_process_group", "new_group"):
-        begins = by_gloo(getattr(ranks, name))
-        for module in (ranks, public):
-            setattr(module, name, begins)
 
 
 def _half_layers(torch: Any) -> None:

@@ -107,7 +107,7 @@ def begin(torch: Any) -> None:
     _lengths_as_tensors(torch)
     _formatted(torch)
     _copied(torch)
-    _torch_exchange.install(torch)
+    _torch_exchange.send_nothing(torch)
     lazy = torch.nn.parameter
     for holder in (lazy.UninitializedParameter, lazy.UninitializedBuffer):
         holder.__new__ = staticmethod(_with_values(holder.__new__))

@@ -123,6 +123,9 @@ def prepare(torch: Any) -> None:
             _types[getattr(torch, name)] = number
 
 
+_FUNCTIONAL = ("_c10d_functional", "_c10d_functional_autograd")
+
+
 class _Op:
     """What is looked up once for each overload."""
 
@@ -138,7 +141,9 @@ class _Op:
         # Below a mode these change their tensors without autograd's being told.
         self.changed = self.written if self.name.startswith("aten._foreach_") else []
         self.fills = schema.name in FILLING
-        self.collective = self.name.startswith("c10d.")
+        # Those that return what they exchanged wait for it by an op of their own.
+        library, _, action = self.name.partition(".")
+        self.collective = library == "c10d" or (library in _FUNCTIONAL and "wait" not in action and "wrap" not in action)
         self.product = _PRODUCTS.get(self.name)
         self.overwrites = self.name.partition(".")[2] in _OVERWRITE
         self.keywords = [(i, name) for i, name in enumerate(self.names) if name in _KEYWORDS]
@@ -382,7 +387,7 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
         for tensor in given.get(argument, ()):
             _torch.autograd.graph.increment_version(tensor)
     if op.collective:
-        _exchanged(op, given, own, gap)
+        _exchanged(op, given, result, own, gap)
         return
     if op.fills:
         filled(args)
@@ -538,7 +543,7 @@ def _shortened(arrays: list[Any]) -> list[Any]:
     return [(_TF32, *array[1:]) if array[0] == _FLOAT32 else array for array in arrays]
 
 
-def _exchanged(op: _Op, given: dict[str, Any], own: int, gap: int) -> None:
+def _exchanged(op: _Op, given: dict[str, Any], result: Any, own: int, gap: int) -> None:
     """Processes have exchanged tensors, which may be lists of lists: what went in, what came out, among how many."""
     inputs: list[Any] = []
     outputs: list[Any] = []
@@ -548,9 +553,14 @@ def _exchanged(op: _Op, given: dict[str, Any], own: int, gap: int) -> None:
         describe_all(tensors, into, outputs if into else inputs)
         if not into and argument in op.written and "output" not in op.names[0]:
             describe_all(tensors, True, outputs)
+    if not op.name.startswith("c10d."):
+        describe_all(result, True, outputs)
     keywords = []
     try:
-        group = _torch.distributed.ProcessGroup.unbox(given["process_group"])
+        if "group_name" in given:
+            group = _torch.distributed.distributed_c10d._resolve_process_group(given["group_name"])
+        else:
+            group = _torch.distributed.ProcessGroup.unbox(given["process_group"])
         keywords.append(("ranks", str(group.size())))
     except Exception:  # a version that boxes it otherwise
         keywords.append(("ranks", str(_torch.distributed.get_world_size())))
@@ -581,7 +591,9 @@ def _wrapped(tensor: Any) -> list[Any]:
     """The tensors that one of a class of the script's own, which does their ops, is made of; it has no memory itself."""
     if type(tensor).__torch_dispatch__ is _torch._C._disabled_torch_dispatch_impl:
         return []
-    return [part for part in vars(tensor).values() if isinstance(part, _torch.Tensor)]
+    flatten = getattr(type(tensor), "__tensor_flatten__", None)
+    parts = [getattr(tensor, name) for name in flatten(tensor)[0]] if flatten is not None else vars(tensor).values()
+    return [part for part in parts if isinstance(part, _torch.Tensor)]
 
 
 def _known(value: Any) -> Stored | None:

@@ -25,18 +25,20 @@ def _free_port() -> int:
         return int(place.getsockname()[1])
 
 
-def _run(how: str, folder: Path | None, *more: str, **environment: str) -> tuple[int, list[str], list[dict[str, Any]]]:
+def _run(how: str, folder: Path | None, *more: str, program: Any = None, **environment: str) -> tuple[int, list[str], list[dict[str, Any]]]:
     """Exit code, lines of output and workloads. On a busy machine ranks can miss each other, recorded or not: a run that
     should end well is then tried again, with what it said on stderr shown if it never does."""
     for _ in range(3):
-        code, out, err, files = _once(how, folder, *more, **environment)
+        code, out, err, files = _once(how, folder, program, *more, **environment)
         if code == 0 or more:
             break
         print(err)
     return code, out, [json.loads(file.read_text()) for file in files]
 
 
-def _once(how: str, folder: Path | None, *more: str, **environment: str) -> tuple[int, list[str], str, list[Path]]:
+def _once(
+    how: str, folder: Path | None, program: Any, *more: str, **environment: str
+) -> tuple[int, list[str], str, list[Path]]:
     port = str(_free_port())
     start = ["-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-port", port] if how == "torchrun" else []
     env = {name: value for name, value in os.environ.items() if not name.startswith("BREAKEVEN_")}
@@ -47,8 +49,7 @@ def _once(how: str, folder: Path | None, *more: str, **environment: str) -> tupl
             file.unlink()
         env |= {"BREAKEVEN_RECORD_DIR": str(folder)}
         before = ["-m", "breakeven._run"]
-    program = [PROGRAM.replace("ranks", "ranks_cuda")] if environment else [PROGRAM, how]
-    command = [sys.executable, *before, *start, *program, *more]
+    command = [sys.executable, *before, *start, *(program or [PROGRAM, how]), *more]
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300)
     files = sorted(folder.glob("*.breakeven.json")) if folder is not None else []
     return done.returncode, sorted(done.stdout.splitlines()), done.stderr, files
@@ -75,14 +76,38 @@ def test_a_rank_that_fails_fails_as_without_us(tmp_path: Path) -> None:
     assert _run("torchrun", tmp_path, "3")[0] == _run("torchrun", None, "3")[0] != 0
 
 
+GPU = json.dumps({"name": "NVIDIA L4", "memory": 24 << 30, "capability": "8.9", "units": 58})
+
+
+def _on_gpus(program: str, fake: str, folder: Path) -> tuple[int, list[str], list[list[tuple[int, dict[str, Any]]]]]:
+    """Exit code, output, and what each rank exchanged, how often."""
+    given = [PROGRAM.replace("ranks", program)]
+    code, out, workloads = _run("torchrun", folder, program=given, BREAKEVEN_PRETEND_GPU=GPU, BREAKEVEN_FAKE=fake)
+    exchanged = [[(e["count"], e["op"]["collective"]) for e in w["ops"] if "collective" in e["op"]] for w in workloads]
+    return code, out, [ops for ops in exchanged if ops]
+
+
 @pytest.mark.parametrize("fake, ones", [("0", 2.0), ("1", 1.0)])
 def test_ranks_with_a_gpu_each_need_none(fake: str, ones: float, tmp_path: Path) -> None:
-    gpu = json.dumps({"name": "NVIDIA L4", "memory": 24 << 30, "capability": "8.9", "units": 58})
-    code, out, workloads = _run("torchrun", tmp_path, BREAKEVEN_PRETEND_GPU=gpu, BREAKEVEN_FAKE=fake)
+    code, out, ranks = _on_gpus("ranks_cuda", fake, tmp_path)
     assert (code, out) == (0, [f"rank {rank} of 2: {ones} True [0, 1]" for rank in range(2)])
-    ranks = [w for w in workloads if any("collective" in e["op"] for e in w["ops"] if isinstance(e["op"], dict))]
     assert len(ranks) == 2
-    for workload in ranks:
-        exchanged = [(e["count"], e["op"]["collective"]) for e in workload["ops"] if "collective" in e["op"]]
+    for exchanged in ranks:
         # 22 gradients in each of three steps, and the four ones.
         assert sum(n * op["bytes"] for n, op in exchanged if op["kind"] == "all_reduce") == 3 * 88 + 16
+
+
+@pytest.mark.parametrize("fake", ["0", "1"])
+def test_ranks_that_share_a_network_need_no_gpu(fake: str, tmp_path: Path) -> None:
+    code, out, ranks = _on_gpus("ranks_sharded", fake, tmp_path)
+    assert (code, out) == (0, [f"rank {rank} of 2: cuda:{rank} cuda:{rank}" for rank in range(2)])
+    assert len(ranks) == 2
+    for exchanged in ranks:
+        kinds = ("all_gather", "reduce_scatter", "all_reduce")
+        moved = {kind: sum(n * op["bytes"] for n, op in exchanged if op["kind"] == kind) for kind in kinds}
+        # In each of three steps: the first layer's weights twice, as it gives them back in between, the others' once; all
+        # gradients; and the results of the other network's second layer, which its halves add up.
+        first, last = 4 * (100 * 100 + 100), 4 * (100 * 10 + 10)
+        assert moved["all_gather"] == 3 * (2 * first + last)
+        assert moved["reduce_scatter"] == 3 * (first + last)
+        assert moved["all_reduce"] == 3 * 4 * 32 * 64
