@@ -223,7 +223,11 @@ def _was_missed(storage: Any) -> bool:
 def filled(args: Any) -> None:
     """An op of `FILLING` was given this: what the host has just filled is known as such."""
     if len(args) == 1:
-        stored(args[0], False, _torch_unwatched.OF_HOST)
+        new = _known(args[0]) is None
+        known = stored(args[0], False, _torch_unwatched.OF_HOST)
+        if new and known is not None:
+            # Others of its kind may be made elsewhere in the same step.
+            _torch_unwatched.made((known.bytes, args[0].dtype), known, False, phase == "data")
     elif isinstance(args[1], _torch.UntypedStorage) and args[1]._cdata not in _live:
         live(args[1], INPUT, False)
 

@@ -86,6 +86,23 @@ print(rows.device, net[2](torch.zeros(16, 200, device=device)).sub(rows.to(devic
     + TRAIN.format("SGD(net.parameters(), lr=1e-3)")
     + "with torch.no_grad():\n    rows = torch.randn(2000, 100, device=device)\n    print(net(rows).sum().item() != 0)\n",
     "inputs": BEGIN + "with torch.no_grad():\n    for step in range(200):\n        z = net(torch.randn(16, 100, device=device))\n",
+    # The host fills what is of the size of what the steps make on the device.
+    "filled": BEGIN
+    + """
+import numpy
+optimizer = torch.optim.SGD(net.parameters(), lr=1e-3)
+for step in range(60):
+    result = net(x)
+    target = torch.from_numpy(numpy.zeros((16, 10), numpy.float32))
+    rate, weight = torch.tensor(0.5, device=device), torch.tensor(float(step)).to(device)
+    rows = torch.tensor([[1.0] * 10] * 16).to(device)
+    loss = ((result - target.to(device)) ** 2).mean() * rate * weight + rows.sum() * result.mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    if step % 20 == 19:
+        print(target.device, target.is_cuda, target.numpy().shape, rows.device, rate.device)
+""",
     "history": BEGIN
     + """
 optimizer = torch.optim.LBFGS(net.parameters(), lr=1e-4, max_iter=3, history_size=2)
