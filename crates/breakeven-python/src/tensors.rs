@@ -202,7 +202,12 @@ impl Ledger {
         total(&self.now)
     }
 
-    /// The most that lived on the device at once, and its parts by role.
+    /// The most that lived on the device at once.
+    pub(crate) fn peak_bytes(&self) -> u64 {
+        total(&self.peak)
+    }
+
+    /// The same, or what did not fit where nothing was made after that; and its parts by role.
     pub(crate) fn peak(&self) -> (u64, BTreeMap<String, u64>) {
         let parts = ROLES.iter().zip(self.peak).filter(|&(_, bytes)| bytes > 0);
         (total(&self.peak).max(self.wanted), parts.map(|(role, bytes)| ((*role).to_owned(), bytes)).collect())

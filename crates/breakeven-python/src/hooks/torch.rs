@@ -388,7 +388,7 @@ pub(crate) fn storage_bytes(py: Python<'_>, reset: bool) -> (u64, u64) {
         if reset {
             state.recorder.tensors.reset_peak();
         }
-        (state.recorder.tensors.live_bytes(), state.recorder.tensors.peak().0)
+        (state.recorder.tensors.live_bytes(), state.recorder.tensors.peak_bytes())
     });
     bytes.unwrap_or_default()
 }
