@@ -71,7 +71,7 @@ def install(torch: Any, gpu: Any) -> None:
         "is_bf16_supported": lambda *_, **__: major >= 8,
         "is_tf32_supported": lambda: major >= 8,
         "can_device_access_peer": lambda *_: False,
-        "set_device": nothing,
+        "set_device": _set_device,
         "_exchange_device": lambda _: _torch_ops.RANK,
         "_maybe_exchange_device": lambda _: _torch_ops.RANK,
         "empty_cache": nothing,
@@ -139,6 +139,13 @@ def install(torch: Any, gpu: Any) -> None:
     _torch_graphs.install(torch)
     _torch_profiler.install(torch)
     _native.unseen("pretend-gpu", f"{gpu['name']} was imitated: times and values that the script saw are this CPU's")
+
+
+def _set_device(device: Any) -> None:
+    """There is one for each rank."""
+    from . import _torch_pretend
+
+    _torch_pretend._name(device)
 
 
 def _bytes(reset: bool = False) -> tuple[int, int]:

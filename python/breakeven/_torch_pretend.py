@@ -35,6 +35,8 @@ _places: dict[tuple[Any, int], str] = {}
 _plain_array: Any = None
 #: Calls that the host fills a tensor in.
 _filled: set[Any] = set()
+#: What a script's own dispatch modes do, within which calls pass here.
+_through: set[Any] = set()
 #: How often it is told where tensors really are.
 _really = 0
 
@@ -113,11 +115,15 @@ def call(torch: Any) -> None:
     tensor.record_stream = lambda *_: None
     _plain_array = tensor.__array__
     if gpu is not None:
+        for plain in (torch.lstm, torch.gru, torch.rnn_tanh, torch.rnn_relu):
+            _handlers[plain] = functools.partial(_torch_where.recurrent, plain)
+        _handlers[torch._pack_padded_sequence] = functools.partial(_torch_where.packed, torch._pack_padded_sequence)
         torch.from_dlpack = torch.utils.dlpack.from_dlpack = _borrows(torch.from_dlpack)
         tensor._make_wrapper_subclass = staticmethod(_wrapping(tensor._make_wrapper_subclass))
         nested = torch._C._nested
         nested.nested_tensor = _given_device(nested.nested_tensor)
     _filled.update((torch.tensor, torch.as_tensor, torch.asarray))
+    _handlers.update({function: functools.partial(_fill, function) for function in _filled})
     _mode = type("Pretended", (TorchFunctionMode,), {"__module__": __name__})()
     type(_mode).__torch_function__ = _native.Function(_handlers, _function)
     _let_through(torch)
@@ -125,6 +131,7 @@ def call(torch: Any) -> None:
     _stand_in_engine()
     _stand_in_keeping()
     _stand_in_kernels()
+    _stand_in_modes()
     stand_below()
     # A process that loads data makes real tensors, in its own memory.
     os.register_at_fork(after_in_child=_leave_child)
@@ -227,6 +234,35 @@ def _stand_in_kernels() -> None:
         return plain(self, op_name, fn, *args, **kwargs)
 
     library.impl = impl
+
+
+def _stand_in_modes() -> None:
+    """And so is what a script's own dispatch mode does with an op."""
+    modes = _lib.utils._python_dispatch
+    plain = modes._push_mode
+
+    def push(mode: Any) -> None:
+        kind = type(mode)
+        told = kind.__torch_dispatch__
+        of_script = not (getattr(told, "__module__", None) or "").startswith(("torch.", "breakeven."))
+        if isinstance(told, FunctionType) and of_script and told not in _through:
+            kind.__torch_dispatch__ = _let_in(told)
+        plain(mode)
+
+    modes._push_mode = push
+
+
+def _let_in(plain: Any) -> Any:
+    @functools.wraps(plain)
+    def __torch_dispatch__(*args: Any, **kwargs: Any) -> Any:
+        inside = _go_in("")
+        try:
+            return plain(*args, **kwargs)
+        finally:
+            _come_out(inside)
+
+    _through.add(__torch_dispatch__)
+    return __torch_dispatch__
 
 
 def _wrapping(plain: Any) -> Any:
@@ -347,7 +383,8 @@ def _function(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
     wanted = _name(kwargs.get("device"))
     if gpu is not None and wanted != GPU and kwargs.get("pin_memory"):
         return _pinned(_function(func, args, {**kwargs, "pin_memory": False, "device": "cpu"}))
-    if wanted is None:
+    # What a dispatch mode was handed names the device where tensors really are.
+    if wanted is None or (wanted == "cpu" and isinstance(func, _lib._ops.OpOverload)):
         return func(*args, **kwargs)
     if func in _filled and args and _is_lent(args[0]):
         return _lib.from_dlpack(args[0])
@@ -365,11 +402,36 @@ def _function(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         with _torch_ops.on_device(wanted):
             _torch_ops.stored(result)
         return result
-    if wanted != "cpu" and isinstance(result, _lib.Tensor) and where(result) == "cpu":
+    by_host = func in _filled and not (args and isinstance(args[0], _lib.Tensor))
+    if wanted != "cpu" and isinstance(result, _lib.Tensor) and (by_host or where(result) == "cpu"):
         # Filled by the host (`torch.tensor([1, 2], device="cuda")`): made there, then copied.
-        moved = _move(result.detach(), wanted, False)
+        moved = _move(result.detach(), wanted, False, "cpu")
         return moved.requires_grad_() if result.requires_grad else moved
     return result
+
+
+def _fill(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`torch.tensor` and its kin: the host fills what they give, of a GPU's numbers one after the other; a tensor that is to be
+    on the host is copied there."""
+    if not args:
+        return _function(func, args, kwargs)
+    data, *rest = args
+    if isinstance(data, _lib.Tensor) and _name(kwargs.get("device")) == "cpu":
+        data = _move(data, "cpu", False)
+    elif isinstance(data, (list, tuple)) and any(_is_number(one) and where(one) != "cpu" for one in data):
+        if rest == [] and kwargs.get("dtype") is None:
+            kwargs = {**kwargs, "dtype": functools.reduce(_lib.promote_types, map(_kind, data))}
+        data = [one.item() if _is_number(one) else one for one in data]
+    return _function(func, (data, *rest), kwargs)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, _lib.Tensor) and value.dim() == 0
+
+
+def _kind(value: Any) -> Any:
+    """The element type of a tensor that is filled with this alone."""
+    return value.dtype if isinstance(value, _lib.Tensor) else _lib.tensor(value).dtype
 
 
 def _type(args: tuple[Any, ...], kwargs: Any) -> Any:
@@ -462,12 +524,13 @@ def _move_as(tensor: Any, target: str, dtype: Any, non_blocking: bool) -> Any:
     return result
 
 
-def _move(tensor: Any, target: str, non_blocking: bool) -> Any:
-    """The tensor on `target`: itself where it is there already, else a copy, which is recorded as such."""
+def _move(tensor: Any, target: str, non_blocking: bool, source: str | None = None) -> Any:
+    """The tensor on `target`: itself where it is there already, else a copy, which is recorded as such; `source`: where it is,
+    if that is known."""
     global _moving
     if _lib.nn.parameter.is_lazy(tensor):
         return _lazily(tensor, target)
-    source = _asked(tensor)
+    source = source or _asked(tensor)
     known = _known(tensor)
     if source == target:
         if target == "cpu" and known is None:

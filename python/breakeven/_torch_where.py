@@ -16,14 +16,16 @@ def before(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
     """An op is about to run: is there room for its result on the GPU, and if so here?"""
     if _torch_pretend.gpu is not None and (size := _torch_room.size_of(func, args, kwargs)):
         whole = _native.storage_bytes()[0] + size
-        if whole > _torch_pretend.gpu["memory"] and not _torch_whole.hides() and _runs_there(args, kwargs):
+        if whole > _torch_pretend.gpu["memory"] and not _torch_whole.hides() and _runs_there(func, args, kwargs):
             # What does not fit there need not fit here.
             _native.storage_freed(_native.storage_new(size, _torch_ops.TEMPORARY, False, True))
             return room()
     return _torch_room.about_to(func, args, kwargs)
 
 
-def _runs_there(args: tuple[Any, ...], kwargs: Any) -> bool:
+def _runs_there(func: Any, args: tuple[Any, ...], kwargs: Any) -> bool:
+    if func._schema.name in _LIKE and _torch_pretend._wanted is not None:
+        return _torch_pretend._wanted != "cpu"
     if _torch_pretend._moving is not None:
         return _torch_pretend._moving[2] != "cpu"
     devices = list(_devices(_values(args, kwargs)))
@@ -51,6 +53,8 @@ def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, 
             devices.add(GPU)
     if GPU in devices and "cpu" in devices and name == "aten::copy_":
         return _copied(args, own, gap)
+    if GPU in devices and "cpu" in devices and (why := _refused(func, args, kwargs)) is not None:
+        return RuntimeError(why)
     if GPU in devices and name in _INDEXED:
         _indices(args[_INDEXED[name]])
     elif GPU in devices and name in _BESIDE:
@@ -62,14 +66,87 @@ def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, 
         if name == "aten::lift_fresh":
             _came(_torch_ops.described(args[0]), False)  # numbers of Python's, as in `x[[0, 1]]`
     elif "cpu+" in devices and GPU in devices:
-        return RuntimeError(
-            "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu! "
-            f"(when checking argument for {name.partition('::')[2]})"
-        )
-    device = GPU if GPU in devices else _made_where(result) if not devices else "cpu"
+        return RuntimeError(_differ(name))
+    if name in _LIKE and _torch_pretend._wanted is not None:
+        device = _torch_pretend._wanted
+    else:
+        device = GPU if GPU in devices else _made_where(result) if not devices else "cpu"
     with _torch_ops.on_device(device):
         _torch_ops.after(func, args, kwargs, result, own, gap)
     return room() if device != "cpu" else None
+
+
+def _differ(name: str) -> str:
+    return (
+        f"Expected all tensors to be on the same device, but found at least two devices, {GPU} and cpu! "
+        f"(when checking argument for {name.partition('::')[2]})"
+    )
+
+
+def _refused(func: Any, args: tuple[Any, ...], kwargs: Any) -> str | None:
+    """Why a GPU would not run this with some of its tensors on the host, of those ops that take others there."""
+    name = func._schema.name
+    if name in _INDEXED and name != "aten::_ctc_loss":
+        values = args[2:3] if name.startswith(("aten::index_put", "aten::_index_put")) else ()
+        if _is_host(args[0]):
+            if any(map(_is_there, _torch_ops.flat(args[_INDEXED[name]]))):
+                return "indices should be either on cpu or on the same device as the indexed tensor (cpu)"
+            return f"expected self and values to be on the same device, but got self on cpu and values on {GPU}"
+        if any(_is_host(value) and value.dim() > 0 for value in values):
+            return f"expected self and values to be on the same device, but got self on {GPU} and values on cpu"
+        return None
+    if name in ("aten::stack", "aten::cat"):
+        return _differ(name) if any(_is_host(one) and one.numel() for one in args[0]) else None
+    if name in _BESIDE or name == "aten::copy_":
+        return None
+    written = (value for argument, value in _written(func, args, kwargs) if argument.alias_info.is_write)
+    return _differ(name) if any(map(_is_host, _torch_ops.flat(list(written)))) else None
+
+
+def _written(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+    """Arguments that share their memory with what the op gives, and their values."""
+    for at, argument in enumerate(func._schema.arguments):
+        if argument.alias_info is not None:
+            yield argument, args[at] if at < len(args) else (kwargs or {}).get(argument.name)
+
+
+def _is_host(tensor: Any) -> bool:
+    """Whether the script has passed a tensor that is known to be on the host: PyTorch's own are not always known for what
+    they would be."""
+    known = _torch_pretend._known(tensor)
+    if known is None or known.device != "cpu" or (given := _native.called_with()) is None:
+        return False
+    return any(_torch_pretend._known(one) is known for one in _torch_ops.flat(_values(*given)))
+
+
+def _is_there(tensor: Any) -> bool:
+    return _torch_pretend.where(tensor) != "cpu"
+
+
+def recurrent(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A recurrent layer, whose state and weights are where its input is."""
+    given = args[0]
+    for value, what in zip(args[1:4], ("hidden", "parameter", "parameter")):
+        for tensor in _torch_ops.flat(value):
+            if tensor.is_floating_point() and _torch_ops._known(tensor) and _torch_ops._known(given):
+                sides = _torch_pretend.where(given), _torch_pretend.where(tensor)
+                if sides[0] != sides[1]:
+                    raise RuntimeError(
+                        f"Input and {what} tensors are not at the same device, found input tensor at {sides[0]} and "
+                        f"{what} tensor at {sides[1]}"
+                    )
+    return _native.call_noted(func, args, kwargs)
+
+
+def packed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Sequences packed, whose lengths the host has."""
+    lengths = args[1] if len(args) > 1 else kwargs["lengths"]
+    if _is_there(lengths):
+        kind = str(lengths.dtype).rpartition(".")[2].replace("int64", "Long").replace("int32", "Int")
+        raise RuntimeError(
+            f"'lengths' argument should be a 1D CPU int64 tensor, but got {lengths.dim()}D {GPU} {kind} tensor"
+        )
+    return _native.call_noted(func, args, kwargs)
 
 
 def _values(args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> tuple[Any, ...]:
@@ -112,6 +189,12 @@ def _of_its_own(args: Any) -> bool:
     return True
 
 
+#: What makes a tensor that is like another but for the device that it may be given.
+_LIKE = frozenset(
+    f"aten::{name}" for name in
+    "empty_like zeros_like ones_like full_like rand_like randn_like randint_like new_empty new_empty_strided new_zeros new_ones "
+    "new_full".split()
+)  # fmt: skip
 #: Ops whose indices (the argument of that number) may be on the host; they are copied to the GPU each time.
 _INDEXED = {
     "aten::index": 1, "aten::index_put_": 1, "aten::index_put": 1, "aten::_index_put_impl_": 1, "aten::index_fill_": 2,
@@ -156,7 +239,7 @@ def set_item(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         one = all(_is_whole(part) for part in parts) and len(parts) == tensor.dim()
         if one or any(_is_places(part) for part in parts):
             _came((*_torch_ops.described(tensor)[:2], 0, ()), True)
-    return _torch_pretend._lib._C.TensorBase.__setitem__(*args, **kwargs)
+    return _native.call_noted(_torch_pretend._lib._C.TensorBase.__setitem__, args, kwargs)
 
 
 def _is_whole(part: Any) -> bool:

@@ -928,3 +928,106 @@ print(torch.cuda.memory_allocated(), torch.cuda.utilization())
     assert out.splitlines() == [f"0 ({24 << 30}, {24 << 30})", "5 5 cuda:0", "6", "4000 0"]
     [told] = [u["text"] for u in workload["unseen"] if u["reason"] == "unknown-value"]
     assert "torch.cuda.utilization is not known" in told
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_what_is_like_another_is_on_the_device_that_it_is_given(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "like.py"
+    script.write_text("""import torch
+v = torch.ones(1000, device="cuda")
+host = torch.empty(1000)
+p = torch.empty_like(v, device="cpu", pin_memory=True)
+p.copy_(v)
+q = torch.zeros_like(v, device="cpu")
+made = [p, q, v.new_empty(9, device="cpu"), torch.as_tensor(v, device="cpu"), torch.tensor(v.detach(), device="cpu")]
+print({str(tensor.device) for tensor in made}, torch.zeros_like(host, device="cuda").device, len(q.numpy()))
+losses = torch.tensor([v.sum(), v.double().mean(), 3])
+print(losses.device, losses.dtype, len(losses.numpy()))
+""")
+    workload, out = _run(script, tmp_path, fake=fake)
+    assert out.splitlines() == ["{'cpu'} cuda:0 1000", "cpu torch.float64 3"]
+    crossed = [(op["op"]["transfer"]["direction"], op["op"]["transfer"]["bytes"], op["count"])
+               for op in workload["ops"] if op["name"].startswith("torch.Tensor.to")]  # fmt: skip
+    assert crossed == [("d2h", 4000, 1), ("d2h", 4000, 2)]
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_what_a_gpu_does_not_take_from_the_host(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "refused.py"
+    script.write_text("""import torch
+on = {"device": "cuda"}
+c, g, i, z, x = torch.randn(6, 3), torch.randn(6, 3, **on), torch.tensor([0, 1], **on), torch.tensor(0.0), torch.randn(3, 7, 4, **on)
+gru, lstm = torch.nn.GRU(4, 8, batch_first=True), torch.nn.LSTM(4, 8, batch_first=True).cuda()
+for wrong in (
+    lambda: c[i],
+    lambda: c[g[:, 0] > 0],
+    lambda: c.__setitem__(i, 1.0),
+    lambda: c.__setitem__(torch.tensor([0]), g[:1]),
+    lambda: g.__setitem__(i, c[:2]),
+    lambda: z.add_(g.sum()),
+    lambda: torch.stack([g.sum(), z]),
+    lambda: torch.add(g, g, out=c),
+    lambda: torch.nn.utils.rnn.pack_padded_sequence(x, torch.tensor([7, 5, 2], **on), batch_first=True),
+    lambda: gru(x),
+    lambda: lstm(x.cpu()),
+    lambda: lstm(x, (torch.zeros(1, 3, 8), torch.zeros(1, 3, 8))),
+    lambda: torch.cuda.set_device(1),
+):
+    try:
+        wrong()
+        print("taken")
+    except RuntimeError as error:
+        print(str(error).split("(when")[0].strip())
+g[i] = 1.0
+g[torch.tensor([0, 1])] = torch.tensor(2.0)
+g.add_(z)
+c[torch.tensor([0])] = 1.0
+print(lstm(torch.nn.utils.rnn.pack_padded_sequence(x, torch.tensor([7, 5, 2]), batch_first=True))[0].data.device)
+""")
+    _, out = _run(script, tmp_path, fake=fake)
+    differ = "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"
+    index = "indices should be either on cpu or on the same device as the indexed tensor (cpu)"
+    values = "expected self and values to be on the same device, but got self on {} and values on {}"
+    assert out.splitlines() == [
+        index, index, index, values.format("cpu", "cuda:0"), values.format("cuda:0", "cpu"), differ, differ, differ,
+        "'lengths' argument should be a 1D CPU int64 tensor, but got 1D cuda:0 Long tensor",
+        "Input and parameter tensors are not at the same device, found input tensor at cuda:0 and parameter tensor at cpu",
+        "Input and parameter tensors are not at the same device, found input tensor at cpu and parameter tensor at cuda:0",
+        "Input and hidden tensors are not at the same device, found input tensor at cuda:0 and hidden tensor at cpu",
+        "CUDA error: invalid device ordinal",
+        "cuda:0",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_a_scripts_own_dispatch_mode_sees_the_gpu(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "mode.py"
+    script.write_text("""import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+class Seen(TorchDispatchMode):
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {})) + torch.ones(3, device="cuda")
+        print(func, result.device, result.is_cuda)
+        return result
+x = torch.ones(3, device="cuda")
+with Seen():
+    y = torch.relu(x)
+    z = torch.zeros(3, device="cuda")
+    w = torch.empty_like(z, device="cuda")
+print(y.device, z.device, w.device)
+""")
+    _, out = _run(script, tmp_path, fake=fake)
+    names = ("relu.default", "zeros.default", "empty_like.default")
+    assert out.splitlines() == [*(f"aten.{name} cuda:0 True" for name in names), "cuda:0 cuda:0 cuda:0"]
+
+
+def test_the_most_that_was_allocated_is_nothing_that_did_not_fit(tmp_path: Path) -> None:
+    script = tmp_path / "most.py"
+    script.write_text("""import torch
+x = torch.empty(1 << 28, device="cuda")
+try:
+    torch.zeros(1 << 33, device="cuda")
+except torch.cuda.OutOfMemoryError:
+    print(torch.cuda.max_memory_allocated())
+""")
+    assert _run(script, tmp_path)[1] == f"{1 << 30}\n"
