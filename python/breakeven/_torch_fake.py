@@ -105,7 +105,6 @@ def begin(torch: Any) -> None:
     _native.set_program('{"recorder": "torch-fake"}')
     torch.nn.Module._apply = _apply
     _lengths_as_tensors(torch)
-    _formatted(torch)
     _copied(torch)
     _torch_exchange.send_nothing(torch)
     lazy = torch.nn.parameter
@@ -495,18 +494,6 @@ def _unknown_values(torch: Any) -> dict[Any, Any]:
         aten.allclose.default: same,
         aten._pack_padded_sequence.default: packed,
     }
-
-
-def _formatted(torch: Any) -> None:
-    """`f"{loss:.3f}"` is the number's text for plain tensors alone."""
-    plain = torch.Tensor.__format__
-
-    @functools.wraps(plain)
-    def __format__(tensor: Any, spec: str) -> str:
-        single = tensor.dim() == 0 and tensor.device.type != "meta"
-        return format(tensor.item(), spec) if single else plain(tensor, spec)
-
-    torch.Tensor.__format__ = __format__
 
 
 def _copied(torch: Any) -> None:

@@ -103,6 +103,7 @@ def call(torch: Any) -> None:
         tensor.is_pinned: lambda args, _: bool((known := _known(args[0])) and known.pinned),
         tensor.type: _type,
         tensor.__repr__: _text,
+        tensor.__format__: _formatted,
         tensor.__dlpack_device__: lambda args, _: (1, 0) if _asked(args[0]) == "cpu" else (2, 0),
         tensor.__dlpack__: _lent,
         tensor.__setitem__: _torch_where.set_item,
@@ -678,6 +679,19 @@ def _text(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     marks = [text.find(mark) for mark in (", size=", ", dtype=", ", grad_fn=", ", requires_grad=")]
     at = min([mark for mark in marks if mark >= 0] or [text.rfind(")")])
     return f"{text[:at]}, device='{where(args[0])}'{text[at:]}"
+
+
+def _formatted(args: tuple[Any, ...], _: Any) -> str:
+    """A tensor in an f-string: one number as that, all others as they are printed."""
+    tensor, spec = args
+    numbers = type(tensor) in _torch_ops.plain and type(tensor) is not _lib.nn.Parameter
+    if numbers and tensor.dim() == 0 and tensor.device.type != "meta":
+        return format(tensor.detach().item(), spec)
+    inside = _go_in("")  # for `__repr__`
+    try:
+        return object.__format__(tensor, spec)
+    finally:
+        _come_out(inside)
 
 
 def _read(tensor: Any) -> None:

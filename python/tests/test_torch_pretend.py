@@ -1031,3 +1031,22 @@ except torch.cuda.OutOfMemoryError:
     print(torch.cuda.max_memory_allocated())
 """)
     assert _run(script, tmp_path)[1] == f"{1 << 30}\n"
+def test_what_is_formatted_is_read_as_what_is_printed(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "formatted.py"
+    script.write_text("""import torch
+row, one = torch.tensor([1.0, 2.0], device="cuda"), torch.tensor(0.5, device="cuda")
+print(f"{row}|{one}|{one:.3f}|{{}}|{torch.ones(2)}".format(row))
+print(f"{torch.nn.Parameter(row)}")
+try:
+    f"{row:.3f}"
+except TypeError as error:
+    print(error)
+""")
+    workload, out = _run(script, tmp_path, fake=fake)
+    assert fake or out.splitlines() == [
+        "tensor([1., 2.], device='cuda:0')|0.5|0.500|tensor([1., 2.], device='cuda:0')|tensor([1., 1.])",
+        "Parameter containing:",
+        "tensor([1., 2.], device='cuda:0', requires_grad=True)",
+        "unsupported format string passed to Tensor.__format__",
+    ]
+    assert sorted(_copies(workload, "d2h")) == [4, 4, 8, 8, 8]
