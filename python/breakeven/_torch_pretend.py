@@ -92,6 +92,7 @@ def call(torch: Any) -> None:
     _handlers.update({
         tensor.device.__get__: _device,
         tensor.is_cuda.__get__: lambda args, _: _asked(args[0]) != "cpu",
+        tensor.is_cpu.__get__: _is_cpu,
         tensor.get_device: lambda args, _: 0 if _asked(args[0]) != "cpu" else -1,
         tensor.cuda: _cuda,
         tensor.cpu: lambda args, _: _move(args[0], "cpu", False),
@@ -376,6 +377,10 @@ def _known(tensor: Any) -> Any:
 def _device(args: tuple[Any, ...], _: Any) -> Any:
     real = _lib._C.TensorBase.device.__get__(args[0])
     return _lib.device(_asked(args[0])) if real.type == "cpu" and not _really else real
+
+
+def _is_cpu(args: tuple[Any, ...], _: Any) -> bool:
+    return bool(_lib._C.TensorBase.is_cpu.__get__(args[0])) and (_really > 0 or _asked(args[0]) == "cpu")
 
 
 def _function(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
@@ -671,7 +676,8 @@ def _text(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     _read(args[0])
     token = _native.enter("torch.Tensor.__repr__")
     try:
-        text = str(_lib._tensor_str._str(args[0], **kwargs))
+        with _lib._C.DisableTorchFunctionSubclass():
+            text = str(_lib._tensor_str._str(args[0], **kwargs))
     finally:
         _native.leave(token, (), None)
     if where(args[0]) == "cpu":

@@ -1050,3 +1050,18 @@ except TypeError as error:
         "unsupported format string passed to Tensor.__format__",
     ]
     assert sorted(_copies(workload, "d2h")) == [4, 4, 8, 8, 8]
+
+
+def test_classes_of_a_script_print_as_on_a_gpu(tmp_path: Path) -> None:
+    script = tmp_path / "subclass.py"
+    script.write_text("""import torch
+class Mine(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return super().__torch_function__(func, types, args, kwargs or {})
+x = torch.ones(3, device="cuda")
+print(x.as_subclass(Mine), x.cpu().as_subclass(Mine), x.is_cpu, x.cpu().is_cpu, torch.ones(2, device="meta").is_cpu)
+""")
+    workload, out = _run(script, tmp_path)
+    assert out == "Mine([1., 1., 1.], device='cuda:0') Mine([1., 1., 1.]) False True False\n"
+    assert _copies(workload, "d2h") == [12, 12, 12]
