@@ -47,15 +47,21 @@ def crosses(op: str, given: dict[str, Any], result: Any) -> Event | None:
     source, made = (given["self"], result) if op == _COPIES[0] else (given["src"], given["self"])
     if source.device.type == made.device.type:
         return None
-    return _copy(source, made, source.is_pinned(), bool(given.get("non_blocking")))
+    return _copy(source, made, _is_pinned(source, made), bool(given.get("non_blocking")))
+
+
+def _is_pinned(source: Any, made: Any) -> bool:
+    """Whether the GPU reaches the host's side of a copy by itself."""
+    return bool((made if _torch_ops.on_gpu(made) is None else source).is_pinned())
 
 
 def _copy(source: Any, made: Any, pinned: bool, asynchronous: bool) -> Event:
+    keywords = [("pinned", str(pinned)), ("asynchronous", str(asynchronous))]
     if _torch_ops.on_gpu(made) is None:
         array = across(_torch_ops.describe(source), made, made, asynchronous)
-        return "torch.Tensor.to_host", [array], [], [("asynchronous", str(asynchronous))]
+        return "torch.Tensor.to_host", [array], [], keywords
     array = across(_torch_ops.describe(made, True), source, made, asynchronous)
-    return "torch.Tensor.to", [], [array], [("pinned", str(pinned)), ("asynchronous", str(asynchronous))]
+    return "torch.Tensor.to", [], [array], keywords
 
 
 def across(there: Any, here: Any, made: Any, asynchronous: bool) -> Any:
@@ -70,7 +76,7 @@ def moved(tensor: Any, result: Any, kwargs: dict[str, Any] | None) -> None:
     """A tensor was moved in a step that nobody watched; where somebody does, the op tells."""
     if result is not tensor and tensor.device.type != result.device.type:
         context = _torch_ops.context(None, _torch_ops.gpu)
-        event = _copy(tensor, result, tensor.is_pinned(), bool((kwargs or {}).get("non_blocking")))
+        event = _copy(tensor, result, _is_pinned(tensor, result), bool((kwargs or {}).get("non_blocking")))
         _native.tensor_event(*event, context, 0, 0, True)
 
 

@@ -287,7 +287,9 @@ def _copied(args: tuple[Any, ...], own: int, gap: int) -> Any:
     array = _torch_gpu.across(_torch_ops.describe(there), here, args[0], asynchronous)
     with _torch_ops.on_device(GPU):
         name, sides = ("torch.Tensor.to", ([], [array])) if into_gpu else ("torch.Tensor.to_host", ([array], []))
-        keywords = [("asynchronous", str(asynchronous))]
+        known = _torch_pretend._known(here)
+        pinned = known is not None and known.pinned
+        keywords = [("pinned", str(pinned)), ("asynchronous", str(asynchronous))]
         _native.tensor_event(name, *sides, keywords, _torch_ops.context(), own, gap)
 
 

@@ -1065,3 +1065,18 @@ print(x.as_subclass(Mine), x.cpu().as_subclass(Mine), x.is_cpu, x.cpu().is_cpu, 
     workload, out = _run(script, tmp_path)
     assert out == "Mine([1., 1., 1.], device='cuda:0') Mine([1., 1., 1.]) False True False\n"
     assert _copies(workload, "d2h") == [12, 12, 12]
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_what_is_copied_into_tells_of_pinned_memory(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "pinned.py"
+    script.write_text("""import torch
+host, gpu = torch.empty(1000, pin_memory=True), torch.zeros(1000, device="cuda")
+gpu.copy_(host, non_blocking=True)
+host.copy_(gpu, non_blocking=True)
+gpu.copy_(torch.ones(1000))
+""")
+    workload, _ = _run(script, tmp_path, fake=fake)
+    copies = [entry["op"]["transfer"] for entry in workload["ops"] if "transfer" in entry["op"]]
+    told = [(copy["direction"], copy["pinned"], copy["asynchronous"]) for copy in copies]
+    assert told == [("h2d", True, True), ("d2h", True, True), ("h2d", False, False)]
