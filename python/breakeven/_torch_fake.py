@@ -275,7 +275,7 @@ def _again(obj: Any, where: Any) -> Any:
         if isinstance(where, dict):
             place = str(where.get(place, place))
         elif where is not None:
-            place = "cpu" if callable(where) else str(where)
+            place = _torch_values.call(_torch_files.placed, where, place) if callable(where) else str(where)
         if not isinstance(tensor, FakeTensor):
             return _torch_values.call(lambda: tensor.detach().clone())  # a number, or a generator's state: it has values
         new = _lib.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype)

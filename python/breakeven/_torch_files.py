@@ -26,6 +26,7 @@ def install(torch: Any) -> None:
         plain = getattr(torch.serialization, name, None)
         if plain is not None:
             setattr(torch.serialization, name, _apart(plain))
+    torch.UntypedStorage.to = _moves(torch.UntypedStorage.to)
 
 
 def _apart(plain: Any) -> Any:
@@ -35,6 +36,30 @@ def _apart(plain: Any) -> Any:
         return plain(*args, **kwargs)
 
     return save
+
+
+def _moves(plain: Any) -> Any:
+    """`storage.to`, and so `storage.cuda`: a copy on the GPU, as scripts say for `map_location`."""
+
+    @functools.wraps(plain)
+    def to(self: Any, *, device: Any, non_blocking: bool = False) -> Any:
+        if not str(device).startswith("cuda"):
+            return plain(self, device=device, non_blocking=non_blocking)
+        known = _torch_ops._live.get(self._cdata)
+        return self if known is not None and known.device == GPU else _place(self.clone(), str(device))
+
+    return to
+
+
+def placed(where: Any, place: str) -> str:
+    """The device on which a function that is `map_location` puts what was on `place`."""
+    import torch
+
+    storage = where(torch.UntypedStorage(0), place)
+    if storage is None:
+        return place
+    known = _torch_ops._live.get(storage._cdata)
+    return (known.device if known is not None else None) or "cpu"
 
 
 def leaves(storages: Iterable[Any]) -> None:
@@ -66,7 +91,8 @@ def _place(storage: Any, location: str) -> Any:
         )
     with _torch_ops.on_device(GPU):
         known = _torch_ops.live(storage, _torch_ops.INPUT, True)
-    _torch_ops.crossed("torch.Tensor.to", [], [_bytes(storage, known.id)])
+    if storage.nbytes():
+        _torch_ops.crossed("torch.Tensor.to", [], [_bytes(storage, known.id)])
     return storage
 
 

@@ -1080,3 +1080,19 @@ gpu.copy_(torch.ones(1000))
     copies = [entry["op"]["transfer"] for entry in workload["ops"] if "transfer" in entry["op"]]
     told = [(copy["direction"], copy["pinned"], copy["asynchronous"]) for copy in copies]
     assert told == [("h2d", True, True), ("d2h", True, True), ("h2d", False, False)]
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_a_function_says_where_what_is_loaded_goes(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "loaded.py"
+    script.write_text("""import io, torch
+file = io.BytesIO()
+torch.save({"host": torch.ones(3), "gpu": torch.ones(2, device="cuda")}, file)
+for where in (lambda s, _: s.cuda(), lambda s, _: s.cuda(0), lambda s, _: s, lambda s, _: None):
+    file.seek(0)
+    loaded = torch.load(file, map_location=where)
+    print(loaded["host"].device, loaded["gpu"].device)
+""")
+    workload, out = _run(script, tmp_path, fake=fake)
+    assert out.splitlines() == ["cuda:0 cuda:0", "cuda:0 cuda:0", "cpu cpu", "cpu cuda:0"]
+    assert sorted(_copies(workload, "h2d")) == [8, 8, 8, 12, 12]
