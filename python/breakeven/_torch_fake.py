@@ -285,7 +285,14 @@ def _again(obj: Any, where: Any) -> Any:
             new = _torch_pretend._move(new, _torch_ops.GPU, False)
         return new.requires_grad_(tensor.requires_grad)
 
-    return _lib.utils._pytree.tree_map_only(_lib.Tensor, read, obj)
+    def loaded(module: Any) -> Any:
+        """A copy, whose tensors are those that are read."""
+        memo = {id(buffer): read(buffer) for buffer in module.buffers()}
+        memo |= {id(one): _lib.nn.Parameter(read(one).detach(), one.requires_grad) for one in module.parameters()}
+        return copy.deepcopy(module, memo)
+
+    tree_map_only = _lib.utils._pytree.tree_map_only
+    return tree_map_only(_lib.nn.Module, loaded, tree_map_only(_lib.Tensor, read, obj))
 
 
 def _tensors(value: Any) -> Any:

@@ -1096,3 +1096,23 @@ for where in (lambda s, _: s.cuda(), lambda s, _: s.cuda(0), lambda s, _: s, lam
     workload, out = _run(script, tmp_path, fake=fake)
     assert out.splitlines() == ["cuda:0 cuda:0", "cuda:0 cuda:0", "cpu cpu", "cpu cuda:0"]
     assert sorted(_copies(workload, "h2d")) == [8, 8, 8, 12, 12]
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_a_module_is_loaded_where_that_is_asked(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "module.py"
+    script.write_text("""import io, torch
+model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2)).cuda()
+file = io.BytesIO()
+torch.save(model, file)
+for where in ("cpu", None):
+    file.seek(0)
+    loaded = torch.load(file, map_location=where, weights_only=False)
+    print(loaded[0].weight.device, loaded[1].running_mean.device, loaded is model, model[0].weight.device)
+    loaded.cuda()(torch.ones(3, 2, device="cuda")).sum().backward()
+    print(loaded[0].weight.grad.device, model[0].weight.grad)
+""")
+    workload, out = _run(script, tmp_path, fake=fake)
+    assert out.splitlines() == ["cpu cpu False cuda:0", "cuda:0 None", "cuda:0 cuda:0 False cuda:0", "cuda:0 None"]
+    assert sum(_copies(workload, "d2h")) == 64
+    assert sum(_copies(workload, "h2d")) == 3 * 64
