@@ -4,6 +4,8 @@ the scores are never in its memory, forward or back.
 
 from __future__ import annotations
 
+import contextlib
+
 from . import _torch_ops, _torch_whole
 
 TYPE_CHECKING = False
@@ -100,6 +102,21 @@ def _end(call: Any, output: Any) -> None:
     call.held.append(output.untyped_storage())
     call.forward[0] = given, [(*made[:4], storage), each_row]
     call.backward[0][0][4] = (*made[:4], storage)
+
+
+@contextlib.contextmanager
+def computable() -> Any:
+    """A script that allows any of the fused kernels that a GPU has is content with what a CPU has for them."""
+    core = _torch._C
+    fused = core._get_mem_efficient_sdp_enabled() or core._get_cudnn_sdp_enabled()
+    if core._get_flash_sdp_enabled() or not fused:
+        yield
+        return
+    core._set_sdp_use_flash(True)
+    try:
+        yield
+    finally:
+        core._set_sdp_use_flash(False)
 
 
 def laid_out(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -607,10 +607,13 @@ def _attention(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         kwargs = kwargs | {"dropout_p": 0.0} if "dropout_p" in kwargs else kwargs
         args = (*args[:4], 0.0, *args[5:]) if len(args) > 4 else args
     plain = _torch_attention.plain
-    if gpu is None or not _torch_whole.running() or where(args[0] if args else kwargs["query"]) == "cpu":
+    if gpu is None or where(args[0] if args else kwargs["query"]) == "cpu":
         return _native.call_noted(plain, args, kwargs)
-    args, kwargs = _torch_attention.laid_out(args, kwargs)
-    return _torch_attention.saved(_native.call_noted(plain, args, kwargs), args, kwargs)
+    with _torch_attention.computable():
+        if not _torch_whole.running():
+            return _native.call_noted(plain, args, kwargs)
+        args, kwargs = _torch_attention.laid_out(args, kwargs)
+        return _torch_attention.saved(_native.call_noted(plain, args, kwargs), args, kwargs)
 
 
 def _histc(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -1116,3 +1116,20 @@ for where in ("cpu", None):
     assert out.splitlines() == ["cpu cpu False cuda:0", "cuda:0 None", "cuda:0 cuda:0 False cuda:0", "cuda:0 None"]
     assert sum(_copies(workload, "d2h")) == 64
     assert sum(_copies(workload, "h2d")) == 3 * 64
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_each_of_a_gpus_kernels_for_attention_may_be_asked_for(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "attention.py"
+    script.write_text("""import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+q = torch.randn(1, 2, 64, 64, device="cuda", dtype=torch.half)
+for one in (SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.CUDNN_ATTENTION):
+    with sdpa_kernel(one):
+        print(torch.nn.functional.scaled_dot_product_attention(q, q, q, is_causal=True).device)
+        print(torch.backends.cuda.flash_sdp_enabled())
+""")
+    workload, out = _run(script, tmp_path, fake=fake)
+    assert out.split() == ["cuda:0", "True", "cuda:0", "False", "cuda:0", "False"]
+    names = [(entry["name"], entry["device"]) for entry in workload["ops"] for _ in range(entry["count"])]
+    assert names == [("aten.randn", "cuda:0")] + 3 * [("aten._scaled_dot_product_flash_attention_for_cpu", "cuda:0")]
