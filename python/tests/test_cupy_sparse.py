@@ -48,6 +48,7 @@ tried(lambda: sp.csr_matrix((np.ones(3), (np.arange(3), np.arange(3)))))
 tried(lambda: sp.csr_matrix(np.eye(3)))
 tried(lambda: sp.csr_matrix(cp.eye(3, dtype=int)))
 tried(lambda: sp.diags([1.0, 2.0], [0, 1], shape=(3, 3)))
+tried(lambda: sp.diags([-1, 2, -1], [-1, 0, 1], shape=(3, 3)))
 tried(lambda: sp.hstack([sp.csr_matrix(cp.eye(3)), sp.csr_matrix(cp.eye(3))]))
 tried(lambda: sp.csr_matrix(cp.eye(3)) ** 2)
 """
@@ -55,7 +56,8 @@ tried(lambda: sp.csr_matrix(cp.eye(3)) ** 2)
     only = "Only bool, float32, float64, complex64 and complex128 are supported"
     assert out.splitlines() == [
         "csr_matrix 3", "csr_matrix 3", "csr_matrix 3", "ValueError: row, column, and data arrays must be 1-D",
-        "ValueError: Unsupported initializer format", f"ValueError: {only}", "dia_matrix 5", "coo_matrix 6", "csr_matrix 3",
+        "ValueError: Unsupported initializer format", f"ValueError: {only}", "dia_matrix 5", "dia_matrix 7",
+        "coo_matrix 6", "csr_matrix 3",
     ]  # fmt: skip
 
 

@@ -333,6 +333,8 @@ def _diags(diagonals: Any, offsets: Any = 0, shape: Any = None, format: Any = No
     rows = [diagonals] if single else list(diagonals)
     held = [_cupy().atleast_1d(_cupy().asarray(row)) for row in rows]
     _cupy().asarray(np.atleast_1d(offsets), "i")
+    if dtype is None:
+        dtype = calls.quietly(np.common_type, *(row._a for row in held))
     return _opaque(
         "cupyx.scipy.sparse.diags",
         _scipy().diags,
