@@ -34,6 +34,7 @@ CASES = {
     "np.float64(2) > a, a == np.array(2.0)": "(array([ True, True, False, False]), array([False, False, True, False]))",
     "cp.add(a, np.ones(4))": HOST,
     "cp.sum(np.ones(4))": "4.0",  # asks its argument to add itself up
+    "(h := np.array([3, 1, 2]), cp.sort(h), cp.sort(h, axis=None))": "(array([3, 1, 2]), array([1, 2, 3]), array([1, 2, 3]))",
     "cp.exp(np.ones(4))": HOST,
     "a.__setitem__(slice(None), np.ones(4))": "ValueError: non-scalar numpy.ndarray cannot be used for fill",
     "a.__setitem__(0, [1, 2])": "ValueError: non-scalar numpy.ndarray cannot be used for fill",

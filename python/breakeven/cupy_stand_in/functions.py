@@ -218,7 +218,7 @@ def _function(
         if fits is not None:
             fits(args, kwargs)
         if method is not None and args and not calls.is_device(args[0]):
-            return getattr(args[0], method)(*args[1:], **kwargs)
+            return method(*args, **kwargs)
         if refused:
             refusals.check(public, args, kwargs, calls.is_device)
         if like and args and isinstance(args[0], np.ndarray):

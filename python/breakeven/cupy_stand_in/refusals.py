@@ -74,14 +74,28 @@ def as_cupy(error: Exception, args: tuple[Any, ...]) -> Exception:
     return error
 
 
+def _asked(method: str) -> Callable[..., Any]:
+    def ask(host: Any, *args: Any, **words: Any) -> Any:
+        return getattr(host, method)(*args, **words)
+
+    return ask
+
+
+def _sorted(host: Any, axis: Any = -1, kind: Any = None) -> Any:
+    """A sorted copy: the method of this name sorts in place."""
+    found = host.flatten() if axis is None else host.copy()
+    found.sort(axis=-1 if axis is None else axis)
+    return found
+
+
 #: Functions that ask their first argument for a method of their name: a list has none, and NumPy's array computes.
-METHODS = {
+METHODS: dict[str, Callable[..., Any]] = {
     **{
-        name: name
+        name: _asked(name)
         for name in "argmax argmin argpartition argsort choose copy diagonal dot mean nonzero prod ptp ravel repeat reshape "
         "squeeze std sum swapaxes take trace transpose var max min clip".split()
     },
-    "amax": "max", "amin": "min", "around": "round", "round": "round", "sort": "sort",
+    "amax": _asked("max"), "amin": _asked("min"), "around": _asked("round"), "round": _asked("round"), "sort": _sorted,
 }  # fmt: skip
 #: Arguments that must be arrays of the device, by place, and what CuPy misses in others.
 _NEEDED = {
