@@ -55,6 +55,19 @@ print(norm(a).round(6), norm(a, axis=1).round(6), norm(a, axis=0, keepdims=True)
     assert out == "16.881943 [ 5.477226 15.968719] (1, 5)\n"
 
 
+def test_numbers_are_of_the_type_that_is_declared(tmp_path: Path) -> None:
+    source = """import cupy as cp
+x, i = cp.arange(4, dtype=cp.float32), cp.arange(4)
+print(cp.ElementwiseKernel("float32 x, int32 n", "float32 z", "z = x * n", "whole")(x, 2.7))
+print(cp.ElementwiseKernel("T x, T a", "T z", "z = x * a", "same")(i, 2.5))
+print(cp.ElementwiseKernel("float32 x, float32 a", "float64 z", "z = a", "short")(x, 0.1)[0].item() == 0.1)
+print(cp.ElementwiseKernel("float64 x, float64 a", "float64 z", "z = x + a / 2", "long")(cp.zeros(1), 3))
+print(cp.ReductionKernel("T x, int32 n", "T y", "x * n", "a + b", "y = a", "0", "scaled")(x, 2.7))
+"""
+    out, _ = record(source, tmp_path)
+    assert out == "[0. 2. 4. 6.]\n[0 2 4 6]\nFalse\n[1.5]\n12.0\n"
+
+
 def test_what_is_fused_is_one_launch(tmp_path: Path) -> None:
     source = """import cupy as cp
 @cp.fuse(kernel_name="f")

@@ -76,6 +76,18 @@ class _Kernel:
             return np.dtype(types[parameter.kind])
         return _dtype_of(parameter.kind) or np.dtype(parameter.kind)
 
+    def _given(self, values: list[Any], types: dict[str, Any]) -> dict[str, Any]:
+        """The inputs by name, each number as its declared type holds it."""
+
+        def held(parameter: _Parameter, value: Any) -> Any:
+            kind = types.get(parameter.kind) or _dtype_of(parameter.kind)
+            if isinstance(value, np.ndarray) or kind is None:
+                return value
+            # a number of Python's again, whose type does not decide that of what is computed from it
+            return np.asarray(value).astype(kind).item()
+
+        return {parameter.name: held(parameter, value) for parameter, value in zip(self._in, values)}
+
     def _split(self, args: tuple[Any, ...], out: Any) -> tuple[list[Any], list[Any]]:
         given = [calls.plain(arg) for arg in args]
         if len(given) not in (self.nin, self.nargs):
@@ -143,7 +155,7 @@ class ElementwiseKernel(_Kernel):
             if code is None:
                 _affect(self.name, told, (*values, *made))
                 return tuple(made)
-            names: dict[str, Any] = {p.name: v for p, v in zip(self._in, values)}
+            names = self._given(values, types)
             names.update({p.name: o for p, o in zip(self._out, made)})
             names["i"] = np.arange(count).reshape(shape)
             names["_size"] = count
@@ -214,7 +226,7 @@ class ReductionKernel(_Kernel):
         post = self._parsed(self._post, types)
         told["functions"] = counted(mapping.costs + folding.costs)
         try:
-            names: dict[str, Any] = {p.name: v for p, v in zip(self._in, values)}
+            names = self._given(values, types)
             mapping.run(names)
             mapped = np.broadcast_to(names["_mapped"], shape)
             if mapped.size == 0:
