@@ -287,6 +287,22 @@ b = {"sort": cp.sort, "argsort": cp.argsort, "fft": cp.fft.fft, "exp": cp.exp}[s
         assert workload["program"]["device_peak_bytes"] == pytest.approx(most, rel=0.05)
 
 
+def test_what_is_put_at_places_is_copied_in_the_type_of_the_array(tmp_path: Path) -> None:
+    source = """import numpy as np, cupy as cp, cupyx
+x, A, i = cp.zeros(6, cp.float32), cp.zeros((2, 2)), cp.array([0, 1])
+x[i] = np.array([7.0, 8.0])
+x[[2, 3]] = [5, 6]
+x[x == 0] = [3.0, 4.0]
+A[[0, 1], [0, 1]] = [1.0, 2.0]
+cupyx.scatter_add(x, i, np.array([1.0, 1.0]))
+print(x, A.ravel())
+"""
+    out, workload = record(source, tmp_path)
+    assert out == "[8. 9. 5. 6. 3. 4.] [1. 0. 0. 2.]\n"
+    seen = estimate(workload)["workload"]
+    assert (seen["h2d_copies"], seen["h2d_bytes"]) == (9, 4 * 16 + 4 * 8 + 16)
+
+
 def test_whether_all_are_close_takes_a_kernel_and_a_reduction(tmp_path: Path) -> None:
     source = "import cupy as cp\na = cp.ones(1 << 20)\nprint(bool(cp.allclose(a, a)), cp.allclose(a, a + 1))\n"
     out, workload = record(source, tmp_path)

@@ -252,9 +252,9 @@ class ndarray:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         index, masked = _index(key)
-        plain = _put(value, masked)
         region = _listed(index)
         among = calls.arrays(region)
+        plain = _put(value, self._a.dtype if among else None)
 
         def put(a: Any, *_: Any) -> Any:
             nonlocal index
@@ -363,22 +363,35 @@ def _number(value: Any) -> Any:
     return value.item() if type(value) is np.ndarray and value.ndim == 0 else value
 
 
-def _put(value: Any, masked: bool) -> Any:
-    """What may be put into a device array: of the host only a number, but where a mask chooses also an array."""
+def _put(value: Any, chosen: Any) -> Any:
+    """What may be put into a device array: of the host only a number.
+
+    But where arrays choose places, in an array of the type `chosen`, also a list or an array, which is copied.
+    """
+    if chosen is not None:
+        return _brought(value, chosen)
     if type(value) in (list, tuple):
         value = np.asarray(calls.plain(value))
-    if isinstance(value, np.ndarray) and value.ndim == 0:
-        return value[()]
-    if isinstance(value, np.ndarray):
-        if not masked:
-            raise ValueError("non-scalar numpy.ndarray cannot be used for fill")
-        return calls.copied_in(value)
-    return calls.plain(value)
+    if not isinstance(value, np.ndarray):
+        return calls.plain(value)
+    if value.ndim:
+        raise ValueError("non-scalar numpy.ndarray cannot be used for fill")
+    return value[()]
+
+
+def _brought(value: Any, dtype: Any) -> Any:
+    """A plain array of the device with what the host has, of this type; numbers stay what they are."""
+    if not isinstance(value, (list, tuple, np.ndarray)):
+        return calls.plain(value)
+    from .creation import array
+
+    return array(value, dtype)._a
 
 
 def _scatter(target: Any, slices: Any, value: Any, kind: str, ufunc: Any) -> None:
     index, _ = _index(slices)
-    calls.run(f"cupyx.scatter_{kind}", _at(ufunc, index), (target._a, *calls.arrays(_listed(index)), calls.plain(value)), {})
+    given = _brought(value, target.dtype)
+    calls.run(f"cupyx.scatter_{kind}", _at(ufunc, index), (target._a, *calls.arrays(_listed(index)), given), {})
 
 
 def _at(ufunc: Any, index: Any) -> Callable[..., Any]:
