@@ -90,6 +90,21 @@ print(seen)
     assert out == "[1 2 5] (2, 2) (2, 2, 3) [0 1 2]\n[True]\n"
 
 
+def test_types_of_random_numbers_by_place(tmp_path: Path) -> None:
+    source = """import cupy as cp
+r = cp.random
+for drawn in (
+    r.random((2, 2), cp.float32), r.standard_normal(2, cp.float32), r.standard_exponential(2, "f4"), r.sample(2, "f4"),
+    r.RandomState(0).random_sample(3, "f4"), r.laplace(0, 1, 3, cp.float32), r.gumbel(0, 1, 3, cp.float32),
+    r.chisquare(2, 3, "f4"), r.binomial(10, 0.5, 3, cp.int32), r.geometric(0.5, 3, cp.int32),
+    r.default_rng(0).random(3, cp.float32),
+):
+    print(drawn.dtype, end=" ")
+"""
+    out, _ = record(source, tmp_path)
+    assert out.split() == ["float32"] * 8 + ["int32"] * 2 + ["float32"]
+
+
 def test_transforms_by_plan_and_by_scipy(tmp_path: Path) -> None:
     pytest.importorskip("scipy")
     source = """import numpy as np, scipy.fft

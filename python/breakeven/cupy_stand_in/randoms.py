@@ -76,7 +76,19 @@ def _seed(seed: Any) -> Any:
 
 
 #: Where CuPy takes the type of elements that NumPy has no parameter for.
-_DTYPE_AT = {"normal": 3, "uniform": 3, "exponential": 2, "poisson": 2, "gamma": 3, "beta": 3, "lognormal": 3}
+_DTYPE_AT = {
+    name: place
+    for place, names in {
+        1: "random_sample standard_cauchy standard_exponential standard_normal",
+        2: "chisquare dirichlet exponential geometric logseries pareto poisson power rayleigh standard_gamma standard_t "
+        "weibull zipf",
+        3: "beta binomial f gamma gumbel laplace logistic lognormal negative_binomial noncentral_chisquare normal uniform "
+        "vonmises wald",
+        4: "hypergeometric noncentral_f triangular",
+        6: "multivariate_normal",
+    }.items()
+    for name in names.split()
+}
 
 
 def _refuse(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
