@@ -142,13 +142,13 @@ for line in (
 from cupy.exceptions import AxisError
 from cupy.typing import ArrayLike, NDArray
 from cupy_backends.cuda.api.runtime import CUDARuntimeError
-print(AxisError.__module__, NDArray, cupy.ndarray[int, float], CUDARuntimeError is cupy.cuda.runtime.CUDARuntimeError)
+print(AxisError.__module__, NDArray[cupy.float32], cupy.ndarray[int, float], CUDARuntimeError is cupy.cuda.runtime.CUDARuntimeError)
 """
     assert record(source, tmp_path)[0] == (
         "breakeven's stand-in for cupy has no cupy.cuda.cufft\nbreakeven's stand-in for cupy has no cupy.DataSource\n"
         "breakeven's stand-in for cupy has no cupyx.distributed\n"
         "cannot import name 'no' from 'cupy' (unknown location)\n"
-        "numpy.exceptions cupy.ndarray[typing.Any, numpy.dtype[typing.Any]] cupy.ndarray[int, float] True\n"
+        "numpy.exceptions cupy.ndarray[typing.Any, numpy.dtype[numpy.float32]] cupy.ndarray[int, float] True\n"
     )
 
 

@@ -6,7 +6,7 @@ import contextlib
 import importlib
 from collections.abc import Callable, Iterator
 from types import GenericAlias
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.exceptions
@@ -158,7 +158,8 @@ _creation = {
     ).split()
 }
 _core = {"array": creation.unpickled, "ndarray": array.ndarray}
-_NDArray = GenericAlias(array.ndarray, (Any, np.dtype[Any]))
+_Element = TypeVar("_Element", bound=np.generic, covariant=True)
+_NDArray = GenericAlias(array.ndarray, (Any, GenericAlias(np.dtype, (_Element,))))
 _ACCELERATORS = [f"set_{what}_accelerators" for what in ("elementwise", "reduction", "routine")]
 _ASSERTIONS = (
     "assert_allclose assert_array_almost_equal assert_array_almost_equal_nulp assert_array_equal assert_array_less "
