@@ -287,6 +287,23 @@ b = {"sort": cp.sort, "argsort": cp.argsort, "fft": cp.fft.fft, "exp": cp.exp}[s
         assert workload["program"]["device_peak_bytes"] == pytest.approx(most, rel=0.05)
 
 
+def test_what_makes_arrays_of_those_of_the_host_copies_them(tmp_path: Path) -> None:
+    source = """import numpy as np, cupy as cp
+h, H, a = np.arange(3.0), np.eye(3), cp.arange(3.0)
+print(cp.diag(h).sum(), cp.diag(H, 1), cp.diag([1.0, 2.0]).shape, cp.diag(cp.diag(a)))
+print(cp.tril(H).sum(), cp.triu(H).sum(), cp.vander(h).shape, cp.atleast_2d(h).shape, cp.atleast_2d([[1.0], [2.0]]).shape)
+print(cp.vstack([h, a]).shape, cp.dstack([h, h]).shape, cp.hstack([1.0, 2.0]), cp.vstack([[1.0, 2.0], [3.0, 4.0]]).shape)
+print(cp.shape(h), cp.ndim(H), cp.result_type(h, "f4"))
+"""
+    out, workload = record(source, tmp_path)
+    assert out == (
+        "3.0 [0. 0.] (2, 2) [0. 1. 2.]\n3.0 3.0 (3, 3) (1, 3) (2, 1)\n(2, 3) (1, 3, 2) [1. 2.] (2, 2)\n(3,) 2 float64\n"
+    )
+    seen = estimate(workload)["workload"]
+    sent = [24, 16, 16, 72, 72, 24, 24, 16, 24, 24, 24, 8, 8, 16, 16]
+    assert (seen["h2d_copies"], seen["h2d_bytes"]) == (len(sent), sum(sent))
+
+
 def test_what_is_put_at_places_is_copied_in_the_type_of_the_array(tmp_path: Path) -> None:
     source = """import numpy as np, cupy as cp, cupyx
 x, A, i = cp.zeros(6, cp.float32), cp.zeros((2, 2)), cp.array([0, 1])

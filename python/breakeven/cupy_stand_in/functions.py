@@ -154,6 +154,10 @@ def wrapped(module: str, name: str, value: Any) -> Any:
         return _function(public, value, value, one_kernel=True)
     if module == "cupy" and name == "allclose":
         return _all_close
+    if module == "cupy" and name == "diag":
+        return _diagonal(_function(public, value, value))
+    if module == "cupy" and name in _BRINGING:
+        return _function(public, value, value, _BRINGING[name])
     if name in _TRUTHS:
         return _function(public, lambda *args, **kwargs: np.asarray(value(*args, **kwargs)), value)
     if name in _WITH_FUNCTIONS:
@@ -197,6 +201,38 @@ def _all_close(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan
 
 
 _all_close.__name__ = "allclose"
+
+
+def _on_device(value: Any) -> Any:
+    import sys
+
+    return sys.modules["cupy"].asarray(value)
+
+
+def _each_on_device(values: Any) -> Any:
+    return [_on_device(value) for value in values] if type(values) in (list, tuple) else _on_device(values)
+
+
+#: Functions that bring what they get to the device, or of a list each item.
+_BRINGING = {
+    **dict.fromkeys(("atleast_1d", "atleast_2d", "atleast_3d"), _on_device),
+    **dict.fromkeys(("vstack", "hstack", "dstack"), _each_on_device),
+}
+
+
+def _diagonal(of_device: Callable[..., Any]) -> Callable[..., Any]:
+    """`diag`, which copies of a matrix of the host only the diagonal."""
+
+    def diag(v: Any, k: int = 0) -> Any:
+        if calls.is_device(v):
+            return of_device(v, k)
+        host = calls.quietly(np.asarray, v)
+        if host.ndim == 2:
+            return _on_device(calls.quietly(host.diagonal, k))
+        return of_device(_on_device(host), k)
+
+    diag.__doc__ = of_device.__doc__
+    return diag
 
 
 def _function(
@@ -293,7 +329,8 @@ def _of_device(value: Any) -> Any:
 
 def _on_host(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
-        return calls.quietly(function, *calls.plain(args), **calls.plain(kwargs))
+        given = (arg if isinstance(arg, np.ndarray) else calls.plain(arg) for arg in args)
+        return calls.quietly(function, *given, **calls.plain(kwargs))
 
     call.__name__ = call.__qualname__ = function.__name__
     return call

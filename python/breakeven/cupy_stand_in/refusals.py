@@ -131,7 +131,7 @@ _UNDONE: dict[str, tuple[Callable[[tuple[Any, ...], dict[str, Any]], bool], Exce
     ),
 }
 _REPEATED = frozenset(f"cupyx.scipy.ndimage.binary_{name}" for name in "erosion dilation opening closing".split())
-_JOINING = frozenset("concatenate stack vstack hstack dstack column_stack".split())
+_JOINING = frozenset("concatenate stack column_stack".split())
 
 
 def any_of(public: str) -> bool:
