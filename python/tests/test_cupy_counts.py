@@ -304,6 +304,20 @@ print(cp.shape(h), cp.ndim(H), cp.result_type(h, "f4"))
     assert (seen["h2d_copies"], seen["h2d_bytes"]) == (len(sent), sum(sent))
 
 
+def test_filters_copy_what_the_host_has(tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    source = """import numpy as np, cupy as cp
+from cupyx.scipy import ndimage
+a, k, f = cp.ones((8, 8)), np.ones((3, 3)), np.ones((3, 3), bool)
+print(ndimage.convolve(a, k).sum(), ndimage.correlate1d(a, k[0]).sum(), ndimage.correlate(a, weights=k).shape)
+print(ndimage.median_filter(a, footprint=f).sum(), ndimage.binary_dilation(a > 0, f).sum(), ndimage.grey_opening(a, footprint=f).sum())
+"""
+    out, workload = record(source, tmp_path)
+    assert out == "576.0 192.0 (8, 8)\n64.0 64 64.0\n"
+    seen = estimate(workload)["workload"]
+    assert (seen["h2d_copies"], seen["h2d_bytes"]) == (6, 72 + 24 + 72 + 3 * 9)
+
+
 def test_what_is_put_at_places_is_copied_in_the_type_of_the_array(tmp_path: Path) -> None:
     source = """import numpy as np, cupy as cp, cupyx
 x, A, i = cp.zeros(6, cp.float32), cp.zeros((2, 2)), cp.array([0, 1])
