@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cupy_running import copied, device, record
+from cupy_running import copied, device, estimate, record
 
 pytest.importorskip("scipy")
 HEAD = """import numpy as np, scipy.sparse
@@ -59,6 +59,16 @@ tried(lambda: sp.csr_matrix(cp.eye(3)) ** 2)
         "ValueError: Unsupported initializer format", f"ValueError: {only}", "dia_matrix 5", "dia_matrix 7",
         "coo_matrix 6", "csr_matrix 3",
     ]  # fmt: skip
+
+
+def test_places_of_the_host_are_copied(tmp_path: Path) -> None:
+    source = """A = sp.csr_matrix(cp.eye(4))
+print(A[np.array([0, 2])].shape, A[:, np.array([1, 2])].shape, A[np.array([True, False, True, False])].shape, A[[1]].shape)
+"""
+    out, workload = record(HEAD + source, tmp_path)
+    assert out == "(2, 4) (4, 2) (2, 4) (1, 4)\n"
+    seen = estimate(workload)["workload"]
+    assert (seen["h2d_copies"], seen["h2d_bytes"]) == (4, 16 + 16 + 4 + 8)
 
 
 def test_operators_of_the_programs_own(tmp_path: Path) -> None:

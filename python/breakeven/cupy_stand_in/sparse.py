@@ -94,10 +94,10 @@ class Sparse:
         return self.transpose().conj()
 
     def __getitem__(self, key: Any) -> Any:
-        return _op(self, "__getitem__", key)
+        return _op(self, "__getitem__", _places(key))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        _op(self, "__setitem__", key, value)
+        _op(self, "__setitem__", _places(key), value)
 
     def __len__(self) -> int:
         raise TypeError("sparse array length is ambiguous; use shape[0] or .nnz")
@@ -341,6 +341,13 @@ def _diags(diagonals: Any, offsets: Any = 0, shape: Any = None, format: Any = No
         (None, held, np.atleast_1d(offsets).tolist(), shape, format, dtype),
         {},
     )
+
+
+def _places(key: Any) -> Any:
+    """A key whose lists and arrays of the host are on the device."""
+    if isinstance(key, tuple):
+        return tuple(map(_places, key))
+    return _cupy().asarray(key) if isinstance(key, (list, np.ndarray)) else key
 
 
 def _inner(value: Any) -> Any:
