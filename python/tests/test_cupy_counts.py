@@ -291,8 +291,10 @@ def test_what_makes_arrays_of_those_of_the_host_copies_them(tmp_path: Path) -> N
     source = """import numpy as np, cupy as cp
 h, H, a = np.arange(3.0), np.eye(3), cp.arange(3.0)
 print(cp.diag(h).sum(), cp.diag(H, 1), cp.diag([1.0, 2.0]).shape, cp.diag(cp.diag(a)))
-print(cp.tril(H).sum(), cp.triu(H).sum(), cp.vander(h).shape, cp.atleast_2d(h).shape, cp.atleast_2d([[1.0], [2.0]]).shape)
-print(cp.vstack([h, a]).shape, cp.dstack([h, h]).shape, cp.hstack([1.0, 2.0]), cp.vstack([[1.0, 2.0], [3.0, 4.0]]).shape)
+print(cp.tril(H).sum(), cp.triu(H).sum(), cp.vander(h).shape, cp.atleast_2d(h).shape,
+      cp.atleast_2d([[1.0], [2.0]]).shape)
+print(cp.vstack([h, a]).shape, cp.dstack([h, h]).shape, cp.hstack([1.0, 2.0]),
+      cp.vstack([[1.0, 2.0], [3.0, 4.0]]).shape)
 print(cp.shape(h), cp.ndim(H), cp.result_type(h, "f4"))
 """
     out, workload = record(source, tmp_path)
@@ -310,7 +312,8 @@ def test_filters_copy_what_the_host_has(tmp_path: Path) -> None:
 from cupyx.scipy import ndimage
 a, k, f = cp.ones((8, 8)), np.ones((3, 3)), np.ones((3, 3), bool)
 print(ndimage.convolve(a, k).sum(), ndimage.correlate1d(a, k[0]).sum(), ndimage.correlate(a, weights=k).shape)
-print(ndimage.median_filter(a, footprint=f).sum(), ndimage.binary_dilation(a > 0, f).sum(), ndimage.grey_opening(a, footprint=f).sum())
+print(ndimage.median_filter(a, footprint=f).sum(), ndimage.binary_dilation(a > 0, f).sum(),
+      ndimage.grey_opening(a, footprint=f).sum())
 """
     out, workload = record(source, tmp_path)
     assert out == "576.0 192.0 (8, 8)\n64.0 64 64.0\n"

@@ -34,7 +34,8 @@ CASES = {
     "np.float64(2) > a, a == np.array(2.0)": "(array([ True, True, False, False]), array([False, False, True, False]))",
     "cp.add(a, np.ones(4))": HOST,
     "cp.sum(np.ones(4))": "4.0",  # asks its argument to add itself up
-    "(h := np.array([3, 1, 2]), cp.sort(h), cp.sort(h, axis=None))": "(array([3, 1, 2]), array([1, 2, 3]), array([1, 2, 3]))",
+    "(h := np.array([3, 1, 2]), cp.sort(h), cp.sort(h, axis=None))":
+        "(array([3, 1, 2]), array([1, 2, 3]), array([1, 2, 3]))",
     "cp.exp(np.ones(4))": HOST,
     "a.__setitem__(slice(None), np.ones(4))": "ValueError: non-scalar numpy.ndarray cannot be used for fill",
     "a.__setitem__(0, [1, 2])": "ValueError: non-scalar numpy.ndarray cannot be used for fill",
@@ -142,7 +143,8 @@ for line in (
 from cupy.exceptions import AxisError
 from cupy.typing import ArrayLike, NDArray
 from cupy_backends.cuda.api.runtime import CUDARuntimeError
-print(AxisError.__module__, NDArray[cupy.float32], cupy.ndarray[int, float], CUDARuntimeError is cupy.cuda.runtime.CUDARuntimeError)
+print(AxisError.__module__, NDArray[cupy.float32], cupy.ndarray[int, float], end=" ")
+print(CUDARuntimeError is cupy.cuda.runtime.CUDARuntimeError)
 """
     assert record(source, tmp_path)[0] == (
         "breakeven's stand-in for cupy has no cupy.cuda.cufft\nbreakeven's stand-in for cupy has no cupy.DataSource\n"

@@ -63,7 +63,8 @@ tried(lambda: sp.csr_matrix(cp.eye(3)) ** 2)
 
 def test_places_of_the_host_are_copied(tmp_path: Path) -> None:
     source = """A = sp.csr_matrix(cp.eye(4))
-print(A[np.array([0, 2])].shape, A[:, np.array([1, 2])].shape, A[np.array([True, False, True, False])].shape, A[[1]].shape)
+print(A[np.array([0, 2])].shape, A[:, np.array([1, 2])].shape, end=" ")
+print(A[np.array([True, False, True, False])].shape, A[[1]].shape)
 """
     out, workload = record(HEAD + source, tmp_path)
     assert out == "(2, 4) (4, 2) (2, 4) (1, 4)\n"

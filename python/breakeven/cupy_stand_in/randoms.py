@@ -80,10 +80,10 @@ _DTYPE_AT = {
     name: place
     for place, names in {
         1: "random_sample standard_cauchy standard_exponential standard_normal",
-        2: "chisquare dirichlet exponential geometric logseries pareto poisson power rayleigh standard_gamma standard_t "
-        "weibull zipf",
-        3: "beta binomial f gamma gumbel laplace logistic lognormal negative_binomial noncentral_chisquare normal uniform "
-        "vonmises wald",
+        2: "chisquare dirichlet exponential geometric logseries pareto poisson power rayleigh standard_gamma "
+        "standard_t weibull zipf",
+        3: "beta binomial f gamma gumbel laplace logistic lognormal negative_binomial noncentral_chisquare normal "
+        "uniform vonmises wald",
         4: "hypergeometric noncentral_f triangular",
         6: "multivariate_normal",
     }.items()

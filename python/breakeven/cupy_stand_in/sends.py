@@ -118,6 +118,7 @@ def look(name: str, args: tuple[Any, ...], words: dict[str, Any]) -> tuple[tuple
 
 
 _WEIGHTED = ("convolve", "correlate", "convolve1d", "correlate1d")
+_RANKING = ("median", "minimum", "maximum")
 _SHAPED = ("erosion", "dilation", "opening", "closing")
 #: Functions that bring arguments to the device: place and name of each, whether they do so with a single number, and the
 #: place of what has the type that it gets there, where that is not its own.
@@ -134,10 +135,11 @@ BROUGHT: dict[str, list[tuple[int, str, bool, int | None]]] = {
     "cupy.put": [(1, "ind", True, None), (2, "v", True, 0)],
     "cupy.interp": [(3, "left", True, 2), (4, "right", True, 2)],
     **{f"cupyx.scipy.ndimage.{name}": [(1, "weights", False, None)] for name in _WEIGHTED},
-    **{f"cupyx.scipy.ndimage.{name}_filter": [(2, "footprint", False, None)] for name in ("median", "minimum", "maximum")},
+    **{f"cupyx.scipy.ndimage.{name}_filter": [(2, "footprint", False, None)] for name in _RANKING},
     **{f"cupyx.scipy.ndimage.binary_{name}": [(1, "structure", False, None)] for name in _SHAPED},
     **{
-        f"cupyx.scipy.ndimage.grey_{name}": [(2, "footprint", False, None), (3, "structure", False, None)] for name in _SHAPED
+        f"cupyx.scipy.ndimage.grey_{name}": [(2, "footprint", False, None), (3, "structure", False, None)]
+        for name in _SHAPED
     },
 }
 
