@@ -1031,6 +1031,9 @@ except torch.cuda.OutOfMemoryError:
     print(torch.cuda.max_memory_allocated())
 """)
     assert _run(script, tmp_path)[1] == f"{1 << 30}\n"
+
+
+@pytest.mark.parametrize("fake", [False, True])
 def test_what_is_formatted_is_read_as_what_is_printed(fake: bool, tmp_path: Path) -> None:
     script = tmp_path / "formatted.py"
     script.write_text("""import torch
