@@ -51,11 +51,11 @@ def answer(script: Path, gpu: str, folder: Path) -> dict[str, Any]:
 @pytest.mark.parametrize("name", sorted(path.name for path in CASES.glob("*.py")))
 def test_the_main_reason_is_the_one_that_was_named(name: str, tmp_path: Path) -> None:
     script = CASES / name
-    ((gpu, expected),) = re.findall(r"^main reason on (\S+): (\S+)$", script.read_text(), re.MULTILINE)
+    ((gpu, expected),) = re.findall(r"^main reason on (\S+): (.+)$", script.read_text(), re.MULTILINE)
     found = answer(script, gpu, tmp_path / "first")["reasons"]
-    if not found or found[0]["code"] != expected:  # a busy machine makes Python look slow
+    if not found or found[0]["code"] not in expected.split(" or "):  # a busy machine makes Python look slow
         found = answer(script, gpu, tmp_path / "again")["reasons"]
-    assert found and found[0]["code"] == expected, [(r["code"], r["share"], r["cause"]) for r in found]
+    assert found and found[0]["code"] in expected.split(" or "), [(r["code"], r["share"], r["cause"]) for r in found]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """Two layers of 50, 100 samples, a thousand steps: slower on the GPU than on the CPU.
-(Said beforehand: launch-bound. What PyTorch does in Python between the launches takes longer than they do.)
+(Said beforehand: launch-bound. What PyTorch does in Python between the launches takes longer than they do, but where the GPU
+loses, its launches are why. Here both take about as long, so that either may be first.)
 
-main reason on t4: host-bound
+main reason on t4: host-bound or launch-bound
 """
 
 import torch
