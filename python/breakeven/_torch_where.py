@@ -88,12 +88,14 @@ def _refused(func: Any, args: tuple[Any, ...], kwargs: Any) -> str | None:
     name = func._schema.name
     if name in _INDEXED and name != "aten::_ctc_loss":
         values = args[2:3] if name.startswith(("aten::index_put", "aten::_index_put")) else ()
-        if _is_host(args[0]):
-            if any(map(_is_there, _torch_ops.flat(args[_INDEXED[name]]))):
-                return "indices should be either on cpu or on the same device as the indexed tensor (cpu)"
-            return f"expected self and values to be on the same device, but got self on cpu and values on {GPU}"
-        if any(_is_host(value) and value.dim() > 0 for value in values):
-            return f"expected self and values to be on the same device, but got self on {GPU} and values on cpu"
+        here = _is_host(args[0])
+        if here and any(map(_is_there, _torch_ops.flat(args[_INDEXED[name]]))):
+            return "indices should be either on cpu or on the same device as the indexed tensor (cpu)"
+        # A single number goes to the other side, either way.
+        across = _is_there if here else _is_host
+        if any(across(value) and value.dim() > 0 for value in values):
+            sides = ("cpu", GPU) if here else (GPU, "cpu")
+            return "expected self and values to be on the same device, but got self on {} and values on {}".format(*sides)
         return None
     if name in ("aten::stack", "aten::cat"):
         return _differ(name) if any(_is_host(one) and one.numel() for one in args[0]) else None

@@ -982,6 +982,7 @@ g[i] = 1.0
 g[torch.tensor([0, 1])] = torch.tensor(2.0)
 g.add_(z)
 c[torch.tensor([0])] = 1.0
+c[torch.tensor([0])] = g.sum()
 print(lstm(torch.nn.utils.rnn.pack_padded_sequence(x, torch.tensor([7, 5, 2]), batch_first=True))[0].data.device)
 """)
     _, out = _run(script, tmp_path, fake=fake)
