@@ -169,6 +169,21 @@ fn a_clock_around_the_first_call_and_without_a_wait_is_told() {
 }
 
 #[test]
+fn what_an_op_waited_for_elsewhere_is_no_part_of_a_timed_span() {
+    let mut workload = recorded("timed");
+    let before = ask(workload.clone(), warm("t4")).timers;
+    // An import, say, before one of the products.
+    let minute = 60_000_000_000;
+    workload.program.wall_ns += minute;
+    workload.ops.last_mut().unwrap().gap_ns += minute;
+    let after = ask(workload, warm("t4")).timers;
+    assert_eq!(after.len(), before.len());
+    for (after, before) in after.iter().zip(&before) {
+        assert!(after.work_s.unwrap() < before.work_s.unwrap() + before.here_s, "{after:?} {before:?}");
+    }
+}
+
+#[test]
 fn a_value_read_in_each_round_is_told() {
     let e = t4("item_each_round");
     let waits = reason(&e, "synchronisation-bound");

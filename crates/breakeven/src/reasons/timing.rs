@@ -5,11 +5,11 @@ use crate::estimate::gpu::{Outcome, Question};
 use crate::estimate::plan::Policy;
 use crate::estimate::spans::{Span, of_device, spans};
 use crate::estimate::spread::{HOST_SIGMA, TRANSFER_SIGMA};
-use crate::estimate::{Reason, Timer};
+use crate::estimate::{Breakdown, Reason, Timer};
 use crate::interval::{Basis, Interval};
 use crate::port;
 use crate::report::words;
-use crate::timeline::{Compact, host_time, simulate};
+use crate::timeline::{Compact, Task, host_time, simulate};
 use crate::workload::{Marker, Step};
 use std::collections::BTreeMap;
 
@@ -83,12 +83,15 @@ fn timer(q: &Question<'_>, out: &Outcome, row: &[&Timed<'_>], known: bool, first
     let ((from, to, span), here) = (median, took(median));
     let steps = span.order.clone().finish();
     let order = Compact::new(&steps);
-    let left = unaccounted(q, here, &steps) / q.host_speed;
-    let tasks = &out.plan.tasks;
-    let parts = simulate(tasks, &order, q.port.machine(), &mut ());
-    let (work, sigma) = (parts.total() + left, spread(out, &steps, &parts, left));
+    let mut counts = BTreeMap::new();
+    count(&steps, 1, &mut counts);
+    let (gaps, left) = host_part(q, here, &counts);
+    let left = left / q.host_speed;
+    let tasks: Vec<Task> = out.plan.tasks.iter().map(|task| Task { gap: task.gap * gaps, ..*task }).collect();
+    let parts = simulate(&tasks, &order, q.port.machine(), &mut ());
+    let (work, sigma) = (parts.total() + left, spread(out, &counts, &parts, left));
     // An event is reached when the device has done what came before it.
-    let shown = if of_device(to) { work } else { host_time(tasks, &order, q.port.machine()) + left };
+    let shown = if of_device(to) { work } else { host_time(&tasks, &order, q.port.machine()) + left };
     let first = row[0];
     let mut timer = Timer {
         from: site(from),
@@ -107,11 +110,9 @@ fn timer(q: &Question<'_>, out: &Outcome, row: &[&Timed<'_>], known: bool, first
 }
 
 /// ln-sigma of what a span shows: kernels, launches, copies and host code, each by its part of it.
-fn spread(out: &Outcome, steps: &[Step], parts: &crate::estimate::Breakdown, left: f64) -> f64 {
-    let mut counts = BTreeMap::new();
-    count(steps, 1, &mut counts);
+fn spread(out: &Outcome, counts: &BTreeMap<u32, u64>, parts: &Breakdown, left: f64) -> f64 {
     let (mut device, mut wide) = (0.0, 0.0);
-    for (&entry, &runs) in &counts {
+    for (&entry, &runs) in counts {
         let (Some(task), Some(time)) = (out.plan.tasks.get(entry as usize), out.plan.entries.get(entry as usize))
         else {
             continue;
@@ -134,21 +135,27 @@ fn spread(out: &Outcome, steps: &[Step], parts: &crate::estimate::Breakdown, lef
     )
 }
 
-/// What of a span neither its ops nor the gaps before them account for, s: Python after the last of them.
-fn unaccounted(q: &Question<'_>, here: f64, steps: &[Step]) -> f64 {
-    let mut counts = BTreeMap::new();
-    count(steps, 1, &mut counts);
+/// The host's own part of a span: what share of the gaps before its ops it has, and what neither they nor its ops account
+/// for, s: Python after the last of them.
+///
+/// A gap is the mean of all runs of an op: where one run waited for an import or a file, the span of another has less.
+fn host_part(q: &Question<'_>, here: f64, counts: &BTreeMap<u32, u64>) -> (f64, f64) {
     let program = &q.workload.program;
-    let mut seen = 0.0;
-    for (&entry, &runs) in &counts {
+    let (mut ops, mut gaps) = (0.0, 0.0);
+    for (&entry, &runs) in counts {
         let Some(op) = q.workload.ops.get(entry as usize) else { continue };
-        let each = (op.cpu_ns as f64 * q.host.cpu_scale + op.gap_ns as f64 * q.host.gap_scale) / op.count.max(1) as f64;
-        seen += (each + program.hook_ns) * 1e-9 * runs as f64;
+        let runs_s = runs as f64 * 1e-9;
+        ops += (op.cpu_ns as f64 * q.host.cpu_scale / op.count.max(1) as f64 + program.hook_ns) * runs_s;
+        gaps += op.gap_ns as f64 * q.host.gap_scale / op.count.max(1) as f64 * runs_s;
     }
-    let left = (here * q.host.own - seen).max(0.0);
-    if left > UNACCOUNTED * here { left } else { 0.0 }
+    let rest = (here * q.host.own - ops).max(0.0);
+    let left = (rest - gaps).max(0.0);
+    // Without values an op's time is the recorder's.
+    let share = if gaps > rest && !program.untimed() { rest / gaps } else { 1.0 };
+    (share, if left > UNACCOUNTED * here { left } else { 0.0 })
 }
 
+/// How often each entry runs in `steps`.
 fn count(steps: &[Step], times: u64, into: &mut BTreeMap<u32, u64>) {
     for step in steps {
         match step {
