@@ -3,10 +3,8 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { after, before, test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { copied, launch, open, text, unfold } from "./browser.mjs";
+import { binary, copied, launch, open, text, unfold } from "./browser.mjs";
 
-const binary = process.env.BREAKEVEN ?? fileURLToPath(new URL("../../target/debug/breakeven", import.meta.url));
 let browser;
 before(async () => (browser = await launch()));
 after(() => browser.close());

@@ -5,6 +5,9 @@ import { fileURLToPath } from "node:url";
 
 export const PAGE = new URL("../../crates/breakeven-page/assets/page.html", import.meta.url);
 
+/** The command, as installed. */
+export const binary = process.env.BREAKEVEN ?? fileURLToPath(new URL("../../.venv/bin/breakeven", import.meta.url));
+
 /** A browser that talks to nobody. */
 export function launch() {
   return chromium.launch({

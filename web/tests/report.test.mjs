@@ -9,9 +9,8 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
-import { copied, launch } from "./browser.mjs";
+import { binary, copied, launch } from "./browser.mjs";
 
-const binary = process.env.BREAKEVEN ?? fileURLToPath(new URL("../../target/debug/breakeven", import.meta.url));
 const HEAT = fileURLToPath(new URL("../../docs/examples/heat.breakeven.json", import.meta.url));
 const EMPTY = fileURLToPath(new URL("../../crates/breakeven-page/assets/report.html", import.meta.url));
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");

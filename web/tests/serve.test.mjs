@@ -5,9 +5,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { launch, open } from "./browser.mjs";
+import { binary, launch, open } from "./browser.mjs";
 
-const binary = process.env.BREAKEVEN ?? fileURLToPath(new URL("../../target/debug/breakeven", import.meta.url));
 let browser, server, url;
 before(async () => {
   server = spawn(binary, ["serve", "--no-open"], { stdio: ["ignore", "pipe", "inherit"] });
