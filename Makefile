@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CARGO := cargo
+# Programs that are recorded and judged as a whole, with every framework that they use.
+WHOLE := python/tests/test_advice.py python/tests/test_cases.py
 SOURCES := $(shell find crates python/breakeven python/breakeven.pth pyproject.toml setup.py Cargo.toml Cargo.lock \
 	-type f -not -path '*/target/*' -not -name '*.pyc' -not -name '*.so')
 
@@ -13,7 +15,7 @@ help:
 	@sed -n 's/^## //p' Makefile
 
 ## make demo      set up .venv, then one answer from numbers and one from a real script
-demo: $(VENV)/.installed
+demo: $(VENV)/.released
 	$(BIN)/breakeven estimate --flops "10,000 GFLOPS" --data 1GB --cpu-rate 400GFLOP/s --gpu "RTX 3080" \
 		--peak 12.5TFLOP/s --utilization 100% --python-overhead 0 --link 32GB/s --data-out 0 --init 468.75ms
 	$(BIN)/breakeven run examples/black_scholes.py
@@ -28,13 +30,13 @@ test-rust:
 test-python: $(VENV)/.installed
 	$(BIN)/python -m mypy python/breakeven
 	$(BIN)/python -m mypy.stubtest breakeven._native
-	.ci/pytest $(BIN)/python
+	.ci/pytest $(BIN)/python $(WHOLE:%=--ignore=%)
 
-## make test-all  every Python and NumPy of the matrix, the engine on wasm, the page in a browser, NumPy's own tests
-##                recorded, the hooks under AddressSanitizer, PyTorch, the API against its document, the fitting
+## make test-all  the other pairs of Python and NumPy, the engine on wasm, the page in a browser, NumPy's own tests
+##                recorded, the hooks under AddressSanitizer, PyTorch, whole programs, the API against its document, the fitting
 ##                tools' own tests, a longer fuzz
 test-all: matrix digits wasm page numpy-own asan frameworks api accuracy
-	$(MAKE) fuzz SECONDS_EACH=120
+	$(MAKE) fuzz SECONDS_EACH=30
 
 matrix:
 	.ci/matrix
@@ -49,8 +51,7 @@ wasm: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet "wasmtime>=50"
 	$(CARGO) test -p breakeven --target wasm32-wasip1 --lib --tests
 
-page: digits
-	$(CARGO) build -p breakeven-cli
+page: digits $(VENV)/.installed
 	@if command -v "$${CHROMIUM:-/usr/bin/chromium}" >/dev/null; then cd web && npm test; \
 	else echo "page: SKIPPED, there is no Chromium at /usr/bin/chromium; CHROMIUM=… names another"; fi
 
@@ -63,10 +64,10 @@ asan: $(VENV)/.installed
 # Some gigabytes, so `make test` skips these tests visibly where PyTorch is not there.
 frameworks: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet torch torchvision transformers pandas numexpr
-	.ci/pytest $(BIN)/python python/tests/test_torch_*.py python/tests/test_advice.py python/tests/test_cases.py
+	.ci/pytest $(BIN)/python python/tests/test_torch_*.py $(WHOLE)
 
 # Needs schemathesis, which it installs into a place of its own.
-api:
+api: $(VENV)/.installed
 	.ci/api 60
 
 # A workspace of its own; what holds the model to its ledger is in `make test`.
@@ -76,8 +77,19 @@ accuracy:
 fuzz:
 	.ci/fuzz $(SECONDS_EACH)
 
-$(VENV)/.installed: $(SOURCES)
+define install
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet ".[test]"
+endef
+
+# What is released will do for the tests, too.
+$(VENV)/.released: $(SOURCES)
+	$(install)
+	touch $@ $(VENV)/.installed
+
+$(VENV)/.installed: export SETUPTOOLS_RUST_CARGO_PROFILE = tested
+$(VENV)/.installed: $(SOURCES)
+	$(install)
+	rm -f $(VENV)/.released
 	touch $@
