@@ -122,6 +122,38 @@ print(out[:3])
     assert not workload["unseen"]
 
 
+def test_what_is_known_of_a_cuda_kernel(tmp_path: Path) -> None:
+    source = RAW + """import breakeven
+module = cp.RawModule(code=code, options=("-std=c++17",), enable_cooperative_groups=True)
+kernel = module.get_function("saxpy")
+print(kernel.options, kernel.backend, kernel.enable_cooperative_groups, kernel.max_threads_per_block, kernel.binary_version)
+print(kernel.max_dynamic_shared_size_bytes, saxpy.file_path, module.name_expressions)
+def tried(call):
+    try:
+        print(call())
+    except Exception as error:
+        print(f"{type(error).__name__}: {error}")
+tried(lambda: kernel.num_regs)
+tried(lambda: kernel.attributes["num_regs"])
+tried(lambda: cp.RawKernel(code, "saxpy", no_such_option=1))
+with breakeven.kernel("saxpy", flops=2000, bytes=12_000):
+    tried(lambda: kernel((4,), (256,), (x, x, cp.float32(2), out), shared_mem=60_000))
+    tried(lambda: kernel((1, 70_000), (1,), (x, x, cp.float32(2), out)))
+    tried(lambda: kernel((1,), (1, 1, 128), (x, x, cp.float32(2), out)))
+    kernel.max_dynamic_shared_size_bytes = 64 * 1024
+    tried(lambda: kernel((4,), (256,), (x, x, cp.float32(2), out), shared_mem=60_000))
+"""
+    out, _ = record(source, tmp_path)
+    unknown = (
+        "NotImplementedError: breakeven's stand-in for cupy does not compile kernel 'saxpy': its registers and memory are "
+        "not known"
+    )
+    lines = out.splitlines()
+    assert lines[:4] == ["('-std=c++17',) nvrtc True 1024 80", "49152 None None", unknown, unknown]
+    assert lines[4].startswith("TypeError: ") and lines[4].endswith("got an unexpected keyword argument 'no_such_option'")
+    assert lines[5:] == ["RuntimeError: CUDA_ERROR_INVALID_VALUE: invalid argument"] * 3 + ["None"]
+
+
 def test_a_kernel_without_an_effect_is_told(tmp_path: Path) -> None:
     source = RAW + """import breakeven
 with breakeven.kernel("saxpy", flops=2000, bytes=12_000):
@@ -136,7 +168,7 @@ print(out[:3])
 def test_a_reduction_that_is_described(tmp_path: Path) -> None:
     source = """import cupy as cp
 import breakeven
-square = "template<class T> __device__ T square(T x) { return x * x; }"
+square = "__device__ double square(const double* x) { return *x * *x; }"
 norm = cp.ReductionKernel("T x", "T y", "square(x)", "a + b", "y = a", "0", "norm", preamble=square)
 a = cp.ones((2, 3))
 try:
@@ -180,14 +212,96 @@ for function in (np.sum, cp.ElementwiseKernel("T x", "T y", "y = x", "e")):
 
 def test_c_that_is_not_imitated_says_so(tmp_path: Path) -> None:
     source = """import cupy as cp
-loop = cp.ElementwiseKernel("T x", "T y", "switch (1) {}", "loop")
+loop = cp.ElementwiseKernel("T x", "T y", "again: goto again;", "loop")
 try:
     loop(cp.ones(3))
 except NotImplementedError as error:
     print(error)
 """
     out, _ = record(source, tmp_path)
-    assert out.startswith("breakeven's stand-in for cupy cannot run kernel 'loop': `switch` is not imitated. Describe it")
+    assert out.startswith("breakeven's stand-in for cupy cannot run kernel 'loop': `again :` is not imitated. Describe it")
+
+
+#: Parameters, results, C, a preamble, what it is called with, and what comes of it.
+C = {
+    "constants and casts": (
+        "T x", "T y", "y = static_cast<T>(sin(x * M_PI_2)) + (int)2.7 + 0x10", "", "cp.arange(3.0)", [18.0, 19.0, 18.0],
+    ),
+    "complex numbers": (
+        "complex64 z", "float32 y", "complex<float> w = z * complex<float>(0, 1); y = w.real() + 2 * w.imag();",
+        "", "cp.array([1 + 2j], 'F')", [0.0],
+    ),
+    "the index": (
+        "raw T x", "T y", "y = x[_ind.size() - 1 - i] + 10 * _ind.get()[0] + x.shape()[0]", "", "cp.arange(3.0), size=3",
+        [5.0, 14.0, 23.0],
+    ),
+    "return": ("T x", "T y", "y = x; if (x > 1) return; for (;;) { y = -1; if (x < 5) return; }", "", "cp.arange(3)", [-1, -1, 2]),
+    "switch": (
+        "int32 x", "int32 y", "switch (x) { case 0: y = 10; break; case 1: case 2: y = 20; default: y += 1; }", "",
+        "cp.arange(4, dtype='i'), cp.full(4, 100, 'i')", [10, 21, 21, 101],
+    ),
+    "continue in a switch": (
+        "int32 x", "int32 y", "y = 0; for (int k = 0; k < 4; k++) { switch (k) { case 2: continue; } y += k; }", "",
+        "cp.arange(1, dtype='i')", [4],
+    ),
+    "do": ("int32 x", "int32 y", "int s = 0; do { s += 2.7; } while (s < x); y = s;", "", "cp.arange(4, dtype='i')", [2, 2, 2, 4]),
+    "short whole numbers": ("uint8 a", "uint8 c", "c = (a + a) / 2", "", "cp.array([200], 'B')", [200]),
+    "unsigned whole numbers": ("uint32 a", "bool c", "c = a > -1", "", "cp.array([3], 'I')", [False]),
+    "whole numbers towards zero": ("int64 a", "int64 c", "c = a / 2 + a % 2 * 100", "", "cp.array([-3, 3])", [-101, 101]),
+    "functions and macros": (
+        "T x", "T y", "y = f(x, 2) + half", """#define half (0.5)
+            __device__ float square(float u) { return u * u; }
+            template<typename T> __device__ T f(T x, int n) {
+                T s = 0;
+                for (int k = 0; k < n; k++) { if (x > 2) return -1; s += square(x); }
+                return s;
+            }""", "cp.arange(4, dtype='f')", [0.5, 2.5, 8.5, -0.5],
+    ),
+    "macros with parameters": (
+        "T x", "T y", "y = plus(twice(x + 1), max(x, (T)2));",
+        "#define twice(u) (2 * (u))\n#define plus(u, v) ((u) + twice(v))", "cp.arange(3.0)", [6.0, 8.0, 10.0],
+    ),
+    "a macro for a type": ("T x", "T y", "REAL half = x / 2; y = half;", "#define REAL float", "cp.arange(2.0)", [0.0, 0.5]),
+    "auto": ("T x", "T y", "const auto half = x / 2; y = half;", "", "cp.arange(2.0)", [0.0, 0.5]),
+    "a sine and a cosine": (
+        "T x", "T y", "T s, c; sincos(x, &s, &c); y = s * s + c * c", "", "cp.zeros(2)", [1.0, 1.0],
+    ),
+    "a view": (
+        "T x, raw T y", "T z", "z = y[i]", "", "cp.zeros(2), cp.arange(4.0)[::2]", [0.0, 2.0],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", C)
+def test_c(case: str, tmp_path: Path) -> None:
+    into, made, code, preamble, given, expected = C[case]
+    source = f"""import cupy as cp
+kernel = cp.ElementwiseKernel({into!r}, {made!r}, {code!r}, "kernel", preamble={preamble!r})
+print(kernel({given}).tolist())
+"""
+    out, _ = record(source, tmp_path)
+    assert out == f"{expected}\n"
+
+
+def test_what_a_kernel_puts_into_a_view_is_there(tmp_path: Path) -> None:
+    source = """import cupy as cp
+y = cp.zeros((2, 4))
+cp.ElementwiseKernel("T x", "raw T y", "y[i] = x", "put")(cp.arange(1.0, 5.0), y[:, ::2])
+cp.ElementwiseKernel("T x", "raw T y", "atomicAdd(&(y[i]), x)", "add")(cp.ones(4), y[:, ::2])
+print(y.ravel())
+"""
+    out, _ = record(source, tmp_path)
+    assert out == "[2. 0. 3. 0. 4. 0. 5. 0.]\n"
+
+
+def test_a_reduction_with_a_function(tmp_path: Path) -> None:
+    source = """import cupy as cp
+mean = cp.ReductionKernel("T x", "float64 y", "square(x)", "a + b", "y = a / _in_ind.size() * _out_ind.size()", "0", "mean",
+    preamble="template<typename T> __device__ T square(T x) { return x * x; }")
+print(mean(cp.arange(6.0).reshape(2, 3), axis=1).tolist())
+"""
+    out, _ = record(source, tmp_path)
+    assert out == f"{[5 / 3, 50 / 3]}\n"
 
 
 @pytest.mark.parametrize("wrong", [-1, float("nan"), float("inf")])
@@ -229,6 +343,16 @@ print(ahead(cp.arange(3.0), 3, size=3))
     found = [entry["op"]["elementwise"] for entry in workload["ops"] if "elementwise" in entry["op"]]
     product = next(op for op in found if op["n"] == 4)
     assert product["flop_per_element"] > 2 * 2  # two turns of a product and a sum, and their places
+
+
+def test_long_loops_lose_no_memory_of_sight(tmp_path: Path) -> None:
+    source = """import cupy as cp
+code = "T s = 0; for (int k = 0; k < 2000; k++) s += x * 0.5f; y = s;"
+print(cp.ElementwiseKernel("T x", "T y", code, "long")(cp.ones(5000, cp.float32))[0])
+"""
+    out, workload = record(source, tmp_path)
+    assert out == "1000.0\n"
+    assert not workload["unseen"]
 
 
 def test_a_kernel_in_python(tmp_path: Path) -> None:

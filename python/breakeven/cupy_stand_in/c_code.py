@@ -1,96 +1,52 @@
-"""The body of an element-wise kernel, C in a few statements, computed by NumPy on whole arrays.
+"""The body of an element-wise kernel, C in a few statements, read; `c_run.py` computes it by NumPy on whole arrays.
 
-Assignments, declarations, `if`/`else`, `for`, `while`, `break`, `continue`, the operators and the mathematical functions of
-C; `x[i]` of raw parameters, and atomic additions to them. Elements that are through with a loop wait for the others.
-Pointers and anything else are a NotImplementedError that says what was met.
+Declarations, assignments, `if`, `switch`, loops, `break`, `continue`, `return`, the operators and the mathematical functions
+of C; `x[i]` of raw parameters, and atomic additions to them; functions and macros of a preamble. Pointers, arrays of a
+kernel's own and anything else are a NotImplementedError that says what was met.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-_TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fFuUlL]*)|(?P<name>[A-Za-z_][\w]*(?:::\w+|\.size(?=\s*\())*)"
-    r"|(?P<sign>\+\+|--|<<=|>>=|[-+*/%&|^]=|&&|\|\||==|!=|<=|>=|<<|>>|[-+*/%<>=!~?:;,(){}\[\]&|^]))"
-)
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+from . import c_tokens
+from .c_words import ATOMIC, CONSTANTS, FUNCTIONS, LEVELS, METHODS, OPERATORS, TYPES, UNSIGNED
 
-#: What C calls them: NumPy's function, and the name of its cost.
-_FUNCTIONS: dict[str, tuple[Callable[..., Any], str]] = {
-    **{name: (getattr(np, name), name) for name in "exp expm1 exp2 log log1p log2 log10 sqrt cbrt sin cos tan".split()},
-    **{name: (getattr(np, name), name) for name in "sinh cosh tanh hypot".split()},
-    **{name: (getattr(np, "arc" + name[1:]), "arc" + name[1:]) for name in "asin acos atan asinh acosh atanh".split()},
-    **{name: (getattr(np, name), "one") for name in "floor ceil trunc rint isnan isinf isfinite conj real imag".split()},
-    **dict.fromkeys(("abs", "fabs"), (np.abs, "one")),
-    **dict.fromkeys(("min", "fmin"), (np.minimum, "two")),
-    **dict.fromkeys(("max", "fmax"), (np.maximum, "two")),
-    "atan2": (np.arctan2, "arctan2"),
-    "pow": (np.power, "power"),
-    "fmod": (np.fmod, "remainder"),
-    "rsqrt": (lambda x: 1 / np.sqrt(x), "reciprocal"),
-    "round": (np.round, "one"),
-    "fma": (lambda a, b, c: a * b + c, "fma"),
-    "copysign": (np.copysign, "two"),
-    "__expf": (np.exp, "exp"),
-}
-_TYPES = {
-    "float": np.float32, "double": np.float64, "int": np.int32, "long": np.int64, "bool": np.bool_, "char": np.int8,
-    "short": np.int16, "size_t": np.int64, "ptrdiff_t": np.int64, "unsigned": np.uint32, "float16": np.float16,
-    **{name: getattr(np, name) for name in "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64".split()},
-    **{name: getattr(np, name) for name in "complex64 complex128".split()},
-}  # fmt: skip
-_LEVELS = (
-    ("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", ">", "<=", ">="), ("<<", ">>"), ("+", "-"),
-    ("*", "/", "%"),
-)  # fmt: skip
+_NAME = re.compile(r"[A-Za-z_]\w*")
+#: Words around a type or a function that change nothing here.
+_QUALIFIERS = frozenset("const constexpr static volatile inline __device__ __host__ __forceinline__ __noinline__".split())
+#: Functions that give a sine and a cosine, and the unit of their angle.
+_BOTH = {"sincos": 1.0, "sincosf": 1.0, "__sincosf": 1.0, "sincospi": math.pi, "sincospif": math.pi}
+#: What `auto` is: the type of what it is given.
+AUTO: Any = object()
 
 
-def _divide(a: Any, b: Any) -> Any:
-    if np.result_type(a, b).kind in "iub":
-        return (np.sign(a) * np.sign(b)) * (np.abs(a) // np.abs(b))
-    return a / b
+class Function:
+    """A function of a preamble."""
 
-
-_OPERATORS: dict[str, Callable[..., Any]] = {
-    "||": np.logical_or, "&&": np.logical_and, "|": np.bitwise_or, "^": np.bitwise_xor, "&": np.bitwise_and,
-    "==": np.equal, "!=": np.not_equal, "<": np.less, ">": np.greater, "<=": np.less_equal, ">=": np.greater_equal,
-    "<<": np.left_shift, ">>": np.right_shift, "+": np.add, "-": np.subtract, "*": np.multiply, "/": _divide,
-    "%": np.fmod,
-}  # fmt: skip
-
-
-_ATOMIC = {"atomicAdd": np.add, "atomicMax": np.maximum, "atomicMin": np.minimum}
-#: Under this name the loops that run, the innermost last: who has left them.
-_LOOPS = "for"
+    def __init__(self, kind: Any, parameters: list[tuple[Any, str]], body: Any, costs: list[str]) -> None:
+        self.kind, self.parameters, self.body, self.costs = kind, parameters, body, costs
 
 
 class Code:
     """Statements, parsed; `costs` names what each element costs (see `callables/flops.csv` of the engine)."""
 
-    def __init__(self, text: str, types: dict[str, Any] | None = None) -> None:
-        self.types = {**_TYPES, **(types or {})}
+    def __init__(self, text: str, types: dict[str, Any] | None = None, preamble: str = "") -> None:
+        self.types: dict[str, Any] = {**TYPES, **(types or {})}
         self.costs: list[str] = []
-        #: What one turn of each loop costs, and how many turns an element took on average.
-        self._turns: list[tuple[list[str], float]] = []
-        self._tokens = _tokens(text)
-        self._at = 0
-        self._body: list[Any] = []
+        self.body: list[Any] = []
+        self._functions: dict[str, Function] = {}
+        preamble, macros = c_tokens.without_macros(preamble)
+        self._tokens, self._at = c_tokens.tokens(preamble, macros), 0
         while self._at < len(self._tokens):
-            self._body.append(self._statement())
-
-    def run(self, names: dict[str, Any]) -> None:
-        """Changes `names`: parameters and what the statements declare."""
-        self._turns = []
-        names[_LOOPS] = []
-        _execute(self._body, names, self._turns, None)
-
-    def spent(self) -> list[str]:
-        """What an element cost, loops among it, once they have run."""
-        return self.costs + [name for costs, turns in self._turns for name in costs * round(turns)]
+            self._function()
+        self._tokens, self._at = c_tokens.tokens(text, macros), 0
+        while self._at < len(self._tokens):
+            self.body.append(self._statement())
 
     # Reading ---------------------------------------------------------------------------------------------------------
 
@@ -131,20 +87,26 @@ class Code:
             return ("if", condition, then, other)
         if token in ("for", "while"):
             return self._loop(self._next())
+        if token == "do":
+            return self._do()
         if token in ("break", "continue"):
             self._next()
             self._next(";")
             return (token,)
-        if token in _ATOMIC:
-            return self._atomic(_ATOMIC[self._next()])
-        if token in ("do", "return", "switch", "goto"):
-            raise NotImplementedError(f"`{token}` is not imitated")
-        kind = None
-        while token in ("const", "unsigned", "long", "signed") and self._peek(1) in {*self.types, "const", "long"}:
+        if token == "return":
             self._next()
-            token = self._peek()
-        if token in self.types and re.fullmatch(r"\w+", self._peek(1)):
-            kind = self.types[self._next()]
+            value = None if self._peek() == ";" else self._expression()
+            self._next(";")
+            return ("return", value)
+        if token == "switch":
+            return self._switch()
+        if token in ATOMIC:
+            return self._atomic(ATOMIC[self._next()])
+        if token in _BOTH:
+            return self._both(_BOTH[self._next()])
+        if token == "goto":
+            raise NotImplementedError(f"`{token}` is not imitated")
+        kind = self._type()
         found = [self._assignment(kind)]
         while self._peek() == ",":
             self._next()
@@ -152,6 +114,89 @@ class Code:
         if self._peek():
             self._next(";")
         return ("block", found)
+
+    def _type(self) -> Any:
+        """The type that begins here: `AUTO` where what it is given decides, None where none begins."""
+        begin, words = self._at, []
+        while self._peek() in ("unsigned", "signed", "long", "short") or self._peek() in _QUALIFIERS:
+            words.append(self._next())
+        kind: Any = None
+        token = self._peek()
+        if token in ("complex", "thrust::complex") and self._peek(1) == "<":
+            self._at += 2
+            kind = np.result_type(self._type() or np.float64, np.complex64).type
+            self._close()
+        elif token == "auto" or token in self.types:
+            kind = None if token in ("int", "char") else self.types.get(token, AUTO)
+            words.append(self._next())
+        sized = [word for word in words if word not in _QUALIFIERS]
+        if kind is None and not sized:
+            self._at = begin
+            return None
+        length = next((word for word in sized if word in ("long", "short", "char")), "int")
+        if "unsigned" in sized:
+            return UNSIGNED[length]
+        return self.types[length] if kind is None else kind
+
+    def _close(self) -> None:
+        """The end of what a type is made of, of which two may stand together."""
+        if self._peek() == ">>":
+            self._tokens[self._at] = ">"
+        else:
+            self._next(">")
+
+    def _function(self) -> None:
+        """A function of the preamble; the types of a template are those of what it is given."""
+        outside, self.types, self.costs = self.types, dict(self.types), []
+        if self._peek() == "template":
+            self._next()
+            self._next("<")
+            while self._peek() != ">":
+                if self._next() not in ("typename", "class"):
+                    raise NotImplementedError("a template of more than types is not imitated")
+                self.types[self._next()] = AUTO
+                if self._peek() == ",":
+                    self._next()
+            self._next(">")
+        kind = self._type()
+        if kind is None:
+            raise NotImplementedError(f"`{self._peek()}` in the preamble is not imitated")
+        name = self._next()
+        self._next("(")
+        parameters = []
+        while self._peek() != ")":
+            of = self._type()
+            if of is None or not _NAME.fullmatch(self._peek()):
+                raise NotImplementedError(f"`{self._peek()}` among the parameters of `{name}` is not imitated")
+            parameters.append((of, self._next()))
+            if self._peek() == ",":
+                self._next()
+        self._next(")")
+        body = self._statement()
+        self._functions[name] = Function(kind, parameters, body, self.costs)
+        self.types, self.costs = outside, []
+
+    def _switch(self) -> Any:
+        self._next()
+        self._next("(")
+        value = self._expression()
+        self._next(")")
+        self._next("{")
+        cases: list[tuple[list[Any], list[Any]]] = []
+        while self._peek() != "}":
+            labels = []
+            while self._peek() in ("case", "default"):
+                labels.append(self._expression() if self._next() == "case" else None)
+                self._next(":")
+                self.costs.append("select")
+            if labels:
+                cases.append((labels, []))
+            elif not cases:
+                raise NotImplementedError("a statement of `switch` before its first `case` is not imitated")
+            else:
+                cases[-1][1].append(self._statement())
+        self._next("}")
+        return ("switch", value, cases)
 
     def _loop(self, word: str) -> Any:
         self._next("(")
@@ -168,22 +213,62 @@ class Code:
         self._next(")")
         body = self._statement()
         costs, self.costs = self.costs, outside
-        return ("loop", begin, condition, ("block", step), body, costs)
+        return ("loop", begin, condition, ("block", step), body, costs, False)
+
+    def _do(self) -> Any:
+        self._next()
+        outside, self.costs = self.costs, []
+        body = self._statement()
+        self._next("while")
+        self._next("(")
+        condition = self._expression()
+        self._next(")")
+        self._next(";")
+        costs, self.costs = self.costs, outside
+        return ("loop", ("block", []), condition, ("block", []), body, costs, True)
 
     def _atomic(self, ufunc: Any) -> Any:
         self._next("(")
         self._next("&")
+        inner = self._peek() == "("
+        if inner:
+            self._next()
         name, place = self._next(), None
         if self._peek() == "[":
             self._next()
             place = self._expression()
             self._next("]")
+        if inner:
+            self._next(")")
         self._next(",")
         value = self._expression()
         self._next(")")
         self._next(";") if self._peek() else None
         self.costs.append("two")
         return ("atomic", ufunc, name, place, value)
+
+    def _both(self, unit: float) -> Any:
+        """The sine and the cosine of an angle in this unit, each put where a pointer leads."""
+        self._next("(")
+        angle: Any = self._expression()
+        if unit != 1:
+            angle = ("binary", "*", angle, ("value", unit))
+        found = []
+        for name in ("sin", "cos"):
+            self._next(",")
+            self._next("&")
+            target = self._next()
+            place = None
+            if self._peek() == "[":
+                self._next()
+                place = self._expression()
+                self._next("]")
+            self.costs.append(name)
+            found.append(("set", target, place, ("call", FUNCTIONS[name][0], [angle]), None))
+        self._next(")")
+        if self._peek():
+            self._next(";")
+        return ("block", found)
 
     def _assignment(self, kind: Any) -> Any:
         name = self._next()
@@ -196,7 +281,9 @@ class Code:
             self._next()
             place = self._expression()
             self._next("]")
-        if not re.fullmatch(r"[A-Za-z_]\w*", name):
+        if kind is not None and place is not None:
+            raise NotImplementedError(f"an array of the kernel's own, `{name}`, is not imitated")
+        if not _NAME.fullmatch(name):
             raise NotImplementedError(f"`{name}` begins a statement that is not imitated")
         sign = self._peek()
         if sign in ("++", "--"):
@@ -208,7 +295,7 @@ class Code:
         sign = self._next()
         if sign == "=":
             return ("set", name, place, self._expression(), kind)
-        if len(sign) > 1 and sign.endswith("=") and sign[:-1] in _OPERATORS:
+        if len(sign) > 1 and sign.endswith("=") and sign[:-1] in OPERATORS:
             self.costs.append("divide" if sign == "/=" else "two")
             return ("set", name, place, ("binary", sign[:-1], _target(name, place), self._expression()), kind)
         raise NotImplementedError(f"`{name} {sign}` is not imitated")
@@ -224,10 +311,10 @@ class Code:
         return ("choose", condition, then, self._expression())
 
     def _level(self, level: int) -> Any:
-        if level == len(_LEVELS):
+        if level == len(LEVELS):
             return self._unary()
         left = self._level(level + 1)
-        while self._peek() in _LEVELS[level]:
+        while self._peek() in LEVELS[level]:
             sign = self._next()
             self.costs.append({"/": "divide", "%": "remainder"}.get(sign, "two"))
             left = ("binary", sign, left, self._level(level + 1))
@@ -239,38 +326,59 @@ class Code:
             self._next()
             self.costs.append("one")
             return ("unary", sign, self._unary())
-        if sign == "(" and self._peek(1) in self.types and self._peek(2) == ")":
+        if sign == "(":
+            begin = self._at
             self._next()
-            kind = self.types[self._next()]
-            self._next(")")
-            return ("cast", kind, self._unary())
+            kind = self._type()
+            if kind is not None and self._peek() == ")":
+                self._next()
+                return ("cast", kind, self._unary())
+            self._at = begin  # an expression in brackets, which may begin with `T(`
         return self._primary()
 
     def _primary(self) -> Any:
+        if (kind := self._type()) is not None:
+            return self._parts(self._made(kind))
         token = self._next()
         if token == "(":
             inner = self._expression()
             self._next(")")
-            return inner
+            return self._parts(inner)
         if token[0].isdigit() or token[0] == ".":
-            digits = token.rstrip("fFuUlL") if not token.startswith("0x") else token
-            if re.fullmatch(r"\d+", digits) and not token.rstrip("uUlL").endswith(("f", "F")):
-                return ("value", int(digits))
-            return ("value", np.float32(digits) if token[-1] in "fF" else float(digits))
-        if token in ("true", "false"):
-            return ("value", token == "true")
+            return ("value", _number(token))
+        if token == "static_cast":
+            self._next("<")
+            kind = self._type()
+            if kind is None:
+                raise NotImplementedError(f"the type `{self._peek()}` is not imitated")
+            self._close()
+            return self._parts(self._made(kind))
+        if token in CONSTANTS:
+            return ("value", CONSTANTS[token])
         if self._peek() == "(":
-            return self._call(token)
-        if self._peek() == "[":
-            self._next()
-            place = self._expression()
-            self._next("]")
-            return ("item", token, place)
-        if not re.fullmatch(r"[A-Za-z_]\w*", token):
+            return self._parts(self._call(token))
+        if not _NAME.fullmatch(token):
             raise NotImplementedError(f"`{token}` is not imitated")
-        return ("name", token)
+        return self._parts(("name", token))
 
-    def _call(self, name: str) -> Any:
+    def _parts(self, whole: Any) -> Any:
+        """What follows a value: an element of it, something that it is asked."""
+        while (sign := self._peek()) in ("[", "."):
+            self._next()
+            if sign == "[":
+                whole = ("item", whole, self._expression())
+                self._next("]")
+                continue
+            name = self._next()
+            if name not in METHODS:
+                raise NotImplementedError(f"`.{name}` is not imitated")
+            if self._peek() == "(":
+                self._next()
+                self._next(")")
+            whole = ("call", METHODS[name], [whole])
+        return whole
+
+    def _arguments(self) -> list[Any]:
         self._next("(")
         arguments = []
         while self._peek() != ")":
@@ -278,135 +386,43 @@ class Code:
             if self._peek() == ",":
                 self._next()
         self._next(")")
-        if name == "_ind.size":
-            return ("name", "_size")
-        if name in self.types and len(arguments) == 1:
-            return ("cast", self.types[name], arguments[0])
-        short = name.removeprefix("std::").removeprefix("::")
-        if short not in _FUNCTIONS and short.endswith("f") and short[:-1] in _FUNCTIONS:
+        return arguments
+
+    def _made(self, kind: Any) -> Any:
+        """A number of a type, of one value or of the two parts of a complex one."""
+        arguments = self._arguments()
+        if len(arguments) == 2:
+            self.costs.append("none")
+            arguments = [("call", lambda real, imaginary: np.asarray(real) + 1j * np.asarray(imaginary), arguments)]
+        return ("cast", kind, arguments[0] if arguments else ("value", 0))
+
+    def _call(self, name: str) -> Any:
+        arguments = self._arguments()
+        if name in self._functions:
+            function = self._functions[name]
+            if len(arguments) != len(function.parameters):
+                raise NotImplementedError(
+                    f"the function `{name}` of {len(function.parameters)} parameters is called with {len(arguments)}"
+                )
+            self.costs += function.costs
+            return ("own", function, arguments)
+        short = name.removeprefix("std::").removeprefix("::").removeprefix("thrust::")
+        if short not in FUNCTIONS and short.endswith("f") and short[:-1] in FUNCTIONS:
             short = short[:-1]
-        if short not in _FUNCTIONS:
+        if short not in FUNCTIONS:
             raise NotImplementedError(f"the function `{name}` is not imitated")
-        self.costs.append(_FUNCTIONS[short][1])
-        return ("call", _FUNCTIONS[short][0], arguments)
+        self.costs.append(FUNCTIONS[short][1])
+        return ("call", FUNCTIONS[short][0], arguments)
 
 
-def _tokens(text: str) -> list[str]:
-    text = _COMMENT.sub(" ", text)
-    found, at = [], 0
-    while text[at:].strip():
-        match = _TOKEN.match(text, at)
-        if match is None:
-            raise NotImplementedError(f"`{text[at:].strip()[:20]}` is not imitated")
-        found.append(match.group().strip())
-        at = match.end()
-    return found
+def _number(token: str) -> Any:
+    if token[:2] in ("0x", "0X"):
+        return int(token.rstrip("uUlL"), 16)
+    digits = token.rstrip("fFuUlL")
+    if digits.isdigit() and token[-1] not in "fF":
+        return int(digits)
+    return np.float32(digits) if token[-1] in "fF" else float(digits)
 
 
 def _target(name: str, place: Any) -> Any:
-    return ("name", name) if place is None else ("item", name, place)
-
-
-def _execute(body: list[Any], names: dict[str, Any], turns: list[Any], where: Any) -> None:
-    for statement in body:
-        within = _still(where, names[_LOOPS])
-        what = statement[0]
-        if what == "block":
-            _execute(statement[1], names, turns, within)
-        elif what == "if":
-            condition = np.asarray(_value(statement[1], names), dtype=bool)
-            _execute([statement[2]], names, turns, condition if within is None else within & condition)
-            if statement[3] is not None:
-                _execute([statement[3]], names, turns, ~condition if within is None else within & ~condition)
-        elif what == "loop":
-            _repeat(statement, names, turns, within)
-        elif what in ("break", "continue"):
-            loop = names[_LOOPS][-1]
-            loop[what] = loop[what] | (True if within is None else within)
-        elif what == "atomic":
-            _assign_atomically(statement, names, within)
-        else:
-            _assign(statement, names, within)
-
-
-def _still(where: Any, loops: list[dict[str, Any]]) -> Any:
-    """Which elements go on: those that have not left the innermost loop, or its turn."""
-    if not loops:
-        return where
-    gone = loops[-1]["break"] | loops[-1]["continue"]
-    if gone is False:
-        return where
-    return np.logical_not(gone) if where is None else where & np.logical_not(gone)
-
-
-def _repeat(statement: Any, names: dict[str, Any], turns: list[Any], where: Any) -> None:
-    _, begin, condition, step, body, costs = statement
-    _execute([begin], names, turns, where)
-    loop: dict[str, Any] = {"break": False, "continue": False}
-    names[_LOOPS].append(loop)
-    taken = 0.0
-    while True:
-        more = np.asarray(_value(condition, names), dtype=bool)
-        live = _still(more if where is None else where & more, names[_LOOPS])
-        if not np.any(live):
-            break
-        loop["break"] = loop["break"] | ~more if more.ndim else loop["break"]
-        taken += float(np.mean(live))
-        within = None if np.ndim(live) == 0 else live
-        _execute([body], names, turns, within)
-        loop["continue"] = False
-        _execute([step], names, turns, within)
-    names[_LOOPS].pop()
-    turns.append((costs, taken))
-
-
-def _assign_atomically(statement: Any, names: dict[str, Any], where: Any) -> None:
-    _, ufunc, name, place, expression = statement
-    value = _value(expression, names)
-    if place is None:
-        changed = ufunc(names[name], value)
-        names[name] = changed if where is None else np.where(where, changed, names[name])
-        return
-    at, value = np.broadcast_arrays(np.asarray(_value(place, names)), value)
-    chosen = slice(None) if where is None else np.broadcast_to(where, at.shape)
-    ufunc.at(names[name].reshape(-1), at[chosen], value[chosen])
-
-
-def _assign(statement: Any, names: dict[str, Any], where: Any) -> None:
-    _, name, place, expression, kind = statement
-    value = _value(expression, names)
-    if kind is not None:
-        value = np.asarray(value).astype(kind)
-    if place is not None:
-        at = np.asarray(_value(place, names))
-        target = names[name].reshape(-1)
-        at, value = np.broadcast_arrays(at, value)
-        chosen = slice(None) if where is None else np.broadcast_to(where, at.shape)
-        target[at[chosen]] = value[chosen]
-    elif where is None or name not in names:
-        names[name] = value
-    else:
-        names[name] = np.where(where, value, names[name])
-
-
-def _value(node: Any, names: dict[str, Any]) -> Any:
-    what = node[0]
-    if what == "value":
-        return node[1]
-    if what == "name":
-        if node[1] not in names:
-            raise NotImplementedError(f"`{node[1]}` is not imitated")
-        return names[node[1]]
-    if what == "binary":
-        return _OPERATORS[node[1]](_value(node[2], names), _value(node[3], names))
-    if what == "unary":
-        value = _value(node[2], names)
-        return {"-": np.negative, "+": np.positive, "!": np.logical_not, "~": np.invert}[node[1]](value)
-    if what == "choose":
-        return np.where(_value(node[1], names), _value(node[2], names), _value(node[3], names))
-    if what == "cast":
-        return np.asarray(_value(node[2], names)).astype(node[1])
-    if what == "item":
-        # what lies outside is read only for elements that do not use it
-        return names[node[1]].reshape(-1).take(np.asarray(_value(node[2], names)), mode="clip")
-    return node[1](*(_value(argument, names) for argument in node[2]))
+    return ("name", name) if place is None else ("item", ("name", name), place)

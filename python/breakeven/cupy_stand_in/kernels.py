@@ -15,6 +15,8 @@ from .. import _native
 from .._kernel import described
 from . import calls, streams
 from .c_code import Code
+from .c_run import run as run_code
+from .imagined import capability
 
 _HOW = (
     "Describe it: `breakeven.kernel({name!r}, flops=..., bytes=...)`, as a decorator of a function that does to NumPy "
@@ -43,10 +45,11 @@ def _parameters(text: str) -> list[_Parameter]:
 class _Kernel:
     """Parameters by name and type; the types that a call settles."""
 
-    def __init__(self, name: str, into: str, out: str) -> None:
+    def __init__(self, name: str, into: str, out: str, preamble: str) -> None:
         if not re.fullmatch(r"[a-zA-Z_][a-zA-Z0-9_]*", name):
             raise ValueError(f'Invalid kernel name: "{name}"')
         self.name = name
+        self._preamble = preamble
         self._in = _parameters(into)
         self._out = _parameters(out)
         self.in_params, self.out_params = tuple(self._in), tuple(self._out)
@@ -105,7 +108,7 @@ class _Kernel:
 
     def _parsed(self, text: str, types: dict[str, Any]) -> Code:
         try:
-            return Code(text, types)
+            return Code(text, types, self._preamble)
         except NotImplementedError as error:
             raise self._cannot(error) from None
 
@@ -121,16 +124,13 @@ class ElementwiseKernel(_Kernel):
         self, in_params: str, out_params: str, operation: str, name: str = "kernel", reduce_dims: bool = True,
         preamble: str = "", no_return: bool = False, return_tuple: bool = False, **options: Any,
     ) -> None:  # fmt: skip
-        super().__init__(name, in_params, out_params)
+        super().__init__(name, in_params, out_params, preamble)
         self.operation = operation
-        self._preamble = preamble
         self._tuple = return_tuple
 
     def __call__(self, *args: Any, size: int | None = None, stream: Any = None, **kwargs: Any) -> Any:
         values, outs = self._split(args, kwargs.get("out"))
         types = self._types(values, outs)
-        if self._preamble.strip() and described(self.name) is None:
-            raise self._cannot(NotImplementedError("it has a preamble"))
         shaped = [np.shape(v) for p, v in [*zip(self._in, values), *zip(self._out, outs)] if not p.raw]
         if size is not None:
             if any(shaped):
@@ -158,13 +158,13 @@ class ElementwiseKernel(_Kernel):
             names = self._given(values, types)
             names.update({p.name: o for p, o in zip(self._out, made)})
             names["i"] = np.arange(count).reshape(shape)
-            names["_size"] = count
+            names["_ind"] = np.broadcast_to(False, shape)
             names.setdefault("n", count)
             try:
-                code.run(names)
+                spent = run_code(code, names)
             except NotImplementedError as error:
                 raise self._cannot(error) from None
-            keywords["functions"] = counted(code.spent())
+            keywords["functions"] = counted(spent)
             for parameter, out in zip(self._out, made):
                 if not parameter.raw and names[parameter.name] is not out:
                     out[...] = names[parameter.name]
@@ -189,10 +189,9 @@ class ReductionKernel(_Kernel):
         name: str = "reduce_kernel", reduce_type: Any = None, reduce_dims: bool = True, preamble: str = "",
         options: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
-        super().__init__(name, in_params, out_params)
+        super().__init__(name, in_params, out_params, preamble)
         self._map, self._reduce, self._post = map_expr, reduce_expr, post_map_expr
         self._identity = identity
-        self._preamble = preamble
 
     def __call__(
         self, *args: Any, out: Any = None, axis: Any = None, keepdims: bool = False, stream: Any = None
@@ -219,21 +218,21 @@ class ReductionKernel(_Kernel):
             told.update(_told(description, (told["n"],), (1,), tuple(values)))
             _affect(self.name, description, (*values, *made))
             return tuple(made)
-        if self._preamble.strip():
-            raise self._cannot(NotImplementedError("it has a preamble"))
         mapping = self._parsed(f"_mapped = {self._map};", types)
         folding = self._parsed(f"_folded = {self._reduce};", types)
         post = self._parsed(self._post, types)
-        told["functions"] = counted(mapping.costs + folding.costs)
         try:
             names = self._given(values, types)
-            mapping.run(names)
+            names["_in_ind"] = np.broadcast_to(False, shape)
+            names.setdefault("i", np.arange(math.prod(shape)).reshape(shape))
+            spent = run_code(mapping, names)
+            told["functions"] = counted(spent + folding.costs)
             mapped = np.broadcast_to(names["_mapped"], shape)
             if mapped.size == 0:
                 mapped = np.full([max(1, length) for length in shape], float(self._identity or 0), mapped.dtype)
             folded = _fold(mapped, axis, keepdims, folding)
-            names["a"] = folded
-            post.run(names)
+            names["a"], names["_out_ind"] = folded, np.broadcast_to(False, folded.shape)
+            run_code(post, names)
         except NotImplementedError as error:
             raise self._cannot(error) from None
         made = []
@@ -258,7 +257,7 @@ def _fold(mapped: Any, axis: Any, keepdims: bool, folding: Code) -> Any:
     while len(rows) > 1:
         half = len(rows) // 2
         names = {"a": rows[:half], "b": rows[half : 2 * half]}
-        folding.run(names)
+        run_code(folding, names)
         rows = np.concatenate([np.asarray(names["_folded"]), rows[2 * half :]])
     kept = [1 if i in axes else d for i, d in enumerate(mapped.shape)] if keepdims else rest
     return rows[0].reshape(kept)
@@ -285,13 +284,41 @@ def _affect(name: str, told: Any, args: tuple[Any, ...]) -> None:
         _native.unseen("kernel-effect", f"what kernel `{name}` does to its arrays was not imitated: values differ")
 
 
+#: What CUDA launches at most along each axis.
+_LONGEST_BLOCK, _LONGEST_GRID = (1024, 1024, 64), (2**31 - 1, 65535, 65535)
+
+
 class RawKernel:
     """`cupy.RawKernel`: recorded where `breakeven.kernel` describes it, refused where nothing does."""
 
-    def __init__(self, code: str, name: str, options: Any = (), backend: str = "nvrtc", **others: Any) -> None:
+    #: What a kernel gets of shared memory unless it asks for more, bytes.
+    max_dynamic_shared_size_bytes = 49152
+    preferred_shared_memory_carveout = -1
+    max_threads_per_block = 1024
+    cache_mode_ca = 0
+
+    def __init__(
+        self, code: str, name: str, options: Any = (), backend: str = "nvrtc", *, translate_cucomplex: bool = False,
+        enable_cooperative_groups: bool = False, jitify: bool = False,
+    ) -> None:  # fmt: skip
         self.code, self.name, self.options, self.backend = code, name, options, backend
-        self.max_dynamic_shared_size_bytes = 0
+        self.enable_cooperative_groups = enable_cooperative_groups
+        self.file_path: str | None = None
         self.kernel = self
+
+    def _compiled(self) -> int:
+        raise NotImplementedError(
+            f"breakeven's stand-in for cupy does not compile kernel {self.name!r}: its registers and memory are not known"
+        )
+
+    attributes = num_regs = shared_size_bytes = const_size_bytes = local_size_bytes = property(_compiled)
+
+    @property
+    def binary_version(self) -> int:
+        major, minor = capability()
+        return 10 * major + minor
+
+    ptx_version = binary_version
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         pass
@@ -309,7 +336,10 @@ class RawKernel:
                 )
             if isinstance(value, str):
                 raise TypeError(f"Unsupported type {str}")
-        if math.prod(map(int, block)) > 1024:
+        too_many = math.prod(map(int, block)) > self.max_threads_per_block or any(
+            int(length) > most for most, length in (*zip(_LONGEST_BLOCK, block), *zip(_LONGEST_GRID, grid))
+        )
+        if too_many or shared_mem > self.max_dynamic_shared_size_bytes:
             raise RuntimeError("CUDA_ERROR_INVALID_VALUE: invalid argument")
         if math.prod(map(int, grid)) == 0:
             return
@@ -332,17 +362,25 @@ class RawKernel:
 class RawModule:
     """`cupy.RawModule`."""
 
-    def __init__(self, *, code: str | None = None, path: str | None = None, options: Any = (), **others: Any) -> None:
+    def __init__(
+        self, *, code: str | None = None, path: str | None = None, options: Any = (), backend: str = "nvrtc",
+        translate_cucomplex: bool = False, enable_cooperative_groups: bool = False, name_expressions: Any = None,
+        jitify: bool = False,
+    ) -> None:  # fmt: skip
         if (code is None) == (path is None):
             raise TypeError("Exactly one of `code` and `path` keyword arguments must be given.")
-        self.code, self.options = code or "", options
+        self.code, self.options, self.backend = code or "", options, backend
+        self.enable_cooperative_groups, self.name_expressions = enable_cooperative_groups, name_expressions
         self.file_path = path
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         pass
 
     def get_function(self, name: str) -> RawKernel:
-        return RawKernel(self.code, re.sub(r"<.*>$", "", name))
+        return RawKernel(
+            self.code, re.sub(r"<.*>$", "", name), self.options, self.backend,
+            enable_cooperative_groups=self.enable_cooperative_groups,
+        )  # fmt: skip
 
     def get_global(self, name: str) -> Any:
         raise NotImplementedError(f"breakeven's stand-in for cupy has no memory of a module: {name!r}")

@@ -1,0 +1,201 @@
+"""The body of an element-wise kernel, run by NumPy: every statement on all elements, where those go on that it is for.
+
+Elements that are through with a loop, a `switch` or the kernel wait for the others.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _native
+from .c_code import AUTO, Code, Function
+from .c_words import OPERATORS, UNARY
+
+#: An array of no matter: to tell of it makes the recorder read up on the memory that NumPy took and gave back.
+_NONE = np.empty(0)
+#: Under this name what a function gives back.
+_RESULT = "return"
+
+
+class _Frame:
+    """A loop or a `switch` that runs: which elements have left it, and which of a loop its turn."""
+
+    def __init__(self, is_loop: bool) -> None:
+        self.is_loop = is_loop
+        self.left: Any = False
+        self.skipped: Any = False
+
+
+class _Scope:
+    """The variables of a kernel or of a function, their types, and which elements go on."""
+
+    def __init__(self, names: dict[str, Any], turns: list[tuple[list[str], float]]) -> None:
+        self.names = names
+        self.kinds: dict[str, Any] = {name: v.dtype for name, v in names.items() if isinstance(v, np.ndarray)}
+        self.turns = turns
+        self.frames: list[_Frame] = []
+        self.returned: Any = False
+        #: Which elements the statement is for that runs; None: all.
+        self.within: Any = None
+
+
+def run(code: Code, names: dict[str, Any]) -> list[str]:
+    """Changes `names`: parameters and what the statements declare. Returns what an element cost, loops among it."""
+    turns: list[tuple[list[str], float]] = []
+    _execute(code.body, _Scope(names, turns), None)
+    return code.costs + [name for costs, count in turns for name in costs * round(count)]
+
+
+def _and(where: Any, condition: Any) -> Any:
+    return condition if where is None else where & condition
+
+
+def _still(where: Any, scope: _Scope) -> Any:
+    """Which elements go on: those that have not left the innermost loop or `switch`, its turn, or the function."""
+    gone = scope.returned
+    if scope.frames:
+        loop = next((frame for frame in reversed(scope.frames) if frame.is_loop), scope.frames[-1])
+        gone = gone | scope.frames[-1].left | loop.skipped
+    return where if gone is False else _and(where, np.logical_not(gone))
+
+
+def _execute(body: list[Any], scope: _Scope, where: Any) -> None:
+    for statement in body:
+        within = scope.within = _still(where, scope)
+        what = statement[0]
+        if what == "block":
+            _execute(statement[1], scope, within)
+        elif what == "if":
+            condition = np.asarray(_value(statement[1], scope), dtype=bool)
+            _execute([statement[2]], scope, _and(within, condition))
+            if statement[3] is not None:
+                _execute([statement[3]], scope, _and(within, ~condition))
+        elif what == "switch":
+            _choose(statement, scope, within)
+        elif what == "loop":
+            _repeat(statement, scope, within)
+        elif what == "break":
+            scope.frames[-1].left = scope.frames[-1].left | (True if within is None else within)
+        elif what == "continue":
+            loop = next(frame for frame in reversed(scope.frames) if frame.is_loop)
+            loop.skipped = loop.skipped | (True if within is None else within)
+        elif what == "return":
+            if statement[1] is not None:
+                _assign(("set", _RESULT, None, statement[1], None), scope, within)
+            scope.returned = scope.returned | (True if within is None else within)
+        elif what == "atomic":
+            _assign_atomically(statement, scope, within)
+        else:
+            _assign(statement, scope, within)
+
+
+def _choose(statement: Any, scope: _Scope, where: Any) -> None:
+    _, value, cases = statement
+    chosen = np.asarray(_value(value, scope))
+    named = [_value(label, scope) for labels, _ in cases for label in labels if label is not None]
+    other = np.logical_not(np.isin(chosen, named))
+    frame = _Frame(False)
+    scope.frames.append(frame)
+    inside: Any = False
+    for labels, body in cases:
+        for label in labels:
+            inside = inside | (other if label is None else chosen == _value(label, scope))
+        _execute(body, scope, _and(where, inside))
+    scope.frames.pop()
+
+
+def _repeat(statement: Any, scope: _Scope, where: Any) -> None:
+    _, begin, condition, step, body, costs, at_least_once = statement
+    _execute([begin], scope, where)
+    frame = _Frame(True)
+    scope.frames.append(frame)
+    taken = 0.0
+    unasked = at_least_once
+    while True:
+        scope.within = _still(where, scope)
+        more = np.asarray(True if unasked else _value(condition, scope), dtype=bool)
+        unasked = False
+        live = _still(_and(where, more), scope)
+        if not np.any(live):
+            break
+        frame.left = frame.left | ~more if more.ndim else frame.left
+        taken += float(np.mean(live))
+        within = None if np.ndim(live) == 0 else live
+        _execute([body], scope, within)
+        frame.skipped = False
+        _execute([step], scope, within)
+        _native.host_made(_NONE)
+    scope.frames.pop()
+    scope.turns.append((costs, taken))
+
+
+def _assign_atomically(statement: Any, scope: _Scope, where: Any) -> None:
+    _, ufunc, name, place, expression = statement
+    names, value = scope.names, _value(expression, scope)
+    if place is None:
+        changed = ufunc(names[name], value)
+        names[name] = changed if where is None else np.where(where, changed, names[name])
+        return
+    target = names[name]
+    at, value = np.broadcast_arrays(np.asarray(_value(place, scope)), value)
+    chosen = ... if where is None else np.broadcast_to(where, at.shape)
+    ufunc.at(target, np.unravel_index(at[chosen], target.shape), value[chosen].astype(target.dtype))
+
+
+def _assign(statement: Any, scope: _Scope, where: Any) -> None:
+    _, name, place, expression, kind = statement
+    names, value = scope.names, _value(expression, scope)
+    if place is not None:
+        target = names[name]
+        at, value = np.broadcast_arrays(np.asarray(_value(place, scope)), value)
+        chosen = ... if where is None else np.broadcast_to(where, at.shape)
+        target[np.unravel_index(at[chosen], target.shape)] = value[chosen]
+        return
+    if kind is not None:
+        scope.kinds[name] = None if kind is AUTO else kind
+    if (kind := scope.kinds.get(name)) is not None:
+        value = np.asarray(value).astype(kind)
+    names[name] = value if where is None or name not in names else np.where(where, value, names[name])
+
+
+def _of_own(function: Function, arguments: list[Any], scope: _Scope) -> Any:
+    """What a function of the preamble gives back."""
+    inner = _Scope({}, scope.turns)
+    for (kind, name), argument in zip(function.parameters, arguments):
+        inner.kinds[name] = None if kind is AUTO else kind
+        inner.names[name] = _cast(kind, _value(argument, scope))
+    _execute([function.body], inner, scope.within)
+    if _RESULT not in inner.names:
+        raise NotImplementedError("a function that gives nothing back is not imitated")
+    return _cast(function.kind, inner.names[_RESULT])
+
+
+def _cast(kind: Any, value: Any) -> Any:
+    return value if kind is AUTO else np.asarray(value).astype(kind)
+
+
+def _value(node: Any, scope: _Scope) -> Any:
+    what = node[0]
+    if what == "value":
+        return node[1]
+    if what == "name":
+        if node[1] not in scope.names:
+            raise NotImplementedError(f"`{node[1]}` is not imitated")
+        return scope.names[node[1]]
+    if what == "binary":
+        return OPERATORS[node[1]](_value(node[2], scope), _value(node[3], scope))
+    if what == "unary":
+        return UNARY[node[1]](_value(node[2], scope))
+    if what == "choose":
+        return np.where(*(_value(part, scope) for part in node[1:]))
+    if what == "cast":
+        return _cast(node[1], _value(node[2], scope))
+    if what == "own":
+        return _of_own(node[1], node[2], scope)
+    if what == "item":
+        whole, place = _value(node[1], scope), _value(node[2], scope)
+        # what lies outside is read only for elements that do not use it
+        return whole[int(place)] if isinstance(whole, tuple) else whole.reshape(-1).take(np.asarray(place), mode="clip")
+    return node[1](*(_value(argument, scope) for argument in node[2]))
