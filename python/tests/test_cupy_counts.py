@@ -318,7 +318,39 @@ print(ndimage.median_filter(a, footprint=f).sum(), ndimage.binary_dilation(a > 0
     out, workload = record(source, tmp_path)
     assert out == "576.0 192.0 (8, 8)\n64.0 64 64.0\n"
     seen = estimate(workload)["workload"]
-    assert (seen["h2d_copies"], seen["h2d_bytes"]) == (6, 72 + 24 + 72 + 3 * 9)
+    assert (seen["h2d_copies"], seen["h2d_bytes"]) == (7, 72 + 24 + 72 + 4 * 9)  # `grey_opening` is two filters
+
+
+def test_filters_read_what_they_need_on_the_host(tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    source = """import numpy as np, cupy as cp
+from cupyx.scipy import ndimage
+a, host, gpu = cp.ones((8, 8)), np.array([1.0, 2.0]), cp.asarray(np.array([1.0, 2.0]))
+f = np.ones((3, 3), int)
+ndimage.gaussian_filter(a, host), ndimage.gaussian_filter(a, gpu), ndimage.uniform_filter(a, np.array([3, 3]))
+ndimage.zoom(a, host, order=1), ndimage.shift(a, gpu, order=1)
+ndimage.rank_filter(a, 1, footprint=f), ndimage.percentile_filter(a, 20, None, f), ndimage.maximum_filter(a, footprint=f.tolist())
+ndimage.median_filter(a, 3)
+ndimage.minimum(a, a.astype(int), np.array([1]))
+for call in (
+    lambda: ndimage.median_filter(a, footprint=0 * f), lambda: ndimage.sum(a, a, [1]), lambda: ndimage.sum(a, a.get()),
+    lambda: ndimage.mean(a.get()),
+):
+    try:
+        call()
+    except (TypeError, ValueError) as error:
+        print(error)
+"""
+    out, workload = record(source, tmp_path)
+    assert out == (
+        "all-zero footprint is not supported\nindex must be cupy.ndarray or a scalar int\nlabel must be cupy.ndarray\n"
+        "input must be cupy.ndarray\n"
+    )
+    weights = 2 * (9 + 17) * 8  # of both calls, an axis each
+    seen = estimate(workload)["workload"]
+    assert copied(workload)["h2d"] == (1 + 4 + 2 + 3 + 1 + 1, 16 + weights + 16 + 16 + 3 * 9 + 8 + 9)
+    # Two numbers twice; of footprints whether there is one, and how many or whether all; the array for the last refusals.
+    assert (seen["d2h_copies"], seen["d2h_bytes"]) == (4 + 6 + 1 + 2, 4 * 8 + 2 * (1 + 8) + 2 + 1 + 2 * 512)
 
 
 def test_what_is_put_at_places_is_copied_in_the_type_of_the_array(tmp_path: Path) -> None:
@@ -369,3 +401,47 @@ print(f, cp.interp(cp.array([-1.0, 1.5]), x, x, left=-9.0), cp.interp(x[:1], x[:
     sent += [32, 16, 16, 16, 16, 4 * 2 * 2, 8, 4 * 4 * 2, 8]  # a matrix, offsets, shapes; steps to neighbours
     sent += [16, 4, 12, 16, 8]  # numbers that are put have the type of what they are put in
     assert (seen["h2d_copies"], seen["h2d_bytes"]) == (len(sent) + 3 + 1, sum(sent) + 2 * 16 + 2 * 8 + 2 * 8)
+
+
+def test_interpolators_and_filters_of_signals_bring_what_the_host_has(tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    source = """import numpy as np
+import cupy as cp
+from cupyx.scipy import interpolate, signal
+x, y = np.linspace(0, 1, 10), np.ones(10)
+a, b = cp.asarray(x), cp.asarray(y)
+for made in (
+    interpolate.CubicSpline(x, y), interpolate.PchipInterpolator(a, y), interpolate.make_interp_spline(x, b),
+    interpolate.RegularGridInterpolator((x,), b), interpolate.BSpline(np.arange(8.0), cp.ones(4), 3),
+):
+    made(x[:3, None])
+interpolate.CubicSpline(a, b)(0.5)
+signal.upfirdn([1.0, 1.0, 1.0], y), signal.filtfilt([1.0, 1.0], [2.0], a), signal.welch(y, nperseg=10), signal.detrend(y)
+for call in (
+    lambda: signal.sosfilt(np.ones((1, 6)), a), lambda: signal.lfilter([1.0], [1.0], y), lambda: signal.hilbert(y),
+    lambda: interpolate.RegularGridInterpolator((x,), y),
+):
+    try:
+        call()
+    except TypeError as error:
+        print(error)
+"""
+    out, workload = record(source, tmp_path)
+    assert out == 4 * "Unsupported type <class 'numpy.ndarray'>\n"
+    made = (2 + 1 + 1 + 1) * 80 + 64
+    filtered = 24 + 80 + 16 + 8 + 80 + 80
+    # What it is made of, and called with; the last brings its points before it refuses.
+    assert copied(workload)["h2d"] == (2 + 6 + 5 + 1 + 6 + 1, 2 * 80 + made + 5 * 24 + 8 + filtered + 80)
+
+
+def test_functions_that_bring_their_first_argument_to_the_device(tmp_path: Path) -> None:
+    source = """import numpy as np
+import cupy as cp
+h, a = np.arange(3.0), cp.arange(3.0)
+print(cp.unique(h), cp.append(h, a), cp.resize(h, 4), cp.cross(h, a), cp.einsum("i,i", a, h), cp.linspace(h, 4, 2).shape)
+cp.place(a, h > 1, [7.0, 8.0])
+print(a, cp.unwrap(h), cp.polyval(a, [1.0, 2.0]))
+"""
+    out, workload = record(source, tmp_path)
+    assert out == "[0. 1. 2.] [0. 1. 2. 0. 1. 2.] [0. 1. 2. 0.] [0. 0. 0.] 5.0 (2, 3)\n[0. 1. 7.] [0. 1. 2.] [8. 9.]\n"
+    assert copied(workload)["h2d"] == (6 + 2 + 2, 6 * 24 + 3 + 16 + 24 + 16)

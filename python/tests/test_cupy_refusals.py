@@ -1,4 +1,4 @@
-"""What CuPy refuses, the stand-in refuses (each was seen of CuPy 14.2 on an H200); what it has not, it says."""
+"""What CuPy refuses, the stand-in refuses (each was seen of CuPy 14.2 on an H200, or read in its source); what it has not, it says."""
 
 from __future__ import annotations
 
@@ -87,13 +87,46 @@ CASES = {
     "isinstance(a, cp.ndarray), isinstance(np.ones(1), cp.ndarray)": "(True, False)",
     "cp.get_array_module(a).__name__, cp.get_array_module(np.ones(1)).__name__": "('cupy', 'numpy')",
     "cp.__version__": "14.2.0",
-}
+    **{f"cp.linalg.{call}": "LinAlgError: cupy.linalg only supports cupy.ndarray" for call in (
+        "inv(np.eye(2))", "inv([[1.0]])", "svd(np.eye(2))", "solve(cp.eye(2), np.ones(2))", "matrix_power(np.eye(2), 2)",
+        "matrix_rank(np.eye(2))",
+    )},
+    "cp.linalg.det([[1.0]])": "AttributeError: 'list' object has no attribute 'ndim'",
+    "cp.linalg.cond(np.eye(2))": "1.0",  # brought to the device
+    "cp.full((2, 4), np.ones(4))": "ValueError: non-scalar numpy.ndarray cannot be used for copyto",
+    "cp.copyto(a.copy(), np.ones(4))": "ValueError: non-scalar numpy.ndarray cannot be used for copyto",
+    "cp.full(np.array([1, 2]), np.array(3.0)), cp.zeros(np.array([2]))": "(array([[3., 3.]]), array([0., 0.]))",
+    "cp.meshgrid(np.ones(2), np.ones(2))": "ValueError: input has to be cupy.ndarray",
+    "cp.polyval([1.0, 2.0], a)": "TypeError: p must be 1d ndarray or poly1d object",
+    "cp.trapezoid(np.ones(3))": "TypeError: `y` should be of type cupy.ndarray",
+    "a.__setitem__(0, 'x')": "TypeError: Unsupported type <class 'str'>",
+    "a.__setitem__(0, None)": "TypeError: Unsupported type <class 'NoneType'>",
+    "a.__setitem__(0, {1: 2})": "TypeError: Unsupported type <class 'dict'>",
+    "a.fill(np.ones(4))": "ValueError: non-scalar numpy.ndarray cannot be used for fill",
+    "(b := a.copy(), b.fill(cp.array(7.0)), b.fill(np.float32(8)), b)[-1]": "[8. 8. 8. 8.]",
+}  # fmt: skip
 
 
 def test_each_refusal(tmp_path: Path) -> None:
     source = HEAD + "".join(f"tried(lambda: ({case}))\n" for case in CASES)
     out, _ = record(source, tmp_path)
     assert dict(zip(CASES, out.splitlines())) == CASES
+
+
+def test_values_are_not_read_where_that_is_not_allowed(tmp_path: Path) -> None:
+    source = HEAD + """import cupyx, warnings
+warnings.simplefilter("ignore")
+with cupyx.allow_synchronize(False):
+    tried(lambda: a.get())
+    tried(lambda: float(a[0]))
+    with cupyx.allow_synchronize(True):
+        tried(lambda: int(a[1]))
+    tried(lambda: cp.nonzero(a))
+    tried(lambda: type(a + 1).__module__)
+tried(lambda: a.sum().item())
+"""
+    error = "DeviceSynchronized: Device synchronization was detected while disallowed."
+    assert record(source, tmp_path)[0].splitlines() == [error, error, "1", error, "cupy", "6.0"]
 
 
 def test_nothing_is_told_of_divisions_by_zero(tmp_path: Path) -> None:
@@ -179,6 +212,22 @@ print(type(seen).__name__, seen.unit, b, b.view("i4").shape)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_views_keep_the_class_of_an_array(tmp_path: Path) -> None:
+    source = """import cupy as cp
+class Named(cp.ndarray):
+    def __array_finalize__(self, obj):
+        self.name = getattr(obj, "name", None)
+a = cp.arange(6.0).reshape(2, 3).view(Named)
+a.name = "a"
+print([(type(b).__name__, b.name) for b in (a[0], a.T, a.reshape(3, 2), a.ravel(), a[:1].squeeze(), a.view("i8"))])
+print([type(b).__name__ for b in (a + 1, a.sum(), a[a > 1])])
+a[0][1] = 9
+print(a.sum())
+"""
+    out, _ = record(source, tmp_path)
+    assert out == f"{[('Named', 'a')] * 6}\n{['ndarray'] * 3}\n23.0\n"
+
+
 def test_cuda_does_not_live_on_in_a_forked_process(tmp_path: Path) -> None:
     source = """import os
 import cupy as cp

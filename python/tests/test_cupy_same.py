@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cupy_running import record
+from cupy_running import copied, record
 
 HEAD = """import sys
 xp = __import__(sys.argv[1])
@@ -124,3 +124,70 @@ print(b is c, type(third) is cp.ndarray)
     out, workload = record(source, tmp_path)
     assert out == "[True, True, True]\nFalse True\n"
     assert sum(entry["count"] for entry in workload["ops"] if entry["name"] == "cupyx.scipy.fft.fft2") == 3
+
+
+def test_cupy_as_the_backend_of_scipys_transforms(tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    source = """import numpy as np, scipy.fft
+import cupy as cp
+import cupyx.scipy.fft as transforms
+a, host = cp.arange(4.0), np.arange(4.0)
+with scipy.fft.set_backend(transforms):
+    print(type(scipy.fft.rfft(a)).__module__, type(scipy.fft.rfft(host)).__module__)
+with scipy.fft.set_backend(transforms, coerce=True):
+    print(type(scipy.fft.rfft(host)).__module__)
+scipy.fft.set_global_backend(transforms)
+print(np.allclose(scipy.fft.ifft(scipy.fft.fft(a)).get(), host), type(scipy.fft.dctn(a)).__module__)
+try:
+    scipy.fft.fft(host)
+except NotImplementedError as error:
+    print(error)
+"""
+    out, workload = record(source, tmp_path)
+    assert out == (
+        "cupy numpy\ncupy\nTrue cupy\nNo selected backends had an implementation for this function.\n"
+    )
+    assert copied(workload) == {"h2d": (1, 32), "d2h": (1, 64)}  # brought, because it may be
+
+
+def test_distances(tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    source = """import numpy as np
+import cupy as cp
+import scipy.spatial.distance
+from cupyx.scipy import spatial
+from cupyx.scipy.spatial import distance
+rng = np.random.default_rng(0)
+x, y = rng.random((6, 3)), rng.random((4, 3))
+a, b = cp.asarray(x), cp.asarray(y)
+for metric in ("euclidean", "cosine", "cityblock", "sqe"):
+    found = distance.cdist(a, b, metric)
+    print(np.allclose(found.get(), scipy.spatial.distance.cdist(x, y, {"sqe": "sqeuclidean"}.get(metric, metric))), end=" ")
+print(np.allclose(distance.pdist(a).get(), scipy.spatial.distance.pdist(x)))
+p, q = np.array([[0.2, 0.8]]), np.array([[0.5, 0.5]])
+given = cp.asarray(p), cp.asarray(q)
+print(np.isclose(distance.hellinger(*given).get(), np.sqrt(((np.sqrt(p) - np.sqrt(q)) ** 2).sum() / 2)), end=" ")
+print(np.isclose(distance.kl_divergence(*given).get(), (p * np.log(p / q)).sum()))
+print(distance.cdist(a.astype("f"), b.astype("f")).dtype, distance.cdist(a.astype(int), b.astype(int)).dtype)
+print(type(distance.euclidean(a[0], b[0])).__module__, spatial.distance_matrix(x, y).shape)
+for call in (
+    lambda: distance.cdist(a, b, "dice"), lambda: distance.cdist(a, b[:, :2]), lambda: distance.cdist(x, b),
+    lambda: spatial.KDTree(a),
+):
+    try:
+        call()
+    except Exception as error:
+        print(f"{type(error).__name__}: {error}")
+"""
+    out, workload = record(source, tmp_path)
+    assert out.splitlines() == [
+        "True True True True True",
+        "True True",
+        "float32 float32",
+        "cupy (6, 4)",
+        "ValueError: Unknown Distance Metric: dice",
+        "ValueError: XA and XB must have the same number of columns (i.e. feature dimension.)",
+        "TypeError: Unsupported type <class 'numpy.ndarray'>",
+        "AttributeError: breakeven's stand-in for cupy has no cupyx.scipy.spatial.KDTree",
+    ]
+    assert copied(workload)["h2d"] == (6, 2 * (144 + 96) + 2 * 16)  # of which `distance_matrix` brings two

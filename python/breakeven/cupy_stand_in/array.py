@@ -54,6 +54,16 @@ class ndarray:
         self._block = memory.block(array)
         return self
 
+    def _like(self, seen: Any) -> Any:
+        """A view of this array as one of its class, if that is made of CuPy's."""
+        kind = type(self)
+        if kind is ndarray:
+            return seen
+        made = object.__new__(kind)
+        made._a, made._block = seen._a, seen._block
+        made.__array_finalize__(self)
+        return made
+
     # What it is ------------------------------------------------------------------------------------------------------
 
     @property
@@ -247,8 +257,9 @@ class ndarray:
             # NumPy gives an element itself; on the device it stays a view.
             return a[index + (...,)] if isinstance(index, tuple) else a[index, ...]
 
-        result = calls.run(name, pick, (self._a, *calls.arrays(_listed(index))), {}, {})
-        return ndarray._of(result)
+        chosen = calls.arrays(_listed(index))
+        result = ndarray._of(calls.run(name, pick, (self._a, *chosen), {}, {}))
+        return result if chosen else self._like(result)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         index, masked = _index(key)
@@ -295,7 +306,13 @@ class ndarray:
             seen._a, seen._block = self._a if dtype is None else calls.quietly(self._a.view, dtype), self._block
             seen.__array_finalize__(self)
             return seen
-        return calls.call("cupy.ndarray.view", _method("view"), (self,) if dtype is None else (self, dtype), {})
+        return self._like(
+            calls.call("cupy.ndarray.view", _method("view"), (self,) if dtype is None else (self, dtype), {})
+        )
+
+    def fill(self, value: Any) -> None:
+        given = value if calls.is_device(value) else _put(value, None)
+        calls.call("cupy.ndarray.fill", _method("fill"), (self, given), {})
 
     def take(self, indices: Any, axis: int | None = None, out: Any = None) -> Any:
         if isinstance(indices, (list, tuple, np.ndarray)):
@@ -338,6 +355,8 @@ calls.ndarray = ndarray
 _COMPARISONS = frozenset("equal not_equal less less_equal greater greater_equal".split())
 #: Methods with the parameters of the function of their name.
 _REDUCTIONS = frozenset("all any argmax argmin max mean min prod std sum var".split())
+#: Methods that look at the same memory, and keep the class of an array.
+_VIEWS = frozenset("diagonal ravel reshape squeeze swapaxes transpose".split())
 
 
 class Flags:
@@ -372,11 +391,15 @@ def _put(value: Any, chosen: Any) -> Any:
         return _brought(value, chosen)
     if type(value) in (list, tuple):
         value = np.asarray(calls.plain(value))
-    if not isinstance(value, np.ndarray):
-        return calls.plain(value)
-    if value.ndim:
-        raise ValueError("non-scalar numpy.ndarray cannot be used for fill")
-    return value[()]
+    if calls.is_device(value):
+        return value._a
+    if isinstance(value, np.ndarray):
+        if value.ndim:
+            raise ValueError("non-scalar numpy.ndarray cannot be used for fill")
+        value = value[()]
+    if not (isinstance(value, (int, float, complex)) or (isinstance(value, np.generic) and value.dtype.kind in "biufcV")):
+        raise TypeError(f"Unsupported type {type(value)}")
+    return value
 
 
 def _brought(value: Any, dtype: Any) -> Any:
@@ -470,7 +493,9 @@ def _add_attributes() -> None:
     for name in ("T", "mT"):
 
         def transposed(self: Any, name: str = name) -> Any:
-            return calls.wrapped(calls.run("cupy.ndarray.transpose", lambda a: getattr(a, name), (self._a,), {}))
+            return self._like(
+                calls.wrapped(calls.run("cupy.ndarray.transpose", lambda a: getattr(a, name), (self._a,), {}))
+            )
 
         setattr(ndarray, name, property(transposed))
 
@@ -478,22 +503,21 @@ def _add_attributes() -> None:
 def _add_methods() -> None:
     names = (
         "all any argmax argmin argpartition argsort choose clip compress conj conjugate copy cumprod cumsum diagonal dot "
-        "fill flatten max mean min partition prod put ravel repeat reshape round searchsorted sort squeeze std sum "
+        "flatten max mean min partition prod put ravel repeat reshape round searchsorted sort squeeze std sum "
         "swapaxes trace transpose var byteswap"
     )
 
     def add(name: str) -> None:
         function, public = _method(name), f"cupy.ndarray.{name}"
         fits = signatures.checker(f"cupy.{name}") if name in _REDUCTIONS else None
-        brings_some = f"cupy.{name}" in sends.BROUGHT
 
         def method(self: Any, *args: Any, **kwargs: Any) -> Any:
             given = (self, *args)
             if fits is not None:
                 fits(given, kwargs)
-            if brings_some:
-                given, kwargs = sends.bring(f"cupy.{name}", given, kwargs)
-            return calls.call(public, function, given, kwargs)
+            given, kwargs = sends.brought(f"cupy.{name}", given, kwargs)
+            found = calls.call(public, function, given, kwargs)
+            return self._like(found) if name in _VIEWS else found
 
         method.__name__ = name
         method.__qualname__ = f"ndarray.{name}"

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from . import launches, memory, refusals, streams, waits, workspace
+from . import launches, memory, refusals, streams, syncdetect, waits, workspace
 
 #: The class of device arrays; `array.py` sets it.
 ndarray: type = type(None)
@@ -179,6 +179,7 @@ def copy_out(
 ) -> Any:
     """The values of a plain array on the host: a copy from the device."""
     graphs.refuse_reading()
+    syncdetect.declare()
     tag = streams.tag()
     token = _native.enter(name, True)
     if into is None:
@@ -194,6 +195,7 @@ def read(array: Any, name: str = "cupy.ndarray.item") -> None:
     """The host reads the array's values: it waits, and copies them."""
     refuse_in_fusion()
     graphs.refuse_reading()
+    syncdetect.declare()
     tag = streams.tag()
     _native.leave(_native.enter(name, True), (array,), (), None, tag)
 

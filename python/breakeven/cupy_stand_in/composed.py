@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import calls, kernels, waits
+from . import calls, kernels, sends, waits
 
 
 def _cupy() -> Any:
@@ -21,6 +21,7 @@ def _as_one(name: str, home: str, of: str) -> Callable[..., Any]:
     """NumPy's or SciPy's function as one call that launches what `of` does."""
 
     def whole(*args: Any, **kwargs: Any) -> Any:
+        args, kwargs = sends.brought(f"cupyx.{home}.{name}", args, kwargs)
         function = getattr(importlib.import_module(home), name)
         out = kwargs.get("out")
         words = calls.plain(kwargs)
@@ -117,6 +118,9 @@ def _nan_extreme(name: str) -> Callable[..., Any]:
 def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
     """The area under a curve by the trapezoidal rule."""
     cupy = _cupy()
+    for name, given in (("y", y), ("x", x)):
+        if given is not None and not calls.is_device(given):
+            raise TypeError(f"`{name}` should be of type cupy.ndarray")
     step: Any = dx
     if x is not None:
         step = cupy.diff(x, axis=axis if x.ndim > 1 else -1)

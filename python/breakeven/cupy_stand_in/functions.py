@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import calls, errors, frameless, refusals, sends, signatures
+from . import backend, calls, errors, footprints, frameless, refusals, sends, signatures
 
 #: Answered on the host, without the device.
 ON_HOST = frozenset(
@@ -20,7 +20,7 @@ ON_HOST = frozenset(
 _WITH_FUNCTIONS = frozenset(["apply_along_axis", "apply_over_axes", "fromfunction"])
 #: These take arrays of the host, too: of some only the shape and type count, others are copied.
 _LIKE = frozenset(["empty_like", "full_like", "ones_like", "zeros_like"])
-_COPYING = frozenset(["cupy.linalg.norm", "cupy.allclose", "cupy.random.choice"])
+_COPYING = frozenset(["cupy.linalg.norm", "cupy.linalg.cond", "cupy.allclose", "cupy.random.choice"])
 #: Of NumPy a Python truth value, of CuPy an array on the device.
 _TRUTHS = frozenset(["allclose", "array_equal", "array_equiv"])
 #: What later versions of NumPy call by another name, and CuPy by both.
@@ -149,7 +149,7 @@ def wrapped(module: str, name: str, value: Any) -> Any:
     if module == "cupy.linalg" and name in errors.CHANGED:
         return _function(public, errors.CHANGED[name](value), value)
     if module == "cupyx.scipy.fft":
-        return _function(public, _transform(value), value)
+        return _function(public, backend.by_scipy(value), value)
     if module == "cupy" and name == "isclose":
         return _function(public, value, value, one_kernel=True)
     if module == "cupy" and name == "allclose":
@@ -163,20 +163,6 @@ def wrapped(module: str, name: str, value: Any) -> Any:
     if name in _WITH_FUNCTIONS:
         return _function(public, value, value, _bridged)
     return _function(public, value, value)
-
-
-def _transform(value: Callable[..., Any]) -> Callable[..., Any]:
-    """SciPy's transform: without CuPy's plan, and by SciPy also where the program made CuPy its backend."""
-
-    def transform(*args: Any, plan: Any = None, **kwargs: Any) -> Any:
-        import sys
-
-        from scipy import fft
-
-        with fft.skip_backend(sys.modules["cupyx.scipy.fft"]):
-            return value(*args, **kwargs)
-
-    return transform
 
 
 def _in_one_kernel(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -213,8 +199,21 @@ def _each_on_device(values: Any) -> Any:
     return [_on_device(value) for value in values] if type(values) in (list, tuple) else _on_device(values)
 
 
-#: Functions that bring what they get to the device, or of a list each item.
+def _operand_on_device(value: Any) -> Any:
+    return _on_device(value) if isinstance(value, np.ndarray) else value
+
+
+def _numbers(value: Any) -> Any:
+    """A shape, or one number, that an array of the host tells."""
+    if not isinstance(value, np.ndarray):
+        return value
+    return value.reshape(-1)[0] if value.size == 1 else tuple(value.tolist())
+
+
+#: Functions that bring what they get to the device, or of a list each item; or read on the host what they get.
 _BRINGING = {
+    "einsum": _operand_on_device,
+    **dict.fromkeys(("zeros", "ones", "empty", "full", "copyto"), _numbers),
     **dict.fromkeys(("atleast_1d", "atleast_2d", "atleast_3d"), _on_device),
     **dict.fromkeys(("vstack", "hstack", "dstack"), _each_on_device),
 }
@@ -247,7 +246,7 @@ def _function(
     fits = signatures.checker(public)
     refused = refusals.any_of(public)
     like, copying = short in _LIKE, public in _COPYING
-    brings_some, looks = public in sends.BROUGHT, public in sends.LOOKED_AT
+    looks, has_footprint = public in sends.LOOKED_AT, public in footprints.NAMES
     sends_some, of_scipy = public in sends.NAMES, public.startswith("cupyx.scipy.interpolate")
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -266,11 +265,12 @@ def _function(
             args = tuple(prepared(arg) for arg in args)
         if looks:
             args, kwargs = sends.look(public, args, kwargs)
+        if has_footprint:
+            args, kwargs = footprints.settled(public, args, kwargs)
         if sends_some:
             for size in sends.sent(public, args, kwargs):
                 calls.copy_in("cupy.array", lambda: np.zeros(size, np.uint8))
-        if brings_some:
-            args, kwargs = sends.bring(public, args, kwargs)
+        args, kwargs = sends.brought(public, args, kwargs)
         if one_kernel:
             return _in_one_kernel(function, args, kwargs)
         result = calls.call(public, function, args, kwargs)
@@ -294,10 +294,13 @@ def held(module: str, name: str, kind: type) -> type:
                 self._made = kind(*plain, **words)
                 return ()
 
+            args, kwargs = sends.brought(public, args, kwargs)
             calls.run(public, make, calls.plain(args), calls.plain(kwargs))
 
         def __call__(self, *args: Any, **kwargs: Any) -> Any:
-            return calls.call(f"{public}.__call__", self._made, args, kwargs)
+            called = f"{public}.__call__"
+            args, kwargs = sends.brought(called, args, kwargs)
+            return calls.call(called, self._made, args, kwargs)
 
         def __getattr__(self, asked: str) -> Any:
             if asked.startswith("_"):

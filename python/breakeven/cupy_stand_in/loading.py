@@ -44,12 +44,10 @@ def _fill(module: ModuleType) -> None:
     module.__dict__["__version__"] = modules.VERSION
     if name == "cupy":
         _begin(module)
-    if name == "cupyx.scipy.fft":  # a backend of `scipy.fft`
+    if name == "cupyx.scipy.fft":
+        from . import backend
 
-        def transform(method: Any, args: Any, kwargs: Any) -> Any:
-            return getattr(module, method.__name__)(*args, **kwargs)
-
-        module.__dict__.update(__ua_domain__="numpy.scipy.fft", __ua_function__=transform)
+        module.__dict__.update(backend.of(module))
 
 
 def spec(name: str) -> ModuleSpec | None:

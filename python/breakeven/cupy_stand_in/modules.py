@@ -46,7 +46,7 @@ def names() -> dict[str, frozenset[str]]:
 
 def known(module: str) -> bool:
     """Whether the stand-in has a module of this name."""
-    return module in names() and module != "cupy.ndarray" or module in _SMALL or module == "cupyx.scipy.spatial"
+    return module in names() and module != "cupy.ndarray" or module in _SMALL
 
 
 def missing(module: str) -> bool:

@@ -114,10 +114,6 @@ _UNDONE: dict[str, tuple[Callable[[tuple[Any, ...], dict[str, Any]], bool], Exce
         lambda args, words: isinstance(words.get("bins", args[1] if len(args) > 1 else 10), str),
         NotImplementedError("only integer and array bins are implemented"),
     ),
-    "searchsorted": (
-        lambda args, _: len(args) > 1 and isinstance(args[1], (list, tuple, np.ndarray)),
-        NotImplementedError("Only python scalars or ndarrays are supported for v"),
-    ),
     **dict.fromkeys(
         ("sort", "argsort"),
         (
@@ -125,11 +121,40 @@ _UNDONE: dict[str, tuple[Callable[[tuple[Any, ...], dict[str, Any]], bool], Exce
             ValueError("kind can only be None or 'stable'"),
         ),
     ),
+    "searchsorted": (
+        lambda args, _: len(args) > 1 and isinstance(args[1], (list, tuple, np.ndarray)),
+        NotImplementedError("Only python scalars or ndarrays are supported for v"),
+    ),
+    "polyval": (
+        lambda args, _: isinstance(args[0], (list, tuple, np.ndarray, int, float)),
+        TypeError("p must be 1d ndarray or poly1d object"),
+    ),
+    "meshgrid": (
+        lambda args, _: any(isinstance(arg, np.ndarray) and arg.ndim == 1 for arg in args),
+        ValueError("input has to be cupy.ndarray"),
+    ),
+    **dict.fromkeys(
+        ("copyto", "full"),
+        (
+            lambda args, _: len(args) > 1 and isinstance(args[1], np.ndarray) and args[1].size != 1,
+            ValueError("non-scalar numpy.ndarray cannot be used for copyto"),
+        ),
+    ),
     "roots": (
         lambda args, _: len(args[0]) > 2,
         NotImplementedError("Only complex Hermitian and real symmetric 2d arrays are supported currently"),
     ),
 }
+#: Measurements of labelled parts, which bring nothing to the device.
+_MEASURED = frozenset(
+    f"cupyx.scipy.ndimage.{name}" for name in "sum sum_labels mean variance standard_deviation center_of_mass".split()
+)
+#: Functions of `cupy.linalg` whose arguments, so many, must be arrays of the device; `det` and others ask how many dims
+#: theirs has.
+_SOLVING = {
+    **dict.fromkeys("cholesky qr svd inv pinv tensorinv matrix_power".split(), 1), "solve": 2, "lstsq": 2, "tensorsolve": 2,
+}  # fmt: skip
+_MANY_DIMS = frozenset("det slogdet matrix_rank eig eigvals".split())
 _REPEATED = frozenset(f"cupyx.scipy.ndimage.binary_{name}" for name in "erosion dilation opening closing".split())
 _JOINING = frozenset("concatenate stack column_stack".split())
 
@@ -137,7 +162,7 @@ _JOINING = frozenset("concatenate stack column_stack".split())
 def any_of(public: str) -> bool:
     """Whether `check` may refuse a call of this function."""
     module, _, name = public.rpartition(".")
-    rules = public in _NEEDED or public in _REPEATED or module == "cupy.fft"
+    rules = public in _NEEDED or public in _REPEATED or public in _MEASURED or module in ("cupy.fft", "cupy.linalg")
     return rules or (module == "cupy" and (name in _UNDONE or name in _JOINING))
 
 
@@ -151,6 +176,10 @@ def check(public: str, args: tuple[Any, ...], words: dict[str, Any], is_device: 
     if public in _REPEATED and words.get("iterations", args[2] if len(args) > 2 else 1) != 1:
         if not words.get("brute_force"):
             raise NotImplementedError("only brute_force iteration has been implemented")
+    if module == "cupy.linalg" and args:
+        _solving(name, args, is_device)
+    if public in _MEASURED and args:
+        _measured(args, words, is_device)
     if module == "cupy" and args:
         if name in _UNDONE and _UNDONE[name][0](args, words):
             raise _UNDONE[name][1]
@@ -160,6 +189,25 @@ def check(public: str, args: tuple[Any, ...], words: dict[str, Any], is_device: 
                     raise TypeError(f"Unsupported type {type(item)}")
     elif module == "cupy.fft" and args and name[-4:] not in ("freq",) and type(args[0]) in (list, tuple):
         raise TypeError("The input array a must be a cupy.ndarray")
+
+
+def _solving(name: str, args: tuple[Any, ...], is_device: Callable[[Any], bool]) -> None:
+    if name in _MANY_DIMS and type(args[0]) in (list, tuple):
+        raise AttributeError(f"{type(args[0]).__name__!r} object has no attribute 'ndim'")
+    if not all(map(is_device, args[: _SOLVING.get(name, 0)])) or (name == "matrix_rank" and not is_device(args[0])):
+        raise np.linalg.LinAlgError("cupy.linalg only supports cupy.ndarray")
+
+
+def _measured(args: tuple[Any, ...], words: dict[str, Any], is_device: Callable[[Any], bool]) -> None:
+    labels, index = (
+        args[place] if len(args) > place else words.get(word) for place, word in ((1, "labels"), (2, "index"))
+    )
+    if not is_device(args[0]):
+        raise TypeError("input must be cupy.ndarray")
+    if labels is not None and not is_device(labels):
+        raise TypeError("label must be cupy.ndarray")
+    if labels is not None and index is not None and not is_device(index) and not np.isscalar(index):
+        raise TypeError("index must be cupy.ndarray or a scalar int")
 
 
 #: What no operator of a device array takes.

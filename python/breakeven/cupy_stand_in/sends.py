@@ -101,31 +101,60 @@ def sent(name: str, args: tuple[Any, ...], words: dict[str, Any]) -> list[int]:
     return _FILTERS[name.rpartition(".")[2]](args[0], args, words) if args else []
 
 
-#: Functions that look at an argument on the host: its place and name.
-LOOKED_AT = {"cupyx.scipy.ndimage.label": (1, "structure")}
+#: Functions that look at an argument on the host: its place and name, and how they read what is on the device: `whole`, `each`
+#: number, or `never`.
+LOOKED_AT: dict[str, tuple[int, str, str]] = {
+    f"cupyx.scipy.ndimage.{name}": (place, word, read)
+    for names, place, word, read in (
+        ("label", 1, "structure", "whole"),
+        ("gaussian_filter gaussian_filter1d gaussian_laplace gaussian_gradient_magnitude", 1, "sigma", "each"),
+        ("uniform_filter median_filter minimum_filter maximum_filter grey_erosion grey_dilation grey_opening grey_closing", 1,
+         "size", "each"),
+        ("rank_filter percentile_filter", 2, "size", "each"),
+        ("zoom", 1, "zoom", "each"),
+        ("shift", 1, "shift", "each"),
+        ("fourier_gaussian", 1, "sigma", "never"),
+        ("fourier_shift", 1, "shift", "never"),
+        ("fourier_uniform fourier_ellipsoid", 1, "size", "never"),
+    )
+    for name in names.split()
+}  # fmt: skip
 
 
 def look(name: str, args: tuple[Any, ...], words: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of one of these functions, that one as the host has it."""
-    place, word = LOOKED_AT[name]
+    place, word, read = LOOKED_AT[name]
     value: Any = args[place] if len(args) > place else words.get(word)
-    if isinstance(value, np.ndarray) or calls.is_device(value):
-        listed = (value.get() if calls.is_device(value) else value).tolist()
-        if len(args) > place:
-            return (*args[:place], listed, *args[place + 1 :]), words
-        return args, {**words, word: listed}
-    return args, words
+    if isinstance(value, (np.ndarray, np.generic)):
+        listed = value.tolist()
+    elif not calls.is_device(value) or read == "never":
+        return args, words
+    elif read == "whole":
+        listed = value.get().tolist()
+    else:
+        listed = [one._scalar() for one in value] if value.ndim else value.item()
+    if len(args) > place:
+        return (*args[:place], listed, *args[place + 1 :]), words
+    return args, {**words, word: listed}
 
 
 _WEIGHTED = ("convolve", "correlate", "convolve1d", "correlate1d")
-_RANKING = ("median", "minimum", "maximum")
-_SHAPED = ("erosion", "dilation", "opening", "closing")
+_PICKED = ("minimum", "maximum", "median", "minimum_position", "maximum_position", "extrema")
+_SHAPED = ("erosion", "dilation", "opening", "closing", "propagation", "fill_holes")
 #: Functions that bring arguments to the device: place and name of each, whether they do so with a single number, and the
 #: place of what has the type that it gets there, where that is not its own.
 BROUGHT: dict[str, list[tuple[int, str, bool, int | None]]] = {
     "cupy.percentile": [(1, "q", True, None)],
     "cupy.quantile": [(1, "q", True, None)],
-    "cupy.append": [(1, "values", True, None)],
+    "cupy.append": [(0, "arr", True, None), (1, "values", True, None)],
+    "cupy.unique": [(0, "ar", False, None)],
+    "cupy.resize": [(0, "a", True, None)],
+    "cupy.unwrap": [(0, "p", False, None)],
+    "cupy.place": [(1, "mask", False, None), (2, "vals", True, None)],
+    "cupy.cross": [(0, "a", False, None), (1, "b", False, None)],
+    "cupy.linspace": [(0, "start", False, None), (1, "stop", False, None)],
+    "cupy.polyval": [(1, "x", False, None)],
+    "cupy.asarray_chkfinite": [(0, "a", False, None)],
     "cupy.delete": [(1, "indices", False, None)],
     "cupy.tril": [(0, "m", False, None)],
     "cupy.triu": [(0, "m", False, None)],
@@ -135,26 +164,64 @@ BROUGHT: dict[str, list[tuple[int, str, bool, int | None]]] = {
     "cupy.put": [(1, "ind", True, None), (2, "v", True, 0)],
     "cupy.interp": [(3, "left", True, 2), (4, "right", True, 2)],
     **{f"cupyx.scipy.ndimage.{name}": [(1, "weights", False, None)] for name in _WEIGHTED},
-    **{f"cupyx.scipy.ndimage.{name}_filter": [(2, "footprint", False, None)] for name in _RANKING},
     **{f"cupyx.scipy.ndimage.binary_{name}": [(1, "structure", False, None)] for name in _SHAPED},
-    **{
-        f"cupyx.scipy.ndimage.grey_{name}": [(2, "footprint", False, None), (3, "structure", False, None)]
-        for name in _SHAPED
-    },
+    "cupyx.scipy.ndimage.binary_hit_or_miss": [(1, "structure1", False, None), (2, "structure2", False, None)],
+    **dict.fromkeys(
+        [f"cupyx.scipy.ndimage.{name}" for name in _PICKED], [(1, "labels", False, None), (2, "index", False, None)]
+    ),
 }
 
 
-def bring(name: str, args: tuple[Any, ...], words: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of one of these functions, those on the device that it brings there."""
-    for place, word, numbers, like in BROUGHT[name] if words.get("period") is None else ():
+#: Functions of `cupyx.scipy.signal` that bring their arguments at these places.
+_SIGNALS = {
+    "upfirdn": "h x", "filtfilt": "b a x", "detrend": "data", "welch": "x", "periodogram": "x", "spectrogram": "x", "stft": "x",
+    "istft": "Zxx", "csd": "x y", "coherence": "x y", "lombscargle": "x y freqs", "decimate": "x", "resample": "x",
+    "savgol_filter": "x", "resample_poly": "x", "vectorstrength": "events period",
+}  # fmt: skip
+#: And of `cupyx.scipy.interpolate`, the classes when they are made.
+_INTERPOLATORS = {
+    **dict.fromkeys(("CubicSpline", "PchipInterpolator", "Akima1DInterpolator", "interp1d"), "x y"),
+    **dict.fromkeys(("PPoly", "BPoly"), "c x"),
+    **dict.fromkeys(("LinearNDInterpolator", "CloughTocher2DInterpolator", "NearestNDInterpolator"), "points values"),
+    "CubicHermiteSpline": "x y dydx", "BSpline": "t c", "make_lsq_spline": "x y t", "pchip_interpolate": "xi yi x",
+    "RBFInterpolator": "y d", "RegularGridInterpolator": "points",
+}  # fmt: skip
+_CALLED = [*_INTERPOLATORS, "BarycentricInterpolator", "KroghInterpolator"]
+
+
+def _placed(words: str) -> list[tuple[int, str, bool, int | None]]:
+    return [(place, word, False, None) for place, word in enumerate(words.split())]
+
+
+BROUGHT.update(
+    {
+        **{f"cupyx.scipy.signal.{name}": _placed(words) for name, words in _SIGNALS.items()},
+        **{f"cupyx.scipy.interpolate.{name}": _placed(words) for name, words in _INTERPOLATORS.items()},
+        **{f"cupyx.scipy.interpolate.{name}.__call__": [(0, "x", True, None)] for name in _CALLED},
+        "cupyx.scipy.interpolate.make_interp_spline": [*_placed("x y"), (3, "t", False, None)],
+        "cupyx.scipy.interpolate.interpn": [(0, "points", False, None), (2, "xi", False, None)],
+    }
+)
+#: What may be several arrays, each of which is brought.
+_SEVERAL = frozenset(["points"])
+
+
+def _copied(value: Any, kind: Any) -> Any:
+    return value if calls.is_device(value) else calls.wrapped(calls.copied_in(np.asarray(value, kind)))
+
+
+def brought(name: str, args: tuple[Any, ...], words: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a function, those on the device that it brings there."""
+    for place, word, numbers, like in BROUGHT.get(name, ()) if words.get("period") is None else ():
         value = args[place] if len(args) > place else words.get(word)
         kind = args[like].dtype if like is not None and len(args) > like else None
         if isinstance(value, (list, tuple, np.ndarray)):
-            brought = calls.wrapped(calls.copied_in(np.asarray(value, kind)))
+            several = word in _SEVERAL and type(value) in (list, tuple)
+            there = tuple(_copied(item, kind) for item in value) if several else _copied(value, kind)
             if len(args) > place:
-                args = (*args[:place], brought, *args[place + 1 :])
+                args = (*args[:place], there, *args[place + 1 :])
             else:
-                words = {**words, word: brought}
+                words = {**words, word: there}
         elif numbers and isinstance(value, (int, float, complex, np.generic)):
             calls.copy_in("cupy.array", functools.partial(np.array, value, kind))
     return args, words

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.exceptions
 from numpy.typing import ArrayLike, DTypeLike
 
-from . import array, calls, composed, creation, errors, functions, graphs, jit, kernels, memory, pointers, polynomials, profiler, randoms, runtime, sparse, streams, vectorized
+from . import array, calls, composed, creation, distances, errors, functions, graphs, jit, kernels, memory, pointers, polynomials, profiler, randoms, runtime, sparse, streams, syncdetect, vectorized
 
 _plain: Callable[..., Any] = calls.plain
 
@@ -211,18 +211,21 @@ CONTENTS: dict[str, dict[str, Any]] = {
         **{f"scatter_{kind}": _scatter(kind) for kind in ("add", "max", "min")},
         "empty_pinned": pointers.empty_pinned, "zeros_pinned": pointers.zeros_pinned,
         "empty_like_pinned": pointers.empty_like_pinned, "zeros_like_pinned": pointers.zeros_like_pinned,
-        "errstate": errors.errstate, "geterr": errors.geterr, "seterr": errors.seterr, "allow_synchronize": _settings, "rsqrt": _rsqrt,
-        "DeviceSynchronized": RuntimeError,
+        "errstate": errors.errstate, "geterr": errors.geterr, "seterr": errors.seterr, "rsqrt": _rsqrt,
+        "allow_synchronize": syncdetect.allow_synchronize, "DeviceSynchronized": syncdetect.DeviceSynchronized,
     },
     "cupyx.profiler": {"benchmark": profiler.benchmark, "time_range": profiler.time_range, "profile": _settings},
     "cupyx.jit": jit.CONTENTS,
     "cupyx.time": {"repeat": profiler.benchmark},
     "cupyx.scipy": {"get_array_module": _scipy_of},
     "cupyx.scipy.sparse": sparse.CONTENTS,
+    "cupyx.scipy.spatial": {"distance_matrix": distances.distance_matrix},
+    "cupyx.scipy.spatial.distance": distances.CONTENTS,
     "cupyx.scipy.sparse.linalg": sparse.SOLVERS,
 }  # fmt: skip
 
 #: Names that NumPy and SciPy have in another sense.
 WITHOUT = {
     "cupy": frozenset("broadcast DataSource flatiter format_parser".split()),
+    "cupyx.scipy.spatial": frozenset(["Delaunay", "KDTree"]),
 }
