@@ -1,5 +1,5 @@
-"""Attention that a CPU takes apart, for drop-out or because queries share keys, told as the one kernel that a GPU has for it:
-the scores are never in its memory, forward or back.
+"""Attention that a CPU takes apart, for drop-out, because queries share keys, or for the gradient of its mask, told as the one
+kernel that a GPU has for it: the scores are never in its memory, forward or back.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ _torch: Any = None
 _saves: Any = None
 #: The function itself.
 plain: Any = None
-#: Classes of tensors that have values of their own.
-_plain: tuple[type, ...] = ()
 _NAME = "aten._scaled_dot_product_flash_attention_for_cpu"
 _PARAMETERS = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale", "enable_gqa")
 _FLOAT32 = 11, 4
@@ -26,8 +24,8 @@ _FLOAT32 = 11, 4
 
 def install(torch: Any) -> None:
     """Put a stand-in over the function that modules call."""
-    global _torch, _saves, _plain, plain
-    _torch, _plain = torch, (torch.Tensor, torch.nn.Parameter)
+    global _torch, _saves, plain
+    _torch = torch
 
     class Attention(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
@@ -53,10 +51,15 @@ def install(torch: Any) -> None:
     setattr(torch._C._nn, name, getattr(torch.nn.functional, name))
 
 
+def named(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments by name."""
+    return dict(zip(_PARAMETERS, args)) | kwargs
+
+
 def _begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    given = dict(zip(_PARAMETERS, args)) | kwargs
+    given = named(args, kwargs)
     query, key, value = given["query"], given["key"], given["value"]
-    if not _is_taken_apart(given) or not _is_one_kernel(query, key, value) or _torch._C._get_tracing_state() is not None:
+    if not _is_taken_apart(given) or not _is_one_kernel(given) or _torch._C._get_tracing_state() is not None:
         return None
     call = _torch_whole.Call(_NAME, query, key, value)
     call.keywords = [("is_causal", str(bool(given.get("is_causal"))))]
@@ -70,6 +73,8 @@ def _begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     call.held = [tensor.untyped_storage() for tensor in (query, key, value)]
     call.forward = [([*arrays, *masks], [output, each_row])]
     gradients = [(*array[:4], 0) for array in arrays]
+    if _learns(mask):
+        gradients.append((*arrays[0][:2], 0, (*arrays[0][3][:-1], arrays[1][3][-2]), 0))  # for each pair
     call.backward = [([output, *arrays, output, each_row, *masks], gradients)]
     return call
 
@@ -78,15 +83,22 @@ def _is_taken_apart(given: dict[str, Any]) -> bool:
     """Whether a CPU runs this, and does what a GPU does not; without values nothing shows of drop-out, and it is left out."""
     if _torch_ops.on_gpu(given["query"]) is not None:
         return False
+    if _learns(given.get("attn_mask")):
+        return True
     if given.get("dropout_p", 0.0) > 0.0:
         return not _torch_ops.valueless
     return bool(given["query"].shape[-3:-2] != given["key"].shape[-3:-2])
 
 
-def _is_one_kernel(*tensors: Any) -> bool:
+def _learns(mask: Any) -> bool:
+    """Whether a mask has a gradient, as a bias by position has."""
+    return mask is not None and mask.requires_grad and _torch.is_grad_enabled()
+
+
+def _is_one_kernel(given: dict[str, Any]) -> bool:
     """Whether a GPU has a kernel for it, which the script lets it use."""
-    usable: bool = _torch._C._get_flash_sdp_enabled() or _torch._C._get_mem_efficient_sdp_enabled()
-    return usable and all(type(one) in _plain and one.dim() == 4 and one.dtype != _torch.float64 for one in tensors)
+    tensors = [given[name] for name in _PARAMETERS[:3]]
+    return allows_one(given) and all(type(one) in _torch_ops.plain and one.dim() == 4 for one in tensors)
 
 
 def _as(tensor: Any, array: Any) -> Any:
@@ -105,18 +117,31 @@ def _end(call: Any, output: Any) -> None:
 
 
 @contextlib.contextmanager
-def computable() -> Any:
-    """A script that allows any of the fused kernels that a GPU has is content with what a CPU has for them."""
+def computable(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A script that allows any of the fused kernels that a GPU has for this is content with what a CPU has for them."""
     core = _torch._C
-    fused = core._get_mem_efficient_sdp_enabled() or core._get_cudnn_sdp_enabled()
-    if core._get_flash_sdp_enabled() or not fused:
-        yield
-        return
-    core._set_sdp_use_flash(True)
+    flash, math = core._get_flash_sdp_enabled(), core._get_math_sdp_enabled()
+    if not math and not allows_one(named(args, kwargs)):
+        raise RuntimeError("No available kernel. Aborting execution.")
+    core._set_sdp_use_flash(flash or core._get_mem_efficient_sdp_enabled() or core._get_cudnn_sdp_enabled())
+    core._set_sdp_use_math(True)
     try:
         yield
     finally:
-        core._set_sdp_use_flash(False)
+        core._set_sdp_use_flash(flash)
+        core._set_sdp_use_math(math)
+
+
+def allows_one(given: dict[str, Any]) -> bool:
+    """Whether the script lets CUDA use a fused kernel that takes this: two of the three know half precision alone, and one
+    of these no mask."""
+    core, query = _torch._C, given["query"]
+    dtype = _torch_whole.precision(query) or query.dtype
+    if core._get_mem_efficient_sdp_enabled() and dtype != _torch.float64:
+        return True
+    half = dtype in (_torch.float16, _torch.bfloat16)
+    flash = core._get_flash_sdp_enabled() and given.get("attn_mask") is None
+    return half and bool(flash or core._get_cudnn_sdp_enabled())
 
 
 def laid_out(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -140,5 +165,5 @@ def _by_rows(tensor: Any) -> Any:
 
 def saved(output: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The result as a GPU lays it out; what it keeps for the gradients is kept."""
-    given = dict(zip(_PARAMETERS, args)) | kwargs
+    given = named(args, kwargs)
     return _torch_whole.hiding(_saves.apply, output, *(given[name] for name in _PARAMETERS[:3]))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import weakref
 
-from . import _native, _torch_ops, _torch_unwatched
+from . import _native, _torch_ops, _torch_side, _torch_unwatched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -122,9 +122,7 @@ def stand_in(holder: Any, name: str, begin: Any, end: Any) -> None:
 def _device(tensor: Any) -> str | None:
     if _torch_ops.device is None:
         return None
-    from . import _torch_pretend
-
-    return _torch_pretend.where(tensor)
+    return _torch_side.where(tensor)
 
 
 def precision(tensor: Any) -> Any:

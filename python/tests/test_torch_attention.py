@@ -107,13 +107,29 @@ print(q.grad.shape)
     assert workload["program"]["device_peak_bytes"] < 4 << 20
 
 
-def test_queries_that_share_keys(tmp_path: Path) -> None:
+@pytest.mark.parametrize("fake", ["0", "1"])
+@pytest.mark.parametrize("drop", ["0.0", "0.1"])
+def test_a_bias_that_learns(drop: str, fake: str, tmp_path: Path) -> None:
+    source = """import sys, torch
+q = torch.randn(2, 2, 64, 16, device="cuda", requires_grad=True)
+bias = torch.nn.Parameter(torch.zeros(2, 2, 64, 64, device="cuda"))
+torch.nn.functional.scaled_dot_product_attention(q, q, q, bias, float(sys.argv[1])).sum().backward()
+print(bias.grad.shape, bool(fake or bias.grad.abs().sum() > 0))
+""".replace("fake", fake)
+    printed, workload = _recorded(source, [drop], tmp_path / "at", BREAKEVEN_FAKE=fake)
+    assert printed == "torch.Size([2, 2, 64, 64]) True\n"
+    assert _kernels(workload) == 2
+    assert not any("matmul" in e["op"] for e in workload["ops"]) and "attention" not in _told(workload)
+
+
+@pytest.mark.parametrize("fake", ["0", "1"])
+def test_queries_that_share_keys(fake: str, tmp_path: Path) -> None:
     source = """import torch
 q, k = (torch.randn(2, heads, 128, 16, device="cuda", requires_grad=True) for heads in (8, 2))
 torch.nn.functional.scaled_dot_product_attention(q, k, k, enable_gqa=True).sum().backward()
 print(k.grad.shape)
 """
-    printed, workload = _recorded(source, [], tmp_path / "at")
+    printed, workload = _recorded(source, [], tmp_path / "at", BREAKEVEN_FAKE=fake)
     assert printed == "torch.Size([2, 2, 128, 16])\n"
     assert [e["op"]["attention"]["heads"] for e in workload["ops"] if "attention" in e["op"]] == [8, 8]
 

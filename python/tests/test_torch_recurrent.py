@@ -53,8 +53,10 @@ def test_layers_and_directions(kind: str, how: str, tmp_path: Path) -> None:
     pretended = {"BREAKEVEN_PRETEND_GPU": json.dumps(GPU), "BREAKEVEN_FAKE": "1" if how == "fake" else "0"}
     env, place = ({}, []) if how == "as it is" else (pretended, ["cuda"])
     printed, workload = _recorded([kind, *place], tmp_path, **env)
-    if how != "fake":
+    if how == "as it is":
         assert printed == _run([PROGRAM, kind])
+    # On a GPU what is dropped is drawn by a generator of its own.
+    assert printed.startswith("torch.Size([6, 3, 32])")
     layers = _layers(workload)
     name = {"LSTM": "aten.lstm", "GRU": "aten.gru", "RNN": "aten.rnn_tanh"}[kind]
     for passed, suffix in (("forward", ""), ("backward", "_backward")):
