@@ -53,6 +53,7 @@ __all__ = [
     "step_again",
     "step_clock",
     "step_end",
+    "step_in_part",
     "stop",
     "storage_bytes",
     "storage_freed",
@@ -279,6 +280,10 @@ def no_gap() -> None:
 
 def step_again(back: int, ns: int, valueless: bool = False, others: int = 0) -> None:
     """The step `back` steps ago, 1 for the last, ran again in `ns`, unwatched; other programs took `others` ns more of it."""
+
+def step_in_part(back: int) -> None:
+    """The step `back` steps ago, 1 for the last, ran again unwatched, as far as the path on which PyTorch asked for memory
+    last."""
 
 def call_noted(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
     """Calls a function of PyTorch's API for which there is a handler, so that `called_with` knows of it."""

@@ -95,6 +95,14 @@ def pause() -> bool:
     return True
 
 
+def settle(watched: bool) -> None:
+    """Backward's engine leaves the modes as it found them, whatever has become of ours in it."""
+    if watched:
+        resume()
+    elif watching():
+        pause()
+
+
 def _within_compiled() -> bool:
     """Whether the script is in a function that it compiles: on its way out PyTorch restores that there was a mode."""
     frame = sys._getframe(1)

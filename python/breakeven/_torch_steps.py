@@ -77,6 +77,8 @@ _asides = _counted = 0
 #: In the step that goes on something else was done.
 _mixed = False
 _optimizer = False
+#: An optimizer has made its step while gradients were being computed.
+_within_backward = False
 _before_root = False
 #: The thread whose steps go unwatched.
 _thread = 0
@@ -124,12 +126,28 @@ def backward_begins(outputs: Any) -> None:
     _shapes.append(shapes)
     if skipping and not _as_expected():
         _native.unseen("step-differs", _IN_PART, _native.step_clock()[0] - _began)
+        _native.step_end(False)  # what led to other shapes is not what steps do
         _notice()
 
 
+def backward_ended() -> None:
+    """A gradient has been computed."""
+    global _within_backward
+    if threading.get_ident() == _thread:
+        from . import _torch
+
+        _torch.settle(not skipping)
+    if _within_backward and sys.modules["torch"]._C._current_graph_task_id() == -1:
+        _within_backward = False
+        optimizer_stepped()
+
+
 def optimizer_stepped() -> None:
-    """An optimizer has made its step."""
-    global _optimizer
+    """An optimizer has made its step. Where hooks call it as gradients come, the step ends with the last one."""
+    global _optimizer, _within_backward
+    if sys.modules["torch"]._C._current_graph_task_id() != -1:
+        _within_backward = True
+        return
     if not _optimizer and _before_root:
         _optimizer = True
         _reset()
@@ -402,9 +420,12 @@ def left_loop() -> None:
 
 
 def recording_ends() -> None:
-    """The last step of a loop without an optimizer ends with the program."""
-    if (skipping or aside) and _before_root and not _optimizer:
-        _end()
+    """The last step of a loop ends with the program: where there is an optimizer, it is one that has only begun."""
+    if skipping or aside:
+        if _before_root and not _optimizer:
+            _end()
+        else:
+            _native.step_in_part(_period - _at)
     _look(False)
 
 
@@ -416,9 +437,9 @@ def memory_asked() -> None:
     _look(False)
 
 
-def _look(sparingly: bool) -> None:
+def _look(sparingly: bool, young: bool = False) -> None:
     """Make known what unwatched steps have made and is still there."""
-    _torch_unwatched.look(sys.modules["torch"], _met, skipping, sparingly)
+    _torch_unwatched.look(sys.modules["torch"], _met, skipping, sparingly, young)
 
 
 def _met(tensor: Any) -> Any:
@@ -445,10 +466,10 @@ def _notice(again: bool = False) -> None:
     """Watch from here on; `again`: for one round, where nothing has changed."""
     global skipping, aside, _mixed, _stretch
     if skipping or aside:
+        _native.step_in_part(_period - _at)
         skipping = aside = _mixed = False
         _see(False)
-        if not again:
-            _look(True)
+        _look(True, again)
     if again:
         # One equal round is enough to go on.
         del _hashes[: -(_ROUNDS - 1) * _period]

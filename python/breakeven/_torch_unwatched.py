@@ -141,22 +141,27 @@ def _kind(tensor: Any) -> Kind | None:
         return None
 
 
-def look(torch: Any, told: Any, going: bool, sparingly: bool = False) -> None:
+def look(torch: Any, told: Any, going: bool, sparingly: bool = False, young: bool = False) -> None:
     """Hand to `told` each tensor of the process, if steps have gone unwatched since the last time, or are `going` so; it gives
-    back the storage of one that was not known. `sparingly`: unless that would take more of the time than may be."""
+    back the storage of one that was not known. `sparingly`: only the `young` ones where all would take more of the time
+    than may be."""
     global _stale, _sought, _took, _spent
     began = _native.clock_ns()
-    if not _stale or (sparingly and _spent + _took > _AT_FIRST + _SHARE * (began - _began)):
+    if not _stale:
         return
+    whole = not (young or sparingly and _spent + _took > _AT_FIRST + _SHARE * (began - _began))
+    # None of these lists holds itself, which would keep all that it holds.
+    lists = (gc.get_objects(),) if whole else (gc.get_objects(generation=0), gc.get_objects(generation=1))
     # By identity: a class may have been told how to compare itself.
     plain, parameter, abstract = torch.Tensor, torch.nn.Parameter, torch._subclasses.FakeTensor
-    tensors = [one for one in gc.get_objects() if (of := type(one)) is plain or of is parameter or of is abstract]
+    tensors = [one for objects in lists for one in objects if (of := type(one)) is plain or of is parameter or of is abstract]
     with torch._C.DisableTorchFunction():
         found(map(told, tensors))
-    if not going:
-        _stale, _sought = False, {}
-    _took = _native.clock_ns() - began
-    _spent += _took
+    if whole:
+        if not going:
+            _stale, _sought = False, {}
+        _took = _native.clock_ns() - began
+        _spent += _took
     _native.no_gap()
 
 

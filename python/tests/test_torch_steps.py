@@ -124,6 +124,7 @@ def test_evaluations_now_and_then_leave_the_steps_unwatched(where: str, tmp_path
     assert {unseen["reason"] for unseen in workload["unseen"]} <= {"step-differs"}
 
 
+@pytest.mark.timed
 def test_numpy_in_a_loader_is_loading_in_every_step(tmp_path: Path) -> None:
     workload = _recorded("alone", tmp_path, "torch_loader.py")
     assert workload["program"]["sampling"] > 1, "steps went unwatched"

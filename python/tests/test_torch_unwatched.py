@@ -105,7 +105,8 @@ for step in range(60):
 """,
     "history": BEGIN
     + """
-optimizer = torch.optim.LBFGS(net.parameters(), lr=1e-4, max_iter=3, history_size=2)
+# Large enough that none of the updates is left out, which would be another step.
+optimizer = torch.optim.LBFGS(net.parameters(), lr=1e-3, max_iter=3, history_size=2)
 def closure():
     optimizer.zero_grad()
     loss = ((net(x) - y) ** 2).mean()
@@ -132,6 +133,39 @@ for epoch in range(12):
     with torch.no_grad():
         for x, y in test:
             total += ((net(x.to(device)) - y.to(device)) ** 2).sum().item()
+""",
+    # Sums that begin anew in every epoch, in steps that nobody watches, and go on in some that are.
+    "totals": BEGIN
+    + """
+optimizer = torch.optim.SGD(net.parameters(), lr=1e-3)
+for epoch in range(10):
+    right, total, losses = 0, 0.0, []
+    for step in range(40):
+        result = net(x)
+        loss = ((result - y) ** 2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        right += (result.argmax(1) == y.argmax(1)).sum()
+        total += loss.detach()
+        losses.append(loss.detach())
+    print((right / 640).item() >= 0, (total / 40).item() > 0, torch.stack(losses).cpu().shape)
+""",
+    # After the optimizer's step, which ends one here, comes what waits; the loop is left within a step.
+    "tails": BEGIN
+    + """
+optimizer = torch.optim.SGD(net.parameters(), lr=1e-3)
+odd = torch.arange(16, device=device) % 2 == 1
+for epoch in range(2):
+    for step in range(1000):
+        loss = ((net(x)[odd] - y[odd]) ** 2).mean()
+        if step == 70 + epoch:
+            break
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        rows, places = y[odd] * loss.detach(), odd.nonzero()
+    print(rows.shape, places.shape)
 """,
 }
 

@@ -294,8 +294,8 @@ impl Contexts {
 /// How a tensor's op counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Told {
-    /// As a part of the step that goes on, which may be counted again.
-    InStep,
+    /// As a part of the step that goes on, which may be counted again, on this path (0: not known).
+    InStep(u64),
     /// By itself, whatever the step is.
     Apart,
     /// Not here: a step is going to be counted again that has it.
@@ -494,8 +494,8 @@ impl Recorder {
             }
         }
         self.ran(run);
-        if told == Told::InStep {
-            self.steps.ran(run);
+        if let Told::InStep(path) = told {
+            self.steps.ran(Run { path, ..run });
         } else if kind != Kind::HostReads {
             self.last_apart = index;
         }
@@ -521,6 +521,13 @@ impl Recorder {
     /// Counts the step `back` steps ago once more, spread over `ticks`.
     pub(crate) fn step_again(&mut self, back: usize, ticks: u64) {
         for run in self.steps.again(back, ticks) {
+            self.ran(run);
+        }
+    }
+
+    /// Counts what the step `back` steps ago did until it left `path` once more.
+    pub(crate) fn step_in_part(&mut self, back: usize, path: u64) {
+        for run in self.steps.in_part(back, path) {
             self.ran(run);
         }
     }

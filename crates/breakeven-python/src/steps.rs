@@ -15,6 +15,8 @@ pub(crate) struct Run {
     pub(crate) gap: u64,
     pub(crate) host_input_bytes: u64,
     pub(crate) host_input_count: u64,
+    /// The path through the script's code; 0 where it is not known.
+    pub(crate) path: u64,
 }
 
 /// The steps so far.
@@ -54,20 +56,32 @@ impl Steps {
         self.hash = 0;
     }
 
-    /// Ticks of the step `back` steps ago, 1 for the last.
+    /// The step `back` steps ago, 1 for the last.
+    fn watched_ago(&self, back: usize) -> Option<&Vec<Run>> {
+        self.kept.get(back.checked_sub(1)?)
+    }
+
+    /// Ticks of the step `back` steps ago.
     pub(crate) fn took(&self, back: usize) -> u64 {
-        let step = back.checked_sub(1).and_then(|i| self.kept.get(i));
-        step.into_iter().flatten().map(|run| run.own + run.gap).sum()
+        self.watched_ago(back).into_iter().flatten().map(|run| run.own + run.gap).sum()
     }
 
     /// The step `back` steps ago, as if it had taken `ticks`.
     pub(crate) fn again(&mut self, back: usize, ticks: u64) -> Vec<Run> {
         let took = self.took(back);
-        let Some(step) = back.checked_sub(1).and_then(|i| self.kept.get(i)) else { return Vec::new() };
-        self.repeated += 1;
         let share = if took > 0 { ticks as f64 / took as f64 } else { 0.0 };
         let scale = |t: u64| (t as f64 * share) as u64;
-        step.iter().map(|run| Run { own: scale(run.own), gap: scale(run.gap), ..*run }).collect()
+        let Some(step) = self.watched_ago(back) else { return Vec::new() };
+        let again = step.iter().map(|run| Run { own: scale(run.own), gap: scale(run.gap), ..*run }).collect();
+        self.repeated += 1;
+        again
+    }
+
+    /// What the step `back` steps ago did until it left `path`, in no time.
+    pub(crate) fn in_part(&self, back: usize, path: u64) -> Vec<Run> {
+        let Some(step) = self.watched_ago(back) else { return Vec::new() };
+        let until = step.iter().rposition(|run| run.path == path).map_or(0, |last| last + 1);
+        step[..until].iter().map(|run| Run { own: 0, gap: 0, ..*run }).collect()
     }
 
     /// One step in so many was watched.
@@ -104,5 +118,17 @@ mod tests {
         assert_eq!(again.iter().map(|run| (run.entry, run.own, run.gap)).collect::<Vec<_>>(), [(1, 6, 2), (2, 6, 2)]);
         assert!(steps.again(3, 16).is_empty());
         assert_eq!(steps.sampling(), 2);
+    }
+
+    #[test]
+    fn a_step_in_part_ends_with_the_last_op_of_the_path() {
+        let mut steps = Steps::default();
+        let ran = [(1, 5), (2, 5), (3, 0), (4, 5), (5, 6)];
+        ran.iter().for_each(|&(entry, path)| steps.ran(Run { entry, path, own: 3, ..Run::default() }));
+        steps.end();
+        let until = |path| steps.in_part(1, path).iter().map(|run| (run.entry, run.own)).collect::<Vec<_>>();
+        assert_eq!(until(5), [(1, 0), (2, 0), (3, 0), (4, 0)]);
+        assert_eq!(until(6).len(), 5);
+        assert!(until(7).is_empty() && steps.in_part(2, 5).is_empty());
     }
 }

@@ -8,10 +8,10 @@ use super::{clock, state};
 use crate::address::AddressHasher;
 use crate::modules;
 use pyo3::prelude::*;
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::BuildHasherDefault;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// Steps whose paths are remembered: as many as are compared.
 const KEPT: usize = 12;
@@ -19,6 +19,7 @@ const KEPT: usize = 12;
 const WAITING: usize = 64;
 
 type Set = HashSet<u64, BuildHasherDefault<AddressHasher>>;
+type Map = HashMap<u64, u64, BuildHasherDefault<AddressHasher>>;
 
 /// One path after another, from the innermost frame outwards.
 #[inline(always)]
@@ -96,10 +97,19 @@ struct Chain {
 
 #[derive(Default)]
 struct Waiting {
-    met: Set,
+    /// The path of each chain that steps take, 0 until it is known.
+    met: Map,
     chains: Vec<Chain>,
     /// Addresses of the memory that was given out since the first of them.
     given: Vec<usize>,
+}
+
+/// How far the step that goes on has come unwatched: the path on which memory was asked for last, 0 for none.
+static COME_TO: AtomicU64 = AtomicU64::new(0);
+
+/// The step that goes on has come to this path, 0 where it begins; gives where it was.
+pub(crate) fn has_come_to(path: u64) -> u64 {
+    COME_TO.swap(path, Relaxed)
 }
 
 /// Chains wait.
@@ -123,8 +133,15 @@ pub(crate) fn reached_unwatched() -> bool {
     // SAFETY: this is the main thread, whose frames nobody else changes.
     unsafe { frames::each_in_main(|code, offset| hash = mixed(hash, code, offset)) };
     let unmet = |waiting: &mut Waiting| {
-        let unmet = waiting.chains.len() < WAITING && waiting.met.insert(hash);
+        if let Some(&path) = waiting.met.get(&hash) {
+            if path != 0 {
+                COME_TO.store(path, Relaxed);
+            }
+            return false;
+        }
+        let unmet = waiting.chains.len() < WAITING;
         if unmet {
+            waiting.met.insert(hash, 0);
             let mut frames = Vec::new();
             // SAFETY: as above.
             unsafe { frames::each_in_main(|code, offset| frames.push((code, offset))) };
@@ -162,7 +179,9 @@ pub(crate) fn look(py: Python<'_>) {
             let path = chain.frames.iter().fold(0, |hash, &(code, offset)| {
                 if state.codes.is_known_users(code) { mixed(hash, code, offset) } else { hash }
             });
-            if !state.paths.passes(Some(path)) {
+            if state.paths.passes(Some(path)) {
+                with_waiting(|waiting| waiting.met.insert(chain.hash, path));
+            } else {
                 with_waiting(|waiting| waiting.met.remove(&chain.hash));
                 since = since.or(Some(chain.ticks));
             }

@@ -33,8 +33,18 @@ pub(crate) struct Dispatch {
     before: Option<Py<PyAny>>,
     refused: Option<Py<PyAny>>,
     failed: AtomicBool,
-    /// Overloads met so far, which PyTorch keeps for ever, and whether they are composite.
-    composite: Mutex<HashMap<usize, bool>>,
+    /// Overloads met so far, which PyTorch keeps for ever.
+    met: Mutex<HashMap<usize, Overload>>,
+}
+
+/// What an overload is.
+#[derive(Clone, Copy)]
+enum Overload {
+    Op,
+    /// Made of others on every device. Autograd takes such ops apart before a mode sees them; in inference mode nobody has.
+    Composite,
+    /// What C++ asks of a tensor without values, many a time an op (`prim::device`): no work.
+    Question,
 }
 
 stand_in! {
@@ -42,23 +52,27 @@ stand_in! {
         #[new]
         #[pyo3(signature = (after, timed = true, before = None, refused = None))]
         fn new(after: Py<PyAny>, timed: bool, before: Option<Py<PyAny>>, refused: Option<Py<PyAny>>) -> Self {
-            Self { after, timed, before, refused, failed: AtomicBool::new(false), composite: Mutex::default() }
+            Self { after, timed, before, refused, failed: AtomicBool::new(false), met: Mutex::default() }
         }
 
-        #[pyo3(signature = (mode, func, _types, args = None, kwargs = None))]
+        #[pyo3(signature = (mode, func, types, args = None, kwargs = None))]
         fn __call__<'py>(
             &self,
             mode: &Bound<'py, PyAny>,
             func: &Bound<'py, PyAny>,
-            _types: &Bound<'py, PyAny>,
+            types: &Bound<'py, PyAny>,
             args: Option<Bound<'py, PyTuple>>,
             kwargs: Option<&Bound<'py, PyDict>>,
         ) -> PyResult<Bound<'py, PyAny>> {
             let py = func.py();
             let op = func.getattr("_op").unwrap_or_else(|_| func.clone());
             let args = args.unwrap_or_else(|| PyTuple::empty(py));
-            if self.is_composite(func) {
-                return in_parts(mode, func, &args, kwargs);
+            match self.kind(func) {
+                Overload::Question => return answered(&args).map_or_else(|| op.call(&args, kwargs), Ok),
+                Overload::Composite if !(self.timed && is_done_otherwise(types, &args)) => {
+                    return in_parts(mode, func, &args, kwargs);
+                }
+                _ => {}
             }
             let enter = |thread: &mut Thread| thread.enter(true).then(|| thread.last_end());
             let entered = state::recording().then(|| with_thread(enter));
@@ -110,18 +124,20 @@ stand_in! {
 }
 
 impl Dispatch {
-    /// Whether an op is made of others on every device. Autograd takes such ops apart before a mode sees them; in inference
-    /// mode nobody has.
-    fn is_composite(&self, func: &Bound<'_, PyAny>) -> bool {
+    fn kind(&self, func: &Bound<'_, PyAny>) -> Overload {
         let key = func.as_ptr() as usize;
-        if let Some(known) = self.composite.lock().ok().and_then(|met| met.get(&key).copied()) {
+        if let Some(known) = self.met.lock().ok().and_then(|met| met.get(&key).copied()) {
             return known;
         }
-        let composite = made_of_others(func).unwrap_or(false);
-        if let Ok(mut met) = self.composite.lock() {
-            met.insert(key, composite);
+        let kind = match is_device(func) {
+            Ok(true) => Overload::Question,
+            _ if made_of_others(func).unwrap_or(false) => Overload::Composite,
+            _ => Overload::Op,
+        };
+        if let Ok(mut met) = self.met.lock() {
+            met.insert(key, kind);
         }
-        composite
+        kind
     }
 
     /// What one of ours gave back; of what it raised only the first is told.
@@ -134,6 +150,26 @@ impl Dispatch {
         }
         told.ok()
     }
+}
+
+/// Whether these arguments have ways of their own: a class of tensors (as those without values are one), or rows of unlike
+/// length.
+fn is_done_otherwise(types: &Bound<'_, PyAny>, args: &Bound<'_, PyTuple>) -> bool {
+    let is_nested =
+        |arg: Bound<'_, PyAny>| arg.getattr("is_nested").is_ok_and(|nested| nested.is_truthy().unwrap_or(false));
+    types.is_truthy().unwrap_or(false) || args.iter().any(is_nested)
+}
+
+fn is_device(func: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(func.call_method0("name")?.extract::<String>()?.starts_with("prim::device"))
+}
+
+/// The device that a tensor without values says it is on.
+fn answered<'py>(args: &Bound<'py, PyTuple>) -> Option<Bound<'py, PyAny>> {
+    let tensor = args.get_item(0).ok()?;
+    // While a kernel for its shape alone runs it is on none.
+    let invoked = tensor.getattr("fake_mode").and_then(|mode| mode.getattr("in_kernel_invocation")?.is_truthy());
+    if invoked.unwrap_or(true) { None } else { tensor.getattr("fake_device").ok() }
 }
 
 fn made_of_others(func: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -172,7 +208,8 @@ fn in_parts<'py>(
 }
 
 /// The `__torch_function__` of a mode: what `handlers` have for a function is called with `(args, kwargs)`, `other(func,
-/// args, kwargs)` where a `device` is named, else the function itself. It has no Python frame, as [`Dispatch`].
+/// args, kwargs)` where a `device`, pinned memory or a generator is named, else the function itself. It has no Python
+/// frame, as [`Dispatch`].
 #[pyclass(frozen, module = "breakeven._native")]
 pub(crate) struct Function {
     handlers: Py<PyDict>,
@@ -201,7 +238,7 @@ stand_in! {
             if let Some(handler) = self.handlers.bind(py).get_item(func)? {
                 return handler.call1((args, kwargs.unwrap_or_else(|| PyDict::new(py))));
             }
-            for word in ["device", "pin_memory"] {
+            for word in ["device", "pin_memory", "generator"] {
                 let given = kwargs.as_ref().map_or(Ok(None), |kwargs| kwargs.get_item(word))?;
                 if given.is_some_and(|given| !given.is_none() && !given.is(PyBool::new(py, false))) {
                     return self.other.bind(py).call1((func, args, kwargs));
@@ -307,13 +344,17 @@ pub(crate) fn tensor_event(
         let Some([user, at, _]) = (unsafe { frames::place(codes) }) else { return false };
         let name = recorder.names.intern_with(name, keywords);
         // SAFETY: as above.
-        let known = paths.passes(unsafe { frames::path(codes) });
-        let told = match (paths.aside, known) {
+        let path = unsafe { frames::path(codes) };
+        let told = match (paths.aside, paths.passes(path)) {
             _ if apart.unwrap_or_else(|| recorder.names.kind(name) == Kind::HostReads) => Told::Apart,
             (true, true) => Told::WithItsStep,
             (true, false) => Told::Apart,
-            (false, _) => Told::InStep,
+            (false, _) => Told::InStep(path.unwrap_or(0)),
         };
+        // Ops of other threads do not tell where the script is.
+        if let (Told::WithItsStep, Some(path)) = (told, path) {
+            paths::has_come_to(path);
+        }
         call.begin(name, thread, [user, at, context.into()]);
         call.in_context();
         let mut storages = Vec::with_capacity(inputs.len() + outputs.len());
@@ -403,6 +444,7 @@ pub(crate) fn loading(on: bool) -> bool {
 #[pyfunction]
 pub(crate) fn step_end(py: Python<'_>, whole: bool) -> u64 {
     with_thread(Thread::take_loaded);
+    paths::has_come_to(0);
     let hash = state::with(py, |state| {
         let steps = &mut state.recorder.steps;
         if whole {
@@ -437,6 +479,7 @@ pub(crate) fn step_again(py: Python<'_>, back: usize, ns: u64, valueless: bool, 
     let ticks = ticks.saturating_sub(with_thread(Thread::take_loaded).unwrap_or(0));
     let now = clock::now();
     let untimed = with_thread(|thread| (thread.id, thread.passed(now)));
+    paths::has_come_to(0);
     state::with(py, |state| {
         let own = if valueless { state.recorder.steps.took(back).min(ticks) } else { ticks };
         state.recorder.told_ticks += ticks - own;
@@ -446,6 +489,15 @@ pub(crate) fn step_again(py: Python<'_>, back: usize, ns: u64, valueless: bool, 
         }
         untimed.into_iter().for_each(|(thread, ticks)| state.recorder.pool(thread, ticks));
     });
+}
+
+/// The step `back` steps ago ran again unwatched, as far as the path on which PyTorch asked for memory last.
+#[pyfunction]
+pub(crate) fn step_in_part(py: Python<'_>, back: usize) {
+    let path = paths::has_come_to(0);
+    if path != 0 {
+        state::with(py, |state| state.recorder.step_in_part(back, path));
+    }
 }
 
 /// The system's monotonic clock, ns; no reading of the script's. (Ticks would do for points in time only if their rate
