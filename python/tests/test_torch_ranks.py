@@ -97,6 +97,55 @@ def test_ranks_with_a_gpu_each_need_none(fake: str, ones: float, tmp_path: Path)
         assert sum(n * op["bytes"] for n, op in exchanged if op["kind"] == "all_reduce") == 3 * 88 + 16
 
 
+def test_nccl_is_what_ranks_say_they_use(tmp_path: Path) -> None:
+    program = tmp_path / "backend.py"
+    program.write_text("""import torch
+import torch.distributed as dist
+dist.init_process_group("nccl")
+group = dist.new_group()
+try:
+    dist.all_reduce(torch.ones(4), group=group)
+except RuntimeError as error:
+    print(f"{dist.get_backend()} {dist.get_backend(group)} {error}\\n", end="", flush=True)
+both = dist.new_group(backend="gloo")
+dist.all_reduce(torch.ones(4), group=both)
+dist.broadcast_object_list([dist.get_rank()])
+dist.destroy_process_group()
+""")
+    (folder := tmp_path / "record").mkdir()
+    code, out, workloads = _run("torchrun", folder, program=[str(program)], BREAKEVEN_PRETEND_GPU=GPU)
+    assert (code, out) == (0, ["nccl nccl No backend type associated with device type cpu"] * 2)
+    transfers = [[e["op"]["transfer"] for e in w["ops"] if "transfer" in e["op"]] for w in workloads]
+    # NCCL sends an object from the GPU: how long it is, and its bytes, of which the one that has it copies both there.
+    assert sorted(len([t for t in rank if t["direction"] == "h2d"]) for rank in transfers if rank) == [0, 2]
+
+
+@pytest.mark.parametrize("fake", ["0", "1"])
+def test_gradients_are_exchanged_on_the_gpu(fake: str, tmp_path: Path) -> None:
+    program = tmp_path / "exchanged.py"
+    program.write_text("""import torch
+import torch.distributed as dist
+dist.init_process_group("nccl")
+network = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(8, 8).cuda(), gradient_as_bucket_view=True)
+optimizer = torch.optim.SGD(network.parameters(), 0.1)
+for _ in range(20):
+    optimizer.zero_grad()
+    network(torch.ones(4, 8, device="cuda")).sum().backward()
+    optimizer.step()
+print("done\\n", end="", flush=True)
+dist.destroy_process_group()
+""")
+    (folder := tmp_path / "record").mkdir()
+    code, out, workloads = _run("torchrun", folder, program=[str(program)], BREAKEVEN_PRETEND_GPU=GPU, BREAKEVEN_FAKE=fake)
+    assert (code, out) == (0, ["done"] * 2)
+    for workload in (w for w in workloads if any("collective" in e["op"] for e in w["ops"])):
+        reduced = [e for e in workload["ops"] if "collective" in e["op"] and e["op"]["collective"]["kind"] == "all_reduce"]
+        assert all(e["device"].startswith("cuda:") for e in reduced) and sum(e["count"] for e in reduced) == 20
+        # The weights and biases, once.
+        transfers = [(e["op"]["transfer"]["bytes"], e["count"]) for e in workload["ops"] if "transfer" in e["op"]]
+        assert sorted(transfers) == [(32, 1), (256, 1)]
+
+
 @pytest.mark.parametrize("fake", ["0", "1"])
 def test_ranks_that_share_a_network_need_no_gpu(fake: str, tmp_path: Path) -> None:
     code, out, ranks = _on_gpus("ranks_sharded", fake, tmp_path)
