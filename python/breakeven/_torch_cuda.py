@@ -9,8 +9,8 @@ import itertools
 import types
 import uuid
 
-from . import _native, _torch_autocast, _torch_classes, _torch_exchange, _torch_files, _torch_graphs, _torch_ops
-from . import _torch_profiler, _torch_steps
+from . import _native, _torch_autocast, _torch_classes, _torch_exchange, _torch_files, _torch_foreach, _torch_graphs
+from . import _torch_ops, _torch_profiler, _torch_side, _torch_steps
 from ._torch_streams import Event, On, Stream, wait
 
 TYPE_CHECKING = False
@@ -50,9 +50,8 @@ def install(torch: Any, gpu: Any) -> None:
         pci_bus_id=0, pci_device_id=0, pci_domain_id=0,
     )  # fmt: skip
     nothing = lambda *_, **__: None  # noqa: E731
-    live: Any = lambda *_: _bytes()[0]  # noqa: E731
-    peak: Any = lambda *_: _bytes()[1]  # noqa: E731
-    state = torch.get_rng_state()
+    live: Any = lambda *_, **__: _bytes()[0]  # noqa: E731
+    peak: Any = lambda *_, **__: _bytes()[1]  # noqa: E731
     default = Stream(_number=0)
     _generators(torch)
     drawn = torch.Generator("cuda")
@@ -81,19 +80,18 @@ def install(torch: Any, gpu: Any) -> None:
         "seed": lambda: drawn.seed() and None,
         "seed_all": lambda: drawn.seed() and None,
         "initial_seed": lambda: drawn.initial_seed(),
-        "get_rng_state": lambda *_: state.clone(),
-        "get_rng_state_all": lambda: [state.clone()],
-        "set_rng_state": nothing,
-        "set_rng_state_all": nothing,
+        "get_rng_state": lambda *_: drawn.get_state(),
+        "get_rng_state_all": lambda: [drawn.get_state()] * _torch_ops.RANKS,
+        "set_rng_state": lambda new_state, *_, **__: _go_on_drawing(drawn, new_state),
+        "set_rng_state_all": lambda new_states: _go_on_drawing(drawn, new_states[_torch_ops.RANK]),
         "memory_allocated": live,
         "max_memory_allocated": peak,
         "memory_reserved": live,
         "max_memory_reserved": peak,
-        "reset_peak_memory_stats": lambda *_: _bytes(True) and None,
-        "reset_max_memory_allocated": lambda *_: _bytes(True) and None,
-        "mem_get_info": lambda *_: (gpu["memory"] - live(), gpu["memory"]),
+        "reset_peak_memory_stats": lambda *_, **__: _bytes(True) and None,
+        "reset_max_memory_allocated": lambda *_, **__: _bytes(True) and None,
+        "mem_get_info": lambda *_, **__: (gpu["memory"] - live(), gpu["memory"]),
         "reset_accumulated_memory_stats": nothing,
-        "set_per_process_memory_fraction": lambda fraction, *_: _native.pretend(int(gpu["memory"] * fraction)),
         "device_memory_used": live,
         "current_blas_handle": lambda: 1,
         "current_solver_handle": lambda: 1,
@@ -111,6 +109,8 @@ def install(torch: Any, gpu: Any) -> None:
     }
     for name, answer in answers.items():
         setattr(cuda, name, _own(answer, name))
+    # Checkpoints keep the state of its generator then.
+    cuda._initialized = True
     torch.Stream, torch.Event = Stream, Event
     # There is one GPU to scatter to.
     parallel = torch.nn.parallel
@@ -124,12 +124,14 @@ def install(torch: Any, gpu: Any) -> None:
         for name in vars(module).keys() & answers.keys():
             setattr(module, name, getattr(cuda, name))
     _counters(cuda)
+    _shares(torch._C, gpu["memory"])
+    _plans(torch)
     _pools(cuda)
     if hasattr(torch, "accelerator"):
         _accelerator(torch)
     _precision(torch)
     _half_layers(torch)
-    _groups(torch)
+    _torch_foreach.sort_by_device(torch)
     _checkpoints()
     _torch_exchange.by_gloo()
     # Its weights in one piece are cuDNN's wish.
@@ -143,9 +145,7 @@ def install(torch: Any, gpu: Any) -> None:
 
 def _set_device(device: Any) -> None:
     """There is one for each rank."""
-    from . import _torch_pretend
-
-    _torch_pretend._name(device)
+    _torch_side.named(device)
 
 
 def _bytes(reset: bool = False) -> tuple[int, int]:
@@ -198,6 +198,31 @@ def _counters(cuda: Any) -> None:
         setattr(cuda, name, unknown)
 
 
+def _shares(core: Any, memory: int) -> None:
+    """How much of the GPU's memory (bytes) the process may have."""
+    allowed = 1.0
+
+    def allow(fraction: float, _: int) -> None:
+        nonlocal allowed
+        allowed = fraction
+        _native.pretend(int(memory * fraction))
+
+    core._cuda_setMemoryFraction, core._cuda_getMemoryFraction = allow, lambda _: allowed
+
+
+def _plans(torch: Any) -> None:
+    """Of Fourier transforms none is kept; how many may be a script says."""
+    most = 4096  # as of old
+
+    def keep(_: int, size: int) -> None:
+        nonlocal most
+        most = size
+
+    kept = vars(torch.backends.cuda.cuFFTPlanCache)
+    kept["size"].getter, kept["max_size"].getter, kept["max_size"].setter = lambda _: 0, lambda _: most, keep
+    torch._cufft_clear_plan_cache = lambda _: None
+
+
 def _pools(cuda: Any) -> None:
     """Memory that a script takes from a pool of its own counts as any other."""
 
@@ -238,23 +263,16 @@ def _generators(torch: Any) -> None:
     torch.Generator = Generator
 
 
-def _groups(torch: Any) -> None:
-    """Optimizers and clipping of gradients ask for tensors by device, where nobody but PyTorch itself looks."""
-    plain = torch._C._group_tensors_by_device_and_dtype
+#: Bytes of a GPU's own state (Philox): a seed and how much was drawn.
+_PHILOX = 16
 
-    def grouped(lists: Any, with_indices: bool = False) -> Any:
-        groups: dict[Any, Any] = {}
-        for (device, dtype), (parts, indices) in plain(lists, True).items():
-            for at, index in enumerate(indices):
-                tensor = next((part[at] for part in parts if at < len(part) and part[at] is not None), None)
-                place = device if tensor is None or device.type != "cpu" else tensor.device
-                into, order = groups.setdefault((place, dtype), ([[] for _ in parts], []))
-                order.append(index)
-                for to, part in zip(into, parts):
-                    to.extend(part[at : at + 1])
-        return groups if with_indices else {key: (parts, []) for key, (parts, _) in groups.items()}
 
-    torch._C._group_tensors_by_device_and_dtype = grouped
+def _go_on_drawing(drawn: Any, state: Any) -> None:
+    """From a state that was kept, or from one of a GPU's that is really there, whose numbers are a seed here."""
+    if state.numel() == _PHILOX:
+        drawn.manual_seed(int.from_bytes(bytes(state.tolist()), "little") % (1 << 63))
+    else:
+        drawn.set_state(state)
 
 
 def _checkpoints() -> None:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import copy
 import functools
+import math
 import os
 import sys
 
-from . import _imports, _native, _torch, _torch_exchange, _torch_files, _torch_ops, _torch_ordinary, _torch_values
+from . import _imports, _native, _torch, _torch_copies, _torch_exchange, _torch_files, _torch_foreach, _torch_let_in
+from . import _torch_ops, _torch_ordinary, _torch_side, _torch_subclasses, _torch_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,10 +31,16 @@ _scratch: tuple[str, ...] = ()
 #: How often a place has asked for a value that is not known, and how often it is answered 1 or true: then 0 or false.
 _asked: dict[tuple[Any, int], int] = {}
 _PATIENCE = 1000
+#: How often it is told that a number is not the one that it asks for: a text ends where it has its length.
+_PATIENCE_AT_MOST = 1 << 14
 #: What was to be saved, by the file that it was to be in.
 _left: dict[Any, Any] = {}
+#: Kernels in Python that the script has registered for ops of its own, by the op's name.
+kernels: dict[str, Any] = {}
 #: What lies between the code that asks and us.
 _BETWEEN = tuple(os.path.join(*part) for part in (("breakeven", "_"), ("torch", "_"), ("torch", "utils", "")))
+#: Ops whose sparse result has as many values as what they were given.
+_CERTAIN = frozenset("clone detach alias _to_copy to neg t transpose permute abs relu div mul_ div_ zeros_like empty_like".split())
 #: Parts of PyTorch that ask whether something is out of the ordinary: numbers outside, gradients that overflowed.
 _EXCEPTIONS = tuple(os.path.join("torch", *part) for part in (("nn", "init.py"), ("amp", "grad_scaler.py")))
 
@@ -79,8 +87,12 @@ def begin(torch: Any) -> None:
             large = not isinstance(tensor, FakeTensor) and tensor.numel() > _SMALL
             return mode.fake_tensor_converter.from_real_tensor(mode, tensor) if large else tensor
 
+        if (kernel := _kernel(func)) is not None:
+            with mode:
+                return kernel(*args, **(kwargs or {}))
         real = _torch_values.inputs(func, args, kwargs)
-        args, kwargs = tree_map_only(torch.Tensor, bare, (args, kwargs))
+        if any(not isinstance(tensor, FakeTensor) for tensor in _torch_ops.flat((*args, *(kwargs or {}).values()))):
+            args, kwargs = tree_map_only(torch.Tensor, bare, (args, kwargs))
         try:
             result = FakeTensorMode.dispatch(mode, func, types, args, kwargs)
         except (DataDependentOutputException, DynamicOutputShapeException):
@@ -94,6 +106,9 @@ def begin(torch: Any) -> None:
                 result = largest.get(func, kept)(*args, **(kwargs or {}))
             else:
                 raise
+        if isinstance(result, FakeTensor) and result.layout is torch.sparse_coo and not result._nnz():
+            with mode:
+                result = _as_many(func, args, result)
         _torch_values.follow(func, args, kwargs, result, real)
         if isinstance(result, FakeTensor):
             _torch_ordinary.follow(func, args, result)
@@ -105,7 +120,7 @@ def begin(torch: Any) -> None:
     _native.set_program('{"recorder": "torch-fake"}')
     torch.nn.Module._apply = _apply
     _lengths_as_tensors(torch)
-    _copied(torch)
+    _torch_subclasses.install(torch, FakeTensor, _mode)
     _torch_exchange.send_nothing(torch)
     lazy = torch.nn.parameter
     for holder in (lazy.UninitializedParameter, lazy.UninitializedBuffer):
@@ -116,6 +131,37 @@ def begin(torch: Any) -> None:
         types = getattr(sys.modules.get(name), "_foreach_supported_types", [])
         if FakeTensor not in types:
             types.append(FakeTensor)
+    if _torch_side.gpu is None:
+        _torch_foreach.sort_by_device(torch)
+
+
+def _as_many(func: Any, args: tuple[Any, ...], result: Any) -> Any:
+    """A sparse result with as many values as there can be: of `FakeTensor`'s those that are not made from arrays have none."""
+    name = func._schema.name.partition("::")[2]
+    given = [tensor for tensor in _torch_ops.flat(args) if tensor.layout is _lib.sparse_coo and tensor.dim() == result.dim()]
+    sparse = given[0].sparse_dim() if given else result.sparse_dim()
+    if name in ("add", "cat"):
+        count = sum(tensor._nnz() for tensor in given)
+    else:
+        count = given[0]._nnz() if given else math.prod(result.shape[:sparse])
+    if name not in _CERTAIN:
+        _unknown("how many values a sparse result has", "as many as there can be")
+    where = _lib.empty((sparse, count), dtype=_lib.int64, device=result.fake_device)
+    values = _lib.empty((count, *result.shape[sparse:]), dtype=result.dtype, device=result.fake_device)
+    form = {"dtype": result.dtype, "layout": _lib.sparse_coo, "device": result.fake_device}
+    make = _lib.ops.aten._sparse_coo_tensor_with_dims_and_tensors.default
+    return make(sparse, result.dim() - sparse, list(result.shape), where, values, **form, is_coalesced=name == "_coalesce")
+
+
+def _kernel(func: Any) -> Any:
+    """The kernel of an op of the script's own that has not been told what shapes it gives (`register_fake`)."""
+    if (kernel := kernels.get(func.name())) is None:
+        return None
+    from torch._library import custom_ops, utils
+
+    definition = custom_ops._maybe_get_opdef(func)
+    told = utils.has_fake_kernel(func) if definition is None else definition._abstract_fn is not None
+    return None if told else kernel
 
 
 def _with_values(plain: Any) -> Any:
@@ -214,7 +260,7 @@ def _leave_compiled(torch: Any) -> None:
         return _left[_name(f)] if _name(f) in _left else load(f, *args, **kwargs)
 
     torch.jit.save, torch.jit.load = left, found
-    torch.jit.ScriptModule.save = lambda self, f, **kwargs: left(self, f, **kwargs)
+    torch.jit.RecursiveScriptModule.save = lambda self, f, **kwargs: left(self, f, **kwargs)
 
 
 def _leave_safetensors(name: str, _: int) -> None:
@@ -268,21 +314,17 @@ def _again(obj: Any, where: Any) -> Any:
     """What would be read from a file: tensors of their own, where `where` (as `torch.load` has it) says."""
     from torch._subclasses.fake_tensor import FakeTensor
 
-    from . import _torch_pretend
-
     def read(tensor: Any) -> Any:
-        place = _torch_pretend.where(tensor)
+        place = _torch_side.where(tensor)
         if isinstance(where, dict):
             place = str(where.get(place, place))
         elif where is not None:
             place = _torch_values.call(_torch_files.placed, where, place) if callable(where) else str(where)
         if not isinstance(tensor, FakeTensor):
             return _torch_values.call(lambda: tensor.detach().clone())  # a number, or a generator's state: it has values
+        value = _torch_values.known(tensor)
         new = _lib.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype)
-        if (value := _torch_values.known(tensor)) is not None:
-            new._value = _torch_values.call(_lib.clone, value)
-        if _torch_pretend._name(place) == _torch_ops.GPU:
-            new = _torch_pretend._move(new, _torch_ops.GPU, False)
+        new = placed(new, None if value is None else _torch_values.call(_lib.clone, value), place)
         return new.requires_grad_(tensor.requires_grad)
 
     def loaded(module: Any) -> Any:
@@ -293,6 +335,13 @@ def _again(obj: Any, where: Any) -> Any:
 
     tree_map_only = _lib.utils._pytree.tree_map_only
     return tree_map_only(_lib.nn.Module, loaded, tree_map_only(_lib.Tensor, read, obj))
+
+
+def placed(new: Any, value: Any, place: Any) -> Any:
+    """A tensor just read, whose values are these or not known, where it belongs."""
+    if value is not None:
+        new._value = value
+    return _torch_copies.move(new, _torch_ops.GPU, False) if _torch_side.named(place) == _torch_ops.GPU else new
 
 
 def _tensors(value: Any) -> Any:
@@ -310,7 +359,7 @@ def begin_late(torch: Any, why: str) -> None:
     from . import _torch_pretend, _torch_where
 
     begin(torch)
-    _lost_in_backward = _torch_ops.phase == "backward" and _torch_pretend.gpu is None
+    _lost_in_backward = _torch_ops.phase == "backward" and _torch_side.gpu is None
     _torch_pretend.call(torch)
     _torch.watch_by(_torch_where.after, False, _keep)
     _give_back(torch)
@@ -331,27 +380,23 @@ def _keep(*_: object) -> None:
 def after_backward() -> None:
     """A backward pass has ended; where values were lost in it, so was the mode that was put in place then."""
     global _lost_in_backward
-    from . import _torch_pretend
-
     if _lost_in_backward:
         _lost_in_backward = False
-        _torch_pretend.stand_below()
+        _torch_let_in.stand_below()
 
 
 def _device(real: Any) -> Any:
     """`tensor.device` of tensors without values. What PyTorch works out their shapes with is told the truth."""
-    from . import _torch_pretend
-
     def device(tensor: Any) -> Any:
         found = real(tensor)
         asks = sys._getframe(1).f_globals.get("__name__", "")
-        return found if found.type != "cpu" or asks.startswith("torch._") else _lib.device(_torch_pretend._asked(tensor))
+        return found if found.type != "cpu" or asks.startswith("torch._") else _lib.device(_torch_side.asked(tensor))
 
     return device
 
 
 def _apply(self: Any, fn: Any, recurse: bool = True) -> Any:
-    """`Module._apply` for parameters without values, which cannot be swapped for others: they stay and change place."""
+    """`Module._apply` for parameters without values: they are the same objects, with what the function gives in them."""
     if recurse:
         for module in self.children():
             module._apply(fn)
@@ -367,24 +412,18 @@ def _apply(self: Any, fn: Any, recurse: bool = True) -> Any:
 
 
 def _applied(parameter: Any, fn: Any) -> Any:
-    from . import _torch_pretend
-
     with _lib.no_grad():
         result = fn(parameter)
-    if _lib.nn.parameter.is_lazy(parameter):
+    if result is parameter or _lib.nn.parameter.is_lazy(parameter):
         return result
     # What was made on "meta" stays there.
-    kinds = [(one.dtype, one.shape, getattr(one, "fake_device", None)) for one in (result, parameter)]
-    if kinds[0] != kinds[1]:
-        changed = _lib.nn.Parameter(result, parameter.requires_grad)
-        _torch_ops.assign(changed, _torch_ops.PARAMETER)
-        return changed
-    known, target = _torch_ops.stored(parameter), _torch_pretend.where(result)
-    if known is not None and (known.device or "cpu") != target:
-        _native.storage_freed(known.id)
-        known.device, known.role = target, _torch_ops.PARAMETER
-        known.id = _native.storage_new(known.bytes, known.role, target == "cpu", True)
-    return parameter
+    if getattr(result, "fake_device", None) == getattr(parameter, "fake_device", None):
+        parameter.data = result
+        result = parameter
+    else:
+        result = _lib.nn.Parameter(result, parameter.requires_grad)
+    _torch_ops.assign(result, _torch_ops.PARAMETER)
+    return result
 
 
 def array(tensor: Any) -> Any:
@@ -429,14 +468,22 @@ def _unknown_values(torch: Any) -> dict[Any, Any]:
         value = _torch_values.known(tensor)
         if value is not None:
             return _torch_values.call(aten._local_scalar_dense.default, value)
-        if (answer := _torch_ordinary.answer(tensor)) is not None:
-            _unknown("whether a number is NaN or infinite", "that it is neither")
+        times, answer = _times_asked(), _torch_ordinary.answer(tensor)
+        if answer is not None and answer is not _torch_ordinary.SOME:
+            why = getattr(tensor, "why", "")
+            if why == _torch_ordinary.ANOTHER and times > _PATIENCE_AT_MOST:
+                _unknown(why, "the other answer, so that a loop ends")
+                answer = not answer
+            elif why:
+                _unknown(why, "that it is not" if why == _torch_ordinary.ANOTHER else "that it is neither")
             return bool(answer) if tensor.dtype == torch.bool else answer
-        times = _times_asked()
         if times == 0 or times > _PATIENCE:
             if times:
                 _unknown("the value of a tensor", "0 or false, so that a loop ends")
             return _zero(tensor)
+        if (count := getattr(tensor, "count", None)) is not None:
+            _unknown("how many elements are true", "all")
+            return count
         _unknown("the value of a tensor")
         return True if tensor.dtype == torch.bool else 1.0 if tensor.dtype.is_floating_point else 1
 
@@ -501,31 +548,6 @@ def _unknown_values(torch: Any) -> dict[Any, Any]:
         aten.allclose.default: same,
         aten._pack_padded_sequence.default: packed,
     }
-
-
-def _copied(torch: Any) -> None:
-    """`copy.deepcopy(model)`: among a tensor's attributes is the mode that it lives in, of which there is one."""
-    plain = torch.Tensor.__deepcopy__
-
-    @functools.wraps(plain)
-    def __deepcopy__(tensor: Any, memo: Any) -> Any:
-        if not hasattr(tensor, "fake_mode"):
-            return _torch_values.call(plain, tensor, memo)
-        if id(tensor) in memo:
-            return memo[id(tensor)]
-        if not tensor.is_leaf:
-            raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol")
-        with torch.no_grad():
-            memo[id(tensor)] = new = tensor.clone()
-        for name, value in vars(tensor).items():
-            if name not in vars(new) and name != "_value":  # its values are those that the op gave it
-                setattr(new, name, copy.deepcopy(value, memo))
-        new.requires_grad_(tensor.requires_grad)
-        if tensor.grad is not None and not isinstance(tensor, torch.nn.Parameter):
-            new.grad = copy.deepcopy(tensor.grad, memo)
-        return new
-
-    torch.Tensor.__deepcopy__ = __deepcopy__
 
 
 def _lengths_as_tensors(torch: Any) -> None:

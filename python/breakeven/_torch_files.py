@@ -27,6 +27,9 @@ def install(torch: Any) -> None:
         if plain is not None:
             setattr(torch.serialization, name, _apart(plain))
     torch.UntypedStorage.to = _moves(torch.UntypedStorage.to)
+    torch.jit.load = _loads(torch.jit.load)
+    compiled = torch.jit.RecursiveScriptModule
+    compiled.save = _saves(compiled.save)
 
 
 def _apart(plain: Any) -> Any:
@@ -49,6 +52,29 @@ def _moves(plain: Any) -> Any:
         return self if known is not None and known.device == GPU else _place(self.clone(), str(device))
 
     return to
+
+
+def _loads(plain: Any) -> Any:
+    """`torch.jit.load`, which reads on the host, and copies from there."""
+
+    @functools.wraps(plain)
+    def load(f: Any, map_location: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if not str(map_location).startswith("cuda"):
+            return plain(f, map_location, *args, **kwargs)
+        return plain(f, "cpu", *args, **kwargs).to(map_location)
+
+    return load
+
+
+def _saves(plain: Any) -> Any:
+    """`save` of a module compiled by its source, whose tensors are written from the host."""
+
+    @functools.wraps(plain)
+    def save(self: Any, *args: Any, **kwargs: Any) -> Any:
+        leaves(tensor.untyped_storage() for tensor in (*self.parameters(), *self.buffers()))
+        return plain(self, *args, **kwargs)
+
+    return save
 
 
 def placed(where: Any, place: str) -> str:

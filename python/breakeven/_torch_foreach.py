@@ -53,6 +53,35 @@ def install(torch: Any, stand_in: Any) -> None:
                 stand_in(module, name, _begin, _end)
 
 
+def sort_by_device(torch: Any) -> None:
+    """Optimizers and clipping of gradients ask for tensors by device, where nobody but PyTorch itself looks: by the one that
+    the script sees. Without values C++ would ask each of all lists for it, and that in Python."""
+    plain = torch._C._group_tensors_by_device_and_dtype
+
+    def rows(lists: Any) -> Any:
+        """Index, device and type of what stands side by side in the lists, and that."""
+        if _torch_ops.valueless and lists and all(len(one) in (0, len(lists[0])) for one in lists):
+            for index, tensor in enumerate(lists[0]):
+                yield index, tensor.device, tensor.dtype, [one[index : index + 1] for one in lists]
+            return
+        for (device, dtype), (parts, indices) in plain(lists, True).items():
+            for at, index in enumerate(indices):
+                yield index, device, dtype, [part[at : at + 1] for part in parts]
+
+    def grouped(lists: Any, with_indices: bool = False) -> Any:
+        groups: dict[Any, Any] = {}
+        for index, device, dtype, row in rows(lists):
+            tensor = next((one[0] for one in row if one and one[0] is not None), None)
+            place = device if tensor is None or device.type != "cpu" else tensor.device
+            into, order = groups.setdefault((place, dtype), ([[] for _ in row], []))
+            order.append(index)
+            for to, one in zip(into, row):
+                to.extend(one)
+        return groups if with_indices else {key: (parts, []) for key, (parts, _) in groups.items()}
+
+    torch._C._group_tensors_by_device_and_dtype = grouped
+
+
 def begins(optimizer: Any) -> None:
     """An optimizer begins a step."""
     global _plain_rate

@@ -39,13 +39,16 @@ def install(torch: Any) -> None:
     engine = torch.autograd.graph
     _stand_in(engine, "_engine_run_backward", _begin_backward, _end_backward)
     # Also while steps go unwatched.
-    _stand_in(engine, "_engine_run_backward", lambda _, args: _torch_steps.backward_begins(args[0]), _nothing, False)
+    begin, end = lambda _, args: _torch_steps.backward_begins(args[0]), lambda *_: _torch_steps.backward_ended()
+    _stand_in(engine, "_engine_run_backward", begin, end, False)
     torch.autograd._engine_run_backward = engine._engine_run_backward
     loader = torch.utils.data.dataloader._BaseDataLoaderIter
     # Also while steps go unwatched: what NumPy does is always seen.
     _stand_in(loader, "__next__", _begin_data, _end_data, False)
-    # Draws a number of chance's on the host.
+    # Draws a number of chance's on the host. One with processes of its own asks for the first batches, too.
     _stand_in(loader, "__init__", _begin_loader, _end_phase, False)
+    for name in ("__init__", "_reset"):
+        _stand_in(torch.utils.data.dataloader._MultiProcessingDataLoaderIter, name, _begin_loader, _end_phase, False)
     _stand_in(torch.utils.data._utils.worker, "_worker_loop", _begin_worker, _nothing, False)
     for fetcher in ("_MapDatasetFetcher", "_IterableDatasetFetcher"):
         _stand_in(getattr(torch.utils.data._utils.fetch, fetcher), "fetch", _begin_batch, _end_batch, False)
@@ -239,16 +242,16 @@ def _after_step(optimizer: Any) -> None:
 
 
 def _begin_thread(_: str, args: tuple[Any, ...]) -> None:
-    from . import _torch, _torch_pretend
+    from . import _torch, _torch_let_in
 
     # A thread that C has begun only gets its name here.
     if not _native.recording() or type(args[0]).__name__ == "_DummyThread":
         return
-    _torch_pretend.begin_thread()
+    _torch_let_in.begin_thread()
     # A loader's thread that pins works beside the script, as its processes do.
     if not _torch_steps.skipping and getattr(args[0], "_target", None) is not _pinning:
         _torch.resume()
-    _of_thread.ends = _ThreadEnds(_torch_pretend.end_thread, _torch.pause)
+    _of_thread.ends = _ThreadEnds(_torch_let_in.end_thread, _torch.pause)
 
 
 class _ThreadEnds:

@@ -152,7 +152,7 @@ class _Op:
 class Stored(weakref.ref):  # type: ignore[type-arg]
     """A living storage."""
 
-    __slots__ = ("bytes", "device", "id", "key", "pinned", "placed", "put", "put_by", "reduced", "role")
+    __slots__ = ("adrift", "bytes", "device", "id", "key", "pinned", "placed", "put", "put_by", "reduced", "role")
 
     id: int
     key: int
@@ -164,6 +164,8 @@ class Stored(weakref.ref):  # type: ignore[type-arg]
     put: list[Any]
     put_by: set[Any]
     device: str | None
+    #: Nothing has told so far which device it is on: it counts as the host's.
+    adrift: bool
     pinned: bool
     #: A single value that was computed from arrays, or from other such values.
     reduced: bool
@@ -237,7 +239,7 @@ def live(storage: Any, role: int, made: bool, place: str | None = None, counted:
     no memory of a GPU's, so far."""
     known = Stored(storage, _died)
     known.key, known.bytes, known.role = storage._cdata, storage.nbytes(), role
-    known.placed = known.pinned = known.reduced = False
+    known.placed = known.pinned = known.reduced = known.adrift = False
     known.put, known.put_by = [], set()
     known.device = place or ((device if made else "cpu") if device is not None else _really_on(storage))
     known.id = _native.storage_new(known.bytes if counted else 0, role, known.device == "cpu", made)
@@ -280,6 +282,7 @@ def hand_over(tensor: Any, heir: Any) -> None:
         known.bytes, known.role, known.placed = before.bytes, before.role, before.placed
         known.put, known.put_by = before.put, before.put_by
         known.pinned, known.device, known.reduced = before.pinned, before.device, before.reduced
+        known.adrift = before.adrift
         _live[known.key] = known
 
 
@@ -440,7 +443,8 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
         reads[place()] = counts and there
         optimizer_asks |= phase == "optimizer"
     elif there and phase != "data" and _is_told(op.name, given):
-        _native.tensor_event("torch.Tensor.to_host", [_COUNT], [], [], context(given, _there), 0, 0)
+        told = _ANSWER if op.name in _ANSWERED else _COUNT
+        _native.tensor_event("torch.Tensor.to_host", [told], [], [], context(given, _there), 0, 0)
 
 
 def _is_counter(given: dict[str, Any], inputs: list[Any], result: Any) -> bool:
@@ -477,6 +481,9 @@ def _biased(given: dict[str, Any], inputs: list[Any], outputs: list[Any]) -> Non
 
 #: What is copied to the host then.
 _COUNT = (7, 8, 0, (), 0)
+#: Yes or no (`cuda_equal` of ATen's Equal.cpp, `allclose` of TensorCompare.cpp).
+_ANSWER = (0, 1, 0, (), 0)
+_ANSWERED = ("aten.equal", "aten.allclose")
 
 
 def _is_told(name: str, given: dict[str, Any]) -> bool:

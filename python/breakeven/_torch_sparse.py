@@ -36,8 +36,12 @@ def _layout(tensor: Any) -> str:
 
 
 def parts(tensor: Any) -> list[Any]:
-    """The arrays that a sparse tensor is made of, its values last; a tensor that is none is made of itself."""
+    """The arrays that a sparse tensor is made of, its values last, and the one of a nested tensor; a tensor that is neither is
+    made of itself."""
     layout = _layout(tensor)
+    if not layout and tensor.is_nested:
+        with _torch_ops._torch._C._DisableTorchDispatch():
+            return [tensor.values()]
     if layout not in _PLACES:
         return [tensor]
     # No ops of the script's.

@@ -11,14 +11,18 @@ if TYPE_CHECKING:
     from typing import Any
 
 #: Elements of a tensor whose values are worked out, and of one that chance decides: which way a picture is turned.
-_MOST, _FEW = 1 << 12, 16
+_MOST, _FEW = 1 << 14, 16
 
 _torch: Any = None
 _fake: Any = None
 #: Ops that set all values of a tensor.
 _FILLS = frozenset("uniform_ normal_ random_ bernoulli_ exponential_ log_normal_ cauchy_ geometric_ fill_ zero_".split())
+#: Where ops are PyTorch's: what a script's own do is not done a second time.
+_PYTORCHS = frozenset(("aten", "prims", "torchvision"))
 #: Ops that make tensors of nothing, whose values nobody has set.
 _UNSET = frozenset(("empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"))
+#: Ops that look at no more of a tensor than its shape and type.
+_SHAPED = frozenset("ones_like zeros_like full_like new_ones new_zeros new_full".split())
 
 
 def prepare(torch: Any, fake: Any) -> None:
@@ -41,7 +45,7 @@ def known(tensor: Any) -> Any:
 def inputs(func: Any, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
     """The arguments with values instead of tensors; nothing where one is not known, or chance decides on many."""
     name = func.overloadpacket.__name__
-    if name in _UNSET:
+    if name in _UNSET or func.namespace not in _PYTORCHS:
         return None
     if name in _FILLS and known(args[0]) is None and args[0].numel() <= _FEW and _is_own(args[0]):
         args[0]._value = call(_torch.empty, tuple(args[0].shape), dtype=args[0].dtype)
@@ -55,6 +59,8 @@ def inputs(func: Any, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
             real.append(type(arg)(parts) if type(arg) in (list, tuple) else parts)
         elif isinstance(arg, _torch.Tensor):
             value = known(arg)
+            if value is None and name in _SHAPED:
+                value = call(_torch.empty, (), dtype=arg.dtype).expand(arg.shape)
             if value is None or (changes and value is arg):
                 return None
             real.append(value)

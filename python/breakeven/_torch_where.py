@@ -3,9 +3,10 @@ its own accord, what may stay on the host; and whether there is room for what co
 
 from __future__ import annotations
 
-from . import _native, _torch_gpu, _torch_modules, _torch_ops, _torch_pretend, _torch_room, _torch_steps, _torch_values
-from . import _torch_whole
+from . import _native, _torch_copies, _torch_gpu, _torch_made, _torch_modules, _torch_ops, _torch_room, _torch_side
+from . import _torch_steps, _torch_values, _torch_whole
 from ._torch_ops import GPU
+from ._torch_side import asked, where
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,9 +15,9 @@ if TYPE_CHECKING:
 
 def before(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
     """An op is about to run: is there room for its result on the GPU, and if so here?"""
-    if _torch_pretend.gpu is not None and (size := _torch_room.size_of(func, args, kwargs)):
+    if _torch_side.gpu is not None and (size := _torch_room.size_of(func, args, kwargs)):
         whole = _native.storage_bytes()[0] + size
-        if whole > _torch_pretend.gpu["memory"] and not _torch_whole.hides() and _runs_there(func, args, kwargs):
+        if whole > _torch_side.gpu["memory"] and not _torch_whole.hides() and _runs_there(func, args, kwargs):
             # What does not fit there need not fit here.
             _native.storage_freed(_native.storage_new(size, _torch_ops.TEMPORARY, False, True))
             return room()
@@ -24,22 +25,22 @@ def before(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
 
 
 def _runs_there(func: Any, args: tuple[Any, ...], kwargs: Any) -> bool:
-    if func._schema.name in _LIKE and _torch_pretend._wanted is not None:
-        return _torch_pretend._wanted != "cpu"
-    if _torch_pretend._moving is not None:
-        return _torch_pretend._moving[2] != "cpu"
+    if func._schema.name in _LIKE and _torch_made.device is not None:
+        return _torch_made.device != "cpu"
+    if _torch_copies.moving is not None:
+        return _torch_copies.moving[2] != "cpu"
     devices = list(_devices(_values(args, kwargs)))
-    return GPU in devices if devices else _torch_pretend._wanted == GPU
+    return GPU in devices if devices else _torch_made.device == GPU
 
 
 def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, gap: int) -> Any:
     """An op has just run: whose device was it on, and is there room for its result?"""
-    if _torch_pretend.gpu is None:
+    if _torch_side.gpu is None:
         return _torch_ops.after(func, args, kwargs, result, own, gap)
     if _torch_ops.part_of_whole(result, own, gap):
         return None
-    if _torch_pretend._moving is not None and func._schema.name == "aten::clone":
-        return _torch_pretend._moved(args[0], result, own, gap)
+    if _torch_copies.moving is not None and func._schema.name == "aten::clone":
+        return _torch_copies.has_moved(args[0], result, own, gap)
     name = func._schema.name
     if name in _torch_ops.FILLING:
         _torch_ops.filled(args)
@@ -51,8 +52,10 @@ def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, 
         read = name == "aten::_local_scalar_dense" and _torch_ops.reads.get(_torch_ops.place(), True)
         if read and _torch_modules.where() != "cpu":
             devices.add(GPU)
+    if GPU in devices and "cpu" in devices and _settled(args, kwargs):
+        devices = set(_devices(_values(args, kwargs)))
     if GPU in devices and "cpu" in devices and name == "aten::copy_":
-        return _copied(args, own, gap)
+        return copied(args, own, gap)
     if GPU in devices and "cpu" in devices and (why := _refused(func, args, kwargs)) is not None:
         return RuntimeError(why)
     if GPU in devices and name in _INDEXED:
@@ -61,18 +64,22 @@ def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, 
         with _torch_ops.on_device("cpu"):
             for at in _BESIDE[name]:
                 _torch_ops.stored(result[at])
-    elif "cpu+" in devices and _of_its_own(args):
+    elif "cpu+" in devices and not _goes_back_on_host(devices, args) and _of_its_own(args):
         devices = {GPU}
         if name == "aten::lift_fresh":
             _came(_torch_ops.described(args[0]), False)  # numbers of Python's, as in `x[[0, 1]]`
     elif "cpu+" in devices and GPU in devices:
         return RuntimeError(_differ(name))
-    if name in _LIKE and _torch_pretend._wanted is not None:
-        device = _torch_pretend._wanted
+    if name in _LIKE and _torch_made.device is not None:
+        device = _torch_made.device
     else:
         device = GPU if GPU in devices else _made_where(result) if not devices else "cpu"
+    if GPU in devices and name == _CTC_BACKWARD:
+        _lengths(result.shape[1], False)
     with _torch_ops.on_device(device):
         _torch_ops.after(func, args, kwargs, result, own, gap)
+    if not devices and device == "cpu" and _torch_made.device is None and _native.called_with() is None:
+        _set_adrift(result)
     return room() if device != "cpu" else None
 
 
@@ -86,7 +93,7 @@ def _differ(name: str) -> str:
 def _refused(func: Any, args: tuple[Any, ...], kwargs: Any) -> str | None:
     """Why a GPU would not run this with some of its tensors on the host, of those ops that take others there."""
     name = func._schema.name
-    if name in _INDEXED and name != "aten::_ctc_loss":
+    if name in _INDEXED:
         values = args[2:3] if name.startswith(("aten::index_put", "aten::_index_put")) else ()
         here = _is_host(args[0])
         if here and any(map(_is_there, _torch_ops.flat(args[_INDEXED[name]]))):
@@ -115,14 +122,14 @@ def _written(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
 def _is_host(tensor: Any) -> bool:
     """Whether the script has passed a tensor that is known to be on the host: PyTorch's own are not always known for what
     they would be."""
-    known = _torch_pretend._known(tensor)
+    known = _torch_ops._known(tensor)
     if known is None or known.device != "cpu" or (given := _native.called_with()) is None:
         return False
-    return any(_torch_pretend._known(one) is known for one in _torch_ops.flat(_values(*given)))
+    return any(_torch_ops._known(one) is known for one in _torch_ops.flat(_values(*given)))
 
 
 def _is_there(tensor: Any) -> bool:
-    return _torch_pretend.where(tensor) != "cpu"
+    return where(tensor) != "cpu"
 
 
 def recurrent(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -131,7 +138,7 @@ def recurrent(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     for value, what in zip(args[1:4], ("hidden", "parameter", "parameter")):
         for tensor in _torch_ops.flat(value):
             if tensor.is_floating_point() and _torch_ops._known(tensor) and _torch_ops._known(given):
-                sides = _torch_pretend.where(given), _torch_pretend.where(tensor)
+                sides = where(given), where(tensor)
                 if sides[0] != sides[1]:
                     raise RuntimeError(
                         f"Input and {what} tensors are not at the same device, found input tensor at {sides[0]} and "
@@ -159,14 +166,40 @@ def _values(args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> tuple[Any, 
 def _made_where(result: Any) -> str:
     """The device of what is made from no tensor: as the script says, else that of what it is made for, which is what
     has its type where that is somewhere."""
-    if _torch_pretend._wanted:
-        return _torch_pretend._wanted
+    if _torch_made.device:
+        return _torch_made.device
     given = _native.called_with()
-    if given is None or not isinstance(result, _torch_pretend._lib.Tensor):
+    if given is None or not isinstance(result, _torch_side.lib.Tensor):
         return "cpu"
     tensors = list(_torch_ops.flat(_values(*given)))
     alike = [tensor for tensor in tensors if tensor.dtype == result.dtype]
-    return GPU if any(_torch_pretend.where(tensor) != "cpu" for tensor in alike or tensors) else "cpu"
+    return GPU if any(where(tensor) != "cpu" for tensor in alike or tensors) else "cpu"
+
+
+def _goes_back_on_host(devices: set[str], args: Any) -> bool:
+    """Whether this is a step back through a part of the network that is on the host, though the loss is on the GPU."""
+    return _torch_ops.phase == "backward" and GPU not in devices and not any(map(_adrift, _torch_ops.flat(args)))
+
+
+def _adrift(tensor: Any) -> Any:
+    """What is known of a tensor that may be anywhere: PyTorch made it of nothing, for which no function was called (the
+    memory in which `DistributedDataParallel` exchanges gradients)."""
+    known = _torch_ops._known(tensor)
+    return known if known is not None and known.adrift else None
+
+
+def _set_adrift(result: Any) -> None:
+    for tensor in _torch_ops.flat(result):
+        if (known := _torch_ops._known(tensor)) is not None:
+            known.adrift = True
+
+
+def _settled(args: tuple[Any, ...], kwargs: Any) -> bool:
+    """Whether some of what an op of the GPU's takes might have been anywhere: now it is there."""
+    found = list(filter(None, map(_adrift, _torch_ops.flat(_values(args, kwargs)))))
+    for known in found:
+        known.device, known.adrift = GPU, False
+    return bool(found)
 
 
 def _of_its_own(args: Any) -> bool:
@@ -175,11 +208,11 @@ def _of_its_own(args: Any) -> bool:
     given = _native.called_with()
     if given is None:
         return False
-    passed = list(map(_torch_pretend._known, _torch_ops.flat(_values(*given))))
+    passed = list(map(_torch_ops._known, _torch_ops.flat(_values(*given))))
     if all(known is None or known.device in (None, "cpu") for known in passed):
         return False
-    own = [tensor for tensor in _torch_ops.flat(args) if tensor.dim() > 0 and _torch_pretend.where(tensor) == "cpu"]
-    if any((known := _torch_pretend._known(tensor)) is not None and known in passed for tensor in own):
+    own = [tensor for tensor in _torch_ops.flat(args) if tensor.dim() > 0 and where(tensor) == "cpu"]
+    if any((known := _torch_ops._known(tensor)) is not None and known in passed for tensor in own):
         return False
     if any(tensor is value for tensor in own for value in given[0]):
         return False
@@ -200,26 +233,28 @@ _LIKE = frozenset(
 #: Ops whose indices (the argument of that number) may be on the host; they are copied to the GPU each time.
 _INDEXED = {
     "aten::index": 1, "aten::index_put_": 1, "aten::index_put": 1, "aten::_index_put_impl_": 1, "aten::index_fill_": 2,
-    "aten::_ctc_loss": 1,
 }  # fmt: skip
+_CTC_BACKWARD = "aten::_ctc_loss_backward"
 #: What takes an array on the host beside those on the GPU, and which of its results stay there.
-_BESIDE = {"aten::_pack_padded_sequence": (1,), "aten::_ctc_loss_backward": (), "aten::_nested_view_from_jagged": ()}
+_BESIDE = {
+    "aten::_pack_padded_sequence": (1,), "aten::_ctc_loss": (), _CTC_BACKWARD: (), "aten::_nested_view_from_jagged": (),
+}  # fmt: skip
 
 
 def _indices(given: Any) -> None:
     """The indices that an op got from the host, as it copies them: a mask as the positions that it names."""
     for index in _torch_ops.flat(given):
-        if _torch_pretend.where(index) != "cpu" or index.dim() == 0:
+        if where(index) != "cpu" or index.dim() == 0:
             continue
         array = _torch_ops.described(index)
         if array[0] == 0:
-            array = (7, 8, 0, (max(1, index.dim()), _chosen(index)))
+            array = (*_INT64, 0, (max(1, index.dim()), _chosen(index)))
         _came(array, False)
 
 
 def _chosen(mask: Any) -> int:
     """How many places a mask on the host names; all where its values are not known."""
-    lib = _torch_pretend._lib
+    lib = _torch_side.lib
     if not _torch_ops.valueless:
         return int(lib.count_nonzero(mask))
     value = _torch_values.known(mask)
@@ -237,11 +272,11 @@ def set_item(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     kernels that fill and those that choose by a mask take it without."""
     tensor, key, value = args
     parts = key if isinstance(key, tuple) else (key,)
-    if isinstance(value, (int, float, complex)) and _torch_pretend._asked(tensor) != "cpu":
+    if isinstance(value, (int, float, complex)) and asked(tensor) != "cpu":
         one = all(_is_whole(part) for part in parts) and len(parts) == tensor.dim()
         if one or any(_is_places(part) for part in parts):
             _came((*_torch_ops.described(tensor)[:2], 0, ()), True)
-    return _native.call_noted(_torch_pretend._lib._C.TensorBase.__setitem__, args, kwargs)
+    return _native.call_noted(_torch_side.lib._C.TensorBase.__setitem__, args, kwargs)
 
 
 def _is_whole(part: Any) -> bool:
@@ -250,16 +285,50 @@ def _is_whole(part: Any) -> bool:
 
 def _is_places(part: Any) -> bool:
     """Whether a part of a key lists whole numbers."""
-    if isinstance(part, _torch_pretend._lib.Tensor):
-        return part.dim() > 0 and part.dtype not in (_torch_pretend._lib.bool, _torch_pretend._lib.uint8)
+    if isinstance(part, _torch_side.lib.Tensor):
+        return part.dim() > 0 and part.dtype not in (_torch_side.lib.bool, _torch_side.lib.uint8)
     return isinstance(part, list) and all(_is_whole(number) for number in part)
+
+
+#: Type number and bytes of an element.
+_INT64 = 7, 8
+_CTC = ("log_probs", "targets", "input_lengths", "target_lengths", "blank", "reduction")
+
+
+def ctc_loss(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The loss of sequences that are not aligned: the host learns the lengths, and copies them to the GPU beside where each
+    sequence's labels begin (`ctc_loss` of ATen's LossCTC.cpp, `ctc_loss_gpu_template` of LossCTC.cu). cuDNN, which takes some
+    labels of 32 bits, does as it likes."""
+    result = _native.call_noted(func, args, kwargs)
+    given = dict(zip(_CTC, args)) | kwargs
+    lib, log, labels = _torch_side.lib, given["log_probs"], given["targets"]
+    by_cudnn = labels.dim() == 1 and labels.dtype == lib.int32 and log.dtype == lib.float32 and given.get("blank", 0) == 0
+    if asked(log) == "cpu" or by_cudnn and lib.backends.cudnn.enabled:
+        return result
+    for lengths in (given["input_lengths"], given["target_lengths"]):
+        if isinstance(lengths, lib.Tensor) and asked(lengths) != "cpu":
+            known = _torch_ops._known(lengths)
+            _torch_ops.crossed("torch.Tensor.to_host", [(*_torch_ops.described(lengths), known.id if known else 0)], [])
+    if asked(labels) == "cpu":
+        _came((*_INT64, 0, tuple(labels.shape)), True)
+    sequences = log.shape[1] if log.dim() == 3 else 1
+    _lengths(sequences, True)
+    if given.get("reduction", 1) == 1:  # the mean: of each, by its length
+        _came((*_torch_ops.described(log)[:2], 0, (sequences,)), True)
+    return result
+
+
+def _lengths(sequences: int, apart: bool) -> None:
+    """How long each of the sequences and of their labels is, and where these begin."""
+    for _ in range(3):
+        _came((*_INT64, 0, (sequences,)), apart)
 
 
 def one_hot(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`one_hot` as a GPU does it, which looks at the values only where it is not told how many classes there are."""
-    lib, (tensor, *rest) = _torch_pretend._lib, args
+    lib, (tensor, *rest) = _torch_side.lib, args
     classes = kwargs.get("num_classes", rest[0] if rest else -1)
-    if _torch_pretend._asked(tensor) == "cpu" or tensor.numel() == 0:
+    if asked(tensor) == "cpu" or tensor.numel() == 0:
         return lib._C._nn.one_hot(*args, **kwargs)
     if classes == -1:
         classes = int(tensor.max().item()) + 1
@@ -271,28 +340,30 @@ def _devices(values: Any) -> Any:
     """Devices of the tensors among values; `cpu+` for one on the host with more than a number in it, `?` for one that
     may have been made while nobody watched."""
     for tensor in _torch_ops.flat(values):
-        place = _torch_pretend.where(tensor)
-        unknown = place == "cpu" and _torch_steps.unwatched and _torch_pretend._known(tensor) is None
-        if unknown and _torch_pretend._where_made(tensor) is None:
+        place = where(tensor)
+        unknown = place == "cpu" and _torch_steps.unwatched and _torch_ops._known(tensor) is None
+        if unknown and _torch_side.where_made(tensor) is None:
             yield "?"
             continue
         yield place
-        if place == "cpu" and tensor.dim() > 0 and tensor.layout is _torch_pretend._lib.strided:
+        if place == "cpu" and tensor.dim() > 0 and tensor.layout is _torch_side.lib.strided:
             yield "cpu+"
 
 
-def _copied(args: tuple[Any, ...], own: int, gap: int) -> Any:
-    """`a.copy_(b)` across the link."""
-    into_gpu = _torch_pretend.where(args[0]) != "cpu"
+def copied(args: tuple[Any, ...], own: int, gap: int) -> None:
+    """`a.copy_(b)` across the link. That is told each time: what follows the last step of a loop is no step's."""
+    into_gpu = where(args[0]) != "cpu"
     there, here = args[:2] if into_gpu else args[1::-1]
     asynchronous = len(args) > 2 and bool(args[2])
-    array = _torch_gpu.across(_torch_ops.describe(there), here, args[0], asynchronous)
+    known = _torch_ops._known(there) if _torch_steps.skipping else _torch_ops.stored(there, False)
+    array = (*_torch_ops.described(there), known.id if known is not None else 0)
+    array = _torch_gpu.across(array, here, args[0], asynchronous)
     with _torch_ops.on_device(GPU):
         name, sides = ("torch.Tensor.to", ([], [array])) if into_gpu else ("torch.Tensor.to_host", ([array], []))
-        known = _torch_pretend._known(here)
+        known = _torch_ops._known(here)
         pinned = known is not None and known.pinned
         keywords = [("pinned", str(pinned)), ("asynchronous", str(asynchronous))]
-        _native.tensor_event(name, *sides, keywords, _torch_ops.context(), own, gap)
+        _native.tensor_event(name, *sides, keywords, _torch_ops.context(), own, gap, True)
 
 
 def room() -> Any:
@@ -300,8 +371,8 @@ def room() -> Any:
     refused = _native.storage_refused()
     if refused is None:
         return None
-    (live, _), memory = _native.storage_bytes(), _torch_pretend.gpu["memory"]
-    return _torch_pretend._lib.cuda.OutOfMemoryError(
+    (live, _), memory = _native.storage_bytes(), _torch_side.gpu["memory"]
+    return _torch_side.lib.cuda.OutOfMemoryError(
         f"CUDA out of memory. Tried to allocate {_size(refused)}. GPU 0 has a total capacity of {_size(memory)} of which "
         f"{_size(memory - live)} is free. Including non-PyTorch memory, this process has {_size(live)} memory in use. Of the "
         f"allocated memory {_size(live)} is allocated by PyTorch, and 0 bytes is reserved by PyTorch but unallocated."

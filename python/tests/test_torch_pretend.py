@@ -256,9 +256,13 @@ def test_small_values_are_worked_out_without_values(tmp_path: Path) -> None:
         "while error.max().item() > 0.1:\n"
         "    error = error * 0.5\n"
         "print(error[0].item())\n"
+        "words = torch.randint(0, 9, (8, 100), device='cuda'); known = torch.ones_like(words), words.new_zeros(3)\n"
+        "print(bool(known[0].all()), known[1].tolist())\n"
     )
     workload, out = _run(script, tmp_path, fake=True)
-    assert out.splitlines() == ["[0.0, 0.1, 0.2, 0.3] [16, 24, 32]", "4.0 True", "(2,) [[0], [2]] False", "[1, 2] [3. 3.]", "0.0625"]
+    assert out.splitlines() == [
+        "[0.0, 0.1, 0.2, 0.3] [16, 24, 32]", "4.0 True", "(2,) [[0], [2]] False", "[1, 2] [3. 3.]", "0.0625", "True [0, 0, 0]"
+    ]  # fmt: skip
     assert not [u for u in workload["unseen"] if u["reason"] == "unknown-value"]
 
 
@@ -477,12 +481,14 @@ s, mask = s.to(device), a > 0.5
     script = tmp_path / "script.py"
     script.write_text(source)
     workload, _ = _run(script, tmp_path, pretend=pretend)
-    lines, waits = source.splitlines(), {}
+    lines, waits, sizes = source.splitlines(), {}, {}
     for entry in workload["ops"]:
         op = entry["op"] if isinstance(entry["op"], dict) else {}
         if "host_read" in op or op.get("transfer", {}).get("direction") == "d2h":
             line = lines[workload["sites"][entry["site"]]["line"] - 1]
             waits[line] = waits.get(line, 0) + entry["count"]
+            sizes[line] = (op.get("host_read") or op["transfer"])["bytes"]
+    assert (sizes["torch.equal(a, b)"], sizes["torch.nonzero(mask)"]) == (1, 8)
     # Written to as well as read by a mask.
     expected = {line: 2 if "__setitem__" in line else 1 for line in WAITS.split("\n") if line}
     if not pretend:
@@ -818,6 +824,43 @@ print(set(seen), y.device, x.grad.device)
     assert not [u for u in workload["unseen"] if u["reason"] == "hook-failed"]
 
 
+@pytest.mark.parametrize("fake", [False, True])
+def test_a_kernel_runs_once_and_where_its_tensors_are(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "kernels.py"
+    script.write_text("""import torch
+seen = []
+def noted(kind):
+    def kernel(x):
+        seen.append((kind, x.device.type, x.is_cuda))
+        return x * 2
+    return kernel
+library = torch.library.Library("mine", "DEF")
+library.define("doubled(Tensor x) -> Tensor")
+library.impl("doubled", noted("cpu"), "CPU")
+library.impl("doubled", noted("cuda"), "CUDA")
+@torch.library.custom_op("mine::shifted", mutates_args=(), device_types="cuda")
+def shifted(x: torch.Tensor) -> torch.Tensor:
+    seen.append(("shifted", x.device.type, x.is_cuda))
+    return x + 1
+@torch.library.custom_op("mine::raised", mutates_args=("x",))
+def raised(x: torch.Tensor) -> None:
+    seen.append(("raised", x.device.type, x.is_cuda))
+    x.add_(1)
+there, here = torch.ones(3, device="cuda"), torch.ones(3)
+double = torch.ops.mine.doubled
+print(double(there).device, double(here).device, shifted(there).device, raised(there))
+try:
+    shifted(here)
+except NotImplementedError as error:
+    print("Could not run" in str(error))
+print(seen)
+""")
+    workload, out = _run(script, tmp_path, fake=fake)
+    seen = [("cuda", "cuda", True), ("cpu", "cpu", False), ("shifted", "cuda", True), ("raised", "cuda", True)]
+    assert out.splitlines() == ["cuda:0 cpu cuda:0 None", "True", str(seen)]
+    assert sum(e["count"] for e in workload["ops"] if e["name"].startswith("mine.") and e.get("device")) == 3
+
+
 def test_what_names_a_device_without_a_tensor(tmp_path: Path) -> None:
     script = tmp_path / "devices.py"
     script.write_text("""import torch
@@ -1137,3 +1180,468 @@ for one in (SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBacke
     assert out.split() == ["cuda:0", "True", "cuda:0", "False", "cuda:0", "False"]
     names = [(entry["name"], entry["device"]) for entry in workload["ops"] for _ in range(entry["count"])]
     assert names == [("aten.randn", "cuda:0")] + 3 * [("aten._scaled_dot_product_flash_attention_for_cpu", "cuda:0")]
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_a_kernel_for_attention_takes_what_cudas_does(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "kernels.py"
+    script.write_text("""import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+half = torch.randn(1, 2, 64, 64, device="cuda", dtype=torch.half)
+mask = torch.zeros(64, 64, device="cuda", dtype=torch.half)
+for one in (SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.CUDNN_ATTENTION, SDPBackend.MATH):
+    for q, words in ((half, {}), (half, {"attn_mask": mask}), (half.float(), {})):
+        try:
+            with sdpa_kernel(one):
+                torch.nn.functional.scaled_dot_product_attention(q, q, q, dropout_p=0.1, **words)
+            print("taken", end=" ")
+        except RuntimeError as error:
+            print(str(error)[:19], end=" ")
+    print(torch.backends.cuda.math_sdp_enabled(), torch.backends.cuda.flash_sdp_enabled())
+""")
+    workload, out = _run(script, tmp_path, fake=fake)
+    refused = "No available kernel"
+    assert out.splitlines() == [
+        f"taken {refused} {refused} True True",
+        "taken taken taken True True",
+        f"taken taken {refused} True True",
+        "taken taken taken True True",
+    ]
+    names = [entry["name"] for entry in workload["ops"] for _ in range(entry["count"])]
+    assert names.count("aten._scaled_dot_product_flash_attention_for_cpu") == 6
+    assert names.count("aten.bernoulli_") == 3
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_tensors_of_a_scripts_own_classes(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "classes.py"
+    script.write_text("""import copy
+import torch
+class Named(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return super().__torch_function__(func, types, args, kwargs or {})
+class Scaled(torch.nn.Parameter):
+    def __new__(cls, data, scale=1.0):
+        self = super().__new__(cls, data)
+        self.scale = scale
+        return self
+x = torch.randn(100, 100, device="cuda")
+named, made = x.as_subclass(Named), torch.Tensor._make_subclass(Named, x)
+print([(type(one).__name__, one.device.type, one.is_cuda) for one in (named, named @ named + 1, made, named.cpu())])
+layer = torch.nn.Module()
+layer.weight = Scaled(torch.randn(100, 100), 3.0)
+weight = layer.cuda().weight
+(x @ weight).sum().backward()
+torch.optim.SGD(layer.parameters(), lr=0.1).step()
+print(type(weight).__name__, weight.device, weight.scale, isinstance(weight, torch.nn.Parameter), type(weight.grad).__name__)
+print(type(copy.deepcopy(layer).weight).__name__, layer.half().weight is weight, weight.dtype, weight.scale)
+""")
+    workload, out = _run(script, tmp_path, fake=fake)
+    assert out.splitlines() == [
+        str([("Named", "cuda", True)] * 3 + [("Named", "cpu", False)]),
+        "Scaled cuda:0 3.0 True Tensor",
+        "Scaled True torch.float16 3.0",
+    ]
+    assert _copies(workload, "h2d") == [40000]
+    products = [e["count"] for e in workload["ops"] if e["name"] == "aten.mm"]
+    assert sum(products) == 3
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_tensors_are_copied_and_pickled(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "pickled.py"
+    script.write_text("""import copy
+import pickle
+import torch
+x = torch.randn(100, 10, device="cuda")
+x.label = "x"
+same, layer = copy.copy(x), torch.nn.Linear(10, 10).cuda()
+print(same.device, same.label, same.data_ptr() == x.data_ptr(), x[1:].data_ptr() - x.data_ptr())
+again = pickle.loads(pickle.dumps(x))
+print(again.device, again.shape, again.label, again.data_ptr() == x.data_ptr(), type(again).__name__)
+loaded = pickle.loads(pickle.dumps(layer))
+print(loaded(x).device, loaded.weight.requires_grad, isinstance(loaded.weight, torch.nn.Parameter))
+print(pickle.loads(pickle.dumps(torch.arange(3))).tolist())
+tied = torch.nn.Linear(10, 10)
+tied.weight = layer.weight
+print(len({one.untyped_storage().data_ptr() for one in (tied.weight, layer.weight, loaded.weight)}))
+small = torch.zeros(3)
+small.data = torch.ones(2)
+print(small.tolist())
+""")
+    workload, out = _run(script, tmp_path, fake=fake)
+    assert out.splitlines() == [
+        "cuda:0 x True 40",
+        "cuda:0 torch.Size([100, 10]) x False Tensor",
+        "cuda:0 True True",
+        "[0, 1, 2]",
+        "2",
+        "[1.0, 1.0]",
+    ]
+    assert sorted(_copies(workload, "d2h")) == [40, 400, 4000]
+    assert sorted(_copies(workload, "h2d")) == [40, 40, 400, 400, 4000]
+    assert any("pickled" in unseen["text"] for unseen in workload["unseen"]) == fake
+
+
+def test_libraries_are_not_told_that_tensors_have_no_values(tmp_path: Path) -> None:
+    script = tmp_path / "asks.py"
+    script.write_text("""import torch
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+x = torch.randn(3, device="cuda")
+print(isinstance(x, FakeTensor), isinstance(x, getattr(torch, "_subclasses").FakeTensor), type(x).__name__)
+with FakeTensorMode():
+    print(isinstance(torch.randn(3), FakeTensor))
+""")
+    assert _run(script, tmp_path, fake=True)[1].splitlines() == ["False False Tensor", "True"]
+
+
+def _told(workload: Any) -> Any:
+    """What was recorded for the device, with how often: ops, copies, waits, by name and line."""
+    told: dict[tuple[str, str, int], int] = {}
+    for entry in workload["ops"]:
+        if entry.get("device"):
+            key = entry["name"], json.dumps(entry["op"], sort_keys=True), workload["sites"][entry["site"]]["line"]
+            told[key] = told.get(key, 0) + entry["count"]
+    return told
+
+
+def test_a_text_has_its_length_without_values(tmp_path: Path) -> None:
+    script = tmp_path / "text.py"
+    script.write_text("""import torch
+torch.manual_seed(0)
+END, LENGTH = 99999, 12
+head = torch.nn.Linear(100, 10000).cuda()
+states = torch.nn.Embedding(10000, 100).cuda()
+for count in (1, 4):
+    text = torch.zeros(count, 1, dtype=torch.int64, device="cuda")
+    done = torch.zeros(count, dtype=torch.bool, device="cuda")
+    going = torch.ones(count, dtype=torch.int64, device="cuda")
+    while text.shape[1] < LENGTH:
+        token = head(states(text[:, -1])).argmax(-1)
+        text = torch.cat([text, token[:, None]], 1)
+        done = done | torch.isin(token, torch.tensor([END, END + 1], device="cuda"))
+        going = going & ~(token == END)
+        if done.all() or (token == END).all() or going.max() == 0:
+            break
+    print(text.shape[1], (text[:, :3] > 5).sum(1).shape)
+experts, taken = torch.randint(4, (5000,), device="cuda"), 0
+for expert in range(4):
+    taken += bool((experts == expert).any())
+print(taken, (experts < 4).sum().item())
+steps = 0
+while (torch.rand(50, device="cuda") >= 0).all() & ~(torch.full((3,), steps, device="cuda") >= 5).all():
+    steps += 1
+print(steps)
+""")
+    (tmp_path / "real").mkdir()
+    real, out = _run(script, tmp_path / "real")
+    fake, fake_out = _run(script, tmp_path, fake=True)
+    assert out == fake_out and out.splitlines()[0].startswith("12 ") and out.splitlines()[-2:] == ["4 5000", "5"]
+    assert _told(real) == _told(fake)
+    assert any("certain one" in unseen["text"] for unseen in fake["unseen"])
+
+
+def test_a_network_is_laid_out_anew_without_values(tmp_path: Path) -> None:
+    script = tmp_path / "layout.py"
+    script.write_text("""import torch
+network = torch.nn.Conv2d(16, 16, 3).cuda().to(memory_format=torch.channels_last)
+x = torch.randn(2, 16, 8, 8, device="cuda").to(memory_format=torch.channels_last)
+with torch.autocast("cuda", torch.float16):
+    y = network(x)
+y.float().pow(2).sum().backward()
+print(network.weight.stride(), network.weight.grad.stride(), torch.cuda.memory_allocated())
+""")
+    (tmp_path / "real").mkdir()
+    real, out = _run(script, tmp_path / "real")
+    fake, fake_out = _run(script, tmp_path, fake=True)
+    assert out == fake_out and out.startswith("(144, 1, 48, 16) (144, 1, 48, 16) ")
+    assert _told(real) == _told(fake)
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_a_warning_names_the_scripts_line(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "warns.py"
+    script.write_text("""import sys
+import warnings
+import torch
+warnings.showwarning = lambda message, category, file, line, *_: print(file.endswith("warns.py"), line)
+x = torch.randn(3, device="cuda")
+for _ in range(3):
+    torch.tensor(x, device="cuda")
+torch.tensor(x)
+warnings.simplefilter("error")
+try:
+    torch.tensor(x, device="cpu")
+except UserWarning as warning:
+    print(str(warning)[:20])
+""")
+    _, out = _run(script, tmp_path, fake=fake)
+    assert out.splitlines() == ["True 7", "True 8", "To copy construct fr"]
+
+
+def test_a_gpu_draws_again_what_it_drew(tmp_path: Path) -> None:
+    script = tmp_path / "drawn.py"
+    script.write_text("""import torch
+def again(keep, go_back):
+    state = keep()
+    first = torch.rand(3, device="cuda")
+    go_back(state)
+    return torch.equal(first, torch.rand(3, device="cuda"))
+cuda = torch.cuda
+print(again(lambda: cuda.manual_seed(0), lambda _: cuda.manual_seed(0)))
+print(again(cuda.get_rng_state, cuda.set_rng_state), again(cuda.get_rng_state_all, cuda.set_rng_state_all))
+print(again(cuda.default_generators[0].get_state, cuda.default_generators[0].set_state))
+there = torch.tensor([7] + 15 * [0], dtype=torch.uint8)
+print(again(lambda: cuda.set_rng_state(there), lambda _: cuda.set_rng_state(there)))
+print(torch.rand(2, device="cuda", generator=cuda.default_generators[0]).device)
+def on_host(between):
+    torch.manual_seed(1)
+    between()
+    return torch.rand(2)
+expected, drop, x = on_host(lambda: None), torch.nn.functional.dropout, torch.ones(9, device="cuda", requires_grad=True)
+between = lambda: torch.rand(2, device="cuda"), lambda: drop(x), lambda: x.detach().normal_(), lambda: cuda.manual_seed(5)
+print([torch.equal(expected, on_host(each)) for each in between])
+torch.manual_seed(3)
+(plain,) = torch.autograd.grad(drop(x).sum(), x)
+torch.manual_seed(3)
+(saved,) = torch.autograd.grad(torch.utils.checkpoint.checkpoint(drop, x, use_reentrant=False).sum(), x)
+print(torch.equal(plain, saved))
+""".replace("import torch", "import torch, torch.utils.checkpoint"))
+    _, out = _run(script, tmp_path)
+    assert out.splitlines() == ["True", "True True", "True", "True", "cuda:0", "[True, True, True, True]", "True"]
+
+
+def test_generators_and_gradients_are_where_their_tensors_are(tmp_path: Path) -> None:
+    script = tmp_path / "refused.py"
+    script.write_text("""import torch
+there, here = torch.Generator("cuda"), torch.Generator()
+x = torch.zeros(3, device="cuda")
+weight = torch.nn.Parameter(torch.ones(3, device="cuda"))
+def refused(call):
+    try:
+        call()
+        return False
+    except RuntimeError as error:
+        return "device" in str(error)
+draws = (
+    lambda of: x.normal_(generator=of), lambda of: torch.nn.init.normal_(x, generator=of),
+    lambda of: torch.multinomial(x + 1, 2, generator=of), lambda of: torch.randn(3, device="cuda", generator=of),
+)
+print([refused(lambda: draw(here)) for draw in draws], [refused(lambda: draw(there)) for draw in draws])
+print(refused(lambda: torch.zeros(3).normal_(generator=there)), refused(lambda: torch.randperm(3, generator=there)))
+print(refused(lambda: torch.randperm(3, generator=here)))
+print(refused(lambda: setattr(weight, "grad", torch.ones(3))), refused(lambda: setattr(weight, "grad", torch.ones(3).cuda())))
+torch.set_default_device("cuda")
+print(refused(lambda: torch.randn(3, generator=there)))
+""")
+    _, out = _run(script, tmp_path)
+    assert out.splitlines() == ["[True, True, True, True] [False, False, False, False]", "True True", "False", "True False", "False"]
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_gradients_go_back_to_where_their_tensors_are(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "halves.py"
+    script.write_text("""import torch
+from torch import nn
+first, second, third = nn.Embedding(10, 4), nn.Linear(4, 2).cuda(), nn.Linear(2, 1)
+networks = nn.ModuleList([first, second, third])
+optimizer = torch.optim.SGD(networks.parameters(), 0.1)
+for _ in range(40):
+    optimizer.zero_grad()
+    third(second(first(torch.arange(5)).to("cuda")).cpu()).sum().backward()
+    optimizer.step()
+print([parameter.grad.device.type for parameter in networks.parameters()])
+x, told = torch.ones(3, requires_grad=True), []
+y = x.cuda()
+x.register_hook(lambda gradient: told.append(gradient.device.type))
+y.register_hook(lambda gradient: told.append(gradient.device.type))
+(y * 2).sum().backward()
+torch.zeros(3, device="cuda").copy_(x).sum().backward()
+print(told, x.grad.device)
+""")
+    workload, out = _run(script, tmp_path, fake=fake)
+    assert out.splitlines() == ["['cpu', 'cuda', 'cuda', 'cpu', 'cpu']", "['cuda', 'cpu', 'cpu'] cpu"]
+    hidden, result, three = 5 * 4 * 4, 5 * 2 * 4, 3 * 4
+    assert sorted(_copies(workload, "h2d")) == sorted([4 * 2 * 4, 2 * 4, three, three] + 40 * [hidden, result])
+    assert sorted(_copies(workload, "d2h")) == sorted([three, three] + 40 * [hidden, result])
+    # Each half's steps back are where it is.
+    embedding = [e for e in workload["ops"] if e["name"].startswith("aten.embedding")]
+    assert {e.get("device") for e in embedding} == {None} and sum(e["count"] for e in embedding) == 80
+
+
+def test_rows_of_unlike_length_are_copied_as_they_are_kept(tmp_path: Path) -> None:
+    script = tmp_path / "rows.py"
+    script.write_text("""import torch
+rows = torch.nested.nested_tensor([torch.ones(2, 8), torch.ones(4, 8)], layout=torch.jagged, requires_grad=True)
+there = rows.to("cuda")
+print(there.device, there.offsets().device, rows.offsets().device, there.shape == rows.shape)
+(torch.nn.Linear(8, 8).cuda()(there) * 2).values().sum().backward()
+print(rows.grad.values().device)
+heads = there.detach().unflatten(-1, (2, 4)).transpose(1, 2)
+print(torch.nn.functional.scaled_dot_product_attention(heads, heads, heads).device)
+print(torch.nested.nested_tensor([torch.ones(2, 8), torch.ones(3, 8)], requires_grad=True).cuda().device)
+""")
+    workload, out = _run(script, tmp_path)
+    assert out.splitlines() == ["cuda:0 cuda:0 cpu True", "cpu", "cuda:0", "cuda:0"]
+    # Six rows of eight, where the rows begin, the layer's weights, and five rows of eight.
+    assert _copies(workload, "h2d") == [6 * 8 * 4, 3 * 8, 8 * 8 * 4, 8 * 4, 5 * 8 * 4]
+
+
+def test_torchscript_on_a_gpu(tmp_path: Path) -> None:
+    script = tmp_path / "compiled.py"
+    script.write_text("""import torch
+@torch.jit.script
+def shifted(x):
+    # type: (Tensor) -> Tensor
+    return x + torch.ones(3, device=x.device)
+print(shifted(torch.ones(3, device="cuda")))
+@torch.jit.script
+def asks(x):
+    # type: (Tensor) -> bool
+    return x.is_cuda
+asks(torch.ones(3, device="cuda"))
+torch.jit.script(torch.nn.Linear(3, 3).cuda()).save("linear.pt")
+print(torch.jit.load("linear.pt", map_location="cuda")(torch.ones(3, device="cuda")).device)
+""".replace('"linear.pt"', repr(str(tmp_path / "linear.pt"))))
+    workload, out = _run(script, tmp_path)
+    assert out.splitlines() == ["tensor([2., 2., 2.], device='cuda:0')", "cuda:0"]
+    assert (_copies(workload, "h2d"), _copies(workload, "d2h")) == ([36, 12, 36, 12], [12, 36, 12])
+    assert [unseen["count"] for unseen in workload["unseen"] if unseen["reason"] == "torch-jit"] == [1]
+
+
+def test_what_scripts_ask_of_the_driver(tmp_path: Path) -> None:
+    script = tmp_path / "asks.py"
+    script.write_text("""import torch
+x = torch.ones(4, device="cuda")
+told = x.__cuda_array_interface__
+print(told["typestr"], told["shape"], told["data"] == (x.data_ptr(), False))
+cuda = torch.cuda
+print(cuda.memory_allocated(device=0), cuda.max_memory_reserved(device="cuda"), cuda.mem_get_info(device=0)[1] >> 30)
+plans = torch.backends.cuda.cufft_plan_cache
+plans.max_size = 10
+plans.clear()
+print(plans.max_size, plans[0].size)
+cuda.set_per_process_memory_fraction(0.25)
+print(cuda.get_per_process_memory_fraction())
+try:
+    torch.empty(7 << 30, dtype=torch.uint8, device="cuda")
+except cuda.OutOfMemoryError:
+    print("does not fit")
+try:
+    cuda.set_per_process_memory_fraction(2.0)
+except ValueError:
+    print("no more than all")
+""")
+    _, out = _run(script, tmp_path)
+    assert out.splitlines() == ["<f4 (4,) True", "16 16 24", "10 0", "0.25", "does not fit", "no more than all"]
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_the_lengths_of_sequences_cross_for_their_loss(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "sequences.py"
+    script.write_text("""import torch
+log = torch.randn(10, 2, 5, device="cuda").log_softmax(-1).requires_grad_()
+loss = torch.nn.functional.ctc_loss
+lengths = torch.full((2,), 10), torch.full((2,), 3)
+loss(log, torch.ones(2, 4, dtype=torch.int32), *lengths, reduction="sum").backward()
+there = [length.cuda() for length in lengths]
+labels = torch.ones(2, 4, dtype=torch.long, device="cuda")
+for _ in range(30):
+    loss(log, labels, *there).backward()
+""")
+    workload, _ = _run(script, tmp_path, fake=fake)
+    each, mean, labels = 2 * 8, 2 * 4, 2 * 4 * 8
+    assert sorted(_copies(workload, "h2d")) == sorted([labels] + 6 * [each] + 2 * [each] + 30 * (6 * [each] + [mean]))
+    assert _copies(workload, "d2h") == 30 * 2 * [each]
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_what_is_copied_after_the_last_step_is_told(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "offloaded.py"
+    script.write_text("""import copy
+import torch
+network = torch.nn.Linear(16, 4).cuda()
+on_host = copy.deepcopy(network).cpu()
+optimizer = torch.optim.Adam(on_host.parameters())
+for _ in range(40):
+    network.zero_grad()
+    network(torch.randn(8, 16, device="cuda")).sum().backward()
+    for there, here in zip(network.parameters(), on_host.parameters()):
+        here.grad = there.grad.cpu()
+    optimizer.step()
+    with torch.no_grad():
+        for there, here in zip(network.parameters(), on_host.parameters()):
+            there.copy_(here)
+with torch.no_grad():
+    torch._foreach_copy_(list(on_host.parameters()), list(network.parameters()))
+""")
+    workload, _ = _run(script, tmp_path, fake=fake)
+    assert sorted(_copies(workload, "h2d")) == sorted(41 * [16 * 4 * 4, 4 * 4])
+    assert sorted(_copies(workload, "d2h")) == sorted(42 * [16 * 4 * 4, 4 * 4])
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_steps_made_while_gradients_come_are_counted_once(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "hooked.py"
+    script.write_text("""import torch
+network = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 8)).cuda()
+optimizers = {weight: torch.optim.SGD([weight], 0.1) for weight in network.parameters()}
+def step(weight):
+    optimizers[weight].step()
+    optimizers[weight].zero_grad()
+for weight in network.parameters():
+    weight.register_post_accumulate_grad_hook(step)
+x = torch.randn(4, 8)
+for _ in range(60):
+    network(x.cuda()).sum().backward()
+for _ in range(30):
+    torch.ones(16).cuda()
+""")
+    workload, _ = _run(script, tmp_path, fake=fake)
+    assert sorted(_copies(workload, "h2d")) == sorted([256, 32, 256, 32] + 60 * [128] + 30 * [64])
+    assert sum(e["count"] for e in workload["ops"] if e["name"] == "aten.addmm") == 120
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_what_is_kept_on_the_host_crosses_in_each_step(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "kept.py"
+    script.write_text("""import torch
+weight = torch.randn(8, device="cuda", requires_grad=True)
+optimizer = torch.optim.SGD([weight], 0.1)
+x, total = torch.randn(8, device="cuda"), torch.zeros(())
+for _ in range(60):
+    with torch.autograd.graph.save_on_cpu():
+        y = (x * weight).sin().sum()
+    y.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    total = total + torch.tensor(1.0)
+    y.detach().clone().to("cuda")
+""")
+    workload, _ = _run(script, tmp_path, fake=fake)
+    # What the product and the sine need for their gradients.
+    assert _copies(workload, "d2h") == _copies(workload, "h2d") == 60 * 2 * [32]
+
+
+def test_sparse_tensors_have_as_many_values_without_values(tmp_path: Path) -> None:
+    script = tmp_path / "sparse.py"
+    script.write_text("""import torch
+matrix = torch.sparse_coo_tensor(torch.randint(0, 50, (2, 200)), torch.ones(200), (50, 50)).to("cuda")
+print(matrix._nnz(), matrix._indices().shape, matrix.is_coalesced())
+layer = torch.nn.Linear(8, 8).cuda()
+optimizer = torch.optim.SGD(layer.parameters(), 0.1)
+x = torch.randn(50, 8, device="cuda")
+for _ in range(30):
+    optimizer.zero_grad()
+    torch.sparse.mm(matrix.coalesce(), layer(x)).sum().backward()
+    optimizer.step()
+print((matrix * 2).cpu()._nnz())
+""")
+    (tmp_path / "real").mkdir()
+    real, out = _run(script, tmp_path / "real")
+    fake, fake_out = _run(script, tmp_path, fake=True)
+    assert out == fake_out and out.splitlines()[0] == "200 torch.Size([2, 200]) False"
+    assert _copies(real, "h2d") == _copies(fake, "h2d") == [2 * 200 * 8, 200 * 4, 8 * 8 * 4, 8 * 4]
+    assert _copies(real, "d2h") == _copies(fake, "d2h")
+    assert any("sparse.py:9" in unseen["text"] and "as many as there can be" in unseen["text"] for unseen in fake["unseen"])

@@ -162,3 +162,21 @@ with torch.cuda.nvtx.range("here"):
         "Both events must be recorded before calculating elapsed time.",
     ]
     assert _copies(workload, "h2d") == [64 * 32 * 4, 32 * 4, 16 * 64 * 4]
+
+
+@pytest.mark.parametrize("stays", [False, True])
+def test_the_order_of_samples_is_the_hosts_with_workers_too(stays: bool, tmp_path: Path) -> None:
+    script = tmp_path / "order.py"
+    script.write_text(f"""import torch
+from torch.utils.data import DataLoader, TensorDataset
+net = torch.nn.Linear(4, 2)
+loader = DataLoader(TensorDataset(torch.randn(64, 4)), 16, shuffle=True, num_workers=1, persistent_workers={stays})
+for _ in range(3):
+    for [rows] in loader:
+        net(rows)
+""")
+    workload, _ = _run(script, tmp_path, pretend=False)
+    orders = [entry for entry in workload["ops"] if entry["name"] == "aten.randperm"]
+    assert sum(entry["count"] for entry in orders) == 3 and {entry.get("phase") for entry in orders} == {"data"}
+    read = [entry for entry in workload["ops"] if "host_read" in entry["op"] and entry.get("phase") != "data"]
+    assert not read

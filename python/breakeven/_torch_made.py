@@ -1,0 +1,109 @@
+"""Calls that name a device, whose tensors are made on a GPU that is imitated, and what the host fills."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+
+from . import _torch_copies, _torch_draws, _torch_ops, _torch_shown, _torch_side, _torch_steps, _torch_unwatched
+from ._torch_ops import GPU
+from ._torch_side import named, where
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+#: The device that the call being made names.
+device: str | None = None
+#: Calls that the host fills a tensor in.
+filled: set[Any] = set()
+
+
+def call(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+    """A call that names a device or a generator, or asks for pinned memory, of which there is none without a GPU."""
+    global device
+    wanted = named(kwargs.get("device"))
+    if _torch_side.gpu is not None and kwargs.get("generator") is not None:
+        kwargs = kwargs | {"generator": _torch_draws.drawing(kwargs["generator"], args, kwargs)}
+    if _torch_side.gpu is not None and wanted != GPU and kwargs.get("pin_memory"):
+        return pinned(call(func, args, {**kwargs, "pin_memory": False, "device": "cpu"}))
+    # What a dispatch mode was handed names the device where tensors really are.
+    if wanted is None or (wanted == "cpu" and isinstance(func, _torch_side.lib._ops.OpOverload)):
+        return func(*args, **kwargs)
+    if func in filled and args and _torch_shown.is_lent(args[0]):
+        return _torch_side.lib.from_dlpack(args[0])
+    # Without values what the host fills is made by ops, too.
+    before, device = device, "cpu" if _torch_ops.valueless and func in filled else wanted
+    try:
+        result = func(*args, **{**kwargs, "device": "cpu"})
+    finally:
+        device = before
+    if _torch_steps.skipping and func not in filled and isinstance(result, _torch_side.lib.Tensor):
+        with _torch_ops.on_device(wanted):
+            _torch_ops.stored(result)
+        return result
+    by_host = func in filled and not (args and isinstance(args[0], _torch_side.lib.Tensor))
+    if wanted != "cpu" and isinstance(result, _torch_side.lib.Tensor) and (by_host or where(result) == "cpu"):
+        # Filled by the host (`torch.tensor([1, 2], device="cuda")`): made there, then copied.
+        moved = _torch_copies.move(result.detach(), wanted, False, "cpu")
+        return moved.requires_grad_() if result.requires_grad else moved
+    return result
+
+
+def fill(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`torch.tensor` and its kin: the host fills what they give, of a GPU's numbers one after the other; a tensor that is to be
+    on the host is copied there."""
+    if not args:
+        return call(func, args, kwargs)
+    data, *rest = args
+    if func is _torch_side.lib.tensor and isinstance(data, _torch_side.lib.Tensor):
+        return _warned(func, (_held(data, kwargs), *rest), kwargs)
+    if isinstance(data, _torch_side.lib.Tensor):
+        data = _held(data, kwargs)
+    elif isinstance(data, (list, tuple)) and any(_is_number(one) and where(one) != "cpu" for one in data):
+        if rest == [] and kwargs.get("dtype") is None:
+            kwargs = {**kwargs, "dtype": functools.reduce(_torch_side.lib.promote_types, map(_kind, data))}
+        data = [one.item() if _is_number(one) else one for one in data]
+    return call(func, (data, *rest), kwargs)
+
+
+def _held(data: Any, kwargs: dict[str, Any]) -> Any:
+    """A tensor that another is filled with: on the host, where that one is to be there."""
+    return _torch_copies.move(data, "cpu", False) if named(kwargs.get("device")) == "cpu" else data
+
+
+def _warned(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What `func` gives. PyTorch warns of the innermost line of Python, which is ours: it is the script's instead."""
+    globals().pop("__warningregistry__", None)  # whether it has been said is known of the script's lines
+    shows: Any = warnings
+    found: list[Any] = []
+    plain = shows._showwarnmsg
+    shows._showwarnmsg = found.append
+    try:
+        result = call(func, args, kwargs)
+    finally:
+        shows._showwarnmsg = plain
+    frame = _torch_ops.caller()
+    for one in found:
+        registry = frame.f_globals.setdefault("__warningregistry__", {})
+        name = frame.f_globals.get("__name__")
+        warnings.warn_explicit(one.message, one.category, frame.f_code.co_filename, frame.f_lineno, name, registry)
+    return result
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, _torch_side.lib.Tensor) and value.dim() == 0
+
+
+def _kind(value: Any) -> Any:
+    """The element type of a tensor that is filled with this alone."""
+    return value.dtype if isinstance(value, _torch_side.lib.Tensor) else _torch_side.lib.tensor(value).dtype
+
+
+def pinned(tensor: Any) -> Any:
+    """The tensor, whose memory the GPU may read by itself."""
+    # Not as made now: a loader pins in a thread of its own, while the script may be making things on the GPU.
+    known = _torch_ops.stored(tensor, False, _torch_unwatched.OF_HOST)
+    if known is not None:
+        known.pinned = True
+    return tensor

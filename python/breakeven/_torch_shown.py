@@ -1,0 +1,130 @@
+"""What of a tensor on a GPU that is imitated the host is shown: its text, its values, its memory."""
+
+from __future__ import annotations
+
+import functools
+
+from . import _native, _torch_copies, _torch_fake, _torch_let_in, _torch_modules, _torch_ops, _torch_side, _torch_sparse
+from . import _torch_steps
+from ._torch_ops import GPU
+from ._torch_side import asked, where
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+plain_array: Any = None
+
+
+def numpy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    tensor = args[0]
+    if kwargs.get("force") or True in args[1:]:
+        tensor, kwargs = _torch_copies.move(tensor.detach(), "cpu", False), {}
+    if asked(tensor) != "cpu":
+        raise TypeError(
+            "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+        )
+    if _torch_ops.valueless:
+        return _torch_fake.array(tensor)
+    return _torch_side.lib._C.TensorBase.numpy(tensor, **kwargs)
+
+
+def array(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What NumPy asks of a tensor."""
+    if where(args[0]) == "cpu" and not _torch_ops.valueless:
+        return plain_array(*args, **kwargs)
+    array = numpy(args[:1], {})
+    dtype = kwargs.get("dtype") if len(args) == 1 else args[1]
+    return array if dtype is None else array.astype(dtype, copy=False)
+
+
+def lent(args: tuple[Any, ...], _: Any) -> Any:
+    """A tensor's memory for another library of the device."""
+    tensor = args[0]
+    if tensor.requires_grad:
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    return _torch_fake.array(tensor).__dlpack__() if _torch_ops.valueless else _torch_side.lib.utils.dlpack.to_dlpack(tensor)
+
+
+def shared(args: tuple[Any, ...], _: Any) -> dict[str, Any]:
+    """The same for libraries that take it by address (Numba)."""
+    tensor = args[0]
+    if asked(tensor) == "cpu" or tensor.requires_grad or _torch_ops.valueless:
+        return tensor.__cuda_array_interface__  # type: ignore[no-any-return]  # which says what is amiss
+    array = _torch_side.lib._C.TensorBase.numpy(tensor).__array_interface__
+    return {key: array[key] for key in ("typestr", "shape", "strides")} | {"data": (tensor.data_ptr(), False), "version": 2}
+
+
+def borrows(plain: Any) -> Any:
+    """`from_dlpack`: what is another library's on the device stays there."""
+
+    @functools.wraps(plain)
+    def borrows(ext_tensor: Any, **kwargs: Any) -> Any:
+        result = plain(ext_tensor, **kwargs)
+        own = isinstance(ext_tensor, _torch_side.lib.Tensor) and where(ext_tensor) != "cpu"
+        if own and _torch_ops._known(result) is None:
+            with _torch_ops.on_device(GPU):
+                _torch_ops.live(result.untyped_storage(), _torch_ops.TEMPORARY, True, counted=False)
+        elif is_lent(ext_tensor):
+            with _torch_ops.on_device(GPU):
+                _torch_ops.stored(result)
+        return result
+
+    return borrows
+
+
+def is_lent(value: Any) -> bool:
+    """Whether another library's array is on the device."""
+    asked = getattr(value, "__dlpack_device__", None)
+    return asked is not None and not isinstance(value, _torch_side.lib.Tensor) and asked()[0] == 2
+
+
+def tolist(args: tuple[Any, ...], _: Any) -> Any:
+    tensor = args[0]
+    read(tensor)
+    if _torch_ops.valueless:
+        return _torch_fake.listed(tensor)
+    return _torch_side.lib._C.TensorBase.tolist(tensor)
+
+
+def text(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """As printed: the device stands first after the values."""
+    read(args[0])
+    token = _native.enter("torch.Tensor.__repr__")
+    try:
+        with _torch_side.lib._C.DisableTorchFunctionSubclass():
+            text = str(_torch_side.lib._tensor_str._str(args[0], **kwargs))
+    finally:
+        _native.leave(token, (), None)
+    if where(args[0]) == "cpu":
+        return text
+    marks = [text.find(mark) for mark in (", size=", ", dtype=", ", grad_fn=", ", requires_grad=")]
+    at = min([mark for mark in marks if mark >= 0] or [text.rfind(")")])
+    return f"{text[:at]}, device='{where(args[0])}'{text[at:]}"
+
+
+def formatted(args: tuple[Any, ...], _: Any) -> str:
+    """A tensor in an f-string: one number as that, all others as they are printed."""
+    tensor, spec = args
+    numbers = type(tensor) in _torch_ops.plain and type(tensor) is not _torch_side.lib.nn.Parameter
+    if numbers and tensor.dim() == 0 and tensor.device.type != "meta":
+        return format(tensor.detach().item(), spec)
+    inside = _torch_let_in.go_in("")  # for `__repr__`
+    try:
+        return object.__format__(tensor, spec)
+    finally:
+        _torch_let_in.come_out(inside)
+
+
+def read(tensor: Any) -> None:
+    # What a loader reads (the order of its samples, say) is the host's.
+    likely = _torch_steps.skipping and _torch_ops.phase != "data" and _torch_modules.where() != "cpu"
+    if _torch_ops._known(tensor) is None and _torch_side.where_made(tensor) == "cpu":
+        return
+    if where(tensor) != "cpu" or (_torch_ops._known(tensor) is None and _torch_ops.reads.get(_torch_ops.place(), likely)):
+        _torch_ops.reads[_torch_ops.place()] = True
+        for part in _torch_sparse.parts(tensor):
+            array = (*_torch_ops.described(part), known.id if (known := _torch_ops._known(part)) is not None else 0)
+            _torch_ops.crossed("torch.Tensor.to_host", [array], [])
+    elif _torch_ops._known(tensor) is not None:
+        _torch_ops.reads.setdefault(_torch_ops.place(), False)  # of the host, as those to come that nobody saw being made
