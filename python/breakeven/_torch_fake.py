@@ -43,6 +43,8 @@ _BETWEEN = tuple(os.path.join(*part) for part in (("breakeven", "_"), ("torch", 
 _CERTAIN = frozenset("clone detach alias _to_copy to neg t transpose permute abs relu div mul_ div_ zeros_like empty_like".split())
 #: Parts of PyTorch that ask whether something is out of the ordinary: numbers outside, gradients that overflowed.
 _EXCEPTIONS = tuple(os.path.join("torch", *part) for part in (("nn", "init.py"), ("amp", "grad_scaler.py")))
+#: The part that asks whether what it is given is valid.
+_CHECKS = os.path.join("torch", "distributions", "")
 
 
 def begin(torch: Any) -> None:
@@ -110,7 +112,7 @@ def begin(torch: Any) -> None:
             with mode:
                 result = _as_many(func, args, result)
         _torch_values.follow(func, args, kwargs, result, real)
-        if isinstance(result, FakeTensor):
+        if isinstance(result, (FakeTensor, tuple)):
             _torch_ordinary.follow(func, args, result)
         return result
 
@@ -468,6 +470,8 @@ def _unknown_values(torch: Any) -> dict[Any, Any]:
         value = _torch_values.known(tensor)
         if value is not None:
             return _torch_values.call(aten._local_scalar_dense.default, value)
+        if tensor.dtype == torch.bool and _CHECKS in _beyond(_BETWEEN).f_code.co_filename:
+            return True  # what is given to a distribution is valid
         times, answer = _times_asked(), _torch_ordinary.answer(tensor)
         if answer is not None and answer is not _torch_ordinary.SOME:
             why = getattr(tensor, "why", "")
@@ -475,7 +479,7 @@ def _unknown_values(torch: Any) -> dict[Any, Any]:
                 _unknown(why, "the other answer, so that a loop ends")
                 answer = not answer
             elif why:
-                _unknown(why, "that it is not" if why == _torch_ordinary.ANOTHER else "that it is neither")
+                _unknown(why, _torch_ordinary.TAKEN[why])
             return bool(answer) if tensor.dtype == torch.bool else answer
         if times == 0 or times > _PATIENCE:
             if times:
@@ -514,10 +518,12 @@ def _unknown_values(torch: Any) -> dict[Any, Any]:
         sizes = _torch_values.call(torch.tensor, [sum(length > step for length in each) for step in range(max(each))])
         return tensor.new_zeros((sum(each), *tensor.shape[2:])), sizes
 
-    def same(a: Any, b: Any, *how: Any, **words: Any) -> bool:
+    def same(compare: Any, a: Any, b: Any, *how: Any, **words: Any) -> bool:
         values = _torch_values.known(a), _torch_values.known(b)
         if values[0] is not None and values[1] is not None:
-            return bool(_torch_values.call(aten.allclose.default if how or words else aten.equal.default, *values, *how, **words))
+            return bool(_torch_values.call(compare, *values, *how, **words))
+        if compare is aten.equal.default and a.shape != b.shape:
+            return False
         _unknown("whether two tensors are equal")
         return True
 
@@ -544,8 +550,7 @@ def _unknown_values(torch: Any) -> dict[Any, Any]:
         aten._local_scalar_dense.default: number,
         aten.nonzero.default: whole,
         aten.masked_select.default: chosen,
-        aten.equal.default: same,
-        aten.allclose.default: same,
+        **{compare: functools.partial(same, compare) for compare in (aten.equal.default, aten.allclose.default)},
         aten._pack_padded_sequence.default: packed,
     }
 

@@ -2,7 +2,8 @@
 
 `isnan`, `isinf`, `x != x`, comparisons with infinity, and what is made of their results are followed as one value: that of
 numbers which are neither NaN nor infinite. A number that is asked for (`token == end`, `isin`) is not the one that there is;
-of several some are and some are not, so that a text does not end before its time, and each expert gets tokens.
+of several some are and some are not, so that a text does not end before its time, and each expert gets tokens. Matrices that
+are factorised can be.
 """
 
 from __future__ import annotations
@@ -18,8 +19,11 @@ if TYPE_CHECKING:
 
 #: The value of elements of which some are true and some are not.
 SOME = object()
-#: Why a value is told that is not known: numbers are neither NaN nor infinite; one is not another.
+#: Why a value is told that is not known: numbers are neither NaN nor infinite; one is not another; a matrix has its factors.
 ANOTHER, SOUND = "whether a number is a certain one", "whether a number is NaN or infinite"
+REGULAR = "whether a matrix can be factorised"
+#: What is taken for each of these.
+TAKEN = {ANOTHER: "that it is not", SOUND: "that it is neither", REGULAR: "that it can"}
 
 _COMPARE: dict[str, Any] = {
     "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
@@ -45,6 +49,11 @@ _ONE_OF = ("any", "_is_any_true", "amax", "max", "sum", "mean", "select")
 
 def follow(func: Any, args: tuple[Any, ...], result: Any) -> None:
     """An op without values has given `result`: is its value known all the same?"""
+    if isinstance(result, (list, tuple)):
+        for returned, part in zip(func._schema.returns, result):
+            if returned.name == "info" and _torch_values.known(part) is None:
+                part.ordinary, part.why = 0, REGULAR
+        return
     if _torch_values.known(result) is not None:
         return
     name = func._schema.name.partition("::")[2]

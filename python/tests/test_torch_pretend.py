@@ -648,6 +648,26 @@ print(lazy.to("cpu")(torch.rand(8, 64)).shape)
     assert any("ordinary.py:10" in text and "neither" in text for text in told)
 
 
+def test_without_values_what_is_checked_is_sound(tmp_path: Path) -> None:
+    """Matrices have their factors, what a distribution is given is in its support, and what has another shape is not equal."""
+    script = tmp_path / "sound.py"
+    script.write_text("""import torch
+a = torch.randn(5, 5, device="cuda")
+for info in (torch.linalg.cholesky_ex(a).info, torch.linalg.inv_ex(a).info, torch.linalg.lu_factor_ex(a).info):
+    print(bool(torch.any(info)), (info > 0).any().item(), int(info.max()))
+chosen = torch.distributions.Categorical(logits=torch.randn(1, 2, device="cuda"))
+action = chosen.sample()
+print(chosen.log_prob(action).shape, torch.distributions.Normal(a.mean(), a.std().exp()).log_prob(a).shape)
+print(torch.equal(a, a[:3]), torch.equal(a, a.clone()), a.equal(torch.randn(5, device="cuda")))
+""")
+    workload, out = _run(script, tmp_path, fake=True)
+    lines = out.splitlines()
+    assert lines[:3] == ["False False 0"] * 3
+    assert lines[3:] == ["torch.Size([1]) torch.Size([5, 5])", "False True False"]
+    told = [u["text"] for u in workload["unseen"] if "can be factorised" in u["text"]]
+    assert any("sound.py:4" in text and "that it can" in text for text in told)
+
+
 def test_lazy_modules_and_the_allocators_table(tmp_path: Path) -> None:
     script = tmp_path / "lazy.py"
     script.write_text("""import torch
