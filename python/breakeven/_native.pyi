@@ -51,6 +51,7 @@ __all__ = [
     "snapshot",
     "start",
     "step_again",
+    "step_calls",
     "step_clock",
     "step_end",
     "step_in_part",
@@ -281,9 +282,12 @@ def no_gap() -> None:
 def step_again(back: int, ns: int, valueless: bool = False, others: int = 0) -> None:
     """The step `back` steps ago, 1 for the last, ran again in `ns`, unwatched; other programs took `others` ns more of it."""
 
-def step_in_part(back: int) -> None:
+def step_calls() -> None:
+    """The step that is watched calls an outermost module."""
+
+def step_in_part(back: int, calls: int) -> None:
     """The step `back` steps ago, 1 for the last, ran again unwatched, as far as the path on which PyTorch asked for memory
-    last."""
+    last, with so many `calls` of outermost modules."""
 
 def call_noted(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
     """Calls a function of PyTorch's API for which there is a handler, so that `called_with` knows of it."""

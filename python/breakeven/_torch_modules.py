@@ -89,13 +89,13 @@ def _begin_root(args: tuple[Any, ...]) -> None:
 
 def where() -> str:
     """The device that the outermost module has its parameters on, as far as one is imitated; that of another one, where
-    that has none, as a loss."""
+    that has none, as a loss; without any the one on which steps made the most tensors."""
     root = _root() if _root is not None else None
     for module in itertools.chain([root] if root is not None else [], _met):
         for parameter in module.parameters():
-            known = _torch_ops._known(parameter)
-            return (known.device if known is not None else None) or "cpu"
-    return "cpu"
+            if (known := _torch_ops._known(parameter)) is not None:
+                return known.device or "cpu"
+    return _torch_unwatched.mostly
 
 
 def parameters() -> Iterator[Any]:

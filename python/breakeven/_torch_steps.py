@@ -96,12 +96,15 @@ def begins(module: Any, args: tuple[Any, ...]) -> None:
         # What was done before it is none of the step's.
         _, _calls = _native.step_clock()
         _nodes = _sequence()
-    given = [(a.shape, a.dtype) if hasattr(a, "shape") else type(a) for a in args[1:]]
+    with sys.modules["torch"]._C.DisableTorchFunction():  # the script does not ask
+        given = [(a.shape, a.dtype) if hasattr(a, "shape") else type(a) for a in args[1:]]
     _shapes.append((id(module), module.training, given))
+    if not (skipping or aside):
+        _native.step_calls()
     if (skipping or aside) and not (known and _as_expected()):
         if skipping and len(_shapes) > 1:
             _native.unseen("step-differs", _IN_PART, _native.step_clock()[0] - _began)
-        _notice()
+        _notice(calls=len(_shapes) - 1)
     elif aside:
         _skip()
     _before_root = True
@@ -425,7 +428,7 @@ def recording_ends() -> None:
         if _before_root and not _optimizer:
             _end()
         else:
-            _native.step_in_part(_period - _at)
+            _native.step_in_part(_period - _at, len(_shapes))
     _look(False)
 
 
@@ -462,11 +465,12 @@ def _left_by_steps(tensor: Any) -> Any:
     return _torch_ops._known(gradient) if unknown else new
 
 
-def _notice(again: bool = False) -> None:
-    """Watch from here on; `again`: for one round, where nothing has changed."""
+def _notice(again: bool = False, calls: int | None = None) -> None:
+    """Watch from here on; `again`: for one round, where nothing has changed. So many `calls` of the step that goes on were
+    those of steps, all of them where it is not said."""
     global skipping, aside, _mixed, _stretch
     if skipping or aside:
-        _native.step_in_part(_period - _at)
+        _native.step_in_part(_period - _at, len(_shapes) if calls is None else calls)
         skipping = aside = _mixed = False
         _see(False)
         _look(True, again)

@@ -37,6 +37,8 @@ shared: set[Kind] = set()
 missed: set[int] = set()
 #: What the host fills: an input.
 OF_HOST: Like = (False, "cpu", False, 4)
+#: The device of most that their ops make.
+mostly = "cpu"
 #: Where to look for what nobody saw being made: all that steps make while they go unwatched, what they leave after that,
 #: and nowhere once all tensors were looked at: then it is new.
 _sought: Likes = {}
@@ -81,7 +83,7 @@ def ended() -> None:
 
 def goes_unwatched(alike: int) -> None:
     """The next steps make what each of the last `alike` ones did."""
-    global _stale, _sought, _more, _began
+    global _stale, _sought, _more, _began, mostly
     _stale, _sought = True, _usual[0]
     _began = _began or _native.clock_ns()
     if alike:
@@ -95,6 +97,8 @@ def goes_unwatched(alike: int) -> None:
                 for kind, like in likes.items():
                     _add(loop, kind, like)
             usual.update(loop)
+        devices = collections.Counter(like[1] or "cpu" for like in _usual[0].values() if like is not None and like[0])
+        mostly = max(devices, key=devices.__getitem__, default="cpu")
         shared.clear()
         shared.update(_loaded & _usual[0].keys())
 

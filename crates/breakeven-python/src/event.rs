@@ -525,9 +525,9 @@ impl Recorder {
         }
     }
 
-    /// Counts what the step `back` steps ago did until it left `path` once more.
-    pub(crate) fn step_in_part(&mut self, back: usize, path: u64) {
-        for run in self.steps.in_part(back, path) {
+    /// Counts what the step `back` steps ago did until it left `path`, after so many `calls`, once more.
+    pub(crate) fn step_in_part(&mut self, back: usize, path: u64, calls: usize) {
+        for run in self.steps.in_part(back, path, calls) {
             self.ran(run);
         }
     }

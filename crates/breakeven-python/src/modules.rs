@@ -96,7 +96,9 @@ stand_in! {
             if entered {
                 drop(self.leave.bind(py).call0());
             }
-            self.depth.fetch_sub(1, Relaxed);
+            if self.depth.fetch_sub(1, Relaxed) == 1 {
+                state::with(py, |state| state.recorder.steps.call_ends());
+            }
             outcome
         }
     }

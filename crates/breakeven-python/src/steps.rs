@@ -1,6 +1,7 @@
 //! Steps of a loop that repeat: what one step did, so that later ones can be counted without being watched.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Steps whose ops are remembered.
 const KEPT: usize = 8;
@@ -19,12 +20,19 @@ pub(crate) struct Run {
     pub(crate) path: u64,
 }
 
+/// What one step did, and which of that in calls of outermost modules.
+#[derive(Debug, Default)]
+struct Step {
+    runs: Vec<Run>,
+    calls: Vec<Range<usize>>,
+}
+
 /// The steps so far.
 #[derive(Debug, Default)]
 pub(crate) struct Steps {
-    open: Vec<Run>,
+    open: Step,
     hash: u64,
-    kept: VecDeque<Vec<Run>>,
+    kept: VecDeque<Step>,
     /// Steps watched.
     pub(crate) watched: u64,
     /// Steps counted without being watched.
@@ -34,15 +42,30 @@ pub(crate) struct Steps {
 impl Steps {
     /// An op of the step that goes on.
     pub(crate) fn ran(&mut self, run: Run) {
-        if self.open.len() < LONGEST {
-            self.open.push(run);
+        if self.open.runs.len() < LONGEST {
+            self.open.runs.push(run);
         }
         self.hash = (self.hash.rotate_left(5) ^ u64::from(run.entry)).wrapping_mul(0x517c_c1b7_2722_0a95);
     }
 
+    /// The step that goes on calls an outermost module.
+    pub(crate) fn call_begins(&mut self) {
+        if self.open.calls.len() < LONGEST {
+            self.open.calls.push(self.open.runs.len()..usize::MAX);
+        }
+    }
+
+    /// That call has ended.
+    pub(crate) fn call_ends(&mut self) {
+        let ran = self.open.runs.len();
+        if let Some(call) = self.open.calls.last_mut() {
+            call.end = call.end.min(ran);
+        }
+    }
+
     /// The step ends; a number that is the same for the same ops in the same order. 0: it is too long to be kept.
     pub(crate) fn end(&mut self) -> u64 {
-        let whole = self.open.len() < LONGEST;
+        let whole = self.open.runs.len() < LONGEST;
         let hash = std::mem::take(&mut self.hash) | 1;
         self.kept.push_front(std::mem::take(&mut self.open));
         self.kept.truncate(KEPT);
@@ -52,18 +75,18 @@ impl Steps {
 
     /// What ran since the last end is no part of a step.
     pub(crate) fn forget_open(&mut self) {
-        self.open.clear();
+        self.open = Step::default();
         self.hash = 0;
     }
 
     /// The step `back` steps ago, 1 for the last.
-    fn watched_ago(&self, back: usize) -> Option<&Vec<Run>> {
+    fn watched_ago(&self, back: usize) -> Option<&Step> {
         self.kept.get(back.checked_sub(1)?)
     }
 
     /// Ticks of the step `back` steps ago.
     pub(crate) fn took(&self, back: usize) -> u64 {
-        self.watched_ago(back).into_iter().flatten().map(|run| run.own + run.gap).sum()
+        self.watched_ago(back).map_or(0, |step| step.runs.iter().map(|run| run.own + run.gap).sum())
     }
 
     /// The step `back` steps ago, as if it had taken `ticks`.
@@ -72,16 +95,27 @@ impl Steps {
         let share = if took > 0 { ticks as f64 / took as f64 } else { 0.0 };
         let scale = |t: u64| (t as f64 * share) as u64;
         let Some(step) = self.watched_ago(back) else { return Vec::new() };
-        let again = step.iter().map(|run| Run { own: scale(run.own), gap: scale(run.gap), ..*run }).collect();
+        let again = step.runs.iter().map(|run| Run { own: scale(run.own), gap: scale(run.gap), ..*run }).collect();
         self.repeated += 1;
         again
     }
 
-    /// What the step `back` steps ago did until it left `path`, in no time.
-    pub(crate) fn in_part(&self, back: usize, path: u64) -> Vec<Run> {
-        let Some(step) = self.watched_ago(back) else { return Vec::new() };
-        let until = step.iter().rposition(|run| run.path == path).map_or(0, |last| last + 1);
-        step[..until].iter().map(|run| Run { own: 0, gap: 0, ..*run }).collect()
+    /// What the step `back` steps ago did until it left `path` after so many `calls` of outermost modules, in no time. Where
+    /// it comes to the path after more of them only, those calls were left out.
+    pub(crate) fn in_part(&self, back: usize, path: u64, calls: usize) -> Vec<Run> {
+        let Some(Step { runs, calls: all }) = self.watched_ago(back) else { return Vec::new() };
+        let begins = |call: usize| all.get(call).map_or(runs.len(), |call| call.start);
+        let ended = |call: usize| all.get(call).map_or(runs.len(), |call| call.end);
+        let left = |runs: &[Run]| runs.iter().rposition(|run| run.path == path).map_or(0, |last| last + 1);
+        let begun = left(&runs[..begins(calls)]);
+        let part = if begun > 0 {
+            [&runs[..begun], &[]]
+        } else {
+            let mut after = (calls..all.len()).map(|call| &runs[ended(call)..begins(call + 1)]);
+            let Some(rest) = after.find(|rest| left(rest) > 0) else { return Vec::new() };
+            [&runs[..calls.checked_sub(1).map_or(0, ended)], &rest[..left(rest)]]
+        };
+        part.concat().iter().map(|run| Run { own: 0, gap: 0, ..*run }).collect()
     }
 
     /// One step in so many was watched.
@@ -126,9 +160,29 @@ mod tests {
         let ran = [(1, 5), (2, 5), (3, 0), (4, 5), (5, 6)];
         ran.iter().for_each(|&(entry, path)| steps.ran(Run { entry, path, own: 3, ..Run::default() }));
         steps.end();
-        let until = |path| steps.in_part(1, path).iter().map(|run| (run.entry, run.own)).collect::<Vec<_>>();
+        let until = |path| steps.in_part(1, path, 0).iter().map(|run| (run.entry, run.own)).collect::<Vec<_>>();
         assert_eq!(until(5), [(1, 0), (2, 0), (3, 0), (4, 0)]);
         assert_eq!(until(6).len(), 5);
-        assert!(until(7).is_empty() && steps.in_part(2, 5).is_empty());
+        assert!(until(7).is_empty() && steps.in_part(2, 5, 0).is_empty());
+    }
+
+    #[test]
+    fn a_step_in_part_ends_before_a_call_that_it_has_not_come_to() {
+        let mut steps = Steps::default();
+        for entry in 0..3 {
+            steps.call_begins();
+            steps.ran(Run { entry, path: 5, ..Run::default() });
+            steps.call_ends();
+            steps.ran(Run { entry: 3 + entry, path: 6, ..Run::default() });
+        }
+        steps.ran(Run { entry: 9, path: 7, ..Run::default() });
+        steps.end();
+        let until = |path, calls| steps.in_part(1, path, calls).iter().map(|run| run.entry).collect::<Vec<_>>();
+        assert_eq!(until(5, 2), [0, 3, 1]);
+        assert_eq!(until(6, 2), [0, 3, 1, 4]);
+        assert_eq!(until(7, 2), [0, 3, 1, 5, 9], "what follows the third call is done though it is not made");
+        assert_eq!(until(7, 0), [5, 9]);
+        assert_eq!(until(7, 9), [0, 3, 1, 4, 2, 5, 9]);
+        assert!(until(5, 0).is_empty() && until(8, 2).is_empty());
     }
 }

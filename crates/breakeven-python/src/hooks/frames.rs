@@ -35,14 +35,35 @@ enum Owner {
     User,
     #[default]
     Library,
+    /// A package that calls the libraries which are recorded, as a trainer does: no place of the script's, but a step of its
+    /// way there.
+    Package,
     /// The import machinery: what runs under it before any user code is the start-up of a library.
     Import,
+}
+
+impl Owner {
+    /// Whether it tells on which path through the script PyTorch is reached: what PyTorch does on its own way does not.
+    fn is_on_paths(self) -> bool {
+        matches!(self, Self::User | Self::Package)
+    }
+}
+
+/// Packages that are recorded, or are part of one: their own frames are on no path.
+const RECORDED: [&str; 5] = ["torch", "functorch", "torchgen", "numpy", "breakeven"];
+
+/// The package whose file this is, where packages are installed.
+fn package(file: &str) -> Option<&str> {
+    let (_, inside) = file.rsplit_once("/site-packages/").or_else(|| file.rsplit_once("/dist-packages/"))?;
+    inside.split('/').next()
 }
 
 /// Whose each piece of code is.
 #[derive(Default)]
 pub(crate) struct Codes {
     known: AddressMap<usize, Owner>,
+    /// Of each that is on paths, where the instruction begins that a unit of its bytecode is part of.
+    instructions: AddressMap<usize, Box<[i32]>>,
     /// The last answer, because most events come from where the one before did.
     last: (usize, Owner),
     /// Code objects that were asked about; held so that no other object takes their address.
@@ -56,12 +77,15 @@ impl Codes {
     pub(crate) fn add_library(&mut self, prefixes: impl IntoIterator<Item = String>) {
         self.library.extend(prefixes.into_iter().filter(|prefix| !prefix.is_empty()));
         self.known.clear();
+        self.instructions.clear();
         self.last = (0, Owner::Library);
     }
 
-    /// Whether the code at this address is known to be the user's; it need not live.
-    pub(crate) fn is_known_users(&self, address: usize) -> bool {
-        self.known.get(&address) == Some(&Owner::User)
+    /// The instruction at `offset` of the code at this address, which need not live, where its frames are on paths: an offset
+    /// that is the same however the interpreter came to run the instruction.
+    pub(crate) fn on_path(&self, address: usize, offset: i32) -> Option<i32> {
+        let begins = self.instructions.get(&address)?;
+        Some(usize::try_from(offset / UNIT).ok().and_then(|unit| begins.get(unit)).map_or(offset, |&unit| unit * UNIT))
     }
 
     /// How many code objects are held: for [`Codes::forget_since`].
@@ -74,6 +98,7 @@ impl Codes {
         let forgotten = self.held.split_off(mark.min(self.held.len()));
         for code in &forgotten {
             self.known.remove(&(code.as_ptr() as usize));
+            self.instructions.remove(&(code.as_ptr() as usize));
         }
         self.last = (0, Owner::Library);
         forgotten
@@ -82,10 +107,10 @@ impl Codes {
     fn owner_of_file(&self, file: &str) -> Owner {
         if file.starts_with("<frozen importlib") {
             Owner::Import
+        } else if let Some(package) = package(file) {
+            if RECORDED.contains(&package) { Owner::Library } else { Owner::Package }
         } else if file.starts_with("<frozen ")
             || file.starts_with("<__array_function__")
-            || file.contains("/site-packages/")
-            || file.contains("/dist-packages/")
             || self.library.iter().any(|prefix| file.starts_with(prefix.as_str()))
         {
             Owner::Library
@@ -130,9 +155,34 @@ impl Codes {
         let file = code.getattr("co_filename").and_then(|name| name.extract::<String>());
         let owner = file.map_or(Owner::Library, |file| self.owner_of_file(&file));
         self.known.insert(code.as_ptr() as usize, owner);
+        if owner.is_on_paths() {
+            let bytecode = code.getattr("co_code").and_then(|bytes| bytes.extract::<Vec<u8>>());
+            self.instructions.insert(code.as_ptr() as usize, beginnings(&bytecode.unwrap_or_default()));
+        }
         self.held.push(code.unbind());
         owner
     }
+}
+
+/// Bytes of a unit of bytecode: an instruction or an entry of its cache.
+const UNIT: i32 = 2;
+/// Python 3.11 has two instructions for a call, of which the second is not run where the first knows how to call.
+const PRECALL: Option<u8> = if cfg!(all(Py_3_11, not(Py_3_12))) { Some(166) } else { None };
+
+/// At which unit the instruction begins that each unit is part of. A frame that has called is at the instruction or at the end
+/// of its cache, according to what the interpreter has learned of the call.
+fn beginnings(bytecode: &[u8]) -> Box<[i32]> {
+    let (mut begin, mut goes_on) = (0, false);
+    let opcodes = bytecode.iter().step_by(UNIT as usize).zip(0..);
+    let begins = opcodes.map(|(&opcode, unit)| {
+        let is_cache = cfg!(Py_3_11) && opcode == 0;
+        if !is_cache && !goes_on {
+            begin = unit;
+        }
+        goes_on = if is_cache { goes_on } else { Some(opcode) == PRECALL };
+        begin
+    });
+    begins.collect()
 }
 
 /// Puts a pending exception aside and back.
@@ -321,8 +371,10 @@ pub(crate) unsafe fn path(codes: &mut Codes) -> Option<u64> {
     // SAFETY: by contract, and `check` found the layout to be right; code objects of running frames live.
     unsafe {
         walk_in_place(|code, offset| {
-            if codes.owner(code) == Owner::User {
-                path = mixed(path, code as usize, offset);
+            if codes.owner(code).is_on_paths()
+                && let Some(at) = codes.on_path(code as usize, offset)
+            {
+                path = mixed(path, code as usize, at);
             }
             false
         });
@@ -586,7 +638,7 @@ impl Search {
                 (self.user, self.at) = (code as u64, at);
                 return true;
             }
-            Owner::Library => self.library = code as u64,
+            Owner::Library | Owner::Package => self.library = code as u64,
             Owner::Import => self.import = true,
         }
         self.import

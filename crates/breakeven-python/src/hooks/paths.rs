@@ -8,7 +8,7 @@ use super::{clock, state};
 use crate::address::AddressHasher;
 use crate::modules;
 use pyo3::prelude::*;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -18,8 +18,7 @@ const KEPT: usize = 12;
 /// Chains of frames that wait to be looked at.
 const WAITING: usize = 64;
 
-type Set = HashSet<u64, BuildHasherDefault<AddressHasher>>;
-type Map = HashMap<u64, u64, BuildHasherDefault<AddressHasher>>;
+type Map<V> = HashMap<u64, V, BuildHasherDefault<AddressHasher>>;
 
 /// One path after another, from the innermost frame outwards.
 #[inline(always)]
@@ -27,25 +26,30 @@ pub(crate) fn mixed(hash: u64, code: usize, offset: i32) -> u64 {
     (hash.rotate_left(5) ^ ((code as u64) << 16) ^ u64::from(offset as u32)).wrapping_mul(0x517c_c1b7_2722_0a95)
 }
 
-/// The paths of a loop's steps.
+/// The paths of a loop's steps, and whether an op ran on each.
 #[derive(Debug, Default)]
 pub(crate) struct Paths {
-    open: Set,
-    kept: VecDeque<Set>,
-    steady: Set,
+    open: Map<bool>,
+    kept: VecDeque<Map<bool>>,
+    steady: Map<bool>,
     /// Ops are watched for those that no step has; those that steps have are counted with them.
     pub(crate) aside: bool,
 }
 
 impl Paths {
-    /// Whether steps take this path; while they are watched it is learned.
-    pub(crate) fn passes(&mut self, path: Option<u64>) -> bool {
+    /// Whether steps take this path; while they are watched it is learned, and whether it is an `op` that runs there.
+    pub(crate) fn passes(&mut self, path: Option<u64>, op: bool) -> bool {
         let Some(path) = path else { return true };
         if self.aside || modules::unwatched() {
-            return self.steady.is_empty() || self.steady.contains(&path);
+            return self.steady.is_empty() || self.steady.contains_key(&path);
         }
-        self.open.insert(path);
+        *self.open.entry(path).or_default() |= op;
         true
+    }
+
+    /// Whether steps run ops on this path.
+    fn has_ops(&self, path: u64) -> bool {
+        self.steady.get(&path) == Some(&true)
     }
 
     /// A step that was watched ends.
@@ -64,7 +68,10 @@ impl Paths {
 
     /// Steps go unwatched from now on: they take the paths that the last `alike` watched ones took, or those from before.
     fn settle(&mut self, alike: usize) {
-        let steady: Set = self.kept.iter().take(alike).flatten().copied().collect();
+        let mut steady = Map::default();
+        for (&path, &op) in self.kept.iter().take(alike).flatten() {
+            *steady.entry(path).or_default() |= op;
+        }
         if alike > 0 && steady != self.steady {
             self.steady = steady;
             with_waiting(|waiting| *waiting = Waiting::default());
@@ -98,18 +105,38 @@ struct Chain {
 #[derive(Default)]
 struct Waiting {
     /// The path of each chain that steps take, 0 until it is known.
-    met: Map,
+    met: Map<u64>,
     chains: Vec<Chain>,
     /// Addresses of the memory that was given out since the first of them.
     given: Vec<usize>,
 }
 
-/// How far the step that goes on has come unwatched: the path on which memory was asked for last, 0 for none.
+/// How far the step that goes on has come unwatched: the path on which a function was called or memory asked for last, 0 for
+/// none.
 static COME_TO: AtomicU64 = AtomicU64::new(0);
 
-/// The step that goes on has come to this path, 0 where it begins; gives where it was.
-pub(crate) fn has_come_to(path: u64) -> u64 {
-    COME_TO.swap(path, Relaxed)
+/// Where the step before ended, until another path is met: the rest of that call is none of the step that goes on.
+static ENDED_ON: AtomicU64 = AtomicU64::new(0);
+
+/// The step that goes on has come to this path.
+pub(crate) fn comes_to(path: u64) {
+    if ENDED_ON.load(Relaxed) != path {
+        ENDED_ON.store(0, Relaxed);
+        COME_TO.store(path, Relaxed);
+    }
+}
+
+/// How far the step that goes on has come, 0 where it has just begun; that is forgotten.
+pub(crate) fn has_come_to() -> u64 {
+    COME_TO.swap(0, Relaxed)
+}
+
+/// A step ends where the running call is, and the next one begins.
+pub(crate) fn next_step(codes: &mut frames::Codes) {
+    // SAFETY: whoever has the state has the lock.
+    let path = unsafe { frames::path(codes) };
+    ENDED_ON.store(path.unwrap_or(0), Relaxed);
+    COME_TO.store(0, Relaxed);
 }
 
 /// Chains wait.
@@ -135,7 +162,7 @@ pub(crate) fn reached_unwatched() -> bool {
     let unmet = |waiting: &mut Waiting| {
         if let Some(&path) = waiting.met.get(&hash) {
             if path != 0 {
-                COME_TO.store(path, Relaxed);
+                comes_to(path);
             }
             return false;
         }
@@ -177,9 +204,9 @@ pub(crate) fn look(py: Python<'_>) {
         let _ = unsafe { frames::path(&mut state.codes) };
         for chain in chains {
             let path = chain.frames.iter().fold(0, |hash, &(code, offset)| {
-                if state.codes.is_known_users(code) { mixed(hash, code, offset) } else { hash }
+                state.codes.on_path(code, offset).map_or(hash, |at| mixed(hash, code, at))
             });
-            if state.paths.passes(Some(path)) {
+            if state.paths.passes(Some(path), false) {
                 with_waiting(|waiting| waiting.met.insert(chain.hash, path));
             } else {
                 with_waiting(|waiting| waiting.met.remove(&chain.hash));
@@ -204,14 +231,25 @@ pub(crate) fn of_steps(py: Python<'_>) -> bool {
     let known = state::with(py, |state| {
         // SAFETY: the lock is held.
         let path = unsafe { frames::path(&mut state.codes) };
-        state.paths.passes(path)
+        state.paths.passes(path, false)
     });
     known.unwrap_or(true)
 }
 
 /// A function of PyTorch's is about to be called: what no step calls is watched.
 pub(crate) fn called(py: Python<'_>) {
-    if state::recording() && !of_steps(py) && modules::unwatched() {
+    if !state::recording() {
+        return;
+    }
+    let passes = state::with(py, |state| {
+        // SAFETY: the lock is held.
+        let path = unsafe { frames::path(&mut state.codes) };
+        if let Some(path) = path.filter(|&path| modules::unwatched() && state.paths.has_ops(path)) {
+            comes_to(path);
+        }
+        state.paths.passes(path, false)
+    });
+    if passes == Some(false) && modules::unwatched() {
         step_aside(py, 0, Vec::new());
     }
 }
@@ -223,25 +261,26 @@ mod tests {
     #[test]
     fn paths_of_watched_steps_are_those_of_steps() {
         let mut paths = Paths::default();
-        assert!(paths.passes(Some(1)) && paths.passes(None));
+        assert!(paths.passes(Some(1), false) && paths.passes(None, false));
         paths.end();
-        assert!(paths.passes(Some(0)));
+        assert!(paths.passes(Some(0), false));
         paths.end();
-        assert!(paths.passes(Some(1)));
+        assert!(paths.passes(Some(1), false));
         paths.end();
         paths.settle(1);
         paths.aside = true;
-        assert!(paths.passes(Some(1)) && paths.passes(None));
-        assert!(!paths.passes(Some(0)), "a step before those that are alike");
-        assert!(!paths.passes(Some(2)));
-        assert!(!paths.passes(Some(2)), "what is met beside steps is none of theirs");
+        assert!(paths.passes(Some(1), false) && paths.passes(None, false));
+        assert!(!paths.passes(Some(0), false), "a step before those that are alike");
+        assert!(!paths.passes(Some(2), false));
+        assert!(!paths.passes(Some(2), false), "what is met beside steps is none of theirs");
+        assert!(!paths.has_ops(1), "a function that runs none");
         paths.settle(0);
         paths.aside = true;
-        assert!(paths.passes(Some(1)) && !paths.passes(Some(2)));
+        assert!(paths.passes(Some(1), false) && !paths.passes(Some(2), false));
         paths.aside = false;
         paths.forget();
         paths.end();
-        assert!(paths.kept.iter().all(HashSet::is_empty));
+        assert!(paths.kept.iter().all(HashMap::is_empty));
     }
 
     #[test]

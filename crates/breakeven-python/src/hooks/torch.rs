@@ -345,7 +345,7 @@ pub(crate) fn tensor_event(
         let name = recorder.names.intern_with(name, keywords);
         // SAFETY: as above.
         let path = unsafe { frames::path(codes) };
-        let told = match (paths.aside, paths.passes(path)) {
+        let told = match (paths.aside, paths.passes(path, true)) {
             _ if apart.unwrap_or_else(|| recorder.names.kind(name) == Kind::HostReads) => Told::Apart,
             (true, true) => Told::WithItsStep,
             (true, false) => Told::Apart,
@@ -353,7 +353,7 @@ pub(crate) fn tensor_event(
         };
         // Ops of other threads do not tell where the script is.
         if let (Told::WithItsStep, Some(path)) = (told, path) {
-            paths::has_come_to(path);
+            paths::comes_to(path);
         }
         call.begin(name, thread, [user, at, context.into()]);
         call.in_context();
@@ -444,8 +444,8 @@ pub(crate) fn loading(on: bool) -> bool {
 #[pyfunction]
 pub(crate) fn step_end(py: Python<'_>, whole: bool) -> u64 {
     with_thread(Thread::take_loaded);
-    paths::has_come_to(0);
     let hash = state::with(py, |state| {
+        paths::next_step(&mut state.codes);
         let steps = &mut state.recorder.steps;
         if whole {
             state.recorder.tensors.step_ends();
@@ -479,8 +479,8 @@ pub(crate) fn step_again(py: Python<'_>, back: usize, ns: u64, valueless: bool, 
     let ticks = ticks.saturating_sub(with_thread(Thread::take_loaded).unwrap_or(0));
     let now = clock::now();
     let untimed = with_thread(|thread| (thread.id, thread.passed(now)));
-    paths::has_come_to(0);
     state::with(py, |state| {
+        paths::next_step(&mut state.codes);
         let own = if valueless { state.recorder.steps.took(back).min(ticks) } else { ticks };
         state.recorder.told_ticks += ticks - own;
         state.recorder.step_again(back, own);
@@ -491,12 +491,19 @@ pub(crate) fn step_again(py: Python<'_>, back: usize, ns: u64, valueless: bool, 
     });
 }
 
-/// The step `back` steps ago ran again unwatched, as far as the path on which PyTorch asked for memory last.
+/// The step that is watched calls an outermost module.
 #[pyfunction]
-pub(crate) fn step_in_part(py: Python<'_>, back: usize) {
-    let path = paths::has_come_to(0);
+pub(crate) fn step_calls(py: Python<'_>) {
+    state::with(py, |state| state.recorder.steps.call_begins());
+}
+
+/// The step `back` steps ago ran again unwatched, as far as the path on which PyTorch asked for memory last, with so many
+/// `calls` of outermost modules.
+#[pyfunction]
+pub(crate) fn step_in_part(py: Python<'_>, back: usize, calls: usize) {
+    let path = paths::has_come_to();
     if path != 0 {
-        state::with(py, |state| state.recorder.step_in_part(back, path));
+        state::with(py, |state| state.recorder.step_in_part(back, path, calls));
     }
 }
 
