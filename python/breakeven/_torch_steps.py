@@ -152,6 +152,8 @@ def optimizer_stepped() -> None:
         _within_backward = True
         return
     if not _optimizer and _before_root:
+        # What were steps so far were calls of a module within a step.
+        _notice()
         _optimizer = True
         _reset()
         _native.step_end(False)

@@ -37,18 +37,23 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
-    /// Whether steps take this path; while they are watched it is learned, and whether it is an `op` that runs there.
-    pub(crate) fn passes(&mut self, path: Option<u64>, op: bool) -> bool {
+    /// Whether steps take this path; while they are watched it is learned.
+    pub(crate) fn passes(&mut self, path: Option<u64>) -> bool {
         let Some(path) = path else { return true };
         if self.aside || modules::unwatched() {
             return self.steady.is_empty() || self.steady.contains_key(&path);
         }
-        *self.open.entry(path).or_default() |= op;
+        self.open.entry(path).or_default();
         true
     }
 
+    /// An op of a step that is watched counted as one on this path.
+    pub(crate) fn ran(&mut self, path: u64) {
+        self.open.insert(path, true);
+    }
+
     /// Whether steps run ops on this path.
-    fn has_ops(&self, path: u64) -> bool {
+    pub(crate) fn has_ops(&self, path: u64) -> bool {
         self.steady.get(&path) == Some(&true)
     }
 
@@ -104,7 +109,7 @@ struct Chain {
 
 #[derive(Default)]
 struct Waiting {
-    /// The path of each chain that steps take, 0 until it is known.
+    /// The path of each chain that steps take, 0 until it is known and where no op counts on it.
     met: Map<u64>,
     chains: Vec<Chain>,
     /// Addresses of the memory that was given out since the first of them.
@@ -206,8 +211,9 @@ pub(crate) fn look(py: Python<'_>) {
             let path = chain.frames.iter().fold(0, |hash, &(code, offset)| {
                 state.codes.on_path(code, offset).map_or(hash, |at| mixed(hash, code, at))
             });
-            if state.paths.passes(Some(path), false) {
-                with_waiting(|waiting| waiting.met.insert(chain.hash, path));
+            if state.paths.passes(Some(path)) {
+                let come_to = if state.paths.has_ops(path) { path } else { 0 };
+                with_waiting(|waiting| waiting.met.insert(chain.hash, come_to));
             } else {
                 with_waiting(|waiting| waiting.met.remove(&chain.hash));
                 since = since.or(Some(chain.ticks));
@@ -231,7 +237,7 @@ pub(crate) fn of_steps(py: Python<'_>) -> bool {
     let known = state::with(py, |state| {
         // SAFETY: the lock is held.
         let path = unsafe { frames::path(&mut state.codes) };
-        state.paths.passes(path, false)
+        state.paths.passes(path)
     });
     known.unwrap_or(true)
 }
@@ -247,7 +253,7 @@ pub(crate) fn called(py: Python<'_>) {
         if let Some(path) = path.filter(|&path| modules::unwatched() && state.paths.has_ops(path)) {
             comes_to(path);
         }
-        state.paths.passes(path, false)
+        state.paths.passes(path)
     });
     if passes == Some(false) && modules::unwatched() {
         step_aside(py, 0, Vec::new());
@@ -261,22 +267,27 @@ mod tests {
     #[test]
     fn paths_of_watched_steps_are_those_of_steps() {
         let mut paths = Paths::default();
-        assert!(paths.passes(Some(1), false) && paths.passes(None, false));
+        assert!(paths.passes(Some(1)) && paths.passes(None));
         paths.end();
-        assert!(paths.passes(Some(0), false));
+        assert!(paths.passes(Some(0)));
         paths.end();
-        assert!(paths.passes(Some(1), false));
+        assert!(paths.passes(Some(1)));
         paths.end();
         paths.settle(1);
         paths.aside = true;
-        assert!(paths.passes(Some(1), false) && paths.passes(None, false));
-        assert!(!paths.passes(Some(0), false), "a step before those that are alike");
-        assert!(!paths.passes(Some(2), false));
-        assert!(!paths.passes(Some(2), false), "what is met beside steps is none of theirs");
+        assert!(paths.passes(Some(1)) && paths.passes(None));
+        assert!(!paths.passes(Some(0)), "a step before those that are alike");
+        assert!(!paths.passes(Some(2)));
+        assert!(!paths.passes(Some(2)), "what is met beside steps is none of theirs");
         assert!(!paths.has_ops(1), "a function that runs none");
+        paths.aside = false;
+        paths.ran(1);
+        paths.end();
+        paths.settle(1);
+        assert!(paths.has_ops(1));
         paths.settle(0);
         paths.aside = true;
-        assert!(paths.passes(Some(1), false) && !paths.passes(Some(2), false));
+        assert!(paths.passes(Some(1)) && !paths.passes(Some(2)));
         paths.aside = false;
         paths.forget();
         paths.end();

@@ -345,14 +345,16 @@ pub(crate) fn tensor_event(
         let name = recorder.names.intern_with(name, keywords);
         // SAFETY: as above.
         let path = unsafe { frames::path(codes) };
-        let told = match (paths.aside, paths.passes(path, true)) {
+        let told = match (paths.aside, paths.passes(path)) {
             _ if apart.unwrap_or_else(|| recorder.names.kind(name) == Kind::HostReads) => Told::Apart,
             (true, true) => Told::WithItsStep,
             (true, false) => Told::Apart,
             (false, _) => Told::InStep(path.unwrap_or(0)),
         };
         // Ops of other threads do not tell where the script is.
-        if let (Told::WithItsStep, Some(path)) = (told, path) {
+        if let (Told::WithItsStep, Some(path)) = (told, path)
+            && paths.has_ops(path)
+        {
             paths::comes_to(path);
         }
         call.begin(name, thread, [user, at, context.into()]);
@@ -366,11 +368,15 @@ pub(crate) fn tensor_event(
                 storages.push((described.4, output));
             }
         }
-        recorder.record_tensors(call, Timing { own, gap }, &storages, told, |recorder| {
+        let counts = recorder.record_tensors(call, Timing { own, gap }, &storages, told, |recorder| {
             let module = recorder.contexts.list[context as usize].module.clone();
             let site = breakeven::workload::Site { module, ..frames::site(py, codes) };
             recorder.sites.intern(site)
-        })
+        });
+        if let (true, Told::InStep(path)) = (counts, told) {
+            paths.ran(path);
+        }
+        counts
     });
     counts.unwrap_or_default()
 }
