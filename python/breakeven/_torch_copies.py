@@ -48,7 +48,7 @@ def to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     device = words.pop("device", None)
     if rest and isinstance(rest[0], _torch_side.lib.Tensor):
         other = rest.pop(0)
-        device, rest = asked(other), [other.dtype, *rest]
+        device, rest = asked(other, 1), [other.dtype, *rest]
     elif rest and (rest[0] is None or isinstance(rest[0], (str, int, _torch_side.lib.device))) and not isinstance(rest[0], bool):
         device = rest.pop(0)
     target = named(device)
@@ -66,6 +66,11 @@ def to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return move(_as_type(tensor, dtype, words), target, bool(blocking))
     words.pop("copy", None)
     return _as_type(_move_as(tensor, target, dtype, bool(blocking)), None, words)  # laid out where it goes
+
+
+def type_as(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`tensor.type_as(other)`: on the other's device, too."""
+    return to((args[0], args[1] if len(args) > 1 else kwargs["other"]), {})
 
 
 def _as_type(tensor: Any, dtype: Any, words: dict[str, Any]) -> Any:
@@ -98,7 +103,7 @@ def move(tensor: Any, target: str, non_blocking: bool, source: str | None = None
         return _rows(tensor, target, non_blocking)
     known = _torch_ops._known(tensor)
     if source == target:
-        if target == "cpu" and known is None:
+        if target == "cpu":
             _torch_shown.read(tensor)
         return tensor
     pinned = known is not None and known.pinned
@@ -132,7 +137,7 @@ def copy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     plain = _torch_side.lib._C.TensorBase.copy_
     if _torch_side.gpu is None or len(args) < 2 or not isinstance(args[1], _torch_side.lib.Tensor):
         return _native.call_noted(plain, args, kwargs)
-    (tensor, other), target, source = args[:2], asked(args[0]), asked(args[1])
+    (tensor, other), target, source = args[:2], asked(args[0]), asked(args[1], 1)
     if target == source:
         return _native.call_noted(plain, args, kwargs)
     result = _native.call_noted(plain, (tensor, _returning(other, source, target), *args[2:]), kwargs)

@@ -7,7 +7,7 @@ import warnings
 
 from . import _torch_copies, _torch_draws, _torch_ops, _torch_shown, _torch_side, _torch_steps, _torch_unwatched
 from ._torch_ops import GPU
-from ._torch_side import named, where
+from ._torch_side import asked, named, where
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def fill(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return _warned(func, (_held(data, kwargs), *rest), kwargs)
     if isinstance(data, _torch_side.lib.Tensor):
         data = _held(data, kwargs)
-    elif isinstance(data, (list, tuple)) and any(_is_number(one) and where(one) != "cpu" for one in data):
+    elif isinstance(data, (list, tuple)) and any(_is_number(one) and _is_read(one, at) for at, one in enumerate(data)):
         if rest == [] and kwargs.get("dtype") is None:
             kwargs = {**kwargs, "dtype": functools.reduce(_torch_side.lib.promote_types, map(_kind, data))}
         data = [one.item() if _is_number(one) else one for one in data]
@@ -93,6 +93,11 @@ def _warned(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, _torch_side.lib.Tensor) and value.dim() == 0
+
+
+def _is_read(number: Any, argument: int) -> bool:
+    """Whether the number is not in memory that the host can look at."""
+    return _torch_ops.valueless or asked(number, argument) != "cpu"
 
 
 def _kind(value: Any) -> Any:

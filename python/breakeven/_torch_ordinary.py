@@ -1,14 +1,13 @@
 """What tensors without values answer where a script asks whether a number is out of the ordinary: it is not.
 
-`isnan`, `isinf`, `x != x`, comparisons with infinity, and what is made of their results are followed as one value: that of
-numbers which are neither NaN nor infinite. A number that is asked for (`token == end`, `isin`) is not the one that there is;
-of several some are and some are not, so that a text does not end before its time, and each expert gets tokens. Matrices that
-are factorised can be.
+`isnan`, `isinf`, `x != x`, comparisons with infinity or huge numbers, and what is made of their results are followed as one
+value: that of numbers which are neither NaN nor infinite. A number that is asked for (`token == end`, `isin`) is not the one
+that there is; of several some are and some are not, so that a text does not end before its time, and each expert gets tokens.
+Matrices that are factorised can be.
 """
 
 from __future__ import annotations
 
-import math
 import operator
 
 from . import _torch_values
@@ -20,10 +19,13 @@ if TYPE_CHECKING:
 #: The value of elements of which some are true and some are not.
 SOME = object()
 #: Why a value is told that is not known: numbers are neither NaN nor infinite; one is not another; a matrix has its factors.
-ANOTHER, SOUND = "whether a number is a certain one", "whether a number is NaN or infinite"
+ANOTHER, SOUND = "whether a number is a certain one", "whether a number is NaN or infinite, or huge"
 REGULAR = "whether a matrix can be factorised"
 #: What is taken for each of these.
 TAKEN = {ANOTHER: "that it is not", SOUND: "that it is neither", REGULAR: "that it can"}
+
+#: A floating-point number from which on others are no more likely to be than infinity.
+_HUGE = 1e6
 
 _COMPARE: dict[str, Any] = {
     "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
@@ -156,10 +158,12 @@ def _reduced(name: str, value: Any) -> Any:
 
 
 def _compared(name: str, one: Any, other: Any) -> Any:
-    """A tensor compared with itself, or with infinity."""
+    """A tensor compared with itself, with infinity, or with what is as good as that."""
     if one is other:
         return _COMPARE[name](0, 0)
     number = other.constant if getattr(other, "constant", None) is not None else other
     if getattr(number, "ndim", 1) == 0:
-        number = number.item()
-    return _COMPARE[name](0.0, number) if isinstance(number, float) and math.isinf(number) else None
+        known = _torch_values.known(number)
+        number = None if known is None else _torch_values.call(known.item)
+    huge = isinstance(number, (int, float)) and one.is_floating_point() and abs(number) >= _HUGE
+    return _COMPARE[name](0.0, number) if huge else None

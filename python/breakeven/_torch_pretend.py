@@ -57,6 +57,7 @@ def call(torch: Any) -> None:
         tensor.cuda: _torch_copies.cuda,
         tensor.cpu: lambda args, _: _torch_copies.move(args[0], "cpu", False),
         tensor.to: _torch_copies.to,
+        tensor.type_as: _torch_copies.type_as,
         tensor.numpy: _torch_shown.numpy,
         tensor.__array__: _torch_shown.array,
         tensor.tolist: _torch_shown.tolist,

@@ -99,8 +99,11 @@ def _read_unwatched(tensor: Any, name: str) -> None:
     if phase == "data" or (_torch_ops.device is not None and _torch_modules.where() == "cpu"):
         return
     # An optimizer asks its own counters, but for what it was seen to ask a device.
-    like = None if phase == "optimizer" or _torch_ops._known(tensor) is not None else _torch_unwatched.of_tensor(tensor)
+    known = _torch_ops._known(tensor)
+    like = None if phase == "optimizer" or known is not None else _torch_unwatched.of_tensor(tensor)
     there = _torch_ops.reads.get(_torch_ops.place(), phase != "optimizer") if like is None else _is_computed(like)
+    if known is not None and _torch_ops.device is not None:
+        there = known.device != "cpu"
     if there:
         array = (*_torch_ops.described(tensor), 0)
         with _torch_ops.on_device():

@@ -91,10 +91,12 @@ def text(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     """As printed: the device stands first after the values."""
     read(args[0])
     token = _native.enter("torch.Tensor.__repr__")
+    _torch_ops.asking += 1  # what is read one by one has been read
     try:
         with _torch_side.lib._C.DisableTorchFunctionSubclass():
             text = str(_torch_side.lib._tensor_str._str(args[0], **kwargs))
     finally:
+        _torch_ops.asking -= 1
         _native.leave(token, (), None)
     if where(args[0]) == "cpu":
         return text

@@ -13,9 +13,9 @@ lib: Any = None
 #: The GPU's figures; None where there are no values and no GPU either.
 gpu: Any = None
 #: Device of the last tensor at each instruction of the script or its libraries.
-_places: dict[tuple[Any, int], str] = {}
+_places: dict[tuple[Any, int, int], str] = {}
 #: Instructions at which there were tensors on the host and on the GPU.
-_mixed: set[tuple[Any, int]] = set()
+_mixed: set[tuple[Any, int, int]] = set()
 #: How often it is told where tensors really are.
 _really = 0
 
@@ -53,13 +53,13 @@ def where_made(tensor: Any) -> str | None:
     return like[1] if like is not None else None
 
 
-def asked(tensor: Any) -> str:
-    """As `where`, for what the script does at this place. What was made in a step that nobody watched is where the
-    tensors were that came this way while somebody did."""
+def asked(tensor: Any, argument: int = 0) -> str:
+    """As `where`, for what the script does at this place, with the tensor as this `argument`. What was made in a step that
+    nobody watched is where the tensors were that came this way while somebody did."""
     if gpu is None:
         return where(tensor)
     frame = _torch_ops.caller()
-    at = (frame.f_code, frame.f_lasti)
+    at = (frame.f_code, frame.f_lasti, argument)
     if _torch_steps.unwatched and _torch_ops._known(tensor) is None:
         if at in _places and at not in _mixed:
             return _places[at]

@@ -267,16 +267,27 @@ def _came(array: Any, apart: bool) -> None:
     _torch_ops.crossed("torch.Tensor.to", [], [(*array, 0)], apart)
 
 
-def set_item(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def set_item(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """`tensor[key] = value`: a number is copied where it goes to one element or to those of given places, as a GPU's
-    kernels that fill and those that choose by a mask take it without."""
+    kernels that fill and those that choose by a mask take it without. A tensor of the other side is copied."""
     tensor, key, value = args
     parts = key if isinstance(key, tuple) else (key,)
     if isinstance(value, (int, float, complex)) and asked(tensor) != "cpu":
         one = all(_is_whole(part) for part in parts) and len(parts) == tensor.dim()
         if one or any(_is_places(part) for part in parts):
             _came((*_torch_ops.described(tensor)[:2], 0, ()), True)
-    return _native.call_noted(_torch_side.lib._C.TensorBase.__setitem__, args, kwargs)
+    plain = _torch_side.lib._C.TensorBase
+    across = isinstance(value, _torch_side.lib.Tensor) and asked(value, 1) != asked(tensor)
+    _native.call_noted(plain.__setitem__, args, kwargs)
+    if across and _torch_steps.skipping and all(map(_is_plain, parts)):
+        with _torch_side.lib._C.DisableTorchFunction(), _torch_side.lib.no_grad():
+            there = plain.__getitem__(tensor, key)
+        copied((there, value), 0, 0)
+
+
+def _is_plain(part: Any) -> bool:
+    """Whether a part of a key names elements that lie side by side."""
+    return part is None or part is Ellipsis or isinstance(part, (int, slice))
 
 
 def _is_whole(part: Any) -> bool:

@@ -635,7 +635,7 @@ never = [
     torch.isnan(loss) | torch.isinf(loss), torch.logical_or(torch.isnan(loss), torch.isinf(loss)), loss.isnan().item(),
     torch.isnan(grads[0]).sum() > 0, not torch.isfinite(grads[0]).all(), any(torch.isnan(g).any() for g in grads),
     torch.stack([g.isnan().any() for g in grads]).any(), not math.isfinite(loss.item()),
-    torch.isnan(grads[0].view(-1)).float().sum() > 0, loss.abs() == math.inf, math.isnan(float(loss)),
+    torch.isnan(grads[0].view(-1)).float().sum() > 0, loss.abs() == math.inf, math.isnan(float(loss)), loss > 1e9,
 ]
 print([i for i, answer in enumerate(never) if answer])
 print(bool(torch.isfinite(loss)), bool((loss < float("inf")).all()), bool(loss > 0.5))
