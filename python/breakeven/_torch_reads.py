@@ -158,7 +158,7 @@ def _moved(name: str, inputs: tuple[Any, ...], result: Any, kwargs: dict[str, An
         return None
     know_placed()
     line, direct = _torch_placed.line()
-    if _torch_placed.means_host(device, line):
+    if not isinstance(device, _torch.Tensor) and _torch_placed.means_host(device, line):
         known = _torch_ops._known(tensor)
         if known is None or _is_there(tensor, known):
             read(tensor, "torch.Tensor.cpu")
@@ -223,6 +223,7 @@ _printing = 0
 def _enter_text(_: str) -> int:
     global _printing
     _printing += 1
+    _torch_ops.asking += 1  # what is read one by one is read as a whole
     return _native.enter("torch.Tensor.__repr__")
 
 
@@ -230,6 +231,7 @@ def _enter_text(_: str) -> int:
 def _leave_text(token: int, inputs: tuple[Any, ...], result: Any, _: Any = None) -> None:
     global _printing
     _printing -= 1
+    _torch_ops.asking -= 1
     _native.leave(token, (), None)
     if result is not None and inputs and token:
         read(inputs[0], "torch.Tensor.__repr__")

@@ -8,14 +8,15 @@ import torch
 import torch.nn.functional as F
 
 torch.manual_seed(0)
-gpu = torch.device("cuda")
+has_gpu = torch.cuda.is_available()
+gpu = torch.device("cuda" if has_gpu else "cpu")
 net = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.ReLU(), torch.nn.Linear(16, 3)).to(gpu)
 optimizer = torch.optim.Adam(net.parameters(), 1e-3)
 average = copy.deepcopy(net)
 x, table = torch.randn(4, 8), torch.arange(12).view(4, 3)
 weights, names = np.array([1.0, 2.0, 3.0], dtype=np.float32), list("abcdefgh")
 of_host, of_gpu, total = torch.zeros(40), torch.zeros(40, device=gpu), torch.zeros((), device=gpu)
-rows, pinned = torch.empty(4, 3), torch.empty(4, 3, pin_memory=True)
+rows, pinned = torch.empty(4, 3), torch.empty(4, 3, pin_memory=has_gpu)
 for step in range(40):
     there = x.to(gpu, non_blocking=True)
     y = torch.tensor([0, 1, 2, 1], device=gpu)
@@ -70,7 +71,7 @@ for step in range(40):
     result.numpy(force=True)
     torch.stack([loss.detach(), norm]).cpu()
     torch.tensor([loss.item(), norm.item()])
-    torch.tensor([loss.detach(), norm])
+    torch.tensor([loss.detach(), norm]) if has_gpu else None  # a CPU looks into their memory
     result.to("cpu", torch.float64)
     result.double().cpu()
     result.to("cpu", non_blocking=True)
@@ -84,15 +85,15 @@ for step in range(40):
     torch.from_numpy(array).to(gpu)
     torch.as_tensor(array, device=gpu)
     out.new_tensor([1.0, 2.0])
-    torch.tensor([1, 2, 3]).cuda()
+    torch.tensor([1, 2, 3]).cuda() if has_gpu else None
     torch.empty(4, 3).to(out)
     torch.zeros(3).type_as(out)
     torch.zeros(3).to(out.device)
     torch.arange(3).to(y)
     torch.arange(3).type_as(other=y)
     table.to(gpu)[y]
-    torch.cat([torch.zeros(1, 3).cuda(), out])
-    torch.rand(3).pin_memory().to(gpu, non_blocking=True)
+    torch.cat([torch.zeros(1, 3).to(gpu), out])
+    (torch.rand(3).pin_memory() if has_gpu else torch.rand(3)).to(gpu, non_blocking=True)
     torch.tensor(step, device=gpu)
     # As keys, and beside others.
     out[[0, 1]]
