@@ -159,8 +159,7 @@ def _moved(name: str, inputs: tuple[Any, ...], result: Any, kwargs: dict[str, An
     know_placed()
     line, direct = _torch_placed.line()
     if not isinstance(device, _torch.Tensor) and _torch_placed.means_host(device, line):
-        known = _torch_ops._known(tensor)
-        if known is None or _is_there(tensor, known):
+        if _may_be_there(tensor):
             read(tensor, "torch.Tensor.cpu")
         return None
     if _torch_steps.skipping and not _puts.get(line, True) and _torch_ops._known(tensor) is None:
@@ -202,6 +201,14 @@ def know_placed() -> None:
         if known is not None:
             _torch_placed.put(tensor, known, line)
             _native.storage_put(known.id, entry)
+
+
+def _may_be_there(tensor: Any) -> bool:
+    """Whether a GPU would have the tensor, as far as one can tell of what nobody saw being made."""
+    if (known := _torch_ops._known(tensor)) is not None:
+        return _is_there(tensor, known)
+    like = _torch_unwatched.of_tensor(tensor)
+    return like is None or like[2] or like[3] == _torch_ops.ACTIVATION
 
 
 def _is_there(tensor: Any, known: Any) -> bool:
