@@ -10,8 +10,8 @@ from __future__ import annotations
 import functools
 import os
 
-from . import _native, _torch, _torch_attention, _torch_copies, _torch_cuda, _torch_draws, _torch_fake, _torch_let_in
-from . import _torch_made, _torch_ops, _torch_room, _torch_shown, _torch_side, _torch_where, _torch_whole
+from . import _native, _torch, _torch_attention, _torch_copies, _torch_cuda, _torch_draws, _torch_fake, _torch_instead
+from . import _torch_let_in, _torch_made, _torch_ops, _torch_room, _torch_shown, _torch_side, _torch_triton, _torch_where, _torch_whole
 from ._torch_side import asked, where
 
 TYPE_CHECKING = False
@@ -30,6 +30,7 @@ def install(torch: Any) -> None:
         _torch_ops.device = "cpu"
         _native.pretend(_torch_side.gpu["memory"])
         _torch_cuda.install(torch, _torch_side.gpu)
+        _torch_triton.install()
     room: Any = (True, _torch_where.before, _torch_room.refused)
     if os.environ.get(_torch.FAKE) == "1":
         _torch_fake.begin(torch)
@@ -74,9 +75,8 @@ def call(torch: Any) -> None:
         tensor.grad.__set__: _grad,
         torch.nn.functional.one_hot: _torch_where.one_hot,
         torch._C._nn.scaled_dot_product_attention: _attention,
-        torch.histc: _histc,
-        tensor.histc: _histc,
     })  # fmt: skip
+    _handlers.update(_torch_instead.of(torch))
     # Before modes are asked, its own parser looks for a stream of PyTorch's.
     tensor.record_stream = lambda *_: None
     _torch_shown.plain_array = tensor.__array__
@@ -115,15 +115,6 @@ def _attention(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             return _native.call_noted(plain, args, kwargs)
         args, kwargs = _torch_attention.laid_out(args, kwargs)
         return _torch_attention.saved(_native.call_noted(plain, args, kwargs), args, kwargs)
-
-
-def _histc(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Of integers, which CUDA's kernel counts, and the CPU's refuses."""
-    first, *rest = args if args else (kwargs["input"],)
-    words = {word: value for word, value in kwargs.items() if word != "input"}
-    if first.is_floating_point() or asked(first) == "cpu":
-        return _torch_side.lib._C.TensorBase.histc(first, *rest, **words)
-    return _torch_side.lib._C.TensorBase.histc(first.double(), *rest, **words).to(first.dtype)
 
 
 def _grad(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

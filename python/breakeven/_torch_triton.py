@@ -1,0 +1,161 @@
+"""Triton's kernels on a GPU that is imitated: its own interpreter runs them, and tells what they load, store and compute.
+
+It must be asked before Triton is imported, which decides what `triton.jit` makes. Without values a kernel does not run: what
+it costs a script says (`breakeven.kernel`), or nobody knows.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from . import _imports, _native, _torch_ops, _torch_side, _torch_steps, _torch_values
+from ._kernel import described
+from ._torch_side import asked
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+#: Threads of a warp, and warps of a program where a launch does not say.
+_WARP, _WARPS = 32, 4
+
+
+class _Work:
+    """What one launch does: floating-point operations, and bytes by the address of where they are loaded from or stored."""
+
+    def __init__(self) -> None:
+        self.flops = 0
+        self.loaded: dict[int, int] = {}
+        self.stored: dict[int, int] = {}
+
+
+#: That of the launch that runs.
+_work: _Work | None = None
+
+
+def install() -> None:
+    """Have kernels interpreted once Triton is imported."""
+    _imports.after("triton.knobs", lambda name, _: setattr(sys.modules[name].runtime, "interpret", True))
+    _imports.after("triton.runtime.interpreter", _watch)
+    _imports.after("triton.runtime.autotuner", _choose)
+
+
+def _choose(name: str, _: int) -> None:
+    """The first configuration is taken: none can be timed here."""
+    tuner: Any = vars(sys.modules[name])["Autotuner"]
+    plain = tuner.prune_configs
+
+    def prune_configs(self: Any, kwargs: Any) -> list[Any]:
+        _native.unseen("autotune", f"configurations of kernel `{self.base_fn.__name__}` were not timed: the first was taken")
+        return list(plain(self, kwargs)[:1])
+
+    tuner.prune_configs = prune_configs
+
+
+def _watch(name: str, _: int) -> None:
+    module: Any = sys.modules[name]
+    builder, function = module.InterpreterBuilder, module.InterpretedFunction
+    _count(builder, "create_masked_load", lambda work, ptrs, mask, *_: _add(work.loaded, ptrs, mask))
+    _count(builder, "create_masked_store", lambda work, ptrs, _, mask, *__: _add(work.stored, ptrs, mask))
+    _count(builder, "create_atomic_rmw", lambda work, _, ptrs, __, mask, *___: _add(work.stored, ptrs, mask))
+    _count(builder, "create_dot", _product)
+    for elementwise in ("binary_op", "unary_op", "ternary_op"):
+        _count(builder, elementwise, lambda work, first, *_: _each(work, first))
+    function.run = _running(function.run)
+
+
+def _count(builder: Any, name: str, told: Any) -> None:
+    """Tell `told` of each call of a method while a kernel runs."""
+    plain = getattr(builder, name)
+
+    def counted(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if _work is not None:
+            told(_work, *args)
+        return plain(self, *args, **kwargs)
+
+    setattr(builder, name, counted)
+
+
+def _add(where: dict[int, int], ptrs: Any, mask: Any) -> None:
+    import numpy
+
+    addresses = numpy.broadcast_to(ptrs.data, numpy.broadcast_shapes(ptrs.data.shape, mask.data.shape))[mask.data]
+    if addresses.size:
+        size = max(1, ptrs.get_element_ty().primitive_bitwidth // 8)
+        first = int(addresses[0])
+        where[first] = where.get(first, 0) + addresses.size * size
+
+
+def _product(work: _Work, a: Any, b: Any, *_: Any) -> None:
+    work.flops += 2 * a.data.size * b.data.shape[-1]
+
+
+def _each(work: _Work, operand: Any) -> None:
+    if operand.dtype.scalar.is_floating():
+        work.flops += operand.data.size
+
+
+def _running(plain: Any) -> Any:
+    """`kernel[grid](...)`."""
+
+    def run(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
+        global _work
+        if warmup:
+            return None
+        from torch.utils._python_dispatch import _disable_current_modes
+
+        given = dict(zip(self.arg_names, args)) | {name: kwargs[name] for name in self.arg_names if name in kwargs}
+        tensors = [value for value in given.values() if isinstance(value, _torch_side.lib.Tensor)]
+        for at, value in enumerate(given.values()):
+            if isinstance(value, _torch_side.lib.Tensor) and asked(value, at) == "cpu":
+                raise ValueError(f"Pointer argument (at {at}) cannot be accessed from Triton (cpu tensor?)")
+        grid = tuple(grid(given | kwargs)) if callable(grid) else tuple(grid)
+        if _torch_ops.valueless:
+            for tensor in tensors:
+                _torch_values.forget(tensor)
+            return _told(self.__name__, grid, given, kwargs, tensors, None)
+        before, _work = _work, _Work()
+        try:
+            with _disable_current_modes(), _torch_side.lib.no_grad(), _torch_side.lib._C.DisableTorchFunction():
+                plain(self, *args, grid=grid, warmup=False, **kwargs)
+            work = _work
+        finally:
+            _work = before
+        return _told(self.__name__, grid, given, kwargs, tensors, work)
+
+    return run
+
+
+def _told(name: str, grid: Any, given: Any, kwargs: Any, tensors: list[Any], work: _Work | None) -> None:
+    """The launch has been made. The time that it took is the interpreter's, which is nobody's."""
+    if _torch_steps.skipping:
+        return
+    threads = _WARP * int(kwargs.get("num_warps", _WARPS))
+    block = (threads, 1, 1)
+    for length in grid:
+        threads *= int(length)
+    event, keywords = "breakeven.kernel", [("n", str(threads))]
+    outputs = [tensor for tensor in tensors if work is None or _moved(work.stored, tensor)]
+    inputs = [tensor for tensor in tensors if work is None or _moved(work.loaded, tensor)]
+    if (says := described(name)) is not None:
+        flops, moved = says.amounts(grid, block, tuple(given.values()))
+        keywords += [("flops", str(flops)), ("bytes", str(moved))]
+    elif work is not None:
+        moved = sum(_moved(side, tensor) for side in (work.loaded, work.stored) for tensor in tensors)
+        keywords += [("flops", str(work.flops)), ("bytes", str(moved))]
+    else:
+        event = f"triton.{name}"
+        _native.unseen("kernel-effect", f"what kernel `{name}` computes is not known without values: `breakeven.kernel` can say")
+    with _torch_ops.on_device():
+        read = [_torch_ops.describe(tensor) for tensor in inputs]
+        written = [_torch_ops.describe(tensor, True) for tensor in outputs]
+        _native.no_gap()
+        _native.tensor_event(event, read, written, keywords, _torch_ops.context(), 0, 0)
+
+
+def _moved(side: dict[int, int], tensor: Any) -> int:
+    """Bytes of a tensor that were loaded or stored, each once at most."""
+    storage = tensor.untyped_storage()
+    first, size = storage.data_ptr(), storage.nbytes()
+    asked_for = sum(count for address, count in side.items() if first <= address < first + size)
+    return min(asked_for, int(tensor.numel() * tensor.element_size()))
