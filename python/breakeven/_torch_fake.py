@@ -122,6 +122,7 @@ def begin(torch: Any) -> None:
     _native.set_program('{"recorder": "torch-fake"}')
     torch.nn.Module._apply = _apply
     _lengths_as_tensors(torch)
+    _draw_anything(torch)
     _torch_subclasses.install(torch, FakeTensor, _mode)
     _torch_exchange.send_nothing(torch)
     lazy = torch.nn.parameter
@@ -564,6 +565,17 @@ def _lengths_as_tensors(torch: Any) -> None:
         return plain(*args, **kwargs)
 
     torch.ctc_loss = ctc_loss
+
+
+def _draw_anything(torch: Any) -> None:
+    """Sobol's sequence is worked out in memory: any numbers do."""
+    for name in ("_sobol_engine_ff_", "_sobol_engine_initialize_state_", "_sobol_engine_scramble_"):
+        setattr(torch, name, lambda state, *_: state)
+
+    def draw(quasi: Any, n: int, _: Any, dimension: int, __: int, dtype: Any = None) -> tuple[Any, Any]:
+        return torch.rand(n, dimension, dtype=dtype), quasi
+
+    torch._sobol_engine_draw = draw
 
 
 def _unknown_sizes(torch: Any) -> dict[Any, Any]:
