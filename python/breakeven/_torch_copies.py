@@ -73,6 +73,17 @@ def type_as(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return to((args[0], args[1] if len(args) > 1 else kwargs["other"]), {})
 
 
+def parsed(plain: Any) -> Any:
+    """What `module.to(tensor)` works out of its arguments: the device is the one that the tensor is on."""
+
+    def parse(*args: Any, **kwargs: Any) -> Any:
+        device, *rest = plain(*args, **kwargs)
+        other = next((value for value in (*args, *kwargs.values()) if isinstance(value, _torch_side.lib.Tensor)), None)
+        return (device if other is None else _torch_side.lib.device(asked(other)), *rest)
+
+    return parse
+
+
 def _as_type(tensor: Any, dtype: Any, words: dict[str, Any]) -> Any:
     """The tensor as another type, or laid out otherwise, on its device."""
     if words or dtype not in (None, tensor.dtype):

@@ -67,6 +67,21 @@ def fill(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return call(func, (data, *rest), kwargs)
 
 
+def of_host(plain: Any) -> Any:
+    """`torch.from_numpy`, say: a tensor that shares an array's memory, though steps that go unwatched may have made the like of
+    it on the GPU."""
+
+    @functools.wraps(plain)
+    def shared(*args: Any, **kwargs: Any) -> Any:
+        result = plain(*args, **kwargs)
+        if _torch_steps.unwatched:
+            with _torch_side.lib._C.DisableTorchFunction():  # before anything else asks where it is
+                _torch_ops.stored(result, False, _torch_unwatched.OF_HOST)
+        return result
+
+    return shared
+
+
 def _held(data: Any, kwargs: dict[str, Any]) -> Any:
     """A tensor that another is filled with: on the host, where that one is to be there."""
     return _torch_copies.move(data, "cpu", False) if named(kwargs.get("device")) == "cpu" else data

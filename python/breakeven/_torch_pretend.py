@@ -91,11 +91,13 @@ def call(torch: Any) -> None:
         tensor._make_wrapper_subclass = staticmethod(_torch_let_in.wrapping(tensor._make_wrapper_subclass))
         for compiled in (torch._C.ScriptFunction, torch._C.ScriptMethod):
             compiled.__call__ = _torch_let_in.interpreted(compiled.__call__)
+        torch._C._nn._parse_to = _torch_copies.parsed(torch._C._nn._parse_to)
         nested = torch._C._nested
         nested.nested_tensor = _torch_let_in.given_device(nested.nested_tensor)
     _torch_made.filled.update((torch.tensor, torch.as_tensor, torch.asarray))
     _handlers.update({function: functools.partial(_torch_made.fill, function) for function in _torch_made.filled})
     if _torch_side.gpu is not None:
+        torch.from_numpy, torch.frombuffer = _torch_made.of_host(torch.from_numpy), _torch_made.of_host(torch.frombuffer)
         _torch_draws.draw_there(torch, _handlers)
     mode: Any = type("Pretended", (TorchFunctionMode,), {"__module__": __name__})
     mode.__torch_function__ = _native.Function(_handlers, _torch_made.call)

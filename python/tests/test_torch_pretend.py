@@ -658,12 +658,15 @@ for info in (torch.linalg.cholesky_ex(a).info, torch.linalg.inv_ex(a).info, torc
 chosen = torch.distributions.Categorical(logits=torch.randn(1, 2, device="cuda"))
 action = chosen.sample()
 print(chosen.log_prob(action).shape, torch.distributions.Normal(a.mean(), a.std().exp()).log_prob(a).shape)
+sobol = torch.quasirandom.SobolEngine(3, scramble=True)
+print(sobol.draw(8).to(a).shape, sobol.fast_forward(4).draw(4, dtype=torch.float64).dtype)
 print(torch.equal(a, a[:3]), torch.equal(a, a.clone()), a.equal(torch.randn(5, device="cuda")))
 """)
     workload, out = _run(script, tmp_path, fake=True)
     lines = out.splitlines()
     assert lines[:3] == ["False False 0"] * 3
-    assert lines[3:] == ["torch.Size([1]) torch.Size([5, 5])", "False True False"]
+    assert lines[3:5] == ["torch.Size([1]) torch.Size([5, 5])", "torch.Size([8, 3]) torch.float64"]
+    assert lines[5:] == ["False True False"]
     told = [u["text"] for u in workload["unseen"] if "can be factorised" in u["text"]]
     assert any("sound.py:4" in text and "that it can" in text for text in told)
 
@@ -991,6 +994,21 @@ print(torch.cuda.memory_allocated(), torch.cuda.utilization())
     assert out.splitlines() == [f"0 ({24 << 30}, {24 << 30})", "5 5 cuda:0", "6", "4000 0"]
     [told] = [u["text"] for u in workload["unseen"] if u["reason"] == "unknown-value"]
     assert "torch.cuda.utilization is not known" in told
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_a_module_goes_where_a_tensor_is(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "goes.py"
+    script.write_text(
+        "import torch\n"
+        "x = torch.randn(2, 3, device='cuda', dtype=torch.float64)\n"
+        "net = torch.nn.Linear(3, 2).to(x)\n"
+        "print(net.weight.device, net.weight.dtype, net(x).is_cuda, torch.nn.Linear(3, 2).to(torch.zeros(1)).weight.device)\n"
+        "print(torch.arange(3).type_as(x).device, torch.zeros(2).type_as(other=x).dtype)\n"
+    )
+    workload, out = _run(script, tmp_path, fake=fake)
+    assert out.splitlines() == ["cuda:0 torch.float64 True cpu", "cuda:0 torch.float64"]
+    assert sorted(_copies(workload, "h2d")) == [16, 16, 24, 48]
 
 
 @pytest.mark.parametrize("fake", [False, True])
