@@ -96,7 +96,7 @@ stand_in! {
             if entered {
                 drop(self.leave.bind(py).call0());
             }
-            if self.depth.fetch_sub(1, Relaxed) == 1 {
+            if self.depth.fetch_sub(1, Relaxed) == 1 && !unwatched() {
                 state::with(py, |state| state.recorder.steps.call_ends());
             }
             outcome
