@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -33,15 +34,17 @@ class Kernel:
     def __exit__(self, *error: object) -> None:
         _described[self.name].remove(self)
 
-    def amounts(
-        self, grid: tuple[int, ...], block: tuple[int, ...], args: tuple[Any, ...]
-    ) -> tuple[float, float]:
-        """FLOP and bytes of a launch."""
-        found = []
+    def launch(self, grid: tuple[int, ...], block: tuple[int, ...], args: tuple[Any, ...]) -> dict[str, float]:
+        """FLOP, bytes and threads of a launch, as the recorder takes them."""
+        told: dict[str, float] = {}
         for what, amount in (("flops", self._flops), ("bytes", self._bytes)):
-            value = amount(grid, block, args) if callable(amount) else amount
-            found.append(_checked(self.name, what, value))
-        return found[0], found[1]
+            told[what] = _checked(self.name, what, amount(grid, block, args) if callable(amount) else amount)
+        return told | {"n": threads(grid, block)}
+
+
+def threads(grid: tuple[int, ...], block: tuple[int, ...]) -> int:
+    """How many a launch has."""
+    return math.prod(map(int, (*grid, *block)))
 
 
 def _checked(name: str, what: str, value: Any) -> float:
@@ -55,7 +58,7 @@ def kernel(name: str, *, flops: Amount, bytes: Amount) -> Kernel:
     """Describe the kernel called `name` (the name in its source), which breakeven can neither run nor count.
 
     `flops` and `bytes` (read and written together) are those of one launch: numbers, or functions of the launch's
-    `(grid, block, args)`, where `args` holds NumPy arrays and scalars. Used as a decorator, the function tells what the
+    `(grid, block, args)`, where `args` holds NumPy arrays (PyTorch's tensors for a kernel of Triton's) and scalars. Used as a decorator, the function tells what the
     kernel does: it gets the arguments and changes the arrays in place. Without one the arrays stay as they are, and the
     report says so. As a context manager the description ends with the block. Nothing happens outside of a recording.
 

@@ -286,8 +286,8 @@ def step_calls() -> None:
     """The step that is watched calls an outermost module."""
 
 def step_in_part(back: int, calls: int) -> None:
-    """The step `back` steps ago, 1 for the last, ran again unwatched, as far as the path on which PyTorch asked for memory
-    last, with so many `calls` of outermost modules."""
+    """The step `back` steps ago, 1 for the last, ran again unwatched, as far as the path on which PyTorch was called or asked
+    for memory last, with so many `calls` of outermost modules."""
 
 def call_noted(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
     """Calls a function of PyTorch's API for which there is a handler, so that `called_with` knows of it."""

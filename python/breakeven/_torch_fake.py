@@ -471,9 +471,10 @@ def _unknown_values(torch: Any) -> dict[Any, Any]:
         value = _torch_values.known(tensor)
         if value is not None:
             return _torch_values.call(aten._local_scalar_dense.default, value)
-        if tensor.dtype == torch.bool and _CHECKS in _beyond(_BETWEEN).f_code.co_filename:
+        frame = _beyond(_BETWEEN)
+        if tensor.dtype == torch.bool and _CHECKS in frame.f_code.co_filename:
             return True  # what is given to a distribution is valid
-        times, answer = _times_asked(), _torch_ordinary.answer(tensor)
+        times, answer = _times_asked(frame), _torch_ordinary.answer(tensor)
         if answer is not None and answer is not _torch_ordinary.SOME:
             why = getattr(tensor, "why", "")
             if why == _torch_ordinary.ANOTHER and times > _PATIENCE_AT_MOST:
@@ -602,10 +603,9 @@ def _unknown_sizes(torch: Any) -> dict[Any, Any]:
     }
 
 
-def _times_asked() -> int:
-    """How often the place has asked by now: `while error.item() > tolerance` waits for another answer. 0 for what is out of
+def _times_asked(frame: Any) -> int:
+    """How often this place has asked by now: `while error.item() > tolerance` waits for another answer. 0 for what is out of
     the ordinary: initialisers draw again as long as any number lies outside, a scaler leaves out the optimizer's step."""
-    frame = _beyond(_BETWEEN)
     if frame.f_code.co_filename.endswith(_EXCEPTIONS):
         return 0
     key = (frame.f_code, frame.f_lineno)

@@ -51,7 +51,7 @@ _ONE_OF = ("any", "_is_any_true", "amax", "max", "sum", "mean", "select")
 
 def follow(func: Any, args: tuple[Any, ...], result: Any) -> None:
     """An op without values has given `result`: is its value known all the same?"""
-    if isinstance(result, (list, tuple)):
+    if isinstance(result, tuple):
         for returned, part in zip(func._schema.returns, result):
             if returned.name == "info" and _torch_values.known(part) is None:
                 part.ordinary, part.why = 0, REGULAR

@@ -98,12 +98,15 @@ def _read_unwatched(tensor: Any, name: str) -> None:
     phase = _torch_ops.phase
     if phase == "data" or (_torch_ops.device is not None and _torch_modules.where() == "cpu"):
         return
-    # An optimizer asks its own counters, but for what it was seen to ask a device.
     known = _torch_ops._known(tensor)
+    # An optimizer asks its own counters, but for what it was seen to ask a device.
     like = None if phase == "optimizer" or known is not None else _torch_unwatched.of_tensor(tensor)
-    there = _torch_ops.reads.get(_torch_ops.place(), phase != "optimizer") if like is None else _is_computed(like)
     if known is not None and _torch_ops.device is not None:
         there = known.device != "cpu"
+    elif like is not None:
+        there = _is_computed(like)
+    else:
+        there = _torch_ops.reads.get(_torch_ops.place(), phase != "optimizer")
     if there:
         array = (*_torch_ops.described(tensor), 0)
         with _torch_ops.on_device():

@@ -98,15 +98,16 @@ def begins(module: Any, args: tuple[Any, ...]) -> None:
         _nodes = _sequence()
     with sys.modules["torch"]._C.DisableTorchFunction():  # the script does not ask
         given = [(a.shape, a.dtype) if hasattr(a, "shape") else type(a) for a in args[1:]]
-    _shapes.append((id(module), module.training, given))
+    shape = id(module), module.training, given
     if not (skipping or aside):
         _native.step_calls()
-    if (skipping or aside) and not (known and _as_expected()):
-        if skipping and len(_shapes) > 1:
+    elif not (known and _as_expected(shape)):
+        if skipping and _shapes:
             _native.unseen("step-differs", _IN_PART, _native.step_clock()[0] - _began)
-        _notice(calls=len(_shapes) - 1)
+        _notice()
     elif aside:
         _skip()
+    _shapes.append(shape)
     _before_root = True
 
 
@@ -126,11 +127,11 @@ def backward_begins(outputs: Any) -> None:
         while node is not None and len(shapes) < _GRADIENTS:
             shapes.append([tuple(given.shape) for given in getattr(node, "_input_metadata", ())])
             node = next((following for following, _ in node.next_functions if following is not None), None)
-    _shapes.append(shapes)
-    if skipping and not _as_expected():
+    if skipping and not _as_expected(shapes):
         _native.unseen("step-differs", _IN_PART, _native.step_clock()[0] - _began)
         _native.step_end(False)  # what led to other shapes is not what steps do
         _notice()
+    _shapes.append(shapes)
 
 
 def backward_ended() -> None:
@@ -155,16 +156,15 @@ def optimizer_stepped() -> None:
         # What were steps so far were calls of a module within a step.
         _notice()
         _optimizer = True
-        _reset()
-        _native.step_end(False)
-        return
+        return _reset()
     _optimizer = True
     _end()
 
 
-def _as_expected() -> bool:
+def _as_expected(shape: Any) -> bool:
+    """Whether this is what the step is given next."""
     expected = _signals[_at][0]
-    return len(_shapes) <= len(expected) and _shapes[-1] == expected[len(_shapes) - 1]
+    return len(_shapes) < len(expected) and bool(shape == expected[len(_shapes)])
 
 
 def _reset() -> None:
@@ -467,12 +467,11 @@ def _left_by_steps(tensor: Any) -> Any:
     return _torch_ops._known(gradient) if unknown else new
 
 
-def _notice(again: bool = False, calls: int | None = None) -> None:
-    """Watch from here on; `again`: for one round, where nothing has changed. So many `calls` of the step that goes on were
-    those of steps, all of them where it is not said."""
+def _notice(again: bool = False) -> None:
+    """Watch from here on; `again`: for one round, where nothing has changed."""
     global skipping, aside, _mixed, _stretch
     if skipping or aside:
-        _native.step_in_part(_period - _at, len(_shapes) if calls is None else calls)
+        _native.step_in_part(_period - _at, len(_shapes))
         skipping = aside = _mixed = False
         _see(False)
         _look(True, again)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 
 from . import _imports, _native, _torch_ops, _torch_side, _torch_steps, _torch_values
-from ._kernel import described
+from ._kernel import described, threads
 from ._torch_side import asked
 
 TYPE_CHECKING = False
@@ -102,8 +102,6 @@ def _running(plain: Any) -> Any:
         global _work
         if warmup:
             return None
-        from torch.utils._python_dispatch import _disable_current_modes
-
         given = dict(zip(self.arg_names, args)) | {name: kwargs[name] for name in self.arg_names if name in kwargs}
         tensors = [value for value in given.values() if isinstance(value, _torch_side.lib.Tensor)]
         for at, value in enumerate(given.values()):
@@ -116,8 +114,8 @@ def _running(plain: Any) -> Any:
             return _told(self.__name__, grid, given, kwargs, tensors, None)
         before, _work = _work, _Work()
         try:
-            with _disable_current_modes(), _torch_side.lib.no_grad(), _torch_side.lib._C.DisableTorchFunction():
-                plain(self, *args, grid=grid, warmup=False, **kwargs)
+            with _torch_side.lib._C.DisableTorchFunction():
+                _torch_values.call(plain, self, *args, grid=grid, warmup=False, **kwargs)
             work = _work
         finally:
             _work = before
@@ -130,32 +128,33 @@ def _told(name: str, grid: Any, given: Any, kwargs: Any, tensors: list[Any], wor
     """The launch has been made. The time that it took is the interpreter's, which is nobody's."""
     if _torch_steps.skipping:
         return
-    threads = _WARP * int(kwargs.get("num_warps", _WARPS))
-    block = (threads, 1, 1)
-    for length in grid:
-        threads *= int(length)
-    event, keywords = "breakeven.kernel", [("n", str(threads))]
-    outputs = [tensor for tensor in tensors if work is None or _moved(work.stored, tensor)]
-    inputs = [tensor for tensor in tensors if work is None or _moved(work.loaded, tensor)]
+    block = (_WARP * int(kwargs.get("num_warps", _WARPS)), 1, 1)
+    # Without values any may be.
+    sides = (work.loaded, work.stored) if work is not None else (None, None)
+    loaded, stored = ([_moved(side, tensor) for tensor in tensors] for side in sides)
+    event = "breakeven.kernel"
+    costs: dict[str, float] = {"n": threads(grid, block)}
     if (says := described(name)) is not None:
-        flops, moved = says.amounts(grid, block, tuple(given.values()))
-        keywords += [("flops", str(flops)), ("bytes", str(moved))]
+        costs = says.launch(grid, block, tuple(given.values()))
     elif work is not None:
-        moved = sum(_moved(side, tensor) for side in (work.loaded, work.stored) for tensor in tensors)
-        keywords += [("flops", str(work.flops)), ("bytes", str(moved))]
+        costs |= {"flops": work.flops, "bytes": sum(loaded) + sum(stored)}
     else:
         event = f"triton.{name}"
         _native.unseen("kernel-effect", f"what kernel `{name}` computes is not known without values: `breakeven.kernel` can say")
     with _torch_ops.on_device():
-        read = [_torch_ops.describe(tensor) for tensor in inputs]
-        written = [_torch_ops.describe(tensor, True) for tensor in outputs]
+        read = [_torch_ops.describe(tensor) for tensor, moved in zip(tensors, loaded) if moved]
+        written = [_torch_ops.describe(tensor, True) for tensor, moved in zip(tensors, stored) if moved]
+        keywords = [(word, str(cost)) for word, cost in costs.items()]
         _native.no_gap()
         _native.tensor_event(event, read, written, keywords, _torch_ops.context(), 0, 0)
 
 
-def _moved(side: dict[int, int], tensor: Any) -> int:
-    """Bytes of a tensor that were loaded or stored, each once at most."""
+def _moved(side: dict[int, int] | None, tensor: Any) -> int:
+    """Bytes of a tensor that were loaded or stored, each once at most; all where that is not known."""
+    whole = int(tensor.numel() * tensor.element_size())
+    if side is None:
+        return whole
     storage = tensor.untyped_storage()
     first, size = storage.data_ptr(), storage.nbytes()
     asked_for = sum(count for address, count in side.items() if first <= address < first + size)
-    return min(asked_for, int(tensor.numel() * tensor.element_size()))
+    return min(asked_for, whole)

@@ -99,9 +99,10 @@ def follow(func: Any, args: Any, kwargs: Any, result: Any, real: tuple[Any, Any]
 
 def call(func: Any, *args: Any, **kwargs: Any) -> Any:
     """What `func` gives for real tensors, unseen by every mode."""
+    import torch
     from torch.utils._python_dispatch import _disable_current_modes
 
-    with _disable_current_modes(), _torch.no_grad():
+    with _disable_current_modes(), torch.no_grad():
         return func(*args, **kwargs)
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import collections
 import importlib.util
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,9 +12,8 @@ if importlib.util.find_spec("torch") is None:
     pytest.skip("PyTorch is not installed: its recorder is not tested", allow_module_level=True)
 
 from test_torch_pretend import _run
+from test_torch_unwatched import counts_of_both
 
-#: With this no step goes unwatched.
-ALL = "import sys, torch; sys.modules['breakeven._torch_steps']._repeats = lambda: 0\n"
 #: One line of the script's runs it all.
 TRAINER = """
 import torch
@@ -68,30 +65,13 @@ fit.run(60, before=explore)
 }
 
 
-def _counts(workload: Any) -> dict[Any, int]:
-    """How often each op ran at each line, on each side."""
-    counts: collections.Counter[Any] = collections.Counter()
-    for entry in workload["ops"]:
-        site = workload["sites"][entry["site"]]
-        counts[entry["name"], json.dumps(entry["op"]), entry.get("device"), site["line"]] += entry["count"]
-    return counts
-
-
 @pytest.mark.parametrize("which", SCRIPTS)
 def test_steps_of_a_trainer_are_counted(which: str, tmp_path: Path) -> None:
     packages = tmp_path / "site-packages"
     packages.mkdir()
     (packages / "trainer.py").write_text(TRAINER)
-    found = []
-    for each in (False, True):
-        folder = tmp_path / str(each)
-        folder.mkdir()
-        script = folder / "trains.py"
-        script.write_text((ALL if each else "\n") + BEGIN.format(str(packages)) + SCRIPTS[which])
-        workload, _ = _run(script, folder)
-        found.append(_counts(workload))
-        assert (workload["program"].get("sampling", 1) > 1) != each
-    assert found[0] == found[1]
+    some, all_of_them = counts_of_both(BEGIN.format(str(packages)) + SCRIPTS[which], tmp_path)
+    assert some == all_of_them
 
 
 def test_a_loop_without_modules_reads_its_values(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import importlib.util
+import json
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,27 @@ from test_torch_pretend import L4, _copies, _run
 
 #: With this no step goes unwatched.
 ALL = "import sys\nimport torch\nsys.modules['breakeven._torch_steps']._repeats = lambda: 0\n"
+
+
+def counts_of_both(program: str, folder: Path, **how: Any) -> list[collections.Counter[Any]]:
+    """How often each op (its name and what it is) ran on each side at each line of a program whose steps go unwatched; and
+    the same where they are all watched."""
+    found = []
+    for each in (False, True):
+        inside = folder / str(each)
+        inside.mkdir()
+        script = inside / "script.py"
+        script.write_text((ALL if each else "\n" * ALL.count("\n")) + program)
+        workload, _ = _run(script, inside, **how)
+        assert (workload["program"].get("sampling", 1) > 4) != each
+        counts: collections.Counter[Any] = collections.Counter()
+        for entry in workload["ops"]:
+            line = workload["sites"][entry["site"]]["line"]
+            counts[entry["name"], json.dumps(entry["op"]), entry.get("device"), line] += entry["count"]
+        found.append(counts)
+    return found
+
+
 BEGIN = """
 import torch
 device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -305,18 +327,8 @@ def test_without_values_a_counter_of_the_host_is_no_value_read(tmp_path: Path) -
 def test_what_crosses_is_as_in_steps_that_are_watched(which: str, tmp_path: Path) -> None:
     program = (Path(__file__).parent / "programs" / "pytorch" / "torch_crossings.py").read_text()
     found = []
-    for each in (False, True):
-        folder = tmp_path / str(each)
-        folder.mkdir()
-        script = folder / "crosses.py"
-        script.write_text((ALL if each else "\n\n\n") + program)
-        workload, _ = _run(script, folder, fake=which == "fake", pretend=which != "plain")
-        assert (workload["program"].get("sampling", 1) > 4) != each
-        counts: collections.Counter[Any] = collections.Counter()
-        for entry in workload["ops"]:
-            crosses = isinstance(entry["op"], dict) and ("transfer" in entry["op"] or "host_read" in entry["op"])
-            if crosses and (entry.get("device") or which == "plain"):
-                counts[entry["name"], str(entry["op"]), workload["sites"][entry["site"]]["line"]] += entry["count"]
-        found.append(counts)
+    for counts in counts_of_both(program, tmp_path, fake=which == "fake", pretend=which != "plain"):
+        crossing = {key: count for key, count in counts.items() if "transfer" in key[1] or "host_read" in key[1]}
+        found.append({key: count for key, count in crossing.items() if key[2] or which == "plain"})
     assert found[0] == found[1]
     assert len(found[0]) > (30 if which == "plain" else 60)

@@ -171,8 +171,8 @@ class ElementwiseKernel(_Kernel):
             return tuple(made)
 
         keywords: dict[str, Any] = {"n": count}
-        if code is None:
-            keywords.update(_told(told, (count,), (1,), tuple(values)))
+        if told is not None:
+            keywords.update(told.launch((count,), (1,), tuple(values)))
         with stream if stream is not None else streams.current():
             result = calls.run("cupy.ElementwiseKernel", compute, tuple(values), {}, keywords)
         given = args[self.nin :] if len(args) == self.nargs else kwargs.get("out") or ()
@@ -215,7 +215,7 @@ class ReductionKernel(_Kernel):
         if (description := described(self.name)) is not None:
             left = np.broadcast_to(False, shape).any(axis=axis, keepdims=keepdims).shape
             made = outs or [np.zeros(left, self._dtype(p, types)) for p in self._out]
-            told.update(_told(description, (told["n"],), (1,), tuple(values)))
+            told.update(description.launch((told["n"],), (1,), tuple(values)))
             _affect(self.name, description, (*values, *made))
             return tuple(made)
         mapping = self._parsed(f"_mapped = {self._map};", types)
@@ -266,14 +266,6 @@ def _fold(mapped: Any, axis: Any, keepdims: bool, folding: Code) -> Any:
 def counted(names: list[str]) -> str:
     """`two*3,exp*1`: what each element costs, as the recorder takes it."""
     return ",".join(f"{name}*{count}" for name, count in Counter(names).items())
-
-
-def _told(told: Any, grid: tuple[int, ...], block: tuple[int, ...], args: tuple[Any, ...]) -> dict[str, Any]:
-    flops, moved = told.amounts(grid, block, args)
-    threads = 1
-    for length in (*grid, *block):
-        threads *= int(length)
-    return {"flops": flops, "bytes": moved, "n": threads}
 
 
 def _affect(name: str, told: Any, args: tuple[Any, ...]) -> None:
@@ -354,7 +346,7 @@ class RawKernel:
             _affect(self.name, told, plain)
             return ()
 
-        keywords = _told(told, tuple(grid), tuple(block), plain)
+        keywords = told.launch(tuple(grid), tuple(block), plain)
         with stream if stream is not None else streams.current():
             calls.run("cupy.RawKernel", compute, plain, {}, keywords)
 

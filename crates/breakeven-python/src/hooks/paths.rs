@@ -1,4 +1,4 @@
-//! The paths through the script's code on which PyTorch is reached.
+//! The paths through the code of the script, and of packages that it uses, on which PyTorch is reached.
 //!
 //! In a loop whose steps repeat nobody looks at the ops. That something else is done shows where PyTorch is called on a
 //! path that no step took: after the loop, between two rounds of an inner one, in a branch not taken so far.

@@ -373,7 +373,7 @@ pub(crate) fn tensor_event(
             let site = breakeven::workload::Site { module, ..frames::site(py, codes) };
             recorder.sites.intern(site)
         });
-        if let (true, Told::InStep(path)) = (counts, told) {
+        if let (true, Told::InStep(_), Some(path)) = (counts, told, path) {
             paths.ran(path);
         }
         counts
@@ -503,8 +503,8 @@ pub(crate) fn step_calls(py: Python<'_>) {
     state::with(py, |state| state.recorder.steps.call_begins());
 }
 
-/// The step `back` steps ago ran again unwatched, as far as the path on which PyTorch asked for memory last, with so many
-/// `calls` of outermost modules.
+/// The step `back` steps ago ran again unwatched, as far as the path that it has come to, with so many `calls` of outermost
+/// modules.
 #[pyfunction]
 pub(crate) fn step_in_part(py: Python<'_>, back: usize, calls: usize) {
     let path = paths::has_come_to();
