@@ -7,14 +7,13 @@ nothing, so the script keeps its files: what it would write or remove is refused
 
 from __future__ import annotations
 
-import copy
 import functools
 import math
 import os
 import sys
 
-from . import _imports, _native, _torch, _torch_copies, _torch_exchange, _torch_files, _torch_foreach, _torch_let_in
-from . import _torch_ops, _torch_ordinary, _torch_side, _torch_subclasses, _torch_values
+from . import _imports, _native, _torch, _torch_exchange, _torch_foreach, _torch_let_in, _torch_ops, _torch_ordinary, _torch_side
+from . import _torch_subclasses, _torch_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,8 +32,6 @@ _asked: dict[tuple[Any, int], int] = {}
 _PATIENCE = 1000
 #: How often it is told that a number is not the one that it asks for: a text ends where it has its length.
 _PATIENCE_AT_MOST = 1 << 14
-#: What was to be saved, by the file that it was to be in.
-_left: dict[Any, Any] = {}
 #: Kernels in Python that the script has registered for ops of its own, by the op's name.
 kernels: dict[str, Any] = {}
 #: What lies between the code that asks and us.
@@ -217,143 +214,11 @@ def _leave_floats(name: str, _: int) -> None:
     import copy
 
     def left(model: Any, *args: Any, inplace: bool = False, **kwargs: Any) -> Any:
-        _native.unseen("fake", f"quantize_dynamic ({_place()}) changed nothing: tensors had no values; the model is estimated in "
+        _native.unseen("fake", f"quantize_dynamic ({place()}) changed nothing: tensors had no values; the model is estimated in "
                        "its own precision")  # fmt: skip
         return model if inplace else copy.deepcopy(model)
 
     sys.modules[name].quantize_dynamic = left  # type: ignore[attr-defined]
-
-
-def leave_files(torch: Any) -> None:
-    """Files of tensors are not written: what saving would copy from the GPU is copied, the person is told, and what is read
-    from there again is like what was to be written."""
-    save, load = torch.save, torch.load
-
-    @functools.wraps(save)
-    def left(obj: Any, f: Any, *args: Any, **kwargs: Any) -> None:
-        if not _leave(obj, f, "torch.save"):
-            _left.pop(_name(f), None)
-            save(obj, f, *args, **kwargs)
-
-    @functools.wraps(load)
-    def found(f: Any, map_location: Any = None, *args: Any, **kwargs: Any) -> Any:
-        if (name := _name(f)) in _left:
-            return _again(_left[name], map_location)
-        return load(f, map_location, *args, **kwargs)
-
-    torch.save = torch.serialization.save = left
-    torch.load = torch.serialization.load = found
-    _leave_compiled(torch)
-    for name in ("replace", "rename"):
-        setattr(os, name, _renames(getattr(os, name)))
-    _imports.after("safetensors.torch", _leave_safetensors)
-
-
-def _leave_compiled(torch: Any) -> None:
-    """The same of modules compiled by their source, which are written from memory."""
-    save, load = torch.jit.save, torch.jit.load
-
-    @functools.wraps(save)
-    def left(m: Any, f: Any, *args: Any, **kwargs: Any) -> None:
-        if not _leave(m, f, "torch.jit.save"):
-            save(m, f, *args, **kwargs)
-
-    @functools.wraps(load)
-    def found(f: Any, *args: Any, **kwargs: Any) -> Any:
-        return _left[_name(f)] if _name(f) in _left else load(f, *args, **kwargs)
-
-    torch.jit.save, torch.jit.load = left, found
-    torch.jit.RecursiveScriptModule.save = lambda self, f, **kwargs: left(self, f, **kwargs)
-
-
-def _leave_safetensors(name: str, _: int) -> None:
-    module: Any = sys.modules[name]
-    save, load = module.save_file, module.load_file
-
-    @functools.wraps(save)
-    def left(tensors: Any, filename: Any, *args: Any, **kwargs: Any) -> None:
-        if not _leave(tensors, filename, "save_file"):
-            save(tensors, filename, *args, **kwargs)
-
-    @functools.wraps(load)
-    def found(filename: Any, device: Any = "cpu", *args: Any, **kwargs: Any) -> Any:
-        at = _name(filename)
-        return _again(_left[at], device) if at in _left else load(filename, device, *args, **kwargs)
-
-    module.save_file, module.load_file = left, found
-
-
-def _name(file: Any) -> Any:
-    """What tells a file from others: its path, or itself where it has none."""
-    path = file if isinstance(file, (str, bytes, os.PathLike)) else getattr(file, "name", None)
-    return os.path.realpath(os.fsdecode(path)) if isinstance(path, (str, bytes, os.PathLike)) else id(file)
-
-
-def _renames(plain: Any) -> Any:
-    """A file that is not there can be given another name, too."""
-
-    @functools.wraps(plain)
-    def rename(src: Any, dst: Any, **kwargs: Any) -> None:
-        if isinstance(src, (str, bytes, os.PathLike)) and (name := _name(src)) in _left:
-            _left[_name(dst)] = _left.pop(name)
-            if not os.path.exists(name):
-                return
-        plain(src, dst, **kwargs)
-
-    return rename
-
-
-def _leave(obj: Any, file: Any, function: str) -> bool:
-    """Whether there are tensors in what would be written: then it is kept for who reads it."""
-    tensors = list(_tensors(obj))
-    if tensors:
-        _native.unseen("fake", f"{function} ({_place()}) wrote nothing: tensors had no values")
-        _torch_files.leaves([tensor.untyped_storage() for tensor in tensors])
-        _left[_name(file)] = obj
-    return bool(tensors)
-
-
-def _again(obj: Any, where: Any) -> Any:
-    """What would be read from a file: tensors of their own, where `where` (as `torch.load` has it) says."""
-    from torch._subclasses.fake_tensor import FakeTensor
-
-    def read(tensor: Any) -> Any:
-        place = _torch_side.where(tensor)
-        if isinstance(where, dict):
-            place = str(where.get(place, place))
-        elif where is not None:
-            place = _torch_values.call(_torch_files.placed, where, place) if callable(where) else str(where)
-        if not isinstance(tensor, FakeTensor):
-            return _torch_values.call(lambda: tensor.detach().clone())  # a number, or a generator's state: it has values
-        value = _torch_values.known(tensor)
-        new = _lib.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype)
-        new = placed(new, None if value is None else _torch_values.call(_lib.clone, value), place)
-        return new.requires_grad_(tensor.requires_grad)
-
-    def loaded(module: Any) -> Any:
-        """A copy, whose tensors are those that are read."""
-        memo = {id(buffer): read(buffer) for buffer in module.buffers()}
-        memo |= {id(one): _lib.nn.Parameter(read(one).detach(), one.requires_grad) for one in module.parameters()}
-        return copy.deepcopy(module, memo)
-
-    tree_map_only = _lib.utils._pytree.tree_map_only
-    return tree_map_only(_lib.nn.Module, loaded, tree_map_only(_lib.Tensor, read, obj))
-
-
-def placed(new: Any, value: Any, place: Any) -> Any:
-    """A tensor just read, whose values are these or not known, where it belongs."""
-    if value is not None:
-        new._value = value
-    return _torch_copies.move(new, _torch_ops.GPU, False) if _torch_side.named(place) == _torch_ops.GPU else new
-
-
-def _tensors(value: Any) -> Any:
-    """Tensors in a value, in modules and optimizers, and in lists and dictionaries of these."""
-    for part in _lib.utils._pytree.tree_leaves(value):
-        if isinstance(part, _lib.Tensor):
-            yield part
-        elif isinstance(part, (_lib.nn.Module, _lib.optim.Optimizer)):
-            yield from _tensors(part.state_dict())
 
 
 def begin_late(torch: Any, why: str) -> None:
@@ -366,10 +231,10 @@ def begin_late(torch: Any, why: str) -> None:
     _torch_pretend.call(torch)
     _torch.watch_by(_torch_where.after, False, _keep)
     _give_back(torch)
-    place = _place()
-    _native.unseen("fake", f"{why} ({place}): from there on tensors had no values, and what the script printed of them "
+    at = place()
+    _native.unseen("fake", f"{why} ({at}): from there on tensors had no values, and what the script printed of them "
                    "means nothing")  # fmt: skip
-    os.write(2, f"breakeven: {why} ({place}): it goes on without values, as under --fake\n".encode())
+    os.write(2, f"breakeven: {why} ({at}): it goes on without values, as under --fake\n".encode())
     _guard_files()
 
 
@@ -614,10 +479,10 @@ def _times_asked(frame: Any) -> int:
 
 
 def _unknown(what: str, answer: str = "1, true or all") -> None:
-    _native.unseen("unknown-value", f"{what} is not known without values ({_place()}): the script went on with {answer}")
+    _native.unseen("unknown-value", f"{what} is not known without values ({place()}): the script went on with {answer}")
 
 
-def _place() -> str:
+def place() -> str:
     """The script's line."""
     frame = _beyond(("site-packages", "breakeven"))
     return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"

@@ -11,7 +11,8 @@ import functools
 import os
 
 from . import _native, _torch, _torch_attention, _torch_copies, _torch_cuda, _torch_draws, _torch_fake, _torch_instead
-from . import _torch_let_in, _torch_made, _torch_ops, _torch_room, _torch_shown, _torch_side, _torch_triton, _torch_where, _torch_whole
+from . import _torch_let_in, _torch_made, _torch_ops, _torch_room, _torch_shown, _torch_side, _torch_triton, _torch_unwritten
+from . import _torch_where, _torch_whole
 from ._torch_side import asked, where
 
 TYPE_CHECKING = False
@@ -34,7 +35,7 @@ def install(torch: Any) -> None:
     room: Any = (True, _torch_where.before, _torch_room.refused)
     if os.environ.get(_torch.FAKE) == "1":
         _torch_fake.begin(torch)
-        _torch_fake.leave_files(torch)
+        _torch_unwritten.leave_files(torch)
         room = (False,)
         _native.unseen("fake", "tensors had no values (--fake): what the script printed of them means nothing")
     _torch_side.stand_in_abstract(torch)

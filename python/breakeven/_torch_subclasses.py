@@ -9,7 +9,7 @@ import functools
 import sys
 from types import ModuleType
 
-from . import _native, _torch_fake, _torch_files, _torch_ops, _torch_side, _torch_values
+from . import _native, _torch_fake, _torch_files, _torch_ops, _torch_side, _torch_unwritten, _torch_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def _pickled(tensor: Any, _: Any) -> Any:
     """What is pickled of a tensor: all but its values, where they are not known. They would be copied from the GPU."""
     value = _torch_values.known(tensor)
     if value is None:
-        _native.unseen("fake", f"a pickled tensor ({_torch_fake._place()}) has no values: there were none")
+        _native.unseen("fake", f"a pickled tensor ({_torch_fake.place()}) has no values: there were none")
     _torch_files.leaves([tensor.untyped_storage()])
     kind = next((kind for kind, made in _classes.items() if type(tensor) is made), _torch.Tensor)
     form = tuple(tensor.size()), tensor.stride(), tensor.dtype, _torch_side.where(tensor), tensor.requires_grad
@@ -213,7 +213,7 @@ def _unpickled(kind: Any, parameter: bool, form: Any, values: Any, state: dict[s
         new.zero_() if values is None else new.copy_(torch.tensor(values, dtype=dtype))
         return torch.nn.Parameter(new, requires_grad) if parameter else new.requires_grad_(requires_grad)
     value = None if values is None else _torch_values.call(torch.tensor, values, dtype=dtype)
-    new = _dressed(_torch_fake.placed(new, value, place), torch.nn.Parameter if parameter else kind)
+    new = _dressed(_torch_unwritten.placed(new, value, place), torch.nn.Parameter if parameter else kind)
     new = _dressed(new, kind).requires_grad_(requires_grad)
     vars(new).update(state)
     return new
