@@ -53,6 +53,8 @@ def install(_: str, import_ns: int) -> None:
                 _native.unseen("hook-off", text)
             watch_by(_torch_ops.after, True, _torch_room.about_to, _torch_room.refused)
             _torch_reads.install(torch)
+        if not os.environ.get(PRETEND):
+            torch.cuda._lazy_init = _native.Named(torch.cuda._lazy_init, "torch.cuda.init", _nothing, _no_gpu)
         _torch_reads.install_single(torch)
         _torch_modules.install(torch)
         atexit.register(_torch_steps.recording_ends)
@@ -131,6 +133,17 @@ def _eager(torch: Any) -> None:
     for key in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__"):
         stand_in.__dict__[key] = getattr(plain, key)
     torch.compile = stand_in
+
+
+def _no_gpu(_: object, __: object, result: object, *___: object) -> None:
+    """PyTorch has been asked for a GPU; None: in vain, which ends the script unless it expects that."""
+    from . import _caught
+
+    if result is None and not _caught.would_be_caught("Exception", "RuntimeError", "AssertionError"):
+        from . import _torch_fake
+
+        text = f"the script asks for a GPU ({_torch_fake.place()}), and there is none: --pretend-gpu NAME records it as if there were"
+        _native.unseen("no-gpu", text)
 
 
 def _exported(_: str, __: int) -> None:

@@ -112,6 +112,8 @@ def move(tensor: Any, target: str, non_blocking: bool, source: str | None = None
     source = source or asked(tensor)
     if _torch_side.gpu is not None and source != target and tensor.layout is _torch_side.lib.jagged:
         return _rows(tensor, target, non_blocking)
+    if _torch_side.gpu is None and target != "cpu":
+        _torch_side.lib.cuda.init()  # as PyTorch would ask, whose copy this is not
     known = _torch_ops._known(tensor)
     if source == target:
         if target == "cpu":

@@ -78,6 +78,8 @@ def begin(torch: Any) -> None:
         other = instead.get(func)
         if other is not None:
             return other(*args, **(kwargs or {}))
+        if kwargs and _torch_side.gpu is None and str(kwargs.get("device")).startswith("cuda"):
+            torch.cuda.init()  # without values PyTorch does not ask whether there is one
         if func.namespace == "c10d":
             return _torch_exchange.left(func, args, kwargs or {})
 

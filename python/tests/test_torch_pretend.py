@@ -671,6 +671,29 @@ print(load_model(torch.nn.Linear(10, 5), path))
     assert sorted(_copies(workload, "d2h")) == [10, 100] and sorted(_copies(workload, "h2d")) == [10, 20, 40, 200]
 
 
+@pytest.mark.parametrize("fake", [False, True])
+@pytest.mark.parametrize("asks", ["net.cuda()", "torch.ones(3, device='cuda')", "net(torch.ones(3, 4)).to('cuda')"])
+def test_a_script_that_needs_a_gpu_is_told_how_to_have_one(asks: str, fake: bool, tmp_path: Path) -> None:
+    import torch
+
+    if torch.cuda.is_available():
+        pytest.skip("this machine has a GPU")
+    script = tmp_path / "needs.py"
+    script.write_text(f"import torch\nnet = torch.nn.Linear(4, 2)\ntry:\n    torch.cuda.init()\nexcept Exception: pass\n{asks}\n")
+    environment = {"BREAKEVEN_RECORD_DIR": str(tmp_path / "record")} | ({"BREAKEVEN_FAKE": "1"} if fake else {})
+    (tmp_path / "record").mkdir()
+    plain = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    run = [sys.executable, "-m", "breakeven._run", script]
+    recorded = subprocess.run(run, env=os.environ | environment, capture_output=True, text=True)
+    assert (plain.returncode, recorded.returncode) == (1, 1)
+    assert plain.stderr.splitlines()[-1] == recorded.stderr.splitlines()[-1]
+    if not fake:
+        assert plain.stderr == recorded.stderr
+    [file] = (tmp_path / "record").glob("*.json")
+    told = [u for u in json.loads(file.read_text())["unseen"] if u["reason"] == "no-gpu"]
+    assert len(told) == 1 and "needs.py:6" in told[0]["text"] and told[0]["count"] == 1, told
+
+
 def test_without_values_numbers_are_ordinary(tmp_path: Path) -> None:
     script = tmp_path / "ordinary.py"
     script.write_text("""import math, torch

@@ -8,7 +8,7 @@ use super::{Breakdown, Verdict};
 use crate::hardware::Device;
 use crate::interval::{Basis, Interval};
 use crate::timeline::{Compact, simulate};
-use crate::workload::{Entry, Exit, Op, Workload};
+use crate::workload::{Entry, Op, Workload};
 
 /// Share of the device memory that a program can use; the rest is the context and the allocator's slack.
 pub const USABLE_MEMORY: f64 = 0.92;
@@ -128,9 +128,10 @@ pub fn outcome_of(q: &Question, device: &Device, plan: Plan) -> Outcome {
     }
 }
 
-/// Whether the program failed before it gave a GPU anything to do: what it would have done is not known.
+/// Whether the program failed before it gave a GPU anything to do, or because there was none: what it would have done is
+/// not known.
 pub fn ended_early(workload: &Workload, plan: &Plan) -> bool {
-    plan.launches == 0 && !matches!(workload.program.exit, Exit::Code(0) | Exit::Unknown)
+    workload.failed() && plan.launches == 0 || workload.lacked_gpu()
 }
 
 /// Memory that a workload needs on the device at its peak, bytes; 0 where it is not known.

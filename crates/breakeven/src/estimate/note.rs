@@ -22,6 +22,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("naive-port", "What copying in and out at each call would take instead of keeping arrays on the GPU."),
     ("no-array-ops", "No array operation was seen; plain Python and CPU code stay on the CPU."),
     ("no-flop", "No amount of computation was given; only memory and transfers count."),
+    ("no-gpu", "The script asked for a GPU that this machine does not have, and ended; it can be imitated."),
     ("no-price", "No price is known that fits what was asked; costs are unknown."),
     ("no-watts", "The CPU's power is unknown, and with it the energy and carbon of the CPU side."),
     ("old-prices", "Some prices are older than 30 days."),

@@ -22,7 +22,7 @@ use crate::report::words;
 use crate::request::{Options, Request};
 use crate::spend::spend;
 use crate::timeline::Compact;
-use crate::workload::{Entry, Exit, Op, Step, Workload};
+use crate::workload::{Entry, Exit, NO_GPU, Op, Step, Workload};
 use crate::{Error, Result};
 
 /// Watts beside the GPU (CPU, memory, fans, network) as a share of the board's limit: an 8×H100 node is rated 10.2 kW
@@ -549,8 +549,12 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
     let mut note = |code, text: String| notes.push(Note::new(code, text));
     for unseen in &q.workload.unseen {
         let times = if unseen.count > 1 { format!(" ({} times)", words::count(unseen.count)) } else { String::new() };
-        let imitated = IMITATED.contains(&unseen.reason.as_str());
-        note(if imitated { "stand-in" } else { "unseen" }, words::printable(&unseen.text, 300) + &times);
+        let code = match unseen.reason.as_str() {
+            NO_GPU => NO_GPU,
+            reason if IMITATED.contains(&reason) => "stand-in",
+            _ => "unseen",
+        };
+        note(code, words::printable(&unseen.text, 300) + &times);
     }
     if !q.workload.markers.is_empty() {
         note(

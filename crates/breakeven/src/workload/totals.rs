@@ -1,7 +1,10 @@
 //! Sums over a workload.
 
-use super::{Entry, Family, Workload};
+use super::{Entry, Exit, Family, Workload};
 use crate::units::{Bytes, Flop};
+
+/// What recorders say in `unseen` of a GPU that the program asked for in vain.
+pub const NO_GPU: &str = "no-gpu";
 
 impl Entry {
     /// Arithmetic of all its runs.
@@ -18,6 +21,16 @@ impl Entry {
 }
 
 impl Workload {
+    /// Whether the program failed because it asked for a GPU where there is none.
+    pub fn lacked_gpu(&self) -> bool {
+        self.failed() && self.unseen.iter().any(|unseen| unseen.reason == NO_GPU)
+    }
+
+    /// Whether the program ended by a signal, or with an exit code other than 0.
+    pub const fn failed(&self) -> bool {
+        !matches!(self.program.exit, Exit::Code(0) | Exit::Unknown)
+    }
+
     /// Ops that ran.
     pub fn op_count(&self) -> u64 {
         self.ops.iter().fold(0, |sum, entry| sum.saturating_add(entry.count))
