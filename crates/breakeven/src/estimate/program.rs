@@ -31,8 +31,8 @@ const HOST_SHARE: f64 = 0.35;
 /// ln-sigma of that share.
 const HOST_SHARE_SIGMA: f64 = 0.4;
 
-/// What recorders say of a GPU or of values that they imitated: nothing went unseen for that.
-const IMITATED: [&str; 2] = ["pretend-gpu", "fake"];
+/// Reasons of recorders for which nothing went unseen, and the note that tells them.
+const TOLD_AS: [(&str, &str); 3] = [("pretend-gpu", "stand-in"), ("fake", "stand-in"), (NO_GPU, NO_GPU)];
 
 /// Share of the wall time that other programs may have had before it is worth a note.
 const BUSY: f64 = 0.05;
@@ -549,11 +549,7 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
     let mut note = |code, text: String| notes.push(Note::new(code, text));
     for unseen in &q.workload.unseen {
         let times = if unseen.count > 1 { format!(" ({} times)", words::count(unseen.count)) } else { String::new() };
-        let code = match unseen.reason.as_str() {
-            NO_GPU => NO_GPU,
-            reason if IMITATED.contains(&reason) => "stand-in",
-            _ => "unseen",
-        };
+        let code = TOLD_AS.iter().find(|(reason, _)| *reason == unseen.reason).map_or("unseen", |(_, code)| code);
         note(code, words::printable(&unseen.text, 300) + &times);
     }
     if !q.workload.markers.is_empty() {

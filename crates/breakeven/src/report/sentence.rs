@@ -52,7 +52,7 @@ fn for_one(e: &Estimate, g: &GpuEstimate) -> String {
         let needs = g.peak_bytes.map_or(String::new(), |b| format!(": it needs {} of device memory", words::memory(b)));
         return format!("Does not fit on {name}{needs}.");
     }
-    if g.verdict == Verdict::Unknown && (e.workload.launches == 0 || lacked_gpu(e)) {
+    if g.verdict == Verdict::Unknown && (e.workload.launches == 0 || g.time_s.is_none()) {
         return not_enough(e);
     }
     let Some(time) = g.time_s else { return format!("No time is known for {name}.") };
@@ -112,21 +112,15 @@ fn once_warm(e: &Estimate, g: &GpuEstimate) -> String {
     if decides { format!(", {} faster once warm", words::times(warm)) } else { String::new() }
 }
 
-/// Whether the script asked for a GPU in vain.
-fn lacked_gpu(e: &Estimate) -> bool {
-    e.notes.iter().any(|note| note.code == NO_GPU)
-}
-
 fn not_enough(e: &Estimate) -> String {
-    if lacked_gpu(e) {
-        return "Not enough evidence: the script ended where it asked for a GPU, and there is none; `--pretend-gpu NAME` \
-                imitates one."
-            .to_owned();
-    }
-    if e.workload.launches == 0 && e.workload.coverage >= 1.0 {
-        return "Not enough evidence: the script ended before any array work.".to_owned();
-    }
-    format!("Not enough evidence: {} of the array time is understood.", words::percent(e.workload.coverage))
+    let lacks = if let Some(note) = e.notes.iter().find(|note| note.code == NO_GPU) {
+        note.text.clone()
+    } else if e.workload.launches == 0 && e.workload.coverage >= 1.0 {
+        "the script ended before any array work".to_owned()
+    } else {
+        format!("{} of the array time is understood", words::percent(e.workload.coverage))
+    };
+    format!("Not enough evidence: {lacks}.")
 }
 
 fn for_many(e: &Estimate) -> String {
