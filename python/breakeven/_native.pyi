@@ -389,7 +389,7 @@ def leave_unwatched(on: bool, longest_ns: int = 0, alike: int = 0, aside: bool =
 def of_steps() -> bool:
     """Whether the running call is on a path through the script that steps take; while they are watched it is learned."""
 
-def step_clock() -> tuple[int, int]:
+def step_clock() -> tuple[int, int, int]:
     """Monotonic clock, ns, and the calls of modules so far."""
 
 def watch(

@@ -13,7 +13,7 @@ import os
 import sys
 
 from . import _imports, _native, _torch, _torch_exchange, _torch_foreach, _torch_let_in, _torch_ops, _torch_ordinary, _torch_side
-from . import _torch_subclasses, _torch_values
+from . import _torch_steps, _torch_subclasses, _torch_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,6 +110,8 @@ def begin(torch: Any) -> None:
         if isinstance(result, FakeTensor) and result.layout is torch.sparse_coo and not result._nnz():
             with mode:
                 result = _as_many(func, args, result)
+        if _torch_steps.skipping and isinstance(result, FakeTensor):
+            _torch_steps.computed += 1 + result.numel()
         _torch_values.follow(func, args, kwargs, result, real)
         if isinstance(result, (FakeTensor, tuple)):
             _torch_ordinary.follow(func, args, result)

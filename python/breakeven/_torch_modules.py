@@ -81,10 +81,10 @@ def _put(holder: Any, name: str, stand_in: Any) -> None:
     setattr(holder, name, stand_in)
 
 
-def _begin_root(args: tuple[Any, ...]) -> None:
+def _begin_root(args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> None:
     global _root
     _root = weakref.ref(args[0])
-    _torch_steps.begins(args[0], args)
+    _torch_steps.begins(args[0], (*args[1:], *(kwargs or {}).values()))
 
 
 def where() -> str:
@@ -206,6 +206,10 @@ def _end_phase(before: str | None, *_: Any) -> None:
     _torch_ops.phase = before
 
 
+#: For how many parameters an optimizer had a state when it last made its step.
+_states: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+
+
 def _guarded(told: Any) -> Any:
     """`told`, whose failures are ours alone."""
 
@@ -233,12 +237,27 @@ def _before_step(optimizer: Any) -> None:
 @_guarded
 def _after_step(optimizer: Any) -> None:
     _torch_ops.phase = None
+    before, count = _states.get(optimizer), len(optimizer.state)
+    if before != count:
+        _states[optimizer] = count
+        if _torch_steps.skipping:
+            _know_counts(optimizer)
     if not _torch_steps.skipping:
         for state in optimizer.state.values():
             for value in state.values() if isinstance(state, dict) else ():
                 if hasattr(value, "untyped_storage") and value.dim() > 0:
                     _torch_ops.assign(value, _torch_ops.STATE)
     _torch_steps.optimizer_stepped()
+
+
+def _know_counts(optimizer: Any) -> None:
+    """Of what an optimizer has begun unwatched: its counts of steps are numbers of the host, where it does not say otherwise."""
+    for group in optimizer.param_groups:
+        if not (group.get("capturable") or group.get("fused")):
+            for state in map(optimizer.state.get, group["params"]):
+                for name in ("step", "mu_product") if isinstance(state, dict) else ():
+                    if hasattr(value := state.get(name), "untyped_storage"):
+                        _torch_ops.stored(value, False, _torch_unwatched.OF_HOST)
 
 
 def _begin_thread(_: str, args: tuple[Any, ...]) -> None:

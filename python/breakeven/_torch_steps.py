@@ -4,13 +4,14 @@ A step ends with the optimizer's, or with the outermost module's call where ther
 are equal (a round may be up to four steps, as when two networks are trained in turn) the dispatch mode is taken off
 the stack. From then on a step is compared by what costs next to nothing: the shapes and types of what the outermost
 module is given, or without one those that the gradient goes through first, whether it trains, how often modules are
-called, how many graph nodes are made, how long it takes. What differs is watched from there on, and from time to time
+called, how many graph nodes are made, how much memory PyTorch asks for, how long it takes. What differs is watched from there on, and from time to time
 a round is watched anyway. Where PyTorch is called on a path through the script that no step took (after the loop, say, or between two
 epochs) the ops are seen until steps go on; so it is where a network is called for no gradient between two steps.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 import threading
@@ -19,7 +20,7 @@ from . import _native, _torch_ops, _torch_unwatched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
 #: No ops are seen now.
@@ -52,6 +53,11 @@ _GRADIENTS = 8
 _IN_PART = "a step of a loop that had been steady did something else, a part of it unwatched"
 #: How often something else may be done before it is asked whether the loop is a steady one.
 _MANY = 8
+#: Of what a module is given so many parts are compared, and so many levels of what holds others.
+_PARTS, _LEVELS = 64, 4
+#: Unwatched steps that asked the same of PyTorch, after which another that did not has done something else; and how often that
+#: may be found of steps that turn out to do what they did before.
+_AGREED, _DOUBTS = 3, 8
 #: Bytes that a step may keep for ever and go unwatched; what it does keep is found by looking at all tensors then.
 _GROWTH = 64 << 10
 #: Steps that go unwatched at most before a round is watched again, and at first.
@@ -66,6 +72,12 @@ _waited = _asked = 0
 #: Steps since the processor's time was read.
 _unread = 0
 _nodes = _calls = 0
+#: What had been asked of PyTorch when the step began; without values, elements that its ops gave.
+_before = computed = 0
+#: At each place of a round what unwatched steps asked last, and how many in a row did.
+_asks: dict[int, tuple[int, int]] = {}
+#: Steps are watched since one asked for something else; how often they did the same then as before; what they did before.
+_suspected, _doubts, _settled = False, 0, frozenset[int]()
 _period = 0
 _at = 0
 _left = 0
@@ -94,10 +106,10 @@ def begins(module: Any, args: tuple[Any, ...]) -> None:
         return step_aside(0)
     if _mixed and not _shapes:
         # What was done before it is none of the step's.
-        _, _calls = _native.step_clock()
+        _, _calls, _ = _native.step_clock()
         _nodes = _sequence()
     with sys.modules["torch"]._C.DisableTorchFunction():  # the script does not ask
-        given = [(a.shape, a.dtype) if hasattr(a, "shape") else type(a) for a in args[1:]]
+        given = _alike(args)
     shape = id(module), module.training, given
     if not (skipping or aside):
         _native.step_calls()
@@ -109,6 +121,33 @@ def begins(module: Any, args: tuple[Any, ...]) -> None:
         _skip()
     _shapes.append(shape)
     _before_root = True
+
+
+def _alike(given: Iterable[Any], levels: int = _LEVELS) -> list[Any]:
+    """What is compared of what a module is given: shapes and types of arrays, also in lists, dictionaries and objects; types of
+    the rest. No code of the script's runs for it."""
+    told: list[Any] = []
+    for value in itertools.islice(given, _PARTS):
+        kind = type(value)
+        if issubclass(kind, sys.modules["torch"].Tensor) or kind.__module__ == "numpy":
+            told.append((getattr(value, "shape", kind), getattr(value, "dtype", kind)))
+        elif levels and (kind is list or issubclass(kind, tuple)):
+            told.append(_alike(value if issubclass(kind, list) else tuple.__iter__(value), levels - 1))
+        elif levels and not issubclass(kind, (type, sys.modules["torch"].nn.Module)):
+            told += kind, _alike(_held(value), levels - 1)
+        else:
+            told.append(kind)
+    return told
+
+
+def _held(value: Any) -> Iterable[Any]:
+    """Arrays, dictionaries and objects that an object has as attributes, or a dictionary as values; not lists, which grow."""
+    if not isinstance(value, dict):
+        try:
+            value = object.__getattribute__(value, "__dict__")
+        except AttributeError:
+            return ()
+    return [part for part in dict.values(value) if not isinstance(part, (int, float, str, list, tuple, type(None)))]
 
 
 def _evaluates(module: Any) -> bool:
@@ -169,10 +208,11 @@ def _as_expected(shape: Any) -> bool:
 
 def _reset() -> None:
     """A step begins that is going to be watched, or is the first that is not."""
-    global _began, _busy, _unread, _calls, _nodes
+    global _began, _busy, _unread, _calls, _nodes, _before
     _shapes.clear()
     _torch_unwatched.begins()
-    _began, _calls = _native.step_clock()
+    _began, _calls, _before = _native.step_clock()
+    _before += computed
     if _began - _asked > _ASKED_NS:
         _ask_waited()
     _busy, _unread, _nodes = _native.cpu_ns(), 0, _sequence()
@@ -184,10 +224,11 @@ def _sequence() -> int:
 
 def _end() -> None:
     """A step ends here."""
-    global _began, _calls, _nodes
+    global _began, _calls, _nodes, _before
     if not _native.recording():
         return
-    now, calls = _native.step_clock()
+    now, calls, asked = _native.step_clock()
+    asked += computed
     nodes = _sequence()
     if not _native.of_steps() and aside and _optimizer:
         return _notice()  # of another loop, whose ops were told
@@ -199,11 +240,34 @@ def _end() -> None:
     same = len(_shapes) == len(shapes) and calls - _calls == expected_calls and nodes - _nodes == expected_nodes
     took = now - _began
     _shapes.clear()
+    asks, _before = asked - _before, asked
     _began, _calls, _nodes = now, calls, nodes
     if _mixed:
         _count_mixed(same, took)
     else:
-        _count(same, took)
+        _count(same and _asks_alike(asks), took)
+
+
+def _asks_alike(asked: int) -> bool:
+    """Whether an unwatched step asked of PyTorch what those at its place in the round do, where these agree."""
+    global _suspected
+    if _doubts >= _DOUBTS:
+        return True
+    usual, times = _asks.get(_at, (asked, 0))
+    _asks[_at] = asked, times + 1 if asked == usual else 0
+    _suspected = asked != usual and times >= _AGREED
+    return not _suspected
+
+
+def _settles(hashes: frozenset[int]) -> None:
+    """Steps that did this go unwatched: was what one asked for a reason to look at them?"""
+    global _doubts, _settled, _suspected
+    if _suspected:
+        _doubts = _doubts + 1 if hashes == _settled else 0
+        _suspected = False
+    if hashes != _settled or _period > 1:
+        _asks.clear()
+    _settled = hashes
 
 
 def _watch(signal: Any, took: int) -> None:
@@ -223,6 +287,7 @@ def _watch(signal: Any, took: int) -> None:
             _credit = 0
             _thread = threading.get_ident()
             _signals[:] = _signals_seen[-_period:]
+            _settles(frozenset(_hashes[-_period:]))
             _at, _left, _asides, _counted = 0, _stretch, 0, 0
             for of_steps in (_usual, _usual_at, _lately, _fast):
                 of_steps.clear()
@@ -408,7 +473,7 @@ def left_loop() -> None:
     """No step has ended for long, and tensors come and go: watch what comes after the loop, if it is over."""
     if not skipping or threading.get_ident() != _thread or not _native.recording():
         return
-    now, calls = _native.step_clock()
+    now, calls, _ = _native.step_clock()
     _, expected, _ = _signals[_at]
     if _optimizer and _shapes or not _optimizer and calls - _calls < expected:
         return  # A step is going on.

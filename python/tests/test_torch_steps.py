@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import importlib.util
 import json
 import os
@@ -236,3 +237,60 @@ def test_what_is_left_of_a_slow_step_is_counted_once(tmp_path: Path) -> None:
     counts = {entry["name"]: entry["count"] for entry in workload["ops"] if entry["count"] > 1}
     assert counts == dict.fromkeys(("aten.t", "aten.addmm", "aten.mul", "aten.mean", "aten.add"), 600)
     assert any(entry == [600, entry[1]] for entry in workload["order"] if isinstance(entry, list))
+
+
+L4 = {"name": "NVIDIA L4", "memory": 24 << 30, "capability": "8.9", "units": 58, "cache": 48 << 20}
+#: How a script runs: on an imitated GPU, without values, as it is.
+MODES = {"gpu": {"BREAKEVEN_PRETEND_GPU": json.dumps(L4)}, "plain": {}}
+MODES["fake"] = MODES["gpu"] | {"BREAKEVEN_FAKE": "1"}
+
+
+def _changed(what: str, mode: str, folder: Path, watched: bool = False) -> dict[str, Any]:
+    script, record = PROGRAMS / "torch_changes.py", folder / f"record{watched}"
+    record.mkdir()
+    if watched:
+        script = folder / "watched.py"
+        first = "import breakeven._torch_steps as _q; _q._repeats = lambda: 0; "
+        script.write_text(first + (PROGRAMS / "torch_changes.py").read_text())
+    env = os.environ | MODES[mode] | {"BREAKEVEN_RECORD_DIR": str(record), "OMP_NUM_THREADS": "1"}
+    subprocess.run([sys.executable, "-m", "breakeven._run", script, what], env=env, check=True, timeout=240)
+    [file] = record.glob("*.breakeven.json")
+    workload: dict[str, Any] = json.loads(file.read_text())
+    return workload
+
+
+@pytest.mark.parametrize("mode", ["gpu", "fake", "plain"])
+@pytest.mark.parametrize("what", ["keywords", "dictionary", "list", "named tuple", "object"])
+def test_a_changed_shape_is_seen_whatever_holds_it(what: str, mode: str, tmp_path: Path) -> None:
+    workload = _changed(what, mode, tmp_path)
+    # Forward, and the weight's gradient.
+    assert (_products(workload, 5), _products(workload, 7)) == (60, 60)
+    assert workload["program"]["sampling"] > 3
+
+
+@pytest.mark.parametrize("mode", ["gpu", "plain"])
+@pytest.mark.parametrize("what", ["attributes", "optimizer", "decay", "group", "frozen", "loop"])
+def test_what_each_step_does_from_then_on_is_noticed(what: str, mode: str, tmp_path: Path) -> None:
+    workload, watched = _changed(what, mode, tmp_path), _changed(what, mode, tmp_path, True)
+    noticed = [note["count"] for note in workload["unseen"] if note["reason"] == "step-differs"]
+    assert noticed == [1] and workload["program"]["sampling"] > 3
+    ran, all_ran = (collections.Counter[str](), collections.Counter[str]())
+    for each, counts in ((workload, ran), (watched, all_ran)):
+        for entry in each["ops"]:
+            counts[entry["name"]] += entry["count"]
+    # What two steps do more or less: the first that were different.
+    assert {name: (ran[name], n) for name, n in all_ran.items() if n > 50 and abs(ran[name] - n) > 30} == {}
+
+
+def test_what_only_seems_to_change_is_looked_at_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    from breakeven import _torch_steps as steps
+
+    for name, value in [("_doubts", 0), ("_asks", {}), ("_settled", frozenset()), ("_period", 1), ("_suspected", False), ("_at", 0)]:
+        monkeypatch.setattr(steps, name, value)
+    looked = 0
+    for _ in range(100):
+        for asked in (7, 7, 7, 7, 9):
+            if not steps._asks_alike(asked):
+                looked += 1
+                steps._settles(frozenset([1]))
+    assert looked == steps._DOUBTS + 1

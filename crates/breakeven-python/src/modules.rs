@@ -42,11 +42,12 @@ pub(crate) fn leave_unwatched(py: Python<'_>, on: bool, longest_ns: u64, alike: 
     });
 }
 
-/// What a step begins and ends with: the system's monotonic clock, ns, and the calls of modules so far.
+/// What a step begins and ends with: the system's monotonic clock, ns, the calls of modules so far, and what has been asked
+/// of PyTorch unwatched.
 #[pyfunction]
-pub(crate) fn step_clock() -> (u64, u64) {
+pub(crate) fn step_clock() -> (u64, u64, u64) {
     ENDED.store(clock::now(), Relaxed);
-    (clock_ns(), CALLS.load(Relaxed))
+    (clock_ns(), CALLS.load(Relaxed), paths::asked())
 }
 
 /// Whether steps go unwatched and none has ended for so long at `now` that the loop may be over.
@@ -61,8 +62,8 @@ pub(crate) fn look_for_its_end(py: Python<'_>) {
     ENDED.store(clock::now(), Relaxed);
 }
 
-/// Stands in for the function that calls a module, as [`crate::named::Named`] does: tells `outermost(args)` of a call that
-/// is in no other, then `enter(args)` and `leave()` of every call, unless steps go unwatched.
+/// Stands in for the function that calls a module, as [`crate::named::Named`] does: tells `outermost(args, kwargs)` of a call
+/// that is in no other, then `enter(args)` and `leave()` of every call, unless steps go unwatched.
 #[pyclass(dict, weakref, frozen, module = "breakeven._native")]
 pub(crate) struct ModuleCall {
     function: Py<PyAny>,
@@ -88,7 +89,7 @@ stand_in! {
             let py = args.py();
             // A failure of ours is no failure of the script.
             if self.depth.fetch_add(1, Relaxed) == 0 {
-                drop(self.outermost.bind(py).call1((args,)));
+                drop(self.outermost.bind(py).call1((args, kwargs)));
             }
             CALLS.fetch_add(1, Relaxed);
             let entered = !unwatched() && self.enter.bind(py).call1((args,)).is_ok();

@@ -38,7 +38,7 @@ unsafe extern "C" fn free(pointer: *mut c_void) {
 
 unsafe extern "C" fn allocate(pointer: *mut *mut c_void, alignment: usize, size: usize) -> c_int {
     let recording = state::recording();
-    if recording && paths::reached_unwatched() {
+    if recording && paths::reached_unwatched(size) {
         ask();
     }
     // SAFETY: passed on as it came.

@@ -155,10 +155,24 @@ fn with_waiting<R>(f: impl FnOnce(&mut Waiting) -> R) -> Option<R> {
     Some(f(waiting.get_or_insert_with(Waiting::default)))
 }
 
+/// What the main thread has asked of PyTorch in steps that went unwatched: 1 for each function that a mode saw it call, and
+/// the bytes of each tensor with [`ONE`] more.
+static ASKED: AtomicU64 = AtomicU64::new(0);
+const ONE: u64 = 64;
+
+/// That sum so far: of two steps that do the same it grows by the same.
+pub(crate) fn asked() -> u64 {
+    ASKED.load(Relaxed)
+}
+
 /// PyTorch asks for a tensor's memory in some thread, with or without Python's lock; whether it ought to be looked into.
 #[inline]
-pub(crate) fn reached_unwatched() -> bool {
-    if !SETTLED.load(Relaxed) || !modules::unwatched() || !frames::in_main() {
+pub(crate) fn reached_unwatched(bytes: usize) -> bool {
+    if !modules::unwatched() || !frames::in_main() {
+        return false;
+    }
+    ASKED.fetch_add(bytes as u64 + ONE, Relaxed);
+    if !SETTLED.load(Relaxed) {
         return false;
     }
     let mut hash = 0;
@@ -246,6 +260,9 @@ pub(crate) fn of_steps(py: Python<'_>) -> bool {
 pub(crate) fn called(py: Python<'_>) {
     if !state::recording() {
         return;
+    }
+    if modules::unwatched() && frames::in_main() {
+        ASKED.fetch_add(1, Relaxed);
     }
     let passes = state::with(py, |state| {
         // SAFETY: the lock is held.
