@@ -3,8 +3,8 @@ its own accord, what may stay on the host; and whether there is room for what co
 
 from __future__ import annotations
 
-from . import _native, _torch_copies, _torch_gpu, _torch_made, _torch_modules, _torch_ops, _torch_room, _torch_side
-from . import _torch_steps, _torch_values, _torch_whole
+from . import _caught, _native, _torch_copies, _torch_fake, _torch_gpu, _torch_made, _torch_modules, _torch_ops, _torch_room
+from . import _torch_side, _torch_steps, _torch_values, _torch_whole
 from ._torch_ops import GPU
 from ._torch_side import asked, where
 
@@ -383,6 +383,9 @@ def room() -> Any:
     if refused is None:
         return None
     (live, _), memory = _native.storage_bytes(), _torch_side.gpu["memory"]
+    if not _caught.would_be_caught("Exception", "RuntimeError", "OutOfMemoryError"):
+        text = f"the script runs out of the GPU's memory ({_torch_fake.place()}): --pretend-gpu of one with more shows what it needs"
+        _native.unseen("no-room", text)
     return _torch_side.lib.cuda.OutOfMemoryError(
         f"CUDA out of memory. Tried to allocate {_size(refused)}. GPU 0 has a total capacity of {_size(memory)} of which "
         f"{_size(memory - live)} is free. Including non-PyTorch memory, this process has {_size(live)} memory in use. Of the "

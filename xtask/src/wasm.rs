@@ -2,6 +2,7 @@
 
 use crate::shell::{Result, root, run, write};
 use breakeven::hardware::{Catalogue, lean};
+use breakeven::kernel::lean_constants;
 use breakeven::port;
 use std::path::PathBuf;
 use std::process::Command;
@@ -16,7 +17,9 @@ pub(crate) fn build(package: &str, name: &str, features: &[&str]) -> Result<Path
     let folder = root.join("target/page");
     // What `lean-catalogue` embeds.
     let [gpus, cpus] = lean(Catalogue::embedded());
-    for (file, text) in [("gpus.txt", gpus), ("cpus.txt", cpus), ("cupy.txt", port::lean())] {
+    for (file, text) in
+        [("gpus.txt", gpus), ("cpus.txt", cpus), ("cupy.txt", port::lean()), ("constants.txt", lean_constants())]
+    {
         write(&folder.join(file), text.as_bytes())?;
     }
     let home =

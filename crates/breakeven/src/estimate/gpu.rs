@@ -98,6 +98,8 @@ pub fn outcome_of(q: &Question, device: &Device, plan: Plan) -> Outcome {
     let speedup = speedup(cpu_time, q.cpu.ops, host, device_part);
     let need = device_bytes(q.workload, q.port.policy());
     let fits = (need > 0.0).then(|| need <= device.memory.get() * USABLE_MEMORY);
+    // What it came to is the least that it needs.
+    let fits = fits.filter(|fits| !fits || !q.workload.cut_short());
     let verdict = if fits == Some(false) {
         Verdict::Cpu
     } else if q.coverage < COVERAGE_THRESHOLD {
@@ -128,10 +130,9 @@ pub fn outcome_of(q: &Question, device: &Device, plan: Plan) -> Outcome {
     }
 }
 
-/// Whether the program failed before it gave a GPU anything to do, or because there was none: what it would have done is
-/// not known.
+/// Whether the program failed before it gave a GPU anything to do, or for want of one: what it would have done is not known.
 pub fn ended_early(workload: &Workload, plan: &Plan) -> bool {
-    workload.failed() && plan.launches == 0 || workload.lacked_gpu()
+    workload.failed() && plan.launches == 0 || workload.cut_short()
 }
 
 /// Memory that a workload needs on the device at its peak, bytes; 0 where it is not known.

@@ -24,6 +24,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("no-flop", "No amount of computation was given; only memory and transfers count."),
     ("no-gpu", "The script asked for a GPU that this machine does not have, and ended; it can be imitated."),
     ("no-price", "No price is known that fits what was asked; costs are unknown."),
+    ("no-room", "The script ran out of the imitated GPU's memory, and ended: what it needs is more."),
     ("no-watts", "The CPU's power is unknown, and with it the energy and carbon of the CPU side."),
     ("old-prices", "Some prices are older than 30 days."),
     ("own-clocks", "The script reads clocks; the times it printed were measured on this machine."),

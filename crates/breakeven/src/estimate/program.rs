@@ -22,7 +22,7 @@ use crate::report::words;
 use crate::request::{Options, Request};
 use crate::spend::spend;
 use crate::timeline::Compact;
-use crate::workload::{Entry, Exit, NO_GPU, Op, Step, Workload};
+use crate::workload::{CUT_SHORT, Entry, Exit, Op, Step, Workload};
 use crate::{Error, Result};
 
 /// Watts beside the GPU (CPU, memory, fans, network) as a share of the board's limit: an 8×H100 node is rated 10.2 kW
@@ -32,7 +32,8 @@ const HOST_SHARE: f64 = 0.35;
 const HOST_SHARE_SIGMA: f64 = 0.4;
 
 /// Reasons of recorders for which nothing went unseen, and the note that tells them.
-const TOLD_AS: [(&str, &str); 3] = [("pretend-gpu", "stand-in"), ("fake", "stand-in"), (NO_GPU, NO_GPU)];
+const TOLD_AS: [(&str, &str); 4] =
+    [("pretend-gpu", "stand-in"), ("fake", "stand-in"), (CUT_SHORT[0], CUT_SHORT[0]), (CUT_SHORT[1], CUT_SHORT[1])];
 
 /// Share of the wall time that other programs may have had before it is worth a note.
 const BUSY: f64 = 0.05;
@@ -145,8 +146,10 @@ fn answer(question: &Question, choice: &Choice, request: &Request) -> Result<Est
             "Intel and Apple GPUs are estimated as if ported to a native array library; they do not count among the winners",
         ));
     }
+    // Of what would have come nothing is known: neither what it needs nor what would help.
+    let advised = shown.filter(|_| !question.workload.cut_short());
     let (advice, advice_together, as_written) =
-        shown.map(|i| advise(question, choice, i, &outcomes[i], options)).unwrap_or_default();
+        advised.map(|i| advise(question, choice, i, &outcomes[i], options)).unwrap_or_default();
     notes.extend(as_written);
     let mut estimate = Estimate {
         schema: SCHEMA.to_owned(),

@@ -125,6 +125,29 @@ fn a_script_that_ended_for_want_of_a_gpu_is_told_how_to_have_one() {
 }
 
 #[test]
+fn what_ran_out_of_memory_needs_at_least_what_it_came_to() {
+    let mut text = classic(true);
+    text["program"]["exit"] = json!({ "code": 1 });
+    text["program"]["device_peak_bytes"] = json!(25u64 << 30);
+    text["unseen"] = json!([{"reason": "no-room", "text": "the script runs out", "ns": 0, "count": 1}]);
+    let answered = |gpu: &[&str]| {
+        let options = Options { gpu: gpu.iter().map(|&g| g.to_owned()).collect(), ..Options::default() };
+        let workload = Workload::from_json(text.to_string().as_bytes()).unwrap();
+        answer_request(&Request { workload: Some(Box::new(workload)), options, ..Request::default() }).unwrap()
+    };
+    let small = answered(&["rtx-4090"]);
+    assert_eq!(small.summary.sentence, "Does not fit on GeForce RTX 4090: it needs at least 25 GiB of device memory.");
+    assert!(small.reasons[0].cause.contains("need 25 GiB at least"), "{:?}", small.reasons);
+    for gpus in [&["a100-80"][..], &["rtx-4090", "a100-80", "l40s"]] {
+        let e = answered(gpus);
+        let large = e.estimates.iter().find(|g| g.gpu.contains("a100")).unwrap();
+        assert_eq!((e.summary.verdict, large.fits, large.time_s.is_none()), (Verdict::Unknown, None, true));
+        assert_eq!(e.summary.sentence, "Not enough evidence: the script runs out.");
+        assert!(e.advice.is_empty() && e.robustness[0].text.starts_with("a run that goes on"), "{:?}", e.robustness);
+    }
+}
+
+#[test]
 fn what_nobody_saw_is_unknown_whatever_the_clock_said() {
     // Both sides are the same sum then, whose last bit differs for some of these.
     for wall_ns in (5_000_000u64..6_000_000).step_by(997) {

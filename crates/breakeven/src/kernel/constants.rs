@@ -51,9 +51,25 @@ pub struct Spread {
     pub short: f64,
 }
 
-static SHIPPED: LazyLock<Constants> = LazyLock::new(|| {
-    Constants::read(include_str!("constants.csv"), include_str!("spread.csv")).expect("tested: the shipped tables read")
-});
+#[cfg(not(feature = "lean-catalogue"))]
+const TABLE: &str = include_str!("constants.csv");
+#[cfg(feature = "lean-catalogue")]
+const TABLE: &str = include_str!("../../../../target/page/constants.txt");
+
+/// `constants.csv` without what its last columns tell people: `lean-catalogue` embeds it.
+pub fn lean_constants() -> String {
+    let mut lean = String::new();
+    for row in
+        csv::ReaderBuilder::new().has_headers(false).from_reader(include_str!("constants.csv").as_bytes()).records()
+    {
+        let row = row.expect("tested: the shipped tables read");
+        lean += &(row.iter().take(4).collect::<Vec<_>>().join(",") + "\n");
+    }
+    lean
+}
+
+static SHIPPED: LazyLock<Constants> =
+    LazyLock::new(|| Constants::read(TABLE, include_str!("spread.csv")).expect("tested: the shipped tables read"));
 
 impl Constants {
     /// The tables that ship.
@@ -132,6 +148,11 @@ fn bad(message: String) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_lean_table_is_the_same_constants() {
+        assert_eq!(&Constants::read(&lean_constants(), include_str!("spread.csv")).unwrap(), Constants::shipped());
+    }
 
     #[test]
     fn the_shipped_tables_read() {

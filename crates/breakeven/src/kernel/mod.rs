@@ -31,7 +31,7 @@ mod winograd;
 #[cfg(test)]
 mod laws;
 
-pub use constants::{Constants, Spread};
+pub use constants::{Constants, Spread, lean_constants};
 pub use cpu::{CORE_MEMORY, fresh_pages};
 pub use machine::gaps;
 pub use power::{PowerConstants, capped_speed, power, power_with};

@@ -27,7 +27,12 @@ pub(super) fn does_not_fit(account: &Account<'_>) -> Option<Reason> {
     let reason = Reason::new(
         "does-not-fit",
         None,
-        format!("The arrays need {} at their most; {name} has {}.", words::memory(needed), words::memory(has)),
+        format!(
+            "The arrays need {} at {}; {name} has {}.",
+            words::memory(needed),
+            if account.q.workload.cut_short() { "least" } else { "their most" },
+            words::memory(has)
+        ),
         "Work on parts of the data, drop temporaries and compute in place, halve the precision, or take a GPU with more \
          memory."
             .to_owned(),

@@ -38,7 +38,7 @@ pub const WARM_WINS: f64 = 1.1;
 
 /// Why `out` is what it is, the main reason first; `timers` are those of the same program.
 pub fn reasons(q: &Question<'_>, out: &Outcome, device: &Device, timers: &[Timer]) -> Vec<Reason> {
-    if ended_early(q.workload, &out.plan) {
+    if ended_early(q.workload, &out.plan) && out.fits != Some(false) {
         return Vec::new();
     }
     let account = Account::new(q, out, device);

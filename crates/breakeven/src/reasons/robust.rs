@@ -43,13 +43,6 @@ pub fn robustness(
 
 /// Where the answer does not come from comparing two times.
 fn undecided(q: &Question<'_>, choice: &Choice, g: &GpuEstimate, out: &Outcome, shown: usize) -> Option<Flip> {
-    if g.fits == Some(false) {
-        let has = choice.gpus.get(shown)?.gpu.device.memory.get() * USABLE_MEMORY;
-        let needs = g.peak_bytes?;
-        let text =
-            format!("it would fit if the arrays took {} instead of {}", words::memory(has), words::memory(needs));
-        return Some(flip("size", text, Some(needs), Some(has)));
-    }
     if ended_early(q.workload, &out.plan) {
         return Some(flip(
             "coverage",
@@ -57,6 +50,13 @@ fn undecided(q: &Question<'_>, choice: &Choice, g: &GpuEstimate, out: &Outcome, 
             None,
             None,
         ));
+    }
+    if g.fits == Some(false) {
+        let has = choice.gpus.get(shown)?.gpu.device.memory.get() * USABLE_MEMORY;
+        let needs = g.peak_bytes?;
+        let text =
+            format!("it would fit if the arrays took {} instead of {}", words::memory(has), words::memory(needs));
+        return Some(flip("size", text, Some(needs), Some(has)));
     }
     if g.verdict == Verdict::Unknown {
         let text = format!(

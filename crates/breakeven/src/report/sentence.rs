@@ -3,7 +3,7 @@
 use super::{help, words};
 use crate::estimate::{Estimate, GpuEstimate, Side, Verdict};
 use crate::kernel::Bound;
-use crate::workload::NO_GPU;
+use crate::workload::CUT_SHORT;
 
 /// The answer in one line: the calculator's for one GPU, the field's for many.
 pub fn sentence(e: &Estimate) -> String {
@@ -49,7 +49,9 @@ const NOTHING_TO_RUN: &str = "Stay on the CPU: nothing in this program would run
 fn for_one(e: &Estimate, g: &GpuEstimate) -> String {
     let name = words::printable(&g.name, 60);
     if g.fits == Some(false) {
-        let needs = g.peak_bytes.map_or(String::new(), |b| format!(": it needs {} of device memory", words::memory(b)));
+        let least = if cut_short(e).is_some() { "at least " } else { "" };
+        let needs =
+            g.peak_bytes.map_or(String::new(), |b| format!(": it needs {least}{} of device memory", words::memory(b)));
         return format!("Does not fit on {name}{needs}.");
     }
     if g.verdict == Verdict::Unknown && (e.workload.launches == 0 || g.time_s.is_none()) {
@@ -112,9 +114,14 @@ fn once_warm(e: &Estimate, g: &GpuEstimate) -> String {
     if decides { format!(", {} faster once warm", words::times(warm)) } else { String::new() }
 }
 
+/// What the script asked for in vain.
+fn cut_short(e: &Estimate) -> Option<&str> {
+    e.notes.iter().find(|note| CUT_SHORT.contains(&note.code.as_str())).map(|note| note.text.as_str())
+}
+
 fn not_enough(e: &Estimate) -> String {
-    let lacks = if let Some(note) = e.notes.iter().find(|note| note.code == NO_GPU) {
-        note.text.clone()
+    let lacks = if let Some(lacked) = cut_short(e) {
+        lacked.to_owned()
     } else if e.workload.launches == 0 && e.workload.coverage >= 1.0 {
         "the script ended before any array work".to_owned()
     } else {

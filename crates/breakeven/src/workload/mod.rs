@@ -23,7 +23,7 @@ pub use dtype::Dtype;
 pub use op::{Family, Op, Pass};
 pub use order::Step;
 pub use sequence::Sequence;
-pub use totals::{NO_GPU, SHAPES_PER_SITE, bucket};
+pub use totals::{CUT_SHORT, SHAPES_PER_SITE, bucket};
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -430,7 +430,7 @@ pub struct Marker {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Unseen {
-    /// A stable name: `c-extension`, `child-not-recorded`, `hook-off`, `no-gpu`, `subclass`, …
+    /// A stable name: `c-extension`, `child-not-recorded`, `hook-off`, `no-gpu`, `no-room`, `subclass`, …
     pub reason: String,
     /// One sentence for people.
     pub text: String,

@@ -3,8 +3,8 @@
 use super::{Entry, Exit, Family, Workload};
 use crate::units::{Bytes, Flop};
 
-/// What recorders say in `unseen` of a GPU that the program asked for in vain.
-pub const NO_GPU: &str = "no-gpu";
+/// What recorders say in `unseen` of a GPU, or of memory on an imitated one, that the program asked for in vain.
+pub const CUT_SHORT: [&str; 2] = ["no-gpu", "no-room"];
 
 impl Entry {
     /// Arithmetic of all its runs.
@@ -21,9 +21,9 @@ impl Entry {
 }
 
 impl Workload {
-    /// Whether the program failed because it asked for a GPU where there is none.
-    pub fn lacked_gpu(&self) -> bool {
-        self.failed() && self.unseen.iter().any(|unseen| unseen.reason == NO_GPU)
+    /// Whether the program failed for want of a GPU or of its memory: what it would have done is not known.
+    pub fn cut_short(&self) -> bool {
+        self.failed() && self.unseen.iter().any(|unseen| CUT_SHORT.contains(&unseen.reason.as_str()))
     }
 
     /// Whether the program ended by a signal, or with an exit code other than 0.
