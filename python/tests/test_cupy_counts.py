@@ -302,7 +302,7 @@ print(cp.shape(h), cp.ndim(H), cp.result_type(h, "f4"))
         "3.0 [0. 0.] (2, 2) [0. 1. 2.]\n3.0 3.0 (3, 3) (1, 3) (2, 1)\n(2, 3) (1, 3, 2) [1. 2.] (2, 2)\n(3,) 2 float64\n"
     )
     seen = estimate(workload)["workload"]
-    sent = [24, 16, 16, 72, 72, 24, 24, 16, 24, 24, 24, 8, 8, 16, 16]
+    sent = [24, 16, 16, 72, 72, 24, 24, 16, 24, 24, 24, 16, 16]  # numbers go with the kernel that fills them in
     assert (seen["h2d_copies"], seen["h2d_bytes"]) == (len(sent), sum(sent))
 
 
@@ -397,9 +397,9 @@ print(f, cp.interp(cp.array([-1.0, 1.5]), x, x, left=-9.0), cp.interp(x[:1], x[:
     out, workload = record(source, tmp_path)
     assert out == "89.1 (2,) True\n[50 50] (10,)\n[0. 1.] 2.0 [0. 1. 2.] [0. 3.] [0. 1. 7.] (6,)\n1 1\n[2. 3. 4. 0.] [-9.   1.5] [0.]\n"
     seen = estimate(workload)["workload"]
-    sent = [8, 16, 8, 24, 16, 16, 8]  # splines: the shape for each axis; and how far
+    sent = [16, 24, 16, 16]  # splines: the shape for each axis; and how far
     sent += [32, 16, 16, 16, 16, 4 * 2 * 2, 8, 4 * 4 * 2, 8]  # a matrix, offsets, shapes; steps to neighbours
-    sent += [16, 4, 12, 16, 8]  # numbers that are put have the type of what they are put in
+    sent += [16, 12, 16]  # a single number goes with the kernel that fills it in
     assert (seen["h2d_copies"], seen["h2d_bytes"]) == (len(sent) + 3 + 1, sum(sent) + 2 * 16 + 2 * 8 + 2 * 8)
 
 
@@ -431,7 +431,7 @@ for call in (
     made = (2 + 1 + 1 + 1) * 80 + 64
     filtered = 24 + 80 + 16 + 8 + 80 + 80
     # What it is made of, and called with; the last brings its points before it refuses.
-    assert copied(workload)["h2d"] == (2 + 6 + 5 + 1 + 6 + 1, 2 * 80 + made + 5 * 24 + 8 + filtered + 80)
+    assert copied(workload)["h2d"] == (2 + 6 + 5 + 6 + 1, 2 * 80 + made + 5 * 24 + filtered + 80)
 
 
 def test_functions_that_bring_their_first_argument_to_the_device(tmp_path: Path) -> None:
@@ -445,3 +445,29 @@ print(a, cp.unwrap(h), cp.polyval(a, [1.0, 2.0]))
     out, workload = record(source, tmp_path)
     assert out == "[0. 1. 2.] [0. 1. 2. 0. 1. 2.] [0. 1. 2. 0.] [0. 0. 0.] 5.0 (2, 3)\n[0. 1. 7.] [0. 1. 2.] [8. 9.]\n"
     assert copied(workload)["h2d"] == (6 + 2 + 2, 6 * 24 + 3 + 16 + 24 + 16)
+
+
+def test_numbers_go_to_the_device_with_the_kernel_that_fills_them_in(tmp_path: Path) -> None:
+    source = """import numpy as np, cupy as cp
+a = cp.array(5.0), cp.asarray(np.float32(3)), cp.array(np.array(2))
+print(*a)
+cp.arange(4.0)[cp.array(1)]
+x = cp.arange(6.0).reshape(2, 3)
+x.set(np.ones((2, 3)))
+"""
+    out, workload = record(source, tmp_path)
+    assert out == "5.0 3.0 2\n"
+    assert copied(workload) == {"h2d": (1, 48), "d2h": (3, 20)}
+    assert device(workload)["cupy.full"] == 4
+
+
+def test_what_is_read_lies_as_the_host_has_it(tmp_path: Path) -> None:
+    source = """import numpy as np, cupy as cp
+a = cp.arange(12.0).reshape(3, 4)
+a.get(), a.T.get(order="A"), a.T.get(order="F"), a.T.get(out=np.empty((4, 3), order="F"))  # as it lies
+a.T.get(), a[:, ::2].get(), a.get(out=np.empty((3, 4), order="F"))  # by a kernel first
+cp.zeros((0, 3)).get()  # nothing to read
+"""
+    _, workload = record(source, tmp_path)
+    assert copied(workload)["d2h"] == (7, 6 * 96 + 48)
+    assert device(workload)["cupy.copy"] == 3

@@ -165,6 +165,9 @@ def copy_in(name: str, make: Callable[[], Any], pinned: bool = False, beside: bo
     except BaseException:
         _native.leave(token, (), None)
         raise
+    if result.ndim == 0 and name != "cupy.ndarray.set":
+        _native.leave(token, (), None)
+        return run("cupy.full", lambda: result, (), {})
     _native.leave(token, (), result, {"pinned": pinned, "asynchronous": beside and pinned}, tag)
     return result
 
@@ -179,6 +182,9 @@ def copy_out(
 ) -> Any:
     """The values of a plain array on the host: a copy from the device."""
     graphs.refuse_reading()
+    if into is None and not array.size:
+        return array.copy()
+    array = _in_one_piece(array, order if into is None else _orders(into))
     syncdetect.declare()
     tag = streams.tag()
     token = _native.enter(name, True)
@@ -189,6 +195,20 @@ def copy_out(
         result = into
     _native.leave(token, (array,), (), {"pinned": pinned, "asynchronous": beside and pinned}, tag)
     return result
+
+
+def _orders(array: Any) -> str:
+    return "".join(order for order in "CF" if array.flags[f"{order}_CONTIGUOUS"])
+
+
+def _in_one_piece(array: Any, order: str) -> Any:
+    """What a copy to the host is made of: a kernel brings the elements into the order that they have there."""
+    wanted = "CF" if order.upper() == "A" else order.upper()
+    if not set(wanted) <= {"C", "F"}:
+        raise ValueError(f"unsupported order: {wanted}")
+    if set(wanted) & set(_orders(array)):
+        return array
+    return run("cupy.copy", lambda a: a.copy(wanted[0]), (array,), {}, {})
 
 
 def read(array: Any, name: str = "cupy.ndarray.item") -> None:

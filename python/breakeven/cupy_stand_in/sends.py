@@ -144,8 +144,8 @@ _SHAPED = ("erosion", "dilation", "opening", "closing", "propagation", "fill_hol
 #: Functions that bring arguments to the device: place and name of each, whether they do so with a single number, and the
 #: place of what has the type that it gets there, where that is not its own.
 BROUGHT: dict[str, list[tuple[int, str, bool, int | None]]] = {
-    "cupy.percentile": [(1, "q", True, None)],
-    "cupy.quantile": [(1, "q", True, None)],
+    "cupy.percentile": [(1, "q", False, None)],  # what fills a number in is among their kernels
+    "cupy.quantile": [(1, "q", False, None)],
     "cupy.append": [(0, "arr", True, None), (1, "values", True, None)],
     "cupy.unique": [(0, "ar", False, None)],
     "cupy.resize": [(0, "a", True, None)],
