@@ -103,6 +103,22 @@ CASES = {
     "a.__setitem__(0, None)": "TypeError: Unsupported type <class 'NoneType'>",
     "a.__setitem__(0, {1: 2})": "TypeError: Unsupported type <class 'dict'>",
     "a.fill(np.ones(4))": "ValueError: non-scalar numpy.ndarray cannot be used for fill",
+    "cp.ones((3, 2)).T.sort()": "NotImplementedError: Sorting non-contiguous array is not supported.",
+    "cp.sort(cp.ones((2, 1)).T)": "[[1. 1.]]",  # sorts a copy
+    "cp.lexsort(cp.ones((2, 2, 2)))": "NotImplementedError: Keys with the rank of three or more is not supported in lexsort",
+    "cp.zeros_like(a, subok=False)": "TypeError: subok is not supported yet",
+    "cp.zeros(2, '>f8')": "ValueError: Unsupported dtype >f8 with big-endian byte-order",
+    "cp.select([a > 1], [a], cp.array(1.0))": "TypeError: default only accepts scalar values",
+    "setattr(cp.ones((2, 3)).T, 'shape', 6)": "AttributeError: Incompatible shape for in-place modification. "
+        "Use `.reshape()` to make a copy with the desired shape.",
+    "setattr(a, 'imag', 1)": "TypeError: cupy.ndarray does not have imaginary part to set",
+    "a[::2].set(np.ones(2))": "RuntimeError: Cannot set to non-contiguous array",
+    "a.reshape(2, 2).get(out=np.ones((4, 4))[::2, ::2])":
+        "RuntimeError: `out` cannot be specified when copying to non-contiguous ndarray",
+    "cp.random.seed(1.5)": "TypeError: Seed must be an integer.",
+    "cp.random.seed(-1)": "ValueError: Seed must be an integer between 0 and 2**64 - 1",
+    "cp.random.seed(np.arange(3))": "None",
+    "cp.argmax(np.ones(2))": "TypeError: argmax() got an unexpected keyword argument 'dtype'",
     "(b := a.copy(), b.fill(cp.array(7.0)), b.fill(np.float32(8)), b)[-1]": "[8. 8. 8. 8.]",
 }  # fmt: skip
 

@@ -191,3 +191,56 @@ for call in (
         "AttributeError: breakeven's stand-in for cupy has no cupyx.scipy.spatial.KDTree",
     ]
     assert copied(workload)["h2d"] == (6, 2 * (144 + 96) + 2 * 16)  # of which `distance_matrix` brings two
+
+
+def test_elements_one_after_the_other_where_they_lie(tmp_path: Path) -> None:
+    source = HEAD + """a = xp.arange(6.0).reshape(2, 3)
+turned = a.T
+turned.flat[1] = 100
+turned.flat[-2:] = [7, 8]
+print(a, len(a.flat), a.flat[4], a.flat[1:5:2], [float(v) for v in turned.flat], a.flat.copy().shape)
+a.flat[...] = 3
+print(a.sum(), a.flat.base is a)
+try:
+    a.flat[0, 1]
+except IndexError:
+    print("refused")
+print(xp.argmax(a, axis=1), a.argmin(), a.real is a, bytes(a[0, :1]))
+xp.add.at(a, [0, 0, 1], 1.0)
+xp.maximum.at(a, (slice(None), [0, 1]), sys.modules["numpy"].array([4.0, 9.0]))
+print(a)
+"""
+    (tmp_path / "numpy").mkdir()
+    (tmp_path / "cupy").mkdir()
+    expected, _ = record(source, tmp_path / "numpy", arguments=("numpy",))
+    out, workload = record(source, tmp_path / "cupy", arguments=("cupy",))
+    assert out == expected
+    assert copied(workload)["h2d"] == (4, 16 + 24 + 16 + 16)
+
+
+def test_filters_give_back_what_they_write_into(tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    source = """import cupy as cp
+from cupyx.scipy import ndimage
+a, out = cp.arange(16.0).reshape(4, 4), cp.zeros((4, 4))
+print(ndimage.gaussian_filter(a, 1, output=out) is out, ndimage.median_filter(a, 3, None, out) is out, float(out[1, 1]))
+print(ndimage.uniform_filter(a, 3) is out, cp.atleast_1d(a) is a, cp.argmax(a, axis=1, dtype="i4").dtype)
+"""
+    out, _ = record(source, tmp_path)
+    assert out == "True True 5.0\nFalse True int32\n"
+
+
+def test_arrays_of_other_libraries_on_the_device_are_operands(tmp_path: Path) -> None:
+    source = """import cupy as cp
+class Other:
+    def __init__(self, array):
+        self.array, self.__cuda_array_interface__ = array, array.__cuda_array_interface__
+a, ones, places = cp.arange(4.0), Other(cp.ones(4)), Other(cp.array([1, 2]))
+print(a + ones, cp.multiply(ones, 2), a[places])
+a[places] = 7
+a[:2] = Other(cp.array([8.0, 9.0]))
+print(a)
+"""
+    out, workload = record(source, tmp_path)
+    assert out == "[1. 2. 3. 4.] [2. 2. 2. 2.] [1. 2.]\n[8. 9. 7. 3.]\n"
+    assert copied(workload)["h2d"] == (2, 32)

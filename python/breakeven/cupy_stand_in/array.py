@@ -10,10 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from . import calls, frameless, functions, memory, pointers, refusals, sends, signatures, streams, waits
+from . import calls, frameless, functions, iterate, memory, pointers, refusals, sends, signatures, streams, waits
 
 _IMPLICIT = (
     "Implicit conversion to a NumPy array is not allowed. Please use `.get()` to construct a NumPy array explicitly."
+)
+
+_IN_PLACE = (
+    "Incompatible shape for in-place modification. Use `.reshape()` to make a copy with the desired shape."
 )
 
 
@@ -72,7 +76,10 @@ class ndarray:
 
     @shape.setter
     def shape(self, shape: Any) -> None:
-        self._a = calls.quietly(self._a.reshape, shape)
+        seen = calls.quietly(self._a.reshape, shape)
+        if seen.size and not np.may_share_memory(seen, self._a):
+            raise AttributeError(_IN_PLACE)
+        self._a = seen
 
     @property
     def base(self) -> Any:
@@ -91,12 +98,12 @@ class ndarray:
         return {**self._a.__array_interface__, "version": 3, "stream": 1}
 
     @property
-    def flat(self) -> Any:
-        return ndarray._of(calls.quietly(self._a.reshape, -1))
+    def flat(self) -> iterate.flatiter:
+        return iterate.flatiter(self)
 
     @property
     def real(self) -> Any:
-        return ndarray._of(self._a.real)
+        return ndarray._of(self._a.real) if self._a.dtype.kind == "c" else self
 
     @real.setter
     def real(self, value: Any) -> None:
@@ -108,6 +115,8 @@ class ndarray:
 
     @imag.setter
     def imag(self, value: Any) -> None:
+        if self._a.dtype.kind != "c":
+            raise TypeError("cupy.ndarray does not have imaginary part to set")
         ndarray._of(self._a.imag)[...] = value
 
     def __len__(self) -> int:
@@ -126,6 +135,8 @@ class ndarray:
             raise ValueError(f"Shape mismatch. Expected shape: {self._a.shape}, actual shape: {out.shape}")
         if out is not None and out.dtype != self._a.dtype:
             raise TypeError(f"{out.dtype} array cannot be obtained from {self._a.dtype} array")
+        if out is not None and not (out.flags.c_contiguous or out.flags.f_contiguous):
+            raise RuntimeError("`out` cannot be specified when copying to non-contiguous ndarray")
         pinned = out is not None and pointers.is_pinned(out)
         beside = not blocking or (stream is not None and pinned)
         with stream if stream is not None else streams.current():
@@ -139,6 +150,8 @@ class ndarray:
             raise TypeError(f"{arr.dtype} array cannot be set to {self._a.dtype} array")
         if self._a.shape != arr.shape:
             raise ValueError(f"Shape mismatch. Old shape: {self._a.shape}, new shape: {arr.shape}")
+        if not (self._a.flags.c_contiguous or self._a.flags.f_contiguous):
+            raise RuntimeError("Cannot set to non-contiguous array")
 
         def fill() -> Any:
             self._a[...] = arr
@@ -158,6 +171,9 @@ class ndarray:
 
     def tobytes(self, order: str = "C") -> bytes:
         return calls.quietly(self.get().tobytes, order)  # type: ignore[no-any-return]
+
+    def __bytes__(self) -> bytes:
+        return bytes(self.get())
 
     def tofile(self, fid: Any, sep: str = "", format: str = "%s") -> None:
         self.get().tofile(fid, sep, format)
@@ -323,6 +339,23 @@ class ndarray:
     def ptp(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
         return calls.call("cupy.ptp", np.ptp, (self, axis), {"out": out, "keepdims": keepdims})
 
+    def argmax(self, axis: Any = None, out: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+        return self._place("argmax", axis, out, dtype, keepdims)
+
+    def argmin(self, axis: Any = None, out: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+        return self._place("argmin", axis, out, dtype, keepdims)
+
+    def _place(self, name: str, axis: Any, out: Any, dtype: Any, keepdims: bool) -> Any:
+        def find(a: Any, axis: Any, keepdims: bool, out: Any = None) -> Any:
+            found = np.asarray(getattr(a, name)(axis, keepdims=keepdims)).astype(dtype or np.intp, copy=False)
+            if out is None:
+                return found
+            out[...] = found
+            return out
+
+        words = {"axis": axis, "keepdims": keepdims, **({} if out is None else {"out": out})}
+        return calls.call(f"cupy.ndarray.{name}", find, (self,), words)
+
     def nonzero(self) -> Any:
         return calls.call("cupy.ndarray.nonzero", _method("nonzero"), (self,), {})
 
@@ -330,13 +363,18 @@ class ndarray:
         return self
 
     def scatter_add(self, slices: Any, value: Any) -> None:
-        _scatter(self, slices, value, "add", np.add)
+        self._scatter("cupyx.scatter_add", slices, value, np.add)
 
     def scatter_max(self, slices: Any, value: Any) -> None:
-        _scatter(self, slices, value, "max", np.maximum)
+        self._scatter("cupyx.scatter_max", slices, value, np.maximum)
 
     def scatter_min(self, slices: Any, value: Any) -> None:
-        _scatter(self, slices, value, "min", np.minimum)
+        self._scatter("cupyx.scatter_min", slices, value, np.minimum)
+
+    def _scatter(self, name: str, slices: Any, value: Any, ufunc: Any) -> None:
+        index, _ = _index(slices)
+        given = _brought(value, self.dtype)
+        calls.run(name, _at(ufunc, index), (self._a, *calls.arrays(_listed(index)), given), {}, {})
 
     def __copy__(self) -> Any:
         return self.copy()
@@ -354,7 +392,7 @@ calls.ndarray = ndarray
 #: What takes an array of the host without dims as a number, because NumPy makes such of its numbers to compare them.
 _COMPARISONS = frozenset("equal not_equal less less_equal greater greater_equal".split())
 #: Methods with the parameters of the function of their name.
-_REDUCTIONS = frozenset("all any argmax argmin max mean min prod std sum var".split())
+_REDUCTIONS = frozenset("all any max mean min prod std sum var".split())
 #: Methods that look at the same memory, and keep the class of an array.
 _VIEWS = frozenset("diagonal ravel reshape squeeze swapaxes transpose".split())
 
@@ -391,6 +429,7 @@ def _put(value: Any, chosen: Any) -> Any:
         return _brought(value, chosen)
     if type(value) in (list, tuple):
         value = np.asarray(calls.plain(value))
+    value = calls.as_ours(value)
     if calls.is_device(value):
         return value._a
     if isinstance(value, np.ndarray):
@@ -409,12 +448,6 @@ def _brought(value: Any, dtype: Any) -> Any:
     from .creation import array
 
     return array(value, dtype)._a
-
-
-def _scatter(target: Any, slices: Any, value: Any, kind: str, ufunc: Any) -> None:
-    index, _ = _index(slices)
-    given = _brought(value, target.dtype)
-    calls.run(f"cupyx.scatter_{kind}", _at(ufunc, index), (target._a, *calls.arrays(_listed(index)), given), {})
 
 
 def _at(ufunc: Any, index: Any) -> Callable[..., Any]:
@@ -438,6 +471,7 @@ def _index(key: Any) -> tuple[Any, bool]:
 
     def one(part: Any) -> Any:
         nonlocal masked
+        part = calls.as_ours(part)
         if calls.is_device(part):
             part = part._a
         elif isinstance(part, (list, np.ndarray)):
@@ -502,7 +536,7 @@ def _add_attributes() -> None:
 
 def _add_methods() -> None:
     names = (
-        "all any argmax argmin argpartition argsort choose clip compress conj conjugate copy cumprod cumsum diagonal dot "
+        "all any argpartition argsort choose clip compress conj conjugate copy cumprod cumsum diagonal dot "
         "flatten max mean min partition prod put ravel repeat reshape round searchsorted sort squeeze std sum "
         "swapaxes trace transpose var byteswap"
     )
@@ -515,6 +549,7 @@ def _add_methods() -> None:
             given = (self, *args)
             if fits is not None:
                 fits(given, kwargs)
+            refusals.method(name, self._a)
             given, kwargs = sends.brought(f"cupy.{name}", given, kwargs)
             found = calls.call(public, function, given, kwargs)
             return self._like(found) if name in _VIEWS else found

@@ -47,7 +47,16 @@ def plain(value: Any) -> Any:
         return kind(plain(item) for item in value)
     if kind is dict:
         return {name: plain(item) for name, item in value.items()}
-    return value
+    return as_ours(value, plainly=True)
+
+
+def as_ours(value: Any, plainly: bool = False) -> Any:
+    """What another library has on the device, by the interface that all share, as an array of ours; else the same."""
+    if isinstance(value, (*_PLAIN, np.ndarray, ndarray)) or getattr(value, "__cuda_array_interface__", None) is None:
+        return value
+    from .creation import asarray
+
+    return asarray(value)._a if plainly else asarray(value)
 
 
 def on_device(result: Any) -> Any:
@@ -152,11 +161,14 @@ def call(name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs:
         return out[0] if isinstance(out, tuple) and len(out) == 1 else out
     if isinstance(result, np.ndarray):
         refuse_dtype(result.dtype)
+        for given in (*args, *kwargs.values()):  # `output=` of a filter is itself what comes back
+            if is_device(given) and given._a is result:
+                return given
     return wrapped(result)
 
 
 def copy_in(name: str, make: Callable[[], Any], pinned: bool = False, beside: bool = False) -> Any:
-    """An array that `make` builds from what the host has: a copy to the device."""
+    """An array that `make` builds from what the host has: a copy to the device; a number goes there with a kernel."""
     tag = streams.tag()
     token = _native.enter(name, True)
     try:
@@ -228,6 +240,8 @@ def refuse_in_fusion() -> None:
 
 def refuse_dtype(dtype: Any) -> None:
     """Raises ValueError for types of elements that CuPy has no kernels for."""
+    if dtype.byteorder == ">":
+        raise ValueError(f"Unsupported dtype {dtype} with big-endian byte-order")
     if (
         dtype.kind not in "biufcV"
         or (dtype.kind != "V" and dtype.itemsize > 16)

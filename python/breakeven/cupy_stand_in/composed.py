@@ -66,6 +66,16 @@ def average(
     return (mean, cupy.broadcast_to(scale, mean.shape).copy()) if returned else mean
 
 
+def argmax(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    """Where the largest element is."""
+    return a.argmax(axis=axis, dtype=dtype, out=out, keepdims=keepdims)
+
+
+def argmin(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    """Where the smallest element is."""
+    return a.argmin(axis=axis, dtype=dtype, out=out, keepdims=keepdims)
+
+
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     """Whether two arrays are the same: a comparison and a reduction."""
     cupy = _cupy()
@@ -198,7 +208,7 @@ def generic_filter1d(input: Any, function: Any, *args: Any, **kwargs: Any) -> An
 #: By module and name. What NumPy does to leave out what is no number CuPy has within its reductions.
 CONTENTS: dict[str, dict[str, Any]] = {
     "cupy": {
-        "average": average, "array_equal": array_equal, "isin": isin, "in1d": isin, "union1d": union1d,
+        "argmax": argmax, "argmin": argmin, "average": average, "array_equal": array_equal, "isin": isin, "in1d": isin, "union1d": union1d,
         "setdiff1d": setdiff1d, "trapezoid": trapezoid, "trapz": trapezoid,
         **{f"nan{name}": _nan_extreme(name) for name in ("max", "min")},
         **{f"nan{name}": _as_one(f"nan{name}", "numpy", f"cupy.ndarray.{of}") for name, of in (

@@ -95,8 +95,9 @@ class ufunc:
         return self._method("outer", (A, B), kwargs)
 
     def at(self, a: Any, indices: Any, b: Any = None) -> None:
-        args = (a, indices) if b is None else (a, indices, b)
-        self._method("at", args, {})
+        if self.__name__ not in _METHODS_OF["at"]:
+            raise NotImplementedError(f"`{self.name}.at` is not supported yet")
+        a._scatter(f"{self._name}.at", indices, b, self._function)
 
     def _method(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if method != "outer" and self.__name__ not in _METHODS_OF.get(method, ()):

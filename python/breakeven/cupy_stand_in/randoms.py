@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import Any
 
@@ -70,9 +71,13 @@ class _BitGenerator:
 def _seed(seed: Any) -> Any:
     if seed is None:
         return None
-    if isinstance(seed, str):
+    if isinstance(seed, np.ndarray):
+        return int(hashlib.md5(seed.tobytes(), usedforsecurity=False).hexdigest()[:8], 16)
+    if np.asarray(seed).dtype.kind not in "biu":
         raise TypeError("Seed must be an integer.")
-    return int(np.asarray(seed)) % (1 << 32)
+    if not 0 <= int(seed) < 1 << 64:
+        raise ValueError("Seed must be an integer between 0 and 2**64 - 1")
+    return int(seed) % (1 << 32)
 
 
 #: Where CuPy takes the type of elements that NumPy has no parameter for.

@@ -92,7 +92,7 @@ def _sorted(host: Any, axis: Any = -1, kind: Any = None) -> Any:
 METHODS: dict[str, Callable[..., Any]] = {
     **{
         name: _asked(name)
-        for name in "argmax argmin argpartition argsort choose copy diagonal dot mean nonzero prod ptp ravel repeat reshape "
+        for name in "argpartition argsort choose copy diagonal dot mean nonzero prod ptp ravel repeat reshape "
         "squeeze std sum swapaxes take trace transpose var max min clip".split()
     },
     "amax": _asked("max"), "amin": _asked("min"), "around": _asked("round"), "round": _asked("round"), "sort": _sorted,
@@ -140,11 +140,33 @@ _UNDONE: dict[str, tuple[Callable[[tuple[Any, ...], dict[str, Any]], bool], Exce
             ValueError("non-scalar numpy.ndarray cannot be used for copyto"),
         ),
     ),
+    "lexsort": (
+        lambda args, _: args[0].ndim > 2,
+        NotImplementedError("Keys with the rank of three or more is not supported in lexsort"),
+    ),
+    **dict.fromkeys(
+        ("empty_like", "ones_like", "zeros_like", "full_like"),
+        (lambda _, words: words.get("subok") is not None, TypeError("subok is not supported yet")),
+    ),
+    "select": (
+        lambda args, words: not np.isscalar(words.get("default", args[2] if len(args) > 2 else 0)),
+        TypeError("default only accepts scalar values"),
+    ),
     "roots": (
         lambda args, _: len(args[0]) > 2,
         NotImplementedError("Only complex Hermitian and real symmetric 2d arrays are supported currently"),
     ),
 }
+#: Methods that take no array whose rows do not follow each other.
+_IN_PLACE = frozenset(["sort", "partition"])
+
+
+def method(name: str, array: Any) -> None:
+    """Raises what a method of CuPy's raises where NumPy's would go on."""
+    if name in _IN_PLACE and not array.flags.c_contiguous:
+        raise NotImplementedError("Sorting non-contiguous array is not supported.")
+
+
 #: Measurements of labelled parts, which bring nothing to the device.
 _MEASURED = frozenset(
     f"cupyx.scipy.ndimage.{name}" for name in "sum sum_labels mean variance standard_deviation center_of_mass".split()

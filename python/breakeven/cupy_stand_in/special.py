@@ -12,7 +12,7 @@ import numpy as np
 import numpy.exceptions
 from numpy.typing import ArrayLike, DTypeLike
 
-from . import array, calls, composed, creation, distances, errors, functions, graphs, jit, kernels, memory, pointers, polynomials, profiler, randoms, runtime, sparse, streams, syncdetect, vectorized
+from . import array, calls, composed, creation, distances, errors, functions, graphs, iterate, jit, kernels, memory, pointers, polynomials, profiler, randoms, runtime, sparse, streams, syncdetect, vectorized
 
 _plain: Callable[..., Any] = calls.plain
 
@@ -172,7 +172,7 @@ CONTENTS: dict[str, dict[str, Any]] = {
         **_creation, **composed.CONTENTS["cupy"],
         "poly1d": polynomials.poly1d, "vectorize": vectorized.vectorize,
         "__version__": "14.2.0",
-        "ndarray": array.ndarray, "ufunc": functions.ufunc,
+        "ndarray": array.ndarray, "ufunc": functions.ufunc, "flatiter": iterate.flatiter,
         "ElementwiseKernel": kernels.ElementwiseKernel, "ReductionKernel": kernels.ReductionKernel,
         "RawKernel": kernels.RawKernel, "RawModule": kernels.RawModule, "fuse": kernels.fuse,
         "get_default_memory_pool": _pool, "get_default_pinned_memory_pool": _pinned_pool,
@@ -226,6 +226,6 @@ CONTENTS: dict[str, dict[str, Any]] = {
 
 #: Names that NumPy and SciPy have in another sense.
 WITHOUT = {
-    "cupy": frozenset("broadcast DataSource flatiter format_parser".split()),
+    "cupy": frozenset("broadcast DataSource format_parser".split()),
     "cupyx.scipy.spatial": frozenset(["Delaunay", "KDTree"]),
 }
