@@ -379,3 +379,21 @@ print(y)
     out, workload = record(source, tmp_path)
     assert out == "True\n[0. 2. 4. 6.]\n"
     assert sum(entry["count"] for entry in workload["ops"] if entry["name"] == "cupy.RawKernel") == 2
+
+
+def test_what_a_vectorized_function_gives_is_of_one_type(tmp_path: Path) -> None:
+    source = """import cupy as cp
+x = cp.array([-1.0, 2.5, 3.0], cp.float32)
+def told(function, *args):
+    found = cp.vectorize(function)(*args)
+    print(found, found.dtype)
+told(lambda x: x * 2 if x > 0 else 0, x)
+told(lambda x, y: x + y, x, 3)
+told(lambda x: 1 if x > 0 else 0, x)
+told(lambda x: x + 250, cp.arange(4, 8, dtype=cp.uint8))
+told(lambda x: x + 1, x[:0])
+"""
+    out, _ = record(source, tmp_path)
+    assert out.splitlines() == [
+        "[0. 5. 6.] float32", "[2.  5.5 6. ] float64", "[0 1 1] int64", "[254 255   0   1] uint8", "[] float32",
+    ]  # fmt: skip

@@ -105,7 +105,8 @@ CASES = {
     "a.fill(np.ones(4))": "ValueError: non-scalar numpy.ndarray cannot be used for fill",
     "cp.ones((3, 2)).T.sort()": "NotImplementedError: Sorting non-contiguous array is not supported.",
     "cp.sort(cp.ones((2, 1)).T)": "[[1. 1.]]",  # sorts a copy
-    "cp.lexsort(cp.ones((2, 2, 2)))": "NotImplementedError: Keys with the rank of three or more is not supported in lexsort",
+    "cp.lexsort(cp.ones((2, 2, 2)))":
+        "NotImplementedError: Keys with the rank of three or more is not supported in lexsort",
     "cp.zeros_like(a, subok=False)": "TypeError: subok is not supported yet",
     "cp.zeros(2, '>f8')": "ValueError: Unsupported dtype >f8 with big-endian byte-order",
     "cp.select([a > 1], [a], cp.array(1.0))": "TypeError: default only accepts scalar values",

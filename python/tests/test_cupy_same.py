@@ -244,3 +244,25 @@ print(a)
     out, workload = record(source, tmp_path)
     assert out == "[1. 2. 3. 4.] [2. 2. 2. 2.] [1. 2.]\n[8. 9. 7. 3.]\n"
     assert copied(workload)["h2d"] == (2, 32)
+
+
+def test_polynomials_lowest_power_first(tmp_path: Path) -> None:
+    source = HEAD + """
+if sys.argv[1] == "cupy":
+    from cupy.polynomial import polynomial as P, polyutils
+else:
+    from numpy.polynomial import polynomial as P, polyutils
+c, x = xp.array([6.0, -5.0, 1.0, 0.0]), xp.linspace(0, 4, 5)
+print(P.polyval(x, c), P.polyvalfromroots(x, xp.array([2, 3])), P.polyvander(x, 2).shape, P.polycompanion(c))
+print(polyutils.trimcoef(c, 1), polyutils.trimseq(c), polyutils.as_series([c, xp.arange(3)]))
+for call in (lambda: P.polyvander(x, -1), lambda: polyutils.trimcoef(c, -1)):
+    try:
+        call()
+    except ValueError as error:
+        print(str(error).replace("deg ", "degree "))
+"""
+    outputs = []
+    for module in ("numpy", "cupy"):
+        (tmp_path / module).mkdir()
+        outputs.append(record(source, tmp_path / module, arguments=(module,))[0])
+    assert outputs[0] == outputs[1]

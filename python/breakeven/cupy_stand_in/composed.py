@@ -158,6 +158,11 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, r
     return found if keepdims else found.squeeze(axis)
 
 
+def kron(a: Any, b: Any) -> Any:
+    """Each element of a matrix times the whole of another."""
+    return _cupy().kron(a, b)
+
+
 def _kernel_of(function: Any, kinds: tuple[type, ...]) -> Any:
     """The kernel that a filter runs at each place; of CUDA source only breakeven could not tell what it does there."""
     if isinstance(function, kernels.ElementwiseKernel) and kernels.ReductionKernel in kinds:
@@ -208,13 +213,15 @@ def generic_filter1d(input: Any, function: Any, *args: Any, **kwargs: Any) -> An
 #: By module and name. What NumPy does to leave out what is no number CuPy has within its reductions.
 CONTENTS: dict[str, dict[str, Any]] = {
     "cupy": {
-        "argmax": argmax, "argmin": argmin, "average": average, "array_equal": array_equal, "isin": isin, "in1d": isin, "union1d": union1d,
+        "argmax": argmax, "argmin": argmin,
+        "average": average, "array_equal": array_equal, "isin": isin, "in1d": isin, "union1d": union1d,
         "setdiff1d": setdiff1d, "trapezoid": trapezoid, "trapz": trapezoid,
         **{f"nan{name}": _nan_extreme(name) for name in ("max", "min")},
         **{f"nan{name}": _as_one(f"nan{name}", "numpy", f"cupy.ndarray.{of}") for name, of in (
             ("sum", "sum"), ("prod", "prod"), ("mean", "sum"), ("var", "var"), ("std", "std"),
         )},
     },
+    "cupyx.scipy.linalg": {"kron": kron},
     "cupyx.scipy.special": {"logsumexp": logsumexp},
     "cupyx.scipy.ndimage": {"generic_filter": generic_filter, "generic_filter1d": generic_filter1d},
     # A window over all segments at once, one transform of them, and a mean.

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.exceptions
 from numpy.typing import ArrayLike, DTypeLike
 
-from . import array, calls, composed, creation, distances, errors, functions, graphs, iterate, jit, kernels, memory, pointers, polynomials, profiler, randoms, runtime, sparse, streams, syncdetect, vectorized
+from . import array, calls, composed, creation, distances, errors, functions, graphs, iterate, jit, kernels, memory, pointers, polynomials, profiler, randoms, runtime, series, sparse, streams, syncdetect, vectorized
 
 _plain: Callable[..., Any] = calls.plain
 
@@ -179,6 +179,7 @@ CONTENTS: dict[str, dict[str, Any]] = {
         "is_available": _is_available, "show_config": _show_config, "fromDlpack": creation.from_dlpack,
         "clear_memo": _nothing, "memoize": lambda *a, **k: (lambda f: f),
     },
+    **series.CONTENTS,
     "cupy.exceptions": dict(vars(np.exceptions)),
     "cupy.typing": {"ArrayLike": ArrayLike, "DTypeLike": DTypeLike, "NDArray": _NDArray},
     "cupy._core": {**_core, **dict.fromkeys(_ACCELERATORS, _nothing)},
@@ -203,6 +204,7 @@ CONTENTS: dict[str, dict[str, Any]] = {
     "cupy.fft": {"config": _Transforms()},
     "cupyx.scipy.fft": {"get_fft_plan": _plan},
     "cupy.random": randoms.CONTENTS,
+    "cupyx.scipy.linalg": composed.CONTENTS["cupyx.scipy.linalg"],
     "cupyx.scipy.ndimage": composed.CONTENTS["cupyx.scipy.ndimage"],
     "cupyx.scipy.special": composed.CONTENTS["cupyx.scipy.special"],
     "cupyx.scipy.signal": composed.CONTENTS["cupyx.scipy.signal"],

@@ -38,18 +38,36 @@ class vectorize:
         def compute(*values: Any) -> Any:
             calls.fused = []
             try:
-                found = np.vectorize(lambda *items: calls.plain(self.pyfunc(*items)))(*values)
+                made = _each(lambda *items: calls.plain(self.pyfunc(*items)), values)
             finally:
                 names, calls.fused = calls.fused or [], None
-            made = found if isinstance(found, tuple) else (found,)
             told["n"] = count = max(int(np.size(made[0])), 1)
             # A branch that few elements take counts by its share; operators by how often the source has them.
             each = [name for name in dict.fromkeys(names) for _ in range(max(round(names.count(name) / count), 1))]
             told["functions"] = kernels.counted(each + _operators(self.pyfunc))
-            return tuple(np.asarray(item) for item in made)
+            return made
 
         result = calls.wrapped(calls.run("cupy.ElementwiseKernel", compute, calls.plain(args), {}, told))
         return result if len(result) != 1 else result[0]
+
+
+def _each(function: Callable[..., Any], values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What the function gives for each element, in arrays of the type that all results of a place have."""
+    around = np.broadcast(*map(np.asarray, values))
+    # Of no elements, the types are those that one would give.
+    found = [function(*items) for items in around] or [function(*(np.asarray(value).dtype.type(1) for value in values))]
+    several = isinstance(found[0], tuple)
+    places = zip(*found) if several else (found,)
+    return tuple(np.array(place[: around.size], _type(place)).reshape(around.shape) for place in map(list, places))
+
+
+def _type(results: list[Any]) -> Any:
+    """One type for all: a number of the source takes that of what is computed."""
+    kinds = {item.dtype for item in results if isinstance(item, (np.generic, np.ndarray))}
+    numbers = {type(item): item for item in results if type(item) in (bool, int, float, complex)}
+    if not kinds and not numbers:
+        raise TypeError(f"Unsupported type {type(results[0])}")
+    return np.result_type(*kinds, *numbers.values())
 
 
 def _operators(function: Callable[..., Any]) -> list[str]:
