@@ -240,9 +240,18 @@ print(a + ones, cp.multiply(ones, 2), a[places])
 a[places] = 7
 a[:2] = Other(cp.array([8.0, 9.0]))
 print(a)
+m = cp.arange(12.0).reshape(3, 4)
+print(all(bool((cp.asarray(Other(part)) == part).all()) for part in (m.T, m[::2], m[:, ::2], m[::-1], m[:0], m[:, 1])))
+cp.asarray(Other(m[:, 1]))[:] = -1
+class Exchanged:
+    def __dlpack__(self, **options): return m.__dlpack__(stream=1)
+    def __dlpack_device__(self): return m.__dlpack_device__()
+there = cp.from_dlpack(Exchanged())
+there += 1
+print(m[0])
 """
     out, workload = record(source, tmp_path)
-    assert out == "[1. 2. 3. 4.] [2. 2. 2. 2.] [1. 2.]\n[8. 9. 7. 3.]\n"
+    assert out == "[1. 2. 3. 4.] [2. 2. 2. 2.] [1. 2.]\n[8. 9. 7. 3.]\nTrue\n[1. 0. 3. 4.]\n"
     assert copied(workload)["h2d"] == (2, 32)
 
 

@@ -107,24 +107,40 @@ def asnumpy(a: Any, stream: Any = None, order: str = "C", out: Any = None, *, bl
 
 
 def _of_interface(told: dict[str, Any], owner: Any) -> Any:
-    """The memory that another object of the device tells of, not copied."""
-    kind = np.dtype(told["typestr"])
-    size = int(np.prod(told["shape"], dtype=int)) * kind.itemsize
-    place = pointers.MemoryPointer(pointers.UnownedMemory(told["data"][0], size, owner))
-    return ndarray(told["shape"], kind, place, told.get("strides"))
+    """The memory that another object of the device tells of, not copied, however its elements lie there."""
+    lent = calls.quietly(np.asarray, _Lent(told, owner))
+    made = object.__new__(ndarray)
+    made._a, made._block = lent, pointers.UnownedMemory(told["data"][0], lent.nbytes, owner)
+    return made
+
+
+class _Lent:
+    """Memory of another's, which lives as long as an array of it, and may be written."""
+
+    def __init__(self, told: dict[str, Any], owner: Any) -> None:
+        self._owner = owner
+        words = {name: told[name] for name in ("shape", "typestr", "strides", "descr") if told.get(name) is not None}
+        self.__array_interface__ = {**words, "data": (told["data"][0], False), "version": 3}
 
 
 def from_dlpack(x: Any, **kwargs: Any) -> Any:
     """An array of another library that is on the device."""
     if not hasattr(x, "__dlpack__"):  # a capsule, once `toDlpack` of an array of ours
-        return ndarray._of(calls.quietly(np.from_dlpack, _Capsule(x)))
+        return _of_capsule(x)
     if calls.is_device(x):
         return x.view()
     if x.__dlpack_device__()[0] == 1:
         raise TypeError(
             "CPU arrays cannot be directly imported to CuPy. Use `cupy.array(numpy.from_dlpack(input))` instead."
         )
-    return ndarray._of(calls.quietly(np.from_dlpack, _Capsule(x.__dlpack__())))
+    return _of_capsule(x.__dlpack__())
+
+
+def _of_capsule(capsule: Any) -> Any:
+    found = calls.quietly(np.from_dlpack, _Capsule(capsule))
+    if found.size:  # NumPy writes into no array whose capsule does not say that it may
+        found = calls.quietly(np.asarray, _Lent(found.__array_interface__, found))
+    return ndarray._of(found)
 
 
 class _Capsule:
