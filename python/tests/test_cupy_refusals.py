@@ -119,6 +119,10 @@ CASES = {
     "cp.random.seed(1.5)": "TypeError: Seed must be an integer.",
     "cp.random.seed(-1)": "ValueError: Seed must be an integer between 0 and 2**64 - 1",
     "cp.random.seed(np.arange(3))": "None",
+    "cp.linspace(0, 1, 3, retstep=True), cp.divmod(a, 2, None, None)[1]":
+        "((array([0. , 0.5, 1. ]), 0.5), array([0., 1., 0., 1.]))",
+    "(q := cp.empty(4), cp.divmod(a, 2, q)[0] is q, cp.divmod(a, 2, out=(None, q))[0])[1:]":
+        "(True, array([0., 0., 1., 1.]))",
     "cp.argmax(np.ones(2))": "TypeError: argmax() got an unexpected keyword argument 'dtype'",
     "(b := a.copy(), b.fill(cp.array(7.0)), b.fill(np.float32(8)), b)[-1]": "[8. 8. 8. 8.]",
 }  # fmt: skip

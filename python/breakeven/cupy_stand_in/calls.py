@@ -157,8 +157,10 @@ def call(name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs:
     """A call as the program wrote it, of device arrays."""
     out = kwargs.get("out")
     result = run(name, function, plain(args), plain(kwargs))
+    if isinstance(out, tuple) and len(out) > 1:
+        return tuple(wrapped(found) if given is None else given for given, found in zip(out, result))
     if out is not None:
-        return out[0] if isinstance(out, tuple) and len(out) == 1 else out
+        return out[0] if isinstance(out, tuple) else out
     if isinstance(result, np.ndarray):
         refuse_dtype(result.dtype)
         for given in (*args, *kwargs.values()):  # `output=` of a filter is itself what comes back

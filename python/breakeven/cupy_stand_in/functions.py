@@ -71,15 +71,17 @@ class ufunc:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if len(args) > self.nin:
-            kwargs = {**kwargs, "out": args[self.nin] if self.nout == 1 else args[self.nin :]}
+            given = (*args[self.nin :], *(None,) * (self.nargs - len(args)))
+            kwargs = {**kwargs, "out": given[0] if self.nout == 1 else given}
             args = args[: self.nin]
         for arg in args:
             if type(arg) in (list, tuple, str):
                 raise TypeError(f"Unsupported type {type(arg)}")
         if strange := {name: word for name, word in kwargs.items() if name not in ("out", "dtype", "casting")}:
             raise TypeError(f"Wrong arguments {strange}")
-        if kwargs.get("out", calls) is None:
-            del kwargs["out"]
+        out = kwargs.get("out", calls)
+        if out is None or (isinstance(out, tuple) and all(item is None for item in out)):
+            kwargs = {name: word for name, word in kwargs.items() if name != "out"}
         return calls.call(self._name, self._computed, args, kwargs)
 
     def reduce(self, array: Any, *args: Any, **kwargs: Any) -> Any:
@@ -157,6 +159,8 @@ def wrapped(module: str, name: str, value: Any) -> Any:
         return _all_close
     if module == "cupy" and name == "diag":
         return _diagonal(_function(public, value, value))
+    if module == "cupy" and name == "linspace":
+        return _spaced(_function(public, value, value))
     if module == "cupy" and name in _BRINGING:
         return _function(public, value, value, _BRINGING[name])
     if name in _TRUTHS:
@@ -233,6 +237,19 @@ def _diagonal(of_device: Callable[..., Any]) -> Callable[..., Any]:
 
     diag.__doc__ = of_device.__doc__
     return diag
+
+
+def _spaced(of_device: Callable[..., Any]) -> Callable[..., Any]:
+    """`linspace`, whose step between two numbers the host knows."""
+
+    def linspace(start: Any, stop: Any, *args: Any, **kwargs: Any) -> Any:
+        found = of_device(start, stop, *args, **kwargs)
+        if type(found) is tuple and np.isscalar(start) and np.isscalar(stop):
+            return found[0], calls.quietly(found[1]._a.item)
+        return found
+
+    linspace.__doc__ = of_device.__doc__
+    return linspace
 
 
 def _function(
