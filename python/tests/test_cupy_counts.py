@@ -471,3 +471,14 @@ cp.zeros((0, 3)).get()  # nothing to read
     _, workload = record(source, tmp_path)
     assert copied(workload)["d2h"] == (7, 6 * 96 + 48)
     assert device(workload)["cupy.copy"] == 3
+
+
+def test_factorisations_of_scipy_bring_matrices_of_the_host(tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    source = """import numpy as np
+from cupyx.scipy import linalg
+print(linalg.bandwidth(np.eye(3)), linalg.lu_factor(np.eye(3))[1].shape, linalg.lu(np.eye(2))[0].shape)
+"""
+    out, workload = record(source, tmp_path)
+    assert out == "(0, 0) (3,) (2, 2)\n"
+    assert copied(workload)["h2d"] == (3, 72 + 72 + 32)

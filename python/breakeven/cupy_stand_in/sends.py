@@ -163,6 +163,7 @@ BROUGHT: dict[str, list[tuple[int, str, bool, int | None]]] = {
     "cupy.histogram": [(1, "bins", False, None)],
     "cupy.put": [(1, "ind", True, None), (2, "v", True, 0)],
     "cupy.interp": [(3, "left", True, 2), (4, "right", True, 2)],
+    **{f"cupyx.scipy.linalg.{name}": [(0, "a", False, None)] for name in ("bandwidth", "lu", "lu_factor")},
     **{f"cupyx.scipy.ndimage.{name}": [(1, "weights", False, None)] for name in _WEIGHTED},
     **{f"cupyx.scipy.ndimage.binary_{name}": [(1, "structure", False, None)] for name in _SHAPED},
     "cupyx.scipy.ndimage.binary_hit_or_miss": [(1, "structure1", False, None), (2, "structure2", False, None)],
