@@ -48,6 +48,9 @@ def _put(holder: Any, name: str, stand_in: Any, plain: Any) -> None:
     for key in ("__module__", "__name__", "__qualname__", "__doc__"):
         if hasattr(plain, key):
             stand_in.__dict__[key] = getattr(plain, key)
+    if isinstance(holder, type):
+        # A method of C's is no module's: it pickles as the class that has it, and its name there.
+        stand_in.__dict__["__reduce__"] = lambda: (getattr, (holder, name))
     setattr(holder, name, stand_in)
 
 

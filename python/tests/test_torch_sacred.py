@@ -19,6 +19,22 @@ def test_nothing_changes(script: str, tmp_path: Path) -> None:
     assert (plain.code, plain.out.decode(), plain.err.decode()) == (seen.code, seen.out.decode(), seen.err.decode())
 
 
+def test_methods_of_tensors_are_pickled_and_copied(tmp_path: Path) -> None:
+    script = tmp_path / "pickled.py"
+    script.write_text("""import copy, pickle, torch
+for name in ("item", "numpy", "tolist", "cpu", "to", "cuda", "__bool__"):
+    method = getattr(torch.Tensor, name)
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        assert pickle.loads(pickle.dumps(method, protocol)) is method, (name, protocol)
+    assert copy.deepcopy(method) is copy.copy(method) is method
+    print(name, pickle.loads(pickle.dumps(torch.ones(1).item))())
+""")
+    plain = untraced(tmp_path / "at", [str(script)])
+    seen = traced(tmp_path / "at", [str(script)], "native", tmp_path / "record")
+    assert (plain.code, plain.out.decode(), plain.err.decode()) == (seen.code, seen.out.decode(), seen.err.decode())
+    assert plain.code == 0
+
+
 def test_what_is_seen_of_it(tmp_path: Path) -> None:
     traced(tmp_path / "at", ["torch_many.py"], "native", tmp_path / "record")
     main = max(workloads(tmp_path / "record"), key=lambda workload: len(workload["ops"]))
