@@ -123,18 +123,36 @@ def _end_module() -> None:
     _torch_ops.path.pop()
 
 
-def _begin_backward(_: str, args: tuple[Any, ...]) -> str | None:
+def _begin_backward(_: str, args: tuple[Any, ...]) -> tuple[str | None, Any]:
     _torch_whole.backward_begins(args)
-    return _enter("backward")
+    return _enter("backward"), args[0]
 
 
-def _end_backward(before: str | None, *_: Any) -> None:
+def _end_backward(before: tuple[str | None, Any], *_: Any) -> None:
     _torch_whole.flush()
-    _torch_ops.phase = before
+    _torch_ops.phase, outputs = before
     if _torch_ops.valueless:
         from . import _torch_fake
 
         _torch_fake.after_backward()
+    _know_gradients(outputs)
+
+
+def _know_gradients(outputs: Any) -> None:
+    """What a pass back from these, which may have ended in an error, has left to the leaves of their graph is gradients,
+    whether an optimizer takes them or not."""
+    nodes = [node for one in outputs if (node := getattr(one, "grad_fn", None)) is not None]
+    met = set(nodes)
+    with _torch_ops._torch._C.DisableTorchFunction():
+        while nodes:
+            node = nodes.pop()
+            following = [one for one, _ in node.next_functions if one is not None and one not in met]
+            met.update(following)
+            nodes += following
+            # Leaves have such nodes.
+            if type(node).__name__ == "AccumulateGrad" and node.variable.grad is not None:
+                _torch_ops.assign(node.variable.grad, _torch_ops.GRADIENT)
+    _native.no_gap()
 
 
 def _begin_worker(_: str, __: tuple[Any, ...]) -> None:
@@ -244,8 +262,9 @@ def _after_step(optimizer: Any) -> None:
             _know_counts(optimizer)
     if not _torch_steps.skipping:
         for state in optimizer.state.values():
-            for value in state.values() if isinstance(state, dict) else ():
-                if hasattr(value, "untyped_storage") and value.dim() > 0:
+            # Some keep lists, as of the steps that they have made.
+            for value in _torch_ops.flat(list(state.values()) if isinstance(state, dict) else ()):
+                if value.dim() > 0:
                     _torch_ops.assign(value, _torch_ops.STATE)
     _torch_steps.optimizer_stepped()
 

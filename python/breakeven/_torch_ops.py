@@ -49,6 +49,9 @@ part_of_whole: Any = None
 #: Under `--fake`: tensors take no memory here.
 valueless = False
 
+#: The op whose results are being described, and what it was given.
+_gives: tuple[_Op, dict[str, Any]] | None = None
+
 #: NumPy's number of an element type, its bytes.
 _types: dict[Any, tuple[int, int]] = {}
 _ops: dict[Any, _Op] = {}
@@ -129,7 +132,7 @@ _FUNCTIONAL = ("_c10d_functional", "_c10d_functional_autograd")
 class _Op:
     """What is looked up once for each overload."""
 
-    __slots__ = ("changed", "collective", "fills", "keywords", "name", "names", "overwrites", "product", "written")
+    __slots__ = ("changed", "collective", "fills", "keywords", "makes", "name", "names", "overwrites", "product", "written")
 
     def __init__(self, func: Any) -> None:
         schema = func._schema
@@ -141,6 +144,8 @@ class _Op:
         # Below a mode these change their tensors without autograd's being told.
         self.changed = self.written if self.name.startswith("aten._foreach_") else []
         self.fills = schema.name in FILLING
+        # Of no values that it is given.
+        self.makes = self.name.endswith("_like") or self.name.startswith("aten.new_")
         # Those that return what they exchanged wait for it by an op of their own.
         library, _, action = self.name.partition(".")
         self.collective = library == "c10d" or (library in _FUNCTIONAL and "wait" not in action and "wrap" not in action)
@@ -286,14 +291,37 @@ def hand_over(tensor: Any, heir: Any) -> None:
         _live[known.key] = known
 
 
-def _role(tensor: Any, made: bool) -> int:
+def _role(tensor: Any, made: bool, computed: bool = False) -> int:
+    """What a new storage is for; `computed` says that it comes of a network's values."""
     if isinstance(tensor, _torch.nn.Parameter):
         return PARAMETER
     if not made:
         return INPUT
-    if phase in ("backward", "optimizer"):
+    if path and phase != "backward":
+        return ACTIVATION  # also in what an optimizer asks to be computed again
+    backwards = phase in ("backward", "optimizer")
+    if computed and not backwards:
+        return ACTIVATION
+    return _role_of_result(*_gives, backwards) if _gives is not None else TEMPORARY if backwards else INPUT
+
+
+def _role_of_result(op: _Op, given: dict[str, Any], backwards: bool) -> int:
+    """The same of what an op gives outside of modules: what needs a gradient, what products give and what comes of either are
+    activations; data that is only prepared stays input."""
+    graph = not op.makes and _torch.is_grad_enabled()
+    if backwards and not graph:
         return TEMPORARY
-    return ACTIVATION if path else INPUT
+    tensors = list(flat(list(given.values())))
+    if graph and any(tensor.requires_grad for tensor in tensors):
+        return ACTIVATION
+    if backwards:
+        return TEMPORARY
+    if phase == "data":
+        return INPUT
+    roles = {known.role for tensor in tensors if (known := _known(tensor)) is not None}
+    if op.product or ACTIVATION in roles:
+        return ACTIVATION
+    return INPUT if roles.isdisjoint((GRADIENT, TEMPORARY)) else TEMPORARY
 
 
 def assign(tensor: Any, role: int, made: bool = True) -> None:
@@ -385,7 +413,7 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
     op = _ops.get(func)
     if op is None:
         op = _ops[func] = _Op(func)
-    global _there, optimizer_asks
+    global _there, optimizer_asks, _gives
     _there = None
     given = dict(zip(op.names, args))
     if kwargs:
@@ -411,7 +439,9 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
             inputs.append((*describe(value, True)[:4], 0))
         first = False
     outputs: list[Any] = []
+    _gives = op, given
     describe_all(result, True, outputs)
+    _gives = None
     if not outputs:
         for argument in op.written:
             describe_all(given.get(argument), True, outputs)

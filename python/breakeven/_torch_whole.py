@@ -248,7 +248,8 @@ def _add(call: Call, result: Any, own: int, gap: int) -> None:
     with _torch_ops.on_device(call.device or _torch_ops.GPU):
         for tensor in _torch_ops.flat(result):
             if _torch_ops._known(tensor) is None:
-                storage = _torch_ops.live(tensor.untyped_storage(), _torch_ops._role(tensor, True), True, None, False)
+                role = _torch_ops._role(tensor, True, True)
+                storage = _torch_ops.live(tensor.untyped_storage(), role, True, None, False)
                 call.made.append((storage, tensor.dtype))
 
 

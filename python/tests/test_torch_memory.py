@@ -120,3 +120,75 @@ def test_memory_that_was_refused(tmp_path: Path) -> None:
         else:
             assert (done.returncode, done.stdout, done.stderr) == (plain.returncode, plain.stdout, plain.stderr)
             assert "`--fake`" in told["memory-short"][0]
+
+
+NET = """import torch
+from torch import nn
+net = nn.Sequential(nn.Linear(512, 512, bias=False), nn.Linear(512, 512, bias=False)).cuda()
+x = torch.randn(4, 512, device="cuda")
+"""
+#: Bytes of each of its matrices.
+MATRIX = 512 * 512 * 4
+#: What memory is for at its peak: scripts, roles and bytes that can be counted by hand, and how far these may be off.
+ROLES = {
+    # A soft-max that the loss keeps, and its result; outside of modules.
+    "loss": (
+        NET + "i = torch.randint(512, (4096,), device='cuda')\nfor _ in range(2):\n"
+        "    loss = nn.functional.cross_entropy(net(torch.randn(4096, 512, device='cuda')), i)\n    del loss\n",
+        {"parameter": 2 * MATRIX, "input": 4096 * (512 * 4 + 8) + 4 * 512 * 4, "activation": 3 * 4096 * 512 * 4},
+        8192,
+    ),
+    "no modules": (
+        "import torch\nw = torch.randn(64, 1024, device='cuda', requires_grad=True)\nx = torch.randn(512, 64, device='cuda')\n"
+        "x = (x - x.mean(0)) / x.std(0)\nh = torch.tanh(x @ w)\n",
+        {"input": (64 * 1024 + 512 * 64) * 4, "activation": 2 * 512 * 1024 * 4},
+        8192,
+    ),
+    "cache": (
+        "import torch\nw = torch.randn(512, 512, device='cuda')\nx = torch.randn(64, 512, device='cuda')\nkept = []\n"
+        "for _ in range(9):\n    kept.append(torch.softmax(x @ w, -1))\nkept = torch.cat(kept)\n",
+        {"input": MATRIX + 64 * 512 * 4, "activation": 2 * 9 * 64 * 512 * 4},
+        8192,
+    ),
+    "by hand": (
+        NET + "for _ in range(3):\n    net(x).pow(2).mean().backward()\n    with torch.no_grad():\n"
+        "        for p in net.parameters():\n            p -= 0.01 * p.grad\n            p.grad.zero_()\n",
+        {"parameter": 2 * MATRIX, "gradient": 2 * MATRIX},
+        0,
+    ),
+    "accumulated": (
+        NET + "for _ in range(2):\n    net(x).sum().backward()\n", {"parameter": 2 * MATRIX, "gradient": 2 * MATRIX}, 0
+    ),
+    "leaves": (
+        "import torch\nw = torch.randn(512, 512, device='cuda', requires_grad=True)\nfor _ in range(2):\n"
+        "    (w.t() @ w).sum().backward()\n",
+        {"gradient": MATRIX},
+        0,
+    ),
+    "out of memory": (
+        NET.replace("import torch\n", "import torch\ntorch.cuda.set_per_process_memory_fraction((1 << 22) / (24 << 30))\n")
+        + "kept = torch.empty((1 << 22) - 3 * 512 * 512 * 4 - (64 << 10), dtype=torch.uint8, device='cuda')\ntry:\n"
+        "    net(x).sum().backward()\nexcept torch.cuda.OutOfMemoryError:\n    print(net[1].weight.grad is None)\n",
+        {"parameter": 2 * MATRIX, "gradient": MATRIX},
+        0,
+    ),
+    "history": (
+        "import torch\np = torch.nn.Parameter(torch.randn(1 << 18, device='cuda'))\n"
+        "optimizer = torch.optim.LBFGS([p], max_iter=4, history_size=3)\ndef closure():\n    optimizer.zero_grad()\n"
+        "    loss = (p ** 4).sum()\n    loss.backward()\n    return loss\nfor _ in range(3):\n    optimizer.step(closure)\n",
+        # Three directions and steps, the direction taken and the gradient before; two of them may have been made for others.
+        {"optimizer state": 8 * MATRIX},
+        2 * MATRIX,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ROLES)
+def test_what_memory_is_for(case: str, tmp_path: Path) -> None:
+    source, expected, off = ROLES[case]
+    (tmp_path / "roles.py").write_text(source)
+    workload, _ = _run(tmp_path / "roles.py", tmp_path)
+    roles = workload["program"]["peak_roles"]
+    assert {role: roles.get(role) for role in expected} == {
+        role: pytest.approx(bytes, abs=off) for role, bytes in expected.items()
+    }, roles
