@@ -34,6 +34,9 @@ pub enum Product {
     Exponential,
     /// Rows of `a` with rows of `b`, `k` columns: distances.
     Pairs,
+    /// The same by one product, of rows with two columns more: their squares, and ones for those of the others
+    /// (`_euclidean_dist_out` of ATen's Distance.cpp).
+    PairsBySquares,
     /// Rows of `a` with each other, each pair once.
     PairsOnce,
     /// Rows of `a` with each other: covariance.
@@ -56,6 +59,7 @@ impl Product {
             "power" => Self::Power,
             "exponential" => Self::Exponential,
             "pairs" => Self::Pairs,
+            "pairs_by_squares" => Self::PairsBySquares,
             "pairs_once" => Self::PairsOnce,
             "gram" => Self::Gram,
             _ => return None,
@@ -92,6 +96,9 @@ pub(super) fn op(form: Product, call: &Call) -> Op {
         // The Taylor polynomial of degree 18 in five products (Bader et al. 2019), for matrices of small norm.
         (Product::Exponential, &[ref lead @ .., m, n], _) => matmul(m, n, n, product(lead).saturating_mul(5)),
         (Product::Pairs, &[ref lead @ .., m, k], &[.., n, _]) => matmul(m, n, k, product(lead)),
+        (Product::PairsBySquares, &[ref lead @ .., m, k], &[.., n, _]) => {
+            matmul(m, n, k.saturating_add(2), product(lead))
+        }
         (Product::PairsOnce, &[m, k], _) => matmul(m, m.saturating_sub(1) / 2, k, 1),
         (Product::Gram, &[m, k], _) => matmul(m, call.outputs.first().map_or(m, |o| o.last()), k, 1),
         (Product::Gram, &[k], _) => matmul(1, 1, k, 1),
@@ -124,8 +131,8 @@ pub(super) fn op(form: Product, call: &Call) -> Op {
             matmul(1, n, k, product(&broadcast([lead_a, lead_b])))
         }
         (Product::Tensordot, ..) => by_size(product(a), product(b), call.out()),
-        (Product::Power | Product::Exponential | Product::Pairs | Product::PairsOnce | Product::Gram, ..) => Op::Opaque,
-        (Product::Matvec | Product::Vecmat, ..) => Op::Opaque,
+        (Product::Power | Product::Exponential | Product::Matvec | Product::Vecmat | Product::Gram, ..) => Op::Opaque,
+        (Product::Pairs | Product::PairsBySquares | Product::PairsOnce, ..) => Op::Opaque,
     }
 }
 

@@ -397,6 +397,9 @@ mod tests {
         let flop = 2.0 * 2.0 * 6.0 * 9.0 * 4.0;
         assert_eq!(run("aten._cdist_forward", &[rows, others], &[distances], &[]).1, flop);
         assert_eq!(run("aten._cdist_backward", &[distances, rows, others, distances], &[rows], &[]).1, flop);
+        // By one product: [-2a, |a|², 1] with [b, 1, |b|²].
+        let flop = 2.0 * 2.0 * 6.0 * 9.0 * (4.0 + 2.0);
+        assert_eq!(run("aten._euclidean_dist", &[rows, others], &[distances], &[]).1, flop);
         let stack: &[u64] = &[3, 10, 10];
         assert_eq!(run("aten.linalg_matrix_exp", &[stack], &[stack], &[]).1, 3.0 * 5.0 * 2000.0);
     }
