@@ -11,6 +11,8 @@ from running import traced, untraced, workloads
 if importlib.util.find_spec("torch") is None:
     pytest.skip("PyTorch is not installed: its recorder is not tested", allow_module_level=True)
 
+from test_torch_pretend import _run
+
 
 @pytest.mark.parametrize("script", ["torch_lists.py", "torch_many.py", "torch_patched.py", "torch_seen.py"])
 def test_nothing_changes(script: str, tmp_path: Path) -> None:
@@ -33,6 +35,28 @@ for name in ("item", "numpy", "tolist", "cpu", "to", "cuda", "__bool__"):
     seen = traced(tmp_path / "at", [str(script)], "native", tmp_path / "record")
     assert (plain.code, plain.out.decode(), plain.err.decode()) == (seen.code, seen.out.decode(), seen.err.decode())
     assert plain.code == 0
+
+
+@pytest.mark.parametrize("gpu", [False, True])
+def test_modules_nest_as_deep_as_they_do(gpu: bool, tmp_path: Path) -> None:
+    script = tmp_path / "deep.py"
+    script.write_text("""import torch
+def deepest():
+    module = torch.nn.Identity()
+    for depth in range(1, 1000):
+        module = torch.nn.Sequential(module)
+        try:
+            depth < 100 or module(torch.ones(1))
+        except RecursionError:
+            return depth
+print(deepest(), deepest())
+""")
+    plain = untraced(tmp_path / "at", [str(script)])
+    if gpu:
+        _, out = _run(script, tmp_path)
+    else:
+        out = traced(tmp_path / "at", [str(script)], "native", tmp_path / "record").out.decode()
+    assert plain.out.decode() == out
 
 
 def test_what_is_seen_of_it(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@
 
 use crate::hooks::paths;
 use crate::hooks::torch::clock_ns;
-use crate::hooks::{clock, state};
+use crate::hooks::{clock, depth, state};
 use crate::stand_in::stand_in;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -93,7 +93,7 @@ stand_in! {
             }
             CALLS.fetch_add(1, Relaxed);
             let entered = !unwatched() && self.enter.bind(py).call1((args,)).is_ok();
-            let outcome = self.function.bind(py).call(args, kwargs);
+            let outcome = depth::given_back(py, || self.function.bind(py).call(args, kwargs));
             if entered {
                 drop(self.leave.bind(py).call0());
             }

@@ -12,6 +12,7 @@ mod again;
 pub(crate) mod allocator;
 mod array;
 pub(crate) mod clock;
+pub(crate) mod depth;
 pub(crate) mod frames;
 pub(crate) mod free;
 pub(crate) mod install;
