@@ -10,7 +10,7 @@ import types
 import uuid
 
 from . import _native, _torch_autocast, _torch_classes, _torch_exchange, _torch_files, _torch_foreach, _torch_graphs
-from . import _torch_ops, _torch_profiler, _torch_side, _torch_steps
+from . import _torch_ops, _torch_profiler, _torch_side, _torch_steps, _torch_where
 from ._torch_streams import Event, On, Stream, wait
 
 TYPE_CHECKING = False
@@ -91,7 +91,7 @@ def install(torch: Any, gpu: Any) -> None:
         "reset_peak_memory_stats": lambda *_, **__: _bytes(True) and None,
         "reset_max_memory_allocated": lambda *_, **__: _bytes(True) and None,
         "mem_get_info": lambda *_, **__: (gpu["memory"] - live(), gpu["memory"]),
-        "reset_accumulated_memory_stats": nothing,
+        "reset_accumulated_memory_stats": lambda *_, **__: setattr(_torch_where, "refusals", 0),
         "device_memory_used": live,
         "current_blas_handle": lambda: 1,
         "current_solver_handle": lambda: 1,
@@ -155,10 +155,11 @@ def _bytes(reset: bool = False) -> tuple[int, int]:
 
 
 def _memory_stats(live: int, peak: int) -> dict[str, int]:
-    """Numbers of the allocator: one that keeps no memory for later, and of whose other figures nothing is known."""
+    """Numbers of the allocator: one that keeps no memory for later, and of whose other figures nothing is known. It tries
+    again before it gives up."""
     kinds = ("allocated_bytes", "active_bytes", "requested_bytes", "reserved_bytes")
     known = {f"{kind}.all.{name}": value for kind in kinds for name, value in (("current", live), ("peak", peak))}
-    return collections.defaultdict(int, known, num_alloc_retries=0, num_ooms=0)
+    return collections.defaultdict(int, known, num_alloc_retries=_torch_where.refusals, num_ooms=_torch_where.refusals)
 
 
 def _own(answer: Any, name: str) -> Any:

@@ -32,6 +32,7 @@ def install(torch: Any) -> None:
         _native.pretend(_torch_side.gpu["memory"])
         _torch_cuda.install(torch, _torch_side.gpu)
         _torch_triton.install()
+        torch.UntypedStorage.resize_ = _torch_where.resizes(torch.UntypedStorage.resize_)
     room: Any = (True, _torch_where.before, _torch_room.refused)
     if os.environ.get(_torch.FAKE) == "1":
         _torch_fake.begin(torch)

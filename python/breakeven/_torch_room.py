@@ -98,7 +98,9 @@ def _made_by(func: Any, args: tuple[Any, ...], kwargs: Any) -> int:
 
 
 def _key(value: Any) -> Any:
-    return (value.shape, value.stride(), value.dtype) if isinstance(value, _torch_ops._torch.Tensor) else repr(value)
+    if isinstance(value, _torch_ops._torch.Tensor):
+        return value.shape, value.stride(), value.dtype, value.untyped_storage().nbytes()
+    return repr(value)
 
 
 def _flat(args: tuple[Any, ...], kwargs: Any) -> list[Any]:
@@ -111,13 +113,13 @@ def _flat(args: tuple[Any, ...], kwargs: Any) -> list[Any]:
 
 def _shapes(func: Any, args: tuple[Any, ...], kwargs: Any) -> int:
     torch = sys.modules["torch"]
-    given = set()
+    given = {}
 
     def bare(value: Any) -> Any:
         if isinstance(value, torch.Tensor):
             strides = value.stride()
             empty = torch.empty_strided(value.shape, strides, dtype=value.dtype, device="meta")
-            given.add(empty.untyped_storage()._cdata)
+            given[empty.untyped_storage()._cdata] = value.untyped_storage().nbytes()
             return empty
         if isinstance(value, (list, tuple)):
             return type(value)(map(bare, value))
@@ -133,7 +135,8 @@ def _shapes(func: Any, args: tuple[Any, ...], kwargs: Any) -> int:
         for part in _flat((result,), None)
         if isinstance(part, torch.Tensor)
     }
-    return sum(size for key, size in made.items() if key not in given)
+    # What was given and has grown is in memory of its own.
+    return sum(size for key, size in made.items() if size > given.get(key, 0))
 
 
 def made(size: int) -> None:

@@ -3,6 +3,8 @@ its own accord, what may stay on the host; and whether there is room for what co
 
 from __future__ import annotations
 
+import functools
+
 from . import _caught, _native, _torch_copies, _torch_fake, _torch_gpu, _torch_made, _torch_modules, _torch_ops, _torch_room
 from . import _torch_side, _torch_steps, _torch_values, _torch_whole
 from ._torch_ops import GPU
@@ -377,11 +379,38 @@ def copied(args: tuple[Any, ...], own: int, gap: int) -> None:
         _native.tensor_event(name, *sides, keywords, _torch_ops.context(), own, gap, True)
 
 
+def resizes(plain: Any) -> Any:
+    """`UntypedStorage.resize_`, which passes no dispatcher: what it takes or gives back is the GPU's at once."""
+
+    @functools.wraps(plain)
+    def resize_(storage: Any, size: Any) -> Any:
+        known = _torch_ops._live.get(storage._cdata)
+        if known is None or known.device == "cpu" or not isinstance(size, int):
+            return plain(storage, size)
+        _native.storage_resized(known.id, size)
+        if (refused := room()) is not None:
+            raise refused
+        try:
+            return plain(storage, size)
+        finally:
+            known.bytes = storage.nbytes()
+            if known.bytes != size:  # it could not be
+                _native.storage_resized(known.id, known.bytes)
+
+    return resize_
+
+
+#: How often there was no room.
+refusals = 0
+
+
 def room() -> Any:
     """Nothing, or the error that the GPU's allocator would raise."""
+    global refusals
     refused = _native.storage_refused()
     if refused is None:
         return None
+    refusals += 1
     (live, _), memory = _native.storage_bytes(), _torch_side.gpu["memory"]
     if not _caught.would_be_caught("Exception", "RuntimeError", "OutOfMemoryError"):
         text = f"the script runs out of the GPU's memory ({_torch_fake.place()}): --pretend-gpu of one with more shows what it needs"

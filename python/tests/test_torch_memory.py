@@ -192,3 +192,48 @@ def test_what_memory_is_for(case: str, tmp_path: Path) -> None:
     assert {role: roles.get(role) for role in expected} == {
         role: pytest.approx(bytes, abs=off) for role, bytes in expected.items()
     }, roles
+
+
+RESIZED = """import torch
+used = torch.cuda.memory_allocated
+x = torch.ones(1 << 18, device="cuda")
+storage = x.untyped_storage()
+storage.resize_(0)
+print(used(), x.device, x.shape)
+storage.resize_(1 << 20)
+print(used(), torch.cuda.max_memory_allocated())
+storage.resize_(1 << 10)
+print(used(), torch.cuda.max_memory_allocated())
+host = torch.ones(1 << 10)
+host.untyped_storage().resize_(1 << 30)
+y = torch.empty(0, device="cuda")
+def refused(ask):
+    before = used()
+    try:
+        ask()
+    except torch.cuda.OutOfMemoryError as error:
+        print(str(error).partition(".")[0], used() == before, torch.cuda.memory_stats()["num_ooms"])
+torch.cuda.set_per_process_memory_fraction((1 << 26) / torch.cuda.get_device_properties(0).total_memory)
+refused(lambda: y.resize_(1 << 25))
+refused(lambda: storage.resize_(1 << 28))
+refused(lambda: torch.empty(1 << 20, 1 << 20, device="cuda"))
+refused(lambda: torch.empty(0, device="cuda").resize_(1 << 23))
+torch.cuda.reset_accumulated_memory_stats()
+print(used(), torch.cuda.memory_stats()["num_ooms"])
+try:
+    torch.frombuffer(bytearray(8), dtype=torch.uint8).untyped_storage().resize_(4)
+except RuntimeError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_storages_that_are_resized(fake: bool, tmp_path: Path) -> None:
+    (tmp_path / "resized.py").write_text(RESIZED)
+    _, out = _run(tmp_path / "resized.py", tmp_path, fake=fake)
+    lines = out.splitlines()
+    assert lines[:3] == ["0 cuda:0 torch.Size([262144])", "1048576 1048576", "1024 1049600"]
+    tried = "CUDA out of memory"
+    assert lines[3:6] == [f"{tried} True {number}" for number in (1, 2, 3)]
+    assert lines[6] == "1024 0"
+    assert fake or "not resizable" in lines[7]

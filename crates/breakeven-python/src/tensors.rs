@@ -80,13 +80,7 @@ impl Ledger {
     pub(crate) fn add(&mut self, bytes: u64, role: usize, host: bool, made: bool) -> u64 {
         self.added += 1;
         let role = role.min(ROLES.len() - 1);
-        let whole = self.live_bytes().saturating_add(bytes);
-        let refuse = !host && self.limit.is_some_and(|limit| whole > limit);
-        if refuse {
-            (self.refused, self.wanted) = (Some(bytes), whole);
-        } else if !host && bytes > 0 {
-            self.wanted = 0;
-        }
+        let refuse = !host && !self.grants(bytes);
         let host = host || refuse;
         let (producer, first, last, resident, touches) = (HOST, u64::MAX, 0, made, 0);
         let storage = Storage { bytes, role, producer, first, last, resident, host, touches, born: self.added };
@@ -95,6 +89,18 @@ impl Ledger {
             self.rise(role, bytes);
         }
         self.added
+    }
+
+    /// Whether so much is there beside what lives.
+    fn grants(&mut self, bytes: u64) -> bool {
+        let whole = self.live_bytes().saturating_add(bytes);
+        let granted = self.limit.is_none_or(|limit| whole <= limit);
+        if !granted {
+            (self.refused, self.wanted) = (Some(bytes), whole);
+        } else if bytes > 0 {
+            self.wanted = 0;
+        }
+        granted
     }
 
     fn rise(&mut self, role: usize, bytes: u64) {
@@ -132,14 +138,17 @@ impl Ledger {
         }
     }
 
-    /// It is `bytes` long now.
+    /// It is `bytes` long now, in memory of its own: what it had is given back once its values are in the new. Where there is
+    /// no room for that it stays as it was.
     pub(crate) fn resized(&mut self, id: u64, bytes: u64) {
-        if let Some(storage) = self.storages.get_mut(&id) {
-            let (old, role, host) = (std::mem::replace(&mut storage.bytes, bytes), storage.role, storage.host);
-            if !host {
-                self.now[role] = self.now[role].saturating_sub(old);
-                self.rise(role, bytes);
-            }
+        let Some(&Storage { host, role, .. }) = self.storages.get(&id) else { return };
+        if !host && !self.grants(bytes) {
+            return;
+        }
+        let old = self.storages.get_mut(&id).map_or(0, |storage| std::mem::replace(&mut storage.bytes, bytes));
+        if !host {
+            self.rise(role, bytes);
+            self.now[role] = self.now[role].saturating_sub(old);
         }
     }
 
@@ -329,6 +338,18 @@ mod tests {
     }
 
     #[test]
+    fn what_has_no_room_to_grow_stays_as_it_was() {
+        let mut ledger = Ledger { limit: Some(100), ..Ledger::default() };
+        let id = ledger.add(30, 0, false, true);
+        ledger.resized(id, 71);
+        assert_eq!((ledger.refused(), ledger.live_bytes(), ledger.peak().0), (Some(71), 30, 101));
+        ledger.resized(id, 70);
+        assert_eq!((ledger.refused(), ledger.live_bytes(), ledger.peak().0), (None, 70, 100));
+        ledger.freed(id);
+        assert_eq!(ledger.live_bytes(), 0);
+    }
+
+    #[test]
     fn values_of_the_host_are_copied_in_once() {
         let mut ledger = Ledger::default();
         let id = ledger.add(800, 4, false, false);
@@ -343,7 +364,10 @@ mod tests {
         let mut ledger = Ledger::default();
         let id = ledger.add(0, 0, false, true);
         ledger.resized(id, 64);
+        assert_eq!((ledger.peak().0, ledger.live_bytes()), (64, 64));
         ledger.resized(id, 16);
-        assert_eq!((ledger.peak().0, ledger.live_bytes()), (64, 16));
+        assert_eq!((ledger.peak().0, ledger.live_bytes()), (80, 16), "both are there while it is copied");
+        ledger.resized(id, 0);
+        assert_eq!((ledger.peak().0, ledger.live_bytes()), (80, 0));
     }
 }
