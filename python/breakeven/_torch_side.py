@@ -45,6 +45,12 @@ def where(tensor: Any) -> str:
     return (known.device if known is not None else None) or "cpu"
 
 
+def is_known(tensor: Any) -> bool:
+    """Whether a step that was watched made or used it, and anything has told where it is."""
+    known = _torch_ops._known(tensor)
+    return known is not None and not known.adrift
+
+
 def where_made(tensor: Any) -> str | None:
     """The device of what was made in a step that nobody watched, as far as it is known."""
     if tensor.requires_grad and not tensor.is_leaf:
@@ -60,7 +66,7 @@ def asked(tensor: Any, argument: int = 0) -> str:
         return where(tensor)
     frame = _torch_ops.caller()
     at = (frame.f_code, frame.f_lasti, argument)
-    if _torch_steps.unwatched and _torch_ops._known(tensor) is None:
+    if _torch_steps.unwatched and not is_known(tensor):
         if at in _places and at not in _mixed:
             return _places[at]
         left = _torch_unwatched.left(tensor) if _torch_steps.skipping else None

@@ -47,15 +47,9 @@ def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, 
     if name in _torch_ops.FILLING:
         _torch_ops.filled(args)
     devices = set(_devices(_values(args, kwargs)))
-    if "?" in devices:
-        # Made in a step that nobody watched, and nothing tells where. A value that is read counts as the device's, as in
-        # a step that goes unwatched; what else the script may do with the tensor, it may as if it were the host's.
-        devices -= {"?"}
-        read = name == "aten::_local_scalar_dense" and _torch_ops.reads.get(_torch_ops.place(), True)
-        if read and _torch_modules.where() != "cpu":
-            devices.add(GPU)
-    if GPU in devices and "cpu" in devices and _settled(args, kwargs):
-        devices = set(_devices(_values(args, kwargs)))
+    loose = "?" in devices
+    if loose:
+        devices = _with_loose(func, args, kwargs, devices - {"?"})
     if GPU in devices and "cpu" in devices and name == "aten::copy_":
         return copied(args, own, gap)
     if GPU in devices and "cpu" in devices and (why := _refused(func, args, kwargs)) is not None:
@@ -64,9 +58,9 @@ def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, 
         _indices(args[_INDEXED[name]])
     elif GPU in devices and name in _BESIDE:
         with _torch_ops.on_device("cpu"):
-            for at in _BESIDE[name]:
-                _torch_ops.stored(result[at])
-    elif "cpu+" in devices and not _goes_back_on_host(devices, args) and _of_its_own(args):
+            for which in _BESIDE[name]:
+                _torch_ops.stored(result[which])
+    elif ("cpu+" in devices or loose and not devices) and not _goes_back_on_host(devices, args) and _of_its_own(args):
         devices = {GPU}
         if name == "aten::lift_fresh":
             _came(_torch_ops.described(args[0]), False)  # numbers of Python's, as in `x[[0, 1]]`
@@ -80,9 +74,46 @@ def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, 
         _lengths(result.shape[1], False)
     with _torch_ops.on_device(device):
         _torch_ops.after(func, args, kwargs, result, own, gap)
-    if not devices and device == "cpu" and _torch_made.device is None and _native.called_with() is None:
+    if not devices and device == "cpu" and _torch_made.device is None and (loose or _native.called_with() is None):
         _set_adrift(result)
+    elif devices and not loose:
+        at = _at(func)
+        _ran_there[at] = _ran_there.get(at, True) and device != "cpu"
+    elif device != "cpu":
+        for tensor in _torch_ops.flat(result):
+            _settled(tensor)
     return room() if device != "cpu" else None
+
+
+#: Whether all ops of a kind that were seen at an instruction ran on the GPU.
+_ran_there: dict[tuple[Any, int, Any], bool] = {}
+
+
+def _at(func: Any) -> tuple[Any, int, Any]:
+    frame = _torch_ops.caller()
+    return frame.f_code, frame.f_lasti, func
+
+
+def _with_loose(func: Any, args: tuple[Any, ...], kwargs: Any, devices: set[str]) -> set[str]:
+    """The devices of what an op took, some of which nothing has told so far where it is, and others are on `devices`: all is
+    there where the GPU's is, or where the same op has been the GPU's before. Else nothing tells it now, either: what the op
+    gives may be anywhere, too, and the script may do with it what it may with the host's."""
+    name = func._schema.name
+    if GPU not in devices and "cpu+" not in devices:
+        if name == "aten::_local_scalar_dense":
+            # A value that is read counts as the device's, as in a step that goes unwatched.
+            is_read = _torch_ops.reads.get(_torch_ops.place(), True) and _torch_modules.where() != "cpu"
+            return {GPU} if is_read else devices
+        devices = {GPU} if _ran_there.get(_at(func)) else set()
+    tensors = [tensor for tensor in _torch_ops.flat(_values(args, kwargs)) if tensor.dim() > 0 and _is_loose(tensor)]
+    for tensor in tensors:
+        # What the GPU's ops may take from the host tells nothing.
+        told = GPU in devices and name not in _INDEXED and name not in _BESIDE
+        if told and (_settled(tensor) or name != "aten::copy_"):
+            _torch_ops.stored(tensor, like=(True, GPU, False, _torch_ops.TEMPORARY))
+        elif "cpu+" not in devices and (known := _torch_ops.stored(tensor)) is not None:
+            known.adrift = True
+    return devices
 
 
 def _differ(name: str) -> str:
@@ -125,7 +156,7 @@ def _is_host(tensor: Any) -> bool:
     """Whether the script has passed a tensor that is known to be on the host: PyTorch's own are not always known for what
     they would be."""
     known = _torch_ops._known(tensor)
-    if known is None or known.device != "cpu" or (given := _native.called_with()) is None:
+    if known is None or known.device != "cpu" or known.adrift or (given := _native.called_with()) is None:
         return False
     return any(_torch_ops._known(one) is known for one in _torch_ops.flat(_values(*given)))
 
@@ -185,23 +216,23 @@ def _goes_back_on_host(devices: set[str], args: Any) -> bool:
 
 def _adrift(tensor: Any) -> Any:
     """What is known of a tensor that may be anywhere: PyTorch made it of nothing, for which no function was called (the
-    memory in which `DistributedDataParallel` exchanges gradients)."""
+    memory in which `DistributedDataParallel` exchanges gradients), or it came of what nobody saw being made."""
     known = _torch_ops._known(tensor)
     return known if known is not None and known.adrift else None
+
+
+def _settled(tensor: Any) -> bool:
+    """Whether this might have been anywhere: now it is on the GPU."""
+    known = _adrift(tensor)
+    if known is not None:
+        known.device, known.adrift = GPU, False
+    return known is not None
 
 
 def _set_adrift(result: Any) -> None:
     for tensor in _torch_ops.flat(result):
         if (known := _torch_ops._known(tensor)) is not None:
             known.adrift = True
-
-
-def _settled(args: tuple[Any, ...], kwargs: Any) -> bool:
-    """Whether some of what an op of the GPU's takes might have been anywhere: now it is there."""
-    found = list(filter(None, map(_adrift, _torch_ops.flat(_values(args, kwargs)))))
-    for known in found:
-        known.device, known.adrift = GPU, False
-    return bool(found)
 
 
 def _of_its_own(args: Any) -> bool:
@@ -350,17 +381,24 @@ def one_hot(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _devices(values: Any) -> Any:
-    """Devices of the tensors among values; `cpu+` for one on the host with more than a number in it, `?` for one that
-    may have been made while nobody watched."""
+    """Devices of the tensors among values; `cpu+` for one on the host with more than a number in it, `?` for one that nothing
+    has told where it is."""
     for tensor in _torch_ops.flat(values):
         place = where(tensor)
-        unknown = place == "cpu" and _torch_steps.unwatched and _torch_ops._known(tensor) is None
-        if unknown and _torch_side.where_made(tensor) is None:
+        if place == "cpu" and _is_loose(tensor):
             yield "?"
             continue
         yield place
         if place == "cpu" and tensor.dim() > 0 and tensor.layout is _torch_side.lib.strided:
             yield "cpu+"
+
+
+def _is_loose(tensor: Any) -> bool:
+    """Whether nothing has told where a tensor is: it was made in a step that nobody watched, or came of what may be anywhere."""
+    known = _torch_ops._known(tensor)
+    if known is not None:
+        return known.adrift
+    return _torch_steps.unwatched and _torch_side.where_made(tensor) is None
 
 
 def copied(args: tuple[Any, ...], own: int, gap: int) -> None:

@@ -346,6 +346,33 @@ def test_copies_are_exact_also_in_steps_that_go_unwatched(pretend: bool, tmp_pat
 
 
 @pytest.mark.parametrize("fake", [False, True])
+def test_what_only_unwatched_steps_made_is_where_its_like_was(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "longer.py"
+    script.write_text("""import torch
+data, there = torch.randn(400), torch.randn(400, 4).cuda()
+net = torch.nn.Linear(4, 1).cuda()
+opt = torch.optim.SGD(net.parameters(), lr=1e-3)
+for step in range(80):
+    n = 8 if step < 60 else 12
+    index = torch.randperm(400)[:n]
+    x, weight, noise = there[index.cuda()], data[index].cuda(), torch.rand(n)
+    mask = torch.arange(n, device="cuda")[:, None] >= 3
+    out = net(x).masked_fill(mask, 0.0)
+    bias = torch.zeros_like(mask, dtype=torch.float32).masked_fill_(mask, 1.0)
+    loss = (out.masked_fill(mask, 0.0) + torch.where(mask, bias, -bias)).squeeze() @ weight + (data[index] + noise).mean().item()
+    opt.zero_grad(); loss.backward(); opt.step()
+    if step == 60:
+        print(mask.device, bias.device, noise.device, index.device)
+""")
+    workload, out = _run(script, tmp_path, fake=fake)
+    assert workload["program"]["sampling"] > 1, "steps went unwatched"
+    assert out == "cuda:0 cuda:0 cpu cpu\n"
+    assert sorted(_copies(workload, "h2d")) == sorted([6400, 16, 4] + 60 * [32, 64] + 20 * [48, 96])
+    zeros = [e for e in workload["ops"] if e["name"] == "aten.zeros_like"]
+    assert sum(e["count"] for e in zeros) == 80 and {e.get("device") for e in zeros} == {"cuda:0"}
+
+
+@pytest.mark.parametrize("fake", [False, True])
 def test_the_order_of_samples_is_the_hosts(fake: bool, tmp_path: Path) -> None:
     script = tmp_path / "shuffled.py"
     script.write_text("""import torch
