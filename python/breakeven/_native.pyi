@@ -16,6 +16,7 @@ __all__ = [
     "__version__",
     "after_fork_child",
     "answer",
+    "beside",
     "calibrate",
     "call_noted",
     "called_with",
@@ -279,6 +280,7 @@ def clock_ns() -> int:
 def no_gap() -> None:
     """What this thread has done since its last event is none of the script's code."""
 
+def beside(on: bool) -> None: ...
 def step_again(back: int, ns: int, valueless: bool = False, others: int = 0) -> None:
     """The step `back` steps ago, 1 for the last, ran again in `ns`, unwatched; other programs took `others` ns more of it."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 from . import _native, _torch_classes, _torch_ops, _torch_shown, _torch_side, _torch_sparse, _torch_steps, _torch_where
 from ._torch_ops import GPU
 from ._torch_side import asked, named, where
@@ -10,8 +12,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-#: The copy being made: name of the event, keywords, device of the result.
-moving: tuple[str, list[tuple[str, str]], str] | None = None
+
+class _Moving(threading.local):
+    """The copy that this thread is making: name of the event, keywords, device of the result."""
+
+    now: tuple[str, list[tuple[str, str]], str] | None = None
+
+
+moving = _Moving()
 
 
 def as_class(args: tuple[Any, ...], kwargs: Any) -> Any:
@@ -97,7 +105,7 @@ def _move_as(tensor: Any, target: str, dtype: Any, non_blocking: bool) -> Any:
     first = non_blocking == (target == "cpu")
     moved = move(_as_type(tensor, dtype, {}) if first else tensor, target, non_blocking)
     result = _as_type(moved, dtype, {})
-    if result is not moved and _torch_steps.skipping:
+    if result is not moved and _torch_steps.unseen():
         with _torch_ops.on_device(target):
             _torch_ops.stored(result)
     return result
@@ -106,7 +114,6 @@ def _move_as(tensor: Any, target: str, dtype: Any, non_blocking: bool) -> Any:
 def move(tensor: Any, target: str, non_blocking: bool, source: str | None = None) -> Any:
     """The tensor on `target`: itself where it is there already, else a copy, which is recorded as such; `source`: where it is,
     if that is known."""
-    global moving
     if _torch_side.lib.nn.parameter.is_lazy(tensor):
         return _lazily(tensor, target)
     source = source or asked(tensor)
@@ -123,13 +130,13 @@ def move(tensor: Any, target: str, non_blocking: bool, source: str | None = None
     keywords = [("pinned", str(pinned)), ("asynchronous", str(non_blocking))]
     name = "torch.Tensor.to" if target != "cpu" else "torch.Tensor.to_host"
     tensor = _returning(tensor, source, target)
-    moving = (name, keywords, target)
+    moving.now = (name, keywords, target)
     try:
         moved = tensor.clone()
-        if _torch_steps.skipping and _torch_side.gpu is not None and (refused := has_moved(tensor, moved, 0, 0)) is not None:
+        if _torch_steps.unseen() and _torch_side.gpu is not None and (refused := has_moved(tensor, moved, 0, 0)) is not None:
             raise refused
     finally:
-        moving = None
+        moving.now = None
     return moved
 
 
@@ -154,7 +161,7 @@ def copy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if target == source:
         return _native.call_noted(plain, args, kwargs)
     result = _native.call_noted(plain, (tensor, _returning(other, source, target), *args[2:]), kwargs)
-    if _torch_steps.skipping:
+    if _torch_steps.unseen():
         _torch_where.copied((tensor, other, _flag(args[1:], kwargs)), 0, 0)
     return result
 
@@ -192,7 +199,7 @@ def _rows(tensor: Any, target: str, non_blocking: bool) -> Any:
 
 def has_moved(tensor: Any, result: Any, own: int, gap: int) -> Any:
     """The copy being made has been; the GPU's error where there is no room for it."""
-    name, keywords, target = moving or ("", [], "cpu")
+    name, keywords, target = moving.now or ("", [], "cpu")
     # Of a sparse tensor each array is copied by itself.
     for source, made in zip(_torch_sparse.parts(tensor), _torch_sparse.parts(result)):
         with _torch_ops.on_device(target):
@@ -203,7 +210,7 @@ def has_moved(tensor: Any, result: Any, own: int, gap: int) -> Any:
             return refused
         if made.numel() == 0:
             continue
-        known = _torch_ops._known(source) if _torch_steps.skipping else _torch_ops.stored(source, False)
+        known = _torch_ops._known(source) if _torch_steps.unseen() else _torch_ops.stored(source, False)
         before = (*array[:4], known.id if known is not None else 0)
         if target == "cpu":
             _torch_ops.reads[_torch_ops.place()] = True

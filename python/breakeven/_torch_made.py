@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 import warnings
 
 from . import _torch_copies, _torch_draws, _torch_ops, _torch_shown, _torch_side, _torch_steps, _torch_unwatched
@@ -13,15 +14,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-#: The device that the call being made names.
-device: str | None = None
+
+class _Making(threading.local):
+    """The device that the call which this thread is making names."""
+
+    device: str | None = None
+
+
+making = _Making()
 #: Calls that the host fills a tensor in.
 filled: set[Any] = set()
 
 
 def call(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
     """A call that names a device or a generator, or asks for pinned memory, of which there is none without a GPU."""
-    global device
     wanted = named(kwargs.get("device"))
     if _torch_side.gpu is not None and kwargs.get("generator") is not None:
         kwargs = kwargs | {"generator": _torch_draws.drawing(kwargs["generator"], args, kwargs)}
@@ -33,12 +39,12 @@ def call(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
     if func in filled and args and _torch_shown.is_lent(args[0]):
         return _torch_side.lib.from_dlpack(args[0])
     # Without values what the host fills is made by ops, too.
-    before, device = device, "cpu" if _torch_ops.valueless and func in filled else wanted
+    before, making.device = making.device, "cpu" if _torch_ops.valueless and func in filled else wanted
     try:
         result = func(*args, **{**kwargs, "device": "cpu"})
     finally:
-        device = before
-    if _torch_steps.skipping and func not in filled and isinstance(result, _torch_side.lib.Tensor):
+        making.device = before
+    if _torch_steps.unseen() and func not in filled and isinstance(result, _torch_side.lib.Tensor):
         with _torch_ops.on_device(wanted):
             _torch_ops.stored(result)
         return result

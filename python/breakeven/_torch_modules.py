@@ -287,9 +287,10 @@ def _begin_thread(_: str, args: tuple[Any, ...]) -> None:
         return
     _torch_let_in.begin_thread()
     # A loader's thread that pins works beside the script, as its processes do.
-    if not _torch_steps.skipping and getattr(args[0], "_target", None) is not _pinning:
+    if getattr(args[0], "_target", None) is not _pinning:
         _torch.resume()
-    _of_thread.ends = _ThreadEnds(_torch_let_in.end_thread, _torch.pause)
+        _torch_steps.begin_beside()
+    _of_thread.ends = _ThreadEnds(_torch_let_in.end_thread, _torch_steps.thread_ends, _torch.pause)
 
 
 class _ThreadEnds:

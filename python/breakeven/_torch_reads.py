@@ -77,7 +77,7 @@ def _read(name: str, inputs: tuple[Any, ...], result: Any, _: Any = None) -> Non
 def read(tensor: Any, name: str) -> None:
     """The host reads this tensor's values."""
     global _copied
-    if _torch_ops.gpu is not None and not (_torch_steps.skipping and _torch_ops.on_gpu(tensor)):
+    if _torch_ops.gpu is not None and not (_torch_steps.unseen() and _torch_ops.on_gpu(tensor)):
         return  # the op that copies it tells, and what is on the host is there
     if name != "torch.Tensor.cpu" and _copied is not None and _copied() is tensor:
         _copied = None  # what `.cpu()` gave is there
@@ -89,7 +89,7 @@ def read(tensor: Any, name: str) -> None:
 
 def _read_part(tensor: Any, name: str) -> None:
     place = _torch_ops.place()
-    if _torch_ops._known(tensor) is None and (_torch_steps.skipping or _torch_ops.reads.get(place)):
+    if _torch_ops._known(tensor) is None and (_torch_steps.unseen() or _torch_ops.reads.get(place)):
         return _read_unwatched(tensor, name)
     array = _torch_ops.describe(tensor)
     context = _torch_ops.context(None, _torch_ops.on_gpu(tensor))
@@ -143,7 +143,7 @@ def _read_single(_: None, inputs: tuple[Any, ...], result: Any, __: Any = None) 
     own = _torch_ops.phase == "optimizer" and not _torch_ops.optimizer_asks
     if _torch_ops.asking or own or result is None or not inputs:
         return
-    if _torch_steps.skipping and _native.recording():
+    if _torch_steps.unseen() and _native.recording():
         _told_single(inputs[0])
 
 
@@ -158,7 +158,7 @@ def _told_single(tensor: Any) -> None:
 def _moved(name: str, inputs: tuple[Any, ...], result: Any, kwargs: dict[str, Any] | None = None) -> Any:
     """A tensor has been moved; where it was put on the script's device as it is, the line that did so."""
     if _torch_ops.gpu is not None:
-        return _torch_gpu.moved(inputs[0], result, kwargs) if _torch_steps.skipping else None
+        return _torch_gpu.moved(inputs[0], result, kwargs) if _torch_steps.unseen() else None
     device, tensor = _device(name, inputs, kwargs), inputs[0]
     if device is None or (isinstance(device, _torch.Tensor) and _torch_itself()):
         return None
@@ -168,7 +168,7 @@ def _moved(name: str, inputs: tuple[Any, ...], result: Any, kwargs: dict[str, An
         if _may_be_there(tensor):
             read(tensor, "torch.Tensor.cpu")
         return None
-    if _torch_steps.skipping and not _puts.get(line, True) and _torch_ops._known(tensor) is None:
+    if _torch_steps.unseen() and not _puts.get(line, True) and _torch_ops._known(tensor) is None:
         return None  # as while somebody watched
     _puts.setdefault(line, False)
     placed = False

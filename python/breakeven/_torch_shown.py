@@ -120,7 +120,7 @@ def formatted(args: tuple[Any, ...], _: Any) -> str:
 
 def read(tensor: Any) -> None:
     # What a loader reads (the order of its samples, say) is the host's.
-    likely = _torch_steps.skipping and _torch_ops.phase != "data" and _torch_modules.where() != "cpu"
+    likely = _torch_steps.unseen() and _torch_ops.phase != "data" and _torch_modules.where() != "cpu"
     if _torch_ops._known(tensor) is None and _torch_side.where_made(tensor) == "cpu":
         return
     if where(tensor) != "cpu" or (_torch_ops._known(tensor) is None and _torch_ops.reads.get(_torch_ops.place(), likely)):

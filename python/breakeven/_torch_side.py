@@ -69,7 +69,7 @@ def asked(tensor: Any, argument: int = 0) -> str:
     if _torch_steps.unwatched and not is_known(tensor):
         if at in _places and at not in _mixed:
             return _places[at]
-        left = _torch_unwatched.left(tensor) if _torch_steps.skipping else None
+        left = _torch_unwatched.left(tensor) if _torch_steps.unseen() else None
         return where_made(tensor) or _places.get(at) or (left[1] if left is not None else None) or where(tensor)
     device = where(tensor)
     if _places.get(at, device) != device:

@@ -94,11 +94,44 @@ _within_backward = False
 _before_root = False
 #: The thread whose steps go unwatched.
 _thread = 0
+#: Threads that the script has begun and that make no steps: what they do is always seen, and part of no step.
+_beside: set[int] = set()
+
+
+def unseen() -> bool:
+    """Whether the ops of this thread are not seen now."""
+    return skipping and not is_beside()
+
+
+def is_beside() -> bool:
+    """Whether this thread works beside the one that makes steps."""
+    return bool(_beside) and threading.get_ident() in _beside
+
+
+def begin_beside() -> None:
+    """A thread begins that the script has asked for."""
+    _beside.add(threading.get_ident())
+    _native.beside(True)
+
+
+def thread_ends() -> None:
+    """It ends, and with it a loop that it runs."""
+    if (skipping or aside) and threading.get_ident() == _thread:
+        _notice()
+    end_beside()
+
+
+def end_beside() -> None:
+    """It makes steps itself, or ends."""
+    _beside.discard(threading.get_ident())
+    _native.beside(False)
 
 
 def begins(module: Any, args: tuple[Any, ...]) -> None:
     """The outermost module is about to be called."""
     global _before_root, _calls, _nodes
+    if is_beside() and (skipping or aside or _optimizer):
+        return None
     if not _optimizer and _before_root:
         _end()
     known = _native.of_steps()
@@ -158,7 +191,7 @@ def _evaluates(module: Any) -> bool:
 def backward_begins(outputs: Any) -> None:
     """A gradient is about to be computed: in a step that calls no module, the shapes that it goes through first tell what
     the step was given."""
-    if _shapes or not _optimizer:
+    if _shapes or not _optimizer or is_beside():
         return
     shapes: list[Any] = []
     with sys.modules["torch"]._C.DisableTorchFunction():
@@ -188,6 +221,8 @@ def backward_ended() -> None:
 def optimizer_stepped() -> None:
     """An optimizer has made its step. Where hooks call it as gradients come, the step ends with the last one."""
     global _optimizer, _within_backward
+    if is_beside() and (skipping or aside):
+        return
     if sys.modules["torch"]._C._current_graph_task_id() != -1:
         _within_backward = True
         return
@@ -227,6 +262,10 @@ def _end() -> None:
     global _began, _calls, _nodes, _before
     if not _native.recording():
         return
+    if is_beside():
+        if skipping or aside:
+            return
+        end_beside()
     now, calls, asked = _native.step_clock()
     asked += computed
     nodes = _sequence()
@@ -394,8 +433,9 @@ def _ask_waited() -> int:
     before, since, _waited, _asked = _waited, _asked, _native.waited_ns(), _native.clock_ns()
     if _asked - since > _ASKED_NS:
         _crowded = _waited - before > _WAITING * (_asked - since)
-    _credit = min(_credit, _LAG_NS) + _waited - before
-    return _waited - before
+    new = max(0, _waited - before)  # what threads waited that are gone counts no more
+    _credit = min(_credit, _LAG_NS) + new
+    return new
 
 
 def _beyond(took: int, others: int) -> int:

@@ -126,7 +126,7 @@ def _running(plain: Any) -> Any:
 
 def _told(name: str, grid: Any, given: Any, kwargs: Any, tensors: list[Any], work: _Work | None) -> None:
     """The launch has been made. The time that it took is the interpreter's, which is nobody's."""
-    if _torch_steps.skipping:
+    if _torch_steps.unseen():
         return
     block = (_WARP * int(kwargs.get("num_warps", _WARPS)), 1, 1)
     # Without values any may be.

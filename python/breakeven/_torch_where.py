@@ -27,12 +27,12 @@ def before(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
 
 
 def _runs_there(func: Any, args: tuple[Any, ...], kwargs: Any) -> bool:
-    if func._schema.name in _LIKE and _torch_made.device is not None:
-        return _torch_made.device != "cpu"
-    if _torch_copies.moving is not None:
-        return _torch_copies.moving[2] != "cpu"
+    if func._schema.name in _LIKE and _torch_made.making.device is not None:
+        return _torch_made.making.device != "cpu"
+    if _torch_copies.moving.now is not None:
+        return _torch_copies.moving.now[2] != "cpu"
     devices = list(_devices(_values(args, kwargs)))
-    return GPU in devices if devices else _torch_made.device == GPU
+    return GPU in devices if devices else _torch_made.making.device == GPU
 
 
 def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, gap: int) -> Any:
@@ -41,7 +41,7 @@ def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, 
         return _torch_ops.after(func, args, kwargs, result, own, gap)
     if _torch_ops.part_of_whole(result, own, gap):
         return None
-    if _torch_copies.moving is not None and func._schema.name == "aten::clone":
+    if _torch_copies.moving.now is not None and func._schema.name == "aten::clone":
         return _torch_copies.has_moved(args[0], result, own, gap)
     name = func._schema.name
     if name in _torch_ops.FILLING:
@@ -66,15 +66,15 @@ def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, 
             _came(_torch_ops.described(args[0]), False)  # numbers of Python's, as in `x[[0, 1]]`
     elif "cpu+" in devices and GPU in devices:
         return RuntimeError(_differ(name))
-    if name in _LIKE and _torch_made.device is not None:
-        device = _torch_made.device
+    if name in _LIKE and _torch_made.making.device is not None:
+        device = _torch_made.making.device
     else:
         device = GPU if GPU in devices else _made_where(result) if not devices else "cpu"
     if GPU in devices and name == _CTC_BACKWARD:
         _lengths(result.shape[1], False)
     with _torch_ops.on_device(device):
         _torch_ops.after(func, args, kwargs, result, own, gap)
-    if not devices and device == "cpu" and _torch_made.device is None and (loose or _native.called_with() is None):
+    if not devices and device == "cpu" and _torch_made.making.device is None and (loose or _native.called_with() is None):
         _set_adrift(result)
     elif devices and not loose:
         at = _at(func)
@@ -199,8 +199,8 @@ def _values(args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> tuple[Any, 
 def _made_where(result: Any) -> str:
     """The device of what is made from no tensor: as the script says, else that of what it is made for, which is what
     has its type where that is somewhere."""
-    if _torch_made.device:
-        return _torch_made.device
+    if _torch_made.making.device:
+        return _torch_made.making.device
     given = _native.called_with()
     if given is None or not isinstance(result, _torch_side.lib.Tensor):
         return "cpu"
@@ -312,7 +312,7 @@ def set_item(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     plain = _torch_side.lib._C.TensorBase
     across = isinstance(value, _torch_side.lib.Tensor) and asked(value, 1) != asked(tensor)
     _native.call_noted(plain.__setitem__, args, kwargs)
-    if across and _torch_steps.skipping and all(map(_is_plain, parts)):
+    if across and _torch_steps.unseen() and all(map(_is_plain, parts)):
         with _torch_side.lib._C.DisableTorchFunction(), _torch_side.lib.no_grad():
             there = plain.__getitem__(tensor, key)
         copied((there, value), 0, 0)
@@ -406,7 +406,7 @@ def copied(args: tuple[Any, ...], own: int, gap: int) -> None:
     into_gpu = where(args[0]) != "cpu"
     there, here = args[:2] if into_gpu else args[1::-1]
     asynchronous = len(args) > 2 and bool(args[2])
-    known = _torch_ops._known(there) if _torch_steps.skipping else _torch_ops.stored(there, False)
+    known = _torch_ops._known(there) if _torch_steps.unseen() else _torch_ops.stored(there, False)
     array = (*_torch_ops.described(there), known.id if known is not None else 0)
     array = _torch_gpu.across(array, here, args[0], asynchronous)
     with _torch_ops.on_device(GPU):

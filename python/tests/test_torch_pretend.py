@@ -372,6 +372,31 @@ for step in range(80):
     assert sum(e["count"] for e in zeros) == 80 and {e.get("device") for e in zeros} == {"cuda:0"}
 
 
+def test_what_another_thread_does_is_part_of_no_step(tmp_path: Path) -> None:
+    script = tmp_path / "fed.py"
+    script.write_text("""import queue, threading, torch
+net = torch.nn.Linear(32, 2).cuda()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+fed = queue.Queue(2)
+def feed(batches):
+    for batch in batches:
+        fed.put(batch.exp().to("cuda"))
+    fed.put(None)
+for epoch in range(2):
+    threading.Thread(target=feed, args=([torch.randn(16, 32) for _ in range(100)],)).start()
+    while (batch := fed.get()) is not None:
+        loss = net(batch).square().mean()
+        opt.zero_grad(); loss.backward(); opt.step()
+""")
+    workload, _ = _run(script, tmp_path)
+    assert workload["program"]["sampling"] > 1, "steps went unwatched"
+    assert sorted(_copies(workload, "h2d")) == sorted([256, 8] + 200 * [2048])
+    counts: dict[str, int] = {}
+    for entry in workload["ops"]:
+        counts[entry["name"]] = counts.get(entry["name"], 0) + entry["count"]
+    assert (counts["aten.exp"], counts["aten.addmm"]) == (200, 200)
+
+
 @pytest.mark.parametrize("fake", [False, True])
 def test_the_order_of_samples_is_the_hosts(fake: bool, tmp_path: Path) -> None:
     script = tmp_path / "shuffled.py"

@@ -53,7 +53,7 @@ mod _native {
     use super::hooks::platform::die_with_parent;
     #[pymodule_export]
     use super::hooks::torch::{
-        Dispatch, Function, call_noted, called_with, clock_ns, clock_ticks, cpu_ns, loading, no_gap, pretend,
+        Dispatch, Function, beside, call_noted, called_with, clock_ns, clock_ticks, cpu_ns, loading, no_gap, pretend,
         step_again, step_calls, step_end, step_in_part, storage_bytes, storage_freed, storage_left, storage_new,
         storage_refused, storage_resized, storage_role, tensor_context, tensor_event, waited_ns,
     };

@@ -45,6 +45,8 @@ pub(crate) struct Thread {
     composite: u64,
     /// Inside a call that is one op.
     closed: bool,
+    /// It is none of those that make steps of a loop: what it does is part of none.
+    pub(crate) beside: bool,
     /// When the call that was recognised in place began; 0 where it is not timed.
     pub(crate) began: u64,
     last_end: u64,
@@ -183,6 +185,7 @@ impl Thread {
             depth: 0,
             composite: 0,
             closed: false,
+            beside: false,
             began: 0,
             last_end: 0,
             loader_began: 0,

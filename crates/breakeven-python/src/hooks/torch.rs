@@ -337,7 +337,7 @@ pub(crate) fn tensor_event(
     gap: u64,
     apart: Option<bool>,
 ) -> bool {
-    let thread = with_thread(|thread| thread.id).unwrap_or_default();
+    let (thread, beside) = with_thread(|thread| (thread.id, thread.beside)).unwrap_or_default();
     let counts = state::with(py, |state| {
         let State { recorder, codes, call, paths, .. } = state;
         // SAFETY: `py` proves that the lock is held.
@@ -346,7 +346,7 @@ pub(crate) fn tensor_event(
         // SAFETY: as above.
         let path = unsafe { frames::path(codes) };
         let told = match (paths.aside, paths.passes(path)) {
-            _ if apart.unwrap_or_else(|| recorder.names.kind(name) == Kind::HostReads) => Told::Apart,
+            _ if beside || apart.unwrap_or_else(|| recorder.names.kind(name) == Kind::HostReads) => Told::Apart,
             (true, true) => Told::WithItsStep,
             (true, false) => Told::Apart,
             (false, _) => Told::InStep(path.unwrap_or(0)),
@@ -444,6 +444,12 @@ pub(crate) fn storage_bytes(py: Python<'_>, reset: bool) -> (u64, u64) {
 #[pyfunction]
 pub(crate) fn loading(on: bool) -> bool {
     with_thread(|thread| thread.load(on)).unwrap_or(false)
+}
+
+/// This thread works beside the one that makes steps from now on, or no longer.
+#[pyfunction]
+pub(crate) fn beside(on: bool) {
+    with_thread(|thread| thread.beside = on);
 }
 
 /// A step of a loop ends here; see [`crate::steps::Steps::end`]. `whole` false: what ran since is no step.
