@@ -11,6 +11,7 @@ import functools
 import math
 import os
 import sys
+import threading
 
 from . import _imports, _native, _torch, _torch_exchange, _torch_foreach, _torch_let_in, _torch_ops, _torch_ordinary, _torch_side
 from . import _torch_steps, _torch_subclasses, _torch_values
@@ -118,7 +119,8 @@ def begin(torch: Any) -> None:
         return result
 
     # All the time, also where nobody watches.
-    _mode = type("Valueless", (FakeTensorMode,), {"dispatch": dispatch})(allow_non_fake_inputs=True)
+    own = {"dispatch": dispatch} | {name: _of_thread(name) for name in vars(_Within())}
+    _mode = type("Valueless", (FakeTensorMode,), own)(allow_non_fake_inputs=True)
     torch.utils._python_dispatch._push_mode(_mode)
     _native.set_program('{"recorder": "torch-fake"}')
     torch.nn.Module._apply = _apply
@@ -137,6 +139,33 @@ def begin(torch: Any) -> None:
             types.append(FakeTensor)
     if _torch_side.gpu is None:
         _torch_foreach.sort_by_device(torch)
+
+
+class _Within(threading.local):
+    """What PyTorch's mode is in the middle of, as it names that: each thread for itself."""
+
+    def __init__(self) -> None:
+        self.in_kernel_invocation = False
+        self.enter_stack: list[Any] = []
+
+
+_within = _Within()
+
+
+def _of_thread(name: str) -> Any:
+    return property(lambda _: getattr(_within, name), lambda _, value: setattr(_within, name, value))
+
+
+def begin_thread() -> None:
+    """In this thread, too, tensors have no values."""
+    if _mode is not None:
+        _lib.utils._python_dispatch._push_mode(_mode)
+
+
+def end_thread() -> None:
+    """As far as this thread goes, they have again."""
+    if _mode is not None and _lib._C._get_dispatch_mode(_mode._mode_key) is _mode:
+        _lib._C._unset_dispatch_mode(_mode._mode_key)
 
 
 def _as_many(func: Any, args: tuple[Any, ...], result: Any) -> Any:

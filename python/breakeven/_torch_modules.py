@@ -280,7 +280,7 @@ def _know_counts(optimizer: Any) -> None:
 
 
 def _begin_thread(_: str, args: tuple[Any, ...]) -> None:
-    from . import _torch, _torch_let_in
+    from . import _torch, _torch_fake, _torch_let_in
 
     # A thread that C has begun only gets its name here.
     if not _native.recording() or type(args[0]).__name__ == "_DummyThread":
@@ -288,9 +288,10 @@ def _begin_thread(_: str, args: tuple[Any, ...]) -> None:
     _torch_let_in.begin_thread()
     # A loader's thread that pins works beside the script, as its processes do.
     if getattr(args[0], "_target", None) is not _pinning:
+        _torch_fake.begin_thread()
         _torch.resume()
         _torch_steps.begin_beside()
-    _of_thread.ends = _ThreadEnds(_torch_let_in.end_thread, _torch_steps.thread_ends, _torch.pause)
+    _of_thread.ends = _ThreadEnds(_torch_let_in.end_thread, _torch_steps.thread_ends, _torch.pause, _torch_fake.end_thread)
 
 
 class _ThreadEnds:

@@ -372,7 +372,8 @@ for step in range(80):
     assert sum(e["count"] for e in zeros) == 80 and {e.get("device") for e in zeros} == {"cuda:0"}
 
 
-def test_what_another_thread_does_is_part_of_no_step(tmp_path: Path) -> None:
+@pytest.mark.parametrize("fake", [False, True])
+def test_what_another_thread_does_is_part_of_no_step(fake: bool, tmp_path: Path) -> None:
     script = tmp_path / "fed.py"
     script.write_text("""import queue, threading, torch
 net = torch.nn.Linear(32, 2).cuda()
@@ -380,7 +381,7 @@ opt = torch.optim.SGD(net.parameters(), lr=0.1)
 fed = queue.Queue(2)
 def feed(batches):
     for batch in batches:
-        fed.put(batch.exp().to("cuda"))
+        fed.put((batch.exp() * torch.ones(32)).to("cuda"))
     fed.put(None)
 for epoch in range(2):
     threading.Thread(target=feed, args=([torch.randn(16, 32) for _ in range(100)],)).start()
@@ -388,7 +389,7 @@ for epoch in range(2):
         loss = net(batch).square().mean()
         opt.zero_grad(); loss.backward(); opt.step()
 """)
-    workload, _ = _run(script, tmp_path)
+    workload, _ = _run(script, tmp_path, fake=fake)
     assert workload["program"]["sampling"] > 1, "steps went unwatched"
     assert sorted(_copies(workload, "h2d")) == sorted([256, 8] + 200 * [2048])
     counts: dict[str, int] = {}
