@@ -138,8 +138,8 @@ impl Ledger {
         }
     }
 
-    /// It is `bytes` long now, in memory of its own: what it had is given back once its values are in the new. Where there is
-    /// no room for that it stays as it was.
+    /// It is `bytes` long now, in memory of its own: what it had is given back once its values are in the new. Where there
+    /// is no room for that it stays as it was.
     pub(crate) fn resized(&mut self, id: u64, bytes: u64) {
         let Some(&Storage { host, role, .. }) = self.storages.get(&id) else { return };
         if !host && !self.grants(bytes) {

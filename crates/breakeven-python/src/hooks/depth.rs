@@ -8,8 +8,8 @@ pub(crate) fn given_back<T>(_: Python<'_>, call: impl FnOnce() -> T) -> T {
     // SAFETY: attached to the interpreter, within a call that has taken a level.
     unsafe { ffi::Py_LeaveRecursiveCall() };
     let outcome = call();
-    // SAFETY: attached to the interpreter, with no error pending. The level was there before, so that it is there now; what
-    // would be raised if it were not is none of the script's.
+    // SAFETY: attached to the interpreter, with no error pending. The level was there before, so that it is there now;
+    // what would be raised if it were not is none of the script's.
     unsafe {
         if ffi::Py_EnterRecursiveCall(c"".as_ptr()) != 0 {
             ffi::PyErr_Clear();
