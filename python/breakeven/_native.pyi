@@ -280,7 +280,7 @@ def clock_ns() -> int:
 def no_gap() -> None:
     """What this thread has done since its last event is none of the script's code."""
 
-def beside(on: bool) -> None: ...
+def beside(on: bool) -> bool: ...
 def step_again(back: int, ns: int, valueless: bool = False, others: int = 0) -> None:
     """The step `back` steps ago, 1 for the last, ran again in `ns`, unwatched; other programs took `others` ns more of it."""
 

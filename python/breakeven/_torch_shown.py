@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from . import _native, _torch_copies, _torch_fake, _torch_let_in, _torch_modules, _torch_ops, _torch_side, _torch_sparse
+from . import _native, _torch, _torch_copies, _torch_fake, _torch_let_in, _torch_modules, _torch_ops, _torch_side, _torch_sparse
 from . import _torch_steps
 from ._torch_ops import GPU
 from ._torch_side import asked, where
@@ -89,7 +89,14 @@ def tolist(args: tuple[Any, ...], _: Any) -> Any:
 
 def text(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     """As printed: the device stands first after the values."""
-    read(args[0])
+    if _is_printed_there(args[0]):
+        if not _torch_ops.valueless:
+            return _printed_there(args[0], kwargs)
+        # As if each number were like this, of which only those that are printed are made.
+        if kwargs.get("tensor_contents") is None:
+            _printed_there(_like_any(args[0]), kwargs)
+    else:
+        read(args[0])
     token = _native.enter("torch.Tensor.__repr__")
     _torch_ops.asking += 1  # what is read one by one has been read
     try:
@@ -103,6 +110,45 @@ def text(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     marks = [text.find(mark) for mark in (", size=", ", dtype=", ", grad_fn=", ", requires_grad=")]
     at = min([mark for mark in marks if mark >= 0] or [text.rfind(")")])
     return f"{text[:at]}, device='{where(args[0])}'{text[at:]}"
+
+
+def _is_printed_there(tensor: Any) -> bool:
+    """Whether PyTorch prints a tensor where it is, by ops of the GPU's, number by number (`_tensor_str.py`)."""
+    if _torch_side.gpu is None or type(tensor) not in _torch_ops.plain or not _native.recording():
+        return False
+    lib = _torch_side.lib
+    plain = tensor.layout is lib.strided and not tensor.is_nested and not lib._C._functorch.is_functorch_wrapped_tensor(tensor)
+    return plain and where(tensor) != "cpu"
+
+
+def _printed_there(tensor: Any, kwargs: dict[str, Any]) -> str:
+    """What PyTorch prints; the ops that it takes are told, as part of no step, whether others are seen or not."""
+    lib = _torch_side.lib
+    core = lib._C
+    if _torch_ops._known(tensor) is None:
+        with _torch_ops.on_device(GPU):
+            _torch_ops.stored(tensor)
+    since = _torch_steps.leave_out() if _torch_steps.unseen() else None
+    with lib.no_grad(), lib.utils._python_dispatch._disable_current_modes(), core.DisableTorchFunctionSubclass():
+        before, inside = _native.beside(True), _torch_let_in.go_in("")
+        _torch_ops.asking += 1  # the ops tell what is read one by one
+        core._push_on_torch_dispatch_stack(_torch.mode)
+        try:
+            return str(lib._tensor_str._str_intern(tensor, **kwargs))
+        finally:
+            core._pop_torch_dispatch_stack(None)
+            _torch_ops.asking -= 1
+            _torch_let_in.come_out(inside)
+            _native.beside(before)
+            if since is not None:
+                _torch_steps.left_out(since)
+
+
+def _like_any(tensor: Any) -> Any:
+    """A tensor of this shape and type that takes no memory, all of whose numbers are 1.5, or as near as the type comes to it."""
+    lib = _torch_side.lib
+    with lib.utils._python_dispatch._disable_current_modes():
+        return lib.full((), 1.5).to(tensor.dtype).expand(tensor.shape)
 
 
 def formatted(args: tuple[Any, ...], _: Any) -> str:

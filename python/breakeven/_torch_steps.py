@@ -114,6 +114,19 @@ def begin_beside() -> None:
     _native.beside(True)
 
 
+def leave_out() -> tuple[int, int]:
+    """What comes next is told by itself until `left_out`, in a step that goes on unwatched."""
+    _native.no_gap()
+    return _native.clock_ns(), _native.cpu_ns()
+
+
+def left_out(since: tuple[int, int]) -> None:
+    """The time since then is none of the step's."""
+    global _began, _busy
+    _began += _native.clock_ns() - since[0]
+    _busy += _native.cpu_ns() - since[1]
+
+
 def thread_ends() -> None:
     """It ends, and with it a loop that it runs."""
     if (skipping or aside) and threading.get_ident() == _thread:

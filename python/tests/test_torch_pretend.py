@@ -68,7 +68,8 @@ def test_what_a_script_does_with_its_gpu(tmp_path: Path) -> None:
         "tensor([0., 2., 4., 6.], device='cuda:0')",
     ]
     assert _copies(workload, "h2d") == [48]
-    assert _copies(workload, "d2h") == [48, 4, 16]
+    # Three of the printed numbers are not 0.
+    assert sorted(_copies(workload, "d2h")) == sorted([48, 4, 8, *3 * [1, 4], 1, 1, 1, *4 * [1], 16])
     waits = [e["name"] for e in workload["ops"] if e["op"] == "synchronise"]
     assert waits == ["torch.cuda.Stream.synchronize", "torch.cuda.synchronize"]
     [product] = [e for e in workload["ops"] if e["name"] == "aten.mul" and e.get("stream")]
@@ -544,10 +545,51 @@ s, mask = s.to(device), a > 0.5
     assert (sizes["torch.equal(a, b)"], sizes["torch.nonzero(mask)"]) == (1, 8)
     # Written to as well as read by a mask.
     expected = {line: 2 if "__setitem__" in line else 1 for line in WAITS.split("\n") if line}
-    if not pretend:
+    if pretend:
+        # Which numbers there are, whether each is whole, how large they are (asked for each, too), each by itself, and all of a line.
+        expected["repr(a)"] = 1 + 64 + 3 + 64 + 64 + 1
+    else:
         # A CPU asks for the smallest class, too, and for both where it is told how many there are.
         expected |= {"nn.functional.one_hot(i)": 2, "nn.functional.one_hot(i, 7)": 2}
     assert waits == expected
+
+
+PRINTED = """import torch
+device = "cuda" if torch.cuda.is_available() else "cpu"
+torch.manual_seed(0)
+net = torch.nn.Linear(4, 3).to(device)
+opt = torch.optim.SGD(net.parameters(), lr=1e-3)
+for step in range(60):
+    loss = net(torch.randn(8, 4).to(device)).square().mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+    line = str(loss.detach())
+some, whole, large = torch.tensor([1.5, 2.5, 3.0, 4.25]).to(device), torch.arange(6).to(device), torch.full((40, 50), 1.5).to(device)
+print(line, some, f"{some > 2}")
+repr(whole)
+str(large)
+"""
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_numbers_are_printed_where_they_are_one_by_one(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "printed.py"
+    script.write_text(PRINTED)
+    workload, out = _run(script, tmp_path, fake=fake)
+    assert workload["program"]["sampling"] > 1, "steps went unwatched"
+    plain = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=240).stdout
+    if not fake:
+        assert out == plain.replace(")", ", device='cuda:0')")
+    reads, waits, ops = ({line: 0 for line in PRINTED.splitlines()} for _ in range(3))
+    for entry in workload["ops"]:
+        line = PRINTED.splitlines()[workload["sites"][entry["site"]]["line"] - 1]
+        reads[line] += entry["count"] * (entry["name"] == "aten._local_scalar_dense")
+        waits[line] += entry["count"] * (entry["name"] == "torch.Tensor.to_host")
+        ops[line] += entry["count"] * (entry["name"] == "aten.masked_select")
+    # As PyTorch's own code reads an equal tensor of the host's, and lines of it copied.
+    expected = {'    line = str(loss.detach())': (60 * 7, 60), 'print(line, some, f"{some > 2}")': (12 + 4, 1 + 2), "repr(whole)": (6, 1)}
+    expected["str(large)"] = (36 + 3 + 36 + 1, 1 + 6 * 2)
+    assert {line: (reads[line], waits[line]) for line in expected} == expected
+    assert ops['    line = str(loss.detach())'] == 60
 
 
 def test_a_number_is_copied_to_an_element_and_filled_in_elsewhere(tmp_path: Path) -> None:
@@ -1255,7 +1297,9 @@ except TypeError as error:
         "tensor([1., 2.], device='cuda:0', requires_grad=True)",
         "unsupported format string passed to Tensor.__format__",
     ]
-    assert sorted(_copies(workload, "d2h")) == [4, 4, 8, 8, 8]
+    # A row: which numbers there are, whether each is whole, how large they are, each by itself, and all of them.
+    printed = [8, *(2 - fake) * [1], 1, 1, 1, 4, 4, 1, 1, 8]
+    assert sorted(_copies(workload, "d2h")) == sorted([4, 4, *3 * printed])
 
 
 def test_classes_of_a_script_print_as_on_a_gpu(tmp_path: Path) -> None:

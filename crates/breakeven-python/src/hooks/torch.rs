@@ -446,10 +446,10 @@ pub(crate) fn loading(on: bool) -> bool {
     with_thread(|thread| thread.load(on)).unwrap_or(false)
 }
 
-/// This thread works beside the one that makes steps from now on, or no longer.
+/// What this thread does is part of no step from now on, or may be; whether it was part of none before.
 #[pyfunction]
-pub(crate) fn beside(on: bool) {
-    with_thread(|thread| thread.beside = on);
+pub(crate) fn beside(on: bool) -> bool {
+    with_thread(|thread| std::mem::replace(&mut thread.beside, on)).unwrap_or(false)
 }
 
 /// A step of a loop ends here; see [`crate::steps::Steps::end`]. `whole` false: what ran since is no step.
