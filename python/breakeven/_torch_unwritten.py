@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import importlib
 import os
 import shutil
 import stat
@@ -143,9 +144,8 @@ class _Slice:
         return list(self._tensor.shape)
 
     def get_dtype(self) -> str:
-        from safetensors.torch import _TYPES
-
-        return next(name for name, dtype in _TYPES.items() if dtype == self._tensor.dtype)
+        types = importlib.import_module("safetensors.torch")._TYPES
+        return next(str(name) for name, dtype in types.items() if dtype == self._tensor.dtype)
 
 
 def _name(file: Any) -> Any:
