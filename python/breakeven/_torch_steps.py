@@ -114,17 +114,18 @@ def begin_beside() -> None:
     _native.beside(True)
 
 
-def leave_out() -> tuple[int, int]:
+def leave_out() -> tuple[int, int, int]:
     """What comes next is told by itself until `left_out`, in a step that goes on unwatched."""
     _native.no_gap()
-    return _native.clock_ns(), _native.cpu_ns()
+    return _native.clock_ns(), _native.cpu_ns(), _native.step_clock()[2]
 
 
-def left_out(since: tuple[int, int]) -> None:
-    """The time since then is none of the step's."""
-    global _began, _busy
+def left_out(since: tuple[int, int, int]) -> None:
+    """The time since then is none of the step's, nor is what was asked for."""
+    global _began, _busy, _before
     _began += _native.clock_ns() - since[0]
     _busy += _native.cpu_ns() - since[1]
+    _before += _native.step_clock()[2] - since[2]
 
 
 def thread_ends() -> None:

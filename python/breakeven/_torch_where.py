@@ -211,7 +211,9 @@ def _made_where(result: Any) -> str:
 
 def _goes_back_on_host(devices: set[str], args: Any) -> bool:
     """Whether this is a step back through a part of the network that is on the host, though the loss is on the GPU."""
-    return _torch_ops.phase == "backward" and GPU not in devices and not any(map(_adrift, _torch_ops.flat(args)))
+    if _torch_ops.phase != "backward" or GPU in devices:
+        return False
+    return "cpu+" in devices or not any(map(_adrift, _torch_ops.flat(args)))
 
 
 def _adrift(tensor: Any) -> Any:

@@ -1709,7 +1709,9 @@ print(torch.jit.load("linear.pt", map_location="cuda")(torch.ones(3, device="cud
 """.replace('"linear.pt"', repr(str(tmp_path / "linear.pt"))))
     workload, out = _run(script, tmp_path)
     assert out.splitlines() == ["tensor([2., 2., 2.], device='cuda:0')", "cuda:0"]
-    assert (_copies(workload, "h2d"), _copies(workload, "d2h")) == ([36, 12, 36, 12], [12, 36, 12])
+    # To print three numbers: which of them count, nine questions of how large they are, each of them, all of them.
+    printed = [8] + 9 * [1] + 3 * [4] + [12]
+    assert (_copies(workload, "h2d"), _copies(workload, "d2h")) == ([36, 12, 36, 12], [*printed, 36, 12])
     assert [unseen["count"] for unseen in workload["unseen"] if unseen["reason"] == "torch-jit"] == [1]
 
 

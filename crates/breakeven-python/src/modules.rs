@@ -42,8 +42,8 @@ pub(crate) fn leave_unwatched(py: Python<'_>, on: bool, longest_ns: u64, alike: 
     });
 }
 
-/// What a step begins and ends with: the system's monotonic clock, ns, the calls of modules so far, and what has been asked
-/// of PyTorch unwatched.
+/// What a step begins and ends with: the system's monotonic clock, ns, the calls of modules so far, and the
+/// memory that has been asked for unwatched.
 #[pyfunction]
 pub(crate) fn step_clock() -> (u64, u64, u64) {
     ENDED.store(clock::now(), Relaxed);

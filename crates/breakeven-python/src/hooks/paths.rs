@@ -155,8 +155,7 @@ fn with_waiting<R>(f: impl FnOnce(&mut Waiting) -> R) -> Option<R> {
     Some(f(waiting.get_or_insert_with(Waiting::default)))
 }
 
-/// What the main thread has asked of PyTorch in steps that went unwatched: 1 for each function that a mode saw it call, and
-/// the bytes of each tensor with [`ONE`] more.
+/// What memory the main thread has asked for in steps that went unwatched: bytes of each tensor, and [`ONE`] more.
 static ASKED: AtomicU64 = AtomicU64::new(0);
 const ONE: u64 = 64;
 
@@ -260,9 +259,6 @@ pub(crate) fn of_steps(py: Python<'_>) -> bool {
 pub(crate) fn called(py: Python<'_>) {
     if !state::recording() {
         return;
-    }
-    if modules::unwatched() && frames::in_main() {
-        ASKED.fetch_add(1, Relaxed);
     }
     let passes = state::with(py, |state| {
         // SAFETY: the lock is held.
