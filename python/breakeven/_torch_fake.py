@@ -111,7 +111,7 @@ def begin(torch: Any) -> None:
         if isinstance(result, FakeTensor) and result.layout is torch.sparse_coo and not result._nnz():
             with mode:
                 result = _as_many(func, args, result)
-        if isinstance(result, FakeTensor) and _torch_steps.unseen():
+        if isinstance(result, FakeTensor) and _torch_steps.unseen() and _torch_ops.phase != "data":
             _torch_steps.computed += 1 + result.numel()
         _torch_values.follow(func, args, kwargs, result, real)
         if isinstance(result, (FakeTensor, tuple)):

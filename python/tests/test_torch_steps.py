@@ -294,3 +294,26 @@ def test_what_only_seems_to_change_is_looked_at_a_few_times(monkeypatch: pytest.
                 looked += 1
                 steps._settles(frozenset([1]))
     assert looked == steps._DOUBTS + 1
+
+
+def test_where_a_loader_draws_its_order_no_step_differs(tmp_path: Path) -> None:
+    """With workers that is some batches before the end of an epoch, in the midst of a step."""
+    script = tmp_path / "epochs.py"
+    script.write_text("""import torch
+from torch.utils.data import DataLoader, TensorDataset
+net = torch.nn.Linear(8, 2)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+data = TensorDataset(torch.randn(160, 8))
+loader = DataLoader(data, batch_size=4, shuffle=True, num_workers=2, persistent_workers=True)
+for _ in range(4):
+    for batch, in loader:
+        optimizer.zero_grad()
+        net(batch).square().mean().backward()
+        optimizer.step()
+""")
+    env = os.environ | {"BREAKEVEN_RECORD_DIR": str(tmp_path), "OMP_NUM_THREADS": "1"}
+    subprocess.run([sys.executable, "-m", "breakeven._run", script], env=env, check=True, timeout=240)
+    first = min(tmp_path.glob("*.breakeven.json"), key=lambda file: int(file.name.partition(".")[0]))
+    workload = json.loads(first.read_text())
+    assert not [u for u in workload["unseen"] if "did something else" in u["text"]]
+    assert workload["program"]["sampling"] > 3

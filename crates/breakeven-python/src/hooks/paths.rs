@@ -170,7 +170,10 @@ pub(crate) fn reached_unwatched(bytes: usize) -> bool {
     if !modules::unwatched() || !frames::in_main() {
         return false;
     }
-    ASKED.fetch_add(bytes as u64 + ONE, Relaxed);
+    // A loader's order is drawn when it comes to that.
+    if !state::with_thread(|thread| thread.is_loading()).unwrap_or(false) {
+        ASKED.fetch_add(bytes as u64 + ONE, Relaxed);
+    }
     if !SETTLED.load(Relaxed) {
         return false;
     }
