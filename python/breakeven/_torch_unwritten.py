@@ -28,22 +28,8 @@ _left: dict[Any, Any] = {}
 
 def leave_files(torch: Any) -> None:
     """Take the place of what saves and loads tensors, and of what is asked about files."""
-    save, load = torch.save, torch.load
-
-    @functools.wraps(save)
-    def left(obj: Any, f: Any, *args: Any, **kwargs: Any) -> None:
-        if not _leave(obj, f, "torch.save"):
-            _left.pop(_name(f), None)
-            save(obj, f, *args, **kwargs)
-
-    @functools.wraps(load)
-    def found(f: Any, map_location: Any = None, *args: Any, **kwargs: Any) -> Any:
-        if (name := _name(f)) in _left:
-            return _again(_left[name], map_location)
-        return load(f, map_location, *args, **kwargs)
-
-    torch.save = torch.serialization.save = left
-    torch.load = torch.serialization.load = found
+    torch.save = torch.serialization.save = _saves(torch.save, "torch.save", "obj", "f")
+    torch.load = torch.serialization.load = _loads(torch.load, "f", "map_location", None)
     _leave_compiled(torch)
     _imports.after("safetensors", _open_unwritten)
     _imports.after("safetensors.torch", _leave_safetensors)
@@ -56,39 +42,49 @@ def leave_files(torch: Any) -> None:
     os.stat = _stat(os.stat)
 
 
+def _saves(plain: Any, function: str, what: str, where: str) -> Any:
+    """What saves: its first parameters are `what` it is given and `where` that goes."""
+
+    @functools.wraps(plain)
+    def save(*args: Any, **kwargs: Any) -> None:
+        given = dict(zip((what, where), args)) | kwargs
+        if not _leave(given.get(what), given.get(where), function):
+            _left.pop(_name(given.get(where)), None)
+            plain(*args, **kwargs)
+
+    return save
+
+
+def _loads(plain: Any, file: str, place: str, default: Any) -> Any:
+    """What loads: its first parameters are the `file` and the `place` of the tensors."""
+
+    @functools.wraps(plain)
+    def load(*args: Any, **kwargs: Any) -> Any:
+        given = {place: default} | dict(zip((file, place), args)) | kwargs
+        if (name := _name(given.get(file))) in _left:
+            return _again(_left[name], given[place])
+        return plain(*args, **kwargs)
+
+    return load
+
+
 def _leave_compiled(torch: Any) -> None:
     """The same of modules compiled by their source, which are written from memory."""
-    save, load = torch.jit.save, torch.jit.load
-
-    @functools.wraps(save)
-    def left(m: Any, f: Any, *args: Any, **kwargs: Any) -> None:
-        if not _leave(m, f, "torch.jit.save"):
-            save(m, f, *args, **kwargs)
+    load = torch.jit.load
 
     @functools.wraps(load)
     def found(f: Any, *args: Any, **kwargs: Any) -> Any:
         return _left[_name(f)] if _name(f) in _left else load(f, *args, **kwargs)
 
-    torch.jit.save, torch.jit.load = left, found
-    torch.jit.RecursiveScriptModule.save = lambda self, f, **kwargs: left(self, f, **kwargs)
+    save = torch.jit.save = _saves(torch.jit.save, "torch.jit.save", "m", "f")
+    torch.jit.load = found
+    torch.jit.RecursiveScriptModule.save = lambda self, f, **kwargs: save(self, f, **kwargs)
 
 
 def _leave_safetensors(name: str, _: int) -> None:
     module: Any = sys.modules[name]
-    save, load = module.save_file, module.load_file
-
-    @functools.wraps(save)
-    def left(tensors: Any, filename: Any, *args: Any, **kwargs: Any) -> None:
-        if not _leave(tensors, filename, "save_file"):
-            _left.pop(_name(filename), None)
-            save(tensors, filename, *args, **kwargs)
-
-    @functools.wraps(load)
-    def found(filename: Any, device: Any = "cpu", *args: Any, **kwargs: Any) -> Any:
-        at = _name(filename)
-        return _again(_left[at], device) if at in _left else load(filename, device, *args, **kwargs)
-
-    module.save_file, module.load_file = left, found
+    module.save_file = _saves(module.save_file, "save_file", "tensors", "filename")
+    module.load_file = _loads(module.load_file, "filename", "device", "cpu")
 
 
 def _open_unwritten(name: str, _: int) -> None:
