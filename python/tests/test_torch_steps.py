@@ -20,12 +20,28 @@ if importlib.util.find_spec("torch") is None:
 PROGRAMS = Path(__file__).parent / "programs" / "pytorch"
 
 
+L4 = {"name": "NVIDIA L4", "memory": 24 << 30, "capability": "8.9", "units": 58, "cache": 48 << 20}
+
+
+ONE_THREAD = {"OMP_NUM_THREADS": "1"}
+
+
+def _run(
+    script: Path, folder: Path, *arguments: str, gpu: bool = False, fake: bool = False, environment: dict[str, str] | None = None
+) -> list[dict[str, Any]]:
+    """What is recorded of a script, on an imitated GPU, without values: of each process, the first one's first."""
+    env = os.environ | {"BREAKEVEN_RECORD_DIR": str(folder)} | (environment or {})
+    if gpu:
+        env["BREAKEVEN_PRETEND_GPU"] = json.dumps(L4)
+    if fake:
+        env["BREAKEVEN_FAKE"] = "1"
+    subprocess.run([sys.executable, "-m", "breakeven._run", script, *arguments], env=env, check=True, timeout=240)
+    files = sorted(folder.glob("*.breakeven.json"), key=lambda file: int(file.name.partition(".")[0]))
+    return [json.loads(file.read_text()) for file in files]
+
+
 def _recorded(what: str, folder: Path, program: str = "torch_steps.py") -> dict[str, Any]:
-    env = os.environ | {"BREAKEVEN_RECORD_DIR": str(folder)}
-    command = [sys.executable, "-m", "breakeven._run", str(PROGRAMS / program), what]
-    subprocess.run(command, env=env, check=True, timeout=240)
-    [file] = folder.glob("*.breakeven.json")
-    workload: dict[str, Any] = json.loads(file.read_text())
+    [workload] = _run(PROGRAMS / program, folder, what)
     return workload
 
 
@@ -158,16 +174,7 @@ AFTER = (
 
 
 def _after(what: str, mode: str, folder: Path) -> dict[str, Any]:
-    gpu = {"name": "NVIDIA L4", "memory": 24 << 30, "capability": "8.9", "units": 58}
-    env = os.environ | {"BREAKEVEN_RECORD_DIR": str(folder)}
-    if "gpu" in mode:
-        env["BREAKEVEN_PRETEND_GPU"] = json.dumps(gpu)
-    if "fake" in mode:
-        env["BREAKEVEN_FAKE"] = "1"
-    command = [sys.executable, "-m", "breakeven._run", str(PROGRAMS / "torch_after.py"), what]
-    subprocess.run(command, env=env, check=True, timeout=240)
-    [file] = folder.glob("*.breakeven.json")
-    workload: dict[str, Any] = json.loads(file.read_text())
+    [workload] = _run(PROGRAMS / "torch_after.py", folder, what, gpu="gpu" in mode, fake="fake" in mode)
     return workload
 
 
@@ -239,23 +246,14 @@ def test_what_is_left_of_a_slow_step_is_counted_once(tmp_path: Path) -> None:
     assert any(entry == [600, entry[1]] for entry in workload["order"] if isinstance(entry, list))
 
 
-L4 = {"name": "NVIDIA L4", "memory": 24 << 30, "capability": "8.9", "units": 58, "cache": 48 << 20}
-#: How a script runs: on an imitated GPU, without values, as it is.
-MODES = {"gpu": {"BREAKEVEN_PRETEND_GPU": json.dumps(L4)}, "plain": {}}
-MODES["fake"] = MODES["gpu"] | {"BREAKEVEN_FAKE": "1"}
-
-
 def _changed(what: str, mode: str, folder: Path, watched: bool = False) -> dict[str, Any]:
     script, record = PROGRAMS / "torch_changes.py", folder / f"record{watched}"
     record.mkdir()
     if watched:
-        script = folder / "watched.py"
         first = "import breakeven._torch_steps as _q; _q._repeats = lambda: 0; "
-        script.write_text(first + (PROGRAMS / "torch_changes.py").read_text())
-    env = os.environ | MODES[mode] | {"BREAKEVEN_RECORD_DIR": str(record), "OMP_NUM_THREADS": "1"}
-    subprocess.run([sys.executable, "-m", "breakeven._run", script, what], env=env, check=True, timeout=240)
-    [file] = record.glob("*.breakeven.json")
-    workload: dict[str, Any] = json.loads(file.read_text())
+        text, script = script.read_text(), folder / "watched.py"
+        script.write_text(first + text)
+    [workload] = _run(script, record, what, gpu=mode != "plain", fake=mode == "fake", environment=ONE_THREAD)
     return workload
 
 
@@ -311,9 +309,6 @@ for _ in range(4):
         net(batch).square().mean().backward()
         optimizer.step()
 """)
-    env = os.environ | {"BREAKEVEN_RECORD_DIR": str(tmp_path), "OMP_NUM_THREADS": "1"}
-    subprocess.run([sys.executable, "-m", "breakeven._run", script], env=env, check=True, timeout=240)
-    first = min(tmp_path.glob("*.breakeven.json"), key=lambda file: int(file.name.partition(".")[0]))
-    workload = json.loads(first.read_text())
+    workload = _run(script, tmp_path, environment=ONE_THREAD)[0]
     assert not [u for u in workload["unseen"] if "did something else" in u["text"]]
     assert workload["program"]["sampling"] > 3
