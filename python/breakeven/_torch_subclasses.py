@@ -41,6 +41,8 @@ def install(torch: Any, fake: Any, mode: Any) -> None:
     tensor.as_subclass = _as(tensor.as_subclass)
     tensor._make_subclass = staticmethod(_made(tensor._make_subclass))
     parameter.__new__ = staticmethod(_parameter(parameter.__new__))
+    reductions = torch.multiprocessing.reductions
+    reductions.rebuild_tensor = _received(reductions.rebuild_tensor)
 
 
 def _hide() -> None:
@@ -202,6 +204,19 @@ def _pickled(tensor: Any, _: Any) -> Any:
     form = tuple(tensor.size()), tensor.stride(), tensor.dtype, _torch_side.where(tensor), tensor.requires_grad
     values = None if value is None else _torch_values.call(_torch._C.TensorBase.tolist, value)
     return _unpickled, (kind, isinstance(tensor, _torch.nn.Parameter), form, values, _of_script(tensor))
+
+
+def _received(plain: Any) -> Any:
+    """What another process has sent in memory that both share: its processes have values, those of a loader above all."""
+
+    @functools.wraps(plain)
+    def rebuild_tensor(cls: Any, storage: Any, metadata: Any) -> Any:
+        value = _torch_values.call(plain, cls, storage, metadata)
+        if _torch._C._get_dispatch_mode(_torch._C._TorchDispatchModeKey.FAKE) is None or _torch_values.known(value) is not None:
+            return value
+        return _mode.fake_tensor_converter.from_real_tensor(_mode, value)
+
+    return rebuild_tensor
 
 
 def _unpickled(kind: Any, parameter: bool, form: Any, values: Any, state: dict[str, Any]) -> Any:

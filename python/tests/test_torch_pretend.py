@@ -1850,3 +1850,27 @@ print((matrix * 2).cpu()._nnz())
     assert _copies(real, "h2d") == _copies(fake, "h2d") == [2 * 200 * 8, 200 * 4, 8 * 8 * 4, 8 * 4]
     assert _copies(real, "d2h") == _copies(fake, "d2h")
     assert any("sparse.py:9" in unseen["text"] and "as many as there can be" in unseen["text"] for unseen in fake["unseen"])
+
+
+@pytest.mark.parametrize("pretend", [False, True])
+def test_what_workers_of_a_loader_send_is_there_without_values(pretend: bool, tmp_path: Path) -> None:
+    script = tmp_path / "workers.py"
+    script.write_text("""import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset
+class Rows(Dataset):
+    def __len__(self):
+        return 32
+    def __getitem__(self, at):
+        return np.full(4000, at, dtype=np.float32), at
+device = "cuda" if torch.cuda.is_available() else "cpu"
+net = torch.nn.Linear(4000, 3).to(device)
+for x, y in DataLoader(Rows(), batch_size=16, num_workers=2):
+    loss = net(x.to(device)).sum()
+    loss.backward()
+    print(tuple(x.shape), y.tolist()[:3])
+""")
+    workload, out = _run(script, tmp_path, fake=True, pretend=pretend)
+    assert out == "(16, 4000) [0, 1, 2]\n(16, 4000) [16, 17, 18]\n"
+    products = [entry for entry in workload["ops"] if entry["name"] == "aten.addmm"]
+    assert [(entry["op"]["matmul"]["m"], entry["count"]) for entry in products] == [(16, 2)]
