@@ -1874,3 +1874,16 @@ for x, y in DataLoader(Rows(), batch_size=16, num_workers=2):
     assert out == "(16, 4000) [0, 1, 2]\n(16, 4000) [16, 17, 18]\n"
     products = [entry for entry in workload["ops"] if entry["name"] == "aten.addmm"]
     assert [(entry["op"]["matmul"]["m"], entry["count"]) for entry in products] == [(16, 2)]
+
+
+def test_the_peak_of_the_run_is_none_of_the_scripts_to_forget(tmp_path: Path) -> None:
+    script = tmp_path / "peak.py"
+    script.write_text("""import torch
+x = torch.ones(3 << 20, device="cuda")
+del x
+torch.cuda.reset_peak_memory_stats()
+x = torch.ones(1 << 20, device="cuda")
+print(torch.cuda.max_memory_allocated())
+""")
+    workload, out = _run(script, tmp_path)
+    assert (int(out), workload["program"]["device_peak_bytes"]) == (4 << 20, 12 << 20)

@@ -66,6 +66,8 @@ pub(crate) struct Ledger {
     /// The most that lived at once in the step of a loop that goes on, and in the last one that was watched.
     step_peak: u64,
     last_step_peak: u64,
+    /// The most that lived at once since the script began to ask anew.
+    asked_peak: u64,
     /// The device's memory, where it is imitated.
     pub(crate) limit: Option<u64>,
     /// Bytes that did not fit and were not given.
@@ -107,6 +109,7 @@ impl Ledger {
         self.now[role] = self.now[role].saturating_add(bytes);
         let live = total(&self.now);
         self.step_peak = self.step_peak.max(live);
+        self.asked_peak = self.asked_peak.max(live);
         if live > total(&self.peak) {
             self.peak = self.now;
             self.peak_at = self.added;
@@ -121,6 +124,7 @@ impl Ledger {
     /// Steps that nobody watched left so much more, in all, than the one before them had.
     pub(crate) fn steps_left(&mut self, more: u64) {
         let whole = self.last_step_peak.saturating_add(more);
+        self.asked_peak = self.asked_peak.max(whole);
         if whole > total(&self.peak) {
             self.peak = self.now;
             self.peak[ACTIVATION] = self.peak[ACTIVATION].saturating_add(whole.saturating_sub(total(&self.now)));
@@ -211,9 +215,14 @@ impl Ledger {
         total(&self.now)
     }
 
-    /// The most that lived on the device at once.
-    pub(crate) fn peak_bytes(&self) -> u64 {
-        total(&self.peak)
+    /// The most that lived on the device at once since [`Self::ask_anew`].
+    pub(crate) fn asked_peak_bytes(&self) -> u64 {
+        self.asked_peak
+    }
+
+    /// The script's own peak begins anew from what lives.
+    pub(crate) fn ask_anew(&mut self) {
+        self.asked_peak = total(&self.now);
     }
 
     /// The same, or what did not fit where nothing was made after that; and its parts by role.
@@ -226,6 +235,7 @@ impl Ledger {
     pub(crate) fn reset_peak(&mut self) {
         self.peak = self.now;
         self.peak_at = self.added;
+        self.ask_anew();
     }
 
     /// Forgets everything: what lives is another process's.
@@ -298,6 +308,16 @@ mod tests {
         ledger.assign(later, GRADIENT);
         assert_eq!(ledger.peak().1["gradient"], 100);
         assert_eq!(ledger.live_bytes(), 110);
+    }
+
+    #[test]
+    fn a_script_that_asks_anew_leaves_the_peak() {
+        let mut ledger = Ledger::default();
+        let gone = ledger.add(100, ACTIVATION, false, true);
+        ledger.freed(gone);
+        ledger.ask_anew();
+        ledger.add(30, ACTIVATION, false, true);
+        assert_eq!((ledger.asked_peak_bytes(), ledger.peak().0), (30, 100));
     }
 
     #[test]

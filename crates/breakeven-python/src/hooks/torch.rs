@@ -427,15 +427,15 @@ pub(crate) fn storage_left(py: Python<'_>, more: u64) {
     state::with(py, |state| state.recorder.tensors.steps_left(more));
 }
 
-/// Live and peak bytes on the device; `reset` begins the peak anew.
+/// Live and peak bytes on the device, for the script; `reset` begins its peak anew.
 #[pyfunction]
 #[pyo3(signature = (reset=false))]
 pub(crate) fn storage_bytes(py: Python<'_>, reset: bool) -> (u64, u64) {
     let bytes = state::with(py, |state| {
         if reset {
-            state.recorder.tensors.reset_peak();
+            state.recorder.tensors.ask_anew();
         }
-        (state.recorder.tensors.live_bytes(), state.recorder.tensors.peak_bytes())
+        (state.recorder.tensors.live_bytes(), state.recorder.tensors.asked_peak_bytes())
     });
     bytes.unwrap_or_default()
 }
