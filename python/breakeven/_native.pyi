@@ -241,8 +241,10 @@ def tensor_context(
     stream: int | None = None,
     module: str | None = None,
     graph: str | None = None,
+    aside: bool = False,
 ) -> int:
-    """The number under which ops of this phase, device, stream, module and `graph` (see `device_tag`) are told apart."""
+    """The number under which ops of this phase, device, stream, module and `graph` (see `device_tag`) are told apart; what is
+    `aside` is the host's if `sides_known` is called."""
 
 def storage_new(bytes: int, role: int, host: bool, made: bool) -> int:
     """A storage for role 0 parameter, 1 gradient, 2 optimizer state, 3 activation, 4 input, 5 temporary; its number."""
@@ -258,6 +260,12 @@ def storage_left(more: int) -> None:
 
 def storage_role(id: int, role: int) -> None:
     """It is for this, and was all along."""
+
+def storage_side(id: int, host: bool) -> None:
+    """It is in the host's memory, or the device's, from now on."""
+
+def sides_known() -> None:
+    """The script has its tensors on a device by itself. The peak of memory begins anew."""
 
 def storage_bytes(reset: bool = False) -> tuple[int, int]:
     """Live and peak bytes on the device; `reset` begins the peak anew."""

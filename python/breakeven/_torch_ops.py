@@ -7,7 +7,7 @@ import os
 import sys
 import weakref
 
-from . import _native, _torch_gpu, _torch_placed, _torch_room, _torch_sparse, _torch_unwatched
+from . import _native, _torch_aside, _torch_gpu, _torch_placed, _torch_room, _torch_sparse, _torch_unwatched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ _gives: tuple[_Op, dict[str, Any]] | None = None
 #: NumPy's number of an element type, its bytes.
 _types: dict[Any, tuple[int, int]] = {}
 _ops: dict[Any, _Op] = {}
-_contexts: dict[tuple[str | None, str | None, int | None, str | None, str | None], int] = {}
+_contexts: dict[tuple[str | None, str | None, int | None, str | None, str | None, bool], int] = {}
 _torch: Any = None
 #: Classes of tensors that have memory.
 plain: tuple[type, ...] = ()
@@ -157,7 +157,7 @@ class _Op:
 class Stored(weakref.ref):  # type: ignore[type-arg]
     """A living storage."""
 
-    __slots__ = ("adrift", "bytes", "device", "id", "key", "pinned", "placed", "put", "put_by", "reduced", "role")
+    __slots__ = ("adrift", "aside", "bytes", "device", "id", "key", "pinned", "placed", "put", "put_by", "reduced", "role")
 
     id: int
     key: int
@@ -165,6 +165,8 @@ class Stored(weakref.ref):  # type: ignore[type-arg]
     role: int
     #: It was computed on the device of a script without a GPU.
     placed: bool
+    #: It was made on the host and never on that device; see `_torch_placed`.
+    aside: bool
     #: Tensors in it that were put there, and the lines that did so; see `_torch_placed`.
     put: list[Any]
     put_by: set[Any]
@@ -236,18 +238,22 @@ def filled(args: Any) -> None:
             # Others of its kind may be made elsewhere in the same step.
             _torch_unwatched.made((known.bytes, args[0].dtype), known, False, phase == "data")
     elif isinstance(args[1], _torch.UntypedStorage) and args[1]._cdata not in _live:
-        live(args[1], INPUT, False)
+        live(args[1], INPUT, False, aside=False)  # a copy of another's, or a file's: it may be anywhere
 
 
-def live(storage: Any, role: int, made: bool, place: str | None = None, counted: bool = True) -> Stored:
+def live(
+    storage: Any, role: int, made: bool, place: str | None = None, counted: bool = True, aside: bool | None = None
+) -> Stored:
     """A storage that nobody knew so far; `place`: the device that it is on, where that is not the present one; not `counted`:
-    no memory of a GPU's, so far."""
+    no memory of a GPU's, so far; `aside`: whether a script without a GPU has it on the host, where it is known."""
     known = Stored(storage, _died)
     known.key, known.bytes, known.role = storage._cdata, storage.nbytes(), role
-    known.placed = known.pinned = known.reduced = known.adrift = False
+    known.pinned = known.reduced = known.adrift = False
     known.put, known.put_by = [], set()
     known.device = place or ((device if made else "cpu") if device is not None else _really_on(storage))
-    known.id = _native.storage_new(known.bytes if counted else 0, role, known.device == "cpu", made)
+    known.aside, known.placed = _torch_aside.makes(made) if aside is None else aside, _torch_aside.is_there(made)
+    on_host = known.device == "cpu" or (known.aside and _torch_aside.aware)
+    known.id = _native.storage_new(known.bytes if counted else 0, role, on_host, made)
     _live[known.key] = known
     return known
 
@@ -255,7 +261,10 @@ def live(storage: Any, role: int, made: bool, place: str | None = None, counted:
 def _live_like(storage: Any, like: _torch_unwatched.Like) -> Stored:
     """One that was made where nobody watched."""
     made, place, placed, role = like
-    known = live(storage, role, made, place if device is not None else None)
+    if device is not None:
+        known = live(storage, role, made, place)
+    else:
+        known = live(storage, role, made, aside=_torch_aside.tells and place == "cpu")
     known.placed = placed
     return known
 
@@ -285,7 +294,7 @@ def hand_over(tensor: Any, heir: Any) -> None:
         known = Stored(storage, _died)
         known.key, known.id, before.id = storage._cdata, before.id, 0
         known.bytes, known.role, known.placed = before.bytes, before.role, before.placed
-        known.put, known.put_by = before.put, before.put_by
+        known.put, known.put_by, known.aside = before.put, before.put_by, before.aside
         known.pinned, known.device, known.reduced = before.pinned, before.device, before.reduced
         known.adrift = before.adrift
         _live[known.key] = known
@@ -440,8 +449,10 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
         first = False
     outputs: list[Any] = []
     _gives = op, given
+    aside = _torch_aside.tells and _torch_aside.begins(op, given)
     describe_all(result, True, outputs)
     _gives = None
+    _torch_aside.ends()
     if not outputs:
         for argument in op.written:
             describe_all(given.get(argument), True, outputs)
@@ -458,14 +469,15 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
         name, inputs, outputs, keywords = crosses
     elif gpu is None:
         _place(given, outputs)
-    there = device != "cpu" if gpu is None else _there is not None
+    there = (device != "cpu" and not (aside and _torch_aside.aware)) if gpu is None else _there is not None
     # What crosses is told in each step, and so is what Python reads. What C++ reads is seen with its step alone.
     apart = asking > 0 if name == READ else (crosses is not None and op.name != _torch_gpu.FILLED) or None
-    if together is not None and together(name, inputs, outputs, keywords, context(given, _there), own, gap):
+    now = context(given, _there, aside)
+    if together is not None and together(name, inputs, outputs, keywords, now, own, gap):
         return
-    counts = _native.tensor_event(name, inputs, outputs, keywords, context(given, _there), own, gap, apart)
+    counts = _native.tensor_event(name, inputs, outputs, keywords, now, own, gap, apart)
     if op.product == "conv":
-        _biased(given, *whole)
+        _biased(given, *whole, now)
     if op.name == _OF_ATTENTION and args[0].dtype != _torch.float64 and _torch._C._get_flash_sdp_enabled():
         _native.unseen("attention", "attention was recorded as the products that the CPU takes it apart into, for drop-out, say: a GPU has "
                        "one kernel for it, which takes less time and memory")  # fmt: skip
@@ -474,7 +486,7 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
         optimizer_asks |= phase == "optimizer"
     elif there and phase != "data" and _is_told(op.name, given):
         told = _ANSWER if op.name in _ANSWERED else _COUNT
-        _native.tensor_event("torch.Tensor.to_host", [told], [], [], context(given, _there), 0, 0)
+        _native.tensor_event("torch.Tensor.to_host", [told], [], [], now, 0, 0)
 
 
 def _is_counter(given: dict[str, Any], inputs: list[Any], result: Any) -> bool:
@@ -497,10 +509,9 @@ def _is_counter(given: dict[str, Any], inputs: list[Any], result: Any) -> bool:
     return False
 
 
-def _biased(given: dict[str, Any], inputs: list[Any], outputs: list[Any]) -> None:
+def _biased(given: dict[str, Any], inputs: list[Any], outputs: list[Any], there: int) -> None:
     """What a GPU does about a convolution's bias in calls of their own, and a CPU within the convolution: cuDNN's add none,
     PyTorch's depth-wise kernels do; the gradient is a sum over pictures and places."""
-    there = context(given, _there)
     if "output_mask" in given:
         if given["output_mask"][2] and outputs:
             around = (0, *range(2, len(inputs[0][3])))
@@ -657,16 +668,19 @@ def _within_transform(tensor: Any) -> Any:
     return core.get_unwrapped(tensor) if core.is_functorch_wrapped_tensor(tensor) else None
 
 
-def context(given: dict[str, Any] | None = None, there: str | None = None) -> int:
-    """The number of the phase, device, stream and module path as they are now; `there` is a real GPU."""
+def context(given: dict[str, Any] | None = None, there: str | None = None, aside: bool = False) -> int:
+    """The number of the phase, device, stream and module path as they are now; `there` is a real GPU, what stays `aside` is
+    the host's."""
     now = phase
-    if path and now != "backward":
+    if path and now not in ("backward", "data"):
         now = "forward"
     elif now is None and given is not None:
         if any(getattr(value, "requires_grad", False) for value in given.values()):
             now = "forward"
     imitated = device is not None and device != "cpu"
-    key = (now, device if imitated else there, stream if imitated else None, path[-1] if path else None, graph)
+    if aside and _torch_aside.aware:
+        now, aside = "data", False
+    key = (now, device if imitated else there, stream if imitated else None, path[-1] if path else None, graph, aside)
     number = _contexts.get(key)
     if number is None:
         number = _contexts[key] = _native.tensor_context(*key)

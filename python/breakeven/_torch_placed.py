@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import dis
 import sys
-import weakref
 
-from . import _torch_sparse
+from . import _torch_aside, _torch_sparse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     Line = tuple[Any, int]
@@ -34,9 +34,12 @@ def line() -> tuple[Line, bool]:
 
 def put(tensor: Any, known: Any, by: Line, part: Any = None) -> None:
     """A tensor, whose storage is `known`, has been put on the script's device by this line; of a sparse one this part."""
-    known.put[:] = [part for part in known.put if (other := part[0]()) is not None and other is not tensor]
-    known.put.append((weakref.ref(tensor), *_span(tensor if part is None else part)))
+    span = _span(tensor if part is None else part)
     known.put_by.add(by)
+    if any(ref() is tensor and span == (first, last) for ref, first, last in known.put):
+        return
+    known.put[:] = [part for part in known.put if (other := part[0]()) is not None and other is not tensor]
+    known.put.append((_torch_aside.put(tensor, known, span, by), *span))
 
 
 def is_there(tensor: Any, known: Any) -> bool:
@@ -68,11 +71,16 @@ def means_host(device: Any, at: Line) -> bool:
     return _says_cpu[at]
 
 
-def _says(code: Any, number: int) -> bool:
+def instructions(code: Any, number: int) -> Iterator[dis.Instruction]:
+    """What a line does."""
     of_line = [range(first, last) for first, last, line in code.co_lines() if line == number]
+    return (step for step in dis.get_instructions(code) if any(step.offset in part for part in of_line))
+
+
+def _says(code: Any, number: int) -> bool:
     words, names = set(), set()
-    for step in dis.get_instructions(code):
-        if any(step.offset in part for part in of_line) and step.opname.startswith("LOAD_"):
+    for step in instructions(code, number):
+        if step.opname.startswith("LOAD_"):
             if step.opname.startswith("LOAD_CONST"):
                 words.add(str(step.argval)[:4])
             elif not step.opname.startswith(("LOAD_ATTR", "LOAD_METHOD")):

@@ -8,7 +8,17 @@ from __future__ import annotations
 
 import weakref
 
-from . import _native, _torch_gpu, _torch_modules, _torch_ops, _torch_placed, _torch_sparse, _torch_steps, _torch_unwatched
+from . import (
+    _native,
+    _torch_aside,
+    _torch_gpu,
+    _torch_modules,
+    _torch_ops,
+    _torch_placed,
+    _torch_sparse,
+    _torch_steps,
+    _torch_unwatched,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,6 +46,8 @@ def install(torch: Any) -> None:
     for name in ("to", "cuda"):
         plain = getattr(base, name)
         _put(torch.Tensor, name, _native.Moves(plain, name, _moved, _torch_ops._live, torch.Tensor, modes), plain)
+    _torch_aside.install(torch)
+    watch(torch, "as_tensor", torch.as_tensor, _enter, _filled)
     watch(torch._tensor_str, "_str", torch._tensor_str._str, _enter_text, _leave_text)
 
 
@@ -92,7 +104,9 @@ def _read_part(tensor: Any, name: str) -> None:
     if _torch_ops._known(tensor) is None and (_torch_steps.unseen() or _torch_ops.reads.get(place)):
         return _read_unwatched(tensor, name)
     array = _torch_ops.describe(tensor)
-    context = _torch_ops.context(None, _torch_ops.on_gpu(tensor))
+    known = _torch_ops._known(tensor)
+    aside = known is not None and known.aside and not _torch_placed.is_there(tensor, known)
+    context = _torch_ops.context(None, _torch_ops.on_gpu(tensor), aside)
     _torch_ops.reads[place] = _native.tensor_event(name, [array], [], [], context, 0, 0)
 
 
@@ -164,6 +178,9 @@ def _moved(name: str, inputs: tuple[Any, ...], result: Any, kwargs: dict[str, An
         return None
     know_placed()
     line, direct = _torch_placed.line()
+    if _torch_aside.names_host(_torch_ops.caller()):
+        _puts.setdefault(line, False)
+        return None
     if not isinstance(device, _torch.Tensor) and _torch_placed.means_host(device, line):
         if _may_be_there(tensor):
             read(tensor, "torch.Tensor.cpu")
@@ -195,9 +212,19 @@ def _part_moved(tensor: Any, part: Any, result: Any, line: Any, direct: bool) ->
     else:
         array = _torch_ops.describe(result, True)
         if (copied := _torch_ops._known(result)) is not None:
+            _torch_aside.come(copied)
             copied.placed = True
     _native.tensor_event("torch.Tensor.to", [], [array], [], _torch_ops.context(), 0, 0, True)
     return result is tensor
+
+
+@_unseen_by_script
+def _filled(_: str, inputs: tuple[Any, ...], result: Any, kwargs: dict[str, Any] | None = None) -> None:
+    """`torch.as_tensor` of an array shares its memory here, and is a copy where it names a device."""
+    device = (kwargs or {}).get("device", inputs[2] if len(inputs) > 2 else None)
+    if device is not None and result is not None and inputs and _native.recording():
+        given = inputs[0] if isinstance(inputs[0], _torch.Tensor) else result
+        _moved("to", (given, device), result)
 
 
 def know_placed() -> None:
@@ -218,7 +245,7 @@ def _may_be_there(tensor: Any) -> bool:
 
 
 def _is_there(tensor: Any, known: Any) -> bool:
-    return known.role == _torch_ops.ACTIVATION or _torch_placed.is_there(tensor, known)
+    return (known.role == _torch_ops.ACTIVATION and not known.aside) or _torch_placed.is_there(tensor, known)
 
 
 def _device(name: str, inputs: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:

@@ -71,7 +71,7 @@ def ended() -> None:
         if loads:
             _loaded.add(kind)
             continue
-        like = by_op, known.device, known.placed, known.role
+        like = by_op, "cpu" if known.aside and known.device is None else known.device, known.placed, known.role
         _add(likes[0], kind, like)
         if known() is not None:
             _add(likes[1], kind, like)

@@ -42,7 +42,7 @@ def test_every_step_counts_though_few_were_watched(loop: dict[str, Any]) -> None
 
 
 def test_parts_of_a_step(loop: dict[str, Any]) -> None:
-    assert {e.get("phase") for e in loop["ops"]} == {None, "forward", "backward", "optimizer"}
+    assert {e.get("phase") for e in loop["ops"]} == {None, "forward", "backward", "optimizer", "data"}
     lines = {e["phase"]: loop["sites"][e["site"]]["text"] for e in loop["ops"] if e.get("phase")}
     assert lines["backward"] == "loss.backward()" and lines["optimizer"] == "optimizer.step()"
 

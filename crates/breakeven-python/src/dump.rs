@@ -67,7 +67,11 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
                 host_input_bytes: e.host_input_bytes,
                 host_input_count: e.host_input_count,
                 kernels: told_kernels(&callee.keywords),
-                phase: context.phase.map(|phase| PHASES[usize::from(phase)].1).or(e.loading.then_some(Phase::Data)),
+                phase: if context.aside && recorder.sides_known {
+                    Some(Phase::Data)
+                } else {
+                    context.phase.map(|phase| PHASES[usize::from(phase)].1).or(e.loading.then_some(Phase::Data))
+                },
                 device: context.device.or_else(|| tag.map(|tag| tag.device.clone())),
                 stream: context.stream.or_else(|| tag?.stream),
                 thread: threads.then_some(e.thread),
@@ -140,7 +144,8 @@ fn program(recorder: &Recorder, wall_ns: u64, told_ns: u64) -> Program {
         },
         idle_ns: program.idle_ns.saturating_add(recorder.idle_ns),
         stolen_ns: recorder.stolen_ns(),
-        peak_bytes: recorder.buffers.peak_bytes().max(tensor_bytes),
+        // NumPy's arrays are the host's where the script says what is on the device.
+        peak_bytes: if recorder.sides_known { tensor_bytes } else { recorder.buffers.peak_bytes().max(tensor_bytes) },
         device_peak_bytes: recorder.device_peak_bytes.max(if recorder.pretends { tensor_bytes } else { 0 }),
         peak_roles,
         sampling: recorder.steps.sampling().max(sampling(recorder.events(), recorder.untimed)),

@@ -250,6 +250,8 @@ pub(crate) struct Context {
     pub(crate) module: Option<String>,
     /// See `breakeven::workload::Entry::graph`.
     pub(crate) graph: Option<InGraph>,
+    /// It is the host's if the script turns out to have its tensors on a device by itself.
+    pub(crate) aside: bool,
 }
 
 /// Phases by name.
@@ -311,6 +313,8 @@ pub(crate) struct Recorder {
     pub(crate) table: Table,
     /// Memory.
     pub(crate) buffers: Buffers,
+    /// The script has put something on its device: what is aside stays on the host.
+    pub(crate) sides_known: bool,
     /// Memory of tensors.
     pub(crate) tensors: Ledger,
     /// What tensor ops are told apart by.

@@ -156,6 +156,19 @@ impl Ledger {
         }
     }
 
+    /// It is in the host's memory from now on, or in the device's, where it is what the host had.
+    pub(crate) fn move_to(&mut self, id: u64, host: bool) {
+        let Some(storage) = self.storages.get_mut(&id).filter(|storage| storage.host != host) else { return };
+        storage.host = host;
+        storage.resident = false;
+        let (role, bytes) = (storage.role, storage.bytes);
+        if host {
+            self.now[role] = self.now[role].saturating_sub(bytes);
+        } else {
+            self.rise(role, bytes);
+        }
+    }
+
     /// It is for `role`, and was all along.
     pub(crate) fn assign(&mut self, id: u64, role: usize) {
         if let Some(storage) = self.storages.get_mut(&id)
@@ -318,6 +331,17 @@ mod tests {
         ledger.ask_anew();
         ledger.add(30, ACTIVATION, false, true);
         assert_eq!((ledger.asked_peak_bytes(), ledger.peak().0), (30, 100));
+    }
+
+    #[test]
+    fn what_goes_to_the_host_is_no_device_memory_until_it_comes_back() {
+        let mut ledger = Ledger::default();
+        let id = ledger.add(100, 4, false, true);
+        ledger.move_to(id, true);
+        assert_eq!((ledger.live_bytes(), ledger.host_read(id, 0)), (0, false));
+        ledger.reset_peak();
+        ledger.move_to(id, false);
+        assert_eq!((ledger.peak().0, ledger.read(id, 1)), (100, 100), "with a copy");
     }
 
     #[test]

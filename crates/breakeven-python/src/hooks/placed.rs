@@ -177,7 +177,8 @@ impl Moves {
 /// Whether a storage that is known is on the script's device, or a part of it.
 fn is_there(known: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = known.py();
-    let made = known.getattr(intern!(py, "role"))?.extract::<u8>()? == ACTIVATION;
+    let made = known.getattr(intern!(py, "role"))?.extract::<u8>()? == ACTIVATION
+        && !known.getattr(intern!(py, "aside"))?.is_truthy()?;
     Ok(made || known.getattr(intern!(py, "placed"))?.is_truthy()? || known.getattr(intern!(py, "put"))?.is_truthy()?)
 }
 

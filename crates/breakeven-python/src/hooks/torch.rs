@@ -383,7 +383,7 @@ pub(crate) fn tensor_event(
 
 /// The number of what an op is told apart by besides its place.
 #[pyfunction]
-#[pyo3(signature = (phase=None, device=None, stream=None, module=None, graph=None))]
+#[pyo3(signature = (phase=None, device=None, stream=None, module=None, graph=None, aside=false))]
 pub(crate) fn tensor_context(
     py: Python<'_>,
     phase: Option<&str>,
@@ -391,9 +391,10 @@ pub(crate) fn tensor_context(
     stream: Option<u32>,
     module: Option<String>,
     graph: Option<&str>,
+    aside: bool,
 ) -> PyResult<u32> {
     let graph = graph.map(in_graph).transpose()?;
-    let context = Context { phase: phase.and_then(crate::event::phase), device, stream, module, graph };
+    let context = Context { phase: phase.and_then(crate::event::phase), device, stream, module, graph, aside };
     Ok(state::with(py, |state| state.recorder.contexts.intern(context)).unwrap_or_default())
 }
 
@@ -419,6 +420,21 @@ pub(crate) fn storage_resized(py: Python<'_>, id: u64, bytes: u64) {
 #[pyfunction]
 pub(crate) fn storage_role(py: Python<'_>, id: u64, role: usize) {
     state::with(py, |state| state.recorder.tensors.assign(id, role));
+}
+
+/// It is in the host's memory, or the device's, from now on.
+#[pyfunction]
+pub(crate) fn storage_side(py: Python<'_>, id: u64, host: bool) {
+    state::with(py, |state| state.recorder.tensors.move_to(id, host));
+}
+
+/// The script has its tensors on a device by itself.
+#[pyfunction]
+pub(crate) fn sides_known(py: Python<'_>) {
+    state::with(py, |state| {
+        state.recorder.sides_known = true;
+        state.recorder.tensors.reset_peak();
+    });
 }
 
 /// Unwatched steps left so many bytes more than the last watched one had.

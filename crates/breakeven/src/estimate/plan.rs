@@ -420,8 +420,11 @@ fn place(entry: &Entry, (via, lacking): (Option<&str>, bool), profile: &PortProf
         let number = matches!(entry.op, Op::HostRead { .. });
         via.starts_with("pandas.") && (number || via.ends_with(".iterrows")) && !matches!(entry.op, Op::View)
     };
+    // The host has what it prepares itself.
+    let read = matches!(entry.op, Op::HostRead { .. } | Op::Transfer { direction: Direction::D2h, .. });
+    let at_home = read && entry.phase == Some(Phase::Data);
     // What a function of SciPy does that no library has is done on the host, call by call.
-    if lacking || via.is_some_and(rows) {
+    if lacking || at_home || via.is_some_and(rows) {
         return Place::Host { computes: false };
     }
     place_of(entry).unwrap_or_else(|| match profile.counterpart(&entry.name) {

@@ -1,0 +1,208 @@
+"""What stays on the host of a script that has its tensors on a device by itself and gets no GPU: what it makes there without
+naming the device, and what comes of that alone. Where it has put something on its device (`.to(device)`,
+`torch.zeros(n, device=device)`), such ops prepare data; before that, and where it never does, nobody knows."""
+
+from __future__ import annotations
+
+import dis
+import sys
+import weakref
+
+from . import _native, _torch_ops, _torch_placed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_torch: Any = None
+#: Whether this is told: the script runs without a GPU, real or imitated.
+tells = False
+#: Whether the script has put something on its device.
+aware = False
+#: What the op does that is being told: `True` on the host, `False` on the device, `None` where nothing tells.
+_now: bool | None = None
+#: How instructions name a device: not at all, by a tensor's, by anything else.
+_named: dict[tuple[Any, int], tuple[str | None, str | None]] = {}
+#: Copies that a variable holds, by the instruction that made them.
+_copies: dict[tuple[Any, int], int] = {}
+#: Lines that give what they make to variables.
+_variables: dict[tuple[Any, int], bool] = {}
+#: Ops that may be given what is on both sides.
+_ACROSS = frozenset(
+    f"aten.{name}" for name in ("copy_", "_to_copy", "index", "index_put_", "index_put", "_index_put_impl_", "set_")
+)
+_BY_NAME, _BY_KEYWORDS, _AS_ANOTHER = "device=", "**", "device=tensor.device"
+
+
+def install(torch: Any) -> None:
+    """Tell from now on."""
+    global _torch, tells
+    _torch, tells = torch, True
+
+
+def begins(op: Any, given: dict[str, Any]) -> bool:
+    """Whether an op that has run is the host's; what it makes is where it ran."""
+    global _now
+    tensors = [] if op.fills else list(_torch_ops.flat(list(given.values())))
+    if _torch_ops.phase == "data":
+        _now = True
+    elif not tensors:
+        there = _is_named(_torch_ops.caller())
+        _now = None if there is None else not there
+        if there:
+            _learn()
+            if op.fills and (known := _torch_ops._known(next(iter(given.values())))) is not None:
+                come(known)
+                known.placed = True
+    else:
+        _now = _side(op.name, tensors)
+    return bool(_now)
+
+
+def _side(name: str, tensors: list[Any]) -> bool | None:
+    """Whether an op of these tensors is the host's. Where one is on the device, all are that were thought to be on the host,
+    but for single values: else it could not run there."""
+    sides = [(tensor, _torch_ops._known(tensor)) for tensor in tensors]
+    if any(known is not None and _torch_placed.is_there(tensor, known) for tensor, known in sides):
+        if name not in _ACROSS:
+            for tensor, known in sides:
+                if known is not None and known.aside and tensor.dim() and not known.put:
+                    come(known)
+                    known.placed = True
+        return False
+    if all(known is not None for _, known in sides) and any(known.aside for _, known in sides if known is not None):
+        return True
+    return None
+
+
+def makes(made: bool) -> bool:
+    """Whether a storage that is new, which the op has `made` or the host filled, is on the host alone."""
+    return tells and (not made or bool(_now))
+
+
+def is_there(made: bool) -> bool:
+    """Whether it was made on the device, as far as the op's call says so."""
+    return tells and made and _now is False
+
+
+def ends() -> None:
+    """The op has been described."""
+    global _now
+    _now = None
+
+
+def come(known: Any) -> None:
+    """A storage is on the device, too, from now on, or was all along."""
+    if known.aside:
+        known.aside = False
+        if aware:
+            _native.storage_side(known.id, False)
+
+
+def put(tensor: Any, known: Any, span: tuple[int, int], by: Any) -> Any:
+    """A tensor, which spans these bytes of its storage, is put on the device by a line; what to hold as long as it lives."""
+    _learn()
+    if not known.aside:
+        return weakref.ref(tensor)
+    frame = _torch_ops.caller()
+    passing = frame.f_code is by[0] and _is_variable(*by)
+    size = span[1] - span[0] + 1
+    if size >= known.bytes and not (passing or tensor._is_view()):
+        come(known)
+        return weakref.ref(tensor)
+    copy = _native.storage_new(size, _torch_ops.INPUT, False, True)
+    if passing:
+        # The variable held the copy that this instruction made before; the script may keep what it was made of.
+        at = frame.f_code, frame.f_lasti
+        _native.storage_freed(_copies.get(at, 0))
+        _copies[at] = copy
+    return weakref.ref(tensor, lambda _: _native.storage_freed(copy))
+
+
+def _is_variable(code: Any, number: int) -> bool:
+    """Whether a line gives what it makes to variables, and keeps none of it otherwise."""
+    if (code, number) not in _variables:
+        steps = list(_torch_placed.instructions(code, number))
+        kept = ("LIST_APPEND", "SET_ADD", "MAP_ADD", "STORE_SUBSCR", "STORE_ATTR", "YIELD_VALUE", "RETURN_VALUE")
+        calls = any(step.argval in ("append", "extend", "add", "setdefault", "update") for step in steps)
+        stores = any(step.opname.startswith("STORE_") for step in steps)
+        _variables[code, number] = stores and not calls and not any(step.opname in kept for step in steps)
+    return _variables[code, number]
+
+
+def _learn() -> None:
+    """The script puts something on its device, the first time: all that it has so far is on the host."""
+    global aware
+    if tells and not aware:
+        aware = True
+        for known in list(_torch_ops._live.values()):
+            if known.aside:
+                _native.storage_side(known.id, True)
+        _native.sides_known()
+
+
+def _is_where(tensor: Any) -> bool | None:
+    """Whether a tensor is on the device; None where nobody knows."""
+    known = _torch_ops._known(tensor)
+    there = known is not None and _torch_placed.is_there(tensor, known)
+    return there or (None if known is None or not known.aside else False)
+
+
+def names_host(frame: Any) -> bool:
+    """Whether the call that a frame is at moves or makes something to be where a tensor of the host's is."""
+    how, value = _value(frame)
+    return how == _AS_ANOTHER and isinstance(value, _torch.Tensor) and _is_where(value) is False
+
+
+def _is_named(frame: Any) -> bool | None:
+    """Whether the call that a frame is at names the script's device; None where it may name the host's."""
+    if getattr(sys.modules.get("torch.utils._device"), "CURRENT_DEVICE", None) is not None:
+        return True
+    how, value = _value(frame)
+    if how == _BY_KEYWORDS:
+        return value.get("device") is not None if isinstance(value, dict) else None
+    if how == _AS_ANOTHER and isinstance(value, _torch.Tensor):
+        return _is_where(value)
+    if how is None or value is None:
+        return False
+    return not _torch_placed.means_host("cpu", (frame.f_code, frame.f_lineno))
+
+
+def _value(frame: Any) -> tuple[str | None, Any]:
+    """How the call that a frame is at names a device, and by which value."""
+    at = (frame.f_code, frame.f_lasti)
+    if at not in _named:
+        _named[at] = _how(*at)
+    how, name = _named[at]
+    return how, frame.f_locals.get(name, frame.f_globals.get(name, ...)) if name is not None else ...
+
+
+def _how(code: Any, at: int) -> tuple[str | None, str | None]:
+    """How the call at an instruction names a device, and the name of what is given for it, of the tensor or the keywords."""
+    before: list[Any] = []
+    for step in dis.get_instructions(code):
+        if step.offset > at:
+            break
+        before.append(step)
+    call = before.pop().opname if before else ""
+    last = [step for step in before[-5:] if step.opname not in ("PRECALL", "DICT_MERGE", "NOP")]
+    if not call.startswith("CALL") or not last:
+        return None, None
+    if call == "CALL_FUNCTION_EX":
+        return _BY_KEYWORDS, last[-1].argval if _loads(last[-1]) else None
+    words = code.co_consts[last[-1].arg] if last[-1].opname in ("KW_NAMES", "LOAD_CONST") else None
+    names = words if isinstance(words, tuple) else ()
+    by_name = "device" in names
+    if by_name:
+        last.pop()
+    if last and (not by_name or names[-1] == "device"):
+        if len(last) > 1 and last[-1].opname == "LOAD_ATTR" and last[-1].argval == "device" and _loads(last[-2]):
+            return _AS_ANOTHER, last[-2].argval
+        if by_name and _loads(last[-1]):
+            return _BY_NAME, last[-1].argval
+    return (_BY_NAME, "device") if by_name else (None, None)
+
+
+def _loads(step: Any) -> bool:
+    """Whether an instruction loads a variable."""
+    return step.opname.startswith(("LOAD_FAST", "LOAD_NAME", "LOAD_GLOBAL", "LOAD_DEREF")) and isinstance(step.argval, str)

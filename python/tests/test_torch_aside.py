@@ -1,0 +1,182 @@
+"""Without a GPU the same is on the device of a script that names one as where it is imitated: ops, copies, reads, memory."""
+
+from __future__ import annotations
+
+import collections
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+if importlib.util.find_spec("torch") is None:
+    pytest.skip("PyTorch is not installed: its recorder is not tested", allow_module_level=True)
+
+from test_torch_pretend import _run
+
+BEGIN = """
+import copy
+import numpy as np
+import torch
+import torch.nn.functional as F
+torch.manual_seed(0)
+np.random.seed(0)
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+"""
+TRAIN = """
+def train(net, batches):
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9)
+    for x, y in batches:
+        loss = F.cross_entropy(net(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    print(loss.item())
+"""
+SCRIPTS = {
+    "rows drawn and stacked one by one": """
+data = np.random.randint(0, 9, 2000)
+net = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9), torch.nn.Flatten(0, 1)).to(device)
+def batches():
+    for _ in range(30):
+        ix = torch.randint(len(data) - 9, (4,))
+        x = torch.stack([torch.from_numpy(data[i:i + 8]) for i in ix])
+        y = torch.stack([torch.from_numpy(data[i + 1:i + 9]) for i in ix])
+        yield x.to(device), y.to(device).flatten()
+train(net, batches())
+""",
+    "prepared and picked on the host": """
+rows, labels = torch.randn(5000, 64), torch.randint(0, 10, (5000,))
+rows = (rows - rows.mean(0)) / rows.std(0)
+print(rows.abs().max().item() > 1, labels.bincount().numel())
+net = torch.nn.Linear(64, 10)
+net.to(device)
+def batches():
+    for _ in range(30):
+        some = torch.randperm(len(rows))[:16]
+        yield rows[some].to(device), labels[some].to(device)
+train(net, batches())
+""",
+    "batches kept in a list": """
+kept = [(torch.rand(64, 300), torch.randint(0, 10, (64,))) for _ in range(40)]
+net = torch.nn.Linear(300, 10).to(device)
+def batches():
+    for batch in kept:
+        x, y = batch[0].to(device), batch[1].to(device)
+        yield x, y
+train(net, batches())
+""",
+    "all batches put there at once": """
+kept = [(torch.rand(64, 300).to(device), torch.randint(0, 10, (64,)).to(device)) for _ in range(10)]
+train(torch.nn.Linear(300, 10).to(device), kept)
+""",
+    "a module and products that prepare": """
+class Centred(torch.nn.Module):
+    def forward(self, x):
+        return x - torch.as_tensor([0.5], dtype=x.dtype, device=x.device)
+mixing = torch.randn(32, 32)
+net = torch.nn.Linear(32, 10).to(device)
+prepare = Centred()
+def batches():
+    for _ in range(30):
+        yield (prepare(torch.rand(16, 32)) @ mixing).to(device), torch.randint(0, 10, (16,)).to(device)
+train(net, batches())
+""",
+    "made where calls say": """
+class Maker:
+    def __init__(self):
+        self.device = device
+        self.how = {"dtype": torch.float32, "device": device}
+    def rows(self):
+        return torch.randn(16, 20, device=self.device) + torch.zeros(20, **self.how)
+maker = Maker()
+how = dict(device=device)
+net = torch.nn.Linear(20, 10, device=device)
+def batches():
+    for _ in range(30):
+        rows = maker.rows()
+        ones = torch.ones(16, 1, device=rows.device)
+        yield rows * ones * torch.full((20,), 2.0, **how), torch.arange(16, device=device) % 10
+train(net, batches())
+""",
+    "filled by the host": """
+net = torch.nn.Linear(4, 2).to(device)
+state, total = np.zeros(4, dtype=np.float32), 0
+for _ in range(60):
+    values = net(torch.as_tensor(state, device=device).unsqueeze(0))
+    action = values.argmax(1).item()
+    state = np.roll(state, 1) + np.float32(action)
+    reward = torch.tensor([float(action)], device=device)
+    total += (values.max() * reward).item()
+print(total)
+""",
+    "copies of networks, clipped gradients": """
+net = torch.nn.Linear(20, 10).to(device)
+mean = copy.deepcopy(net)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+for _ in range(30):
+    with torch.no_grad():
+        for old, new in zip(mean.parameters(), net.parameters()):
+            old.mul_(0.9).add_(new, alpha=0.1)
+    loss = F.mse_loss(net(torch.randn(8, 20).to(device)), mean(torch.randn(8, 20).to(device)).detach())
+    optimizer.zero_grad()
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+    optimizer.step()
+""",
+    "a loader that transforms by modules": """
+class Rows(torch.utils.data.Dataset):
+    scale = torch.nn.BatchNorm1d(32).eval()
+    def __len__(self):
+        return 64
+    def __getitem__(self, at):
+        with torch.no_grad():
+            return self.scale(torch.randn(4, 32)).mean(0), at % 10
+net = torch.nn.Linear(32, 10).to(device)
+train(net, ((x.to(device), y.to(device)) for x, y in torch.utils.data.DataLoader(Rows(), 8)))
+""",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_the_same_is_on_the_device_as_where_a_gpu_is_imitated(name: str, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(BEGIN + TRAIN + SCRIPTS[name])
+    sides = []
+    for pretend in (False, True):
+        folder = tmp_path / str(pretend)
+        folder.mkdir()
+        workload, out = _run(script, folder, pretend=pretend)
+        memory = workload["program"]["device_peak_bytes" if pretend else "peak_bytes"]
+        sides.append((_there(workload, pretend), out, memory))
+    (plain, out, peak), (pretended, expected, most) = sides
+    assert out.count("\n") == expected.count("\n")
+    assert plain == pretended
+    assert peak == pytest.approx(most, rel=0.05)
+
+
+def _there(workload: Any, pretend: bool) -> dict[str, dict[Any, int]]:
+    """Copies either way by their bytes, and ops by name and shapes, with how often."""
+    found: dict[str, collections.Counter[Any]] = {kind: collections.Counter() for kind in ("h2d", "d2h", "ops")}
+    for entry in workload["ops"]:
+        op = entry["op"] if isinstance(entry["op"], dict) else {}
+        there = entry.get("device") if pretend else entry.get("phase") != "data" and not entry["name"].startswith("numpy.")
+        if "transfer" in op:
+            if there or op["transfer"]["direction"] == "h2d":
+                found[op["transfer"]["direction"]][op["transfer"]["bytes"]] += entry["count"]
+        elif there and "host_read" in op:
+            found["d2h"][op["host_read"]["bytes"]] += entry["count"]
+        elif there and op:
+            found["ops"][entry["name"].rstrip("_"), entry.get("shapes", "").partition("->")[0]] += entry["count"]
+            if not pretend and (copies := entry["host_input_count"]):
+                found["h2d"][entry["host_input_bytes"] // copies] += copies
+    return {kind: dict(counts) for kind, counts in found.items()}
+
+
+def test_a_script_that_names_no_device_is_estimated_as_a_whole(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("import torch\nx = torch.rand(100, 100)\nprint((x @ x).sum().item())\n")
+    workload, _ = _run(script, tmp_path, pretend=False)
+    assert {entry["name"]: entry.get("phase") for entry in workload["ops"]} == dict.fromkeys(
+        ("aten.rand", "aten.mm", "aten.sum", "aten._local_scalar_dense")
+    )
