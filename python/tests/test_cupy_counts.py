@@ -123,6 +123,25 @@ cp.cuda.Device(0).synchronize()
     assert not any(entry["op"] == "stream_wait" for entry in workload["ops"])
 
 
+def test_copies_back_are_waited_for_unless_the_script_says_otherwise(tmp_path: Path) -> None:
+    source = """import cupy as cp, cupyx
+a, stream = cp.ones(1000), cp.cuda.Stream(non_blocking=True)
+locked = cupyx.empty_pinned(1000)
+a.get(stream=stream, out=locked)
+cp.asnumpy(a, stream=stream, out=locked)
+a.get(stream=stream, out=locked, blocking=False)
+"""
+    _, workload = record(source, tmp_path)
+    told = [
+        (workload["sites"][entry["site"]]["line"], entry["stream"], entry["op"]["transfer"])
+        for entry in workload["ops"] if "transfer" in entry["op"]
+    ]  # fmt: skip
+    back = {"direction": "d2h", "bytes": 8000, "pinned": True}
+    assert told == [
+        (4, 1, {**back, "asynchronous": False}), (5, 1, {**back, "asynchronous": False}), (6, 1, {**back, "asynchronous": True}),
+    ]  # fmt: skip
+
+
 def test_streams_that_block_wait_for_the_default_one(tmp_path: Path) -> None:
     source = """import cupy as cp
 a = cp.ones(10)

@@ -138,9 +138,8 @@ class ndarray:
         if out is not None and not (out.flags.c_contiguous or out.flags.f_contiguous):
             raise RuntimeError("`out` cannot be specified when copying to non-contiguous ndarray")
         pinned = out is not None and pointers.is_pinned(out)
-        beside = not blocking or (stream is not None and pinned)
         with stream if stream is not None else streams.current():
-            return calls.copy_out("cupy.ndarray.get", self._a, out, beside, pinned, order)
+            return calls.copy_out("cupy.ndarray.get", self._a, out, not blocking, pinned, order)
 
     def set(self, arr: Any, stream: Any = None) -> None:
         """Fill with the values of an array of the host."""
