@@ -142,6 +142,24 @@ a.get(stream=stream, out=locked, blocking=False)
     ]  # fmt: skip
 
 
+def test_arrays_of_ordinary_memory_go_by_page_locked_memory_of_cupys(tmp_path: Path) -> None:
+    source = """import numpy as np, cupy as cp
+h = np.ones(1000)
+cp.asarray(h), cp.array([1.0, 2.0]), cp.zeros(3)[[0, 1]]
+cp.asarray(h, blocking=True)
+cp.zeros(1000).set(h)
+pool = cp.get_default_pinned_memory_pool()
+print(pool.n_free_blocks(), pool.free_all_blocks(), pool.n_free_blocks())
+"""
+    out, workload = record(source, tmp_path)
+    assert out == "2 None 0\n"
+    told = [
+        (workload["sites"][entry["site"]]["line"], entry["op"]["transfer"]["pinned"], entry["op"]["transfer"]["asynchronous"])
+        for entry in workload["ops"] if "transfer" in entry["op"]
+    ]  # fmt: skip
+    assert sorted(told) == [(3, False, True)] * 3 + [(4, False, False), (5, False, False)]
+
+
 def test_streams_that_block_wait_for_the_default_one(tmp_path: Path) -> None:
     source = """import cupy as cp
 a = cp.ones(10)

@@ -157,7 +157,8 @@ class ndarray:
             return self._a
 
         with stream if stream is not None else streams.current():
-            calls.copy_in("cupy.ndarray.set", fill, pointers.is_pinned(arr), True)
+            pinned = pointers.is_pinned(arr)
+            calls.copy_in("cupy.ndarray.set", fill, pinned, pinned)
 
     def item(self) -> Any:
         if self._a.size != 1:

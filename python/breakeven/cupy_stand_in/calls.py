@@ -20,6 +20,8 @@ ndarray: type = type(None)
 fused: list[str] | None = None
 #: The CUDA graph that is being captured; None outside of a capture.
 capturing: Any = None
+#: Sizes of CuPy's own page-locked memory by which copies have gone; its pool keeps it.
+buffers: set[int] = set()
 
 _PLAIN = (int, float, complex, bool, str, bytes, type(None), type, slice, np.generic, np.dtype)
 
@@ -169,8 +171,12 @@ def call(name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs:
     return wrapped(result)
 
 
-def copy_in(name: str, make: Callable[[], Any], pinned: bool = False, beside: bool = False) -> Any:
-    """An array that `make` builds from what the host has: a copy to the device; a number goes there with a kernel."""
+def copy_in(name: str, make: Callable[[], Any], pinned: bool = False, beside: bool = True) -> Any:
+    """An array that `make` builds from what the host has: a copy to the device; a number goes there with a kernel.
+
+    CuPy copies what is not `pinned` into page-locked memory of its own first, so that the host does not wait for what the
+    GPU still has to do.
+    """
     tag = streams.tag()
     token = _native.enter(name, True)
     try:
@@ -182,7 +188,9 @@ def copy_in(name: str, make: Callable[[], Any], pinned: bool = False, beside: bo
     if result.ndim == 0 and name != "cupy.ndarray.set":
         _native.leave(token, (), None)
         return run("cupy.full", lambda: result, (), {})
-    _native.leave(token, (), result, {"pinned": pinned, "asynchronous": beside and pinned}, tag)
+    if beside and not pinned and result.nbytes:
+        buffers.add(memory.rounded(result.nbytes))
+    _native.leave(token, (), result, {"pinned": pinned, "asynchronous": beside}, tag)
     return result
 
 

@@ -109,11 +109,16 @@ def _count(size: int) -> None:
         _native.device_memory(_used)
 
 
+def rounded(size: int) -> int:
+    """What CuPy's pools give for so many bytes."""
+    return -(-size // _UNIT) * _UNIT
+
+
 def pass_through(size: int) -> None:
     """Taken and given back within one call."""
-    rounded = -(-size // _UNIT) * _UNIT
-    _current._take(rounded)
-    _current._give(rounded)
+    given = rounded(size)
+    _current._take(given)
+    _current._give(given)
 
 
 def use(source: Any) -> None:
@@ -144,7 +149,7 @@ def refuse(error: MemoryError) -> None:
     """Raises CuPy's error where NumPy has found no memory for what no GPU's would hold either."""
     shape, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)
     if shape is not None and dtype is not None and (size := math.prod(shape) * dtype.itemsize) > gpu.memory:
-        raise OutOfMemoryError(-(-size // _UNIT) * _UNIT, pool.total_bytes()) from None
+        raise OutOfMemoryError(rounded(size), pool.total_bytes()) from None
 
 
 class Block:
@@ -154,11 +159,11 @@ class Block:
 
     def __init__(self, array: Any) -> None:
         self.size = 0
-        rounded = -(-array.nbytes // _UNIT) * _UNIT
+        given = rounded(array.nbytes)
         self.pool = _current
-        self.pool._take(rounded)
+        self.pool._take(given)
         self.array = array
-        self.size = rounded
+        self.size = given
 
     def __del__(self) -> None:
         if not self.size or _count is None:  # nothing was taken, or Python ends

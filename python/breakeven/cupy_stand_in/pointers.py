@@ -134,7 +134,7 @@ def copy(into: int, source: int, size: int, kind: int, stream: Any = None) -> No
     with stream or streams.current():
         if kind == 1:
             pinned = _is_locked(source)
-            calls.copy_in("cupy.cuda.MemoryPointer.copy_from_host", move, pinned, stream is not None)
+            calls.copy_in("cupy.cuda.MemoryPointer.copy_from_host", move, pinned, pinned and stream is not None)
         elif kind == 2:
             pinned = _is_locked(into)
             array, out = calls.quietly(_at, source, size), calls.quietly(_at, into, size)
@@ -184,10 +184,11 @@ class PinnedMemoryPool:
         return PinnedMemoryPointer(size)
 
     def free_all_blocks(self) -> None:
-        pass
+        if self is pinned_pool:
+            calls.buffers.clear()
 
     def n_free_blocks(self) -> int:
-        return 0
+        return len(calls.buffers) if self is pinned_pool else 0
 
 
 PinnedMemoryPool.__module__ = "cupy.cuda.pinned_memory"
