@@ -94,6 +94,21 @@ print(total)
     assert (seen["h2d_copies"], seen["synchronisations"]) == (0, 0)
 
 
+def test_ends_of_slices_are_read_on_the_host(tmp_path: Path) -> None:
+    source = """import cupy as cp
+x = cp.arange(10)
+n = cp.argmax(x > 4)
+print(x[:n], x[n:].size, x[::n].size)
+x[1:n] = 0
+print(x)
+"""
+    out, workload = record(source, tmp_path)
+    assert out == "[0 1 2 3 4] 5 2\n[0 0 0 0 0 5 6 7 8 9]\n"
+    assert copied(workload)["d2h"] == (2, 40 + 80)
+    reads = [entry for entry in workload["ops"] if "host_read" in entry["op"]]
+    assert sum(entry["count"] for entry in reads) == 4
+
+
 def test_pinned_copies_in_another_stream_go_beside_kernels(tmp_path: Path) -> None:
     source = """import numpy as np
 import cupy as cp

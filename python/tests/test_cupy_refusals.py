@@ -39,6 +39,12 @@ CASES = {
     "cp.exp(np.ones(4))": HOST,
     "a.__setitem__(slice(None), np.ones(4))": "ValueError: non-scalar numpy.ndarray cannot be used for fill",
     "a.__setitem__(0, [1, 2])": "ValueError: non-scalar numpy.ndarray cannot be used for fill",
+    **dict.fromkeys(
+        ("a.reshape(cp.array(2), 2)", "cp.zeros((cp.array(2), 2))", "cp.empty(cp.array(2))", "a.sum(axis=cp.array(0))",
+         "cp.broadcast_to(a, (cp.array(2), 4))", "cp.random.rand(cp.array(3))", "cp.sum(a, cp.array(0))",
+         "cp.random.normal(size=cp.array(2))", "a.argmax(cp.array(0))", "cp.reshape(a, (cp.array(2), 2))"),
+        "TypeError: 'ndarray' object cannot be interpreted as an integer",
+    ),
     "[1, 2, 3, 4] + a": "TypeError: Unsupported type <class 'list'>",
     "cp.sum([1, 2])": "AttributeError: 'list' object has no attribute 'sum'",
     "cp.sum(a, where=a > 1)": "TypeError: sum() got an unexpected keyword argument 'where'",

@@ -353,6 +353,7 @@ class ndarray:
             out[...] = found
             return out
 
+        calls.refuse_as_whole(axis)
         words = {"axis": axis, "keepdims": keepdims, **({} if out is None else {"out": out})}
         return calls.call(f"cupy.ndarray.{name}", find, (self,), words)
 
@@ -393,6 +394,9 @@ calls.ndarray = ndarray
 _COMPARISONS = frozenset("equal not_equal less less_equal greater greater_equal".split())
 #: Methods with the parameters of the function of their name.
 _REDUCTIONS = frozenset("all any max mean min prod std sum var".split())
+#: Methods whose first argument is an axis, several, or a shape; and those of which all are.
+_OF_AXES = _REDUCTIONS | frozenset("argsort cumprod cumsum reshape sort squeeze swapaxes transpose".split())
+_WHOLLY = frozenset("reshape swapaxes transpose".split())
 #: Methods that look at the same memory, and keep the class of an array.
 _VIEWS = frozenset("diagonal ravel reshape squeeze swapaxes transpose".split())
 
@@ -471,6 +475,8 @@ def _index(key: Any) -> tuple[Any, bool]:
 
     def one(part: Any) -> Any:
         nonlocal masked
+        if isinstance(part, slice):
+            return slice(*map(_bound, (part.start, part.stop, part.step)))
         part = calls.as_ours(part)
         if calls.is_device(part):
             part = part._a
@@ -486,6 +492,11 @@ def _index(key: Any) -> tuple[Any, bool]:
     if isinstance(key, tuple):
         return tuple(one(part) for part in key), masked
     return one(key), masked
+
+
+def _bound(value: Any) -> Any:
+    """An end of a slice; one on the device is read."""
+    return int(value) if calls.is_device(value) else value
 
 
 def _inside(index: Any, shape: tuple[int, ...]) -> Any:
@@ -549,6 +560,9 @@ def _add_methods() -> None:
             given = (self, *args)
             if fits is not None:
                 fits(given, kwargs)
+            if name in _OF_AXES:
+                for value in (*(args if name in _WHOLLY else args[:1]), kwargs.get("axis")):
+                    calls.refuse_as_whole(value)
             refusals.method(name, self._a)
             given, kwargs = sends.brought(f"cupy.{name}", given, kwargs)
             found = calls.call(public, function, given, kwargs)

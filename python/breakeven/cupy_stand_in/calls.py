@@ -248,6 +248,12 @@ def refuse_in_fusion() -> None:
         raise TypeError("Cannot convert to Python scalar in cupy.fuse")
 
 
+def refuse_as_whole(values: Any) -> None:
+    """Raises TypeError for arrays of the device among lengths or axes: what they hold, the host has not been told."""
+    if any(map(is_device, values if isinstance(values, (tuple, list)) else (values,))):
+        raise TypeError("'ndarray' object cannot be interpreted as an integer")
+
+
 def refuse_dtype(dtype: Any) -> None:
     """Raises ValueError for types of elements that CuPy has no kernels for."""
     if dtype.byteorder == ">":

@@ -265,11 +265,14 @@ def _function(
     refused = refusals.any_of(public)
     like, copying = short in _LIKE, public in _COPYING
     looks, has_footprint = public in sends.LOOKED_AT, public in footprints.NAMES
+    whole = signatures.whole(public)
     sends_some, of_scipy = public in sends.NAMES, public.startswith("cupyx.scipy.interpolate")
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if fits is not None:
             fits(args, kwargs)
+        for place, word in whole:
+            calls.refuse_as_whole(args[place] if len(args) > place else kwargs.get(word))
         if method is not None and args and not calls.is_device(args[0]):
             return method(*args, **kwargs)
         if refused:

@@ -96,6 +96,10 @@ _DTYPE_AT = {
 }
 
 
+#: What takes nothing but lengths.
+_OF_LENGTHS = frozenset("rand randn random_sample".split())
+
+
 def _refuse(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     if name == "choice" and len(args) < 2 and kwargs.get("size") is None:
         raise NotImplementedError("choice() without specifying size is not supported yet")
@@ -115,6 +119,7 @@ def _method(public: str, function: Callable[..., Any]) -> Callable[..., Any]:
         if short == "choice" and isinstance(args[0], np.ndarray):
             args = (calls.wrapped(calls.copied_in(args[0])), *args[1:])
         kind = None if own_dtype else kwargs.pop("dtype", None)
+        calls.refuse_as_whole(args if short in _OF_LENGTHS else kwargs.get("size"))
 
         def compute(*plain: Any, **words: Any) -> Any:
             found = function(*plain, **words)

@@ -41,3 +41,16 @@ def checker(public: str) -> Callable[[tuple[Any, ...], dict[str, Any]], None] | 
             raise TypeError(f"{name}() takes {most} positional arguments but {len(args)} were given")
 
     return check
+
+
+#: Parameters that are whole numbers of the host's, alone or several.
+_WHOLE = ("shape", "newshape", "axis", "axes", "axis1", "axis2")
+
+
+def whole(public: str) -> list[tuple[int, str]]:
+    """The places and names of a function's parameters that must be whole numbers of the host's."""
+    if public in ("cupy.zeros", "cupy.ones", "cupy.empty", "cupy.full"):
+        return [(0, "shape")]
+    if not public.startswith("cupy."):
+        return []
+    return [(place, word) for place, word in enumerate(_known().get(public, ())) if word in _WHOLE]
