@@ -113,3 +113,67 @@ print(type(b) is type(a), b.toarray().sum())
     into, back = (copied(workload)[way] for way in ("h2d", "d2h"))
     parts = 4 * 8 + 4 * 4 + 5 * 4
     assert (into, back) == ((3, parts), (4, parts + 8))
+
+
+def test_factors_of_lu_are_made_on_the_host(tmp_path: Path) -> None:
+    source = """A = sp.csr_matrix(host)
+lu = spl.splu(A)
+x = lu.solve(cp.ones(100))
+print(lu.L.nnz + lu.U.nnz, bool(abs(A @ x - 1).max() < 1e-12), bool(abs(A.T @ lu.solve(cp.ones(100), "T") - 1).max() < 1e-12))
+"""
+    out, workload = record(HEAD + source, tmp_path)
+    elements, *right = out.split()
+    assert right == ["True", "True"]
+    assert copied(workload) == {"h2d": (3 + 8, PARTS + 2 * 400 + 12 * int(elements) + 2 * 404), "d2h": (3, PARTS)}
+    (made,) = [entry for entry in workload["ops"] if entry["name"] == "scipy.sparse.linalg.splu"]
+    assert made.get("device") is None
+    assert device(workload)["cupyx.scipy.sparse.linalg.SuperLU.solve"] == 2
+    assert device(workload)["cupy.ndarray.__getitem__"] == 4  # the order of the factors, and back
+
+
+def test_factors_without_more_elements_are_made_on_the_device(tmp_path: Path) -> None:
+    source = """A = sp.csr_matrix(host)
+x = spl.spilu(A, fill_factor=1).solve(cp.ones(100))
+print(float(abs(A @ x - 1).max()) < 1e-12)
+"""
+    out, workload = record(HEAD + source, tmp_path)
+    assert out == "True\n"
+    factor = 199 * 12 + 101 * 4
+    assert copied(workload) == {"h2d": (3 + 6, PARTS + 2 * factor), "d2h": (3, PARTS)}
+
+
+def test_lsqr_is_one_factorisation(tmp_path: Path) -> None:
+    source = """A = sp.csr_matrix(cp.eye(6) * 2)
+found = spl.lsqr(A, cp.ones(6))
+print(found[0], len(found), set(found[1:]))
+try:
+    spl.lsqr(sp.csr_matrix(cp.ones((6, 3))), cp.ones(6))
+except np.linalg.LinAlgError as error:
+    print(error)
+"""
+    out, workload = record(HEAD + source, tmp_path)
+    assert out == "[0.5 0.5 0.5 0.5 0.5 0.5] 10 {None}\nLast 2 dimensions of the array must be square\n"
+    assert device(workload)["cupyx.scipy.sparse.linalg.spsolve"] == 1
+
+
+def test_what_cupy_warns_of_and_what_not(tmp_path: Path) -> None:
+    source = """import warnings
+import cupyx.scipy.linalg, cupyx.scipy.stats
+def said(f):
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        f()
+    print([f"{one.category.__name__}: {one.message}" for one in seen])
+A = sp.csr_matrix(cp.eye(3, dtype="f"))
+print((A / 0).data, (A / 2).dtype, (A.tocsc() / cp.array(4.0)).data)
+said(lambda: spl.spsolve(A.tocsc(), cp.ones(3)))
+said(lambda: spl.spsolve(sp.csr_matrix((3, 3)), cp.ones(3)))
+said(lambda: cupyx.scipy.linalg.lu_factor(cp.zeros((2, 2))))
+said(lambda: cupyx.scipy.stats.zscore(cp.ones(3)))
+"""
+    out, _ = record(HEAD + source, tmp_path)
+    assert out.splitlines() == [
+        "[inf inf inf] float64 [0.25 0.25 0.25]",
+        "['SparseEfficiencyWarning: CSR format is required. Converting to CSR format.']", "[]",
+        "['RuntimeWarning: Diagonal number 1 is exactly zero. Singular matrix.']", "[]",
+    ]  # fmt: skip

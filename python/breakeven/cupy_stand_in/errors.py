@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -67,7 +68,37 @@ def complexly(function: Callable[..., Any]) -> Callable[..., Any]:
     return find
 
 
+def singular(function: Callable[..., Any]) -> Callable[..., Any]:
+    """SciPy's `lu_factor`, which warns as CuPy does of a zero on the diagonal."""
+
+    def factor(*args: Any, **kwargs: Any) -> Any:
+        found = without_warnings(function)(*args, **kwargs)
+        zeros = np.flatnonzero(np.diagonal(found[0]) == 0)
+        if zeros.size:
+            text = f"Diagonal number {zeros[0] + 1} is exactly zero. Singular matrix."
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
+        return found
+
+    return factor
+
+
+def without_warnings(function: Callable[..., Any]) -> Callable[..., Any]:
+    """SciPy's function without what it says of numbers: a GPU says nothing."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return function(*args, **kwargs)
+
+    return call
+
+
 CHANGED = {
     **dict.fromkeys(("inv", "solve", "cholesky", "tensorsolve", "tensorinv"), unsolved),
     **dict.fromkeys(("eig", "eigvals"), complexly),
+}
+#: The same of SciPy's functions, by their public names.
+SCIPYS = {
+    "cupyx.scipy.linalg.lu_factor": singular,
+    **dict.fromkeys(("cupyx.scipy.stats.zscore", "cupyx.scipy.stats.zmap"), without_warnings),
 }

@@ -151,6 +151,8 @@ def wrapped(module: str, name: str, value: Any) -> Any:
         return value
     if module == "cupy.linalg" and name in errors.CHANGED:
         return _function(public, errors.CHANGED[name](value), value)
+    if public in errors.SCIPYS:
+        return _function(public, errors.SCIPYS[public](value), value)
     if module == "cupyx.scipy.fft":
         return _function(public, backend.by_scipy(value), value)
     if module == "cupy" and name == "isclose":

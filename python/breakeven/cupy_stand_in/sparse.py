@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import calls, iterative, memory, waits
+from . import calls, errors, iterative, memory, waits
 
 _FORMATS = ("csr", "csc", "coo", "dia")
 _REFUSED = frozenset("device todok tolil tobsr".split())
@@ -85,6 +85,21 @@ class Sparse:
 
     def __mul__(self, other: Any) -> Any:
         return self.dot(other) if self._kind == "matrix" else self.multiply(other)
+
+    def __truediv__(self, other: Any) -> Any:
+        if calls.is_device(other) and other.ndim == 0:
+            other = other._a[()]
+        if not np.isscalar(other):
+            return _op(self, "__truediv__", other)
+        rows = self if self._m.format == "csr" else self.tocsr()
+        dtype = np.result_type(np.float64 if self.dtype == np.float32 else self.dtype, other)
+        dtype = dtype if dtype.char in "fdFD" else np.dtype(np.float64)
+
+        def divide() -> Any:
+            made = rows._m * np.reciprocal(other, dtype=dtype)
+            return made.astype(dtype)
+
+        return opaque(f"cupyx.scipy.sparse.{type(rows).__name__}.__truediv__", divide, (rows,), {})
 
     def __rmul__(self, other: Any) -> Any:
         return self.__rmatmul__(other) if calls.is_device(other) and other.ndim else _op(self, "__rmul__", other)
@@ -247,19 +262,19 @@ def _product(name: str, function: Callable[[Any], Any], matrix: Sparse, other: A
 def _op(matrix: Sparse, name: str, *args: Any, **kwargs: Any) -> Any:
     """A method of a matrix."""
     public = f"cupyx.scipy.sparse.{type(matrix).__name__}.{name}"
-    result = _opaque(public, getattr(matrix._m, name), (matrix, *args), kwargs)
+    result = opaque(public, getattr(matrix._m, name), (matrix, *args), kwargs)
     if name == "multiply" and isinstance(args[0], Sparse):
         calls.read(waits.TOLD)
     return result
 
 
-def _opaque(name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def opaque(name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A call on sparse matrices as an op of its name; `args` begins with the matrix that it is a method of."""
     inner, words = _inner(args[1:]), _inner(kwargs)
     found: list[Any] = []
 
     def compute(*_: Any) -> Any:
-        found.append(function(*inner, **words))
+        found.append(errors.without_warnings(function)(*inner, **words))
         return _arrays_of(found[0])
 
     calls.run(name, compute, _all_parts([args, *kwargs.values()]), {}, {})
@@ -306,7 +321,7 @@ def _operator(name: str) -> Callable[..., Any]:
     return operator
 
 
-for _name in ("add radd sub rsub neg abs truediv pow eq ne lt gt le ge").split():
+for _name in ("add radd sub rsub neg abs pow eq ne lt gt le ge").split():
     setattr(Sparse, f"__{_name}__", _operator(f"__{_name}__"))
 CLASSES: dict[str, Any] = {}
 for _form in _FORMATS:
@@ -321,7 +336,7 @@ def _function(name: str, form: str | None = None) -> Callable[..., Any]:
     def function(*args: Any, **kwargs: Any) -> Any:
         if form is not None and kwargs.get("format") is None and len(args) < 2 + (name == "kron"):
             kwargs["format"] = form
-        return _opaque(f"cupyx.scipy.sparse.{name}", getattr(_scipy(), name), (None, *args), kwargs)
+        return opaque(f"cupyx.scipy.sparse.{name}", getattr(_scipy(), name), (None, *args), kwargs)
 
     function.__name__ = name
     return function
@@ -335,7 +350,7 @@ def _diags(diagonals: Any, offsets: Any = 0, shape: Any = None, format: Any = No
     _cupy().asarray(np.atleast_1d(offsets), "i")
     if dtype is None:
         dtype = calls.quietly(np.common_type, *(row._a for row in held))
-    return _opaque(
+    return opaque(
         "cupyx.scipy.sparse.diags",
         _scipy().diags,
         (None, held, np.atleast_1d(offsets).tolist(), shape, format, dtype),
@@ -392,52 +407,12 @@ def _solver(name: str) -> Callable[..., Any]:
         if not isinstance(A, (Sparse, iterative.LinearOperator)) and name != "lobpcg":
             raise TypeError(f"breakeven's stand-in for cupy takes a sparse matrix in {name}, not {type(A)}")
         inner = _inner(A)
-        return _opaque(
+        return opaque(
             f"cupyx.scipy.sparse.linalg.{name}", lambda *a, **k: function(inner, *a, **k), (A, *args), kwargs
         )
 
     solve.__name__ = name
     return solve
-
-
-class SuperLU:
-    """The factors of a sparse matrix."""
-
-    __module__ = "cupyx.scipy.sparse.linalg"
-
-    def __init__(self, matrix: Sparse, factors: Any) -> None:
-        self._matrix, self._factors = matrix, factors
-        self.shape, self.nnz = matrix.shape, factors.nnz
-
-    def solve(self, rhs: Any, trans: str = "N") -> Any:
-        return _opaque(f"{_LINALG}.SuperLU.solve", self._factors.solve, (self._matrix, rhs, trans), {})
-
-
-_LINALG = "cupyx.scipy.sparse.linalg"
-
-
-def _factored(name: str) -> Callable[..., Any]:
-    def factor(A: Any, **options: Any) -> SuperLU:
-        import scipy.sparse.linalg
-
-        made: list[Any] = []
-
-        def compute() -> None:
-            made.append(getattr(scipy.sparse.linalg, name)(A._m.tocsc(), **options))
-
-        _opaque(f"{_LINALG}.{name}", compute, (A,), {})
-        return SuperLU(A, made[0])
-
-    factor.__name__ = name
-    return factor
-
-
-splu, spilu = _factored("splu"), _factored("spilu")
-
-
-def _factorized(A: Any) -> Callable[[Any], Any]:
-    """What solves with these factors."""
-    return splu(A).solve  # type: ignore[no-any-return]
 
 
 CONTENTS: dict[str, Any] = {
@@ -452,7 +427,6 @@ CONTENTS: dict[str, Any] = {
     },
 }  # fmt: skip
 SOLVERS: dict[str, Any] = {
-    **{name: _solver(name) for name in "minres lsqr lsmr spsolve spsolve_triangular eigsh svds norm lobpcg".split()},
+    **{name: _solver(name) for name in "minres lsmr eigsh svds norm lobpcg".split()},
     **iterative.CONTENTS,
-    "SuperLU": SuperLU, "splu": splu, "spilu": spilu, "factorized": _factorized,
 }  # fmt: skip
