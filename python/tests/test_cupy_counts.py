@@ -175,6 +175,19 @@ print(pool.n_free_blocks(), pool.free_all_blocks(), pool.n_free_blocks())
     assert sorted(told) == [(3, False, True)] * 3 + [(4, False, False), (5, False, False)]
 
 
+def test_waits_for_a_stream_by_its_address(tmp_path: Path) -> None:
+    source = """import cupy as cp
+first, second = cp.cuda.Stream(non_blocking=True), cp.cuda.Stream(non_blocking=True)
+wait = cp.cuda.runtime.streamSynchronize
+wait(second.ptr), wait(first.ptr), wait(0), wait(cp.cuda.Stream.null.ptr)
+other = cp.cuda.ExternalStream(4096)
+wait(4096), cp.cuda.ExternalStream(4096).synchronize()
+"""
+    _, workload = record(source, tmp_path)
+    waits = [(entry["stream"], entry["count"]) for entry in workload["ops"] if entry["op"] == "synchronise"]
+    assert waits == [(2, 1), (1, 1), (0, 2), (3, 1), (3, 1)]
+
+
 def test_streams_that_block_wait_for_the_default_one(tmp_path: Path) -> None:
     source = """import cupy as cp
 a = cp.ones(10)

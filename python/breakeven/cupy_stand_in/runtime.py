@@ -30,7 +30,7 @@ def deviceSynchronize() -> None:
 
 def streamSynchronize(stream: int) -> None:
     """The host waits for a stream."""
-    streams.mark("cupy.cuda.runtime.streamSynchronize", streams.Stream.null._wait_tag)
+    streams.mark("cupy.cuda.runtime.streamSynchronize", streams.wait_tag(stream))
 
 
 def memGetInfo() -> tuple[int, int]:

@@ -40,28 +40,35 @@ def mark(name: str, number: int) -> None:
     _native.leave(_native.enter(name, True), (), (), None, number)
 
 
+#: The numbers of streams by where they lie, as far as programs can tell; CUDA's own addresses are the default stream's.
+_numbers = {0: 0, 1: 0, 2: 0}
+
+
+def wait_tag(ptr: int) -> int:
+    """The recorder's number for waits for the stream at an address."""
+    return ExternalStream(ptr)._wait_tag
+
+
 class Stream:
     """A stream. Work of the default one and of those that block keeps the order in which it was given."""
 
     null: Stream
     ptds: Stream
-    _next = 1
 
     def __init__(
         self, null: bool = False, non_blocking: bool = False, ptds: bool = False, priority: int | None = None
     ) -> None:
-        if null or ptds:
-            number = 0
-        else:
-            number = Stream._next
-            Stream._next += 1
-        self._number = number
         self._before: list[Stream] = []
-        self.ptr = 0 if number == 0 else 0x5EED0000 + number * 0x100
+        number = 0 if null or ptds else _next_number()
+        self._lie(0 if number == 0 else 0x5EED0000 + number * 0x100, number)
         self.null_ = null
         self.non_blocking = non_blocking
         self.priority = priority or 0
         self.device_id = 0
+
+    def _lie(self, ptr: int, number: int) -> None:
+        self.ptr, self._number = ptr, number
+        _numbers[ptr] = number
         self._tag = _native.device_tag(_DEVICE, number or None)
         self._wait_tag = _native.device_tag(_DEVICE, number)
 
@@ -148,8 +155,13 @@ class ExternalStream(Stream):
     """A stream of another library's, by its address."""
 
     def __init__(self, ptr: int, device_id: int = -1) -> None:
-        super().__init__(null=ptr == 0, non_blocking=True)
-        self.ptr = ptr
+        super().__init__(null=True, non_blocking=True)
+        self.null_ = ptr == 0
+        self._lie(ptr, _numbers[ptr] if ptr in _numbers else _next_number())
+
+
+def _next_number() -> int:
+    return max(_numbers.values()) + 1
 
 
 class _Thread(threading.local):
