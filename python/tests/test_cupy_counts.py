@@ -188,6 +188,22 @@ wait(4096), cp.cuda.ExternalStream(4096).synchronize()
     assert waits == [(2, 1), (1, 1), (0, 2), (3, 1), (3, 1)]
 
 
+def test_what_raises_for_singular_matrices_asks_how_it_went(tmp_path: Path) -> None:
+    source = """import cupy as cp, cupyx
+a, b = cp.eye(50) * 2, cp.ones(50)
+def solved():
+    return cp.linalg.solve(a, b), cp.linalg.inv(a), cp.linalg.cholesky(a), cp.linalg.qr(a, mode="r")
+solved()
+with cupyx.errstate(linalg="raise"):
+    solved()
+"""
+    _, workload = record(source, tmp_path)
+    asked = [entry for entry in workload["ops"] if "host_read" in entry["op"]]
+    assert sum(entry["count"] for entry in asked) == 2 + 2 + 1 + 1
+    assert {entry["op"]["host_read"]["bytes"] for entry in asked} == {1}
+    assert device(workload)["cupy.not_equal"] == 6
+
+
 def test_streams_that_block_wait_for_the_default_one(tmp_path: Path) -> None:
     source = """import cupy as cp
 a = cp.ones(10)

@@ -268,6 +268,7 @@ def _function(
     like, copying = short in _LIKE, public in _COPYING
     looks, has_footprint = public in sends.LOOKED_AT, public in footprints.NAMES
     whole = signatures.whole(public)
+    solves = public.startswith("cupy.linalg.")
     sends_some, of_scipy = public in sends.NAMES, public.startswith("cupyx.scipy.interpolate")
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -297,6 +298,8 @@ def _function(
         if one_kernel:
             return _in_one_kernel(function, args, kwargs)
         result = calls.call(public, function, args, kwargs)
+        if solves:
+            errors.ask(call.__name__, args, kwargs)
         return _of_device(result) if of_scipy else result
 
     call.__name__ = call.__qualname__ = public.rpartition(".")[2]
