@@ -431,7 +431,39 @@ for call in (
     seen = estimate(workload)["workload"]
     assert copied(workload)["h2d"] == (1 + 4 + 2 + 3 + 1 + 1, 16 + weights + 16 + 16 + 3 * 9 + 8 + 9)
     # Two numbers twice; of footprints whether there is one, and how many or whether all; the array for the last refusals.
-    assert (seen["d2h_copies"], seen["d2h_bytes"]) == (4 + 6 + 1 + 2, 4 * 8 + 2 * (1 + 8) + 2 + 1 + 2 * 512)
+    # Of labels whether they are in range, which of them there are, and how many elements each has.
+    assert (seen["d2h_copies"], seen["d2h_bytes"]) == (4 + 6 + 1 + 2 + 4, 4 * 8 + 2 * (1 + 8) + 2 + 1 + 2 * 512 + 2 * 1 + 2 * 8)
+
+
+def test_what_measurements_of_parts_read(tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    source = """import numpy as np, cupy as cp
+from cupyx.scipy import ndimage
+a = cp.arange(64.0).reshape(8, 8)
+labels, index = (cp.arange(64) // 16).reshape(8, 8), cp.arange(1, 4)
+print(ndimage.find_objects(labels)[0])
+print(ndimage.maximum(a, labels, index), ndimage.median(a, labels, index), *ndimage.minimum_position(a, labels, 2))
+print(ndimage.labeled_comprehension(a, labels, index, lambda v: cp.sqrt(v).max() ** 2, float, 0).round(6))
+print(list(ndimage.value_indices(labels)), *ndimage.extrema(a)[2], *ndimage.extrema(a)[3])
+many = cp.arange(40) // 1
+print(int(ndimage.minimum(cp.arange(40.0), many, many).sum()))
+print(float(ndimage.generic_laplace(a, lambda x, axis, output, *_: cp.multiply(x, axis, output))[0, 1]))
+"""
+    out, workload = record(source, tmp_path)
+    assert [" ".join(line.split()) for line in out.splitlines()] == [
+        "(slice(2, 4, None), slice(0, 8, None))", "[31. 47. 63.] [23.5 39.5 55.5] 4 0", "[31. 47. 63.]",
+        "[0, 1, 2, 3] 0 0 7 7", "780", "1.0",
+    ]  # fmt: skip
+    reads: dict[int, int] = {}
+    for entry in workload["ops"]:
+        if "host_read" in entry["op"]:
+            line = workload["sites"][entry["site"]]["line"]
+            reads[line] = reads.get(line, 0) + entry["count"]
+    assert reads[5] == 1  # the greatest label
+    assert reads[6] == 2 * (2 + 1 + 3) + 3 + 1  # labels in range, which there are, each part; elements, places, one of these
+    assert reads[7] == 1 + 2 + 3 * 3  # whether labels are whole, two masks; of each part, where it begins and ends
+    assert reads[8] == 2 + 2 * 4  # counts and their places; both extremes, and where they are
+    assert copied(workload)["d2h"][0] >= 4  # boxes, order of labels, counts
 
 
 def test_what_is_put_at_places_is_copied_in_the_type_of_the_array(tmp_path: Path) -> None:

@@ -210,6 +210,63 @@ def generic_filter1d(input: Any, function: Any, *args: Any, **kwargs: Any) -> An
     _kernel_of(function, (kernels.RawKernel,))
 
 
+def _along(axes: Any, mode: Any, input: Any) -> list[tuple[int, str]]:
+    """Each axis of a filter, with what it makes of the border there."""
+    whole = tuple(range(input.ndim)) if axes is None else (axes,) if np.isscalar(axes) else tuple(axes)
+    modes = [mode] * len(whole) if isinstance(mode, str) else list(mode)
+    if len(modes) != len(whole):
+        raise RuntimeError("mode must have length equal to input rank")
+    return [(axis % input.ndim, of) for axis, of in zip(whole, modes)]
+
+
+def _room(output: Any, input: Any) -> Any:
+    """The array for the result of a filter."""
+    if output is None or isinstance(output, (str, type, np.dtype)):
+        return _cupy().empty(input.shape, input.dtype if output is None else output)
+    if output.shape != input.shape:
+        raise RuntimeError("output shape not correct")
+    return output
+
+
+def _by_axes(
+    input: Any, function: Callable[..., Any], output: Any, axes: list[tuple[int, str]], given: tuple[Any, ...],
+    words: dict[str, Any], squared: bool,
+) -> Any:  # fmt: skip
+    """The sum, or sum of squares, of what a function of the program's makes along each axis."""
+    for place, (axis, mode) in enumerate(axes):
+        part = output if place == 0 else _cupy().empty(input.shape, output.dtype)
+        function(input, axis, part, mode, *given, **words)
+        if squared:
+            part *= part
+        if place:
+            output += part
+    return output
+
+
+def generic_laplace(
+    input: Any, derivative2: Any, output: Any = None, mode: Any = "reflect", cval: float = 0.0,
+    extra_arguments: Any = (), extra_keywords: Any = None, *, axes: Any = None,
+) -> Any:  # fmt: skip
+    """The sum of second derivatives, which the program's function gives."""
+    output, along = _room(output, input), _along(axes, mode, input)
+    if not along:
+        output[...] = input
+    return _by_axes(input, derivative2, output, along, (cval, *extra_arguments), extra_keywords or {}, False)
+
+
+def generic_gradient_magnitude(
+    input: Any, derivative: Any, output: Any = None, mode: Any = "reflect", cval: float = 0.0,
+    extra_arguments: Any = (), extra_keywords: Any = None, *, axes: Any = None,
+) -> Any:  # fmt: skip
+    """The root of the sum of squared derivatives, which the program's function gives."""
+    output, along = _room(output, input), _along(axes, mode, input)
+    if not along:
+        output[...] = input
+        return output
+    output = _by_axes(input, derivative, output, along, (cval, *extra_arguments), extra_keywords or {}, True)
+    return _cupy().sqrt(output, output, casting="unsafe")
+
+
 #: By module and name. What NumPy does to leave out what is no number CuPy has within its reductions.
 CONTENTS: dict[str, dict[str, Any]] = {
     "cupy": {
@@ -223,7 +280,10 @@ CONTENTS: dict[str, dict[str, Any]] = {
     },
     "cupyx.scipy.linalg": {"kron": kron},
     "cupyx.scipy.special": {"logsumexp": logsumexp},
-    "cupyx.scipy.ndimage": {"generic_filter": generic_filter, "generic_filter1d": generic_filter1d},
+    "cupyx.scipy.ndimage": {
+        "generic_filter": generic_filter, "generic_filter1d": generic_filter1d, "generic_laplace": generic_laplace,
+        "generic_gradient_magnitude": generic_gradient_magnitude,
+    },
     # A window over all segments at once, one transform of them, and a mean.
     "cupyx.scipy.signal": {
         name: _as_one(name, "scipy.signal", "cupy.fft.rfft")

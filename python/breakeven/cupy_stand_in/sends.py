@@ -139,7 +139,6 @@ def look(name: str, args: tuple[Any, ...], words: dict[str, Any]) -> tuple[tuple
 
 
 _WEIGHTED = ("convolve", "correlate", "convolve1d", "correlate1d")
-_PICKED = ("minimum", "maximum", "median", "minimum_position", "maximum_position", "extrema")
 _SHAPED = ("erosion", "dilation", "opening", "closing", "propagation", "fill_holes")
 #: Functions that bring arguments to the device: place and name of each, whether they do so with a single number, and the
 #: place of what has the type that it gets there, where that is not its own.
@@ -167,9 +166,6 @@ BROUGHT: dict[str, list[tuple[int, str, bool, int | None]]] = {
     **{f"cupyx.scipy.ndimage.{name}": [(1, "weights", False, None)] for name in _WEIGHTED},
     **{f"cupyx.scipy.ndimage.binary_{name}": [(1, "structure", False, None)] for name in _SHAPED},
     "cupyx.scipy.ndimage.binary_hit_or_miss": [(1, "structure1", False, None), (2, "structure2", False, None)],
-    **dict.fromkeys(
-        [f"cupyx.scipy.ndimage.{name}" for name in _PICKED], [(1, "labels", False, None), (2, "index", False, None)]
-    ),
 }
 
 

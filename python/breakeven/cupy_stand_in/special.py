@@ -12,7 +12,7 @@ import numpy as np
 import numpy.exceptions
 from numpy.typing import ArrayLike, DTypeLike
 
-from . import array, calls, composed, creation, direct, distances, errors, functions, graphs, iterate, jit, kernels, memory, pointers, polynomials, profiler, randoms, runtime, series, sparse, streams, syncdetect, vectorized
+from . import array, calls, composed, creation, direct, distances, errors, functions, graphs, iterate, jit, kernels, labels, memory, pointers, polynomials, profiler, randoms, runtime, series, sparse, streams, syncdetect, vectorized
 
 _plain: Callable[..., Any] = calls.plain
 
@@ -205,7 +205,7 @@ CONTENTS: dict[str, dict[str, Any]] = {
     "cupyx.scipy.fft": {"get_fft_plan": _plan},
     "cupy.random": randoms.CONTENTS,
     "cupyx.scipy.linalg": composed.CONTENTS["cupyx.scipy.linalg"],
-    "cupyx.scipy.ndimage": composed.CONTENTS["cupyx.scipy.ndimage"],
+    "cupyx.scipy.ndimage": {**composed.CONTENTS["cupyx.scipy.ndimage"], **labels.CONTENTS},
     "cupyx.scipy.special": composed.CONTENTS["cupyx.scipy.special"],
     "cupyx.scipy.signal": composed.CONTENTS["cupyx.scipy.signal"],
     "cupy.testing": {name: _assertion(name) for name in _ASSERTIONS.split()},

@@ -27,10 +27,9 @@ _ALWAYS = frozenset(
 ) | frozenset(
     f"cupyx.scipy.{name}"
     for name in (
-        "linalg.lu_factor ndimage.label ndimage.maximum_position ndimage.minimum_position ndimage.extrema "
-        "ndimage.histogram ndimage.binary_erosion ndimage.binary_dilation ndimage.binary_opening ndimage.binary_closing "
+        "linalg.lu_factor ndimage.label ndimage.binary_erosion ndimage.binary_dilation ndimage.binary_opening ndimage.binary_closing "
         "ndimage.binary_fill_holes ndimage.binary_propagation ndimage.binary_hit_or_miss ndimage.iterate_structure "
-        "ndimage.rotate ndimage.value_indices signal.order_filter signal.sosfilt signal.butter signal.firwin "
+        "ndimage.rotate signal.order_filter signal.sosfilt signal.butter signal.firwin "
         "signal.detrend signal.resample_poly signal.decimate signal.savgol_filter signal.find_peaks signal.argrelmax "
         "signal.argrelmin signal.argrelextrema signal.istft sparse.hstack sparse.bmat sparse.kron sparse.kronsum "
         "sparse.tril sparse.triu sparse.find sparse.random sparse.rand sparse.eye sparse.identity sparse.diags "
