@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cupy_running import copied, device, estimate, record
@@ -177,3 +178,90 @@ said(lambda: cupyx.scipy.stats.zscore(cp.ones(3)))
         "['SparseEfficiencyWarning: CSR format is required. Converting to CSR format.']", "[]",
         "['RuntimeWarning: Diagonal number 1 is exactly zero. Singular matrix.']", "[]",
     ]  # fmt: skip
+
+
+def reads(workload: dict[str, Any]) -> int:
+    """How often the host reads a value, or copies one back."""
+    read = sum(entry["count"] for entry in workload["ops"] if "host_read" in entry["op"] and entry.get("device"))
+    return read + copied(workload).get("d2h", (0, 0))[0]
+
+
+def on_device(workload: dict[str, Any]) -> set[str]:
+    """The libraries whose names ran on the device."""
+    return {name.partition(".")[0] for name in device(workload)}
+
+
+def test_residuals_are_read_in_each_step(tmp_path: Path) -> None:
+    source = """A, b = sp.csr_matrix(host), cp.ones(100)
+steps = []
+x, info = spl.minres(A, b, callback=steps.append)
+print(len(steps), info)
+"""
+    out, workload = record(HEAD + source, tmp_path)
+    steps, info = map(int, out.split())
+    assert info == 0 and steps > 3
+    assert reads(workload) == 2 + 1 + 3 * steps  # whether the first is nothing, the first; three norms
+    assert device(workload)["cupyx.scipy.sparse.csr_matvec"] == 1 + steps
+    assert on_device(workload) == {"cupy", "cupyx"}
+
+
+def test_least_squares_multiply_by_both_sides(tmp_path: Path) -> None:
+    source = """import scipy.sparse.linalg
+tall = scipy.sparse.random(60, 20, 0.2, random_state=0, format="csr") + scipy.sparse.eye(60, 20, format="csr")
+b = np.arange(60.0)
+x, istop, steps, *_ = spl.lsmr(sp.csr_matrix(tall), cp.asarray(b))
+y, *told = scipy.sparse.linalg.lsmr(tall, b)
+print(steps, [istop, steps] == told[:2], bool(np.allclose(x.get(), y, atol=1e-4)))
+"""
+    out, workload = record(HEAD + source, tmp_path)
+    steps, *same = out.split()
+    assert same == ["True", "True"]
+    assert device(workload)["cupyx.scipy.sparse.csr_matvec"] == 1 + 2 * int(steps)
+    assert reads(workload) == 3 + 3 * int(steps) + 1
+    assert device(workload)["cupy.linalg.norm"] == 2 + 3 * int(steps)
+
+
+def test_eigenvalues_by_restarts(tmp_path: Path) -> None:
+    source = """matrix = host + scipy.sparse.diags(np.linspace(0.0, 50.0, 100), format="csr")
+w = spl.eigsh(sp.csr_matrix(matrix), k=2, ncv=20, tol=1e-10, return_eigenvectors=False)
+print(bool(np.allclose(w.get(), np.linalg.eigvalsh(matrix.toarray())[-2:])))
+"""
+    out, workload = record(HEAD + source, tmp_path)
+    assert out == "True\n"
+    names = device(workload)
+    back, rounds = copied(workload), names["cupy.greater"]  # `while res > tol`
+    assert rounds > 1
+    steps = 20 + (rounds - 1) * (20 - 2)
+    assert names["cupyx.scipy.sparse.csr_matvec"] == steps
+    assert back["d2h"] == (2 * rounds + (rounds - 1) + 1, rounds * 2 * 160 + (rounds - 1) * 16 + 16)  # and `w`
+    assert back["h2d"] == (3 + 2 * rounds, 298 * 12 + 404 + rounds * (16 + 20 * 16))
+    made = [entry for entry in workload["ops"] if entry["name"] == "numpy.linalg.eigh"]
+    assert sum(entry["count"] for entry in made if entry.get("device") is None) == rounds
+    assert {name.partition(".")[0] for name in names} == {"cupy", "cupyx"}
+
+
+def test_singular_values_by_eigenvalues(tmp_path: Path) -> None:
+    source = """tall = scipy.sparse.random(90, 60, 0.2, random_state=0, format="csr")
+for matrix in (tall, tall.T.tocsr()):
+    u, s, v = spl.svds(sp.csr_matrix(matrix), k=3)
+    near = np.allclose(np.sort(s.get()), np.sort(np.linalg.svd(matrix.toarray())[1])[-3:])
+    print(near, np.allclose(matrix @ v.get().T, (u * s).get()))
+"""
+    out, _ = record(HEAD + source, tmp_path)
+    assert out == "True True\n" * 2
+
+
+def test_eigenvectors_of_a_block(tmp_path: Path) -> None:
+    source = """matrix = host + scipy.sparse.diags(np.linspace(0.0, 50.0, 100), format="csr")
+A, X = sp.csr_matrix(matrix), cp.asarray(np.random.default_rng(0).random((100, 3)))
+w, v, norms = spl.lobpcg(A, X, maxiter=10, tol=1e-9, retResidualNormsHistory=True)
+print(len(norms), bool(np.allclose(np.sort(w.get()), np.linalg.eigvalsh(matrix.toarray())[-3:], rtol=0.01)))
+"""
+    out, workload = record(HEAD + source, tmp_path)
+    assert out == "11 True\n"
+    assert device(workload)["cupyx.scipy.sparse.csr_matvec"] == 1 + 11
+    assert device(workload)["cupy.linalg.eigh"] == 1 + 11
+    factors = 1 + 11 + 10 + 11  # of the block, residuals, directions, the small problems: whether there are any
+    picked = 11 + 2 * 10  # by truth values: residuals, and directions with what they are multiplied to
+    assert reads(workload) == factors + picked + 2 * 11 + (1 + 11) + 1  # how many, how large; eigenvalues; the script's
+    assert on_device(workload) == {"cupy", "cupyx"}

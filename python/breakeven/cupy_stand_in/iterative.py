@@ -50,6 +50,16 @@ class LinearOperator:
     def _rmatvec(self, x: Any) -> Any:
         raise NotImplementedError("rmatvec is not defined")
 
+    @property
+    def H(self) -> Any:
+        return self._adjoint()
+
+    def adjoint(self) -> Any:
+        return self._adjoint()
+
+    def _adjoint(self) -> Any:
+        return LinearOperator(self.shape[::-1], self.rmatvec, self.matvec, dtype=self.dtype)
+
     def matvec(self, x: Any) -> Any:
         return self._applied(self._matvec, x, self.shape)
 
@@ -70,6 +80,8 @@ class LinearOperator:
         return function(x).reshape((shape[0],) if x.ndim == 1 else (shape[0], 1))
 
     def dot(self, x: Any) -> Any:
+        if isinstance(x, LinearOperator):
+            return _after(self, x)
         return self.matvec(x) if x.ndim == 1 or x.shape[1] == 1 else self.matmat(x)
 
     def __matmul__(self, x: Any) -> Any:
@@ -96,6 +108,7 @@ class MatrixLinearOperator(LinearOperator):
 
     def __init__(self, A: Any) -> None:
         self.A, self.shape, self.dtype = A, A.shape, A.dtype
+        self._turned: Any = None
 
     def _matvec(self, x: Any) -> Any:
         return self.A.dot(x)
@@ -104,7 +117,30 @@ class MatrixLinearOperator(LinearOperator):
         return self.A.dot(X)
 
     def _rmatvec(self, x: Any) -> Any:
-        return self.A.T.conj().dot(x)
+        return self.H.matvec(x)
+
+    def _adjoint(self) -> Any:
+        if self._turned is None:
+            self._turned = MatrixLinearOperator(self.A.T.conj())
+        return self._turned
+
+
+def _after(last: LinearOperator, first: LinearOperator) -> LinearOperator:
+    """Two operators as one."""
+    if last.shape[1] != first.shape[0]:
+        raise ValueError(f"cannot multiply {last!r} and {first!r}: shape mismatch")
+
+    def matvec(x: Any) -> Any:
+        return last.matvec(first.matvec(x))
+
+    def rmatvec(x: Any) -> Any:
+        return first.rmatvec(last.rmatvec(x))
+
+    def matmat(x: Any) -> Any:
+        return last.matmat(first.matmat(x))
+
+    shape, dtype = (last.shape[0], first.shape[1]), np.result_type(last.dtype, first.dtype)
+    return LinearOperator(shape, matvec, rmatvec, matmat, dtype)
 
 
 def aslinearoperator(A: Any) -> LinearOperator:
@@ -122,7 +158,7 @@ def _cupy() -> Any:
     return sys.modules["cupy"]
 
 
-def _system(A: Any, M: Any, x0: Any, b: Any) -> tuple[Any, Any, Any, Any]:
+def system(A: Any, M: Any, x0: Any, b: Any) -> tuple[Any, Any, Any, Any]:
     """Two functions that multiply, the start and the right-hand side."""
     A = aslinearoperator(A)
     if A.shape[0] != A.shape[1]:
@@ -163,7 +199,7 @@ def cg(
 ) -> Any:
     """Conjugate gradients."""
     cupy = _cupy()
-    matvec, psolve, x, b = _system(A, M, x0, b)
+    matvec, psolve, x, b = system(A, M, x0, b)
     limit = _limit(b, rtol, atol)
     if limit is None:
         return b, 0
@@ -200,7 +236,7 @@ def cgs(
 ) -> Any:
     """Conjugate gradients, squared."""
     cupy = _cupy()
-    matvec, psolve, x, b = _system(A, M, x0, b)
+    matvec, psolve, x, b = system(A, M, x0, b)
     limit = _limit(b, rtol, atol)
     if limit is None:
         return b, 0
@@ -246,7 +282,7 @@ def bicgstab(
 ) -> Any:
     """Conjugate gradients of two sides, stabilised."""
     cupy = _cupy()
-    matvec, psolve, x, b = _system(A, M, x0, b)
+    matvec, psolve, x, b = system(A, M, x0, b)
     limit = _limit(b, rtol, atol)
     if limit is None:
         return b, 0
@@ -310,7 +346,7 @@ def gmres(
 ) -> Any:
     """Least residuals; the small problem of each round is solved on the host."""
     cupy = _cupy()
-    matvec, psolve, x, b = _system(A, M, x0, b)
+    matvec, psolve, x, b = system(A, M, x0, b)
     if callback_type not in (None, "x", "pr_norm"):
         raise ValueError(f"Unknown callback_type: {callback_type}")
     limit = _limit(b, rtol, atol)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.exceptions
 from numpy.typing import ArrayLike, DTypeLike
 
-from . import array, calls, composed, creation, direct, distances, errors, functions, graphs, iterate, jit, kernels, labels, memory, pointers, polynomials, profiler, randoms, runtime, series, sparse, streams, syncdetect, vectorized
+from . import array, calls, composed, creation, direct, distances, errors, functions, graphs, iterate, jit, kernels, labels, lanczos, lobpcg, memory, pointers, polynomials, profiler, randoms, residuals, runtime, series, sparse, streams, syncdetect, vectorized
 
 _plain: Callable[..., Any] = calls.plain
 
@@ -223,7 +223,7 @@ CONTENTS: dict[str, dict[str, Any]] = {
     "cupyx.scipy.sparse": sparse.CONTENTS,
     "cupyx.scipy.spatial": {"distance_matrix": distances.distance_matrix},
     "cupyx.scipy.spatial.distance": distances.CONTENTS,
-    "cupyx.scipy.sparse.linalg": {**sparse.SOLVERS, **direct.CONTENTS},
+    "cupyx.scipy.sparse.linalg": {**sparse.SOLVERS, **direct.CONTENTS, **residuals.CONTENTS, **lanczos.CONTENTS, **lobpcg.CONTENTS},
 }  # fmt: skip
 
 #: Names that NumPy and SciPy have in another sense.
