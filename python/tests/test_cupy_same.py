@@ -275,3 +275,17 @@ for call in (lambda: P.polyvander(x, -1), lambda: polyutils.trimcoef(c, -1)):
         (tmp_path / module).mkdir()
         outputs.append(record(source, tmp_path / module, arguments=(module,))[0])
     assert outputs[0] == outputs[1]
+
+
+def test_systems_are_what_functions_of_signals_take(tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    source = """import cupy as cp
+import cupyx.scipy.signal as signal
+system = signal.lti(cp.asarray([1.0]), cp.asarray([1.0, 1.0]))
+print(signal.step(system)[1][1].round(3), signal.impulse(system)[1][0], signal.freqresp(system)[1].dtype)
+print(signal.lsim(system, cp.ones(3), cp.arange(3.0))[1].round(3))
+print(signal.dstep(signal.dlti(cp.asarray([1.0]), cp.asarray([1.0, 0.5]), dt=0.1), n=3)[1][0].ravel())
+print(type(system.to_ss().A).__module__, isinstance(system, signal.lti))
+"""
+    out, _ = record(source, tmp_path)
+    assert out == "0.068 1.0 complex128\n[0.    0.632 0.865]\n[0.  1.  0.5]\ncupy True\n"

@@ -49,6 +49,8 @@ def plain(value: Any) -> Any:
         return kind(plain(item) for item in value)
     if kind is dict:
         return {name: plain(item) for name, item in value.items()}
+    if hasattr(kind, "_breakeven_held"):
+        return value._made
     return as_ours(value, plainly=True)
 
 

@@ -269,7 +269,7 @@ def _function(
     looks, has_footprint = public in sends.LOOKED_AT, public in footprints.NAMES
     whole = signatures.whole(public)
     solves = public.startswith("cupy.linalg.")
-    sends_some, of_scipy = public in sends.NAMES, public.startswith("cupyx.scipy.interpolate")
+    sends_some, of_scipy = public in sends.NAMES, public.startswith(("cupyx.scipy.interpolate", "cupyx.scipy.signal"))
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if fits is not None:
@@ -314,6 +314,7 @@ def held(module: str, name: str, kind: type) -> type:
 
     class Held:
         __doc__ = kind.__doc__
+        _breakeven_held = True
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             def make(*plain: Any, **words: Any) -> Any:
