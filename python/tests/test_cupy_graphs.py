@@ -52,10 +52,10 @@ except RuntimeError as error:
 def test_polynomials_and_vectorized_functions(tmp_path: Path) -> None:
     source = """import cupy as cp
 p = cp.poly1d(cp.asarray([0.0, 1.0, 2.0, 3.0]))
-print(p.order, p(cp.arange(3.0)), repr(p.deriv()), (p * p).coeffs)
+print(p.order, p(cp.arange(3.0)), (p * p).coeffs)
 f = cp.vectorize(lambda x, y: x * y if x > 1 else x - y)
 print(f(cp.arange(4.0), 2.0))
 """
     out, workload = record(source, tmp_path)
-    assert out == "2 [ 3.  6. 11.] poly1d([2., 2.]) [ 1.  4. 10. 12.  9.]\n[-2. -1.  4.  6.]\n"
+    assert out == "2 [ 3.  6. 11.] [ 1.  4. 10. 12.  9.]\n[-2. -1.  4.  6.]\n"
     assert device(workload)["cupy.ElementwiseKernel"] == 1

@@ -45,6 +45,8 @@ CASES = {
          "cp.random.normal(size=cp.array(2))", "a.argmax(cp.array(0))", "cp.reshape(a, (cp.array(2), 2))"),
         "TypeError: 'ndarray' object cannot be interpreted as an integer",
     ),
+    "cp.poly1d(a).integ()": "NotImplementedError: ",
+    "cp.poly1d(a).deriv()": "NotImplementedError: ",
     "[1, 2, 3, 4] + a": "TypeError: Unsupported type <class 'list'>",
     "cp.sum([1, 2])": "AttributeError: 'list' object has no attribute 'sum'",
     "cp.sum(a, where=a > 1)": "TypeError: sum() got an unexpected keyword argument 'where'",

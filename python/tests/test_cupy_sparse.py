@@ -265,3 +265,25 @@ print(len(norms), bool(np.allclose(np.sort(w.get()), np.linalg.eigvalsh(matrix.t
     picked = 11 + 2 * 10  # by truth values: residuals, and directions with what they are multiplied to
     assert reads(workload) == factors + picked + 2 * 11 + (1 + 11) + 1  # how many, how large; eigenvalues; the script's
     assert on_device(workload) == {"cupy", "cupyx"}
+
+
+def test_names_that_matrices_have_and_arrays_have_not(tmp_path: Path) -> None:
+    source = """import warnings
+warnings.simplefilter("error")
+A = sp.csr_matrix(cp.eye(2, 3))
+print(A.mT.shape)
+for made in (A, sp.csr_array(cp.eye(2))):
+    for name in ("A", "H"):
+        try:
+            getattr(made, name)
+        except (AttributeError, DeprecationWarning) as error:
+            print(type(error).__name__, str(error).partition(";")[0])
+warnings.simplefilter("ignore")
+print(A.A)
+"""
+    out, _ = record(HEAD + source, tmp_path)
+    assert out.splitlines() == [
+        "(3, 2)", *(f"DeprecationWarning `spmatrix.{name}` is deprecated" for name in "AH"),
+        "AttributeError 'csr_array' object has no attribute 'A'", "AttributeError 'csr_array' object has no attribute 'H'",
+        "[[1. 0. 0.]", " [0. 1. 0.]]",
+    ]  # fmt: skip

@@ -76,12 +76,10 @@ class poly1d:
         return calls.quietly(np.poly1d, coeffs, variable=self._variable)
 
     def deriv(self, m: int = 1) -> Any:
-        cupy, found = _cupy(), self._coeffs
-        if m < 0:
-            raise ValueError("Order of derivative must be positive.")
-        for _ in range(m):
-            found = found[:-1] * cupy.arange(found.size - 1, 0, -1)
-        return poly1d(found)
+        raise NotImplementedError  # as CuPy does
+
+    def integ(self, m: int = 1, k: int = 0) -> Any:
+        raise NotImplementedError
 
     def __add__(self, other: Any) -> Any:
         return poly1d(_padded_sum(self._coeffs, _coefficients(other), 1))

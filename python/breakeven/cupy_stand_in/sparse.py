@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -105,8 +106,23 @@ class Sparse:
         return self.__rmatmul__(other) if calls.is_device(other) and other.ndim else _op(self, "__rmul__", other)
 
     @property
+    def A(self) -> Any:
+        self._deprecated("A", ".toarray()")
+        return self.toarray()
+
+    @property
     def H(self) -> Any:
+        self._deprecated("H", ".T.conj()")
         return self.transpose().conj()
+
+    @property
+    def mT(self) -> Any:
+        return self.transpose()
+
+    def _deprecated(self, name: str, instead: str) -> None:
+        if self._kind == "array":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        warnings.warn(f"`spmatrix.{name}` is deprecated; use `{instead}` instead.", DeprecationWarning, stacklevel=3)
 
     def __getitem__(self, key: Any) -> Any:
         return _op(self, "__getitem__", _places(key))
