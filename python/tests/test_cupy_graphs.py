@@ -59,3 +59,25 @@ print(f(cp.arange(4.0), 2.0))
     out, workload = record(source, tmp_path)
     assert out == "2 [ 3.  6. 11.] [ 1.  4. 10. 12.  9.]\n[-2. -1.  4.  6.]\n"
     assert device(workload)["cupy.ElementwiseKernel"] == 1
+
+
+def test_what_vectorized_and_fused_functions_compute(tmp_path: Path) -> None:
+    source = """import cupy as cp
+@cp.vectorize
+def steps(x):
+    s = 0.0
+    for k in range(200):
+        s = s * x + 1.5
+    return s
+@cp.fuse()
+def squares(x):
+    return cp.sum(x * x)
+x = cp.ones(64) * 0.5
+steps(x)
+cp.vectorize(lambda a: a * 2 + 1)(x)
+squares(x)
+"""
+    _, workload = record(source, tmp_path)
+    named = ("cupy.ElementwiseKernel", "cupy.fuse")
+    told = [entry["op"]["elementwise"]["flop_per_element"] for entry in workload["ops"] if entry["name"] in named]
+    assert told == [400.0, 2.0, 2.0]

@@ -378,6 +378,10 @@ class RawModule:
         raise NotImplementedError(f"breakeven's stand-in for cupy has no memory of a module: {name!r}")
 
 
+#: What takes one operation of each element.
+_FOLDS = frozenset("sum prod max min amax amin any all mean".split())
+
+
 class Fusion:
     """`cupy.fuse`: what runs inside is one kernel."""
 
@@ -401,7 +405,9 @@ class Fusion:
             names, calls.fused = calls.fused or [], None
         inputs = calls.arrays(calls.plain(args))
         outputs = result if isinstance(result, (tuple, list)) else (result,)
-        functions = counted([name for name in names if not name.startswith("numpy.ndarray.__")])
+        functions = counted(
+            ["two" if name.rpartition(".")[2] in _FOLDS else name for name in names if not name.startswith("numpy.ndarray.__")]
+        )
         plain = tuple(item._a for item in outputs if calls.is_device(item))
         _native.leave(token, inputs, plain, {"functions": functions}, tag)
         return result

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dis
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,14 +39,16 @@ class vectorize:
 
         def compute(*values: Any) -> Any:
             calls.fused = []
+            count = max(int(np.prod(np.broadcast(*map(np.asarray, values)).shape)), 1)
+            watched = _Watched(self.pyfunc, count)
             try:
-                made = _each(lambda *items: calls.plain(self.pyfunc(*items)), values)
+                made = _each(lambda *items: calls.plain(watched(*items)), values)
             finally:
                 names, calls.fused = calls.fused or [], None
-            told["n"] = count = max(int(np.size(made[0])), 1)
-            # A branch that few elements take counts by its share; operators by how often the source has them.
+            told["n"] = count
+            # A branch that few elements take counts by its share.
             each = [name for name in dict.fromkeys(names) for _ in range(max(round(names.count(name) / count), 1))]
-            told["functions"] = kernels.counted(each + _operators(self.pyfunc))
+            told["functions"] = kernels.counted(each + ["two"] * watched.operators())
             return made
 
         result = calls.wrapped(calls.run("cupy.ElementwiseKernel", compute, calls.plain(args), {}, told))
@@ -70,7 +74,46 @@ def _type(results: list[Any]) -> Any:
     return np.result_type(*kinds, *numbers.values())
 
 
-def _operators(function: Callable[..., Any]) -> list[str]:
-    code = getattr(function, "__code__", None)
-    steps = dis.get_instructions(code) if code is not None else ()
-    return ["add" for step in steps if step.opname.startswith(("BINARY_", "COMPARE_", "UNARY_", "INPLACE_"))] or ["add"]
+#: Of how many elements the operators are counted.
+_WATCHED = 8
+#: What the library's own functions do is counted by their names.
+_OWN = (str(Path(__file__).parent), str(Path(np.__file__).parent))
+
+
+class _Watched:
+    """A function, and how many operators Python comes by in it for an element: loops count as often as they run."""
+
+    def __init__(self, function: Callable[..., Any], count: int) -> None:
+        self._function, self._step = function, max(1, count // _WATCHED)
+        self._done = self._seen = self._counted = 0
+        self._places: dict[Any, frozenset[int]] = {}
+
+    def __call__(self, *items: Any) -> Any:
+        self._done += 1
+        if (self._done - 1) % self._step:
+            return self._function(*items)
+        self._seen += 1
+        before = sys.gettrace()
+        sys.settrace(self._trace)
+        try:
+            return self._function(*items)
+        finally:
+            sys.settrace(before)
+
+    def operators(self) -> int:
+        """How many an element takes."""
+        return max(1, round(self._counted / max(1, self._seen)))
+
+    def _trace(self, frame: Any, event: str, _: Any) -> Any:
+        code = frame.f_code
+        if code.co_filename.startswith(_OWN):
+            return None
+        if code not in self._places:
+            self._places[code] = frozenset(step.offset for step in dis.get_instructions(code) if _is_operator(step.opname))
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        self._counted += event == "opcode" and frame.f_lasti in self._places[code]
+        return self._trace
+
+
+def _is_operator(name: str) -> bool:
+    return name.startswith(("BINARY_", "COMPARE_", "UNARY_", "INPLACE_")) and name not in ("BINARY_SUBSCR", "BINARY_SLICE")
