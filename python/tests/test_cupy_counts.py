@@ -153,7 +153,8 @@ a.get(stream=stream, out=locked, blocking=False)
     ]  # fmt: skip
     back = {"direction": "d2h", "bytes": 8000, "pinned": True}
     assert told == [
-        (4, 1, {**back, "asynchronous": False}), (5, 1, {**back, "asynchronous": False}), (6, 1, {**back, "asynchronous": True}),
+        (4, 1, {**back, "asynchronous": False}), (5, 1, {**back, "asynchronous": False}),
+        (6, 1, {**back, "asynchronous": True}),
     ]  # fmt: skip
 
 

@@ -223,7 +223,9 @@ CONTENTS: dict[str, dict[str, Any]] = {
     "cupyx.scipy.sparse": sparse.CONTENTS,
     "cupyx.scipy.spatial": {"distance_matrix": distances.distance_matrix},
     "cupyx.scipy.spatial.distance": distances.CONTENTS,
-    "cupyx.scipy.sparse.linalg": {**sparse.SOLVERS, **direct.CONTENTS, **residuals.CONTENTS, **lanczos.CONTENTS, **lobpcg.CONTENTS},
+    "cupyx.scipy.sparse.linalg": {
+        **sparse.SOLVERS, **direct.CONTENTS, **residuals.CONTENTS, **lanczos.CONTENTS, **lobpcg.CONTENTS,
+    },
 }  # fmt: skip
 
 #: Names that NumPy and SciPy have in another sense.

@@ -27,7 +27,8 @@ _ALWAYS = frozenset(
 ) | frozenset(
     f"cupyx.scipy.{name}"
     for name in (
-        "linalg.lu_factor ndimage.label ndimage.binary_erosion ndimage.binary_dilation ndimage.binary_opening ndimage.binary_closing "
+        "linalg.lu_factor ndimage.label ndimage.binary_erosion ndimage.binary_dilation ndimage.binary_opening "
+        "ndimage.binary_closing "
         "ndimage.binary_fill_holes ndimage.binary_propagation ndimage.binary_hit_or_miss ndimage.iterate_structure "
         "ndimage.rotate signal.order_filter signal.sosfilt signal.butter signal.firwin "
         "signal.detrend signal.resample_poly signal.decimate signal.savgol_filter signal.find_peaks signal.argrelmax "
