@@ -8,6 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Share of the forward pass's weight whose results must begin with a multiple of the batch.
 const COVERS: f64 = 0.9;
+/// Share of it that results of a single sample take where the batch is 1.
+const SINGLY: f64 = 0.05;
 /// Networks whose first dimension may be time instead.
 const RECURRENT: [&str; 3] = ["lstm", "gru", "rnn"];
 
@@ -37,7 +39,8 @@ pub fn batch_of(workload: &Workload) -> Option<Batch> {
         return None;
     }
     let mut weights: BTreeMap<u64, f64> = BTreeMap::new();
-    let forward = |e: &&Entry| matches!(e.phase, None | Some(Phase::Forward));
+    // What is written in place may be a parameter: an average of them is kept after the step.
+    let forward = |e: &&Entry| matches!(e.phase, None | Some(Phase::Forward)) && !e.name.ends_with('_');
     for entry in workload.ops.iter().filter(network).filter(forward) {
         // Vectors are parameters and statistics more often than results.
         let Some(shape) = Shapes::of(entry).outputs.into_iter().find(|shape| shape.len() > 1) else { continue };
@@ -46,7 +49,9 @@ pub fn batch_of(workload: &Workload) -> Option<Batch> {
     let all: f64 = weights.values().sum();
     let multiples = |of: u64| weights.iter().filter(move |(dim, _)| of > 0 && *dim % of == 0);
     let covers = |of: &u64| all > 0.0 && multiples(*of).map(|(_, weight)| weight).sum::<f64>() >= COVERS * all;
-    let value = weights.keys().rev().copied().find(covers)?;
+    // One is a factor of all: it is the batch only where samples come singly.
+    let singly = |of: &u64| *of > 1 || weights[of] >= SINGLY * all;
+    let value = weights.keys().rev().copied().find(covers).filter(singly)?;
     let leading = multiples(value).map(|(dim, _)| *dim).collect();
     Some(Batch { value, leading })
 }
@@ -179,6 +184,17 @@ mod tests {
         ];
         let workload = Workload { ops, order: Vec::new(), buffers: Vec::new(), ..samples::heat() };
         assert_eq!(batch_of(&workload).map(|batch| batch.value), Some(4));
+    }
+
+    #[test]
+    fn results_that_have_no_number_in_common_have_no_batch() {
+        let other = |n, shapes| {
+            let op = Op::Elementwise { n, inputs: 2, flop_per_element: 1.0, transcendental: false };
+            entry("aten.add", op, Phase::Forward, shapes)
+        };
+        let mut workload = layer();
+        workload.ops.extend([other(700, "[7,100] [7,100] -> [7,100]"), other(2, "[1,2] [1,2] -> [1,2]")]);
+        assert_eq!(batch_of(&workload), None);
     }
 
     #[test]

@@ -203,10 +203,10 @@ impl Case<'_> {
         let now = found.rounds as f64;
         // Both are lines: where do they meet?
         let (cpu_fixed, gpu_fixed) = (cpu - cpu_round * now, gpu - gpu_round * now);
-        let meet = ((gpu_fixed - cpu_fixed) / (cpu_round - gpu_round)).ceil();
-        let meet = meet + found.outside as f64;
+        let further = (gpu_fixed - cpu_fixed) / (cpu_round - gpu_round) - now;
+        let meet = (found.total as f64 + further * found.within as f64).ceil();
         let at = (cpu_round > gpu_round && meet.is_finite() && meet < 1e15).then(|| meet.max(1.0) as u64);
-        Some(RoundsCrossing { site: found.site, now: found.rounds + found.outside, at })
+        Some(RoundsCrossing { site: found.site, now: found.total, at })
     }
 }
 

@@ -1,7 +1,7 @@
 //! The loop that the program spends its time in, and the same program with more or fewer rounds of it.
 
 use super::wall_after;
-use crate::workload::{Step, Workload, order};
+use crate::workload::{Lines, Op, Step, Workload, order};
 
 /// Loops of fewer rounds are not told from code that happens to repeat.
 const LEAST: u64 = 8;
@@ -11,54 +11,55 @@ const SHARE: f64 = 0.5;
 /// A loop at the top level of the program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MainLoop {
-    /// Its place among the steps of the order.
+    /// The place of its longest piece among the steps of the order.
     at: usize,
-    /// As recorded, in a row.
+    /// As recorded in that piece, in a row.
     pub rounds: u64,
-    /// Rounds beside those, which do the same otherwise or begin elsewhere: the first makes an array that the others
-    /// write to, the order of the program has the loop from its second line on.
-    pub outside: u64,
+    /// Rounds of the loop that is told of, in one of those: of one within where the outer one only reads a value now and
+    /// then.
+    pub within: u64,
+    /// Rounds of the loop that is told of, in the whole program.
+    pub total: u64,
     /// A line of it: that of its hottest op, `heat.py:12`.
     pub site: String,
 }
 
 /// The outermost loop that half of the ops' time and the gaps between them lie in; `None` where there is none.
 pub fn main_loop(workload: &Workload) -> Option<MainLoop> {
-    let each: Vec<f64> = workload
-        .ops
-        .iter()
-        .map(|entry| (entry.cpu_ns.saturating_add(entry.gap_ns)) as f64 / entry.count.max(1) as f64)
-        .collect();
-    let all: f64 = workload.ops.iter().map(|entry| entry.cpu_ns.saturating_add(entry.gap_ns) as f64).sum();
+    let all_runs: Vec<f64> =
+        workload.ops.iter().map(|entry| entry.cpu_ns.saturating_add(entry.gap_ns) as f64).collect();
+    let lines = Lines::new(&workload.ops);
     let loops = workload.order.iter().enumerate().filter_map(|(at, step)| match step {
-        Step::Repeat(rounds, body) if *rounds >= LEAST => Some((at, *rounds, body)),
+        Step::Repeat(rounds, body) if *rounds > 1 && lines.rounds(body) >= LEAST => Some((at, *rounds, body)),
         _ => None,
     });
-    let weighed = loops.map(|found| (order::weigh(found.2, &each) * found.1 as f64, found));
-    // Of equals the first.
-    let longest = weighed.reduce(|best, next| if next.0 > best.0 { next } else { best });
-    let (_, (at, rounds, body)) = longest.filter(|(time, _)| *time > SHARE * all)?;
-    let runs = order::counts(body, each.len())?;
-    let time = |entry: usize| runs[entry] as f64 * each[entry];
+    let weighed = loops.map(|found| (order::weigh_once(found.2, &all_runs), found));
+    // Of the pieces of a loop the longest, of equals the first.
+    let longest = weighed.reduce(|best, next| if (next.0, next.1.1) > (best.0, best.1.1) { next } else { best });
+    let (_, (at, rounds, body)) = longest.filter(|(time, _)| *time > SHARE * all_runs.iter().sum::<f64>())?;
+    let runs = order::counts(body, all_runs.len())?;
+    let time = |entry: usize| runs[entry] as f64 * all_runs[entry] / workload.ops[entry].count.max(1) as f64;
     let hottest = (0..runs.len()).max_by(|a, b| time(*a).total_cmp(&time(*b)))?;
     let site = workload.sites.get(workload.ops[hottest].site as usize)?;
-    let alike = |(a, b): &(&Step, &Step)| alike(workload, a, b);
-    let (before, after) = (&workload.order[..at], &workload.order[at + 1..]);
-    let outside = before.iter().rev().zip(body.iter().rev().cycle()).take_while(alike).count()
-        + after.iter().zip(body.iter().cycle()).take_while(alike).count();
-    Some(MainLoop { at, rounds, outside: (outside / body.len().max(1)) as u64, site: site.label() })
+    let (within, inner) = beside_reads(workload, body).unwrap_or((1, body));
+    Some(MainLoop { at, rounds, within, total: lines.rounds(inner), site: site.label() })
 }
 
-/// Whether two steps are the same lines at work.
-fn alike(workload: &Workload, a: &Step, b: &Step) -> bool {
-    let line = |entry: u32| workload.ops.get(entry as usize).map(|entry| (entry.site, &entry.name));
-    match (a, b) {
-        (Step::Run(a), Step::Run(b)) => line(*a) == line(*b),
-        (Step::Repeat(m, a), Step::Repeat(n, b)) => {
-            m == n && a.len() == b.len() && a.iter().zip(b).all(|(a, b)| alike(workload, a, b))
+/// The one loop in `body` and its rounds, where nothing but values are read beside it: a script that prints now and then
+/// has no further loop.
+fn beside_reads<'w>(workload: &Workload, body: &'w [Step]) -> Option<(u64, &'w [Step])> {
+    let mut found = None;
+    for step in body {
+        match step {
+            Step::Run(entry) => {
+                let reads = matches!(workload.ops.get(*entry as usize)?.op, Op::HostRead { .. } | Op::View);
+                reads.then_some(())?;
+            }
+            Step::Repeat(..) if found.is_some() => return None,
+            Step::Repeat(rounds, inner) => found = Some((*rounds, inner.as_slice())),
         }
-        _ => false,
     }
+    found
 }
 
 /// The program with so many rounds of that loop, and its order; what happens in the loop takes as much longer.
@@ -110,6 +111,34 @@ mod tests {
         let around = body[..2].iter().cloned().chain([Step::Repeat(199, turned)]).chain(body[2..].iter().cloned());
         heat.order.splice(2..2, around);
         let found = main_loop(&heat).expect("there is one");
-        assert_eq!((found.rounds, found.outside), (199, 1));
+        assert_eq!((found.rounds, found.total), (199, 200));
+    }
+
+    #[test]
+    fn pieces_of_a_loop_are_one_loop() {
+        let mut heat = samples::heat();
+        let Step::Repeat(_, body) = heat.order.remove(2) else { panic!("the loop comes third") };
+        let turned = |by: usize| body[by..].iter().chain(&body[..by]).cloned().collect();
+        // What runs between them now and then does not end the loop.
+        let pieces =
+            [Step::Repeat(80, turned(0)), Step::Run(0), Step::Repeat(20, turned(1)), Step::Repeat(100, turned(2))];
+        heat.order.splice(2..2, pieces);
+        let found = main_loop(&heat).expect("there is one");
+        assert_eq!((found.rounds, found.total), (100, 200));
+        let (more, _) = with_rounds(&heat, &found, 110);
+        assert_eq!(more.ops[3].count, heat.ops[3].count / 20 * 21);
+    }
+
+    #[test]
+    fn who_prints_now_and_then_has_one_loop() {
+        let mut heat = samples::heat();
+        let Step::Repeat(_, body) = heat.order.remove(2) else { panic!("the loop comes third") };
+        let mut read = heat.ops[0].clone();
+        (read.op, read.count, read.site) = (Op::HostRead { bytes: 8 }, 10, u32::MAX);
+        heat.ops.push(read);
+        let read = Step::Run(heat.ops.len() as u32 - 1);
+        heat.order.insert(2, Step::Repeat(10, vec![Step::Repeat(20, body), read]));
+        let found = main_loop(&heat).expect("there is one");
+        assert_eq!((found.rounds, found.within, found.total), (10, 20, 200));
     }
 }

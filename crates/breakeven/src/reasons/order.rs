@@ -4,7 +4,7 @@ use super::account::Account;
 use crate::estimate::Reason;
 use crate::report::words;
 use crate::timeline::Task;
-use crate::workload::{Step, Workload, order};
+use crate::workload::{Lines, Step, Workload, order};
 use std::collections::BTreeMap;
 
 /// A loop with this share of the program is what the program does.
@@ -21,10 +21,9 @@ pub(super) struct Loop {
 
 /// The innermost loop that holds at least 90 % of `weight` (of all runs of an entry); `None` where no loop does.
 pub(super) fn main_loop(workload: &Workload, weight: &dyn Fn(usize) -> f64) -> Option<Loop> {
-    let each: Vec<f64> =
-        workload.ops.iter().enumerate().map(|(i, entry)| weight(i) / entry.count.max(1) as f64).collect();
-    let all: f64 = workload.ops.iter().enumerate().map(|(i, _)| weight(i)).sum();
-    let (mut steps, mut rounds, mut found) = (workload.order.as_slice(), 1_u64, None);
+    let each: Vec<f64> = (0..workload.ops.len()).map(weight).collect();
+    let (all, lines) = (each.iter().sum::<f64>(), Lines::new(&workload.ops));
+    let (mut steps, mut found) = (workload.order.as_slice(), None);
     if all <= 0.0 {
         return None;
     }
@@ -32,24 +31,19 @@ pub(super) fn main_loop(workload: &Workload, weight: &dyn Fn(usize) -> f64) -> O
         let heaviest = steps
             .iter()
             .filter_map(|step| match step {
-                Step::Repeat(times, body) if *times > 1 => Some((*times, body)),
+                Step::Repeat(times, body) if *times > 1 => Some((order::weigh_once(body, &each), body)),
                 _ => None,
             })
-            .map(|(times, body)| (order::weigh(body, &each) * times as f64 * rounds as f64, times, body))
             .max_by(|a, b| a.0.total_cmp(&b.0));
         match heaviest {
-            Some((weight, times, body)) if weight >= NEARLY_ALL * all => {
-                rounds = rounds.saturating_mul(times);
-                found = Some((rounds, body));
-                steps = body;
-            }
+            Some((weight, body)) if weight >= NEARLY_ALL * all => (found, steps) = (Some(body), body),
             _ => break,
         }
     }
-    found.map(|(rounds, body)| {
+    found.map(|body| {
         let mut counted = BTreeMap::new();
         count(body, 1, &mut counted);
-        Loop { rounds, body: counted }
+        Loop { rounds: lines.rounds(body), body: counted }
     })
 }
 

@@ -10,6 +10,7 @@ pub mod merge;
 pub mod op;
 pub mod order;
 mod read;
+mod rounds;
 pub mod sequence;
 mod totals;
 mod write;
@@ -22,6 +23,7 @@ mod schema;
 pub use dtype::Dtype;
 pub use op::{Family, Op, Pass};
 pub use order::Step;
+pub use rounds::Lines;
 pub use sequence::Sequence;
 pub use totals::{CUT_SHORT, SHAPES_PER_SITE, bucket};
 

@@ -2,6 +2,7 @@
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// Loops nest at most this deep in a file; recorded programs stay far below.
@@ -66,6 +67,21 @@ pub fn weigh(steps: &[Step], each: &[f64]) -> f64 {
         Step::Repeat(times, body) => *times as f64 * weigh(body, each),
     };
     steps.iter().map(step).sum()
+}
+
+/// What all runs of the entries in `steps` weigh, wherever they run: `all` says it by entry.
+pub fn weigh_once(steps: &[Step], all: &[f64]) -> f64 {
+    fn collect(steps: &[Step], found: &mut BTreeSet<u32>) {
+        for step in steps {
+            match step {
+                Step::Run(entry) => drop(found.insert(*entry)),
+                Step::Repeat(_, body) => collect(body, found),
+            }
+        }
+    }
+    let mut found = BTreeSet::new();
+    collect(steps, &mut found);
+    found.iter().filter_map(|entry| all.get(*entry as usize)).sum()
 }
 
 /// How often each of `entries` entries runs in `order`; `None` when a count exceeds 2⁶⁴ or an index does not exist.

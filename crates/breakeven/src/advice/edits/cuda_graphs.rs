@@ -5,7 +5,7 @@ use super::super::{Change, Context, Edit};
 use crate::estimate::Side;
 use crate::port;
 use crate::report::words;
-use crate::workload::{Entry, InGraph, Op, Phase, Step};
+use crate::workload::{Entry, InGraph, Lines, Op, Phase, Step};
 
 pub(super) const EDIT: Edit = Edit { id: "cuda-graphs", sides: &[Side::Gpu], apply };
 
@@ -22,7 +22,8 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
     let mut out = draft.clone();
     let mut nodes: Vec<u32> = Vec::new();
     let mut main: Option<(u64, usize, u32)> = None;
-    let order = edit_loops(&draft.order, 1, &mut |begun, rounds, body| {
+    let lines = Lines::new(&draft.workload.ops);
+    let order = edit_loops(&draft.order, 1, &mut |_, rounds, body| {
         // Loading the next batch stays outside of the graph.
         let inside: Vec<u32> = entries(body)
             .into_iter()
@@ -35,10 +36,10 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
         }
         let first = inside.iter().find(|&&e| is_array_work(&draft.entry(e).op))?;
         let launches = inside.iter().filter(|&&e| is_array_work(&draft.entry(e).op)).count();
-        if rounds < ROUNDS || launches < LAUNCHES || !inside.iter().all(|&e| capturable(draft, e)) {
+        let total = lines.rounds(body);
+        if total < ROUNDS || launches < LAUNCHES || !inside.iter().all(|&e| capturable(draft, e)) {
             return None;
         }
-        let total = begun.saturating_mul(rounds);
         // Work that also runs elsewhere keeps its own launches there; a few runs outside (the first round) do not matter.
         let mine = |e: &&u32| {
             draft.entry(**e).count <= total.saturating_mul(runs_of(body, **e)).saturating_add(total / 50 + 8)

@@ -9,8 +9,8 @@ use crate::port;
 use crate::report::words;
 
 use crate::workload::op::Direction;
-use crate::workload::{Op, Phase, Step};
-use std::collections::BTreeMap;
+use crate::workload::{Lines, Op, Phase, Step};
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const EDIT: Edit = Edit { id: "larger-batch", sides: &[Side::Gpu], apply };
 
@@ -27,9 +27,10 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
         return None;
     }
     let mut out = draft.clone();
-    let mut main: Option<(u64, u32)> = None;
+    let lines = Lines::new(&draft.workload.ops);
+    let (mut counted, mut hottest): (BTreeSet<u32>, Option<u32>) = (BTreeSet::new(), None);
     let mut larger: BTreeMap<u32, u32> = BTreeMap::new();
-    let steps = edit_loops(&draft.order, 1, &mut |begun, rounds, body| {
+    let steps = edit_loops(&draft.order, 1, &mut |_, rounds, body| {
         let inside: Vec<u32> = entries(body);
         if inside.iter().any(|&e| e as usize >= draft.workload.ops.len()) {
             return None;
@@ -42,7 +43,8 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
             let entry = draft.entry(e);
             entry.phase == Some(Phase::Forward) && matches!(entry.op, Op::Matmul { m: 1, batch: 1, .. })
         };
-        if rounds < ROUNDS || !trains || (batch.value > 1 && inside.iter().any(asks)) {
+        // A piece of a few rounds is left to the loop around it.
+        if rounds < TIMES || lines.rounds(body) < ROUNDS || !trains || (batch.value > 1 && inside.iter().any(asks)) {
             return None;
         }
         // As many samples are loaded as before, whatever loads them.
@@ -57,14 +59,18 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
                 larger.entry(e).or_insert_with(|| out.add(new));
             }
         }
-        let site = inside.iter().map(|&e| draft.entry(e)).find(|e| e.phase == Some(Phase::Forward))?.site;
-        if main.is_none_or(|(most, _)| begun * rounds > most) {
-            main = Some((begun * rounds, site));
-        }
+        let work = |e: &u32| draft.entry(*e).flop().get() * draft.entry(*e).count as f64;
+        let forward =
+            inside.iter().filter(|e| draft.entry(**e).phase == Some(Phase::Forward) && larger.contains_key(e));
+        let busiest = forward.chain(&hottest).copied().reduce(|a, b| if work(&b) > work(&a) { b } else { a });
+        hottest = Some(busiest?);
+        counted.extend(once_a_step(draft, &inside));
         let body = swapped(body, &larger, &whole);
         Some(vec![Step::Repeat(rounds.div_ceil(TIMES), body)])
     });
-    let (rounds, site) = main?;
+    let site = draft.entry(hottest?).site;
+    // All pieces of the loop have the same ones.
+    let rounds = counted.iter().map(|e| draft.entry(*e).count).sum();
     out.workload.program.peak_bytes = out.workload.program.peak_bytes.saturating_mul(TIMES);
     out.workload.program.device_peak_bytes = out.workload.program.device_peak_bytes.saturating_mul(TIMES);
     out.reorder(steps)?;
@@ -78,6 +84,14 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
         ready: Some(format!("batch_size = {}  # and the learning rate to match", batch.value * TIMES)),
         risk: Some("fewer, larger steps can train differently: adapt the learning rate, watch the loss"),
     })
+}
+
+/// The entry that runs once in a step of the training with these entries: the optimizer's that runs least, or the
+/// backward pass's where the script steps by hand.
+fn once_a_step(draft: &Draft, inside: &[u32]) -> Option<u32> {
+    let of = |phase| inside.iter().copied().filter(move |e| draft.entry(*e).phase == Some(phase));
+    let least = |entries: &mut dyn Iterator<Item = u32>| entries.min_by_key(|e| (draft.entry(*e).count, *e));
+    least(&mut of(Phase::Optimizer)).or_else(|| least(&mut of(Phase::Backward)))
 }
 
 /// Whether there is more data than one batch: it is loaded, copied or made again and again, or taken from a larger array.

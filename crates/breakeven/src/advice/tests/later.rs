@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::estimate::Verdict;
+use crate::report::words;
 
 fn loop_of_two(loading: u64, step: u64) -> Workload {
     let mut ops = on_gpu(vec![
@@ -615,4 +616,35 @@ fn a_solver_that_runs_until_a_residual_is_small_keeps_its_precision() {
         asked(&w, "L4").advice.iter().any(|a| a.id == "float32")
     };
     assert!(advised(None) && !advised(Some("scipy.sparse.linalg.iterative.cg")));
+}
+
+#[test]
+fn a_loop_in_pieces_is_one_loop_of_all_its_steps() {
+    let mut w = training(100, 32, 20_000);
+    w.order = vec![
+        Step::Repeat(5000, [0, 1, 2, 3, 4, 5].map(Step::Run).to_vec()),
+        Step::Repeat(12, [2, 3, 4, 5, 0, 1].map(Step::Run).to_vec()),
+        Step::Repeat(14_988, [1, 0, 2, 3, 4, 5].map(Step::Run).to_vec()),
+    ];
+    take_batches(&mut w, 100, 32);
+    // An average of the parameters, kept after each step: neither the batch nor the line of the training.
+    let mut kept = entry(3, "aten.lerp_", add(64), Dtype::F32, 10 * 20_000);
+    kept.shapes = Some("[7,1000] [7,1000] -> [7,1000]".to_owned());
+    (kept.phase, kept.device) = (Some(Phase::Forward), Some("cuda:0".to_owned()));
+    (kept.read_bytes, kept.written_bytes) = (56_000, 28_000);
+    w.ops.push(kept);
+    w.sites.push(w.sites[0].clone());
+    w.sites[3].line = 99;
+    let last = w.ops.len() as u32 - 1;
+    for step in &mut w.order {
+        if let Step::Repeat(_, body) = step {
+            body.insert(0, Step::Repeat(10, vec![Step::Run(last)]));
+        }
+    }
+    let e = asked(&w, "L4");
+    let a = found(&e, "larger-batch", Side::Gpu);
+    assert!(a.why.starts_with(&format!("{} steps", words::count(20_000))), "{}", a.why);
+    assert!(a.title.starts_with("A batch of 400 instead of 100 at ") && !a.title.contains("99"), "{}", a.title);
+    let graphs = found(&e, "cuda-graphs", Side::Gpu);
+    assert!(graphs.why.starts_with(&format!("{} rounds", words::count(20_000))), "{}", graphs.why);
 }
