@@ -181,7 +181,7 @@ pub(super) fn remarks(e: &Estimate) -> Vec<String> {
         lines.extend(even.runs.as_ref().map(between_runs));
     }
     if let Some(why) = e.formula.as_ref().and_then(|f| f.differs_because.as_ref()) {
-        lines.push(sentence_case(&words::printable(why, 400)));
+        lines.push(words::as_sentence(&words::printable(why, 400)));
     }
     lines
 }
@@ -227,13 +227,6 @@ fn between_runs(runs: &RunsCrossing) -> String {
         line += &hot.flop.map_or_else(|| ".".to_owned(), |flop| format!(", FLOP {flop}."));
     }
     line
-}
-
-/// A remark of the engine as a sentence among others.
-fn sentence_case(text: &str) -> String {
-    let mut chars = text.trim_end_matches('.').chars();
-    let first: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();
-    format!("{first}{}.", chars.as_str())
 }
 
 /// What the answer rests on: coverage and amounts. Always the last line.

@@ -5,8 +5,24 @@ use crate::estimate::{Estimate, GpuEstimate, Side, Verdict};
 use crate::kernel::Bound;
 use crate::workload::CUT_SHORT;
 
-/// The answer in one line: the calculator's for one GPU, the field's for many.
+/// The answer in one line: the calculator's for one GPU, the field's for many. That a script failed comes before it.
 pub fn sentence(e: &Estimate) -> String {
+    match ended_early(e) {
+        // What it asked for in vain says it already.
+        Some(note) if cut_short(e).is_none() => format!("{} {}", words::as_sentence(note), verdict(e)),
+        _ => verdict(e),
+    }
+}
+
+/// Notes of scripts that did not end well, so that the answer may be that of their beginning alone.
+const ENDED_EARLY: [&str; 2] = ["script-failed", "script-killed"];
+
+/// How the script ended, where it did not end well.
+pub(super) fn ended_early(e: &Estimate) -> Option<&str> {
+    e.notes.iter().find(|note| ENDED_EARLY.contains(&note.code.as_str())).map(|note| note.text.as_str())
+}
+
+fn verdict(e: &Estimate) -> String {
     match e.estimates.as_slice() {
         rows if e.footprint.is_some() && e.workload.flop.is_none() && !rows.is_empty() => fits(e),
         [] => "No GPU to compare with.".to_owned(),

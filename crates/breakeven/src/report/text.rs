@@ -286,6 +286,20 @@ mod tests {
     }
 
     #[test]
+    fn a_script_that_failed_says_so_first() {
+        let mut e = examples::program();
+        let text = "the script ended with exit code 1: this is what was seen until then";
+        e.notes.push(crate::estimate::Note::new("script-failed", text));
+        let sentence = crate::report::sentence(&e);
+        let said = "The script ended with exit code 1: this is what was seen until then. GPU wins on 2 of 12 GPUs.";
+        assert!(sentence.starts_with(said), "{sentence}");
+        assert!(crate::report::html(&e).contains("on L4, as far as it ran</small>"));
+        // It is told once where it asked for something in vain.
+        e.notes.push(crate::estimate::Note::new("no-gpu", "the script asks for a GPU"));
+        assert!(!crate::report::sentence(&e).contains("exit code"));
+    }
+
+    #[test]
     fn hostile_names_are_shown_harmless() {
         insta::assert_snapshot!(plain(&examples::hostile()), @"
         6.2× faster [5.0–7.8] on �[2J<script>|L4�: 1.4 s against 8.6 s on the CPU · $0.0003 · 0.028 Wh

@@ -231,6 +231,13 @@ fn known(x: f64, word: impl Fn(f64) -> String) -> String {
     if x.is_finite() { word(x) } else { UNKNOWN.to_owned() }
 }
 
+/// A remark of the engine as a sentence among others.
+pub fn as_sentence(text: &str) -> String {
+    let mut chars = text.trim_end_matches('.').chars();
+    let first: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();
+    format!("{first}{}.", chars.as_str())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

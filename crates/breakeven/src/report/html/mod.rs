@@ -4,7 +4,7 @@
 mod charts;
 mod curve;
 
-use super::sentence::chosen;
+use super::sentence::{chosen, ended_early};
 use super::table::{Align, Cells, Table};
 use super::{held_back, help, rows, words};
 use crate::estimate::{Estimate, GpuEstimate, Price, Verdict};
@@ -56,7 +56,8 @@ fn verdict(e: &Estimate) -> String {
         },
         None => ("unknown", "No GPU to compare with".to_owned()),
     };
-    let on = if named.is_some() { format!(" <small>on {}</small>", on(e)) } else { String::new() };
+    let ran = if ended_early(e).is_some() { ", as far as it ran" } else { "" };
+    let on = if named.is_some() { format!(" <small>on {}{ran}</small>", on(e)) } else { String::new() };
     format!(
         "<p class=\"soft name\">{}</p>\n<p class=\"big {key}\">{big}{on}</p>\n<h1>{}</h1>\n",
         escape(&words::printable(&e.workload.name, 80)),
