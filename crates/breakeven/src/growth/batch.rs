@@ -16,8 +16,10 @@ const RECURRENT: [&str; 3] = ["lstm", "gru", "rnn"];
 /// The batch: what the results of a forward pass begin with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
-    /// As recorded.
+    /// As recorded: rows that come in at once.
     pub value: u64,
+    /// Samples in those, where each has several rows (the tokens of a text) that layers take as one.
+    pub samples: Option<u64>,
     /// Leading dimensions that hold it as a factor: `batch`, `batch × tokens`, `batch × heads`.
     leading: BTreeSet<u64>,
 }
@@ -39,12 +41,18 @@ pub fn batch_of(workload: &Workload) -> Option<Batch> {
         return None;
     }
     let mut weights: BTreeMap<u64, f64> = BTreeMap::new();
+    let mut samples: BTreeMap<u64, u64> = BTreeMap::new();
     // What is written in place may be a parameter: an average of them is kept after the step.
     let forward = |e: &&Entry| matches!(e.phase, None | Some(Phase::Forward)) && !e.name.ends_with('_');
     for entry in workload.ops.iter().filter(network).filter(forward) {
         // Vectors are parameters and statistics more often than results.
         let Some(shape) = Shapes::of(entry).outputs.into_iter().find(|shape| shape.len() > 1) else { continue };
         *weights.entry(shape[0]).or_default() += entry.flop().get() + entry.bytes().get();
+        if let [outer, inner, _, ..] = shape[..]
+            && inner > 1
+        {
+            samples.insert(outer.saturating_mul(inner), outer);
+        }
     }
     let all: f64 = weights.values().sum();
     let multiples = |of: u64| weights.iter().filter(move |(dim, _)| of > 0 && *dim % of == 0);
@@ -53,7 +61,7 @@ pub fn batch_of(workload: &Workload) -> Option<Batch> {
     let singly = |of: &u64| *of > 1 || weights[of] >= SINGLY * all;
     let value = weights.keys().rev().copied().find(covers).filter(singly)?;
     let leading = multiples(value).map(|(dim, _)| *dim).collect();
-    Some(Batch { value, leading })
+    Some(Batch { value, samples: samples.get(&value).copied(), leading })
 }
 
 impl Batch {
@@ -86,6 +94,11 @@ impl Batch {
         entry.host_input_bytes = count(entry.host_input_bytes as f64, read);
         entry.shapes = None;
         true
+    }
+
+    /// What a user calls the batch: samples.
+    pub fn called(&self) -> u64 {
+        self.samples.unwrap_or(self.value)
     }
 
     /// The dims of an op that the batch is a factor of; `None` where there is none. Of a product's dims it is one.
@@ -183,7 +196,22 @@ mod tests {
             ),
         ];
         let workload = Workload { ops, order: Vec::new(), buffers: Vec::new(), ..samples::heat() };
-        assert_eq!(batch_of(&workload).map(|batch| batch.value), Some(4));
+        assert_eq!(batch_of(&workload).map(|batch| (batch.value, batch.called())), Some((4, 4)));
+    }
+
+    #[test]
+    fn rows_of_a_text_are_no_batch() {
+        let product = Op::Matmul { m: 1024, n: 768, k: 768, batch: 1, bias: false };
+        let add = Op::Elementwise { n: 1 << 10, inputs: 2, flop_per_element: 1.0, transcendental: false };
+        let ops = vec![
+            entry("aten.mm", product, Phase::Forward, "[1024,768] [768,768] -> [1024,768]"),
+            entry("aten.add", add, Phase::Forward, "[2,512,768] [2,512,768] -> [2,512,768]"),
+        ];
+        let workload = Workload { ops, order: Vec::new(), buffers: Vec::new(), ..samples::heat() };
+        assert_eq!(batch_of(&workload).map(|batch| (batch.value, batch.called())), Some((1024, 2)));
+        let size = crate::growth::problem_size(&workload).expect("the rows");
+        assert_eq!(crate::growth::shape_at(&size, 1.0), "1024 rows at once, a batch of 2");
+        assert_eq!(crate::growth::shape_at(&size, 1.0 / 128.0), "8 rows at once");
     }
 
     #[test]

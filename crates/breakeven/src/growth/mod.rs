@@ -21,6 +21,7 @@ use crate::estimate::plan::{Policy, Port};
 use crate::estimate::program::order_of;
 use crate::hardware::Device;
 use crate::interval::{Basis, Interval};
+use crate::report::words;
 use crate::timeline::Compact;
 use crate::workload::Workload;
 use serde::{Deserialize, Serialize};
@@ -243,8 +244,13 @@ fn ln(speedup: f64) -> f64 {
 /// The array that a size is read from, so many times as large: `1022×1022`.
 pub fn shape_at(size: &Size, scale: f64) -> String {
     let value = ((size.value as f64 * scale).round() as u64).max(1);
-    if size.batch.is_some() {
-        return format!("a batch of {}", crate::report::words::count(value));
+    if let Some(batch) = &size.batch {
+        let value = words::count(value);
+        return match batch.samples {
+            None => format!("a batch of {value}"),
+            Some(samples) if scale == 1.0 => format!("{value} rows at once, a batch of {}", words::count(samples)),
+            Some(_) => format!("{value} rows at once"),
+        };
     }
     let dims = size.shape.iter().map(|dim| {
         let grows = size::shape_power(&[*dim], size.value) > 0;
@@ -252,7 +258,7 @@ pub fn shape_at(size: &Size, scale: f64) -> String {
         dim.to_string()
     });
     match size.shape.len() {
-        1 => format!("{} elements", crate::report::words::count(value)),
+        1 => format!("{} elements", words::count(value)),
         _ => dims.collect::<Vec<_>>().join("×"),
     }
 }

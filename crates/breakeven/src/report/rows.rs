@@ -174,7 +174,10 @@ pub(super) fn remarks(e: &Estimate) -> Vec<String> {
             // With more rounds it does.
             (Some(_), _) if !rounds.is_empty() => {}
             (Some(why), _) => lines.push(format!("Never breaks even{why}.")),
-            (_, Some(why)) => lines.push(format!("Wins at any size{why}.")),
+            (_, Some(why)) => lines.push(match why.strip_prefix(": from ") {
+                Some(least) => format!("Wins at each size tried, from {least}."),
+                None => format!("Wins at any size{why}."),
+            }),
             _ => lines.push(format!("Breaks even at {describes}.")),
         }
         lines.extend(rounds);

@@ -23,7 +23,7 @@ const MEMORY: f64 = 0.8;
 fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
     let need = device_bytes(&draft.workload, draft.policy) * TIMES as f64;
     let batch = batch_of(&draft.workload)?;
-    if need > ctx.device.memory.get() * MEMORY || !has_more(draft, batch.value) {
+    if need > ctx.device.memory.get() * MEMORY || !has_more(draft, batch.called()) {
         return None;
     }
     let mut out = draft.clone();
@@ -76,12 +76,12 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
     out.reorder(steps)?;
     let site = draft.workload.sites.get(site as usize)?.clone();
     Some(Change {
-        title: format!("A batch of {} instead of {} at {}", batch.value * TIMES, batch.value, site.label()),
+        title: format!("A batch of {} instead of {} at {}", batch.called() * TIMES, batch.called(), site.label()),
         why: format!("{} steps are too small to keep the GPU busy", words::count(rounds)),
         draft: out,
         site: Some(site),
         patch: None,
-        ready: Some(format!("batch_size = {}  # and the learning rate to match", batch.value * TIMES)),
+        ready: Some(format!("batch_size = {}  # and the learning rate to match", batch.called() * TIMES)),
         risk: Some("fewer, larger steps can train differently: adapt the learning rate, watch the loss"),
     })
 }
