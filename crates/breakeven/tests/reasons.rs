@@ -198,8 +198,8 @@ fn a_small_training_loop_is_bound_by_python_then_by_launches() {
     let e = t4("torch_small_loop");
     assert_eq!(main(&e), "host-bound");
     assert_eq!(e.reasons[1].code, "launch-bound");
-    // 1 000 steps, the first of which makes the optimizer's state.
-    assert_eq!(figure(reason(&e, "launch-bound"), "rounds"), 999.0);
+    // 1 000 steps; the first of them also makes the optimizer's state.
+    assert_eq!(figure(reason(&e, "launch-bound"), "rounds"), 1000.0);
 }
 
 #[test]
@@ -462,4 +462,28 @@ fn nothing_within_reach_is_said() {
     assert_eq!(e.robustness[0].text, "nothing within ×10 turns it");
     let all = ask(recorded("doubles"), Options::default());
     assert!(flip(&all, "gpu").text.starts_with("GPU: on "), "{:#?}", all.robustness);
+}
+
+#[test]
+fn a_model_made_on_the_host_is_to_be_made_on_the_gpu() {
+    let draws = json!({
+        "site": 0, "name": "aten.uniform_", "op": {"random": {"kind": "uniform", "n": 4_000_000_000_u64}},
+        "dtype": "f32", "count": 1, "read_bytes": 0, "written_bytes": 16_000_000_000_u64, "cpu_ns": 20_000_000_000_u64,
+    });
+    let product = json!({
+        "site": 1, "name": "aten.mm", "op": {"matmul": {"m": 4096, "n": 4096, "k": 4096, "batch": 1}}, "dtype": "f32",
+        "count": 500, "read_bytes": 134_217_728, "written_bytes": 67_108_864, "cpu_ns": 200_000_000_000_u64,
+        "device": "cuda:0",
+    });
+    let mut w = program(220.5, json!([draws, product]), json!([0, [500, [1]]]));
+    let e = ask(w.clone(), warm("l4"));
+    let host = reason(&e, "host-bound");
+    assert!(host.cause.contains(" of it at test.py:3, which draws random numbers."), "{}", host.cause);
+    assert!(host.remedy.contains("torch.device(\"cuda\")"), "{}", host.remedy);
+    // Other code is to be compiled, and whoever gains from the GPU is not told to do without.
+    w.ops[0].op = breakeven::workload::Op::HostOnly;
+    w.ops[0].name = "torch.host_scalar".to_owned();
+    let e = ask(w, warm("l4"));
+    let host = reason(&e, "host-bound");
+    assert!(host.remedy.contains("Numba") && !host.remedy.contains("leave"), "{}", host.remedy);
 }

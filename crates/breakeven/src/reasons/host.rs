@@ -5,8 +5,9 @@ use super::order::by_round;
 use crate::estimate::Reason;
 use crate::estimate::gpu::COVERAGE_THRESHOLD;
 use crate::estimate::plan::lacks;
+use crate::port;
 use crate::report::words;
-use crate::workload::{Dtype, Wait};
+use crate::workload::{Dtype, Op, Wait};
 use std::collections::BTreeMap;
 
 /// The host's part of the critical path by what it is spent on, s.
@@ -86,20 +87,59 @@ fn python(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
         let faster = if ceiling < 1.05 { "no".to_owned() } else { words::times(ceiling) };
         cause += &format!(": with array work in no time at all the program would be {faster} faster");
     }
-    let mut reason = Reason::new(
-        "host-bound",
-        Some(share),
-        cause + ".",
-        "Vectorise the loop, compile it (Numba, Cython), or leave the program on the CPU.".to_owned(),
-    )
-    .with("host", parts.code, "s", words::seconds(parts.code));
+    let code = |i: usize| account.host_of(i).0 + code_itself(account, i);
+    let line = main_line(account, parts, &code);
+    if let Some((line, seconds, draws)) = &line {
+        let draws = if *draws { ", which draws random numbers" } else { "" };
+        cause += &format!("; {} of it at {line}{draws}", words::percent(seconds / parts.code));
+    }
+    // Whoever is faster with the GPU is not told to do without.
+    let loses = account.out.speedup.is_none_or(|speedup| speedup.p50 < 1.0);
+    let remedy = match (line, loses) {
+        (Some((.., true)), _) => DRAW_THERE,
+        (_, true) => "Vectorise the loop, compile it (Numba, Cython), or leave the program on the CPU.",
+        (_, false) => "Vectorise the loop, or compile it (Numba, Cython).",
+    };
+    let mut reason = Reason::new("host-bound", Some(share), cause + ".", remedy.to_owned()).with(
+        "host",
+        parts.code,
+        "s",
+        words::seconds(parts.code),
+    );
     if let Some(ceiling) = ceiling {
         reason = reason.with("ceiling", ceiling, "1", words::times(ceiling));
     }
-    let code = |i: usize| account.host_of(i).0 + code_itself(account, i);
     reason = by_round(reason, account, &code);
     reason.also = account.lines(&code, 5);
     Some(reason)
+}
+
+/// For random numbers drawn on the host, as of a model that is made there and copied.
+const DRAW_THERE: &str = "Draw them on the GPU, faster and without copies: make the model within \
+                          `with torch.device(\"cuda\"):`, tensors with `device=`.";
+/// A line with this share of the code is what the host does.
+const MAIN: f64 = 0.5;
+
+/// The line that most of the host's code belongs to, its part of the path, s, and whether that is PyTorch's drawing of
+/// random numbers.
+fn main_line(account: &Account<'_>, parts: &HostParts, code: &dyn Fn(usize) -> f64) -> Option<(String, f64, bool)> {
+    let mut lines: BTreeMap<String, (f64, f64)> = BTreeMap::new();
+    let sites = &account.q.workload.sites;
+    for (i, entry, _) in account.entries() {
+        let Some(site) = sites.get(entry.site as usize) else { continue };
+        let drawn = matches!(entry.op, Op::Random { .. }) && port::of(&entry.name).name == "torch";
+        let (all, random) = lines.entry(place(site)).or_default();
+        *all += code(i);
+        *random += if drawn { code_itself(account, i) } else { 0.0 };
+    }
+    // What is waited for before a line is none of its code.
+    for (wait, _, seconds) in waits(account) {
+        if let Some((all, _)) = wait.before.and_then(|i| lines.get_mut(&place(sites.get(i as usize)?))) {
+            *all -= seconds;
+        }
+    }
+    let (line, (all, random)) = lines.into_iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
+    (all >= MAIN * parts.code).then(|| (line, all.min(parts.code), random >= MAIN * all))
 }
 
 fn code_itself(account: &Account<'_>, i: usize) -> f64 {
