@@ -47,6 +47,8 @@ def install(_: str, import_ns: int) -> None:
             from . import _torch_pretend
 
             _torch_pretend.install(torch)
+            if not os.environ.get(PRETEND):
+                _torch_reads.install_moves(torch)
         else:
             if not frees:
                 text = "PyTorch's giving memory back could not be timed: it counts as Python code between ops"

@@ -21,6 +21,8 @@ tells = False
 aware = False
 #: What the op does that is being told: `True` on the host, `False` on the device, `None` where nothing tells.
 _now: bool | None = None
+#: Whether that op takes what the host has filled: a GPU would be sent it.
+filling = False
 #: How instructions name a device: not at all, by a tensor's, by anything else.
 _named: dict[tuple[Any, int], tuple[str | None, str | None]] = {}
 #: Copies that a variable holds, by the instruction that made them.
@@ -42,7 +44,8 @@ def install(torch: Any) -> None:
 
 def begins(op: Any, given: dict[str, Any]) -> bool:
     """Whether an op that has run is the host's; what it makes is where it ran."""
-    global _now
+    global _now, filling
+    filling = op.fills
     tensors = [] if op.fills else list(_torch_ops.flat(list(given.values())))
     if _torch_ops.phase == "data":
         _now = True
@@ -51,7 +54,9 @@ def begins(op: Any, given: dict[str, Any]) -> bool:
         _now = None if there is None else not there
         if there:
             _learn()
-            if op.fills and (known := _torch_ops._known(next(iter(given.values())))) is not None:
+            # Without values what the host fills is copied to what it gives.
+            known = None if _torch_ops.valueless else _torch_ops._known(next(iter(given.values()), None))
+            if op.fills and known is not None:
                 come(known)
                 known.placed = True
     else:
@@ -87,8 +92,8 @@ def is_there(made: bool) -> bool:
 
 def ends() -> None:
     """The op has been described."""
-    global _now
-    _now = None
+    global _now, filling
+    _now, filling = None, False
 
 
 def come(known: Any) -> None:

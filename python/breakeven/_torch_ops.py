@@ -253,7 +253,7 @@ def live(
     known.device = place or ((device if made else "cpu") if device is not None else _really_on(storage))
     known.aside, known.placed = _torch_aside.makes(made) if aside is None else aside, _torch_aside.is_there(made)
     on_host = known.device == "cpu" or (known.aside and _torch_aside.aware)
-    known.id = _native.storage_new(known.bytes if counted else 0, role, on_host, made)
+    known.id = _native.storage_new(known.bytes if counted else 0, role, on_host, made and not _torch_aside.filling)
     _live[known.key] = known
     return known
 

@@ -39,16 +39,20 @@ def prepare(torch: Any) -> None:
 
 def install(torch: Any) -> None:
     """Put stand-ins over the methods."""
-    base = torch._C.TensorBase
+    install_moves(torch)
+    watch(torch._tensor_str, "_str", torch._tensor_str._str, _enter_text, _leave_text)
+
+
+def install_moves(torch: Any) -> None:
+    """Put stand-ins over what copies tensors to a device that is not there, and back."""
     for name in ("numpy", "tolist", "cpu"):
-        watch(torch.Tensor, name, getattr(base, name), _enter, _read)
+        watch(torch.Tensor, name, getattr(torch._C.TensorBase, name), _enter, _read)
     modes = torch._C._len_torch_function_stack
     for name in ("to", "cuda"):
-        plain = getattr(base, name)
+        plain = getattr(torch._C.TensorBase, name)
         _put(torch.Tensor, name, _native.Moves(plain, name, _moved, _torch_ops._live, torch.Tensor, modes), plain)
     _torch_aside.install(torch)
     watch(torch, "as_tensor", torch.as_tensor, _enter, _filled)
-    watch(torch._tensor_str, "_str", torch._tensor_str._str, _enter_text, _leave_text)
 
 
 def watch(holder: Any, name: str, plain: Any, enter: Any, leave: Any) -> None:
@@ -174,7 +178,8 @@ def _moved(name: str, inputs: tuple[Any, ...], result: Any, kwargs: dict[str, An
     if _torch_ops.gpu is not None:
         return _torch_gpu.moved(inputs[0], result, kwargs) if _torch_steps.unseen() else None
     device, tensor = _device(name, inputs, kwargs), inputs[0]
-    if device is None or (isinstance(device, _torch.Tensor) and _torch_itself()):
+    within = "torch." if isinstance(device, _torch.Tensor) else "torch._" if _torch_ops.valueless else None
+    if device is None or (within is not None and _caller_is_of(within)):
         return None
     know_placed()
     line, direct = _torch_placed.line()
@@ -194,9 +199,9 @@ def _moved(name: str, inputs: tuple[Any, ...], result: Any, kwargs: dict[str, An
     return line if placed else None
 
 
-def _torch_itself() -> bool:
-    """Whether PyTorch calls, which makes tensors like others in the midst of what it was asked for."""
-    return str(_torch_ops.caller().f_globals.get("__name__")).startswith("torch.")
+def _caller_is_of(modules: str) -> bool:
+    """Whether PyTorch calls, which makes tensors like others in the midst of what it was asked for, and works out their shapes."""
+    return str(_torch_ops.caller().f_globals.get("__name__")).startswith(modules)
 
 
 def _part_moved(tensor: Any, part: Any, result: Any, line: Any, direct: bool) -> bool:

@@ -138,15 +138,18 @@ train(net, ((x.to(device), y.to(device)) for x, y in torch.utils.data.DataLoader
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
-def test_the_same_is_on_the_device_as_where_a_gpu_is_imitated(name: str, tmp_path: Path) -> None:
+WITHOUT_VALUES = ("rows drawn and stacked one by one", "filled by the host", "made where calls say")
+
+
+@pytest.mark.parametrize(("name", "fake"), [(name, False) for name in SCRIPTS] + [(name, True) for name in WITHOUT_VALUES])
+def test_the_same_is_on_the_device_as_where_a_gpu_is_imitated(name: str, fake: bool, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(BEGIN + TRAIN + SCRIPTS[name])
     sides = []
     for pretend in (False, True):
         folder = tmp_path / str(pretend)
         folder.mkdir()
-        workload, out = _run(script, folder, pretend=pretend)
+        workload, out = _run(script, folder, pretend=pretend, fake=fake)
         memory = workload["program"]["device_peak_bytes" if pretend else "peak_bytes"]
         sides.append((_there(workload, pretend), out, memory))
     (plain, out, peak), (pretended, expected, most) = sides
