@@ -85,6 +85,8 @@ _PRODUCTS = {
     for name in names.split()
 }
 _FLOAT32, _TF32 = 11, 202
+#: Powers, and exponents with which they are products and roots.
+_POWERS, _QUICK = ("aten.pow", "aten.pow_"), (0, 1, 2, 3, 0.5, -0.5, -1, -2)
 #: Ops that take memory which the host has just filled, of values of Python's or, a storage, of a file's.
 FILLING = frozenset(("aten::lift_fresh", "aten::set_"))
 #: Ops after which the host waits to be told how large the result is, or whether all went well; others do for what they
@@ -457,6 +459,8 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
         for argument in op.written:
             describe_all(given.get(argument), True, outputs)
     keywords = [(_KEYWORDS[word], str(given[word])) for _, word in op.keywords if word in given]
+    if op.name in _POWERS and (exponent := given.get("exponent")).__class__ in (int, float) and exponent in _QUICK:
+        keywords.append(("exponent", str(exponent)))
     if not any(len(array[3]) for array in outputs) and _is_counter(given, inputs, result):
         name = "torch.host_scalar"
     whole = inputs, outputs

@@ -70,6 +70,7 @@ impl ArrayRef {
 /// |---|---|---|
 /// | `axis`, `axes` | folds, scans, sorts, FFT | as Python prints it: `0`, `-1`, `(0, 1)`, `None` |
 /// | `copied` | `__getitem__`, `reshape`, `ravel`, `asarray`, `astype`, … | `true` when the result has a buffer of its own |
+/// | `exponent` | a power whose exponent is a number | `2`, `-0.5` |
 /// | `subscripts` | `einsum` | `ij,jk->ik` |
 /// | `pinned`, `asynchronous` | copies between host and device | `True` |
 /// | `flops`, `bytes`, `n`, `functions` | kernels of the program's own | work of one launch, threads; or functions of each element |

@@ -32,6 +32,16 @@ fn op_with(name: &str, inputs: &[&[u64]], output: &[u64], keywords: &[(&str, &st
     run(name, &inputs, &outputs, keywords).op
 }
 
+#[test]
+fn a_power_that_is_known_beforehand_is_products_and_roots() {
+    let flop = |name, keywords: &[(&str, &str)]| op_with(name, &[&[8]], &[8], keywords).flop(Dtype::F64).get();
+    let power = |exponent| flop("aten.pow", &[("exponent", exponent)]);
+    let (any, square) = (flop("aten.pow", &[]), flop("aten.square", &[]));
+    assert_eq!((power("2"), power("2.0"), power("3")), (square, square, 2.0 * square));
+    assert_eq!(power("0.5"), flop("aten.sqrt", &[]));
+    assert_eq!((power("1"), power("2.5"), power("x")), (0.0, any, any));
+}
+
 fn matmul(m: u64, n: u64, k: u64, batch: u64) -> Op {
     Op::Matmul { m, n, k, batch, bias: false }
 }

@@ -43,8 +43,28 @@ pub(super) fn broadcast_count(call: &Call) -> u64 {
     product(&broadcast(call.inputs.iter().chain(call.outputs).map(|a| a.shape.as_slice())))
 }
 
+/// A power whose exponent is known beforehand, where it is products and roots (`pow_tensor_scalar_kernel_impl` of ATen's
+/// PowKernel.cu and of its PowKernel.cpp); `None` for one that is not.
+fn powered(exponent: &str) -> Option<Cost> {
+    const FUNCTIONS: [(f64, &[&str]); 8] = [
+        (0.0, &[]),
+        (1.0, &[]),
+        (2.0, &["one"]),
+        (3.0, &["one", "one"]),
+        (0.5, &["sqrt"]),
+        (-0.5, &["sqrt"]),
+        (-1.0, &["reciprocal"]),
+        (-2.0, &["one", "reciprocal"]),
+    ];
+    let exponent: f64 = exponent.parse().ok()?;
+    let (_, functions) = FUNCTIONS.iter().find(|(known, _)| *known == exponent)?;
+    let flop = functions.iter().map(|function| function_cost(function).flop).sum();
+    Some(Cost { operands: 1, flop, transcendental: false })
+}
+
 /// The function applied to the broadcast of its operands.
 pub(super) fn map(cost: Cost, call: &Call) -> Op {
+    let cost = call.keyword("exponent").and_then(powered).unwrap_or(cost);
     Op::Elementwise {
         n: broadcast_count(call),
         inputs: call.inputs.len() as u32,
