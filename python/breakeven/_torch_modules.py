@@ -226,6 +226,8 @@ def _end_phase(before: str | None, *_: Any) -> None:
 
 #: For how many parameters an optimizer had a state when it last made its step.
 _states: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+#: The one that has made its step last, or is making it.
+_stepping: weakref.ref[Any] | None = None
 
 
 def _guarded(told: Any) -> Any:
@@ -242,7 +244,8 @@ def _guarded(told: Any) -> Any:
 
 @_guarded
 def _before_step(optimizer: Any) -> None:
-    _torch_ops.phase = "optimizer"
+    global _stepping
+    _torch_ops.phase, _stepping = "optimizer", weakref.ref(optimizer)
     if not _torch_steps.skipping:
         _torch_foreach.begins(optimizer)
         for group in optimizer.param_groups:
@@ -261,12 +264,29 @@ def _after_step(optimizer: Any) -> None:
         if _torch_steps.skipping:
             _know_counts(optimizer)
     if not _torch_steps.skipping:
-        for state in optimizer.state.values():
-            # Some keep lists, as of the steps that they have made.
-            for value in _torch_ops.flat(list(state.values()) if isinstance(state, dict) else ()):
-                if value.dim() > 0:
-                    _torch_ops.assign(value, _torch_ops.STATE)
+        _know_states(optimizer)
     _torch_steps.optimizer_stepped()
+
+
+def _know_states(optimizer: Any) -> None:
+    """What an optimizer keeps is its state."""
+    for state in optimizer.state.values():
+        # Some keep lists, as of the steps that they have made.
+        for value in _torch_ops.flat(list(state.values()) if isinstance(state, dict) else ()):
+            if value.dim() > 0:
+                _torch_ops.assign(value, _torch_ops.STATE)
+
+
+@_guarded
+def _breaks_off(optimizer: Any) -> None:
+    _know_states(optimizer)
+
+
+def no_room() -> None:
+    """Memory has run out: a step that an optimizer is making ends here."""
+    optimizer = _stepping() if _torch_ops.phase == "optimizer" and _stepping is not None else None
+    if optimizer is not None:
+        _breaks_off(optimizer)
 
 
 def _know_counts(optimizer: Any) -> None:

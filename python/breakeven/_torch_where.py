@@ -451,6 +451,7 @@ def room() -> Any:
     if refused is None:
         return None
     refusals += 1
+    _torch_modules.no_room()
     (live, _), memory = _native.storage_bytes(), _torch_side.gpu["memory"]
     if not _caught.would_be_caught("Exception", "RuntimeError", "OutOfMemoryError"):
         text = f"the script runs out of the GPU's memory ({_torch_fake.place()}): --pretend-gpu of one with more shows what it needs"

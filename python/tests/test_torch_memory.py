@@ -237,3 +237,22 @@ def test_storages_that_are_resized(fake: bool, tmp_path: Path) -> None:
     assert lines[3:6] == [f"{tried} True {number}" for number in (1, 2, 3)]
     assert lines[6] == "1024 0"
     assert fake or "not resizable" in lines[7]
+
+
+def test_what_an_optimizer_had_made_when_memory_ran_out_is_its_state(tmp_path: Path) -> None:
+    script = tmp_path / "short.py"
+    script.write_text("""import torch
+net = torch.nn.Sequential(*[torch.nn.Linear(1 << 15, 1 << 9, bias=False) for _ in range(150)]).cuda()
+net.requires_grad_().zero_grad()
+for parameter in net.parameters():
+    parameter.grad = torch.zeros_like(parameter)
+try:
+    torch.optim.Adam(net.parameters()).step()
+except torch.cuda.OutOfMemoryError:
+    print("short")
+""")
+    workload, out = _run(script, tmp_path, fake=True)
+    roles = workload["program"]["peak_roles"]
+    each = 150 * (4 << 24)
+    assert out == "short\n" and roles["parameter"] == roles["gradient"] == each
+    assert roles["optimizer state"] >= (24 << 30) - 2 * each - (4 << 24) and "temporary" not in roles
