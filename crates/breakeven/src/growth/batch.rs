@@ -41,7 +41,7 @@ pub fn batch_of(workload: &Workload) -> Option<Batch> {
         return None;
     }
     let mut weights: BTreeMap<u64, f64> = BTreeMap::new();
-    let mut samples: BTreeMap<u64, u64> = BTreeMap::new();
+    let mut samples = Vec::new();
     // What is written in place may be a parameter: an average of them is kept after the step.
     let forward = |e: &&Entry| matches!(e.phase, None | Some(Phase::Forward)) && !e.name.ends_with('_');
     for entry in workload.ops.iter().filter(network).filter(forward) {
@@ -51,7 +51,7 @@ pub fn batch_of(workload: &Workload) -> Option<Batch> {
         if let [outer, inner, _, ..] = shape[..]
             && inner > 1
         {
-            samples.insert(outer.saturating_mul(inner), outer);
+            samples.push((outer.saturating_mul(inner), outer));
         }
     }
     let all: f64 = weights.values().sum();
@@ -61,7 +61,8 @@ pub fn batch_of(workload: &Workload) -> Option<Batch> {
     let singly = |of: &u64| *of > 1 || weights[of] >= SINGLY * all;
     let value = weights.keys().rev().copied().find(covers).filter(singly)?;
     let leading = multiples(value).map(|(dim, _)| *dim).collect();
-    Some(Batch { value, samples: samples.get(&value).copied(), leading })
+    let samples = samples.iter().rev().find(|(rows, _)| *rows == value).map(|(_, samples)| *samples);
+    Some(Batch { value, samples, leading })
 }
 
 impl Batch {

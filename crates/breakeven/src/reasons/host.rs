@@ -123,22 +123,30 @@ const MAIN: f64 = 0.5;
 /// The line that most of the host's code belongs to, its part of the path, s, and whether that is PyTorch's drawing of
 /// random numbers.
 fn main_line(account: &Account<'_>, parts: &HostParts, code: &dyn Fn(usize) -> f64) -> Option<(String, f64, bool)> {
-    let mut lines: BTreeMap<String, (f64, f64)> = BTreeMap::new();
     let sites = &account.q.workload.sites;
+    let mut each = vec![(0.0, 0.0); sites.len()];
     for (i, entry, _) in account.entries() {
-        let Some(site) = sites.get(entry.site as usize) else { continue };
+        let Some((all, random)) = each.get_mut(entry.site as usize) else { continue };
         let drawn = matches!(entry.op, Op::Random { .. }) && port::of(&entry.name).name == "torch";
-        let (all, random) = lines.entry(place(site)).or_default();
         *all += code(i);
         *random += if drawn { code_itself(account, i) } else { 0.0 };
     }
     // What is waited for before a line is none of its code.
     for (wait, _, seconds) in waits(account) {
-        if let Some((all, _)) = wait.before.and_then(|i| lines.get_mut(&place(sites.get(i as usize)?))) {
+        if let Some((all, _)) = wait.before.and_then(|i| each.get_mut(i as usize)) {
             *all -= seconds;
         }
     }
-    let (line, (all, random)) = lines.into_iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
+    // Modules have sites of their own on the line that calls them all.
+    let mut lines: Vec<(String, f64, f64)> = Vec::new();
+    for (site, (all, random)) in sites.iter().zip(each).filter(|(_, (all, _))| *all != 0.0) {
+        let line = place(site);
+        match lines.iter_mut().find(|(known, ..)| *known == line) {
+            Some((_, of_all, of_random)) => (*of_all, *of_random) = (*of_all + all, *of_random + random),
+            None => lines.push((line, all, random)),
+        }
+    }
+    let (line, all, random) = lines.into_iter().reduce(|a, b| if b.1 > a.1 { b } else { a })?;
     (all >= MAIN * parts.code).then(|| (line, all.min(parts.code), random >= MAIN * all))
 }
 

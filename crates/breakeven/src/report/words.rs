@@ -234,7 +234,7 @@ fn known(x: f64, word: impl Fn(f64) -> String) -> String {
 /// A remark of the engine as a sentence among others.
 pub fn as_sentence(text: &str) -> String {
     let mut chars = text.trim_end_matches('.').chars();
-    let first: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();
+    let first: String = chars.next().map(|first| first.to_ascii_uppercase()).into_iter().collect();
     format!("{first}{}.", chars.as_str())
 }
 

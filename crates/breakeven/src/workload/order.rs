@@ -2,7 +2,6 @@
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 use std::fmt;
 
 /// Loops nest at most this deep in a file; recorded programs stay far below.
@@ -71,17 +70,8 @@ pub fn weigh(steps: &[Step], each: &[f64]) -> f64 {
 
 /// What all runs of the entries in `steps` weigh, wherever they run: `all` says it by entry.
 pub fn weigh_once(steps: &[Step], all: &[f64]) -> f64 {
-    fn collect(steps: &[Step], found: &mut BTreeSet<u32>) {
-        for step in steps {
-            match step {
-                Step::Run(entry) => drop(found.insert(*entry)),
-                Step::Repeat(_, body) => collect(body, found),
-            }
-        }
-    }
-    let mut found = BTreeSet::new();
-    collect(steps, &mut found);
-    found.iter().filter_map(|entry| all.get(*entry as usize)).sum()
+    counts(steps, all.len())
+        .map_or(0.0, |runs| runs.iter().zip(all).filter(|(runs, _)| **runs > 0).map(|(_, all)| all).sum())
 }
 
 /// How often each of `entries` entries runs in `order`; `None` when a count exceeds 2⁶⁴ or an index does not exist.

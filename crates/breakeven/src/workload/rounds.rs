@@ -1,7 +1,7 @@
 //! How often a loop makes its rounds in the whole program. In the order it may stand in pieces: cut by what runs now and
 //! then, or begun at another of its operations. So rounds are told by how often the loop's lines ran.
 
-use super::{Entry, Step};
+use super::{Entry, Step, order};
 use std::collections::BTreeMap;
 
 /// The calls of a program by line, whatever their shapes; those of each process and thread apart.
@@ -16,10 +16,11 @@ pub struct Lines {
 impl Lines {
     /// Those of these entries.
     pub fn new(ops: &[Entry]) -> Self {
-        let (mut known, mut runs) = (BTreeMap::new(), Vec::new());
+        let (mut known, mut runs): (BTreeMap<String, usize>, _) = (BTreeMap::new(), Vec::new());
         let mut of = Vec::with_capacity(ops.len());
         for entry in ops {
-            let call = (entry.site, entry.name.as_str(), entry.pid, entry.rank, entry.thread);
+            let [pid, rank, thread] = [entry.pid, entry.rank, entry.thread].map(|of| of.unwrap_or(u32::MAX));
+            let call = format!("{} {pid} {rank} {thread} {}", entry.site, entry.name);
             let line = *known.entry(call).or_insert(runs.len());
             runs.resize(runs.len().max(line + 1), 0_u64);
             runs[line] = runs[line].saturating_add(entry.count);
@@ -30,23 +31,13 @@ impl Lines {
 
     /// Rounds of the loop with this body, in all of its pieces.
     pub fn rounds(&self, body: &[Step]) -> u64 {
-        let mut each = BTreeMap::new();
-        self.count(body, 1, &mut each);
-        each.iter().map(|(line, times)| self.runs[*line] / (*times).max(1)).min().unwrap_or(0)
-    }
-
-    fn count(&self, steps: &[Step], times: u64, each: &mut BTreeMap<usize, u64>) {
-        for step in steps {
-            match step {
-                Step::Run(entry) => {
-                    if let Some(line) = self.of.get(*entry as usize) {
-                        let n = each.entry(*line).or_default();
-                        *n = n.saturating_add(times);
-                    }
-                }
-                Step::Repeat(more, body) => self.count(body, times.saturating_mul(*more), each),
-            }
+        let Some(times) = order::counts(body, self.of.len()) else { return 0 };
+        let mut each = vec![0_u64; self.runs.len()];
+        for (line, times) in self.of.iter().zip(times) {
+            each[*line] = each[*line].saturating_add(times);
         }
+        let met = self.runs.iter().zip(each).filter(|(_, times)| *times > 0);
+        met.map(|(runs, times)| runs / times).min().unwrap_or(0)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::report::words;
 
 use crate::workload::op::Direction;
 use crate::workload::{Lines, Op, Phase, Step};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 pub(super) const EDIT: Edit = Edit { id: "larger-batch", sides: &[Side::Gpu], apply };
 
@@ -28,7 +28,7 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
     }
     let mut out = draft.clone();
     let lines = Lines::new(&draft.workload.ops);
-    let (mut counted, mut hottest): (BTreeSet<u32>, Option<u32>) = (BTreeSet::new(), None);
+    let (mut counted, mut hottest): (Vec<u32>, Option<u32>) = (Vec::new(), None);
     let mut larger: BTreeMap<u32, u32> = BTreeMap::new();
     let steps = edit_loops(&draft.order, 1, &mut |_, rounds, body| {
         let inside: Vec<u32> = entries(body);
@@ -64,7 +64,7 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
             inside.iter().filter(|e| draft.entry(**e).phase == Some(Phase::Forward) && larger.contains_key(e));
         let busiest = forward.chain(&hottest).copied().reduce(|a, b| if work(&b) > work(&a) { b } else { a });
         hottest = Some(busiest?);
-        counted.extend(once_a_step(draft, &inside));
+        counted.extend(once_a_step(draft, &inside).filter(|e| !counted.contains(e)));
         let body = swapped(body, &larger, &whole);
         Some(vec![Step::Repeat(rounds.div_ceil(TIMES), body)])
     });
