@@ -6,6 +6,7 @@ wrote it, on the device.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +25,11 @@ capturing: Any = None
 buffers: set[int] = set()
 
 _PLAIN = (int, float, complex, bool, str, bytes, type(None), type, slice, np.generic, np.dtype)
+
+
+def cupy() -> Any:
+    """CuPy as the program has it, whose names are there once all parts of the stand-in are."""
+    return sys.modules["cupy"]
 
 
 def is_device(value: object) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -11,10 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import calls, kernels, sends, waits
-
-
-def _cupy() -> Any:
-    return sys.modules["cupy"]
+from .calls import cupy as _cupy
 
 
 def _as_one(name: str, home: str, of: str) -> Callable[..., Any]:
@@ -229,18 +225,22 @@ def _room(output: Any, input: Any) -> Any:
 
 
 def _by_axes(
-    input: Any, function: Callable[..., Any], output: Any, axes: list[tuple[int, str]], given: tuple[Any, ...],
-    words: dict[str, Any], squared: bool,
-) -> Any:  # fmt: skip
-    """The sum, or sum of squares, of what a function of the program's makes along each axis."""
-    for place, (axis, mode) in enumerate(axes):
+    input: Any, function: Callable[..., Any], output: Any, axes: Any, mode: Any, given: tuple[Any, ...], words: Any,
+    squared: bool,
+) -> tuple[Any, bool]:  # fmt: skip
+    """The sum, or sum of squares, of what a function of the program's makes along each axis; and whether there is any axis:
+    without, it is the input."""
+    output, along = _room(output, input), _along(axes, mode, input)
+    if not along:
+        output[...] = input
+    for place, (axis, of) in enumerate(along):
         part = output if place == 0 else _cupy().empty(input.shape, output.dtype)
-        function(input, axis, part, mode, *given, **words)
+        function(input, axis, part, of, *given, **(words or {}))
         if squared:
             part *= part
         if place:
             output += part
-    return output
+    return output, bool(along)
 
 
 def generic_laplace(
@@ -248,10 +248,7 @@ def generic_laplace(
     extra_arguments: Any = (), extra_keywords: Any = None, *, axes: Any = None,
 ) -> Any:  # fmt: skip
     """The sum of second derivatives, which the program's function gives."""
-    output, along = _room(output, input), _along(axes, mode, input)
-    if not along:
-        output[...] = input
-    return _by_axes(input, derivative2, output, along, (cval, *extra_arguments), extra_keywords or {}, False)
+    return _by_axes(input, derivative2, output, axes, mode, (cval, *extra_arguments), extra_keywords, False)[0]
 
 
 def generic_gradient_magnitude(
@@ -259,12 +256,8 @@ def generic_gradient_magnitude(
     extra_arguments: Any = (), extra_keywords: Any = None, *, axes: Any = None,
 ) -> Any:  # fmt: skip
     """The root of the sum of squared derivatives, which the program's function gives."""
-    output, along = _room(output, input), _along(axes, mode, input)
-    if not along:
-        output[...] = input
-        return output
-    output = _by_axes(input, derivative, output, along, (cval, *extra_arguments), extra_keywords or {}, True)
-    return _cupy().sqrt(output, output, casting="unsafe")
+    found, any_axis = _by_axes(input, derivative, output, axes, mode, (cval, *extra_arguments), extra_keywords, True)
+    return _cupy().sqrt(found, found, casting="unsafe") if any_axis else found
 
 
 #: By module and name. What NumPy does to leave out what is no number CuPy has within its reductions.

@@ -10,13 +10,10 @@ from typing import Any
 import numpy as np
 
 from . import calls
+from .calls import cupy as _cupy
 from .sparse import CLASSES, Sparse, opaque
 
 _LINALG = "cupyx.scipy.sparse.linalg"
-
-
-def _cupy() -> Any:
-    return sys.modules["cupy"]
 
 
 def _scipy() -> Any:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from . import calls
+from .calls import cupy as _cupy
 
 
 class LinearOperator:
@@ -152,10 +152,6 @@ def aslinearoperator(A: Any) -> LinearOperator:
             raise ValueError("array must have ndim <= 2")
         return MatrixLinearOperator(A)
     raise TypeError("type not understood")
-
-
-def _cupy() -> Any:
-    return sys.modules["cupy"]
 
 
 def system(A: Any, M: Any, x0: Any, b: Any) -> tuple[Any, Any, Any, Any]:

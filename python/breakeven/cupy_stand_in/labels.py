@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from . import calls
+from .calls import cupy as _cupy
 
 #: Up to so many labels CuPy takes one after the other; where it wants places or medians, fewer.
 _FEW, _FEWER = 30, 15
-
-
-def _cupy() -> Any:
-    return sys.modules["cupy"]
 
 
 def _positions(a: Any) -> Any:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numpy as np
 
 from . import blas, calls, iterative
-
-
-def _cupy() -> Any:
-    return sys.modules["cupy"]
+from .calls import cupy as _cupy
 
 
 def eigsh(

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from typing import Any
 
 import numpy as np
 
 from . import iterative
-
-
-def _cupy() -> Any:
-    return sys.modules["cupy"]
+from .calls import cupy as _cupy
 
 
 def _operator(given: Any, n: int) -> Any:

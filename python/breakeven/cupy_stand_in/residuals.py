@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import math
-import sys
 from typing import Any
 
 import numpy as np
 
 from . import blas, iterative
-
-
-def _cupy() -> Any:
-    return sys.modules["cupy"]
+from .calls import cupy as _cupy
 
 
 def _sign(value: float) -> float:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import operator
-import sys
 from typing import Any
 
 import numpy as np
 
-
-def _cupy() -> Any:
-    return sys.modules["cupy"]
+from .calls import cupy as _cupy
 
 
 def _degree(deg: Any) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import calls, errors, iterative, memory, waits
+from .calls import cupy as _cupy
 
 _FORMATS = ("csr", "csc", "coo", "dia")
 _REFUSED = frozenset("device todok tolil tobsr".split())
@@ -20,10 +20,6 @@ def _scipy() -> Any:
     import scipy.sparse
 
     return scipy.sparse
-
-
-def _cupy() -> Any:
-    return sys.modules["cupy"]
 
 
 class Sparse:
