@@ -59,15 +59,6 @@ impl Iterator for Expand<'_> {
     }
 }
 
-/// What one run of `steps` weighs, where a run of each entry weighs what `each` says.
-pub fn weigh(steps: &[Step], each: &[f64]) -> f64 {
-    let step = |step: &Step| match step {
-        Step::Run(entry) => each.get(*entry as usize).copied().unwrap_or(0.0),
-        Step::Repeat(times, body) => *times as f64 * weigh(body, each),
-    };
-    steps.iter().map(step).sum()
-}
-
 /// What all runs of the entries in `steps` weigh, wherever they run: `all` says it by entry.
 pub fn weigh_once(steps: &[Step], all: &[f64]) -> f64 {
     counts(steps, all.len())
