@@ -55,10 +55,8 @@ def begins(op: Any, given: dict[str, Any]) -> bool:
         if there:
             _learn()
             # Without values what the host fills is copied to what it gives.
-            known = None if _torch_ops.valueless else _torch_ops._known(next(iter(given.values()), None))
-            if op.fills and known is not None:
-                come(known)
-                known.placed = True
+            if op.fills and not _torch_ops.valueless and (known := _torch_ops._known(next(iter(given.values())))) is not None:
+                was_made_there(known)
     else:
         _now = _side(op.name, tensors)
     return bool(_now)
@@ -72,8 +70,7 @@ def _side(name: str, tensors: list[Any]) -> bool | None:
         if name not in _ACROSS:
             for tensor, known in sides:
                 if known is not None and known.aside and tensor.dim() and not known.put:
-                    come(known)
-                    known.placed = True
+                    was_made_there(known)
         return False
     if all(known is not None for _, known in sides) and any(known.aside for _, known in sides if known is not None):
         return True
@@ -96,8 +93,14 @@ def ends() -> None:
     _now, filling = None, False
 
 
-def come(known: Any) -> None:
-    """A storage is on the device, too, from now on, or was all along."""
+def was_made_there(known: Any) -> None:
+    """A storage is the device's, and was all along."""
+    _come(known)
+    known.placed = True
+
+
+def _come(known: Any) -> None:
+    """A storage is on the device from now on, or was all along."""
     if known.aside:
         known.aside = False
         if aware:
@@ -113,7 +116,7 @@ def put(tensor: Any, known: Any, span: tuple[int, int], by: Any) -> Any:
     passing = frame.f_code is by[0] and _is_variable(*by)
     size = span[1] - span[0] + 1
     if size >= known.bytes and not (passing or tensor._is_view()):
-        come(known)
+        _come(known)
         return weakref.ref(tensor)
     copy = _native.storage_new(size, _torch_ops.INPUT, False, True)
     if passing:
@@ -146,8 +149,8 @@ def _learn() -> None:
         _native.sides_known()
 
 
-def _is_where(tensor: Any) -> bool | None:
-    """Whether a tensor is on the device; None where nobody knows."""
+def where(tensor: Any) -> bool | None:
+    """Whether a tensor is on the device, and not on the host; None where nobody knows."""
     known = _torch_ops._known(tensor)
     there = known is not None and _torch_placed.is_there(tensor, known)
     return there or (None if known is None or not known.aside else False)
@@ -156,7 +159,7 @@ def _is_where(tensor: Any) -> bool | None:
 def names_host(frame: Any) -> bool:
     """Whether the call that a frame is at moves or makes something to be where a tensor of the host's is."""
     how, value = _value(frame)
-    return how == _AS_ANOTHER and isinstance(value, _torch.Tensor) and _is_where(value) is False
+    return how == _AS_ANOTHER and isinstance(value, _torch.Tensor) and where(value) is False
 
 
 def _is_named(frame: Any) -> bool | None:
@@ -167,7 +170,7 @@ def _is_named(frame: Any) -> bool | None:
     if how == _BY_KEYWORDS:
         return value.get("device") is not None if isinstance(value, dict) else None
     if how == _AS_ANOTHER and isinstance(value, _torch.Tensor):
-        return _is_where(value)
+        return where(value)
     if how is None or value is None:
         return False
     return not _torch_placed.means_host("cpu", (frame.f_code, frame.f_lineno))

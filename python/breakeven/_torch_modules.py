@@ -268,6 +268,7 @@ def _after_step(optimizer: Any) -> None:
     _torch_steps.optimizer_stepped()
 
 
+@_guarded
 def _know_states(optimizer: Any) -> None:
     """What an optimizer keeps is its state."""
     for state in optimizer.state.values():
@@ -277,16 +278,11 @@ def _know_states(optimizer: Any) -> None:
                 _torch_ops.assign(value, _torch_ops.STATE)
 
 
-@_guarded
-def _breaks_off(optimizer: Any) -> None:
-    _know_states(optimizer)
-
-
 def no_room() -> None:
     """Memory has run out: a step that an optimizer is making ends here."""
     optimizer = _stepping() if _torch_ops.phase == "optimizer" and _stepping is not None else None
     if optimizer is not None:
-        _breaks_off(optimizer)
+        _know_states(optimizer)
 
 
 def _know_counts(optimizer: Any) -> None:

@@ -85,7 +85,7 @@ _PRODUCTS = {
     for name in names.split()
 }
 _FLOAT32, _TF32 = 11, 202
-#: Powers, and exponents with which they are products and roots.
+#: Powers, and exponents that the engine is told: those of few, as each is a name of its own.
 _POWERS, _QUICK = ("aten.pow", "aten.pow_"), (0, 1, 2, 3, 0.5, -0.5, -1, -2)
 #: Ops that take memory which the host has just filled, of values of Python's or, a storage, of a file's.
 FILLING = frozenset(("aten::lift_fresh", "aten::set_"))
@@ -167,7 +167,7 @@ class Stored(weakref.ref):  # type: ignore[type-arg]
     role: int
     #: It was computed on the device of a script without a GPU.
     placed: bool
-    #: It was made on the host and never on that device; see `_torch_placed`.
+    #: It was made on the host and never on that device; see `_torch_aside`.
     aside: bool
     #: Tensors in it that were put there, and the lines that did so; see `_torch_placed`.
     put: list[Any]
@@ -454,7 +454,8 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
     aside = _torch_aside.tells and _torch_aside.begins(op, given)
     describe_all(result, True, outputs)
     _gives = None
-    _torch_aside.ends()
+    if _torch_aside.tells:
+        _torch_aside.ends()
     if not outputs:
         for argument in op.written:
             describe_all(given.get(argument), True, outputs)

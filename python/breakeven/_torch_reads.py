@@ -108,9 +108,7 @@ def _read_part(tensor: Any, name: str) -> None:
     if _torch_ops._known(tensor) is None and (_torch_steps.unseen() or _torch_ops.reads.get(place)):
         return _read_unwatched(tensor, name)
     array = _torch_ops.describe(tensor)
-    known = _torch_ops._known(tensor)
-    aside = known is not None and known.aside and not _torch_placed.is_there(tensor, known)
-    context = _torch_ops.context(None, _torch_ops.on_gpu(tensor), aside)
+    context = _torch_ops.context(None, _torch_ops.on_gpu(tensor), _torch_aside.where(tensor) is False)
     _torch_ops.reads[place] = _native.tensor_event(name, [array], [], [], context, 0, 0)
 
 
@@ -217,8 +215,7 @@ def _part_moved(tensor: Any, part: Any, result: Any, line: Any, direct: bool) ->
     else:
         array = _torch_ops.describe(result, True)
         if (copied := _torch_ops._known(result)) is not None:
-            _torch_aside.come(copied)
-            copied.placed = True
+            _torch_aside.was_made_there(copied)
     _native.tensor_event("torch.Tensor.to", [], [array], [], _torch_ops.context(), 0, 0, True)
     return result is tensor
 
