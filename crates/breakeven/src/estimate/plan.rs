@@ -343,10 +343,10 @@ impl<'a> Port<'a> {
                 }
                 Policy::Naive => task.dispatch = 0.0,
             },
-            Place::Copy { direction, bytes, pinned, asynchronous } => {
+            Place::Copy { direction, bytes, pinned } => {
                 let t = link.explicit(direction, bytes, pinned);
                 naive += ready.dispatch + t;
-                task.asynchronous = pinned && asynchronous;
+                task.asynchronous = entry.op.is_copied_beside();
                 match direction {
                     Direction::H2d => (up, task.upload) = (bytes, t),
                     Direction::D2h => {
@@ -403,7 +403,6 @@ enum Place {
         direction: Direction,
         bytes: f64,
         pinned: bool,
-        asynchronous: bool,
     },
     Wait,
     JoinStreams,
@@ -445,9 +444,8 @@ fn place_of(entry: &Entry) -> Option<Place> {
         Op::HostRead { bytes } => Place::Read(*bytes as f64),
         Op::Synchronise => Place::Wait,
         Op::StreamWait => Place::JoinStreams,
-        Op::Transfer { direction, bytes, pinned, asynchronous } => {
-            let (direction, pinned, asynchronous) = (*direction, *pinned, *asynchronous);
-            Place::Copy { direction, bytes: *bytes as f64, pinned, asynchronous }
+        Op::Transfer { direction, bytes, pinned, .. } => {
+            Place::Copy { direction: *direction, bytes: *bytes as f64, pinned: *pinned }
         }
         Op::HostOnly | Op::Opaque | Op::Collective { .. } => Place::Host { computes: false },
         _ => return None,

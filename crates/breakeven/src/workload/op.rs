@@ -252,6 +252,11 @@ impl Op {
         )
     }
 
+    /// Whether it is a copy that the host goes on beside: one of ordinary memory is waited for, whatever was asked.
+    pub const fn is_copied_beside(&self) -> bool {
+        matches!(self, Self::Transfer { pinned: true, asynchronous: true, .. })
+    }
+
     /// The family this op belongs to.
     pub const fn family(&self) -> Family {
         match self {

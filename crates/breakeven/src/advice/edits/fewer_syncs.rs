@@ -79,7 +79,7 @@ const ASKING: [&str; 5] = ["cupy.", "numpy.", "torch.Tensor.", "torch.Event.", "
 fn is_read(op: &Op) -> bool {
     match op {
         Op::HostRead { .. } | Op::Synchronise => true,
-        Op::Transfer { direction: Direction::D2h, bytes, asynchronous: false, .. } => *bytes <= VALUE,
+        Op::Transfer { direction: Direction::D2h, bytes, .. } => !op.is_copied_beside() && *bytes <= VALUE,
         _ => false,
     }
 }

@@ -88,8 +88,9 @@ fn ping_pong<'a>(draft: &Draft<'a>, _: &Context) -> Option<Change<'a>> {
 pub(super) fn turns(draft: &Draft, body: &[Step]) -> Vec<(u32, u32)> {
     let copies = |wanted: Direction| {
         body.iter().filter_map(move |step| match step {
-            Step::Run(e) => match draft.entry(*e).op {
-                Op::Transfer { direction, bytes, asynchronous: false, .. } if direction == wanted => Some((*e, bytes)),
+            Step::Run(e) => match &draft.entry(*e).op {
+                op if op.is_copied_beside() => None,
+                Op::Transfer { direction, bytes, .. } if *direction == wanted => Some((*e, *bytes)),
                 _ => None,
             },
             Step::Repeat(..) => None,

@@ -87,9 +87,7 @@ fn of_body(draft: &Draft, ctx: &Context, body: &[Step]) -> Vec<Found> {
     let mut found = Vec::new();
     for &copy in &inside {
         let entry = draft.entry(copy);
-        let (Op::Transfer { direction: Direction::D2h, bytes, asynchronous: false, .. }, Some(place)) =
-            (&entry.op, at(copy))
-        else {
+        let (Op::Transfer { direction: Direction::D2h, bytes, .. }, Some(place)) = (&entry.op, at(copy)) else {
             continue;
         };
         let goes_back = |e: &u32| matches!(draft.entry(*e).op, Op::Transfer { direction: Direction::H2d, bytes: b, .. } if b == *bytes);
@@ -97,6 +95,7 @@ fn of_body(draft: &Draft, ctx: &Context, body: &[Step]) -> Vec<Found> {
         let picks = |e: &u32| draft.entry(*e).name.ends_with(".item");
         let kept = |b: &Buffer| b.producer.is_none_or(|by| by == copy) && b.bytes == *bytes && b.peak_live > 2;
         if *bytes < LARGE
+            || entry.op.is_copied_beside()
             || inside.iter().any(goes_back)
             || inside.iter().filter(host).any(picks)
             || ctx.question.workload.buffers.iter().any(kept)
