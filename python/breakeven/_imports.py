@@ -66,6 +66,8 @@ class _Loader:
         name = module.__name__
         outermost = not _running
         _running.append(name)
+        if outermost:
+            _native.import_begins()
         began = _native.clock_ns()
         try:
             self.loader.exec_module(module)

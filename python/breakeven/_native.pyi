@@ -287,6 +287,9 @@ def step_end(whole: bool) -> int:
 def clock_ns() -> int:
     """The recorder's own clock, ns from some moment on; reading it is no clock read of the script's."""
 
+def import_begins() -> None:
+    """A library is about to be imported; what the script waited for until now is its own waiting."""
+
 def no_gap() -> None:
     """What this thread has done since its last event is none of the script's code."""
 

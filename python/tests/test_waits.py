@@ -35,6 +35,7 @@ WAITS = {
     ),
     "select": "for i in range(20):\n    select.select([], [], [], 0.04)\n    np.ones(9) + i\n",
     "at the end": "np.ones(9) + 1\ntime.sleep(0.8)\n",
+    "before an import": "time.sleep(0.8)\nimport numpy.random\nnp.random.rand(9)\n",
 }
 #: The line that is named: the one that waits where that is known, else that of the operation that comes next.
 NAMED = {
@@ -42,6 +43,7 @@ NAMED = {
     "asleep often": "time.sleep(0.001)",
     "a queue": "tasks.put(np.ones(9) + i)",
     "at the end": "time.sleep(0.8)",
+    "before an import": "time.sleep(0.8)",
 }
 #: Nothing waits, although the main thread may.
 WORKS = {
@@ -74,6 +76,15 @@ def test_waiting_is_found(name: str, tmp_path: Path, native: None) -> None:
     program = workload["program"]
     # A thread that has waited may have to wait for a CPU, too: that is none of it.
     assert 0.5e9 < program["idle_ns"] <= program["wall_ns"], program
+
+
+def test_waiting_before_there_are_arrays_is_found(tmp_path: Path, native: None) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("import time\ntime.sleep(0.8)\nimport numpy as np\nnp.ones(9) + 1\n")
+    outcome = running.traced(tmp_path / "run", [str(script)], "native", tmp_path / "record")
+    assert outcome.code == 0, outcome.err.decode()
+    (workload,) = running.workloads(tmp_path / "record")
+    assert 0.5e9 < workload["program"]["idle_ns"] < 1.2e9
 
 
 @pytest.mark.parametrize("name", WAITS)

@@ -233,6 +233,14 @@ pub(crate) fn idle(py: Python<'_>, ns: u64) {
     slept_for(py, ns);
 }
 
+/// The import of a library begins.
+#[pyfunction]
+pub(crate) fn import_begins(py: Python<'_>) {
+    if state::recording() {
+        with(py, |state| state.recorder.import_begins());
+    }
+}
+
 /// Something ran and was not seen as ops.
 #[pyfunction]
 #[pyo3(signature = (reason, text, ns=0))]

@@ -623,9 +623,17 @@ impl Recorder {
         }
     }
 
+    /// An import begins. What the process has waited for until now is the script's, as what it does in the import is not.
+    pub(crate) fn import_begins(&mut self) {
+        let idle = self.waiting(0);
+        let rest = self.waits_where_it_slept(idle, None);
+        self.waits_at((None, None), rest);
+    }
+
     /// The last `ns` went into importing a library: what was waited for in them is start-up, as they are.
     pub(crate) fn imported_in(&mut self, ns: u64) {
         self.watch.begin();
+        self.others_took();
         let since = clock::monotonic_ns().saturating_sub(ns);
         while let Some((_, place, idle)) = self.idle_lately.pop_back_if(|(at, ..)| *at > since) {
             self.idle_ns -= idle;
