@@ -171,10 +171,12 @@ fn files(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
         (false, _) => "Waiting (asleep, for input, a network, a lock, another program)",
         _ => "Reading, writing and parsing files",
     };
+    // What the device does meanwhile hides the rest.
+    let beside = if path_of_host(account) < 0.99 { " beside the GPU's work" } else { ", as long as on the CPU alone" };
     let mut reason = Reason::new(
         "input-output-bound",
         Some(account.share(parts.files)),
-        format!("{what} takes {}, as long as on the CPU alone{}.", words::seconds(parts.files), told_of(account)),
+        format!("{what} takes {}{beside}{}.", words::seconds(parts.files), told_of(account)),
         if reads {
             "A binary format instead of text, reading ahead in the background, memory-mapping what is used in part."
         } else {
