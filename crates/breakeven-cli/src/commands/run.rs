@@ -74,6 +74,11 @@ fn script(args: &RunArgs) -> Result<Vec<OsString>, Failure> {
             let message = format!("{} is a folder without __main__.py: Python cannot run it", path.display());
             Err(Failure::new("no-script", message, "name the script in it, or use -m for a package"))
         }
+        Ok(_) if path.extension().is_some_and(|ending| ending == "ipynb") => {
+            let message = format!("{} is a notebook: Python cannot run it", path.display());
+            let hint = "`%load_ext breakeven` and `%%breakeven` record its cells, or `jupyter nbconvert --to script` makes a script of it";
+            Err(Failure::new("no-script", message, hint))
+        }
         Ok(_) => std::fs::File::open(path).map(|_| args.command.clone()).map_err(|e| Failure::file("read", path, &e)),
         Err(_) if script == "-" => {
             let hint = "save the script to a file, or pass it as /dev/stdin";
@@ -93,7 +98,7 @@ fn script(args: &RunArgs) -> Result<Vec<OsString>, Failure> {
 
 fn looks_like_a_module(name: &str) -> bool {
     let dotted = name.contains('.') && !name.contains('/');
-    dotted && ![".py", ".pyw", ".pyz", ".pyc"].iter().any(|ending| name.ends_with(ending))
+    dotted && ![".py", ".pyw", ".pyz", ".pyc", ".ipynb"].iter().any(|ending| name.ends_with(ending))
 }
 
 /// Refuses reports that could not be written, before the script takes its time.

@@ -204,8 +204,9 @@ fn sizes_that_cannot_be() {
 fn scripts_that_are_none() {
     let place = Place::new(RECORD);
     fs::create_dir(place.file("package")).unwrap();
-    let said: Vec<String> =
-        [&[][..], &["nowhere.py"], &["package"], &["-"], &["pkg.mod"]].map(|a| said_of_run(&place, a)).into();
+    fs::write(place.file("book.ipynb"), "{}").unwrap();
+    let cases = [&[][..], &["nowhere.py"], &["package"], &["-"], &["pkg.mod"], &["book.ipynb"]];
+    let said: Vec<String> = cases.map(|a| said_of_run(&place, a)).into();
     insta::assert_snapshot!(said.join("\n"), @"
     exit 2
     --- stderr
@@ -231,6 +232,11 @@ fn scripts_that_are_none() {
     --- stderr
     error: there is no file pkg.mod
      hint: for a module: breakeven run -m pkg.mod
+
+    exit 2
+    --- stderr
+    error: book.ipynb is a notebook: Python cannot run it
+     hint: `%load_ext breakeven` and `%%breakeven` record its cells, or `jupyter nbconvert --to script` makes a script of it
     ");
 }
 
