@@ -38,12 +38,16 @@ pub fn text(e: &Estimate, options: &TextOptions) -> String {
     }
 
     if e.baseline.time_s.is_some() || !e.estimates.is_empty() {
-        let top = options.top.map_or(TOP, |n| usize::try_from(n).unwrap_or(usize::MAX));
+        // Ten times that nothing is known say no more than one line.
+        let known = e.estimates.len() <= TOP || e.estimates.iter().any(|row| row.time_s.is_some());
+        let usual = if known { TOP } else { 0 };
+        let top = options.top.map_or(usual, |n| usize::try_from(n).unwrap_or(usize::MAX));
         out.push('\n');
         out += &rows::gpus(e, top).text(|row, cell, padded| paint.cell(row, cell, padded));
         let hidden = e.estimates.len().saturating_sub(top);
         if hidden > 0 {
-            out += &paint.dim(&format!("  … {hidden} more: --top {} shows all", e.estimates.len()));
+            let word = if known { "more" } else { "GPUs unknown" };
+            out += &paint.dim(&format!("  … {hidden} {word}: --top {} shows all", e.estimates.len()));
             out.push('\n');
         }
     }
@@ -297,6 +301,19 @@ mod tests {
         // It is told once where it asked for something in vain.
         e.notes.push(crate::estimate::Note::new("no-gpu", "the script asks for a GPU"));
         assert!(!crate::report::sentence(&e).contains("exit code"));
+    }
+
+    #[test]
+    fn many_gpus_of_which_nothing_is_known_take_one_line() {
+        let mut e = examples::program();
+        e.estimates.iter_mut().for_each(|row| row.time_s = None);
+        let lines = |e: &Estimate, options: &TextOptions| text(e, options).lines().filter(|l| l.contains("L4")).count();
+        assert!(plain(&e).contains("\n  … 12 GPUs unknown: --top 12 shows all\n"), "{}", plain(&e));
+        assert!(
+            lines(&e, &TextOptions { top: Some(12), ..TextOptions::default() }) > lines(&e, &TextOptions::default())
+        );
+        e.estimates.truncate(1);
+        assert!(!plain(&e).contains("unknown: --top"));
     }
 
     #[test]
