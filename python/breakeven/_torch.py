@@ -118,7 +118,8 @@ def _within_compiled() -> bool:
 def watching() -> bool:
     """Whether this thread's ops are seen."""
     core = sys.modules["torch"]._C
-    return any(core._get_dispatch_stack_at(i) is mode for i in range(core._len_torch_dispatch_stack()))
+    height = core._len_torch_dispatch_stack()
+    return height > 0 and any(core._get_dispatch_stack_at(i) is mode for i in range(height))
 
 
 def _eager(torch: Any) -> None:

@@ -16,7 +16,7 @@ import os
 import sys
 import threading
 
-from . import _native, _torch_ops, _torch_unwatched
+from . import _native, _torch, _torch_ops, _torch_unwatched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -144,13 +144,14 @@ def end_beside() -> None:
 def begins(module: Any, args: tuple[Any, ...]) -> None:
     """The outermost module is about to be called."""
     global _before_root, _calls, _nodes
-    if is_beside() and (skipping or aside or _optimizer):
-        return None
+    if _beside and is_beside() and (skipping or aside or _optimizer):
+        return
     if not _optimizer and _before_root:
         _end()
     known = _native.of_steps()
     if (skipping or aside) and not known and _evaluates(module):
-        return step_aside(0)
+        step_aside(0)
+        return
     if _mixed and not _shapes:
         # What was done before it is none of the step's.
         _, _calls, _ = _native.step_clock()
@@ -174,13 +175,16 @@ def _alike(given: Iterable[Any], levels: int = _LEVELS) -> list[Any]:
     """What is compared of what a module is given: shapes and types of arrays, also in lists, dictionaries and objects; types of
     the rest. No code of the script's runs for it."""
     told: list[Any] = []
+    torch = sys.modules["torch"]
     for value in itertools.islice(given, _PARTS):
         kind = type(value)
-        if issubclass(kind, sys.modules["torch"].Tensor) or kind.__module__ == "numpy":
+        if kind is torch.Tensor:
+            told.append((value.shape, value.dtype))
+        elif issubclass(kind, torch.Tensor) or kind.__module__ == "numpy":
             told.append((getattr(value, "shape", kind), getattr(value, "dtype", kind)))
         elif levels and (kind is list or issubclass(kind, tuple)):
             told.append(_alike(value if issubclass(kind, list) else tuple.__iter__(value), levels - 1))
-        elif levels and not issubclass(kind, (type, sys.modules["torch"].nn.Module)):
+        elif levels and not issubclass(kind, (type, torch.nn.Module)):
             told += kind, _alike(_held(value), levels - 1)
         else:
             told.append(kind)
@@ -224,8 +228,6 @@ def backward_ended() -> None:
     """A gradient has been computed."""
     global _within_backward
     if threading.get_ident() == _thread:
-        from . import _torch
-
         _torch.settle(not skipping)
     if _within_backward and sys.modules["torch"]._C._current_graph_task_id() == -1:
         _within_backward = False
@@ -235,7 +237,7 @@ def backward_ended() -> None:
 def optimizer_stepped() -> None:
     """An optimizer has made its step. Where hooks call it as gradients come, the step ends with the last one."""
     global _optimizer, _within_backward
-    if is_beside() and (skipping or aside):
+    if _beside and is_beside() and (skipping or aside):
         return
     if sys.modules["torch"]._C._current_graph_task_id() != -1:
         _within_backward = True
@@ -276,14 +278,15 @@ def _end() -> None:
     global _began, _calls, _nodes, _before
     if not _native.recording():
         return
-    if is_beside():
+    if _beside and is_beside():
         if skipping or aside:
             return
         end_beside()
     now, calls, asked = _native.step_clock()
     asked += computed
     nodes = _sequence()
-    if not _native.of_steps() and aside and _optimizer:
+    known = skipping or _native.of_steps()
+    if aside and _optimizer and not known:
         return _notice()  # of another loop, whose ops were told
     if not (skipping or aside):
         _watch((list(_shapes), calls - _calls, nodes - _nodes), now - _began)
@@ -349,8 +352,6 @@ def _watch(signal: Any, took: int) -> None:
 def _skip(alike: int = 0) -> bool:
     """See no ops from here on, if the script's own modes allow it; `alike`: others do what so many watched ones did."""
     global skipping, unwatched, aside
-    from . import _torch
-
     if not _torch.pause():
         return False
     skipping, unwatched, aside = True, True, False
@@ -609,7 +610,7 @@ def _notice(again: bool = False) -> None:
 
 def _see(beside: bool) -> None:
     """See ops again; `beside`: only for those that steps do not do."""
-    from . import _torch, _torch_modules, _torch_reads
+    from . import _torch_modules, _torch_reads
 
     _native.leave_unwatched(False, aside=beside)
     _torch_unwatched.watched_again()
