@@ -262,6 +262,34 @@ C = {
         "#define twice(u) (2 * (u))\n#define plus(u, v) ((u) + twice(v))", "cp.arange(3.0)", [6.0, 8.0, 10.0],
     ),
     "a macro for a type": ("T x", "T y", "REAL half = x / 2; y = half;", "#define REAL float", "cp.arange(2.0)", [0.0, 0.5]),
+    "lines for the preprocessor": (
+        "T x", "T y", """y = SQUARE(x) + STEP;
+            #if defined(TWICE)
+            y = 7;
+            #elif !defined(TWICE)
+            y *= 2;
+            #endif
+            """, """#ifndef STEP
+            #define STEP 0.5  // of a cell
+            #endif
+            #define FAST
+            #define SQUARE(u) \\
+                ((u) * (u))
+            #ifdef FAST
+            #undef FAST
+            #else
+            template<int> nonsense(
+            #endif""", "cp.arange(3.0)", [1.0, 3.0, 9.0],
+    ),
+    "names for types": (
+        "T x", "T y", "typedef T number; number half = x / 2; whole n = half; y = n + (tiny)2.5;",
+        "typedef unsigned long long int whole;\nusing tiny = signed char;", "cp.arange(4.0)", [2.0, 2.0, 3.0, 3.0],
+    ),
+    "numbers of a preamble": (
+        "T x", "T y", "double b = 1; y = f(x) + a + b;",
+        "__device__ const int a = 2.5;\n__constant__ double b = a * 5;\n__device__ double f(double u) { return u * b; }",
+        "cp.arange(2.0)", [3.0, 13.0],
+    ),
     "auto": ("T x", "T y", "const auto half = x / 2; y = half;", "", "cp.arange(2.0)", [0.0, 0.5]),
     "a sine and a cosine": (
         "T x", "T y", "T s, c; sincos(x, &s, &c); y = s * s + c * c", "", "cp.zeros(2)", [1.0, 1.0],

@@ -1,7 +1,7 @@
 """The body of an element-wise kernel, C in a few statements, read; `c_run.py` computes it by NumPy on whole arrays.
 
 Declarations, assignments, `if`, `switch`, loops, `break`, `continue`, `return`, the operators and the mathematical functions
-of C; `x[i]` of raw parameters, and atomic additions to them; functions and macros of a preamble. Pointers, arrays of a
+of C; `x[i]` of raw parameters, and atomic additions to them; functions, macros, types and numbers of a preamble. Pointers, arrays of a
 kernel's own and anything else are a NotImplementedError that says what was met.
 """
 
@@ -18,7 +18,7 @@ from .c_words import ATOMIC, CONSTANTS, FUNCTIONS, LEVELS, METHODS, OPERATORS, T
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 #: Words around a type or a function that change nothing here.
-_QUALIFIERS = frozenset("const constexpr static volatile inline __device__ __host__ __forceinline__ __noinline__".split())
+_QUALIFIERS = frozenset("const constexpr static volatile inline __device__ __host__ __constant__ __forceinline__ __noinline__".split())
 #: Functions that give a sine and a cosine, and the unit of their angle.
 _BOTH = {"sincos": 1.0, "sincosf": 1.0, "__sincosf": 1.0, "sincospi": math.pi, "sincospif": math.pi}
 #: What `auto` is: the type of what it is given.
@@ -39,12 +39,15 @@ class Code:
         self.types: dict[str, Any] = {**TYPES, **(types or {})}
         self.costs: list[str] = []
         self.body: list[Any] = []
+        #: Numbers of the preamble, by name: the type and what makes them.
+        self.constants: dict[str, tuple[Any, Any]] = {}
         self._functions: dict[str, Function] = {}
         preamble, macros = c_tokens.without_macros(preamble)
         self._tokens, self._at = c_tokens.tokens(preamble, macros), 0
         while self._at < len(self._tokens):
-            self._function()
-        self._tokens, self._at = c_tokens.tokens(text, macros), 0
+            self._typedef() if self._peek() in ("typedef", "using") else self._function()
+        text, more = c_tokens.without_macros(text)
+        self._tokens, self._at = c_tokens.tokens(text, {**macros, **more}), 0
         while self._at < len(self._tokens):
             self.body.append(self._statement())
 
@@ -89,6 +92,9 @@ class Code:
             return self._loop(self._next())
         if token == "do":
             return self._do()
+        if token in ("typedef", "using"):
+            self._typedef()
+            return ("block", [])
         if token in ("break", "continue"):
             self._next()
             self._next(";")
@@ -145,8 +151,22 @@ class Code:
         else:
             self._next(">")
 
+    def _typedef(self) -> None:
+        """`typedef float real;`, `using real = float;`: another name for a type."""
+        word = self._next()
+        if word == "using":
+            name = self._next()
+            self._next("=")
+        kind = self._type()
+        if kind is None:
+            raise NotImplementedError(f"`{word} {self._peek()}` is not imitated")
+        if word == "typedef":
+            name = self._next()
+        self._next(";")
+        self.types[name] = kind
+
     def _function(self) -> None:
-        """A function of the preamble; the types of a template are those of what it is given."""
+        """A function of the preamble, or a number; the types of a template are those of what it is given."""
         outside, self.types, self.costs = self.types, dict(self.types), []
         if self._peek() == "template":
             self._next()
@@ -162,6 +182,12 @@ class Code:
         if kind is None:
             raise NotImplementedError(f"`{self._peek()}` in the preamble is not imitated")
         name = self._next()
+        if self._peek() == "=":
+            self._next()
+            self.constants[name] = kind, self._expression()
+            self._next(";")
+            self.types, self.costs = outside, []
+            return
         self._next("(")
         parameters = []
         while self._peek() != ")":

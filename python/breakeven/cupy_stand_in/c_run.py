@@ -31,8 +31,10 @@ class _Frame:
 class _Scope:
     """The variables of a kernel or of a function, their types, and which elements go on."""
 
-    def __init__(self, names: dict[str, Any], turns: list[tuple[list[str], float]]) -> None:
-        self.names = names
+    def __init__(
+        self, names: dict[str, Any], turns: list[tuple[list[str], float]], constants: dict[str, tuple[Any, Any]]
+    ) -> None:
+        self.names, self.constants = names, constants
         self.kinds: dict[str, Any] = {name: v.dtype for name, v in names.items() if isinstance(v, np.ndarray)}
         self.turns = turns
         self.frames: list[_Frame] = []
@@ -44,7 +46,7 @@ class _Scope:
 def run(code: Code, names: dict[str, Any]) -> list[str]:
     """Changes `names`: parameters and what the statements declare. Returns what an element cost, loops among it."""
     turns: list[tuple[list[str], float]] = []
-    _execute(code.body, _Scope(names, turns), None)
+    _execute(code.body, _Scope(names, turns, code.constants), None)
     return code.costs + [name for costs, count in turns for name in costs * round(count)]
 
 
@@ -162,7 +164,7 @@ def _assign(statement: Any, scope: _Scope, where: Any) -> None:
 
 def _of_own(function: Function, arguments: list[Any], scope: _Scope) -> Any:
     """What a function of the preamble gives back."""
-    inner = _Scope({}, scope.turns)
+    inner = _Scope({}, scope.turns, scope.constants)
     for (kind, name), argument in zip(function.parameters, arguments):
         inner.kinds[name] = None if kind is AUTO else kind
         inner.names[name] = _cast(kind, _value(argument, scope))
@@ -181,9 +183,12 @@ def _value(node: Any, scope: _Scope) -> Any:
     if what == "value":
         return node[1]
     if what == "name":
-        if node[1] not in scope.names:
+        if node[1] in scope.names:
+            return scope.names[node[1]]
+        if node[1] not in scope.constants:
             raise NotImplementedError(f"`{node[1]}` is not imitated")
-        return scope.names[node[1]]
+        kind, expression = scope.constants[node[1]]
+        return _cast(kind, _value(expression, scope))
     if what == "binary":
         return OPERATORS[node[1]](_value(node[2], scope), _value(node[3], scope))
     if what == "unary":

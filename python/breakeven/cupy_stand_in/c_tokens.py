@@ -10,22 +10,60 @@ _TOKEN = re.compile(
     r"|(?P<name>(?:::)?[A-Za-z_]\w*(?:::\w+)*)"
     r"|(?P<sign>\+\+|--|<<=|>>=|[-+*/%&|^]=|&&|\|\||==|!=|<=|>=|<<|>>|[-+*/%<>=!~?:;,.(){}\[\]&|^]))"
 )
-#: Comments, and what only tells the compiler how.
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|#\s*pragma[^\n]*|#\s*include[^\n]*", re.S)
-#: Its name, its parameters if it has any, and what it stands for.
-_MACRO = re.compile(r"^[ \t]*#\s*define\s+(\w+)(?:\(([^)]*)\))?[ \t]+([^\n]+)$", re.M)
+#: Comments, ends of lines that go on, and what only tells the compiler how.
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\\[ \t]*\n|#\s*pragma[^\n]*|#\s*include[^\n]*", re.S)
+#: A line for the preprocessor: what it does, and with what.
+_LINE = re.compile(r"\s*#\s*(\w+)\s*(.*)")
+#: A macro's name, its parameters if it has any, and what it stands for.
+_MACRO = re.compile(r"(\w+)(?:\(([^)]*)\))?\s*(.*)")
+#: What lines may ask: a number, or whether a macro is there.
+_ASKED = re.compile(r"(!?)\s*(?:(\d+)|defined\s*\(?\s*(\w+)\s*\)?)\s*")
 #: What a macro stands for, and its parameters if it has any.
 Macros = dict[str, tuple[list[str] | None, str]]
 
 
 def without_macros(text: str) -> tuple[str, Macros]:
-    """A text without the macros that it defines, and these."""
-    text = _COMMENT.sub(" ", text)
-    macros: Macros = {
-        found[1]: (found[2] if found[2] is None else [name.strip() for name in found[2].split(",")], found[3])
-        for found in _MACRO.finditer(text)
-    }
-    return _MACRO.sub("", text), macros
+    """A text without its lines for the preprocessor and what these leave out, and the macros that they define."""
+    macros: Macros = {}
+    kept: list[str] = []
+    #: Of each `#if` that is open: whether its lines count, and whether one of its branches has.
+    branches: list[tuple[bool, bool]] = []
+    for line in _COMMENT.sub(" ", text).split("\n"):
+        found = _LINE.fullmatch(line)
+        counts = all(now for now, _ in branches)
+        if found is None:
+            kept += [line] if counts else []
+        elif found[1].startswith("if"):
+            now = counts and _holds(found[1], found[2], macros)
+            branches.append((now, now))
+        elif found[1] in ("elif", "else", "endif") and branches:
+            _, once = branches.pop()
+            if found[1] != "endif":
+                now = not once and all(now for now, _ in branches) and (found[1] == "else" or _holds("if", found[2], macros))
+                branches.append((now, once or now))
+        elif counts:
+            _define(found[1], found[2], macros)
+    return "\n".join(kept), macros
+
+
+def _holds(word: str, asked: str, macros: Macros) -> bool:
+    """Whether `#if`, `#ifdef` or `#ifndef` lets the lines that follow count."""
+    if word in ("ifdef", "ifndef"):
+        return (asked.strip() in macros) == (word == "ifdef")
+    found = _ASKED.fullmatch(asked)
+    if found is None:
+        raise NotImplementedError(f"`#{word} {asked}` is not imitated")
+    return (found[3] in macros if found[2] is None else found[2] != "0") != bool(found[1])
+
+
+def _define(word: str, rest: str, macros: Macros) -> None:
+    found = _MACRO.fullmatch(rest.strip())
+    if word == "undef":
+        macros.pop(rest.strip(), None)
+    elif word == "define" and found is not None:
+        macros[found[1]] = found[2] if found[2] is None else [name.strip() for name in found[2].split(",")], found[3]
+    else:
+        raise NotImplementedError(f"`#{word} {rest}` is not imitated")
 
 
 def tokens(text: str, macros: Macros) -> list[str]:
