@@ -29,6 +29,8 @@ filled: set[Any] = set()
 def call(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
     """A call that names a device or a generator, or asks for pinned memory, of which there is none without a GPU."""
     wanted = named(kwargs.get("device"))
+    if func in filled and args and _torch_shown.is_lent(args[0]):
+        return _of_lent(func, args[0], kwargs)
     if _torch_side.gpu is not None and kwargs.get("generator") is not None:
         kwargs = kwargs | {"generator": _torch_draws.drawing(kwargs["generator"], args, kwargs)}
     if _torch_side.gpu is not None and wanted != GPU and kwargs.get("pin_memory"):
@@ -36,8 +38,6 @@ def call(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
     # What a dispatch mode was handed names the device where tensors really are.
     if wanted is None or (wanted == "cpu" and isinstance(func, _torch_side.lib._ops.OpOverload)):
         return func(*args, **kwargs)
-    if func in filled and args and _torch_shown.is_lent(args[0]):
-        return _torch_side.lib.from_dlpack(args[0])
     # Without values what the host fills is made by ops, too.
     before, making.device = making.device, "cpu" if _torch_ops.valueless and func in filled else wanted
     try:
@@ -71,6 +71,16 @@ def fill(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             kwargs = {**kwargs, "dtype": functools.reduce(_torch_side.lib.promote_types, map(_kind, data))}
         data = [one.item() if _is_number(one) else one for one in data]
     return call(func, (data, *rest), kwargs)
+
+
+def _of_lent(func: Any, data: Any, kwargs: dict[str, Any]) -> Any:
+    """`torch.as_tensor` of what another library has on the GPU: its memory, unless the tensor is to be new, of another type, or
+    on the host, which it is where nothing is said."""
+    target = {"dtype": kwargs.get("dtype"), "device": kwargs.get("device") or "cpu"}
+    if func is _torch_side.lib.tensor or kwargs.get("copy"):
+        target["copy"] = True
+    tensor = _torch_copies.to((_torch_side.lib.from_dlpack(data),), target)
+    return tensor.requires_grad_() if kwargs.get("requires_grad") else tensor
 
 
 def of_host(plain: Any) -> Any:

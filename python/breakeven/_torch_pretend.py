@@ -90,6 +90,7 @@ def call(torch: Any) -> None:
         _handlers[ctc_loss] = functools.partial(_torch_where.ctc_loss, ctc_loss)
         _handlers[torch._pack_padded_sequence] = functools.partial(_torch_where.packed, torch._pack_padded_sequence)
         torch.from_dlpack = torch.utils.dlpack.from_dlpack = _torch_shown.borrows(torch.from_dlpack)
+        torch.to_dlpack = torch.utils.dlpack.to_dlpack = _torch_shown.lends(torch.to_dlpack)
         tensor._make_wrapper_subclass = staticmethod(_torch_let_in.wrapping(tensor._make_wrapper_subclass))
         for compiled in (torch._C.ScriptFunction, torch._C.ScriptMethod):
             compiled.__call__ = _torch_let_in.interpreted(compiled.__call__)

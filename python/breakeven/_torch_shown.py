@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 
-from . import _native, _torch, _torch_copies, _torch_fake, _torch_let_in, _torch_modules, _torch_ops, _torch_side, _torch_sparse
-from . import _torch_steps
+from . import _lent, _native, _torch, _torch_copies, _torch_fake, _torch_let_in, _torch_modules, _torch_ops, _torch_side
+from . import _torch_sparse, _torch_steps
 from ._torch_ops import GPU
 from ._torch_side import asked, where
 
@@ -43,7 +43,18 @@ def lent(args: tuple[Any, ...], _: Any) -> Any:
     tensor = args[0]
     if tensor.requires_grad:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
-    return _torch_fake.array(tensor).__dlpack__() if _torch_ops.valueless else _torch_side.lib.utils.dlpack.to_dlpack(tensor)
+    capsule = _torch_fake.array(tensor).__dlpack__() if _torch_ops.valueless else _torch_side.lib._C._to_dlpack(tensor)
+    return capsule if where(tensor) == "cpu" else _lent.of_gpu(capsule)
+
+
+def lends(plain: Any) -> Any:
+    """`to_dlpack`: the same in a capsule."""
+
+    @functools.wraps(plain)
+    def lends(tensor: Any) -> Any:
+        return tensor.__dlpack__()
+
+    return lends
 
 
 def shared(args: tuple[Any, ...], _: Any) -> dict[str, Any]:
@@ -61,22 +72,21 @@ def borrows(plain: Any) -> Any:
     @functools.wraps(plain)
     def borrows(ext_tensor: Any, **kwargs: Any) -> Any:
         result = plain(ext_tensor, **kwargs)
-        own = isinstance(ext_tensor, _torch_side.lib.Tensor) and where(ext_tensor) != "cpu"
-        if own and _torch_ops._known(result) is None:
+        of_gpu = is_lent(ext_tensor) or (isinstance(ext_tensor, _torch_side.lib.Tensor) and where(ext_tensor) != "cpu")
+        if of_gpu and _torch_ops._known(result) is None:  # its memory is counted with what it was lent of
             with _torch_ops.on_device(GPU):
                 _torch_ops.live(result.untyped_storage(), _torch_ops.TEMPORARY, True, counted=False)
-        elif is_lent(ext_tensor):
-            with _torch_ops.on_device(GPU):
-                _torch_ops.stored(result)
         return result
 
     return borrows
 
 
 def is_lent(value: Any) -> bool:
-    """Whether another library's array is on the device."""
+    """Whether it is another library's array on the device, or a capsule of what is there."""
     asked = getattr(value, "__dlpack_device__", None)
-    return asked is not None and not isinstance(value, _torch_side.lib.Tensor) and asked()[0] == 2
+    if asked is None:
+        return _lent.is_of_gpu(value)
+    return not isinstance(value, _torch_side.lib.Tensor) and asked()[0] == 2
 
 
 def tolist(args: tuple[Any, ...], _: Any) -> Any:

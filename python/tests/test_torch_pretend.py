@@ -857,14 +857,34 @@ def test_arrays_of_cupy_are_shared_and_not_copied(fake: bool, tmp_path: Path) ->
         "a = cp.arange(6, dtype=cp.float32)\n"
         "t = torch.from_dlpack(a)\n"
         "c = torch.as_tensor(a, device='cuda')\n"
+        "print(torch.cuda.memory_allocated())\n"
         "b = cp.from_dlpack(torch.ones(3, device='cuda') * 2)\n"
         "d = cp.asarray(torch.arange(4.0).cuda())\n"
         "print(t.device, (t * 2).device, c.device, type(b).__name__, type(d).__name__)\n"
+        "into = torch.utils.dlpack.from_dlpack(a.toDlpack())\n"
+        "back = torch.utils.dlpack.from_dlpack(torch.utils.dlpack.to_dlpack(t))\n"
+        "print(into.device, back.device, torch.utils.dlpack.from_dlpack(torch.to_dlpack(torch.ones(2))).device)\n"
         "try:\n    cp.from_dlpack(torch.ones(3))\nexcept TypeError:\n    print('refused')\n"
     )
     workload, out = _run(script, tmp_path, fake=fake)
-    assert out.splitlines() == ["cuda:0 cuda:0 cuda:0 ndarray ndarray", "refused"]
+    assert out.splitlines() == ["0", "cuda:0 cuda:0 cuda:0 ndarray ndarray", "cuda:0 cuda:0 cpu", "refused"]
     assert (_copies(workload, "h2d"), _copies(workload, "d2h")) == ([16], [])
+
+
+def test_tensors_filled_with_arrays_of_cupy(tmp_path: Path) -> None:
+    """They stay on the GPU where that is named: PyTorch puts them on the host where nothing is."""
+    script = tmp_path / "filled.py"
+    script.write_text("""import cupy as cp, torch
+a = cp.arange(6, dtype=cp.float64)
+same, half = torch.as_tensor(a, device="cuda"), torch.as_tensor(a, dtype=torch.float32, device="cuda")
+new = torch.tensor(a, device="cuda", requires_grad=True)
+same += 1
+print(float(a[0]), half.dtype, half.device, new.requires_grad, new[0].item())
+print([function(a).device.type for function in (torch.as_tensor, torch.tensor, torch.asarray)], torch.as_tensor(a)[0].item())
+""")
+    workload, out = _run(script, tmp_path)
+    assert out.splitlines() == ["1.0 torch.float32 cuda:0 True 0.0", "['cpu', 'cpu', 'cpu'] 1.0"]
+    assert (_copies(workload, "h2d"), _copies(workload, "d2h")) == ([], [8, 8, 48, 48, 48, 48])
 
 
 def test_without_values_scripts_go_on_where_values_decide(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import _lent
 from . import calls, frameless, functions, iterate, memory, pointers, refusals, sends, signatures, streams, waits
 
 _IMPLICIT = (
@@ -226,7 +227,7 @@ class ndarray:
     def __dlpack__(self, *, stream: Any = None, **options: Any) -> Any:
         if stream is None and "max_version" in options:  # it is NumPy that asks
             raise BufferError("Unsupported device in DLTensor.")
-        return calls.quietly(self._a.__dlpack__)
+        return _lent.of_gpu(calls.quietly(self._a.__dlpack__))
 
     def toDlpack(self) -> Any:
         return self.__dlpack__()
