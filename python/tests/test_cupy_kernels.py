@@ -68,6 +68,27 @@ print(cp.ReductionKernel("T x, int32 n", "T y", "x * n", "a + b", "y = a", "0", 
     assert out == "[0. 2. 4. 6.]\n[0 2 4 6]\nFalse\n[1.5]\n12.0\n"
 
 
+def test_branches_that_give_back_unlike_types(tmp_path: Path) -> None:
+    source = """import cupy as cp
+def step(x):
+    if x > 2:
+        return x * 0.5
+    return -1
+def clamped(x):
+    if x > 2:
+        return 2.0
+    return x if x > 0 else 0
+for function, values in ((step, cp.arange(4)), (clamped, cp.arange(4)), (clamped, cp.arange(4.0)), (step, cp.arange(2))):
+    try:
+        print(cp.vectorize(function)(values))
+    except ValueError as error:
+        print(error)
+"""
+    out, _ = record(source, tmp_path)
+    unlike = "Failed to infer the return type: "
+    assert out == f"{unlike}int64 or float64\n{unlike}float64 or int64\n[0. 1. 2. 2.]\n[-1 -1]\n"
+
+
 def test_what_is_fused_is_one_launch(tmp_path: Path) -> None:
     source = """import cupy as cp
 @cp.fuse(kernel_name="f")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import dis
+import inspect
 import sys
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,6 +34,7 @@ class vectorize:
         if signature is not None:
             raise NotImplementedError("cupy.vectorize does not support `signature` option currently.")
         self.pyfunc, self.otypes, self.excluded, self.cache = pyfunc, otypes, excluded, cache
+        self._numbers = _numbers_given_back(pyfunc)
         self.__doc__ = doc or pyfunc.__doc__
 
     def __call__(self, *args: Any) -> Any:
@@ -42,7 +47,7 @@ class vectorize:
             count = max(int(np.prod(np.broadcast(*map(np.asarray, values)).shape)), 1)
             watched = _Watched(self.pyfunc, count)
             try:
-                made = _each(lambda *items: calls.plain(watched(*items)), values)
+                made = _each(lambda *items: calls.plain(watched(*items)), values, self._numbers)
             finally:
                 names, calls.fused = calls.fused or [], None
             told["n"] = count
@@ -55,14 +60,37 @@ class vectorize:
         return result if len(result) != 1 else result[0]
 
 
-def _each(function: Callable[..., Any], values: tuple[Any, ...]) -> tuple[Any, ...]:
+def _each(function: Callable[..., Any], values: tuple[Any, ...], numbers: list[Any]) -> tuple[Any, ...]:
     """What the function gives for each element, in arrays of the type that all results of a place have."""
     around = np.broadcast(*map(np.asarray, values))
     # Of no elements, the types are those that one would give.
     found = [function(*items) for items in around] or [function(*(np.asarray(value).dtype.type(1) for value in values))]
     several = isinstance(found[0], tuple)
+    if numbers and not several:
+        _refuse_unlike([*numbers, *(item for item in found if isinstance(item, np.generic))])
     places = zip(*found) if several else (found,)
     return tuple(np.array(place[: around.size], _type(place)).reshape(around.shape) for place in map(list, places))
+
+
+def _refuse_unlike(results: list[Any]) -> None:
+    """Raises ValueError where what is given back at one place has another type than at the next, as CuPy does."""
+    kinds = list(dict.fromkeys(np.asarray(result).dtype for result in results))
+    if len(kinds) > 1:
+        raise ValueError(f"Failed to infer the return type: {kinds[0]} or {kinds[1]}")
+
+
+def _numbers_given_back(function: Callable[..., Any]) -> list[Any]:
+    """The numbers that stand in the source where the function gives something back; none if it does so at one place alone."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, TypeError, SyntaxError):
+        return []
+    given = [node.value for node in ast.walk(tree) if isinstance(node, ast.Return) and node.value is not None]
+    numbers = []
+    for value in given if len(given) > 1 else ():
+        with contextlib.suppress(ValueError):
+            numbers.append(ast.literal_eval(value))
+    return [number for number in numbers if isinstance(number, (bool, int, float, complex))]
 
 
 def _type(results: list[Any]) -> Any:
