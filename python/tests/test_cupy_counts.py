@@ -77,6 +77,31 @@ print(float(b[0, 0]))
     assert text is not None and "script.py:4–6" in text
 
 
+def test_ranges_that_wait(tmp_path: Path) -> None:
+    source = """import cupy as cp
+from cupyx.profiler import time_range
+@time_range(sync=True)
+def step():
+    return cp.ones(4) + 1
+for _ in range(3):
+    step()
+with time_range("free", color_id=0):
+    step()
+for arguments in ((), ("both", 1, 2)):
+    try:
+        with time_range(*arguments):
+            pass
+    except ValueError as error:
+        print(error)
+"""
+    out, workload = record(source, tmp_path)
+    assert out.splitlines() == [
+        "when used as a context manager, the message argument cannot be None",
+        "Only either color_id or argb_color can be specified",
+    ]
+    assert estimate(workload)["workload"]["synchronisations"] == 8
+
+
 def test_values_read_in_a_loop_are_copies(tmp_path: Path) -> None:
     source = """import cupy as cp
 a = cp.arange(10.0)

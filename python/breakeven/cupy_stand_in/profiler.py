@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -74,7 +74,35 @@ def benchmark(
     return _PerfCaseResult(name or str(getattr(func, "__name__", "unnamed")), cpu, gpu)
 
 
-@contextlib.contextmanager
-def time_range(message: str = "", color_id: Any = None, argb_color: Any = None, sync: bool = False) -> Iterator[None]:
-    """A named range for profilers."""
-    yield
+class time_range:
+    """A named range for profilers, as a block or around a function; waits for the device at both its ends if asked to."""
+
+    __module__ = "cupyx.profiler"
+
+    def __init__(self, message: Any = None, color_id: Any = None, argb_color: Any = None, sync: bool = False) -> None:
+        if color_id is not None and argb_color is not None:
+            raise ValueError("Only either color_id or argb_color can be specified")
+        self.message, self.sync = message, sync
+        self.color_id, self.argb_color = -1 if color_id is None else color_id, argb_color
+
+    def __enter__(self) -> time_range:
+        if self.message is None:
+            raise ValueError("when used as a context manager, the message argument cannot be None")
+        self._wait()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._wait()
+
+    def _wait(self) -> None:
+        if self.sync:
+            streams.Device().synchronize()
+
+    def __call__(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(func)
+        def inner(*args: Any, **kwargs: Any) -> Any:
+            self.message = func.__name__ if self.message is None else self.message
+            with self:
+                return func(*args, **kwargs)
+
+        return inner
