@@ -10,6 +10,7 @@ in the compiled `_sparsetools`.
 from __future__ import annotations
 
 import sys
+import threading
 
 from . import _native
 
@@ -24,6 +25,25 @@ PAIRS = ("scipy.spatial.distance.cdist", "scipy.spatial.distance.pdist")
 #: Tables of functions are no longer than this.
 _TABLE = 200
 _SPARSE_TOOLS = "scipy.sparse._sparsetools"
+
+
+class _Computing(threading.local):
+    """The stream of the device, by its tag, in which this thread's stand-in for CuPy computes by SciPy."""
+
+    tag: int | None = None
+
+
+computing = _Computing()
+
+
+def _enter(name: str) -> int:
+    tag = computing.tag
+    return _native.enter(name) if tag is None else _native.enter(f"cupyx.{name}", True, tag)
+
+
+def _leave(token: int, inputs: Any, result: Any, words: Any = None) -> None:
+    tag = computing.tag
+    _native.leave(token, inputs, result, words) if tag is None else _native.leave(token, inputs, result, words, tag)
 
 
 def hook(module: str) -> None:
@@ -72,7 +92,7 @@ def _plain(value: Any, name: str) -> bool:
 
 def _named(function: Any, name: str) -> _native.Named:
     stand_in = _native.Named(
-        function, name, _native.enter, _native.leave, plain_with_function=name in PAIRS, parameters=parameters(function)
+        function, name, _enter, _leave, plain_with_function=name in PAIRS, parameters=parameters(function)
     )
     for key in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__"):
         if hasattr(function, key):

@@ -77,6 +77,28 @@ print(float(b[0, 0]))
     assert text is not None and "script.py:4–6" in text
 
 
+def test_what_scipy_calls_within_a_call_runs_on_the_device(tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    source = """import numpy as np
+import cupy as cp
+import scipy.ndimage
+from cupyx.scipy import ndimage, signal, sparse
+image = cp.ones((30, 30))
+ndimage.grey_opening(image, 3)
+ndimage.gaussian_gradient_magnitude(image, 1)
+signal.wiener(image, 3)
+sparse.csr_matrix(cp.eye(20)).sum(axis=0)
+scipy.ndimage.grey_opening(np.ones((8, 8)), 3)
+"""
+    _, workload = record(source, tmp_path)
+    seen = device(workload)
+    inside = {"ndimage.minimum_filter1d": 2, "ndimage.maximum_filter1d": 2, "ndimage.correlate1d": 4, "signal.correlate": 2}
+    assert {name: seen.get(f"cupyx.scipy.{name}") for name in inside} == inside
+    assert any(name.endswith("_matvec") for name in seen)
+    host = [entry["name"] for entry in workload["ops"] if entry.get("device") is None and entry["name"].startswith("scipy.")]
+    assert host == ["scipy.ndimage.grey_erosion", "scipy.ndimage.grey_dilation"]
+
+
 def test_ranges_that_wait(tmp_path: Path) -> None:
     source = """import cupy as cp
 from cupyx.profiler import time_range

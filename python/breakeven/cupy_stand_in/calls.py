@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _native
+from .. import _native, _scipy
 from . import launches, memory, refusals, streams, syncdetect, waits, workspace
 
 #: The class of device arrays; `array.py` sets it.
@@ -123,6 +123,7 @@ def run(
         capturing.keep(arrays((*args, *kwargs.values())))
     tag = streams.tag()
     token = _native.enter(name, True, tag)
+    before, _scipy.computing.tag = _scipy.computing.tag, tag
     try:
         result = _computed(function, args, kwargs)
     except BaseException as error:
@@ -132,6 +133,8 @@ def run(
         if isinstance(error, Exception) and (new := refusals.as_cupy(error, args)) is not error:
             raise new from None
         raise
+    finally:
+        _scipy.computing.tag = before
     inputs = arrays(args)
     if kwargs:
         inputs += arrays(value for key, value in kwargs.items() if key != "out")
