@@ -99,6 +99,16 @@ scipy.ndimage.grey_opening(np.ones((8, 8)), 3)
     assert host == ["scipy.ndimage.grey_erosion", "scipy.ndimage.grey_dilation"]
 
 
+def test_memory_by_its_address_is_the_devices(tmp_path: Path) -> None:
+    source = """import cupy as cp
+memory = cp.cuda.alloc(4096)
+memory.memset(0, 4096)
+"""
+    _, workload = record(source, tmp_path)
+    (filled,) = workload["ops"]
+    assert filled["device"] == "cuda:0" and filled["op"]["copy"]["n"] == 4096
+
+
 def test_ranges_that_wait(tmp_path: Path) -> None:
     source = """import cupy as cp
 from cupyx.profiler import time_range

@@ -76,10 +76,10 @@ class MemoryPool:
         return self._limit
 
     def malloc(self, size: int) -> Any:
-        from .pointers import MemoryPointer
+        from . import calls, pointers
 
         with using(self):
-            return MemoryPointer.of(np.zeros(size, np.uint8))
+            return pointers.MemoryPointer.of(calls.quietly(np.zeros, size, np.uint8))
 
     def _take(self, size: int) -> None:
         limit = self._limit or (gpu.memory if gpu.named else 0)

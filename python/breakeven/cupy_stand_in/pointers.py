@@ -79,7 +79,7 @@ class MemoryPointer:
         return f"<MemoryPointer {hex(self.ptr)} device=0 mem={self.mem!r}>"
 
     def memset(self, value: int, size: int) -> None:
-        calls.run("cupy.ndarray.fill", self.bytes(size).fill, (value,), {})
+        calls.run("cupy.ndarray.fill", lambda part: part.fill(value), (self.bytes(size),), {})
 
     def memset_async(self, value: int, size: int, stream: Any = None) -> None:
         with stream or streams.current():
