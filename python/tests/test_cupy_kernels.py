@@ -55,6 +55,22 @@ print(norm(a).round(6), norm(a, axis=1).round(6), norm(a, axis=0, keepdims=True)
     assert out == "16.881943 [ 5.477226 15.968719] (1, 5)\n"
 
 
+def test_a_reduction_folds_in_the_type_of_its_result(tmp_path: Path) -> None:
+    source = """import cupy as cp
+x = cp.full(10, 0.1, cp.float32)
+total = cp.ReductionKernel("float32 x", "float64 y", "x", "a + b", "y = a", "0", "total")
+print(total(x).item() == 10 * float(x[0]))
+short = cp.ReductionKernel("T x", "T y", "x", "a + b", "y = a / 2", "0", "short", reduce_type="unsigned char")
+wide = cp.ReductionKernel("T x", "T y", "x", "a + b", "y = a / 2", "0", "wide", reduce_type="long long")
+bytes = cp.full(4, 200, cp.uint8)
+print(short(bytes), wide(bytes), wide(cp.full(4, 60, cp.uint8)))
+count = cp.ReductionKernel("T x", "int32 n", "x > 2 ? 1.9 : 0.9", "a + b", "n = a", "0", "count")
+print(count(cp.arange(5.0)))
+"""
+    out, _ = record(source, tmp_path)
+    assert out == f"True\n{800 % 256 // 2} {400 % 256} {120}\n2\n"
+
+
 def test_numbers_are_of_the_type_that_is_declared(tmp_path: Path) -> None:
     source = """import cupy as cp
 x, i = cp.arange(4, dtype=cp.float32), cp.arange(4)

@@ -192,6 +192,8 @@ class ReductionKernel(_Kernel):
         super().__init__(name, in_params, out_params, preamble)
         self._map, self._reduce, self._post = map_expr, reduce_expr, post_map_expr
         self._identity = identity
+        #: What is folded has the type of the first result, unless another is named.
+        self._type = reduce_type or self._out[0].kind
 
     def __call__(
         self, *args: Any, out: Any = None, axis: Any = None, keepdims: bool = False, stream: Any = None
@@ -218,8 +220,8 @@ class ReductionKernel(_Kernel):
             told.update(description.launch((told["n"],), (1,), tuple(values)))
             _affect(self.name, description, (*values, *made))
             return tuple(made)
-        mapping = self._parsed(f"_mapped = {self._map};", types)
-        folding = self._parsed(f"_folded = {self._reduce};", types)
+        mapping = self._parsed(f"{self._type} _mapped = {self._map};", types)
+        folding = self._parsed(f"{self._type} _folded = {self._reduce};", types)
         post = self._parsed(self._post, types)
         try:
             names = self._given(values, types)
