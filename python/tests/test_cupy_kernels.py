@@ -33,13 +33,16 @@ print(y.get().round(6), kind)
 shift = cp.ElementwiseKernel("raw T x, int32 n", "T y", "y = x[(i + 1) % n]", "shift")
 print(shift(cp.arange(5.0), 5, size=5))
 out = cp.empty(4)
-square(cp.ones(4), cp.zeros(4), out)
-print(out)
+print(square(cp.ones(4), cp.zeros(4), out, block_size=256) is out, out)
+try:
+    square(cp.ones(4), cp.zeros(4), out=out)
+except TypeError as error:
+    print(str(error)[:23])
 """
     out, workload = record(source, tmp_path)
     assert out == (
         "[[4. 1. 0.]\n [1. 4. 9.]] float32\n[0.       0.731059 0.880797 0.049787 0.018316] [0 0 0 1 1]\n"
-        "[1. 2. 3. 4. 0.]\n[1. 1. 1. 1.]\n"
+        "[1. 2. 3. 4. 0.]\nTrue [1. 1. 1. 1.]\nWrong arguments {'out':\n"
     )
     first = [entry for entry in workload["ops"] if entry["name"] == "cupy.ElementwiseKernel"][0]
     assert first["op"]["elementwise"]["n"] == 6 and first["op"]["elementwise"]["flop_per_element"] == 3

@@ -128,8 +128,12 @@ class ElementwiseKernel(_Kernel):
         self.operation = operation
         self._tuple = return_tuple
 
-    def __call__(self, *args: Any, size: int | None = None, stream: Any = None, **kwargs: Any) -> Any:
-        values, outs = self._split(args, kwargs.get("out"))
+    def __call__(
+        self, *args: Any, size: int | None = None, stream: Any = None, block_size: int = 128, **kwargs: Any
+    ) -> Any:
+        if kwargs:
+            raise TypeError(f"Wrong arguments {kwargs}")
+        values, outs = self._split(args, None)
         types = self._types(values, outs)
         shaped = [np.shape(v) for p, v in [*zip(self._in, values), *zip(self._out, outs)] if not p.raw]
         if size is not None:
@@ -175,9 +179,7 @@ class ElementwiseKernel(_Kernel):
             keywords.update(told.launch((count,), (1,), tuple(values)))
         with stream if stream is not None else streams.current():
             result = calls.run("cupy.ElementwiseKernel", compute, tuple(values), {}, keywords)
-        given = args[self.nin :] if len(args) == self.nargs else kwargs.get("out") or ()
-        items = tuple(given) if isinstance(given, (tuple, list)) and given else (given,) if given != () else ()
-        devices = items or calls.wrapped(result)
+        devices = args[self.nin :] or calls.wrapped(result)
         return devices if len(devices) != 1 or self._tuple else devices[0]
 
 
