@@ -108,6 +108,20 @@ for function, values in ((step, cp.arange(4)), (clamped, cp.arange(4)), (clamped
     assert out == f"{unlike}int64 or float64\n{unlike}float64 or int64\n[0. 1. 2. 2.]\n[-1 -1]\n"
 
 
+def test_what_is_prepared_before_the_loop(tmp_path: Path) -> None:
+    source = """import cupy as cp
+ahead = cp.ElementwiseKernel("T x, int32 n", "T y", "y = x * scale", "ahead", loop_prep="const double scale = 1.0 / n;")
+print(ahead(cp.arange(3.0), 2))
+after = cp.ElementwiseKernel("T x", "T y", "y = x", "after", after_loop="y = 0;")
+try:
+    after(cp.arange(3.0))
+except NotImplementedError as error:
+    print("`after_loop` is not imitated" in str(error))
+"""
+    out, _ = record(source, tmp_path)
+    assert out == "[0.  0.5 1. ]\nTrue\n"
+
+
 def test_what_is_fused_is_one_launch(tmp_path: Path) -> None:
     source = """import cupy as cp
 @cp.fuse(kernel_name="f")

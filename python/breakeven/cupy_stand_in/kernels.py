@@ -122,10 +122,14 @@ class ElementwiseKernel(_Kernel):
 
     def __init__(
         self, in_params: str, out_params: str, operation: str, name: str = "kernel", reduce_dims: bool = True,
-        preamble: str = "", no_return: bool = False, return_tuple: bool = False, **options: Any,
+        preamble: str = "", no_return: bool = False, return_tuple: bool = False, *, loop_prep: str = "", after_loop: str = "",
+        **options: Any,
     ) -> None:  # fmt: skip
         super().__init__(name, in_params, out_params, preamble)
         self.operation = operation
+        #: What CuPy runs before its loop over elements, it runs here before each of them.
+        self._code = f"{loop_prep}\n{operation}"
+        self._after = after_loop
         self._tuple = return_tuple
 
     def __call__(
@@ -152,7 +156,9 @@ class ElementwiseKernel(_Kernel):
         count = math.prod(shape)
         code: Code | None = None
         if (told := described(self.name)) is None:
-            code = self._parsed(self.operation, types)
+            if self._after:
+                raise self._cannot(NotImplementedError("`after_loop` is not imitated"))
+            code = self._parsed(self._code, types)
 
         def compute(*_: Any) -> Any:
             made = outs or [np.zeros(shape, self._dtype(p, types)) for p in self._out]
