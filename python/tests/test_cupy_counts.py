@@ -109,6 +109,46 @@ memory.memset(0, 4096)
     assert filled["device"] == "cuda:0" and filled["op"]["copy"]["n"] == 4096
 
 
+def test_hooks_on_memory(tmp_path: Path) -> None:
+    source = """import re, sys
+import cupy as cp
+from cupy.cuda import memory_hooks
+def make():
+    return cp.zeros(1000)
+hook = memory_hooks.LineProfileHook()
+with hook:
+    a = make() + 1
+    b = make()
+cp.ones(3)
+hook.print_report()
+class Counting(cp.cuda.MemoryHook):
+    name = "Counting"
+    total = 0
+    def malloc_postprocess(self, **told):
+        self.total += told["mem_size"]
+class Masked:
+    def write(self, text): sys.stdout.write(re.sub("[0-9]{6,}|0x[0-9a-f]+", "P", text))
+    def flush(self): pass
+with Counting() as counting, memory_hooks.DebugPrintHook(Masked()):
+    c = cp.zeros(200)
+    del c
+print(counting.total)
+"""
+    out, _ = record(source, tmp_path)
+    script = tmp_path / "script.py"
+    assert out.splitlines() == [
+        "_root (24.00KB, 16.00KB)",
+        f"  {script}:8:<module> (16.00KB, 16.00KB)",
+        f"    {script}:5:make (8.00KB, 8.00KB)",
+        f"  {script}:9:<module> (8.00KB, 0.00B)",
+        f"    {script}:5:make (8.00KB, 0.00B)",
+        '{"hook":"alloc","device_id":0,"mem_size":2048,"mem_ptr":P}',
+        '{"hook":"malloc","device_id":0,"size":1600,"mem_size":2048,"mem_ptr":P,"pmem_id":"P"}',
+        '{"hook":"free","device_id":0,"mem_size":2048,"mem_ptr":P,"pmem_id":"P"}',
+        "2048",
+    ]
+
+
 def test_ranges_that_wait(tmp_path: Path) -> None:
     source = """import cupy as cp
 from cupyx.profiler import time_range

@@ -152,6 +152,15 @@ def refuse(error: MemoryError) -> None:
         raise OutOfMemoryError(rounded(size), pool.total_bytes()) from None
 
 
+#: What the program has told to be called when memory is taken and given back, by name (`hooks.py`).
+hooks: dict[str, Any] = {}
+
+
+def _tell(event: str, **told: int) -> None:
+    for hook in list(hooks.values()):
+        getattr(hook, event)(device_id=0, **told)
+
+
 class Block:
     """The memory of an array and of all its views; given back with the last of them."""
 
@@ -161,14 +170,35 @@ class Block:
         self.size = 0
         given = rounded(array.nbytes)
         self.pool = _current
-        self.pool._take(given)
+        if hooks and given:
+            self._take_telling(array, given)
+        else:
+            self.pool._take(given)
         self.array = array
         self.size = given
+
+    def _take_telling(self, array: Any, given: int) -> None:
+        """The same, with what the program's hooks are told."""
+        pool, at = self.pool, array.__array_interface__["data"][0]
+        _tell("malloc_preprocess", size=array.nbytes, mem_size=given)
+        grows = pool._used + given > pool._total
+        if grows:
+            _tell("alloc_preprocess", mem_size=given)
+        pool._take(given)
+        if grows:
+            _tell("alloc_postprocess", mem_size=given, mem_ptr=at)
+        _tell("malloc_postprocess", size=array.nbytes, mem_size=given, mem_ptr=at, pmem_id=id(self))
 
     def __del__(self) -> None:
         if not self.size or _count is None:  # nothing was taken, or Python ends
             return
+        told = {"mem_size": self.size, "pmem_id": id(self)}
+        if hooks:
+            told["mem_ptr"] = self.array.__array_interface__["data"][0]
+            _tell("free_preprocess", **told)
         self.pool._give(self.size)
+        if hooks:
+            _tell("free_postprocess", **told)
 
 
 frameless.methods(Block)

@@ -22,7 +22,7 @@ _NOTHING: Any = object()
 _MISSING = (
     "cupy._core", "cupy_backends", "cupy.cuda.nccl", "cupy.cuda.cub", "cupy.cuda.cufft", "cupy.cuda.thrust",
     "cupy.cuda.texture", "cupy.cuda.function", "cupy.cuda.compiler", "cupy.cuda.cutensor", "cupy.cuda.jitify",
-    "cupy.cuda.memory_hook", "cupy.cuda.memory_hooks", "cupy.cublas",
+    "cupy.cublas",
     "cupyx.distributed", "cupyx.optimizing", "cupyx.tools", "cupyx.cusolver", "cupyx.cusparse", "cupyx.cutensor",
     "cupyx.lapack", "cupyx.linalg", "cupyx.signal", "cupyx.jit.cg", "cupyx.jit.cub", "cupyx.jit.thrust",
     "cupyx.scipy.fftpack", "cupyx.scipy.sparse.csgraph", "cupyx.scipy.spatial.delaunay_2d",
@@ -30,7 +30,7 @@ _MISSING = (
 #: Modules without a line in `names.txt`; their contents are those of `special.py`.
 _SMALL = (
     "cupy._core", "cupy._core.core", "cupy_backends", "cupy_backends.cuda", "cupy_backends.cuda.api",
-    "cupy_backends.cuda.api.runtime", "cupy.cuda.device", "cupy.cuda.graph", "cupy.cuda.memory",
+    "cupy_backends.cuda.api.runtime", "cupy.cuda.device", "cupy.cuda.graph", "cupy.cuda.memory", "cupy.cuda.memory_hook", "cupy.cuda.memory_hooks",
     "cupy.cuda.pinned_memory", "cupy.cuda.profiler", "cupy.cuda.stream", "cupy.exceptions", "cupy.lib", "cupy.typing",
     "cupy.polynomial", "cupy.polynomial.polynomial", "cupy.polynomial.polyutils",
     "cupyx.jit", "cupyx.time",

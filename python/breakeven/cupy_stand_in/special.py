@@ -12,7 +12,7 @@ import numpy as np
 import numpy.exceptions
 from numpy.typing import ArrayLike, DTypeLike
 
-from . import array, calls, composed, creation, direct, distances, errors, functions, graphs, iterate, jit, kernels, labels, lanczos, lobpcg, memory, pointers, polynomials, profiler, randoms, residuals, runtime, series, sparse, streams, syncdetect, vectorized
+from . import array, calls, composed, creation, direct, distances, errors, functions, graphs, hooks, iterate, jit, kernels, labels, lanczos, lobpcg, memory, pointers, polynomials, profiler, randoms, residuals, runtime, series, sparse, streams, syncdetect, vectorized
 
 _plain: Callable[..., Any] = calls.plain
 
@@ -187,12 +187,14 @@ CONTENTS: dict[str, dict[str, Any]] = {
     "cupy_backends.cuda.api.runtime": runtime.CONTENTS,
     "cupy.cuda": {
         **_memory, **_pinned, **_stream,
-        "Device": streams.Device, "is_available": _is_available, "get_device_id": _device_id,
+        "Device": streams.Device, "MemoryHook": hooks.MemoryHook, "is_available": _is_available, "get_device_id": _device_id,
         "get_cuda_path": _nothing, "profile": _settings, "get_local_runtime_version": runtime.runtimeGetVersion,
     },
     "cupy.cuda.device": {"Device": streams.Device, "get_device_id": _device_id},
     "cupy.cuda.graph": {"Graph": graphs.Graph},
     "cupy.cuda.memory": {**_memory, "OutOfMemoryError": memory.OutOfMemoryError},
+    "cupy.cuda.memory_hook": {"MemoryHook": hooks.MemoryHook},
+    "cupy.cuda.memory_hooks": {"DebugPrintHook": hooks.DebugPrintHook, "LineProfileHook": hooks.LineProfileHook},
     "cupy.cuda.pinned_memory": _pinned,
     "cupy.cuda.stream": _stream,
     "cupy.cuda.profiler": {"start": _nothing, "stop": _nothing},
