@@ -255,6 +255,20 @@ print(m[0])
     assert copied(workload)["h2d"] == (2, 32)
 
 
+def test_what_numpy_has_no_longer(tmp_path: Path) -> None:
+    source = """import numpy as np
+import cupy as cp
+print(cp.asfarray(np.arange(2, dtype="i")).dtype, cp.asfarray(cp.arange(2), int).dtype, cp.asfarray([1], "f").dtype)
+print(cp.msort(cp.array([[3, 1], [2, 5]])).tolist())
+cp.random.seed(1)
+cp.random.reset_states()
+print(cp.random.rand(2).shape)
+"""
+    out, workload = record(source, tmp_path)
+    assert out == "float64 float64 float32\n[[2, 1], [3, 5]]\n(2,)\n"
+    assert copied(workload)["h2d"] == (3, 16 + 4 + 32)
+
+
 def test_polynomials_lowest_power_first(tmp_path: Path) -> None:
     source = HEAD + """
 if sys.argv[1] == "cupy":

@@ -62,6 +62,17 @@ def average(
     return (mean, cupy.broadcast_to(scale, mean.shape).copy()) if returned else mean
 
 
+def asfarray(a: Any, dtype: Any = np.float64) -> Any:
+    """As `asarray`, whole numbers as fractions."""
+    return _cupy().asarray(a, dtype if np.issubdtype(dtype, np.inexact) else np.float64)
+
+
+def msort(a: Any) -> Any:
+    """Columns in order."""
+    warnings.warn("msort is deprecated, use cupy.sort(a, axis=0) instead", DeprecationWarning, stacklevel=1)
+    return _cupy().sort(a, axis=0)
+
+
 def argmax(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """Where the largest element is."""
     return a.argmax(axis=axis, dtype=dtype, out=out, keepdims=keepdims)
@@ -263,7 +274,7 @@ def generic_gradient_magnitude(
 #: By module and name. What NumPy does to leave out what is no number CuPy has within its reductions.
 CONTENTS: dict[str, dict[str, Any]] = {
     "cupy": {
-        "argmax": argmax, "argmin": argmin,
+        "argmax": argmax, "argmin": argmin, "asfarray": asfarray, "msort": msort,
         "average": average, "array_equal": array_equal, "isin": isin, "in1d": isin, "union1d": union1d,
         "setdiff1d": setdiff1d, "trapezoid": trapezoid, "trapz": trapezoid,
         **{f"nan{name}": _nan_extreme(name) for name in ("max", "min")},

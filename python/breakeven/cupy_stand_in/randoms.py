@@ -150,6 +150,12 @@ def set_random_state(state: RandomState) -> None:
     _state = state
 
 
+def reset_states() -> None:
+    """A fresh one, when numbers are drawn next."""
+    global _state
+    _state = None
+
+
 def seed(seed: Any = None) -> None:
     """Begin again."""
     get_random_state().seed(seed)
@@ -179,5 +185,6 @@ CONTENTS: dict[str, Any] = {
     "Generator": Generator,
     "get_random_state": get_random_state,
     "set_random_state": set_random_state,
+    "reset_states": reset_states,
     **dict.fromkeys(("XORWOW", "MRG32k3a", "Philox4x3210", "BitGenerator"), _BitGenerator),
 }
