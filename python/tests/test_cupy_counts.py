@@ -77,7 +77,8 @@ print(float(b[0, 0]))
     assert text is not None and "script.py:4–6" in text
 
 
-def test_what_scipy_calls_within_a_call_runs_on_the_device(tmp_path: Path) -> None:
+@RECORDERS
+def test_what_scipy_calls_within_a_call_runs_on_the_device(recorder: str, tmp_path: Path) -> None:
     pytest.importorskip("scipy")
     source = """import numpy as np
 import cupy as cp
@@ -90,7 +91,7 @@ signal.wiener(image, 3)
 sparse.csr_matrix(cp.eye(20)).sum(axis=0)
 scipy.ndimage.grey_opening(np.ones((8, 8)), 3)
 """
-    _, workload = record(source, tmp_path)
+    _, workload = record(source, tmp_path, recorder)
     seen = device(workload)
     inside = {"ndimage.minimum_filter1d": 2, "ndimage.maximum_filter1d": 2, "ndimage.correlate1d": 4, "signal.correlate": 2}
     assert {name: seen.get(f"cupyx.scipy.{name}") for name in inside} == inside

@@ -287,3 +287,24 @@ print(A.A)
         "AttributeError 'csr_array' object has no attribute 'A'", "AttributeError 'csr_array' object has no attribute 'H'",
         "[[1. 0. 0.]", " [0. 1. 0.]]",
     ]  # fmt: skip
+
+
+def test_comparisons_in_which_rows_and_columns_stand_for_all(tmp_path: Path) -> None:
+    source = """import operator
+import numpy as np
+import cupy as cp
+import cupyx.scipy.sparse as sparse
+whole, row, column = np.array([[1.0, 0, 2], [0, 3, 0]]), np.array([[1.0, 0, 5]]), np.array([[0.0], [3]])
+for name in ("eq", "ne", "gt", "lt", "ge", "le"):
+    compare = getattr(operator, name)
+    for a, b in ((whole, row), (row, whole), (whole, column), (row, column)):
+        found = compare(sparse.csr_matrix(cp.asarray(a)), sparse.csr_matrix(cp.asarray(b)))
+        assert (found.toarray().get() == compare(a, b)).all() and found.dtype == bool
+print(sparse.csr_matrix(cp.asarray(whole)).maximum(sparse.csr_matrix(cp.asarray(row))).toarray().tolist())
+try:
+    sparse.csr_matrix(cp.asarray(whole)) == sparse.csr_matrix(cp.ones((3, 3)))
+except ValueError as error:
+    print(error)
+"""
+    out, _ = record(source, tmp_path)
+    assert out == "[[1.0, 0.0, 5.0], [1.0, 3.0, 5.0]]\ninconsistent shape\n"

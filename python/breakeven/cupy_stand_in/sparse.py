@@ -13,6 +13,8 @@ from .calls import cupy as _cupy
 
 _FORMATS = ("csr", "csc", "coo", "dia")
 _REFUSED = frozenset("device todok tolil tobsr".split())
+#: Methods of two matrices that compare them element by element.
+_OF_TWO = frozenset("__eq__ __ne__ __gt__ __lt__ __ge__ __le__ maximum minimum".split())
 _NO_DTYPE = "Only bool, float32, float64, complex64 and complex128 are supported"
 
 
@@ -274,10 +276,27 @@ def _product(name: str, function: Callable[[Any], Any], matrix: Sparse, other: A
 def _op(matrix: Sparse, name: str, *args: Any, **kwargs: Any) -> Any:
     """A method of a matrix."""
     public = f"cupyx.scipy.sparse.{type(matrix).__name__}.{name}"
+    if name in _OF_TWO and isinstance(args[0], Sparse) and args[0].shape != matrix.shape:
+        return opaque(public, _of_both_spread(matrix._m, name), (matrix, *args), kwargs)
     result = opaque(public, getattr(matrix._m, name), (matrix, *args), kwargs)
     if name == "multiply" and isinstance(args[0], Sparse):
         calls.read(waits.TOLD)
     return result
+
+
+def _of_both_spread(matrix: Any, name: str) -> Callable[[Any], Any]:
+    """A method whose operand has another shape: of both, single rows and columns stand for all, which SciPy does not know."""
+
+    def spread(other: Any) -> Any:
+        try:
+            shape = np.broadcast_shapes(matrix.shape, other.shape)
+        except ValueError:
+            raise ValueError("inconsistent shape") from None
+        times = [np.ones([most // length for most, length in zip(shape, each.shape)]) for each in (matrix, other)]
+        whole = [_scipy().kron(one, each, "csr").astype(each.dtype) for one, each in zip(times, (matrix, other))]
+        return getattr(whole[0], name)(whole[1])
+
+    return spread
 
 
 def opaque(name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
