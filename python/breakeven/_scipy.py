@@ -37,8 +37,7 @@ computing = _Computing()
 
 
 def _enter(name: str) -> int:
-    tag = computing.tag
-    return _native.enter(name) if tag is None else _native.enter(f"cupyx.{name}", True, tag)
+    return _native.enter(name if computing.tag is None else f"cupyx.{name}")
 
 
 def _leave(token: int, inputs: Any, result: Any, words: Any = None) -> None:

@@ -86,14 +86,14 @@ import scipy.ndimage
 from cupyx.scipy import ndimage, signal, sparse
 image = cp.ones((30, 30))
 ndimage.grey_opening(image, 3)
-ndimage.gaussian_gradient_magnitude(image, 1)
+ndimage.white_tophat(image, 3)
 signal.wiener(image, 3)
 sparse.csr_matrix(cp.eye(20)).sum(axis=0)
 scipy.ndimage.grey_opening(np.ones((8, 8)), 3)
 """
     _, workload = record(source, tmp_path, recorder)
     seen = device(workload)
-    inside = {"ndimage.minimum_filter1d": 2, "ndimage.maximum_filter1d": 2, "ndimage.correlate1d": 4, "signal.correlate": 2}
+    inside = {"ndimage.grey_erosion": 2, "ndimage.grey_dilation": 2, "signal.correlate": 2, "ndimage.minimum_filter1d": None}
     assert {name: seen.get(f"cupyx.scipy.{name}") for name in inside} == inside
     assert any(name.endswith("_matvec") for name in seen)
     host = [entry["name"] for entry in workload["ops"] if entry.get("device") is None and entry["name"].startswith("scipy.")]
