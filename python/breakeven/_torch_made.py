@@ -74,8 +74,8 @@ def fill(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _of_lent(func: Any, data: Any, kwargs: dict[str, Any]) -> Any:
-    """`torch.as_tensor` of what another library has on the GPU: its memory, unless the tensor is to be new, of another type, or
-    on the host, which it is where nothing is said."""
+    """`torch.as_tensor` of what another library has on the GPU: its memory, unless the tensor is to be new, of another
+    type, or on the host, which it is where nothing is said."""
     target = {"dtype": kwargs.get("dtype"), "device": kwargs.get("device") or "cpu"}
     if func is _torch_side.lib.tensor or kwargs.get("copy"):
         target["copy"] = True

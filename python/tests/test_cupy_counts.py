@@ -93,11 +93,12 @@ scipy.ndimage.grey_opening(np.ones((8, 8)), 3)
 """
     _, workload = record(source, tmp_path, recorder)
     seen = device(workload)
-    inside = {"ndimage.grey_erosion": 2, "ndimage.grey_dilation": 2, "signal.correlate": 2, "ndimage.minimum_filter1d": None}
+    inside = dict.fromkeys(("ndimage.grey_erosion", "ndimage.grey_dilation", "signal.correlate"), 2)
+    inside |= {"ndimage.minimum_filter1d": None}
     assert {name: seen.get(f"cupyx.scipy.{name}") for name in inside} == inside
     assert any(name.endswith("_matvec") for name in seen)
-    host = [entry["name"] for entry in workload["ops"] if entry.get("device") is None and entry["name"].startswith("scipy.")]
-    assert host == ["scipy.ndimage.grey_erosion", "scipy.ndimage.grey_dilation"]
+    host = [entry["name"] for entry in workload["ops"] if entry.get("device") is None]
+    assert [name for name in host if name.startswith("scipy.")] == ["scipy.ndimage.grey_erosion", "scipy.ndimage.grey_dilation"]
 
 
 def test_memory_by_its_address_is_the_devices(tmp_path: Path) -> None:

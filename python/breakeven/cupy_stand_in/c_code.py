@@ -1,8 +1,8 @@
 """The body of an element-wise kernel, C in a few statements, read; `c_run.py` computes it by NumPy on whole arrays.
 
 Declarations, assignments, `if`, `switch`, loops, `break`, `continue`, `return`, the operators and the mathematical functions
-of C; `x[i]` of raw parameters, and atomic additions to them; functions, macros, types and numbers of a preamble. Pointers, arrays of a
-kernel's own and anything else are a NotImplementedError that says what was met.
+of C; `x[i]` of raw parameters, and atomic additions to them; functions, macros, types and numbers of a preamble.
+Pointers, arrays of a kernel's own and anything else are a NotImplementedError that says what was met.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from .c_words import ATOMIC, CONSTANTS, FUNCTIONS, LEVELS, METHODS, OPERATORS, T
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 #: Words around a type or a function that change nothing here.
-_QUALIFIERS = frozenset("const constexpr static volatile inline __device__ __host__ __constant__ __forceinline__ __noinline__".split())
+_QUALIFIERS = frozenset(
+    "const constexpr static volatile inline __device__ __host__ __constant__ __forceinline__ __noinline__".split()
+)
 #: Functions that give a sine and a cosine, and the unit of their angle.
 _BOTH = {"sincos": 1.0, "sincosf": 1.0, "__sincosf": 1.0, "sincospi": math.pi, "sincospif": math.pi}
 #: What `auto` is: the type of what it is given.

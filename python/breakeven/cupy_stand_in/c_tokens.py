@@ -39,7 +39,8 @@ def without_macros(text: str) -> tuple[str, Macros]:
         elif found[1] in ("elif", "else", "endif") and branches:
             _, once = branches.pop()
             if found[1] != "endif":
-                now = not once and all(now for now, _ in branches) and (found[1] == "else" or _holds("if", found[2], macros))
+                now = not once and all(now for now, _ in branches)
+                now = now and (found[1] == "else" or _holds("if", found[2], macros))
                 branches.append((now, once or now))
         elif counts:
             _define(found[1], found[2], macros)

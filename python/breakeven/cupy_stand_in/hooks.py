@@ -62,8 +62,8 @@ class DebugPrintHook(MemoryHook):
         self._print("alloc", '"device_id":{device_id},"mem_size":{mem_size},"mem_ptr":{mem_ptr}'.format(**kwargs))
 
     def malloc_postprocess(self, **kwargs: Any) -> None:
-        told = '"device_id":{device_id},"size":{size},"mem_size":{mem_size},"mem_ptr":{mem_ptr},"pmem_id":"{pmem_id:#x}"'
-        self._print("malloc", told.format(**kwargs))
+        told = '"device_id":{device_id},"size":{size},"mem_size":{mem_size},"mem_ptr":{mem_ptr}'
+        self._print("malloc", told.format(**kwargs) + f',"pmem_id":"{kwargs["pmem_id"]:#x}"')
 
     def free_postprocess(self, **kwargs: Any) -> None:
         told = '"device_id":{device_id},"mem_size":{mem_size},"mem_ptr":{mem_ptr},"pmem_id":"{pmem_id:#x}"'

@@ -122,8 +122,8 @@ class ElementwiseKernel(_Kernel):
 
     def __init__(
         self, in_params: str, out_params: str, operation: str, name: str = "kernel", reduce_dims: bool = True,
-        preamble: str = "", no_return: bool = False, return_tuple: bool = False, *, loop_prep: str = "", after_loop: str = "",
-        **options: Any,
+        preamble: str = "", no_return: bool = False, return_tuple: bool = False, *, loop_prep: str = "",
+        after_loop: str = "", **options: Any,
     ) -> None:  # fmt: skip
         super().__init__(name, in_params, out_params, preamble)
         self.operation = operation

@@ -30,7 +30,8 @@ _MISSING = (
 #: Modules without a line in `names.txt`; their contents are those of `special.py`.
 _SMALL = (
     "cupy._core", "cupy._core.core", "cupy_backends", "cupy_backends.cuda", "cupy_backends.cuda.api",
-    "cupy_backends.cuda.api.runtime", "cupy.cuda.device", "cupy.cuda.graph", "cupy.cuda.memory", "cupy.cuda.memory_hook", "cupy.cuda.memory_hooks",
+    "cupy_backends.cuda.api.runtime", "cupy.cuda.device", "cupy.cuda.graph", "cupy.cuda.memory",
+    "cupy.cuda.memory_hook", "cupy.cuda.memory_hooks",
     "cupy.cuda.pinned_memory", "cupy.cuda.profiler", "cupy.cuda.stream", "cupy.exceptions", "cupy.lib", "cupy.typing",
     "cupy.polynomial", "cupy.polynomial.polynomial", "cupy.polynomial.polyutils",
     "cupyx.jit", "cupyx.time",

@@ -75,7 +75,7 @@ def benchmark(
 
 
 class time_range:
-    """A named range for profilers, as a block or around a function; waits for the device at both its ends if asked to."""
+    """A named range for profilers, as a block or around a function; at both its ends the host waits if asked to."""
 
     __module__ = "cupyx.profiler"
 

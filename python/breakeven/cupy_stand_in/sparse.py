@@ -285,7 +285,7 @@ def _op(matrix: Sparse, name: str, *args: Any, **kwargs: Any) -> Any:
 
 
 def _of_both_spread(matrix: Any, name: str) -> Callable[[Any], Any]:
-    """A method whose operand has another shape: of both, single rows and columns stand for all, which SciPy does not know."""
+    """A method whose operand has another shape: single rows and columns stand for all, which SciPy does not know."""
 
     def spread(other: Any) -> Any:
         try:

@@ -187,7 +187,8 @@ CONTENTS: dict[str, dict[str, Any]] = {
     "cupy_backends.cuda.api.runtime": runtime.CONTENTS,
     "cupy.cuda": {
         **_memory, **_pinned, **_stream,
-        "Device": streams.Device, "MemoryHook": hooks.MemoryHook, "is_available": _is_available, "get_device_id": _device_id,
+        "Device": streams.Device, "MemoryHook": hooks.MemoryHook, "is_available": _is_available,
+        "get_device_id": _device_id,
         "get_cuda_path": _nothing, "profile": _settings, "get_local_runtime_version": runtime.runtimeGetVersion,
     },
     "cupy.cuda.device": {"Device": streams.Device, "get_device_id": _device_id},

@@ -80,7 +80,7 @@ def _refuse_unlike(results: list[Any]) -> None:
 
 
 def _numbers_given_back(function: Callable[..., Any]) -> list[Any]:
-    """The numbers that stand in the source where the function gives something back; none if it does so at one place alone."""
+    """The numbers that stand in the source where the function gives something back; none if that is one place."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     except (OSError, TypeError, SyntaxError):
