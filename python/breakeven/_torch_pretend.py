@@ -94,7 +94,8 @@ def call(torch: Any) -> None:
         tensor._make_wrapper_subclass = staticmethod(_torch_let_in.wrapping(tensor._make_wrapper_subclass))
         for compiled in (torch._C.ScriptFunction, torch._C.ScriptMethod):
             compiled.__call__ = _torch_let_in.interpreted(compiled.__call__)
-        torch._C._nn._parse_to = _torch_copies.parsed(torch._C._nn._parse_to)
+        parse, parsed = torch._C._nn._parse_to, _torch_copies.parsed(torch._C._nn._parse_to)
+        torch._C._nn._parse_to, _handlers[parsed] = parsed, lambda args, kwargs: parse(*args, **kwargs)
         nested = torch._C._nested
         nested.nested_tensor = _torch_let_in.given_device(nested.nested_tensor)
     _torch_made.filled.update((torch.tensor, torch.as_tensor, torch.asarray))

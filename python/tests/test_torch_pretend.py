@@ -1180,6 +1180,22 @@ print(torch.cuda.memory_allocated(), torch.cuda.utilization())
 
 
 @pytest.mark.parametrize("fake", [False, True])
+def test_a_module_goes_where_a_keyword_says(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "goes.py"
+    script.write_text(
+        "import torch\n"
+        "net = torch.nn.Linear(3, 2).to(device='cuda', dtype=torch.float64)\n"
+        "there = {'device': torch.device('cuda')}\n"
+        "print(net.weight.device, net.weight.dtype, torch.nn.Linear(3, 2).to(**there).weight.device)\n"
+        "print(net.to(device='cpu').weight.device, net.to(dtype=torch.float32).weight.device)\n"
+    )
+    workload, out = _run(script, tmp_path, fake=fake)
+    assert out.splitlines() == ["cuda:0 torch.float64 cuda:0", "cpu cpu"]
+    assert sorted(_copies(workload, "h2d")) == [8, 16, 24, 48]
+    assert sorted(_copies(workload, "d2h")) == [16, 48]
+
+
+@pytest.mark.parametrize("fake", [False, True])
 def test_a_module_goes_where_a_tensor_is(fake: bool, tmp_path: Path) -> None:
     script = tmp_path / "goes.py"
     script.write_text(
