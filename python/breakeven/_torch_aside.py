@@ -5,10 +5,11 @@ naming the device, and what comes of that alone. Where it has put something on i
 from __future__ import annotations
 
 import dis
+import itertools
 import sys
 import weakref
 
-from . import _native, _torch_ops, _torch_placed
+from . import _native, _torch_back, _torch_ops, _torch_placed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ aware = False
 _now: bool | None = None
 #: Whether that op takes what the host has filled: a GPU would be sent it.
 filling = False
+#: What an op did that nobody saw: as far as its line tells, of the device's tensors (`True`) or of the host's.
+missed_there: bool | None = None
 #: How instructions name a device: not at all, by a tensor's, by anything else.
 _named: dict[tuple[Any, int], tuple[str | None, str | None]] = {}
 #: Copies that a variable holds, by the instruction that made them.
@@ -33,6 +36,8 @@ _variables: dict[tuple[Any, int], bool] = {}
 _ACROSS = frozenset(
     f"aten.{name}" for name in ("copy_", "_to_copy", "index", "index_put_", "index_put", "_index_put_impl_", "set_")
 )
+#: Tensors that are looked at to know where a line's op ran.
+_FEW = 64
 _BY_NAME, _BY_KEYWORDS, _AS_ANOTHER = "device=", "**", "device=tensor.device"
 
 
@@ -69,12 +74,21 @@ def _side(name: str, tensors: list[Any]) -> bool | None:
     if any(known is not None and _torch_placed.is_there(tensor, known) for tensor, known in sides):
         if name not in _ACROSS:
             for tensor, known in sides:
-                if known is not None and known.aside and tensor.dim() and not known.put:
-                    was_made_there(known)
+                if known is not None and tensor.dim() and not _torch_placed.is_there(tensor, known):
+                    _torch_back.leaves(known)
+                    if known.aside and not known.put:
+                        was_made_there(known)
+                elif known is not None and known.aside and not tensor.dim():
+                    _native.storage_put(known.id, 0)  # a GPU is handed it with the kernel
         return False
-    if all(known is not None for _, known in sides) and any(known.aside for _, known in sides if known is not None):
+    if all(known is not None for _, known in sides) and any(_is_hosts(*side) for side in sides if side[1] is not None):
         return True
     return None
+
+
+def _is_hosts(tensor: Any, known: Any) -> bool:
+    """Whether a tensor that is not on the device is on the host."""
+    return known.aside or _torch_back.is_hosts(known) or any(stays and ref() is tensor for ref, *_, stays in known.put)
 
 
 def makes(made: bool) -> bool:
@@ -97,6 +111,19 @@ def was_made_there(known: Any) -> None:
     """A storage is the device's, and was all along."""
     _come(known)
     known.placed = True
+
+
+def look_at_missed() -> None:
+    """An op has run that nobody saw, in the line that runs: it is where what its line takes is."""
+    global missed_there
+    missed_there = None
+    if tells and aware:
+        frame = _torch_ops.caller()
+        names = _torch_back.takes(frame.f_code, frame.f_lineno)
+        values = [frame.f_locals.get(name, frame.f_globals.get(name)) for name in names]
+        with _torch._C.DisableTorchFunction():
+            sides = {where(tensor) for tensor in itertools.islice(_torch_ops.flat(values), _FEW)}
+        missed_there = True if True in sides else False if False in sides else None
 
 
 def _come(known: Any) -> None:
@@ -153,7 +180,7 @@ def where(tensor: Any) -> bool | None:
     """Whether a tensor is on the device, and not on the host; None where nobody knows."""
     known = _torch_ops._known(tensor)
     there = known is not None and _torch_placed.is_there(tensor, known)
-    return there or (None if known is None or not known.aside else False)
+    return there or (None if known is None or not _is_hosts(tensor, known) else False)
 
 
 def names_host(frame: Any) -> bool:

@@ -7,7 +7,7 @@ import os
 import sys
 import weakref
 
-from . import _native, _torch_aside, _torch_gpu, _torch_placed, _torch_room, _torch_sparse, _torch_unwatched
+from . import _native, _torch_aside, _torch_back, _torch_gpu, _torch_placed, _torch_room, _torch_sparse, _torch_unwatched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ _TOLD = frozenset(
 _OF_ATTENTION = "aten._safe_softmax"
 #: One value is read on the host.
 READ = "aten._local_scalar_dense"
-#: Places where values are read, and whether a device would have them: what is read there unwatched is like that.
+#: Instructions that read values, and whether a device would have them: what is read there unwatched is like that.
 reads: dict[tuple[Any, int], bool] = {}
 #: Calls of the script's or of PyTorch's Python that are reading a single value.
 asking = 0
@@ -159,7 +159,9 @@ class _Op:
 class Stored(weakref.ref):  # type: ignore[type-arg]
     """A living storage."""
 
-    __slots__ = ("adrift", "aside", "bytes", "device", "id", "key", "pinned", "placed", "put", "put_by", "reduced", "role")
+    __slots__ = (
+        "adrift", "aside", "back", "bytes", "device", "id", "key", "pinned", "placed", "put", "put_by", "reduced", "role"
+    )  # fmt: skip
 
     id: int
     key: int
@@ -172,6 +174,8 @@ class Stored(weakref.ref):  # type: ignore[type-arg]
     #: Tensors in it that were put there, and the lines that did so; see `_torch_placed`.
     put: list[Any]
     put_by: set[Any]
+    #: The host was given a copy of it; see `_torch_back`.
+    back: Any
     device: str | None
     #: Nothing has told so far which device it is on: it counts as the host's.
     adrift: bool
@@ -209,7 +213,10 @@ def stored(tensor: Any, made: bool = True, like: _torch_unwatched.Like | None = 
             kind = size, tensor.dtype
             like = None if made else _torch_unwatched.of_kind(kind)
             # What autograd knows how it came about was made by an op, though nobody may have seen it.
-            made = made or (tensor.requires_grad and not tensor.is_leaf) or _was_missed(storage)
+            missed = _was_missed(storage)
+            made = made or missed or (tensor.requires_grad and not tensor.is_leaf)
+            if missed and (there := _torch_aside.missed_there) is not None:
+                like = True, None if there else "cpu", there, _role(tensor, made)
             known = live(storage, _role(tensor, made), made) if like is None else _live_like(storage, like)
             _torch_unwatched.made(kind, known, made, phase == "data")
         if not valueless and (gpu is None or known.device == "cpu"):
@@ -251,7 +258,7 @@ def live(
     known = Stored(storage, _died)
     known.key, known.bytes, known.role = storage._cdata, storage.nbytes(), role
     known.pinned = known.reduced = known.adrift = False
-    known.put, known.put_by = [], set()
+    known.put, known.put_by, known.back = [], set(), None
     known.device = place or ((device if made else "cpu") if device is not None else _really_on(storage))
     known.aside, known.placed = _torch_aside.makes(made) if aside is None else aside, _torch_aside.is_there(made)
     on_host = known.device == "cpu" or (known.aside and _torch_aside.aware)
@@ -296,7 +303,7 @@ def hand_over(tensor: Any, heir: Any) -> None:
         known = Stored(storage, _died)
         known.key, known.id, before.id = storage._cdata, before.id, 0
         known.bytes, known.role, known.placed = before.bytes, before.role, before.placed
-        known.put, known.put_by, known.aside = before.put, before.put_by, before.aside
+        known.put, known.put_by, known.aside, known.back = before.put, before.put_by, before.aside, before.back
         known.pinned, known.device, known.reduced = before.pinned, before.device, before.reduced
         known.adrift = before.adrift
         _live[known.key] = known
@@ -488,6 +495,8 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
                        "one kernel for it, which takes less time and memory")  # fmt: skip
     if name == READ:
         reads[place()] = counts and there
+        if _torch_aside.tells:
+            _torch_back.is_read(_known(args[0]), READ)
         optimizer_asks |= phase == "optimizer"
     elif there and phase != "data" and _is_told(op.name, given):
         told = _ANSWER if op.name in _ANSWERED else _COUNT
@@ -573,9 +582,9 @@ def caller() -> Any:
 
 
 def place() -> tuple[Any, int]:
-    """The line that runs, but for ours."""
+    """The instruction that runs, but for ours."""
     frame = caller()
-    return frame.f_code, frame.f_lineno
+    return frame.f_code, frame.f_lasti
 
 
 def crossed(name: str, inputs: list[Any], outputs: list[Any], apart: bool = True) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import dis
 import sys
 
-from . import _torch_aside, _torch_sparse
+from . import _torch_aside, _torch_back, _torch_sparse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
     Line = tuple[Any, int]
 
-#: Whether a line names the CPU in words, and no GPU.
-_says_cpu: dict[Line, bool] = {}
+#: Instructions that take a method.
+METHODS = ("LOAD_METHOD", "LOAD_ATTR")
+#: Whether a line, or the call in it that is at an instruction, names the CPU in words, and no GPU.
+_says_cpu: dict[tuple[Line, int | None], bool] = {}
 
 
 def line() -> tuple[Line, bool]:
@@ -36,18 +38,36 @@ def put(tensor: Any, known: Any, by: Line, part: Any = None) -> None:
     """A tensor, whose storage is `known`, has been put on the script's device by this line; of a sparse one this part."""
     span = _span(tensor if part is None else part)
     known.put_by.add(by)
-    if any(ref() is tensor and span == (first, last) for ref, first, last in known.put):
+    _torch_back.leaves(known)
+    if any(ref() is tensor and span == (first, last) for ref, first, last, _ in known.put):
         return
     known.put[:] = [part for part in known.put if (other := part[0]()) is not None and other is not tensor]
-    known.put.append((_torch_aside.put(tensor, known, span, by), *span))
+    known.put.append((_torch_aside.put(tensor, known, span, by), *span, _torch_back.stays(by)))
 
 
 def is_there(tensor: Any, known: Any) -> bool:
-    """Whether a tensor was computed on the device, or is one that was put there or a part of one."""
+    """Whether a tensor was computed on the device, or is one that was put there or a part of one, and not the host's copy."""
+    if known.back is not None and _torch_back.is_hosts(known):
+        return False
     if known.placed or not known.put:
         return known.placed  # type: ignore[no-any-return]
     first, last = _span(tensor)
-    return any(ref() is not None and begin <= first and last <= end for ref, begin, end in known.put)
+    put = ((stays, ref()) for ref, begin, end, stays in known.put if begin <= first and last <= end)
+    return any(one is not None and (stays is None or not _torch_back.is_of(stays)) for stays, one in put)
+
+
+def holds(known: Any) -> bool:
+    """Whether a storage has anything on the device."""
+    if _torch_back.is_hosts(known):
+        return False
+    put = (stays for ref, *_, stays in known.put if ref() is not None)
+    return known.placed or any(stays is None or not _torch_back.is_of(stays) for stays in put)
+
+
+def is_whole(tensor: Any, known: Any) -> bool:
+    """Whether a tensor is all of its storage."""
+    first, last = _span(tensor)
+    return last - first + 1 >= known.bytes  # type: ignore[no-any-return]
 
 
 def _span(tensor: Any) -> tuple[int, int]:
@@ -61,14 +81,14 @@ def _span(tensor: Any) -> tuple[int, int]:
     return first * size, (first + extent) * size - 1
 
 
-def means_host(device: Any, at: Line) -> bool:
+def means_host(device: Any, by: Line, at: int | None = None) -> bool:
     """Whether what a line gives to `.to` is the host, and not the device that a script has for want of a GPU: then the
-    line says so in a word or a name."""
+    line says so in a word or a name; `at`: the instruction of the call, where the line itself makes it."""
     if str(device) != "cpu":
         return False
-    if at not in _says_cpu:
-        _says_cpu[at] = _says(*at)
-    return _says_cpu[at]
+    if (by, at) not in _says_cpu:
+        _says_cpu[by, at] = _says(*by, at)
+    return _says_cpu[by, at]
 
 
 def instructions(code: Any, number: int) -> Iterator[dis.Instruction]:
@@ -77,9 +97,14 @@ def instructions(code: Any, number: int) -> Iterator[dis.Instruction]:
     return (step for step in dis.get_instructions(code) if any(step.offset in part for part in of_line))
 
 
-def _says(code: Any, number: int) -> bool:
+def _says(code: Any, number: int, at: int | None) -> bool:
     words, names = set(), set()
-    for step in instructions(code, number):
+    steps = list(instructions(code, number))
+    if at is not None:
+        steps = [step for step in steps if step.offset <= at]
+        begins = [i for i, step in enumerate(steps) if step.opname in METHODS and step.argval == "to"]
+        steps = steps[begins[-1] if begins else 0 :]
+    for step in steps:
         if step.opname.startswith("LOAD_"):
             if step.opname.startswith("LOAD_CONST"):
                 words.add(str(step.argval)[:4])

@@ -11,6 +11,7 @@ import weakref
 from . import (
     _native,
     _torch_aside,
+    _torch_back,
     _torch_gpu,
     _torch_modules,
     _torch_ops,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 _torch: Any = None
 #: Lines that move tensors, and whether one of these was not on the script's device already.
 _puts: dict[Any, bool] = {}
-#: What was last copied to the host.
+#: What was last copied to the host of what nobody saw being made.
 _copied: Any = None
 
 
@@ -95,12 +96,17 @@ def read(tensor: Any, name: str) -> None:
     global _copied
     if _torch_ops.gpu is not None and not (_torch_steps.unseen() and _torch_ops.on_gpu(tensor)):
         return  # the op that copies it tells, and what is on the host is there
-    if name != "torch.Tensor.cpu" and _copied is not None and _copied() is tensor:
-        _copied = None  # what `.cpu()` gave is there
+    known = _torch_ops._known(tensor)
+    if _torch_back.is_read(known, name) or (name != _torch_back.COPY and _is_copied(tensor)):
         return
-    _copied = weakref.ref(tensor) if name == "torch.Tensor.cpu" else None
+    _copied = weakref.ref(tensor) if name == _torch_back.COPY and known is None else None
     for part in _torch_sparse.parts(tensor):
         _read_part(part, name)
+
+
+def _is_copied(tensor: Any) -> bool:
+    """Whether it is what `.cpu()` gave, which is there, of what nobody saw being made."""
+    return _copied is not None and _copied() is tensor
 
 
 def _read_part(tensor: Any, name: str) -> None:
@@ -110,6 +116,8 @@ def _read_part(tensor: Any, name: str) -> None:
     array = _torch_ops.describe(tensor)
     context = _torch_ops.context(None, _torch_ops.on_gpu(tensor), _torch_aside.where(tensor) is False)
     _torch_ops.reads[place] = _native.tensor_event(name, [array], [], [], context, 0, 0)
+    if name == _torch_back.COPY and (known := _torch_ops._known(tensor)) is not None:
+        _torch_back.comes(tensor, known)
 
 
 def _read_unwatched(tensor: Any, name: str) -> None:
@@ -131,6 +139,10 @@ def _read_unwatched(tensor: Any, name: str) -> None:
         with _torch_ops.on_device():
             context = _torch_ops.context({"self": tensor}, _torch_ops.on_gpu(tensor))
             _native.tensor_event(name, [array], [], [], context, 0, 0)
+        if name == _torch_back.COPY and _torch_aside.tells:
+            known = known or _torch_ops.stored(tensor, False, like or (True, None, True, _torch_ops.ACTIVATION))
+            if known is not None:
+                _torch_back.comes(tensor, known)
 
 
 def _is_computed(like: _torch_unwatched.Like) -> bool:
@@ -166,7 +178,9 @@ def _read_single(_: None, inputs: tuple[Any, ...], result: Any, __: Any = None) 
 @_unseen_by_script
 def _told_single(tensor: Any) -> None:
     # Without values PyTorch reads numbers that it is about to make tensors of.
-    if not (_torch_ops.valueless and type(tensor) is _torch.Tensor):
+    if _torch_ops.valueless and type(tensor) is _torch.Tensor:
+        return
+    if not (_torch_back.is_read(_torch_ops._known(tensor), _torch_ops.READ) or _is_copied(tensor)):
         _read_unwatched(tensor, _torch_ops.READ)
 
 
@@ -181,12 +195,13 @@ def _moved(name: str, inputs: tuple[Any, ...], result: Any, kwargs: dict[str, An
         return None
     know_placed()
     line, direct = _torch_placed.line()
+    at = _torch_ops.caller().f_lasti if direct else None
     if _torch_aside.names_host(_torch_ops.caller()):
         _puts.setdefault(line, False)
         return None
-    if not isinstance(device, _torch.Tensor) and _torch_placed.means_host(device, line):
+    if not isinstance(device, _torch.Tensor) and _torch_placed.means_host(device, line, at):
         if _may_be_there(tensor):
-            read(tensor, "torch.Tensor.cpu")
+            read(tensor, _torch_back.COPY)
         return None
     if _torch_steps.unseen() and not _puts.get(line, True) and _torch_ops._known(tensor) is None:
         return None  # as while somebody watched
@@ -241,12 +256,14 @@ def know_placed() -> None:
 def _may_be_there(tensor: Any) -> bool:
     """Whether a GPU would have the tensor, as far as one can tell of what nobody saw being made."""
     if (known := _torch_ops._known(tensor)) is not None:
-        return _is_there(tensor, known)
+        return known.back is not None or _is_there(tensor, known)
     like = _torch_unwatched.of_tensor(tensor)
     return like is None or like[2] or like[3] == _torch_ops.ACTIVATION
 
 
 def _is_there(tensor: Any, known: Any) -> bool:
+    if known.back is not None and _torch_back.is_hosts(known):
+        return False
     return (known.role == _torch_ops.ACTIVATION and not known.aside) or _torch_placed.is_there(tensor, known)
 
 

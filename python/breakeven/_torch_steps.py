@@ -16,7 +16,7 @@ import os
 import sys
 import threading
 
-from . import _native, _torch, _torch_ops, _torch_unwatched
+from . import _native, _torch, _torch_aside, _torch_ops, _torch_unwatched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -499,6 +499,8 @@ def step_aside(missed: int, given: Sequence[int] = ()) -> None:
     # Between two epochs a loader is about to go on with what steps make.
     if _torch_ops.phase != "data":
         _look(True)
+        if missed:
+            _torch_aside.look_at_missed()
 
 
 def goes_on() -> None:

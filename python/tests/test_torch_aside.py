@@ -135,6 +135,62 @@ class Rows(torch.utils.data.Dataset):
 net = torch.nn.Linear(32, 10).to(device)
 train(net, ((x.to(device), y.to(device)) for x, y in torch.utils.data.DataLoader(Rows(), 8)))
 """,
+    "brought back and evaluated on the host": """
+net = torch.nn.Linear(256, 4).to(device)
+guesses, labels, correct, counts = [], [], 0, torch.zeros(4, 4)
+with torch.no_grad():
+    for _ in range(30):
+        x, y = torch.randn(16, 256), torch.randint(0, 4, (16,))
+        out = net(x.to(device))
+        out = out.softmax(1)
+        out = out.detach().cpu()
+        correct += (out.argmax(1) == y).sum().item()
+        guesses.append(out)
+        labels.append(y)
+        loss = F.cross_entropy(net(x.to(device)).to("cpu"), y).item()
+        for row, value in zip(y.tolist(), net(x.to(device)).argmax(1).cpu().view(-1)):
+            counts[row, value.item()] += 1
+guess = torch.cat(guesses)
+print((guess.argmax(1) == torch.cat(labels)).float().mean().item() <= 1, guess.max().item() <= 1, correct > 0, loss > 0)
+""",
+    "on both sides": """
+w = torch.randn(64, 64).to(device)
+for _ in range(6):
+    y = (w @ w).sum(0)
+    host = y.detach().cpu()
+    print(y.tolist() == host.tolist(), y.cpu().numpy().sum() == host.numpy().sum())
+    total = (y * 2).sum().item()
+    print((host * 2).sum().item() == total)
+    half = host.to(device) / 2
+    loss = (half * y).sum()
+    print(loss.cpu().item() > 0)
+    print(loss.item() > 0)
+    w.cpu().norm()
+    w.norm().item()
+""",
+    "put there by one variable, kept by another": """
+net = torch.nn.Linear(256, 10).to(device)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+for _ in range(30):
+    x, y = torch.rand(16, 256), torch.randint(0, 10, (16,))
+    out = net(x.to(device))
+    loss = F.cross_entropy(out, y.to(device))
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    right = (out.argmax(1).cpu() == y).float().mean().item()
+    largest = x.max().item()
+""",
+    "what comes after a loop": """
+net = torch.nn.Linear(256, 4).to(device)
+kept = []
+with torch.no_grad():
+    for _ in range(30):
+        out = net(torch.randn(16, 256).to(device))
+        kept.append(out.cpu())
+mean = torch.stack(kept)
+print(mean.std().item() > 0, mean.sum(0).tolist() == 0)
+""",
 }  # fmt: skip
 
 

@@ -1,0 +1,148 @@
+"""What a script without a GPU has brought back from its device: `y.cpu()` is `y` itself there. The variable that was copied holds
+the device's tensor, and all else that holds it the host's."""
+
+from __future__ import annotations
+
+import dis
+from collections import namedtuple
+
+from . import _native, _torch_aside, _torch_ops, _torch_placed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Stays = tuple[Any, int, str]
+
+#: A copy to the host: the instruction and its line, the variable that the device's tensor is in, whether the copy takes its
+#: place, whether the host keeps what it was given.
+Back = namedtuple("Back", "code at line name rebound kept")
+COPY = "torch.Tensor.cpu"
+#: What copies, and reads.
+_METHODS = ("cpu", "to", "cuda", "item", "tolist", "numpy")
+#: Instructions that read values, and whether last of what the host had.
+_of_host: dict[tuple[Any, int], bool] = {}
+_taken: dict[tuple[Any, int], frozenset[Any]] = {}
+#: What lines put on the device, where it stays in a variable.
+_staying: dict[_torch_placed.Line, Stays | None] = {}
+#: The variable, attribute or nothing that an instruction copies from, and whether the copy takes its place.
+_sources: dict[tuple[Any, int], tuple[str | None, bool]] = {}
+
+
+def comes(tensor: Any, known: Any) -> None:
+    """A tensor is copied to the host by the call that runs; `known` is its storage."""
+    if _torch_ops.gpu is not None or (_torch_aside.aware and _torch_aside.where(tensor) is False):
+        return
+    frame = _torch_ops.caller()
+    name, rebound = _source(frame)
+    # Of what training goes on with a copy is used up at once, but where a module moves.
+    moves = frame.f_globals.get("__name__") == "torch.nn.modules.module"
+    kept = moves or known.role not in (_torch_ops.PARAMETER, _torch_ops.GRADIENT, _torch_ops.STATE)
+    known.back = Back(frame.f_code, frame.f_lasti, frame.f_lineno, name, rebound or moves, kept)
+    if kept and _torch_placed.is_whole(tensor, known):
+        _move(known, True)
+
+
+def stays(by: _torch_placed.Line) -> Stays | None:
+    """The variable that what a line puts on the device stays in, on the host; None where it is in none."""
+    frame = _torch_ops.caller()
+    if (frame.f_code, frame.f_lineno) == by:
+        name, rebound = _source(frame)
+        _staying[by] = None if name is None or rebound else (*by, name)
+    return _staying.get(by)
+
+
+def is_of(stays: Stays) -> bool:
+    """Whether the line that runs takes that variable."""
+    code, line, name = stays
+    frame = _within(code)
+    return frame is not None and frame.f_lineno != line and name in takes(code, frame.f_lineno)
+
+
+def _within(code: Any) -> Any:
+    """The innermost frame of this code, in which something runs; None where nothing does."""
+    if _torch_ops.phase == "backward":
+        return None
+    frame = _torch_ops.caller()
+    while frame is not None and frame.f_code is not code:
+        frame = frame.f_back
+    return frame
+
+
+def leaves(known: Any) -> None:
+    """It is on the device all the same, or again."""
+    if known.back is not None:
+        known.back = None
+        _move(known, False)
+
+
+def _move(known: Any, host: bool) -> None:
+    """Its memory is the host's from now on, or the device's; the device has the values."""
+    if _torch_aside.aware and not known.aside:
+        _native.storage_side(known.id, host)
+        _native.storage_put(known.id, 0)
+
+
+def is_hosts(known: Any) -> bool:
+    """Whether what runs takes the host's copy of a storage, if there is one, and not what is on the device."""
+    if known.back is None or _torch_ops.phase == "backward":
+        return False
+    back: Back = known.back
+    frame = _within(back.code)
+    if frame is not None and frame.f_lineno == back.line:
+        return True
+    return back.kept and (back.rebound or frame is None or back.name not in takes(frame.f_code, frame.f_lineno))
+
+
+def is_read(known: Any, name: str) -> bool:
+    """Whether the call that runs reads what the host has got; where nobody knows the storage (None), as it did last."""
+    frame = _torch_ops.caller()
+    at = (frame.f_code, frame.f_lasti)
+    if known is not None:
+        _of_host[at] = known.back is not None and _has(known, frame, name == COPY)
+        if name == COPY and not _of_host[at]:
+            leaves(known)
+    return _of_host.get(at, False)
+
+
+def _has(known: Any, frame: Any, copies: bool) -> bool:
+    """Whether the host has already got what it reads, or copies, of a storage."""
+    back: Back = known.back
+    if copies and (back.rebound or frame.f_code is not back.code or frame.f_lasti == back.at):
+        return bool(back.rebound)
+    source, _ = _source(frame)
+    if frame.f_code is back.code and source is not None:
+        return bool(back.rebound or source != back.name)
+    return not copies and is_hosts(known)
+
+
+def takes(code: Any, number: int) -> frozenset[Any]:
+    """What variables and attributes a line takes."""
+    if (code, number) not in _taken:
+        loads = (step.argval for step in _torch_placed.instructions(code, number) if step.opname.startswith("LOAD_"))
+        _taken[code, number] = frozenset(value for value in loads if isinstance(value, str))
+    return _taken[code, number]
+
+
+def _source(frame: Any) -> tuple[str | None, bool]:
+    at = (frame.f_code, frame.f_lasti)
+    if at not in _sources:
+        name = _copied_from(*at)
+        steps = _torch_placed.instructions(frame.f_code, frame.f_lineno)
+        stored = {step.argval for step in steps if step.opname.startswith("STORE_") and step.offset > frame.f_lasti}
+        _sources[at] = name, name is not None and name in stored
+    return _sources[at]
+
+
+def _copied_from(code: Any, at: int) -> str | None:
+    """The variable or attribute `y` of `y.cpu()`, `y.to("cpu")` and `y.detach().tolist()`; None for what no variable holds."""
+    steps = [step for step in dis.get_instructions(code) if step.offset <= at and step.opname != "PRECALL"][:-1]
+    while steps and not (steps[-1].opname in _torch_placed.METHODS and steps[-1].argval in _METHODS):
+        if steps.pop().opname.startswith("CALL"):
+            return None
+    while len(steps) > 2 and steps[-2].opname.startswith("CALL") and steps[-3].opname in _torch_placed.METHODS:
+        steps = steps[:-2]
+        if steps[-1].argval == "cpu":
+            return None
+    last = steps[-2] if len(steps) > 1 else None
+    return last.argval if last is not None and last.opname.startswith("LOAD_") and isinstance(last.argval, str) else None
