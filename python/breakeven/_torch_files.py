@@ -1,10 +1,10 @@
-"""Tensors in files, where a GPU is imitated: saving copies them from it, loading puts them back where they were."""
+"""Tensors in files: saving copies them from a GPU; where one is imitated, loading puts them back where they were."""
 
 from __future__ import annotations
 
 import functools
 
-from . import _torch_ops
+from . import _native, _torch_aside, _torch_back, _torch_ops, _torch_placed
 from ._torch_ops import GPU
 
 TYPE_CHECKING = False
@@ -30,6 +30,16 @@ def install(torch: Any) -> None:
     torch.jit.load = _loads(torch.jit.load)
     compiled = torch.jit.RecursiveScriptModule
     compiled.save = _saves(compiled.save)
+
+
+def install_aside(torch: Any) -> None:
+    """Tell what a script without a GPU would copy back to save it."""
+    from . import _torch_reads
+
+    torch.serialization.register_package(_PRIORITY, _tag, lambda *_: None)
+    for name in ("_save", "_legacy_save"):
+        if (plain := getattr(torch.serialization, name, None)) is not None:
+            _torch_reads.watch(torch.serialization, name, plain, lambda _: _written.clear(), lambda *_: None)
 
 
 def _apart(plain: Any) -> Any:
@@ -98,11 +108,14 @@ def leaves(storages: Iterable[Any]) -> None:
 def _tag(storage: Any) -> str | None:
     """Where a storage is that is about to be written."""
     known = _torch_ops._live.get(storage._cdata)
-    if known is None or known.device in (None, "cpu"):
+    if known is None or not (_torch_placed.holds(known) if _torch_aside.tells else known.device not in (None, "cpu")):
         return None
     if known.id not in _written:
         _written.add(known.id)
-        _torch_ops.crossed("torch.Tensor.to_host", [_bytes(storage, known.id)], [])
+        if _torch_aside.tells:
+            _native.tensor_event(_torch_back.COPY, [_bytes(storage, known.id)], [], [], _torch_ops.context(), 0, 0)
+        else:
+            _torch_ops.crossed("torch.Tensor.to_host", [_bytes(storage, known.id)], [])
     return known.device
 
 

@@ -12,6 +12,7 @@ from . import (
     _native,
     _torch_aside,
     _torch_back,
+    _torch_files,
     _torch_gpu,
     _torch_modules,
     _torch_ops,
@@ -41,6 +42,7 @@ def prepare(torch: Any) -> None:
 def install(torch: Any) -> None:
     """Put stand-ins over the methods."""
     install_moves(torch)
+    _torch_files.install_aside(torch)
     watch(torch._tensor_str, "_str", torch._tensor_str._str, _enter_text, _leave_text)
 
 

@@ -168,6 +168,22 @@ for _ in range(6):
     w.cpu().norm()
     w.norm().item()
 """,
+    "saved": """
+import io, pickle
+rows = torch.randn(4, 64)
+net = torch.nn.Sequential(torch.nn.Linear(64, 32), torch.nn.Linear(32, 4)).to(device)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9)
+for epoch in range(12):
+    loss = net(rows.to(device)).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    if epoch % 4 == 3:
+        torch.save({"net": net.state_dict(), "optimizer": optimizer.state_dict()}, io.BytesIO())
+torch.save(rows, io.BytesIO())
+print(len(pickle.dumps(net.state_dict())) > 0)
+torch.save(net.cpu().state_dict(), io.BytesIO())
+""",
     "put there by one variable, kept by another": """
 net = torch.nn.Linear(256, 10).to(device)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
