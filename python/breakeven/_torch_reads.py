@@ -77,6 +77,14 @@ def _enter(name: str) -> str:
     return name
 
 
+def _is_called_again(method: str) -> bool:
+    """Whether a mode or class that PyTorch's calls pass through makes the call that is told already."""
+    frame = _torch_ops.caller()
+    if frame.f_code.co_name != "__torch_function__":
+        return False
+    return any(value is getattr(_torch.Tensor, method) for value in frame.f_locals.values())
+
+
 def _unseen_by_script(told: Any) -> Any:
     """`told`, whose questions reach no `__torch_function__` of the script's classes and modes."""
 
@@ -89,7 +97,7 @@ def _unseen_by_script(told: Any) -> Any:
 
 @_unseen_by_script
 def _read(name: str, inputs: tuple[Any, ...], result: Any, _: Any = None) -> None:
-    if result is not None and inputs and not _printing and _native.recording():
+    if result is not None and inputs and not _printing and _native.recording() and not _is_called_again(name):
         read(inputs[0], f"torch.Tensor.{name}")
 
 
@@ -193,7 +201,7 @@ def _moved(name: str, inputs: tuple[Any, ...], result: Any, kwargs: dict[str, An
         return _torch_gpu.moved(inputs[0], result, kwargs) if _torch_steps.unseen() else None
     device, tensor = _device(name, inputs, kwargs), inputs[0]
     within = "torch." if isinstance(device, _torch.Tensor) else "torch._" if _torch_ops.valueless else None
-    if device is None or (within is not None and _caller_is_of(within)):
+    if device is None or (within is not None and _caller_is_of(within)) or _is_called_again(name):
         return None
     know_placed()
     line, direct = _torch_placed.line()

@@ -184,6 +184,14 @@ torch.save(rows, io.BytesIO())
 print(len(pickle.dumps(net.state_dict())) > 0)
 torch.save(net.cpu().state_dict(), io.BytesIO())
 """,
+    "a default device": """
+rows = torch.randn(400, 256)
+torch.set_default_device(device)
+net = torch.nn.Linear(256, 4)
+for i in range(8):
+    out = net(rows[i * 50 : i * 50 + 50].to(device) + torch.ones(256))
+    print(out.tolist() == out.detach().cpu().numpy().tolist())
+""",
     "put there by one variable, kept by another": """
 net = torch.nn.Linear(256, 10).to(device)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
