@@ -205,7 +205,7 @@ def _is_named(frame: Any) -> bool | None:
 
 def _value(frame: Any) -> tuple[str | None, Any]:
     """How the call that a frame is at names a device, and by which value."""
-    at = (frame.f_code, frame.f_lasti)
+    at = _torch_ops.at(frame)
     if at not in _named:
         _named[at] = _how(*at)
     how, name = _named[at]

@@ -20,6 +20,7 @@ Back = namedtuple("Back", "code at line name rebound kept")
 COPY = "torch.Tensor.cpu"
 #: What copies, and reads.
 _METHODS = ("cpu", "to", "cuda", "item", "tolist", "numpy")
+_NUMBERS = ("float", "int", "bool", "complex")
 #: Instructions that read values, and whether last of what the host had.
 _of_host: dict[tuple[Any, int], bool] = {}
 _taken: dict[tuple[Any, int], frozenset[Any]] = {}
@@ -38,7 +39,7 @@ def comes(tensor: Any, known: Any) -> None:
     # Of what training goes on with a copy is used up at once, but where a module moves.
     moves = frame.f_globals.get("__name__") == "torch.nn.modules.module"
     kept = moves or known.role not in (_torch_ops.PARAMETER, _torch_ops.GRADIENT, _torch_ops.STATE)
-    known.back = Back(frame.f_code, frame.f_lasti, frame.f_lineno, name, rebound or moves, kept)
+    known.back = Back(*_torch_ops.at(frame), frame.f_lineno, name, rebound or moves, kept)
     if kept and _torch_placed.is_whole(tensor, known):
         _move(known, True)
 
@@ -90,14 +91,15 @@ def is_hosts(known: Any) -> bool:
     back: Back = known.back
     frame = _within(back.code)
     if frame is not None and frame.f_lineno == back.line:
-        return True
+        again = frame is _torch_ops.caller() and _torch_ops.at(frame)[1] != back.at and _source(frame)[0] == back.name
+        return bool(back.rebound or back.name is None or not again)
     return back.kept and (back.rebound or frame is None or back.name not in takes(frame.f_code, frame.f_lineno))
 
 
 def is_read(known: Any, name: str) -> bool:
     """Whether the call that runs reads what the host has got; where nobody knows the storage (None), as it did last."""
     frame = _torch_ops.caller()
-    at = (frame.f_code, frame.f_lasti)
+    at = _torch_ops.at(frame)
     if known is not None:
         _of_host[at] = known.back is not None and _has(known, frame, name == COPY)
         if name == COPY and not _of_host[at]:
@@ -108,7 +110,7 @@ def is_read(known: Any, name: str) -> bool:
 def _has(known: Any, frame: Any, copies: bool) -> bool:
     """Whether the host has already got what it reads, or copies, of a storage."""
     back: Back = known.back
-    if copies and (back.rebound or frame.f_code is not back.code or frame.f_lasti == back.at):
+    if copies and (back.rebound or frame.f_code is not back.code or _torch_ops.at(frame)[1] == back.at):
         return bool(back.rebound)
     source, _ = _source(frame)
     if frame.f_code is back.code and source is not None:
@@ -125,18 +127,21 @@ def takes(code: Any, number: int) -> frozenset[Any]:
 
 
 def _source(frame: Any) -> tuple[str | None, bool]:
-    at = (frame.f_code, frame.f_lasti)
+    at = _torch_ops.at(frame)
     if at not in _sources:
         name = _copied_from(*at)
         steps = _torch_placed.instructions(frame.f_code, frame.f_lineno)
-        stored = {step.argval for step in steps if step.opname.startswith("STORE_") and step.offset > frame.f_lasti}
+        stored = {step.argval for step in steps if step.opname.startswith("STORE_") and step.offset > at[1]}
         _sources[at] = name, name is not None and name in stored
     return _sources[at]
 
 
 def _copied_from(code: Any, at: int) -> str | None:
-    """The variable or attribute `y` of `y.cpu()`, `y.to("cpu")` and `y.detach().tolist()`; None for what no variable holds."""
+    """The variable or attribute `y` of `y.cpu()`, `y.to("cpu")`, `y.detach().tolist()` and `float(y)`; None for what no variable
+    holds."""
     steps = [step for step in dis.get_instructions(code) if step.offset <= at and step.opname != "PRECALL"][:-1]
+    if len(steps) > 1 and steps[-2].argval in _NUMBERS and steps[-1].opname.startswith("LOAD_"):
+        return str(steps[-1].argval)
     while steps and not (steps[-1].opname in _torch_placed.METHODS and steps[-1].argval in _METHODS):
         if steps.pop().opname.startswith("CALL"):
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import itertools
 import os
 import sys
@@ -104,6 +105,9 @@ _OF_ATTENTION = "aten._safe_softmax"
 READ = "aten._local_scalar_dense"
 #: Instructions that read values, and whether a device would have them: what is read there unwatched is like that.
 reads: dict[tuple[Any, int], bool] = {}
+#: From one instruction of a call to the other, in bytes, and what is known of instructions.
+_TO_CALL = 4
+_calls: dict[tuple[Any, int], tuple[Any, int]] = {}
 #: Calls of the script's or of PyTorch's Python that are reading a single value.
 asking = 0
 #: An optimizer has read a value that a device would have.
@@ -583,8 +587,16 @@ def caller() -> Any:
 
 def place() -> tuple[Any, int]:
     """The instruction that runs, but for ours."""
-    frame = caller()
-    return frame.f_code, frame.f_lasti
+    return at(caller())
+
+
+def at(frame: Any) -> tuple[Any, int]:
+    """The instruction that a frame is at; of a call, which CPython 3.11 makes by two until it knows the callee, the second."""
+    here = frame.f_code, frame.f_lasti
+    if here not in _calls:
+        first = dis.opname[here[0].co_code[here[1]]] == "PRECALL"
+        _calls[here] = here[0], here[1] + _TO_CALL * first
+    return _calls[here]
 
 
 def crossed(name: str, inputs: list[Any], outputs: list[Any], apart: bool = True) -> None:

@@ -205,7 +205,7 @@ def _moved(name: str, inputs: tuple[Any, ...], result: Any, kwargs: dict[str, An
         return None
     know_placed()
     line, direct = _torch_placed.line()
-    at = _torch_ops.caller().f_lasti if direct else None
+    at = _torch_ops.place()[1] if direct else None
     if _torch_aside.names_host(_torch_ops.caller()):
         _puts.setdefault(line, False)
         return None
