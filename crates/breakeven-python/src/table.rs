@@ -4,13 +4,18 @@
 //! [`ArrayWord`] and its dims. The key is looked up by hash and compared whole, so that a collision costs time and
 //! never mixes two calls. Most programs repeat themselves, so the key that followed last time is tried first.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Words before the first array: name and thread, code, instruction, library code.
 pub(crate) const HEAD: usize = 4;
-/// Distinct shapes at one place before dims are rounded to a quarter of an octave, and to an octave.
+/// Distinct shapes at one place before dims are rounded; more where there is one array, as in copies, whose bytes are to be
+/// exact.
 const EXACT_SHAPES: u32 = 32;
-const FINE_SHAPES: u32 = 512;
+const EXACT_SINGLE: u32 = 1024;
+/// A dim of so many of the first shapes is not rounded: a width, say, where lengths vary.
+const OFTEN: u32 = 4;
+/// Distinct shapes beyond these, and the bits after the leading one that dims are rounded to then.
+const ROUNDED: [(u32, u32); 2] = [(128, 3), (512, 2)];
 const EMPTY: u32 = u32::MAX;
 
 /// What came in or out, as one word of a key: dtype, number of dims, role, layout, bytes of an element.
@@ -185,7 +190,38 @@ pub(crate) struct Table {
     /// Entries by first word, site and arrays.
     same: BTreeMap<Box<[u64]>, u32>,
     /// Distinct keys by their head.
-    shapes_at: BTreeMap<Box<[u64]>, u32>,
+    shapes_at: BTreeMap<Box<[u64]>, Shapes>,
+}
+
+/// The distinct shapes of one place.
+#[derive(Debug, Default)]
+struct Shapes {
+    seen: u32,
+    /// In how many of the first ones a dim occurred.
+    dims: BTreeMap<u64, u32>,
+}
+
+impl Shapes {
+    fn met(&mut self, arrays: &[u64]) {
+        if self.seen < EXACT_SHAPES {
+            let dims: BTreeSet<u64> = self::arrays(arrays).flat_map(|(_, dims)| dims).copied().collect();
+            dims.into_iter().for_each(|dim| *self.dims.entry(dim).or_default() += 1);
+        }
+        self.seen += 1;
+    }
+
+    /// How many distinct ones there were decides how exactly the next is kept.
+    fn rounding(&self, arrays: &[u64]) -> Option<u32> {
+        let single = self::arrays(arrays).nth(1).is_none();
+        let exact = if single { EXACT_SINGLE } else { EXACT_SHAPES };
+        let beyond = self.seen.checked_sub(exact)?;
+        Some(ROUNDED.iter().find(|(shapes, _)| beyond < *shapes).map_or(0, |(_, bits)| *bits))
+    }
+
+    /// Whether a dim is none of those that change from call to call.
+    fn stays(&self, dim: u64) -> bool {
+        self.dims.get(&dim).is_some_and(|shapes| *shapes >= OFTEN)
+    }
 }
 
 fn hash(words: &[u64]) -> u64 {
@@ -219,10 +255,9 @@ impl Table {
         let found = match self.find(words, hash(words)) {
             Some(key) => key,
             None => {
-                // How many distinct shapes this place has had decides how exactly the next one is kept.
-                let seen = self.shapes_at.get(&words[..HEAD]).copied().unwrap_or(0);
-                let bits = if seen < FINE_SHAPES { 2 } else { 0 };
-                let rounded = if seen < EXACT_SHAPES { None } else { Some(round(words, bits)) };
+                let shapes = self.shapes_at.get(&words[..HEAD]);
+                let bits = shapes.and_then(|shapes| shapes.rounding(&words[HEAD..]));
+                let rounded = shapes.zip(bits).map(|(shapes, bits)| round(words, bits, |dim| shapes.stays(dim)));
                 let kept = rounded.as_deref().unwrap_or(words);
                 match self.find(kept, hash(kept)).filter(|_| rounded.is_some()) {
                     Some(key) => key,
@@ -276,7 +311,7 @@ impl Table {
                 ..Entry::default()
             });
         }
-        *self.shapes_at.entry(words[..HEAD].into()).or_default() += 1;
+        self.shapes_at.entry(words[..HEAD].into()).or_default().met(&words[HEAD..]);
         let key = self.keys.len() as u32;
         let start = self.words.len() as u32;
         self.words.extend_from_slice(words);
@@ -373,14 +408,14 @@ const fn what(word: u64) -> (u32, u32, Option<i32>) {
     (word as u32, (word >> 32) as u32 & 0xffff, axis)
 }
 
-/// The same key with each dim rounded to `bits` bits after the leading one, half up.
-fn round(words: &[u64], bits: u32) -> Vec<u64> {
+/// The same key with each dim that does not `stay` rounded to `bits` bits after the leading one, half up.
+fn round(words: &[u64], bits: u32, stays: impl Fn(u64) -> bool) -> Vec<u64> {
     let mut rounded = words[..HEAD].to_vec();
     for (array, dims) in arrays(&words[HEAD..]) {
         rounded.push(array.pack());
         rounded.extend(dims.iter().map(|&dim| {
             let drop = (64 - dim.leading_zeros()).saturating_sub(bits + 1);
-            (dim + (1 << drop >> 1)) >> drop << drop
+            if stays(dim) { dim } else { (dim + (1 << drop >> 1)) >> drop << drop }
         }));
     }
     rounded
@@ -427,14 +462,27 @@ mod tests {
     fn many_shapes_at_a_site_fall_into_few_entries() {
         let mut table = Table::default();
         for n in 1..200_000 {
-            let entry = table.entry(&key(1, 0, &[n]), || 0);
+            let (input, output) = (key(1, 0, &[n, 300]), &key(1, 0, &[n, 36])[HEAD..]);
+            let entry = table.entry(&[&input, output].concat(), || 0);
             table.get_mut(entry).count += 1;
         }
-        assert!(table.entries().len() < 150, "{}", table.entries().len());
+        assert!(table.entries().len() < 200, "{}", table.entries().len());
         assert_eq!(table.entries().iter().map(|e| e.count).sum::<u64>(), 199_999);
         let elements: u64 = table.entries().iter().map(|e| e.count * e.arrays[1]).sum();
         let exact: u64 = (1..200_000).sum();
-        assert!(elements.abs_diff(exact) as f64 / (exact as f64) < 0.02, "{elements} {exact}");
+        assert!(elements.abs_diff(exact) as f64 / (exact as f64) < 0.005, "{elements} {exact}");
+        assert!(table.entries().iter().all(|e| (e.arrays[2], e.arrays[5]) == (300, 36)), "which stay");
+    }
+
+    #[test]
+    fn many_sizes_of_one_array_are_kept_apart_for_longer() {
+        let mut table = Table::default();
+        for n in 1..=u64::from(EXACT_SINGLE) {
+            table.entry(&key(1, 0, &[n, 3]), || 0);
+        }
+        assert!(table.entries().iter().zip(1..).all(|(e, n)| e.arrays[1..] == [n, 3] && !e.rounded));
+        table.entry(&key(1, 0, &[5001, 3]), || 0);
+        assert!(table.entries().last().is_some_and(|e| e.arrays[1..] == [5120, 3] && e.rounded));
     }
 
     #[test]
@@ -472,7 +520,7 @@ mod tests {
 
         #[test]
         fn rounding_errs_by_an_eighth_at_most(dim in 1u64..1 << 40) {
-            let rounded = round(&key(0, 0, &[dim]), 2)[HEAD + 1];
+            let rounded = round(&key(0, 0, &[dim]), 2, |_| false)[HEAD + 1];
             prop_assert!(rounded.abs_diff(dim) * 8 <= dim.max(8) , "{dim} {rounded}");
         }
     }
