@@ -209,7 +209,12 @@ def _evaluates(module: Any) -> bool:
 def backward_begins(outputs: Any) -> None:
     """A gradient is about to be computed: in a step that calls no module, the shapes that it goes through first tell what
     the step was given."""
-    if _shapes or not _optimizer or is_beside():
+    if not _optimizer or _beside and is_beside():
+        return
+    if _mixed and (skipping or aside) and _sequence() - _nodes > _signals[_at][2] and threading.get_ident() == _thread:
+        # What else was done has gradients of its own, which the step that is known has not.
+        _notice(before=True)
+    if _shapes:
         return
     shapes: list[Any] = []
     with sys.modules["torch"]._C.DisableTorchFunction():
@@ -589,11 +594,11 @@ def _left_by_steps(tensor: Any) -> Any:
     return _torch_ops._known(gradient) if unknown else new
 
 
-def _notice(again: bool = False) -> None:
-    """Watch from here on; `again`: for one round, where nothing has changed."""
+def _notice(again: bool = False, before: bool = False) -> None:
+    """Watch from here on; `again`: for one round, where nothing has changed; `before`: what the running line does is seen."""
     global skipping, aside, _mixed, _stretch
     if skipping or aside:
-        _native.step_in_part(_period - _at, len(_shapes))
+        _native.step_in_part(_period - _at, len(_shapes), before)
         skipping = aside = _mixed = False
         _see(False)
         _look(True, again)

@@ -280,6 +280,33 @@ def test_what_each_step_does_from_then_on_is_noticed(what: str, mode: str, tmp_p
     assert {name: (ran[name], n) for name, n in all_ran.items() if n > 50 and abs(ran[name] - n) > 30} == {}
 
 
+TERM = """
+import torch
+net, weight = torch.nn.Linear(64, 64, device="cuda"), torch.randn(64, 64, device="cuda", requires_grad=True)
+optimizer, x = torch.optim.SGD([*net.parameters(), weight], 0.01), torch.randn(32, 64, device="cuda")
+for i in range(200):
+    y = net(x)
+    loss = y.pow(2).mean()
+    if i % 10 == 0:
+        loss = loss + (y @ weight).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_a_term_now_and_then_has_its_gradient(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "term.py"
+    script.write_text(TERM)
+    (tmp_path / "recorded").mkdir()
+    [workload] = _run(script, tmp_path / "recorded", gpu=True, fake=fake)
+    assert workload["program"]["sampling"] > 1
+    products = sum(e["count"] for e in workload["ops"] if isinstance(e["op"], dict) and "matmul" in e["op"])
+    # Forward and by the weight in each step; with the term also three of its own, and by what the network gave.
+    assert products == pytest.approx(200 * 2 + 20 * 3, abs=2)
+
+
 def test_what_only_seems_to_change_is_looked_at_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
     from breakeven import _torch_steps as steps
 

@@ -529,9 +529,9 @@ impl Recorder {
         }
     }
 
-    /// Counts what the step `back` steps ago did until it left `path`, after so many `calls`, once more.
-    pub(crate) fn step_in_part(&mut self, back: usize, path: u64, calls: usize) {
-        for run in self.steps.in_part(back, path, calls) {
+    /// Counts what the step `back` steps ago did until it left `path`, or came to it, after so many `calls`, once more.
+    pub(crate) fn step_in_part(&mut self, back: usize, path: u64, calls: usize, before: bool) {
+        for run in self.steps.in_part(back, path, calls, before) {
             self.ran(run);
         }
     }

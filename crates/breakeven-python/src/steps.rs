@@ -100,20 +100,23 @@ impl Steps {
         again
     }
 
-    /// What the step `back` steps ago did until it left `path` after so many `calls` of outermost modules, in no time. Where
-    /// it comes to the path after more of them only, those calls were left out.
-    pub(crate) fn in_part(&self, back: usize, path: u64, calls: usize) -> Vec<Run> {
+    /// What the step `back` steps ago did until it left `path`, or came to it (`before`), after so many `calls` of outermost
+    /// modules, in no time. Where it comes to the path after more of them only, those calls were left out.
+    pub(crate) fn in_part<'a>(&'a self, back: usize, path: u64, calls: usize, before: bool) -> Vec<Run> {
         let Some(Step { runs, calls: all }) = self.watched_ago(back) else { return Vec::new() };
         let begins = |call: usize| all.get(call).map_or(runs.len(), |call| call.start);
         let ended = |call: usize| all.get(call).map_or(runs.len(), |call| call.end);
-        let left = |runs: &[Run]| runs.iter().rposition(|run| run.path == path).map_or(0, |last| last + 1);
-        let begun = left(&runs[..begins(calls)]);
-        let part = if begun > 0 {
-            [&runs[..begun], &[]]
+        let part_of = |runs: &'a [Run]| {
+            let last = runs.iter().rposition(|run| run.path == path)?;
+            let came = || runs[..last].iter().rposition(|run| run.path != path).map_or(0, |other| other + 1);
+            Some(&runs[..if before { came() } else { last + 1 }])
+        };
+        let part = if let Some(begun) = part_of(&runs[..begins(calls)]) {
+            [begun, &[]]
         } else {
             let mut after = (calls..all.len()).map(|call| &runs[ended(call)..begins(call + 1)]);
-            let Some(rest) = after.find(|rest| left(rest) > 0) else { return Vec::new() };
-            [&runs[..calls.checked_sub(1).map_or(0, ended)], &rest[..left(rest)]]
+            let Some(rest) = after.find_map(part_of) else { return Vec::new() };
+            [&runs[..calls.checked_sub(1).map_or(0, ended)], rest]
         };
         part.concat().iter().map(|run| Run { own: 0, gap: 0, ..*run }).collect()
     }
@@ -160,10 +163,22 @@ mod tests {
         let ran = [(1, 5), (2, 5), (3, 0), (4, 5), (5, 6)];
         ran.iter().for_each(|&(entry, path)| steps.ran(Run { entry, path, own: 3, ..Run::default() }));
         steps.end();
-        let until = |path| steps.in_part(1, path, 0).iter().map(|run| (run.entry, run.own)).collect::<Vec<_>>();
+        let until = |path| steps.in_part(1, path, 0, false).iter().map(|run| (run.entry, run.own)).collect::<Vec<_>>();
         assert_eq!(until(5), [(1, 0), (2, 0), (3, 0), (4, 0)]);
         assert_eq!(until(6).len(), 5);
-        assert!(until(7).is_empty() && steps.in_part(2, 5, 0).is_empty());
+        assert!(until(7).is_empty() && steps.in_part(2, 5, 0, false).is_empty());
+    }
+
+    #[test]
+    fn a_step_in_part_may_end_where_it_comes_to_the_path() {
+        let mut steps = Steps::default();
+        let ran = [(1, 5), (2, 6), (3, 5), (4, 7), (5, 7), (6, 8)];
+        ran.iter().for_each(|&(entry, path)| steps.ran(Run { entry, path, own: 3, ..Run::default() }));
+        steps.end();
+        let before = |path| steps.in_part(1, path, 0, true).iter().map(|run| run.entry).collect::<Vec<_>>();
+        assert_eq!(before(7), [1, 2, 3]);
+        assert_eq!(before(5), [1, 2], "for the last time");
+        assert!(before(9).is_empty());
     }
 
     #[test]
@@ -177,7 +192,7 @@ mod tests {
         }
         steps.ran(Run { entry: 9, path: 7, ..Run::default() });
         steps.end();
-        let until = |path, calls| steps.in_part(1, path, calls).iter().map(|run| run.entry).collect::<Vec<_>>();
+        let until = |path, calls| steps.in_part(1, path, calls, false).iter().map(|run| run.entry).collect::<Vec<_>>();
         assert_eq!(until(5, 2), [0, 3, 1]);
         assert_eq!(until(6, 2), [0, 3, 1, 4]);
         assert_eq!(until(7, 2), [0, 3, 1, 5, 9], "what follows the third call is done though it is not made");

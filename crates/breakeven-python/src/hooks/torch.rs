@@ -525,13 +525,14 @@ pub(crate) fn step_calls(py: Python<'_>) {
     state::with(py, |state| state.recorder.steps.call_begins());
 }
 
-/// The step `back` steps ago ran again unwatched, as far as the path that it has come to, with so many `calls` of outermost
-/// modules.
+/// The step `back` steps ago ran again unwatched, as far as the path that it has come to, or `before` that, with so many
+/// `calls` of outermost modules.
 #[pyfunction]
-pub(crate) fn step_in_part(py: Python<'_>, back: usize, calls: usize) {
+#[pyo3(signature = (back, calls, before = false))]
+pub(crate) fn step_in_part(py: Python<'_>, back: usize, calls: usize, before: bool) {
     let path = paths::has_come_to();
     if path != 0 {
-        state::with(py, |state| state.recorder.step_in_part(back, path, calls));
+        state::with(py, |state| state.recorder.step_in_part(back, path, calls, before));
     }
 }
 
