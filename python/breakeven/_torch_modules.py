@@ -46,9 +46,11 @@ def install(torch: Any) -> None:
     # Also while steps go unwatched: what NumPy does is always seen.
     _stand_in(loader, "__next__", _begin_data, _end_data, False)
     # Draws a number of chance's on the host. One with processes of its own asks for the first batches, too.
-    _stand_in(loader, "__init__", _begin_loader, _end_phase, False)
+    _stand_in(loader, "__init__", _begin_loader, _end_loader, False)
     for name in ("__init__", "_reset"):
-        _stand_in(torch.utils.data.dataloader._MultiProcessingDataLoaderIter, name, _begin_loader, _end_phase, False)
+        _stand_in(torch.utils.data.dataloader._MultiProcessingDataLoaderIter, name, _begin_loader, _end_loader, False)
+    begins, ends = lambda *_: _torch_steps.turn_begins(), lambda since, *_: _torch_steps.turned(since)
+    _stand_in(torch.utils.data.dataloader._MultiProcessingDataLoaderIter, "_shutdown_workers", begins, ends, False)
     _stand_in(torch.utils.data._utils.worker, "_worker_loop", _begin_worker, _nothing, False)
     for fetcher in ("_MapDatasetFetcher", "_IterableDatasetFetcher"):
         _stand_in(getattr(torch.utils.data._utils.fetch, fetcher), "fetch", _begin_batch, _end_batch, False)
@@ -185,24 +187,33 @@ def _end_batch(began: int, _: tuple[Any, ...], result: Any, *__: Any) -> None:
     _endings.write_sparingly(share=0.03)
 
 
-def _begin_loader(_: str, __: tuple[Any, ...]) -> str | None:
-    return _enter("data")
+def _begin_loader(_: str, __: tuple[Any, ...]) -> tuple[str | None, tuple[int, int] | None]:
+    return _enter("data"), _torch_steps.turn_begins()
 
 
-def _begin_data(_: str, arguments: tuple[Any, ...]) -> tuple[str | None, bool, int]:
+def _end_loader(before: tuple[str | None, tuple[int, int] | None], *_: Any) -> None:
+    phase, since = before
+    _end_phase(phase)
+    _torch_steps.turned(since)
+
+
+def _begin_data(_: str, arguments: tuple[Any, ...]) -> tuple[str | None, bool, int, tuple[int, int] | None]:
     _torch_steps.goes_on()
     phase, before = _enter("data"), _native.loading(True)
     # A batch that this process makes is what makes it; one that others make is waited for.
     waits = hasattr(arguments[0], "_workers")
-    return phase, before, _native.enter("torch.utils.data.DataLoader.__next__") if waits else 0
+    # The first one is there when processes have begun.
+    since = _torch_steps.turn_begins() if waits and arguments[0]._num_yielded == 0 else None
+    return phase, before, _native.enter("torch.utils.data.DataLoader.__next__") if waits else 0, since
 
 
-def _end_data(before: tuple[str | None, bool, int], _: tuple[Any, ...], result: Any, *__: Any) -> None:
-    phase, loading, token = before
+def _end_data(before: tuple[str | None, bool, int, tuple[int, int] | None], _: tuple[Any, ...], result: Any, *__: Any) -> None:
+    phase, loading, token, since = before
     if token:
         _native.leave(token, (), None if result is None else ())
     _end_phase(phase)
     _native.loading(loading)
+    _torch_steps.turned(since)
     if _torch_unwatched.shared and _torch_steps.skipping:
         _know_batch(result)
 
@@ -220,7 +231,7 @@ def _enter(phase: str) -> str | None:
     return before
 
 
-def _end_phase(before: str | None, *_: Any) -> None:
+def _end_phase(before: str | None) -> None:
     _torch_ops.phase = before
 
 

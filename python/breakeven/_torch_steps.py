@@ -67,6 +67,10 @@ _hashes: list[int] = []
 _signals: list[Any] = []
 _shapes: list[Any] = []
 _began = _busy = 0
+#: For so much of the time since it began it is known what was done: ops were seen, or a loader began or ended an epoch, ns.
+_known = 0
+#: A loader begins or ends an epoch now.
+_turning = False
 #: What all threads had waited for a processor, and when that was asked.
 _waited = _asked = 0
 #: Steps since the processor's time was read.
@@ -166,7 +170,7 @@ def begins(module: Any, args: tuple[Any, ...]) -> None:
             _native.unseen("step-differs", _IN_PART, _native.step_clock()[0] - _began)
         _notice()
     elif aside:
-        _skip()
+        _skip_the_rest()
     _shapes.append(shape)
     _before_root = True
 
@@ -264,8 +268,9 @@ def _as_expected(shape: Any) -> bool:
 
 def _reset() -> None:
     """A step begins that is going to be watched, or is the first that is not."""
-    global _began, _busy, _unread, _calls, _nodes, _before
+    global _began, _busy, _unread, _calls, _nodes, _before, _known
     _shapes.clear()
+    _known = 0
     _torch_unwatched.begins()
     _began, _calls, _before = _native.step_clock()
     _before += computed
@@ -280,7 +285,7 @@ def _sequence() -> int:
 
 def _end() -> None:
     """A step ends here."""
-    global _began, _calls, _nodes, _before
+    global _began, _calls, _nodes, _before, _known
     if not _native.recording():
         return
     if _beside and is_beside():
@@ -307,6 +312,7 @@ def _end() -> None:
         _count_mixed(same, took)
     else:
         _count(same and _asks_alike(asks), took)
+    _known = 0
 
 
 def _asks_alike(asked: int) -> bool:
@@ -409,7 +415,7 @@ def _count(same: bool, took: int) -> None:
     global _at, _left, _stretch, _counted
     valueless = _torch_ops.valueless
     others = 0 if valueless or not same else _of_others(took)
-    extra = 0 if valueless else _beyond(took - others, others)
+    extra = 0 if valueless else _beyond(took - others - _known, others)
     _native.step_again(_period - _at, took - extra - others, valueless, others)
     if extra or not same:
         what = "did something else" if not same else "took longer"
@@ -511,7 +517,32 @@ def step_aside(missed: int, given: Sequence[int] = ()) -> None:
 def goes_on() -> None:
     """A loader is asked for a batch: where steps ask it, what comes is known."""
     if _native.of_steps() and aside:
-        _skip()
+        _skip_the_rest()
+
+
+def _skip_the_rest() -> None:
+    """The step goes on with what steps do, after ops that were seen."""
+    global _known, _busy, _unread
+    if _skip():
+        _known, _busy, _unread = _native.clock_ns() - _began, _native.cpu_ns(), 0
+
+
+def turn_begins() -> tuple[int, int] | None:
+    """A loader is about to begin an epoch, or to end one, with processes that it starts or stops; None within that."""
+    global _turning
+    if _turning or is_beside():
+        return None
+    _turning = True
+    return _native.clock_ns(), _native.cpu_ns()
+
+
+def turned(since: tuple[int, int] | None) -> None:
+    """It has; that is told with its next batch, and makes no other step of the one that goes on."""
+    global _turning, _known, _busy
+    if since is not None:
+        _turning = False
+        _known += _native.clock_ns() - since[0]
+        _busy += _native.cpu_ns() - since[1]
 
 
 def _count_mixed(same: bool, took: int) -> None:
@@ -544,7 +575,7 @@ def left_loop() -> None:
         return
     if _optimizer:
         text = "what came after the last step of a loop was not watched at first"
-        _native.unseen("step-differs", text, now - _began)
+        _native.unseen("step-differs", text, now - _began - _known)
         _notice()
     else:
         # Its modules have run, what else is of it may not have: that is counted when the next step begins.

@@ -339,3 +339,26 @@ for _ in range(4):
     workload = _run(script, tmp_path, environment=ONE_THREAD)[0]
     assert not [u for u in workload["unseen"] if "did something else" in u["text"]]
     assert workload["program"]["sampling"] > 3
+
+
+@pytest.mark.parametrize("asks", ["", "loss.item()"])
+def test_what_a_loaders_workers_take_to_begin_and_end_is_loading(asks: str, tmp_path: Path) -> None:
+    script = tmp_path / "workers.py"
+    script.write_text(f"""import torch
+from torch.utils.data import DataLoader, TensorDataset
+net = torch.nn.Linear(8, 2).cuda()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+data = TensorDataset(torch.randn(160, 8))
+for _ in range(6):
+    for batch, in DataLoader(data, batch_size=4, shuffle=True, num_workers=2, pin_memory=True):
+        loss = net(batch.cuda()).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    {asks}
+""")
+    workload = _run(script, tmp_path, gpu=True, environment=ONE_THREAD)[0]
+    [taken] = [e for e in workload["ops"] if e["name"] == "torch.utils.data.DataLoader.__next__"]
+    assert taken["count"] == 240
+    assert not [u for u in workload["unseen"] if "came after the last step" in u["text"]]
+    assert sum(u["ns"] for u in workload["unseen"]) < (taken["cpu_ns"] + taken["gap_ns"]) / 2
