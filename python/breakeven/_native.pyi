@@ -59,6 +59,7 @@ __all__ = [
     "step_in_part",
     "stop",
     "storage_bytes",
+    "storage_done_without",
     "storage_freed",
     "storage_left",
     "storage_new",
@@ -274,6 +275,9 @@ def storage_bytes(reset: bool = False) -> tuple[int, int]:
 
 def storage_refused() -> int | None:
     """Bytes of the last storage that the memory set by `pretend` had no room for, once."""
+
+def storage_done_without() -> None:
+    """The program has done without what there was no room for: that counts to the peak no more."""
 
 def pretend(memory: int) -> None:
     """From now on a GPU with so many bytes is imitated."""

@@ -7,6 +7,7 @@ dispatch mode passes the marks from inputs to results, counts the memory, and ru
 
 from __future__ import annotations
 
+import atexit
 import functools
 import os
 
@@ -33,6 +34,7 @@ def install(torch: Any) -> None:
         _torch_cuda.install(torch, _torch_side.gpu)
         _torch_triton.install()
         torch.UntypedStorage.resize_ = _torch_where.resizes(torch.UntypedStorage.resize_)
+        atexit.register(_torch_where.recording_ends)
     room: Any = (True, _torch_where.before, _torch_room.refused)
     if os.environ.get(_torch.FAKE) == "1":
         _torch_fake.begin(torch)

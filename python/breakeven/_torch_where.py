@@ -4,6 +4,7 @@ its own accord, what may stay on the host; and whether there is room for what co
 from __future__ import annotations
 
 import functools
+import sys
 
 from . import _caught, _native, _torch_copies, _torch_fake, _torch_gpu, _torch_made, _torch_modules, _torch_ops, _torch_room
 from . import _torch_side, _torch_steps, _torch_values, _torch_whole
@@ -461,6 +462,12 @@ def room() -> Any:
         f"{_size(memory - live)} is free. Including non-PyTorch memory, this process has {_size(live)} memory in use. Of the "
         f"allocated memory {_size(live)} is allocated by PyTorch, and 0 bytes is reserved by PyTorch but unallocated."
     )
+
+
+def recording_ends() -> None:
+    """A script that no error ends has done without what there was no room for."""
+    if not hasattr(sys, "last_value"):
+        _native.storage_done_without()
 
 
 def _size(count: int) -> str:

@@ -1311,7 +1311,25 @@ try:
 except torch.cuda.OutOfMemoryError:
     print(torch.cuda.max_memory_allocated())
 """)
-    assert _run(script, tmp_path)[1] == f"{1 << 30}\n"
+    workload, printed = _run(script, tmp_path)
+    assert printed == f"{1 << 30}\n"
+    assert workload["program"]["device_peak_bytes"] == 1 << 30
+
+
+@pytest.mark.parametrize("handled", ["", "except RuntimeError as error:\n    raise ValueError from error"])
+def test_what_did_not_fit_counts_where_the_script_ends_by_it(handled: str, tmp_path: Path) -> None:
+    script = tmp_path / "ends.py"
+    script.write_text(f"""import torch
+x = torch.empty(1 << 28, device="cuda")
+try:
+    torch.zeros(1 << 33, device="cuda")
+{handled or "finally: pass"}
+""")
+    env = os.environ | {"BREAKEVEN_RECORD_DIR": str(tmp_path), "BREAKEVEN_PRETEND_GPU": json.dumps(L4)}
+    command = [sys.executable, "-m", "breakeven._run", str(script)]
+    assert subprocess.run(command, env=env, stderr=subprocess.DEVNULL, timeout=240).returncode == 1
+    (file,) = tmp_path.glob("*.breakeven.json")
+    assert json.loads(file.read_text())["program"]["device_peak_bytes"] == 33 << 30
 
 
 @pytest.mark.parametrize("fake", [False, True])

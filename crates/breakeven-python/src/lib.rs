@@ -54,9 +54,9 @@ mod _native {
     #[pymodule_export]
     use super::hooks::torch::{
         Dispatch, Function, beside, call_noted, called_with, clock_ns, clock_ticks, cpu_ns, loading, no_gap, pretend,
-        sides_known, step_again, step_calls, step_end, step_in_part, storage_bytes, storage_freed, storage_left,
-        storage_new, storage_refused, storage_resized, storage_role, storage_side, tensor_context, tensor_event,
-        waited_ns,
+        sides_known, step_again, step_calls, step_end, step_in_part, storage_bytes, storage_done_without,
+        storage_freed, storage_left, storage_new, storage_refused, storage_resized, storage_role, storage_side,
+        tensor_context, tensor_event, waited_ns,
     };
     #[pymodule_export]
     use super::modules::{ModuleCall, leave_unwatched, step_clock};

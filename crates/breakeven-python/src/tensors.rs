@@ -223,6 +223,11 @@ impl Ledger {
         self.refused.take()
     }
 
+    /// The program has done without what did not fit.
+    pub(crate) fn did_without(&mut self) {
+        self.wanted = 0;
+    }
+
     /// Live bytes on the device now.
     pub(crate) fn live_bytes(&self) -> u64 {
         total(&self.now)
@@ -379,6 +384,10 @@ mod tests {
         assert_eq!(ledger.peak().0, 110);
         ledger.add(40, 0, false, true);
         assert_eq!((ledger.refused(), ledger.peak().0), (None, 100));
+        ledger.add(7, 0, false, true);
+        assert_eq!(ledger.peak().0, 107);
+        ledger.did_without();
+        assert_eq!(ledger.peak().0, 100);
     }
 
     #[test]

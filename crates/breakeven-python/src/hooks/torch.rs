@@ -576,3 +576,9 @@ pub(crate) fn pretend(py: Python<'_>, memory: u64) {
 pub(crate) fn storage_refused(py: Python<'_>) -> Option<u64> {
     state::with(py, |state| state.recorder.tensors.refused()).flatten()
 }
+
+/// The program has done without what its memory had no room for.
+#[pyfunction]
+pub(crate) fn storage_done_without(py: Python<'_>) {
+    state::with(py, |state| state.recorder.tensors.did_without());
+}
