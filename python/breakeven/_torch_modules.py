@@ -5,6 +5,7 @@ None of it is visible to the script: no hook of a module is registered, and the 
 
 from __future__ import annotations
 
+import gc
 import itertools
 import threading
 import weakref
@@ -115,10 +116,14 @@ def _begin_module(args: tuple[Any, ...]) -> None:
         if (kind := getattr(module, "original_name", None)) in ("GRU", "RNN"):
             _native.unseen("recurrent", f"{kind}, compiled by its source, was recorded step by step, as the CPU computes it: a GPU takes fewer, "
                            "larger calls, so its time here is too long")  # fmt: skip
-        for parameter in (*module._parameters.values(), *module._buffers.values()):
-            if parameter is not None:
-                _torch_ops.assign(parameter, _torch_ops.PARAMETER, False)
+        _know_parameters(module)
     _torch_ops.path.append(_names[root].get(id(module)) or None)
+
+
+def _know_parameters(module: Any) -> None:
+    for parameter in (*module._parameters.values(), *module._buffers.values()):
+        if parameter is not None:
+            _torch_ops.assign(parameter, _torch_ops.PARAMETER, False)
 
 
 def _end_module() -> None:
@@ -290,10 +295,20 @@ def _know_states(optimizer: Any) -> None:
 
 
 def no_room() -> None:
-    """Memory has run out: a step that an optimizer is making ends here."""
+    """Memory has run out: a step that an optimizer is making ends here, and modules that are being built are not called."""
+    _know_built()
     optimizer = _stepping() if _torch_ops.phase == "optimizer" and _stepping is not None else None
     if optimizer is not None:
         _know_states(optimizer)
+
+
+def _know_built() -> None:
+    """What modules have is parameters, though they may not have been called so far."""
+    module = _torch_ops._torch.nn.Module
+    for one in gc.get_objects():
+        # The module's own beginnings come before it has any; asked without code of the script's.
+        if issubclass(type(one), module) and "_buffers" in object.__getattribute__(one, "__dict__"):
+            _know_parameters(one)
 
 
 def _know_counts(optimizer: Any) -> None:

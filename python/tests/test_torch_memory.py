@@ -256,3 +256,23 @@ except torch.cuda.OutOfMemoryError:
     each = 150 * (4 << 24)
     assert out == "short\n" and roles["parameter"] == roles["gradient"] == each
     assert roles["optimizer state"] >= (24 << 30) - 2 * each - (4 << 24) and "temporary" not in roles
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_what_a_model_had_when_memory_ran_out_is_parameters(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "building.py"
+    script.write_text("""import torch
+torch.cuda.set_per_process_memory_fraction(0.001)
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mask", torch.ones(512, 512))
+        self.layers = torch.nn.ModuleList(torch.nn.Linear(512, 512, bias=False) for _ in range(99))
+try:
+    with torch.device("cuda"):
+        Net()
+except torch.cuda.OutOfMemoryError:
+    print("short")
+""")
+    workload, out = _run(script, tmp_path, fake=fake)
+    assert out == "short\n" and set(workload["program"]["peak_roles"]) == {"parameter"}
