@@ -73,7 +73,7 @@ def _let_through(torch: Any) -> None:
         operator = _builtins._find_builtin(plain)
         if operator is not None:
             _builtins._register_builtin(stand_in, operator)
-    for name in ("torch.functional", "torch.nn.functional", "torch.nn.init"):
+    for name in ("torch.functional", "torch.nn.functional", "torch.nn.init", "torch.overrides"):
         module = sys.modules[name]
         for word, value in list(vars(module).items()):
             if word.startswith("has_torch_function") and value in stand_ins:

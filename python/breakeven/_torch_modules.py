@@ -10,8 +10,8 @@ import itertools
 import threading
 import weakref
 
-from . import _endings, _native, _torch_attention, _torch_foreach, _torch_ops, _torch_recurrent, _torch_steps, _torch_unwatched
-from . import _torch_whole
+from . import _endings, _native, _torch_apart, _torch_attention, _torch_foreach, _torch_ops, _torch_recurrent, _torch_steps
+from . import _torch_unwatched, _torch_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def install(torch: Any) -> None:
     _torch_whole.install(torch)
     _torch_recurrent.install(torch)
     _torch_attention.install(torch)
+    _torch_apart.install()
 
     # What a thread calls first, and has returned from when it runs: Python may end a thread wherever it is, by unwinding its
     # stack, on which nothing of ours may be.

@@ -47,6 +47,8 @@ GPUS = ("cuda", "mps", "xpu")
 together: Any = None
 #: Whether an op that has just run is part of a call that is told as a whole.
 part_of_whole: Any = None
+#: Ops that do what several others do, and what tells of those.
+of_several: dict[str, Any] = {}
 #: Under `--fake`: tensors take no memory here.
 valueless = False
 
@@ -79,7 +81,8 @@ _OVERWRITE = frozenset(
 _PRODUCTS = {
     f"aten.{name}": kind
     for kind, names in {
-        "matmul": "mm addmm _addmm_activation bmm baddbmm addbmm linear",
+        "matmul": "mm addmm _addmm_activation bmm baddbmm addbmm linear _native_multi_head_attention "
+        "_transformer_encoder_layer_fwd",
         "conv": "convolution _convolution convolution_backward",
         "rnn": "mkldnn_rnn_layer mkldnn_rnn_layer_backward",
     }.items()
@@ -138,7 +141,8 @@ _FUNCTIONAL = ("_c10d_functional", "_c10d_functional_autograd")
 class _Op:
     """What is looked up once for each overload."""
 
-    __slots__ = ("changed", "collective", "fills", "keywords", "makes", "name", "names", "overwrites", "product", "written")
+    __slots__ = ("changed", "collective", "fills", "keywords", "makes", "name", "names", "overwrites", "product", "several",
+                 "written")  # fmt: skip
 
     def __init__(self, func: Any) -> None:
         schema = func._schema
@@ -156,6 +160,7 @@ class _Op:
         library, _, action = self.name.partition(".")
         self.collective = library == "c10d" or (library in _FUNCTIONAL and "wait" not in action and "wrap" not in action)
         self.product = _PRODUCTS.get(self.name)
+        self.several = of_several.get(self.name)
         self.overwrites = self.name.partition(".")[2] in _OVERWRITE
         self.keywords = [(i, name) for i, name in enumerate(self.names) if name in _KEYWORDS]
 
@@ -490,6 +495,9 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
     apart = asking > 0 if name == READ else (crosses is not None and op.name != _torch_gpu.FILLED) or None
     now = context(given, _there, aside)
     if together is not None and together(name, inputs, outputs, keywords, now, own, gap):
+        return
+    if op.several is not None:
+        op.several(given, whole[1], now, there, own, gap)
         return
     counts = _native.tensor_event(name, inputs, outputs, keywords, now, own, gap, apart)
     if op.product == "conv":

@@ -11,7 +11,7 @@ import atexit
 import functools
 import os
 
-from . import _native, _torch, _torch_attention, _torch_copies, _torch_cuda, _torch_draws, _torch_fake, _torch_instead
+from . import _native, _torch, _torch_apart, _torch_attention, _torch_copies, _torch_cuda, _torch_draws, _torch_fake, _torch_instead
 from . import _torch_let_in, _torch_made, _torch_ops, _torch_room, _torch_shown, _torch_side, _torch_triton, _torch_unwritten
 from . import _torch_where, _torch_whole
 from ._torch_side import asked, where
@@ -79,6 +79,8 @@ def call(torch: Any) -> None:
         tensor.grad.__set__: _grad,
         torch.nn.functional.one_hot: _torch_where.one_hot,
         torch._C._nn.scaled_dot_product_attention: _attention,
+        torch._nested_tensor_from_mask: _without_padding,
+        tensor.to_padded_tensor: _with_padding,
     })  # fmt: skip
     _handlers.update(_torch_instead.of(torch))
     # Before modes are asked, its own parser looks for a stream of PyTorch's.
@@ -123,6 +125,23 @@ def _attention(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             return _native.call_noted(plain, args, kwargs)
         args, kwargs = _torch_attention.laid_out(args, kwargs)
         return _torch_attention.saved(_native.call_noted(plain, args, kwargs), args, kwargs)
+
+
+def _without_padding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Without values nothing tells what of a sequence is padding, and PyTorch has no nested tensors: all of it stays."""
+    padded = args[0]
+    if not _torch_ops.valueless:
+        return _native.call_noted(_torch_side.lib._nested_tensor_from_mask, args, kwargs)
+    if _torch_side.gpu is None or asked(padded) != "cpu":
+        _torch_ops.crossed("torch.Tensor.to_host", [_torch_apart.lengths(padded.shape[0])], [], False)
+    _torch_fake._unknown("how much of a sequence is padding", "none of it")
+    return padded.clone()
+
+
+def _with_padding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if _torch_ops.valueless and not args[0].is_nested:
+        return args[0].clone()
+    return _native.call_noted(_torch_side.lib.Tensor.to_padded_tensor, args, kwargs)
 
 
 def _grad(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
