@@ -1,8 +1,8 @@
 """Ops that do what several others do, told as those: a layer of a transformer's encoder as it runs without a gradient,
-and what takes the padding of its sequences away and puts it back.
+what takes the padding of its sequences away and puts it back, and bilinear layers.
 
-What a GPU runs for each stands in ATen's transformer.cpp, cuda/attention.cu, NestedTensorMath.cpp and
-cuda/NestedTensorTransformerFunctions.cpp.
+What a GPU runs for each stands in ATen's transformer.cpp, cuda/attention.cu, NestedTensorMath.cpp,
+cuda/NestedTensorTransformerFunctions.cpp and Linear.cpp.
 """
 
 from __future__ import annotations
@@ -270,6 +270,42 @@ def _with_padding(given: dict[str, Any], outputs: list[Any], told: Told) -> None
     told.into("constant_pad_nd", arrays[-1:], outputs)
 
 
+def _trilinear(given: dict[str, Any], outputs: list[Any], told: Told) -> None:
+    """Sums of products of three arrays, for each place in one dimension after the other: two at a time."""
+    output, arrays = outputs[0], _of(given, "i1", "i2", "i3")
+    expands = [given[f"expand{which}"] for which in (1, 2, 3)]
+    summed, each = set(given["sumdim"]), given.get("unroll_dim", 1)
+    every = range(len(arrays[0][3]) + len(expands[0]))
+    dims = [[dim for dim in every if dim not in expand] for expand in expands]
+    sizes = {dim: size for array, mine in zip(arrays, dims) for dim, size in zip(mine, array[3])}
+    told.into("zeros", [], [output])
+    if 0 in sizes.values():
+        return
+    one, two, three = ({*mine} - {each} for mine in dims)
+    both, last = (one | two) - (summed - three), (one | two | three) - summed
+    for _ in range(sizes[each]):
+        half = _contracted(told, sizes, (arrays[0], one), (arrays[1], two), both)
+        part = _contracted(told, sizes, (half, both), (arrays[2], three), last)
+        told.into("add_", [_shaped(output, *part[3]), part], [_shaped(output, *part[3])])
+        _freed(half, part)
+
+
+def _contracted(
+    told: Told, sizes: dict[int, int], a: tuple[Any, set[int]], b: tuple[Any, set[int]], left: set[int]
+) -> Any:
+    """The products of two arrays, summed but for some dimensions."""
+
+    def count(dims: set[int]) -> int:
+        return _torch_ops._count(tuple(sizes[dim] for dim in dims))
+
+    (x, of_x), (y, of_y) = a, b
+    if of_x | of_y == left:
+        return told.op("mul", [_shaped(x, count(of_x)), _shaped(y, count(of_y))], (count(left),))
+    times, over = count(of_x & of_y & left), count((of_x & of_y) - left)
+    rows, columns = count(of_x - of_y), count(of_y - of_x)
+    return told.op("bmm", [_shaped(x, times, rows, over), _shaped(y, times, over, columns)], (times, rows, columns))
+
+
 #: What tells of each of them.
 _OPS: dict[str, Callable[[dict[str, Any], list[Any], Told], None]] = {
     "aten._transformer_encoder_layer_fwd": _encoder_layer,
@@ -277,4 +313,5 @@ _OPS: dict[str, Callable[[dict[str, Any], list[Any], Told], None]] = {
     "aten._nested_tensor_from_mask_left_aligned": _is_left_aligned,
     "aten._nested_tensor_from_mask": _without_padding,
     "aten.to_padded_tensor": _with_padding,
+    "aten._trilinear": _trilinear,
 }

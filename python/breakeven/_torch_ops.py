@@ -81,7 +81,7 @@ _OVERWRITE = frozenset(
 _PRODUCTS = {
     f"aten.{name}": kind
     for kind, names in {
-        "matmul": "mm addmm _addmm_activation bmm baddbmm addbmm linear _native_multi_head_attention "
+        "matmul": "mm addmm _addmm_activation bmm baddbmm addbmm linear _trilinear _native_multi_head_attention "
         "_transformer_encoder_layer_fwd",
         "conv": "convolution _convolution convolution_backward",
         "rnn": "mkldnn_rnn_layer mkldnn_rnn_layer_backward",

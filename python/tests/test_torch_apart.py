@@ -139,3 +139,20 @@ print(y.shape, weights.shape)
     assert printed == "torch.Size([2, 10, 16]) torch.Size([2, 10, 10])\n"
     assert _products(workload) == 2 * 20 * 4 * 16 * 16 + 2 * 2 * 4 * 10 * 10 * 8
     assert not _kinds(workload, "attention") and not _opaque(workload)
+
+
+@pytest.mark.parametrize("pretend", [True, False])
+def test_a_bilinear_layer_multiplies_twice_for_each_of_its_results(pretend: bool, tmp_path: Path) -> None:
+    source = """import torch
+device = "cuda" if torch.cuda.is_available() else "cpu"
+layer = torch.nn.Bilinear(10, 12, 7, bias=False).to(device)
+a, b = (torch.ones(5, width, device=device, requires_grad=True) for width in (10, 12))
+layer(a, b).sum().backward()
+print(a.grad.shape, b.grad.shape)
+"""
+    _, workload = _run(source, [], tmp_path / "at", pretend)
+    forward = [op for op in workload["ops"] if op.get("phase") == "forward" and op["name"] == "aten.bmm"]
+    assert _products({"ops": forward}) == 7 * 2 * 5 * (10 * 12 + 12)
+    # Of each gradient one of both is of three numbers at a time, without a sum.
+    assert _products(workload) == 7 * 2 * 5 * (10 * 12 + 12 + 3 * 10 * 12)
+    assert not _opaque(workload)
