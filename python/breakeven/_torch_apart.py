@@ -1,5 +1,5 @@
 """Ops that do what several others do, told as those: a layer of a transformer's encoder as it runs without a gradient,
-what takes the padding of its sequences away and puts it back, and bilinear layers.
+what takes the padding of its sequences away and puts it back, bilinear layers, and `equal`, which may do nothing.
 
 What a GPU runs for each stands in ATen's transformer.cpp, cuda/attention.cu, NestedTensorMath.cpp,
 cuda/NestedTensorTransformerFunctions.cpp and Linear.cpp.
@@ -245,7 +245,7 @@ def _is_left_aligned(given: dict[str, Any], outputs: list[Any], told: Told) -> N
     sums = _sums(given, told)
     told.into("eq", [_shaped(sums, sums[3][0])] * 2, [(*_BOOL, 0, (sums[3][0],), 0)])
     _freed(sums)
-    told.read((*_BOOL, 0, (), 0))
+    told.read(_torch_ops.ANSWER)
 
 
 def _without_padding(given: dict[str, Any], outputs: list[Any], told: Told) -> None:
@@ -268,6 +268,27 @@ def _with_padding(given: dict[str, Any], outputs: list[Any], told: Told) -> None
         dims = 2  # of rows of equal width, which count as one
     told.copied(_INT32, dims * outputs[0][3][0] + 1)  # where each begins, and its shape
     told.into("constant_pad_nd", arrays[-1:], outputs)
+
+
+def _equal(given: dict[str, Any], outputs: list[Any], told: Told) -> None:
+    """A GPU compares, and the host waits for it, unless shapes or memory tell already (`cuda_equal` of Equal.cpp)."""
+    one, other = given["self"], given["other"]
+    arrays: list[Any] = []
+    _torch_ops.describe_all([one], False, arrays)
+    _torch_ops.describe_all([other], False, arrays)
+    if one.shape != other.shape or one.numel() == 0 or _is_same(one, other):
+        told.into("detach", arrays[:1], arrays[:1])  # for its time here
+    else:
+        told.into("equal", arrays, [])
+        told.read(_torch_ops.ANSWER)
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether both are the same memory seen in the same way."""
+    strided = all(type(each) in _torch_ops.plain and each.layout is _torch_ops._torch.strided for each in (one, other))
+    if not strided or one.dtype != other.dtype or _torch_ops._known(one) is not _torch_ops._known(other):
+        return False
+    return bool(one.storage_offset() == other.storage_offset() and one.stride() == other.stride())
 
 
 def _trilinear(given: dict[str, Any], outputs: list[Any], told: Told) -> None:
@@ -314,4 +335,5 @@ _OPS: dict[str, Callable[[dict[str, Any], list[Any], Told], None]] = {
     "aten._nested_tensor_from_mask": _without_padding,
     "aten.to_padded_tensor": _with_padding,
     "aten._trilinear": _trilinear,
+    "aten.equal": _equal,
 }

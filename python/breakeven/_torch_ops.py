@@ -98,7 +98,7 @@ FILLING = frozenset(("aten::lift_fresh", "aten::set_"))
 _TOLD = frozenset(
     f"aten.{name}"
     for name in (
-        "nonzero masked_select _unique _unique2 unique_dim unique_consecutive bincount equal allclose _linalg_svd "
+        "nonzero masked_select _unique _unique2 unique_dim unique_consecutive bincount allclose _linalg_svd "
         "_linalg_eigh linalg_lstsq linalg_pinv linalg_matrix_exp _linalg_check_errors _to_sparse _to_sparse_csr _coalesce"
     ).split()
 ) | {"torchvision.nms"}  # which chooses by a mask in the end
@@ -511,7 +511,7 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
             _torch_back.is_read(_known(args[0]), READ)
         optimizer_asks |= phase == "optimizer"
     elif there and phase != "data" and _is_told(op.name, given):
-        told = _ANSWER if op.name in _ANSWERED else _COUNT
+        told = ANSWER if op.name == "aten.allclose" else _COUNT
         _native.tensor_event("torch.Tensor.to_host", [told], [], [], now, 0, 0)
 
 
@@ -548,9 +548,8 @@ def _biased(given: dict[str, Any], inputs: list[Any], outputs: list[Any], there:
 
 #: What is copied to the host then.
 _COUNT = (7, 8, 0, (), 0)
-#: Yes or no (`cuda_equal` of ATen's Equal.cpp, `allclose` of TensorCompare.cpp).
-_ANSWER = (0, 1, 0, (), 0)
-_ANSWERED = ("aten.equal", "aten.allclose")
+#: Yes or no (`allclose` of TensorCompare.cpp).
+ANSWER = (0, 1, 0, (), 0)
 
 
 def _is_told(name: str, given: dict[str, Any]) -> bool:
