@@ -1,5 +1,5 @@
-"""Attention that a CPU takes apart, for drop-out, because queries share keys, or for the gradient of its mask, told as the one
-kernel that a GPU has for it: the scores are never in its memory, forward or back.
+"""Attention that a CPU takes apart, for drop-out, because queries share keys, because values are of another width, or for
+the gradient of its mask, told as the one kernel that a GPU has for it: the scores are never in its memory, forward or back.
 """
 
 from __future__ import annotations
@@ -71,12 +71,20 @@ def _begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     each_row = (*_FLOAT32, 0, arrays[0][3][:-1], 0)  # the logarithm of the sum of its exponentials
     call.kept = _torch_ops.size(each_row)
     call.held = [tensor.untyped_storage() for tensor in (query, key, value)]
-    call.forward = [([*arrays, *masks], [output, each_row])]
+    widths = arrays[0][3][-1], arrays[2][3][-1]
+    call.forward = [([*_as_wide(arrays, sum(widths) / 2), *masks], [output, each_row])]
     gradients = [(*array[:4], 0) for array in arrays]
     if _learns(mask):
         gradients.append((*arrays[0][:2], 0, (*arrays[0][3][:-1], arrays[1][3][-2]), 0))  # for each pair
-    call.backward = [([output, *arrays, output, each_row, *masks], gradients)]
+    # Three of five products are as wide as the queries.
+    told = _as_wide(arrays, (3 * widths[0] + 2 * widths[1]) / 5)
+    call.backward = [([output, *told, output, each_row, *masks], gradients)]
     return call
+
+
+def _as_wide(arrays: list[Any], width: float) -> list[Any]:
+    """The same as the engine knows them, which is told one width: that of as many products."""
+    return [(*array[:3], (*array[3][:-1], round(width)), array[4]) for array in arrays]
 
 
 def _is_taken_apart(given: dict[str, Any]) -> bool:
@@ -84,6 +92,8 @@ def _is_taken_apart(given: dict[str, Any]) -> bool:
     if _torch_ops.on_gpu(given["query"]) is not None:
         return False
     if _learns(given.get("attn_mask")):
+        return True
+    if given["query"].shape[-1:] != given["value"].shape[-1:]:
         return True
     if given.get("dropout_p", 0.0) > 0.0:
         return not _torch_ops.valueless

@@ -503,8 +503,8 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
     if op.product == "conv":
         _biased(given, *whole, now)
     if op.name == _OF_ATTENTION and args[0].dtype != _torch.float64 and _torch._C._get_flash_sdp_enabled():
-        _native.unseen("attention", "attention was recorded as the products that the CPU takes it apart into, for drop-out, say: a GPU has "
-                       "one kernel for it, which takes less time and memory")  # fmt: skip
+        _native.unseen("attention", "attention was recorded as the products that the CPU takes it apart into: a GPU has one kernel for it, "
+                       "which takes less time and memory")  # fmt: skip
     if name == READ:
         reads[place()] = counts and there
         if _torch_aside.tells:

@@ -134,6 +134,21 @@ print(k.grad.shape)
     assert [e["op"]["attention"]["heads"] for e in workload["ops"] if "attention" in e["op"]] == [8, 8]
 
 
+@pytest.mark.parametrize("fake", ["0", "1"])
+@pytest.mark.parametrize("drop", ["0.0", "0.1"])
+def test_values_of_another_width_than_keys(drop: str, fake: str, tmp_path: Path) -> None:
+    source = """import sys, torch
+q, v = (torch.randn(1, 2, 1024, width, device="cuda", requires_grad=True) for width in (48, 8))
+torch.nn.functional.scaled_dot_product_attention(q, q, v, dropout_p=float(sys.argv[1])).sum().backward()
+print(q.grad.shape, v.grad.shape)
+"""
+    printed, workload = _recorded(source, [drop], tmp_path / "at", memory=8 << 20, BREAKEVEN_FAKE=fake)
+    assert printed == "torch.Size([1, 2, 1024, 48]) torch.Size([1, 2, 1024, 8])\n"
+    # On average: of two products forward, of five back.
+    assert sorted(e["op"]["attention"]["head_dim"] for e in workload["ops"] if "attention" in e["op"]) == [28, 32]
+    assert "attention" not in _told(workload)
+
+
 def test_what_gpus_take_apart_too_is_told_as_products(tmp_path: Path) -> None:
     source = """import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
