@@ -47,7 +47,7 @@ def _flag(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 
 def cuda(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     device = kwargs.get("device", next((value for value in args[1:2] if not isinstance(value, bool)), None))
-    return move(args[0], named(device) or GPU, _flag(args, kwargs))
+    return move(args[0], named(GPU if device is None else device) or GPU, _flag(args, kwargs))
 
 
 def to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -10,7 +10,7 @@ import types
 import uuid
 
 from . import _native, _torch_autocast, _torch_classes, _torch_exchange, _torch_files, _torch_foreach, _torch_graphs
-from . import _torch_ops, _torch_profiler, _torch_side, _torch_steps, _torch_where
+from . import _torch_ops, _torch_processes, _torch_profiler, _torch_side, _torch_steps, _torch_where
 from ._torch_streams import Event, On, Stream, wait
 
 TYPE_CHECKING = False
@@ -56,10 +56,11 @@ def install(torch: Any, gpu: Any) -> None:
     _generators(torch)
     drawn = torch.Generator("cuda")
     answers = {
-        "is_available": lambda: True,
+        "is_available": _torch_processes.is_available,
         "device_count": lambda: _torch_ops.RANKS,
         "current_device": lambda: _torch_ops.RANK,
-        "is_initialized": lambda: True,
+        "is_initialized": _torch_processes.has_begun,
+        "_is_in_bad_fork": lambda: _torch_processes.lost,
         "init": nothing,
         "_lazy_init": nothing,
         "_lazy_call": lambda call, **_: None,
@@ -109,6 +110,8 @@ def install(torch: Any, gpu: Any) -> None:
     }
     for name, answer in answers.items():
         setattr(cuda, name, _own(answer, name))
+    for name in _torch_processes.BEGINNING:
+        setattr(cuda, name, _torch_processes.begins(getattr(cuda, name)))
     # Checkpoints keep the state of its generator then.
     cuda._initialized = True
     torch.Stream, torch.Event = Stream, Event

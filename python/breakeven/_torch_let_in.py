@@ -4,7 +4,6 @@ that have come by already."""
 from __future__ import annotations
 
 import functools
-import os
 import sys
 from types import FunctionType
 
@@ -15,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-#: What every call of PyTorch's API passes through, in each thread of its own accord; None in a child.
+#: What every call of PyTorch's API passes through, in each thread of its own accord; None where a process has left it.
 mode: Any = None
 #: What a script's own dispatch modes do, within which calls pass here.
 _through: set[Any] = set()
@@ -34,8 +33,6 @@ def install(torch: Any, passing: Any) -> None:
     _stand_in_kernels()
     _stand_in_modes()
     stand_below()
-    # A process that loads data makes real tensors, in its own memory.
-    os.register_at_fork(after_in_child=_leave_child)
 
 
 def _let_through(torch: Any) -> None:
@@ -271,7 +268,8 @@ def end_thread() -> None:
         _torch_side.lib._C._pop_torch_function_stack()
 
 
-def _leave_child() -> None:
+def leave() -> None:
+    """From now on calls run as they are written, where tensors really are."""
     global mode
     mode = None
     core = _torch_side.lib._C

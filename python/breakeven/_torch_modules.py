@@ -170,9 +170,10 @@ def _begin_worker(_: str, __: tuple[Any, ...]) -> None:
     _of_worker = {"workers": 1, "batches": 0, "ns": 0}
     while _native.recording():
         _native.stop()
-    from . import _torch
+    from . import _torch, _torch_processes
 
     _torch.pause()
+    _torch_processes.loads()
 
 
 def _begin_batch(_: str, __: tuple[Any, ...]) -> int:

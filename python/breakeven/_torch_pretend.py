@@ -12,8 +12,8 @@ import functools
 import os
 
 from . import _native, _torch, _torch_apart, _torch_attention, _torch_copies, _torch_cuda, _torch_draws, _torch_fake, _torch_instead
-from . import _torch_let_in, _torch_made, _torch_ops, _torch_room, _torch_shown, _torch_side, _torch_triton, _torch_unwritten
-from . import _torch_where, _torch_whole
+from . import _torch_let_in, _torch_made, _torch_ops, _torch_processes, _torch_room, _torch_shown, _torch_side, _torch_triton
+from . import _torch_unwritten, _torch_where, _torch_whole
 from ._torch_side import asked, where
 
 TYPE_CHECKING = False
@@ -110,6 +110,7 @@ def call(torch: Any) -> None:
     mode: Any = type("Pretended", (TorchFunctionMode,), {"__module__": __name__})
     mode.__torch_function__ = _native.Function(_handlers, _torch_made.call)
     _torch_let_in.install(torch, mode())
+    _torch_processes.install()
 
 
 def _attention(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

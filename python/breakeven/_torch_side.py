@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 lib: Any = None
 #: The GPU's figures; None where there are no values and no GPU either.
 gpu: Any = None
+#: What is to be done first where this process asks for the GPU: there is none for some that a script begins.
+on_asking: Any = None
 #: Device of the last tensor at each instruction of the script or its libraries.
 _places: dict[tuple[Any, int, int], str] = {}
 #: Instructions at which there were tensors on the host and on the GPU.
@@ -97,6 +99,8 @@ def named(device: Any) -> str | None:
     if text == "cpu":
         return "cpu"
     if text.startswith("cuda") and gpu is not None:
+        if on_asking is not None:
+            on_asking()
         index = text.partition(":")[2]
         if index and (not index.isdecimal() or int(index) >= _torch_ops.RANKS):
             raise RuntimeError("CUDA error: invalid device ordinal")

@@ -1945,3 +1945,47 @@ print(torch.cuda.max_memory_allocated())
 """)
     workload, out = _run(script, tmp_path)
     assert (int(out), workload["program"]["device_peak_bytes"]) == (4 << 20, 12 << 20)
+
+
+FORKS = """
+import os, sys, torch
+def child(what):
+    sys.stdout.flush()
+    if (pid := os.fork()) == 0:
+        try:
+            print(what(), flush=True)
+        except RuntimeError as error:
+            print(type(error).__name__, str(error)[:36], flush=True)
+        os._exit(0)
+    os.waitpid(pid, 0)
+print(torch.cuda.is_initialized(), torch.cuda.device_count())
+child(lambda: (torch.ones(3, device="cuda").sum().item(), torch.cuda.is_initialized()))
+if sys.argv[1:] == ["asked"]:
+    print(torch.cuda.is_available())
+else:
+    there = torch.ones(3).cuda()
+child(lambda: torch.ones(3, device="cuda"))
+child(lambda: torch.ones(3).cuda())
+child(lambda: torch.cuda.get_device_name())
+child(lambda: (torch.cuda.is_initialized(), torch.cuda.is_available(), (torch.ones(2) * 3).tolist()))
+if sys.argv[1:] == []:
+    child(lambda: there.device)
+    child(lambda: there + 1)
+    child(lambda: there.cpu())
+    print(there.sum().item())
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_cuda_does_not_live_on_in_a_forked_process_once_it_has_begun(tmp_path: Path) -> None:
+    script = tmp_path / "forks.py"
+    script.write_text(FORKS)
+    first = ["False 1", "(3.0, True)"]
+    lost = 3 * ["RuntimeError Cannot re-initialize CUDA in forked "] + ["(False, True, [3.0, 3.0])"]
+    _, out = _run(script, tmp_path)
+    refused = 2 * ["AcceleratorError CUDA error: initialization error"]
+    assert out.splitlines() == [*first, *lost, "cuda:0", *refused, "3.0"]
+    _, out = _run(script, tmp_path, "asked")
+    assert out.splitlines() == [*first, "True", *lost]
+    _, out = _run(script, tmp_path, "asked", fake=True)
+    assert out.splitlines() == [*first, "True", *lost]

@@ -1,0 +1,107 @@
+"""Processes that a script begins where a GPU is imitated: CUDA does not live on in what is forked once it has begun."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+
+from . import _native, _torch, _torch_let_in, _torch_ops, _torch_room, _torch_side, _torch_where
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+#: What CUDA begins with, of `torch.cuda`; so it does with the first tensor.
+BEGINNING = (
+    "init", "_lazy_init", "current_device", "set_device", "get_device_name", "get_device_properties", "get_device_capability",
+    "is_bf16_supported", "mem_get_info", "synchronize", "current_stream", "default_stream", "set_stream", "current_blas_handle",
+    "initial_seed", "get_rng_state", "get_rng_state_all", "reset_peak_memory_stats", "reset_max_memory_allocated",
+)  # fmt: skip
+_LOST = "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method"
+#: Asks what a GPU would not be asked for.
+_FAKE = "torch._subclasses.fake_tensor"
+
+#: CUDA has begun in this process, or in one that it was forked from.
+_begun = False
+#: It had in one that this process was forked from, and there is no GPU for this one.
+lost = False
+
+
+def install() -> None:
+    global _begun
+    _begun = False  # whatever we have asked
+    os.register_at_fork(before=_forks, after_in_child=_forked)
+
+
+def has_begun() -> bool:
+    return not lost and (_begun or _native.storage_bytes()[1] > 0)
+
+
+def begins(answer: Any) -> Any:
+    """A function of `torch.cuda` that CUDA begins with."""
+
+    @functools.wraps(answer)
+    def asked(*args: Any, **kwargs: Any) -> Any:
+        global _begun
+        if lost:
+            _refuse()
+        _begun = True
+        return answer(*args, **kwargs)
+
+    return asked
+
+
+def is_available() -> bool:
+    """CUDA is asked this, too, unless the environment says that the driver's library is."""
+    global _begun
+    if os.environ.get("PYTORCH_NVML_BASED_CUDA_CHECK") != "1" and sys._getframe(1).f_globals.get("__name__") != _FAKE:
+        _begun = True
+    return True
+
+
+def _forks() -> None:
+    global _begun
+    _begun = _begun or has_begun()
+
+
+def _forked() -> None:
+    global lost
+    lost = _begun and _torch_side.gpu is not None
+    if _torch_side.gpu is None or (lost and _torch_ops.valueless):
+        _leave()
+    elif lost:
+        _torch_side.on_asking = _refuse
+        _torch.watch_by(_torch_where.after, True, _before, _torch_room.refused)
+
+
+def _before(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+    """An op is about to run in a process that has lost the GPU."""
+    if all(_torch_side.where(one) == "cpu" for one in _torch_ops.flat((*args, *(kwargs or {}).values()))):
+        return _torch_room.about_to(func, args, kwargs)
+    return getattr(_torch_side.lib, "AcceleratorError", RuntimeError)("CUDA error: initialization error")
+
+
+def loads() -> None:
+    """This process loads data, and what it makes are real tensors in its own memory."""
+    if lost or _torch_ops.valueless:
+        _leave()
+    else:
+        _torch_side.on_asking = _note_loader
+
+
+def _leave() -> None:
+    _torch_let_in.leave()
+    if _torch_side.gpu is not None:
+        _torch_side.lib.cuda._lazy_init = _refuse
+
+
+def _refuse() -> None:
+    if not lost:
+        _note_loader()
+    raise RuntimeError(_LOST)
+
+
+def _note_loader() -> None:
+    text = "a DataLoader's process asked for the GPU, which is not imitated there: its tensors were the host's"
+    _native.unseen("loader-process", text)
