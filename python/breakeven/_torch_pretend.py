@@ -67,6 +67,8 @@ def call(torch: Any) -> None:
         tensor.__array__: _torch_shown.array,
         tensor.tolist: _torch_shown.tolist,
         tensor.pin_memory: _pin,
+        tensor.is_shared: lambda args, _: asked(args[0]) != "cpu" or _native.call_noted(tensor.is_shared, args, {}),
+        tensor.share_memory_: _share,
         tensor.is_pinned: lambda args, _: bool((known := _torch_ops._known(args[0])) and known.pinned),
         tensor.type: _torch_copies.as_class,
         tensor.__repr__: _torch_shown.text,
@@ -110,7 +112,7 @@ def call(torch: Any) -> None:
     mode: Any = type("Pretended", (TorchFunctionMode,), {"__module__": __name__})
     mode.__torch_function__ = _native.Function(_handlers, _torch_made.call)
     _torch_let_in.install(torch, mode())
-    _torch_processes.install()
+    _torch_processes.install(torch)
 
 
 def _attention(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -152,6 +154,13 @@ def _grad(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     if known and where(gradient) != where(tensor):
         raise RuntimeError("assigned grad has data located on a different device")
     _native.call_noted(_torch_side.lib.Tensor.grad.__set__, args, kwargs)
+
+
+def _share(args: tuple[Any, ...], kwargs: Any) -> Any:
+    """There is nothing to do for a GPU's tensors, which is done when they are handed on, nor for those without values."""
+    if _torch_ops.valueless or asked(args[0]) != "cpu":
+        return args[0]
+    return _native.call_noted(_torch_side.lib.Tensor.share_memory_, args, kwargs)
 
 
 def _pin(args: tuple[Any, ...], _: Any) -> Any:

@@ -1,10 +1,13 @@
-"""Processes that a script begins where a GPU is imitated: CUDA does not live on in what is forked once it has begun."""
+"""Processes that a script begins where a GPU is imitated: CUDA does not live on in what is forked once it has begun, and
+tensors that are handed on are the GPU's there, too, in memory that both processes share.
+"""
 
 from __future__ import annotations
 
 import functools
 import os
 import sys
+from multiprocessing.reduction import ForkingPickler
 
 from . import _native, _torch, _torch_let_in, _torch_ops, _torch_room, _torch_side, _torch_where
 
@@ -26,11 +29,21 @@ _FAKE = "torch._subclasses.fake_tensor"
 _begun = False
 #: It had in one that this process was forked from, and there is no GPU for this one.
 lost = False
+#: Storages that are other processes'.
+_received: set[int] = set()
 
 
-def install() -> None:
+def install(torch: Any) -> None:
     global _begun
     _begun = False  # whatever we have asked
+    if _torch_side.gpu is not None:
+        reductions = torch.multiprocessing.reductions
+        plain = reductions.reduce_tensor
+        reductions.reduce_tensor = _hands_on(torch, plain)
+        reducers: dict[Any, Any] = vars(ForkingPickler)["_extra_reducers"]
+        for kind, reduce in list(reducers.items()):
+            if reduce is plain:
+                ForkingPickler.register(kind, reductions.reduce_tensor)
     os.register_at_fork(before=_forks, after_in_child=_forked)
 
 
@@ -80,6 +93,38 @@ def _before(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
     if all(_torch_side.where(one) == "cpu" for one in _torch_ops.flat((*args, *(kwargs or {}).values()))):
         return _torch_room.about_to(func, args, kwargs)
     return getattr(_torch_side.lib, "AcceleratorError", RuntimeError)("CUDA error: initialization error")
+
+
+def _hands_on(torch: Any, plain: Any) -> Any:
+    """What another process is told of a tensor, which by itself is the host's."""
+
+    @functools.wraps(plain)
+    def reduce_tensor(tensor: Any) -> Any:
+        rebuild, about = plain(tensor)
+        known = _torch_ops._known(tensor)
+        if known is None or known.device in (None, "cpu") or rebuild is not torch.multiprocessing.reductions.rebuild_tensor:
+            return rebuild, about
+        if known.id in _received:
+            raise RuntimeError(
+                "Attempted to send CUDA tensor received from another process; this is not currently supported. Consider "
+                "cloning before sending."
+            )
+        return receive, about
+
+    return reduce_tensor
+
+
+def receive(kind: Any, storage: Any, metadata: Any) -> Any:
+    """A tensor of the GPU's that another process has made, whose memory it is."""
+    import torch
+
+    if _torch_side.gpu is not None:
+        torch.cuda._lazy_init()
+        shared = storage._untyped_storage
+        if shared._cdata not in _torch_ops._live:
+            known = _torch_ops.live(shared, _torch_ops.INPUT, True, _torch_ops.GPU, counted=False)
+            _received.add(known.id)
+    return torch.multiprocessing.reductions.rebuild_tensor(kind, storage, metadata)
 
 
 def loads() -> None:

@@ -1989,3 +1989,46 @@ def test_cuda_does_not_live_on_in_a_forked_process_once_it_has_begun(tmp_path: P
     assert out.splitlines() == [*first, "True", *lost]
     _, out = _run(script, tmp_path, "asked", fake=True)
     assert out.splitlines() == [*first, "True", *lost]
+
+
+SHARED = """
+import torch, torch.nn as nn, torch.multiprocessing as mp
+def train(net, there, back, done):
+    there = there.get()
+    net(torch.ones(4, 5, device="cuda")).sum().backward()
+    torch.optim.SGD(net.parameters(), 0.01).step()
+    print(net.weight.device, isinstance(net.weight, nn.Parameter), there.device, torch.cuda.memory_allocated() < 10000, flush=True)
+    back.put(there @ there)
+    back.put(there.cpu())
+    done.wait()
+    try:
+        mp.reductions.reduce_tensor(there)
+    except RuntimeError as error:
+        print(str(error)[:53], flush=True)
+if __name__ == "__main__":
+    ctx = mp.get_context("spawn")
+    net = nn.Linear(5, 5).cuda()
+    nn.init.ones_(net.weight)
+    net.share_memory()
+    there, back, done = ctx.Queue(), ctx.Queue(), ctx.Event()
+    child = ctx.Process(target=train, args=(net, there, back, done))
+    child.start()
+    there.put(torch.ones(50, 50, device="cuda"))
+    product, on_host = back.get(), back.get()
+    print(product.device, product.sum().item(), on_host.device, round(net.weight[0, 0].item(), 2), net.weight.is_shared())
+    done.set()
+    child.join()
+    print(child.exitcode)
+"""
+
+
+def test_tensors_handed_to_another_process_are_on_the_gpu_there(tmp_path: Path) -> None:
+    script = tmp_path / "shared.py"
+    script.write_text(SHARED)
+    _, out = _run(script, tmp_path)
+    refused = "Attempted to send CUDA tensor received from another p"
+    assert out.splitlines() == ["cuda:0 True cuda:0 True", "cuda:0 125000.0 cpu 0.96 True", refused, "0"]
+    _, out = _run(script, tmp_path, fake=True)
+    assert [line for line in out.splitlines() if "cuda:0" in line or line == "0"] == [
+        "cuda:0 True cuda:0 False", "cuda:0 125000.0 cpu 1.0 True", "0"
+    ]  # fmt: skip
