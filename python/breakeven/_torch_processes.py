@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
 #: What CUDA begins with, of `torch.cuda`; so it does with the first tensor.
 BEGINNING = (
-    "init", "_lazy_init", "current_device", "set_device", "get_device_name", "get_device_properties", "get_device_capability",
-    "is_bf16_supported", "mem_get_info", "synchronize", "current_stream", "default_stream", "set_stream", "current_blas_handle",
-    "initial_seed", "get_rng_state", "get_rng_state_all", "reset_peak_memory_stats", "reset_max_memory_allocated",
+    "init", "_lazy_init", "current_device", "set_device", "get_device_name", "get_device_properties",
+    "get_device_capability", "is_bf16_supported", "mem_get_info", "synchronize", "current_stream", "default_stream",
+    "set_stream", "current_blas_handle", "initial_seed", "get_rng_state", "get_rng_state_all", "reset_peak_memory_stats", "reset_max_memory_allocated",
 )  # fmt: skip
-_LOST = "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method"
+_LOST = (
+    "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method"
+)
 #: Asks what a GPU would not be asked for.
 _FAKE = "torch._subclasses.fake_tensor"
 
@@ -102,12 +104,13 @@ def _hands_on(torch: Any, plain: Any) -> Any:
     def reduce_tensor(tensor: Any) -> Any:
         rebuild, about = plain(tensor)
         known = _torch_ops._known(tensor)
-        if known is None or known.device in (None, "cpu") or rebuild is not torch.multiprocessing.reductions.rebuild_tensor:
+        of_host = known is None or known.device in (None, "cpu")
+        if known is None or of_host or rebuild is not torch.multiprocessing.reductions.rebuild_tensor:
             return rebuild, about
         if known.id in _received:
             raise RuntimeError(
-                "Attempted to send CUDA tensor received from another process; this is not currently supported. Consider "
-                "cloning before sending."
+                "Attempted to send CUDA tensor received from another process; this is not currently supported. "
+                "Consider cloning before sending."
             )
         return receive, about
 
