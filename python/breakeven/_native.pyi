@@ -33,6 +33,7 @@ __all__ = [
     "host_made",
     "host_read",
     "idle",
+    "import_begins",
     "install",
     "know_arrays",
     "leave",
