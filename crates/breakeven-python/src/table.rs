@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Words before the first array: name and thread, code, instruction, library code.
 pub(crate) const HEAD: usize = 4;
-/// Distinct shapes at one place before dims are rounded; more where there is one array, as in copies, whose bytes are to be
-/// exact.
+/// Distinct shapes at one place before dims are rounded; more where a program of PyTorch's or CuPy's has one array, as in
+/// copies, whose bytes are to be exact.
 const EXACT_SHAPES: u32 = 32;
 const EXACT_SINGLE: u32 = 1024;
 /// A dim of so many of the first shapes is not rounded: a width, say, where lengths vary.
@@ -211,9 +211,10 @@ impl Shapes {
     }
 
     /// How many distinct ones there were decides how exactly the next is kept.
-    fn rounding(&self, arrays: &[u64]) -> Option<u32> {
-        let single = self::arrays(arrays).nth(1).is_none();
-        let exact = if single { EXACT_SINGLE } else { EXACT_SHAPES };
+    fn rounding(&self, words: &[u64]) -> Option<u32> {
+        let by_numpy = tag(words[0]) == 0 && words[0] & IN_CONTEXT == 0;
+        let single = arrays(&words[HEAD..]).nth(1).is_none();
+        let exact = if single && !by_numpy { EXACT_SINGLE } else { EXACT_SHAPES };
         let beyond = self.seen.checked_sub(exact)?;
         Some(ROUNDED.iter().find(|(shapes, _)| beyond < *shapes).map_or(0, |(_, bits)| *bits))
     }
@@ -256,7 +257,7 @@ impl Table {
             Some(key) => key,
             None => {
                 let shapes = self.shapes_at.get(&words[..HEAD]);
-                let bits = shapes.and_then(|shapes| shapes.rounding(&words[HEAD..]));
+                let bits = shapes.and_then(|shapes| shapes.rounding(words));
                 let rounded = shapes.zip(bits).map(|(shapes, bits)| round(words, bits, |dim| shapes.stays(dim)));
                 let kept = rounded.as_deref().unwrap_or(words);
                 match self.find(kept, hash(kept)).filter(|_| rounded.is_some()) {
@@ -477,11 +478,16 @@ mod tests {
     #[test]
     fn many_sizes_of_one_array_are_kept_apart_for_longer() {
         let mut table = Table::default();
+        let on_device = |n| {
+            let mut words = key(1, 0, &[n, 3]);
+            words[0] = with_tag(words[0], 1);
+            words
+        };
         for n in 1..=u64::from(EXACT_SINGLE) {
-            table.entry(&key(1, 0, &[n, 3]), || 0);
+            table.entry(&on_device(n), || 0);
         }
         assert!(table.entries().iter().zip(1..).all(|(e, n)| e.arrays[1..] == [n, 3] && !e.rounded));
-        table.entry(&key(1, 0, &[5001, 3]), || 0);
+        table.entry(&on_device(5001), || 0);
         assert!(table.entries().last().is_some_and(|e| e.arrays[1..] == [5120, 3] && e.rounded));
     }
 
