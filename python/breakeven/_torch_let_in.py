@@ -66,11 +66,19 @@ def _let_through(torch: Any) -> None:
         core._has_torch_function_unary: has(core._has_torch_function_unary, lambda args: args),
         core._has_torch_function_variadic: has(core._has_torch_function_variadic, lambda args: args),
     }
-    for plain, stand_in in stand_ins.items():
+    plain_has = torch.overrides.has_torch_function
+
+    def of_layers(args: Any) -> bool:
+        # Ops that take functions ask here, too, and are to pass on to modes.
+        asking = str(sys._getframe(1).f_globals.get("__name__"))
+        return bool((stand_ins[plain_has] if asking.startswith("torch.nn.modules.") else plain_has)(args))
+
+    torch.overrides.has_torch_function = of_layers
+    for plain, stand_in in [*stand_ins.items(), (plain_has, of_layers)]:
         operator = _builtins._find_builtin(plain)
         if operator is not None:
             _builtins._register_builtin(stand_in, operator)
-    for name in ("torch.functional", "torch.nn.functional", "torch.nn.init", "torch.overrides"):
+    for name in ("torch.functional", "torch.nn.functional", "torch.nn.init"):
         module = sys.modules[name]
         for word, value in list(vars(module).items()):
             if word.startswith("has_torch_function") and value in stand_ins:
