@@ -32,6 +32,8 @@ def counts_of_both(program: str, folder: Path, **how: Any) -> list[collections.C
         assert (workload["program"].get("sampling", 1) > 4) != each
         counts: collections.Counter[Any] = collections.Counter()
         for entry in workload["ops"]:
+            if entry.get("phase") == "data" and "host_read" in entry["op"]:
+                continue  # what the host has, which unwatched steps do not tell
             line = workload["sites"][entry["site"]]["line"]
             counts[entry["name"], json.dumps(entry["op"]), entry.get("device"), line] += entry["count"]
         found.append(counts)
