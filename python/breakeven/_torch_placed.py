@@ -52,16 +52,19 @@ def is_there(tensor: Any, known: Any) -> bool:
     if known.placed or not known.put:
         return known.placed  # type: ignore[no-any-return]
     first, last = _span(tensor)
-    put = ((stays, ref()) for ref, begin, end, stays in known.put if begin <= first and last <= end)
-    return any(one is not None and (stays is None or not _torch_back.is_of(stays)) for stays, one in put)
+    return any(ref() is not None and begin <= first and last <= end and _counts(stays) for ref, begin, end, stays in known.put)
+
+
+def _counts(stays: Any) -> bool:
+    """Whether what the running line takes of something that was put there is the device's, and not what stays on the host."""
+    return stays is None or not _torch_back.is_of(stays)
 
 
 def holds(known: Any) -> bool:
     """Whether a storage has anything on the device."""
     if _torch_back.is_hosts(known):
         return False
-    put = (stays for ref, *_, stays in known.put if ref() is not None)
-    return known.placed or any(stays is None or not _torch_back.is_of(stays) for stays in put)
+    return known.placed or any(ref() is not None and _counts(stays) for ref, *_, stays in known.put)
 
 
 def is_whole(tensor: Any, known: Any) -> bool:

@@ -272,7 +272,7 @@ def _may_be_there(tensor: Any) -> bool:
 
 
 def _is_there(tensor: Any, known: Any) -> bool:
-    if known.back is not None and _torch_back.is_hosts(known):
+    if _torch_back.is_hosts(known):
         return False
     return (known.role == _torch_ops.ACTIVATION and not known.aside) or _torch_placed.is_there(tensor, known)
 

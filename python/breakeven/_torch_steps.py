@@ -295,7 +295,7 @@ def _end() -> None:
     now, calls, asked = _native.step_clock()
     asked += computed
     nodes = _sequence()
-    known = skipping or _native.of_steps()
+    known = skipping or _native.of_steps()  # asked of watched ones, it learns their paths
     if aside and _optimizer and not known:
         return _notice()  # of another loop, whose ops were told
     if not (skipping or aside):

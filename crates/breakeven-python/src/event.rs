@@ -612,6 +612,12 @@ impl Recorder {
         })
     }
 
+    /// So much waiting, of which only what lines have slept has a place; `next` is the line that followed that.
+    fn waits_somewhere(&mut self, idle: u64, next: Option<u32>) {
+        let rest = self.waits_where_it_slept(idle, next);
+        self.waits_at((None, None), rest);
+    }
+
     fn waits_at(&mut self, place: Waiting, ns: u64) {
         if ns > 0 {
             self.idle_ns += ns;
@@ -626,8 +632,7 @@ impl Recorder {
     /// An import begins. What the process has waited for until now is the script's, as what it does in the import is not.
     pub(crate) fn import_begins(&mut self) {
         let idle = self.waiting(0);
-        let rest = self.waits_where_it_slept(idle, None);
-        self.waits_at((None, None), rest);
+        self.waits_somewhere(idle, None);
     }
 
     /// The last `ns` went into importing a library: what was waited for in them is start-up, as they are.
@@ -653,8 +658,7 @@ impl Recorder {
         self.others_took();
         let idle = self.waiting((own as f64 / clock::ticks_per_ns()) as u64);
         let next = entry.or(self.table.last()).and_then(|entry| self.wait_line_of(entry));
-        let rest = self.waits_where_it_slept(idle, next);
-        self.waits_at((None, None), rest);
+        self.waits_somewhere(idle, next);
     }
 
     /// The line of an entry among those that wait.
