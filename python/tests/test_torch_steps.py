@@ -85,7 +85,7 @@ def test_a_step_without_modules_is_known_by_the_shapes_of_its_gradient(tmp_path:
 def test_what_a_step_did_before_it_called_a_module_once_more_is_told(tmp_path: Path) -> None:
     workload = _recorded("again", tmp_path)
     assert _products(workload, 5) in (300, 301)
-    assert ["step-differs"] == [note["reason"] for note in workload["unseen"]]
+    assert [note["reason"] for note in workload["unseen"] if not _is_long(note)] == ["step-differs"]
 
 
 def test_what_comes_after_a_loop_is_seen(tmp_path: Path) -> None:
@@ -183,6 +183,11 @@ def _count(workload: dict[str, Any], m: int, n: int, k: int) -> int:
     return sum(e["count"] for e in products if [e["op"]["matmul"][size] for size in "mnk"] == [m, n, k])
 
 
+def _is_long(note: dict[str, Any]) -> bool:
+    """Whether a step is told to have taken longer, as it also may on a machine that does much besides."""
+    return "took longer" in note["text"]
+
+
 def _steps(workload: dict[str, Any]) -> int:
     """Of a net of two layers: how often the second was applied."""
     return _count(workload, 5, 1, 8)
@@ -195,8 +200,7 @@ def test_what_no_step_does_is_seen(what: str, mode: str, tmp_path: Path) -> None
     assert (_steps(workload), _count(workload, 96, 96, 96)) == (300, 20)
     assert _count(workload, 50, 8, 8) == (10 if what == "validation" else 0)
     assert workload["program"]["sampling"] > 5, "steps went unwatched"
-    # A machine that does much besides may make a step longer.
-    assert not [u for u in workload["unseen"] if u["reason"] == "step-differs" and "longer" not in u["text"]]
+    assert not [u for u in workload["unseen"] if u["reason"] == "step-differs" and not _is_long(u)]
 
 
 @pytest.mark.parametrize("what", ["module", "generator", "epochs", "sometimes"])
@@ -270,7 +274,7 @@ def test_a_changed_shape_is_seen_whatever_holds_it(what: str, mode: str, tmp_pat
 @pytest.mark.parametrize("what", ["attributes", "optimizer", "decay", "group", "frozen", "loop"])
 def test_what_each_step_does_from_then_on_is_noticed(what: str, mode: str, tmp_path: Path) -> None:
     workload, watched = _changed(what, mode, tmp_path), _changed(what, mode, tmp_path, True)
-    noticed = [note["count"] for note in workload["unseen"] if note["reason"] == "step-differs"]
+    noticed = [u["count"] for u in workload["unseen"] if u["reason"] == "step-differs" and not _is_long(u)]
     assert noticed == [1] and workload["program"]["sampling"] > 3
     ran, all_ran = (collections.Counter[str](), collections.Counter[str]())
     for each, counts in ((workload, ran), (watched, all_ran)):
