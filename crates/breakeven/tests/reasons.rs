@@ -306,6 +306,23 @@ fn waiting_is_not_python() {
 }
 
 #[test]
+fn no_cpu_makes_what_is_waited_for_come_sooner() {
+    let mut waits = program(10.0, json!([add(1000, 10, 0.001)]), json!([[10, [0]]]));
+    waits.ops[0].gap_ns = 3_000_000_000;
+    waits.program.idle_ns = 9_000_000_000;
+    waits.waits = vec![Wait { site: Some(1), before: Some(0), ns: 9_000_000_000 }];
+    let cpu = |name: &str| Some(name.to_owned());
+    for (slow, fast) in [("EPYC 7763", "Core i9-14900K"), ("Core i9-14900K", "EPYC 7763")] {
+        let e = ask(waits.clone(), Options { cpu: cpu(slow), host_cpu: cpu(fast), ..warm("t4") });
+        let waiting = reason(&e, "input-output-bound");
+        near(figure(waiting, "input_output"), 9.0, 0.01);
+        assert!(waiting.cause.contains(", as long as on the CPU alone: 9 s at test.py:4"), "{}", waiting.cause);
+        let host = e.estimates[0].breakdown_s.unwrap().host;
+        assert!((host - 10.0).abs() > 0.1 && host > 9.0, "{host}: the rest is computed by the other CPU");
+    }
+}
+
+#[test]
 fn a_wait_names_its_line() {
     let mut waits = program(10.0, json!([add(1000, 10, 0.001)]), json!([[10, [0]]]));
     waits.ops[0].gap_ns = 8_000_000_000;

@@ -20,6 +20,15 @@ pub struct HostTime {
     pub gap_scale: f64,
     /// Multiply an entry's recorded CPU time by this; likewise.
     pub cpu_scale: f64,
+    /// Share of the gaps and of `outside` in which the program waited.
+    pub waiting: f64,
+}
+
+impl HostTime {
+    /// How much faster gaps are on a host that computes `speed` times as fast: none makes what is waited for come sooner.
+    pub fn gap_speed(&self, speed: f64) -> f64 {
+        1.0 / (self.waiting + (1.0 - self.waiting) / speed)
+    }
 }
 
 /// Splits the wall time of `workload`.
@@ -51,9 +60,11 @@ pub fn host_time(workload: &Workload) -> HostTime {
     let parts = ops + gaps;
     let fold = if parts > wall && parts > 0.0 { wall / parts } else { 1.0 };
     let outside = (wall - (ops + gaps) * fold).max(0.0);
+    let between = gaps * fold + outside;
     HostTime {
         wall,
         outside,
+        waiting: if between > 0.0 { (idle / between).min(1.0) } else { 0.0 },
         own,
         startup: (program.startup_ns as f64 * 1e-9 * own).min(outside),
         gap_scale: fold * own,

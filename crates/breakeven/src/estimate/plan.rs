@@ -150,6 +150,7 @@ impl<'a> Port<'a> {
     ) -> Self {
         let (mut p50, mut p90) = (0.0, 0.0);
         let mut streams: Vec<u32> = Vec::new();
+        let gap_speed = host.gap_speed(host_speed);
         let lacking: Vec<bool> = workload.sites.iter().map(|site| lacks(profile, site)).collect();
         let mut prepare = |entry: &Entry| {
             let runs = entry.count.max(1) as f64;
@@ -188,7 +189,7 @@ impl<'a> Port<'a> {
             Prepared {
                 place,
                 runs,
-                gap: if node { 0.0 } else { entry.gap_ns as f64 * 1e-9 * host.gap_scale / runs / host_speed },
+                gap: if node { 0.0 } else { entry.gap_ns as f64 * 1e-9 * host.gap_scale / runs / gap_speed },
                 on_cpu: entry.cpu_ns as f64 * 1e-9 * host.cpu_scale / runs / host_speed,
                 dispatch: dispatch.p50 / host_speed,
                 launches: u64::from(launches),
@@ -201,8 +202,8 @@ impl<'a> Port<'a> {
         Self {
             workload,
             prepared,
-            outside: host.outside / host_speed,
-            startup: host.startup / host_speed,
+            outside: host.outside / gap_speed,
+            startup: (host.startup / host_speed).min(host.outside / gap_speed),
             dispatch_sigma: if p50 > 0.0 { libm::log(p90 / p50) / Z90 } else { 0.0 },
             machine: Machine {
                 launch_latency: profile.launch_latency().p50,

@@ -40,19 +40,21 @@ pub fn sites(q: &Question, shown: Option<&Outcome>) -> Vec<SiteEstimate> {
             line.spread += (time.device * sigma) + task.dispatch * entry.count as f64 * plan.dispatch_sigma;
         }
     }
+    let gap_speed = q.host.gap_speed(q.host_speed);
     for (wait, seconds) in q.workload.waited() {
         // What waits is not busy, so other programs take nothing of it; and it belongs to the line that waits.
-        let host = |line: &mut Line, seconds: f64| {
-            line.gap = (line.gap + seconds).max(0.0);
-            line.gpu.host = (line.gpu.host + seconds / q.host_speed).max(0.0);
+        let host = |line: &mut Line, here: f64, there: f64| {
+            line.gap = (line.gap + here).max(0.0);
+            line.gpu.host = (line.gpu.host + there).max(0.0);
         };
         if let Some(&line) = wait.before.and_then(|site| line_of.get(site as usize)) {
-            host(&mut lines[line], -seconds * q.host.gap_scale);
+            let of_gap = seconds * q.host.gap_scale;
+            host(&mut lines[line], -of_gap, -of_gap / gap_speed);
         }
         if let Some(site) = wait.site.or(wait.before).map(|site| site as usize)
             && let Some(&line) = line_of.get(site)
         {
-            host(&mut lines[line], seconds);
+            host(&mut lines[line], seconds, seconds);
             by_site[site] += wait.ns as f64;
         }
     }

@@ -37,12 +37,12 @@ pub(super) fn parts(account: &Account<'_>) -> HostParts {
         *of += itself;
     }
     let program = &account.q.workload.program;
-    let path = path_of_host(account);
+    let path = share_on_path(account);
     let idle = (program.idle_ns as f64 * 1e-9 * path).min(parts.code);
     parts.code -= idle;
     parts.files += idle;
     let unseen: f64 = account.q.workload.unseen.iter().map(|u| u.ns as f64).sum();
-    let dark = (unseen * 1e-9 * path).min(parts.code);
+    let dark = (unseen * 1e-9 * path / account.q.host_speed).min(parts.code);
     parts.code -= dark;
     parts.dark += dark;
     parts
@@ -50,16 +50,16 @@ pub(super) fn parts(account: &Account<'_>) -> HostParts {
 
 /// Where the program waited, and how long: here, and on the critical path, s.
 pub(super) fn waits<'a>(account: &Account<'a>) -> impl Iterator<Item = (&'a Wait, f64, f64)> {
-    let path = path_of_host(account);
+    let path = share_on_path(account);
     account.q.workload.waited().map(move |(wait, here)| (wait, here, here * path))
 }
 
-/// How much of a second on the host is a second of the critical path: less than one where the device hides it.
-fn path_of_host(account: &Account<'_>) -> f64 {
+/// How much of what the host does is on the critical path: less than all where the device hides it.
+fn share_on_path(account: &Account<'_>) -> f64 {
     let own: f64 = account.entries().map(|(_, e, t)| (t.gap + t.on_host) * e.count as f64).sum();
     let outside = account.out.plan.tasks.last().map_or(0.0, |t| t.gap) - account.q.port.host_startup();
     let all = own + outside.max(0.0);
-    if all > 0.0 { (account.out.parts.host / all).min(1.0) / account.q.host_speed } else { 0.0 }
+    if all > 0.0 { (account.out.parts.host / all).min(1.0) } else { 0.0 }
 }
 
 /// What both sides spend on the host.
@@ -172,7 +172,7 @@ fn files(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
         _ => "Reading, writing and parsing files",
     };
     // What the device does meanwhile hides the rest.
-    let beside = if path_of_host(account) < 0.99 { " beside the GPU's work" } else { ", as long as on the CPU alone" };
+    let beside = if share_on_path(account) < 0.99 { " beside the GPU's work" } else { ", as long as on the CPU alone" };
     let mut reason = Reason::new(
         "input-output-bound",
         Some(account.share(parts.files)),

@@ -86,7 +86,7 @@ fn timer(q: &Question<'_>, out: &Outcome, row: &[&Timed<'_>], known: bool, first
     let mut counts = BTreeMap::new();
     count(&steps, 1, &mut counts);
     let (gaps, left) = host_part(q, here, &counts);
-    let left = left / q.host_speed;
+    let left = left / q.host.gap_speed(q.host_speed);
     let tasks: Vec<Task> = out.plan.tasks.iter().map(|task| Task { gap: task.gap * gaps, ..*task }).collect();
     let parts = simulate(&tasks, &order, q.port.machine(), &mut ());
     let (work, sigma) = (parts.total() + left, spread(out, &counts, &parts, left));
