@@ -11,8 +11,6 @@ pub enum Form {
     /// An array to be added (a bias), or the result's gradient, then two factors. The sum is the last step of each dot
     /// product, as in BLAS.
     After(product::Product),
-    /// One of three arrays and the result has three axes, the others rows: all sums of products of each row's.
-    Trilinear,
     /// A layer: rows of the input with the rows of the weight.
     Linear,
     /// A convolution; of its gradients the keyword `output_mask` names those wanted.
@@ -37,8 +35,6 @@ pub enum Form {
     /// has axes for steps, sequences and features, or where sequences differ in length one for all their steps together,
     /// and the keyword `steps`.
     Recurrent(Cell, Pass),
-    /// A whole encoder layer, or its attention alone: input, then the weights.
-    Encoder,
     /// A number looked up in each row.
     Pick,
     /// Ranks exchange the first array.
@@ -54,7 +50,6 @@ impl Form {
         Some(match name {
             "addmm" => Self::After(product::Product::Matmul),
             "after_pairs" => Self::After(product::Product::Pairs),
-            "trilinear" => Self::Trilinear,
             "linear" => Self::Linear,
             "convolution" => Self::Convolution(which),
             "attention" => Self::Attention(which),
@@ -76,7 +71,6 @@ impl Form {
             "lstm" => Self::Recurrent(Cell::Lstm, which),
             "gru" => Self::Recurrent(Cell::Gru, which),
             "rnn" => Self::Recurrent(Cell::Rnn, which),
-            "encoder" => Self::Encoder,
             "pick" => Self::Pick,
             "all_reduce" => Self::Collective(Collective::AllReduce),
             "all_gather" => Self::Collective(Collective::AllGather),
@@ -98,11 +92,6 @@ pub(super) fn op(form: Form, call: &Call) -> Op {
             }
             _ => Op::Opaque,
         },
-        Form::Trilinear => {
-            let cube = call.inputs.iter().chain(call.outputs).find(|a| a.shape.len() == 3).map_or(0, ArrayRef::count);
-            let (n, k) = (call.first(), call.inputs.first().map_or(1, |x| x.last().max(1)));
-            Op::Matmul { m: n / k, n: cube / k, k, batch: 1, bias: false }
-        }
         Form::Linear => match (call.inputs, call.out()) {
             ([x, weight, ..], out) => {
                 let k = x.last();
@@ -161,17 +150,6 @@ pub(super) fn op(form: Form, call: &Call) -> Op {
             Op::Embedding { pass, n: call.input(1), width: table.last(), table: rows }
         }
         Form::Recurrent(cell, pass) => recurrent(cell, pass, call).unwrap_or(Op::Opaque),
-        Form::Encoder => {
-            let Some([batch, length, width]) = call.inputs.first().map(|x| x.shape.as_slice()) else {
-                return Op::Opaque;
-            };
-            // All products have the width as one side: weights hold it times all others, and scores and their sums of
-            // values do `length` more each for every row.
-            let matrices = call.inputs[1..].iter().filter(|w| w.shape.len() == 2).map(ArrayRef::count);
-            let weights = matrices.fold(0, u64::saturating_add);
-            let n = weights.checked_div(*width).unwrap_or(0).saturating_add(length.saturating_mul(2));
-            Op::Matmul { m: batch.saturating_mul(*length), n, k: *width, batch: 1, bias: false }
-        }
         Form::Pick => Op::Gather { n: call.input(1), source: call.first() },
         Form::Collective(kind) => {
             let ranks = call.number("ranks").map_or(1, |ranks| ranks.clamp(1.0, 1e9) as u64);
@@ -378,21 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn an_encoder_layer_at_once() {
-        let (b, t, e, f) = (2, 5, 16, 64);
-        let shapes: [&[u64]; 6] = [&[b, t, e], &[3 * e, e], &[3 * e], &[e, e], &[f, e], &[e, f]];
-        let products = 2 * b * t * (4 * e * e + 2 * e * f) + 4 * b * t * t * e;
-        assert_eq!(run("aten._transformer_encoder_layer_fwd", &shapes, &[&[b, t, e]], &[]).1, products as f64);
-    }
-
-    #[test]
-    fn products_of_three_and_of_distances() {
-        // A bilinear layer of 7 inputs and 5, 3 results, and its gradients: every one of 8 rows meets all 105 weights.
-        let (grad, a, b, weight): (&[u64], &[u64], &[u64], &[u64]) = (&[8, 3], &[8, 7], &[8, 5], &[3, 7, 5]);
-        let ways: [([&[u64]; 3], &[u64]); 3] = [([a, weight, b], grad), ([grad, weight, b], a), ([grad, a, b], weight)];
-        for (inputs, output) in ways {
-            assert_eq!(run("aten._trilinear", &inputs, &[output], &[]).1, 2.0 * 8.0 * 105.0);
-        }
+    fn products_of_distances() {
         let (rows, others, distances): (&[u64], &[u64], &[u64]) = (&[2, 6, 4], &[2, 9, 4], &[2, 6, 9]);
         let flop = 2.0 * 2.0 * 6.0 * 9.0 * 4.0;
         assert_eq!(run("aten._cdist_forward", &[rows, others], &[distances], &[]).1, flop);
