@@ -91,7 +91,7 @@ def install(torch: Any, gpu: Any) -> None:
         "max_memory_reserved": peak,
         "reset_peak_memory_stats": lambda *_, **__: _bytes(True) and None,
         "reset_max_memory_allocated": lambda *_, **__: _bytes(True) and None,
-        "mem_get_info": lambda *_, **__: (gpu["memory"] - live(), gpu["memory"]),
+        "mem_get_info": lambda *_, **__: (gpu["usable"] - live(), gpu["memory"]),
         "reset_accumulated_memory_stats": lambda *_, **__: setattr(_torch_where, "refusals", 0),
         "device_memory_used": live,
         "current_blas_handle": lambda: 1,
@@ -127,7 +127,7 @@ def install(torch: Any, gpu: Any) -> None:
         for name in vars(module).keys() & answers.keys():
             setattr(module, name, getattr(cuda, name))
     _counters(cuda)
-    _shares(torch._C, gpu["memory"])
+    _shares(torch._C, gpu["memory"], gpu["usable"])
     _plans(torch)
     _pools(cuda)
     if hasattr(torch, "accelerator"):
@@ -202,14 +202,14 @@ def _counters(cuda: Any) -> None:
         setattr(cuda, name, unknown)
 
 
-def _shares(core: Any, memory: int) -> None:
+def _shares(core: Any, memory: int, usable: int) -> None:
     """How much of the GPU's memory (bytes) the process may have."""
     allowed = 1.0
 
     def allow(fraction: float, _: int) -> None:
         nonlocal allowed
         allowed = fraction
-        _native.pretend(int(memory * fraction))
+        _native.pretend(min(int(memory * fraction), usable))
 
     core._cuda_setMemoryFraction, core._cuda_getMemoryFraction = allow, lambda _: allowed
 

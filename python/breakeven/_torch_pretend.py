@@ -28,10 +28,12 @@ def install(torch: Any) -> None:
     import json
 
     if given := os.environ.get(_torch.PRETEND):
-        _torch_side.gpu = json.loads(given)
+        gpu = _torch_side.gpu = json.loads(given)
+        # The rest is taken by the context and the allocator's slack, as in the verdict.
+        gpu.setdefault("usable", gpu["memory"])
         _torch_ops.device = "cpu"
-        _native.pretend(_torch_side.gpu["memory"])
-        _torch_cuda.install(torch, _torch_side.gpu)
+        _native.pretend(gpu["usable"])
+        _torch_cuda.install(torch, gpu)
         _torch_triton.install()
         torch.UntypedStorage.resize_ = _torch_where.resizes(torch.UntypedStorage.resize_)
         atexit.register(_torch_where.recording_ends)

@@ -20,7 +20,7 @@ def before(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
     """An op is about to run: is there room for its result on the GPU, and if so here?"""
     if _torch_side.gpu is not None and (size := _torch_room.size_of(func, args, kwargs)):
         whole = _native.storage_bytes()[0] + size
-        if whole > _torch_side.gpu["memory"] and not _torch_whole.hides() and _runs_there(func, args, kwargs):
+        if whole > _torch_side.gpu["usable"] and not _torch_whole.hides() and _runs_there(func, args, kwargs):
             # What does not fit there need not fit here.
             _native.storage_freed(_native.storage_new(size, _torch_ops.TEMPORARY, False, True))
             return room()
@@ -453,13 +453,13 @@ def room() -> Any:
         return None
     refusals += 1
     _torch_modules.no_room()
-    (live, _), memory = _native.storage_bytes(), _torch_side.gpu["memory"]
+    (live, _), gpu = _native.storage_bytes(), _torch_side.gpu
     if not _caught.would_be_caught("Exception", "RuntimeError", "OutOfMemoryError"):
         text = f"the script runs out of the GPU's memory ({_torch_fake.place()}): --pretend-gpu of one with more shows what it needs"
         _native.unseen("no-room", text)
     return _torch_side.lib.cuda.OutOfMemoryError(
-        f"CUDA out of memory. Tried to allocate {_size(refused)}. GPU 0 has a total capacity of {_size(memory)} of which "
-        f"{_size(memory - live)} is free. Including non-PyTorch memory, this process has {_size(live)} memory in use. Of the "
+        f"CUDA out of memory. Tried to allocate {_size(refused)}. GPU 0 has a total capacity of {_size(gpu['memory'])} of which "
+        f"{_size(gpu['usable'] - live)} is free. Including non-PyTorch memory, this process has {_size(live)} memory in use. Of the "
         f"allocated memory {_size(live)} is allocated by PyTorch, and 0 bytes is reserved by PyTorch but unallocated."
     )
 

@@ -324,12 +324,12 @@ print(properties["name"].decode(), properties["multiProcessorCount"], cp.cuda.De
 try:
     cp.empty((1 << 20, 1 << 10))
 except cp.cuda.memory.OutOfMemoryError as error:
-    print(error)
+    print(error, cp.cuda.Device().mem_info)
 """
     out, workload = record(source, tmp_path)
     assert out == "breakeven stand-in 108 80\n"
     assert {unseen["reason"] for unseen in workload["unseen"]} == {"stand-in-device"}
-    figures = '{"name": "NVIDIA L4", "memory": 1048576, "capability": "8.9", "units": 58, "cache": 50331648}'
+    figures = '{"name": "NVIDIA L4", "memory": 1048576, "usable": 900000, "capability": "8.9", "units": 58, "cache": 0}'
     other = tmp_path / "named"
     other.mkdir()
     script = other / "script.py"
@@ -338,7 +338,7 @@ except cp.cuda.memory.OutOfMemoryError as error:
     done = running.run([sys.executable, "-m", "breakeven._run", str(script)], other / "run", env)
     assert done.out.decode().splitlines() == [
         "NVIDIA L4 58 89",
-        "Out of memory allocating 8,589,934,592 bytes (allocated so far: 0 bytes).",
+        "Out of memory allocating 8,589,934,592 bytes (allocated so far: 0 bytes). (900000, 1048576)",
     ]
 
 

@@ -635,6 +635,26 @@ print(torch.zeros(2).device)
     assert sorted(_copies(workload, "h2d")) == [4, 8, 8]
 
 
+def test_a_part_of_the_gpus_memory_is_not_for_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(L4, "memory", 16 << 20)
+    monkeypatch.setitem(L4, "usable", 12 << 20)
+    script = tmp_path / "script.py"
+    script.write_text("""import torch
+print([size >> 20 for size in torch.cuda.mem_get_info()])
+held = torch.empty(10 << 20, dtype=torch.int8, device="cuda")
+torch.cuda.set_per_process_memory_fraction(0.95)
+try:
+    torch.empty(3 << 20, dtype=torch.int8, device="cuda")
+except torch.cuda.OutOfMemoryError as error:
+    print(str(error).partition(". Inc")[0])
+""")
+    _, out = _run(script, tmp_path)
+    assert out.splitlines() == [
+        "[12, 16]",
+        "CUDA out of memory. Tried to allocate 3.00 MiB. GPU 0 has a total capacity of 16.00 MiB of which 2.00 MiB is free",
+    ]
+
+
 def test_what_does_not_fit_the_gpu_is_refused_before_this_machine_is_asked(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text("""import torch

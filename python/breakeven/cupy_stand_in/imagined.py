@@ -15,6 +15,8 @@ class Gpu:
 
     name: str
     memory: int
+    #: What of that a program can have, bytes.
+    usable: int
     capability: str
     units: int
     cache: int
@@ -25,10 +27,11 @@ class Gpu:
 def _read() -> Gpu:
     given = os.environ.get("BREAKEVEN_PRETEND_GPU")
     if not given:
-        return Gpu("breakeven stand-in", 24 << 30, "8.0", 108, 40 << 20, False)
+        return Gpu("breakeven stand-in", 24 << 30, 24 << 30, "8.0", 108, 40 << 20, False)
     figures = json.loads(given)
     capability = str(figures["capability"])
-    return Gpu(str(figures["name"]), int(figures["memory"]), capability, int(figures["units"]), int(figures["cache"]), True)
+    memory, units, cache = int(figures["memory"]), int(figures["units"]), int(figures["cache"])
+    return Gpu(str(figures["name"]), memory, int(figures.get("usable", memory)), capability, units, cache, True)
 
 
 gpu = _read()

@@ -82,7 +82,7 @@ class MemoryPool:
             return pointers.MemoryPointer.of(calls.quietly(np.zeros, size, np.uint8))
 
     def _take(self, size: int) -> None:
-        limit = self._limit or (gpu.memory if gpu.named else 0)
+        limit = self._limit or (gpu.usable if gpu.named else 0)
         if limit and self._used + size > limit:
             raise OutOfMemoryError(size, self._used, self._limit)
         _count(size)
@@ -148,7 +148,7 @@ class MemoryAsyncPool(MemoryPool):
 def refuse(error: MemoryError) -> None:
     """Raises CuPy's error where NumPy has found no memory for what no GPU's would hold either."""
     shape, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)
-    if shape is not None and dtype is not None and (size := math.prod(shape) * dtype.itemsize) > gpu.memory:
+    if shape is not None and dtype is not None and (size := math.prod(shape) * dtype.itemsize) > gpu.usable:
         raise OutOfMemoryError(rounded(size), pool.total_bytes()) from None
 
 

@@ -298,8 +298,8 @@ class Device:
         from . import memory
 
         self.use()
-        whole = asked().memory
-        return max(0, whole - memory.pool.total_bytes()), whole
+        gpu = asked()
+        return max(0, gpu.usable - memory.pool.total_bytes()), gpu.memory
 
     @property
     def attributes(self) -> dict[str, int]:

@@ -7,6 +7,7 @@ use crate::failure::{Failure, Outcome, say};
 use crate::record::{self, Ended, Python};
 use crate::{input, output};
 use breakeven::answer::answer_request;
+use breakeven::estimate::gpu::USABLE_MEMORY;
 use breakeven::hardware::{Catalogue, Vendor};
 use breakeven::request::{Options, Request, Sized, Sizes};
 use breakeven::workload::{Exit, Workload};
@@ -166,9 +167,10 @@ fn pretended(name: &str, options: &Options) -> Result<String, Failure> {
         return Err(Failure::new("no-cuda", message, "an NVIDIA GPU, such as l4 or h100-sxm"));
     };
     let vendor = if gpu.name.starts_with("NVIDIA") { "" } else { "NVIDIA " };
+    let memory = gpu.memory.get();
     let figures = serde_json::json!({
-        "name": format!("{vendor}{}", gpu.name), "memory": gpu.memory.get() as u64, "capability": capability,
-        "units": units, "cache": gpu.cache.map_or(0, |bytes| bytes.get() as u64),
+        "name": format!("{vendor}{}", gpu.name), "memory": memory as u64, "usable": (memory * USABLE_MEMORY) as u64,
+        "capability": capability, "units": units, "cache": gpu.cache.map_or(0, |bytes| bytes.get() as u64),
     });
     Ok(figures.to_string())
 }
