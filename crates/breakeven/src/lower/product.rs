@@ -41,6 +41,8 @@ pub enum Product {
     PairsOnce,
     /// Rows of `a` with each other: covariance.
     Gram,
+    /// A product for each group of rows, of columns, or of what is summed over: together as large as one of all.
+    Grouped,
 }
 
 impl Product {
@@ -62,6 +64,7 @@ impl Product {
             "pairs_by_squares" => Self::PairsBySquares,
             "pairs_once" => Self::PairsOnce,
             "gram" => Self::Gram,
+            "grouped" => Self::Grouped,
             _ => return None,
         })
     }
@@ -102,6 +105,8 @@ pub(super) fn op(form: Product, call: &Call) -> Op {
         (Product::PairsOnce, &[m, k], _) => matmul(m, m.saturating_sub(1) / 2, k, 1),
         (Product::Gram, &[m, k], _) => matmul(m, call.outputs.first().map_or(m, |o| o.last()), k, 1),
         (Product::Gram, &[k], _) => matmul(1, 1, k, 1),
+        (Product::Grouped, &[groups, m, k], &[_, _, n]) => matmul(m, n, k, groups),
+        (Product::Grouped, &[.., m, k], &[.., n]) => matmul(m, n, k, 1),
         (Product::Matmul | Product::Dot, &[.., _, _], []) if call.inputs.len() == 1 && !same_shape(call) => {
             with_list(call)
         }
@@ -132,7 +137,7 @@ pub(super) fn op(form: Product, call: &Call) -> Op {
         }
         (Product::Tensordot, ..) => by_size(product(a), product(b), call.out()),
         (Product::Power | Product::Exponential | Product::Matvec | Product::Vecmat | Product::Gram, ..) => Op::Opaque,
-        (Product::Pairs | Product::PairsBySquares | Product::PairsOnce, ..) => Op::Opaque,
+        (Product::Pairs | Product::PairsBySquares | Product::PairsOnce | Product::Grouped, ..) => Op::Opaque,
     }
 }
 

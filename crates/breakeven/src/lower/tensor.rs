@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn products_of_distances() {
+    fn products_of_distances_and_of_groups() {
         let (rows, others, distances): (&[u64], &[u64], &[u64]) = (&[2, 6, 4], &[2, 9, 4], &[2, 6, 9]);
         let flop = 2.0 * 2.0 * 6.0 * 9.0 * 4.0;
         assert_eq!(run("aten._cdist_forward", &[rows, others], &[distances], &[]).1, flop);
@@ -364,6 +364,12 @@ mod tests {
         // By one product: [-2a, |a|², 1] with [b, 1, |b|²].
         let flop = 2.0 * 2.0 * 6.0 * 9.0 * (4.0 + 2.0);
         assert_eq!(run("aten._euclidean_dist", &[rows, others], &[distances], &[]).1, flop);
+        // Rows of 40 in five groups; what the weights of each get, of as many rows together.
+        let (rows, weights, results): (&[u64], &[u64], &[u64]) = (&[40, 7], &[5, 7, 3], &[40, 3]);
+        let flop = 2.0 * 40.0 * 7.0 * 3.0;
+        assert_eq!(run("aten._grouped_mm", &[rows, weights, &[5]], &[results], &[]).1, flop);
+        assert_eq!(run("aten._grouped_mm", &[&[7, 40], results, &[5]], &[weights], &[]).1, flop);
+        assert_eq!(run("aten._grouped_mm", &[&[5, 8, 7], weights], &[&[5, 8, 3]], &[]).1, flop);
         let stack: &[u64] = &[3, 10, 10];
         assert_eq!(run("aten.linalg_matrix_exp", &[stack], &[stack], &[]).1, 3.0 * 5.0 * 2000.0);
     }
