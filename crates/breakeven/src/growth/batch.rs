@@ -44,12 +44,18 @@ pub fn batch_of(workload: &Workload) -> Option<Batch> {
     let mut samples = Vec::new();
     // What is written in place may be a parameter: an average of them is kept after the step.
     let forward = |e: &&Entry| matches!(e.phase, None | Some(Phase::Forward)) && !e.name.ends_with('_');
+    let layered = workload.ops.iter().any(|e| e.phase == Some(Phase::Forward));
     for entry in workload.ops.iter().filter(network).filter(forward) {
         // Vectors are parameters and statistics more often than results.
         let Some(shape) = Shapes::of(entry).outputs.into_iter().find(|shape| shape.len() > 1) else { continue };
-        *weights.entry(shape[0]).or_default() += entry.flop().get() + entry.bytes().get();
+        // One product that `einsum` made of a single one is none of a single sample.
+        let single = matches!(entry.op, Op::Matmul { batch: 1, .. }) && shape.len() > 2 && shape[0] == 1;
+        *weights.entry(shape[usize::from(single)]).or_default() += entry.flop().get() + entry.bytes().get();
+        // What is copied beside the layers may be their weights.
         if let [outer, inner, _, ..] = shape[..]
             && inner > 1
+            && !single
+            && (entry.phase == Some(Phase::Forward) || !layered)
         {
             samples.push((outer.saturating_mul(inner), outer));
         }
@@ -59,10 +65,24 @@ pub fn batch_of(workload: &Workload) -> Option<Batch> {
     let covers = |of: &u64| all > 0.0 && multiples(*of).map(|(_, weight)| weight).sum::<f64>() >= COVERS * all;
     // One is a factor of all: it is the batch only where samples come singly.
     let singly = |of: &u64| *of > 1 || weights[of] >= SINGLY * all;
-    let value = weights.keys().rev().copied().find(covers).filter(singly)?;
+    let value = weights.keys().rev().copied().find(covers).filter(singly).filter(|of| !is_asked(workload, *of))?;
     let leading = multiples(value).map(|(dim, _)| *dim).collect();
     let samples = samples.iter().rev().find(|(rows, _)| *rows == value).map(|(_, samples)| *samples);
     Some(Batch { value, samples, leading })
+}
+
+/// Whether the network is asked about so many samples and trained on others, as one that acts is: no gradient comes of them.
+fn is_asked(workload: &Workload, samples: u64) -> bool {
+    let products = |of: Phase| {
+        workload.ops.iter().filter(move |e| e.phase == Some(of)).filter_map(|e| match e.op {
+            Op::Matmul { m, n, k, batch, .. } => Some([m, n, k, batch]),
+            _ => None,
+        })
+    };
+    samples > 1
+        && products(Phase::Forward).any(|[m, .., batch]| m == samples && batch == 1)
+        && products(Phase::Backward).next().is_some()
+        && !products(Phase::Backward).any(|dims| dims.contains(&samples))
 }
 
 impl Batch {
@@ -181,6 +201,28 @@ mod tests {
         assert_eq!(scaled[1].0.op, Op::Matmul { m: 2, n: 10, k: 400, batch: 1, bias: false });
         assert_eq!(scaled[0].0.written_bytes, 4 * 400 * 2);
         assert_eq!(scaled[1].0.written_bytes, layer.ops[1].written_bytes);
+    }
+
+    #[test]
+    fn what_an_agent_is_asked_is_no_batch() {
+        let mut agent = layer();
+        let product = |m, n, k| Op::Matmul { m, n, k, batch: 1, bias: true };
+        agent.ops.push(entry("aten.addmm", product(25, 2, 10), Phase::Forward, "[2] [25,10] [10,2] -> [25,2]"));
+        assert_eq!(batch_of(&agent), None);
+        // Where its answers are trained, too, it is.
+        agent.ops.push(entry("aten.mm", product(2, 10, 25), Phase::Backward, "[2,25] [25,10] -> [2,10]"));
+        assert_eq!(batch_of(&agent).map(|batch| batch.value), Some(25));
+    }
+
+    #[test]
+    fn neither_a_copied_weight_nor_a_product_of_one_tells_of_samples() {
+        let mut layer = layer();
+        let copy = Op::Copy { n: 100, strided: false, inputs: 1 };
+        layer.ops.push(Entry { phase: None, ..entry("aten.clone", copy, Phase::Forward, "[1,100,1] -> [1,100,1]") });
+        let product = Op::Matmul { m: 100, n: 900, k: 10, batch: 1, bias: false };
+        layer.ops.push(entry("aten.bmm", product, Phase::Forward, "[1,100,10] [1,10,900] -> [1,100,900]"));
+        let found = batch_of(&layer).expect("100");
+        assert_eq!((found.value, found.called()), (100, 100));
     }
 
     #[test]
