@@ -141,14 +141,15 @@ fn spread(out: &Outcome, counts: &BTreeMap<u32, u64>, parts: &Breakdown, left: f
 /// A gap is the mean of all runs of an op: where one run waited for an import or a file, the span of another has less.
 fn host_part(q: &Question<'_>, here: f64, counts: &BTreeMap<u32, u64>) -> (f64, f64) {
     let program = &q.workload.program;
-    let (mut ops, mut gaps) = (0.0, 0.0);
+    let (mut ops, mut gaps, mut hooks) = (0.0, 0.0, 0.0);
     for (&entry, &runs) in counts {
         let Some(op) = q.workload.ops.get(entry as usize) else { continue };
         let runs_s = runs as f64 * 1e-9;
-        ops += (op.cpu_ns as f64 * q.host.cpu_scale / op.count.max(1) as f64 + program.hook_ns) * runs_s;
+        ops += op.cpu_ns as f64 * q.host.cpu_scale / op.count.max(1) as f64 * runs_s;
+        hooks += program.hook_ns * runs_s;
         gaps += op.gap_ns as f64 * q.host.gap_scale / op.count.max(1) as f64 * runs_s;
     }
-    let rest = (here * q.host.own - ops).max(0.0);
+    let rest = ((here - hooks) * q.host.own - ops).max(0.0);
     let left = (rest - gaps).max(0.0);
     // Without values an op's time is the recorder's.
     let share = if gaps > rest && !program.untimed() { rest / gaps } else { 1.0 };
