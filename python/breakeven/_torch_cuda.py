@@ -258,7 +258,7 @@ def _generators(torch: Any) -> None:
 
     class Generator(plain, metaclass=Known):  # type: ignore[misc, valid-type]
         def __new__(cls, device: Any = "cpu") -> Any:
-            return plain.__new__(cls, "cpu") if str(device).startswith("cuda") else plain(device)
+            return plain.__new__(cls, "cpu") if _torch_side.named(device) == _torch_ops.GPU else plain(device)
 
         @property
         def device(self) -> Any:

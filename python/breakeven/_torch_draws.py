@@ -29,7 +29,7 @@ def draw_there(torch: Any, handlers: dict[Any, Any]) -> None:
 
 
 def _called(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    told = any(kwargs.get(word) for word in ("device", "generator", "pin_memory"))
+    told = any(kwargs.get(word) is not None for word in ("device", "generator")) or kwargs.get("pin_memory")
     return _torch_made.call(function, args, kwargs) if told else _native.call_noted(function, args, kwargs)
 
 
