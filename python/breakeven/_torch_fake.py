@@ -69,6 +69,7 @@ def begin(torch: Any) -> None:
     def kept(boxes: Any, *_: Any, **__: Any) -> Any:
         return boxes.new_zeros((boxes.shape[0],), dtype=torch.int64)
 
+    of_terms = (torch.ops.aten.mse_loss.default, torch.ops.aten.smooth_l1_loss.default)
     torch.jit.trace = _as_it_is
     torch._VF._pad_packed_sequence = _padded
     for name in ("torch.ao.quantization.quantize", "torch.ao.quantization", "torch.quantization.quantize", "torch.quantization"):
@@ -111,6 +112,8 @@ def begin(torch: Any) -> None:
         if isinstance(result, FakeTensor) and result.layout is torch.sparse_coo and not result._nnz():
             with mode:
                 result = _as_many(func, args, result)
+        if func in of_terms and isinstance(result, FakeTensor) and not result.dim():
+            _keep_terms(args, result)
         if isinstance(result, FakeTensor) and _torch_steps.unseen() and _torch_ops.phase != "data":
             _torch_steps.computed += 1 + result.numel()
         _torch_values.follow(func, args, kwargs, result, real)
@@ -139,6 +142,12 @@ def begin(torch: Any) -> None:
             types.append(FakeTensor)
     if _torch_side.gpu is None:
         _torch_foreach.sort_by_device(torch)
+
+
+def _keep_terms(args: tuple[Any, ...], result: Any) -> None:
+    """Losses whose kernels give out the memory of all their terms with the one number at its beginning (ATen's BinaryOps.cpp)."""
+    count = _torch_ops._count(_lib.broadcast_shapes(*(tensor.shape for tensor in args[:2])))
+    result.untyped_storage().resize_(count * result.element_size())
 
 
 class _Within(threading.local):
