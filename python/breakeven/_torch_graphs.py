@@ -100,6 +100,7 @@ def install(torch: Any) -> None:
             self.cuda_graph = cuda_graph
 
         def __enter__(self) -> None:
+            torch.cuda.synchronize()  # as PyTorch's own
             self.cuda_graph.capture_begin()
 
         def __exit__(self, *_: object) -> None:
