@@ -81,8 +81,7 @@ _OVERWRITE = frozenset(
 _PRODUCTS = {
     f"aten.{name}": kind
     for kind, names in {
-        "matmul": "mm addmm _addmm_activation bmm baddbmm addbmm linear _trilinear _native_multi_head_attention "
-        "_transformer_encoder_layer_fwd",
+        "matmul": "mm addmm _addmm_activation bmm baddbmm addbmm linear",
         "conv": "convolution _convolution convolution_backward",
         "rnn": "mkldnn_rnn_layer mkldnn_rnn_layer_backward",
     }.items()
@@ -94,12 +93,13 @@ _POWERS, _QUICK = ("aten.pow", "aten.pow_"), (0, 1, 2, 3, 0.5, -0.5, -1, -2)
 #: Ops that take memory which the host has just filled, of values of Python's or, a storage, of a file's.
 FILLING = frozenset(("aten::lift_fresh", "aten::set_"))
 #: Ops after which the host waits to be told how large the result is, or whether all went well; others do for what they
-#: are given. Each was seen to on an H100 with PyTorch 2.11, behind a kernel that kept the GPU busy.
+#: are given. Each was seen to on an H100 with PyTorch 2.11, behind a kernel that kept the GPU busy, but for the last,
+#: which selects by a mask.
 _TOLD = frozenset(
     f"aten.{name}"
     for name in (
-        "nonzero masked_select _unique _unique2 unique_dim unique_consecutive bincount allclose _linalg_svd "
-        "_linalg_eigh linalg_lstsq linalg_pinv linalg_matrix_exp _linalg_check_errors _to_sparse _to_sparse_csr _coalesce"
+        "nonzero masked_select _unique _unique2 unique_dim unique_consecutive bincount allclose _linalg_svd _linalg_eigh "
+        "linalg_lstsq linalg_pinv linalg_matrix_exp _linalg_check_errors _to_sparse _to_sparse_csr _coalesce masked_scatter_backward"
     ).split()
 ) | {"torchvision.nms"}  # which chooses by a mask in the end
 #: The soft-max of attention that is taken apart.
@@ -216,6 +216,8 @@ def stored(tensor: Any, made: bool = True, like: _torch_unwatched.Like | None = 
     global _there
     known = _live.get(key)
     if known is None:
+        if tensor._is_zerotensor():
+            return None  # a tangent that is known to be zero: its storage has no memory
         if like is not None:
             known = _live_like(storage, like)
         else:
@@ -557,14 +559,28 @@ def _is_told(name: str, given: dict[str, Any]) -> bool:
     if name in _TOLD:
         return True
     if name in ("aten.index", "aten.index_put_", "aten.index_put", "aten._index_put_impl_"):
-        # A mask on the host is made into places there; one to which a single value is written needs none.
-        masks = (index for index in flat(given["indices"]) if index.dtype in (_torch.bool, _torch.uint8))
+        # A mask on the host is made into places there.
+        masks = [index for index in flat(given["indices"]) if index.dtype in (_torch.bool, _torch.uint8)]
         anywhere = device is None and gpu is None
         there = (anywhere or ((known := _known(mask)) is not None and known.device != "cpu") for mask in masks)
-        return any(there) and ("values" not in given or given["values"].numel() != 1)
+        return any(there) and not _fills_a_mask(given, len(masks))
     if name == "aten.repeat_interleave":
         return given.get("output_size") is None
     return name == "aten.histc" and not given.get("min") and not given.get("max")
+
+
+def _fills_a_mask(given: dict[str, Any], masks: int) -> bool:
+    """Whether one value of the host's is written where one mask says, for which no places are looked up
+    (`canDispatchToMaskedFill` of ATen's TensorAdvancedIndexing.cpp)."""
+    values = given.get("values")
+    if values is None or values.numel() != 1 or given.get("accumulate") or masks != 1:
+        return False
+    if sum(1 for _ in flat(given["indices"])) != 1:
+        return False
+    if gpu is not None:
+        return bool(values.device.type == "cpu")
+    known = _known(values)
+    return known is None or (known.device == "cpu" if device is not None else known.aside or not known.placed)
 
 
 class on_device:

@@ -194,6 +194,35 @@ def test_what_memory_is_for(case: str, tmp_path: Path) -> None:
     }, roles
 
 
+TERMS = """import torch
+from torch.nn import functional as F
+a, b = torch.ones(1 << 18, device="cuda"), torch.ones(1 << 18, device="cuda")
+def kept(loss):
+    before = torch.cuda.memory_allocated()
+    held = loss()
+    return torch.cuda.memory_allocated() - before
+each = F.mse_loss, F.smooth_l1_loss, F.l1_loss
+print([kept(lambda: loss(a, b, reduction=how)) for loss in each for how in ("mean", "sum", "none")])
+"""
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_two_losses_keep_the_memory_of_their_terms(fake: bool, tmp_path: Path) -> None:
+    (tmp_path / "terms.py").write_text(TERMS)
+    _, out = _run(tmp_path / "terms.py", tmp_path, fake=fake)
+    assert out == f"{[MATRIX] * 6 + [4, 4, MATRIX]}\n"
+
+
+def test_tangents_that_are_known_to_be_zero_have_no_memory(tmp_path: Path) -> None:
+    source = "import torch\nx, v, w = (torch.ones(512, 512, device='cuda') for _ in range(3))\n"
+    source += "print(torch.func.jvp(lambda z: z @ w, (x,), (v,))[1].shape)\n"
+    (tmp_path / "zero.py").write_text(source)
+    workload, _ = _run(tmp_path / "zero.py", tmp_path)
+    assert not [entry["name"] for entry in workload["ops"] if entry["op"] == "opaque"]
+    # Three arrays, the result, two products and their sum: the second is by what is zero, which is no array of its own.
+    assert 7 * MATRIX <= workload["program"]["device_peak_bytes"] < 7.1 * MATRIX
+
+
 RESIZED = """import torch
 used = torch.cuda.memory_allocated
 x = torch.ones(1 << 18, device="cuda")

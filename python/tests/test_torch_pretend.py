@@ -166,13 +166,16 @@ def test_captured_steps_are_replayed(tmp_path: Path) -> None:
     # Two layers a step: ten steps one by one and three before the capture, which is one; six replays.
     assert _in_graphs(workload, "aten.addmm") == {None: 26, "capture": 2, "node": 12}
     assert _in_graphs(workload, "torch.cuda.CUDAGraph.replay") == {"launch": 6}
+    assert _in_graphs(workload, "torch.cuda.synchronize") == {None: 1}
 
 
 @pytest.mark.parametrize("fake", [False, True])
 def test_graphed_callables_are_replayed(fake: bool, tmp_path: Path) -> None:
     workload, out = _run(HERE / "programs" / "pytorch" / "torch_graphed.py", tmp_path, fake=fake)
     assert out == "the same\n"
-    # Sixty steps, each with a graph for the way there and one for the way back; three rounds before they are captured.
+    # Sixty steps, each with a graph for the way there and one for the way back; three rounds before they are captured. Before
+    # each capture the device is waited for, and twice around the rounds.
+    assert _in_graphs(workload, "torch.cuda.synchronize") == {None: 4}
     assert _in_graphs(workload, "torch.cuda.CUDAGraph.replay") == {"launch": 120}
     assert _in_graphs(workload, "aten.addmm") == {None: 126, "capture": 2, "node": 120}
     assert _in_graphs(workload, "aten.tanh_backward") == {None: 63, "capture": 1, "node": 60}
@@ -496,6 +499,9 @@ torch.nonzero(mask)
 torch.where(mask)
 a[mask]
 a.__setitem__(mask, b[mask])
+a.__setitem__(mask, a.mean())
+a.clone().index_put_((mask,), torch.tensor(1.0), accumulate=True)
+torch.ones(64, 2, device=device).__setitem__((mask, i % 1), 1.0)
 torch.unique(i)
 torch.masked_select(a, mask)
 torch.repeat_interleave(a, i)
@@ -514,6 +520,7 @@ if a.sum(): pass
 GOES_ON = """
 torch.where(mask, a, b)
 a.__setitem__(mask, 0.0)
+a.__setitem__(mask, torch.tensor(0.0))
 a[i]
 torch.sort(a)
 torch.repeat_interleave(a, 2)
@@ -548,7 +555,7 @@ s, mask = s.to(device), a > 0.5
             sizes[line] = (op.get("host_read") or op["transfer"])["bytes"]
     assert (sizes["torch.equal(a, b)"], sizes["torch.nonzero(mask)"]) == (1, 8)
     # Written to as well as read by a mask.
-    expected = {line: 2 if "__setitem__" in line else 1 for line in WAITS.split("\n") if line}
+    expected = {line: 2 if "b[mask]" in line else 1 for line in WAITS.split("\n") if line}
     if pretend:
         # Which numbers there are, whether each is whole, how large they are (asked for each, too), each by itself, and all of a line.
         expected["repr(a)"] = 1 + 64 + 3 + 64 + 64 + 1
@@ -1691,6 +1698,24 @@ print(torch.equal(plain, saved))
 """.replace("import torch", "import torch, torch.utils.checkpoint"))
     _, out = _run(script, tmp_path)
     assert out.splitlines() == ["True", "True True", "True", "True", "cuda:0", "[True, True, True, True]", "True"]
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_a_device_may_be_a_number(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("""import torch
+x, own = torch.zeros(3), torch.Generator(device=0)
+made = [torch.rand(3, device=0), torch.randn(3, device=0), torch.randint(5, (3,), device=0), torch.randperm(3, device=0),
+        torch.rand_like(x, device=0), torch.randn_like(x, device=0), torch.randint_like(x, 5, device=0),
+        torch.normal(0.0, 1.0, (3,), device=0), torch.rand(3, device=0, generator=own), torch.ones(3, device=0), x.to(0)]
+print({str(one.device) for one in made}, own.device, torch.Generator(0).device, torch.Generator().device)
+try:
+    torch.Generator(7)
+except RuntimeError as error:
+    print(error)
+""")
+    _, out = _run(script, tmp_path, fake=fake)
+    assert out.splitlines() == ["{'cuda:0'} cuda:0 cuda:0 cpu", "CUDA error: invalid device ordinal"]
 
 
 def test_generators_and_gradients_are_where_their_tensors_are(tmp_path: Path) -> None:
