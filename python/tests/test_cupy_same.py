@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cupy_running import copied, record
+from cupy_running import copied, device, record
 
 HEAD = """import sys
 xp = __import__(sys.argv[1])
@@ -172,7 +172,7 @@ print(distance.cdist(a.astype("f"), b.astype("f")).dtype, distance.cdist(a.astyp
 print(type(distance.euclidean(a[0], b[0])).__module__, spatial.distance_matrix(x, y).shape)
 for call in (
     lambda: distance.cdist(a, b, "dice"), lambda: distance.cdist(a, b[:, :2]), lambda: distance.cdist(x, b),
-    lambda: spatial.KDTree(a),
+    lambda: spatial.Delaunay(a),
 ):
     try:
         call()
@@ -188,9 +188,66 @@ for call in (
         "ValueError: Unknown Distance Metric: dice",
         "ValueError: XA and XB must have the same number of columns (i.e. feature dimension.)",
         "TypeError: Unsupported type <class 'numpy.ndarray'>",
-        "AttributeError: breakeven's stand-in for cupy has no cupyx.scipy.spatial.KDTree",
+        "AttributeError: breakeven's stand-in for cupy has no cupyx.scipy.spatial.Delaunay",
     ]
     assert copied(workload)["h2d"] == (6, 2 * (144 + 96) + 2 * 16)  # of which `distance_matrix` brings two
+
+
+def test_nearest_points(tmp_path: Path) -> None:
+    scipy = pytest.importorskip("scipy.spatial")
+    assert scipy
+    source = """import numpy as np, cupy as cp, scipy.spatial
+from cupyx.scipy.spatial import KDTree
+rng = np.random.default_rng(0)
+x, q = rng.random((300, 3)), rng.random((40, 3))
+a, b = cp.asarray(x), cp.asarray(q)
+tree, plain = KDTree(a), scipy.spatial.KDTree(x)
+for k, p in ((1, 2), (3, 1), ([2, 4], 2), (2, np.inf)):
+    (d, i), (e, j) = tree.query(b, k=k, p=p), plain.query(q, k=k, p=p)
+    print(d.shape == e.shape and np.allclose(d.get(), e) and bool((i.get() == j).all()), end=" ")
+(d, i), (e, j) = tree.query(b, 5, distance_upper_bound=0.08), plain.query(q, 5, distance_upper_bound=0.08)
+print(bool((d.get() == e).all()) or np.allclose(d.get(), e), bool((i.get() == j).all()), tree.query(b[0])[0].shape)
+near = zip(tree.query_ball_point(b, 0.2), plain.query_ball_point(q, 0.2, return_sorted=True))
+print(all(m.tolist() == n for m, n in near), end=" ")
+print((tree.query_ball_point(b, 0.2, return_length=True).get() == plain.query_ball_point(q, 0.2, return_length=True)).all())
+print({tuple(pair) for pair in tree.query_pairs(0.1).tolist()} == plain.query_pairs(0.1))
+boxed = KDTree(a, boxsize=1.0).query(b)[0]
+print(np.allclose(boxed.get(), scipy.spatial.KDTree(x, boxsize=1.0).query(q)[0]))
+for call in (
+    lambda: tree.query(q), lambda: tree.query(b[:, :2]), lambda: tree.count_neighbors(tree, 1), lambda: KDTree(a, boxsize=0.5),
+):
+    try:
+        call()
+    except Exception as error:
+        print(f"{type(error).__name__}: {error}")
+"""
+    out, _ = record(source, tmp_path)
+    assert out.splitlines() == [
+        "True True True True True True (1,)",
+        "True True",
+        "True",
+        "True",
+        "TypeError: Unsupported type <class 'numpy.ndarray'>",
+        "ValueError: The number of dimensions of the query points must match with the tree ones. Expected 3, got: 2",
+        "NotImplementedError: count_neighbors is not available on CuPy",
+        "ValueError: Some input data are greater than the size of the periodic box.",
+    ]
+
+
+def test_nearest_points_are_read_as_with_cupy(tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    source = """import numpy as np, cupy as cp
+from cupyx.scipy.spatial import KDTree
+tree = KDTree(cp.asarray(np.random.default_rng(0).random((1000, 2))))
+far, which = tree.query(tree.data, k=4)
+tree.query_ball_point(tree.data[:8], 0.1)
+"""
+    _, workload = record(source, tmp_path)
+    seen = device(workload)
+    assert seen["cupy.full"] == 1 + 2 + 1
+    # whether the exponent is infinite; of how many in reach all and of each
+    assert copied(workload) == {"h2d": (1, 16_000), "d2h": (1, 64)}
+    assert seen["cupy.ndarray.item"] == 1 + 1
 
 
 def test_elements_one_after_the_other_where_they_lie(tmp_path: Path) -> None:

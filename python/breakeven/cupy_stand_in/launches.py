@@ -142,6 +142,16 @@ def _lexsort(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
     return 1 + len(keys) * _merging(keys[0].size)
 
 
+def _tree(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
+    """Each level sorts by one dimension, takes points, tags and places in that order, and tags anew.
+
+    In a box each has its bounds worked out, too.
+    """
+    n = len(args[0])
+    levels, sorting = int(math.log2(n)), 2 + 1 + 2 * _merging(n)
+    return 3 + levels * (sorting + 4) + sorting + 2 + kwargs["in_box"] * (levels + 1)
+
+
 def _turned(array: Any, axis: Any) -> int:
     """Another axis than the last is copied to be it, and back."""
     return 0 if axis is None or axis % array.ndim == array.ndim - 1 else 2
@@ -476,5 +486,6 @@ _RULES: dict[str, _Rule] = {
     "cupyx.scipy.signal.lfilter": 14, "cupyx.scipy.signal.hilbert": 12, "cupyx.scipy.signal.welch": 19,
     "cupyx.scipy.signal.savgol_filter": 205, "cupyx.scipy.special.logsumexp": 11,
     "cupyx.scipy.linalg.lu_factor": _of_small(13), "cupyx.scipy.linalg.lu": _of_small(17),
-    "cupyx.scipy.linalg.solve_triangular": 4,
+    "cupyx.scipy.linalg.solve_triangular": 4, "cupyx.scipy.spatial.KDTree": _tree,
+    **_names("cupyx.scipy.spatial.KDTree.", "query query_ball_point query_pairs", 1),
 }  # fmt: skip

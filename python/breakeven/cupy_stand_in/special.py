@@ -12,7 +12,7 @@ import numpy as np
 import numpy.exceptions
 from numpy.typing import ArrayLike, DTypeLike
 
-from . import array, calls, composed, creation, direct, distances, errors, functions, graphs, hooks, iterate, jit, kernels, labels, lanczos, lobpcg, memory, pointers, polynomials, profiler, randoms, residuals, runtime, series, sparse, streams, syncdetect, vectorized
+from . import array, calls, composed, creation, direct, distances, errors, functions, graphs, hooks, iterate, jit, kernels, labels, lanczos, lobpcg, memory, pointers, polynomials, profiler, randoms, residuals, runtime, series, sparse, streams, syncdetect, trees, vectorized
 
 _plain: Callable[..., Any] = calls.plain
 
@@ -224,7 +224,7 @@ CONTENTS: dict[str, dict[str, Any]] = {
     "cupyx.time": {"repeat": profiler.benchmark},
     "cupyx.scipy": {"get_array_module": _scipy_of},
     "cupyx.scipy.sparse": sparse.CONTENTS,
-    "cupyx.scipy.spatial": {"distance_matrix": distances.distance_matrix},
+    "cupyx.scipy.spatial": {"distance_matrix": distances.distance_matrix, "KDTree": trees.KDTree},
     "cupyx.scipy.spatial.distance": distances.CONTENTS,
     "cupyx.scipy.sparse.linalg": {
         **sparse.SOLVERS, **direct.CONTENTS, **residuals.CONTENTS, **lanczos.CONTENTS, **lobpcg.CONTENTS,
@@ -234,5 +234,5 @@ CONTENTS: dict[str, dict[str, Any]] = {
 #: Names that NumPy and SciPy have in another sense.
 WITHOUT = {
     "cupy": frozenset("broadcast DataSource format_parser".split()),
-    "cupyx.scipy.spatial": frozenset(["Delaunay", "KDTree"]),
+    "cupyx.scipy.spatial": frozenset(["Delaunay"]),
 }
