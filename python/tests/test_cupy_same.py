@@ -250,6 +250,48 @@ tree.query_ball_point(tree.data[:8], 0.1)
     assert seen["cupy.ndarray.item"] == 1 + 1
 
 
+def test_systems_by_lapack(tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    source = """import numpy as np, cupy as cp
+from cupyx import lapack
+rng = np.random.default_rng(0)
+m, b = rng.random((5, 5)) + 5 * np.eye(5), rng.random((5, 2))
+for order in "CF":
+    a, x = cp.asarray(m, order=order), cp.asarray(b, order="F")
+    print(lapack.gesv(a, x), np.allclose(x.get(), np.linalg.solve(m, b)), np.allclose(a.get(), m))
+tall, flat = rng.random((7, 3)), rng.random((3, 7))
+for k in (tall, flat):
+    for side in (rng.random(len(k)), rng.random((len(k), 2))):
+        print(np.allclose(lapack.gels(cp.asarray(k), cp.asarray(side)).get(), np.linalg.lstsq(k, side)[0]), end=" ")
+print()
+s = m @ m.T
+z = s + 1j * (m - m.T)
+for k, side in ((s, b), (s, b[:, 0]), (z, b), (np.stack([s, s + np.eye(5)]), np.stack([b, b])), (s.astype("f"), b.astype("f"))):
+    x = lapack.posv(cp.asarray(k), cp.asarray(side))
+    print(np.allclose(x.get(), np.linalg.solve(k, side), rtol=1e-3), x.dtype, end=" ")
+print(np.allclose(lapack.potrs(cp.linalg.cholesky(cp.asarray(s)).T.copy(), cp.asarray(b), False).get(), np.linalg.solve(s, b)))
+for call in (
+    lambda: lapack.gesv(cp.asarray(m), cp.asarray(b)), lambda: lapack.gels(cp.asarray(m), cp.asarray(b, dtype="f")),
+    lambda: lapack.posv(m, b), lambda: lapack.gesv(cp.asarray(m.astype(int)), cp.asarray(b.astype(int))),
+):
+    try:
+        call()
+    except Exception as error:
+        print(f"{type(error).__name__}: {error}")
+"""
+    out, _ = record(source, tmp_path)
+    assert out.splitlines() == [
+        "None True False",
+        "None True False",
+        "True True True True ",
+        "True float64 True float64 True complex128 True float64 True float32 True",
+        "ValueError: b must be F-contiguous.",
+        "ValueError: dtype mismatch (a: float64, b: float32)",
+        "LinAlgError: cupy.linalg only supports cupy.ndarray",
+        "TypeError: unsupported dtype (actual: int64)",
+    ]
+
+
 def test_elements_one_after_the_other_where_they_lie(tmp_path: Path) -> None:
     source = HEAD + """a = xp.arange(6.0).reshape(2, 3)
 turned = a.T

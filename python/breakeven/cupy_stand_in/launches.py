@@ -149,7 +149,7 @@ def _tree(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
     """
     n = len(args[0])
     levels, sorting = int(math.log2(n)), 2 + 1 + 2 * _merging(n)
-    return 3 + levels * (sorting + 4) + sorting + 2 + kwargs["in_box"] * (levels + 1)
+    return 3 + levels * (sorting + 4) + sorting + 2 + bool(kwargs["in_box"]) * (levels + 1)
 
 
 def _turned(array: Any, axis: Any) -> int:

@@ -24,7 +24,7 @@ _MISSING = (
     "cupy.cuda.texture", "cupy.cuda.function", "cupy.cuda.compiler", "cupy.cuda.cutensor", "cupy.cuda.jitify",
     "cupy.cublas",
     "cupyx.distributed", "cupyx.optimizing", "cupyx.tools", "cupyx.cusolver", "cupyx.cusparse", "cupyx.cutensor",
-    "cupyx.lapack", "cupyx.linalg", "cupyx.signal", "cupyx.jit.cg", "cupyx.jit.cub", "cupyx.jit.thrust",
+    "cupyx.linalg", "cupyx.signal", "cupyx.jit.cg", "cupyx.jit.cub", "cupyx.jit.thrust",
     "cupyx.scipy.fftpack", "cupyx.scipy.sparse.csgraph", "cupyx.scipy.spatial.delaunay_2d",
 )  # fmt: skip
 #: Modules without a line in `names.txt`; their contents are those of `special.py`.
@@ -34,7 +34,7 @@ _SMALL = (
     "cupy.cuda.memory_hook", "cupy.cuda.memory_hooks",
     "cupy.cuda.pinned_memory", "cupy.cuda.profiler", "cupy.cuda.stream", "cupy.exceptions", "cupy.lib", "cupy.typing",
     "cupy.polynomial", "cupy.polynomial.polynomial", "cupy.polynomial.polyutils",
-    "cupyx.jit", "cupyx.time",
+    "cupyx.jit", "cupyx.lapack", "cupyx.time",
 )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.exceptions
 from numpy.typing import ArrayLike, DTypeLike
 
-from . import array, calls, composed, creation, direct, distances, errors, functions, graphs, hooks, iterate, jit, kernels, labels, lanczos, lobpcg, memory, pointers, polynomials, profiler, randoms, residuals, runtime, series, sparse, streams, syncdetect, trees, vectorized
+from . import array, calls, composed, creation, direct, distances, errors, functions, graphs, hooks, iterate, jit, kernels, labels, lanczos, lapack, lobpcg, memory, pointers, polynomials, profiler, randoms, residuals, runtime, series, sparse, streams, syncdetect, trees, vectorized
 
 _plain: Callable[..., Any] = calls.plain
 
@@ -221,6 +221,7 @@ CONTENTS: dict[str, dict[str, Any]] = {
     },
     "cupyx.profiler": {"benchmark": profiler.benchmark, "time_range": profiler.time_range, "profile": _settings},
     "cupyx.jit": jit.CONTENTS,
+    "cupyx.lapack": lapack.CONTENTS,
     "cupyx.time": {"repeat": profiler.benchmark},
     "cupyx.scipy": {"get_array_module": _scipy_of},
     "cupyx.scipy.sparse": sparse.CONTENTS,
