@@ -335,6 +335,21 @@ C = {
             template<int> nonsense(
             #endif""", "cp.arange(3.0)", [1.0, 3.0, 9.0],
     ),
+    "conditions of the preprocessor": (
+        "T x", "T y", """y = STEP * x;
+            #if STEP % 2 == 0
+            y += 100;
+            #endif
+            """, """#define LOW 1
+            #define PLUS(u, v) ((u) * 10 + (v))
+            #if LOW > 2 && !defined(STEP)
+            #define STEP 2
+            #elif PLUS(LOW, 2) == 12 && __CUDA_ARCH__ >= 600 && !UNKNOWN
+            #define STEP 3
+            #else
+            #define STEP 4
+            #endif""", "cp.arange(3.0)", [0.0, 3.0, 6.0],
+    ),
     "names for types": (
         "T x", "T y", "typedef T number; number half = x / 2; whole n = half; y = n + (tiny)2.5;",
         "typedef unsigned long long int whole;\nusing tiny = signed char;", "cp.arange(4.0)", [2.0, 2.0, 3.0, 3.0],
@@ -363,6 +378,16 @@ print(kernel({given}).tolist())
 """
     out, _ = record(source, tmp_path)
     assert out == f"{expected}\n"
+
+
+def test_macros_by_an_option(tmp_path: Path) -> None:
+    source = """import cupy as cp
+x = cp.arange(3.0)
+print(cp.ElementwiseKernel("T x", "T y", "y = N * x + B", "k", options=("-DN=5", "-D", "B"))(x))
+print(cp.ReductionKernel("T x", "T y", "N * x", "a + b", "y = a", "0", "k", options=("-std=c++17", "-DN=5"))(x))
+"""
+    out, _ = record(source, tmp_path)
+    assert out == "[ 1.  6. 11.]\n15.0\n"
 
 
 def test_what_a_kernel_puts_into_a_view_is_there(tmp_path: Path) -> None:

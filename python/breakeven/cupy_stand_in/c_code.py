@@ -48,8 +48,8 @@ class Code:
         self._tokens, self._at = c_tokens.tokens(preamble, macros), 0
         while self._at < len(self._tokens):
             self._typedef() if self._peek() in ("typedef", "using") else self._function()
-        text, more = c_tokens.without_macros(text)
-        self._tokens, self._at = c_tokens.tokens(text, {**macros, **more}), 0
+        text, macros = c_tokens.without_macros(text, macros)
+        self._tokens, self._at = c_tokens.tokens(text, macros), 0
         while self._at < len(self._tokens):
             self.body.append(self._statement())
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
+
+from .imagined import capability
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>0[xX][\da-fA-F]+[uUlL]*|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fFuUlL]*)"
@@ -16,15 +19,18 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\\[ \t]*\n|#\s*pragma[^\n]*|#\s*inclu
 _LINE = re.compile(r"\s*#\s*(\w+)\s*(.*)")
 #: A macro's name, its parameters if it has any, and what it stands for.
 _MACRO = re.compile(r"(\w+)(?:\(([^)]*)\))?\s*(.*)")
-#: What lines may ask: a number, or whether a macro is there.
-_ASKED = re.compile(r"(!?)\s*(?:(\d+)|defined\s*\(?\s*(\w+)\s*\)?)\s*")
+#: Whether a macro is there, as a line asks.
+_DEFINED = re.compile(r"\bdefined\s*(?:\(\s*(\w+)\s*\)|(\w+))")
 #: What a macro stands for, and its parameters if it has any.
 Macros = dict[str, tuple[list[str] | None, str]]
 
 
-def without_macros(text: str) -> tuple[str, Macros]:
-    """A text without its lines for the preprocessor and what these leave out, and the macros that they define."""
-    macros: Macros = {}
+def without_macros(text: str, before: Macros | None = None) -> tuple[str, Macros]:
+    """A text without its lines for the preprocessor and what these leave out, and the macros that hold after it.
+
+    Of those that are there `before` the compiler's own are, unless others are given.
+    """
+    macros = dict(_given_by_compiler() if before is None else before)
     kept: list[str] = []
     #: Of each `#if` that is open: whether its lines count, and whether one of its branches has.
     branches: list[tuple[bool, bool]] = []
@@ -47,14 +53,26 @@ def without_macros(text: str) -> tuple[str, Macros]:
     return "\n".join(kept), macros
 
 
+def _given_by_compiler() -> Macros:
+    major, minor = capability()
+    given = {"__CUDACC__": "1", "__CUDACC_RTC__": "1", "__cplusplus": "201703", "__CUDA_ARCH__": f"{10 * major + minor}0"}
+    return {name: (None, text) for name, text in given.items()}
+
+
 def _holds(word: str, asked: str, macros: Macros) -> bool:
     """Whether `#if`, `#ifdef` or `#ifndef` lets the lines that follow count."""
     if word in ("ifdef", "ifndef"):
         return (asked.strip() in macros) == (word == "ifdef")
-    found = _ASKED.fullmatch(asked)
-    if found is None:
-        raise NotImplementedError(f"`#{word} {asked}` is not imitated")
-    return (found[3] in macros if found[2] is None else found[2] != "0") != bool(found[1])
+    from . import c_code, c_run  # which read by what is here
+
+    counted = _DEFINED.sub(lambda found: str(int((found[1] or found[2]) in macros)), asked)
+    words = ("0" if word[0].isalpha() and word != "true" or word[0] == "_" else word for word in tokens(counted, macros))
+    names: dict[str, Any] = {}
+    try:
+        c_run.run(c_code.Code(f"long holds = {' '.join(words)};"), names)
+    except NotImplementedError:
+        raise NotImplementedError(f"`#{word} {asked}` is not imitated") from None
+    return bool(names["holds"])
 
 
 def _define(word: str, rest: str, macros: Macros) -> None:

@@ -42,14 +42,20 @@ def _parameters(text: str) -> list[_Parameter]:
     return [_Parameter(part) for part in text.replace("*", " ").split(",") if part.strip()]
 
 
+def _defined(options: tuple[str, ...]) -> str:
+    """What the compiler is told by `-DNAME=value`, as lines of C."""
+    found = re.findall(r"(?<!\S)(?:-D\s*|--define-macro=)(\w+)(?:=(\S+))?", " ".join(options))
+    return "".join(f"#define {name} {value or 1}\n" for name, value in found)
+
+
 class _Kernel:
     """Parameters by name and type; the types that a call settles."""
 
-    def __init__(self, name: str, into: str, out: str, preamble: str) -> None:
+    def __init__(self, name: str, into: str, out: str, preamble: str, options: tuple[str, ...]) -> None:
         if not re.fullmatch(r"[a-zA-Z_][a-zA-Z0-9_]*", name):
             raise ValueError(f'Invalid kernel name: "{name}"')
         self.name = name
-        self._preamble = preamble
+        self._preamble = _defined(options) + preamble
         self._in = _parameters(into)
         self._out = _parameters(out)
         self.in_params, self.out_params = tuple(self._in), tuple(self._out)
@@ -123,9 +129,9 @@ class ElementwiseKernel(_Kernel):
     def __init__(
         self, in_params: str, out_params: str, operation: str, name: str = "kernel", reduce_dims: bool = True,
         preamble: str = "", no_return: bool = False, return_tuple: bool = False, *, loop_prep: str = "",
-        after_loop: str = "", **options: Any,
+        after_loop: str = "", options: tuple[str, ...] = (), **others: Any,
     ) -> None:  # fmt: skip
-        super().__init__(name, in_params, out_params, preamble)
+        super().__init__(name, in_params, out_params, preamble, options)
         self.operation = operation
         #: What CuPy runs before its loop over elements, it runs here before each of them.
         self._code = f"{loop_prep}\n{operation}"
@@ -197,7 +203,7 @@ class ReductionKernel(_Kernel):
         name: str = "reduce_kernel", reduce_type: Any = None, reduce_dims: bool = True, preamble: str = "",
         options: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
-        super().__init__(name, in_params, out_params, preamble)
+        super().__init__(name, in_params, out_params, preamble, options)
         self._map, self._reduce, self._post = map_expr, reduce_expr, post_map_expr
         self._identity = identity
         #: What is folded has the type of the first result, unless another is named.
