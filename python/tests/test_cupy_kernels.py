@@ -359,6 +359,30 @@ C = {
         "__device__ const int a = 2.5;\n__constant__ double b = a * 5;\n__device__ double f(double u) { return u * b; }",
         "cp.arange(2.0)", [3.0, 13.0],
     ),
+    "an array of its own": (
+        "T x", "T y", """int m[2][3] = {{1, 2, 3}, {4, 5, 6}}; T a[] = {x, 1, 5}, b[3]; m[1][2] += 10;
+            for (int j = 0; j < 3; ++j) b[j] = a[2 - j];
+            if (x > 1) b[(int)x - 1] = 100;
+            y = m[1][2] + m[(int)x % 2][0] + b[0] + b[1] + b[2];""",
+        "", "cp.arange(4.0)", [16 + 1 + 6.0, 16 + 4 + 7.0, 16 + 1 + 5 + 100 + 2.0, 16 + 4 + 5 + 1 + 100.0],
+    ),
+    "functions that change what they are given": (
+        "T x", "T y", "T a[3] = {3, x, 2}, s, c; sorted(a); both(x, &s, c); y = a[0] + 10 * a[1] + 100 * a[2] + last(&a[1]) + s + c;",
+        """template<typename T> __device__ void exchange(T& u, T& v) { T t = u; u = v; v = t; }
+            __device__ void sorted(double* __restrict__ a) {
+                if (a[0] > a[1]) exchange(a[0], a[1]);
+                if (a[1] > a[2]) exchange(a[1], a[2]);
+                if (a[0] > a[1]) exchange(a[0], a[1]);
+            }
+            __device__ void both(double t, double* s, double& c) { if (t < 1) return; *s = t * t * 1000; c = 10000; }
+            __device__ double last(const double part[2]) { return part[1] * 1e5; }""",
+        "cp.array([0.0, 1, 2, 5])", [300320.0, 311321.0, 314322.0, 535532.0],
+    ),
+    "a table of the preamble": (
+        "T x", "T y", "y = of(c, x);",
+        "__constant__ double c[3] = {1, 2, 3};\n__device__ double of(const double* c, double t) { return c[0] + t * (c[1] + t * c[2]); }",
+        "cp.arange(3.0)", [1.0, 6.0, 17.0],
+    ),
     "auto": ("T x", "T y", "const auto half = x / 2; y = half;", "", "cp.arange(2.0)", [0.0, 0.5]),
     "a sine and a cosine": (
         "T x", "T y", "T s, c; sincos(x, &s, &c); y = s * s + c * c", "", "cp.zeros(2)", [1.0, 1.0],
@@ -378,6 +402,28 @@ print(kernel({given}).tolist())
 """
     out, _ = record(source, tmp_path)
     assert out == f"{expected}\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("T a[2] = {x, x}; y = a;", "an array where a number is expected"),
+        ("T a[2]; T *p = a; y = p[0];", "`*` begins a statement that"),
+        ("T a[2] = {x, 1}; atomicAdd(&a[0], 1.0); y = a[0];", "an atomic change of `a`, which no other thread has,"),
+        ("__shared__ T a[2]; y = x;", "`__shared__ T`"),
+        ("y = nothing(x);", "nothing where a number is expected"),
+    ],
+)
+def test_what_of_arrays_and_pointers_is_not_imitated_says_so(code: str, why: str, tmp_path: Path) -> None:
+    source = f"""import cupy as cp
+kernel = cp.ElementwiseKernel("T x", "T y", {code!r}, "kernel", preamble="__device__ void nothing(double t) {{}}")
+try:
+    kernel(cp.ones(3))
+except NotImplementedError as error:
+    print(error)
+"""
+    out, _ = record(source, tmp_path)
+    assert out.startswith(f"breakeven's stand-in for cupy cannot run kernel 'kernel': {why} is not imitated. Describe it")
 
 
 def test_macros_by_an_option(tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
 """The body of an element-wise kernel, C in a few statements, read; `c_run.py` computes it by NumPy on whole arrays.
 
 Declarations, assignments, `if`, `switch`, loops, `break`, `continue`, `return`, the operators and the mathematical functions
-of C; `x[i]` of raw parameters, and atomic additions to them; functions, macros, types and numbers of a preamble.
-Pointers, arrays of a kernel's own and anything else are a NotImplementedError that says what was met.
+of C; `x[i]` of raw parameters and of a kernel's own arrays, and atomic additions to them; functions, macros, types and
+numbers of a preamble, which may be given an array, or where a number is.
+Other pointers, structures and anything else are a NotImplementedError that says what was met.
 """
 
 from __future__ import annotations
@@ -21,16 +22,20 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 _QUALIFIERS = frozenset(
     "const constexpr static volatile inline __device__ __host__ __constant__ __forceinline__ __noinline__".split()
 )
+#: Words that promise that nothing else leads to what a pointer does.
+_RESTRICTED = ("__restrict__", "__restrict", "restrict")
 #: Functions that give a sine and a cosine, and the unit of their angle.
 _BOTH = {"sincos": 1.0, "sincosf": 1.0, "__sincosf": 1.0, "sincospi": math.pi, "sincospif": math.pi}
 #: What `auto` is: the type of what it is given.
 AUTO: Any = object()
+#: The type of what a function gives back that gives nothing.
+VOID: Any = object()
 
 
 class Function:
-    """A function of a preamble."""
+    """A function of a preamble; of each parameter the type, the name, and `*` or `&` where it is the place of something."""
 
-    def __init__(self, kind: Any, parameters: list[tuple[Any, str]], body: Any, costs: list[str]) -> None:
+    def __init__(self, kind: Any, parameters: list[tuple[Any, str, str]], body: Any, costs: list[str]) -> None:
         self.kind, self.parameters, self.body, self.costs = kind, parameters, body, costs
 
 
@@ -112,6 +117,10 @@ class Code:
             return self._atomic(ATOMIC[self._next()])
         if token in _BOTH:
             return self._both(_BOTH[self._next()])
+        if token in self._functions and self._peek(1) == "(":
+            call = self._call(self._next())
+            self._next(";") if self._peek() else None
+            return ("do", call)
         if token == "goto":
             raise NotImplementedError(f"`{token}` is not imitated")
         kind = self._type()
@@ -180,29 +189,52 @@ class Code:
                 if self._peek() == ",":
                     self._next()
             self._next(">")
-        kind = self._type()
-        if kind is None:
-            raise NotImplementedError(f"`{self._peek()}` in the preamble is not imitated")
+        kind = self._given_back()
         name = self._next()
-        if self._peek() == "=":
-            self._next()
-            self.constants[name] = kind, self._expression()
+        if self._peek() in ("=", "["):
+            self._at -= 1
+            made = self._assignment(kind)
+            self.constants[name] = (AUTO, made) if made[0] == "array" else (kind, made[3])
             self._next(";")
             self.types, self.costs = outside, []
             return
         self._next("(")
         parameters = []
         while self._peek() != ")":
-            of = self._type()
-            if of is None or not _NAME.fullmatch(self._peek()):
-                raise NotImplementedError(f"`{self._peek()}` among the parameters of `{name}` is not imitated")
-            parameters.append((of, self._next()))
+            parameters.append(self._parameter(name))
             if self._peek() == ",":
                 self._next()
         self._next(")")
         body = self._statement()
         self._functions[name] = Function(kind, parameters, body, self.costs)
         self.types, self.costs = outside, []
+
+    def _given_back(self) -> Any:
+        """The type of what a function gives back; `VOID` of one that gives nothing."""
+        begin = self._at
+        while self._peek() in _QUALIFIERS:
+            self._next()
+        if self._peek() == "void":
+            self._next()
+            return VOID
+        self._at = begin
+        kind = self._type()
+        if kind is None:
+            raise NotImplementedError(f"`{self._peek()}` in the preamble is not imitated")
+        return kind
+
+    def _parameter(self, function: str) -> tuple[Any, str, str]:
+        kind, signs = self._type(), []
+        while self._peek() in ("*", "&", "const", *_RESTRICTED):
+            signs.append(self._next())
+        if kind is None or signs.count("*") > 1 or not _NAME.fullmatch(self._peek()):
+            raise NotImplementedError(f"`{self._peek()}` among the parameters of `{function}` is not imitated")
+        name = self._next()
+        while self._peek() == "[":
+            signs.append("*")
+            while self._next() != "]":
+                pass
+        return kind, name, "*" if "*" in signs else "&" if "&" in signs else ""
 
     def _switch(self) -> Any:
         self._next()
@@ -299,20 +331,56 @@ class Code:
         return ("block", found)
 
     def _assignment(self, kind: Any) -> Any:
+        if kind is None and self._peek() == "*" and _NAME.fullmatch(self._peek(1)):
+            self._next()
+            return self._changed(self._next(), ("value", 0), None)
         name = self._next()
         if name in ("++", "--") and self._peek():
             self.costs.append("two")
             counted = self._next()
             return ("set", counted, None, ("binary", name[0], ("name", counted), ("value", 1)), None)
+        if kind is not None and self._peek() == "[":
+            return self._array(name, kind)
         place = None
         if self._peek() == "[":
-            self._next()
-            place = self._expression()
-            self._next("]")
-        if kind is not None and place is not None:
-            raise NotImplementedError(f"an array of the kernel's own, `{name}`, is not imitated")
+            place = self._place()
         if not _NAME.fullmatch(name):
             raise NotImplementedError(f"`{name}` begins a statement that is not imitated")
+        return self._changed(name, place, kind)
+
+    def _array(self, name: str, kind: Any) -> Any:
+        """An array of the kernel's own: its lengths, of which the first may be left out, and what it is made of."""
+        lengths = []
+        while self._peek() == "[":
+            self._next()
+            lengths.append(None if self._peek() == "]" else self._expression())
+            self._next("]")
+        values: list[Any] = []
+        if self._peek() == "=":
+            self._next()
+            self._listed(values)
+        return ("array", name, lengths, kind, values)
+
+    def _listed(self, values: list[Any]) -> None:
+        """What stands in braces, one after the other, whatever the braces within."""
+        self._next("{")
+        while self._peek() != "}":
+            self._listed(values) if self._peek() == "{" else values.append(self._expression())
+            if self._peek() == ",":
+                self._next()
+        self._next("}")
+
+    def _place(self) -> Any:
+        """`[i]`, or of an array of the kernel's own `[i][j]`."""
+        places = []
+        while self._peek() == "[":
+            self._next()
+            places.append(self._expression())
+            self._next("]")
+        return places[0] if len(places) == 1 else ("places", places)
+
+    def _changed(self, name: str, place: Any, kind: Any) -> Any:
+        """What follows the name, or the place, of what an assignment changes."""
         sign = self._peek()
         if sign in ("++", "--"):
             self._next()
@@ -354,6 +422,13 @@ class Code:
             self._next()
             self.costs.append("one")
             return ("unary", sign, self._unary())
+        if sign == "*" and _NAME.fullmatch(self._peek(1)):
+            self._next()
+            return ("item", self._primary(), ("value", 0))
+        if sign == "&" and _NAME.fullmatch(self._peek(1)):
+            self._next()
+            name = self._next()
+            return ("address", name, self._place() if self._peek() == "[" else None)
         if sign == "(":
             begin = self._at
             self._next()
@@ -453,4 +528,9 @@ def _number(token: str) -> Any:
 
 
 def _target(name: str, place: Any) -> Any:
-    return ("name", name) if place is None else ("item", ("name", name), place)
+    if place is None:
+        return ("name", name)
+    whole: Any = ("name", name)
+    for one in place[1] if place[0] == "places" else (place,):
+        whole = ("item", whole, one)
+    return whole

@@ -5,18 +5,54 @@ Elements that are through with a loop, a `switch` or the kernel wait for the oth
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from .. import _native
-from .c_code import AUTO, Code, Function
+from .c_code import AUTO, VOID, Code, Function
 from .c_words import OPERATORS, UNARY
 
 #: An array of no matter: to tell of it makes the recorder read up on the memory that NumPy took and gave back.
 _NONE = np.empty(0)
 #: Under this name what a function gives back.
 _RESULT = "return"
+
+
+class _Own:
+    """An array of the kernel's own, each element of which all elements of the kernel have one of; or a part of it."""
+
+    def __init__(self, values: list[Any], kind: Any, lengths: tuple[int, ...], begin: Any = 0) -> None:
+        self.values, self.kind = values, kind
+        self._lengths, self._begin = lengths, begin
+
+    def _at(self, place: Any) -> Any:
+        return self._begin + np.asarray(place) * math.prod(self._lengths[1:])
+
+    def item(self, place: Any) -> Any:
+        """A number, or of an array of more dims a part; what lies outside is read only where it is not used."""
+        at = self._at(place)
+        if len(self._lengths) > 1:
+            return _Own(self.values, self.kind, self._lengths[1:], at)
+        at = np.clip(at, 0, len(self.values) - 1)
+        if at.ndim == 0:
+            return self.values[int(at)]
+        *values, at = np.broadcast_arrays(*self.values, at)
+        return np.take_along_axis(np.stack(values), at[np.newaxis], 0)[0]
+
+    def behind(self, place: Any) -> _Own:
+        """What lies from a place on."""
+        return _Own(self.values, self.kind, (len(self.values),), self._at(place))
+
+    def put(self, place: Any, value: Any, where: Any) -> None:
+        """Changes a number, for the elements for which the statement is."""
+        if len(self._lengths) > 1:
+            raise NotImplementedError("a part of an array where a number is expected is not imitated")
+        at, value = self._at(place), np.asarray(value).astype(self.kind)
+        for k in [int(at)] if at.ndim == 0 else range(len(self.values)):
+            chosen = where if at.ndim == 0 else _and(where, at == k)
+            self.values[k] = value if chosen is None else np.where(chosen, value, self.values[k])
 
 
 class _Frame:
@@ -89,6 +125,10 @@ def _execute(body: list[Any], scope: _Scope, where: Any) -> None:
             scope.returned = scope.returned | (True if within is None else within)
         elif what == "atomic":
             _assign_atomically(statement, scope, within)
+        elif what == "array":
+            scope.names[statement[1]] = _made(statement, scope)
+        elif what == "do":
+            _given_back(statement[1], scope)
         else:
             _assign(statement, scope, within)
 
@@ -141,16 +181,37 @@ def _assign_atomically(statement: Any, scope: _Scope, where: Any) -> None:
         names[name] = changed if where is None else np.where(where, changed, names[name])
         return
     target = names[name]
+    if isinstance(target, _Own):
+        raise NotImplementedError(f"an atomic change of `{name}`, which no other thread has, is not imitated")
     at, value = np.broadcast_arrays(np.asarray(_value(place, scope)), value)
     chosen = ... if where is None else np.broadcast_to(where, at.shape)
     ufunc.at(target, np.unravel_index(at[chosen], target.shape), value[chosen].astype(target.dtype))
+
+
+def _made(statement: Any, scope: _Scope) -> _Own:
+    """An array of the kernel's own; what its list leaves out is 0."""
+    _, name, lengths, kind, given = statement
+    values = [np.asarray(_value(node, scope)).astype(kind) for node in given]
+    known = [None if length is None else int(_value(length, scope)) for length in lengths]
+    rest = math.prod(length for length in known if length is not None)
+    shape = tuple(-(-len(values) // rest) if length is None else length for length in known)
+    values += [np.zeros((), kind)] * (math.prod(shape) - len(values))
+    return _Own(values, kind, shape)
 
 
 def _assign(statement: Any, scope: _Scope, where: Any) -> None:
     _, name, place, expression, kind = statement
     names, value = scope.names, _value(expression, scope)
     if place is not None:
-        target = names[name]
+        target = _whole(("name", name), scope)
+        *outer, place = place[1] if place[0] == "places" else [place]
+        if isinstance(target, _Own):
+            for one in outer:
+                target = target.item(_value(one, scope))
+            target.put(_value(place, scope), value, where)
+            return
+        if outer:
+            raise NotImplementedError(f"`{name}[i][j]` is not imitated")
         at, value = np.broadcast_arrays(np.asarray(_value(place, scope)), value)
         chosen = ... if where is None else np.broadcast_to(where, at.shape)
         target[np.unravel_index(at[chosen], target.shape)] = value[chosen]
@@ -162,16 +223,59 @@ def _assign(statement: Any, scope: _Scope, where: Any) -> None:
     names[name] = value if where is None or name not in names else np.where(where, value, names[name])
 
 
-def _of_own(function: Function, arguments: list[Any], scope: _Scope) -> Any:
-    """What a function of the preamble gives back."""
+def _given_back(node: Any, scope: _Scope) -> Any:
+    """What a function of the preamble gives back, and what it does to what it is given the place of."""
+    _, function, arguments = node
     inner = _Scope({}, scope.turns, scope.constants)
-    for (kind, name), argument in zip(function.parameters, arguments):
+    seen = []
+    for (kind, name, sign), argument in zip(function.parameters, arguments):
+        if sign:
+            inner.names[name] = given = _place_of(argument, scope)
+            if sign == "*" and not isinstance(given, _Own):
+                raise NotImplementedError(f"what the pointer `{name}` of a function is given is not imitated")
+            seen.append((argument, name, given))
+        else:
+            inner.names[name] = _cast(kind, _value(argument, scope))
         inner.kinds[name] = None if kind is AUTO else kind
-        inner.names[name] = _cast(kind, _value(argument, scope))
-    _execute([function.body], inner, scope.within)
+    within = scope.within
+    _execute([function.body], inner, within)
+    for argument, name, given in seen:
+        after = inner.names[name]
+        if argument[0] == "address" and argument[2] is None:
+            after = after.values[0]
+        if after is not given:
+            _put_back(argument, after, scope, within)
+    return None if function.kind is VOID else _cast(function.kind, _result(inner))
+
+
+def _place_of(argument: Any, scope: _Scope) -> Any:
+    """What a function is given that may change it: an array, or a number where it is."""
+    if argument[0] != "address":
+        return _whole(argument, scope)
+    _, name, place = argument
+    whole = _whole(("name", name), scope)
+    if place is None and not isinstance(whole, _Own):
+        return _Own([whole], np.asarray(whole).dtype, (1,))
+    if place is None or place[0] == "places" or not isinstance(whole, _Own):
+        raise NotImplementedError(f"a pointer into `{name}` is not imitated")
+    return whole.behind(_value(place, scope))
+
+
+def _put_back(argument: Any, value: Any, scope: _Scope, where: Any) -> None:
+    """A number that a function has changed where it is."""
+    places: list[Any] = []
+    while argument[0] == "item":
+        places.insert(0, argument[2])
+        argument = argument[1]
+    if argument[0] in ("name", "address"):
+        place = ("places", places) if places else None
+        _assign(("set", argument[1], place, ("value", value), None), scope, where)
+
+
+def _result(inner: _Scope) -> Any:
     if _RESULT not in inner.names:
         raise NotImplementedError("a function that gives nothing back is not imitated")
-    return _cast(function.kind, inner.names[_RESULT])
+    return inner.names[_RESULT]
 
 
 def _cast(kind: Any, value: Any) -> Any:
@@ -179,6 +283,15 @@ def _cast(kind: Any, value: Any) -> Any:
 
 
 def _value(node: Any, scope: _Scope) -> Any:
+    found = _whole(node, scope)
+    if found is None or isinstance(found, _Own):
+        what = "nothing" if found is None else "an array"
+        raise NotImplementedError(f"{what} where a number is expected is not imitated")
+    return found
+
+
+def _whole(node: Any, scope: _Scope) -> Any:
+    """A number of each element, or an array."""
     what = node[0]
     if what == "value":
         return node[1]
@@ -188,6 +301,8 @@ def _value(node: Any, scope: _Scope) -> Any:
         if node[1] not in scope.constants:
             raise NotImplementedError(f"`{node[1]}` is not imitated")
         kind, expression = scope.constants[node[1]]
+        if expression[0] == "array":
+            return scope.names.setdefault(node[1], _made(expression, scope))
         return _cast(kind, _value(expression, scope))
     if what == "binary":
         return OPERATORS[node[1]](_value(node[2], scope), _value(node[3], scope))
@@ -198,9 +313,13 @@ def _value(node: Any, scope: _Scope) -> Any:
     if what == "cast":
         return _cast(node[1], _value(node[2], scope))
     if what == "own":
-        return _of_own(node[1], node[2], scope)
+        return _given_back(node, scope)
+    if what == "address":
+        raise NotImplementedError(f"a pointer to `{node[1]}` is not imitated")
     if what == "item":
-        whole, place = _value(node[1], scope), _value(node[2], scope)
+        whole, place = _whole(node[1], scope), _value(node[2], scope)
+        if isinstance(whole, _Own):
+            return whole.item(place)
         # what lies outside is read only for elements that do not use it
         return whole[int(place)] if isinstance(whole, tuple) else whole.reshape(-1).take(np.asarray(place), mode="clip")
     return node[1](*(_value(argument, scope) for argument in node[2]))

@@ -55,7 +55,8 @@ def without_macros(text: str, before: Macros | None = None) -> tuple[str, Macros
 
 def _given_by_compiler() -> Macros:
     major, minor = capability()
-    given = {"__CUDACC__": "1", "__CUDACC_RTC__": "1", "__cplusplus": "201703", "__CUDA_ARCH__": f"{10 * major + minor}0"}
+    given = {"__CUDACC__": "1", "__CUDACC_RTC__": "1", "__cplusplus": "201703"}
+    given["__CUDA_ARCH__"] = f"{10 * major + minor}0"
     return {name: (None, text) for name, text in given.items()}
 
 
@@ -66,7 +67,7 @@ def _holds(word: str, asked: str, macros: Macros) -> bool:
     from . import c_code, c_run  # which read by what is here
 
     counted = _DEFINED.sub(lambda found: str(int((found[1] or found[2]) in macros)), asked)
-    words = ("0" if word[0].isalpha() and word != "true" or word[0] == "_" else word for word in tokens(counted, macros))
+    words = [word if word == "true" or not re.match(r"[A-Za-z_]", word) else "0" for word in tokens(counted, macros)]
     names: dict[str, Any] = {}
     try:
         c_run.run(c_code.Code(f"long holds = {' '.join(words)};"), names)

@@ -1,4 +1,4 @@
-"""`cupyx.lapack`: systems of equations, told as the factorisation and the solves by triangles that cuSOLVER makes of them."""
+"""`cupyx.lapack`: systems of equations, told as the factorisation and the solves by triangles that they take."""
 
 from __future__ import annotations
 
@@ -71,7 +71,10 @@ def _by_triangle(triangle: Any, b: Any, lower: bool) -> Any:
 
 
 def _floating(matrices: Any, b: Any) -> list[Any]:
-    """Both in the type that cuSOLVER takes them in; raises LinAlgError for what are no square matrices of the device."""
+    """Both in the type that cuSOLVER takes them in.
+
+    Raises LinAlgError for what are no square matrices of the device.
+    """
     for item in (matrices, b):
         if not calls.is_device(item):
             raise np.linalg.LinAlgError("cupy.linalg only supports cupy.ndarray")

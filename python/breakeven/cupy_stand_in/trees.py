@@ -1,4 +1,4 @@
-"""`cupyx.scipy.spatial.KDTree`, as CuPy has it: what is asked of the tree is one kernel, computed here by SciPy's tree."""
+"""`cupyx.scipy.spatial.KDTree`, as CuPy has it: each search is one kernel, computed here by SciPy's tree."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ class KDTree:
             return points[self._found_by.indices], np.array(self._found_by.indices)
 
         plain = calls.plain((self.data, self.boxsize))
-        return calls.wrapped(calls.run(_NAME, build, plain, {"in_box": self.copy_query_points}))  # type: ignore[no-any-return]
+        tree, index = calls.wrapped(calls.run(_NAME, build, plain, {"in_box": self.copy_query_points}))
+        return tree, index
 
     def _asked(self, x: Any) -> tuple[Any, tuple[int, ...]]:
         """Rows of points in the type of the tree's, and the shape in which they were given."""
