@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import math
+import statistics
 from collections.abc import Callable
 from typing import Any
 
@@ -38,6 +40,8 @@ def _is_whole(value: Any) -> bool:
 def promoted(value: Any) -> Any:
     """Whole numbers shorter than an `int` are computed with as such."""
     if isinstance(value, (bool, int)):
+        if abs(value) >= 2**63:
+            return np.uint64(value)
         return np.int32(value) if abs(value) < 2**31 else np.int64(value)
     return value.astype(np.int32) if value.dtype.itemsize < 4 else value
 
@@ -101,7 +105,26 @@ def _of_each(function: Callable[[float], float]) -> Callable[[Any], Any]:
     return whole
 
 
-_erf, _erfc = _of_each(math.erf), _of_each(math.erfc)
+def _special(name: str, function: Callable[[float], float]) -> Callable[[Any], Any]:
+    """A function of SciPy's; Python's on each element where SciPy is not there."""
+    slowly = _of_each(function)
+
+    def whole(x: Any) -> Any:
+        try:
+            special = importlib.import_module("scipy.special")
+        except ImportError:
+            return slowly(x)
+        return getattr(special, name)(x)
+
+    return whole
+
+
+def _quantile(p: float) -> float:
+    """Below which value of a normal distribution so much lies."""
+    return statistics.NormalDist().inv_cdf(p) if 0 < p < 1 else math.inf if p == 1 else -math.inf if p == 0 else math.nan
+
+
+_erf, _erfc = _special("erf", math.erf), _special("erfc", math.erfc)
 
 #: What C calls them: NumPy's function, and the name of its cost.
 FUNCTIONS: dict[str, tuple[Callable[..., Any], str]] = {
@@ -129,9 +152,12 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], str]] = {
     "cospi": (lambda x: np.cos(np.pi * x), "cos"),
     "erf": (_erf, "erf"),
     "erfc": (_erfc, "erf"),
+    "erfinv": (_special("erfinv", lambda x: _quantile((x + 1) / 2) / math.sqrt(2)), "erfinv"),
+    "erfcinv": (_special("erfcinv", lambda x: -_quantile(x / 2) / math.sqrt(2)), "erfinv"),
+    "normcdfinv": (_special("ndtri", _quantile), "erfinv"),
     "normcdf": (lambda x: 0.5 * _erfc(-x / np.sqrt(np.float32(2) if np.asarray(x).dtype == np.float32 else 2)), "erf"),
-    "tgamma": (_of_each(math.gamma), "gamma"),
-    "lgamma": (_of_each(math.lgamma), "loggamma"),
+    "tgamma": (_special("gamma", math.gamma), "gamma"),
+    "lgamma": (_special("gammaln", math.lgamma), "loggamma"),
     "fma": (lambda a, b, c: a * b + c, "fma"),
     "copysign": (np.copysign, "two"),
     "__fdividef": (np.divide, "divide"),
