@@ -383,6 +383,19 @@ C = {
         "__constant__ double c[3] = {1, 2, 3};\n__device__ double of(const double* c, double t) { return c[0] + t * (c[1] + t * c[2]); }",
         "cp.arange(3.0)", [1.0, 6.0, 17.0],
     ),
+    "names of a block's own": (
+        "T x", "T y", """T t = 1; y = 0; { T t = x; t += 1; } if (x > 1) { T y = 7; y += t; }
+            for (int i = 0; i < 2; i++) { int k = i; for (int i = 5; i < 6; i++) y += i; y += k + i; }
+            y += 100 * i + t;""", "", "cp.arange(3.0)", [13.0, 113.0, 213.0],
+    ),
+    "names that are types already": (
+        "uint64 x", "uint64 y", "uint64_t long_one = 1; int const two = 2; y = (x - long_one) / 18446744073709551615 + two;",
+        "typedef unsigned long long uint64_t;", "cp.array([0, 1], 'Q')", [3, 2],
+    ),
+    "what lies below in a normal distribution": (
+        "T x", "T y", "y = rint(1e6 * (erfinv(x) + erfcinv(x) + normcdfinv(x) + erf(x) + tgamma(x)));", "",
+        "cp.array([0.25, 0.5])", [4266178.0, 3246826.0],
+    ),
     "auto": ("T x", "T y", "const auto half = x / 2; y = half;", "", "cp.arange(2.0)", [0.0, 0.5]),
     "a sine and a cosine": (
         "T x", "T y", "T s, c; sincos(x, &s, &c); y = s * s + c * c", "", "cp.zeros(2)", [1.0, 1.0],

@@ -8,8 +8,10 @@ Other pointers, structures and anything else are a NotImplementedError that says
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,8 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 _QUALIFIERS = frozenset(
     "const constexpr static volatile inline __device__ __host__ __constant__ __forceinline__ __noinline__".split()
 )
+#: Words that say what a type is like, and the types of which they may say it.
+_SIZES, _SIZED = ("unsigned", "signed", "long", "short"), ("int", "char", "double")
 #: Words that promise that nothing else leads to what a pointer does.
 _RESTRICTED = ("__restrict__", "__restrict", "restrict")
 #: Functions that give a sine and a cosine, and the unit of their angle.
@@ -49,6 +53,9 @@ class Code:
         #: Numbers of the preamble, by name: the type and what makes them.
         self.constants: dict[str, tuple[Any, Any]] = {}
         self._functions: dict[str, Function] = {}
+        #: Of each block that is open what it declares, under names that no other block has.
+        self._declared: list[dict[str, str]] = []
+        self._count = 0
         preamble, macros = c_tokens.without_macros(preamble)
         self._tokens, self._at = c_tokens.tokens(preamble, macros), 0
         while self._at < len(self._tokens):
@@ -71,6 +78,21 @@ class Code:
         self._at += 1
         return token
 
+    @contextlib.contextmanager
+    def _block(self) -> Iterator[None]:
+        """What is declared within is forgotten after it."""
+        self._declared.append({})
+        yield
+        self._declared.pop()
+
+    def _variable(self, declared: bool = False) -> str:
+        """The name that comes next: that of the innermost block which has it."""
+        name = self._next()
+        if declared and self._declared:
+            self._count += 1
+            self._declared[-1][name] = f"{name} {self._count}"
+        return next((block[name] for block in reversed(self._declared) if name in block), name)
+
     def _statement(self) -> Any:
         token = self._peek()
         if token == ";":
@@ -79,8 +101,9 @@ class Code:
         if token == "{":
             self._next()
             body = []
-            while self._peek() != "}":
-                body.append(self._statement())
+            with self._block():
+                while self._peek() != "}":
+                    body.append(self._statement())
             self._next("}")
             return ("block", body)
         if token == "if":
@@ -96,7 +119,8 @@ class Code:
             self.costs.append("select")
             return ("if", condition, then, other)
         if token in ("for", "while"):
-            return self._loop(self._next())
+            with self._block():
+                return self._loop(self._next())
         if token == "do":
             return self._do()
         if token in ("typedef", "using"):
@@ -112,7 +136,8 @@ class Code:
             self._next(";")
             return ("return", value)
         if token == "switch":
-            return self._switch()
+            with self._block():
+                return self._switch()
         if token in ATOMIC:
             return self._atomic(ATOMIC[self._next()])
         if token in _BOTH:
@@ -135,7 +160,7 @@ class Code:
     def _type(self) -> Any:
         """The type that begins here: `AUTO` where what it is given decides, None where none begins."""
         begin, words = self._at, []
-        while self._peek() in ("unsigned", "signed", "long", "short") or self._peek() in _QUALIFIERS:
+        while self._peek() in _SIZES or self._peek() in _QUALIFIERS:
             words.append(self._next())
         kind: Any = None
         token = self._peek()
@@ -143,8 +168,10 @@ class Code:
             self._at += 2
             kind = np.result_type(self._type() or np.float64, np.complex64).type
             self._close()
-        elif token == "auto" or token in self.types:
+        elif token == "auto" or (token in self.types and (not words or words[-1] not in _SIZES or token in _SIZED)):
             kind = None if token in ("int", "char") else self.types.get(token, AUTO)
+            words.append(self._next())
+        while words and self._peek() in _QUALIFIERS:
             words.append(self._next())
         sized = [word for word in words if word not in _QUALIFIERS]
         if kind is None and not sized:
@@ -293,7 +320,7 @@ class Code:
         inner = self._peek() == "("
         if inner:
             self._next()
-        name, place = self._next(), None
+        name, place = self._variable(), None
         if self._peek() == "[":
             self._next()
             place = self._expression()
@@ -317,7 +344,7 @@ class Code:
         for name in ("sin", "cos"):
             self._next(",")
             self._next("&")
-            target = self._next()
+            target = self._variable()
             place = None
             if self._peek() == "[":
                 self._next()
@@ -333,18 +360,18 @@ class Code:
     def _assignment(self, kind: Any) -> Any:
         if kind is None and self._peek() == "*" and _NAME.fullmatch(self._peek(1)):
             self._next()
-            return self._changed(self._next(), ("value", 0), None)
-        name = self._next()
+            return self._changed(self._variable(), ("value", 0), None)
+        name = self._variable(kind is not None)
         if name in ("++", "--") and self._peek():
             self.costs.append("two")
-            counted = self._next()
+            counted = self._variable()
             return ("set", counted, None, ("binary", name[0], ("name", counted), ("value", 1)), None)
         if kind is not None and self._peek() == "[":
             return self._array(name, kind)
         place = None
         if self._peek() == "[":
             place = self._place()
-        if not _NAME.fullmatch(name):
+        if not _NAME.match(name):
             raise NotImplementedError(f"`{name}` begins a statement that is not imitated")
         return self._changed(name, place, kind)
 
@@ -394,7 +421,7 @@ class Code:
         if len(sign) > 1 and sign.endswith("=") and sign[:-1] in OPERATORS:
             self.costs.append("divide" if sign == "/=" else "two")
             return ("set", name, place, ("binary", sign[:-1], _target(name, place), self._expression()), kind)
-        raise NotImplementedError(f"`{name} {sign}` is not imitated")
+        raise NotImplementedError(f"`{name.partition(' ')[0]} {sign}` is not imitated")
 
     def _expression(self) -> Any:
         condition = self._level(0)
@@ -427,7 +454,7 @@ class Code:
             return ("item", self._primary(), ("value", 0))
         if sign == "&" and _NAME.fullmatch(self._peek(1)):
             self._next()
-            name = self._next()
+            name = self._variable()
             return ("address", name, self._place() if self._peek() == "[" else None)
         if sign == "(":
             begin = self._at
@@ -462,7 +489,8 @@ class Code:
             return self._parts(self._call(token))
         if not _NAME.fullmatch(token):
             raise NotImplementedError(f"`{token}` is not imitated")
-        return self._parts(("name", token))
+        self._at -= 1
+        return self._parts(("name", self._variable()))
 
     def _parts(self, whole: Any) -> Any:
         """What follows a value: an element of it, something that it is asked."""

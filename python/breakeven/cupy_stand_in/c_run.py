@@ -86,6 +86,11 @@ def run(code: Code, names: dict[str, Any]) -> list[str]:
     return code.costs + [name for costs, count in turns for name in costs * round(count)]
 
 
+def _shown(name: str) -> str:
+    """A variable's name as the kernel has it."""
+    return name.partition(" ")[0]
+
+
 def _and(where: Any, condition: Any) -> Any:
     return condition if where is None else where & condition
 
@@ -182,7 +187,7 @@ def _assign_atomically(statement: Any, scope: _Scope, where: Any) -> None:
         return
     target = names[name]
     if isinstance(target, _Own):
-        raise NotImplementedError(f"an atomic change of `{name}`, which no other thread has, is not imitated")
+        raise NotImplementedError(f"an atomic change of `{_shown(name)}`, which no other thread has, is not imitated")
     at, value = np.broadcast_arrays(np.asarray(_value(place, scope)), value)
     chosen = ... if where is None else np.broadcast_to(where, at.shape)
     ufunc.at(target, np.unravel_index(at[chosen], target.shape), value[chosen].astype(target.dtype))
@@ -211,7 +216,7 @@ def _assign(statement: Any, scope: _Scope, where: Any) -> None:
             target.put(_value(place, scope), value, where)
             return
         if outer:
-            raise NotImplementedError(f"`{name}[i][j]` is not imitated")
+            raise NotImplementedError(f"`{_shown(name)}[i][j]` is not imitated")
         at, value = np.broadcast_arrays(np.asarray(_value(place, scope)), value)
         chosen = ... if where is None else np.broadcast_to(where, at.shape)
         target[np.unravel_index(at[chosen], target.shape)] = value[chosen]
@@ -257,7 +262,7 @@ def _place_of(argument: Any, scope: _Scope) -> Any:
     if place is None and not isinstance(whole, _Own):
         return _Own([whole], np.asarray(whole).dtype, (1,))
     if place is None or place[0] == "places" or not isinstance(whole, _Own):
-        raise NotImplementedError(f"a pointer into `{name}` is not imitated")
+        raise NotImplementedError(f"a pointer into `{_shown(name)}` is not imitated")
     return whole.behind(_value(place, scope))
 
 
@@ -315,7 +320,7 @@ def _whole(node: Any, scope: _Scope) -> Any:
     if what == "own":
         return _given_back(node, scope)
     if what == "address":
-        raise NotImplementedError(f"a pointer to `{node[1]}` is not imitated")
+        raise NotImplementedError(f"a pointer to `{_shown(node[1])}` is not imitated")
     if what == "item":
         whole, place = _whole(node[1], scope), _value(node[2], scope)
         if isinstance(whole, _Own):
