@@ -400,6 +400,10 @@ C = {
     "a sine and a cosine": (
         "T x", "T y", "T s, c; sincos(x, &s, &c); y = s * s + c * c", "", "cp.zeros(2)", [1.0, 1.0],
     ),
+    "a place in several dims": (
+        "raw T x, int32 n", "raw T y", "ptrdiff_t from[] = {i % n, i / n}; int to[1]; to[0] = i; y[to] = x[from] + x.strides()[1];",
+        "", "cp.arange(6.0).reshape(2, 3), 2, cp.empty(6), size=6", [8.0, 11.0, 9.0, 12.0, 10.0, 13.0],
+    ),
     "a view": (
         "T x, raw T y", "T z", "z = y[i]", "", "cp.zeros(2), cp.arange(4.0)[::2]", [0.0, 2.0],
     ),

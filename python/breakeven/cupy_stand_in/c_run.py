@@ -188,9 +188,22 @@ def _assign_atomically(statement: Any, scope: _Scope, where: Any) -> None:
     target = names[name]
     if isinstance(target, _Own):
         raise NotImplementedError(f"an atomic change of `{_shown(name)}`, which no other thread has, is not imitated")
-    at, value = np.broadcast_arrays(np.asarray(_value(place, scope)), value)
+    at, value = np.broadcast_arrays(np.asarray(_at(place, target, scope)), value)
     chosen = ... if where is None else np.broadcast_to(where, at.shape)
     ufunc.at(target, np.unravel_index(at[chosen], target.shape), value[chosen].astype(target.dtype))
+
+
+def _at(node: Any, whole: Any, scope: _Scope) -> Any:
+    """The place of an element, of a raw parameter also by an array with one for each of its dims."""
+    place = _whole(node, scope)
+    if not isinstance(place, _Own) or isinstance(whole, _Own):
+        return _number(place)
+    if len(place.values) != np.ndim(whole):
+        raise NotImplementedError(f"{len(place.values)} places in an array of {np.ndim(whole)} dims are not imitated")
+    at: Any = 0
+    for one, length in zip(place.values, whole.shape):
+        at = at * length + one
+    return at
 
 
 def _made(statement: Any, scope: _Scope) -> _Own:
@@ -217,7 +230,7 @@ def _assign(statement: Any, scope: _Scope, where: Any) -> None:
             return
         if outer:
             raise NotImplementedError(f"`{_shown(name)}[i][j]` is not imitated")
-        at, value = np.broadcast_arrays(np.asarray(_value(place, scope)), value)
+        at, value = np.broadcast_arrays(np.asarray(_at(place, target, scope)), value)
         chosen = ... if where is None else np.broadcast_to(where, at.shape)
         target[np.unravel_index(at[chosen], target.shape)] = value[chosen]
         return
@@ -288,7 +301,10 @@ def _cast(kind: Any, value: Any) -> Any:
 
 
 def _value(node: Any, scope: _Scope) -> Any:
-    found = _whole(node, scope)
+    return _number(_whole(node, scope))
+
+
+def _number(found: Any) -> Any:
     if found is None or isinstance(found, _Own):
         what = "nothing" if found is None else "an array"
         raise NotImplementedError(f"{what} where a number is expected is not imitated")
@@ -322,7 +338,8 @@ def _whole(node: Any, scope: _Scope) -> Any:
     if what == "address":
         raise NotImplementedError(f"a pointer to `{_shown(node[1])}` is not imitated")
     if what == "item":
-        whole, place = _whole(node[1], scope), _value(node[2], scope)
+        whole = _whole(node[1], scope)
+        place = _at(node[2], whole, scope)
         if isinstance(whole, _Own):
             return whole.item(place)
         # what lies outside is read only for elements that do not use it

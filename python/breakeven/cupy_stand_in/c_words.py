@@ -171,5 +171,6 @@ METHODS: dict[str, Callable[..., Any]] = {
     "size": np.size,
     "ndim": np.ndim,
     "shape": np.shape,
+    "strides": lambda array: array.strides,
     "get": lambda index: tuple(np.indices(index.shape)),
 }
