@@ -695,3 +695,20 @@ print(linalg.bandwidth(np.eye(3)), linalg.lu_factor(np.eye(3))[1].shape, linalg.
     out, workload = record(source, tmp_path)
     assert out == "(0, 0) (3,) (2, 2)\n"
     assert copied(workload)["h2d"] == (3, 72 + 72 + 32)
+
+
+def test_arrays_to_try_things_on_and_numbers_as_text_are_copied(tmp_path: Path) -> None:
+    source = """import numpy as np, cupy as cp
+from cupy import testing
+a = testing.shaped_arange((2, 3))
+print(a.dtype, a.tolist(), testing.shaped_reverse_arange((2,), np, "F"), testing.shaped_arange((3,), dtype=bool).dtype)
+print(np.array_equal(testing.shaped_random((2, 3), dtype="d").get(), testing.shaped_random((2, 3), np, "d")))
+print(cp.format_float_positional(a[0, 1]), cp.format_float_scientific(3.5))
+"""
+    out, workload = record(source, tmp_path)
+    assert out.splitlines() == [
+        "float32 [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]] [2.+2.j 1.+1.j] bool",
+        "True",
+        "2. 3.5e+00",
+    ]
+    assert copied(workload) == {"h2d": (3, 24 + 3 + 48), "d2h": (3, 24 + 48 + 4)}

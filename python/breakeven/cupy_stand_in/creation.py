@@ -236,6 +236,16 @@ def array2string(a: Any, *args: Any, **kwargs: Any) -> str:
     return np.array2string(_on_host(a), *args, **kwargs)
 
 
+def format_float_positional(x: Any, *args: Any, **kwargs: Any) -> str:
+    """A number without an exponent."""
+    return np.format_float_positional(_on_host(x), *args, **kwargs)
+
+
+def format_float_scientific(x: Any, *args: Any, **kwargs: Any) -> str:
+    """A number with an exponent."""
+    return np.format_float_scientific(_on_host(x), *args, **kwargs)
+
+
 def get_array_module(*args: Any) -> Any:
     """`cupy` where one of the arguments is of the device, else `numpy`."""
     import sys

@@ -11,8 +11,8 @@ from . import backend, calls, errors, footprints, frameless, refusals, sends, si
 
 #: Answered on the host, without the device.
 ON_HOST = frozenset(
-    "AxisError base_repr binary_repr broadcast_shapes can_cast common_type dtype errstate finfo format_float_positional "
-    "format_float_scientific get_printoptions iinfo index_exp iscomplexobj isdtype isfortran isrealobj isscalar issubdtype "
+    "AxisError base_repr binary_repr broadcast_shapes can_cast common_type dtype errstate finfo "
+    "get_printoptions iinfo index_exp iscomplexobj isdtype isfortran isrealobj isscalar issubdtype "
     "mintypecode min_scalar_type ndim ndindex newaxis printoptions promote_types result_type s_ set_printoptions shape "
     "show_config size typename typecodes fftfreq_host next_fast_len who".split()
 )

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.exceptions
 from numpy.typing import ArrayLike, DTypeLike
 
-from . import array, calls, composed, creation, direct, distances, errors, functions, graphs, hooks, iterate, jit, kernels, labels, lanczos, lapack, lobpcg, memory, pointers, polynomials, profiler, randoms, residuals, runtime, series, sparse, streams, syncdetect, trees, vectorized
+from . import array, calls, composed, creation, direct, distances, errors, functions, graphs, hooks, iterate, jit, kernels, labels, lanczos, lapack, lobpcg, memory, pointers, polynomials, profiler, randoms, residuals, runtime, series, sparse, streams, syncdetect, testing, trees, vectorized
 
 _plain: Callable[..., Any] = calls.plain
 
@@ -23,20 +23,6 @@ def _scatter(kind: str) -> Callable[..., None]:
 
     scatter.__name__ = f"scatter_{kind}"
     return scatter
-
-
-def _assertion(name: str) -> Callable[..., None]:
-    """An assertion of `cupy.testing`: both sides are read on the host."""
-    check = getattr(np.testing, name)
-
-    def host(value: Any) -> Any:
-        return value.get() if calls.is_device(value) else value
-
-    def assertion(*args: Any, **kwargs: Any) -> None:
-        calls.quietly(check, *map(host, args), **kwargs)
-
-    assertion.__name__ = name
-    return assertion
 
 
 def _rsqrt(x: Any, **kwargs: Any) -> Any:
@@ -154,17 +140,14 @@ _creation = {
     name: getattr(creation, name)
     for name in (
         "array asarray asanyarray ascontiguousarray asfortranarray asnumpy array_repr array_str array2string frombuffer "
-        "from_dlpack fromfile fromiter fromstring genfromtxt get_array_module load loadtxt may_share_memory save savez savez_compressed savetxt shares_memory"
+        "format_float_positional format_float_scientific from_dlpack fromfile fromiter fromstring genfromtxt "
+        "get_array_module load loadtxt may_share_memory save savez savez_compressed savetxt shares_memory"
     ).split()
 }
 _core = {"array": creation.unpickled, "ndarray": array.ndarray}
 _Element = TypeVar("_Element", bound=np.generic, covariant=True)
 _NDArray = GenericAlias(array.ndarray, (Any, GenericAlias(np.dtype, (_Element,))))
 _ACCELERATORS = [f"set_{what}_accelerators" for what in ("elementwise", "reduction", "routine")]
-_ASSERTIONS = (
-    "assert_allclose assert_array_almost_equal assert_array_almost_equal_nulp assert_array_equal assert_array_less "
-    "assert_array_max_ulp"
-)
 
 #: By module and name.
 CONTENTS: dict[str, dict[str, Any]] = {
@@ -211,7 +194,7 @@ CONTENTS: dict[str, dict[str, Any]] = {
     "cupyx.scipy.ndimage": {**composed.CONTENTS["cupyx.scipy.ndimage"], **labels.CONTENTS},
     "cupyx.scipy.special": composed.CONTENTS["cupyx.scipy.special"],
     "cupyx.scipy.signal": composed.CONTENTS["cupyx.scipy.signal"],
-    "cupy.testing": {name: _assertion(name) for name in _ASSERTIONS.split()},
+    "cupy.testing": testing.CONTENTS,
     "cupyx": {
         **{f"scatter_{kind}": _scatter(kind) for kind in ("add", "max", "min")},
         "empty_pinned": pointers.empty_pinned, "zeros_pinned": pointers.zeros_pinned,

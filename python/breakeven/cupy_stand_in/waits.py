@@ -20,7 +20,7 @@ _ALWAYS = frozenset(
         "linalg.matrix_rank random.randint nanmax nanmin polyfit union1d intersect1d setdiff1d choose ndarray.choose "
         "unravel_index delete trim_zeros argpartition ndarray.argpartition place linalg.eig linalg.eigvals linalg.cond "
         "tril_indices triu_indices tril_indices_from triu_indices_from mask_indices real_if_close histogramdd setxor1d "
-        "polymul asarray_chkfinite format_float_positional "
+        "polymul asarray_chkfinite "
         "random.random_integers random.exponential random.rayleigh random.triangular random.weibull random.zipf "
         "random.power random.negative_binomial random.multinomial"
     ).split()
