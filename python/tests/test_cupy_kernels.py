@@ -383,6 +383,9 @@ C = {
         "__constant__ double c[3] = {1, 2, 3};\n__device__ double of(const double* c, double t) { return c[0] + t * (c[1] + t * c[2]); }",
         "cp.arange(3.0)", [1.0, 6.0, 17.0],
     ),
+    "values in braces": (
+        "T x", "T y", "const T half{x / 2}; int z {}; T a[2] {half, 1}; y = a[0] + z + a[1];", "", "cp.arange(3.0)", [1.0, 1.5, 2.0],
+    ),
     "names of a block's own": (
         "T x", "T y", """T t = 1; y = 0; { T t = x; t += 1; } if (x > 1) { T y = 7; y += t; }
             for (int i = 0; i < 2; i++) { int k = i; for (int i = 5; i < 6; i++) y += i; y += k + i; }

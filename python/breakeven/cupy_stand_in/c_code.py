@@ -383,8 +383,8 @@ class Code:
             lengths.append(None if self._peek() == "]" else self._expression())
             self._next("]")
         values: list[Any] = []
-        if self._peek() == "=":
-            self._next()
+        if self._peek() in ("=", "{"):
+            self._next() if self._peek() == "=" else None
             self._listed(values)
         return ("array", name, lengths, kind, values)
 
@@ -413,6 +413,11 @@ class Code:
             self._next()
             self.costs.append("two")
             return ("set", name, place, ("binary", sign[0], _target(name, place), ("value", 1)), kind)
+        if kind is not None and sign == "{":
+            self._next()
+            value = ("value", 0) if self._peek() == "}" else self._expression()
+            self._next("}")
+            return ("set", name, place, value, kind)
         if kind is not None and sign in (";", ",", ""):
             return ("set", name, place, ("value", 0), kind)
         sign = self._next()
