@@ -292,6 +292,52 @@ for call in (
     ]
 
 
+def test_wavelets_that_scipy_has_no_longer(tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    source = """import warnings, numpy as np, cupy as cp
+from cupyx.scipy import signal
+def hat(points, a):
+    at = np.arange(points) - (points - 1) / 2
+    return 2 / (np.sqrt(3 * a) * np.pi ** 0.25) * (1 - (at / a) ** 2) * np.exp(-((at / a) ** 2) / 2)
+try:
+    warnings.simplefilter("error")
+    signal.ricker(10, 4.0)
+except np.exceptions.VisibleDeprecationWarning as warning:
+    print(str(warning)[:36])
+warnings.simplefilter("ignore")
+print(np.allclose(signal.ricker(100, 4.0).get(), hat(100, 4.0)), signal.qmf(cp.arange(1.0, 4)))
+x = np.linspace(-np.pi, np.pi, 50)
+for complete in (True, False):
+    wave = (np.exp(3j * x) - complete * np.exp(-4.5)) * np.exp(-0.5 * x**2) * np.pi**-0.25
+    print(np.allclose(signal.morlet(50, 3.0, 0.5, complete).get(), wave), end=" ")
+x = (np.arange(40) - 39 / 2) / 3
+print(np.allclose(signal.morlet2(40, 3.0).get(), np.exp(5j * x) * np.exp(-0.5 * x**2) * np.pi**-0.25 * np.sqrt(1 / 3)))
+data = np.random.default_rng(0).random(60)
+found = signal.cwt(cp.asarray(data), signal.ricker, np.arange(1, 5))
+print(np.allclose(found.get(), [np.convolve(data, hat(min(10 * a, 60), a)[::-1], "same") for a in range(1, 5)]))
+"""
+    out, workload = record(source, tmp_path)
+    assert out.splitlines() == ["Following the change in SciPy 1.12, ", "True [ 3. -2.  1.]", "True True True", "True"]
+    assert copied(workload)["h2d"] == (1, 480)
+
+
+def test_transforms_by_fftpack(tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    source = """import numpy as np, cupy as cp, scipy.fftpack
+from cupyx.scipy import fftpack
+x = np.random.default_rng(0).random((6, 10))
+a = cp.asarray(x)
+for name in "fft ifft rfft irfft fft2 ifft2 fftn ifftn".split():
+    print(np.allclose(getattr(fftpack, name)(a).get(), getattr(scipy.fftpack, name)(x)), end=" ")
+plan = fftpack.get_fft_plan(a, axes=1)
+with plan:
+    print(fftpack.fft(a.astype("f"), plan=plan).dtype, hasattr(fftpack, "dct"))
+"""
+    out, workload = record(source, tmp_path)
+    assert out == "True " * 8 + "complex64 False\n"
+    assert device(workload)["cupyx.scipy.fftpack.fft"] == 2
+
+
 def test_elements_one_after_the_other_where_they_lie(tmp_path: Path) -> None:
     source = HEAD + """a = xp.arange(6.0).reshape(2, 3)
 turned = a.T

@@ -153,7 +153,7 @@ def wrapped(module: str, name: str, value: Any) -> Any:
         return _function(public, errors.CHANGED[name](value), value)
     if public in errors.SCIPYS:
         return _function(public, errors.SCIPYS[public](value), value)
-    if module == "cupyx.scipy.fft":
+    if module in ("cupyx.scipy.fft", "cupyx.scipy.fftpack"):
         return _function(public, backend.by_scipy(value), value)
     if module == "cupy" and name == "isclose":
         return _function(public, value, value, one_kernel=True)

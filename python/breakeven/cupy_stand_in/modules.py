@@ -25,7 +25,7 @@ _MISSING = (
     "cupy.cublas",
     "cupyx.distributed", "cupyx.optimizing", "cupyx.tools", "cupyx.cusolver", "cupyx.cusparse", "cupyx.cutensor",
     "cupyx.linalg", "cupyx.signal", "cupyx.jit.cg", "cupyx.jit.cub", "cupyx.jit.thrust",
-    "cupyx.scipy.fftpack", "cupyx.scipy.sparse.csgraph", "cupyx.scipy.spatial.delaunay_2d",
+    "cupyx.scipy.sparse.csgraph", "cupyx.scipy.spatial.delaunay_2d",
 )  # fmt: skip
 #: Modules without a line in `names.txt`; their contents are those of `special.py`.
 _SMALL = (

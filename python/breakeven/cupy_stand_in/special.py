@@ -12,7 +12,7 @@ import numpy as np
 import numpy.exceptions
 from numpy.typing import ArrayLike, DTypeLike
 
-from . import array, calls, composed, creation, direct, distances, errors, functions, graphs, hooks, iterate, jit, kernels, labels, lanczos, lapack, lobpcg, memory, pointers, polynomials, profiler, randoms, residuals, runtime, series, sparse, streams, syncdetect, testing, trees, vectorized
+from . import array, calls, composed, creation, direct, distances, errors, functions, graphs, hooks, iterate, jit, kernels, labels, lanczos, lapack, lobpcg, memory, pointers, polynomials, profiler, randoms, residuals, runtime, series, sparse, streams, syncdetect, testing, trees, vectorized, wavelets
 
 _plain: Callable[..., Any] = calls.plain
 
@@ -188,12 +188,12 @@ CONTENTS: dict[str, dict[str, Any]] = {
     },
     "cupy.cuda.runtime": runtime.CONTENTS,
     "cupy.fft": {"config": _Transforms()},
-    "cupyx.scipy.fft": {"get_fft_plan": _plan},
+    **dict.fromkeys(("cupyx.scipy.fft", "cupyx.scipy.fftpack"), {"get_fft_plan": _plan}),
     "cupy.random": randoms.CONTENTS,
     "cupyx.scipy.linalg": composed.CONTENTS["cupyx.scipy.linalg"],
     "cupyx.scipy.ndimage": {**composed.CONTENTS["cupyx.scipy.ndimage"], **labels.CONTENTS},
     "cupyx.scipy.special": composed.CONTENTS["cupyx.scipy.special"],
-    "cupyx.scipy.signal": composed.CONTENTS["cupyx.scipy.signal"],
+    "cupyx.scipy.signal": {**composed.CONTENTS["cupyx.scipy.signal"], **wavelets.CONTENTS},
     "cupy.testing": testing.CONTENTS,
     "cupyx": {
         **{f"scatter_{kind}": _scatter(kind) for kind in ("add", "max", "min")},
