@@ -338,6 +338,18 @@ with plan:
     assert device(workload)["cupyx.scipy.fftpack.fft"] == 2
 
 
+def test_a_view_knows_whose_it_is(tmp_path: Path) -> None:
+    source = """import cupy as cp
+a = cp.ones((3, 3))
+print(a.base, a[1:].base is a, a.T[0].base is a, a.view().base is a, a.reshape(-1).base is a, a.copy().base, (a + 1).base)
+kept = cp.arange(6.0)[2:]
+print(kept.base, a[0].base.base)
+"""
+    out, workload = record(source, tmp_path)
+    assert out == "None True True True True None None\n[0. 1. 2. 3. 4. 5.] None\n"
+    assert copied(workload) == {"d2h": (1, 48)}
+
+
 def test_elements_one_after_the_other_where_they_lie(tmp_path: Path) -> None:
     source = HEAD + """a = xp.arange(6.0).reshape(2, 3)
 turned = a.T

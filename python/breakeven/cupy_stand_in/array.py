@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import pickle
 from collections.abc import Callable, Iterator
@@ -84,7 +85,12 @@ class ndarray:
 
     @property
     def base(self) -> Any:
-        return None if self._a.base is None else ndarray._of(memory.owner(self._a))
+        """The array whose memory this one is a view of: the program's own object, while that lives."""
+        if self._a.base is None:
+            return None
+        owner = memory.owner(self._a)
+        holders = (item for item in gc.get_referrers(owner) if isinstance(item, ndarray) and item._a is owner)
+        return next(holders, ndarray._of(owner))
 
     @property
     def data(self) -> pointers.MemoryPointer:

@@ -17,7 +17,9 @@ _DEPRECATED = (
     "removed in the future. To request continued support of the features, please leave a comment at "
     "https://github.com/cupy/cupy/issues/8864."
 )
-_QMF = ElementwiseKernel("raw T coef", "T output", "output = coef[_ind.size() - (i + 1)] * (i & 1 ? -1 : 1)", "_qmf_kernel")
+_QMF = ElementwiseKernel(
+    "raw T coef", "T output", "output = coef[_ind.size() - (i + 1)] * (i & 1 ? -1 : 1)", "_qmf_kernel"
+)
 _MORLET = ElementwiseKernel(
     "float64 w, float64 s, bool complete", "complex128 output",
     """double end = s * 2.0 * M_PI, x = -end + 2 * end / (_ind.size() - 1) * i;
