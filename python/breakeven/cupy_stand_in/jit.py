@@ -46,7 +46,8 @@ CONTENTS: dict[str, Any] = {
     **{
         name: _inside(name)
         for name in "grid gridsize syncthreads syncwarp shared_memory laneid range atomic_add atomic_sub atomic_max atomic_min "
-        "atomic_exch atomic_cas atomic_and atomic_or atomic_xor shfl_sync shfl_up_sync shfl_down_sync shfl_xor_sync "
+        "atomic_exch atomic_inc atomic_dec atomic_cas atomic_and atomic_or atomic_xor shfl_sync shfl_up_sync "
+        "shfl_down_sync shfl_xor_sync "
         "threadIdx blockIdx blockDim gridDim warpsize".split()
     },
 }

@@ -22,12 +22,13 @@ _NOTHING: Any = object()
 _MISSING = (
     "cupy._core", "cupy_backends", "cupy.cuda.nccl", "cupy.cuda.cub", "cupy.cuda.cufft", "cupy.cuda.thrust",
     "cupy.cuda.texture", "cupy.cuda.function", "cupy.cuda.compiler", "cupy.cuda.cutensor", "cupy.cuda.jitify",
-    "cupy.cublas",
+    "cupy.cuda.common", "cupy.cuda.cublas", "cupy.cuda.curand", "cupy.cuda.cusolver", "cupy.cuda.cusparse",
+    "cupy.cuda.driver", "cupy.cuda.nvrtc", "cupy.cublas",
     "cupyx.distributed", "cupyx.optimizing", "cupyx.tools", "cupyx.cusolver", "cupyx.cusparse", "cupyx.cutensor",
     "cupyx.linalg", "cupyx.signal", "cupyx.jit.cg", "cupyx.jit.cub", "cupyx.jit.thrust",
     "cupyx.scipy.sparse.csgraph", "cupyx.scipy.spatial.delaunay_2d",
 )  # fmt: skip
-#: Modules without a line in `names.txt`; their contents are those of `special.py`.
+#: Modules of which the stand-in has only what `special.py` holds.
 _SMALL = (
     "cupy._core", "cupy._core.core", "cupy_backends", "cupy_backends.cuda", "cupy_backends.cuda.api",
     "cupy_backends.cuda.api.runtime", "cupy.cuda.device", "cupy.cuda.graph", "cupy.cuda.memory",
@@ -58,7 +59,7 @@ def missing(module: str) -> bool:
 
 def absent(module: str, name: str, holder: str) -> AttributeError:
     """The error for a name that a module has not."""
-    if name in names().get(module, ()):
+    if name in names().get(module, ()) or missing(f"{module}.{name}"):
         short = f"{module}.{name}".removeprefix("cupy.")
         return AttributeError(f"breakeven's stand-in for cupy has no {short}")
     return AttributeError(f"{holder} has no attribute {name!r}")

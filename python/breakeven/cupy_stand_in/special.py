@@ -82,6 +82,10 @@ def _device_id() -> int:
     return 0
 
 
+def _compute_capability() -> str:
+    return str(streams.Device().compute_capability)
+
+
 def _scipy_of(*args: Any) -> Any:
     """`cupyx.scipy` where one of the arguments is of the device, else `scipy`."""
     name = "scipy" if creation.get_array_module(*args) is np else "cupyx.scipy"
@@ -144,7 +148,10 @@ _creation = {
         "get_array_module load loadtxt may_share_memory save savez savez_compressed savetxt shares_memory"
     ).split()
 }
-_core = {"array": creation.unpickled, "ndarray": array.ndarray}
+_core = {
+    "array": creation.unpickled, "ndarray": array.ndarray, "ufunc": functions.ufunc,
+    "ElementwiseKernel": kernels.ElementwiseKernel, "ReductionKernel": kernels.ReductionKernel,
+}  # fmt: skip
 _Element = TypeVar("_Element", bound=np.generic, covariant=True)
 _NDArray = GenericAlias(array.ndarray, (Any, GenericAlias(np.dtype, (_Element,))))
 _ACCELERATORS = [f"set_{what}_accelerators" for what in ("elementwise", "reduction", "routine")]
@@ -174,7 +181,9 @@ CONTENTS: dict[str, dict[str, Any]] = {
         "get_device_id": _device_id,
         "get_cuda_path": _nothing, "profile": _settings, "get_local_runtime_version": runtime.runtimeGetVersion,
     },
-    "cupy.cuda.device": {"Device": streams.Device, "get_device_id": _device_id},
+    "cupy.cuda.device": {
+        "Device": streams.Device, "get_device_id": _device_id, "get_compute_capability": _compute_capability,
+    },
     "cupy.cuda.graph": {"Graph": graphs.Graph},
     "cupy.cuda.memory": {**_memory, "OutOfMemoryError": memory.OutOfMemoryError},
     "cupy.cuda.memory_hook": {"MemoryHook": hooks.MemoryHook},
