@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from cupy_running import device, record
 
@@ -383,8 +384,24 @@ C = {
         "__constant__ double c[3] = {1, 2, 3};\n__device__ double of(const double* c, double t) { return c[0] + t * (c[1] + t * c[2]); }",
         "cp.arange(3.0)", [1.0, 6.0, 17.0],
     ),
+    "functions of one name": (
+        "T x", "T y", "y = f(x) + f((int)x) + f((short)x) + f(x, 1) + late(x) + more(x) + more(x, 010);", """
+            __device__ double late(double u);
+            __device__ double f(double u) { return u; }
+            __device__ int f(int u) { return u * 10; }
+            __device__ double f(double u, int v) { return u * 100 * v; }
+            __device__ double late(double u) { return u * 1000; }
+            __device__ double more(double u, double v = 2) { return u * v * 10000; }""", "cp.arange(3.0)", [0.0, 101121.0, 202242.0],
+    ),
+    "templates that are told": (
+        "T x", "T y", "y = f<3>(x) + g<double>(x) + g<float, 2>(x / 3) + h<int>(x / 2) + h(x / 2);", """
+            template<int N> __device__ double f(double u) { double a[N] = {u}; return a[0] * N; }
+            template<typename U, int N = 4> __device__ U g(U u) { U s = 0; for (int k = 0; k < N; k++) s += u; return s; }
+            template<class U> __device__ U h(U u) { return u; }""", "cp.arange(4.0)",
+        [0.0, 3 + 4 + float(np.float32(1 / 3) * 2) + 0.5, 6 + 8 + float(np.float32(2 / 3) * 2) + 2, 9 + 12 + 2 + 1 + 1.5],
+    ),
     "values in braces": (
-        "T x", "T y", "const T half{x / 2}; int z {}; T a[2] {half, 1}; y = a[0] + z + a[1];", "", "cp.arange(3.0)", [1.0, 1.5, 2.0],
+        "T x", "T y", "const T half{x / T{2}}; int z {}; T a[2] {half, 1}; y = a[0] + z + a[1];", "", "cp.arange(3.0)", [1.0, 1.5, 2.0],
     ),
     "names of a block's own": (
         "T x", "T y", """T t = 1; y = 0; { T t = x; t += 1; } if (x > 1) { T y = 7; y += t; }
@@ -424,6 +441,11 @@ print(kernel({given}).tolist())
     assert out == f"{expected}\n"
 
 
+VOID = """__device__ void nothing(double t) {}
+__device__ double several(int t) { return t; }
+__device__ double several(unsigned int t) { return t; }"""
+
+
 @pytest.mark.parametrize(
     ("code", "why"),
     [
@@ -431,12 +453,13 @@ print(kernel({given}).tolist())
         ("T a[2]; T *p = a; y = p[0];", "`*` begins a statement that"),
         ("T a[2] = {x, 1}; atomicAdd(&a[0], 1.0); y = a[0];", "an atomic change of `a`, which no other thread has,"),
         ("__shared__ T a[2]; y = x;", "`__shared__ T`"),
+        ("y = several((long long)x);", "the function `several`, of which there are 2,"),
         ("y = nothing(x);", "nothing where a number is expected"),
     ],
 )
 def test_what_of_arrays_and_pointers_is_not_imitated_says_so(code: str, why: str, tmp_path: Path) -> None:
     source = f"""import cupy as cp
-kernel = cp.ElementwiseKernel("T x", "T y", {code!r}, "kernel", preamble="__device__ void nothing(double t) {{}}")
+kernel = cp.ElementwiseKernel("T x", "T y", {code!r}, "kernel", preamble={VOID!r})
 try:
     kernel(cp.ones(3))
 except NotImplementedError as error:

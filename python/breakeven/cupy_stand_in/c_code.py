@@ -12,7 +12,7 @@ import contextlib
 import math
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,10 +36,19 @@ AUTO: Any = object()
 VOID: Any = object()
 
 
-class Function:
-    """A function of a preamble; of each parameter the type, the name, and `*` or `&` where it is the place of something."""
+class Parameter(NamedTuple):
+    """Of a function: `sign` is `*` or `&` where it is the place of something, `otherwise` what it is if not given."""
 
-    def __init__(self, kind: Any, parameters: list[tuple[Any, str, str]], body: Any, costs: list[str]) -> None:
+    kind: Any
+    name: str
+    sign: str
+    otherwise: Any
+
+
+class Function:
+    """A function of a preamble."""
+
+    def __init__(self, kind: Any, parameters: list[Parameter], body: Any, costs: list[str]) -> None:
         self.kind, self.parameters, self.body, self.costs = kind, parameters, body, costs
 
 
@@ -52,7 +61,9 @@ class Code:
         self.body: list[Any] = []
         #: Numbers of the preamble, by name: the type and what makes them.
         self.constants: dict[str, tuple[Any, Any]] = {}
-        self._functions: dict[str, Function] = {}
+        self._functions: dict[str, list[Function]] = {}
+        #: Where the templates among them begin.
+        self._templates: dict[str, tuple[list[str], int]] = {}
         #: Of each block that is open what it declares, under names that no other block has.
         self._declared: list[dict[str, str]] = []
         self._count = 0
@@ -142,7 +153,7 @@ class Code:
             return self._atomic(ATOMIC[self._next()])
         if token in _BOTH:
             return self._both(_BOTH[self._next()])
-        if token in self._functions and self._peek(1) == "(":
+        if token in self._functions and self._peek(1) in ("(", "<"):
             call = self._call(self._next())
             self._next(";") if self._peek() else None
             return ("do", call)
@@ -203,19 +214,15 @@ class Code:
         self._next(";")
         self.types[name] = kind
 
-    def _function(self) -> None:
-        """A function of the preamble, or a number; the types of a template are those of what it is given."""
-        outside, self.types, self.costs = self.types, dict(self.types), []
-        if self._peek() == "template":
-            self._next()
-            self._next("<")
-            while self._peek() != ">":
-                if self._next() not in ("typename", "class"):
-                    raise NotImplementedError("a template of more than types is not imitated")
-                self.types[self._next()] = AUTO
-                if self._peek() == ",":
-                    self._next()
-            self._next(">")
+    def _function(self, given: tuple[Any, ...] = (), known_as: str = "") -> None:
+        """A function of the preamble, or a number; the types of a template are those of what it is called with.
+
+        Unless they are `given`: then it is another function.
+        """
+        begin, outside = self._at, (self.types, self.costs, self._declared)
+        self.types, self.costs, self._declared = dict(self.types), [], []
+        if is_template := self._peek() == "template":
+            self._declared.append(self._template(given))
         kind = self._given_back()
         name = self._next()
         if self._peek() in ("=", "["):
@@ -223,18 +230,62 @@ class Code:
             made = self._assignment(kind)
             self.constants[name] = (AUTO, made) if made[0] == "array" else (kind, made[3])
             self._next(";")
-            self.types, self.costs = outside, []
-            return
-        self._next("(")
-        parameters = []
-        while self._peek() != ")":
-            parameters.append(self._parameter(name))
+        else:
+            parameters = self._parameters(name)
+            if self._peek() == ";":  # told of before it is there
+                self._next()
+            else:
+                function = Function(kind, parameters, self._statement(), self.costs)
+                self._functions.setdefault(known_as or name, []).append(function)
+                if is_template:
+                    self._templates[name] = self._tokens, begin
+        self.types, self.costs, self._declared = outside
+
+    def _template(self, given: tuple[Any, ...]) -> dict[str, str]:
+        """What a template leaves open: types, which are noted, and numbers, under the names that they get."""
+        numbers: dict[str, str] = {}
+        rest = iter(given)
+        self._next()
+        self._next("<")
+        while self._peek() != ">":
+            kind = None
+            if self._peek() in ("typename", "class"):
+                self._next()
+            elif (kind := self._type()) is None:
+                raise NotImplementedError(f"a template of `{self._peek()}` is not imitated")
+            name, value = self._next(), next(rest, None)
+            if self._peek() == "=":
+                self._next()
+                otherwise = self._type() if kind is None else self._unary()
+                value = otherwise if value is None else value
+            if kind is None:
+                self.types[name] = AUTO if value is None else value
+            elif value is not None:
+                self._count += 1
+                numbers[name] = f"{name} {self._count}"
+                self.constants[numbers[name]] = kind, value
             if self._peek() == ",":
                 self._next()
-        self._next(")")
-        body = self._statement()
-        self._functions[name] = Function(kind, parameters, body, self.costs)
-        self.types, self.costs = outside, []
+        self._next(">")
+        return numbers
+
+    def _of_template(self, name: str) -> str:
+        """The name of a function that a template makes of the types and numbers that stand here."""
+        self._next("<")
+        given = []
+        while self._peek() not in (">", ">>"):
+            kind = self._type()
+            given.append(self._unary() if kind is None else kind)
+            if self._peek() == ",":
+                self._next()
+        self._close()
+        self._count += 1
+        known_as = f"{name} {self._count}"
+        outside = self._tokens, self._at
+        self._tokens, self._at = self._templates[name]
+        self._function(tuple(given), known_as)
+        self._tokens, self._at = outside
+        return known_as
 
     def _given_back(self) -> Any:
         """The type of what a function gives back; `VOID` of one that gives nothing."""
@@ -250,18 +301,32 @@ class Code:
             raise NotImplementedError(f"`{self._peek()}` in the preamble is not imitated")
         return kind
 
-    def _parameter(self, function: str) -> tuple[Any, str, str]:
+    def _parameters(self, function: str) -> list[Parameter]:
+        self._next("(")
+        found = []
+        while self._peek() != ")":
+            found.append(self._parameter(function))
+            if self._peek() == ",":
+                self._next()
+        self._next(")")
+        return found
+
+    def _parameter(self, function: str) -> Parameter:
         kind, signs = self._type(), []
         while self._peek() in ("*", "&", "const", *_RESTRICTED):
             signs.append(self._next())
-        if kind is None or signs.count("*") > 1 or not _NAME.fullmatch(self._peek()):
+        if kind is None or signs.count("*") > 1:
             raise NotImplementedError(f"`{self._peek()}` among the parameters of `{function}` is not imitated")
-        name = self._next()
+        name = self._next() if _NAME.fullmatch(self._peek()) else ""
         while self._peek() == "[":
             signs.append("*")
             while self._next() != "]":
                 pass
-        return kind, name, "*" if "*" in signs else "&" if "&" in signs else ""
+        otherwise = None
+        if self._peek() == "=":
+            self._next()
+            otherwise = self._expression()
+        return Parameter(kind, name, "*" if "*" in signs else "&" if "&" in signs else "", otherwise)
 
     def _switch(self) -> Any:
         self._next()
@@ -490,7 +555,7 @@ class Code:
             return self._parts(self._made(kind))
         if token in CONSTANTS:
             return ("value", CONSTANTS[token])
-        if self._peek() == "(":
+        if self._peek() == "(" or (self._peek() == "<" and token in self._templates):
             return self._parts(self._call(token))
         if not _NAME.fullmatch(token):
             raise NotImplementedError(f"`{token}` is not imitated")
@@ -515,13 +580,14 @@ class Code:
         return whole
 
     def _arguments(self) -> list[Any]:
-        self._next("(")
+        close = "}" if self._peek() == "{" else ")"
+        self._next("{" if close == "}" else "(")
         arguments = []
-        while self._peek() != ")":
+        while self._peek() != close:
             arguments.append(self._expression())
             if self._peek() == ",":
                 self._next()
-        self._next(")")
+        self._next(close)
         return arguments
 
     def _made(self, kind: Any) -> Any:
@@ -533,15 +599,10 @@ class Code:
         return ("cast", kind, arguments[0] if arguments else ("value", 0))
 
     def _call(self, name: str) -> Any:
+        known_as = self._of_template(name) if self._peek() == "<" else name
         arguments = self._arguments()
-        if name in self._functions:
-            function = self._functions[name]
-            if len(arguments) != len(function.parameters):
-                raise NotImplementedError(
-                    f"the function `{name}` of {len(function.parameters)} parameters is called with {len(arguments)}"
-                )
-            self.costs += function.costs
-            return ("own", function, arguments)
+        if known_as in self._functions:
+            return self._own(name, self._functions[known_as], arguments)
         short = name.removeprefix("std::").removeprefix("::").removeprefix("thrust::")
         if short not in FUNCTIONS and short.endswith("f") and short[:-1] in FUNCTIONS:
             short = short[:-1]
@@ -551,10 +612,29 @@ class Code:
         return ("call", FUNCTIONS[short][0], arguments)
 
 
+    def _own(self, name: str, functions: list[Function], arguments: list[Any]) -> Any:
+        """A call of a function of the preamble, of which several may have its name."""
+        count = len(arguments)
+        found = [one for one in functions if len(one.parameters) == count]
+        if not found:
+            found = [
+                one for one in functions
+                if len(one.parameters) > count and one.parameters[count].otherwise is not None
+            ]  # fmt: skip
+        if not found:
+            raise NotImplementedError(
+                f"the function `{name}` of {len(functions[0].parameters)} parameters is called with {count}"
+            )
+        self.costs += found[0].costs
+        return ("own", name, found, arguments + [one.otherwise for one in found[0].parameters[count:]])
+
+
 def _number(token: str) -> Any:
     if token[:2] in ("0x", "0X"):
         return int(token.rstrip("uUlL"), 16)
     digits = token.rstrip("fFuUlL")
+    if re.fullmatch("0[0-7]+", digits) and token[-1] not in "fF":
+        return int(digits, 8)
     if digits.isdigit() and token[-1] not in "fF":
         return int(digits)
     return np.float32(digits) if token[-1] in "fF" else float(digits)

@@ -6,13 +6,14 @@ Elements that are through with a loop, a `switch` or the kernel wait for the oth
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
 
 from .. import _native
 from .c_code import AUTO, VOID, Code, Function
-from .c_words import OPERATORS, UNARY
+from .c_words import OPERATORS, UNARY, is_whole, promoted
 
 #: An array of no matter: to tell of it makes the recorder read up on the memory that NumPy took and gave back.
 _NONE = np.empty(0)
@@ -243,10 +244,13 @@ def _assign(statement: Any, scope: _Scope, where: Any) -> None:
 
 def _given_back(node: Any, scope: _Scope) -> Any:
     """What a function of the preamble gives back, and what it does to what it is given the place of."""
-    _, function, arguments = node
+    _, called, functions, arguments = node
+    if len(functions) > 1:
+        arguments = [("value", _value(argument, scope)) for argument in arguments]
+    function = _meant(called, functions, [argument[1] for argument in arguments])
     inner = _Scope({}, scope.turns, scope.constants)
     seen = []
-    for (kind, name, sign), argument in zip(function.parameters, arguments):
+    for (kind, name, sign, _), argument in zip(function.parameters, arguments):
         if sign:
             inner.names[name] = given = _place_of(argument, scope)
             if sign == "*" and not isinstance(given, _Own):
@@ -264,6 +268,23 @@ def _given_back(node: Any, scope: _Scope) -> Any:
         if after is not given:
             _put_back(argument, after, scope, within)
     return None if function.kind is VOID else _cast(function.kind, _result(inner))
+
+
+def _meant(name: str, functions: list[Function], values: list[Any]) -> Function:
+    """Which of the functions of one name has parameters of the types of these values, or of types that hold them."""
+    if len(functions) == 1:
+        return functions[0]
+    whole = [promoted(value).dtype if is_whole(value) else np.asarray(value).dtype for value in values]
+    as_given = [kind if isinstance(value, int) else np.asarray(value).dtype for kind, value in zip(whole, values)]
+    for given, fits in ((as_given, operator.eq), (whole, operator.eq), (whole, np.can_cast)):
+        found = [
+            function for function in functions
+            if not any(parameter.sign for parameter in function.parameters)
+            and all(p.kind is not AUTO and fits(one, np.dtype(p.kind)) for one, p in zip(given, function.parameters))
+        ]  # fmt: skip
+        if len(found) == 1:
+            return found[0]
+    raise NotImplementedError(f"the function `{name}`, of which there are {len(functions)}, is not imitated")
 
 
 def _place_of(argument: Any, scope: _Scope) -> Any:

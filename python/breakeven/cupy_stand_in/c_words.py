@@ -33,7 +33,8 @@ LEVELS = (
 )  # fmt: skip
 
 
-def _is_whole(value: Any) -> bool:
+def is_whole(value: Any) -> bool:
+    """Whether it is a whole number, or numbers."""
     return isinstance(value, (bool, int)) or (isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "iub")
 
 
@@ -48,7 +49,7 @@ def promoted(value: Any) -> Any:
 
 def _alike(a: Any, b: Any) -> tuple[Any, Any]:
     """Two numbers as C makes them of one type: of two whole ones of the same length the unsigned type counts."""
-    if not (_is_whole(a) and _is_whole(b)):
+    if not (is_whole(a) and is_whole(b)):
         return a, b
     a, b = promoted(a), promoted(b)
     for one, other in ((a, b), (b, a)):
@@ -62,7 +63,7 @@ def _of_alike(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
 
 
 def _divide(a: Any, b: Any) -> Any:
-    if _is_whole(a) and _is_whole(b):
+    if is_whole(a) and is_whole(b):
         return (a - np.fmod(a, b)) // b  # towards zero
     return a / b
 
@@ -76,7 +77,7 @@ def _shift(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
 
 
 def _of_whole(function: Callable[..., Any]) -> Callable[[Any], Any]:
-    return lambda value: function(promoted(value) if _is_whole(value) else value)
+    return lambda value: function(promoted(value) if is_whole(value) else value)
 
 
 _ON_ALIKE: dict[str, Callable[..., Any]] = {
