@@ -59,6 +59,31 @@ print(norm(a).round(6), norm(a, axis=1).round(6), norm(a, axis=0, keepdims=True)
     assert out == "16.881943 [ 5.477226 15.968719] (1, 5)\n"
 
 
+def test_what_a_reduction_refuses(tmp_path: Path) -> None:
+    source = """import cupy as cp
+total = cp.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "total")
+a = cp.ones((2, 3))
+print(total(a, cp.empty(3), axis=-2), total(a, axis=(0, 1)))
+for call in (
+    lambda: total(a, axis=2), lambda: total(a, axis=-3), lambda: total(a, axis=(0, 0)), lambda: total(a, axis=1.0),
+    lambda: total(a, cp.empty(2)),
+):
+    try:
+        call()
+    except Exception as error:
+        print(f"{type(error).__name__}: {error}")
+"""
+    out, _ = record(source, tmp_path)
+    assert out.splitlines() == [
+        "[2. 2. 2.] 6.0",
+        "AxisError: axis 2 is out of bounds for array of dimension 2",
+        "AxisError: axis -3 is out of bounds for array of dimension 2",
+        "ValueError: duplicate value in 'axis'",
+        "TypeError: 'float' object cannot be interpreted as an integer",
+        "ValueError: Out shape is mismatched",
+    ]
+
+
 def test_a_reduction_folds_in_the_type_of_its_result(tmp_path: Path) -> None:
     source = """import cupy as cp
 x = cp.full(10, 0.1, cp.float32)

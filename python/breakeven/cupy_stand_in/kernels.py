@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -255,6 +256,8 @@ class ReductionKernel(_Kernel):
         for place, parameter in enumerate(self._out):
             value = np.asarray(names[parameter.name])
             if outs:
+                if outs[place].shape != value.shape:
+                    raise ValueError("Out shape is mismatched")
                 outs[place][...] = value
                 made.append(outs[place])
             else:
@@ -262,10 +265,21 @@ class ReductionKernel(_Kernel):
         return tuple(made)
 
 
+def _axes(axis: Any, ndim: int) -> tuple[int, ...]:
+    given = range(ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
+    found = tuple(map(operator.index, given))
+    for one in found:
+        if not -ndim <= one < ndim:
+            raise np.exceptions.AxisError(one, ndim)
+    found = tuple(one % ndim for one in found)
+    if len(set(found)) < len(found):
+        raise ValueError("duplicate value in 'axis'")
+    return found
+
+
 def _fold(mapped: Any, axis: Any, keepdims: bool, folding: Code) -> Any:
     """All elements along the axes made one, two halves at a time."""
-    axes = tuple(range(mapped.ndim)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
-    axes = tuple(a % mapped.ndim for a in axes)
+    axes = _axes(axis, mapped.ndim)
     rest = [d for i, d in enumerate(mapped.shape) if i not in axes]
     rows = np.moveaxis(mapped, axes, range(len(axes))).reshape(-1, *rest)
     if len(rows) == 0:
