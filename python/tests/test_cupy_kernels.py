@@ -425,6 +425,15 @@ C = {
             template<class U> __device__ U h(U u) { return u; }""", "cp.arange(4.0)",
         [0.0, 3 + 4 + float(np.float32(1 / 3) * 2) + 0.5, 6 + 8 + float(np.float32(2 / 3) * 2) + 2, 9 + 12 + 2 + 1 + 1.5],
     ),
+    "the next element": (
+        "T x", "T y", """y = 0; for (int j = 0; j < 4; j++) { if (j == 2) continue; y += j; }
+            if (x == 3 or not (x < 4 and x > 0)) continue;
+            switch ((int)x) { case 1: continue; default: break; } y = -y;""", "", "cp.arange(5.0)", [4.0, 4.0, -4.0, 4.0, 4.0],
+    ),
+    "what complex numbers are made of": (
+        "T x", "T y", "complex<double> z = thrust::polar(x, M_PI); y = z.real() + cyl_bessel_i0(0.0);", "", "cp.arange(2.0)",
+        [1.0, 0.0],
+    ),
     "values in braces": (
         "T x", "T y", "const T half{x / T{2}}; int z {}; T a[2] {half, 1}; y = a[0] + z + a[1];", "", "cp.arange(3.0)", [1.0, 1.5, 2.0],
     ),
@@ -479,6 +488,7 @@ __device__ double several(unsigned int t) { return t; }"""
         ("T a[2] = {x, 1}; atomicAdd(&a[0], 1.0); y = a[0];", "an atomic change of `a`, which no other thread has,"),
         ("__shared__ T a[2]; y = x;", "`__shared__ T`"),
         ("y = several((long long)x);", "the function `several`, of which there are 2,"),
+        ("if (x > 0) break; y = x;", "`break` outside of a loop"),
         ("y = nothing(x);", "nothing where a number is expected"),
     ],
 )

@@ -121,10 +121,15 @@ def _execute(body: list[Any], scope: _Scope, where: Any) -> None:
         elif what == "loop":
             _repeat(statement, scope, within)
         elif what == "break":
+            if not scope.frames:
+                raise NotImplementedError("`break` outside of a loop is not imitated")
             scope.frames[-1].left = scope.frames[-1].left | (True if within is None else within)
         elif what == "continue":
-            loop = next(frame for frame in reversed(scope.frames) if frame.is_loop)
-            loop.skipped = loop.skipped | (True if within is None else within)
+            loop = next((frame for frame in reversed(scope.frames) if frame.is_loop), None)
+            if loop is None:  # the loop over elements, which CuPy has around the kernel
+                scope.returned = scope.returned | (True if within is None else within)
+            else:
+                loop.skipped = loop.skipped | (True if within is None else within)
         elif what == "return":
             if statement[1] is not None:
                 _assign(("set", _RESULT, None, statement[1], None), scope, within)

@@ -13,6 +13,8 @@ _TOKEN = re.compile(
     r"|(?P<name>(?:::)?[A-Za-z_]\w*(?:::\w+)*)"
     r"|(?P<sign>\+\+|--|<<=|>>=|[-+*/%&|^]=|&&|\|\||==|!=|<=|>=|<<|>>|[-+*/%<>=!~?:;,.(){}\[\]&|^]))"
 )
+#: Words of C++ that are signs.
+_SIGNS = {"and": "&&", "or": "||", "not": "!"}
 #: Comments, ends of lines that go on, and what only tells the compiler how.
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\\[ \t]*\n|#\s*pragma[^\n]*|#\s*include[^\n]*", re.S)
 #: A line for the preprocessor: what it does, and with what.
@@ -94,7 +96,8 @@ def tokens(text: str, macros: Macros) -> list[str]:
         match = _TOKEN.match(text, at)
         if match is None:
             raise NotImplementedError(f"`{text[at:].strip()[:20]}` is not imitated")
-        found.append(match.group().strip())
+        word = match.group().strip()
+        found.append(_SIGNS.get(word, word))
         at = match.end()
     return _expanded(found, macros)
 

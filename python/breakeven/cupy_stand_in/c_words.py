@@ -138,6 +138,8 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], str]] = {
     **dict.fromkeys(("min", "fmin"), (np.minimum, "two")),
     **dict.fromkeys(("max", "fmax"), (np.maximum, "two")),
     "arg": (np.angle, "arctan2"),
+    "polar": (lambda length, angle: length * np.exp(1j * np.asarray(angle)), "exp"),
+    "cyl_bessel_i0": (np.i0, "i0"),
     "norm": (lambda z: np.real(z) ** 2 + np.imag(z) ** 2, "norm"),
     "atan2": (np.arctan2, "arctan2"),
     "pow": (np.power, "power"),
