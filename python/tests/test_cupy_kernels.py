@@ -138,6 +138,8 @@ def test_what_is_prepared_before_the_loop(tmp_path: Path) -> None:
     source = """import cupy as cp
 ahead = cp.ElementwiseKernel("T x, int32 n", "T y", "y = x * scale", "ahead", loop_prep="const double scale = 1.0 / n;")
 print(ahead(cp.arange(3.0), 2))
+ahead = cp.ElementwiseKernel("T x, int32 n", "T y", "y = x * scale", "ahead", loop_prep="const double scale { 1.0 / n }")
+print(ahead(cp.arange(3.0), 2))
 after = cp.ElementwiseKernel("T x", "T y", "y = x", "after", after_loop="y = 0;")
 try:
     after(cp.arange(3.0))
@@ -145,7 +147,7 @@ except NotImplementedError as error:
     print("`after_loop` is not imitated" in str(error))
 """
     out, _ = record(source, tmp_path)
-    assert out == "[0.  0.5 1. ]\nTrue\n"
+    assert out == "[0.  0.5 1. ]\n[0.  0.5 1. ]\nTrue\n"
 
 
 def test_what_is_fused_is_one_launch(tmp_path: Path) -> None:
@@ -433,6 +435,9 @@ C = {
     "what complex numbers are made of": (
         "T x", "T y", "complex<double> z = thrust::polar(x, M_PI); y = z.real() + cyl_bessel_i0(0.0);", "", "cp.arange(2.0)",
         [1.0, 0.0],
+    ),
+    "values in brackets": (
+        "T x", "T y", "complex<double> j(0., 1.); int two(2.7); y = (j * x).imag() + two;", "", "cp.arange(3.0)", [2.0, 3.0, 4.0],
     ),
     "values in braces": (
         "T x", "T y", "const T half{x / T{2}}; int z {}; T a[2] {half, 1}; y = a[0] + z + a[1];", "", "cp.arange(3.0)", [1.0, 1.5, 2.0],

@@ -483,6 +483,8 @@ class Code:
             value = ("value", 0) if self._peek() == "}" else self._expression()
             self._next("}")
             return ("set", name, place, value, kind)
+        if kind is not None and sign == "(":
+            return ("set", name, place, self._made(kind), kind)
         if kind is not None and sign in (";", ",", ""):
             return ("set", name, place, ("value", 0), kind)
         sign = self._next()

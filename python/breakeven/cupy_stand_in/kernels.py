@@ -135,7 +135,7 @@ class ElementwiseKernel(_Kernel):
         super().__init__(name, in_params, out_params, preamble, options)
         self.operation = operation
         #: What CuPy runs before its loop over elements, it runs here before each of them.
-        self._code = f"{loop_prep}\n{operation}"
+        self._code = f"{loop_prep};\n{operation}"
         self._after = after_loop
         self._tuple = return_tuple
 
