@@ -200,7 +200,7 @@ _Described = tuple[int, int, int, tuple[int, ...], int]
 class Dispatch:
     """The `__torch_dispatch__` of a PyTorch mode: runs an op, then tells
     `after(func, args, kwargs, result, own, gap)`, which may give back an exception for the script. Without
-    `timed` an op takes no time. `before(func, args, kwargs)` is told of each op that is about to run; `refused()` that
+    `timed` an op takes no time, and `beside` ns less of what lies between it and the one before. `before(func, args, kwargs)` is told of each op that is about to run; `refused()` that
     PyTorch got no memory for one, and answers whether to try again."""
 
     def __new__(
@@ -209,6 +209,7 @@ class Dispatch:
         timed: bool = True,
         before: Callable[..., object] | None = None,
         refused: Callable[[], object] | None = None,
+        beside: int = 0,
     ) -> Dispatch: ...
     def __call__(
         self, mode: Any, func: Any, types: Any, args: tuple[Any, ...] | None = None, kwargs: Any = None

@@ -69,7 +69,7 @@ def install(_: str, import_ns: int) -> None:
             _native.start()
 
 
-def watch_by(after: Any, timed: bool = True, before: Any = None, refused: Any = None) -> None:
+def watch_by(after: Any, timed: bool = True, before: Any = None, refused: Any = None, beside: int = 0) -> None:
     """Tell `after` of each op from now on; the others as `_native.Dispatch` takes them."""
     global mode
     from torch.utils._python_dispatch import TorchDispatchMode
@@ -78,7 +78,7 @@ def watch_by(after: Any, timed: bool = True, before: Any = None, refused: Any = 
         words = {"__module__": __name__, "supports_higher_order_operators": True}
         mode = type("Recorded", (TorchDispatchMode,), words)()
         resume()
-    type(mode).__torch_dispatch__ = _native.Dispatch(after, timed, before, refused)
+    type(mode).__torch_dispatch__ = _native.Dispatch(after, timed, before, refused, beside)
 
 
 def resume() -> None:

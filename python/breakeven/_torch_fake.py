@@ -7,11 +7,14 @@ nothing, so the script keeps its files: what it would write or remove is refused
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 import os
 import sys
 import threading
+import time
+import _thread
 
 from . import _imports, _native, _torch, _torch_exchange, _torch_foreach, _torch_let_in, _torch_ops, _torch_ordinary, _torch_side
 from . import _torch_steps, _torch_subclasses, _torch_values
@@ -33,6 +36,9 @@ _asked: dict[tuple[Any, int], int] = {}
 _PATIENCE = 1000
 #: How often it is told that a number is not the one that it asks for: a text ends where it has its length.
 _PATIENCE_AT_MOST = 1 << 14
+#: How many layers are timed, and how often.
+_LAYERS, _REPEATS = 8, 5
+_PATIENCE_S = 2.0
 #: Kernels in Python that the script has registered for ops of its own, by the op's name.
 kernels: dict[str, Any] = {}
 #: What lies between the code that asks and us.
@@ -122,7 +128,7 @@ def begin(torch: Any) -> None:
         return result
 
     # All the time, also where nobody watches.
-    own = {"dispatch": dispatch} | {name: _of_thread(name) for name in vars(_Within())}
+    own: dict[str, Any] = {"dispatch": dispatch} | {name: _of_thread(name) for name in vars(_Within())}
     _mode = type("Valueless", (FakeTensorMode,), own)(allow_non_fake_inputs=True)
     torch.utils._python_dispatch._push_mode(_mode)
     _native.set_program('{"recorder": "torch-fake"}')
@@ -142,6 +148,62 @@ def begin(torch: Any) -> None:
             types.append(FakeTensor)
     if _torch_side.gpu is None:
         _torch_foreach.sort_by_device(torch)
+
+
+def beside() -> int:
+    """What an op of tensors without values takes longer than others, beside the mode's own work, ns: C++ and Python tell each
+    other of them. It is measured on some layers and their gradient, as the mean of all ops where all were fastest."""
+    end_thread()
+    plain, _ = _layers_took()
+    begin_thread()
+    others, ops = _layers_took()
+    return max(0, others - plain) // max(ops, 1)
+
+
+def _beside_late() -> int:
+    """The same in the middle of a run: in a thread that no mode is in, if it does not wait for what this one holds."""
+    found, done = [0], _thread.allocate_lock()
+
+    def measure() -> None:
+        with contextlib.suppress(Exception):
+            found.append(beside())
+        done.release()
+
+    done.acquire()
+    _thread.start_new_thread(measure, ())
+    done.acquire(timeout=_PATIENCE_S)
+    return found[-1]
+
+
+def _layers_took() -> tuple[int, int]:
+    """What some layers and their gradient take beside the mode's own work, ns of this thread, and how many ops it sees."""
+    kind, inside = type(_mode), [0, 0]
+    dispatch = kind.__torch_dispatch__
+
+    def timed(mode: Any, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+        if func is _lib.ops.prim.device.default:
+            return args[0].fake_device  # of such questions no op is told
+        began, (took, ops) = time.thread_time_ns(), inside
+        try:
+            return dispatch(mode, func, types, args, kwargs)
+        finally:
+            # What it did within itself is part of it.
+            inside[:] = took + time.thread_time_ns() - began, ops + 1
+
+    kind.__torch_dispatch__ = timed
+    all_took = []
+    try:
+        for _ in range(_REPEATS):
+            inside[:] = 0, 0
+            began = time.thread_time_ns()
+            result, weights = _lib.zeros(1, 1), [_lib.zeros(1, 1, requires_grad=True) for _ in range(_LAYERS)]
+            for weight in weights:
+                result = _lib.nn.functional.linear(result, weight).tanh()
+            _lib.autograd.grad(result.sum(), weights)
+            all_took.append((time.thread_time_ns() - began - inside[0], inside[1]))
+    finally:
+        kind.__torch_dispatch__ = dispatch
+    return min(all_took)
 
 
 def _keep_terms(args: tuple[Any, ...], result: Any) -> None:
@@ -271,7 +333,7 @@ def begin_late(torch: Any, why: str) -> None:
     begin(torch)
     _lost_in_backward = _torch_ops.phase == "backward" and _torch_side.gpu is None
     _torch_pretend.call(torch)
-    _torch.watch_by(_torch_where.after, False, _keep)
+    _torch.watch_by(_torch_where.after, False, _keep, None, _beside_late())
     _give_back(torch)
     at = place()
     _native.unseen("fake", f"{why} ({at}): from there on tensors had no values, and what the script printed of them "

@@ -41,7 +41,7 @@ def install(torch: Any) -> None:
     if os.environ.get(_torch.FAKE) == "1":
         _torch_fake.begin(torch)
         _torch_unwritten.leave_files(torch)
-        room = (False,)
+        room = (False, None, None, _torch_fake.beside())
         _native.unseen("fake", "tensors had no values (--fake): what the script printed of them means nothing")
     _torch_side.stand_in_abstract(torch)
     _torch.watch_by(_torch_where.after, *room)

@@ -72,6 +72,31 @@ def test_giving_memory_back_is_no_python_code(tmp_path: Path) -> None:
     assert add["gap_ns"] / 1e9 < float(done.stdout) / 2
 
 
+STEPS = """import torch
+layers = [torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.LayerNorm(64), torch.nn.GELU()) for _ in range(20)]
+net = torch.nn.Sequential(*layers).cuda()
+optimizer = torch.optim.Adam(net.parameters())
+for _ in range(20):
+    optimizer.zero_grad()
+    net(torch.randn(32, 64, device="cuda")).square().mean().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.timed
+def test_what_python_takes_is_about_the_same_without_values(tmp_path: Path) -> None:
+    (tmp_path / "steps.py").write_text(STEPS)
+
+    def gaps(fake: bool, name: str) -> int:
+        (tmp_path / name).mkdir()
+        workload, _ = _run(tmp_path / "steps.py", tmp_path / name, fake=fake)
+        return sum(entry["gap_ns"] for entry in workload["ops"])
+
+    # It was 3.5 times as much or more; all steps are as the watched ones then.
+    least = min(gaps(True, f"fake{time}") for time in range(3))
+    assert 0.5 < least / min(gaps(False, f"values{time}") for time in range(2)) < 2.5
+
+
 @linux
 @pytest.mark.parametrize("fake", ["", "0", "1"])
 def test_too_little_memory_is_told(fake: str, tmp_path: Path) -> None:

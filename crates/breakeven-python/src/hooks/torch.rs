@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 ///
 /// `before(func, args, kwargs)` is told of each op that is about to run, and may give back an exception in its place;
 /// `refused()` is told that PyTorch got no memory for one: it answers whether to try again. Ops that are not `timed` have
-/// no values to compute.
+/// no values to compute, and take so much longer `beside` that, ns.
 ///
 /// It has no Python frame: a warning of the op points at the line that it would point at without us, and a traceback
 /// shows nothing of ours.
@@ -32,6 +32,7 @@ pub(crate) struct Dispatch {
     timed: bool,
     before: Option<Py<PyAny>>,
     refused: Option<Py<PyAny>>,
+    beside: u64,
     failed: AtomicBool,
     /// Overloads met so far, which PyTorch keeps for ever.
     met: Mutex<HashMap<usize, Overload>>,
@@ -50,9 +51,15 @@ enum Overload {
 stand_in! {
     impl Dispatch {
         #[new]
-        #[pyo3(signature = (after, timed = true, before = None, refused = None))]
-        fn new(after: Py<PyAny>, timed: bool, before: Option<Py<PyAny>>, refused: Option<Py<PyAny>>) -> Self {
-            Self { after, timed, before, refused, failed: AtomicBool::new(false), met: Mutex::default() }
+        #[pyo3(signature = (after, timed = true, before = None, refused = None, beside = 0))]
+        fn new(
+            after: Py<PyAny>,
+            timed: bool,
+            before: Option<Py<PyAny>>,
+            refused: Option<Py<PyAny>>,
+            beside: u64,
+        ) -> Self {
+            Self { after, timed, before, refused, beside, failed: AtomicBool::new(false), met: Mutex::default() }
         }
 
         #[pyo3(signature = (mode, func, types, args = None, kwargs = None))]
@@ -78,6 +85,8 @@ stand_in! {
             let entered = state::recording().then(|| with_thread(enter));
             let Some(Some(Some(last_end))) = entered else { return op.call(&args, kwargs) };
             let asked = state::begins(last_end, state::waited_here);
+            let beside = in_ticks(self.beside).min(asked.saturating_sub(last_end.max(state::since())));
+            with_thread(|thread| thread.recorder_took(beside));
             let told = self.before.as_ref().and_then(|before| self.noted(py, before.bind(py).call1((func, &args, kwargs))));
             let instead = told.filter(|told| !told.is_none());
             let ran = instead.is_none();
@@ -113,8 +122,8 @@ stand_in! {
                 state::with(py, |state| {
                     state.recorder.pool(thread.id, untimed);
                     // What an op without values takes is no time of the script's.
-                    state.recorder.told_ticks +=
-                        now.saturating_sub(ended) + if self.timed { began } else { ended }.saturating_sub(asked);
+                    state.recorder.told_ticks += beside
+                        + now.saturating_sub(ended) + if self.timed { began } else { ended }.saturating_sub(asked);
                     state.ended(thread, began, now, None);
                 });
             });
@@ -496,12 +505,15 @@ pub(crate) fn no_gap(py: Python<'_>) {
     state::with(py, |state| untimed.into_iter().for_each(|(thread, ticks)| state.recorder.pool(thread, ticks)));
 }
 
+fn in_ticks(ns: u64) -> u64 {
+    (ns as f64 * clock::ticks_per_ns()) as u64
+}
+
 /// The step `back` steps ago ran again, in `ns`, unwatched; without values, as long as it took then. Other programs took
 /// `others` ns more of it. What comes next has no gap before it.
 #[pyfunction]
 #[pyo3(signature = (back, ns, valueless = false, others = 0))]
 pub(crate) fn step_again(py: Python<'_>, back: usize, ns: u64, valueless: bool, others: u64) {
-    let in_ticks = |ns: u64| (ns as f64 * clock::ticks_per_ns()) as u64;
     let ticks = in_ticks(ns);
     // What NumPy took in the loader is recorded as it is.
     let ticks = ticks.saturating_sub(with_thread(Thread::take_loaded).unwrap_or(0));
