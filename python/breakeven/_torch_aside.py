@@ -9,7 +9,7 @@ import itertools
 import sys
 import weakref
 
-from . import _native, _torch_back, _torch_ops, _torch_placed
+from . import _native, _torch_back, _torch_gpu, _torch_ops, _torch_placed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +24,11 @@ aware = False
 _now: bool | None = None
 #: Whether that op takes what the host has filled: a GPU would be sent it.
 filling = False
+#: Whether the host has filled what that op gives, and a GPU is sent it then.
+sent = False
+#: Whether that op makes a tensor of another library's memory for a call that names the device, and the last one so made: a
+#: copy that the call makes of it is there.
+_shares, _shared = False, 0
 #: What an op did that nobody saw: as far as its line tells, of the device's tensors (`True`) or of the host's.
 missed_there: bool | None = None
 #: How instructions name a device: not at all, by a tensor's, by anything else.
@@ -49,21 +54,21 @@ def install(torch: Any) -> None:
 
 def begins(op: Any, given: dict[str, Any]) -> bool:
     """Whether an op that has run is the host's; what it makes is where it ran."""
-    global _now, filling
-    filling = op.fills
+    global _now, filling, sent, _shares
+    filling, sent = op.fills, False
     tensors = [] if op.fills else list(_torch_ops.flat(list(given.values())))
     if _torch_ops.phase == "data":
         _now = True
     elif not tensors:
         there = _is_named(_torch_ops.caller())
-        _now = None if there is None else not there
         if there:
             _learn()
-            # Without values what the host fills is copied to what it gives.
-            if op.fills and not _torch_ops.valueless and (known := _torch_ops._known(next(iter(given.values())))) is not None:
-                was_made_there(known)
+            _shares = op.fills and not given["self"].untyped_storage().resizable()
+            sent = op.name == _torch_gpu.FILLED and not _shares
+        _now = None if there is None else not (sent or (there and not op.fills))
     else:
         _now = _side(op.name, tensors)
+        sent = op.name == "aten._to_copy" and (known := _torch_ops._known(tensors[0])) is not None and known.id == _shared
     return bool(_now)
 
 
@@ -101,10 +106,21 @@ def is_there(made: bool) -> bool:
     return tells and made and _now is False
 
 
-def ends() -> None:
-    """The op has been described."""
-    global _now, filling
-    _now, filling = None, False
+def ends(result: Any) -> None:
+    """The op has been described, which gave this."""
+    global _now, filling, _shares, _shared
+    if _shares:
+        _shared = known.id if (known := _torch_ops._known(result)) is not None else 0
+    _now, filling, _shares = None, False, False
+
+
+def send(tensor: Any) -> None:
+    """The host has filled a tensor that is to be on the device."""
+    known = _torch_ops._known(tensor)
+    if known is not None:
+        was_made_there(known)
+        array = (*_torch_ops.described(tensor), known.id)
+        _native.tensor_event("torch.Tensor.to", [], [array], [], _torch_ops.context(), 0, 0)
 
 
 def was_made_there(known: Any) -> None:

@@ -473,7 +473,7 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
     describe_all(result, True, outputs)
     _gives = None
     if _torch_aside.tells:
-        _torch_aside.ends()
+        _torch_aside.ends(result)
     if not outputs:
         for argument in op.written:
             describe_all(given.get(argument), True, outputs)
@@ -502,6 +502,8 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
         op.several(given, whole[1], now, there, own, gap)
         return
     counts = _native.tensor_event(name, inputs, outputs, keywords, now, own, gap, apart)
+    if _torch_aside.sent:
+        _torch_aside.send(result)
     if op.product == "conv":
         _biased(given, *whole, now)
     if op.name == _OF_ATTENTION and args[0].dtype != _torch.float64 and _torch._C._get_flash_sdp_enabled():

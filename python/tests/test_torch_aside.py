@@ -110,6 +110,22 @@ for _ in range(60):
     total += (values.max() * reward).item()
 print(total)
 """,
+    "filled by the host and kept": """
+net = torch.nn.Linear(4, 2).to(device)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+state, memory = torch.tensor([0.0, 1.0, 0.0, 1.0], device=device), []
+for step in range(30):
+    action = net(state).argmax().view(1, 1) if np.random.rand() > 0.5 else torch.tensor([[step % 2]], device=device)
+    reward = torch.tensor([float(action.item())], device=device)
+    memory.append((state, action, reward))
+    state = torch.tensor(np.random.rand(4), dtype=torch.float32, device=device)
+    if step % 7 == 6:
+        states, actions, rewards = zip(*memory[-5:])
+        loss = F.mse_loss(net(torch.stack(states)).gather(1, torch.cat(actions)).squeeze(1), torch.cat(rewards))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+""",
     "copies of networks, clipped gradients": """
 net = torch.nn.Linear(20, 10).to(device)
 mean = copy.deepcopy(net)
@@ -218,7 +234,7 @@ print(mean.std().item() > 0, mean.sum(0).tolist() == 0)
 }  # fmt: skip
 
 
-WITHOUT_VALUES = ("rows drawn and stacked one by one", "filled by the host", "made where calls say")
+WITHOUT_VALUES = ("rows drawn and stacked one by one", "filled by the host", "filled by the host and kept", "made where calls say")
 
 
 @pytest.mark.parametrize(("name", "fake"), [(name, False) for name in SCRIPTS] + [(name, True) for name in WITHOUT_VALUES])
