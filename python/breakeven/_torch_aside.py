@@ -58,7 +58,7 @@ def begins(op: Any, given: dict[str, Any]) -> bool:
     filling, sent = op.fills, False
     tensors = [] if op.fills else list(_torch_ops.flat(list(given.values())))
     if _torch_ops.phase == "data":
-        _now = True
+        _now = not (tensors and aware and _side(op.name, tensors) is False)
     elif not tensors:
         there = _is_named(_torch_ops.caller())
         if there:

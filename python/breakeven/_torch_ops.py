@@ -731,6 +731,8 @@ def context(given: dict[str, Any] | None = None, there: str | None = None, aside
     imitated = device is not None and device != "cpu"
     if aside and _torch_aside.aware:
         now, aside = "data", False
+    elif now == "data" and given is not None and _torch_aside.aware:
+        now = None  # a loader's, of a set that is on the device
     key = (now, device if imitated else there, stream if imitated else None, path[-1] if path else None, graph, aside)
     number = _contexts.get(key)
     if number is None:
