@@ -223,9 +223,9 @@ def stored(tensor: Any, made: bool = True, like: _torch_unwatched.Like | None = 
         else:
             kind = size, tensor.dtype
             like = None if made else _torch_unwatched.of_kind(kind)
-            # What autograd knows how it came about was made by an op, though nobody may have seen it.
+            # What autograd knows how it came about, or has kept, was made by an op, though nobody may have seen it.
             missed = _was_missed(storage)
-            made = made or missed or (tensor.requires_grad and not tensor.is_leaf)
+            made = made or missed or phase == "backward" or (tensor.requires_grad and not tensor.is_leaf)
             if missed and (there := _torch_aside.missed_there) is not None:
                 like = True, None if there else "cpu", there, _role(tensor, made)
             known = live(storage, _role(tensor, made), made) if like is None else _live_like(storage, like)

@@ -199,7 +199,8 @@ def _moved(name: str, inputs: tuple[Any, ...], result: Any, kwargs: dict[str, An
     """A tensor has been moved; where it was put on the script's device as it is, the line that did so."""
     if _torch_ops.gpu is not None:
         return _torch_gpu.moved(inputs[0], result, kwargs) if _torch_steps.unseen() else None
-    device, tensor = _device(name, inputs, kwargs), inputs[0]
+    device, given = _device(name, inputs, kwargs), inputs[0]
+    tensor = given if isinstance(given, _torch.Tensor) else result
     within = "torch." if isinstance(device, _torch.Tensor) else "torch._" if _torch_ops.valueless else None
     if device is None or (within is not None and _caller_is_of(within)) or _is_called_again(name):
         return None
@@ -216,9 +217,11 @@ def _moved(name: str, inputs: tuple[Any, ...], result: Any, kwargs: dict[str, An
     if _torch_steps.unseen() and not _puts.get(line, True) and _torch_ops._known(tensor) is None:
         return None  # as while somebody watched
     _puts.setdefault(line, False)
+    if tensor is not given:
+        _torch_ops.stored(tensor, False, _torch_unwatched.OF_HOST)
     placed = False
     for part in _torch_sparse.parts(tensor):
-        placed |= _part_moved(tensor, part, result, line, direct)
+        placed |= _part_moved(given, part, result, line, direct)
     return line if placed else None
 
 
@@ -227,14 +230,14 @@ def _caller_is_of(modules: str) -> bool:
     return str(_torch_ops.caller().f_globals.get("__name__")).startswith(modules)
 
 
-def _part_moved(tensor: Any, part: Any, result: Any, line: Any, direct: bool) -> bool:
-    """Whether a part of a tensor, or all of it, is put on the script's device as it is."""
+def _part_moved(given: Any, part: Any, result: Any, line: Any, direct: bool) -> bool:
+    """Whether a part of a tensor that was given, or all of it, is put on the script's device as it is."""
     known = _torch_ops.stored(part, False)
     # A line that has put a part of this memory there does so again; `module.to(device)` moves nothing twice.
     if known is None or (_is_there(part, known) and not (direct and line in known.put_by)):
         return False
     _puts[line] = True
-    if result is tensor:
+    if result is given:
         _torch_placed.put(result, known, line, part)
         array = (*_torch_ops.described(part), known.id)
     else:
@@ -242,7 +245,7 @@ def _part_moved(tensor: Any, part: Any, result: Any, line: Any, direct: bool) ->
         if (copied := _torch_ops._known(result)) is not None:
             _torch_aside.was_made_there(copied)
     _native.tensor_event("torch.Tensor.to", [], [array], [], _torch_ops.context(), 0, 0, True)
-    return result is tensor
+    return result is given
 
 
 @_unseen_by_script
@@ -250,8 +253,7 @@ def _filled(_: str, inputs: tuple[Any, ...], result: Any, kwargs: dict[str, Any]
     """`torch.as_tensor` of an array shares its memory here, and is a copy where it names a device."""
     device = (kwargs or {}).get("device", inputs[2] if len(inputs) > 2 else None)
     if device is not None and result is not None and inputs and _native.recording():
-        given = inputs[0] if isinstance(inputs[0], _torch.Tensor) else result
-        _moved("to", (given, device), result)
+        _moved("to", (inputs[0], device), result)
 
 
 def know_placed() -> None:

@@ -151,6 +151,12 @@ class Rows(torch.utils.data.Dataset):
 net = torch.nn.Linear(32, 10).to(device)
 train(net, ((x.to(device), y.to(device)) for x, y in torch.utils.data.DataLoader(Rows(), 8)))
 """,
+    "a loader's set on the device": """
+rows = torch.utils.data.TensorDataset(torch.randn(640, 32).to(device), torch.randint(0, 10, (640,)).to(device))
+net = torch.nn.Linear(32, 10).to(device)
+for _ in range(3):
+    train(net, torch.utils.data.DataLoader(rows, 80, shuffle=True))
+""",
     "brought back and evaluated on the host": """
 net = torch.nn.Linear(256, 4).to(device)
 guesses, labels, correct, counts = [], [], 0, torch.zeros(4, 4)
@@ -270,6 +276,25 @@ def _there(workload: Any, pretend: bool) -> dict[str, dict[Any, int]]:
             if not pretend and (copies := entry["host_input_count"]):
                 found["h2d"][entry["host_input_bytes"] // copies] += copies
     return {kind: dict(counts) for kind, counts in found.items()}
+
+
+def test_what_a_gradient_goes_through_is_never_copied(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(BEGIN + """
+net = torch.nn.Linear(32, 32).to(device)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(60):
+    out = net(torch.randn(16, 32).to(device)).tanh()
+    if step % 25 == 24:
+        out = torch.relu(out).exp().sqrt()
+    loss = out.square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""")  # fmt: skip
+    workload, _ = _run(script, tmp_path, pretend=False)
+    assert workload["program"]["sampling"] > 4
+    assert _there(workload, False)["h2d"] == {16 * 32 * 4: 60, 32 * 32 * 4: 1, 32 * 4: 1}
 
 
 def test_a_script_that_names_no_device_is_estimated_as_a_whole(tmp_path: Path) -> None:
