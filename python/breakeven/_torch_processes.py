@@ -85,6 +85,9 @@ def _forked() -> None:
     lost = _begun and _torch_side.gpu is not None
     if _torch_side.gpu is None or (lost and _torch_ops.valueless):
         _leave()
+        if lost:
+            _native.unseen("fake", "a process that was forked after CUDA had begun has its parent's tensors on the host: "
+                           "without --fake it gets an error")  # fmt: skip
     elif lost:
         _torch_side.on_asking = _refuse
         _torch.watch_by(_torch_where.after, True, _before, _torch_room.refused)

@@ -2032,8 +2032,12 @@ def test_cuda_does_not_live_on_in_a_forked_process_once_it_has_begun(tmp_path: P
     assert out.splitlines() == [*first, *lost, "cuda:0", *refused, "3.0"]
     _, out = _run(script, tmp_path, "asked")
     assert out.splitlines() == [*first, "True", *lost]
-    _, out = _run(script, tmp_path, "asked", fake=True)
+    folder = tmp_path / "fake"
+    folder.mkdir()
+    _, out = _run(script, folder, "asked", fake=True)
     assert out.splitlines() == [*first, "True", *lost]
+    notes = [note["text"] for file in folder.glob("*.json") if file.stat().st_size for note in json.loads(file.read_text())["unseen"]]
+    assert sum("forked after CUDA had begun" in note for note in notes) == len(lost)
 
 
 SHARED = """
