@@ -68,7 +68,9 @@ def begins(op: Any, given: dict[str, Any]) -> bool:
         _now = None if there is None else not (sent or (there and not op.fills))
     else:
         _now = _side(op.name, tensors)
-        sent = op.name == "aten._to_copy" and (known := _torch_ops._known(tensors[0])) is not None and known.id == _shared
+        sent = _now is False and op.name == "aten.fill_" and not tensors[0].dim() and _sets_item(_torch_ops.caller())
+        known = _torch_ops._known(tensors[0]) if op.name == "aten._to_copy" else None
+        sent |= known is not None and known.id == _shared
     return bool(_now)
 
 
@@ -112,6 +114,23 @@ def ends(result: Any) -> None:
     if _shares:
         _shared = known.id if (known := _torch_ops._known(result)) is not None else 0
     _now, filling, _shares = None, False, False
+
+
+def crosses(op: str, given: dict[str, Any]) -> _torch_gpu.Event | None:
+    """What is told of an op that copies between host and device; None for others."""
+    if op != "aten.copy_":
+        return None
+    source, target = where(given["src"]), where(given["self"])
+    if source is target or None in (source, target):
+        return None
+    if target:
+        return "torch.Tensor.to", [], [_torch_ops.describe(given["self"])], []
+    return _torch_back.COPY, [_torch_ops.describe(given["src"])], [], []
+
+
+def _sets_item(frame: Any) -> bool:
+    """Whether a frame is at `tensor[i] = number`, which a GPU is sent where one element is named."""
+    return bool(dis.opname[frame.f_code.co_code[frame.f_lasti]] == "STORE_SUBSCR")
 
 
 def send(tensor: Any) -> None:

@@ -487,14 +487,18 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
         inputs, outputs = _shortened(inputs), _shortened(outputs)
     if unknown:
         inputs = [(*described(args[0]), 0)]  # made while nobody watched
-    crosses = None if _there is None else _torch_gpu.crosses(name, given, result)
+    if _there is None:
+        crosses = _torch_aside.crosses(op.name, given) if _torch_aside.aware else None
+    else:
+        crosses = _torch_gpu.crosses(name, given, result)
     if crosses is not None:
         name, inputs, outputs, keywords = crosses
     elif gpu is None:
         _place(given, outputs)
     there = (device != "cpu" and not (aside and _torch_aside.aware)) if gpu is None else _there is not None
     # What crosses is told in each step, and so is what Python reads. What C++ reads is seen with its step alone.
-    apart = asking > 0 if name == READ else (crosses is not None and op.name != _torch_gpu.FILLED) or None
+    seen = _there is not None and op.name != _torch_gpu.FILLED
+    apart = asking > 0 if name == READ else None if crosses is None else seen
     now = context(given, _there, aside)
     if together is not None and together(name, inputs, outputs, keywords, now, own, gap):
         return

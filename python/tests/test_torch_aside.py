@@ -157,6 +157,16 @@ net = torch.nn.Linear(32, 10).to(device)
 for _ in range(3):
     train(net, torch.utils.data.DataLoader(rows, 80, shuffle=True))
 """,
+    "written from the other side": """
+there, here = torch.zeros(40, 50, device=device), torch.rand(40, 50)
+for i in range(4):
+    there.copy_(here)
+    here.copy_(there * 2)
+    there[i] = torch.ones(50)
+    here[i] = there[0]
+    there[i, 1], here[i, 2] = 3.0, 4.0
+print(there.sum().item() > 0, here.sum().item() > 0)
+""",
     "brought back and evaluated on the host": """
 net = torch.nn.Linear(256, 4).to(device)
 guesses, labels, correct, counts = [], [], 0, torch.zeros(4, 4)
@@ -240,7 +250,10 @@ print(mean.std().item() > 0, mean.sum(0).tolist() == 0)
 }  # fmt: skip
 
 
-WITHOUT_VALUES = ("rows drawn and stacked one by one", "filled by the host", "filled by the host and kept", "made where calls say")
+WITHOUT_VALUES = (
+    "rows drawn and stacked one by one", "filled by the host", "filled by the host and kept", "made where calls say",
+    "written from the other side",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "fake"), [(name, False) for name in SCRIPTS] + [(name, True) for name in WITHOUT_VALUES])
