@@ -506,7 +506,7 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
         op.several(given, whole[1], now, there, own, gap)
         return
     counts = _native.tensor_event(name, inputs, outputs, keywords, now, own, gap, apart)
-    if _torch_aside.sent:
+    if _torch_aside.sent and gpu is None:
         _torch_aside.send(result)
     if op.product == "conv":
         _biased(given, *whole, now)
