@@ -220,6 +220,29 @@ def test_a_cheaper_gpu_takes_what_was_predicted(tmp_path: Path) -> None:
     assert there["price"]["usd_per_h"] < 2.0 and there["time_s"]["p50"] < 1.02 * told["time_s_after"]["p50"]
 
 
+SAMPLES = """import torch
+net = torch.nn.Sequential(torch.nn.Linear(64, 32), torch.nn.ReLU(), torch.nn.Linear(32, 32)).cuda()
+state, found = torch.zeros(1, 32, device="cuda"), []
+with torch.no_grad():
+    for x in torch.randn(600, 64):
+        state = net(x.unsqueeze(0).cuda())STATE
+        found.append(state.argmax().item())
+"""
+
+
+@NO_TORCH
+@pytest.mark.parametrize("state", [False, True])
+def test_samples_that_a_network_is_given_one_by_one_may_go_at_once(state: bool, tmp_path: Path) -> None:
+    (tmp_path / "samples.py").write_text(SAMPLES.replace("STATE", " + state" if state else ""))
+    workload = recorded(tmp_path / "samples.py", tmp_path / "run", BREAKEVEN_PRETEND_GPU=PRETENDED)
+    assert workload["program"]["sampling"] > 1, "rounds went unwatched, and the loop stands in pieces"
+    told = answer(quiet(workload), "l4")
+    assert ("vectorise" in {row["id"] for row in told["advice"]}) == (not state)
+    if not state:
+        after = advised(told, "vectorise", "gpu")["breakdown_s_after"]
+        assert 3 * of_the_gpu(after) < of_the_gpu(told["estimates"][0]["breakdown_s"])
+
+
 def test_what_is_lent_may_be_written_to_unseen(tmp_path: Path) -> None:
     text = (HERE / "advice" / "hoist_transfers_before.py").read_text()
     lent = text.replace("v = cp.ones", "flat = memoryview(weights)\nv = cp.ones").replace(

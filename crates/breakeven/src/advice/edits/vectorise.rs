@@ -90,6 +90,7 @@ fn whole(
     let trains = |&e: &u32| matches!(out.entry(e).phase, Some(Phase::Backward | Phase::Optimizer));
     let over_rows = inside.iter().any(|&e| takes_row(out.entry(e), rounds))
         || before.is_some_and(|e| goes_through(out, e, rounds, &inside))
+        || goes_through_tensor(out, ctx, &inside)
         || inside.iter().any(|&e| sends_its_own(out, ctx, e, rounds, &inside))
         || (inside.iter().any(|&e| sets_part(out.entry(e), rounds)) && knows_no_other_names(&lines(out, &inside)));
     if inside.iter().any(trains) || !over_rows || !independent(out, &inside) {
@@ -183,6 +184,23 @@ fn goes_through(draft: &Draft, before: u32, rounds: u64, inside: &[u32]) -> bool
     matches!(entry.op, Op::View)
         && rows.and_then(|rows| rows.parse().ok()).is_some_and(|rows: u64| rows == rounds || rows == rounds + 1)
         && inside.iter().all(below)
+}
+
+/// `for row in tensor:`, which PyTorch has all rows made for at once: as many as an op of the round, which takes such a row,
+/// ran in all, however many pieces the loop stands in the order in. The end of the loop may have begun another round.
+fn goes_through_tensor(draft: &Draft, ctx: &Context, inside: &[u32]) -> bool {
+    let workload = ctx.question.workload;
+    let rows = workload.ops.iter().filter(|e| matches!(e.op, Op::View) && e.name == "aten.unbind" && e.count == 1);
+    rows.filter_map(|e| {
+        let (first, rest) = e.shapes.as_deref()?.strip_prefix('[')?.split_once(']')?.0.split_once(',')?;
+        Some((first.parse::<u64>().ok()?, format!("[{rest}]")))
+    })
+    .any(|(rows, row)| {
+        inside.iter().map(|&e| draft.entry(e)).any(|e| {
+            let takes = e.shapes.as_deref().is_some_and(|shapes| shapes.split(' ').next() == Some(row.as_str()));
+            takes && (rows..=rows.saturating_add(1)).contains(&e.count)
+        })
+    })
 }
 
 /// Whether the lines of a round say that it needs nothing from the round before, but for a sum of what all give. They
