@@ -169,14 +169,13 @@ def _come(known: Any) -> None:
             _native.storage_side(known.id, False)
 
 
-def put(tensor: Any, known: Any, span: tuple[int, int], by: Any, passing: bool) -> Any:
-    """A tensor, which spans these bytes of its storage, is put on the device by a line, in `passing` or for longer;
-    what to hold as long as it lives."""
+def put(tensor: Any, known: Any, span: tuple[int, int], by: Any) -> Any:
+    """A tensor, which spans these bytes of its storage, is put on the device by a line; what to hold as long as it lives."""
     _learn()
     if not known.aside:
         return weakref.ref(tensor)
     frame = _torch_ops.caller()
-    passing = frame.f_code is by[0] and (passing or _is_variable(*by))
+    passing = frame.f_code is by[0] and _is_variable(*by)
     size = span[1] - span[0] + 1
     if size >= known.bytes and not (passing or tensor._is_view()):
         _come(known)
@@ -193,8 +192,11 @@ def put(tensor: Any, known: Any, span: tuple[int, int], by: Any, passing: bool) 
 def _is_variable(code: Any, number: int) -> bool:
     """Whether a line gives what it makes to variables, and keeps none of it otherwise."""
     if (code, number) not in _variables:
-        stores = any(step.opname.startswith("STORE_") for step in _torch_placed.instructions(code, number))
-        _variables[code, number] = stores and not _torch_placed.keeps(code, number)
+        steps = list(_torch_placed.instructions(code, number))
+        kept = ("LIST_APPEND", "SET_ADD", "MAP_ADD", "STORE_SUBSCR", "STORE_ATTR", "YIELD_VALUE", "RETURN_VALUE")
+        calls = any(step.argval in ("append", "extend", "add", "setdefault", "update") for step in steps)
+        stores = any(step.opname.startswith("STORE_") for step in steps)
+        _variables[code, number] = stores and not calls and not any(step.opname in kept for step in steps)
     return _variables[code, number]
 
 

@@ -4,7 +4,6 @@ the device's tensor, and all else that holds it the host's."""
 from __future__ import annotations
 
 import dis
-import inspect
 from collections import namedtuple
 
 from . import _native, _torch_aside, _torch_ops, _torch_placed
@@ -13,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    Stays = tuple[Any, int, str | None]
+    Stays = tuple[Any, int, str]
 
 #: A copy to the host: the instruction and its line, the variable that the device's tensor is in, whether the copy takes its
 #: place, whether the host keeps what it was given.
@@ -27,8 +26,6 @@ _of_host: dict[tuple[Any, int], bool] = {}
 _taken: dict[tuple[Any, int], frozenset[Any]] = {}
 #: What lines put on the device, where it stays in a variable.
 _staying: dict[_torch_placed.Line, Stays | None] = {}
-#: Lines that hand what they put there to modules alone.
-_passing: dict[_torch_placed.Line, bool] = {}
 #: The variable, attribute or nothing that an instruction copies from, and whether the copy takes its place.
 _sources: dict[tuple[Any, int], tuple[str | None, bool]] = {}
 
@@ -48,65 +45,19 @@ def comes(tensor: Any, known: Any) -> None:
 
 
 def stays(by: _torch_placed.Line) -> Stays | None:
-    """The variable that what a line puts on the device stays in, on the host, none where it is on the device in passing;
-    None where it is in no variable."""
+    """The variable that what a line puts on the device stays in, on the host; None where it is in none."""
     frame = _torch_ops.caller()
     if (frame.f_code, frame.f_lineno) == by:
         name, rebound = _source(frame)
-        _staying[by] = None if name is None or rebound else (*by, None if _passes(frame) else name)
+        _staying[by] = None if name is None or rebound else (*by, name)
     return _staying.get(by)
 
 
 def is_of(stays: Stays) -> bool:
-    """Whether the line that runs takes that variable, or is not the one that has the device's tensor in passing."""
+    """Whether the line that runs takes that variable."""
     code, line, name = stays
     frame = _within(code)
-    if name is None:
-        return _torch_ops.phase != "backward" and (frame is None or frame.f_lineno != line)
     return frame is not None and frame.f_lineno != line and name in takes(code, frame.f_lineno)
-
-
-def _passes(frame: Any) -> bool:
-    """Whether the line that a frame is at keeps nothing but what a module makes of it."""
-    at = frame.f_code, frame.f_lineno
-    if at not in _passing:
-        _passing[at] = not _torch_placed.keeps(*at) and _takes_module(frame)
-    return _passing[at]
-
-
-def _takes_module(frame: Any) -> bool:
-    """Whether a module is among what a line takes: a variable, or an attribute of one."""
-    names = takes(frame.f_code, frame.f_lineno)
-    values = [frame.f_locals.get(name, frame.f_globals.get(name)) for name in names]
-    for value in list(values):
-        try:
-            held = object.__getattribute__(value, "__dict__")
-        except AttributeError:
-            continue
-        for holder in (held, held.get("_modules")):
-            values += [holder.get(name) for name in names] if isinstance(holder, dict) else []
-    return any(issubclass(type(value), _torch_ops._torch.nn.Module) for value in values)
-
-
-def is_gone(known: Any) -> bool:
-    """Whether what was put on the device of a storage is gone from there, though the tensor lives: the function that had it
-    in a variable is over, or this line puts the same variable there as another has done, in another loop."""
-    frame = _torch_ops.caller()
-    return bool(known.put_by) and not known.placed and all(_has_gone(code, line, frame) for code, line in known.put_by)
-
-
-def _has_gone(code: Any, line: int, frame: Any) -> bool:
-    """The same of what one line has put there."""
-    if _torch_placed.keeps(code, line):
-        return False
-    names = _torch_placed.stored(code, line)
-    if frame.f_code is code:
-        source, _ = _source(frame)
-        return frame.f_lineno != line and source in names
-    if not code.co_flags & inspect.CO_OPTIMIZED or _within(code) is not None:
-        return False  # of a module, whose variables stay, or running
-    lines = {number for *_, number in code.co_lines() if number is not None}
-    return not any(names & takes(code, number) and _torch_placed.keeps(code, number) for number in lines)
 
 
 def _within(code: Any) -> Any:

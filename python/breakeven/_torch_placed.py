@@ -17,12 +17,6 @@ if TYPE_CHECKING:
 
 #: Instructions that take a method.
 METHODS = ("LOAD_METHOD", "LOAD_ATTR")
-#: Instructions that keep something beyond a line, and methods; whether lines do.
-_KEEP = frozenset(
-    "LIST_APPEND SET_ADD MAP_ADD STORE_SUBSCR STORE_ATTR STORE_GLOBAL STORE_DEREF YIELD_VALUE RETURN_VALUE".split()
-)
-_KEEPING = frozenset(("append", "extend", "add", "setdefault", "update"))
-_keeps: dict[Line, bool] = {}
 #: Whether a line, or the call in it that is at an instruction, names the CPU in words, and no GPU.
 _says_cpu: dict[tuple[Line, int | None], bool] = {}
 
@@ -48,9 +42,7 @@ def put(tensor: Any, known: Any, by: Line, part: Any = None) -> None:
     if any(ref() is tensor and span == (first, last) for ref, first, last, _ in known.put):
         return
     known.put[:] = [part for part in known.put if (other := part[0]()) is not None and other is not tensor]
-    stays = _torch_back.stays(by)
-    passing = stays is not None and stays[-1] is None
-    known.put.append((_torch_aside.put(tensor, known, span, by, passing), *span, stays))
+    known.put.append((_torch_aside.put(tensor, known, span, by), *span, _torch_back.stays(by)))
 
 
 def is_there(tensor: Any, known: Any) -> bool:
@@ -106,22 +98,6 @@ def instructions(code: Any, number: int) -> Iterator[dis.Instruction]:
     """What a line does."""
     of_line = [range(first, last) for first, last, line in code.co_lines() if line == number]
     return (step for step in dis.get_instructions(code) if any(step.offset in part for part in of_line))
-
-
-def keeps(code: Any, number: int) -> bool:
-    """Whether a line keeps what it makes otherwise than in a variable, or hands it to its caller."""
-    if (code, number) not in _keeps:
-        steps = list(instructions(code, number))
-        _keeps[code, number] = any(step.opname in _KEEP or step.argval in _KEEPING for step in steps)
-    return _keeps[code, number]
-
-
-def stored(code: Any, number: int) -> set[Any]:
-    """Variables that a line may give a tensor to, and not only what it computes of one."""
-    steps = list(instructions(code, number))
-    stores = [i for i, step in enumerate(steps) if step.opname.startswith("STORE_")]
-    computed = any(steps[i - 1].opname.startswith(("BINARY_OP", "INPLACE_")) for i in stores if i)
-    return set() if computed else {steps[i].argval for i in stores}
 
 
 def _says(code: Any, number: int, at: int | None) -> bool:

@@ -234,8 +234,7 @@ def _part_moved(given: Any, part: Any, result: Any, line: Any, direct: bool) -> 
     """Whether a part of a tensor that was given, or all of it, is put on the script's device as it is."""
     known = _torch_ops.stored(part, False)
     # A line that has put a part of this memory there does so again; `module.to(device)` moves nothing twice.
-    again = direct and known is not None and (line in known.put_by or _torch_back.is_gone(known))
-    if known is None or (_is_there(part, known) and not again):
+    if known is None or (_is_there(part, known) and not (direct and line in known.put_by)):
         return False
     _puts[line] = True
     if result is given:

@@ -157,53 +157,6 @@ net = torch.nn.Linear(32, 10).to(device)
 for _ in range(3):
     train(net, torch.utils.data.DataLoader(rows, 80, shuffle=True))
 """,
-    "batches that several functions put there": """
-kept = [(torch.rand(8, 300), torch.randint(0, 10, (8,))) for _ in range(4)]
-net = torch.nn.Linear(300, 1000).to(device)
-optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
-def fit():
-    for x, y in kept:
-        x, y = x.to(device), y.to(device)
-        loss = F.cross_entropy(net(x), y)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    return loss.item()
-def losses():
-    total = 0.0
-    for x, y in kept[:2]:
-        x, y = x.to(device), y.to(device)
-        total += F.cross_entropy(net(x), y).item()
-    return total
-def right():
-    right = 0
-    for x, y in kept[:2]:
-        right += (net(x.to(device)).argmax(1) == y.to(device)).sum().item()
-    return right
-for _ in range(2):
-    print(fit() > 0)
-    with torch.no_grad():
-        print(losses() > 0, right() > 0, losses() > 0)
-for x, y in kept[:3]:
-    print(net(x.to(device)).sum().item() > 0)
-""",
-    "given to a network in passing": """
-net = torch.nn.Linear(64, 2).to(device)
-optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
-state, memory = torch.rand(64), []
-for step in range(24):
-    with torch.no_grad():
-        action = net(state.to(device)).argmax().item() if step % 3 else 0
-    following = torch.rand(64) + action
-    memory.append((state, following))
-    state = following
-    if step % 8 == 7:
-        rows = torch.stack([before for before, _ in memory[-8:]]).to(device)
-        loss = (net(rows) - net(torch.stack([after for _, after in memory[-8:]]).to(device)).detach()).square().mean()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-""",
     "written from the other side": """
 there, here = torch.zeros(40, 50, device=device), torch.rand(40, 50)
 for i in range(4):
