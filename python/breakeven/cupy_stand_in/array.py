@@ -561,8 +561,6 @@ def _add_methods() -> None:
 
     def add(name: str) -> None:
         function, public = _method(name), f"cupy.ndarray.{name}"
-        if name in ("mean", "std", "var"):
-            function = functions.unwarned(function)
         fits = signatures.checker(f"cupy.{name}") if name in _REDUCTIONS else None
 
         def method(self: Any, *args: Any, **kwargs: Any) -> Any:

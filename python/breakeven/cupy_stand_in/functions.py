@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -47,21 +45,6 @@ def power(base: Any, exponent: Any, **kwargs: Any) -> Any:
         with np.errstate(all="ignore"):
             found = np.power(np.asarray(base, float), exponent)
         return np.where(np.isfinite(found), found, 0).astype(np.result_type(base, exponent))
-
-
-def unwarned(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A mean, or how numbers are spread, of which NumPy warns where there are too few of them, and CuPy does not."""
-
-    def compute(a: Any, *args: Any, **kwargs: Any) -> Any:
-        axis, ddof = args[0] if args else kwargs.get("axis"), args[3] if len(args) > 3 else kwargs.get("ddof", 0)
-        axes = range(a.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-        if ddof < math.prod(a.shape[one] for one in axes if isinstance(one, int) and -a.ndim <= one < a.ndim):
-            return function(a, *args, **kwargs)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)
-            return function(a, *args, **kwargs)
-
-    return compute
 
 
 #: The ufuncs that have a method at all in CuPy; each has `outer`.
@@ -176,8 +159,6 @@ def wrapped(module: str, name: str, value: Any) -> Any:
         return _function(public, value, value, one_kernel=True)
     if module == "cupy" and name == "allclose":
         return _all_close
-    if module == "cupy" and name in ("mean", "std", "var"):
-        return _function(public, unwarned(value), value)
     if module == "cupy" and name == "diag":
         return _diagonal(_function(public, value, value))
     if module == "cupy" and name == "linspace":
