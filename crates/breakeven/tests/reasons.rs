@@ -317,6 +317,10 @@ fn no_cpu_makes_what_is_waited_for_come_sooner() {
         let waiting = reason(&e, "input-output-bound");
         near(figure(waiting, "input_output"), 9.0, 0.01);
         assert!(waiting.cause.contains(", as long as on the CPU alone: 9 s at test.py:4"), "{}", waiting.cause);
+        let line =
+            |line: u32| e.sites.iter().find(|site| site.line == line).and_then(|s| s.gpu_time_s.as_ref()).unwrap().p50;
+        near(line(4), 9.0, 0.01);
+        assert!(line(3) < 3.0, "what it does but for waiting: {}", line(3));
         let host = e.estimates[0].breakdown_s.unwrap().host;
         assert!((host - 10.0).abs() > 0.1 && host > 9.0, "{host}: the rest is computed by the other CPU");
     }

@@ -28,6 +28,9 @@ pub fn sites(q: &Question, shown: Option<&Outcome>) -> Vec<SiteEstimate> {
         })
         .collect();
     let mut by_site = vec![0.0; sites.len()];
+    // Where it is known which lines wait, the rest of a gap is computed.
+    let gap_speed = q.host.gap_speed(q.host_speed);
+    let rest_speed = if q.workload.waits.is_empty() { gap_speed } else { q.host_speed };
     for (index, entry) in q.workload.ops.iter().enumerate() {
         let Some(line) = line_of.get(entry.site as usize).map(|&line| &mut lines[line]) else { continue };
         by_site[entry.site as usize] += entry.cpu_ns as f64 + entry.gap_ns as f64;
@@ -35,12 +38,11 @@ pub fn sites(q: &Question, shown: Option<&Outcome>) -> Vec<SiteEstimate> {
         line.gap += entry.gap_ns as f64 * 1e-9 * q.host.gap_scale;
         if let Some(plan) = plan {
             let (task, time) = (&plan.tasks[index], &plan.entries[index]);
-            add(&mut line.gpu, task, entry.count as f64);
+            add(&mut line.gpu, &Task { gap: task.gap * gap_speed / rest_speed, ..*task }, entry.count as f64);
             let sigma = (time.sigma_shared * time.sigma_shared + time.sigma_own * time.sigma_own).sqrt();
             line.spread += (time.device * sigma) + task.dispatch * entry.count as f64 * plan.dispatch_sigma;
         }
     }
-    let gap_speed = q.host.gap_speed(q.host_speed);
     for (wait, seconds) in q.workload.waited() {
         // What waits is not busy, so other programs take nothing of it; and it belongs to the line that waits.
         let host = |line: &mut Line, here: f64, there: f64| {
@@ -49,7 +51,7 @@ pub fn sites(q: &Question, shown: Option<&Outcome>) -> Vec<SiteEstimate> {
         };
         if let Some(&line) = wait.before.and_then(|site| line_of.get(site as usize)) {
             let of_gap = seconds * q.host.gap_scale;
-            host(&mut lines[line], -of_gap, -of_gap / gap_speed);
+            host(&mut lines[line], -of_gap, -of_gap / rest_speed);
         }
         if let Some(site) = wait.site.or(wait.before).map(|site| site as usize)
             && let Some(&line) = line_of.get(site)
