@@ -481,6 +481,9 @@ print(kernel({given}).tolist())
 
 
 VOID = """__device__ void nothing(double t) {}
+__device__ double more(double &t) { t += 1; return t; }
+__device__ double times(double t, int n = 2) { return n * t; }
+__device__ double times(int t, int n = 3) { return n * t; }
 __device__ double several(int t) { return t; }
 __device__ double several(unsigned int t) { return t; }"""
 
@@ -494,6 +497,9 @@ __device__ double several(unsigned int t) { return t; }"""
         ("__shared__ T a[2]; y = x;", "`__shared__ T`"),
         ("y = several((long long)x);", "the function `several`, of which there are 2,"),
         ("if (x > 0) break; y = x;", "`break` outside of a loop"),
+        ("T a = x; y = x > 0 ? more(a) : a;", "`more`, which may change what it is given, behind a condition"),
+        ("T a = x; y = x > 0 && more(a) > 0;", "`more`, which may change what it is given, behind a condition"),
+        ("y = times(x);", "`times`, of which 2 may be called with 1,"),
         ("y = nothing(x);", "nothing where a number is expected"),
     ],
 )

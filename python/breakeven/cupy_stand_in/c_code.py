@@ -613,7 +613,6 @@ class Code:
         self.costs.append(FUNCTIONS[short][1])
         return ("call", FUNCTIONS[short][0], arguments)
 
-
     def _own(self, name: str, functions: list[Function], arguments: list[Any]) -> Any:
         """A call of a function of the preamble, of which several may have its name."""
         count = len(arguments)
@@ -627,6 +626,8 @@ class Code:
             raise NotImplementedError(
                 f"the function `{name}` of {len(functions[0].parameters)} parameters is called with {count}"
             )
+        if len(found) > 1 and len(found[0].parameters) > count:
+            raise NotImplementedError(f"`{name}`, of which {len(found)} may be called with {count}, is not imitated")
         self.costs += found[0].costs
         return ("own", name, found, arguments + [one.otherwise for one in found[0].parameters[count:]])
 

@@ -39,6 +39,8 @@ class _Own:
         at = np.clip(at, 0, len(self.values) - 1)
         if at.ndim == 0:
             return self.values[int(at)]
+        if not any(map(np.ndim, self.values)):
+            return np.array(self.values)[at]
         *values, at = np.broadcast_arrays(*self.values, at)
         return np.take_along_axis(np.stack(values), at[np.newaxis], 0)[0]
 
@@ -292,6 +294,15 @@ def _meant(name: str, functions: list[Function], values: list[Any]) -> Function:
     raise NotImplementedError(f"the function `{name}`, of which there are {len(functions)}, is not imitated")
 
 
+def _refuse_changes(nodes: Any) -> None:
+    """What is computed for all elements, where C does so for some, may change nothing."""
+    for node in nodes:
+        if isinstance(node, (tuple, list)) and node:
+            if node[0] == "own" and any(parameter.sign for function in node[2] for parameter in function.parameters):
+                raise NotImplementedError(f"`{node[1]}`, which may change what it is given, behind a condition is not imitated")
+            _refuse_changes(node[3] if node[0] == "own" else node[1:] if isinstance(node[0], str) else node)
+
+
 def _place_of(argument: Any, scope: _Scope) -> Any:
     """What a function is given that may change it: an array, or a number where it is."""
     if argument[0] != "address":
@@ -352,10 +363,12 @@ def _whole(node: Any, scope: _Scope) -> Any:
             return scope.names.setdefault(node[1], _made(expression, scope))
         return _cast(kind, _value(expression, scope))
     if what == "binary":
+        _refuse_changes(node[3:] if node[1] in ("&&", "||") else ())
         return OPERATORS[node[1]](_value(node[2], scope), _value(node[3], scope))
     if what == "unary":
         return UNARY[node[1]](_value(node[2], scope))
     if what == "choose":
+        _refuse_changes(node[2:])
         return np.where(*(_value(part, scope) for part in node[1:]))
     if what == "cast":
         return _cast(node[1], _value(node[2], scope))

@@ -41,8 +41,10 @@ def gesv(a: Any, b: Any) -> None:
 
     def solve(matrix: Any, sides: Any) -> Any:
         turned = not matrix.flags.f_contiguous
-        factors, pivots = _scipy().lu_factor(matrix.T if turned else matrix, check_finite=False)
-        sides[...] = _scipy().lu_solve((factors, pivots), sides, trans=int(turned), check_finite=False)
+        # By LAPACK's own, which warn of nothing.
+        factor, solve_by = _scipy().get_lapack_funcs(("getrf", "getrs"), (matrix,))
+        factors, pivots, _ = factor(matrix.T if turned else matrix)
+        sides[...], _ = solve_by(factors, pivots, sides, trans=int(turned))
         matrix[...] = factors.T if turned else factors
         return sides
 
