@@ -26,9 +26,10 @@ _now: bool | None = None
 filling = False
 #: Whether the host has filled what that op gives, and a GPU is sent it then.
 sent = False
-#: Whether that op makes a tensor of another library's memory for a call that names the device, and the last one so made: a
-#: copy that the call makes of it is there.
-_shares, _shared = False, 0
+#: Whether that op makes a tensor of another library's memory for a call that names the device, and the last one so made and
+#: by which call: a copy that this makes of it is there.
+_shares = False
+_shared: tuple[int, Any] | None = None
 #: What an op did that nobody saw: as far as its line tells, of the device's tensors (`True`) or of the host's.
 missed_there: bool | None = None
 #: How instructions name a device: not at all, by a tensor's, by anything else.
@@ -70,7 +71,7 @@ def begins(op: Any, given: dict[str, Any]) -> bool:
         _now = _side(op.name, tensors)
         sent = _now is False and op.name == "aten.fill_" and not tensors[0].dim() and _sets_item(_torch_ops.caller())
         known = _torch_ops._known(tensors[0]) if op.name == "aten._to_copy" else None
-        sent |= known is not None and known.id == _shared
+        sent |= known is not None and (known.id, _torch_ops.place()) == _shared
     return bool(_now)
 
 
@@ -112,7 +113,7 @@ def ends(result: Any) -> None:
     """The op has been described, which gave this."""
     global _now, filling, _shares, _shared
     if _shares:
-        _shared = known.id if (known := _torch_ops._known(result)) is not None else 0
+        _shared = (known.id, _torch_ops.place()) if (known := _torch_ops._known(result)) is not None else None
     _now, filling, _shares = None, False, False
 
 

@@ -7,14 +7,12 @@ nothing, so the script keeps its files: what it would write or remove is refused
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import math
 import os
 import sys
 import threading
 import time
-import _thread
 
 from . import _imports, _native, _torch, _torch_exchange, _torch_foreach, _torch_let_in, _torch_ops, _torch_ordinary, _torch_side
 from . import _torch_steps, _torch_subclasses, _torch_values
@@ -38,7 +36,6 @@ _PATIENCE = 1000
 _PATIENCE_AT_MOST = 1 << 14
 #: How many layers are timed, and how often.
 _LAYERS, _REPEATS = 8, 5
-_PATIENCE_S = 2.0
 #: Kernels in Python that the script has registered for ops of its own, by the op's name.
 kernels: dict[str, Any] = {}
 #: What lies between the code that asks and us.
@@ -160,25 +157,10 @@ def beside() -> int:
     return max(0, others - plain) // max(ops, 1)
 
 
-def _beside_late() -> int:
-    """The same in the middle of a run: in a thread that no mode is in, if it does not wait for what this one holds."""
-    found, done = [0], _thread.allocate_lock()
-
-    def measure() -> None:
-        with contextlib.suppress(Exception):
-            found.append(beside())
-        done.release()
-
-    done.acquire()
-    _thread.start_new_thread(measure, ())
-    done.acquire(timeout=_PATIENCE_S)
-    return found[-1]
-
-
 def _layers_took() -> tuple[int, int]:
     """What some layers and their gradient take beside the mode's own work, ns of this thread, and how many ops it sees."""
     kind, inside = type(_mode), [0, 0]
-    dispatch = kind.__torch_dispatch__
+    dispatch, engine = kind.__torch_dispatch__, _lib.autograd.Variable._execution_engine
 
     def timed(mode: Any, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
         if func is _lib.ops.prim.device.default:
@@ -199,7 +181,9 @@ def _layers_took() -> tuple[int, int]:
             result, weights = _lib.zeros(1, 1), [_lib.zeros(1, 1, requires_grad=True) for _ in range(_LAYERS)]
             for weight in weights:
                 result = _lib.nn.functional.linear(result, weight).tanh()
-            _lib.autograd.grad(result.sum(), weights)
+            total = result.sum()
+            # Not by what stands in for it, which tells of gradients.
+            engine.run_backward((total,), (_lib.ones_like(total),), False, False, tuple(weights), allow_unreachable=True)
             all_took.append((time.thread_time_ns() - began - inside[0], inside[1]))
     finally:
         kind.__torch_dispatch__ = dispatch
@@ -333,7 +317,7 @@ def begin_late(torch: Any, why: str) -> None:
     begin(torch)
     _lost_in_backward = _torch_ops.phase == "backward" and _torch_side.gpu is None
     _torch_pretend.call(torch)
-    _torch.watch_by(_torch_where.after, False, _keep, None, _beside_late())
+    _torch.watch_by(_torch_where.after, False, _keep)
     _give_back(torch)
     at = place()
     _native.unseen("fake", f"{why} ({at}): from there on tensors had no values, and what the script printed of them "

@@ -586,7 +586,9 @@ def _fills_a_mask(given: dict[str, Any], masks: int) -> bool:
     if gpu is not None:
         return bool(values.device.type == "cpu")
     known = _known(values)
-    return known is None or (known.device == "cpu" if device is not None else known.aside or not known.placed)
+    if known is None or device is not None:
+        return known is None or bool(known.device == "cpu")
+    return (known.aside and _torch_aside.aware) or not (known.placed or known.reduced)
 
 
 class on_device:

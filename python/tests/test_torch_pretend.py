@@ -159,6 +159,27 @@ def test_scaling_and_clipping_copy_nothing(tmp_path: Path) -> None:
     assert _copies(workload, "d2h") == [4]
 
 
+def test_what_is_computed_is_no_value_of_the_hosts(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("import torch\nx, y = torch.ones(8), torch.ones(8)\nm = x > 0\nx[m] = y.mean()\nx[m] = 0.0\n")
+    workload, _ = _run(script, tmp_path, pretend=False)
+    told = [workload["sites"][e["site"]]["line"] for e in workload["ops"] if e["name"] == "torch.Tensor.to_host"]
+    assert told == [4]
+
+
+def test_a_cast_of_what_came_of_an_array_copies_nothing(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import numpy, torch\ndevice = torch.device('cuda' if torch.cuda.is_available() else 'cpu')\n"
+        "w = torch.ones(4, 4).to(device)\nfor _ in range(5):\n    t = torch.as_tensor(numpy.ones((8, 4)), device=device)\n"
+        "    v = t.float() @ w\n"
+    )
+    for pretend in (True, False):
+        (tmp_path / str(pretend)).mkdir()
+        workload, _ = _run(script, tmp_path / str(pretend), pretend=pretend)
+        assert _copies(workload, "h2d") == [64] + 5 * [256]
+
+
 def test_captured_steps_are_replayed(tmp_path: Path) -> None:
     workload, out = _run(HERE / "programs" / "pytorch" / "torch_graphs.py", tmp_path)
     assert out == "the same\n"
