@@ -200,8 +200,9 @@ _Described = tuple[int, int, int, tuple[int, ...], int]
 class Dispatch:
     """The `__torch_dispatch__` of a PyTorch mode: runs an op, then tells
     `after(func, args, kwargs, result, own, gap)`, which may give back an exception for the script. Without
-    `timed` an op takes no time, and `beside` ns less of what lies between it and the one before. `before(func, args, kwargs)` is told of each op that is about to run; `refused()` that
-    PyTorch got no memory for one, and answers whether to try again."""
+    `timed` an op takes no time, and `beside` ns less of what lies between it and the one before.
+    `before(func, args, kwargs)` is told of each op that is about to run; `refused()` that PyTorch got no memory for one,
+    and answers whether to try again."""
 
     def __new__(
         cls,

@@ -586,8 +586,10 @@ def _fills_a_mask(given: dict[str, Any], masks: int) -> bool:
     if gpu is not None:
         return bool(values.device.type == "cpu")
     known = _known(values)
-    if known is None or device is not None:
-        return known is None or bool(known.device == "cpu")
+    if known is None:
+        return True
+    if device is not None:
+        return known.device == "cpu"
     return (known.aside and _torch_aside.aware) or not (known.placed or known.reduced)
 
 
