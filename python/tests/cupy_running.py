@@ -18,7 +18,7 @@ def record(
     script = folder / "script.py"
     script.write_text(source)
     outcome = running.traced(folder / "run", [str(script), *arguments], recorder, folder / "record")
-    assert outcome.code == code, outcome.err.decode()
+    assert outcome.code == code, (outcome.code, outcome.err.decode())
     (workload,) = running.workloads(folder / "record")
     return outcome.out.decode(), workload
 

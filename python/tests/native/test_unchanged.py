@@ -7,6 +7,8 @@ import sys
 import threading
 import tracemalloc
 import warnings
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -140,6 +142,20 @@ def test_threads_lose_no_event() -> None:
     recording.stop()
     assert recording.count("numpy.add") == 8 * each
     assert len({op["thread"] for op in recording.ops("numpy.add")}) == 8
+
+
+def test_an_init_that_the_interpreter_runs_itself(recording: Recording, tmp_path: Path) -> None:
+    """From Python 3.12 on there is a frame around it once the call is known, which is nobody's and not to be asked."""
+    library: dict[str, Any] = {}
+    source = "import numpy as np\nclass Kept:\n    def __init__(self, n):\n        self.x = np.ones(n) * 2.0\n"
+    exec(compile(source, str(tmp_path / "site-packages" / "kept.py"), "exec"), library)
+    Kept = library["Kept"]
+    for n in range(100):
+        Kept(n)
+    recording.stop()
+    assert recording.count("numpy.multiply") == 100
+    sites = {recording.workload["sites"][op["site"]]["file"] for op in recording.ops("numpy.multiply")}
+    assert sites == {__file__}
 
 
 def test_finalisers_in_the_middle_of_events(recording: Recording) -> None:

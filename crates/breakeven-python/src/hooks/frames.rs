@@ -220,8 +220,12 @@ mod layout {
     pub(super) const PREVIOUS: usize = if cfg!(Py_3_12) { 8 } else { 48 };
     pub(super) const INSTRUCTION: usize = 56;
     pub(super) const OWNER: usize = if cfg!(Py_3_12) { 70 } else { 69 };
+    /// `FRAME_OWNED_BY_GENERATOR`.
+    pub(super) const GENERATOR: u8 = 1;
     /// `FRAME_OWNED_BY_CSTACK`: no Python frame.
     pub(super) const C_STACK: u8 = 3;
+    /// Before the first instruction of a `PyCodeObject`: at which unit its function begins, an `int`.
+    pub(super) const BEGINNING_BEFORE: usize = 16;
     /// `PyCodeObject` → its first instruction.
     pub(super) const FIRST_INSTRUCTION: usize = if cfg!(Py_3_13) {
         200
@@ -292,7 +296,9 @@ impl Frame {
         (!frame.is_null()).then_some(Self(frame))
     }
 
-    /// Its code object and the instruction's offset in bytes; `None` where it is no Python frame.
+    /// Its code object and the instruction's offset in bytes; `None` where it is no Python frame, or none that has begun: from
+    /// 3.12 on one lies around each `__init__` that the interpreter runs itself, of a code object in memory that cannot be
+    /// written (`_PyFrame_IsIncomplete` in `pycore_frame.h`).
     ///
     /// # Safety
     /// As for [`walk_in_place`].
@@ -304,8 +310,12 @@ impl Frame {
             #[cfg(Py_3_11)]
             {
                 let first = code + layout::FIRST_INSTRUCTION;
-                let at = Self::field(self.0, layout::INSTRUCTION) as usize;
-                (self.0.add(layout::OWNER).read() != layout::C_STACK).then_some((code, at.wrapping_sub(first) as i32))
+                let offset = (Self::field(self.0, layout::INSTRUCTION) as usize).wrapping_sub(first) as i32;
+                let begins = |first: usize| ((first - layout::BEGINNING_BEFORE) as *const i32).read() * UNIT;
+                match self.0.add(layout::OWNER).read() {
+                    layout::C_STACK => None,
+                    owner => (owner == layout::GENERATOR || offset >= begins(first)).then_some((code, offset)),
+                }
             }
             #[cfg(not(Py_3_11))]
             Some((code, self.0.add(layout::LAST_INSTRUCTION).cast::<i32>().read() * 2))
