@@ -10,7 +10,7 @@ net, workers, steps = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 torch.set_num_threads(1)
 torch.manual_seed(0)
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-if net == "small":
+if net in ("small", "reads"):
     model = torch.nn.Sequential(torch.nn.Linear(784, 128), torch.nn.ReLU(), torch.nn.Linear(128, 10))
     batch, shape = 64, (784,)
 else:
@@ -21,16 +21,20 @@ data = TensorDataset(torch.randn(batch * 64, *shape), torch.randint(0, 10, (batc
 loader = DataLoader(data, batch_size=batch, shuffle=True, num_workers=workers, persistent_workers=workers > 0)
 loss_of = torch.nn.CrossEntropyLoss()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
-step = 0
+step, total, right = 0, 0.0, 0
 while step < steps:
     for inputs, labels in loader:
         if step == 20:
             wall, busy = time.perf_counter(), time.process_time()
         inputs, labels = inputs.to(device), labels.to(device)
         optimizer.zero_grad()
-        loss = loss_of(model(inputs), labels)
+        outputs = model(inputs)
+        loss = loss_of(outputs, labels)
         loss.backward()
         optimizer.step()
+        if net == "reads":
+            total += loss.item() * len(labels)
+            right += (outputs.argmax(1) == labels).sum().item()
         step += 1
         if step == steps:
             break

@@ -24,7 +24,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=400)
     options = parser.parse_args()
     print(f"{'net, workers':14}{'plain µs':>10}{'wall':>8}{'of min':>8}{'CPU µs':>10}{'CPU':>8}{'of min':>8}")
-    for net in ("small", "middle"):
+    for net in ("small", "reads", "middle"):
         for workers in ("0", "2"):
             took: dict[str, list[tuple[float, ...]]] = {"plain": [], "recorded": []}
             for _ in range(options.pairs):

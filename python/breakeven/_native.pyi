@@ -13,6 +13,7 @@ __all__ = [
     "ModuleCall",
     "Moves",
     "Named",
+    "Reads",
     "__version__",
     "after_fork_child",
     "answer",
@@ -45,6 +46,7 @@ __all__ = [
     "on_library_code",
     "placed_again",
     "pretend",
+    "reads_differ",
     "recording",
     "report",
     "rescan",
@@ -395,6 +397,31 @@ class Moves:
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __reduce__(self) -> Any: ...
+
+@final
+class Reads:
+    """Stands in for what reads a single value: `enter(name)`, then `leave(token, inputs, result)`, which gives back whether it
+    has told of it; unwatched, the same instruction's next read is counted without, unless its storage is in `live`."""
+
+    def __new__(
+        cls,
+        function: Callable[..., Any],
+        name: str,
+        enter: Callable[[str], Any],
+        leave: Callable[..., bool],
+        live: dict[int, Any],
+        tensor: Any,
+        modes: Callable[[], int],
+        now: dict[str, Any],
+    ) -> Reads: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __reduce__(self) -> Any: ...
+
+def reads_differ() -> None:
+    """A read is not what it was at the same instruction: `Reads` knows none from here on."""
 
 def placed_again() -> list[tuple[Any, Any, int]]:
     """Tensors that `Moves` has counted since this was last asked and that live: each, the line, the copy's entry."""

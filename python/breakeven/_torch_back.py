@@ -101,7 +101,10 @@ def is_read(known: Any, name: str) -> bool:
     frame = _torch_ops.caller()
     at = _torch_ops.at(frame)
     if known is not None:
-        _of_host[at] = known.back is not None and _has(known, frame, name == COPY)
+        hosts = known.back is not None and _has(known, frame, name == COPY)
+        if hosts != _of_host.get(at, False):
+            _native.reads_differ()
+        _of_host[at] = hosts
         if name == COPY and not _of_host[at]:
             leaves(known)
     return _of_host.get(at, False)

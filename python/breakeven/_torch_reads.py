@@ -110,6 +110,8 @@ def read(tensor: Any, name: str) -> None:
     if _torch_back.is_read(known, name) or (name != _torch_back.COPY and _is_copied(tensor)):
         return
     _copied = weakref.ref(tensor) if name == _torch_back.COPY and known is None else None
+    if _copied is not None:
+        _native.reads_differ()
     for part in _torch_sparse.parts(tensor):
         _read_part(part, name)
 
@@ -122,7 +124,8 @@ def _is_copied(tensor: Any) -> bool:
 def _read_part(tensor: Any, name: str) -> None:
     place = _torch_ops.place()
     if _torch_ops._known(tensor) is None and (_torch_steps.unseen() or _torch_ops.reads.get(place)):
-        return _read_unwatched(tensor, name)
+        _read_unwatched(tensor, name)
+        return
     array = _torch_ops.describe(tensor)
     context = _torch_ops.context(None, _torch_ops.on_gpu(tensor), _torch_aside.where(tensor) is False)
     _torch_ops.reads[place] = _native.tensor_event(name, [array], [], [], context, 0, 0)
@@ -130,11 +133,12 @@ def _read_part(tensor: Any, name: str) -> None:
         _torch_back.comes(tensor, known)
 
 
-def _read_unwatched(tensor: Any, name: str) -> None:
-    """The same of a tensor that nobody saw being made: where it is, the others that were read here tell."""
+def _read_unwatched(tensor: Any, name: str) -> bool:
+    """The same of a tensor that nobody saw being made: where it is, the others that were read here tell. Whether a device has
+    it."""
     phase = _torch_ops.phase
     if phase == "data" or (_torch_ops.device is not None and _torch_modules.where() == "cpu"):
-        return
+        return False
     known = _torch_ops._known(tensor)
     # An optimizer asks its own counters, but for what it was seen to ask a device.
     like = None if phase == "optimizer" or known is not None else _torch_unwatched.of_tensor(tensor)
@@ -153,6 +157,7 @@ def _read_unwatched(tensor: Any, name: str) -> None:
             known = known or _torch_ops.stored(tensor, False, like or (True, None, True, _torch_ops.ACTIVATION))
             if known is not None:
                 _torch_back.comes(tensor, known)
+    return there
 
 
 def _is_computed(like: _torch_unwatched.Like) -> bool:
@@ -167,31 +172,35 @@ _SINGLE = ("item", "__float__", "__int__", "__bool__", "__index__", "__complex__
 
 def install_single(torch: Any) -> None:
     """Put stand-ins over what reads single values."""
+    of, modes = torch.Tensor, torch._C._len_torch_function_stack
     for name in _SINGLE:
-        watch(torch.Tensor, name, getattr(torch._C.TensorBase, name), _enter_single, _read_single)
+        plain = getattr(torch._C.TensorBase, name)
+        told = plain, name, _enter_single, _read_single
+        _put(of, name, _native.Reads(*told, _torch_ops._live, of, modes, vars(_torch_ops)), plain)
 
 
 def _enter_single(_: str) -> None:
     _torch_ops.asking += 1  # a mode of PyTorch's functions calls again what it was called for
 
 
-def _read_single(_: None, inputs: tuple[Any, ...], result: Any, __: Any = None) -> None:
+def _read_single(_: None, inputs: tuple[Any, ...], result: Any) -> bool:
+    """Whether that was told of, and would be of the next one like it, unless `reads_differ`."""
     _torch_ops.asking -= 1
     # Optimizers ask their own counters, many a time. Where the call itself was on no path of a step's, the op has told.
     own = _torch_ops.phase == "optimizer" and not _torch_ops.optimizer_asks
     if _torch_ops.asking or own or result is None or not inputs:
-        return
-    if _torch_steps.unseen() and _native.recording():
-        _told_single(inputs[0])
+        return False
+    return bool(_torch_steps.unseen() and _native.recording() and _told_single(inputs[0]))
 
 
 @_unseen_by_script
-def _told_single(tensor: Any) -> None:
+def _told_single(tensor: Any) -> bool:
     # Without values PyTorch reads numbers that it is about to make tensors of.
     if _torch_ops.valueless and type(tensor) is _torch.Tensor:
-        return
-    if not (_torch_back.is_read(_torch_ops._known(tensor), _torch_ops.READ) or _is_copied(tensor)):
-        _read_unwatched(tensor, _torch_ops.READ)
+        return False
+    if _torch_back.is_read(_torch_ops._known(tensor), _torch_ops.READ) or _is_copied(tensor):
+        return False
+    return _read_unwatched(tensor, _torch_ops.READ) and _copied is None
 
 
 @_unseen_by_script

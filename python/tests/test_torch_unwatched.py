@@ -334,3 +334,37 @@ def test_what_crosses_is_as_in_steps_that_are_watched(which: str, tmp_path: Path
         found.append({key: count for key, count in crossing.items() if key[2] or which == "plain"})
     assert found[0] == found[1]
     assert len(found[0]) > (30 if which == "plain" else 60)
+
+
+ONE_LINE = """
+import torch
+device = "cuda" if torch.cuda.is_available() else "cpu"
+torch.manual_seed(0)
+net = torch.nn.Linear(8, 2).to(device)
+optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
+rows, aims = torch.randn(640, 8), torch.randn(640, 2)
+largest, kept = torch.zeros((), device=device), []
+def value(tensor):
+    return tensor.item()
+def part(of, at):
+    return of[at : at + 32].to(device)
+for step in range(120):
+    at = step % 20 * 32
+    x, y = part(rows, at), part(aims, at)
+    loss = ((net(x) - y) ** 2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    largest = torch.maximum(largest, loss.detach())
+    found = value(loss) + value(loss.detach()) + value(largest) + float(loss)
+    if step % 3 == 0:
+        found += value(x.mean()) + value(loss.detach().double())
+    kept.append(x.mean())
+print(found < 1e9, value(kept[70]) < 1e9)
+"""
+
+
+@pytest.mark.parametrize("pretend", [False, True])
+def test_one_instruction_may_read_and_move_several_things(pretend: bool, tmp_path: Path) -> None:
+    some, all_of_them = counts_of_both(ONE_LINE, tmp_path, pretend=pretend)
+    assert some == all_of_them

@@ -325,6 +325,8 @@ pub(crate) struct Recorder {
     pub(crate) steps: Steps,
     /// Entry of the last tensor op that was told apart from steps.
     pub(crate) last_apart: u32,
+    /// Entry of the last read of the host's.
+    pub(crate) last_read: u32,
     /// Ticks spent on describing tensor ops.
     pub(crate) told_ticks: u64,
     /// Places.
@@ -500,7 +502,9 @@ impl Recorder {
         self.ran(run);
         if let Told::InStep(path) = told {
             self.steps.ran(Run { path, ..run });
-        } else if kind != Kind::HostReads {
+        } else if kind == Kind::HostReads {
+            self.last_read = index;
+        } else {
             self.last_apart = index;
         }
         true

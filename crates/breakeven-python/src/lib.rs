@@ -52,6 +52,8 @@ mod _native {
     #[pymodule_export]
     use super::hooks::platform::die_with_parent;
     #[pymodule_export]
+    use super::hooks::reads::{Reads, reads_differ};
+    #[pymodule_export]
     use super::hooks::torch::{
         Dispatch, Function, beside, call_noted, called_with, clock_ns, clock_ticks, cpu_ns, loading, no_gap, pretend,
         sides_known, step_again, step_calls, step_end, step_in_part, storage_bytes, storage_done_without,

@@ -35,6 +35,7 @@ pub(crate) fn leave_unwatched(py: Python<'_>, on: bool, longest_ns: u64, alike: 
     // What steps waited for is part of what they took.
     state::with(py, |state| {
         state.recorder.watch.look();
+        state.reads.forget();
         if on {
             state.recorder.equal_steps_begin();
         }

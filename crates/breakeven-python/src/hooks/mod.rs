@@ -24,6 +24,7 @@ pub(crate) mod paths;
 pub(crate) mod placed;
 pub(crate) mod platform;
 mod random;
+pub(crate) mod reads;
 mod scalar;
 mod slots;
 pub(crate) mod state;

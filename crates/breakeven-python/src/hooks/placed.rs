@@ -131,20 +131,22 @@ impl Moves {
         let py = args.py();
         let Some(moved) = self.moved(args)? else { return Ok(false) };
         let storage = moved.tensor.call_method0(intern!(py, "untyped_storage"))?.getattr(intern!(py, "_cdata"))?;
-        if let Some(known) = self.live.bind(py).get_item(&storage)?
-            && is_there(&known)?
-        {
-            return Ok(false);
-        }
+        let known = self.live.bind(py).get_item(&storage)?;
         let (storage, tensor) = (storage.extract()?, PyWeakrefReference::new(&moved.tensor)?.unbind());
         let counted = state::with(py, |state| {
             let State { recorder, codes, placed, .. } = state;
             // SAFETY: `py` proves that the lock is held.
-            let Some([user, at, _]) = (unsafe { frames::place(codes) }) else { return false };
-            let Placed { known, since } = placed;
-            let Some(placing) = known.iter().find(|known| known.is_of([user, at], &moved)) else { return false };
+            let Some([user, at, library]) = (unsafe { frames::place(codes) }) else { return false };
+            let Placed { known: placings, since } = placed;
+            let Some(placing) = placings.iter().find(|known| known.is_of([user, at], &moved)) else { return false };
+            // A line that has put a part of this memory there does so again.
+            let by = (library == 0).then(|| placing.line.bind(py));
+            if known.is_some_and(|known| is_there(&known, by).unwrap_or(true)) {
+                return false;
+            }
             since.retain(|put| put.tensor.bind(py).call0().is_ok_and(|tensor| !tensor.is_none()));
-            if since.len() == MOST || since.iter().any(|put| put.storage == storage) {
+            let by_another = |put: &Put| by.is_none_or(|by| !put.line.bind(py).eq(by).unwrap_or(false));
+            if since.len() == MOST || since.iter().any(|put| put.storage == storage && by_another(put)) {
                 return false;
             }
             let (line, entry) = (placing.line.clone_ref(py), placing.entry);
@@ -174,12 +176,16 @@ impl Moves {
     }
 }
 
-/// Whether a storage that is known is on the script's device, or a part of it.
-fn is_there(known: &Bound<'_, PyAny>) -> PyResult<bool> {
+/// Whether a storage that is known is on the script's device, or a part of it that the line `by` has not put there.
+fn is_there(known: &Bound<'_, PyAny>, by: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
     let py = known.py();
     let made = known.getattr(intern!(py, "role"))?.extract::<u8>()? == ACTIVATION
         && !known.getattr(intern!(py, "aside"))?.is_truthy()?;
-    Ok(made || known.getattr(intern!(py, "placed"))?.is_truthy()? || known.getattr(intern!(py, "put"))?.is_truthy()?)
+    if made || known.getattr(intern!(py, "placed"))?.is_truthy()? {
+        return Ok(true);
+    }
+    let by_it = |by| known.getattr(intern!(py, "put_by"))?.contains(by);
+    Ok(known.getattr(intern!(py, "put"))?.is_truthy()? && !by.map_or(Ok(false), by_it)?)
 }
 
 /// What was put on the script's device without anybody's looking and lives: each tensor, the line, the copy's entry. They

@@ -6,6 +6,7 @@ use super::patch::Patches;
 use super::paths::Paths;
 use super::placed::Placed;
 use super::platform::Errno;
+use super::reads::Known;
 use super::{allocator, clock};
 use crate::address::AddressMap;
 use crate::event::{Call, Recorder, Thread};
@@ -31,6 +32,8 @@ pub(crate) struct State {
     pub(super) objects: Objects,
     /// Copies that are counted as soon as they are recognised.
     pub(crate) placed: Placed,
+    /// Reads that are.
+    pub(crate) reads: Known,
     /// Bit by mechanism: installed, and not switched off since.
     pub(crate) installed: u32,
     /// Where PyTorch is called in steps of a loop.

@@ -1,0 +1,181 @@
+//! `.item()` in a loop whose steps repeat: an instruction that has read a value of what nobody saw being made reads the
+//! next one's, too, and nobody needs to look at it again.
+
+use super::frames;
+use super::state::{self, State, with_thread};
+use crate::modules;
+use crate::stand_in::stand_in;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+
+/// Instructions that are known, at most.
+const MOST: usize = 64;
+/// How many variables of `_torch_ops` tell an op apart besides its place and its module.
+const NOW: usize = 4;
+
+/// A read that somebody looked at: by which instruction, of what, and when.
+struct Reading {
+    place: [u64; 3],
+    dtype: Py<PyAny>,
+    dims: usize,
+    /// Those of its storage.
+    bytes: usize,
+    requires_grad: bool,
+    now: [Py<PyAny>; NOW],
+}
+
+impl Reading {
+    fn is(&self, other: &Self) -> bool {
+        let same = |(one, other): (&Py<PyAny>, &Py<PyAny>)| one.is(other);
+        self.place == other.place
+            && (self.dims, self.bytes, self.requires_grad) == (other.dims, other.bytes, other.requires_grad)
+            && self.dtype.is(&other.dtype)
+            && self.now.iter().zip(&other.now).all(same)
+    }
+}
+
+/// Reads of instructions that are known, since steps went unwatched, with their entries.
+#[derive(Default)]
+pub(crate) struct Known(Vec<(Reading, u32)>);
+
+impl Known {
+    /// Nothing is known from here on.
+    pub(crate) fn forget(&mut self) {
+        self.0.clear();
+    }
+
+    fn entry(&self, reading: &Reading) -> Option<u32> {
+        self.0.iter().find(|(known, _)| known.is(reading)).map(|&(_, entry)| entry)
+    }
+}
+
+/// Stands in for what reads a single value, as [`crate::named::Named`] does. `leave(token, inputs, result)` gives back
+/// whether it has told of a read of what nobody saw being made: while steps go unwatched the same instruction's next read of
+/// such a storage is counted here, unless it is one of `live`.
+#[pyclass(dict, weakref, frozen, module = "breakeven._native")]
+pub(crate) struct Reads {
+    function: Py<PyAny>,
+    name: Py<PyString>,
+    enter: Py<PyAny>,
+    leave: Py<PyAny>,
+    live: Py<PyDict>,
+    tensor: Py<PyAny>,
+    modes: Py<PyAny>,
+    now: Py<PyDict>,
+}
+
+stand_in! {
+    impl Reads as function {
+        /// `tensor` is PyTorch's class, `modes` says how many function modes of the script's are in force, `now` are the
+        /// variables of `_torch_ops`.
+        #[new]
+        #[expect(clippy::too_many_arguments, reason = "one call from Python a method, by position")]
+        fn new(
+            function: Py<PyAny>,
+            name: Py<PyString>,
+            enter: Py<PyAny>,
+            leave: Py<PyAny>,
+            live: Py<PyDict>,
+            tensor: Py<PyAny>,
+            modes: Py<PyAny>,
+            now: Py<PyDict>,
+        ) -> Self {
+            Self { function, name, enter, leave, live, tensor, modes, now }
+        }
+
+        #[pyo3(signature = (*args, **kwargs))]
+        fn __call__<'py>(
+            &self,
+            args: &Bound<'py, PyTuple>,
+            kwargs: Option<&Bound<'py, PyDict>>,
+        ) -> PyResult<Bound<'py, PyAny>> {
+            let py = args.py();
+            let function = self.function.bind(py);
+            if modules::unwatched() && self.asks_own(py).unwrap_or(false) {
+                return function.call(args, kwargs);
+            }
+            // A failure of ours is no failure of the script.
+            let reading = if kwargs.is_none() { self.reading(args).ok().flatten() } else { None };
+            let entry = reading.as_ref().and_then(|reading| state::with(py, |state| state.reads.entry(reading))?);
+            if let Some(entry) = entry {
+                let outcome = function.call1(args)?;
+                state::with(py, |state| state.recorder.again(entry));
+                return Ok(outcome);
+            }
+            let Ok(token) = self.enter.bind(py).call1((&self.name,)) else { return function.call(args, kwargs) };
+            let outcome = function.call(args, kwargs);
+            let told = match &outcome {
+                Ok(result) => self.leave.bind(py).call1((token, args, result)),
+                Err(_) => self.leave.bind(py).call1((token, PyTuple::empty(py), py.None())),
+            };
+            if let Some(reading) = reading {
+                let told = told.is_ok_and(|told| told.is_truthy().unwrap_or(false));
+                state::with(py, |state| learn(state, reading, told));
+            }
+            outcome
+        }
+    }
+}
+
+impl Reads {
+    /// Whether an optimizer asks its own counters, as it does for every parameter.
+    fn asks_own(&self, py: Python<'_>) -> PyResult<bool> {
+        let now = self.now.bind(py).as_any();
+        let stepping = now.get_item(intern!(py, "phase"))?.is(intern!(py, "optimizer"));
+        Ok(stepping
+            && !now.get_item(intern!(py, "optimizer_asks"))?.is_truthy()?
+            && !self.modes.bind(py).call0()?.is_truthy()?)
+    }
+
+    /// The read of a storage that nobody knows, in a step that goes unwatched; `None` for others, and where the script could
+    /// see us ask.
+    fn reading(&self, args: &Bound<'_, PyTuple>) -> PyResult<Option<Reading>> {
+        let py = args.py();
+        if !modules::unwatched() || !state::recording() || with_thread(|thread| thread.beside).unwrap_or(true) {
+            return Ok(None);
+        }
+        let (tensor, now) = (args.get_item(0)?, self.now.bind(py));
+        let within_module = match now.get_item(intern!(py, "path"))? {
+            Some(path) => !path.cast::<PyList>()?.is_empty(),
+            None => true,
+        };
+        if args.len() != 1
+            || within_module
+            || !tensor.get_type().is(&self.tensor)
+            || self.modes.bind(py).call0()?.is_truthy()?
+        {
+            return Ok(None);
+        }
+        let storage = tensor.call_method0(intern!(py, "untyped_storage"))?;
+        if self.live.bind(py).contains(storage.getattr(intern!(py, "_cdata"))?)? {
+            return Ok(None);
+        }
+        let dims = tensor.call_method0(intern!(py, "dim"))?.extract()?;
+        let requires_grad = tensor.getattr(intern!(py, "requires_grad"))?.is_truthy()?;
+        let bytes = storage.call_method0(intern!(py, "nbytes"))?.extract()?;
+        let dtype = tensor.getattr(intern!(py, "dtype"))?.unbind();
+        let variable = |name| now.as_any().get_item(name).map(Bound::unbind);
+        let names = [intern!(py, "phase"), intern!(py, "device"), intern!(py, "stream"), intern!(py, "graph")];
+        let [phase, device, stream, graph] = names.map(variable);
+        let now = [phase?, device?, stream?, graph?];
+        // SAFETY: `py` proves that the lock is held.
+        let place = state::with(py, |state| unsafe { frames::place(&mut state.codes) }).flatten();
+        Ok(place.map(|place| Reading { place, dtype, dims, bytes, requires_grad, now }))
+    }
+}
+
+/// A read has been told of, or it has not: then its instruction is not known any longer.
+fn learn(state: &mut State, reading: Reading, told: bool) {
+    let State { recorder, reads: Known(known), .. } = state;
+    known.retain(|(known, _)| known.place != reading.place || (told && !known.is(&reading)));
+    if told && known.len() < MOST {
+        known.push((reading, recorder.last_read));
+    }
+}
+
+/// A read is not what it was at the same instruction.
+#[pyfunction]
+pub(crate) fn reads_differ(py: Python<'_>) {
+    state::with(py, |state| state.reads.forget());
+}
