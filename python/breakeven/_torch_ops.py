@@ -111,6 +111,8 @@ reads: dict[tuple[Any, int], bool] = {}
 #: From one instruction of a call to the other, in bytes, and what is known of instructions.
 _TO_CALL = 4
 _calls: dict[tuple[Any, int], tuple[Any, int]] = {}
+#: The variables of our modules that were met, by identity: they live as long as Python does.
+_own: set[int] = set()
 #: Calls of the script's or of PyTorch's Python that are reading a single value.
 asking = 0
 #: An optimizer has read a value that a device would have.
@@ -613,7 +615,12 @@ class on_device:
 def caller() -> Any:
     """The frame that runs, but for ours."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("breakeven."):
+    while frame.f_back is not None:
+        variables = frame.f_globals
+        if id(variables) not in _own:
+            if not variables.get("__name__", "").startswith("breakeven."):
+                break
+            _own.add(id(variables))
         frame = frame.f_back
     return frame
 
@@ -626,10 +633,11 @@ def place() -> tuple[Any, int]:
 def at(frame: Any) -> tuple[Any, int]:
     """The instruction that a frame is at; of a call, which CPython 3.11 makes by two until it knows the callee, the second."""
     here = frame.f_code, frame.f_lasti
-    if here not in _calls:
+    found = _calls.get(here)
+    if found is None:
         first = dis.opname[here[0].co_code[here[1]]] == "PRECALL"
-        _calls[here] = here[0], here[1] + _TO_CALL * first
-    return _calls[here]
+        found = _calls[here] = here[0], here[1] + _TO_CALL * first
+    return found
 
 
 def crossed(name: str, inputs: list[Any], outputs: list[Any], apart: bool = True) -> None:
