@@ -251,7 +251,7 @@ def _value(frame: Any) -> tuple[str | None, Any]:
 def _how(code: Any, at: int) -> tuple[str | None, str | None]:
     """How the call at an instruction names a device, and the name of what is given for it, of the tensor or the keywords."""
     before: list[Any] = []
-    for step in dis.get_instructions(code):
+    for step in _torch_placed.steps(code):
         if step.offset > at:
             break
         before.append(step)

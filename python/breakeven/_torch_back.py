@@ -3,7 +3,6 @@ the device's tensor, and all else that holds it the host's."""
 
 from __future__ import annotations
 
-import dis
 from collections import namedtuple
 
 from . import _native, _torch_aside, _torch_ops, _torch_placed
@@ -142,7 +141,7 @@ def _source(frame: Any) -> tuple[str | None, bool]:
 def _copied_from(code: Any, at: int) -> str | None:
     """The variable or attribute `y` of `y.cpu()`, `y.to("cpu")`, `y.detach().tolist()` and `float(y)`; None for what no variable
     holds."""
-    steps = [step for step in dis.get_instructions(code) if step.offset <= at and step.opname != "PRECALL"][:-1]
+    steps = [step for step in _torch_placed.steps(code) if step.offset <= at and step.opname not in ("PRECALL", "PUSH_NULL")][:-1]
     if len(steps) > 1 and steps[-2].argval in _NUMBERS and steps[-1].opname.startswith("LOAD_"):
         return str(steps[-1].argval)
     while steps and not (steps[-1].opname in _torch_placed.METHODS and steps[-1].argval in _METHODS):

@@ -94,20 +94,31 @@ def means_host(device: Any, by: Line, at: int | None = None) -> bool:
     return _says_cpu[by, at]
 
 
+def steps(code: Any) -> Iterator[dis.Instruction]:
+    """What code does, one variable an instruction: CPython 3.13 has some that take or give two."""
+    for step in dis.get_instructions(code):
+        words = step.opname.split("_")
+        if words[1:2] == words[3:] == ["FAST"]:
+            for name, variable in zip((words[:2], words[2:]), step.argval):
+                yield step._replace(opname="_".join(name), argval=variable)
+        else:
+            yield step
+
+
 def instructions(code: Any, number: int) -> Iterator[dis.Instruction]:
     """What a line does."""
     of_line = [range(first, last) for first, last, line in code.co_lines() if line == number]
-    return (step for step in dis.get_instructions(code) if any(step.offset in part for part in of_line))
+    return (step for step in steps(code) if any(step.offset in part for part in of_line))
 
 
 def _says(code: Any, number: int, at: int | None) -> bool:
     words, names = set(), set()
-    steps = list(instructions(code, number))
+    of_line = list(instructions(code, number))
     if at is not None:
-        steps = [step for step in steps if step.offset <= at]
-        begins = [i for i, step in enumerate(steps) if step.opname in METHODS and step.argval == "to"]
-        steps = steps[begins[-1] if begins else 0 :]
-    for step in steps:
+        of_line = [step for step in of_line if step.offset <= at]
+        begins = [i for i, step in enumerate(of_line) if step.opname in METHODS and step.argval == "to"]
+        of_line = of_line[begins[-1] if begins else 0 :]
+    for step in of_line:
         if step.opname.startswith("LOAD_"):
             if step.opname.startswith("LOAD_CONST"):
                 words.add(str(step.argval)[:4])

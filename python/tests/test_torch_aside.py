@@ -14,6 +14,8 @@ if importlib.util.find_spec("torch") is None:
 
 from test_torch_pretend import _run
 
+from breakeven import _torch_back, _torch_placed
+
 BEGIN = """
 import copy
 import numpy as np
@@ -317,3 +319,16 @@ def test_a_script_that_names_no_device_is_estimated_as_a_whole(tmp_path: Path) -
     assert {entry["name"]: entry.get("phase") for entry in workload["ops"]} == dict.fromkeys(
         ("aten.rand", "aten.mm", "aten.sum", "aten._local_scalar_dense")
     )
+
+
+def test_an_instruction_for_two_variables_is_two() -> None:
+    """As CPython 3.13 has them."""
+
+    def swap(first: Any, second: Any) -> Any:
+        one, other = second, first
+        return other, one
+
+    code = swap.__code__
+    assert _torch_back.takes(code, code.co_firstlineno + 1) == {"first", "second"}
+    kept = [step.argval for step in _torch_placed.steps(code) if step.opname == "STORE_FAST"]
+    assert sorted(kept) == ["one", "other"]
