@@ -4,6 +4,8 @@ from torch.utils.checkpoint import checkpoint
 from torch.utils.data import DataLoader, TensorDataset
 def main():
     torch.manual_seed(1); torch.set_num_threads(1)
+    # What torch.compile says of Python 3.13.0 it says of code that it compiles, which is not when it is recorded.
+    warnings.filterwarnings('ignore','Guards may run slower')
     ds=TensorDataset(torch.randn(64,3,16,16), torch.randint(0,4,(64,)))
     net=nn.Sequential(nn.Conv2d(3,8,3,padding=1),nn.BatchNorm2d(8),nn.ReLU(),nn.AdaptiveAvgPool2d(1),nn.Flatten(),nn.Linear(8,4)).to(memory_format=torch.channels_last)
     opt=torch.optim.AdamW(net.parameters(),foreach=True)
