@@ -517,6 +517,7 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
                        "which takes less time and memory")  # fmt: skip
     if name == READ:
         reads[place()] = counts and there
+        _torch_unwatched.is_read(place(), args[0], counts and there)
         if _torch_aside.tells:
             _torch_back.is_read(_known(args[0]), READ)
         optimizer_asks |= phase == "optimizer"

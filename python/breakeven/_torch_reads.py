@@ -128,7 +128,8 @@ def _read_part(tensor: Any, name: str) -> None:
         return
     array = _torch_ops.describe(tensor)
     context = _torch_ops.context(None, _torch_ops.on_gpu(tensor), _torch_aside.where(tensor) is False)
-    _torch_ops.reads[place] = _native.tensor_event(name, [array], [], [], context, 0, 0)
+    _torch_ops.reads[place] = there = _native.tensor_event(name, [array], [], [], context, 0, 0)
+    _torch_unwatched.is_read(place, tensor, there)
     if name == _torch_back.COPY and (known := _torch_ops._known(tensor)) is not None:
         _torch_back.comes(tensor, known)
 

@@ -340,11 +340,11 @@ def _settles(hashes: frozenset[int]) -> None:
 def _watch(signal: Any, took: int) -> None:
     global _period, _at, _left, _thread, _longest, _asides, _counted, _credit
     global _asks_memory
-    _hashes.append(_native.step_end(True) * (not _asks_memory))
+    _torch_unwatched.ended()
+    _hashes.append(_native.step_end(True) * (not (_asks_memory or _torch_unwatched.mixes)))
     _asks_memory = False
     _signals_seen.append(signal)
     _alive.append(_native.storage_bytes()[0])
-    _torch_unwatched.ended()
     for kept in (_hashes, _signals_seen, _alive):
         del kept[: -_ROUNDS * _LONGEST_PERIOD]
     _period = _repeats()

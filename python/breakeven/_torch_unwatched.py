@@ -26,8 +26,12 @@ Likes = dict[Kind, "Like | None"]
 _step: list[tuple[Kind, Any, bool, bool]] = []
 #: A step that makes more is not kept.
 _MOST = 1 << 15
+#: What the step that goes on reads at each instruction: kinds that are on the host, and kinds that are on the device.
+_reads: dict[Any, tuple[set[Kind | None], set[Kind | None]]] = {}
 #: Of each step that was watched: all that it made, and what of that it left; the latter's storages.
 _steps: collections.deque[tuple[Likes, Likes, list[Any]]] = collections.deque(maxlen=12)
+#: Whether the last step read, at one instruction, what is on either side, and by the kind nothing tells where.
+mixes = False
 #: The same of the loops that went unwatched; of the last one where they differ.
 _usual: tuple[Likes, Likes] = ({}, {})
 #: What loaders make, and what of that steps make, too.
@@ -59,13 +63,21 @@ def made(kind: Kind, known: Any, by_op: bool, loads: bool) -> None:
         _step.append((kind, known, by_op, loads))
 
 
+def is_read(place: Any, tensor: Any, there: bool) -> None:
+    """The host reads a tensor at an instruction, in a step that is watched, which is on the device or on the host."""
+    if len(_reads) < _MOST:
+        _reads.setdefault(place, (set(), set()))[there].add(_kind(tensor))
+
+
 def begins() -> None:
     """What was made so far is none of the step's."""
     _step.clear()
+    _reads.clear()
 
 
 def ended() -> None:
     """A step that was watched is over."""
+    global mixes
     likes: tuple[Likes, Likes, list[Any]] = ({}, {}, [])
     for kind, known, by_op, loads in _step if len(_step) < _MOST else ():
         if loads:
@@ -77,7 +89,10 @@ def ended() -> None:
             _add(likes[1], kind, like)
             if known.device != "cpu":
                 likes[2].append(known)
+    either = [kinds for kinds in _reads.values() if all(kinds)]
+    mixes = any(kind is None or likes[0].get(kind, ...) is None for kinds in either for kind in set.union(*kinds))
     _step.clear()
+    _reads.clear()
     _steps.append(likes)
 
 

@@ -368,3 +368,20 @@ print(found < 1e9, value(kept[70]) < 1e9)
 def test_one_instruction_may_read_and_move_several_things(pretend: bool, tmp_path: Path) -> None:
     some, all_of_them = counts_of_both(ONE_LINE, tmp_path, pretend=pretend)
     assert some == all_of_them
+
+
+@pytest.mark.parametrize("pretend", [False, True])
+def test_steps_that_read_either_side_at_one_instruction_are_watched(pretend: bool, tmp_path: Path) -> None:
+    """Nothing else tells which of the values is where, as both are of one size and type."""
+    program = ONE_LINE.replace("+ float(loss)\n", "+ float(loss) + value(aims.sum())\n")
+    assert program != ONE_LINE
+    script = tmp_path / "either.py"
+    script.write_text(program)
+    workload, _ = _run(script, tmp_path, pretend=pretend)
+    assert workload["program"].get("sampling", 1) == 1
+    read: collections.Counter[str | None] = collections.Counter()
+    for entry in workload["ops"]:
+        if "host_read" in entry["op"] and workload["sites"][entry["site"]]["function"] == "value":
+            read[entry.get("device")] += entry["count"]
+    there = 3 * 120 + 2 * 40 + 1
+    assert read == ({"cuda:0": there, None: 120} if pretend else {None: there})
