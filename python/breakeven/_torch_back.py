@@ -20,6 +20,9 @@ COPY = "torch.Tensor.cpu"
 #: What copies, and reads.
 _METHODS = ("cpu", "to", "cuda", "item", "tolist", "numpy")
 _NUMBERS = ("float", "int", "bool", "complex")
+#: Where a comprehension begins that is part of its function, as from Python 3.12 on: what its variable was is put aside, to be stored
+#: again at its end.
+_INLINED = "LOAD_FAST_AND_CLEAR"
 #: Instructions that read values, and whether last of what the host had.
 _of_host: dict[tuple[Any, int], bool] = {}
 _taken: dict[tuple[Any, int], frozenset[Any]] = {}
@@ -123,7 +126,8 @@ def _has(known: Any, frame: Any, copies: bool) -> bool:
 def takes(code: Any, number: int) -> frozenset[Any]:
     """What variables and attributes a line takes."""
     if (code, number) not in _taken:
-        loads = (step.argval for step in _torch_placed.instructions(code, number) if step.opname.startswith("LOAD_"))
+        steps = _torch_placed.instructions(code, number)
+        loads = (step.argval for step in steps if step.opname.startswith("LOAD_") and step.opname != _INLINED)
         _taken[code, number] = frozenset(value for value in loads if isinstance(value, str))
     return _taken[code, number]
 
@@ -132,8 +136,9 @@ def _source(frame: Any) -> tuple[str | None, bool]:
     at = _torch_ops.at(frame)
     if at not in _sources:
         name = _copied_from(*at)
-        steps = _torch_placed.instructions(frame.f_code, frame.f_lineno)
+        steps = list(_torch_placed.instructions(frame.f_code, frame.f_lineno))
         stored = {step.argval for step in steps if step.opname.startswith("STORE_") and step.offset > at[1]}
+        stored -= {step.argval for step in steps if step.opname == _INLINED}
         _sources[at] = name, name is not None and name in stored
     return _sources[at]
 
