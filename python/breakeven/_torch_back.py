@@ -3,19 +3,23 @@ the device's tensor, and all else that holds it the host's."""
 
 from __future__ import annotations
 
+import builtins
+import itertools
 from collections import namedtuple
 
 from . import _native, _torch_aside, _torch_ops, _torch_placed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import dis
+    from collections.abc import Iterable
     from typing import Any
 
     Stays = tuple[Any, int, str]
 
 #: A copy to the host: the instruction and its line, the variable that the device's tensor is in, whether the copy takes its
-#: place, whether the host keeps what it was given.
-Back = namedtuple("Back", "code at line name rebound kept")
+#: place, whether the host keeps what it was given; what goes through the device's tensors there, and in which code, if a loop does.
+Back = namedtuple("Back", "code at line name rebound kept through")
 COPY = "torch.Tensor.cpu"
 #: What copies, and reads.
 _METHODS = ("cpu", "to", "cuda", "item", "tolist", "numpy")
@@ -25,6 +29,10 @@ _NUMBERS = ("float", "int", "bool", "complex")
 _INLINED = "LOAD_FAST_AND_CLEAR"
 #: Instructions that read values, and whether last of what the host had.
 _of_host: dict[tuple[Any, int], bool] = {}
+#: What the loop goes through that gives values to a variable; None: what the caller's line does, as of a comprehension.
+_through: dict[tuple[Any, str | None], frozenset[str] | None] = {}
+#: What a comprehension with a code of its own calls that.
+_OF_COMPREHENSION = ".0"
 _taken: dict[tuple[Any, int], frozenset[Any]] = {}
 #: What lines put on the device, where it stays in a variable.
 _staying: dict[_torch_placed.Line, Stays | None] = {}
@@ -41,7 +49,7 @@ def comes(tensor: Any, known: Any) -> None:
     # Of what training goes on with a copy is used up at once, but where a module moves.
     moves = frame.f_globals.get("__name__") == "torch.nn.modules.module"
     kept = moves or known.role not in (_torch_ops.PARAMETER, _torch_ops.GRADIENT, _torch_ops.STATE)
-    known.back = Back(*_torch_ops.at(frame), frame.f_lineno, name, rebound or moves, kept)
+    known.back = Back(*_torch_ops.at(frame), frame.f_lineno, name, rebound or moves, kept, _gone_through(frame, name))
     if kept and _torch_placed.is_whole(tensor, known):
         _move(known, True)
 
@@ -95,7 +103,12 @@ def is_hosts(known: Any) -> bool:
     if frame is not None and frame.f_lineno == back.line:
         again = frame is _torch_ops.caller() and _torch_ops.at(frame)[1] != back.at and _source(frame)[0] == back.name
         return bool(back.rebound or back.name is None or not again)
-    return back.kept and (back.rebound or frame is None or back.name not in takes(frame.f_code, frame.f_lineno))
+    return back.kept and (back.rebound or not (_takes(frame, {back.name}) or _takes(_within(back.through[0]), back.through[1])))
+
+
+def _takes(frame: Any, names: Iterable[Any]) -> bool:
+    """Whether the line that a frame is at takes one of these."""
+    return frame is not None and not takes(frame.f_code, frame.f_lineno).isdisjoint(names)
 
 
 def is_read(known: Any, name: str) -> bool:
@@ -130,6 +143,44 @@ def takes(code: Any, number: int) -> frozenset[Any]:
         loads = (step.argval for step in steps if step.opname.startswith("LOAD_") and step.opname != _INLINED)
         _taken[code, number] = frozenset(value for value in loads if isinstance(value, str))
     return _taken[code, number]
+
+
+def _gone_through(frame: Any, name: str | None) -> tuple[Any, frozenset[str]]:
+    """What the loop, or comprehension, goes through that gives the tensors to this variable: the code that has it, the variables and
+    attributes that hold it."""
+    code = frame.f_code
+    if (code, name) not in _through:
+        header = _header(code, name)
+        apart = any(step.argval == _OF_COMPREHENSION for step in header)
+        _through[code, name] = None if apart else _held(header)
+    names = _through[code, name]
+    if names is None and (outer := frame.f_back) is not None:
+        return outer.f_code, _held(_torch_placed.instructions(outer.f_code, outer.f_lineno))
+    return code, names or frozenset()
+
+
+def _header(code: Any, name: str | None) -> list[dis.Instruction]:
+    """What the line of a loop does before it begins to give values to a variable; nothing where no loop does."""
+    steps = list(_torch_placed.steps(code))
+    for i, step in enumerate(steps):
+        if step.opname != "FOR_ITER":
+            continue
+        gives = itertools.takewhile(lambda one: one.opname.startswith(("STORE_", "UNPACK_")), steps[i + 1 :])
+        if any(one.argval == name and one.opname.startswith("STORE_") for one in gives):
+            line = next(line for first, last, line in code.co_lines() if first <= step.offset < last)
+            return [one for one in _torch_placed.instructions(code, line) if one.offset < step.offset]
+    return []
+
+
+def _held(steps: Iterable[dis.Instruction]) -> frozenset[str]:
+    """Variables and attributes that these load, of those that may hold tensors."""
+    names = set()
+    for step in steps:
+        variable = step.opname.startswith(("LOAD_FAST", "LOAD_NAME", "LOAD_GLOBAL", "LOAD_DEREF")) and step.opname != _INLINED
+        attribute = step.opname == "LOAD_ATTR" and "self" not in step.argrepr
+        if (variable or attribute) and not hasattr(builtins, step.argval) and step.argval not in ("self", "cls"):
+            names.add(step.argval)
+    return frozenset(names)
 
 
 def _source(frame: Any) -> tuple[str | None, bool]:

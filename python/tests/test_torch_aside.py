@@ -332,3 +332,40 @@ def test_an_instruction_for_two_variables_is_two() -> None:
     assert _torch_back.takes(code, code.co_firstlineno + 1) == {"first", "second"}
     kept = [step.argval for step in _torch_placed.steps(code) if step.opname == "STORE_FAST"]
     assert sorted(kept) == ["one", "other"]
+
+
+def test_copies_of_several_tensors_leave_those_on_the_device(tmp_path: Path) -> None:
+    """What a loop or a comprehension goes through holds the device's, and what it makes the host's."""
+    script = tmp_path / "several.py"
+    script.write_text("""import torch
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+def snapshot(state):
+    return {k: v.cpu() for k, v in state.items()}
+class Keeps:
+    def __init__(self):
+        self.outs = [torch.randn(100).to(device) for _ in range(2)]
+    def give(self):
+        copies = []
+        for number, out in enumerate(self.outs):
+            copies.append(out.cpu())
+        print(copies[0].max().item() < 9)
+        print(self.outs[0].max().item() < 9)
+def main():
+    outs = [torch.randn(100).to(device) for _ in range(2)]
+    copies = [out.cpu() for out in outs]
+    print(sum(float(out.sum()) for out in outs) < 99, float(outs[0].max()) < 9)
+    print(copies[0].max().item() < 9, len([copy.tolist() for copy in copies]))
+    print(len([out.tolist() for out in outs]), len([(out, out.cpu()) for out in outs]))
+    state = torch.nn.Linear(8, 16).to(device).state_dict()
+    for _ in range(3):
+        kept = snapshot(state)
+Keeps().give()
+main()
+""")
+    workload, out = _run(script, tmp_path, pretend=False)
+    assert out.split() == ["True"] * 5 + ["2"] * 3
+    found: collections.Counter[int] = collections.Counter()
+    for entry in workload["ops"]:
+        if isinstance(entry["op"], dict) and ("transfer" in entry["op"] or "host_read" in entry["op"]):
+            found[workload["sites"][entry["site"]]["line"]] += entry["count"]
+    assert found == {4: 6, 7: 2, 11: 2, 13: 1, 15: 2, 16: 2, 17: 3, 19: 4, 20: 2}
