@@ -385,3 +385,48 @@ def test_steps_that_read_either_side_at_one_instruction_are_watched(pretend: boo
             read[entry.get("device")] += entry["count"]
     there = 3 * 120 + 2 * 40 + 1
     assert read == ({"cuda:0": there, None: 120} if pretend else {None: there})
+
+
+NET = """
+import torch
+device = "cuda" if torch.cuda.is_available() else "cpu"
+torch.manual_seed(0)
+net = torch.nn.Linear(8, 2).to(device)
+optimizer = torch.optim.SGD(net.parameters(), lr=1e-3)
+x, y = torch.randn(32, 8, device=device), torch.randn(32, 2, device=device)
+def train():
+    loss = ((net(x) - y) ** 2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss.detach()
+"""
+#: What a step reads and moves one way that it does another way, too, or in the midst of something else.
+ALIKE = {
+    "there and back": "rows = [torch.randn(32, 8) for _ in range(4)]\nfor step in range(120):\n    x = rows[step % 4]\n"
+    "    x = x.to(device)\n    train()\n    x = x.cpu()\n",
+    "printed": "lines = []\nfor step in range(120):\n    loss = train()\n    lines += f'{loss}', f'{loss[None]}', f'{loss:.3f}', str(loss)\n",
+    "of a library": "code = compile('def both(a, b):\\n    a.item()\\n    return b.mean().item()', '/site-packages/kept.py', 'exec')\n"
+    "exec(code, names := {})\nhost = torch.rand(40)\nfor step in range(120):\n    names['both'](train(), host)\n",
+}
+
+
+@pytest.mark.parametrize("which", ALIKE)
+def test_reads_and_copies_that_look_alike_are_told_apart(which: str, tmp_path: Path) -> None:
+    found = []
+    for counts in counts_of_both(NET + ALIKE[which], tmp_path, pretend=False):
+        found.append({key: count for key, count in counts.items() if "transfer" in key[1] or "host_read" in key[1]})
+    assert found[0] == found[1]
+    assert sum(found[0].values()) >= 240
+
+
+def test_a_process_that_a_step_forks_reads_as_its_parent_does(tmp_path: Path) -> None:
+    script = tmp_path / "forks.py"
+    script.write_text(
+        NET
+        + "import os\ndef value(tensor):\n    return tensor.item()\nfor step in range(120):\n    loss = train()\n    value(loss)\n"
+        "    if step % 50 == 49 and os.fork() == 0:\n        print(value(loss) > 0, flush=True)\n        os._exit(0)\n"
+        "while True:\n    try:\n        print(os.wait()[1])\n    except ChildProcessError:\n        break\n"
+    )
+    _, out = _run(script, tmp_path, pretend=False)
+    assert sorted(out.split()) == ["0", "0", "True", "True"]

@@ -137,6 +137,7 @@ fn reset_state(state: &mut State) {
     let started = if state.nested > 0 { now } else { 0 };
     state.recorder.reset(started);
     state.placed = Placed::default();
+    state.reads.forget();
     state::set_recording(state.nested > 0, now);
 }
 

@@ -325,8 +325,8 @@ pub(crate) struct Recorder {
     pub(crate) steps: Steps,
     /// Entry of the last tensor op that was told apart from steps.
     pub(crate) last_apart: u32,
-    /// Entry of the last read of the host's.
-    pub(crate) last_read: u32,
+    /// Entry of the last read of the host's, and the thread that read.
+    pub(crate) last_read: (u32, u16),
     /// Ticks spent on describing tensor ops.
     pub(crate) told_ticks: u64,
     /// Places.
@@ -503,7 +503,7 @@ impl Recorder {
         if let Told::InStep(path) = told {
             self.steps.ran(Run { path, ..run });
         } else if kind == Kind::HostReads {
-            self.last_read = index;
+            self.last_read = (index, (call.words[0] >> 32) as u16);
         } else {
             self.last_apart = index;
         }

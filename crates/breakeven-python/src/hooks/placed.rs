@@ -136,7 +136,7 @@ impl Moves {
         let counted = state::with(py, |state| {
             let State { recorder, codes, placed, .. } = state;
             // SAFETY: `py` proves that the lock is held.
-            let Some([user, at, library]) = (unsafe { frames::place(codes) }) else { return false };
+            let Some([user @ (1..), at, library]) = (unsafe { frames::place(codes) }) else { return false };
             let Placed { known: placings, since } = placed;
             let Some(placing) = placings.iter().find(|known| known.is_of([user, at], &moved)) else { return false };
             // A line that has put a part of this memory there does so again.
@@ -163,7 +163,7 @@ impl Moves {
         state::with(args.py(), |state| {
             let State { recorder, codes, placed, .. } = state;
             // SAFETY: `args` proves that the lock is held.
-            let Some([user, at, _]) = (unsafe { frames::place(codes) }) else { return };
+            let Some([user @ (1..), at, _]) = (unsafe { frames::place(codes) }) else { return };
             let known = &mut placed.known;
             if known.len() < MOST && !known.iter().any(|known| known.is_of([user, at], &moved)) {
                 let Moved { device, dtype, shape, .. } = moved;
@@ -181,7 +181,9 @@ fn is_there(known: &Bound<'_, PyAny>, by: Option<&Bound<'_, PyAny>>) -> PyResult
     let py = known.py();
     let made = known.getattr(intern!(py, "role"))?.extract::<u8>()? == ACTIVATION
         && !known.getattr(intern!(py, "aside"))?.is_truthy()?;
-    if made || known.getattr(intern!(py, "placed"))?.is_truthy()? {
+    // What the host has got a copy of, the device has again from here on.
+    let back = !known.getattr(intern!(py, "back"))?.is_none();
+    if made || back || known.getattr(intern!(py, "placed"))?.is_truthy()? {
         return Ok(true);
     }
     let by_it = |by| known.getattr(intern!(py, "put_by"))?.contains(by);

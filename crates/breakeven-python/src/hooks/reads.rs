@@ -16,7 +16,9 @@ const NOW: usize = 4;
 
 /// A read that somebody looked at: by which instruction, of what, and when.
 struct Reading {
-    place: [u64; 3],
+    /// The user's code and the instruction in it that reads: where a library does, its instruction is not known.
+    place: [u64; 2],
+    thread: u16,
     dtype: Py<PyAny>,
     dims: usize,
     /// Those of its storage.
@@ -28,7 +30,7 @@ struct Reading {
 impl Reading {
     fn is(&self, other: &Self) -> bool {
         let same = |(one, other): (&Py<PyAny>, &Py<PyAny>)| one.is(other);
-        self.place == other.place
+        (self.place, self.thread) == (other.place, other.thread)
             && (self.dims, self.bytes, self.requires_grad) == (other.dims, other.bytes, other.requires_grad)
             && self.dtype.is(&other.dtype)
             && self.now.iter().zip(&other.now).all(same)
@@ -111,7 +113,7 @@ stand_in! {
             };
             if let Some(reading) = reading {
                 let told = told.is_ok_and(|told| told.is_truthy().unwrap_or(false));
-                state::with(py, |state| learn(state, reading, told));
+                state::with(py, |state| learn_or_forget(state, reading, told));
             }
             outcome
         }
@@ -121,28 +123,32 @@ stand_in! {
 impl Reads {
     /// Whether an optimizer asks its own counters, as it does for every parameter.
     fn asks_own(&self, py: Python<'_>) -> PyResult<bool> {
-        let now = self.now.bind(py).as_any();
-        let stepping = now.get_item(intern!(py, "phase"))?.is(intern!(py, "optimizer"));
-        Ok(stepping
-            && !now.get_item(intern!(py, "optimizer_asks"))?.is_truthy()?
-            && !self.modes.bind(py).call0()?.is_truthy()?)
+        let stepping = self.variable(intern!(py, "phase"))?.is(intern!(py, "optimizer"));
+        let seen = stepping && self.variable(intern!(py, "optimizer_asks"))?.is_truthy()?;
+        Ok(stepping && !seen && !self.modes.bind(py).call0()?.is_truthy()?)
+    }
+
+    /// A variable of `_torch_ops`.
+    fn variable<'py>(&self, name: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
+        self.now.bind(name.py()).as_any().get_item(name)
     }
 
     /// The read of a storage that nobody knows, in a step that goes unwatched; `None` for others, and where the script could
     /// see us ask.
     fn reading(&self, args: &Bound<'_, PyTuple>) -> PyResult<Option<Reading>> {
         let py = args.py();
-        if !modules::unwatched() || !state::recording() || with_thread(|thread| thread.beside).unwrap_or(true) {
+        if !modules::unwatched() || !state::recording() {
             return Ok(None);
         }
-        let (tensor, now) = (args.get_item(0)?, self.now.bind(py));
-        let within_module = match now.get_item(intern!(py, "path"))? {
-            Some(path) => !path.cast::<PyList>()?.is_empty(),
-            None => true,
-        };
+        let Some((thread, false)) = with_thread(|thread| (thread.id, thread.beside)) else { return Ok(None) };
+        let tensor = args.get_item(0)?;
         if args.len() != 1
-            || within_module
             || !tensor.get_type().is(&self.tensor)
+            // A real GPU's tensors tell themselves where they are.
+            || !self.variable(intern!(py, "gpu"))?.is_none()
+            || !self.variable(intern!(py, "path"))?.cast::<PyList>()?.is_empty()
+            // A read within another one, or of what is printed, is told with that.
+            || self.variable(intern!(py, "asking"))?.is_truthy()?
             || self.modes.bind(py).call0()?.is_truthy()?
         {
             return Ok(None);
@@ -155,22 +161,24 @@ impl Reads {
         let requires_grad = tensor.getattr(intern!(py, "requires_grad"))?.is_truthy()?;
         let bytes = storage.call_method0(intern!(py, "nbytes"))?.extract()?;
         let dtype = tensor.getattr(intern!(py, "dtype"))?.unbind();
-        let variable = |name| now.as_any().get_item(name).map(Bound::unbind);
         let names = [intern!(py, "phase"), intern!(py, "device"), intern!(py, "stream"), intern!(py, "graph")];
-        let [phase, device, stream, graph] = names.map(variable);
+        let [phase, device, stream, graph] = names.map(|name| self.variable(name).map(Bound::unbind));
         let now = [phase?, device?, stream?, graph?];
         // SAFETY: `py` proves that the lock is held.
         let place = state::with(py, |state| unsafe { frames::place(&mut state.codes) }).flatten();
-        Ok(place.map(|place| Reading { place, dtype, dims, bytes, requires_grad, now }))
+        let Some([user @ (1..), at, 0]) = place else { return Ok(None) };
+        Ok(Some(Reading { place: [user, at], thread, dtype, dims, bytes, requires_grad, now }))
     }
 }
 
-/// A read has been told of, or it has not: then its instruction is not known any longer.
-fn learn(state: &mut State, reading: Reading, told: bool) {
+/// A read has been told of, and is known from here on; or it has not, and none of its instruction is known any longer.
+fn learn_or_forget(state: &mut State, reading: Reading, told: bool) {
     let State { recorder, reads: Known(known), .. } = state;
     known.retain(|(known, _)| known.place != reading.place || (told && !known.is(&reading)));
-    if told && known.len() < MOST {
-        known.push((reading, recorder.last_read));
+    // Another thread may have read something since.
+    let (entry, thread) = recorder.last_read;
+    if told && known.len() < MOST && thread == reading.thread {
+        known.push((reading, entry));
     }
 }
 

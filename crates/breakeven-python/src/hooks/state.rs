@@ -32,7 +32,7 @@ pub(crate) struct State {
     pub(super) objects: Objects,
     /// Copies that are counted as soon as they are recognised.
     pub(crate) placed: Placed,
-    /// Reads that are.
+    /// Reads that are, too.
     pub(crate) reads: Known,
     /// Bit by mechanism: installed, and not switched off since.
     pub(crate) installed: u32,
