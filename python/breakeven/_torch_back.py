@@ -12,10 +12,10 @@ from . import _native, _torch_aside, _torch_ops, _torch_placed
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import dis
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
-    Stays = tuple[Any, int, str]
+    Stays = tuple[Any, int, frozenset[Any]]
 
 #: A copy to the host: the instruction and its line, the variable that the device's tensor is in, whether the copy takes its
 #: place, whether the host keeps what it was given; what goes through the device's tensors there, and in which code, if a loop does.
@@ -27,14 +27,17 @@ _NUMBERS = ("float", "int", "bool", "complex")
 #: Where a comprehension begins that is part of its function, as from Python 3.12 on: what its variable was is put aside, to be stored
 #: again at its end.
 _INLINED = "LOAD_FAST_AND_CLEAR"
+_ELEMENT = "BINARY_SUBSCR"
 #: Instructions that read values, and whether last of what the host had.
 _of_host: dict[tuple[Any, int], bool] = {}
-#: What the loop goes through that gives values to a variable; None: what the caller's line does, as of a comprehension.
-_through: dict[tuple[Any, str | None], frozenset[str] | None] = {}
+#: What lines take: names of variables, or loops that give them values and what these go through.
+_reached: dict[tuple[Any, int], frozenset[Any]] = {}
+#: Loops that give values to a variable.
+_loops: dict[tuple[Any, str | None], list[tuple[int, int, frozenset[str] | None]]] = {}
 #: What a comprehension with a code of its own calls that.
 _OF_COMPREHENSION = ".0"
 _taken: dict[tuple[Any, int], frozenset[Any]] = {}
-#: What lines put on the device, where it stays in a variable.
+#: What lines put on the device, where it stays in a variable: its name, and the name in the loop that gives it values.
 _staying: dict[_torch_placed.Line, Stays | None] = {}
 #: The variable, attribute or nothing that an instruction copies from, and whether the copy takes its place.
 _sources: dict[tuple[Any, int], tuple[str | None, bool]] = {}
@@ -59,15 +62,18 @@ def stays(by: _torch_placed.Line) -> Stays | None:
     frame = _torch_ops.caller()
     if (frame.f_code, frame.f_lineno) == by:
         name, rebound = _source(frame)
-        _staying[by] = None if name is None or rebound else (*by, name)
+        loop, _ = _of_loop(frame.f_code, name, frame.f_lasti)
+        # A comprehension's variable is gone after it.
+        gone = any(step.opname == _INLINED and step.argval == name for step in _torch_placed.instructions(*by))
+        _staying[by] = None if name is None or rebound or gone else (*by, frozenset((name, (name, loop))))
     return _staying.get(by)
 
 
 def is_of(stays: Stays) -> bool:
     """Whether the line that runs takes that variable."""
-    code, line, name = stays
+    code, line, names = stays
     frame = _within(code)
-    return frame is not None and frame.f_lineno != line and name in takes(code, frame.f_lineno)
+    return frame is not None and frame.f_lineno != line and _takes(frame, names)
 
 
 def _within(code: Any) -> Any:
@@ -103,12 +109,19 @@ def is_hosts(known: Any) -> bool:
     if frame is not None and frame.f_lineno == back.line:
         again = frame is _torch_ops.caller() and _torch_ops.at(frame)[1] != back.at and _source(frame)[0] == back.name
         return bool(back.rebound or back.name is None or not again)
-    return back.kept and (back.rebound or not (_takes(frame, {back.name}) or _takes(_within(back.through[0]), back.through[1])))
+    held = {back.name, *_holding(back.code, back.name, back.at)}
+    return back.kept and (back.rebound or not (_takes(frame, held) or _takes(_within(back.through[0]), back.through[1])))
 
 
 def _takes(frame: Any, names: Iterable[Any]) -> bool:
-    """Whether the line that a frame is at takes one of these."""
-    return frame is not None and not takes(frame.f_code, frame.f_lineno).isdisjoint(names)
+    """Whether the line that a frame is at takes one of these, or what a loop through them gives."""
+    if frame is None:
+        return False
+    code, line = frame.f_code, frame.f_lineno
+    if (code, line) not in _reached:
+        at = next((step.offset for step in _torch_placed.instructions(code, line)), frame.f_lasti)
+        _reached[code, line] = frozenset().union(*(_holding(code, name, at) for name in takes(code, line)))
+    return not _reached[code, line].isdisjoint(names)
 
 
 def is_read(known: Any, name: str) -> bool:
@@ -132,7 +145,8 @@ def _has(known: Any, frame: Any, copies: bool) -> bool:
         return bool(back.rebound)
     source, _ = _source(frame)
     if frame.f_code is back.code and source is not None:
-        return bool(back.rebound or source != back.name)
+        held = {back.name, *_holding(back.code, back.name, back.at)}
+        return bool(back.rebound or held.isdisjoint(_holding(frame.f_code, source, frame.f_lasti)))
     return not copies and is_hosts(known)
 
 
@@ -145,22 +159,32 @@ def takes(code: Any, number: int) -> frozenset[Any]:
     return _taken[code, number]
 
 
-def _gone_through(frame: Any, name: str | None) -> tuple[Any, frozenset[str]]:
+def _gone_through(frame: Any, name: str | None) -> tuple[Any, frozenset[Any]]:
     """What the loop, or comprehension, goes through that gives the tensors to this variable: the code that has it, the variables and
     attributes that hold it."""
-    code = frame.f_code
-    if (code, name) not in _through:
-        header = _header(code, name)
-        apart = any(step.argval == _OF_COMPREHENSION for step in header)
-        _through[code, name] = None if apart else _held(header)
-    names = _through[code, name]
+    _, names = _of_loop(frame.f_code, name, frame.f_lasti)
     if names is None and (outer := frame.f_back) is not None:
         return outer.f_code, _held(_torch_placed.instructions(outer.f_code, outer.f_lineno))
-    return code, names or frozenset()
+    return frame.f_code, names or frozenset()
 
 
-def _header(code: Any, name: str | None) -> list[dis.Instruction]:
-    """What the line of a loop does before it begins to give values to a variable; nothing where no loop does."""
+def _holding(code: Any, name: str | None, at: int) -> set[Any]:
+    """What a variable is known by at an instruction: its name or, in a loop that gives it values, that loop and what it goes through."""
+    loop, names = _of_loop(code, name, at)
+    return {name} if loop is None else {(name, loop), *(names or ())}
+
+
+def _of_loop(code: Any, name: str | None, at: int) -> tuple[int | None, frozenset[str] | None]:
+    """The innermost loop around an instruction that gives values to a variable, None for none, and what it goes through; there None:
+    what the line of the caller does, as of a comprehension."""
+    if (code, name) not in _loops:
+        _loops[code, name] = list(_loops_of(code, name))
+    around = [(loop, names) for loop, end, names in _loops[code, name] if loop <= at < end]
+    return around[-1] if around else (None, frozenset())
+
+
+def _loops_of(code: Any, name: str | None) -> Iterator[tuple[int, int, frozenset[str] | None]]:
+    """Where each loop that gives values to a variable begins and ends, and what it goes through."""
     steps = list(_torch_placed.steps(code))
     for i, step in enumerate(steps):
         if step.opname != "FOR_ITER":
@@ -168,8 +192,9 @@ def _header(code: Any, name: str | None) -> list[dis.Instruction]:
         gives = itertools.takewhile(lambda one: one.opname.startswith(("STORE_", "UNPACK_")), steps[i + 1 :])
         if any(one.argval == name and one.opname.startswith("STORE_") for one in gives):
             line = next(line for first, last, line in code.co_lines() if first <= step.offset < last)
-            return [one for one in _torch_placed.instructions(code, line) if one.offset < step.offset]
-    return []
+            before = [one for one in _torch_placed.instructions(code, line) if one.offset < step.offset]
+            apart = any(one.argval == _OF_COMPREHENSION for one in before)
+            yield step.offset, step.argval, None if apart else _held(before)
 
 
 def _held(steps: Iterable[dis.Instruction]) -> frozenset[str]:
@@ -189,14 +214,15 @@ def _source(frame: Any) -> tuple[str | None, bool]:
         name = _copied_from(*at)
         steps = list(_torch_placed.instructions(frame.f_code, frame.f_lineno))
         stored = {step.argval for step in steps if step.opname.startswith("STORE_") and step.offset > at[1]}
+        stored |= {steps[i - 2].argval for i, step in enumerate(steps) if step.opname == "STORE_SUBSCR" and step.offset > at[1]}
         stored -= {step.argval for step in steps if step.opname == _INLINED}
         _sources[at] = name, name is not None and name in stored
     return _sources[at]
 
 
 def _copied_from(code: Any, at: int) -> str | None:
-    """The variable or attribute `y` of `y.cpu()`, `y.to("cpu")`, `y.detach().tolist()` and `float(y)`; None for what no variable
-    holds."""
+    """The variable or attribute `y` of `y.cpu()`, `y.to("cpu")`, `y.detach().tolist()`, `y[0].cpu()` and `float(y)`; None for what no
+    variable holds."""
     steps = [step for step in _torch_placed.steps(code) if step.offset <= at and step.opname not in ("PRECALL", "PUSH_NULL")][:-1]
     if len(steps) > 1 and steps[-2].argval in _NUMBERS and steps[-1].opname.startswith("LOAD_"):
         return str(steps[-1].argval)
@@ -208,4 +234,6 @@ def _copied_from(code: Any, at: int) -> str | None:
         if steps[-1].argval == "cpu":
             return None
     last = steps[-2] if len(steps) > 1 else None
+    if last is not None and last.opname == _ELEMENT and all(step.opname.startswith("LOAD_") for step in steps[-4:-2]):
+        last = steps[-4] if len(steps) > 3 else None
     return last.argval if last is not None and last.opname.startswith("LOAD_") and isinstance(last.argval, str) else None

@@ -350,6 +350,10 @@ class Keeps:
             copies.append(out.cpu())
         print(copies[0].max().item() < 9)
         print(self.outs[0].max().item() < 9)
+        for out in copies:
+            print(out.sum().item() < 99)
+        for one in self.outs:
+            print(one.sum().item() < 99, bool(one.max() < 9))
 def main():
     outs = [torch.randn(100).to(device) for _ in range(2)]
     copies = [out.cpu() for out in outs]
@@ -363,9 +367,49 @@ Keeps().give()
 main()
 """)
     workload, out = _run(script, tmp_path, pretend=False)
-    assert out.split() == ["True"] * 5 + ["2"] * 3
+    assert out.split() == ["True"] * 11 + ["2"] * 3
+    assert _crossings(workload) == {4: 6, 7: 2, 11: 2, 13: 1, 17: 4, 19: 2, 20: 2, 21: 3, 23: 4, 24: 2}
+
+
+def _crossings(workload: dict[str, Any]) -> dict[int, int]:
+    """How many copies and reads each line makes."""
     found: collections.Counter[int] = collections.Counter()
     for entry in workload["ops"]:
         if isinstance(entry["op"], dict) and ("transfer" in entry["op"] or "host_read" in entry["op"]):
             found[workload["sites"][entry["site"]]["line"]] += entry["count"]
-    assert found == {4: 6, 7: 2, 11: 2, 13: 1, 15: 2, 16: 2, 17: 3, 19: 4, 20: 2}
+    return found
+
+
+def test_what_a_comprehension_puts_on_the_device_is_there_by_whatever_name(tmp_path: Path) -> None:
+    script = tmp_path / "names.py"
+    script.write_text("""import torch
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+def main():
+    rows = [row.to(device) for row in torch.arange(12.).reshape(3, 4)]
+    total = 0.
+    for row in rows:
+        total += (row * 2).sum().item()
+    parts = [torch.ones(5), torch.ones(6)]
+    parts = [part.to(device) for part in parts]
+    for part in parts:
+        total += part.sum().item()
+    total += sum([twice.max().item() for twice in [part * 2 for part in parts]])
+    batch = {"x": torch.ones(7), "y": torch.ones(8)}
+    batch = {key: value.to(device) for key, value in batch.items()}
+    for key, value in batch.items():
+        total += value.mean().item()
+    for _ in range(3):
+        labels = batch["y"].cpu()
+        total += labels.sum().item()
+        total += batch["y"].sum().item()
+        host = [part.cpu() for part in parts]
+        total += parts[0].sum().item()
+        first = parts[0].cpu()
+        other = [one.cpu() for one in parts]
+    batch["x"] = batch["x"].cpu()
+    return total + batch["x"].sum().item()
+print(main())
+""")
+    workload, out = _run(script, tmp_path, pretend=False)
+    assert out.split() == ["219.0"]
+    assert _crossings(workload) == {4: 3, 7: 3, 9: 2, 11: 2, 12: 2, 14: 2, 16: 2, 18: 3, 20: 3, 21: 6, 22: 3, 23: 3, 24: 6, 25: 1}
