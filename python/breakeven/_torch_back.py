@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     Stays = tuple[Any, int, frozenset[Any]]
 
 #: A copy to the host: the instruction and its line, the variable that the device's tensor is in, whether the copy takes its
-#: place, whether the host keeps what it was given; what goes through the device's tensors there, and in which code, if a loop does.
-Back = namedtuple("Back", "code at line name rebound kept through")
+#: place, whether the host keeps what it was given; in which code what variables and attributes hold the device's tensor.
+Back = namedtuple("Back", "code at line name rebound kept holders")
 COPY = "torch.Tensor.cpu"
 #: What copies, and reads.
 _METHODS = ("cpu", "to", "cuda", "item", "tolist", "numpy")
@@ -52,7 +52,7 @@ def comes(tensor: Any, known: Any) -> None:
     # Of what training goes on with a copy is used up at once, but where a module moves.
     moves = frame.f_globals.get("__name__") == "torch.nn.modules.module"
     kept = moves or known.role not in (_torch_ops.PARAMETER, _torch_ops.GRADIENT, _torch_ops.STATE)
-    known.back = Back(*_torch_ops.at(frame), frame.f_lineno, name, rebound or moves, kept, _gone_through(frame, name))
+    known.back = Back(*_torch_ops.at(frame), frame.f_lineno, name, rebound or moves, kept, _holders(frame, name))
     if kept and _torch_placed.is_whole(tensor, known):
         _move(known, True)
 
@@ -63,8 +63,7 @@ def stays(by: _torch_placed.Line) -> Stays | None:
     if (frame.f_code, frame.f_lineno) == by:
         name, rebound = _source(frame)
         loop, _ = _of_loop(frame.f_code, name, frame.f_lasti)
-        # A comprehension's variable is gone after it.
-        gone = any(step.opname == _INLINED and step.argval == name for step in _torch_placed.instructions(*by))
+        gone = name in _comprehended(_torch_placed.instructions(*by))
         _staying[by] = None if name is None or rebound or gone else (*by, frozenset((name, (name, loop))))
     return _staying.get(by)
 
@@ -109,8 +108,7 @@ def is_hosts(known: Any) -> bool:
     if frame is not None and frame.f_lineno == back.line:
         again = frame is _torch_ops.caller() and _torch_ops.at(frame)[1] != back.at and _source(frame)[0] == back.name
         return bool(back.rebound or back.name is None or not again)
-    held = {back.name, *_holding(back.code, back.name, back.at)}
-    return back.kept and (back.rebound or not (_takes(frame, held) or _takes(_within(back.through[0]), back.through[1])))
+    return back.kept and (back.rebound or not any(_takes(_within(code), names) for code, names in back.holders))
 
 
 def _takes(frame: Any, names: Iterable[Any]) -> bool:
@@ -145,8 +143,8 @@ def _has(known: Any, frame: Any, copies: bool) -> bool:
         return bool(back.rebound)
     source, _ = _source(frame)
     if frame.f_code is back.code and source is not None:
-        held = {back.name, *_holding(back.code, back.name, back.at)}
-        return bool(back.rebound or held.isdisjoint(_holding(frame.f_code, source, frame.f_lasti)))
+        _, names = back.holders[0]
+        return bool(back.rebound or names.isdisjoint(_holding(frame.f_code, source, frame.f_lasti)))
     return not copies and is_hosts(known)
 
 
@@ -159,13 +157,14 @@ def takes(code: Any, number: int) -> frozenset[Any]:
     return _taken[code, number]
 
 
-def _gone_through(frame: Any, name: str | None) -> tuple[Any, frozenset[Any]]:
-    """What the loop, or comprehension, goes through that gives the tensors to this variable: the code that has it, the variables and
-    attributes that hold it."""
-    _, names = _of_loop(frame.f_code, name, frame.f_lasti)
-    if names is None and (outer := frame.f_back) is not None:
-        return outer.f_code, _held(_torch_placed.instructions(outer.f_code, outer.f_lineno))
-    return frame.f_code, names or frozenset()
+def _holders(frame: Any, name: str | None) -> list[tuple[Any, frozenset[Any]]]:
+    """What holds the tensors that the line of a frame has in this variable: the variable, and what the loop or comprehension goes
+    through that gives it values; the first is of the frame's own code."""
+    code, at = frame.f_code, frame.f_lasti
+    holders = [(code, frozenset((name, *_holding(code, name, at))))]
+    if _of_loop(code, name, at)[1] is None and (outer := frame.f_back) is not None:
+        holders.append((outer.f_code, _held(_torch_placed.instructions(outer.f_code, outer.f_lineno))))
+    return holders
 
 
 def _holding(code: Any, name: str | None, at: int) -> set[Any]:
@@ -208,6 +207,11 @@ def _held(steps: Iterable[dis.Instruction]) -> frozenset[str]:
     return frozenset(names)
 
 
+def _comprehended(steps: Iterable[dis.Instruction]) -> set[Any]:
+    """Variables of comprehensions that are part of the line's function: they are gone after it."""
+    return {step.argval for step in steps if step.opname == _INLINED}
+
+
 def _source(frame: Any) -> tuple[str | None, bool]:
     at = _torch_ops.at(frame)
     if at not in _sources:
@@ -215,7 +219,7 @@ def _source(frame: Any) -> tuple[str | None, bool]:
         steps = list(_torch_placed.instructions(frame.f_code, frame.f_lineno))
         stored = {step.argval for step in steps if step.opname.startswith("STORE_") and step.offset > at[1]}
         stored |= {steps[i - 2].argval for i, step in enumerate(steps) if step.opname == "STORE_SUBSCR" and step.offset > at[1]}
-        stored -= {step.argval for step in steps if step.opname == _INLINED}
+        stored -= _comprehended(steps)
         _sources[at] = name, name is not None and name in stored
     return _sources[at]
 
