@@ -400,14 +400,12 @@ class Moves:
 
 @final
 class Reads:
-    """Stands in for what reads a single value: `enter(name)`, then `leave(token, inputs, result)`, which gives back whether it
-    has told of it; unwatched, the same instruction's next read is counted without, unless its storage is in `live`."""
+    """Stands in for what reads a single value: `enter()`, then `leave(inputs, result)`, which gives back whether it has told of it; unwatched, the same instruction's next read is counted without, unless its storage is in `live`."""
 
     def __new__(
         cls,
         function: Callable[..., Any],
-        name: str,
-        enter: Callable[[str], Any],
+        enter: Callable[[], Any],
         leave: Callable[..., bool],
         live: dict[int, Any],
         tensor: Any,

@@ -516,8 +516,9 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
         _native.unseen("attention", "attention was recorded as the products that the CPU takes it apart into: a GPU has one kernel for it, "
                        "which takes less time and memory")  # fmt: skip
     if name == READ:
-        reads[place()] = counts and there
-        _torch_unwatched.is_read(place(), args[0], counts and there)
+        at_read = place()
+        reads[at_read] = counts and there
+        _torch_unwatched.is_read(at_read, args[0], counts and there)
         if _torch_aside.tells:
             _torch_back.is_read(_known(args[0]), READ)
         optimizer_asks |= phase == "optimizer"

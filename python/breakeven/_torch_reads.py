@@ -176,20 +176,18 @@ def install_single(torch: Any) -> None:
     of, modes = torch.Tensor, torch._C._len_torch_function_stack
     for name in _SINGLE:
         plain = getattr(torch._C.TensorBase, name)
-        told = plain, name, _enter_single, _read_single
-        _put(of, name, _native.Reads(*told, _torch_ops._live, of, modes, vars(_torch_ops)), plain)
+        stand_in = _native.Reads(plain, _enter_single, _read_single, _torch_ops._live, of, modes, vars(_torch_ops))
+        _put(of, name, stand_in, plain)
 
 
-def _enter_single(_: str) -> None:
+def _enter_single() -> None:
     _torch_ops.asking += 1  # a mode of PyTorch's functions calls again what it was called for
 
 
-def _read_single(_: None, inputs: tuple[Any, ...], result: Any) -> bool:
+def _read_single(inputs: tuple[Any, ...], result: Any) -> bool:
     """Whether that was told of, and would be of the next one like it, unless `reads_differ`."""
     _torch_ops.asking -= 1
-    # Optimizers ask their own counters, many a time. Where the call itself was on no path of a step's, the op has told.
-    own = _torch_ops.phase == "optimizer" and not _torch_ops.optimizer_asks
-    if _torch_ops.asking or own or result is None or not inputs:
+    if _torch_ops.asking or result is None or not inputs:
         return False
     return bool(_torch_steps.unseen() and _native.recording() and _told_single(inputs[0]))
 

@@ -52,13 +52,12 @@ impl Known {
     }
 }
 
-/// Stands in for what reads a single value, as [`crate::named::Named`] does. `leave(token, inputs, result)` gives back
+/// Stands in for what reads a single value, as [`crate::named::Named`] does: `enter()`, and then `leave(inputs, result)` gives back
 /// whether it has told of a read of what nobody saw being made: while steps go unwatched the same instruction's next read of
 /// such a storage is counted here, unless it is one of `live`.
 #[pyclass(dict, weakref, frozen, module = "breakeven._native")]
 pub(crate) struct Reads {
     function: Py<PyAny>,
-    name: Py<PyString>,
     enter: Py<PyAny>,
     leave: Py<PyAny>,
     live: Py<PyDict>,
@@ -72,10 +71,8 @@ stand_in! {
         /// `tensor` is PyTorch's class, `modes` says how many function modes of the script's are in force, `now` are the
         /// variables of `_torch_ops`.
         #[new]
-        #[expect(clippy::too_many_arguments, reason = "one call from Python a method, by position")]
         fn new(
             function: Py<PyAny>,
-            name: Py<PyString>,
             enter: Py<PyAny>,
             leave: Py<PyAny>,
             live: Py<PyDict>,
@@ -83,7 +80,7 @@ stand_in! {
             modes: Py<PyAny>,
             now: Py<PyDict>,
         ) -> Self {
-            Self { function, name, enter, leave, live, tensor, modes, now }
+            Self { function, enter, leave, live, tensor, modes, now }
         }
 
         #[pyo3(signature = (*args, **kwargs))]
@@ -105,11 +102,13 @@ stand_in! {
                 state::with(py, |state| state.recorder.again(entry));
                 return Ok(outcome);
             }
-            let Ok(token) = self.enter.bind(py).call1((&self.name,)) else { return function.call(args, kwargs) };
+            if self.enter.bind(py).call0().is_err() {
+                return function.call(args, kwargs);
+            }
             let outcome = function.call(args, kwargs);
             let told = match &outcome {
-                Ok(result) => self.leave.bind(py).call1((token, args, result)),
-                Err(_) => self.leave.bind(py).call1((token, PyTuple::empty(py), py.None())),
+                Ok(result) => self.leave.bind(py).call1((args, result)),
+                Err(_) => self.leave.bind(py).call1((PyTuple::empty(py), py.None())),
             };
             if let Some(reading) = reading {
                 let told = told.is_ok_and(|told| told.is_truthy().unwrap_or(false));
@@ -121,11 +120,11 @@ stand_in! {
 }
 
 impl Reads {
-    /// Whether an optimizer asks its own counters, as it does for every parameter.
+    /// Whether an optimizer asks its own counters, as it does for every parameter. Where the call itself was on no path of a
+    /// step's, the op has told.
     fn asks_own(&self, py: Python<'_>) -> PyResult<bool> {
         let stepping = self.variable(intern!(py, "phase"))?.is(intern!(py, "optimizer"));
-        let seen = stepping && self.variable(intern!(py, "optimizer_asks"))?.is_truthy()?;
-        Ok(stepping && !seen && !self.modes.bind(py).call0()?.is_truthy()?)
+        Ok(stepping && !self.variable(intern!(py, "optimizer_asks"))?.is_truthy()?)
     }
 
     /// A variable of `_torch_ops`.
