@@ -62,6 +62,8 @@ _AGREED, _DOUBTS = 3, 8
 _GROWTH = 64 << 10
 #: Steps that go unwatched at most before a round is watched again, and at first.
 _MOST, _FIRST = 1024, 96
+#: What watching a round takes may be so much of what the steps took that went unwatched before it.
+_FOR_WATCHING = 0.04
 
 _hashes: list[int] = []
 _signals: list[Any] = []
@@ -86,6 +88,8 @@ _period = 0
 _at = 0
 _left = 0
 _stretch = _FIRST
+#: What the last step that was watched took, and when steps went unwatched, ns.
+_took_watched = _since = 0
 #: For how long a loop whose steps go unwatched is not looked for its end, ns.
 _longest = 0
 #: How often something else was done than steps do, and steps, since they went unwatched.
@@ -339,7 +343,7 @@ def _settles(hashes: frozenset[int]) -> None:
 
 def _watch(signal: Any, took: int) -> None:
     global _period, _at, _left, _thread, _longest, _asides, _counted, _credit
-    global _asks_memory
+    global _asks_memory, _took_watched, _since
     _torch_unwatched.ended()
     _hashes.append(_native.step_end(True) * (not (_asks_memory or _torch_unwatched.mixes)))
     _asks_memory = False
@@ -351,7 +355,7 @@ def _watch(signal: Any, took: int) -> None:
     if _period:
         _longest = int(_LONGER * took) + _NOISE_NS
         if _skip(_ROUNDS * _period):
-            _credit = 0
+            _credit, _took_watched, _since = 0, took, _native.clock_ns()
             _thread = threading.get_ident()
             _signals[:] = _signals_seen[-_period:]
             _settles(frozenset(_hashes[-_period:]))
@@ -424,6 +428,8 @@ def _count(same: bool, took: int) -> None:
     _at = (_at + 1) % _period
     _left -= 1
     _counted += 1
+    if _left == 0 and not _may_watch():
+        _left = _period
     if not same:
         _notice()
     elif (extra or _left <= 0) and _at == 0:
@@ -433,6 +439,11 @@ def _count(same: bool, took: int) -> None:
         _notice(again=True)
     elif extra:
         _left = 0
+
+
+def _may_watch() -> bool:
+    """Whether steps have gone unwatched for so long that watching a round again is cheap beside that."""
+    return _counted >= _MOST or _period * _took_watched <= _FOR_WATCHING * (_native.clock_ns() - _since)
 
 
 def _of_others(took: int) -> int:
