@@ -7,6 +7,7 @@ _T = TypeVar("_T")
 
 __all__ = [
     "MECHANISMS",
+    "Dies",
     "Dispatch",
     "Frameless",
     "Function",
@@ -42,6 +43,7 @@ __all__ = [
     "loading",
     "marker",
     "no_gap",
+    "of_script",
     "of_steps",
     "on_library_code",
     "placed_again",
@@ -197,6 +199,13 @@ def calibrate() -> float:
 # Tensors ---------------------------------------------------------------------------------------------------------
 
 _Described = tuple[int, int, int, tuple[int, ...], int]
+
+@final
+class Dies:
+    """What is called when a storage dies: takes it out of `live`, where it is by its `key`, and tells its `id`."""
+
+    def __new__(cls, live: dict[int, Any]) -> Dies: ...
+    def __call__(self, gone: Any) -> None: ...
 
 @final
 class Dispatch:
@@ -417,6 +426,10 @@ class Reads:
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __reduce__(self) -> Any: ...
+
+def of_script(error: BaseException) -> bool:
+    """Whether a handler of the script's signals has raised it in the midst of a call of ours, whose frames are taken out of
+    its traceback."""
 
 def reads_differ() -> None:
     """A read is not what it was at the same instruction: `Reads` knows none from here on."""

@@ -255,6 +255,8 @@ def _guarded(told: Any) -> Any:
         try:
             told(optimizer)
         except Exception as error:
+            if _native.of_script(error):
+                raise
             _native.unseen("hook-failed", f"a step of an optimizer is not recorded as it should be: {error!r}")
 
     return hook

@@ -198,10 +198,12 @@ class Stored(weakref.ref):  # type: ignore[type-arg]
 _live: dict[int, Stored] = {}
 
 
-def _died(gone: Stored) -> None:
-    if _live.get(gone.key) is gone:
-        del _live[gone.key]
-    _native.storage_freed(gone.id)
+_died = _native.Dies(_live)
+
+
+#: What PyTorch raises where a tensor has no such thing: a handler of the script's signals, which may run meanwhile, raises
+#: others.
+REFUSED = RuntimeError, TypeError, ValueError, AttributeError, AssertionError
 
 
 def stored(tensor: Any, made: bool = True, like: _torch_unwatched.Like | None = None) -> Stored | None:
@@ -212,7 +214,7 @@ def stored(tensor: Any, made: bool = True, like: _torch_unwatched.Like | None = 
     try:
         storage = tensor.untyped_storage()
         key, size = storage._cdata, storage.nbytes()
-    except Exception:  # sparse, opaque: there is none
+    except REFUSED:  # sparse, opaque: there is none
         inner = _within_transform(tensor)
         return stored(inner, made) if inner is not None else None
     global _there
@@ -375,7 +377,7 @@ def described(tensor: Any) -> tuple[int, int, int, tuple[int, ...]]:
     code, size = _types.get(tensor.dtype, (17, 8))
     try:
         shape = tuple(map(int, tensor.shape))
-    except Exception:  # nested: its rows differ
+    except REFUSED:  # nested: its rows differ
         shape = ()
     return code, size, _layout(tensor, shape), shape
 
@@ -388,7 +390,7 @@ def _layout(tensor: Any, shape: tuple[int, ...]) -> int:
             return 3
         if len(shape) == 2 and tensor.stride() == (1, shape[0]):
             return 1
-    except Exception:  # a layout that has no strides
+    except REFUSED:  # a layout that has no strides
         return 0
     return 2
 
@@ -727,7 +729,7 @@ def _known(value: Any) -> Stored | None:
     except ValueError:  # a parameter that has no shape yet answers nothing
         with _torch._C.DisableTorchFunctionSubclass():
             return _live.get(value.untyped_storage()._cdata)
-    except Exception:
+    except REFUSED:
         return _known(_within_transform(value))
 
 

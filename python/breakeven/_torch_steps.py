@@ -620,7 +620,7 @@ def _met(tensor: Any) -> Any:
     """A tensor is there; its storage, or that of its gradient, where an unwatched step has left it and nobody knew."""
     try:
         return _left_by_steps(tensor)
-    except Exception:  # wrapped in a transform, say, or without a shape so far
+    except _torch_ops.REFUSED:  # wrapped in a transform, say, or without a shape so far
         return None
 
 

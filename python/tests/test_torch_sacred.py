@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import signal
 import sys
 from pathlib import Path
 
 import pytest
-from running import traced, untraced, workloads
+from running import run, traced, untraced, workloads
 
 if importlib.util.find_spec("torch") is None:
     pytest.skip("PyTorch is not installed: its recorder is not tested", allow_module_level=True)
 
-from test_torch_pretend import _run
+from test_torch_pretend import L4, _run
 
 
 @pytest.mark.parametrize("script", ["torch_lists.py", "torch_many.py", "torch_patched.py", "torch_seen.py"])
@@ -123,3 +125,53 @@ print("done")
     assert (traced_run.code, traced_run.out) == (0, b"done\n"), traced_run.err
     [workload] = workloads(tmp_path / "record")
     assert "aten.add_" in {entry["name"] for entry in workload["ops"]}
+
+
+SIGNALS = """import signal, sys, threading, time, traceback, os, torch
+class Timeout(Exception):
+    pass
+def alarm(*_):
+    raise Timeout
+signal.signal(signal.SIGALRM, alarm)
+device = "cuda" if torch.cuda.is_available() else "cpu"
+x, bias = torch.zeros(200, 200, device=device), torch.zeros(4, requires_grad=True, device=device)
+net = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1)).to(device)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+def train():
+    optimizer.zero_grad()
+    net(torch.ones(4, 8, device=device)).mean().backward()
+    optimizer.step()
+works = [lambda: x @ x, lambda: bias.add(1).sum().backward(), lambda: bias.sum().item(), train, lambda: x.to(device).cpu()]
+for work in works:
+    work()
+    for delay in (0.11, 0.123, 0.137):
+        signal.setitimer(signal.ITIMER_REAL, delay)
+        end = time.time() + 5
+        try:
+            while time.time() < end:
+                work()
+            print("never interrupted")
+        except Timeout as error:
+            names = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
+            print("interrupted", not any("breakeven" in name for name in names))
+threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+end = time.time() + 5
+while time.time() < end:
+    works[0]()
+print("still here")
+"""
+
+
+@pytest.mark.parametrize("how", ["plain", "gpu"])
+def test_what_a_handler_of_signals_raises_reaches_the_script(how: str, tmp_path: Path) -> None:
+    script = tmp_path / "signals.py"
+    script.write_text(SIGNALS)
+    environment = {"BREAKEVEN_RECORD_DIR": str(tmp_path)}
+    if how != "plain":
+        environment["BREAKEVEN_PRETEND_GPU"] = json.dumps(L4)
+    done = run([sys.executable, "-m", "breakeven._run", str(script)], tmp_path / "at", environment)
+    told = done.out.decode().splitlines()
+    assert [line.split()[0] for line in told] == 15 * ["interrupted"], done.err.decode()
+    if how == "plain":
+        assert set(told) == {"interrupted True"}
+    assert done.code == -signal.SIGINT and done.err.decode().endswith("KeyboardInterrupt\n")

@@ -15,6 +15,7 @@ mod lines;
 mod modules;
 mod named;
 mod names;
+mod ours;
 mod selftest;
 mod spread;
 mod stand_in;
@@ -55,8 +56,8 @@ mod _native {
     use super::hooks::reads::{Reads, reads_differ};
     #[pymodule_export]
     use super::hooks::torch::{
-        Dispatch, Function, beside, call_noted, called_with, clock_ns, clock_ticks, cpu_ns, loading, no_gap, pretend,
-        sides_known, step_again, step_calls, step_end, step_in_part, storage_bytes, storage_done_without,
+        Dies, Dispatch, Function, beside, call_noted, called_with, clock_ns, clock_ticks, cpu_ns, loading, no_gap,
+        pretend, sides_known, step_again, step_calls, step_end, step_in_part, storage_bytes, storage_done_without,
         storage_freed, storage_left, storage_new, storage_refused, storage_resized, storage_role, storage_side,
         tensor_context, tensor_event, waited_ns,
     };
@@ -64,6 +65,8 @@ mod _native {
     use super::modules::{ModuleCall, leave_unwatched, step_clock};
     #[pymodule_export]
     use super::named::Named;
+    #[pymodule_export]
+    use super::ours::of_script;
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;

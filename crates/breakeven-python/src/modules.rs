@@ -3,9 +3,10 @@
 //! In a loop whose steps repeat nobody looks at the calls of modules within modules, and there may be many of them: they
 //! are counted here, and Python hears of the outermost ones alone.
 
-use crate::hooks::paths;
 use crate::hooks::torch::clock_ns;
 use crate::hooks::{clock, depth, state};
+use crate::hooks::paths;
+use crate::ours;
 use crate::stand_in::stand_in;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -57,10 +58,11 @@ pub(crate) fn may_be_over(now: u64) -> bool {
     UNWATCHED.load(Relaxed) && now.saturating_sub(ENDED.load(Relaxed)) > LONGEST.load(Relaxed)
 }
 
-/// Between two instructions of the main thread's: looks whether the loop is over. What goes wrong is nothing to the script.
-pub(crate) fn look_for_its_end(py: Python<'_>) {
-    let _ = py.import("breakeven._torch_steps").and_then(|steps| steps.call_method0("left_loop"));
+/// Between two instructions of the main thread's: looks whether the loop is over.
+pub(crate) fn look_for_its_end(py: Python<'_>) -> PyResult<()> {
+    let told = py.import("breakeven._torch_steps").and_then(|steps| steps.call_method0("left_loop"));
     ENDED.store(clock::now(), Relaxed);
+    ours::told(py, told).map(drop)
 }
 
 /// Stands in for the function that calls a module, as [`crate::named::Named`] does: tells `outermost(args, kwargs)` of a call
@@ -88,15 +90,23 @@ stand_in! {
             kwargs: Option<&Bound<'py, PyDict>>,
         ) -> PyResult<Bound<'py, PyAny>> {
             let py = args.py();
-            // A failure of ours is no failure of the script.
-            if self.depth.fetch_add(1, Relaxed) == 0 {
-                drop(self.outermost.bind(py).call1((args, kwargs)));
+            let outermost = self.depth.fetch_add(1, Relaxed) == 0;
+            if outermost {
+                let told = ours::told(py, self.outermost.bind(py).call1((args, kwargs)));
+                if let Err(error) = told {
+                    self.depth.fetch_sub(1, Relaxed);
+                    return Err(error);
+                }
             }
             CALLS.fetch_add(1, Relaxed);
-            let entered = !unwatched() && self.enter.bind(py).call1((args,)).is_ok();
-            let outcome = depth::given_back(py, || self.function.bind(py).call(args, kwargs));
+            let told = if unwatched() { Ok(None) } else { ours::told(py, self.enter.bind(py).call1((args,))) };
+            let told = told.inspect_err(|_| {
+                self.depth.fetch_sub(1, Relaxed);
+            });
+            let entered = told?.is_some();
+            let mut outcome = depth::given_back(py, || self.function.bind(py).call(args, kwargs));
             if entered {
-                drop(self.leave.bind(py).call0());
+                outcome = ours::or_raised(outcome, ours::told(py, self.leave.bind(py).call0()));
             }
             if self.depth.fetch_sub(1, Relaxed) == 1 && !unwatched() {
                 state::with(py, |state| state.recorder.steps.call_ends());

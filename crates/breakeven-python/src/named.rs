@@ -2,6 +2,7 @@
 
 use crate::hooks::outside::KEYWORDS;
 use crate::modules;
+use crate::ours;
 use crate::stand_in::stand_in;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
@@ -73,7 +74,7 @@ stand_in! {
                 (_, true) => enter.call1((&self.name, args)),
                 _ => enter.call1((&self.name,)),
             };
-            let Ok(token) = entered else { return function.call(args, kwargs) };
+            let Some(token) = ours::told(py, entered)? else { return function.call(args, kwargs) };
             let outcome = function.call(args, kwargs);
             let reported = match &outcome {
                 Ok(result) => {
@@ -84,9 +85,7 @@ stand_in! {
                 }
                 Err(_) => self.leave.bind(py).call1((token, PyTuple::empty(py), py.None())),
             };
-            // A failure of ours is no failure of the script.
-            drop(reported);
-            outcome
+            ours::or_raised(outcome, ours::told(py, reported))
         }
     }
 }

@@ -63,16 +63,15 @@ fn ask() {
 }
 
 extern "C" fn look(_: *mut c_void) -> c_int {
+    let mut raised = None;
     state::guard(|| {
         // SAFETY: Python calls this with its lock held.
         let py = unsafe { Python::assume_attached() };
-        paths::look(py);
-        if may_be_over(clock::now()) {
-            look_for_its_end(py);
-        }
+        let end = |()| if may_be_over(clock::now()) { look_for_its_end(py) } else { Ok(()) };
+        raised = paths::look(py).and_then(end).err().map(|error| error.restore(py));
     });
     ASKED.store(false, Ordering::Relaxed);
-    0
+    if raised.is_some() { -1 } else { 0 }
 }
 
 /// Times what PyTorch gives back from now on; whether it could be hooked.

@@ -7,6 +7,7 @@ use super::frames;
 use super::{clock, state};
 use crate::address::AddressHasher;
 use crate::modules;
+use crate::ours;
 use pyo3::prelude::*;
 use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
@@ -214,7 +215,7 @@ pub(crate) fn given(address: usize) {
 }
 
 /// Between two instructions of the main thread's: was anything reached on a path that steps do not take?
-pub(crate) fn look(py: Python<'_>) {
+pub(crate) fn look(py: Python<'_>) -> PyResult<()> {
     WAITS.store(false, Relaxed);
     let waited = |waiting: &mut Waiting| (std::mem::take(&mut waiting.chains), std::mem::take(&mut waiting.given));
     let (chains, given) = with_waiting(waited).unwrap_or_default();
@@ -238,13 +239,14 @@ pub(crate) fn look(py: Python<'_>) {
     });
     if let Some(since) = since {
         let ns = clock::now().saturating_sub(since) as f64 / clock::ticks_per_ns();
-        step_aside(py, ns as u64, given);
+        step_aside(py, ns as u64, given)?;
     }
+    Ok(())
 }
 
-/// What goes wrong is nothing to the script.
-fn step_aside(py: Python<'_>, ns: u64, given: Vec<usize>) {
-    let _ = py.import("breakeven._torch_steps").and_then(|steps| steps.call_method1("step_aside", (ns, given)));
+fn step_aside(py: Python<'_>, ns: u64, given: Vec<usize>) -> PyResult<()> {
+    let steps = py.import("breakeven._torch_steps");
+    ours::told(py, steps.and_then(|steps| steps.call_method1("step_aside", (ns, given)))).map(drop)
 }
 
 /// Whether the running call is on a path that steps take, as far as it can be told.
@@ -259,9 +261,9 @@ pub(crate) fn of_steps(py: Python<'_>) -> bool {
 }
 
 /// A function of PyTorch's is about to be called: what no step calls is watched.
-pub(crate) fn called(py: Python<'_>) {
+pub(crate) fn called(py: Python<'_>) -> PyResult<()> {
     if !state::recording() {
-        return;
+        return Ok(());
     }
     let passes = state::with(py, |state| {
         // SAFETY: the lock is held.
@@ -272,8 +274,9 @@ pub(crate) fn called(py: Python<'_>) {
         state.paths.passes(path)
     });
     if passes == Some(false) && modules::unwatched() {
-        step_aside(py, 0, Vec::new());
+        step_aside(py, 0, Vec::new())?;
     }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 use super::frames;
 use super::state::{self, State, with_thread};
 use crate::modules;
+use crate::ours;
 use crate::stand_in::stand_in;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -102,7 +103,7 @@ stand_in! {
                 state::with(py, |state| state.recorder.again(entry));
                 return Ok(outcome);
             }
-            if self.enter.bind(py).call0().is_err() {
+            if ours::told(py, self.enter.bind(py).call0())?.is_none() {
                 return function.call(args, kwargs);
             }
             let outcome = function.call(args, kwargs);
@@ -110,11 +111,12 @@ stand_in! {
                 Ok(result) => self.leave.bind(py).call1((args, result)),
                 Err(_) => self.leave.bind(py).call1((PyTuple::empty(py), py.None())),
             };
+            let told = ours::told(py, told);
             if let Some(reading) = reading {
-                let told = told.is_ok_and(|told| told.is_truthy().unwrap_or(false));
+                let told = matches!(&told, Ok(Some(told)) if told.is_truthy().unwrap_or(false));
                 state::with(py, |state| learn_or_forget(state, reading, told));
             }
-            outcome
+            ours::or_raised(outcome, told)
         }
     }
 }

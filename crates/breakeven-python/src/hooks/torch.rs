@@ -1,15 +1,17 @@
 //! PyTorch's ops as its dispatch mode hands them over, and the callable that stands in that place.
 
-use super::paths;
 use super::state::{self, State, with_thread};
 use super::{clock, frames};
+use super::paths;
 use crate::event::{Context, Thread, Timing, Told};
 use crate::names::Kind;
 use crate::names::in_graph;
+use crate::ours;
 use crate::stand_in::stand_in;
 use crate::table::ArrayWord;
 use crate::waited;
 use pyo3::exceptions::PyRuntimeError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple};
 use std::cell::RefCell;
@@ -87,26 +89,28 @@ stand_in! {
             let asked = state::begins(last_end, state::waited_here);
             let beside = in_ticks(self.beside).min(asked.saturating_sub(last_end.max(state::since())));
             with_thread(|thread| thread.recorder_took(beside));
-            let told = self.before.as_ref().and_then(|before| self.noted(py, before.bind(py).call1((func, &args, kwargs))));
-            let instead = told.filter(|told| !told.is_none());
-            let ran = instead.is_none();
+            let told = self.before.as_ref().map(|before| self.noted(py, before.bind(py).call1((func, &args, kwargs))));
+            let instead = told.map_or(Ok(()), |told| told);
+            let ran = instead.is_ok();
             let began = clock::now();
-            let mut result = instead.map_or_else(|| op.call(&args, kwargs), |error| Err(PyErr::from_value(error)));
+            let mut result = instead.and_then(|()| op.call(&args, kwargs));
             if let (Err(error), Some(refused)) = (&result, &self.refused)
                 && ran
                 && no_memory(py, error)
-                && self.noted(py, refused.bind(py).call0()).is_some_and(|again| again.is_truthy().unwrap_or(false))
+                && refused.bind(py).call0().is_ok_and(|again| again.is_truthy().unwrap_or(false))
             {
                 result = op.call(&args, kwargs);
             }
             let ended = clock::now();
+            // A signal that came meanwhile is the script's, and not for what is called next to hear of.
+            let signalled = py.check_signals();
             // What the report itself calls is none of the script's: the call stays closed until it has been told.
             if let Ok(given) = &result {
                 let timing = with_thread(|thread| thread.timing(asked, ended, state::since())).unwrap_or_default();
                 let own = if self.timed { timing.own.saturating_sub(began - asked) } else { 0 };
                 let told = self.after.bind(py).call1((func, &args, kwargs, given, own, timing.gap));
-                if let Some(error) = self.noted(py, told).filter(|told| !told.is_none()) {
-                    result = Err(PyErr::from_value(error));
+                if let Err(error) = signalled.and_then(|()| self.noted(py, told)) {
+                    result = Err(error);
                 }
             } else if let Err(error) = &result
                 && ran
@@ -149,15 +153,18 @@ impl Dispatch {
         kind
     }
 
-    /// What one of ours gave back; of what it raised only the first is told.
-    fn noted<'py>(&self, py: Python<'py>, told: PyResult<Bound<'py, PyAny>>) -> Option<Bound<'py, PyAny>> {
-        if let Err(error) = &told
-            && !self.failed.swap(true, Relaxed)
-        {
-            let text = format!("some PyTorch calls could not be described: {error}");
-            state::with(py, |state| state.recorder.unseen("hook-failed", &text, 0));
+    /// Nothing, or what the script is to get of what one of ours gave back; of its own errors only the first is told.
+    fn noted(&self, py: Python<'_>, told: PyResult<Bound<'_, PyAny>>) -> PyResult<()> {
+        match told {
+            Ok(error) if !error.is_none() => Err(PyErr::from_value(error)),
+            Err(error) if ours::is_of_script(py, &error).unwrap_or(false) => Err(error),
+            Err(error) if !self.failed.swap(true, Relaxed) => {
+                let text = format!("some PyTorch calls could not be described: {error}");
+                state::with(py, |state| state.recorder.unseen("hook-failed", &text, 0));
+                Ok(())
+            }
+            _ => Ok(()),
         }
-        told.ok()
     }
 }
 
@@ -242,7 +249,7 @@ stand_in! {
             kwargs: Option<Bound<'py, PyDict>>,
         ) -> PyResult<Bound<'py, PyAny>> {
             let py = func.py();
-            paths::called(py);
+            paths::called(py)?;
             let args = args.unwrap_or_else(|| PyTuple::empty(py));
             if let Some(handler) = self.handlers.bind(py).get_item(func)? {
                 return handler.call1((args, kwargs.unwrap_or_else(|| PyDict::new(py))));
@@ -417,6 +424,31 @@ pub(crate) fn storage_new(py: Python<'_>, bytes: u64, role: usize, host: bool, m
 #[pyfunction]
 pub(crate) fn storage_freed(py: Python<'_>, id: u64) {
     state::with(py, |state| state.recorder.tensors.freed(id));
+}
+
+/// What is called when a storage dies that is one of `live`, by its key: none of Python's, in which a signal's handler might
+/// raise something that nobody gets.
+#[pyclass(frozen, module = "breakeven._native")]
+pub(crate) struct Dies {
+    live: Py<PyDict>,
+}
+
+#[pymethods]
+impl Dies {
+    #[new]
+    fn new(live: Py<PyDict>) -> Self {
+        Self { live }
+    }
+
+    fn __call__(&self, gone: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = gone.py();
+        let (live, key) = (self.live.bind(py), gone.getattr(intern!(py, "key"))?);
+        if live.get_item(&key)?.is_some_and(|known| known.is(gone)) {
+            live.del_item(key)?;
+        }
+        storage_freed(py, gone.getattr(intern!(py, "id"))?.extract()?);
+        Ok(())
+    }
 }
 
 /// It is as long as this now.
