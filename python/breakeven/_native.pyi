@@ -231,9 +231,11 @@ class Dispatch:
 @final
 class Function:
     """The `__torch_function__` of a PyTorch mode: calls what `handlers` have for a function with `(args, kwargs)`, and
-    `other(func, args, kwargs)` where a device is named."""
+    `other(func, args, kwargs)` where a device is named; a function of Python's is first what `unpatched` gives for it."""
 
-    def __new__(cls, handlers: Mapping[Any, Any], other: Callable[..., Any]) -> Function: ...
+    def __new__(
+        cls, handlers: Mapping[Any, Any], other: Callable[..., Any], unpatched: Callable[[Any], Any]
+    ) -> Function: ...
     def __call__(
         self, mode: Any, func: Any, types: Any, args: tuple[Any, ...] | None = None, kwargs: Any = None
     ) -> Any: ...

@@ -33,7 +33,7 @@ def install(_: str, import_ns: int) -> None:
     """PyTorch has just been imported: watch it."""
     import torch
 
-    from . import _imports, _process, _torch_modules, _torch_ops, _torch_reads, _torch_room, _torch_steps
+    from . import _imports, _process, _torch_made, _torch_modules, _torch_ops, _torch_reads, _torch_room, _torch_steps
 
     _process.add_version("torch", str(torch.__version__), import_ns)
     going_on = _native.recording()
@@ -58,6 +58,8 @@ def install(_: str, import_ns: int) -> None:
         if not os.environ.get(PRETEND):
             torch.cuda._lazy_init = _native.Named(torch.cuda._lazy_init, "torch.cuda.init", _nothing, _no_gpu)
         _torch_reads.install_single(torch)
+        if os.environ.get(PRETEND) or os.environ.get(FAKE) == "1":
+            _torch_made.know_methods(torch)
         _torch_modules.install(torch)
         atexit.register(_torch_steps.recording_ends)
         # The first optimizer brings it.

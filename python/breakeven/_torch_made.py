@@ -26,6 +26,27 @@ making = _Making()
 filled: set[Any] = set()
 
 
+#: Tensors' methods before the script has put anything in their place; and what it has put there, by which.
+_methods: dict[str, Any] = {}
+_patched: dict[Any, Any] = {}
+
+
+def know_methods(torch: Any) -> None:
+    """All is in place that is ours."""
+    _methods.update((name, getattr(torch.Tensor, name)) for name in dir(torch.Tensor))
+
+
+def unpatched(func: Any) -> Any:
+    """The method that a script's own function stands in for, which calls it: PyTorch names a call by what the method's name
+    gives."""
+    if str(func.__module__).startswith("torch.") or func in _patched:
+        return _patched.get(func, func)
+    for name, value in vars(_torch_side.lib.Tensor).items():
+        if value is func and name in _methods:
+            _patched[func] = _methods[name]
+    return _patched.get(func, func)
+
+
 def call(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
     """A call that names a device or a generator, or asks for pinned memory, of which there is none without a GPU."""
     wanted = named(kwargs.get("device"))

@@ -112,7 +112,7 @@ def call(torch: Any) -> None:
         torch.from_numpy, torch.frombuffer = _torch_made.of_host(torch.from_numpy), _torch_made.of_host(torch.frombuffer)
         _torch_draws.draw_there(torch, _handlers)
     mode: Any = type("Pretended", (TorchFunctionMode,), {"__module__": __name__})
-    mode.__torch_function__ = _native.Function(_handlers, _torch_made.call)
+    mode.__torch_function__ = _native.Function(_handlers, _torch_made.call, _torch_made.unpatched)
     _torch_let_in.install(torch, mode())
     _torch_processes.install(torch)
 

@@ -175,3 +175,41 @@ def test_what_a_handler_of_signals_raises_reaches_the_script(how: str, tmp_path:
     if how == "plain":
         assert set(told) == {"interrupted True"}
     assert done.code == -signal.SIGINT and done.err.decode().endswith("KeyboardInterrupt\n")
+
+
+PATCHED = """import torch
+calls = 0
+def counted(name):
+    plain = getattr(torch.Tensor, name)
+    def method(self, *args, **kwargs):
+        global calls
+        calls += 1
+        return plain(self, *args, **kwargs)
+    setattr(torch.Tensor, name, method)
+    return plain
+x = torch.ones(3, requires_grad=True)
+y = x.sum()
+works = {
+    "item": lambda: y.item(), "to": lambda: x.to("cpu"), "cpu": lambda: x.cpu(), "tolist": lambda: x.tolist(),
+    "numpy": lambda: x.detach().numpy(), "clone": lambda: x.clone(), "backward": lambda: y.backward(), "add": lambda: x.add(1),
+    "__float__": lambda: float(y), "__repr__": lambda: repr(x), "__setitem__": lambda: x.detach().__setitem__(0, 2.0),
+}
+for name, work in works.items():
+    calls, plain = 0, counted(name)
+    work()
+    setattr(torch.Tensor, name, plain)
+    print(name, calls)
+plain = torch.Tensor.item
+torch.Tensor.item = lambda self: 2 * plain(self)
+print(torch.ones(3).sum().item())
+"""
+
+
+@pytest.mark.parametrize("how", ["gpu", "fake"])
+def test_a_method_that_a_script_has_patched_runs_once(how: str, tmp_path: Path) -> None:
+    script = tmp_path / "patched.py"
+    script.write_text(PATCHED)
+    plain = untraced(tmp_path / "at", [str(script)])
+    _, out = _run(script, tmp_path, fake=how == "fake")
+    assert plain.out.decode() == out
+    assert all(line.endswith(" 1") for line in out.splitlines()[:-1])

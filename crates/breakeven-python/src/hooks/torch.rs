@@ -13,7 +13,7 @@ use crate::waited;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyFunction, PyTuple};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -224,19 +224,20 @@ fn in_parts<'py>(
 }
 
 /// The `__torch_function__` of a mode: what `handlers` have for a function is called with `(args, kwargs)`, `other(func,
-/// args, kwargs)` where a `device`, pinned memory or a generator is named, else the function itself. It has no Python
-/// frame, as [`Dispatch`].
+/// args, kwargs)` where a `device`, pinned memory or a generator is named, else the function itself. A function of Python's
+/// is first what `unpatched` gives for it. It has no Python frame, as [`Dispatch`].
 #[pyclass(frozen, module = "breakeven._native")]
 pub(crate) struct Function {
     handlers: Py<PyDict>,
     other: Py<PyAny>,
+    unpatched: Py<PyAny>,
 }
 
 stand_in! {
     impl Function {
         #[new]
-        fn new(handlers: Py<PyDict>, other: Py<PyAny>) -> Self {
-            Self { handlers, other }
+        fn new(handlers: Py<PyDict>, other: Py<PyAny>, unpatched: Py<PyAny>) -> Self {
+            Self { handlers, other, unpatched }
         }
 
         #[pyo3(signature = (_mode, func, _types, args = None, kwargs = None))]
@@ -251,7 +252,9 @@ stand_in! {
             let py = func.py();
             paths::called(py)?;
             let args = args.unwrap_or_else(|| PyTuple::empty(py));
-            if let Some(handler) = self.handlers.bind(py).get_item(func)? {
+            let unpatched = func.is_instance_of::<PyFunction>().then(|| self.unpatched.bind(py).call1((func,)));
+            let func = unpatched.transpose()?.unwrap_or_else(|| func.clone());
+            if let Some(handler) = self.handlers.bind(py).get_item(&func)? {
                 return handler.call1((args, kwargs.unwrap_or_else(|| PyDict::new(py))));
             }
             for word in ["device", "pin_memory", "generator"] {
@@ -260,7 +263,7 @@ stand_in! {
                     return self.other.bind(py).call1((func, args, kwargs));
                 }
             }
-            call_noted(func, args, kwargs)
+            call_noted(&func, args, kwargs)
         }
     }
 }
