@@ -14,6 +14,8 @@ __all__ = [
     "ModuleCall",
     "Moves",
     "Named",
+    "Passing",
+    "PassingAttribute",
     "Reads",
     "__version__",
     "after_fork_child",
@@ -22,6 +24,7 @@ __all__ = [
     "calibrate",
     "call_noted",
     "called_with",
+    "calls_pass",
     "clock_ns",
     "clock_ticks",
     "cpu_ns",
@@ -37,11 +40,15 @@ __all__ = [
     "idle",
     "import_begins",
     "install",
+    "is_mode_off",
     "know_arrays",
     "leave",
     "leave_unwatched",
     "loading",
     "marker",
+    "mode_back",
+    "mode_off",
+    "mode_on",
     "no_gap",
     "of_script",
     "of_steps",
@@ -428,6 +435,43 @@ class Reads:
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __reduce__(self) -> Any: ...
+
+@final
+class Passing:
+    """Stands in for a function that the mode of `calls_pass` does something for (`named`: where a keyword names a device, a
+    generator, pinned memory or a product's type): it is on while that runs."""
+
+    def __new__(cls, function: Callable[..., Any], named: bool = False) -> Passing: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __reduce__(self) -> Any: ...
+
+@final
+class PassingAttribute:
+    """The same of an attribute."""
+
+    def __new__(cls, attribute: Any) -> PassingAttribute: ...
+    def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
+    def __set__(self, instance: Any, value: Any, /) -> None: ...
+    def __delete__(self, instance: Any, /) -> None: ...
+
+def calls_pass(mode: Any | None, core: Any | None = None) -> None:
+    """Calls of PyTorch's API pass through this function mode, which may be off in steps that go unwatched; `core` is
+    `torch._C`. None: it may not."""
+
+def mode_off() -> bool:
+    """Take it off in this thread, if the loop's steps go unwatched in it; whether that was done."""
+
+def mode_back(off: bool) -> None:
+    """What `mode_off` gave back is over."""
+
+def mode_on() -> None:
+    """It is on from here on, whoever has taken it off."""
+
+def is_mode_off() -> bool:
+    """Whether it is off in this thread."""
 
 def of_script(error: BaseException) -> bool:
     """Whether a handler of the script's signals has raised it in the midst of a call of ours, whose frames are taken out of

@@ -70,10 +70,10 @@ def to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         blocking = rest.pop(0)
     if target is None:
         return _as_type(tensor, dtype, words)
-    if target == asked(tensor):
+    if target == (source := asked(tensor)):
         return move(_as_type(tensor, dtype, words), target, bool(blocking))
     words.pop("copy", None)
-    return _as_type(_move_as(tensor, target, dtype, bool(blocking)), None, words)  # laid out where it goes
+    return _as_type(_move_as(tensor, target, dtype, bool(blocking), source), None, words)  # laid out where it goes
 
 
 def type_as(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -99,11 +99,11 @@ def _as_type(tensor: Any, dtype: Any, words: dict[str, Any]) -> Any:
     return tensor
 
 
-def _move_as(tensor: Any, target: str, dtype: Any, non_blocking: bool) -> Any:
-    """The tensor on another device and as another type. The host converts where it waits, and the GPU where it does not
+def _move_as(tensor: Any, target: str, dtype: Any, non_blocking: bool, source: str | None = None) -> Any:
+    """The tensor, which is on `source`, on another device and as another type. The host converts where it waits, and the GPU where it does not
     (`copy_kernel_cuda` of ATen's Copy.cu): before the copy on the side that it comes from, after it on the other."""
     first = non_blocking == (target == "cpu")
-    moved = move(_as_type(tensor, dtype, {}) if first else tensor, target, non_blocking)
+    moved = move(_as_type(tensor, dtype, {}) if first else tensor, target, non_blocking, source)
     result = _as_type(moved, dtype, {})
     if result is not moved and _torch_steps.unseen():
         with _torch_ops.on_device(target):

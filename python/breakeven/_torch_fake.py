@@ -60,6 +60,8 @@ def begin(torch: Any) -> None:
     from torch.utils._pytree import tree_map_only
 
     _lib = torch
+    _native.mode_on()
+    _native.calls_pass(None)
     _torch_ops.valueless = True
     _torch_ops.plain += (FakeTensor,)
     _torch_values.prepare(torch, FakeTensor)

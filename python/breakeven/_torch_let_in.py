@@ -102,17 +102,21 @@ def _stand_in_engine() -> None:
     graph._engine_run_backward = _torch_side.lib.autograd._engine_run_backward = stand_in
 
 
-def go_in(_: str) -> bool:
-    """Calls pass here again within one that has."""
+def go_in(_: str) -> bool | None:
+    """Calls pass here again within one that has; None where they need not."""
+    if mode is not None and _native.is_mode_off():
+        return None
     inside = mode is not None and not _is_on()
     if inside:
         _torch_side.lib._C._push_on_torch_function_stack(mode)
     return inside
 
 
-def come_out(inside: bool, *_: Any) -> None:
+def come_out(inside: bool | None, *_: Any) -> None:
     if inside:
         _torch_side.lib._C._pop_torch_function_stack()
+    elif inside is None and mode is not None and not (_native.is_mode_off() or _is_on()):
+        stand_below()  # backward's engine leaves the modes as it found them
 
 
 def _stand_in_keeping() -> None:
@@ -279,6 +283,7 @@ def end_thread() -> None:
 def leave() -> None:
     """From now on calls run as they are written, where tensors really are."""
     global mode
+    _native.mode_on()
     mode = None
     core = _torch_side.lib._C
     while core._len_torch_dispatch_stack():

@@ -83,7 +83,7 @@ def fill(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if not args:
         return call(func, args, kwargs)
     data, *rest = args
-    if func is _torch_side.lib.tensor and isinstance(data, _torch_side.lib.Tensor):
+    if func == _torch_side.lib.tensor and isinstance(data, _torch_side.lib.Tensor):
         return _warned(func, (_held(data, kwargs), *rest), kwargs)
     if isinstance(data, _torch_side.lib.Tensor):
         data = _held(data, kwargs)
@@ -98,7 +98,7 @@ def _of_lent(func: Any, data: Any, kwargs: dict[str, Any]) -> Any:
     """`torch.as_tensor` of what another library has on the GPU: its memory, unless the tensor is to be new, of another
     type, or on the host, which it is where nothing is said."""
     target = {"dtype": kwargs.get("dtype"), "device": kwargs.get("device") or "cpu"}
-    if func is _torch_side.lib.tensor or kwargs.get("copy"):
+    if func == _torch_side.lib.tensor or kwargs.get("copy"):
         target["copy"] = True
     tensor = _torch_copies.to((_torch_side.lib.from_dlpack(data),), target)
     return tensor.requires_grad_() if kwargs.get("requires_grad") else tensor

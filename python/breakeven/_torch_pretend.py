@@ -12,8 +12,8 @@ import functools
 import os
 
 from . import _native, _torch, _torch_apart, _torch_attention, _torch_copies, _torch_cuda, _torch_draws, _torch_fake, _torch_instead
-from . import _torch_let_in, _torch_made, _torch_ops, _torch_processes, _torch_room, _torch_shown, _torch_side, _torch_triton
-from . import _torch_unwritten, _torch_where, _torch_whole
+from . import _torch_let_in, _torch_made, _torch_ops, _torch_passing, _torch_processes, _torch_room, _torch_shown, _torch_side
+from . import _torch_triton, _torch_unwritten, _torch_where, _torch_whole
 from ._torch_side import asked, where
 
 TYPE_CHECKING = False
@@ -55,7 +55,9 @@ def call(torch: Any) -> None:
     if _torch_let_in.mode is not None:
         return
     _torch_side.lib = torch
-    tensor = torch.Tensor
+    tensor, passes_by = torch.Tensor, _torch_side.gpu is not None and not _torch_ops.valueless
+    if passes_by:
+        _torch_passing.attributes(torch)
     _handlers.update({
         tensor.device.__get__: _torch_side.told_device,
         tensor.is_cuda.__get__: lambda args, _: asked(args[0]) != "cpu",
@@ -113,7 +115,10 @@ def call(torch: Any) -> None:
         _torch_draws.draw_there(torch, _handlers)
     mode: Any = type("Pretended", (TorchFunctionMode,), {"__module__": __name__})
     mode.__torch_function__ = _native.Function(_handlers, _torch_made.call, _torch_made.unpatched)
-    _torch_let_in.install(torch, mode())
+    passing = mode()
+    _torch_let_in.install(torch, passing)
+    if passes_by:
+        _torch_passing.install(torch, passing, _handlers)
     _torch_processes.install(torch)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import _torch_modules, _torch_ops, _torch_steps, _torch_unwatched
+from . import _native, _torch_modules, _torch_ops, _torch_steps, _torch_unwatched
 from ._torch_ops import GPU
 
 TYPE_CHECKING = False
@@ -64,7 +64,7 @@ def where_made(tensor: Any) -> str | None:
 def asked(tensor: Any, argument: int = 0) -> str:
     """As `where`, for what the script does at this place, with the tensor as this `argument`. What was made in a step that
     nobody watched is where the tensors were that came this way while somebody did."""
-    if gpu is None:
+    if gpu is None or _native.is_mode_off() and is_known(tensor):
         return where(tensor)
     frame = _torch_ops.caller()
     at = (frame.f_code, frame.f_lasti, argument)

@@ -662,6 +662,7 @@ def _see(beside: bool) -> None:
     from . import _torch_modules, _torch_reads
 
     _native.leave_unwatched(False, aside=beside)
+    _native.mode_on()
     _torch_unwatched.watched_again()
     # All tensors may not be looked at now; gradients are what most loops leave.
     with sys.modules["torch"]._C.DisableTorchFunction():

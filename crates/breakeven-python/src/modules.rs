@@ -5,20 +5,27 @@
 
 use crate::hooks::torch::clock_ns;
 use crate::hooks::{clock, depth, state};
-use crate::hooks::paths;
+use crate::hooks::{passing, paths};
 use crate::ours;
 use crate::stand_in::stand_in;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// Steps go unwatched: what a stand-in reports of its calls, it need not.
 static UNWATCHED: AtomicBool = AtomicBool::new(false);
 /// Calls of modules so far.
 static CALLS: AtomicU64 = AtomicU64::new(0);
+/// The outermost one that was called last: nothing but who it is.
+static ROOT: AtomicUsize = AtomicUsize::new(0);
 /// When a step last ended, and how long after that the loop may be over, ticks.
 static ENDED: AtomicU64 = AtomicU64::new(0);
 static LONGEST: AtomicU64 = AtomicU64::new(0);
+
+/// Which module was called last that is in no other's call.
+pub(crate) fn root() -> usize {
+    ROOT.load(Relaxed)
+}
 
 /// Whether steps go unwatched.
 pub(crate) fn unwatched() -> bool {
@@ -92,19 +99,23 @@ stand_in! {
             let py = args.py();
             let outermost = self.depth.fetch_add(1, Relaxed) == 0;
             if outermost {
+                ROOT.store(args.get_item(0).map_or(0, |module| module.as_ptr() as usize), Relaxed);
                 let told = ours::told(py, self.outermost.bind(py).call1((args, kwargs)));
                 if let Err(error) = told {
                     self.depth.fetch_sub(1, Relaxed);
                     return Err(error);
                 }
             }
+            let off = outermost && passing::mode_off(py);
             CALLS.fetch_add(1, Relaxed);
             let told = if unwatched() { Ok(None) } else { ours::told(py, self.enter.bind(py).call1((args,))) };
             let told = told.inspect_err(|_| {
                 self.depth.fetch_sub(1, Relaxed);
+                passing::mode_back(py, off);
             });
             let entered = told?.is_some();
             let mut outcome = depth::given_back(py, || self.function.bind(py).call(args, kwargs));
+            passing::mode_back(py, off);
             if entered {
                 outcome = ours::or_raised(outcome, ours::told(py, self.leave.bind(py).call0()));
             }

@@ -36,10 +36,13 @@ macro_rules! stand_in {
                 }
 
                 fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+                    // What it stands in for may stand in for another itself.
+                    let function = self.$function.bind(other.py());
                     match other.cast::<Self>() {
-                        Ok(other) => self.$function.is(&other.get().$function),
-                        Err(_) => self.$function.is(other),
+                        Ok(other) => function.eq(&other.get().$function),
+                        Err(_) => function.eq(other),
                     }
+                    .unwrap_or(false)
                 }
 
                 fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {

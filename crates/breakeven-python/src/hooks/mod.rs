@@ -19,6 +19,7 @@ pub(crate) mod install;
 mod lock;
 mod methods;
 pub(crate) mod outside;
+pub(crate) mod passing;
 mod patch;
 pub(crate) mod paths;
 pub(crate) mod placed;

@@ -1,8 +1,8 @@
 //! `.item()` in a loop whose steps repeat: an instruction that has read a value of what nobody saw being made reads the
 //! next one's, too, and nobody needs to look at it again.
 
-use super::frames;
 use super::state::{self, State, with_thread};
+use super::{frames, passing};
 use crate::modules;
 use crate::ours;
 use crate::stand_in::stand_in;
@@ -25,6 +25,8 @@ struct Reading {
     /// Those of its storage.
     bytes: usize,
     requires_grad: bool,
+    /// The outermost module that was called last: where it is, the tensor may be.
+    root: usize,
     now: [Py<PyAny>; NOW],
 }
 
@@ -33,6 +35,7 @@ impl Reading {
         let same = |(one, other): (&Py<PyAny>, &Py<PyAny>)| one.is(other);
         (self.place, self.thread) == (other.place, other.thread)
             && (self.dims, self.bytes, self.requires_grad) == (other.dims, other.bytes, other.requires_grad)
+            && self.root == other.root
             && self.dtype.is(&other.dtype)
             && self.now.iter().zip(&other.now).all(same)
     }
@@ -99,7 +102,10 @@ stand_in! {
             let reading = if kwargs.is_none() { self.reading(args).ok().flatten() } else { None };
             let entry = reading.as_ref().and_then(|reading| state::with(py, |state| state.reads.entry(reading))?);
             if let Some(entry) = entry {
-                let outcome = function.call1(args)?;
+                let off = passing::mode_off(py);
+                let outcome = function.call1(args);
+                passing::mode_back(py, off);
+                let outcome = outcome?;
                 state::with(py, |state| state.recorder.again(entry));
                 return Ok(outcome);
             }
@@ -150,7 +156,7 @@ impl Reads {
             || !self.variable(intern!(py, "path"))?.cast::<PyList>()?.is_empty()
             // A read within another one, or of what is printed, is told with that.
             || self.variable(intern!(py, "asking"))?.is_truthy()?
-            || self.modes.bind(py).call0()?.is_truthy()?
+            || !passing::is_alone(py) && self.modes.bind(py).call0()?.is_truthy()?
         {
             return Ok(None);
         }
@@ -168,7 +174,8 @@ impl Reads {
         // SAFETY: `py` proves that the lock is held.
         let place = state::with(py, |state| unsafe { frames::place(&mut state.codes) }).flatten();
         let Some([user @ (1..), at, 0]) = place else { return Ok(None) };
-        Ok(Some(Reading { place: [user, at], thread, dtype, dims, bytes, requires_grad, now }))
+        let root = modules::root();
+        Ok(Some(Reading { place: [user, at], thread, dtype, dims, bytes, requires_grad, root, now }))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::state::{self, State, with_thread};
 use super::{clock, frames};
-use super::paths;
+use super::{passing, paths};
 use crate::event::{Context, Thread, Timing, Told};
 use crate::names::Kind;
 use crate::names::in_graph;
@@ -13,7 +13,7 @@ use crate::waited;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFunction, PyTuple};
+use pyo3::types::{PyDict, PyFunction, PyTuple};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -257,11 +257,8 @@ stand_in! {
             if let Some(handler) = self.handlers.bind(py).get_item(&func)? {
                 return handler.call1((args, kwargs.unwrap_or_else(|| PyDict::new(py))));
             }
-            for word in ["device", "pin_memory", "generator"] {
-                let given = kwargs.as_ref().map_or(Ok(None), |kwargs| kwargs.get_item(word))?;
-                if given.is_some_and(|given| !given.is_none() && !given.is(PyBool::new(py, false))) {
-                    return self.other.bind(py).call1((func, args, kwargs));
-                }
+            if kwargs.as_ref().is_some_and(passing::names) {
+                return self.other.bind(py).call1((func, args, kwargs));
             }
             call_noted(&func, args, kwargs)
         }

@@ -1,0 +1,218 @@
+//! Where a GPU is imitated, calls of PyTorch's API pass through a function mode, which takes a microsecond or two each. While
+//! steps go unwatched that mode is off within what they call as a whole: a module, an optimizer, a loader. The functions that
+//! it does anything for are stood in for, and have it on while they run.
+
+use super::frames;
+use super::state::with_thread;
+use crate::modules;
+use crate::stand_in::stand_in;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyTuple};
+use std::cell::Cell;
+use std::sync::Mutex;
+
+/// The mode, and what PyTorch has for its stack of modes in each thread.
+struct Stack {
+    mode: Py<PyAny>,
+    push: Py<PyAny>,
+    pop: Py<PyAny>,
+    height: Py<PyAny>,
+    at: Py<PyAny>,
+}
+
+/// `None` where calls pass through no mode, or all of them have to.
+static STACK: Mutex<Option<Stack>> = Mutex::new(None);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    On,
+    /// Calls do not pass through it.
+    Off,
+    /// On while a function runs that it does something for, and off before and after that.
+    Within,
+}
+
+thread_local! {
+    static MODE: Cell<Mode> = const { Cell::new(Mode::On) };
+}
+
+impl Stack {
+    fn is_alone(&self, py: Python<'_>) -> PyResult<bool> {
+        let height: usize = self.height.bind(py).call0()?.extract()?;
+        Ok(height == 1 && self.at.bind(py).call1((0,))?.is(&self.mode))
+    }
+
+    /// Puts the mode below those that are there.
+    fn push_below(&self, py: Python<'_>) -> PyResult<()> {
+        let height: usize = self.height.bind(py).call0()?.extract()?;
+        let above = (0..height).map(|_| self.pop.bind(py).call0()).collect::<PyResult<Vec<_>>>()?;
+        self.push.bind(py).call1((&self.mode,))?;
+        above.into_iter().rev().try_for_each(|mode| self.push.bind(py).call1((mode,)).map(drop))
+    }
+
+    fn clone_ref(&self, py: Python<'_>) -> Self {
+        let [mode, push, pop] = [&self.mode, &self.push, &self.pop].map(|one| one.clone_ref(py));
+        let [height, at] = [&self.height, &self.at].map(|one| one.clone_ref(py));
+        Self { mode, push, pop, height, at }
+    }
+}
+
+/// A copy: what is called on it may ask for it, too.
+fn stack(py: Python<'_>) -> Option<Stack> {
+    STACK.lock().ok()?.as_ref().map(|stack| stack.clone_ref(py))
+}
+
+/// Calls pass through this mode, and need not everywhere; `core` is `torch._C`. None: wherever it is on, they do.
+#[pyfunction]
+#[pyo3(signature = (mode, core = None))]
+pub(crate) fn calls_pass(mode: Option<Py<PyAny>>, core: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    let of_core = |core: &Bound<'_, PyAny>, name: &str| core.getattr(name).map(Bound::unbind);
+    let stack = match (mode, core) {
+        (Some(mode), Some(core)) => Some(Stack {
+            mode,
+            push: of_core(core, "_push_on_torch_function_stack")?,
+            pop: of_core(core, "_pop_torch_function_stack")?,
+            height: of_core(core, "_len_torch_function_stack")?,
+            at: of_core(core, "_get_function_stack_at")?,
+        }),
+        _ => None,
+    };
+    if let Ok(mut kept) = STACK.lock() {
+        *kept = stack;
+    }
+    Ok(())
+}
+
+/// Takes the mode off, where steps go unwatched in this thread and the script has no modes of its own; whether it did.
+#[pyfunction]
+pub(crate) fn mode_off(py: Python<'_>) -> bool {
+    let makes_steps = || frames::in_main() && with_thread(|thread| !thread.beside).unwrap_or(false);
+    if !modules::unwatched() || MODE.get() != Mode::On || !makes_steps() {
+        return false;
+    }
+    let Some(stack) = stack(py) else { return false };
+    let off = stack.is_alone(py).unwrap_or(false) && stack.pop.bind(py).call0().is_ok();
+    if off {
+        MODE.set(Mode::Off);
+    }
+    off
+}
+
+/// What `mode_off` gave back is over: the mode is on again where that had taken it off.
+#[pyfunction]
+pub(crate) fn mode_back(py: Python<'_>, off: bool) {
+    if off {
+        mode_on(py);
+    }
+}
+
+/// The mode is on from here on, whoever has taken it off.
+#[pyfunction]
+pub(crate) fn mode_on(py: Python<'_>) {
+    if MODE.replace(Mode::On) == Mode::Off
+        && let Some(stack) = stack(py)
+    {
+        drop(stack.push_below(py));
+    }
+}
+
+/// Whether calls pass through the mode, and through none of the script's.
+pub(super) fn is_alone(py: Python<'_>) -> bool {
+    MODE.get() == Mode::On && stack(py).is_some_and(|stack| stack.is_alone(py).unwrap_or(false))
+}
+
+/// Whether calls of this thread do not pass through the mode, that is why it is not on the stack.
+#[pyfunction]
+pub(crate) fn is_mode_off() -> bool {
+    MODE.get() == Mode::Off
+}
+
+/// Calls something that the mode does something for.
+fn within<'py>(py: Python<'py>, call: impl FnOnce() -> PyResult<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+    let Some(stack) = (MODE.get() == Mode::Off).then(|| stack(py)).flatten() else { return call() };
+    stack.push.bind(py).call1((&stack.mode,))?;
+    MODE.set(Mode::Within);
+    let outcome = call();
+    // It may have been noticed that steps do not do this: then the mode stays.
+    if MODE.get() == Mode::Within {
+        MODE.set(Mode::Off);
+        stack.pop.bind(py).call0()?;
+    }
+    outcome
+}
+
+/// Stands in for a function that the mode does something for, or does so only where a `device`, a generator, pinned memory
+/// or the type of a product is named.
+#[pyclass(dict, weakref, frozen, module = "breakeven._native")]
+pub(crate) struct Passing {
+    function: Py<PyAny>,
+    named: bool,
+}
+
+stand_in! {
+    impl Passing as function {
+        #[new]
+        #[pyo3(signature = (function, named = false))]
+        fn new(function: Py<PyAny>, named: bool) -> Self {
+            Self { function, named }
+        }
+
+        #[pyo3(signature = (*args, **kwargs))]
+        fn __call__<'py>(
+            &self,
+            args: &Bound<'py, PyTuple>,
+            kwargs: Option<&Bound<'py, PyDict>>,
+        ) -> PyResult<Bound<'py, PyAny>> {
+            let py = args.py();
+            let call = || self.function.bind(py).call(args, kwargs);
+            let named = || kwargs.is_some_and(|kwargs| names(kwargs) || kwargs.contains("out_dtype").unwrap_or(true));
+            if !self.named || named() { within(py, call) } else { call() }
+        }
+    }
+}
+
+/// Whether these keywords name what the mode looks for.
+pub(super) fn names(kwargs: &Bound<'_, PyDict>) -> bool {
+    let py = kwargs.py();
+    let words = [intern!(py, "device"), intern!(py, "pin_memory"), intern!(py, "generator")];
+    let given = |word| kwargs.get_item(word).ok().flatten();
+    words.into_iter().filter_map(given).any(|given| !given.is_none() && !given.is(PyBool::new(py, false)))
+}
+
+/// Stands in for an attribute of tensors that the mode answers for.
+#[pyclass(dict, weakref, frozen, module = "breakeven._native")]
+pub(crate) struct PassingAttribute {
+    attribute: Py<PyAny>,
+}
+
+#[pymethods]
+impl PassingAttribute {
+    #[new]
+    fn new(attribute: Py<PyAny>) -> Self {
+        Self { attribute }
+    }
+
+    fn __get__<'py>(
+        slf: &Bound<'py, Self>,
+        instance: Option<&Bound<'py, PyAny>>,
+        owner: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, attribute) = (slf.py(), slf.get().attribute.bind(slf.py()));
+        let Some(instance) = instance else { return Ok(slf.clone().into_any()) };
+        within(py, || attribute.call_method1(intern!(py, "__get__"), (instance, owner)))
+    }
+
+    fn __set__(&self, instance: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = instance.py();
+        self.attribute.bind(py).call_method1(intern!(py, "__set__"), (instance, value)).map(drop)
+    }
+
+    fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.attribute.bind(py).getattr(name)
+    }
+
+    fn __repr__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.attribute.bind(py).repr().map(Bound::into_any)
+    }
+}

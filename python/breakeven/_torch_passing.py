@@ -1,0 +1,94 @@
+"""Where calls of PyTorch need not pass through the mode that a GPU is imitated by: within what steps that go unwatched call as
+a whole. It is off there, but for the functions that it does something for, which are stood in for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import BuiltinFunctionType, FunctionType
+
+from . import _native
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+#: What tells a device of tensors.
+_ATTRIBUTES = ("device", "is_cuda", "is_cpu", "__cuda_array_interface__")
+#: Makes tensors like another, which may be told a device; beside what PyTorch counts among its constructors.
+_LIKE = "empty zeros ones full rand randn randint".split()
+_NEW = "new_empty new_empty_strided new_zeros new_ones new_full new_tensor".split()
+
+
+def attributes(torch: Any) -> None:
+    """Stand in for tensors' attributes, whose functions are what handlers are kept under."""
+    for name in _ATTRIBUTES:
+        plain = getattr(torch.Tensor, name)
+        _put(torch.Tensor, name, plain, _native.PassingAttribute(plain))
+
+
+def install(torch: Any, mode: Any, handlers: dict[Any, Any]) -> None:
+    """Let calls pass by `mode` where they may, but for those of `handlers` and what may name a device."""
+    from torch.utils import _device
+
+    handled = {plain for plain in handlers if not isinstance(plain, type(torch.Tensor.device.__get__))}
+    named = {plain for plain in _device._device_constructors() if isinstance(plain, BuiltinFunctionType)} - handled
+    named |= {getattr(torch, f"{name}_like") for name in _LIKE} - handled
+    for name, plain in _found(torch.Tensor, dir(torch.Tensor), handled):
+        _put(torch.Tensor, name, plain, _native.Passing(plain))
+    # What is written in Python is PyTorch's by name alone, and goes by without.
+    handled = {plain for plain in handled if not isinstance(plain, FunctionType)}
+    for name in _NEW:
+        plain = getattr(torch.Tensor, name)
+        _put(torch.Tensor, name, plain, _native.Passing(plain, True))
+    names = {plain.__name__ for plain in handled | named}
+    functions = torch.nn.functional, torch.functional, torch.fft, torch.linalg, torch.nested, torch.sparse, torch.special
+    for holder in (torch, torch._C._nn, torch._VF, *functions):
+        for name, plain in _found(holder, names.union(vars(holder)), handled | named):
+            _put(holder, name, plain, _stand_in(plain, plain in named))
+    _native.calls_pass(mode, torch._C)
+    _pass_by(torch)
+
+
+def _found(holder: Any, names: Any, wanted: set[Any]) -> Iterator[tuple[str, Any]]:
+    for name in names:
+        plain = getattr(holder, name, None)
+        if callable(plain) and plain.__hash__ is not None and plain in wanted:
+            yield name, plain
+
+
+def _stand_in(plain: Any, named: bool) -> Any:
+    from torch.jit import _builtins
+
+    stand_in = _native.Passing(plain, named)
+    if (operator := _builtins._find_builtin(plain)) is not None:
+        _builtins._register_builtin(stand_in, operator)
+    return stand_in
+
+
+def _put(holder: Any, name: str, plain: Any, stand_in: Any) -> None:
+    for key in ("__module__", "__name__", "__qualname__", "__doc__"):
+        if hasattr(plain, key):
+            stand_in.__dict__[key] = getattr(plain, key)
+    setattr(holder, name, stand_in)
+
+
+def _pass_by(torch: Any) -> None:
+    """What runs as a whole, besides modules; and a script's own modes, which hand on what they get to the one that is off."""
+    optimizer = import_module("torch.optim.optimizer").Optimizer
+    loader = torch.utils.data.dataloader._BaseDataLoaderIter
+    for holder, name in ((optimizer, "zero_grad"), (torch.nn.Module, "zero_grad"), (loader, "__next__")):
+        _by(holder, name, vars(holder)[name])
+    hooked = optimizer.profile_hook_step
+    # With what an optimizer is to call, which is the script's, calls pass.
+    begins = lambda _, args, kwargs: len(args) == 1 and not kwargs and _native.mode_off()  # noqa: E731
+    ends = lambda off, *_: _native.mode_back(off)  # noqa: E731
+    by = lambda step: hooked(_native.Named(step, "step", begins, ends, keywords=True))  # noqa: E731
+    optimizer.profile_hook_step = staticmethod(by)
+    mode = torch.overrides.TorchFunctionMode
+    _put(mode, "__enter__", mode.__enter__, _native.Named(mode.__enter__, "mode", lambda _: _native.mode_on(), lambda *_: None))
+
+
+def _by(holder: Any, name: str, plain: Any) -> None:
+    stand_in = _native.Named(plain, name, lambda _: _native.mode_off(), lambda off, *_: _native.mode_back(off))
+    _put(holder, name, plain, stand_in)
