@@ -34,7 +34,7 @@ _steps: collections.deque[tuple[Likes, Likes, list[Any]]] = collections.deque(ma
 mixes = False
 #: The same of the loops that went unwatched; of the last one where they differ.
 _usual: tuple[Likes, Likes] = ({}, {})
-#: What loaders make, and what of that steps make, too.
+#: What loaders make on the host, and what of that steps make, too.
 _loaded: set[Kind] = set()
 shared: set[Kind] = set()
 #: Addresses of what ops made before it was noticed that no step does so.
@@ -80,7 +80,7 @@ def ended() -> None:
     global mixes
     likes: tuple[Likes, Likes, list[Any]] = ({}, {}, [])
     for kind, known, by_op, loads in _step if len(_step) < _MOST else ():
-        if loads:
+        if loads and known.device in (None, "cpu"):
             _loaded.add(kind)
             continue
         like = by_op, "cpu" if known.aside and known.device is None else known.device, known.placed, known.role

@@ -336,6 +336,20 @@ def test_what_crosses_is_as_in_steps_that_are_watched(which: str, tmp_path: Path
     assert len(found[0]) > (30 if which == "plain" else 60)
 
 
+@pytest.mark.parametrize("on", ["cuda", "host"])
+def test_what_networks_and_data_sets_do_by_themselves_crosses(on: str, tmp_path: Path) -> None:
+    program = (Path(__file__).parent / "programs" / "pytorch" / "torch_within.py").read_text()
+    if on == "host":
+        rows = "return self.rows[i].to(device), torch.tensor(float(i % 4), device=device)"
+        assert rows in program
+        program = program.replace(rows, "return self.rows[i], torch.tensor(float(i % 4))")
+        program = program.replace("        optimizer.zero_grad()\n", "        x, y = x.to(device), y.to(device)\n        optimizer.zero_grad()\n")
+    found = []
+    for counts in counts_of_both(program, tmp_path, pretend=True):
+        found.append({key: count for key, count in counts.items() if "transfer" in key[1] or "host_read" in key[1]})
+    assert found[0] == found[1]
+    assert sum(found[0].values()) > 400
+
 ONE_LINE = """
 import torch
 device = "cuda" if torch.cuda.is_available() else "cpu"
