@@ -6,7 +6,7 @@ from __future__ import annotations
 from importlib import import_module
 from types import BuiltinFunctionType, FunctionType
 
-from . import _native
+from . import _native, _torch_reads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def attributes(torch: Any) -> None:
     """Stand in for tensors' attributes, whose functions are what handlers are kept under."""
     for name in _ATTRIBUTES:
         plain = getattr(torch.Tensor, name)
-        _put(torch.Tensor, name, plain, _native.PassingAttribute(plain))
+        _torch_reads.put(torch.Tensor, name, _native.PassingAttribute(plain), plain)
 
 
 def install(torch: Any, mode: Any, handlers: dict[Any, Any]) -> None:
@@ -35,17 +35,18 @@ def install(torch: Any, mode: Any, handlers: dict[Any, Any]) -> None:
     named = {plain for plain in _device._device_constructors() if isinstance(plain, BuiltinFunctionType)} - handled
     named |= {getattr(torch, f"{name}_like") for name in _LIKE} - handled
     for name, plain in _found(torch.Tensor, dir(torch.Tensor), handled):
-        _put(torch.Tensor, name, plain, _native.Passing(plain))
+        _torch_reads.put(torch.Tensor, name, _native.Passing(plain), plain)
     # What is written in Python is PyTorch's by name alone, and goes by without.
     handled = {plain for plain in handled if not isinstance(plain, FunctionType)}
     for name in _NEW:
         plain = getattr(torch.Tensor, name)
-        _put(torch.Tensor, name, plain, _native.Passing(plain, True))
+        _torch_reads.put(torch.Tensor, name, _native.Passing(plain, True), plain)
     names = {plain.__name__ for plain in handled | named}
     functions = torch.nn.functional, torch.functional, torch.fft, torch.linalg, torch.nested, torch.sparse, torch.special
+    stand_ins = {plain: _stand_in(plain, plain in named) for plain in handled | named}
     for holder in (torch, torch._C._nn, torch._VF, *functions):
-        for name, plain in _found(holder, names.union(vars(holder)), handled | named):
-            _put(holder, name, plain, _stand_in(plain, plain in named))
+        for name, plain in list(_found(holder, names.union(vars(holder)), handled | named)):
+            _torch_reads.put(holder, name, stand_ins[plain], plain)
     _native.calls_pass(mode, torch._C)
     _pass_by(torch)
 
@@ -66,19 +67,12 @@ def _stand_in(plain: Any, named: bool) -> Any:
     return stand_in
 
 
-def _put(holder: Any, name: str, plain: Any, stand_in: Any) -> None:
-    for key in ("__module__", "__name__", "__qualname__", "__doc__"):
-        if hasattr(plain, key):
-            stand_in.__dict__[key] = getattr(plain, key)
-    setattr(holder, name, stand_in)
-
-
 def _pass_by(torch: Any) -> None:
     """What runs as a whole, besides modules; and a script's own modes, which hand on what they get to the one that is off."""
     optimizer = import_module("torch.optim.optimizer").Optimizer
     loader = torch.utils.data.dataloader._BaseDataLoaderIter
     for holder, name in ((optimizer, "zero_grad"), (torch.nn.Module, "zero_grad"), (loader, "__next__")):
-        _by(holder, name, vars(holder)[name])
+        _torch_reads.watch(holder, name, vars(holder)[name], lambda _: _native.mode_off(), lambda off, *_: _native.mode_back(off))
     hooked = optimizer.profile_hook_step
     # With what an optimizer is to call, which is the script's, calls pass.
     begins = lambda _, args, kwargs: len(args) == 1 and not kwargs and _native.mode_off()  # noqa: E731
@@ -86,9 +80,5 @@ def _pass_by(torch: Any) -> None:
     by = lambda step: hooked(_native.Named(step, "step", begins, ends, keywords=True))  # noqa: E731
     optimizer.profile_hook_step = staticmethod(by)
     mode = torch.overrides.TorchFunctionMode
-    _put(mode, "__enter__", mode.__enter__, _native.Named(mode.__enter__, "mode", lambda _: _native.mode_on(), lambda *_: None))
+    _torch_reads.watch(mode, "__enter__", mode.__enter__, lambda _: _native.mode_on(), lambda *_: None)
 
-
-def _by(holder: Any, name: str, plain: Any) -> None:
-    stand_in = _native.Named(plain, name, lambda _: _native.mode_off(), lambda off, *_: _native.mode_back(off))
-    _put(holder, name, plain, stand_in)

@@ -33,11 +33,14 @@ for name in ("item", "numpy", "tolist", "cpu", "to", "cuda", "__bool__"):
         assert pickle.loads(pickle.dumps(method, protocol)) is method, (name, protocol)
     assert copy.deepcopy(method) is copy.copy(method) is method
     print(name, pickle.loads(pickle.dumps(torch.ones(1).item))())
+for function in (torch.as_tensor, torch.zeros, torch.mm, torch.nn.functional.one_hot, torch.nn.functional.scaled_dot_product_attention):
+    assert pickle.loads(pickle.dumps(function)) is copy.deepcopy(function) is function, function
 """)
     plain = untraced(tmp_path / "at", [str(script)])
     seen = traced(tmp_path / "at", [str(script)], "native", tmp_path / "record")
     assert (plain.code, plain.out.decode(), plain.err.decode()) == (seen.code, seen.out.decode(), seen.err.decode())
     assert plain.code == 0
+    assert plain.out.decode() == _run(script, tmp_path)[1]
 
 
 @pytest.mark.parametrize("gpu", [False, True])
