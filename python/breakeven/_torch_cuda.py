@@ -68,7 +68,8 @@ def install(torch: Any, gpu: Any) -> None:
         "get_device_properties": lambda *_: properties,
         "get_device_capability": lambda *_: (major, minor),
         "get_arch_list": lambda: [f"sm_{major}{minor}"],
-        "is_bf16_supported": lambda *_, **__: major >= 8,
+        # A tensor of it can be made on any GPU.
+        "is_bf16_supported": lambda including_emulation=True: bool(including_emulation) or major >= 8,
         "is_tf32_supported": lambda: major >= 8,
         "can_device_access_peer": lambda *_: False,
         "set_device": _set_device,

@@ -19,10 +19,12 @@ HERE = Path(__file__).parent
 L4 = {"name": "NVIDIA L4", "memory": 24 << 30, "capability": "8.9", "units": 58, "cache": 48 << 20}
 
 
-def _run(script: Path, folder: Path, *arguments: str, fake: bool = False, pretend: bool = True) -> tuple[Any, str]:
+def _run(
+    script: Path, folder: Path, *arguments: str, fake: bool = False, pretend: bool = True, gpu: Any = L4
+) -> tuple[Any, str]:
     env = os.environ | {"BREAKEVEN_RECORD_DIR": str(folder), "OMP_NUM_THREADS": "1"}
     if pretend:
-        env["BREAKEVEN_PRETEND_GPU"] = json.dumps(L4)
+        env["BREAKEVEN_PRETEND_GPU"] = json.dumps(gpu)
     if fake:
         env["BREAKEVEN_FAKE"] = "1"
     command = [sys.executable, "-m", "breakeven._run", str(script), *arguments]
@@ -76,6 +78,16 @@ def test_what_a_script_does_with_its_gpu(tmp_path: Path) -> None:
     assert product["device"] == "cuda:0"
     [copy] = [e["op"]["transfer"] for e in workload["ops"] if "torch.Tensor.to" == e["name"]]
     assert copy["pinned"] and copy["asynchronous"]
+
+
+def test_bfloat16_is_emulated_where_a_gpu_has_none(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from torch import cuda\n"
+        "print(cuda.is_bf16_supported(), cuda.is_bf16_supported(including_emulation=False), cuda.is_tf32_supported())\n"
+    )
+    assert _run(script, tmp_path)[1] == "True True True\n"
+    assert _run(script, tmp_path, gpu=L4 | {"capability": "7.5"})[1] == "True False False\n"
 
 
 def test_every_copy_is_exact(tmp_path: Path) -> None:
