@@ -92,16 +92,6 @@ _FLOAT32, _TF32 = 11, 202
 _POWERS, _QUICK = ("aten.pow", "aten.pow_"), (0, 1, 2, 3, 0.5, -0.5, -1, -2)
 #: Ops that take memory which the host has just filled, of values of Python's or, a storage, of a file's.
 FILLING = frozenset(("aten::lift_fresh", "aten::set_"))
-#: Ops after which the host waits to be told how large the result is, or whether all went well; others do for what they
-#: are given. Each was seen to on an H100 with PyTorch 2.11, behind a kernel that kept the GPU busy, but for the last,
-#: which selects by a mask.
-_TOLD = frozenset(
-    f"aten.{name}"
-    for name in (
-        "nonzero masked_select _unique _unique2 unique_dim unique_consecutive bincount allclose _linalg_svd _linalg_eigh "
-        "linalg_lstsq linalg_pinv linalg_matrix_exp _linalg_check_errors _to_sparse _to_sparse_csr _coalesce masked_scatter_backward"
-    ).split()
-) | {"torchvision.nms"}  # which chooses by a mask in the end
 #: The soft-max of attention that is taken apart.
 _OF_ATTENTION = "aten._safe_softmax"
 #: One value is read on the host.
@@ -524,9 +514,9 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
         if _torch_aside.tells:
             _torch_back.is_read(_known(args[0]), READ)
         optimizer_asks |= phase == "optimizer"
-    elif there and phase != "data" and _is_told(op.name, given):
-        told = ANSWER if op.name == "aten.allclose" else _COUNT
-        _native.tensor_event("torch.Tensor.to_host", [told], [], [], now, 0, 0)
+    elif there and phase != "data" and (tells := _TOLD.get(op.name)):
+        for told in tells(given):
+            _native.tensor_event("torch.Tensor.to_host", [told], [], [], now, 0, 0)
 
 
 def _is_counter(given: dict[str, Any], inputs: list[Any], result: Any) -> bool:
@@ -566,19 +556,67 @@ _COUNT = (7, 8, 0, (), 0)
 ANSWER = (0, 1, 0, (), 0)
 
 
-def _is_told(name: str, given: dict[str, Any]) -> bool:
-    """Whether the host of a GPU waits for this op."""
-    if name in _TOLD:
-        return True
-    if name in ("aten.index", "aten.index_put_", "aten.index_put", "aten._index_put_impl_"):
-        # A mask on the host is made into places there.
-        masks = [index for index in flat(given["indices"]) if index.dtype in (_torch.bool, _torch.uint8)]
-        anywhere = device is None and gpu is None
-        there = (anywhere or ((known := _known(mask)) is not None and known.device != "cpu") for mask in masks)
-        return any(there) and not _fills_a_mask(given, len(masks))
-    if name == "aten.repeat_interleave":
-        return given.get("output_size") is None
-    return name == "aten.histc" and not given.get("min") and not given.get("max")
+def _by_mask(given: dict[str, Any]) -> list[Any]:
+    """How many places the masks name that index on the GPU."""
+    # A mask on the host is made into places there.
+    masks = [index for index in flat(given["indices"]) if index.dtype in (_torch.bool, _torch.uint8)]
+    anywhere = device is None and gpu is None
+    there = (anywhere or ((known := _known(mask)) is not None and known.device != "cpu") for mask in masks)
+    return [_COUNT] if any(there) and not _fills_a_mask(given, len(masks)) else []
+
+
+def _repeated(given: dict[str, Any]) -> list[Any]:
+    """How much it is in all, and the smallest (`repeat_interleave_common` of ATen's Repeat.h)."""
+    repeats = given["repeats"]
+    return [_COUNT, _one_of(repeats)] if given.get("output_size") is None and repeats.numel() else []
+
+
+def _range(given: dict[str, Any]) -> list[Any]:
+    """The smallest and the largest, where no range is given (`_histc_cuda_template` of ATen's SummaryOps.cu)."""
+    values = given["self"]
+    return [_one_of(values)] * 2 if given.get("min", 0) == given.get("max", 0) and values.numel() else []
+
+
+def _counted(given: dict[str, Any]) -> list[Any]:
+    """The smallest, which of unsigned numbers is not asked for, and the largest (`_bincount_cuda_template` there)."""
+    values = given["self"]
+    return [_one_of(values)] * (1 if values.dtype == _torch.uint8 else 2) if values.numel() else []
+
+
+def _eigenvalues(given: dict[str, Any]) -> list[Any]:
+    """Whether all went well, and whether all are real (of real matrices: `linalg_eig_out_info` of ATen)."""
+    return [ANSWER] * (1 if given["self"].is_complex() else 2)
+
+
+def _one_of(values: Any) -> Any:
+    """A single value of these."""
+    return (*described(values)[:2], 0, (), 0)
+
+
+#: Ops after which the host waits to be told how large the result is, or whether all went well, and what it is told for
+#: what they are given. Each was seen to on an H100 with PyTorch 2.11, behind a kernel that kept the GPU busy, but for the
+#: last, which selects by a mask, and the eigenvalues.
+_TOLD: dict[str, Any] = {
+    **dict.fromkeys(
+        (
+            f"aten.{name}"
+            for name in (
+                "nonzero masked_select _unique _unique2 unique_dim unique_consecutive _linalg_svd _linalg_eigh linalg_lstsq "
+                "linalg_pinv linalg_matrix_exp _linalg_check_errors _to_sparse _to_sparse_csr _coalesce masked_scatter_backward"
+            ).split()
+        ),
+        lambda _: [_COUNT],
+    ),
+    **dict.fromkeys((f"aten.{name}" for name in "index index_put_ index_put _index_put_impl_".split()), _by_mask),
+    "aten.allclose": lambda _: [ANSWER],
+    "aten.repeat_interleave": _repeated,
+    "aten.histc": _range,
+    "aten.bincount": _counted,
+    # It begins with whether all it is given is finite. `eigvals` becomes this where its ops are watched, but for `out`.
+    "aten.linalg_eig": lambda given: [ANSWER, *_eigenvalues(given)],
+    "aten.linalg_eigvals": _eigenvalues,
+    "torchvision.nms": lambda _: [_COUNT],
+}
 
 
 def _fills_a_mask(given: dict[str, Any], masks: int) -> bool:
