@@ -50,7 +50,8 @@ def install(torch: Any, gpu: Any) -> None:
         pci_bus_id=0, pci_device_id=0, pci_domain_id=0,
     )  # fmt: skip
     nothing = lambda *_, **__: None  # noqa: E731
-    live: Any = lambda *_, **__: _bytes()[0]  # noqa: E731
+    live: Any = lambda *_, **__: _bytes()[0] - _torch_graphs.idle()  # noqa: E731
+    reserved: Any = lambda *_, **__: _bytes()[0]  # noqa: E731
     peak: Any = lambda *_, **__: _bytes()[1]  # noqa: E731
     default = Stream(_number=0)
     _generators(torch)
@@ -88,13 +89,13 @@ def install(torch: Any, gpu: Any) -> None:
         "set_rng_state_all": lambda new_states: _go_on_drawing(drawn, new_states[_torch_ops.RANK]),
         "memory_allocated": live,
         "max_memory_allocated": peak,
-        "memory_reserved": live,
+        "memory_reserved": reserved,
         "max_memory_reserved": peak,
         "reset_peak_memory_stats": lambda *_, **__: _bytes(True) and None,
         "reset_max_memory_allocated": lambda *_, **__: _bytes(True) and None,
-        "mem_get_info": lambda *_, **__: (gpu["usable"] - live(), gpu["memory"]),
+        "mem_get_info": lambda *_, **__: (gpu["usable"] - reserved(), gpu["memory"]),
         "reset_accumulated_memory_stats": lambda *_, **__: setattr(_torch_where, "refusals", 0),
-        "device_memory_used": live,
+        "device_memory_used": reserved,
         "current_blas_handle": lambda: 1,
         "current_solver_handle": lambda: 1,
         "memory_stats": lambda *_, **__: _memory_stats(live(), peak()),

@@ -267,7 +267,9 @@ def live(
     known.device = place or ((device if made else "cpu") if device is not None else _really_on(storage))
     known.aside, known.placed = _torch_aside.makes(made) if aside is None else aside, _torch_aside.is_there(made)
     on_host = known.device == "cpu" or (known.aside and _torch_aside.aware)
-    known.id = _native.storage_new(known.bytes if counted else 0, role, on_host, made and not _torch_aside.filling)
+    # What a graph's replay makes is in memory that the graph has for itself.
+    size = known.bytes if counted and graph != "node" else 0
+    known.id = _native.storage_new(size, role, on_host, made and not _torch_aside.filling)
     _live[known.key] = known
     return known
 

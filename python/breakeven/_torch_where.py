@@ -20,7 +20,8 @@ def before(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
     """An op is about to run: is there room for its result on the GPU, and if so here?"""
     if _torch_side.gpu is not None and (size := _torch_room.size_of(func, args, kwargs)):
         whole = _native.storage_bytes()[0] + size
-        if whole > _torch_side.gpu["usable"] and not _torch_whole.hides() and _runs_there(func, args, kwargs):
+        fits = whole <= _torch_side.gpu["usable"] or _torch_ops.graph == "node"
+        if not fits and not _torch_whole.hides() and _runs_there(func, args, kwargs):
             # What does not fit there need not fit here.
             _native.storage_freed(_native.storage_new(size, _torch_ops.TEMPORARY, False, True))
             return room()

@@ -214,6 +214,24 @@ def test_graphed_callables_are_replayed(fake: bool, tmp_path: Path) -> None:
     assert _in_graphs(workload, "aten.tanh_backward") == {None: 63, "capture": 1, "node": 60}
 
 
+@pytest.mark.parametrize("fake", [False, True])
+def test_a_graph_has_memory_for_what_lives_at_a_time(fake: bool, tmp_path: Path) -> None:
+    workload, out = _run(HERE / "programs" / "pytorch" / "torch_graph_memory.py", tmp_path, fake=fake)
+    lines = out.splitlines()
+    # In MiB: allocated, kept from others, the most so far. There are the input, a chain's result and the one before it, and what
+    # a view keeps; the second graph needs one more beside what the first has left.
+    assert [line for line in lines if not line.startswith("values")] == [
+        "by itself 4 4 12",
+        "captured 12 16 16",
+        "replayed 12 16 16",
+        "a second in the same memory 16 20 20",
+        "gone 16 16 20",
+    ]
+    values = [f"values {2 * k + 1.0} {(2 * k + 1) * 1.5**20 + 4 * (2 * k + 1)}" for k in range(3)]
+    assert fake or [line for line in lines if line.startswith("values")] == [*values, "values 2.0"]
+    assert workload["program"]["device_peak_bytes"] == 20 << 20
+
+
 def _in_graphs(workload: Any, name: str) -> dict[str | None, int]:
     """How often a call was what of a graph."""
     found: dict[str | None, int] = {}
