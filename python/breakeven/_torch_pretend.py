@@ -171,4 +171,9 @@ def _share(args: tuple[Any, ...], kwargs: Any) -> Any:
 
 
 def _pin(args: tuple[Any, ...], _: Any) -> Any:
-    return _torch_made.pinned(args[0].clone())
+    tensor = args[0]
+    known = _torch_ops._known(tensor)
+    if known is not None and known.device not in (None, "cpu") and not known.adrift:
+        kind = _torch_copies.as_class((tensor,), {})
+        raise RuntimeError(f"cannot pin '{kind}' only dense CPU tensors can be pinned")
+    return _torch_made.pinned(tensor.clone())

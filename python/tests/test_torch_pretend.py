@@ -90,6 +90,25 @@ def test_bfloat16_is_emulated_where_a_gpu_has_none(tmp_path: Path) -> None:
     assert _run(script, tmp_path, gpu=L4 | {"capability": "7.5"})[1] == "True False False\n"
 
 
+@pytest.mark.parametrize("fake", [False, True])
+def test_what_is_on_the_gpu_is_not_pinned(fake: bool, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("""
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+there, here = torch.rand(8, 2, device="cuda"), torch.rand(8, 2)
+for pin in (there.pin_memory, lambda: list(DataLoader(TensorDataset(there), 4, pin_memory=True))):
+    try:
+        pin()
+    except RuntimeError as error:
+        print(str(error).splitlines()[-1])
+print([batch.is_pinned() for batch, in DataLoader(TensorDataset(here), 4, pin_memory=True)], here.pin_memory().is_pinned())
+""")
+    _, out = _run(script, tmp_path, fake=fake)
+    refused = "cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned"
+    assert out.splitlines() == [refused, refused, "[True, True] True"]
+
+
 def test_every_copy_is_exact(tmp_path: Path) -> None:
     workload, out = _run(HERE / "programs" / "pytorch" / "torch_copies.py", tmp_path)
     assert out.splitlines() == ["1000.0 1000 1.0", "cuda:0", "cpu", "True cuda:0"]
