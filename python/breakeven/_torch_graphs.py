@@ -63,6 +63,31 @@ def idle() -> int:
     return sum(pool.idle for pool in _pools.values())
 
 
+def wait_refused() -> Any:
+    """The error of a host that waits while a graph is captured, which that does not survive; None if none is."""
+    if not _capturing:
+        return None
+    _capturing[-1].failed = True
+    return _error("operation not permitted when stream is capturing")
+
+
+def _error(text: str) -> Any:
+    """One of the driver's, for which newer versions of PyTorch have a class."""
+    return getattr(_torch_ops._torch, "AcceleratorError", RuntimeError)(f"CUDA error: {text}")
+
+
+def copy_refused(pinned: bool, asynchronous: bool) -> Any:
+    """The error of a copy between host and GPU while a graph is captured, of host memory that is `pinned` or not."""
+    if not _capturing:
+        return None
+    if pinned:
+        return None if asynchronous else wait_refused()
+    return RuntimeError(
+        "Cannot copy between CPU and CUDA tensors during CUDA graph capture unless the CPU tensor is pinned. "
+        "Please use tensor.pin_memory() or allocate the tensor with pin_memory=True."
+    )
+
+
 class _Part:
     """A tensor that a capture made: how it lies in which memory."""
 
@@ -204,6 +229,7 @@ def install(torch: Any) -> None:
         def __init__(self, keep_graph: bool = False) -> None:
             self._ops: _Ops | None = None
             self._tape: Any = None
+            self.failed = False
 
         def capture_begin(self, pool: Any = None, capture_error_mode: str = "global") -> None:
             handle = _handle() if pool is None else getattr(pool, "id", pool)
@@ -214,6 +240,7 @@ def install(torch: Any) -> None:
             self._ops = _Ops(shared)
             self._tape = Tape(self._ops)
             self._tape.__enter__()
+            self.failed = False
             _capturing.append(self)
             _torch_ops.graph = "capture"
 
@@ -225,6 +252,9 @@ def install(torch: Any) -> None:
             if self._ops is not None:
                 self._ops.end(torch)
                 self._ops.pool.holds(self._ops.pool.most - self._ops.pool.taken)
+            if self.failed:
+                self.reset()
+                raise _error("operation failed due to a previous error during capture")
 
         def instantiate(self) -> None:
             pass
@@ -271,7 +301,11 @@ def install(torch: Any) -> None:
     for module in (torch.cuda, torch.cuda.graphs):
         module.CUDAGraph, module.graph = CUDAGraph, Graph
         module.graph_pool_handle = _handle
-        module.is_current_stream_capturing = lambda: bool(_capturing)
+        module.is_current_stream_capturing = is_capturing
+
+
+def is_capturing() -> bool:
+    return bool(_capturing)
 
 
 def _handle() -> tuple[int, int]:

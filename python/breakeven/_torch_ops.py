@@ -621,6 +621,13 @@ _TOLD: dict[str, Any] = {
 }
 
 
+def waits(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> bool:
+    """Whether the host of a GPU waits for this op to be told something."""
+    name, names = func._schema.name.replace("::", "."), (argument.name for argument in func._schema.arguments)
+    tells = _TOLD.get(name)
+    return name == READ or (tells is not None and bool(tells({**dict(zip(names, args)), **(kwargs or {})})))
+
+
 def _fills_a_mask(given: dict[str, Any], masks: int) -> bool:
     """Whether one value of the host's is written where one mask says, for which no places are looked up
     (`canDispatchToMaskedFill` of ATen's TensorAdvancedIndexing.cpp)."""

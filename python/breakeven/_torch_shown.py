@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 
-from . import _lent, _native, _torch, _torch_copies, _torch_fake, _torch_let_in, _torch_modules, _torch_ops, _torch_side
-from . import _torch_sparse, _torch_steps
+from . import _lent, _native, _torch, _torch_copies, _torch_fake, _torch_graphs, _torch_let_in, _torch_modules
+from . import _torch_ops, _torch_side, _torch_sparse, _torch_steps
 from ._torch_ops import GPU
 from ._torch_side import asked, where
 
@@ -180,6 +180,8 @@ def read(tensor: Any) -> None:
     if _torch_ops._known(tensor) is None and _torch_side.where_made(tensor) == "cpu":
         return
     if where(tensor) != "cpu" or (_torch_ops._known(tensor) is None and _torch_ops.reads.get(_torch_ops.place(), likely)):
+        if (refused := _torch_graphs.copy_refused(False, False)) is not None:
+            raise refused
         _torch_ops.reads[_torch_ops.place()] = True
         for part in _torch_sparse.parts(tensor):
             array = (*_torch_ops.described(part), known.id if (known := _torch_ops._known(part)) is not None else 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from . import _native, _torch_ops
+from . import _native, _torch_graphs, _torch_ops
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +15,8 @@ _streams = 0
 
 def wait(name: str, stream: int | None) -> None:
     """The host waits for a stream, or all of them; or one stream waits for another."""
+    if name.endswith(".synchronize") and (refused := _torch_graphs.wait_refused()) is not None:
+        raise refused
     before = _torch_ops.stream
     _torch_ops.stream = stream
     try:
@@ -68,7 +70,7 @@ class Stream:
         return True
 
     def is_capturing(self) -> bool:
-        return False
+        return _torch_graphs.is_capturing()
 
     def __enter__(self) -> Any:
         return On(self).__enter__()

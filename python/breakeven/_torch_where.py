@@ -6,8 +6,8 @@ from __future__ import annotations
 import functools
 import sys
 
-from . import _caught, _native, _torch_copies, _torch_fake, _torch_gpu, _torch_made, _torch_modules, _torch_ops, _torch_room
-from . import _torch_side, _torch_steps, _torch_values, _torch_whole
+from . import _caught, _native, _torch_copies, _torch_fake, _torch_gpu, _torch_graphs, _torch_made, _torch_modules
+from . import _torch_ops, _torch_room, _torch_side, _torch_steps, _torch_values, _torch_whole
 from ._torch_ops import GPU
 from ._torch_side import asked, where
 
@@ -43,9 +43,9 @@ def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, 
         return _torch_ops.after(func, args, kwargs, result, own, gap)
     if _torch_ops.part_of_whole(result, own, gap):
         return None
-    if _torch_copies.moving.now is not None and func._schema.name == "aten::clone":
-        return _torch_copies.has_moved(args[0], result, own, gap)
     name = func._schema.name
+    if _torch_copies.moving.now is not None and name == "aten::clone":
+        return _move_refused(*_torch_copies.moving.now) or _torch_copies.has_moved(args[0], result, own, gap)
     if name in _torch_ops.FILLING:
         _torch_ops.filled(args)
     devices = set(_devices(_values(args, kwargs)))
@@ -68,6 +68,8 @@ def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, 
             _came(_torch_ops.described(args[0]), False)  # numbers of Python's, as in `x[[0, 1]]`
     elif "cpu+" in devices and GPU in devices:
         return RuntimeError(_differ(name))
+    if _torch_ops.graph == "capture" and GPU in devices and _torch_ops.waits(func, args, kwargs):
+        return _torch_graphs.wait_refused()
     if name in _LIKE and _torch_made.making.device is not None:
         device = _torch_made.making.device
     else:
@@ -85,6 +87,13 @@ def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, 
         for tensor in _torch_ops.flat(result):
             _settled(tensor)
     return room() if device != "cpu" else None
+
+
+def _move_refused(_: str, keywords: list[tuple[str, str]], target: str) -> Any:
+    """The error of a copy while a graph is captured. To the host one that is not waited for is to pinned memory."""
+    told = dict(keywords)
+    asynchronous = told["asynchronous"] == "True"
+    return _torch_graphs.copy_refused(asynchronous if target == "cpu" else told["pinned"] == "True", asynchronous)
 
 
 #: Whether all ops of a kind that were seen at an instruction ran on the GPU.
@@ -405,20 +414,24 @@ def _is_loose(tensor: Any) -> bool:
     return _torch_steps.unwatched and _torch_side.where_made(tensor) is None
 
 
-def copied(args: tuple[Any, ...], own: int, gap: int) -> None:
-    """`a.copy_(b)` across the link. That is told each time: what follows the last step of a loop is no step's."""
+def copied(args: tuple[Any, ...], own: int, gap: int) -> Any:
+    """`a.copy_(b)` across the link, or the error of a GPU that would not do it now. That is told each time: what follows the
+    last step of a loop is no step's."""
     into_gpu = where(args[0]) != "cpu"
     there, here = args[:2] if into_gpu else args[1::-1]
     asynchronous = len(args) > 2 and bool(args[2])
+    known = _torch_ops._known(here)
+    pinned = known is not None and known.pinned
+    if (refused := _torch_graphs.copy_refused(pinned, asynchronous)) is not None:
+        return refused
     known = _torch_ops._known(there) if _torch_steps.unseen() else _torch_ops.stored(there, False)
     array = (*_torch_ops.described(there), known.id if known is not None else 0)
     array = _torch_gpu.across(array, here, args[0], asynchronous)
     with _torch_ops.on_device(GPU):
         name, sides = ("torch.Tensor.to", ([], [array])) if into_gpu else ("torch.Tensor.to_host", ([array], []))
-        known = _torch_ops._known(here)
-        pinned = known is not None and known.pinned
         keywords = [("pinned", str(pinned)), ("asynchronous", str(asynchronous))]
         _native.tensor_event(name, *sides, keywords, _torch_ops.context(), own, gap, True)
+    return None
 
 
 def resizes(plain: Any) -> Any:

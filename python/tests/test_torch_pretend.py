@@ -251,6 +251,63 @@ def test_a_graph_has_memory_for_what_lives_at_a_time(fake: bool, tmp_path: Path)
     assert workload["program"]["device_peak_bytes"] == 20 << 20
 
 
+WITHIN_A_CAPTURE = """
+import torch
+x, host, pinned = torch.ones(4, device="cuda"), torch.ones(4), torch.ones(4, pin_memory=True)
+waits = {
+    "item": lambda: x.sum().item(),
+    "if": lambda: 1 if x.sum() > 0 else 0,
+    "nonzero": lambda: x.nonzero(),
+    "mask": lambda: x[x > 0],
+    "synchronize": torch.cuda.synchronize,
+    "stream": lambda: torch.cuda.current_stream().synchronize(),
+    "waits for pinned": lambda: x.copy_(pinned),
+}
+copies = {
+    "cpu": lambda: x.cpu(),
+    "tolist": lambda: x.tolist(),
+    "numbers": lambda: torch.tensor([1.0], device="cuda"),
+    "from host": lambda: x.copy_(host, non_blocking=True),
+    "to host": lambda: host.copy_(x),
+}
+goes_on = {
+    "pinned": lambda: x.copy_(pinned, non_blocking=True),
+    "back": lambda: x.to("cpu", non_blocking=True),
+    "stream waits": lambda: torch.cuda.current_stream().wait_stream(torch.cuda.Stream()),
+    "host's": lambda: host.sum().item(),
+}
+for name, call in {**waits, **copies, **goes_on}.items():
+    graph = torch.cuda.CUDAGraph()
+    try:
+        with torch.cuda.graph(graph):
+            y = x * 2
+            call()
+        graph.replay()
+    except RuntimeError as error:
+        print(name, type(error).__name__, str(error)[:28], str(error.__context__)[:35], sep="|")
+    assert not torch.cuda.is_current_stream_capturing()
+print(x.sum().item())
+"""
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_the_host_waits_for_nothing_while_a_graph_is_captured(fake: bool, tmp_path: Path) -> None:
+    import torch
+
+    script = tmp_path / "script.py"
+    script.write_text(WITHIN_A_CAPTURE)
+    _, out = _run(script, tmp_path, fake=fake)
+    *refused, last = out.splitlines()
+    kind = "AcceleratorError" if hasattr(torch, "AcceleratorError") else "RuntimeError"
+    waits = ("item", "if", "nonzero", "mask", "synchronize", "stream", "waits for pinned")
+    copies = ("cpu", "tolist", "numbers", "from host", "to host")
+    assert refused == [
+        *(f"{name}|{kind}|CUDA error: operation failed|CUDA error: operation not permitted" for name in waits),
+        *(f"{name}|RuntimeError|Cannot copy between CPU and |None" for name in copies),
+    ]
+    assert fake or last == "4.0"
+
+
 def _in_graphs(workload: Any, name: str) -> dict[str | None, int]:
     """How often a call was what of a graph."""
     found: dict[str | None, int] = {}
