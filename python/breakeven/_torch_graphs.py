@@ -10,6 +10,7 @@ makes those anew, and writes to what is still there.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import weakref
 
@@ -30,6 +31,7 @@ class _Pool:
 
     def __init__(self, handle: Any) -> None:
         self.handle = handle
+        self.captures = False
         self.taken = self.most = self.idle = 0
         # In whose name the memory is held that nothing is in.
         self._storage = _native.storage_new(0, _torch_ops.TEMPORARY, False, True)
@@ -41,10 +43,10 @@ class _Pool:
         self.most = max(self.most, self.taken)
         weakref.finalize(storage, _given_back, weakref.ref(self), size).atexit = False
 
-    def holds(self, idle: int) -> None:
-        """So many bytes that nothing is in."""
-        self.idle = idle
-        _native.storage_resized(self._storage, idle)
+    def settle(self) -> None:
+        """What nothing is in is kept from others; a capture takes that first."""
+        self.idle = 0 if self.captures else self.most - self.taken
+        _native.storage_resized(self._storage, self.idle)
 
 
 _pools: weakref.WeakValueDictionary[Any, _Pool] = weakref.WeakValueDictionary()
@@ -54,8 +56,7 @@ def _given_back(to: Callable[[], _Pool | None], size: int) -> None:
     pool = to()
     if pool is not None:
         pool.taken -= size
-        if not _capturing:
-            pool.holds(pool.most - pool.taken)
+        pool.settle()
 
 
 def idle() -> int:
@@ -133,7 +134,8 @@ class _Ops:
                 self._made.add(known.id)
                 if known.device != "cpu":
                     self.pool.takes(known())
-        self.ops.append((func, *given, _each(self._result, result), []))
+        again = functools.partial(_as_another, func) if _torch_ops._torch.Tag.inplace_view in func.tags else func
+        self.ops.append((again, *given, _each(self._result, result), []))
         return result
 
     def _given(self, value: Any) -> Any:
@@ -165,6 +167,11 @@ class _Ops:
             _keep(made, result, there)
             for part in gone:
                 del there[part]
+
+
+def _as_another(func: Any, tensor: Any, *args: Any, **kwargs: Any) -> Any:
+    """An op that changes how its tensor lies, on a tensor for that: the next replay begins with that one as it was."""
+    return func(tensor.detach(), *args, **kwargs)
 
 
 def _place(torch: Any, part: _Part) -> Any:
@@ -236,7 +243,8 @@ def install(torch: Any) -> None:
             shared = _pools.get(handle)
             if shared is None:
                 shared = _pools[handle] = _Pool(handle)
-            shared.holds(0)
+            shared.captures = True
+            shared.settle()
             self._ops = _Ops(shared)
             self._tape = Tape(self._ops)
             self._tape.__enter__()
@@ -251,7 +259,8 @@ def install(torch: Any) -> None:
             self._tape = None
             if self._ops is not None:
                 self._ops.end(torch)
-                self._ops.pool.holds(self._ops.pool.most - self._ops.pool.taken)
+                self._ops.pool.captures = False
+                self._ops.pool.settle()
             if self.failed:
                 self.reset()
                 raise _error("operation failed due to a previous error during capture")

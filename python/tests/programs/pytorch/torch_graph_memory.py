@@ -22,6 +22,7 @@ graph, second = torch.cuda.CUDAGraph(), torch.cuda.CUDAGraph()
 with torch.cuda.graph(graph):
     doubled = x * 2
     few = doubled[:4]
+    few.unsqueeze_(0)
     doubled.add_(1)
     y = chain(doubled)
     y.add_(few.sum())
@@ -30,7 +31,7 @@ memory("captured")
 for k in range(3):
     x.fill_(k)
     graph.replay()
-    print("values", few[3].item(), y[0].item())
+    print("values", few[0, 3].item(), y[0].item())
 memory("replayed")
 with torch.cuda.graph(second, pool=graph.pool()):
     z = x
