@@ -98,7 +98,7 @@ def install(torch: Any, gpu: Any) -> None:
         "device_memory_used": reserved,
         "current_blas_handle": lambda: 1,
         "current_solver_handle": lambda: 1,
-        "memory_stats": lambda *_, **__: _memory_stats(live(), peak()),
+        "memory_stats": lambda *_, **__: _memory_stats(live(), peak(), reserved()),
         "synchronize": lambda *_: wait("torch.cuda.synchronize", None),
         "Stream": Stream,
         "Event": Event,
@@ -159,11 +159,11 @@ def _bytes(reset: bool = False) -> tuple[int, int]:
     return _native.storage_bytes(reset)
 
 
-def _memory_stats(live: int, peak: int) -> dict[str, int]:
-    """Numbers of the allocator: one that keeps no memory for later, and of whose other figures nothing is known. It tries
-    again before it gives up."""
-    kinds = ("allocated_bytes", "active_bytes", "requested_bytes", "reserved_bytes")
-    known = {f"{kind}.all.{name}": value for kind in kinds for name, value in (("current", live), ("peak", peak))}
+def _memory_stats(live: int, peak: int, reserved: int) -> dict[str, int]:
+    """Numbers of the allocator: one that keeps no memory for later but graphs', and of whose other figures nothing is known.
+    It tries again before it gives up."""
+    kinds = {"allocated_bytes": live, "active_bytes": live, "requested_bytes": live, "reserved_bytes": reserved}
+    known = {f"{kind}.all.{name}": value for kind, now in kinds.items() for name, value in (("current", now), ("peak", peak))}
     return collections.defaultdict(int, known, num_alloc_retries=_torch_where.refusals, num_ooms=_torch_where.refusals)
 
 

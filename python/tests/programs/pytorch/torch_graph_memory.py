@@ -6,7 +6,9 @@ x = torch.ones(1 << 19, device="cuda", dtype=torch.float64)
 
 
 def memory(when):
-    cuda = torch.cuda
+    cuda, stats = torch.cuda, torch.cuda.memory_stats()
+    assert stats["allocated_bytes.all.current"] == cuda.memory_allocated()
+    assert stats["reserved_bytes.all.current"] == cuda.memory_reserved()
     print(when, *(told() >> 20 for told in (cuda.memory_allocated, cuda.memory_reserved, cuda.max_memory_allocated)))
 
 
