@@ -21,6 +21,7 @@ __all__ = [
     "after_fork_child",
     "answer",
     "beside",
+    "by_recorder",
     "calibrate",
     "call_noted",
     "called_with",
@@ -316,6 +317,9 @@ def clock_ns() -> int:
 
 def import_begins() -> None:
     """A library is about to be imported; what the script waited for until now is its own waiting."""
+
+def by_recorder(work: Callable[..., Any], *args: Any) -> Any:
+    """`work(*args)`, which is none of the script's code: around what that calls, its time is nobody's gap."""
 
 def no_gap() -> None:
     """What this thread has done since its last event is none of the script's code."""

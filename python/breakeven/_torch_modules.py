@@ -160,7 +160,6 @@ def _know_gradients(outputs: Any) -> None:
             # Leaves have such nodes.
             if type(node).__name__ == "AccumulateGrad" and node.variable.grad is not None:
                 _torch_ops.assign(node.variable.grad, _torch_ops.GRADIENT)
-    _native.no_gap()
 
 
 def _begin_worker(_: str, __: tuple[Any, ...]) -> None:
@@ -253,7 +252,7 @@ def _guarded(told: Any) -> Any:
 
     def hook(optimizer: Any, *_: Any) -> None:
         try:
-            told(optimizer)
+            _native.by_recorder(told, optimizer)
         except Exception as error:
             if _native.of_script(error):
                 raise

@@ -243,6 +243,37 @@ print("done")
     assert calls["aten.addmm"] == calls["aten._foreach_addcdiv_"] == 8
 
 
+def test_what_the_recorder_takes_between_ops_is_no_python_code(tmp_path: Path) -> None:
+    script = tmp_path / "slow.py"
+    script.write_text("""import torch
+from breakeven import _native, _torch_modules, _torch_reads, _torch_steps
+def slow(module, name):
+    plain = getattr(module, name)
+    def slowed(*args):
+        until = _native.clock_ns() + 30_000_000
+        while _native.clock_ns() < until:
+            pass
+        return plain(*args)
+    setattr(module, name, slowed)
+_torch_steps._repeats = lambda: 0
+slow(_torch_reads, "know_placed")
+slow(_torch_steps, "begins")
+slow(_torch_steps, "_end")
+slow(_torch_modules, "_know_gradients")
+net, batches = torch.nn.Linear(4, 2), torch.ones(6, 3, 4)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for i in range(6):
+    x = batches[i].to("cpu")
+    optimizer.zero_grad()
+    net(x).sum().backward()
+    optimizer.step()
+""")
+    [workload] = _run(script, tmp_path, environment=ONE_THREAD)
+    own, program = 6 * 4 * 30_000_000, workload["program"]
+    assert sum(e["gap_ns"] for e in workload["ops"]) < own / 8
+    assert program["events"] * program["hook_ns"] > own
+
+
 def test_what_is_left_of_a_slow_step_is_counted_once(tmp_path: Path) -> None:
     workload = _recorded("", tmp_path, "torch_slow_in_step.py")
     counts = {entry["name"]: entry["count"] for entry in workload["ops"] if entry["count"] > 1}

@@ -47,6 +47,8 @@ mod _native {
     #[pymodule_export]
     use super::hooks::free::time_frees;
     #[pymodule_export]
+    use super::hooks::outside::work_by_recorder;
+    #[pymodule_export]
     use super::hooks::passing::{Passing, PassingAttribute, calls_pass, is_mode_off, mode_back, mode_off, mode_on};
     #[pymodule_export]
     use super::hooks::paths::of_steps;

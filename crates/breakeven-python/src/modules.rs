@@ -67,9 +67,9 @@ pub(crate) fn may_be_over(now: u64) -> bool {
 
 /// Between two instructions of the main thread's: looks whether the loop is over.
 pub(crate) fn look_for_its_end(py: Python<'_>) -> PyResult<()> {
-    let told = py.import("breakeven._torch_steps").and_then(|steps| steps.call_method0("left_loop"));
+    let told = ours::told(py, || py.import("breakeven._torch_steps")?.call_method0("left_loop"));
     ENDED.store(clock::now(), Relaxed);
-    ours::told(py, told).map(drop)
+    told.map(drop)
 }
 
 /// Stands in for the function that calls a module, as [`crate::named::Named`] does: tells `outermost(args, kwargs)` of a call
@@ -100,7 +100,7 @@ stand_in! {
             let outermost = self.depth.fetch_add(1, Relaxed) == 0;
             if outermost {
                 ROOT.store(args.get_item(0).map_or(0, |module| module.as_ptr() as usize), Relaxed);
-                let told = ours::told(py, self.outermost.bind(py).call1((args, kwargs)));
+                let told = ours::told(py, || self.outermost.bind(py).call1((args, kwargs)));
                 if let Err(error) = told {
                     self.depth.fetch_sub(1, Relaxed);
                     return Err(error);
@@ -108,7 +108,7 @@ stand_in! {
             }
             let off = outermost && passing::mode_off(py);
             CALLS.fetch_add(1, Relaxed);
-            let told = if unwatched() { Ok(None) } else { ours::told(py, self.enter.bind(py).call1((args,))) };
+            let told = if unwatched() { Ok(None) } else { ours::told(py, || self.enter.bind(py).call1((args,))) };
             let told = told.inspect_err(|_| {
                 self.depth.fetch_sub(1, Relaxed);
                 passing::mode_back(py, off);
@@ -117,7 +117,7 @@ stand_in! {
             let mut outcome = depth::given_back(py, || self.function.bind(py).call(args, kwargs));
             passing::mode_back(py, off);
             if entered {
-                outcome = ours::or_raised(outcome, ours::told(py, self.leave.bind(py).call0()));
+                outcome = ours::or_raised(outcome, ours::told(py, || self.leave.bind(py).call0()));
             }
             if self.depth.fetch_sub(1, Relaxed) == 1 && !unwatched() {
                 state::with(py, |state| state.recorder.steps.call_ends());

@@ -69,14 +69,14 @@ stand_in! {
                 return function.call(args, kwargs);
             }
             let enter = self.enter.bind(py);
-            let entered = match (self.keywords, self.arguments) {
+            let entered = ours::told(py, || match (self.keywords, self.arguments) {
                 (true, _) => enter.call1((&self.name, args, kwargs)),
                 (_, true) => enter.call1((&self.name, args)),
                 _ => enter.call1((&self.name,)),
-            };
-            let Some(token) = ours::told(py, entered)? else { return function.call(args, kwargs) };
+            });
+            let Some(token) = entered? else { return function.call(args, kwargs) };
             let outcome = function.call(args, kwargs);
-            let reported = match &outcome {
+            let reported = ours::told(py, || match &outcome {
                 Ok(result) => {
                     // `leave` takes None for a call that raised; a function that fills its argument returns it too.
                     let result = if result.is_none() { PyTuple::empty(py).into_any() } else { result.clone() };
@@ -84,8 +84,8 @@ stand_in! {
                     arrays(args, kwargs).and_then(|inputs| self.leave.bind(py).call1((token, inputs, result, words?)))
                 }
                 Err(_) => self.leave.bind(py).call1((token, PyTuple::empty(py), py.None())),
-            };
-            ours::or_raised(outcome, ours::told(py, reported))
+            });
+            ours::or_raised(outcome, reported)
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What the recorder's own Python raises is nothing to the script; but a handler of the script's signals may run in the midst
 //! of it, and what that raises is the script's.
 
+use crate::hooks::outside::by_recorder;
 use pyo3::exceptions::PyException;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -8,9 +9,13 @@ use pyo3::prelude::*;
 /// Packages whose frames are not the script's within a call of ours.
 const OWN: [&str; 3] = ["breakeven", "torch", "numpy"];
 
-/// What a call of ours gave, `None` where it failed. An error is what the script is to get of it.
-pub(crate) fn told<'py>(py: Python<'py>, outcome: PyResult<Bound<'py, PyAny>>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    match outcome {
+/// What a call of ours gave, `None` where it failed; what it takes is no time of the script's. An error is what the script is
+/// to get of it.
+pub(crate) fn told<'py>(
+    py: Python<'py>,
+    call: impl FnOnce() -> PyResult<Bound<'py, PyAny>>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    match by_recorder(py, call) {
         Ok(told) => Ok(Some(told)),
         Err(error) if is_of_script(py, &error).unwrap_or(false) => Err(error),
         Err(_) => Ok(None),

@@ -383,7 +383,8 @@ impl Thread {
         if let Some(from) = &mut self.stand_in {
             let told = self.last_end.max(since);
             let took = now.saturating_sub(told.max(*from));
-            *from = now;
+            // A call that ends within it may have begun before.
+            *from = now.max(*from);
             self.last_end = told + took;
             self.stood_in += took.min(self.on_cpu.take());
         }
@@ -520,6 +521,18 @@ mod tests {
         assert_eq!(thread.stand_in_ends(175, 172), 3);
         assert!(thread.enter(true));
         assert_eq!(thread.leave(177, 178, 0), Some(Timing { own: 1, gap: 2 }));
+    }
+
+    #[test]
+    fn what_a_stand_in_takes_after_a_call_that_comes_to_nothing_is_its_own_alone() {
+        let mut thread = Thread::new();
+        assert_eq!(thread.recorded(100, false), 0);
+        assert!(thread.enter(true));
+        assert!(thread.stand_in_begins(150));
+        assert!(thread.leave(110, 151, 0).is_some());
+        assert_eq!(thread.stand_in_ends(155, 0), 5);
+        assert!(thread.enter(true));
+        assert_eq!(thread.leave(160, 161, 0), Some(Timing { own: 1, gap: 55 }));
     }
 
     #[test]

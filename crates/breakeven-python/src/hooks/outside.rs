@@ -2,8 +2,9 @@
 
 use super::array::{add_input, add_output, as_array};
 use super::state::{self, State, finish, with_thread};
-use super::{allocator, clock};
+use super::{allocator, clock, torch};
 use crate::event::Call;
+use crate::modules;
 use breakeven::workload::Site;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString, PyTuple};
@@ -192,16 +193,45 @@ pub(crate) fn recorder_took(py: Python<'_>, ticks: u64) {
 
 /// What a stand-in for a library does: its time beside the events in it is none of the run's.
 pub(crate) fn in_stand_in<R>(py: Python<'_>, work: impl FnOnce() -> R) -> R {
+    let (done, took) = beside_events(work);
+    state::with(py, |state| state.recorder.set_aside += took);
+    done
+}
+
+/// What the recorder does around a call: its time beside the events in it is nobody's gap. While steps go unwatched it is
+/// part of what they take; so is all until they are watched again.
+pub(crate) fn by_recorder<R>(py: Python<'_>, work: impl FnOnce() -> R) -> R {
+    if modules::unwatched() {
+        let done = work();
+        if !modules::unwatched() {
+            torch::no_gap(py);
+        }
+        return done;
+    }
+    let (done, took) = beside_events(work);
+    state::with(py, |state| state.recorder.told_ticks += took);
+    done
+}
+
+/// `work`, whose time beside the events in it is nobody's gap, and the ticks that this was.
+fn beside_events<R>(work: impl FnOnce() -> R) -> (R, u64) {
     if !state::recording() || with_thread(|thread| thread.stand_in_begins(clock::now())) != Some(true) {
-        return work();
+        return (work(), 0);
     }
     let done = work();
-    // With what recording was ended in between, the little before that is left in.
     let took = with_thread(|thread| thread.stand_in_ends(clock::now(), state::since())).unwrap_or(0);
-    if state::recording() {
-        state::with(py, |state| state.recorder.set_aside += took);
-    }
-    done
+    // With what recording was ended in between, the little before that is left in.
+    (done, if state::recording() { took } else { 0 })
+}
+
+/// `work(*args)`, as what the recorder does around a call of the program's.
+#[pyfunction]
+#[pyo3(name = "by_recorder", signature = (work, *args))]
+pub(crate) fn work_by_recorder<'py>(
+    work: &Bound<'py, PyAny>,
+    args: &Bound<'py, PyTuple>,
+) -> PyResult<Bound<'py, PyAny>> {
+    by_recorder(work.py(), || work.call1(args))
 }
 
 /// The values of this array come from the host.

@@ -245,8 +245,8 @@ pub(crate) fn look(py: Python<'_>) -> PyResult<()> {
 }
 
 fn step_aside(py: Python<'_>, ns: u64, given: Vec<usize>) -> PyResult<()> {
-    let steps = py.import("breakeven._torch_steps");
-    ours::told(py, steps.and_then(|steps| steps.call_method1("step_aside", (ns, given)))).map(drop)
+    let told = || py.import("breakeven._torch_steps")?.call_method1("step_aside", (ns, given));
+    ours::told(py, told).map(drop)
 }
 
 /// Whether the running call is on a path that steps take, as far as it can be told.

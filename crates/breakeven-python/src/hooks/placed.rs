@@ -100,8 +100,8 @@ stand_in! {
                 let worded = kwargs.is_some_and(|words| words.keys().iter().any(|word| other(&word)));
                 let plain = !worded && args.len() == 2 && args.get_item(0).is_ok_and(|tensor| tensor.is(&result));
                 if !(plain && modules::unwatched() && self.again(args).unwrap_or(false)) {
-                    let told = self.told.bind(py).call1((&self.name, args, &result, kwargs));
-                    if let Some(line) = ours::told(py, told)?
+                    let told = ours::told(py, || self.told.bind(py).call1((&self.name, args, &result, kwargs)));
+                    if let Some(line) = told?
                         && plain
                         && !line.is_none()
                     {

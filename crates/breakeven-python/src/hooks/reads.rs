@@ -109,15 +109,14 @@ stand_in! {
                 state::with(py, |state| state.recorder.again(entry));
                 return Ok(outcome);
             }
-            if ours::told(py, self.enter.bind(py).call0())?.is_none() {
+            if ours::told(py, || self.enter.bind(py).call0())?.is_none() {
                 return function.call(args, kwargs);
             }
             let outcome = function.call(args, kwargs);
-            let told = match &outcome {
+            let told = ours::told(py, || match &outcome {
                 Ok(result) => self.leave.bind(py).call1((args, result)),
                 Err(_) => self.leave.bind(py).call1((PyTuple::empty(py), py.None())),
-            };
-            let told = ours::told(py, told);
+            });
             if let Some(reading) = reading {
                 let told = matches!(&told, Ok(Some(told)) if told.is_truthy().unwrap_or(false));
                 state::with(py, |state| learn_or_forget(state, reading, told));
