@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 METHODS = ("LOAD_METHOD", "LOAD_ATTR")
 #: Whether a line, or the call in it that is at an instruction, names the CPU in words, and no GPU.
 _says_cpu: dict[tuple[Line, int | None], bool] = {}
+#: What lines do.
+_does: dict[Line, list[dis.Instruction]] = {}
 
 
 def line() -> tuple[Line, bool]:
@@ -105,10 +107,12 @@ def steps(code: Any) -> Iterator[dis.Instruction]:
             yield step
 
 
-def instructions(code: Any, number: int) -> Iterator[dis.Instruction]:
+def instructions(code: Any, number: int) -> list[dis.Instruction]:
     """What a line does."""
-    of_line = [range(first, last) for first, last, line in code.co_lines() if line == number]
-    return (step for step in steps(code) if any(step.offset in part for part in of_line))
+    if (code, number) not in _does:
+        of_line = [range(first, last) for first, last, line in code.co_lines() if line == number]
+        _does[code, number] = [step for step in steps(code) if any(step.offset in part for part in of_line)]
+    return _does[code, number]
 
 
 def _says(code: Any, number: int, at: int | None) -> bool:
