@@ -94,6 +94,8 @@ _POWERS, _QUICK = ("aten.pow", "aten.pow_"), (0, 1, 2, 3, 0.5, -0.5, -1, -2)
 FILLING = frozenset(("aten::lift_fresh", "aten::set_"))
 #: The soft-max of attention that is taken apart.
 _OF_ATTENTION = "aten._safe_softmax"
+#: An optimizer works out its own counters.
+_COUNTER = "torch.host_scalar"
 #: One value is read on the host.
 READ = "aten._local_scalar_dense"
 #: Instructions that read values, and whether a device would have them: what is read there unwatched is like that.
@@ -477,7 +479,7 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
     if op.name in _POWERS and (exponent := given.get("exponent")).__class__ in (int, float) and exponent in _QUICK:
         keywords.append(("exponent", str(exponent)))
     if not any(len(array[3]) for array in outputs) and _is_counter(given, inputs, result):
-        name = "torch.host_scalar"
+        name = _COUNTER
     whole = inputs, outputs
     if op.product and factors is None and _in_tf32(op.product):
         inputs, outputs = _shortened(inputs), _shortened(outputs)
@@ -495,7 +497,7 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
     # What crosses is told in each step, and so is what Python reads. What C++ reads is seen with its step alone.
     seen = _there is not None and op.name != _torch_gpu.FILLED
     apart = asking > 0 if name == READ else None if crosses is None else seen
-    now = context(given, _there, aside)
+    now = context(given, _there, aside and name != _COUNTER)  # counters are no data
     if together is not None and together(name, inputs, outputs, keywords, now, own, gap):
         return
     if op.several is not None:

@@ -321,6 +321,20 @@ def test_a_script_that_names_no_device_is_estimated_as_a_whole(tmp_path: Path) -
     )
 
 
+def test_an_optimizers_counters_are_no_data(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text("""import torch
+device = "cuda" if torch.cuda.is_available() else "cpu"
+net = torch.nn.Linear(4, 2).to(device)
+optimizer = torch.optim.Adam(net.parameters(), foreach=True)
+for _ in range(4):
+    net(torch.ones(3, 4).to(device)).sum().backward()
+    optimizer.step()
+""")
+    workload, _ = _run(tmp_path / "script.py", tmp_path, pretend=False)
+    counters = [e for e in workload["ops"] if e["name"] == "torch.host_scalar"]
+    assert counters and {e["phase"] for e in counters} == {"optimizer"}
+
+
 def test_an_instruction_for_two_variables_is_two() -> None:
     """As CPython 3.13 has them."""
 
