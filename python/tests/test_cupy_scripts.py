@@ -227,6 +227,24 @@ benchmark(work, n_repeat=4, n_warmup=1)
     assert entry["count"] == 5 and entry["gap_ns"] >= 5 * 15e6
 
 
+def test_what_the_stand_in_takes_for_a_kernel_of_the_programs_own_is_not_the_programs_time(tmp_path: Path) -> None:
+    source = """import cupy as cp
+from breakeven import _native
+kernel = cp.ElementwiseKernel("float64 x", "float64 y", "y = 2 * x", "twice")
+plain = type(kernel)._split
+def slow(*args):
+    until = _native.clock_ns() + 20_000_000
+    while _native.clock_ns() < until: pass
+    return plain(*args)
+type(kernel)._split = slow
+x = cp.ones(1000)
+for _ in range(5): kernel(x)
+"""
+    _, workload = record(source, tmp_path)
+    (entry,) = (entry for entry in workload["ops"] if entry["name"] == "cupy.ElementwiseKernel")
+    assert entry["count"] == 5 and entry["gap_ns"] < 5 * 10e6
+
+
 @pytest.mark.parametrize("name", ["breakeven", "importlib"])
 def test_the_programs_folder_may_have_any_name(name: str, tmp_path: Path) -> None:
     folder = tmp_path / name

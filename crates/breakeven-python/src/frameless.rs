@@ -14,13 +14,16 @@ pub(crate) struct Frameless {
     function: Py<PyAny>,
     folder: String,
     libraries: Vec<String>,
+    /// It is a method of the stand-in's own, whose object calls nothing of the program's though it may be called itself.
+    method: bool,
 }
 
 stand_in! {
     impl Frameless as function {
         #[new]
-        fn new(function: Py<PyAny>, folder: String, libraries: Vec<String>) -> Self {
-            Self { function, folder, libraries }
+        #[pyo3(signature = (function, folder, libraries, method = false))]
+        fn new(function: Py<PyAny>, folder: String, libraries: Vec<String>, method: bool) -> Self {
+            Self { function, folder, libraries, method }
         }
 
         #[pyo3(signature = (*args, **kwargs))]
@@ -31,7 +34,8 @@ stand_in! {
         ) -> PyResult<Bound<'py, PyAny>> {
             let py = args.py();
             let function = self.function.bind(py);
-            let given = || args.iter().chain(kwargs.iter().flat_map(|named| named.values()));
+            let first = usize::from(self.method);
+            let given = || args.iter().skip(first).chain(kwargs.iter().flat_map(|named| named.values()));
             // What the stand-in may call is the program's, and so is its time.
             let done = if given().any(|given| given.is_callable() && !given.is_instance_of::<PyType>()) {
                 function.call(args, kwargs)

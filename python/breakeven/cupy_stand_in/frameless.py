@@ -11,26 +11,29 @@ import numpy
 
 from .. import _native
 
+#: Set in classes whose objects call functions of the program's.
+CALLS_PROGRAMS = "_calls_programs"
 #: This folder, and where those are on which it relies.
 _FOLDER = str(Path(__file__).parent) + "/"
 _LIBRARIES = [str(Path(numpy.__file__).parent.with_name(name)) + "/" for name in ("numpy", "scipy")]
 
 
-def function(plain: Callable[..., Any]) -> Any:
+def function(plain: Callable[..., Any], method: bool = False) -> Any:
     """A function whose frames tracebacks do not show, nor those of what it calls here and in NumPy; and whose time is none
-    of the program's."""
-    framed = _native.Frameless(plain, _FOLDER, _LIBRARIES)
+    of the program's, unless it is given something to call: as a `method`, besides its object."""
+    framed = _native.Frameless(plain, _FOLDER, _LIBRARIES, method)
     framed.__module__ = plain.__module__
     return framed
 
 
 def methods(cls: type) -> None:
     """The same of all methods of a class that programs call, and of its properties."""
+    method = not getattr(cls, CALLS_PROGRAMS, False)
     for name, value in list(vars(cls).items()):
         if isinstance(value, FunctionType) and (name.startswith("__") or not name.startswith("_")):
-            setattr(cls, name, function(value))
+            setattr(cls, name, function(value, method))
         elif isinstance(value, property):
-            getter, setter = (of and function(of) for of in (value.fget, value.fset))
+            getter, setter = (of and function(of, method) for of in (value.fget, value.fset))
             setattr(cls, name, property(getter, setter, doc=value.__doc__))
 
 

@@ -15,6 +15,7 @@ class LinearOperator:
     """What multiplies vectors of the device: a matrix, or functions of the program's."""
 
     __module__ = "cupyx.scipy.sparse.linalg"
+    _calls_programs = True
     ndim = 2
     dtype: Any = None
     shape: tuple[int, int]

@@ -415,6 +415,8 @@ _FOLDS = frozenset("sum prod max min amax amin any all mean".split())
 class Fusion:
     """`cupy.fuse`: what runs inside is one kernel."""
 
+    _calls_programs = True
+
     def __init__(self, function: Callable[..., Any], name: str | None = None) -> None:
         functools.update_wrapper(self, function)
         self._function = function
