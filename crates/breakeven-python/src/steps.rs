@@ -25,13 +25,14 @@ pub(crate) struct Run {
 struct Step {
     runs: Vec<Run>,
     calls: Vec<Range<usize>>,
+    /// The same for the same ops in the same order.
+    hash: u64,
 }
 
 /// The steps so far.
 #[derive(Debug, Default)]
 pub(crate) struct Steps {
     open: Step,
-    hash: u64,
     kept: VecDeque<Step>,
     /// Steps watched.
     pub(crate) watched: u64,
@@ -45,7 +46,7 @@ impl Steps {
         if self.open.runs.len() < LONGEST {
             self.open.runs.push(run);
         }
-        self.hash = (self.hash.rotate_left(5) ^ u64::from(run.entry)).wrapping_mul(0x517c_c1b7_2722_0a95);
+        self.open.hash = (self.open.hash.rotate_left(5) ^ u64::from(run.entry)).wrapping_mul(0x517c_c1b7_2722_0a95);
     }
 
     /// The step that goes on calls an outermost module.
@@ -66,7 +67,8 @@ impl Steps {
     /// The step ends; a number that is the same for the same ops in the same order. 0: it is too long to be kept.
     pub(crate) fn end(&mut self) -> u64 {
         let whole = self.open.runs.len() < LONGEST;
-        let hash = std::mem::take(&mut self.hash) | 1;
+        self.open.hash |= 1;
+        let hash = self.open.hash;
         self.kept.push_front(std::mem::take(&mut self.open));
         self.kept.truncate(KEPT);
         self.watched += 1;
@@ -76,7 +78,6 @@ impl Steps {
     /// What ran since the last end is no part of a step.
     pub(crate) fn forget_open(&mut self) {
         self.open = Step::default();
-        self.hash = 0;
     }
 
     /// The step `back` steps ago, 1 for the last.
@@ -89,21 +90,35 @@ impl Steps {
         self.watched_ago(back).map_or(0, |step| step.runs.iter().map(|run| run.own + run.gap).sum())
     }
 
-    /// The step `back` steps ago, as if it had taken `ticks`.
+    /// The step `back` steps ago, as if it had taken `ticks`, in the proportions of [`Steps::quickest`].
     pub(crate) fn again(&mut self, back: usize, ticks: u64) -> Vec<Run> {
-        let took = self.took(back);
+        let Some(step) = self.watched_ago(back) else { return Vec::new() };
+        let mut runs = self.quickest(step);
+        let took: u64 = runs.iter().map(|run| run.own + run.gap).sum();
         let share = if took > 0 { ticks as f64 / took as f64 } else { 0.0 };
         let scale = |t: u64| (t as f64 * share) as u64;
-        let Some(step) = self.watched_ago(back) else { return Vec::new() };
-        let again = step.runs.iter().map(|run| Run { own: scale(run.own), gap: scale(run.gap), ..*run }).collect();
+        runs.iter_mut().for_each(|run| (run.own, run.gap) = (scale(run.own), scale(run.gap)));
         self.repeated += 1;
-        again
+        runs
+    }
+
+    /// What a step did, in the least time that each of it took in the steps like it: other programs or Python's collector may have
+    /// held up any of it once.
+    fn quickest(&self, step: &Step) -> Vec<Run> {
+        let mut runs = step.runs.clone();
+        let like_it = |other: &&Step| other.hash == step.hash && other.runs.len() == step.runs.len();
+        for other in self.kept.iter().filter(like_it) {
+            for (run, other) in runs.iter_mut().zip(&other.runs) {
+                (run.own, run.gap) = (run.own.min(other.own), run.gap.min(other.gap));
+            }
+        }
+        runs
     }
 
     /// What the step `back` steps ago did until it left `path`, or came to it (`before`), after so many `calls` of outermost
     /// modules, in no time. Where it comes to the path after more of them only, those calls were left out.
     pub(crate) fn in_part<'a>(&'a self, back: usize, path: u64, calls: usize, before: bool) -> Vec<Run> {
-        let Some(Step { runs, calls: all }) = self.watched_ago(back) else { return Vec::new() };
+        let Some(Step { runs, calls: all, .. }) = self.watched_ago(back) else { return Vec::new() };
         let begins = |call: usize| all.get(call).map_or(runs.len(), |call| call.start);
         let ended = |call: usize| all.get(call).map_or(runs.len(), |call| call.end);
         let part_of = |runs: &'a [Run]| {
@@ -155,6 +170,20 @@ mod tests {
         assert_eq!(again.iter().map(|run| (run.entry, run.own, run.gap)).collect::<Vec<_>>(), [(1, 6, 2), (2, 6, 2)]);
         assert!(steps.again(3, 16).is_empty());
         assert_eq!(steps.sampling(), 2);
+    }
+
+    #[test]
+    fn what_held_up_one_watched_step_is_not_told_of_others() {
+        let mut steps = Steps::default();
+        for (own, gap) in [(3, 1000), (3, 1), (3000, 1)] {
+            steps.ran(Run { entry: 1, own, gap, ..Run::default() });
+            steps.ran(Run { entry: 2, own: 10, gap: 2, ..Run::default() });
+            steps.end();
+        }
+        step(&mut steps, &[1, 1]);
+        let again = steps.again(2, 32);
+        assert_eq!(again.iter().map(|run| (run.entry, run.own, run.gap)).collect::<Vec<_>>(), [(1, 6, 2), (2, 20, 4)]);
+        assert_eq!(steps.took(2), 3013);
     }
 
     #[test]
