@@ -478,7 +478,7 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
     keywords = [(_KEYWORDS[word], str(given[word])) for _, word in op.keywords if word in given]
     if op.name in _POWERS and (exponent := given.get("exponent")).__class__ in (int, float) and exponent in _QUICK:
         keywords.append(("exponent", str(exponent)))
-    if not any(len(array[3]) for array in outputs) and _is_counter(given, inputs, result):
+    if _gives_numbers(op, given, outputs) and _is_counter(given, result):
         name = _COUNTER
     whole = inputs, outputs
     if op.product and factors is None and _in_tf32(op.product):
@@ -523,18 +523,26 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
             _native.tensor_event("torch.Tensor.to_host", [told], [], [], now, 0, 0)
 
 
-def _is_counter(given: dict[str, Any], inputs: list[Any], result: Any) -> bool:
+def _gives_numbers(op: _Op, given: dict[str, Any], outputs: list[Any]) -> bool:
+    """Whether all that an op gives, or changes of a list, are single values."""
+    if op.changed:
+        return not any(tensor.dim() for argument in op.changed for tensor in given.get(argument, ()))
+    return not any(len(array[3]) for array in outputs)
+
+
+def _is_counter(given: dict[str, Any], result: Any) -> bool:
     """Whether an op, which gives single values or none, is on an optimizer's own counters: on a GPU, too, it keeps them on
-    the host. What it reduces arrays to is none."""
-    reduced = any(len(array[3]) for array in inputs)
+    the host. What it reduces arrays to is none, nor is a parameter of one value."""
+    tensors = list(flat(list(given.values())))
+    reduced = any(tensor.dim() for tensor in tensors)
     if not reduced:
-        known = [known for value in flat(list(given.values())) if (known := _known(value)) is not None]
+        known = [known for tensor in tensors if (known := _known(tensor)) is not None]
         if gpu is not None:
             reduced = _there is not None
         elif device is not None:
             reduced = any(one.device != "cpu" for one in known)
         else:
-            reduced = any(one.reduced for one in known)
+            reduced = any(one.reduced or one.role in (PARAMETER, GRADIENT) for one in known)
     if not reduced:
         return phase == "optimizer"
     for value in flat(result):

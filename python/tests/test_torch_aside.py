@@ -331,8 +331,24 @@ for _ in range(4):
     optimizer.step()
 """)
     workload, _ = _run(tmp_path / "script.py", tmp_path, pretend=False)
-    counters = [e for e in workload["ops"] if e["name"] == "torch.host_scalar"]
-    assert counters and {e["phase"] for e in counters} == {"optimizer"}
+    of_step = [e for e in workload["ops"] if workload["sites"][e["site"]]["text"] == "optimizer.step()"]
+    assert {e["phase"] for e in of_step} == {"optimizer"}
+    # One of them for the list of both parameters' counters.
+    counters = [e for e in of_step if e["name"] == "torch.host_scalar"]
+    assert {e["shapes"].partition(" ")[0] for e in counters} == {"[2]", "[]"}
+
+
+def test_a_parameter_of_one_value_is_no_counter(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text("""import torch
+device = "cuda" if torch.cuda.is_available() else "cpu"
+scale = torch.ones((), device=device, requires_grad=True)
+optimizer = torch.optim.SGD([scale])
+for _ in range(4):
+    (scale * scale).backward()
+    optimizer.step()
+""")
+    workload, _ = _run(tmp_path / "script.py", tmp_path, pretend=False)
+    assert [e["name"] for e in workload["ops"] if e.get("phase") == "optimizer"] == ["aten.add_"]
 
 
 def test_an_instruction_for_two_variables_is_two() -> None:
