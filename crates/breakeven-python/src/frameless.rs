@@ -14,7 +14,7 @@ pub(crate) struct Frameless {
     function: Py<PyAny>,
     folder: String,
     libraries: Vec<String>,
-    /// It is a method of the stand-in's own, whose object calls nothing of the program's though it may be called itself.
+    /// It is a method of the stand-in's own, whose object calls nothing of the program's, though it may be called.
     method: bool,
 }
 

@@ -102,8 +102,8 @@ impl Steps {
         runs
     }
 
-    /// What a step did, in the least time that each of it took in the steps like it: other programs or Python's collector may have
-    /// held up any of it once.
+    /// What a step did, in the least time that each of it took in the steps like it: other programs or Python's garbage
+    /// collector may have held up any of it once.
     fn quickest(&self, step: &Step) -> Vec<Run> {
         let mut runs = step.runs.clone();
         let like_it = |other: &&Step| other.hash == step.hash && other.runs.len() == step.runs.len();

@@ -198,8 +198,8 @@ pub(crate) fn in_stand_in<R>(py: Python<'_>, work: impl FnOnce() -> R) -> R {
     done
 }
 
-/// What the recorder does around a call: its time beside the events in it is nobody's gap. While steps go unwatched it is
-/// part of what they take; so is all until they are watched again.
+/// What the recorder does around a call: its time beside the events in it is nobody's gap. While steps go unwatched it
+/// is part of what they take; so is all until they are watched again.
 pub(crate) fn by_recorder<R>(py: Python<'_>, work: impl FnOnce() -> R) -> R {
     if modules::unwatched() {
         let done = work();
