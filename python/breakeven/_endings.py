@@ -34,7 +34,7 @@ def watch() -> None:
     _starts.watch()
 
 
-def _pool(_: str, __: int) -> None:
+def _pool(_: str) -> None:
     from multiprocessing.queues import SimpleQueue
 
     for name, before in (("put", write_sparingly), ("get", _write_if_idle)):

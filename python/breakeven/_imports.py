@@ -1,7 +1,7 @@
-"""Calls us right after a named module has been imported, and leaves no other trace of it.
+"""Calls us right after a named module has been imported, and leaves no other trace of it; times imports of libraries.
 
-The loader is wrapped for the length of one `exec_module`; the module sees its own loader in `__loader__` and
-`__spec__`. The wrapper's code carries importlib's file name, so that a failed import shows no frame of ours (the
+The loader of a named module is wrapped for the length of one `exec_module`; the module sees its own loader in `__loader__`
+and `__spec__`. The wrapper's code carries importlib's file name, so that a failed import shows no frame of ours (the
 interpreter cuts importlib's own frames out of such tracebacks).
 """
 
@@ -31,18 +31,26 @@ SCIPY = (
     "scipy.special",
 )
 
-_waiting: dict[str, list[Callable[[str, int], None]]] = {}
-#: Modules that are being imported.
-_running: list[str] = []
+_waiting: dict[str, list[Callable[[str], None]]] = {}
 
 
-def after(name: str, action: Callable[[str, int], None]) -> None:
-    """Call `action(name, ns)` once, when `name` has been imported, which took `ns`; now, with 0, if it has been.
+def time_libraries() -> None:
+    """From now on what importing libraries takes is start-up."""
+    from _frozen_importlib_external import ExtensionFileLoader, _LoaderBasics
 
-    With 0, too, where it was part of another import that we wait for: the time is that one's.
-    """
+    for loader, name in (
+        (_LoaderBasics, "exec_module"),
+        (ExtensionFileLoader, "create_module"),
+        (ExtensionFileLoader, "exec_module"),
+    ):
+        plain = getattr(loader, name)
+        setattr(loader, name, _native.Named(plain, name, _native.import_begins, _native.import_ends, True))
+
+
+def after(name: str, action: Callable[[str], None]) -> None:
+    """Call `action(name)` once, when `name` has been imported; now, if it has been."""
     if name in sys.modules:
-        action(name, 0)
+        action(name)
         return
     _waiting.setdefault(name, []).append(action)
     if _Finder not in sys.meta_path:
@@ -63,24 +71,18 @@ class _Loader:
         if module.__spec__ is not None:
             module.__spec__.loader = self.loader
         module.__loader__ = self.loader
-        name = module.__name__
-        outermost = not _running
-        _running.append(name)
-        if outermost:
-            _native.import_begins()
-        began = _native.clock_ns()
+        begun = _native.import_begins("exec_module", ())
         try:
             self.loader.exec_module(module)
         finally:
-            _running.remove(name)
-        took = _native.clock_ns() - began if outermost else 0
+            _native.import_ends(begun)
         # importlib's next step, before ours: to NumPy, a `numpy.random` that is not there yet means to import it again.
         package, _, name = module.__name__.rpartition(".")
         if package:
             setattr(sys.modules[package], name, module)
         for action in _waiting.pop(module.__name__, ()):
             try:
-                action(module.__name__, took)
+                action(module.__name__)
             except Exception as error:  # ours; the script's import has succeeded
                 _native.unseen("hook-failed", f"{module.__name__} is not recorded as it should be: {error}")
 

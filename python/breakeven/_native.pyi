@@ -40,6 +40,7 @@ __all__ = [
     "host_read",
     "idle",
     "import_begins",
+    "import_ends",
     "install",
     "is_mode_off",
     "know_arrays",
@@ -315,8 +316,13 @@ def step_end(whole: bool) -> int:
 def clock_ns() -> int:
     """The recorder's own clock, ns from some moment on; reading it is no clock read of the script's."""
 
-def import_begins() -> None:
-    """A library is about to be imported; what the script waited for until now is its own waiting."""
+def import_begins(what: str, arguments: tuple[Any, ...]) -> bool:
+    """A module is about to be imported, by the loader that comes first in `arguments`; what the script waited for until
+    now is its own waiting. For `import_ends`: whether that is the import of a library, as it is without a loader, and part
+    of no other one."""
+
+def import_ends(begun: bool, *rest: object) -> None:
+    """The import has ended. What it took is start-up, and no gap."""
 
 def by_recorder(work: Callable[..., Any], *args: Any) -> Any:
     """`work(*args)`, which is none of the script's code: around what that calls, its time is nobody's gap."""

@@ -20,9 +20,6 @@ PARENT = "BREAKEVEN_PARENT"
 HOOKS = "BREAKEVEN_HOOKS"
 
 _prepared = False
-_imported = 0
-#: Spent on what packages import in the middle of the run.
-_imported_late = 0
 _versions: dict[str, str] = {}
 
 #: A crash or a kill loses at most so much.
@@ -81,7 +78,8 @@ def begin(kind: str) -> None:
 
 
 def _prepare(kind: str) -> None:
-    _native.on_library_code(os.path.dirname(os.path.abspath(__file__)) + os.sep)
+    _native.on_library_code(*(os.path.dirname(file) + os.sep for file in (os.path.abspath(__file__), os.__file__)))
+    _imports.time_libraries()
     _imports.after("torch", _torch)
     _imports.after("cupy", _cupy)
     if kind == "native":
@@ -118,7 +116,7 @@ def describe(argv: list[str], kind: str) -> None:
     _native.set_program("{" + ",".join(f'"{key}":{value}' for key, value in fields.items()) + "}")
 
 
-def _install(_: str, import_ns: int) -> None:
+def _install(_: str) -> None:
     """NumPy has just been imported: patch it, less what `BREAKEVEN_HOOKS` takes out (`-random,-alloc`)."""
     out = {word.strip().removeprefix("-") for word in os.environ.get(HOOKS, "").split(",") if word.strip()}
     going_on = _native.recording()
@@ -126,22 +124,22 @@ def _install(_: str, import_ns: int) -> None:
         _native.stop()  # the tests of the hooks are none of the script's calls
     _native.install([name for name in _native.MECHANISMS if name not in out])
     _native.calibrate()
-    _describe_numpy(import_ns)
+    _describe_numpy()
     if going_on:
         _native.start()
 
 
-def _know(_: str, import_ns: int) -> None:
+def _know(_: str) -> None:
     """The same for the AST recorder, which patches nothing."""
     _native.know_arrays()
-    _describe_numpy(import_ns)
+    _describe_numpy()
 
 
-def _describe_numpy(import_ns: int) -> None:
+def _describe_numpy() -> None:
     _native.set_program(f'{{"cpu_cores": {_cores()}}}')
     if (threads := _blas_threads()) is not None:
         _native.set_program(f'{{"blas_threads": {threads}}}')
-    add_version("numpy", sys.modules["numpy"].__version__, import_ns)
+    add_version("numpy", sys.modules["numpy"].__version__)
 
 
 def _cores() -> str:
@@ -165,21 +163,10 @@ def _blas_threads() -> int | None:
     return None
 
 
-def add_version(package: str, version: str, import_ns: int) -> None:
-    """This package was imported in `import_ns`, which for PyTorch holds that of NumPy."""
-    global _imported
-    _imported = max(_imported, import_ns)
+def add_version(package: str, version: str) -> None:
+    """The program uses this package."""
     _versions[package] = version
-    _native.set_program(f'{{"versions": {_versions_text()}, "startup_ns": {_imported + _imported_late}}}')
-
-
-def imported_late(_: str, import_ns: int) -> None:
-    """A package has imported another part of itself, which it does once."""
-    global _imported_late
-    if import_ns and _native.recording():
-        _imported_late += import_ns
-        _native.no_gap()
-        _native.set_program(f'{{"startup_ns": {_imported + _imported_late}}}')
+    _native.set_program(f'{{"versions": {_versions_text()}}}')
 
 
 def _versions_text() -> str:
@@ -188,38 +175,37 @@ def _versions_text() -> str:
     return "{" + ",".join(f"{text(key)}:{text(value)}" for key, value in _versions.items()) + "}"
 
 
-def _torch(module: str, import_ns: int) -> None:
+def _torch(_: str) -> None:
     from . import _torch as torch
 
-    torch.install(module, import_ns)
+    torch.install()
 
 
-def _cupy(module: str, import_ns: int) -> None:
+def _cupy(_: str) -> None:
     from . import cupy_stand_in
 
-    cupy_stand_in.real(module, import_ns)
+    cupy_stand_in.real()
 
 
-def _rescan(name: str, import_ns: int) -> None:
+def _rescan(_: str) -> None:
     """Parts of NumPy that it imports at their first use; before `_install` there is nothing to do."""
-    imported_late(name, import_ns)
     _native.rescan()
 
 
-def _scipy(module: str, _: int) -> None:
+def _scipy(module: str) -> None:
     from . import _scipy as functions
 
     functions.hook(module)
     _native.rescan()
 
 
-def _unwatched(name: str, import_ns: int) -> None:
+def _unwatched(name: str) -> None:
     """Arrays that compute without being seen, here or on a GPU: what they take would count as the script's own code. A
     library that tries what is there uses them for its own ends."""
     from .cupy_stand_in import asked_by_user
 
     if asked_by_user():
-        add_version(name, str(getattr(sys.modules[name], "__version__", "")), import_ns)
+        add_version(name, str(getattr(sys.modules[name], "__version__", "")))
         _native.unseen("gpu-not-watched", f"what {name} computed was not seen: breakeven does not record it")
 
 

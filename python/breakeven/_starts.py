@@ -34,7 +34,7 @@ def replaced(arguments: tuple[Any, ...]) -> None:
         _note(arguments[0], arguments[1], arguments[2] if len(arguments) > 2 else None)
 
 
-def _subprocess(module: str, _: int) -> None:
+def _subprocess(module: str) -> None:
     _stand_in(sys.modules["_posixsubprocess"], "fork_exec", None)
     imported: Any = sys.modules[module]
     if hasattr(imported, "_fork_exec"):

@@ -29,17 +29,17 @@ _COMPILED = os.path.join("torch", "_dynamo", "eval_frame.py")
 mode: Any = None
 
 
-def install(_: str, import_ns: int) -> None:
+def install() -> None:
     """PyTorch has just been imported: watch it."""
-    import torch
-
-    from . import _imports, _process, _torch_made, _torch_modules, _torch_ops, _torch_reads, _torch_room, _torch_steps
-
-    _process.add_version("torch", str(torch.__version__), import_ns)
     going_on = _native.recording()
     if going_on:
         _native.stop()
     try:
+        import torch
+
+        from . import _imports, _process, _torch_made, _torch_modules, _torch_ops, _torch_reads, _torch_room, _torch_steps
+
+        _process.add_version("torch", str(torch.__version__))
         _torch_ops.prepare(torch)
         _torch_reads.prepare(torch)
         frees = _native.time_frees()
@@ -62,8 +62,6 @@ def install(_: str, import_ns: int) -> None:
             _torch_made.know_methods(torch)
         _torch_modules.install(torch)
         atexit.register(_torch_steps.recording_ends)
-        # The first optimizer brings it.
-        _imports.after("torch._dynamo", _process.imported_late)
         _imports.after("torch.export", _exported)
         _eager(torch)
     finally:
@@ -151,7 +149,7 @@ def _no_gpu(_: object, __: object, result: object, *___: object) -> None:
         _native.unseen("no-gpu", text)
 
 
-def _exported(_: str, __: int) -> None:
+def _exported(_: str) -> None:
     """What `torch.export` goes through to see a module is no work of the script's."""
     from . import _torch_reads
 

@@ -299,7 +299,7 @@ def _as_it_is(func: Any, *_: Any, **__: Any) -> Any:
     return func
 
 
-def _leave_floats(name: str, _: int) -> None:
+def _leave_floats(name: str) -> None:
     """PyTorch has no quantised tensors without values: what would be quantised stays as it is."""
     import copy
 

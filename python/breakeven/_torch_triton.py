@@ -35,12 +35,12 @@ _work: _Work | None = None
 
 def install() -> None:
     """Have kernels interpreted once Triton is imported."""
-    _imports.after("triton.knobs", lambda name, _: setattr(sys.modules[name].runtime, "interpret", True))
+    _imports.after("triton.knobs", lambda name: setattr(sys.modules[name].runtime, "interpret", True))
     _imports.after("triton.runtime.interpreter", _watch)
     _imports.after("triton.runtime.autotuner", _choose)
 
 
-def _choose(name: str, _: int) -> None:
+def _choose(name: str) -> None:
     """The first configuration is taken: none can be timed here."""
     tuner: Any = vars(sys.modules[name])["Autotuner"]
     plain = tuner.prune_configs
@@ -52,7 +52,7 @@ def _choose(name: str, _: int) -> None:
     tuner.prune_configs = prune_configs
 
 
-def _watch(name: str, _: int) -> None:
+def _watch(name: str) -> None:
     module: Any = sys.modules[name]
     builder, function = module.InterpreterBuilder, module.InterpretedFunction
     _count(builder, "create_masked_load", lambda work, ptrs, mask, *_: _add(work.loaded, ptrs, mask))

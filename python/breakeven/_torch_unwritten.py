@@ -81,13 +81,13 @@ def _leave_compiled(torch: Any) -> None:
     torch.jit.RecursiveScriptModule.save = lambda self, f, **kwargs: save(self, f, **kwargs)
 
 
-def _leave_safetensors(name: str, _: int) -> None:
+def _leave_safetensors(name: str) -> None:
     module: Any = sys.modules[name]
     module.save_file = _saves(module.save_file, "save_file", "tensors", "filename")
     module.load_file = _loads(module.load_file, "filename", "device", "cpu")
 
 
-def _open_unwritten(name: str, _: int) -> None:
+def _open_unwritten(name: str) -> None:
     module: Any = sys.modules[name]
     plain = module.safe_open
 

@@ -125,3 +125,58 @@ def test_parts_that_numpy_imports_at_their_first_use_are_start_up(tmp_path: Path
         pytest.skip("NumPy 1 imports its parts with itself")
     assert workload["program"]["startup_ns"] > 0.8 * late
     assert sum(entry.get("gap_ns", 0) for entry in workload["ops"]) < max(0.5 * late, 1e7)
+
+
+LIBRARY = """
+import time
+def burn(seconds):
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        pass
+burn(0.1)
+"""
+MINE = """
+import numpy as np
+import slow.part  # 0.1 s, and 0.1 s of `slow` itself
+x = np.ones(1000)
+slow.burn(0.3)
+x = x + 1
+"""
+IMPORTS = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import mine
+def later():
+    import late
+    return mine.x * 2
+later()
+mine.slow.burn(0.2)
+later()
+try:
+    import broken
+except ZeroDivisionError:
+    pass
+"""
+
+
+@pytest.mark.parametrize("recorder", ["native", "ast"])
+def test_importing_libraries_is_start_up_and_what_a_module_of_the_scripts_does_is_not(recorder: str, tmp_path: Path) -> None:
+    installed = tmp_path / "site-packages"
+    (installed / "slow").mkdir(parents=True)
+    (installed / "slow" / "__init__.py").write_text(LIBRARY)
+    (installed / "slow" / "part.py").write_text("from slow import burn\nburn(0.1)\n")
+    (installed / "late.py").write_text("import slow, later_still\nslow.burn(0.1)\n")
+    (installed / "later_still.py").write_text("import slow\nslow.burn(0.1)\n")
+    (installed / "broken.py").write_text("import slow\nslow.burn(0.1)\n1 / 0\n")
+    (tmp_path / "mine.py").write_text(MINE)
+    script = tmp_path / "script.py"
+    script.write_text(IMPORTS)
+    outcome = running.traced(tmp_path / "run", [str(script), str(installed)], recorder, tmp_path / "record")
+    assert outcome.code == 0, outcome.err
+    (workload,) = running.workloads(tmp_path / "record")
+    program, gaps = workload["program"], sum(entry.get("gap_ns", 0) for entry in workload["ops"])
+    own = 1 - program["stolen_ns"] / program["wall_ns"]
+    assert {Path(site["file"]).name for site in workload["sites"]} == {"mine.py", "script.py"}
+    rest = program["wall_ns"] - program["startup_ns"]
+    # 0.5 s; libraries take as long, and NumPy.
+    assert min(gaps, rest) > 0.45e9 and max(gaps, rest) * own < 0.75e9, (gaps, program)

@@ -234,12 +234,37 @@ pub(crate) fn idle(py: Python<'_>, ns: u64) {
     slept_for(py, ns);
 }
 
-/// The import of a library begins.
+/// A module is about to be imported by the first of these arguments, if any; whether its import is one of a library's that
+/// is part of no other.
 #[pyfunction]
-pub(crate) fn import_begins(py: Python<'_>) {
-    if state::recording() {
-        with(py, |state| state.recorder.import_begins());
+pub(crate) fn import_begins(_what: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<bool> {
+    if !state::recording() {
+        return Ok(false);
     }
+    let loader = arguments.iter().next();
+    let file: Option<String> = loader.map(|loader| loader.getattr("path")?.extract()).transpose()?;
+    state::with_thread(|_| ()); // it has its number from here on
+    Ok(with(arguments.py(), |state| {
+        let outermost = state.recorder.importing.is_none();
+        let begins = outermost && file.is_none_or(|file| state.codes.is_library(&file));
+        if begins {
+            state.recorder.import_begins();
+        }
+        begins
+    }))
+}
+
+/// That import has ended, if it was one.
+#[pyfunction]
+#[pyo3(signature = (begun, *_rest))]
+pub(crate) fn import_ends(py: Python<'_>, begun: bool, _rest: &Bound<'_, PyTuple>) {
+    if !begun {
+        return;
+    }
+    let now = clock::now();
+    let Some((took, alone)) = with(py, |state| state.recorder.import_ends(now)) else { return };
+    let own = state::with_thread(|thread| thread.imported(took, alone, now, state::since()));
+    with(py, |state| state.recorder.imported_in(own.unwrap_or(0)));
 }
 
 /// Something ran and was not seen as ops.
@@ -273,14 +298,7 @@ pub(crate) fn set_program(py: Python<'_>, program: &str) -> PyResult<()> {
     let fields: serde_json::Map<String, serde_json::Value> =
         serde_json::from_str(program).map_err(|e| PyValueError::new_err(format!("not a JSON object: {e}")))?;
     dump::check_program(&fields).map_err(PyValueError::new_err)?;
-    with(py, |state| {
-        let startup = |of: &serde_json::Map<_, serde_json::Value>| of.get("startup_ns").and_then(|ns| ns.as_u64());
-        if let Some(now) = startup(&fields) {
-            // A library has just been imported.
-            state.recorder.imported_in(now.saturating_sub(startup(&state.recorder.program).unwrap_or(0)));
-        }
-        state.recorder.program.extend(fields);
-    });
+    with(py, |state| state.recorder.program.extend(fields));
     Ok(())
 }
 

@@ -86,7 +86,7 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
         .collect();
     let graphs = ops.iter().any(|entry| entry.graph.is_some());
     let (waits, sites) = waits(recorder);
-    let program = program(recorder, ns(wall_ticks), ns(recorder.told_ticks));
+    let program = program(recorder, ns(wall_ticks), ns(recorder.told_ticks), ns(recorder.imported_ticks));
     let in_ops: u64 = ops.iter().map(|e| e.cpu_ns).sum();
     let between_ops = program.wall_ns.saturating_sub(program.startup_ns).saturating_sub(in_ops);
     Workload {
@@ -122,7 +122,7 @@ fn told_kernels(keywords: &[(String, String)]) -> u64 {
     keywords.iter().find(|(key, _)| key == "kernels").and_then(|(_, kernels)| kernels.parse().ok()).unwrap_or(0)
 }
 
-fn program(recorder: &Recorder, wall_ns: u64, told_ns: u64) -> Program {
+fn program(recorder: &Recorder, wall_ns: u64, told_ns: u64, imported_ns: u64) -> Program {
     let mut fields = recorder.program.clone();
     fields.entry("name").or_insert_with(|| "".into());
     // Without events, nothing else carries what the recorder itself took.
@@ -142,6 +142,7 @@ fn program(recorder: &Recorder, wall_ns: u64, told_ns: u64) -> Program {
         } else {
             (hooked + told_ns as f64) / recorder.events().max(1) as f64
         },
+        startup_ns: program.startup_ns.saturating_add(imported_ns),
         idle_ns: program.idle_ns.saturating_add(recorder.idle_ns),
         stolen_ns: recorder.stolen_ns(),
         // NumPy's arrays are the host's where the script says what is on the device.

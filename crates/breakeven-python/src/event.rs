@@ -380,6 +380,10 @@ pub(crate) struct Recorder {
     pub(crate) hook_ns: f64,
     /// What stand-ins took beside their events, and what other programs took of steps as long as others, ticks.
     pub(crate) set_aside: u64,
+    /// While a library is imported: the recorded ticks and the events before.
+    pub(crate) importing: Option<(u64, u64)>,
+    /// Importing libraries took so many ticks.
+    pub(crate) imported_ticks: u64,
     /// Under self-test: what the host reads counts wherever it is.
     pub(crate) probing: bool,
     /// Fields of `program` that the package set.
@@ -633,16 +637,29 @@ impl Recorder {
         }
     }
 
-    /// An import begins. What the process has waited for until now is the script's, as what it does in the import is not.
+    /// The import of a library begins. What the process has waited for until now is the script's, as what it does in the
+    /// import is not.
     pub(crate) fn import_begins(&mut self) {
         let idle = self.waiting(0);
         self.waits_somewhere(idle, None);
+        self.importing = Some((self.wall_ticks(clock::now()), self.events()));
     }
 
-    /// The last `ns` went into importing a library: what was waited for in them is start-up, as they are.
-    pub(crate) fn imported_in(&mut self, ns: u64) {
+    /// It ends `now`: how many recorded ticks it took, and whether there was no event in it.
+    pub(crate) fn import_ends(&mut self, now: u64) -> Option<(u64, bool)> {
+        let (wall, events) = self.importing.take()?;
+        Some((self.wall_ticks(now).saturating_sub(wall), self.events() == events))
+    }
+
+    /// The last `ticks` went into importing a library: what was waited for in them is start-up, as they are.
+    pub(crate) fn imported_in(&mut self, ticks: u64) {
+        self.imported_ticks += ticks;
+        if ticks < LONG {
+            return; // asking the system would take as long
+        }
         self.watch.begin();
         self.others_took();
+        let ns = (ticks as f64 / clock::ticks_per_ns()) as u64;
         let since = clock::monotonic_ns().saturating_sub(ns);
         while let Some((_, place, idle)) = self.idle_lately.pop_back_if(|(at, ..)| *at > since) {
             self.idle_ns -= idle;

@@ -35,8 +35,8 @@ mod _native {
     #[pymodule_export]
     use super::api::{
         after_fork_child, calibrate, device_memory, device_tag, enter, event, flush, flush_every, host_made, host_read,
-        idle, import_begins, install, know_arrays, leave, marker, on_library_code, recording, rescan, reset,
-        set_program, snapshot, start, stop, undo, unseen, unsupported,
+        idle, import_begins, import_ends, install, know_arrays, leave, marker, on_library_code, recording, rescan,
+        reset, set_program, snapshot, start, stop, undo, unseen, unsupported,
     };
     #[pymodule_export]
     use super::ast::{watch, watched, watched_host, watched_pick, watched_put_back, watched_store};

@@ -64,8 +64,12 @@ pub(crate) fn bound<'py>(
     instance: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     static METHOD: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    match instance {
-        None => Ok(function.clone()),
-        Some(instance) => METHOD.import(function.py(), "types", "MethodType")?.call1((function, instance)),
-    }
+    let Some(instance) = instance else { return Ok(function.clone()) };
+    let py = function.py();
+    // An import asks too, by which the script would find `types` imported.
+    let type_of_methods = || {
+        let finder = py.import("_frozen_importlib_external")?.getattr("FileFinder")?;
+        PyResult::Ok(finder.getattr("path_hook")?.get_type().unbind())
+    };
+    METHOD.get_or_try_init(py, type_of_methods)?.bind(py).call1((function, instance))
 }

@@ -360,6 +360,16 @@ impl Thread {
         self.last_end += ticks;
     }
 
+    /// A library was imported until `now`, in so many recorded ticks: nobody's gap. Gives those: all where there was no event
+    /// in the import, else what came after the last one.
+    pub(crate) fn imported(&mut self, ticks: u64, alone: bool, now: u64, since: u64) -> u64 {
+        let told = self.last_end.max(since);
+        let open = now.saturating_sub(told);
+        let own = if alone { ticks } else { ticks.min(open) };
+        self.last_end = told + own.min(open);
+        own
+    }
+
     /// A stand-in for a library begins to work, `now`; false where one is at work already.
     pub(crate) fn stand_in_begins(&mut self, now: u64) -> bool {
         let first = self.stand_in.is_none();
@@ -485,6 +495,23 @@ mod tests {
         thread.resume(before);
         assert!(thread.closed());
         assert_eq!(thread.leave(0, 30, 0), Some(Timing { own: 30, gap: 0 }));
+    }
+
+    #[test]
+    fn what_importing_a_library_takes_is_no_gap() {
+        let mut thread = Thread::new();
+        assert!(thread.enter(true));
+        assert!(thread.leave(10, 20, 0).is_some());
+        assert_eq!(thread.recorded(20, false), 0);
+        assert_eq!(thread.imported(70, true, 100, 0), 70);
+        assert!(thread.enter(true));
+        assert_eq!(thread.leave(105, 110, 0), Some(Timing { own: 5, gap: 15 }));
+        assert_eq!(thread.recorded(110, false), 0);
+        // Events of the import end at 110; recording begins anew within it.
+        assert_eq!(thread.imported(50, false, 130, 0), 20);
+        assert_eq!(thread.imported(50, true, 150, 145), 50);
+        assert!(thread.enter(true));
+        assert_eq!(thread.leave(152, 160, 145), Some(Timing { own: 8, gap: 2 }));
     }
 
     #[test]

@@ -71,14 +71,14 @@ def _named() -> bool:
     return bool(os.environ.get("BREAKEVEN_PRETEND_GPU"))
 
 
-def real(_: str, import_ns: int) -> None:
-    """CuPy has been imported, in so many ns: what it does on a GPU is not seen, if it is no stand-in."""
+def real() -> None:
+    """CuPy has been imported: what it does on a GPU is not seen, if it is no stand-in."""
     cupy = sys.modules["cupy"]
     if _is_ours(cupy) or not (asked_by_user() and _has_gpu()):
         return
     from .. import _process
 
-    _process.add_version("cupy", str(cupy.__version__), import_ns)
+    _process.add_version("cupy", str(cupy.__version__))
     text = (
         "CuPy ran on this machine's own GPU, and nothing of that was seen: `--pretend-gpu NAME` records the script with "
         "a stand-in for CuPy, on the CPU"

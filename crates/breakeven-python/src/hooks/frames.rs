@@ -104,6 +104,11 @@ impl Codes {
         forgotten
     }
 
+    /// Whether what this file holds is no user code.
+    pub(crate) fn is_library(&self, file: &str) -> bool {
+        self.owner_of_file(file) != Owner::User
+    }
+
     fn owner_of_file(&self, file: &str) -> Owner {
         if file.starts_with("<frozen importlib") {
             Owner::Import
