@@ -63,6 +63,21 @@ fn what_is_unknown_has_a_note() {
 }
 
 #[test]
+fn what_is_said_of_other_makers_concerns_the_programs_library() {
+    let noted = |mut workload: Workload, name: &str| {
+        workload.ops[0].name = name.to_owned();
+        let gpu = vec!["mi300x".to_owned(), "m4-max-40-core".to_owned()];
+        let e = ask(workload, Options { gpu, ..Options::default() });
+        let text = |code| e.notes.iter().find(|n| n.code == code).map(|n| n.text.clone());
+        (text("port-amd"), text("port-native").unwrap())
+    };
+    let (amd, native) = noted(product(), "numpy.matmul");
+    assert!(amd.unwrap().contains("CuPy") && native.contains("native array library"), "{native}");
+    let (amd, native) = noted(product(), "aten.mm");
+    assert!(amd.is_none() && native.contains("PyTorch"), "{native}");
+}
+
+#[test]
 fn a_profile_is_for_programs_of_its_library() {
     let options = Options { port: Some("torch".to_owned()), ..on("l4") };
     let workload = Some(Box::new(product()));

@@ -32,7 +32,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("port-amd", "On AMD GPUs the port is CuPy's build for ROCm."),
     (
         "port-native",
-        "GPUs without a port of NumPy are estimated as if there were one; they are not counted as winners.",
+        "Intel's and Apple's GPUs are estimated as if the library served them as NVIDIA's; they are not counted as winners.",
     ),
     ("processes", "Several processes were recorded and added up."),
     ("quoted-figure", "A well-known figure was given that the catalogue does not share; the text explains it."),

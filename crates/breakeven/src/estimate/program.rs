@@ -134,17 +134,21 @@ fn answer(question: &Question, choice: &Choice, request: &Request) -> Result<Est
         shown.filter(|_| options.timeline).and_then(|i| drawing::sketch(question, &rows[i].gpu, &outcomes[i]));
     let mut notes = choice.notes.clone();
     notes.extend(notes_of(question, shown.map(|i| (&rows[i], &outcomes[i]))));
-    if choice.gpus.iter().any(|p| p.gpu.device.vendor == Vendor::Amd) {
+    let is_cupy = question.port.library() == port::cupy().name;
+    if is_cupy && choice.gpus.iter().any(|p| p.gpu.device.vendor == Vendor::Amd) {
         notes.push(Note::new(
             "port-amd",
             "on AMD GPUs the port is CuPy's ROCm build, which covers less and is tested less",
         ));
     }
     if rows.iter().any(|r| !r.counted) {
-        notes.push(Note::new(
-            "port-native",
-            "Intel and Apple GPUs are estimated as if ported to a native array library; they do not count among the winners",
-        ));
+        let by = if is_cupy {
+            "as if ported to a native array library"
+        } else {
+            "with what PyTorch costs on NVIDIA's, not with XPU's and MPS's own costs"
+        };
+        let text = format!("Intel and Apple GPUs are estimated {by}; they do not count among the winners");
+        notes.push(Note::new("port-native", text));
     }
     // Of what would have come nothing is known: neither what it needs nor what would help.
     let advised = shown.filter(|_| !question.workload.cut_short());
