@@ -48,7 +48,9 @@ def size_of(func: Any, args: tuple[Any, ...], kwargs: Any) -> int:
         return 0
     try:
         size = _made_by(func, args, kwargs)
-    except Exception:  # a layout without shape or strides
+    except Exception as error:  # a layout without shape or strides
+        if _native.of_script(error):
+            raise
         return 0
     return size if size >= _OFTEN else 0
 
@@ -91,7 +93,9 @@ def _made_by(func: Any, args: tuple[Any, ...], kwargs: Any) -> int:
             _sizes.clear()
         try:
             known = _shapes(func, args, kwargs)
-        except Exception:  # an op whose shapes depend on values, or that is made for real tensors alone
+        except Exception as error:  # an op whose shapes depend on values, or that is made for real tensors alone
+            if _native.of_script(error):
+                raise
             tensors = [value for value in flat if isinstance(value, _torch_ops._torch.Tensor)]
             known = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
         _sizes[key] = known

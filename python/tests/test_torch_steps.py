@@ -271,7 +271,8 @@ for i in range(6):
     [workload] = _run(script, tmp_path, environment=ONE_THREAD)
     own, program = 6 * 4 * 30_000_000, workload["program"]
     assert sum(e["gap_ns"] for e in workload["ops"]) < own / 8
-    assert program["events"] * program["hook_ns"] > own
+    # What is imported meanwhile is start-up.
+    assert program["events"] * program["hook_ns"] > 0.95 * own
 
 
 def test_what_is_left_of_a_slow_step_is_counted_once(tmp_path: Path) -> None:
