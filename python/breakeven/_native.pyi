@@ -25,6 +25,7 @@ __all__ = [
     "calibrate",
     "call_noted",
     "called_with",
+    "calls_must_pass",
     "calls_pass",
     "clock_ns",
     "clock_ticks",
@@ -316,7 +317,7 @@ def step_end(whole: bool) -> int:
 def clock_ns() -> int:
     """The recorder's own clock, ns from some moment on; reading it is no clock read of the script's."""
 
-def import_begins(what: str, arguments: tuple[Any, ...]) -> bool:
+def import_begins(_what: str, arguments: tuple[Any, ...]) -> bool:
     """A module is about to be imported, by the loader that comes first in `arguments`; what the script waited for until
     now is its own waiting. For `import_ends`: whether that is the import of a library, as it is without a loader, and part
     of no other one."""
@@ -469,9 +470,12 @@ class PassingAttribute:
     def __set__(self, instance: Any, value: Any, /) -> None: ...
     def __delete__(self, instance: Any, /) -> None: ...
 
-def calls_pass(mode: Any | None, core: Any | None = None) -> None:
+def calls_pass(mode: Any, core: Any) -> None:
     """Calls of PyTorch's API pass through this function mode, which may be off in steps that go unwatched; `core` is
-    `torch._C`. None: it may not."""
+    `torch._C`."""
+
+def calls_must_pass() -> None:
+    """From now on it may not be off."""
 
 def mode_off() -> bool:
     """Take it off in this thread, if the loop's steps go unwatched in it; whether that was done."""
