@@ -24,6 +24,8 @@ pub(crate) struct Run {
 #[derive(Debug, Default)]
 struct Step {
     runs: Vec<Run>,
+    /// The runs in the least time that each took in the steps like it until then.
+    least: Vec<Run>,
     calls: Vec<Range<usize>>,
     /// The same for the same ops in the same order.
     hash: u64,
@@ -69,6 +71,7 @@ impl Steps {
         let whole = self.open.runs.len() < LONGEST;
         self.open.hash |= 1;
         let hash = self.open.hash;
+        self.open.least = self.quickest(&self.open);
         self.kept.push_front(std::mem::take(&mut self.open));
         self.kept.truncate(KEPT);
         self.watched += 1;
@@ -90,10 +93,10 @@ impl Steps {
         self.watched_ago(back).map_or(0, |step| step.runs.iter().map(|run| run.own + run.gap).sum())
     }
 
-    /// The step `back` steps ago, as if it had taken `ticks`, in the proportions of [`Steps::quickest`].
+    /// The step `back` steps ago, as if it had taken `ticks`, in the proportions of the least times.
     pub(crate) fn again(&mut self, back: usize, ticks: u64) -> Vec<Run> {
         let Some(step) = self.watched_ago(back) else { return Vec::new() };
-        let mut runs = self.quickest(step);
+        let mut runs = step.least.clone();
         let took: u64 = runs.iter().map(|run| run.own + run.gap).sum();
         let share = if took > 0 { ticks as f64 / took as f64 } else { 0.0 };
         let scale = |t: u64| (t as f64 * share) as u64;
@@ -102,7 +105,7 @@ impl Steps {
         runs
     }
 
-    /// What a step did, in the least time that each of it took in the steps like it: other programs or Python's garbage
+    /// What a step did, in the least time that each of it took in it and the kept ones like it: other programs or Python's garbage
     /// collector may have held up any of it once.
     fn quickest(&self, step: &Step) -> Vec<Run> {
         let mut runs = step.runs.clone();
