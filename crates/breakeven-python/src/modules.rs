@@ -4,8 +4,7 @@
 //! are counted here, and Python hears of the outermost ones alone.
 
 use crate::hooks::torch::clock_ns;
-use crate::hooks::{clock, depth, state};
-use crate::hooks::{passing, paths};
+use crate::hooks::{clock, depth, passing, paths, state};
 use crate::ours;
 use crate::stand_in::stand_in;
 use pyo3::prelude::*;
@@ -98,22 +97,9 @@ stand_in! {
         ) -> PyResult<Bound<'py, PyAny>> {
             let py = args.py();
             let outermost = self.depth.fetch_add(1, Relaxed) == 0;
-            if outermost {
-                ROOT.store(args.get_item(0).map_or(0, |module| module.as_ptr() as usize), Relaxed);
-                let told = ours::told(py, || self.outermost.bind(py).call1((args, kwargs)));
-                if let Err(error) = told {
-                    self.depth.fetch_sub(1, Relaxed);
-                    return Err(error);
-                }
-            }
+            let begun = self.begin(outermost, args, kwargs);
+            let entered = begun.inspect_err(|_| _ = self.depth.fetch_sub(1, Relaxed))?;
             let off = outermost && passing::mode_off(py);
-            CALLS.fetch_add(1, Relaxed);
-            let told = if unwatched() { Ok(None) } else { ours::told(py, || self.enter.bind(py).call1((args,))) };
-            let told = told.inspect_err(|_| {
-                self.depth.fetch_sub(1, Relaxed);
-                passing::mode_back(py, off);
-            });
-            let entered = told?.is_some();
             let mut outcome = depth::given_back(py, || self.function.bind(py).call(args, kwargs));
             passing::mode_back(py, off);
             if entered {
@@ -124,5 +110,18 @@ stand_in! {
             }
             outcome
         }
+    }
+}
+
+impl ModuleCall {
+    /// Tells of a call; whether its end is to be told, too.
+    fn begin(&self, outermost: bool, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<bool> {
+        let py = args.py();
+        if outermost {
+            ROOT.store(args.get_item(0).map_or(0, |module| module.as_ptr() as usize), Relaxed);
+            ours::told(py, || self.outermost.bind(py).call1((args, kwargs)))?;
+        }
+        CALLS.fetch_add(1, Relaxed);
+        Ok(!unwatched() && ours::told(py, || self.enter.bind(py).call1((args,)))?.is_some())
     }
 }

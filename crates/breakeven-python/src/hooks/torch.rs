@@ -90,7 +90,7 @@ stand_in! {
             let beside = in_ticks(self.beside).min(asked.saturating_sub(last_end.max(state::since())));
             with_thread(|thread| thread.recorder_took(beside));
             let told = self.before.as_ref().map(|before| self.noted(py, before.bind(py).call1((func, &args, kwargs))));
-            let instead = told.map_or(Ok(()), |told| told);
+            let instead = told.unwrap_or(Ok(()));
             let ran = instead.is_ok();
             let began = clock::now();
             let mut result = instead.and_then(|()| op.call(&args, kwargs));
