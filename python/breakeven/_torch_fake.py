@@ -60,8 +60,7 @@ def begin(torch: Any) -> None:
     from torch.utils._pytree import tree_map_only
 
     _lib = torch
-    _native.mode_on()
-    _native.calls_pass(None)
+    _native.calls_must_pass()
     _torch_ops.valueless = True
     _torch_ops.plain += (FakeTensor,)
     _torch_values.prepare(torch, FakeTensor)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from importlib import import_module
 from types import BuiltinFunctionType, FunctionType
 
-from . import _native, _torch_reads
+from . import _native, _torch_reads, _torch_where
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
 #: What tells a device of tensors.
 _ATTRIBUTES = ("device", "is_cuda", "is_cpu", "__cuda_array_interface__")
-#: Makes tensors like another, which may be told a device; beside what PyTorch counts among its constructors.
-_LIKE = "empty zeros ones full rand randn randint".split()
-_NEW = "new_empty new_empty_strided new_zeros new_ones new_full new_tensor".split()
 
 
 def attributes(torch: Any) -> None:
@@ -33,12 +30,14 @@ def install(torch: Any, mode: Any, handlers: dict[Any, Any]) -> None:
 
     handled = {plain for plain in handlers if not isinstance(plain, type(torch.Tensor.device.__get__))}
     named = {plain for plain in _device._device_constructors() if isinstance(plain, BuiltinFunctionType)} - handled
-    named |= {getattr(torch, f"{name}_like") for name in _LIKE} - handled
+    like = {name.removeprefix("aten::") for name in _torch_where.LIKE}
+    of_tensors = {name for name in like if name.startswith("new_")} | {"new_tensor"}
+    named |= {getattr(torch, name) for name in like - of_tensors} - handled
     for name, plain in _found(torch.Tensor, dir(torch.Tensor), handled):
         _torch_reads.put(torch.Tensor, name, _native.Passing(plain), plain)
     # What is written in Python is PyTorch's by name alone, and goes by without.
     handled = {plain for plain in handled if not isinstance(plain, FunctionType)}
-    for name in _NEW:
+    for name in of_tensors:
         plain = getattr(torch.Tensor, name)
         _torch_reads.put(torch.Tensor, name, _native.Passing(plain, True), plain)
     names = {plain.__name__ for plain in handled | named}

@@ -29,7 +29,7 @@ def before(func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
 
 
 def _runs_there(func: Any, args: tuple[Any, ...], kwargs: Any) -> bool:
-    if func._schema.name in _LIKE and _torch_made.making.device is not None:
+    if func._schema.name in LIKE and _torch_made.making.device is not None:
         return _torch_made.making.device != "cpu"
     if _torch_copies.moving.now is not None:
         return _torch_copies.moving.now[2] != "cpu"
@@ -70,7 +70,7 @@ def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, 
         return RuntimeError(_differ(name))
     if _torch_ops.graph == "capture" and GPU in devices and _torch_ops.waits(func, args, kwargs):
         return _torch_graphs.wait_refused()
-    if name in _LIKE and _torch_made.making.device is not None:
+    if name in LIKE and _torch_made.making.device is not None:
         device = _torch_made.making.device
     else:
         device = GPU if GPU in devices else _made_where(result) if not devices else "cpu"
@@ -271,7 +271,7 @@ def _of_its_own(args: Any) -> bool:
 
 
 #: What makes a tensor that is like another but for the device that it may be given.
-_LIKE = frozenset(
+LIKE = frozenset(
     f"aten::{name}" for name in
     "empty_like zeros_like ones_like full_like rand_like randn_like randint_like new_empty new_empty_strided new_zeros new_ones "
     "new_full".split()

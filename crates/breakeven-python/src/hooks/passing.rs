@@ -8,9 +8,10 @@ use crate::modules;
 use crate::stand_in::stand_in;
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyTuple};
 use std::cell::Cell;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// The mode, and what PyTorch has for its stack of modes in each thread.
 struct Stack {
@@ -21,8 +22,9 @@ struct Stack {
     at: Py<PyAny>,
 }
 
-/// `None` where calls pass through no mode, or all of them have to.
-static STACK: Mutex<Option<Stack>> = Mutex::new(None);
+static STACK: PyOnceLock<Stack> = PyOnceLock::new();
+/// Calls pass through the mode, and not all of them have to.
+static MAY_BE_OFF: AtomicBool = AtomicBool::new(false);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
@@ -50,38 +52,32 @@ impl Stack {
         self.push.bind(py).call1((&self.mode,))?;
         above.into_iter().rev().try_for_each(|mode| self.push.bind(py).call1((mode,)).map(drop))
     }
-
-    fn clone_ref(&self, py: Python<'_>) -> Self {
-        let [mode, push, pop] = [&self.mode, &self.push, &self.pop].map(|one| one.clone_ref(py));
-        let [height, at] = [&self.height, &self.at].map(|one| one.clone_ref(py));
-        Self { mode, push, pop, height, at }
-    }
 }
 
-/// A copy: what is called on it may ask for it, too.
-fn stack(py: Python<'_>) -> Option<Stack> {
-    STACK.lock().ok()?.as_ref().map(|stack| stack.clone_ref(py))
+fn stack(py: Python<'_>) -> Option<&'static Stack> {
+    STACK.get(py).filter(|_| MAY_BE_OFF.load(Relaxed))
 }
 
-/// Calls pass through this mode, and need not everywhere; `core` is `torch._C`. None: wherever it is on, they do.
+/// Calls pass through this mode, and need not everywhere; `core` is `torch._C`. A second mode is not taken.
 #[pyfunction]
-#[pyo3(signature = (mode, core = None))]
-pub(crate) fn calls_pass(mode: Option<Py<PyAny>>, core: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-    let of_core = |core: &Bound<'_, PyAny>, name: &str| core.getattr(name).map(Bound::unbind);
-    let stack = match (mode, core) {
-        (Some(mode), Some(core)) => Some(Stack {
-            mode,
-            push: of_core(core, "_push_on_torch_function_stack")?,
-            pop: of_core(core, "_pop_torch_function_stack")?,
-            height: of_core(core, "_len_torch_function_stack")?,
-            at: of_core(core, "_get_function_stack_at")?,
-        }),
-        _ => None,
+pub(crate) fn calls_pass(mode: Py<PyAny>, core: &Bound<'_, PyAny>) -> PyResult<()> {
+    let of_core = |name: &str| core.getattr(name).map(Bound::unbind);
+    let stack = Stack {
+        mode,
+        push: of_core("_push_on_torch_function_stack")?,
+        pop: of_core("_pop_torch_function_stack")?,
+        height: of_core("_len_torch_function_stack")?,
+        at: of_core("_get_function_stack_at")?,
     };
-    if let Ok(mut kept) = STACK.lock() {
-        *kept = stack;
-    }
+    MAY_BE_OFF.store(STACK.set(core.py(), stack).is_ok(), Relaxed);
     Ok(())
+}
+
+/// From now on all calls have to pass.
+#[pyfunction]
+pub(crate) fn calls_must_pass(py: Python<'_>) {
+    mode_on(py);
+    MAY_BE_OFF.store(false, Relaxed);
 }
 
 /// Takes the mode off, where steps go unwatched in this thread and the script has no modes of its own; whether it did.
