@@ -508,3 +508,29 @@ fn a_model_made_on_the_host_is_to_be_made_on_the_gpu() {
     let host = reason(&e, "host-bound");
     assert!(host.remedy.contains("Numba") && !host.remedy.contains("leave"), "{}", host.remedy);
 }
+
+#[test]
+fn what_a_line_prepares_once_is_no_batch() {
+    let told = |n: u64, order: Value| {
+        let draws = json!({
+            "site": 0, "name": "aten.uniform_", "op": {"random": {"kind": "uniform", "n": 40_000_000}}, "dtype": "f32",
+            "count": n, "read_bytes": 0, "written_bytes": n * 160_000_000, "cpu_ns": n * 200_000_000, "phase": "data",
+        });
+        let product = json!({
+            "site": 1, "name": "aten.mm", "op": {"matmul": {"m": 4096, "n": 4096, "k": 4096, "batch": 1}}, "dtype": "f32",
+            "count": 3, "read_bytes": 402_653_184, "written_bytes": 201_326_592, "cpu_ns": 1_200_000_000,
+            "device": "cuda:0",
+        });
+        let mut w = program(1.3 + n as f64 * 0.2, json!([draws, product]), order);
+        w.program.cpu_threads = 4;
+        let e = ask(w, warm("l4"));
+        let advice = e.advice.iter().any(|a| a.id == "input-pipeline");
+        let stall = e.reasons.iter().find(|r| r.code == "input-pipeline-stall");
+        (stall.is_some(), advice, e.reasons.iter().any(|r| r.code == "host-bound" && r.remedy.contains("torch.device")))
+    };
+    assert_eq!(told(1, json!([0, [3, [1]]])), (false, false, true));
+    // The layers of a model.
+    assert_eq!(told(9, json!([[9, [0]], [3, [1]]])), (false, false, true));
+    assert_eq!(told(3, json!([[3, [0, 1]]])), (true, true, false));
+    assert!(told(3, json!([0, 1, 0, 1, 0, 1])).0);
+}

@@ -5,7 +5,8 @@
 
 use super::gpu::Question;
 use super::plan::Plan;
-use crate::workload::Entry;
+use crate::workload::{Entry, Op, Phase, Step};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Taking a ready batch from a worker, s: a queue and shared memory, assumed.
 pub const HANDOVER: f64 = 0.2e-3;
@@ -13,6 +14,61 @@ pub const HANDOVER: f64 = 0.2e-3;
 /// The script takes its next batch here.
 pub fn takes_batch(entry: &Entry) -> bool {
     entry.name == "torch.utils.data.DataLoader.__next__"
+}
+
+/// By entry: whether it prepares on the host what steps are given, one after the other. What a line prepares once, such as a
+/// model that is then copied, feeds none.
+pub fn feeds(ops: &[Entry], order: &[Step]) -> Vec<bool> {
+    let is_data = |e: &Entry| e.phase == Some(Phase::Data);
+    if order.is_empty() {
+        return ops.iter().map(is_data).collect();
+    }
+    let mut lines = Lines::default();
+    lines.go_through(ops, order);
+    ops.iter().map(|e| is_data(e) && lines.feeding.contains(&e.site)).collect()
+}
+
+/// Lines that prepare data, on the way through a program.
+#[derive(Default)]
+struct Lines {
+    /// Kernels so far.
+    kernels: u64,
+    /// Each line that prepared data, as often as it did; and by line how many kernels there had been.
+    prepared: Vec<u32>,
+    last: BTreeMap<u32, u64>,
+    /// Those that did again, with kernels in between.
+    feeding: BTreeSet<u32>,
+}
+
+impl Lines {
+    fn go_through(&mut self, ops: &[Entry], steps: &[Step]) {
+        for step in steps {
+            match step {
+                Step::Run(entry) => ops.get(*entry as usize).into_iter().for_each(|e| self.run(e)),
+                Step::Repeat(times, body) => {
+                    let (kernels, prepared) = (self.kernels, self.prepared.len());
+                    self.go_through(ops, body);
+                    if *times > 1 && self.kernels > kernels {
+                        self.feeding.extend(&self.prepared[prepared..]);
+                    }
+                }
+            }
+        }
+    }
+
+    fn run(&mut self, entry: &Entry) {
+        if entry.phase == Some(Phase::Data) {
+            self.prepared.push(entry.site);
+            if self.last.insert(entry.site, self.kernels).is_some_and(|before| before < self.kernels) {
+                self.feeding.insert(entry.site);
+            }
+        } else if !matches!(
+            entry.op,
+            Op::View | Op::Transfer { .. } | Op::HostRead { .. } | Op::HostOnly | Op::Synchronise | Op::StreamWait
+        ) {
+            self.kernels += 1;
+        }
+    }
 }
 
 /// The plan with the waits for batches that its own steps leave: what a batch takes the workers, less a step.

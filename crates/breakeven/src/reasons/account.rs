@@ -5,6 +5,7 @@ use super::order::in_a_row;
 use crate::estimate::Breakdown;
 use crate::estimate::gpu::{Outcome, Question};
 use crate::estimate::link::Link;
+use crate::estimate::loaders;
 use crate::estimate::plan::Policy;
 use crate::hardware::Device;
 use crate::kernel::Bound;
@@ -108,11 +109,13 @@ impl<'a> Account<'a> {
                 chained[i] = device::chained(entry, task, path[i].launch, device);
             }
         }
-        let kind = |(entry, task)| match host_kind(entry, task, q.port.policy()) {
+        let feeds = loaders::feeds(&q.workload.ops, &q.workload.order);
+        let kind = |((entry, task), feeds)| match host_kind(entry, task, q.port.policy()) {
+            _ if feeds => HostKind::Loading,
             HostKind::Code if via_files(q.workload, entry) => HostKind::Files,
             kind => kind,
         };
-        let kinds = q.workload.ops.iter().zip(tasks).map(kind);
+        let kinds = q.workload.ops.iter().zip(tasks).zip(feeds).map(kind);
         let host = kinds.chain([HostKind::Code]).collect();
         let total = parts.total().max(f64::MIN_POSITIVE);
         let asks = asking(q.workload, |entry| reads_a_value(entry, device));
@@ -277,9 +280,9 @@ fn via_files(workload: &Workload, entry: &Entry) -> bool {
 fn host_kind(entry: &Entry, task: &Task, policy: Policy) -> HostKind {
     let name = entry.name.rsplit('.').next().unwrap_or_default();
     match entry.op {
-        _ if entry.phase == Some(Phase::Data) => HostKind::Loading,
-        Op::Opaque => HostKind::Dark,
         Op::HostOnly if FILES.contains(&name) || entry.name.starts_with("scipy.io.") => HostKind::Files,
+        _ if entry.phase == Some(Phase::Data) => HostKind::Code,
+        Op::Opaque => HostKind::Dark,
         Op::HostOnly if entry.name != "torch.host_scalar" => HostKind::NoCounterpart,
         _ if policy != Policy::AsWritten && stays(entry, task) => HostKind::NoCounterpart,
         _ => HostKind::Code,

@@ -3,9 +3,9 @@
 use super::super::draft::{Draft, entries, loops};
 use super::super::{Change, Context, Edit};
 use crate::estimate::Side;
-use crate::estimate::loaders::HANDOVER;
+use crate::estimate::loaders::{HANDOVER, feeds};
 use crate::report::words;
-use crate::workload::{Entry, Phase};
+use crate::workload::Entry;
 
 pub(super) const EDIT: Edit = Edit { id: "input-pipeline", sides: &[Side::Gpu], apply };
 
@@ -19,7 +19,9 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
         return None;
     }
     let inside = loops(&draft.order).into_iter().filter(|l| l.rounds >= ROUNDS).flat_map(|l| entries(l.body));
-    let mut loading: Vec<u32> = inside.filter(|e| loads(draft.entry(*e))).collect();
+    // What ran in a data loader, be it of its framework or of NumPy.
+    let feeds = feeds(&draft.workload.ops, &draft.order);
+    let mut loading: Vec<u32> = inside.filter(|e| feeds[*e as usize]).collect();
     loading.sort_unstable();
     loading.dedup();
     // As the estimate takes recorded times: what other programs had is off.
@@ -60,9 +62,4 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
         ready: Some(format!("DataLoader(…, num_workers={workers}, pin_memory=True, persistent_workers=True)")),
         risk: Some("workers take memory and start slowly; data that must come in one order needs care"),
     })
-}
-
-/// What ran in a data loader, be it of its framework or of NumPy.
-fn loads(entry: &Entry) -> bool {
-    entry.phase == Some(Phase::Data)
 }
