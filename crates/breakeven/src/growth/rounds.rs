@@ -1,7 +1,8 @@
 //! The loop that the program spends its time in, and the same program with more or fewer rounds of it.
 
 use super::wall_after;
-use crate::workload::{Lines, Op, Step, Workload, order};
+use crate::workload::{Lines, Op, Step, Workload, order, rounds_in};
+use std::collections::BTreeSet;
 
 /// Loops of fewer rounds are not told from code that happens to repeat.
 const LEAST: u64 = 8;
@@ -16,11 +17,11 @@ pub struct MainLoop {
     /// As recorded in that piece, in a row.
     pub rounds: u64,
     /// Rounds of the loop that is told of, in one of those: of one within where the outer one only reads a value now and
-    /// then.
+    /// then; several where rounds differ in turns.
     pub within: u64,
     /// Rounds of the loop that is told of, in the whole program.
     pub total: u64,
-    /// A line of it: that of its hottest op, `heat.py:12`.
+    /// A line of it that is no loop itself: that of its hottest op there, `heat.py:12`.
     pub site: String,
 }
 
@@ -37,12 +38,36 @@ pub fn main_loop(workload: &Workload) -> Option<MainLoop> {
     // Of the pieces of a loop the longest, of equals the first.
     let longest = weighed.reduce(|best, next| if (next.0, next.1.1) > (best.0, best.1.1) { next } else { best });
     let (_, (at, rounds, body)) = longest.filter(|(time, _)| *time > SHARE * all_runs.iter().sum::<f64>())?;
-    let runs = order::counts(body, all_runs.len())?;
-    let time = |entry: usize| runs[entry] as f64 * all_runs[entry] / workload.ops[entry].count.max(1) as f64;
-    let hottest = (0..runs.len()).max_by(|a, b| time(*a).total_cmp(&time(*b)))?;
-    let site = workload.sites.get(workload.ops[hottest].site as usize)?;
     let (within, inner) = beside_reads(workload, body).unwrap_or((1, body));
-    Some(MainLoop { at, rounds, within, total: lines.rounds(inner), site: site.label() })
+    let (turns, one) = rounds_in(&workload.ops, inner);
+    let site = workload.sites.get(workload.ops[named_by(workload, inner)?].site as usize)?;
+    Some(MainLoop { at, rounds, within: within * turns, total: lines.rounds(&one), site: site.label() })
+}
+
+/// The entry whose line names a loop: the hottest one whose line is in no loop within.
+fn named_by(workload: &Workload, body: &[Step]) -> Option<usize> {
+    let runs = order::counts(body, workload.ops.len())?;
+    let mut within = BTreeSet::new();
+    for step in body {
+        lines_of_loops(workload, step, false, &mut within);
+    }
+    let time = |&i: &usize| {
+        let entry = &workload.ops[i];
+        runs[i] as f64 * entry.cpu_ns.saturating_add(entry.gap_ns) as f64 / entry.count.max(1) as f64
+    };
+    let ran = || (0..runs.len()).filter(|i| runs[*i] > 0);
+    let hottest = |of: &mut dyn Iterator<Item = usize>| of.max_by(|a, b| time(a).total_cmp(&time(b)));
+    hottest(&mut ran().filter(|i| !within.contains(&workload.ops[*i].site))).or_else(|| hottest(&mut ran()))
+}
+
+/// The sites of what runs in loops of `step`, or of all of it where it is `inside` one.
+fn lines_of_loops(workload: &Workload, step: &Step, inside: bool, found: &mut BTreeSet<u32>) {
+    match step {
+        Step::Run(entry) => found.extend(workload.ops.get(*entry as usize).filter(|_| inside).map(|e| e.site)),
+        Step::Repeat(times, body) => {
+            body.iter().for_each(|step| lines_of_loops(workload, step, inside || *times >= LEAST, found));
+        }
+    }
 }
 
 /// The one loop in `body` and its rounds, where nothing but values are read beside it: a script that prints now and then
@@ -127,6 +152,36 @@ mod tests {
         assert_eq!((found.rounds, found.total), (100, 200));
         let (more, _) = with_rounds(&heat, &found, 110);
         assert_eq!(more.ops[3].count, heat.ops[3].count / 20 * 21);
+    }
+
+    #[test]
+    fn rounds_that_take_turns_count_and_a_loop_within_names_none() {
+        let mut heat = samples::heat();
+        let Step::Repeat(_, body) = heat.order.remove(2) else { panic!("the loop comes third") };
+        let mut steps = order::expand(&body).collect::<Vec<_>>();
+        let mut others = body.clone();
+        steps.sort_unstable();
+        steps.dedup();
+        // The same again on another stream, by turns.
+        for &entry in &steps {
+            let known = &mut heat.ops[entry as usize];
+            known.count /= 2;
+            let other = crate::workload::Entry { stream: Some(2), ..known.clone() };
+            let number = heat.ops.len() as u32;
+            heat.ops.push(other);
+            others = order::renumber(others, &|i| if i == entry { number } else { i });
+        }
+        let mut turns = heat.clone();
+        turns.order.insert(2, Step::Repeat(100, body.iter().cloned().chain(others).collect()));
+        let found = main_loop(&turns).expect("there is one");
+        assert_eq!((found.rounds, found.within, found.total, found.site.as_str()), (100, 2, 200, "heat.py:6"));
+        // What takes the most runs thirty times in each round.
+        let mut hot = heat.ops[steps[0] as usize].clone();
+        (hot.count, hot.cpu_ns, hot.site) = (6000, 1_000_000_000_000, 0);
+        heat.ops.push(hot);
+        let within = Step::Repeat(30, vec![Step::Run(heat.ops.len() as u32 - 1)]);
+        heat.order.insert(2, Step::Repeat(100, body.into_iter().chain([within]).collect()));
+        assert_eq!(main_loop(&heat).expect("there is one").site, "heat.py:6");
     }
 
     #[test]

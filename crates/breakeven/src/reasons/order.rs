@@ -4,7 +4,7 @@ use super::account::Account;
 use crate::estimate::Reason;
 use crate::report::words;
 use crate::timeline::Task;
-use crate::workload::{Lines, Step, Workload, order};
+use crate::workload::{Lines, Step, Workload, order, rounds_in};
 use std::collections::BTreeMap;
 
 /// A loop with this share of the program is what the program does.
@@ -13,10 +13,12 @@ const NEARLY_ALL: f64 = 0.9;
 /// The innermost loop that still makes up nearly all of what the entries weigh.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Loop {
-    /// How often its body runs in the whole program.
+    /// How often it goes round in the whole program.
     pub(super) rounds: u64,
-    /// Entries of one round, each with how often it runs in it.
+    /// Entries of its body, each with how often it runs in it.
     pub(super) body: BTreeMap<u32, u64>,
+    /// How many rounds the body is.
+    pub(super) of_rounds: u64,
 }
 
 /// The innermost loop that holds at least 90 % of `weight` (of all runs of an entry); `None` where no loop does.
@@ -43,7 +45,8 @@ pub(super) fn main_loop(workload: &Workload, weight: &dyn Fn(usize) -> f64) -> O
     found.map(|body| {
         let mut counted = BTreeMap::new();
         count(body, 1, &mut counted);
-        Loop { rounds: lines.rounds(body), body: counted }
+        let (of_rounds, one) = rounds_in(&workload.ops, body);
+        Loop { rounds: lines.rounds(&one), body: counted, of_rounds }
     })
 }
 
@@ -55,7 +58,8 @@ pub(super) fn by_round(reason: Reason, account: &Account<'_>, seconds: &dyn Fn(u
         .body
         .iter()
         .map(|(&i, &n)| seconds(i as usize) * n as f64 / account.q.workload.ops[i as usize].count.max(1) as f64)
-        .sum();
+        .sum::<f64>()
+        / main.of_rounds as f64;
     reason.with("rounds", main.rounds as f64, "1", words::count(main.rounds)).with(
         "per_round",
         each,

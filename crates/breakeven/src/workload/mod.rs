@@ -23,7 +23,7 @@ mod schema;
 pub use dtype::Dtype;
 pub use op::{Family, Op, Pass};
 pub use order::Step;
-pub use rounds::Lines;
+pub use rounds::{Lines, rounds_in};
 pub use sequence::Sequence;
 pub use totals::{CUT_SHORT, SHAPES_PER_SITE, bucket};
 

@@ -41,10 +41,32 @@ impl Lines {
     }
 }
 
+/// Entries of a body that are looked at for rounds that differ in turns.
+const MOST: usize = 1 << 12;
+
+/// How many rounds of the script's loop a body is, and one of them: streams or buffers that take turns make a body of
+/// several.
+pub fn rounds_in(ops: &[Entry], body: &[Step]) -> (u64, Vec<Step>) {
+    let whole: Vec<u32> = order::expand(body).take(MOST + 1).collect();
+    let alike = |a: u32, b: u32| match (ops.get(a as usize), ops.get(b as usize)) {
+        (Some(a), Some(b)) => {
+            (a.site, &a.name, &a.op, a.dtype, &a.shapes, a.thread, a.pid, a.rank)
+                == (b.site, &b.name, &b.op, b.dtype, &b.shapes, b.thread, b.pid, b.rank)
+        }
+        _ => false,
+    };
+    let repeats = |part: &usize| whole[*part..].iter().zip(&whole).all(|(a, b)| alike(*a, *b));
+    let parts = (1..=whole.len() / 2).filter(|part| whole.len() <= MOST && whole.len().is_multiple_of(*part));
+    match parts.into_iter().find(repeats) {
+        Some(part) => ((whole.len() / part) as u64, whole[..part].iter().copied().map(Step::Run).collect()),
+        None => (1, body.to_vec()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::samples;
+    use crate::workload::{Op, samples};
 
     #[test]
     fn pieces_of_a_loop_are_one_loop() {
@@ -53,5 +75,24 @@ mod tests {
         let turned = [Step::Run(1), Step::Run(0)];
         assert_eq!(lines.rounds(&turned), 100);
         assert_eq!(lines.rounds(&[Step::Repeat(20, turned.to_vec()), Step::Run(3)]), 5);
+    }
+
+    #[test]
+    fn rounds_that_take_turns_are_rounds() {
+        let call = |site, stream, n| {
+            let op = Op::Copy { n, strided: false, inputs: 1 };
+            Entry { site, stream: Some(stream), op, ..samples::heat().ops[0].clone() }
+        };
+        let ops = [call(0, 1, 9), call(1, 1, 9), call(0, 2, 9), call(1, 2, 9), call(1, 2, 8)];
+        let rounds = |body: &[u32]| {
+            let (rounds, one) = rounds_in(&ops, &body.iter().copied().map(Step::Run).collect::<Vec<_>>());
+            (rounds, one.len())
+        };
+        assert_eq!(rounds(&[0, 1, 2, 3]), (2, 2));
+        assert_eq!(rounds(&[0, 2, 0]), (3, 1));
+        assert_eq!(rounds(&[0, 1]), (1, 2));
+        assert_eq!(rounds(&[3, 4]), (1, 2), "a line may call twice");
+        assert_eq!(rounds(&[]), (1, 0));
+        assert_eq!(rounds_in(&ops, &[Step::Repeat(1 << 40, vec![Step::Run(0)])]).0, 1, "nobody counts so far");
     }
 }
