@@ -16,7 +16,7 @@ pub const UNKNOWN_GPU_UTILISATION: f64 = 0.40;
 /// # Errors
 /// `unknown-kind`, with the four there are.
 pub fn read_kind(text: &str) -> Result<Kind> {
-    match text.trim().to_lowercase().as_str() {
+    match text.trim().to_ascii_lowercase().as_str() {
         "training" | "train" => Ok(Kind::Training),
         "inference" | "infer" => Ok(Kind::Inference),
         "simulation" | "sim" | "hpc" => Ok(Kind::Simulation),
@@ -32,7 +32,7 @@ pub fn read_kind(text: &str) -> Result<Kind> {
 /// # Errors
 /// `unknown-precision`, with those there are.
 pub fn read_precision(text: &str) -> Result<Dtype> {
-    match text.trim().to_lowercase().as_str() {
+    match text.trim().to_ascii_lowercase().as_str() {
         "fp64" | "float64" | "f64" | "double" => Ok(Dtype::F64),
         "fp32" | "float32" | "f32" | "single" | "float" => Ok(Dtype::F32),
         "tf32" => Ok(Dtype::Tf32),

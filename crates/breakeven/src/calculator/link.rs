@@ -26,7 +26,7 @@ pub fn pcie(text: &str) -> Result<BytesPerSec> {
             .hint("write it like `4.0` or `5.0 x8`")
             .field("pcie")
     };
-    let lower: String = text.to_lowercase().chars().take(64).collect();
+    let lower: String = text.to_ascii_lowercase().chars().take(64).collect();
     let plain = lower.trim().trim_start_matches("pcie").trim_start().trim_start_matches("gen").trim();
     let (generation, lanes) = match plain.split_once(['x', '×']) {
         Some((g, l)) => (g.trim(), l.trim().parse::<u32>().map_err(|_| refuse())?),

@@ -6,6 +6,7 @@ use crate::quantity::Measure;
 use crate::report::{self, words};
 use crate::request::Options;
 use crate::{Error, Result, policy};
+use std::cmp::Ordering;
 
 /// Index of the best value: lowest time × cost among the winners, lowest time where prices are not known for all; the
 /// highest speedup where nobody wins.
@@ -69,29 +70,36 @@ fn overall(rows: &[&GpuEstimate]) -> Verdict {
         .unwrap_or(Verdict::Unknown)
 }
 
+/// One sorting for all orders, which keeps the page's engine small.
 fn sort(rows: &mut [GpuEstimate], by: &str) -> Result<()> {
-    let time = |g: &GpuEstimate| g.time_s.map_or(f64::INFINITY, |t| t.p50);
-    let cost = |g: &GpuEstimate| g.cost_usd.map_or(f64::INFINITY, |c| c.p50);
-    let energy = |g: &GpuEstimate| g.energy_wh.map_or(f64::INFINITY, |c| c.p50);
-    match by {
-        "name" => rows.sort_by(|a, b| a.name.cmp(&b.name)),
-        "speed" => rows.sort_by(|a, b| time(a).total_cmp(&time(b))),
-        "cost" => rows.sort_by(|a, b| cost(a).total_cmp(&cost(b))),
-        "energy" => rows.sort_by(|a, b| energy(a).total_cmp(&energy(b))),
-        "value" => {
-            // Winners first, each group by time × cost, then by time where no price is known.
-            let loses = |g: &GpuEstimate| g.verdict != Verdict::Gpu;
-            let value = |g: &GpuEstimate| time(g) * cost(g);
-            rows.sort_by(|a, b| {
-                loses(a).cmp(&loses(b)).then(value(a).total_cmp(&value(b))).then(time(a).total_cmp(&time(b)))
-            });
-        }
+    fn time(g: &GpuEstimate) -> f64 {
+        g.time_s.map_or(f64::INFINITY, |t| t.p50)
+    }
+    fn cost(g: &GpuEstimate) -> f64 {
+        g.cost_usd.map_or(f64::INFINITY, |c| c.p50)
+    }
+    fn energy(g: &GpuEstimate) -> f64 {
+        g.energy_wh.map_or(f64::INFINITY, |e| e.p50)
+    }
+    /// Winners first, each group by time × cost, then by time where no price is known.
+    fn value(a: &GpuEstimate, b: &GpuEstimate) -> Ordering {
+        let loses = |g: &GpuEstimate| g.verdict != Verdict::Gpu;
+        let value = |g: &GpuEstimate| time(g) * cost(g);
+        loses(a).cmp(&loses(b)).then(value(a).total_cmp(&value(b))).then(time(a).total_cmp(&time(b)))
+    }
+    let order: fn(&GpuEstimate, &GpuEstimate) -> Ordering = match by {
+        "name" => |a, b| a.name.cmp(&b.name),
+        "speed" => |a, b| time(a).total_cmp(&time(b)),
+        "cost" => |a, b| cost(a).total_cmp(&cost(b)),
+        "energy" => |a, b| energy(a).total_cmp(&energy(b)),
+        "value" => value,
         other => {
             let shown = report::words::printable(other, 40);
             return Err(Error::new("unknown-sort", format!("cannot sort by `{shown}`"))
                 .hint("value, speed, cost, energy or name")
                 .field("sort"));
         }
-    }
+    };
+    rows.sort_by(order);
     Ok(())
 }

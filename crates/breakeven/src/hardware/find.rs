@@ -167,7 +167,7 @@ fn spellings(gpu: &Gpu) -> impl Iterator<Item = &str> {
 
 /// Lowercase words of a name, split at whatever is no letter or digit; `(R)` and `(TM)` are no words.
 pub(super) fn words(name: &str) -> Vec<String> {
-    let name = name.to_lowercase().replace("(r)", " ").replace("(tm)", " ");
+    let name = name.to_ascii_lowercase().replace("(r)", " ").replace("(tm)", " ");
     name.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).map(str::to_owned).collect()
 }
 

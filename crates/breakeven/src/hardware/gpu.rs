@@ -116,7 +116,7 @@ impl Gpu {
 
 /// The maker of that name.
 pub(super) fn vendor(name: &str) -> Vendor {
-    match name.to_lowercase().as_str() {
+    match name.to_ascii_lowercase().as_str() {
         "nvidia" => Vendor::Nvidia,
         "amd" => Vendor::Amd,
         "intel" => Vendor::Intel,

@@ -151,7 +151,7 @@ impl Catalogue {
         };
         let fleet = fleet.filter(|_| entry.kind == Kind::CloudRegion);
         Place {
-            code: entry.code.to_lowercase(),
+            code: entry.code.to_ascii_lowercase(),
             name: entry.name.clone(),
             provider: Some(entry.provider.clone()).filter(|p| !p.is_empty()),
             carbon_g_per_kwh: anywhere(|e| &e.carbon),
@@ -236,7 +236,7 @@ mod tests {
         assert!(entries()[0].carbon.is_some() && entries()[0].electricity.is_some());
         let mut codes = std::collections::BTreeSet::new();
         for entry in entries() {
-            assert!(codes.insert(entry.code.to_lowercase()), "{} twice", entry.code);
+            assert!(codes.insert(entry.code.to_ascii_lowercase()), "{} twice", entry.code);
             for (_, source) in [&entry.carbon, &entry.pue, &entry.electricity].into_iter().flatten() {
                 assert!(sources.iter().any(|s| s.id == *source), "{source}");
             }

@@ -156,7 +156,7 @@ fn alike(wanted: &str, have: &str) -> bool {
 
 /// Letters and digits alone: `vast-ai` and `Vast.ai` are one.
 fn squeezed(name: &str) -> String {
-    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    name.chars().filter(|c| c.is_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
 }
 
 /// The offer of one line in place of the one that it is about, or after all others.

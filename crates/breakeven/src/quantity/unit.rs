@@ -20,7 +20,7 @@ pub(super) fn normalise(unit: &str) -> String {
 
 /// What one `unit` is in the base unit of `measure`; `None` when it is none of its units.
 pub(super) fn factor(measure: Measure, unit: &str) -> Option<f64> {
-    let lower = unit.to_lowercase();
+    let lower = unit.to_ascii_lowercase();
     match measure {
         Measure::Flop => prefixed(&lower, &["flops", "flop", "ops", "op", ""]),
         Measure::FlopPerSec => match lower.split_once('/') {
@@ -50,12 +50,12 @@ pub(super) fn factor(measure: Measure, unit: &str) -> Option<f64> {
         },
         Measure::UsdPerKwh => {
             let (usd, per) = unit.split_once('/')?;
-            Some(money(&usd.to_lowercase())? * 1000.0 / watts(per.strip_suffix('h')?)?)
+            Some(money(&usd.to_ascii_lowercase())? * 1000.0 / watts(per.strip_suffix('h')?)?)
         }
         Measure::GramsCo2 => mass(&lower),
         Measure::GramsPerKwh => {
             let (grams, per) = unit.split_once('/')?;
-            Some(mass(&grams.to_lowercase())? * 1000.0 / watts(per.strip_suffix('h')?)?)
+            Some(mass(&grams.to_ascii_lowercase())? * 1000.0 / watts(per.strip_suffix('h')?)?)
         }
         Measure::Count => match lower.as_str() {
             "k" | "m" | "g" => decimal_prefix(&lower),
@@ -89,7 +89,7 @@ fn decimal_prefix(lower: &str) -> Option<f64> {
 
 /// `GB`, `gb`, `GiB`, `gigabytes`, `G`, `Gbit`; not `Gb`, which may mean either.
 fn bytes(unit: &str) -> Option<f64> {
-    let lower = unit.to_lowercase();
+    let lower = unit.to_ascii_lowercase();
     if let Some(prefix) = lower.strip_suffix("bits").or(lower.strip_suffix("bit")) {
         return decimal_prefix(prefix).map(|factor| factor / 8.0);
     }

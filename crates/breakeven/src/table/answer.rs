@@ -50,7 +50,7 @@ pub fn answer(request_json: &str) -> Result<String> {
     let keys: Vec<&str> =
         rows.iter().flat_map(Map::keys).map(String::as_str).collect::<BTreeSet<_>>().into_iter().collect();
     let columns = Columns::read(keys.iter().copied())?;
-    if let Some(taken) = keys.iter().find(|key| key.trim().to_lowercase() == RESULTS[4]) {
+    if let Some(taken) = keys.iter().find(|key| key.trim().to_ascii_lowercase() == RESULTS[4]) {
         let message = format!("the rows have a `{}` already, and that is what is to be added", short(taken));
         return Err(Error::new("table-header", message).hint("rename it or leave it out"));
     }

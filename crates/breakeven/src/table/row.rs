@@ -40,7 +40,7 @@ impl Row {
             }
             _ => return Err("op is empty".into()),
         };
-        let name = names::find(op).or_else(|| names::find(&op.to_lowercase())).ok_or_else(|| unknown_op(op))?;
+        let name = names::find(op).or_else(|| names::find(&op.to_ascii_lowercase())).ok_or_else(|| unknown_op(op))?;
         let dtype = match columns.dtype.map_or(Cell::Empty, &cell) {
             Cell::Text(text) if !is_nothing(text) => Dtype::named(text).ok_or_else(|| unknown_dtype(text))?,
             Cell::Number(x) if !x.is_nan() => return Err(unknown_dtype(&x.to_string())),
@@ -137,7 +137,7 @@ fn list(dims: &[Dim]) -> String {
 }
 
 fn unknown_op(op: &str) -> String {
-    let near = names::nearest(&op.to_lowercase()).map_or_else(
+    let near = names::nearest(&op.to_ascii_lowercase()).map_or_else(
         || "matmul, linear, conv, add, softmax, sum, sort, fft, … (`breakeven kernels --help` lists all)".into(),
         |near| format!("the nearest is `{near}`"),
     );
