@@ -198,7 +198,10 @@ impl<'a> Port<'a> {
                 stream: entry.stream.map_or(0, |stream| among(&mut streams, stream)),
             }
         };
-        let prepared = workload.ops.iter().map(&mut prepare).collect();
+        let mut prepared: Vec<Prepared> = workload.ops.iter().map(&mut prepare).collect();
+        if policy != Policy::AsWritten && !prepared.iter().any(|ready| matches!(ready.place, Place::Kernel)) {
+            prepared.iter_mut().for_each(|ready| ready.place = ready.place.at_home());
+        }
         Self {
             workload,
             prepared,
@@ -407,6 +410,16 @@ enum Place {
     },
     Wait,
     JoinStreams,
+}
+
+impl Place {
+    /// The same where the device is given no work: nothing is read or copied from it.
+    fn at_home(self) -> Self {
+        match self {
+            Self::Read(_) | Self::Host { .. } => Self::Host { computes: false },
+            other => other,
+        }
+    }
 }
 
 /// Whether a line calls a function of SciPy's that the library has nothing for.

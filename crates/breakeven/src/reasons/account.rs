@@ -65,6 +65,9 @@ const FILES: &[&str] = &[
     "tofile",
 ];
 
+/// A call of NumPy's takes 0.3 to 3 µs however small its arrays are.
+const SHORT_NS: u64 = 5000;
+
 impl<'a> Account<'a> {
     pub(super) fn new(q: &'a Question<'a>, out: &'a Outcome, device: &'a Device) -> Self {
         let tasks = &out.plan.tasks;
@@ -289,8 +292,15 @@ fn host_kind(entry: &Entry, task: &Task, policy: Policy) -> HostKind {
     }
 }
 
+/// Whether a call takes hardly longer than Python's way into NumPy: no work that a GPU could do, even where it has the
+/// function.
+fn is_short(entry: &Entry) -> bool {
+    entry.cpu_ns < SHORT_NS.saturating_mul(entry.count)
+}
+
 /// Whether array work runs on the host, or would, and is copied there and back.
 fn stays(entry: &Entry, task: &Task) -> bool {
     let moved = task.device <= 0.0 && task.download + task.upload_after > 0.0;
-    task.on_host > 0.0 || (moved && !matches!(entry.op, Op::HostRead { .. } | Op::Transfer { .. }))
+    (task.on_host > 0.0 && !is_short(entry))
+        || (moved && !matches!(entry.op, Op::HostRead { .. } | Op::Transfer { .. }))
 }

@@ -102,6 +102,41 @@ fn a_function_of_scipys_is_known_by_what_its_package_has() {
     assert!(reason.cause.starts_with("scipy.integrate.ivp.solve_ivp stays on the CPU"), "{}", reason.cause);
 }
 
+/// SciPy calls NumPy for a few numbers, and the script's own function, which takes the numbers one by one.
+fn minimised(ns_of_a_call: u64) -> Estimate {
+    let n = 20_000;
+    let ops = [
+        json!({
+            "site": 0, "name": "numpy.copy", "op": {"copy": {"n": 3, "inputs": 1}}, "dtype": "f64", "count": n,
+            "read_bytes": 24, "written_bytes": 24, "cpu_ns": n * ns_of_a_call, "gap_ns": n * 1000,
+        }),
+        json!({
+            "site": 1, "name": "numpy.ndarray.__iter__", "op": {"host_read": {"bytes": 8}}, "dtype": "f64", "count": n,
+            "cpu_ns": n * 50, "gap_ns": n * 300,
+        }),
+    ];
+    let text = json!({
+        "format": "breakeven.workload/1",
+        "program": {"name": "a.py", "wall_ns": n * (ns_of_a_call + 1350) + 1_000_000, "exit": {"code": 0}},
+        "sites": [
+            {"file": "a.py", "line": 7, "via": "scipy.optimize.minimize"}, {"file": "a.py", "line": 3},
+        ],
+        "ops": ops, "order": [[n, [0, 1]]],
+    });
+    estimate(&Workload::from_json(text.to_string().as_bytes()).unwrap())
+}
+
+#[test]
+fn a_function_of_a_few_numbers_is_python_that_waits_for_nothing() {
+    let e = minimised(600);
+    assert_eq!(e.reasons[0].code, "host-bound", "{:?}", e.reasons);
+    assert!(!has(&e, "synchronisation-bound") && !has(&e, "no-counterpart"));
+    // Work that is worth the name has no counterpart.
+    let e = minimised(60_000);
+    assert_eq!(e.reasons[0].code, "no-counterpart", "{:?}", e.reasons);
+    assert!(!has(&e, "synchronisation-bound"));
+}
+
 #[test]
 fn a_chain_is_no_matter_of_launches() {
     let op = json!({"factor": {"kind": "lu", "m": 600, "n": 600, "rhs": 600}});
