@@ -510,6 +510,23 @@ fn a_model_made_on_the_host_is_to_be_made_on_the_gpu() {
 }
 
 #[test]
+fn start_up_that_is_left_out_is_in_no_figure_of_the_cpu() {
+    let asked = |options: Options| {
+        let mut w = program(10.0, json!([add(4_000_000, 500, 6.0)]), json!([[500, [0]]]));
+        w.program.startup_ns = 2_000_000_000;
+        ask(w, options)
+    };
+    let (all, warm) = (asked(on("t4")), asked(warm("t4")));
+    let time = |e: &Estimate| e.baseline.time_s.unwrap().p50;
+    assert!((time(&all) - time(&warm) - all.baseline.startup_s.unwrap().p50).abs() < 1e-9);
+    assert!(time(&all) > 1.2 * time(&warm));
+    let cost = |e: &Estimate| e.baseline.cost_usd.unwrap().p50;
+    assert!((cost(&all) / cost(&warm) - time(&all) / time(&warm)).abs() < 1e-6);
+    let row = time(&warm) / warm.estimates[0].time_s.unwrap().p50;
+    assert!((row / warm.estimates[0].speedup.unwrap().p50 - 1.0).abs() < 1e-6, "the table's rows divide");
+}
+
+#[test]
 fn what_a_line_prepares_once_is_no_batch() {
     let told = |n: u64, order: Value| {
         let draws = json!({

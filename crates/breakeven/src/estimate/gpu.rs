@@ -69,6 +69,19 @@ pub struct Question<'a> {
     pub changed: Option<&'a str>,
 }
 
+impl Question<'_> {
+    /// Start-up of the script itself that counts, s.
+    pub fn startup_here(&self) -> f64 {
+        if self.exclude_startup { 0.0 } else { self.host.startup }
+    }
+
+    /// The CPU's time as it is compared, without start-up where that is left out.
+    pub fn cpu_time(&self) -> Interval {
+        let (all, less) = (self.cpu.time, self.host.startup - self.startup_here());
+        if less > 0.0 { all.scale(((all.p50 - less) / all.p50).max(0.0)) } else { all }
+    }
+}
+
 /// Below this coverage nothing is claimed unless both extremes agree.
 pub const COVERAGE_THRESHOLD: f64 = 0.8;
 
@@ -89,12 +102,7 @@ pub fn outcome_of(q: &Question, device: &Device, plan: Plan) -> Outcome {
     parts.startup += own_startup;
     let host = parts.host + own_startup;
     let time = Interval { p10: host * 0.9 + device_part.p10, p50: parts.total(), p90: host * 1.1 + device_part.p90 };
-    let cpu_time = if q.exclude_startup {
-        let less = q.cpu.time.p50 - q.host.startup;
-        q.cpu.time.scale((less / q.cpu.time.p50).max(0.0))
-    } else {
-        q.cpu.time
-    };
+    let cpu_time = q.cpu_time();
     let speedup = speedup(cpu_time, q.cpu.ops, host, device_part);
     let need = device_bytes(q.workload, q.port.policy());
     let fits = (need > 0.0).then(|| need <= device.memory.get() * USABLE_MEMORY);

@@ -305,17 +305,18 @@ fn summarise(q: &Question, plan: Option<&super::plan::Plan>) -> WorkloadSummary 
 }
 
 fn bill(q: &Question, choice: &Choice) -> Baseline {
-    let (host, cpu) = (q.host, q.cpu);
+    let cpu = q.cpu;
     let recorded = q.workload.program.cpu.clone();
     let device = if choice.cpu_named || recorded.is_empty() { choice.cpu.device.name.clone() } else { recorded };
     let rates = choice.cpu_rates.clone();
-    let spent = spend(cpu.time, &rates);
+    let time = q.cpu_time();
+    let spent = spend(time, &rates);
     Baseline {
         device,
         // Nobody measured a program that was changed.
         basis: if q.changed.is_some() { cpu.basis.max(Basis::Modelled) } else { cpu.basis },
-        time_s: Some(cpu.time),
-        startup_s: Some(Interval::exact(host.startup)),
+        time_s: Some(time),
+        startup_s: Some(Interval::exact(q.startup_here())),
         cost_usd: spent.cost_usd,
         energy_wh: spent.energy_wh,
         co2_g: spent.co2_g,

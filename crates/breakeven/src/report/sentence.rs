@@ -81,9 +81,7 @@ fn for_one(e: &Estimate, g: &GpuEstimate) -> String {
     if g.verdict == Verdict::Cpu && e.workload.launches == 0 && e.formula.is_none() {
         return NOTHING_TO_RUN.to_owned();
     }
-    // The speedup leaves start-up out on both sides where that was asked for.
-    let own = e.baseline.startup_s.filter(|_| e.options["exclude_startup"] == true).map_or(0.0, |s| s.p50);
-    let cpu_time = words::time(cpu.scale(((cpu.p50 - own) / cpu.p50).max(0.0)));
+    let cpu_time = words::time(cpu);
     let extras = extras(g);
     match g.verdict {
         Verdict::Gpu => {

@@ -67,8 +67,10 @@ impl Columns {
     /// `table-header`: no `op`, no dim at all, a column twice, a column that we add, a unit on a dim, times in two
     /// units.
     pub fn read<'a>(header: impl IntoIterator<Item = &'a str>) -> Result<Self> {
-        let names: Vec<String> =
-            header.into_iter().map(|name| name.trim_matches(['\u{feff}', ' ', '\t', '"']).to_ascii_lowercase()).collect();
+        let names: Vec<String> = header
+            .into_iter()
+            .map(|name| name.trim_matches(['\u{feff}', ' ', '\t', '"']).to_ascii_lowercase())
+            .collect();
         let found = || {
             let shown: Vec<String> = names.iter().take(30).map(|name| format!("`{}`", short(name))).collect();
             format!("found {}", if shown.is_empty() { "no column".into() } else { shown.join(", ") })
