@@ -32,6 +32,12 @@ const DOUBLINGS: std::ops::RangeInclusive<i32> = -8..=6;
 /// Both sides take as long where ln speedup is less than this.
 const CLOSE: f64 = 0.005;
 
+/// A round of the CPU's has to take so many times one of the GPU's for more of them to decide anything.
+const TOLD_APART: f64 = 1.02;
+
+/// Nobody is told of more rounds than so many times those that ran.
+const FAR: f64 = 1e4;
+
 /// Where the GPU starts to win as the problem grows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SizeCrossing {
@@ -206,7 +212,8 @@ impl Case<'_> {
         let (cpu_fixed, gpu_fixed) = (cpu - cpu_round * now, gpu - gpu_round * now);
         let further = (gpu_fixed - cpu_fixed) / (cpu_round - gpu_round) - now;
         let meet = (found.total as f64 + further * found.within as f64).ceil();
-        let at = (cpu_round > gpu_round && meet.is_finite() && meet < 1e15).then(|| meet.max(1.0) as u64);
+        let helps = cpu_round > gpu_round * TOLD_APART && meet < found.total as f64 * FAR;
+        let at = helps.then(|| meet.max(1.0) as u64);
         Some(RoundsCrossing { site: found.site, now: found.total, at })
     }
 }
@@ -345,6 +352,16 @@ mod tests {
         };
         assert!(speedup(at + 2) > 1.0, "{}", speedup(at + 2));
         assert!(at < 3 || speedup(at - 2) < 1.0, "{}", speedup(at - 2));
+    }
+
+    #[test]
+    fn rounds_of_the_hosts_code_decide_nothing() {
+        let mut heat = samples::heat();
+        let gap = 50_000_000_000;
+        let looped = heat.ops.iter_mut().filter(|op| op.count >= 200);
+        heat.program.wall_ns += looped.map(|op| op.gap_ns += gap).count() as u64 * gap;
+        let even = answer(&heat, &request(false)).estimates.remove(0).break_even.expect("it is told");
+        assert_eq!(even.rounds.map(|rounds| (rounds.now, rounds.at)), Some((200, None)));
     }
 
     #[test]
