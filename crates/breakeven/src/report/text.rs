@@ -157,6 +157,7 @@ impl Paint {
 mod tests {
     use super::super::examples;
     use super::*;
+    use crate::estimate::Reason;
 
     fn plain(e: &Estimate) -> String {
         text(e, &TextOptions::default())
@@ -338,6 +339,19 @@ mod tests {
         note: a�b *bold* [link](http://x)
         coverage: 98 % of the array time is understood · 40 000 ops · 40 000 launches · 16 GFLOP · 640 GB moved · 8.4 MB to the GPU · 8.4 MB back · 23.8 MiB at peak
         ");
+    }
+
+    #[test]
+    fn the_largest_reason_is_told_wherever_it_stands() {
+        let mut e = examples::program();
+        let reason = |code: &str, share| Reason::new(code, Some(share), format!("{code}."), String::new());
+        let small = ["launch-bound", "memory-bound", "transfer-bound", "compute-bound"].map(|code| reason(code, 0.05));
+        e.reasons = [small.as_slice(), &[reason("start-up-bound", 0.57)]].concat();
+        let told = plain(&e);
+        assert!(told.contains("start-up-bound: ") && told.contains("transfer-bound: "), "{told}");
+        assert!(!told.contains("compute-bound: "), "{told}");
+        e.reasons[4].share = None;
+        assert!(plain(&e).contains("compute-bound: "));
     }
 
     #[test]

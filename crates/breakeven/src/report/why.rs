@@ -12,9 +12,8 @@ const FLIPS: usize = 3;
 /// Blocks of lines for a terminal, each with its heading; the whole program's reasons only, as the lines have a table.
 pub(super) fn blocks(e: &Estimate) -> Vec<(String, Vec<String>)> {
     let on = chosen(e).map_or_else(String::new, |g| format!(", on {}", words::printable(&g.name, 40)));
-    let whole: Vec<&Reason> = e.reasons.iter().filter(|reason| reason.site.is_none()).take(REASONS).collect();
     let mut reasons = Vec::new();
-    for (i, reason) in whole.into_iter().enumerate() {
+    for (i, reason) in told(e).into_iter().enumerate() {
         let share = reason.share.map_or_else(String::new, words::percent);
         reasons.push(format!("{share:>6}  {}: {}", reason.code, words::printable(&reason.cause, 300)));
         if i == 0 {
@@ -33,6 +32,20 @@ pub(super) fn blocks(e: &Estimate) -> Vec<(String, Vec<String>)> {
     .into_iter()
     .filter(|(_, lines)| !lines.is_empty())
     .collect()
+}
+
+/// The first reasons of the whole program; of start-up, which comes after what decides more, too where it is larger.
+fn told(e: &Estimate) -> Vec<&Reason> {
+    let mut whole: Vec<&Reason> = e.reasons.iter().filter(|reason| reason.site.is_none()).collect();
+    let later = whole.split_off(REASONS.min(whole.len()));
+    let share = |reason: &&Reason| reason.share.unwrap_or(0.0);
+    let largest = later.into_iter().reduce(|a, b| if share(&b) > share(&a) { b } else { a });
+    if let (Some(largest), Some(last)) = (largest, whole.last_mut())
+        && share(&largest) > share(last)
+    {
+        *last = largest;
+    }
+    whole
 }
 
 /// The same for Markdown, all of it, as headings with lists.
