@@ -135,7 +135,7 @@ _FUNCTIONAL = ("_c10d_functional", "_c10d_functional_autograd")
 class _Op:
     """What is looked up once for each overload."""
 
-    __slots__ = ("changed", "collective", "fills", "keywords", "makes", "name", "names", "overwrites", "product", "several",
+    __slots__ = ("changed", "collective", "each", "fills", "keywords", "makes", "name", "names", "overwrites", "product", "several",
                  "written")  # fmt: skip
 
     def __init__(self, func: Any) -> None:
@@ -145,8 +145,9 @@ class _Op:
         self.written = [
             argument.name for argument in schema.arguments if argument.alias_info and argument.alias_info.is_write
         ]
+        self.each = self.name.startswith("aten._foreach_")
         # Below a mode these change their tensors without autograd's being told.
-        self.changed = self.written if self.name.startswith("aten._foreach_") else []
+        self.changed = self.written if self.each else []
         self.fills = schema.name in FILLING
         # Of no values that it is given.
         self.makes = self.name.endswith("_like") or self.name.startswith("aten.new_")
@@ -389,13 +390,14 @@ def _layout(tensor: Any, shape: tuple[int, ...]) -> int:
     return 2
 
 
-def describe_all(values: Any, made: bool, out: list[Any]) -> None:
-    """Tensors among the values of one argument. A list of several stands as one array of all their elements."""
+def describe_all(values: Any, made: bool, out: list[Any], together: bool = False) -> None:
+    """Tensors among the values of one argument. A list of several stands as one array of all their elements, but for the two or
+    three results of an op, unless these are `together`: an op's that does the same to each of a list."""
     if isinstance(values, _torch.Tensor):
         out.extend(describe(part, made) for part in _torch_sparse.parts(values))
     elif isinstance(values, (list, tuple)):
         tensors = [value for value in values if isinstance(value, _torch.Tensor)]
-        if len(tensors) == 1 or (tensors and made and len(tensors) < 4):
+        if len(tensors) == 1 or (tensors and made and not together and len(tensors) < 4):
             out.extend(describe(tensor, made) for tensor in tensors)
         elif tensors:
             out.extend(_as_list([describe(tensor, made) for tensor in tensors]))
@@ -468,13 +470,13 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
     outputs: list[Any] = []
     _gives = op, given
     aside = _torch_aside.tells and _torch_aside.begins(op, given)
-    describe_all(result, True, outputs)
+    describe_all(result, True, outputs, op.each)
     _gives = None
     if _torch_aside.tells:
         _torch_aside.ends(result)
     if not outputs:
         for argument in op.written:
-            describe_all(given.get(argument), True, outputs)
+            describe_all(given.get(argument), True, outputs, op.each)
     keywords = [(_KEYWORDS[word], str(given[word])) for _, word in op.keywords if word in given]
     if op.name in _POWERS and (exponent := given.get("exponent")).__class__ in (int, float) and exponent in _QUICK:
         keywords.append(("exponent", str(exponent)))
@@ -559,7 +561,9 @@ def _biased(given: dict[str, Any], inputs: list[Any], outputs: list[Any], there:
             around = (0, *range(2, len(inputs[0][3])))
             _native.tensor_event("aten.sum", [inputs[0]], [outputs[-1]], [("axis", str(around))], there, 0, 0)
     elif given.get("bias") is not None and not 1 < given.get("groups", 1) == given["input"].shape[1]:
-        _native.tensor_event("aten.add_", [outputs[0], inputs[-1]], [outputs[0]], [], there, 0, 0)
+        code, size, layout, shape, storage = inputs[-1]
+        bias = (code, size, layout, (*shape, *[1] * (len(outputs[0][3]) - 2)), storage)
+        _native.tensor_event("aten.add_", [outputs[0], bias], [outputs[0]], [], there, 0, 0)
 
 
 #: What is copied to the host then.

@@ -177,7 +177,7 @@ def test_biases_of_convolutions_are_calls_of_their_own(tmp_path: Path) -> None:
     told = [(e["name"], e["shapes"], e["dtype"]) for e in workload["ops"] if workload["sites"][e["site"]]["line"] == 6]
     # Added in the kernel where each channel is by itself; no bias, no gradient of one.
     assert [row[1:] for row in told if row[0] == "aten.add_"] == [
-        ("[2,8,6,6] [8] -> [2,8,6,6]", "f32"), ("[2,2,8,8] [2] -> [2,2,8,8]", "f32"),
+        ("[2,8,6,6] [8,1,1] -> [2,8,6,6]", "f32"), ("[2,2,8,8] [2,1,1] -> [2,2,8,8]", "f32"),
     ]  # fmt: skip
     gradients = sorted(row[1] for row in told if row[0] == "aten.sum" and not row[1].endswith("[]"))
     assert gradients == ["[2,2,8,8] -> [2]", "[2,8,4,4] -> [8]", "[2,8,6,6] -> [8]"]

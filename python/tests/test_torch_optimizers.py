@@ -52,6 +52,7 @@ def _of_steps(workload: Any) -> dict[str, Any]:
     return {
         "launches": sum(e["count"] for e in steps),
         "bytes": sum(e["count"] * (e["read_bytes"] + e["written_bytes"]) for e in steps),
+        "elements": sum(e["count"] * kind.get("n", 0) for e in steps for kind in dict(e["op"]).values()),
         "copies": sum(e["count"] for e in workload["ops"] if e["name"] == "torch.Tensor.to"),
     }
 
@@ -61,6 +62,7 @@ def _of_steps(workload: Any) -> dict[str, Any]:
     [
         ("Adam", 1, "{'weight_decay': 0.01}"), ("AdamW", 2, "{}"), ("AdamW", 1, "{'foreach': False}"),
         ("AdamW", 1, "{'fused': True}"), ("AdamW", 1, "{'lr': torch.tensor(0.001)}"), ("RMSprop", 3, "{}"),
+        ("Adam", 12, "{}"), ("SGD", 8, "{'lr': 0.1, 'momentum': 0.9}"),
         ("SGD", 1, "{'lr': 0.1, 'momentum': 0.9, 'weight_decay': 1e-4}"), ("SGD", 1, "{'lr': 0.1, 'foreach': True}"),
     ],
 )  # fmt: skip
@@ -73,4 +75,5 @@ def test_a_step_is_that_of_a_gpu(name: str, groups: int, options: str, tmp_path:
     here, there = (_of_steps(workload) for _, workload in told)
     assert here["launches"] == there["launches"] > 0
     assert here["bytes"] == pytest.approx(there["bytes"], rel=0.15)
+    assert here["elements"] == pytest.approx(there["elements"], rel=0.15)
     assert here["copies"] == there["copies"] == 25
