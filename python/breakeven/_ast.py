@@ -81,6 +81,8 @@ for _key, _name in _OPERATORS.items():
 _parameters: dict[str, tuple[str, ...]] = {"numpy.linalg.matrix_power": ("a", "n")}
 
 _ndarray: Any = None
+#: Arrays and NumPy's scalars, which an op may have given.
+_valued: Any = ()
 _matrix: Any = ()
 #: Of a `numpy.matrix`, whose operators are those of linear algebra.
 _OF_MATRICES = {"numpy.multiply": "numpy.dot", "numpy.power": "numpy.linalg.matrix_power"}
@@ -154,10 +156,11 @@ def _user_file(path: str) -> bool:
 
 def _numpy() -> ModuleType | None:
     """NumPy once the script has imported it; arrays cannot exist before."""
-    global _ndarray, _matrix
+    global _ndarray, _valued, _matrix
     module = sys.modules.get("numpy")
     if _ndarray is None and module is not None:
         _ndarray = getattr(module, "ndarray", None)
+        _valued = (_ndarray, getattr(module, "generic", _ndarray)) if _ndarray is not None else ()
         _matrix = getattr(module, "matrix", ())
     return module if _ndarray is not None else None
 
@@ -194,8 +197,7 @@ def _before(function: Any, arguments: tuple[Any, ...]) -> tuple[int, str, int] |
         name = _power(*arguments) if function is pow else f"numpy.{_BUILTINS[function]}"
     elif function in _READERS:
         for argument in arguments:
-            if isinstance(argument, _ndarray):
-                _native.host_read(argument)
+            _host(argument)
         return None
     else:
         name = _public_name(function)
@@ -271,7 +273,7 @@ def _same_memory(a: Any, b: Any) -> bool:
 
 
 def _host(value: Any) -> None:
-    if _ndarray is not None and isinstance(value, _ndarray):
+    if isinstance(value, _valued):
         _native.host_read(value)
 
 

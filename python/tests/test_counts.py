@@ -221,6 +221,38 @@ print(total)
 
 
 @RECORDERS
+@pytest.mark.parametrize("read", ["float(loss)", "int(loss)", "str(loss)"])
+def test_a_value_is_read_however_much_was_done_since_it_was_made(read: str, recorder: str, tmp_path: Path) -> None:
+    source = f"""import numpy as np
+a = np.ones(100)
+for i in range(50):
+    loss, least = (a * a).mean(), a.min()
+    a = a * 0.5
+    {read}
+    {read.replace("loss", "least")}
+"""
+    (workload,) = record(source, recorder, tmp_path)
+    reads = [(workload["sites"][entry["site"]]["line"], entry["count"]) for entry in entries(workload, "host_read")]
+    assert sorted(reads) == [(6, 50), (7, 50)]
+
+
+def test_what_is_made_of_a_value_is_read_however_much_was_done_since(native: None, tmp_path: Path) -> None:
+    source = """import numpy as np
+a, losses = np.ones(100), []
+for i in range(50):
+    losses.append((a * a).mean() / 2)
+    a = a * 0.5
+    if losses[-1] < 1e-300 or a[0] < 0:
+        break
+for value in np.array([1.0, 2.0]):
+    float(value)
+"""
+    (workload,) = record(source, "native", tmp_path)
+    reads = [(entry["name"].rpartition(".")[2], entry["count"]) for entry in entries(workload, "host_read")]
+    assert sorted(reads) == [("__bool__", 50), ("item", 50)]
+
+
+@RECORDERS
 def test_powers_are_what_numpy_makes_of_them(recorder: str, tmp_path: Path) -> None:
     source = """import numpy as np
 f, i, c = np.ones(9), np.arange(9), np.ones(9, complex)

@@ -6,6 +6,7 @@ use crate::buffers::Buffers;
 use crate::hooks::clock;
 use crate::lines::Lines;
 use crate::names::{Kind, Names};
+use crate::scalars::Scalar;
 use crate::steps::{Run, Steps};
 use crate::table::{ArrayWord, HEAD, LAST_TAG, Table, tag, what_word};
 use crate::tensors::Ledger;
@@ -47,11 +48,19 @@ pub(crate) struct Call {
     memory: Vec<Memory>,
     arrays: usize,
     host_writes: bool,
+    scalar: Option<Scalar>,
 }
 
 impl Default for Call {
     fn default() -> Self {
-        Self { words: [0; MAX_WORDS], len: 0, memory: Vec::new(), arrays: 0, host_writes: false }
+        Self {
+            words: [0; MAX_WORDS],
+            len: 0,
+            memory: Vec::new(),
+            arrays: 0,
+            host_writes: false,
+            scalar: None,
+        }
     }
 }
 
@@ -62,6 +71,7 @@ impl Call {
         self.memory.clear();
         self.arrays = 0;
         self.host_writes = false;
+        self.scalar = None;
         self.words[0] = what_word(name, thread, None);
         self.words[1..HEAD].copy_from_slice(&place);
         self.len = HEAD;
@@ -91,8 +101,24 @@ impl Call {
 
     /// The result is a scalar.
     #[inline]
-    pub(crate) fn scalar_result(&mut self) {
+    pub(crate) fn scalar_result(&mut self, scalar: Scalar) {
         self.words[0] |= crate::table::SCALAR;
+        self.scalar = Some(scalar);
+    }
+
+    /// The host has this element of an array now.
+    pub(crate) fn gave_element(&mut self, scalar: Scalar) {
+        self.scalar = Some(scalar);
+    }
+
+    /// The scalar that is the result.
+    pub(crate) fn made(&self) -> Option<Scalar> {
+        self.scalar.filter(|_| self.has_scalar_result())
+    }
+
+    /// The element that the host has now.
+    pub(crate) fn element(&self) -> Option<Scalar> {
+        self.scalar.filter(|_| !self.has_scalar_result())
     }
 
     /// The program itself gave the call to a device; see [`Tags`].

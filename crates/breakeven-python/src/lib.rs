@@ -16,6 +16,7 @@ mod modules;
 mod named;
 mod names;
 mod ours;
+mod scalars;
 mod selftest;
 mod spread;
 mod stand_in;

@@ -5,6 +5,7 @@
 //! one burst to the begin of the next, and [`crate::spread`] divides it among the calls that ran in it.
 
 use crate::hooks::clock;
+use crate::scalars::{Scalar, Unread};
 use crate::waited::LONG;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
@@ -65,8 +66,8 @@ pub(crate) struct Thread {
     cold: Cold,
     /// When the function returned that rewritten code called last, until this is asked for.
     pub(crate) returned: Option<u64>,
-    /// The last event gave a scalar that the host has not been seen to read.
-    pub(crate) unread_scalar: bool,
+    /// Scalars that its ops gave.
+    pub(crate) unread: Unread,
     /// Name, beginning and `ambient` before it of the library call that Python told of.
     pub(crate) outside: Vec<(u32, u64, u8)>,
     /// The tag of what runs within a call that the program gave to a device.
@@ -198,7 +199,7 @@ impl Thread {
             own_before: 0,
             cold: Cold([0; Cold::CLASSES]),
             returned: None,
-            unread_scalar: false,
+            unread: Unread::new(),
             outside: Vec::new(),
             ambient: 0,
             pace: Pace { untimed: 0, skipped: 0, timed: TIMED, began: 0, bursts: 0, each: 0, span: 0, random: 1 },
@@ -306,8 +307,9 @@ impl Thread {
 
     /// Ends the call of [`Thread::enter_first`], which was not timed.
     #[inline(always)]
-    pub(crate) fn leave_untimed(&mut self, scalar: bool) {
-        (self.closed, self.depth, self.unread_scalar) = (false, 0, scalar);
+    pub(crate) fn leave_untimed(&mut self, made: Option<Scalar>) {
+        (self.closed, self.depth) = (false, 0);
+        self.made(made);
         self.pace.skipped = self.pace.skipped.wrapping_add(1);
     }
 
@@ -412,10 +414,10 @@ impl Thread {
     /// were not timed.
     #[inline]
     #[must_use = "calls that were not timed took it"]
-    pub(crate) fn recorded(&mut self, ended: u64, scalar: bool) -> u64 {
+    pub(crate) fn recorded(&mut self, ended: u64, made: Option<Scalar>) -> u64 {
         self.last_end = ended;
         self.own_before = std::mem::take(&mut self.own);
-        self.unread_scalar = scalar;
+        self.made(made);
         if self.stand_in.is_some() {
             self.on_cpu.begin();
         }
@@ -428,7 +430,14 @@ impl Thread {
     #[must_use = "calls that were not timed took it"]
     pub(crate) fn passed(&mut self, now: u64) -> u64 {
         self.freeing = 0;
-        self.recorded(now, false)
+        self.recorded(now, None)
+    }
+
+    #[inline(always)]
+    fn made(&mut self, scalar: Option<Scalar>) {
+        if let Some(scalar) = scalar {
+            self.unread.made(scalar);
+        }
     }
 
     #[inline]
@@ -450,7 +459,7 @@ mod tests {
         assert!(thread.enter(false));
         thread.freed(5);
         assert_eq!(thread.leave(0, 10, 0), Some(Timing { own: 10, gap: 0 }));
-        assert_eq!(thread.recorded(10, false), 0);
+        assert_eq!(thread.recorded(10, None), 0);
         thread.freed(7);
         assert!(thread.enter(false));
         assert_eq!(thread.leave(30, 40, 0), Some(Timing { own: 17, gap: 13 }));
@@ -468,7 +477,7 @@ mod tests {
             thread.enter_first(true);
             let timing = thread.leave(now + gap, now + gap + own, 0).unwrap();
             now += gap + own;
-            assert_eq!((timing.own + timing.gap, thread.recorded(now, false)), (own + gap, 0));
+            assert_eq!((timing.own + timing.gap, thread.recorded(now, None)), (own + gap, 0));
             timing.gap
         };
         // Every tenth round the host does something.
@@ -491,7 +500,7 @@ mod tests {
         let before = thread.set_aside();
         assert!(!thread.closed() && thread.enter(false));
         assert!(thread.leave(10, 20, 0).is_some());
-        assert_eq!(thread.recorded(20, false), 0);
+        assert_eq!(thread.recorded(20, None), 0);
         thread.resume(before);
         assert!(thread.closed());
         assert_eq!(thread.leave(0, 30, 0), Some(Timing { own: 30, gap: 0 }));
@@ -502,11 +511,11 @@ mod tests {
         let mut thread = Thread::new();
         assert!(thread.enter(true));
         assert!(thread.leave(10, 20, 0).is_some());
-        assert_eq!(thread.recorded(20, false), 0);
+        assert_eq!(thread.recorded(20, None), 0);
         assert_eq!(thread.imported(70, true, 100, 0), 70);
         assert!(thread.enter(true));
         assert_eq!(thread.leave(105, 110, 0), Some(Timing { own: 5, gap: 15 }));
-        assert_eq!(thread.recorded(110, false), 0);
+        assert_eq!(thread.recorded(110, None), 0);
         // Events of the import end at 110; recording begins anew within it.
         assert_eq!(thread.imported(50, false, 130, 0), 20);
         assert_eq!(thread.imported(50, true, 150, 145), 50);
@@ -519,7 +528,7 @@ mod tests {
         let mut thread = Thread::new();
         assert!(thread.enter(true));
         assert_eq!(thread.leave(0, 10, 0), Some(Timing { own: 10, gap: 0 }));
-        assert_eq!(thread.recorded(10, false), 0);
+        assert_eq!(thread.recorded(10, None), 0);
         thread.recorder_took(7);
         assert!(thread.enter(true));
         assert_eq!(thread.leave(30, 40, 0), Some(Timing { own: 10, gap: 13 }));
@@ -528,19 +537,19 @@ mod tests {
     #[test]
     fn what_a_stand_in_takes_around_events_is_no_gap() {
         let mut thread = Thread::new();
-        assert_eq!(thread.recorded(100, false), 0);
+        assert_eq!(thread.recorded(100, None), 0);
         assert!(thread.stand_in_begins(110));
         assert!(!thread.stand_in_begins(112));
         thread.freed(3);
         assert!(thread.enter(true));
         assert_eq!(thread.leave(120, 125, 0), Some(Timing { own: 5, gap: 10 }));
-        assert_eq!(thread.recorded(125, false), 0);
+        assert_eq!(thread.recorded(125, None), 0);
         // One that comes to nothing.
         assert!(thread.enter(true));
         assert!(thread.leave(130, 140, 0).is_some());
         assert!(thread.enter(true));
         assert_eq!(thread.leave(150, 151, 0), Some(Timing { own: 1, gap: 0 }));
-        assert_eq!(thread.recorded(151, false), 0);
+        assert_eq!(thread.recorded(151, None), 0);
         // 110 to 120, 125 to 150, and 151 to 160.
         assert_eq!(thread.stand_in_ends(160, 0), 44);
         assert!(thread.stand_in_begins(163));
@@ -553,7 +562,7 @@ mod tests {
     #[test]
     fn what_a_stand_in_takes_after_a_call_that_comes_to_nothing_is_its_own_alone() {
         let mut thread = Thread::new();
-        assert_eq!(thread.recorded(100, false), 0);
+        assert_eq!(thread.recorded(100, None), 0);
         assert!(thread.enter(true));
         assert!(thread.stand_in_begins(150));
         assert!(thread.leave(110, 151, 0).is_some());
@@ -568,7 +577,7 @@ mod tests {
         assert!(thread.enter(false));
         assert!(thread.enter(false));
         assert!(thread.leave(10, 20, 0).is_some());
-        assert_eq!(thread.recorded(20, false), 0);
+        assert_eq!(thread.recorded(20, None), 0);
         assert_eq!(thread.leave(5, 30, 0), None);
         // The next call at the same depth is a leaf again.
         assert!(thread.enter(false));
@@ -602,7 +611,7 @@ mod tests {
         assert_ne!(thread.lane, outside);
         assert!(thread.enter(false));
         assert_eq!(thread.leave(30, 40, 0), Some(Timing { own: 10, gap: 30 }));
-        assert_eq!(thread.recorded(40, false), 0);
+        assert_eq!(thread.recorded(40, None), 0);
         assert!(thread.load(false));
         assert!(!thread.is_loading() && thread.lane == outside);
         assert_eq!((thread.take_loaded(), thread.take_loaded()), (40, 0));
@@ -621,13 +630,13 @@ mod tests {
                 if tiny && thread.may_skip() {
                     thread.skip();
                     now += own;
-                    thread.leave_untimed(false);
+                    thread.leave_untimed(None);
                     continue;
                 }
                 let began = now;
                 now += own;
                 let timing = thread.leave(began, now, 0).unwrap();
-                charged += timing.own + timing.gap + thread.recorded(now, false);
+                charged += timing.own + timing.gap + thread.recorded(now, None);
                 if tiny {
                     thread.timed_tiny(now);
                 }
@@ -643,10 +652,10 @@ mod tests {
             thread.enter_first(true);
             if thread.may_skip() {
                 thread.skip();
-                thread.leave_untimed(false);
+                thread.leave_untimed(None);
             } else {
                 thread.leave(10 * now, 10 * now + 5, 0).unwrap();
-                let _ = thread.recorded(10 * now + 5, false);
+                let _ = thread.recorded(10 * now + 5, None);
                 thread.timed_tiny(10 * now + 5);
                 timed += 1;
             }
@@ -665,11 +674,11 @@ mod tests {
             thread.enter_first(true);
             if thread.may_skip() {
                 thread.skip();
-                thread.leave_untimed(false);
+                thread.leave_untimed(None);
                 continue;
             }
             last = thread.leave(now, now, 0).unwrap();
-            spans += thread.recorded(now, false);
+            spans += thread.recorded(now, None);
             thread.timed_tiny(now);
             if last.gap > 900_000_000 {
                 break;

@@ -12,6 +12,7 @@ use crate::buffers::{Buffers, NO_GROUP};
 use crate::event::{Recorder, Thread};
 use crate::lines::{LINES, Line, Lines, Operand, SELF};
 use crate::names::Kind;
+use crate::scalars::Scalar;
 use crate::table::{Entry, IN_LOADER};
 use crate::waited::LONG;
 use breakeven::workload::sequence::Sequence;
@@ -295,13 +296,15 @@ pub(super) unsafe fn end<const QUICK: bool>(begun: Begun, result: *mut PyObject)
         cold_path();
         push(order, line.entry);
     }
+    // SAFETY: the result is live, and a NumPy scalar as the line's was.
+    let made = line.scalar.then(|| unsafe { array::scalar(result) });
     if began == 0 {
         line.ran = line.ran.wrapping_add(1);
-        thread.leave_untimed(line.scalar);
+        thread.leave_untimed(made);
         return Some(());
     }
-    let Line { tiny, scalar, entry: index, .. } = line;
-    let span = count_timed(or_long_way!(table.known(*index)), thread, tiny, *scalar, began, ended);
+    let Line { tiny, entry: index, .. } = line;
+    let span = count_timed(or_long_way!(table.known(*index)), thread, tiny, made, began, ended);
     if span > 0 || ended - began >= LONG || state.flush.next <= ended {
         let index = *index;
         now_and_then(state, index, thread, span, began, ended);
@@ -324,7 +327,14 @@ fn push(order: &mut Sequence, entry: u32) {
 
 /// Counts a call that was timed; gives the time of those before it that were not.
 #[inline(never)]
-fn count_timed(entry: &mut Entry, thread: &mut Thread, tiny: &mut bool, scalar: bool, began: u64, ended: u64) -> u64 {
+fn count_timed(
+    entry: &mut Entry,
+    thread: &mut Thread,
+    tiny: &mut bool,
+    made: Option<Scalar>,
+    began: u64,
+    ended: u64,
+) -> u64 {
     if let Some(timing) = thread.leave(began, ended, state::since()) {
         entry.ran(timing.own, timing.gap);
     }
@@ -333,7 +343,7 @@ fn count_timed(entry: &mut Entry, thread: &mut Thread, tiny: &mut bool, scalar: 
     } else {
         *tiny = entry.is_tiny();
     }
-    thread.recorded(ended, scalar)
+    thread.recorded(ended, made)
 }
 
 /// What a burst of timed calls brings.

@@ -2,6 +2,7 @@
 
 use crate::event::{Call, Memory};
 use crate::lines::{MAX_DIMS, Operand};
+use crate::scalars::Scalar;
 use crate::table::ArrayWord;
 use pyo3::ffi::{self, PyObject, PyTypeObject};
 use pyo3::prelude::*;
@@ -126,6 +127,17 @@ pub(super) unsafe fn is_scalar(object: *mut PyObject) -> bool {
                 && ffi::PyType_IsSubtype(kind, generic) != 0
         }
     }
+}
+
+/// What a NumPy scalar is known by.
+///
+/// # Safety
+/// A live NumPy scalar.
+#[inline(always)]
+pub(super) unsafe fn scalar(object: *mut PyObject) -> Scalar {
+    // SAFETY: a scalar's value, or what leads to it, follows its head, and stays what it is as long as it lives.
+    let value = unsafe { object.add(1).cast::<u64>().read() };
+    Scalar { address: object as usize, value }
 }
 
 impl Array {
@@ -363,7 +375,7 @@ pub(super) unsafe fn add_output(call: &mut Call, object: *mut PyObject) {
                 call.memory(lender.memory(false));
             }
         } else if is_scalar(object) {
-            call.scalar_result();
+            call.scalar_result(scalar(object));
         } else {
             for_each_item(object, |item| match as_array(item) {
                 Some(array) => {

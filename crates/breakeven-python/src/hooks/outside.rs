@@ -95,7 +95,7 @@ pub(crate) fn event(
             }
             allocator::drain(&mut recorder.buffers);
             if recorder.record(call, timing, |_| site) {
-                recorder.pool(thread.id, thread.recorded(ended, call.has_scalar_result()));
+                recorder.pool(thread.id, thread.recorded(ended, call.made()));
             }
             state.ended(thread, ended.saturating_sub(own), ended, None);
         });
@@ -248,7 +248,7 @@ pub(crate) fn host_made(array: &Bound<'_, PyAny>) {
     }
 }
 
-/// The host reads the values of this array, or of the scalar that the last op gave.
+/// The host reads the values of this array, or of a scalar that an op gave.
 pub(crate) fn host_read(value: &Bound<'_, PyAny>) {
     let (py, now) = (value.py(), clock::now());
     let Some(name) = state::with(py, |state| state.recorder.names.intern(ITEM)) else { return };

@@ -1,8 +1,9 @@
 //! NumPy scalars whose value the host uses: `if a.any()`, `float(a.sum())`, `print(a.max())`.
 //!
-//! The scalar that the thread's last op gave is read once; scalars that Python arithmetic made out of it are not told
-//! apart from it.
+//! Each scalar that an op of the thread gave is read once, as is what Python arithmetic made out of it; see
+//! [`crate::scalars`].
 
+use super::array;
 use super::patch::{Cell, Patches, Refused};
 use super::platform::Mappings;
 use super::state::{self, observe};
@@ -25,14 +26,16 @@ static CONVERSIONS: [Conversion; MANY] =
     [const { Conversion { original: AtomicPtr::new(std::ptr::null_mut()), name: AtomicU32::new(0) } }; MANY];
 static TRUTH: Conversion = Conversion { original: AtomicPtr::new(std::ptr::null_mut()), name: AtomicU32::new(0) };
 
-/// Calls `original` and records that the host reads the scalar that the last op gave, if it gave one.
+/// Calls `original` and records that the host reads the scalar, if an op gave it and it was not read yet.
 ///
 /// # Safety
 /// Called from a trampoline, as Python called it.
 #[inline]
 pub(super) unsafe fn read<R>(name: u32, scalar: *mut PyObject, original: impl FnOnce() -> R) -> R {
-    let unread = state::with_thread(|thread| std::mem::take(&mut thread.unread_scalar));
-    if unread != Some(true) {
+    // SAFETY: by contract.
+    let scalar_read = unsafe { array::scalar(scalar) };
+    let is_new = state::with_thread(|thread| !thread.closed() && thread.unread.read(scalar_read));
+    if is_new != Some(true) {
         return original();
     }
     // SAFETY: the caller holds the scalar; `tp_basicsize` less the head bounds the size of its value.

@@ -128,6 +128,9 @@ unsafe extern "C" fn get(slf: *mut PyObject, key: *mut PyObject) -> *mut PyObjec
                     // One element, which the host now has.
                     call.rename(ITEM.load(Relaxed));
                     array.add_element_to(call);
+                    if super::array::is_scalar(result) {
+                        call.gave_element(super::array::scalar(result));
+                    }
                 }
             }
             true

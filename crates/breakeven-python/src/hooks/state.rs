@@ -450,13 +450,17 @@ pub(crate) fn finish(
         if thread.ambient != 0 {
             call.tag(thread.ambient);
         }
-        if !describe(call) || (thread.ambient != 0 && inside_numpys(thread, &recorder.names, call)) {
+        let described = describe(call);
+        if let Some(element) = call.element() {
+            thread.unread.host_has(element);
+        }
+        if !described || (thread.ambient != 0 && inside_numpys(thread, &recorder.names, call)) {
             return false;
         }
         allocator::drain(&mut recorder.buffers);
         let recorded = recorder.record(call, timing, |sites| sites.intern(frames::site(py, codes)));
         if recorded {
-            recorder.pool(thread.id, thread.recorded(ended, call.has_scalar_result()));
+            recorder.pool(thread.id, thread.recorded(ended, call.made()));
         }
         state.ended(thread, began, ended, None);
         recorded

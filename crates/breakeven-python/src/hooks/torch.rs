@@ -122,7 +122,7 @@ stand_in! {
             with_thread(|thread| thread.leave(began, ended, state::since()));
             let now = clock::now();
             with_thread(|thread| {
-                let untimed = thread.recorded(now, false);
+                let untimed = thread.recorded(now, None);
                 state::with(py, |state| {
                     state.recorder.pool(thread.id, untimed);
                     // What an op without values takes is no time of the script's.
