@@ -253,6 +253,19 @@ for value in np.array([1.0, 2.0]):
 
 
 @RECORDERS
+@pytest.mark.parametrize("many", [15, 16, 100])
+def test_arrays_are_joined_whole_however_many(many: int, recorder: str, tmp_path: Path) -> None:
+    source = f"""import numpy as np
+rows = [np.ones(10 + i) for i in range({many})]
+np.concatenate(rows)
+"""
+    (workload,) = record(source, recorder, tmp_path)
+    (joined,) = [entry for entry in workload["ops"] if entry["name"] == "numpy.concatenate"]
+    n = sum(10 + i for i in range(many))
+    assert (joined["read_bytes"], joined["written_bytes"], joined["op"]["copy"]["n"]) == (8 * n, 8 * n, n)
+
+
+@RECORDERS
 def test_powers_are_what_numpy_makes_of_them(recorder: str, tmp_path: Path) -> None:
     source = """import numpy as np
 f, i, c = np.ones(9), np.arange(9), np.ones(9, complex)

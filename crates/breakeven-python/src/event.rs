@@ -18,7 +18,7 @@ use breakeven::workload::{InGraph, Phase, Site};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Arrays of one call whose shapes are kept; the memory of the others still counts.
+/// Arrays of one call that are told apart, one of them a result; further ones are told as one, of as many elements.
 const MAX_ARRAYS: usize = 16;
 /// Clock reads kept one by one.
 const MAX_MARKERS: usize = 4096;
@@ -47,6 +47,8 @@ pub(crate) struct Call {
     len: usize,
     memory: Vec<Memory>,
     arrays: usize,
+    /// Where the last one begins.
+    last_array: usize,
     host_writes: bool,
     scalar: Option<Scalar>,
 }
@@ -58,6 +60,7 @@ impl Default for Call {
             len: 0,
             memory: Vec::new(),
             arrays: 0,
+            last_array: 0,
             host_writes: false,
             scalar: None,
         }
@@ -156,7 +159,7 @@ impl Call {
     #[inline(always)]
     pub(crate) fn array(&mut self, array: ArrayWord, dims: &[isize]) {
         let end = self.len + 1 + dims.len();
-        if self.arrays < MAX_ARRAYS
+        if self.arrays < MAX_ARRAYS - usize::from(!array.output)
             && let Some([first, kept @ ..]) = self.words.get_mut(self.len..end)
         {
             *first = array.pack();
@@ -166,7 +169,27 @@ impl Call {
                 (kept, dims) => kept.iter_mut().zip(dims).for_each(|(kept, &dim)| *kept = dim as u64),
             }
             self.arrays += 1;
+            self.last_array = self.len;
             self.len = end;
+        } else {
+            self.one_more(array, dims);
+        }
+    }
+
+    /// Adds the elements of an array to those of the last one, if both are inputs or both results.
+    #[cold]
+    fn one_more(&mut self, array: ArrayWord, dims: &[isize]) {
+        let Some((last, kept)) = self.words[self.last_array..self.len].split_first() else { return };
+        let last = ArrayWord::unpack(*last);
+        if self.arrays == 0 || last.output != array.output {
+            return;
+        }
+        let before = kept.iter().fold(1, |n: u64, &dim| n.saturating_mul(dim));
+        let bytes = dims.iter().fold(u64::from(array.itemsize), |n, &dim| n.saturating_mul(dim.max(0) as u64));
+        let more = bytes / u64::from(last.itemsize.max(1));
+        if let Some([word, dim]) = self.words.get_mut(self.last_array..self.last_array + 2) {
+            (*word, *dim) = (ArrayWord { ndim: 1, ..last }.pack(), before.saturating_add(more));
+            self.len = self.last_array + 2;
         }
     }
 
@@ -825,11 +848,25 @@ mod tests {
     }
 
     #[test]
-    fn more_arrays_than_a_key_holds_still_count_as_memory() {
+    fn more_arrays_than_a_key_holds_are_told_as_one() {
         let mut recorder = Recorder::default();
-        let arrays: Vec<_> = (1..=100).map(|i| (i * 128, false)).collect();
+        let arrays: Vec<_> = (1..=100).map(|i| (i * 128, false)).chain([(128_000, true)]).collect();
         assert!(record(&mut recorder, "numpy.concatenate", &arrays));
-        assert_eq!(recorder.table.entries()[0].host_input_bytes, 8000);
+        let entry = &recorder.table.entries()[0];
+        assert_eq!(entry.host_input_bytes, 8000);
+        let (outputs, inputs): (Vec<_>, Vec<_>) = crate::table::arrays(&entry.arrays).partition(|(a, _)| a.output);
+        assert_eq!((inputs.len(), outputs.len()), (MAX_ARRAYS - 1, 1));
+        assert_eq!(inputs.iter().map(|(_, dims)| dims[0]).sum::<u64>(), 1000);
+    }
+
+    #[test]
+    fn arrays_without_dims_are_told_as_one_too() {
+        let mut call = Call::default();
+        call.begin(0, 1, [0; 3]);
+        (0..100).for_each(|_| call.array(ArrayWord { ndim: 0, ..VECTOR }, &[]));
+        call.array(ArrayWord { output: true, ..VECTOR }, &[100]);
+        let dims: Vec<_> = crate::table::arrays(&call.key()[HEAD..]).map(|(_, dims)| dims.to_vec()).collect();
+        assert_eq!(dims[MAX_ARRAYS - 3..], [vec![], vec![86], vec![100]]);
     }
 
     #[test]
