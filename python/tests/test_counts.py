@@ -266,6 +266,19 @@ np.concatenate(rows)
 
 
 @RECORDERS
+def test_a_filter_is_one_whichever_side_it_is_on(recorder: str, tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    source = """import numpy as np
+from scipy import signal
+x, h = np.ones(1000), np.ones(61)
+np.convolve(x, h), np.convolve(h, x), signal.correlate(h, x, method="direct"), signal.upfirdn(h, x, 3, 2)
+"""
+    (workload,) = record(source, recorder, tmp_path)
+    kernels = {entry["name"]: entry["op"]["convolution"]["kernel"] for entry in entries(workload, "convolution")}
+    assert kernels == {"numpy.convolve": [61], "scipy.signal.correlate": [61], "scipy.signal.upfirdn": [21]}
+
+
+@RECORDERS
 def test_powers_are_what_numpy_makes_of_them(recorder: str, tmp_path: Path) -> None:
     source = """import numpy as np
 f, i, c = np.ones(9), np.arange(9), np.ones(9, complex)

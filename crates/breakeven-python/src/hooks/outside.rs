@@ -15,7 +15,7 @@ const ITEM: &str = "numpy.ndarray.item";
 /// Marks a place that is an index into the sites, not a code object.
 const SITE: u64 = 1 << 63;
 /// Keywords that shapes do not tell.
-pub(crate) const KEYWORDS: [&str; 21] = [
+pub(crate) const KEYWORDS: [&str; 22] = [
     "axis",
     "axes",
     "subscripts",
@@ -37,6 +37,7 @@ pub(crate) const KEYWORDS: [&str; 21] = [
     "bytes",
     "functions",
     "kernels",
+    "up",
 ];
 
 /// Keywords worth keeping, as Python prints them.

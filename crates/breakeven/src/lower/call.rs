@@ -74,7 +74,7 @@ impl ArrayRef {
 /// | `subscripts` | `einsum` | `ij,jk->ik` |
 /// | `pinned`, `asynchronous` | copies between host and device | `True` |
 /// | `flops`, `bytes`, `n`, `functions` | kernels of the program's own | work of one launch, threads; or functions of each element |
-/// | `k`, `size`, `sigma`, `mode`, `ord`, `compute_uv`, `method` | their callables | as Python prints it |
+/// | `k`, `size`, `sigma`, `mode`, `ord`, `compute_uv`, `method`, `up` | their callables | as Python prints it |
 ///
 /// `a[key] = value` is `numpy.ndarray.__setitem__` with inputs `a`, the arrays of the key, the value where it is an
 /// array. A key of slices and whole numbers selects a region, which is the output, with its shape; without an output

@@ -277,19 +277,23 @@ fn signals_and_images() {
     assert_eq!(uniform, window(Window::Stencil, 4096, 6));
     let median = op_with("scipy.ndimage.median_filter", &[&[64, 64]], &[64, 64], &[("size", "5")]);
     assert_eq!(median, window(Window::Median, 4096, 25));
-    assert_eq!(
-        op("numpy.convolve", &[&[100], &[5]], &[104]),
-        Op::Convolution {
-            pass: Pass::Forward,
-            batch: 1,
-            cin: 1,
-            cout: 1,
-            groups: 1,
-            input: vec![100],
-            kernel: vec![5],
-            output: vec![104]
-        }
-    );
+    let convolution = |input, kernel, output| Op::Convolution {
+        pass: Pass::Forward,
+        batch: 1,
+        cin: 1,
+        cout: 1,
+        groups: 1,
+        input: vec![input],
+        kernel: vec![kernel],
+        output: vec![output],
+    };
+    assert_eq!(op("numpy.convolve", &[&[100], &[5]], &[104]), convolution(100, 5, 104));
+    assert_eq!(op("numpy.convolve", &[&[5], &[100]], &[104]), convolution(100, 5, 104));
+    // Of 61 taps each result takes those that fall on a sample, one in three.
+    let resampled = op_with("scipy.signal.upfirdn", &[&[61], &[100]], &[179], &[("up", "3"), ("down", "2")]);
+    assert_eq!(resampled, convolution(100, 21, 179));
+    let of_rows = Op::Window { kind: Window::Stencil, pass: Pass::Forward, n: 1280, input: 800, window: 61 };
+    assert_eq!(op("scipy.signal.upfirdn", &[&[61], &[8, 100]], &[8, 160]), of_rows);
     // Two transforms of 100 + 29 - 1 points there, one back.
     assert_eq!(op("scipy.signal.fftconvolve", &[&[100], &[29]], &[128]), Op::Fft { kind: Fft::R2c, n: 128, batch: 3 });
     let filtered = |inputs: &[&[u64]], keywords| op_with("scipy.signal.lfilter", inputs, &[6, 100], keywords);

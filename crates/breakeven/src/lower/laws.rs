@@ -40,7 +40,8 @@ fn broadcasting() -> impl Strategy<Value = (Vec<u64>, Vec<u64>, Vec<u64>)> {
     })
 }
 
-const KEYWORDS: &[&str] = &["axis", "axes", "copied", "subscripts", "n", "size", "sigma", "truncate", "ord", "method"];
+const KEYWORDS: &[&str] =
+    &["axis", "axes", "copied", "subscripts", "n", "size", "sigma", "truncate", "ord", "method", "up"];
 
 fn keyword() -> impl Strategy<Value = (String, String)> {
     let value = prop_oneof![

@@ -8,8 +8,10 @@ use crate::workload::{Dtype, Op};
 /// How a filter's window is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Windowed {
-    /// Direct convolution of the first array with the second.
+    /// Direct convolution of two arrays; the smaller one is the filter.
     Direct,
+    /// Direct convolution of the second array with the first, of whose taps each result takes one in `up`.
+    Polyphase,
     /// Convolution through Fourier transforms.
     ByFft,
     /// Direct or by FFT, whichever is cheaper, unless `method` says.
@@ -44,6 +46,7 @@ impl Windowed {
     pub(super) fn parse(text: &str) -> Option<Self> {
         Some(match text {
             "direct" => Self::Direct,
+            "polyphase" => Self::Polyphase,
             "by_fft" => Self::ByFft,
             "cheaper" => Self::Cheaper,
             "weights" => Self::Weights,
@@ -74,6 +77,7 @@ pub(super) fn op(form: Windowed, call: &Call) -> Op {
     };
     match form {
         Windowed::Direct => direct(call),
+        Windowed::Polyphase => polyphase(call),
         Windowed::ByFft => by_fft(call),
         Windowed::Cheaper => match call.keyword("method") {
             Some("fft") => by_fft(call),
@@ -130,10 +134,24 @@ fn sum(lengths: impl IntoIterator<Item = u64>) -> u64 {
     lengths.into_iter().fold(0, u64::saturating_add).max(1)
 }
 
+/// The shape of an input; one element where there is none.
+fn shape(call: &Call, input: usize) -> Vec<u64> {
+    call.inputs.get(input).map_or(vec![1], |a| a.shape.clone())
+}
+
+/// No result takes more terms than the smaller array has, whichever came first.
 fn direct(call: &Call) -> Op {
-    let (a, v) = (call.inputs.first(), call.inputs.get(1));
-    let shape = |array: Option<&super::ArrayRef>| array.map_or(vec![1], |a| a.shape.clone());
-    let (input, kernel) = (shape(a), shape(v));
+    let (a, v) = (shape(call, 0), shape(call, 1));
+    let (input, kernel) = if product(&a) < product(&v) { (v, a) } else { (a, v) };
+    convolution(call, input, kernel)
+}
+
+fn polyphase(call: &Call) -> Op {
+    let up = call.number("up").filter(|up| *up >= 1.0).map_or(1, |up| up as u64);
+    convolution(call, shape(call, 1), vec![product(&shape(call, 0)).div_ceil(up)])
+}
+
+fn convolution(call: &Call, input: Vec<u64>, kernel: Vec<u64>) -> Op {
     let output = call.outputs.first().map_or_else(|| input.clone(), |o| o.shape.clone());
     if input.len() != kernel.len() || input.len() > 3 || input.is_empty() {
         return Op::Window {
