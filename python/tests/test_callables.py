@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy
 import pytest
+from breakeven.cupy_stand_in import waits
 
 TABLES = Path(__file__).parents[2] / "crates" / "breakeven"
 
@@ -87,6 +88,16 @@ def test_every_callable_has_a_counterpart_or_a_reason(port, callables):
     assert sorted(callables.keys() - rows.keys()) == []
     unsaid = {name for name, row in rows.items() if row[0] not in {"device", "view"} and (row[0] != "host" or not row[1])}
     assert sorted(unsaid) == []
+
+
+def test_numpys_functions_wait_where_those_of_the_stand_in_do():
+    rows = {name: row[-1] for name, row in table("ports/cupy.csv").items() if row[0] == "device"}
+    numpys = {name.replace("cupyx.scipy.", "scipy.").replace("cupy.", "numpy.") for name in waits._ALWAYS}
+    assert {name for name in numpys if rows.get(name, "waits") != "waits"} == set()
+    # These wait by their arguments, or give Python a truth value that CuPy leaves on the device until it is asked for.
+    others = {"allclose", "array_equal", "array_equiv", "histogram", "random.choice"}
+    states = {name.replace(".RandomState", "") for name, told in rows.items() if told == "waits"}
+    assert states - numpys == {f"numpy.{name}" for name in others} | {"scipy.ndimage.find_objects"}
 
 
 def test_what_pytorch_copies_instead_of_viewing_is_a_copy():

@@ -413,6 +413,48 @@ m = a > 0.5
     assert sum(entry["count"] for entry in reads) == len(waits.splitlines())
 
 
+#: Calls of NumPy for which its CuPy port waits; the truth values of the last two are those that a script branches on.
+WAITING = """np.nonzero(m)
+np.where(m)
+np.argwhere(m)
+a[m]
+a.__setitem__(m, 0.0)
+np.unique(i)
+np.bincount(i)
+np.histogram(a)
+np.linalg.svd(s)
+np.random.randint(0, 5, 10)
+np.nanmax(a)
+np.allclose(a, a)
+np.array_equal(a, a)"""
+GOING_ON = """np.where(m, a, 0)
+np.where(m, 1.0, 2.0)
+a[i]
+a.__setitem__(i, 0.0)
+np.sort(a)
+np.repeat(a, 2)
+np.linalg.svd(np.ones((3, 4, 4)) * s)
+np.linalg.inv(s)
+np.isclose(a, a)
+np.average(a)
+np.gradient(a)
+np.isin(i, i)"""
+
+
+@RECORDERS
+def test_numpys_calls_wait_where_cupys_do(recorder: str, tmp_path: Path) -> None:
+    source = f"""import numpy as np
+a, i, s = np.random.rand(64), np.arange(64) % 7, np.eye(4)
+m = a > 0.5
+{WAITING}
+{GOING_ON}
+"""
+    _, workload = record(source, tmp_path, recorder)
+    seen = estimate(workload)["workload"]
+    told = len(WAITING.splitlines())
+    assert (seen["d2h_copies"], seen["d2h_bytes"]) == (told, 8 * told)
+
+
 def test_copies_between_addresses(tmp_path: Path) -> None:
     source = """import numpy as np
 import cupy as cp

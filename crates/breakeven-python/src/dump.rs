@@ -5,7 +5,7 @@ use crate::event::{PHASES, Recorder, Sites};
 use crate::table::{self, ArrayWord};
 use crate::tensors::ROLES;
 use breakeven::lower::{ArrayRef, Call, Layout, lower};
-use breakeven::workload::{Buffer, Dtype, Entry, FORMAT, Marker, Phase, Program, Site, Unseen, Wait, Workload};
+use breakeven::workload::{Buffer, Dtype, Entry, FORMAT, Marker, Op, Phase, Program, Site, Unseen, Wait, Workload};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
@@ -51,7 +51,7 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
             let tag = recorder.tags.get(e.tag);
             Entry {
                 site: e.site,
-                name: callee.name.clone(),
+                name: spelt_out(&callee.name, &inputs, &lowered.op).to_owned(),
                 op: lowered.op,
                 dtype: lowered.dtype,
                 count: e.count,
@@ -114,6 +114,20 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
             .collect(),
         // Readers that do not know it take each launch of a graph as one of its own.
         optional_fields: if graphs { vec!["graph".to_owned()] } else { Vec::new() },
+    }
+}
+
+/// The function that an expression of NumPy's stands for where a port has another one for it: how much these give is in
+/// the values.
+fn spelt_out<'a>(name: &'a str, inputs: &[ArrayRef], op: &Op) -> &'a str {
+    match (name, op) {
+        ("numpy.ndarray.__getitem__", Op::Gather { .. })
+            if inputs.get(1).is_some_and(|key| key.dtype == Dtype::Bool) =>
+        {
+            "numpy.extract"
+        }
+        ("numpy.where", Op::Gather { .. }) => "numpy.nonzero",
+        _ => name,
     }
 }
 

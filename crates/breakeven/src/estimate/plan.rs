@@ -312,6 +312,7 @@ impl<'a> Port<'a> {
                         copies_in = Some(copies);
                         task.upload = link.ups(up, copies);
                         task.wait = ready.waits;
+                        down = if ready.waits { TOLD } else { 0.0 };
                     }
                     Policy::AsWritten => task.wait_stream = ready.waits,
                     Policy::Naive => {
@@ -392,6 +393,9 @@ impl<'a> Port<'a> {
         out.entries.push(time);
     }
 }
+
+/// What a call reads back by itself: a count, or a state.
+const TOLD: f64 = 8.0;
 
 /// Where an entry runs, and as what.
 #[derive(Clone, Copy, Debug)]

@@ -148,7 +148,13 @@ impl PortProfile {
     /// Whether the call reads a value back by itself, so that the host waits for the device (`nonzero`, `unique`: the
     /// size of their result depends on the data).
     pub fn waits(&self, name: &str, op: &Op) -> bool {
-        matches!(op, Op::HostRead { .. } | Op::Synchronise) || self.row(name).is_some_and(|row| row.waits)
+        match op {
+            Op::HostRead { .. } | Op::Synchronise => true,
+            // `a[mask] = value`: how many elements that are.
+            Op::Elementwise { .. } if name == "numpy.ndarray.__setitem__" => true,
+            Op::Factor { batch: 2.., .. } if LEFT_TO_DEVICE.contains(&name) => false,
+            _ => self.row(name).is_some_and(|row| row.waits),
+        }
     }
 
     /// Kernels that one call launches, as far as the library decides it; the algorithm may need more
@@ -206,6 +212,9 @@ impl PortProfile {
     }
 }
 
+/// Whether these went well for many matrices at once, the host does not ask.
+const LEFT_TO_DEVICE: [&str; 3] = ["numpy.linalg.svd", "numpy.linalg.eigh", "numpy.linalg.eigvalsh"];
+
 const NOT_LISTED: Counterpart<'static> = Counterpart::Host("not known to breakeven");
 
 /// What is said of a name without a row.
@@ -259,6 +268,10 @@ mod tests {
         assert_eq!((cupy().launches(t, &Op::View), cupy().launches(add, &ADD)), (0, 1));
         assert!(cupy().dispatch(t, &Op::View).p90 < cupy().dispatch(add, &ADD).p50 * 2.0);
         assert!(cupy().waits("numpy.nonzero", &ADD) && !cupy().waits(add, &ADD));
+        let svd = |batch| Op::Factor { kind: Factor::Svd, m: 10, n: 10, rhs: 0, batch };
+        assert!(cupy().waits("numpy.linalg.svd", &svd(1)) && !cupy().waits("numpy.linalg.svd", &svd(2)));
+        let set = "numpy.ndarray.__setitem__";
+        assert!(cupy().waits(set, &ADD) && !cupy().waits(set, &Op::Copy { n: 10, strided: true, inputs: 1 }));
     }
 
     #[test]
