@@ -96,6 +96,7 @@ __all__ = [
     "watched_pick",
     "watched_put_back",
     "watched_store",
+    "work_of_call",
 ]
 
 __version__: str
@@ -327,6 +328,9 @@ def import_ends(begun: bool, *rest: object) -> None:
 
 def by_recorder(work: Callable[..., Any], *args: Any) -> Any:
     """`work(*args)`, which is none of the script's code: around what that calls, its time is nobody's gap."""
+
+def work_of_call(work: Callable[..., Any], *args: Any) -> Any:
+    """`work(*args)`, which the stand-in at work does for the call around it: its time is that call's."""
 
 def no_gap() -> None:
     """What this thread has done since its last event is none of the script's code."""

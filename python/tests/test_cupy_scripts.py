@@ -245,6 +245,60 @@ for _ in range(5): kernel(x)
     assert entry["count"] == 5 and entry["gap_ns"] < 5 * 10e6
 
 
+#: What takes time in the stand-in's functions, within what the program gives it and in imports.
+TIMED = {
+    "fused": """import cupy as cp
+@cp.fuse()
+def f(x, y): return 0.5 * x + y * y
+x = cp.ones(200_000); y = cp.ones(200_000)
+for _ in range(500): f(x, y)
+""",
+    "not fused": """import cupy as cp
+x = cp.ones(200_000); y = cp.ones(200_000)
+for _ in range(100): 0.5 * x + y * y
+""",
+    "nothing but an import": "import cupy as cp\nfloat(cp.ones(10)[0])\n",
+    "vectorized": """import cupy as cp
+f = cp.vectorize(lambda x: cp.exp(x) + 1)
+for _ in range(5): f(cp.ones(300))
+""",
+    "own kernels": """import cupy as cp
+k = cp.ElementwiseKernel("T x", "T y", "y = x * x", "k")
+r = cp.ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "r")
+for _ in range(20): k(cp.ones(100_000)); r(cp.ones(100_000))
+""",
+    "an import within a call": """import numpy as np, cupy as cp
+def apply(row):
+    import xml.dom.minidom, email.message, html.parser, unittest.mock
+    return row * 2
+np.apply_along_axis(apply, 1, np.ones((3, 3)))
+""",
+}
+
+
+@pytest.mark.parametrize("name", TIMED)
+def test_nothing_takes_more_than_the_run(name: str, tmp_path: Path) -> None:
+    _, workload = record(TIMED[name], tmp_path)
+    program = workload["program"]
+    taken = sum(entry["cpu_ns"] + entry["gap_ns"] for entry in workload["ops"])
+    assert program["startup_ns"] + taken <= program["wall_ns"]
+
+
+def test_what_is_fused_takes_its_time(tmp_path: Path) -> None:
+    source = """import cupy as cp, time
+@cp.fuse()
+def f(x): return cp.exp(cp.exp(x))
+x = cp.zeros(1_000_000)
+f(x)
+began = time.perf_counter()
+for _ in range(10): f(x)
+print(time.perf_counter() - began)
+"""
+    out, workload = record(source, tmp_path)
+    entries = [entry for entry in workload["ops"] if entry["name"] == "cupy.fuse"]
+    assert sum(entry["cpu_ns"] for entry in entries) > 0.5 * float(out) * 1e9
+
+
 @pytest.mark.parametrize("name", ["breakeven", "importlib"])
 def test_the_programs_folder_may_have_any_name(name: str, tmp_path: Path) -> None:
     folder = tmp_path / name

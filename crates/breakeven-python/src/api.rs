@@ -235,7 +235,7 @@ pub(crate) fn idle(py: Python<'_>, ns: u64) {
 }
 
 /// A module is about to be imported by the first of these arguments, if any; whether its import is one of a library's that
-/// is part of no other.
+/// is part of no other, and none of what a stand-in does for itself.
 #[pyfunction]
 pub(crate) fn import_begins(_what: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<bool> {
     if !state::recording() {
@@ -243,7 +243,10 @@ pub(crate) fn import_begins(_what: &str, arguments: &Bound<'_, PyTuple>) -> PyRe
     }
     let loader = arguments.iter().next();
     let file: Option<String> = loader.map(|loader| loader.getattr("path")?.extract()).transpose()?;
-    state::with_thread(|_| ()); // it has its number from here on
+    // It has its number from here on.
+    if state::with_thread(|thread| thread.is_stand_in_alone()) == Some(true) {
+        return Ok(false);
+    }
     Ok(with(arguments.py(), |state| {
         let outermost = state.recorder.importing.is_none();
         let begins = outermost && file.is_none_or(|file| state.codes.is_library(&file));

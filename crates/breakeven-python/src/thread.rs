@@ -60,6 +60,9 @@ pub(crate) struct Thread {
     stand_in: Option<u64>,
     stood_in: u64,
     on_cpu: OnCpu,
+    /// The stand-in at work was called within a call that had begun.
+    within: bool,
+    aside: Aside,
     /// Ticks in the call that ended last, and in the last one that was recorded.
     own: u64,
     own_before: u64,
@@ -152,6 +155,28 @@ impl Cold {
     }
 }
 
+/// What has run within the calls under way and is no work of theirs, since the last event: a stand-in, an import.
+#[derive(Debug)]
+struct Aside {
+    /// When the first of it began.
+    from: u64,
+    ticks: u64,
+}
+
+impl Aside {
+    fn add(&mut self, from: u64, ticks: u64) {
+        if self.ticks == 0 {
+            self.from = from;
+        }
+        self.ticks += ticks;
+    }
+
+    /// Ticks of it in a call that began then; what began before the call is none of it.
+    fn take_since(&mut self, began: u64) -> u64 {
+        if self.from < began { 0 } else { std::mem::take(&mut self.ticks) }
+    }
+}
+
 /// How long the thread of a stand-in has had a processor, where there are several: one waits for the others then, which
 /// take from the same run. As of when it was asked last, ticks; 0 where there was one thread.
 #[derive(Debug)]
@@ -195,6 +220,8 @@ impl Thread {
             stand_in: None,
             stood_in: 0,
             on_cpu: OnCpu(0),
+            within: false,
+            aside: Aside { from: 0, ticks: 0 },
             own: 0,
             own_before: 0,
             cold: Cold([0; Cold::CLASSES]),
@@ -347,10 +374,12 @@ impl Thread {
     #[inline]
     pub(crate) fn timing(&mut self, began: u64, ended: u64, since: u64) -> Timing {
         self.leave_out_stand_in(began, since);
-        let gap = self.pace.settle(began.saturating_sub(self.last_end.max(since)));
+        let aside = self.aside.take_since(began);
+        // That has moved `last_end`, too.
+        let gap = self.pace.settle((began + aside).saturating_sub(self.last_end.max(since)));
         let of_others = if gap >= LONG && self.id == 1 { OF_OTHERS.swap(0, Relaxed) } else { 0 };
         let freeing = (std::mem::take(&mut self.freeing) + of_others).min(gap);
-        self.own = ended.saturating_sub(began);
+        self.own = ended.saturating_sub(began + aside);
         // Where calls that were not timed lie between, it is theirs.
         let before = std::mem::take(&mut self.own_before);
         let cold = if self.pace.skipped == 0 { self.cold.of(before, gap - freeing) } else { 0 };
@@ -362,13 +391,19 @@ impl Thread {
         self.last_end += ticks;
     }
 
-    /// A library was imported until `now`, in so many recorded ticks: nobody's gap. Gives those: all where there was no event
-    /// in the import, else what came after the last one.
+    /// A library was imported until `now`, in so many recorded ticks: nobody's gap, and no work of the call that it was in.
+    /// Gives those: all where there was no event in the import, else what came after the last one.
     pub(crate) fn imported(&mut self, ticks: u64, alone: bool, now: u64, since: u64) -> u64 {
         let told = self.last_end.max(since);
         let open = now.saturating_sub(told);
         let own = if alone { ticks } else { ticks.min(open) };
         self.last_end = told + own.min(open);
+        if let Some(from) = &mut self.stand_in {
+            *from = now.min(*from + own);
+        }
+        if self.depth > 0 {
+            self.aside.add(now.saturating_sub(ticks), own);
+        }
         own
     }
 
@@ -377,9 +412,29 @@ impl Thread {
         let first = self.stand_in.is_none();
         if first {
             self.stand_in = Some(now);
+            self.within = self.depth > 0;
             self.on_cpu.begin();
         }
         first
+    }
+
+    /// Whether a stand-in for a library is at work, and in no call.
+    pub(crate) fn is_stand_in_alone(&self) -> bool {
+        self.stand_in.is_some() && self.depth == 0
+    }
+
+    /// The stand-in at work, if any, begins to do what the call around it is there for.
+    pub(crate) fn work_begins(&mut self, now: u64, since: u64) {
+        if self.within {
+            self.leave_out_stand_in(now, since);
+        }
+    }
+
+    /// That is done.
+    pub(crate) fn work_ends(&mut self, now: u64) {
+        if let (true, Some(from)) = (self.within, &mut self.stand_in) {
+            *from = now;
+        }
     }
 
     /// The stand-in that began is done. Gives the ticks that it took beside the events in it, which are nobody's gap.
@@ -395,6 +450,9 @@ impl Thread {
         if let Some(from) = &mut self.stand_in {
             let told = self.last_end.max(since);
             let took = now.saturating_sub(told.max(*from));
+            if self.depth > 0 {
+                self.aside.add(told.max(*from), took);
+            }
             // A call that ends within it may have begun before.
             *from = now.max(*from);
             self.last_end = told + took;
@@ -418,6 +476,7 @@ impl Thread {
         self.last_end = ended;
         self.own_before = std::mem::take(&mut self.own);
         self.made(made);
+        self.aside.ticks = 0;
         if self.stand_in.is_some() {
             self.on_cpu.begin();
         }
@@ -569,6 +628,37 @@ mod tests {
         assert_eq!(thread.stand_in_ends(155, 0), 5);
         assert!(thread.enter(true));
         assert_eq!(thread.leave(160, 161, 0), Some(Timing { own: 1, gap: 55 }));
+    }
+
+    #[test]
+    fn what_a_stand_in_takes_within_a_call_is_no_work_of_the_call() {
+        let mut thread = Thread::new();
+        assert_eq!(thread.recorded(100, false), 0);
+        assert!(thread.enter(true));
+        assert!(thread.stand_in_begins(120));
+        thread.work_begins(123, 0);
+        thread.work_ends(150);
+        assert_eq!(thread.stand_in_ends(160, 0), 13);
+        assert_eq!(thread.leave(110, 170, 0), Some(Timing { own: 47, gap: 10 }));
+        assert_eq!(thread.recorded(170, false), 0);
+        assert!(thread.enter(true));
+        assert_eq!(thread.leave(175, 180, 0), Some(Timing { own: 5, gap: 5 }));
+    }
+
+    #[test]
+    fn an_import_within_a_call_or_a_stand_in_counts_once() {
+        let mut thread = Thread::new();
+        assert_eq!(thread.recorded(100, false), 0);
+        assert!(thread.enter(true));
+        assert_eq!(thread.imported(20, true, 140, 0), 20);
+        assert_eq!(thread.leave(110, 150, 0), Some(Timing { own: 20, gap: 10 }));
+        assert_eq!(thread.recorded(150, false), 0);
+        assert!(thread.stand_in_begins(300));
+        assert!(thread.is_stand_in_alone());
+        assert_eq!(thread.imported(40, true, 350, 0), 40);
+        assert_eq!(thread.stand_in_ends(360, 0), 20);
+        assert!(thread.enter(true));
+        assert_eq!(thread.leave(370, 375, 0), Some(Timing { own: 5, gap: 160 }));
     }
 
     #[test]

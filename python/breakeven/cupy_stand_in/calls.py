@@ -118,7 +118,7 @@ def run(
     """
     if fused is not None:
         fused.append(name.replace("cupy.", "numpy.", 1))
-        return _computed(function, args, kwargs)
+        return _native.work_of_call(_computed, function, args, kwargs)
     if capturing is not None:
         capturing.keep(arrays((*args, *kwargs.values())))
     tag = streams.tag()

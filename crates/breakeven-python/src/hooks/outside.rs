@@ -225,6 +225,16 @@ fn beside_events<R>(work: impl FnOnce() -> R) -> (R, u64) {
     (done, if state::recording() { took } else { 0 })
 }
 
+/// `work(*args)`, which the stand-in at work does for the call around it: its time is that call's.
+#[pyfunction]
+#[pyo3(signature = (work, *args))]
+pub(crate) fn work_of_call<'py>(work: &Bound<'py, PyAny>, args: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+    with_thread(|thread| thread.work_begins(clock::now(), state::since()));
+    let done = work.call1(args);
+    with_thread(|thread| thread.work_ends(clock::now()));
+    done
+}
+
 /// `work(*args)`, as what the recorder does around a call of the program's.
 #[pyfunction]
 #[pyo3(name = "by_recorder", signature = (work, *args))]
