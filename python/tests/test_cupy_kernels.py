@@ -168,6 +168,22 @@ for branch in (lambda x: x if x > 0 else -x, lambda x: x * float(x.sum())):
     assert flop(workload, "cupy.fuse") == 1000 * (26 + 1 + 1)
 
 
+def test_what_a_fused_kernel_computes_on_the_way_takes_no_memory(tmp_path: Path) -> None:
+    source = """import cupy as cp
+@cp.fuse()
+def f(x, y): return x + (x - y) * cp.exp(-y)
+x = cp.ones(1000); y = cp.ones(1000)
+for _ in range(3): y = f(x, y)
+pool = cp.get_default_memory_pool()
+print(pool.used_bytes(), pool.total_bytes())
+del y
+print(pool.used_bytes())
+"""
+    out, workload = record(source, tmp_path)
+    assert out == "16384 24576\n8192\n"
+    assert workload["program"]["device_peak_bytes"] == 24_576
+
+
 RAW = """import cupy as cp
 code = 'extern "C" __global__ void saxpy(const float* x, const float* y, float a, float* out) {}'
 saxpy = cp.RawKernel(code, "saxpy")

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import _native
 from .._kernel import described
-from . import calls, streams
+from . import calls, memory, streams
 from .c_code import Code
 from .c_run import run as run_code
 from .imagined import capability
@@ -429,7 +429,8 @@ class Fusion:
         token = _native.enter("cupy.fuse", True)
         calls.fused = []
         try:
-            result = self._function(*args, **kwargs)
+            with memory.using(memory.registers):
+                result = self._function(*args, **kwargs)
         except BaseException:
             _native.leave(token, (), None)
             raise
@@ -442,6 +443,8 @@ class Fusion:
         )
         plain = tuple(item._a for item in outputs if calls.is_device(item))
         _native.leave(token, inputs, plain, {"functions": functions}, tag)
+        for item in plain:
+            memory.block(item).place()
         return result
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:

@@ -94,8 +94,19 @@ class MemoryPool:
         _count(-size)
 
 
+class _Registers(MemoryPool):
+    """Where a fused kernel has what it computes on the way: that takes no memory."""
+
+    def _take(self, size: int) -> None:
+        pass
+
+    def _give(self, size: int) -> None:
+        pass
+
+
 MemoryPool.__module__ = "cupy.cuda.memory"
 pool = MemoryPool()
+registers = _Registers()
 #: The pool that memory comes from now, and what all of them have given out.
 _current = pool
 _used = 0
@@ -167,15 +178,26 @@ class Block:
     __slots__ = ("__weakref__", "array", "pool", "size")
 
     def __init__(self, array: Any) -> None:
-        self.size = 0
-        given = rounded(array.nbytes)
-        self.pool = _current
-        if hooks and given:
-            self._take_telling(array, given)
-        else:
-            self.pool._take(given)
         self.array = array
+        self._take_from(_current)
+
+    def _take_from(self, source: MemoryPool) -> None:
+        self.size = 0
+        given = rounded(self.array.nbytes)
+        self.pool = source
+        if given and self._is_told_of():
+            self._take_telling(self.array, given)
+        else:
+            source._take(given)
         self.size = given
+
+    def place(self) -> None:
+        """What a fused kernel gives back lies in memory."""
+        if self.pool is registers:
+            self._take_from(_current)
+
+    def _is_told_of(self) -> bool:
+        return bool(hooks) and self.pool is not registers
 
     def _take_telling(self, array: Any, given: int) -> None:
         """The same, with what the program's hooks are told."""
@@ -193,11 +215,12 @@ class Block:
         if not self.size or _count is None:  # nothing was taken, or Python ends
             return
         told = {"mem_size": self.size, "pmem_id": id(self)}
-        if hooks:
+        is_told_of = self._is_told_of()
+        if is_told_of:
             told["mem_ptr"] = self.array.__array_interface__["data"][0]
             _tell("free_preprocess", **told)
         self.pool._give(self.size)
-        if hooks:
+        if is_told_of:
             _tell("free_postprocess", **told)
 
 
