@@ -59,3 +59,19 @@ def test_launches_are_those_that_were_measured(tmp_path: Path, native: None) -> 
         expression: count for expression, count in known.items() if count
     }
     assert len(others) <= len(kernels) // 5
+
+
+def test_many_small_arrays_are_joined_by_one_kernel(tmp_path: Path, native: None) -> None:
+    source = """import cupy as cp
+small = [cp.ones(10) for _ in range(9)]; large = 9 * [cp.ones(1 << 18)]; mixed = [cp.ones(10, cp.float32), *small]
+cp.stack(small)
+cp.concatenate(small[:8])
+cp.hstack(large)
+cp.concatenate(mixed)
+"""
+    _, workload = record(source, tmp_path)
+    counted = [
+        launches(workload, [entry for entry in workload["ops"] if workload["sites"][entry["site"]]["line"] == line])
+        for line in (3, 4, 5, 6)
+    ]
+    assert counted == [1, 8, 9, 10]

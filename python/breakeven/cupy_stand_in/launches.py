@@ -18,6 +18,8 @@ _Rule = int | Callable[[tuple[Any, ...], dict[str, Any]], int]
 _FOLDED_ALONE, _SORTED_ALONE = 16_384, 19_456
 #: Elements that one block of Thrust's merge sort puts in order.
 _MERGED_ALONE = 1024
+#: So many arrays are joined by a copy of each; more by one kernel, where each has fewer bytes than this.
+_JOINED_EACH, _JOINED_TOGETHER = 8, 2 << 20
 #: Rows up to which cuSOLVER factorises in one kernel, or was counted at all.
 _SMALL = 256
 
@@ -267,7 +269,14 @@ def _scatter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
 
 
 def _joined(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
-    return len(args[0])
+    """Each array is a copy; many small ones of one type are joined by one kernel."""
+    arrays = args[0]
+    together = (
+        len(arrays) > _JOINED_EACH
+        and len({array.dtype for array in arrays}) == 1
+        and sum(array.nbytes for array in arrays) < len(arrays) * _JOINED_TOGETHER
+    )
+    return 1 if together else len(arrays)
 
 
 def _padded(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
