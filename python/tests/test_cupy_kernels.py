@@ -184,6 +184,39 @@ print(pool.used_bytes())
     assert workload["program"]["device_peak_bytes"] == 24_576
 
 
+def test_kernels_take_no_longer_than_numpy_does(tmp_path: Path) -> None:
+    source = """import cupy as cp
+add = cp.ElementwiseKernel("T x, T y, T a", "T z", "z = a * x + y * y", "add")
+norm = cp.ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "norm")
+x = cp.ones(30_000, cp.float32); y = cp.ones_like(x); a = cp.float32(0.5)
+for _ in range(300):
+    add(x, y, a)
+    a * x + y * y
+    norm(x)
+    cp.sqrt((x * x).sum())
+"""
+    _, workload = record(source, tmp_path)
+    took = dict.fromkeys((6, 7, 8, 9), 0)
+    for entry in workload["ops"]:
+        line = workload["sites"][entry["site"]]["line"]
+        took[line] = took.get(line, 0) + entry["cpu_ns"]
+    assert took[6] < 6 * took[7] and took[8] < 6 * took[9]
+    assert workload["program"]["peak_bytes"] < 800_000  # no numbers of elements are made that no kernel asks for
+    assert {entry["name"].split(".")[0] for entry in workload["ops"]} == {"cupy"}
+    assert not workload.get("unseen")
+
+
+def test_kernels_with_branches_are_told_of(tmp_path: Path) -> None:
+    source = """import cupy as cp
+k = cp.ElementwiseKernel("T x", "T y", "y = x; for (int k = 0; k < 3; k++) y *= x;", "cube")
+print(k(cp.full(2, 2.0)), k(cp.full(2, 2.0)))
+"""
+    out, workload = record(source, tmp_path)
+    assert out == "[16. 16.] [16. 16.]\n"
+    (told,) = workload["unseen"]
+    assert told["reason"] == "kernel-by-numpy" and "`cube` has branches or loops" in told["text"]
+
+
 RAW = """import cupy as cp
 code = 'extern "C" __global__ void saxpy(const float* x, const float* y, float a, float* out) {}'
 saxpy = cp.RawKernel(code, "saxpy")
@@ -610,7 +643,7 @@ print(cp.ElementwiseKernel("T x", "T y", code, "long")(cp.ones(5000, cp.float32)
 """
     out, workload = record(source, tmp_path)
     assert out == "1000.0\n"
-    assert not workload["unseen"]
+    assert [told["reason"] for told in workload["unseen"]] == ["kernel-by-numpy"]
 
 
 def test_a_kernel_in_python(tmp_path: Path) -> None:

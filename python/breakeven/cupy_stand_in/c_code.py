@@ -36,6 +36,9 @@ AUTO: Any = object()
 VOID: Any = object()
 
 
+_BRANCHING = frozenset("if for while do switch".split())
+
+
 class Parameter(NamedTuple):
     """Of a function: `sign` is `*` or `&` where it is the place of something, `otherwise` what it is if not given."""
 
@@ -58,6 +61,8 @@ class Code:
     def __init__(self, text: str, types: dict[str, Any] | None = None, preamble: str = "") -> None:
         self.types: dict[str, Any] = {**TYPES, **(types or {})}
         self.costs: list[str] = []
+        #: Whether elements may go different ways.
+        self.branches = False
         self.body: list[Any] = []
         #: Numbers of the preamble, by name: the type and what makes them.
         self.constants: dict[str, tuple[Any, Any]] = {}
@@ -73,6 +78,8 @@ class Code:
             self._typedef() if self._peek() in ("typedef", "using") else self._function()
         text, macros = c_tokens.without_macros(text, macros)
         self._tokens, self._at = c_tokens.tokens(text, macros), 0
+        #: What the statements name.
+        self.words = frozenset(self._tokens)
         while self._at < len(self._tokens):
             self.body.append(self._statement())
 
@@ -106,6 +113,7 @@ class Code:
 
     def _statement(self) -> Any:
         token = self._peek()
+        self.branches |= token in _BRANCHING
         if token == ";":
             self._next()
             return ("block", [])

@@ -17,6 +17,8 @@ from .c_words import OPERATORS, UNARY, is_whole, promoted
 
 #: An array of no matter: to tell of it makes the recorder read up on the memory that NumPy took and gave back.
 _NONE = np.empty(0)
+#: Expressions whose value is nothing else's.
+_NEW = frozenset(("binary", "unary", "choose"))
 #: Under this name what a function gives back.
 _RESULT = "return"
 
@@ -245,7 +247,7 @@ def _assign(statement: Any, scope: _Scope, where: Any) -> None:
     if kind is not None:
         scope.kinds[name] = None if kind is AUTO else kind
     if (kind := scope.kinds.get(name)) is not None:
-        value = np.asarray(value).astype(kind)
+        value = np.asarray(value).astype(kind, copy=expression[0] not in _NEW)
     names[name] = value if where is None or name not in names else np.where(where, value, names[name])
 
 

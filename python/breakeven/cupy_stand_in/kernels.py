@@ -49,6 +49,16 @@ def _defined(options: tuple[str, ...]) -> str:
     return "".join(f"#define {name} {value or 1}\n" for name, value in found)
 
 
+@functools.lru_cache(maxsize=256)
+def _code(kernel: str, text: str, preamble: str, types: tuple[tuple[str, Any], ...]) -> Code:
+    """The code of a kernel, with the types that a call settles; that elements may go different ways in it is told."""
+    code = Code(text, dict(types), preamble)
+    if code.branches:
+        told = "has branches or loops, which NumPy takes for all elements alike: compiled C may be far faster on the CPU"
+        _native.unseen("kernel-by-numpy", f"kernel `{kernel}` {told}")
+    return code
+
+
 class _Kernel:
     """Parameters by name and type; the types that a call settles."""
 
@@ -75,8 +85,8 @@ class _Kernel:
             elif (kind := _dtype_of(parameter.kind)) is not None and kind != value.dtype and parameter in self._in:
                 raise TypeError(f"Type is mismatched. {parameter.name} {value.dtype} {kind}")
         for parameter, value in zip(self._in, values):
-            if len(parameter.kind) == 1:
-                types.setdefault(parameter.kind, np.asarray(value).dtype)
+            if len(parameter.kind) == 1 and parameter.kind not in types:
+                types[parameter.kind] = calls.quietly(np.asarray, value).dtype
         return types
 
     def _dtype(self, parameter: _Parameter, types: dict[str, Any]) -> Any:
@@ -115,7 +125,7 @@ class _Kernel:
 
     def _parsed(self, text: str, types: dict[str, Any]) -> Code:
         try:
-            return Code(text, types, self._preamble)
+            return _code(self.name, text, self._preamble, tuple(types.items()))
         except NotImplementedError as error:
             raise self._cannot(error) from None
 
@@ -174,7 +184,8 @@ class ElementwiseKernel(_Kernel):
                 return tuple(made)
             names = self._given(values, types)
             names.update({p.name: o for p, o in zip(self._out, made)})
-            names["i"] = np.arange(count).reshape(shape)
+            if "i" in code.words:
+                names["i"] = np.arange(count).reshape(shape)
             names["_ind"] = np.broadcast_to(False, shape)
             names.setdefault("n", count)
             try:
@@ -182,9 +193,14 @@ class ElementwiseKernel(_Kernel):
             except NotImplementedError as error:
                 raise self._cannot(error) from None
             keywords["functions"] = counted(spent)
-            for parameter, out in zip(self._out, made):
-                if not parameter.raw and names[parameter.name] is not out:
-                    out[...] = names[parameter.name]
+            for place, (parameter, out) in enumerate(zip(self._out, made)):
+                found = names[parameter.name]
+                if parameter.raw or found is out:
+                    continue
+                if not outs and _may_be(found, out, (*values, *made)):
+                    made[place] = found
+                else:
+                    out[...] = found
             return tuple(made)
 
         keywords: dict[str, Any] = {"n": count}
@@ -241,7 +257,8 @@ class ReductionKernel(_Kernel):
         try:
             names = self._given(values, types)
             names["_in_ind"] = np.broadcast_to(False, shape)
-            names.setdefault("i", np.arange(math.prod(shape)).reshape(shape))
+            if "i" in mapping.words | post.words:
+                names.setdefault("i", np.arange(math.prod(shape)).reshape(shape))
             spent = run_code(mapping, names)
             told["functions"] = counted(spent + folding.costs)
             mapped = np.broadcast_to(names["_mapped"], shape)
@@ -277,9 +294,46 @@ def _axes(axis: Any, ndim: int) -> tuple[int, ...]:
     return found
 
 
+def _may_be(found: Any, out: Any, given: tuple[Any, ...]) -> bool:
+    """Whether what statements have made can be the result itself, in place of `out`."""
+    return (
+        isinstance(found, np.ndarray)
+        and found.base is None
+        and (found.shape, found.dtype, found.flags.c_contiguous) == (out.shape, out.dtype, True)
+        and not any(found is other for other in given)
+    )
+
+
+#: Operators that NumPy folds whole arrays with.
+_FOLDING = {
+    "+": np.add, "*": np.multiply, "&&": np.logical_and, "||": np.logical_or, "&": np.bitwise_and, "|": np.bitwise_or,
+    "^": np.bitwise_xor,
+}  # fmt: skip
+
+
+def _ufunc(folding: Code) -> Any:
+    """NumPy's function of two numbers that a fold is made of; None where it is more than one."""
+    match folding.body:
+        case [("block", [("set", _, _, (kind, *parts), _)])]:
+            pass
+        case _:
+            return None
+    function: Any = None
+    operands: Any = ()
+    if kind == "binary":
+        function, operands = _FOLDING.get(parts[0]), parts[1:]
+    elif kind == "call" and parts[0] in (np.minimum, np.maximum):
+        function, operands = parts
+    a, b = ("name", "a"), ("name", "b")
+    return function if list(operands) in ([a, b], [b, a]) else None
+
+
 def _fold(mapped: Any, axis: Any, keepdims: bool, folding: Code) -> Any:
-    """All elements along the axes made one, two halves at a time."""
+    """All elements along the axes made one, two halves at a time where NumPy has no function for it."""
     axes = _axes(axis, mapped.ndim)
+    if (function := _ufunc(folding)) is not None:
+        typed = {} if function in (np.logical_and, np.logical_or) else {"dtype": mapped.dtype}
+        return np.asarray(function.reduce(mapped, axes, keepdims=keepdims, **typed)).astype(mapped.dtype, copy=False)
     rest = [d for i, d in enumerate(mapped.shape) if i not in axes]
     rows = np.moveaxis(mapped, axes, range(len(axes))).reshape(-1, *rest)
     if len(rows) == 0:
@@ -288,7 +342,8 @@ def _fold(mapped: Any, axis: Any, keepdims: bool, folding: Code) -> Any:
         half = len(rows) // 2
         names = {"a": rows[:half], "b": rows[half : 2 * half]}
         run_code(folding, names)
-        rows = np.concatenate([np.asarray(names["_folded"]), rows[2 * half :]])
+        folded = np.asarray(names["_folded"])
+        rows = np.concatenate([folded, rows[2 * half :]]) if len(rows) % 2 else folded
     kept = [1 if i in axes else d for i, d in enumerate(mapped.shape)] if keepdims else rest
     return rows[0].reshape(kept)
 
