@@ -342,7 +342,7 @@ def step_again(back: int, ns: int, valueless: bool = False, others: int = 0) -> 
 def step_calls() -> None:
     """The step that is watched calls an outermost module."""
 
-def step_in_part(back: int, calls: int, before: bool = False) -> None:
+def step_in_part(back: int, calls: int, before: bool = False) -> bool:
     """The step `back` steps ago, 1 for the last, ran again unwatched, as far as the path on which PyTorch was called or asked
     for memory last, with so many `calls` of outermost modules."""
 

@@ -170,9 +170,10 @@ def begins(module: Any, args: tuple[Any, ...]) -> None:
     if not (skipping or aside):
         _native.step_calls()
     elif not (known and _as_expected(shape)):
-        if skipping and _shapes:
+        told = skipping and bool(_shapes)
+        if told:
             _native.unseen("step-differs", _IN_PART, _native.step_clock()[0] - _began)
-        _notice()
+        _notice(told=told)
     elif aside:
         _skip_the_rest()
     _shapes.append(shape)
@@ -636,11 +637,13 @@ def _left_by_steps(tensor: Any) -> Any:
     return _torch_ops._known(gradient) if unknown else new
 
 
-def _notice(again: bool = False, before: bool = False) -> None:
-    """Watch from here on; `again`: for one round, where nothing has changed; `before`: what the running line does is seen."""
+def _notice(again: bool = False, before: bool = False, told: bool = False) -> None:
+    """Watch from here on; `again`: for one round, where nothing has changed; `before`: what the running line does is seen;
+    `told`: that the step does something else."""
     global skipping, aside, _mixed, _stretch
     if skipping or aside:
-        _native.step_in_part(_period - _at, len(_shapes), before)
+        if _native.step_in_part(_period - _at, len(_shapes), before) and not told:
+            _native.unseen("step-differs", _IN_PART)
         skipping = aside = _mixed = False
         _see(False)
         _look(True, again)

@@ -316,6 +316,37 @@ def test_what_each_step_does_from_then_on_is_noticed(what: str, mode: str, tmp_p
     assert {name: (ran[name], n) for name, n in all_ran.items() if n > 50 and abs(ran[name] - n) > 30} == {}
 
 
+ONE_OF_TWO = """
+import sys, torch
+net = torch.nn.Linear(4, 2).to("DEVICE")
+optimizer = torch.optim.SGD(net.parameters(), 1e-3)
+seen, kept = torch.zeros(64, 4, device="DEVICE"), torch.zeros(64, device="DEVICE")
+for branch in "1111" + "0111011101" * 6:
+    if branch == "1":
+        with torch.no_grad():
+            chosen = net(seen[:1]).argmax(1).item()
+    drawn = torch.randint(0, 64, (32,), device="DEVICE")
+    loss = net(seen[drawn]).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    kept[drawn] = loss.detach().abs() + 1e-3
+"""
+
+
+@pytest.mark.parametrize("mode", ["gpu", "fake", "plain"])
+def test_steps_that_leave_out_a_branch_have_all_the_rest(mode: str, tmp_path: Path) -> None:
+    script = tmp_path / "one_of_two.py"
+    script.write_text(ONE_OF_TWO.replace("DEVICE", "cpu" if mode == "plain" else "cuda"))
+    [workload] = _run(script, tmp_path, gpu=mode != "plain", fake=mode == "fake")
+    counts = collections.Counter[str]()
+    for entry in workload["ops"]:
+        counts[entry["name"]] += entry["count"]
+    ran = {name: counts[f"aten.{name}"] for name in ("argmax", "randint", "addmm", "abs", "index_put_")}
+    assert ran == {"argmax": 46, "randint": 64, "addmm": 110, "abs": 64, "index_put_": 64}
+    assert "step-differs" in {u["reason"] for u in workload["unseen"]}
+
+
 TERM = """
 import torch
 net, weight = torch.nn.Linear(64, 64, device="cuda"), torch.randn(64, 64, device="cuda", requires_grad=True)

@@ -4,6 +4,7 @@
 
 use crate::buffers::Buffers;
 use crate::hooks::clock;
+use crate::hooks::paths::Came;
 use crate::lines::Lines;
 use crate::names::{Kind, Names};
 use crate::scalars::Scalar;
@@ -586,11 +587,14 @@ impl Recorder {
         }
     }
 
-    /// Counts what the step `back` steps ago did until it left `path`, or came to it, after so many `calls`, once more.
-    pub(crate) fn step_in_part(&mut self, back: usize, path: u64, calls: usize, before: bool) {
-        for run in self.steps.in_part(back, path, calls, before) {
+    /// Counts what the step `back` steps ago did as far as another `came`, after so many `calls`, once more; whether that left
+    /// out some of it.
+    pub(crate) fn step_in_part(&mut self, back: usize, came: &Came, calls: usize, before: bool) -> bool {
+        let (part, left_out) = self.steps.in_part(back, came, calls, before);
+        for run in part {
             self.ran(run);
         }
+        left_out
     }
 
     /// Adds what lines have counted by themselves to their entries.

@@ -1,5 +1,7 @@
 //! Steps of a loop that repeat: what one step did, so that later ones can be counted without being watched.
 
+use crate::address::AddressMap;
+use crate::hooks::paths::Came;
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -118,25 +120,36 @@ impl Steps {
         runs
     }
 
-    /// What the step `back` steps ago did until it left `path`, or came to it (`before`), after so many `calls` of outermost
-    /// modules, in no time. Where it comes to the path after more of them only, those calls were left out.
-    pub(crate) fn in_part<'a>(&'a self, back: usize, path: u64, calls: usize, before: bool) -> Vec<Run> {
-        let Some(Step { runs, calls: all, .. }) = self.watched_ago(back) else { return Vec::new() };
-        let begins = |call: usize| all.get(call).map_or(runs.len(), |call| call.start);
-        let ended = |call: usize| all.get(call).map_or(runs.len(), |call| call.end);
-        let part_of = |runs: &'a [Run]| {
-            let last = runs.iter().rposition(|run| run.path == path)?;
-            let came = || runs[..last].iter().rposition(|run| run.path != path).map_or(0, |other| other + 1);
-            Some(&runs[..if before { came() } else { last + 1 }])
-        };
-        let part = if let Some(begun) = part_of(&runs[..begins(calls)]) {
-            [begun, &[]]
-        } else {
-            let mut after = (calls..all.len()).map(|call| &runs[ended(call)..begins(call + 1)]);
-            let Some(rest) = after.find_map(part_of) else { return Vec::new() };
-            [&runs[..calls.checked_sub(1).map_or(0, ended)], rest]
-        };
-        part.concat().iter().map(|run| Run { own: 0, gap: 0, ..*run }).collect()
+    /// What the step `back` steps ago did on the paths to which another `came`, after so many `calls` of outermost modules, until
+    /// it left the last of them, or came to it (`before`), in no time; and whether that leaves out some of it. What
+    /// unwatched steps are not noticed by is done where what goes before it is.
+    pub(crate) fn in_part(&self, back: usize, came: &Came, calls: usize, before: bool) -> (Vec<Run>, bool) {
+        let Some(Step { runs, calls: all, .. }) = self.watched_ago(back) else { return Default::default() };
+        let mut made = vec![true; runs.len()];
+        for call in all.get(calls..).unwrap_or_default() {
+            made[call.start..call.end.min(runs.len())].fill(false);
+        }
+        let mut places: AddressMap<u64, Vec<usize>> = AddressMap::default();
+        for (at, run) in runs.iter().enumerate().filter(|&(at, _)| made[at]) {
+            places.entry(run.path).or_default().push(at);
+        }
+        let unnoticed = |at: usize| made[at] && !came.noticed.contains(&runs[at].path);
+        let (mut part, mut next, mut last) = (Vec::new(), 0, 0);
+        for path in &came.paths {
+            let ahead = places.get(path).and_then(|places| places.get(places.partition_point(|&at| at < next)));
+            let Some(&found) = ahead else { continue };
+            part.extend((next..found).take_while(|&at| unnoticed(at)));
+            last = part.len();
+            let on_path = |at: usize| made[at] && runs[at].path == *path;
+            let group = (found..runs.len()).take_while(|&at| on_path(at) || unnoticed(at));
+            next = 1 + group.filter(|&at| on_path(at)).last().unwrap_or(found);
+            part.extend(found..next);
+        }
+        let left_out = part.len() < next;
+        if before {
+            part.truncate(last);
+        }
+        (part.into_iter().map(|at| Run { own: 0, gap: 0, ..runs[at] }).collect(), left_out)
     }
 
     /// One step in so many was watched.
@@ -189,32 +202,53 @@ mod tests {
         assert_eq!(steps.took(2), 3013);
     }
 
-    #[test]
-    fn a_step_in_part_ends_with_the_last_op_of_the_path() {
+    fn stepped(ran: &[(u32, u64)]) -> Steps {
         let mut steps = Steps::default();
-        let ran = [(1, 5), (2, 5), (3, 0), (4, 5), (5, 6)];
         ran.iter().for_each(|&(entry, path)| steps.ran(Run { entry, path, own: 3, ..Run::default() }));
         steps.end();
-        let until = |path| steps.in_part(1, path, 0, false).iter().map(|run| (run.entry, run.own)).collect::<Vec<_>>();
-        assert_eq!(until(5), [(1, 0), (2, 0), (3, 0), (4, 0)]);
-        assert_eq!(until(6).len(), 5);
-        assert!(until(7).is_empty() && steps.in_part(2, 5, 0, false).is_empty());
+        steps
+    }
+
+    /// The entries of a step in part, which is noticed on all its paths but those from 90 on.
+    fn part(steps: &Steps, paths: &[u64], calls: usize, before: bool) -> (Vec<u32>, bool) {
+        let came = Came { paths: paths.to_vec(), noticed: (1..90).collect() };
+        let (runs, left_out) = steps.in_part(1, &came, calls, before);
+        assert!(runs.iter().all(|run| run.own == 0));
+        (runs.iter().map(|run| run.entry).collect(), left_out)
+    }
+
+    #[test]
+    fn a_step_in_part_ends_with_the_last_op_of_the_path() {
+        let steps = stepped(&[(1, 5), (2, 5), (3, 0), (4, 5), (5, 6)]);
+        let until = |paths: &[u64]| part(&steps, paths, 0, false);
+        assert_eq!(until(&[5]), (vec![1, 2, 3, 4], false));
+        assert_eq!(until(&[5, 6]).0.len(), 5);
+        assert_eq!(until(&[7]), (vec![], false));
+        assert!(steps.in_part(2, &Came::default(), 0, false).0.is_empty());
     }
 
     #[test]
     fn a_step_in_part_may_end_where_it_comes_to_the_path() {
-        let mut steps = Steps::default();
-        let ran = [(1, 5), (2, 6), (3, 5), (4, 7), (5, 7), (6, 8)];
-        ran.iter().for_each(|&(entry, path)| steps.ran(Run { entry, path, own: 3, ..Run::default() }));
-        steps.end();
-        let before = |path| steps.in_part(1, path, 0, true).iter().map(|run| run.entry).collect::<Vec<_>>();
-        assert_eq!(before(7), [1, 2, 3]);
-        assert_eq!(before(5), [1, 2], "for the last time");
-        assert!(before(9).is_empty());
+        let steps = stepped(&[(1, 5), (2, 6), (3, 5), (4, 7), (5, 7), (6, 8)]);
+        let before = |paths: &[u64]| part(&steps, paths, 0, true).0;
+        assert_eq!(before(&[5, 6, 5, 7]), [1, 2, 3]);
+        assert_eq!(before(&[5, 6, 5]), [1, 2], "for the last time");
+        assert!(before(&[9]).is_empty());
     }
 
     #[test]
-    fn a_step_in_part_ends_before_a_call_that_it_has_not_come_to() {
+    fn a_step_in_part_leaves_out_where_it_did_not_come() {
+        let steps = stepped(&[(1, 5), (2, 90), (3, 6), (4, 91), (5, 7), (6, 92), (7, 8), (8, 93)]);
+        let of = |paths: &[u64]| part(&steps, paths, 0, false);
+        assert_eq!(of(&[5, 6, 7, 8]), (vec![1, 2, 3, 4, 5, 6, 7], false));
+        assert_eq!(of(&[5, 7]), (vec![1, 2, 5], true), "nor what comes after that");
+        assert_eq!(of(&[7, 8]), (vec![5, 6, 7], true));
+        assert_eq!(of(&[6, 5]), (vec![3], true), "what steps do in another order");
+        assert_eq!(of(&[5, 60, 6]), (vec![1, 2, 3], false));
+    }
+
+    #[test]
+    fn a_step_in_part_leaves_out_calls_that_are_not_made() {
         let mut steps = Steps::default();
         for entry in 0..3 {
             steps.call_begins();
@@ -224,12 +258,13 @@ mod tests {
         }
         steps.ran(Run { entry: 9, path: 7, ..Run::default() });
         steps.end();
-        let until = |path, calls| steps.in_part(1, path, calls, false).iter().map(|run| run.entry).collect::<Vec<_>>();
-        assert_eq!(until(5, 2), [0, 3, 1]);
-        assert_eq!(until(6, 2), [0, 3, 1, 4]);
-        assert_eq!(until(7, 2), [0, 3, 1, 5, 9], "what follows the third call is done though it is not made");
-        assert_eq!(until(7, 0), [5, 9]);
-        assert_eq!(until(7, 9), [0, 3, 1, 4, 2, 5, 9]);
-        assert!(until(5, 0).is_empty() && until(8, 2).is_empty());
+        let until = |paths: &[u64], calls| part(&steps, paths, calls, false).0;
+        assert_eq!(until(&[5, 6, 5], 2), [0, 3, 1]);
+        assert_eq!(until(&[5, 6, 5, 6], 2), [0, 3, 1, 4]);
+        assert_eq!(until(&[5, 6, 5, 6, 7], 2), [0, 3, 1, 4, 9]);
+        assert_eq!(until(&[5, 6, 7], 1), [0, 3, 9]);
+        assert_eq!(until(&[7], 0), [9]);
+        assert_eq!(until(&[5, 6, 5, 6, 5, 6, 7], 9), [0, 3, 1, 4, 2, 5, 9]);
+        assert!(until(&[5], 0).is_empty() && until(&[8], 2).is_empty());
     }
 }

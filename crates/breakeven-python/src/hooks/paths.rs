@@ -9,7 +9,7 @@ use crate::address::AddressHasher;
 use crate::modules;
 use crate::ours;
 use pyo3::prelude::*;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::BuildHasherDefault;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -19,7 +19,22 @@ const KEPT: usize = 12;
 /// Chains of frames that wait to be looked at.
 const WAITING: usize = 64;
 
+/// Places that a step comes to, at most.
+const LONGEST: usize = 1 << 20;
+/// Unwatched steps of which it is learned where they are noticed.
+const LEARNED: usize = 8;
+
 type Map<V> = HashMap<u64, V, BuildHasherDefault<AddressHasher>>;
+type Set = HashSet<u64, BuildHasherDefault<AddressHasher>>;
+
+/// How far a step has come unwatched.
+#[derive(Debug, Default)]
+pub(crate) struct Came {
+    /// The paths on which a function was called or memory asked for, one after the other.
+    pub(crate) paths: Vec<u64>,
+    /// These, and those on which that was noticed of earlier steps.
+    pub(crate) noticed: Set,
+}
 
 /// One path after another, from the innermost frame outwards.
 #[inline(always)]
@@ -80,7 +95,7 @@ impl Paths {
         }
         if alike > 0 && steady != self.steady {
             self.steady = steady;
-            with_waiting(|waiting| *waiting = Waiting::default());
+            with_waiting(|waiting| *waiting = Waiting { ended_on: waiting.ended_on, ..Waiting::default() });
         }
         SETTLED.store(!self.steady.is_empty(), Relaxed);
         self.aside = false;
@@ -115,34 +130,69 @@ struct Waiting {
     chains: Vec<Chain>,
     /// Addresses of the memory that was given out since the first of them.
     given: Vec<usize>,
+    /// Where a function was called or memory asked for in the step that goes on, one place after the other: paths, and chains.
+    came: Vec<u64>,
+    /// Some of these are known of ops that were seen.
+    seen: bool,
+    /// Where the step before ended: the rest of that call is none of the step that goes on.
+    ended_on: u64,
+    /// Paths on which so many unwatched steps were met.
+    noticed: Set,
+    learned: usize,
 }
 
-/// How far the step that goes on has come unwatched: the path on which a function was called or memory asked for last, 0 for
-/// none.
-static COME_TO: AtomicU64 = AtomicU64::new(0);
+impl Waiting {
+    fn comes_to(&mut self, place: u64, seen: bool) {
+        self.seen |= seen;
+        if self.came.last() != Some(&place) && self.came.len() < LONGEST {
+            self.came.push(place);
+        }
+    }
 
-/// Where the step before ended, until another path is met: the rest of that call is none of the step that goes on.
-static ENDED_ON: AtomicU64 = AtomicU64::new(0);
+    /// The paths among the places that the step that goes on has come to; they are forgotten.
+    fn take_paths(&mut self) -> Vec<u64> {
+        let met = |place| self.met.get(&place).copied().unwrap_or(place);
+        let mut paths: Vec<u64> = self.came.drain(..).map(met).filter(|&path| path != 0).collect();
+        paths.dedup();
+        let is_rest = paths.first() == Some(&self.ended_on);
+        paths.drain(..usize::from(is_rest));
+        paths
+    }
 
-/// The step that goes on has come to this path.
-pub(crate) fn comes_to(path: u64) {
-    if ENDED_ON.load(Relaxed) != path {
-        ENDED_ON.store(0, Relaxed);
-        COME_TO.store(path, Relaxed);
+    fn take_came(&mut self) -> Came {
+        let paths = self.take_paths();
+        let noticed = self.noticed.iter().chain(&paths).copied().collect();
+        Came { paths, noticed }
+    }
+
+    fn next_step(&mut self, ended_on: u64) {
+        if self.came.is_empty() || self.seen || self.learned == LEARNED {
+            self.came.clear();
+        } else {
+            self.learned += 1;
+            let paths = self.take_paths();
+            self.noticed.extend(paths);
+        }
+        self.seen = false;
+        self.ended_on = ended_on;
     }
 }
 
-/// How far the step that goes on has come, 0 where it has just begun; that is forgotten.
-pub(crate) fn has_come_to() -> u64 {
-    COME_TO.swap(0, Relaxed)
+/// The step that goes on has come to this path; `seen`: by its ops, which are watched for what steps do not do.
+pub(crate) fn comes_to(path: u64, seen: bool) {
+    with_waiting(|waiting| waiting.comes_to(path, seen));
+}
+
+/// How far the step that goes on has come; that is forgotten.
+pub(crate) fn has_come_to() -> Came {
+    with_waiting(Waiting::take_came).unwrap_or_default()
 }
 
 /// A step ends where the running call is, and the next one begins.
 pub(crate) fn next_step(codes: &mut frames::Codes) {
     // SAFETY: whoever has the state has the lock.
     let path = unsafe { frames::path(codes) };
-    ENDED_ON.store(path.unwrap_or(0), Relaxed);
-    COME_TO.store(0, Relaxed);
+    with_waiting(|waiting| waiting.next_step(path.unwrap_or(0)));
 }
 
 /// Chains wait.
@@ -184,13 +234,14 @@ pub(crate) fn reached_unwatched(bytes: usize) -> bool {
     let unmet = |waiting: &mut Waiting| {
         if let Some(&path) = waiting.met.get(&hash) {
             if path != 0 {
-                comes_to(path);
+                waiting.comes_to(path, false);
             }
             return false;
         }
         let unmet = waiting.chains.len() < WAITING;
         if unmet {
             waiting.met.insert(hash, 0);
+            waiting.comes_to(hash, false);
             let mut frames = Vec::new();
             // SAFETY: as above.
             unsafe { frames::each_in_main(|code, offset| frames.push((code, offset))) };
@@ -269,7 +320,7 @@ pub(crate) fn called(py: Python<'_>) -> PyResult<()> {
         // SAFETY: the lock is held.
         let path = unsafe { frames::path(&mut state.codes) };
         if let Some(path) = path.filter(|&path| modules::unwatched() && state.paths.has_ops(path)) {
-            comes_to(path);
+            comes_to(path, false);
         }
         state.paths.passes(path)
     });
@@ -311,6 +362,22 @@ mod tests {
         paths.forget();
         paths.end();
         assert!(paths.kept.iter().all(HashMap::is_empty));
+    }
+
+    #[test]
+    fn where_a_step_came_is_known_by_paths() {
+        let mut waiting = Waiting::default();
+        waiting.next_step(7);
+        [7, 1, 1, 50, 51, 2].into_iter().for_each(|place| waiting.comes_to(place, false));
+        waiting.met.extend([(50, 3), (51, 0)]);
+        waiting.next_step(7);
+        waiting.comes_to(4, true);
+        waiting.next_step(0);
+        assert!(waiting.came.is_empty());
+        assert_eq!(waiting.noticed, Set::from_iter([1, 2, 3]), "not what was seen");
+        waiting.comes_to(5, false);
+        let came = waiting.take_came();
+        assert_eq!((came.paths, came.noticed.len()), (vec![5], 4));
     }
 
     #[test]

@@ -371,7 +371,7 @@ pub(crate) fn tensor_event(
         if let (Told::WithItsStep, Some(path)) = (told, path)
             && paths.has_ops(path)
         {
-            paths::comes_to(path);
+            paths::comes_to(path, true);
         }
         call.begin(name, thread, [user, at, context.into()]);
         call.in_context();
@@ -570,14 +570,12 @@ pub(crate) fn step_calls(py: Python<'_>) {
 }
 
 /// The step `back` steps ago ran again unwatched, as far as the path that it has come to, or `before` that, with so many
-/// `calls` of outermost modules.
+/// `calls` of outermost modules; whether it left out some of that.
 #[pyfunction]
 #[pyo3(signature = (back, calls, before = false))]
-pub(crate) fn step_in_part(py: Python<'_>, back: usize, calls: usize, before: bool) {
-    let path = paths::has_come_to();
-    if path != 0 {
-        state::with(py, |state| state.recorder.step_in_part(back, path, calls, before));
-    }
+pub(crate) fn step_in_part(py: Python<'_>, back: usize, calls: usize, before: bool) -> bool {
+    let came = paths::has_come_to();
+    state::with(py, |state| state.recorder.step_in_part(back, &came, calls, before)).unwrap_or_default()
 }
 
 /// The system's monotonic clock, ns; no reading of the script's. (Ticks would do for points in time only if their rate
