@@ -42,6 +42,8 @@ _variables: dict[tuple[Any, int], bool] = {}
 _ACROSS = frozenset(
     f"aten.{name}" for name in ("copy_", "_to_copy", "index", "index_put_", "index_put", "_index_put_impl_", "set_")
 )
+#: By which C++ makes a tensor of a number that it is given beside tensors, where these are (`torch.where(mask, x, 0.5)`).
+_NUMBER = "aten.scalar_tensor"
 #: Tensors that are looked at to know where a line's op ran.
 _FEW = 64
 _BY_NAME, _BY_KEYWORDS, _AS_ANOTHER = "device=", "**", "device=tensor.device"
@@ -60,6 +62,9 @@ def begins(op: Any, given: dict[str, Any]) -> bool:
     tensors = [] if op.fills else list(_torch_ops.flat(list(given.values())))
     if _torch_ops.phase == "data":
         _now = not (tensors and aware and _side(op.name, tensors) is False)
+    elif op.name == _NUMBER and aware and not _makes_numbers(frame := _torch_ops.caller()):
+        there = _where_takes(frame)
+        _now = None if there is None else not there
     elif not tensors:
         there = _is_named(_torch_ops.caller())
         if there:
@@ -73,6 +78,11 @@ def begins(op: Any, given: dict[str, Any]) -> bool:
         known = _torch_ops._known(tensors[0]) if op.name == "aten._to_copy" else None
         sent |= known is not None and (known.id, _torch_ops.place()) == _shared
     return bool(_now)
+
+
+def _makes_numbers(frame: Any) -> bool:
+    """Whether a script makes tensors of numbers by itself there."""
+    return "scalar_tensor" in _torch_back.takes(frame.f_code, frame.f_lineno)
 
 
 def _side(name: str, tensors: list[Any]) -> bool | None:
@@ -152,14 +162,16 @@ def was_made_there(known: Any) -> None:
 def look_at_missed() -> None:
     """An op has run that nobody saw, in the line that runs: it is where what its line takes is."""
     global missed_there
-    missed_there = None
-    if tells and aware:
-        frame = _torch_ops.caller()
-        names = _torch_back.takes(frame.f_code, frame.f_lineno)
-        values = [frame.f_locals.get(name, frame.f_globals.get(name)) for name in names]
-        with _torch._C.DisableTorchFunction():
-            sides = {where(tensor) for tensor in itertools.islice(_torch_ops.flat(values), _FEW)}
-        missed_there = True if True in sides else False if False in sides else None
+    missed_there = _where_takes(_torch_ops.caller()) if tells and aware else None
+
+
+def _where_takes(frame: Any) -> bool | None:
+    """Whether what the line takes that a frame is at is on the device, and not on the host; None where nothing tells."""
+    names = _torch_back.takes(frame.f_code, frame.f_lineno)
+    values = [frame.f_locals.get(name, frame.f_globals.get(name)) for name in names]
+    with _torch._C.DisableTorchFunction():
+        sides = {where(tensor) for tensor in itertools.islice(_torch_ops.flat(values), _FEW)}
+    return True if True in sides else False if False in sides else None
 
 
 def _come(known: Any) -> None:

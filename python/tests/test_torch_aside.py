@@ -351,6 +351,21 @@ for _ in range(4):
     assert [e["name"] for e in workload["ops"] if e.get("phase") == "optimizer"] == ["aten.add_"]
 
 
+def test_a_number_becomes_a_tensor_where_the_call_has_its_tensors(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text("""import torch
+device = "cuda" if torch.cuda.is_available() else "cpu"
+x, y = torch.randn(50, device=device), torch.randn(50)
+weight = torch.randn(50, device=device, requires_grad=True)
+x = torch.where(x > 0, x, 0.5)
+y = torch.where(y > 0, y, 0.5)
+weight.clamp(0, 1).sum().backward()
+z = torch.scalar_tensor(3.0)
+""")
+    workload, _ = _run(tmp_path / "script.py", tmp_path, pretend=False)
+    made = [e for e in workload["ops"] if e["name"] == "aten.scalar_tensor"]
+    assert {workload["sites"][e["site"]]["line"]: e.get("phase") for e in made} == {5: None, 6: "data", 7: "backward", 8: "data"}
+
+
 def test_an_instruction_for_two_variables_is_two() -> None:
     """As CPython 3.13 has them."""
 
