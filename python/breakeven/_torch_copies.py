@@ -204,8 +204,8 @@ def has_moved(tensor: Any, result: Any, own: int, gap: int) -> Any:
     for source, made in zip(_torch_sparse.parts(tensor), _torch_sparse.parts(result)):
         with _torch_ops.on_device(target):
             # It is known where it is also in steps that go unwatched: those that are not are others.
-            _torch_ops.stored(made, like=(True, target, False, _torch_ops._role(made, True)))
-            array = _torch_ops.describe(made, True)
+            known = _torch_ops.stored(made, like=(True, target, False, _torch_ops._role(made, True)))
+        array = (*_torch_ops.described(made), known.id if known is not None else 0)
         if (refused := _torch_where.room()) is not None:
             return refused
         if made.numel() == 0:

@@ -68,7 +68,18 @@ def sort_by_device(torch: Any) -> None:
             for at, index in enumerate(indices):
                 yield index, device, dtype, [part[at : at + 1] for part in parts]
 
+    def as_one(lists: Any, with_indices: bool) -> Any:
+        """The groups where they are one, as they are but for few."""
+        groups = {} if _torch_ops.valueless else plain(lists, with_indices)
+        if len(groups) != 1:
+            return None
+        [((device, dtype), group)] = groups.items()
+        places = {tensor.device for tensor in group[0][0]} if device.type == "cpu" else {device}
+        return {(places.pop(), dtype): group} if len(places) == 1 else None
+
     def grouped(lists: Any, with_indices: bool = False) -> Any:
+        if (one := as_one(lists, with_indices)) is not None:
+            return one
         groups: dict[Any, Any] = {}
         for index, device, dtype, row in rows(lists):
             tensor = next((one[0] for one in row if one and one[0] is not None), None)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from importlib import import_module
 from types import BuiltinFunctionType, FunctionType
 
-from . import _native, _torch_reads, _torch_where
+from . import _native, _torch_reads, _torch_side, _torch_where
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,8 @@ def attributes(torch: Any) -> None:
     """Stand in for tensors' attributes, whose functions are what handlers are kept under."""
     for name in _ATTRIBUTES:
         plain = getattr(torch.Tensor, name)
-        _torch_reads.put(torch.Tensor, name, _native.PassingAttribute(plain), plain)
+        known = _torch_side.known_device if name == "device" else None
+        _torch_reads.put(torch.Tensor, name, _native.PassingAttribute(plain, known), plain)
 
 
 def install(torch: Any, mode: Any, handlers: dict[Any, Any]) -> None:

@@ -18,6 +18,8 @@ on_asking: Any = None
 _places: dict[tuple[Any, int, int], str] = {}
 #: Instructions at which there were tensors on the host and on the GPU.
 _mixed: set[tuple[Any, int, int]] = set()
+#: Devices by what they are called.
+_devices: dict[str, Any] = {}
 #: How often it is told where tensors really are.
 _really = 0
 
@@ -41,7 +43,10 @@ def stand_in_abstract(torch: Any) -> None:
 
 def where(tensor: Any) -> str:
     """The device of a tensor: `cpu` or the imitated GPU."""
-    known = _torch_ops._known(tensor)
+    return _where(tensor, _torch_ops._known(tensor))
+
+
+def _where(tensor: Any, known: _torch_ops.Stored | None) -> str:
     if known is None and gpu is not None and (made := where_made(tensor)) is not None:
         return made
     return (known.device if known is not None else None) or "cpu"
@@ -49,7 +54,10 @@ def where(tensor: Any) -> str:
 
 def is_known(tensor: Any) -> bool:
     """Whether a step that was watched made or used it, and anything has told where it is."""
-    known = _torch_ops._known(tensor)
+    return _is_settled(_torch_ops._known(tensor))
+
+
+def _is_settled(known: _torch_ops.Stored | None) -> bool:
     return known is not None and not known.adrift
 
 
@@ -64,20 +72,32 @@ def where_made(tensor: Any) -> str | None:
 def asked(tensor: Any, argument: int = 0) -> str:
     """As `where`, for what the script does at this place, with the tensor as this `argument`. What was made in a step that
     nobody watched is where the tensors were that came this way while somebody did."""
-    if gpu is None or _native.is_mode_off() and is_known(tensor):
-        return where(tensor)
+    known = _torch_ops._known(tensor)
+    if gpu is None or _native.is_mode_off() and _is_settled(known):
+        return _where(tensor, known)
     frame = _torch_ops.caller()
     at = (frame.f_code, frame.f_lasti, argument)
-    if _torch_steps.unwatched and not is_known(tensor):
+    if _torch_steps.unwatched and not _is_settled(known):
         if at in _places and at not in _mixed:
             return _places[at]
         left = _torch_unwatched.left(tensor) if _torch_steps.unseen() else None
         return where_made(tensor) or _places.get(at) or (left[1] if left is not None else None) or where(tensor)
-    device = where(tensor)
+    device = _where(tensor, known)
     if _places.get(at, device) != device:
         _mixed.add(at)
     _places[at] = device
     return device
+
+
+def known_device(tensor: Any) -> Any:
+    """What `told_device` would say where calls do not pass, of a tensor that is known; else None."""
+    known = _torch_ops._known(tensor)
+    if known is None or known.adrift or _really or not lib._C.TensorBase.is_cpu.__get__(tensor):
+        return None
+    name = known.device or "cpu"
+    if name not in _devices:
+        _devices[name] = lib.device(name)
+    return _devices[name]
 
 
 def told_device(args: tuple[Any, ...], _: Any) -> Any:

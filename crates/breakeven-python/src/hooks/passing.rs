@@ -176,17 +176,20 @@ pub(super) fn names(kwargs: &Bound<'_, PyDict>) -> bool {
     words.into_iter().filter_map(given).any(|given| !given.is_none() && !given.is(PyBool::new(py, false)))
 }
 
-/// Stands in for an attribute of tensors that the mode answers for.
+/// Stands in for an attribute of tensors that the mode answers for. Where calls do not pass through it `known` is asked
+/// first, which says `None` of what only the mode can answer.
 #[pyclass(dict, weakref, frozen, module = "breakeven._native")]
 pub(crate) struct PassingAttribute {
     attribute: Py<PyAny>,
+    known: Option<Py<PyAny>>,
 }
 
 #[pymethods]
 impl PassingAttribute {
     #[new]
-    fn new(attribute: Py<PyAny>) -> Self {
-        Self { attribute }
+    #[pyo3(signature = (attribute, known = None))]
+    fn new(attribute: Py<PyAny>, known: Option<Py<PyAny>>) -> Self {
+        Self { attribute, known }
     }
 
     fn __get__<'py>(
@@ -196,6 +199,12 @@ impl PassingAttribute {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, attribute) = (slf.py(), slf.get().attribute.bind(slf.py()));
         let Some(instance) = instance else { return Ok(slf.clone().into_any()) };
+        if let Some(known) = slf.get().known.as_ref().filter(|_| is_mode_off()) {
+            let answer = known.bind(py).call1((instance,))?;
+            if !answer.is_none() {
+                return Ok(answer);
+            }
+        }
         within(py, || attribute.call_method1(intern!(py, "__get__"), (instance, owner)))
     }
 
