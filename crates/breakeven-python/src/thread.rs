@@ -633,14 +633,14 @@ mod tests {
     #[test]
     fn what_a_stand_in_takes_within_a_call_is_no_work_of_the_call() {
         let mut thread = Thread::new();
-        assert_eq!(thread.recorded(100, false), 0);
+        assert_eq!(thread.recorded(100, None), 0);
         assert!(thread.enter(true));
         assert!(thread.stand_in_begins(120));
         thread.work_begins(123, 0);
         thread.work_ends(150);
         assert_eq!(thread.stand_in_ends(160, 0), 13);
         assert_eq!(thread.leave(110, 170, 0), Some(Timing { own: 47, gap: 10 }));
-        assert_eq!(thread.recorded(170, false), 0);
+        assert_eq!(thread.recorded(170, None), 0);
         assert!(thread.enter(true));
         assert_eq!(thread.leave(175, 180, 0), Some(Timing { own: 5, gap: 5 }));
     }
@@ -648,11 +648,11 @@ mod tests {
     #[test]
     fn an_import_within_a_call_or_a_stand_in_counts_once() {
         let mut thread = Thread::new();
-        assert_eq!(thread.recorded(100, false), 0);
+        assert_eq!(thread.recorded(100, None), 0);
         assert!(thread.enter(true));
         assert_eq!(thread.imported(20, true, 140, 0), 20);
         assert_eq!(thread.leave(110, 150, 0), Some(Timing { own: 20, gap: 10 }));
-        assert_eq!(thread.recorded(150, false), 0);
+        assert_eq!(thread.recorded(150, None), 0);
         assert!(thread.stand_in_begins(300));
         assert!(thread.is_stand_in_alone());
         assert_eq!(thread.imported(40, true, 350, 0), 40);
