@@ -40,7 +40,7 @@ def install(torch: Any) -> None:
     engine = torch.autograd.graph
     _stand_in(engine, "_engine_run_backward", _begin_backward, _end_backward)
     # Also while steps go unwatched.
-    begin, end = lambda _, args: _torch_steps.backward_begins(args[0]), lambda *_: _torch_steps.backward_ended()
+    begin, end = lambda _, args: _torch_steps.backward_begins(args[0]), lambda *_: _backward_ended()
     _stand_in(engine, "_engine_run_backward", begin, end, False)
     torch.autograd._engine_run_backward = engine._engine_run_backward
     loader = torch.utils.data.dataloader._BaseDataLoaderIter
@@ -134,6 +134,13 @@ def _end_module() -> None:
 def _begin_backward(_: str, args: tuple[Any, ...]) -> tuple[str | None, Any]:
     _torch_whole.backward_begins(args)
     return _enter("backward"), args[0]
+
+
+def _backward_ended() -> None:
+    from . import _torch_reads
+
+    _torch_reads.gradients_return()
+    _torch_steps.backward_ended()
 
 
 def _end_backward(before: tuple[str | None, Any], *_: Any) -> None:

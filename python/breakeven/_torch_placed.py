@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dis
 import sys
+import weakref
 
 from . import _torch_aside, _torch_back, _torch_sparse
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 METHODS = ("LOAD_METHOD", "LOAD_ATTR")
 #: Whether a line, or the call in it that is at an instruction, names the CPU in words, and no GPU.
 _says_cpu: dict[tuple[Line, int | None], bool] = {}
+#: Leaves of the graph that are on the host, by identity, and have been put on the device: their gradient so far, and how often they
+#: were since it came.
+returning: dict[int, tuple[Any, tuple[int, int] | None, int]] = {}
 #: What lines do.
 _does: dict[Line, list[dis.Instruction]] = {}
 
@@ -45,6 +49,32 @@ def put(tensor: Any, known: Any, by: Line, part: Any = None) -> None:
         return
     known.put[:] = [part for part in known.put if (other := part[0]()) is not None and other is not tensor]
     known.put.append((_torch_aside.put(tensor, known, span, by), *span, _torch_back.stays(by)))
+
+
+def returns(tensor: Any) -> bool:
+    """Whether the gradient of what is put on the device goes back to a tensor that the script has on the host."""
+    if not (tensor.requires_grad and tensor.is_leaf and sys.modules["torch"].is_grad_enabled()):
+        return False
+    key = id(tensor)
+    _, before, times = returning.get(key) or (None, _gradient(tensor), 0)
+    returning[key] = weakref.ref(tensor, lambda _: returning.pop(key, None)), before, times + 1
+    return True
+
+
+def _gradient(tensor: Any) -> tuple[int, int] | None:
+    """What tells a gradient from what it was before."""
+    return None if tensor.grad is None else (id(tensor.grad), tensor.grad._version)
+
+
+def returned() -> list[Any]:
+    """The gradients that have come back to the host since this was asked last."""
+    came: list[Any] = []
+    for key, (ref, before, times) in list(returning.items()):
+        tensor = ref()
+        if tensor is not None and (now := _gradient(tensor)) not in (None, before):
+            came += [tensor.grad] * max(times, 1)
+            returning[key] = ref, now, 0
+    return came
 
 
 def is_there(tensor: Any, known: Any) -> bool:

@@ -232,7 +232,20 @@ def _moved(name: str, inputs: tuple[Any, ...], result: Any, kwargs: dict[str, An
     placed = False
     for part in _torch_sparse.parts(tensor):
         placed |= _part_moved(given, part, result, line, direct)
-    return line if placed else None
+    return line if placed and not _torch_placed.returns(given) else None
+
+
+def gradients_return() -> None:
+    """A gradient has been computed: those of tensors that the script has on the host, and has put on the device, are copied back."""
+    if _torch_placed.returning:
+        _tell_returned()
+
+
+@_unseen_by_script
+def _tell_returned() -> None:
+    for gradient in _torch_placed.returned():
+        array = (*_torch_ops.described(gradient), 0)
+        _native.tensor_event(_torch_back.COPY, [array], [], [], _torch_ops.context(), 0, 0, True)
 
 
 def _caller_is_of(modules: str) -> bool:

@@ -366,6 +366,32 @@ z = torch.scalar_tensor(3.0)
     assert {workload["sites"][e["site"]]["line"]: e.get("phase") for e in made} == {5: None, 6: "data", 7: "backward", 8: "data"}
 
 
+def test_gradients_of_what_the_host_has_go_back(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text("""import torch
+device = "cuda" if torch.cuda.is_available() else "cpu"
+net, kept = torch.nn.Linear(1, 1).to(device), torch.ones(3, 1, requires_grad=True)
+optimizer, there = torch.optim.SGD(net.parameters(), 0.01), kept.to(device)
+for i in range(20):
+    x = torch.linspace(0, 1, 20).reshape(-1, 1).requires_grad_().to(device)
+    y = net(x)
+    slope, = torch.autograd.grad(y.sum(), x, create_graph=True)
+    optimizer.zero_grad()
+    ((slope - y).pow(2).mean() + net(there).mean()).backward()
+    optimizer.step()
+    other = torch.ones(5, requires_grad=True)
+    (other * 2).sum().backward()
+""")
+    for pretend in (False, True):
+        workload, _ = _run(tmp_path / "script.py", tmp_path, pretend=pretend)
+        back = [e for e in workload["ops"] if workload["sites"][e["site"]]["line"] == 10 and isinstance(e["op"], dict)]
+        bytes_of = collections.Counter[int]()
+        for entry in back:
+            for family in ("host_read", "transfer"):
+                if family in entry["op"]:
+                    bytes_of[entry["op"][family]["bytes"]] += entry["count"]
+        assert bytes_of == {80: 20, 12: 20}, pretend
+
+
 def test_an_instruction_for_two_variables_is_two() -> None:
     """As CPython 3.13 has them."""
 
