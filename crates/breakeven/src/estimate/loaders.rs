@@ -139,9 +139,11 @@ mod tests {
             "program": {"name": "x.py", "wall_ns": 20_000_000u64, "exit": {"code": 0}},
             "sites": [{"file": "x.py", "line": 1}],
             "ops": [root(None), root(Some("data")),
+                {"site": 0, "name": "numpy.ndarray.__float__", "op": {"host_read": {"bytes": 8}}, "dtype": "f64",
+                 "count": 100, "cpu_ns": 10_000},
                 {"site": 0, "name": "aten.mm", "op": {"matmul": {"m": 64, "n": 64, "k": 64}}, "dtype": "f32",
                  "count": 100, "cpu_ns": 1_000_000, "host_input_bytes": 1_638_400, "host_input_count": 100}],
-            "order": [[100, [0, 1, 2]]],
+            "order": [[100, [0, 1, 2, 3]]],
         });
         let workload = Workload::from_json(text.to_string().as_bytes()).unwrap();
         let options = Options { gpu: vec!["L4".to_owned()], ..Options::default() };

@@ -439,16 +439,17 @@ fn place(entry: &Entry, (via, lacking): (Option<&str>, bool), profile: &PortProf
     };
     // The host has what it prepares itself.
     let read = matches!(entry.op, Op::HostRead { .. } | Op::Transfer { direction: Direction::D2h, .. });
-    let at_home = read && entry.phase == Some(Phase::Data);
+    // NumPy's arrays in a program of another library are the host's, and so are what it reads of them and their views.
+    let of_another = port::of(&entry.name).name != profile.name;
+    let at_home = (read && entry.phase == Some(Phase::Data))
+        || (of_another && matches!(entry.op, Op::HostRead { .. } | Op::View));
     // What a function of SciPy does that no library has is done on the host, call by call.
     if lacking || at_home || via.is_some_and(rows) {
         return Place::Host { computes: false };
     }
     place_of(entry).unwrap_or_else(|| match profile.counterpart(&entry.name) {
-        // What a data loader does stays with it, and NumPy's arrays in a program of another library are the host's.
-        _ if entry.phase == Some(Phase::Data) || port::of(&entry.name).name != profile.name => {
-            Place::Host { computes: false }
-        }
+        // What a data loader does stays with it.
+        _ if entry.phase == Some(Phase::Data) || of_another => Place::Host { computes: false },
         Counterpart::Device(_) => Place::Kernel,
         Counterpart::View(_) => Place::Dispatch,
         Counterpart::Host(_) => Place::Host { computes: true },
