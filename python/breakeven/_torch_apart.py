@@ -1,15 +1,15 @@
 """Ops that do what several others do, told as those: a layer of a transformer's encoder as it runs without a gradient,
-what takes the padding of its sequences away and puts it back, bilinear layers, and `equal`, which may do nothing.
+what takes the padding of its sequences away and puts it back, bilinear layers, `one_hot`, and `equal`, which may do nothing.
 
 What a GPU runs for each stands in ATen's transformer.cpp, cuda/attention.cu, NestedTensorMath.cpp,
-cuda/NestedTensorTransformerFunctions.cpp and Linear.cpp.
+cuda/NestedTensorTransformerFunctions.cpp, Linear.cpp and Onehot.cpp.
 """
 
 from __future__ import annotations
 
 import functools
 
-from . import _native, _torch_attention, _torch_ops
+from . import _native, _torch_aside, _torch_attention, _torch_ops, _torch_steps, _torch_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,9 +57,12 @@ class Told:
             _native.tensor_event("torch.Tensor.to_host", [array], [], [], self.context, 0, 0)
 
 
-def install() -> None:
+def install(torch: Any) -> None:
     """Have these told so."""
     _torch_ops.of_several.update({name: functools.partial(_tell, each) for name, each in _OPS.items()})
+    if _torch_ops.device is None:
+        _torch_whole.stand_in(torch.nn.functional, "one_hot", _one_hot_begins, _one_hot_ends)
+        torch._C._nn.one_hot = torch.nn.functional.one_hot  # where it says that it comes from: it pickles as that
 
 
 def _tell(each: Any, given: dict[str, Any], outputs: list[Any], context: int, there: bool, own: int, gap: int) -> None:
@@ -289,6 +292,39 @@ def _is_same(one: Any, other: Any) -> bool:
     if not strided or one.dtype != other.dtype or _torch_ops._known(one) is not _torch_ops._known(other):
         return False
     return bool(one.storage_offset() == other.storage_offset() and one.stride() == other.stride())
+
+
+def _one_hot_begins(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Of what is on the device of a script without a GPU: no GPU looks whether each number is that of a class."""
+    index, classes = (*args, kwargs.get("num_classes", -1))[:2] if args else (None, None)
+    if type(index) not in _torch_ops.plain or not _torch_aside.aware or _torch_steps.unseen():
+        return None
+    tracing = _torch_ops._torch._C._get_tracing_state() is not None
+    if tracing or _torch_ops.gpu is not None or not _torch_aside.where(index) or index.numel() == 0:
+        return None
+    call = _torch_whole.Call("aten.scatter_", index)
+    call.precision = "matmul"
+    array = _torch_ops.describe(index)
+    call.forward = [([array], [])]
+    if classes == -1:
+        told = Told(_torch_ops.context(), True, 0, 0)
+        most = told.op("max", [array], ())
+        told.read(most)
+        _freed(most)
+    return call
+
+
+def _one_hot_ends(call: Any, result: Any) -> None:
+    known = _torch_ops._known(result)
+    if known is not None:
+        known.placed = True
+        _torch_ops.assign(result, _torch_ops._role(result, True))
+    ([index], _), made = call.forward[0], _torch_ops.describe(result)
+    told = Told(_torch_ops.context(), True, 0, 0)
+    told.into("new_zeros", [index], [made])
+    column = _shaped(index, *index[3], 1)
+    told.into("unsqueeze", [index], [column])
+    call.forward = [([made, column], [made])]
 
 
 def _trilinear(given: dict[str, Any], outputs: list[Any], told: Told) -> None:

@@ -65,7 +65,7 @@ def install(torch: Any) -> None:
     _torch_whole.install(torch)
     _torch_recurrent.install(torch)
     _torch_attention.install(torch)
-    _torch_apart.install()
+    _torch_apart.install(torch)
 
     # What a thread calls first, and has returned from when it runs: Python may end a thread wherever it is, by unwinding its
     # stack, on which nothing of ours may be.

@@ -97,7 +97,8 @@ def stand_in(holder: Any, name: str, begin: Any, end: Any) -> None:
     def enter(_: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
         if running() or not _native.recording():
             return None
-        call = begin(args, kwargs or {})
+        with _torch._C.DisableTorchFunction():  # no mode of the script's is asked
+            call = begin(args, kwargs or {})
         if call is not None:
             call.first = _torch._C._autograd._get_sequence_nr()
             _within[call.thread] = call
@@ -106,7 +107,8 @@ def stand_in(holder: Any, name: str, begin: Any, end: Any) -> None:
     def leave(call: Any, _: tuple[Any, ...], result: Any, __: Any = None) -> None:
         if call is not None:
             _within.pop(call.thread, None)
-            _left(call, result, end)
+            with _torch._C.DisableTorchFunction():
+                _left(call, result, end)
 
     plain = getattr(holder, name)
     watched = _native.Named(plain, name, enter, leave, of_steps=True, keywords=True)

@@ -239,6 +239,16 @@ for _ in range(30):
     right = (out.argmax(1).cpu() == y).float().mean().item()
     largest = x.max().item()
 """,
+    "classes told by numbers": """
+net = torch.nn.Linear(8, 4).to(device)
+for _ in range(2):
+    i = torch.randint(0, 8, (16,))
+    kept = F.one_hot(i, 8)
+    j = torch.randint(0, 8, (16,)).to(device)
+    out = net(F.one_hot(j, num_classes=8).float())
+print(F.one_hot(torch.arange(8, device=device)).dim(), out.sum().item() == 0)
+print(kept.max() == 1)
+""",
     "what comes after a loop": """
 net = torch.nn.Linear(256, 4).to(device)
 kept = []
