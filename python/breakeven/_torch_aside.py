@@ -149,8 +149,9 @@ def send(tensor: Any) -> None:
     known = _torch_ops._known(tensor)
     if known is not None:
         was_made_there(known)
-        array = (*_torch_ops.described(tensor), known.id)
-        _native.tensor_event("torch.Tensor.to", [], [array], [], _torch_ops.context(), 0, 0)
+        if tensor.numel():
+            array = (*_torch_ops.described(tensor), known.id)
+            _native.tensor_event("torch.Tensor.to", [], [array], [], _torch_ops.context(), 0, 0)
 
 
 def was_made_there(known: Any) -> None:

@@ -249,6 +249,12 @@ for _ in range(2):
 print(F.one_hot(torch.arange(8, device=device)).dim(), out.sum().item() == 0)
 print(kept.max() == 1)
 """,
+    "nothing filled by the host": """
+x = torch.ones(4, device=device)
+for _ in range(3):
+    kept = torch.cat([torch.tensor([], device=device), x])
+print(kept.numel())
+""",
     "what comes after a loop": """
 net = torch.nn.Linear(256, 4).to(device)
 kept = []
