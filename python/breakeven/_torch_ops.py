@@ -577,9 +577,16 @@ def _by_mask(given: dict[str, Any]) -> list[Any]:
     """How many places the masks name that index on the GPU."""
     # A mask on the host is made into places there.
     masks = [index for index in flat(given["indices"]) if index.dtype in (_torch.bool, _torch.uint8)]
-    anywhere = device is None and gpu is None
-    there = (anywhere or ((known := _known(mask)) is not None and known.device != "cpu") for mask in masks)
+    there = (_may_be_there(mask) for mask in masks)
     return [_COUNT] if any(there) and not _fills_a_mask(given, len(masks)) else []
+
+
+def _may_be_there(tensor: Any) -> bool:
+    """Whether a GPU has a tensor, or would have it as far as a script without one tells."""
+    if device is None and gpu is None:
+        return not _torch_aside.aware or _torch_aside.where(tensor) is not False
+    known = _known(tensor)
+    return known is not None and known.device != "cpu"
 
 
 def _repeated(given: dict[str, Any]) -> list[Any]:

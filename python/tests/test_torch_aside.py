@@ -337,6 +337,17 @@ def test_a_script_that_names_no_device_is_estimated_as_a_whole(tmp_path: Path) -
     )
 
 
+def test_a_mask_of_the_hosts_is_no_wait(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(BEGIN + """
+x = torch.ones(3, 4, device=device)
+for _ in range(3):
+    x[torch.tensor([True, False, True])]
+    x[x[:, 0] > 0]
+""")
+    assert _there(_run(script, tmp_path, pretend=False)[0], False)["d2h"] == {8: 3}
+
+
 def test_an_optimizers_counters_are_no_data(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text("""import torch
 device = "cuda" if torch.cuda.is_available() else "cpu"
