@@ -1,5 +1,6 @@
 """Ops that do what several others do, told as those: a layer of a transformer's encoder as it runs without a gradient,
-what takes the padding of its sequences away and puts it back, bilinear layers, `one_hot`, and `equal`, which may do nothing.
+what takes the padding of its sequences away and puts it back, bilinear layers, `one_hot`, and `equal`, which may do
+nothing.
 
 What a GPU runs for each stands in ATen's transformer.cpp, cuda/attention.cu, NestedTensorMath.cpp,
 cuda/NestedTensorTransformerFunctions.cpp, Linear.cpp and Onehot.cpp.
