@@ -62,6 +62,8 @@ pub(crate) struct Thread {
     on_cpu: OnCpu,
     /// The stand-in at work was called within a call that had begun.
     within: bool,
+    /// It is one for a library, not the recorder.
+    imitates: bool,
     aside: Aside,
     /// Ticks in the call that ended last, and in the last one that was recorded.
     own: u64,
@@ -221,6 +223,7 @@ impl Thread {
             stood_in: 0,
             on_cpu: OnCpu(0),
             within: false,
+            imitates: false,
             aside: Aside { from: 0, ticks: 0 },
             own: 0,
             own_before: 0,
@@ -407,11 +410,13 @@ impl Thread {
         own
     }
 
-    /// A stand-in for a library begins to work, `now`; false where one is at work already.
-    pub(crate) fn stand_in_begins(&mut self, now: u64) -> bool {
+    /// A stand-in for a library begins to work, `now`, or the recorder, which `imitates` none; false where one is at work
+    /// already.
+    pub(crate) fn stand_in_begins(&mut self, now: u64, imitates: bool) -> bool {
         let first = self.stand_in.is_none();
         if first {
             self.stand_in = Some(now);
+            self.imitates = imitates;
             self.within = self.depth > 0;
             self.on_cpu.begin();
         }
@@ -420,7 +425,7 @@ impl Thread {
 
     /// Whether a stand-in for a library is at work, and in no call.
     pub(crate) fn is_stand_in_alone(&self) -> bool {
-        self.stand_in.is_some() && self.depth == 0
+        self.stand_in.is_some() && self.imitates && self.depth == 0
     }
 
     /// The stand-in at work, if any, begins to do what the call around it is there for.
@@ -597,8 +602,8 @@ mod tests {
     fn what_a_stand_in_takes_around_events_is_no_gap() {
         let mut thread = Thread::new();
         assert_eq!(thread.recorded(100, None), 0);
-        assert!(thread.stand_in_begins(110));
-        assert!(!thread.stand_in_begins(112));
+        assert!(thread.stand_in_begins(110, true));
+        assert!(!thread.stand_in_begins(112, true));
         thread.freed(3);
         assert!(thread.enter(true));
         assert_eq!(thread.leave(120, 125, 0), Some(Timing { own: 5, gap: 10 }));
@@ -611,7 +616,7 @@ mod tests {
         assert_eq!(thread.recorded(151, None), 0);
         // 110 to 120, 125 to 150, and 151 to 160.
         assert_eq!(thread.stand_in_ends(160, 0), 44);
-        assert!(thread.stand_in_begins(163));
+        assert!(thread.stand_in_begins(163, true));
         // Recording began within it.
         assert_eq!(thread.stand_in_ends(175, 172), 3);
         assert!(thread.enter(true));
@@ -623,7 +628,7 @@ mod tests {
         let mut thread = Thread::new();
         assert_eq!(thread.recorded(100, None), 0);
         assert!(thread.enter(true));
-        assert!(thread.stand_in_begins(150));
+        assert!(thread.stand_in_begins(150, true));
         assert!(thread.leave(110, 151, 0).is_some());
         assert_eq!(thread.stand_in_ends(155, 0), 5);
         assert!(thread.enter(true));
@@ -635,7 +640,7 @@ mod tests {
         let mut thread = Thread::new();
         assert_eq!(thread.recorded(100, None), 0);
         assert!(thread.enter(true));
-        assert!(thread.stand_in_begins(120));
+        assert!(thread.stand_in_begins(120, true));
         thread.work_begins(123, 0);
         thread.work_ends(150);
         assert_eq!(thread.stand_in_ends(160, 0), 13);
@@ -653,12 +658,16 @@ mod tests {
         assert_eq!(thread.imported(20, true, 140, 0), 20);
         assert_eq!(thread.leave(110, 150, 0), Some(Timing { own: 20, gap: 10 }));
         assert_eq!(thread.recorded(150, None), 0);
-        assert!(thread.stand_in_begins(300));
+        assert!(thread.stand_in_begins(300, true));
+        assert!(thread.is_stand_in_alone());
+        assert!(!thread.stand_in_begins(305, false));
         assert!(thread.is_stand_in_alone());
         assert_eq!(thread.imported(40, true, 350, 0), 40);
         assert_eq!(thread.stand_in_ends(360, 0), 20);
         assert!(thread.enter(true));
         assert_eq!(thread.leave(370, 375, 0), Some(Timing { own: 5, gap: 160 }));
+        assert!(thread.stand_in_begins(380, false));
+        assert!(!thread.is_stand_in_alone());
     }
 
     #[test]

@@ -194,7 +194,7 @@ pub(crate) fn recorder_took(py: Python<'_>, ticks: u64) {
 
 /// What a stand-in for a library does: its time beside the events in it is none of the run's.
 pub(crate) fn in_stand_in<R>(py: Python<'_>, work: impl FnOnce() -> R) -> R {
-    let (done, took) = beside_events(work);
+    let (done, took) = beside_events(true, work);
     state::with(py, |state| state.recorder.set_aside += took);
     done
 }
@@ -209,14 +209,14 @@ pub(crate) fn by_recorder<R>(py: Python<'_>, work: impl FnOnce() -> R) -> R {
         }
         return done;
     }
-    let (done, took) = beside_events(work);
+    let (done, took) = beside_events(false, work);
     state::with(py, |state| state.recorder.told_ticks += took);
     done
 }
 
 /// `work`, whose time beside the events in it is nobody's gap, and the ticks that this was.
-fn beside_events<R>(work: impl FnOnce() -> R) -> (R, u64) {
-    if !state::recording() || with_thread(|thread| thread.stand_in_begins(clock::now())) != Some(true) {
+fn beside_events<R>(imitates: bool, work: impl FnOnce() -> R) -> (R, u64) {
+    if !state::recording() || with_thread(|thread| thread.stand_in_begins(clock::now(), imitates)) != Some(true) {
         return (work(), 0);
     }
     let done = work();
