@@ -189,7 +189,7 @@ impl Prediction {
             Side::Cpu if q.port.policy() == Policy::AsWritten => None,
             Side::Cpu => {
                 let after = again::on_cpu(ctx, draft).max(f64::MIN_POSITIVE);
-                let now = q.cpu.time.p50 - if q.exclude_startup { q.host.startup } else { 0.0 };
+                let now = q.cpu_time().p50;
                 Some(Self {
                     time: Interval::log_normal(after, CPU_SIGMA),
                     speedup: Interval::log_normal(now / after, draft.cpu_sigma),

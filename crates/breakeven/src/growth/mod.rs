@@ -135,9 +135,7 @@ impl Case<'_> {
         let order = order.unwrap_or(q.order);
         let changed = Question { workload, order, host: &host, cpu: &cpu, port: &port, ..*q };
         let out = outcome(&changed, self.device);
-        let less = if q.exclude_startup { host.startup } else { 0.0 };
-        let kept = ((cpu.time.p50 - less) / cpu.time.p50).max(0.0);
-        Both { cpu: cpu.time.scale(kept), gpu: out.time, speedup: out.speedup }
+        Both { cpu: changed.cpu_time(), gpu: out.time, speedup: out.speedup }
     }
 
     /// The crossing of sizes, and what else it tells.
@@ -203,8 +201,7 @@ impl Case<'_> {
         let found = main_loop(self.q.workload)?;
         let (half, order) = with_rounds(self.q.workload, &found, found.rounds / 2);
         let half = self.both(&half, Some(&order_of(&order, self.q.workload)));
-        let less = if self.q.exclude_startup { self.q.host.startup } else { 0.0 };
-        let (cpu, gpu) = (self.q.cpu.time.p50 - less, out.time?.p50);
+        let (cpu, gpu) = (self.q.cpu_time().p50, out.time?.p50);
         let half_rounds = (found.rounds - found.rounds / 2) as f64;
         let (cpu_round, gpu_round) = ((cpu - half.cpu.p50) / half_rounds, (gpu - half.gpu?.p50) / half_rounds);
         let now = found.rounds as f64;
@@ -222,8 +219,7 @@ impl Case<'_> {
 fn calls_per_upload(q: &Question, out: &Outcome) -> Option<CallsPerUpload> {
     let sums = &out.plan.sums;
     let time = out.time?.p50;
-    let less = if q.exclude_startup { q.host.startup } else { 0.0 };
-    let cpu = q.cpu.time.p50 - less;
+    let cpu = q.cpu_time().p50;
     if q.port.policy() != Policy::Resident || time >= cpu || out.naive <= cpu {
         return None;
     }

@@ -172,9 +172,7 @@ struct Run {
 impl Run {
     fn of(q: &Question, device: &Device) -> Self {
         let out = outcome(q, device);
-        let less = if q.exclude_startup { q.host.startup } else { 0.0 };
-        let kept = ((q.cpu.time.p50 - less) / q.cpu.time.p50).max(0.0);
-        let cpu = q.cpu.time.scale(if kept.is_finite() { kept } else { 1.0 });
+        let cpu = q.cpu_time();
         let b = &out.parts;
         Self {
             cpu,

@@ -69,10 +69,9 @@ pub(super) fn reasons(account: &Account<'_>, parts: &HostParts) -> Vec<Reason> {
 
 /// The speedup if all array work took no time: Amdahl's ceiling. `None` where nothing stays on the host.
 pub(super) fn ceiling(account: &Account<'_>) -> Option<f64> {
-    let startup = if account.q.exclude_startup { account.q.host.startup } else { 0.0 };
     let own_startup = if account.q.exclude_startup { 0.0 } else { account.q.port.host_startup() };
     let host = account.out.parts.host + own_startup;
-    (host > 0.0).then(|| (account.q.cpu.time.p50 - startup) / host).filter(|c| c.is_finite())
+    (host > 0.0).then(|| account.q.cpu_time().p50 / host).filter(|c| c.is_finite())
 }
 
 fn python(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
