@@ -56,14 +56,10 @@ pub(crate) struct Thread {
     loaded: u64,
     /// Ticks spent outside calls on giving large arrays back to the system, since the last event.
     freeing: u64,
-    /// From when on the time of the stand-in that is at work is not told yet; and what of its time was, ticks.
-    stand_in: Option<u64>,
+    /// The one at work; and what of its time was told, ticks.
+    stand_in: Option<StandIn>,
     stood_in: u64,
     on_cpu: OnCpu,
-    /// The stand-in at work was called within a call that had begun.
-    within: bool,
-    /// It is one for a library, not the recorder.
-    imitates: bool,
     aside: Aside,
     /// Ticks in the call that ended last, and in the last one that was recorded.
     own: u64,
@@ -157,6 +153,17 @@ impl Cold {
     }
 }
 
+/// What runs that is none of the program's: a stand-in for a library, or the recorder.
+#[derive(Debug)]
+struct StandIn {
+    /// From when on its time is not told yet.
+    from: u64,
+    /// It is one for a library.
+    imitates: bool,
+    /// It was called within a call that had begun.
+    within: bool,
+}
+
 /// What has run within the calls under way and is no work of theirs, since the last event: a stand-in, an import.
 #[derive(Debug)]
 struct Aside {
@@ -222,8 +229,6 @@ impl Thread {
             stand_in: None,
             stood_in: 0,
             on_cpu: OnCpu(0),
-            within: false,
-            imitates: false,
             aside: Aside { from: 0, ticks: 0 },
             own: 0,
             own_before: 0,
@@ -401,7 +406,7 @@ impl Thread {
         let open = now.saturating_sub(told);
         let own = if alone { ticks } else { ticks.min(open) };
         self.last_end = told + own.min(open);
-        if let Some(from) = &mut self.stand_in {
+        if let Some(StandIn { from, .. }) = &mut self.stand_in {
             *from = now.min(*from + own);
         }
         if self.depth > 0 {
@@ -415,9 +420,7 @@ impl Thread {
     pub(crate) fn stand_in_begins(&mut self, now: u64, imitates: bool) -> bool {
         let first = self.stand_in.is_none();
         if first {
-            self.stand_in = Some(now);
-            self.imitates = imitates;
-            self.within = self.depth > 0;
+            self.stand_in = Some(StandIn { from: now, imitates, within: self.depth > 0 });
             self.on_cpu.begin();
         }
         first
@@ -425,19 +428,19 @@ impl Thread {
 
     /// Whether a stand-in for a library is at work, and in no call.
     pub(crate) fn is_stand_in_alone(&self) -> bool {
-        self.stand_in.is_some() && self.imitates && self.depth == 0
+        self.depth == 0 && self.stand_in.as_ref().is_some_and(|stand_in| stand_in.imitates)
     }
 
     /// The stand-in at work, if any, begins to do what the call around it is there for.
     pub(crate) fn work_begins(&mut self, now: u64, since: u64) {
-        if self.within {
+        if matches!(self.stand_in, Some(StandIn { within: true, .. })) {
             self.leave_out_stand_in(now, since);
         }
     }
 
     /// That is done.
     pub(crate) fn work_ends(&mut self, now: u64) {
-        if let (true, Some(from)) = (self.within, &mut self.stand_in) {
+        if let Some(StandIn { from, within: true, .. }) = &mut self.stand_in {
             *from = now;
         }
     }
@@ -452,7 +455,7 @@ impl Thread {
 
     /// Until `now`, since the last event or since the stand-in began, it was the stand-in that ran.
     fn leave_out_stand_in(&mut self, now: u64, since: u64) {
-        if let Some(from) = &mut self.stand_in {
+        if let Some(StandIn { from, .. }) = &mut self.stand_in {
             let told = self.last_end.max(since);
             let took = now.saturating_sub(told.max(*from));
             if self.depth > 0 {
