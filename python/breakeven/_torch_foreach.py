@@ -58,36 +58,27 @@ def sort_by_device(torch: Any) -> None:
     the script sees. Without values C++ would ask each of all lists for it, and that in Python."""
     plain = torch._C._group_tensors_by_device_and_dtype
 
-    def rows(lists: Any) -> Any:
-        """Index, device and type of what stands side by side in the lists, and that."""
+    def pieces(lists: Any) -> Any:
+        """Device and type of what stands side by side in the lists, that, and at which indices: as much at once as is in one place."""
         if _torch_ops.valueless and lists and all(len(one) in (0, len(lists[0])) for one in lists):
             for index, tensor in enumerate(lists[0]):
-                yield index, tensor.device, tensor.dtype, [one[index : index + 1] for one in lists]
+                yield tensor.device, tensor.dtype, [one[index : index + 1] for one in lists], [index]
             return
         for (device, dtype), (parts, indices) in plain(lists, True).items():
-            for at, index in enumerate(indices):
-                yield index, device, dtype, [part[at : at + 1] for part in parts]
-
-    def as_one(lists: Any, with_indices: bool) -> Any:
-        """The groups where they are one, as they are but for few."""
-        groups = {} if _torch_ops.valueless else plain(lists, with_indices)
-        if len(groups) != 1:
-            return None
-        [((device, dtype), group)] = groups.items()
-        places = {tensor.device for tensor in group[0][0]} if device.type == "cpu" else {device}
-        return {(places.pop(), dtype): group} if len(places) == 1 else None
+            places = [tensor.device if device.type == "cpu" else device for tensor in parts[0]]
+            if len(set(places)) == 1:
+                yield places[0], dtype, parts, indices
+                continue
+            for at, (place, index) in enumerate(zip(places, indices)):
+                yield place, dtype, [part[at : at + 1] for part in parts], [index]
 
     def grouped(lists: Any, with_indices: bool = False) -> Any:
-        if (one := as_one(lists, with_indices)) is not None:
-            return one
         groups: dict[Any, Any] = {}
-        for index, device, dtype, row in rows(lists):
-            tensor = next((one[0] for one in row if one and one[0] is not None), None)
-            place = device if tensor is None or device.type != "cpu" else tensor.device
-            into, order = groups.setdefault((place, dtype), ([[] for _ in row], []))
-            order.append(index)
-            for to, one in zip(into, row):
-                to.extend(one)
+        for place, dtype, parts, indices in pieces(lists):
+            into, order = groups.setdefault((place, dtype), ([[] for _ in parts], []))
+            order.extend(indices)
+            for to, part in zip(into, parts):
+                to.extend(part)
         return groups if with_indices else {key: (parts, []) for key, (parts, _) in groups.items()}
 
     torch._C._group_tensors_by_device_and_dtype = grouped

@@ -62,7 +62,6 @@ _contexts: dict[tuple[str | None, str | None, int | None, str | None, str | None
 _torch: Any = None
 #: Classes of tensors that have memory.
 plain: tuple[type, ...] = ()
-_strided: Any = None
 
 #: Arguments that are no tensors and yet decide what is computed, by the name that the engine knows.
 _KEYWORDS = {
@@ -116,8 +115,8 @@ _MEMORY_ONLY = 255
 
 def prepare(torch: Any) -> None:
     """Learn PyTorch's element types."""
-    global _torch, plain, _strided
-    _torch, plain, _strided = torch, (torch.Tensor, torch.nn.Parameter), torch.strided
+    global _torch, plain
+    _torch, plain = torch, (torch.Tensor, torch.nn.Parameter)
     names = {
         "bool": (0, 1), "int8": (1, 1), "uint8": (2, 1), "int16": (3, 2), "uint16": (4, 2), "int32": (5, 4),
         "uint32": (6, 4), "int64": (7, 8), "uint64": (8, 8), "float16": (23, 2), "float32": (11, 4),
@@ -577,8 +576,7 @@ def _by_mask(given: dict[str, Any]) -> list[Any]:
     """How many places the masks name that index on the GPU."""
     # A mask on the host is made into places there.
     masks = [index for index in flat(given["indices"]) if index.dtype in (_torch.bool, _torch.uint8)]
-    there = (_may_be_there(mask) for mask in masks)
-    return [_COUNT] if any(there) and not _fills_a_mask(given, len(masks)) else []
+    return [_COUNT] if any(map(_may_be_there, masks)) and not _fills_a_mask(given, len(masks)) else []
 
 
 def _may_be_there(tensor: Any) -> bool:
@@ -789,15 +787,11 @@ def _wrapped(tensor: Any) -> list[Any]:
 
 
 def _known(value: Any) -> Stored | None:
-    if type(value) in plain and value.layout is _strided and not value.is_nested:
-        try:
-            return _live.get(value.untyped_storage()._cdata)
-        except REFUSED:  # within `vmap` and its kin
-            return _known(_within_transform(value))
-    if not isinstance(value, _torch.Tensor):
-        return None
-    if type(value) not in plain and (wrapped := _wrapped(value)):
-        return _known(wrapped[0])
+    if type(value) not in plain:
+        if not isinstance(value, _torch.Tensor):
+            return None
+        if wrapped := _wrapped(value):
+            return _known(wrapped[0])
     try:
         return _live.get(_torch_sparse.parts(value)[-1].untyped_storage()._cdata)
     except ValueError:  # a parameter that has no shape yet answers nothing

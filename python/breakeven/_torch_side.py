@@ -18,8 +18,6 @@ on_asking: Any = None
 _places: dict[tuple[Any, int, int], str] = {}
 #: Instructions at which there were tensors on the host and on the GPU.
 _mixed: set[tuple[Any, int, int]] = set()
-#: Devices by what they are called.
-_devices: dict[str, Any] = {}
 #: How often it is told where tensors really are.
 _really = 0
 
@@ -94,10 +92,7 @@ def known_device(tensor: Any) -> Any:
     known = _torch_ops._known(tensor)
     if known is None or known.adrift or _really or not lib._C.TensorBase.is_cpu.__get__(tensor):
         return None
-    name = known.device or "cpu"
-    if name not in _devices:
-        _devices[name] = lib.device(name)
-    return _devices[name]
+    return lib.device(known.device or "cpu")
 
 
 def told_device(args: tuple[Any, ...], _: Any) -> Any:
