@@ -35,24 +35,43 @@ pub(crate) fn watched<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = function.py();
     let Some(watcher) = WATCHER.get(py) else { return function.call(args, kwargs) };
-    let asked = clock::now();
+    let asked = Own::begins();
     let token = ours(watcher.before.bind(py).call1((function, args)))?;
-    let called = clock::now();
+    let before = asked.ends();
     let Some(token) = token else {
-        outside::recorder_took(py, called.saturating_sub(asked));
+        outside::recorder_took(py, before);
         return function.call(args, kwargs);
     };
     let outcome = function.call(args, kwargs);
-    let returned = clock::now();
-    state::with_thread(|thread| thread.returned = Some(returned));
+    let returned = Own::begins();
+    state::with_thread(|thread| thread.returned = Some(returned.at));
     let after = watcher.after.bind(py);
     let told = match &outcome {
         Ok(result) => ours(after.call1((token, function, args, kwargs, result))),
         Err(_) => ours(after.call1((token, function, py.None(), py.None(), py.None()))),
     };
     state::with_thread(|thread| thread.returned = None);
-    outside::recorder_took(py, called.saturating_sub(asked) + clock::now().saturating_sub(returned));
+    outside::recorder_took(py, before + returned.ends());
     told.and(outcome)
+}
+
+/// Work of the recorder's on this thread that has begun.
+struct Own {
+    at: u64,
+    told: u64,
+}
+
+impl Own {
+    fn begins() -> Self {
+        let told = state::with_thread(|thread| thread.own_ticks()).unwrap_or(0);
+        Self { at: clock::now(), told }
+    }
+
+    /// The ticks that it took, less what an event in it has told of by itself.
+    fn ends(&self) -> u64 {
+        let told = state::with_thread(|thread| thread.own_ticks()).unwrap_or(0).saturating_sub(self.told);
+        clock::now().saturating_sub(self.at).saturating_sub(told)
+    }
 }
 
 /// `target[index] = value`, with the operands in the order in which Python evaluates them.

@@ -704,14 +704,19 @@ impl Recorder {
         Some((self.wall_ticks(now).saturating_sub(wall), self.events() == events))
     }
 
+    /// What the process has waited for since it was looked at last is nothing of the script's.
+    pub(crate) fn waited_for_itself(&mut self) {
+        self.watch.begin();
+        self.others_took();
+    }
+
     /// The last `ticks` went into importing a library: what was waited for in them is start-up, as they are.
     pub(crate) fn imported_in(&mut self, ticks: u64) {
         self.imported_ticks += ticks;
         if ticks < LONG {
             return; // asking the system would take as long
         }
-        self.watch.begin();
-        self.others_took();
+        self.waited_for_itself();
         let ns = (ticks as f64 / clock::ticks_per_ns()) as u64;
         let since = clock::monotonic_ns().saturating_sub(ns);
         while let Some((_, place, idle)) = self.idle_lately.pop_back_if(|(at, ..)| *at > since) {

@@ -51,6 +51,8 @@ pub(crate) struct Thread {
     /// When the call that was recognised in place began; 0 where it is not timed.
     pub(crate) began: u64,
     last_end: u64,
+    /// See [`Thread::own_ticks`].
+    own_ticks: u64,
     /// `last_end` when the data loader began that is at work; and see [`Thread::take_loaded`].
     loader_began: u64,
     loaded: u64,
@@ -223,6 +225,7 @@ impl Thread {
             beside: false,
             began: 0,
             last_end: 0,
+            own_ticks: 0,
             loader_began: 0,
             loaded: 0,
             freeing: 0,
@@ -397,6 +400,12 @@ impl Thread {
     /// The recorder itself took `ticks` since the last event: nobody's gap.
     pub(crate) fn recorder_took(&mut self, ticks: u64) {
         self.last_end += ticks;
+        self.own_ticks += ticks;
+    }
+
+    /// All the ticks that the recorder has told to have taken.
+    pub(crate) fn own_ticks(&self) -> u64 {
+        self.own_ticks
     }
 
     /// A library was imported until `now`, in so many recorded ticks: nobody's gap, and no work of the call that it was in.
@@ -597,6 +606,7 @@ mod tests {
         assert_eq!(thread.leave(0, 10, 0), Some(Timing { own: 10, gap: 0 }));
         assert_eq!(thread.recorded(10, None), 0);
         thread.recorder_took(7);
+        assert_eq!(thread.own_ticks(), 7);
         assert!(thread.enter(true));
         assert_eq!(thread.leave(30, 40, 0), Some(Timing { own: 10, gap: 13 }));
     }

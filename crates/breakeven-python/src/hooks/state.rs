@@ -83,6 +83,7 @@ impl State {
         if now >= self.flush.next {
             let wall = self.recorder.wall_ticks(now);
             self.flush.run(&mut self.recorder, now, wall);
+            self.recorder.waited_for_itself();
         }
     }
 
@@ -98,9 +99,7 @@ impl State {
     #[cold]
     fn look_and_flush(&mut self, thread: &mut Thread, began: u64, ended: u64, entry: Option<u32>) {
         let from = clock::now();
-        if self.recorder.is_to_be_looked_at(began, ended) {
-            self.recorder.waited_lately(ended.saturating_sub(began), entry);
-        }
+        self.recorder.waited_lately(ended.saturating_sub(began), entry);
         self.flush_if_due(ended);
         let took = clock::now().saturating_sub(from);
         self.recorder.told_ticks += took;
