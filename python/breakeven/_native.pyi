@@ -222,7 +222,7 @@ class Dies:
 class Dispatch:
     """The `__torch_dispatch__` of a PyTorch mode: runs an op, then tells
     `after(func, args, kwargs, result, own, gap)`, which may give back an exception for the script. Without
-    `timed` an op takes no time, and `beside` ns less of what lies between it and the one before.
+    `timed` an op takes no time. Its way here and back takes `beside` ns, which are none of the script's.
     `before(func, args, kwargs)` is told of each op that is about to run; `refused()` that PyTorch got no memory for one,
     and answers whether to try again."""
 
@@ -242,10 +242,11 @@ class Dispatch:
 @final
 class Function:
     """The `__torch_function__` of a PyTorch mode: calls what `handlers` have for a function with `(args, kwargs)`, and
-    `other(func, args, kwargs)` where a device is named; a function of Python's is first what `unpatched` gives for it."""
+    `other(func, args, kwargs)` where a device is named; a function of Python's is first what `unpatched` gives for it. A
+    call takes `beside` ns on its way here and back, which are none of the script's."""
 
     def __new__(
-        cls, handlers: Mapping[Any, Any], other: Callable[..., Any], unpatched: Callable[[Any], Any]
+        cls, handlers: Mapping[Any, Any], other: Callable[..., Any], unpatched: Callable[[Any], Any], beside: int = 0
     ) -> Function: ...
     def __call__(
         self, mode: Any, func: Any, types: Any, args: tuple[Any, ...] | None = None, kwargs: Any = None

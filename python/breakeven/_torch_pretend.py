@@ -114,11 +114,13 @@ def call(torch: Any) -> None:
         torch.from_numpy, torch.frombuffer = _torch_made.of_host(torch.from_numpy), _torch_made.of_host(torch.frombuffer)
         _torch_draws.draw_there(torch, _handlers)
     mode: Any = type("Pretended", (TorchFunctionMode,), {"__module__": __name__})
-    mode.__torch_function__ = _native.Function(_handlers, _torch_made.call, _torch_made.unpatched)
-    passing = mode()
+    by = _handlers, _torch_made.call, _torch_made.unpatched
+    mode.__torch_function__ = _native.Function(*by)
+    passing, alone = mode(), _torch.op_took()
     _torch_let_in.install(torch, passing)
     if passes_by:
         _torch_passing.install(torch, passing, _handlers)
+    mode.__torch_function__ = _native.Function(*by, 0 if _native.recording() else max(0, _torch.op_took() - alone))
     _torch_processes.install(torch)
 
 

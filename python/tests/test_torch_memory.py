@@ -97,6 +97,33 @@ def test_what_python_takes_is_about_the_same_without_values(tmp_path: Path) -> N
     assert 0.5 < least / min(gaps(False, f"values{time}") for time in range(2)) < 2.5
 
 
+PICKED = """import time, torch
+x = torch.ones(64)
+for _ in range(2):
+    began = time.perf_counter()
+    for _ in range(5000): x[5]
+    took = time.perf_counter() - began
+print(took / 5000)
+"""
+
+
+@pytest.mark.timed
+@pytest.mark.parametrize("pretend", [True, False])
+def test_the_way_to_the_recorder_and_back_is_none_of_an_op(pretend: bool, tmp_path: Path) -> None:
+    (tmp_path / "picked.py").write_text(PICKED.replace("(64)", "(64, device='cuda')") if pretend else PICKED)
+    (tmp_path / "plain.py").write_text(PICKED)
+
+    def ratio(name: str) -> float:
+        (tmp_path / name).mkdir()
+        plain = float(subprocess.run([sys.executable, tmp_path / "plain.py"], capture_output=True, check=True).stdout)
+        workload, _ = _run(tmp_path / "picked.py", tmp_path / name, fake=False, pretend=pretend)
+        [picked] = [entry for entry in workload["ops"] if entry["name"] == "aten.select"]
+        return float(picked["cpu_ns"] + picked["gap_ns"]) / picked["count"] / 1e9 / plain
+
+    # It was 7.5 times as much, and 10.
+    assert min(ratio(f"run{time}") for time in range(3)) < (6.5 if pretend else 5)
+
+
 @linux
 @pytest.mark.parametrize("fake", ["", "0", "1"])
 def test_too_little_memory_is_told(fake: str, tmp_path: Path) -> None:

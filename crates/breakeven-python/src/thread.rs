@@ -403,6 +403,11 @@ impl Thread {
         self.own_ticks += ticks;
     }
 
+    /// Of so many ticks what lies between its last event and `now`.
+    pub(crate) fn between(&self, ticks: u64, now: u64, since: u64) -> u64 {
+        ticks.min(now.saturating_sub(self.last_end.max(since)))
+    }
+
     /// All the ticks that the recorder has told to have taken.
     pub(crate) fn own_ticks(&self) -> u64 {
         self.own_ticks

@@ -1,9 +1,9 @@
 //! PyTorch's ops as its dispatch mode hands them over, and the callable that stands in that place.
 
 use super::state::{self, State, with_thread};
-use super::{clock, frames};
-use super::{passing, paths};
+use super::{clock, frames, outside, passing, paths};
 use crate::event::{Context, Thread, Timing, Told};
+use crate::modules;
 use crate::names::Kind;
 use crate::names::in_graph;
 use crate::ours;
@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 ///
 /// `before(func, args, kwargs)` is told of each op that is about to run, and may give back an exception in its place;
 /// `refused()` is told that PyTorch got no memory for one: it answers whether to try again. Ops that are not `timed` have
-/// no values to compute, and take so much longer `beside` that, ns.
+/// no values to compute. On the way here and back each takes so much longer, `beside` what is done here, ns.
 ///
 /// It has no Python frame: a warning of the op points at the line that it would point at without us, and a traceback
 /// shows nothing of ours.
@@ -87,7 +87,8 @@ stand_in! {
             let entered = state::recording().then(|| with_thread(enter));
             let Some(Some(Some(last_end))) = entered else { return op.call(&args, kwargs) };
             let asked = state::begins(last_end, state::waited_here);
-            let beside = in_ticks(self.beside).min(asked.saturating_sub(last_end.max(state::since())));
+            let all_beside = in_ticks(self.beside);
+            let beside = with_thread(|thread| thread.between(all_beside, asked, state::since())).unwrap_or(0);
             with_thread(|thread| thread.recorder_took(beside));
             let told = self.before.as_ref().map(|before| self.noted(py, before.bind(py).call1((func, &args, kwargs))));
             let instead = told.unwrap_or(Ok(()));
@@ -102,12 +103,15 @@ stand_in! {
                 result = op.call(&args, kwargs);
             }
             let ended = clock::now();
+            // A part of the way lies within the op, of which that never is all.
+            let within = if self.timed { (all_beside - beside).min((ended - began) / 4 * 3) } else { 0 };
+            let own_began = began + within;
             // A signal that came meanwhile is the script's, and not for what is called next to hear of.
             let signalled = py.check_signals();
             // What the report itself calls is none of the script's: the call stays closed until it has been told.
             if let Ok(given) = &result {
                 let timing = with_thread(|thread| thread.timing(asked, ended, state::since())).unwrap_or_default();
-                let own = if self.timed { timing.own.saturating_sub(began - asked) } else { 0 };
+                let own = if self.timed { timing.own.saturating_sub(own_began - asked) } else { 0 };
                 let told = self.after.bind(py).call1((func, &args, kwargs, given, own, timing.gap));
                 if let Err(error) = signalled.and_then(|()| self.noted(py, told)) {
                     result = Err(error);
@@ -119,7 +123,7 @@ stand_in! {
                 let text = "PyTorch got no memory for a tensor: `--fake` records the script without values";
                 state::with(py, |state| state.recorder.unseen("memory-short", text, 0));
             }
-            with_thread(|thread| thread.leave(began, ended, state::since()));
+            with_thread(|thread| thread.leave(own_began, ended, state::since()));
             let now = clock::now();
             with_thread(|thread| {
                 let untimed = thread.recorded(now, None);
@@ -127,8 +131,8 @@ stand_in! {
                     state.recorder.pool(thread.id, untimed);
                     // What an op without values takes is no time of the script's.
                     state.recorder.told_ticks += beside
-                        + now.saturating_sub(ended) + if self.timed { began } else { ended }.saturating_sub(asked);
-                    state.ended(thread, began, now, None);
+                        + now.saturating_sub(ended) + if self.timed { own_began } else { ended }.saturating_sub(asked);
+                    state.ended(thread, own_began, now, None);
                 });
             });
             result
@@ -225,19 +229,22 @@ fn in_parts<'py>(
 
 /// The `__torch_function__` of a mode: what `handlers` have for a function is called with `(args, kwargs)`, `other(func,
 /// args, kwargs)` where a `device`, pinned memory or a generator is named, else the function itself. A function of Python's
-/// is first what `unpatched` gives for it. It has no Python frame, as [`Dispatch`].
+/// is first what `unpatched` gives for it. Each call takes so much longer, `beside` what is done here, ns. It has no Python
+/// frame, as [`Dispatch`].
 #[pyclass(frozen, module = "breakeven._native")]
 pub(crate) struct Function {
     handlers: Py<PyDict>,
     other: Py<PyAny>,
     unpatched: Py<PyAny>,
+    beside: u64,
 }
 
 stand_in! {
     impl Function {
         #[new]
-        fn new(handlers: Py<PyDict>, other: Py<PyAny>, unpatched: Py<PyAny>) -> Self {
-            Self { handlers, other, unpatched }
+        #[pyo3(signature = (handlers, other, unpatched, beside = 0))]
+        fn new(handlers: Py<PyDict>, other: Py<PyAny>, unpatched: Py<PyAny>, beside: u64) -> Self {
+            Self { handlers, other, unpatched, beside }
         }
 
         #[pyo3(signature = (_mode, func, _types, args = None, kwargs = None))]
@@ -251,6 +258,11 @@ stand_in! {
         ) -> PyResult<Bound<'py, PyAny>> {
             let py = func.py();
             paths::called(py)?;
+            if self.beside > 0 && state::recording() && !modules::unwatched() {
+                let between = |thread: &mut Thread| thread.between(in_ticks(self.beside), clock::now(), state::since());
+                let beside = with_thread(|thread| if thread.is_idle() { between(thread) } else { 0 });
+                outside::recorder_took(py, beside.unwrap_or(0));
+            }
             let args = args.unwrap_or_else(|| PyTuple::empty(py));
             let unpatched = func.is_instance_of::<PyFunction>().then(|| self.unpatched.bind(py).call1((func,)));
             let func = unpatched.transpose()?.unwrap_or_else(|| func.clone());
