@@ -1,8 +1,8 @@
 //! NumPy's default memory handler (NEP 49): which buffers come and go.
 //!
 //! The handler may run without the interpreter's lock, so it only passes on what happened through a ring that needs
-//! no lock; the next event empties it. Small buffers that come and go at the same few addresses, as in every loop over
-//! small arrays, take a short cut: for them the lock is held. Sizes and pointers are passed through unchanged.
+//! no lock; the next event empties it. Buffers that come and go at the same few addresses, as in every loop over small
+//! arrays, take a short cut where the lock is held. Sizes and pointers are passed through unchanged.
 
 use super::patch::{Cell, Patches, Refused};
 use super::platform::Mappings;
@@ -188,10 +188,28 @@ pub(crate) fn lost() -> u64 {
 /// holds the lock when it asks its default handler for one or gives one back.
 const LOCKED_BELOW: usize = 1024;
 
+/// Whether the lock is held here for a buffer of so many bytes. It is not asked for large ones, which cost more than the
+/// ring.
+#[inline]
+fn is_locked(bytes: usize) -> bool {
+    bytes < LOCKED_BELOW || bytes < LARGE && holds_lock()
+}
+
+/// Whether this thread holds the interpreter's lock; false for the threads of other interpreters than the first.
+fn holds_lock() -> bool {
+    // SAFETY: they read what this thread is, and whose turn it is, at any time. Until 3.11 the latter is one for all.
+    unsafe {
+        let running = ffi::compat::PyThreadState_GetUnchecked();
+        !running.is_null() && running == ffi::PyGILState_GetThisThreadState()
+    }
+}
+
 /// Passes a change on; what happens without the interpreter's lock goes through the ring.
 #[inline]
 fn allocated(pointer: *mut c_void, bytes: usize) {
-    if state::recording() && !pointer.is_null() && !(settled(bytes) && allocated_small(pointer, bytes)) {
+    let known =
+        |buffers: &mut Buffers| buffers.settle_lately() && buffers.allocated_just_now(pointer as usize, bytes as u64);
+    if state::recording() && !pointer.is_null() && !(is_locked(bytes) && told(known)) {
         RING.push(Change { address: pointer as usize, bytes: bytes as u64 });
     }
 }
@@ -199,15 +217,10 @@ fn allocated(pointer: *mut c_void, bytes: usize) {
 /// As [`allocated`]; where `bytes` is not known, it is `usize::MAX`.
 #[inline]
 fn freed(pointer: *mut c_void, bytes: usize) {
-    if state::recording() && !pointer.is_null() && !(settled(bytes) && freed_small(pointer, bytes)) {
+    let known = |buffers: &mut Buffers| buffers.settle_lately() && buffers.freed_lately(pointer as usize);
+    if state::recording() && !pointer.is_null() && !(is_locked(bytes) && told(known)) {
         RING.push(Change { address: pointer as usize, bytes: FREED });
     }
-}
-
-/// Whether what waited before a change of so many bytes does so no longer.
-#[inline]
-fn settled(bytes: usize) -> bool {
-    bytes < LOCKED_BELOW && told(Buffers::settle_lately)
 }
 
 /// Passes a change of a small buffer on at once; false where it has to wait, as behind changes in the ring.
