@@ -204,8 +204,8 @@ def unseen(reason: str, text: str, ns: int = 0) -> None:
 def on_library_code(*prefixes: str) -> None:
     """File name prefixes that are no user code, besides the standard library and site-packages."""
 
-def calibrate() -> float:
-    """What one event costs in this process, ns; measured on a tiny op, kept for the file."""
+def calibrate() -> None:
+    """Measures what hooks cost in this process, on a tiny op and on an index; kept for the file."""
 
 # Tensors ---------------------------------------------------------------------------------------------------------
 

@@ -287,12 +287,12 @@ pub(crate) fn on_library_code(py: Python<'_>, prefixes: Vec<String>) {
     });
 }
 
-/// What one event costs in this process, ns.
+/// Measures what the hooks cost in this process.
 #[pyfunction]
-pub(crate) fn calibrate(py: Python<'_>) -> PyResult<f64> {
-    let ns = selftest::calibrate(py)?;
-    with(py, |state| state.recorder.hook_ns = ns);
-    Ok(ns)
+pub(crate) fn calibrate(py: Python<'_>) -> PyResult<()> {
+    let hooks = selftest::calibrate(py)?;
+    with(py, |state| state.recorder.hooks = hooks);
+    Ok(())
 }
 
 /// Sets fields of `program`.

@@ -60,10 +60,7 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
                 cpu_ns: ns(times.own),
                 // The hook itself runs between two calls; it is no time of the script's.
                 // That of tensor ops is known and left out already.
-                gap_ns: match e.context {
-                    None => ns(times.gap).saturating_sub((e.count as f64 * recorder.hook_ns) as u64),
-                    Some(_) => ns(times.gap),
-                },
+                gap_ns: ns(times.gap).saturating_sub(recorder.hooks_of(e) as u64),
                 host_input_bytes: e.host_input_bytes,
                 host_input_count: e.host_input_count,
                 kernels: told_kernels(&callee.keywords),
@@ -145,17 +142,12 @@ fn program(recorder: &Recorder, wall_ns: u64, told_ns: u64, imported_ns: u64) ->
     // `set_program` has checked that the fields fit.
     let program: Program = serde_json::from_value(fields.into()).unwrap_or_default();
     let entries = recorder.table.entries().iter();
-    let tensor_events: u64 = entries.filter(|e| e.context.is_some()).map(|e| e.count).sum();
-    let hooked = recorder.events().saturating_sub(tensor_events) as f64 * recorder.hook_ns;
+    let hooked: f64 = entries.map(|e| recorder.hooks_of(e)).sum();
     let (tensor_bytes, peak_roles) = recorder.tensors.peak();
     Program {
         events: recorder.events(),
         // The mean over all events, of which those counted without being watched cost nothing.
-        hook_ns: if told_ns == 0 {
-            recorder.hook_ns
-        } else {
-            (hooked + told_ns as f64) / recorder.events().max(1) as f64
-        },
+        hook_ns: (hooked + told_ns as f64) / recorder.events().max(1) as f64,
         startup_ns: program.startup_ns.saturating_add(imported_ns),
         idle_ns: program.idle_ns.saturating_add(recorder.idle_ns),
         stolen_ns: recorder.stolen_ns(),
@@ -321,7 +313,7 @@ pub(crate) fn check_program(fields: &serde_json::Map<String, serde_json::Value>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Memory, Timing};
+    use crate::event::{Hooks, Memory, Timing};
     use breakeven::workload::Op;
 
     const DOUBLES: ArrayWord = ArrayWord {
@@ -335,7 +327,11 @@ mod tests {
     };
 
     fn product(recorder: &mut Recorder, line: u32) {
-        let name = recorder.names.intern("numpy.matmul");
+        called(recorder, "numpy.matmul", line);
+    }
+
+    fn called(recorder: &mut Recorder, name: &str, line: u32) {
+        let name = recorder.names.intern(name);
         let mut call = crate::event::Call::default();
         call.begin(name, 1, [1, line.into(), 0]);
         for (address, output) in [(1 << 20, false), (2 << 20, false), (3 << 20, true)] {
@@ -367,12 +363,15 @@ mod tests {
 
     #[test]
     fn gaps_are_without_the_hooks_and_the_wall_is_with_them() {
-        let mut recorder = Recorder { hook_ns: 4.0, ..Recorder::default() };
+        let mut recorder = Recorder { hooks: Hooks { call_ns: 4.0, index_ns: 9.0 }, ..Recorder::default() };
         product(&mut recorder, 3);
         product(&mut recorder, 3);
+        called(&mut recorder, "numpy.ndarray.__setitem__", 4);
         let workload = workload(&recorder, 3.0, 3000);
         assert_eq!((workload.ops[0].cpu_ns, workload.ops[0].gap_ns), (200, 20 - 2 * 4));
-        assert_eq!((workload.program.wall_ns, workload.program.events, workload.program.hook_ns), (1000, 2, 4.0));
+        assert_eq!((workload.ops[1].cpu_ns, workload.ops[1].gap_ns), (100, 10 - 9));
+        assert_eq!((workload.program.wall_ns, workload.program.events), (1000, 3));
+        assert_eq!(workload.program.hook_ns, f64::from(2 * 4 + 9) / 3.0);
     }
 
     #[test]

@@ -354,6 +354,13 @@ pub(crate) enum Told {
     WithItsStep,
 }
 
+/// What hooks add to one event as calibrated, ns: to a call, and to `a[i]`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Hooks {
+    pub(crate) call_ns: f64,
+    pub(crate) index_ns: f64,
+}
+
 /// Everything recorded in this process.
 #[derive(Default)]
 pub(crate) struct Recorder {
@@ -426,8 +433,7 @@ pub(crate) struct Recorder {
     pub(crate) started: u64,
     /// See `started`.
     pub(crate) recorded_ticks: u64,
-    /// Cost of one event as calibrated, ns.
-    pub(crate) hook_ns: f64,
+    pub(crate) hooks: Hooks,
     /// What stand-ins took beside their events, and what other programs took of steps as long as others, ticks.
     pub(crate) set_aside: u64,
     /// While a library is imported: the recorded ticks and the events before.
@@ -460,6 +466,12 @@ impl Recorder {
     #[inline(always)]
     pub(crate) fn events(&self) -> u64 {
         self.order.len()
+    }
+
+    /// What hooks have added to the events of an entry, ns; that of tensor ops is measured as it passes.
+    pub(crate) fn hooks_of(&self, entry: &crate::table::Entry) -> f64 {
+        let each = if self.names.indexes(entry.name) { self.hooks.index_ns } else { self.hooks.call_ns };
+        if entry.context.is_none() { entry.count as f64 * each } else { 0.0 }
     }
 
     /// Counts a call; false when it is no event (the host reads what never left it).
@@ -796,7 +808,7 @@ impl Recorder {
             tensors: old.tensors,
             contexts: old.contexts,
             pretends: old.pretends,
-            hook_ns: old.hook_ns,
+            hooks: old.hooks,
             program: old.program,
             started: now,
             waited_at_start: waited_ns(),

@@ -42,6 +42,7 @@ pub(crate) struct Callee {
 struct Meaning {
     kind: Kind,
     atomic: bool,
+    indexes: bool,
 }
 
 /// Interned callees.
@@ -84,6 +85,11 @@ impl Names {
     pub(crate) fn is_atomic(&self, index: u32) -> bool {
         self.list[index as usize].1.atomic
     }
+
+    /// Whether it is `a[i]`, read or written.
+    pub(crate) fn indexes(&self, index: u32) -> bool {
+        self.list[index as usize].1.indexes
+    }
 }
 
 /// Names of functions that make arrays from lists, files and foreign memory.
@@ -121,6 +127,9 @@ pub(crate) fn has_axis(name: &str) -> bool {
     name.starts_with("numpy.") && AXIS_FOLLOWS.contains(&name.rsplit('.').next().unwrap_or_default())
 }
 
+/// Methods of arrays as `a[i]` calls them, of which one that gives a number is an `item`.
+const INDEXES: [&str; 3] = ["__getitem__", "__setitem__", "item"];
+
 fn meaning(name: &str) -> Meaning {
     let row = lower::callable(name);
     let atomic = row.is_some_and(|row| row.atomic);
@@ -132,5 +141,6 @@ fn meaning(name: &str) -> Meaning {
         Some(Rule::Nothing) => Kind::Nothing,
         _ => Kind::Op,
     };
-    Meaning { kind, atomic }
+    let indexes = name.strip_prefix("numpy.ndarray.").is_some_and(|short| INDEXES.contains(&short));
+    Meaning { kind, atomic, indexes }
 }

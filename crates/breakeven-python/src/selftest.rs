@@ -1,10 +1,11 @@
 //! Some twenty tiny ops at installation: a hook that does not fire is switched off and told.
 
-use crate::event::Recorder;
+use crate::event::{Hooks, Recorder};
 use crate::hooks::{allocator, clock, install, state};
 use crate::thread::Thread;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::ffi::CStr;
 
 /// A mechanism, a statement, and the name it must be recorded under.
 const PROBES: [(&str, &str, &str); 21] = [
@@ -134,19 +135,25 @@ fn switch(py: Python<'_>, index: usize, on: bool) {
 /// Operations in one timed run, and runs of which the fastest counts.
 const CALIBRATION: (u32, u32) = (1000, 5);
 
-/// What one event adds to a tiny operation, ns.
-pub(crate) fn calibrate(py: Python<'_>) -> PyResult<f64> {
+/// What one event adds to tiny operations.
+pub(crate) fn calibrate(py: Python<'_>) -> PyResult<Hooks> {
     let globals = PyDict::new(py);
     globals.set_item("np", py.import("numpy")?)?;
     globals.set_item("n", CALIBRATION.0)?;
-    aside(py, || run_statement(py, &globals, "a = np.ones(10)\nb = np.ones(10)"))?;
+    aside(py, || run_statement(py, &globals, "a = np.ones(10)\nb = np.ones(10)\nc = np.ones(n)"))?;
+    let call_ns = event_adds(py, &globals, c"for i in range(n): a + b")?;
+    Ok(Hooks { call_ns, index_ns: event_adds(py, &globals, c"for i in range(n): c[i]")? })
+}
+
+/// What one event adds to each round of a loop of so many, ns.
+fn event_adds(py: Python<'_>, globals: &Bound<'_, PyDict>, rounds: &CStr) -> PyResult<f64> {
     let mut fastest = [u64::MAX; 2];
     for _ in 0..CALIBRATION.1 {
         for (recorded, fastest) in [false, true].into_iter().zip(&mut fastest) {
             let mut ticks = 0;
             let run = || {
                 let began = clock::now();
-                py.run(c"for _ in range(n): a + b", Some(&globals), None)?;
+                py.run(rounds, Some(globals), None)?;
                 ticks = clock::now().saturating_sub(began);
                 Ok(())
             };
