@@ -337,7 +337,7 @@ def no_gap() -> None:
     """What this thread has done since its last event is none of the script's code."""
 
 def beside(on: bool) -> bool: ...
-def step_again(back: int, ns: int, valueless: bool = False, others: int = 0) -> None:
+def step_again(back: int, ns: int, valueless: bool = False, others: int = 0, ours: int = 0) -> None:
     """The step `back` steps ago, 1 for the last, ran again in `ns`, unwatched; other programs took `others` ns more of it."""
 
 def step_calls() -> None:
@@ -516,8 +516,8 @@ def leave_unwatched(on: bool, longest_ns: int = 0, alike: int = 0, aside: bool =
 def of_steps() -> bool:
     """Whether the running call is on a path through the script that steps take; while they are watched it is learned."""
 
-def step_clock() -> tuple[int, int, int]:
-    """Monotonic clock, ns, and the calls of modules so far."""
+def step_clock() -> tuple[int, int, int, int]:
+    """Monotonic clock, ns, the calls of modules so far, the memory asked for and what the recorder itself took unwatched, ns."""
 
 def watch(
     before: Callable[..., Any], after: Callable[..., Any], stored: Callable[..., Any], host: Callable[..., Any]

@@ -69,6 +69,8 @@ _hashes: list[int] = []
 _signals: list[Any] = []
 _shapes: list[Any] = []
 _began = _busy = 0
+#: What the recorder itself had taken unwatched when it began, ns.
+_own = 0
 #: For so much of the time since it began it is known what was done: ops were seen, or a loader began or ended an epoch, ns.
 _known = 0
 #: A loader begins or ends an epoch now.
@@ -122,18 +124,18 @@ def begin_beside() -> None:
     _native.beside(True)
 
 
-def leave_out() -> tuple[int, int, int]:
+def leave_out() -> tuple[int, ...]:
     """What comes next is told by itself until `left_out`, in a step that goes on unwatched."""
     _native.no_gap()
-    return _native.clock_ns(), _native.cpu_ns(), _native.step_clock()[2]
+    return _native.clock_ns(), _native.cpu_ns(), *_native.step_clock()[2:]
 
 
-def left_out(since: tuple[int, int, int]) -> None:
+def left_out(since: tuple[int, ...]) -> None:
     """The time since then is none of the step's, nor is what was asked for."""
-    global _began, _busy, _before
-    _began += _native.clock_ns() - since[0]
-    _busy += _native.cpu_ns() - since[1]
-    _before += _native.step_clock()[2] - since[2]
+    global _began, _busy, _before, _own
+    now = _native.clock_ns(), _native.cpu_ns(), *_native.step_clock()[2:]
+    clock, busy, asked, own = (there - here for there, here in zip(now, since))
+    _began, _busy, _before, _own = _began + clock, _busy + busy, _before + asked, _own + own
 
 
 def thread_ends() -> None:
@@ -162,7 +164,7 @@ def begins(module: Any, args: tuple[Any, ...]) -> None:
         return
     if _mixed and not _shapes:
         # What was done before it is none of the step's.
-        _, _calls, _ = _native.step_clock()
+        _, _calls, *_ = _native.step_clock()
         _nodes = _sequence()
     with sys.modules["torch"]._C.DisableTorchFunction():  # the script does not ask
         given = _alike(args)
@@ -273,11 +275,11 @@ def _as_expected(shape: Any) -> bool:
 
 def _reset() -> None:
     """A step begins that is going to be watched, or is the first that is not."""
-    global _began, _busy, _unread, _calls, _nodes, _before, _known
+    global _began, _busy, _unread, _calls, _nodes, _before, _known, _own
     _shapes.clear()
     _known = 0
     _torch_unwatched.begins()
-    _began, _calls, _before = _native.step_clock()
+    _began, _calls, _before, _own = _native.step_clock()
     _before += computed
     if _began - _asked > _ASKED_NS:
         _ask_waited()
@@ -290,14 +292,14 @@ def _sequence() -> int:
 
 def _end() -> None:
     """A step ends here."""
-    global _began, _calls, _nodes, _before, _known
+    global _began, _calls, _nodes, _before, _known, _own
     if not _native.recording():
         return
     if _beside and is_beside():
         if skipping or aside:
             return
         end_beside()
-    now, calls, asked = _native.step_clock()
+    now, calls, asked, own = _native.step_clock()
     asked += computed
     nodes = _sequence()
     known = skipping or _native.of_steps()  # asked of watched ones, it learns their paths
@@ -309,14 +311,15 @@ def _end() -> None:
     # What the outermost modules were given was as expected so far, or nobody would be skipping.
     shapes, expected_calls, expected_nodes = _signals[_at]
     same = len(_shapes) == len(shapes) and calls - _calls == expected_calls and nodes - _nodes == expected_nodes
-    took = now - _began
+    ours = min(own - _own, now - _began)
+    took = now - _began - ours
     _shapes.clear()
     asks, _before = asked - _before, asked
-    _began, _calls, _nodes = now, calls, nodes
+    _began, _calls, _nodes, _own = now, calls, nodes, own
     if _mixed:
-        _count_mixed(same, took)
+        _count_mixed(same, took, ours)
     else:
-        _count(same and _asks_alike(asks), took)
+        _count(same and _asks_alike(asks), took, ours)
     _known = 0
 
 
@@ -415,13 +418,13 @@ def _rounds(period: int) -> Any:
     return zip(ends, ends[1:])
 
 
-def _count(same: bool, took: int) -> None:
-    """A step went unwatched."""
+def _count(same: bool, took: int, ours: int) -> None:
+    """A step went unwatched, beside which the recorder took `ours`, ns."""
     global _at, _left, _stretch, _counted
     valueless = _torch_ops.valueless
     others = 0 if valueless or not same else _of_others(took)
     extra = 0 if valueless else _beyond(took - others - _known, others)
-    _native.step_again(_period - _at, took - extra - others, valueless, others)
+    _native.step_again(_period - _at, took - extra - others, valueless, others, ours)
     if extra or not same:
         what = "did something else" if not same else "took longer"
         text = f"a step of a loop that had been steady {what} while ops were not watched; those after it were"
@@ -557,11 +560,11 @@ def turned(since: tuple[int, int] | None) -> None:
         _busy += _native.cpu_ns() - since[1]
 
 
-def _count_mixed(same: bool, took: int) -> None:
+def _count_mixed(same: bool, took: int, ours: int) -> None:
     """A step has ended within which, or before which, something else was done."""
     global _at, _left, _counted, _busy, _unread, _mixed
     usual = _usual_at[1] if _usual_at else took
-    _native.step_again(_period - _at, min(took, usual), _torch_ops.valueless)
+    _native.step_again(_period - _at, min(took, usual), _torch_ops.valueless, ours=ours)
     _at = (_at + 1) % _period
     _left -= 1
     _counted += 1
@@ -578,7 +581,7 @@ def left_loop() -> None:
     """No step has ended for long, and tensors come and go: watch what comes after the loop, if it is over."""
     if not skipping or threading.get_ident() != _thread or not _native.recording():
         return
-    now, calls, _ = _native.step_clock()
+    now, calls, *_ = _native.step_clock()
     _, expected, _ = _signals[_at]
     if _optimizer and _shapes or not _optimizer and calls - _calls < expected:
         return  # A step is going on.

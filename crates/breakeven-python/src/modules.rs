@@ -50,12 +50,14 @@ pub(crate) fn leave_unwatched(py: Python<'_>, on: bool, longest_ns: u64, alike: 
     });
 }
 
-/// What a step begins and ends with: the system's monotonic clock, ns, the calls of modules so far, and the
-/// memory that has been asked for unwatched.
+/// What a step begins and ends with: the system's monotonic clock, ns, the calls of modules so far, the memory that has
+/// been asked for unwatched, and what the recorder itself has taken of this thread unwatched, ns.
 #[pyfunction]
-pub(crate) fn step_clock() -> (u64, u64, u64) {
+pub(crate) fn step_clock() -> (u64, u64, u64, u64) {
     ENDED.store(clock::now(), Relaxed);
-    (clock_ns(), CALLS.load(Relaxed), paths::asked())
+    let now = clock_ns();
+    let own = state::with_thread(|thread| thread.own_unwatched(now)).unwrap_or(0);
+    (now, CALLS.load(Relaxed), paths::asked(), own)
 }
 
 /// Whether steps go unwatched and none has ended for so long at `now` that the loop may be over.

@@ -53,6 +53,9 @@ pub(crate) struct Thread {
     last_end: u64,
     /// See [`Thread::own_ticks`].
     own_ticks: u64,
+    /// See [`Thread::own_unwatched`]; and when that began which goes on now.
+    own_unwatched: u64,
+    own_since: Option<u64>,
     /// `last_end` when the data loader began that is at work; and see [`Thread::take_loaded`].
     loader_began: u64,
     loaded: u64,
@@ -226,6 +229,8 @@ impl Thread {
             began: 0,
             last_end: 0,
             own_ticks: 0,
+            own_unwatched: 0,
+            own_since: None,
             loader_began: 0,
             loaded: 0,
             freeing: 0,
@@ -411,6 +416,30 @@ impl Thread {
     /// All the ticks that the recorder has told to have taken.
     pub(crate) fn own_ticks(&self) -> u64 {
         self.own_ticks
+    }
+
+    /// The recorder does something of its own from `now`, ns, on, while steps go unwatched; false where it does already.
+    pub(crate) fn own_begins(&mut self, now: u64) -> bool {
+        let first = self.own_since.is_none();
+        self.own_since.get_or_insert(now);
+        first
+    }
+
+    /// What began is done.
+    pub(crate) fn own_ends(&mut self, now: u64) {
+        self.own_unwatched = self.own_unwatched(now);
+        self.own_since = None;
+    }
+
+    /// The way of a call through the recorder took `ns`, unless that is part of what it does itself.
+    pub(crate) fn took_unwatched(&mut self, ns: u64) {
+        self.own_unwatched += if self.own_since.is_none() { ns } else { 0 };
+    }
+
+    /// All that the recorder itself took until `now` while steps went unwatched, in ns, as steps are timed: ticks of a while
+    /// that are converted twice, at the begin and the end of a step, need not give the same both times.
+    pub(crate) fn own_unwatched(&self, now: u64) -> u64 {
+        self.own_unwatched + self.own_since.map_or(0, |since| now.saturating_sub(since))
     }
 
     /// A library was imported until `now`, in so many recorded ticks: nobody's gap, and no work of the call that it was in.
@@ -602,6 +631,18 @@ mod tests {
         assert_eq!(thread.imported(50, true, 150, 145), 50);
         assert!(thread.enter(true));
         assert_eq!(thread.leave(152, 160, 145), Some(Timing { own: 8, gap: 2 }));
+    }
+
+    #[test]
+    fn what_the_recorder_takes_unwatched_counts_once() {
+        let mut thread = Thread::new();
+        assert!(thread.own_begins(100));
+        assert!(!thread.own_begins(105));
+        thread.took_unwatched(3);
+        assert_eq!(thread.own_unwatched(110), 10);
+        thread.own_ends(112);
+        thread.took_unwatched(3);
+        assert_eq!(thread.own_unwatched(200), 12 + 3);
     }
 
     #[test]

@@ -200,10 +200,14 @@ pub(crate) fn in_stand_in<R>(py: Python<'_>, work: impl FnOnce() -> R) -> R {
 }
 
 /// What the recorder does around a call: its time beside the events in it is nobody's gap. While steps go unwatched it
-/// is part of what they take; so is all until they are watched again.
+/// is told with them; so is all until they are watched again.
 pub(crate) fn by_recorder<R>(py: Python<'_>, work: impl FnOnce() -> R) -> R {
     if modules::unwatched() {
+        let first = with_thread(|thread| thread.own_begins(clock::monotonic_ns())) == Some(true);
         let done = work();
+        if first {
+            with_thread(|thread| thread.own_ends(clock::monotonic_ns()));
+        }
         if !modules::unwatched() {
             torch::no_gap(py);
         }

@@ -3,6 +3,7 @@
 //! it does anything for are stood in for, and have it on while they run.
 
 use super::frames;
+use super::outside::by_recorder;
 use super::state::with_thread;
 use crate::modules;
 use crate::stand_in::stand_in;
@@ -200,7 +201,7 @@ impl PassingAttribute {
         let (py, attribute) = (slf.py(), slf.get().attribute.bind(slf.py()));
         let Some(instance) = instance else { return Ok(slf.clone().into_any()) };
         if let Some(known) = slf.get().known.as_ref().filter(|_| is_mode_off()) {
-            let answer = known.bind(py).call1((instance,))?;
+            let answer = by_recorder(py, || known.bind(py).call1((instance,)))?;
             if !answer.is_none() {
                 return Ok(answer);
             }

@@ -258,7 +258,9 @@ stand_in! {
         ) -> PyResult<Bound<'py, PyAny>> {
             let py = func.py();
             paths::called(py)?;
-            if self.beside > 0 && state::recording() && !modules::unwatched() {
+            if self.beside > 0 && modules::unwatched() {
+                with_thread(|thread| thread.took_unwatched(self.beside));
+            } else if self.beside > 0 && state::recording() {
                 let between = |thread: &mut Thread| thread.between(in_ticks(self.beside), clock::now(), state::since());
                 let beside = with_thread(|thread| if thread.is_idle() { between(thread) } else { 0 });
                 outside::recorder_took(py, beside.unwrap_or(0));
@@ -554,10 +556,10 @@ fn in_ticks(ns: u64) -> u64 {
 }
 
 /// The step `back` steps ago ran again, in `ns`, unwatched; without values, as long as it took then. Other programs took
-/// `others` ns more of it. What comes next has no gap before it.
+/// `others` ns more of it, and the recorder `ours`. What comes next has no gap before it.
 #[pyfunction]
-#[pyo3(signature = (back, ns, valueless = false, others = 0))]
-pub(crate) fn step_again(py: Python<'_>, back: usize, ns: u64, valueless: bool, others: u64) {
+#[pyo3(signature = (back, ns, valueless = false, others = 0, ours = 0))]
+pub(crate) fn step_again(py: Python<'_>, back: usize, ns: u64, valueless: bool, others: u64, ours: u64) {
     let ticks = in_ticks(ns);
     // What NumPy took in the loader is recorded as it is.
     let ticks = ticks.saturating_sub(with_thread(Thread::take_loaded).unwrap_or(0));
@@ -566,7 +568,7 @@ pub(crate) fn step_again(py: Python<'_>, back: usize, ns: u64, valueless: bool, 
     state::with(py, |state| {
         paths::next_step(&mut state.codes);
         let own = if valueless { state.recorder.steps.took(back).min(ticks) } else { ticks };
-        state.recorder.told_ticks += ticks - own;
+        state.recorder.told_ticks += ticks - own + in_ticks(ours);
         state.recorder.step_again(back, own);
         if others > 0 {
             state.recorder.others_took_of_step(in_ticks(others));
