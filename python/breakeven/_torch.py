@@ -67,6 +67,8 @@ def install() -> None:
             _torch_made.know_methods(torch)
         _torch_modules.install(torch)
         atexit.register(_torch_steps.recording_ends)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=_torch_steps.forked)
         _imports.after("torch.export", _exported)
         _eager(torch)
     finally:

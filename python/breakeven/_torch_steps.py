@@ -311,7 +311,7 @@ def _end() -> None:
     # What the outermost modules were given was as expected so far, or nobody would be skipping.
     shapes, expected_calls, expected_nodes = _signals[_at]
     same = len(_shapes) == len(shapes) and calls - _calls == expected_calls and nodes - _nodes == expected_nodes
-    ours = min(own - _own, now - _began)
+    ours = max(0, min(own - _own, now - _began))  # in a forked process it begins anew
     took = now - _began - ours
     _shapes.clear()
     asks, _before = asked - _before, asked
@@ -605,6 +605,21 @@ def recording_ends() -> None:
         else:
             _native.step_in_part(_period - _at, len(_shapes))
     _look(False)
+
+
+def forked() -> None:
+    """This process begins in the midst of its parent's steps: those that it makes itself, it has not told of yet."""
+    global skipping, aside, _mixed
+    try:
+        if skipping or aside:
+            skipping = aside = _mixed = False
+            _see(False)
+        for of_steps in (_hashes, _signals_seen, _alive):
+            of_steps.clear()
+        _native.step_end(False)
+        _reset()
+    except Exception as error:
+        _native.unseen("hook-failed", f"a forked process may not be recorded as it should be: {error!r}")
 
 
 def memory_asked() -> None:

@@ -434,6 +434,17 @@ def test_reads_and_copies_that_look_alike_are_told_apart(which: str, tmp_path: P
     assert sum(found[0].values()) > 120
 
 
+def test_a_process_that_a_step_forks_tells_of_the_steps_that_it_makes(tmp_path: Path) -> None:
+    script = tmp_path / "forks.py"
+    script.write_text(
+        NET + "import os\nfor step in range(200):\n    train()\n    if step == 149:\n        child = os.fork()\nif child:\n    os.wait()\n"
+    )
+    _run(script, tmp_path, pretend=False)
+    all_ops = [json.loads(file.read_text())["ops"] for file in tmp_path.glob("*.breakeven.json")]
+    losses = [{entry["count"] for entry in ops if entry["name"] == "aten.mean"} for ops in all_ops]
+    assert sorted(losses, key=sum) == [{50}, {200}]
+
+
 def test_a_process_that_a_step_forks_reads_as_its_parent_does(tmp_path: Path) -> None:
     script = tmp_path / "forks.py"
     script.write_text(
