@@ -416,6 +416,17 @@ a * 2.0
     assert [entry["name"] for entry in workload["ops"] if entry["op"] == "view" and "asarray" in entry["name"]]
 
 
+def test_many_arrays_that_go_at_once_are_followed(native: None, tmp_path: Path) -> None:
+    source = """import numpy as np
+rows = [np.full(300, float(i)) for i in range(20000)]
+del rows[::2]
+whole = np.ones(2_500_000)
+"""
+    (workload,) = record(source, "native", tmp_path)
+    assert workload["unseen"] == []
+    assert workload["program"]["peak_bytes"] == pytest.approx(20000 * 2400, abs=1000)
+
+
 def test_what_rewriting_costs_is_taken_off(tmp_path: Path) -> None:
     source = """import numpy as np
 a = np.arange(1000.0)

@@ -1,8 +1,8 @@
 //! NumPy's default memory handler (NEP 49): which buffers come and go.
 //!
-//! The handler may run without the interpreter's lock, so it only passes on what happened through a ring that needs
-//! no lock; the next event empties it. Buffers that come and go at the same few addresses, as in every loop over small
-//! arrays, take a short cut where the lock is held. Sizes and pointers are passed through unchanged.
+//! The handler may run without the interpreter's lock: then what happened goes through a ring that needs no lock, which the
+//! next event empties. Where the lock is held it is known at once, and quickly for buffers that come and go at the same few
+//! addresses, as in every loop over small arrays. Sizes and pointers are passed through unchanged.
 
 use super::patch::{Cell, Patches, Refused};
 use super::platform::Mappings;
@@ -45,6 +45,16 @@ struct Change {
     bytes: u64,
 }
 const FREED: u64 = u64::MAX;
+
+impl Change {
+    fn pass_on(self, buffers: &mut Buffers) {
+        if self.bytes == FREED {
+            buffers.freed(self.address);
+        } else {
+            buffers.allocated(self.address, self.bytes);
+        }
+    }
+}
 
 /// A bounded queue of many writers and one reader (Vyukov's): `turn` tells whose a cell is.
 struct Ring {
@@ -163,12 +173,8 @@ pub(crate) fn drain(buffers: &mut Buffers) {
         return;
     }
     RING.reads();
-    while let Some(Change { address, bytes }) = RING.pop() {
-        if bytes == FREED {
-            buffers.freed(address);
-        } else {
-            buffers.allocated(address, bytes);
-        }
+    while let Some(change) = RING.pop() {
+        change.pass_on(buffers);
     }
     RING.read();
 }
@@ -188,13 +194,6 @@ pub(crate) fn lost() -> u64 {
 /// holds the lock when it asks its default handler for one or gives one back.
 const LOCKED_BELOW: usize = 1024;
 
-/// Whether the lock is held here for a buffer of so many bytes. It is not asked for large ones, which cost more than the
-/// ring.
-#[inline]
-fn is_locked(bytes: usize) -> bool {
-    bytes < LOCKED_BELOW || bytes < LARGE && holds_lock()
-}
-
 /// Whether this thread holds the interpreter's lock; false for the threads of other interpreters than the first.
 fn holds_lock() -> bool {
     // SAFETY: they read what this thread is, and whose turn it is, at any time. Until 3.11 the latter is one for all.
@@ -207,20 +206,40 @@ fn holds_lock() -> bool {
 /// Passes a change on; what happens without the interpreter's lock goes through the ring.
 #[inline]
 fn allocated(pointer: *mut c_void, bytes: usize) {
-    let known =
-        |buffers: &mut Buffers| buffers.settle_lately() && buffers.allocated_just_now(pointer as usize, bytes as u64);
-    if state::recording() && !pointer.is_null() && !(is_locked(bytes) && told(known)) {
-        RING.push(Change { address: pointer as usize, bytes: bytes as u64 });
-    }
+    let change = Change { address: pointer as usize, bytes: bytes as u64 };
+    pass_on(change, bytes, |buffers| buffers.allocated_just_now(change.address, change.bytes));
 }
 
 /// As [`allocated`]; where `bytes` is not known, it is `usize::MAX`.
 #[inline]
 fn freed(pointer: *mut c_void, bytes: usize) {
-    let known = |buffers: &mut Buffers| buffers.settle_lately() && buffers.freed_lately(pointer as usize);
-    if state::recording() && !pointer.is_null() && !(is_locked(bytes) && told(known)) {
-        RING.push(Change { address: pointer as usize, bytes: FREED });
+    let change = Change { address: pointer as usize, bytes: FREED };
+    pass_on(change, bytes, |buffers| buffers.freed_lately(change.address));
+}
+
+/// Passes on a change of a buffer of so many bytes, which may be one of those that `lately` knows.
+fn pass_on(change: Change, bytes: usize, lately: impl FnOnce(&mut Buffers) -> bool) {
+    if change.address == 0 || !state::recording() {
+        return;
     }
+    let lately = |buffers: &mut Buffers| buffers.settle_lately() && lately(buffers);
+    let is_known = (bytes < LOCKED_BELOW || holds_lock()) && (told(lately) || told_at_length(change));
+    if !is_known {
+        RING.push(change);
+    }
+}
+
+/// Passes a change on after those in the ring, where the lock is held and nobody is in the state.
+#[inline(never)]
+fn told_at_length(change: Change) -> bool {
+    // SAFETY: the lock is held; a change of a buffer calls nothing that asks NumPy for memory.
+    let Some(state) = (unsafe { state::open() }) else { return false };
+    let buffers = &mut state.recorder.buffers;
+    state::guard(|| {
+        drain(buffers);
+        change.pass_on(buffers);
+    });
+    true
 }
 
 /// Passes a change of a small buffer on at once; false where it has to wait, as behind changes in the ring.
