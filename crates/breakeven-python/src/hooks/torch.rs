@@ -104,7 +104,7 @@ stand_in! {
             }
             let ended = clock::now();
             // A part of the way lies within the op, of which that never is all.
-            let within = if self.timed { (all_beside - beside).min((ended - began) / 4 * 3) } else { 0 };
+            let within = if self.timed { (all_beside - beside).min(ended.saturating_sub(began) / 4 * 3) } else { 0 };
             let own_began = began + within;
             // A signal that came meanwhile is the script's, and not for what is called next to hear of.
             let signalled = py.check_signals();
