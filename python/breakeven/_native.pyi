@@ -17,6 +17,7 @@ __all__ = [
     "Passing",
     "PassingAttribute",
     "Reads",
+    "Whole",
     "__version__",
     "after_fork_child",
     "answer",
@@ -49,8 +50,6 @@ __all__ = [
     "leave_unwatched",
     "loading",
     "marker",
-    "mode_back",
-    "mode_off",
     "mode_on",
     "no_gap",
     "of_script",
@@ -457,9 +456,21 @@ class Reads:
 @final
 class Passing:
     """Stands in for a function that the mode of `calls_pass` does something for (`named`: where a keyword names a device, a
-    generator, pinned memory or a product's type): it is on while that runs."""
+    generator, pinned memory or a product's type; `filled`: but of a number that stays on the host): it is on while that runs."""
 
-    def __new__(cls, function: Callable[..., Any], named: bool = False) -> Passing: ...
+    def __new__(cls, function: Callable[..., Any], named: bool = False, filled: bool = False) -> Passing: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __reduce__(self) -> Any: ...
+
+@final
+class Whole:
+    """Stands in for a function within which the mode of `calls_pass` is off in steps that go unwatched; `alone`: where it is given
+    nothing but its object."""
+
+    def __new__(cls, function: Callable[..., Any], alone: bool = False) -> Whole: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
     def __eq__(self, other: object, /) -> bool: ...
@@ -481,12 +492,6 @@ def calls_pass(mode: Any, core: Any) -> None:
 
 def calls_must_pass() -> None:
     """From now on it may not be off."""
-
-def mode_off() -> bool:
-    """Take it off in this thread, if the loop's steps go unwatched in it; whether that was done."""
-
-def mode_back(off: bool) -> None:
-    """What `mode_off` gave back is over."""
 
 def mode_on() -> None:
     """It is on from here on, whoever has taken it off."""

@@ -56,7 +56,15 @@ def install(torch: Any, stand_in: Any) -> None:
 def sort_by_device(torch: Any) -> None:
     """Optimizers and clipping of gradients ask for tensors by device, where nobody but PyTorch itself looks: by the one that
     the script sees. Without values C++ would ask each of all lists for it, and that in Python."""
+    from ._torch_side import known_device
+
     plain = torch._C._group_tensors_by_device_and_dtype
+
+    def seen(tensors: list[Any]) -> list[Any]:
+        """The devices that the script sees of these."""
+        if not _native.is_mode_off():
+            return [tensor.device for tensor in tensors]
+        return [known_device(tensor) or tensor.device for tensor in tensors]
 
     def pieces(lists: Any) -> Any:
         """Device and type of what stands side by side in the lists, that, and at which indices: as much at once as is in one place."""
@@ -65,7 +73,7 @@ def sort_by_device(torch: Any) -> None:
                 yield tensor.device, tensor.dtype, [one[index : index + 1] for one in lists], [index]
             return
         for (device, dtype), (parts, indices) in plain(lists, True).items():
-            places = [tensor.device if device.type == "cpu" else device for tensor in parts[0]]
+            places = seen(parts[0]) if device.type == "cpu" else [device] * len(parts[0])
             if len(set(places)) == 1:
                 yield places[0], dtype, parts, indices
                 continue

@@ -6,22 +6,24 @@ from __future__ import annotations
 from importlib import import_module
 from types import BuiltinFunctionType, FunctionType
 
-from . import _native, _torch_reads, _torch_side, _torch_where
+from . import _native, _torch_made, _torch_reads, _torch_side, _torch_where
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-#: What tells a device of tensors.
-_ATTRIBUTES = ("device", "is_cuda", "is_cpu", "__cuda_array_interface__")
+#: What tells a device of tensors, and what is asked first.
+_ATTRIBUTES = {
+    "device": _torch_side.known_device, "is_cuda": _torch_side.known_is_cuda, "is_cpu": _torch_side.known_is_cpu,
+    "__cuda_array_interface__": None,
+}  # fmt: skip
 
 
 def attributes(torch: Any) -> None:
     """Stand in for tensors' attributes, whose functions are what handlers are kept under."""
-    for name in _ATTRIBUTES:
+    for name, known in _ATTRIBUTES.items():
         plain = getattr(torch.Tensor, name)
-        known = _torch_side.known_device if name == "device" else None
         _torch_reads.put(torch.Tensor, name, _native.PassingAttribute(plain, known), plain)
 
 
@@ -61,7 +63,7 @@ def _found(holder: Any, names: Any, wanted: set[Any]) -> Iterator[tuple[str, Any
 def _stand_in(plain: Any, named: bool) -> Any:
     from torch.jit import _builtins
 
-    stand_in = _native.Passing(plain, named)
+    stand_in = _native.Passing(plain, named, plain in _torch_made.filled)
     if (operator := _builtins._find_builtin(plain)) is not None:
         _builtins._register_builtin(stand_in, operator)
     return stand_in
@@ -71,14 +73,16 @@ def _pass_by(torch: Any) -> None:
     """What runs as a whole, besides modules; and a script's own modes, which hand on what they get to the one that is off."""
     optimizer = import_module("torch.optim.optimizer").Optimizer
     loader = torch.utils.data.dataloader._BaseDataLoaderIter
-    for holder, name in ((optimizer, "zero_grad"), (torch.nn.Module, "zero_grad"), (loader, "__next__")):
-        _torch_reads.watch(holder, name, vars(holder)[name], lambda _: _native.mode_off(), lambda off, *_: _native.mode_back(off))
+    span = torch.autograd.profiler.record_function
+    whole = (
+        (optimizer, "zero_grad"), (torch.nn.Module, "zero_grad"), (loader, "__next__"), (span, "__enter__"), (span, "__exit__"),
+        (torch.Tensor, "backward"), (torch.autograd, "backward"), (torch.autograd, "grad"),
+    )  # fmt: skip
+    for holder, name in whole:
+        plain = vars(holder)[name]
+        _torch_reads.put(holder, name, _native.Whole(plain), plain)
     hooked = optimizer.profile_hook_step
     # With what an optimizer is to call, which is the script's, calls pass.
-    begins = lambda _, args, kwargs: len(args) == 1 and not kwargs and _native.mode_off()  # noqa: E731
-    ends = lambda off, *_: _native.mode_back(off)  # noqa: E731
-    by = lambda step: hooked(_native.Named(step, "step", begins, ends, keywords=True))  # noqa: E731
-    optimizer.profile_hook_step = staticmethod(by)
+    optimizer.profile_hook_step = staticmethod(lambda step: hooked(_native.Whole(step, True)))
     mode = torch.overrides.TorchFunctionMode
     _torch_reads.watch(mode, "__enter__", mode.__enter__, lambda _: _native.mode_on(), lambda *_: None)
-

@@ -20,6 +20,8 @@ _places: dict[tuple[Any, int, int], str] = {}
 _mixed: set[tuple[Any, int, int]] = set()
 #: How often it is told where tensors really are.
 _really = 0
+#: PyTorch's devices by their names.
+_devices: dict[str, Any] = {}
 
 
 def stand_in_abstract(torch: Any) -> None:
@@ -92,7 +94,19 @@ def known_device(tensor: Any) -> Any:
     known = _torch_ops._known(tensor)
     if known is None or known.adrift or _really or not lib._C.TensorBase.is_cpu.__get__(tensor):
         return None
-    return lib.device(known.device or "cpu")
+    name = known.device or "cpu"
+    device = _devices.get(name)
+    if device is None:
+        device = _devices[name] = lib.device(name)
+    return device
+
+
+def known_is_cpu(tensor: Any) -> bool | None:
+    return None if (device := known_device(tensor)) is None else device.type == "cpu"
+
+
+def known_is_cuda(tensor: Any) -> bool | None:
+    return None if (device := known_device(tensor)) is None else device.type != "cpu"
 
 
 def told_device(args: tuple[Any, ...], _: Any) -> Any:

@@ -38,8 +38,10 @@ def _layout(tensor: Any) -> str:
 def parts(tensor: Any) -> list[Any]:
     """The arrays that a sparse tensor is made of, its values last, and the one of a nested tensor; a tensor that is neither is
     made of itself."""
+    if tensor.layout is _torch_ops._torch.strided and not tensor.is_nested:
+        return [tensor]
     layout = _layout(tensor)
-    if not layout and tensor.is_nested:
+    if not layout:
         with _torch_ops._torch._C._DisableTorchDispatch():
             return [tensor.values()]
     if layout not in _PLACES:

@@ -455,3 +455,60 @@ def test_a_process_that_a_step_forks_reads_as_its_parent_does(tmp_path: Path) ->
     )
     _, out = _run(script, tmp_path, pretend=False)
     assert sorted(out.split()) == ["0", "0", "True", "True"]
+
+
+BACK = """
+import torch
+from torch.overrides import TorchFunctionMode
+
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, gradient):
+        seen.add(("function", str(gradient.device)))
+        return gradient * torch.full(gradient.shape, 2.0, device=gradient.device)
+
+class Names(TorchFunctionMode):
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        names.append(function.__name__)
+        return function(*args, **(kwargs or {}))
+
+def late(gradient):
+    with Names():
+        there = gradient + torch.ones(8, 8, device=gradient.device)
+    seen.add(("late", str(there.device)))
+
+seen, names = set(), []
+net = torch.nn.Linear(8, 8).cuda()
+optimizer = torch.optim.SGD(net.parameters(), 0.01)
+net.weight.register_hook(lambda gradient: seen.add(("hook", str(gradient.device), gradient.is_cuda, gradient.is_cpu)))
+x = torch.randn(4, 8, device="cuda")
+for step in range(200):
+    optimizer.zero_grad()
+    y = Double.apply(net(x)).sum()
+    (gradient,) = torch.autograd.grad(y, net.bias, retain_graph=True)
+    y.backward()
+    seen.update([("grad", str(gradient.device)), ("parameter", str(net.weight.grad.device))])
+    if step == 150:
+        handle = net.weight.register_hook(late)
+    if step == 160:
+        handle.remove()
+    optimizer.step()
+for one in sorted(seen):
+    print(*one)
+print(names[:4], len(names))
+"""
+
+
+def test_what_runs_while_gradients_are_computed_unwatched_finds_the_gpu(tmp_path: Path) -> None:
+    script = tmp_path / "back.py"
+    script.write_text(BACK)
+    workload, out = _run(script, tmp_path)
+    assert out.splitlines() == [
+        "function cuda:0", "grad cuda:0", "hook cuda:0 True False", "late cuda:0", "parameter cuda:0", "['__get__', 'ones', 'add', '__get__'] 30"
+    ]  # fmt: skip
+    assert workload["program"]["sampling"] > 2
+    assert not [u for u in workload["unseen"] if u["reason"] == "hook-failed"]

@@ -50,9 +50,7 @@ mod _native {
     #[pymodule_export]
     use super::hooks::outside::{work_by_recorder, work_of_call};
     #[pymodule_export]
-    use super::hooks::passing::{
-        Passing, PassingAttribute, calls_must_pass, calls_pass, is_mode_off, mode_back, mode_off, mode_on,
-    };
+    use super::hooks::passing::{Passing, PassingAttribute, Whole, calls_must_pass, calls_pass, is_mode_off, mode_on};
     #[pymodule_export]
     use super::hooks::paths::of_steps;
     #[pymodule_export]

@@ -10,7 +10,7 @@ use crate::stand_in::stand_in;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyDict, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString, PyTuple};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -82,7 +82,6 @@ pub(crate) fn calls_must_pass(py: Python<'_>) {
 }
 
 /// Takes the mode off, where steps go unwatched in this thread and the script has no modes of its own; whether it did.
-#[pyfunction]
 pub(crate) fn mode_off(py: Python<'_>) -> bool {
     let makes_steps = || frames::in_main() && with_thread(|thread| !thread.beside).unwrap_or(false);
     if !modules::unwatched() || MODE.get() != Mode::On || !makes_steps() {
@@ -97,7 +96,6 @@ pub(crate) fn mode_off(py: Python<'_>) -> bool {
 }
 
 /// What `mode_off` gave back is over: the mode is on again where that had taken it off.
-#[pyfunction]
 pub(crate) fn mode_back(py: Python<'_>, off: bool) {
     if off {
         mode_on(py);
@@ -140,19 +138,20 @@ fn within<'py>(py: Python<'py>, call: impl FnOnce() -> PyResult<Bound<'py, PyAny
 }
 
 /// Stands in for a function that the mode does something for, or does so only where a `device`, a generator, pinned memory
-/// or the type of a product is named.
+/// or the type of a product is named; or it is `filled`: that of a number which stays on the host is nothing.
 #[pyclass(dict, weakref, frozen, module = "breakeven._native")]
 pub(crate) struct Passing {
     function: Py<PyAny>,
     named: bool,
+    filled: bool,
 }
 
 stand_in! {
     impl Passing as function {
         #[new]
-        #[pyo3(signature = (function, named = false))]
-        fn new(function: Py<PyAny>, named: bool) -> Self {
-            Self { function, named }
+        #[pyo3(signature = (function, named = false, filled = false))]
+        fn new(function: Py<PyAny>, named: bool, filled: bool) -> Self {
+            Self { function, named, filled }
         }
 
         #[pyo3(signature = (*args, **kwargs))]
@@ -164,7 +163,50 @@ stand_in! {
             let py = args.py();
             let call = || self.function.bind(py).call(args, kwargs);
             let named = || kwargs.is_some_and(|kwargs| names(kwargs) || kwargs.contains("out_dtype").unwrap_or(true));
-            if !self.named || named() { within(py, call) } else { call() }
+            let passes = if self.named { named() } else { !(self.filled && is_hosts_number(args, kwargs)) };
+            if passes { within(py, call) } else { call() }
+        }
+    }
+}
+
+/// Whether a tensor is filled with this number alone, and stays on the host.
+fn is_hosts_number(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> bool {
+    let number =
+        |given: &Bound<'_, PyAny>| given.is_exact_instance_of::<PyFloat>() || given.is_exact_instance_of::<PyInt>();
+    let host = |device: Bound<'_, PyAny>| device.cast::<PyString>().is_ok_and(|device| device == "cpu");
+    let stays = |kwargs: &Bound<'_, PyDict>| {
+        kwargs.len() == 1 && kwargs.get_item(intern!(kwargs.py(), "device")).ok().flatten().is_some_and(host)
+    };
+    args.len() == 1 && args.get_item(0).is_ok_and(|given| number(&given)) && kwargs.is_some_and(stays)
+}
+
+/// Stands in for a function of Python's within which calls need not pass while steps go unwatched; `alone`: where it is given
+/// nothing but its object.
+#[pyclass(dict, weakref, frozen, module = "breakeven._native")]
+pub(crate) struct Whole {
+    function: Py<PyAny>,
+    alone: bool,
+}
+
+stand_in! {
+    impl Whole as function {
+        #[new]
+        #[pyo3(signature = (function, alone = false))]
+        fn new(function: Py<PyAny>, alone: bool) -> Self {
+            Self { function, alone }
+        }
+
+        #[pyo3(signature = (*args, **kwargs))]
+        fn __call__<'py>(
+            &self,
+            args: &Bound<'py, PyTuple>,
+            kwargs: Option<&Bound<'py, PyDict>>,
+        ) -> PyResult<Bound<'py, PyAny>> {
+            let py = args.py();
+            let off = (!self.alone || args.len() == 1 && kwargs.is_none_or(PyDictMethods::is_empty)) && mode_off(py);
+            let outcome = self.function.bind(py).call(args, kwargs);
+            mode_back(py, off);
+            outcome
         }
     }
 }
