@@ -35,13 +35,18 @@ _of_thread = threading.local()
 def install(torch: Any) -> None:
     """Put the stand-ins in place."""
     global _pinning
+    from ._torch_reads import gradients_return
+
+    def backward_ended(*_: Any) -> None:
+        gradients_return()
+        _torch_steps.backward_ended()
+
     call = vars(torch.nn.Module)["__call__"]
     _put(torch.nn.Module, "__call__", _native.ModuleCall(call, _begin_root, _begin_module, _end_module))
     engine = torch.autograd.graph
     _stand_in(engine, "_engine_run_backward", _begin_backward, _end_backward)
     # Also while steps go unwatched.
-    begin, end = lambda _, args: _torch_steps.backward_begins(args[0]), lambda *_: _backward_ended()
-    _stand_in(engine, "_engine_run_backward", begin, end, False)
+    _stand_in(engine, "_engine_run_backward", _torch_steps.backward_begins, backward_ended, False)
     torch.autograd._engine_run_backward = engine._engine_run_backward
     loader = torch.utils.data.dataloader._BaseDataLoaderIter
     # Also while steps go unwatched: what NumPy does is always seen.
@@ -134,13 +139,6 @@ def _end_module() -> None:
 def _begin_backward(_: str, args: tuple[Any, ...]) -> tuple[str | None, Any]:
     _torch_whole.backward_begins(args)
     return _enter("backward"), args[0]
-
-
-def _backward_ended() -> None:
-    from . import _torch_reads
-
-    _torch_reads.gradients_return()
-    _torch_steps.backward_ended()
 
 
 def _end_backward(before: tuple[str | None, Any], *_: Any) -> None:
@@ -284,8 +282,8 @@ def _before_step(optimizer: Any) -> None:
 @_guarded
 def _after_step(optimizer: Any) -> None:
     _torch_ops.phase = None
-    before, count = _states.get(optimizer), len(optimizer.state)
-    if before != count:
+    count = len(optimizer.state)
+    if _states.get(optimizer) != count:
         _states[optimizer] = count
         if _torch_steps.skipping:
             _know_counts(optimizer)

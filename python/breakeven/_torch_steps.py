@@ -63,7 +63,7 @@ _GROWTH = 64 << 10
 #: Steps that go unwatched at most before a round is watched again, and at first.
 _MOST, _FIRST = 1024, 96
 #: What watching a round takes may be so much of what the steps took that went unwatched before it.
-_FOR_WATCHING = 0.04
+_FOR_WATCHING = 0.02
 
 _hashes: list[int] = []
 _signals: list[Any] = []
@@ -217,7 +217,7 @@ def _evaluates(module: Any) -> bool:
     return _optimizer and not _shapes and not (module.training and sys.modules["torch"].is_grad_enabled())
 
 
-def backward_begins(outputs: Any) -> None:
+def backward_begins(_: str, args: tuple[Any, ...]) -> None:
     """A gradient is about to be computed: in a step that calls no module, the shapes that it goes through first tell what
     the step was given."""
     if not _optimizer or _beside and is_beside():
@@ -229,7 +229,7 @@ def backward_begins(outputs: Any) -> None:
         return
     shapes: list[Any] = []
     with sys.modules["torch"]._C.DisableTorchFunction():
-        node = next((one.grad_fn for one in outputs if one.grad_fn is not None), None)
+        node = next((one.grad_fn for one in args[0] if one.grad_fn is not None), None)
         while node is not None and len(shapes) < _GRADIENTS:
             shapes.append([tuple(given.shape) for given in getattr(node, "_input_metadata", ())])
             node = next((following for following, _ in node.next_functions if following is not None), None)
@@ -311,8 +311,10 @@ def _end() -> None:
     # What the outermost modules were given was as expected so far, or nobody would be skipping.
     shapes, expected_calls, expected_nodes = _signals[_at]
     same = len(_shapes) == len(shapes) and calls - _calls == expected_calls and nodes - _nodes == expected_nodes
-    ours = max(0, min(own - _own, now - _began))  # in a forked process it begins anew
-    took = now - _began - ours
+    took, ours = now - _began, own - _own
+    if not 0 <= ours <= took:
+        ours = 0 if ours < 0 else took  # in a forked process it begins anew
+    took -= ours
     _shapes.clear()
     asks, _before = asked - _before, asked
     _began, _calls, _nodes, _own = now, calls, nodes, own

@@ -33,6 +33,21 @@ struct Step {
     hash: u64,
 }
 
+/// A step that runs once more, whose runs are lent: a small one would be done before they were copied.
+#[derive(Debug, Default)]
+pub(crate) struct Again {
+    back: usize,
+    least: Vec<Run>,
+    share: f64,
+}
+
+impl Again {
+    pub(crate) fn runs(&self) -> impl Iterator<Item = Run> {
+        let scale = |ticks: u64| (ticks as f64 * self.share) as u64;
+        self.least.iter().map(move |run| Run { own: scale(run.own), gap: scale(run.gap), ..*run })
+    }
+}
+
 /// The steps so far.
 #[derive(Debug, Default)]
 pub(crate) struct Steps {
@@ -96,15 +111,19 @@ impl Steps {
     }
 
     /// The step `back` steps ago, as if it had taken `ticks`, in the proportions of the least times.
-    pub(crate) fn again(&mut self, back: usize, ticks: u64) -> Vec<Run> {
-        let Some(step) = self.watched_ago(back) else { return Vec::new() };
-        let mut runs = step.least.clone();
-        let took: u64 = runs.iter().map(|run| run.own + run.gap).sum();
-        let share = if took > 0 { ticks as f64 / took as f64 } else { 0.0 };
-        let scale = |t: u64| (t as f64 * share) as u64;
-        runs.iter_mut().for_each(|run| (run.own, run.gap) = (scale(run.own), scale(run.gap)));
+    pub(crate) fn again(&mut self, back: usize, ticks: u64) -> Again {
+        let Some(step) = back.checked_sub(1).and_then(|at| self.kept.get_mut(at)) else { return Again::default() };
         self.repeated += 1;
-        runs
+        let took: u64 = step.least.iter().map(|run| run.own + run.gap).sum();
+        let share = if took > 0 { ticks as f64 / took as f64 } else { 0.0 };
+        Again { back, least: std::mem::take(&mut step.least), share }
+    }
+
+    /// Takes back what [`Steps::again`] has lent.
+    pub(crate) fn take_back(&mut self, again: Again) {
+        if let Some(step) = again.back.checked_sub(1).and_then(|at| self.kept.get_mut(at)) {
+            step.least = again.least;
+        }
     }
 
     /// What a step did, in the least time that each of it took in it and the kept ones like it: other programs or Python's garbage
@@ -177,14 +196,22 @@ mod tests {
         assert_ne!(step(&mut steps, &[]), 0);
     }
 
+    fn again(steps: &mut Steps, back: usize, ticks: u64) -> Vec<(u32, u64, u64)> {
+        let again = steps.again(back, ticks);
+        let told = again.runs().map(|run| (run.entry, run.own, run.gap)).collect();
+        steps.take_back(again);
+        told
+    }
+
     #[test]
     fn a_step_counted_again_takes_the_time_it_took() {
         let mut steps = Steps::default();
         step(&mut steps, &[1, 2]);
         step(&mut steps, &[7]);
-        let again = steps.again(2, 16);
-        assert_eq!(again.iter().map(|run| (run.entry, run.own, run.gap)).collect::<Vec<_>>(), [(1, 6, 2), (2, 6, 2)]);
-        assert!(steps.again(3, 16).is_empty());
+        for _ in 0..2 {
+            assert_eq!(again(&mut steps, 2, 16), [(1, 6, 2), (2, 6, 2)]);
+        }
+        assert!(again(&mut steps, 3, 16).is_empty());
         assert_eq!(steps.sampling(), 2);
     }
 
@@ -197,8 +224,7 @@ mod tests {
             steps.end();
         }
         step(&mut steps, &[1, 1]);
-        let again = steps.again(2, 32);
-        assert_eq!(again.iter().map(|run| (run.entry, run.own, run.gap)).collect::<Vec<_>>(), [(1, 6, 2), (2, 20, 4)]);
+        assert_eq!(again(&mut steps, 2, 32), [(1, 6, 2), (2, 20, 4)]);
         assert_eq!(steps.took(2), 3013);
     }
 
