@@ -68,6 +68,12 @@ def stays(by: _torch_placed.Line) -> Stays | None:
     return _staying.get(by)
 
 
+def keeps(frame: Any) -> bool:
+    """Whether the running line of a frame copies from an attribute, which stays what it is."""
+    name, rebound = _source(frame)
+    return name is not None and name.startswith(".") and not rebound
+
+
 def is_of(stays: Stays) -> bool:
     """Whether the line that runs takes that variable."""
     code, line, names = stays
@@ -149,11 +155,12 @@ def _has(known: Any, frame: Any, copies: bool) -> bool:
 
 
 def takes(code: Any, number: int) -> frozenset[Any]:
-    """What variables and attributes a line takes."""
+    """What variables a line takes, and attributes, with and without the point before them."""
     if (code, number) not in _taken:
         steps = _torch_placed.instructions(code, number)
-        loads = (step.argval for step in steps if step.opname.startswith("LOAD_") and step.opname != _INLINED)
-        _taken[code, number] = frozenset(value for value in loads if isinstance(value, str))
+        loads = [step for step in steps if step.opname.startswith("LOAD_") and step.opname != _INLINED]
+        named = [step for step in loads if isinstance(step.argval, str)]
+        _taken[code, number] = frozenset(name for step in named for name in (step.argval, _name(step)))
     return _taken[code, number]
 
 
@@ -217,19 +224,19 @@ def _source(frame: Any) -> tuple[str | None, bool]:
     if at not in _sources:
         name = _copied_from(*at)
         steps = list(_torch_placed.instructions(frame.f_code, frame.f_lineno))
-        stored = {step.argval for step in steps if step.opname.startswith("STORE_") and step.offset > at[1]}
-        stored |= {steps[i - 2].argval for i, step in enumerate(steps) if step.opname == "STORE_SUBSCR" and step.offset > at[1]}
+        stored = {_name(step) for step in steps if step.opname.startswith("STORE_") and step.offset > at[1]}
+        stored |= {_name(steps[i - 2]) for i, step in enumerate(steps) if step.opname == "STORE_SUBSCR" and step.offset > at[1]}
         stored -= _comprehended(steps)
         _sources[at] = name, name is not None and name in stored
     return _sources[at]
 
 
 def _copied_from(code: Any, at: int) -> str | None:
-    """The variable or attribute `y` of `y.cpu()`, `y.to("cpu")`, `y.detach().tolist()`, `y[0].cpu()` and `float(y)`; None for what no
+    """The variable `y`, or attribute `.y`, of `y.cpu()`, `y.to("cpu")`, `y.detach().tolist()`, `y[0].cpu()` and `float(y)`; None for what no
     variable holds."""
     steps = [step for step in _torch_placed.steps(code) if step.offset <= at and step.opname not in ("PRECALL", "PUSH_NULL")][:-1]
     if len(steps) > 1 and steps[-2].argval in _NUMBERS and steps[-1].opname.startswith("LOAD_"):
-        return str(steps[-1].argval)
+        return _name(steps[-1])
     while steps and not (steps[-1].opname in _torch_placed.METHODS and steps[-1].argval in _METHODS):
         if steps.pop().opname.startswith("CALL"):
             return None
@@ -240,4 +247,9 @@ def _copied_from(code: Any, at: int) -> str | None:
     last = steps[-2] if len(steps) > 1 else None
     if last is not None and last.opname == _ELEMENT and all(step.opname.startswith("LOAD_") for step in steps[-4:-2]):
         last = steps[-4] if len(steps) > 3 else None
-    return last.argval if last is not None and last.opname.startswith("LOAD_") and isinstance(last.argval, str) else None
+    return _name(last) if last is not None and last.opname.startswith("LOAD_") and isinstance(last.argval, str) else None
+
+
+def _name(step: dis.Instruction) -> str:
+    """What an instruction takes or stores: a variable, or an attribute with a point before it."""
+    return f".{step.argval}" if step.opname in ("LOAD_ATTR", "STORE_ATTR") else str(step.argval)

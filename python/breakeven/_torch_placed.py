@@ -28,12 +28,13 @@ _does: dict[Line, list[dis.Instruction]] = {}
 
 
 def line() -> tuple[Line, bool]:
-    """The script's line that calls what our caller stands in for, and whether that line does so, and no library's."""
+    """The script's line that calls what our caller stands in for, and whether that line does so, and no library's. A library's
+    line that leaves what it copies on the host counts as the script's."""
     frame: Any = sys._getframe(2)
     direct = True
     while frame.f_back is not None:
         if not frame.f_globals.get("__name__", "").startswith("breakeven."):
-            if "-packages" not in frame.f_code.co_filename:
+            if "-packages" not in frame.f_code.co_filename or direct and _torch_back.keeps(frame):
                 break
             direct = False
         frame = frame.f_back

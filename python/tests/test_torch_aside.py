@@ -511,3 +511,40 @@ print(main())
     workload, out = _run(script, tmp_path, pretend=False)
     assert out.split() == ["219.0"]
     assert _crossings(workload) == {4: 3, 7: 3, 9: 2, 11: 2, 12: 2, 14: 2, 16: 2, 18: 3, 20: 3, 21: 6, 22: 3, 23: 3, 24: 6, 25: 1}
+
+
+@pytest.mark.parametrize("pretend", [False, True])
+def test_what_is_copied_from_an_attribute_stays_on_the_host(pretend: bool, tmp_path: Path) -> None:
+    """Also where a library does so, and where the copy has the attribute's name."""
+    script = tmp_path / "attributes.py"
+    script.write_text("""import torch
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+class Scaled:
+    def __init__(self):
+        self.scale = torch.ones(3)
+    def of(self, x):
+        scale = self.scale.to(device)
+        self.scale += 1
+        over = [bool(self.scale[0] > 9)]
+        over.append(bool(scale[0] > 9))
+        return x * scale, *over
+scaled = Scaled()
+x = torch.ones(3).to(device)
+for _ in range(20):
+    result, *over = scaled.of(x)
+print(*over)
+net = torch.nn.Linear(4, 2).to(device)
+means = AveragedModel(net)
+averages = AveragedModel(net, multi_avg_fn=get_ema_multi_avg_fn(0.9))
+for _ in range(20):
+    means.update_parameters(net)
+    averages.update_parameters(net)
+""")
+    workload, out = _run(script, tmp_path, pretend=pretend)
+    assert out.split() == ["True", "True"]
+    there = [entry for entry in workload["ops"] if not (pretend and entry.get("device") is None)]
+    crossings = _crossings(workload | {"ops": there})
+    # A GPU's mean asks for the weight of all parameters once, by which they are taken at once.
+    assert crossings.pop(22) - (19 if pretend else 0) == 19
+    assert crossings == {8: 20, 11: 20, 14: 1, 18: 2, 23: 19}
