@@ -17,6 +17,10 @@ _PRIORITY = 5
 
 #: Storages that are in the file being written: tensors may share one.
 _written: set[int] = set()
+#: What is being loaded goes to the device of a script that has none.
+_onto_device = False
+#: Whether calls of `torch.load` name the host, by code and instruction.
+_onto_host: dict[tuple[Any, int], bool] = {}
 
 
 def install(torch: Any) -> None:
@@ -33,10 +37,12 @@ def install(torch: Any) -> None:
 
 
 def install_aside(torch: Any) -> None:
-    """Tell what a script without a GPU would copy back to save it."""
+    """Tell what a script without a GPU would copy back to save it, and to the GPU where it loads it there."""
     from . import _torch_reads
 
-    torch.serialization.register_package(_PRIORITY, _tag, lambda *_: None)
+    torch.serialization.register_package(_PRIORITY, _tag, _put)
+    load = torch.load
+    _torch_reads.put(torch, "load", _native.Named(load, "load", _load_begins, _load_ends, keywords=True), load)
     for name in ("_save", "_legacy_save"):
         if (plain := getattr(torch.serialization, name, None)) is not None:
             _torch_reads.watch(torch.serialization, name, plain, lambda _: _written.clear(), lambda *_: None)
@@ -117,6 +123,41 @@ def _tag(storage: Any) -> str | None:
         else:
             _torch_ops.crossed("torch.Tensor.to_host", [_bytes(storage, known.id)], [])
     return known.device
+
+
+def _load_begins(_: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> bool:
+    """`torch.load(path, map_location=device)` of a script that asks for a GPU and gets none."""
+    global _onto_device
+    before = _onto_device
+    location = args[1] if len(args) > 1 else (kwargs or {}).get("map_location")
+    frame = _torch_ops.caller()
+    of_script = "-packages" not in frame.f_code.co_filename
+    _onto_device = of_script and str(location) == "cpu" and _torch_ops.gpu is None and not _names_host(*_torch_ops.at(frame))
+    return before
+
+
+def _load_ends(before: bool, *_: Any) -> None:
+    global _onto_device
+    _onto_device = before
+
+
+def _names_host(code: Any, at: int) -> bool:
+    if (code, at) not in _onto_host:
+        does = [step for step in _torch_placed.steps(code) if step.offset <= at]
+        begins = [i for i, step in enumerate(does) if step.argval == "load"]
+        _onto_host[code, at] = _torch_placed.say_host(does[begins[-1] :]) if begins else True
+    return _onto_host[code, at]
+
+
+def _put(storage: Any, location: str) -> Any:
+    """What was read from a file, and a GPU would be sent; None for what is the host's."""
+    if not _onto_device or location != "cpu":
+        return None
+    known = _torch_ops._live.get(storage._cdata) or _torch_ops.live(storage, _torch_ops.INPUT, True)
+    _torch_aside.was_made_there(known)
+    if storage.nbytes():
+        _native.tensor_event("torch.Tensor.to", [], [_bytes(storage, known.id)], [], _torch_ops.context(), 0, 0)
+    return storage
 
 
 def _place(storage: Any, location: str) -> Any:

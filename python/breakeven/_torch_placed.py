@@ -147,13 +147,18 @@ def instructions(code: Any, number: int) -> list[dis.Instruction]:
 
 
 def _says(code: Any, number: int, at: int | None) -> bool:
-    words, names = set(), set()
     of_line = list(instructions(code, number))
     if at is not None:
         of_line = [step for step in of_line if step.offset <= at]
         begins = [i for i, step in enumerate(of_line) if step.opname in METHODS and step.argval == "to"]
         of_line = of_line[begins[-1] if begins else 0 :]
-    for step in of_line:
+    return say_host(of_line)
+
+
+def say_host(does: list[dis.Instruction]) -> bool:
+    """Whether instructions name the CPU in words, and no GPU."""
+    words, names = set(), set()
+    for step in does:
         if step.opname.startswith("LOAD_"):
             if step.opname.startswith("LOAD_CONST"):
                 words.add(str(step.argval)[:4])

@@ -548,3 +548,54 @@ for _ in range(20):
     # A GPU's mean asks for the weight of all parameters once, by which they are taken at once.
     assert crossings.pop(22) - (19 if pretend else 0) == 19
     assert crossings == {8: 20, 11: 20, 14: 1, 18: 2, 23: 19}
+
+
+@pytest.mark.parametrize("pretend", [False, True])
+def test_what_is_loaded_onto_the_device_is_copied_there(pretend: bool, tmp_path: Path) -> None:
+    script = tmp_path / "loads.py"
+    script.write_text("""import os, sys, torch
+from torch import load
+path = os.path.join(os.path.dirname(sys.argv[0]), "net.pt")
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+net = torch.nn.Linear(64, 128).to(device)
+optimizer = torch.optim.Adam(net.parameters())
+net(torch.ones(8, 64).to(device)).sum().backward()
+optimizer.step()
+torch.save({"net": net.state_dict(), "optimizer": optimizer.state_dict()}, path)
+found = torch.load(path, map_location=device)
+net.load_state_dict(found["net"])
+optimizer.load_state_dict(found["optimizer"])
+print(found["net"]["weight"].sum().item() < 999)
+host = torch.load(path, map_location="cpu")
+host = load(
+    path,
+    map_location=torch.device("cpu"),
+)
+again = load(
+    path,
+    map_location=str(device),
+)
+each = [torch.load(path, map_location=lambda storage, place: storage), torch.load(path, device, weights_only=False)]
+net.load_state_dict(host["net"])
+other = torch.nn.Linear(64, 128)
+other.load_state_dict(host["net"])
+other.to(device)
+try:
+    torch.load(path + ".no", map_location=device)
+except FileNotFoundError as error:
+    print(error.filename == path + ".no", len(torch.load(path)["net"]))
+""")
+    workload, out = _run(script, tmp_path, pretend=pretend)
+    assert out.split() == ["True", "True", "2"]
+    copies: collections.Counter[int] = collections.Counter()
+    for entry in workload["ops"]:
+        if isinstance(entry["op"], dict) and entry["op"].get("transfer", {}).get("direction") == "h2d":
+            copies[workload["sites"][entry["site"]]["line"]] += entry["count"]
+    # Adam has a count and two averages of each of the two parameters.
+    file = 2 + 2 * 3
+    expected = {5: 2, 7: 1, 10: file, 19: file, 23: file, 27: 2}
+    if pretend:
+        # What an op has copied from the host is told with the op otherwise; and the counts were the host's.
+        expected |= {24: 2, 31: file - 2}
+    assert copies == expected
+    assert not [u for u in workload["unseen"] if u["reason"] == "hook-failed"]
