@@ -159,7 +159,7 @@ def _with_padding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 def _grad(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """`parameter.grad = gradient`."""
     tensor, gradient = args
-    known = isinstance(gradient, _torch_side.lib.Tensor) and _torch_ops._known(gradient) and _torch_ops._known(tensor)
+    known = isinstance(gradient, _torch_side.lib.Tensor) and _torch_side.is_known(gradient) and _torch_side.is_known(tensor)
     if known and where(gradient) != where(tensor):
         raise RuntimeError("assigned grad has data located on a different device")
     _native.call_noted(_torch_side.lib.Tensor.grad.__set__, args, kwargs)

@@ -181,7 +181,7 @@ def recurrent(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     given = args[0]
     for value, what in zip(args[1:4], ("hidden", "parameter", "parameter")):
         for tensor in _torch_ops.flat(value):
-            if tensor.is_floating_point() and _torch_ops._known(tensor) and _torch_ops._known(given):
+            if tensor.is_floating_point() and _torch_side.is_known(tensor) and _torch_side.is_known(given):
                 sides = where(given), where(tensor)
                 if sides[0] != sides[1]:
                     raise RuntimeError(
@@ -240,6 +240,15 @@ def _settled(tensor: Any) -> bool:
     if known is not None:
         known.device, known.adrift = GPU, False
     return known is not None
+
+
+def settle(values: Any) -> None:
+    """What a call is given that a GPU runs as one: where anything of that is on the GPU, so is what nothing has told of so far."""
+    tensors = list(_torch_ops.flat(values))
+    if any(map(_is_there, tensors)):
+        for tensor in tensors:
+            if tensor.dim() > 0 and _is_loose(tensor) and not _settled(tensor):
+                _torch_ops.stored(tensor, like=(True, GPU, False, _torch_ops.TEMPORARY))
 
 
 def _set_adrift(result: Any) -> None:

@@ -512,3 +512,49 @@ def test_what_runs_while_gradients_are_computed_unwatched_finds_the_gpu(tmp_path
     ]  # fmt: skip
     assert workload["program"]["sampling"] > 2
     assert not [u for u in workload["unseen"] if u["reason"] == "hook-failed"]
+
+
+RAGGED = """
+import torch
+device = "cuda" if torch.cuda.is_available() else "cpu"
+x, y = torch.randn(152, 24, 1).to(device), torch.randn(152).to(device)
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers, self.last = torch.nn.{}(1, 16, num_layers=2, batch_first=True), torch.nn.Linear(16, 1)
+    def forward(self, x):
+        return self.last(self.layers(x)[0][:, -1]).squeeze(-1)
+net = Net().to(device)
+optimizer = torch.optim.Adam(net.parameters())
+for epoch in range(6):
+    for batch in torch.randperm(len(x), device=device).split(16):
+        loss = torch.nn.functional.mse_loss(net(x[batch]), y[batch])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+print(loss.item() > 0)
+"""
+
+
+@pytest.mark.parametrize("kind", ["GRU", "LSTM", "RNN"])
+def test_a_recurrent_layer_finds_the_rest_of_an_epoch_on_the_gpu(kind: str, tmp_path: Path) -> None:
+    """Its input was taken in a step that went unwatched until the layer was called with fewer rows."""
+    script = tmp_path / "ragged.py"
+    script.write_text(RAGGED.format(kind))
+    workload, out = _run(script, tmp_path)
+    assert out == "True\n"
+    assert workload["program"]["sampling"] > 1
+    layers = [entry for entry in workload["ops"] if entry["name"] == f"aten.{kind.lower().replace('rnn', 'rnn_tanh')}"]
+    assert layers and all(entry.get("device") == "cuda:0" for entry in layers)
+
+
+def test_what_the_host_has_is_no_wait_where_it_is_read_between_steps(tmp_path: Path) -> None:
+    script = tmp_path / "between.py"
+    script.write_text(
+        NET + "host, there = torch.ones(5), torch.ones(5, device=device)\nmean, other = host.mean(), there.mean()\n"
+        "for step in range(120):\n    train()\n    if step % 50 == 40:\n        print(mean.item())\n        print(other.item())\n"
+    )
+    workload, out = _run(script, tmp_path, pretend=False)
+    assert out.split() == ["1.0"] * 4
+    reads = [(workload["sites"][e["site"]]["text"], e["count"]) for e in workload["ops"] if "host_read" in e["op"]]
+    assert reads == [("print(other.item())", 2)]
