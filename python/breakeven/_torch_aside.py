@@ -44,6 +44,8 @@ _ACROSS = frozenset(
 )
 #: By which C++ makes a tensor of a number that it is given beside tensors, where these are (`torch.where(mask, x, 0.5)`).
 _NUMBER = "aten.scalar_tensor"
+#: Functions that make a tensor of none.
+_MAKES = frozenset("arange empty eye full linspace ones rand randint randn randperm tensor zeros".split())
 #: Tensors that are looked at to know where a line's op ran.
 _FEW = 64
 _BY_NAME, _BY_KEYWORDS, _AS_ANOTHER = "device=", "**", "device=tensor.device"
@@ -161,9 +163,15 @@ def was_made_there(known: Any) -> None:
 
 
 def look_at_missed() -> None:
-    """An op has run that nobody saw, in the line that runs: it is where what its line takes is."""
+    """An op has run that nobody saw, in the line that runs: it is where what its line takes is, or where it makes what it takes of
+    nothing."""
     global missed_there
-    missed_there = _where_takes(_torch_ops.caller()) if tells and aware else None
+    missed_there = None
+    if tells and aware:
+        frame = _torch_ops.caller()
+        missed_there = _where_takes(frame)
+        if missed_there is None and not _MAKES.isdisjoint(_torch_back.takes(frame.f_code, frame.f_lineno)):
+            missed_there = _is_named(frame)
 
 
 def _where_takes(frame: Any) -> bool | None:

@@ -147,6 +147,8 @@ def _read_unwatched(tensor: Any, name: str) -> bool:
     like = None if phase == "optimizer" or known is not None else _torch_unwatched.of_tensor(tensor)
     if known is not None and _torch_ops.device is not None:
         there = known.device != "cpu"
+    elif known is not None and _torch_aside.where(tensor) is False:
+        there = False
     elif like is not None:
         there = _is_computed(like)
     else:
