@@ -752,7 +752,9 @@ def _exchanged(op: _Op, given: dict[str, Any], result: Any, own: int, gap: int) 
         else:
             group = _torch.distributed.ProcessGroup.unbox(given["process_group"])
         keywords.append(("ranks", str(group.size())))
-    except Exception:  # a version that boxes it otherwise
+    except Exception as error:  # a version that boxes it otherwise
+        if _native.of_script(error):
+            raise
         keywords.append(("ranks", str(_torch.distributed.get_world_size())))
     _native.tensor_event(op.name, inputs, outputs, keywords, context(given), own, gap)
 

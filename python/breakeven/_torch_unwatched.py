@@ -156,7 +156,9 @@ def is_shared(tensor: Any) -> bool:
 def _kind(tensor: Any) -> Kind | None:
     try:
         return tensor.untyped_storage().nbytes(), tensor.dtype
-    except Exception:  # sparse, opaque, in a transform: there is no such storage
+    except Exception as error:  # sparse, opaque, in a transform: there is no such storage
+        if _native.of_script(error):
+            raise
         return None
 
 

@@ -177,6 +177,26 @@ def test_what_a_handler_of_signals_raises_reaches_the_script(how: str, tmp_path:
     assert done.code == -signal.SIGINT and done.err.decode().endswith("KeyboardInterrupt\n")
 
 
+def test_a_handler_may_raise_where_a_tensor_is_asked_for_its_memory() -> None:
+    """Of some thousand signals a few came just then, and what their handler raised was lost."""
+    from breakeven import _torch_unwatched
+
+    class Timeout(Exception):
+        pass
+
+    class Interrupted:
+        dtype = None
+
+        def untyped_storage(self) -> None:
+            raise Timeout
+
+    with pytest.raises(Timeout):
+        _torch_unwatched._kind(Interrupted())
+    import torch
+
+    assert _torch_unwatched._kind(torch.eye(3).to_sparse()) is None
+
+
 PATCHED = """import torch
 calls = 0
 def counted(name):
