@@ -75,3 +75,15 @@ cp.concatenate(mixed)
         for line in (3, 4, 5, 6)
     ]
     assert counted == [1, 8, 9, 10]
+
+
+def test_a_handler_may_raise_while_launches_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    from breakeven.cupy_stand_in import launches
+
+    def interrupted(*_: object) -> int:
+        raise TimeoutError
+
+    monkeypatch.setitem(launches._RULES, "interrupted", interrupted)
+    with pytest.raises(TimeoutError):
+        launches.counted("cupy.interrupted", (), {})
+    assert launches.counted("cupy.matmul", (), {}) == 0

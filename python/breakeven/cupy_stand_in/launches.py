@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from .. import _native
+
 _Rule = int | Callable[[tuple[Any, ...], dict[str, Any]], int]
 
 #: Bytes that one block of CUB's folds, and sorts: what is no more takes one kernel.
@@ -31,7 +33,9 @@ def counted(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
         return rule or 0
     try:
         return rule(args, kwargs)
-    except Exception:  # arguments that no rule is about: NumPy has taken them
+    except Exception as error:  # arguments that no rule is about: NumPy has taken them
+        if _native.of_script(error):
+            raise
         return 0
 
 
