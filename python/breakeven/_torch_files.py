@@ -132,7 +132,8 @@ def _load_begins(_: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -
     location = args[1] if len(args) > 1 else (kwargs or {}).get("map_location")
     frame = _torch_ops.caller()
     of_script = "-packages" not in frame.f_code.co_filename
-    _onto_device = of_script and str(location) == "cpu" and _torch_ops.gpu is None and not _names_host(*_torch_ops.at(frame))
+    cpu = isinstance(location, (str, _torch_ops._torch.device)) and str(location) == "cpu"
+    _onto_device = of_script and cpu and _torch_ops.gpu is None and not _names_host(*_torch_ops.at(frame))
     return before
 
 
