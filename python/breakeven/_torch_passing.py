@@ -73,9 +73,8 @@ def _pass_by(torch: Any) -> None:
     """What runs as a whole, besides modules; and a script's own modes, which hand on what they get to the one that is off."""
     optimizer = import_module("torch.optim.optimizer").Optimizer
     loader = torch.utils.data.dataloader._BaseDataLoaderIter
-    span = torch.autograd.profiler.record_function
     whole = (
-        (optimizer, "zero_grad"), (torch.nn.Module, "zero_grad"), (loader, "__next__"), (span, "__enter__"), (span, "__exit__"),
+        (optimizer, "zero_grad"), (torch.nn.Module, "zero_grad"), (loader, "__next__"),
         (torch.Tensor, "backward"), (torch.autograd, "backward"), (torch.autograd, "grad"),
     )  # fmt: skip
     for holder, name in whole:

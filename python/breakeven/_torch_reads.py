@@ -7,6 +7,7 @@ first such call on a tensor is recorded as the copy that it stands for.
 from __future__ import annotations
 
 import weakref
+from types import FunctionType
 
 from . import (
     _native,
@@ -72,6 +73,8 @@ def put(holder: Any, name: str, stand_in: Any, plain: Any) -> None:
         stand_in.__dict__["__reduce__"] = lambda: (getattr, (holder, name))
     else:
         stand_in.__dict__["__reduce__"] = lambda: name
+    if isinstance(plain, FunctionType) and not hasattr(plain, "__wrapped__"):
+        stand_in.__dict__["__wrapped__"] = plain  # by which its source is found
     setattr(holder, name, stand_in)
 
 

@@ -13,6 +13,7 @@ import pytest
 if importlib.util.find_spec("torch") is None:
     pytest.skip("PyTorch is not installed: its recorder is not tested", allow_module_level=True)
 
+from running import untraced
 from test_torch_pretend import L4, _copies, _run
 
 #: With this no step goes unwatched.
@@ -558,3 +559,24 @@ def test_what_the_host_has_is_no_wait_where_it_is_read_between_steps(tmp_path: P
     assert out.split() == ["1.0"] * 4
     reads = [(workload["sites"][e["site"]]["text"], e["count"]) for e in workload["ops"] if "host_read" in e["op"]]
     assert reads == [("print(other.item())", 2)]
+
+
+def test_what_runs_as_a_whole_shows_its_source_and_compiles(tmp_path: Path) -> None:
+    script = tmp_path / "shown.py"
+    script.write_text("""import inspect, torch
+@torch.jit.script
+def doubled(x: torch.Tensor) -> torch.Tensor:
+    with torch.autograd.profiler.record_function("part"):
+        return x * 2
+@torch.jit.script
+def graded(x: torch.Tensor) -> torch.Tensor:
+    (x * 2).sum().backward()
+    return x
+x = torch.ones(2, requires_grad=True)
+print(doubled(x).tolist(), graded(x).grad.tolist())
+for function in (torch.autograd.backward, torch.autograd.grad, torch.Tensor.backward, torch.optim.SGD.step):
+    print(inspect.getsource(function).split("(")[0].split()[-1], len(inspect.signature(function).parameters))
+""")
+    plain = untraced(tmp_path / "at", [str(script)])
+    _, out = _run(script, tmp_path)
+    assert out == plain.out.decode() and plain.code == 0, plain.err.decode()
