@@ -594,9 +594,7 @@ impl Recorder {
 
     /// Counts the step `back` steps ago once more, spread over `ticks`.
     pub(crate) fn step_again(&mut self, back: usize, ticks: u64) {
-        let again = self.steps.again(back, ticks);
-        again.runs().for_each(|run| self.ran(run));
-        self.steps.take_back(again);
+        self.steps.again(back, ticks).runs().for_each(|run| self.ran(run));
     }
 
     /// Counts what the step `back` steps ago did as far as another `came`, after so many `calls`, once more; whether that left

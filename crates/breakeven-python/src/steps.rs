@@ -4,6 +4,7 @@ use crate::address::AddressMap;
 use crate::hooks::paths::Came;
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Steps whose ops are remembered.
 const KEPT: usize = 8;
@@ -26,18 +27,17 @@ pub(crate) struct Run {
 #[derive(Debug, Default)]
 struct Step {
     runs: Vec<Run>,
-    /// The runs in the least time that each took in the steps like it until then.
-    least: Vec<Run>,
+    /// The runs in the least time that each took in the steps like it until then; shared with what counts them again.
+    least: Arc<[Run]>,
     calls: Vec<Range<usize>>,
     /// The same for the same ops in the same order.
     hash: u64,
 }
 
-/// A step that runs once more, whose runs are lent: a small one would be done before they were copied.
+/// A step that runs once more, in such a share of its time.
 #[derive(Debug, Default)]
 pub(crate) struct Again {
-    back: usize,
-    least: Vec<Run>,
+    least: Arc<[Run]>,
     share: f64,
 }
 
@@ -88,7 +88,7 @@ impl Steps {
         let whole = self.open.runs.len() < LONGEST;
         self.open.hash |= 1;
         let hash = self.open.hash;
-        self.open.least = self.quickest(&self.open);
+        self.open.least = self.quickest(&self.open).into();
         self.kept.push_front(std::mem::take(&mut self.open));
         self.kept.truncate(KEPT);
         self.watched += 1;
@@ -112,18 +112,12 @@ impl Steps {
 
     /// The step `back` steps ago, as if it had taken `ticks`, in the proportions of the least times.
     pub(crate) fn again(&mut self, back: usize, ticks: u64) -> Again {
-        let Some(step) = back.checked_sub(1).and_then(|at| self.kept.get_mut(at)) else { return Again::default() };
-        self.repeated += 1;
-        let took: u64 = step.least.iter().map(|run| run.own + run.gap).sum();
+        let Some(step) = self.watched_ago(back) else { return Again::default() };
+        let least = Arc::clone(&step.least);
+        let took: u64 = least.iter().map(|run| run.own + run.gap).sum();
         let share = if took > 0 { ticks as f64 / took as f64 } else { 0.0 };
-        Again { back, least: std::mem::take(&mut step.least), share }
-    }
-
-    /// Takes back what [`Steps::again`] has lent.
-    pub(crate) fn take_back(&mut self, again: Again) {
-        if let Some(step) = again.back.checked_sub(1).and_then(|at| self.kept.get_mut(at)) {
-            step.least = again.least;
-        }
+        self.repeated += 1;
+        Again { least, share }
     }
 
     /// What a step did, in the least time that each of it took in it and the kept ones like it: other programs or Python's garbage
@@ -197,10 +191,7 @@ mod tests {
     }
 
     fn again(steps: &mut Steps, back: usize, ticks: u64) -> Vec<(u32, u64, u64)> {
-        let again = steps.again(back, ticks);
-        let told = again.runs().map(|run| (run.entry, run.own, run.gap)).collect();
-        steps.take_back(again);
-        told
+        steps.again(back, ticks).runs().map(|run| (run.entry, run.own, run.gap)).collect()
     }
 
     #[test]
