@@ -13,6 +13,7 @@ from ._torch_side import asked, where
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
 
@@ -96,6 +97,8 @@ def _move_refused(_: str, keywords: list[tuple[str, str]], target: str) -> Any:
     return _torch_graphs.copy_refused(asynchronous if target == "cpu" else told["pinned"] == "True", asynchronous)
 
 
+#: What a step that nobody watched has made on the GPU.
+_MADE_THERE = True, GPU, False, _torch_ops.TEMPORARY
 #: Whether all ops of a kind that were seen at an instruction ran on the GPU.
 _ran_there: dict[tuple[Any, int, Any], bool] = {}
 
@@ -116,12 +119,11 @@ def _with_loose(func: Any, args: tuple[Any, ...], kwargs: Any, devices: set[str]
             is_read = _torch_ops.reads.get(_torch_ops.place(), True) and _torch_modules.where() != "cpu"
             return {GPU} if is_read else devices
         devices = {GPU} if _ran_there.get(_at(func)) else set()
-    tensors = [tensor for tensor in _torch_ops.flat(_values(args, kwargs)) if tensor.dim() > 0 and _is_loose(tensor)]
-    for tensor in tensors:
+    for tensor in _loose(_torch_ops.flat(_values(args, kwargs))):
         # What the GPU's ops may take from the host tells nothing.
         told = GPU in devices and name not in _INDEXED and name not in _BESIDE
         if told and (_settled(tensor) or name != "aten::copy_"):
-            _torch_ops.stored(tensor, like=(True, GPU, False, _torch_ops.TEMPORARY))
+            _torch_ops.stored(tensor, like=_MADE_THERE)
         elif "cpu+" not in devices and (known := _torch_ops.stored(tensor)) is not None:
             known.adrift = True
     return devices
@@ -246,9 +248,14 @@ def settle(values: Any) -> None:
     """What a call is given that a GPU runs as one: where anything of that is on the GPU, so is what nothing has told of so far."""
     tensors = list(_torch_ops.flat(values))
     if any(map(_is_there, tensors)):
-        for tensor in tensors:
-            if tensor.dim() > 0 and _is_loose(tensor) and not _settled(tensor):
-                _torch_ops.stored(tensor, like=(True, GPU, False, _torch_ops.TEMPORARY))
+        for tensor in _loose(tensors):
+            if not _settled(tensor):
+                _torch_ops.stored(tensor, like=_MADE_THERE)
+
+
+def _loose(tensors: Iterable[Any]) -> list[Any]:
+    """Those, but for single values, of which nothing has told where they are."""
+    return [tensor for tensor in tensors if tensor.dim() > 0 and _is_loose(tensor)]
 
 
 def _set_adrift(result: Any) -> None:

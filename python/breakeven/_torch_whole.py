@@ -6,7 +6,6 @@ whole. In place of what a CPU keeps of it for the gradient stands what a GPU doe
 
 from __future__ import annotations
 
-import sys
 import threading
 import weakref
 
@@ -100,7 +99,9 @@ def stand_in(holder: Any, name: str, begin: Any, end: Any) -> None:
             return None
         with _torch._C.DisableTorchFunction():  # no mode of the script's is asked
             if _torch_side.gpu is not None:
-                sys.modules["breakeven._torch_where"].settle((*args, *(kwargs or {}).values()))
+                from ._torch_where import settle
+
+                settle((*args, *(kwargs or {}).values()))
             call = begin(args, kwargs or {})
         if call is not None:
             call.first = _torch._C._autograd._get_sequence_nr()
