@@ -19,8 +19,6 @@ _PRIORITY = 5
 _written: set[int] = set()
 #: What is being loaded goes to the device of a script that has none.
 _onto_device = False
-#: Whether calls of `torch.load` name the host, by code and instruction.
-_onto_host: dict[tuple[Any, int], bool] = {}
 
 
 def install(torch: Any) -> None:
@@ -143,11 +141,10 @@ def _load_ends(before: bool, *_: Any) -> None:
 
 
 def _names_host(code: Any, at: int) -> bool:
-    if (code, at) not in _onto_host:
-        does = [step for step in _torch_placed.steps(code) if step.offset <= at]
-        begins = [i for i, step in enumerate(does) if step.argval == "load"]
-        _onto_host[code, at] = _torch_placed.say_host(does[begins[-1] :]) if begins else True
-    return _onto_host[code, at]
+    """Whether the call of `load` at an instruction names the host in a word, or goes by another name than that."""
+    does = [step for step in _torch_placed.steps(code) if step.offset <= at]
+    begins = [i for i, step in enumerate(does) if step.argval == "load"]
+    return not begins or _torch_placed.say_host(does[begins[-1] :])
 
 
 def _put(storage: Any, location: str) -> Any:

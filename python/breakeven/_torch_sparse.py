@@ -38,12 +38,12 @@ def _layout(tensor: Any) -> str:
 def parts(tensor: Any) -> list[Any]:
     """The arrays that a sparse tensor is made of, its values last, and the one of a nested tensor; a tensor that is neither is
     made of itself."""
-    if tensor.layout is _torch_ops._torch.strided and not tensor.is_nested:
-        return [tensor]
-    layout = _layout(tensor)
-    if not layout:
+    if tensor.layout is _torch_ops._torch.strided:
+        if not tensor.is_nested:
+            return [tensor]
         with _torch_ops._torch._C._DisableTorchDispatch():
             return [tensor.values()]
+    layout = _layout(tensor)
     if layout not in _PLACES:
         return [tensor]
     # No ops of the script's.
