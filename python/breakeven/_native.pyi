@@ -11,7 +11,9 @@ __all__ = [
     "Dispatch",
     "Frameless",
     "Function",
+    "Loop",
     "ModuleCall",
+    "Moment",
     "Moves",
     "Named",
     "Passing",
@@ -30,7 +32,6 @@ __all__ = [
     "calls_pass",
     "clock_ns",
     "clock_ticks",
-    "cpu_ns",
     "device_memory",
     "device_tag",
     "die_with_parent",
@@ -66,9 +67,7 @@ __all__ = [
     "sides_known",
     "snapshot",
     "start",
-    "step_again",
     "step_calls",
-    "step_clock",
     "step_end",
     "step_in_part",
     "stop",
@@ -88,7 +87,6 @@ __all__ = [
     "undo",
     "unseen",
     "unsupported",
-    "waited_ns",
     "watch",
     "watched",
     "watched_host",
@@ -336,9 +334,6 @@ def no_gap() -> None:
     """What this thread has done since its last event is none of the script's code."""
 
 def beside(on: bool) -> bool: ...
-def step_again(back: int, ns: int, valueless: bool = False, others: int = 0, ours: int = 0) -> None:
-    """The step `back` steps ago, 1 for the last, ran again in `ns`, unwatched; other programs took `others` ns more of it."""
-
 def step_calls() -> None:
     """The step that is watched calls an outermost module."""
 
@@ -357,12 +352,6 @@ def time_frees() -> bool:
 
 def clock_ticks() -> int:
     """The recorder's own clock, in which `own` and `gap` of an event are."""
-
-def cpu_ns() -> int:
-    """Processor time of this process, ns."""
-
-def waited_ns() -> int:
-    """What all threads of this process have waited for a processor, ns."""
 
 # Calls without a frame of their own ------------------------------------------------------------------------------
 
@@ -397,6 +386,71 @@ class Frameless:
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
     def __reduce__(self) -> Any: ...
+
+@final
+class Moment:
+    """The moment at which it is made."""
+
+    def __new__(cls) -> Moment: ...
+
+@final
+class Loop:
+    """The loop that the script runs, some of whose steps may go unwatched, and the step that goes on."""
+
+    def __new__(cls) -> Loop: ...
+    def begins(self, computed: int) -> None:
+        """A step begins, before which `computed` elements without values were."""
+
+    def so_far(self) -> tuple[int, int, int]:
+        """What the step has made so far: calls of modules, nodes of PyTorch's graph, and ns."""
+
+    def calls_anew(self) -> None:
+        """What it has called and made so far is none of it."""
+
+    def made_more(self) -> bool:
+        """Whether it has made more nodes than steps do at its place."""
+
+    def called_less(self) -> bool:
+        """Whether it has called modules less often than steps do at its place."""
+
+    def leave_out(self, since: Moment) -> None:
+        """What was done since is none of the step's."""
+
+    def know(self, since: Moment) -> None:
+        """What was done since is known."""
+
+    def know_all(self) -> None:
+        """What was done so far in the step is known."""
+
+    def forget(self) -> None:
+        """Steps were as none before."""
+
+    def settle(self, round: Sequence[tuple[int, int, int]], hashes: Sequence[int], took: int) -> None:
+        """Steps go unwatched from here on: how many outermost modules are called at each place of a round, how many modules,
+        how many nodes made; what watched ones did, and how long the last of them took, ns."""
+
+    @property
+    def at(self) -> int: ...
+    @property
+    def back(self) -> int:
+        """How many steps ago the last watched one ended that was at the same place of a round, 1 for the last."""
+
+    @property
+    def longest(self) -> int:
+        """For how long the loop is not looked for its end, ns."""
+
+    def steps_aside(self) -> None:
+        """Something else is done than steps do."""
+
+    def ended(self, roots: int, computed: int, mixed: bool, valueless: bool) -> bool | None:
+        """A step ends that went unwatched, `mixed` with something else, in which so many outermost modules were called, and
+        is counted. None: so does the next one; whether all are watched from here on, not only a round."""
+
+    def differs(self, ns: int | None = None) -> None:
+        """Tells that the step has done something else, so many ns of it unwatched: by default all until now."""
+
+    def beyond(self) -> int | None:
+        """How much of the time since the step began is not known, ns, where it is longer than steps take."""
 
 @final
 class ModuleCall:
@@ -520,9 +574,6 @@ def leave_unwatched(on: bool, longest_ns: int = 0, alike: int = 0, aside: bool =
 
 def of_steps() -> bool:
     """Whether the running call is on a path through the script that steps take; while they are watched it is learned."""
-
-def step_clock() -> tuple[int, int, int, int]:
-    """Monotonic clock, ns, the calls of modules so far, the memory asked for and what the recorder itself took unwatched, ns."""
 
 def watch(
     before: Callable[..., Any], after: Callable[..., Any], stored: Callable[..., Any], host: Callable[..., Any]

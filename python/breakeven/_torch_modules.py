@@ -198,17 +198,17 @@ def _end_batch(began: int, _: tuple[Any, ...], result: Any, *__: Any) -> None:
     _endings.write_sparingly(share=0.03)
 
 
-def _begin_loader(_: str, __: tuple[Any, ...]) -> tuple[str | None, tuple[int, int] | None]:
+def _begin_loader(_: str, __: tuple[Any, ...]) -> tuple[str | None, _native.Moment | None]:
     return _enter("data"), _torch_steps.turn_begins()
 
 
-def _end_loader(before: tuple[str | None, tuple[int, int] | None], *_: Any) -> None:
+def _end_loader(before: tuple[str | None, _native.Moment | None], *_: Any) -> None:
     phase, since = before
     _end_phase(phase)
     _torch_steps.turned(since)
 
 
-def _begin_data(_: str, arguments: tuple[Any, ...]) -> tuple[str | None, bool, int, tuple[int, int] | None]:
+def _begin_data(_: str, arguments: tuple[Any, ...]) -> tuple[str | None, bool, int, _native.Moment | None]:
     _torch_steps.goes_on()
     phase, before = _enter("data"), _native.loading(True)
     # A batch that this process makes is what makes it; one that others make is waited for.
@@ -218,7 +218,7 @@ def _begin_data(_: str, arguments: tuple[Any, ...]) -> tuple[str | None, bool, i
     return phase, before, _native.enter("torch.utils.data.DataLoader.__next__") if waits else 0, since
 
 
-def _end_data(before: tuple[str | None, bool, int, tuple[int, int] | None], _: tuple[Any, ...], result: Any, *__: Any) -> None:
+def _end_data(before: tuple[str | None, bool, int, _native.Moment | None], _: tuple[Any, ...], result: Any, *__: Any) -> None:
     phase, loading, token, since = before
     if token:
         _native.leave(token, (), None if result is None else ())

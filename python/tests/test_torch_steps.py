@@ -8,7 +8,6 @@ import json
 import os
 import subprocess
 import sys
-import types
 from pathlib import Path
 from typing import Any
 
@@ -96,34 +95,6 @@ def test_what_comes_after_a_loop_is_seen(tmp_path: Path) -> None:
     # That the loop is over shows a few milliseconds after its last step.
     assert 100 <= seen <= 400
     assert seen == 400 or "step-differs" in {u["reason"] for u in workload["unseen"]}
-
-
-def test_a_step_that_other_programs_slowed_is_like_the_others(tmp_path: Path) -> None:
-    workload = _recorded("others", tmp_path)
-    # Another step may really take some milliseconds of the processor more.
-    assert sum(u.get("ns", 0) for u in workload["unseen"] if u["reason"] == "step-differs") < 300_000_000
-    assert _products(workload, 5) == 300
-
-
-def test_what_other_programs_took_of_a_step_is_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
-    from breakeven import _torch_steps
-
-    ms, waited = 1_000_000, [0]
-    clocks = types.SimpleNamespace(waited_ns=lambda: waited[0], clock_ns=lambda: 0)
-    for name, value in {"_native": clocks, "_waited": 0, "_asked": 0, "_credit": 0, "_lately": {}, "_fast": {}}.items():
-        monkeypatch.setattr(_torch_steps, name, value)
-    usual = [ms, ms + 1000, ms + 2000, ms + 3000]
-    assert [_torch_steps._of_others(took) for took in [*usual, 9 * ms]] == 5 * [0], "nobody waits"
-    monkeypatch.setattr(_torch_steps, "_crowded", True)
-    assert [_torch_steps._of_others(took) for took in usual] == 4 * [0]
-    assert _torch_steps._of_others(9 * ms) == 0, "nobody has waited"
-    waited[0] = 5 * ms
-    assert _torch_steps._of_others(4 * ms) == 3 * ms
-    assert _torch_steps._of_others(9 * ms) == 2 * ms, "no more than was waited"
-    assert _torch_steps._of_others(9 * ms) == 0
-    waited[0] += 900 * ms
-    assert _torch_steps._of_others(3 * ms) == 2 * ms
-    assert _torch_steps._of_others(900 * ms) == _torch_steps._LAG_NS, "of what was long ago little"
 
 
 def test_an_evaluation_in_between_is_seen(tmp_path: Path) -> None:
@@ -372,20 +343,6 @@ def test_a_term_now_and_then_has_its_gradient(fake: bool, tmp_path: Path) -> Non
     products = sum(e["count"] for e in workload["ops"] if isinstance(e["op"], dict) and "matmul" in e["op"])
     # Forward and by the weight in each step; with the term also three of its own, and by what the network gave.
     assert products == pytest.approx(200 * 2 + 20 * 3, abs=2)
-
-
-def test_what_only_seems_to_change_is_looked_at_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
-    from breakeven import _torch_steps as steps
-
-    for name, value in [("_doubts", 0), ("_asks", {}), ("_settled", frozenset()), ("_period", 1), ("_suspected", False), ("_at", 0)]:
-        monkeypatch.setattr(steps, name, value)
-    looked = 0
-    for _ in range(100):
-        for asked in (7, 7, 7, 7, 9):
-            if not steps._asks_alike(asked):
-                looked += 1
-                steps._settles(frozenset([1]))
-    assert looked == steps._DOUBTS + 1
 
 
 def test_where_a_loader_draws_its_order_no_step_differs(tmp_path: Path) -> None:

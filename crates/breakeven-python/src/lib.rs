@@ -20,6 +20,7 @@ mod scalars;
 mod selftest;
 mod spread;
 mod stand_in;
+mod steady;
 mod steps;
 mod table;
 mod tensors;
@@ -48,6 +49,8 @@ mod _native {
     #[pymodule_export]
     use super::hooks::free::time_frees;
     #[pymodule_export]
+    use super::hooks::loops::{Loop, Moment};
+    #[pymodule_export]
     use super::hooks::outside::{work_by_recorder, work_of_call};
     #[pymodule_export]
     use super::hooks::passing::{Passing, PassingAttribute, Whole, calls_must_pass, calls_pass, is_mode_off, mode_on};
@@ -61,13 +64,13 @@ mod _native {
     use super::hooks::reads::{Reads, reads_differ};
     #[pymodule_export]
     use super::hooks::torch::{
-        Dies, Dispatch, Function, beside, call_noted, called_with, clock_ns, clock_ticks, cpu_ns, loading, no_gap,
-        pretend, sides_known, step_again, step_calls, step_end, step_in_part, storage_bytes, storage_done_without,
-        storage_freed, storage_left, storage_new, storage_refused, storage_resized, storage_role, storage_side,
-        tensor_context, tensor_event, waited_ns,
+        Dies, Dispatch, Function, beside, call_noted, called_with, clock_ns, clock_ticks, loading, no_gap, pretend,
+        sides_known, step_calls, step_end, step_in_part, storage_bytes, storage_done_without, storage_freed,
+        storage_left, storage_new, storage_refused, storage_resized, storage_role, storage_side, tensor_context,
+        tensor_event,
     };
     #[pymodule_export]
-    use super::modules::{ModuleCall, leave_unwatched, step_clock};
+    use super::modules::{ModuleCall, leave_unwatched};
     #[pymodule_export]
     use super::named::Named;
     #[pymodule_export]

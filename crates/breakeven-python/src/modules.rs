@@ -3,7 +3,6 @@
 //! In a loop whose steps repeat nobody looks at the calls of modules within modules, and there may be many of them: they
 //! are counted here, and Python hears of the outermost ones alone.
 
-use crate::hooks::torch::clock_ns;
 use crate::hooks::{clock, depth, passing, paths, state};
 use crate::ours;
 use crate::stand_in::stand_in;
@@ -50,14 +49,14 @@ pub(crate) fn leave_unwatched(py: Python<'_>, on: bool, longest_ns: u64, alike: 
     });
 }
 
-/// What a step begins and ends with: the system's monotonic clock, ns, the calls of modules so far, the memory that has
-/// been asked for unwatched, and what the recorder itself has taken of this thread unwatched, ns.
-#[pyfunction]
-pub(crate) fn step_clock() -> (u64, u64, u64, u64) {
+/// A step ends here, or begins.
+pub(crate) fn step_ended() {
     ENDED.store(clock::now(), Relaxed);
-    let now = clock_ns();
-    let own = state::with_thread(|thread| thread.own_unwatched(now)).unwrap_or(0);
-    (now, CALLS.load(Relaxed), paths::asked(), own)
+}
+
+/// Calls of modules so far.
+pub(crate) fn calls() -> u64 {
+    CALLS.load(Relaxed)
 }
 
 /// Whether steps go unwatched and none has ended for so long at `now` that the loop may be over.

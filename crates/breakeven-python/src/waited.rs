@@ -2,7 +2,6 @@
 
 use crate::hooks::clock;
 use crate::hooks::platform::switches;
-use crate::hooks::torch::cpu_ns;
 
 /// Time that the main thread has spent waiting for a CPU, ns; `None` where the system does not say.
 pub(crate) fn waited_ns() -> Option<u64> {
@@ -82,7 +81,7 @@ impl Watch {
 
 impl Look {
     fn now() -> Self {
-        Self { at: clock::monotonic_ns(), on_cpu: cpu_ns(), switches: switches() }
+        Self { at: clock::monotonic_ns(), on_cpu: clock::of_process_ns(), switches: switches() }
     }
 
     fn waited_since(self, before: Self) -> u64 {

@@ -60,6 +60,11 @@ pub(crate) fn of_thread() -> u64 {
     (spent_ns(libc::CLOCK_THREAD_CPUTIME_ID) as f64 * ticks_per_ns()) as u64
 }
 
+/// Time that processors have spent on this process, ns; 0 where the system does not say.
+pub(crate) fn of_process_ns() -> u64 {
+    spent_ns(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
 /// Processor time by this clock of the system's, ns; 0 where it has none.
 pub(super) fn spent_ns(clock: libc::clockid_t) -> u64 {
     let mut spent = libc::timespec { tv_sec: 0, tv_nsec: 0 };

@@ -17,6 +17,7 @@ pub(crate) mod frames;
 pub(crate) mod free;
 pub(crate) mod install;
 mod lock;
+pub(crate) mod loops;
 mod methods;
 pub(crate) mod outside;
 pub(crate) mod passing;

@@ -9,7 +9,6 @@ use crate::names::in_graph;
 use crate::ours;
 use crate::stand_in::stand_in;
 use crate::table::ArrayWord;
-use crate::waited;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -557,9 +556,7 @@ fn in_ticks(ns: u64) -> u64 {
 
 /// The step `back` steps ago ran again, in `ns`, unwatched; without values, as long as it took then. Other programs took
 /// `others` ns more of it, and the recorder `ours`. What comes next has no gap before it.
-#[pyfunction]
-#[pyo3(signature = (back, ns, valueless = false, others = 0, ours = 0))]
-pub(crate) fn step_again(py: Python<'_>, back: usize, ns: u64, valueless: bool, others: u64, ours: u64) {
+pub(super) fn step_again(py: Python<'_>, back: usize, ns: u64, valueless: bool, others: u64, ours: u64) {
     let ticks = in_ticks(ns);
     // What NumPy took in the loader is recorded as it is.
     let ticks = ticks.saturating_sub(with_thread(Thread::take_loaded).unwrap_or(0));
@@ -603,19 +600,6 @@ pub(crate) fn clock_ns() -> u64 {
 #[pyfunction]
 pub(crate) fn clock_ticks() -> u64 {
     clock::now()
-}
-
-/// Time that the processor has spent on this process, ns; 0 where the system does not say.
-#[pyfunction]
-pub(crate) fn cpu_ns() -> u64 {
-    clock::spent_ns(libc::CLOCK_PROCESS_CPUTIME_ID)
-}
-
-/// Time that the threads of this process have been ready to run and waited for a processor, ns, all together; 0 where the
-/// system does not say.
-#[pyfunction]
-pub(crate) fn waited_ns() -> u64 {
-    waited::waited_by_all_ns()
 }
 
 /// From now on a GPU that is not there, with so much memory, is imitated for PyTorch.

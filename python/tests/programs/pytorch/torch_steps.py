@@ -11,12 +11,6 @@ what = sys.argv[1]
 model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1))
 extra = torch.nn.Linear(8, 8)
 optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
-others = 0
-if what == "others":
-    from breakeven import _native
-
-    of_system = _native.waited_ns
-    _native.waited_ns = lambda: of_system() + others
 
 
 def evaluate():
@@ -39,9 +33,8 @@ for step in range(300):
         until = time.process_time() + 0.1
         while time.process_time() < until:
             pass
-    if special and what in ("waits", "others"):
+    if special and what == "waits":
         time.sleep(0.6)
-        others = 600_000_000
     if what == "functions":
         hidden = torch.relu(torch.nn.functional.linear(x, model[0].weight))
         result = torch.nn.functional.linear(hidden, model[2].weight)

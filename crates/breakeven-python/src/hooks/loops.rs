@@ -1,0 +1,206 @@
+//! The loop whose steps go unwatched, for Python: [`crate::steady`] by the system's clocks and PyTorch's counters.
+
+use super::torch::step_again;
+use super::{clock, paths, state};
+use crate::modules;
+use crate::steady::{Clocks, Counters, Next, Signal, Steady};
+use crate::waited;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use std::sync::OnceLock;
+
+/// What is told of a step whose ops were not seen, or not all, when it turned out to do something else.
+const IN_PART: &str = "a step of a loop that had been steady did something else, a part of it unwatched";
+
+/// This process, as the system and PyTorch tell of it.
+struct System<'py>(Python<'py>);
+
+impl Clocks for System<'_> {
+    fn now(&self) -> u64 {
+        clock::monotonic_ns()
+    }
+
+    fn spent(&self) -> u64 {
+        clock::of_process_ns()
+    }
+
+    fn waited(&self) -> u64 {
+        waited::waited_by_all_ns()
+    }
+
+    fn processors(&self) -> u64 {
+        static COUNTED: OnceLock<u64> = OnceLock::new();
+        *COUNTED.get_or_init(|| std::thread::available_parallelism().map_or(1, |count| count.get() as u64))
+    }
+
+    fn threads(&self) -> u64 {
+        let asked = || self.0.import("torch")?.call_method0("get_num_threads")?.extract();
+        asked().unwrap_or(1)
+    }
+}
+
+/// The moment at which it is made.
+#[pyclass(frozen, module = "breakeven._native")]
+pub(crate) struct Moment {
+    counters: Counters,
+    spent: u64,
+}
+
+#[pymethods]
+impl Moment {
+    #[new]
+    fn new(py: Python<'_>) -> PyResult<Self> {
+        Ok(Self { counters: counters(py, 0)?, spent: clock::of_process_ns() })
+    }
+}
+
+/// The loop that the script runs, whose steps are as [`Steady`] has them.
+#[pyclass(module = "breakeven._native")]
+#[derive(Default)]
+pub(crate) struct Loop(Steady);
+
+#[pymethods]
+impl Loop {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// A step begins, before which `computed` elements without values were.
+    fn begins(&mut self, py: Python<'_>, computed: u64) -> PyResult<()> {
+        modules::step_ended();
+        self.0.begins(counters(py, computed)?, &System(py));
+        Ok(())
+    }
+
+    /// What the step that goes on has called and made so far: calls of modules, nodes of PyTorch's graph, ns.
+    fn so_far(&self, py: Python<'_>) -> PyResult<(u64, u64, u64)> {
+        let (Signal { calls, nodes, .. }, took) = self.0.so_far(0, counters(py, 0)?);
+        Ok((calls, nodes, took))
+    }
+
+    /// What it has called and made so far is none of it.
+    fn calls_anew(&mut self, py: Python<'_>) -> PyResult<()> {
+        self.0.calls_anew(counters(py, 0)?);
+        Ok(())
+    }
+
+    /// Whether it has made more nodes, or fewer calls, than steps do at its place.
+    fn made_more(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.0.so_far(0, counters(py, 0)?).0.nodes > self.0.expected().nodes)
+    }
+
+    fn called_less(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.0.so_far(0, counters(py, 0)?).0.calls < self.0.expected().calls)
+    }
+
+    /// What was done since a moment is none of the step's.
+    fn leave_out(&mut self, py: Python<'_>, since: &Moment) -> PyResult<()> {
+        let busy = clock::of_process_ns().saturating_sub(since.spent);
+        self.0.leave_out(since.counters, counters(py, 0)?, busy);
+        Ok(())
+    }
+
+    /// What was done since a moment is known.
+    fn know(&mut self, since: &Moment) {
+        let busy = clock::of_process_ns().saturating_sub(since.spent);
+        self.0.knows(clock::monotonic_ns().saturating_sub(since.counters.clock), busy);
+    }
+
+    /// What was done so far in the step is known.
+    fn know_all(&mut self, py: Python<'_>) {
+        self.0.knows_until(&System(py));
+    }
+
+    /// Steps were as none before.
+    fn forget(&mut self) {
+        self.0.forget();
+    }
+
+    /// Steps go unwatched from here on: at each place of a round so many outermost modules, calls of modules and nodes, which
+    /// are what `hashes` tell of; a watched one took so long, ns.
+    fn settle(&mut self, py: Python<'_>, round: Vec<(usize, u64, u64)>, hashes: Vec<u64>, took: u64) {
+        let signal = |(roots, calls, nodes)| Signal { roots, calls, nodes };
+        self.0.settle(&round.into_iter().map(signal).collect::<Vec<_>>(), hashes, took, &System(py));
+    }
+
+    /// The place in the round that the step has which goes on.
+    #[getter]
+    fn at(&self) -> usize {
+        self.0.at()
+    }
+
+    /// How many steps ago the last watched one at that place ended.
+    #[getter]
+    fn back(&self) -> usize {
+        self.0.back()
+    }
+
+    /// For how long the loop is not looked for its end, ns.
+    #[getter]
+    fn longest(&self) -> u64 {
+        self.0.longest()
+    }
+
+    /// Something else is done than steps do.
+    fn steps_aside(&mut self) {
+        self.0.asides += 1;
+    }
+
+    /// A step ends that went unwatched, `mixed` with something else, in which so many outermost modules were called: it is
+    /// counted. `None`: the next one goes unwatched, too; whether all are watched from here on, not only a round.
+    fn ended(
+        &mut self,
+        py: Python<'_>,
+        roots: usize,
+        computed: u64,
+        mixed: bool,
+        valueless: bool,
+    ) -> PyResult<Option<bool>> {
+        modules::step_ended();
+        let step = self.0.ended(roots, counters(py, computed)?, mixed, valueless, &System(py));
+        step_again(py, step.back, step.took, valueless, step.others, step.ours);
+        if mixed && !step.same {
+            differs(py, IN_PART, 0);
+        } else if step.extra > 0 || !step.same {
+            let what = if step.same { "took longer" } else { "did something else" };
+            let text =
+                format!("a step of a loop that had been steady {what} while ops were not watched; those after it were");
+            differs(py, &text, step.extra);
+        }
+        Ok(match step.next {
+            Next::Unwatched => None,
+            Next::Round => Some(false),
+            Next::Watched => Some(true),
+        })
+    }
+
+    /// The step has done something else, so many ns of it unwatched: by default all until now.
+    #[pyo3(signature = (ns = None))]
+    fn differs(&self, py: Python<'_>, ns: Option<u64>) {
+        differs(py, IN_PART, ns.unwrap_or_else(|| self.0.took(clock::monotonic_ns())));
+    }
+
+    /// How long what is not known of the step has gone on, where that is longer than steps take, and the loop may be over, ns.
+    fn beyond(&self, py: Python<'_>) -> Option<u64> {
+        self.0.is_longer(&System(py)).then(|| self.0.unknown(clock::monotonic_ns()))
+    }
+}
+
+/// The counters as they stand; without values `computed` elements were asked for, too.
+fn counters(py: Python<'_>, computed: u64) -> PyResult<Counters> {
+    let clock = clock::monotonic_ns();
+    let own = state::with_thread(|thread| thread.own_unwatched(clock)).unwrap_or(0);
+    Ok(Counters { clock, calls: modules::calls(), nodes: nodes(py)?, asked: paths::asked() + computed, own })
+}
+
+/// Nodes of PyTorch's graph that this thread has made so far.
+fn nodes(py: Python<'_>) -> PyResult<u64> {
+    static NUMBER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let find = || PyResult::Ok(py.import("torch._C")?.getattr("_autograd")?.getattr("_get_sequence_nr")?.unbind());
+    NUMBER.get_or_try_init(py, find)?.bind(py).call0()?.extract()
+}
+
+fn differs(py: Python<'_>, text: &str, ns: u64) {
+    state::with(py, |state| state.recorder.unseen("step-differs", text, ns));
+}
