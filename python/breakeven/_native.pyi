@@ -425,9 +425,13 @@ class Loop:
     def forget(self) -> None:
         """Steps were as none before."""
 
-    def settle(self, round: Sequence[tuple[int, int, int]], hashes: Sequence[int], took: int) -> None:
-        """Steps go unwatched from here on: how many outermost modules are called at each place of a round, how many modules,
-        how many nodes made; what watched ones did, and how long the last of them took, ns."""
+    def settle(self, round: Sequence[tuple[list[Any], int, int]], hashes: Sequence[int], took: int) -> None:
+        """Steps go unwatched from here on: what the outermost modules are given at each place of a round, how many modules
+        are called there, how many nodes made; what watched ones did, and how long the last of them took, ns."""
+
+    def simply(self, roots: int, module: Any, args: tuple[Any, ...]) -> Any:
+        """What an outermost module is given, the step's next after so many, where it is what steps give it there, on a path
+        that they take. None also where it is nothing simple, or a mode of the script's would hear of the question."""
 
     @property
     def at(self) -> int: ...

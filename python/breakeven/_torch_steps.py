@@ -114,6 +114,9 @@ def begins(module: Any, args: tuple[Any, ...]) -> None:
         return
     if not _optimizer and _before_root:
         _end()
+    if skipping and not _mixed and (simple := _loop.simply(len(_shapes), module, args)) is not None:
+        _shapes.append(simple)
+        return
     known = _native.of_steps()
     if (skipping or aside) and not known and _evaluates(module):
         step_aside(0)
@@ -273,7 +276,7 @@ def _watch(signal: Any, took: int) -> None:
     _period = _repeats()
     if _period:
         _signals[:] = _signals_seen[-_period:]
-        _loop.settle([(len(shapes), *made) for shapes, *made in _signals], _hashes[-_period:], took)
+        _loop.settle(_signals, _hashes[-_period:], took)
         if _skip(_ROUNDS * _period):
             _thread = threading.get_ident()
 

@@ -98,9 +98,12 @@ stand_in! {
         ) -> PyResult<Bound<'py, PyAny>> {
             let py = args.py();
             let outermost = self.depth.fetch_add(1, Relaxed) == 0;
-            let begun = self.begin(outermost, args, kwargs);
-            let entered = begun.inspect_err(|_| _ = self.depth.fetch_sub(1, Relaxed))?;
             let off = outermost && passing::mode_off(py);
+            let begun = self.begin(outermost, args, kwargs).inspect_err(|_| {
+                passing::mode_back(py, off);
+                self.depth.fetch_sub(1, Relaxed);
+            });
+            let entered = begun?;
             let mut outcome = depth::given_back(py, || self.function.bind(py).call(args, kwargs));
             passing::mode_back(py, off);
             if entered {

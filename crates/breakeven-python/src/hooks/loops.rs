@@ -5,8 +5,10 @@ use super::{clock, paths, state};
 use crate::modules;
 use crate::steady::{Clocks, Counters, Next, Signal, Steady};
 use crate::waited;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyInt, PyList, PyTuple, PyType};
 use std::sync::OnceLock;
 
 /// What is told of a step whose ops were not seen, or not all, when it turned out to do something else.
@@ -57,7 +59,11 @@ impl Moment {
 /// The loop that the script runs, whose steps are as [`Steady`] has them.
 #[pyclass(module = "breakeven._native")]
 #[derive(Default)]
-pub(crate) struct Loop(Steady);
+pub(crate) struct Loop {
+    steady: Steady,
+    /// What the outermost modules are given at each place of a round.
+    given: Vec<Vec<Py<PyAny>>>,
+}
 
 #[pymethods]
 impl Loop {
@@ -69,82 +75,93 @@ impl Loop {
     /// A step begins, before which `computed` elements without values were.
     fn begins(&mut self, py: Python<'_>, computed: u64) -> PyResult<()> {
         modules::step_ended();
-        self.0.begins(counters(py, computed)?, &System(py));
+        self.steady.begins(counters(py, computed)?, &System(py));
         Ok(())
     }
 
     /// What the step that goes on has called and made so far: calls of modules, nodes of PyTorch's graph, ns.
     fn so_far(&self, py: Python<'_>) -> PyResult<(u64, u64, u64)> {
-        let (Signal { calls, nodes, .. }, took) = self.0.so_far(0, counters(py, 0)?);
+        let (Signal { calls, nodes, .. }, took) = self.steady.so_far(0, counters(py, 0)?);
         Ok((calls, nodes, took))
     }
 
     /// What it has called and made so far is none of it.
     fn calls_anew(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.0.calls_anew(counters(py, 0)?);
+        self.steady.calls_anew(counters(py, 0)?);
         Ok(())
     }
 
     /// Whether it has made more nodes, or fewer calls, than steps do at its place.
     fn made_more(&self, py: Python<'_>) -> PyResult<bool> {
-        Ok(self.0.so_far(0, counters(py, 0)?).0.nodes > self.0.expected().nodes)
+        Ok(self.steady.so_far(0, counters(py, 0)?).0.nodes > self.steady.expected().nodes)
     }
 
     fn called_less(&self, py: Python<'_>) -> PyResult<bool> {
-        Ok(self.0.so_far(0, counters(py, 0)?).0.calls < self.0.expected().calls)
+        Ok(self.steady.so_far(0, counters(py, 0)?).0.calls < self.steady.expected().calls)
     }
 
     /// What was done since a moment is none of the step's.
     fn leave_out(&mut self, py: Python<'_>, since: &Moment) -> PyResult<()> {
         let busy = clock::of_process_ns().saturating_sub(since.spent);
-        self.0.leave_out(since.counters, counters(py, 0)?, busy);
+        self.steady.leave_out(since.counters, counters(py, 0)?, busy);
         Ok(())
     }
 
     /// What was done since a moment is known.
     fn know(&mut self, since: &Moment) {
         let busy = clock::of_process_ns().saturating_sub(since.spent);
-        self.0.knows(clock::monotonic_ns().saturating_sub(since.counters.clock), busy);
+        self.steady.knows(clock::monotonic_ns().saturating_sub(since.counters.clock), busy);
     }
 
     /// What was done so far in the step is known.
     fn know_all(&mut self, py: Python<'_>) {
-        self.0.knows_until(&System(py));
+        self.steady.knows_until(&System(py));
     }
 
     /// Steps were as none before.
     fn forget(&mut self) {
-        self.0.forget();
+        self.steady.forget();
     }
 
-    /// Steps go unwatched from here on: at each place of a round so many outermost modules, calls of modules and nodes, which
-    /// are what `hashes` tell of; a watched one took so long, ns.
-    fn settle(&mut self, py: Python<'_>, round: Vec<(usize, u64, u64)>, hashes: Vec<u64>, took: u64) {
-        let signal = |(roots, calls, nodes)| Signal { roots, calls, nodes };
-        self.0.settle(&round.into_iter().map(signal).collect::<Vec<_>>(), hashes, took, &System(py));
+    /// Steps go unwatched from here on: at each place of a round the outermost modules are given this, and so many modules
+    /// called and nodes made, which are what `hashes` tell of; a watched one took so long, ns.
+    fn settle(&mut self, py: Python<'_>, round: Vec<(Vec<Py<PyAny>>, u64, u64)>, hashes: Vec<u64>, took: u64) {
+        let signal =
+            |(given, calls, nodes): &(Vec<_>, _, _)| Signal { roots: given.len(), calls: *calls, nodes: *nodes };
+        self.steady.settle(&round.iter().map(signal).collect::<Vec<_>>(), hashes, took, &System(py));
+        self.given = round.into_iter().map(|place| place.0).collect();
+    }
+
+    /// What an outermost module is given, the step's next after so many, where it is what steps give it there, on a path that
+    /// they take; `None` also where it is nothing simple, or a mode of the script's would hear of the question.
+    fn simply(&self, roots: usize, module: &Bound<'_, PyAny>, args: &Bound<'_, PyTuple>) -> Option<Py<PyAny>> {
+        let py = module.py();
+        let given = self.given.get(self.steady.at())?.get(roots)?;
+        let asks = paths::of_steps(py) && function_modes(py).ok()? == 0;
+        (asks && is_simply(given.bind(py), module, args).unwrap_or(false)).then(|| given.clone_ref(py))
     }
 
     /// The place in the round that the step has which goes on.
     #[getter]
     fn at(&self) -> usize {
-        self.0.at()
+        self.steady.at()
     }
 
     /// How many steps ago the last watched one at that place ended.
     #[getter]
     fn back(&self) -> usize {
-        self.0.back()
+        self.steady.back()
     }
 
     /// For how long the loop is not looked for its end, ns.
     #[getter]
     fn longest(&self) -> u64 {
-        self.0.longest()
+        self.steady.longest()
     }
 
     /// Something else is done than steps do.
     fn steps_aside(&mut self) {
-        self.0.asides += 1;
+        self.steady.asides += 1;
     }
 
     /// A step ends that went unwatched, `mixed` with something else, in which so many outermost modules were called: it is
@@ -158,7 +175,7 @@ impl Loop {
         valueless: bool,
     ) -> PyResult<Option<bool>> {
         modules::step_ended();
-        let step = self.0.ended(roots, counters(py, computed)?, mixed, valueless, &System(py));
+        let step = self.steady.ended(roots, counters(py, computed)?, mixed, valueless, &System(py));
         step_again(py, step.back, step.took, valueless, step.others, step.ours);
         if mixed && !step.same {
             differs(py, IN_PART, 0);
@@ -178,12 +195,12 @@ impl Loop {
     /// The step has done something else, so many ns of it unwatched: by default all until now.
     #[pyo3(signature = (ns = None))]
     fn differs(&self, py: Python<'_>, ns: Option<u64>) {
-        differs(py, IN_PART, ns.unwrap_or_else(|| self.0.took(clock::monotonic_ns())));
+        differs(py, IN_PART, ns.unwrap_or_else(|| self.steady.took(clock::monotonic_ns())));
     }
 
     /// How long what is not known of the step has gone on, where that is longer than steps take, and the loop may be over, ns.
     fn beyond(&self, py: Python<'_>) -> Option<u64> {
-        self.0.is_longer(&System(py)).then(|| self.0.unknown(clock::monotonic_ns()))
+        self.steady.is_longer(&System(py)).then(|| self.steady.unknown(clock::monotonic_ns()))
     }
 }
 
@@ -199,6 +216,40 @@ fn nodes(py: Python<'_>) -> PyResult<u64> {
     static NUMBER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let find = || PyResult::Ok(py.import("torch._C")?.getattr("_autograd")?.getattr("_get_sequence_nr")?.unbind());
     NUMBER.get_or_try_init(py, find)?.bind(py).call0()?.extract()
+}
+
+/// The script's modes that hear of calls of PyTorch's functions, and ours.
+fn function_modes(py: Python<'_>) -> PyResult<usize> {
+    static HEIGHT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let find = || PyResult::Ok(py.import("torch._C")?.getattr("_len_torch_function_stack")?.unbind());
+    HEIGHT.get_or_try_init(py, find)?.bind(py).call0()?.extract()
+}
+
+/// Whether a module is given plain tensors of the same shapes and types as it was before, and otherwise simple values.
+fn is_simply(before: &Bound<'_, PyAny>, module: &Bound<'_, PyAny>, args: &Bound<'_, PyTuple>) -> PyResult<bool> {
+    static TENSOR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let py = module.py();
+    let (address, training, given) = before.extract::<(usize, Bound<'_, PyAny>, Bound<'_, PyList>)>()?;
+    let same = module.as_ptr() as usize == address && module.getattr(intern!(py, "training"))?.is(&training);
+    if !same || args.len() != given.len() {
+        return Ok(false);
+    }
+    let tensor = TENSOR.import(py, "torch", "Tensor")?;
+    for (value, before) in args.iter().zip(&given) {
+        let same = if value.get_type().is(tensor) {
+            let before = before.cast::<PyTuple>()?;
+            let of = |name| value.getattr(name);
+            of(intern!(py, "dtype"))?.is(&before.get_item(1)?) && of(intern!(py, "shape"))?.eq(before.get_item(0)?)?
+        } else {
+            let simple =
+                value.is_none() || value.is_exact_instance_of::<PyBool>() || value.is_exact_instance_of::<PyInt>();
+            simple && value.get_type().is(&before)
+        };
+        if !same {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn differs(py: Python<'_>, text: &str, ns: u64) {
