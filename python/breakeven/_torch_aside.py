@@ -242,7 +242,7 @@ def where(tensor: Any) -> bool | None:
 
 def names_host(frame: Any) -> bool:
     """Whether the call that a frame is at moves or makes something to be where a tensor of the host's is."""
-    how, value = _value(frame)
+    how, value = _value(frame, _torch_ops.at(frame))
     return how == _AS_ANOTHER and isinstance(value, _torch.Tensor) and where(value) is False
 
 
@@ -250,19 +250,19 @@ def _is_named(frame: Any) -> bool | None:
     """Whether the call that a frame is at names the script's device; None where it may name the host's."""
     if getattr(sys.modules.get("torch.utils._device"), "CURRENT_DEVICE", None) is not None:
         return True
-    how, value = _value(frame)
+    at = _torch_ops.at(frame)
+    how, value = _value(frame, at)
     if how == _BY_KEYWORDS:
         return value.get("device") is not None if isinstance(value, dict) else None
     if how == _AS_ANOTHER and isinstance(value, _torch.Tensor):
         return where(value)
     if how is None or value is None:
         return False
-    return not _torch_placed.means_host("cpu", (frame.f_code, frame.f_lineno))
+    return not _torch_placed.means_host("cpu", (frame.f_code, frame.f_lineno), at[1], True)
 
 
-def _value(frame: Any) -> tuple[str | None, Any]:
-    """How the call that a frame is at names a device, and by which value."""
-    at = _torch_ops.at(frame)
+def _value(frame: Any, at: tuple[Any, int]) -> tuple[str | None, Any]:
+    """How the call at the instruction that a frame is at names a device, and by which value."""
     if at not in _named:
         _named[at] = _how(*at)
     how, name = _named[at]

@@ -142,9 +142,8 @@ def _load_ends(before: bool, *_: Any) -> None:
 
 def _names_host(code: Any, at: int) -> bool:
     """Whether the call of `load` at an instruction names the host in a word, or goes by another name than that."""
-    does = [step for step in _torch_placed.steps(code) if step.offset <= at]
-    begins = [i for i, step in enumerate(does) if step.argval == "load"]
-    return not begins or _torch_placed.say_host(does[begins[-1] :])
+    callee, given = _torch_placed.called(code, at) or ([], [])
+    return all(step.argval != "load" for step in callee[-2:]) or _torch_placed.say_host(given)
 
 
 def _put(storage: Any, location: str) -> Any:

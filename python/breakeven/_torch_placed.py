@@ -7,7 +7,7 @@ import dis
 import sys
 import weakref
 
-from . import _torch_aside, _torch_back, _torch_sparse
+from . import _torch_aside, _torch_back, _torch_ops, _torch_sparse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,21 +15,22 @@ if TYPE_CHECKING:
     from typing import Any
 
     Line = tuple[Any, int]
+    Steps = list[dis.Instruction]
 
 #: Instructions that take a method.
 METHODS = ("LOAD_METHOD", "LOAD_ATTR")
-#: Whether a line, or the call in it that is at an instruction, names the CPU in words, and no GPU.
-_says_cpu: dict[tuple[Line, int | None], bool] = {}
+#: Whether the call at an instruction names the CPU in words, and no GPU.
+_says_cpu: dict[tuple[Any, int], bool] = {}
 #: Leaves of the graph that are on the host, by identity, and have been put on the device: their gradient so far, and how often they
 #: were since it came.
 returning: dict[int, tuple[Any, tuple[int, int] | None, int]] = {}
 #: What lines do.
-_does: dict[Line, list[dis.Instruction]] = {}
+_does: dict[Line, Steps] = {}
 
 
-def line() -> tuple[Line, bool]:
-    """The script's line that calls what our caller stands in for, and whether that line does so, and no library's. A library's
-    line that leaves what it copies on the host counts as the script's."""
+def line() -> tuple[Line, int, bool]:
+    """The script's line that calls what our caller stands in for, at which instruction, and whether that line does so, and no
+    library's. A library's line that leaves what it copies on the host counts as the script's."""
     frame: Any = sys._getframe(2)
     direct = True
     while frame.f_back is not None:
@@ -38,7 +39,7 @@ def line() -> tuple[Line, bool]:
                 break
             direct = False
         frame = frame.f_back
-    return (frame.f_code, frame.f_lineno), direct
+    return (frame.f_code, frame.f_lineno), _torch_ops.at(frame)[1], direct
 
 
 def put(tensor: Any, known: Any, by: Line, part: Any = None) -> None:
@@ -117,14 +118,15 @@ def _span(tensor: Any) -> tuple[int, int]:
     return first * size, (first + extent) * size - 1
 
 
-def means_host(device: Any, by: Line, at: int | None = None) -> bool:
-    """Whether what a line gives to `.to` is the host, and not the device that a script has for want of a GPU: then the
-    line says so in a word or a name; `at`: the instruction of the call, where the line itself makes it."""
+def means_host(device: Any, by: Line, at: int, direct: bool) -> bool:
+    """Whether what is given to `.to` is the host, and not the device that a script has for want of a GPU: then the script
+    says so in a word or a name, in its call at this instruction of a line; `direct`: which is given the device itself."""
     if str(device) != "cpu":
         return False
-    if (by, at) not in _says_cpu:
-        _says_cpu[by, at] = _says(*by, at)
-    return _says_cpu[by, at]
+    key = by[0], at
+    if key not in _says_cpu:
+        _says_cpu[key] = _says(*by, at, direct)
+    return _says_cpu[key]
 
 
 def steps(code: Any) -> Iterator[dis.Instruction]:
@@ -138,7 +140,7 @@ def steps(code: Any) -> Iterator[dis.Instruction]:
             yield step
 
 
-def instructions(code: Any, number: int) -> list[dis.Instruction]:
+def instructions(code: Any, number: int) -> Steps:
     """What a line does."""
     if (code, number) not in _does:
         of_line = [range(first, last) for first, last, line in code.co_lines() if line == number]
@@ -146,16 +148,46 @@ def instructions(code: Any, number: int) -> list[dis.Instruction]:
     return _does[code, number]
 
 
-def _says(code: Any, number: int, at: int | None) -> bool:
-    of_line = list(instructions(code, number))
-    if at is not None:
-        of_line = [step for step in of_line if step.offset <= at]
-        begins = [i for i, step in enumerate(of_line) if step.opname in METHODS and step.argval == "to"]
-        of_line = of_line[begins[-1] if begins else 0 :]
-    return say_host(of_line)
+def called(code: Any, at: int) -> tuple[Steps, Steps] | None:
+    """What the call at an instruction calls, and what it is given, on however many lines; None where that is no call.
+    On the stack what is called lies lowest, and a place beside it; before CPython 3.11 only methods had that."""
+    does = [step for step in steps(code) if step.offset <= at]
+    call = does[-1]
+    if not call.opname.startswith("CALL"):
+        return None
+    depths = _depths(code)
+    below = depths[call.offset] + dis.stack_effect(call.opcode, call.arg) - 1
+
+    def last(depth: int) -> int:
+        return max((i for i, step in enumerate(does) if depths[step.offset] <= depth), default=0)
+
+    beside = sys.version_info >= (3, 11) or call.opname == "CALL_METHOD"
+    callee, given = last(below), last(below + 1) + beside
+    while does[given].opname in METHODS:  # of what is called, where the place is below: nothing that is given begins so
+        given += 1
+    return does[callee:given], does[given:-1]
 
 
-def say_host(does: list[dis.Instruction]) -> bool:
+def _depths(code: Any) -> dict[int, int]:
+    """How much lies on the stack before each instruction; where only an error leads, counted from anything."""
+    depths: dict[int, int] = {}
+    depth = 0
+    for step in dis.get_instructions(code):
+        depth = depths.setdefault(step.offset, depth)
+        if step.opcode in dis.hasjrel or step.opcode in dis.hasjabs:
+            depths.setdefault(step.argval, depth + dis.stack_effect(step.opcode, step.arg, jump=True))
+        depth += dis.stack_effect(step.opcode, step.arg, jump=False)
+    return depths
+
+
+def _says(code: Any, number: int, at: int, direct: bool) -> bool:
+    callee, given = called(code, at) or ([], instructions(code, number))
+    if direct or any(step.opname in METHODS and step.argval == "to" for step in callee[-2:]):
+        return say_host(given)
+    return say_host([*instructions(code, number), *given])
+
+
+def say_host(does: Steps) -> bool:
     """Whether instructions name the CPU in words, and no GPU."""
     words, names = set(), set()
     for step in does:

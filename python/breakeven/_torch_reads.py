@@ -220,12 +220,11 @@ def _moved(name: str, inputs: tuple[Any, ...], result: Any, kwargs: dict[str, An
     if device is None or (within is not None and _caller_is_of(within)) or _is_called_again(name):
         return None
     know_placed()
-    line, direct = _torch_placed.line()
-    at = _torch_ops.place()[1] if direct else None
+    line, at, direct = _torch_placed.line()
     if _torch_aside.names_host(_torch_ops.caller()):
         _puts.setdefault(line, False)
         return None
-    if not isinstance(device, _torch.Tensor) and _torch_placed.means_host(device, line, at):
+    if not isinstance(device, _torch.Tensor) and _torch_placed.means_host(device, line, at, direct):
         if _may_be_there(tensor):
             read(tensor, _torch_back.COPY)
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import importlib.util
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ if importlib.util.find_spec("torch") is None:
 
 from test_torch_pretend import _run
 
-from breakeven import _torch_back, _torch_placed
+from breakeven import _torch_back, _torch_ops, _torch_placed
 
 BEGIN = """
 import copy
@@ -599,3 +600,87 @@ except FileNotFoundError as error:
         expected |= {24: 2, 31: file - 2}
     assert copies == expected
     assert not [u for u in workload["unseen"] if u["reason"] == "hook-failed"]
+
+
+@pytest.mark.parametrize("pretend", [False, True])
+def test_a_call_names_the_host_on_whatever_line(pretend: bool, tmp_path: Path) -> None:
+    script = tmp_path / "lines.py"
+    script.write_text("""import torch
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+net = torch.nn.Linear(64, 128).to(device)
+for _ in range(3):
+    out = net(torch.ones(8, 64).to(device))
+    host = out.to(
+        "cpu"
+    )
+    host = (
+        out
+        .detach()
+        .to(  # not the device's
+            device="cpu",
+            copy=False,
+        )
+    )
+    mask = torch.zeros(
+        8, 128,
+        device="cpu",
+    )
+    out = out * mask.to(
+        device
+    )
+    cpu_net = torch.nn.Linear(64, 2)
+    cpu_net.to(device)
+    held = net.to(
+        device="cpu",
+    )
+    print(held.weight.sum().item() < 999, host.sum().item() < 9999)
+    net.to(device)
+""")
+    workload, out = _run(script, tmp_path, pretend=pretend)
+    assert out.split() == ["True"] * 6
+    there = [entry for entry in workload["ops"] if not (pretend and entry.get("device") is None)]
+    assert _crossings(workload | {"ops": there}) == {3: 2, 5: 3, 6: 3, 12: 3, 21: 3, 25: 6, 26: 6, 30: 6}
+
+
+def test_a_call_is_read_from_what_it_is_given_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On whatever lines, and whatever else is there."""
+    read: list[Any] = []
+
+    class Asks:
+        def to(self, *_: Any, **__: Any) -> Any:
+            frame = sys._getframe(1)
+            callee, given = _torch_placed.called(*_torch_ops.at(frame))  # type: ignore[misc]
+            read.append(([step.argval for step in callee[-2:]].count("to"), _torch_placed.say_host(given)))
+            return self
+
+        def cpu(self, *_: Any) -> Any:
+            return self
+
+    cpu_asks, device, kept = Asks(), "cuda"[4:], {"device": "cpu"}
+    cpu_asks.to("cpu")
+    cpu_asks.to(
+        # The host.
+        "cpu"
+    )
+    cpu_asks.cpu().to(device).cpu("cpu")
+    cpu_asks.to(device=device), cpu_asks.to("cpu" if device else "meta").to(
+        device,
+        non_blocking=True,
+    )
+    [(cpu_asks.cpu("cpu"), one.to(device or one)) for one in [cpu_asks]]
+    cpu_asks.to(*["cpu", device], **kept)
+    move = cpu_asks.to
+    move(device), move("cpu")
+    monkeypatch.setitem(sys.modules, "asks", cpu_asks)  # of a module's functions CPython has its own way
+    exec('import asks\nasks.to("meta" if device else "cpu"), asks.to(device=device)', {"device": device})
+    try:
+        cpu_asks.to(device.index("cpu"))
+    except ValueError:
+        cpu_asks.to("cpu", [kept for _ in "c" if kept])
+    while len(read) < 16:
+        cpu_asks.cpu("cpu").to(
+            device if kept else
+            device
+        )
+    assert [says for _, says in read] == [*(True, True, False, False, True, False, False, True), *(False, True, True, False, True), *[False] * 3]
+    assert [method for method, _ in read] == [1] * 8 + [0] * 2 + [1] * 6
