@@ -11,6 +11,7 @@ __all__ = [
     "Dispatch",
     "Frameless",
     "Function",
+    "GivesBack",
     "Loop",
     "ModuleCall",
     "Moment",
@@ -455,6 +456,13 @@ class Loop:
 
     def beyond(self) -> int | None:
         """How much of the time since the step began is not known, ns, where it is longer than steps take."""
+@final
+class GivesBack:
+    """What is called when a block of the stand-in for CuPy dies: takes it out of `live`, where it is by its `key`; gives its
+    `size` back to its `pool`, unless that is None, and to `all` of them. While there are `hooks`, `telling(gone)` does so."""
+
+    def __new__(cls, live: dict[int, Any], all: object, hooks: dict[str, Any], telling: Callable[[Any], None]) -> GivesBack: ...
+    def __call__(self, gone: Any) -> None: ...
 
 @final
 class ModuleCall:

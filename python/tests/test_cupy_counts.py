@@ -754,3 +754,34 @@ print(cp.format_float_positional(a[0, 1]), cp.format_float_scientific(3.5))
         "2. 3.5e+00",
     ]
     assert copied(workload) == {"h2d": (3, 24 + 3 + 48), "d2h": (3, 24 + 48 + 4)}
+
+
+def test_what_a_handler_of_signals_raises_while_an_array_goes_reaches_the_script(tmp_path: Path) -> None:
+    """Its memory is given back by none of Python's code, whose errors nobody gets then."""
+    out, _ = record(
+        """import ctypes, functools, signal, weakref
+import cupy as cp
+class Timeout(Exception):
+    pass
+def alarm(*_):
+    raise Timeout
+signal.signal(signal.SIGALRM, alarm)
+pool = cp.get_default_memory_pool()
+kept = cp.arange(8.0)
+interrupts = ctypes.CDLL(None)["raise"]
+for make in (lambda: cp.empty(16), lambda: kept + 1, lambda: cp.zeros(600)[2:], lambda: kept[1:]):
+    array = make()
+    # That the signal comes while the array goes: as C calls C, no handler of Python's runs before its memory is given back.
+    calls = map(interrupts, [signal.SIGALRM])
+    ref = weakref.ref(array, functools.partial(next, calls))
+    try:
+        del array
+        for _ in range(10):
+            pass
+        print("never interrupted")
+    except Timeout:
+        print("interrupted", pool.used_bytes())
+""",
+        tmp_path,
+    )
+    assert out.splitlines() == ["interrupted 512"] * 4

@@ -10,6 +10,7 @@ mod event;
 mod flush;
 mod frameless;
 mod gate;
+mod gone;
 mod hooks;
 mod lines;
 mod modules;
@@ -47,6 +48,8 @@ mod _native {
     #[pymodule_export]
     use super::frameless::Frameless;
     #[pymodule_export]
+    use super::gone::{Dies, GivesBack};
+    #[pymodule_export]
     use super::hooks::free::time_frees;
     #[pymodule_export]
     use super::hooks::loops::{Loop, Moment};
@@ -64,7 +67,7 @@ mod _native {
     use super::hooks::reads::{Reads, reads_differ};
     #[pymodule_export]
     use super::hooks::torch::{
-        Dies, Dispatch, Function, beside, call_noted, called_with, clock_ns, clock_ticks, loading, no_gap, pretend,
+        Dispatch, Function, beside, call_noted, called_with, clock_ns, clock_ticks, loading, no_gap, pretend,
         sides_known, step_calls, step_end, step_in_part, storage_bytes, storage_done_without, storage_freed,
         storage_left, storage_new, storage_refused, storage_resized, storage_role, storage_side, tensor_context,
         tensor_event,

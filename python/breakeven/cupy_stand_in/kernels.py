@@ -499,7 +499,7 @@ class Fusion:
         plain = tuple(item._a for item in outputs if calls.is_device(item))
         _native.leave(token, inputs, plain, {"functions": functions}, tag)
         for item in plain:
-            memory.block(item).place()
+            memory.place(item)
         return result
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from . import frameless, streams
+from . import streams
 from .imagined import gpu
 
 #: CuPy's pool gives out multiples of this, bytes.
@@ -85,13 +85,18 @@ class MemoryPool:
         limit = self._limit or (gpu.usable if gpu.named else 0)
         if limit and self._used + size > limit:
             raise OutOfMemoryError(size, self._used, self._limit)
-        _count(size)
+        if size > 0:
+            streams.used = True
+            _native.device_memory(_all._used + size)
+        # No call from here on: after one a handler of signals may raise, and what is half taken would stay so.
+        _all._used += size
         self._used += size
-        self._total = max(self._total, self._used)
+        if self._used > self._total:
+            self._total = self._used
 
     def _give(self, size: int) -> None:
         self._used -= size
-        _count(-size)
+        _all._used -= size
 
 
 class _Registers(MemoryPool):
@@ -107,17 +112,10 @@ class _Registers(MemoryPool):
 MemoryPool.__module__ = "cupy.cuda.memory"
 pool = MemoryPool()
 registers = _Registers()
-#: The pool that memory comes from now, and what all of them have given out.
+#: What all pools have given out.
+_all = MemoryPool()
+#: The pool that memory comes from now.
 _current = pool
-_used = 0
-
-
-def _count(size: int) -> None:
-    global _used
-    _used += size
-    if size > 0:
-        streams.used = True
-        _native.device_memory(_used)
 
 
 def rounded(size: int) -> int:
@@ -175,57 +173,58 @@ def _tell(event: str, **told: int) -> None:
 class Block:
     """The memory of an array and of all its views; given back with the last of them."""
 
-    __slots__ = ("__weakref__", "array", "pool", "size")
+    __slots__ = ("__weakref__", "taken")
+    taken: _Taken
 
-    def __init__(self, array: Any) -> None:
-        self.array = array
-        self._take_from(_current)
 
-    def _take_from(self, source: MemoryPool) -> None:
-        self.size = 0
+class _Taken(weakref.ref[Block]):
+    """What a block takes, and of which pool; None: of none."""
+
+    __slots__ = ("array", "key", "pool", "size")
+    array: Any
+    key: int
+    pool: MemoryPool | None
+    size: int
+
+    def take(self, source: MemoryPool) -> None:
         given = rounded(self.array.nbytes)
-        self.pool = source
-        if given and self._is_told_of():
-            self._take_telling(self.array, given)
+        if given and hooks and source is not registers:
+            self._take_telling(source, given)
         else:
             source._take(given)
         self.size = given
+        if given and source is not registers:
+            self.pool = source
 
-    def place(self) -> None:
-        """What a fused kernel gives back lies in memory."""
-        if self.pool is registers:
-            self._take_from(_current)
-
-    def _is_told_of(self) -> bool:
-        return bool(hooks) and self.pool is not registers
-
-    def _take_telling(self, array: Any, given: int) -> None:
+    def _take_telling(self, pool: MemoryPool, given: int) -> None:
         """The same, with what the program's hooks are told."""
-        pool, at = self.pool, array.__array_interface__["data"][0]
-        _tell("malloc_preprocess", size=array.nbytes, mem_size=given)
+        size, at = self.array.nbytes, _address(self.array)
+        _tell("malloc_preprocess", size=size, mem_size=given)
         grows = pool._used + given > pool._total
         if grows:
             _tell("alloc_preprocess", mem_size=given)
         pool._take(given)
         if grows:
             _tell("alloc_postprocess", mem_size=given, mem_ptr=at)
-        _tell("malloc_postprocess", size=array.nbytes, mem_size=given, mem_ptr=at, pmem_id=id(self))
-
-    def __del__(self) -> None:
-        if not self.size or _count is None:  # nothing was taken, or Python ends
-            return
-        told = {"mem_size": self.size, "pmem_id": id(self)}
-        is_told_of = self._is_told_of()
-        if is_told_of:
-            told["mem_ptr"] = self.array.__array_interface__["data"][0]
-            _tell("free_preprocess", **told)
-        self.pool._give(self.size)
-        if is_told_of:
-            _tell("free_postprocess", **told)
+        _tell("malloc_postprocess", size=size, mem_size=given, mem_ptr=at, pmem_id=id(self))
 
 
-frameless.methods(Block)
-_blocks: weakref.WeakValueDictionary[int, Block] = weakref.WeakValueDictionary()
+def _give_telling(gone: _Taken) -> None:
+    told = {"mem_size": gone.size, "mem_ptr": _address(gone.array), "pmem_id": id(gone)}
+    _tell("free_preprocess", **told)
+    if gone.pool is not None:
+        gone.pool._give(gone.size)
+    _tell("free_postprocess", **told)
+
+
+def _address(array: Any) -> int:
+    return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
+
+
+#: By the identity of arrays, as long as their blocks live. What then gives back runs none of Python's code, unless the program
+#: has hooks: what a signal's handler raised there would be lost.
+_taken: dict[int, _Taken] = {}
+_gives_back = _native.GivesBack(_taken, _all, hooks, _give_telling)
 
 
 def owner(array: Any) -> Any:
@@ -238,7 +237,20 @@ def owner(array: Any) -> Any:
 def block(array: Any) -> Block:
     """The memory that an array lies in."""
     whole = owner(array)
-    known = _blocks.get(id(whole))
+    key = id(whole)
+    taken = _taken.get(key)
+    known = None if taken is None else taken()
     if known is None:
-        known = _blocks[id(whole)] = Block(whole)
+        known = Block()
+        known.taken = taken = _Taken(known, _gives_back)
+        taken.array, taken.key, taken.pool = whole, key, None
+        taken.take(_current)
+        _taken[key] = taken
     return known
+
+
+def place(array: Any) -> None:
+    """What a fused kernel gives back lies in memory."""
+    taken = block(array).taken
+    if taken.pool is None:
+        taken.take(_current)

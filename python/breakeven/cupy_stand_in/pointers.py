@@ -53,7 +53,7 @@ class MemoryPointer:
         block = memory.block(array)
         whole = memory.owner(array)
         start, at = (item.__array_interface__["data"][0] for item in (whole, array))
-        return MemoryPointer(Memory(start, max(block.size, whole.nbytes), (whole, block)), at - start)
+        return MemoryPointer(Memory(start, max(block.taken.size, whole.nbytes), (whole, block)), at - start)
 
     @property
     def device(self) -> streams.Device:

@@ -10,7 +10,6 @@ use crate::ours;
 use crate::stand_in::stand_in;
 use crate::table::ArrayWord;
 use pyo3::exceptions::PyRuntimeError;
-use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFunction, PyTuple};
 use std::cell::RefCell;
@@ -437,31 +436,6 @@ pub(crate) fn storage_new(py: Python<'_>, bytes: u64, role: usize, host: bool, m
 #[pyfunction]
 pub(crate) fn storage_freed(py: Python<'_>, id: u64) {
     state::with(py, |state| state.recorder.tensors.freed(id));
-}
-
-/// What is called when a storage dies that is one of `live`, by its key: none of Python's, in which a signal's handler might
-/// raise something that nobody gets.
-#[pyclass(frozen, module = "breakeven._native")]
-pub(crate) struct Dies {
-    live: Py<PyDict>,
-}
-
-#[pymethods]
-impl Dies {
-    #[new]
-    fn new(live: Py<PyDict>) -> Self {
-        Self { live }
-    }
-
-    fn __call__(&self, gone: &Bound<'_, PyAny>) -> PyResult<()> {
-        let py = gone.py();
-        let (live, key) = (self.live.bind(py), gone.getattr(intern!(py, "key"))?);
-        if live.get_item(&key)?.is_some_and(|known| known.is(gone)) {
-            live.del_item(key)?;
-        }
-        storage_freed(py, gone.getattr(intern!(py, "id"))?.extract()?);
-        Ok(())
-    }
 }
 
 /// It is as long as this now.
