@@ -456,6 +456,7 @@ class Loop:
 
     def beyond(self) -> int | None:
         """How much of the time since the step began is not known, ns, where it is longer than steps take."""
+
 @final
 class GivesBack:
     """What is called when a block of the stand-in for CuPy dies: takes it out of `live`, where it is by its `key`; gives its

@@ -36,11 +36,11 @@ def install(torch: Any) -> None:
 
 def install_aside(torch: Any) -> None:
     """Tell what a script without a GPU would copy back to save it, and to the GPU where it loads it there."""
-    from . import _torch_reads
+    from . import _torch_modules, _torch_reads
 
     torch.serialization.register_package(_PRIORITY, _tag, _put)
     load = torch.load
-    _torch_reads.put(torch, "load", _native.Named(load, "load", _load_begins, _load_ends, keywords=True), load)
+    _torch_modules.put(torch, "load", _native.Named(load, "load", _load_begins, _load_ends, keywords=True), load)
     for name in ("_save", "_legacy_save"):
         if (plain := getattr(torch.serialization, name, None)) is not None:
             _torch_reads.watch(torch.serialization, name, plain, lambda _: _written.clear(), lambda *_: None)

@@ -94,12 +94,12 @@ def _is_on() -> bool:
 def _stand_in_engine() -> None:
     """Backward runs with the modes that there are when its engine is called, which is within a call that has passed here
     already: what the script does in it (hooks, functions of its own) passes here all the same."""
+    from ._torch_modules import put
 
-    graph = _torch_side.lib.autograd.graph
-    stand_in = _native.Named(graph._engine_run_backward, "_engine_run_backward", go_in, come_out)
-    for key in ("__module__", "__name__", "__qualname__", "__doc__"):
-        stand_in.__dict__[key] = getattr(graph._engine_run_backward, key)
-    graph._engine_run_backward = _torch_side.lib.autograd._engine_run_backward = stand_in
+    graph, name = _torch_side.lib.autograd.graph, "_engine_run_backward"
+    plain = graph._engine_run_backward
+    put(graph, name, _native.Named(plain, name, go_in, come_out), plain)
+    _torch_side.lib.autograd._engine_run_backward = graph._engine_run_backward
 
 
 def go_in(_: str) -> bool | None:

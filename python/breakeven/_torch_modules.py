@@ -9,6 +9,7 @@ import gc
 import itertools
 import threading
 import weakref
+from types import FunctionType
 
 from . import _endings, _native, _torch_apart, _torch_attention, _torch_foreach, _torch_ops, _torch_recurrent, _torch_steps
 from . import _torch_unwatched, _torch_whole
@@ -42,7 +43,7 @@ def install(torch: Any) -> None:
         _torch_steps.backward_ended()
 
     call = vars(torch.nn.Module)["__call__"]
-    _put(torch.nn.Module, "__call__", _native.ModuleCall(call, _begin_root, _begin_module, _end_module))
+    put(torch.nn.Module, "__call__", _native.ModuleCall(call, _begin_root, _begin_module, _end_module), call)
     engine = torch.autograd.graph
     _stand_in(engine, "_engine_run_backward", _begin_backward, _end_backward)
     # Also while steps go unwatched.
@@ -79,14 +80,21 @@ def install(torch: Any) -> None:
 
 def _stand_in(holder: Any, name: str, enter: Any, leave: Any, of_steps: bool = True) -> None:
     plain = vars(holder)[name]
-    _put(holder, name, _native.Named(plain, name, enter, leave, True, of_steps))
+    put(holder, name, _native.Named(plain, name, enter, leave, True, of_steps), plain)
 
 
-def _put(holder: Any, name: str, stand_in: Any) -> None:
-    plain = vars(holder)[name]
+def put(holder: Any, name: str, stand_in: Any, plain: Any) -> None:
+    """Have this stand in for `plain`, which passes for it wherever programs look."""
     for key in ("__module__", "__name__", "__qualname__", "__doc__"):
         if hasattr(plain, key):
             stand_in.__dict__[key] = getattr(plain, key)
+    if isinstance(holder, type):
+        # A method of C's is no module's: it pickles as the class that has it, and its name there.
+        stand_in.__dict__["__reduce__"] = lambda: (getattr, (holder, name))
+    else:
+        stand_in.__dict__["__reduce__"] = lambda: name
+    if isinstance(plain, FunctionType) and not hasattr(plain, "__wrapped__"):
+        stand_in.__dict__["__wrapped__"] = plain  # by which its source is found
     setattr(holder, name, stand_in)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from importlib import import_module
 from types import BuiltinFunctionType, FunctionType
 
-from . import _native, _torch_made, _torch_reads, _torch_side, _torch_where
+from . import _native, _torch_made, _torch_modules, _torch_reads, _torch_side, _torch_where
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def attributes(torch: Any) -> None:
     """Stand in for tensors' attributes, whose functions are what handlers are kept under."""
     for name, known in _ATTRIBUTES.items():
         plain = getattr(torch.Tensor, name)
-        _torch_reads.put(torch.Tensor, name, _native.PassingAttribute(plain, known), plain)
+        _torch_modules.put(torch.Tensor, name, _native.PassingAttribute(plain, known), plain)
 
 
 def install(torch: Any, mode: Any, handlers: dict[Any, Any]) -> None:
@@ -37,18 +37,18 @@ def install(torch: Any, mode: Any, handlers: dict[Any, Any]) -> None:
     of_tensors = {name for name in like if name.startswith("new_")} | {"new_tensor"}
     named |= {getattr(torch, name) for name in like - of_tensors} - handled
     for name, plain in _found(torch.Tensor, dir(torch.Tensor), handled):
-        _torch_reads.put(torch.Tensor, name, _native.Passing(plain), plain)
+        _torch_modules.put(torch.Tensor, name, _native.Passing(plain), plain)
     # What is written in Python is PyTorch's by name alone, and goes by without.
     handled = {plain for plain in handled if not isinstance(plain, FunctionType)}
     for name in of_tensors:
         plain = getattr(torch.Tensor, name)
-        _torch_reads.put(torch.Tensor, name, _native.Passing(plain, True), plain)
+        _torch_modules.put(torch.Tensor, name, _native.Passing(plain, True), plain)
     names = {plain.__name__ for plain in handled | named}
     functions = torch.nn.functional, torch.functional, torch.fft, torch.linalg, torch.nested, torch.sparse, torch.special
     stand_ins = {plain: _stand_in(plain, plain in named) for plain in handled | named}
     for holder in (torch, torch._C._nn, torch._VF, *functions):
         for name, plain in list(_found(holder, names.union(vars(holder)), handled | named)):
-            _torch_reads.put(holder, name, stand_ins[plain], plain)
+            _torch_modules.put(holder, name, stand_ins[plain], plain)
     _native.calls_pass(mode, torch._C)
     _pass_by(torch)
 
@@ -79,7 +79,7 @@ def _pass_by(torch: Any) -> None:
     )  # fmt: skip
     for holder, name in whole:
         plain = vars(holder)[name]
-        _torch_reads.put(holder, name, _native.Whole(plain), plain)
+        _torch_modules.put(holder, name, _native.Whole(plain), plain)
     hooked = optimizer.profile_hook_step
     # With what an optimizer is to call, which is the script's, calls pass.
     optimizer.profile_hook_step = staticmethod(lambda step: hooked(_native.Whole(step, True)))

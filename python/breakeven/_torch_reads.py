@@ -7,7 +7,6 @@ first such call on a tensor is recorded as the copy that it stands for.
 from __future__ import annotations
 
 import weakref
-from types import FunctionType
 
 from . import (
     _native,
@@ -54,28 +53,14 @@ def install_moves(torch: Any) -> None:
     modes = torch._C._len_torch_function_stack
     for name in ("to", "cuda"):
         plain = getattr(torch._C.TensorBase, name)
-        put(torch.Tensor, name, _native.Moves(plain, name, _moved, _torch_ops._live, torch.Tensor, modes), plain)
+        _torch_modules.put(torch.Tensor, name, _native.Moves(plain, name, _moved, _torch_ops._live, torch.Tensor, modes), plain)
     _torch_aside.install(torch)
     watch(torch, "as_tensor", torch.as_tensor, _enter, _filled)
 
 
 def watch(holder: Any, name: str, plain: Any, enter: Any, leave: Any) -> None:
     """Tell `leave` of each call of `holder.name`."""
-    put(holder, name, _native.Named(plain, name, enter, leave), plain)
-
-
-def put(holder: Any, name: str, stand_in: Any, plain: Any) -> None:
-    for key in ("__module__", "__name__", "__qualname__", "__doc__"):
-        if hasattr(plain, key):
-            stand_in.__dict__[key] = getattr(plain, key)
-    if isinstance(holder, type):
-        # A method of C's is no module's: it pickles as the class that has it, and its name there.
-        stand_in.__dict__["__reduce__"] = lambda: (getattr, (holder, name))
-    else:
-        stand_in.__dict__["__reduce__"] = lambda: name
-    if isinstance(plain, FunctionType) and not hasattr(plain, "__wrapped__"):
-        stand_in.__dict__["__wrapped__"] = plain  # by which its source is found
-    setattr(holder, name, stand_in)
+    _torch_modules.put(holder, name, _native.Named(plain, name, enter, leave), plain)
 
 
 def _enter(name: str) -> str:
@@ -184,7 +169,7 @@ def install_single(torch: Any) -> None:
     for name in _SINGLE:
         plain = getattr(torch._C.TensorBase, name)
         stand_in = _native.Reads(plain, _enter_single, _read_single, _torch_ops._live, of, modes, vars(_torch_ops))
-        put(of, name, stand_in, plain)
+        _torch_modules.put(of, name, stand_in, plain)
 
 
 def _enter_single() -> None:

@@ -233,3 +233,23 @@ def test_a_method_that_a_script_has_patched_runs_once(how: str, tmp_path: Path) 
     _, out = _run(script, tmp_path, fake=how == "fake")
     assert plain.out.decode() == out
     assert all(line.endswith(" 1") for line in out.splitlines()[:-1])
+
+
+@pytest.mark.parametrize("pretend", [False, True])
+def test_what_is_stood_in_for_shows_its_source_and_pickles(pretend: bool, tmp_path: Path) -> None:
+    script = tmp_path / "shown.py"
+    script.write_text("""import inspect, pickle, torch
+from torch.utils.data import dataloader
+iterator = dataloader._BaseDataLoaderIter
+for function in (
+    torch.nn.Module.__call__, torch.load, torch.autograd.graph._engine_run_backward, iterator.__init__, iterator.__next__,
+):
+    print(inspect.signature(function))
+    print(inspect.getsource(function))
+print(inspect.signature(torch.nn.Linear(2, 2)))
+for function in (torch.nn.Module.__call__, iterator.__next__, torch.Tensor.to, torch.as_tensor):
+    print(pickle.loads(pickle.dumps(function)) is function)
+""")
+    plain = untraced(tmp_path / "at", [str(script)])
+    _, out = _run(script, tmp_path, pretend=pretend)
+    assert out == plain.out.decode() and plain.code == 0, plain.err.decode()
