@@ -40,8 +40,14 @@ _copies: dict[tuple[Any, int], int] = {}
 _variables: dict[tuple[Any, int], bool] = {}
 #: Ops that may be given what is on both sides.
 _ACROSS = frozenset(
-    f"aten.{name}" for name in ("copy_", "_to_copy", "index", "index_put_", "index_put", "_index_put_impl_", "set_")
+    f"aten.{name}"
+    for name in (
+        "copy_ _to_copy index index_put_ index_put _index_put_impl_ set_ "
+        "_pack_padded_sequence _pack_padded_sequence_backward _ctc_loss _ctc_loss_backward"
+    ).split()
 )
+#: What gives two arrays, and the second on the host: how many sequences of a batch go on at each step.
+PACKS = "aten._pack_padded_sequence"
 #: By which C++ makes a tensor of a number that it is given beside tensors, where these are (`torch.where(mask, x, 0.5)`).
 _NUMBER = "aten.scalar_tensor"
 #: Functions that make a tensor of none.
@@ -154,6 +160,17 @@ def send(tensor: Any) -> None:
         if tensor.numel():
             array = (*_torch_ops.described(tensor), known.id)
             _native.tensor_event("torch.Tensor.to", [], [array], [], _torch_ops.context(), 0, 0)
+
+
+def stay(tensor: Any) -> None:
+    """An op has given a tensor on the host, though it ran on the device."""
+    known = _torch_ops._known(tensor)
+    if known is not None:
+        known.placed = False
+        if not known.aside:
+            known.aside = True
+            if aware:
+                _native.storage_side(known.id, True)
 
 
 def was_made_there(known: Any) -> None:

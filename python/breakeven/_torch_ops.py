@@ -508,6 +508,8 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
     counts = _native.tensor_event(name, inputs, outputs, keywords, now, own, gap, apart)
     if _torch_aside.sent and gpu is None:
         _torch_aside.send(result)
+    if op.name == _torch_aside.PACKS and _torch_aside.tells:
+        _torch_aside.stay(result[1])
     if op.product == "conv":
         _biased(given, *whole, now)
     if op.name == _OF_ATTENTION and args[0].dtype != _torch.float64 and _torch._C._get_flash_sdp_enabled():

@@ -684,3 +684,31 @@ def test_a_call_is_read_from_what_it_is_given_to_its_end(monkeypatch: pytest.Mon
         )
     assert [says for _, says in read] == [*(True, True, False, False, True, False, False, True), *(False, True, True, False, True), *[False] * 3]
     assert [method for method, _ in read] == [1] * 8 + [0] * 2 + [1] * 6
+
+
+@pytest.mark.parametrize("pretend", [False, True])
+def test_lengths_of_packed_sequences_stay_on_the_host(pretend: bool, tmp_path: Path) -> None:
+    """Those that are given, and how many sequences go on at each step, which the layer reads."""
+    script = tmp_path / "packs.py"
+    script.write_text("""import torch
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+net = torch.nn.GRU(3, 5, batch_first=True).to(device)
+for _ in range(3):
+    lengths = torch.tensor([10, 8, 7, 2])
+    x = torch.ones(4, 10, 3).to(device)
+    packed = pack_padded_sequence(x, lengths, batch_first=True)
+    results, _ = net(packed)
+    results, _ = pad_packed_sequence(results, batch_first=True)
+    results.sum().backward()
+    longest = max(int(length) for length in lengths)
+    there = lengths.to(device)
+    back = there.cpu()
+    packed = pack_padded_sequence(x, back, batch_first=True)
+    longest += int(packed.batch_sizes[0])
+print(longest)
+""")
+    workload, out = _run(script, tmp_path, pretend=pretend)
+    assert out == "14\n"
+    there = [e for e in workload["ops"] if e.get("phase") != "data" and not (pretend and e.get("device") is None)]
+    assert _crossings(workload | {"ops": there}) == {4: 4, 7: 3, 13: 3, 14: 3}
