@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import builtins
 import itertools
+import weakref
 from collections import namedtuple
 
 from . import _native, _torch_aside, _torch_ops, _torch_placed
@@ -12,14 +13,15 @@ from . import _native, _torch_aside, _torch_ops, _torch_placed
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import dis
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
     Stays = tuple[Any, int, frozenset[Any]]
 
 #: A copy to the host: the instruction and its line, the variable that the device's tensor is in, whether the copy takes its
-#: place, whether the host keeps what it was given; in which code what variables and attributes hold the device's tensor.
-Back = namedtuple("Back", "code at line name rebound kept holders")
+#: place, whether the host keeps what it was given; in which code what variables and attributes hold the device's tensor, and
+#: which hold others in the same memory, that are on the device as well: None for any code.
+Back = namedtuple("Back", "code at line name rebound kept holders beside")
 COPY = "torch.Tensor.cpu"
 #: What copies, and reads.
 _METHODS = ("cpu", "to", "cuda", "item", "tolist", "numpy")
@@ -39,6 +41,8 @@ _OF_COMPREHENSION = ".0"
 _taken: dict[tuple[Any, int], frozenset[Any]] = {}
 #: What lines put on the device, where it stays in a variable: its name, and the name in the loop that gives it values.
 _staying: dict[_torch_placed.Line, Stays | None] = {}
+#: Parts of tensors that were copied to the host, by identity: one that a variable holds may be the host's.
+_parts: dict[int, Any] = {}
 #: The variable, attribute or nothing that an instruction copies from, and whether the copy takes its place.
 _sources: dict[tuple[Any, int], tuple[str | None, bool]] = {}
 
@@ -52,7 +56,8 @@ def comes(tensor: Any, known: Any) -> None:
     # Of what training goes on with a copy is used up at once, but where a module moves.
     moves = frame.f_globals.get("__name__") == "torch.nn.modules.module"
     kept = moves or known.role not in (_torch_ops.PARAMETER, _torch_ops.GRADIENT, _torch_ops.STATE)
-    known.back = Back(*_torch_ops.at(frame), frame.f_lineno, name, rebound or moves, kept, _holders(frame, name))
+    where = frame.f_lineno, name, rebound or moves, kept, _holders(frame, name), _beside(frame, tensor)
+    known.back = Back(*_torch_ops.at(frame), *where)
     if kept and _torch_placed.is_whole(tensor, known):
         _move(known, True)
 
@@ -114,6 +119,8 @@ def is_hosts(known: Any) -> bool:
     if frame is not None and frame.f_lineno == back.line:
         again = frame is _torch_ops.caller() and _torch_ops.at(frame)[1] != back.at and _source(frame)[0] == back.name
         return bool(back.rebound or back.name is None or not again)
+    if any(_takes_anywhere(names) if code is None else _takes(_within(code), names) for code, names in back.beside):
+        return False
     return back.kept and (back.rebound or not any(_takes(_within(code), names) for code, names in back.holders))
 
 
@@ -126,6 +133,16 @@ def _takes(frame: Any, names: Iterable[Any]) -> bool:
         at = next((step.offset for step in _torch_placed.instructions(code, line)), frame.f_lasti)
         _reached[code, line] = frozenset().union(*(_holding(code, name, at) for name in takes(code, line)))
     return not _reached[code, line].isdisjoint(names)
+
+
+def _takes_anywhere(names: Iterable[Any]) -> bool:
+    """The same of all lines of the script's that are being run."""
+    frame = _torch_ops.caller()
+    while frame is not None:
+        if "-packages" not in frame.f_code.co_filename and _takes(frame, names):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def is_read(known: Any, name: str) -> bool:
@@ -145,12 +162,15 @@ def is_read(known: Any, name: str) -> bool:
 def _has(known: Any, frame: Any, copies: bool) -> bool:
     """Whether the host has already got what it reads, or copies, of a storage."""
     back: Back = known.back
+    source, _ = _source(frame)
+    held = set() if source is None else _holding(frame.f_code, source, frame.f_lasti)
+    if any(code in (None, frame.f_code) and not names.isdisjoint(held) for code, names in back.beside):
+        return False
     if copies and (back.rebound or frame.f_code is not back.code or _torch_ops.at(frame)[1] == back.at):
         return bool(back.rebound)
-    source, _ = _source(frame)
     if frame.f_code is back.code and source is not None:
         _, names = back.holders[0]
-        return bool(back.rebound or names.isdisjoint(_holding(frame.f_code, source, frame.f_lasti)))
+        return bool(back.rebound or names.isdisjoint(held))
     return not copies and is_hosts(known)
 
 
@@ -172,6 +192,38 @@ def _holders(frame: Any, name: str | None) -> list[tuple[Any, frozenset[Any]]]:
     if _of_loop(code, name, at)[1] is None and (outer := frame.f_back) is not None:
         holders.append((outer.f_code, _held(_torch_placed.instructions(outer.f_code, outer.f_lineno))))
     return holders
+
+
+def _beside(frame: Any, tensor: Any) -> list[tuple[Any, frozenset[Any]]]:
+    """What holds tensors in the memory of a part that is copied: variables of its code and of the caller's, and, wherever they are
+    used, variables of the module and attributes of `self`."""
+    if tensor._base is None and not tensor.is_inference():
+        return []
+    key, memory = id(tensor), tensor.untyped_storage()._cdata
+    _parts[key] = weakref.ref(tensor, lambda _: _parts.pop(key, None))
+    given = {_name(step) for step in _torch_placed.instructions(frame.f_code, frame.f_lineno) if step.opname.startswith("STORE_")}
+    variables = {name: frame.f_globals.get(name) for name in frame.f_code.co_names}
+    variables |= {f".{name}": value for name, value in getattr(frame.f_locals.get("self"), "__dict__", {}).items()}
+    found = [(None, _sharing(frame, variables, memory, given))]
+    for one in filter(None, (frame, frame.f_back)):
+        found.append((one.f_code, _sharing(one, one.f_locals, memory, given if one is frame else set())))
+    return [(code, names) for code, names in found if names]
+
+
+def _sharing(frame: Any, variables: Mapping[str, Any], memory: int, given: set[str]) -> frozenset[Any]:
+    """What those of these variables are known by in a frame that hold tensors in this memory, but for those that are `given` one now."""
+    same = (name for name, value in variables.items() if name not in given and _is_beside(value, memory))
+    return frozenset().union(*(_holding(frame.f_code, name, frame.f_lasti) for name in same))
+
+
+def _is_beside(value: Any, memory: int) -> bool:
+    """Whether a value is a tensor in this memory that nobody has copied to the host."""
+    if type(value) not in _torch_ops.plain or id(value) in _parts:
+        return False
+    try:
+        return bool(value.untyped_storage()._cdata == memory)
+    except _torch_ops.REFUSED:
+        return False
 
 
 def _holding(code: Any, name: str | None, at: int) -> set[Any]:

@@ -712,3 +712,49 @@ print(longest)
     assert out == "14\n"
     there = [e for e in workload["ops"] if e.get("phase") != "data" and not (pretend and e.get("device") is None)]
     assert _crossings(workload | {"ops": there}) == {4: 4, 7: 3, 13: 3, 14: 3}
+
+
+@pytest.mark.parametrize("pretend", [False, True])
+def test_a_copied_part_leaves_the_tensor_on_the_device(pretend: bool, tmp_path: Path) -> None:
+    """Also what a module or an object has, and in whatever function."""
+    script = tmp_path / "parts.py"
+    script.write_text("""import torch
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+x = torch.ones(4).to(device)
+values = torch.zeros(3, 4).to(device)
+def fill(i):
+    values[i] = x * 2
+class Rollout:
+    def __init__(self):
+        self.rewards = torch.zeros(3, 4, device=device)
+    def fill(self, i):
+        self.rewards[i] = x * 3
+    def show(self):
+        flat = self.rewards.view(-1)
+        return flat.cpu()
+rollout = Rollout()
+def show():
+    flat = values.view(-1)
+    shown = flat.cpu()
+    total = shown[0].item()
+    out = x[:2] * 2
+    first, second = out.chunk(2)
+    first = first.cpu()
+    best = out.argmax(0)
+    total += second.item()
+    total += first.item()
+    second = second.cpu()
+    return total + second.item()
+for _ in range(3):
+    for i in range(3):
+        fill(i)
+        rollout.fill(i)
+    shown = rollout.show()
+    number = show() + shown[0].item()
+    values[0] = x
+print(number)
+""")
+    workload, out = _run(script, tmp_path, pretend=pretend)
+    assert out == "11.0\n"
+    there = [e for e in workload["ops"] if e.get("phase") != "data" and not (pretend and e.get("device") is None)]
+    assert _crossings(workload | {"ops": there}) == {3: 1, 4: 1, 14: 3, 18: 3, 22: 3, 24: 3, 26: 3}
