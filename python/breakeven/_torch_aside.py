@@ -42,10 +42,15 @@ _variables: dict[tuple[Any, int], bool] = {}
 _ACROSS = frozenset(
     f"aten.{name}"
     for name in (
-        "copy_ _to_copy index index_put_ index_put _index_put_impl_ set_ "
+        "copy_ _to_copy index index_put_ index_put _index_put_impl_ index_fill_ set_ "
         "_pack_padded_sequence _pack_padded_sequence_backward _ctc_loss _ctc_loss_backward"
     ).split()
 )
+#: Ops of the device's that copy indices from the host each time they are given them, and where these are.
+_INDEXED = {
+    **dict.fromkeys((f"aten.{name}" for name in "index index_put_ index_put _index_put_impl_".split()), "indices"),
+    "aten.index_fill_": "index",
+}
 #: What gives two arrays, and the second on the host: how many sequences of a batch go on at each step.
 PACKS = "aten._pack_padded_sequence"
 #: By which C++ makes a tensor of a number that it is given beside tensors, where these are (`torch.where(mask, x, 0.5)`).
@@ -145,6 +150,24 @@ def crosses(op: str, given: dict[str, Any]) -> _torch_gpu.Event | None:
     if target:
         return "torch.Tensor.to", [], [_torch_ops.describe(given["self"])], []
     return _torch_back.COPY, [_torch_ops.describe(given["src"])], [], []
+
+
+def indices(op: str, given: dict[str, Any]) -> list[Any]:
+    """Numbers of places that an op on the device is given from the host: they are copied for it alone. A mask is looked up on the
+    host."""
+    if not aware or _now is not False or op not in _INDEXED:
+        return []
+    tensors = _torch_ops.flat(given.get(_INDEXED[op], ()))
+    return [one for one in tensors if one.dim() and one.dtype not in (_torch.bool, _torch.uint8) and where(one) is False]
+
+
+def sends(given: list[Any], inputs: list[Any]) -> list[Any]:
+    """Tell of indices that are copied for the op that is described by these inputs; its inputs without what is the host's."""
+    for index in given:
+        _torch_ops.crossed("torch.Tensor.to", [], [(*_torch_ops.described(index), 0)], False)
+    copied = {known.id for index in given if (known := _torch_ops._known(index)) is not None}
+    kept = (array for array in inputs if array[4] not in copied or array[2] != _torch_ops.memory(0)[2])
+    return [(*array[:4], 0) if array[4] in copied else array for array in kept]
 
 
 def _sets_item(frame: Any) -> bool:

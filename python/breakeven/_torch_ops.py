@@ -473,6 +473,8 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
     describe_all(result, True, outputs, op.each)
     _gives = None
     if _torch_aside.tells:
+        if from_host := _torch_aside.indices(op.name, given):
+            inputs = _torch_aside.sends(from_host, inputs)
         _torch_aside.ends(result)
     if not outputs:
         for argument in op.written:

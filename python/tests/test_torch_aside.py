@@ -758,3 +758,35 @@ print(number)
     assert out == "11.0\n"
     there = [e for e in workload["ops"] if e.get("phase") != "data" and not (pretend and e.get("device") is None)]
     assert _crossings(workload | {"ops": there}) == {3: 1, 4: 1, 14: 3, 18: 3, 22: 3, 24: 3, 26: 3}
+
+
+@pytest.mark.parametrize("pretend", [False, True])
+def test_indices_of_the_hosts_are_copied_for_each_op_that_takes_them(pretend: bool, tmp_path: Path) -> None:
+    """Forward and back, also where steps go unwatched; a part of them alone."""
+    script = tmp_path / "indices.py"
+    script.write_text("""import numpy, torch
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+x, y = torch.ones(64, 4).to(device), torch.ones(64, 1).to(device)
+weights = torch.ones(64, 1, device=device, requires_grad=True)
+net = torch.nn.Linear(4, 1).to(device)
+optimizer = torch.optim.SGD(net.parameters(), 0.01)
+for epoch in range(10):
+    order = torch.randperm(64)
+    for i in range(0, 64, 16):
+        rows = order[i : i + 16]
+        loss = ((net(x[rows]) - y[rows]) ** 2 * weights[rows]).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+places, rows = numpy.arange(8), torch.arange(16)
+for _ in range(2):
+    x[places], x[rows, rows % 4]
+    y[rows] = y[rows] * 2
+    there = rows.to(device)
+    y[there]
+print("done")
+""")
+    workload, out = _run(script, tmp_path, pretend=pretend)
+    assert out == "done\n"
+    assert _crossings(workload) == {3: 2, 5: 2, 11: 120, 13: 40, 17: 6, 18: 4, 19: 2}
+    assert _there(workload, pretend)["h2d"] == {1024: 1, 256: 1, 16: 1, 4: 1, 128: 120 + 40 + 4 + 4 + 2, 64: 2}
