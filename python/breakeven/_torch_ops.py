@@ -614,6 +614,15 @@ def _eigenvalues(given: dict[str, Any]) -> list[Any]:
     return [ANSWER] * (1 if given["self"].is_complex() else 2)
 
 
+def _unaligned(given: dict[str, Any]) -> list[Any]:
+    """How long each sequence and each of its targets is (`ctc_loss` of ATen's LossCTC.cpp), which a GPU's copies tell by themselves,
+    real or imitated."""
+    if gpu is not None or device is not None:
+        return []
+    lengths = (given.get("input_lengths"), given.get("target_lengths"))
+    return [(*described(one), 0) for one in lengths if isinstance(one, _torch.Tensor) and _may_be_there(one)]
+
+
 def _one_of(values: Any) -> Any:
     """A single value of these."""
     return (*described(values)[:2], 0, (), 0)
@@ -637,6 +646,7 @@ _TOLD: dict[str, Any] = {
     "aten.allclose": lambda _: [ANSWER],
     "aten.repeat_interleave": _repeated,
     "aten.histc": _range,
+    "aten._ctc_loss": _unaligned,
     "aten.bincount": _counted,
     # It begins with whether all it is given is finite. `eigvals` becomes this where its ops are watched, but for `out`.
     "aten.linalg_eig": lambda given: [ANSWER, *_eigenvalues(given)],

@@ -790,3 +790,25 @@ print("done")
     assert out == "done\n"
     assert _crossings(workload) == {3: 2, 5: 2, 11: 120, 13: 40, 17: 6, 18: 4, 19: 2}
     assert _there(workload, pretend)["h2d"] == {1024: 1, 256: 1, 16: 1, 4: 1, 128: 120 + 40 + 4 + 4 + 2, 64: 2}
+
+
+@pytest.mark.parametrize("pretend", [False, True])
+def test_lengths_of_sequences_that_are_not_aligned_are_told_to_the_host(pretend: bool, tmp_path: Path) -> None:
+    """Where they are not there already."""
+    script = tmp_path / "unaligned.py"
+    script.write_text("""import torch
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+loss = torch.nn.CTCLoss()
+scores = torch.randn(20, 4, 10).to(device).requires_grad_()
+targets = torch.randint(1, 10, (4, 5)).to(device)
+here, sizes = torch.full((4,), 20), torch.tensor([5, 4, 3, 2])
+there, lengths = here.clone().to(device), sizes.clone().to(device)
+for _ in range(3):
+    first = loss(scores.log_softmax(-1), targets, there, lengths)
+    second = loss(scores.log_softmax(-1), targets, here, sizes)
+    first.backward()
+print("done")
+""")
+    workload, out = _run(script, tmp_path, pretend=pretend)
+    assert out == "done\n"
+    assert _there(workload, pretend)["d2h"] == {32: 6}
