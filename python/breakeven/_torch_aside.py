@@ -217,7 +217,8 @@ def look_at_missed() -> None:
 def _where_takes(frame: Any) -> bool | None:
     """Whether what the line takes that a frame is at is on the device, and not on the host; None where nothing tells."""
     names = _torch_back.takes(frame.f_code, frame.f_lineno)
-    values = [frame.f_locals.get(name, frame.f_globals.get(name)) for name in names]
+    held = _torch_ops.variables(frame)
+    values = [held.get(name, frame.f_globals.get(name)) for name in names]
     with _torch._C.DisableTorchFunction():
         sides = {where(tensor) for tensor in itertools.islice(_torch_ops.flat(values), _FEW)}
     return True if True in sides else False if False in sides else None
@@ -306,7 +307,7 @@ def _value(frame: Any, at: tuple[Any, int]) -> tuple[str | None, Any]:
     if at not in _named:
         _named[at] = _how(*at)
     how, name = _named[at]
-    return how, frame.f_locals.get(name, frame.f_globals.get(name, ...)) if name is not None else ...
+    return how, _torch_ops.variables(frame).get(name, frame.f_globals.get(name, ...)) if name is not None else ...
 
 
 def _how(code: Any, at: int) -> tuple[str | None, str | None]:

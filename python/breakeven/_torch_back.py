@@ -203,10 +203,12 @@ def _beside(frame: Any, tensor: Any) -> list[tuple[Any, frozenset[Any]]]:
     _parts[key] = weakref.ref(tensor, lambda _: _parts.pop(key, None))
     given = {_name(step) for step in _torch_placed.instructions(frame.f_code, frame.f_lineno) if step.opname.startswith("STORE_")}
     variables = {name: frame.f_globals.get(name) for name in frame.f_code.co_names}
-    variables |= {f".{name}": value for name, value in getattr(frame.f_locals.get("self"), "__dict__", {}).items()}
+    held = _torch_ops.variables(frame)
+    variables |= {f".{name}": value for name, value in getattr(held.get("self"), "__dict__", {}).items()}
     found = [(None, _sharing(frame, variables, memory, given))]
-    for one in filter(None, (frame, frame.f_back)):
-        found.append((one.f_code, _sharing(one, one.f_locals, memory, given if one is frame else set())))
+    found.append((frame.f_code, _sharing(frame, held, memory, given)))
+    if (by := frame.f_back) is not None:
+        found.append((by.f_code, _sharing(by, _torch_ops.variables(by), memory, set())))
     return [(code, names) for code, names in found if names]
 
 

@@ -12,7 +12,7 @@ from . import _native, _torch_aside, _torch_back, _torch_gpu, _torch_placed, _to
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
 
@@ -60,6 +60,11 @@ _types: dict[Any, tuple[int, int]] = {}
 _ops: dict[Any, _Op] = {}
 _contexts: dict[tuple[str | None, str | None, int | None, str | None, str | None, bool], int] = {}
 _torch: Any = None
+#: Of code whose variables are no dictionary; what may look at those of a function; by how many a dictionary is held that is
+#: the frame's, a variable's and being asked.
+_OPTIMIZED = 1
+_LOOKS = frozenset(("locals", "vars", "dir", "exec", "eval"))
+_OF_FRAME = 3
 #: Classes of tensors that have memory.
 plain: tuple[type, ...] = ()
 
@@ -708,6 +713,22 @@ def caller() -> Any:
             _own.add(id(variables))
         frame = frame.f_back
     return frame
+
+
+def variables(frame: Any) -> Mapping[str, Any]:
+    """The local variables of a frame, which does not keep them for that; `...` where nothing may be asked. Before CPython 3.13 a
+    function's frame keeps what it is asked for: what the script deletes would live on, and what it or a debugger looks at
+    would change."""
+    code = frame.f_code
+    if sys.version_info >= (3, 13) or not code.co_flags & _OPTIMIZED:
+        return frame.f_locals  # type: ignore[no-any-return]
+    if sys.gettrace() is not None or not _LOOKS.isdisjoint(code.co_names):
+        return dict.fromkeys((*code.co_varnames, *code.co_cellvars, *code.co_freevars), ...)
+    kept = frame.f_locals
+    found = dict(kept)
+    if sys.getrefcount(kept) <= _OF_FRAME:
+        kept.clear()
+    return found
 
 
 def place() -> tuple[Any, int]:

@@ -72,7 +72,7 @@ def _is_called_again(method: str) -> bool:
     frame = _torch_ops.caller()
     if frame.f_code.co_name != "__torch_function__":
         return False
-    return any(value is getattr(_torch.Tensor, method) for value in frame.f_locals.values())
+    return any(value is getattr(_torch.Tensor, method) for value in _torch_ops.variables(frame).values())
 
 
 def _unseen_by_script(told: Any) -> Any:

@@ -17,7 +17,7 @@ if importlib.util.find_spec("torch") is None:
 from test_torch_pretend import L4, _run
 
 
-@pytest.mark.parametrize("script", ["torch_lists.py", "torch_many.py", "torch_patched.py", "torch_seen.py"])
+@pytest.mark.parametrize("script", ["torch_lists.py", "torch_locals.py", "torch_many.py", "torch_patched.py", "torch_seen.py"])
 def test_nothing_changes(script: str, tmp_path: Path) -> None:
     plain = untraced(tmp_path / "at", [script])
     seen = traced(tmp_path / "at", [script], "native", tmp_path / "record")
