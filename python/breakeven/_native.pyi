@@ -278,8 +278,8 @@ def tensor_context(
 def storage_new(bytes: int, role: int, host: bool, made: bool) -> int:
     """A storage for role 0 parameter, 1 gradient, 2 optimizer state, 3 activation, 4 input, 5 temporary; its number."""
 
-def storage_freed(id: int) -> None:
-    """Its memory was given back."""
+def storage_freed(id: int, _gone: object = None) -> None:
+    """Its memory was given back; `_gone` is what died of it, where that tells."""
 
 def storage_resized(id: int, bytes: int) -> None:
     """It is as long as this now."""

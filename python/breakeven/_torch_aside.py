@@ -5,6 +5,7 @@ naming the device, and what comes of that alone. Where it has put something on i
 from __future__ import annotations
 
 import dis
+import functools
 import itertools
 import sys
 import weakref
@@ -249,7 +250,7 @@ def put(tensor: Any, known: Any, span: tuple[int, int], by: Any) -> Any:
         at = frame.f_code, frame.f_lasti
         _native.storage_freed(_copies.get(at, 0))
         _copies[at] = copy
-    return weakref.ref(tensor, lambda _: _native.storage_freed(copy))
+    return weakref.ref(tensor, functools.partial(_native.storage_freed, copy))
 
 
 def _is_variable(code: Any, number: int) -> bool:

@@ -4,6 +4,7 @@ the device's tensor, and all else that holds it the host's."""
 from __future__ import annotations
 
 import builtins
+import functools
 import itertools
 import weakref
 from collections import namedtuple
@@ -200,7 +201,7 @@ def _beside(frame: Any, tensor: Any) -> list[tuple[Any, frozenset[Any]]]:
     if tensor._base is None and not tensor.is_inference():
         return []
     key, memory = id(tensor), tensor.untyped_storage()._cdata
-    _parts[key] = weakref.ref(tensor, lambda _: _parts.pop(key, None))
+    _parts[key] = weakref.ref(tensor, functools.partial(_parts.pop, key))  # no Python, in which a signal's handler might raise
     given = {_name(step) for step in _torch_placed.instructions(frame.f_code, frame.f_lineno) if step.opname.startswith("STORE_")}
     variables = {name: frame.f_globals.get(name) for name in frame.f_code.co_names}
     held = _torch_ops.variables(frame)

@@ -4,6 +4,7 @@ which tensors are there is known of the tensors themselves. Of the rows of one t
 from __future__ import annotations
 
 import dis
+import functools
 import sys
 import weakref
 
@@ -59,7 +60,7 @@ def returns(tensor: Any) -> bool:
         return False
     key = id(tensor)
     _, before, times = returning.get(key) or (None, _gradient(tensor), 0)
-    returning[key] = weakref.ref(tensor, lambda _: returning.pop(key, None)), before, times + 1
+    returning[key] = weakref.ref(tensor, functools.partial(returning.pop, key)), before, times + 1
     return True
 
 

@@ -253,3 +253,26 @@ for function in (torch.nn.Module.__call__, iterator.__next__, torch.Tensor.to, t
     plain = untraced(tmp_path / "at", [str(script)])
     _, out = _run(script, tmp_path, pretend=pretend)
     assert out == plain.out.decode() and plain.code == 0, plain.err.decode()
+
+
+def test_no_python_runs_where_a_tensor_dies(tmp_path: Path) -> None:
+    """What a signal's handler raised there nobody would get."""
+    script = tmp_path / "dies.py"
+    script.write_text("""import types, weakref, torch
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+def own():
+    mask, weight = torch.ones(8, 8), torch.ones(8, requires_grad=True)
+    held, there = [mask[1:]], [weight.to(device)]
+    moved = held[0].to(device)
+    part = (moved * there[0]).view(-1)
+    host = part.cpu()
+    part.sum().backward()
+    return [mask, weight, *held, *there, moved, part, host, weight.grad]
+for tensor in own():
+    for one in (tensor, tensor.untyped_storage()):
+        for reference in weakref.getweakrefs(one):
+            assert not isinstance(reference.__callback__, (types.FunctionType, types.MethodType)), reference.__callback__
+            print("seen")
+""")
+    seen = [_run(script, tmp_path / how, pretend=how == "gpu")[1] for how in ("plain", "gpu") if (tmp_path / how).mkdir() is None]
+    assert "seen" in seen[0]

@@ -32,7 +32,7 @@ impl Dies {
     fn __call__(&self, gone: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = gone.py();
         forget(self.live.bind(py), gone)?;
-        storage_freed(py, gone.getattr(intern!(py, "id"))?.extract()?);
+        storage_freed(py, gone.getattr(intern!(py, "id"))?.extract()?, None);
         Ok(())
     }
 }

@@ -432,9 +432,10 @@ pub(crate) fn storage_new(py: Python<'_>, bytes: u64, role: usize, host: bool, m
     state::with(py, |state| state.recorder.tensors.add(bytes, role, host, made)).unwrap_or_default()
 }
 
-/// Its memory was given back.
+/// Its memory was given back; `_gone` is what died of it, where that tells.
 #[pyfunction]
-pub(crate) fn storage_freed(py: Python<'_>, id: u64) {
+#[pyo3(signature = (id, _gone = None))]
+pub(crate) fn storage_freed(py: Python<'_>, id: u64, _gone: Option<&Bound<'_, PyAny>>) {
     state::with(py, |state| state.recorder.tensors.freed(id));
 }
 
