@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 #: A copy to the host: the instruction and its line, the variable that the device's tensor is in, whether the copy takes its
 #: place, whether the host keeps what it was given; in which code what variables and attributes hold the device's tensor, and
-#: which hold others in the same memory, that are on the device as well: None for any code.
-Back = namedtuple("Back", "code at line name rebound kept holders beside")
+#: which hold others in the same memory, that are on the device as well: None for any code; and which callers' code, at which line,
+#: gave it what variables and attributes still hold there.
+Back = namedtuple("Back", "code at line name rebound kept holders beside callers")
 COPY = "torch.Tensor.cpu"
 #: What copies, and reads.
 _METHODS = ("cpu", "to", "cuda", "item", "tolist", "numpy")
@@ -58,7 +59,7 @@ def comes(tensor: Any, known: Any) -> None:
     moves = frame.f_globals.get("__name__") == "torch.nn.modules.module"
     kept = moves or known.role not in (_torch_ops.PARAMETER, _torch_ops.GRADIENT, _torch_ops.STATE)
     where = frame.f_lineno, name, rebound or moves, kept, _holders(frame, name), _beside(frame, tensor)
-    known.back = Back(*_torch_ops.at(frame), *where)
+    known.back = Back(*_torch_ops.at(frame), *where, _callers(frame, name, tensor))
     if kept and _torch_placed.is_whole(tensor, known):
         _move(known, True)
 
@@ -122,6 +123,8 @@ def is_hosts(known: Any) -> bool:
         return bool(back.rebound or back.name is None or not again)
     if any(_takes_anywhere(names) if code is None else _takes(_within(code), names) for code, names in back.beside):
         return False
+    if _is_callers(back):
+        return False
     return back.kept and (back.rebound or not any(_takes(_within(code), names) for code, names in back.holders))
 
 
@@ -134,6 +137,16 @@ def _takes(frame: Any, names: Iterable[Any]) -> bool:
         at = next((step.offset for step in _torch_placed.instructions(code, line)), frame.f_lasti)
         _reached[code, line] = frozenset().union(*(_holding(code, name, at) for name in takes(code, line)))
     return not _reached[code, line].isdisjoint(names)
+
+
+def _is_callers(back: Back) -> bool:
+    """Whether what runs takes what a caller gave the function that copied it, and not what that gave the caller."""
+    for code, line, names, attributes in back.callers:
+        frame = _within(code)
+        if frame is None or frame.f_lineno != line:
+            if _takes(frame, names) or attributes and _takes_anywhere(attributes):
+                return True
+    return False
 
 
 def _takes_anywhere(names: Iterable[Any]) -> bool:
@@ -166,6 +179,8 @@ def _has(known: Any, frame: Any, copies: bool) -> bool:
     source, _ = _source(frame)
     held = set() if source is None else _holding(frame.f_code, source, frame.f_lasti)
     if any(code in (None, frame.f_code) and not names.isdisjoint(held) for code, names in back.beside):
+        return False
+    if _is_callers(back):
         return False
     if copies and (back.rebound or frame.f_code is not back.code or _torch_ops.at(frame)[1] == back.at):
         return bool(back.rebound)
@@ -202,15 +217,56 @@ def _beside(frame: Any, tensor: Any) -> list[tuple[Any, frozenset[Any]]]:
         return []
     key, memory = id(tensor), tensor.untyped_storage()._cdata
     _parts[key] = weakref.ref(tensor, functools.partial(_parts.pop, key))  # no Python, in which a signal's handler might raise
-    given = {_name(step) for step in _torch_placed.instructions(frame.f_code, frame.f_lineno) if step.opname.startswith("STORE_")}
+    given = _given(frame)
     variables = {name: frame.f_globals.get(name) for name in frame.f_code.co_names}
     held = _torch_ops.variables(frame)
-    variables |= {f".{name}": value for name, value in getattr(held.get("self"), "__dict__", {}).items()}
+    variables |= _attributes(held)
     found = [(None, _sharing(frame, variables, memory, given))]
     found.append((frame.f_code, _sharing(frame, held, memory, given)))
     if (by := frame.f_back) is not None:
         found.append((by.f_code, _sharing(by, _torch_ops.variables(by), memory, set())))
     return [(code, names) for code, names in found if names]
+
+
+def _given(frame: Any) -> set[Any]:
+    """What the line of a frame is about to give a value."""
+    steps = _torch_placed.instructions(frame.f_code, frame.f_lineno)
+    return {_name(step) for step in steps if step.opname.startswith("STORE_") and step.offset > frame.f_lasti}
+
+
+def _attributes(held: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of `self`, with a point before their names."""
+    return {f".{name}": value for name, value in getattr(held.get("self"), "__dict__", {}).items()}
+
+
+def _callers(frame: Any, name: str | None, tensor: Any) -> list[tuple[Any, int, frozenset[Any], frozenset[str]]]:
+    """What still holds a tensor that a function was given by this name, in the code and at the line that called it: variables, and
+    `self`'s attributes; so of who gave it to that. Of a comprehension, what its line takes."""
+    found: list[tuple[Any, int, frozenset[Any], frozenset[str]]] = []
+    memory = tensor.untyped_storage()._cdata
+    names: set[Any] = {name}
+    while True:
+        apart = any(_of_loop(frame.f_code, name, frame.f_lasti)[1] is None for name in names)
+        if not apart and names.isdisjoint(_parameters(frame.f_code)) or (frame := _of_script(frame.f_back)) is None:
+            return found
+        held, code, line = _torch_ops.variables(frame), frame.f_code, frame.f_lineno
+        names = {name for name, value in held.items() if _is_in(value, memory)} - _given(frame)
+        holding = frozenset().union(*(_holding(code, name, frame.f_lasti) for name in names))
+        if apart:
+            holding |= _held(_torch_placed.instructions(code, line))
+        attributes = frozenset(name for name, value in _attributes(held).items() if _is_in(value, memory))
+        found.append((code, line, holding, attributes))
+
+
+def _parameters(code: Any) -> tuple[str, ...]:
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]  # type: ignore[no-any-return]
+
+
+def _of_script(frame: Any) -> Any:
+    """This frame, or the innermost one around it, that is no library's."""
+    while frame is not None and "-packages" in frame.f_code.co_filename:
+        frame = frame.f_back
+    return frame
 
 
 def _sharing(frame: Any, variables: Mapping[str, Any], memory: int, given: set[str]) -> frozenset[Any]:
@@ -221,7 +277,11 @@ def _sharing(frame: Any, variables: Mapping[str, Any], memory: int, given: set[s
 
 def _is_beside(value: Any, memory: int) -> bool:
     """Whether a value is a tensor in this memory that nobody has copied to the host."""
-    if type(value) not in _torch_ops.plain or id(value) in _parts:
+    return id(value) not in _parts and _is_in(value, memory)
+
+
+def _is_in(value: Any, memory: int) -> bool:
+    if type(value) not in _torch_ops.plain:
         return False
     try:
         return bool(value.untyped_storage()._cdata == memory)

@@ -812,3 +812,45 @@ print("done")
     workload, out = _run(script, tmp_path, pretend=pretend)
     assert out == "done\n"
     assert _there(workload, pretend)["d2h"] == {32: 6}
+
+
+@pytest.mark.parametrize("pretend", [False, True])
+def test_what_a_function_copies_of_its_callers_stays_on_the_device(pretend: bool, tmp_path: Path) -> None:
+    """Unless the caller takes the copy for it."""
+    script = tmp_path / "given.py"
+    script.write_text("""import torch
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+def shown(value):
+    value = value.cpu()
+    return f"{value.sum() > 0} {value.max().item() > 0}"
+def kept(value):
+    return value.detach().cpu()
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.of = torch.nn.Linear(4, 2)
+        self.last = None
+    def forward(self, x, sizes):
+        longest = sizes.cpu().max().item()
+        self.last = self.of(x)
+        shown(self.last)
+        return self.last + longest
+def trained(x, sizes):
+    out = net(x, sizes)
+    text = shown(out)
+    most = sizes.max().item()
+    least = net.last.min().item()
+    loss = torch.nn.functional.mse_loss(out, out * 2)
+    total = loss.item()
+    out = kept(out)
+    return out.sum().item() + total + most
+net = Net().to(device)
+for _ in range(3):
+    x, sizes = torch.ones(4, 4).to(device), torch.tensor([8, 7, 5, 2]).to(device)
+    trained(x, sizes)
+    print(sizes.sum().item())
+""")
+    workload, out = _run(script, tmp_path, pretend=pretend)
+    assert out == "22\n" * 3
+    there = [e for e in workload["ops"] if e.get("phase") != "data" and not (pretend and e.get("device") is None)]
+    assert _crossings(workload | {"ops": there}) == {4: 6, 7: 3, 14: 3, 21: 3, 22: 3, 24: 3, 27: 2, 29: 6, 31: 3}
