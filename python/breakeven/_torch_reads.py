@@ -104,6 +104,8 @@ def read(tensor: Any, name: str) -> None:
         _native.reads_differ()
     for part in _torch_sparse.parts(tensor):
         _read_part(part, name)
+    if _copied is not None and (known := _torch_ops._known(tensor)) is not None and known.back is not None:
+        _copied = None  # by that more is known
 
 
 def _is_copied(tensor: Any) -> bool:
@@ -137,6 +139,8 @@ def _read_unwatched(tensor: Any, name: str) -> bool:
         there = known.device != "cpu"
     elif known is not None and _torch_aside.where(tensor) is False:
         there = False
+    elif (was := _torch_unwatched.was_read(_torch_ops.place(), tensor)) is not None:
+        there = was
     elif like is not None:
         there = _is_computed(like)
     else:

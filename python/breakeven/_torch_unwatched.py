@@ -28,6 +28,8 @@ _step: list[tuple[Kind, Any, bool, bool]] = []
 _MOST = 1 << 15
 #: What the step that goes on reads at each instruction: kinds that are on the host, and kinds that are on the device.
 _reads: dict[Any, tuple[set[Kind | None], set[Kind | None]]] = {}
+#: The same of all steps that were watched.
+_were_read: dict[Any, tuple[set[Kind | None], set[Kind | None]]] = {}
 #: Of each step that was watched: all that it made, and what of that it left; the latter's storages.
 _steps: collections.deque[tuple[Likes, Likes, list[Any]]] = collections.deque(maxlen=12)
 #: Whether the last step read, at one instruction, what is on either side, and by the kind nothing tells where.
@@ -69,6 +71,14 @@ def is_read(place: Any, tensor: Any, there: bool) -> None:
         _reads.setdefault(place, (set(), set()))[there].add(_kind(tensor))
 
 
+def was_read(place: Any, tensor: Any) -> bool | None:
+    """Whether the device had what is like this where watched steps read it at an instruction; None where the host had it, too, and
+    where nothing like it was read."""
+    host, there = _were_read.get(place, (set(), set()))
+    kind = _kind(tensor)
+    return None if (kind in host) == (kind in there) else kind in there
+
+
 def begins() -> None:
     """What was made so far is none of the step's."""
     _step.clear()
@@ -90,6 +100,9 @@ def ended() -> None:
             if known.device != "cpu":
                 likes[2].append(known)
     either = [kinds for kinds in _reads.values() if all(kinds)]
+    for place, kinds in _reads.items():
+        for kept, of_step in zip(_were_read.setdefault(place, (set(), set())), kinds):
+            kept |= of_step
     mixes = any(kind is None or likes[0].get(kind, ...) is None for kinds in either for kind in set.union(*kinds))
     _step.clear()
     _reads.clear()

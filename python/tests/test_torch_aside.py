@@ -854,3 +854,33 @@ for _ in range(3):
     assert out == "22\n" * 3
     there = [e for e in workload["ops"] if e.get("phase") != "data" and not (pretend and e.get("device") is None)]
     assert _crossings(workload | {"ops": there}) == {4: 6, 7: 3, 14: 3, 21: 3, 22: 3, 24: 3, 27: 2, 29: 6, 31: 3}
+
+
+@pytest.mark.parametrize("pretend", [False, True])
+def test_what_steps_read_stays_where_it_was_read(pretend: bool, tmp_path: Path) -> None:
+    """Though the host makes what is like it, and a function has copied it."""
+    script = tmp_path / "metered.py"
+    script.write_text("""import torch
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+def accuracy(out, labels):
+    chosen = out.cpu().argmax(1)
+    return (chosen == labels.cpu()).float().mean().item()
+def add(value):
+    values.append(value.detach().cpu())
+net, values = torch.nn.Linear(8, 3).to(device), []
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for _ in range(40):
+    x, labels = torch.ones(4, 8).to(device), torch.zeros(4, dtype=torch.long).to(device)
+    out = net(x)
+    right = accuracy(out, labels)
+    loss = torch.nn.functional.cross_entropy(out, labels)
+    add(loss)
+    total = loss.item()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""")
+    workload, _ = _run(script, tmp_path, pretend=pretend)
+    assert workload["program"]["sampling"] > 1
+    there = [e for e in workload["ops"] if not (pretend and e.get("device") is None)]
+    assert _crossings(workload | {"ops": there}) == {4: 40, 5: 40, 7: 40, 8: 2, 11: 80, 16: 40}
