@@ -43,6 +43,8 @@ _OF_COMPREHENSION = ".0"
 _taken: dict[tuple[Any, int], frozenset[Any]] = {}
 #: What lines put on the device, where it stays in a variable: its name, and the name in the loop that gives it values.
 _staying: dict[_torch_placed.Line, Stays | None] = {}
+#: How many callers are looked at that gave each other what is copied.
+_CALLERS = 8
 #: Parts of tensors that were copied to the host, by identity: one that a variable holds may be the host's.
 _parts: dict[int, Any] = {}
 #: The variable, attribute or nothing that an instruction copies from, and whether the copy takes its place.
@@ -235,17 +237,24 @@ def _given(frame: Any) -> set[Any]:
 
 
 def _attributes(held: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of `self`, with a point before their names."""
-    return {f".{name}": value for name, value in getattr(held.get("self"), "__dict__", {}).items()}
+    """Those of `self`, with a point before their names. No code of the script's runs for them."""
+    try:
+        attributes = object.__getattribute__(held.get("self"), "__dict__")
+    except AttributeError:
+        return {}
+    return {f".{name}": value for name, value in dict.items(attributes)}
 
 
 def _callers(frame: Any, name: str | None, tensor: Any) -> list[tuple[Any, int, frozenset[Any], frozenset[str]]]:
     """What still holds a tensor that a function was given by this name, in the code and at the line that called it: variables, and
     `self`'s attributes; so of who gave it to that. Of a comprehension, what its line takes."""
     found: list[tuple[Any, int, frozenset[Any], frozenset[str]]] = []
-    memory = tensor.untyped_storage()._cdata
+    try:
+        memory = tensor.untyped_storage()._cdata
+    except _torch_ops.REFUSED:
+        return found
     names: set[Any] = {name}
-    while True:
+    while len(found) < _CALLERS:
         apart = any(_of_loop(frame.f_code, name, frame.f_lasti)[1] is None for name in names)
         if not apart and names.isdisjoint(_parameters(frame.f_code)) or (frame := _of_script(frame.f_back)) is None:
             return found
@@ -256,6 +265,7 @@ def _callers(frame: Any, name: str | None, tensor: Any) -> list[tuple[Any, int, 
             holding |= _held(_torch_placed.instructions(code, line))
         attributes = frozenset(name for name, value in _attributes(held).items() if _is_in(value, memory))
         found.append((code, line, holding, attributes))
+    return found
 
 
 def _parameters(code: Any) -> tuple[str, ...]:
