@@ -10,7 +10,7 @@ const CPU_SIGMA: f64 = 0.35;
 /// The bandwidth times this is the last cache of a board since 2020 whose datasheet does not tell it; and of NVIDIA's since
 /// Ada that have no stacked memory.
 const CACHE_SECONDS: f64 = 15e-6;
-const LARGE_CACHE_SECONDS: f64 = 60e-6;
+pub(super) const LARGE_CACHE_SECONDS: f64 = 60e-6;
 
 /// Kernels are chosen by generation: up to Pascal, Volta and Turing, Ampere and later. Other makers' boards by year.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
