@@ -241,10 +241,16 @@ class Dispatch:
 class Function:
     """The `__torch_function__` of a PyTorch mode: calls what `handlers` have for a function with `(args, kwargs)`, and
     `other(func, args, kwargs)` where a device is named; a function of Python's is first what `unpatched` gives for it. A
-    call takes `beside` ns on its way here and back, which are none of the script's."""
+    call takes `beside` ns on its way here and back, which are none of the script's, and `unwatched` ns in steps that
+    nobody watches, where the recorder does little between two of them."""
 
     def __new__(
-        cls, handlers: Mapping[Any, Any], other: Callable[..., Any], unpatched: Callable[[Any], Any], beside: int = 0
+        cls,
+        handlers: Mapping[Any, Any],
+        other: Callable[..., Any],
+        unpatched: Callable[[Any], Any],
+        beside: int = 0,
+        unwatched: int = 0,
     ) -> Function: ...
     def __call__(
         self, mode: Any, func: Any, types: Any, args: tuple[Any, ...] | None = None, kwargs: Any = None

@@ -116,11 +116,14 @@ def call(torch: Any) -> None:
     mode: Any = type("Pretended", (TorchFunctionMode,), {"__module__": __name__})
     by = _handlers, _torch_made.call, _torch_made.unpatched
     mode.__torch_function__ = _native.Function(*by)
-    passing, alone = mode(), _torch.op_took()
+    passing = mode()
+    before = _torch.op_took(), _torch.op_took(swept=False)
     _torch_let_in.install(torch, passing)
     if passes_by:
         _torch_passing.install(torch, passing, _handlers)
-    mode.__torch_function__ = _native.Function(*by, 0 if _native.recording() else max(0, _torch.op_took() - alone))
+    if not _native.recording():
+        after = _torch.op_took(), _torch.op_took(swept=False)
+        mode.__torch_function__ = _native.Function(*by, *(max(0, now - then) for now, then in zip(after, before)))
     _torch_processes.install(torch)
 
 

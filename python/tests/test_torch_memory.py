@@ -100,7 +100,8 @@ def test_what_python_takes_is_about_the_same_without_values(tmp_path: Path) -> N
 PICKED = """import itertools, sys
 from breakeven import _torch
 if len(sys.argv) > 1:
-    _torch.op_took = map(int, itertools.cycle(["0", sys.argv[1]])).__next__
+    took = map(int, itertools.cycle(["0", sys.argv[1]]))
+    _torch.op_took = lambda swept=True: next(took)
 import torch
 print(_torch._way)
 x = torch.ones(64, device="cuda")

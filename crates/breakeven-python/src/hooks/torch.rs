@@ -227,22 +227,23 @@ fn in_parts<'py>(
 
 /// The `__torch_function__` of a mode: what `handlers` have for a function is called with `(args, kwargs)`, `other(func,
 /// args, kwargs)` where a `device`, pinned memory or a generator is named, else the function itself. A function of Python's
-/// is first what `unpatched` gives for it. Each call takes so much longer, `beside` what is done here, ns. It has no Python
-/// frame, as [`Dispatch`].
+/// is first what `unpatched` gives for it. Each call takes so much longer, `beside` what is done here, ns, and in steps that
+/// go `unwatched`. It has no Python frame, as [`Dispatch`].
 #[pyclass(frozen, module = "breakeven._native")]
 pub(crate) struct Function {
     handlers: Py<PyDict>,
     other: Py<PyAny>,
     unpatched: Py<PyAny>,
     beside: u64,
+    unwatched: u64,
 }
 
 stand_in! {
     impl Function {
         #[new]
-        #[pyo3(signature = (handlers, other, unpatched, beside = 0))]
-        fn new(handlers: Py<PyDict>, other: Py<PyAny>, unpatched: Py<PyAny>, beside: u64) -> Self {
-            Self { handlers, other, unpatched, beside }
+        #[pyo3(signature = (handlers, other, unpatched, beside = 0, unwatched = 0))]
+        fn new(handlers: Py<PyDict>, other: Py<PyAny>, unpatched: Py<PyAny>, beside: u64, unwatched: u64) -> Self {
+            Self { handlers, other, unpatched, beside, unwatched }
         }
 
         #[pyo3(signature = (_mode, func, _types, args = None, kwargs = None))]
@@ -256,8 +257,8 @@ stand_in! {
         ) -> PyResult<Bound<'py, PyAny>> {
             let py = func.py();
             paths::called(py)?;
-            if self.beside > 0 && modules::unwatched() {
-                with_thread(|thread| thread.took_unwatched(self.beside));
+            if modules::unwatched() {
+                with_thread(|thread| thread.took_unwatched(self.unwatched));
             } else if self.beside > 0 && state::recording() {
                 let between = |thread: &mut Thread| thread.between(in_ticks(self.beside), clock::now(), state::since());
                 let beside = with_thread(|thread| if thread.is_idle() { between(thread) } else { 0 });
