@@ -249,7 +249,8 @@ def _end() -> None:
         end_beside()
     if not (skipping or aside):
         calls, nodes, took = _loop.so_far()
-        _native.of_steps()  # learns their paths
+        if _optimizer:
+            _native.of_steps()  # learns its path; that of a module which is called is the next step's
         _watch((list(_shapes), calls, nodes), took)
         return _reset()
     if aside and _optimizer and not _native.of_steps():

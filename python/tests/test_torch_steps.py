@@ -386,3 +386,27 @@ for _ in range(6):
     assert taken["count"] == 240
     assert not [u for u in workload["unseen"] if "came after the last step" in u["text"]]
     assert sum(u["ns"] for u in workload["unseen"]) < (taken["cpu_ns"] + taken["gap_ns"]) / 2
+
+
+@pytest.mark.parametrize("gpu", [False, True])
+@pytest.mark.parametrize("rounds", [2, 3, 4, 7])
+def test_a_call_from_elsewhere_is_no_step_of_a_loop(rounds: int, gpu: bool, tmp_path: Path) -> None:
+    """Also where it is the first after those that showed that the loop repeats."""
+    script = tmp_path / "elsewhere.py"
+    script.write_text(f"""import torch
+net = torch.nn.Linear(8, 2).to("cuda" if torch.cuda.is_available() else "cpu")
+given = torch.ones(4, 8).to("cuda" if torch.cuda.is_available() else "cpu")
+def trained():
+    for _ in range({rounds}):
+        net(given).sum().backward()
+def tested():
+    return net(given).max()
+for _ in range(2):
+    trained(); tested()
+""")
+    [workload] = _run(script, tmp_path, gpu=gpu)
+    lines: collections.Counter[tuple[str, int]] = collections.Counter()
+    for entry in workload["ops"]:
+        lines[entry["name"], workload["sites"][entry["site"]]["line"]] += entry["count"]
+    assert (lines["aten.addmm", 6], lines["aten.addmm", 8], lines["aten.max", 8]) == (2 * rounds, 2, 2)
+    assert not [u for u in workload["unseen"] if u["reason"] == "step-differs"]
