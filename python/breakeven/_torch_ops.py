@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import functools
 import itertools
 import os
 import sys
@@ -722,13 +723,19 @@ def variables(frame: Any) -> Mapping[str, Any]:
     code = frame.f_code
     if sys.version_info >= (3, 13) or not code.co_flags & _OPTIMIZED:
         return frame.f_locals  # type: ignore[no-any-return]
-    if sys.gettrace() is not None or not _LOOKS.isdisjoint(code.co_names):
+    if sys.gettrace() is not None or not _LOOKS.isdisjoint(code.co_names) and _looks(code):
         return dict.fromkeys((*code.co_varnames, *code.co_cellvars, *code.co_freevars), ...)
     kept = frame.f_locals
     found = dict(kept)
     if sys.getrefcount(kept) <= _OF_FRAME:
         kept.clear()
     return found
+
+
+@functools.cache
+def _looks(code: Any) -> bool:
+    """Whether code calls one of `_LOOKS`, and not a method of that name, as networks have an `eval`."""
+    return any(step.argval in _LOOKS and step.opname in ("LOAD_GLOBAL", "LOAD_NAME") for step in dis.get_instructions(code))
 
 
 def place() -> tuple[Any, int]:
