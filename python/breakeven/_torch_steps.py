@@ -435,7 +435,12 @@ def _left_by_steps(tensor: Any) -> Any:
     unknown = _torch_ops._known(gradient) is None
     with _torch_ops.on_device(known.device or "cpu"):
         _torch_ops.assign(gradient, _torch_ops.GRADIENT)
-    return _torch_ops._known(gradient) if unknown else new
+    if not unknown:
+        return new
+    known = _torch_ops._known(gradient)
+    if known is not None and _torch_aside.tells and _torch_aside.where(tensor):
+        _torch_aside.was_made_there(known)  # gradients are where that is which they are of
+    return known
 
 
 def _notice(again: bool = False, before: bool = False, told: bool = False) -> None:
