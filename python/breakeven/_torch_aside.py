@@ -233,13 +233,14 @@ def _come(known: Any) -> None:
             _native.storage_side(known.id, False)
 
 
-def put(tensor: Any, known: Any, span: tuple[int, int], by: Any) -> Any:
-    """A tensor, which spans these bytes of its storage, is put on the device by a line; what to hold as long as it lives."""
+def put(tensor: Any, known: Any, span: tuple[int, int], by: Any, used: bool) -> Any:
+    """A tensor, which spans these bytes of its storage, is put on the device by a line, which may have `used` it up then; what to hold
+    as long as it lives."""
     _learn()
     if not known.aside:
         return weakref.ref(tensor)
     frame = _torch_ops.caller()
-    passing = frame.f_code is by[0] and _is_variable(*by)
+    passing = frame.f_code is by[0] and (used or _is_variable(*by))
     size = span[1] - span[0] + 1
     if size >= known.bytes and not (passing or tensor._is_view()):
         _come(known)

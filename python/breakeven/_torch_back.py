@@ -6,6 +6,7 @@ from __future__ import annotations
 import builtins
 import functools
 import itertools
+import types
 import weakref
 from collections import namedtuple
 
@@ -14,16 +15,19 @@ from . import _native, _torch_aside, _torch_ops, _torch_placed
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import dis
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-    Stays = tuple[Any, int, frozenset[Any]]
 
 #: A copy to the host: the instruction and its line, the variable that the device's tensor is in, whether the copy takes its
 #: place, whether the host keeps what it was given; in which code what variables and attributes hold the device's tensor, and
 #: which hold others in the same memory, that are on the device as well: None for any code; and which callers' code, at which line,
 #: gave it what variables and attributes still hold there.
 Back = namedtuple("Back", "code at line name rebound kept holders beside callers")
+#: What stays on the host of what a line puts on the device: the line; what variable and attribute that is in and, in a loop, what it
+#: is known by there; the names of it that other code may have, too; whether the line uses up what is on the device, so that nothing has it
+#: afterwards; and which callers' code, as of a `Back`.
+Stays = namedtuple("Stays", "code line names shared used callers")
 COPY = "torch.Tensor.cpu"
 #: What copies, and reads.
 _METHODS = ("cpu", "to", "cuda", "item", "tolist", "numpy")
@@ -36,17 +40,27 @@ _ELEMENT = "BINARY_SUBSCR"
 _of_host: dict[tuple[Any, int], bool] = {}
 #: What lines take: names of variables, or loops that give them values and what these go through.
 _reached: dict[tuple[Any, int], frozenset[Any]] = {}
+#: PyTorch's functions that give what they are given, or parts of it.
+_VIEWS = frozenset(
+    "as_strided as_tensor asarray atleast_1d atleast_2d atleast_3d broadcast_tensors broadcast_to chunk detach diagonal flatten "
+    "hsplit imag moveaxis movedim narrow permute ravel real reshape select split squeeze swapaxes swapdims t tensor_split "
+    "transpose unbind unflatten unsqueeze view_as_complex view_as_real vsplit".split()
+)
+#: Methods of a tensor that keep what they are given.
+_KEEP = frozenset(("set_", "backward", "register_hook"))
 #: Loops that give values to a variable.
 _loops: dict[tuple[Any, str | None], list[tuple[int, int, frozenset[str] | None]]] = {}
 #: What a comprehension with a code of its own calls that.
 _OF_COMPREHENSION = ".0"
 _taken: dict[tuple[Any, int], frozenset[Any]] = {}
-#: What lines put on the device, where it stays in a variable: its name, and the name in the loop that gives it values.
-_staying: dict[_torch_placed.Line, Stays | None] = {}
+#: What stays where lines put something on the device, by the instruction that does, but for the callers.
+_staying: dict[_torch_placed.Line, dict[int, Stays | None]] = {}
 #: How many callers are looked at that gave each other what is copied.
 _CALLERS = 8
 #: Parts of tensors that were copied to the host, by identity: one that a variable holds may be the host's.
 _parts: dict[int, Any] = {}
+#: What takes what instructions give, as `taken_by` has it.
+_users: dict[tuple[Any, int], tuple[str, ...] | None] = {}
 #: The variable, attribute or nothing that an instruction copies from, and whether the copy takes its place.
 _sources: dict[tuple[Any, int], tuple[str | None, bool]] = {}
 
@@ -66,15 +80,75 @@ def comes(tensor: Any, known: Any) -> None:
         _move(known, True)
 
 
-def stays(by: _torch_placed.Line) -> Stays | None:
-    """The variable that what a line puts on the device stays in, on the host; None where it is in none."""
-    frame = _torch_ops.caller()
-    if (frame.f_code, frame.f_lineno) == by:
-        name, rebound = _source(frame)
-        loop, _ = _of_loop(frame.f_code, name, frame.f_lasti)
-        gone = name in _comprehended(_torch_placed.instructions(*by))
-        _staying[by] = None if name is None or rebound or gone else (*by, frozenset((name, (name, loop))))
-    return _staying.get(by)
+def stays(by: _torch_placed.Line, tensor: Any, before: bool) -> Stays | None:
+    """What keeps on the host what a line puts on the device, or has `before`; None where nothing does, or nobody knows."""
+    frame, of_line = _torch_ops.caller(), _staying.setdefault(by, {})
+    if before or (frame.f_code, frame.f_lineno) != by:
+        return _together(list(of_line.values()))
+    name, rebound = _source(frame)
+    used = _is_used(frame)
+    loop, _ = _of_loop(frame.f_code, name, frame.f_lasti)
+    gone = name in _comprehended(_torch_placed.instructions(*by))
+    if not used and (name is None or rebound or gone):
+        stays = None
+    else:
+        shared = {name} if name is not None and _is_shared(frame.f_code, name) else set()
+        stays = Stays(*by, frozenset((name, (name, loop))), frozenset(shared), used, ())
+    of_line[frame.f_lasti] = stays
+    if stays is None or used or name not in _parameters(frame.f_code):
+        return stays
+    return stays._replace(callers=tuple(_callers(frame, name, tensor)))
+
+
+def _together(all: list[Stays | None]) -> Stays | None:
+    """What stays of any of what a line puts there."""
+    stay = [stays for stays in all if stays is not None]
+    if not stay:
+        return None
+    names, shared = (frozenset().union(*(stays[i] for stays in stay)) for i in (2, 3))
+    return stay[0]._replace(names=names, shared=shared, used=len(stay) == len(all) and stay[0].used)
+
+
+def _is_used(frame: Any) -> bool:
+    """Whether what the call gives that a frame is at goes to one of PyTorch's functions, a module or an operator, and nowhere else."""
+    at = _torch_ops.at(frame)
+    if at not in _users:
+        _users[at] = _torch_placed.taken_by(*at)
+    user = _users[at]
+    if not user:
+        return user is not None
+    *holder, name = user
+    if holder and type(_value_of(frame, holder)) in _torch_ops.plain:
+        return name not in _VIEWS and name not in _KEEP
+    return _computes(_value_of(frame, user))
+
+
+def _computes(value: Any) -> bool:
+    """Whether it is a network's module, or a function or PyTorch's: what keeps nothing of what it is given."""
+    torch = _torch_ops._torch
+    kind = type(value)
+    if issubclass(kind, torch.nn.Module):
+        return True
+    is_function = kind in (types.FunctionType, types.BuiltinFunctionType) or issubclass(kind, _native.Named)
+    return is_function and getattr(value, "__name__", None) not in _VIEWS
+
+
+def _value_of(frame: Any, names: Sequence[str]) -> Any:
+    """The variable of this name, or what it has as an attribute of its own, and so on. No code of the script's runs for it."""
+    first, *others = names
+    value = _torch_ops.variables(frame).get(first, frame.f_globals.get(first))
+    for name in others:
+        try:
+            held = object.__getattribute__(value, "__dict__")
+        except AttributeError:
+            return None
+        value = held.get(name, dict.get(held.get("_modules") or {}, name))
+    return value
+
+
+def _is_shared(code: Any, name: str) -> bool:
+    """Whether other code may have this variable or attribute, too."""
+    return name.startswith(".") or name not in code.co_varnames or name in code.co_cellvars
 
 
 def keeps(frame: Any) -> bool:
@@ -84,10 +158,27 @@ def keeps(frame: Any) -> bool:
 
 
 def is_of(stays: Stays) -> bool:
-    """Whether the line that runs takes that variable."""
-    code, line, names = stays
-    frame = _within(code)
-    return frame is not None and frame.f_lineno != line and _takes(frame, names)
+    """Whether the line that runs takes what stays on the host, and not what is on the device."""
+    if any(_is_of_other(stays.code, name) for name in stays.shared):
+        return True
+    frame = _within(stays.code)
+    if frame is not None and frame.f_lineno == stays.line:
+        return False
+    if stays.used:
+        return bool(_torch_ops.phase != "backward")
+    return _takes(frame, stays.names) or _is_callers(stays)
+
+
+def _is_of_other(code: Any, name: str) -> bool:
+    """Whether the line that runs of the script's innermost function, other than this code, takes a variable of several, or attribute."""
+    frame = _torch_ops.caller() if _torch_ops.phase != "backward" else None
+    while frame is not None and frame.f_code is not code and frame.f_code.co_filename == code.co_filename:
+        if _is_shared(frame.f_code, name) and _takes(frame, (name,)):
+            return True
+        if _OF_COMPREHENSION not in frame.f_code.co_varnames:
+            return False
+        frame = frame.f_back  # what a comprehension goes through
+    return False
 
 
 def _within(code: Any) -> Any:
@@ -141,12 +232,14 @@ def _takes(frame: Any, names: Iterable[Any]) -> bool:
     return not _reached[code, line].isdisjoint(names)
 
 
-def _is_callers(back: Back) -> bool:
+def _is_callers(one: Back | Stays) -> bool:
     """Whether what runs takes what a caller gave the function that copied it, and not what that gave the caller."""
-    for code, line, names, attributes in back.callers:
+    for code, line, names, attributes in one.callers:
         frame = _within(code)
         if frame is None or frame.f_lineno != line:
             if _takes(frame, names) or attributes and _takes_anywhere(attributes):
+                return True
+            if any(isinstance(name, str) and _is_shared(code, name) and _is_of_other(code, name) for name in names):
                 return True
     return False
 

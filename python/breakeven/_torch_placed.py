@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Instructions that take a method.
 METHODS = ("LOAD_METHOD", "LOAD_ATTR")
+#: Those that take a part of something.
+_PARTS = ("BINARY_SUBSCR", "BINARY_SLICE")
 #: Whether the call at an instruction names the CPU in words, and no GPU.
 _says_cpu: dict[tuple[Any, int], bool] = {}
 #: Leaves of the graph that are on the host, by identity, and have been put on the device: their gradient so far, and how often they
@@ -43,15 +45,20 @@ def line() -> tuple[Line, int, bool]:
     return (frame.f_code, frame.f_lineno), _torch_ops.at(frame)[1], direct
 
 
-def put(tensor: Any, known: Any, by: Line, part: Any = None) -> None:
-    """A tensor, whose storage is `known`, has been put on the script's device by this line; of a sparse one this part."""
+def put(tensor: Any, known: Any, by: Line, part: Any = None, before: bool = False) -> None:
+    """A tensor, whose storage is `known`, has been put on the script's device by this line, now or `before`; of a sparse one this part."""
     span = _span(tensor if part is None else part)
     known.put_by.add(by)
     _torch_back.leaves(known)
-    if any(ref() is tensor and span == (first, last) for ref, first, last, _ in known.put):
-        return
+    stays = _torch_back.stays(by, tensor, before)
+    for i, (ref, *over, of) in enumerate(known.put):
+        if ref() is tensor and over == [*span]:
+            if not before or of is None or (of.code, of.line) != by:
+                known.put[i] = ref, *span, stays
+            return
     known.put[:] = [part for part in known.put if (other := part[0]()) is not None and other is not tensor]
-    known.put.append((_torch_aside.put(tensor, known, span, by), *span, _torch_back.stays(by)))
+    used = stays is not None and stays.used
+    known.put.append((_torch_aside.put(tensor, known, span, by, used), *span, stays))
 
 
 def returns(tensor: Any) -> bool:
@@ -167,6 +174,40 @@ def called(code: Any, at: int) -> tuple[Steps, Steps] | None:
     while does[given].opname in METHODS:  # of what is called, where the place is below: nothing that is given begins so
         given += 1
     return does[callee:given], does[given:-1]
+
+
+def taken_by(code: Any, at: int) -> tuple[str, ...] | None:
+    """The names, one an attribute of the other, of what is called with what the call at an instruction gives, or with what methods of
+    that give; none where an operator takes it, and `None` where it is kept, or nothing tells."""
+    depths, place = _depths(code), 0
+    for step in dis.get_instructions(code):
+        depth = depths[step.offset]
+        if step.opname == "PRECALL":
+            continue  # of CPython 3.11, a part of the call
+        if step.offset <= at:
+            place = depth + dis.stack_effect(step.opcode, step.arg)
+        elif step.opname in _PARTS or step.argrepr == "[]":
+            if depth <= place:
+                return ()  # an index
+        elif step.opname.startswith(("BINARY_", "COMPARE_", "INPLACE_")) and depth <= place + 1:
+            return ()
+        elif step.opname.startswith("CALL") and (found := called(code, step.offset)) is not None:
+            callee, given = found
+            if given and given[0].offset <= at:
+                return _names_of(callee)
+            if callee[0].offset <= at < callee[-1].offset:
+                continue  # a method of it
+        elif depth + dis.stack_effect(step.opcode, step.arg) < place or step.opcode in dis.hasjrel:
+            return None
+    return None
+
+
+def _names_of(callee: Steps) -> tuple[str, ...] | None:
+    loads = [step for step in callee if step.opname != "PUSH_NULL"]
+    variable = bool(loads) and loads[0].opname.startswith(("LOAD_FAST", "LOAD_NAME", "LOAD_GLOBAL", "LOAD_DEREF"))
+    if not variable or any(step.opname not in METHODS for step in loads[1:]):
+        return None
+    return tuple(str(step.argval) for step in loads)
 
 
 def _depths(code: Any) -> dict[int, int]:

@@ -277,7 +277,7 @@ def know_placed() -> None:
     for tensor, line, entry in _native.placed_again():
         known = _torch_ops.stored(tensor, False)
         if known is not None:
-            _torch_placed.put(tensor, known, line)
+            _torch_placed.put(tensor, known, line, before=True)
             _native.storage_put(known.id, entry)
 
 

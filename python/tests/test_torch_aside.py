@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import dis
 import importlib.util
 import sys
 from pathlib import Path
@@ -884,3 +885,70 @@ for _ in range(40):
     assert workload["program"]["sampling"] > 1
     there = [e for e in workload["ops"] if not (pretend and e.get("device") is None)]
     assert _crossings(workload | {"ops": there}) == {4: 40, 5: 40, 7: 40, 8: 2, 11: 80, 16: 40}
+
+
+@pytest.mark.parametrize("pretend", [False, True])
+def test_what_is_put_on_the_device_by_several_lines_stays_on_the_host(pretend: bool, tmp_path: Path) -> None:
+    """It is copied by each of them, whatever name a function has for it, and read there without waiting."""
+    script = tmp_path / "several.py"
+    script.write_text("""import torch
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+net = torch.nn.Linear(16, 4).to(device)
+rows, labels = torch.rand(20, 16), torch.ones(20).long()
+def trained(x, y):
+    net.train()
+    for i in range(0, 20, 5):
+        part = x[i : i + 5].to(device); is_there = y[i : i + 5].to(device)
+        torch.nn.functional.cross_entropy(net(part), is_there).backward()
+@torch.no_grad()
+def evaluated(x, y):
+    net.eval()
+    out = net(x.to(device).unsqueeze(0)[0])
+    return (out.argmax(1).cpu() == y).sum().item()
+def compared():
+    found = net(rows.to(device)).argmax(1)
+    return found.eq(labels.to(device)).sum().item()
+def centred():
+    return (rows - rows.mean(0)).sum().item()
+for _ in range(4):
+    trained(rows, labels); evaluated(rows, labels); compared(); centred()
+class Kept:
+    def __init__(self, model, x):
+        self.model, self.x = model.to(device), x
+    def fitted(self):
+        for _ in range(3):
+            x = self.x.to(device); self.model(x).sum().backward()
+    def scored(self):
+        return self.model(self.x.to(device)).max().item(), self.mean()
+    def mean(self):
+        return self.x.mean().item()
+kept = Kept(net, rows)
+kept.fitted(); kept.scored(); kept.fitted(); kept.scored()
+print(sum(net(row.to(device)).numel() for row in rows.split(10)), rows.sum().item() > 0)
+""")
+    workload, out = _run(script, tmp_path, pretend=pretend)
+    assert out == "80 True\n"
+    there = [e for e in workload["ops"] if e.get("phase") != "data" and not (pretend and e.get("device") is None)]
+    assert _crossings(workload | {"ops": there}) == {
+        3: 2, 8: 32, 13: 4, 14: 4, 16: 4, 17: 8, 27: 6, 29: 4, 34: 2
+    }  # fmt: skip
+
+
+def test_what_takes_the_result_of_a_call_is_read_from_its_code() -> None:
+    def taken(text: str) -> list[tuple[str, ...] | None]:
+        code, found = compile(text, "taken", "exec"), []
+        for step in dis.get_instructions(code):
+            called = _torch_placed.called(code, step.offset) if step.opname.startswith("CALL") else None
+            if called is not None and called[0][-1].argval == "to":
+                found.append(_torch_placed.taken_by(code, step.offset))
+        return found
+
+    assert taken("net(x.to(d)); self.net(x.to(d).view(1)[0], 3).sum(); f(q, w=x.to(d)[1:])") == [("net",), ("self", "net"), ("f",)]
+    assert taken("a.b.c(net(x.to(d)), y.to(d)); kept.append(x.to(d))") == [("net",), ("a", "b", "c"), ("kept", "append")]
+    assert taken("x @ w.to(d); x.to(d) + 1; z = y[x.to(d)]; x.to(d) > 0") == [()] * 4
+    assert taken("y = x.to(d); [x.to(d)]; y = x.to(d)[0]; x.to(d).b = 1; {}[x.to(d)].c(1)(x.to(d))") == [None] * 4 + [(), None]
+    with_block = "def f():\n with a: y = net(x.to(d))\n try: return y.eq(z.to(d)).c()\n except E: pass"
+    code = next(one for one in compile(with_block, "f", "exec").co_consts if hasattr(one, "co_code"))
+    calls = [step.offset for step in dis.get_instructions(code) if step.opname.startswith("CALL")]
+    to = [at for at in calls if (called := _torch_placed.called(code, at)) and called[0][-1].argval == "to"]
+    assert [_torch_placed.taken_by(code, at) for at in to] == [("net",), ("y", "eq")]
