@@ -88,16 +88,16 @@ def stays(by: _torch_placed.Line, tensor: Any, before: bool) -> Stays | None:
     name, rebound = _source(frame)
     used = _is_used(frame)
     loop, _ = _of_loop(frame.f_code, name, frame.f_lasti)
-    gone = name in _comprehended(_torch_placed.instructions(*by))
-    if not used and (name is None or rebound or gone):
-        stays = None
-    else:
-        shared = {name} if name is not None and _is_shared(frame.f_code, name) else set()
-        stays = Stays(*by, frozenset((name, (name, loop))), frozenset(shared), used, ())
+    gone = rebound or name in _comprehended(_torch_placed.instructions(*by))
+    names = set() if name is None or gone else {name, (name, loop)}
+    shared = {name} if name in names and _is_shared(frame.f_code, name) else set()
+    stays = Stays(*by, frozenset(names), frozenset(shared), used, ()) if used or names else None
     of_line[frame.f_lasti] = stays
-    if stays is None or used or name not in _parameters(frame.f_code):
+    if used or name not in _parameters(frame.f_code):
         return stays
-    return stays._replace(callers=tuple(_callers(frame, name, tensor)))
+    # What it was given stays with whoever gave it.
+    callers = tuple(_callers(frame, name, tensor))
+    return (stays or Stays(*by, frozenset(), frozenset(), False, ()))._replace(callers=callers)
 
 
 def _together(all: list[Stays | None]) -> Stays | None:
@@ -422,12 +422,16 @@ def _loops_of(code: Any, name: str | None) -> Iterator[tuple[int, int, frozenset
 
 
 def _held(steps: Iterable[dis.Instruction]) -> frozenset[str]:
-    """Variables and attributes that these load, of those that may hold tensors."""
-    names = set()
-    for step in steps:
+    """Variables and attributes that these load, of those that may hold tensors: not what an attribute is taken of that no
+    tensor and no dictionary has."""
+    names, steps = set(), list(steps)
+    for step, then in itertools.zip_longest(steps, steps[1:]):
         variable = step.opname.startswith(("LOAD_FAST", "LOAD_NAME", "LOAD_GLOBAL", "LOAD_DEREF")) and step.opname != _INLINED
         attribute = step.opname == "LOAD_ATTR" and "self" not in step.argrepr
-        if (variable or attribute) and not hasattr(builtins, step.argval) and step.argval not in ("self", "cls"):
+        takes = then is not None and then.opname in _torch_placed.METHODS
+        if not (variable or attribute) or hasattr(builtins, step.argval) or step.argval in ("self", "cls", "torch"):
+            continue
+        if not takes or any(hasattr(kind, then.argval) for kind in (*_torch_ops.plain[:1], dict)):
             names.add(step.argval)
     return frozenset(names)
 

@@ -96,6 +96,7 @@ def read(tensor: Any, name: str) -> None:
     global _copied
     if _torch_ops.gpu is not None and not (_torch_steps.unseen() and _torch_ops.on_gpu(tensor)):
         return  # the op that copies it tells, and what is on the host is there
+    know_placed()
     known = _torch_ops._known(tensor)
     if _torch_back.is_read(known, name) or (name != _torch_back.COPY and _is_copied(tensor)):
         return

@@ -894,7 +894,7 @@ def test_what_is_put_on_the_device_by_several_lines_stays_on_the_host(pretend: b
     script.write_text("""import torch
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 net = torch.nn.Linear(16, 4).to(device)
-rows, labels = torch.rand(20, 16), torch.ones(20).long()
+rows, labels, others = torch.rand(20, 16), torch.ones(20).long(), torch.rand(3, 16)
 def trained(x, y):
     net.train()
     for i in range(0, 20, 5):
@@ -910,8 +910,12 @@ def compared():
     return found.eq(labels.to(device)).sum().item()
 def centred():
     return (rows - rows.mean(0)).sum().item()
+def moved(x):
+    x = x.to(device)
+    return net(x).sum().item()
 for _ in range(4):
-    trained(rows, labels); evaluated(rows, labels); compared(); centred()
+    trained(rows, labels); evaluated(rows, labels); compared(); centred(); moved(others)
+    others.sum().item()
 class Kept:
     def __init__(self, model, x):
         self.model, self.x = model.to(device), x
@@ -930,8 +934,35 @@ print(sum(net(row.to(device)).numel() for row in rows.split(10)), rows.sum().ite
     assert out == "80 True\n"
     there = [e for e in workload["ops"] if e.get("phase") != "data" and not (pretend and e.get("device") is None)]
     assert _crossings(workload | {"ops": there}) == {
-        3: 2, 8: 32, 13: 4, 14: 4, 16: 4, 17: 8, 27: 6, 29: 4, 34: 2
+        3: 2, 8: 32, 13: 4, 14: 4, 16: 4, 17: 8, 21: 4, 22: 4, 31: 6, 33: 4, 38: 2
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("pretend", [False, True])
+def test_what_a_function_puts_on_the_device_for_others_is_copied_back(pretend: bool, tmp_path: Path) -> None:
+    """Also where it did so unwatched, and nothing of PyTorch's module is taken for a tensor that is on the device."""
+    script = tmp_path / "batches.py"
+    script.write_text("""import torch
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+net = torch.nn.Linear(8, 5).to(device)
+class Evaluation:
+    def there(e, batch):
+        return {key: value.to(device) if torch.is_tensor(value) else value for key, value in batch.items()}
+    def run(e):
+        answers, labels = [], []
+        for batch in e.batches(torch.ones(12, 8), torch.ones(12).long()):
+            batch = e.there(batch)
+            answers.append(net(batch["x"]).cpu()); labels.append(batch["y"].cpu())
+        answers = torch.cat(answers); labels = torch.cat(labels); e.done = True
+        return (answers.argmax(1) == labels).float().mean().item()
+    def batches(e, x, y):
+        return [{"x": x[i : i + 4] * 1, "y": y[i : i + 4] * 1, "which": i} for i in (0, 4, 8)]
+print(len([Evaluation().run() for _ in range(5)]))
+""")
+    workload, out = _run(script, tmp_path, pretend=pretend)
+    assert out == "5\n"
+    there = [e for e in workload["ops"] if e.get("phase") != "data" and not (pretend and e.get("device") is None)]
+    assert _crossings(workload | {"ops": there}) == {3: 2, 6: 30, 11: 30}
 
 
 def test_what_takes_the_result_of_a_call_is_read_from_its_code() -> None:
