@@ -210,8 +210,10 @@ def look_at_missed() -> None:
     missed_there = None
     if tells and aware:
         frame = _torch_ops.caller()
-        missed_there = _where_takes(frame)
-        if missed_there is None and not _MAKES.isdisjoint(_torch_back.takes(frame.f_code, frame.f_lineno)):
+        called = _torch_placed.called(*_torch_ops.at(frame))
+        makes = called is not None and called[0][-1].argval in _MAKES
+        missed_there = None if makes else _where_takes(frame)
+        if missed_there is None and (makes or not _MAKES.isdisjoint(_torch_back.takes(frame.f_code, frame.f_lineno))):
             missed_there = _is_named(frame)
 
 

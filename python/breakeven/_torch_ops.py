@@ -243,8 +243,13 @@ def stored(tensor: Any, made: bool = True, like: _torch_unwatched.Like | None = 
     return known
 
 
+def is_missed(tensor: Any) -> bool:
+    """Whether an op made the storage of a tensor before others were seen that steps do not do."""
+    return bool(_torch_unwatched.missed) and tensor.untyped_storage().data_ptr() in _torch_unwatched.missed
+
+
 def _was_missed(storage: Any) -> bool:
-    """Whether an op made this before others were seen that steps do not do."""
+    """The same of a storage, of which that is told once."""
     missed = _torch_unwatched.missed
     if not missed or (address := storage.data_ptr()) not in missed:
         return False

@@ -428,7 +428,7 @@ def _met(tensor: Any) -> Any:
 
 def _left_by_steps(tensor: Any) -> Any:
     known, new = _torch_ops._known(tensor), None
-    if known is None and (like := _torch_unwatched.left(tensor)) is not None:
+    if known is None and not _torch_ops.is_missed(tensor) and (like := _torch_unwatched.left(tensor)) is not None:
         known = new = _torch_ops.stored(tensor, False, like)
     if known is None or not (tensor.requires_grad and tensor.is_leaf) or (gradient := tensor.grad) is None:
         return new

@@ -983,3 +983,30 @@ def test_what_takes_the_result_of_a_call_is_read_from_its_code() -> None:
     calls = [step.offset for step in dis.get_instructions(code) if step.opname.startswith("CALL")]
     to = [at for at in calls if (called := _torch_placed.called(code, at)) and called[0][-1].argval == "to"]
     assert [_torch_placed.taken_by(code, at) for at in to] == [("net",), ("y", "eq")]
+
+
+@pytest.mark.parametrize("pretend", [False, True])
+def test_what_is_made_after_a_loop_is_where_its_call_says(pretend: bool, tmp_path: Path) -> None:
+    """Though steps make tensors as large on the device, and the line takes one that is there."""
+    script = tmp_path / "after.py"
+    script.write_text("""import torch
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+net = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU(), torch.nn.Linear(64, 64)).to(device)
+optimizer = torch.optim.SGD(net.parameters(), 0.01)
+def train():
+    for _ in range(8):
+        hidden = net[0](torch.ones(32, 64).to(device))
+        optimizer.zero_grad(); net[2](net[1](hidden)).square().mean().backward(); optimizer.step()
+    return hidden
+hidden = train()
+with torch.no_grad():
+    net(torch.rand(32, 64).to(device))
+again = hidden.to(device)
+hidden = train()
+last = net(torch.rand(32, 64).to(device)).add(hidden).cpu()
+print(again.sum().item() > 0, last.shape[0])
+""")
+    workload, out = _run(script, tmp_path, pretend=pretend)
+    assert out == "True 32\n"
+    there = [e for e in workload["ops"] if e.get("phase") != "data" and not (pretend and e.get("device") is None)]
+    assert _crossings(workload | {"ops": there}) == {3: 4, 7: 16, 12: 1, 15: 2, 16: 1}
