@@ -95,7 +95,7 @@ def watch_by(after: Any, timed: bool = True, before: Any = None, refused: Any = 
         words = {"__module__": __name__, "supports_higher_order_operators": True}
         mode = type("Recorded", (TorchDispatchMode,), words)()
         type(mode).__torch_dispatch__ = _native.Dispatch(after)
-        alone = op_took(swept=False)  # as it runs where nothing records
+        alone = 0 if _native.recording() else op_took(swept=False)  # as it runs where nothing records
         resume()
         _way = 0 if _native.recording() else max(0, op_took() - alone)
     type(mode).__torch_dispatch__ = _native.Dispatch(after, timed, before, refused, _way if beside is None else beside)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-
 #: A copy to the host: the instruction and its line, the variable that the device's tensor is in, whether the copy takes its
 #: place, whether the host keeps what it was given; in which code what variables and attributes hold the device's tensor, and
 #: which hold others in the same memory, that are on the device as well: None for any code; and which callers' code, at which line,
@@ -110,7 +109,7 @@ def _together(all: list[Stays | None]) -> Stays | None:
 
 
 def _is_used(frame: Any) -> bool:
-    """Whether what the call gives that a frame is at goes to one of PyTorch's functions, a module or an operator, and nowhere else."""
+    """Whether what the call gives that a frame is at goes to a function, a module or an operator, and nowhere else."""
     at = _torch_ops.at(frame)
     if at not in _users:
         _users[at] = _torch_placed.taken_by(*at)
@@ -124,10 +123,9 @@ def _is_used(frame: Any) -> bool:
 
 
 def _computes(value: Any) -> bool:
-    """Whether it is a network's module, or a function or PyTorch's: what keeps nothing of what it is given."""
-    torch = _torch_ops._torch
+    """Whether it is a network's module or a function, which as a rule keep nothing of what they are given."""
     kind = type(value)
-    if issubclass(kind, torch.nn.Module):
+    if issubclass(kind, _torch_ops._torch.nn.Module):
         return True
     is_function = kind in (types.FunctionType, types.BuiltinFunctionType) or issubclass(kind, _native.Named)
     return is_function and getattr(value, "__name__", None) not in _VIEWS

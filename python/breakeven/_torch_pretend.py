@@ -116,12 +116,12 @@ def call(torch: Any) -> None:
     mode: Any = type("Pretended", (TorchFunctionMode,), {"__module__": __name__})
     by = _handlers, _torch_made.call, _torch_made.unpatched
     mode.__torch_function__ = _native.Function(*by)
-    passing = mode()
-    before = _torch.op_took(), _torch.op_took(swept=False)
+    passing, in_mid_run = mode(), _native.recording()
+    before = () if in_mid_run else (_torch.op_took(), _torch.op_took(swept=False))
     _torch_let_in.install(torch, passing)
     if passes_by:
         _torch_passing.install(torch, passing, _handlers)
-    if not _native.recording():
+    if not in_mid_run:
         after = _torch.op_took(), _torch.op_took(swept=False)
         mode.__torch_function__ = _native.Function(*by, *(max(0, now - then) for now, then in zip(after, before)))
     _torch_processes.install(torch)
