@@ -1,6 +1,7 @@
 """Loops that repeat: after some equal steps the next ones are counted without being watched.
 
-A step ends with the optimizer's, or with the outermost module's call where there is no optimizer. Once three rounds
+A step ends with the optimizer's, or with the outermost module's call where there is no optimizer, or with a gradient where there is
+neither. Once three rounds
 are equal (a round may be up to four steps, as when two networks are trained in turn) the dispatch mode is taken off
 the stack. From then on a step is compared by what costs next to nothing: the shapes and types of what the outermost
 module is given, or without one those that the gradient goes through first, whether it trains, how often modules are
@@ -61,6 +62,9 @@ _optimizer = False
 #: An optimizer has made its step while gradients were being computed.
 _within_backward = False
 _before_root = False
+#: A gradient has been computed, and there was neither an optimizer nor a module; there were several, and each ends a step.
+_gradient = False
+_by_gradient = False
 #: The thread whose steps go unwatched.
 _thread = 0
 #: Threads that the script has begun and that make no steps: what they do is always seen, and part of no step.
@@ -109,9 +113,13 @@ def end_beside() -> None:
 
 def begins(module: Any, args: tuple[Any, ...]) -> None:
     """The outermost module is about to be called."""
-    global _before_root
+    global _before_root, _by_gradient
     if _beside and is_beside() and (skipping or aside or _optimizer):
         return
+    if _by_gradient:
+        _notice()
+        _by_gradient = False
+        _reset()
     if not _optimizer and _before_root:
         _end()
     if skipping and not _mixed and (simple := _loop.simply(len(_shapes), module, args)) is not None:
@@ -178,7 +186,7 @@ def _evaluates(module: Any) -> bool:
 def backward_begins(_: str, args: tuple[Any, ...]) -> None:
     """A gradient is about to be computed: in a step that calls no module, the shapes that it goes through first tell what
     the step was given."""
-    if not _optimizer or _beside and is_beside():
+    if _before_root and not _optimizer or _beside and is_beside():
         return
     if _mixed and (skipping or aside) and _loop.made_more() and threading.get_ident() == _thread:
         # What else was done has gradients of its own, which the step that is known has not.
@@ -206,20 +214,36 @@ def backward_ended() -> None:
     if _within_backward and sys.modules["torch"]._C._current_graph_task_id() == -1:
         _within_backward = False
         optimizer_stepped()
+    elif not (_optimizer or _before_root):
+        _gradient_ended()
+
+
+def _gradient_ended() -> None:
+    """The same, where there is neither an optimizer nor a module."""
+    global _gradient, _by_gradient
+    if _beside and is_beside() or sys.modules["torch"]._C._current_graph_task_id() != -1:
+        return
+    if _by_gradient:
+        _end()
+    elif _gradient:
+        _by_gradient = True
+        _forget()
+        _reset()
+    _gradient = True
 
 
 def optimizer_stepped() -> None:
     """An optimizer has made its step. Where hooks call it as gradients come, the step ends with the last one."""
-    global _optimizer, _within_backward
+    global _optimizer, _within_backward, _by_gradient
     if _beside and is_beside() and (skipping or aside):
         return
     if sys.modules["torch"]._C._current_graph_task_id() != -1:
         _within_backward = True
         return
-    if not _optimizer and _before_root:
-        # What were steps so far were calls of a module within a step.
+    if not _optimizer and (_before_root or _by_gradient):
+        # What were steps so far were calls of a module within a step, or gradients.
         _notice()
-        _optimizer = True
+        _optimizer, _by_gradient = True, False
         return _reset()
     _optimizer = True
     _end()
@@ -249,11 +273,11 @@ def _end() -> None:
         end_beside()
     if not (skipping or aside):
         calls, nodes, took = _loop.so_far()
-        if _optimizer:
+        if _optimizer or _by_gradient:
             _native.of_steps()  # learns its path; that of a module which is called is the next step's
         _watch((list(_shapes), calls, nodes), took)
         return _reset()
-    if aside and _optimizer and not _native.of_steps():
+    if aside and (_optimizer or _by_gradient) and not _native.of_steps():
         return _notice()  # of another loop, whose ops were told
     # What the outermost modules were given was as expected so far, or nobody would be skipping.
     all_watched = _loop.ended(len(_shapes), computed, _mixed, _torch_ops.valueless)
@@ -370,11 +394,11 @@ def left_loop() -> None:
     """No step has ended for long, and tensors come and go: watch what comes after the loop, if it is over."""
     if not skipping or threading.get_ident() != _thread or not _native.recording():
         return
-    if _shapes if _optimizer else _loop.called_less():
+    if _loop.called_less() if _before_root and not _optimizer else _shapes:
         return  # A step is going on.
     if (unknown := _loop.beyond()) is None:
         return
-    if _optimizer:
+    if _optimizer or _by_gradient:
         _native.unseen("step-differs", "what came after the last step of a loop was not watched at first", unknown)
         _notice()
     else:

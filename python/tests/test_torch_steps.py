@@ -410,3 +410,46 @@ for _ in range(2):
         lines[entry["name"], workload["sites"][entry["site"]]["line"]] += entry["count"]
     assert (lines["aten.addmm", 6], lines["aten.addmm", 8], lines["aten.max", 8]) == (2 * rounds, 2, 2)
     assert not [u for u in workload["unseen"] if u["reason"] == "step-differs"]
+
+
+GRADIENTS = """import sys, torch
+device = "cuda" if torch.cuda.is_available() else "cpu"
+weight = torch.ones(8, 4, device=device, requires_grad=True)
+seen = []
+for i in range(300):
+    loss = (torch.ones(32 if i < 200 else 16, 8, device=device) @ weight).square().mean()
+    if sys.argv[1] == "backward":
+        loss.backward(); gradient = weight.grad
+    else:
+        gradient, = torch.autograd.grad(loss, weight)
+    with torch.no_grad():
+        weight -= 0.01 * gradient
+        weight.grad = None
+    if i % 50 == 0: seen.append(loss.item())
+print(len(seen), weight.sum().item() > 0)
+layer = torch.nn.Linear(8, 2).to(device)
+optimizer = torch.optim.SGD(layer.parameters(), 0.1)
+for _ in range(20):
+    optimizer.zero_grad(); layer(torch.ones(5, 8, device=device)).sum().backward(); optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("gpu", [False, True])
+@pytest.mark.parametrize("how", ["backward", "grad"])
+def test_a_loop_without_optimizer_or_module_repeats(how: str, gpu: bool, tmp_path: Path) -> None:
+    """Each gradient ends a step there, until there is an optimizer."""
+    script = tmp_path / "gradients.py"
+    script.write_text(GRADIENTS)
+    [workload] = _run(script, tmp_path, how, gpu=gpu)
+    assert workload["program"]["sampling"] > 5
+    lines: collections.Counter[tuple[int, str, int]] = collections.Counter()
+    for entry in workload["ops"]:
+        rows = 16 if "[16," in entry["shapes"] else 32 if "[32," in entry["shapes"] else 0
+        lines[workload["sites"][entry["site"]]["line"], entry["name"], rows] += entry["count"]
+    # What led to the first gradient of another shape was not watched.
+    assert (lines[6, "aten.mm", 32], lines[6, "aten.mm", 16]) == (200, 99)
+    assert [u for u in workload["unseen"] if "did something else" in u["text"]]
+    # Where it goes on with something else that is not known of what asks for no memory either.
+    assert 298 <= lines[12, "aten.sub_", 0] <= 300
+    assert sum(count for (line, name, _), count in lines.items() if line == 14 and name == "aten._local_scalar_dense") == 6
+    assert lines[19, "aten.addmm", 0] == 20
