@@ -27,6 +27,8 @@ Back = namedtuple("Back", "code at line name rebound kept holders beside callers
 #: is known by there; the names of it that other code may have, too; whether the line uses up what is on the device, so that nothing has it
 #: afterwards; and which callers' code, as of a `Back`.
 Stays = namedtuple("Stays", "code line names shared used callers")
+#: What a loader takes stays.
+OF_DATA = Stays(None, 0, frozenset(), frozenset(), False, ())
 COPY = "torch.Tensor.cpu"
 #: What copies, and reads.
 _METHODS = ("cpu", "to", "cuda", "item", "tolist", "numpy")
@@ -157,6 +159,8 @@ def keeps(frame: Any) -> bool:
 
 def is_of(stays: Stays) -> bool:
     """Whether the line that runs takes what stays on the host, and not what is on the device."""
+    if stays is OF_DATA:
+        return bool(_torch_ops.phase == "data")
     if any(_is_of_other(stays.code, name) for name in stays.shared):
         return True
     frame = _within(stays.code)

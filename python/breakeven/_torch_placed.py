@@ -45,12 +45,15 @@ def line() -> tuple[Line, int, bool]:
     return (frame.f_code, frame.f_lineno), _torch_ops.at(frame)[1], direct
 
 
-def put(tensor: Any, known: Any, by: Line, part: Any = None, before: bool = False) -> None:
-    """A tensor, whose storage is `known`, has been put on the script's device by this line, now or `before`; of a sparse one this part."""
+def put(tensor: Any, known: Any, by: Line, part: Any = None, before: bool = False, module: bool = False) -> None:
+    """A tensor, whose storage is `known`, has been put on the script's device by this line, now or `before`, or as one of a `module`'s;
+    of a sparse one this part."""
     span = _span(tensor if part is None else part)
     known.put_by.add(by)
     _torch_back.leaves(known)
-    stays = _torch_back.stays(by, tensor, before)
+    # A buffer may be what a data set has, too.
+    kept = module and type(tensor) is _torch_ops.plain[0]
+    stays = _torch_back.OF_DATA if kept else _torch_back.stays(by, tensor, before)
     for i, (ref, *over, of) in enumerate(known.put):
         if ref() is tensor and over == [*span]:
             if not before or of is None or (of.code, of.line) != by:

@@ -255,7 +255,7 @@ def _part_moved(given: Any, part: Any, result: Any, line: Any, direct: bool) -> 
         return False
     _puts[line] = True
     if result is given:
-        _torch_placed.put(result, known, line, part)
+        _torch_placed.put(result, known, line, part, module=not direct)
         array = (*_torch_ops.described(part), known.id)
     else:
         array = _torch_ops.describe(result, True)

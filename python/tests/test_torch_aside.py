@@ -1010,3 +1010,37 @@ print(again.sum().item() > 0, last.shape[0])
     assert out == "True 32\n"
     there = [e for e in workload["ops"] if e.get("phase") != "data" and not (pretend and e.get("device") is None)]
     assert _crossings(workload | {"ops": there}) == {3: 4, 7: 16, 12: 1, 15: 2, 16: 1}
+
+
+@pytest.mark.parametrize("pretend", [False, True])
+def test_a_data_set_has_on_the_host_what_a_module_takes_to_the_device(pretend: bool, tmp_path: Path) -> None:
+    script = tmp_path / "shared.py"
+    script.write_text("""import torch
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+class Rows(torch.utils.data.Dataset):
+    def __init__(self):
+        self.x = torch.rand(24, 8); self.mean = self.x.mean(0)
+    def __len__(self):
+        return 24
+    def __getitem__(self, i):
+        return self.x[i] - self.mean
+class Centred(torch.nn.Module):
+    def __init__(self, mean, scale):
+        super().__init__()
+        self.layer = torch.nn.Linear(8, 2)
+        self.register_buffer("mean", mean)
+        self.scale = scale
+    def forward(self, x):
+        return self.layer((x + self.mean) / self.scale.to(x.device))
+rows = Rows()
+net = Centred(rows.mean, torch.ones(8)).to(device)
+for _ in range(4):
+    for x in torch.utils.data.DataLoader(rows, 4, shuffle=True):
+        x = x.to(device)
+        net(x).sum().backward()
+    print(net.mean.sum().item() > 0)
+""")
+    workload, out = _run(script, tmp_path, pretend=pretend)
+    assert out == "True\n" * 4
+    there = [e for e in workload["ops"] if e.get("phase") != "data" and not (pretend and e.get("device") is None)]
+    assert _crossings(workload | {"ops": there}) == {17: 24, 19: 3, 22: 24, 24: 4}
