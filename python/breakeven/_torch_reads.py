@@ -249,7 +249,9 @@ def _caller_is_of(modules: str) -> bool:
 
 def _part_moved(given: Any, part: Any, result: Any, line: Any, direct: bool) -> bool:
     """Whether a part of a tensor that was given, or all of it, is put on the script's device as it is."""
-    known = _torch_ops.stored(part, False)
+    # What nobody saw being made is like what the line has put there before.
+    as_before = direct and _puts.get(line) and _torch_ops._known(part) is None
+    known = _torch_ops.stored(part, False, _torch_unwatched.OF_HOST if as_before else None)
     # A line that has put a part of this memory there does so again; `module.to(device)` moves nothing twice.
     if known is None or (_is_there(part, known) and not (direct and line in known.put_by)):
         return False

@@ -1044,3 +1044,32 @@ for _ in range(4):
     assert out == "True\n" * 4
     there = [e for e in workload["ops"] if e.get("phase") != "data" and not (pretend and e.get("device") is None)]
     assert _crossings(workload | {"ops": there}) == {17: 24, 19: 3, 22: 24, 24: 4}
+
+
+@pytest.mark.parametrize("pretend", [False, True])
+def test_what_a_line_puts_on_the_device_unseen_is_like_what_it_put_there_before(pretend: bool, tmp_path: Path) -> None:
+    """Though steps make tensors as large on the device."""
+    script = tmp_path / "like.py"
+    script.write_text("""import torch
+torch.manual_seed(0)
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+net = torch.nn.Sequential(torch.nn.Conv2d(3, 3, 3, padding=1), torch.nn.Flatten(), torch.nn.Linear(48, 2)).to(device)
+images = torch.rand(24, 3, 4, 4)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+mean = torch.optim.swa_utils.AveragedModel(net)
+for epoch in range(6):
+    net.train()
+    order = torch.randperm(24)
+    for i in range(4):
+        rows = order[i * 6 : i * 6 + 6]
+        x = images[rows].to(device, non_blocking=True, memory_format=torch.channels_last)
+        if torch.rand(1).item() < 0.5:
+            x = x.flip(-1)
+        net(x).sum().backward(); optimizer.step(); optimizer.zero_grad(); mean.update_parameters(net)
+    net.eval()
+    with torch.no_grad():
+        print(net(images[:6].to(device)).sum().item() != 0)
+""")
+    workload, out = _run(script, tmp_path, pretend=pretend)
+    assert out == "True\n" * 6
+    assert (_crossings(workload)[13], _crossings(workload)[19]) == (24, 12)
