@@ -33,7 +33,7 @@ _way = 0
 #: Of how many ops that is measured, and how often.
 _OPS, _REPEATS = 50, 7
 #: To compile this leaves as little of others in the caches as the recorder does between two ops.
-_SWEEPS = """
+SWEEPS = """
 def f(a, b=1, *c, **d):
     with open(a) as e:
         for g in e:
@@ -86,8 +86,8 @@ def install() -> None:
             _native.start()
 
 
-def watch_by(after: Any, timed: bool = True, before: Any = None, refused: Any = None, beside: int | None = None) -> None:
-    """Tell `after` of each op from now on; the others as `_native.Dispatch` takes them."""
+def watch_by(after: Any, timed: bool = True, before: Any = None, refused: Any = None, beside: int = 0) -> None:
+    """Tell `after` of each op from now on; the others as `_native.Dispatch` takes them, `beside` what the way here and back takes."""
     global mode, _way
     from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -98,7 +98,7 @@ def watch_by(after: Any, timed: bool = True, before: Any = None, refused: Any = 
         alone = 0 if _native.recording() else op_took(swept=False)  # as it runs where nothing records
         resume()
         _way = 0 if _native.recording() else max(0, op_took() - alone)
-    type(mode).__torch_dispatch__ = _native.Dispatch(after, timed, before, refused, _way if beside is None else beside)
+    type(mode).__torch_dispatch__ = _native.Dispatch(after, timed, before, refused, _way + beside)
 
 
 def op_took(swept: bool = True) -> int:
@@ -108,7 +108,7 @@ def op_took(swept: bool = True) -> int:
     number, took = torch.zeros(1), []
     for _ in range(_OPS if swept else _REPEATS):
         if swept:
-            compile(_SWEEPS, "", "exec")
+            compile(SWEEPS, "", "exec")
         ops = 1 if swept else _OPS
         began = time.thread_time_ns()
         for _ in range(ops):
