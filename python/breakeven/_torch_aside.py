@@ -211,7 +211,8 @@ def look_at_missed() -> None:
     if tells and aware:
         frame = _torch_ops.caller()
         called = _torch_placed.called(*_torch_ops.at(frame))
-        makes = called is not None and called[0][-1].argval in _MAKES
+        # From CPython 3.13 on a place beside what is called comes last.
+        makes = called is not None and any(step.argval in _MAKES for step in called[0][-2:])
         missed_there = None if makes else _where_takes(frame)
         if missed_there is None and (makes or not _MAKES.isdisjoint(_torch_back.takes(frame.f_code, frame.f_lineno))):
             missed_there = _is_named(frame)
