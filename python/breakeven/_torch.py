@@ -86,7 +86,7 @@ def install() -> None:
             _native.start()
 
 
-def watch_by(after: Any, timed: bool = True, before: Any = None, refused: Any = None, beside: int = 0) -> None:
+def watch_by(after: Any, timed: bool = True, before: Any = None, refused: Any = None, beside: int | None = None) -> None:
     """Tell `after` of each op from now on; the others as `_native.Dispatch` takes them, `beside` what the way here and back takes."""
     global mode, _way
     from torch.utils._python_dispatch import TorchDispatchMode
@@ -98,7 +98,7 @@ def watch_by(after: Any, timed: bool = True, before: Any = None, refused: Any = 
         alone = 0 if _native.recording() else op_took(swept=False)  # as it runs where nothing records
         resume()
         _way = 0 if _native.recording() else max(0, op_took() - alone)
-    type(mode).__torch_dispatch__ = _native.Dispatch(after, timed, before, refused, _way + beside)
+    type(mode).__torch_dispatch__ = _native.Dispatch(after, timed, before, refused, _way if beside is None else beside)
 
 
 def op_took(swept: bool = True) -> int:

@@ -39,7 +39,6 @@ def install(torch: Any) -> None:
         atexit.register(_torch_where.recording_ends)
     room: Any = (True, _torch_where.before, _torch_room.refused)
     if os.environ.get(_torch.FAKE) == "1":
-        _torch.watch_by(_torch_where.after)  # while tensors have values, to know how long the way there is
         _torch_fake.begin(torch)
         _torch_unwritten.leave_files(torch)
         room = (False, None, None, _torch_fake.beside())
