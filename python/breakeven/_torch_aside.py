@@ -327,20 +327,15 @@ def _how(code: Any, at: int) -> tuple[str | None, str | None]:
     if not call.startswith("CALL") or not last:
         return None, None
     if call == "CALL_FUNCTION_EX":
-        return _BY_KEYWORDS, last[-1].argval if _loads(last[-1]) else None
+        return _BY_KEYWORDS, last[-1].argval if _torch_placed.loads(last[-1]) else None
     words = code.co_consts[last[-1].arg] if last[-1].opname in ("KW_NAMES", "LOAD_CONST") else None
     names = words if isinstance(words, tuple) else ()
     by_name = "device" in names
     if by_name:
         last.pop()
     if last and (not by_name or names[-1] == "device"):
-        if len(last) > 1 and last[-1].opname == "LOAD_ATTR" and last[-1].argval == "device" and _loads(last[-2]):
+        if len(last) > 1 and last[-1].opname == "LOAD_ATTR" and last[-1].argval == "device" and _torch_placed.loads(last[-2]):
             return _AS_ANOTHER, last[-2].argval
-        if by_name and _loads(last[-1]):
+        if by_name and _torch_placed.loads(last[-1]):
             return _BY_NAME, last[-1].argval
     return (_BY_NAME, "device") if by_name else (None, None)
-
-
-def _loads(step: Any) -> bool:
-    """Whether an instruction loads a variable."""
-    return step.opname.startswith(("LOAD_FAST", "LOAD_NAME", "LOAD_GLOBAL", "LOAD_DEREF")) and isinstance(step.argval, str)

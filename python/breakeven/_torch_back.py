@@ -428,7 +428,7 @@ def _held(steps: Iterable[dis.Instruction]) -> frozenset[str]:
     tensor and no dictionary has."""
     names, steps = set(), list(steps)
     for step, then in itertools.zip_longest(steps, steps[1:]):
-        variable = step.opname.startswith(("LOAD_FAST", "LOAD_NAME", "LOAD_GLOBAL", "LOAD_DEREF")) and step.opname != _INLINED
+        variable = _torch_placed.loads(step) and step.opname != _INLINED
         attribute = step.opname == "LOAD_ATTR" and "self" not in step.argrepr
         takes = then is not None and then.opname in _torch_placed.METHODS
         if not (variable or attribute) or hasattr(builtins, step.argval) or step.argval in ("self", "cls", "torch"):

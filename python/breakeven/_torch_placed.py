@@ -206,11 +206,15 @@ def taken_by(code: Any, at: int) -> tuple[str, ...] | None:
 
 
 def _names_of(callee: Steps) -> tuple[str, ...] | None:
-    loads = [step for step in callee if step.opname != "PUSH_NULL"]
-    variable = bool(loads) and loads[0].opname.startswith(("LOAD_FAST", "LOAD_NAME", "LOAD_GLOBAL", "LOAD_DEREF"))
-    if not variable or any(step.opname not in METHODS for step in loads[1:]):
+    taken = [step for step in callee if step.opname != "PUSH_NULL"]
+    if not taken or not loads(taken[0]) or any(step.opname not in METHODS for step in taken[1:]):
         return None
-    return tuple(str(step.argval) for step in loads)
+    return tuple(str(step.argval) for step in taken)
+
+
+def loads(step: Any) -> bool:
+    """Whether an instruction loads a variable."""
+    return step.opname.startswith(("LOAD_FAST", "LOAD_NAME", "LOAD_GLOBAL", "LOAD_DEREF")) and isinstance(step.argval, str)
 
 
 def _depths(code: Any) -> dict[int, int]:
