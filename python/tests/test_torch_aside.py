@@ -480,6 +480,12 @@ def _crossings(workload: dict[str, Any]) -> dict[int, int]:
     return found
 
 
+def _on_device(workload: dict[str, Any], pretend: bool) -> dict[int, int]:
+    """The same of what is not done on the host: to load, or where a GPU is imitated."""
+    there = [e for e in workload["ops"] if e.get("phase") != "data" and not (pretend and e.get("device") is None)]
+    return _crossings(workload | {"ops": there})
+
+
 def test_what_a_comprehension_puts_on_the_device_is_there_by_whatever_name(tmp_path: Path) -> None:
     script = tmp_path / "names.py"
     script.write_text("""import torch
@@ -711,8 +717,7 @@ print(longest)
 """)
     workload, out = _run(script, tmp_path, pretend=pretend)
     assert out == "14\n"
-    there = [e for e in workload["ops"] if e.get("phase") != "data" and not (pretend and e.get("device") is None)]
-    assert _crossings(workload | {"ops": there}) == {4: 4, 7: 3, 13: 3, 14: 3}
+    assert _on_device(workload, pretend) == {4: 4, 7: 3, 13: 3, 14: 3}
 
 
 @pytest.mark.parametrize("pretend", [False, True])
@@ -757,8 +762,7 @@ print(number)
 """)
     workload, out = _run(script, tmp_path, pretend=pretend)
     assert out == "11.0\n"
-    there = [e for e in workload["ops"] if e.get("phase") != "data" and not (pretend and e.get("device") is None)]
-    assert _crossings(workload | {"ops": there}) == {3: 1, 4: 1, 14: 3, 18: 3, 22: 3, 24: 3, 26: 3}
+    assert _on_device(workload, pretend) == {3: 1, 4: 1, 14: 3, 18: 3, 22: 3, 24: 3, 26: 3}
 
 
 @pytest.mark.parametrize("pretend", [False, True])
@@ -853,8 +857,7 @@ for _ in range(3):
 """)
     workload, out = _run(script, tmp_path, pretend=pretend)
     assert out == "22\n" * 3
-    there = [e for e in workload["ops"] if e.get("phase") != "data" and not (pretend and e.get("device") is None)]
-    assert _crossings(workload | {"ops": there}) == {4: 6, 7: 3, 14: 3, 21: 3, 22: 3, 24: 3, 27: 2, 29: 6, 31: 3}
+    assert _on_device(workload, pretend) == {4: 6, 7: 3, 14: 3, 21: 3, 22: 3, 24: 3, 27: 2, 29: 6, 31: 3}
 
 
 @pytest.mark.parametrize("pretend", [False, True])
@@ -932,8 +935,7 @@ print(sum(net(row.to(device)).numel() for row in rows.split(10)), rows.sum().ite
 """)
     workload, out = _run(script, tmp_path, pretend=pretend)
     assert out == "80 True\n"
-    there = [e for e in workload["ops"] if e.get("phase") != "data" and not (pretend and e.get("device") is None)]
-    assert _crossings(workload | {"ops": there}) == {
+    assert _on_device(workload, pretend) == {
         3: 2, 8: 32, 13: 4, 14: 4, 16: 4, 17: 8, 21: 4, 22: 4, 31: 6, 33: 4, 38: 2
     }  # fmt: skip
 
@@ -961,8 +963,7 @@ print(len([Evaluation().run() for _ in range(5)]))
 """)
     workload, out = _run(script, tmp_path, pretend=pretend)
     assert out == "5\n"
-    there = [e for e in workload["ops"] if e.get("phase") != "data" and not (pretend and e.get("device") is None)]
-    assert _crossings(workload | {"ops": there}) == {3: 2, 6: 30, 11: 30}
+    assert _on_device(workload, pretend) == {3: 2, 6: 30, 11: 30}
 
 
 def test_what_takes_the_result_of_a_call_is_read_from_its_code() -> None:
@@ -1008,8 +1009,7 @@ print(again.sum().item() != 0, last.shape[0])
 """)
     workload, out = _run(script, tmp_path, pretend=pretend)
     assert out == "True 32\n"
-    there = [e for e in workload["ops"] if e.get("phase") != "data" and not (pretend and e.get("device") is None)]
-    assert _crossings(workload | {"ops": there}) == {3: 4, 7: 16, 12: 1, 15: 2, 16: 1}
+    assert _on_device(workload, pretend) == {3: 4, 7: 16, 12: 1, 15: 2, 16: 1}
 
 
 @pytest.mark.parametrize("pretend", [False, True])
@@ -1042,8 +1042,7 @@ for _ in range(4):
 """)
     workload, out = _run(script, tmp_path, pretend=pretend)
     assert out == "True\n" * 4
-    there = [e for e in workload["ops"] if e.get("phase") != "data" and not (pretend and e.get("device") is None)]
-    assert _crossings(workload | {"ops": there}) == {17: 24, 19: 3, 22: 24, 24: 4}
+    assert _on_device(workload, pretend) == {17: 24, 19: 3, 22: 24, 24: 4}
 
 
 @pytest.mark.parametrize("pretend", [False, True])
