@@ -91,15 +91,24 @@ def _made_by(func: Any, args: tuple[Any, ...], kwargs: Any) -> int:
     if known is None:
         if len(_sizes) > 4096:
             _sizes.clear()
-        try:
-            known = _shapes(func, args, kwargs)
-        except Exception as error:  # an op whose shapes depend on values, or that is made for real tensors alone
-            if _native.of_script(error):
-                raise
-            tensors = [value for value in flat if isinstance(value, _torch_ops._torch.Tensor)]
-            known = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
-        _sizes[key] = known
+        known = _sizes[key] = _worked_out(func, args, kwargs)
     return known
+
+
+#: Whose ops are asked for their shapes. Those of others may ask code of the script's or of a library, which is to run when the
+#: op does.
+_OWN = ("aten", "prims", "_c10d_functional")
+
+
+def _worked_out(func: Any, args: tuple[Any, ...], kwargs: Any) -> int:
+    """The same of an op that has not been asked for it so far, or a guess."""
+    try:
+        if func.namespace in _OWN:
+            return _shapes(func, args, kwargs)
+    except Exception as error:  # an op whose shapes depend on values, or that is made for real tensors alone
+        if _native.of_script(error):
+            raise
+    return sum(tensor.numel() * tensor.element_size() for tensor in _flat(args, kwargs) if isinstance(tensor, _torch_ops._torch.Tensor))
 
 
 def _key(value: Any) -> Any:

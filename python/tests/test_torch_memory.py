@@ -363,3 +363,22 @@ except torch.cuda.OutOfMemoryError:
 """)
     workload, out = _run(script, tmp_path, fake=fake)
     assert out == "short\n" and set(workload["program"]["peak_roles"]) == {"parameter"}
+
+
+@pytest.mark.parametrize("pretend", [False, True])
+def test_only_an_op_itself_asks_a_library_what_shape_it_gives(pretend: bool, tmp_path: Path) -> None:
+    """Not whether there is room for it."""
+    script = tmp_path / "op.py"
+    script.write_text("""import torch
+library = torch.library.Library("counted", "DEF")
+library.define("pairs(Tensor x, Tensor y) -> Tensor")
+@torch.library.impl("counted::pairs", "CPU", lib=library)
+def pairs(x, y):
+    return x[None] + y[:, None]
+@torch.library.impl("counted::pairs", "Meta", lib=library)
+def shape(x, y):
+    raise RuntimeError("this needs values")
+print(torch.ops.counted.pairs(torch.ones(3000), torch.ones(3000)).shape)
+""")
+    _, out = _run(script, tmp_path, pretend=pretend)
+    assert out == "torch.Size([3000, 3000])\n"
