@@ -287,9 +287,12 @@ def where(tensor: Any) -> bool | None:
 
 
 def names_host(frame: Any) -> bool:
-    """Whether the call that a frame is at moves or makes something to be where a tensor of the host's is."""
+    """Whether the call that a frame is at moves or makes something to be where a tensor of the host's is, or a module, or where
+    everything is for which nobody says otherwise."""
     how, value = _value(frame, _torch_ops.at(frame))
-    return how == _AS_ANOTHER and isinstance(value, _torch.Tensor) and where(value) is False
+    if how == _AS_ANOTHER:
+        return (tensor := _tensor_of(value)) is not None and where(tensor) is False
+    return isinstance(value, _torch.device) and _is_default(frame, value)
 
 
 def _is_named(frame: Any) -> bool | None:
@@ -300,11 +303,33 @@ def _is_named(frame: Any) -> bool | None:
     how, value = _value(frame, at)
     if how == _BY_KEYWORDS:
         return value.get("device") is not None if isinstance(value, dict) else None
-    if how == _AS_ANOTHER and isinstance(value, _torch.Tensor):
-        return where(value)
-    if how is None or value is None:
+    if how == _AS_ANOTHER and (tensor := _tensor_of(value)) is not None:
+        return where(tensor)
+    if how is None or value is None or isinstance(value, _torch.device) and _is_default(frame, value):
         return False
     return not _torch_placed.means_host("cpu", (frame.f_code, frame.f_lineno), at[1], True)
+
+
+def _is_default(frame: Any, value: Any) -> bool:
+    """Whether the function that runs has this very object as what stands where its caller gives nothing."""
+    code, held = frame.f_code, _torch_ops.variables(frame)
+    owner = type(held.get(code.co_varnames[0])) if code.co_argcount else object
+    named = [frame.f_globals.get(code.co_name), *(vars(kind).get(code.co_name) for kind in owner.__mro__)]
+    functions = [one for one in named if getattr(one, "__code__", None) is code]
+    defaults = [(*(one.__defaults__ or ()), *(one.__kwdefaults__ or {}).values()) for one in functions]
+    return any(value is default for of_one in defaults for default in of_one)
+
+
+def _tensor_of(value: Any) -> Any:
+    """A tensor that is on the device of what is a tensor, or a module that has not been told a device; else None."""
+    if isinstance(value, _torch.Tensor):
+        return value
+    if isinstance(value, _torch.nn.Module) and "device" not in vars(value):
+        for part in _torch.nn.Module.modules(value):
+            for parameter in part._parameters.values():
+                if parameter is not None:
+                    return parameter
+    return None
 
 
 def _value(frame: Any, at: tuple[Any, int]) -> tuple[str | None, Any]:
@@ -337,5 +362,22 @@ def _how(code: Any, at: int) -> tuple[str | None, str | None]:
         if len(last) > 1 and last[-1].opname == "LOAD_ATTR" and last[-1].argval == "device" and _torch_placed.loads(last[-2]):
             return _AS_ANOTHER, last[-2].argval
         if by_name and _torch_placed.loads(last[-1]):
-            return _BY_NAME, last[-1].argval
+            another = _source(code, last[-1].argval)
+            return (_BY_NAME, last[-1].argval) if another is None else (_AS_ANOTHER, another)
     return (_BY_NAME, "device") if by_name else (None, None)
+
+
+def _source(code: Any, name: str) -> str | None:
+    """The variable by whose `.device` code names that of another one (`device = next(net.parameters()).device`)."""
+    source = taken = None
+    line: list[Any] = []
+    for step in _torch_placed.steps(code):
+        if step.starts_line is not None and step.starts_line is not False:
+            line = []
+        if step.opname.startswith("STORE_") and step.argval == name:
+            if source is not None or not line or (line[-1].opname, line[-1].argval) != ("LOAD_ATTR", "device"):
+                return None
+            taken = [one.argval for one in line if _torch_placed.loads(one)]
+            source = taken[-1] if taken else None
+        line.append(step)
+    return source

@@ -1072,3 +1072,38 @@ for epoch in range(6):
     workload, out = _run(script, tmp_path, pretend=pretend)
     assert out == "True\n" * 6
     assert (_crossings(workload)[13], _crossings(workload)[19]) == (24, 12)
+
+
+@pytest.mark.parametrize("pretend", [False, True])
+def test_what_is_made_where_a_module_is_that_has_not_been_moved_is_the_hosts(pretend: bool, tmp_path: Path) -> None:
+    """As is what a function makes by the default of its argument."""
+    script = tmp_path / "before.py"
+    script.write_text("""import torch
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+def boxes(numbers, device=torch.device("cpu")):
+    return torch.as_tensor(numbers, device=device) + torch.ones(len(numbers), device=device)
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = torch.nn.Conv2d(3, 4, 3)
+        with torch.no_grad():
+            device = next(self.first.parameters()).device
+            size = self.first(torch.zeros(1, 3, 8, 8, device=device)).numel()
+            print((self.first.weight.sum() + torch.ones(1, device=self.device)).isfinite().item())
+        self.last = torch.nn.Linear(size, 2)
+        self.boxes = boxes([1.0, 2.0])
+    @property
+    def device(self):
+        return next(self.parameters()).device
+    def forward(self, x):
+        return self.last(self.first(x).flatten(1)) + torch.zeros(2, device=self.device) + self.boxes.to(x.device)
+shift = torch.zeros(3, 8, 8, device=device)
+net = Net()
+net.to(device)
+for _ in range(12):
+    net(torch.rand(5, 3, 8, 8).to(device) + shift).sum().backward()
+print(boxes([1.0, 2.0], device).sum().item(), net.last.bias.grad.sum().item())
+""")
+    workload, out = _run(script, tmp_path, pretend=pretend)
+    assert out == "True\n5.0 120.0\n"
+    assert _on_device(workload, pretend) == {4: 1, 19: 12, 22: 4, 24: 12, 25: 2}
