@@ -552,16 +552,16 @@ class Whole:
 
 @final
 class PassingAttribute:
-    """The same of an attribute. Where calls do not pass, `known` is asked for it first, which gives None of what it does not know."""
+    """The same of an attribute. Where calls do not pass, it is `told(device)` of tensors of which that is known."""
 
-    def __new__(cls, attribute: Any, known: Any = None) -> PassingAttribute: ...
+    def __new__(cls, attribute: Any, told: Callable[[str], Any] | None = None) -> PassingAttribute: ...
     def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
     def __set__(self, instance: Any, value: Any, /) -> None: ...
     def __delete__(self, instance: Any, /) -> None: ...
 
-def calls_pass(mode: Any, core: Any) -> None:
+def calls_pass(mode: Any, core: Any, plain: tuple[type, ...], live: dict[int, Any]) -> None:
     """Calls of PyTorch's API pass through this function mode, which may be off in steps that go unwatched; `core` is
-    `torch._C`."""
+    `torch._C`, `plain` are PyTorch's own classes of tensors, `live` the storages that are known."""
 
 def calls_must_pass() -> None:
     """From now on it may not be off."""

@@ -73,8 +73,8 @@ def sort_by_device(torch: Any) -> None:
                 yield tensor.device, tensor.dtype, [one[index : index + 1] for one in lists], [index]
             return
         for (device, dtype), (parts, indices) in plain(lists, True).items():
-            places = seen(parts[0]) if device.type == "cpu" else [device] * len(parts[0])
-            if len(set(places)) == 1:
+            places = [tensor.device for tensor in parts[0]] if device.type == "cpu" else [device]
+            if places.count(places[0]) == len(places):
                 yield places[0], dtype, parts, indices
                 continue
             for at, (place, index) in enumerate(zip(places, indices)):
@@ -83,7 +83,10 @@ def sort_by_device(torch: Any) -> None:
     def grouped(lists: Any, with_indices: bool = False) -> Any:
         groups: dict[Any, Any] = {}
         for place, dtype, parts, indices in pieces(lists):
-            into, order = groups.setdefault((place, dtype), ([[] for _ in parts], []))
+            if (key := (place, dtype)) not in groups:
+                groups[key] = parts, indices
+                continue
+            into, order = groups[key]
             order.extend(indices)
             for to, part in zip(into, parts):
                 to.extend(part)

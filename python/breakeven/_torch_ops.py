@@ -842,12 +842,13 @@ def _known(value: Any) -> Stored | None:
         if wrapped := _wrapped(value):
             return _known(wrapped[0])
     try:
-        return _live.get(_torch_sparse.parts(value)[-1].untyped_storage()._cdata)
+        return _live.get(value.untyped_storage()._cdata)
     except ValueError:  # a parameter that has no shape yet answers nothing
         with _torch._C.DisableTorchFunctionSubclass():
             return _live.get(value.untyped_storage()._cdata)
     except REFUSED:
-        return _known(_within_transform(value))
+        *_, values = _torch_sparse.parts(value)
+        return _known(values if values is not value else _within_transform(value))
 
 
 def _within_transform(tensor: Any) -> Any:

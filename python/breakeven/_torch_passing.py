@@ -6,25 +6,27 @@ from __future__ import annotations
 from importlib import import_module
 from types import BuiltinFunctionType, FunctionType
 
-from . import _native, _torch_made, _torch_modules, _torch_reads, _torch_side, _torch_where
+from . import _native, _torch_made, _torch_modules, _torch_ops, _torch_reads, _torch_side, _torch_where
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-#: What tells a device of tensors, and what is asked first.
+#: What tells a device of tensors, and what of those on a device.
 _ATTRIBUTES = {
-    "device": _torch_side.known_device, "is_cuda": _torch_side.known_is_cuda, "is_cpu": _torch_side.known_is_cpu,
+    "device": lambda device: _torch_side.lib.device(device),
+    "is_cuda": lambda device: device != "cpu",
+    "is_cpu": lambda device: device == "cpu",
     "__cuda_array_interface__": None,
-}  # fmt: skip
+}
 
 
 def attributes(torch: Any) -> None:
     """Stand in for tensors' attributes, whose functions are what handlers are kept under."""
-    for name, known in _ATTRIBUTES.items():
+    for name, told in _ATTRIBUTES.items():
         plain = getattr(torch.Tensor, name)
-        _torch_modules.put(torch.Tensor, name, _native.PassingAttribute(plain, known), plain)
+        _torch_modules.put(torch.Tensor, name, _native.PassingAttribute(plain, told), plain)
 
 
 def install(torch: Any, mode: Any, handlers: dict[Any, Any]) -> None:
@@ -49,7 +51,7 @@ def install(torch: Any, mode: Any, handlers: dict[Any, Any]) -> None:
     for holder in (torch, torch._C._nn, torch._VF, *functions):
         for name, plain in list(_found(holder, names.union(vars(holder)), handled | named)):
             _torch_modules.put(holder, name, stand_ins[plain], plain)
-    _native.calls_pass(mode, torch._C)
+    _native.calls_pass(mode, torch._C, _torch_ops.plain, _torch_ops._live)
     _pass_by(torch)
 
 

@@ -20,8 +20,6 @@ _places: dict[tuple[Any, int, int], str] = {}
 _mixed: set[tuple[Any, int, int]] = set()
 #: How often it is told where tensors really are.
 _really = 0
-#: PyTorch's devices by their names.
-_devices: dict[str, Any] = {}
 
 
 def stand_in_abstract(torch: Any) -> None:
@@ -33,6 +31,7 @@ def stand_in_abstract(torch: Any) -> None:
     def from_real_tensor(*args: Any, **kwargs: Any) -> Any:
         global _really
         _really += 1
+        _native.mode_on()
         try:
             return plain(*args, **kwargs)
         finally:
@@ -87,26 +86,6 @@ def asked(tensor: Any, argument: int = 0) -> str:
         _mixed.add(at)
     _places[at] = device
     return device
-
-
-def known_device(tensor: Any) -> Any:
-    """What `told_device` would say where calls do not pass, of a tensor that is known; else None."""
-    known = _torch_ops._known(tensor)
-    if known is None or known.adrift or _really or not lib._C.TensorBase.is_cpu.__get__(tensor):
-        return None
-    name = known.device or "cpu"
-    device = _devices.get(name)
-    if device is None:
-        device = _devices[name] = lib.device(name)
-    return device
-
-
-def known_is_cpu(tensor: Any) -> bool | None:
-    return None if (device := known_device(tensor)) is None else device.type == "cpu"
-
-
-def known_is_cuda(tensor: Any) -> bool | None:
-    return None if (device := known_device(tensor)) is None else device.type != "cpu"
 
 
 def told_device(args: tuple[Any, ...], _: Any) -> Any:

@@ -3,7 +3,6 @@
 //! it does anything for are stood in for, and have it on while they run.
 
 use super::frames;
-use super::outside::by_recorder;
 use super::state::with_thread;
 use crate::modules;
 use crate::stand_in::stand_in;
@@ -14,13 +13,19 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString, PyTuple};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// The mode, and what PyTorch has for its stack of modes in each thread.
+/// The mode, what PyTorch has for its stack of modes in each thread, and what tells of tensors where calls do not pass.
 struct Stack {
     mode: Py<PyAny>,
     push: Py<PyAny>,
     pop: Py<PyAny>,
     height: Py<PyAny>,
     at: Py<PyAny>,
+    /// Whether a tensor really is the host's.
+    is_cpu: Py<PyAny>,
+    /// Classes of tensors that are PyTorch's own.
+    plain: Py<PyTuple>,
+    /// Storages that are known.
+    live: Py<PyDict>,
 }
 
 static STACK: PyOnceLock<Stack> = PyOnceLock::new();
@@ -46,6 +51,24 @@ impl Stack {
         Ok(height == 1 && self.at.bind(py).call1((0,))?.is(&self.mode))
     }
 
+    /// The device of one of the host's tensors whose storage is known, and where it is; `None` of others.
+    fn device<'py>(&self, tensor: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let (py, class) = (tensor.py(), tensor.get_type());
+        let is_plain = self.plain.bind(py).iter_borrowed().any(|plain| class.is(&*plain));
+        if !is_plain || !self.is_cpu.bind(py).call1((tensor,))?.is_truthy()? {
+            return Ok(None);
+        }
+        let storage = tensor.call_method0(intern!(py, "untyped_storage"))?;
+        let Some(known) = self.live.bind(py).get_item(storage.getattr(intern!(py, "_cdata"))?)? else {
+            return Ok(None);
+        };
+        if known.getattr(intern!(py, "adrift"))?.is_truthy()? {
+            return Ok(None);
+        }
+        let device = known.getattr(intern!(py, "device"))?;
+        Ok(Some(if device.is_none() { intern!(py, "cpu").clone().into_any() } else { device }))
+    }
+
     /// Puts the mode below those that are there.
     fn push_below(&self, py: Python<'_>) -> PyResult<()> {
         let height: usize = self.height.bind(py).call0()?.extract()?;
@@ -59,9 +82,15 @@ fn stack(py: Python<'_>) -> Option<&'static Stack> {
     STACK.get(py).filter(|_| MAY_BE_OFF.load(Relaxed))
 }
 
-/// Calls pass through this mode, and need not everywhere; `core` is `torch._C`. A second mode is not taken.
+/// Calls pass through this mode, and need not everywhere; `core` is `torch._C`, `plain` are PyTorch's own classes of tensors,
+/// `live` the storages that are known. A second mode is not taken.
 #[pyfunction]
-pub(crate) fn calls_pass(mode: Py<PyAny>, core: &Bound<'_, PyAny>) -> PyResult<()> {
+pub(crate) fn calls_pass(
+    mode: Py<PyAny>,
+    core: &Bound<'_, PyAny>,
+    plain: Py<PyTuple>,
+    live: Py<PyDict>,
+) -> PyResult<()> {
     let of_core = |name: &str| core.getattr(name).map(Bound::unbind);
     let stack = Stack {
         mode,
@@ -69,6 +98,9 @@ pub(crate) fn calls_pass(mode: Py<PyAny>, core: &Bound<'_, PyAny>) -> PyResult<(
         pop: of_core("_pop_torch_function_stack")?,
         height: of_core("_len_torch_function_stack")?,
         at: of_core("_get_function_stack_at")?,
+        is_cpu: core.getattr("TensorBase")?.getattr("is_cpu")?.getattr("__get__")?.unbind(),
+        plain,
+        live,
     };
     MAY_BE_OFF.store(STACK.set(core.py(), stack).is_ok(), Relaxed);
     Ok(())
@@ -219,20 +251,38 @@ pub(super) fn names(kwargs: &Bound<'_, PyDict>) -> bool {
     words.into_iter().filter_map(given).any(|given| !given.is_none() && !given.is(PyBool::new(py, false)))
 }
 
-/// Stands in for an attribute of tensors that the mode answers for. Where calls do not pass through it `known` is asked
-/// first, which says `None` of what only the mode can answer.
+/// Stands in for an attribute of tensors that the mode answers for. Where calls do not pass through it, `told(device)` is what
+/// tensors have there of which that is known.
 #[pyclass(dict, weakref, frozen, module = "breakeven._native")]
 pub(crate) struct PassingAttribute {
     attribute: Py<PyAny>,
-    known: Option<Py<PyAny>>,
+    told: Option<Py<PyAny>>,
+    /// What it has told of each device.
+    known: Py<PyDict>,
+}
+
+impl PassingAttribute {
+    /// What a tensor has where calls do not pass; `None` where only the mode can tell.
+    fn known<'py>(&self, tensor: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = tensor.py();
+        let Some(told) = self.told.as_ref().filter(|_| is_mode_off()) else { return Ok(None) };
+        let Some(device) = stack(py).map(|stack| stack.device(tensor)).transpose()?.flatten() else { return Ok(None) };
+        let known = self.known.bind(py);
+        if let Some(answer) = known.get_item(&device)? {
+            return Ok(Some(answer));
+        }
+        let answer = told.bind(py).call1((&device,))?;
+        known.set_item(device, &answer)?;
+        Ok(Some(answer))
+    }
 }
 
 #[pymethods]
 impl PassingAttribute {
     #[new]
-    #[pyo3(signature = (attribute, known = None))]
-    fn new(attribute: Py<PyAny>, known: Option<Py<PyAny>>) -> Self {
-        Self { attribute, known }
+    #[pyo3(signature = (attribute, told = None))]
+    fn new(py: Python<'_>, attribute: Py<PyAny>, told: Option<Py<PyAny>>) -> Self {
+        Self { attribute, told, known: PyDict::new(py).unbind() }
     }
 
     fn __get__<'py>(
@@ -242,11 +292,9 @@ impl PassingAttribute {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, attribute) = (slf.py(), slf.get().attribute.bind(slf.py()));
         let Some(instance) = instance else { return Ok(slf.clone().into_any()) };
-        if let Some(known) = slf.get().known.as_ref().filter(|_| is_mode_off()) {
-            let answer = by_recorder(py, || known.bind(py).call1((instance,)))?;
-            if !answer.is_none() {
-                return Ok(answer);
-            }
+        // What PyTorch refuses to tell, of a sparse tensor say, the mode does.
+        if let Ok(Some(known)) = slf.get().known(instance) {
+            return Ok(known);
         }
         within(py, || attribute.call_method1(intern!(py, "__get__"), (instance, owner)))
     }
