@@ -7,6 +7,7 @@ _T = TypeVar("_T")
 
 __all__ = [
     "MECHANISMS",
+    "Backward",
     "Dies",
     "Dispatch",
     "Frameless",
@@ -408,8 +409,19 @@ class Loop:
     def begins(self, computed: int) -> None:
         """A step begins, before which `computed` elements without values were."""
 
-    def so_far(self) -> tuple[int, int, int]:
-        """What the step has made so far: calls of modules, nodes of PyTorch's graph, and ns."""
+    def so_far(self) -> tuple[tuple[list[Any], int, int], int]:
+        """What the step is known by so far: what its outermost modules were given, calls of modules, nodes of PyTorch's graph;
+        and ns."""
+
+    @property
+    def roots(self) -> int:
+        """How many outermost modules were called so far in the step, or what else it was given."""
+
+    def gives(self, given: Any) -> None:
+        """An outermost module is given this."""
+
+    def expects(self, given: Any) -> bool:
+        """Whether this is what steps give next."""
 
     def calls_anew(self) -> None:
         """What it has called and made so far is none of it."""
@@ -432,16 +444,17 @@ class Loop:
     def forget(self) -> None:
         """Steps were as none before."""
 
-    def settle(self, round: Sequence[tuple[list[Any], int, int]], hashes: Sequence[int], took: int) -> None:
+    def settle(
+        self, round: Sequence[tuple[list[Any], int, int]], hashes: Sequence[int], took: int, optimizes: bool
+    ) -> None:
         """Steps go unwatched from here on: what the outermost modules are given at each place of a round, how many modules
-        are called there, how many nodes made; what watched ones did, and how long the last of them took, ns."""
+        are called there, how many nodes made; what watched ones did, and how long the last of them took, ns. Whether
+        optimizers end them."""
 
-    def simply(self, roots: int, module: Any, args: tuple[Any, ...]) -> Any:
-        """What an outermost module is given, the step's next after so many, where it is what steps give it there, on a path
-        that they take. None also where it is nothing simple, or a mode of the script's would hear of the question."""
+    def simply(self, args: tuple[Any, ...]) -> bool:
+        """An outermost module is called with these arguments, itself the first; whether it is given what steps give it there, on
+        a path that they take. Not where that is nothing simple, or a mode of the script's would hear of the question."""
 
-    @property
-    def at(self) -> int: ...
     @property
     def back(self) -> int:
         """How many steps ago the last watched one ended that was at the same place of a round, 1 for the last."""
@@ -453,9 +466,16 @@ class Loop:
     def steps_aside(self) -> None:
         """Something else is done than steps do."""
 
-    def ended(self, roots: int, computed: int, mixed: bool, valueless: bool) -> bool | None:
-        """A step ends that went unwatched, `mixed` with something else, in which so many outermost modules were called, and
-        is counted. None: so does the next one; whether all are watched from here on, not only a round."""
+    @property
+    def mixed(self) -> bool:
+        """Whether something else was done in the step that goes on."""
+
+    def watched(self) -> None:
+        """What is done from here on is watched."""
+
+    def ended(self, computed: int, valueless: bool) -> bool | None:
+        """A step ends that went unwatched, and is counted. None: so does the next one; whether all are watched from here on,
+        not only a round."""
 
     def differs(self, ns: int | None = None) -> None:
         """Tells that the step has done something else, so many ns of it unwatched: by default all until now."""
@@ -473,7 +493,8 @@ class GivesBack:
 
 @final
 class ModuleCall:
-    """Stands in for what calls a module: `outermost(args)`, then `enter(args)` and `leave()` unless unwatched."""
+    """Stands in for what calls a module: `outermost(args)` where that is not what unwatched `steps` do, then `enter(args)` and
+    `leave()` unless unwatched."""
 
     def __new__(
         cls,
@@ -481,9 +502,33 @@ class ModuleCall:
         outermost: Callable[..., Any],
         enter: Callable[..., Any],
         leave: Callable[..., Any],
+        steps: Loop,
     ) -> ModuleCall: ...
+    @property
+    def root(self) -> Any:
+        """The outermost module that was called last; None where the script is done with it."""
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
+    def __reduce__(self) -> Any: ...
+
+@final
+class Backward:
+    """Stands in for what computes gradients: `begins(args)`, `ended()`, but where unwatched `steps` are known to need neither: not
+    while there is anything in `returning`."""
+
+    def __new__(
+        cls,
+        function: Callable[..., Any],
+        begins: Callable[..., Any],
+        ended: Callable[..., Any],
+        steps: Loop,
+        returning: dict[Any, Any],
+    ) -> Backward: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
     def __reduce__(self) -> Any: ...
 
 @final

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 _names: weakref.WeakKeyDictionary[Any, dict[int, str]] = weakref.WeakKeyDictionary()
 #: Modules whose parameters are known as such.
 _met: weakref.WeakSet[Any] = weakref.WeakSet()
-#: The outermost module that was called last; the script may be done with it.
-_root: Any = None
+#: What calls a module, and knows the outermost one that was called last.
+_call: Any = None
 #: In a process that makes batches for a script: what it has made.
 _of_worker: dict[str, int] | None = None
 #: What the thread of a loader that pins memory runs.
@@ -35,19 +35,22 @@ _of_thread = threading.local()
 
 def install(torch: Any) -> None:
     """Put the stand-ins in place."""
-    global _pinning
+    global _call, _pinning
+    from ._torch_placed import returning
     from ._torch_reads import gradients_return
 
-    def backward_ended(*_: Any) -> None:
+    def backward_ended() -> None:
         gradients_return()
         _torch_steps.backward_ended()
 
-    call = vars(torch.nn.Module)["__call__"]
-    put(torch.nn.Module, "__call__", _native.ModuleCall(call, _begin_root, _begin_module, _end_module), call)
-    engine = torch.autograd.graph
-    _stand_in(engine, "_engine_run_backward", _begin_backward, _end_backward)
+    plain = vars(torch.nn.Module)["__call__"]
+    _call = _native.ModuleCall(plain, _begin_root, _begin_module, _end_module, _torch_steps.loop)
+    put(torch.nn.Module, "__call__", _call, plain)
+    engine, name = torch.autograd.graph, "_engine_run_backward"
+    _stand_in(engine, name, _begin_backward, _end_backward)
     # Also while steps go unwatched.
-    _stand_in(engine, "_engine_run_backward", _torch_steps.backward_begins, backward_ended, False)
+    plain = engine._engine_run_backward
+    put(engine, name, _native.Backward(plain, _torch_steps.backward_begins, backward_ended, _torch_steps.loop, returning), plain)
     torch.autograd._engine_run_backward = engine._engine_run_backward
     loader = torch.utils.data.dataloader._BaseDataLoaderIter
     # Also while steps go unwatched: what NumPy does is always seen.
@@ -99,15 +102,13 @@ def put(holder: Any, name: str, stand_in: Any, plain: Any) -> None:
 
 
 def _begin_root(args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> None:
-    global _root
-    _root = weakref.ref(args[0])
     _torch_steps.begins(args[0], (*args[1:], *(kwargs or {}).values()))
 
 
 def where() -> str:
     """The device that the outermost module has its parameters on, as far as one is imitated; that of another one, where
     that has none, as a loss; without any the one on which steps made the most tensors."""
-    root = _root() if _root is not None else None
+    root = _call.root if _call is not None else None
     for module in itertools.chain([root] if root is not None else [], _met):
         for parameter in module.parameters():
             if (known := _torch_ops._known(parameter)) is not None:
@@ -122,7 +123,7 @@ def parameters() -> Iterator[Any]:
 
 
 def _begin_module(args: tuple[Any, ...]) -> None:
-    module, root = args[0], _root()
+    module, root = args[0], _call.root
     if root not in _names:
         _names[root] = {id(part): name for name, part in root.named_modules()}
     if module not in _met:

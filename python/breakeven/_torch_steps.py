@@ -43,21 +43,16 @@ _GROWTH = 64 << 10
 _hashes: list[int] = []
 _signals_seen: list[Any] = []
 _alive: list[int] = []
-#: Steps in a round, 0 where the last ones were not equal rounds, and what unwatched ones are known by at each place.
+#: Steps in a round, 0 where the last ones were not equal rounds.
 _period = 0
-_signals: list[Any] = []
-#: What the outermost modules of the step that goes on were given.
-_shapes: list[Any] = []
 #: The script has asked in this step how much memory is in use.
 _asks_memory = False
-#: The loop: whether its steps are like each other where they go unwatched.
-_loop = _native.Loop()
+#: The loop: whether its steps are like each other where they go unwatched, and how far the step has come that goes on.
+loop = _native.Loop()
 #: A loader begins or ends an epoch now.
 _turning = False
 #: Without values, elements that ops gave.
 computed = 0
-#: In the step that goes on something else was done.
-_mixed = False
 _optimizer = False
 #: An optimizer has made its step while gradients were being computed.
 _within_backward = False
@@ -95,7 +90,7 @@ def leave_out() -> _native.Moment:
 
 def left_out(since: _native.Moment) -> None:
     """The time since then is none of the step's, nor is what was asked for."""
-    _loop.leave_out(since)
+    loop.leave_out(since)
 
 
 def thread_ends() -> None:
@@ -122,29 +117,28 @@ def begins(module: Any, args: tuple[Any, ...]) -> None:
         _reset()
     if not _optimizer and _before_root:
         _end()
-    if skipping and not _mixed and (simple := _loop.simply(len(_shapes), module, args)) is not None:
-        _shapes.append(simple)
+    if skipping and not loop.mixed and loop.simply((module, *args)):
         return
     known = _native.of_steps()
     if (skipping or aside) and not known and _evaluates(module):
         step_aside(0)
         return
-    if _mixed and not _shapes:
+    if loop.mixed and not loop.roots:
         # What was done before it is none of the step's.
-        _loop.calls_anew()
+        loop.calls_anew()
     with sys.modules["torch"]._C.DisableTorchFunction():  # the script does not ask
         given = _alike(args)
     shape = id(module), module.training, given
     if not (skipping or aside):
         _native.step_calls()
-    elif not (known and _as_expected(shape)):
-        told = skipping and bool(_shapes)
+    elif not (known and loop.expects(shape)):
+        told = skipping and loop.roots > 0
         if told:
-            _loop.differs()
+            loop.differs()
         _notice(told=told)
     elif aside:
         _skip_the_rest()
-    _shapes.append(shape)
+    loop.gives(shape)
     _before_root = True
 
 
@@ -180,18 +174,18 @@ def _held(value: Any) -> Iterable[Any]:
 
 def _evaluates(module: Any) -> bool:
     """Whether a network is called for no gradient, between steps that an optimizer ends."""
-    return _optimizer and not _shapes and not (module.training and sys.modules["torch"].is_grad_enabled())
+    return _optimizer and not loop.roots and not (module.training and sys.modules["torch"].is_grad_enabled())
 
 
-def backward_begins(_: str, args: tuple[Any, ...]) -> None:
+def backward_begins(args: tuple[Any, ...]) -> None:
     """A gradient is about to be computed: in a step that calls no module, the shapes that it goes through first tell what
     the step was given."""
     if _before_root and not _optimizer or _beside and is_beside():
         return
-    if _mixed and (skipping or aside) and _loop.made_more() and threading.get_ident() == _thread:
+    if loop.mixed and (skipping or aside) and loop.made_more() and threading.get_ident() == _thread:
         # What else was done has gradients of its own, which the step that is known has not.
         _notice(before=True)
-    if _shapes:
+    if loop.roots:
         return
     shapes: list[Any] = []
     with sys.modules["torch"]._C.DisableTorchFunction():
@@ -199,11 +193,11 @@ def backward_begins(_: str, args: tuple[Any, ...]) -> None:
         while node is not None and len(shapes) < _GRADIENTS:
             shapes.append([tuple(given.shape) for given in getattr(node, "_input_metadata", ())])
             node = next((following for following, _ in node.next_functions if following is not None), None)
-    if skipping and not _as_expected(shapes):
-        _loop.differs()
+    if skipping and not loop.expects(shapes):
+        loop.differs()
         _native.step_end(False)  # what led to other shapes is not what steps do
         _notice()
-    _shapes.append(shapes)
+    loop.gives(shapes)
 
 
 def backward_ended() -> None:
@@ -249,22 +243,14 @@ def optimizer_stepped() -> None:
     _end()
 
 
-def _as_expected(shape: Any) -> bool:
-    """Whether this is what the step is given next."""
-    expected = _signals[_loop.at][0]
-    return len(_shapes) < len(expected) and bool(shape == expected[len(_shapes)])
-
-
 def _reset() -> None:
     """A step begins that is going to be watched, or is the first that is not."""
-    _shapes.clear()
     _torch_unwatched.begins()
-    _loop.begins(computed)
+    loop.begins(computed)
 
 
 def _end() -> None:
     """A step ends here."""
-    global _mixed
     if not _native.recording():
         return
     if _beside and is_beside():
@@ -272,17 +258,15 @@ def _end() -> None:
             return
         end_beside()
     if not (skipping or aside):
-        calls, nodes, took = _loop.so_far()
+        signal, took = loop.so_far()
         if _optimizer or _by_gradient:
             _native.of_steps()  # learns its path; that of a module which is called is the next step's
-        _watch((list(_shapes), calls, nodes), took)
+        _watch(signal, took)
         return _reset()
     if aside and (_optimizer or _by_gradient) and not _native.of_steps():
         return _notice()  # of another loop, whose ops were told
     # What the outermost modules were given was as expected so far, or nobody would be skipping.
-    all_watched = _loop.ended(len(_shapes), computed, _mixed, _torch_ops.valueless)
-    _shapes.clear()
-    _mixed = False
+    all_watched = loop.ended(computed, _torch_ops.valueless)
     if all_watched is not None:
         _notice(again=not all_watched)
     elif aside:
@@ -300,8 +284,7 @@ def _watch(signal: Any, took: int) -> None:
         del kept[: -_ROUNDS * _LONGEST_PERIOD]
     _period = _repeats()
     if _period:
-        _signals[:] = _signals_seen[-_period:]
-        _loop.settle(_signals, _hashes[-_period:], took)
+        loop.settle(_signals_seen[-_period:], _hashes[-_period:], took, _optimizer)
         if _skip(_ROUNDS * _period):
             _thread = threading.get_ident()
 
@@ -313,7 +296,7 @@ def _skip(alike: int = 0) -> bool:
         return False
     skipping, unwatched, aside = True, True, False
     _torch_unwatched.goes_unwatched(alike)
-    _native.leave_unwatched(True, _loop.longest, alike)
+    _native.leave_unwatched(True, loop.longest, alike)
     return True
 
 
@@ -342,7 +325,7 @@ def _rounds(period: int) -> Any:
 def step_aside(missed: int, given: Sequence[int] = ()) -> None:
     """PyTorch is called on a path through the script that steps do not take; `missed` ns it has run already, and was `given`
     memory at these addresses."""
-    global skipping, aside, _mixed
+    global skipping, aside
     if not skipping or threading.get_ident() != _thread or not _native.recording():
         return
     if missed:
@@ -351,8 +334,8 @@ def step_aside(missed: int, given: Sequence[int] = ()) -> None:
         if _torch_ops.phase != "data":
             _torch_unwatched.missed.clear()
             _torch_unwatched.missed.update(given)
-    _loop.steps_aside()
-    skipping, aside, _mixed = False, True, True
+    loop.steps_aside()
+    skipping, aside = False, True
     _see(True)
     # Between two epochs a loader is about to go on with what steps make.
     if _torch_ops.phase != "data":
@@ -370,7 +353,7 @@ def goes_on() -> None:
 def _skip_the_rest() -> None:
     """The step goes on with what steps do, after ops that were seen."""
     if _skip():
-        _loop.know_all()
+        loop.know_all()
 
 
 def turn_begins() -> _native.Moment | None:
@@ -387,16 +370,16 @@ def turned(since: _native.Moment | None) -> None:
     global _turning
     if since is not None:
         _turning = False
-        _loop.know(since)
+        loop.know(since)
 
 
 def left_loop() -> None:
     """No step has ended for long, and tensors come and go: watch what comes after the loop, if it is over."""
     if not skipping or threading.get_ident() != _thread or not _native.recording():
         return
-    if _loop.called_less() if _before_root and not _optimizer else _shapes:
+    if loop.called_less() if _before_root and not _optimizer else loop.roots:
         return  # A step is going on.
-    if (unknown := _loop.beyond()) is None:
+    if (unknown := loop.beyond()) is None:
         return
     if _optimizer or _by_gradient:
         _native.unseen("step-differs", "what came after the last step of a loop was not watched at first", unknown)
@@ -412,16 +395,17 @@ def recording_ends() -> None:
         if _before_root and not _optimizer:
             _end()
         else:
-            _native.step_in_part(_loop.back, len(_shapes))
+            _native.step_in_part(loop.back, loop.roots)
     _look(False)
 
 
 def forked() -> None:
     """This process begins in the midst of its parent's steps: those that it makes itself, it has not told of yet."""
-    global skipping, aside, _mixed
+    global skipping, aside
     try:
         if skipping or aside:
-            skipping = aside = _mixed = False
+            skipping = aside = False
+            loop.watched()
             _see(False)
         _forget()
         _reset()
@@ -470,11 +454,12 @@ def _left_by_steps(tensor: Any) -> Any:
 def _notice(again: bool = False, before: bool = False, told: bool = False) -> None:
     """Watch from here on; `again`: for one round, where nothing has changed; `before`: what the running line does is seen;
     `told`: that the step does something else."""
-    global skipping, aside, _mixed
+    global skipping, aside
     if skipping or aside:
-        if _native.step_in_part(_loop.back, len(_shapes), before) and not told:
-            _loop.differs(0)
-        skipping = aside = _mixed = False
+        if _native.step_in_part(loop.back, loop.roots, before) and not told:
+            loop.differs(0)
+        skipping = aside = False
+        loop.watched()
         _see(False)
         _look(True, again)
     if again:
@@ -490,7 +475,7 @@ def _forget() -> None:
     """Steps are as none before, and what ran since the last one is none."""
     for of_steps in (_hashes, _signals_seen, _alive):
         of_steps.clear()
-    _loop.forget()
+    loop.forget()
     _native.step_end(False)
 
 

@@ -3,11 +3,14 @@
 //! In a loop whose steps repeat nobody looks at the calls of modules within modules, and there may be many of them: they
 //! are counted here, and Python hears of the outermost ones alone.
 
+use crate::hooks::loops::Loop;
+use crate::hooks::outside::by_recorder;
 use crate::hooks::{clock, depth, passing, paths, state};
 use crate::ours;
 use crate::stand_in::stand_in;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyTuple, PyWeakrefMethods, PyWeakrefReference};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// Steps go unwatched: what a stand-in reports of its calls, it need not.
@@ -73,21 +76,37 @@ pub(crate) fn look_for_its_end(py: Python<'_>) -> PyResult<()> {
 }
 
 /// Stands in for the function that calls a module, as [`crate::named::Named`] does: tells `outermost(args, kwargs)` of a call
-/// that is in no other, then `enter(args)` and `leave()` of every call, unless steps go unwatched.
+/// that is in no other, unless it is what steps of the `steps` that go unwatched do; then `enter(args)` and `leave()` of every
+/// call, unless steps go unwatched.
 #[pyclass(dict, weakref, frozen, module = "breakeven._native")]
 pub(crate) struct ModuleCall {
     function: Py<PyAny>,
     outermost: Py<PyAny>,
     enter: Py<PyAny>,
     leave: Py<PyAny>,
+    steps: Py<Loop>,
     depth: AtomicU64,
+    /// The outermost one that was called last, weakly.
+    root: Mutex<Option<Py<PyWeakrefReference>>>,
 }
 
 stand_in! {
     impl ModuleCall as function {
         #[new]
-        fn new(function: Py<PyAny>, outermost: Py<PyAny>, enter: Py<PyAny>, leave: Py<PyAny>) -> Self {
-            Self { function, outermost, enter, leave, depth: AtomicU64::new(0) }
+        fn new(
+            function: Py<PyAny>,
+            outermost: Py<PyAny>,
+            enter: Py<PyAny>,
+            leave: Py<PyAny>,
+            steps: Py<Loop>,
+        ) -> Self {
+            Self { function, outermost, enter, leave, steps, depth: AtomicU64::new(0), root: Mutex::default() }
+        }
+
+        /// The outermost module that was called last; `None` where the script is done with it.
+        #[getter]
+        fn root<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+            self.root.lock().ok()?.as_ref()?.bind(py).upgrade()
         }
 
         #[pyo3(signature = (*args, **kwargs))]
@@ -118,14 +137,75 @@ stand_in! {
 }
 
 impl ModuleCall {
+    /// The outermost module is called.
+    fn is_root(&self, args: &Bound<'_, PyTuple>) {
+        let Ok(module) = args.get_item(0) else { return };
+        let address = module.as_ptr() as usize;
+        if ROOT.swap(address, Relaxed) != address || self.root(args.py()).is_none() {
+            let weakly = PyWeakrefReference::new(&module).ok().map(Bound::unbind);
+            // Dropped once nobody holds the lock.
+            drop(self.root.lock().ok().and_then(|mut root| std::mem::replace(&mut *root, weakly)));
+        }
+    }
+
     /// Tells of a call; whether its end is to be told, too.
     fn begin(&self, outermost: bool, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<bool> {
         let py = args.py();
         if outermost {
-            ROOT.store(args.get_item(0).map_or(0, |module| module.as_ptr() as usize), Relaxed);
-            ours::told(py, || self.outermost.bind(py).call1((args, kwargs)))?;
+            self.is_root(args);
+            let steps = self.steps.bind(py);
+            let simply = kwargs.is_none() && Loop::is_quiet(steps) && by_recorder(py, || Loop::simply(steps, args));
+            if !simply {
+                ours::told(py, || self.outermost.bind(py).call1((args, kwargs)))?;
+            }
         }
         CALLS.fetch_add(1, Relaxed);
         Ok(!unwatched() && ours::told(py, || self.enter.bind(py).call1((args,)))?.is_some())
+    }
+}
+
+/// Stands in for the function that computes gradients: tells `begins(args)` of a call, and `ended()`, but where a step goes
+/// unwatched that is known to need neither: not while there is anything in `returning`.
+#[pyclass(dict, weakref, frozen, module = "breakeven._native")]
+pub(crate) struct Backward {
+    function: Py<PyAny>,
+    begins: Py<PyAny>,
+    ended: Py<PyAny>,
+    steps: Py<Loop>,
+    returning: Py<PyDict>,
+}
+
+stand_in! {
+    impl Backward as function {
+        #[new]
+        fn new(
+            function: Py<PyAny>,
+            begins: Py<PyAny>,
+            ended: Py<PyAny>,
+            steps: Py<Loop>,
+            returning: Py<PyDict>,
+        ) -> Self {
+            Self { function, begins, ended, steps, returning }
+        }
+
+        #[pyo3(signature = (*args, **kwargs))]
+        fn __call__<'py>(
+            &self,
+            args: &Bound<'py, PyTuple>,
+            kwargs: Option<&Bound<'py, PyDict>>,
+        ) -> PyResult<Bound<'py, PyAny>> {
+            let py = args.py();
+            let quietly = || Loop::was_given_quietly(self.steps.bind(py)) && self.returning.bind(py).is_empty();
+            let quiet = quietly();
+            if !quiet {
+                ours::told(py, || self.begins.bind(py).call1((args,)))?;
+            }
+            let outcome = self.function.bind(py).call(args, kwargs);
+            // Hooks of the script's may have done anything.
+            if quiet && quietly() {
+                return outcome;
+            }
+            ours::or_raised(outcome, ours::told(py, || self.ended.bind(py).call0()))
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The loop whose steps go unwatched, for Python: [`crate::steady`] by the system's clocks and PyTorch's counters.
 
 use super::torch::step_again;
-use super::{clock, paths, state};
+use super::{clock, frames, paths, state};
 use crate::modules;
 use crate::steady::{Clocks, Counters, Next, Signal, Steady};
 use crate::waited;
@@ -62,7 +62,13 @@ impl Moment {
 pub(crate) struct Loop {
     steady: Steady,
     /// What the outermost modules are given at each place of a round.
-    given: Vec<Vec<Py<PyAny>>>,
+    round: Vec<Vec<Py<PyAny>>>,
+    /// What they were given so far in the step that goes on.
+    given: Vec<Py<PyAny>>,
+    /// Something else was done in it.
+    mixed: bool,
+    /// Optimizers end the steps.
+    optimizes: bool,
 }
 
 #[pymethods]
@@ -75,14 +81,43 @@ impl Loop {
     /// A step begins, before which `computed` elements without values were.
     fn begins(&mut self, py: Python<'_>, computed: u64) -> PyResult<()> {
         modules::step_ended();
+        self.given.clear();
         self.steady.begins(counters(py, computed)?, &System(py));
         Ok(())
     }
 
-    /// What the step that goes on has called and made so far: calls of modules, nodes of PyTorch's graph, ns.
-    fn so_far(&self, py: Python<'_>) -> PyResult<(u64, u64, u64)> {
+    /// What the step that goes on is known by so far: what its outermost modules were given, calls of modules, nodes of PyTorch's
+    /// graph; and ns.
+    fn so_far(&self, py: Python<'_>) -> PyResult<(Known, u64)> {
         let (Signal { calls, nodes, .. }, took) = self.steady.so_far(0, counters(py, 0)?);
-        Ok((calls, nodes, took))
+        Ok(((self.given.iter().map(|given| given.clone_ref(py)).collect(), calls, nodes), took))
+    }
+
+    /// How many outermost modules were called so far in the step, or what else it was given.
+    #[getter]
+    fn roots(&self) -> usize {
+        self.given.len()
+    }
+
+    /// An outermost module is given this.
+    fn gives(&mut self, given: Py<PyAny>) {
+        self.given.push(given);
+    }
+
+    /// An outermost module is called with these arguments, itself the first; whether it is given what steps give it there, on a
+    /// path that they take. Not where that is nothing simple, or a mode of the script's would hear of the question.
+    pub(crate) fn simply(slf: &Bound<'_, Self>, args: &Bound<'_, PyTuple>) -> bool {
+        let py = slf.py();
+        let Some(expected) = slf.try_borrow().ok().and_then(|this| this.expected(py)) else { return false };
+        let asks = paths::of_steps(py) && function_modes(py).is_ok_and(|height| height == 0);
+        let simply = asks && is_simply(&expected, args).unwrap_or(false);
+        simply && slf.try_borrow_mut().map(|mut this| this.given.push(expected.unbind())).is_ok()
+    }
+
+    /// Whether this is what steps give next.
+    fn expects(slf: &Bound<'_, Self>, given: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let expected = slf.borrow().expected(slf.py());
+        expected.map_or(Ok(false), |expected| given.eq(expected))
     }
 
     /// What it has called and made so far is none of it.
@@ -125,26 +160,12 @@ impl Loop {
 
     /// Steps go unwatched from here on: at each place of a round the outermost modules are given this, and so many modules
     /// called and nodes made, which are what `hashes` tell of; a watched one took so long, ns.
-    fn settle(&mut self, py: Python<'_>, round: Vec<(Vec<Py<PyAny>>, u64, u64)>, hashes: Vec<u64>, took: u64) {
-        let signal =
-            |(given, calls, nodes): &(Vec<_>, _, _)| Signal { roots: given.len(), calls: *calls, nodes: *nodes };
+    /// `optimizes` says that optimizers end the steps.
+    fn settle(&mut self, py: Python<'_>, round: Vec<Known>, hashes: Vec<u64>, took: u64, optimizes: bool) {
+        let signal = |(given, calls, nodes): &Known| Signal { roots: given.len(), calls: *calls, nodes: *nodes };
         self.steady.settle(&round.iter().map(signal).collect::<Vec<_>>(), hashes, took, &System(py));
-        self.given = round.into_iter().map(|place| place.0).collect();
-    }
-
-    /// What an outermost module is given, the step's next after so many, where it is what steps give it there, on a path that
-    /// they take; `None` also where it is nothing simple, or a mode of the script's would hear of the question.
-    fn simply(&self, roots: usize, module: &Bound<'_, PyAny>, args: &Bound<'_, PyTuple>) -> Option<Py<PyAny>> {
-        let py = module.py();
-        let given = self.given.get(self.steady.at())?.get(roots)?;
-        let asks = paths::of_steps(py) && function_modes(py).ok()? == 0;
-        (asks && is_simply(given.bind(py), module, args).unwrap_or(false)).then(|| given.clone_ref(py))
-    }
-
-    /// The place in the round that the step has which goes on.
-    #[getter]
-    fn at(&self) -> usize {
-        self.steady.at()
+        self.round = round.into_iter().map(|place| place.0).collect();
+        (self.mixed, self.optimizes) = (false, optimizes);
     }
 
     /// How many steps ago the last watched one at that place ended.
@@ -162,20 +183,27 @@ impl Loop {
     /// Something else is done than steps do.
     fn steps_aside(&mut self) {
         self.steady.asides += 1;
+        self.mixed = true;
     }
 
-    /// A step ends that went unwatched, `mixed` with something else, in which so many outermost modules were called: it is
-    /// counted. `None`: the next one goes unwatched, too; whether all are watched from here on, not only a round.
-    fn ended(
-        &mut self,
-        py: Python<'_>,
-        roots: usize,
-        computed: u64,
-        mixed: bool,
-        valueless: bool,
-    ) -> PyResult<Option<bool>> {
+    /// Whether something else was done in the step that goes on.
+    #[getter]
+    fn mixed(&self) -> bool {
+        self.mixed
+    }
+
+    /// What is done from here on is watched.
+    fn watched(&mut self) {
+        self.mixed = false;
+    }
+
+    /// A step ends that went unwatched: it is counted. `None`: the next one goes unwatched, too; whether all are watched from here
+    /// on, not only a round.
+    fn ended(&mut self, py: Python<'_>, computed: u64, valueless: bool) -> PyResult<Option<bool>> {
         modules::step_ended();
-        let step = self.steady.ended(roots, counters(py, computed)?, mixed, valueless, &System(py));
+        let mixed = std::mem::take(&mut self.mixed);
+        let step = self.steady.ended(self.given.len(), counters(py, computed)?, mixed, valueless, &System(py));
+        self.given.clear();
         step_again(py, step.back, step.took, valueless, step.others, step.ours);
         if mixed && !step.same {
             differs(py, IN_PART, 0);
@@ -204,6 +232,31 @@ impl Loop {
     }
 }
 
+/// What a step is known by: what its outermost modules were given, how often modules were called, nodes made.
+type Known = (Vec<Py<PyAny>>, u64, u64);
+
+impl Loop {
+    fn expected<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        Some(self.round.get(self.steady.at())?.get(self.given.len())?.bind(py).clone())
+    }
+
+    /// Whether this thread's steps go unwatched, and the one that goes on, which an optimizer is going to end, has done nothing
+    /// else so far.
+    fn goes_quietly(&self) -> bool {
+        let makes_steps = || frames::in_main() && state::with_thread(|thread| !thread.beside) == Some(true);
+        modules::unwatched() && self.optimizes && !self.mixed && makes_steps()
+    }
+
+    pub(crate) fn is_quiet(slf: &Bound<'_, Self>) -> bool {
+        slf.try_borrow().is_ok_and(|this| this.goes_quietly())
+    }
+
+    /// The same of a step in which a module was called, or of which it is known what it was given otherwise.
+    pub(crate) fn was_given_quietly(slf: &Bound<'_, Self>) -> bool {
+        slf.try_borrow().is_ok_and(|this| this.goes_quietly() && !this.given.is_empty())
+    }
+}
+
 /// The counters as they stand; without values `computed` elements were asked for, too.
 fn counters(py: Python<'_>, computed: u64) -> PyResult<Counters> {
     let clock = clock::monotonic_ns();
@@ -225,17 +278,18 @@ fn function_modes(py: Python<'_>) -> PyResult<usize> {
     HEIGHT.get_or_try_init(py, find)?.bind(py).call0()?.extract()
 }
 
-/// Whether a module is given plain tensors of the same shapes and types as it was before, and otherwise simple values.
-fn is_simply(before: &Bound<'_, PyAny>, module: &Bound<'_, PyAny>, args: &Bound<'_, PyTuple>) -> PyResult<bool> {
+/// Whether a module is given plain tensors of the same shapes and types as it was before, and otherwise simple values; the
+/// module is the first of the arguments.
+fn is_simply(before: &Bound<'_, PyAny>, args: &Bound<'_, PyTuple>) -> PyResult<bool> {
     static TENSOR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let py = module.py();
+    let (py, module) = (args.py(), args.get_item(0)?);
     let (address, training, given) = before.extract::<(usize, Bound<'_, PyAny>, Bound<'_, PyList>)>()?;
     let same = module.as_ptr() as usize == address && module.getattr(intern!(py, "training"))?.is(&training);
-    if !same || args.len() != given.len() {
+    if !same || args.len() != 1 + given.len() {
         return Ok(false);
     }
     let tensor = TENSOR.import(py, "torch", "Tensor")?;
-    for (value, before) in args.iter().zip(&given) {
+    for (value, before) in args.iter().skip(1).zip(&given) {
         let same = if value.get_type().is(tensor) {
             let before = before.cast::<PyTuple>()?;
             let of = |name| value.getattr(name);
