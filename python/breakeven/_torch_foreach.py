@@ -7,6 +7,7 @@ between these but for the first ones'.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import pkgutil
 import threading
@@ -22,6 +23,8 @@ _torch: Any = None
 _plain_rate = True
 #: PyTorch has been asked whether to take all parameters at once, and on a GPU would.
 _wanted = False
+#: What PyTorch asks that by.
+_DEFAULT = "_default_to_fused_or_foreach"
 #: Ops of the parameters of the step that goes on, by name, place and types; and the thread that makes it.
 _calls: dict[Any, _Call] = {}
 _thread = 0
@@ -47,24 +50,48 @@ def install(torch: Any, stand_in: Any) -> None:
     for found in pkgutil.iter_modules(torch.optim.__path__):
         module = importlib.import_module(f"torch.optim.{found.name}")
         for name in list(vars(module)):
-            if name == "_default_to_fused_or_foreach":
+            if name == _DEFAULT:
                 stand_in(module, name, _asked, _nothing)
             elif name.startswith("_single_tensor_"):
                 stand_in(module, name, _begin, _end)
 
 
+#: Optimizers that give the same bits either way, in these types, where the rate is a number.
+_SAME = ("adadelta", "adagrad", "adam", "adamax", "adamw", "rmsprop", "sgd")
+#: So few parameters a CPU is done with sooner one by one than by lists.
+_FEW = 4
+
+
+def take_few_in_turn(torch: Any, stepping: Any) -> None:
+    """Where a GPU is imitated PyTorch steps by lists, too, as is told of the steps that are watched. In others a CPU may take
+    the parameters as it is quickest; `stepping()` is the optimizer that makes its step."""
+    types = torch.float32, torch.float64
+
+    def is_same(params: Any) -> bool:
+        if not _native.is_mode_off() or len(params) > _FEW or not all(one.dtype in types for one in params):
+            return False
+        optimizer = stepping()
+        return optimizer is not None and all(
+            type(group.get("lr")) is float and not group.get("capturable") for group in optimizer.param_groups
+        )
+
+    def in_turn(plain: Any) -> Any:
+        @functools.wraps(plain)
+        def default(params: Any, *args: Any, **kwargs: Any) -> Any:
+            return (False, False) if is_same(params) else plain(params, *args, **kwargs)
+
+        return default
+
+    for name in _SAME:
+        module = importlib.import_module(f"torch.optim.{name}")
+        if plain := getattr(module, _DEFAULT, None):
+            setattr(module, _DEFAULT, in_turn(plain))
+
+
 def sort_by_device(torch: Any) -> None:
     """Optimizers and clipping of gradients ask for tensors by device, where nobody but PyTorch itself looks: by the one that
     the script sees. Without values C++ would ask each of all lists for it, and that in Python."""
-    from ._torch_side import known_device
-
     plain = torch._C._group_tensors_by_device_and_dtype
-
-    def seen(tensors: list[Any]) -> list[Any]:
-        """The devices that the script sees of these."""
-        if not _native.is_mode_off():
-            return [tensor.device for tensor in tensors]
-        return [known_device(tensor) or tensor.device for tensor in tensors]
 
     def pieces(lists: Any) -> Any:
         """Device and type of what stands side by side in the lists, that, and at which indices: as much at once as is in one place."""

@@ -311,10 +311,15 @@ def _know_states(optimizer: Any) -> None:
                 _torch_ops.assign(value, _torch_ops.STATE)
 
 
+def stepping() -> Any:
+    """The optimizer that has made its step last, or is making it; None where the script is done with it."""
+    return _stepping() if _stepping is not None else None
+
+
 def no_room() -> None:
     """Memory has run out: a step that an optimizer is making ends here, and modules that are being built are not called."""
     _know_built()
-    optimizer = _stepping() if _torch_ops.phase == "optimizer" and _stepping is not None else None
+    optimizer = stepping() if _torch_ops.phase == "optimizer" else None
     if optimizer is not None:
         _know_states(optimizer)
 

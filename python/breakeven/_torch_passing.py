@@ -6,7 +6,7 @@ from __future__ import annotations
 from importlib import import_module
 from types import BuiltinFunctionType, FunctionType
 
-from . import _native, _torch_made, _torch_modules, _torch_ops, _torch_reads, _torch_side, _torch_where
+from . import _native, _torch_foreach, _torch_made, _torch_modules, _torch_ops, _torch_reads, _torch_side, _torch_where
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,5 +85,6 @@ def _pass_by(torch: Any) -> None:
     hooked = optimizer.profile_hook_step
     # With what an optimizer is to call, which is the script's, calls pass.
     optimizer.profile_hook_step = staticmethod(lambda step: hooked(_native.Whole(step, True)))
+    _torch_foreach.take_few_in_turn(torch, _torch_modules.stepping)
     mode = torch.overrides.TorchFunctionMode
     _torch_reads.watch(mode, "__enter__", mode.__enter__, lambda _: _native.mode_on(), lambda *_: None)

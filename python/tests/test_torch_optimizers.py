@@ -15,6 +15,10 @@ import pytest
 if importlib.util.find_spec("torch") is None:
     pytest.skip("PyTorch is not installed: its recorder is not tested", allow_module_level=True)
 
+import torch
+
+from breakeven import _torch_foreach
+
 GPU = {"name": "NVIDIA L4", "memory": 24 << 30, "capability": "8.9", "units": 58}
 SCRIPT = """import sys, torch
 from torch import nn
@@ -77,3 +81,42 @@ def test_a_step_is_that_of_a_gpu(name: str, groups: int, options: str, tmp_path:
     assert here["bytes"] == pytest.approx(there["bytes"], rel=0.15)
     assert here["elements"] == pytest.approx(there["elements"], rel=0.15)
     assert here["copies"] == there["copies"] == 25
+
+
+def test_what_is_taken_in_turn_unwatched_gives_the_same_bits(tmp_path: Path) -> None:
+    """Where a GPU is imitated: as lists do, and as a CPU does."""
+    script = tmp_path / "bits.py"
+    script.write_text("""import itertools, sys, torch
+device = "cuda" if torch.cuda.is_available() else "cpu"
+FLAGS = {"weight_decay": 0.01, "amsgrad": True, "maximize": True, "momentum": 0.9, "nesterov": True, "centered": True}
+def after(name, dtype, **options):
+    torch.manual_seed(0)
+    net = torch.nn.Linear(7, 5, dtype=dtype).to(device)
+    optimizer = getattr(torch.optim, name)(net.parameters(), lr=0.01, **options)
+    for _ in range(40):
+        optimizer.zero_grad()
+        net(torch.randn(3, 7, dtype=dtype).to(device)).square().sum().backward()
+        optimizer.step()
+    return b"".join(one.detach().cpu().numpy().tobytes() for one in net.parameters())
+for name in sys.argv[1].split(","):
+    kind = getattr(torch.optim, name)
+    flags = [flag for flag in FLAGS if flag in kind.__init__.__code__.co_varnames]
+    for chosen in ((), *((flag,) for flag in flags if flag != "nesterov"), flags):
+        options = {flag: FLAGS[flag] for flag in chosen}
+        for dtype in (torch.float32, torch.float64):
+            told = after(name, dtype, **options)
+            print(name, options, dtype, told.hex(), told == after(name, dtype, foreach=True, **options))
+""")
+    names = ",".join(kind for kind in dir(torch.optim) if kind.lower() in _torch_foreach._SAME)
+    assert len(names.split(",")) == len(_torch_foreach._SAME)
+    env = os.environ | {"OMP_NUM_THREADS": "1"}
+    bare = subprocess.run([sys.executable, script, names], env=env, capture_output=True, text=True, timeout=240, check=True)
+    told = bare.stdout.splitlines()
+    assert len(told) > 40 and all(line.endswith(" True") for line in told)
+    env |= {"BREAKEVEN_RECORD_DIR": str(tmp_path), "BREAKEVEN_PRETEND_GPU": json.dumps(GPU)}
+    command = [sys.executable, "-m", "breakeven._run", script, names]
+    recorded = subprocess.run(command, env=env, capture_output=True, text=True, timeout=240)
+    assert recorded.stdout == bare.stdout
+    [file] = tmp_path.glob("*.breakeven.json")
+    steps = [e for e in json.loads(file.read_text())["ops"] if e["name"] == "aten._foreach_addcdiv_" and e["op"] != "opaque"]
+    assert sum(e["count"] for e in steps) > 40 * len(told)
