@@ -378,6 +378,7 @@ class Named:
         plain_with_function: bool = False,
         parameters: Sequence[str] = ...,
         keywords: bool = False,
+        passing: bool = False,
     ) -> Named: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
@@ -586,9 +587,16 @@ class Passing:
 @final
 class Whole:
     """Stands in for a function within which the mode of `calls_pass` is off in steps that go unwatched; `alone`: where it is given
-    nothing but its object."""
+    nothing but its object, and there is nothing in what that has under the names of `own_hooks`, nor more than one in each of
+    `all_hooks`."""
 
-    def __new__(cls, function: Callable[..., Any], alone: bool = False) -> Whole: ...
+    def __new__(
+        cls,
+        function: Callable[..., Any],
+        alone: bool = False,
+        own_hooks: Sequence[str] = ...,
+        all_hooks: Sequence[dict[Any, Any]] = ...,
+    ) -> Whole: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
     def __eq__(self, other: object, /) -> bool: ...

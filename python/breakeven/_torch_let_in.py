@@ -98,8 +98,13 @@ def _stand_in_engine() -> None:
 
     graph, name = _torch_side.lib.autograd.graph, "_engine_run_backward"
     plain = graph._engine_run_backward
-    put(graph, name, _native.Named(plain, name, go_in, come_out), plain)
+    put(graph, name, _passing(plain, name), plain)
     _torch_side.lib.autograd._engine_run_backward = graph._engine_run_backward
+
+
+def _passing(function: Any, name: str) -> Any:
+    """What lets calls pass here in a function of this name."""
+    return _native.Named(function, name, go_in, come_out, passing=True)
 
 
 def go_in(_: str) -> bool | None:
@@ -113,6 +118,7 @@ def go_in(_: str) -> bool | None:
 
 
 def come_out(inside: bool | None, *_: Any) -> None:
+    """That call is over; None: in it calls began to pass."""
     if inside:
         _torch_side.lib._C._pop_torch_function_stack()
     elif inside is None and mode is not None and not (_native.is_mode_off() or _is_on()):
@@ -125,7 +131,7 @@ def _stand_in_keeping() -> None:
     plain = core._push_saved_tensors_default_hooks
 
     def push(*hooks: Any) -> None:
-        plain(*(_native.Named(hook, "hook", go_in, come_out) for hook in hooks))
+        plain(*(_passing(hook, "hook") for hook in hooks))
 
     core._push_saved_tensors_default_hooks = push
 
@@ -140,7 +146,7 @@ def _stand_in_kernels() -> None:
         module = getattr(fn, "__module__", None) or ""
         of_torch = module.startswith("torch.") and not module.startswith("torch._library.")
         if isinstance(fn, FunctionType) and not of_torch and not module.startswith("breakeven."):
-            fn = _native.Named(fn, "kernel", go_in, come_out)
+            fn = _passing(fn, "kernel")
             key = dispatch_key or self.dispatch_key
             name = op_name if isinstance(op_name, str) else op_name.name()
             name = f"{self.ns}::{name.rpartition('::')[2]}"

@@ -3,6 +3,7 @@ a whole. It is off there, but for the functions that it does something for, whic
 
 from __future__ import annotations
 
+import functools
 from importlib import import_module
 from types import BuiltinFunctionType, FunctionType
 
@@ -82,9 +83,18 @@ def _pass_by(torch: Any) -> None:
     for holder, name in whole:
         plain = vars(holder)[name]
         _torch_modules.put(holder, name, _native.Whole(plain), plain)
-    hooked = optimizer.profile_hook_step
     # With what an optimizer is to call, which is the script's, calls pass.
-    optimizer.profile_hook_step = staticmethod(lambda step: hooked(_native.Whole(step, True)))
+    optimizer.profile_hook_step = staticmethod(functools.partial(_hooked, optimizer.profile_hook_step))
     _torch_foreach.take_few_in_turn(torch, _torch_modules.stepping)
     mode = torch.overrides.TorchFunctionMode
     _torch_reads.watch(mode, "__enter__", mode.__enter__, lambda _: _native.mode_on(), lambda *_: None)
+
+
+def _hooked(plain: Any, step: Any) -> Any:
+    """An optimizer's step, as PyTorch has it, with what is to be called before and after it: of all optimizers the recorder's alone,
+    or of this one."""
+    optimizers = import_module("torch.optim.optimizer")
+    of_all = [optimizers._global_optimizer_pre_hooks, optimizers._global_optimizer_post_hooks]
+    with_hooks = plain(_native.Whole(step, True))
+    whole = _native.Whole(with_hooks, True, ["_optimizer_step_pre_hooks", "_optimizer_step_post_hooks"], of_all)
+    return functools.update_wrapper(whole, functools.update_wrapper(with_hooks, step))

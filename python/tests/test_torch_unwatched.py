@@ -580,3 +580,36 @@ for function in (torch.autograd.backward, torch.autograd.grad, torch.Tensor.back
     plain = untraced(tmp_path / "at", [str(script)])
     _, out = _run(script, tmp_path)
     assert out == plain.out.decode() and plain.code == 0, plain.err.decode()
+
+
+def test_what_an_optimizer_is_to_call_finds_the_gpu(tmp_path: Path) -> None:
+    """Whether it is to call it from the first step on or later, of its own or of all optimizers; the step shows whose it is."""
+    script = tmp_path / "hooks.py"
+    script.write_text("""import torch
+from torch.optim.optimizer import register_optimizer_step_pre_hook
+net = torch.nn.Linear(3, 2).to("cuda" if torch.cuda.is_available() else "cpu")
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+places = []
+def look(*_):
+    places.append(torch.ones(1, device=net.weight.device).device == net.weight.device == net.weight.grad.device)
+def steps():
+    places.clear()
+    for _ in range(30):
+        net(torch.ones(2, 3, device=net.weight.device)).sum().backward()
+        optimizer.step()
+    print(len(places), all(places))
+steps()
+own = optimizer.register_step_post_hook(look)
+steps()
+own.remove()
+of_all = register_optimizer_step_pre_hook(look)
+steps()
+of_all.remove()
+steps()
+step = torch.optim.SGD.step
+print(step.__module__, step.__qualname__, step.__doc__.split()[0], step.hooked, optimizer.step.__func__ is step)
+""")
+    plain = untraced(tmp_path / "at", [str(script)])
+    workload, out = _run(script, tmp_path)
+    assert out == plain.out.decode() and plain.code == 0, plain.err.decode()
+    assert sum(e["count"] for e in workload["ops"] if e["name"] == "aten.addmm") == 120

@@ -1,6 +1,7 @@
 //! Library functions that are recorded as one op under their public name.
 
 use crate::hooks::outside::KEYWORDS;
+use crate::hooks::passing;
 use crate::modules;
 use crate::ours;
 use crate::stand_in::stand_in;
@@ -25,6 +26,9 @@ pub(crate) struct Named {
     plain_with_function: bool,
     /// `enter` is given the arguments and, as a dictionary or None, those given by keyword.
     keywords: bool,
+    /// Nothing is reported while calls do not pass through the mode that a GPU is imitated by; where that has been put on
+    /// meanwhile, `leave(None)` is.
+    passing: bool,
     /// Arguments worth knowing that may come without their keyword: place and name.
     told: Vec<(usize, Py<PyString>)>,
 }
@@ -34,7 +38,7 @@ stand_in! {
         #[new]
         #[pyo3(signature = (
             function, name, enter, leave, arguments = false, of_steps = false, plain_with_function = false,
-            parameters = vec![], keywords = false
+            parameters = vec![], keywords = false, passing = false
         ))]
         #[expect(clippy::too_many_arguments, reason = "what Python passes by keyword")]
         fn new(
@@ -47,11 +51,12 @@ stand_in! {
             plain_with_function: bool,
             parameters: Vec<Bound<'_, PyString>>,
             keywords: bool,
+            passing: bool,
         ) -> Self {
             let known = |name: &Bound<'_, PyString>| name.to_str().is_ok_and(|name| KEYWORDS.contains(&name));
             let told = parameters.into_iter().enumerate().filter(|(_, name)| known(name));
             let told = told.map(|(place, name)| (place, name.unbind())).collect();
-            Self { function, name, enter, leave, arguments, of_steps, plain_with_function, keywords, told }
+            Self { function, name, enter, leave, arguments, of_steps, plain_with_function, keywords, passing, told }
         }
 
         #[pyo3(signature = (*args, **kwargs))]
@@ -67,6 +72,13 @@ stand_in! {
             }
             if self.plain_with_function && calls_back(args, kwargs) {
                 return function.call(args, kwargs);
+            }
+            if self.passing && passing::is_mode_off() {
+                let outcome = function.call(args, kwargs);
+                if passing::is_mode_off() {
+                    return outcome;
+                }
+                return ours::or_raised(outcome, ours::told(py, || self.leave.bind(py).call1((py.None(),))));
             }
             let enter = self.enter.bind(py);
             let entered = ours::told(py, || match (self.keywords, self.arguments) {

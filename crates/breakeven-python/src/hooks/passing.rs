@@ -213,19 +213,26 @@ fn is_hosts_number(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>
 }
 
 /// Stands in for a function of Python's within which calls need not pass while steps go unwatched; `alone`: where it is given
-/// nothing but its object.
+/// nothing but its object, and there is nothing in what that has under these names, nor more than ours in these dictionaries.
 #[pyclass(dict, weakref, frozen, module = "breakeven._native")]
 pub(crate) struct Whole {
     function: Py<PyAny>,
     alone: bool,
+    own_hooks: Vec<Py<PyString>>,
+    all_hooks: Vec<Py<PyDict>>,
 }
 
 stand_in! {
     impl Whole as function {
         #[new]
-        #[pyo3(signature = (function, alone = false))]
-        fn new(function: Py<PyAny>, alone: bool) -> Self {
-            Self { function, alone }
+        #[pyo3(signature = (function, alone = false, own_hooks = vec![], all_hooks = vec![]))]
+        fn new(
+            function: Py<PyAny>,
+            alone: bool,
+            own_hooks: Vec<Py<PyString>>,
+            all_hooks: Vec<Py<PyDict>>,
+        ) -> Self {
+            Self { function, alone, own_hooks, all_hooks }
         }
 
         #[pyo3(signature = (*args, **kwargs))]
@@ -235,11 +242,25 @@ stand_in! {
             kwargs: Option<&Bound<'py, PyDict>>,
         ) -> PyResult<Bound<'py, PyAny>> {
             let py = args.py();
-            let off = (!self.alone || args.len() == 1 && kwargs.is_none_or(PyDictMethods::is_empty)) && mode_off(py);
+            let off = (!self.alone || self.is_alone(args, kwargs)) && mode_off(py);
             let outcome = self.function.bind(py).call(args, kwargs);
             mode_back(py, off);
             outcome
         }
+    }
+}
+
+impl Whole {
+    fn is_alone(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> bool {
+        let py = args.py();
+        let has_none = |name: &Py<PyString>| {
+            let hooks = args.get_item(0).and_then(|object| object.getattr(name));
+            hooks.is_ok_and(|hooks| hooks.is_truthy().is_ok_and(|any| !any))
+        };
+        args.len() == 1
+            && kwargs.is_none_or(PyDictMethods::is_empty)
+            && self.all_hooks.iter().all(|hooks| hooks.bind(py).len() <= 1)
+            && self.own_hooks.iter().all(has_none)
     }
 }
 
