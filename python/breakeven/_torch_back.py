@@ -47,14 +47,18 @@ _VIEWS = frozenset(
     "hsplit imag moveaxis movedim narrow permute ravel real reshape select split squeeze swapaxes swapdims t tensor_split "
     "transpose unbind unflatten unsqueeze view_as_complex view_as_real vsplit".split()
 )
+#: Methods that fill what holds tensors.
+_FILLS = frozenset(("update", "extend", "__setitem__"))
 #: Methods of a tensor that keep what they are given.
 _KEEP = frozenset(("set_", "backward", "register_hook"))
 #: Loops that give values to a variable.
 _loops: dict[tuple[Any, str | None], list[tuple[int, int, frozenset[str] | None]]] = {}
+#: Where code gives a variable a value.
+_stores: dict[tuple[Any, str | None], list[int]] = {}
 #: What a comprehension with a code of its own calls that.
 _OF_COMPREHENSION = ".0"
 _taken: dict[tuple[Any, int], frozenset[Any]] = {}
-#: What stays where lines put something on the device, by the instruction that does, but for the callers.
+#: What stayed last where lines put something on the device, by the instruction that does.
 _staying: dict[_torch_placed.Line, dict[int, Stays | None]] = {}
 #: How many callers are looked at that gave each other what is copied.
 _CALLERS = 8
@@ -87,18 +91,29 @@ def stays(by: _torch_placed.Line, tensor: Any, before: bool) -> Stays | None:
     if before or (frame.f_code, frame.f_lineno) != by:
         return _together(list(of_line.values()))
     name, rebound = _source(frame)
-    used = _is_used(frame)
-    loop, _ = _of_loop(frame.f_code, name, frame.f_lasti)
+    used, code = _is_used(frame), frame.f_code
+    loop, through = _of_loop(code, name, frame.f_lasti)
     gone = rebound or name in _comprehended(_torch_placed.instructions(*by))
     names = set() if name is None or gone else {name, (name, loop)}
-    shared = {name} if name in names and _is_shared(frame.f_code, name) else set()
-    stays = Stays(*by, frozenset(names), frozenset(shared), used, ()) if used or names else None
-    of_line[frame.f_lasti] = stays
-    if used or name not in _parameters(frame.f_code):
-        return stays
-    # What it was given stays with whoever gave it.
-    callers = tuple(_callers(frame, name, tensor))
-    return (stays or Stays(*by, frozenset(), frozenset(), False, ()))._replace(callers=callers)
+    names |= _kept(frame, through or ())
+    shared = {name for name in names if isinstance(name, str) and _is_shared(code, name)}
+    callers: tuple[Any, ...] = ()
+    if not used and (through is None or not {name, *through}.isdisjoint(_parameters(code))):
+        callers = tuple(_callers(frame, name, tensor))  # what it was given stays with whoever gave it
+    known = used or names or callers
+    stays = of_line[frame.f_lasti] = Stays(*by, frozenset(names), frozenset(shared), used, callers) if known else None
+    return stays
+
+
+def _kept(frame: Any, names: Iterable[str]) -> set[Any]:
+    """What these variables, which a loop or comprehension goes through, are known by where the line of a frame gives them nothing else."""
+    steps = _torch_placed.instructions(frame.f_code, frame.f_lineno)
+    if any(step.argval in _FILLS for step in steps):
+        return set()
+    filled = {_name(steps[i - 2]) for i, step in enumerate(steps) if step.opname == "STORE_SUBSCR"}
+    held = {one for name in set(names) - filled for one in _holding(frame.f_code, name, frame.f_lasti)}
+    given = _given(frame)
+    return {one for one in held if (one[0] if isinstance(one, tuple) else one) not in given}
 
 
 def _together(all: list[Stays | None]) -> Stays | None:
@@ -107,7 +122,8 @@ def _together(all: list[Stays | None]) -> Stays | None:
     if not stay:
         return None
     names, shared = (frozenset().union(*(stays[i] for stays in stay)) for i in (2, 3))
-    return stay[0]._replace(names=names, shared=shared, used=len(stay) == len(all) and stay[0].used)
+    used, callers = len(stay) == len(all) and stay[0].used, tuple(one for stays in stay for one in stays.callers)
+    return stay[0]._replace(names=names, shared=shared, used=used, callers=callers)
 
 
 def _is_used(frame: Any) -> bool:
@@ -172,14 +188,13 @@ def is_of(stays: Stays) -> bool:
 
 
 def _is_of_other(code: Any, name: str) -> bool:
-    """Whether the line that runs of the script's innermost function, other than this code, takes a variable of several, or attribute."""
+    """Whether the line that runs of the script's innermost function, other than this code, takes a variable of several, or attribute; or
+    that of one that called it."""
     frame = _torch_ops.caller() if _torch_ops.phase != "backward" else None
     while frame is not None and frame.f_code is not code and frame.f_code.co_filename == code.co_filename:
         if _is_shared(frame.f_code, name) and _takes(frame, (name,)):
             return True
-        if _OF_COMPREHENSION not in frame.f_code.co_varnames:
-            return False
-        frame = frame.f_back  # what a comprehension goes through
+        frame = frame.f_back
     return False
 
 
@@ -348,18 +363,21 @@ def _callers(frame: Any, name: str | None, tensor: Any) -> list[tuple[Any, int, 
         memory = tensor.untyped_storage()._cdata
     except _torch_ops.REFUSED:
         return found
-    names: set[Any] = {name}
+    names: set[Any] = {name, *(_of_loop(frame.f_code, name, frame.f_lasti)[1] or ())}
     while len(found) < _CALLERS:
         apart = any(_of_loop(frame.f_code, name, frame.f_lasti)[1] is None for name in names)
-        if not apart and names.isdisjoint(_parameters(frame.f_code)) or (frame := _of_script(frame.f_back)) is None:
+        inner, given = _torch_ops.variables(frame), names.intersection(_parameters(frame.f_code))
+        if not (apart or given) or (frame := _of_script(frame.f_back)) is None:
             return found
+        # The tensor itself, and what holds it.
+        objects = [inner.get(name) for name in given]
         held, code, line = _torch_ops.variables(frame), frame.f_code, frame.f_lineno
-        names = {name for name, value in held.items() if _is_in(value, memory)} - _given(frame)
-        holding = frozenset().union(*(_holding(code, name, frame.f_lasti) for name in names))
+        names = {name for name, value in held.items() if _is_in(value, memory) or any(value is one for one in objects)}
         if apart:
-            holding |= _held(_torch_placed.instructions(code, line))
+            names |= _held(_torch_placed.instructions(code, line))
         attributes = frozenset(name for name, value in _attributes(held).items() if _is_in(value, memory))
-        found.append((code, line, holding, attributes))
+        found.append((code, line, frozenset(_kept(frame, names)), attributes))
+        names |= {of for name in names for of in _of_loop(code, name, frame.f_lasti)[1] or ()}
     return found
 
 
@@ -395,9 +413,20 @@ def _is_in(value: Any, memory: int) -> bool:
 
 
 def _holding(code: Any, name: str | None, at: int) -> set[Any]:
-    """What a variable is known by at an instruction: its name or, in a loop that gives it values, that loop and what it goes through."""
+    """What a variable is known by at an instruction: its name or, in a loop that gives it values, that loop and what it goes through,
+    unless it has been given another one since."""
     loop, names = _of_loop(code, name, at)
-    return {name} if loop is None else {(name, loop), *(names or ())}
+    if loop is None:
+        return {name}
+    return {(name, loop), *(() if _is_given_another(code, name, loop, at) else names or ())}
+
+
+def _is_given_another(code: Any, name: str | None, loop: int, at: int) -> bool:
+    """Whether a loop gives a variable something else than what it goes through, before an instruction in it."""
+    if (code, name) not in _stores:
+        steps = _torch_placed.steps(code)
+        _stores[code, name] = [step.offset for step in steps if step.opname.startswith("STORE_") and step.argval == name]
+    return sum(loop <= offset < at for offset in _stores[code, name]) > 1
 
 
 def _of_loop(code: Any, name: str | None, at: int) -> tuple[int | None, frozenset[str] | None]:

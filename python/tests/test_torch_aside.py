@@ -1107,3 +1107,89 @@ print(boxes([1.0, 2.0], device).sum().item(), net.last.bias.grad.sum().item())
     workload, out = _run(script, tmp_path, pretend=pretend)
     assert out == "True\n5.0 120.0\n"
     assert _on_device(workload, pretend) == {4: 1, 19: 12, 22: 4, 24: 12, 25: 2}
+
+
+LOOPS = {
+    "in one function": ("""
+for epoch in range(3):
+    for x, y in data:
+        x = x.to(device)
+        y = y.to(device)
+        step(x, y)
+    for b in data:
+        xs = b[0].to(device)
+        print(net(xs).sum().item() != 0)
+""", {26: 15, 27: 15, 30: 15, 31: 15}),
+    "in functions that are given it": ("""
+def train(batches):
+    for i, (x, y) in enumerate(batches):
+        x, y = x.to(device), y.to(device)
+        step(x, y)
+def test(rows):
+    for x, _ in rows:
+        x = x.to(device)
+        print(net(x).sum().item() != 0)
+for epoch in range(3):
+    train(data)
+    test(data)
+""", {26: 30, 30: 15, 31: 15}),
+    "by comprehensions, and a helper": ("""
+def moved(batch):
+    return [t.to(device) for t in batch]
+def train():
+    for b in data:
+        b = [t.to(device) for t in b]
+        step(*b)
+def test():
+    for b in data:
+        b = moved(b)
+        print(net(b[0]).sum().item() != 0)
+for epoch in range(3):
+    train()
+    test()
+""", {25: 30, 28: 30, 33: 15}),
+    "and what a loop puts in its place": ("""
+state = {"x": torch.ones(3, 4), "y": torch.zeros(3), "n": 3}
+for k, v in state.items():
+    if isinstance(v, torch.Tensor):
+        state[k] = v.to(device)
+rows = [torch.ones(3, 4)]
+for i, row in enumerate(rows):
+    rows[i] = row.to(device)
+print(net(state["x"]).sum().item() == net(rows[0]).sum().item())
+""", {27: 2, 30: 1, 31: 2}),
+}
+
+
+@pytest.mark.parametrize("pretend", [False, True])
+@pytest.mark.parametrize("where", LOOPS)
+def test_what_a_loop_goes_through_stays_where_it_is(where: str, pretend: bool, tmp_path: Path) -> None:
+    """Though the loop gives its variable what is on the device."""
+    script = tmp_path / "loops.py"
+    lines, crossings = LOOPS[where]
+    script.write_text("""import torch
+torch.manual_seed(0)
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(4, 2)
+    def forward(self, x):
+        return self.layer(x)
+net = Net()
+net.to(device)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+data = [(torch.randn(3, 4), torch.randint(0, 2, (3,))) for _ in range(5)]
+def step(x, y):
+    loss = torch.nn.functional.cross_entropy(net(x), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+
+
+
+
+""" + lines)
+    workload, out = _run(script, tmp_path, pretend=pretend)
+    assert set(out.split()) == {"True"}
+    assert _on_device(workload, pretend) == {11: 2} | crossings
