@@ -21,6 +21,7 @@ __all__ = [
     "Passing",
     "PassingAttribute",
     "Reads",
+    "StepHook",
     "Whole",
     "__version__",
     "after_fork_child",
@@ -531,6 +532,13 @@ class Backward:
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __reduce__(self) -> Any: ...
+
+@final
+class StepHook:
+    """What PyTorch calls around an optimizer's step: `told(optimizer)`, of whose failures the script does not hear."""
+
+    def __new__(cls, told: Callable[[Any], None]) -> StepHook: ...
+    def __call__(self, optimizer: Any, *_given: Any) -> None: ...
 
 @final
 class Moves:

@@ -256,26 +256,12 @@ def _end_phase(before: str | None) -> None:
 
 
 #: For how many parameters an optimizer had a state when it last made its step.
-_states: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+_states: dict[weakref.ref[Any], int] = {}
 #: The one that has made its step last, or is making it.
 _stepping: weakref.ref[Any] | None = None
 
 
-def _guarded(told: Any) -> Any:
-    """`told`, whose failures are ours alone."""
-
-    def hook(optimizer: Any, *_: Any) -> None:
-        try:
-            _native.by_recorder(told, optimizer)
-        except Exception as error:
-            if _native.of_script(error):
-                raise
-            _native.unseen("hook-failed", f"a step of an optimizer is not recorded as it should be: {error!r}")
-
-    return hook
-
-
-@_guarded
+@_native.StepHook
 def _before_step(optimizer: Any) -> None:
     global _stepping
     _torch_ops.phase, _stepping = "optimizer", weakref.ref(optimizer)
@@ -288,12 +274,12 @@ def _before_step(optimizer: Any) -> None:
                     _torch_ops.assign(parameter.grad, _torch_ops.GRADIENT)
 
 
-@_guarded
+@_native.StepHook
 def _after_step(optimizer: Any) -> None:
     _torch_ops.phase = None
     count = len(optimizer.state)
-    if _states.get(optimizer) != count:
-        _states[optimizer] = count
+    if _states.get(weakref.ref(optimizer)) != count:
+        _states[weakref.ref(optimizer, _states.pop)] = count
         if _torch_steps.skipping:
             _know_counts(optimizer)
     if not _torch_steps.skipping:
@@ -301,7 +287,7 @@ def _after_step(optimizer: Any) -> None:
     _torch_steps.optimizer_stepped()
 
 
-@_guarded
+@_native.StepHook
 def _know_states(optimizer: Any) -> None:
     """What an optimizer keeps is its state."""
     for state in optimizer.state.values():

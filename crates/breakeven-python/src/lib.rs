@@ -73,7 +73,7 @@ mod _native {
         tensor_event,
     };
     #[pymodule_export]
-    use super::modules::{Backward, ModuleCall, leave_unwatched};
+    use super::modules::{Backward, ModuleCall, StepHook, leave_unwatched};
     #[pymodule_export]
     use super::named::Named;
     #[pymodule_export]

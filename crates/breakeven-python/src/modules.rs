@@ -209,3 +209,31 @@ stand_in! {
         }
     }
 }
+
+/// What PyTorch calls around an optimizer's step: `told(optimizer)`. Where that fails the script does not hear of it.
+#[pyclass(frozen, module = "breakeven._native")]
+pub(crate) struct StepHook {
+    told: Py<PyAny>,
+}
+
+#[pymethods]
+impl StepHook {
+    #[new]
+    fn new(told: Py<PyAny>) -> Self {
+        Self { told }
+    }
+
+    #[pyo3(signature = (optimizer, *_given))]
+    fn __call__(&self, optimizer: &Bound<'_, PyAny>, _given: &Bound<'_, PyTuple>) -> PyResult<()> {
+        let py = optimizer.py();
+        match by_recorder(py, || self.told.bind(py).call1((optimizer,))) {
+            Err(error) if ours::is_of_script(py, &error).unwrap_or(false) => Err(error),
+            Err(error) => {
+                let text = format!("a step of an optimizer is not recorded as it should be: {error}");
+                state::with(py, |state| state.recorder.unseen("hook-failed", &text, 0));
+                Ok(())
+            }
+            Ok(_) => Ok(()),
+        }
+    }
+}
