@@ -1,4 +1,4 @@
-//! Calls of PyTorch's modules: the stand-in for `Module.__call__`, and how much of them is reported.
+//! Calls of PyTorch's modules: the stand-in for `Module.__call__`, and how much of them is reported; gradients and optimizers' steps.
 //!
 //! In a loop whose steps repeat nobody looks at the calls of modules within modules, and there may be many of them: they
 //! are counted here, and Python hears of the outermost ones alone.
