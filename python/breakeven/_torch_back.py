@@ -110,10 +110,14 @@ def _kept(frame: Any, names: Iterable[str]) -> set[Any]:
     steps = _torch_placed.instructions(frame.f_code, frame.f_lineno)
     if any(step.argval in _FILLS for step in steps):
         return set()
-    filled = {_name(steps[i - 2]) for i, step in enumerate(steps) if step.opname == "STORE_SUBSCR"}
-    held = {one for name in set(names) - filled for one in _holding(frame.f_code, name, frame.f_lasti)}
+    held = {one for name in set(names) - _filled(steps) for one in _holding(frame.f_code, name, frame.f_lasti)}
     given = _given(frame)
     return {one for one in held if (one[0] if isinstance(one, tuple) else one) not in given}
+
+
+def _filled(steps: Sequence[dis.Instruction], after: int = -1) -> set[str]:
+    """Variables and attributes to which instructions give an element, `after` one of these."""
+    return {_name(steps[i - 2]) for i, step in enumerate(steps) if step.opname == "STORE_SUBSCR" and step.offset > after}
 
 
 def _together(all: list[Stays | None]) -> Stays | None:
@@ -478,7 +482,7 @@ def _source(frame: Any) -> tuple[str | None, bool]:
         name = _copied_from(*at)
         steps = list(_torch_placed.instructions(frame.f_code, frame.f_lineno))
         stored = {_name(step) for step in steps if step.opname.startswith("STORE_") and step.offset > at[1]}
-        stored |= {_name(steps[i - 2]) for i, step in enumerate(steps) if step.opname == "STORE_SUBSCR" and step.offset > at[1]}
+        stored |= _filled(steps, at[1])
         stored -= _comprehended(steps)
         _sources[at] = name, name is not None and name in stored
     return _sources[at]
