@@ -27,7 +27,6 @@ __all__ = [
     "after_fork_child",
     "answer",
     "beside",
-    "by_recorder",
     "calibrate",
     "call_noted",
     "called_with",
@@ -332,9 +331,6 @@ def import_begins(_what: str, arguments: tuple[Any, ...]) -> bool:
 
 def import_ends(begun: bool, *rest: object) -> None:
     """The import has ended. What it took is start-up, and no gap."""
-
-def by_recorder(work: Callable[..., Any], *args: Any) -> Any:
-    """`work(*args)`, which is none of the script's code: around what that calls, its time is nobody's gap."""
 
 def work_of_call(work: Callable[..., Any], *args: Any) -> Any:
     """`work(*args)`, which the stand-in at work does for the call around it: its time is that call's."""

@@ -54,7 +54,7 @@ mod _native {
     #[pymodule_export]
     use super::hooks::loops::{Loop, Moment};
     #[pymodule_export]
-    use super::hooks::outside::{work_by_recorder, work_of_call};
+    use super::hooks::outside::work_of_call;
     #[pymodule_export]
     use super::hooks::passing::{Passing, PassingAttribute, Whole, calls_must_pass, calls_pass, is_mode_off, mode_on};
     #[pymodule_export]

@@ -5,7 +5,7 @@
 
 use crate::hooks::loops::Loop;
 use crate::hooks::outside::by_recorder;
-use crate::hooks::{clock, depth, passing, paths, state};
+use crate::hooks::{clock, depth, frames, passing, paths, state};
 use crate::ours;
 use crate::stand_in::stand_in;
 use pyo3::prelude::*;
@@ -31,6 +31,11 @@ pub(crate) fn root() -> usize {
 /// Whether steps go unwatched.
 pub(crate) fn unwatched() -> bool {
     UNWATCHED.load(Relaxed)
+}
+
+/// Whether those of this thread do.
+pub(crate) fn unwatched_here() -> bool {
+    unwatched() && frames::in_main() && state::with_thread(|thread| !thread.beside) == Some(true)
 }
 
 /// Steps go unwatched from now on, or no longer. Where none has ended for `longest_ns` and tensors come and go, the loop

@@ -1,7 +1,7 @@
 //! The loop whose steps go unwatched, for Python: [`crate::steady`] by the system's clocks and PyTorch's counters.
 
 use super::torch::step_again;
-use super::{clock, frames, paths, state};
+use super::{clock, paths, state};
 use crate::modules;
 use crate::steady::{Clocks, Counters, Next, Signal, Steady};
 use crate::waited;
@@ -243,8 +243,7 @@ impl Loop {
     /// Whether this thread's steps go unwatched, and the one that goes on, which an optimizer is going to end, has done nothing
     /// else so far.
     fn goes_quietly(&self) -> bool {
-        let makes_steps = || frames::in_main() && state::with_thread(|thread| !thread.beside) == Some(true);
-        modules::unwatched() && self.optimizes && !self.mixed && makes_steps()
+        self.optimizes && !self.mixed && modules::unwatched_here()
     }
 
     pub(crate) fn is_quiet(slf: &Bound<'_, Self>) -> bool {

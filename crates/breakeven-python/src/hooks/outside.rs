@@ -239,16 +239,6 @@ pub(crate) fn work_of_call<'py>(work: &Bound<'py, PyAny>, args: &Bound<'py, PyTu
     done
 }
 
-/// `work(*args)`, as what the recorder does around a call of the program's.
-#[pyfunction]
-#[pyo3(name = "by_recorder", signature = (work, *args))]
-pub(crate) fn work_by_recorder<'py>(
-    work: &Bound<'py, PyAny>,
-    args: &Bound<'py, PyTuple>,
-) -> PyResult<Bound<'py, PyAny>> {
-    by_recorder(work.py(), || work.call1(args))
-}
-
 /// The values of this array come from the host.
 pub(crate) fn host_made(array: &Bound<'_, PyAny>) {
     let py = array.py();

@@ -2,8 +2,6 @@
 //! steps go unwatched that mode is off within what they call as a whole: a module, an optimizer, a loader. The functions that
 //! it does anything for are stood in for, and have it on while they run.
 
-use super::frames;
-use super::state::with_thread;
 use crate::modules;
 use crate::stand_in::stand_in;
 use pyo3::intern;
@@ -115,8 +113,7 @@ pub(crate) fn calls_must_pass(py: Python<'_>) {
 
 /// Takes the mode off, where steps go unwatched in this thread and the script has no modes of its own; whether it did.
 pub(crate) fn mode_off(py: Python<'_>) -> bool {
-    let makes_steps = || frames::in_main() && with_thread(|thread| !thread.beside).unwrap_or(false);
-    if !modules::unwatched() || MODE.get() != Mode::On || !makes_steps() {
+    if MODE.get() != Mode::On || !modules::unwatched_here() {
         return false;
     }
     let Some(stack) = stack(py) else { return false };
