@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import threading
-import warnings
 
 from . import _torch_copies, _torch_draws, _torch_ops, _torch_shown, _torch_side, _torch_steps, _torch_unwatched
 from ._torch_ops import GPU
@@ -83,8 +82,6 @@ def fill(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if not args:
         return call(func, args, kwargs)
     data, *rest = args
-    if func == _torch_side.lib.tensor and isinstance(data, _torch_side.lib.Tensor):
-        return _warned(func, (_held(data, kwargs), *rest), kwargs)
     if isinstance(data, _torch_side.lib.Tensor):
         data = _held(data, kwargs)
     elif isinstance(data, (list, tuple)) and any(_is_number(one) and _is_read(one, at) for at, one in enumerate(data)):
@@ -122,25 +119,6 @@ def of_host(plain: Any) -> Any:
 def _held(data: Any, kwargs: dict[str, Any]) -> Any:
     """A tensor that another is filled with: on the host, where that one is to be there."""
     return _torch_copies.move(data, "cpu", False) if named(kwargs.get("device")) == "cpu" else data
-
-
-def _warned(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What `func` gives. PyTorch warns of the innermost line of Python, which is ours: it is the script's instead."""
-    globals().pop("__warningregistry__", None)  # whether it has been said is known of the script's lines
-    shows: Any = warnings
-    found: list[Any] = []
-    plain = shows._showwarnmsg
-    shows._showwarnmsg = found.append
-    try:
-        result = call(func, args, kwargs)
-    finally:
-        shows._showwarnmsg = plain
-    frame = _torch_ops.caller()
-    for one in found:
-        registry = frame.f_globals.setdefault("__warningregistry__", {})
-        name = frame.f_globals.get("__name__")
-        warnings.warn_explicit(one.message, one.category, frame.f_code.co_filename, frame.f_lineno, name, registry)
-    return result
 
 
 def _is_number(value: Any) -> bool:

@@ -13,7 +13,7 @@ import os
 
 from . import _native, _torch, _torch_apart, _torch_attention, _torch_copies, _torch_cuda, _torch_draws, _torch_fake, _torch_instead
 from . import _torch_let_in, _torch_made, _torch_ops, _torch_passing, _torch_processes, _torch_room, _torch_shown, _torch_side
-from . import _torch_triton, _torch_unwritten, _torch_where, _torch_whole
+from . import _torch_triton, _torch_unwritten, _torch_where, _torch_whole, _warned
 from ._torch_side import asked, where
 
 TYPE_CHECKING = False
@@ -87,6 +87,7 @@ def call(torch: Any) -> None:
         torch._C._nn.scaled_dot_product_attention: _attention,
         torch._nested_tensor_from_mask: _without_padding,
         tensor.to_padded_tensor: _with_padding,
+        torch._nested_tensor_from_tensor_list: _of_list,
     })  # fmt: skip
     _handlers.update(_torch_instead.of(torch))
     # Before modes are asked, its own parser looks for a stream of PyTorch's.
@@ -108,6 +109,7 @@ def call(torch: Any) -> None:
         torch._C._nn._parse_to, _handlers[parsed] = parsed, lambda args, kwargs: parse(*args, **kwargs)
         nested = torch._C._nested
         nested.nested_tensor = _torch_let_in.given_device(nested.nested_tensor)
+        torch.range = _torch_let_in.given_device(torch.range)
     _torch_made.filled.update((torch.tensor, torch.as_tensor, torch.asarray))
     _handlers.update({function: functools.partial(_torch_made.fill, function) for function in _torch_made.filled})
     if _torch_side.gpu is not None:
@@ -125,6 +127,7 @@ def call(torch: Any) -> None:
         after = _torch.op_took(), _torch.op_took(swept=False)
         mode.__torch_function__ = _native.Function(*by, *(max(0, now - then) for now, then in zip(after, before)))
     _torch_processes.install(torch)
+    _warned.name_the_script()
 
 
 def _attention(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -151,6 +154,12 @@ def _without_padding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         _torch_ops.crossed("torch.Tensor.to_host", [_torch_apart.lengths(padded.shape[0])], [], False)
     _torch_fake._unknown("how much of a sequence is padding", "none of it")
     return padded.clone()
+
+
+def _of_list(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What PyTorch itself calls with the device in its place."""
+    names = "list", "dtype", "layout", "device", "pin_memory"
+    return _torch_made.call(_torch_side.lib._nested_tensor_from_tensor_list, (), {**dict(zip(names, args)), **kwargs})
 
 
 def _with_padding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

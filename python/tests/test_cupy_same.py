@@ -460,3 +460,15 @@ print(type(system.to_ss().A).__module__, isinstance(system, signal.lti))
 """
     out, _ = record(source, tmp_path)
     assert out == "0.068 1.0 complex128\n[0.    0.632 0.865]\n[0.  1.  0.5]\ncupy True\n"
+
+
+def test_warnings_name_the_line_of_the_script(tmp_path: Path) -> None:
+    source = """import warnings, cupy as cp
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    cp.ones(3, dtype=complex).astype(float)
+    cp.polyfit(cp.arange(3.0), cp.arange(3.0), 5)
+print([(one.filename == __file__, one.lineno) for one in seen])
+"""
+    out, _ = record(source, tmp_path)
+    assert out == "[(True, 4), (True, 5)]\n"

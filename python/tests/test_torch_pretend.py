@@ -2215,3 +2215,59 @@ def test_tensors_handed_to_another_process_are_on_the_gpu_there(tmp_path: Path) 
     assert [line for line in out.splitlines() if "cuda:0" in line or line == "0"] == [
         "cuda:0 True cuda:0 False", "cuda:0 125000.0 cpu 1.0 True", "0"
     ]  # fmt: skip
+
+
+WARNING = """import sys, warnings
+import numpy as np
+import torch
+from torch import nn
+device = "cuda" if torch.cuda.is_available() else "cpu"
+encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), 2).eval().to(device)
+padding = torch.zeros(3, 5, dtype=torch.bool, device=device)
+padding[1, 3:] = True
+with torch.no_grad():
+    encoder(torch.ones(3, 5, 16, device=device), src_key_padding_mask=padding)
+fixed = np.arange(4.0)
+fixed.flags.writeable = False
+torch.from_numpy(fixed)
+torch.tensor([np.ones(3), np.ones(3)], device=device)
+for _ in range(2):
+    torch.tensor(torch.ones(3), device=device)
+torch.tensor(torch.ones(3), device=device)
+torch.ones(3, dtype=torch.complex64).to(device).to(torch.float32)
+torch.range(0, 3, device=device)
+warnings.filterwarnings("ignore", module="__main__")
+torch.tensor(torch.ones(3), device=device)
+warnings.filterwarnings("error", module="__main__")
+try:
+    torch.tensor(torch.ones(3), device=device)
+except UserWarning as warning:
+    print(str(warning)[:36])
+warnings.resetwarnings()
+with warnings.catch_warnings(record=True) as found:
+    torch.tensor(torch.ones(3), device=device)
+print(found[0].filename == __file__, found[0].lineno, file=sys.stderr)
+"""
+
+
+def test_warnings_name_the_line_that_they_name_without_us(tmp_path: Path) -> None:
+    script = tmp_path / "warning.py"
+    script.write_text(WARNING)
+    env = os.environ | {"BREAKEVEN_RECORD_DIR": str(tmp_path), "BREAKEVEN_PRETEND_GPU": json.dumps(L4)}
+    bare, pretended = (
+        subprocess.run([sys.executable, *how, str(script)], env=env, capture_output=True, timeout=240, text=True)
+        for how in ([], ["-m", "breakeven._run"])
+    )
+    assert (bare.returncode, bare.stdout) == (0, "To copy construct from a tensor, it \n")
+    assert [bare.stderr.count(words) for words in ("To copy", "nested tensors is", "not writable", ".range is")] == [2, 1, 1, 1]
+    assert (pretended.returncode, pretended.stdout, pretended.stderr) == (0, bare.stdout, bare.stderr)
+
+
+def test_nested_tensors_of_the_host_are_copied_at_once(tmp_path: Path) -> None:
+    script = tmp_path / "nested.py"
+    script.write_text(
+        "import torch\nrows = [torch.ones(2), torch.ones(3)]\nnested = torch.nested.as_nested_tensor(rows, device='cuda')\n"
+        "print(nested.device, nested.is_cuda)\n"
+    )
+    workload, out = _run(script, tmp_path)
+    assert (out, _copies(workload, "h2d")) == ("cuda:0 True\n", [20])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 
-from .. import _imports, _native
+from .. import _imports, _native, _warned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class _Finder:
         try:
             from . import loading
 
+            _warned.name_the_script()
             return loading.spec(name)
         finally:
             if recorded:
