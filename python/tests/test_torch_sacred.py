@@ -65,6 +65,31 @@ print(deepest(), deepest())
     assert plain.out.decode() == out
 
 
+@pytest.mark.parametrize("gpu", [False, True])
+def test_a_module_that_calls_itself_too_deeply_is_told_so(gpu: bool, tmp_path: Path) -> None:
+    script = tmp_path / "itself.py"
+    script.write_text("""import sys, torch
+class Itself(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = torch.nn.Linear(2, 2)
+    def forward(self, x):
+        return self(self.inner(x))
+module = Itself()
+for more in range(12):
+    sys.setrecursionlimit(1000 + more)
+    try:
+        module(torch.ones(1, 2))
+    except Exception as error:
+        print(type(error))
+""")
+    if gpu:
+        _, out = _run(script, tmp_path)
+    else:
+        out = traced(tmp_path / "at", [str(script)], "native", tmp_path / "record").out.decode()
+    assert out == "<class 'RecursionError'>\n" * 12
+
+
 def test_what_is_seen_of_it(tmp_path: Path) -> None:
     traced(tmp_path / "at", ["torch_many.py"], "native", tmp_path / "record")
     main = max(workloads(tmp_path / "record"), key=lambda workload: len(workload["ops"]))

@@ -1,9 +1,5 @@
 //! What stands in for a function looks like one: the Python methods that all stand-ins share.
 
-use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::PyType;
-
 /// The `#[pymethods]` of a stand-in: its own, and that it becomes a method when it is looked up on an instance. With
 /// `as FIELD`, it also has the attributes, `repr` and hash of the function in that field, equals it, and pickles as the
 /// global that it stands for.
@@ -18,7 +14,7 @@ macro_rules! stand_in {
                 instance: Option<&Bound<'py, PyAny>>,
                 _owner: Option<&Bound<'py, PyAny>>,
             ) -> PyResult<Bound<'py, PyAny>> {
-                $crate::stand_in::bound(slf.as_any(), instance)
+                $crate::hooks::bound::bound(slf.as_any(), instance)
             }
         }
     };
@@ -57,19 +53,3 @@ macro_rules! stand_in {
     };
 }
 pub(crate) use stand_in;
-
-/// What a function kept in a class gives when it is looked up: itself, or a method of `instance`.
-pub(crate) fn bound<'py>(
-    function: &Bound<'py, PyAny>,
-    instance: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    static METHOD: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let Some(instance) = instance else { return Ok(function.clone()) };
-    let py = function.py();
-    // An import asks too, by which the script would find `types` imported.
-    let type_of_methods = || {
-        let finder = py.import("_frozen_importlib_external")?.getattr("FileFinder")?;
-        PyResult::Ok(finder.getattr("path_hook")?.get_type().unbind())
-    };
-    METHOD.get_or_try_init(py, type_of_methods)?.bind(py).call1((function, instance))
-}

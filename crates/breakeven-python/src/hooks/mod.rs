@@ -11,6 +11,7 @@
 mod again;
 pub(crate) mod allocator;
 mod array;
+pub(crate) mod bound;
 pub(crate) mod clock;
 pub(crate) mod depth;
 pub(crate) mod frames;
