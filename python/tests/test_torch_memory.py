@@ -5,16 +5,20 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 if importlib.util.find_spec("torch") is None:
     pytest.skip("PyTorch is not installed: its recorder is not tested", allow_module_level=True)
 
-from test_torch_pretend import _run
+from test_torch_pretend import L4, _run
+
+from breakeven import _native
 
 PROGRAM = str(Path(__file__).parent / "programs" / "pytorch" / "torch_memory.py")
 
@@ -382,3 +386,59 @@ print(torch.ops.counted.pairs(torch.ones(3000), torch.ones(3000)).shape)
 """)
     _, out = _run(script, tmp_path, pretend=pretend)
     assert out == "torch.Size([3000, 3000])\n"
+
+
+SMALLER = """import sys, torch
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+
+class Again(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+    def forward(self, x):
+        return checkpoint(self.inner, x, use_reentrant=False)
+
+class Residual(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.norm, self.conv = nn.BatchNorm2d(width), nn.Conv2d(width, width, 3, padding=1)
+    def forward(self, x):
+        return x + self.conv(self.norm(x).relu())
+
+kind, how = sys.argv[1:3]
+if "bfloat16" in how:
+    torch.set_default_dtype(torch.bfloat16)
+block = {
+    "mlp": lambda: nn.Sequential(nn.Linear(1024, 4096), nn.GELU(), nn.Linear(4096, 1024)),
+    "conv": lambda: Residual(64),
+}[kind]
+x = torch.randn(*((65536, 1024) if kind == "mlp" else (256, 64, 128, 128)), device="cuda")
+net = nn.Sequential(*(Again(block()) if "checkpointing" in how else block() for _ in range(12))).cuda()
+optimizer = torch.optim.AdamW(net.parameters())
+for _ in range(2):
+    optimizer.zero_grad()
+    net(x).square().mean().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("kind", ["mlp", "conv"])
+def test_what_a_network_would_take_with_less_kept(kind: str, tmp_path: Path) -> None:
+    script = tmp_path / "smaller.py"
+    script.write_text(SMALLER)
+    h200 = L4 | {"name": "NVIDIA H200", "memory": 141 << 30}
+
+    def recorded(how: str) -> dict[str, Any]:
+        folder = tmp_path / (how.replace(" ", "-") or "plain")
+        folder.mkdir()
+        workload, _ = _run(script, folder, kind, how, fake=True, gpu=h200)
+        return workload  # type: ignore[no-any-return]
+
+    plain = recorded("")
+    for gpu, way in (("L4", "with activation checkpointing"), ("GTX 1650", "in bfloat16 with activation checkpointing")):
+        [turns] = json.loads(_native.answer(json.dumps({"workload": plain, "options": {"gpu": [gpu]}})))["robustness"]
+        told = re.fullmatch(rf"it would fit if .*; (even )?{way} they take about ([\d.]+) GiB", turns["text"])
+        assert told, turns
+        taken = recorded(way)["program"]["device_peak_bytes"] / (1 << 30)
+        assert 0.95 < float(told[2]) / taken < 1.2

@@ -10,6 +10,7 @@ mod line;
 mod link;
 mod order;
 mod robust;
+mod smaller;
 mod timing;
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! What would turn the answer round: the model's error, size, precision, another GPU, price, runs.
 
+use super::smaller;
 use crate::choice::Choice;
 use crate::estimate::changed::recast;
 use crate::estimate::gpu::{COVERAGE_THRESHOLD, Outcome, Question, USABLE_MEMORY, ended_early, outcome};
@@ -54,8 +55,9 @@ fn undecided(q: &Question<'_>, choice: &Choice, g: &GpuEstimate, out: &Outcome, 
     if g.fits == Some(false) {
         let has = choice.gpus.get(shown)?.gpu.device.memory.get() * USABLE_MEMORY;
         let needs = g.peak_bytes?;
+        let how = smaller::how(q.workload, needs, has).unwrap_or_default();
         let text =
-            format!("it would fit if the arrays took {} instead of {}", words::memory(has), words::memory(needs));
+            format!("it would fit if the arrays took {} instead of {}{how}", words::memory(has), words::memory(needs));
         return Some(flip("size", text, Some(needs), Some(has)));
     }
     if g.verdict == Verdict::Unknown {
