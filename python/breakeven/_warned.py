@@ -28,8 +28,8 @@ def name_the_script() -> None:
         if frame is None or not _is_ours(frame):
             plain(message)
             return
-        # Whether it has been said is known of the script's lines.
-        frame.f_globals.pop("__warningregistry__", None)
+        # Whether it has been said is known of the script's lines: ours are to remember nothing.
+        frame.f_globals["__warningregistry__"] = None
         while _is_ours(frame) and frame.f_back is not None:
             frame = frame.f_back
         where = frame.f_code.co_filename, frame.f_lineno, frame.f_globals.get("__name__")
