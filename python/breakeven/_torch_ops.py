@@ -219,8 +219,8 @@ def stored(tensor: Any, made: bool = True, like: _torch_unwatched.Like | None = 
     global _there
     known = _live.get(key)
     if known is None:
-        if tensor._is_zerotensor():
-            return None  # a tangent that is known to be zero: its storage has no memory
+        if tensor._is_zerotensor() or tensor.is_meta:
+            return None  # a tangent that is known to be zero, or a shape alone: its storage has no memory
         if like is not None:
             known = _live_like(storage, like)
         else:
@@ -446,9 +446,15 @@ def size(array: Any) -> int:
     return int(array[1]) * _count(array[3])
 
 
+def is_nowhere(result: Any) -> bool:
+    """Whether an op has computed nothing, for tensors that have a shape alone (`device="meta"`)."""
+    first = result[0] if result.__class__ in (list, tuple) and result else result
+    return isinstance(first, _torch.Tensor) and first.is_meta
+
+
 def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, result: Any, own: int, gap: int) -> None:
     """An op has just run."""
-    if part_of_whole(result, own, gap):
+    if part_of_whole(result, own, gap) or is_nowhere(result):
         return
     op = _ops.get(func)
     if op is None:

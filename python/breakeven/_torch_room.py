@@ -34,7 +34,7 @@ _sizes: dict[Any, int] = {}
 
 def about_to(func: Any, args: tuple[Any, ...], kwargs: Any) -> None:
     """An op is about to run: will what it makes fit?"""
-    if _told or (size := size_of(func, args, kwargs)) == 0 or _on_gpu(args, kwargs):
+    if _told or (size := size_of(func, args, kwargs)) == 0 or _elsewhere(args, kwargs):
         return
     if (left := _room()) is not None and size + _SPARE > left:
         if size > _most_given() and _caught.would_be_caught("RuntimeError", "Exception"):
@@ -55,13 +55,14 @@ def size_of(func: Any, args: tuple[Any, ...], kwargs: Any) -> int:
     return size if size >= _OFTEN else 0
 
 
-def _on_gpu(args: tuple[Any, ...], kwargs: Any) -> bool:
-    """Whether what an op makes is in the memory of a real GPU."""
+def _elsewhere(args: tuple[Any, ...], kwargs: Any) -> bool:
+    """Whether what an op makes is in the memory of a real GPU, or in none (`device="meta"`)."""
     place = (kwargs or {}).get("device")
     if place is not None:
-        return getattr(place, "type", None) in _torch_ops.GPUS
-    tensors = (value for value in _flat(args, kwargs) if isinstance(value, _torch_ops._torch.Tensor))
-    return _torch_ops.gpu is not None and any(tensor.device.type in _torch_ops.GPUS for tensor in tensors)
+        return getattr(place, "type", None) in (*_torch_ops.GPUS, "meta")
+    tensors = [value for value in _flat(args, kwargs) if isinstance(value, _torch_ops._torch.Tensor)]
+    on_gpu = _torch_ops.gpu is not None and any(tensor.device.type in _torch_ops.GPUS for tensor in tensors)
+    return on_gpu or any(tensor.is_meta for tensor in tensors)
 
 
 def _most(args: tuple[Any, ...]) -> float:

@@ -42,7 +42,7 @@ def after(func: Any, args: tuple[Any, ...], kwargs: Any, result: Any, own: int, 
     """An op has just run: whose device was it on, and is there room for its result?"""
     if _torch_side.gpu is None:
         return _torch_ops.after(func, args, kwargs, result, own, gap)
-    if _torch_ops.part_of_whole(result, own, gap):
+    if _torch_ops.part_of_whole(result, own, gap) or _torch_ops.is_nowhere(result):
         return None
     name = func._schema.name
     if _torch_copies.moving.now is not None and name == "aten::clone":
