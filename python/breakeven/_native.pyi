@@ -34,6 +34,7 @@ __all__ = [
     "calls_pass",
     "clock_ns",
     "clock_ticks",
+    "constructor",
     "device_memory",
     "device_tag",
     "die_with_parent",
@@ -257,6 +258,9 @@ class Function:
         self, mode: Any, func: Any, types: Any, args: tuple[Any, ...] | None = None, kwargs: Any = None
     ) -> Any: ...
     def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
+
+def constructor(plain: Callable[..., Any], tensor: type, modes: Callable[[], int]) -> Callable[..., Any]:
+    """What stands in for `torch.Tensor.__new__`, which is `plain`, where `modes` that see ops are on in this thread."""
 
 def tensor_event(
     name: str,

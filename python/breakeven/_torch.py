@@ -76,6 +76,8 @@ def install() -> None:
         if os.environ.get(PRETEND) or os.environ.get(FAKE) == "1":
             _torch_made.know_methods(torch)
         _torch_modules.install(torch)
+        new: Any = _native.constructor(torch.Tensor.__new__, torch.Tensor, torch._C._len_torch_dispatch_stack)
+        torch.Tensor.__new__ = new
         atexit.register(_torch_steps.recording_ends)
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=_torch_steps.forked)

@@ -90,6 +90,81 @@ for more in range(12):
     assert out == "<class 'RecursionError'>\n" * 12
 
 
+CLASSES = """import torch
+class Own(torch.Tensor):
+    def __init__(self, *given):
+        self.note = "kept"
+class Made(torch.Tensor):
+    @staticmethod
+    def __new__(cls, given):
+        return super().__new__(cls, given)
+class Further(Own):
+    pass
+def show(t):
+    print(type(t), t.shape, t.dtype, t.requires_grad, t.is_leaf, t.grad_fn is None, t._version, getattr(t, "note", None))
+for kind in (torch.Tensor, Own, Made, Further):
+    for given in ([1.0, 2.0], torch.ones(3), torch.ones(2, requires_grad=True), torch.ones(2, dtype=torch.int64)):
+        show(kind(given))
+show(Own(2, 3))
+show(Own())
+show(Further(Own([1.0])))
+show(Own(Further([1.0])))
+x = torch.ones(3)
+shared = Own(x)
+shared += 4
+print(x.sum().item() == 15, shared._base is None)
+own = Own([1.0, 2.0])
+own.requires_grad_()
+(own * own).sum().backward()
+print(own.grad.tolist() == [2, 4], own._is_view())
+for given in ("x", [1, "a"], -1):
+    try:
+        Own(given)
+    except Exception as error:
+        print(type(error), error)
+for _ in range(20):  # its compiler is imported
+    torch.optim.SGD([own], 0.1).step()
+Own("x")
+"""
+
+
+def test_classes_of_the_scripts_own_are_made_as_they_are(tmp_path: Path) -> None:
+    script = tmp_path / "classes.py"
+    script.write_text(CLASSES)
+    plain = untraced(tmp_path / "at", [str(script)])
+    seen = traced(tmp_path / "at", [str(script)], "native", tmp_path / "record")
+    assert (plain.code, plain.out.decode(), plain.err.decode()) == (seen.code, seen.out.decode(), seen.err.decode())
+    assert plain.code == 1 and plain.err.count(b"\n") == 4
+    script.write_text(CLASSES.replace('Own("x")\n', ""))
+    assert _run(script, tmp_path)[1] == plain.out.decode()
+    # Of a shape alone it is not said that it is one of itself.
+    lines = _run(script, tmp_path, fake=True)[1].splitlines()
+    assert len(lines) == len(plain.out.splitlines()) and lines[4].startswith("<class '__main__.Own'> torch.Size([2]) torch.float32")
+
+
+def test_tensors_that_have_a_shape_alone_take_nothing(tmp_path: Path) -> None:
+    script = tmp_path / "nowhere.py"
+    script.write_text("""import torch
+with torch.device("meta"):
+    large = torch.nn.Linear(100_000, 100_000)
+optimizer = torch.optim.Adam(large.parameters())
+large(torch.empty(2, 100_000, device="meta")).sum().backward()
+optimizer.step()
+print(sum(p.numel() for p in large.parameters()), large.weight.is_meta)
+small = torch.nn.Linear(8, 4, device="meta").to_empty(device="cpu")
+torch.nn.init.zeros_(small.weight)
+print(small(torch.ones(1, 8)).shape)
+""")
+    for fake in (False, True):
+        for pretend in (False, True):
+            workload, out = _run(script, tmp_path, fake=fake, pretend=pretend)
+            assert out.splitlines() == ["10000100000 True", "torch.Size([1, 4])"]
+            assert workload["program"]["peak_bytes"] < 1 << 20, workload["program"]
+            assert not {unseen["reason"] for unseen in workload["unseen"]} - {"fake", "pretend-gpu"}
+            assert {e["name"] for e in workload["ops"] if e["op"] != "view"} <= {"aten.zero_", "aten.ones", "aten.addmm", "torch.host_scalar"}
+            next(tmp_path.glob("*.breakeven.json")).unlink()
+
+
 def test_what_is_seen_of_it(tmp_path: Path) -> None:
     traced(tmp_path / "at", ["torch_many.py"], "native", tmp_path / "record")
     main = max(workloads(tmp_path / "record"), key=lambda workload: len(workload["ops"]))

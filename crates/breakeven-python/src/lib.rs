@@ -23,6 +23,7 @@ mod spread;
 mod stand_in;
 mod steady;
 mod steps;
+mod subclass;
 mod table;
 mod tensors;
 mod thread;
@@ -78,6 +79,8 @@ mod _native {
     use super::named::Named;
     #[pymodule_export]
     use super::ours::of_script;
+    #[pymodule_export]
+    use super::subclass::constructor;
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
