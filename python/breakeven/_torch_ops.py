@@ -208,8 +208,11 @@ REFUSED = RuntimeError, TypeError, ValueError, AttributeError, AssertionError
 def stored(tensor: Any, made: bool = True, like: _torch_unwatched.Like | None = None) -> Stored | None:
     """The storage of a tensor; `made` says that an op gives it out now, else the host must have filled it, or a step that
     nobody watched made it. One that was not known is as `like`, which is of no step's making."""
-    if type(tensor) not in plain and (wrapped := _wrapped(tensor)):
-        return [stored(part, made, like) for part in wrapped][0]
+    if type(tensor) not in plain:
+        if _is_fake(tensor):
+            return None
+        if wrapped := _wrapped(tensor):
+            return [stored(part, made, like) for part in wrapped][0]
     try:
         storage = tensor.untyped_storage()
         key, size = storage._cdata, storage.nbytes()
@@ -245,7 +248,8 @@ def stored(tensor: Any, made: bool = True, like: _torch_unwatched.Like | None = 
 
 def is_missed(tensor: Any) -> bool:
     """Whether an op made the storage of a tensor before others were seen that steps do not do."""
-    return bool(_torch_unwatched.missed) and tensor.untyped_storage().data_ptr() in _torch_unwatched.missed
+    missed = _torch_unwatched.missed
+    return bool(missed) and not _is_fake(tensor) and tensor.untyped_storage().data_ptr() in missed
 
 
 def _was_missed(storage: Any) -> bool:
@@ -447,9 +451,14 @@ def size(array: Any) -> int:
 
 
 def is_nowhere(result: Any) -> bool:
-    """Whether an op has computed nothing, for tensors that have a shape alone (`device="meta"`)."""
+    """Whether an op has computed nothing, for tensors that have a shape alone."""
     first = result[0] if result.__class__ in (list, tuple) and result else result
-    return isinstance(first, _torch.Tensor) and first.is_meta
+    return isinstance(first, _torch.Tensor) and (first.is_meta or (type(first) not in plain and _is_fake(first)))
+
+
+def _is_fake(tensor: Any) -> bool:
+    """Whether a tensor is of a `FakeTensorMode` of the script's, while those that it works with have values."""
+    return not valueless and hasattr(tensor, "fake_mode")
 
 
 def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, result: Any, own: int, gap: int) -> None:
@@ -843,7 +852,7 @@ def _wrapped(tensor: Any) -> list[Any]:
 
 def _known(value: Any) -> Stored | None:
     if type(value) not in plain:
-        if not isinstance(value, _torch.Tensor):
+        if not isinstance(value, _torch.Tensor) or _is_fake(value):
             return None
         if wrapped := _wrapped(value):
             return _known(wrapped[0])

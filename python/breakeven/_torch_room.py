@@ -34,7 +34,7 @@ _sizes: dict[Any, int] = {}
 
 def about_to(func: Any, args: tuple[Any, ...], kwargs: Any) -> None:
     """An op is about to run: will what it makes fit?"""
-    if _told or (size := size_of(func, args, kwargs)) == 0 or _elsewhere(args, kwargs):
+    if _told or (size := size_of(func, args, kwargs)) == 0:
         return
     if (left := _room()) is not None and size + _SPARE > left:
         if size > _most_given() and _caught.would_be_caught("RuntimeError", "Exception"):
@@ -43,8 +43,8 @@ def about_to(func: Any, args: tuple[Any, ...], kwargs: Any) -> None:
 
 
 def size_of(func: Any, args: tuple[Any, ...], kwargs: Any) -> int:
-    """Bytes of what an op is about to make, where they are many; else 0."""
-    if _most(args) < _OFTEN:
+    """Bytes of what an op is about to make in the host's memory, where they are many; else 0."""
+    if _most(args) < _OFTEN or _elsewhere(args, kwargs):
         return 0
     try:
         size = _made_by(func, args, kwargs)
@@ -56,7 +56,10 @@ def size_of(func: Any, args: tuple[Any, ...], kwargs: Any) -> int:
 
 
 def _elsewhere(args: tuple[Any, ...], kwargs: Any) -> bool:
-    """Whether what an op makes is in the memory of a real GPU, or in none (`device="meta"`)."""
+    """Whether what an op makes is in the memory of a real GPU, or in none (`device="meta"`, a `FakeTensorMode` of the script's)."""
+    core = _torch_ops._torch._C
+    if core._get_dispatch_mode(core._TorchDispatchModeKey.FAKE) is not None:
+        return True
     place = (kwargs or {}).get("device")
     if place is not None:
         return getattr(place, "type", None) in (*_torch_ops.GPUS, "meta")

@@ -142,6 +142,36 @@ def test_classes_of_the_scripts_own_are_made_as_they_are(tmp_path: Path) -> None
     assert len(lines) == len(plain.out.splitlines()) and lines[4].startswith("<class '__main__.Own'> torch.Size([2]) torch.float32")
 
 
+@pytest.mark.parametrize("pretend", [False, True])
+def test_a_mode_of_the_scripts_that_has_no_values_is_left_to_it(pretend: bool, tmp_path: Path) -> None:
+    script = tmp_path / "fake.py"
+    script.write_text("""import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+with FakeTensorMode() as mode:
+    x = torch.ones(100_000, 100_000)
+    print((x @ x).shape, type(x).__name__)
+    net = torch.nn.Linear(100_000, 100_000)
+    optimizer = torch.optim.Adam(net.parameters())
+    for _ in range(20):
+        optimizer.zero_grad()
+        net(torch.ones(2, 100_000)).sum().backward()
+        optimizer.step()
+    print(net.weight.grad.shape)
+print(type(mode.from_tensor(torch.ones(3)) + 1).__name__)
+""")
+    plain = untraced(tmp_path / "at", [str(script)])
+    assert plain.code == 0
+    if pretend:
+        workload, out = _run(script, tmp_path)
+        assert out == plain.out.decode()
+    else:
+        seen = traced(tmp_path / "at", [str(script)], "native", tmp_path / "record")
+        assert (plain.code, plain.out.decode(), plain.err.decode()) == (seen.code, seen.out.decode(), seen.err.decode())
+        [workload] = workloads(tmp_path / "record")
+    assert workload["program"]["peak_bytes"] < 1 << 20
+    assert not {unseen["reason"] for unseen in workload["unseen"]} - {"pretend-gpu", "step-differs"}
+
+
 def test_tensors_that_have_a_shape_alone_take_nothing(tmp_path: Path) -> None:
     script = tmp_path / "nowhere.py"
     script.write_text("""import torch
