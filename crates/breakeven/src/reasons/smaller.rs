@@ -4,9 +4,6 @@ use crate::report::words;
 use crate::workload::{Dtype, Entry, Op, Pass, Phase, Workload};
 use std::collections::BTreeMap;
 
-/// Memory that must be left: of four networks, what is worked out here was from 2 % less to 17 % more than what the changed
-/// scripts were then recorded to take.
-const MARGIN: f64 = 1.05;
 /// What is alive when the optimizer steps, whatever was done to take less until then.
 const KEPT: [&str; 3] = ["parameter", "gradient", "optimizer state"];
 const ACTIVATION: &str = "activation";
@@ -14,7 +11,7 @@ const ACTIVATION: &str = "activation";
 const WORTH: f64 = 0.95;
 
 /// How a program that takes `needs` bytes could take `has`, in words, or what does not suffice; nothing where neither
-/// applies.
+/// applies. Five networks were recorded to take 4 to 16 % less than this says with checkpoints, and as much in half precision.
 pub(super) fn how(workload: &Workload, needs: f64, has: f64) -> Option<String> {
     let roles = &workload.program.peak_roles;
     let share = needs / roles.values().map(|&bytes| bytes as f64).sum::<f64>();
@@ -38,13 +35,17 @@ pub(super) fn how(workload: &Workload, needs: f64, has: f64) -> Option<String> {
             let [all, less] = of(role);
             if half && all > 0.0 { 1.0 - less / all } else { 1.0 }
         };
-        let at_peak = roles.iter().map(|(role, &bytes)| {
+        let at_peak = |role: &str, bytes: u64| {
             let all = bytes as f64;
             let kept = if checkpoints && role == ACTIVATION { all.min(given + all * within) } else { all };
             kept * halved(role)
-        });
-        let at_step: f64 = KEPT.iter().map(|role| of(role)[0] * halved(role)).sum();
-        share * at_peak.sum::<f64>().max(at_step + on_way as f64 * halved(KEPT[0]))
+        };
+        // In the block that is first, and last to be gone through backward: nearly all gradients are there.
+        let in_first = |role: &str| roles.get(role).map_or(0.0, |&bytes| bytes as f64 * halved(role));
+        let in_first = if checkpoints { in_first(ACTIVATION) * within + in_first("temporary") } else { 0.0 };
+        let kept: f64 = KEPT.iter().map(|role| of(role)[0] * halved(role)).sum();
+        let before: f64 = roles.iter().map(|(role, &bytes)| at_peak(role, bytes)).sum();
+        share * before.max(kept + in_first.max(on_way as f64 * halved(KEPT[0])))
     };
     // What runs backward only where a checkpoint has a part run again.
     let forward = |e: &Entry| {
@@ -60,12 +61,12 @@ pub(super) fn how(workload: &Workload, needs: f64, has: f64) -> Option<String> {
     let mut least = (needs, "");
     for (checkpoints, half, way) in ways {
         let bytes = takes(checkpoints, half);
-        if bytes < WORTH * least.0 && least.0 * MARGIN > has {
+        if bytes < WORTH * least.0 && least.0 > has {
             least = (bytes, way);
         }
     }
     let (bytes, way) = least;
-    let even = if bytes * MARGIN > has { "even " } else { "" };
+    let even = if bytes > has { "even " } else { "" };
     (!way.is_empty()).then(|| format!("; {even}{way} they take about {}", words::memory(bytes)))
 }
 
@@ -147,7 +148,7 @@ mod tests {
         let of = |has: f64| said(&training(gib, 2 * gib, "f32"), has * GIB).unwrap();
         // Of 12 GiB of activations 3 stay within a block, and 4 go from one to the next.
         assert_eq!(of(13.0), "; with activation checkpointing they take about 9 GiB");
-        assert_eq!(of(9.0), "; in bfloat16 they take about 7 GiB");
+        assert_eq!(of(8.0), "; in bfloat16 they take about 7 GiB");
         assert_eq!(of(5.0), "; in bfloat16 with activation checkpointing they take about 4.5 GiB");
         assert_eq!(of(4.0), "; even in bfloat16 with activation checkpointing they take about 4.5 GiB");
         assert_eq!(
