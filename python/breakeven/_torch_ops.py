@@ -222,7 +222,7 @@ def stored(tensor: Any, made: bool = True, like: _torch_unwatched.Like | None = 
     global _there
     known = _live.get(key)
     if known is None:
-        if tensor._is_zerotensor() or tensor.is_meta:
+        if tensor._is_zerotensor() or _is_meta(tensor):
             return None  # a tangent that is known to be zero, or a shape alone: its storage has no memory
         if like is not None:
             known = _live_like(storage, like)
@@ -453,7 +453,14 @@ def size(array: Any) -> int:
 def is_nowhere(result: Any) -> bool:
     """Whether an op has computed nothing, for tensors that have a shape alone."""
     first = result[0] if result.__class__ in (list, tuple) and result else result
-    return isinstance(first, _torch.Tensor) and (first.is_meta or (type(first) not in plain and _is_fake(first)))
+    return isinstance(first, _torch.Tensor) and (_is_meta(first) or (type(first) not in plain and _is_fake(first)))
+
+
+def _is_meta(tensor: Any) -> bool:
+    """Whether a tensor was made on "meta", where those are in truth that have no values for our sake."""
+    if not valueless:
+        return tensor.is_meta  # type: ignore[no-any-return]
+    return getattr(getattr(tensor, "fake_device", None), "type", None) == "meta"
 
 
 def _is_fake(tensor: Any) -> bool:
