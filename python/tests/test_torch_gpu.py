@@ -23,6 +23,7 @@ pytestmark = [
 GPU = """import torch, types
 import breakeven._torch_ops as ours
 ours.GPUS = ("meta",)
+ours._is_meta = lambda _: False
 torch.meta = types.SimpleNamespace(get_device_name=lambda _: 'NVIDIA "H100"', synchronize=lambda: None)
 del ours
 """
