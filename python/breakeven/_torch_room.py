@@ -43,7 +43,7 @@ def about_to(func: Any, args: tuple[Any, ...], kwargs: Any) -> None:
 
 
 def size_of(func: Any, args: tuple[Any, ...], kwargs: Any) -> int:
-    """Bytes of what an op is about to make in the host's memory, where they are many; else 0."""
+    """Bytes of what an op is about to make in memory of this process (an imitated GPU's is), where they are many; else 0."""
     if _most(args) < _OFTEN or _elsewhere(args, kwargs):
         return 0
     try:
