@@ -186,7 +186,11 @@ pub fn protocol(file: &str, op: &str, gpu: &str) -> Protocol {
 
 /// Each unit draws some 20 bytes a clock from L2.
 fn hot(device: &Device) -> Device {
-    let rate = device.units.zip(device.boost).map_or(0.0, |(units, clock)| 20.0 * f64::from(units) * clock.get());
+    // Two operations a clock and lane, where the datasheet does not tell the clock.
+    let lanes = f64::from(device.cores_per_unit.unwrap_or_default());
+    let cycles = device.units.map_or(0.0, f64::from) * device.boost.map_or(0.0, |clock| clock.get());
+    let told = device.peaks.f32_vector.filter(|_| lanes > 0.0).map_or(0.0, |rate| rate.get() / (2.0 * lanes));
+    let rate = 20.0 * if cycles > 0.0 { cycles } else { told };
     let mut device = device.clone();
     device.bandwidth = BytesPerSec(device.bandwidth.get().max(rate));
     device

@@ -15,7 +15,7 @@ const OUTLIER: f64 = 0.4;
 /// Rows taken from each cell.
 const PER_CELL: usize = 45;
 /// Steps of the rounds over all constants, as shares of their values.
-const STEPS: [f64; 10] = [0.6, 0.6, 0.3, 0.3, 0.15, 0.15, 0.08, 0.08, 0.04, 0.02];
+const STEPS: [f64; 16] = [0.6, 0.6, 0.3, 0.3, 0.15, 0.15, 0.08, 0.04, 0.3, 0.15, 0.08, 0.04, 0.15, 0.08, 0.04, 0.02];
 /// Factors for short kernels, of which the best is kept.
 const SHORT: [f64; 9] = [0.0, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0];
 

@@ -44,6 +44,7 @@ fn networks_on_left_out_gpus() {
     }
     assert!(network_error(&ledger, &["A100", "V100", "P100"]) <= 0.045);
     assert!(network_error(&ledger, &["P4", "T4"]) <= 0.18);
+    assert!(summary("networks_mean_ape") <= 0.055);
     assert!(summary("networks_mean_ape") < summary("networks_neusight_mean_ape"));
     assert!(summary("networks_width80") <= 1.35);
     assert!((0.65..=0.95).contains(&summary("networks_coverage80")), "{}", summary("networks_coverage80"));
@@ -53,7 +54,7 @@ fn networks_on_left_out_gpus() {
 fn kernels_on_left_out_gpus() {
     let ledger = ledger();
     let summary = |key: &str| number(&ledger["summary"], key);
-    assert!(summary("kernels_median_ape") <= 0.11);
+    assert!(summary("kernels_median_ape") <= 0.09);
     assert!((0.75..=0.85).contains(&summary("kernels_coverage80")));
     assert!(summary("kernels_width80") <= 1.5);
     // One width for all kernels would serve worse.
@@ -70,11 +71,22 @@ fn kernels_on_left_out_gpus() {
         0.06,
     );
     fp32(&|op, _| ["add", "mul", "div", "pow", "gelu", "relu", "tanh"].contains(&op), 0.15);
-    fp32(&|op, gpu| op == "linear" && gpu != "Tesla_P4", 0.15);
-    fp32(&|op, _| op == "bmm", 0.185);
+    // The 70 W boards apart: accuracy/README.md says why.
+    let small = |gpu: &str| ["Tesla_P4", "Tesla_T4"].contains(&gpu);
+    fp32(&|op, gpu| op == "linear" && !small(gpu), 0.11);
+    fp32(&|op, gpu| op == "linear" && gpu == "Tesla_T4", 0.195);
+    fp32(&|op, gpu| op == "bmm" && !small(gpu), 0.1);
+    fp32(&|op, _| op == "bmm", 0.195);
     fp32(&|op, _| ["ln", "softmax"].contains(&op), 0.17);
     fp32(&|op, _| op == "conv", 0.22);
     fp32(&|op, gpu| op == "conv" && gpu != "Tesla_P4", 0.15);
+    let products = rows(&ledger, "lowprecision_gemm.parquet", |_, gpu| gpu != "b60");
+    let bf16 = products.iter().filter(|row| row["dtype"] == "bfloat16");
+    assert!(bf16.clone().count() >= 5);
+    for row in bf16 {
+        assert!(number(row, "median_ape") <= 0.12, "{row}");
+    }
+    assert!(products.iter().all(|row| number(row, "median_ape") <= 0.18));
     // Signed bias of each GPU's op where there is enough to tell, in data of this decade.
     let cells = rows(&ledger, "", |_, _| true);
     let recent = |row: &&&Value| {
@@ -82,7 +94,7 @@ fn kernels_on_left_out_gpus() {
     };
     let biases: Vec<f64> = cells.iter().filter(recent).map(|row| number(row, "bias").abs()).collect();
     let within = |limit: f64| biases.iter().filter(|b| **b <= limit).count() as f64 / biases.len() as f64;
-    assert!(within(0.1) >= 0.83 && within(0.3) >= 0.99, "{} {}", within(0.1), within(0.3));
+    assert!(within(0.1) >= 0.9 && within(0.3) >= 0.99, "{} {}", within(0.1), within(0.3));
 }
 
 /// A plain roofline stands beside every row, and is worse on the whole.
@@ -109,7 +121,7 @@ fn image_networks_on_left_out_gpus() {
         assert!(errors.len() >= 2, "{gpu}");
         errors.iter().sum::<f64>() / errors.len() as f64
     };
-    for (gpu, limit) in [("v100", 0.125), ("p100", 0.06), ("a40", 0.18), ("rtx6000", 0.21)] {
+    for (gpu, limit) in [("v100", 0.125), ("p100", 0.085), ("a40", 0.16), ("rtx6000", 0.195)] {
         assert!(error(gpu) <= limit, "{gpu}: {}", error(gpu));
     }
 }

@@ -189,7 +189,7 @@ fn units(
     let cold = if fills(machine) { weights.min(job.bytes) } else { job.bytes };
     let loads = matmul::loads(machine, job.dtype, rows);
     let dims = [m, n, k, (d.groups / packed).ceil()];
-    let product = matmul::on_tiles(machine, job.dtype, dims, false, (share, loads), cold);
+    let product = matmul::on_tiles(machine, job.dtype, dims, false, (share, loads), cold / machine.stream);
     let back = match pass {
         // Operands of 32 bits that lie along images are turned on their way into Hopper's units, which take them along k
         // only (PTX, `wgmma`).
@@ -202,7 +202,10 @@ fn units(
     };
     let images = job.bytes - cold;
     let memory = (machine.traffic(images, images, 1.0) + cold / machine.stream).max(product.memory);
-    let compute = (product.compute / back).max(job.flop / machine.matrix_peak(job.dtype).0);
+    let (peak, tensor) = machine.matrix_peak(job.dtype);
+    let early = tensor && !machine.recent && pass != Pass::BackwardWeight;
+    let start = if early { c.conv_start_us * 1e-6 * matmul::TILE_CLOCK / machine.clock } else { 0.0 };
+    let compute = (product.compute / back + start).max(job.flop / peak);
     Way { compute, memory, serial: matmul::serial(machine, job.dtype), turning: 0.0, launches: 1.0 }
 }
 
@@ -361,7 +364,8 @@ pub(super) fn tiled(
     let rate = ordinary_rate(machine, job, share) * matmul::tile_share(tile, edge);
     let flop = 2.0 * job.dtype.complex_factor() * tile.0 * tile.1 * (k / split + c.gemm_fill_vector);
     let partial = if split > 1.0 { 2.0 * split * m * n * batch * job.dtype.bytes() as f64 } else { 0.0 };
-    matmul::waves(machine, tiles * split, false) * flop / rate + machine.traffic(partial, partial, 1.0)
+    matmul::waves(machine, tiles * split, matmul::Units::Ordinary) * flop / rate
+        + machine.traffic(partial, partial, 1.0)
 }
 
 /// FLOP/s of one SM's ordinary cores.

@@ -18,6 +18,8 @@ pub(super) struct Job {
     pub(super) channels_last: bool,
     /// An element-wise kernel whose threads take one element each.
     pub(super) one_each: bool,
+    /// A product whose first factor lies by columns.
+    pub(super) turned: bool,
 }
 
 /// The parts of one op's time. Arithmetic and memory overlap; fixed parts do not.

@@ -171,7 +171,8 @@ impl<'a> Machine<'a> {
             (false, Dtype::F64 | Dtype::C128) => 2.0 * c.pj_vector,
             (false, Dtype::F16) => 0.6 * c.pj_vector,
             (false, _) => c.pj_vector,
-            (true, Dtype::F64 | Dtype::C128) => c.pj_vector,
+            // As an H100 says, whose products in double precision stay near their peak.
+            (true, Dtype::F64 | Dtype::C128) => 0.8 * c.pj_vector,
             (true, Dtype::F32 | Dtype::C64) => 0.5 * c.pj_vector,
             // Without units for it the products are fp16's.
             (true, Dtype::F8) if self.device.peaks.f8_tensor.is_some() => c.f8_energy * self.pj_tensor(),
@@ -341,7 +342,7 @@ fn process_year(device: &Device) -> f64 {
         _ if planar(device) => return 2016.0,
         (Some(6), _) => 2016,
         // Volta and Turing: 12 nm, whenever the board came.
-        (Some(7), _) => return 2018.0,
+        (Some(7), _) => return 2017.0,
         (Some(8), "8.9") | (Some(9), _) => 2022,
         (Some(8), _) => 2020,
         (Some(10), _) => 2024,

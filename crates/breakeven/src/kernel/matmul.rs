@@ -28,14 +28,16 @@ const AMPERE_BATCH: &[Tile] = &[(128.0, 128.0)];
 /// From Hopper on single products come in large tiles only, batches in all; both as times of an H100 and an H200 say.
 const LATE: &[Tile] = &[(128.0, 128.0), (128.0, 64.0), (64.0, 128.0)];
 
-const SPLITS: [f64; 4] = [1.0, 2.0, 4.0, 16.0];
+const SPLITS: [f64; 5] = [1.0, 2.0, 4.0, 8.0, 16.0];
 /// The last years of cuBLAS's first kernels for Pascal, and of large fp32 tiles for boards up to 2016.
 const FIRST: f64 = 2016.0;
 const KEPT: f64 = 2021.0;
 /// k advances by this many bytes of a row at a time.
 const STEP_BYTES: f64 = 64.0;
+/// Tiles that share an SM and wait at the same time.
+const TOGETHER: f64 = 2.0;
 /// Hz at which a tile's fill and drain on tensor units is given.
-const TILE_CLOCK: f64 = 1.4e9;
+pub(super) const TILE_CLOCK: f64 = 1.4e9;
 /// Row length in bytes from which operands that run along k miss pages on boards up to 2016.
 const PAGES: f64 = 32768.0;
 /// What such rows add at most, in times of the product: none longer than 200 KB has been seen.
@@ -56,6 +58,15 @@ const FLATTEST: f64 = 2.4;
 const NARROW: f64 = 1.8;
 const START: f64 = 6.0;
 
+/// What works through the tiles.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Units {
+    Ordinary,
+    Tensor,
+    /// Tensor units whose operands the tensor memory accelerator fetches.
+    Fed,
+}
+
 /// Arithmetic and memory seconds of a product, and the kernels it takes.
 pub(super) struct Product {
     pub(super) compute: f64,
@@ -66,10 +77,12 @@ pub(super) struct Product {
 }
 
 pub(super) fn cost(machine: &Machine<'_>, job: &Job, dims: [f64; 4], bias: bool) -> Cost {
-    let product = product(machine, job.dtype, dims, bias, 1.0);
+    let product = product(machine, job.dtype, dims, bias, job.turned);
     // The bias is added for every element of C, even where k is nothing.
     let at_peak = job.flop / machine.matrix_peak(job.dtype).0;
-    let memory = product.memory.max(machine.traffic(job.bytes, job.bytes, 1.0));
+    let [written, weights] = operands(machine, job.dtype, dims);
+    let recorded = job.bytes / (written + weights).max(1.0);
+    let memory = product.memory.max(once(machine, written * recorded, weights * recorded));
     let tensor = machine.matrix_peak(job.dtype).1;
     let serial = serial(machine, job.dtype);
     // 8-bit products differ between libraries; cuBLAS's choices for old boards are odd.
@@ -110,14 +123,27 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, dims: [f64; 4], bias: bool)
     Cost { launches: product.launches, at_peak, serial, doubt, ..Cost::of(job, compute, memory) }
 }
 
-/// A product with `bias` is a linear layer. `slack` is the share of a plain product's rate that is reached.
-pub(super) fn product(machine: &Machine<'_>, dtype: Dtype, dims: [f64; 4], bias: bool, slack: f64) -> Product {
-    let [m, n, k, batch] = dims;
+/// A product with `bias` is a linear layer. Rows of the first factor run along m where it lies by columns (`turned`).
+pub(super) fn product(machine: &Machine<'_>, dtype: Dtype, dims: [f64; 4], bias: bool, turned: bool) -> Product {
+    let [written, weights] = operands(machine, dtype, dims);
+    let [m, n, k, _] = dims;
+    let loads = loads(machine, dtype, [n, if turned { m } else { k }]);
+    on_tiles(machine, dtype, dims, bias, (1.0, loads), once(machine, written, weights))
+}
+
+/// Bytes of the first factor and the result, and of the second factor.
+fn operands(machine: &Machine<'_>, dtype: Dtype, [m, n, k, batch]: [f64; 4]) -> [f64; 2] {
     let s = dtype.bytes() as f64;
-    let tensor = machine.matrix_peak(dtype).1;
     // Products of 8-bit numbers are handed back in 16 bits.
-    let operands = ((m * k + k * n) * s + m * n * s.max(if tensor { 2.0 } else { s })) * batch;
-    on_tiles(machine, dtype, dims, bias, (slack, loads(machine, dtype, [n, k])), operands)
+    let result = if machine.matrix_peak(dtype).1 { s.max(2.0) } else { s };
+    let [rows, weights] = [(m * k * s + m * n * result) * batch, k * n * s * batch];
+    if batch > 1.0 { [rows + weights, 0.0] } else { [rows, weights] }
+}
+
+/// Seconds that moving the operands takes: what the op before has written, and what this one writes, is in the cache if it
+/// fits; weights are cold when their turn comes.
+fn once(machine: &Machine<'_>, written: f64, weights: f64) -> f64 {
+    machine.traffic(written, written, 1.0) + weights / machine.stream
 }
 
 /// Tensor cores want rows of 16 bytes; 16-bit numbers are also loaded by pairs, others one by one at half the rate. Units
@@ -134,20 +160,26 @@ pub(super) fn loads(machine: &Machine<'_>, dtype: Dtype, rows: [f64; 2]) -> f64 
     }
 }
 
-/// The same where both factors and the result are `operands` bytes in memory, a convolution's images are not as many as
-/// the rows that are gathered from them, and loads leave the share `loads` of the rate.
+/// The same where both factors and the result take `once` seconds to move, a convolution's images are not as many as the
+/// rows that are gathered from them, and loads leave the share `loads` of the rate.
 pub(super) fn on_tiles(
     machine: &Machine<'_>,
     dtype: Dtype,
     [m, n, k, batch]: [f64; 4],
     bias: bool,
     (slack, loads): (f64, f64),
-    operands: f64,
+    once: f64,
 ) -> Product {
     let c = machine.constants;
     let tensor = machine.matrix_peak(dtype).1;
     let s = dtype.bytes() as f64;
     let step = STEP_BYTES / s;
+    let units = match tensor {
+        false => Units::Ordinary,
+        // Rows that the accelerator cannot fetch take the kernels of the generation before.
+        true if machine.fetches && loads >= 1.0 => Units::Fed,
+        true => Units::Tensor,
+    };
     let single = batch <= 1.0;
     let named = machine.nvidia && matches!(dtype, Dtype::F32 | Dtype::C64);
     let early = machine.generation == Generation::Early && single && !tensor;
@@ -186,16 +218,16 @@ pub(super) fn on_tiles(
     }
     let per_unit = unit_rate(machine, dtype, slack) * share;
     let flop_per_step = 2.0 * dtype.complex_factor();
-    let (fill, tile_s, slope) = if tensor {
+    let (fill, tile_s, slope, wait) = if tensor {
         // Latencies are cycles.
-        let latency = if machine.recent { c.gemm_tile_us_fetched } else { c.gemm_tile_us_tensor };
-        (c.gemm_fill_tensor, latency * 1e-6 * (TILE_CLOCK / machine.clock), c.gemm_edge_tensor)
+        let start = c.gemm_tile_us_tensor * 1e-6 * (TILE_CLOCK / machine.clock);
+        let wait = if units == Units::Fed { c.gemm_wait_fetched } else { c.gemm_wait_tensor };
+        (c.gemm_fill_tensor, start, c.gemm_edge_tensor, wait / machine.clock)
     } else {
-        (c.gemm_fill_vector, c.gemm_tile_us * 1e-6, c.gemm_edge)
+        (c.gemm_fill_vector, c.gemm_tile_us * 1e-6, c.gemm_edge, 0.0)
     };
 
     let serial = serial(machine, dtype);
-    let once = operands / machine.stream;
     let mut best = Product { compute: f64::INFINITY, memory: 0.0, launches: 1.0, seconds: f64::INFINITY };
     // Double precision times a vector is gemv: each number of the matrix is used once, and no tile is padded. In single
     // precision the measured rows hold it already.
@@ -213,9 +245,11 @@ pub(super) fn on_tiles(
                 break;
             }
             let depth = (k / split / step).ceil() * step;
-            let compute = waves(machine, tiles * split, tensor) * flop_per_step * columns * rows * (depth * far + fill)
-                / rate
-                + tile_s;
+            let arithmetic =
+                waves(machine, tiles * split, units) * flop_per_step * columns * rows * (depth * far + fill) / rate;
+            // A step along k waits for its operands, also where nothing else keeps the SM busy.
+            let rounds = (tiles * split / (machine.units * TOGETHER)).max(tiles.min(1.0));
+            let compute = arithmetic.max(rounds * wait * depth / step) + tile_s;
             // Operands once from memory (weights are cold when their turn comes) and again from cache for each tile;
             // partial results there and back.
             let partial = if split > 1.0 { 2.0 * split * m * n * batch * s.max(4.0) } else { 0.0 };
@@ -260,9 +294,9 @@ fn unit_rate_of(machine: &Machine<'_>, dtype: Dtype, (peak, tensor): (f64, bool)
     let c = machine.constants;
     let share = match tensor {
         true if machine.device.vendor == Vendor::Amd && dtype.bytes() <= 2 => c.gemm_share_amd,
-        true => c.gemm_share_tensor,
+        true if dtype.bytes() < 8 => c.gemm_share_tensor,
         false if machine.single_issue() => c.gemm_share_vector * c.gemm_issue,
-        false => c.gemm_share_vector,
+        _ => c.gemm_share_vector,
     };
     machine.sustained(peak * share * slack, tensor, dtype) / machine.units
 }
@@ -274,9 +308,13 @@ pub(super) fn tile_share((columns, rows): Tile, slope: f64) -> f64 {
 
 /// Tiles that the busiest SM works through, one after the other. The last wave is partly hidden by tiles that share
 /// the SM; a tile alone on its SM cannot hide its own latencies.
-pub(super) fn waves(machine: &Machine<'_>, tiles: f64, tensor: bool) -> f64 {
+pub(super) fn waves(machine: &Machine<'_>, tiles: f64, units: Units) -> f64 {
     let c = machine.constants;
-    let (whole, lone) = if tensor { (c.gemm_wave_tensor, 0.0) } else { (c.gemm_wave, c.gemm_lone) };
+    let (whole, lone) = match units {
+        Units::Ordinary => (c.gemm_wave, c.gemm_lone),
+        Units::Tensor => (c.gemm_wave_tensor, 0.0),
+        Units::Fed => (c.gemm_wave_fetched, 0.0),
+    };
     let each = tiles / machine.units;
     if each <= 0.0 {
         return 0.0; // an empty product

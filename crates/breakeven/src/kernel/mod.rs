@@ -38,7 +38,7 @@ pub use power::{PowerConstants, capped_speed, power, power_with};
 
 use crate::hardware::{Device, DeviceKind};
 use crate::units::{Bytes, Flop, Seconds};
-use crate::workload::{Dtype, Entry, Op, op::Rowwise};
+use crate::workload::{Dtype, Entry, Op, Phase, op::Rowwise};
 use machine::Machine;
 use serde::{Deserialize, Serialize};
 
@@ -147,6 +147,7 @@ pub fn entry_time(entry: &Entry, device: &Device) -> KernelTime {
         written: Bytes(entry.written_bytes as f64),
         channels_last: entry.layout.as_deref() == Some("channels_last"),
         one_each: entry.one_each(),
+        turned: entry.layout.as_deref() == Some("f") && entry.phase == Some(Phase::Backward),
     };
     kernel_time_with(Constants::shipped(), &entry.op, entry.dtype, recorded, device)
 }
@@ -162,6 +163,8 @@ pub struct Recorded {
     pub channels_last: bool,
     /// An element-wise kernel that gives each thread one element.
     pub one_each: bool,
+    /// A product whose first factor lies by columns, as in the gradient of a layer's weights.
+    pub turned: bool,
 }
 
 /// [`kernel_time`] with other constants, for fitting them.
@@ -169,7 +172,7 @@ pub fn kernel_time_with(
     constants: &Constants,
     op: &Op,
     dtype: Dtype,
-    Recorded { read, written, channels_last, one_each }: Recorded,
+    Recorded { read, written, channels_last, one_each, turned }: Recorded,
     device: &Device,
 ) -> KernelTime {
     let machine = Machine::new(device, constants);
@@ -188,6 +191,7 @@ pub fn kernel_time_with(
         dtype,
         channels_last,
         one_each,
+        turned,
     };
     let cost = match device.kind {
         DeviceKind::Gpu => on_gpu(&machine, op, &job),

@@ -32,7 +32,7 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, op: &Op) -> Cost {
     let (gates, state, kind) = (d.gates(), d.state(), d.cell as usize);
     let size = job.dtype.bytes() as f64;
     // Beyond the start of one kernel.
-    let product = |m, n, k| matmul::product(machine, job.dtype, [m, n, k, 1.0], false, 1.0);
+    let product = |m, n, k| matmul::product(machine, job.dtype, [m, n, k, 1.0], false, false);
 
     // The state's own chain: a product and the cell at each step, and where it is projected another product.
     let mut step = if back > 0 { product(batch, state, gates) } else { product(batch, gates, state) };

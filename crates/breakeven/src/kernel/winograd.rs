@@ -21,7 +21,7 @@ pub(super) fn fused(machine: &Machine<'_>, job: &Job, d: &ConvolutionDims) -> f6
     let blocks = d.batch * (side / 8.0).ceil() * (side / 16.0).ceil() * (d.cout / 32.0).ceil();
     let rate = ordinary_rate(machine, job, 1.0) * c.winograd_fused_share;
     let flop = 2.0 * job.dtype.complex_factor() * 128.0 * 32.0 * 4.0 * (d.cin + c.gemm_fill_vector);
-    let products = matmul::waves(machine, blocks, false) * flop / rate;
+    let products = matmul::waves(machine, blocks, matmul::Units::Ordinary) * flop / rate;
     products + filters(machine, job, d, 16.0, c.winograd_fused_filter)
 }
 
