@@ -196,6 +196,38 @@ fn boards_of_one_chip_and_limit_are_as_fast() {
     assert!((1.02..1.3).contains(&(old / new)), "{old} against {new}");
 }
 
+/// GPT-2's 50257 words on an H200: 4.3 ms in a training step, 148 TFLOP/s, where whole rows reach 600 and more.
+#[test]
+fn a_weights_gradient_loads_rows_as_long_as_the_layer_has_outputs() {
+    let gradient = |outputs: u64, layout: &str, phase: &str| {
+        let entry = serde_json::json!({
+            "site": 0, "name": "aten.mm", "dtype": "bf16", "count": 1, "layout": layout, "phase": phase,
+            "op": {"matmul": {"m": outputs, "n": 768, "k": 8192, "batch": 1, "bias": false}},
+        });
+        let entry = serde_json::from_value(entry).expect("an entry");
+        breakeven::kernel::entry_time(&entry, device("h200-sxm-141gb")).p50.get() * 1e6
+    };
+    let odd = gradient(50257, "f", "backward");
+    assert!((0.7..1.4).contains(&(odd / 4279.0)), "{odd}");
+    let whole = gradient(50264, "f", "backward");
+    assert!(odd > 4.0 * whole, "{odd} against {whole}");
+    // Forward it is the second factor, the weights, that lies by columns.
+    let forward = gradient(50257, "f", "forward");
+    assert!(forward < 1.1 * whole, "{forward} against {whole}");
+}
+
+/// Where nothing else keeps an SM busy, each step along k waits: less where the tensor memory accelerator fetches.
+#[test]
+fn a_small_product_waits_for_its_operands() {
+    let product = |k: u64| serde_json::json!({"matmul": {"m": 16, "n": 32, "k": k, "batch": 1, "bias": false}});
+    for (gpu, at_least, at_most) in [("a100-sxm4-80gb", 0.5, 2.5), ("gb200", 0.2, 1.0)] {
+        let us = |k| us(&product(k), Dtype::Bf16, device(gpu));
+        let waits = us(512) - us(32);
+        assert!((at_least..at_most).contains(&waits), "{gpu}: {waits}");
+        assert!(us(32) < 6.0, "{gpu}: {}", us(32));
+    }
+}
+
 #[test]
 fn eight_bits_without_units_for_them_are_no_faster_than_sixteen() {
     for gpu in Catalogue::embedded().gpus().iter().filter(|gpu| gpu.device.peaks.f8_tensor.is_none()) {

@@ -341,7 +341,7 @@ fn process_year(device: &Device) -> f64 {
     let first = match (compute_capability(device), target) {
         _ if planar(device) => return 2016.0,
         (Some(6), _) => 2016,
-        // Volta and Turing: 12 nm, whenever the board came.
+        // Volta and Turing: 12 nm, whenever the board came, which is 16 nm with denser cells.
         (Some(7), _) => return 2017.0,
         (Some(8), "8.9") | (Some(9), _) => 2022,
         (Some(8), _) => 2020,
