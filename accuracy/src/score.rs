@@ -8,7 +8,7 @@ use breakeven::hardware::Device;
 use breakeven::interval::Interval;
 use breakeven::kernel::{Bound, Constants, KernelTime, Recorded, kernel_time, kernel_time_with};
 use breakeven::units::{Bytes, Seconds};
-use breakeven::workload::{Family, Op};
+use breakeven::workload::{Dtype, Family, Op};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -28,6 +28,18 @@ pub struct Report {
     /// Training jobs timed by others, whose graphs are ours.
     pub jobs: Vec<NetworkRow>,
     pub summary: Summary,
+    /// What ships says of one kernel of each row of `kernels`: tells a report that is older than the model.
+    pub shipped: Vec<Shipped>,
+}
+
+/// One kernel as the core times it, whatever its clock was.
+#[derive(Serialize)]
+pub struct Shipped {
+    /// Id in the catalogue.
+    pub gpu: String,
+    pub op: Op,
+    pub dtype: Dtype,
+    pub p50_us: f64,
 }
 
 /// All kernels of one op and dtype on one GPU. Errors are of the rows above the launch floor; `null` where there is none.
@@ -180,6 +192,7 @@ fn score<'c>(data: &Data, constants: impl Fn(usize) -> &'c Constants) -> Score {
     for (i, k) in data.kernels.iter().enumerate() {
         cells.entry((k.file, k.gpu, &k.label, &k.dtype_label)).or_default().push(i);
     }
+    let shipped = cells.values().map(|rows| shipped(data, &data.kernels[rows[rows.len() / 2]])).collect();
     let kernels = cells
         .into_iter()
         .map(|((file, gpu, op, dtype), rows)| {
@@ -273,7 +286,16 @@ fn score<'c>(data: &Data, constants: impl Fn(usize) -> &'c Constants) -> Score {
     };
     let networks = networks.into_iter().map(row).collect();
     let jobs = data.jobs.iter().map(|n| row((n, network_time(constants(n.gpu), &data.gpus[n.gpu].1, n)))).collect();
-    Score { report: Report { constants: Constants::fingerprint(), kernels, networks, jobs, summary }, modelled }
+    Score {
+        report: Report { constants: Constants::fingerprint(), kernels, networks, jobs, summary, shipped },
+        modelled,
+    }
+}
+
+fn shipped(data: &Data, kernel: &Kernel) -> Shipped {
+    let device = &data.gpus[kernel.gpu].1;
+    let time = kernel_time(&kernel.op, kernel.dtype, Bytes::ZERO, Bytes::ZERO, device);
+    Shipped { gpu: device.id.clone(), op: kernel.op.clone(), dtype: kernel.dtype, p50_us: time.p50.get() * 1e6 }
 }
 
 /// Mean pinball loss of the ends of `interval` (logarithms of time over p50) at 10 and 90 %.

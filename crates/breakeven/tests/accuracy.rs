@@ -1,6 +1,10 @@
 //! The committed ledger of errors on left-out GPUs belongs to the constants that ship, and is good enough. No
 //! measurements are needed: `accuracy score --leave-one-gpu-out` made the ledger from them.
 
+use breakeven::hardware::Catalogue;
+use breakeven::kernel::kernel_time;
+use breakeven::units::Bytes;
+use breakeven::workload::{Dtype, Op};
 use serde_json::Value;
 
 fn ledger() -> Value {
@@ -33,6 +37,22 @@ fn network_error(ledger: &Value, gpus: &[&str]) -> f64 {
 #[test]
 fn the_ledger_is_of_the_constants_that_ship() {
     assert_eq!(ledger()["constants"].as_str(), Some(breakeven::kernel::Constants::fingerprint().as_str()));
+}
+
+/// Nor does a change of the model without a new ledger: it has what the model said of a kernel of each row.
+#[test]
+fn the_ledger_is_of_the_model_that_ships() {
+    let ledger = ledger();
+    let kernels = ledger["shipped"].as_array().expect("a list");
+    assert!(kernels.len() > 150, "{}", kernels.len());
+    for row in kernels {
+        let [op, dtype] = ["op", "dtype"].map(|key| row[key].clone());
+        let op: Op = serde_json::from_value(op).expect("an op");
+        let dtype: Dtype = serde_json::from_value(dtype).expect("a dtype");
+        let gpu = Catalogue::embedded().gpu(row["gpu"].as_str().expect("a name")).expect("in the catalogue");
+        let us = kernel_time(&op, dtype, Bytes::ZERO, Bytes::ZERO, &gpu.device).p50.get() * 1e6;
+        assert!((us / number(row, "p50_us") - 1.0).abs() < 1e-6, "{us} for {row}");
+    }
 }
 
 #[test]
