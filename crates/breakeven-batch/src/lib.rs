@@ -17,6 +17,9 @@ use breakeven::Result;
 use breakeven::table::{Clock, Devices};
 use std::io::Write;
 
+/// Rows that are worth working on at a time.
+const FEWEST: usize = 256;
+
 /// What came of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
@@ -47,21 +50,25 @@ pub fn kernels(
     let mut memo = evaluate::Memo::default();
     let mut summary = Summary::default();
     let columns = table.columns.clone();
+    // As many results at a time, however many devices each row runs on.
+    let most = (read::ROWS / if devices.by_column() { 1 } else { devices.known().len().max(1) }).max(FEWEST);
     let mut next = table.next_chunk()?;
     while let Some(chunk) = next {
         // The next rows are read while these are worked on.
         let (read, done) = rayon::join(
             || table.next_chunk(),
             || {
-                let done = evaluate::evaluate(&columns, &chunk, &mut devices, clock, &mut memo)?;
-                for (row, why) in &done.bad {
-                    bad(summary.rows + *row as u64 + 1, why)?;
+                for piece in chunk.pieces(most) {
+                    let done = evaluate::evaluate(&columns, &piece, &mut devices, clock, &mut memo)?;
+                    for (row, why) in &done.bad {
+                        bad(summary.rows + *row as u64 + 1, why)?;
+                    }
+                    sink.write(&done.batch)?;
+                    summary.rows += piece.batch.num_rows() as u64;
+                    summary.timed += done.timed;
+                    summary.bad += done.bad.len() as u64;
+                    progress(summary.rows);
                 }
-                sink.write(&done.batch)?;
-                summary.rows += chunk.batch.num_rows() as u64;
-                summary.timed += done.timed;
-                summary.bad += done.bad.len() as u64;
-                progress(summary.rows);
                 Ok(())
             },
         );

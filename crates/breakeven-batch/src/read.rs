@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Rows that are worked on at once, and bytes of CSV that they may have.
-const ROWS: usize = 16_384;
+pub(crate) const ROWS: usize = 16_384;
 const CHUNK_BYTES: usize = 16 << 20;
 /// No row is longer, bytes: a quote that is never closed would swallow the rest of the file.
 const LONGEST_ROW: usize = 16 << 20;
@@ -35,6 +35,19 @@ enum Rows {
 pub(crate) struct Chunk {
     pub(crate) batch: RecordBatch,
     pub(crate) bad: Vec<(usize, String)>,
+}
+
+impl Chunk {
+    /// The same in pieces of `most` rows.
+    pub(crate) fn pieces(&self, most: usize) -> impl Iterator<Item = Self> {
+        let rows = self.batch.num_rows();
+        (0..rows).step_by(most).map(move |from| {
+            let to = (from + most).min(rows);
+            let here = self.bad.iter().filter(|(row, _)| (from..to).contains(row));
+            let bad = here.map(|(row, why)| (row - from, why.clone())).collect();
+            Self { batch: self.batch.slice(from, to - from), bad }
+        })
+    }
 }
 
 impl Table {

@@ -67,7 +67,7 @@ impl Cpu {
         Self { device, threads: number("threads").unwrap_or(all_cores) as u32, figures }
     }
 
-    fn spellings(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn spellings(&self) -> impl Iterator<Item = &str> {
         let aliases = self.figures.iter().filter(|f| f.kind.name == "alias").filter_map(Figure::text);
         [self.device.id.as_str(), self.device.name.as_str()].into_iter().chain(aliases)
     }

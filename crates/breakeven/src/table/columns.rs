@@ -110,10 +110,13 @@ impl Columns {
         let Some(op) = find("op") else {
             let near =
                 names.iter().find(|name| ["operation", "ops", "kernel", "name", "op_name"].contains(&name.as_str()));
-            let hint = near.map_or_else(
-                || "the first line of the table names its columns: `op,b,m,n,k`".into(),
-                |name| format!("is it called `{name}` here? Rename that column to `op`"),
-            );
+            let separators = [("\t", "tabs"), (";", "semicolons"), ("|", "bars")];
+            let other = separators.iter().find(|(sign, _)| names.len() == 1 && names[0].contains(sign));
+            let hint = match (near, other) {
+                (Some(name), _) => format!("is it called `{name}` here? Rename that column to `op`"),
+                (_, Some((_, other))) => format!("cells are separated by commas: `op,b,m,n,k`; here by {other}"),
+                _ => "the first line of the table names its columns: `op,b,m,n,k`".into(),
+            };
             return bad(format!("no column is called `op`: {}; {allowed}", found()), &hint);
         };
         if dims.iter().all(Option::is_none) {

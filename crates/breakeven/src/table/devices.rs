@@ -1,7 +1,7 @@
 //! The devices that the rows of a table run on.
 
 use super::columns::Columns;
-use crate::hardware::{Catalogue, Device};
+use crate::hardware::{Catalogue, Device, Gpu};
 use crate::{Error, Result};
 use std::collections::HashMap;
 
@@ -38,11 +38,7 @@ impl<'c> Devices<'c> {
         }
         let mut known: Vec<Device> = Vec::new();
         for name in names {
-            let found: Vec<&Device> = match catalogue.find_gpu(name) {
-                Ok(found) => found.gpus.iter().map(|gpu| &gpu.device).collect(),
-                Err(error) => vec![&catalogue.find_cpu(name).map_err(|_| error)?.device],
-            };
-            for device in found {
+            for device in meant(catalogue, name)? {
                 if !known.iter().any(|other| other.id == device.id) {
                     known.push(device.clone());
                 }
@@ -69,15 +65,15 @@ impl<'c> Devices<'c> {
         if let Some(known) = self.names.get(name) {
             return known.clone();
         }
-        let found = match self.catalogue.find_gpu(name) {
-            Ok(found) if found.gpus.len() == 1 => Ok(&found.gpus[0].device),
-            Ok(found) => {
-                let ids: Vec<&str> = found.gpus.iter().take(8).map(|gpu| gpu.id()).collect();
-                Err(format!("gpu `{name}` names {}: {}", found.gpus.len(), ids.join(", ")))
+        let found = match meant(self.catalogue, name).as_deref() {
+            Ok(&[device]) => Ok(device),
+            Ok(several) => {
+                let ids: Vec<&str> = several.iter().take(8).map(|device| device.id.as_str()).collect();
+                Err(format!("gpu `{name}` names {}: {}", several.len(), ids.join(", ")))
             }
-            Err(error) => self.catalogue.find_cpu(name).map(|cpu| &cpu.device).map_err(|_| match error.hint {
+            Err(error) => Err(match &error.hint {
                 Some(hint) => format!("{}: {hint}", error.message),
-                None => error.message,
+                None => error.message.clone(),
             }),
         };
         let place = found.map(|device| {
@@ -91,5 +87,20 @@ impl<'c> Devices<'c> {
         }
         self.names.insert(name.to_owned(), place.clone());
         place
+    }
+}
+
+/// The GPUs of that name, or the CPU. GPUs may be named after a CPU that they come with: spelled out it is the CPU's name.
+fn meant<'c>(catalogue: &'c Catalogue, name: &str) -> Result<Vec<&'c Device>> {
+    let is = |spelled: &str| spelled.eq_ignore_ascii_case(name.trim());
+    let a_gpu = |gpu: &Gpu| [gpu.id(), gpu.name()].into_iter().chain(gpu.aliases()).any(is);
+    if let Some(cpu) = catalogue.cpus().iter().find(|cpu| cpu.spellings().any(is))
+        && !catalogue.gpus().iter().any(a_gpu)
+    {
+        return Ok(vec![&cpu.device]);
+    }
+    match catalogue.find_gpu(name) {
+        Ok(found) => Ok(found.gpus.iter().map(|gpu| &gpu.device).collect()),
+        Err(error) => Ok(vec![&catalogue.find_cpu(name).map_err(|_| error)?.device]),
     }
 }

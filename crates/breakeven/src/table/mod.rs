@@ -28,6 +28,6 @@ mod tests;
 pub use answer::{MOST_TIMES, answer};
 pub use columns::{Columns, Dim, RESULTS};
 pub use devices::Devices;
-pub use names::ops;
+pub use names::{map, ops};
 pub use row::{Cell, LARGEST_DIM, Row};
 pub use time::{Clock, Timed, timed};

@@ -50,6 +50,9 @@ pub(super) enum Meaning {
     Transfer(Direction, bool),
 }
 
+/// FLOP of a power: a logarithm and an exponential of twice the length, as libraries take them.
+const POWER: f64 = 26.0;
+
 /// Name → meaning. Where several names mean the same, the first is the usual one.
 const NAMES: &[(&str, Meaning)] = &[
     ("matmul", Meaning::Product(false)),
@@ -65,12 +68,12 @@ const NAMES: &[(&str, Meaning)] = &[
     ("sub", Meaning::Map(2, 1.0, false)),
     ("mul", Meaning::Map(2, 1.0, false)),
     ("div", Meaning::Map(2, 4.0, false)),
-    ("pow", Meaning::Map(2, 30.0, true)),
+    ("pow", Meaning::Map(2, POWER, true)),
     ("maximum", Meaning::Map(2, 1.0, false)),
     ("addu", Meaning::Map(1, 1.0, false)),
     ("mulu", Meaning::Map(1, 1.0, false)),
     ("divu", Meaning::Map(1, 1.0, false)),
-    ("powu", Meaning::Map(1, 20.0, true)),
+    ("powu", Meaning::Map(1, POWER, true)),
     ("relu", Meaning::Map(1, 1.0, false)),
     ("gelu", Meaning::Map(1, 15.0, true)),
     ("tanh", Meaning::Map(1, 15.0, true)),
@@ -162,6 +165,19 @@ pub fn ops() -> impl Iterator<Item = (&'static str, Vec<Dim>, Vec<Dim>)> {
         let optional = meaning.optional().iter().map(|(dim, _)| *dim).collect();
         (*name, meaning.needs().to_vec(), optional)
     })
+}
+
+/// The map of that name over `n` elements: `add`, `addu` (one operand a number), `gelu`, …
+///
+/// ```
+/// use breakeven::{table::map, workload::Op};
+/// let add = Op::Elementwise { n: 8, inputs: 2, flop_per_element: 1.0, transcendental: false };
+/// assert_eq!((map("add", 8), map("sort", 8)), (Some(add), None));
+/// ```
+pub fn map(name: &str, n: u64) -> Option<Op> {
+    let (_, meaning) = NAMES.iter().find(|(known, _)| *known == name)?;
+    let &Meaning::Map(inputs, flop_per_element, transcendental) = meaning else { return None };
+    Some(Op::Elementwise { n, inputs, flop_per_element, transcendental })
 }
 
 /// The place of a name among [`NAMES`].
@@ -270,6 +286,9 @@ impl Meaning {
             }
             Self::Window(kind) => {
                 let side = d(Dim::Ksize);
+                if side > all {
+                    return Err(format!("a window of {side}×{side} is larger than the {all} points"));
+                }
                 Op::Window { kind, pass, n: all, input: all, window: side.saturating_mul(side) }
             }
             Self::Attention(causal) => {

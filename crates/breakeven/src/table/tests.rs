@@ -103,11 +103,11 @@ fn what_a_device_cannot_do_is_said() {
         Some("v100-pcie-16gb has no units for f8: emulated")
     );
     assert_eq!(note("op=matmul m=64 n=64 k=64", "v100-pcie-16gb"), None);
-    let gappy = Device { year: None, cache: None, ..gpu("l4").clone() };
+    let gappy = Device { tdp: None, cache: None, ..gpu("l4").clone() };
     let plain = row("op=softmax b=4096 h=4096").unwrap();
     let (wide, known) =
         (timed(&plain, &gappy, Clock::Device).unwrap(), timed(&plain, gpu("l4"), Clock::Device).unwrap());
-    assert_eq!(wide.note.as_deref(), Some("wider, for l4 lacks: cache, year"));
+    assert_eq!(wide.note.as_deref(), Some("wider, for l4 lacks: cache, power limit"));
     assert!(wide.time_us.p90 / wide.time_us.p10 > known.time_us.p90 / known.time_us.p10);
 }
 

@@ -39,13 +39,14 @@ impl Dtype {
     /// ```
     pub fn named(name: &str) -> Option<Self> {
         let name = name.trim().to_ascii_lowercase();
-        Some(match name.strip_prefix("torch.").or(name.strip_prefix("numpy.")).unwrap_or(&name) {
+        let bare = ["torch.", "numpy.", "np."].iter().find_map(|from| name.strip_prefix(from)).unwrap_or(&name);
+        Some(match bare {
             "f64" | "fp64" | "float64" | "double" => Self::F64,
             "f32" | "fp32" | "float32" | "float" | "single" => Self::F32,
             "tf32" => Self::Tf32,
             "f16" | "fp16" | "float16" | "half" => Self::F16,
             "bf16" | "bfloat16" => Self::Bf16,
-            "f8" | "fp8" | "float8" | "float8_e4m3fn" | "float8_e5m2" | "e4m3" | "e5m2" => Self::F8,
+            "f8" | "fp8" | "float8" | "float8_e4m3" | "float8_e4m3fn" | "float8_e5m2" | "e4m3" | "e5m2" => Self::F8,
             "i64" | "int64" | "long" => Self::I64,
             "i32" | "int32" | "int" => Self::I32,
             "i16" | "int16" | "short" => Self::I16,
