@@ -17,9 +17,15 @@ pub(crate) fn build(package: &str, name: &str, features: &[&str]) -> Result<Path
     let folder = root.join("target/page");
     // What `lean-catalogue` embeds.
     let [gpus, cpus] = lean(Catalogue::embedded());
-    for (file, text) in
-        [("gpus.txt", gpus), ("cpus.txt", cpus), ("cupy.txt", port::lean()), ("constants.txt", lean_constants())]
-    {
+    let [cupy_costs, torch_costs] = port::lean_costs();
+    for (file, text) in [
+        ("gpus.txt", gpus),
+        ("cpus.txt", cpus),
+        ("cupy.txt", port::lean()),
+        ("cupy_costs.txt", cupy_costs),
+        ("torch_costs.txt", torch_costs),
+        ("constants.txt", lean_constants()),
+    ] {
         write(&folder.join(file), text.as_bytes())?;
     }
     let home =

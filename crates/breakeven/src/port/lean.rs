@@ -1,6 +1,8 @@
-//! CuPy's table without comments and without the callables that CuPy does not have, a third of it. The report carries its
-//! own engine: in it, what of NumPy's and SciPy's has no row is not in CuPy. `cargo xtask web` writes the table,
-//! `lean-catalogue` embeds it.
+//! CuPy's table without comments and without the callables that CuPy does not have, a third of it, and the costs without
+//! comments and sources. The report carries its own engine: in it, what of NumPy's and SciPy's has no row is not in CuPy.
+//! `cargo xtask web` writes the tables, `lean-catalogue` embeds them.
+
+use std::fmt::Write;
 
 /// What a row says of such a callable.
 pub(super) const ABSENT: &str = "not in CuPy 14.2";
@@ -12,10 +14,30 @@ pub fn lean() -> String {
     super::CUPY.lines().filter(left).map(|line| line.replacen(",device,", ",,", 1) + "\n").collect()
 }
 
+/// The costs of CuPy and of PyTorch, their figures and bases.
+pub fn lean_costs() -> [String; 2] {
+    super::COSTS.map(|text| {
+        let mut lean = String::new();
+        for row in crate::lower::rows(text) {
+            let _ = writeln!(lean, "{}", row.iter().take(5).collect::<Vec<_>>().join(","));
+        }
+        lean
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::port::{Counterpart, cupy, table::Table};
+    use crate::port::{COSTS, Counterpart, costs::Costs, cupy, table::Table};
+
+    #[test]
+    fn lean_costs_are_the_same() {
+        for (lean, whole) in lean_costs().into_iter().zip(COSTS) {
+            assert!(lean.len() < whole.len() / 2, "{lean}");
+            let lean = Costs::parse(Box::leak(lean.into_boxed_str()));
+            assert_eq!(format!("{lean:?}"), format!("{:?}", Costs::parse(whole)));
+        }
+    }
 
     #[test]
     fn what_a_lean_table_leaves_out_is_not_in_cupy() {

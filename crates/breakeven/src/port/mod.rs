@@ -16,7 +16,7 @@ mod lean;
 mod startup;
 mod table;
 
-pub use lean::lean;
+pub use lean::{lean, lean_costs};
 pub use startup::{Startup, StartupPart};
 
 use crate::interval::{Basis, Interval};
@@ -59,14 +59,15 @@ struct Source {
 const CUPY: &str = include_str!("../../ports/cupy.csv");
 #[cfg(feature = "lean-catalogue")]
 const CUPY: &str = include_str!("../../../../target/page/cupy.txt");
+/// Of CuPy and of PyTorch.
+#[cfg(not(feature = "lean-catalogue"))]
+const COSTS: [&str; 2] = [include_str!("../../ports/cupy_costs.csv"), include_str!("../../ports/torch_costs.csv")];
+#[cfg(feature = "lean-catalogue")]
+const COSTS: [&str; 2] =
+    [include_str!("../../../../target/page/cupy_costs.txt"), include_str!("../../../../target/page/torch_costs.txt")];
 
 const SOURCES: &[Source] = &[
-    Source {
-        name: "cupy",
-        packages: &["cupy", "cupyx", "numpy", "scipy"],
-        table: CUPY,
-        costs: include_str!("../../ports/cupy_costs.csv"),
-    },
+    Source { name: "cupy", packages: &["cupy", "cupyx", "numpy", "scipy"], table: CUPY, costs: COSTS[0] },
     Source {
         name: "torch",
         packages: &[
@@ -82,7 +83,7 @@ const SOURCES: &[Source] = &[
             "profiler",
         ],
         table: include_str!("../../ports/torch.csv"),
-        costs: include_str!("../../ports/torch_costs.csv"),
+        costs: COSTS[1],
     },
 ];
 
