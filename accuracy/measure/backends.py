@@ -55,9 +55,9 @@ class Backend:
             (self.module.cuda.synchronize if self.name == "torch" else self.module.cuda.Device().synchronize)()
 
     def flush(self) -> None:
-        """Writes more than any last-level cache holds."""
+        """Writes more than a GPU's last-level cache holds (256 MiB at most), and a core of a CPU reaches."""
         if self._flush is None:
-            n = 1 << 28
+            n = 1 << 29
             if self.name == "torch":
                 scratch = self.module.empty(n, dtype=self.module.int8, device=self.device)
                 self._flush = scratch.zero_

@@ -4,7 +4,7 @@
 use crate::networks::{self, Network};
 use crate::{Result, others, rows, traces};
 use breakeven::hardware::{Catalogue, Device};
-use breakeven::kernel::kernel_time;
+use breakeven::kernel::{boost, kernel_time};
 use breakeven::units::{Bytes, BytesPerSec};
 use breakeven::workload::{Dtype, Family, Op};
 use std::collections::BTreeMap;
@@ -121,11 +121,13 @@ pub fn read(folder: &Path) -> Result<Data> {
     let jobs = read(&folder.join("power/power_zeus_traces.csv"), networks::jobs);
     traces::read(&folder.join("networks/traces"), &mut gpus, &mut kernels)?;
     if kernels.is_empty() && networks.is_empty() {
-        return Err(format!(
-            "no measurements of known GPUs in {}: expected kernels/*.parquet, kernels/*.csv or networks/measured.csv",
-            folder.display()
-        )
-        .into());
+        let names = adapters.map(|(name, _)| format!("kernels/{name}")).join(", ");
+        let expected = format!("expected {names} or networks/measured.csv");
+        let here = |name: &str| folder.join(name).exists();
+        if !here("networks/measured.csv") && !adapters.iter().any(|(name, _)| here(&format!("kernels/{name}"))) {
+            return Err(format!("no measurements in {}: {expected}", folder.display()).into());
+        }
+        eprintln!("warning: no measurement of a known GPU in {}: nothing is scored", folder.display());
     }
     let unlimited = gpus.known.iter().map(|(_, device)| unlimited(device)).collect();
     let hot = gpus.known.iter().map(|(_, device)| hot(device)).collect();
@@ -143,14 +145,31 @@ pub fn possible(op: &Op) -> bool {
     (1.0..=1e16).contains(&need.bytes.get()) && flop <= 1e22 && (flop > 0.0 || !product)
 }
 
+/// Boards whose names do not tell that they share a chip.
+const CHIPS: &[(&str, &[&str])] = &[
+    ("gm200", &["m40", "titan-x-maxwell", "gtx-980-ti"]),
+    ("gp102", &["p40", "titan-x-pascal", "titan-xp", "gtx-1080-ti"]),
+    ("tu102", &["quadro-rtx-6000", "quadro-rtx-8000", "rtx-2080-ti", "titan-rtx"]),
+    ("ga102", &["a10", "a10g", "a40", "rtx-a4500", "rtx-a5000", "rtx-a6000", "rtx-3080", "rtx-3090"]),
+    ("ad102", &["l40", "l40s", "rtx-4090", "rtx-6000-ada"]),
+    ("gh100", &["h20", "h100", "h200", "h800", "gh200"]),
+    ("gb202", &["rtx-5090", "rtx-pro-6000"]),
+    ("aldebaran", &["mi210", "mi250", "mi250x"]),
+    ("mi300", &["mi300a", "mi300x", "mi325x"]),
+];
+
 /// `v100-pcie-32gb` → `v100`; series whose first word is a brand keep their id.
 fn chip(id: &str) -> String {
+    let is = |board: &&&str| id.strip_prefix(**board).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
+    if let Some((chip, _)) = CHIPS.iter().find(|(_, boards)| boards.iter().any(|board| is(&board))) {
+        return (*chip).to_owned();
+    }
     let first = id.split('-').next().unwrap_or(id);
     let data_centre = first.chars().next_back().is_some_and(|c| c.is_ascii_digit()) && first != "rx";
     if data_centre { first.trim_start_matches('g').to_owned() } else { id.to_owned() }
 }
 
-/// How the times of `op` on `gpu` in `file` were taken, from `protocols.csv`.
+/// How the times of `op` in `dtype` on `gpu` in `file` were taken, from `protocols.csv`.
 #[derive(Clone, Copy, Default)]
 pub struct Protocol {
     /// Share of the launch floor that the clock adds: the first event passes while the host still prepares the launch.
@@ -167,30 +186,27 @@ pub struct Protocol {
     pub library: Option<f64>,
 }
 
-pub fn protocol(file: &str, op: &str, gpu: &str) -> Protocol {
+pub fn protocol(file: &str, op: &str, dtype: Dtype, gpu: &str) -> Protocol {
     let mut protocols = csv::Reader::from_reader(include_str!("../protocols.csv").as_bytes());
     let covers = |list: &str, name: &str| list == "*" || list.split(' ').any(|one| one == name);
-    let fits = |r: &csv::StringRecord| &r[0] == file && covers(&r[1], op) && covers(&r[2], gpu);
+    let fits =
+        |r: &csv::StringRecord| &r[0] == file && covers(&r[1], op) && covers(&r[2], gpu) && covers(&r[3], dtype.name());
     let row = protocols.records().filter_map(|r| r.ok()).find(fits);
     let number = |column: usize| row.as_ref().and_then(|r| r[column].parse().ok()).unwrap_or(0.0);
     let text = |column: usize| row.as_ref().and_then(|r| r.get(column)).unwrap_or_default();
     Protocol {
-        event_share: number(5),
-        burst: 1e-3 * number(6),
-        floor: 1e-6 * number(7),
-        hot: number(8),
-        fitted: text(9) == "yes",
-        library: text(11).parse().ok(),
+        event_share: number(6),
+        burst: 1e-3 * number(7),
+        floor: 1e-6 * number(8),
+        hot: number(9),
+        fitted: text(10) == "yes",
+        library: text(12).parse().ok(),
     }
 }
 
 /// Each unit draws some 20 bytes a clock from L2.
 fn hot(device: &Device) -> Device {
-    // Two operations a clock and lane, where the datasheet does not tell the clock.
-    let lanes = f64::from(device.cores_per_unit.unwrap_or_default());
-    let cycles = device.units.map_or(0.0, f64::from) * device.boost.map_or(0.0, |clock| clock.get());
-    let told = device.peaks.f32_vector.filter(|_| lanes > 0.0).map_or(0.0, |rate| rate.get() / (2.0 * lanes));
-    let rate = 20.0 * if cycles > 0.0 { cycles } else { told };
+    let rate = 20.0 * device.units.map_or(0.0, f64::from) * boost(device).unwrap_or(0.0);
     let mut device = device.clone();
     device.bandwidth = BytesPerSec(device.bandwidth.get().max(rate));
     device
@@ -213,12 +229,17 @@ pub struct Gpus {
 }
 
 impl Gpus {
+    /// As the data calls it.
+    pub fn name(&self, gpu: usize) -> &str {
+        &self.known[gpu].0
+    }
+
     /// Datasheet bandwidth, B/s.
     pub fn bandwidth(&self, gpu: usize) -> f64 {
         self.known[gpu].1.bandwidth.get()
     }
 
-    /// Clocks of all units together, 1/s.
+    /// Clocks of all units together, 1/s; the paces that it is for were read with 1.8 GHz where no clock is given.
     pub fn cycles(&self, gpu: usize) -> f64 {
         let device = &self.known[gpu].1;
         f64::from(device.units.unwrap_or(64)) * device.boost.map_or(1.8e9, |clock| clock.get())

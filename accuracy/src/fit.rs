@@ -2,12 +2,13 @@
 //! weighing the same however many rows it has. The ranges keep the model's laws.
 
 use crate::data::{Data, Kernel};
+use crate::networks::Network;
 use crate::score::{busy_time, device_time};
 use crate::statistics::{mean, quantile};
 use breakeven::hardware::device::Vendor;
 use breakeven::interval::Z90;
-use breakeven::kernel::{Constants, Spread};
-use breakeven::workload::Family;
+use breakeven::kernel::{Constants, Recorded, Spread, kernel_time_with};
+use breakeven::workload::{Family, Op};
 use std::collections::BTreeMap;
 
 /// Beyond this logarithm of modelled ÷ measured a row is an outlier.
@@ -28,16 +29,13 @@ pub fn tables(data: &Data) -> (String, String) {
         constants += &format!("{},{},{},{},{}\n", row.name, short(value), row.low, row.high, row.rest);
     }
     let mut spread = String::from("family,shared,own,short,basis\n");
+    let sample = Sample::of(data, "");
     for family in Family::ALL {
         let s = fitted.spread[*family as usize];
-        let basis = if calibrated(data, *family) { "fitted" } else { "assumed" };
+        let basis = if sample.telling(data, *family).is_empty() { "assumed" } else { "fitted" };
         spread += &format!("{},{},{},{},{basis}\n", family.name(), short(s.shared), short(s.own), short(s.short));
     }
     (constants, spread)
-}
-
-fn calibrated(data: &Data, family: Family) -> bool {
-    data.kernels.iter().any(|k| k.op.family() == family)
 }
 
 fn short(x: f64) -> String {
@@ -104,7 +102,7 @@ pub fn without(data: &Data, left_out: &str) -> Constants {
             }
         }
     }
-    calibrate(data, &sample, &mut best);
+    calibrate(data, left_out, &sample, &mut best);
     best
 }
 
@@ -129,6 +127,15 @@ impl<'d> Sample<'d> {
         Self { cells: cells.into_values().map(thin).collect(), networks }
     }
 
+    /// Cells that tell the spread of a family; none where all their rows are too few. Boards of other makers widen by
+    /// themselves.
+    fn telling(&self, data: &Data, family: Family) -> Vec<&[&'d Kernel]> {
+        let tells =
+            |cell: &&Vec<&Kernel>| cell[0].op.family() == family && data.gpus[cell[0].gpu].1.vendor == Vendor::Nvidia;
+        let cells: Vec<_> = self.cells.iter().filter(tells).map(Vec::as_slice).collect();
+        if cells.iter().map(|cell| cell.len()).sum::<usize>() < 30 { Vec::new() } else { cells }
+    }
+
     /// Mean over cells of the mean absolute logarithm of modelled ÷ measured, plus that of the cell's bias; networks
     /// count as cells of their own. `known` holds the last loss of each cell: only those that `touched` by name are
     /// worked out again.
@@ -147,9 +154,9 @@ impl<'d> Sample<'d> {
             }
             *known = weight(cell) * (absolute + 0.5 * signed.abs()) / cell.len() as f64;
         }
-        if !["conv", "winograd"].iter().any(|part| touched.starts_with(part)) {
-            for (&i, known) in self.networks.iter().zip(&mut known[self.cells.len()..]) {
-                let network = &data.networks[i];
+        for (&i, known) in self.networks.iter().zip(&mut known[self.cells.len()..]) {
+            let network = &data.networks[i];
+            if network.distinct.iter().any(|(op, _)| touches(touched, op.family())) {
                 *known = (busy_time(constants, data, network) / network.measured).ln().abs();
             }
         }
@@ -182,13 +189,10 @@ fn weight(cell: &[&Kernel]) -> f64 {
 /// Spreads of the families that were measured: the bias of a cell is shared, the rest is the kernel's own. Sized so that
 /// four in five fall between p10 and p90, with more for a GPU that the fit has not seen: as much as left-out GPUs need.
 /// Of the factors for short kernels the one whose intervals serve best is kept.
-fn calibrate(data: &Data, sample: &Sample<'_>, constants: &mut Constants) {
+fn calibrate(data: &Data, left_out: &str, sample: &Sample<'_>, constants: &mut Constants) {
     for family in Family::ALL {
-        // Boards of other makers widen by themselves.
-        let near = |cell: &&Vec<&Kernel>| data.gpus[cell[0].gpu].1.vendor == Vendor::Nvidia;
-        let cells: Vec<_> =
-            sample.cells.iter().filter(|c| c[0].op.family() == *family).filter(near).map(Vec::as_slice).collect();
-        if cells.iter().map(|cell| cell.len()).sum::<usize>() < 30 {
+        let cells = sample.telling(data, *family);
+        if cells.is_empty() {
             continue;
         }
         let tried = SHORT.map(|short| {
@@ -199,6 +203,25 @@ fn calibrate(data: &Data, sample: &Sample<'_>, constants: &mut Constants) {
         let best = tried.into_iter().min_by(|a, b| a.1.total_cmp(&b.1)).expect("several were tried");
         constants.spread[*family as usize] = best.0;
     }
+    // Convolutions timed by themselves do not tell how far whole image networks are off; training jobs do.
+    let jobs = data.jobs.iter().filter(|job| data.chips[job.gpu] != left_out);
+    let needed = jobs.map(|job| shared_by(data, job, constants, Family::Convolution));
+    let needed = quantile(&mut needed.collect::<Vec<_>>(), 0.8) / Z90;
+    let shared = &mut constants.spread[Family::Convolution as usize].shared;
+    *shared = shared.max(needed.min(1.0));
+}
+
+/// How far off all kernels of the family together must be, in units of their doubt, for a network to take as long as it
+/// took.
+fn shared_by(data: &Data, network: &Network, constants: &Constants, family: Family) -> f64 {
+    let device = &data.gpus[network.gpu].1;
+    let doubt = |(op, repeat): &(Op, f64)| {
+        let time = kernel_time_with(constants, op, network.dtype, Recorded::default(), device);
+        time.p50.get() * repeat * time.sigma_own / constants.spread[family as usize].own
+    };
+    let doubted: f64 = network.distinct.iter().filter(|(op, _)| op.family() == family).map(doubt).sum();
+    let modelled = busy_time(constants, data, network);
+    (network.measured / modelled).ln().abs() * modelled / doubted.max(1e-12)
 }
 
 /// The spread that the family's cells need where `constants` say how much more short kernels do, and the mean pinball

@@ -118,6 +118,9 @@ pub fn call(node: &Node<'_>, training: bool) -> Call {
             ("bmm" | "baddbmm" | "matmul", &[batch, m, k, n]) => {
                 Some(Call::Kernel(Op::Matmul { m, n, k, batch, bias: false }))
             }
+            ("linear" | "fc" | "dense" | "addmm" | "mm" | "matmul" | "gemm", _) => {
+                of_shapes(node, &name).map(Call::Kernel)
+            }
             _ if VIEWS.contains(&name.as_str()) => Some(Call::View),
             _ if COPIES.contains(&name.as_str()) => memory(&name, node, &args),
             _ => pointwise(node, &name, &flat).map(Call::Kernel),
@@ -132,8 +135,9 @@ pub fn call(node: &Node<'_>, training: bool) -> Call {
     found.filter(real).unwrap_or_else(|| Call::Unknown(format!("{} {}", node.op, node.kind).trim().to_owned()))
 }
 
-/// `aten::batch_norm`, `BatchNorm2d`, `nn.BatchNorm2d` and `VECbatchnorm` are all `batchnorm`.
+/// `aten::batch_norm`, `BatchNorm2d`, `nn.BatchNorm2d` and `VECbatchnorm` are all `batchnorm`; `aten::add_.Tensor` is `add`.
 fn plain(name: &str) -> String {
+    let name = name.strip_prefix("aten::").map_or(name, |op| op.split('.').next().unwrap_or(op));
     let last = name.rsplit([':', '.']).next().unwrap_or(name);
     let last = last.strip_prefix("VEC").or_else(|| last.strip_prefix("vec")).unwrap_or(last);
     let lower: String = last.to_ascii_lowercase().chars().filter(|c| c.is_ascii_alphanumeric()).collect();
@@ -186,7 +190,7 @@ fn pointwise(node: &Node<'_>, name: &str, flat: &[u64]) -> Option<Op> {
         && !again
         && let Some(op) = rows::vector_op(name, rows, width)
     {
-        return Some(op);
+        return Some(of_operands(op, node.in_shapes));
     }
     let shape = lists(node.out_shape).into_iter().next().unwrap_or_default();
     let width = flat.last().or(shape.last()).copied()?;
@@ -212,12 +216,41 @@ fn pointwise(node: &Node<'_>, name: &str, flat: &[u64]) -> Option<Op> {
         _ => {}
     }
     if let Some(op) = rows::vector_op(name, 1, n).filter(|_| !again) {
-        return Some(op);
+        return Some(of_operands(op, node.in_shapes));
     }
     let (_, flop) = MAPS.iter().find(|(names, _)| names.contains(&name))?;
     // A gradient looks at the input or the result again.
     let inputs = if node.phase == "bw" { 2 } else { 1 };
     Some(Op::Elementwise { n, inputs, flop_per_element: *flop, transcendental: *flop > 10.0 })
+}
+
+/// A map of two arrays reads one where the other is a number, a row or a column.
+fn of_operands(op: Op, in_shapes: &str) -> Op {
+    match op {
+        Op::Elementwise { n, inputs: 2, flop_per_element, transcendental } if matches!(lists(in_shapes).as_slice(), [a, b] if count(a).min(count(b)) <= n / 16) => {
+            Op::Elementwise { n, inputs: 1, flop_per_element, transcendental }
+        }
+        op => op,
+    }
+}
+
+/// A product of what its shapes say: a layer's weights lie as [outputs, inputs], other factors as [inputs, outputs].
+fn of_shapes(node: &Node<'_>, name: &str) -> Option<Op> {
+    let factors: Vec<Vec<u64>> = lists(node.in_shapes).into_iter().filter(|shape| shape.len() >= 2).collect();
+    let (first, last) = (factors.first()?, factors.get(1));
+    let inputs = *first.last()?;
+    let rows = count(first) / inputs.max(1);
+    let out = lists(node.out_shape).first().and_then(|shape| shape.last().copied());
+    let layer = matches!(name, "linear" | "fc" | "dense");
+    let outputs = out.or_else(|| last.map(|shape| if layer { shape[0] } else { shape[shape.len() - 1] }))?;
+    let batch = last.filter(|shape| shape.len() > 2).map_or(1, |shape| count(&shape[..shape.len() - 2]));
+    Some(Op::Matmul {
+        m: rows / batch.max(1),
+        n: outputs,
+        k: inputs,
+        batch: batch.max(1),
+        bias: layer || name == "addmm",
+    })
 }
 
 /// Images × channels × height × width.
@@ -314,7 +347,7 @@ fn norm(node: &Node<'_>, flat: &[u64], name: &str, training: bool) -> Option<Op>
         let kind = if name.contains("rms") { Rowwise::RmsNorm } else { Rowwise::LayerNorm };
         return Some(Op::Rowwise { kind, pass, rows: count(rest), width });
     }
-    let images = images(node.in_shapes).or_else(|| images(node.out_shape)).or_else(|| match *flat {
+    let images = images(node.in_shapes).or_else(|| images(node.out_shape)).or(match *flat {
         [b, c, h, w] => Some([b, c, h, w]),
         [b, c, side] => Some([b, c, side, side]),
         [rows, width] => Some([1, width, rows, 1]),

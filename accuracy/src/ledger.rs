@@ -1,6 +1,7 @@
 //! The committed figures of watts and of NumPy on a CPU are good enough; those of kernels and networks are held in
 //! `crates/breakeven/tests/accuracy.rs`.
 
+use crate::power::Shipped;
 use serde_json::Value;
 
 #[test]
@@ -12,6 +13,10 @@ fn watts_of_left_out_gpus_are_within_their_thresholds() {
     assert!(figure("watts_mean_ape") < figure("tdp_mean_ape") / 5.0);
     assert!(figure("capped_time_mean_ape") <= 0.08 && figure("runs") >= 200.0);
     assert!(figure("capped_time_mean_ape") < figure("uncapped_time_mean_ape"));
+    let shipped: Vec<Shipped> = serde_json::from_value(ledger["shipped"].clone()).expect("a list");
+    assert!(shipped.len() >= 15, "{}", shipped.len());
+    // Or the ledger is older than the model: `power --leave-one-gpu-out --format json` makes it anew.
+    assert!(shipped.iter().all(|job| job.moved() < 1e-6));
 }
 
 #[test]

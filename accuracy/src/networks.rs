@@ -77,7 +77,7 @@ pub fn read(file: &Path, gpus: &mut Gpus) -> Result<Vec<Network>> {
                 continue;
             }
         };
-        if !calls.iter().any(|(call, _)| matches!(call, Call::Kernel(_))) {
+        if !calls.iter().any(|(call, times)| matches!(call, Call::Kernel(_)) && *times > 0.0) {
             let of = if calls.is_empty() { "has no calls" } else { "has no call that anybody knows" };
             eprintln!("warning: {model} {phase} on {} left out: {} {of}", cell("gpu"), graph.display());
             continue;

@@ -15,7 +15,7 @@ fn kernel(
     op: Op,
     seconds: f64,
 ) -> Option<Kernel> {
-    let protocol = protocol(file, label, gpu);
+    let protocol = protocol(file, label, dtype, gpu);
     let place = gpus.index(gpu)?;
     if !gpus.usable(&op, seconds) {
         return None;
@@ -116,10 +116,7 @@ pub fn deepbench(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -> Res
             let Some(ms) = number(5).or_else(|| number(6)) else { continue };
             // Columns first there: their A and B are our second and first operand.
             let op = matmul(n, m, k, a == "T" && b == "N");
-            let Some(mut kernel) = kernel(file, gpus, gpu, ("matmul", dtype), op, ms * 1e-3) else { continue };
-            // Nobody else has timed the tensor units of Volta and Turing.
-            kernel.fitted |= dtype == Dtype::F16;
-            kernels.push(kernel);
+            kernels.extend(kernel(file, gpus, gpu, ("matmul", dtype), op, ms * 1e-3));
         } else {
             convolution(file, gpus, gpu, dtype, &cells, kernels);
         }

@@ -7,8 +7,8 @@ use crate::Result;
 use crate::data::Gpus;
 use crate::statistics::{mean, quantile};
 use breakeven::hardware::Device;
-use breakeven::kernel::{PowerConstants, capped_speed, power_with};
-use serde::Serialize;
+use breakeven::kernel::{PowerConstants, capped_speed, power, power_with};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -44,6 +44,38 @@ pub struct Report {
     uncapped_time_mean_ape: f64,
     runs: usize,
     capped_runs: usize,
+    /// What ships says of the first job of each row: tells a report that is older than the model.
+    shipped: Vec<Shipped>,
+}
+
+/// Watts of one job, and its speed under half the power limit.
+#[derive(Serialize, Deserialize)]
+pub struct Shipped {
+    /// Id in the catalogue.
+    gpu: String,
+    u_compute: f64,
+    u_memory: f64,
+    watts: f64,
+    p90_watts: f64,
+    capped_speed: f64,
+}
+
+impl Shipped {
+    fn of(device: &Device, u_compute: f64, u_memory: f64) -> Self {
+        let watts = power(device, u_compute, u_memory, 0.0);
+        let cap = 0.5 * device.tdp.map_or(0.0, |limit| limit.get());
+        let capped_speed = capped_speed(PowerConstants::shipped(), device, watts.p50, cap);
+        Self { gpu: device.id.clone(), u_compute, u_memory, watts: watts.p50, p90_watts: watts.p90, capped_speed }
+    }
+
+    /// How far the model of now is from it, as a share.
+    #[cfg(test)]
+    pub fn moved(&self) -> f64 {
+        let gpu = breakeven::hardware::Catalogue::embedded().gpu(&self.gpu).expect("in the catalogue");
+        let now = Self::of(&gpu.device, self.u_compute, self.u_memory);
+        let pairs = [(now.watts, self.watts), (now.p90_watts, self.p90_watts), (now.capped_speed, self.capped_speed)];
+        pairs.iter().map(|(now, then)| (now - then).abs() / then.max(1e-6)).fold(0.0, f64::max)
+    }
 }
 
 /// Jobs of one network on one GPU at the default cap.
@@ -86,6 +118,11 @@ pub fn score(folder: &Path, leave_one_out: bool) -> Result<Report> {
             uncapped.push((free.seconds / run.seconds - 1.0).abs());
         }
     }
+    let first = |&(gpu, job): &(usize, &str)| {
+        let run = runs.iter().find(|r| r.gpu == gpu && r.job == job)?;
+        Some(Shipped::of(&devices[gpu].1, run.u_compute, run.u_memory))
+    };
+    let shipped = cells.keys().filter_map(first).collect();
     let rows = cells
         .iter()
         .map(|((gpu, job), errors)| Row {
@@ -107,6 +144,7 @@ pub fn score(folder: &Path, leave_one_out: bool) -> Result<Report> {
         capped_time_mean_ape: mean(&capped),
         uncapped_time_mean_ape: mean(&uncapped),
         capped_runs: capped.len(),
+        shipped,
     })
 }
 

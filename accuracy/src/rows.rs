@@ -29,19 +29,20 @@ pub fn fp32(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -> Result<(
             return;
         }
         let name = name.as_str();
+        let dtype = networks::dtype(row.text("dtype").unwrap_or_default());
         kernels.push(Kernel {
             file,
             gpu,
             label: name.to_owned(),
             dtype_label: row.text("dtype").unwrap_or("fp32").to_owned(),
             op,
-            dtype: networks::dtype(row.text("dtype").unwrap_or_default()),
+            dtype,
             test: row.text("split") == Some("test"),
             measured,
             floor: 0.0,
             events: 0.0,
             burst: 0.0,
-            hot: protocol(file, name, on).hot,
+            hot: 0.0,
             // The P4's training shapes hit kernels at a fifth of the peak that no other board is given.
             fitted: !(name == "linear" && on == "Tesla_P4" && row.text("split") != Some("test")),
             one_each: false,
@@ -51,13 +52,22 @@ pub fn fp32(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -> Result<(
     })?;
     floors(&mut kernels[first..]);
     searches(&mut kernels[first..], gpus);
+    take_protocols(&mut kernels[first..], gpus);
+    Ok(())
+}
+
+/// What `protocols.csv` says of the kernels of one file.
+fn take_protocols(kernels: &mut [Kernel], gpus: &Gpus) {
     let mut protocols = BTreeMap::new();
-    for kernel in &mut kernels[first..] {
-        let protocol = protocols.entry(kernel.label.clone()).or_insert_with_key(|op| protocol(file, op, "*"));
+    for kernel in kernels {
+        let of = |(op, dtype, gpu): &(String, Dtype, usize)| protocol(kernel.file, op, *dtype, gpus.name(*gpu));
+        let key = (kernel.label.clone(), kernel.dtype, kernel.gpu);
+        let protocol = protocols.entry(key).or_insert_with_key(of);
         kernel.events = protocol.event_share * kernel.floor;
         kernel.burst = protocol.burst;
+        kernel.hot = protocol.hot;
+        kernel.fitted &= protocol.fitted;
     }
-    Ok(())
 }
 
 /// The shortest time of a kind on one GPU is what a launch costs.
@@ -129,26 +139,12 @@ fn fp32_op(name: &str, row: &Cells<'_>) -> Option<Op> {
     vector_op(name, dim("b")?, dim("h")?)
 }
 
-/// Operations of a power: logarithm and exponential of twice the length, as libraries take them.
-const POW: f64 = 26.0;
-
 /// Ops on `rows` × `width` elements: `add`, `addu` (one operand a scalar), `gelu`, `ln`, `softmax`, …
 pub fn vector_op(name: &str, rows: u64, width: u64) -> Option<Op> {
-    let map = |inputs, flop_per_element, transcendental| {
-        Some(Op::Elementwise { n: rows.saturating_mul(width), inputs, flop_per_element, transcendental })
-    };
     match name {
         "ln" => Some(Op::Rowwise { kind: Rowwise::LayerNorm, pass: Pass::Forward, rows, width }),
         "softmax" => Some(Op::Rowwise { kind: Rowwise::Softmax, pass: Pass::Forward, rows, width }),
-        "add" | "mul" => map(2, 1.0, false),
-        "addu" | "mulu" | "relu" => map(1, 1.0, false),
-        "div" => map(2, 4.0, false),
-        "divu" => map(1, 1.0, false),
-        "pow" => map(2, POW, true),
-        "powu" => map(1, POW, true),
-        "gelu" => map(1, 15.0, true),
-        "tanh" => map(1, 15.0, true),
-        _ => None,
+        _ => breakeven::table::map(name, rows.saturating_mul(width)),
     }
 }
 
@@ -159,7 +155,6 @@ const HOST: f64 = 15e-6;
 
 pub fn low_precision(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -> Result<()> {
     let file = "kernels/lowprecision_gemm.parquet";
-    let protocol = protocol(file, "matmul", "*");
     let first = kernels.len();
     parquet_rows(path, |row| {
         let (Some(gpu), Some(label), Some(latency)) =
@@ -192,8 +187,8 @@ pub fn low_precision(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) ->
             measured: latency * 1e-6,
             floor: 0.0,
             events: 0.0,
-            burst: protocol.burst,
-            hot: protocol.hot,
+            burst: 0.0,
+            hot: 0.0,
             fitted: true,
             one_each: false,
             library: None,
@@ -201,6 +196,7 @@ pub fn low_precision(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) ->
         });
     })?;
     floors(&mut kernels[first..]);
+    take_protocols(&mut kernels[first..], gpus);
     for kernel in &mut kernels[first..] {
         let (bytes, elements) = conversion(kernel);
         let converted = (bytes / gpus.bandwidth(kernel.gpu)).max(elements / gpus.cycles(kernel.gpu));

@@ -40,6 +40,8 @@ pub struct Shipped {
     pub op: Op,
     pub dtype: Dtype,
     pub p50_us: f64,
+    pub sigma_shared: f64,
+    pub sigma_own: f64,
 }
 
 /// All kernels of one op and dtype on one GPU. Errors are of the rows above the launch floor; `null` where there is none.
@@ -295,7 +297,14 @@ fn score<'c>(data: &Data, constants: impl Fn(usize) -> &'c Constants) -> Score {
 fn shipped(data: &Data, kernel: &Kernel) -> Shipped {
     let device = &data.gpus[kernel.gpu].1;
     let time = kernel_time(&kernel.op, kernel.dtype, Bytes::ZERO, Bytes::ZERO, device);
-    Shipped { gpu: device.id.clone(), op: kernel.op.clone(), dtype: kernel.dtype, p50_us: time.p50.get() * 1e6 }
+    Shipped {
+        gpu: device.id.clone(),
+        op: kernel.op.clone(),
+        dtype: kernel.dtype,
+        p50_us: time.p50.get() * 1e6,
+        sigma_shared: time.sigma_shared,
+        sigma_own: time.sigma_own,
+    }
 }
 
 /// Mean pinball loss of the ends of `interval` (logarithms of time over p50) at 10 and 90 %.
@@ -335,6 +344,8 @@ pub fn network_time(constants: &Constants, device: &Device, network: &Network) -
     };
     let times: Vec<_> = network.calls.iter().map(call).collect();
     let sigma = (shared.iter().map(|s| s * s).sum::<f64>() + own).sqrt() / seconds.max(1e-12);
+    // What nobody knows may take as long as the rest of its size.
+    let sigma = sigma.hypot(network.unknown_share());
     let waited = queue(&times) - seconds;
     Interval::log_normal(seconds, sigma).map_increasing(|t| t + waited.max(0.0))
 }

@@ -44,7 +44,7 @@ fn trace(file: &Path, board: &str, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -
         let Call::Kernel(op) = graph::call(&node, false) else { continue };
         let Some(gpu) = gpus.index(board) else { return Ok(()) };
         let label = node.op.trim_start_matches("VEC").to_ascii_lowercase();
-        let protocol = protocol(FILE, &label, board);
+        let protocol = protocol(FILE, &label, Dtype::F32, board);
         kernels.push(Kernel {
             file: FILE,
             gpu,

@@ -50,8 +50,12 @@ fn the_ledger_is_of_the_model_that_ships() {
         let op: Op = serde_json::from_value(op).expect("an op");
         let dtype: Dtype = serde_json::from_value(dtype).expect("a dtype");
         let gpu = Catalogue::embedded().gpu(row["gpu"].as_str().expect("a name")).expect("in the catalogue");
-        let us = kernel_time(&op, dtype, Bytes::ZERO, Bytes::ZERO, &gpu.device).p50.get() * 1e6;
-        assert!((us / number(row, "p50_us") - 1.0).abs() < 1e-6, "{us} for {row}");
+        let time = kernel_time(&op, dtype, Bytes::ZERO, Bytes::ZERO, &gpu.device);
+        let said =
+            [("p50_us", time.p50.get() * 1e6), ("sigma_shared", time.sigma_shared), ("sigma_own", time.sigma_own)];
+        for (key, now) in said {
+            assert!((now / number(row, key) - 1.0).abs() < 1e-6, "{key} is {now} for {row}");
+        }
     }
 }
 
@@ -94,7 +98,7 @@ fn kernels_on_left_out_gpus() {
     // The 70 W boards apart: accuracy/README.md says why.
     let small = |gpu: &str| ["Tesla_P4", "Tesla_T4"].contains(&gpu);
     fp32(&|op, gpu| op == "linear" && !small(gpu), 0.11);
-    fp32(&|op, gpu| op == "linear" && gpu == "Tesla_T4", 0.195);
+    fp32(&|op, gpu| op == "linear" && gpu == "Tesla_T4", 0.2);
     fp32(&|op, gpu| op == "bmm" && !small(gpu), 0.1);
     fp32(&|op, _| op == "bmm", 0.195);
     fp32(&|op, _| ["ln", "softmax"].contains(&op), 0.17);

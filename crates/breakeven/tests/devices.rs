@@ -4,6 +4,7 @@ use breakeven::hardware::{Catalogue, Device};
 use breakeven::kernel::{Bound, entry_time, kernel_time};
 use breakeven::table::{Cell, Clock, Columns, Row, Timed, timed};
 use breakeven::units::Bytes;
+use breakeven::workload::op::{Direction, Factor};
 use breakeven::workload::{Dtype, Entry, Op, Pass};
 
 fn time(op: &str, dtype: &str, device: &Device) -> Result<Timed, String> {
@@ -275,4 +276,84 @@ fn no_transforms_on_intel() {
 fn orin_multiplies_in_bf16() {
     let orin = device("jetson-agx-orin-64gb");
     assert_eq!(us(&square(4096), Dtype::Bf16, orin), us(&square(4096), Dtype::F16, orin));
+}
+
+fn kernel(op: &Op, dtype: Dtype, gpu: &str) -> f64 {
+    let device = &Catalogue::embedded().gpu(gpu).unwrap().device;
+    kernel_time(op, dtype, Bytes::ZERO, Bytes::ZERO, device).p50.get()
+}
+
+#[test]
+fn an_inner_product_goes_at_the_pace_of_memory_in_every_dtype() {
+    for gpu in Catalogue::embedded().gpus() {
+        let bandwidth = gpu.device.bandwidth.get();
+        for dtype in [Dtype::F64, Dtype::F32, Dtype::F16] {
+            let dot = Op::Matmul { m: 1, n: 1, k: 1 << 27, batch: 1, bias: false };
+            let moved = 2.0 * f64::from(1 << 27) * dtype.bytes() as f64 / bandwidth;
+            // Doubles of boards that emulate them are slower than memory.
+            let slow =
+                dtype == Dtype::F64 && gpu.device.peaks.f64_vector.is_none_or(|rate| rate.get() < bandwidth / 4.0);
+            let ratio = kernel(&dot, dtype, gpu.id()) / moved;
+            assert!((0.8..2.0).contains(&ratio) || slow, "{} {dtype:?}: {ratio}", gpu.id());
+        }
+    }
+}
+
+#[test]
+fn doubles_do_not_care_for_odd_rows() {
+    let square = |n| Op::Matmul { m: n, n, k: n, batch: 1, bias: false };
+    for gpu in ["h100-sxm5-80gb", "a100-sxm4-80gb", "b200", "v100-pcie-32gb", "mi300x"] {
+        let [even, odd] = [4096, 4097].map(|n| kernel(&square(n), Dtype::F64, gpu));
+        assert!(odd < 1.35 * even, "{gpu}: {}", odd / even);
+    }
+}
+
+#[test]
+fn batches_of_matrices_just_beyond_a_warp_are_no_cliff() {
+    let inverse = |n| Op::Factor { kind: Factor::Inverse, m: n, n, rhs: 1, batch: 10_000 };
+    let [small, next] = [32, 33].map(|n| kernel(&inverse(n), Dtype::F64, "a100-sxm4-80gb"));
+    assert!(next < 1.2 * small, "{}", next / small);
+}
+
+#[test]
+fn halves_are_never_slower_than_singles_in_a_convolution_before_hopper() {
+    for gpu in ["rtx-3090", "rtx-4080-super", "v100-pcie-32gb", "t4", "a100-sxm4-80gb"] {
+        for (hw, channels) in [(1024, 64), (56, 256), (14, 1024)] {
+            let op = Op::Convolution {
+                pass: Pass::Forward,
+                batch: 8,
+                cin: channels,
+                cout: channels,
+                groups: 1,
+                input: vec![hw; 2],
+                kernel: vec![3; 2],
+                output: vec![hw; 2],
+            };
+            let [half, single] = [Dtype::F16, Dtype::F32].map(|dtype| kernel(&op, dtype, gpu));
+            assert!(half <= 1.01 * single, "{gpu} {hw}: {}", half / single);
+        }
+    }
+}
+
+#[test]
+fn a_copy_from_ordinary_memory_is_slower_and_one_within_it_is_no_copy() {
+    let copy = |pinned| Op::Transfer { direction: Direction::H2d, bytes: 1 << 29, pinned, asynchronous: false };
+    let [ordinary, pinned] = [false, true].map(|pinned| kernel(&copy(pinned), Dtype::U8, "h100-sxm5-80gb"));
+    assert!(ordinary > 1.5 * pinned, "{}", ordinary / pinned);
+    assert!(kernel(&copy(false), Dtype::U8, "m4-max-40-core") < 1e-5);
+}
+
+#[test]
+fn integers_go_through_a_loop_of_one_core_in_numpy() {
+    let cpu = &Catalogue::embedded().find_cpu("epyc-9755").unwrap().device;
+    let time = |dtype, n, batch| {
+        let op = Op::Matmul { m: n, n, k: n, batch, bias: false };
+        kernel_time(&op, dtype, Bytes::ZERO, Bytes::ZERO, cpu).p50.get()
+    };
+    // NumPy 2.4 takes 0.4 to 0.6 ns for a multiply-add of integers and 2.9 of halves, on any number of cores.
+    let [integers, halves] = [Dtype::I64, Dtype::F16].map(|dtype| time(dtype, 1000, 1));
+    assert!((0.3..0.9).contains(&integers) && (2.0..4.0).contains(&halves), "{integers} {halves}");
+    assert!(time(Dtype::F64, 1000, 1) < 0.05 * integers);
+    // Each of many small products is a call of its own: no number of cores helps.
+    assert!(time(Dtype::F64, 8, 10_000) > 20.0 * time(Dtype::F64, 8, 100) && time(Dtype::F64, 8, 10_000) > 1e-4);
 }

@@ -9,7 +9,6 @@ mod course;
 pub mod drawing;
 pub mod gpu;
 pub mod hosttime;
-pub mod link;
 pub mod loaders;
 mod note;
 pub mod plan;

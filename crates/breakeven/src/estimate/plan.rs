@@ -1,9 +1,9 @@
 //! A workload on one GPU as tasks for the timeline.
 
 use super::hosttime::HostTime;
-use super::link::Link;
 use crate::hardware::Device;
 use crate::interval::{Interval, Z90};
+use crate::kernel::Link;
 use crate::kernel::{Bound, entry_time};
 use crate::port::{self, Counterpart, PortProfile};
 use crate::timeline::{Machine, STREAMS, Slot, Task};

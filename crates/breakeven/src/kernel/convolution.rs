@@ -20,6 +20,9 @@ const SCATTERED: &[Tile] = &[(64.0, 32.0)];
 /// Points of an image that one block sums for a gradient of weights.
 const SUMMED: f64 = 512.0;
 
+/// Seconds of a kernel beyond its work, to whoever chooses among algorithms.
+const LAUNCH: f64 = 2e-6;
+
 /// Groups of few channels are packed into tiles of so many columns; rows and channels of a block that changes layouts.
 const PACKED: f64 = 64.0;
 const PIECE: f64 = 32.0;
@@ -48,7 +51,8 @@ impl Way {
     }
 
     fn or(self, other: Self) -> Self {
-        if other.seconds() < self.seconds() { other } else { self }
+        let with_launches = |way: &Self| way.seconds() + way.launches * LAUNCH;
+        if with_launches(&other) < with_launches(&self) { other } else { self }
     }
 }
 
@@ -61,7 +65,9 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, sides: &Sides<'_>, pass: Pa
         let asked = fastest(machine, &one, sides, *pass);
         // What may be in TF32 need not be: cuDNN takes Winograd in fp32 where that is faster.
         let plain = || fastest(machine, &Job { dtype: Dtype::F32, ..one }, sides, *pass);
-        if job.dtype == Dtype::Tf32 { asked.or(plain()) } else { asked }
+        // Its transforms take halves, too, and compute them in fp32: on boards whose tensor units are hardly faster.
+        let halves = job.dtype == Dtype::F16 && machine.nvidia && !machine.late;
+        if job.dtype == Dtype::Tf32 || halves { asked.or(plain()) } else { asked }
     });
     let (mut seconds, mut launches, mut balance) = (0.0, 0.0, 0.0);
     for way in each {
@@ -72,6 +78,8 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, sides: &Sides<'_>, pass: Pa
     let (compute, memory) = if balance >= 0.0 { (seconds, 0.0) } else { (0.0, seconds) };
     // Gradients have more algorithms than these.
     let doubt = if pass == Pass::Forward { 1.0 } else { 1.8 };
+    // What cuDNN has since Hopper was read off Hopper alone.
+    let doubt = if machine.beyond_hopper { 1.5 * doubt } else { doubt };
     let at_peak = job.flop / machine.matrix_peak(job.dtype).0;
     Cost { launches, at_peak, doubt, ..Cost::of(job, compute, memory) }
 }
@@ -97,7 +105,9 @@ fn fastest(machine: &Machine<'_>, job: &Job, sides: &Sides<'_>, pass: Pass) -> W
     // Padding keeps the image's size; a gradient of the weights has no such small tiles.
     let weights = pass == Pass::BackwardWeight;
     let exact = matches!(job.dtype, Dtype::F32 | Dtype::C64);
-    let dense = machine.transforms && d.output >= 0.8 * d.input && d.groups == 1.0 && (exact || !tensor);
+    // Nor does cuDNN transform doubles.
+    let plain = exact || (!tensor && !matches!(job.dtype, Dtype::F64 | Dtype::C128));
+    let dense = machine.transforms && d.output >= 0.8 * d.input && d.groups == 1.0 && plain;
     let floor = job.flop / machine.matrix_peak(job.dtype).0;
     let way = |compute, launches| Way { compute, turning: 0.0, launches, ..one };
     let memory = machine.traffic(job.bytes, job.bytes, 1.0);

@@ -1,9 +1,13 @@
 //! What a kernel's time is made of, and the time.
 
-use super::{Bound, KernelTime, Support, machine::Machine};
+use super::machine::{LARGE_CACHE_SECONDS, Machine};
+use super::{Bound, KernelTime, Support};
 use crate::hardware::DeviceKind;
 use crate::units::{Bytes, Flop, Seconds};
 use crate::workload::{Dtype, Family};
+
+/// How many multiplications a convolution by transforms saves at most.
+const SAVED: f64 = 6.25;
 
 /// One op as handed to a family's model.
 pub(super) struct Job {
@@ -68,13 +72,13 @@ impl Cost {
 
     /// The time, never below the smallest kernel for each launch, and what bounds it.
     pub(super) fn finish(self, machine: &Machine<'_>, family: Family, dtype: Dtype) -> KernelTime {
-        let fixed = self.launches * machine.floor + self.chain;
+        let launching = self.launches * machine.floor;
         let body = beside(self.compute, self.memory, self.serial);
         // A century is as good as for ever, and keeps sums of times finite.
-        let p50 = (fixed + body).min(1e100);
+        let p50 = (launching + self.chain + body).min(1e100);
         let bound = match () {
             () if self.link => Bound::Transfer,
-            () if fixed >= body => Bound::Launch,
+            () if launching + self.chain >= body => Bound::Launch,
             () if self.compute >= self.memory => Bound::Compute,
             () => Bound::Memory,
         };
@@ -84,10 +88,14 @@ impl Cost {
             _ => self.at_peak.max(self.bytes / machine.bandwidth),
         };
         let spread = machine.constants.spread[family as usize];
-        let smallest = (self.launches * machine.floor).min(p50);
+        let smallest = launching.min(p50);
         // The spreads were fitted on GPUs.
+        // A time that rests on a stand-in says little of how short the kernel is; the datasheet's limits do.
+        let untold = 2.0 * (LARGE_CACHE_SECONDS * machine.bandwidth).max(4e6);
+        let limit = (self.at_peak / SAVED).max((self.bytes - untold) / machine.bandwidth).max(0.0);
+        let time = if machine.filled { smallest + limit } else { p50 };
         let short = if machine.device.kind == DeviceKind::Gpu && smallest > 0.0 {
-            1.0 + spread.short * if machine.filled { 1.0 } else { libm::sqrt(smallest / p50) }
+            1.0 + spread.short * libm::sqrt(smallest / time)
         } else {
             1.0
         };
@@ -95,7 +103,7 @@ impl Cost {
         let shared = spread.shared * doubt;
         KernelTime {
             p50: Seconds(p50),
-            sigma_shared: libm::sqrt(shared * shared + machine.gaps * machine.gaps),
+            sigma_shared: libm::hypot(shared, machine.gaps_in(dtype)),
             sigma_own: spread.own * doubt,
             bound,
             flop: Flop(self.flop),

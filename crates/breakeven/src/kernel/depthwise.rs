@@ -18,6 +18,7 @@ pub(super) fn way(machine: &Machine<'_>, job: &Job, sides: &Sides<'_>, pass: Pas
         false => (cudnn(machine, job, sides, pass), if pass == Pass::BackwardWeight { 2.0 } else { 1.0 }),
     };
     let memory = machine.traffic(job.bytes, job.bytes, 1.0);
+    let compute = compute.max(job.flop / machine.vector_peak(job.dtype));
     Some(Way { compute, memory, serial: 0.0, turning: 0.0, launches })
 }
 

@@ -1,7 +1,7 @@
 //! Factorisations on a GPU alternate narrow panels, one column after the other, with wide products (Tomov, Dongarra &
 //! Baboulin 2010; the structure of cuSOLVER and MAGMA). The chain of columns decides small sizes, the products large
 //! ones. Reductions to bidiagonal, tridiagonal and Hessenberg form do half their work as matrix–vector products at
-//! memory speed (Dongarra, Sorensen & Hammarling 1989). Batches of matrices up to 32 wide run side by side.
+//! memory speed (Dongarra, Sorensen & Hammarling 1989). Batches of small matrices run side by side.
 
 use super::cost::{Cost, Job};
 use super::machine::Machine;
@@ -44,8 +44,11 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, kind: Factor, [m, n, batch]
     let (peak, tensor) = machine.matrix_peak(job.dtype);
     let rate = machine.sustained(peak * c.gemm_share_vector, tensor, job.dtype) * share;
     let s = job.dtype.bytes() as f64;
-    // Matrices of a batch fill the SMs side by side while they are small, and follow each other when they are not.
-    let side_by_side = if columns <= 32.0 { machine.units * 4.0 } else { 1.0 };
+    // Matrices of a batch fill the SMs side by side while they are small; wider ones take several SMs each. Those of Jacobi's
+    // rotations have batched kernels up to 32 columns (cuSOLVER: `gesvdjBatched`, `syevjBatched`) and follow each other beyond.
+    let several = (32.0 / columns.max(32.0)) * (32.0 / columns.max(32.0));
+    let jacobi = matches!(kind, Factor::Svd | Factor::Svdvals | Factor::Eigh | Factor::Eigvalsh);
+    let side_by_side = if jacobi && columns > 32.0 { 1.0 } else { (machine.units * 4.0 * several).max(1.0) };
     let chains = (batch / side_by_side).ceil();
     let chain = chains * columns * (steps + rotations * columns) * c.panel_us * 1e-6;
     let matrix = m * n * s;

@@ -2,13 +2,17 @@
 //! points another (cuFFT's documentation; Govindaraju et al., SC '08), in strides that gain nothing from the cache.
 //! Lengths with a prime above 127 go by Bluestein's convolution: three transforms of the next power of two above 2n.
 //!
-//! Time is not monotone in n: 4096 is faster than 4093.
+//! Time is not monotone in n: 4096 is faster than 4093, and one transform that just fits an SM has no other SM to help it,
+//! as an H100's of 8192 complex doubles shows, while one that does not is spread over several.
 
 use super::cost::{Cost, Job};
 use super::machine::Machine;
 
-pub(super) fn cost(machine: &Machine<'_>, job: &Job, n: u64) -> Cost {
-    let shared = machine.device.shared_per_unit.map_or(64e3, |b| b.get()).max(32e3);
+/// Transforms that lie side by side and are read together, so that each read is a whole line of memory.
+const TOGETHER: f64 = 16.0;
+
+pub(super) fn cost(machine: &Machine<'_>, job: &Job, n: u64, batch: f64) -> Cost {
+    let shared = machine.device.shared_per_unit.map_or(65_536.0, |b| b.get()).max(32_768.0);
     let complex = job.dtype.bytes() as f64 * if job.dtype.complex_factor() > 1.0 { 1.0 } else { 2.0 };
     let digits = libm::log2(n.max(1) as f64);
     let passes = (digits / libm::log2(shared / complex).floor()).ceil().max(1.0);
@@ -21,9 +25,10 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, n: u64) -> Cost {
         machine.traffic(job.bytes, job.bytes, share)
     };
     let memory = passes * bluestein * pass;
-    // One transform that stays in an SM has no more than that SM.
-    let alone = if passes > 1.0 { 0.0 } else { 5.0 * n as f64 * digits * machine.units };
-    let compute = bluestein * machine.arithmetic(job.flop.max(alone), job.dtype);
+    // A block works through one transform, or through as many short ones as are read together: few of them leave SMs idle.
+    let points = if passes > 1.0 { TOGETHER * libm::pow(n as f64, 1.0 / passes) } else { n as f64 };
+    let blocks = (batch * n as f64 / points).clamp(1.0, machine.units);
+    let compute = bluestein * machine.arithmetic(job.flop, job.dtype) * machine.units / blocks;
     let at_peak = job.flop / machine.vector_peak(job.dtype);
     let launches = passes * if bluestein > 1.0 { 4.0 } else { 1.0 };
     Cost { launches, at_peak, ..Cost::of(job, compute, memory) }

@@ -12,6 +12,12 @@ const CPU_SIGMA: f64 = 0.35;
 const CACHE_SECONDS: f64 = 15e-6;
 pub(super) const LARGE_CACHE_SECONDS: f64 = 60e-6;
 
+/// NVIDIA's compute capabilities of which fits have seen more than a row or two.
+const FITTED: std::ops::RangeInclusive<u32> = 6..=12;
+
+/// Standard deviation of ln(time) where a rate that a board has is not told.
+const UNTOLD_SIGMA: f64 = 0.7;
+
 /// Kernels are chosen by generation: up to Pascal, Volta and Turing, Ampere and later. Other makers' boards by year.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Generation {
@@ -27,6 +33,8 @@ pub(super) struct Machine<'a> {
     pub(super) generation: Generation,
     /// Hopper and later: cuDNN has no forward Winograd for them.
     pub(super) late: bool,
+    /// The same without Hopper, of which alone that was seen.
+    pub(super) beyond_hopper: bool,
     /// Whether tensor units are fed by the tensor memory accelerator: Hopper and the large Blackwells.
     pub(super) fetches: bool,
     /// The generation of Ada and Hopper and later, whose copies to shared memory run further ahead.
@@ -66,7 +74,6 @@ pub(super) struct Machine<'a> {
 
 impl<'a> Machine<'a> {
     pub(super) fn new(device: &'a Device, constants: &'a Constants) -> Self {
-        let bandwidth = positive(device.bandwidth.get()).unwrap_or(100e9);
         // The spreads were fitted on GPUs; libraries and memory of CPUs differ more.
         let mut missing = if device.kind == DeviceKind::Cpu { CPU_SIGMA * CPU_SIGMA } else { 0.0 };
         let mut or = |value: Option<f64>, default: f64, sigma: f64| {
@@ -77,6 +84,11 @@ impl<'a> Machine<'a> {
         };
         let p = &device.peaks;
         let cpu = device.kind == DeviceKind::Cpu;
+        let bandwidth = or(Some(device.bandwidth.get()), 100e9, 0.3);
+        // Kernels are chosen by these, and energy goes by them.
+        for known in [dated(device), classed(device)] {
+            or(known.then_some(1.0), 1.0, 0.1);
+        }
         // Boards of one age have about 15 FLOP of fp32 for a byte of bandwidth, and tensor units 8 times that.
         let guess = p.f16_tensor.or(p.bf16_tensor).map_or(15.0 * bandwidth, |t| t.get() / 8.0);
         let f32_peak =
@@ -95,9 +107,9 @@ impl<'a> Machine<'a> {
             64.0
         };
         let units = or(device.units.map(f64::from), filled_units, 0.15);
-        let seconds = match device.year.unwrap_or(2018) {
+        let seconds = match process_year(device) {
             _ if recent && !fetches => LARGE_CACHE_SECONDS,
-            2020.. => CACHE_SECONDS,
+            2020.0.. => CACHE_SECONDS,
             _ => 0.0,
         };
         let cache = or(device.cache.map(|b| b.get()), (seconds * bandwidth).max(4e6), 0.1);
@@ -106,8 +118,10 @@ impl<'a> Machine<'a> {
         let generation = generation(device);
         // The constants were fitted to NVIDIA boards, with a handful of figures from AMD and Intel.
         let far = match device.vendor {
-            Vendor::Nvidia => 0.0,
             _ if cpu => 0.0,
+            // Its oldest and its next ones are far, too.
+            Vendor::Nvidia if FITTED.contains(&compute_capability(device).unwrap_or(0)) => 0.0,
+            Vendor::Nvidia => 0.1,
             Vendor::Amd | Vendor::Intel => 0.15,
             Vendor::Apple | Vendor::Other => 0.25,
         };
@@ -120,6 +134,7 @@ impl<'a> Machine<'a> {
         Self {
             generation,
             late: compute_capability(device).is_some_and(|major| major >= 9),
+            beyond_hopper: compute_capability(device).is_some_and(|major| major >= 10),
             fetches,
             recent,
             nvidia: device.vendor == Vendor::Nvidia,
@@ -164,7 +179,8 @@ impl<'a> Machine<'a> {
     }
 
     /// What `peak` comes down to near the board's power limit, FLOP/s; never above `peak`. Energy per operation falls
-    /// with the process and with the size of the tensor instruction, of which the ratio to the ordinary cores tells.
+    /// with the process and with the size of the tensor instruction, of which the ratio to the ordinary cores tells: where
+    /// only these are faster, tensor units are taken for smaller ones.
     pub(super) fn sustained(&self, peak: f64, tensor: bool, dtype: Dtype) -> f64 {
         let c = self.constants;
         let picojoule = match (tensor, dtype) {
@@ -214,7 +230,7 @@ impl<'a> Machine<'a> {
     /// Seconds for `flop` operations of ordinary element-wise arithmetic in `dtype`. Libraries compute those of 16 bits
     /// and less in fp32.
     pub(super) fn arithmetic(&self, flop: f64, dtype: Dtype) -> f64 {
-        let dtype = if matches!(dtype, Dtype::F16 | Dtype::Bf16 | Dtype::F8) { Dtype::F32 } else { dtype };
+        let dtype = super::matmul::plain(dtype);
         flop / (self.vector_peak(dtype) * self.constants.map_share)
     }
 
@@ -231,14 +247,25 @@ impl<'a> Machine<'a> {
         self.nvidia && self.generation == Generation::Ampere && lanes(self.device) == 128.0
     }
 
+    /// Extra standard deviation of ln(time) in `dtype` for figures that were missing.
+    pub(super) fn gaps_in(&self, dtype: Dtype) -> f64 {
+        libm::hypot(self.gaps, if untold(self.device, dtype) { UNTOLD_SIGMA } else { 0.0 })
+    }
+
     pub(super) fn support(&self, family: Family, dtype: Dtype) -> Support {
-        if self.device.kind == DeviceKind::Cpu {
+        let moves = matches!(family, Family::Copy | Family::Transfer | Family::HostRead | Family::Collective);
+        if self.device.kind == DeviceKind::Cpu || (moves && dtype != Dtype::Other) {
             return Support::Native;
         }
         let p = &self.device.peaks;
         match dtype {
             Dtype::Other => Support::Refused,
+            _ if untold(self.device, dtype) => Support::Native,
             Dtype::F64 | Dtype::C128 => Support::or_emulated(p.f64_vector.is_none() && p.f64_tensor.is_none()),
+            Dtype::I8 | Dtype::U8 => {
+                let product = matches!(family, Family::Matmul | Family::Convolution);
+                Support::or_emulated(p.i8_tensor.is_none() && product)
+            }
             Dtype::F8 => Support::or_emulated(p.f8_tensor.is_none()),
             Dtype::Bf16 => Support::or_emulated(p.bf16_tensor.is_none()),
             Dtype::F16 => Support::or_emulated(p.f16_tensor.is_none() && p.f16_vector.is_none()),
@@ -280,7 +307,14 @@ pub(super) fn lanes(device: &Device) -> f64 {
 }
 
 /// The boost clock, Hz. Where it is not given it follows from NVIDIA's fp32 rate: two operations a clock and lane.
-fn boost(device: &Device) -> Option<f64> {
+///
+/// ```
+/// let mut a100 = breakeven::hardware::Catalogue::embedded().gpu("a100-sxm4-80gb").unwrap().device.clone();
+/// let told = breakeven::kernel::boost(&a100).unwrap();
+/// a100.boost = None;
+/// assert!((breakeven::kernel::boost(&a100).unwrap() / told - 1.0).abs() < 0.01);
+/// ```
+pub fn boost(device: &Device) -> Option<f64> {
     let told = || {
         let lanes = f64::from(device.units?) * f64::from(device.cores_per_unit?);
         let rate = device.peaks.f32_vector?.get();
@@ -289,13 +323,17 @@ fn boost(device: &Device) -> Option<f64> {
     device.boost.map(|h| h.get()).or_else(told)
 }
 
-/// Figures that the device's row lacks and that are filled in from its neighbours in kind: what widens its intervals.
+/// Figures that the device's row lacks for work in `dtype` and that are filled in from its neighbours in kind: what widens
+/// its intervals.
 ///
 /// ```
-/// let gpus = breakeven::hardware::Catalogue::embedded();
-/// assert!(breakeven::kernel::gaps(&gpus.gpu("a100-sxm4-80gb").unwrap().device).is_empty());
+/// use breakeven::{hardware::Catalogue, kernel::gaps, workload::Dtype};
+/// let mut a100 = Catalogue::embedded().gpu("a100-sxm4-80gb").unwrap().device.clone();
+/// assert!(gaps(&a100, Dtype::F16).is_empty());
+/// (a100.tdp, a100.peaks.f16_tensor, a100.peaks.f16_vector) = (None, None, None);
+/// assert_eq!(gaps(&a100, Dtype::F16), ["power limit", "rate in this type"]);
 /// ```
-pub fn gaps(device: &Device) -> Vec<&'static str> {
+pub fn gaps(device: &Device, dtype: Dtype) -> Vec<&'static str> {
     let p = &device.peaks;
     let known = |value: Option<f64>| value.and_then(positive).is_some();
     let figures = [
@@ -305,7 +343,9 @@ pub fn gaps(device: &Device) -> Vec<&'static str> {
         ("units", known(device.units.map(f64::from))),
         ("cache", known(device.cache.map(|b| b.get()))),
         ("power limit", known(device.tdp.map(|w| w.get()))),
-        ("year", device.year.is_some() || device.kind == DeviceKind::Cpu),
+        ("year", dated(device)),
+        ("compute capability", classed(device)),
+        ("rate in this type", !untold(device, dtype)),
     ];
     figures.into_iter().filter(|(_, known)| !known).map(|(name, _)| name).collect()
 }
@@ -316,13 +356,10 @@ fn limit_from_peak(f32_peak: f64) -> f64 {
 }
 
 /// Watts of the board with a context and no work: measured, or the share of the power limit seen on boards of its
-/// size (0.40 for 70 W cards, 0.25 to 350 W, 0.18 above).
+/// size (0.40 up to 100 W, 0.25 from 150 to 200 W, 0.18 from 240 W on, in between in between).
 pub(super) fn floor_watts(device: &Device, tdp: f64) -> f64 {
-    let share = match tdp {
-        w if w <= 100.0 => 0.40,
-        w if w < 240.0 => 0.25,
-        _ => 0.18,
-    };
+    let between = |from: f64, to: f64| ((tdp - from) / (to - from)).clamp(0.0, 1.0);
+    let share = 0.40 - 0.15 * between(100.0, 150.0) - 0.07 * between(200.0, 240.0);
     device.context_idle.map_or(share * tdp, |w| w.get()).clamp(0.0, 0.6 * tdp)
 }
 
@@ -337,21 +374,51 @@ fn generation(device: &Device) -> Generation {
 
 /// The year of the chip's process: boards are sold for years, with more memory or less. Before 2016 it is `planar` that tells.
 fn process_year(device: &Device) -> f64 {
+    f64::from(process(device).or(device.year).unwrap_or(2018))
+}
+
+/// The first year of the process, where the chip's name tells it.
+fn process(device: &Device) -> Option<u32> {
     let target = device.compute_capability.as_deref().unwrap_or_default();
-    let first = match (compute_capability(device), target) {
-        _ if planar(device) => return 2016.0,
-        (Some(6), _) => 2016,
+    Some(match (compute_capability(device), target) {
+        (Some(..=6), _) => 2016,
         // Volta and Turing: 12 nm, whenever the board came, which is 16 nm with denser cells.
-        (Some(7), _) => return 2017.0,
+        (Some(7), _) => 2017,
         (Some(8), "8.9") | (Some(9), _) => 2022,
         (Some(8), _) => 2020,
         (Some(10), _) => 2024,
         (Some(12), _) => 2025,
         (None, "gfx90a") => 2021,
         (None, "gfx942") => 2023,
-        _ => u32::MAX,
-    };
-    f64::from(device.year.unwrap_or(2018).min(first))
+        _ => return None,
+    })
+}
+
+/// Whether it has units for the dtype of whose rate its row does not tell: all of NVIDIA's have some for doubles, and
+/// tensor units since Ampere.
+fn untold(device: &Device, dtype: Dtype) -> bool {
+    let p = &device.peaks;
+    let recent = device.compute_capability.as_deref() == Some("8.9");
+    match (compute_capability(device), dtype) {
+        _ if device.vendor != Vendor::Nvidia => false,
+        (_, Dtype::F64 | Dtype::C128) => p.f64_vector.is_none() && p.f64_tensor.is_none(),
+        (Some(8..), Dtype::F16) => p.f16_tensor.is_none() && p.f16_vector.is_none(),
+        (Some(8..), Dtype::Bf16) => p.bf16_tensor.is_none(),
+        (Some(8..), Dtype::Tf32) => p.tf32_tensor.is_none(),
+        (Some(8..), Dtype::I8 | Dtype::U8) => p.i8_tensor.is_none(),
+        (Some(major), Dtype::F8) => (recent || major >= 9) && p.f8_tensor.is_none(),
+        _ => false,
+    }
+}
+
+/// Whether the age of its process is known.
+fn dated(device: &Device) -> bool {
+    device.kind == DeviceKind::Cpu || device.year.is_some() || process(device).is_some()
+}
+
+/// Whether the kernels that a library has for it are known: NVIDIA's go by compute capability.
+fn classed(device: &Device) -> bool {
+    device.kind == DeviceKind::Cpu || device.vendor != Vendor::Nvidia || compute_capability(device).is_some()
 }
 
 /// NVIDIA stayed with planar transistors of 28 nm from 2012 to its compute capability of 5; FinFETs came in 2016.

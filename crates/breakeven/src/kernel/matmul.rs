@@ -28,7 +28,8 @@ const AMPERE_BATCH: &[Tile] = &[(128.0, 128.0)];
 /// From Hopper on single products come in large tiles only, batches in all; both as times of an H100 and an H200 say.
 const LATE: &[Tile] = &[(128.0, 128.0), (128.0, 64.0), (64.0, 128.0)];
 
-const SPLITS: [f64; 5] = [1.0, 2.0, 4.0, 8.0, 16.0];
+/// Parts of k at most.
+const PARTS: f64 = 16.0;
 /// The last years of cuBLAS's first kernels for Pascal, and of large fp32 tiles for boards up to 2016.
 const FIRST: f64 = 2016.0;
 const KEPT: f64 = 2021.0;
@@ -40,6 +41,8 @@ const TOGETHER: f64 = 2.0;
 pub(super) const TILE_CLOCK: f64 = 1.4e9;
 /// Row length in bytes from which operands that run along k miss pages on boards up to 2016.
 const PAGES: f64 = 32768.0;
+/// k from which few tiles leave a library the choice.
+const LONG: f64 = 8192.0;
 /// What such rows add at most, in times of the product: none longer than 200 KB has been seen.
 const FAR: f64 = 3.0;
 
@@ -56,6 +59,8 @@ const STREAMING: f64 = 0.6;
 const FLAT: f64 = 1.4;
 const FLATTEST: f64 = 2.4;
 const NARROW: f64 = 1.8;
+const DEEP: f64 = 6.0;
+const MOST: f64 = 8.0;
 const START: f64 = 6.0;
 
 /// What works through the tiles.
@@ -80,7 +85,11 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, dims: [f64; 4], bias: bool)
     let product = product(machine, job.dtype, dims, bias, job.turned);
     // The bias is added for every element of C, even where k is nothing.
     let at_peak = job.flop / machine.matrix_peak(job.dtype).0;
-    let [written, weights] = operands(machine, job.dtype, dims);
+    let [written, weights] = match operands(machine, job.dtype, dims) {
+        // Of an empty product the bias is left.
+        [0.0, 0.0] => [0.0, job.bytes],
+        both => both,
+    };
     let recorded = job.bytes / (written + weights).max(1.0);
     let memory = product.memory.max(once(machine, written * recorded, weights * recorded));
     let tensor = machine.matrix_peak(job.dtype).1;
@@ -107,12 +116,15 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, dims: [f64; 4], bias: bool)
     // On ordinary cores narrow products have kernels of their own; on tensor units those of a few launches' time depend
     // on how the library starts them.
     let start = match machine.floor / (machine.floor + product.seconds) {
-        _ if tensor && machine.filled => 1.0,
+        _ if tensor && machine.filled => (START * machine.floor / (machine.floor + at_peak)).min(1.0),
         share if tensor => (START * share).min(1.0),
         _ => 0.0,
     };
     let narrow = if !tensor && m.min(n) <= 32.0 { NARROW } else { 1.0 };
-    let doubt = doubt * flat * narrow * (1.0 + start);
+    // One or two SMs go through all of a long k, or it is split: libraries choose by rules that no datasheet tells.
+    let [columns, rows, batch] = [(n / 64.0).ceil(), (m / 64.0).ceil(), dims[3]];
+    let deep = if m.min(n) > 1.0 && k >= LONG && columns * rows * batch * 16.0 <= machine.units { DEEP } else { 1.0 };
+    let doubt = (doubt * flat * narrow.max(deep) * (1.0 + start)).min(MOST);
     // A product that has less arithmetic than its operands take to come waits for these, also where its tiles are too few
     // to ask for all of the bandwidth. Which of the two is named does not change the time.
     let (compute, memory) = if at_peak < job.bytes / machine.bandwidth {
@@ -147,11 +159,11 @@ fn once(machine: &Machine<'_>, written: f64, weights: f64) -> f64 {
 }
 
 /// Tensor cores want rows of 16 bytes; 16-bit numbers are also loaded by pairs, others one by one at half the rate. Units
-/// that take fp32 as it is do not care.
+/// that take fp32 or fp64 as it is do not care.
 pub(super) fn loads(machine: &Machine<'_>, dtype: Dtype, rows: [f64; 2]) -> f64 {
     let s = dtype.bytes() as f64;
     let rows_of = |bytes: f64| rows.iter().all(|row| (row * s) % bytes == 0.0);
-    let whole = matches!(dtype, Dtype::F32 | Dtype::C64);
+    let whole = matches!(dtype, Dtype::F32 | Dtype::C64 | Dtype::F64 | Dtype::C128);
     let [pairs, singles] = if machine.fetches { FETCHED_PAIRS } else { PAIRS };
     match () {
         () if !machine.matrix_peak(dtype).1 || whole || rows_of(16.0) => 1.0,
@@ -204,9 +216,10 @@ pub(super) fn on_tiles(
         (Generation::Volta, false) => VOLTA_BATCH,
         (Generation::Ampere, false) => AMPERE_BATCH,
     };
-    let splits = if first { &SPLITS[..1] } else { &SPLITS[..] };
-    // Long rows of operands span many pages of memory.
-    let far = if dropped { 1.0 + ((k * s - PAGES).max(0.0) / (PAGES * c.gemm_far)).min(FAR) } else { 1.0 };
+    // A part has four steps at least; as many parts as that allows are on the menu, too, so that more steps never take less.
+    let most = if first { 1.0 } else { (k / (4.0 * step)).clamp(1.0, PARTS) };
+    // Long rows of a layer's operands span many pages of memory.
+    let far = if dropped && bias { 1.0 + ((k * s - PAGES).max(0.0) / (PAGES * c.gemm_far)).min(FAR) } else { 1.0 };
     // Before Ampere the fastest loads are for whole steps of k.
     let ragged = !tensor && single && machine.generation != Generation::Ampere && k % 32.0 != 0.0;
     let mut share = loads;
@@ -227,22 +240,23 @@ pub(super) fn on_tiles(
         (c.gemm_fill_vector, c.gemm_tile_us * 1e-6, c.gemm_edge, 0.0)
     };
 
+    // Products of 8-bit floats with scales are not split.
+    let scaled = dtype == Dtype::F8 && machine.device.peaks.f8_tensor.is_some();
     let serial = serial(machine, dtype);
     let mut best = Product { compute: f64::INFINITY, memory: 0.0, launches: 1.0, seconds: f64::INFINITY };
-    // Double precision times a vector is gemv: each number of the matrix is used once, and no tile is padded. In single
-    // precision the measured rows hold it already.
-    if (m <= 1.0 || n <= 1.0) && matches!(dtype, Dtype::F64 | Dtype::C128) {
-        let rate = machine.vector_peak(dtype) * c.gemm_share_vector;
+    // A product with a vector is gemv or dot: each number of the matrix is used once, and no tile is padded.
+    if m <= 1.0 || n <= 1.0 {
+        let rate = machine.vector_peak(plain(dtype)) * c.gemm_share_vector;
         let compute = flop_per_step * m * n * k * batch / rate + c.gemm_tile_us * 1e-6;
         best = Product { compute, memory: once, launches: 1.0, seconds: beside(compute, once, serial) };
     }
     for &(columns, rows) in menu {
         let tiles = (n / columns).ceil() * (m / rows).ceil() * batch;
         let rate = per_unit * tile_share((columns, rows), slope);
-        for &split in splits {
-            // Splitting fills SMs that have no tile. Products of 8-bit floats with scales are not split.
-            if split > 1.0 && (k < split * 4.0 * step || tiles >= machine.units || dtype == Dtype::F8) {
-                break;
+        // Splitting fills SMs that have no tile.
+        for split in [1.0, 2.0, 4.0, 8.0, PARTS, most] {
+            if split > 1.0 && (split > most || tiles >= machine.units || scaled) {
+                continue;
             }
             let depth = (k / split / step).ceil() * step;
             let arithmetic =
@@ -277,6 +291,11 @@ pub(super) fn serial(machine: &Machine<'_>, dtype: Dtype) -> f64 {
         (false, Dtype::F32 | Dtype::C64) if machine.late => 1.0,
         _ => machine.constants.gemm_serial,
     }
+}
+
+/// What ordinary cores compute numbers of 16 bits and less in, and those of TF32.
+pub(super) fn plain(dtype: Dtype) -> Dtype {
+    if matches!(dtype, Dtype::F16 | Dtype::Bf16 | Dtype::F8 | Dtype::Tf32) { Dtype::F32 } else { dtype }
 }
 
 /// FLOP/s of one SM inside a large tile, of which every instruction but the share `slack` is arithmetic. The power limit

@@ -1,8 +1,9 @@
 //! One op on one device: time, how sure, and what limits it. Device time only; dispatch belongs to the timeline.
 //!
 //! [`kernel_time`] goes one way: what the op needs (`workload::family`) and what the device has (`machine`) meet in
-//! the family's file, which says how long the arithmetic, the memory and the fixed parts take (`cost`). The few
-//! numbers that were fitted are in `constants.csv` and `spread.csv`.
+//! the family's file, which says how long the arithmetic, the memory and the fixed parts take (`cost`). Numbers
+//! that a fit chooses are in `constants.csv` and `spread.csv`; what was read off the traces of one board stands in the
+//! family's file, with where it is from.
 
 mod attention;
 mod batchnorm;
@@ -15,7 +16,7 @@ mod depthwise;
 mod factor;
 mod fft;
 mod gather;
-mod host;
+mod link;
 mod machine;
 mod matmul;
 mod power;
@@ -33,7 +34,8 @@ mod laws;
 
 pub use constants::{Constants, Spread, lean_constants};
 pub use cpu::{CORE_MEMORY, fresh_pages};
-pub use machine::gaps;
+pub use link::Link;
+pub use machine::{boost, gaps};
 pub use power::{PowerConstants, capped_speed, power, power_with};
 
 use crate::hardware::{Device, DeviceKind};
@@ -95,7 +97,8 @@ pub struct KernelTime {
     pub sigma_shared: f64,
     /// Standard deviation of ln(time) of this kernel alone.
     pub sigma_own: f64,
-    /// `Compute`, `Memory` or `Launch` (smaller than the smallest kernel).
+    /// `Compute`, `Memory`, `Transfer`, or `Launch`: the work is shorter than its launches and the steps that wait for each
+    /// other (reasons tell the two apart).
     pub bound: Bound,
     /// Arithmetic done.
     pub flop: Flop,
@@ -228,13 +231,13 @@ fn on_gpu(machine: &Machine<'_>, op: &Op, job: &cost::Job) -> cost::Cost {
         Op::Gather { n, source } => gather::gather(machine, job, *n as f64, *source as f64),
         Op::Scatter { n, target, accumulate } => gather::scatter(machine, job, *n as f64, *target as f64, *accumulate),
         Op::Embedding { .. } => gather::embedding(machine, job),
-        Op::Fft { n, .. } => fft::cost(machine, job, *n),
+        Op::Fft { n, batch, .. } => fft::cost(machine, job, *n, *batch as f64),
         Op::Factor { kind, m, n, batch, .. } => factor::cost(machine, job, *kind, [*m, *n, *batch].map(|d| d as f64)),
         Op::Sparse { kind, cols, nnz, n, .. } => sparse::cost(machine, job, *kind, [*cols, *nnz, *n].map(|d| d as f64)),
         Op::Random { kind, n } => random::cost(machine, job, *kind, *n as f64),
         Op::Window { pass, n, input, .. } => window::cost(machine, job, *pass, *n as f64, *input as f64),
         Op::Dataframe { kind, .. } => dataframe::cost(machine, job, *kind),
-        Op::Transfer { .. } | Op::HostRead { .. } | Op::Collective { .. } => host::link(machine, job),
+        Op::Transfer { .. } | Op::HostRead { .. } | Op::Collective { .. } => link::cost(machine, job, op),
         Op::Synchronise | Op::StreamWait | Op::View | Op::HostOnly | Op::Opaque => cost::Cost::NOTHING,
     }
 }

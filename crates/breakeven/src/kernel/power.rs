@@ -86,8 +86,11 @@ pub fn power_with(c: &PowerConstants, device: &Device, u_compute: f64, u_memory:
 /// ```
 pub fn capped_speed(c: &PowerConstants, device: &Device, draw: f64, cap: f64) -> f64 {
     let floor = idle(c, device, limit_watts(device));
-    if cap >= draw || draw <= floor {
+    if cap >= draw {
         return 1.0;
+    }
+    if draw <= floor {
+        return 0.0;
     }
     let left = ((cap - floor) / (draw - floor)).clamp(0.0, 1.0);
     1.0 - libm::pow(1.0 - left, c.cap)
@@ -100,7 +103,7 @@ fn idle(c: &PowerConstants, device: &Device, limit: f64) -> f64 {
     // What computes in double precision at a fair rate has stacked memory, which idles low.
     let hpc = p.f64_vector.zip(p.f32_vector).is_some_and(|(f64, f32)| f64.get() >= 0.25 * f32.get());
     let share = match (device.kind, hpc) {
-        _ if limit <= 100.0 => c.floor_small,
+        (DeviceKind::Gpu, _) if limit <= 100.0 => c.floor_small,
         (DeviceKind::Gpu, false) => c.floor_other,
         _ => c.floor_hpc,
     };

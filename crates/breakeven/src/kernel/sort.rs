@@ -28,7 +28,7 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, kind: Sort, rows: f64, widt
         // A look-up a row: a chain of dependent reads, the first levels from cache.
         Sort::SearchSorted => {
             let levels = if width > 1.0 { libm::log2(width) } else { 1.0 };
-            (stream(rows * 16.0) + rows * levels * c.gather_sector / machine.cache_rate, 1.0)
+            (stream(rows * (key + 8.0)) + rows * levels * c.gather_sector / machine.cache_rate, 1.0)
         }
     };
     let at_peak = job.flop / machine.vector_peak(job.dtype);

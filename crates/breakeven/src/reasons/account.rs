@@ -4,11 +4,11 @@ use super::device;
 use super::order::in_a_row;
 use crate::estimate::Breakdown;
 use crate::estimate::gpu::{Outcome, Question};
-use crate::estimate::link::Link;
 use crate::estimate::loaders;
 use crate::estimate::plan::Policy;
 use crate::hardware::Device;
 use crate::kernel::Bound;
+use crate::kernel::Link;
 use crate::timeline::{Slot, Task};
 use crate::workload::{Entry, Op, Phase, Site, Workload, file_name};
 

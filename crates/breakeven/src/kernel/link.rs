@@ -1,8 +1,10 @@
-//! What a copy between host and device takes.
+//! What a copy between host and device takes. The timeline has copy engines of its own; a kernel is one copy alone.
 
+use super::cost::{Cost, Job};
+use super::cpu::fresh_pages;
+use super::machine::Machine;
 use crate::hardware::Device;
-use crate::kernel::fresh_pages;
-use crate::workload::op::Direction;
+use crate::workload::{Op, op::Direction};
 
 /// Fixed cost of one copy between host and device, s. Driver call and DMA set-up; the usual figure in CUDA's own
 /// best-practice texts is "about 10 µs".
@@ -19,6 +21,18 @@ const STAGED_DOWN: f64 = 14e9;
 const COHERENT: f64 = 150e9;
 /// Assumed link where the catalogue knows none: PCIe 3.0 x16, B/s.
 const FALLBACK: f64 = 15.75e9;
+
+/// One copy; where memory is one its call alone.
+pub(super) fn cost(machine: &Machine<'_>, job: &Job, op: &Op) -> Cost {
+    let link = Link::of(machine.device);
+    let seconds = match op {
+        Op::Transfer { direction, pinned, .. } => link.explicit(*direction, job.bytes, *pinned),
+        Op::HostRead { .. } => link.down(job.bytes),
+        // Between devices nothing is staged.
+        _ => link.explicit(Direction::D2d, job.bytes, true),
+    };
+    Cost { chain: seconds, launches: 1.0, bytes: job.bytes, link: true, ..Cost::NOTHING }
+}
 
 /// The link of one device.
 pub struct Link {
