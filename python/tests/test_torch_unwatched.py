@@ -30,7 +30,8 @@ def counts_of_both(program: str, folder: Path, **how: Any) -> list[collections.C
         script = inside / "script.py"
         script.write_text((ALL if each else "\n" * ALL.count("\n")) + program)
         workload, _ = _run(script, inside, **how)
-        assert (workload["program"].get("sampling", 1) > 4) != each
+        # A step that a busy machine held up is watched, and the next ones.
+        assert (workload["program"].get("sampling", 1) > 2) != each
         counts: collections.Counter[Any] = collections.Counter()
         for entry in workload["ops"]:
             if entry.get("phase") == "data" and "host_read" in entry["op"]:
