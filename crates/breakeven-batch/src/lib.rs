@@ -18,7 +18,7 @@ use breakeven::table::{Clock, Devices};
 use std::io::Write;
 
 /// Rows that are worth working on at a time.
-const FEWEST: usize = 256;
+const FEWEST: usize = 64;
 
 /// What came of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -36,6 +36,24 @@ fn rows_keep_their_order_across_chunks() {
 }
 
 #[test]
+fn many_devices_give_what_each_gives_alone() {
+    // More rows than one piece has, with bad ones at its ends.
+    let gpus: Vec<String> = Catalogue::embedded().gpus().iter().map(|gpu| gpu.id().to_owned()).collect();
+    let most = (read::ROWS / gpus.len()).max(FEWEST);
+    let broken = [most - 1, most, most + 1, 3 * most - 1];
+    let line = |i: usize| if broken.contains(&i) { "add\n".to_owned() } else { format!("add,{}\n", i + 1) };
+    let text = "op,h\n".to_owned() + &(0..3 * most).map(line).collect::<String>();
+    let (all, bad, summary) = answer(&text, gpus.clone());
+    assert_eq!(bad, broken.map(|i| i as u64 + 1));
+    assert_eq!((summary.rows, summary.timed), (3 * most as u64, ((3 * most - 4) * gpus.len()) as u64));
+    for at in [0, gpus.len() - 1] {
+        let (one, ..) = answer(&text, vec![gpus[at].clone()]);
+        let of_all: Vec<&str> = all.lines().skip(1).skip(at).step_by(gpus.len()).collect();
+        assert_eq!(of_all, one.lines().skip(1).collect::<Vec<_>>());
+    }
+}
+
+#[test]
 fn ragged_rows_and_bytes_that_are_no_text_are_bad_rows() {
     let bytes = b"op,h\nadd,1\nadd\nadd,1,2\n\xff\xfe,3\nadd,2\n".to_vec();
     let table = Table::from_csv(Box::new(Cursor::new(bytes))).unwrap();

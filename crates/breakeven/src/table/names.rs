@@ -286,7 +286,7 @@ impl Meaning {
             }
             Self::Window(kind) => {
                 let side = d(Dim::Ksize);
-                if side > all {
+                if side.saturating_mul(side) > all {
                     return Err(format!("a window of {side}×{side} is larger than the {all} points"));
                 }
                 Op::Window { kind, pass, n: all, input: all, window: side.saturating_mul(side) }

@@ -1,7 +1,7 @@
 //! Rows as they come, good and bad.
 
 use super::*;
-use crate::hardware::{Catalogue, Device};
+use crate::hardware::{Catalogue, Device, DeviceKind};
 use crate::workload::{Dtype, Op};
 use proptest::prelude::*;
 
@@ -69,6 +69,7 @@ fn what_is_wrong_with_a_row_is_said() {
         "op=add b=1 h=1 dtype=fp4",
         "op=conv cin=3 cout=8 ksize=9 hw=4",
         "op=conv cin=3 cout=8 ksize=3 hw=4 stride=0",
+        "op=median_filter b=1 h=50 ksize=10",
     ]
     .into_iter()
     .map(|text| format!("{text} → {}", row(text).unwrap_err()))
@@ -90,6 +91,7 @@ fn what_is_wrong_with_a_row_is_said() {
     op=add b=1 h=1 dtype=fp4 → no dtype is called `fp4`: f64, f32, tf32, f16, bf16, f8, i64 … u8, bool, c64, c128 are allowed
     op=conv cin=3 cout=8 ksize=9 hw=4 → a window of 9 is larger than the padded image of 4
     op=conv cin=3 cout=8 ksize=3 hw=4 stride=0 → stride is 0; allowed is 1 to 10¹¹
+    op=median_filter b=1 h=50 ksize=10 → a window of 10×10 is larger than the 50 points
     ");
 }
 
@@ -103,6 +105,13 @@ fn what_a_device_cannot_do_is_said() {
         Some("v100-pcie-16gb has no units for f8: emulated")
     );
     assert_eq!(note("op=matmul m=64 n=64 k=64", "v100-pcie-16gb"), None);
+    // A rate that its row lacks is named where it is asked for, and not taken for missing units.
+    let ten = gpu("gb10");
+    assert_eq!(ten.peaks.i8_tensor, None);
+    let of = |text: &str| timed(&row(text).unwrap(), ten, Clock::Device).unwrap();
+    let [product, copy] = ["op=matmul m=64 n=64 k=64 dtype=i8", "op=copy h=1000000 dtype=i8"].map(of);
+    assert_eq!((product.note.as_deref(), copy.note), (Some("wider, for gb10 lacks: rate in this type"), None));
+    assert!(product.time_us.p90 > 5.0 * product.time_us.p10 && copy.time_us.p90 < 2.5 * copy.time_us.p10);
     let gappy = Device { tdp: None, cache: None, ..gpu("l4").clone() };
     let plain = row("op=softmax b=4096 h=4096").unwrap();
     let (wide, known) =
@@ -169,4 +178,15 @@ proptest! {
         let time = |h: u64| timed(&row(&format!("op={name} b=8 h={h}")).unwrap(), gpu("l4"), Clock::Device).unwrap().time_us.p50;
         prop_assert!(time(h + more) >= time(h));
     }
+}
+
+#[test]
+fn a_cpu_is_found_by_the_name_that_gpus_carry() {
+    let columns = Columns::read(["op", "gpu", "h"]).unwrap();
+    let mut devices = Devices::new(&columns, Catalogue::embedded(), &[]).unwrap();
+    let place = devices.find("NVIDIA Grace").unwrap();
+    assert_eq!(devices.known()[place as usize].kind, DeviceKind::Cpu);
+    assert!(devices.find("GH200").unwrap_err().contains("names 2"));
+    let error = Columns::read(["op;h;dtype"]).unwrap_err();
+    assert!(error.hint.unwrap().ends_with("here by semicolons"));
 }

@@ -35,6 +35,7 @@ impl Dtype {
     /// use breakeven::workload::Dtype;
     /// assert_eq!(Dtype::named("float32"), Some(Dtype::F32));
     /// assert_eq!(Dtype::named("torch.bfloat16"), Some(Dtype::Bf16));
+    /// assert_eq!(Dtype::named("np.float32"), Some(Dtype::F32));
     /// assert_eq!(Dtype::named("fp4"), None);
     /// ```
     pub fn named(name: &str) -> Option<Self> {
