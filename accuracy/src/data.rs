@@ -149,7 +149,11 @@ pub fn possible(op: &Op) -> bool {
 const CHIPS: &[(&str, &[&str])] = &[
     ("gm200", &["m40", "titan-x-maxwell", "gtx-980-ti"]),
     ("gp102", &["p40", "titan-x-pascal", "titan-xp", "gtx-1080-ti"]),
+    ("gp104", &["p4", "gtx-1070", "gtx-1080"]),
+    ("gv100", &["v100", "titan-v"]),
     ("tu102", &["quadro-rtx-6000", "quadro-rtx-8000", "rtx-2080-ti", "titan-rtx"]),
+    ("tu104", &["t4", "t4g", "rtx-2080"]),
+    ("ga100", &["a30", "a100", "a800"]),
     ("ga102", &["a10", "a10g", "a40", "rtx-a4500", "rtx-a5000", "rtx-a6000", "rtx-3080", "rtx-3090"]),
     ("ad102", &["l40", "l40s", "rtx-4090", "rtx-6000-ada"]),
     ("gh100", &["h20", "h100", "h200", "h800", "gh200"]),
@@ -160,7 +164,11 @@ const CHIPS: &[(&str, &[&str])] = &[
 
 /// `v100-pcie-32gb` → `v100`; series whose first word is a brand keep their id.
 fn chip(id: &str) -> String {
-    let is = |board: &&&str| id.strip_prefix(**board).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
+    // What laptops are sold under a board's name is another chip.
+    let is = |board: &&&str| {
+        id.strip_prefix(**board)
+            .is_some_and(|rest| rest.is_empty() || (rest.starts_with('-') && !rest.contains("laptop")))
+    };
     if let Some((chip, _)) = CHIPS.iter().find(|(_, boards)| boards.iter().any(|board| is(&board))) {
         return (*chip).to_owned();
     }

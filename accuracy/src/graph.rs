@@ -226,30 +226,31 @@ fn pointwise(node: &Node<'_>, name: &str, flat: &[u64]) -> Option<Op> {
 
 /// A map of two arrays reads one where the other is a number, a row or a column.
 fn of_operands(op: Op, in_shapes: &str) -> Op {
-    match op {
-        Op::Elementwise { n, inputs: 2, flop_per_element, transcendental } if matches!(lists(in_shapes).as_slice(), [a, b] if count(a).min(count(b)) <= n / 16) => {
-            Op::Elementwise { n, inputs: 1, flop_per_element, transcendental }
-        }
-        op => op,
-    }
+    let Op::Elementwise { n, inputs: 2, flop_per_element, transcendental } = op else { return op };
+    let number = in_shapes.contains("()") || (in_shapes.contains("[]") && in_shapes.trim() != "[]");
+    let small = matches!(lists(in_shapes).as_slice(), [a, b] if count(a).min(count(b)) <= n / 16);
+    Op::Elementwise { n, inputs: if number || small { 1 } else { 2 }, flop_per_element, transcendental }
 }
 
 /// A product of what its shapes say: a layer's weights lie as [outputs, inputs], other factors as [inputs, outputs].
 fn of_shapes(node: &Node<'_>, name: &str) -> Option<Op> {
-    let factors: Vec<Vec<u64>> = lists(node.in_shapes).into_iter().filter(|shape| shape.len() >= 2).collect();
+    let mut factors: Vec<Vec<u64>> = lists(node.in_shapes).into_iter().filter(|shape| shape.len() >= 2).collect();
+    if name == "addmm" && factors.len() == 3 {
+        factors.remove(0); // what is added
+    }
     let (first, last) = (factors.first()?, factors.get(1));
-    let inputs = *first.last()?;
-    let rows = count(first) / inputs.max(1);
+    let &[ref lead @ .., rows, k] = first.as_slice() else { return None };
     let out = lists(node.out_shape).first().and_then(|shape| shape.last().copied());
     let layer = matches!(name, "linear" | "fc" | "dense");
-    let outputs = out.or_else(|| last.map(|shape| if layer { shape[0] } else { shape[shape.len() - 1] }))?;
-    let batch = last.filter(|shape| shape.len() > 2).map_or(1, |shape| count(&shape[..shape.len() - 2]));
-    Some(Op::Matmul {
-        m: rows / batch.max(1),
-        n: outputs,
-        k: inputs,
-        batch: batch.max(1),
-        bias: layer || name == "addmm",
+    let n = out.or_else(|| last.map(|shape| if layer { shape[0] } else { shape[shape.len() - 1] }))?;
+    let bias = (layer && node.phase != "bw") || name == "addmm";
+    // Of many second factors each meets its own first one, or the only one.
+    Some(match last.filter(|shape| shape.len() > 2) {
+        Some(shape) => {
+            let batch = count(&shape[..shape.len() - 2]).max(count(lead));
+            Op::Matmul { m: rows, n, k, batch, bias }
+        }
+        None => Op::Matmul { m: rows.saturating_mul(count(lead)), n, k, batch: 1, bias },
     })
 }
 
@@ -439,6 +440,36 @@ mod tests {
             Call::Kernel(Op::Copy { n, strided: false, inputs: 1 })
         );
         assert_eq!(of("flatten", "[8, 64]", "", ""), Call::View);
+    }
+
+    #[test]
+    fn one_of_two_operands_may_be_a_number_or_a_row() {
+        let inputs = |in_shapes| match of("aten::div.Tensor", "[8, 64]", in_shapes, "(8, 64)") {
+            Call::Kernel(Op::Elementwise { n: 512, inputs, .. }) => inputs,
+            other => panic!("{in_shapes}: {other:?}"),
+        };
+        for one in ["[(8, 64), (1,)]", "[(8, 64), ()]", "[[8, 64], []]", "[(1,), (8, 64)]", "[(8, 64), (1, 8)]"] {
+            assert_eq!(inputs(one), 1, "{one}");
+        }
+        for two in ["", "[]", "[(8, 64), (8, 64)]", "[(8, 64)]"] {
+            assert_eq!(inputs(two), 2, "{two}");
+        }
+    }
+
+    #[test]
+    fn products_by_their_shapes() {
+        let product = |m, n, k, batch, bias| Call::Kernel(Op::Matmul { m, n, k, batch, bias });
+        for (op, shapes, expected) in [
+            ("Linear", "[(8, 512, 768), (3072, 768)]", product(4096, 3072, 768, 1, true)),
+            ("aten::addmm", "[(3072,), (4096, 768), (768, 3072)]", product(4096, 3072, 768, 1, true)),
+            ("addmm", "[(64, 32), (64, 128), (128, 32)]", product(64, 32, 128, 1, true)),
+            ("matmul", "[(64, 128), (8, 128, 32)]", product(64, 32, 128, 8, false)),
+            ("aten::matmul", "[(8, 12, 512, 64), (8, 12, 64, 512)]", product(512, 512, 64, 96, false)),
+            ("mm", "[(64, 128), (128, 32)]", product(64, 32, 128, 1, false)),
+        ] {
+            assert_eq!(of(op, "", shapes, ""), expected, "{op} {shapes}");
+        }
+        assert!(matches!(of("Linear", "", "[(768,)]", ""), Call::Unknown(_)));
     }
 
     #[test]

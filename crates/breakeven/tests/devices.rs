@@ -1,10 +1,10 @@
 //! Any GPU from its row: every maker, every dtype, rows with gaps.
 
 use breakeven::hardware::{Catalogue, Device};
-use breakeven::kernel::{Bound, entry_time, kernel_time};
+use breakeven::kernel::{Bound, PowerConstants, capped_speed, entry_time, kernel_time};
 use breakeven::table::{Cell, Clock, Columns, Row, Timed, timed};
 use breakeven::units::Bytes;
-use breakeven::workload::op::{Direction, Factor};
+use breakeven::workload::op::{Collective, Direction, Factor};
 use breakeven::workload::{Dtype, Entry, Op, Pass};
 
 fn time(op: &str, dtype: &str, device: &Device) -> Result<Timed, String> {
@@ -356,4 +356,28 @@ fn integers_go_through_a_loop_of_one_core_in_numpy() {
     assert!(time(Dtype::F64, 1000, 1) < 0.05 * integers);
     // Each of many small products is a call of its own: no number of cores helps.
     assert!(time(Dtype::F64, 8, 10_000) > 20.0 * time(Dtype::F64, 8, 100) && time(Dtype::F64, 8, 10_000) > 1e-4);
+}
+
+#[test]
+fn copies_between_devices_and_sums_over_them_have_their_own_way() {
+    let whole = f64::from(1 << 30);
+    let on = |op: &Op, gpu| {
+        let device = &Catalogue::embedded().gpu(gpu).unwrap().device;
+        (kernel_time(op, Dtype::U8, Bytes::ZERO, Bytes::ZERO, device).p50.get(), device)
+    };
+    let within = Op::Transfer { direction: Direction::D2d, bytes: 1 << 30, pinned: false, asynchronous: false };
+    let (seconds, device) = on(&within, "h100-sxm5-80gb");
+    assert!((0.9..1.2).contains(&(seconds / (2.0 * whole / device.bandwidth.get()))), "{seconds}");
+    // Memory that is one with the host's is not another device's.
+    let sum = Op::Collective { kind: Collective::AllReduce, bytes: 1 << 30, ranks: 2 };
+    assert!(on(&sum, "gb10").0 > 0.01);
+}
+
+#[test]
+fn a_cap_below_what_a_board_draws_slows_it_without_a_jump() {
+    let v100 = &Catalogue::embedded().gpu("v100-pcie-32gb").unwrap().device;
+    let speed = |draw, cap| capped_speed(PowerConstants::shipped(), v100, draw, cap);
+    for draw in [20.0, 36.0, 225.0] {
+        assert!(speed(draw, draw) == 1.0 && speed(draw, 0.999 * draw) > 0.99 && speed(draw, 0.2 * draw) < 0.5);
+    }
 }

@@ -89,11 +89,11 @@ impl Cost {
         };
         let spread = machine.constants.spread[family as usize];
         let smallest = launching.min(p50);
-        // The spreads were fitted on GPUs.
         // A time that rests on a stand-in says little of how short the kernel is; the datasheet's limits do.
         let untold = 2.0 * (LARGE_CACHE_SECONDS * machine.bandwidth).max(4e6);
         let limit = (self.at_peak / SAVED).max((self.bytes - untold) / machine.bandwidth).max(0.0);
         let time = if machine.filled { smallest + limit } else { p50 };
+        // The spreads were fitted on GPUs.
         let short = if machine.device.kind == DeviceKind::Gpu && smallest > 0.0 {
             1.0 + spread.short * libm::sqrt(smallest / time)
         } else {
@@ -103,7 +103,7 @@ impl Cost {
         let shared = spread.shared * doubt;
         KernelTime {
             p50: Seconds(p50),
-            sigma_shared: libm::hypot(shared, machine.gaps_in(dtype)),
+            sigma_shared: libm::hypot(shared, machine.gaps_in(family, dtype)),
             sigma_own: spread.own * doubt,
             bound,
             flop: Flop(self.flop),

@@ -117,9 +117,8 @@ fn blas(machine: &Machine<'_>, job: &Job, share: f64, calls: f64) -> Cost {
 const fn loop_cycles(dtype: Dtype) -> Option<f64> {
     match dtype {
         Dtype::F16 | Dtype::Other => Some(12.0),
-        Dtype::I8 | Dtype::I16 | Dtype::I32 | Dtype::I64 => Some(1.8),
-        Dtype::U8 | Dtype::U16 | Dtype::U32 | Dtype::U64 | Dtype::Bool => Some(1.8),
         Dtype::F32 | Dtype::F64 | Dtype::C64 | Dtype::C128 | Dtype::Tf32 | Dtype::Bf16 | Dtype::F8 => None,
+        _ => Some(1.8),
     }
 }
 

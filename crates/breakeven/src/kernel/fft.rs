@@ -26,7 +26,7 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, n: u64, batch: f64) -> Cost
     };
     let memory = passes * bluestein * pass;
     // A block works through one transform, or through as many short ones as are read together: few of them leave SMs idle.
-    let points = if passes > 1.0 { TOGETHER * libm::pow(n as f64, 1.0 / passes) } else { n as f64 };
+    let points = if passes > 1.0 { TOGETHER * libm::pow(n as f64, 1.0 / passes) } else { n as f64 }.max(1.0);
     let blocks = (batch * n as f64 / points).clamp(1.0, machine.units);
     let compute = bluestein * machine.arithmetic(job.flop, job.dtype) * machine.units / blocks;
     let at_peak = job.flop / machine.vector_peak(job.dtype);

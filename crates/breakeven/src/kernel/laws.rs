@@ -417,7 +417,7 @@ proptest! {
     #[test]
     fn each_gap_of_its_own_widens_and_is_named(device in any_device()) {
         let told = |device: &Device| super::machine::Machine::new(device, Constants::shipped()).gaps;
-        let named = gaps(&device, Dtype::F32);
+        let named = gaps(&device, Family::Matmul, Dtype::F32);
         type Removes = fn(&mut Device);
         let lacks: [(&str, Removes); 6] = [
             ("power limit", |d| d.tdp = None),
@@ -430,7 +430,7 @@ proptest! {
         for (figure, remove) in lacks {
             let mut without = device.clone();
             remove(&mut without);
-            let new = gaps(&without, Dtype::F32).contains(&figure) && !named.contains(&figure);
+            let new = gaps(&without, Family::Matmul, Dtype::F32).contains(&figure) && !named.contains(&figure);
             prop_assert!(told(&without) > told(&device) || !new, "{figure}");
         }
     }

@@ -26,10 +26,11 @@ const FALLBACK: f64 = 15.75e9;
 pub(super) fn cost(machine: &Machine<'_>, job: &Job, op: &Op) -> Cost {
     let link = Link::of(machine.device);
     let seconds = match op {
+        Op::Transfer { direction: Direction::D2d, .. } => 2.0 * job.bytes / machine.bandwidth,
         Op::Transfer { direction, pinned, .. } => link.explicit(*direction, job.bytes, *pinned),
         Op::HostRead { .. } => link.down(job.bytes),
-        // Between devices nothing is staged.
-        _ => link.explicit(Direction::D2d, job.bytes, true),
+        // Between devices nothing is staged, and memory is never one.
+        _ => link.pinned(job.bytes),
     };
     Cost { chain: seconds, launches: 1.0, bytes: job.bytes, link: true, ..Cost::NOTHING }
 }
@@ -66,10 +67,14 @@ impl Link {
     pub fn explicit(&self, direction: Direction, bytes: f64, pinned: bool) -> f64 {
         match direction {
             _ if self.unified => 0.0,
-            _ if pinned => bytes / (self.bytes_per_s * PINNED) + COPY_LATENCY,
+            _ if pinned => self.pinned(bytes),
             Direction::D2h => self.back(bytes),
             Direction::H2d | Direction::D2d => bytes / self.staged(STAGED_UP) + COPY_LATENCY,
         }
+    }
+
+    fn pinned(&self, bytes: f64) -> f64 {
+        bytes / (self.bytes_per_s * PINNED) + COPY_LATENCY
     }
 
     /// Bytes that a copy back moves in the time that it takes to begin; any number where memory is one.

@@ -12,8 +12,8 @@ const CPU_SIGMA: f64 = 0.35;
 const CACHE_SECONDS: f64 = 15e-6;
 pub(super) const LARGE_CACHE_SECONDS: f64 = 60e-6;
 
-/// NVIDIA's compute capabilities of which fits have seen more than a row or two.
-const FITTED: std::ops::RangeInclusive<u32> = 6..=12;
+/// NVIDIA's compute capabilities of which fits have seen boards; of older ones only convolutions and products.
+const FITTED: [u32; 6] = [6, 7, 8, 9, 10, 12];
 
 /// Standard deviation of ln(time) where a rate that a board has is not told.
 const UNTOLD_SIGMA: f64 = 0.7;
@@ -247,32 +247,25 @@ impl<'a> Machine<'a> {
         self.nvidia && self.generation == Generation::Ampere && lanes(self.device) == 128.0
     }
 
-    /// Extra standard deviation of ln(time) in `dtype` for figures that were missing.
-    pub(super) fn gaps_in(&self, dtype: Dtype) -> f64 {
-        libm::hypot(self.gaps, if untold(self.device, dtype) { UNTOLD_SIGMA } else { 0.0 })
+    /// Extra standard deviation of ln(time) of the family's work in `dtype` for figures that were missing.
+    pub(super) fn gaps_in(&self, family: Family, dtype: Dtype) -> f64 {
+        libm::hypot(self.gaps, if untold(self.device, family, dtype) { UNTOLD_SIGMA } else { 0.0 })
     }
 
     pub(super) fn support(&self, family: Family, dtype: Dtype) -> Support {
-        let moves = matches!(family, Family::Copy | Family::Transfer | Family::HostRead | Family::Collective);
-        if self.device.kind == DeviceKind::Cpu || (moves && dtype != Dtype::Other) {
+        if self.device.kind == DeviceKind::Cpu || (moves(family) && dtype != Dtype::Other) {
             return Support::Native;
         }
         let p = &self.device.peaks;
         match dtype {
             Dtype::Other => Support::Refused,
-            _ if untold(self.device, dtype) => Support::Native,
+            _ if untold(self.device, family, dtype) => Support::Native,
             Dtype::F64 | Dtype::C128 => Support::or_emulated(p.f64_vector.is_none() && p.f64_tensor.is_none()),
-            Dtype::I8 | Dtype::U8 => {
-                let product = matches!(family, Family::Matmul | Family::Convolution);
-                Support::or_emulated(p.i8_tensor.is_none() && product)
-            }
+            Dtype::I8 | Dtype::U8 => Support::or_emulated(p.i8_tensor.is_none() && product(family)),
             Dtype::F8 => Support::or_emulated(p.f8_tensor.is_none()),
             Dtype::Bf16 => Support::or_emulated(p.bf16_tensor.is_none()),
             Dtype::F16 => Support::or_emulated(p.f16_tensor.is_none() && p.f16_vector.is_none()),
-            Dtype::Tf32 => {
-                let product = matches!(family, Family::Matmul | Family::Convolution);
-                Support::or_emulated(p.tf32_tensor.is_none() && product)
-            }
+            Dtype::Tf32 => Support::or_emulated(p.tf32_tensor.is_none() && product(family)),
             _ => Support::Native,
         }
     }
@@ -323,17 +316,18 @@ pub fn boost(device: &Device) -> Option<f64> {
     device.boost.map(|h| h.get()).or_else(told)
 }
 
-/// Figures that the device's row lacks for work in `dtype` and that are filled in from its neighbours in kind: what widens
-/// its intervals.
+/// Figures that the device's row lacks for the family's work in `dtype` and that are filled in from its neighbours in kind:
+/// what widens its intervals.
 ///
 /// ```
-/// use breakeven::{hardware::Catalogue, kernel::gaps, workload::Dtype};
+/// use breakeven::{hardware::Catalogue, kernel::gaps, workload::{Dtype, Family}};
 /// let mut a100 = Catalogue::embedded().gpu("a100-sxm4-80gb").unwrap().device.clone();
-/// assert!(gaps(&a100, Dtype::F16).is_empty());
+/// assert!(gaps(&a100, Family::Matmul, Dtype::F16).is_empty());
 /// (a100.tdp, a100.peaks.f16_tensor, a100.peaks.f16_vector) = (None, None, None);
-/// assert_eq!(gaps(&a100, Dtype::F16), ["power limit", "rate in this type"]);
+/// assert_eq!(gaps(&a100, Family::Matmul, Dtype::F16), ["power limit", "rate in this type"]);
+/// assert_eq!(gaps(&a100, Family::Copy, Dtype::F16), ["power limit"]);
 /// ```
-pub fn gaps(device: &Device, dtype: Dtype) -> Vec<&'static str> {
+pub fn gaps(device: &Device, family: Family, dtype: Dtype) -> Vec<&'static str> {
     let p = &device.peaks;
     let known = |value: Option<f64>| value.and_then(positive).is_some();
     let figures = [
@@ -345,7 +339,7 @@ pub fn gaps(device: &Device, dtype: Dtype) -> Vec<&'static str> {
         ("power limit", known(device.tdp.map(|w| w.get()))),
         ("year", dated(device)),
         ("compute capability", classed(device)),
-        ("rate in this type", !untold(device, dtype)),
+        ("rate in this type", !untold(device, family, dtype)),
     ];
     figures.into_iter().filter(|(_, known)| !known).map(|(name, _)| name).collect()
 }
@@ -394,19 +388,33 @@ fn process(device: &Device) -> Option<u32> {
     })
 }
 
-/// Whether it has units for the dtype of whose rate its row does not tell: all of NVIDIA's have some for doubles, and
-/// tensor units since Ampere.
-fn untold(device: &Device, dtype: Dtype) -> bool {
+/// Whether the family moves numbers and computes nothing with them.
+fn moves(family: Family) -> bool {
+    matches!(family, Family::Copy | Family::Transfer | Family::HostRead | Family::Collective)
+}
+
+/// Whether it is of those that tensor units work on.
+fn product(family: Family) -> bool {
+    matches!(family, Family::Matmul | Family::Convolution)
+}
+
+/// Whether it has units for the dtype, or may have, of whose rate its row does not tell. All of NVIDIA's have some for
+/// doubles; halves came with Volta's tensor units, bytes with Pascal's `DP4A` (not the P100's), bfloat16 and TF32 with
+/// Ampere, 8-bit floats with Ada. Without a compute capability nothing is known.
+fn untold(device: &Device, family: Family, dtype: Dtype) -> bool {
     let p = &device.peaks;
-    let recent = device.compute_capability.as_deref() == Some("8.9");
-    match (compute_capability(device), dtype) {
-        _ if device.vendor != Vendor::Nvidia => false,
-        (_, Dtype::F64 | Dtype::C128) => p.f64_vector.is_none() && p.f64_tensor.is_none(),
-        (Some(8..), Dtype::F16) => p.f16_tensor.is_none() && p.f16_vector.is_none(),
-        (Some(8..), Dtype::Bf16) => p.bf16_tensor.is_none(),
-        (Some(8..), Dtype::Tf32) => p.tf32_tensor.is_none(),
-        (Some(8..), Dtype::I8 | Dtype::U8) => p.i8_tensor.is_none(),
-        (Some(major), Dtype::F8) => (recent || major >= 9) && p.f8_tensor.is_none(),
+    let target = device.compute_capability.as_deref().unwrap_or_default();
+    let since = |first: u32| compute_capability(device).is_none_or(|major| major >= first);
+    if device.vendor != Vendor::Nvidia || device.kind == DeviceKind::Cpu || moves(family) {
+        return false;
+    }
+    match dtype {
+        Dtype::F64 | Dtype::C128 => p.f64_vector.is_none() && p.f64_tensor.is_none(),
+        Dtype::F16 => since(7) && p.f16_tensor.is_none() && p.f16_vector.is_none(),
+        Dtype::Bf16 => since(8) && p.bf16_tensor.is_none(),
+        Dtype::Tf32 => product(family) && since(8) && p.tf32_tensor.is_none(),
+        Dtype::I8 | Dtype::U8 => product(family) && (since(7) || target == "6.1") && p.i8_tensor.is_none(),
+        Dtype::F8 => (since(9) || target == "8.9") && p.f8_tensor.is_none(),
         _ => false,
     }
 }

@@ -85,13 +85,11 @@ pub fn power_with(c: &PowerConstants, device: &Device, u_compute: f64, u_memory:
 /// assert!((0.65..0.85).contains(&speed(125.0)) && speed(125.0) < speed(150.0));
 /// ```
 pub fn capped_speed(c: &PowerConstants, device: &Device, draw: f64, cap: f64) -> f64 {
-    let floor = idle(c, device, limit_watts(device));
     if cap >= draw {
         return 1.0;
     }
-    if draw <= floor {
-        return 0.0;
-    }
+    // What draws less than the floor that is modelled has a lower one.
+    let floor = idle(c, device, limit_watts(device)).min(0.9 * draw);
     let left = ((cap - floor) / (draw - floor)).clamp(0.0, 1.0);
     1.0 - libm::pow(1.0 - left, c.cap)
 }

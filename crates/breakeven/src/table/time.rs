@@ -54,7 +54,7 @@ pub fn timed(row: &Row, device: &Device, clock: Clock) -> Result<Timed, String> 
         Support::Emulated => notes.push(format!("{} has no units for {}: emulated", device.id, dtype.name())),
         Support::Refused => return Err(format!("{} cannot compute in {}", device.id, dtype.name())),
     }
-    let missing = gaps(device, dtype);
+    let missing = gaps(device, op.family(), dtype);
     if !missing.is_empty() {
         notes.push(format!("wider, for {} lacks: {}", device.id, missing.join(", ")));
     }
