@@ -29,14 +29,13 @@ pub fn fp32(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -> Result<(
             return;
         }
         let name = name.as_str();
-        let dtype = networks::dtype(row.text("dtype").unwrap_or_default());
         kernels.push(Kernel {
             file,
             gpu,
             label: name.to_owned(),
             dtype_label: row.text("dtype").unwrap_or("fp32").to_owned(),
             op,
-            dtype,
+            dtype: networks::dtype(row.text("dtype").unwrap_or_default()),
             test: row.text("split") == Some("test"),
             measured,
             floor: 0.0,

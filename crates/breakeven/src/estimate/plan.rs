@@ -3,8 +3,7 @@
 use super::hosttime::HostTime;
 use crate::hardware::Device;
 use crate::interval::{Interval, Z90};
-use crate::kernel::Link;
-use crate::kernel::{Bound, entry_time};
+use crate::kernel::{Bound, Link, entry_time};
 use crate::port::{self, Counterpart, PortProfile};
 use crate::timeline::{Machine, STREAMS, Slot, Task};
 use crate::units::Bytes;

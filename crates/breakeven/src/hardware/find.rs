@@ -66,7 +66,7 @@ impl Catalogue {
         let mut members = if whole.is_empty() { Vec::new() } else { self.members(&whole) };
         if whole.bytes().all(|b| b.is_ascii_digit()) {
             // `16` alone is no name of whatever has 16 GiB: a number of the name is among the numbers given.
-            members.retain(|gpu| spellings(gpu).flat_map(words).any(|word| given.contains(&word)));
+            members.retain(|gpu| gpu.spellings().flat_map(words).any(|word| given.contains(&word)));
         }
         match members.as_slice() {
             [] => Err(self.unknown(name, &bare)),
@@ -138,7 +138,7 @@ impl Catalogue {
             .gpus()
             .iter()
             .filter_map(|gpu| {
-                let least = spellings(gpu).map(|s| strsim::levenshtein(&given, &bare_key(&words(s)))).min()?;
+                let least = gpu.spellings().map(|s| strsim::levenshtein(&given, &bare_key(&words(s)))).min()?;
                 (least <= given.chars().count().div_ceil(2)).then_some((least, gpu.id()))
             })
             .collect();
@@ -161,10 +161,6 @@ fn family_note(name: &str, gpus: &[&Gpu]) -> Option<String> {
     }
 }
 
-fn spellings(gpu: &Gpu) -> impl Iterator<Item = &str> {
-    [gpu.id(), gpu.name()].into_iter().chain(gpu.aliases())
-}
-
 /// Lowercase words of a name, split at whatever is no letter or digit; `(R)` and `(TM)` are no words.
 pub(super) fn words(name: &str) -> Vec<String> {
     let name = name.to_ascii_lowercase().replace("(r)", " ").replace("(tm)", " ");
@@ -184,7 +180,7 @@ fn bare_key(words: &[String]) -> String {
 /// Whether that is the key of one of its spellings. Its marketing name may be written without brands; its aliases may
 /// not: `NVIDIA H200` is what nvidia-smi calls one board, `H200` is the family.
 fn is_called(gpu: &Gpu, given: &str) -> bool {
-    !given.is_empty() && (spellings(gpu).any(|s| key(&words(s)) == given) || bare_key(&words(gpu.name())) == given)
+    !given.is_empty() && (gpu.spellings().any(|s| key(&words(s)) == given) || bare_key(&words(gpu.name())) == given)
 }
 
 /// Every word that describes a GPU: of its spellings, maker, architecture and memory.
@@ -194,7 +190,7 @@ fn description(gpu: &Gpu) -> Vec<String> {
     let kind = gpu.figure("memory_type").and_then(|f| f.text()).unwrap_or_default();
     let vendor = gpu.figure("vendor").and_then(|f| f.text()).unwrap_or_default();
     let mut all: Vec<String> =
-        spellings(gpu).chain([kind, vendor, device.architecture.as_str()]).flat_map(words).collect();
+        gpu.spellings().chain([kind, vendor, device.architecture.as_str()]).flat_map(words).collect();
     all.extend([format!("{gib}gb"), format!("{gib}gib"), format!("{gib}g"), gib.to_string()]);
     if all.iter().any(|w| w.starts_with("sxm")) {
         all.push("sxm".to_owned());
@@ -433,7 +429,7 @@ mod tests {
         let mut owners = std::collections::BTreeMap::new();
         for gpu in Catalogue::embedded().gpus() {
             let bare = bare_key(&words(gpu.name()));
-            for spelling in spellings(gpu).map(|s| key(&words(s))).chain([bare]) {
+            for spelling in gpu.spellings().map(|s| key(&words(s))).chain([bare]) {
                 let owner = owners.entry(spelling).or_insert(gpu.id());
                 assert_eq!(*owner, gpu.id());
             }

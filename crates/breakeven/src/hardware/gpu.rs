@@ -83,6 +83,11 @@ impl Gpu {
         self.texts("alias")
     }
 
+    /// Its id, its name and its aliases.
+    pub(crate) fn spellings(&self) -> impl Iterator<Item = &str> {
+        [self.id(), self.name()].into_iter().chain(self.aliases())
+    }
+
     /// What a reader should know of the whole GPU.
     pub fn notes(&self) -> impl Iterator<Item = &str> {
         self.texts("note")

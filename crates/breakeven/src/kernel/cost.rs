@@ -73,12 +73,13 @@ impl Cost {
     /// The time, never below the smallest kernel for each launch, and what bounds it.
     pub(super) fn finish(self, machine: &Machine<'_>, family: Family, dtype: Dtype) -> KernelTime {
         let launching = self.launches * machine.floor;
+        let fixed = launching + self.chain;
         let body = beside(self.compute, self.memory, self.serial);
         // A century is as good as for ever, and keeps sums of times finite.
-        let p50 = (launching + self.chain + body).min(1e100);
+        let p50 = (fixed + body).min(1e100);
         let bound = match () {
             () if self.link => Bound::Transfer,
-            () if launching + self.chain >= body => Bound::Launch,
+            () if fixed >= body => Bound::Launch,
             () if self.compute >= self.memory => Bound::Compute,
             () => Bound::Memory,
         };

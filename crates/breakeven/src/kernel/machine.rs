@@ -94,9 +94,11 @@ impl<'a> Machine<'a> {
         let f32_peak =
             or(p.f32_vector.or(p.f64_vector.filter(|_| cpu).map(|r| r * 2.0)).map(|r| r.get()), guess.max(1e9), 0.3);
         let clock = or(boost(device), 1.5e9, 0.05);
-        let recent = compute_capability(device).is_some_and(|major| major >= 9)
-            || (device.vendor == Vendor::Nvidia && device.compute_capability.as_deref() == Some("8.9"));
-        let fetches = compute_capability(device).is_some_and(|major| (9..12).contains(&major));
+        let major = compute_capability(device);
+        let since = |first: u32| major.is_some_and(|major| major >= first);
+        let recent =
+            since(9) || (device.vendor == Vendor::Nvidia && device.compute_capability.as_deref() == Some("8.9"));
+        let fetches = since(9) && !since(12);
         // Hopper and the large Blackwells have 132 to 152. By the rate it would be nearer for others, but then twice the rate of
         // a board at its power limit would leave a lone tile half of it.
         let filled_units = if cpu {
@@ -120,7 +122,7 @@ impl<'a> Machine<'a> {
         let far = match device.vendor {
             _ if cpu => 0.0,
             // Its oldest and its next ones are far, too.
-            Vendor::Nvidia if FITTED.contains(&compute_capability(device).unwrap_or(0)) => 0.0,
+            Vendor::Nvidia if major.is_some_and(|major| FITTED.contains(&major)) => 0.0,
             Vendor::Nvidia => 0.1,
             Vendor::Amd | Vendor::Intel => 0.15,
             Vendor::Apple | Vendor::Other => 0.25,
@@ -133,8 +135,8 @@ impl<'a> Machine<'a> {
             };
         Self {
             generation,
-            late: compute_capability(device).is_some_and(|major| major >= 9),
-            beyond_hopper: compute_capability(device).is_some_and(|major| major >= 10),
+            late: since(9),
+            beyond_hopper: since(10),
             fetches,
             recent,
             nvidia: device.vendor == Vendor::Nvidia,

@@ -7,8 +7,7 @@ use crate::estimate::gpu::{Outcome, Question};
 use crate::estimate::loaders;
 use crate::estimate::plan::Policy;
 use crate::hardware::Device;
-use crate::kernel::Bound;
-use crate::kernel::Link;
+use crate::kernel::{Bound, Link};
 use crate::timeline::{Slot, Task};
 use crate::workload::{Entry, Op, Phase, Site, Workload, file_name};
 

@@ -1,7 +1,7 @@
 //! The devices that the rows of a table run on.
 
 use super::columns::Columns;
-use crate::hardware::{Catalogue, Device, Gpu};
+use crate::hardware::{Catalogue, Device};
 use crate::{Error, Result};
 use std::collections::HashMap;
 
@@ -93,9 +93,8 @@ impl<'c> Devices<'c> {
 /// The GPUs of that name, or the CPU. GPUs may be named after a CPU that they come with: spelled out it is the CPU's name.
 fn meant<'c>(catalogue: &'c Catalogue, name: &str) -> Result<Vec<&'c Device>> {
     let is = |spelled: &str| spelled.eq_ignore_ascii_case(name.trim());
-    let a_gpu = |gpu: &Gpu| [gpu.id(), gpu.name()].into_iter().chain(gpu.aliases()).any(is);
     if let Some(cpu) = catalogue.cpus().iter().find(|cpu| cpu.spellings().any(is))
-        && !catalogue.gpus().iter().any(a_gpu)
+        && !catalogue.gpus().iter().any(|gpu| gpu.spellings().any(is))
     {
         return Ok(vec![&cpu.device]);
     }

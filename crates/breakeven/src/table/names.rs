@@ -175,8 +175,7 @@ pub fn ops() -> impl Iterator<Item = (&'static str, Vec<Dim>, Vec<Dim>)> {
 /// assert_eq!((map("add", 8), map("sort", 8)), (Some(add), None));
 /// ```
 pub fn map(name: &str, n: u64) -> Option<Op> {
-    let (_, meaning) = NAMES.iter().find(|(known, _)| *known == name)?;
-    let &Meaning::Map(inputs, flop_per_element, transcendental) = meaning else { return None };
+    let Meaning::Map(inputs, flop_per_element, transcendental) = meaning(find(name)?) else { return None };
     Some(Op::Elementwise { n, inputs, flop_per_element, transcendental })
 }
 
