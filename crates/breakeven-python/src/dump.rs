@@ -78,6 +78,7 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
                     .then(|| format!("{}{}", if e.rounded { "~" } else { "" }, shapes(&arrays))),
                 layout: layout(&inputs),
                 graph: context.graph.or_else(|| tag?.graph),
+                library: None,
             }
         })
         .collect();
@@ -99,6 +100,7 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
             .map(|m| Marker { clock: m.clock.clone(), site: m.site, position: m.position, at_ns: ns(m.ticks) })
             .collect(),
         waits,
+        host_code: Vec::new(),
         unseen: recorder
             .unseen
             .iter()

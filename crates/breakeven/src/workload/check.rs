@@ -32,6 +32,11 @@ impl Workload {
                 return bad(format_args!("waits[{i}]"), beyond(site.into(), "sites", self.sites.len()));
             }
         }
+        for (i, row) in self.host_code.iter().enumerate() {
+            if let Some(site) = row.site.filter(|&site| site as usize >= self.sites.len()) {
+                return bad(format_args!("host_code[{i}].site"), beyond(site.into(), "sites", self.sites.len()));
+            }
+        }
         for (i, marker) in self.markers.iter().enumerate() {
             if marker.site as usize >= self.sites.len() {
                 return bad(format_args!("markers[{i}].site"), beyond(marker.site.into(), "sites", self.sites.len()));

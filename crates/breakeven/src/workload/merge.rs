@@ -1,6 +1,6 @@
 //! One workload of many: a program's processes and threads, recorded apart.
 
-use super::{Entry, Site, Step, Unseen, Wait, Workload, order};
+use super::{Entry, HostCode, Site, Step, Unseen, Wait, Workload, order};
 use std::collections::BTreeMap;
 
 /// Puts the parts of one program together; `None` when there are none.
@@ -85,6 +85,9 @@ impl Merge {
             let place = |wait: Wait| Wait { site: wait.site.map(site), before: wait.before.map(site), ..wait };
             self.whole.waits = part.waits.into_iter().map(place).collect();
         }
+        for row in part.host_code {
+            add_host_code(&mut self.whole.host_code, HostCode { site: row.site.map(site), ..row });
+        }
         for unseen in part.unseen {
             add_unseen(&mut self.whole.unseen, unseen);
         }
@@ -157,6 +160,17 @@ fn as_listed(ops: &[Entry]) -> Vec<Step> {
     ops.iter().enumerate().map(|(i, entry)| Step::Repeat(entry.count, vec![Step::Run(i as u32)])).collect()
 }
 
+fn add_host_code(all: &mut Vec<HostCode>, row: HostCode) {
+    let what = |r: &HostCode| HostCode { ns: 0, samples: 0, ..r.clone() };
+    match all.iter_mut().find(|known| what(known) == what(&row)) {
+        Some(known) => {
+            known.ns = known.ns.saturating_add(row.ns);
+            known.samples = known.samples.saturating_add(row.samples);
+        }
+        None => all.push(row),
+    }
+}
+
 fn add_unseen(all: &mut Vec<Unseen>, unseen: Unseen) {
     match all.iter_mut().find(|known| known.reason == unseen.reason && known.text == unseen.text) {
         Some(known) => {
@@ -170,11 +184,13 @@ fn add_unseen(all: &mut Vec<Unseen>, unseen: Unseen) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::HostKind;
     use crate::workload::samples::{heat, workloads};
     use proptest::prelude::*;
 
     fn totals(w: &Workload) -> (u64, u64, u64, u32, u64, usize) {
-        let unseen = w.unseen.iter().map(|u| u.ns + u.count).sum();
+        let host_code = w.host_code.iter().map(|row| row.ns + row.samples).sum::<u64>();
+        let unseen = w.unseen.iter().map(|u| u.ns + u.count).sum::<u64>() + host_code;
         let cpu = w.ops.iter().map(|e| e.cpu_ns + e.gap_ns).sum();
         (w.op_count(), cpu, unseen, w.program.processes, w.program.peak_bytes, w.markers.len())
     }
@@ -188,6 +204,27 @@ mod tests {
         assert_eq!(both.ops.len(), 2 * heat().ops.len());
         assert_eq!(both.program.wall_ns, heat().program.wall_ns);
         assert_eq!(both.program.processes, 2);
+        assert_eq!(both.check(), Ok(()));
+    }
+
+    #[test]
+    fn host_code_of_two_processes_is_one_row_a_line_and_library() {
+        let row = |site, library: &str| HostCode {
+            site: Some(site),
+            kind: HostKind::Native,
+            library: Some(library.to_owned()),
+            function: None,
+            ns: 7,
+            samples: 1,
+        };
+        let (mut parent, mut child) = (heat(), heat());
+        parent.host_code = vec![row(0, "polars")];
+        child.sites.rotate_left(1);
+        child.ops.iter_mut().for_each(|entry| entry.site = 0);
+        child.host_code = vec![row(child.sites.len() as u32 - 1, "polars"), row(0, "polars"), row(0, "numba")];
+        let both = merge(vec![parent, child]).unwrap();
+        let twice = HostCode { ns: 14, samples: 2, ..row(0, "polars") };
+        assert_eq!(both.host_code, [twice, row(1, "polars"), row(1, "numba")]);
         assert_eq!(both.check(), Ok(()));
     }
 
@@ -223,6 +260,7 @@ mod tests {
             prop_assert_eq!(&left, &flat);
             prop_assert_eq!(totals(&right), totals(&flat));
             prop_assert_eq!(&right.ops, &flat.ops);
+            prop_assert_eq!(&right.host_code, &flat.host_code);
             let sum = [&a, &b, &c].map(totals).into_iter().fold((0, 0, 0, 0, 0, 0), |s, t| {
                 (s.0 + t.0, s.1 + t.1, s.2 + t.2, s.3 + t.3, s.4 + t.4, s.5 + t.5)
             });

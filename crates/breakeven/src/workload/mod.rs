@@ -6,6 +6,7 @@
 mod check;
 pub mod dtype;
 pub mod family;
+mod host_code;
 pub mod merge;
 pub mod op;
 pub mod order;
@@ -21,6 +22,7 @@ pub(crate) mod samples;
 mod schema;
 
 pub use dtype::Dtype;
+pub use host_code::{HostCode, HostKind};
 pub use op::{Family, Op, Pass};
 pub use order::Step;
 pub use rounds::{Lines, rounds_in};
@@ -59,6 +61,9 @@ pub struct Workload {
     /// Where the program waited.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<Wait>,
+    /// Host time outside recorded ops by line, as sampled; empty where no sampler ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub host_code: Vec<HostCode>,
     /// What was not seen, and why; one line each kind.
     #[serde(default)]
     pub unseen: Vec<Unseen>,
@@ -79,6 +84,7 @@ impl Default for Workload {
             buffers: Vec::new(),
             markers: Vec::new(),
             waits: Vec::new(),
+            host_code: Vec::new(),
             unseen: Vec::new(),
             optional_fields: Vec::new(),
         }
@@ -332,6 +338,10 @@ pub struct Entry {
     /// What it has to do with a recorded graph of launches, where it is the device's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub graph: Option<InGraph>,
+    /// The installed package whose code called the op: `pandas` for a NumPy call inside `DataFrame.sum`. Absent where
+    /// the script itself called it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub library: Option<String>,
 }
 
 impl Entry {

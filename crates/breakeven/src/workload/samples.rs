@@ -102,6 +102,7 @@ fn entries(sites: u32) -> impl Strategy<Value = Entry> {
         option::of(Just("cuda:0".to_owned())),
         option::of(select(vec![Phase::Forward, Phase::Backward, Phase::Optimizer])),
         option::of(select(vec![InGraph::Capture, InGraph::Launch, InGraph::Node])),
+        option::weighted(0.2, select(vec!["pandas".to_owned(), "xarray".to_owned()])),
     );
     (op, numbers, tags, option::of("[0-9,]{0,8}")).prop_map(|(op, numbers, tags, shapes)| Entry {
         site: op.0,
@@ -125,6 +126,7 @@ fn entries(sites: u32) -> impl Strategy<Value = Entry> {
         shapes,
         layout: None,
         graph: tags.4,
+        library: tags.5,
     })
 }
 
@@ -153,15 +155,30 @@ fn programs() -> impl Strategy<Value = Program> {
     )
 }
 
+/// Host time at the first line or at none.
+fn host_code() -> impl Strategy<Value = HostCode> {
+    let kinds = select(vec![HostKind::Python, HostKind::Native, HostKind::Waiting]);
+    let library = option::of(select(vec!["polars".to_owned(), "matplotlib".to_owned(), "libfoo.so".to_owned()]));
+    (any::<bool>(), kinds, library, 0..1_000_000_u64).prop_map(|(known, kind, library, ns)| HostCode {
+        site: known.then_some(0),
+        kind,
+        function: library.as_ref().map(|library| format!("{library}.run")),
+        library,
+        ns,
+        samples: ns / 5_000,
+    })
+}
+
 /// A sound workload with up to five entries in an order with loops.
 pub(crate) fn workloads() -> impl Strategy<Value = Workload> {
     let lists = (
         prop::collection::vec(("[ab]", 1..4_u32), 1..4),
         prop::collection::vec(0..100_u64, 0..4),
         prop::collection::vec(("[ab]", 0..1000_u64), 0..3),
+        prop::collection::vec(host_code(), 0..4),
     );
     (programs(), prop::collection::vec(entries(1), 1..6), prop::collection::vec(0..5_usize, 0..40), lists).prop_map(
-        |(program, mut ops, runs, (sites, sizes, unseen))| {
+        |(program, mut ops, runs, (sites, sizes, unseen, host_code))| {
             let runs: Vec<usize> = (0..ops.len()).chain(runs.into_iter().map(|run| run % ops.len())).collect();
             let mut order = Sequence::new();
             ops.iter_mut().for_each(|entry| entry.count = 0);
@@ -200,6 +217,7 @@ pub(crate) fn workloads() -> impl Strategy<Value = Workload> {
                     .iter()
                     .map(|&ns| Wait { site: (ns % 2 == 0).then_some(0), before: (ns % 3 > 0).then_some(0), ns })
                     .collect(),
+                host_code,
                 unseen: unseen
                     .into_iter()
                     .map(|(reason, ns)| Unseen { reason, text: "Not seen.".to_owned(), ns, count: 1 })

@@ -37,6 +37,7 @@ fn entry(site: u32, name: &str, op: Op, dtype: Dtype, count: u64) -> Entry {
         shapes: None,
         layout: None,
         graph: None,
+        library: None,
     }
 }
 

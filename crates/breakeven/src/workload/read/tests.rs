@@ -25,7 +25,7 @@ fn messages_say_where_and_why() {
      hint: line 1, column 1604; docs/workload-format.md explains every field
     "#);
     insta::assert_snapshot!(said("\"count\"", "\"cuont\""), @r#"
-    error: the workload is not sound at `ops[0].cuont`: unknown field `cuont`, expected one of `site`, `name`, `op`, `dtype`, `count`, `read_bytes`, `written_bytes`, `cpu_ns`, `gap_ns`, `host_input_bytes`, `host_input_count`, `kernels`, `phase`, `device`, `stream`, `thread`, `pid`, `rank`, `shapes`, `layout`, `graph`
+    error: the workload is not sound at `ops[0].cuont`: unknown field `cuont`, expected one of `site`, `name`, `op`, `dtype`, `count`, `read_bytes`, `written_bytes`, `cpu_ns`, `gap_ns`, `host_input_bytes`, `host_input_count`, `kernels`, `phase`, `device`, `stream`, `thread`, `pid`, `rank`, `shapes`, `layout`, `graph`, `library`
      hint: did you mean `count`?
     "#);
     insta::assert_snapshot!(said("workload/1", "workload/2"), @r#"
