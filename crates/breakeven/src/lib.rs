@@ -18,6 +18,7 @@ pub mod growth;
 pub mod hardware;
 pub mod interval;
 pub mod kernel;
+pub mod libraries;
 pub mod lower;
 pub mod place;
 pub mod policy;

@@ -112,6 +112,7 @@ pub fn calculate(numbers: &Numbers, request: &Request) -> Result<Estimate> {
         robustness: Vec::new(),
         timeline: None,
         advice: Vec::new(),
+        not_understood: Vec::new(),
         advice_together: Vec::new(),
         notes,
         policy_failed: None,

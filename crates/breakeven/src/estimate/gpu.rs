@@ -1,6 +1,7 @@
 //! One workload on one GPU.
 
 use super::baseline::CpuTime;
+use super::coverage::Coverage;
 use super::hosttime::HostTime;
 use super::plan::{Plan, Policy, Port};
 use super::spread::device_side;
@@ -8,7 +9,7 @@ use super::{Breakdown, Verdict};
 use crate::hardware::Device;
 use crate::interval::{Basis, Interval};
 use crate::timeline::{Compact, simulate};
-use crate::workload::{Entry, Op, Workload};
+use crate::workload::Workload;
 
 /// Share of the device memory that a program can use; the rest is the context and the allocator's slack.
 pub const USABLE_MEMORY: f64 = 0.92;
@@ -61,8 +62,8 @@ pub struct Question<'a> {
     pub host_speed: f64,
     /// Leave start-up out on both sides.
     pub exclude_startup: bool,
-    /// 0–1.
-    pub coverage: f64,
+    /// What of its time is understood.
+    pub coverage: &'a Coverage,
     /// Wall time of the recording without its hooks, s.
     pub recorded_s: f64,
     /// What the options changed about the program, in a sentence; `None` where it is as it was recorded.
@@ -81,9 +82,6 @@ impl Question<'_> {
         if less > 0.0 { all.scale(((all.p50 - less) / all.p50).max(0.0)) } else { all }
     }
 }
-
-/// Below this coverage nothing is claimed unless both extremes agree.
-pub const COVERAGE_THRESHOLD: f64 = 0.8;
 
 /// The whole way: plan, simulate, compare.
 pub fn outcome(q: &Question, device: &Device) -> Outcome {
@@ -110,16 +108,12 @@ pub fn outcome_of(q: &Question, device: &Device, plan: Plan) -> Outcome {
     let fits = fits.filter(|fits| !fits || !q.workload.cut_short());
     let verdict = if fits == Some(false) {
         Verdict::Cpu
-    } else if q.coverage < COVERAGE_THRESHOLD {
-        // With nothing for the GPU to do, both sides are the same sum, and its last bit would say which is less.
-        let best = at_best(q, host, cpu_time, device_part);
-        if plan.launches > 0 && best == verdict_of(speedup) { best } else { Verdict::Unknown }
     } else if ended_early(q.workload, &plan) {
         Verdict::Unknown
-    } else if plan.launches == 0 {
-        Verdict::Cpu
     } else {
-        verdict_of(speedup)
+        let dark = (q.coverage.dark() / q.host_speed).min(host);
+        let sides = Sides { cpu: cpu_time, ops: q.cpu.ops, host, device: device_part, launches: plan.launches };
+        sides.verdict(dark, q.coverage.is_enough())
     };
     // Where nothing is left of what nobody understood, 0 s would be said of something unknown.
     let unknown = verdict == Verdict::Unknown && (ended_early(q.workload, &plan) || parts.total() <= 0.0);
@@ -151,14 +145,43 @@ pub fn device_bytes(workload: &Workload, policy: Policy) -> f64 {
     }
 }
 
-/// The verdict if all that is not understood took no time on the GPU.
-fn at_best(q: &Question, host: f64, cpu: Interval, device_part: Interval) -> Verdict {
-    let opaque = |e: &&Entry| matches!(e.op, Op::Opaque);
-    let entries: f64 = q.workload.ops.iter().filter(opaque).map(|e| e.cpu_ns as f64).sum();
-    let unseen: f64 = q.workload.unseen.iter().map(|u| u.ns as f64).sum();
-    let dark = ((entries + unseen) * 1e-9 * q.host.cpu_scale / q.host_speed).min(host);
-    let ops = Interval::exact((cpu.p50 - (host - dark)).max(0.0));
-    verdict_of(speedup(cpu, ops, host - dark, device_part))
+/// A GPU wins if its time is shorter by this factor with all but certainty (p10): 2 % is less than anybody would port
+/// or rent for, and less than two runs of the same program differ by.
+pub const WIN: f64 = 1.02;
+/// How many times slower a GPU may run what was not understood than this CPU does: the largest slow-down that people
+/// have reported of GPU versions of libraries (dozens, 90 and 120 times, of small problems and of loops on the host).
+pub const WORST: f64 = 120.0;
+
+/// Both sides of a comparison, s.
+#[derive(Clone, Copy, Debug)]
+pub struct Sides {
+    /// The CPU's time.
+    pub cpu: Interval,
+    /// The part of it that a GPU could take over.
+    pub ops: Interval,
+    /// Host code of the GPU's side, what is not understood included: both sides share it.
+    pub host: f64,
+    /// All else of the GPU's side.
+    pub device: Interval,
+    /// Kernels that would be launched.
+    pub launches: u64,
+}
+
+impl Sides {
+    /// The verdict where `dark` seconds of the host's time are not understood. Where too little is understood, it is
+    /// unknown unless it is the same with these at no time, left on the host, and [`WORST`] times slower on the GPU.
+    pub fn verdict(&self, dark: f64, enough: bool) -> Verdict {
+        let with = |on_gpu: f64| {
+            match verdict_of(speedup(self.cpu, self.ops, self.host - dark + on_gpu, self.device)) {
+                // Both sides are the same sum: nothing would run on a GPU.
+                Verdict::Either if self.launches == 0 => Verdict::Cpu,
+                verdict => verdict,
+            }
+        };
+        let left = with(dark);
+        let same = with(0.0) == left && with(dark * WORST) == left;
+        if enough || same { left } else { Verdict::Unknown }
+    }
 }
 
 /// Baseline ÷ GPU time; the host code that both share (`host`, s, on the GPU's side) cancels, p10 pairs a slow GPU with
@@ -173,11 +196,65 @@ fn speedup(cpu: Interval, ops: Interval, host: f64, device_part: Interval) -> In
 
 /// By time alone.
 pub fn verdict_of(speedup: Interval) -> Verdict {
-    if speedup.p10 > 1.0 {
+    if speedup.p10 > WIN {
         Verdict::Gpu
     } else if speedup.p90 < 1.0 {
         Verdict::Cpu
     } else {
         Verdict::Either
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Programs of which part of the host's time may be dark: sides and that time, s.
+    fn programs() -> impl Strategy<Value = (Sides, f64)> {
+        let time = || 1e-3..100.0_f64;
+        (time(), time(), time(), 1.0..1.5_f64, 0.0..=1.0_f64, 0..3_u64).prop_map(
+            |(ops, host, device, unsure, dark, launches)| {
+                let (ops, device) = if launches == 0 { (0.0, 0.0) } else { (ops, device) };
+                let around = |p50: f64| Interval { p10: p50 / unsure, p50, p90: p50 * unsure };
+                let (cpu, ops, device) = (around(host + ops), around(ops), around(device));
+                (Sides { cpu, ops, host, device, launches }, host * dark)
+            },
+        )
+    }
+
+    fn certain(verdict: Verdict) -> bool {
+        matches!(verdict, Verdict::Gpu | Verdict::Cpu)
+    }
+
+    #[test]
+    fn a_win_is_more_than_two_per_cent() {
+        let at = |p10: f64| verdict_of(Interval { p10, p50: p10, p90: p10 });
+        assert_eq!(
+            [at(0.99), at(1.0), at(1.02), at(1.021)],
+            [Verdict::Cpu, Verdict::Either, Verdict::Either, Verdict::Gpu]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn more_dark_time_never_makes_a_verdict_more_certain((sides, dark) in programs(), part in 0.0..1.0_f64) {
+            let (less, more) = (sides.verdict(dark * part, false), sides.verdict(dark, false));
+            prop_assert!(!certain(more) || less == more, "{less:?} with less, {more:?} with more");
+        }
+
+        #[test]
+        fn without_dark_time_the_verdict_is_that_of_the_times((sides, _) in programs()) {
+            let plain = verdict_of(speedup(sides.cpu, sides.ops, sides.host, sides.device));
+            let plain = if sides.launches == 0 { Verdict::Cpu } else { plain };
+            prop_assert_eq!(sides.verdict(0.0, false), plain);
+            prop_assert_eq!(sides.verdict(0.0, true), plain);
+        }
+
+        #[test]
+        fn where_nothing_is_understood_no_gpu_wins((sides, _) in programs(), launches in 0..2_u64) {
+            let sides = Sides { ops: Interval::exact(0.0), cpu: Interval::exact(sides.host), launches, ..sides };
+            prop_assert_ne!(sides.verdict(sides.host, false), Verdict::Gpu);
+        }
     }
 }

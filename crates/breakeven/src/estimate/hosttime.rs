@@ -1,6 +1,6 @@
 //! What of the recorded wall time is whose: ops, the host between them, our own hooks.
 
-use crate::workload::Workload;
+use crate::workload::{HostCode, Workload};
 
 /// Least share of the recorded time that is the program's own, whatever recording and other programs are said to cost.
 const LEAST: f64 = 0.1;
@@ -22,12 +22,22 @@ pub struct HostTime {
     pub cpu_scale: f64,
     /// Share of the gaps and of `outside` in which the program waited.
     pub waiting: f64,
+    /// The gaps of all ops, scaled, and `outside` together.
+    pub between: f64,
 }
 
 impl HostTime {
     /// How much faster gaps are on a host that computes `speed` times as fast: none makes what is waited for come sooner.
     pub fn gap_speed(&self, speed: f64) -> f64 {
         1.0 / (self.waiting + (1.0 - self.waiting) / speed)
+    }
+
+    /// What a sampler found outside ops, each row with its time, s: the rows' proportions, scaled so that they sum to
+    /// the gaps and `outside`. Nothing where no sampler ran.
+    pub fn host_code<'a>(&self, workload: &'a Workload) -> impl Iterator<Item = (&'a HostCode, f64)> + use<'a> {
+        let sampled: f64 = workload.host_code.iter().map(|row| row.ns as f64).sum();
+        let scale = if sampled > 0.0 { self.between / sampled } else { 0.0 };
+        workload.host_code.iter().map(move |row| (row, row.ns as f64 * scale))
     }
 }
 
@@ -69,6 +79,7 @@ pub fn host_time(workload: &Workload) -> HostTime {
         startup: (program.startup_ns as f64 * 1e-9 * own).min(outside),
         gap_scale: fold * own,
         cpu_scale: fold * own,
+        between,
     }
 }
 

@@ -6,10 +6,12 @@
 pub mod baseline;
 pub mod changed;
 mod course;
+pub mod coverage;
 pub mod drawing;
 pub mod gpu;
 pub mod hosttime;
 pub mod loaders;
+mod not_understood;
 mod note;
 pub mod plan;
 pub mod program;
@@ -23,6 +25,7 @@ mod written;
 
 pub use course::{KernelBin, MemoryCurve};
 pub use drawing::{Look, SketchRow, TimelineSketch, look, trace};
+pub use not_understood::NotUnderstood;
 pub use note::{CODES as NOTE_CODES, Note};
 pub use reason::{CODES as REASON_CODES, Evidence, Flip, Reason, Timer};
 
@@ -71,6 +74,9 @@ pub struct Estimate {
     /// What host, device and copies do in the course of the run; only where asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeline: Option<TimelineSketch>,
+    /// Whose the time is that was not understood, the longest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_understood: Vec<NotUnderstood>,
     /// Edits that would help.
     pub advice: Vec<Advice>,
     /// The advice for a side taken together, where there is more than one piece.
@@ -111,7 +117,7 @@ pub struct WorkloadSummary {
     pub synchronisations: Option<u64>,
     /// Largest sum of live buffers; `None` when not known.
     pub peak_bytes: Option<f64>,
-    /// Understood op time ÷ (understood + opaque), 0–1.
+    /// Understood op time ÷ (understood + not understood), 0–1; Python and waiting are neither.
     pub coverage: f64,
 }
 
@@ -134,13 +140,13 @@ pub struct Summary {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// speedup.p10 > 1.
+    /// speedup.p10 > 1.02.
     Gpu,
     /// speedup.p90 < 1, or it does not fit.
     Cpu,
     /// The interval contains 1.
     Either,
-    /// Too little is covered to say.
+    /// Too little is understood to say.
     Unknown,
 }
 

@@ -16,7 +16,10 @@ pub const CODES: &[(&str, &str)] = &[
     ("idle", "More than a tenth of the time went into waiting, asleep or for something else; it counts as host time."),
     ("incomplete-prices", "Some prices are for the GPU alone; the machine around it costs extra."),
     ("larger-than-memory", "The data given is more than the memory of the GPU."),
-    ("low-coverage", "Too little of the array time is understood; nothing is claimed unless both extremes agree."),
+    (
+        "low-coverage",
+        "Too little is understood; nothing is claimed unless the answer is the same whatever the rest would take on a GPU.",
+    ),
     ("memory-split", "What the memory of a network was for when it was fullest."),
     ("monthly-bill", "What the runs of a month cost on the best GPU and on the CPU."),
     ("naive-port", "What copying in and out at each call would take instead of keeping arrays on the GPU."),
@@ -26,6 +29,11 @@ pub const CODES: &[(&str, &str)] = &[
     ("no-price", "No price is known that fits what was asked; costs are unknown."),
     ("no-room", "The script ran out of the imitated GPU's memory, and ended: what it needs is more."),
     ("no-watts", "The CPU's power is unknown, and with it the energy and carbon of the CPU side."),
+    (
+        "not-recorded",
+        "Compiled code of a library took time in which no array operation was seen; the text says whose, where, and what \
+         could do it on a GPU.",
+    ),
     ("old-prices", "Some prices are older than 30 days."),
     ("own-clocks", "The script reads clocks; the times it printed were measured on this machine."),
     ("own-gpu", "The script ran on this machine's GPU in the time that the text gives; the CPU's time is modelled."),

@@ -2,12 +2,13 @@
 
 use super::baseline;
 use super::changed;
-use super::gpu::{Outcome, Question, device_bytes, outcome};
+use super::coverage::{self, is_of_library, with_libraries_apart};
+use super::gpu::{Outcome, Question, WORST, device_bytes, outcome};
 use super::hosttime::host_time;
 use super::plan::{Policy, Port};
 use super::{
     Advice, Baseline, BreakEven, Estimate, GpuEstimate, Note, SCHEMA, Summary, Together, Verdict, WorkloadSummary,
-    drawing, sites, spans, summary,
+    drawing, not_understood, sites, spans, summary,
 };
 use crate::advice::{self, draft::Draft};
 use crate::choice::{Choice, Pick, choose, offered};
@@ -57,6 +58,8 @@ pub fn estimate(workload: &Workload, request: &Request) -> Result<Estimate> {
 pub fn ask<T>(workload: &Workload, request: &Request, then: impl FnOnce(&Question, &Choice) -> T) -> Result<T> {
     let options = &request.options;
     let choice = choose(request)?;
+    let apart = with_libraries_apart(workload);
+    let workload = apart.as_ref();
     let policy = policy(workload, options)?;
     let changed = changed::changed(workload, options, &choice.cpu.device)?;
     let recorded = workload;
@@ -86,6 +89,7 @@ pub fn ask<T>(workload: &Workload, request: &Request, then: impl FnOnce(&Questio
         Policy::AsWritten => profile.startup_as_written(workload),
         Policy::Resident | Policy::Naive => profile.startup(workload),
     };
+    let coverage = coverage::coverage(workload, &host);
     let question = Question {
         workload,
         order: &order,
@@ -96,7 +100,7 @@ pub fn ask<T>(workload: &Workload, request: &Request, then: impl FnOnce(&Questio
         first_use: startup.at_first_use(),
         host_speed,
         exclude_startup: options.exclude_startup,
-        coverage: workload.coverage(),
+        coverage: &coverage,
         recorded_s: host_time(recorded).wall,
         changed: changed.as_ref().map(|changed| changed.text.as_str()),
     };
@@ -132,7 +136,9 @@ fn answer(question: &Question, choice: &Choice, request: &Request) -> Result<Est
         shown.map_or_else(Vec::new, |i| reasons::robustness(question, choice, &baseline, &rows, &outcomes, i));
     let timeline =
         shown.filter(|_| options.timeline).and_then(|i| drawing::sketch(question, &rows[i].gpu, &outcomes[i]));
+    let not_understood = not_understood::not_understood(question);
     let mut notes = choice.notes.clone();
+    notes.extend(not_understood::notes(&not_understood));
     notes.extend(notes_of(question, shown.map(|i| (&rows[i], &outcomes[i]))));
     let is_cupy = question.port.library() == port::cupy().name;
     if is_cupy && choice.gpus.iter().any(|p| p.gpu.device.vendor == Vendor::Amd) {
@@ -169,6 +175,7 @@ fn answer(question: &Question, choice: &Choice, request: &Request) -> Result<Est
         timers,
         robustness,
         timeline,
+        not_understood,
         advice,
         advice_together,
         notes,
@@ -290,7 +297,7 @@ fn summarise(q: &Question, plan: Option<&super::plan::Plan>) -> WorkloadSummary 
     let waits = workload.ops.iter().filter(|e| matches!(e.op, Op::Synchronise)).map(|e| e.count).sum();
     WorkloadSummary {
         name: workload.program.name.clone(),
-        ops: workload.op_count(),
+        ops: workload.ops.iter().filter(|e| !is_of_library(e)).fold(0, |sum, e| sum.saturating_add(e.count)),
         launches: plan.map_or(0, |p| p.launches),
         flop: Some(workload.flop().get()),
         bytes: Some(workload.bytes().get()),
@@ -300,7 +307,7 @@ fn summarise(q: &Question, plan: Option<&super::plan::Plan>) -> WorkloadSummary 
         d2h_copies: plan.map(|p| p.d2h_copies.round() as u64),
         synchronisations: (q.port.policy() == Policy::AsWritten).then_some(waits),
         peak_bytes: (need > 0.0).then_some(need),
-        coverage: q.coverage,
+        coverage: q.coverage.share(),
     }
 }
 
@@ -582,13 +589,14 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
                     and not counted as FLOP";
         note("single-numbers", format!("{} {text}", words::count(numbers)));
     }
-    if q.coverage < super::gpu::COVERAGE_THRESHOLD {
+    if !q.coverage.is_enough() {
         note(
             "low-coverage",
             format!(
-                "{} of the array time is understood; below {} nothing is claimed unless both extremes agree",
-                words::percent(q.coverage),
-                words::percent(super::gpu::COVERAGE_THRESHOLD)
+                "{} of the array time is understood; below {} nothing is claimed unless the answer is the same with the \
+                 rest in no time, left on the CPU, and {WORST} times slower on the GPU",
+                words::percent(q.coverage.share()),
+                words::percent(coverage::ENOUGH)
             ),
         );
     }

@@ -3,13 +3,14 @@
 use super::device;
 use super::order::in_a_row;
 use crate::estimate::Breakdown;
+use crate::estimate::coverage::is_of_library;
 use crate::estimate::gpu::{Outcome, Question};
 use crate::estimate::loaders;
 use crate::estimate::plan::Policy;
 use crate::hardware::Device;
 use crate::kernel::{Bound, Link};
 use crate::timeline::{Slot, Task};
-use crate::workload::{Entry, Op, Phase, Site, Workload, file_name};
+use crate::workload::{self, Entry, HostCode, Op, Phase, Site, Workload, file_name};
 
 /// A program on one GPU, and where its time goes there.
 pub(super) struct Account<'a> {
@@ -24,8 +25,20 @@ pub(super) struct Account<'a> {
     pub(super) host: Vec<HostKind>,
     /// By entry, s: launches of the path in which kernels are chains by nature.
     pub(super) chained: Vec<f64>,
+    /// Host time outside ops by line, as sampled; empty where no sampler ran.
+    pub(super) sampled: Vec<Sampled<'a>>,
     /// By entry: it reads one value, or makes one that is read at once. Launching it is part of asking for the value.
     asks: Vec<bool>,
+}
+
+/// Host time outside ops at one line.
+pub(super) struct Sampled<'a> {
+    pub(super) row: &'a HostCode,
+    pub(super) kind: HostKind,
+    /// On this CPU, s.
+    pub(super) here: f64,
+    /// On the critical path, s.
+    pub(super) path: f64,
 }
 
 /// What time on the host is spent on.
@@ -121,7 +134,48 @@ impl<'a> Account<'a> {
         let host = kinds.chain([HostKind::Code]).collect();
         let total = parts.total().max(f64::MIN_POSITIVE);
         let asks = asking(q.workload, |entry| reads_a_value(entry, device));
-        Self { q, out, device, total, path, host, chained, asks }
+        let mut account = Self { q, out, device, total, path, host, chained, sampled: Vec::new(), asks };
+        account.sampled = account.sampled();
+        account
+    }
+
+    /// The sampled rows, scaled so that they sum to the host's part of the path outside ops.
+    fn sampled(&self) -> Vec<Sampled<'a>> {
+        let between: f64 = (0..self.path.len()).map(|i| self.host_of(i).0).sum();
+        let kind = |row: &HostCode| match row.kind {
+            _ if self.q.coverage.leaves_out(row) => HostKind::Dark,
+            workload::HostKind::Waiting => HostKind::Files,
+            workload::HostKind::Python | workload::HostKind::Native => HostKind::Code,
+        };
+        let sampled = |(row, here): (&'a HostCode, f64)| {
+            // No faster host makes what is waited for come sooner.
+            let speed = if row.kind == workload::HostKind::Waiting { 1.0 } else { self.q.host_speed };
+            Sampled { row, kind: kind(row), here, path: here / speed }
+        };
+        let mut rows: Vec<Sampled<'a>> = self.q.host.host_code(self.q.workload).map(sampled).collect();
+        let all: f64 = rows.iter().map(|row| row.path).sum();
+        rows.iter_mut().for_each(|row| row.path *= if all > 0.0 { between / all } else { 0.0 });
+        rows
+    }
+
+    /// Python and CPU code by site, s of the path: what was sampled at each, or else the time before each op; and ops
+    /// that are such code.
+    pub(super) fn code_by_site(&self) -> Vec<f64> {
+        let mut by_site = vec![0.0; self.q.workload.sites.len()];
+        let mut add = |site: u32, seconds: f64| {
+            if let Some(sum) = by_site.get_mut(site as usize) {
+                *sum += seconds;
+            }
+        };
+        for (i, entry, _) in self.entries() {
+            let (before, itself, kind) = self.host_of(i);
+            add(entry.site, if self.sampled.is_empty() { before } else { 0.0 });
+            add(entry.site, if kind == HostKind::Code { itself } else { 0.0 });
+        }
+        for sampled in self.sampled.iter().filter(|sampled| sampled.kind == HostKind::Code) {
+            sampled.row.site.into_iter().for_each(|site| add(site, sampled.path));
+        }
+        by_site
     }
 
     /// The host's part of the path of one entry, s: Python before it, and the entry itself with what it is.
@@ -173,6 +227,11 @@ impl<'a> Account<'a> {
                 *sum += weight(i);
             }
         }
+        self.lines_of(&by_site, most)
+    }
+
+    /// The same for a weight by site.
+    pub(super) fn lines_of(&self, by_site: &[f64], most: usize) -> Vec<String> {
         let mut sites: Vec<usize> = (0..by_site.len()).filter(|&i| by_site[i] > 0.0).collect();
         sites.sort_by(|&a, &b| by_site[b].total_cmp(&by_site[a]).then(a.cmp(&b)));
         let mut lines: Vec<String> = Vec::new();
@@ -282,6 +341,7 @@ fn via_files(workload: &Workload, entry: &Entry) -> bool {
 fn host_kind(entry: &Entry, task: &Task, policy: Policy) -> HostKind {
     let name = entry.name.rsplit('.').next().unwrap_or_default();
     match entry.op {
+        Op::HostOnly if is_of_library(entry) => HostKind::Code,
         Op::HostOnly if FILES.contains(&name) || entry.name.starts_with("scipy.io.") => HostKind::Files,
         _ if entry.phase == Some(Phase::Data) => HostKind::Code,
         Op::Opaque => HostKind::Dark,

@@ -3,7 +3,6 @@
 use super::account::{Account, HostKind, place};
 use super::order::by_round;
 use crate::estimate::Reason;
-use crate::estimate::gpu::COVERAGE_THRESHOLD;
 use crate::estimate::plan::lacks;
 use crate::port;
 use crate::report::words;
@@ -36,9 +35,20 @@ pub(super) fn parts(account: &Account<'_>) -> HostParts {
         };
         *of += itself;
     }
+    for sampled in &account.sampled {
+        let of = match sampled.kind {
+            HostKind::Files => &mut parts.files,
+            HostKind::Dark => &mut parts.dark,
+            _ => continue,
+        };
+        *of += sampled.path;
+        parts.code = (parts.code - sampled.path).max(0.0);
+    }
     let program = &account.q.workload.program;
     let path = share_on_path(account);
-    let idle = (program.idle_ns as f64 * 1e-9 * path).min(parts.code);
+    // Where the host was sampled, waiting is among the rows.
+    let idle = if account.sampled.is_empty() { program.idle_ns as f64 * 1e-9 * path } else { 0.0 };
+    let idle = idle.min(parts.code);
     parts.code -= idle;
     parts.files += idle;
     let unseen: f64 = account.q.workload.unseen.iter().map(|u| u.ns as f64).sum();
@@ -87,7 +97,7 @@ fn python(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
         cause += &format!(": with array work in no time at all the program would be {faster} faster");
     }
     let code = |i: usize| account.host_of(i).0 + code_itself(account, i);
-    let line = main_line(account, parts, &code);
+    let line = main_line(account, parts);
     if let Some((line, seconds, draws)) = &line {
         let draws = if *draws { ", which draws random numbers" } else { "" };
         cause += &format!("; {} of it at {line}{draws}", words::percent(seconds / parts.code));
@@ -109,7 +119,7 @@ fn python(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
         reason = reason.with("ceiling", ceiling, "1", words::times(ceiling));
     }
     reason = by_round(reason, account, &code);
-    reason.also = account.lines(&code, 5);
+    reason.also = account.lines_of(&account.code_by_site(), 5);
     Some(reason)
 }
 
@@ -121,17 +131,16 @@ const MAIN: f64 = 0.5;
 
 /// The line that most of the host's code belongs to, its part of the path, s, and whether that is PyTorch's drawing of
 /// random numbers.
-fn main_line(account: &Account<'_>, parts: &HostParts, code: &dyn Fn(usize) -> f64) -> Option<(String, f64, bool)> {
+fn main_line(account: &Account<'_>, parts: &HostParts) -> Option<(String, f64, bool)> {
     let sites = &account.q.workload.sites;
-    let mut each = vec![(0.0, 0.0); sites.len()];
+    let mut each: Vec<(f64, f64)> = account.code_by_site().into_iter().map(|code| (code, 0.0)).collect();
     for (i, entry, _) in account.entries() {
-        let Some((all, random)) = each.get_mut(entry.site as usize) else { continue };
+        let Some((_, random)) = each.get_mut(entry.site as usize) else { continue };
         let drawn = matches!(entry.op, Op::Random { .. }) && port::of(&entry.name).name == "torch";
-        *all += code(i);
         *random += if drawn { code_itself(account, i) } else { 0.0 };
     }
-    // What is waited for before a line is none of its code.
-    for (wait, _, seconds) in waits(account) {
+    // What is waited for before a line is none of its code; samples have it at the line that waits.
+    for (wait, _, seconds) in waits(account).filter(|_| account.sampled.is_empty()) {
         if let Some((all, _)) = wait.before.and_then(|i| each.get_mut(i as usize)) {
             *all -= seconds;
         }
@@ -159,6 +168,20 @@ fn of_kind(account: &Account<'_>, i: usize, wanted: HostKind) -> f64 {
     if kind == wanted { itself } else { 0.0 }
 }
 
+/// Time of one kind by site, s of the path: ops that are it, and what was sampled as it.
+fn by_site(account: &Account<'_>, wanted: HostKind) -> Vec<f64> {
+    let mut by_site = vec![0.0; account.q.workload.sites.len()];
+    let ops = account.entries().map(|(i, entry, _)| (entry.site, of_kind(account, i, wanted)));
+    let sampled = account.sampled.iter().filter(|sampled| sampled.kind == wanted);
+    let sampled = sampled.filter_map(|sampled| Some((sampled.row.site?, sampled.path)));
+    for (site, seconds) in ops.chain(sampled) {
+        if let Some(sum) = by_site.get_mut(site as usize) {
+            *sum += seconds;
+        }
+    }
+    by_site
+}
+
 fn files(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
     if parts.files <= 0.0 {
         return None;
@@ -184,7 +207,7 @@ fn files(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
         .to_owned(),
     )
     .with("input_output", parts.files, "s", words::seconds(parts.files));
-    reason.also = account.lines(&|i| of_kind(account, i, HostKind::Files), 5);
+    reason.also = account.lines_of(&by_site(account, HostKind::Files), 5);
     for line in
         self::waits(account).filter_map(|(wait, ..)| Some(place(account.q.workload.sites.get(wait.site? as usize)?)))
     {
@@ -281,18 +304,19 @@ pub(super) fn no_counterpart(account: &Account<'_>, parts: &HostParts) -> Option
 
 /// A part of the array time is not understood.
 pub(super) fn not_covered(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
-    let coverage = account.q.coverage;
+    let coverage = account.q.coverage.share();
     if coverage >= 1.0 {
         return None;
     }
-    let decides = coverage < COVERAGE_THRESHOLD;
+    let decides = !account.q.coverage.is_enough();
     let mut reason = Reason::new(
         "not-covered",
         Some(account.share(parts.dark)),
         format!(
-            "{} of the array time is understood; the rest, {}, is counted as staying on the CPU.",
+            "{} of the array time is understood; the rest, {}{}, is counted as staying on the CPU.",
             words::percent(coverage),
-            words::seconds(parts.dark)
+            words::seconds(parts.dark),
+            of_libraries(account)
         ),
         if decides {
             "See the notes for what was not seen; estimate that part by hand, or measure on a GPU."
@@ -303,6 +327,17 @@ pub(super) fn not_covered(account: &Account<'_>, parts: &HostParts) -> Option<Re
     )
     .with("coverage", coverage, "1", words::percent(coverage))
     .with("not_understood", parts.dark, "s", words::seconds(parts.dark));
-    reason.also = account.lines(&|i| of_kind(account, i, HostKind::Dark), 5);
+    reason.also = account.lines_of(&by_site(account, HostKind::Dark), 5);
     Some(reason)
+}
+
+/// ` (polars, numba)`: whose the time is that is not understood, most of it first.
+fn of_libraries(account: &Account<'_>) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for name in account.q.coverage.dark.iter().filter_map(|dark| dark.library.as_deref()) {
+        if names.len() < 3 && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    if names.is_empty() { String::new() } else { format!(" ({})", words::printable(&names.join(", "), 120)) }
 }

@@ -33,9 +33,17 @@ struct Line {
 pub(super) fn reasons(account: &Account<'_>) -> Vec<Reason> {
     let sites = &account.q.workload.sites;
     let slow = device::few_double_units(account.device);
-    let mut lines = vec![Line::default(); sites.len()];
+    // Modules and library functions have sites of their own on a line.
+    let mut places: Vec<String> = sites.iter().map(place).collect();
+    places.sort();
+    places.dedup();
+    let line_of: Vec<usize> = sites.iter().map(|site| places.partition_point(|known| *known < place(site))).collect();
+    let line_of = |site: u32| line_of.get(site as usize).copied();
+    let mut lines = vec![Line::default(); places.len()];
+    // Samples say at which line the time between ops is; without them it is at the line of the op that follows.
+    let sampled = !account.sampled.is_empty();
     for (i, entry, task) in account.entries() {
-        let Some(line) = lines.get_mut(entry.site as usize) else { continue };
+        let Some(line) = line_of(entry.site).map(|line| &mut lines[line]) else { continue };
         let path = &account.path[i];
         line.launch += account.launch(i);
         if !account.asks(i) {
@@ -53,7 +61,7 @@ pub(super) fn reasons(account: &Account<'_>) -> Vec<Reason> {
             line.transfer += path.transfer;
         }
         line.sync += path.sync;
-        line.code += code;
+        line.code += if sampled { 0.0 } else { code };
         *match kind {
             HostKind::Code => &mut line.code,
             HostKind::Files => &mut line.files,
@@ -62,15 +70,25 @@ pub(super) fn reasons(account: &Account<'_>) -> Vec<Reason> {
             HostKind::Dark => &mut line.dark,
         } += itself;
         let host = account.q.host;
-        line.here += entry.cpu_ns as f64 * 1e-9 * host.cpu_scale + entry.gap_ns as f64 * 1e-9 * host.gap_scale;
+        let gap = if sampled { 0.0 } else { entry.gap_ns as f64 * 1e-9 * host.gap_scale };
+        line.here += entry.cpu_ns as f64 * 1e-9 * host.cpu_scale + gap;
         line.launches += f64::from(task.launches) * entry.count as f64;
     }
-    for (wait, here, seconds) in super::host::waits(account) {
-        if let Some(line) = wait.before.and_then(|line| lines.get_mut(line as usize)) {
+    for sampled in &account.sampled {
+        let Some(line) = sampled.row.site.and_then(line_of).map(|line| &mut lines[line]) else { continue };
+        *match sampled.kind {
+            HostKind::Dark => &mut line.dark,
+            HostKind::Files => &mut line.waits,
+            _ => &mut line.code,
+        } += sampled.path;
+        line.here += sampled.here;
+    }
+    for (wait, here, seconds) in super::host::waits(account).filter(|_| !sampled) {
+        if let Some(line) = wait.before.and_then(line_of).map(|line| &mut lines[line]) {
             line.code = (line.code - seconds).max(0.0);
             line.here = (line.here - here * account.q.host.gap_scale).max(0.0);
         }
-        if let Some(line) = wait.site.or(wait.before).and_then(|line| lines.get_mut(line as usize)) {
+        if let Some(line) = wait.site.or(wait.before).and_then(line_of).map(|line| &mut lines[line]) {
             line.waits += seconds;
             line.here += here;
         }
@@ -83,7 +101,7 @@ pub(super) fn reasons(account: &Account<'_>) -> Vec<Reason> {
         }
     }
     found.truncate(MOST);
-    found.into_iter().filter_map(|(share, i)| lines[i].reason(share, place(&sites[i]))).collect()
+    found.into_iter().filter_map(|(share, i)| lines[i].reason(share, places[i].clone())).collect()
 }
 
 impl Line {

@@ -19,7 +19,7 @@ mod tests;
 pub use robust::robustness;
 pub use timing::timers;
 
-use crate::estimate::gpu::{COVERAGE_THRESHOLD, Outcome, Question, ended_early};
+use crate::estimate::gpu::{Outcome, Question, ended_early};
 use crate::estimate::{Reason, Timer};
 use crate::hardware::Device;
 use account::Account;
@@ -46,7 +46,7 @@ pub fn reasons(q: &Question<'_>, out: &Outcome, device: &Device, timers: &[Timer
     let host = host::parts(&account);
     let not_covered = host::not_covered(&account, &host);
     if let Some(reason) = device::does_not_fit(&account) {
-        return [reason].into_iter().chain(not_covered.filter(|_| q.coverage < COVERAGE_THRESHOLD)).collect();
+        return [reason].into_iter().chain(not_covered.filter(|_| !q.coverage.is_enough())).collect();
     }
     let mut shared = host::reasons(&account, &host);
     let mut added: Vec<Reason> = [
@@ -64,7 +64,7 @@ pub fn reasons(q: &Question<'_>, out: &Outcome, device: &Device, timers: &[Timer
     added.extend(device::sequential(&account));
     let (mut first, mut start_up) = (Vec::new(), link::start_up(&account));
     if let Some(reason) = not_covered {
-        if q.coverage < COVERAGE_THRESHOLD { first.push(reason) } else { shared.push(reason) }
+        if !q.coverage.is_enough() { first.push(reason) } else { shared.push(reason) }
     }
     let loses = out.speedup.is_some_and(|s| s.p50 < 1.0);
     if !loses || link::warm_speedup(&account) > WARM_WINS {

@@ -3,7 +3,8 @@
 use super::smaller;
 use crate::choice::Choice;
 use crate::estimate::changed::recast;
-use crate::estimate::gpu::{COVERAGE_THRESHOLD, Outcome, Question, USABLE_MEMORY, ended_early, outcome};
+use crate::estimate::coverage::ENOUGH;
+use crate::estimate::gpu::{Outcome, Question, USABLE_MEMORY, ended_early, outcome};
 use crate::estimate::plan::Port;
 use crate::estimate::{Baseline, Flip, GpuEstimate, Verdict};
 use crate::hardware::device::Vendor;
@@ -63,9 +64,9 @@ fn undecided(q: &Question<'_>, choice: &Choice, g: &GpuEstimate, out: &Outcome, 
     if g.verdict == Verdict::Unknown {
         let text = format!(
             "{} of the array time is understood; nothing can be said until it is more",
-            words::percent(q.coverage)
+            words::percent(q.coverage.share())
         );
-        return Some(flip("coverage", text, Some(q.coverage), Some(COVERAGE_THRESHOLD)));
+        return Some(flip("coverage", text, Some(q.coverage.share()), Some(ENOUGH)));
     }
     let nothing = "nothing turns it: no array work would run on a GPU".to_owned();
     (out.plan.launches == 0).then(|| flip("none", nothing, None, None))

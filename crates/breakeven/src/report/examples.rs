@@ -125,6 +125,7 @@ pub(super) fn numbers() -> Estimate {
         robustness: Vec::new(),
         timeline: None,
         advice: Vec::new(),
+        not_understood: Vec::new(),
         advice_together: Vec::new(),
         notes: Vec::new(),
         policy_failed: None,

@@ -1,7 +1,7 @@
 //! The tables and closing lines that text and Markdown share.
 
 use super::explain::basis;
-use super::sentence::chosen;
+use super::sentence::{chosen, understood};
 use super::table::{Align, Table};
 use super::words;
 use crate::estimate::{BreakEven, Estimate, GpuEstimate, SiteEstimate, Verdict};
@@ -248,11 +248,7 @@ pub(super) fn coverage(e: &Estimate) -> String {
         (unseen > 0).then(|| format!("{} {} unseen", words::count(unseen), plural(unseen, "part"))),
     ];
     let amounts: Vec<String> = amounts.into_iter().flatten().collect();
-    let rests = if e.formula.is_some() {
-        "numbers as given; nothing was run".to_owned()
-    } else {
-        format!("{} of the array time is understood", words::percent(w.coverage))
-    };
+    let rests = if e.formula.is_some() { "numbers as given; nothing was run".to_owned() } else { understood(e) };
     let sep = if amounts.is_empty() { "" } else { " · " };
     format!("coverage: {rests}{sep}{}", amounts.join(" · "))
 }

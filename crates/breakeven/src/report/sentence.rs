@@ -60,7 +60,7 @@ fn rank(g: &GpuEstimate) -> Option<f64> {
 }
 
 /// Said of a program without array work.
-const NOTHING_TO_RUN: &str = "Stay on the CPU: nothing in this program would run on a GPU.";
+const NOTHING_TO_RUN: &str = "Stay on the CPU: nothing here would run on a GPU.";
 
 fn for_one(e: &Estimate, g: &GpuEstimate) -> String {
     let name = words::printable(&g.name, 60);
@@ -107,7 +107,9 @@ fn for_one(e: &Estimate, g: &GpuEstimate) -> String {
             words::speedup(speedup),
             once_warm(e, g)
         ),
-        Verdict::Unknown => format!("{} On {name} the rest would be {}.", not_enough(e), words::speedup(speedup)),
+        Verdict::Unknown => {
+            format!("{} With that left on the CPU, {name} would be {}.", not_enough(e), words::speedup(speedup))
+        }
     }
 }
 
@@ -133,13 +135,25 @@ fn cut_short(e: &Estimate) -> Option<&str> {
     e.notes.iter().find(|note| CUT_SHORT.contains(&note.code.as_str())).map(|note| note.text.as_str())
 }
 
+/// A library with this share of the program's time is named first where there is not enough evidence.
+const MOST: f64 = 0.2;
+
+/// `98 % of the array time is understood`; where libraries were at work, they are part of the whole.
+pub(super) fn understood(e: &Estimate) -> String {
+    let libraries = e.not_understood.iter().any(|row| row.library.is_some());
+    let whole = if libraries { "time in arrays and libraries" } else { "array time" };
+    format!("{} of the {whole} is understood", words::percent(e.workload.coverage))
+}
+
 fn not_enough(e: &Estimate) -> String {
     let lacks = if let Some(lacked) = cut_short(e) {
         lacked.to_owned()
     } else if e.workload.launches == 0 && e.workload.coverage >= 1.0 {
         "the script ended before any array work".to_owned()
+    } else if let Some(most) = e.not_understood.iter().find(|row| row.share >= MOST) {
+        format!("{} of the time is in {}, which was not recorded", words::percent(most.share), most.whose())
     } else {
-        format!("{} of the array time is understood", words::percent(e.workload.coverage))
+        understood(e)
     };
     format!("Not enough evidence: {lacks}.")
 }

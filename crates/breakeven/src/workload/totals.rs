@@ -1,6 +1,6 @@
 //! Sums over a workload.
 
-use super::{Entry, Exit, Family, Workload};
+use super::{Entry, Exit, Workload};
 use crate::units::{Bytes, Flop};
 
 /// What recorders say in `unseen` of a GPU, or of memory on an imitated one, that the program asked for in vain.
@@ -44,19 +44,6 @@ impl Workload {
     /// Bytes read and written by all ops.
     pub fn bytes(&self) -> Bytes {
         self.ops.iter().map(Entry::bytes).sum()
-    }
-
-    /// Understood op time ÷ (understood + not understood), 0–1; 1 when there is neither. Not understood are `Opaque`
-    /// entries and what `unseen` has time for. Bytes stand for time where none was taken, as without values.
-    pub fn coverage(&self) -> f64 {
-        let timed = self.ops.iter().any(|entry| entry.cpu_ns > 0);
-        let time = |entry: &&Entry| if timed { entry.cpu_ns as f64 } else { entry.bytes().get() };
-        let opaque = |entry: &&Entry| entry.op.family() == Family::Opaque;
-        let dark: f64 = self.ops.iter().filter(opaque).map(|e| time(&e)).sum::<f64>()
-            + self.unseen.iter().map(|u| u.ns as f64).sum::<f64>();
-        let understood: f64 = self.ops.iter().filter(|e| !opaque(e)).map(|e| time(&e)).sum();
-        // The sum of nothing is -0.
-        if dark > 0.0 { understood.max(0.0) / (understood + dark) } else { 1.0 }
     }
 }
 

@@ -1,0 +1,133 @@
+//! What of a program's time is understood, and whose the rest is.
+
+use super::hosttime::HostTime;
+use crate::libraries::{self, Class};
+use crate::workload::{Entry, Family, HostCode, HostKind, Op, Workload};
+use std::borrow::Cow;
+
+/// Below this coverage a verdict, a break-even and advice would rest on time that was not understood.
+pub const ENOUGH: f64 = 0.8;
+/// Native time that was sampled and is together a smaller share of the program is left with the host: samples are too
+/// coarse to tell it from none, and a GPU that did all of it in no time would not win by [`super::gpu::WIN`].
+pub const LEAST_SAMPLED: f64 = 0.02;
+
+/// Understood time and the rest. Python and waiting are neither: they stay on the host.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Coverage {
+    /// Recorded ops that are understood, s.
+    pub understood: f64,
+    /// Time that is not understood, by library and line, the longest first.
+    pub dark: Vec<Dark>,
+}
+
+/// Time that is not understood.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dark {
+    /// Whose code it is; `None` for an op that nobody knows, and where nothing is known.
+    pub library: Option<String>,
+    /// The function that the line calls.
+    pub function: Option<String>,
+    /// The line, an index into the workload's sites.
+    pub site: Option<u32>,
+    /// On this CPU, s.
+    pub seconds: f64,
+}
+
+impl Coverage {
+    /// Understood ÷ (understood + not understood), 0–1; 1 where there is neither.
+    pub fn share(&self) -> f64 {
+        let dark = self.dark();
+        if dark > 0.0 { self.understood / (self.understood + dark) } else { 1.0 }
+    }
+
+    /// All that is not understood, s.
+    pub fn dark(&self) -> f64 {
+        // The sum of nothing is -0.
+        self.dark.iter().map(|dark| dark.seconds).sum::<f64>().max(0.0)
+    }
+
+    /// Whether host time that was sampled is part of what is not understood.
+    pub fn leaves_out(&self, row: &HostCode) -> bool {
+        is_dark(row) && self.dark.iter().any(|dark| dark.library == row.library && dark.site == row.site)
+    }
+
+    /// Whether enough is understood for an answer to rest on it.
+    pub fn is_enough(&self) -> bool {
+        self.share() >= ENOUGH
+    }
+}
+
+/// What of `workload` is understood. Bytes stand for time where no op was timed, as without values.
+pub fn coverage(workload: &Workload, host: &HostTime) -> Coverage {
+    let timed = workload.ops.iter().any(|entry| entry.cpu_ns > 0);
+    // A program that did not say how long it ran has no time to scale to.
+    let scale = if host.cpu_scale > 0.0 { host.cpu_scale } else { 1.0 };
+    let time = |e: &Entry| if timed { e.cpu_ns as f64 * 1e-9 * scale } else { e.bytes().get() };
+    let mut out = Coverage::default();
+    for entry in &workload.ops {
+        if entry.op.family() != Family::Opaque {
+            // What a library called is time of the host.
+            out.understood += if is_of_library(entry) { 0.0 } else { time(entry) };
+            continue;
+        }
+        let via = workload.sites.get(entry.site as usize).and_then(|site| site.via.clone());
+        let function = via.filter(|_| entry.library.is_some()).unwrap_or_else(|| entry.name.clone());
+        out.add(entry.library.as_deref(), Some(function), Some(entry.site), time(entry));
+    }
+    for unseen in &workload.unseen {
+        out.add(None, None, None, unseen.ns as f64 * 1e-9 * scale);
+    }
+    let native: Vec<_> = host.host_code(workload).filter(|(row, _)| is_dark(row)).collect();
+    if native.iter().map(|(_, seconds)| seconds).sum::<f64>() >= LEAST_SAMPLED * host.wall {
+        for (row, seconds) in native {
+            out.add(row.library.as_deref(), row.function.clone(), row.site, seconds);
+        }
+    }
+    out.dark.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+    out
+}
+
+impl Coverage {
+    /// Adds time of a library at a line, under the function that took most of it.
+    fn add(&mut self, library: Option<&str>, function: Option<String>, site: Option<u32>, seconds: f64) {
+        if seconds <= 0.0 {
+            return;
+        }
+        let same =
+            |dark: &&mut Dark| dark.library.as_deref() == library && dark.site == site && dark.function == function;
+        match self.dark.iter_mut().find(same) {
+            Some(known) => known.seconds += seconds,
+            None => self.dark.push(Dark { library: library.map(str::to_owned), function, site, seconds }),
+        }
+    }
+}
+
+/// Whether host time is native time of a library that a GPU may have a version of, or that nobody knows.
+fn is_dark(row: &HostCode) -> bool {
+    let stays = |library: &str| libraries::class(library) == Class::Host;
+    row.kind == HostKind::Native && !row.library.as_deref().is_some_and(stays)
+}
+
+/// Whether an entry is a NumPy call inside another library that does not work on a GPU's arrays: the library's time, and
+/// no op of the script's that could be ported. An op that has a device stays one, whoever called it.
+pub fn is_of_library(entry: &Entry) -> bool {
+    let of_numpy = entry.name.starts_with("numpy.") || entry.name.starts_with("scipy.");
+    let library = entry.library.as_deref().filter(|_| of_numpy && entry.device.is_none());
+    library.is_some_and(|library| libraries::class(library) != Class::Arrays)
+}
+
+/// The workload with the calls that a library made as that library's own time: on the host on both sides, without
+/// copies; not understood unless the library's work stays on the host anyway.
+pub fn with_libraries_apart(workload: &Workload) -> Cow<'_, Workload> {
+    if !workload.ops.iter().any(is_of_library) {
+        return Cow::Borrowed(workload);
+    }
+    let mut apart = workload.clone();
+    for entry in apart.ops.iter_mut().filter(|entry| is_of_library(entry)) {
+        let stays = entry.library.as_deref().is_some_and(|library| libraries::class(library) == Class::Host);
+        entry.op = if stays { Op::HostOnly } else { Op::Opaque };
+        (entry.host_input_bytes, entry.host_input_count) = (0, 0);
+        entry.kernels = 0;
+    }
+    Cow::Owned(apart)
+}
