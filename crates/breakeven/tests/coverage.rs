@@ -170,6 +170,63 @@ fn every_gpu_follows_the_rule() {
     assert!(e.estimates.iter().all(|g| g.verdict != Verdict::Gpu));
 }
 
+fn line(e: &Estimate, line: u32) -> &breakeven::estimate::SiteEstimate {
+    e.sites.iter().find(|site| site.line == line).unwrap_or_else(|| panic!("no line {line} in {:#?}", e.sites))
+}
+
+#[test]
+fn host_time_is_at_the_line_that_ran() {
+    // The op at line 3 comes after nine seconds of other lines.
+    let mut op = add(1.0);
+    op["gap_ns"] = json!(9_000_000_000u64);
+    let rows = json!([
+        row(2, "python", None, 5.0),
+        row(1, "native", Some("polars"), 3.0),
+        row(0, "waiting", None, 0.5),
+        row(3, "native", Some("matplotlib"), 0.5),
+    ]);
+    let e = l4(json!([op.clone()]), rows);
+    let times = [3, 12, 20, 30].map(|n| line(&e, n).time_s.p50);
+    times.iter().zip([1.5, 3.0, 5.0, 0.5]).for_each(|(time, right)| near(*time, right));
+    near(e.sites.iter().map(|site| site.time_s.p50).sum::<f64>(), 10.0);
+    // The same on the GPU, where only the op is faster.
+    let there = [12, 20, 30].map(|n| line(&e, n).gpu_time_s.unwrap().p50);
+    // Device work beside the host is shared out among the lines.
+    there
+        .iter()
+        .zip([3.0, 5.0, 0.5])
+        .for_each(|(time, right)| assert!((0.97..=1.0).contains(&(time / right)), "{there:?}"));
+    assert!(line(&e, 3).gpu_time_s.unwrap().p50 < 1.0, "{:?}", line(&e, 3));
+    assert_eq!(line(&e, 12).via.as_deref(), Some("polars.run"));
+    assert_eq!(line(&e, 20).via, None);
+    let verdicts = [3, 12, 20, 30].map(|n| line(&e, n).verdict);
+    assert_eq!(verdicts, [Verdict::Gpu, Verdict::Unknown, Verdict::Cpu, Verdict::Cpu]);
+    // Without samples it is at the line of the op that follows.
+    near(line(&l4(json!([op]), json!([])), 3).time_s.p50, 10.0);
+}
+
+#[test]
+fn reasons_of_lines_are_those_of_what_ran_there_and_each_once() {
+    let mut op = add(1.0);
+    op["gap_ns"] = json!(9_000_000_000u64);
+    let mut w = program(
+        json!([op]),
+        json!([row(2, "python", None, 4.0), row(1, "native", Some("polars"), 3.0), row(3, "waiting", None, 2.0)]),
+    );
+    // A second site of the same line, as a library function or a module has.
+    w.sites.push(breakeven::workload::Site { via: Some("numpy.pad".to_owned()), ..w.sites[2].clone() });
+    let half = breakeven::workload::HostCode { site: Some(4), ns: 2_000_000_000, ..w.host_code[0].clone() };
+    w.host_code[0].ns = 2_000_000_000;
+    w.host_code.push(half);
+    let e = ask(w, on("l4"));
+    let mut at: Vec<(&str, &str)> =
+        e.reasons.iter().filter_map(|r| Some((r.site.as_deref()?, r.code.as_str()))).collect();
+    at.sort_unstable();
+    assert_eq!(at, [("etl.py:12", "not-covered"), ("etl.py:20", "host-bound"), ("etl.py:30", "input-output-bound")]);
+    let host = e.reasons.iter().find(|r| r.code == "host-bound" && r.site.is_none()).unwrap();
+    assert!(host.also[0] == "etl.py:20" && host.cause.contains("4 s"), "{host:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]
@@ -182,5 +239,18 @@ proptest! {
         let ((less, more_covered), (more, less_covered)) = (verdict(dark * part), verdict(dark));
         prop_assert!(more_covered >= less_covered);
         prop_assert!(!matches!(more, Verdict::Gpu | Verdict::Cpu) || more == less, "{less:?} {more:?}");
+    }
+    #[test]
+    fn the_time_of_all_lines_is_that_of_the_program(
+        ops in 0.0..9.0_f64, gap in 0.0..9.0_f64,
+        rows in proptest::collection::vec((0..4_u32, 0..3_usize, 0.01..9.0_f64), 1..8),
+    ) {
+        let kinds = [("python", None), ("native", Some("polars")), ("waiting", None)];
+        let mut op = add(ops);
+        op["gap_ns"] = json!((gap * 1e9) as u64);
+        let rows: Vec<Value> = rows.iter().map(|&(site, k, s)| row(site, kinds[k].0, kinds[k].1, s)).collect();
+        let e = l4(json!([op]), json!(rows));
+        let sum: f64 = e.sites.iter().map(|site| site.time_s.p50).sum();
+        prop_assert!((sum - 10.0).abs() < 1e-6, "{sum}");
     }
 }
