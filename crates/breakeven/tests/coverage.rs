@@ -170,6 +170,45 @@ fn every_gpu_follows_the_rule() {
     assert!(e.estimates.iter().all(|g| g.verdict != Verdict::Gpu));
 }
 
+#[test]
+fn nothing_that_rests_on_the_whole_program_is_said_where_too_little_is_understood() {
+    let of = |dark: f64| {
+        let e =
+            l4(json!([add(2.0)]), json!([row(1, "native", Some("polars"), dark), row(2, "python", None, 8.0 - dark)]));
+        let turns = e.robustness.iter().any(|flip| flip.what != "coverage");
+        let text = breakeven::report::text(&e, &breakeven::report::TextOptions::default());
+        let warm = text.contains("once warm") || text.contains("reaks even") || text.contains("warm it would be");
+        (e.estimates[0].break_even.is_some(), turns, warm)
+    };
+    assert_eq!(of(0.3), (true, true, true));
+    assert_eq!(of(3.0), (false, false, false));
+}
+
+/// A loop of additions to ten numbers, eight seconds of ten, with what else the host did at its line.
+fn small_loop(kind: &str, library: Option<&str>) -> Estimate {
+    let mut op = add(8.5);
+    op["op"]["elementwise"]["n"] = json!(10);
+    (op["read_bytes"], op["written_bytes"], op["count"]) = (json!(160), json!(80), json!(4_000_000));
+    op["gap_ns"] = json!(1_500_000_000u64);
+    let mut w = program(json!([op]), json!([row(0, kind, library, 1.5)]));
+    w.order = serde_json::from_value(json!([[4_000_000, [0]]])).unwrap();
+    ask(w, on("l4"))
+}
+
+#[test]
+fn no_advice_is_given_whose_library_is_at_work_at_that_line() {
+    let numba = |e: &Estimate| e.advice.iter().any(|advice| advice.id == "numba");
+    assert!(numba(&small_loop("python", None)), "the loop is Python's");
+    let compiled = small_loop("native", Some("numba"));
+    assert!(compiled.workload.coverage > 0.8 && !numba(&compiled), "{:?}", compiled.advice);
+    assert!(!numba(&small_loop("native", Some("libfoo.so"))), "compiled already, by whatever");
+    // Numba's compiler is Python.
+    let compiling = small_loop("python", Some("numba"));
+    assert!(!numba(&compiling));
+    let told = compiling.reasons.iter().filter(|reason| reason.remedy.contains("compile it"));
+    assert_eq!(told.count(), 0, "{:?}", compiling.reasons);
+}
+
 fn line(e: &Estimate, line: u32) -> &breakeven::estimate::SiteEstimate {
     e.sites.iter().find(|site| site.line == line).unwrap_or_else(|| panic!("no line {line} in {:#?}", e.sites))
 }

@@ -20,7 +20,7 @@ use crate::estimate::{Advice, Side, Together};
 use crate::hardware::Device;
 use crate::interval::Interval;
 use crate::kernel::entry_time;
-use crate::workload::{Entry, Site};
+use crate::workload::{Entry, HostKind, Site, Workload};
 use draft::Draft;
 
 /// The least part of a side's time (start-up apart) that an edit must save to be mentioned: half of it is the ±10 %
@@ -134,6 +134,9 @@ pub fn advise(ctx: &Context, draft: &Draft) -> (Vec<Advice>, Vec<Together>) {
         let mut kept: Vec<(&Edit, Advice)> = Vec::new();
         for edit in EDITS.iter().filter(|edit| edit.sides.contains(&side)) {
             let Some(change) = (edit.apply)(draft, ctx, side) else { continue };
+            if change.site.as_ref().is_some_and(|site| is_done_already(edit.id, site, ctx.question.workload)) {
+                continue;
+            }
             let Some(then) = Prediction::of(ctx, side, &change.draft) else { continue };
             if worthwhile(ctx, side, &now, &then) {
                 let found = advice(edit, side, &now, &then, change);
@@ -147,6 +150,25 @@ pub fn advise(ctx: &Context, draft: &Draft) -> (Vec<Advice>, Vec<Together>) {
         }
     }
     (all, together)
+}
+
+/// Whether what an edit would bring is at work at its line: its library, or, for a loop of Python's, compiled code that
+/// takes more of the line's time than Python does.
+fn is_done_already(edit: &str, site: &Site, workload: &Workload) -> bool {
+    let library = match edit {
+        "numba" | "numexpr" => edit,
+        "vectorise" | "columns" => "",
+        _ => return false,
+    };
+    let (mut python, mut native) = (0_u64, 0_u64);
+    for row in workload.host_code_at(site) {
+        match row.kind {
+            HostKind::Python => python = python.saturating_add(row.ns),
+            HostKind::Native => native = native.saturating_add(row.ns),
+            HostKind::Waiting => {}
+        }
+    }
+    workload.sites_of(library).any(|at| at.same_line(site)) || native > python
 }
 
 /// What a program that compiles itself takes on the GPU once that is done, and how many chains are fused; `None`

@@ -128,7 +128,8 @@ fn answer(question: &Question, choice: &Choice, request: &Request) -> Result<Est
             even.runs = Some(crossing_of_runs(question, device, sizes, request)?);
         }
     }
-    let timers = shown.map_or_else(Vec::new, |i| reasons::timers(question, &outcomes[i]));
+    let clocked = shown.filter(|_| question.coverage.is_enough());
+    let timers = clocked.map_or_else(Vec::new, |i| reasons::timers(question, &outcomes[i]));
     let why =
         shown.map_or_else(Vec::new, |i| reasons::reasons(question, &outcomes[i], &choice.gpus[i].gpu.device, &timers));
     let baseline = bill(question, choice);
@@ -156,8 +157,8 @@ fn answer(question: &Question, choice: &Choice, request: &Request) -> Result<Est
         let text = format!("Intel and Apple GPUs are estimated {by}; they do not count among the winners");
         notes.push(Note::new("port-native", text));
     }
-    // Of what would have come nothing is known: neither what it needs nor what would help.
-    let advised = shown.filter(|_| !question.workload.cut_short());
+    // Of what would have come nothing is known, neither what it needs nor what would help; nor of what was not seen.
+    let advised = shown.filter(|_| !question.workload.cut_short() && question.coverage.is_enough());
     let (advice, advice_together, as_written) =
         advised.map(|i| advise(question, choice, i, &outcomes[i], options)).unwrap_or_default();
     notes.extend(as_written);
@@ -362,7 +363,7 @@ fn row(q: &Question, pick: &Pick, out: &Outcome, choice: &Choice, options: &Opti
         price: rates.price,
         energy_wh: spent.energy_wh,
         co2_g: spent.co2_g,
-        break_even: fitting.then(|| break_even(q, out, options)),
+        break_even: (fitting && q.coverage.is_enough()).then(|| break_even(q, out, options)),
         counted,
     }
 }
@@ -444,6 +445,7 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
     }
     if let Some((g, out)) = best
         && q.port.policy() == Policy::Resident
+        && q.coverage.is_enough()
         && let Some(t) = g.time_s
         && out.naive > 1.5 * t.p50
     {
@@ -462,6 +464,7 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
         && q.startup.p50 > 0.0
     {
         let warm = (q.cpu.time.p50 - q.host.startup) / (out.parts.total() - out.parts.startup).max(f64::MIN_POSITIVE);
+        let warm = if q.coverage.is_enough() { warm } else { 0.0 };
         let own = out.own_startup(q);
         let both = if own > 0.05 * out.parts.startup {
             format!(" to the {} that both sides have", words::seconds(own))
@@ -577,7 +580,7 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
             ),
         );
     }
-    if q.workload.ops.is_empty() {
+    if q.workload.ops.is_empty() && q.coverage.is_enough() {
         let text = "no array operation was seen: plain Python and CPU code stay on the CPU, and so does arithmetic on \
                     single NumPy numbers, which is not counted as FLOP";
         note("no-array-ops", text.to_owned());

@@ -77,11 +77,13 @@ pub(super) fn reasons(account: &Account<'_>, parts: &HostParts) -> Vec<Reason> {
     [python(account, parts), files(account, parts), loading(account, parts)].into_iter().flatten().collect()
 }
 
-/// The speedup if all array work took no time: Amdahl's ceiling. `None` where nothing stays on the host.
+/// The speedup if all array work took no time: Amdahl's ceiling. `None` where nothing stays on the host, or too little
+/// of it is understood.
 pub(super) fn ceiling(account: &Account<'_>) -> Option<f64> {
     let own_startup = if account.q.exclude_startup { 0.0 } else { account.q.port.host_startup() };
     let host = account.out.parts.host + own_startup;
-    (host > 0.0).then(|| account.q.cpu_time().p50 / host).filter(|c| c.is_finite())
+    let known = host > 0.0 && account.q.coverage.is_enough();
+    known.then(|| account.q.cpu_time().p50 / host).filter(|c| c.is_finite())
 }
 
 fn python(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
@@ -104,8 +106,10 @@ fn python(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
     }
     // Whoever is faster with the GPU is not told to do without.
     let loses = account.out.speedup.is_none_or(|speedup| speedup.p50 < 1.0);
+    let numba = |line: &str| account.q.workload.sites_of("numba").any(|site| place(site) == line);
     let remedy = match (line, loses) {
         (Some((.., true)), _) => DRAW_THERE,
+        (Some((line, ..)), _) if numba(&line) => KEEP_COMPILED,
         (_, true) => "Vectorise the loop, compile it (Numba, Cython), or leave the program on the CPU.",
         (_, false) => "Vectorise the loop, or compile it (Numba, Cython).",
     };
@@ -126,6 +130,8 @@ fn python(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
 /// For random numbers drawn on the host, as of a model that is made there and copied.
 const DRAW_THERE: &str = "Draw them on the GPU, faster and without copies: make the model within \
                           `with torch.device(\"cuda\"):`, tensors with `device=`.";
+/// Numba's compiler is Python: compiling is no advice to a line that compiles.
+pub(super) const KEEP_COMPILED: &str = "Keep what Numba compiles (cache=True), or compile fewer variants of it.";
 /// A line with this share of the code is what the host does.
 const MAIN: f64 = 0.5;
 

@@ -26,6 +26,8 @@ struct Line {
     dark: f64,
     here: f64,
     launches: f64,
+    /// Numba is at work there.
+    numba: bool,
 }
 
 /// The reason of each line that takes its part of the program's time, the largest first. Where one line takes it all
@@ -38,8 +40,11 @@ pub(super) fn reasons(account: &Account<'_>) -> Vec<Reason> {
     places.sort();
     places.dedup();
     let line_of: Vec<usize> = sites.iter().map(|site| places.partition_point(|known| *known < place(site))).collect();
-    let line_of = |site: u32| line_of.get(site as usize).copied();
     let mut lines = vec![Line::default(); places.len()];
+    for site in account.q.workload.sites_of("numba") {
+        lines[places.partition_point(|known| *known < place(site))].numba = true;
+    }
+    let line_of = |site: u32| line_of.get(site as usize).copied();
     // Samples say at which line the time between ops is; without them it is at the line of the op that follows.
     let sampled = !account.sampled.is_empty();
     for (i, entry, task) in account.entries() {
@@ -119,7 +124,16 @@ impl Line {
             ),
             (self.transfer, "transfer-bound", "copies", "Keep its arrays on the GPU."),
             (self.sync, "synchronisation-bound", "waiting for the GPU", "Read the value later, or less often."),
-            (self.code, "host-bound", "Python and CPU code", "Vectorise it, compile it, or let the GPU library do it."),
+            (
+                self.code,
+                "host-bound",
+                "Python and CPU code",
+                if self.numba {
+                    super::host::KEEP_COMPILED
+                } else {
+                    "Vectorise it, compile it, or let the GPU library do it."
+                },
+            ),
             (self.files, "input-output-bound", "files", "A binary format, reading ahead."),
             (self.waits, "input-output-bound", "waiting", "Wait less, or do something else meanwhile."),
             (self.loading, "input-pipeline-stall", "loading data", "Workers in the loader, pinned memory."),

@@ -69,8 +69,11 @@ pub(super) fn start_up(account: &Account<'_>) -> Option<Reason> {
     Some(if warm > 0.0 { reason.with("warm_speedup", warm, "1", words::times(warm)) } else { reason })
 }
 
-/// Baseline ÷ GPU time, start-up left out on both sides.
+/// Baseline ÷ GPU time, start-up left out on both sides; 0 where too little is understood to say.
 pub(super) fn warm_speedup(account: &Account<'_>) -> f64 {
+    if !account.q.coverage.is_enough() {
+        return 0.0;
+    }
     let cpu = account.q.cpu.time.p50 - account.q.host.startup;
     let gpu = account.out.parts.total() - account.out.parts.startup;
     cpu / gpu.max(f64::MIN_POSITIVE)

@@ -96,6 +96,14 @@ pub fn reasons(q: &Question<'_>, out: &Outcome, device: &Device, timers: &[Timer
     first.extend(all);
     first.extend(timing::reasons(timers));
     first.extend(line::reasons(&account));
+    let mut told: Vec<(String, String)> = Vec::new();
+    first.retain(|reason| {
+        let Some(line) = &reason.site else { return true };
+        let new = (reason.code.clone(), line.clone());
+        let known = told.contains(&new);
+        told.push(new);
+        !known
+    });
     first
 }
 

@@ -61,9 +61,10 @@ fn undecided(q: &Question<'_>, choice: &Choice, g: &GpuEstimate, out: &Outcome, 
             format!("it would fit if the arrays took {} instead of {}{how}", words::memory(has), words::memory(needs));
         return Some(flip("size", text, Some(needs), Some(has)));
     }
-    if g.verdict == Verdict::Unknown {
+    // Every figure here rests on the whole program.
+    if g.verdict == Verdict::Unknown || !q.coverage.is_enough() {
         let text = format!(
-            "{} of the array time is understood; nothing can be said until it is more",
+            "{} of the time in arrays and libraries is understood; nothing can be said until it is more",
             words::percent(q.coverage.share())
         );
         return Some(flip("coverage", text, Some(q.coverage.share()), Some(ENOUGH)));

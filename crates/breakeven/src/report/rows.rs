@@ -1,7 +1,7 @@
 //! The tables and closing lines that text and Markdown share.
 
 use super::explain::basis;
-use super::sentence::{chosen, understood};
+use super::sentence::{chosen, is_enough, understood};
 use super::table::{Align, Table};
 use super::words;
 use crate::estimate::{BreakEven, Estimate, GpuEstimate, SiteEstimate, Verdict};
@@ -155,6 +155,7 @@ pub(super) fn remarks(e: &Estimate) -> Vec<String> {
     let told = |code| e.notes.iter().any(|note| note.code == code);
     if let (Some(parts), Some(time)) = (g.breakdown_s, g.time_s)
         && parts.startup >= 0.1 * time.p50
+        && is_enough(e)
         && !told("start-up")
     {
         let warm = words::seconds((time.p50 - parts.startup).max(0.0));
@@ -163,6 +164,7 @@ pub(super) fn remarks(e: &Estimate) -> Vec<String> {
     }
     if let (Some(naive), Some(time)) = (g.naive_time_s, g.time_s)
         && naive > 1.5 * time.p50
+        && is_enough(e)
         && !told("naive-port")
     {
         lines.push(format!("Copying in and out at each call would take {} instead.", words::seconds(naive)));

@@ -1,6 +1,7 @@
 //! The one line that comes first, and the one that says what holds the GPU back.
 
 use super::{help, words};
+use crate::estimate::coverage::ENOUGH;
 use crate::estimate::{Estimate, GpuEstimate, Side, Verdict};
 use crate::kernel::Bound;
 use crate::workload::CUT_SHORT;
@@ -123,6 +124,9 @@ fn extras(g: &GpuEstimate) -> String {
 /// `, 42× faster once warm`, where start-up takes a good part of a recorded program and the GPU wins without it on
 /// either side.
 fn once_warm(e: &Estimate, g: &GpuEstimate) -> String {
+    if !is_enough(e) {
+        return String::new();
+    }
     let (Some(cpu), Some(parts), None) = (e.baseline.time_s, g.breakdown_s, &e.formula) else { return String::new() };
     let own = e.baseline.startup_s.map_or(0.0, |s| s.p50);
     let warm = (cpu.p50 - own) / (parts.total() - parts.startup);
@@ -133,6 +137,11 @@ fn once_warm(e: &Estimate, g: &GpuEstimate) -> String {
 /// What the script asked for in vain.
 fn cut_short(e: &Estimate) -> Option<&str> {
     e.notes.iter().find(|note| CUT_SHORT.contains(&note.code.as_str())).map(|note| note.text.as_str())
+}
+
+/// Whether enough is understood for figures that rest on the whole program.
+pub(super) fn is_enough(e: &Estimate) -> bool {
+    e.workload.coverage >= ENOUGH
 }
 
 /// A library with this share of the program's time is named first where there is not enough evidence.

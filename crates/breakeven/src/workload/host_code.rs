@@ -1,5 +1,6 @@
 //! Host time outside recorded ops, by line: Python, native code, waiting.
 
+use super::{Site, Workload};
 use serde::{Deserialize, Serialize};
 
 /// Host time at one line, as a sampler of the main thread found it.
@@ -34,4 +35,22 @@ pub enum HostKind {
     Native,
     /// Files, sockets, locks, sleep: understood, it stays on the host.
     Waiting,
+}
+
+impl Workload {
+    /// Host time that was sampled at the line of `site`.
+    pub fn host_code_at<'a>(&'a self, site: &'a Site) -> impl Iterator<Item = &'a HostCode> {
+        let here = |row: &&HostCode| {
+            row.site.and_then(|index| self.sites.get(index as usize)).is_some_and(|at| at.same_line(site))
+        };
+        self.host_code.iter().filter(here)
+    }
+
+    /// Sites at which code of this library was sampled, or called an op; some more than once.
+    pub fn sites_of<'a>(&'a self, library: &'a str) -> impl Iterator<Item = &'a Site> {
+        let sampled = self.host_code.iter().filter(move |row| row.library.as_deref() == Some(library));
+        let called = self.ops.iter().filter(move |entry| entry.library.as_deref() == Some(library));
+        let sites = sampled.filter_map(|row| row.site).chain(called.map(|entry| entry.site));
+        sites.filter_map(|site| self.sites.get(site as usize))
+    }
 }

@@ -249,6 +249,11 @@ impl Site {
     pub fn label(&self) -> String {
         format!("{}:{}", file_name(&self.file), self.line)
     }
+
+    /// Whether both are the same line: library functions and modules have sites of their own on it.
+    pub fn same_line(&self, other: &Self) -> bool {
+        self.line == other.line && self.file == other.file
+    }
 }
 
 /// The last part of a path as any system writes it.
