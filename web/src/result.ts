@@ -8,10 +8,10 @@ import { labelled } from "./labels";
 import { priced } from "./method";
 import type { Baseline, Estimate, GpuEstimate, Interval, Verdict } from "./schema";
 
-/** The GPU that the answer is about: the one named, or the best of those asked about. */
+/** The GPU that the answer speaks of. */
 export function subject(estimate: Estimate): GpuEstimate | undefined {
   const rows = estimate.estimates;
-  return rows.find((row) => row.gpu === estimate.summary.best_gpu) ?? rows[0];
+  return rows.find((row) => row.gpu === estimate.summary.shown_gpu);
 }
 
 const drawing = makeDrawing("Save the bars as");

@@ -74,7 +74,7 @@ export interface Roofline {
 
 export interface Estimate {
   schema: string;
-  summary: { verdict: Verdict; wins_on: number; of: number; best_gpu: string | null; sentence: string };
+  summary: { verdict: Verdict; wins_on: number; of: number; best_gpu: string | null; shown_gpu: string | null; sentence: string };
   baseline: Baseline;
   estimates: GpuEstimate[];
   formula?: Formula;

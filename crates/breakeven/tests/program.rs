@@ -172,6 +172,43 @@ fn what_does_not_fit_has_no_time() {
 }
 
 #[test]
+fn every_part_of_an_answer_speaks_of_the_same_gpu() {
+    let heat = include_str!("../../../docs/examples/heat.breakeven.json");
+    let mut w = Workload::from_json(heat.as_bytes()).unwrap();
+    let of = |w: &Workload| {
+        let e = ask(w.clone(), Options::default());
+        let id = e.summary.shown_gpu.clone().unwrap();
+        let name = e.estimates.iter().find(|g| g.gpu == id).unwrap().name.clone();
+        let options = breakeven::report::TextOptions::default();
+        let (text, markdown) = (breakeven::report::text(&e, &options), breakeven::report::markdown(&e));
+        assert!(text.contains(&format!("\nwhy, on {name}\n")), "{text}");
+        // A column without a time in it is left out.
+        let column = e.sites.iter().any(|site| site.gpu_time_s.is_some());
+        assert_eq!(text.contains(&format!("  on {name}  ")), column, "{text}");
+        assert_eq!(markdown.contains(&format!("| on {name} |")), column, "{markdown}");
+        assert!(breakeven::report::html(&e).contains(&format!("<small>on {name}")));
+        (e, name)
+    };
+    let (fits, _) = of(&w);
+    assert_eq!(fits.summary.shown_gpu, fits.summary.best_gpu);
+    // It fits nowhere: the largest GPU is spoken of, and no line wins there.
+    w.program.peak_bytes = 1_000_000_000_000_000;
+    let (e, name) = of(&w);
+    assert_eq!((e.summary.best_gpu.as_ref(), e.summary.verdict), (None, Verdict::Cpu));
+    assert!(e.estimates.iter().all(|g| g.fits == Some(false)));
+    assert_eq!(e.reasons[0].code, "does-not-fit");
+    assert!(e.reasons[0].cause.contains(&name), "{name}: {}", e.reasons[0].cause);
+    let shown = e.estimates.iter().find(|g| Some(&g.gpu) == e.summary.shown_gpu.as_ref()).unwrap();
+    let counted = e.estimates.iter().filter(|g| g.counted);
+    assert_eq!(shown.memory_bytes, counted.map(|g| g.memory_bytes.unwrap()).reduce(f64::max));
+    assert!(!e.sites.is_empty());
+    for site in &e.sites {
+        assert_eq!((site.verdict, site.gpu_time_s, site.bound_by), (Verdict::Cpu, None, None), "{site:?}");
+    }
+    assert!(e.timers.is_empty(), "{:?}", e.timers);
+}
+
+#[test]
 fn copying_at_each_call_is_never_faster() {
     let w = workload(10.0, add(1_000_000, 1000, 9_000_000_000), json!([[1000, [0]]]));
     let e = ask(w.clone(), on("t4"));

@@ -50,8 +50,7 @@ fn pack(text: &str) -> Vec<u8> {
 /// The timeline of `workload` on the GPU that `answer` speaks of.
 fn trace_file(args: &DrawingArgs, workload: &Workload, options: &Options, answer: &Estimate) -> Result<(), Failure> {
     let Some(file) = &args.trace else { return Ok(()) };
-    let first = answer.estimates.first().map(|row| &row.gpu);
-    let gpu: Vec<String> = answer.summary.best_gpu.as_ref().or(first).cloned().into_iter().collect();
+    let gpu: Vec<String> = answer.summary.shown_gpu.iter().cloned().collect();
     let request = Request {
         today: crate::input::today(),
         options: Options { gpu, max_price: None, ..options.clone() },

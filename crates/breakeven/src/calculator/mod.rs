@@ -12,7 +12,7 @@ mod terms;
 
 use crate::choice::{Choice, choose};
 use crate::estimate::{
-    Baseline, BreakEven, Breakdown, Estimate, Formula, GpuEstimate, Note, SCHEMA, Summary, Verdict, WorkloadSummary,
+    Baseline, BreakEven, Breakdown, Estimate, Formula, GpuEstimate, Note, SCHEMA, Verdict, WorkloadSummary,
     gpu::verdict_of, summary,
 };
 use crate::hardware::{Device, DeviceKind};
@@ -77,7 +77,8 @@ pub fn calculate(numbers: &Numbers, request: &Request) -> Result<Estimate> {
     let baseline = cpu.baseline();
     let one = (rows.len() == 1).then_some(0);
     let estimates: Vec<GpuEstimate> = rows.iter().map(|r| r.estimate.clone()).collect();
-    let best = one.or_else(|| summary::best(&estimates));
+    let summary = summary::choose(&estimates);
+    let best = one.or_else(|| estimates.iter().position(|g| Some(&g.gpu) == summary.best_gpu.as_ref()));
     let formula = best.map(|i| rows[i].formula(&given, &cpu));
     if let Some(i) = one {
         notes.extend(rows[i].notes(&given));
@@ -101,7 +102,7 @@ pub fn calculate(numbers: &Numbers, request: &Request) -> Result<Estimate> {
         schema: SCHEMA.to_owned(),
         workload: work,
         options: serde_json::to_value(&request.options).unwrap_or_default(),
-        summary: Summary { verdict: Verdict::Unknown, wins_on: 0, of: 0, best_gpu: None, sentence: String::new() },
+        summary,
         baseline,
         sites: Vec::new(),
         estimates,

@@ -132,6 +132,10 @@ pub struct Summary {
     pub of: u32,
     /// Best value: lowest time × cost among the winners (lowest time where no price is known).
     pub best_gpu: Option<String>,
+    /// The GPU that reasons, lines and reports speak of: `best_gpu`, or the one with the most memory where the program
+    /// fits on none.
+    #[serde(default)]
+    pub shown_gpu: Option<String>,
     /// The line itself.
     pub sentence: String,
 }
@@ -206,7 +210,7 @@ pub struct SiteEstimate {
     pub time_s: Interval,
     /// Share of the baseline, 0–1.
     pub share: f64,
-    /// What would limit it on `summary.best_gpu` (or the GPU named).
+    /// What would limit it on `summary.shown_gpu`; `None` where the program does not fit there.
     pub bound_by: Option<Bound>,
     /// For this line alone.
     pub verdict: Verdict,

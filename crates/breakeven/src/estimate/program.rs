@@ -7,8 +7,8 @@ use super::gpu::{Outcome, Question, WORST, device_bytes, outcome};
 use super::hosttime::host_time;
 use super::plan::{Policy, Port};
 use super::{
-    Advice, Baseline, BreakEven, Estimate, GpuEstimate, Note, SCHEMA, Summary, Together, Verdict, WorkloadSummary,
-    drawing, not_understood, sites, spans, summary,
+    Advice, Baseline, BreakEven, Estimate, GpuEstimate, Note, SCHEMA, Together, WorkloadSummary, drawing,
+    not_understood, sites, spans, summary,
 };
 use crate::advice::{self, draft::Draft};
 use crate::choice::{Choice, Pick, choose, offered};
@@ -116,7 +116,8 @@ fn answer(question: &Question, choice: &Choice, request: &Request) -> Result<Est
         rows.push(row(question, pick, &out, choice, options));
         outcomes.push(out);
     }
-    let shown = summary::best(&rows).or_else(|| largest(&rows, choice));
+    let summary = summary::choose(&rows);
+    let shown = summary.shown_gpu.as_ref().and_then(|id| rows.iter().position(|row| row.gpu == *id));
     let shown_plan = shown.map(|i| &outcomes[i].plan);
     let sites = sites::sites(question, shown.map(|i| &outcomes[i]));
     if let Some(i) = shown
@@ -128,7 +129,7 @@ fn answer(question: &Question, choice: &Choice, request: &Request) -> Result<Est
             even.runs = Some(crossing_of_runs(question, device, sizes, request)?);
         }
     }
-    let clocked = shown.filter(|_| question.coverage.is_enough());
+    let clocked = shown.filter(|i| question.coverage.is_enough() && outcomes[*i].fits != Some(false));
     let timers = clocked.map_or_else(Vec::new, |i| reasons::timers(question, &outcomes[i]));
     let why =
         shown.map_or_else(Vec::new, |i| reasons::reasons(question, &outcomes[i], &choice.gpus[i].gpu.device, &timers));
@@ -166,7 +167,7 @@ fn answer(question: &Question, choice: &Choice, request: &Request) -> Result<Est
         schema: SCHEMA.to_owned(),
         workload: summarise(question, shown_plan),
         options: serde_json::to_value(options).unwrap_or_default(),
-        summary: Summary { verdict: Verdict::Unknown, wins_on: 0, of: 0, best_gpu: None, sentence: String::new() },
+        summary,
         baseline,
         sites,
         estimates: rows,
@@ -184,13 +185,6 @@ fn answer(question: &Question, choice: &Choice, request: &Request) -> Result<Est
     };
     summary::finish(&mut estimate, options)?;
     Ok(estimate)
-}
-
-/// The GPU with the most memory, where the program fits on none.
-fn largest(rows: &[GpuEstimate], choice: &Choice) -> Option<usize> {
-    let memory = |i: &usize| choice.gpus[*i].gpu.device.memory.get();
-    let counted = (0..rows.len()).filter(|i| rows[*i].counted || rows.len() == 1);
-    counted.max_by(|a, b| memory(a).total_cmp(&memory(b)).then(b.cmp(a))).or((!rows.is_empty()).then_some(0))
 }
 
 /// What would help on the GPU at `shown`, and on the CPU. Where one GPU was named, another may do as well for less.

@@ -1,6 +1,6 @@
 //! The whole field of GPUs in one line: verdict, winners, best value, order of rows.
 
-use super::{Estimate, GpuEstimate, Note, Verdict};
+use super::{Estimate, GpuEstimate, Note, Summary, Verdict};
 use crate::interval::Interval;
 use crate::quantity::Measure;
 use crate::report::{self, words};
@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 
 /// Index of the best value: lowest time × cost among the winners, lowest time where prices are not known for all; the
 /// highest speedup where nobody wins.
-pub fn best(estimates: &[GpuEstimate]) -> Option<usize> {
+fn best(estimates: &[GpuEstimate]) -> Option<usize> {
     let counted = |g: &&GpuEstimate| g.counted || estimates.len() == 1;
     let winners: Vec<&GpuEstimate> = estimates.iter().filter(counted).filter(|g| g.verdict == Verdict::Gpu).collect();
     let priced = winners.iter().any(|g| g.cost_usd.is_some());
@@ -28,7 +28,30 @@ pub fn best(estimates: &[GpuEstimate]) -> Option<usize> {
     }
 }
 
-/// Fills `summary` and `policy_failed`, and puts the rows in the order asked for.
+/// The summary of `estimates` as far as it is about one of them: the best value, and the GPU that the answer speaks of.
+/// All that speaks of one GPU reads it here.
+pub fn choose(estimates: &[GpuEstimate]) -> Summary {
+    let id = |i: usize| estimates[i].gpu.clone();
+    let best = best(estimates);
+    let shown = best.or_else(|| largest(estimates));
+    Summary {
+        verdict: Verdict::Unknown,
+        wins_on: 0,
+        of: 0,
+        best_gpu: best.map(id),
+        shown_gpu: shown.map(id),
+        sentence: String::new(),
+    }
+}
+
+/// The GPU with the most memory, the first of several.
+fn largest(estimates: &[GpuEstimate]) -> Option<usize> {
+    let memory = |i: &usize| estimates[*i].memory_bytes.unwrap_or(0.0);
+    let counted = (0..estimates.len()).filter(|i| estimates[*i].counted || estimates.len() == 1);
+    counted.max_by(|a, b| memory(a).total_cmp(&memory(b)).then(b.cmp(a))).or((!estimates.is_empty()).then_some(0))
+}
+
+/// Fills the rest of `summary` and `policy_failed`, and puts the rows in the order asked for.
 ///
 /// # Errors
 /// `unknown-sort`, `bad-policy`.
@@ -39,7 +62,6 @@ pub fn finish(e: &mut Estimate, options: &Options) -> Result<()> {
     e.summary.of = counted.len() as u32;
     e.summary.wins_on = counted.iter().filter(|g| g.verdict == Verdict::Gpu).count() as u32;
     e.summary.verdict = overall(&counted);
-    e.summary.best_gpu = best(&e.estimates).map(|i| e.estimates[i].gpu.clone());
     e.summary.sentence = report::sentence(e);
     e.notes.extend(monthly_bill(e, options)?);
     e.policy_failed = options.fail_if.as_deref().map(|text| policy::fails(text, e)).transpose()?;

@@ -87,6 +87,7 @@ pub(super) fn numbers() -> Estimate {
             wins_on: 1,
             of: 1,
             best_gpu: Some("rtx-3080".to_owned()),
+            shown_gpu: Some("rtx-3080".to_owned()),
             sentence: String::new(),
         },
         baseline: Baseline {
@@ -199,6 +200,7 @@ pub(super) fn program() -> Estimate {
             wins_on: 2,
             of: 12,
             best_gpu: Some("l4".to_owned()),
+            shown_gpu: Some("l4".to_owned()),
             sentence: String::new(),
         },
         baseline: Baseline {

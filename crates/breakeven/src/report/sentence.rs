@@ -43,21 +43,10 @@ fn fits(e: &Estimate) -> String {
     }
 }
 
-/// The GPU that the reasons speak of: the best value, else the fastest, else the first.
+/// The GPU that the answer speaks of.
 pub(super) fn chosen(e: &Estimate) -> Option<&GpuEstimate> {
-    let best = e.summary.best_gpu.as_ref().and_then(|id| e.estimates.iter().find(|g| &g.gpu == id));
-    best.or_else(|| closest(e)).or_else(|| e.estimates.first())
-}
-
-/// The GPU that comes closest to winning, or wins by most.
-fn closest(e: &Estimate) -> Option<&GpuEstimate> {
-    let counted = e.estimates.iter().filter(|g| g.counted || e.estimates.len() == 1);
-    counted.filter_map(|g| Some((g, rank(g)?))).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(g, _)| g)
-}
-
-/// Larger is better: the speedup, or the rate where there is nothing to compare with.
-fn rank(g: &GpuEstimate) -> Option<f64> {
-    g.speedup.map(|s| s.p50).or_else(|| g.time_s.map(|t| 1.0 / t.p50))
+    let id = e.summary.shown_gpu.as_ref()?;
+    e.estimates.iter().find(|g| g.gpu == *id)
 }
 
 /// Said of a program without array work.
