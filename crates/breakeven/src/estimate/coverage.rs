@@ -4,6 +4,7 @@ use super::hosttime::HostTime;
 use crate::libraries::{self, Class};
 use crate::workload::{Entry, Family, HostCode, HostKind, Op, Workload};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// Below this coverage a verdict, a break-even and advice would rest on time that was not understood.
 pub const ENOUGH: f64 = 0.8;
@@ -18,6 +19,8 @@ pub struct Coverage {
     pub understood: f64,
     /// Time that is not understood, by library and line, the longest first.
     pub dark: Vec<Dark>,
+    /// Whether native time that was sampled is among it: not where it was less than [`LEAST_SAMPLED`].
+    sampled: bool,
 }
 
 /// Time that is not understood.
@@ -48,7 +51,7 @@ impl Coverage {
 
     /// Whether host time that was sampled is part of what is not understood.
     pub fn leaves_out(&self, row: &HostCode) -> bool {
-        is_dark(row) && self.dark.iter().any(|dark| dark.library == row.library && dark.site == row.site)
+        self.sampled && is_dark(row)
     }
 
     /// Whether enough is understood for an answer to rest on it.
@@ -57,13 +60,16 @@ impl Coverage {
     }
 }
 
+/// Seconds by library, function and site.
+type ByPlace = BTreeMap<(Option<String>, Option<String>, Option<u32>), f64>;
+
 /// What of `workload` is understood. Bytes stand for time where no op was timed, as without values.
 pub fn coverage(workload: &Workload, host: &HostTime) -> Coverage {
     let timed = workload.ops.iter().any(|entry| entry.cpu_ns > 0);
     // A program that did not say how long it ran has no time to scale to.
     let scale = if host.cpu_scale > 0.0 { host.cpu_scale } else { 1.0 };
     let time = |e: &Entry| if timed { e.cpu_ns as f64 * 1e-9 * scale } else { e.bytes().get() };
-    let mut out = Coverage::default();
+    let (mut out, mut dark) = (Coverage::default(), ByPlace::new());
     for entry in &workload.ops {
         if entry.op.family() != Family::Opaque {
             // What a library called is time of the host.
@@ -72,34 +78,20 @@ pub fn coverage(workload: &Workload, host: &HostTime) -> Coverage {
         }
         let via = workload.sites.get(entry.site as usize).and_then(|site| site.via.clone());
         let function = via.filter(|_| entry.library.is_some()).unwrap_or_else(|| entry.name.clone());
-        out.add(entry.library.as_deref(), Some(function), Some(entry.site), time(entry));
+        *dark.entry((entry.library.clone(), Some(function), Some(entry.site))).or_default() += time(entry);
     }
     for unseen in &workload.unseen {
-        out.add(None, None, None, unseen.ns as f64 * 1e-9 * scale);
+        *dark.entry((None, None, None)).or_default() += unseen.ns as f64 * 1e-9 * scale;
     }
     let native: Vec<_> = host.host_code(workload).filter(|(row, _)| is_dark(row)).collect();
-    if native.iter().map(|(_, seconds)| seconds).sum::<f64>() >= LEAST_SAMPLED * host.wall {
-        for (row, seconds) in native {
-            out.add(row.library.as_deref(), row.function.clone(), row.site, seconds);
-        }
+    out.sampled = native.iter().map(|(_, seconds)| seconds).sum::<f64>() >= LEAST_SAMPLED * host.wall;
+    for (row, seconds) in native.into_iter().filter(|_| out.sampled) {
+        *dark.entry((row.library.clone(), row.function.clone(), row.site)).or_default() += seconds;
     }
+    let rows = dark.into_iter().filter(|(_, seconds)| *seconds > 0.0);
+    out.dark = rows.map(|((library, function, site), seconds)| Dark { library, function, site, seconds }).collect();
     out.dark.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
     out
-}
-
-impl Coverage {
-    /// Adds time of a library at a line, under the function that took most of it.
-    fn add(&mut self, library: Option<&str>, function: Option<String>, site: Option<u32>, seconds: f64) {
-        if seconds <= 0.0 {
-            return;
-        }
-        let same =
-            |dark: &&mut Dark| dark.library.as_deref() == library && dark.site == site && dark.function == function;
-        match self.dark.iter_mut().find(same) {
-            Some(known) => known.seconds += seconds,
-            None => self.dark.push(Dark { library: library.map(str::to_owned), function, site, seconds }),
-        }
-    }
 }
 
 /// Whether host time is native time of a library that a GPU may have a version of, or that nobody knows.
@@ -130,4 +122,44 @@ pub fn with_libraries_apart(workload: &Workload) -> Cow<'_, Workload> {
         entry.kernels = 0;
     }
     Cow::Owned(apart)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer::answer_request;
+    use crate::estimate::Verdict;
+    use crate::estimate::hosttime::host_time;
+    use crate::request::{Options, Request};
+    use crate::workload::samples::workloads;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn time_is_understood_or_not_and_never_both(w in workloads()) {
+            let apart = with_libraries_apart(&w);
+            prop_assert_eq!(apart.check(), Ok(()));
+            let host = host_time(&apart);
+            prop_assert_eq!(&host, &host_time(&w), "whose it is changes no time");
+            let found = coverage(&apart, &host);
+            prop_assert!((0.0..=1.0).contains(&found.share()), "{found:?}");
+            let scale = if host.cpu_scale > 0.0 { host.cpu_scale } else { 1.0 };
+            let unseen: f64 = w.unseen.iter().map(|unseen| unseen.ns as f64 * 1e-9 * scale).sum();
+            if w.ops.iter().any(|entry| entry.cpu_ns > 0) && host.wall > 0.0 {
+                prop_assert!(found.understood + found.dark() - unseen <= host.wall * (1.0 + 1e-9), "{found:?} of {host:?}");
+            }
+        }
+
+        #[test]
+        fn where_nothing_is_understood_no_gpu_wins(mut w in workloads(), exclude_startup in any::<bool>()) {
+            for entry in &mut w.ops {
+                (entry.op, entry.device) = (Op::Opaque, None);
+            }
+            let options = Options { gpu: vec!["l4".to_owned()], exclude_startup, ..Options::default() };
+            let request = Request { workload: Some(Box::new(w)), options, ..Request::default() };
+            let e = answer_request(&request).unwrap();
+            prop_assert!(e.summary.verdict != Verdict::Gpu, "{}", e.summary.sentence);
+            prop_assert!(e.estimates[0].break_even.is_none() || e.workload.coverage >= ENOUGH);
+        }
+    }
 }

@@ -161,8 +161,11 @@ fn as_listed(ops: &[Entry]) -> Vec<Step> {
 }
 
 fn add_host_code(all: &mut Vec<HostCode>, row: HostCode) {
-    let what = |r: &HostCode| HostCode { ns: 0, samples: 0, ..r.clone() };
-    match all.iter_mut().find(|known| what(known) == what(&row)) {
+    let equal = |known: &&mut HostCode| {
+        (known.site, known.kind) == (row.site, row.kind)
+            && (&known.library, &known.function) == (&row.library, &row.function)
+    };
+    match all.iter_mut().find(equal) {
         Some(known) => {
             known.ns = known.ns.saturating_add(row.ns);
             known.samples = known.samples.saturating_add(row.samples);
