@@ -54,6 +54,11 @@ impl Coverage {
         self.sampled && is_dark(row)
     }
 
+    /// What the share is of, for people: libraries are part of it where any was at work.
+    pub fn whole(&self) -> &'static str {
+        if self.dark.iter().any(|dark| dark.library.is_some()) { "time in arrays and libraries" } else { "array time" }
+    }
+
     /// Whether enough is understood for an answer to rest on it.
     pub fn is_enough(&self) -> bool {
         self.share() >= ENOUGH

@@ -139,8 +139,8 @@ fn answer(question: &Question, choice: &Choice, request: &Request) -> Result<Est
     let timeline =
         shown.filter(|_| options.timeline).and_then(|i| drawing::sketch(question, &rows[i].gpu, &outcomes[i]));
     let not_understood = not_understood::not_understood(question);
-    let mut notes = choice.notes.clone();
-    notes.extend(not_understood::notes(&not_understood));
+    let mut notes: Vec<Note> = not_understood::notes(&not_understood).collect();
+    notes.extend(choice.notes.iter().cloned());
     notes.extend(notes_of(question, shown.map(|i| (&rows[i], &outcomes[i]))));
     let is_cupy = question.port.library() == port::cupy().name;
     if is_cupy && choice.gpus.iter().any(|p| p.gpu.device.vendor == Vendor::Amd) {
@@ -590,9 +590,10 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
         note(
             "low-coverage",
             format!(
-                "{} of the array time is understood; below {} nothing is claimed unless the answer is the same with the \
+                "{} of the {} is understood; below {} nothing is claimed unless the answer is the same with the \
                  rest in no time, left on the CPU, and {WORST} times slower on the GPU",
                 words::percent(q.coverage.share()),
+                q.coverage.whole(),
                 words::percent(coverage::ENOUGH)
             ),
         );

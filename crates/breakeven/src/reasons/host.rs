@@ -319,8 +319,9 @@ pub(super) fn not_covered(account: &Account<'_>, parts: &HostParts) -> Option<Re
         "not-covered",
         Some(account.share(parts.dark)),
         format!(
-            "{} of the array time is understood; the rest, {}{}, is counted as staying on the CPU.",
+            "{} of the {} is understood; the rest, {}{}, is counted as staying on the CPU.",
             words::percent(coverage),
+            account.q.coverage.whole(),
             words::seconds(parts.dark),
             of_libraries(account)
         ),

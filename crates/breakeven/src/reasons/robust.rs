@@ -64,8 +64,9 @@ fn undecided(q: &Question<'_>, choice: &Choice, g: &GpuEstimate, out: &Outcome, 
     // Every figure here rests on the whole program.
     if g.verdict == Verdict::Unknown || !q.coverage.is_enough() {
         let text = format!(
-            "{} of the time in arrays and libraries is understood; nothing can be said until it is more",
-            words::percent(q.coverage.share())
+            "{} of the {} is understood; nothing can be said until it is more",
+            words::percent(q.coverage.share()),
+            q.coverage.whole()
         );
         return Some(flip("coverage", text, Some(q.coverage.share()), Some(ENOUGH)));
     }

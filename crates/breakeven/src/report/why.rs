@@ -22,7 +22,9 @@ pub(super) fn blocks(e: &Estimate) -> Vec<(String, Vec<String>)> {
     }
     let timers =
         e.timers.iter().take(TIMERS).map(|timer| format!("  {}", words::printable(&timer.text, 300))).collect();
-    let turns = e.robustness.iter().filter(|flip| flip.to.is_some() || flip.what == "none").take(FLIPS);
+    // That too little is understood is said by the verdict, the reasons and the notes.
+    let turns = e.robustness.iter().filter(|flip| flip.what != "coverage");
+    let turns = turns.filter(|flip| flip.to.is_some() || flip.what == "none").take(FLIPS);
     let turns = turns.map(|flip| format!("  {}", words::printable(&flip.text, 300))).collect();
     [
         (format!("why{on}"), reasons),
