@@ -44,10 +44,13 @@ def untraced(folder: Path, arguments: list[str], **options: Any) -> Outcome:
     return run([sys.executable, *arguments], folder, {}, **options)
 
 
-def traced(folder: Path, arguments: list[str], recorder: str, record: Path, **options: Any) -> Outcome:
-    """The same recorded into `record`."""
+def traced(
+    folder: Path, arguments: list[str], recorder: str, record: Path, hooks: str = "", **options: Any
+) -> Outcome:
+    """The same recorded into `record`, less the `hooks` that are taken out (`-random,-sampler`)."""
     record.mkdir()
     environment = {"BREAKEVEN_RECORD_DIR": str(record), "BREAKEVEN_RECORDER": recorder}
+    environment |= {"BREAKEVEN_HOOKS": hooks} if hooks else {}
     return run([sys.executable, "-m", "breakeven._run", *arguments], folder, environment, **options)
 
 

@@ -4,7 +4,7 @@ use crate::event::{Recorder, Tag};
 use crate::hooks::placed::Placed;
 use crate::hooks::state::{self, State};
 use crate::hooks::time::slept_for;
-use crate::hooks::{clock, frames, install as hooking, outside};
+use crate::hooks::{clock, frames, install as hooking, outside, sampler};
 use crate::names::in_graph;
 use crate::waited::waited_ns;
 use crate::{dump, gate, selftest};
@@ -102,6 +102,17 @@ pub(crate) fn start(py: Python<'_>) {
             state::set_recording(true, now);
         }
     });
+    sample(py);
+}
+
+/// Looks at what runs between ops, from the outermost `start` to its `stop`.
+fn sample(py: Python<'_>) {
+    if state::recording()
+        && let Err(why) = sampler::begin(py)
+    {
+        let text = format!("compiled code that is no recorded op counts as Python here: it is told apart {why}");
+        with(py, |state| state.recorder.unseen("not-sampled", &text, 0));
+    }
 }
 
 /// Ends the innermost `start`.
@@ -109,6 +120,7 @@ pub(crate) fn start(py: Python<'_>) {
 pub(crate) fn stop(py: Python<'_>) {
     with(py, |state| {
         if state.nested == 1 {
+            sampler::end(py, state);
             let now = clock::now();
             state::set_recording(false, now);
             state.recorder.waited(0, |_| None);
@@ -129,7 +141,10 @@ pub(crate) fn recording(py: Python<'_>) -> bool {
 /// Forgets everything recorded.
 #[pyfunction]
 pub(crate) fn reset(py: Python<'_>) {
-    with(py, reset_state);
+    with(py, |state| {
+        sampler::collect(py, state);
+        reset_state(state);
+    });
 }
 
 fn reset_state(state: &mut State) {
@@ -324,6 +339,8 @@ fn workload(recorder: &mut Recorder) -> Workload {
 #[pyfunction]
 pub(crate) fn flush(py: Python<'_>) -> PyResult<()> {
     let found = state::with(py, |state| {
+        sampler::collect(py, state);
+        state.tell_installed();
         let path = state.flush.path.clone();
         (path != Path::new("")).then(|| (workload(&mut state.recorder), path))
     });
@@ -352,7 +369,11 @@ pub(crate) fn flush_every(py: Python<'_>, path: PathBuf, seconds: f64) -> PyResu
 /// The workload so far, as JSON.
 #[pyfunction]
 pub(crate) fn snapshot(py: Python<'_>) -> PyResult<String> {
-    let workload = state::with(py, |state| workload(&mut state.recorder));
+    let workload = state::with(py, |state| {
+        sampler::collect(py, state);
+        state.tell_installed();
+        workload(&mut state.recorder)
+    });
     let workload = workload.ok_or_else(|| PyRuntimeError::new_err("the recorder is in use"))?;
     serde_json::to_string(&workload).map_err(|e| PyRuntimeError::new_err(e.to_string()))
 }
@@ -368,4 +389,5 @@ pub(crate) fn after_fork_child(py: Python<'_>, path: Option<PathBuf>) {
         reset_state(state);
         state.flush.move_to(path, clock::now());
     });
+    sample(py);
 }

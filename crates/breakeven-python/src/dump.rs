@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
+/// The longest that an op which moves nothing, as a view or `numpy.empty`, can take of its own, ns. What is beyond that is the
+/// host's: other threads that had the processor, or pages that the system made ready.
+const VIEW_NS: u64 = 20_000;
 /// Characters of a source line that are kept.
 const LINE: usize = 200;
 /// Waiting at one place that is less than this together is not told apart, ns.
@@ -49,6 +52,8 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
             let context = e.context.and_then(|context| recorder.contexts.list.get(context as usize)).cloned();
             let context = context.unwrap_or_default();
             let tag = recorder.tags.get(e.tag);
+            let (own, gap) = (ns(times.own), ns(times.gap).saturating_sub(recorder.hooks_of(e) as u64));
+            let own = if lowered.op == Op::View { own.min(e.count.saturating_mul(VIEW_NS)) } else { own };
             Entry {
                 site: e.site,
                 name: spelt_out(&callee.name, &inputs, &lowered.op).to_owned(),
@@ -57,10 +62,10 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
                 count: e.count,
                 read_bytes: lowered.read,
                 written_bytes: lowered.written,
-                cpu_ns: ns(times.own),
+                cpu_ns: own,
                 // The hook itself runs between two calls; it is no time of the script's.
                 // That of tensor ops is known and left out already.
-                gap_ns: ns(times.gap).saturating_sub(recorder.hooks_of(e) as u64),
+                gap_ns: gap + ns(times.own).saturating_sub(own),
                 host_input_bytes: e.host_input_bytes,
                 host_input_count: e.host_input_count,
                 kernels: told_kernels(&callee.keywords),
@@ -78,7 +83,7 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
                     .then(|| format!("{}{}", if e.rounded { "~" } else { "" }, shapes(&arrays))),
                 layout: layout(&inputs),
                 graph: context.graph.or_else(|| tag?.graph),
-                library: None,
+                library: caller(recorder, e.site, &callee.name),
             }
         })
         .collect();
@@ -100,7 +105,7 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
             .map(|m| Marker { clock: m.clock.clone(), site: m.site, position: m.position, at_ns: ns(m.ticks) })
             .collect(),
         waits,
-        host_code: Vec::new(),
+        host_code: recorder.sampled.host_code(),
         unseen: recorder
             .unseen
             .iter()
@@ -130,6 +135,15 @@ fn spelt_out<'a>(name: &'a str, inputs: &[ArrayRef], op: &Op) -> &'a str {
     }
 }
 
+/// The installed package, not the script, that called NumPy: `pandas`, of `pandas.DataFrame.sum`. SciPy's own calls are told
+/// as what SciPy's function is made of.
+fn caller(recorder: &Recorder, site: u32, name: &str) -> Option<String> {
+    let via = recorder.sites.list().get(site as usize)?.via.as_deref()?;
+    let package = via.split('.').next()?;
+    let called = name.starts_with("numpy.") && package != "scipy" && recorder.installed.contains(package);
+    called.then(|| package.to_owned())
+}
+
 /// What a stand-in knows of the kernels that its library launches.
 fn told_kernels(keywords: &[(String, String)]) -> u64 {
     keywords.iter().find(|(key, _)| key == "kernels").and_then(|(_, kernels)| kernels.parse().ok()).unwrap_or(0)
@@ -151,7 +165,8 @@ fn program(recorder: &Recorder, wall_ns: u64, told_ns: u64, imported_ns: u64) ->
         // The mean over all events, of which those counted without being watched cost nothing.
         hook_ns: (hooked + told_ns as f64) / recorder.events().max(1) as f64,
         startup_ns: program.startup_ns.saturating_add(imported_ns),
-        idle_ns: program.idle_ns.saturating_add(recorder.idle_ns),
+        // Who sleeps and wakes up late, because others have the processor, has slept less than it seems.
+        idle_ns: program.idle_ns.saturating_add(recorder.idle_ns).min(wall_ns),
         stolen_ns: recorder.stolen_ns(),
         // NumPy's arrays are the host's where the script says what is on the device.
         peak_bytes: if recorder.sides_known { tensor_bytes } else { recorder.buffers.peak_bytes().max(tensor_bytes) },

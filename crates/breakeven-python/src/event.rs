@@ -7,6 +7,7 @@ use crate::hooks::clock;
 use crate::hooks::paths::Came;
 use crate::lines::Lines;
 use crate::names::{Kind, Names};
+use crate::sampled::Sampled;
 use crate::scalars::Scalar;
 use crate::steps::{Run, Steps};
 use crate::table::{ArrayWord, HEAD, LAST_TAG, Table, tag, what_word};
@@ -16,7 +17,7 @@ pub(crate) use crate::thread::{Thread, Timing};
 use crate::waited::{LEAST, LONG, Watch, waited_ns};
 use breakeven::workload::sequence::Sequence;
 use breakeven::workload::{InGraph, Phase, Site};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Arrays of one call that are told apart, one of them a result; further ones are told as one, of as many elements.
@@ -402,6 +403,10 @@ pub(crate) struct Recorder {
     pub(crate) lines: Lines,
     /// Clock reads.
     pub(crate) markers: Vec<Marker>,
+    /// Installed packages whose functions called NumPy for the script.
+    pub(crate) installed: BTreeSet<String>,
+    /// Time outside ops, as it was sampled.
+    pub(crate) sampled: Sampled,
     /// (reason, text) → (ns, count).
     pub(crate) unseen: BTreeMap<(String, String), (u64, u64)>,
     /// Host code in which the process waited, ns.
@@ -444,14 +449,6 @@ pub(crate) struct Recorder {
     pub(crate) probing: bool,
     /// Fields of `program` that the package set.
     pub(crate) program: serde_json::Map<String, serde_json::Value>,
-}
-
-/// What other programs took of a gap, beyond the `share` that they took of everything: that is taken off all alike when
-/// times are read.
-fn beyond_share(others: u64, gap: u64, share: f64) -> u64 {
-    let share = share.min(0.9);
-    let left = gap.saturating_sub(others) as f64 / (1.0 - share);
-    gap.saturating_sub(left as u64)
 }
 
 /// Where the process waited: the line that did, and the one of the op that came next, as far as they are known; both
@@ -656,9 +653,9 @@ impl Recorder {
     /// it has.
     #[cold]
     pub(crate) fn waited(&mut self, gap: u64, next: impl FnOnce(&mut Self) -> Option<u32>) {
-        let others = self.others_took();
-        let share = self.stolen_seen as f64 * clock::ticks_per_ns() / self.wall_ticks(clock::now()).max(1) as f64;
-        thread::OF_OTHERS.store(beyond_share(others, gap, share), Relaxed);
+        let others = self.others_took().min(gap);
+        thread::OF_OTHERS.store(others, Relaxed);
+        self.set_aside(others);
         let idle = self.waiting(0);
         if idle > 0 {
             let next = next(self);
@@ -782,6 +779,14 @@ impl Recorder {
         self.told_of_waited += own.min((ticks as f64 / clock::ticks_per_ns()) as u64);
     }
 
+    /// So many ticks in which the main thread was kept from running are no time of the run's, nor taken off it again.
+    fn set_aside(&mut self, ticks: u64) {
+        let ns = (ticks as f64 / clock::ticks_per_ns()) as u64;
+        self.set_aside += ticks;
+        self.told_of_waited += ns;
+        self.stolen_seen = self.stolen_seen.saturating_sub(ns);
+    }
+
     /// Ticks for which the main thread was kept from running since this was asked last.
     fn others_took(&mut self) -> u64 {
         let all = self.stolen_ns().unwrap_or(0);
@@ -886,17 +891,6 @@ mod tests {
         call.array(ArrayWord { output: true, ..VECTOR }, &[100]);
         let dims: Vec<_> = crate::table::arrays(&call.key()[HEAD..]).map(|(_, dims)| dims.to_vec()).collect();
         assert_eq!(dims[MAX_ARRAYS - 3..], [vec![], vec![86], vec![100]]);
-    }
-
-    #[test]
-    fn others_had_what_they_took_of_a_gap_beyond_their_share_of_everything() {
-        assert_eq!(beyond_share(0, 1000, 0.0), 0);
-        assert_eq!(beyond_share(600, 1000, 0.0), 600);
-        // Half of everything was theirs: 400 are left, and will be halved.
-        assert_eq!(beyond_share(800, 1000, 0.5), 600);
-        assert_eq!(beyond_share(500, 1000, 0.5), 0);
-        assert_eq!(beyond_share(100, 1000, 0.5), 0);
-        assert_eq!(beyond_share(u64::MAX, 1000, 1.0), 1000);
     }
 
     #[test]

@@ -16,7 +16,7 @@ const UNTIMED: u32 = 64;
 const MANY_BURSTS: u32 = 128;
 const UNTIMED_LATER: u32 = 256;
 
-/// What other programs took of the main thread's last long gap, beyond their share, ticks.
+/// What other programs took of the main thread's last long gap, ticks: it is set aside and nobody's time.
 pub(crate) static OF_OTHERS: AtomicU64 = AtomicU64::new(0);
 
 /// More than one thread has done what is recorded.
@@ -307,6 +307,11 @@ impl Thread {
         self.closed
     }
 
+    /// Where it keeps how many recorded calls it is in, an `i32`; for as long as the thread lives.
+    pub(crate) fn depth_address(&self) -> usize {
+        &raw const self.depth as usize
+    }
+
     /// Inside no call.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
@@ -394,7 +399,8 @@ impl Thread {
         // That has moved `last_end`, too.
         let gap = self.pace.settle((began + aside).saturating_sub(self.last_end.max(since)));
         let of_others = if gap >= LONG && self.id == 1 { OF_OTHERS.swap(0, Relaxed) } else { 0 };
-        let freeing = (std::mem::take(&mut self.freeing) + of_others).min(gap);
+        let gap = gap.saturating_sub(of_others);
+        let freeing = std::mem::take(&mut self.freeing).min(gap);
         self.own = ended.saturating_sub(began + aside);
         // Where calls that were not timed lie between, it is theirs.
         let before = std::mem::take(&mut self.own_before);

@@ -16,7 +16,7 @@ pub(crate) fn waited_by_all_ns() -> u64 {
 }
 
 /// The second of "time on a CPU, time waiting for one, times that it got one" (Documentation/scheduler/sched-stats.rst).
-fn read(text: &str) -> Option<u64> {
+pub(crate) fn read(text: &str) -> Option<u64> {
     text.split_whitespace().nth(1)?.parse().ok()
 }
 

@@ -11,9 +11,11 @@ use crate::address::AddressMap;
 use crate::event::Place;
 use breakeven::lower::canonical;
 use breakeven::workload::Site;
+use pyo3::exceptions::PyValueError;
 use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::Relaxed};
 
 /// Frames looked at before giving up.
@@ -31,7 +33,7 @@ static LAST: AtomicPtr<ffi::PyThreadState> = AtomicPtr::new(std::ptr::null_mut()
 
 /// Whose code it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Owner {
+pub(super) enum Owner {
     User,
     #[default]
     Library,
@@ -66,6 +68,10 @@ pub(crate) struct Codes {
     instructions: AddressMap<usize, Box<[i32]>>,
     /// The last answer, because most events come from where the one before did.
     last: (usize, Owner),
+    /// Installed packages whose functions the script called on the way to an op.
+    pub(crate) installed: BTreeSet<String>,
+    /// Code of libraries that time what a line asks them to, as `timeit` does.
+    timers: Vec<usize>,
     /// Code objects that were asked about; held so that no other object takes their address.
     held: Vec<Py<PyAny>>,
     /// File name prefixes that are not the user's.
@@ -99,9 +105,15 @@ impl Codes {
         for code in &forgotten {
             self.known.remove(&(code.as_ptr() as usize));
             self.instructions.remove(&(code.as_ptr() as usize));
+            self.timers.retain(|timer| *timer != code.as_ptr() as usize);
         }
         self.last = (0, Owner::Library);
         forgotten
+    }
+
+    /// Whether the code at this address, which was asked about, times what a line asks it to.
+    fn times_others(&self, address: usize) -> bool {
+        self.timers.contains(&address)
     }
 
     /// Whether what this file holds is no user code.
@@ -109,7 +121,7 @@ impl Codes {
         self.owner_of_file(file) != Owner::User
     }
 
-    fn owner_of_file(&self, file: &str) -> Owner {
+    pub(super) fn owner_of_file(&self, file: &str) -> Owner {
         if file.starts_with("<frozen importlib") {
             Owner::Import
         } else if let Some(package) = package(file) {
@@ -158,6 +170,9 @@ impl Codes {
         // SAFETY: a live object; a new reference is taken and kept.
         let code = unsafe { Bound::from_borrowed_ptr(py, code) };
         let file = code.getattr("co_filename").and_then(|name| name.extract::<String>());
+        if file.as_ref().is_ok_and(|file| file.ends_with("/timeit.py") || file.contains("/IPython/")) {
+            self.timers.push(code.as_ptr() as usize);
+        }
         let owner = file.map_or(Owner::Library, |file| self.owner_of_file(&file));
         self.known.insert(code.as_ptr() as usize, owner);
         if owner.is_on_paths() {
@@ -209,11 +224,11 @@ impl Drop for Aside<'_> {
 
 /// Where internal frames keep what we read, by version (`pycore_frame.h`, `pystate.h`).
 #[cfg(all(Py_3_11, not(Py_3_14)))]
-mod layout {
+pub(super) mod layout {
     /// `PyThreadState` → (3.11, 3.12) its `cframe`, (3.13) the innermost frame.
-    pub(super) const THREAD: usize = if cfg!(Py_3_13) { 72 } else { 56 };
+    pub(in crate::hooks) const THREAD: usize = if cfg!(Py_3_13) { 72 } else { 56 };
     /// `_PyCFrame` → the innermost frame.
-    pub(super) const CURRENT: Option<usize> = if cfg!(Py_3_13) {
+    pub(in crate::hooks) const CURRENT: Option<usize> = if cfg!(Py_3_13) {
         None
     } else if cfg!(Py_3_12) {
         Some(0)
@@ -221,18 +236,23 @@ mod layout {
         Some(8)
     };
     /// `_PyInterpreterFrame` → its code object, the frame before, the current instruction, who owns it.
-    pub(super) const CODE: usize = if cfg!(Py_3_12) { 0 } else { 32 };
-    pub(super) const PREVIOUS: usize = if cfg!(Py_3_12) { 8 } else { 48 };
-    pub(super) const INSTRUCTION: usize = 56;
-    pub(super) const OWNER: usize = if cfg!(Py_3_12) { 70 } else { 69 };
+    pub(in crate::hooks) const CODE: usize = if cfg!(Py_3_12) { 0 } else { 32 };
+    pub(in crate::hooks) const PREVIOUS: usize = if cfg!(Py_3_12) { 8 } else { 48 };
+    pub(in crate::hooks) const INSTRUCTION: usize = 56;
+    pub(in crate::hooks) const OWNER: usize = if cfg!(Py_3_12) { 70 } else { 69 };
     /// `FRAME_OWNED_BY_GENERATOR`.
-    pub(super) const GENERATOR: u8 = 1;
+    pub(in crate::hooks) const GENERATOR: u8 = 1;
     /// `FRAME_OWNED_BY_CSTACK`: no Python frame.
-    pub(super) const C_STACK: u8 = 3;
+    pub(in crate::hooks) const C_STACK: u8 = 3;
+    /// Its variables; the value stack lies after them.
+    pub(in crate::hooks) const VARIABLES: usize = 72;
+    /// `PyThreadState` → the state of the thread that began after it, and what Linux calls the thread.
+    pub(in crate::hooks) const NEWER: usize = 0;
+    pub(in crate::hooks) const NATIVE_ID: usize = if cfg!(all(Py_3_12, not(Py_3_13))) { 144 } else { 160 };
     /// Before the first instruction of a `PyCodeObject`: at which unit its function begins, an `int`.
-    pub(super) const BEGINNING_BEFORE: usize = 16;
+    pub(in crate::hooks) const BEGINNING_BEFORE: usize = 16;
     /// `PyCodeObject` → its first instruction.
-    pub(super) const FIRST_INSTRUCTION: usize = if cfg!(Py_3_13) {
+    pub(in crate::hooks) const FIRST_INSTRUCTION: usize = if cfg!(Py_3_13) {
         200
     } else if cfg!(Py_3_12) {
         192
@@ -243,11 +263,13 @@ mod layout {
 
 /// `PyThreadState`, `PyFrameObject` of 3.10 (`cpython/frameobject.h`).
 #[cfg(not(Py_3_11))]
-mod layout {
-    pub(super) const THREAD: usize = 24;
-    pub(super) const PREVIOUS: usize = 24;
-    pub(super) const CODE: usize = 32;
-    pub(super) const LAST_INSTRUCTION: usize = 96;
+pub(super) mod layout {
+    pub(in crate::hooks) const THREAD: usize = 24;
+    pub(in crate::hooks) const PREVIOUS: usize = 24;
+    pub(in crate::hooks) const CODE: usize = 32;
+    pub(in crate::hooks) const LAST_INSTRUCTION: usize = 96;
+    /// Where the value stack begins.
+    pub(in crate::hooks) const STACK: usize = 64;
 }
 
 /// An internal frame, read in place.
@@ -553,13 +575,15 @@ pub(crate) fn check(py: Python<'_>) -> bool {
 
 /// Remembers the main thread's state, if this is it.
 fn find_main(py: Python<'_>) {
-    let is_main = || -> PyResult<bool> {
-        let threading = py.import("threading")?;
-        threading.call_method0("main_thread")?.getattr("ident")?.eq(threading.call_method0("get_ident")?)
-    };
-    if is_main().unwrap_or(false) {
+    if super::platform::is_main_thread() {
         this_is_main(py);
     }
+}
+
+/// The address of the main thread's state, where it is known.
+pub(super) fn main_thread() -> Option<usize> {
+    let main = MAIN.load(Relaxed) as usize;
+    (main != 0).then_some(main)
 }
 
 /// This thread is the main one: whichever calls fork is, in the child.
@@ -712,8 +736,29 @@ pub(crate) fn site<'py>(py: Python<'py>, codes: &mut Codes) -> Site {
     if found.is_ok_and(|found| found) {
         // What the recorder itself calls on behalf of a line is no library function between it and the op.
         look.site.via = look.library().filter(|name| !name.starts_with("breakeven."));
+        look.note_package();
     }
     look.site
+}
+
+/// Whether the innermost frame may be one that [`own_site`] takes: the script's, or one of a library that runs code on behalf
+/// of a line.
+///
+/// # Safety
+/// The interpreter's lock is held.
+pub(super) unsafe fn may_be_own(codes: &mut Codes) -> bool {
+    if !reads_in_place() {
+        return true;
+    }
+    let mut own = true;
+    // SAFETY: by contract, and `check` found the layout to be right; code objects of running frames live.
+    unsafe {
+        walk_in_place(|code, _| {
+            own = codes.owner(code) == Owner::User || codes.times_others(code as usize);
+            true
+        });
+    }
+    own
 }
 
 /// As [`site`], where it is this thread's own: user code did it itself, or one of the library functions did whose names
@@ -757,6 +802,20 @@ impl<'codes, 'py> Look<'codes, 'py> {
         self.site.line = frame.getattr("f_lineno")?.extract().unwrap_or(0);
         self.site.function = function(&code)?;
         Ok(true)
+    }
+
+    /// Remembers the package that the library function is of.
+    fn note_package(&mut self) {
+        let file = || -> PyResult<String> {
+            let via = self.via.as_ref().ok_or_else(|| PyValueError::new_err("no function"))?;
+            via.getattr("f_code")?.getattr("co_filename")?.extract()
+        };
+        if let (Ok(file), Some(via)) = (file(), &self.site.via)
+            && package(&file).is_some_and(|package| !RECORDED.contains(&package))
+            && let Some(package) = via.split('.').next()
+        {
+            self.codes.installed.insert(package.to_owned());
+        }
     }
 
     /// The name of the library function that user code called.

@@ -28,6 +28,7 @@ pub(crate) mod placed;
 pub(crate) mod platform;
 mod random;
 pub(crate) mod reads;
+pub(crate) mod sampler;
 mod scalar;
 mod slots;
 pub(crate) mod state;

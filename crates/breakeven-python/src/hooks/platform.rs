@@ -86,7 +86,7 @@ fn mapping(line: &str) -> Option<Mapping> {
 }
 
 /// Path of the file that `address` was loaded from.
-fn object_file(address: *const c_void) -> Option<String> {
+pub(super) fn object_file(address: *const c_void) -> Option<String> {
     // SAFETY: an all-zero `Dl_info` is valid; `dladdr` only compares `address` and fills `info` where it returns
     // non-zero, with a name that lives as long as the object is loaded. It is copied at once.
     unsafe {

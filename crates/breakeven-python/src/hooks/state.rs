@@ -7,6 +7,7 @@ use super::paths::Paths;
 use super::placed::Placed;
 use super::platform::Errno;
 use super::reads::Known;
+use super::sampler::{self, SampledCodes};
 use super::{allocator, clock};
 use crate::address::AddressMap;
 use crate::event::{Call, Recorder, Thread};
@@ -38,6 +39,8 @@ pub(crate) struct State {
     pub(crate) installed: u32,
     /// Where PyTorch is called in steps of a loop.
     pub(crate) paths: Paths,
+    /// Code and libraries that samples have named.
+    pub(crate) sampled: SampledCodes,
     /// Depth of `start`.
     pub(crate) nested: u32,
 }
@@ -77,10 +80,16 @@ impl State {
         }
     }
 
+    /// Tells the recorder which packages' functions called NumPy.
+    pub(crate) fn tell_installed(&mut self) {
+        self.recorder.installed.extend(self.codes.installed.iter().cloned());
+    }
+
     /// Writes the file if it is time.
     #[inline]
     pub(crate) fn flush_if_due(&mut self, now: u64) {
         if now >= self.flush.next {
+            self.tell_installed();
             let wall = self.recorder.wall_ticks(now);
             self.flush.run(&mut self.recorder, now, wall);
             self.recorder.waited_for_itself();
@@ -148,6 +157,7 @@ impl Drop for Own {
     fn drop(&mut self) {
         // Another thread may be given the same pointer; it must not find this one's.
         let _ = LAST_POINTER.compare_exchange(thread_pointer(), 0, AcqRel, Relaxed);
+        sampler::depth_is_gone();
     }
 }
 
@@ -274,6 +284,7 @@ fn with_this<R>(thread: &RefCell<Thread>, f: impl FnOnce(&mut Thread) -> R) -> O
     let mut thread = thread.try_borrow_mut().ok()?;
     if thread.id == 0 {
         thread.name(THREADS.fetch_add(1, Relaxed), clock::now());
+        sampler::depth_is_at(thread.depth_address());
     }
     Some(f(&mut thread))
 }

@@ -1,0 +1,161 @@
+//! Samples on their way from the sampling thread to the recorder, in memory that was made beforehand: the thread asks for
+//! none, so that the script's memory stays as it would be.
+
+use super::facts::Facts;
+use super::frame::Step;
+use super::object::Object;
+use crate::bytecode::Stack;
+
+/// Frames of one sample.
+pub(super) const DEEPEST: usize = 64;
+/// Slots of a value stack that are described where it is not known which of them matters.
+pub(super) const SLOTS: usize = 48;
+/// Different samples that wait for the recorder.
+const MOST: usize = 160;
+
+/// What the processors did while a sample lasted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Busy {
+    /// The thread ran.
+    Running,
+    /// It did not, but other threads of the process did.
+    Others,
+    /// No thread did.
+    Idle,
+}
+
+/// What a thread was at.
+#[derive(Clone, Copy)]
+pub(super) struct Sample {
+    /// Its frames, innermost first, and how many there are.
+    pub(super) path: [Step; DEEPEST],
+    pub(super) steps: usize,
+    /// What its value stack holds, and how much of it.
+    pub(super) objects: [Object; SLOTS],
+    pub(super) slots: usize,
+    /// What the objects are, where that is known: the callee, or operands; `None` for all that lies in the frame, variables
+    /// first (in 3.10 without these).
+    pub(super) stack: Option<Stack>,
+    /// All code in `path` is known.
+    pub(super) known: bool,
+    /// The last frame is one of the script's.
+    script: bool,
+    pub(super) busy: Busy,
+}
+
+impl Sample {
+    pub(super) const fn new() -> Self {
+        Self {
+            path: [Step { code: 0, offset: 0 }; DEEPEST],
+            steps: 0,
+            objects: [Object::new(); SLOTS],
+            slots: 0,
+            stack: None,
+            known: true,
+            script: false,
+            busy: Busy::Running,
+        }
+    }
+
+    pub(super) fn path(&self) -> &[Step] {
+        &self.path[..self.steps]
+    }
+
+    pub(super) fn objects(&self) -> &[Object] {
+        &self.objects[..self.slots]
+    }
+
+    /// Adds a frame; false where there is no room.
+    pub(super) fn push(&mut self, step: Step, facts: Option<&Facts>) -> bool {
+        let free = self.steps < DEEPEST;
+        if free {
+            self.path[self.steps] = step;
+            self.steps += 1;
+            self.known &= facts.is_some();
+            self.script = facts.is_some_and(|facts| facts.script);
+        }
+        free
+    }
+
+    /// Whether the last frame is one of the script's.
+    pub(super) fn is_of_script(&self) -> bool {
+        self.steps > 0 && self.script
+    }
+
+    /// Adds what lies at `address`.
+    pub(super) fn add(&mut self, address: usize) {
+        if self.slots < SLOTS {
+            self.objects[self.slots] = Object::at(address);
+            self.slots += 1;
+        }
+    }
+
+    /// Whether it is of the same place and the same objects.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        self.stack.is_some() == other.stack.is_some()
+            && self.path() == other.path()
+            && self.slots == other.slots
+            && self.objects().iter().zip(other.objects()).all(|(a, b)| a.address == b.address && a.call == b.call)
+    }
+}
+
+/// Samples with the time that they stand for, ns, and how often they were taken.
+pub(super) struct Waiting {
+    samples: Vec<(Sample, u64, u64)>,
+    /// Time for which there was no room, ns.
+    pub(super) lost_ns: u64,
+}
+
+impl Waiting {
+    pub(super) fn new() -> Self {
+        Self { samples: Vec::with_capacity(MOST), lost_ns: 0 }
+    }
+
+    /// Adds `ns` of a sample; whether the recorder should come soon.
+    pub(super) fn add(&mut self, sample: &Sample, ns: u64) -> bool {
+        // The last one is the likeliest.
+        if let Some((_, all, times)) =
+            self.samples.iter_mut().rev().find(|(known, ..)| known.busy == sample.busy && known.is(sample))
+        {
+            *all += ns;
+            *times += u64::from(ns > 0);
+        } else if self.samples.len() < MOST {
+            self.samples.push((*sample, ns, u64::from(ns > 0)));
+        } else {
+            self.lost_ns += ns;
+        }
+        self.samples.len() > MOST / 2 || !sample.known
+    }
+
+    /// Hands each to `take` and forgets it.
+    pub(super) fn drain(&mut self, mut take: impl FnMut(&Sample, u64, u64)) {
+        self.samples.iter().for_each(|(sample, ns, times)| take(sample, *ns, *times));
+        self.samples.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_samples_add_up_and_no_time_is_lost_unnoticed() {
+        let mut waiting = Waiting::new();
+        let mut sample = Sample::new();
+        let facts = Facts { script: false, variables: 0, stacks: Vec::new(), lines: Vec::new() };
+        for round in 0..3 * MOST as u64 {
+            sample.steps = 0;
+            let step = Step { code: (round % (MOST as u64 + 5)) as usize, offset: 2 };
+            assert!(sample.push(step, Some(&facts)));
+            let soon = waiting.add(&sample, 10);
+            assert_eq!(soon, round >= MOST as u64 / 2);
+        }
+        let mut sum = 0;
+        waiting.drain(|_, ns, times| {
+            assert_eq!(ns, times * 10);
+            sum += ns;
+        });
+        assert_eq!(sum + waiting.lost_ns, 30 * MOST as u64);
+        waiting.drain(|_, _, _| panic!("they were forgotten"));
+    }
+}

@@ -1,0 +1,379 @@
+//! The thread that looks at what the script is at, some hundred times a second.
+//!
+//! It belongs to no interpreter, takes no lock of Python's, blocks every signal and asks for no memory, so that the script
+//! runs as it would. It ends before the process forks, and begins again after.
+
+#[cfg(Py_3_11)]
+use super::super::frames::layout;
+use super::frame::{Frame, Step};
+use super::kept::Kept;
+use super::sample::{Busy, SLOTS, Sample, Waiting};
+use super::{facts, peek};
+use crate::bytecode::Stack;
+use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+/// The shortest and longest time between two looks, ns, and the share of the time so far that it is: a thousand looks or so
+/// for a run of any length.
+const SHORTEST: u64 = 1_000_000;
+const LONGEST: u64 = 10_000_000;
+const SHARE: u64 = 1000;
+/// Share of the time for which a thread, or the process, must have had a processor to count as busy.
+const BUSY: f64 = 0.3;
+/// A thread that has stood still for so long, ns, waits: nobody keeps it from a processor for as long.
+const STANDS_STILL: u64 = 100_000_000;
+/// Memory for the thread's own frames, bytes: it keeps samples elsewhere.
+const STACK: usize = 256 << 10;
+/// Other threads of Python's that are told apart.
+const THREADS: usize = 64;
+
+/// Samples that wait for the recorder.
+pub(super) static WAITING: Mutex<Option<Waiting>> = Mutex::new(None);
+/// Set where the thread is to end.
+static END: Mutex<bool> = Mutex::new(false);
+static ENDS: Condvar = Condvar::new();
+static RUNNING: Mutex<Option<libc::pthread_t>> = Mutex::new(None);
+/// State of Python's main thread, what Linux calls it, and where the depth of its calls is.
+static MAIN: AtomicUsize = AtomicUsize::new(0);
+static MAIN_ID: AtomicI32 = AtomicI32::new(0);
+/// Depths of calls in recorded ops, by thread: its number (0: none) and where the depth is.
+static DEPTHS: [(AtomicI32, AtomicUsize); THREADS] = [const { (AtomicI32::new(0), AtomicUsize::new(0)) }; THREADS];
+
+/// This thread keeps the depth of its recorded calls at `address`.
+pub(crate) fn depth_is_at(address: usize) {
+    let id = thread_id();
+    let free = |place: &&(AtomicI32, AtomicUsize)| {
+        place.0.load(Relaxed) == id || place.0.compare_exchange(0, id, Relaxed, Relaxed).is_ok()
+    };
+    if let Some((_, at)) = DEPTHS.iter().find(free) {
+        at.store(address, Relaxed);
+    }
+}
+
+/// This thread ends.
+pub(crate) fn depth_is_gone() {
+    forget_depths(|id| id == thread_id());
+}
+
+fn forget_depths(of: impl Fn(i32) -> bool) {
+    for (id, at) in DEPTHS.iter().filter(|(id, _)| of(id.load(Relaxed))) {
+        at.store(0, Relaxed);
+        id.store(0, Relaxed);
+    }
+}
+
+fn thread_id() -> i32 {
+    // SAFETY: it only asks.
+    unsafe { libc::gettid() }
+}
+
+/// Whether a recorded op runs in this thread, or there is no telling where its depth is.
+fn in_op(id: i32) -> bool {
+    let place = DEPTHS.iter().find(|(known, _)| known.load(Relaxed) == id);
+    let at = place.map_or(0, |(_, at)| at.load(Relaxed));
+    at != 0 && peek::int(at).is_some_and(|depth| depth != 0)
+}
+
+/// Looks from now on, if it does not already; `thread` is the state of Python's main thread, which calls this.
+pub(super) fn begin(thread: usize) {
+    let mut running = RUNNING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if running.is_some() {
+        return;
+    }
+    MAIN.store(thread, Relaxed);
+    MAIN_ID.store(thread_id(), Relaxed);
+    *lock(&END) = false;
+    lock(&WAITING).get_or_insert_with(Waiting::new);
+    // SAFETY: zeros are valid for both; the calls fill them. Every signal is blocked while the thread is made, which
+    // inherits that, and then as before. The function lives as long as the process.
+    *running = unsafe {
+        let (mut attributes, mut all, mut before) = (std::mem::zeroed(), std::mem::zeroed(), std::mem::zeroed());
+        let mut made = 0;
+        libc::sigfillset(&raw mut all);
+        libc::pthread_attr_init(&raw mut attributes);
+        libc::pthread_attr_setstacksize(&raw mut attributes, STACK);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
+        let failed = libc::pthread_create(&raw mut made, &raw const attributes, run, std::ptr::null_mut()) != 0;
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
+        libc::pthread_attr_destroy(&raw mut attributes);
+        (!failed).then_some(made)
+    };
+}
+
+/// Ends the thread and waits for that; whether there was one.
+pub(super) fn end() -> bool {
+    let Some(thread) = lock(&RUNNING).take() else { return false };
+    *lock(&END) = true;
+    ENDS.notify_all();
+    // SAFETY: a thread that was made and not joined before: `take` gives it out once.
+    unsafe { libc::pthread_join(thread, std::ptr::null_mut()) };
+    true
+}
+
+/// A child of fork has none of the parent's threads.
+pub(super) fn forget() {
+    *lock(&RUNNING) = None;
+    if let Some(waiting) = lock(&WAITING).as_mut() {
+        waiting.drain(|_, _, _| ());
+    }
+    forget_depths(|_| true);
+}
+
+pub(super) fn lock<T>(mutex: &'static Mutex<T>) -> std::sync::MutexGuard<'static, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+extern "C" fn run(_: *mut libc::c_void) -> *mut libc::c_void {
+    let began = Instant::now();
+    let mut clocks = Clocks::now(began);
+    let (mut sample, mut held) = (Sample::new(), Held { sample: Sample::new(), ns: 0, process: 0 });
+    loop {
+        let wait = (began.elapsed().as_nanos() as u64 / SHARE).clamp(SHORTEST, LONGEST);
+        let end = lock(&END);
+        let (end, _) = ENDS
+            .wait_timeout_while(end, Duration::from_nanos(wait), |end| !*end)
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        if *end {
+            return std::ptr::null_mut();
+        }
+        drop(end);
+        super::settle();
+        let mut passed = clocks.passed(began);
+        held.is_told(&mut sample, &mut passed);
+        look(&mut sample, &mut passed, &mut held);
+    }
+}
+
+/// Share of a while that stood still for which the process must have had a processor for its other threads to be at work: one
+/// that waits for a disk or another program has next to none, and the looks themselves take less.
+const AT_WORK: f64 = 0.05;
+
+/// What the main thread was at while nothing ran. Linux tells that a thread was kept from a processor when it has one again,
+/// so whether it waited turns out later.
+struct Held {
+    sample: Sample,
+    ns: u64,
+    /// What the process had of processors meanwhile, ns.
+    process: u64,
+}
+
+impl Held {
+    /// The thread was kept from running for so long, ns, as is known now; tells the recorder where that, or that the thread
+    /// `runs` again, decides what it did until now.
+    fn is_told(&mut self, scratch: &mut Sample, passed: &mut Passed) {
+        if passed.kept > 0 || passed.busy != Busy::Idle || self.ns >= STANDS_STILL {
+            self.give_up(scratch, passed.kept, passed.others);
+        }
+    }
+
+    fn give_up(&mut self, scratch: &mut Sample, kept: u64, clocks: &mut Others) {
+        // What others took of it is no time of the script's.
+        let ns = self.ns.saturating_sub(kept);
+        let at_work = self.process as f64 >= AT_WORK * self.ns as f64;
+        if ns > 0 && !(at_work && others(scratch, ns, clocks)) {
+            self.sample.busy = if at_work { Busy::Others } else { Busy::Idle };
+            keep(&self.sample, ns);
+        }
+        (self.ns, self.process) = (0, 0);
+    }
+
+    /// Hardly anything has run for a while more.
+    fn hold(&mut self, sample: &mut Sample, passed: &mut Passed) {
+        if self.ns > 0 && !self.sample.is(sample) {
+            let mut next = *sample;
+            self.give_up(&mut next, 0, passed.others);
+        }
+        let process = passed.process;
+        self.sample = *sample;
+        self.ns += passed.wall;
+        if !sample.known {
+            // It will have moved on when this is told: its code is learned now.
+            keep(sample, 0);
+        }
+        self.process += process;
+    }
+}
+
+/// Python's other threads by number, and what each has had of processors, ns.
+type Others = [(i32, u64); THREADS];
+
+/// Clocks of the processors, ns: of the process, of its main thread with what it was kept from them, and of others.
+struct Clocks {
+    at: u64,
+    process: u64,
+    main: u64,
+    kept: u64,
+    keeps: Option<Kept>,
+    others: Others,
+}
+
+/// What has passed since the last look, ns, and the clocks of other threads, which are read only where one is needed.
+struct Passed<'a> {
+    wall: u64,
+    process: u64,
+    /// Of that, as far as is known, the main thread was kept from running.
+    kept: u64,
+    busy: Busy,
+    others: &'a mut Others,
+}
+
+impl Clocks {
+    fn now(began: Instant) -> Self {
+        let main = MAIN_ID.load(Relaxed);
+        let keeps = Kept::of(main);
+        let kept = keeps.as_ref().map_or(0, Kept::ns);
+        let (at, process, main) = (began.elapsed().as_nanos() as u64, of_process(), of_thread(main));
+        Self { at, process, main, kept, keeps, others: [(0, 0); THREADS] }
+    }
+
+    fn passed(&mut self, began: Instant) -> Passed<'_> {
+        let (at, process) = (began.elapsed().as_nanos() as u64, of_process());
+        let (main, kept) = (of_thread(MAIN_ID.load(Relaxed)), self.keeps.as_ref().map_or(0, Kept::ns));
+        let (kept_since, process_since) = (kept.saturating_sub(self.kept), process.saturating_sub(self.process));
+        let wall = at.saturating_sub(self.at);
+        let most = |since: u64| since as f64 >= BUSY * wall as f64;
+        let busy = if most(main.saturating_sub(self.main) + kept_since) {
+            Busy::Running
+        } else if most(process_since) {
+            Busy::Others
+        } else {
+            Busy::Idle
+        };
+        (self.at, self.process, self.main, self.kept) = (at, process, main, kept);
+        Passed { wall, process: process_since, kept: kept_since, busy, others: &mut self.others }
+    }
+}
+
+fn of_process() -> u64 {
+    super::super::clock::spent_ns(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+/// What a thread of this process has had of processors, ns; 0 where there is none with this number.
+fn of_thread(id: i32) -> u64 {
+    // `CPUCLOCK_SCHED` of one thread, as Linux numbers such clocks (`include/linux/posix-timers.h`).
+    super::super::clock::spent_ns(!id << 3 | 6)
+}
+
+/// Takes a sample of the main thread, or of those that run while it waits.
+fn look(sample: &mut Sample, passed: &mut Passed, held: &mut Held) {
+    let main = MAIN.load(Relaxed);
+    if in_op(MAIN_ID.load(Relaxed)) || passed.busy == Busy::Others && others(sample, passed.wall, passed.others) {
+        return;
+    }
+    if take(sample, main, None) {
+        sample.busy = passed.busy;
+        // Time in which others had the processor is no time of the script's.
+        let ran = passed.wall.saturating_sub(passed.kept);
+        if passed.busy == Busy::Idle {
+            held.hold(sample, passed);
+        } else {
+            keep(sample, ran);
+        }
+    }
+}
+
+/// Python's other threads that ran meanwhile share the time; false where there are none.
+#[cfg(Py_3_11)]
+fn others(sample: &mut Sample, wall: u64, clocks: &mut Others) -> bool {
+    let main = MAIN.load(Relaxed);
+    let mut ran = [(0, 0, 0); THREADS];
+    let (mut count, mut thread) = (0, peek::word(main + layout::NEWER).unwrap_or(0));
+    while thread != 0 && count < THREADS {
+        let Some([number]) = peek::words(thread + layout::NATIVE_ID) else { break };
+        let id = number as i32;
+        let (now, known) = (of_thread(id), clocks.iter_mut().find(|(known, _)| *known == id || *known == 0));
+        if let Some(known) = known {
+            let before = if known.0 == id { known.1 } else { now };
+            *known = (id, now);
+            ran[count] = (thread, id, now.saturating_sub(before));
+            count += 1;
+        }
+        thread = peek::word(thread + layout::NEWER).unwrap_or(0);
+    }
+    let busy = |ns: u64| ns as f64 >= AT_WORK * wall as f64;
+    let all: u64 = ran.iter().map(|&(.., ns)| ns).filter(|&ns| busy(ns)).sum();
+    for &(thread, id, ns) in ran.iter().filter(|&&(.., ns)| busy(ns)) {
+        // What runs in a recorded op is the op's time.
+        if !in_op(id) && take(sample, thread, Some(main)) {
+            sample.busy = Busy::Running;
+            keep(sample, (wall as f64 * ns as f64 / all as f64) as u64);
+        }
+    }
+    all > 0
+}
+
+/// In 3.10 a thread's state does not say what Linux calls it.
+#[cfg(not(Py_3_11))]
+fn others(_: &mut Sample, _: u64, _: &mut Others) -> bool {
+    false
+}
+
+fn keep(sample: &Sample, ns: u64) {
+    let soon = lock(&WAITING).as_mut().is_some_and(|waiting| waiting.add(sample, ns));
+    if soon {
+        super::ask_for_recorder();
+    }
+}
+
+/// Where a thread is, and what is called there; false where it has no frame, or moved on meanwhile. Frames are taken up to
+/// the first of the script's, where none is then up to the first in the thread `that_waits` for it.
+fn take(sample: &mut Sample, thread: usize, that_waits: Option<usize>) -> bool {
+    (sample.steps, sample.slots, sample.known) = (0, 0, true);
+    let Some((innermost, bottom)) = walk(sample, thread, true) else { return false };
+    if !sample.is_of_script()
+        && let Some(other) = that_waits
+    {
+        walk(sample, other, false);
+    }
+    describe(sample, innermost, bottom);
+    // What has moved on since may be half of one moment and half of another.
+    Frame::innermost(thread).and_then(|frame| frame.step) == Some(innermost)
+}
+
+/// Adds the frames of a thread; gives its innermost one, and where that one's variables are.
+fn walk(sample: &mut Sample, thread: usize, all: bool) -> Option<(Step, usize)> {
+    let (mut frame, mut innermost) = (Frame::innermost(thread), None);
+    while let Some(current) = frame {
+        if let Some(step) = current.step {
+            let facts = facts::find(step.code);
+            let script = facts.is_none_or(|facts| facts.script);
+            innermost = innermost.or(Some((step, current.bottom)));
+            // Which instruction of a line it is matters no more.
+            let told = facts.map_or(step, |facts| Step { offset: facts.line_begins(step.offset), ..step });
+            if (all || script) && (!sample.push(told, facts) || sample.is_of_script()) {
+                break;
+            }
+        }
+        frame = current.outer();
+    }
+    innermost
+}
+
+/// Describes what matters of the innermost frame's value stack, or all of it where that is not known.
+fn describe(sample: &mut Sample, step: Step, bottom: usize) {
+    let facts = facts::find(step.code);
+    let slot = |index: usize| bottom + (facts.map_or(0, |facts| facts.variables) + index) * size_of::<usize>();
+    sample.stack = facts.map(|facts| facts.stack(step.offset));
+    match sample.stack {
+        None => {
+            let mut bytes = [0; SLOTS * size_of::<usize>()];
+            let there = peek::copy(bottom, &mut bytes);
+            for word in bytes[..there].chunks_exact(size_of::<usize>()) {
+                sample.add(usize::from_ne_bytes(word.try_into().unwrap_or_default()));
+            }
+            // What runs now is told by its instruction.
+            sample.path[0] = step;
+        }
+        Some(Stack::Nothing) => {}
+        Some(Stack::Call(from)) => {
+            let [first, second] = peek::words(slot(from.into())).unwrap_or_default();
+            sample.add(if first == 0 { second } else { first });
+        }
+        Some(Stack::Operands(from, count)) => {
+            for index in 0..usize::from(count) {
+                sample.add(peek::word(slot(usize::from(from) + index)).unwrap_or(0));
+            }
+        }
+    }
+}

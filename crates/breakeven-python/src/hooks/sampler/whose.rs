@@ -1,0 +1,423 @@
+//! Whose time a sample is: which line of the script, which library, which compiled function.
+
+use super::super::frames::{Aside, Owner};
+use super::super::platform::object_file;
+use super::super::state::State;
+use super::facts::{self, Facts};
+use super::frame::Step;
+use super::object::Object;
+use super::sample::{Busy, Sample, Waiting};
+use crate::address::AddressMap;
+use crate::bytecode::{self, Stack, UNIT};
+use crate::sampled::Row;
+use breakeven::lower::canonical;
+use breakeven::workload::{HostKind, Site};
+use pyo3::ffi::{self, PyCodeObject};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use std::ffi::c_void;
+
+/// What is known of the code and the libraries that samples name.
+#[derive(Default)]
+pub(crate) struct Codes {
+    by_address: AddressMap<usize, Code>,
+    held: Vec<Py<PyAny>>,
+    files: AddressMap<usize, Whose>,
+    /// Changes places with the samples that wait.
+    spare: Option<Waiting>,
+}
+
+/// A function, as people know it.
+#[derive(Clone, Debug)]
+struct Code {
+    owner: Owner,
+    file: String,
+    /// `pandas`, where its file is one of an installed package.
+    package: Option<String>,
+    /// `DataFrame.groupby`.
+    function: String,
+    /// `pandas.DataFrame.groupby`, as users know it.
+    public: String,
+}
+
+/// Who made a piece of compiled code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Whose {
+    /// Python, with what comes with it; NumPy, whose scalars are as slow.
+    Python,
+    /// A library that is recorded op by op, or ourselves.
+    Recorded,
+    /// An installed package, or a shared library by the name of its file.
+    Library(String),
+    /// No file: compiled at run time, or no code at all.
+    Unknown,
+}
+
+/// Packages that are recorded op by op, ourselves among them: what of their compiled code runs outside ops is their way
+/// there, or a step that is counted by repetition.
+const RECORDED: [&str; 5] = ["torch", "functorch", "torchgen", "cupy", "breakeven"];
+/// Packages that call others' compiled code for those who call them, and name nothing that people look for.
+const PLUMBING: [&str; 4] = ["joblib", "threadpoolctl", "decorator", "wrapt"];
+/// Functions of Python's that wait when their thread does not run.
+const WAITS: [&str; 30] = [
+    "sleep",
+    "select",
+    "poll",
+    "wait",
+    "recv",
+    "recv_into",
+    "recvfrom",
+    "recvmsg",
+    "accept",
+    "connect",
+    "read",
+    "read1",
+    "readinto",
+    "readline",
+    "readlines",
+    "readall",
+    "write",
+    "flush",
+    "send",
+    "sendall",
+    "sendfile",
+    "waitpid",
+    "wait4",
+    "waitid",
+    "input",
+    "fsync",
+    "getaddrinfo",
+    "do_handshake",
+    "flock",
+    "open",
+];
+/// Those that wait for another thread.
+const LOCKS: [&str; 3] = ["acquire", "get", "join"];
+
+/// Tells the recorder what was sampled, and learns what code it had not met.
+pub(super) fn work_out(py: Python<'_>, state: &mut State, waiting: &'static std::sync::Mutex<Option<Waiting>>) {
+    let spare = state.sampled.spare.take().unwrap_or_else(Waiting::new);
+    let mut guard = super::watch::lock(waiting);
+    let Some(mut full) = guard.as_mut().map(|waiting| std::mem::replace(waiting, spare)) else { return };
+    drop(guard);
+    let _aside = Aside::new(py);
+    let mut live = None;
+    full.drain(|sample, ns, times| {
+        for step in sample.path() {
+            if !state.sampled.by_address.contains_key(&step.code) {
+                let live = live.get_or_insert_with(|| running(py));
+                learn(py, state, step.code, live);
+            }
+        }
+        if ns > 0
+            && let Some(row) = row(state, sample)
+        {
+            state.recorder.sampled.add(row, ns, times);
+        }
+    });
+    state.recorder.sampled.lost_ns += std::mem::take(&mut full.lost_ns);
+    state.sampled.spare = Some(full);
+}
+
+/// Code objects of all frames of all threads: none of them can have been freed.
+fn running(py: Python<'_>) -> Vec<Py<PyAny>> {
+    let mut codes = Vec::new();
+    let mut collect = || -> PyResult<()> {
+        let frames = py.import("sys")?.call_method0("_current_frames")?;
+        for frame in frames.call_method0("values")?.try_iter()? {
+            let mut frame = Some(frame?);
+            while let Some(current) = frame {
+                codes.push(current.getattr("f_code")?.unbind());
+                let back = current.getattr("f_back")?;
+                frame = (!back.is_none()).then_some(back);
+            }
+        }
+        Ok(())
+    };
+    // What cannot be read stays unknown.
+    let _ = collect();
+    codes
+}
+
+/// Learns what the code object at this address is, if it still runs.
+fn learn(py: Python<'_>, state: &mut State, address: usize, live: &[Py<PyAny>]) {
+    let Some(code) = live.iter().find(|code| code.as_ptr() as usize == address) else { return };
+    if !facts::has_room() {
+        return;
+    }
+    let bound = code.bind(py);
+    let Ok((described, known)) = describe(bound, &state.codes) else { return };
+    state.sampled.by_address.insert(address, described);
+    state.sampled.held.push(code.clone_ref(py));
+    if facts::find(address).is_none() {
+        facts::learn(address, known);
+    }
+}
+
+fn describe(code: &Bound<'_, PyAny>, codes: &super::super::frames::Codes) -> PyResult<(Code, Facts)> {
+    const GENERATORS: u32 = 0x20 | 0x80 | 0x200;
+    let file: String = code.getattr("co_filename")?.extract()?;
+    let function: String = code.getattr("co_qualname").or_else(|_| code.getattr("co_name"))?.extract()?;
+    let bytes: Vec<u8> = code.getattr("co_code")?.extract()?;
+    let handlers: Vec<u8> = code.getattr("co_exceptiontable").and_then(|table| table.extract()).unwrap_or_default();
+    let flags: u32 = code.getattr("co_flags")?.extract()?;
+    let names = |name: &str| -> PyResult<Vec<String>> { code.getattr(name)?.cast::<PyTuple>()?.extract() };
+    let (own, cells, free) = (names("co_varnames")?, names("co_cellvars")?, names("co_freevars")?);
+    let variables = own.len() + cells.iter().filter(|cell| !own.contains(cell)).count() + free.len();
+    let effect = |op: u8, argument: u32, jumps: bool| {
+        // SAFETY: a function of its arguments, which it checks.
+        let by = unsafe { ffi::PyCompile_OpcodeStackEffectWithJump(op.into(), argument as i32, i32::from(jumps)) };
+        (by != i32::MAX).then_some(by)
+    };
+    let stacks = bytecode::stacks(&bytes, &handlers, flags & GENERATORS != 0, effect);
+    // SAFETY: a live code object, and an offset within its code or one past it.
+    let line =
+        |unit: usize| unsafe { ffi::PyCode_Addr2Line(code.as_ptr().cast::<PyCodeObject>(), (unit * UNIT) as i32) };
+    let lines = (0..bytes.len() / UNIT).map(|unit| u32::try_from(line(unit)).unwrap_or(0)).collect();
+    let owner = codes.owner_of_file(&file);
+    let package = package(&file);
+    let script = owner == Owner::User;
+    let variables = if cfg!(Py_3_11) { variables } else { 0 };
+    let public = public_name(code.py(), &file, package.as_deref(), &function);
+    Ok((Code { owner, file, package, function, public }, Facts { script, variables, stacks, lines }))
+}
+
+/// The row that a sample belongs to; `None` for what is no time of the script's, or is told otherwise: imports, recorded
+/// libraries' own work, and ours.
+fn row(state: &mut State, sample: &Sample) -> Option<Row> {
+    let State { recorder, sampled, .. } = state;
+    let known = |step: &Step| sampled.by_address.get(&step.code);
+    let of_script = |step: &&Step| known(step).is_some_and(|code| code.owner == Owner::User);
+    let script = sample.path().iter().position(|step| of_script(&step));
+    let between = &sample.path()[..script.unwrap_or(sample.steps)];
+    if between.iter().filter_map(known).any(|code| code.owner == Owner::Import || is_ours(code)) {
+        return None;
+    }
+    // The package that the script called, and the function of it.
+    let packages = || between.iter().rev().filter_map(known).filter(|code| is_outer(code));
+    let outer = packages().find(|code| !is_plumbing(code)).cloned();
+    // A decorator's wrapper is not what people call it.
+    let named =
+        |code: &&Code| !code.function.contains("<locals>") && outer.as_ref().is_some_and(|o| o.package == code.package);
+    let public = packages().find(named).or(outer.as_ref()).map(|code| code.public.clone());
+    let site = script.map(|at| {
+        let step = sample.path()[at];
+        let code = &sampled.by_address[&step.code];
+        Site {
+            file: code.file.clone(),
+            line: facts::find(step.code).map_or(0, |facts| facts.line(step.offset)),
+            function: code.function.clone(),
+            via: public.clone(),
+            ..Site::default()
+        }
+    });
+    let at = sample.path().first().map(|step| (step.code, step.offset));
+    let (object, whose) = at_work(sample, at, &mut sampled.files);
+    if whose == Whose::Recorded {
+        return None;
+    }
+    let (kind, library) = kind(sample.busy, object.as_ref(), whose, outer.and_then(|code| code.package));
+    let function = object.filter(|_| kind == HostKind::Native).map(|object| name(&object));
+    Some(Row { site: site.and_then(|site| recorder.sites.known(site)), kind, library, function })
+}
+
+/// The object whose code runs at the innermost frame's instruction, and whose that is.
+fn at_work(sample: &Sample, at: Option<(usize, i32)>, files: &mut AddressMap<usize, Whose>) -> (Option<Object>, Whose) {
+    let later = || {
+        let (code, offset) = at?;
+        let facts = facts::find(code)?;
+        Some((facts.stack(offset), facts.variables))
+    };
+    let (stack, from) = match sample.stack {
+        Some(stack) => (stack, None),
+        None => match later() {
+            Some((stack, variables)) => (stack, Some(variables)),
+            None => return likely(sample, files),
+        },
+    };
+    let slot = |index: usize| sample.objects().get(index).copied();
+    match stack {
+        Stack::Nothing => (None, Whose::Python),
+        Stack::Call(callee) => {
+            let object = match from {
+                None => slot(0),
+                Some(from) => {
+                    let first = from + usize::from(callee);
+                    slot(first).filter(|object| object.address != 0).or_else(|| slot(first + 1))
+                }
+            };
+            let whose = object.as_ref().map_or(Whose::Unknown, |object| caller(object, files));
+            (object, whose)
+        }
+        Stack::Operands(first, count) => {
+            let first = from.map_or(0, |from| from + usize::from(first));
+            let objects = (first..first + usize::from(count)).filter_map(slot);
+            let found = objects.map(|object| (Some(object), maker(&object, files)));
+            let mut foreign = found.filter(|(_, whose)| matches!(whose, Whose::Library(_)));
+            foreign.next().unwrap_or((None, Whose::Python))
+        }
+    }
+}
+
+/// The same where the code is not known, as that of a thread that ended while the main thread waited for it: the last compiled
+/// function on the stack is likely to be the one that runs.
+fn likely(sample: &Sample, files: &mut AddressMap<usize, Whose>) -> (Option<Object>, Whose) {
+    let called = sample.objects().iter().rev().filter(|object| object.call != 0);
+    let mut found = called.map(|object| (Some(*object), caller(object, files)));
+    found.find(|(_, whose)| matches!(whose, Whose::Library(_))).unwrap_or((None, Whose::Python))
+}
+
+/// Whose code runs when the object is called.
+fn caller(object: &Object, files: &mut AddressMap<usize, Whose>) -> Whose {
+    if object.call == 0 {
+        // A class, a function of Python's, or nothing that is known.
+        return maker(object, files);
+    }
+    match file(object.call, files) {
+        // `ctypes` calls for somebody else; its own functions have names.
+        Whose::Python if object.target != 0 && object.name.as_str().is_empty() && is_ctypes(object.call) => {
+            match file(object.target, files) {
+                Whose::Unknown => Whose::Library("code compiled at run time".to_owned()),
+                whose => whose,
+            }
+        }
+        whose => whose,
+    }
+}
+
+/// Whose type the object is of, or is.
+fn maker(object: &Object, files: &mut AddressMap<usize, Whose>) -> Whose {
+    let mut parts = object.origin.iter().filter(|&&part| part != 0).map(|&part| file(part, files));
+    parts.find(|whose| matches!(whose, Whose::Library(_) | Whose::Recorded)).unwrap_or(Whose::Python)
+}
+
+fn is_ctypes(address: usize) -> bool {
+    object_file(address as *const c_void).is_some_and(|file| file.contains("_ctypes"))
+}
+
+fn file(address: usize, files: &mut AddressMap<usize, Whose>) -> Whose {
+    if let Some(known) = files.get(&address) {
+        return known.clone();
+    }
+    let whose = object_file(address as *const c_void).map_or(Whose::Unknown, |file| whose(&file));
+    files.insert(address, whose.clone());
+    whose
+}
+
+fn whose(file: &str) -> Whose {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let library = package(file).unwrap_or_else(|| name.split(".cpython-").next().unwrap_or(name).to_owned());
+    if RECORDED.contains(&library.as_str()) {
+        Whose::Recorded
+    } else if library == "numpy"
+        || file.contains("/lib-dynload/")
+        || name.starts_with("libpython")
+        || name.starts_with("python")
+    {
+        Whose::Python
+    } else {
+        Whose::Library(library)
+    }
+}
+
+/// The package that a file of installed packages belongs to: `_native.cpython-311-….so` is `_native`.
+fn package(file: &str) -> Option<String> {
+    let (_, inside) = file.rsplit_once("/site-packages/").or_else(|| file.rsplit_once("/dist-packages/"))?;
+    let name = inside.split(['/', '.']).next()?;
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+fn is_ours(code: &Code) -> bool {
+    code.package.as_deref() == Some("breakeven") || code.file.contains("/breakeven/cupy_stand_in/")
+}
+
+fn is_outer(code: &Code) -> bool {
+    code.package.as_deref().is_some_and(|package| package != "numpy" && !RECORDED.contains(&package))
+}
+
+fn is_plumbing(code: &Code) -> bool {
+    code.package.as_deref().is_some_and(|package| PLUMBING.contains(&package))
+}
+
+/// `pandas.DataFrame.sum`, as users know it: of the package where that has the name, else of the module.
+fn public_name(py: Python<'_>, file: &str, package: Option<&str>, function: &str) -> String {
+    let first = function.split('.').next().unwrap_or(function);
+    let exports = |package: &str| -> PyResult<bool> {
+        let module = py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?.get_item(package)?;
+        Ok(module
+            .is_some_and(|module| module.getattr("__dict__").is_ok_and(|names| names.contains(first).unwrap_or(false))))
+    };
+    if let Some(package) = package
+        && exports(package).unwrap_or(false)
+    {
+        return format!("{package}.{function}");
+    }
+    let inside = file.rsplit_once("-packages/").map_or(file, |(_, inside)| inside);
+    let module = inside.trim_end_matches(".py").trim_end_matches("/__init__").replace('/', ".");
+    canonical(&format!("{module}.{function}")).into_owned()
+}
+
+/// `SuperLU.solve`, `group_sum`, `CPUDispatcher`.
+fn name(object: &Object) -> String {
+    let of = |text: &str| text.rsplit('.').next().unwrap_or(text).to_owned();
+    match (object.class.as_str(), object.name.as_str()) {
+        (class, "") => of(class),
+        ("", name) | ("type", name) => of(name),
+        (class, name) => format!("{}.{name}", of(class)),
+    }
+}
+
+/// What kind of time it is, and whose, where it is a library's.
+fn kind(busy: Busy, object: Option<&Object>, whose: Whose, outer: Option<String>) -> (HostKind, Option<String>) {
+    let called = object.map_or("", |object| object.name.as_str());
+    match (busy, whose) {
+        // A library's compiled code that does not run, nor any other thread, waits: for a disk, a network, a device.
+        (Busy::Idle, Whose::Library(_)) => (HostKind::Waiting, None),
+        (_, Whose::Library(library)) => (HostKind::Native, Some(outer.unwrap_or(library))),
+        (Busy::Idle | Busy::Others, _) if WAITS.contains(&called) => (HostKind::Waiting, None),
+        (Busy::Idle, _) if LOCKS.contains(&called) => (HostKind::Waiting, None),
+        // The thread waits for others that are no threads of Python's: they work for the library that waits.
+        (Busy::Others, _) if LOCKS.contains(&called) => match outer {
+            Some(library) => (HostKind::Native, Some(library)),
+            None => (HostKind::Waiting, None),
+        },
+        _ => (HostKind::Python, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_tells_whose_code_it_holds() {
+        let library = |name: &str| Whose::Library(name.to_owned());
+        for (file, expected) in [
+            (
+                "/v/lib/python3.11/site-packages/sklearn/linear_model/_cd_fast.cpython-311-x86_64-linux-gnu.so",
+                library("sklearn"),
+            ),
+            ("/v/lib/python3.11/site-packages/_cffi_backend.cpython-311-x86_64-linux-gnu.so", library("_cffi_backend")),
+            ("/v/lib/python3.11/site-packages/numpy.libs/libopenblas.so", Whose::Python),
+            ("/v/lib/python3.11/site-packages/torch/lib/libtorch_python.so", Whose::Recorded),
+            ("/usr/lib/python3.11/lib-dynload/_json.cpython-311-x86_64-linux-gnu.so", Whose::Python),
+            ("/usr/bin/python3.11", Whose::Python),
+            ("/usr/lib/libpython3.11.so.1.0", Whose::Python),
+            ("/home/u/libsolve.so", library("libsolve.so")),
+            ("/home/u/fast.cpython-311-x86_64-linux-gnu.so", library("fast")),
+        ] {
+            assert_eq!(whose(file), expected, "{file}");
+        }
+    }
+
+    #[test]
+    fn who_waits_is_told_from_who_works() {
+        let lxml = || Whose::Library("lxml".to_owned());
+        let kind = |busy, whose, outer: Option<&str>| kind(busy, None, whose, outer.map(str::to_owned));
+        assert_eq!(kind(Busy::Running, lxml(), None), (HostKind::Native, Some("lxml".to_owned())));
+        assert_eq!(kind(Busy::Others, lxml(), None), (HostKind::Native, Some("lxml".to_owned())));
+        assert_eq!(kind(Busy::Idle, lxml(), None), (HostKind::Waiting, None));
+        assert_eq!(kind(Busy::Running, Whose::Python, Some("pandas")), (HostKind::Python, None));
+        assert_eq!(kind(Busy::Running, lxml(), Some("pandas")), (HostKind::Native, Some("pandas".to_owned())));
+    }
+}

@@ -1,0 +1,126 @@
+"""What runs outside recorded ops is told by line and library: Python, a compiled function, or waiting."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+import running
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="samples are taken on Linux alone")
+
+SOLVE = """\
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import splu
+n = 4000
+lu = splu(sp.diags([np.full(n, 4.0), np.full(n - 1, -1.0), np.full(n - 1, -1.0)], [0, 1, -1]).tocsc())
+b = np.ones((n, 200))
+def solve(times):
+    for _ in range(times):
+        lu.solve(b)  # here
+"""
+#: Script, and what more than half of the time at its line `# here` is: the kind, and where it is native whose and what.
+CASES = {
+    "one long call": (SOLVE + "solve(60)\n", ("native", "scipy", "SuperLU.solve")),
+    # Where the main thread waits all the time, it is its line that is known.
+    "in a thread": (
+        "import threading\n" + SOLVE.replace("  # here", "")
+        + "thread = threading.Thread(target=solve, args=(60,))\nthread.start()\nthread.join()  # here\n",
+        ("native", "scipy", "SuperLU.solve"),
+    ),
+    "in a child": (
+        "import os, warnings\nwarnings.simplefilter('error')\n" + SOLVE + "if os.fork() == 0:\n    solve(60)\n    raise SystemExit\nos.wait()\n",
+        ("native", "scipy", "SuperLU.solve"),
+    ),
+    "many short calls": (
+        "import ctypes\nlgamma = ctypes.CDLL('libm.so.6').lgamma\nlgamma.restype = ctypes.c_double\n"
+        "lgamma.argtypes = [ctypes.c_double]\nx = 170.5\nfor _ in range(400_000):\n"
+        "    lgamma(x); lgamma(x); lgamma(x); lgamma(x)  # here\n",
+        ("native", "libm.so.6", "_FuncPtr"),
+    ),
+    "bytecode": ("s = 0\nfor i in range(12_000_000):\n    s += i & 3  # here\nprint(s)\n", ("python", None, None)),
+    "builtins": ("words = [str(i) for i in range(300_000)]\nfor _ in range(12):\n    sorted(words)  # here\n", ("python", None, None)),
+    "the standard library": (
+        "import json\ntext = json.dumps(list(range(200_000)))\nfor _ in range(60):\n    json.loads(text)  # here\n",
+        ("python", None, None),
+    ),
+    "asleep": ("import time\nfor _ in range(20):\n    time.sleep(0.04)  # here\n", ("waiting", None, None)),
+    "another process": (
+        "import subprocess, sys\nsubprocess.run([sys.executable, '-S', '-c', 'import time; time.sleep(0.8)'])  # here\n",
+        ("waiting", None, None),
+    ),
+}
+
+
+def recorded(script: str, folder: Path, hooks: str = "") -> list[dict[str, Any]]:
+    path = folder / "script.py"
+    path.write_text(script)
+    outcome = running.traced(folder / "run", [str(path)], "native", folder / "record", hooks)
+    assert outcome.code == 0, outcome.err.decode()
+    return running.workloads(folder / "record")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_most_time_at_a_line_is_told_as_what_it_is(name: str, tmp_path: Path, native: None) -> None:
+    script, expected = CASES[name]
+    if "scipy" in script:
+        pytest.importorskip("scipy")
+    here = 1 + [line.endswith("# here") for line in script.splitlines()].index(True)
+    found: dict[Any, int] = defaultdict(int)
+    for workload in recorded(script, tmp_path):
+        for row in workload.get("host_code", ()):
+            if "site" in row and workload["sites"][row["site"]]["line"] == here:
+                found[row["kind"], row.get("library"), row.get("function")] += row["ns"]
+    assert found[expected] > 0.5 * sum(found.values()) > 0, dict(found)
+    assert found[expected] > 1e8, dict(found)
+
+
+def test_no_thread_is_left_where_python_counts_them(tmp_path: Path, native: None) -> None:
+    # From 3.12 on Python warns where a process forks that has more than one thread.
+    script = (
+        "import os, warnings\nwarnings.simplefilter('error')\ns = 0\nfor round in range(20):\n"
+        "    if os.fork() == 0:\n        os._exit(0)\n    os.wait()\n    for i in range(100_000):\n        s += i\n"
+    )
+    (workload,) = [w for w in recorded(script, tmp_path) if w.get("host_code")]
+    assert sum(row["samples"] for row in workload["host_code"]) > 10, workload["host_code"]
+
+
+def test_it_can_be_left_out(tmp_path: Path, native: None) -> None:
+    (workload,) = recorded(CASES["bytecode"][0], tmp_path, "-sampler")
+    assert not workload.get("host_code")
+    assert [unseen["reason"] for unseen in workload["unseen"]] == ["not-sampled"]
+
+
+def test_what_a_package_does_with_numpy_is_its_own(tmp_path: Path, native: None) -> None:
+    package = tmp_path / "site-packages" / "frames"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("import numpy as np\ndef total(x):\n    return np.add(x, 1).sum()\n")
+    script = (
+        f"import sys\nsys.path.append({os.fspath(package.parent)!r})\nimport frames\nimport numpy as np\n"
+        "x = np.ones(1000)\ny = np.multiply(x, 2)\nframes.total(x)\n"
+    )
+    (workload,) = recorded(script, tmp_path)
+    callers = {entry["name"]: entry.get("library") for entry in workload["ops"]}
+    assert (callers["numpy.multiply"], callers["numpy.add"]) == (None, "frames"), callers
+
+
+@pytest.mark.timed
+def test_a_clock_that_a_library_reads_costs_little(tmp_path: Path, native: None) -> None:
+    package = tmp_path / "site-packages" / "compiler"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(
+        "import time\ndef deep(n):\n    if n:\n        return deep(n - 1)\n    began = time.thread_time()\n"
+        "    for _ in range(100_000):\n        time.perf_counter()\n    return time.thread_time() - began\n"
+    )
+    script = f"import sys\nsys.path.append({os.fspath(package.parent)!r})\nimport numpy\nimport compiler\nprint(compiler.deep(50))\n"
+    path = tmp_path / "script.py"
+    path.write_text(script)
+    traced = running.traced(tmp_path / "run", [str(path)], "native", tmp_path / "record")
+    plain = running.untraced(tmp_path / "plain", [str(path)])
+    # A way out to the script's line took some 45 µs a read.
+    assert float(traced.out) < float(plain.out) + 0.1, (traced.out, plain.out)
