@@ -5,7 +5,7 @@ use super::figure::{CPU_KINDS, DeviceTable, KINDS};
 use super::grid::{self, Entry};
 use super::instance::{self, Instance};
 use super::price::{self, Price};
-use super::table::{Row, for_each_row, line_error, shown};
+use super::table::{Errors, Row, for_each_row, gather_rows, line_error, shown};
 use super::{Gpu, gpu};
 use crate::Result;
 use std::borrow::Cow;
@@ -70,7 +70,7 @@ impl Catalogue {
     /// ```
     pub fn embedded() -> &'static Self {
         static READ: OnceLock<Catalogue> = OnceLock::new();
-        READ.get_or_init(|| Self::of(devices().each_ref().map(|text| &**text)).0)
+        READ.get_or_init(|| Self::of(devices().each_ref().map(|text| &**text)).catalogue)
     }
 
     /// What the embedded places, prices and machine types are with these GPUs and CPUs.
@@ -93,8 +93,8 @@ impl Catalogue {
     /// - Places: what a line has replaces that of the place with this code; an empty field leaves it as it is.
     ///
     /// # Errors
-    /// The first line that is not such a figure, with its number, what was given and what is allowed; a new device
-    /// that lacks a required figure; a price, machine type or place that refers to what is not there.
+    /// Every line that is not such a figure, with its number, what was given and what is allowed; new devices that lack
+    /// required figures; prices, machine types and places that refer to what is not there. All are told in one error.
     ///
     /// ```
     /// use breakeven::hardware::Catalogue;
@@ -124,30 +124,37 @@ impl Catalogue {
     }
 
     /// This catalogue with the tables of some files, by name and text, on top; and what their lines refer to.
+    ///
+    /// # Errors
+    /// What makes a text unreadable as a whole. Errors of its lines are in the draft.
     fn with<'f>(&self, files: &[(&'f str, &str)]) -> Result<Draft<'f>> {
         let mut gpus = DeviceTable::of(KINDS, self.gpus.iter().map(|gpu| (gpu.id(), gpu.figures())));
         let mut cpus = DeviceTable::of(CPU_KINDS, self.cpus.iter().map(|cpu| (cpu.device.id.as_str(), cpu.figures())));
         let (mut instances, mut prices, mut places) =
             (self.instances.clone(), self.prices.clone(), self.places.clone());
-        let mut named = Vec::new();
+        let (mut named, mut errors) = (Vec::new(), Errors::default());
         for (file, text) in files {
-            for_each_row(file, text, &HEADERS, |table, row| {
+            gather_rows(file, text, &HEADERS, &mut errors, |table, row, errors| {
                 match table {
-                    0 => gpus.read(&row)?,
-                    1 => cpus.read(&row)?,
-                    2 => instance::read(&row, &mut instances)?,
-                    3 => price::read(&row, &mut prices)?,
-                    _ => grid::read(&row, &mut places)?,
+                    0 => gpus.read(&row, errors),
+                    1 => cpus.read(&row, errors),
+                    2 => instance::read(&row, &mut instances, errors),
+                    3 => price::read(&row, &mut prices, errors),
+                    _ => {
+                        errors.keep(grid::read(&row, &mut places));
+                    }
                 }
                 named.extend(Named::of(file, table, &row));
-                Ok(())
             })?;
         }
+        // A device that a line names is there as far as others go, though lines of its own were refused.
+        named.retain(|n| !(matches!(n.table, 2 | 3) && gpus.names(&n.id) || n.table == 3 && cpus.names(&n.id)));
         let file = files.last().map_or("", |(file, _)| file);
-        let gpus = gpus.finish(file, "GPU", &gpu::REQUIRED)?.into_iter().map(|gpu| Gpu::new(&gpu.id, gpu.figures));
-        let cpus = cpus.finish(file, "CPU", &cpu::REQUIRED)?.into_iter().map(|cpu| Cpu::new(&cpu.id, cpu.figures));
-        let all = Self { gpus: gpus.collect(), cpus: cpus.collect(), instances, prices, places };
-        Ok(Draft(all, named))
+        let gpus = gpus.finish(file, "GPU", &gpu::REQUIRED, &mut errors);
+        let cpus = cpus.finish(file, "CPU", &cpu::REQUIRED, &mut errors);
+        let gpus = gpus.into_iter().map(|gpu| Gpu::new(&gpu.id, gpu.figures)).collect();
+        let cpus = cpus.into_iter().map(|cpu| Cpu::new(&cpu.id, cpu.figures)).collect();
+        Ok(Draft { file, catalogue: Self { gpus, cpus, instances, prices, places }, named, errors })
     }
 
     /// Refuses a line about a device or a country that is not there.
@@ -179,18 +186,27 @@ impl Catalogue {
     }
 }
 
-/// A catalogue, and what its lines refer to.
-pub(super) struct Draft<'f>(pub(super) Catalogue, Vec<Named<'f>>);
+/// A catalogue, what its lines refer to, and what is wrong with them.
+#[derive(Debug)]
+pub(super) struct Draft<'f> {
+    file: &'f str,
+    pub(super) catalogue: Catalogue,
+    named: Vec<Named<'f>>,
+    errors: Errors,
+}
 
 impl Draft<'_> {
-    /// The catalogue, where everything that its lines refer to is there.
-    fn checked(self) -> Result<Catalogue> {
-        self.1.iter().try_for_each(|named| self.0.check(named))?;
-        Ok(self.0)
+    /// The catalogue, where no line is wrong and everything that they refer to is there.
+    fn checked(mut self) -> Result<Catalogue> {
+        for named in &self.named {
+            self.errors.keep(self.catalogue.check(named));
+        }
+        self.errors.or(self.file, self.catalogue)
     }
 }
 
 /// What a line refers to: the device of a price or machine type, the country of a region. It may stand further down.
+#[derive(Debug)]
 struct Named<'f> {
     file: &'f str,
     line: u64,

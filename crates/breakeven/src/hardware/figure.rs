@@ -1,9 +1,9 @@
 //! The figures a device may have in the catalogue, and where each comes from.
 
 use super::Date;
-use super::table::{Row, line_error, shown};
+use super::table::{Errors, Row, line_error, shown};
 use crate::Result;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 /// How well a figure is known, best first.
@@ -197,19 +197,27 @@ pub(super) struct DeviceTable {
     devices: Vec<Described>,
     index: BTreeMap<String, usize>,
     last: usize,
+    /// Device and figure of lines that were refused.
+    refused: BTreeSet<(String, String)>,
 }
 
 impl DeviceTable {
+    /// Whether a line named the device, complete or not.
+    pub(super) fn names(&self, id: &str) -> bool {
+        self.index.contains_key(id)
+    }
+
     /// What is there already; `kinds` is what a device of it can have.
     pub(super) fn of<'f>(kinds: &'static [Kind], base: impl Iterator<Item = (&'f str, &'f [Figure])>) -> Self {
         let devices: Vec<Described> =
             base.map(|(id, figures)| Described { id: id.to_owned(), line: 0, figures: figures.to_vec() }).collect();
         let index = devices.iter().enumerate().map(|(n, d)| (d.id.clone(), n)).collect();
-        Self { kinds, devices, index, last: 0 }
+        Self { kinds, devices, index, last: 0, refused: BTreeSet::new() }
     }
 
-    /// The figure of one line in place of the one that is there, or beside it where a device may have several.
-    pub(super) fn read(&mut self, row: &Row<'_>) -> Result<()> {
+    /// The figure of one line in place of the one that is there, or beside it where a device may have several. What is
+    /// wrong with the line goes into `errors`.
+    pub(super) fn read(&mut self, row: &Row<'_>, errors: &mut Errors) {
         let (id, devices) = (row.text(0), &mut self.devices);
         // The lines of a device follow each other.
         let place = match devices.get(self.last) {
@@ -217,62 +225,94 @@ impl DeviceTable {
             _ => *self.index.entry(id.to_owned()).or_insert(devices.len()),
         };
         if place == devices.len() {
-            check_id(row, id)?;
+            errors.keep(check_id(row, id));
             devices.push(Described { id: id.to_owned(), line: row.line(), figures: Vec::with_capacity(32) });
         }
         self.last = place;
-        let (figure, figures) = (read(row, self.kinds)?, &mut devices[place].figures);
+        let Some(figure) = read(row, self.kinds, errors) else {
+            self.refused.insert((id.to_owned(), row.text(1).to_owned()));
+            return;
+        };
+        let figures = &mut devices[place].figures;
         match figures.iter_mut().find(|f| std::ptr::eq(f.kind, figure.kind) && !f.kind.repeats) {
             Some(old) => *old = figure,
             None => figures.push(figure),
         }
-        Ok(())
     }
 
-    /// The devices, each of which has all figures of `required`; `what` they are, for errors about a new one in `file`.
-    pub(super) fn finish(self, file: &str, what: &str, required: &[&str]) -> Result<Vec<Described>> {
-        for device in &self.devices {
-            let lacking = required.iter().find(|name| device.figures.iter().all(|f| f.kind.name != **name));
-            let Some(name) = lacking else { continue };
-            let (id, unit) = (&device.id, kind(self.kinds, name).map_or("", |kind| kind.unit));
-            let (last, others) = required.split_last().unwrap_or((name, &[]));
-            return Err(line_error(file, device.line, format!("the new {what} `{id}` has no {name}")).hint(format!(
-                "a {what} needs {} and {last}: add a line `{id},{name},…,{unit},…`; to change a {what} of the catalogue, \
-                 use its exact id",
-                others.join(", ")
-            )));
-        }
-        Ok(self.devices)
+    /// The devices that have all figures of `required`. What a new one in `file` lacks goes into `errors`, unless its
+    /// line was there and refused; `what` they are.
+    pub(super) fn finish(self, file: &str, what: &str, required: &[&str], errors: &mut Errors) -> Vec<Described> {
+        let lacks = |device: &Described, name: &&&str| device.figures.iter().all(|f| f.kind.name != **name);
+        let complete = |device: &Described| {
+            let lacking: Vec<&str> = required.iter().filter(|name| lacks(device, name)).copied().collect();
+            let (id, refused) =
+                (&device.id, |name: &&&str| self.refused.contains(&(device.id.clone(), name.to_string())));
+            let absent: Vec<&str> = lacking.iter().filter(|name| !refused(name)).copied().collect();
+            if !absent.is_empty() && is_id(&device.id) {
+                let unit = |name: &str| kind(self.kinds, name).map_or("", |kind| kind.unit);
+                let line = |name: &&str| format!("`{id},{name},…,{},…`", unit(name));
+                let lines = absent.iter().map(line).collect::<Vec<_>>().join(", ");
+                let message = format!("the new {what} `{id}` has no {}", listed(&absent));
+                let add = if absent.len() == 1 { "a line" } else { "lines" };
+                errors.keep::<()>(Err(line_error(file, device.line, message).hint(format!(
+                    "a {what} needs {}: add {add} {lines}; to change a {what} of the catalogue, use its exact id",
+                    listed(required)
+                ))));
+            }
+            lacking.is_empty()
+        };
+        let complete: Vec<bool> = self.devices.iter().map(complete).collect();
+        self.devices.into_iter().zip(complete).filter_map(|(device, complete)| complete.then_some(device)).collect()
     }
+}
+
+/// Names as a sentence has them: `a, b and c`.
+fn listed(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [others @ .., last] => format!("{} and {last}", others.join(", ")),
+    }
+}
+
+/// Whether a device can have that id.
+fn is_id(id: &str) -> bool {
+    let good = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+    !id.is_empty() && id.len() <= 64 && id.bytes().all(good)
 }
 
 fn check_id(row: &Row<'_>, id: &str) -> Result<()> {
-    let good = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
-    if id.is_empty() || id.len() > 64 || !id.bytes().all(good) {
-        return Err(row.error(format!("the id is {}: 1 to 64 of a–z, 0–9 and - are allowed", shown(id))));
+    if is_id(id) {
+        return Ok(());
     }
-    Ok(())
+    Err(row.error(format!("the id is {}: 1 to 64 of a–z, 0–9 and - are allowed", shown(id))))
 }
 
-/// The figure of one line, whose fields are device, figure, value, unit, source, read, confidence and note.
-fn read(row: &Row<'_>, kinds: &'static [Kind]) -> Result<Figure> {
+/// The figure of one line, whose fields are device, figure, value, unit, source, read, confidence and note. Everything
+/// that is wrong with it goes into `errors`.
+fn read(row: &Row<'_>, kinds: &'static [Kind], errors: &mut Errors) -> Option<Figure> {
     let (name, unit) = (row.text(1), row.text(3));
-    let Some(kind) = kind(kinds, name) else {
+    let kind = errors.keep(kind(kinds, name).ok_or_else(|| {
         let allowed = kinds.iter().map(|k| k.name).collect::<Vec<_>>().join(", ");
-        return Err(row.error(format!("there is no figure {}", shown(name))).hint(format!("figures are {allowed}")));
-    };
-    if unit != kind.unit {
-        return Err(row.error(format!("{} is in {}: {} is allowed", what(row), shown(unit), kind.unit)));
-    }
-    let confidence = Confidence::parse(row.text(6)).ok_or_else(|| {
+        row.error(format!("there is no figure {}", shown(name))).hint(format!("figures are {allowed}"))
+    }))?;
+    let unit = errors.keep(match unit == kind.unit {
+        true => Ok(()),
+        false => Err(row.error(format!("{} is in {}: {} is allowed", what(row), shown(unit), kind.unit))),
+    });
+    let confidence = errors.keep(Confidence::parse(row.text(6)).ok_or_else(|| {
         let allowed = Confidence::ALL.map(|(_, name)| name).join(", ");
         row.error(format!("the confidence of {} is {}: {allowed} are allowed", what(row), shown(row.text(6))))
-    })?;
-    if row.text(4).is_empty() {
-        return Err(row.error(format!("{} has no source: every figure needs one", what(row))));
-    }
-    let value = value(row, kind)?;
-    Ok(Figure { kind, value, source: row.text(4).into(), read: row.date(5)?, confidence, note: row.text(7).into() })
+    }));
+    let source = errors.keep(match row.text(4) {
+        "" => Err(row.error(format!("{} has no source: every figure needs one", what(row)))),
+        source => Ok(source),
+    });
+    let (value, read) = (errors.keep(value(row, kind)), errors.keep(row.date(5)));
+    unit?;
+    let (confidence, source) = (confidence?, source?.into());
+    Some(Figure { kind, value: value?, source, read: read?, confidence, note: row.text(7).into() })
 }
 
 fn value(row: &Row<'_>, kind: &Kind) -> Result<Value> {

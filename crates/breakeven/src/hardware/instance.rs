@@ -2,8 +2,7 @@
 
 use super::Catalogue;
 use super::find::{key, words};
-use super::table::Row;
-use crate::Result;
+use super::table::{Errors, Row};
 
 pub(super) const HEADER: [&str; 7] = ["instance", "family", "provider", "gpu", "gpus", "source", "read"];
 
@@ -22,18 +21,24 @@ pub struct Instance {
     pub gpus: f64,
 }
 
-/// The machine type of one line in place of the one of that name, or after all others.
-pub(super) fn read(row: &Row<'_>, all: &mut Vec<Instance>) -> Result<()> {
-    row.date(6)?;
-    let text = |n: usize| row.required(n, HEADER[n]).map(str::to_owned);
-    let gpus = row.number(4, || "gpus".into(), &(0.01..=1024.0))?;
-    text(5)?;
-    let read = Instance { name: text(0)?, family: text(1)?, provider: text(2)?, gpu: text(3)?, gpus };
-    match all.iter_mut().find(|old| old.name.eq_ignore_ascii_case(&read.name)) {
-        Some(old) => *old = read,
-        None => all.push(read),
+/// The machine type of one line in place of the one of that name, or after all others. What is wrong with it goes into
+/// `errors`.
+pub(super) fn read(row: &Row<'_>, all: &mut Vec<Instance>, errors: &mut Errors) {
+    if let Some(read) = instance(row, errors) {
+        match all.iter_mut().find(|old| old.name.eq_ignore_ascii_case(&read.name)) {
+            Some(old) => *old = read,
+            None => all.push(read),
+        }
     }
-    Ok(())
+}
+
+fn instance(row: &Row<'_>, errors: &mut Errors) -> Option<Instance> {
+    let text = |n: usize| row.required(n, HEADER[n]).map(str::to_owned);
+    let [name, family, provider, gpu, source] = [0, 1, 2, 3, 5].map(|n| errors.keep(text(n)));
+    let gpus = errors.keep(row.number(4, || "gpus".into(), &(0.01..=1024.0)));
+    let read = errors.keep(row.date(6));
+    source.and(read)?;
+    Some(Instance { name: name?, family: family?, provider: provider?, gpu: gpu?, gpus: gpus? })
 }
 
 impl Catalogue {

@@ -82,7 +82,7 @@ mod tests {
     fn estimates_read_the_same_devices() {
         let all = Catalogue::embedded();
         let [gpus, cpus] = lean(all);
-        let lean = Catalogue::of([&table(&gpus, 0, KINDS), &table(&cpus, 1, CPU_KINDS)]).0;
+        let lean = Catalogue::of([&table(&gpus, 0, KINDS), &table(&cpus, 1, CPU_KINDS)]).catalogue;
         let gpu = |gpu: &Gpu| {
             let aliases: Vec<String> = gpu.aliases().map(str::to_owned).collect();
             (gpu.device.clone(), aliases, gpu.figure("memory_type").map(|figure| figure.value.clone()))

@@ -62,8 +62,8 @@ fn bad_figures_are_refused_with_what_is_allowed() {
     insta::assert_snapshot!(error("t4,units,40.5,count,me,2026-11-21,estimate,"), @r#"error: mine.csv line 2: units of `t4` is `40.5`: a whole number is allowed"#);
     insta::assert_snapshot!(error("T4,bandwidth,320,GB/s,me,2026-11-21,estimate,"), @r#"error: mine.csv line 2: the id is `T4`: 1 to 64 of a–z, 0–9 and - are allowed"#);
     insta::assert_snapshot!(error("x1,bandwidth,320,GB/s,me,2026-11-21,estimate,"), @r#"
-    error: mine.csv line 2: the new GPU `x1` has no name
-     hint: a GPU needs name, vendor, memory, bandwidth and fp32_vector: add a line `x1,name,…,text,…`; to change a GPU of the catalogue, use its exact id
+    error: mine.csv line 2: the new GPU `x1` has no name, vendor, memory and fp32_vector
+     hint: a GPU needs name, vendor, memory, bandwidth and fp32_vector: add lines `x1,name,…,text,…`, `x1,vendor,…,text,…`, `x1,memory,…,GiB,…`, `x1,fp32_vector,…,TFLOP/s,…`; to change a GPU of the catalogue, use its exact id
     "#);
     insta::assert_snapshot!(error("t4,bandwidth"), @r#"
     error: mine.csv line 2: 2 fields: 8 are allowed (gpu,figure,value,unit,source,read,confidence,note)
@@ -112,6 +112,46 @@ fn an_override_adds_a_cpu() {
 
     let mine = with(1, "epyc-7763,boost,3000,MHz,my BIOS,2026-11-21,measured,\n").unwrap();
     assert_eq!(mine.find_cpu("EPYC 7763").unwrap().device.boost.unwrap().get(), 3e9);
+}
+
+#[test]
+fn all_errors_of_a_file_are_told_at_once() {
+    let text = format!(
+        "{}\nx1,name,X1,text,me,2026-11-22,estimate,\nx1,bandwidth,1 TB/s,GB,,tomorrow,sure,\nx1,cuda,8,count,me,\
+         2026-11-22,estimate,\nt4,bandwidth\n{}\nUs,rack,x1,1,on_demand,free,,2026-11-22,day,maybe,us,\n\
+         Us,rack,x2,1,on_demand,2,,2026-11-22,day,yes,us,\n",
+        HEADERS[0].join(","),
+        HEADERS[3].join(",")
+    );
+    let error = Catalogue::embedded().with_override("mine.csv", &text).unwrap_err();
+    insta::assert_snapshot!(error, @r#"
+    error: mine.csv has 11 errors:
+      line 3: bandwidth of `x1` is in `GB`: GB/s is allowed
+      line 3: the confidence of bandwidth of `x1` is `sure`: measured, two_sources, datasheet, one_source, formula, estimate, editorial are allowed
+      line 3: bandwidth of `x1` has no source: every figure needs one
+      line 3: bandwidth of `x1` is `1 TB/s`: a plain number from 1 to 100000 is allowed
+      line 3: the date is `tomorrow`: YYYY-MM-DD is allowed
+      line 4: there is no figure `cuda`
+        (figures are name, vendor, architecture, compute_capability, year, alias, typical_use, units, cores_per_unit, boost, memory, memory_type, unified_memory, bandwidth, l2_cache, last_level_cache, shared_per_unit, fp64_vector, fp64_tensor, fp32_vector, fp16_vector, fp32_tensor, tf32_tensor, fp16_tensor, bf16_tensor, fp8_tensor, int8_tensor, fp4_tensor, fp16_tensor_fp16_accumulate, host_link_name, host_link, interconnect, interconnect_rate, tdp, idle, context_idle, quoted_fp32_vector, quoted_bandwidth, quoted_host_link, note)
+      line 5: 2 fields: 8 are allowed (gpu,figure,value,unit,source,read,confidence,note)
+        (a value with a comma in it goes between double quotes)
+      line 7: usd_per_hour is `free`: a plain number from 0.001 to 10000 is allowed
+      line 7: complete is `maybe`: no and yes are allowed
+      line 2: the new GPU `x1` has no vendor, memory and fp32_vector
+        (a GPU needs name, vendor, memory, bandwidth and fp32_vector: add lines `x1,vendor,…,text,…`, `x1,memory,…,GiB,…`, `x1,fp32_vector,…,TFLOP/s,…`; to change a GPU of the catalogue, use its exact id)
+      line 8: no GPU or CPU has the id `x2`
+        (`breakeven gpus` lists the ids; a new device gets its lines in the same file)
+    "#);
+    assert_eq!(error.code, "catalogue-line");
+}
+
+/// A file with `n` errors names each of them, or the first twenty and how many more there are.
+#[test]
+fn many_errors_are_counted() {
+    let told = |n: usize| with(0, &"t4,bandwidth,-1,GB/s,me,2026-11-21,estimate,\n".repeat(n)).unwrap_err().to_string();
+    assert!(told(1).starts_with("error: mine.csv line 2: "));
+    assert!(told(20).starts_with("error: mine.csv has 20 errors:\n  line 2: ") && !told(20).contains("more"));
+    assert!(told(1000).starts_with("error: mine.csv has 1000 errors:") && told(1000).ends_with("\n  and 980 more"));
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! What renting a device costs.
 
-use super::table::{Row, shown};
+use super::table::{Errors, Row, shown};
 use super::{Catalogue, Date};
-use crate::Result;
 use crate::units::UsdPerHour;
 
 pub(super) const HEADER: [&str; 12] = [
@@ -159,9 +158,10 @@ fn squeezed(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// The offer of one line in place of the one that it is about, or after all others.
-pub(super) fn read(row: &Row<'_>, all: &mut Vec<Price>) -> Result<()> {
-    let read = price(row)?;
+/// The offer of one line in place of the one that it is about, or after all others. What is wrong with it goes into
+/// `errors`.
+pub(super) fn read(row: &Row<'_>, all: &mut Vec<Price>, errors: &mut Errors) {
+    let Some(read) = price(row, errors) else { return };
     let same = |a: &str, b: &str| a.eq_ignore_ascii_case(b);
     let region = |p: &Price| p.region.as_deref().unwrap_or_default().to_ascii_lowercase();
     let told = |old: &&mut Price| {
@@ -175,10 +175,9 @@ pub(super) fn read(row: &Row<'_>, all: &mut Vec<Price>) -> Result<()> {
         Some(old) => *old = read,
         None => all.push(read),
     }
-    Ok(())
 }
 
-fn price(row: &Row<'_>) -> Result<Price> {
+fn price(row: &Row<'_>, errors: &mut Errors) -> Option<Price> {
     let text = |n: usize| row.required(n, HEADER[n]).map(str::to_owned);
     let one_of = |n: usize, allowed: [&str; 2]| match row.text(n) {
         t if t == allowed[0] => Ok(true),
@@ -186,23 +185,29 @@ fn price(row: &Row<'_>) -> Result<Price> {
         t => Err(row.error(format!("{} is {}: {} and {} are allowed", HEADER[n], shown(t), allowed[0], allowed[1]))),
     };
     let terms = match row.text(4) {
-        "on_demand" => Terms::OnDemand,
-        "spot" => Terms::Spot,
-        "marketplace" => Terms::Marketplace,
-        t => return Err(row.error(format!("kind is {}: on_demand, spot and marketplace are allowed", shown(t)))),
+        "on_demand" => Ok(Terms::OnDemand),
+        "spot" => Ok(Terms::Spot),
+        "marketplace" => Ok(Terms::Marketplace),
+        t => Err(row.error(format!("kind is {}: on_demand, spot and marketplace are allowed", shown(t)))),
     };
-    Ok(Price {
-        provider: text(0)?,
-        instance: text(1)?,
-        device: text(2)?,
-        count: row.number(3, || "count".into(), &(0.01..=1024.0))?,
-        terms,
-        machine: UsdPerHour(row.number(5, || "usd_per_hour".into(), &(1e-3..=1e4))?),
+    let [provider, instance, device, source] = [0, 1, 2, 10].map(|n| errors.keep(text(n)));
+    let count = errors.keep(row.number(3, || "count".into(), &(0.01..=1024.0)));
+    let terms = errors.keep(terms);
+    let machine = errors.keep(row.number(5, || "usd_per_hour".into(), &(1e-3..=1e4)));
+    let date = errors.keep(row.date(7));
+    let (year_only, incomplete) = (errors.keep(one_of(8, ["year", "day"])), errors.keep(one_of(9, ["no", "yes"])));
+    Some(Price {
+        provider: provider?,
+        instance: instance?,
+        device: device?,
+        count: count?,
+        terms: terms?,
+        machine: UsdPerHour(machine?),
         region: Some(row.text(6)).filter(|t| !t.is_empty()).map(str::to_owned),
-        date: row.date(7)?,
-        year_only: one_of(8, ["year", "day"])?,
-        incomplete: one_of(9, ["no", "yes"])?,
-        source: text(10)?,
+        date: date?,
+        year_only: year_only?,
+        incomplete: incomplete?,
+        source: source?,
         note: row.text(11).to_owned(),
     })
 }

@@ -59,6 +59,53 @@ impl<'r> Row<'r> {
     }
 }
 
+/// Errors of a text, gathered so that all are told at once.
+#[derive(Debug, Default)]
+pub(super) struct Errors {
+    /// Those that are told one by one: at most [`TOLD`].
+    told: Vec<Error>,
+    count: usize,
+}
+
+/// How many errors are told one by one.
+const TOLD: usize = 20;
+
+impl Errors {
+    /// What was read, or `None` with the error kept.
+    pub(super) fn keep<T>(&mut self, read: Result<T>) -> Option<T> {
+        read.map_err(|error| {
+            self.count += 1;
+            if self.told.len() < TOLD {
+                self.told.push(error);
+            }
+        })
+        .ok()
+    }
+
+    /// `value` where there was no error; one error as it is, several as one that lists them, each with its line.
+    ///
+    /// # Errors
+    /// Those that were kept.
+    pub(super) fn or<T>(self, file: &str, value: T) -> Result<T> {
+        let first = match self.told.as_slice() {
+            [] => return Ok(value),
+            [only] => return Err(only.clone()),
+            [first, ..] => first,
+        };
+        let told = self.told.iter().map(|error| {
+            let message = error.message.strip_prefix(file).unwrap_or(&error.message).trim_start();
+            let hint = error.hint.iter().map(|hint| format!("\n    ({hint})"));
+            format!("\n  {message}{}", hint.collect::<String>())
+        });
+        let more = match self.count - self.told.len() {
+            0 => String::new(),
+            more => format!("\n  and {more} more"),
+        };
+        let message = format!("{file} has {} errors:{}{more}", self.count, told.collect::<String>());
+        Err(Error::new(first.code, message))
+    }
+}
+
 /// An error about a line that was read before.
 pub(super) fn line_error(file: &str, line: u64, what: impl std::fmt::Display) -> Error {
     Error::new("catalogue-line", format!("{file} line {line}: {what}"))
@@ -69,12 +116,30 @@ pub(super) fn line_error(file: &str, line: u64, what: impl std::fmt::Display) ->
 ///
 /// # Errors
 /// Text of more than 16 MiB, a first line that is none of `headers`, a line with another number of fields than its
-/// header, and whatever `each` refuses.
+/// header, and whatever `each` refuses: all of them in one.
 pub(super) fn for_each_row(
     file: &str,
     text: &str,
     headers: &[&[&str]],
     mut each: impl FnMut(usize, Row<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut errors = Errors::default();
+    gather_rows(file, text, headers, &mut errors, |table, row, errors| {
+        errors.keep(each(table, row));
+    })?;
+    errors.or(file, ())
+}
+
+/// As [`for_each_row`], with errors about single lines put into `errors`.
+///
+/// # Errors
+/// What makes the rest of the text unreadable: its size, a first line that is no header, broken CSV.
+pub(super) fn gather_rows(
+    file: &str,
+    text: &str,
+    headers: &[&[&str]],
+    errors: &mut Errors,
+    mut each: impl FnMut(usize, Row<'_>, &mut Errors),
 ) -> Result<()> {
     if text.len() > MAX_BYTES {
         return Err(Error::new("catalogue-size", format!("{file} has {} bytes: 16 MiB are allowed", text.len())));
@@ -104,11 +169,12 @@ pub(super) fn for_each_row(
         };
         let header = headers[table];
         if fields.len() != header.len() {
-            return Err(row
-                .error(format!("{} fields: {} are allowed ({})", fields.len(), header.len(), header.join(",")))
-                .hint("a value with a comma in it goes between double quotes"));
+            let message = format!("{} fields: {} are allowed ({})", fields.len(), header.len(), header.join(","));
+            let error = row.error(message).hint("a value with a comma in it goes between double quotes");
+            errors.keep::<()>(Err(error));
+            continue;
         }
-        each(table, row)?;
+        each(table, row, errors);
     }
     if table.is_none() {
         return Err(Error::new("catalogue-line", format!("{file} is empty")).hint(expected(headers, "")));
