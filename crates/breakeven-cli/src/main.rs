@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         Command::Show(args) => commands::show(&args),
         Command::Kernels(args) => commands::kernels(&args),
         Command::Gpus(args) => commands::gpus(&args),
+        Command::Cpus(args) => commands::cpus(&args),
         Command::Prices(args) => commands::prices(&args),
         Command::Serve(args) => commands::serve(&args),
         Command::Doctor(args) => commands::doctor(&args),

@@ -1,4 +1,4 @@
-//! Arguments of `gpus`, `prices` and `doctor`.
+//! Arguments of `gpus`, `cpus`, `prices` and `doctor`.
 
 use super::Format;
 use clap::Args;
@@ -6,8 +6,30 @@ use std::path::PathBuf;
 
 /// Arguments of `gpus`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  breakeven gpus                       every GPU
+  breakeven gpus h100                  those of one family
+  breakeven gpus \"RTX 3080\"            one GPU, every figure with its source
+  breakeven gpus --catalogue mine.csv  with your own rows: see docs/cli.md")]
 pub(crate) struct GpusArgs {
     /// A GPU or a family by any name: `t4`, `A100 40GB`, `NVIDIA H100 80GB HBM3`
+    pub(crate) name: Option<String>,
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
+}
+
+/// Arguments of `cpus`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  breakeven cpus                             every CPU
+  breakeven cpus epyc                        those of one line
+  breakeven cpus \"AMD EPYC 7763\"             one CPU, every figure with its source
+  breakeven cpus --catalogue mine.csv        with your own rows: see docs/cli.md
+  breakeven run heat.py --host-cpu graviton4 the GPU in a machine with that CPU")]
+pub(crate) struct CpusArgs {
+    /// A CPU or a line by any name: `7763`, `Ryzen 9 7950X`, what `/proc/cpuinfo` calls it
     pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) list: ListArgs,

@@ -11,7 +11,7 @@ mod split;
 
 pub(crate) use estimate::EstimateArgs;
 pub(crate) use kernels::{KernelsArgs, MeasuredAs, TableFormat};
-pub(crate) use lists::{DoctorArgs, GpusArgs, PricesArgs};
+pub(crate) use lists::{CpusArgs, DoctorArgs, GpusArgs, PricesArgs};
 pub(crate) use options::{OptionArgs, ProgramArgs};
 pub(crate) use report::{Color, Format, ReportArgs};
 pub(crate) use run::{DrawingArgs, Fake, Recorder, RunArgs, ShowArgs};
@@ -43,6 +43,8 @@ pub(crate) enum Command {
     Kernels(KernelsArgs),
     /// The GPUs of the catalogue, or all that is known of one
     Gpus(GpusArgs),
+    /// The CPUs of the catalogue, or all that is known of one
+    Cpus(CpusArgs),
     /// What GPUs rent for, and how old the prices are
     Prices(PricesArgs),
     /// The page and the HTTP API on this machine, until Ctrl-C

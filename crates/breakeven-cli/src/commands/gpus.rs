@@ -1,9 +1,9 @@
 //! `breakeven gpus [NAME]`: the catalogue, or all that is known of one GPU.
 
+use super::figures::{figures, heading, notes_below, value};
 use crate::args::{Format, GpusArgs};
 use crate::failure::Outcome;
 use crate::{input, output};
-use breakeven::hardware::figure::{Figure, Value};
 use breakeven::hardware::{Gpu, gpus_json};
 use breakeven::report::{Align, Table, words};
 use std::process::ExitCode;
@@ -21,8 +21,14 @@ pub(crate) fn gpus(args: &GpusArgs) -> Outcome {
     let single = args.name.is_some() && gpus.len() == 1;
     let text = match args.list.format {
         Format::Json => format!("{:#}\n", gpus_json(gpus, note)),
-        Format::Text if single => heading(gpus[0]) + &figures(gpus[0]).text(|_, _, cell| cell) + &remarks(&gpus, note),
-        Format::Markdown if single => heading(gpus[0]) + &figures(gpus[0]).markdown() + &remarks(&gpus, note),
+        Format::Text if single => {
+            heading(gpus[0].name(), gpus[0].id())
+                + &figures(gpus[0].figures()).text(|_, _, cell| cell)
+                + &remarks(&gpus, note)
+        }
+        Format::Markdown if single => {
+            heading(gpus[0].name(), gpus[0].id()) + &figures(gpus[0].figures()).markdown() + &remarks(&gpus, note)
+        }
         Format::Text => list(&gpus).text(|_, _, cell| cell) + &remarks(&gpus, note),
         Format::Markdown => list(&gpus).markdown() + &remarks(&gpus, note),
     };
@@ -46,7 +52,7 @@ fn list(gpus: &[&Gpu]) -> Table {
         ("typical use", Left),
     ]);
     for gpu in gpus {
-        let figure = |name| gpu.figure(name).map(|f| value(f, "")).unwrap_or_default();
+        let figure = |name| gpu.figure(name).map(value).unwrap_or_default();
         table.row(vec![
             gpu.id().to_owned(),
             words::printable(gpu.name(), 40),
@@ -61,42 +67,6 @@ fn list(gpus: &[&Gpu]) -> Table {
         ]);
     }
     table
-}
-
-fn heading(gpu: &Gpu) -> String {
-    format!("{} ({})\n\n", words::printable(gpu.name(), 60), gpu.id())
-}
-
-/// Every figure of one GPU with its source.
-fn figures(gpu: &Gpu) -> Table {
-    use Align::{Left, Right};
-    let columns = [
-        ("figure", Left),
-        ("value", Right),
-        ("known from", Left),
-        ("confidence", Left),
-        ("read", Left),
-        ("note", Left),
-    ];
-    let mut table = Table::new(&columns);
-    for figure in gpu.figures() {
-        let cells = [value(figure, ""), figure.source.to_string(), figure.confidence.name().replace('_', " ")];
-        let [value, source, confidence] = cells.map(|cell| words::printable(&cell, 120));
-        let read = figure.read.to_string();
-        let name = figure.kind.name.replace('_', " ");
-        table.row(vec![name, value, source, confidence, read, words::printable(&figure.note, 200)]);
-    }
-    table
-}
-
-/// A figure with its unit; words as they are.
-fn value(figure: &Figure, missing: &str) -> String {
-    match (&figure.value, figure.kind.unit) {
-        (Value::Number(n), "count" | "year") => n.to_string(),
-        (Value::Number(n), unit) => format!("{n} {unit}"),
-        (Value::Text(text), _) if text.is_empty() => missing.to_owned(),
-        (Value::Text(text), _) => text.clone(),
-    }
 }
 
 /// What the name stood for, and well-known figures that the catalogue does not share.
@@ -114,7 +84,5 @@ fn remarks(gpus: &[&Gpu], note: Option<String>) -> String {
             }
         }
     }
-    let lines = notes.iter().map(|n| format!("note: {}\n", words::printable(n, 400)));
-    let lines: String = lines.collect();
-    if lines.is_empty() { lines } else { format!("\n{lines}") }
+    notes_below(&notes)
 }

@@ -1,9 +1,11 @@
 //! One file a command.
 
 mod completions;
+mod cpus;
 mod doctor;
 mod drawing;
 mod estimate;
+mod figures;
 mod gpus;
 mod kernels;
 mod prices;
@@ -13,6 +15,7 @@ mod show;
 mod sizes;
 
 pub(crate) use completions::completions;
+pub(crate) use cpus::cpus;
 pub(crate) use doctor::doctor;
 pub(crate) use estimate::estimate;
 pub(crate) use gpus::gpus;

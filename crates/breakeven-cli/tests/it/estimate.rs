@@ -171,12 +171,12 @@ fn other_bad_input_is_refused_with_a_hint() {
     --flops 1e12 --gpu rtx 3081: exit 2
     --- stderr
     error: no GPU of the catalogue is called `rtx 3081`
-     hint: nearest are rtx-3080-10gb, rtx-2080, rtx-3050-8gb; `breakeven gpus` lists every name
+     hint: nearest in kind to `rtx 3081` (NVIDIA GeForce, about 2020): rtx-3080-10gb (2020), rtx-3090 (2020), rtx-3080-ti (2021); `breakeven gpus` lists every name, --catalogue adds your own
 
     --flops 1e12 --gpu : exit 2
     --- stderr
     error: no GPU of the catalogue is called ``
-     hint: `breakeven gpus` lists every name
+     hint: `breakeven gpus` lists every name, --catalogue adds your own
 
     --flops 1e12 --sort colour: exit 2
     --- stderr

@@ -46,7 +46,7 @@ fn a_name_that_matches_nothing() {
     exit 2
     --- stderr
     error: no GPU of the catalogue is called `rtx 3081`
-     hint: nearest are rtx-3080-10gb, rtx-2080, rtx-3050-8gb; `breakeven gpus` lists every name
+     hint: nearest in kind to `rtx 3081` (NVIDIA GeForce, about 2020): rtx-3080-10gb (2020), rtx-3090 (2020), rtx-3080-ti (2021); `breakeven gpus` lists every name, --catalogue adds your own
     ");
 }
 
@@ -120,5 +120,41 @@ fn a_wrong_line_is_told_by_file_and_line() {
         let said = format!("exit 2\n--- stderr\nerror: {} line 2: usd_per_hour is `free`: ", mine.display());
         assert!(text.starts_with(&said), "{arguments:?}: {text}");
         assert!(!out.exists(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn cpus_are_listed_and_found() {
+    let output = breakeven().args(["cpus", "--format", "json"]).output().unwrap();
+    let list: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(list["schema"], "breakeven.cpus/1");
+    let listed = list["cpus"].as_array().unwrap();
+    let text = says(&["cpus"]);
+    assert!(listed.len() >= 37);
+    for cpu in listed {
+        assert!(text.contains(&format!("\n  {} ", cpu["cpu"].as_str().unwrap())), "{cpu}");
+        assert!(cpu["figures"].as_array().unwrap().iter().all(|f| f["source"] != "" && f["unit"] != ""), "{cpu}");
+    }
+    let one = says(&["cpus", "AMD EPYC 7763 64-Core Processor"]);
+    for part in ["AMD EPYC 7763 (epyc-7763)", "204.8 GB/s", "amd-product-specs"] {
+        assert!(one.contains(part), "{part} in {one}");
+    }
+    let family = says(&["cpus", "epyc"]);
+    assert!(family.contains("epyc-9654") && family.contains("note: `epyc` names 5 CPUs"), "{family}");
+    assert!(!family.contains("xeon"));
+}
+
+/// A file with several wrong lines is answered with all of them.
+#[test]
+fn every_wrong_line_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let mine = folder.path().join("mine.csv");
+    let own = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/catalogue.csv")).unwrap();
+    let wrong = own.replace("290,GB/s", "fast,GB/s").replace("210,GB/s", "210,GB").replace(",0.60,", ",-1,");
+    std::fs::write(&mine, wrong).unwrap();
+    let text = said(breakeven().args(["cpus", "--catalogue"]).arg(&mine));
+    assert!(text.starts_with("exit 2\n--- stderr\nerror: "), "{text}");
+    for part in ["has 3 errors", "`fast`: a plain number", "is in `GB`: GB/s is allowed", "usd_per_hour is `-1`"] {
+        assert!(text.contains(part), "{part} in {text}");
     }
 }

@@ -135,7 +135,7 @@ fn what_is_wrong_before_the_start_stops_it() {
     exit 2
     --- stderr
     error: no GPU of the catalogue is called `rtx 3081`
-     hint: nearest are rtx-3080-10gb, rtx-2080, rtx-3050-8gb; `breakeven gpus` lists every name
+     hint: nearest in kind to `rtx 3081` (NVIDIA GeForce, about 2020): rtx-3080-10gb (2020), rtx-3090 (2020), rtx-3080-ti (2021); `breakeven gpus` lists every name, --catalogue adds your own
 
     exit 2
     --- stderr

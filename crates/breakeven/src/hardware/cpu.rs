@@ -3,6 +3,7 @@
 use super::figure::Figure;
 use super::find::{key, words};
 use super::gpu::vendor;
+use super::series::{Candidate, nearest};
 use super::table::shown;
 use super::{Catalogue, Device, DeviceKind, Peaks, Vendor};
 use crate::units::{Bytes, BytesPerSec, FlopPerSec, Hertz, Watts};
@@ -10,6 +11,11 @@ use crate::{Error, Result};
 
 /// What every CPU needs, so that it can be compared with at all.
 pub(super) const REQUIRED: [&str; 6] = ["name", "cores", "base", "boost", "fp64_per_cycle", "bandwidth"];
+
+/// Longer than any name of a CPU; keeps hostile names cheap.
+const MAX_NAME: usize = 200;
+/// What to do where no name is near.
+const EVERY: &str = "`breakeven cpus` lists every name, --cpu-rate gives a rate instead, --catalogue adds your own";
 
 /// One CPU, or the share of one that a cloud rents out.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,36 +95,58 @@ impl Catalogue {
     /// assert_eq!(catalogue.find_cpu("AMD EPYC 7R13 Processor")?.device.id, "epyc-7r13");
     /// let rented = catalogue.find_cpu("Intel(R) Xeon(R) Platinum 8259CL CPU @ 2.50GHz")?;
     /// assert_eq!(rented.device.id, "xeon-platinum-8259cl");
-    /// assert!(catalogue.find_cpu("Intel(R) Core(TM) i9-14900KF").is_err());
+    /// let error = catalogue.find_cpu("Intel(R) Core(TM) i9-14900KF").unwrap_err();
+    /// assert!(error.hint.unwrap().contains("core-i9-14900k"));
     /// # Ok::<(), breakeven::Error>(())
     /// ```
     pub fn find_cpu(&self, name: &str) -> Result<&Cpu> {
-        let unknown = |hint: String| {
-            Error::new("unknown-cpu", format!("no CPU of the catalogue is called {}", shown(name))).hint(hint)
-        };
-        let any = "`breakeven doctor` shows what this machine has; --cpu-rate gives a rate instead";
-        if name.len() > 200 {
-            return Err(unknown(any.to_owned()));
-        }
-        let given = telling(name);
-        // `Intel(R) Xeon(R) Processor`, as virtual machines call theirs, is no model.
-        let model = given.iter().any(|word| word.bytes().any(|b| b.is_ascii_digit()));
-        let same = |s: &str| key(&words(s)) == key(&words(name)) || model && telling(s) == given;
-        if let Some(cpu) = self.cpus.iter().find(|cpu| cpu.spellings().any(same)).filter(|_| !given.is_empty()) {
-            return Ok(cpu);
-        }
-        // Part of a name is enough where it is one CPU's: `7763`, `i7-12700H`.
-        let part_of = |cpu: &&Cpu| cpu.spellings().any(|s| given.iter().all(|word| telling(s).contains(word)));
-        let found: Vec<_> = self.cpus.iter().filter(part_of).filter(|_| !given.is_empty()).collect();
-        match found.as_slice() {
+        match self.find_cpus(name)?.as_slice() {
             [cpu] => Ok(cpu),
-            [] => Err(unknown(any.to_owned())),
             several => {
                 let ids: Vec<_> = several.iter().take(8).map(|cpu| cpu.device.id.as_str()).collect();
                 Err(Error::new("unknown-cpu", format!("{} names {} CPUs", shown(name), several.len()))
                     .hint(format!("one of {}", ids.join(", "))))
             }
         }
+    }
+
+    /// Every CPU that `name` stands for: one, or all those whose names have its words in them (`EPYC`).
+    ///
+    /// # Errors
+    /// A name that matches no CPU, with the nearest as a hint.
+    ///
+    /// ```
+    /// let catalogue = breakeven::hardware::Catalogue::embedded();
+    /// assert!(catalogue.find_cpus("epyc")?.len() > 3);
+    /// # Ok::<(), breakeven::Error>(())
+    /// ```
+    pub fn find_cpus(&self, name: &str) -> Result<Vec<&Cpu>> {
+        if name.len() > MAX_NAME {
+            let message = format!("the CPU name {} has {} bytes: {MAX_NAME} are allowed", shown(name), name.len());
+            return Err(Error::new("unknown-cpu", message).hint(EVERY));
+        }
+        let given = telling(name);
+        // `Intel(R) Xeon(R) Processor`, as virtual machines call theirs, is no model.
+        let model = given.iter().any(|word| word.bytes().any(|b| b.is_ascii_digit()));
+        let same = |s: &str| key(&words(s)) == key(&words(name)) || model && telling(s) == given;
+        if let Some(cpu) = self.cpus.iter().find(|cpu| cpu.spellings().any(same)).filter(|_| !given.is_empty()) {
+            return Ok(vec![cpu]);
+        }
+        // Part of a name is enough: `7763`, `i7-12700H`.
+        let part_of = |cpu: &&Cpu| cpu.spellings().any(|s| given.iter().all(|word| telling(s).contains(word)));
+        let found: Vec<_> = self.cpus.iter().filter(part_of).filter(|_| !given.is_empty()).collect();
+        if found.is_empty() { Err(self.unknown_cpu(name)) } else { Ok(found) }
+    }
+
+    fn unknown_cpu(&self, name: &str) -> Error {
+        let all = self.cpus.iter().map(|cpu| Candidate {
+            id: &cpu.device.id,
+            spellings: cpu.spellings().collect(),
+            year: None,
+        });
+        let near = nearest("cpu", name, &all.collect::<Vec<_>>());
+        let hint = near.map_or(EVERY.to_owned(), |near| format!("{near}; {EVERY}"));
+        Error::new("unknown-cpu", format!("no CPU of the catalogue is called {}", shown(name))).hint(hint)
     }
 }
 
@@ -255,8 +283,20 @@ mod tests {
         "#);
         insta::assert_snapshot!(find_cpu("Pentium").unwrap_err(), @r#"
         error: no CPU of the catalogue is called `Pentium`
-         hint: `breakeven doctor` shows what this machine has; --cpu-rate gives a rate instead
+         hint: `breakeven cpus` lists every name, --cpu-rate gives a rate instead, --catalogue adds your own
         "#);
+        for (name, near) in [
+            ("Intel(R) Core(TM) i9-14900KF", "core-i9-14900k (2023)"),
+            ("AMD Ryzen 7 5800X3D 8-Core Processor", "ryzen-7-5800x (2020)"),
+            ("Apple M1 Max", "apple-m1 (2020)"),
+            ("AMD EPYC 7543P 32-Core Processor", "epyc-7763 (2021), epyc-7r13 (2021)"),
+            ("Intel(R) Xeon(R) Gold 6338 CPU @ 2.00GHz", "xeon-platinum-8380 (2021)"),
+            ("11th Gen Intel(R) Core(TM) i5-1135G7 @ 2.40GHz", "core-i7-1165g7 (2021)"),
+            ("Ampere Altra", "graviton3 (2022)"),
+        ] {
+            let hint = find_cpu(name).unwrap_err().hint.unwrap();
+            assert!(hint.contains(&format!("): {near}")), "{name}: {hint}");
+        }
     }
 
     proptest! {

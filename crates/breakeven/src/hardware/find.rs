@@ -5,6 +5,7 @@
 //! words that describe a GPU (`h100`, `A100 40GB`, `rtx 6000`, `ampere`), and every such GPU is a member.
 
 use super::instance::Instance;
+use super::series::{Candidate, nearest};
 use super::table::shown;
 use super::{Catalogue, Gpu};
 use crate::{Error, Result};
@@ -24,11 +25,12 @@ pub struct Match<'c> {
 }
 
 /// Makers' brands: they may be left out of an exact name.
-const BRANDS: [&str; 9] = ["nvidia", "amd", "intel", "apple", "geforce", "tesla", "radeon", "instinct", "corporation"];
+pub(super) const BRANDS: [&str; 9] =
+    ["nvidia", "amd", "intel", "apple", "geforce", "tesla", "radeon", "instinct", "corporation"];
 /// Words by which products of one number differ.
-const SIBLINGS: [&str; 5] = ["ti", "super", "max", "ultra", "orin"];
+pub(super) const SIBLINGS: [&str; 5] = ["ti", "super", "max", "ultra", "orin"];
 /// Words that say nothing.
-const NOISE: [&str; 6] = ["gpu", "graphics", "card", "generation", "edition", "accelerator"];
+pub(super) const NOISE: [&str; 6] = ["gpu", "graphics", "card", "generation", "edition", "accelerator"];
 
 impl Catalogue {
     /// The GPU or GPUs that `name` stands for.
@@ -69,7 +71,7 @@ impl Catalogue {
             members.retain(|gpu| gpu.spellings().flat_map(words).any(|word| given.contains(&word)));
         }
         match members.as_slice() {
-            [] => Err(self.unknown(name, &bare)),
+            [] => Err(self.unknown(name)),
             [gpu] => {
                 let note = format!("{} is read as {} ({})", shown(name), gpu.name(), gpu.id());
                 Ok(Match { gpus: members, instance: None, note: Some(note) })
@@ -118,32 +120,15 @@ impl Catalogue {
         described.iter().filter(|(_, words)| words.iter().any(goes_on)).map(|(gpu, _)| *gpu).collect()
     }
 
-    fn unknown(&self, name: &str, key_given: &str) -> Error {
-        let nearest = self.nearest(key_given);
-        let hint = if nearest.is_empty() {
-            "`breakeven gpus` lists every name".to_owned()
-        } else {
-            format!("nearest are {}; `breakeven gpus` lists every name", nearest.join(", "))
-        };
-        Error::new("unknown-gpu", format!("no GPU of the catalogue is called {}", shown(name))).hint(hint)
-    }
-
-    /// Ids of up to three GPUs spelled most like `given`.
-    fn nearest(&self, given: &str) -> Vec<&str> {
-        let given: String = given.chars().take(40).collect();
-        if given.is_empty() {
-            return Vec::new();
-        }
-        let mut by_distance: Vec<(usize, &str)> = self
+    fn unknown(&self, name: &str) -> Error {
+        let all: Vec<_> = self
             .gpus()
             .iter()
-            .filter_map(|gpu| {
-                let least = gpu.spellings().map(|s| strsim::levenshtein(&given, &bare_key(&words(s)))).min()?;
-                (least <= given.chars().count().div_ceil(2)).then_some((least, gpu.id()))
-            })
+            .map(|gpu| Candidate { id: gpu.id(), spellings: gpu.spellings().collect(), year: gpu.device.year })
             .collect();
-        by_distance.sort();
-        by_distance.into_iter().take(3).map(|(_, id)| id).collect()
+        let every = "`breakeven gpus` lists every name, --catalogue adds your own";
+        let hint = nearest("gpu", name, &all).map_or(every.to_owned(), |near| format!("{near}; {every}"));
+        Error::new("unknown-gpu", format!("no GPU of the catalogue is called {}", shown(name))).hint(hint)
     }
 }
 
@@ -388,19 +373,19 @@ mod tests {
         let error = |name| Catalogue::embedded().find_gpu(name).unwrap_err().to_string();
         insta::assert_snapshot!(error("RTX 3081"), @r#"
         error: no GPU of the catalogue is called `RTX 3081`
-         hint: nearest are rtx-3080-10gb, rtx-2080, rtx-3050-8gb; `breakeven gpus` lists every name
+         hint: nearest in kind to `RTX 3081` (NVIDIA GeForce, about 2020): rtx-3080-10gb (2020), rtx-3090 (2020), rtx-3080-ti (2021); `breakeven gpus` lists every name, --catalogue adds your own
         "#);
         insta::assert_snapshot!(error(""), @r#"
         error: no GPU of the catalogue is called ``
-         hint: `breakeven gpus` lists every name
+         hint: `breakeven gpus` lists every name, --catalogue adds your own
         "#);
         insta::assert_snapshot!(error("gpu"), @r#"
         error: no GPU of the catalogue is called `gpu`
-         hint: `breakeven gpus` lists every name
+         hint: `breakeven gpus` lists every name, --catalogue adds your own
         "#);
         insta::assert_snapshot!(error("h\u{202e}1000\0"), @r#"
         error: no GPU of the catalogue is called `h\u{202e}1000\0`
-         hint: nearest are a100-sxm4-40gb, b100, gtx-1060-6gb; `breakeven gpus` lists every name
+         hint: `breakeven gpus` lists every name, --catalogue adds your own
         "#);
         insta::assert_snapshot!(error(&"A100".repeat(2_500_000)), @r#"
         error: the GPU name `A100A100A100A100A100A100A100A100A100A100A100A100A100A100A100…` has 10000000 bytes: 120 are allowed

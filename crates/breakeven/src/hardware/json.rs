@@ -1,7 +1,7 @@
-//! GPUs as JSON, every figure with its source: `breakeven.gpus/1`.
+//! GPUs and CPUs as JSON, every figure with its source: `breakeven.gpus/1`, `breakeven.cpus/1`.
 
-use super::Gpu;
-use super::figure::Value as Figure;
+use super::figure::{Figure, Value as Worth};
+use super::{Cpu, Gpu};
 use serde_json::{Value, json};
 
 /// The list that faces pass on; `note` says what a name stood for.
@@ -13,18 +13,31 @@ use serde_json::{Value, json};
 /// assert!(list["gpus"].as_array().unwrap().iter().any(|gpu| gpu["gpu"] == "l4"));
 /// ```
 pub fn gpus_json<'a>(gpus: impl IntoIterator<Item = &'a Gpu>, note: Option<String>) -> Value {
-    let gpus: Vec<Value> = gpus.into_iter().map(gpu).collect();
-    json!({ "schema": "breakeven.gpus/1", "gpus": gpus, "note": note })
+    let all = gpus.into_iter().map(|gpu| device("gpu", gpu.id(), gpu.name(), gpu.figures()));
+    json!({ "schema": "breakeven.gpus/1", "gpus": all.collect::<Value>(), "note": note })
 }
 
-fn gpu(gpu: &Gpu) -> Value {
-    let figures = gpu.figures().iter().map(|f| {
+/// The list of CPUs; `note` says what a name stood for.
+///
+/// ```
+/// use breakeven::hardware::{Catalogue, cpus_json};
+/// let list = cpus_json(Catalogue::embedded().cpus(), None);
+/// assert_eq!(list["schema"], "breakeven.cpus/1");
+/// assert!(list["cpus"].as_array().unwrap().iter().any(|cpu| cpu["cpu"] == "epyc-7763"));
+/// ```
+pub fn cpus_json<'a>(cpus: impl IntoIterator<Item = &'a Cpu>, note: Option<String>) -> Value {
+    let all = cpus.into_iter().map(|cpu| device("cpu", &cpu.device.id, &cpu.device.name, cpu.figures()));
+    json!({ "schema": "breakeven.cpus/1", "cpus": all.collect::<Value>(), "note": note })
+}
+
+fn device(kind: &str, id: &str, name: &str, figures: &[Figure]) -> Value {
+    let figures = figures.iter().map(|f| {
         let value = match &f.value {
-            Figure::Number(n) => json!(n),
-            Figure::Text(text) => json!(text),
+            Worth::Number(n) => json!(n),
+            Worth::Text(text) => json!(text),
         };
         json!({ "figure": f.kind.name, "value": value, "unit": f.kind.unit, "source": f.source,
                 "read": f.read.to_string(), "confidence": f.confidence.name(), "note": f.note })
     });
-    json!({ "gpu": gpu.id(), "name": gpu.name(), "figures": figures.collect::<Vec<_>>() })
+    json!({ kind: id, "name": name, "figures": figures.collect::<Value>() })
 }

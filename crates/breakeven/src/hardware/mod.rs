@@ -16,6 +16,7 @@ mod lean;
 #[cfg(test)]
 mod overrides;
 pub mod price;
+mod series;
 mod table;
 
 pub use catalogue::Catalogue;
@@ -24,5 +25,5 @@ pub use date::Date;
 pub use device::{Device, DeviceKind, Peaks, Vendor};
 pub use find::Match;
 pub use gpu::Gpu;
-pub use json::gpus_json;
+pub use json::{cpus_json, gpus_json};
 pub use lean::lean;
