@@ -46,7 +46,7 @@ def arm(directory: str) -> None:
     kind = recorder()
     if kind == "off":
         return
-    from . import _endings, _starts, cupy_stand_in
+    from . import _endings, _gpu_asked, _starts, cupy_stand_in
 
     path = _free_path(directory)
     cupy_stand_in.offer()
@@ -56,6 +56,8 @@ def arm(directory: str) -> None:
     _native.flush()
     # Registered first, so it runs after every handler of the script; a builtin, so that Ctrl-C finds no frame of ours.
     atexit.register(_native.flush)
+    atexit.register(_gpu_asked.at_exit)
+    _gpu_asked.watch()
     _endings.watch()
 
     def child() -> None:

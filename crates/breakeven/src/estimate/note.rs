@@ -12,6 +12,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("assumed-grid", "No region was named: carbon is for the world's average electricity."),
     ("busy-machine", "Other programs had the CPU for part of the recording; that time is taken off."),
     ("changed-program", "The answer is for another precision or size than recorded; the CPU's time is then modelled."),
+    ("gpu-fell-back", "The script asked a library for a GPU; there is none, and the library ran on the CPU."),
     ("gpu-name", "A GPU was asked for by a name that is not exactly one GPU's; the text says which were taken."),
     ("idle", "More than a tenth of the time went into waiting, asleep or for something else; it counts as host time."),
     ("incomplete-prices", "Some prices are for the GPU alone; the machine around it costs extra."),
@@ -25,7 +26,11 @@ pub const CODES: &[(&str, &str)] = &[
     ("naive-port", "What copying in and out at each call would take instead of keeping arrays on the GPU."),
     ("no-array-ops", "No array operation was seen; plain Python and CPU code stay on the CPU."),
     ("no-flop", "No amount of computation was given; only memory and transfers count."),
-    ("no-gpu", "The script asked for a GPU that this machine does not have, and ended; it can be imitated."),
+    (
+        "no-gpu",
+        "The script asked for a GPU that this machine does not have, and ended; the text says by which library, at which \
+         line, and what to do.",
+    ),
     ("no-price", "No price is known that fits what was asked; costs are unknown."),
     ("no-room", "The script ran out of the imitated GPU's memory, and ended: what it needs is more."),
     ("no-watts", "The CPU's power is unknown, and with it the energy and carbon of the CPU side."),

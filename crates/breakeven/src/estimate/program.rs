@@ -33,8 +33,13 @@ const HOST_SHARE: f64 = 0.35;
 const HOST_SHARE_SIGMA: f64 = 0.4;
 
 /// Reasons of recorders for which nothing went unseen, and the note that tells them.
-const TOLD_AS: [(&str, &str); 4] =
-    [("pretend-gpu", "stand-in"), ("fake", "stand-in"), (CUT_SHORT[0], CUT_SHORT[0]), (CUT_SHORT[1], CUT_SHORT[1])];
+const TOLD_AS: [(&str, &str); 5] = [
+    ("pretend-gpu", "stand-in"),
+    ("fake", "stand-in"),
+    ("gpu-fell-back", "gpu-fell-back"),
+    (CUT_SHORT[0], CUT_SHORT[0]),
+    (CUT_SHORT[1], CUT_SHORT[1]),
+];
 
 /// Share of the wall time that other programs may have had before it is worth a note.
 const BUSY: f64 = 0.05;
