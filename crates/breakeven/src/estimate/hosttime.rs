@@ -24,6 +24,9 @@ pub struct HostTime {
     pub waiting: f64,
     /// The gaps of all ops, scaled, and `outside` together.
     pub between: f64,
+    /// How many times as long a call of the array library takes to hand over work as on the reference CPU, by library;
+    /// empty where nothing is known of it.
+    pub paces: Vec<(&'static str, f64)>,
 }
 
 impl HostTime {
@@ -38,6 +41,11 @@ impl HostTime {
         let sampled: f64 = workload.host_code.iter().map(|row| row.ns as f64).sum();
         let scale = if sampled > 0.0 { self.between / sampled } else { 0.0 };
         workload.host_code.iter().map(move |row| (row, row.ns as f64 * scale))
+    }
+
+    /// The pace of the library of this name; 1 where it is not known.
+    pub fn pace(&self, library: &str) -> f64 {
+        self.paces.iter().find(|(name, _)| *name == library).map_or(1.0, |(_, pace)| *pace)
     }
 }
 
@@ -80,6 +88,7 @@ pub fn host_time(workload: &Workload) -> HostTime {
         gap_scale: fold * own,
         cpu_scale: fold * own,
         between,
+        paces: Vec::new(),
     }
 }
 

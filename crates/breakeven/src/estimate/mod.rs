@@ -13,6 +13,7 @@ pub mod hosttime;
 pub mod loaders;
 mod not_understood;
 mod note;
+pub mod pace;
 pub mod plan;
 pub mod program;
 mod reason;

@@ -14,6 +14,11 @@ pub const CODES: &[(&str, &str)] = &[
     ("changed-program", "The answer is for another precision or size than recorded; the CPU's time is then modelled."),
     ("gpu-fell-back", "The script asked a library for a GPU; there is none, and the library ran on the CPU."),
     ("gpu-name", "A GPU was asked for by a name that is not exactly one GPU's; the text says which were taken."),
+    (
+        "host-pace",
+        "Handing work to the GPU is taken to be as much slower (or faster) on the recording host as small calls of the \
+         array library are.",
+    ),
     ("idle", "More than a tenth of the time went into waiting, asleep or for something else; it counts as host time."),
     ("incomplete-prices", "Some prices are for the GPU alone; the machine around it costs extra."),
     ("larger-than-memory", "The data given is more than the memory of the GPU."),

@@ -181,8 +181,8 @@ impl<'a> Port<'a> {
                 Some(InGraph::Capture) | None => (launches, dispatch),
             };
             if !matches!(place, Place::Host { .. }) {
-                p50 += dispatch.p50 * runs;
-                p90 += dispatch.p90 * runs;
+                p50 += dispatch.p50 * host.pace(own.name) * runs;
+                p90 += dispatch.p90 * host.pace(own.name) * runs;
             }
             let node = entry.graph == Some(InGraph::Node);
             Prepared {
@@ -190,7 +190,7 @@ impl<'a> Port<'a> {
                 runs,
                 gap: if node { 0.0 } else { entry.gap_ns as f64 * 1e-9 * host.gap_scale / runs / gap_speed },
                 on_cpu: entry.cpu_ns as f64 * 1e-9 * host.cpu_scale / runs / host_speed,
-                dispatch: dispatch.p50 / host_speed,
+                dispatch: dispatch.p50 * host.pace(own.name) / host_speed,
                 launches: u64::from(launches),
                 node,
                 waits,

@@ -4,12 +4,12 @@ use super::baseline;
 use super::changed;
 use super::coverage::{self, is_of_library, with_libraries_apart};
 use super::gpu::{Outcome, Question, WORST, device_bytes, outcome};
-use super::hosttime::host_time;
 use super::plan::{Policy, Port};
 use super::{
     Advice, Baseline, BreakEven, Estimate, GpuEstimate, Note, SCHEMA, Together, WorkloadSummary, drawing,
     not_understood, sites, spans, summary,
 };
+use super::{hosttime::host_time, pace};
 use crate::advice::{self, draft::Draft};
 use crate::choice::{Choice, Pick, choose, offered};
 use crate::crossover::{Growth, crossing, gpu_time};
@@ -77,7 +77,10 @@ pub fn ask<T>(workload: &Workload, request: &Request, then: impl FnOnce(&Questio
         workload
     };
     let profile = profile(workload, policy, options)?;
-    let host = host_time(workload);
+    let mut host = host_time(workload);
+    if choice.host_cpu.is_none() {
+        host.paces = pace::paces(recorded);
+    }
     let host_speed = choice.host_speed();
     let mut cpu = if choice.cpu_named || workload.program.untimed() {
         baseline::modelled(workload, &host, &choice.cpu.device, policy)
@@ -441,6 +444,9 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
     let mut note = |code, text: String| notes.push(Note::new(code, text));
     if let Some(text) = q.changed {
         note("changed-program", text.to_owned());
+    }
+    if let Some(text) = pace::note(q.host, q.port.library()) {
+        note("host-pace", text);
     }
     if let Some((g, out)) = best
         && q.port.policy() == Policy::Resident

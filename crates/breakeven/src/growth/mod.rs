@@ -16,7 +16,7 @@ pub use size::{Size, problem_size};
 use crate::estimate::baseline::{self, CpuTime};
 use crate::estimate::changed::less_sure;
 use crate::estimate::gpu::{Outcome, Question, outcome};
-use crate::estimate::hosttime::host_time;
+use crate::estimate::hosttime::{HostTime, host_time};
 use crate::estimate::plan::{Policy, Port};
 use crate::estimate::program::order_of;
 use crate::hardware::Device;
@@ -125,7 +125,7 @@ impl Case<'_> {
     fn both(&self, workload: &Workload, order: Option<&Compact>) -> Both {
         let q = self.q;
         let policy = q.port.policy();
-        let host = host_time(workload);
+        let host = HostTime { paces: q.host.paces.clone(), ..host_time(workload) };
         let cpu = match q.cpu.basis {
             Basis::Measured => baseline::measured(workload, &host, policy),
             _ => baseline::modelled(workload, &host, self.cpu, policy),

@@ -104,6 +104,11 @@ pub fn cupy() -> &'static PortProfile {
     &profiles()[0]
 }
 
+/// Every library.
+pub fn all() -> &'static [PortProfile] {
+    profiles()
+}
+
 /// The library with this name.
 pub fn named(name: &str) -> Option<&'static PortProfile> {
     profiles().iter().find(|profile| profile.name == name)
@@ -185,6 +190,12 @@ impl PortProfile {
     fn handing_over(&self, op: &Op, launches: u32) -> Interval {
         let more = f64::from(launches.saturating_sub(1));
         self.costs.dispatch(op.family()) + self.costs.get("kernel").scale(more)
+    }
+
+    /// What the smallest call of the library that a port starts from takes on the reference CPU, s: NumPy's `a + b` of ten
+    /// numbers for CuPy. `None` where nobody measured it.
+    pub fn small_call(&self) -> Option<Interval> {
+        Some(self.costs.get("small_call")).filter(|time| time.p50 > 0.0)
     }
 
     /// Host time of handing over a graph of launches, s.
