@@ -60,6 +60,13 @@ fn package(file: &str) -> Option<&str> {
     inside.split('/').next()
 }
 
+/// Whether this names code that a library generated, as `<lambdifygenerated-1>` and `<decorator-gen-3>` do: its lines are
+/// none of the script's. What a person typed somewhere has names, too.
+fn is_generated(file: &str) -> bool {
+    const TYPED: [&str; 7] = ["<stdin", "<string", "<console", "<input", "<ipython", "<doctest", "<cell"];
+    file.starts_with('<') && !TYPED.iter().any(|typed| file.starts_with(typed))
+}
+
 /// Whose each piece of code is.
 #[derive(Default)]
 pub(crate) struct Codes {
@@ -127,7 +134,7 @@ impl Codes {
         } else if let Some(package) = package(file) {
             if RECORDED.contains(&package) { Owner::Library } else { Owner::Package }
         } else if file.starts_with("<frozen ")
-            || file.starts_with("<__array_function__")
+            || is_generated(file)
             || self.library.iter().any(|prefix| file.starts_with(prefix.as_str()))
         {
             Owner::Library

@@ -36,10 +36,10 @@ impl HostTime {
     }
 
     /// What a sampler found outside ops, each row with its time, s: the rows' proportions, scaled so that they sum to
-    /// the gaps and `outside`. Nothing where no sampler ran.
+    /// the gaps and `outside` without start-up, of which no samples are kept. Nothing where no sampler ran.
     pub fn host_code<'a>(&self, workload: &'a Workload) -> impl Iterator<Item = (&'a HostCode, f64)> + use<'a> {
         let sampled: f64 = workload.host_code.iter().map(|row| row.ns as f64).sum();
-        let scale = if sampled > 0.0 { self.between / sampled } else { 0.0 };
+        let scale = if sampled > 0.0 { (self.between - self.startup).max(0.0) / sampled } else { 0.0 };
         workload.host_code.iter().map(move |row| (row, row.ns as f64 * scale))
     }
 

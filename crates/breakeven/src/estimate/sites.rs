@@ -79,9 +79,7 @@ pub fn sites(q: &Question, shown: Option<&Outcome>) -> Vec<SiteEstimate> {
     }
     if let Some(out) = shown {
         let together: f64 = lines.iter().map(|l| l.gpu.total()).sum();
-        // Samples are of the script's own start-up, too.
-        let start_up = if sampled { q.port.host_startup() } else { 0.0 };
-        let program = out.parts.total() - out.parts.startup + start_up;
+        let program = out.parts.total() - out.parts.startup;
         if together > program {
             lines.iter_mut().for_each(|l| l.shrink(program / together));
         }

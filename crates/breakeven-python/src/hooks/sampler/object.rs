@@ -67,6 +67,7 @@ impl Object {
                 let class = Text::at(type_at(word(address + 16)?)?[TP_NAME])?;
                 Some(Self { call: word(address + 48)?, name, class, ..plain })
             }
+            "method-wrapper" if may_be_bound => Self::described(word(address + 16)?, false),
             "method" if may_be_bound => Self::described(word(address + 16)?, false),
             "type" => {
                 let own = type_at(address)?;

@@ -200,12 +200,18 @@ fn row(state: &mut State, sample: &Sample) -> Option<Row> {
     let named =
         |code: &&Code| !code.function.contains("<locals>") && outer.as_ref().is_some_and(|o| o.package == code.package);
     let public = packages().find(named).or(outer.as_ref()).map(|code| code.public.clone());
+    // The line of `breakeven.pth` that began to record.
+    if script.is_some_and(|at| {
+        known(&sample.path()[at]).is_some_and(|code| code.file == "<string>") && line(&sample.path()[at]) == 0
+    }) {
+        return None;
+    }
     let site = script.map(|at| {
         let step = sample.path()[at];
         let code = &sampled.by_address[&step.code];
         Site {
             file: code.file.clone(),
-            line: facts::find(step.code).map_or(0, |facts| facts.line(step.offset)),
+            line: line(&step),
             function: code.function.clone(),
             via: public.clone(),
             ..Site::default()
@@ -219,6 +225,11 @@ fn row(state: &mut State, sample: &Sample) -> Option<Row> {
     let (kind, library) = kind(sample.busy, object.as_ref(), whose, outer.and_then(|code| code.package));
     let function = object.filter(|_| kind == HostKind::Native).map(|object| name(&object));
     Some(Row { site: site.and_then(|site| recorder.sites.known(site)), kind, library, function })
+}
+
+/// The line that a frame is at; 0 where it has none.
+fn line(step: &Step) -> u32 {
+    facts::find(step.code).map_or(0, |facts| facts.line(step.offset))
 }
 
 /// The object whose code runs at the innermost frame's instruction, and whose that is.
