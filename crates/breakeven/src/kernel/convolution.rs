@@ -199,7 +199,11 @@ fn units(
     let cold = if fills(machine) { weights.min(job.bytes) } else { job.bytes };
     let loads = matmul::loads(machine, job.dtype, rows);
     let dims = [m, n, k, (d.groups / packed).ceil()];
-    let product = matmul::on_tiles(machine, job.dtype, dims, false, (share, loads), cold / machine.stream);
+    let cold = cold / machine.stream;
+    let mut product = matmul::on_tiles(machine, job.dtype, dims, false, (share, loads), cold);
+    if dims[0] <= 1.0 || dims[1] <= 1.0 {
+        product = product.or(matmul::vector(machine, job.dtype, dims, cold));
+    }
     let back = match pass {
         // Operands of 32 bits that lie along images are turned on their way into Hopper's units, which take them along k
         // only (PTX, `wgmma`).

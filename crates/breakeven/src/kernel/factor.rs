@@ -26,7 +26,7 @@ const fn shape(kind: Factor) -> Shape {
         Factor::Lu | Factor::Det | Factor::Solve => (0.6, 0.0, 0.0, 0.6),
         Factor::Inverse => (0.65, 0.0, 0.0, 0.6),
         Factor::Qr => (1.0, 0.0, 0.02, 0.5),
-        Factor::TriangularSolve => (0.3, 0.0, 0.0, 0.5),
+        Factor::TriangularSolve => (0.025, 0.0, 0.0, 0.5),
         Factor::Svd => (7.5, 0.021, 0.10, 0.4),
         Factor::Lstsq => (6.0, 0.0, 0.10, 0.4),
         Factor::Svdvals => (4.0, 0.0, 0.5, 0.4),

@@ -1,5 +1,6 @@
 //! Indexed access: beyond the cache every element at a random place costs a whole sector of memory.
 
+use super::atomic;
 use super::cost::{Cost, Job};
 use super::machine::Machine;
 use super::stream;
@@ -23,6 +24,7 @@ pub(super) fn scatter(machine: &Machine<'_>, job: &Job, n: f64, target: f64, acc
     let bytes = n * (s + INDEX);
     let touches = if accumulate { 3.0 } else { 2.0 };
     let memory = machine.traffic(bytes, bytes, 1.0) + touches * random(machine, n, target * s, s);
+    let memory = if accumulate { memory.max(atomic::seconds(machine, n, target)) } else { memory };
     let bytes = bytes + touches * beyond_cache(machine, n * s, target * s);
     Cost { bytes, chain: CHAIN * machine.floor, ..Cost::of(job, 0.0, memory) }
 }

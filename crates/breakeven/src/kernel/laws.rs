@@ -302,6 +302,8 @@ fn larger(op: &Op, which: usize, factor: u64) -> Op {
         Op::Reduce { n, .. } => vec![n],
         Op::Rowwise { rows, width, .. } | Op::Scan { rows, width } | Op::Sort { rows, width, .. } => vec![rows, width],
         Op::Gather { n, source } => vec![n, source],
+        // More places are added to side by side.
+        Op::Scatter { n, accumulate: true, .. } => vec![n],
         Op::Scatter { n, target, .. } => vec![n, target],
         Op::Factor { m, n, rhs, batch, .. } => vec![m, n, rhs, batch],
         Op::Window { n, input, window, .. } => vec![n, input, window],

@@ -46,6 +46,14 @@ const LONG: f64 = 8192.0;
 /// What such rows add at most, in times of the product: none longer than 200 KB has been seen.
 const FAR: f64 = 3.0;
 
+/// Exponent by which the time grows from one column to two, and with the products of a small batch, at most: 2^1.3 is 2.5.
+const GROWTH: f64 = 1.3;
+/// Rows or columns from which batches were timed: one of both sides at least was as long.
+const TIMED: f64 = 8.0;
+/// Cycles of an SM for the block of one product of a batch: start, one wait for memory, end, with 8 to 16 blocks at a time
+/// (assumed; a batch of dot products by PyTorch was seen 44 × slower than to multiply and to sum).
+const BLOCK_CYCLES: f64 = 250.0;
+
 /// Share of the rate of tensor cores whose 16-bit operands come by pairs, and one by one.
 const PAIRS: [f64; 2] = [0.9, 0.5];
 /// The same where only rows of whole 16 bytes can be fetched by the tensor memory accelerator: others take the kernels of
@@ -55,6 +63,7 @@ const FETCHED_PAIRS: [f64; 2] = [0.36, 0.16];
 /// Factors on the spread of what is less, or more, certain than a product on tensor units.
 const EIGHT_BIT: f64 = 1.9;
 const EARLY_LINEAR: f64 = 2.0;
+const UNTIMED: f64 = 2.0;
 const STREAMING: f64 = 0.6;
 const FLAT: f64 = 1.4;
 const FLATTEST: f64 = 2.4;
@@ -62,6 +71,7 @@ const NARROW: f64 = 1.8;
 const DEEP: f64 = 6.0;
 const MOST: f64 = 8.0;
 const START: f64 = 6.0;
+const TINY: f64 = 10.0;
 
 /// What works through the tiles.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -81,6 +91,20 @@ pub(super) struct Product {
     pub(super) seconds: f64,
 }
 
+impl Product {
+    fn times(self, count: f64) -> Self {
+        Self { compute: self.compute * count, memory: self.memory * count, seconds: self.seconds * count, ..self }
+    }
+
+    fn longer(self, other: Self) -> Self {
+        if other.seconds > self.seconds { other } else { self }
+    }
+
+    pub(super) fn or(self, other: Self) -> Self {
+        if other.seconds < self.seconds { other } else { self }
+    }
+}
+
 pub(super) fn cost(machine: &Machine<'_>, job: &Job, dims: [f64; 4], bias: bool) -> Cost {
     let product = product(machine, job.dtype, dims, bias, job.turned);
     // The bias is added for every element of C, even where k is nothing.
@@ -98,8 +122,10 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, dims: [f64; 4], bias: bool)
     let early = bias && !tensor && machine.generation == Generation::Early;
     let doubt = match job.dtype {
         Dtype::F8 | Dtype::I8 | Dtype::U8 => EIGHT_BIT,
+        Dtype::F32 | Dtype::Tf32 | Dtype::F16 | Dtype::Bf16 if !early => 1.0,
         _ if early => EARLY_LINEAR,
-        _ => 1.0,
+        // Of doubles, complex and whole numbers two boards have timed a handful.
+        _ => UNTIMED,
     };
     let compute = product.compute.max(at_peak);
     // Bandwidth is surer than what a tile reaches, where the figures say which of them it is.
@@ -125,6 +151,7 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, dims: [f64; 4], bias: bool)
     let [columns, rows, batch] = [(n / 64.0).ceil(), (m / 64.0).ceil(), dims[3]];
     let deep = if m.min(n) > 1.0 && k >= LONG && columns * rows * batch * 16.0 <= machine.units { DEEP } else { 1.0 };
     let doubt = (doubt * flat * narrow.max(deep) * (1.0 + start)).min(MOST);
+    let doubt = if dims[3] > 1.0 && m.max(n) < TIMED { TINY } else { doubt };
     // A product that has less arithmetic than its operands take to come waits for these, also where its tiles are too few
     // to ask for all of the bandwidth. Which of the two is named does not change the time.
     let (compute, memory) = if at_peak < job.bytes / machine.bandwidth {
@@ -136,11 +163,34 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, dims: [f64; 4], bias: bool)
 }
 
 /// A product with `bias` is a linear layer. Rows of the first factor run along m where it lies by columns (`turned`).
+///
+/// Libraries change kernels from one column to two, and from one product to a batch. The change is taken in steps, so that
+/// 1×2×2 and 2×2×2, or batches of 1 and of 2, do not differ by the padding of a tile.
 pub(super) fn product(machine: &Machine<'_>, dtype: Dtype, dims: [f64; 4], bias: bool, turned: bool) -> Product {
-    let [written, weights] = operands(machine, dtype, dims);
-    let [m, n, k, _] = dims;
+    let [m, n, k, batch] = dims;
     let loads = loads(machine, dtype, [n, if turned { m } else { k }]);
-    on_tiles(machine, dtype, dims, bias, (1.0, loads), once(machine, written, weights))
+    let moved = |dims: [f64; 4]| {
+        let [written, weights] = operands(machine, dtype, dims);
+        once(machine, written, weights)
+    };
+    let tiled = |dims: [f64; 4]| on_tiles(machine, dtype, dims, bias, (1.0, loads), moved(dims));
+    let by_vector = |dims: [f64; 4]| vector(machine, dtype, dims, moved(dims));
+    let columns = m.min(n).max(1.0);
+    if batch <= 1.0 {
+        // Few columns are no slower than one vector after the other, one product no slower than two of a batch.
+        let one_column = if m > n { [m, 1.0, k, batch] } else { [1.0, n, k, batch] };
+        return tiled(dims).or(by_vector(one_column).times(columns)).or(tiled([m, n, k, 2.0]).times(2.0));
+    }
+    let [wide, high] = [m.max(2.0), n.max(2.0)];
+    let alone = product(machine, dtype, [wide, high, k, 1.0], bias, turned);
+    let small = (wide.max(high) / TIMED).min(1.0);
+    let whole = tiled([wide, high, k, batch]).times(small).or(alone.times(libm::pow(batch, GROWTH)));
+    let whole = whole.longer(by_vector([1.0, 1.0, k, batch]));
+    match [m, n].into_iter().filter(|d| *d <= 1.0).count() {
+        0 => whole,
+        1 => by_vector(dims).longer(whole.times(libm::pow(0.5, GROWTH))),
+        _ => by_vector(dims).longer(whole.times(0.25)),
+    }
 }
 
 /// Bytes of the first factor and the result, and of the second factor.
@@ -148,8 +198,9 @@ fn operands(machine: &Machine<'_>, dtype: Dtype, [m, n, k, batch]: [f64; 4]) -> 
     let s = dtype.bytes() as f64;
     // Products of 8-bit numbers are handed back in 16 bits.
     let result = if machine.matrix_peak(dtype).1 { s.max(2.0) } else { s };
-    let [rows, weights] = [(m * k * s + m * n * result) * batch, k * n * s * batch];
-    if batch > 1.0 { [rows + weights, 0.0] } else { [rows, weights] }
+    let [rows, weights] = [(m * k * s + m * n * result) * batch, k * n * s];
+    // Of a batch the first matrix is as cold as that of a single product.
+    [rows + weights * (batch - 1.0).max(0.0), weights * batch.min(1.0)]
 }
 
 /// Seconds that moving the operands takes: what the op before has written, and what this one writes, is in the cache if it
@@ -244,12 +295,6 @@ pub(super) fn on_tiles(
     let scaled = dtype == Dtype::F8 && machine.device.peaks.f8_tensor.is_some();
     let serial = serial(machine, dtype);
     let mut best = Product { compute: f64::INFINITY, memory: 0.0, launches: 1.0, seconds: f64::INFINITY };
-    // A product with a vector is gemv or dot: each number of the matrix is used once, and no tile is padded.
-    if m <= 1.0 || n <= 1.0 {
-        let rate = machine.vector_peak(plain(dtype)) * c.gemm_share_vector;
-        let compute = flop_per_step * m * n * k * batch / rate + c.gemm_tile_us * 1e-6;
-        best = Product { compute, memory: once, launches: 1.0, seconds: beside(compute, once, serial) };
-    }
     for &(columns, rows) in menu {
         let tiles = (n / columns).ceil() * (m / rows).ceil() * batch;
         let rate = per_unit * tile_share((columns, rows), slope);
@@ -281,6 +326,18 @@ pub(super) fn on_tiles(
         }
     }
     best
+}
+
+/// A product with a vector (gemv, dot) pads no tile: each number of the matrix is used once, in `once` seconds. Each product
+/// of a batch takes a block of threads, however little it does.
+pub(super) fn vector(machine: &Machine<'_>, dtype: Dtype, [m, n, k, batch]: [f64; 4], once: f64) -> Product {
+    let c = machine.constants;
+    let rate = machine.vector_peak(plain(dtype)) * c.gemm_share_vector;
+    let compute = 2.0 * dtype.complex_factor() * m * n * k * batch / rate + c.gemm_tile_us * 1e-6;
+    let blocks = if batch > 1.0 { batch * BLOCK_CYCLES / (machine.units * machine.clock) } else { 0.0 };
+    let memory = once.max(blocks);
+    let seconds = beside(compute, memory, serial(machine, dtype));
+    Product { compute, memory, launches: 1.0, seconds }
 }
 
 /// How much of the shorter of arithmetic and memory is not hidden. From Hopper on a tile of fp32 has its SM to itself: while

@@ -5,8 +5,10 @@
 //! that a fit chooses are in `constants.csv` and `spread.csv`; what was read off the traces of one board stands in the
 //! family's file, with where it is from.
 
+mod atomic;
 mod attention;
 mod batchnorm;
+mod blocks;
 mod constants;
 mod convolution;
 mod cost;
@@ -155,6 +157,16 @@ pub fn entry_time(entry: &Entry, device: &Device) -> KernelTime {
     kernel_time_with(Constants::shipped(), &entry.op, entry.dtype, recorded, device)
 }
 
+/// Seconds in which one block of threads for each of `out` results folds `n` elements, beyond the pass over memory.
+pub fn folded_by_blocks(device: &Device, n: f64, out: f64) -> f64 {
+    blocks::seconds(&Machine::new(device, Constants::shipped()), n, out)
+}
+
+/// Seconds in which `n` elements find their label among `labels` and add to its sum.
+pub fn added_to_labels(device: &Device, n: f64, labels: f64) -> f64 {
+    atomic::to_labels(&Machine::new(device, Constants::shipped()), n, labels)
+}
+
 /// What a kernel's time depends on beside its op, dtype and device.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Recorded {
@@ -217,7 +229,7 @@ fn on_gpu(machine: &Machine<'_>, op: &Op, job: &cost::Job) -> cost::Cost {
             attention::cost(machine, job, *batch as f64 * *heads as f64, [*q_len, *kv_len, *head_dim].map(|d| d as f64))
         }
         Op::Recurrent { .. } => recurrent::cost(machine, job, op),
-        Op::Elementwise { n, .. } => stream::map(machine, job, *n as f64),
+        Op::Elementwise { n, transcendental, .. } => stream::map(machine, job, *n as f64, *transcendental),
         Op::Reduce { n, out, .. } => stream::reduce(machine, job, *n as f64, *out as f64),
         Op::Copy { strided, .. } => stream::copy(machine, job, *strided),
         Op::Rowwise { kind: Rowwise::BatchNorm, pass, rows, width } => {
@@ -235,7 +247,9 @@ fn on_gpu(machine: &Machine<'_>, op: &Op, job: &cost::Job) -> cost::Cost {
         Op::Factor { kind, m, n, batch, .. } => factor::cost(machine, job, *kind, [*m, *n, *batch].map(|d| d as f64)),
         Op::Sparse { kind, cols, nnz, n, .. } => sparse::cost(machine, job, *kind, [*cols, *nnz, *n].map(|d| d as f64)),
         Op::Random { kind, n } => random::cost(machine, job, *kind, *n as f64),
-        Op::Window { pass, n, input, .. } => window::cost(machine, job, *pass, *n as f64, *input as f64),
+        Op::Window { kind, pass, n, input, window } => {
+            window::cost(machine, job, (*kind, *pass), [*n, *input, *window].map(|d| d as f64))
+        }
         Op::Dataframe { kind, .. } => dataframe::cost(machine, job, *kind),
         Op::Transfer { .. } | Op::HostRead { .. } | Op::Collective { .. } => link::cost(machine, job, op),
         Op::Synchronise | Op::StreamWait | Op::View | Op::HostOnly | Op::Opaque => cost::Cost::NOTHING,

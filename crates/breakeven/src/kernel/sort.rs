@@ -6,6 +6,9 @@ use super::cost::{Cost, Job};
 use super::machine::Machine;
 use crate::workload::op::Sort;
 
+/// Bytes of keys that one block sorts, on an H100.
+const ONE_BLOCK: f64 = 19_456.0;
+
 pub(super) fn cost(machine: &Machine<'_>, job: &Job, kind: Sort, rows: f64, width: f64) -> Cost {
     let c = machine.constants;
     let stream = |bytes: f64| machine.traffic(bytes, bytes, 1.0);
@@ -31,6 +34,9 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, kind: Sort, rows: f64, widt
             (stream(rows * (key + 8.0)) + rows * levels * c.gather_sector / machine.cache_rate, 1.0)
         }
     };
+    // What one block holds is in order after one pass.
+    let alone = matches!(kind, Sort::Sort | Sort::Partition | Sort::Argsort) && rows <= 1.0 && n * key <= ONE_BLOCK;
+    let memory = if alone { memory.min(c.radix_us * 1e-6) } else { memory };
     let at_peak = job.flop / machine.vector_peak(job.dtype);
     Cost { launches, at_peak, ..Cost::of(job, at_peak, memory) }
 }

@@ -2,19 +2,45 @@
 
 use super::cost::{Cost, Job, overlap};
 use super::machine::Machine;
+use crate::workload::Dtype;
 
 /// Kernels for 16 bits differ more between libraries: how many elements a thread takes, and where they are converted.
 const HALF: f64 = 2.0;
 
-pub(super) fn map(machine: &Machine<'_>, job: &Job, n: f64) -> Cost {
-    let doubt = if job.dtype.bytes() == 2 { HALF } else { 1.0 };
+/// Share of the fp64 peak (fused multiply-adds) that transcendental functions reach, by the operations of `flops.csv`: 0.6 to
+/// 0.9 instructions of the fp64 units for each (exp 17 for 27, log 30 for 35, sin 15 for 26, tanh 33 for 35 with both of its
+/// branches), two operations of peak an instruction. Counted in what NVRTC 12.9 compiles.
+const DOUBLE_UNITS: f64 = 0.6;
+/// Functions differ by as much: pow takes 1.3 instructions for each, gamma 6. A factor on the spread of fp32's.
+const DOUBLE: f64 = 15.0;
+/// The same of types in which no element-wise kernel was timed; they take as long as their bytes.
+const UNTIMED: f64 = 3.0;
+
+pub(super) fn map(machine: &Machine<'_>, job: &Job, n: f64, transcendental: bool) -> Cost {
     let one = pass(machine, job, 1.0);
     // A thread that takes one element starts, works out its place and waits for one load: so many elements a clock, in
     // single precision and in double, from memory as from the cache.
     let c = machine.constants;
     let pace = if machine.recent { c.map_threads_recent } else { c.map_threads };
     let threads = if job.one_each { n / (machine.units * machine.clock * pace) } else { 0.0 };
-    Cost { doubt, memory: overlap(one.memory, threads), ..one }
+    let memory = overlap(one.memory, threads);
+    let double = matches!(job.dtype, Dtype::F64 | Dtype::C128);
+    let compute = if double && transcendental { double_function(machine, job) } else { one.compute };
+    let doubt = match job.dtype {
+        Dtype::F32 | Dtype::Tf32 => 1.0,
+        _ if job.dtype.bytes() == 2 => HALF,
+        _ if double && transcendental => UNTIMED + (DOUBLE - UNTIMED) * compute / (compute + memory).max(1e-300),
+        _ => UNTIMED,
+    };
+    Cost { doubt, compute, memory, ..one }
+}
+
+/// Seconds of transcendental functions in double precision: the multiply-adds of their polynomials take the fp64 units, the
+/// rest (exponents, tests, places) goes at the pace of fp32. Where fp64 has half that pace this is ordinary arithmetic.
+fn double_function(machine: &Machine<'_>, job: &Job) -> f64 {
+    let doubles = machine.vector_peak(Dtype::F64);
+    let issue = doubles.max(machine.f32_peak / 2.0) * machine.constants.map_share;
+    (job.flop / (DOUBLE_UNITS * doubles)).max(job.flop / issue)
 }
 
 pub(super) fn copy(machine: &Machine<'_>, job: &Job, strided: bool) -> Cost {
