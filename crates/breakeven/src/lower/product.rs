@@ -199,8 +199,9 @@ fn einsum(call: &Call) -> Op {
             let out = call.outputs.first().map_or(&[][..], |o| &o.shape);
             // Leading axes that all three share are most likely a batch.
             let shared = a.shape.iter().zip(&b.shape).zip(out).take_while(|((a, b), o)| a == b && b == o).count();
-            let batch =
-                if a.shape.len() > 2 && b.shape.len() > 2 { product(&out[..shared.min(out.len())]).max(1) } else { 1 };
+            // At least a matrix is left of each.
+            let shared = shared.min(out.len().saturating_sub(2));
+            let batch = if a.shape.len() > 2 && b.shape.len() > 2 { product(&out[..shared]).max(1) } else { 1 };
             let each = |n: u64| n / batch;
             match by_size(each(a.count()), each(b.count()), each(call.out())) {
                 Op::Matmul { m, n, k, .. } => matmul(m, n, k, batch),
@@ -288,6 +289,10 @@ fn einsum_by_letters(call: &Call, subscripts: &str) -> Option<Op> {
             flop_per_element: cost.flop,
             transcendental: false,
         });
+    }
+    if m == 1 && n == 1 && steps.len() == 1 {
+        // Every letter is of both: products of elements, folded, which NumPy and CuPy do at once.
+        return Some(Op::Reduce { n: k.saturating_mul(batch), out: batch, flop_per_element: 2.0 });
     }
     Some(matmul(m, n, k, batch))
 }

@@ -32,6 +32,8 @@ pub enum Windowed {
     Gradient,
     /// All of `size` in every axis at once (rank filters); 3 unless told.
     Rank,
+    /// The least or largest of a footprint, or of `size` along each axis one after the other; 3 unless told.
+    Extreme,
     /// Cubic splines: four taps in every axis.
     Spline,
     /// Two taps along the table for each result.
@@ -57,6 +59,7 @@ impl Windowed {
             "box1d" => Self::Box1d,
             "gradient" => Self::Gradient,
             "rank" => Self::Rank,
+            "extreme" => Self::Extreme,
             "spline" => Self::Spline,
             "linear" => Self::Linear,
             "segments" => Self::Segments,
@@ -94,6 +97,10 @@ pub(super) fn op(form: Windowed, call: &Call) -> Op {
         Windowed::Rank => {
             let footprint = call.inputs.get(1).map(super::ArrayRef::count);
             stencil(Window::Median, footprint.unwrap_or_else(|| product(&sizes(call, shape.len()))))
+        }
+        Windowed::Extreme => {
+            let footprint = call.inputs.get(1).map(super::ArrayRef::count);
+            stencil(Window::Stencil, footprint.unwrap_or_else(|| sum(sizes(call, shape.len()))))
         }
         Windowed::Spline => stencil(Window::Resize, 4_u64.saturating_pow(shape.len() as u32)),
         Windowed::Linear => {
