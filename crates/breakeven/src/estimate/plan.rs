@@ -3,8 +3,8 @@
 use super::hosttime::HostTime;
 use crate::hardware::Device;
 use crate::interval::{Interval, Z90};
-use crate::kernel::{Bound, Link, entry_time};
-use crate::port::{self, Counterpart, PortProfile};
+use crate::kernel::{Bound, Link};
+use crate::port::{self, Counterpart, PortProfile, Work};
 use crate::timeline::{Machine, STREAMS, Slot, Task};
 use crate::units::Bytes;
 use crate::workload::op::Direction;
@@ -117,11 +117,11 @@ struct Prepared {
     gap: f64,
     on_cpu: f64,
     dispatch: f64,
-    launches: u64,
     /// Part of a graph that is handed over as a whole.
     node: bool,
     waits: bool,
     stream: u8,
+    work: Work,
 }
 
 /// A workload under one port, ready to be laid out on any GPU.
@@ -157,11 +157,11 @@ impl<'a> Port<'a> {
                 Policy::AsWritten => port::of(&entry.name),
                 Policy::Resident | Policy::Naive => profile.for_callable(&entry.name),
             };
-            let (place, (launches, dispatch), waits) = match policy {
+            let (place, dispatch, waits) = match policy {
                 // What a call waits for by itself was recorded as a read.
                 Policy::AsWritten => (
                     place_as_written(entry),
-                    own.written(&entry.name, &entry.op),
+                    own.written(&entry.name, &entry.op).1,
                     matches!(entry.op, Op::HostRead { .. } | Op::Synchronise),
                 ),
                 Policy::Resident | Policy::Naive => {
@@ -169,16 +169,16 @@ impl<'a> Port<'a> {
                     let lacking = lacking.get(entry.site as usize).is_some_and(|lacking| *lacking);
                     (
                         place(entry, (via, lacking), own),
-                        (own.launches(&entry.name, &entry.op), own.dispatch(&entry.name, &entry.op)),
+                        own.dispatch(&entry.name, &entry.op),
                         own.waits(&entry.name, &entry.op),
                     )
                 }
             };
             let place = in_graph(entry, place);
-            let (launches, dispatch) = match entry.graph {
-                Some(InGraph::Launch) => (1, own.graph_launch()),
-                Some(InGraph::Node) => (0, Interval::exact(0.0)),
-                Some(InGraph::Capture) | None => (launches, dispatch),
+            let dispatch = match entry.graph {
+                Some(InGraph::Launch) => own.graph_launch(),
+                Some(InGraph::Node) => Interval::exact(0.0),
+                Some(InGraph::Capture) | None => dispatch,
             };
             if !matches!(place, Place::Host { .. }) {
                 p50 += dispatch.p50 * host.pace(own.name) * runs;
@@ -191,10 +191,10 @@ impl<'a> Port<'a> {
                 gap: if node { 0.0 } else { entry.gap_ns as f64 * 1e-9 * host.gap_scale / runs / gap_speed },
                 on_cpu: entry.cpu_ns as f64 * 1e-9 * host.cpu_scale / runs / host_speed,
                 dispatch: dispatch.p50 * host.pace(own.name) / host_speed,
-                launches: u64::from(launches),
                 node,
                 waits,
                 stream: entry.stream.map_or(0, |stream| among(&mut streams, stream)),
+                work: own.work(&entry.name, &entry.op),
             }
         };
         let mut prepared: Vec<Prepared> = workload.ops.iter().map(&mut prepare).collect();
@@ -275,11 +275,8 @@ impl<'a> Port<'a> {
         match ready.place {
             Place::Kernel => {
                 let (read, written) = (entry.read_bytes as f64, entry.written_bytes as f64);
-                let k = entry_time(entry, device);
-                let launches = match entry.kernels {
-                    0 => ready.launches.max(u64::from(k.launches)),
-                    known => known,
-                };
+                let k = ready.work.time(entry, device);
+                let launches = u64::from(k.launches);
                 task.device = k.p50.get();
                 smallest = k.smallest.get();
                 task.launches = launches.min(u64::from(u32::MAX)) as u32;

@@ -61,6 +61,16 @@ impl Costs {
         })
     }
 
+    /// Kernels that the measured call of a family had, and its duration holds: a solve, a soft-max, a running sum.
+    pub(super) const fn kernels_within(family: Family) -> u32 {
+        match family {
+            Family::Factor => 14,
+            Family::Rowwise | Family::Sort => 11,
+            Family::Scan | Family::Random => 3,
+            _ => 1,
+        }
+    }
+
     /// The weakest basis among the rows.
     pub(super) fn basis(&self) -> Basis {
         self.0.iter().map(|&(_, _, basis)| basis).max().unwrap_or(Basis::Assumed)

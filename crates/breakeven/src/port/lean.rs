@@ -7,11 +7,22 @@ use std::fmt::Write;
 /// What a row says of such a callable.
 pub(super) const ABSENT: &str = "not in CuPy 14.2";
 
+/// The column that says where a row was counted; no column before it has a comma.
+const SOURCE: usize = 6;
+
 /// The lines that are left.
 pub fn lean() -> String {
     let absent = format!(",host,{ABSENT},,");
     let left = |line: &&str| !line.starts_with('#') && !line.ends_with(&absent);
-    super::CUPY.lines().filter(left).map(|line| line.replacen(",device,", ",,", 1) + "\n").collect()
+    let short = |line: &str| {
+        let columns = line.splitn(SOURCE + 1, ',').take(SOURCE).collect::<Vec<_>>().join(",");
+        let columns = columns.replacen(",device,", ",,", 1);
+        let trimmed = columns.trim_end_matches(',');
+        // The counterpart's column is there, empty or not.
+        let commas = 2_usize.saturating_sub(trimmed.matches(',').count());
+        format!("{trimmed}{}\n", ",".repeat(commas))
+    };
+    super::CUPY.lines().filter(left).map(short).collect()
 }
 
 /// The costs of CuPy and of PyTorch, their figures and bases.

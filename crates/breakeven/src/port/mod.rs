@@ -11,20 +11,25 @@
 //! assert!(matches!(cupy.counterpart("numpy.vectorize"), Counterpart::Host(why) if why.contains("Python function")));
 //! ```
 
+mod batches;
 mod costs;
 mod lean;
 mod startup;
 mod table;
+mod work;
 
 pub use lean::{lean, lean_costs};
 pub use startup::{Startup, StartupPart};
+pub use work::Work;
 
 use crate::interval::{Basis, Interval};
 use crate::lower::{canonical, numpy_name};
 use crate::workload::Op;
+use batches::Batches;
 use costs::Costs;
 use std::sync::OnceLock;
 use table::Table;
+use work::Passes;
 
 /// What a callable becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +49,7 @@ pub struct PortProfile {
     pub name: &'static str,
     table: Table,
     costs: Costs,
+    batches: Batches,
 }
 
 /// The texts of one library. A library is added by a row here.
@@ -94,6 +100,7 @@ fn profiles() -> &'static [PortProfile] {
             name: source.name,
             table: Table::parse(source.table),
             costs: Costs::parse(source.costs),
+            batches: Batches::of(source.name),
         };
         SOURCES.iter().map(profile).collect()
     })
@@ -169,7 +176,29 @@ impl PortProfile {
         if !op.is_array_work() || !matches!(self.counterpart(name), Counterpart::Device(_)) {
             return 0;
         }
-        self.row(name).and_then(|row| row.kernels).unwrap_or(1)
+        self.work(name, op).kernels_of(op)
+    }
+
+    /// How the library does one call.
+    ///
+    /// ```
+    /// use breakeven::port;
+    /// use breakeven::workload::{Op, op::Factor};
+    ///
+    /// // A stack of matrices that the host factorises one after the other.
+    /// let stack = Op::Factor { kind: Factor::Qr, m: 3, n: 3, rhs: 0, batch: 1000 };
+    /// let alone = Op::Factor { kind: Factor::Qr, m: 3, n: 3, rhs: 0, batch: 1 };
+    /// let cupy = port::cupy();
+    /// let [stack, alone] = [stack, alone].map(|op| cupy.dispatch("numpy.linalg.qr", &op).p50);
+    /// assert!(stack > 50.0 * alone);
+    /// ```
+    pub fn work(&self, name: &str, op: &Op) -> Work {
+        let row = self.row(name);
+        Work {
+            passes: row.map_or(Passes::ONE, |row| row.passes),
+            kernels: row.and_then(|row| row.kernels),
+            rounds: self.batches.rounds(op),
+        }
     }
 
     /// Host time of one call, s, on the reference CPU (a server core at about 3 GHz): divide by the host's
@@ -178,18 +207,20 @@ impl PortProfile {
         if matches!(self.counterpart(name), Counterpart::View(_)) {
             return self.costs.dispatch(Op::View.family());
         }
-        self.handing_over(op, self.launches(name, op))
+        self.handing_over(name, op, self.launches(name, op))
     }
 
     /// Launches and host time of a call that a program itself gave to the device, whatever this library is a port of.
     pub fn written(&self, name: &str, op: &Op) -> (u32, Interval) {
-        let launches = if op.is_array_work() { self.row(name).and_then(|row| row.kernels).unwrap_or(1) } else { 0 };
-        (launches, self.handing_over(op, launches))
+        let launches = if op.is_array_work() { self.work(name, op).kernels_of(op) } else { 0 };
+        (launches, self.handing_over(name, op, launches))
     }
 
-    fn handing_over(&self, op: &Op, launches: u32) -> Interval {
-        let more = f64::from(launches.saturating_sub(1));
-        self.costs.dispatch(op.family()) + self.costs.get("kernel").scale(more)
+    fn handing_over(&self, name: &str, op: &Op, launches: u32) -> Interval {
+        let work = self.work(name, op);
+        let more = f64::from(launches.saturating_sub(Costs::kernels_within(op.family())));
+        let loops = self.costs.get("matrix").scale(work.rounds.saturating_sub(1) as f64);
+        work.widened(self.costs.dispatch(op.family()) + self.costs.get("kernel").scale(more)) + loops
     }
 
     /// What the smallest call of the library that a port starts from takes on the reference CPU, s: NumPy's `a + b` of ten
@@ -267,6 +298,16 @@ mod tests {
         }
     }
 
+    /// What runs on the device was counted somewhere, or is as wide as what nobody counted.
+    #[test]
+    fn every_row_was_counted_or_is_a_decade_wide() {
+        for row in crate::lower::rows(CUPY).filter(|row| &row[1] == "device") {
+            let [passes, counted] = [5, 6].map(|column| row.get(column).unwrap_or_default());
+            assert!(Passes::parse(passes).is_some(), "{row:?}");
+            assert_eq!(counted.is_empty(), passes == "?", "{row:?}");
+        }
+    }
+
     #[test]
     fn ufunc_methods() {
         assert_eq!(cupy().counterpart("numpy.add.reduce"), Counterpart::Device("cupy.sum"));
@@ -287,11 +328,11 @@ mod tests {
     }
 
     #[test]
-    fn a_call_of_three_kernels_costs_two_more_than_one() {
+    fn a_call_of_six_kernels_costs_five_more_than_one() {
         let std = cupy().dispatch("numpy.std", &ADD);
-        assert_eq!(cupy().launches("numpy.ndarray.std", &ADD), 3);
-        let two_more = cupy().costs.get("kernel").scale(2.0);
-        assert_eq!(std, cupy().dispatch("numpy.add", &ADD) + two_more);
+        assert_eq!(cupy().launches("numpy.ndarray.std", &ADD), 6);
+        let five_more = cupy().costs.get("kernel").scale(5.0);
+        assert_eq!(std, cupy().dispatch("numpy.add", &ADD) + five_more);
     }
 
     #[test]

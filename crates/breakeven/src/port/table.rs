@@ -1,6 +1,7 @@
 //! The counterpart table of a port.
 
 use super::Counterpart;
+use super::work::Passes;
 use crate::lower::rows;
 
 /// One callable.
@@ -14,6 +15,8 @@ pub(super) struct Row {
     pub(super) kernels: Option<u32>,
     /// Reads a value back.
     pub(super) waits: bool,
+    /// Passes over its arrays.
+    pub(super) passes: Passes,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +45,7 @@ impl Table {
                 text: if text.is_empty() { namesake(name) } else { text.to_owned() },
                 kernels: r.get(3).and_then(|k| k.parse().ok()),
                 waits: r.get(4) == Some("waits"),
+                passes: r.get(5).and_then(Passes::parse).unwrap_or(Passes::ONE),
             })
         };
         let mut table: Vec<Row> = rows(text).filter_map(row).collect();
