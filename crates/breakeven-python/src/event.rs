@@ -654,7 +654,7 @@ impl Recorder {
     #[cold]
     pub(crate) fn waited(&mut self, gap: u64, next: impl FnOnce(&mut Self) -> Option<u32>) {
         let others = self.others_took().min(gap);
-        thread::OF_OTHERS.store(others, Relaxed);
+        thread::OF_OTHERS.fetch_add(others, Relaxed);
         self.set_aside(others);
         let idle = self.waiting(0);
         if idle > 0 {

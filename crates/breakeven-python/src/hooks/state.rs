@@ -145,6 +145,8 @@ static BROKEN: AtomicBool = AtomicBool::new(false);
 /// When recording began, ticks; time before it is nobody's gap.
 static SINCE: AtomicU64 = AtomicU64::new(0);
 static THREADS: AtomicU16 = AtomicU16::new(1);
+/// When the process was looked at last before a call, ticks.
+static LOOKED: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
     static THREAD: Own = const { Own(RefCell::new(Thread::new())) };
@@ -389,13 +391,16 @@ pub(super) fn observe_and_learn<R>(
 #[inline(always)]
 pub(super) fn begins(last_end: u64, look: impl FnOnce(u64)) -> u64 {
     let now = clock::now();
-    let gap = now.saturating_sub(last_end);
+    // Calls that are no events, as of numbers that never left the host, end no gap: it is looked at once in a while.
+    let gap = now.saturating_sub(last_end.max(LOOKED.load(Relaxed)));
     if gap < LONG {
         return now;
     }
     cold_path();
     guard(|| look(gap));
-    clock::now()
+    let looked = clock::now();
+    LOOKED.store(looked, Relaxed);
+    looked
 }
 
 /// What the process waited for before a call of this thread that is about to begin.

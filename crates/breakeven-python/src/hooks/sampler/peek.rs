@@ -17,6 +17,16 @@ pub(super) fn words<const N: usize>(from: usize) -> Option<[usize; N]> {
     (from != 0 && copy(from, bytes.as_flattened_mut()) == all).then(|| bytes.map(usize::from_ne_bytes))
 }
 
+/// Reads words from `from` on as far as there is memory; gives how many.
+pub(super) fn read<const N: usize>(from: usize, into: &mut [usize; N]) -> usize {
+    let mut bytes = [[0; size_of::<usize>()]; N];
+    let there = if from == 0 { 0 } else { copy(from, bytes.as_flattened_mut()) / size_of::<usize>() };
+    for (word, bytes) in into.iter_mut().zip(&bytes).take(there) {
+        *word = usize::from_ne_bytes(*bytes);
+    }
+    there
+}
+
 /// The word at `from`.
 pub(super) fn word(from: usize) -> Option<usize> {
     words::<1>(from).map(|[word]| word)

@@ -7,7 +7,7 @@
 use super::super::frames::layout;
 use super::frame::{Frame, Step};
 use super::kept::Kept;
-use super::sample::{Busy, SLOTS, Sample, Waiting};
+use super::sample::{Busy, DEEPEST, Sample, Waiting};
 use super::{facts, peek};
 use crate::bytecode::Stack;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering::Relaxed};
@@ -316,63 +316,58 @@ fn keep(sample: &Sample, ns: u64) {
     }
 }
 
-/// Where a thread is, and what is called there; false where it has no frame, or moved on meanwhile. Frames are taken up to
-/// the first of the script's, where none is then up to the first in the thread `that_waits` for it.
+/// Where a thread is, and what is called there; false where it has no frame. Frames are taken up to the first of the script's,
+/// where none is then up to the first in the thread `that_waits` for it. The thread may move on meanwhile: what matters most
+/// is read at once, and the frames further out change least.
 fn take(sample: &mut Sample, thread: usize, that_waits: Option<usize>) -> bool {
     (sample.steps, sample.slots, sample.known) = (0, 0, true);
-    let Some((innermost, bottom)) = walk(sample, thread, true) else { return false };
+    let Some((step, frame)) = Frame::innermost(thread).and_then(Frame::first_of_python) else { return false };
+    describe(sample, step, &frame);
+    walk(sample, Some(frame), true);
     if !sample.is_of_script()
         && let Some(other) = that_waits
     {
-        walk(sample, other, false);
+        walk(sample, Frame::innermost(other), false);
     }
-    describe(sample, innermost, bottom);
-    // What has moved on since may be half of one moment and half of another.
-    Frame::innermost(thread).and_then(|frame| frame.step) == Some(innermost)
+    if sample.stack.is_none() {
+        // What runs now is told by its instruction.
+        sample.path[0] = step;
+    }
+    true
 }
 
-/// Adds the frames of a thread; gives its innermost one, and where that one's variables are.
-fn walk(sample: &mut Sample, thread: usize, all: bool) -> Option<(Step, usize)> {
-    let (mut frame, mut innermost) = (Frame::innermost(thread), None);
-    while let Some(current) = frame {
+/// Adds frames from this one outwards, or those of the script alone.
+fn walk(sample: &mut Sample, mut frame: Option<Frame>, all: bool) {
+    for _ in 0..2 * DEEPEST {
+        let Some(current) = frame else { return };
         if let Some(step) = current.step {
             let facts = facts::find(step.code);
             let script = facts.is_none_or(|facts| facts.script);
-            innermost = innermost.or(Some((step, current.bottom)));
             // Which instruction of a line it is matters no more.
             let told = facts.map_or(step, |facts| Step { offset: facts.line_begins(step.offset), ..step });
             if (all || script) && (!sample.push(told, facts) || sample.is_of_script()) {
-                break;
+                return;
             }
         }
         frame = current.outer();
     }
-    innermost
 }
 
-/// Describes what matters of the innermost frame's value stack, or all of it where that is not known.
-fn describe(sample: &mut Sample, step: Step, bottom: usize) {
+/// Describes what matters of a frame's value stack, or all of it where that is not known.
+fn describe(sample: &mut Sample, step: Step, frame: &Frame) {
     let facts = facts::find(step.code);
-    let slot = |index: usize| bottom + (facts.map_or(0, |facts| facts.variables) + index) * size_of::<usize>();
+    let variables = facts.map_or(0, |facts| facts.variables);
     sample.stack = facts.map(|facts| facts.stack(step.offset));
     match sample.stack {
-        None => {
-            let mut bytes = [0; SLOTS * size_of::<usize>()];
-            let there = peek::copy(bottom, &mut bytes);
-            for word in bytes[..there].chunks_exact(size_of::<usize>()) {
-                sample.add(usize::from_ne_bytes(word.try_into().unwrap_or_default()));
-            }
-            // What runs now is told by its instruction.
-            sample.path[0] = step;
-        }
+        None => frame.slots().iter().for_each(|&slot| sample.add(slot)),
         Some(Stack::Nothing) => {}
         Some(Stack::Call(from)) => {
-            let [first, second] = peek::words(slot(from.into())).unwrap_or_default();
+            let [first, second] = [0, 1].map(|more| frame.slot(variables + usize::from(from) + more));
             sample.add(if first == 0 { second } else { first });
         }
         Some(Stack::Operands(from, count)) => {
             for index in 0..usize::from(count) {
-                sample.add(peek::word(slot(usize::from(from) + index)).unwrap_or(0));
+                sample.add(frame.slot(variables + usize::from(from) + index));
             }
         }
     }

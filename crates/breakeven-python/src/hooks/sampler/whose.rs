@@ -173,7 +173,15 @@ fn describe(code: &Bound<'_, PyAny>, codes: &super::super::frames::Codes) -> PyR
     // SAFETY: a live code object, and an offset within its code or one past it.
     let line =
         |unit: usize| unsafe { ffi::PyCode_Addr2Line(code.as_ptr().cast::<PyCodeObject>(), (unit * UNIT) as i32) };
-    let lines = (0..bytes.len() / UNIT).map(|unit| u32::try_from(line(unit)).unwrap_or(0)).collect();
+    // An instruction that has no line of its own runs with the one before.
+    let mut last = u32::try_from(line(0)).unwrap_or(0);
+    let known = |unit| u32::try_from(line(unit)).unwrap_or(0);
+    let lines = (0..bytes.len() / UNIT)
+        .map(|unit| {
+            last = if known(unit) > 0 { known(unit) } else { last };
+            last
+        })
+        .collect();
     let owner = codes.owner_of_file(&file);
     let package = package(&file);
     let script = owner == Owner::User;
