@@ -80,6 +80,30 @@ fn python_waiting_and_libraries_that_stay_on_the_host_are_understood() {
 }
 
 #[test]
+fn a_busy_machine_that_decides_is_named_in_the_first_line() {
+    let asked = |cpu_s: f64, busy: f64| {
+        let mut workload = program(json!([add(cpu_s * busy)]), json!([]));
+        workload.program.wall_ns = (workload.program.wall_ns as f64 * busy) as u64;
+        workload.program.stolen_ns = Some((1e10 * (busy - 1.0)) as u64);
+        ask(workload, Options { exclude_startup: true, ..on("l4") })
+    };
+    let told = |e: &Estimate| e.summary.sentence.ends_with("This machine was busy: record again when it is quiet.");
+    let mut decided = 0;
+    for tenths in 1..40 {
+        let (quiet, busy) = (asked(f64::from(tenths) / 10.0, 1.0), asked(f64::from(tenths) / 10.0, 2.0));
+        assert!(!told(&quiet));
+        // What is off the time already leaves the rest as it was, at most three times as wide.
+        near(quiet.baseline.time_s.unwrap().p50 / busy.baseline.time_s.unwrap().p50, 1.0);
+        let time = busy.baseline.time_s.unwrap();
+        assert!(time.p90 / time.p10 < 3.1, "{time:?}");
+        let decides = quiet.summary.verdict == Verdict::Gpu && busy.summary.verdict == Verdict::Either;
+        assert_eq!(told(&busy), decides, "{tenths}: {}", busy.summary.sentence);
+        decided += usize::from(decides);
+    }
+    assert!(decided > 0);
+}
+
+#[test]
 fn a_stray_sample_is_no_library() {
     let e = l4(json!([]), json!([row(2, "python", None, 9.9), row(1, "native", Some("lxml"), 0.1)]));
     assert_eq!((e.workload.coverage, e.summary.verdict), (1.0, Verdict::Cpu));

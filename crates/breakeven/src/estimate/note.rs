@@ -10,6 +10,10 @@ pub const CODES: &[(&str, &str)] = &[
         "The program uses a GPU library and is estimated as it is written; here its operations ran on the CPU.",
     ),
     ("assumed-grid", "No region was named: carbon is for the world's average electricity."),
+    (
+        "busy-decides",
+        "Other programs slowed the recording down, perhaps by so much that the answer is another: record it again.",
+    ),
     ("busy-machine", "Other programs had the CPU for part of the recording; that time is taken off."),
     ("changed-program", "The answer is for another precision or size than recorded; the CPU's time is then modelled."),
     ("gpu-fell-back", "The script asked a library for a GPU; there is none, and the library ran on the CPU."),

@@ -1,12 +1,12 @@
 //! A whole program on every GPU asked about.
 
-use super::baseline;
+use super::baseline::{self, CpuTime};
 use super::changed;
 use super::coverage::{self, is_of_library, with_libraries_apart};
 use super::gpu::{Outcome, Question, WORST, device_bytes, outcome};
 use super::plan::{Policy, Port};
 use super::{
-    Advice, Baseline, BreakEven, Estimate, GpuEstimate, Note, SCHEMA, Together, WorkloadSummary, drawing,
+    Advice, Baseline, BreakEven, Estimate, GpuEstimate, Note, SCHEMA, Together, Verdict, WorkloadSummary, drawing,
     not_understood, sites, spans, summary,
 };
 use super::{hosttime::host_time, pace};
@@ -14,7 +14,7 @@ use crate::advice::{self, draft::Draft};
 use crate::choice::{Choice, Pick, choose, offered};
 use crate::crossover::{Growth, crossing, gpu_time};
 use crate::growth::{Crossings, crossing_of_runs, crossings};
-use crate::hardware::device::Vendor;
+use crate::hardware::{Device, device::Vendor};
 use crate::interval::{Basis, Interval};
 use crate::kernel::{Bound, power};
 use crate::port::{self, PortProfile};
@@ -54,6 +54,14 @@ const MANY_NUMBERS: u64 = 1000;
 /// Names that match nothing, options that do not read.
 pub fn estimate(workload: &Workload, request: &Request) -> Result<Estimate> {
     ask(workload, request, |question, choice| answer(question, choice, request))?
+}
+
+/// Whether the verdict is open only because other programs may have slowed this one down.
+fn busy_decides(q: &Question, device: &Device, verdict: Verdict) -> bool {
+    let cpu = CpuTime { time: q.cpu.quiet, ..q.cpu.clone() };
+    verdict == Verdict::Either
+        && q.cpu.quiet != q.cpu.time
+        && outcome(&Question { cpu: &cpu, ..*q }, device).verdict == Verdict::Gpu
 }
 
 /// What every GPU is asked about `workload`, handed to `then` with the GPUs chosen.
@@ -146,9 +154,13 @@ fn answer(question: &Question, choice: &Choice, request: &Request) -> Result<Est
         shown.map_or_else(Vec::new, |i| reasons::robustness(question, choice, &baseline, &rows, &outcomes, i));
     let timeline =
         shown.filter(|_| options.timeline).and_then(|i| drawing::sketch(question, &rows[i].gpu, &outcomes[i]));
+    let busy = shown.filter(|&i| busy_decides(question, &choice.gpus[i].gpu.device, outcomes[i].verdict));
     let not_understood = not_understood::not_understood(question);
     let mut notes: Vec<Note> = not_understood::notes(&not_understood).collect();
     notes.extend(choice.notes.iter().cloned());
+    notes.extend(busy.map(|_| {
+        Note::new("busy-decides", "other programs were at work while this one was recorded, and that leaves the answer open: record it again when the machine is quiet")
+    }));
     notes.extend(notes_of(question, shown.map(|i| (&rows[i], &outcomes[i]))));
     let is_cupy = question.port.library() == port::cupy().name;
     if is_cupy && choice.gpus.iter().any(|p| p.gpu.device.vendor == Vendor::Amd) {

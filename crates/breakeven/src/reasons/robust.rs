@@ -178,8 +178,10 @@ impl Case<'_> {
         let edited = recast(self.q.workload, to);
         let ops = self.recast_cpu_ops(&edited);
         let port = Port::new(&edited, self.q.host, self.q.port.profile(), self.q.host_speed, self.q.port.policy());
+        let time = Interval::exact(self.q.cpu.time.p50 - self.q.cpu.ops.p50 + ops);
         let cpu = crate::estimate::baseline::CpuTime {
-            time: Interval::exact(self.q.cpu.time.p50 - self.q.cpu.ops.p50 + ops),
+            time,
+            quiet: time,
             ops: Interval::exact(ops),
             basis: self.q.cpu.basis,
         };
