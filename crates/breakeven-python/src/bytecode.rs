@@ -224,7 +224,8 @@ pub(crate) fn stacks(
     depths(code, handlers, generator, effect).map_or_else(|| vec![Stack::Nothing; units], |depths| look(code, &depths))
 }
 
-/// Instructions of `code`: the unit of the opcode, the opcode, its whole argument, the unit after it and its cache.
+/// Instructions of `code`, and what extends their arguments: the unit of the opcode, the opcode, its argument so far, the unit
+/// after it and its cache.
 fn instructions(code: &[u8]) -> Vec<(usize, u8, u32, usize)> {
     let (mut all, mut unit, mut extended) = (Vec::new(), 0, 0_u32);
     let at = |unit: usize| code.get(unit * UNIT).zip(code.get(unit * UNIT + 1)).map(|(&op, &arg)| (op, arg));
@@ -252,7 +253,7 @@ fn depths(
     let mut index = vec![usize::MAX; code.len() / UNIT + 1];
     instructions.iter().enumerate().for_each(|(i, &(unit, ..))| index[unit] = i);
     let mut depths: Vec<Option<i32>> = vec![None; code.len() / UNIT + 1];
-    let mut open = vec![(0, i32::from(generator && MINOR == 11))];
+    let mut open = vec![(0, i32::from(generator && MINOR < 13))];
     open.extend(entries(handlers));
     while let Some((unit, depth)) = open.pop() {
         let found = depths.get_mut(unit)?;
@@ -312,8 +313,14 @@ fn entries(table: &[u8]) -> Vec<(usize, i32)> {
 /// What the stack holds at each unit, where its depth is known.
 fn look(code: &[u8], depths: &[Option<i32>]) -> Vec<Stack> {
     let mut all = vec![Stack::Nothing; code.len() / UNIT];
-    let mut before_call = None;
+    let (mut before_call, mut begins) = (None, None);
     for (unit, op, argument, next) in instructions(code) {
+        // In 3.10 a frame stays where the instruction's argument begins.
+        let begin = begins.take().unwrap_or(unit);
+        if op == OPCODES.extended {
+            begins = Some(begin);
+            continue;
+        }
         let Some(depth) = depths[unit] else { continue };
         let slot = |depth: i32, below: usize| usize::try_from(depth).ok()?.checked_sub(below)?.try_into().ok();
         let of = |table: &[(u8, usize)], op| table.iter().find(|(other, _)| *other == op).map(|&(_, n)| n);
@@ -329,7 +336,7 @@ fn look(code: &[u8], depths: &[Option<i32>]) -> Vec<Stack> {
             let operands = OPCODES.operands.iter().find(|(of, _)| *of == op);
             operands.and_then(|&(_, count)| Some(Stack::Operands(slot(depth, count.into())?, count)))
         };
-        all[unit..next].fill(found.unwrap_or_default());
+        all[begin..next].fill(found.unwrap_or_default());
     }
     all
 }
@@ -343,6 +350,15 @@ mod tests {
         // From 4 on, 2 long, handled at 70 with a stack of 3 and the offset; a number of two bytes is 1 << 6 | 6.
         assert_eq!(entries(&[0x80 | 4, 2, 0x41, 6, 7]), [(70, 5)]);
         assert_eq!(entries(&[0x80 | 4, 2, 0x41]), []);
+    }
+
+    #[test]
+    fn what_extends_an_argument_is_at_the_call() {
+        // Five instructions that push, then a call with keywords, whose argument has two bytes.
+        let code = [[9, 0].repeat(5), vec![OPCODES.extended, 0, OPCODES.call_ex, 1]].concat();
+        let found = stacks(&code, &[], false, |_, _, _| Some(1));
+        let callee = if MINOR == 13 { 1 } else { 2 };
+        assert_eq!(found[5..], [Stack::Call(callee); 2]);
     }
 
     #[test]

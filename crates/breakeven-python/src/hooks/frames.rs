@@ -232,6 +232,8 @@ impl Drop for Aside<'_> {
 /// Where internal frames keep what we read, by version (`pycore_frame.h`, `pystate.h`).
 #[cfg(all(Py_3_11, not(Py_3_14)))]
 pub(super) mod layout {
+    /// An object → its type.
+    pub(in crate::hooks) const TYPE: usize = 8;
     /// `PyThreadState` → (3.11, 3.12) its `cframe`, (3.13) the innermost frame.
     pub(in crate::hooks) const THREAD: usize = if cfg!(Py_3_13) { 72 } else { 56 };
     /// `_PyCFrame` → the innermost frame.
@@ -271,7 +273,12 @@ pub(super) mod layout {
 /// `PyThreadState`, `PyFrameObject` of 3.10 (`cpython/frameobject.h`).
 #[cfg(not(Py_3_11))]
 pub(super) mod layout {
+    /// An object → its type.
+    pub(in crate::hooks) const TYPE: usize = 8;
     pub(in crate::hooks) const THREAD: usize = 24;
+    /// `PyThreadState` → the state of the thread that began after it, and what the C library calls the thread.
+    pub(in crate::hooks) const NEWER: usize = 0;
+    pub(in crate::hooks) const THREAD_ID: usize = 176;
     pub(in crate::hooks) const PREVIOUS: usize = 24;
     pub(in crate::hooks) const CODE: usize = 32;
     pub(in crate::hooks) const LAST_INSTRUCTION: usize = 96;

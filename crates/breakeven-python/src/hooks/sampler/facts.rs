@@ -11,6 +11,8 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Acquire, Ordering::Rel
 pub(super) struct Facts {
     /// It is code of the script's.
     pub(super) script: bool,
+    /// Where its function begins, in bytes.
+    pub(super) begins: i32,
     /// Slots of variables before the value stack.
     pub(super) variables: usize,
     /// By unit of bytecode.
@@ -80,7 +82,8 @@ mod tests {
 
     #[test]
     fn what_was_learned_is_found_and_a_line_has_one_offset() {
-        let facts = |line| Facts { script: true, variables: 1, stacks: Vec::new(), lines: vec![1, line, line, 1] };
+        let facts =
+            |line| Facts { script: true, begins: 0, variables: 1, stacks: Vec::new(), lines: vec![1, line, line, 1] };
         for code in 1..2000 {
             assert!(find(code * 16).is_none());
             learn(code * 16, facts(code as u32 + 1));

@@ -48,6 +48,9 @@ pub(crate) fn begin(py: Python<'_>) -> Result<(), &'static str> {
         return Err("where the system lets a process read its own memory by `process_vm_readv`");
     }
     let Some(main) = frames::main_thread() else { return Err("where recording begins in the main thread") };
+    if !watch::numbers_are_known(main) {
+        return Err("where the interpreter's threads are as in the versions that are known");
+    }
     state::with_thread(|thread| depth_is_at(thread.depth_address()));
     static FORKS: Once = Once::new();
     // SAFETY: the functions live as long as the process.
@@ -55,8 +58,7 @@ pub(crate) fn begin(py: Python<'_>) -> Result<(), &'static str> {
         libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(in_child));
     });
     breaker::find(py);
-    watch::begin(main);
-    Ok(())
+    watch::begin(main).then_some(()).ok_or("where the system lets a process have one more thread")
 }
 
 /// Samples are no longer taken; those that wait are the recorder's.

@@ -108,23 +108,26 @@ pub(super) struct Waiting {
 
 impl Waiting {
     pub(super) fn new() -> Self {
-        Self { samples: Vec::with_capacity(MOST), lost_ns: 0 }
+        let mut samples = Vec::new();
+        // Without memory for them nothing is sampled; the script may have set itself a limit.
+        let _ = samples.try_reserve_exact(MOST);
+        Self { samples, lost_ns: 0 }
     }
 
-    /// Adds `ns` of a sample; whether the recorder should come soon.
-    pub(super) fn add(&mut self, sample: &Sample, ns: u64) -> bool {
+    /// Adds `ns` of a sample; whether the recorder should come soon, as it should for what it `can_learn`.
+    pub(super) fn add(&mut self, sample: &Sample, ns: u64, can_learn: bool) -> bool {
         // The last one is the likeliest.
         if let Some((_, all, times)) =
             self.samples.iter_mut().rev().find(|(known, ..)| known.busy == sample.busy && known.is(sample))
         {
             *all += ns;
             *times += u64::from(ns > 0);
-        } else if self.samples.len() < MOST {
+        } else if self.samples.len() < self.samples.capacity().min(MOST) {
             self.samples.push((*sample, ns, u64::from(ns > 0)));
         } else {
             self.lost_ns += ns;
         }
-        self.samples.len() > MOST / 2 || !sample.known
+        self.samples.len() > MOST / 2 || can_learn && !sample.known
     }
 
     /// Hands each to `take` and forgets it.
@@ -142,12 +145,12 @@ mod tests {
     fn equal_samples_add_up_and_no_time_is_lost_unnoticed() {
         let mut waiting = Waiting::new();
         let mut sample = Sample::new();
-        let facts = Facts { script: false, variables: 0, stacks: Vec::new(), lines: Vec::new() };
+        let facts = Facts { script: false, begins: 0, variables: 0, stacks: Vec::new(), lines: Vec::new() };
         for round in 0..3 * MOST as u64 {
             sample.steps = 0;
             let step = Step { code: (round % (MOST as u64 + 5)) as usize, offset: 2 };
             assert!(sample.push(step, Some(&facts)));
-            let soon = waiting.add(&sample, 10);
+            let soon = waiting.add(&sample, 10, true);
             assert_eq!(soon, round >= MOST as u64 / 2);
         }
         let mut sum = 0;

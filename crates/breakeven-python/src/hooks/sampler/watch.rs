@@ -3,7 +3,6 @@
 //! It belongs to no interpreter, takes no lock of Python's, blocks every signal and asks for no memory, so that the script
 //! runs as it would. It ends before the process forks, and begins again after.
 
-#[cfg(Py_3_11)]
 use super::super::frames::layout;
 use super::frame::{Frame, Step};
 use super::kept::Kept;
@@ -75,11 +74,12 @@ fn in_op(id: i32) -> bool {
     at != 0 && peek::int(at).is_some_and(|depth| depth != 0)
 }
 
-/// Looks from now on, if it does not already; `thread` is the state of Python's main thread, which calls this.
-pub(super) fn begin(thread: usize) {
+/// Looks from now on, if it does not already; `thread` is the state of Python's main thread, which calls this. False where the
+/// system makes no more threads for this process.
+pub(super) fn begin(thread: usize) -> bool {
     let mut running = RUNNING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     if running.is_some() {
-        return;
+        return true;
     }
     MAIN.store(thread, Relaxed);
     MAIN_ID.store(thread_id(), Relaxed);
@@ -99,6 +99,7 @@ pub(super) fn begin(thread: usize) {
         libc::pthread_attr_destroy(&raw mut attributes);
         (!failed).then_some(made)
     };
+    running.is_some()
 }
 
 /// Ends the thread and waits for that; whether there was one.
@@ -111,10 +112,12 @@ pub(super) fn end() -> bool {
     true
 }
 
-/// A child of fork has none of the parent's threads.
+/// A child of fork has none of the parent's threads. One that no code of Python's made may find the samples in use.
 pub(super) fn forget() {
-    *lock(&RUNNING) = None;
-    if let Some(waiting) = lock(&WAITING).as_mut() {
+    if let Ok(mut running) = RUNNING.try_lock() {
+        *running = None;
+    }
+    if let Ok(Some(waiting)) = WAITING.try_lock().as_deref_mut() {
         waiting.drain(|_, _, _| ());
     }
     forget_depths(|_| true);
@@ -274,26 +277,21 @@ fn look(sample: &mut Sample, passed: &mut Passed, held: &mut Held) {
 }
 
 /// Python's other threads that ran meanwhile share the time; false where there are none.
-#[cfg(Py_3_11)]
 fn others(sample: &mut Sample, wall: u64, clocks: &mut Others) -> bool {
     let main = MAIN.load(Relaxed);
-    let mut ran = [(0, 0, 0); THREADS];
-    let (mut count, mut thread) = (0, peek::word(main + layout::NEWER).unwrap_or(0));
-    while thread != 0 && count < THREADS {
-        let Some([number]) = peek::words(thread + layout::NATIVE_ID) else { break };
-        let id = number as i32;
-        let (now, known) = (of_thread(id), clocks.iter_mut().find(|(known, _)| *known == id || *known == 0));
-        if let Some(known) = known {
-            let before = if known.0 == id { known.1 } else { now };
-            *known = (id, now);
-            ran[count] = (thread, id, now.saturating_sub(before));
-            count += 1;
-        }
+    let (mut now, mut ran) = ([(0, 0); THREADS], [(0, 0, 0); THREADS]);
+    let mut thread = peek::word(main + layout::NEWER).unwrap_or(0);
+    for (now, ran) in now.iter_mut().zip(&mut ran) {
+        let Some(id) = number_of(thread) else { break };
+        *now = (id, of_thread(id));
+        let before = clocks.iter().find(|(known, _)| *known == id).map_or(now.1, |&(_, before)| before);
+        *ran = (thread, id, now.1.saturating_sub(before));
         thread = peek::word(thread + layout::NEWER).unwrap_or(0);
     }
+    *clocks = now;
     let busy = |ns: u64| ns as f64 >= AT_WORK * wall as f64;
-    let all: u64 = ran.iter().map(|&(.., ns)| ns).filter(|&ns| busy(ns)).sum();
-    for &(thread, id, ns) in ran.iter().filter(|&&(.., ns)| busy(ns)) {
+    let all: u64 = ran.iter().map(|&(.., ns)| ns).filter(|&ns| ns > 0 && busy(ns)).sum();
+    for &(thread, id, ns) in ran.iter().filter(|&&(.., ns)| ns > 0 && busy(ns)) {
         // What runs in a recorded op is the op's time.
         if !in_op(id) && take(sample, thread, Some(main)) {
             sample.busy = Busy::Running;
@@ -303,14 +301,37 @@ fn others(sample: &mut Sample, wall: u64, clocks: &mut Others) -> bool {
     all > 0
 }
 
-/// In 3.10 a thread's state does not say what Linux calls it.
+/// What Linux calls a thread, by the address of its state.
+#[cfg(Py_3_11)]
+fn number_of(thread: usize) -> Option<i32> {
+    (thread != 0).then(|| peek::int(thread + layout::NATIVE_ID)).flatten()
+}
+
+/// In 3.10 the state names only the C library's description of the thread, which has the number at [`NUMBER`].
 #[cfg(not(Py_3_11))]
-fn others(_: &mut Sample, _: u64, _: &mut Others) -> bool {
-    false
+fn number_of(thread: usize) -> Option<i32> {
+    let number = NUMBER.load(Relaxed);
+    let described = (thread != 0 && number != 0).then(|| peek::word(thread + layout::THREAD_ID)).flatten()?;
+    peek::int(described + number)
+}
+
+/// Where the C library's description of a thread has the number of the thread; 0 where that is not known.
+#[cfg(not(Py_3_11))]
+static NUMBER: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether the state of the main thread, which calls this, says what Linux calls the thread.
+pub(super) fn numbers_are_known(main: usize) -> bool {
+    #[cfg(not(Py_3_11))]
+    {
+        let described = peek::word(main + layout::THREAD_ID).unwrap_or(0);
+        let is_here = |at: &usize| peek::int(described + at) == Some(thread_id());
+        NUMBER.store((4..4096).step_by(4).find(is_here).unwrap_or(0), Relaxed);
+    }
+    number_of(main) == Some(thread_id())
 }
 
 fn keep(sample: &Sample, ns: u64) {
-    let soon = lock(&WAITING).as_mut().is_some_and(|waiting| waiting.add(sample, ns));
+    let soon = lock(&WAITING).as_mut().is_some_and(|waiting| waiting.add(sample, ns, facts::has_room()));
     if soon {
         super::ask_for_recorder();
     }
@@ -336,12 +357,15 @@ fn take(sample: &mut Sample, thread: usize, that_waits: Option<usize>) -> bool {
     true
 }
 
-/// Adds frames from this one outwards, or those of the script alone.
+/// Frames that are looked at, of which many may be no Python frames.
+const LOOKED_AT: usize = 4 * DEEPEST;
+
+/// Adds frames from this one outwards, or those of the script alone, as far as they are frames still.
 fn walk(sample: &mut Sample, mut frame: Option<Frame>, all: bool) {
-    for _ in 0..2 * DEEPEST {
+    for _ in 0..LOOKED_AT {
         let Some(current) = frame else { return };
         if let Some(step) = current.step {
-            let facts = facts::find(step.code);
+            let facts = current.facts;
             let script = facts.is_none_or(|facts| facts.script);
             // Which instruction of a line it is matters no more.
             let told = facts.map_or(step, |facts| Step { offset: facts.line_begins(step.offset), ..step });
@@ -355,9 +379,8 @@ fn walk(sample: &mut Sample, mut frame: Option<Frame>, all: bool) {
 
 /// Describes what matters of a frame's value stack, or all of it where that is not known.
 fn describe(sample: &mut Sample, step: Step, frame: &Frame) {
-    let facts = facts::find(step.code);
-    let variables = facts.map_or(0, |facts| facts.variables);
-    sample.stack = facts.map(|facts| facts.stack(step.offset));
+    let variables = frame.facts.map_or(0, |facts| facts.variables);
+    sample.stack = frame.facts.map(|facts| facts.stack(step.offset));
     match sample.stack {
         None => frame.slots().iter().for_each(|&slot| sample.add(slot)),
         Some(Stack::Nothing) => {}

@@ -4,7 +4,7 @@ use super::super::frames::{Aside, Owner};
 use super::super::platform::object_file;
 use super::super::state::State;
 use super::facts::{self, Facts};
-use super::frame::Step;
+use super::frame::{self, Step};
 use super::object::Object;
 use super::sample::{Busy, Sample, Waiting};
 use crate::address::AddressMap;
@@ -103,7 +103,8 @@ pub(super) fn work_out(py: Python<'_>, state: &mut State, waiting: &'static std:
     let _aside = Aside::new(py);
     let mut live = None;
     full.drain(|sample, ns, times| {
-        for step in sample.path() {
+        // Beyond what is known already, and only while there is room.
+        for step in sample.path().iter().filter(|_| facts::has_room()) {
             if !state.sampled.by_address.contains_key(&step.code) {
                 let live = live.get_or_insert_with(|| running(py));
                 learn(py, state, step.code, live);
@@ -119,14 +120,21 @@ pub(super) fn work_out(py: Python<'_>, state: &mut State, waiting: &'static std:
     state.sampled.spare = Some(full);
 }
 
-/// Code objects of all frames of all threads: none of them can have been freed.
+/// Frames of one thread, and of all, whose code is learned at once: beyond them it would take too long.
+const DEEPEST: usize = 2 * super::sample::DEEPEST;
+const MOST: usize = 2000;
+
+/// Code objects of the frames of all threads: none of them can have been freed.
 fn running(py: Python<'_>) -> Vec<Py<PyAny>> {
     let mut codes = Vec::new();
     let mut collect = || -> PyResult<()> {
         let frames = py.import("sys")?.call_method0("_current_frames")?;
         for frame in frames.call_method0("values")?.try_iter()? {
             let mut frame = Some(frame?);
-            while let Some(current) = frame {
+            let most = MOST.min(codes.len() + DEEPEST);
+            while let Some(current) = frame
+                && codes.len() < most
+            {
                 codes.push(current.getattr("f_code")?.unbind());
                 let back = current.getattr("f_back")?;
                 frame = (!back.is_none()).then_some(back);
@@ -142,9 +150,6 @@ fn running(py: Python<'_>) -> Vec<Py<PyAny>> {
 /// Learns what the code object at this address is, if it still runs.
 fn learn(py: Python<'_>, state: &mut State, address: usize, live: &[Py<PyAny>]) {
     let Some(code) = live.iter().find(|code| code.as_ptr() as usize == address) else { return };
-    if !facts::has_room() {
-        return;
-    }
     let bound = code.bind(py);
     let Ok((described, known)) = describe(bound, &state.codes) else { return };
     state.sampled.by_address.insert(address, described);
@@ -187,7 +192,8 @@ fn describe(code: &Bound<'_, PyAny>, codes: &super::super::frames::Codes) -> PyR
     let script = owner == Owner::User;
     let variables = if cfg!(Py_3_11) { variables } else { 0 };
     let public = public_name(code.py(), &file, package.as_deref(), &function);
-    Ok((Code { owner, file, package, function, public }, Facts { script, variables, stacks, lines }))
+    let begins = frame::begins(code.as_ptr() as usize).unwrap_or(0);
+    Ok((Code { owner, file, package, function, public }, Facts { script, begins, variables, stacks, lines }))
 }
 
 /// The row that a sample belongs to; `None` for what is no time of the script's, or is told otherwise: imports, recorded
