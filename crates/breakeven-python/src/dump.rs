@@ -88,7 +88,8 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
         })
         .collect();
     let graphs = ops.iter().any(|entry| entry.graph.is_some());
-    let (waits, sites) = waits(recorder);
+    let (waits, mut sites) = waits(recorder);
+    let host_code = recorder.sampled.host_code(&mut sites);
     let program = program(recorder, ns(wall_ticks), ns(recorder.told_ticks), ns(recorder.imported_ticks));
     let in_ops: u64 = ops.iter().map(|e| e.cpu_ns).sum();
     let between_ops = program.wall_ns.saturating_sub(program.startup_ns).saturating_sub(in_ops);
@@ -105,7 +106,7 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
             .map(|m| Marker { clock: m.clock.clone(), site: m.site, position: m.position, at_ns: ns(m.ticks) })
             .collect(),
         waits,
-        host_code: recorder.sampled.host_code(),
+        host_code,
         unseen: recorder
             .unseen
             .iter()

@@ -6,7 +6,6 @@
 
 use crate::hooks::clock;
 use crate::scalars::{Scalar, Unread};
-use crate::waited::LONG;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// Calls timed in a row, then left untimed: at least so many and at most three times that, at random, so that no loop
@@ -16,7 +15,7 @@ const UNTIMED: u32 = 64;
 const MANY_BURSTS: u32 = 128;
 const UNTIMED_LATER: u32 = 256;
 
-/// What other programs took of the main thread's last long gap, ticks: it is set aside and nobody's time.
+/// What other programs took of the main thread's gaps, ticks, until it is taken off one: it is set aside and nobody's time.
 pub(crate) static OF_OTHERS: AtomicU64 = AtomicU64::new(0);
 
 /// More than one thread has done what is recorded.
@@ -398,8 +397,11 @@ impl Thread {
         let aside = self.aside.take_since(began);
         // That has moved `last_end`, too.
         let gap = self.pace.settle((began + aside).saturating_sub(self.last_end.max(since)));
-        let of_others = if gap >= LONG && self.id == 1 { OF_OTHERS.swap(0, Relaxed) } else { 0 };
-        let gap = gap.saturating_sub(of_others);
+        let of_others = if self.id == 1 { OF_OTHERS.load(Relaxed).min(gap) } else { 0 };
+        if of_others > 0 {
+            OF_OTHERS.fetch_sub(of_others, Relaxed);
+        }
+        let gap = gap - of_others;
         let freeing = std::mem::take(&mut self.freeing).min(gap);
         self.own = ended.saturating_sub(began + aside);
         // Where calls that were not timed lie between, it is theirs.

@@ -57,7 +57,10 @@ impl Object {
         };
         match class.as_str() {
             "function" => Some(plain),
-            "builtin_function_or_method" | "builtin_method" => method(word(address + 16)?, Text::new()),
+            "builtin_function_or_method" | "builtin_method" => {
+                let [definition, of] = words::<2>(address + 16)?;
+                method(definition, class_of(of).unwrap_or(Text::new()))
+            }
             cython if cython.contains("cython_function") => method(word(address + 16)?, Text::new()),
             "method_descriptor" | "classmethod_descriptor" => {
                 method(word(address + 40)?, Text::at(type_at(word(address + 16)?)?[TP_NAME])?)
@@ -67,7 +70,6 @@ impl Object {
                 let class = Text::at(type_at(word(address + 16)?)?[TP_NAME])?;
                 Some(Self { call: word(address + 48)?, name, class, ..plain })
             }
-            "method-wrapper" if may_be_bound => Self::described(word(address + 16)?, false),
             "method" if may_be_bound => Self::described(word(address + 16)?, false),
             "type" => {
                 let own = type_at(address)?;
@@ -81,6 +83,12 @@ impl Object {
             }
         }
     }
+}
+
+/// The class that a function which is bound to the object at `address` is a method of; none where that is a module.
+fn class_of(address: usize) -> Option<Text> {
+    let [_, of] = words::<2>(address)?;
+    Text::at(type_at(of)?[TP_NAME]).filter(|class| class.as_str() != "module")
 }
 
 /// The words of the type at `address`; `None` for what is none: `Py_TPFLAGS_READY` is set in each that is in use.

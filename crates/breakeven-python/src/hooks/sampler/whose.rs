@@ -238,7 +238,7 @@ fn row(state: &mut State, sample: &Sample) -> Option<Row> {
     }
     let (kind, library) = kind(sample.busy, object.as_ref(), whose, outer.and_then(|code| code.package));
     let function = object.filter(|_| kind == HostKind::Native).map(|object| name(&object));
-    Some(Row { site: site.and_then(|site| recorder.sites.known(site)), kind, library, function })
+    Some(Row { site: site.and_then(|site| recorder.sampled.lines.known(site)), kind, library, function })
 }
 
 /// The line that a frame is at; 0 where it has none.
