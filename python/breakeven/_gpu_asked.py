@@ -129,8 +129,10 @@ def _watch(module: str) -> None:
             holder: Any = sys.modules[module]
             *path, name = row.name.split(".")
             for part in path:
-                holder = getattr(holder, part)
-            plain = getattr(holder, name)
+                holder = getattr(holder, part, None)
+            plain = getattr(holder, name, None)
+            if plain is None:
+                continue  # a version that is asked in another way
             stand_in = _native.Named(plain, name, *_told_of(row), keywords=True)
             for key in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__"):
                 stand_in.__dict__[key] = getattr(plain, key, None)
