@@ -113,7 +113,9 @@ pub fn outcome_of(q: &Question, device: &Device, plan: Plan) -> Outcome {
     } else {
         let dark = (q.coverage.dark() / q.host_speed).min(host);
         let sides = Sides { cpu: cpu_time, ops: q.cpu.ops, host, device: device_part, launches: plan.launches };
-        sides.verdict(dark, q.coverage.is_enough())
+        // Of work that nobody saw, and nobody timed either, nothing follows.
+        let nothing_seen = !q.coverage.is_enough() && q.coverage.understood <= 0.0;
+        if nothing_seen { Verdict::Unknown } else { sides.verdict(dark, q.coverage.is_enough()) }
     };
     // Where nothing is left of what nobody understood, 0 s would be said of something unknown.
     let unknown = verdict == Verdict::Unknown && (ended_early(q.workload, &plan) || parts.total() <= 0.0);
