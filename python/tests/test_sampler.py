@@ -104,7 +104,7 @@ def test_most_time_at_a_line_is_told_as_what_it_is(name: str, tmp_path: Path, na
 #: Ways to fork, from a function that makes the child end at once.
 FORKS = {
     "fork": "if os.fork() == 0:\n            os._exit(0)\n        os.wait()",
-    "forkpty": "pid, terminal = os.forkpty()\n        if pid == 0:\n            os._exit(0)\n        os.close(terminal)\n        os.wait()",
+    "forkpty": "pid, terminal = os.forkpty()\n        if pid == 0:\n            os._exit(0)\n        os.wait()\n        os.close(terminal)",
     "subprocess": "subprocess.run(['true'], preexec_fn=work, check=True)",
     "multiprocessing": "process = forking.Process(target=work)\n        process.start()\n        process.join()",
 }
