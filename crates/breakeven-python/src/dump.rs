@@ -92,7 +92,7 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
     let host_code = recorder.sampled.host_code(&mut sites);
     let program = program(recorder, ns(wall_ticks), ns(recorder.told_ticks), ns(recorder.imported_ticks));
     let in_ops: u64 = ops.iter().map(|e| e.cpu_ns).sum();
-    let between_ops = program.wall_ns.saturating_sub(program.startup_ns).saturating_sub(in_ops);
+    let besides_ops = program.wall_ns.saturating_sub(in_ops);
     Workload {
         format: FORMAT.to_owned(),
         program,
@@ -111,9 +111,8 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
             .unseen
             .iter()
             .map(|((reason, text), &(ns, count))| {
-                // How long a GPU was at work that nobody watched is not known: at most all the time but that of ops,
-                // and where clocks leave none of that, not nothing.
-                let ns = if reason == "gpu-not-watched" { between_ops.max(1) } else { ns };
+                // How long a GPU was at work that nobody watched is not known: at most all the time but that of ops.
+                let ns = if reason == "gpu-not-watched" { besides_ops } else { ns };
                 Unseen { reason: reason.clone(), text: text.clone(), ns, count }
             })
             .collect(),
