@@ -58,7 +58,11 @@ pub(super) fn factor(measure: Measure, unit: &str) -> Option<f64> {
             Some(mass(&grams.to_ascii_lowercase())? * 1000.0 / watts(per.strip_suffix('h')?)?)
         }
         Measure::Count => match lower.as_str() {
-            "k" | "m" | "g" => decimal_prefix(&lower),
+            "k" | "m" | "g" | "t" => decimal_prefix(&lower),
+            "thousand" => Some(1e3),
+            "mn" | "million" => Some(1e6),
+            "b" | "bn" | "billion" => Some(1e9),
+            "trillion" => Some(1e12),
             _ => None,
         },
     }
