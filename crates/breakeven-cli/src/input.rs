@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, system_words};
 use breakeven::hardware::Catalogue;
+use breakeven::request::Machine;
 use breakeven::workload::Workload;
 use std::borrow::Cow;
 use std::fs::File;
@@ -45,6 +46,23 @@ pub(crate) fn text(path: &Path) -> Result<String, Failure> {
 /// Today in UTC, `YYYY-MM-DD`: the engine has no clock.
 pub(crate) fn today() -> String {
     time::OffsetDateTime::now_utc().date().to_string()
+}
+
+/// Instead of this machine's CPU: its name as in `/proc/cpuinfo`, or any of the catalogue's.
+const CPU: &str = "BREAKEVEN_CPU";
+
+/// This machine, as far as Linux tells.
+pub(crate) fn machine() -> Machine {
+    if let Ok(cpu) = std::env::var(CPU) {
+        return Machine { cpu, cpu_threads: 0 };
+    }
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let threads = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
+    Machine {
+        cpu: name.map(|(_, name)| name.trim().to_owned()).unwrap_or_default(),
+        cpu_threads: u32::try_from(threads).unwrap_or(u32::MAX),
+    }
 }
 
 /// A saved workload. Errors name the file.

@@ -6,7 +6,7 @@ use crate::hardware::{Catalogue, Cpu, Date, Gpu};
 use crate::interval::Interval;
 use crate::quantity::Measure;
 use crate::report::words;
-use crate::request::{Options, Request};
+use crate::request::{Machine, Options, Request};
 use crate::spend::Rates;
 use crate::units::Hertz;
 use crate::workload::Program;
@@ -76,10 +76,10 @@ pub fn choose(request: &Request) -> Result<Choice> {
     };
     let named = find_cpu(&options.cpu, "cpu")?;
     let host_cpu = find_cpu(&options.host_cpu, "host_cpu")?;
-    let recorded = request.workload.as_ref().map(|w| &w.program);
-    let cpu = named.clone().or_else(|| recorded_cpu(&catalogue, recorded?)).unwrap_or_else(reference_cpu);
-    let threads = match (&named, recorded) {
-        (None, Some(program)) if program.cpu_threads > 0 => f64::from(program.cpu_threads.min(cpu.threads)),
+    let machine = machine(request);
+    let cpu = named.clone().or_else(|| cpu_of(&catalogue, machine.as_ref()?)).unwrap_or_else(reference_cpu);
+    let threads = match (&named, &machine) {
+        (None, Some(machine)) if machine.cpu_threads > 0 => f64::from(machine.cpu_threads.min(cpu.threads)),
         _ => f64::from(cpu.threads),
     };
     let grid = grid(&catalogue, options, &mut notes)?;
@@ -133,12 +133,19 @@ fn relative_speed(host: &Cpu, here: &Cpu) -> f64 {
     }
 }
 
-/// The CPU a workload was recorded on, as far as its name and its threads tell.
-fn recorded_cpu(catalogue: &Catalogue, program: &Program) -> Option<Cpu> {
-    if let Ok(cpu) = catalogue.find_cpu(&program.cpu) {
+/// The machine that a workload was recorded on; where nothing was recorded, that of whoever asks.
+fn machine(request: &Request) -> Option<Machine> {
+    let recorded = request.workload.as_ref().map(|w| &w.program).filter(|program| !program.is_described());
+    let of = |program: &Program| Machine { cpu: program.cpu.clone(), cpu_threads: program.cpu_threads };
+    recorded.map(of).or_else(|| request.machine.clone())
+}
+
+/// A machine's CPU, as far as its name and its threads tell.
+fn cpu_of(catalogue: &Catalogue, machine: &Machine) -> Option<Cpu> {
+    if let Ok(cpu) = catalogue.find_cpu(&machine.cpu) {
         return Some(cpu.clone());
     }
-    (program.cpu_threads > 0).then(|| Cpu::generic(program.cpu_threads.min(1024), Hertz(REFERENCE_CPU.1)))
+    (machine.cpu_threads > 0).then(|| Cpu::generic(machine.cpu_threads.min(1024), Hertz(REFERENCE_CPU.1)))
 }
 
 fn reference_cpu() -> Cpu {

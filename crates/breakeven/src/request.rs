@@ -22,6 +22,20 @@ pub struct Request {
     /// Everything that is not the work itself.
     #[serde(default)]
     pub options: Options,
+    /// The machine of whoever asks, where a face knows it: its CPU is what numbers are compared with unless one is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Machine>,
+}
+
+/// A machine as far as its system tells.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Machine {
+    /// The CPU's name, as in `/proc/cpuinfo`.
+    pub cpu: String,
+    /// Logical CPUs that a process can use; 0 where that is not known.
+    #[serde(default)]
+    pub cpu_threads: u32,
 }
 
 /// Runs of one program on problems of several sizes.
@@ -83,10 +97,19 @@ pub struct Numbers {
     pub flops: Option<Typed>,
     /// Instead of `flops`: a product of two matrices of n rows and columns.
     pub matmul: Option<Typed>,
-    /// Instead of `flops`: training of so many parameters, with `tokens`.
+    /// Instead of `flops`: a transformer of so many parameters; trained on `tokens`, or used with `context` and
+    /// `new_tokens`.
     pub parameters: Option<Typed>,
-    /// Tokens (or samples) that the training sees.
+    /// Tokens that the training sees.
     pub tokens: Option<Typed>,
+    /// Tokens of a sequence in training, of a prompt in inference; 2048 unless given.
+    pub context: Option<Typed>,
+    /// Tokens that inference makes one by one.
+    pub new_tokens: Option<Typed>,
+    /// Sequences at a time; 1 unless given.
+    pub batch: Option<Typed>,
+    /// Whether training keeps no activations but each layer's input, and computes them anew.
+    pub checkpointing: bool,
     /// Instead of `flops`: arithmetic on each of so many array elements.
     pub elements: Option<Typed>,
     /// Operations on each element; 1 unless given.
@@ -113,7 +136,7 @@ pub struct Numbers {
     pub precision: Option<String>,
     /// What the CPU reaches, FLOP/s.
     pub cpu_rate: Option<Typed>,
-    /// What the CPU takes, s; instead of `cpu_rate`.
+    /// What the CPU takes, s; with `cpu_rate` and nothing else this is the work.
     pub cpu_time: Option<Typed>,
     /// Share of the CPU time that can run on the GPU, 0–1.
     pub parallel_fraction: Option<Typed>,

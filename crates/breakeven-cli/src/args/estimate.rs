@@ -21,7 +21,19 @@ const ESTIMATE_EXAMPLES: &str = "\
 Quantities are written as people type them: `10,000 GFLOPS`, `3.5TFLOP`, `80GiB`, `16GB/s`, `500ms`, `40%`.
 A bare number is in the base unit: FLOP, bytes, seconds, FLOP/s, B/s, W, $/h, or a share from 0 to 1.
 
+A size (--matmul, --elements, --rows, --parameters) is estimated as the program that it means, as `run` would;
+--flops, --peak, --utilization and the like are for one formula, which --explain prints.
+
 Examples:
+  A product of two matrices of 8000 rows:
+    breakeven estimate --matmul 8000 --gpu l4
+
+  Training 7 billion parameters, and what memory it needs:
+    breakeven estimate --parameters 7B --tokens 1B --precision bf16 --gpu h100-sxm
+
+  A program that takes three hours, of which 80 % could run on a GPU:
+    breakeven estimate --cpu-time 3h --parallel-fraction 80%
+
   10 TFLOP of work on 1 GB of data, on a card whose rate is given:
     breakeven estimate --flops \"10,000 GFLOPS\" --data 1GB --cpu-rate 400GFLOP/s --gpu \"RTX 3080\" \\
       --peak 12.5TFLOP/s --utilization 100% --python-overhead 0 --link 32GB/s --data-out 0 --init 468.75ms
@@ -45,12 +57,24 @@ pub(crate) struct NumberArgs {
     /// Instead of --flops: a product of two matrices of N rows and columns
     #[arg(long, value_name = "N", help_heading = "Work", allow_negative_numbers = true)]
     matmul: Option<String>,
-    /// Instead of --flops: training of so many parameters, with --tokens
+    /// Instead of --flops: a transformer of so many parameters, with --tokens (training) or --new-tokens (inference)
     #[arg(long, value_name = "COUNT", help_heading = "Work", allow_negative_numbers = true)]
     parameters: Option<String>,
-    /// Tokens (or samples) that the training sees
+    /// Tokens that the training sees
     #[arg(long, value_name = "COUNT", help_heading = "Work", allow_negative_numbers = true)]
     tokens: Option<String>,
+    /// Tokens of a sequence in training, of a prompt in inference [default: 2048]
+    #[arg(long, value_name = "COUNT", help_heading = "Work", allow_negative_numbers = true)]
+    context: Option<String>,
+    /// Tokens that inference makes one by one
+    #[arg(long, value_name = "COUNT", help_heading = "Work", allow_negative_numbers = true)]
+    new_tokens: Option<String>,
+    /// Sequences at a time [default: 1]
+    #[arg(long, value_name = "COUNT", help_heading = "Work", allow_negative_numbers = true)]
+    batch: Option<String>,
+    /// Training keeps each layer's input alone and computes its activations anew
+    #[arg(long, help_heading = "Work")]
+    checkpointing: bool,
     /// Instead of --flops: arithmetic on each of so many array elements
     #[arg(long, value_name = "COUNT", help_heading = "Work", allow_negative_numbers = true)]
     elements: Option<String>,
@@ -69,7 +93,7 @@ pub(crate) struct NumberArgs {
     /// Copied to the GPU: `1GB`
     #[arg(long, value_name = "BYTES", help_heading = "Work", allow_negative_numbers = true)]
     data: Option<String>,
-    /// Copied back [default: as much as --data]
+    /// Copied back [default: as much as --data, or the result of a size]
     #[arg(long, value_name = "BYTES", help_heading = "Work", allow_negative_numbers = true)]
     data_out: Option<String>,
     /// Values held in memory: shows the footprint by precision
@@ -88,7 +112,7 @@ pub(crate) struct NumberArgs {
     /// What the CPU reaches: `400GFLOP/s`
     #[arg(long, value_name = "RATE", help_heading = "CPU", allow_negative_numbers = true)]
     cpu_rate: Option<String>,
-    /// What the CPU takes, instead of its rate: `25s`
+    /// What the CPU takes, `25s`; alone with --parallel-fraction it gives Amdahl's limit, with --cpu-rate the work
     #[arg(long, value_name = "TIME", help_heading = "CPU", allow_negative_numbers = true)]
     cpu_time: Option<String>,
 
@@ -141,6 +165,10 @@ impl NumberArgs {
             matmul,
             parameters,
             tokens,
+            context,
+            new_tokens,
+            batch,
+            checkpointing,
             elements,
             operations,
             rows,
@@ -171,6 +199,10 @@ impl NumberArgs {
             matmul: typed(matmul.as_ref()),
             parameters: typed(parameters.as_ref()),
             tokens: typed(tokens.as_ref()),
+            context: typed(context.as_ref()),
+            new_tokens: typed(new_tokens.as_ref()),
+            batch: typed(batch.as_ref()),
+            checkpointing: *checkpointing,
             elements: typed(elements.as_ref()),
             operations: typed(operations.as_ref()),
             rows: typed(rows.as_ref()),

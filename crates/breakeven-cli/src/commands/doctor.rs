@@ -6,6 +6,7 @@ use crate::failure::{Failure, Outcome};
 use crate::{input, output, record};
 use breakeven::hardware::{Catalogue, Date};
 use breakeven::report::words::printable;
+use breakeven::request::Machine;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -77,16 +78,13 @@ fn recorder(hooks: &Value) -> String {
 
 /// This machine's CPU, and whether the catalogue knows it.
 fn cpu() -> String {
-    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let name =
-        info.lines().find_map(|line| Some(line.strip_prefix("model name")?.split_once(':')?.1.trim().to_owned()));
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    match name {
-        Some(name) if Catalogue::embedded().find_cpu(&name).is_ok() => {
-            format!("{name}, {threads} threads; in the catalogue")
+    let Machine { cpu, cpu_threads } = input::machine();
+    match cpu.as_str() {
+        "" => format!("not named by this system, {cpu_threads} threads"),
+        name if Catalogue::embedded().find_cpu(name).is_ok() => {
+            format!("{name}, {cpu_threads} threads; in the catalogue")
         }
-        Some(name) => format!("{name}, {threads} threads; not in the catalogue: runs are measured all the same"),
-        None => format!("not named by this system, {threads} threads"),
+        name => format!("{name}, {cpu_threads} threads; not in the catalogue: runs are measured all the same"),
     }
 }
 

@@ -14,6 +14,7 @@ pub(crate) fn estimate(args: &EstimateArgs) -> Outcome {
         today: input::today(),
         numbers: Some(args.numbers.numbers()),
         options: args.options.options()?,
+        machine: Some(input::machine()),
         ..Request::default()
     };
     let answer = answer_request(&request)?;

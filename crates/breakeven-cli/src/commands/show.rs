@@ -24,10 +24,10 @@ pub(crate) fn show(args: &ShowArgs) -> Outcome {
     };
     let request = Request {
         today: input::today(),
-        numbers: None,
         workload: workload.map(Box::new),
         sizes,
         options: Options { timeline: args.drawing.wanted(), ..args.program.of(args.options.options()?) },
+        ..Request::default()
     };
     let mut answer = output::working("estimating", || answer_request(&request))?;
     if let Some(workload) = &request.workload {

@@ -1,13 +1,14 @@
 //! Numbers in, numbers out: the calculator.
 
+mod amdahl;
 pub mod curve;
+mod described;
 mod differs;
 pub mod footprint;
 pub mod formula;
 pub mod kind;
 pub mod link;
 pub mod roofline;
-mod size;
 mod terms;
 
 use crate::choice::{Choice, choose};
@@ -46,14 +47,28 @@ pub fn calculate(numbers: &Numbers, request: &Request) -> Result<Estimate> {
             return Err(Error::new("not-a-program", message).hint(hint).field(field));
         }
     }
-    let given = Given { warm: options.exclude_startup, ..read_numbers(numbers)? };
-    if given.flop.is_none() && given.bytes.is_none() && given.values.is_none() {
-        return Err(Error::new("no-work", "no work was given")
-            .hint("give `--flops`, such as `--flops \"10,000 GFLOP\"`")
-            .field("flops"));
+    let mut given = Given { warm: options.exclude_startup, ..read_numbers(numbers)? };
+    let mut notes = Vec::new();
+    if let Some(described) = described::describe(numbers, &given)? {
+        let Some(figure) = given.of_formula() else { return described.estimate(request) };
+        given.set_size(described.amounts());
+        notes.extend(described.beside(request, figure));
     }
     let choice = choose(request)?;
-    let mut notes = choice.notes.clone();
+    notes.extend(choice.notes.iter().cloned());
+    if given.flop.is_none() && given.bytes.is_none() && given.values.is_none() {
+        match (given.cpu_time, given.kind) {
+            (Some(time), Some(kind)) => {
+                let (work, note) = amdahl::work(time, kind, given.precision.unwrap_or(Dtype::F32), &choice);
+                (given.flop, given.guessed) = (Some(work), true);
+                notes.push(note);
+            }
+            (Some(time), None) if given.parallel_fraction.is_some() => {
+                return amdahl::limit(&given, time, &choice, notes, request);
+            }
+            _ => return Err(no_work(&given)),
+        }
+    }
     let cpu = cpu_side(&given, &choice)?;
     let mut rows = Vec::new();
     if given.peak.is_some() && request.options.gpu.is_empty() {
@@ -99,15 +114,29 @@ pub fn calculate(numbers: &Numbers, request: &Request) -> Result<Estimate> {
         ..WorkloadSummary::default()
     };
     let mut estimate = Estimate {
-        schema: SCHEMA.to_owned(),
-        workload: work,
-        options: serde_json::to_value(&request.options).unwrap_or_default(),
-        summary,
-        baseline,
-        sites: Vec::new(),
         estimates,
+        summary,
         formula,
         footprint: given.values.map(footprint::table),
+        notes,
+        ..without_gpus(work, baseline, request)
+    };
+    summary::finish(&mut estimate, &request.options)?;
+    Ok(estimate)
+}
+
+/// An answer that speaks of no GPU yet.
+fn without_gpus(workload: WorkloadSummary, baseline: Baseline, request: &Request) -> Estimate {
+    Estimate {
+        schema: SCHEMA.to_owned(),
+        workload,
+        options: serde_json::to_value(&request.options).unwrap_or_default(),
+        summary: summary::choose(&[]),
+        baseline,
+        sites: Vec::new(),
+        estimates: Vec::new(),
+        formula: None,
+        footprint: None,
         reasons: Vec::new(),
         timers: Vec::new(),
         robustness: Vec::new(),
@@ -115,11 +144,18 @@ pub fn calculate(numbers: &Numbers, request: &Request) -> Result<Estimate> {
         advice: Vec::new(),
         not_understood: Vec::new(),
         advice_together: Vec::new(),
-        notes,
+        notes: Vec::new(),
         policy_failed: None,
+    }
+}
+
+fn no_work(given: &Given) -> Error {
+    let hint = if given.cpu_time.is_some() {
+        "give `--parallel-fraction 80%` for the limit of any GPU, or `--kind simulation` for an estimate"
+    } else {
+        "give a size (`--matmul 8000`, `--elements 1e8`, `--rows 1e7`, `--parameters 7B --tokens 1B`), or `--flops \"10,000 GFLOP\"`"
     };
-    summary::finish(&mut estimate, &request.options)?;
-    Ok(estimate)
+    Error::new("no-work", "no work was given").hint(hint).field("flops")
 }
 
 /// The CPU's rate and time.

@@ -1,10 +1,10 @@
 //! What was typed, read once; and what the formula takes for one GPU, each term with its basis.
 
+use super::described::form;
 use super::footprint;
 use super::formula::Rate;
 use super::kind;
 use super::link::{LINK_FRACTION, pcie};
-use super::size::{Amounts, read_size};
 use crate::estimate::FormulaInput;
 use crate::hardware::Device;
 use crate::interval::{Basis, Interval};
@@ -38,25 +38,61 @@ pub(super) struct Given {
     pub gpus: Option<f64>,
     pub scaling_efficiency: Option<f64>,
     pub size: Option<Amounts>,
+    /// The work was worked out from the CPU's time and what CPUs usually reach.
+    pub guessed: bool,
     /// Start-up is left out.
     pub warm: bool,
 }
 
+/// What a size amounts to. The copies are a default: what is typed wins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Amounts {
+    /// Arithmetic, FLOP.
+    pub(super) flop: f64,
+    /// Traffic through device memory, bytes.
+    pub(super) bytes: f64,
+    /// On the device at once, bytes.
+    pub(super) memory: f64,
+}
+
 impl Given {
-    /// Bytes copied to the device and back: what was given, else what the size amounts to, else the same back as there.
+    /// Takes the work from a size.
+    pub(super) fn set_size(&mut self, size: Amounts) {
+        self.flop = Some(size.flop);
+        self.bytes = self.bytes.or(Some(size.bytes));
+        self.size = Some(size);
+    }
+
+    /// The first figure that only the formula takes: a rate or a factor of the GPU, or a part of the work.
+    pub(super) fn of_formula(&self) -> Option<&'static str> {
+        let figures = [
+            ("peak", self.peak),
+            ("bandwidth", self.bandwidth),
+            ("utilization", self.utilisation),
+            ("python_overhead", self.python_overhead),
+            ("workload_factor", self.workload_factor),
+            ("precision_factor", self.precision_factor),
+            ("gpus", self.gpus),
+            ("scaling_efficiency", self.scaling_efficiency),
+            ("link", self.link),
+            ("init", self.init),
+            ("parallel_fraction", self.parallel_fraction),
+            ("bytes", self.bytes),
+            ("values", self.values),
+        ];
+        figures.into_iter().find(|(_, given)| given.is_some()).map(|(name, _)| name)
+    }
+
+    /// Bytes copied to the device and back: as much back as there unless given.
     pub(super) fn copies(&self) -> (f64, f64) {
-        let data = self.data.or(self.size.map(|s| s.data.get())).unwrap_or(0.0);
-        let back = match (self.data, self.size) {
-            (None, Some(size)) => size.data_out.get(),
-            _ => data,
-        };
-        (data, self.data_out.unwrap_or(back))
+        let data = self.data.unwrap_or(0.0);
+        (data, self.data_out.unwrap_or(data))
     }
 
     /// Bytes that have to be on the device at once: the values given, else what the size amounts to.
     pub(super) fn memory(&self) -> Option<f64> {
         let values = self.values.map(|n| footprint::bytes(n, self.precision.unwrap_or(Dtype::F32)));
-        values.or(self.size.and_then(|s| s.memory)).map(Bytes::get)
+        values.map(Bytes::get).or(self.size.map(|s| s.memory))
     }
 }
 
@@ -78,10 +114,9 @@ pub(super) fn read_positive(typed: &Option<Typed>, measure: Measure, field: &'st
 /// The parser's own, with the field; `contradiction` where two inputs say the same thing.
 pub(super) fn read_numbers(n: &Numbers) -> Result<Given> {
     let precision = n.precision.as_deref().map(kind::read_precision).transpose()?;
-    let size = read_size(n, precision.unwrap_or(Dtype::F32))?;
     let given = Given {
-        flop: Measure::Flop.read_field(&n.flops, "flops")?.or(size.map(|s| s.flop.get())),
-        bytes: Measure::Bytes.read_field(&n.bytes, "bytes")?.or(size.and_then(|s| s.bytes).map(Bytes::get)),
+        flop: Measure::Flop.read_field(&n.flops, "flops")?,
+        bytes: Measure::Bytes.read_field(&n.bytes, "bytes")?,
         data: Measure::Bytes.read_field(&n.data, "data")?,
         data_out: Measure::Bytes.read_field(&n.data_out, "data_out")?,
         link: match (read_positive(&n.link, Measure::BytesPerSec, "link")?, &n.pcie) {
@@ -112,11 +147,17 @@ pub(super) fn read_numbers(n: &Numbers) -> Result<Given> {
         values: Measure::Count.read_field(&n.values, "values")?,
         gpus: read_positive(&n.gpus, Measure::Count, "gpus")?,
         scaling_efficiency: read_positive(&n.scaling_efficiency, Measure::Fraction, "scaling_efficiency")?,
-        size,
+        size: None,
+        guessed: false,
     };
-    if given.cpu_rate.is_some() && given.cpu_time.is_some() {
-        return Err(contradiction("cpu_rate", "cpu_time"));
-    }
+    // What a CPU does at a rate for a time is the work, where no other is given.
+    let given = match (given.cpu_rate, given.cpu_time) {
+        (Some(_), Some(_)) if given.flop.is_some() || form(n)?.is_some() => {
+            return Err(contradiction("cpu_rate", "cpu_time"));
+        }
+        (Some(rate), Some(time)) => Given { flop: Some(rate * time), cpu_rate: None, ..given },
+        _ => given,
+    };
     if given.python_overhead == Some(1.0) {
         return Err(Error::new("out-of-range", "a Python overhead of 100% leaves no time for the GPU")
             .hint("write it like `10%`; 0 to 50% is usual")
@@ -211,7 +252,8 @@ pub(super) fn terms(given: &Given, device: Option<&Device>) -> Result<Terms> {
     Ok(Terms {
         flop: match given.size {
             // A size is given, its FLOP are worked out.
-            Some(size) => Term { value: Interval::exact(size.flop.get()), basis: Modelled },
+            Some(size) => Term { value: Interval::exact(size.flop), basis: Modelled },
+            None if given.guessed => Term::new(None, given.flop.unwrap_or(0.0), Assumed),
             None => Term::new(given.flop, 0.0, Assumed),
         },
         bytes: given.bytes.map(|b| Term::new(Some(b), b, Assumed)),

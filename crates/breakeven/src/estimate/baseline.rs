@@ -62,6 +62,13 @@ fn can_move(entry: &Entry, policy: Policy) -> bool {
     entry.op.is_array_work() && (policy != Policy::AsWritten || entry.device.is_some())
 }
 
+/// As it was told with the program's size.
+pub fn given(workload: &Workload, host: &HostTime, policy: Policy) -> CpuTime {
+    let time = Interval::exact(host.wall);
+    let ops = seconds(workload, host, |e| can_move(e, policy)).min(host.wall);
+    CpuTime { time, quiet: time, ops: Interval::exact(ops), basis: Basis::Given }
+}
+
 /// On another CPU: ops by the kernel model, host code as fast as here, without copies.
 pub fn modelled(workload: &Workload, host: &HostTime, cpu: &Device, policy: Policy) -> CpuTime {
     let (mut ops, mut sigma, mut moved) = (0.0, 0.0, 0.0);

@@ -6,15 +6,25 @@ use serde::{Deserialize, Serialize};
 /// text is for people.
 pub const CODES: &[(&str, &str)] = &[
     (
+        "amdahl-limit",
+        "Only the CPU's time and the part that can run on a GPU were given: the limit that the rest sets any GPU.",
+    ),
+    (
         "as-written",
         "The program uses a GPU library and is estimated as it is written; here its operations ran on the CPU.",
     ),
     ("assumed-grid", "No region was named: carbon is for the world's average electricity."),
+    ("assumed-kind", "No kind of work was named, so only the limit is told."),
+    (
+        "assumed-work",
+        "The amount of work was worked out from the CPU's time and what CPUs usually reach in that kind of work.",
+    ),
     (
         "busy-decides",
         "Other programs slowed the recording down, perhaps by so much that the answer is another: record it again.",
     ),
     ("busy-machine", "Other programs had the CPU for part of the recording; that time is taken off."),
+    ("by-size", "The work was told by its size and is estimated as the program in the text."),
     ("changed-program", "The answer is for another precision or size than recorded; the CPU's time is then modelled."),
     ("gpu-fell-back", "The script asked a library for a GPU; there is none, and the library ran on the CPU."),
     ("gpu-name", "A GPU was asked for by a name that is not exactly one GPU's; the text says which were taken."),
@@ -26,11 +36,13 @@ pub const CODES: &[(&str, &str)] = &[
     ("idle", "More than a tenth of the time went into waiting, asleep or for something else; it counts as host time."),
     ("incomplete-prices", "Some prices are for the GPU alone; the machine around it costs extra."),
     ("larger-than-memory", "The data given is more than the memory of the GPU."),
+    ("less-memory", "What would need less of the GPU's memory, and how much."),
     (
         "low-coverage",
         "Too little is understood; nothing is claimed unless the answer is the same whatever the rest would take on a GPU.",
     ),
     ("memory-split", "What the memory of a network was for when it was fullest."),
+    ("model-says", "A figure was given that only the formula takes; this is what the model says of the same work."),
     ("monthly-bill", "What the runs of a month cost on the best GPU and on the CPU."),
     ("naive-port", "What copying in and out at each call would take instead of keeping arrays on the GPU."),
     ("no-array-ops", "No array operation was seen; plain Python and CPU code stay on the CPU."),

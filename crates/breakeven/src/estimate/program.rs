@@ -23,7 +23,7 @@ use crate::report::words;
 use crate::request::{Options, Request};
 use crate::spend::spend;
 use crate::timeline::Compact;
-use crate::workload::{CUT_SHORT, Entry, Exit, Op, Step, Workload};
+use crate::workload::{CUT_SHORT, Entry, Exit, GIVEN, Op, Step, Workload};
 use crate::{Error, Result};
 
 /// Watts beside the GPU (CPU, memory, fans, network) as a share of the board's limit: an 8×H100 node is rated 10.2 kW
@@ -90,7 +90,9 @@ pub fn ask<T>(workload: &Workload, request: &Request, then: impl FnOnce(&Questio
         host.paces = pace::paces(recorded);
     }
     let host_speed = choice.host_speed();
-    let mut cpu = if choice.cpu_named || workload.program.untimed() {
+    let mut cpu = if workload.program.recorder == GIVEN {
+        baseline::given(workload, &host, policy)
+    } else if choice.cpu_named || workload.program.untimed() {
         baseline::modelled(workload, &host, &choice.cpu.device, policy)
     } else {
         baseline::measured(workload, &host, policy)
@@ -492,7 +494,7 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
             format!("start-up on the GPU adds {} (assumed){both}{}", words::seconds(q.startup.p50), words::warm(warm));
         note("start-up", text);
     }
-    if q.port.policy() == Policy::AsWritten {
+    if q.port.policy() == Policy::AsWritten && !program.is_described() {
         let library = q.port.library();
         let here = match &program.gpu {
             Some(gpu) => format!(

@@ -49,6 +49,7 @@ pub(super) fn gpus(e: &Estimate, top: usize) -> Table {
 fn cpu(name: &str) -> String {
     match words::printable(name, 40) {
         name if name.is_empty() || name == "the CPU" => "CPU".to_owned(),
+        name if name.starts_with("CPU ") => name,
         name => format!("CPU: {name}"),
     }
 }

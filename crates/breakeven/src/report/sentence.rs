@@ -30,7 +30,10 @@ pub(super) fn ended_early(e: &Estimate) -> Option<&str> {
 fn verdict(e: &Estimate) -> String {
     match e.estimates.as_slice() {
         rows if e.footprint.is_some() && e.workload.flop.is_none() && !rows.is_empty() => fits(e),
-        [] => "No GPU to compare with.".to_owned(),
+        [] => match e.notes.iter().find(|note| note.code == "amdahl-limit") {
+            Some(limit) => words::as_sentence(&limit.text),
+            None => "No GPU to compare with.".to_owned(),
+        },
         [one] => for_one(e, one),
         _ => for_many(e),
     }

@@ -35,6 +35,11 @@ use std::borrow::Cow;
 /// The only value `Workload::format` may have.
 pub const FORMAT: &str = "breakeven.workload/1";
 
+/// `Program::recorder` of a program that was described by its size: nobody ran it.
+pub const DESCRIBED: &str = "described";
+/// The same where the CPU's time was given with it.
+pub const GIVEN: &str = "described-timed";
+
 /// One recorded, imported or described program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -120,7 +125,7 @@ pub struct Program {
     /// Versions by package: `python`, `numpy`, `breakeven`, …
     #[serde(default)]
     pub versions: std::collections::BTreeMap<String, String>,
-    /// The recorder: `numpy-native`, `numpy-ast`, `torch-fake`, `given`, …
+    /// The recorder: `numpy-native`, `numpy-ast`, `torch-fake`, …, or [`DESCRIBED`] and [`GIVEN`].
     #[serde(default)]
     pub recorder: String,
     /// Start, milliseconds since 1970 (UTC).
@@ -203,9 +208,15 @@ const fn one() -> u32 {
 }
 
 impl Program {
-    /// Whether array work was not timed on a CPU: its tensors had no values (`run --fake`), or it ran on a GPU.
+    /// Whether array work was not timed on a CPU: its tensors had no values (`run --fake`), it ran on a GPU, or nobody
+    /// ran it.
     pub fn untimed(&self) -> bool {
-        self.recorder == "torch-fake" || self.gpu.is_some()
+        matches!(self.recorder.as_str(), "torch-fake" | DESCRIBED) || self.gpu.is_some()
+    }
+
+    /// Whether it was told by its size, and nobody ran it.
+    pub fn is_described(&self) -> bool {
+        matches!(self.recorder.as_str(), DESCRIBED | GIVEN)
     }
 }
 

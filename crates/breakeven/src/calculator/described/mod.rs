@@ -1,0 +1,237 @@
+//! Work told by its size, as the program that a recorder would have recorded of it: the kernel, CPU, port and timeline
+//! models then answer as they do for a script.
+//!
+//! | asked for | the program | library |
+//! |---|---|---|
+//! | `matmul` n | `c = a @ b` of two n×n matrices | NumPy → CuPy; PyTorch for types that NumPy lacks |
+//! | `elements` n, `operations` k | `x = x * 1.5`, k times | the same |
+//! | `rows` n, `columns` c | `df.groupby(key).sum()` | pandas → cuDF |
+//! | `parameters`, `tokens` | a transformer's training or inference | PyTorch |
+
+mod arrays;
+mod frame;
+mod network;
+mod shape;
+
+use super::terms::{Amounts, Given, contradiction};
+use crate::estimate::{Estimate, Note, program};
+use crate::quantity::Measure;
+use crate::report::words;
+use crate::request::{Numbers, Request, Typed};
+use crate::workload::{DESCRIBED, Dtype, Entry, Exit, GIVEN, Op, Program, Site, Workload, op::Direction};
+use crate::{Error, Result};
+
+/// The device of a program that uses a GPU library itself.
+const GPU: &str = "cuda:0";
+
+/// A program and what should be said of it.
+pub(super) struct Described {
+    workload: Workload,
+    notes: Vec<Note>,
+}
+
+/// What of the numbers decides the program and its copies.
+struct Asked<'a> {
+    numbers: &'a Numbers,
+    dtype: Dtype,
+    given: &'a Given,
+}
+
+/// Which size was given, by its first field; `None` where none was.
+///
+/// # Errors
+/// `contradiction` when two sizes, or a size and an amount of FLOP, were given.
+pub(super) fn form(n: &Numbers) -> Result<Option<&'static str>> {
+    let of_network = n.parameters.is_some() || n.tokens.is_some() || n.context.is_some() || n.new_tokens.is_some();
+    let forms: [(&'static str, bool); 5] = [
+        ("flops", n.flops.is_some()),
+        ("matmul", n.matmul.is_some()),
+        ("parameters", of_network || n.batch.is_some() || n.checkpointing),
+        ("elements", n.elements.is_some() || n.operations.is_some()),
+        ("rows", n.rows.is_some() || n.columns.is_some()),
+    ];
+    let mut given = forms.iter().filter(|(_, given)| *given).map(|(name, _)| *name);
+    let first = given.next();
+    match (first, given.next()) {
+        (Some(first), Some(other)) => Err(contradiction(first, other)),
+        _ => Ok(first.filter(|form| *form != "flops")),
+    }
+}
+
+/// The program that the numbers describe; `None` where no size was given.
+///
+/// # Errors
+/// As [`form`]; `incomplete-size` when a part is missing, `out-of-range` for what no program is.
+pub(super) fn describe(numbers: &Numbers, given: &Given) -> Result<Option<Described>> {
+    let asked = Asked { numbers, dtype: given.precision.unwrap_or(Dtype::F32), given };
+    let mut described = match form(numbers)? {
+        Some("matmul") => arrays::matmul(&asked)?,
+        Some("elements") => arrays::elements(&asked)?,
+        Some("rows") => frame::group_by(&asked)?,
+        Some("parameters") => network::network(&asked)?,
+        _ => return Ok(None),
+    };
+    described.set_cpu_time(given);
+    Ok(Some(described))
+}
+
+impl Described {
+    /// Arithmetic, FLOP.
+    pub(super) fn flop(&self) -> f64 {
+        self.workload.flop().get()
+    }
+
+    /// What it amounts to, for the formula.
+    pub(super) fn amounts(&self) -> Amounts {
+        let program = &self.workload.program;
+        let work = self.workload.ops.iter().filter(|entry| entry.op.is_array_work());
+        Amounts { flop: self.flop(), bytes: self.workload.bytes().get(), memory: program.peak_bytes as f64 }
+    }
+
+    /// What the model says of the GPU asked about, beside the formula, which `figure` was given for. Nothing where
+    /// several were asked about.
+    pub(super) fn beside(self, request: &Request, figure: &str) -> Option<Note> {
+        let estimate = self.estimate(request).ok()?;
+        let [gpu] = estimate.estimates.as_slice() else { return None };
+        let text = format!(
+            "`{figure}` was given, so this is the formula's answer; the model says {} on {}, start-up included, and {} \
+             on the CPU",
+            words::time(gpu.time_s?),
+            gpu.name,
+            words::time(estimate.baseline.time_s?)
+        );
+        Some(Note::new("model-says", text))
+    }
+
+    /// Answers as for a recorded program.
+    ///
+    /// # Errors
+    /// As [`program::estimate`].
+    pub(super) fn estimate(self, request: &Request) -> Result<Estimate> {
+        let workload = Some(Box::new(self.workload));
+        let request = Request { numbers: None, workload, ..request.clone() };
+        let workload = request.workload.as_deref();
+        let mut estimate = program::estimate(workload.unwrap_or(&Workload::default()), &request)?;
+        estimate.notes.splice(0..0, self.notes);
+        Ok(estimate)
+    }
+
+    /// The CPU's time where it was given, itself or by a rate.
+    fn set_cpu_time(&mut self, given: &Given) {
+        let flop = self.flop();
+        let Some(seconds) = given.cpu_time.or(given.cpu_rate.map(|rate| flop / rate)) else { return };
+        let all: f64 =
+            self.workload.ops.iter().map(|entry| entry.op.flop(entry.dtype).get() * entry.count as f64).sum();
+        let ns = |share: f64| (seconds * 1e9 * share).min(1e18) as u64;
+        self.workload.program.wall_ns = ns(1.0).max(1);
+        self.workload.program.recorder = GIVEN.to_owned();
+        for entry in &mut self.workload.ops {
+            entry.gap_ns = 0;
+            entry.cpu_ns = ns(entry.op.flop(entry.dtype).get() * entry.count as f64 / all.max(1.0));
+        }
+    }
+}
+
+/// A program of these lines, with what it holds in memory at its fullest, bytes.
+fn program_of(name: &str, lines: &[&str], ops: Vec<Entry>, memory: f64) -> Workload {
+    let on_device = ops.iter().any(|entry| entry.device.is_some());
+    let site = |(i, text): (usize, &&str)| Site {
+        file: name.to_owned(),
+        line: i as u32 + 1,
+        text: (*text).to_owned(),
+        ..Site::default()
+    };
+    let peak = memory.min(1e18) as u64;
+    Workload {
+        program: Program {
+            name: name.to_owned(),
+            recorder: DESCRIBED.to_owned(),
+            peak_bytes: peak,
+            device_peak_bytes: if on_device { peak } else { 0 },
+            exit: Exit::Code(0),
+            processes: 1,
+            sampling: 1,
+            ..Program::default()
+        },
+        sites: lines.iter().enumerate().map(site).collect(),
+        ops,
+        ..Workload::default()
+    }
+}
+
+/// An entry that nobody timed, which writes so many bytes and reads the rest of what its op moves.
+fn entry(site: u32, name: &str, op: Op, dtype: Dtype, written: f64) -> Entry {
+    let read = op.min_bytes(dtype).get() - written;
+    Entry {
+        site,
+        name: name.to_owned(),
+        op,
+        dtype,
+        count: 1,
+        read_bytes: whole(read.max(0.0)),
+        written_bytes: whole(written),
+        cpu_ns: 0,
+        gap_ns: 0,
+        host_input_bytes: 0,
+        host_input_count: 0,
+        kernels: 0,
+        phase: None,
+        device: None,
+        stream: None,
+        thread: None,
+        pid: None,
+        rank: None,
+        shapes: None,
+        layout: None,
+        graph: None,
+        library: None,
+    }
+}
+
+/// The program's end: the host reads so many bytes of the result, and so waits for it.
+fn read_back(site: u32, bytes: f64) -> Entry {
+    entry(site, "numpy.ndarray.item", Op::HostRead { bytes: whole(bytes) }, Dtype::U8, 0.0)
+}
+
+/// The ops of a program that names the GPU itself, copies to it first where there are any.
+fn on_device(site: u32, copied: f64, ops: Vec<Entry>) -> Vec<Entry> {
+    let op = Op::Transfer { direction: Direction::H2d, bytes: whole(copied), pinned: false, asynchronous: false };
+    let copy = (copied > 0.0).then(|| entry(site, "aten._to_copy", op, Dtype::U8, 0.0));
+    let device = |e: Entry| Entry { device: Some(GPU.to_owned()), ..e };
+    copy.into_iter().chain(ops).map(device).collect()
+}
+
+/// A count that has to be there.
+fn part(typed: &Option<Typed>, field: &'static str) -> Result<f64> {
+    let count = Measure::Count.read_field(typed, field)?.ok_or_else(|| {
+        Error::new("incomplete-size", format!("`{field}` is missing"))
+            .hint("give a count, such as `10,000` or `124M`")
+            .field(field)
+    })?;
+    check(count, field)
+}
+
+/// A count that may be left out.
+fn optional(typed: &Option<Typed>, field: &'static str, otherwise: f64) -> Result<f64> {
+    check(Measure::Count.read_field(typed, field)?.unwrap_or(otherwise), field)
+}
+
+/// Sizes are whole and above zero.
+fn check(count: f64, field: &'static str) -> Result<f64> {
+    if count >= 1.0 {
+        return Ok(count.round());
+    }
+    Err(Error::new("out-of-range", format!("`{field}` is {count}; a count of at least 1 is needed"))
+        .hint("give a count, such as `10,000` or `124M`")
+        .field(field))
+}
+
+/// A count that fits the format; larger ones are as good as the largest.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "counts are not negative, and beyond 10¹⁸ nothing has so many"
+)]
+fn whole(count: f64) -> u64 {
+    count.min(1e18) as u64
+}

@@ -1,0 +1,239 @@
+//! Work told by its size is answered as the program that it means, by the same models.
+
+use breakeven::answer::answer_request;
+use breakeven::estimate::{Estimate, Verdict};
+use breakeven::hardware::{Catalogue, Device};
+use breakeven::kernel::kernel_time;
+use breakeven::request::{Machine, Numbers, Options, Request};
+use breakeven::units::Bytes;
+use breakeven::workload::{Dtype, Op};
+use proptest::prelude::*;
+
+fn ask(gpu: &str, numbers: Numbers) -> breakeven::Result<Estimate> {
+    let options = Options { gpu: vec![gpu.to_owned()], cpu: Some("EPYC 7763".to_owned()), ..Options::default() };
+    answer_request(&Request { numbers: Some(numbers), options, ..Request::default() })
+}
+
+fn text(count: f64) -> Option<breakeven::request::Typed> {
+    Some(breakeven::request::Typed::Number(count))
+}
+
+fn matmul(n: f64, precision: &str) -> Numbers {
+    Numbers { matmul: text(n), precision: Some(precision.to_owned()), ..Numbers::default() }
+}
+
+fn elements(n: f64, operations: f64) -> Numbers {
+    Numbers { elements: text(n), operations: text(operations), ..Numbers::default() }
+}
+
+fn network(parameters: &str, precision: &str) -> Numbers {
+    Numbers { parameters: Some(parameters.into()), precision: Some(precision.to_owned()), ..Numbers::default() }
+}
+
+fn device(name: &str) -> &'static Device {
+    &Catalogue::embedded().find_gpu(name).unwrap().gpus[0].device
+}
+
+/// GPU time without start-up, s.
+fn warm(e: &Estimate) -> f64 {
+    let parts = e.estimates[0].breakdown_s.unwrap();
+    parts.total() - parts.startup
+}
+
+fn note<'a>(e: &'a Estimate, code: &str) -> Option<&'a str> {
+    e.notes.iter().find(|note| note.code == code).map(|note| note.text.as_str())
+}
+
+#[test]
+fn a_product_takes_what_the_kernel_model_says() {
+    for (gpu, precision, dtype) in [
+        ("h100-sxm", "fp64", Dtype::F64),
+        ("rtx 4090", "fp32", Dtype::F32),
+        ("l4", "bf16", Dtype::Bf16),
+        ("t4", "fp16", Dtype::F16),
+        ("mi210", "fp64", Dtype::F64),
+    ] {
+        let op = Op::Matmul { m: 20_000, n: 20_000, k: 20_000, batch: 1, bias: false };
+        let kernel = kernel_time(&op, dtype, Bytes::ZERO, Bytes::ZERO, device(gpu)).p50.get();
+        let e = ask(gpu, matmul(20_000.0, precision)).unwrap();
+        let ratio = warm(&e) / kernel;
+        assert!((0.99..1.05).contains(&ratio), "{gpu} {precision}: {ratio}");
+        assert_eq!(e.workload.flop, Some(1.6e13));
+    }
+}
+
+#[test]
+fn numpy_goes_over_an_array_once_an_operation() {
+    // 8 GB a pass at one core's 15 GB/s, and 4 GB of fresh pages.
+    let passes = |n| ask("l4", elements(1e9, n)).unwrap().baseline.time_s.unwrap();
+    let one = passes(1.0);
+    assert!((0.5..1.0).contains(&one.p50) && one.p90 > 1.3 * one.p50, "{one:?}");
+    assert!((passes(20.0).p50 / one.p50 - 20.0).abs() < 1e-6);
+}
+
+#[test]
+fn a_group_by_of_pandas_takes_seconds() {
+    let rows = Numbers { rows: text(1e8), columns: text(20.0), ..Numbers::default() };
+    let e = ask("h100-sxm", rows).unwrap();
+    let time = e.baseline.time_s.unwrap();
+    assert!(time.p10 < 9.0 && 9.0 < time.p90 && time.p50 > 5.0, "{time:?}");
+    assert_eq!((e.workload.h2d_bytes, e.workload.d2h_bytes), (Some(8e9), Some(8e7)));
+}
+
+#[test]
+fn the_cpu_is_the_one_that_is_named_or_the_askers_own() {
+    let of = |machine: Option<Machine>| {
+        let numbers = Some(matmul(4000.0, "fp64"));
+        let options = Options { gpu: vec!["l4".to_owned()], ..Options::default() };
+        answer_request(&Request { numbers, options, machine, ..Request::default() }).unwrap().baseline
+    };
+    assert_eq!(of(None).device, "CPU with 8 cores at 3.5 GHz");
+    let own = of(Some(Machine { cpu: "AMD EPYC 7763 64-Core Processor".to_owned(), cpu_threads: 8 }));
+    assert_eq!(own.device, "AMD EPYC 7763");
+    let unknown = of(Some(Machine { cpu: "Some CPU".to_owned(), cpu_threads: 2 }));
+    assert_eq!(unknown.device, "CPU with 2 cores at 3.5 GHz");
+    assert!(unknown.time_s.unwrap().p50 > 3.0 * of(None).time_s.unwrap().p50);
+}
+
+#[test]
+fn a_given_time_or_rate_of_the_cpu_is_taken_as_it_is() {
+    for numbers in [
+        Numbers { cpu_time: Some("25s".into()), ..matmul(8000.0, "fp32") },
+        Numbers { cpu_rate: text(1.024e12 / 25.0), ..matmul(8000.0, "fp32") },
+    ] {
+        let e = ask("l4", numbers).unwrap();
+        let time = e.baseline.time_s.unwrap();
+        assert!((time.p10 - 25.0).abs() < 1e-6 && (time.p90 - 25.0).abs() < 1e-6, "{time:?}");
+        assert_eq!(e.summary.verdict, Verdict::Gpu);
+    }
+}
+
+#[test]
+fn a_figure_of_the_formula_gets_the_formula_and_what_the_model_says() {
+    let e = ask("h100-sxm", Numbers { peak: Some("60 TFLOP/s".into()), ..matmul(20_000.0, "fp64") }).unwrap();
+    assert!(e.formula.is_some());
+    let says = note(&e, "model-says").unwrap();
+    assert!(says.starts_with("`peak` was given") && says.contains("on H100"), "{says}");
+}
+
+#[test]
+fn copies_are_those_that_are_asked_for() {
+    let copies = |numbers| {
+        let e = ask("l4", numbers).unwrap();
+        (e.workload.h2d_bytes.unwrap(), e.workload.d2h_bytes.unwrap())
+    };
+    assert_eq!(copies(matmul(1000.0, "fp32")), (0.0, 4.0));
+    assert_eq!(copies(Numbers { data: Some("8MB".into()), ..matmul(1000.0, "fp32") }), (8e6, 4e6));
+    assert_eq!(copies(Numbers { data: Some("8MB".into()), ..matmul(1000.0, "bf16") }), (8e6, 2e6));
+    let once = Numbers { data: Some("8MB".into()), data_out: Some("0".into()), ..matmul(1000.0, "fp32") };
+    assert_eq!(copies(once), (8e6, 4.0));
+}
+
+#[test]
+fn training_is_six_flop_a_parameter_and_token() {
+    for parameters in ["125M", "1.5bn", "7B", "1T"] {
+        let numbers = Numbers { tokens: Some("1bn".into()), ..network(parameters, "bf16") };
+        let e = ask("h100-sxm", numbers).unwrap();
+        let n = breakeven::quantity::Measure::Count.read(&parameters.into()).unwrap();
+        let ratio = e.workload.flop.unwrap() / (6.0 * n * 1e9);
+        // Attention comes on top, and what looks words up has no arithmetic.
+        assert!((0.9..1.25).contains(&ratio), "{parameters}: {ratio}");
+    }
+}
+
+#[test]
+fn a_decoded_token_takes_what_reading_the_weights_takes() {
+    let of = |new_tokens: &str| {
+        let numbers =
+            Numbers { context: Some("1000".into()), new_tokens: Some(new_tokens.into()), ..network("7B", "bf16") };
+        warm(&ask("rtx 3090", numbers).unwrap())
+    };
+    let each = (of("201") - of("1")) / 200.0;
+    let reading = 14e9 / device("rtx 3090").bandwidth.get();
+    assert!((1.0..1.6).contains(&(each / reading)), "{each} {reading}");
+}
+
+#[test]
+fn memory_is_that_of_weights_gradients_states_and_activations() {
+    let gib = |numbers: Numbers| ask("h100-sxm", numbers).unwrap().estimates[0].peak_bytes.unwrap() / 1e9;
+    let training = |precision, checkpointing| {
+        gib(Numbers { tokens: Some("1e6".into()), checkpointing, ..network("7B", precision) })
+    };
+    // 7·10⁹ parameters of 4 and 2 bytes four times, and activations of 2048 tokens.
+    for (precision, fixed) in [("fp32", 112.0), ("bf16", 56.0)] {
+        let [all, kept] = [false, true].map(|checkpointing| training(precision, checkpointing));
+        assert!(fixed < kept && kept < 1.1 * fixed && kept < all && all < 1.3 * fixed, "{precision}: {all} {kept}");
+    }
+    let inference = Numbers { context: Some("2048".into()), new_tokens: Some("1".into()), ..network("7B", "bf16") };
+    assert!((14.0..16.0).contains(&gib(inference)));
+}
+
+#[test]
+fn what_does_not_fit_says_what_would() {
+    let e = ask("rtx 4090", Numbers { tokens: Some("1e6".into()), ..network("7B", "fp32") }).unwrap();
+    assert!(e.summary.sentence.starts_with("Does not fit on GeForce RTX 4090"), "{}", e.summary.sentence);
+    assert!(note(&e, "less-memory").unwrap().contains("--precision bf16"));
+}
+
+#[test]
+fn the_rest_limits_every_gpu() {
+    let numbers = Numbers { cpu_time: Some("3h".into()), parallel_fraction: Some("80%".into()), ..Numbers::default() };
+    let e = answer_request(&Request { numbers: Some(numbers.clone()), ..Request::default() }).unwrap();
+    assert_eq!(e.summary.sentence, "At most 5.0× faster on any GPU: 20 % of the 3 h stay on the CPU (36 min).");
+    let named = ask("l4", Numbers { kind: Some("simulation".into()), ..numbers }).unwrap();
+    let speedup = named.estimates[0].speedup.unwrap();
+    assert!(speedup.p90 <= 5.0 && speedup.p50 > 1.0, "{speedup:?}");
+    assert!(note(&named, "assumed-work").is_some());
+}
+
+#[test]
+fn time_and_rate_are_the_work() {
+    let numbers = Numbers { cpu_time: Some("10s".into()), cpu_rate: Some("400 GFLOP/s".into()), ..Numbers::default() };
+    assert_eq!(ask("l4", numbers).unwrap().workload.flop, Some(4e12));
+}
+
+#[test]
+fn half_a_size_says_what_is_missing() {
+    for (numbers, code, field) in [
+        (Numbers { tokens: text(1e9), ..Numbers::default() }, "incomplete-size", "parameters"),
+        (network("7B", "fp32"), "incomplete-size", "tokens"),
+        (Numbers { matmul: text(0.0), ..Numbers::default() }, "out-of-range", "matmul"),
+        (Numbers { flops: text(1e9), ..matmul(100.0, "fp32") }, "contradiction", "matmul"),
+        (Numbers { rows: text(1e9), ..matmul(100.0, "fp32") }, "contradiction", "rows"),
+        (Numbers { cpu_time: text(1.0), ..Numbers::default() }, "no-work", "flops"),
+        (Numbers { kind: Some("array".into()), tokens: text(1.0), ..network("1M", "fp32") }, "contradiction", "kind"),
+    ] {
+        let error = ask("l4", numbers).unwrap_err();
+        assert_eq!((error.code, error.field), (code, Some(field)), "{error:?}");
+        assert!(error.hint.is_some());
+    }
+}
+
+fn size(kind: usize, n: f64) -> Numbers {
+    let n = n.round();
+    match kind {
+        0 => matmul(n.cbrt().round(), "fp32"),
+        1 => elements(n, 3.0),
+        2 => Numbers { rows: text(n), ..Numbers::default() },
+        _ => Numbers { parameters: text(1e5 + n), tokens: text(1e6), ..Numbers::default() },
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn more_work_never_takes_less(kind in 0..3_usize, exponent in 1.0..8.0_f64, more in 1.05..4.0_f64) {
+        let n = 10_f64.powf(exponent);
+        let [less, more] = [n, n * more + 1.0].map(|n| ask("l4", size(kind, n)).unwrap());
+        prop_assert!(more.baseline.time_s.unwrap().p50 >= less.baseline.time_s.unwrap().p50 * 0.999);
+        prop_assert!(warm(&more) >= warm(&less) * 0.999, "{} {}", warm(&less), warm(&more));
+    }
+
+    #[test]
+    fn any_size_is_answered(kind in 0..4_usize, exponent in 0.0..17.0_f64) {
+        let e = ask("h200", size(kind, 10_f64.powf(exponent))).unwrap();
+        prop_assert!(e.baseline.time_s.unwrap().p50.is_finite());
+        prop_assert!(e.estimates[0].time_s.is_none_or(|time| time.p50.is_finite() && time.p10 <= time.p90));
+    }
+}
