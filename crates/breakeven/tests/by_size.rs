@@ -212,7 +212,7 @@ fn half_a_size_says_what_is_missing() {
 fn size(kind: usize, n: f64) -> Numbers {
     let n = n.round();
     match kind {
-        0 => matmul(n.cbrt().round(), "fp32"),
+        0 => matmul(libm::cbrt(n).round(), "fp32"),
         1 => elements(n, 3.0),
         2 => Numbers { rows: text(n), ..Numbers::default() },
         _ => Numbers { parameters: text(1e5 + n), tokens: text(1e6), ..Numbers::default() },
@@ -224,7 +224,7 @@ proptest! {
 
     #[test]
     fn more_work_never_takes_less(kind in 0..3_usize, exponent in 1.0..8.0_f64, more in 1.05..4.0_f64) {
-        let n = 10_f64.powf(exponent);
+        let n = libm::pow(10.0, exponent);
         let [less, more] = [n, n * more + 1.0].map(|n| ask("l4", size(kind, n)).unwrap());
         prop_assert!(more.baseline.time_s.unwrap().p50 >= less.baseline.time_s.unwrap().p50 * 0.999);
         prop_assert!(warm(&more) >= warm(&less) * 0.999, "{} {}", warm(&less), warm(&more));
@@ -232,7 +232,7 @@ proptest! {
 
     #[test]
     fn any_size_is_answered(kind in 0..4_usize, exponent in 0.0..17.0_f64) {
-        let e = ask("h200", size(kind, 10_f64.powf(exponent))).unwrap();
+        let e = ask("h200", size(kind, libm::pow(10.0, exponent))).unwrap();
         prop_assert!(e.baseline.time_s.unwrap().p50.is_finite());
         prop_assert!(e.estimates[0].time_s.is_none_or(|time| time.p50.is_finite() && time.p10 <= time.p90));
     }

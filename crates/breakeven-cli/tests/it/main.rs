@@ -15,7 +15,7 @@ use assert_cmd::Command;
 /// `breakeven` in an environment of its own: no colour, no virtual environment, English.
 fn breakeven() -> Command {
     let mut command = Command::cargo_bin("breakeven").expect("cargo builds it for the tests");
-    command.env_remove("VIRTUAL_ENV").env_remove("NO_COLOR").env("LC_ALL", "C");
+    command.env_remove("VIRTUAL_ENV").env_remove("NO_COLOR").env("LC_ALL", "C").env("BREAKEVEN_CPU", "");
     command
 }
 

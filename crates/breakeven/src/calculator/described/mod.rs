@@ -85,7 +85,8 @@ impl Described {
     pub(super) fn amounts(&self) -> Amounts {
         let program = &self.workload.program;
         let work = self.workload.ops.iter().filter(|entry| entry.op.is_array_work());
-        Amounts { flop: self.flop(), bytes: self.workload.bytes().get(), memory: program.peak_bytes as f64 }
+        let bytes = work.map(|entry| entry.op.min_bytes(entry.dtype).get() * entry.count as f64).sum();
+        Amounts { flop: self.flop(), bytes, memory: program.peak_bytes as f64 }
     }
 
     /// What the model says of the GPU asked about, beside the formula, which `figure` was given for. Nothing where
