@@ -166,7 +166,7 @@ fn other_bad_input_is_refused_with_a_hint() {
     : exit 2
     --- stderr
     error: no work was given
-     hint: give `--flops`, such as `--flops "10,000 GFLOP"`
+     hint: give a size (`--matmul 8000`, `--elements 1e8`, `--rows 1e7`, `--parameters 7B --tokens 1B`), or `--flops "10,000 GFLOP"`
 
     --flops 1e12 --gpu rtx 3081: exit 2
     --- stderr
