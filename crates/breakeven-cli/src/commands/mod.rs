@@ -1,6 +1,7 @@
 //! One file a command.
 
 mod completions;
+mod config;
 mod cpus;
 mod doctor;
 mod drawing;
@@ -15,6 +16,7 @@ mod show;
 mod sizes;
 
 pub(crate) use completions::completions;
+pub(crate) use config::config;
 pub(crate) use cpus::cpus;
 pub(crate) use doctor::doctor;
 pub(crate) use estimate::estimate;

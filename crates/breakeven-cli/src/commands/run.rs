@@ -3,6 +3,7 @@
 use super::sizes::{self, Scales};
 use super::{drawing, estimate::policy};
 use crate::args::{Fake, Format, Recorder, ReportArgs, RunArgs};
+use crate::config::Settings;
 use crate::failure::{Failure, Outcome, say};
 use crate::record::{self, Ended, Python};
 use crate::{input, output};
@@ -17,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 /// Runs the command. Until the script starts, what is wrong is an error (2); after it, a warning.
-pub(crate) fn run(args: &RunArgs) -> Outcome {
+pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Outcome {
     let command = script(args)?;
     reachable(args)?;
     let scales = args.scale.as_deref().map(sizes::read).transpose()?;
@@ -28,7 +29,7 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
         }
         None => command.clone(),
     };
-    let options = Options { timeline: args.drawing.wanted(), ..args.program.of(args.options.options()?) };
+    let options = Options { timeline: args.drawing.wanted(), ..args.program.of(args.options.options(settings)?) };
     check(&options)?;
     let pretended = args.pretend_gpu.as_deref().map(|name| pretended(name, &options)).transpose()?;
     let python = record::find(args.python.as_deref())?;
