@@ -14,6 +14,7 @@ mod run;
 mod serve;
 mod show;
 mod sizes;
+mod typed;
 
 pub(crate) use completions::completions;
 pub(crate) use config::config;

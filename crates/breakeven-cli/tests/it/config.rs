@@ -103,7 +103,7 @@ fn a_wrong_file_is_told_with_its_line() {
     exit 2
     --- stderr
     error: …/repository/breakeven.toml:1: there is no setting `reigon`
-     hint: settings are region, gpu, provider, electricity, runs-per-month
+     hint: did you mean `region`? settings are gpu, region, provider, runs-per-month, electricity
 
     exit 2
     --- stderr

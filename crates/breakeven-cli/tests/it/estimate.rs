@@ -222,7 +222,7 @@ fn other_bad_input_is_refused_with_a_hint() {
     error: unrecognized subcommand 'guess'
      hint: a similar subcommand exists: 'gpus'
 
-    Usage: breakeven <COMMAND>
+    Usage: breakeven [OPTIONS] <COMMAND>
 
     For more information, try '--help'.
     "#);

@@ -442,6 +442,39 @@ fn a_saved_workload_is_shown_again() {
 }
 
 #[test]
+fn a_script_that_ends_for_want_of_a_gpu_gets_two_lines() {
+    let torch =
+        "the script asks for a GPU (job.py:3), and there is none: --pretend-gpu NAME records it as if there were";
+    let cudf = "the script asks cuDF for a GPU (job.py:1), and it has none here: record it with pandas in its place";
+    let told = |text: &str, options: &[&str], script: &str| {
+        let unseen = format!(r#""unseen": [{{"reason": "no-gpu", "text": "{text}", "count": 1}}], "sites""#);
+        Place::new(&RECORD.replace("\"sites\"", &unseen)).run(options, script, &["--epochs", "2"])
+    };
+    let said = [
+        told(torch, &[], "exit 1"),
+        told(torch, &["--gpu", "mi300x,h100-sxm,l4", "--format", "json", "--output", "report.json"], "exit 1"),
+        told(cudf, &[], "exit 1"),
+    ];
+    insta::assert_snapshot!(said.join("\n"), @"
+    exit 1
+    --- stderr
+    note: the script asks for a GPU (job.py:3), and there is none
+     hint: to record it as if there were one: breakeven run --pretend-gpu l4 --python DIR/python3 job.py --epochs 2
+
+    exit 1
+    --- stderr
+    note: the script asks for a GPU (job.py:3), and there is none
+     hint: to record it as if there were one: breakeven run --pretend-gpu h100-sxm --python DIR/python3 --gpu mi300x,h100-sxm,l4 --format json --output report.json job.py --epochs 2
+
+    exit 1
+    --- stderr
+    note: the script asks cuDF for a GPU (job.py:1), and it has none here
+     hint: record it with pandas in its place
+    ");
+    assert!(told(torch, &[], "exit 0").contains("coverage: "), "it went on without");
+}
+
+#[test]
 fn nothing_recorded_is_said() {
     let place = Place::new("");
     assert_eq!(
