@@ -9,6 +9,7 @@ mod estimate;
 mod figures;
 mod gpus;
 mod kernels;
+mod misplaced;
 mod prices;
 mod run;
 mod serve;

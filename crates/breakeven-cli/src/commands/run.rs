@@ -1,7 +1,7 @@
 //! `breakeven run SCRIPT`: the script as it is, recorded; then the report.
 
 use super::sizes::{self, Scales};
-use super::{drawing, estimate::policy, typed};
+use super::{drawing, estimate::policy, misplaced, typed};
 use crate::args::{Fake, Format, Recorder, ReportArgs, RunArgs};
 use crate::config::Settings;
 use crate::failure::{Failure, Outcome, say};
@@ -34,6 +34,9 @@ pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Outcome {
     let pretended = args.pretend_gpu.as_deref().map(|name| pretended(name, &options)).transpose()?;
     let python = record::find(args.python.as_deref())?;
 
+    if args.module.is_none() {
+        misplaced::tell(&args.command);
+    }
     let folder = tempfile::Builder::new()
         .prefix("breakeven-")
         .tempdir()

@@ -475,6 +475,22 @@ fn a_script_that_ends_for_want_of_a_gpu_gets_two_lines() {
 }
 
 #[test]
+fn an_option_behind_the_script_is_told_and_left_to_it() {
+    let place = Place::new(RECORD);
+    let said = |script: &str, arguments: &[&str]| place.run(&["--quiet", "--gpu", "t4"], script, arguments);
+    let text = said("echo \"$@\"", &["big", "--top", "3", "--gpu=l4", "--steps", "5", "--spot"]);
+    let told: Vec<&str> = text.lines().take(5).collect();
+    insta::assert_snapshot!(told.join("\n"), @"
+    exit 0
+    --- stdout
+    big --top 3 --gpu=l4 --steps 5 --spot
+    --- stderr
+    note: what follows job.py is the script's, `--gpu`, `--spot`, `--top` too; for breakeven: breakeven run --top 3 --gpu=l4 --spot --python DIR/python3 --quiet --gpu t4 job.py big --steps 5
+    ");
+    assert!(!said("echo \"$@\" # knows\n: --top", &["--top", "3"]).contains("note: what follows"));
+}
+
+#[test]
 fn nothing_recorded_is_said() {
     let place = Place::new("");
     assert_eq!(
