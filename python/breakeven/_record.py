@@ -57,6 +57,8 @@ class Recording:
         _native.stop()
         after: dict[str, Any] = json.loads(_native.snapshot())
         self._workload = after if self._before is None else since(self._before, after)
+        if kind is None:
+            self._workload["program"]["exit"] = {"code": 0}  # the block has ended well, whatever the script does later
 
     def estimate(self, gpu: str | Iterable[str] | None = None, **options: Quantity | bool | None) -> Estimate:
         """What this would take on `gpu`, a name or several; on every GPU of the catalogue when None.
