@@ -10,6 +10,7 @@ mod output;
 mod prices;
 mod run;
 mod serve;
+mod wrong;
 
 use assert_cmd::Command;
 
