@@ -108,7 +108,7 @@ class Estimate:
         head = "".join(f"<th>{name}</th>" for name in columns)
         rows = "".join(
             "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in _cells(row)) + "</tr>"
-            for row in self._answer["estimates"]
+            for row in self._answer["estimates"][: self._answer["options"].get("top")]
         )
         notes = "".join(f"<li>{html.escape(note['text'])}</li>" for note in self._answer["notes"])
         return (
