@@ -11,6 +11,10 @@ use std::path::Path;
 /// Says which options of ours the script gets, unless its text mentions them. `command` is the script and its arguments.
 pub(super) fn tell(command: &[OsString]) {
     let Some((script, arguments)) = command.split_first() else { return };
+    // What is read of a pipe would be lost to Python.
+    if !Path::new(script).is_file() {
+        return;
+    }
     let Ok(text) = std::fs::read_to_string(script) else { return };
     let found = misplaced(arguments, &text);
     let names: BTreeSet<String> = found

@@ -487,6 +487,10 @@ fn an_option_behind_the_script_is_told_and_left_to_it() {
     --- stderr
     note: what follows job.py is the script's, `--gpu`, `--spot`, `--top` too; for breakeven: breakeven run --top 3 --gpu=l4 --spot --python DIR/python3 --quiet --gpu t4 job.py big --steps 5
     ");
+    let mut piped = breakeven();
+    piped.current_dir(place.folder.path()).args(["run", "--python"]).arg(place.file("python3"));
+    let text = crate::said(piped.args(["/dev/stdin", "--spot"]).write_stdin("echo whole"));
+    assert!(text.contains("--- stdout\nwhole\n"), "{text}");
     assert!(!said("echo \"$@\" # knows\n: --top", &["--top", "3"]).contains("note: what follows"));
 }
 
