@@ -35,13 +35,13 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Those of the files that hold here; none with `--no-config`.
+    /// Those of the files that hold here, where they are `wanted`; else none.
     ///
     /// # Errors
     /// A file that cannot be read, is no TOML, or has a setting that is none or of the wrong type.
-    pub(crate) fn read(none: bool) -> Result<Self, Failure> {
+    pub(crate) fn read(wanted: bool) -> Result<Self, Failure> {
         let mut found: Vec<Setting> = Vec::new();
-        for file in if none { Vec::new() } else { files() } {
+        for file in if wanted { files() } else { Vec::new() } {
             let shown = shown(&file);
             for setting in settings(&input::text(&file)?, &shown)? {
                 if !found.iter().any(|known| known.name == setting.name) {
@@ -84,7 +84,7 @@ impl Settings {
 
 /// The files that hold here, the one that wins first: the one that `BREAKEVEN_CONFIG` names, which may be none; else the
 /// project's and the user's, where they exist.
-pub(crate) fn files() -> Vec<PathBuf> {
+fn files() -> Vec<PathBuf> {
     if let Some(named) = env::var_os("BREAKEVEN_CONFIG") {
         return if named.is_empty() { Vec::new() } else { vec![named.into()] };
     }

@@ -24,14 +24,12 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return failure::usage(&error),
     };
-    let settings = match cli.command {
-        Command::Estimate(_) | Command::Run(_) | Command::Show(_) | Command::Kernels(_) | Command::Config => {
-            Settings::read(cli.no_config)
-        }
-        // The others take none, and a wrong file is no matter of theirs.
-        _ => Ok(Settings::default()),
-    };
-    let settings = match settings {
+    // The other commands take no settings, and a wrong file is no matter of theirs.
+    let takes_settings = matches!(
+        cli.command,
+        Command::Estimate(_) | Command::Run(_) | Command::Show(_) | Command::Kernels(_) | Command::Config
+    );
+    let settings = match Settings::read(takes_settings && !cli.no_config) {
         Ok(settings) => settings,
         Err(failure) => return failure.report(),
     };
