@@ -37,7 +37,8 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> list[breakeven.Estimate]:
 
 
 def test_options_of_a_cell(shell: Any, shown: list[breakeven.Estimate]) -> None:
-    assert shell.run_cell("%%breakeven l4 --gpu t4,a10 --exclude-startup --top=2 --precision fp32\nb = np.ones((99, 99)) @ np.ones((99, 99))").success
+    line = "%%breakeven l4 --gpu t4,a10 --exclude-startup --top=2 --precision fp32"
+    assert shell.run_cell(f"{line}\nb = np.ones((99, 99)) @ np.ones((99, 99))").success
     [answer] = shown
     asked = answer.to_dict()["options"]
     assert asked["gpu"] == ["l4", "t4", "a10"] and asked["exclude_startup"] and asked["precision"] == "fp32"
