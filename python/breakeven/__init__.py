@@ -8,7 +8,8 @@
 
     breakeven.estimate(flops="10,000 GFLOP", data="1GB", cpu_rate="400GFLOP/s", gpu="RTX 3080")
 
-In a notebook, `%load_ext breakeven` gives the cell magic `%%breakeven`.
+In a notebook, `%load_ext breakeven` gives `%%breakeven`, which records a cell, and `%breakeven`, which reports on it again;
+`%%breakeven --help` lists what they take.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from ._errors import BreakevenError as BreakevenError
     from ._errors import InputError as InputError
+    from ._errors import UnknownKeywordError as UnknownKeywordError
     from ._errors import UnknownNameError as UnknownNameError
     from ._estimate import Estimate as Estimate
     from ._estimate import estimate as estimate
@@ -27,13 +29,17 @@ if TYPE_CHECKING:
     from ._record import profile as profile
     from ._record import record as record
 
-__all__ = ["BreakevenError", "Estimate", "InputError", "Recording", "UnknownNameError", "estimate", "kernel", "profile", "record"]
+__all__ = [
+    *("BreakevenError", "Estimate", "InputError", "Recording", "UnknownKeywordError", "UnknownNameError"),
+    *("estimate", "kernel", "profile", "record"),
+]
 __version__ = "0.1.0"
 
 # Every recorded process imports this package before its script begins: what the script did not ask for stays out.
 _HOME = {
     "BreakevenError": "_errors",
     "InputError": "_errors",
+    "UnknownKeywordError": "_errors",
     "UnknownNameError": "_errors",
     "Estimate": "_estimate",
     "estimate": "_estimate",
@@ -55,7 +61,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, "__doc__", "__name__", "__version__", "load_ipython_extension"])
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -25,6 +25,10 @@ class UnknownNameError(InputError, LookupError):
     """A GPU, CPU, region, precision or kind of work that is not in the catalogue."""
 
 
+class UnknownKeywordError(InputError, TypeError):
+    """A keyword that the function does not take; the message names the nearest that it does."""
+
+
 def error(code: str, message: str, hint: str | None, field: str | None) -> BreakevenError:
     """The exception for an error object of the engine."""
     kind: type[BreakevenError] = InputError

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from . import _advice, _native, _reasons
 from ._errors import error
+from ._options import Inputs, Numbers, keywords, takes
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
-
-Quantity = float | str
-"""A number in the base unit (FLOP, bytes, seconds, FLOP/s, W, USD, a fraction) or text with one: `"80GiB"`, `"40%"`."""
+    from typing_extensions import Unpack
 
 
 class Estimate:
@@ -109,7 +108,7 @@ class Estimate:
         head = "".join(f"<th>{name}</th>" for name in columns)
         rows = "".join(
             "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in _cells(row)) + "</tr>"
-            for row in self._answer["estimates"]
+            for row in self._answer["estimates"][: self._answer["options"].get("top")]
         )
         notes = "".join(f"<li>{html.escape(note['text'])}</li>" for note in self._answer["notes"])
         return (
@@ -133,28 +132,26 @@ def _interval(value: Mapping[str, float] | None, unit: str) -> str:
     return f"{value['p50']:.3g}{unit} [{value['p10']:.3g}–{value['p90']:.3g}]"
 
 
-#: The keywords of `estimate` that describe the work; every other keyword is an option.
-_NUMBERS = frozenset(
-    (
-        *("flops", "matmul", "parameters", "tokens", "elements", "operations", "rows", "columns"),
-        *("bytes", "data", "data_out", "link", "pcie", "init", "kind", "precision", "cpu_rate", "cpu_time"),
-        *("parallel_fraction", "peak", "bandwidth", "utilization", "python_overhead", "workload_factor"),
-        *("precision_factor", "values", "gpus", "scaling_efficiency"),
-    )
-)
+@takes(Inputs)
+def estimate(gpu: str | Iterable[str] | None = None, **inputs: Unpack[Inputs]) -> Estimate:
+    """Estimate from a few numbers, as `breakeven estimate` does: time, speedup, cost and energy on each GPU.
 
+    `gpu` is a name or several; None is every GPU of the catalogue. A quantity is a number in the base unit (FLOP, bytes,
+    seconds, FLOP/s, B/s, W, $/h, a share from 0 to 1) or text with a unit: `"10 TFLOP"`, `"80GiB"`, `"40%"`.
 
-def estimate(gpu: str | Iterable[str] | None = None, **inputs: Quantity | bool | None) -> Estimate:
-    """Estimate from a few numbers, as `breakeven estimate` does.
+    Raises `InputError` for what does not read or is out of range, `UnknownNameError` for a name that the catalogue does
+    not have, `UnknownKeywordError` for a keyword that is none.
 
-    The work: `flops`, or instead of it `matmul`, `parameters tokens`, `elements operations` or `rows columns`; `bytes
-    data data_out link pcie init kind precision cpu_rate cpu_time parallel_fraction peak bandwidth utilization
-    python_overhead workload_factor precision_factor values gpus scaling_efficiency`. Options: `cpu price cpu_price
-    gpu_watts cpu_watts electricity region provider spot max_price runs_per_month exclude_startup top sort catalogue`.
-    Raises `InputError` on what does not read, `UnknownNameError` on unknown names.
+    >>> import breakeven
+    >>> answer = breakeven.estimate("RTX 3080", flops="10 TFLOP", cpu_rate="400 GFLOP/s")
+    >>> answer.verdict
+    'gpu'
+    >>> breakeven.estimate(gpuu="l4")
+    Traceback (most recent call last):
+    breakeven._errors.UnknownKeywordError: estimate() takes no `gpuu`; did you mean `gpu`?
     """
-    numbers = {name: value for name, value in inputs.items() if name in _NUMBERS and value is not None}
-    options = {name: value for name, value in inputs.items() if name not in _NUMBERS}
+    numbers = {name: value for name, value in inputs.items() if name in keywords(Numbers) and value is not None}
+    options = {name: value for name, value in inputs.items() if name not in keywords(Numbers)}
     return ask({"numbers": numbers}, gpu, options)
 
 

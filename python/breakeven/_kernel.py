@@ -62,9 +62,10 @@ def kernel(name: str, *, flops: Amount, bytes: Amount) -> Kernel:
     kernel does: it gets the arguments and changes the arrays in place. Without one the arrays stay as they are, and the
     report says so. As a context manager the description ends with the block. Nothing happens outside of a recording.
 
-        @breakeven.kernel("saxpy", flops=lambda grid, block, args: 2 * args[0].size, bytes=3 * 4 * n)
-        def saxpy(x, y, a, out):
-            out[:] = a * x + y
+    >>> import breakeven
+    >>> @breakeven.kernel("saxpy", flops=lambda grid, block, args: 2 * args[0].size, bytes=3 * 4 * 1000)
+    ... def saxpy(x, y, a, out):
+    ...     out[:] = a * x + y
 
     Raises ValueError for an amount that is negative, infinite or not a number, TypeError for what is no number at all.
     """

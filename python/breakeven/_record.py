@@ -12,10 +12,14 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from . import _native, _process
-from ._estimate import Estimate, Quantity, ask
+from ._estimate import Estimate, ask
+from ._options import ProgramOptions, takes
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -57,13 +61,23 @@ class Recording:
         _native.stop()
         after: dict[str, Any] = json.loads(_native.snapshot())
         self._workload = after if self._before is None else since(self._before, after)
+        if kind is None:
+            self._workload["program"]["exit"] = {"code": 0}  # the block has ended well, whatever the script does later
 
-    def estimate(self, gpu: str | Iterable[str] | None = None, **options: Quantity | bool | None) -> Estimate:
+    @takes(ProgramOptions)
+    def estimate(self, gpu: str | Iterable[str] | None = None, **options: Unpack[ProgramOptions]) -> Estimate:
         """What this would take on `gpu`, a name or several; on every GPU of the catalogue when None.
 
-        Options: `cpu host_cpu price cpu_price gpu_watts cpu_watts electricity region provider spot max_price
-        runs_per_month policy port precision size exclude_startup top sort catalogue`. Raises `InputError`,
-        `UnknownNameError`.
+        A quantity is a number in the base unit (W, $/h, $/kWh) or text with a unit: `"320W"`, `"25 ct/kWh"`.
+
+        Raises `InputError` for what does not read or is out of range, `UnknownNameError` for a name that the catalogue
+        does not have, `UnknownKeywordError` for a keyword that is none, `RuntimeError` before the block has ended.
+
+        >>> import breakeven, numpy
+        >>> with breakeven.record() as work:
+        ...     _ = numpy.ones((100, 100)) @ numpy.ones((100, 100))
+        >>> [row["gpu"] for row in work.estimate("l4", exclude_startup=True).to_dict()["estimates"]]
+        ['l4']
         """
         return ask({"workload": self.to_dict()}, gpu, options)
 
@@ -94,7 +108,16 @@ class Recording:
 
 
 def record() -> Recording:
-    """A context manager that records the NumPy and SciPy calls of its block. Blocks nest."""
+    """A context manager that records the NumPy, SciPy and PyTorch calls of its block, and takes their times. Blocks nest.
+
+    Raises `RuntimeError` on entry where native hooks may not run: record the whole script with `breakeven run` there.
+
+    >>> import breakeven, numpy
+    >>> with breakeven.record() as work:
+    ...     total = numpy.ones(1000).sum()
+    >>> work.to_dict()["format"]
+    'breakeven.workload/1'
+    """
     return Recording()
 
 
@@ -103,6 +126,15 @@ def profile(function: Callable[P, R]) -> Callable[P, R]:
 
     A call of a generator or coroutine function lasts until that has ended: what else runs between its steps is in the
     recording, too. Those that are both, asynchronous generators, are refused with `TypeError`.
+
+    >>> import breakeven, numpy
+    >>> @breakeven.profile
+    ... def total(n):
+    ...     return float(numpy.ones(n).sum())
+    >>> total(1000)
+    1000.0
+    >>> total.recording.estimate("l4").verdict in ("gpu", "cpu", "either", "unknown")
+    True
     """
     if isinstance(function, (staticmethod, classmethod)):
         return type(function)(profile(function.__func__))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import signal
 
 import pytest
 
 from breakeven import _native
+
+# The command reads no settings of whoever runs these tests.
+os.environ["BREAKEVEN_CONFIG"] = ""
 
 # `nohup … &` starts programs with interrupts ignored; so would the scripts of these tests be.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

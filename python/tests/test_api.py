@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import json
 import subprocess
 import sys
@@ -12,7 +13,8 @@ from typing import Any
 import pytest
 
 import breakeven
-from breakeven._estimate import _NUMBERS, ask
+from breakeven._estimate import ask
+from breakeven._options import Numbers, ProgramOptions, keywords
 
 WORKED = {
     "flops": "10,000 GFLOPS",
@@ -48,9 +50,10 @@ def test_figures_that_must_come_out(gflop: float, cpu_s: float, gpu_s: float) ->
     assert answer["estimates"][0]["time_s"]["p50"] == pytest.approx(gpu_s)
 
 
-def test_every_number_of_a_request_can_be_given() -> None:
+def test_everything_in_a_request_can_be_given() -> None:
     schema = json.loads((Path(__file__).parents[2] / "docs/schema/request-1.schema.json").read_text())
-    assert _NUMBERS == set(schema["$defs"]["numbers"]["properties"])
+    assert keywords(Numbers).keys() == schema["$defs"]["numbers"]["properties"].keys()
+    assert {"gpu", *keywords(ProgramOptions)} == schema["$defs"]["options"]["properties"].keys()
     flop = breakeven.estimate("l4", matmul=2000, cpu_time="1 s").to_dict()["workload"]["flop"]
     assert flop == 16e9
 
@@ -121,6 +124,23 @@ def test_errors_are_raised_with_their_code(inputs: Any, kind: type[Exception], c
         breakeven.estimate(**inputs)
     assert isinstance(raised.value, (breakeven.BreakevenError, ValueError))
     assert (raised.value.code, raised.value.field) == (code, field)  # type: ignore[attr-defined]
+
+
+def test_a_wrong_keyword_is_answered_with_the_nearest() -> None:
+    for wrong, nearest in [("gpuu", "gpu"), ("flop", "flops"), ("exclude_start_up", "exclude_startup")]:
+        with pytest.raises(TypeError) as raised:
+            breakeven.estimate(**{wrong: 1})
+        assert str(raised.value) == f"estimate() takes no `{wrong}`; did you mean `{nearest}`?"
+    with pytest.raises(breakeven.UnknownKeywordError, match=r"Recording.estimate\(\) takes no `flops`"):
+        breakeven.record().estimate("l4", flops=1)  # type: ignore[call-arg]
+
+
+def test_keywords_are_in_the_signature_and_the_docstring() -> None:
+    for function, kinds in [(breakeven.estimate, Numbers), (breakeven.Recording.estimate, ProgramOptions)]:
+        parameters = inspect.signature(function).parameters
+        for name, (kind, meaning) in keywords(kinds).items():
+            assert parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
+            assert parameters[name].annotation == kind and f"    {name}: {meaning}\n" in str(function.__doc__)
 
 
 def test_import_loads_nothing_that_was_not_asked_for() -> None:

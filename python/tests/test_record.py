@@ -38,6 +38,20 @@ def test_a_block_records_what_runs_inside_it() -> None:
     assert work.to_dict()["program"]["wall_ns"] > 0
 
 
+def test_only_a_block_that_raises_is_said_to_have_ended_otherwise() -> None:
+    a = np.ones((100, 100))
+    with breakeven.record() as outer:
+        a @ a
+        with breakeven.record() as inner:
+            a @ a
+    with pytest.raises(ZeroDivisionError):
+        with breakeven.record() as failed:
+            a @ a
+            1 / 0
+    notes = [{note["code"] for note in work.estimate("l4").to_dict()["notes"]} for work in (outer, inner, failed)]
+    assert ["script-cut" in codes for codes in notes] == [False, False, True]
+
+
 def test_a_second_block_begins_anew() -> None:
     a = np.ones(10)
     for times in (3, 5):

@@ -950,6 +950,8 @@ def test_a_script_that_needs_a_gpu_is_told_how_to_have_one(asks: str, fake: bool
     [file] = (tmp_path / "record").glob("*.json")
     told = [u for u in json.loads(file.read_text())["unseen"] if u["reason"] == "no-gpu"]
     assert len(told) == 1 and "needs.py:6" in told[0]["text"] and told[0]["count"] == 1, told
+    # `breakeven run` makes a command of what stands behind the colon.
+    assert told[0]["text"].partition(": ")[2].startswith("--pretend-gpu NAME"), told
 
 
 def test_without_values_numbers_are_ordinary(tmp_path: Path) -> None:

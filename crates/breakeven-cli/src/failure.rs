@@ -78,26 +78,33 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
             ExitCode::from(BAD_INPUT)
         }
         _ => {
-            let text = hinted(&error.render().to_string());
+            let text = hinted(&error.render().to_string(), error.kind());
             say(&text.lines().map(|line| words::printable(line, 300)).collect::<Vec<_>>().join("\n"));
             ExitCode::from(BAD_INPUT)
         }
     }
 }
 
-/// The next step as a line of its own, right below what is wrong.
-fn hinted(text: &str) -> String {
-    let text = text.replace("\n\n  tip:", "\n hint:");
-    let values = text.split_once("\n  [possible values: ").map(|(wrong, rest)| (wrong, rest.replacen(']', "", 1)));
-    if let Some((wrong, rest)) = values {
-        return format!("{wrong}\n hint: one of {rest}");
+/// What is wrong in one line, the next step in another; clap tells it in paragraphs.
+fn hinted(text: &str, kind: ErrorKind) -> String {
+    let (mut wrong, mut hints) = (Vec::new(), Vec::new());
+    let told = text.split("\n\nUsage:").next().unwrap_or(text);
+    for line in told.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        if let Some(values) = line.strip_prefix("[possible values: ") {
+            hints.push(format!("one of {}", values.trim_end_matches(']')));
+        } else if let Some(tip) = line.strip_prefix("tip: ") {
+            // Nothing of ours takes an option as a value.
+            hints.extend((!tip.starts_with("to pass '")).then(|| tip.to_owned()));
+        } else if !line.starts_with("For more information") {
+            wrong.push(line);
+        }
     }
-    if text.contains("\n hint:") {
-        return text;
-    }
-    let (wrong, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
-    let rest = rest.replace("For more information, try '--help'.", "");
-    format!("{wrong}\n hint: `--help` says what is allowed\n\n{}", rest.trim_end()).trim_end().to_owned()
+    let hint = match (hints.is_empty(), kind) {
+        (false, _) => hints.join("; "),
+        (true, ErrorKind::ArgumentConflict) => "give one of the two".to_owned(),
+        (true, _) => "`--help` says what is allowed".to_owned(),
+    };
+    format!("{}\n hint: {hint}", wrong.join(" "))
 }
 
 /// A line to stderr; if nobody can read it, so be it.

@@ -7,6 +7,7 @@
 
 mod args;
 mod commands;
+mod config;
 mod failure;
 mod input;
 mod output;
@@ -14,6 +15,7 @@ mod record;
 
 use args::{Cli, Command};
 use clap::Parser;
+use config::Settings;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -22,11 +24,21 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return failure::usage(&error),
     };
+    // The other commands take no settings, and a wrong file is no matter of theirs.
+    let takes_settings = matches!(
+        cli.command,
+        Command::Estimate(_) | Command::Run(_) | Command::Show(_) | Command::Kernels(_) | Command::Config
+    );
+    let settings = match Settings::read(takes_settings && !cli.no_config) {
+        Ok(settings) => settings,
+        Err(failure) => return failure.report(),
+    };
     let done = match cli.command {
-        Command::Estimate(args) => commands::estimate(&args),
-        Command::Run(args) => commands::run(&args),
-        Command::Show(args) => commands::show(&args),
-        Command::Kernels(args) => commands::kernels(&args),
+        Command::Estimate(args) => commands::estimate(&args, &settings),
+        Command::Run(args) => commands::run(&args, &settings),
+        Command::Show(args) => commands::show(&args, &settings),
+        Command::Kernels(args) => commands::kernels(&args, &settings),
+        Command::Config => commands::config(&settings),
         Command::Gpus(args) => commands::gpus(&args),
         Command::Cpus(args) => commands::cpus(&args),
         Command::Prices(args) => commands::prices(&args),
@@ -34,5 +46,5 @@ fn main() -> ExitCode {
         Command::Doctor(args) => commands::doctor(&args),
         Command::Completions { shell } => commands::completions(shell),
     };
-    done.unwrap_or_else(|failure| failure.report())
+    done.unwrap_or_else(|failure| settings.placed(failure).report())
 }

@@ -4,5 +4,7 @@
 #[test]
 fn every_example_says_what_the_page_says() {
     std::env::set_current_dir("../..").expect("the workspace is two folders up");
-    trycmd::TestCases::new().env("NO_COLOR", "1").env("BREAKEVEN_CPU", "").case("README.md").case("docs/cli.md");
+    let cases = trycmd::TestCases::new();
+    cases.env("NO_COLOR", "1").env("BREAKEVEN_CPU", "").env("BREAKEVEN_CONFIG", "");
+    cases.case("README.md").case("docs/cli.md");
 }

@@ -1,6 +1,7 @@
 //! The engine for Python: JSON in, JSON or a report out. Errors come back as JSON too; the package raises them.
 
 use breakeven::estimate::Estimate;
+use breakeven::report::TextOptions;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -10,12 +11,13 @@ pub(crate) fn answer(py: Python<'_>, request: &str) -> String {
     py.detach(|| breakeven::answer::answer(request))
 }
 
-/// A `breakeven.estimate/1` as the command prints it: `text` or `markdown`.
+/// A `breakeven.estimate/1` as the command prints it: `text` or `markdown`, with as many GPUs as were asked for.
 #[pyfunction]
 pub(crate) fn report(estimate: &str, format: &str) -> PyResult<String> {
     let estimate: Estimate = serde_json::from_str(estimate).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let top = estimate.options["top"].as_u64().and_then(|top| u32::try_from(top).ok());
     match format {
-        "text" => Ok(breakeven::report::text(&estimate, &breakeven::report::TextOptions::default())),
+        "text" => Ok(breakeven::report::text(&estimate, &TextOptions { top, ..TextOptions::default() })),
         "markdown" => Ok(breakeven::report::markdown(&estimate)),
         other => Err(PyValueError::new_err(format!("format `{other}` is neither `text` nor `markdown`"))),
     }

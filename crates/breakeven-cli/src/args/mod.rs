@@ -25,6 +25,9 @@ use clap::{Parser, Subcommand};
 #[command(name = "breakeven", version, arg_required_else_help = true, max_term_width = 100)]
 #[command(after_help = "Start with `breakeven run SCRIPT`, or with numbers: `breakeven estimate --help`.")]
 pub(crate) struct Cli {
+    /// Leave out every file of settings: see `breakeven config`
+    #[arg(long, global = true)]
+    pub(crate) no_config: bool,
     /// What to do.
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -49,6 +52,9 @@ pub(crate) enum Command {
     Prices(PricesArgs),
     /// The page and the HTTP API on this machine, until Ctrl-C
     Serve(ServeArgs),
+    /// Settings that hold where an option is not given, and the files they come from
+    #[command(after_help = CONFIG)]
+    Config,
     /// What was found on this machine, and how to mend what is missing
     Doctor(DoctorArgs),
     /// Completions for a shell
@@ -57,6 +63,17 @@ pub(crate) enum Command {
         shell: clap_complete::Shell,
     },
 }
+
+const CONFIG: &str = "\
+Options win over breakeven.toml of the working folder, or of a parent up to the root of the git repository, and that over
+breakeven/config.toml in $XDG_CONFIG_HOME or ~/.config. BREAKEVEN_CONFIG=FILE takes that file alone.
+
+Example of a file:
+  gpu = [\"l4\", \"h100-sxm\"]
+  region = \"eu-west-1\"
+  provider = \"AWS\"
+  runs-per-month = 3000
+  electricity = 0.25";
 
 #[cfg(test)]
 mod tests {

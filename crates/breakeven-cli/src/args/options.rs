@@ -1,5 +1,6 @@
 //! What every estimate takes.
 
+use crate::config::Settings;
 use crate::failure::Failure;
 use crate::input::overridden;
 use breakeven::request::{Options, Typed};
@@ -104,24 +105,29 @@ pub(super) fn typed(text: Option<&String>) -> Option<Typed> {
 }
 
 impl OptionArgs {
-    /// As the engine takes them.
+    /// As the engine takes them; what is not given is as it is set.
     ///
     /// # Errors
     /// A catalogue file that cannot be read, or is wrong.
-    pub(crate) fn options(&self) -> Result<Options, Failure> {
+    pub(crate) fn options(&self, settings: &Settings) -> Result<Options, Failure> {
+        // With it the cost would be that of energy; a price that is given asks for that of rent.
+        let electricity = match self.price {
+            Some(_) => self.electricity.clone(),
+            None => settings.or(self.electricity.as_ref(), "electricity"),
+        };
         Ok(Options {
-            gpu: self.gpu.clone(),
+            gpu: settings.gpus(&self.gpu),
             cpu: self.cpu.clone(),
             price: typed(self.price.as_ref()),
             cpu_price: typed(self.cpu_price.as_ref()),
             gpu_watts: typed(self.gpu_watts.as_ref()),
             cpu_watts: typed(self.cpu_watts.as_ref()),
-            electricity: typed(self.electricity.as_ref()),
-            region: self.region.clone(),
-            provider: self.provider.clone(),
+            electricity: electricity.map(Typed::Text),
+            region: settings.or(self.region.as_ref(), "region"),
+            provider: settings.or(self.provider.as_ref(), "provider"),
             spot: self.spot,
             max_price: typed(self.max_price.as_ref()),
-            runs_per_month: typed(self.runs_per_month.as_ref()),
+            runs_per_month: settings.or(self.runs_per_month.as_ref(), "runs-per-month").map(Typed::Text),
             exclude_startup: self.exclude_startup,
             top: self.top,
             sort: self.sort.clone(),

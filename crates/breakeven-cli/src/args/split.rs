@@ -8,7 +8,11 @@ use std::ffi::OsString;
 ///
 /// Options that take a value are asked of the parser itself.
 pub(crate) fn split_script(mut arguments: Vec<OsString>) -> Vec<OsString> {
-    if arguments.get(1).is_none_or(|command| command != "run") {
+    let is_option = |word: &OsString| word.to_string_lossy().starts_with('-');
+    let Some(command) = arguments.iter().skip(1).position(|word| !is_option(word)).map(|at| at + 1) else {
+        return arguments;
+    };
+    if arguments[command] != "run" {
         return arguments;
     }
     let cli = Cli::command();
@@ -21,7 +25,7 @@ pub(crate) fn split_script(mut arguments: Vec<OsString>) -> Vec<OsString> {
             (short || long) && a.get_action().takes_values() && !a.is_require_equals_set()
         })
     };
-    let mut at = 2;
+    let mut at = command + 1;
     while let Some(argument) = arguments.get(at) {
         let text = argument.to_string_lossy();
         if text == "--" {

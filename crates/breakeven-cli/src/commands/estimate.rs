@@ -1,6 +1,7 @@
 //! `breakeven estimate`: numbers in, numbers out.
 
 use crate::args::EstimateArgs;
+use crate::config::Settings;
 use crate::failure::{Outcome, say};
 use crate::{input, output};
 use breakeven::answer::answer_request;
@@ -9,11 +10,11 @@ use breakeven::request::Request;
 use std::process::ExitCode;
 
 /// Runs the command.
-pub(crate) fn estimate(args: &EstimateArgs) -> Outcome {
+pub(crate) fn estimate(args: &EstimateArgs, settings: &Settings) -> Outcome {
     let request = Request {
         today: input::today(),
         numbers: Some(args.numbers.numbers()),
-        options: args.options.options()?,
+        options: args.options.options(settings)?,
         machine: Some(input::machine()),
         ..Request::default()
     };

@@ -1,6 +1,7 @@
 //! `breakeven kernels TABLE`: the time of each row of a table of kernels.
 
 use crate::args::{KernelsArgs, MeasuredAs, TableFormat};
+use crate::config::Settings;
 use crate::failure::{Failure, Outcome, say};
 use crate::{input, output};
 use breakeven::report::words::printable;
@@ -16,11 +17,13 @@ const TOLD: u64 = 10;
 const NOTHING_DONE: u8 = 2;
 
 /// Runs the command.
-pub(crate) fn kernels(args: &KernelsArgs) -> Outcome {
+pub(crate) fn kernels(args: &KernelsArgs, settings: &Settings) -> Outcome {
     let catalogue = input::catalogue(args.catalogue.as_deref())?;
     let format = format(args)?;
     let table = Table::open(&args.table)?;
-    let devices = Devices::new(&table.columns, &catalogue, &args.gpu)?;
+    // A table that names its GPUs itself needs none that are set.
+    let named = if table.columns.gpu.is_some() { args.gpu.clone() } else { settings.gpus(&args.gpu) };
+    let devices = Devices::new(&table.columns, &catalogue, &named)?;
     let mut errors = args.errors.as_deref().map(output::Pending::new).transpose()?.map(BufWriter::new);
     if let Some(file) = &mut errors {
         file.write_all(b"row,error\n")

@@ -1,6 +1,7 @@
 //! One file a command.
 
 mod completions;
+mod config;
 mod cpus;
 mod doctor;
 mod drawing;
@@ -8,13 +9,16 @@ mod estimate;
 mod figures;
 mod gpus;
 mod kernels;
+mod misplaced;
 mod prices;
 mod run;
 mod serve;
 mod show;
 mod sizes;
+mod typed;
 
 pub(crate) use completions::completions;
+pub(crate) use config::config;
 pub(crate) use cpus::cpus;
 pub(crate) use doctor::doctor;
 pub(crate) use estimate::estimate;

@@ -1,8 +1,9 @@
 //! `breakeven run SCRIPT`: the script as it is, recorded; then the report.
 
 use super::sizes::{self, Scales};
-use super::{drawing, estimate::policy};
+use super::{drawing, estimate::policy, misplaced, typed};
 use crate::args::{Fake, Format, Recorder, ReportArgs, RunArgs};
+use crate::config::Settings;
 use crate::failure::{Failure, Outcome, say};
 use crate::record::{self, Ended, Python};
 use crate::{input, output};
@@ -17,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 /// Runs the command. Until the script starts, what is wrong is an error (2); after it, a warning.
-pub(crate) fn run(args: &RunArgs) -> Outcome {
+pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Outcome {
     let command = script(args)?;
     reachable(args)?;
     let scales = args.scale.as_deref().map(sizes::read).transpose()?;
@@ -28,11 +29,14 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
         }
         None => command.clone(),
     };
-    let options = Options { timeline: args.drawing.wanted(), ..args.program.of(args.options.options()?) };
+    let options = Options { timeline: args.drawing.wanted(), ..args.program.of(args.options.options(settings)?) };
     check(&options)?;
     let pretended = args.pretend_gpu.as_deref().map(|name| pretended(name, &options)).transpose()?;
     let python = record::find(args.python.as_deref())?;
 
+    if args.module.is_none() {
+        misplaced::tell(&args.command);
+    }
     let folder = tempfile::Builder::new()
         .prefix("breakeven-")
         .tempdir()
@@ -243,7 +247,7 @@ fn after(again: &Again, pid: u32, ended: Ended, mut request: Request) -> ExitCod
         say(&format!(
             "note: the script ended as this machine's memory ran short, and may have done things that cannot be done \
              twice: it is not run again by itself. Without values it needs next to none:\n  {}",
-            with_fake(std::env::args_os().skip(1))
+            with_fake()
         ));
     }
     if ended == Ended::Code(0) {
@@ -253,6 +257,10 @@ fn after(again: &Again, pid: u32, ended: Ended, mut request: Request) -> ExitCod
     if let Some(Err(failure)) = saved {
         say("warning: the workload was not saved");
         failure.report();
+    }
+    let no_gpu = no_gpu(&workload, &request.options);
+    if let Some(told) = &no_gpu {
+        say(told);
     }
     request.workload = Some(Box::new(workload));
     let mut answer = match output::working("estimating", || answer_request(&request)) {
@@ -273,6 +281,8 @@ fn after(again: &Again, pid: u32, ended: Ended, mut request: Request) -> ExitCod
     let written = match (args.report_fd, &args.report.output) {
         (Some(fd), _) => output::write_descriptor(fd, text.as_bytes()),
         (None, Some(file)) => output::write_to(Some(file), text.as_bytes()),
+        // Nothing of what it would have done was seen.
+        (None, None) if no_gpu.is_some() => Ok(()),
         (None, None) => {
             say(&format!("\n{text}"));
             Ok(())
@@ -286,18 +296,22 @@ fn after(again: &Again, pid: u32, ended: Ended, mut request: Request) -> ExitCod
 }
 
 /// The command as it was typed, with `--fake`.
-fn with_fake(typed: impl Iterator<Item = OsString>) -> String {
-    let mut words = vec!["breakeven".to_owned()];
-    for argument in typed.filter(|word| word != "--fake=auto" && word != "--fake=never") {
-        let word = argument.to_string_lossy();
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
-        let is_plain = !word.is_empty() && word.chars().all(plain);
-        words.push(if is_plain { word.into_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) });
-        if words.len() == 2 {
-            words.push("--fake".to_owned());
-        }
+fn with_fake() -> String {
+    let words: Vec<_> = typed::words().into_iter().filter(|w| w != "--fake=auto" && w != "--fake=never").collect();
+    typed::again(&words, &["--fake".into()])
+}
+
+/// Where the script ended for want of a GPU: what happened, and what to type or do instead, in two lines.
+fn no_gpu(workload: &Workload, options: &Options) -> Option<String> {
+    let asked = workload.unseen.iter().find(|unseen| unseen.reason == "no-gpu" && workload.failed())?;
+    let Some((what, instead)) = asked.text.split_once(": ") else { return Some(format!("note: {}", asked.text)) };
+    if !instead.starts_with("--pretend-gpu") {
+        return Some(format!("note: {what}\n hint: {instead}"));
     }
-    words.join(" ")
+    let shown = options.gpu.iter().find(|name| pretended(name, options).is_ok());
+    let shown = shown.map_or("l4", String::as_str);
+    let again = typed::again(&typed::words(), &["--pretend-gpu".into(), shown.into()]);
+    Some(format!("note: {what}\n hint: to record it as if there were one: {again}"))
 }
 
 /// Wall times of runs 2 to N, ns, recorded as the first was; they end with the first that does not end well.

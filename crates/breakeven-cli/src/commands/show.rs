@@ -2,6 +2,7 @@
 
 use super::{drawing, estimate::policy, sizes};
 use crate::args::ShowArgs;
+use crate::config::Settings;
 use crate::failure::{Failure, Outcome};
 use crate::{input, output};
 use breakeven::answer::answer_request;
@@ -11,7 +12,7 @@ use breakeven::workload::merge::merge;
 use std::path::PathBuf;
 
 /// Runs the command.
-pub(crate) fn show(args: &ShowArgs) -> Outcome {
+pub(crate) fn show(args: &ShowArgs, settings: &Settings) -> Outcome {
     let stdout = PathBuf::from("-");
     let output = args.report.output.as_ref().unwrap_or(&stdout);
     output::apart(&[&[("the report", Some(output))][..], &args.drawing.files()].concat(), &args.files)?;
@@ -26,7 +27,7 @@ pub(crate) fn show(args: &ShowArgs) -> Outcome {
         today: input::today(),
         workload: workload.map(Box::new),
         sizes,
-        options: Options { timeline: args.drawing.wanted(), ..args.program.of(args.options.options()?) },
+        options: Options { timeline: args.drawing.wanted(), ..args.program.of(args.options.options(settings)?) },
         ..Request::default()
     };
     let mut answer = output::working("estimating", || answer_request(&request))?;

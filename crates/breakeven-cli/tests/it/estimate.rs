@@ -208,10 +208,6 @@ fn other_bad_input_is_refused_with_a_hint() {
     error: unexpected argument '--flop' found
      hint: a similar argument exists: '--flops'
 
-    Usage: breakeven estimate --flops <FLOP>
-
-    For more information, try '--help'.
-
     --flops 1e12 --top -3: exit 2
     --- stderr
     error: invalid value '-3' for '--top <N>': -3 is not in 0..=4294967295
@@ -221,9 +217,5 @@ fn other_bad_input_is_refused_with_a_hint() {
     --- stderr
     error: unrecognized subcommand 'guess'
      hint: a similar subcommand exists: 'gpus'
-
-    Usage: breakeven <COMMAND>
-
-    For more information, try '--help'.
     "#);
 }

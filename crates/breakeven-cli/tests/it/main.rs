@@ -1,5 +1,6 @@
 //! The command as a user meets it.
 
+mod config;
 mod doctor;
 mod drawing;
 mod estimate;
@@ -9,13 +10,15 @@ mod output;
 mod prices;
 mod run;
 mod serve;
+mod wrong;
 
 use assert_cmd::Command;
 
-/// `breakeven` in an environment of its own: no colour, no virtual environment, English.
+/// `breakeven` in an environment of its own: no colour, no virtual environment, no settings, English.
 fn breakeven() -> Command {
     let mut command = Command::cargo_bin("breakeven").expect("cargo builds it for the tests");
-    command.env_remove("VIRTUAL_ENV").env_remove("NO_COLOR").env("LC_ALL", "C").env("BREAKEVEN_CPU", "");
+    command.env_remove("VIRTUAL_ENV").env_remove("NO_COLOR").env("LC_ALL", "C");
+    command.env("BREAKEVEN_CPU", "").env("BREAKEVEN_CONFIG", "");
     command
 }
 

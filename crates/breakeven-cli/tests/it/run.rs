@@ -442,6 +442,59 @@ fn a_saved_workload_is_shown_again() {
 }
 
 #[test]
+fn a_script_that_ends_for_want_of_a_gpu_gets_two_lines() {
+    let torch =
+        "the script asks for a GPU (job.py:3), and there is none: --pretend-gpu NAME records it as if there were";
+    let cudf = "the script asks cuDF for a GPU (job.py:1), and it has none here: record it with pandas in its place";
+    let told = |text: &str, options: &[&str], script: &str| {
+        let unseen = format!(r#""unseen": [{{"reason": "no-gpu", "text": "{text}", "count": 1}}], "sites""#);
+        Place::new(&RECORD.replace("\"sites\"", &unseen)).run(options, script, &["--epochs", "2"])
+    };
+    let said = [
+        told(torch, &[], "exit 1"),
+        told(torch, &["--gpu", "mi300x,h100-sxm,l4", "--format", "json", "--output", "report.json"], "exit 1"),
+        told(cudf, &[], "exit 1"),
+    ];
+    insta::assert_snapshot!(said.join("\n"), @"
+    exit 1
+    --- stderr
+    note: the script asks for a GPU (job.py:3), and there is none
+     hint: to record it as if there were one: breakeven run --pretend-gpu l4 --python DIR/python3 job.py --epochs 2
+
+    exit 1
+    --- stderr
+    note: the script asks for a GPU (job.py:3), and there is none
+     hint: to record it as if there were one: breakeven run --pretend-gpu h100-sxm --python DIR/python3 --gpu mi300x,h100-sxm,l4 --format json --output report.json job.py --epochs 2
+
+    exit 1
+    --- stderr
+    note: the script asks cuDF for a GPU (job.py:1), and it has none here
+     hint: record it with pandas in its place
+    ");
+    assert!(told(torch, &[], "exit 0").contains("coverage: "), "it went on without");
+}
+
+#[test]
+fn an_option_behind_the_script_is_told_and_left_to_it() {
+    let place = Place::new(RECORD);
+    let said = |script: &str, arguments: &[&str]| place.run(&["--quiet", "--gpu", "t4"], script, arguments);
+    let text = said("echo \"$@\"", &["big", "--top", "3", "--gpu=l4", "--steps", "5", "--spot"]);
+    let told: Vec<&str> = text.lines().take(5).collect();
+    insta::assert_snapshot!(told.join("\n"), @"
+    exit 0
+    --- stdout
+    big --top 3 --gpu=l4 --steps 5 --spot
+    --- stderr
+    note: what follows job.py is the script's, `--gpu`, `--spot`, `--top` too; for breakeven: breakeven run --top 3 --gpu=l4 --spot --python DIR/python3 --quiet --gpu t4 job.py big --steps 5
+    ");
+    let mut piped = breakeven();
+    piped.current_dir(place.folder.path()).args(["run", "--python"]).arg(place.file("python3"));
+    let text = crate::said(piped.args(["/dev/stdin", "--spot"]).write_stdin("echo whole"));
+    assert!(text.contains("--- stdout\nwhole\n"), "{text}");
+    assert!(!said("echo \"$@\" # knows\n: --top", &["--top", "3"]).contains("note: what follows"));
+}
+
+#[test]
 fn nothing_recorded_is_said() {
     let place = Place::new("");
     assert_eq!(
