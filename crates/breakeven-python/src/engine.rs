@@ -1,6 +1,7 @@
 //! The engine for Python: JSON in, JSON or a report out. Errors come back as JSON too; the package raises them.
 
 use breakeven::estimate::Estimate;
+use breakeven::report::TextOptions;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -15,8 +16,8 @@ pub(crate) fn answer(py: Python<'_>, request: &str) -> String {
 pub(crate) fn report(estimate: &str, format: &str) -> PyResult<String> {
     let estimate: Estimate = serde_json::from_str(estimate).map_err(|e| PyValueError::new_err(e.to_string()))?;
     match format {
-        "text" => Ok(breakeven::report::text(&estimate, &breakeven::report::TextOptions::default())),
-        "markdown" => Ok(breakeven::report::markdown(&estimate)),
+        "text" => Ok(breakeven::report::text(&estimate, &TextOptions { verbose: true, ..TextOptions::default() })),
+        "markdown" => Ok(breakeven::report::markdown(&estimate, false)),
         other => Err(PyValueError::new_err(format!("format `{other}` is neither `text` nor `markdown`"))),
     }
 }

@@ -18,7 +18,7 @@ pub fn answer(request: &str) -> String {
 /// The answer to a request as the Markdown report of the command; `None` when there is none.
 #[wasm_bindgen]
 pub fn markdown(request: &str) -> Option<String> {
-    answer_numbers(request).ok().map(|e| report::markdown(&e))
+    answer_numbers(request).ok().map(|e| report::markdown(&e, false))
 }
 
 /// The calculator's formula, a line each.

@@ -102,7 +102,9 @@ fn a_script_that_failed_before_its_work_is_not_put_a_figure_on() {
         assert!(e.estimates.iter().all(|g| g.breakdown_s.is_none() && g.energy_wh.is_none() && g.bound_by.is_none()));
         assert_eq!((e.reasons.len(), e.advice.len()), (0, 0));
         assert!(e.robustness[0].text.starts_with("a run that goes on"), "{:?}", e.robustness);
-        for shown in [crate::report::text(&e, &crate::report::TextOptions::default()), crate::report::markdown(&e)] {
+        for shown in
+            [crate::report::text(&e, &crate::report::TextOptions::default()), crate::report::markdown(&e, false)]
+        {
             assert!(shown.contains("unknown") && shown.contains("Not enough evidence"), "{shown}");
             assert!(!shown.contains(" 0×") && !shown.contains(" 1.0×") && !shown.contains("Held back"), "{shown}");
         }

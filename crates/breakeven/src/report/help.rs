@@ -58,7 +58,7 @@ pub(super) fn list(e: &Estimate, escape: impl Fn(&str) -> String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::examples;
+    use super::super::{TextOptions, examples};
     use super::*;
     use crate::estimate::Together;
     use crate::interval::Interval;
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(lines[1], "Solving instead of inverting at a|b.py:3 → 2.0× [1.6–2.5] on the CPU");
         assert_eq!(lines[2], "L4 instead of H100 SXM → as fast, $0.02 less a run");
         assert_eq!(lines[3], "solve, float32 together → 2.0× [1.6–2.5] on the CPU");
-        let text = crate::report::text(&e, &crate::report::TextOptions::default());
+        let text = crate::report::text(&e, &TextOptions { verbose: true, ..TextOptions::default() });
         assert!(text.contains("\nwould help\n  Fusing the 7"), "{text}");
         assert!(text.contains(&lines[3]));
     }
