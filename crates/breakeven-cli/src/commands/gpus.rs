@@ -11,13 +11,14 @@ use std::process::ExitCode;
 /// Runs the command.
 pub(crate) fn gpus(args: &GpusArgs) -> Outcome {
     let catalogue = input::catalogue(args.list.catalogue.as_deref())?;
-    let (gpus, note) = match &args.name {
+    let (mut gpus, note) = match &args.name {
         Some(name) => {
             let found = catalogue.find_gpu(name)?;
             (found.gpus, found.note)
         }
         None => (catalogue.gpus().iter().collect(), None),
     };
+    gpus.sort_by_key(|gpu| (gpu.device.vendor, std::cmp::Reverse(year(gpu))));
     let single = args.name.is_some() && gpus.len() == 1;
     let text = match args.list.format {
         Format::Json => format!("{:#}\n", gpus_json(gpus, note)),
@@ -34,6 +35,11 @@ pub(crate) fn gpus(args: &GpusArgs) -> Outcome {
     };
     output::write_to(args.list.output.as_deref(), text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The year in which a GPU came out, 0 where it is not known.
+fn year(gpu: &Gpu) -> u32 {
+    gpu.figure("year").and_then(|year| value(year).parse().ok()).unwrap_or(0)
 }
 
 /// One row a GPU.
