@@ -5,8 +5,6 @@ use arrow_array::builder::StringBuilder;
 use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, StringArray, UInt32Array};
 use arrow_cast::cast;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use breakeven::interval::Interval;
-use breakeven::quantity::significant;
 use breakeven::table::{Cell, Clock, Columns, Devices, RESULTS, Row, Timed, timed};
 use breakeven::{Error, Result};
 use rayon::prelude::*;
@@ -89,11 +87,8 @@ pub(crate) fn evaluate(
         }
     }
     let known = devices.known();
-    let times: Vec<_> = fresh
-        .par_iter()
-        .with_min_len(64)
-        .map(|(row, device)| written(timed(row, &known[*device as usize], clock)))
-        .collect();
+    let times: Vec<_> =
+        fresh.par_iter().with_min_len(64).map(|(row, device)| timed(row, &known[*device as usize], clock)).collect();
     memo.times.extend(times);
     let mut timed = 0;
     for (at, result) in results.iter().enumerate() {
@@ -106,15 +101,6 @@ pub(crate) fn evaluate(
     bad.sort_by_key(|(row, _)| *row);
     let batch = with_results(chunk, devices, each, &results, &memo.times)?;
     Ok(Done { batch, bad, timed })
-}
-
-/// A time as it is written: nobody knows more than six digits of it.
-fn written(timed: std::result::Result<Timed, String>) -> std::result::Result<Timed, String> {
-    timed.map(|timed| {
-        let Interval { p10, p50, p90 } = timed.time_us;
-        let [p10, p50, p90] = [p10, p50, p90].map(|us| significant(us, 6));
-        Timed { time_us: Interval { p10, p50, p90 }, ..timed }
-    })
 }
 
 /// The chunk's columns, each row repeated for each device, and the results behind them.
