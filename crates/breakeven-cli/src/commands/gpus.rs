@@ -6,19 +6,19 @@ use crate::failure::Outcome;
 use crate::{input, output};
 use breakeven::hardware::{Gpu, gpus_json};
 use breakeven::report::{Align, Table, words};
+use std::cmp::Reverse;
 use std::process::ExitCode;
 
 /// Runs the command.
 pub(crate) fn gpus(args: &GpusArgs) -> Outcome {
     let catalogue = input::catalogue(args.list.catalogue.as_deref())?;
-    let (mut gpus, note) = match &args.name {
+    let (gpus, note) = match &args.name {
         Some(name) => {
             let found = catalogue.find_gpu(name)?;
             (found.gpus, found.note)
         }
         None => (catalogue.gpus().iter().collect(), None),
     };
-    gpus.sort_by_key(|gpu| (gpu.device.vendor, std::cmp::Reverse(year(gpu))));
     let single = args.name.is_some() && gpus.len() == 1;
     let text = match args.list.format {
         Format::Json => format!("{:#}\n", gpus_json(gpus, note)),
@@ -42,9 +42,11 @@ fn year(gpu: &Gpu) -> u32 {
     gpu.figure("year").and_then(|year| value(year).parse().ok()).unwrap_or(0)
 }
 
-/// One row a GPU.
+/// One row a GPU, by maker, the newest first.
 fn list(gpus: &[&Gpu]) -> Table {
     use Align::{Left, Right};
+    let mut gpus = gpus.to_vec();
+    gpus.sort_by_key(|gpu| (gpu.device.vendor, Reverse(year(gpu))));
     let mut table = Table::new(&[
         ("id", Left),
         ("name", Left),
