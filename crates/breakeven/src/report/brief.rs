@@ -12,6 +12,8 @@ const LAST: usize = 3;
 /// Rows of a table, and of one below many first lines.
 const ROWS: usize = 3;
 const FEW_ROWS: usize = 2;
+/// Characters of a source line before other columns go.
+const CODE: usize = 20;
 /// More first lines are many.
 const MANY: usize = 5;
 
@@ -27,10 +29,11 @@ pub(super) fn lines(e: &Estimate, terminal: &Terminal, explain: bool, first: usi
     }
     let footprint = rows::footprint(e);
     if !footprint.is_empty() {
-        page.add(terminal.table(&footprint.within(terminal.width)));
+        page.add(terminal.table(&footprint.within(terminal.width, rows::NAME)));
     }
     if !e.sites.is_empty() {
-        page.add(terminal.table(&rows::sites(e, rows).within(terminal.width)));
+        let lines = rows::sites(e, rows).within(terminal.width, CODE).without(&rows::SPARE_OF_LINES, terminal.width);
+        page.add(terminal.table(&lines.within(terminal.width, rows::NAME)));
     }
     page.lines.extend(text::timeline(e));
     let formula = text::formula(e, terminal, explain);

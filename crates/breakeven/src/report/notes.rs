@@ -1,5 +1,6 @@
 //! The notes that matter to an answer most.
 
+use super::rows::is_only_memory;
 use super::sentence::chosen;
 use crate::estimate::{Estimate, Note};
 
@@ -32,7 +33,11 @@ const TELLING: [&str; 20] = [
 pub(super) fn first(e: &Estimate) -> Vec<&Note> {
     let unpriced = chosen(e).is_some_and(|g| g.price.is_none());
     let rank = |note: &&Note| TELLING.iter().position(|code| *code == note.code);
-    let told = |note: &&Note| rank(note).is_some() && (unpriced || note.code != "no-price");
+    let told = |note: &&Note| match note.code.as_str() {
+        "no-price" => unpriced,
+        "no-flop" => !is_only_memory(e),
+        _ => rank(note).is_some(),
+    };
     let mut notes: Vec<&Note> = e.notes.iter().filter(told).collect();
     notes.sort_by_key(rank);
     notes

@@ -25,14 +25,21 @@ pub(super) fn shown_first(e: &Estimate) -> impl Iterator<Item = &GpuEstimate> {
 /// The columns of the GPU table that go first where there is no room, by how their headers begin.
 pub(super) const SPARE: [&str; 7] = ["CO₂", "energy", "$/h", "basis", "memory", "bound by", "$/"];
 
+/// The same of the table of source lines.
+pub(super) const SPARE_OF_LINES: [&str; 3] = ["bound by", "verdict", "share"];
+/// Characters of a name that are left of it where there is no room.
+pub(super) const NAME: usize = 8;
+
 /// The CPU, then the first `top` GPUs.
 pub(super) fn gpus(e: &Estimate, top: usize) -> Table {
     use Align::{Left, Right};
     let rows: Vec<&GpuEstimate> = shown_first(e).take(top).collect();
     let cpu = Some(&e.baseline).filter(|b| b.time_s.is_some());
     // The CPU's figure, where it has a row, then the GPUs'.
+    // Who asks what fits asks of no time.
+    let timed = !is_only_memory(e);
     let all = |of_cpu: Option<Interval>, of_gpu: fn(&GpuEstimate) -> Option<Interval>| -> Vec<Option<Interval>> {
-        cpu.map(|_| of_cpu).into_iter().chain(rows.iter().map(|g| of_gpu(g))).collect()
+        cpu.map(|_| of_cpu).into_iter().chain(rows.iter().map(|g| of_gpu(g).filter(|_| timed))).collect()
     };
     let (time, times) = column("time", TIMES, &all(e.baseline.time_s, |g| g.time_s));
     let (cost, costs) = costs(&all(e.baseline.cost_usd, |g| g.cost_usd));
@@ -65,14 +72,14 @@ pub(super) fn gpus(e: &Estimate, top: usize) -> Table {
             i + usize::from(cpu.is_some()),
             [
                 words::printable(&g.name, 40),
-                known(g.speedup.map(words::speedup)),
+                known(g.speedup.filter(|_| timed).map(words::speedup)),
                 memory(g.peak_bytes, g.memory_bytes),
                 price(&g.price),
-                g.bound_by.filter(|_| g.time_s.is_some()).map(bound).unwrap_or_default().to_owned(),
-                if g.time_s.is_some() { basis(g.basis).to_owned() } else { String::new() },
+                g.bound_by.filter(|_| timed).map(bound).unwrap_or_default().to_owned(),
+                if timed && g.time_s.is_some() { basis(g.basis).to_owned() } else { String::new() },
                 match g.fits {
                     Some(false) => "does not fit",
-                    Some(true) if is_only_memory(e) => "fits",
+                    Some(true) if !timed => "fits",
                     _ => verdict(g.verdict),
                 }
                 .to_owned(),
@@ -82,13 +89,14 @@ pub(super) fn gpus(e: &Estimate, top: usize) -> Table {
     table
 }
 
-/// The days of the prices that the first `top` GPUs are rented at: `prices of 2026-11-01`.
+/// The day of the prices that the first `top` GPUs are rented at: `prices of 2026-11-01`, of several the last.
 pub(super) fn dated(e: &Estimate, top: usize) -> Option<String> {
     let days = shown_first(e).take(top).filter_map(|g| g.price.as_ref()).map(|p| p.date.as_str());
     let mut days: Vec<&str> = days.filter(|day| !day.is_empty()).collect();
     days.sort_unstable();
-    let (first, last) = (words::printable(days.first()?, 20), words::printable(days.last()?, 20));
-    Some(if first == last { format!("prices of {first}") } else { format!("prices of {first} to {last}") })
+    let (first, last) = (days.first()?, days.last()?);
+    let others = if first == last { "" } else { " and earlier" };
+    Some(format!("prices of {}{others}", words::printable(last, 20)))
 }
 
 /// Whether all that was asked is what fits.

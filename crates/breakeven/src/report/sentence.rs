@@ -96,7 +96,7 @@ fn for_one(e: &Estimate, g: &GpuEstimate) -> String {
             ),
         },
         Verdict::Either => match warm_first(e, g) {
-            Some(warm) => format!("{warm} it is too close to call, {}{extras}", words::speedup(speedup)),
+            Some(warm) => format!("{warm} it is too close to call ({}){extras}", words::speedup(speedup)),
             None => format!(
                 "Either will do: {gpu_time} on {name} against {cpu_time} on the CPU, {}, too close to call{extras}",
                 words::speedup(speedup)
@@ -202,7 +202,8 @@ fn for_many(e: &Estimate) -> String {
             let speedup = words::speedup(s);
             let lost = (of as usize).saturating_sub(either);
             match (warm_first(e, g), lost) {
-                (Some(warm), _) => format!("{warm} it is too close to call on {either} of {of} GPUs, {speedup} there."),
+                (Some(warm), 0) => format!("{warm} it is too close to call ({speedup}), as on each of {of} GPUs."),
+                (Some(warm), _) => format!("{warm} it is too close to call ({speedup}), as on {either} of {of} GPUs."),
                 (None, 0) => format!("Too close to call on {of} GPUs. Closest: {name} — {speedup}."),
                 (None, lost) => format!(
                     "CPU is faster than {lost} of {of} GPUs, too close to call on {either}. Closest: {name} — {speedup}."

@@ -15,9 +15,6 @@ pub enum Align {
 /// The cells of one line, each with the place of its column and its side.
 pub(super) type Cells<'a> = Vec<(usize, &'a str, Align)>;
 
-/// A column is not cut to fewer characters.
-const LEAST: usize = 8;
-
 /// A header and rows of as many cells. Cells are counted by character.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
@@ -78,14 +75,16 @@ impl Table {
         self
     }
 
-    /// The same table with the widest columns cut until a line has at most `width` characters.
+    /// The same table with the widest columns of names cut until a line has at most `width` characters; none to fewer than
+    /// `least`.
     #[must_use]
-    pub fn within(mut self, width: usize) -> Self {
+    pub fn within(mut self, width: usize, least: usize) -> Self {
         loop {
             let (widths, excess) = (self.widths(), self.width().saturating_sub(width));
-            let widest = self.shown().into_iter().max_by_key(|c| widths[*c]);
-            let Some(c) = widest.filter(|c| excess > 0 && widths[*c] > LEAST) else { return self };
-            let most = widths[c].saturating_sub(excess).max(LEAST);
+            let names = self.shown().into_iter().filter(|c| self.columns[*c].1 == Align::Left);
+            let widest = names.max_by_key(|c| widths[*c]);
+            let Some(c) = widest.filter(|c| excess > 0 && widths[*c] > least) else { return self };
+            let most = widths[c].saturating_sub(excess).max(least);
             let cells = self.rows.iter_mut().filter_map(|row| row.get_mut(c));
             cells.chain([&mut self.columns[c].0]).for_each(|cell| *cell = cut(cell, most));
         }
@@ -182,7 +181,7 @@ mod tests {
     fn columns_go_and_are_cut_until_the_line_fits() {
         let mut table = Table::new(&[("GPU", Align::Left), ("energy, Wh", Align::Right), ("time, s", Align::Right)]);
         table.row(vec!["GeForce RTX 3060 12GB".into(), "12".into(), "1.3".into()]);
-        let narrow = table.without(&["CO₂", "energy"], 30).within(30);
+        let narrow = table.without(&["CO₂", "energy"], 30).within(30, 8);
         insta::assert_snapshot!(narrow.text(|_, _, cell| cell), @"
           GPU                  time, s
           GeForce RTX 3060 1…      1.3

@@ -3,7 +3,7 @@
 use super::terminal::Terminal;
 use super::wrap::hanging;
 use super::{brief, explain, held_back, remarks, rows, whole, words};
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, GpuEstimate};
 
 /// How a face wants its text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,11 +49,13 @@ pub(super) fn gpus(e: &Estimate, terminal: &Terminal, top: usize, whole: bool) -
     }
     // Many times that nothing is known say no more than one line.
     let all = e.estimates.len();
-    let known = all <= top || rows::is_only_memory(e) || e.estimates.iter().any(|row| row.time_s.is_some());
+    let told = |row: &GpuEstimate| row.time_s.is_some() || row.fits == Some(false);
+    let known = all <= top || rows::is_only_memory(e) || e.estimates.iter().any(told);
     let top = rows::top(e).unwrap_or(if known { top } else { 0 });
     let table = rows::gpus(e, top);
-    let table = if whole { table } else { table.without(&rows::SPARE, terminal.width) };
-    let mut lines = terminal.table(&table.within(terminal.width));
+    let table =
+        if whole { table } else { table.without(&rows::SPARE, terminal.width).within(terminal.width, rows::NAME) };
+    let mut lines = terminal.table(&table);
     if let Some(days) = rows::dated(e, top) {
         lines.insert(1, terminal.dim(&format!("  {days}")));
     }
@@ -67,11 +69,11 @@ pub(super) fn gpus(e: &Estimate, terminal: &Terminal, top: usize, whole: bool) -
 
 /// The formula with its inputs, as a table or in a line each basis.
 pub(super) fn formula(e: &Estimate, terminal: &Terminal, explain: bool) -> Vec<String> {
-    let Some(formula) = &e.formula else { return Vec::new() };
+    let Some(formula) = e.formula.as_ref().filter(|_| explain || !rows::is_only_memory(e)) else { return Vec::new() };
     let mut lines = vec![String::new()];
     if explain {
         lines.extend(explain::FORMULA.iter().flat_map(|line| hanging("  ", line, terminal.width)));
-        lines.extend(terminal.table(&explain::inputs(formula).within(terminal.width)));
+        lines.extend(terminal.table(&explain::inputs(formula).within(terminal.width, rows::NAME)));
     } else {
         lines.extend(
             explain::echo(formula).iter().flat_map(|(basis, inputs)| terminal.marked(&format!("{basis}: "), inputs)),
@@ -299,7 +301,7 @@ mod tests {
     #[test]
     fn many_gpus_of_which_nothing_is_known_take_one_line() {
         let mut e = examples::program();
-        e.estimates.iter_mut().for_each(|row| row.time_s = None);
+        e.estimates.iter_mut().for_each(|row| (row.time_s, row.fits) = (None, None));
         let lines = |e: &Estimate| plain(e).lines().filter(|l| l.contains("L4")).count();
         assert!(plain(&e).contains("\n  … 12 GPUs unknown: --top 12\n"), "{}", plain(&e));
         let before = lines(&e);
