@@ -115,10 +115,10 @@ impl Case<'_> {
         let text = match (self.wins(), near(factor)) {
             _ if words::times(factor) == words::times(1.0) => "error: the slightest turns it".to_owned(),
             (true, true) => format!("error: the GPU wins until its time is {} what is estimated", words::times(factor)),
-            (true, false) => "error: not if the GPU's time is ten times what is estimated".to_owned(),
             (false, true) => {
-                format!("error: the GPU would win if its time were {} less than estimated", words::times(1.0 / factor))
+                format!("error: the GPU would win if its time were {} what is estimated", words::times(factor))
             }
+            (true, false) => "error: not if the GPU's time is ten times what is estimated".to_owned(),
             (false, false) => "error: not if the GPU's time is a tenth of what is estimated".to_owned(),
         };
         Some(flip("error", text, Some(1.0), near(factor).then_some(factor)))

@@ -82,7 +82,7 @@ fn for_one(e: &Estimate, g: &GpuEstimate) -> String {
         Verdict::Gpu => {
             format!(
                 "{} faster{} on {name}: {gpu_time} against {cpu_time} on the CPU{extras}",
-                words::times(speedup.p50),
+                much(speedup.p50),
                 words::range(speedup)
             )
         }
@@ -92,7 +92,7 @@ fn for_one(e: &Estimate, g: &GpuEstimate) -> String {
             None if speedup.p50 <= 0.0 => format!("CPU is faster: {cpu_time} against {gpu_time} on {name}{extras}"),
             None => format!(
                 "CPU is faster: {cpu_time} against {gpu_time} on {name} ({} slower on GPU){extras}",
-                words::times(1.0 / speedup.p50)
+                much(1.0 / speedup.p50)
             ),
         },
         Verdict::Either => match warm_first(e, g) {
@@ -108,7 +108,13 @@ fn for_one(e: &Estimate, g: &GpuEstimate) -> String {
     }
 }
 
-/// ` · $0.0001 · 0.12 Wh`, as far as known.
+/// How many times faster or slower: `6.2×`, or `a little` where that would be `1.0×`.
+fn much(ratio: f64) -> String {
+    let times = words::times(ratio);
+    if times == words::times(1.0) { "a little".to_owned() } else { times }
+}
+
+/// ` · $0.09 per 1 000 runs · 0.12 Wh`, as far as known.
 fn extras(g: &GpuEstimate) -> String {
     let cost = g.cost_usd.map(|c| format!(" · {}", words::cost(c)));
     let energy = g.energy_wh.map(|w| format!(" · {}", words::energy(w)));
@@ -185,12 +191,12 @@ fn for_many(e: &Estimate) -> String {
             let wins = e.summary.wins_on;
             format!(
                 "GPU wins on {wins} of {of} GPUs. Best value: {name} — {} faster{}{cost}{cpu}.",
-                words::times(s.p50),
+                much(s.p50),
                 words::range(s)
             )
         }
         (Verdict::Cpu, Some(s)) => {
-            let slower = words::times(1.0 / s.p50);
+            let slower = much(1.0 / s.p50);
             warm_first(e, g).map_or_else(
                 || format!("CPU is faster than all {of} GPUs. Closest: {name} — {slower} slower on GPU."),
                 |warm| format!("{warm} it pays on none of {of} GPUs."),
