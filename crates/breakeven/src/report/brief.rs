@@ -13,7 +13,7 @@ const LAST: usize = 3;
 const ROWS: usize = 3;
 const FEW_ROWS: usize = 2;
 /// Characters of a source line before other columns go.
-const CODE: usize = 20;
+const CODE: usize = 16;
 /// More first lines are many.
 const MANY: usize = 5;
 
@@ -29,11 +29,12 @@ pub(super) fn lines(e: &Estimate, terminal: &Terminal, explain: bool, first: usi
     }
     let footprint = rows::footprint(e);
     if !footprint.is_empty() {
-        page.add(terminal.table(&footprint.within(terminal.width, rows::NAME)));
+        page.add(terminal.table(&footprint.cut("for", rows::LEAST, terminal.width)));
     }
     if !e.sites.is_empty() {
-        let lines = rows::sites(e, rows).within(terminal.width, CODE).without(&rows::SPARE_OF_LINES, terminal.width);
-        page.add(terminal.table(&lines.within(terminal.width, rows::NAME)));
+        let lines = rows::sites(e, rows).cut("code", CODE, terminal.width);
+        let lines = lines.without(&rows::SPARE_OF_LINES, terminal.width).cut("code", rows::LEAST, terminal.width);
+        page.add(terminal.table(&lines));
     }
     page.lines.extend(text::timeline(e));
     let formula = text::formula(e, terminal, explain);

@@ -31,7 +31,8 @@ const TELLING: [&str; 20] = [
 
 /// Those notes, the first ones first.
 pub(super) fn first(e: &Estimate) -> Vec<&Note> {
-    let unpriced = chosen(e).is_some_and(|g| g.price.is_none());
+    // Of many GPUs some have no price.
+    let unpriced = e.estimates.len() == 1 && chosen(e).is_some_and(|g| g.price.is_none());
     let rank = |note: &&Note| TELLING.iter().position(|code| *code == note.code);
     let told = |note: &&Note| match note.code.as_str() {
         "no-price" => unpriced,

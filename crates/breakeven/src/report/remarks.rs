@@ -105,8 +105,8 @@ pub(super) fn coverage(e: &Estimate) -> Vec<String> {
     let parts = [
         Some(rests),
         (unseen > 0).then(|| format!("{} {} unseen", words::count(unseen), plural(unseen, "part"))),
-        (w.ops > 0 && e.formula.is_none()).then(|| format!("{} ops", words::count(w.ops))),
-        (w.launches > 0).then(|| format!("{} launches", words::count(w.launches))),
+        (w.ops > 0 && e.formula.is_none()).then(|| words::several(w.ops, "op", "ops")),
+        (w.launches > 0).then(|| words::several(w.launches, "launch", "launches")),
         w.flop.map(words::flop),
         w.bytes.map(|b| format!("{} moved", words::bytes(b))),
         w.h2d_bytes.map(|b| format!("{} to the GPU", copied(b, w.synchronisations.and(w.h2d_copies)))),

@@ -27,8 +27,10 @@ pub(super) const SPARE: [&str; 7] = ["CO₂", "energy", "$/h", "basis", "memory"
 
 /// The same of the table of source lines.
 pub(super) const SPARE_OF_LINES: [&str; 3] = ["bound by", "verdict", "share"];
-/// Characters of a name that are left of it where there is no room.
-pub(super) const NAME: usize = 8;
+/// Characters that are left of a name or a source line where there is no room.
+pub(super) const LEAST: usize = 8;
+/// Characters of a file's name beside its line.
+const FILE: usize = 20;
 
 /// The CPU, then the first `top` GPUs.
 pub(super) fn gpus(e: &Estimate, top: usize) -> Table {
@@ -156,9 +158,12 @@ pub(super) fn footprint(e: &Estimate) -> Table {
     table
 }
 
-/// `heat.py:14`: the file's own name, for a table.
+/// `heat.py:14`: the file's own name, for a table; of a long one its end.
 fn place(s: &SiteEstimate) -> String {
-    format!("{}:{}", words::printable(file_name(&s.file), 40), s.line)
+    let name = words::printable(file_name(&s.file), 200);
+    let before = name.chars().count().saturating_sub(FILE);
+    let name = if before > 0 { ['…'].into_iter().chain(name.chars().skip(before + 1)).collect() } else { name };
+    format!("{name}:{}", s.line)
 }
 
 /// The source line, and the part of the network, or the library function, between it and the arrays.

@@ -75,19 +75,19 @@ impl Table {
         self
     }
 
-    /// The same table with the widest columns of names cut until a line has at most `width` characters; none to fewer than
-    /// `least`.
+    /// The same table with the column of that header cut until a line has at most `width` characters, but not to fewer
+    /// than `least`.
     #[must_use]
-    pub fn within(mut self, width: usize, least: usize) -> Self {
-        loop {
-            let (widths, excess) = (self.widths(), self.width().saturating_sub(width));
-            let names = self.shown().into_iter().filter(|c| self.columns[*c].1 == Align::Left);
-            let widest = names.max_by_key(|c| widths[*c]);
-            let Some(c) = widest.filter(|c| excess > 0 && widths[*c] > least) else { return self };
-            let most = widths[c].saturating_sub(excess).max(least);
+    pub fn cut(mut self, header: &str, least: usize, width: usize) -> Self {
+        let excess = self.width().saturating_sub(width);
+        if excess > 0
+            && let Some(c) = self.columns.iter().position(|(name, _)| name == header)
+        {
+            let most = self.widths()[c].saturating_sub(excess).max(least);
             let cells = self.rows.iter_mut().filter_map(|row| row.get_mut(c));
             cells.chain([&mut self.columns[c].0]).for_each(|cell| *cell = cut(cell, most));
         }
+        self
     }
 
     /// Lines indented by two, columns two apart; `paint` colours a padded cell by its row (the header is `None`)
@@ -181,7 +181,7 @@ mod tests {
     fn columns_go_and_are_cut_until_the_line_fits() {
         let mut table = Table::new(&[("GPU", Align::Left), ("energy, Wh", Align::Right), ("time, s", Align::Right)]);
         table.row(vec!["GeForce RTX 3060 12GB".into(), "12".into(), "1.3".into()]);
-        let narrow = table.without(&["CO₂", "energy"], 30).within(30, 8);
+        let narrow = table.without(&["CO₂", "energy"], 30).cut("GPU", 8, 30);
         insta::assert_snapshot!(narrow.text(|_, _, cell| cell), @"
           GPU                  time, s
           GeForce RTX 3060 1…      1.3

@@ -53,8 +53,11 @@ pub(super) fn gpus(e: &Estimate, terminal: &Terminal, top: usize, whole: bool) -
     let known = all <= top || rows::is_only_memory(e) || e.estimates.iter().any(told);
     let top = rows::top(e).unwrap_or(if known { top } else { 0 });
     let table = rows::gpus(e, top);
-    let table =
-        if whole { table } else { table.without(&rows::SPARE, terminal.width).within(terminal.width, rows::NAME) };
+    let table = if whole {
+        table
+    } else {
+        table.without(&rows::SPARE, terminal.width).cut("device", rows::LEAST, terminal.width)
+    };
     let mut lines = terminal.table(&table);
     if let Some(days) = rows::dated(e, top) {
         lines.insert(1, terminal.dim(&format!("  {days}")));
@@ -73,7 +76,7 @@ pub(super) fn formula(e: &Estimate, terminal: &Terminal, explain: bool) -> Vec<S
     let mut lines = vec![String::new()];
     if explain {
         lines.extend(explain::FORMULA.iter().flat_map(|line| hanging("  ", line, terminal.width)));
-        lines.extend(terminal.table(&explain::inputs(formula).within(terminal.width, rows::NAME)));
+        lines.extend(terminal.table(&explain::inputs(formula).cut("typical", rows::LEAST, terminal.width)));
     } else {
         lines.extend(
             explain::echo(formula).iter().flat_map(|(basis, inputs)| terminal.marked(&format!("{basis}: "), inputs)),

@@ -15,10 +15,10 @@ pub(super) fn lines(e: &Estimate, terminal: &Terminal, explain: bool, _first: us
     let mut lines = text::gpus(e, terminal, TOP, true);
     let footprint = rows::footprint(e);
     if !footprint.is_empty() {
-        lines.extend(terminal.table(&footprint.within(terminal.width, rows::NAME)));
+        lines.extend(terminal.table(&footprint.cut("for", rows::LEAST, terminal.width)));
     }
     if !e.sites.is_empty() {
-        lines.extend(terminal.table(&rows::sites(e, TOP).within(terminal.width, rows::NAME)));
+        lines.extend(terminal.table(&rows::sites(e, TOP).cut("code", rows::LEAST, terminal.width)));
         let hidden = e.sites.len().saturating_sub(TOP);
         if hidden > 0 {
             lines.push(terminal.dim(&format!("  … {hidden} more lines: --format json lists all")));
