@@ -277,9 +277,10 @@ impl Case<'_> {
             return None;
         }
         let (name, now, even) = (self.name(), words::usd_per_h(rent), words::usd_per_h(rent * factor));
-        let (of_gpu, of_cpu) = (words::usd(gpu), words::usd(cpu));
+        let (runs, per) = words::runs_of(gpu.min(cpu));
+        let (of_gpu, of_cpu) = (words::usd(gpu * runs), words::usd(cpu * runs));
         // Two figures that read the same say nothing.
-        let costs = if of_gpu == of_cpu { String::new() } else { format!(" ({of_gpu} against {of_cpu})") };
+        let costs = if of_gpu == of_cpu { String::new() } else { format!(" ({of_gpu} against {of_cpu} per {per})") };
         let text = match (factor > 1.0, near(factor)) {
             (true, true) => format!("price: the GPU is cheaper{costs} until {name} rents for {even} (now {now})"),
             (true, false) => format!("price: the GPU is cheaper{costs}, at ten times its rent too"),

@@ -158,8 +158,8 @@ pub fn cost(i: Interval) -> String {
     format!("{} per {per}", usd(i.p50 * runs))
 }
 
-/// How many runs a price is told for, where the cheapest of those compared costs so much.
-pub(super) fn runs_of(usd: f64) -> (f64, &'static str) {
+/// How many runs costs are told for, and in words, where the least of those compared is so much for one.
+pub fn runs_of(usd: f64) -> (f64, &'static str) {
     if usd > 0.0 && usd < 0.01 { (1000.0, "1 000 runs") } else { (1.0, "run") }
 }
 
