@@ -82,7 +82,7 @@ fn for_one(e: &Estimate, g: &GpuEstimate) -> String {
         Verdict::Gpu => {
             format!(
                 "{} faster{} on {name}: {gpu_time} against {cpu_time} on the CPU{extras}",
-                much(speedup.p50),
+                much(speedup.p50).replace("a little", "A little"),
                 words::range(speedup)
             )
         }

@@ -107,7 +107,8 @@ fn block(share: f64) -> char {
 mod tests {
     use super::super::examples;
     use super::*;
-    use crate::estimate::Reason;
+    use crate::estimate::{Breakdown, Reason, Verdict};
+    use crate::interval::Interval;
 
     fn plain(e: &Estimate) -> String {
         text(e, &TextOptions::default())
@@ -299,6 +300,28 @@ mod tests {
         // It is told once where it asked for something in vain.
         e.notes.push(crate::estimate::Note::new("no-gpu", "the script asks for a GPU"));
         assert!(!crate::report::sentence(&e).contains("exit code"));
+    }
+
+    #[test]
+    fn where_start_up_alone_decides_both_are_told() {
+        let mut e = examples::program();
+        e.estimates.truncate(1);
+        let (said, row) = (crate::report::sentence, |e: &mut Estimate, verdict, speedup| {
+            let g = &mut e.estimates[0];
+            (g.verdict, g.speedup) = (verdict, Some(Interval::exact(speedup)));
+            g.time_s = Some(Interval::exact(9.0));
+            g.breakdown_s = Some(Breakdown { compute: 1.0, startup: 8.0, ..Breakdown::default() });
+        });
+        row(&mut e, Verdict::Cpu, 0.95);
+        let cpu = "8.6× faster once warm on L4; in one run of 8.6 s it does not pay (9 s with start-up)";
+        assert!(said(&e).starts_with(cpu), "{}", said(&e));
+        row(&mut e, Verdict::Either, 1.04);
+        let either = "8.6× faster once warm on L4; in one run of 8.6 s it is too close to call (1.0×)";
+        assert!(said(&e).starts_with(either), "{}", said(&e));
+        e.estimates[0].breakdown_s = Some(Breakdown { compute: 9.0, ..Breakdown::default() });
+        assert!(said(&e).starts_with("Either will do: 9 s on L4 against 8.6 s"), "{}", said(&e));
+        row(&mut e, Verdict::Gpu, 1.04);
+        assert!(said(&e).starts_with("A little faster on L4"), "{}", said(&e));
     }
 
     #[test]
