@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from . import _advice, _native, _reasons
+from . import _advice, _machine, _native, _reasons
 from ._errors import error
 from ._options import Inputs, Numbers, keywords, takes
 
@@ -152,7 +152,7 @@ def estimate(gpu: str | Iterable[str] | None = None, **inputs: Unpack[Inputs]) -
     """
     numbers = {name: value for name, value in inputs.items() if name in keywords(Numbers) and value is not None}
     options = {name: value for name, value in inputs.items() if name not in keywords(Numbers)}
-    return ask({"numbers": numbers}, gpu, options)
+    return ask({"numbers": numbers, "machine": _machine.to_compare_with()}, gpu, options)
 
 
 def _number(value: Any) -> float:

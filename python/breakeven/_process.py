@@ -11,7 +11,7 @@ import os
 import sys
 import time
 
-from . import _imports, _native
+from . import _imports, _machine, _native
 
 DIRECTORY = "BREAKEVEN_RECORD_DIR"
 RECORDER = "BREAKEVEN_RECORDER"
@@ -112,8 +112,8 @@ def describe(argv: list[str], kind: str) -> None:
         "versions": _versions_text(),
         "recorder": text(f"numpy-{kind}"),
         "start_unix_ms": str(time.time_ns() // 1_000_000),
-        "cpu": text(_cpu()),
-        "cpu_threads": str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1),
+        "cpu": text(_machine.cpu()),
+        "cpu_threads": str(_machine.threads()),
     }
     _native.set_program("{" + ",".join(f'"{key}":{value}' for key, value in fields.items()) + "}")
 
@@ -230,19 +230,3 @@ def _touch(path: str) -> None:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
     except OSError:
         pass  # as little as a file that is written later
-
-
-def _cpu() -> str:
-    """The CPU's name as Linux gives it; empty elsewhere."""
-    try:
-        handle = os.open("/proc/cpuinfo", os.O_RDONLY)
-    except OSError:
-        return ""
-    try:
-        head = os.read(handle, 4096).decode("ascii", "replace")
-    finally:
-        os.close(handle)
-    for line in head.splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return ""

@@ -9,8 +9,8 @@ import pytest
 
 from breakeven import _native
 
-# The command reads no settings of whoever runs these tests.
-os.environ["BREAKEVEN_CONFIG"] = ""
+# Neither settings nor the CPU of whoever runs these tests.
+os.environ["BREAKEVEN_CONFIG"] = os.environ["BREAKEVEN_CPU"] = ""
 
 # `nohup … &` starts programs with interrupts ignored; so would the scripts of these tests be.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -6,6 +6,8 @@ use arrow_array::{Array, Float64Array, RecordBatch, StringArray};
 use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use breakeven::quantity::significant;
+use breakeven::table::RESULTS;
 use breakeven::{Error, Result};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
@@ -24,6 +26,8 @@ pub enum Format {
     Json,
 }
 
+/// Significant digits of a computed time in CSV; nobody knows more of it. What was read is written as it was.
+const DIGITS: usize = 6;
 /// Rows of a row group: small, so that writing needs little memory.
 const GROUP: usize = 1 << 17;
 
@@ -71,11 +75,17 @@ impl<W: Write + Send> Sink<W> {
         match &mut self.to {
             To::Csv(writer) => {
                 let columns = columns(batch)?;
+                let computed = columns.len().saturating_sub(RESULTS.len());
                 let mut cell = String::new();
                 for row in 0..batch.num_rows() {
-                    for column in &columns {
+                    for (i, column) in columns.iter().enumerate() {
                         cell.clear();
-                        column.write(row, &mut cell);
+                        match column {
+                            Column::Number(times) if i >= computed && !column.is_nothing(row) => {
+                                cell += &significant(times.value(row), DIGITS).to_string();
+                            }
+                            _ => column.write(row, &mut cell),
+                        }
                         writer.write_field(&cell).map_err(|e| unwritten(&e))?;
                     }
                     writer.write_record(None::<&[u8]>).map_err(|e| unwritten(&e))?;

@@ -3,13 +3,15 @@
 //! A thin face: it turns arguments into a [`breakeven::request::Request`], hands it to the engine and writes what comes
 //! back. Results go to stdout, all else to stderr; `run` is the exception, for stdout belongs to the script.
 //!
-//! Exit codes: 0 success, 1 a policy the user set failed (`--fail-if`), 2 bad input; `run` passes on the script's own.
+//! Exit codes: 0 success, 1 a policy the user set failed (`--fail-if`), 2 bad input, 130 Ctrl-C; `run` passes on the
+//! script's own.
 
 mod args;
 mod commands;
 mod config;
 mod failure;
 mod input;
+mod interrupt;
 mod output;
 mod record;
 
@@ -33,6 +35,9 @@ fn main() -> ExitCode {
         Ok(settings) => settings,
         Err(failure) => return failure.report(),
     };
+    if !matches!(cli.command, Command::Run(_) | Command::Serve(_)) {
+        interrupt::watch();
+    }
     let done = match cli.command {
         Command::Estimate(args) => commands::estimate(&args, &settings),
         Command::Run(args) => commands::run(&args, &settings),

@@ -1,9 +1,9 @@
 //! Where results go: stdout, a file that appears whole or not at all, or a descriptor that the caller opened.
 
 use crate::args::{Color, Format, ReportArgs};
-use crate::failure::Failure;
+use crate::failure::{Failure, say};
 use breakeven::estimate::Estimate;
-use breakeven::report::{self, TextOptions};
+use breakeven::report::{self, TextOptions, words};
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
@@ -23,22 +23,46 @@ pub(crate) fn working<T>(what: &str, work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// The estimate in the format asked for.
-pub(crate) fn render(estimate: &Estimate, args: &ReportArgs, top: Option<u32>, terminal: bool) -> String {
+/// The estimate in the format asked for, for `to` where `--output` names no file.
+pub(crate) fn render(estimate: &Estimate, args: &ReportArgs, to: impl AsFd) -> String {
     match args.format {
         Format::Json => report::json(estimate),
-        Format::Markdown => report::markdown(estimate),
+        Format::Markdown => report::markdown(estimate, args.quiet),
         Format::Text => {
-            let color = colored(args.color, terminal && args.output.is_none());
-            report::text(estimate, &TextOptions { color, explain: args.explain, quiet: args.quiet, top })
+            let terminal = Some(to).filter(|to| args.output.is_none() && to.as_fd().is_terminal());
+            let options = TextOptions {
+                color: colored(args.color, terminal.is_some()),
+                explain: args.explain,
+                quiet: args.quiet,
+                verbose: args.verbose,
+                width: width(terminal),
+            };
+            report::text(estimate, &options)
         }
     }
 }
 
+/// Characters of a line: what COLUMNS says, or else what the terminal has.
+fn width(terminal: Option<impl AsFd>) -> Option<u16> {
+    const LEAST: u16 = 40;
+    let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let has = || rustix::termios::tcgetwinsize(terminal?).ok().map(|size| size.ws_col);
+    said.or_else(has).filter(|columns| *columns > 0).map(|columns| columns.max(LEAST))
+}
+
 /// The estimate to `--output` or stdout.
-pub(crate) fn deliver(estimate: &Estimate, args: &ReportArgs, top: Option<u32>) -> Result<(), Failure> {
-    let text = render(estimate, args, top, io::stdout().is_terminal());
-    write_to(args.output.as_deref(), text.as_bytes())
+pub(crate) fn deliver(estimate: &Estimate, args: &ReportArgs) -> Result<(), Failure> {
+    write_to(args.output.as_deref(), render(estimate, args, io::stdout()).as_bytes())
+}
+
+/// Says that a file beside the report is there, and how large it is.
+pub(crate) fn wrote(file: &Path) {
+    if let Ok(found) = file.metadata()
+        && found.is_file()
+    {
+        let size = words::bytes(found.len() as f64);
+        say(&format!("wrote {} ({size})", words::printable(&file.display().to_string(), 200)));
+    }
 }
 
 /// Whether a file name means stdout, as `-` does everywhere.

@@ -15,10 +15,9 @@ pub(crate) fn answer(py: Python<'_>, request: &str) -> String {
 #[pyfunction]
 pub(crate) fn report(estimate: &str, format: &str) -> PyResult<String> {
     let estimate: Estimate = serde_json::from_str(estimate).map_err(|e| PyValueError::new_err(e.to_string()))?;
-    let top = estimate.options["top"].as_u64().and_then(|top| u32::try_from(top).ok());
     match format {
-        "text" => Ok(breakeven::report::text(&estimate, &TextOptions { top, ..TextOptions::default() })),
-        "markdown" => Ok(breakeven::report::markdown(&estimate)),
+        "text" => Ok(breakeven::report::text(&estimate, &TextOptions::default())),
+        "markdown" => Ok(breakeven::report::markdown(&estimate, false)),
         other => Err(PyValueError::new_err(format!("format `{other}` is neither `text` nor `markdown`"))),
     }
 }

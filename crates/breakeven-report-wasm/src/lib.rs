@@ -55,7 +55,7 @@ impl Report {
     /// # Errors
     /// `{"error": {…}}` as JSON.
     pub fn html(&mut self, options: &str, today: &str) -> Result<String, String> {
-        self.estimate(options, today).map(|e| report::html(&e)).map_err(refused)
+        self.estimate(options, today).map(|e| report::html(&e, false)).map_err(refused)
     }
 
     /// The same answer as Markdown, or as the JSON of `--format json`.
@@ -63,7 +63,7 @@ impl Report {
     /// # Errors
     /// `{"error": {…}}` as JSON.
     pub fn text(&mut self, options: &str, today: &str, markdown: bool) -> Result<String, String> {
-        let written = |e: Estimate| if markdown { report::markdown(&e) } else { report::json(&e) };
+        let written = |e: Estimate| if markdown { report::markdown(&e, false) } else { report::json(&e) };
         self.estimate(options, today).map(written).map_err(refused)
     }
 

@@ -18,7 +18,7 @@ pub fn answer(request: &str) -> String {
 /// The answer to a request as the Markdown report of the command; `None` when there is none.
 #[wasm_bindgen]
 pub fn markdown(request: &str) -> Option<String> {
-    answer_numbers(request).ok().map(|e| report::markdown(&e))
+    answer_numbers(request).ok().map(|e| report::markdown(&e, false))
 }
 
 /// The calculator's formula, a line each.
@@ -63,7 +63,7 @@ pub fn word(name: &str, p10: f64, p50: f64, p90: f64) -> String {
         "bytes" => words::bytes(p50),
         "bytes_per_s" => words::bytes_per_s(p50),
         "carbon" => words::carbon(interval),
-        "cost" => words::cost(interval),
+        "cost" => words::usd(p50),
         "energy" => words::energy(interval),
         "flop" => words::flop(p50),
         "flop_per_byte" => words::flop_per_byte(p50),

@@ -200,7 +200,7 @@ fn nothing_that_rests_on_the_whole_program_is_said_where_too_little_is_understoo
         let e =
             l4(json!([add(2.0)]), json!([row(1, "native", Some("polars"), dark), row(2, "python", None, 8.0 - dark)]));
         let turns = e.robustness.iter().any(|flip| flip.what != "coverage");
-        let text = breakeven::report::text(&e, &breakeven::report::TextOptions::default());
+        let text = breakeven::report::markdown(&e, false);
         let warm = text.contains("once warm") || text.contains("reaks even") || text.contains("warm it would be");
         (e.estimates[0].break_even.is_some(), turns, warm)
     };

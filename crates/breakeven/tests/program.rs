@@ -179,14 +179,14 @@ fn every_part_of_an_answer_speaks_of_the_same_gpu() {
         let e = ask(w.clone(), Options::default());
         let id = e.summary.shown_gpu.clone().unwrap();
         let name = e.estimates.iter().find(|g| g.gpu == id).unwrap().name.clone();
-        let options = breakeven::report::TextOptions::default();
-        let (text, markdown) = (breakeven::report::text(&e, &options), breakeven::report::markdown(&e));
+        let options = breakeven::report::TextOptions { verbose: true, ..Default::default() };
+        let (text, markdown) = (breakeven::report::text(&e, &options), breakeven::report::markdown(&e, false));
         assert!(text.contains(&format!("\nwhy, on {name}\n")), "{text}");
-        // A column without a time in it is left out.
-        let column = e.sites.iter().any(|site| site.gpu_time_s.is_some());
-        assert_eq!(text.contains(&format!("  on {name}  ")), column, "{text}");
-        assert_eq!(markdown.contains(&format!("| on {name} |")), column, "{markdown}");
-        assert!(breakeven::report::html(&e).contains(&format!("<small>on {name}")));
+        assert_eq!(e.estimates[0].gpu, id);
+        let cpu = text.lines().position(|line| line.starts_with("  CPU")).unwrap();
+        assert!(text.lines().nth(cpu + 1).unwrap().starts_with(&format!("  {name} ")), "{text}");
+        assert!(markdown.contains(&format!("\n### Hot lines, on {name}\n")), "{markdown}");
+        assert!(breakeven::report::html(&e, false).contains(&format!("<small>on {name}")));
         (e, name)
     };
     let (fits, _) = of(&w);

@@ -37,7 +37,7 @@ Examples:
   10 TFLOP of work on 1 GB of data, on a card whose rate is given:
     breakeven estimate --flops \"10,000 GFLOPS\" --data 1GB --cpu-rate 400GFLOP/s --gpu \"RTX 3080\" \\
       --peak 12.5TFLOP/s --utilization 100% --python-overhead 0 --link 32GB/s --data-out 0 --init 468.75ms
-    19× faster on GeForce RTX 3080 10GB: 1.3 s against 25 s on the CPU · $0.00003 · 0.12 Wh
+    19× faster on GeForce RTX 3080 10GB: 1.3 s against 25 s on the CPU · $0.029 per 1 000 runs · 0.12 Wh
 
   The same work on every GPU of the catalogue, the cheapest first:
     breakeven estimate --flops 10TFLOP --data 1GB --cpu-rate 400GFLOP/s --sort cost

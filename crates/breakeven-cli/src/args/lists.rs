@@ -7,6 +7,8 @@ use std::path::PathBuf;
 /// Arguments of `gpus`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
+GPUs are listed by maker (NVIDIA, AMD, Intel, Apple), the newest generation first.
+
 Examples:
   breakeven gpus                       every GPU
   breakeven gpus h100                  those of one family

@@ -54,10 +54,11 @@ pub(crate) struct OptionArgs {
     #[arg(long, value_name = "USD_PER_KWH", help_heading = "Money and energy", allow_negative_numbers = true)]
     electricity: Option<String>,
 
-    /// Rows of the GPU table
+    /// Rows of the GPU table, in text, Markdown and HTML; JSON has all [default: 3, in --verbose 10, elsewhere all]
     #[arg(long, value_name = "N", help_heading = "Report", allow_negative_numbers = true)]
     pub(crate) top: Option<u32>,
-    /// value, speed, cost, energy or name
+    /// value, speed, cost, energy or name; value: by time × cost the GPUs that win (the first is the best value), then
+    /// the others by time (where none wins, the first is the closest)
     #[arg(long, value_name = "KEY", help_heading = "Report")]
     sort: Option<String>,
     /// Exit with 1 when this holds: 'speedup<2', 'any cost_usd>0.01'

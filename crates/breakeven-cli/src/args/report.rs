@@ -42,7 +42,10 @@ pub(crate) struct ReportArgs {
     /// Show the formula with every input, its basis and typical range
     #[arg(long, help_heading = "Report")]
     pub(crate) explain: bool,
-    /// Only the verdict and its reasons
+    /// Only the first lines: verdict, what holds it back, break-even; in text, Markdown and HTML
     #[arg(long, short, help_heading = "Report")]
     pub(crate) quiet: bool,
+    /// The whole report as text, instead of 24 lines; Markdown, HTML and JSON are whole
+    #[arg(long, short, help_heading = "Report", conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// What is drawn beside the report.
 #[derive(Debug, Args)]
 pub(crate) struct DrawingArgs {
-    /// Sketch what host, GPU and copies do in the course of the run
+    /// Sketch what host, GPU and copies do in the course of the run, in text, Markdown and JSON; HTML always has it
     #[arg(long, help_heading = "Report")]
     pub(crate) timeline: bool,
     /// Write the timeline on the best GPU, or the one named, for ui.perfetto.dev; packed if the name ends in .gz

@@ -19,9 +19,11 @@ pub(super) fn write(
     workload: &Workload,
     request: &Request,
     answer: &mut Estimate,
+    quiet: bool,
 ) -> Result<(), Failure> {
     if let Some(file) = &args.html {
-        output::write_to(Some(file), page(workload, request, answer)?.as_bytes())?;
+        output::write_to(Some(file), page(workload, request, answer, quiet)?.as_bytes())?;
+        output::wrote(file);
     }
     if !args.timeline {
         answer.timeline = None;
@@ -30,11 +32,11 @@ pub(super) fn write(
 }
 
 /// The report page: what `answer` says, and what was asked beside it so that the page can ask again.
-fn page(workload: &Workload, request: &Request, answer: &Estimate) -> Result<String, Failure> {
+fn page(workload: &Workload, request: &Request, answer: &Estimate, quiet: bool) -> Result<String, Failure> {
     let packed = pack(&workload.to_json()?);
     let sizes = request.sizes.as_ref().map(|sizes| pack(&serde_json::to_string(sizes).unwrap_or_default()));
     let options = serde_json::to_string(&request.options).unwrap_or_default();
-    let (title, body) = (words::printable(&answer.workload.name, 80), breakeven::report::html(answer));
+    let (title, body) = (words::printable(&answer.workload.name, 80), breakeven::report::html(answer, quiet));
     let sizes = sizes.unwrap_or_default();
     let content = Content { title: &title, body: &body, options: &options, workload: &packed, sizes: &sizes };
     Ok(breakeven_page::report(&content))
@@ -69,6 +71,7 @@ fn trace_file(args: &DrawingArgs, workload: &Workload, options: &Options, answer
         Some(e) => Err(Failure::file("write", file, &e)),
         None => out.finish().map_err(|e| Failure::file("write", file, &e)),
     }?;
+    output::wrote(file);
     if drawn.left_out > 0 {
         say(&format!(
             "note: the trace holds {} events; {} more, of rounds like these, are blocks",

@@ -19,7 +19,7 @@ pub(crate) fn estimate(args: &EstimateArgs, settings: &Settings) -> Outcome {
         ..Request::default()
     };
     let answer = answer_request(&request)?;
-    output::deliver(&answer, &args.report, args.options.top)?;
+    output::deliver(&answer, &args.report)?;
     Ok(policy(&answer))
 }
 

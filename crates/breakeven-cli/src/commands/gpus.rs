@@ -6,6 +6,7 @@ use crate::failure::Outcome;
 use crate::{input, output};
 use breakeven::hardware::{Gpu, gpus_json};
 use breakeven::report::{Align, Table, words};
+use std::cmp::Reverse;
 use std::process::ExitCode;
 
 /// Runs the command.
@@ -36,9 +37,16 @@ pub(crate) fn gpus(args: &GpusArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// One row a GPU.
+/// The year in which a GPU came out, 0 where it is not known.
+fn year(gpu: &Gpu) -> u32 {
+    gpu.figure("year").and_then(|year| value(year).parse().ok()).unwrap_or(0)
+}
+
+/// One row a GPU, by maker, the newest first.
 fn list(gpus: &[&Gpu]) -> Table {
     use Align::{Left, Right};
+    let mut gpus = gpus.to_vec();
+    gpus.sort_by_key(|gpu| (gpu.device.vendor, Reverse(year(gpu))));
     let mut table = Table::new(&[
         ("id", Left),
         ("name", Left),

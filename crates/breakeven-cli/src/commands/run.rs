@@ -13,7 +13,7 @@ use breakeven::hardware::{Catalogue, Vendor};
 use breakeven::request::{Options, Request, Sized, Sizes};
 use breakeven::workload::{Exit, Workload};
 use std::ffi::OsString;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
@@ -272,12 +272,12 @@ fn after(again: &Again, pid: u32, ended: Ended, mut request: Request) -> ExitCod
         }
     };
     if let Some(workload) = &request.workload
-        && let Err(failure) = drawing::write(&args.drawing, workload, &request, &mut answer)
+        && let Err(failure) = drawing::write(&args.drawing, workload, &request, &mut answer, args.report.quiet)
     {
         say("warning: what was asked for beside the report was not written");
         failure.report();
     }
-    let text = output::render(&answer, &args.report, args.options.top, io::stderr().is_terminal());
+    let text = output::render(&answer, &args.report, io::stderr());
     let written = match (args.report_fd, &args.report.output) {
         (Some(fd), _) => output::write_descriptor(fd, text.as_bytes()),
         (None, Some(file)) => output::write_to(Some(file), text.as_bytes()),
@@ -370,5 +370,7 @@ fn save(workload: &Workload, file: &Path) -> Result<(), Failure> {
     let text = workload.to_json()?;
     let packed = file.extension().is_some_and(|e| e == "gz");
     let bytes = if packed { input::pack(text.as_bytes()) } else { text.into_bytes() };
-    output::write_to(Some(file), &bytes)
+    output::write_to(Some(file), &bytes)?;
+    output::wrote(file);
+    Ok(())
 }

@@ -32,9 +32,9 @@ pub(crate) fn show(args: &ShowArgs, settings: &Settings) -> Outcome {
     };
     let mut answer = output::working("estimating", || answer_request(&request))?;
     if let Some(workload) = &request.workload {
-        drawing::write(&args.drawing, workload, &request, &mut answer)?;
+        drawing::write(&args.drawing, workload, &request, &mut answer, args.report.quiet)?;
     }
-    output::deliver(&answer, &args.report, args.options.top)?;
+    output::deliver(&answer, &args.report)?;
     Ok(policy(&answer))
 }
 

@@ -70,7 +70,10 @@ fn a_page_is_whole_and_changes_nothing_else() {
     let page = folder.path().join("heat.html");
     let mut command = breakeven();
     command.args(["show", HEAT, "--gpu", "l4", "--html"]).arg(&page);
-    assert_eq!(said(&mut command), show(&[], None));
+    let told = said(&mut command);
+    let (report, wrote) = told.split_once("--- stderr\n").unwrap();
+    assert_eq!(report, show(&[], None));
+    assert!(wrote.starts_with(&format!("wrote {} (", page.display())) && wrote.ends_with(" kB)\n"), "{wrote}");
     let text = std::fs::read_to_string(&page).unwrap();
     for part in [
         "<!doctype html>",

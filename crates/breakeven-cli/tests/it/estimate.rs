@@ -63,7 +63,7 @@ fn a_small_job_stays_on_the_cpu() {
     let mut small = EXAMPLE.map(str::to_owned).to_vec();
     small[2] = "100 GFLOP".to_owned();
     let small: Vec<&str> = small.iter().map(String::as_str).collect();
-    let text = says(&small);
+    let text = says(&small).replace('\n', " ");
     assert!(text.contains("CPU is faster: 250 ms against 508 ms"), "{text}");
     assert!(text.contains("(2.0× slower on GPU)"), "{text}");
     assert!(text.contains("Breaks even at 206.6 GFLOP"), "{text}");

@@ -22,9 +22,9 @@ fn a_family_answers_with_its_members_and_well_known_figures_are_explained() {
     exit 0
     --- stdout
       id              name            year  memory  bandwidth        fp64        fp32    fp16 tensor  power  typical use
+      h100-nvl-94gb   H100 NVL 94GB   2023  94 GiB  3938 GB/s  30 TFLOP/s  60 TFLOP/s  835.5 TFLOP/s  400 W  Large-language-model inference
       h100-pcie-80gb  H100 PCIe 80GB  2022  80 GiB  2000 GB/s  26 TFLOP/s  51 TFLOP/s    756 TFLOP/s  350 W  Large training and inference, HPC in double precision
       h100-sxm5-80gb  H100 SXM5 80GB  2022  80 GiB  3350 GB/s  34 TFLOP/s  67 TFLOP/s  989.4 TFLOP/s  700 W  Large training and inference, HPC in double precision
-      h100-nvl-94gb   H100 NVL 94GB   2023  94 GiB  3938 GB/s  30 TFLOP/s  60 TFLOP/s  835.5 TFLOP/s  400 W  Large-language-model inference
 
     note: `h100` names 3 GPUs: H100 PCIe 80GB, H100 SXM5 80GB, H100 NVL 94GB
     note: PCIe 5.0 x16: often quoted as 32 GB/s, which is the 32 GT/s of one lane (and the rate of PCIe 4.0 x16): 16 lanes × 32 GT/s × 128/130 ÷ 8 = 63 GB/s each direction

@@ -93,3 +93,14 @@ fn events_show_the_floor() {
     let device = kernels(table, &[]);
     assert!(device.contains(",launch,") && !device.contains(",30,"), "{device}");
 }
+
+#[test]
+fn what_was_read_is_written_as_it_was_and_times_to_six_digits() {
+    let text = kernels(b"op,b,h,weight\nadd,3,7,0.12345678901234567\n", &["--gpu", "l4"]);
+    let cells: Vec<&str> = text.lines().nth(3).unwrap().split(',').collect();
+    assert_eq!(cells[3], "0.12345678901234567");
+    for time in &cells[5..8] {
+        let digits = time.chars().filter(char::is_ascii_digit).count();
+        assert!((2..=7).contains(&digits), "{text}");
+    }
+}

@@ -83,3 +83,33 @@ fn completions_for_each_shell() {
         assert!(text.starts_with("exit 0") && text.contains("python-overhead"), "{shell}");
     }
 }
+
+#[test]
+fn ctrl_c_is_told_once() {
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("breakeven"))
+        .args(["kernels", "-", "--gpu", "l4"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let pid = rustix::process::Pid::from_child(&child);
+    // It waits for its input once it handles the signal.
+    let waits = || {
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:\t")).unwrap();
+        u64::from_str_radix(caught, 16).unwrap() & 0b10 != 0
+    };
+    for _ in 0..1000 {
+        if waits() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let stdin = child.stdin.take();
+    let output = child.wait_with_output().unwrap();
+    drop(stdin);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "Interrupted (Ctrl-C)\n");
+    assert_eq!(output.status.code(), Some(130));
+}

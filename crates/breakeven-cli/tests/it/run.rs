@@ -432,7 +432,8 @@ fn a_saved_workload_is_shown_again() {
     let place = Place::new(RECORD);
     for name in ["job.breakeven.json", "job.breakeven.json.gz"] {
         let first = place.run(&["--save", name, "--gpu", "l4"], "exit 0", &[]);
-        let report = first.split_once("--- stderr\n\n").unwrap().1;
+        let (wrote, report) = first.split_once("--- stderr\n").unwrap().1.split_once("\n\n").unwrap();
+        assert!(wrote.starts_with(&format!("wrote {name} (")), "{wrote}");
         let again = said(breakeven().args(["show", "--gpu", "l4"]).arg(place.file(name)));
         assert_eq!(again, format!("exit 0\n--- stdout\n{report}"));
     }

@@ -37,7 +37,8 @@ pub struct Reason {
     /// Other lines that take part in it, as `file:line`.
     #[serde(default)]
     pub also: Vec<String>,
-    /// Part of the program's time on that GPU, 0–1; `None` where it is not a part of the time.
+    /// Part of the program's time on that GPU, start-up included, 0–1; `None` where it is not a part of the time. Those of
+    /// the whole program add up to 1 at most.
     #[serde(default)]
     pub share: Option<f64>,
     /// What is so, in one sentence.

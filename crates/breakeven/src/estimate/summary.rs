@@ -56,7 +56,13 @@ fn largest(estimates: &[GpuEstimate]) -> Option<usize> {
 /// # Errors
 /// `unknown-sort`, `bad-policy`.
 pub fn finish(e: &mut Estimate, options: &Options) -> Result<()> {
-    sort(&mut e.estimates, options.sort.as_deref().unwrap_or("value"))?;
+    let by = options.sort.as_deref().unwrap_or("value");
+    sort(&mut e.estimates, by)?;
+    // One that does not count, as of a maker that the library does not serve, may be faster still.
+    let shown = e.estimates.iter().position(|g| Some(&g.gpu) == e.summary.shown_gpu.as_ref());
+    if let Some(shown) = shown.filter(|_| by == "value") {
+        e.estimates[..=shown].rotate_right(1);
+    }
     let one = e.estimates.len() == 1;
     let counted: Vec<&GpuEstimate> = e.estimates.iter().filter(|g| g.counted || one).collect();
     e.summary.of = counted.len() as u32;
@@ -72,8 +78,7 @@ pub fn finish(e: &mut Estimate, options: &Options) -> Result<()> {
 fn monthly_bill(e: &Estimate, options: &Options) -> Result<Option<Note>> {
     let Some(runs) = Measure::Count.read_field(&options.runs_per_month, "runs_per_month")? else { return Ok(None) };
     let best = e.estimates.iter().find(|g| Some(&g.gpu) == e.summary.best_gpu.as_ref());
-    let bill =
-        |cost: Option<Interval>| cost.map_or_else(|| "no known price".to_owned(), |c| words::cost(c.scale(runs)));
+    let bill = |cost: Option<Interval>| cost.map_or_else(|| "no known price".to_owned(), |c| words::usd(c.p50 * runs));
     let gpu = best.map_or_else(String::new, |g| format!(" on {}", g.name));
     let text = format!(
         "{} runs a month cost {}{gpu} and {} on the CPU",
@@ -103,10 +108,10 @@ fn sort(rows: &mut [GpuEstimate], by: &str) -> Result<()> {
     fn energy(g: &GpuEstimate) -> f64 {
         g.energy_wh.map_or(f64::INFINITY, |e| e.p50)
     }
-    /// Winners first, each group by time × cost, then by time where no price is known.
+    /// Winners first, by time × cost; the others, and winners without a known price, by time.
     fn value(a: &GpuEstimate, b: &GpuEstimate) -> Ordering {
         let loses = |g: &GpuEstimate| g.verdict != Verdict::Gpu;
-        let value = |g: &GpuEstimate| time(g) * cost(g);
+        let value = |g: &GpuEstimate| if loses(g) { f64::INFINITY } else { time(g) * cost(g) };
         loses(a).cmp(&loses(b)).then(value(a).total_cmp(&value(b))).then(time(a).total_cmp(&time(b)))
     }
     let order: fn(&GpuEstimate, &GpuEstimate) -> Ordering = match by {

@@ -3,6 +3,7 @@
 use super::{Estimate, Note, Verdict};
 use crate::answer::answer_request;
 use crate::interval::Basis;
+use crate::report::TextOptions;
 use crate::request::{Options, Request};
 use crate::workload::Workload;
 use serde_json::{Value, json};
@@ -102,7 +103,8 @@ fn a_script_that_failed_before_its_work_is_not_put_a_figure_on() {
         assert!(e.estimates.iter().all(|g| g.breakdown_s.is_none() && g.energy_wh.is_none() && g.bound_by.is_none()));
         assert_eq!((e.reasons.len(), e.advice.len()), (0, 0));
         assert!(e.robustness[0].text.starts_with("a run that goes on"), "{:?}", e.robustness);
-        for shown in [crate::report::text(&e, &crate::report::TextOptions::default()), crate::report::markdown(&e)] {
+        let wide = TextOptions { width: Some(200), ..TextOptions::default() };
+        for shown in [crate::report::text(&e, &wide), crate::report::markdown(&e, false)] {
             assert!(shown.contains("unknown") && shown.contains("Not enough evidence"), "{shown}");
             assert!(!shown.contains(" 0×") && !shown.contains(" 1.0×") && !shown.contains("Held back"), "{shown}");
         }
@@ -116,7 +118,7 @@ fn a_script_that_ended_for_want_of_a_gpu_is_told_how_to_have_one() {
         text["program"]["exit"] = json!({ "code": exit });
         text["unseen"] = json!([{"reason": "no-gpu", "text": "the script asks for a GPU (--pretend-gpu NAME)", "ns": 0, "count": 1}]);
         let e = estimate(&text, Options::default()).unwrap();
-        (e.summary.verdict, crate::report::text(&e, &crate::report::TextOptions::default()))
+        (e.summary.verdict, crate::report::text(&e, &TextOptions::default()))
     };
     let (verdict, shown) = answered(1);
     assert_eq!(verdict, Verdict::Unknown);

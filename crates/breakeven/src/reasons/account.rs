@@ -10,7 +10,7 @@ use crate::estimate::plan::Policy;
 use crate::hardware::Device;
 use crate::kernel::{Bound, Link};
 use crate::timeline::{Slot, Task};
-use crate::workload::{self, Entry, HostCode, Op, Phase, Site, Workload, file_name};
+use crate::workload::{self, Entry, HostCode, Op, Phase, Site, Step, Workload, file_name};
 
 /// A program on one GPU, and where its time goes there.
 pub(super) struct Account<'a> {
@@ -247,6 +247,18 @@ impl<'a> Account<'a> {
     /// Launches on the path of one entry, s; what asks for a value belongs to the wait for it, and chains are their own.
     pub(super) fn launch(&self, i: usize) -> f64 {
         if self.asks(i) { 0.0 } else { self.path[i].launch - self.chained[i] }
+    }
+
+    /// Whether anything that was recorded repeats.
+    pub(super) fn loops(&self) -> bool {
+        self.q.workload.order.iter().any(|step| matches!(step, Step::Repeat(times, _) if *times > 1))
+    }
+
+    /// Asking for values on the path of one entry, s: waits, and where it asks, its launches and copies.
+    pub(super) fn asking(&self, i: usize) -> f64 {
+        let path = &self.path[i];
+        let copies = if self.host[i] == HostKind::NoCounterpart { 0.0 } else { path.transfer };
+        path.sync + if self.asks(i) { path.launch - self.chained[i] + copies } else { 0.0 }
     }
 
     /// Whether an entry reads one value, or makes one that is read at once.

@@ -5,7 +5,7 @@ use super::order::by_round;
 use crate::estimate::Reason;
 use crate::estimate::gpu::device_bytes;
 use crate::hardware::{Device, device::Vendor};
-use crate::kernel::{Bound, entry_time};
+use crate::kernel::entry_time;
 use crate::report::words;
 use crate::timeline::Task;
 use crate::workload::{Dtype, Entry, Op};
@@ -148,14 +148,10 @@ pub(super) fn memory(account: &Account<'_>) -> Option<Reason> {
 pub(super) fn parallelism(account: &Account<'_>) -> Option<Reason> {
     let threads = threads(account.device)?;
     let mut sizes: Vec<(f64, f64)> = Vec::new();
-    let mut under = 0.0;
     for (i, entry, _) in account.kernels() {
         let elements = elements(entry);
         let path = &account.path[i];
         sizes.push((elements, path.launch + path.compute + path.memory));
-        if elements < threads && account.out.plan.entries[i].bound != Bound::Launch {
-            under += account.path[i].compute + account.path[i].memory;
-        }
     }
     sizes.sort_by(|a, b| a.0.total_cmp(&b.0));
     let whole: f64 = sizes.iter().map(|s| s.1).sum();
@@ -172,7 +168,8 @@ pub(super) fn parallelism(account: &Account<'_>) -> Option<Reason> {
     let count = |x: f64| words::count(x as u64);
     let reason = Reason::new(
         "little-parallelism",
-        Some(account.share(under)).filter(|share| *share >= super::PROGRAM),
+        // Its time is that of launches and memory.
+        None,
         format!(
             "Half of the GPU's time goes into launches on at most {}; {name} has room for {} threads at once.",
             words::several(elements as u64, "element", "elements"),

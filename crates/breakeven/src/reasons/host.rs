@@ -107,11 +107,13 @@ fn python(account: &Account<'_>, parts: &HostParts) -> Option<Reason> {
     // Whoever is faster with the GPU is not told to do without.
     let loses = account.out.speedup.is_none_or(|speedup| speedup.p50 < 1.0);
     let numba = |line: &str| account.q.workload.sites_of("numba").any(|site| place(site) == line);
-    let remedy = match (line, loses) {
-        (Some((.., true)), _) => DRAW_THERE,
-        (Some((line, ..)), _) if numba(&line) => KEEP_COMPILED,
-        (_, true) => "Vectorise the loop, compile it (Numba, Cython), or leave the program on the CPU.",
-        (_, false) => "Vectorise the loop, or compile it (Numba, Cython).",
+    let remedy = match (line, account.loops(), loses) {
+        (Some((.., true)), ..) => DRAW_THERE,
+        (Some((line, ..)), ..) if numba(&line) => KEEP_COMPILED,
+        (_, true, true) => "Vectorise the loop, compile it (Numba, Cython), or leave the program on the CPU.",
+        (_, true, false) => "Vectorise the loop, or compile it (Numba, Cython).",
+        (_, false, true) => "Compile it (Numba, Cython), or leave the program on the CPU.",
+        (_, false, false) => "Compile it (Numba, Cython).",
     };
     let mut reason = Reason::new("host-bound", Some(share), cause + ".", remedy.to_owned()).with(
         "host",

@@ -32,7 +32,12 @@ pub(super) fn launch(account: &Account<'_>) -> Option<Reason> {
             words::seconds(per),
             words::seconds(sums.device)
         ),
-        "Larger arrays in fewer calls, fused element-wise chains, or one CUDA graph for steps that repeat.".to_owned(),
+        if account.loops() {
+            "Larger arrays in fewer calls, fused element-wise chains, or one CUDA graph for steps that repeat."
+        } else {
+            "Larger arrays in fewer calls, or fused element-wise chains."
+        }
+        .to_owned(),
     )
     .with("launches", launches as f64, "1", words::count(launches))
     .with("per_launch", per, "s", words::seconds(per))
@@ -82,9 +87,8 @@ pub(super) fn warm_speedup(account: &Account<'_>) -> f64 {
 /// Copies take the time, values read one by one left to [`waiting`].
 pub(super) fn transfer(account: &Account<'_>) -> Option<Reason> {
     let path = |i: usize| {
-        let values = account.q.workload.ops.get(i).is_some_and(|entry| account.reads_a_value(entry));
         let forced = account.host[i] == super::account::HostKind::NoCounterpart;
-        if values || forced { 0.0 } else { account.path[i].transfer }
+        if account.asks(i) || forced { 0.0 } else { account.path[i].transfer }
     };
     let whole: f64 = (0..account.path.len()).map(path).sum();
     if whole <= 0.0 {
@@ -122,7 +126,12 @@ pub(super) fn transfer(account: &Account<'_>) -> Option<Reason> {
         "transfer-bound",
         Some(account.share(whole)),
         cause + ".",
-        "Keep arrays on the GPU from first to last use, move copies out of loops, use pinned memory.".to_owned(),
+        if account.loops() {
+            "Keep arrays on the GPU from first to last use, move copies out of loops, use pinned memory."
+        } else {
+            "Keep arrays on the GPU from first to last use, use pinned memory."
+        }
+        .to_owned(),
     )
     .with("to_gpu", plan.h2d_bytes, "B", words::bytes(plan.h2d_bytes))
     .with("back", plan.d2h_bytes, "B", words::bytes(plan.d2h_bytes))
@@ -162,11 +171,12 @@ pub(super) fn waiting(account: &Account<'_>) -> Option<Reason> {
     let with = parts.total() - parts.startup;
     let free = simulate(&tasks, account.q.order, account.q.port.machine(), &mut ());
     let without = (free.total() - account.q.port.host_startup().min(free.host)).min(with);
-    let saved = with - without;
-    let each = saved / waits;
+    let each = (with - without) / waits;
+    // The part of the path that is asking: what it uncovers has reasons of its own.
+    let asking: f64 = (0..account.path.len()).map(|i| account.asking(i)).sum();
     let mut reason = Reason::new(
         "synchronisation-bound",
-        Some(account.share(saved)),
+        Some(account.share(asking)),
         format!(
             "The host stops {} for a value of the GPU: {} each with the launch that makes it and what it uncovers.",
             times(waits),

@@ -115,10 +115,10 @@ impl Case<'_> {
         let text = match (self.wins(), near(factor)) {
             _ if words::times(factor) == words::times(1.0) => "error: the slightest turns it".to_owned(),
             (true, true) => format!("error: the GPU wins until its time is {} what is estimated", words::times(factor)),
-            (true, false) => "error: not if the GPU's time is ten times what is estimated".to_owned(),
             (false, true) => {
-                format!("error: the GPU would win if its time were {} less than estimated", words::times(1.0 / factor))
+                format!("error: the GPU would win if its time were {} what is estimated", words::times(factor))
             }
+            (true, false) => "error: not if the GPU's time is ten times what is estimated".to_owned(),
             (false, false) => "error: not if the GPU's time is a tenth of what is estimated".to_owned(),
         };
         Some(flip("error", text, Some(1.0), near(factor).then_some(factor)))
@@ -277,9 +277,10 @@ impl Case<'_> {
             return None;
         }
         let (name, now, even) = (self.name(), words::usd_per_h(rent), words::usd_per_h(rent * factor));
-        let (of_gpu, of_cpu) = (words::usd(gpu), words::usd(cpu));
+        let (runs, per) = words::runs_of(gpu.min(cpu));
+        let (of_gpu, of_cpu) = (words::usd(gpu * runs), words::usd(cpu * runs));
         // Two figures that read the same say nothing.
-        let costs = if of_gpu == of_cpu { String::new() } else { format!(" ({of_gpu} against {of_cpu})") };
+        let costs = if of_gpu == of_cpu { String::new() } else { format!(" ({of_gpu} against {of_cpu} per {per})") };
         let text = match (factor > 1.0, near(factor)) {
             (true, true) => format!("price: the GPU is cheaper{costs} until {name} rents for {even} (now {now})"),
             (true, false) => format!("price: the GPU is cheaper{costs}, at ten times its rent too"),

@@ -55,6 +55,9 @@ fn loops() -> impl Strategy<Value = Workload> {
 }
 
 fn sound(e: &Estimate) -> Result<(), TestCaseError> {
+    let program = e.reasons.iter().filter(|reason| reason.site.is_none());
+    let shares: f64 = program.filter_map(|reason| reason.share).sum();
+    prop_assert!(shares <= 1.0 + 1e-9, "{shares}: {:?}", e.reasons);
     for reason in &e.reasons {
         prop_assert!(REASON_CODES.iter().any(|(code, _)| *code == reason.code), "{}", reason.code);
         prop_assert!(reason.share.is_none_or(|share| (0.0..=1.0).contains(&share)), "{reason:?}");

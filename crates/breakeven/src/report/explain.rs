@@ -33,13 +33,13 @@ pub(super) fn inputs(formula: &Formula) -> Table {
     table
 }
 
-/// The inputs in one line each basis: `given: flops 10 TFLOP · …`.
-pub(super) fn echo(formula: &Formula) -> Vec<String> {
+/// The inputs by basis: `given`, `flops 10 TFLOP · …`.
+pub(super) fn echo(formula: &Formula) -> Vec<(&'static str, String)> {
     let of = |b: Basis| {
         let inputs = formula.inputs.iter().filter(|i| i.basis == b);
         let texts: Vec<String> =
             inputs.map(|i| format!("{} {}", i.name.replace('_', " "), words::printable(&i.text, 60))).collect();
-        (!texts.is_empty()).then(|| format!("{}: {}", basis(b), texts.join(" · ")))
+        (!texts.is_empty()).then(|| (basis(b), texts.join(" · ")))
     };
     [Basis::Measured, Basis::Given, Basis::Modelled, Basis::Assumed].into_iter().filter_map(of).collect()
 }

@@ -8,7 +8,10 @@ pub(super) fn line(advice: &Advice) -> String {
     let title = words::printable(advice.title.trim_end_matches('.'), 200);
     let side = if advice.side == Side::Cpu { " on the CPU" } else { "" };
     let gain = match (advice.saves_s, advice.saves_usd, advice.speedup_after) {
-        (None, Some(usd), _) => format!(" → as fast, {} less a run", words::usd(usd)),
+        (None, Some(usd), _) => {
+            let (runs, per) = words::runs_of(usd);
+            format!(" → as fast, {} less per {per}", words::usd(usd * runs))
+        }
         (_, _, Some(s)) => format!(" → {}{side}", words::speedup(s)),
         _ => String::new(),
     };
@@ -58,7 +61,7 @@ pub(super) fn list(e: &Estimate, escape: impl Fn(&str) -> String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::examples;
+    use super::super::{TextOptions, examples};
     use super::*;
     use crate::estimate::Together;
     use crate::interval::Interval;
@@ -95,9 +98,9 @@ mod tests {
         let e = advised();
         let lines: Vec<String> = e.advice.iter().map(line).chain(together(&e)).collect();
         assert_eq!(lines[1], "Solving instead of inverting at a|b.py:3 → 2.0× [1.6–2.5] on the CPU");
-        assert_eq!(lines[2], "L4 instead of H100 SXM → as fast, $0.02 less a run");
+        assert_eq!(lines[2], "L4 instead of H100 SXM → as fast, $0.02 less per run");
         assert_eq!(lines[3], "solve, float32 together → 2.0× [1.6–2.5] on the CPU");
-        let text = crate::report::text(&e, &crate::report::TextOptions::default());
+        let text = crate::report::text(&e, &TextOptions { verbose: true, ..TextOptions::default() });
         assert!(text.contains("\nwould help\n  Fusing the 7"), "{text}");
         assert!(text.contains(&lines[3]));
     }

@@ -1,18 +1,24 @@
 //! Markdown for a page, a pull request, a ticket.
 
-use super::{explain, held_back, help, rows, why, words};
+use super::sentence::chosen;
+use super::{explain, held_back, help, remarks, rows, text, why, words};
 use crate::estimate::Estimate;
 
-/// The whole report; every name of other people's making is escaped.
-pub fn markdown(e: &Estimate) -> String {
+/// The whole report, or the first lines alone where it is to be `quiet`; every name of other people's making is escaped.
+pub fn markdown(e: &Estimate, quiet: bool) -> String {
     let mut out = format!("**{}**\n", escape(&words::printable(&e.summary.sentence, 400)));
-    let reasons: Vec<String> = held_back(e).into_iter().chain(rows::remarks(e)).collect();
+    let reasons: Vec<String> = held_back(e).into_iter().chain(remarks::remarks(e)).collect();
     if !reasons.is_empty() {
         out += &format!("\n{}\n", escape(&reasons.join("\n")));
     }
-    let gpus = rows::gpus(e, usize::MAX);
+    if quiet {
+        return out;
+    }
+    let top = rows::top(e).unwrap_or(usize::MAX);
+    let gpus = rows::gpus(e, top);
     if !gpus.is_empty() {
-        out += &format!("\n{}", gpus.map(escape).markdown());
+        let days = rows::dated(e, top).map_or_else(String::new, |days| format!("\n{}\n", words::as_sentence(&days)));
+        out += &format!("{days}\n{}", gpus.map(escape).markdown());
     }
     let footprint = rows::footprint(e);
     if !footprint.is_empty() {
@@ -20,7 +26,11 @@ pub fn markdown(e: &Estimate) -> String {
     }
     let sites = rows::sites(e, usize::MAX);
     if !sites.is_empty() {
-        out += &format!("\n### Hot lines\n\n{}", sites.map(escape).markdown());
+        out += &format!("\n### Hot lines{}\n\n{}", escape(&on(e)), sites.map(escape).markdown());
+    }
+    for (i, line) in text::timeline(e).iter().enumerate().skip(1) {
+        let (before, after) = if i == 1 { ("\n### In the course of the run\n\n", "\n") } else { ("    ", "") };
+        out += &format!("{before}{line}\n{after}");
     }
     out += &why::lists(e, escape);
     out += &help::list(e, escape);
@@ -38,8 +48,13 @@ pub fn markdown(e: &Estimate) -> String {
                 &format!("- {} (`{}`)\n", escape(&words::printable(&note.text, 600)), words::printable(&note.code, 60));
         }
     }
-    out += &format!("\n{}\n", escape(&rows::coverage(e)));
+    out += &format!("\ncoverage: {}\n", escape(&remarks::coverage(e).join(" · ")));
     out
+}
+
+/// `, on L4`: the GPU that the report speaks of.
+fn on(e: &Estimate) -> String {
+    chosen(e).map_or_else(String::new, |g| format!(", on {}", words::printable(&g.name, 60)))
 }
 
 fn escape(text: &str) -> String {
@@ -62,35 +77,37 @@ mod tests {
 
     #[test]
     fn a_program_on_many_gpus() {
-        insta::assert_snapshot!(markdown(&examples::program()), @r#"
-        **GPU wins on 2 of 12 GPUs. Best value: L4 — 6.2× faster \[5.0–7.8\], $0.0003 per run (CPU: $0.0019).**
+        insta::assert_snapshot!(markdown(&examples::program(), false), @r#"
+        **GPU wins on 2 of 12 GPUs. Best value: L4 — 6.2× faster \[5.0–7.8\], $0.31 per 1 000 runs (CPU: $1.90).**
 
         Held back by kernel launches (58 %). Fusing the 7 element-wise steps of heat.py:14 → 19× \[14–24\].
+        Breaks even at 310×310 grid points (yours: 1024×1024), all else as recorded.
         Copying in and out at each call would take 11.1 s instead.
-        Breaks even at 310×310 grid points (yours: 1024×1024).
 
-        | device | time | speedup | cost | energy | price | bound by | basis | verdict |
+        Prices of 2026-11-01.
+
+        | device | time, s | speedup | $/1 000 runs | energy, mWh | $/h | bound by | basis | verdict |
         | --- | ---: | --- | ---: | ---: | ---: | --- | --- | --- |
-        | CPU: AMD EPYC 7763 | 8.6 s | 1× | $0.0019 | 0.35 Wh | ? |  | measured |  |
-        | L4 | 1.4 s | 6.2× \[5.0–7.8\] | $0.0003 | 0.028 Wh | $0.80/h | launch | modelled | gpu |
-        | H100 SXM | 900 ms | 9.6× \[7.7–12\] | $0.0002 | 0.018 Wh | $0.80/h | launch | modelled | gpu |
+        | CPU: AMD EPYC 7763 | 8.6 | 1× | 1.90 | 350 | ? |  | measured |  |
+        | L4 | 1.4 | 6.2× \[5.0–7.8\] | 0.31 | 28 | 0.80 | launch | modelled | gpu |
+        | H100 SXM | 0.9 | 9.6× \[7.7–12\] | 0.20 | 18 | 0.80 | launch | modelled | gpu |
         | GTX 1050 | ? | ? | ? | ? | ? |  |  | does not fit |
-        | K80 | 9 s | 0.95× \[0.76–1.2\] | $0.0020 | 0.18 Wh | $0.80/h | launch | modelled | either |
-        | Old 0 | 20 s | 0.4× \[0.32–0.5\] | $0.0044 | 0.4 Wh | $0.80/h | launch | modelled | cpu |
-        | Old 1 | 20 s | 0.4× \[0.32–0.5\] | $0.0044 | 0.4 Wh | $0.80/h | launch | modelled | cpu |
-        | Old 2 | 20 s | 0.4× \[0.32–0.5\] | $0.0044 | 0.4 Wh | $0.80/h | launch | modelled | cpu |
-        | Old 3 | 20 s | 0.4× \[0.32–0.5\] | $0.0044 | 0.4 Wh | $0.80/h | launch | modelled | cpu |
-        | Old 4 | 20 s | 0.4× \[0.32–0.5\] | $0.0044 | 0.4 Wh | $0.80/h | launch | modelled | cpu |
-        | Old 5 | 20 s | 0.4× \[0.32–0.5\] | $0.0044 | 0.4 Wh | $0.80/h | launch | modelled | cpu |
-        | Old 6 | 20 s | 0.4× \[0.32–0.5\] | $0.0044 | 0.4 Wh | $0.80/h | launch | modelled | cpu |
-        | Old 7 | 20 s | 0.4× \[0.32–0.5\] | $0.0044 | 0.4 Wh | $0.80/h | launch | modelled | cpu |
+        | K80 | 9 | 0.95× \[0.76–1.2\] | 2.00 | 180 | 0.80 | launch | modelled | either |
+        | Old 0 | 20 | 0.4× \[0.32–0.5\] | 4.44 | 400 | 0.80 | launch | modelled | cpu |
+        | Old 1 | 20 | 0.4× \[0.32–0.5\] | 4.44 | 400 | 0.80 | launch | modelled | cpu |
+        | Old 2 | 20 | 0.4× \[0.32–0.5\] | 4.44 | 400 | 0.80 | launch | modelled | cpu |
+        | Old 3 | 20 | 0.4× \[0.32–0.5\] | 4.44 | 400 | 0.80 | launch | modelled | cpu |
+        | Old 4 | 20 | 0.4× \[0.32–0.5\] | 4.44 | 400 | 0.80 | launch | modelled | cpu |
+        | Old 5 | 20 | 0.4× \[0.32–0.5\] | 4.44 | 400 | 0.80 | launch | modelled | cpu |
+        | Old 6 | 20 | 0.4× \[0.32–0.5\] | 4.44 | 400 | 0.80 | launch | modelled | cpu |
+        | Old 7 | 20 | 0.4× \[0.32–0.5\] | 4.44 | 400 | 0.80 | launch | modelled | cpu |
 
-        ### Hot lines
+        ### Hot lines, on L4
 
-        | line | CPU | share | on L4 | bound by | verdict | code |
+        | line | CPU, s | share | GPU, ms | bound by | verdict | code |
         | --- | ---: | ---: | ---: | --- | --- | --- |
-        | heat.py:14 | 6.11 s | 71 % | 710 ms | launch | gpu | u\[1:-1, 1:-1\] += k \* lap |
-        | heat.py:12 | 2.24 s | 26 % | 260 ms | launch | gpu | lap = u\[2:\] - 2 \* u\[1:-1\] + u\[:-2\] |
+        | heat.py:14 | 6.11 | 71 % | 710 | launch | gpu | u\[1:-1, 1:-1\] += k \* lap |
+        | heat.py:12 | 2.24 | 26 % | 260 | launch | gpu | lap = u\[2:\] - 2 \* u\[1:-1\] + u\[:-2\] |
 
         ### Why
 
@@ -123,23 +140,25 @@ mod tests {
 
     #[test]
     fn hostile_names_cannot_write_markup() {
-        insta::assert_snapshot!(markdown(&examples::hostile()), @r#"
-        **6.2× faster \[5.0–7.8\] on �\[2J&lt;script>\|L4�: 1.4 s against 8.6 s on the CPU · $0.0003 · 0.028 Wh**
+        insta::assert_snapshot!(markdown(&examples::hostile(), false), @r#"
+        **6.2× faster \[5.0–7.8\] on �\[2J&lt;script>\|L4�: 1.4 s against 8.6 s on the CPU · $0.31 per 1 000 runs · 0.028 Wh**
 
         Held back by kernel launches (58 %).
+        Breaks even at 310×310 grid points (yours: 1024×1024), all else as recorded.
         Copying in and out at each call would take 11.1 s instead.
-        Breaks even at 310×310 grid points (yours: 1024×1024).
 
-        | device | time | speedup | cost | energy | price | bound by | basis | verdict |
+        Prices of 2026-11-01.
+
+        | device | time, s | speedup | $/1 000 runs | energy, mWh | $/h | bound by | basis | verdict |
         | --- | ---: | --- | ---: | ---: | ---: | --- | --- | --- |
-        | CPU: CPU��GPU wins on 99 | 8.6 s | 1× | $0.0019 | 0.35 Wh | ? |  | measured |  |
-        | �\[2J&lt;script>\|L4� | 1.4 s | 6.2× \[5.0–7.8\] | $0.0003 | 0.028 Wh | $0.80/h | launch | modelled | gpu |
+        | CPU: CPU��GPU wins on 99 | 8.6 | 1× | 1.90 | 350 | ? |  | measured |  |
+        | �\[2J&lt;script>\|L4� | 1.4 | 6.2× \[5.0–7.8\] | 0.31 | 28 | 0.80 | launch | modelled | gpu |
 
-        ### Hot lines
+        ### Hot lines, on �\[2J&lt;script>\|L4�
 
-        | line | CPU | share | on �\[2J&lt;script>\|L4� | bound by | verdict | code |
+        | line | CPU, s | share | GPU, ms | bound by | verdict | code |
         | --- | ---: | ---: | ---: | --- | --- | --- |
-        | �\]0;gone�.py:14 | 6.11 s | 71 % | 710 ms | launch | gpu | x = \`a\|b\`  # AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA… |
+        | �\]0;gone�.py:14 | 6.11 | 71 % | 710 | launch | gpu | x = \`a\|b\`  # AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA… |
 
         ### Why
 

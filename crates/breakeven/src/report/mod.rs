@@ -5,21 +5,29 @@
 
 pub mod words;
 
+mod brief;
+mod columns;
 mod explain;
 mod help;
 mod html;
 mod json;
 mod markdown;
+mod notes;
+mod remarks;
 mod rows;
 mod sentence;
 mod table;
+mod terminal;
 mod text;
+mod whole;
 mod why;
+mod wrap;
 
 pub use explain::FORMULA;
 pub use html::html;
 pub use json::json;
 pub use markdown::markdown;
+use sentence::first_fix;
 pub use sentence::{held_back, sentence};
 pub use table::{Align, Table};
 pub use text::{TextOptions, text};

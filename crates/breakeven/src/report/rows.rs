@@ -1,52 +1,113 @@
-//! The tables and closing lines that text and Markdown share.
+//! The tables of GPUs, source lines and memory.
 
+use super::columns::{ENERGIES, MASSES, TIMES, column, costs, dollars, memory};
 use super::explain::basis;
-use super::sentence::{chosen, is_enough, understood};
+use super::sentence::chosen;
 use super::table::{Align, Table};
 use super::words;
-use crate::estimate::{BreakEven, Estimate, GpuEstimate, SiteEstimate, Verdict};
-use crate::growth::{RoundsCrossing, RunPoint, RunsCrossing};
+use crate::estimate::{Estimate, GpuEstimate, Price, SiteEstimate, Verdict};
+use crate::interval::Interval;
 use crate::kernel::Bound;
 use crate::workload::file_name;
+
+/// Rows of the GPU table that were asked for.
+pub(super) fn top(e: &Estimate) -> Option<usize> {
+    e.options.get("top")?.as_u64().map(|top| usize::try_from(top).unwrap_or(usize::MAX))
+}
+
+/// The GPUs, the one that the answer speaks of first.
+pub(super) fn shown_first(e: &Estimate) -> impl Iterator<Item = &GpuEstimate> {
+    let shown = chosen(e);
+    let others = e.estimates.iter().filter(move |g| shown.is_none_or(|shown| shown.gpu != g.gpu));
+    shown.into_iter().chain(others)
+}
+
+/// The columns of the GPU table that go first where there is no room, by how their headers begin.
+pub(super) const SPARE: [&str; 7] = ["CO₂", "energy", "$/h", "basis", "memory", "bound by", "$/"];
+
+/// The same of the table of source lines.
+pub(super) const SPARE_OF_LINES: [&str; 3] = ["bound by", "verdict", "share"];
+/// Characters that are left of a name or a source line where there is no room.
+pub(super) const LEAST: usize = 8;
+/// Characters of a file's name beside its line.
+const FILE: usize = 20;
 
 /// The CPU, then the first `top` GPUs.
 pub(super) fn gpus(e: &Estimate, top: usize) -> Table {
     use Align::{Left, Right};
+    let rows: Vec<&GpuEstimate> = shown_first(e).take(top).collect();
+    let cpu = Some(&e.baseline).filter(|b| b.time_s.is_some());
+    // The CPU's figure, where it has a row, then the GPUs'.
+    // Who asks what fits asks of no time.
+    let timed = !is_only_memory(e);
+    let all = |of_cpu: Option<Interval>, of_gpu: fn(&GpuEstimate) -> Option<Interval>| -> Vec<Option<Interval>> {
+        cpu.map(|_| of_cpu).into_iter().chain(rows.iter().map(|g| of_gpu(g).filter(|_| timed))).collect()
+    };
+    let (time, times) = column("time", TIMES, &all(e.baseline.time_s, |g| g.time_s));
+    let (cost, costs) = costs(&all(e.baseline.cost_usd, |g| g.cost_usd));
+    let (energy, energies) = column("energy", ENERGIES, &all(e.baseline.energy_wh, |g| g.energy_wh));
+    let (carbon, carbons) = column("CO₂", MASSES, &all(e.baseline.co2_g, |g| g.co2_g));
     let mut table = Table::new(&[
         ("device", Left),
-        ("time", Right),
+        (&time, Right),
         ("speedup", Left),
-        ("cost", Right),
-        ("energy", Right),
-        ("CO₂", Right),
-        ("price", Right),
+        (&cost, Right),
+        ("memory, GiB", Right),
+        (&energy, Right),
+        (&carbon, Right),
+        ("$/h", Right),
         ("bound by", Left),
         ("basis", Left),
         ("verdict", Left),
     ]);
-    let b = &e.baseline;
-    if b.time_s.is_some() {
-        table.row(vec![
-            cpu(&b.device),
-            known(b.time_s.map(words::time)),
-            "1×".to_owned(),
-            known(b.cost_usd.map(words::cost)),
-            known(b.energy_wh.map(words::energy)),
-            known(b.co2_g.map(words::carbon)),
-            known(b.price.as_ref().map(|p| words::usd_per_h(p.usd_per_h))),
-            String::new(),
-            basis(b.basis).to_owned(),
-            String::new(),
-        ]);
+    let mut row = |i: usize, [device, speedup, memory, price, bound, basis, verdict]: [String; 7]| {
+        let [time, cost, energy, carbon] = [&times, &costs, &energies, &carbons].map(|column| column[i].clone());
+        table.row(vec![device, time, speedup, cost, memory, energy, carbon, price, bound, basis, verdict]);
+    };
+    let price = |price: &Option<Price>| dollars(price.as_ref().map(|p| p.usd_per_h));
+    if let Some(b) = cpu {
+        let (basis, none) = (basis(b.basis).to_owned(), String::new);
+        row(0, [cpu_name(&b.device), "1×".to_owned(), none(), price(&b.price), none(), basis, none()]);
     }
-    for g in e.estimates.iter().take(top) {
-        table.row(gpu(g));
+    for (i, g) in rows.iter().enumerate() {
+        row(
+            i + usize::from(cpu.is_some()),
+            [
+                words::printable(&g.name, 40),
+                known(g.speedup.filter(|_| timed).map(words::speedup)),
+                memory(g.peak_bytes, g.memory_bytes),
+                price(&g.price),
+                g.bound_by.filter(|_| timed).map(bound).unwrap_or_default().to_owned(),
+                if timed && g.time_s.is_some() { basis(g.basis).to_owned() } else { String::new() },
+                match g.fits {
+                    Some(false) => "does not fit",
+                    Some(true) if !timed => "fits",
+                    _ => verdict(g.verdict),
+                }
+                .to_owned(),
+            ],
+        );
     }
     table
 }
 
+/// The day of the prices that the first `top` GPUs are rented at: `prices of 2026-11-01`, of several the last.
+pub(super) fn dated(e: &Estimate, top: usize) -> Option<String> {
+    let days = shown_first(e).take(top).filter_map(|g| g.price.as_ref()).map(|p| p.date.as_str());
+    let mut days: Vec<&str> = days.filter(|day| !day.is_empty()).collect();
+    days.sort_unstable();
+    let (first, last) = (days.first()?, days.last()?);
+    let others = if first == last { "" } else { " and earlier" };
+    Some(format!("prices of {}{others}", words::printable(last, 20)))
+}
+
+/// Whether all that was asked is what fits.
+pub(super) fn is_only_memory(e: &Estimate) -> bool {
+    e.footprint.is_some() && e.workload.flop.is_none()
+}
+
 /// `CPU: AMD EPYC 7763`, or plainly `CPU` where it has no name.
-fn cpu(name: &str) -> String {
+fn cpu_name(name: &str) -> String {
     match words::printable(name, 40) {
         name if name.is_empty() || name == "the CPU" => "CPU".to_owned(),
         name if name.starts_with("CPU ") => name,
@@ -54,44 +115,33 @@ fn cpu(name: &str) -> String {
     }
 }
 
-fn gpu(g: &GpuEstimate) -> Vec<String> {
-    vec![
-        words::printable(&g.name, 40),
-        known(g.time_s.map(words::time)),
-        known(g.speedup.map(words::speedup)),
-        known(g.cost_usd.map(words::cost)),
-        known(g.energy_wh.map(words::energy)),
-        known(g.co2_g.map(words::carbon)),
-        known(g.price.as_ref().map(|p| words::usd_per_h(p.usd_per_h))),
-        g.bound_by.map(bound).unwrap_or_default().to_owned(),
-        if g.time_s.is_some() { basis(g.basis).to_owned() } else { String::new() },
-        if g.fits == Some(false) { "does not fit".to_owned() } else { verdict(g.verdict).to_owned() },
-    ]
-}
-
 fn known(text: Option<String>) -> String {
     text.unwrap_or_else(|| words::UNKNOWN.to_owned())
 }
 
-/// The first `top` source lines. The code comes last, so that its width disturbs nobody.
+/// The first `top` source lines, on the CPU and on the GPU that the answer speaks of. The code comes last, so that its
+/// width disturbs nobody.
 pub(super) fn sites(e: &Estimate, top: usize) -> Table {
     use Align::{Left, Right};
-    let on = chosen(e).map_or_else(|| "on the GPU".to_owned(), |g| format!("on {}", words::printable(&g.name, 30)));
+    let lines = &e.sites[..top.min(e.sites.len())];
+    let figures = |of: fn(&SiteEstimate) -> Option<Interval>| lines.iter().map(of).collect::<Vec<_>>();
+    let (here, here_cells) = column("CPU", TIMES, &figures(|s| Some(s.time_s)));
+    let (there, there_cells) = column("GPU", TIMES, &figures(|s| s.gpu_time_s));
     let mut table = Table::new(&[
         ("line", Left),
-        ("CPU", Right),
+        (&here, Right),
         ("share", Right),
-        (&on, Right),
+        (&there, Right),
         ("bound by", Left),
         ("verdict", Left),
         ("code", Left),
     ]);
-    for s in e.sites.iter().take(top) {
+    for (s, (here, there)) in lines.iter().zip(here_cells.into_iter().zip(there_cells)) {
         table.row(vec![
             place(s),
-            words::time(s.time_s),
-            words::percent(s.share),
-            known(s.gpu_time_s.map(words::time)),
+            here,
+            words::share(s.share),
+            there,
             s.bound_by.map(bound).unwrap_or_default().to_owned(),
             verdict(s.verdict).to_owned(),
             source(s),
@@ -109,9 +159,12 @@ pub(super) fn footprint(e: &Estimate) -> Table {
     table
 }
 
-/// `heat.py:14`: the file's own name, for a table.
+/// `heat.py:14`: the file's own name, for a table; of a long one its end.
 fn place(s: &SiteEstimate) -> String {
-    format!("{}:{}", words::printable(file_name(&s.file), 40), s.line)
+    let name = words::printable(file_name(&s.file), 200);
+    let before = name.chars().count().saturating_sub(FILE);
+    let name = if before > 0 { ['…'].into_iter().chain(name.chars().skip(before + 1)).collect() } else { name };
+    format!("{name}:{}", s.line)
 }
 
 /// The source line, and the part of the network, or the library function, between it and the arrays.
@@ -143,131 +196,5 @@ pub(super) fn bound(b: Bound) -> &'static str {
         Bound::Launch => "launch",
         Bound::Sync => "sync",
         Bound::Host => "host",
-    }
-}
-
-/// The size at which the chosen GPU starts to win, and what it takes when warm.
-pub(super) fn remarks(e: &Estimate) -> Vec<String> {
-    if e.footprint.is_some() && e.workload.flop.is_none() {
-        return Vec::new();
-    }
-    let Some(g) = chosen(e) else { return Vec::new() };
-    let mut lines = Vec::new();
-    let told = |code| e.notes.iter().any(|note| note.code == code);
-    if let (Some(parts), Some(time)) = (g.breakdown_s, g.time_s)
-        && parts.startup >= 0.1 * time.p50
-        && is_enough(e)
-        && !told("start-up")
-    {
-        let warm = words::seconds((time.p50 - parts.startup).max(0.0));
-        lines
-            .push(format!("Start-up is {} of the GPU time; once warm it takes {warm}.", words::seconds(parts.startup)));
-    }
-    if let (Some(naive), Some(time)) = (g.naive_time_s, g.time_s)
-        && naive > 1.5 * time.p50
-        && is_enough(e)
-        && !told("naive-port")
-    {
-        lines.push(format!("Copying in and out at each call would take {} instead.", words::seconds(naive)));
-    }
-    if let Some(even) = g.break_even.as_ref().filter(|_| g.verdict != Verdict::Unknown) {
-        let describes = words::printable(even.describes.trim_end_matches('.'), 200);
-        let rounds = in_rounds(even);
-        match (describes.strip_prefix("never"), describes.strip_prefix("always")) {
-            // With more rounds it does.
-            (Some(_), _) if !rounds.is_empty() => {}
-            (Some(why), _) => lines.push(format!("Never breaks even{why}.")),
-            (_, Some(why)) => lines.push(match why.strip_prefix(": from ") {
-                Some(least) => format!("Wins at each size tried, from {least}."),
-                None => format!("Wins at any size{why}."),
-            }),
-            _ => lines.push(format!("Breaks even at {describes}.")),
-        }
-        lines.extend(rounds);
-        lines.extend(even.runs.as_ref().map(between_runs));
-    }
-    if let Some(why) = e.formula.as_ref().and_then(|f| f.differs_because.as_ref()) {
-        lines.push(words::as_sentence(&words::printable(why, 400)));
-    }
-    lines
-}
-
-/// Break-even in rounds of the main loop, and in calls that use a copied array.
-fn in_rounds(even: &BreakEven) -> Vec<String> {
-    let mut lines = Vec::new();
-    if let Some(RoundsCrossing { site, now, at: Some(at) }) = &even.rounds {
-        let (site, now) = (words::printable(site, 80), words::count(*now));
-        lines.push(match at {
-            0 | 1 => format!("Wins from the first round of the loop at {site} on (yours: {now})."),
-            at => format!("Wins from {} rounds of the loop at {site} on (yours: {now}).", words::count(*at)),
-        });
-    }
-    if let Some(calls) = &even.calls {
-        lines.push(format!(
-            "Wins if arrays stay on the GPU for {} calls or more; copied at each call it loses.",
-            words::count(calls.at_least)
-        ));
-    }
-    lines
-}
-
-/// Break-even between runs of several sizes, and how the hottest line grows.
-fn between_runs(runs: &RunsCrossing) -> String {
-    let number = words::number;
-    let recorded: Vec<String> = runs.points.iter().filter(|p| p.recorded).map(|p| number(p.scale)).collect();
-    let of = format!("the runs at sizes {}", recorded.join(", "));
-    let wins = |p: &RunPoint| p.speedup.is_some_and(|s| s.p50 >= 1.0);
-    let mut line = match runs.at {
-        Some(at) => {
-            format!("By {of} the GPU wins above size {} ({} to {}).", number(at.p50), number(at.p10), number(at.p90))
-        }
-        None if runs.points.iter().all(wins) => format!("By {of} the GPU wins at each size."),
-        None => match runs.points.iter().rfind(|point| wins(point)) {
-            Some(last) => format!("By {of} the GPU wins up to about size {}, and loses beyond.", number(last.scale)),
-            None => format!("By {of} the GPU wins at no size, nor up to 16 times beyond."),
-        },
-    };
-    if let Some(hot) = runs.lines.first() {
-        let (site, name) = (words::printable(&hot.site, 80), words::printable(&hot.name, 80));
-        line += &format!(" {name} at {site} grows as {}: {} calls", hot.cpu, hot.calls);
-        line += &hot.flop.map_or_else(|| ".".to_owned(), |flop| format!(", FLOP {flop}."));
-    }
-    line
-}
-
-/// What the answer rests on: coverage and amounts. Always the last line.
-pub(super) fn coverage(e: &Estimate) -> String {
-    let w = &e.workload;
-    let unseen = e.notes.iter().filter(|note| note.code == "unseen").count() as u64;
-    let amounts = [
-        (w.ops > 0 && e.formula.is_none()).then(|| format!("{} ops", words::count(w.ops))),
-        (w.launches > 0).then(|| format!("{} launches", words::count(w.launches))),
-        w.flop.map(words::flop),
-        w.bytes.map(|b| format!("{} moved", words::bytes(b))),
-        w.h2d_bytes.map(|b| format!("{} to the GPU", copied(b, w.synchronisations.and(w.h2d_copies)))),
-        w.d2h_bytes.map(|b| format!("{} back", copied(b, w.synchronisations.and(w.d2h_copies)))),
-        w.synchronisations.map(|n| format!("{} explicit {}", words::count(n), plural(n, "synchronisation"))),
-        w.peak_bytes.map(|b| format!("{} at peak", words::memory(b))),
-        (unseen > 0).then(|| format!("{} {} unseen", words::count(unseen), plural(unseen, "part"))),
-    ];
-    let amounts: Vec<String> = amounts.into_iter().flatten().collect();
-    let rests = if e.formula.is_some() { "numbers as given; nothing was run".to_owned() } else { understood(e) };
-    let sep = if amounts.is_empty() { "" } else { " · " };
-    format!("coverage: {rests}{sep}{}", amounts.join(" · "))
-}
-
-/// `64 MB in 2 copies`; the bytes alone where the program did not ask for them itself.
-fn copied(bytes: f64, copies: Option<u64>) -> String {
-    match copies {
-        Some(n) if n > 0 => format!("{} in {} {}", words::bytes(bytes), words::count(n), plural(n, "copy")),
-        _ => words::bytes(bytes),
-    }
-}
-
-fn plural(n: u64, one: &str) -> String {
-    match one.strip_suffix('y') {
-        _ if n == 1 => one.to_owned(),
-        Some(stem) => format!("{stem}ies"),
-        None => format!("{one}s"),
     }
 }

@@ -1,8 +1,9 @@
 //! The one line that comes first, and the one that says what holds the GPU back.
 
+use super::rows::is_only_memory;
 use super::{help, words};
 use crate::estimate::coverage::ENOUGH;
-use crate::estimate::{Estimate, GpuEstimate, Side, Verdict};
+use crate::estimate::{Advice, Estimate, GpuEstimate, Side, Verdict};
 use crate::kernel::Bound;
 use crate::workload::CUT_SHORT;
 
@@ -29,7 +30,7 @@ pub(super) fn ended_early(e: &Estimate) -> Option<&str> {
 
 fn verdict(e: &Estimate) -> String {
     match e.estimates.as_slice() {
-        rows if e.footprint.is_some() && e.workload.flop.is_none() && !rows.is_empty() => fits(e),
+        rows if is_only_memory(e) && !rows.is_empty() => fits(e),
         [] => match e.notes.iter().find(|note| note.code == "amdahl-limit") {
             Some(limit) => words::as_sentence(&limit.text),
             None => "No GPU to compare with.".to_owned(),
@@ -84,50 +85,56 @@ fn for_one(e: &Estimate, g: &GpuEstimate) -> String {
         Verdict::Gpu => {
             format!(
                 "{} faster{} on {name}: {gpu_time} against {cpu_time} on the CPU{extras}",
-                words::times(speedup.p50),
+                much(speedup.p50).replace("a little", "A little"),
                 words::range(speedup)
             )
         }
-        Verdict::Cpu => {
-            format!(
-                "CPU is faster: {cpu_time} against {gpu_time} on {name}{}{extras}",
-                // Nothing to do is infinitely faster.
-                if speedup.p50 > 0.0 {
-                    format!(" ({} slower on GPU{})", words::times(1.0 / speedup.p50), once_warm(e, g))
-                } else {
-                    String::new()
-                }
-            )
-        }
-        Verdict::Either => format!(
-            "Either will do: {gpu_time} on {name} against {cpu_time} on the CPU, {}{}, too close to call{extras}",
-            words::speedup(speedup),
-            once_warm(e, g)
-        ),
+        Verdict::Cpu => match warm_first(e, g) {
+            Some(warm) => format!("{warm} it does not pay ({gpu_time} with start-up){extras}"),
+            // Nothing to do is infinitely faster.
+            None if speedup.p50 <= 0.0 => format!("CPU is faster: {cpu_time} against {gpu_time} on {name}{extras}"),
+            None => format!(
+                "CPU is faster: {cpu_time} against {gpu_time} on {name} ({} slower on GPU){extras}",
+                much(1.0 / speedup.p50)
+            ),
+        },
+        Verdict::Either => match warm_first(e, g) {
+            Some(warm) => format!("{warm} it is too close to call ({}){extras}", words::speedup(speedup)),
+            None => format!(
+                "Either will do: {gpu_time} on {name} against {cpu_time} on the CPU, {}, too close to call{extras}",
+                words::speedup(speedup)
+            ),
+        },
         Verdict::Unknown => {
             format!("{} With that left on the CPU, {name} would be {}.", not_enough(e), words::speedup(speedup))
         }
     }
 }
 
-/// ` · $0.0001 · 0.12 Wh`, as far as known.
+/// How many times faster or slower: `6.2×`, or `a little` where that would be `1.0×`.
+fn much(ratio: f64) -> String {
+    let times = words::times(ratio);
+    if times == words::times(1.0) { "a little".to_owned() } else { times }
+}
+
+/// ` · $0.09 per 1 000 runs · 0.12 Wh`, as far as known.
 fn extras(g: &GpuEstimate) -> String {
     let cost = g.cost_usd.map(|c| format!(" · {}", words::cost(c)));
     let energy = g.energy_wh.map(|w| format!(" · {}", words::energy(w)));
     cost.unwrap_or_default() + &energy.unwrap_or_default()
 }
 
-/// `, 42× faster once warm`, where start-up takes a good part of a recorded program and the GPU wins without it on
-/// either side.
-fn once_warm(e: &Estimate, g: &GpuEstimate) -> String {
-    if !is_enough(e) {
-        return String::new();
-    }
-    let (Some(cpu), Some(parts), None) = (e.baseline.time_s, g.breakdown_s, &e.formula) else { return String::new() };
+/// `42× faster once warm on L4; in one run of 2.5 s`, where start-up takes a good part of a recorded program and the GPU
+/// wins without it on either side.
+fn warm_first(e: &Estimate, g: &GpuEstimate) -> Option<String> {
+    let (cpu, parts) = (e.baseline.time_s?, g.breakdown_s.filter(|_| e.formula.is_none() && is_enough(e))?);
     let own = e.baseline.startup_s.map_or(0.0, |s| s.p50);
     let warm = (cpu.p50 - own) / (parts.total() - parts.startup);
     let decides = parts.startup > 0.3 * parts.total() && warm > 1.5 && warm.is_finite();
-    if decides { format!(", {} faster once warm", words::times(warm)) } else { String::new() }
+    decides.then(|| {
+        let (warm, name, run) = (words::times(warm), words::printable(&g.name, 60), words::time(cpu));
+        format!("{warm} faster once warm on {name}; in one run of {run}")
+    })
 }
 
 /// What the script asked for in vain.
@@ -179,58 +186,66 @@ fn for_many(e: &Estimate) -> String {
     }
     match (e.summary.verdict, g.speedup) {
         (Verdict::Gpu, Some(s)) => {
-            let cost = g.cost_usd.map(|c| format!(", {} per run", words::cost(c))).unwrap_or_default();
-            let cpu = match (&g.cost_usd, e.baseline.cost_usd) {
-                (Some(_), Some(c)) => format!(" (CPU: {})", words::cost(c)),
+            let cost = g.cost_usd.map(|c| format!(", {}", words::cost(c))).unwrap_or_default();
+            let cpu = match (g.cost_usd, e.baseline.cost_usd) {
+                (Some(gpu), Some(cpu)) => format!(" (CPU: {})", words::usd(cpu.p50 * words::runs_of(gpu.p50).0)),
                 _ => String::new(),
             };
             let wins = e.summary.wins_on;
             format!(
                 "GPU wins on {wins} of {of} GPUs. Best value: {name} — {} faster{}{cost}{cpu}.",
-                words::times(s.p50),
+                much(s.p50),
                 words::range(s)
             )
         }
         (Verdict::Cpu, Some(s)) => {
-            let slower = words::times(1.0 / s.p50);
-            format!("CPU is faster than all {of} GPUs. Closest: {name} — {slower} slower on GPU{}.", once_warm(e, g))
+            let slower = much(1.0 / s.p50);
+            warm_first(e, g).map_or_else(
+                || format!("CPU is faster than all {of} GPUs. Closest: {name} — {slower} slower on GPU."),
+                |warm| format!("{warm} it pays on none of {of} GPUs."),
+            )
         }
         (Verdict::Cpu, None) => format!("CPU it is: the work fits on none of {of} GPUs."),
         (Verdict::Either, Some(s)) => {
             let either = e.estimates.iter().filter(|g| g.counted && g.verdict == Verdict::Either).count();
-            let lead = match (of as usize).saturating_sub(either) {
-                0 => format!("Too close to call on {of} GPUs."),
-                lost => format!("CPU is faster than {lost} of {of} GPUs, too close to call on {either}."),
-            };
-            format!("{lead} Closest: {name} — {}{}.", words::speedup(s), once_warm(e, g))
+            let speedup = words::speedup(s);
+            let lost = (of as usize).saturating_sub(either);
+            match (warm_first(e, g), lost) {
+                (Some(warm), 0) => format!("{warm} it is too close to call ({speedup}), as on each of {of} GPUs."),
+                (Some(warm), _) => format!("{warm} it is too close to call ({speedup}), as on {either} of {of} GPUs."),
+                (None, 0) => format!("Too close to call on {of} GPUs. Closest: {name} — {speedup}."),
+                (None, lost) => format!(
+                    "CPU is faster than {lost} of {of} GPUs, too close to call on {either}. Closest: {name} — {speedup}."
+                ),
+            }
         }
         (Verdict::Unknown, _) | (_, None) => not_enough(e),
     }
 }
 
-/// What limits the chosen GPU, with its share of the time there and the first advice:
-/// `Held back by kernel launches (58 %). Fusing … → 19× [14–24].` The reasons say it where there are any, the parts of
-/// the time where only numbers were given. `None` when nothing is known of it.
+/// What limits the GPU that the answer speaks of, with its share of the time there (start-up included) and the first
+/// advice: `Held back by kernel launches (58 %). Fusing … → 19× [14–24].` The reasons say it where there are any, the
+/// parts of the time where only numbers were given. `None` when nothing is known of it.
 pub fn held_back(e: &Estimate) -> Option<String> {
-    if e.footprint.is_some() && e.workload.flop.is_none() {
-        return None;
-    }
-    let g = chosen(e)?;
+    let g = chosen(e).filter(|_| !is_only_memory(e))?;
     let parts: Vec<(&str, f64)> = if e.formula.is_some() { of_formula(g)? } else { of_reasons(e) };
-    // Where most of the time is start-up that decides nothing, the rest is the whole.
-    let warm = g.breakdown_s.filter(|_| e.formula.is_none()).map_or(1.0, |b| 1.0 - b.startup / b.total());
-    let warm = if warm < 0.5 && parts.iter().all(|(what, _)| *what != START_UP) { warm } else { 1.0 };
-    let once = if warm < 1.0 { " once warm" } else { "" };
-    let name = |(what, share): &(&str, f64)| format!("{what} ({}{once})", words::percent((share / warm).min(1.0)));
+    let name = |(what, share): &(&str, f64)| format!("{what} ({})", words::share(*share));
     let named: Vec<String> = parts.iter().map(name).collect();
-    if named.is_empty() {
-        return None;
-    }
-    let mut line = format!("Held back by {}.", named.join(", then "));
-    if let Some(advice) = e.advice.first().filter(|advice| advice.side == Side::Gpu) {
+    let (_, first) = parts.first()?;
+    // Start-up that takes more and decides nothing.
+    let aside = e.reasons.iter().find(|reason| reason.code == "start-up-bound").and_then(|reason| reason.share);
+    let aside = aside.filter(|share| share > first && parts.iter().all(|(what, _)| *what != START_UP));
+    let aside = aside.map_or_else(String::new, |share| format!(", beside {}", name(&(START_UP, share))));
+    let mut line = format!("Held back by {}{aside}.", named.join(", then "));
+    if let Some(advice) = first_fix(e) {
         line += &format!(" {}.", help::line(advice));
     }
     Some(line)
+}
+
+/// The first piece of advice, where it is for the GPU.
+pub(super) fn first_fix(e: &Estimate) -> Option<&Advice> {
+    e.advice.first().filter(|advice| advice.side == Side::Gpu)
 }
 
 /// The main reason, and the next where it weighs a good part as much, but no more: what weighs more and comes after

@@ -1,7 +1,9 @@
-//! Text for a terminal: the verdict, the GPUs, the hot lines, what the reader should know, what it rests on.
+//! Text for a terminal: the answer and what decides it in 24 lines, or the whole report.
 
-use super::{explain, held_back, help, rows, why, words};
-use crate::estimate::{Estimate, Side};
+use super::terminal::Terminal;
+use super::wrap::hanging;
+use super::{brief, explain, held_back, remarks, rows, whole, words};
+use crate::estimate::{Estimate, GpuEstimate};
 
 /// How a face wants its text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -10,113 +12,89 @@ pub struct TextOptions {
     pub color: bool,
     /// The formula with every input, its unit, basis and typical range.
     pub explain: bool,
-    /// Only the first lines: the verdict and what holds it back.
+    /// Only the first lines: the verdict, what holds it back, break-even.
     pub quiet: bool,
-    /// Rows of the GPU table; 10 unless given.
-    pub top: Option<u32>,
+    /// The whole report instead of 24 lines.
+    pub verbose: bool,
+    /// Characters of a line; 80 unless given.
+    pub width: Option<u16>,
 }
 
-/// Pieces of advice shown.
-const ADVICE: usize = 3;
-/// Rows of a table unless the user says otherwise.
-const TOP: usize = 10;
+/// Characters of a line where nobody knows how wide the terminal is.
+const WIDTH: usize = 80;
 
-/// The whole report, each line ended.
+/// The report, each line ended.
 pub fn text(e: &Estimate, options: &TextOptions) -> String {
-    let paint = Paint(options.color);
-    let mut out = paint.bold(&words::printable(&e.summary.sentence, 400)) + "\n";
-    if let Some(line) = held_back(e) {
-        out += &line;
-        out.push('\n');
+    let terminal = Terminal { width: options.width.map_or(WIDTH, usize::from), color: options.color };
+    let mut lines = first_lines(e, &terminal);
+    if !options.quiet {
+        let rest = if options.verbose { whole::lines } else { brief::lines };
+        lines.extend(rest(e, &terminal, options.explain, lines.len()));
     }
-    for line in rows::remarks(e) {
-        out += &line;
-        out.push('\n');
-    }
-    if options.quiet {
-        return out;
-    }
+    lines.into_iter().map(|line| line + "\n").collect()
+}
 
-    if e.baseline.time_s.is_some() || !e.estimates.is_empty() {
-        // Ten times that nothing is known say no more than one line.
-        let known = e.estimates.len() <= TOP || e.estimates.iter().any(|row| row.time_s.is_some());
-        let usual = if known { TOP } else { 0 };
-        let top = options.top.map_or(usual, |n| usize::try_from(n).unwrap_or(usize::MAX));
-        out.push('\n');
-        out += &rows::gpus(e, top).text(|row, cell, padded| paint.cell(row, cell, padded));
-        let hidden = e.estimates.len().saturating_sub(top);
-        if hidden > 0 {
-            let word = if known { "more" } else { "GPUs unknown" };
-            out += &paint.dim(&format!("  … {hidden} {word}: --top {} shows all", e.estimates.len()));
-            out.push('\n');
-        }
+/// The verdict, what holds it back, break-even.
+fn first_lines(e: &Estimate, terminal: &Terminal) -> Vec<String> {
+    let verdict = hanging("", &words::printable(&e.summary.sentence, 400), terminal.width);
+    let verdict = verdict.iter().map(|line| terminal.bold(line));
+    let others = held_back(e).into_iter().chain(remarks::remarks(e));
+    verdict.chain(others.flat_map(|line| hanging("", &line, terminal.width))).collect()
+}
+
+/// The GPU table of `top` rows, or as many as were asked for; all its columns, or those that fit.
+pub(super) fn gpus(e: &Estimate, terminal: &Terminal, top: usize, whole: bool) -> Vec<String> {
+    if e.baseline.time_s.is_none() && e.estimates.is_empty() {
+        return Vec::new();
     }
-    let footprint = rows::footprint(e);
-    if !footprint.is_empty() {
-        out.push('\n');
-        out += &footprint.text(|row, cell, padded| paint.cell(row, cell, padded));
+    // Many times that nothing is known say no more than one line.
+    let all = e.estimates.len();
+    let told = |row: &GpuEstimate| row.time_s.is_some() || row.fits == Some(false);
+    let known = all <= top || rows::is_only_memory(e) || e.estimates.iter().any(told);
+    let top = rows::top(e).unwrap_or(if known { top } else { 0 });
+    let table = rows::gpus(e, top);
+    let table = if whole {
+        table
+    } else {
+        table.without(&rows::SPARE, terminal.width).cut("device", rows::LEAST, terminal.width)
+    };
+    let mut lines = terminal.table(&table);
+    if let Some(days) = rows::dated(e, top) {
+        lines.insert(1, terminal.dim(&format!("  {days}")));
     }
-    if !e.sites.is_empty() {
-        out.push('\n');
-        out += &rows::sites(e, TOP).text(|row, cell, padded| paint.cell(row, cell, padded));
-        let hidden = e.sites.len().saturating_sub(TOP);
-        if hidden > 0 {
-            out += &paint.dim(&format!("  … {hidden} more lines: --format json lists all"));
-            out.push('\n');
-        }
+    let hidden = all.saturating_sub(top);
+    if hidden > 0 {
+        let word = if known { "more" } else { "GPUs unknown" };
+        lines.push(terminal.dim(&format!("  … {hidden} {word}: --top {all}")));
     }
-    for (heading, lines) in why::blocks(e) {
-        out += &format!("\n{}\n", paint.dim(&heading));
-        for line in lines {
-            out += &line;
-            out.push('\n');
-        }
+    lines
+}
+
+/// The formula with its inputs, as a table or in a line each basis.
+pub(super) fn formula(e: &Estimate, terminal: &Terminal, explain: bool) -> Vec<String> {
+    let Some(formula) = e.formula.as_ref().filter(|_| explain || !rows::is_only_memory(e)) else { return Vec::new() };
+    let mut lines = vec![String::new()];
+    if explain {
+        lines.extend(explain::FORMULA.iter().flat_map(|line| hanging("  ", line, terminal.width)));
+        lines.extend(terminal.table(&explain::inputs(formula).cut("typical", rows::LEAST, terminal.width)));
+    } else {
+        lines.extend(
+            explain::echo(formula).iter().flat_map(|(basis, inputs)| terminal.marked(&format!("{basis}: "), inputs)),
+        );
     }
-    // A single piece for the GPU stands in the second line already.
-    if e.advice.len() > 1 || e.advice.first().is_some_and(|a| a.side == Side::Cpu) {
-        out += &format!("\n{}\n", paint.dim("would help"));
-        for advice in e.advice.iter().take(ADVICE) {
-            out += &format!("  {}\n", help::line(advice));
-        }
-        for line in help::together(e) {
-            out += &format!("  {line}\n");
-        }
-        if e.advice.len() > ADVICE {
-            out += &paint.dim(&format!("  … {} more: --format markdown or json lists all", e.advice.len() - ADVICE));
-            out.push('\n');
-        }
-    }
-    if let Some(timeline) = &e.timeline {
-        out += &format!("\non {}, {} in all\n", timeline.gpu, words::seconds(timeline.span_s));
-        for row in &timeline.rows {
-            let bar: String = row.busy.iter().map(|busy| block(*busy)).collect();
-            out += &format!("  {:<11}  {bar}\n", row.name);
-        }
-    }
-    if let Some(formula) = &e.formula {
-        out.push('\n');
-        if options.explain {
-            for line in explain::FORMULA {
-                out += &format!("  {line}\n");
-            }
-            out.push('\n');
-            out += &explain::inputs(formula).text(|row, cell, padded| paint.cell(row, cell, padded));
-        } else {
-            for line in explain::echo(formula) {
-                out += &line;
-                out.push('\n');
-            }
-        }
-    }
-    out.push('\n');
-    // The clocks have a block of their own.
-    let told = |code: &str| !e.timers.is_empty() && matches!(code, "timer-without-wait" | "own-clocks");
-    for note in e.notes.iter().filter(|note| !told(&note.code)) {
-        out += &format!("{} {}\n", paint.dim("note:"), words::printable(&note.text, 600));
-    }
-    out += &paint.dim(&rows::coverage(e));
-    out.push('\n');
-    out
+    lines
+}
+
+/// The sketch of the timeline, where it was asked for.
+pub(super) fn timeline(e: &Estimate) -> Vec<String> {
+    let Some(sketch) = &e.timeline else { return Vec::new() };
+    let on = words::printable(&sketch.gpu, 40);
+    let mut lines = vec![String::new(), format!("on {on}, {} in all", words::seconds(sketch.span_s))];
+    lines.extend(sketch.rows.iter().map(|row| {
+        let bar: String = row.busy.iter().map(|busy| block(*busy)).collect();
+        format!("  {:<11}  {bar}", row.name)
+    }));
+    lines
 }
 
 /// A share as a bar of that height; a little is never nothing.
@@ -125,61 +103,41 @@ fn block(share: f64) -> char {
     BLOCKS[((share * 8.0).ceil() as usize).min(8)]
 }
 
-/// ANSI colours, or nothing.
-struct Paint(bool);
-
-impl Paint {
-    fn with(&self, code: &str, text: &str) -> String {
-        if self.0 { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
-    }
-
-    fn bold(&self, text: &str) -> String {
-        self.with("1", text)
-    }
-
-    fn dim(&self, text: &str) -> String {
-        self.with("2", text)
-    }
-
-    /// Headers are dim; verdicts and unknowns have their colour.
-    fn cell(&self, row: Option<usize>, cell: &str, padded: String) -> String {
-        match (row, cell) {
-            (None, _) | (_, words::UNKNOWN | "assumed") => self.dim(&padded),
-            (_, "gpu") => self.with("32", &padded),
-            (_, "cpu" | "does not fit") => self.with("31", &padded),
-            (_, "either" | "unknown") => self.with("33", &padded),
-            _ => padded,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::examples;
     use super::*;
-    use crate::estimate::Reason;
+    use crate::estimate::{Breakdown, Reason, Verdict};
+    use crate::interval::Interval;
 
     fn plain(e: &Estimate) -> String {
         text(e, &TextOptions::default())
     }
 
+    fn whole(e: &Estimate) -> String {
+        text(e, &TextOptions { verbose: true, width: Some(120), ..TextOptions::default() })
+    }
+
     #[test]
     fn one_gpu_from_numbers() {
         insta::assert_snapshot!(plain(&examples::numbers()), @"
-        19× faster on RTX 3080: 1.3 s against 25 s on the CPU · $0.0001 · 0.12 Wh
-        Held back by arithmetic (62 %).
+        19× faster on RTX 3080: 1.3 s against 25 s on the CPU · $0.09 per 1 000 runs ·
+        0.12 Wh
+        Held back by arithmetic (61 %).
+        Breaks even at 206.6 GFLOP (yours: 10 TFLOP), all else as given.
         Start-up is 469 ms of the GPU time; once warm it takes 831 ms.
-        Breaks even at 206.6 GFLOP (yours: 10 TFLOP).
         You assumed 12.5 TFLOP/s; fp32 array work on this card reaches 3–9 TFLOP/s.
 
-          device             time  speedup     cost   energy    price  bound by  basis  verdict
-          CPU: 400 GFLOP/s   25 s  1×             ?        ?        ?            given
-          RTX 3080          1.3 s  19×      $0.0001  0.12 Wh  $0.80/h  compute   given  gpu
+          prices of 2026-11-01
+          device            time, s  speedup  $/1 000 runs  bound by  basis  verdict
+          CPU: 400 GFLOP/s       25  1×                  ?            given
+          RTX 3080              1.3  19×              0.09  compute   given  gpu
 
         given: flops 10 TFLOP · data 1 GB · link 32 GB/s · utilization 100 %
         assumed: workload factor 1
 
-        coverage: numbers as given; nothing was run · 10 TFLOP · 1 GB to the GPU · 0 B back
+        coverage: numbers as given; nothing was run · 10 TFLOP · 1 GB to the GPU
+        more: --verbose
         ");
     }
 
@@ -187,20 +145,25 @@ mod tests {
     fn explained() {
         let options = TextOptions { explain: true, ..TextOptions::default() };
         insta::assert_snapshot!(text(&examples::numbers(), &options), @"
-        19× faster on RTX 3080: 1.3 s against 25 s on the CPU · $0.0001 · 0.12 Wh
-        Held back by arithmetic (62 %).
+        19× faster on RTX 3080: 1.3 s against 25 s on the CPU · $0.09 per 1 000 runs ·
+        0.12 Wh
+        Held back by arithmetic (61 %).
+        Breaks even at 206.6 GFLOP (yours: 10 TFLOP), all else as given.
         Start-up is 469 ms of the GPU time; once warm it takes 831 ms.
-        Breaks even at 206.6 GFLOP (yours: 10 TFLOP).
         You assumed 12.5 TFLOP/s; fp32 array work on this card reaches 3–9 TFLOP/s.
 
-          device             time  speedup     cost   energy    price  bound by  basis  verdict
-          CPU: 400 GFLOP/s   25 s  1×             ?        ?        ?            given
-          RTX 3080          1.3 s  19×      $0.0001  0.12 Wh  $0.80/h  compute   given  gpu
+          prices of 2026-11-01
+          device            time, s  speedup  $/1 000 runs  bound by  basis  verdict
+          CPU: 400 GFLOP/s       25  1×                  ?            given
+          RTX 3080              1.3  19×              0.09  compute   given  gpu
 
-          effective rate = peak × utilisation × (1 − python overhead) × workload factor × precision factor
-          GPU time = max(FLOP ÷ effective rate, bytes ÷ (bandwidth × 0.85)) + data ÷ link + initialisation
+          effective rate = peak × utilisation × (1 − python overhead) × workload factor
+          × precision factor
+          GPU time = max(FLOP ÷ effective rate, bytes ÷ (bandwidth × 0.85)) + data ÷
+          link + initialisation
           CPU time = FLOP ÷ CPU rate
-          with a parallel fraction p < 1 the first term becomes (1 − p) × CPU time + p × that term
+          with a parallel fraction p < 1 the first term becomes (1 − p) × CPU time + p ×
+          that term
           cost = hours × price; energy = watts × time × GPUs
 
           input               value  basis    typical
@@ -210,27 +173,31 @@ mod tests {
           utilization         100 %  given    0.05–0.80
           workload_factor         1  assumed
 
-        coverage: numbers as given; nothing was run · 10 TFLOP · 1 GB to the GPU · 0 B back
+        coverage: numbers as given; nothing was run · 10 TFLOP · 1 GB to the GPU
+        more: --verbose
         ");
     }
 
     #[test]
     fn the_cpu_is_faster() {
         insta::assert_snapshot!(plain(&examples::cpu_wins()), @"
-        CPU is faster: 250 ms against 508 ms on RTX 3080 (2.0× slower on GPU) · $0.0001 · 0.12 Wh
-        Held back by start-up (98 %), then arithmetic (2 %).
+        CPU is faster: 250 ms against 508 ms on RTX 3080 (2.0× slower on GPU) ·
+        $0.09 per 1 000 runs · 0.12 Wh
+        Held back by start-up (98 %), then arithmetic (1 %).
+        Breaks even at 206.6 GFLOP (yours: 100 GFLOP), all else as given.
         Start-up is 500 ms of the GPU time; once warm it takes 8 ms.
-        Breaks even at 206.6 GFLOP (yours: 100 GFLOP).
         You assumed 12.5 TFLOP/s; fp32 array work on this card reaches 3–9 TFLOP/s.
 
-          device              time  speedup     cost   energy    price  bound by  basis  verdict
-          CPU: 400 GFLOP/s  250 ms  1×             ?        ?        ?            given
-          RTX 3080          508 ms  0.49×    $0.0001  0.12 Wh  $0.80/h  compute   given  cpu
+          prices of 2026-11-01
+          device            time, ms  speedup  $/1 000 runs  bound by  basis  verdict
+          CPU: 400 GFLOP/s       250  1×                  ?            given
+          RTX 3080               508  0.49×            0.09  compute   given  cpu
 
         given: flops 10 TFLOP · data 1 GB · link 32 GB/s · utilization 100 %
         assumed: workload factor 1
 
-        coverage: numbers as given; nothing was run · 10 TFLOP · 1 GB to the GPU · 0 B back
+        coverage: numbers as given; nothing was run · 10 TFLOP · 1 GB to the GPU
+        more: --verbose
         ");
     }
 
@@ -250,43 +217,74 @@ mod tests {
     }
 
     #[test]
-    fn a_program_on_many_gpus() {
-        insta::assert_snapshot!(plain(&examples::program()), @"
-        GPU wins on 2 of 12 GPUs. Best value: L4 — 6.2× faster [5.0–7.8], $0.0003 per run (CPU: $0.0019).
+    fn the_whole_report_of_a_program() {
+        insta::assert_snapshot!(whole(&examples::program()), @"
+        GPU wins on 2 of 12 GPUs. Best value: L4 — 6.2× faster [5.0–7.8], $0.31 per 1 000 runs (CPU: $1.90).
         Held back by kernel launches (58 %). Fusing the 7 element-wise steps of heat.py:14 → 19× [14–24].
+        Breaks even at 310×310 grid points (yours: 1024×1024), all else as recorded.
         Copying in and out at each call would take 11.1 s instead.
-        Breaks even at 310×310 grid points (yours: 1024×1024).
 
-          device                time  speedup              cost    energy    price  bound by  basis     verdict
-          CPU: AMD EPYC 7763   8.6 s  1×                $0.0019   0.35 Wh        ?            measured
-          L4                   1.4 s  6.2× [5.0–7.8]    $0.0003  0.028 Wh  $0.80/h  launch    modelled  gpu
-          H100 SXM            900 ms  9.6× [7.7–12]     $0.0002  0.018 Wh  $0.80/h  launch    modelled  gpu
-          GTX 1050                 ?  ?                       ?         ?        ?                      does not fit
-          K80                    9 s  0.95× [0.76–1.2]  $0.0020   0.18 Wh  $0.80/h  launch    modelled  either
-          Old 0                 20 s  0.4× [0.32–0.5]   $0.0044    0.4 Wh  $0.80/h  launch    modelled  cpu
-          Old 1                 20 s  0.4× [0.32–0.5]   $0.0044    0.4 Wh  $0.80/h  launch    modelled  cpu
-          Old 2                 20 s  0.4× [0.32–0.5]   $0.0044    0.4 Wh  $0.80/h  launch    modelled  cpu
-          Old 3                 20 s  0.4× [0.32–0.5]   $0.0044    0.4 Wh  $0.80/h  launch    modelled  cpu
-          Old 4                 20 s  0.4× [0.32–0.5]   $0.0044    0.4 Wh  $0.80/h  launch    modelled  cpu
-          Old 5                 20 s  0.4× [0.32–0.5]   $0.0044    0.4 Wh  $0.80/h  launch    modelled  cpu
-          … 2 more: --top 12 shows all
+          prices of 2026-11-01
+          device              time, s  speedup           $/1 000 runs  energy, mWh   $/h  bound by  basis     verdict
+          CPU: AMD EPYC 7763      8.6  1×                        1.90          350     ?            measured
+          L4                      1.4  6.2× [5.0–7.8]            0.31           28  0.80  launch    modelled  gpu
+          H100 SXM                0.9  9.6× [7.7–12]             0.20           18  0.80  launch    modelled  gpu
+          GTX 1050                  ?  ?                            ?            ?     ?                      does not fit
+          K80                       9  0.95× [0.76–1.2]          2.00          180  0.80  launch    modelled  either
+          Old 0                    20  0.4× [0.32–0.5]           4.44          400  0.80  launch    modelled  cpu
+          Old 1                    20  0.4× [0.32–0.5]           4.44          400  0.80  launch    modelled  cpu
+          Old 2                    20  0.4× [0.32–0.5]           4.44          400  0.80  launch    modelled  cpu
+          Old 3                    20  0.4× [0.32–0.5]           4.44          400  0.80  launch    modelled  cpu
+          Old 4                    20  0.4× [0.32–0.5]           4.44          400  0.80  launch    modelled  cpu
+          Old 5                    20  0.4× [0.32–0.5]           4.44          400  0.80  launch    modelled  cpu
+          … 2 more: --top 12
 
-          line           CPU  share   on L4  bound by  verdict  code
-          heat.py:14  6.11 s   71 %  710 ms  launch    gpu      u[1:-1, 1:-1] += k * lap
-          heat.py:12  2.24 s   26 %  260 ms  launch    gpu      lap = u[2:] - 2 * u[1:-1] + u[:-2]
+          line        CPU, s  share  GPU, ms  bound by  verdict  code
+          heat.py:14    6.11   71 %      710  launch    gpu      u[1:-1, 1:-1] += k * lap
+          heat.py:12    2.24   26 %      260  launch    gpu      lap = u[2:] - 2 * u[1:-1] + u[:-2]
 
         why, on L4
           58 %  launch-bound: 40 000 launches of 12 µs of host time each; the kernels themselves take 375 ms.
                 → Larger arrays in fewer calls, fused element-wise chains, or one CUDA graph for steps that repeat.
 
         the script's own clocks
-          heat.py:10–17 would show 4 ms (8.1 s here); first call +300 ms; the work takes 1.3 s: wait for the GPU before reading the clock
+          heat.py:10–17 would show 4 ms (8.1 s here); first call +300 ms; the work takes 1.3 s: wait for the GPU before reading
+          the clock
 
         what would turn it
           error: the GPU wins until its time is 6.2× what is estimated
 
         note: The newest price used is 45 days old.
-        coverage: 98 % of the array time is understood · 40 000 ops · 40 000 launches · 16 GFLOP · 640 GB moved · 8.4 MB to the GPU · 8.4 MB back · 23.8 MiB at peak
+        coverage: 98 % of the array time is understood · 40 000 ops · 40 000 launches · 16 GFLOP · 640 GB moved · 8.4 MB to the
+                  GPU · 8.4 MB back · 23.8 MiB at peak
+        ");
+    }
+
+    #[test]
+    fn a_program_on_many_gpus() {
+        insta::assert_snapshot!(plain(&examples::program()), @"
+        GPU wins on 2 of 12 GPUs. Best value: L4 — 6.2× faster [5.0–7.8], $0.31 per
+        1 000 runs (CPU: $1.90).
+        Held back by kernel launches (58 %). Fusing the 7 element-wise steps of
+        heat.py:14 → 19× [14–24].
+        Breaks even at 310×310 grid points (yours: 1024×1024), all else as recorded.
+        Copying in and out at each call would take 11.1 s instead.
+
+          prices of 2026-11-01
+          device              time, s  speedup         $/1 000 runs  bound by  verdict
+          CPU: AMD EPYC 7763      8.6  1×                      1.90
+          L4                      1.4  6.2× [5.0–7.8]          0.31  launch    gpu
+          H100 SXM                0.9  9.6× [7.7–12]           0.20  launch    gpu
+          … 10 more: --top 12
+
+          line        CPU, s  share  GPU, ms  bound by  verdict  code
+          heat.py:14    6.11   71 %      710  launch    gpu      u[1:-1, 1:-1] += k * l…
+          heat.py:12    2.24   26 %      260  launch    gpu      lap = u[2:] - 2 * u[1:…
+
+        why: launch-bound (58 %): 40 000 launches of 12 µs of host time each; the
+             kernels themselves take 375 ms.
+        coverage: 98 % of the array time is understood · 40 000 ops · 40 000 launches
+        more: --verbose
         ");
     }
 
@@ -298,21 +296,44 @@ mod tests {
         let sentence = crate::report::sentence(&e);
         let said = "The script ended with exit code 1: this is what was seen until then. GPU wins on 2 of 12 GPUs.";
         assert!(sentence.starts_with(said), "{sentence}");
-        assert!(crate::report::html(&e).contains("on L4, as far as it ran</small>"));
+        assert!(crate::report::html(&e, false).contains("on L4, as far as it ran</small>"));
         // It is told once where it asked for something in vain.
         e.notes.push(crate::estimate::Note::new("no-gpu", "the script asks for a GPU"));
         assert!(!crate::report::sentence(&e).contains("exit code"));
     }
 
     #[test]
+    fn where_start_up_alone_decides_both_are_told() {
+        let mut e = examples::program();
+        e.estimates.truncate(1);
+        let (said, row) = (crate::report::sentence, |e: &mut Estimate, verdict, speedup| {
+            let g = &mut e.estimates[0];
+            (g.verdict, g.speedup) = (verdict, Some(Interval::exact(speedup)));
+            g.time_s = Some(Interval::exact(9.0));
+            g.breakdown_s = Some(Breakdown { compute: 1.0, startup: 8.0, ..Breakdown::default() });
+        });
+        row(&mut e, Verdict::Cpu, 0.95);
+        let cpu = "8.6× faster once warm on L4; in one run of 8.6 s it does not pay (9 s with start-up)";
+        assert!(said(&e).starts_with(cpu), "{}", said(&e));
+        row(&mut e, Verdict::Either, 1.04);
+        let either = "8.6× faster once warm on L4; in one run of 8.6 s it is too close to call (1.0×)";
+        assert!(said(&e).starts_with(either), "{}", said(&e));
+        e.estimates[0].breakdown_s = Some(Breakdown { compute: 9.0, ..Breakdown::default() });
+        assert!(said(&e).starts_with("Either will do: 9 s on L4 against 8.6 s"), "{}", said(&e));
+        row(&mut e, Verdict::Gpu, 1.04);
+        assert!(said(&e).starts_with("A little faster on L4"), "{}", said(&e));
+    }
+
+    #[test]
     fn many_gpus_of_which_nothing_is_known_take_one_line() {
         let mut e = examples::program();
-        e.estimates.iter_mut().for_each(|row| row.time_s = None);
-        let lines = |e: &Estimate, options: &TextOptions| text(e, options).lines().filter(|l| l.contains("L4")).count();
-        assert!(plain(&e).contains("\n  … 12 GPUs unknown: --top 12 shows all\n"), "{}", plain(&e));
-        assert!(
-            lines(&e, &TextOptions { top: Some(12), ..TextOptions::default() }) > lines(&e, &TextOptions::default())
-        );
+        e.estimates.iter_mut().for_each(|row| (row.time_s, row.fits) = (None, None));
+        let lines = |e: &Estimate| plain(e).lines().filter(|l| l.contains("L4")).count();
+        assert!(plain(&e).contains("\n  … 12 GPUs unknown: --top 12\n"), "{}", plain(&e));
+        let before = lines(&e);
+        e.options = serde_json::json!({"top": 12});
+        assert!(lines(&e) > before);
+        e.options = serde_json::json!({});
         e.estimates.truncate(1);
         assert!(!plain(&e).contains("unknown: --top"));
     }
@@ -320,24 +341,23 @@ mod tests {
     #[test]
     fn hostile_names_are_shown_harmless() {
         insta::assert_snapshot!(plain(&examples::hostile()), @"
-        6.2× faster [5.0–7.8] on �[2J<script>|L4�: 1.4 s against 8.6 s on the CPU · $0.0003 · 0.028 Wh
+        6.2× faster [5.0–7.8] on �[2J<script>|L4�: 1.4 s against 8.6 s on the CPU ·
+        $0.31 per 1 000 runs · 0.028 Wh
         Held back by kernel launches (58 %).
+        Breaks even at 310×310 grid points (yours: 1024×1024), all else as recorded.
         Copying in and out at each call would take 11.1 s instead.
-        Breaks even at 310×310 grid points (yours: 1024×1024).
 
-          device                     time  speedup            cost    energy    price  bound by  basis     verdict
-          CPU: CPU��GPU wins on 99  8.6 s  1×              $0.0019   0.35 Wh        ?            measured
-          �[2J<script>|L4�          1.4 s  6.2× [5.0–7.8]  $0.0003  0.028 Wh  $0.80/h  launch    modelled  gpu
+          prices of 2026-11-01
+          device                    time, s  speedup         $/1 000 runs  verdict
+          CPU: CPU��GPU wins on 99      8.6  1×                      1.90
+          �[2J<script>|L4�              1.4  6.2× [5.0–7.8]          0.31  gpu
 
-          line                CPU  share  on �[2J<script>|L4�  bound by  verdict  code
-          �]0;gone�.py:14  6.11 s   71 %               710 ms  launch    gpu      x = `a|b`  # AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA…
+          line             CPU, s  share  GPU, ms  bound by  verdict  code
+          �]0;gone�.py:14    6.11   71 %      710  launch    gpu      x = `a|b`  # AAAA…
 
-        why, on �[2J<script>|L4�
-          58 %  launch-bound: |`�[2J` <b>
-                → Larger arrays in fewer calls, fused element-wise chains, or one CUDA graph for steps that repeat.
-
-        note: a�b *bold* [link](http://x)
-        coverage: 98 % of the array time is understood · 40 000 ops · 40 000 launches · 16 GFLOP · 640 GB moved · 8.4 MB to the GPU · 8.4 MB back · 23.8 MiB at peak
+        why: launch-bound (58 %): |`�[2J` <b>
+        coverage: 98 % of the array time is understood · 40 000 ops · 40 000 launches
+        more: --verbose
         ");
     }
 
@@ -347,11 +367,11 @@ mod tests {
         let reason = |code: &str, share| Reason::new(code, Some(share), format!("{code}."), String::new());
         let small = ["launch-bound", "memory-bound", "transfer-bound", "compute-bound"].map(|code| reason(code, 0.05));
         e.reasons = [small.as_slice(), &[reason("start-up-bound", 0.57)]].concat();
-        let told = plain(&e);
+        let told = whole(&e);
         assert!(told.contains("start-up-bound: ") && told.contains("transfer-bound: "), "{told}");
         assert!(!told.contains("compute-bound: "), "{told}");
         e.reasons[4].share = None;
-        assert!(plain(&e).contains("compute-bound: "));
+        assert!(whole(&e).contains("compute-bound: "));
     }
 
     #[test]
@@ -365,10 +385,12 @@ mod tests {
     fn quiet_is_the_verdict_and_its_reasons() {
         let quiet = text(&examples::program(), &TextOptions { quiet: true, ..TextOptions::default() });
         insta::assert_snapshot!(quiet, @"
-        GPU wins on 2 of 12 GPUs. Best value: L4 — 6.2× faster [5.0–7.8], $0.0003 per run (CPU: $0.0019).
-        Held back by kernel launches (58 %). Fusing the 7 element-wise steps of heat.py:14 → 19× [14–24].
+        GPU wins on 2 of 12 GPUs. Best value: L4 — 6.2× faster [5.0–7.8], $0.31 per
+        1 000 runs (CPU: $1.90).
+        Held back by kernel launches (58 %). Fusing the 7 element-wise steps of
+        heat.py:14 → 19× [14–24].
+        Breaks even at 310×310 grid points (yours: 1024×1024), all else as recorded.
         Copying in and out at each call would take 11.1 s instead.
-        Breaks even at 310×310 grid points (yours: 1024×1024).
         ");
     }
 }

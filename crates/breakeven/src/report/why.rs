@@ -9,23 +9,25 @@ const REASONS: usize = 4;
 const TIMERS: usize = 3;
 const FLIPS: usize = 3;
 
-/// Blocks of lines for a terminal, each with its heading; the whole program's reasons only, as the lines have a table.
-pub(super) fn blocks(e: &Estimate) -> Vec<(String, Vec<String>)> {
+/// Lines for a terminal, each with what stands before it, below their heading; the whole program's reasons only, as the
+/// lines have a table.
+pub(super) fn blocks(e: &Estimate) -> Vec<(String, Vec<(String, String)>)> {
     let on = chosen(e).map_or_else(String::new, |g| format!(", on {}", words::printable(&g.name, 40)));
     let mut reasons = Vec::new();
     for (i, reason) in told(e).into_iter().enumerate() {
-        let share = reason.share.map_or_else(String::new, words::percent);
-        reasons.push(format!("{share:>6}  {}: {}", reason.code, words::printable(&reason.cause, 300)));
+        let share = reason.share.map_or_else(String::new, words::share);
+        let cause = words::printable(&reason.cause, 300);
+        reasons.push((format!("{share:>6}  "), format!("{}: {cause}", reason.code)));
         if i == 0 {
-            reasons.push(format!("{:>6}  → {}", "", words::printable(&reason.remedy, 300)));
+            reasons.push((format!("{:>6}  → ", ""), words::printable(&reason.remedy, 300)));
         }
     }
-    let timers =
-        e.timers.iter().take(TIMERS).map(|timer| format!("  {}", words::printable(&timer.text, 300))).collect();
+    let line = |text: &str| ("  ".to_owned(), words::printable(text, 300));
+    let timers = e.timers.iter().take(TIMERS).map(|timer| line(&timer.text)).collect();
     // That too little is understood is said by the verdict, the reasons and the notes.
     let turns = e.robustness.iter().filter(|flip| flip.what != "coverage");
     let turns = turns.filter(|flip| flip.to.is_some() || flip.what == "none").take(FLIPS);
-    let turns = turns.map(|flip| format!("  {}", words::printable(&flip.text, 300))).collect();
+    let turns = turns.map(|flip| line(&flip.text)).collect();
     [
         (format!("why{on}"), reasons),
         ("the script's own clocks".to_owned(), timers),
@@ -34,6 +36,13 @@ pub(super) fn blocks(e: &Estimate) -> Vec<(String, Vec<String>)> {
     .into_iter()
     .filter(|(_, lines)| !lines.is_empty())
     .collect()
+}
+
+/// The main reason of the whole program in a sentence: `launch-bound (58 %): 40 000 launches of …`.
+pub(super) fn main(e: &Estimate) -> Option<String> {
+    let reason = e.reasons.iter().find(|reason| reason.site.is_none())?;
+    let share = reason.share.map_or_else(String::new, |share| format!(" ({})", words::share(share)));
+    Some(format!("{}{share}: {}", reason.code, words::printable(&reason.cause, 300)))
 }
 
 /// The first reasons of the whole program; of start-up, which comes after what decides more, too where it is larger.
@@ -58,7 +67,7 @@ pub(super) fn lists(e: &Estimate, escape: impl Fn(&str) -> String) -> String {
     }
     for reason in &e.reasons {
         let place = reason.site.iter().chain(&reason.also).map(|line| words::printable(line, 120));
-        let place: Vec<String> = reason.share.map(words::percent).into_iter().chain(place).collect();
+        let place: Vec<String> = reason.share.map(words::share).into_iter().chain(place).collect();
         let place = if place.is_empty() { String::new() } else { format!(" ({})", escape(&place.join(", "))) };
         let (cause, remedy) = (words::printable(&reason.cause, 600), words::printable(&reason.remedy, 600));
         out += &format!("- **{}**{place}: {} {}\n", reason.code, escape(&cause), escape(&remedy));

@@ -131,26 +131,36 @@ pub fn carbon(i: Interval) -> String {
     known(i.p50, |x| print::format_grams_co2(GramsCo2(print::significant(x, 2))))
 }
 
-/// Money: four decimals below a cent (one digit where even that is 0), then two digits, then cents.
+/// Money: two digits below a dollar, then cents, then whole dollars.
 ///
 /// ```
 /// use breakeven::report::words::usd;
-/// assert_eq!([usd(0.000_09), usd(0.000_018), usd(0.0123), usd(3.2)], ["$0.0001", "$0.00002", "$0.012", "$3.20"]);
+/// assert_eq!([usd(0.000_091), usd(0.0123), usd(0.1), usd(3.2)], ["$0.000091", "$0.012", "$0.10", "$3.20"]);
 /// ```
 pub fn usd(x: f64) -> String {
     known(x, |x| match x {
         0.0 => "$0".to_owned(),
         x if x < 0.000_001 => "<$0.000001".to_owned(),
-        x if x < 0.000_05 => format!("${}", print::significant(x, 1)),
-        x if x < 0.01 => format!("${x:.4}"),
         x if (0.095..999.0).contains(&x) => format!("${x:.2}"),
         x => print::format_usd(crate::units::Usd(x)),
     })
 }
 
-/// The middle of an amount of money.
+/// What a run costs: `$3.20 per run`, `$0.16 per 1 000 runs` where one costs less than a cent.
+///
+/// ```
+/// use breakeven::{interval::Interval, report::words::cost};
+/// assert_eq!(cost(Interval::exact(3.2)), "$3.20 per run");
+/// assert_eq!(cost(Interval::exact(0.000_16)), "$0.16 per 1 000 runs");
+/// ```
 pub fn cost(i: Interval) -> String {
-    usd(i.p50)
+    let (runs, per) = runs_of(i.p50);
+    format!("{} per {per}", usd(i.p50 * runs))
+}
+
+/// How many runs costs are told for, and in words, where the least of those compared is so much for one.
+pub fn runs_of(usd: f64) -> (f64, &'static str) {
+    if usd > 0.0 && usd < 0.01 { (1000.0, "1 000 runs") } else { (1.0, "run") }
 }
 
 /// A price by the hour: `$0.80/h`.
@@ -170,6 +180,17 @@ pub fn percent(x: f64) -> String {
         x if (0.995..1.0).contains(&x) => ">99 %".to_owned(),
         x => format!("{:.0} %", x * 100.0),
     })
+}
+
+/// A part of a whole that stands beside others: rounded down, so that the parts never add up to more than 100 %.
+///
+/// ```
+/// use breakeven::report::words::share;
+/// assert_eq!([share(0.589), share(0.001), share(0.998), share(1.0)], ["58 %", "<1 %", ">99 %", "100 %"]);
+/// ```
+pub fn share(x: f64) -> String {
+    // 0.29 × 100 is a little less than 29.
+    if (0.01..0.99).contains(&x) { percent(libm::floor(x * 100.0 + 1e-9) / 100.0) } else { percent(x.min(1.0)) }
 }
 
 /// A ratio of times: `19×`, `2.0×`, `0.49×`.
@@ -223,8 +244,13 @@ fn harmful(c: char) -> bool {
 }
 
 /// The middle, to as many digits as it is known to.
-fn middle(i: Interval) -> f64 {
-    if i.p10 == i.p90 { i.p50 } else { print::significant(i.p50, 2) }
+pub(super) fn middle(i: Interval) -> f64 {
+    if i.p10 == i.p90 { print::significant(i.p50, 3) } else { two_digits(i.p50) }
+}
+
+/// Two significant digits.
+pub(super) fn two_digits(x: f64) -> f64 {
+    print::significant(x, 2)
 }
 
 fn known(x: f64, word: impl Fn(f64) -> String) -> String {

@@ -3,6 +3,7 @@
 use super::{behind, drawing, escape, on, table};
 use crate::estimate::{Breakdown, Estimate, KernelBin};
 use crate::interval::Interval;
+use crate::report::rows;
 use crate::report::sentence::chosen;
 use crate::report::table::{Align, Table};
 use crate::report::words;
@@ -13,9 +14,7 @@ const BARS: usize = 6;
 /// Time of the CPU, of the GPU that the page speaks of, and of the first others; lower is better.
 pub(super) fn bars(e: &Estimate) -> String {
     let cpu = e.baseline.time_s.map(|time| ("CPU".to_owned(), time, "fill cpu"));
-    let first = chosen(e);
-    let others = e.estimates.iter().filter(|g| first.is_none_or(|first| first.gpu != g.gpu));
-    let gpus = first.into_iter().chain(others).filter_map(|g| Some((words::printable(&g.name, 40), g.time_s?, "fill")));
+    let gpus = rows::shown_first(e).filter_map(|g| Some((words::printable(&g.name, 40), g.time_s?, "fill")));
     let all: Vec<(String, Interval, &str)> = cpu.into_iter().chain(gpus.take(BARS)).collect();
     let longest = |pick: fn(&Interval) -> f64| all.iter().map(|(_, time, _)| pick(time)).fold(0.0, f64::max);
     // Lines of what is hardly known would leave no room for bars.
@@ -71,7 +70,7 @@ pub(super) fn parts(e: &Estimate) -> String {
     let keys: String = some
         .iter()
         .map(|(name, key, time)| {
-            let (share, time) = (words::percent(time / total), words::seconds(*time));
+            let (share, time) = (words::share(time / total), words::seconds(*time));
             format!("<li><span class=\"key {key}\"></span>{name} <b>{share}</b>, {time}</li>\n")
         })
         .collect();

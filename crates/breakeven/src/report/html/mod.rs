@@ -6,7 +6,7 @@ mod curve;
 
 use super::sentence::{chosen, ended_early};
 use super::table::{Align, Cells, Table};
-use super::{held_back, help, rows, words};
+use super::{held_back, help, remarks, rows, words};
 use crate::estimate::{Estimate, GpuEstimate, Price, Verdict};
 use crate::interval::Interval;
 
@@ -16,16 +16,20 @@ const TOP: usize = 10;
 /// The report as the inside of a page: `#answer`, then `#what-if` for whoever can ask again, then `#detail`.
 ///
 /// It is whole without a script, makes no request, and has no style of its own: no attribute `style`, so that a page
-/// may forbid them.
-pub fn html(e: &Estimate) -> String {
+/// may forbid them. Where it is to be `quiet`, `#detail` is empty.
+pub fn html(e: &Estimate, quiet: bool) -> String {
     let mut out = format!("<div id=\"answer\">\n{}{}{}", verdict(e), charts::bars(e), tiles(e));
-    for line in held_back(e).into_iter().chain(rows::remarks(e)) {
+    for line in held_back(e).into_iter().chain(remarks::remarks(e)) {
         out += &format!("<p>{}</p>\n", escape(&line));
     }
     out += "</div>\n<div id=\"what-if\"></div>\n<div id=\"detail\">\n";
+    if quiet {
+        return out + "</div>\n";
+    }
+    let lines = format!("Source lines by their time on the CPU, and on {}", on(e));
     out += &section("gpus", "GPUs", devices(e));
     out += &section("parts", "Where the time goes", charts::parts(e));
-    out += &section("lines", "Hot lines", table(&rows::sites(e, usize::MAX), "Source lines by their time on the CPU"));
+    out += &section("lines", "Hot lines", table(&rows::sites(e, usize::MAX), &lines));
     out += &section("timeline", "In the course of the run", charts::timeline(e));
     out += &section("kernels", "Kernels by length", charts::kernels(e));
     out += &section("memory", "Memory", charts::memory(e));
@@ -36,7 +40,8 @@ pub fn html(e: &Estimate) -> String {
     out += &section("turns", "What would turn it", list(e.robustness.iter().map(|flip| flip.text.as_str())));
     out += &section("footprint", "Memory by precision", table(&rows::footprint(e), "What the values take"));
     out += &section("notes", "Notes", list(e.notes.iter().map(|note| note.text.as_str())));
-    out += &format!("<p class=\"soft\">{}</p>\n</div>\n", escape(&rows::coverage(e)));
+    let coverage = remarks::coverage(e).join(" · ");
+    out += &format!("<p class=\"soft\">coverage: {}</p>\n</div>\n", escape(&coverage));
     out
 }
 
@@ -76,7 +81,7 @@ fn tiles(e: &Estimate) -> String {
     };
     let tiles = [
         tile("Time", g.time_s.map(words::time), cpu.time_s.map(words::time)),
-        tile("Cost of a run", g.cost_usd.map(words::cost), cpu.cost_usd.map(words::cost)),
+        tile("Cost", g.cost_usd.map(words::cost), cpu.cost_usd.map(words::cost)),
         tile("Energy", g.energy_wh.map(words::energy), cpu.energy_wh.map(words::energy)),
         tile("Carbon", g.co2_g.map(words::carbon), cpu.co2_g.map(words::carbon)),
         tile("GPU memory", g.peak_bytes.map(words::memory), None),
@@ -84,9 +89,12 @@ fn tiles(e: &Estimate) -> String {
     format!("<dl class=\"tiles\">\n{}</dl>\n", tiles.concat())
 }
 
-/// The first devices; all of them folded away.
+/// The first devices, all of them folded away; or as many as were asked for.
 fn devices(e: &Estimate) -> String {
     let all = e.estimates.len();
+    if let Some(top) = rows::top(e) {
+        return ranking(e, top, "The first devices");
+    }
     if all <= TOP {
         return ranking(e, TOP, "Every device");
     }
@@ -99,16 +107,18 @@ fn ranking(e: &Estimate, top: usize, caption: &str) -> String {
     let middle = |i: Option<Interval>| i.map(|i| i.p50);
     let b = &e.baseline;
     let price = |price: &Option<Price>| price.as_ref().map(|p| p.usd_per_h);
-    let cpu = b
-        .time_s
-        .map(|t| [Some(t.p50), Some(1.0), middle(b.cost_usd), middle(b.energy_wh), middle(b.co2_g), price(&b.price)]);
-    let gpus = e.estimates.iter().take(top).map(|g| {
-        let speedup = g.speedup.map(|s| s.p50);
-        [middle(g.time_s), speedup, middle(g.cost_usd), middle(g.energy_wh), middle(g.co2_g), price(&g.price)]
-    });
-    let values: Vec<[Option<f64>; 6]> = cpu.into_iter().chain(gpus).collect();
-    let value = |row: usize, column: usize| *values.get(row)?.get(column.checked_sub(1)?)?;
-    table_of(&rows::gpus(e, top), caption, " class=\"sorts\"", &value)
+    // By column of the table.
+    let figures = |time, speedup, cost, memory, energy, carbon, price| {
+        [None, middle(time), speedup, middle(cost), memory, middle(energy), middle(carbon), price]
+    };
+    let cpu = b.time_s.map(|_| figures(b.time_s, Some(1.0), b.cost_usd, None, b.energy_wh, b.co2_g, price(&b.price)));
+    let gpus = rows::shown_first(e)
+        .take(top)
+        .map(|g| figures(g.time_s, middle(g.speedup), g.cost_usd, g.peak_bytes, g.energy_wh, g.co2_g, price(&g.price)));
+    let values: Vec<[Option<f64>; 8]> = cpu.into_iter().chain(gpus).collect();
+    let value = |row: usize, column: usize| *values.get(row)?.get(column)?;
+    let days = rows::dated(e, top).map_or_else(String::new, |days| format!("; {}", escape(&days)));
+    table_of(&rows::gpus(e, top), &(caption.to_owned() + &days), " class=\"sorts\"", &value)
 }
 
 /// Nothing where there is nothing to say.
@@ -125,7 +135,7 @@ fn reasons(e: &Estimate) -> String {
     let mut out = String::new();
     for reason in &e.reasons {
         let at = reason.site.iter().chain(&reason.also).map(|line| words::printable(line, 120));
-        let at: Vec<String> = reason.share.map(words::percent).into_iter().chain(at).collect();
+        let at: Vec<String> = reason.share.map(words::share).into_iter().chain(at).collect();
         let at = if at.is_empty() { String::new() } else { format!(" <small>{}</small>", escape(&at.join(", "))) };
         let figures: Vec<String> =
             reason.evidence.iter().map(|figure| format!("{} {}", figure.name.replace('_', " "), figure.text)).collect();
@@ -176,7 +186,7 @@ fn table_of(table: &Table, caption: &str, attribute: &str, value: &dyn Fn(usize,
         return String::new();
     }
     let line = |cells: Cells<'_>, tag: &str, row: Option<usize>| {
-        let cell = |(column, (text, align)): (usize, (&str, Align))| {
+        let cell = |(column, text, align): (usize, &str, Align)| {
             let class = if align == Align::Right { " class=\"right\"" } else { "" };
             let extra = match row {
                 None => " scope=\"col\"".to_owned(),
@@ -184,7 +194,7 @@ fn table_of(table: &Table, caption: &str, attribute: &str, value: &dyn Fn(usize,
             };
             format!("<{tag}{class}{extra}>{}</{tag}>", escape(text))
         };
-        format!("<tr>{}</tr>\n", cells.into_iter().enumerate().map(cell).collect::<String>())
+        format!("<tr>{}</tr>\n", cells.into_iter().map(cell).collect::<String>())
     };
     let (header, rows) = table.cells();
     let rows: String = rows.into_iter().enumerate().map(|(row, cells)| line(cells, "td", Some(row))).collect();
@@ -254,7 +264,7 @@ mod tests {
     #[test]
     fn a_page_holds_what_the_report_holds() {
         let e = examples::program();
-        let page = html(&e);
+        let page = html(&e, false);
         well_formed(&page);
         for text in [e.summary.sentence.as_str(), "Held back by", "Fusing the 7", "Breaks even at", "heat.py:14"] {
             assert!(page.contains(&escape(text)), "{text}");
@@ -264,7 +274,7 @@ mod tests {
         for never in ["http:", "https:", "<script", " style="] {
             assert!(!page.contains(never), "{never}");
         }
-        well_formed(&html(&examples::numbers()));
+        well_formed(&html(&examples::numbers(), false));
     }
 
     #[test]
@@ -281,7 +291,7 @@ mod tests {
             advice.title = evil.to_owned();
             advice.patch = Some(evil.to_owned());
         }
-        let page = html(&e);
+        let page = html(&e, false);
         well_formed(&page);
         assert!(!page.contains("<script") && !page.contains('\u{202e}') && !page.contains("\"onload"));
     }
