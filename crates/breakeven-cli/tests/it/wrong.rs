@@ -28,7 +28,7 @@ const CASES: [(&str, &str, &str); 42] = [
     ("estimate --flops 1 --gpu-watts 3GB", "`3GB` is an amount of data", "write it like"),
     ("estimate --flops 1 --cpu-rate 0", "`cpu_rate` is zero", "leave it out"),
     ("estimate --flops 1 --matmul 5", "`flops` and `matmul` were both given", "give one of them"),
-    ("estimate --parameters 1e9", "`tokens` is missing", "give a count"),
+    ("estimate --parameters 1e9", "`tokens` is missing", "--new-tokens 200"),
     ("estimate --flops 1 --pcie 9.0", "`9.0` is not a PCI Express link", "`4.0`"),
     // Names.
     ("estimate --flops 1 --gpu RTX␣3081", "no GPU of the catalogue is called `RTX 3081`", "nearest in kind"),

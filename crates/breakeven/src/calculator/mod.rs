@@ -52,7 +52,10 @@ pub fn calculate(numbers: &Numbers, request: &Request) -> Result<Estimate> {
     if let Some(described) = described::describe(numbers, &given)? {
         let Some(figure) = given.of_formula() else { return described.estimate(request) };
         given.set_size(described.amounts());
-        notes.extend(described.beside(request, figure));
+        if let Some((says, cpu_time)) = described.beside(request, figure) {
+            notes.extend(says);
+            given.cpu_modelled = cpu_time;
+        }
     }
     let choice = choose(request)?;
     notes.extend(choice.notes.iter().cloned());
@@ -202,6 +205,10 @@ fn cpu_side(given: &Given, choice: &Choice) -> Result<CpuSide> {
     let dtype = given.precision.unwrap_or(Dtype::F32);
     let cpu = &choice.cpu.device;
     let basis = if choice.cpu_named { Basis::Modelled } else { Basis::Assumed };
+    if let Some(time) = given.cpu_modelled.filter(|_| flop > 0.0) {
+        let rate = Interval { p10: flop / time.p90, p50: flop / time.p50, p90: flop / time.p10 };
+        return Ok(side(Some(Term { value: rate, basis: Basis::Modelled }), Some(time), Basis::Modelled));
+    }
     let Some(peak) = kind::peak(kind, dtype, cpu).or_else(|| cpu.vector_peak(Dtype::F32)) else {
         return Ok(side(None, None, basis));
     };

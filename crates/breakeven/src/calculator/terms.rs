@@ -38,6 +38,8 @@ pub(super) struct Given {
     pub gpus: Option<f64>,
     pub scaling_efficiency: Option<f64>,
     pub size: Option<Amounts>,
+    /// What the CPU takes for a size by the model, s.
+    pub cpu_modelled: Option<Interval>,
     /// The work was worked out from the CPU's time and what CPUs usually reach.
     pub guessed: bool,
     /// Start-up is left out.
@@ -148,6 +150,7 @@ pub(super) fn read_numbers(n: &Numbers) -> Result<Given> {
         gpus: read_positive(&n.gpus, Measure::Count, "gpus")?,
         scaling_efficiency: read_positive(&n.scaling_efficiency, Measure::Fraction, "scaling_efficiency")?,
         size: None,
+        cpu_modelled: None,
         guessed: false,
     };
     // What a CPU does at a rate for a time is the work, where no other is given.

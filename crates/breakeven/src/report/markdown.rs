@@ -81,7 +81,7 @@ mod tests {
         **GPU wins on 2 of 12 GPUs. Best value: L4 — 6.2× faster \[5.0–7.8\], $0.31 per 1 000 runs (CPU: $1.90).**
 
         Held back by kernel launches (58 %). Fusing the 7 element-wise steps of heat.py:14 → 19× \[14–24\].
-        Breaks even at 310×310 grid points (yours: 1024×1024), all else as recorded.
+        Breaks even at 310×310 grid points (yours: 1024×1024), all else the same.
         Copying in and out at each call would take 11.1 s instead.
 
         Prices of 2026-11-01.
@@ -144,7 +144,7 @@ mod tests {
         **6.2× faster \[5.0–7.8\] on �\[2J&lt;script>\|L4�: 1.4 s against 8.6 s on the CPU · $0.31 per 1 000 runs · 0.028 Wh**
 
         Held back by kernel launches (58 %).
-        Breaks even at 310×310 grid points (yours: 1024×1024), all else as recorded.
+        Breaks even at 310×310 grid points (yours: 1024×1024), all else the same.
         Copying in and out at each call would take 11.1 s instead.
 
         Prices of 2026-11-01.

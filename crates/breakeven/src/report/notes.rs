@@ -6,9 +6,14 @@ use crate::estimate::{Estimate, Note};
 
 /// What was asked for, what changes how the answer is to be read, what else is of this program alone; the most telling
 /// first. The others are told of nearly every program, or in the verdict.
-const TELLING: [&str; 20] = [
+const TELLING: [&str; 25] = [
     "monthly-bill",
     "changed-program",
+    "model-says",
+    "assumed-work",
+    "assumed-kind",
+    "less-memory",
+    "by-size",
     "gpu-name",
     "no-price",
     "script-cut",
@@ -36,6 +41,7 @@ pub(super) fn first(e: &Estimate) -> Vec<&Note> {
     let rank = |note: &&Note| TELLING.iter().position(|code| *code == note.code);
     let told = |note: &&Note| match note.code.as_str() {
         "no-price" => unpriced,
+        "less-memory" => chosen(e).is_some_and(|g| g.fits == Some(false)),
         "no-flop" => !is_only_memory(e),
         _ => rank(note).is_some(),
     };

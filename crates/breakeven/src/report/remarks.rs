@@ -39,7 +39,7 @@ fn break_even(e: &Estimate, g: &GpuEstimate) -> Vec<String> {
     let Some(even) = g.break_even.as_ref().filter(|_| g.verdict != Verdict::Unknown) else { return Vec::new() };
     let describes = words::printable(even.describes.trim_end_matches('.'), 200);
     let rounds = in_rounds(even);
-    let rest = if e.formula.is_some() { "all else as given" } else { "all else as recorded" };
+    let rest = "all else the same";
     let mut lines = Vec::new();
     match (describes.strip_prefix("never"), describes.strip_prefix("always")) {
         // With more rounds it does.
@@ -101,7 +101,13 @@ fn between_runs(runs: &RunsCrossing) -> String {
 pub(super) fn coverage(e: &Estimate) -> Vec<String> {
     let w = &e.workload;
     let unseen = e.notes.iter().filter(|note| note.code == "unseen").count() as u64;
-    let rests = if e.formula.is_some() { "numbers as given; nothing was run".to_owned() } else { understood(e) };
+    let rests = if e.formula.is_some() || e.estimates.is_empty() {
+        "numbers as given; nothing was run".to_owned()
+    } else if e.notes.iter().any(|note| note.code == "by-size") {
+        "worked out from the size; nothing was run".to_owned()
+    } else {
+        understood(e)
+    };
     let parts = [
         Some(rests),
         (unseen > 0).then(|| format!("{} {} unseen", words::count(unseen), plural(unseen, "part"))),

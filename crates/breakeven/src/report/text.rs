@@ -124,7 +124,7 @@ mod tests {
         19× faster on RTX 3080: 1.3 s against 25 s on the CPU · $0.09 per 1 000 runs ·
         0.12 Wh
         Held back by arithmetic (61 %).
-        Breaks even at 206.6 GFLOP (yours: 10 TFLOP), all else as given.
+        Breaks even at 206.6 GFLOP (yours: 10 TFLOP), all else the same.
         Start-up is 469 ms of the GPU time; once warm it takes 831 ms.
         You assumed 12.5 TFLOP/s; fp32 array work on this card reaches 3–9 TFLOP/s.
 
@@ -148,7 +148,7 @@ mod tests {
         19× faster on RTX 3080: 1.3 s against 25 s on the CPU · $0.09 per 1 000 runs ·
         0.12 Wh
         Held back by arithmetic (61 %).
-        Breaks even at 206.6 GFLOP (yours: 10 TFLOP), all else as given.
+        Breaks even at 206.6 GFLOP (yours: 10 TFLOP), all else the same.
         Start-up is 469 ms of the GPU time; once warm it takes 831 ms.
         You assumed 12.5 TFLOP/s; fp32 array work on this card reaches 3–9 TFLOP/s.
 
@@ -184,7 +184,7 @@ mod tests {
         CPU is faster: 250 ms against 508 ms on RTX 3080 (2.0× slower on GPU) ·
         $0.09 per 1 000 runs · 0.12 Wh
         Held back by start-up (98 %), then arithmetic (1 %).
-        Breaks even at 206.6 GFLOP (yours: 100 GFLOP), all else as given.
+        Breaks even at 206.6 GFLOP (yours: 100 GFLOP), all else the same.
         Start-up is 500 ms of the GPU time; once warm it takes 8 ms.
         You assumed 12.5 TFLOP/s; fp32 array work on this card reaches 3–9 TFLOP/s.
 
@@ -221,7 +221,7 @@ mod tests {
         insta::assert_snapshot!(whole(&examples::program()), @"
         GPU wins on 2 of 12 GPUs. Best value: L4 — 6.2× faster [5.0–7.8], $0.31 per 1 000 runs (CPU: $1.90).
         Held back by kernel launches (58 %). Fusing the 7 element-wise steps of heat.py:14 → 19× [14–24].
-        Breaks even at 310×310 grid points (yours: 1024×1024), all else as recorded.
+        Breaks even at 310×310 grid points (yours: 1024×1024), all else the same.
         Copying in and out at each call would take 11.1 s instead.
 
           prices of 2026-11-01
@@ -267,7 +267,7 @@ mod tests {
         1 000 runs (CPU: $1.90).
         Held back by kernel launches (58 %). Fusing the 7 element-wise steps of
         heat.py:14 → 19× [14–24].
-        Breaks even at 310×310 grid points (yours: 1024×1024), all else as recorded.
+        Breaks even at 310×310 grid points (yours: 1024×1024), all else the same.
         Copying in and out at each call would take 11.1 s instead.
 
           prices of 2026-11-01
@@ -344,7 +344,7 @@ mod tests {
         6.2× faster [5.0–7.8] on �[2J<script>|L4�: 1.4 s against 8.6 s on the CPU ·
         $0.31 per 1 000 runs · 0.028 Wh
         Held back by kernel launches (58 %).
-        Breaks even at 310×310 grid points (yours: 1024×1024), all else as recorded.
+        Breaks even at 310×310 grid points (yours: 1024×1024), all else the same.
         Copying in and out at each call would take 11.1 s instead.
 
           prices of 2026-11-01
@@ -389,7 +389,7 @@ mod tests {
         1 000 runs (CPU: $1.90).
         Held back by kernel launches (58 %). Fusing the 7 element-wise steps of
         heat.py:14 → 19× [14–24].
-        Breaks even at 310×310 grid points (yours: 1024×1024), all else as recorded.
+        Breaks even at 310×310 grid points (yours: 1024×1024), all else the same.
         Copying in and out at each call would take 11.1 s instead.
         ");
     }

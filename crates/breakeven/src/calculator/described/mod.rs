@@ -14,7 +14,8 @@ mod network;
 mod shape;
 
 use super::terms::{Amounts, Given, contradiction};
-use crate::estimate::{Estimate, Note, program};
+use crate::estimate::{Estimate, GpuEstimate, Note, program};
+use crate::interval::Interval;
 use crate::quantity::Measure;
 use crate::report::words;
 use crate::request::{Numbers, Request, Typed};
@@ -89,19 +90,21 @@ impl Described {
         Amounts { flop: self.flop(), bytes, memory: program.peak_bytes as f64 }
     }
 
-    /// What the model says of the GPU asked about, beside the formula, which `figure` was given for. Nothing where
-    /// several were asked about.
-    pub(super) fn beside(self, request: &Request, figure: &str) -> Option<Note> {
+    /// What the model says beside the formula, which `figure` was given for: a note on the GPU asked about, nothing where
+    /// several were, and the CPU's time.
+    pub(super) fn beside(self, request: &Request, figure: &str) -> Option<(Option<Note>, Option<Interval>)> {
         let estimate = self.estimate(request).ok()?;
-        let [gpu] = estimate.estimates.as_slice() else { return None };
-        let text = format!(
-            "`{figure}` was given, so this is the formula's answer; the model says {} on {}, start-up included, and {} \
-             on the CPU",
-            words::time(gpu.time_s?),
-            gpu.name,
-            words::time(estimate.baseline.time_s?)
-        );
-        Some(Note::new("model-says", text))
+        let cpu = estimate.baseline.time_s;
+        let says = |gpu: &GpuEstimate| {
+            let text = format!(
+                "`{figure}` was given, so this is the formula's answer; the model says {} on {}, start-up included",
+                words::time(gpu.time_s?),
+                gpu.name,
+            );
+            Some(Note::new("model-says", text))
+        };
+        let one = estimate.estimates.first().filter(|_| estimate.estimates.len() == 1);
+        Some((one.and_then(says), cpu))
     }
 
     /// Answers as for a recorded program.
