@@ -4,5 +4,5 @@
 #[test]
 fn every_example_says_what_the_page_says() {
     std::env::set_current_dir("../..").expect("the workspace is two folders up");
-    trycmd::TestCases::new().env("NO_COLOR", "1").case("README.md").case("docs/cli.md");
+    trycmd::TestCases::new().env("NO_COLOR", "1").env("COLUMNS", "80").case("README.md").case("docs/cli.md");
 }
