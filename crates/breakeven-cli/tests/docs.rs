@@ -5,6 +5,6 @@
 fn every_example_says_what_the_page_says() {
     std::env::set_current_dir("../..").expect("the workspace is two folders up");
     let cases = trycmd::TestCases::new();
-    cases.env("NO_COLOR", "1").env("BREAKEVEN_CPU", "").env("BREAKEVEN_CONFIG", "");
+    cases.env("NO_COLOR", "1").env("COLUMNS", "80").env("BREAKEVEN_CPU", "").env("BREAKEVEN_CONFIG", "");
     cases.case("README.md").case("docs/cli.md");
 }

@@ -37,7 +37,9 @@ fn any_recording_fits_a_terminal() {
         fits(80, &["show", file]);
         fits(80, &["show", file, "--gpu", "l4"]);
     }
-    fits(60, &["show", files[0].to_str().unwrap()]);
+    for columns in [40, 60, 132] {
+        fits(columns, &["show", files[0].to_str().unwrap()]);
+    }
 }
 
 #[test]

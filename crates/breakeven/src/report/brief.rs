@@ -23,9 +23,9 @@ pub(super) fn lines(e: &Estimate, terminal: &Terminal, explain: bool, first: usi
     let mut page = Page { lines: Vec::new(), room: LINES.saturating_sub(first + LAST) };
     let gpus = text::gpus(e, terminal, rows, false);
     if rows::top(e).is_some() {
-        page.lines.extend(gpus)
+        page.lines.extend(gpus);
     } else {
-        page.add(gpus)
+        page.add(gpus);
     }
     let footprint = rows::footprint(e);
     if !footprint.is_empty() {
@@ -39,9 +39,9 @@ pub(super) fn lines(e: &Estimate, terminal: &Terminal, explain: bool, first: usi
     page.lines.extend(text::timeline(e));
     let formula = text::formula(e, terminal, explain);
     if explain {
-        page.lines.extend(formula)
+        page.lines.extend(formula);
     } else {
-        page.add(formula)
+        page.add(formula);
     }
     page.lines.push(String::new());
     let two = |mark: &str, line: &str| terminal.dim_mark(mark, hanging_at_most(2, mark, line, terminal.width));
@@ -61,11 +61,16 @@ pub(super) fn lines(e: &Estimate, terminal: &Terminal, explain: bool, first: usi
 
 /// As much of the coverage line as one line holds.
 fn coverage(e: &Estimate, width: usize) -> String {
-    let parts = remarks::coverage(e).into_iter().reduce(|line, part| {
+    let mut parts = remarks::coverage(e).into_iter();
+    let mut line = format!("coverage: {}", parts.next().unwrap_or_default());
+    for part in parts {
         let longer = format!("{line} · {part}");
-        if longer.chars().count() + "coverage: ".len() <= width { longer } else { line }
-    });
-    cut(&format!("coverage: {}", parts.unwrap_or_default()), width)
+        if longer.chars().count() > width {
+            break;
+        }
+        line = longer;
+    }
+    cut(&line, width)
 }
 
 /// Lines as long as there is room.

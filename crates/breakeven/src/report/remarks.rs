@@ -9,7 +9,7 @@ use crate::growth::{RoundsCrossing, RunPoint, RunsCrossing};
 /// The size at which the GPU that the answer speaks of starts to win, and what it takes when warm.
 pub(super) fn remarks(e: &Estimate) -> Vec<String> {
     let Some(g) = chosen(e).filter(|_| !is_only_memory(e)) else { return Vec::new() };
-    let mut lines = break_even(e, g);
+    let mut lines = break_even(g);
     let told = |code| e.notes.iter().any(|note| note.code == code);
     if let (Some(parts), Some(time)) = (g.breakdown_s, g.time_s)
         && parts.startup >= 0.1 * time.p50
@@ -35,7 +35,7 @@ pub(super) fn remarks(e: &Estimate) -> Vec<String> {
 
 /// Break-even in the size of the problem, in rounds of the main loop, in calls that use a copied array, between runs; the
 /// first line says what stays as it is.
-fn break_even(e: &Estimate, g: &GpuEstimate) -> Vec<String> {
+fn break_even(g: &GpuEstimate) -> Vec<String> {
     let Some(even) = g.break_even.as_ref().filter(|_| g.verdict != Verdict::Unknown) else { return Vec::new() };
     let describes = words::printable(even.describes.trim_end_matches('.'), 200);
     let rounds = in_rounds(even);

@@ -23,7 +23,7 @@ pub(super) fn shown_first(e: &Estimate) -> impl Iterator<Item = &GpuEstimate> {
 }
 
 /// The columns of the GPU table that go first where there is no room, by how their headers begin.
-pub(super) const SPARE: [&str; 7] = ["CO₂", "energy", "$/h", "basis", "memory", "bound by", "$/"];
+pub(super) const SPARE: [&str; 8] = ["CO₂", "energy", "$/h", "basis", "memory", "bound by", "$/", "verdict"];
 
 /// The same of the table of source lines.
 pub(super) const SPARE_OF_LINES: [&str; 3] = ["bound by", "verdict", "share"];

@@ -27,9 +27,10 @@ const WIDTH: usize = 80;
 pub fn text(e: &Estimate, options: &TextOptions) -> String {
     let terminal = Terminal { width: options.width.map_or(WIDTH, usize::from), color: options.color };
     let mut lines = first_lines(e, &terminal);
-    if !options.quiet {
-        let rest = if options.verbose { whole::lines } else { brief::lines };
-        lines.extend(rest(e, &terminal, options.explain, lines.len()));
+    if options.verbose {
+        lines.extend(whole::lines(e, &terminal, options.explain));
+    } else if !options.quiet {
+        lines.extend(brief::lines(e, &terminal, options.explain, lines.len()));
     }
     lines.into_iter().map(|line| line + "\n").collect()
 }

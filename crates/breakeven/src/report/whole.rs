@@ -11,7 +11,7 @@ const ADVICE: usize = 3;
 const TOP: usize = 10;
 
 /// What follows the first lines.
-pub(super) fn lines(e: &Estimate, terminal: &Terminal, explain: bool, _first: usize) -> Vec<String> {
+pub(super) fn lines(e: &Estimate, terminal: &Terminal, explain: bool) -> Vec<String> {
     let mut lines = text::gpus(e, terminal, TOP, true);
     let footprint = rows::footprint(e);
     if !footprint.is_empty() {
