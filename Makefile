@@ -16,8 +16,7 @@ help:
 
 ## make demo      set up .venv, then one answer from numbers and one from a real script
 demo: $(VENV)/.released
-	$(BIN)/breakeven estimate --flops "10,000 GFLOPS" --data 1GB --cpu-rate 400GFLOP/s --gpu "RTX 3080" \
-		--peak 12.5TFLOP/s --utilization 100% --python-overhead 0 --link 32GB/s --data-out 0 --init 468.75ms
+	$(BIN)/breakeven estimate --matmul 8000 --gpu l4
 	$(BIN)/breakeven run examples/black_scholes.py
 
 ## make test      Rust and Python tests on one Python, and a short fuzz

@@ -7,7 +7,7 @@ use crate::quantity::Measure;
 use crate::report::words;
 use crate::request::Kind;
 use crate::workload::op::Rowwise;
-use crate::workload::{Dtype, Entry, Op, Pass, Phase};
+use crate::workload::{Dtype, Entry, Op, Pass, Phase, Step};
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 
@@ -82,19 +82,18 @@ impl Network {
         let rows = (self.context * self.batch).min(tokens);
         let steps = whole((tokens / rows).ceil().max(1.0));
         let sequences = (rows / self.context).max(1.0);
-        let once = self.forward(0, rows, sequences, self.context.min(rows), self.context.min(rows));
-        let mut ops = times(&once, steps, Phase::Forward);
+        let forward = self.forward(0, rows, sequences, self.context.min(rows), self.context.min(rows));
+        let mut step = Round::of(&forward, Phase::Forward);
         if self.checkpointing {
-            let layers: Vec<Entry> = once.iter().filter(|op| op.site == 0 && op.count > 1).cloned().collect();
-            ops.extend(times(&layers, steps, Phase::Backward).into_iter().map(|op| Entry { site: 1, ..op }));
+            let layers = forward.iter().filter(|op| op.count > 1);
+            let again: Vec<Entry> = layers.map(|op| Entry { site: 1, ..op.clone() }).collect();
+            step.extend(&again, Phase::Backward);
         }
-        let backward: Vec<Entry> = once.iter().flat_map(gradient).collect();
-        ops.extend(times(&backward, steps, Phase::Backward));
+        step.extend(&forward.iter().flat_map(gradient).collect::<Vec<_>>(), Phase::Backward);
         let n = self.parameters;
         let adam = Op::Elementwise { n: whole(n), inputs: 4, flop_per_element: 12.0, transcendental: false };
-        let update = entry(2, "aten._fused_adamw", adam, self.dtype, 3.0 * n * self.width());
-        ops.extend(times(&[update], steps, Phase::Optimizer));
-        ops.push(read_back(0, 4.0));
+        step.extend(&[entry(2, "aten._fused_adamw", adam, self.dtype, 3.0 * n * self.width())], Phase::Optimizer);
+        let rounds = [(steps, step)];
         let memory = self.training_memory(rows, self.checkpointing);
         let each = format!("{} of {} tokens", words::several(steps, "step", "steps"), words::count(whole(rows)));
         let kept = if self.checkpointing { ", with activation checkpointing" } else { "" };
@@ -109,19 +108,16 @@ impl Network {
             ("--precision bf16", self.width() <= 2.0, total(&self.in_half().training_memory(rows, self.checkpointing))),
             ("both", self.checkpointing || self.width() <= 2.0, total(&self.in_half().training_memory(rows, true))),
         ];
-        self.described_as(ops, TOKEN * tokens, memory, text, &others)
+        self.described_as(&rounds, (TOKEN * tokens, 4.0), memory, text, &others)
     }
 
     fn inference(&self, passes: f64, new_tokens: f64) -> Described {
         let rows = self.context * self.batch;
         let prefill = self.forward(0, rows, self.batch, self.context, self.context);
-        let mut ops = times(&prefill, whole(passes), Phase::Forward);
         let kept = self.context + new_tokens / 2.0;
         let decode = self.forward(3, self.batch, self.batch, 1.0, kept);
-        if new_tokens > 0.0 {
-            ops.extend(times(&decode, whole(new_tokens * passes), Phase::Forward));
-        }
-        ops.push(read_back(0, TOKEN * self.batch * new_tokens.max(1.0)));
+        let parts = [(whole(passes), prefill), (whole(new_tokens * passes), decode)];
+        let parts = parts.map(|(times, ops)| (times, Round::of(&ops, Phase::Forward)));
         let memory = self.inference_memory(rows, new_tokens);
         let generated = if new_tokens > 0.0 {
             format!(
@@ -140,18 +136,29 @@ impl Network {
         );
         let others =
             [("--precision bf16", self.width() <= 2.0, total(&self.in_half().inference_memory(rows, new_tokens)))];
-        self.described_as(ops, TOKEN * rows * passes, memory, text, &others)
+        let read = TOKEN * self.batch * new_tokens.max(1.0);
+        self.described_as(&parts, (TOKEN * rows * passes, read), memory, text, &others)
     }
 
+    /// Rounds, each as often as said, between a copy of so many bytes to the GPU and one back.
     fn described_as(
         &self,
-        ops: Vec<Entry>,
-        copied: f64,
+        rounds: &[(u64, Round)],
+        (copied, read): (f64, f64),
         memory: BTreeMap<String, u64>,
         text: String,
         others: &[(&str, bool, f64)],
     ) -> Described {
+        let mut ops = Vec::new();
+        let mut order = vec![Step::Run(0)];
+        for (times, round) in rounds.iter().filter(|(times, _)| *times > 0) {
+            order.push(Step::Repeat(*times, round.steps(1 + ops.len(), whole(self.shape.layers))));
+            ops.extend(round.times(*times));
+        }
+        order.push(Step::Run(1 + ops.len() as u32));
+        ops.push(read_back(0, read));
         let mut workload = program_of("pytorch", &LINES, on_device(0, copied, ops), total(&memory));
+        workload.order = order;
         workload.program.peak_roles = memory;
         let less: Vec<String> = others
             .iter()
@@ -261,14 +268,45 @@ fn total(memory: &BTreeMap<String, u64>) -> f64 {
     memory.values().map(|&bytes| bytes as f64).sum()
 }
 
-/// The ops of so many passes.
-fn times(ops: &[Entry], passes: u64, phase: Phase) -> Vec<Entry> {
-    let gap = if phase == Phase::Forward { GAP_FORWARD } else { GAP_BACKWARD };
-    let of = |op: &Entry| {
-        let count = op.count.saturating_mul(passes);
-        Entry { count, gap_ns: gap.saturating_mul(count), phase: Some(phase), ..op.clone() }
-    };
-    ops.iter().map(of).collect()
+/// The ops of one round over a batch, with the host's time before each.
+struct Round(Vec<Entry>);
+
+impl Round {
+    fn of(ops: &[Entry], phase: Phase) -> Self {
+        let mut round = Self(Vec::new());
+        round.extend(ops, phase);
+        round
+    }
+
+    fn extend(&mut self, ops: &[Entry], phase: Phase) {
+        let gap = if phase == Phase::Forward { GAP_FORWARD } else { GAP_BACKWARD };
+        let op = |op: &Entry| Entry { gap_ns: gap * op.count, phase: Some(phase), ..op.clone() };
+        self.0.extend(ops.iter().map(op));
+    }
+
+    /// In the order of a round, layer by layer, entries numbered from `first` on.
+    fn steps(&self, first: usize, layers: u64) -> Vec<Step> {
+        let mut steps = Vec::new();
+        let numbered: Vec<(u32, u64)> = (first as u32..).zip(self.0.iter().map(|op| op.count)).collect();
+        for block in numbered.chunk_by(|a, b| (a.1 >= layers) == (b.1 >= layers)) {
+            let rounds = if block[0].1 >= layers { layers } else { 1 };
+            for _ in 0..rounds {
+                let each = block.iter().flat_map(|&(entry, count)| (0..count / rounds).map(move |_| Step::Run(entry)));
+                steps.extend(each);
+            }
+        }
+        steps
+    }
+
+    /// The ops of so many rounds.
+    fn times(&self, times: u64) -> impl Iterator<Item = Entry> {
+        let of = move |op: &Entry| Entry {
+            count: op.count.saturating_mul(times),
+            gap_ns: op.gap_ns.saturating_mul(times),
+            ..op.clone()
+        };
+        self.0.iter().map(of)
+    }
 }
 
 /// What the backward pass does for an op of the forward pass.
