@@ -106,7 +106,11 @@ impl Network {
         let others = [
             ("--checkpointing", self.checkpointing, total(&self.training_memory(rows, true))),
             ("--precision bf16", self.width() <= 2.0, total(&self.in_half().training_memory(rows, self.checkpointing))),
-            ("both", self.checkpointing || self.width() <= 2.0, total(&self.in_half().training_memory(rows, true))),
+            (
+                "both together",
+                self.checkpointing || self.width() <= 2.0,
+                total(&self.in_half().training_memory(rows, true)),
+            ),
         ];
         self.described_as(&rounds, (TOKEN * tokens, 4.0), memory, text, &others)
     }
@@ -160,14 +164,17 @@ impl Network {
         let mut workload = program_of("pytorch", &LINES, on_device(0, copied, ops), total(&memory));
         workload.order = order;
         workload.program.peak_roles = memory;
-        let less: Vec<String> = others
-            .iter()
-            .filter(|(_, already, _)| !already)
-            .map(|(what, _, bytes)| format!("{what} {}", words::memory(*bytes)))
-            .collect();
+        let mut least = workload.program.peak_bytes as f64;
+        let mut less = Vec::new();
+        for (what, already, bytes) in others {
+            if !already && *bytes < 0.98 * least {
+                less.push(format!("{} with {what}", words::memory(*bytes)));
+                least = *bytes;
+            }
+        }
         let mut notes = vec![Note::new("by-size", text)];
         if !less.is_empty() {
-            notes.push(Note::new("less-memory", format!("it would need less memory with {}", less.join(", "))));
+            notes.push(Note::new("less-memory", format!("it would need {}", less.join(", "))));
         }
         Described { workload, notes }
     }
@@ -236,19 +243,19 @@ impl Network {
     }
 
     /// Weights, gradients, two states of AdamW, and what the backward pass needs of the forward one: of each layer the
-    /// inputs of its products, norms and GELU, with checkpointing its input alone.
+    /// inputs of its products, norms and GELU, with checkpointing its input alone; or, where that is more, what the update
+    /// of all parameters needs.
     fn training_memory(&self, rows: f64, checkpointing: bool) -> BTreeMap<String, u64> {
         let (s, n, w) = (&self.shape, self.parameters, self.width());
         let layer = rows * w * (9.0 * s.width + 2.0 * s.hidden);
         let layers = if checkpointing { layer + s.layers * rows * w * s.width } else { s.layers * layer };
         // Logits, their logarithms and the gradient of these.
         let logits = 3.0 * rows * s.vocabulary * w;
-        roles(&[
-            ("parameter", n * w),
-            ("gradient", n * w),
-            ("optimizer state", 2.0 * n * w),
-            ("activation", layers + logits),
-        ])
+        // AdamW goes over lists of tensors, and at one point has one more number for each parameter.
+        let (activations, updates) = (layers + logits, n * w);
+        let fullest = if activations > updates { ("activation", activations) } else { ("temporary", updates) };
+        let fixed = [("parameter", n * w), ("gradient", n * w), ("optimizer state", 2.0 * n * w)];
+        roles(&[&fixed[..], &[fullest]].concat())
     }
 
     /// Weights, keys and values of all tokens, and the largest layer's own.
