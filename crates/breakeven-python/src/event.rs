@@ -442,7 +442,7 @@ pub(crate) struct Recorder {
     /// What stand-ins took beside their events, and what other programs took of steps as long as others, ticks.
     pub(crate) set_aside: u64,
     /// While a library is imported: the recorded ticks and the events before.
-    pub(crate) importing: Option<(u64, u64)>,
+    pub(crate) importing: Option<(u64, u64, u64)>,
     /// Importing libraries took so many ticks.
     pub(crate) imported_ticks: u64,
     /// Under self-test: what the host reads counts wherever it is.
@@ -702,13 +702,14 @@ impl Recorder {
     pub(crate) fn import_begins(&mut self) {
         let idle = self.waiting(0);
         self.waits_somewhere(idle, None);
-        self.importing = Some((self.wall_ticks(clock::now()), self.events()));
+        self.importing = Some((self.wall_ticks(clock::now()), self.told_ticks, self.events()));
     }
 
-    /// It ends `now`: how many recorded ticks it took, and whether there was no event in it.
+    /// It ends `now`: how many recorded ticks it took without the recorder's own, and whether there was no event in it.
     pub(crate) fn import_ends(&mut self, now: u64) -> Option<(u64, bool)> {
-        let (wall, events) = self.importing.take()?;
-        Some((self.wall_ticks(now).saturating_sub(wall), self.events() == events))
+        let (wall, told, events) = self.importing.take()?;
+        let own = self.told_ticks.saturating_sub(told);
+        Some((self.wall_ticks(now).saturating_sub(wall).saturating_sub(own), self.events() == events))
     }
 
     /// What the process has waited for since it was looked at last is nothing of the script's.

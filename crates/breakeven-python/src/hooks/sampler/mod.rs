@@ -94,12 +94,13 @@ extern "C" fn asked(_: *mut c_void) -> c_int {
     guard(|| {
         // SAFETY: the interpreter calls this with its lock held.
         let py = unsafe { Python::assume_attached() };
-        let began = clock::now();
+        let (began, busy) = (clock::now(), clock::of_thread());
         state::with(py, |state| collect(py, state));
-        let took = clock::now().saturating_sub(began);
+        let (took, busy) = (clock::now().saturating_sub(began), clock::of_thread().saturating_sub(busy));
         if state::recording() {
             state::with_thread(|thread| thread.recorder_took(took));
-            state::with(py, |state| state.recorder.told_ticks += took);
+            // What other programs had of it is taken off by itself.
+            state::with(py, |state| state.recorder.told_ticks += busy.min(took));
         }
     });
     0

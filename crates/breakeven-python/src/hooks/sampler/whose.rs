@@ -12,7 +12,7 @@ use crate::bytecode::{self, Stack, UNIT};
 use crate::sampled::Row;
 use breakeven::lower::canonical;
 use breakeven::workload::{HostKind, Site};
-use pyo3::ffi::{self, PyCodeObject};
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::ffi::c_void;
@@ -175,18 +175,7 @@ fn describe(code: &Bound<'_, PyAny>, codes: &super::super::frames::Codes) -> PyR
         (by != i32::MAX).then_some(by)
     };
     let stacks = bytecode::stacks(&bytes, &handlers, flags & GENERATORS != 0, effect);
-    // SAFETY: a live code object, and an offset within its code or one past it.
-    let line =
-        |unit: usize| unsafe { ffi::PyCode_Addr2Line(code.as_ptr().cast::<PyCodeObject>(), (unit * UNIT) as i32) };
-    // An instruction that has no line of its own runs with the one before.
-    let mut last = u32::try_from(line(0)).unwrap_or(0);
-    let known = |unit| u32::try_from(line(unit)).unwrap_or(0);
-    let lines = (0..bytes.len() / UNIT)
-        .map(|unit| {
-            last = if known(unit) > 0 { known(unit) } else { last };
-            last
-        })
-        .collect();
+    let lines = lines(code, bytes.len() / UNIT)?;
     let owner = codes.owner_of_file(&file);
     let package = package(&file);
     let script = owner == Owner::User;
@@ -194,6 +183,21 @@ fn describe(code: &Bound<'_, PyAny>, codes: &super::super::frames::Codes) -> PyR
     let public = public_name(code.py(), &file, package.as_deref(), &function);
     let begins = frame::begins(code.as_ptr() as usize).unwrap_or(0);
     Ok((Code { owner, file, package, function, public }, Facts { script, begins, variables, stacks, lines }))
+}
+
+/// The line of each instruction; one that has none of its own runs with the one before.
+fn lines(code: &Bound<'_, PyAny>, units: usize) -> PyResult<Vec<u32>> {
+    let mut lines = vec![0; units];
+    let mut last = 0;
+    // `PyCode_Addr2Line` goes through the table from its start each time.
+    for row in code.call_method0("co_lines")?.try_iter()? {
+        let (start, end, line): (usize, usize, Option<u32>) = row?.extract()?;
+        last = line.filter(|line| *line > 0).unwrap_or(last);
+        if let Some(run) = lines.get_mut(start / UNIT..(end / UNIT).min(units)) {
+            run.fill(last);
+        }
+    }
+    Ok(lines)
 }
 
 /// The row that a sample belongs to; `None` for what is no time of the script's, or is told otherwise: imports, recorded
@@ -233,9 +237,12 @@ fn row(state: &mut State, sample: &Sample) -> Option<Row> {
     });
     let at = sample.path().first().map(|step| (step.code, step.offset));
     let (object, whose) = at_work(sample, at, &mut sampled.files);
-    if whose == Whose::Recorded {
-        return None;
-    }
+    let whose = match whose {
+        // What stands in for `time.sleep` waits as that does.
+        Whose::Recorded if sample.busy != Busy::Running && object.is_some_and(|object| waits(&object)) => Whose::Python,
+        Whose::Recorded => return None,
+        whose => whose,
+    };
     let (kind, library) = kind(sample.busy, object.as_ref(), whose, outer.and_then(|code| code.package));
     let function = object.filter(|_| kind == HostKind::Native).map(|object| name(&object));
     Some(Row { site: site.and_then(|site| recorder.sampled.lines.known(site)), kind, library, function })
@@ -392,6 +399,10 @@ fn name(object: &Object) -> String {
     }
 }
 
+fn waits(object: &Object) -> bool {
+    WAITS.contains(&object.name.as_str())
+}
+
 /// What kind of time it is, and whose, where it is a library's.
 fn kind(busy: Busy, object: Option<&Object>, whose: Whose, outer: Option<String>) -> (HostKind, Option<String>) {
     let called = object.map_or("", |object| object.name.as_str());
@@ -399,7 +410,7 @@ fn kind(busy: Busy, object: Option<&Object>, whose: Whose, outer: Option<String>
         // A library's compiled code that does not run, nor any other thread, waits: for a disk, a network, a device.
         (Busy::Idle, Whose::Library(_)) => (HostKind::Waiting, None),
         (_, Whose::Library(library)) => (HostKind::Native, Some(outer.unwrap_or(library))),
-        (Busy::Idle | Busy::Others, _) if WAITS.contains(&called) => (HostKind::Waiting, None),
+        (Busy::Idle | Busy::Others, _) if object.is_some_and(waits) => (HostKind::Waiting, None),
         (Busy::Idle, _) if LOCKS.contains(&called) => (HostKind::Waiting, None),
         // The thread waits for others that are no threads of Python's: they work for the library that waits.
         (Busy::Others, _) if LOCKS.contains(&called) => match outer {
