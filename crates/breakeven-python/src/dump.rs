@@ -412,7 +412,7 @@ mod tests {
         recorder.unseen("gpu-not-watched", "CuPy ran on a GPU", 0);
         recorder.program.insert("startup_ns".to_owned(), 100_000.into());
         let seen = workload(&recorder, 1.0, 1_000_000);
-        assert_eq!(seen.unseen[0].ns, 900_000 - seen.ops.iter().map(|e| e.cpu_ns).sum::<u64>());
+        assert_eq!(seen.unseen[0].ns, 1_000_000 - seen.ops.iter().map(|e| e.cpu_ns).sum::<u64>());
         let understood = |w: &Workload| coverage(w, &host_time(w)).share();
         assert!(understood(&seen) < 0.8, "{}", understood(&seen));
         let mut recorder = Recorder::default();

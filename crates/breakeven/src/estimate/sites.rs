@@ -12,6 +12,9 @@ use std::collections::BTreeMap;
 /// Lines shown at most; the rest is below any of them.
 const SHOWN: usize = 20;
 
+/// Where so much of a line's time stays on the host, nothing worth naming would leave it.
+const STAYS: f64 = 0.9;
+
 /// The hottest lines, by time on the CPU. Host time between ops counts with the line at which it was sampled; where no
 /// sampler ran, with the line of the op that follows. A line is shown once for each part of a network that it runs.
 /// `shown` is the GPU that the report speaks of; the GPU columns stay empty without one, and where the program does not
@@ -173,6 +176,9 @@ impl Line {
         let sides = Sides { cpu: time, ops, host, device, launches: self.launches };
         let dark = self.opaque + self.native;
         let understood = self.cpu - self.opaque;
+        if dark <= 0.0 && host >= STAYS * time.p50 {
+            return Verdict::Cpu;
+        }
         sides.verdict((dark / q.host_speed).min(host), understood >= ENOUGH * (understood + dark))
     }
 

@@ -1,14 +1,14 @@
 //! The lines between verdict and tables (break-even, start-up), and the last one: what the answer rests on.
 
 use super::rows::is_only_memory;
-use super::sentence::{chosen, is_enough, understood};
+use super::sentence::{chosen, is_enough, nothing_to_run, understood};
 use super::words;
 use crate::estimate::{BreakEven, Estimate, GpuEstimate, Verdict};
 use crate::growth::{RoundsCrossing, RunPoint, RunsCrossing};
 
 /// The size at which the GPU that the answer speaks of starts to win, and what it takes when warm.
 pub(super) fn remarks(e: &Estimate) -> Vec<String> {
-    let Some(g) = chosen(e).filter(|_| !is_only_memory(e)) else { return Vec::new() };
+    let Some(g) = chosen(e).filter(|_| !is_only_memory(e) && !nothing_to_run(e)) else { return Vec::new() };
     let mut lines = break_even(g);
     let told = |code| e.notes.iter().any(|note| note.code == code);
     if let (Some(parts), Some(time)) = (g.breakdown_s, g.time_s)

@@ -60,6 +60,12 @@ pub(super) fn chosen(e: &Estimate) -> Option<&GpuEstimate> {
 /// Said of a program without array work.
 const NOTHING_TO_RUN: &str = "Stay on the CPU: nothing here would run on a GPU.";
 
+/// Whether no GPU has a part in the answer.
+pub(super) fn nothing_to_run(e: &Estimate) -> bool {
+    let timed = e.estimates.iter().any(|g| g.time_s.is_some());
+    timed && e.summary.verdict == Verdict::Cpu && e.workload.launches == 0 && e.formula.is_none()
+}
+
 fn for_one(e: &Estimate, g: &GpuEstimate) -> String {
     let name = words::printable(&g.name, 60);
     if g.fits == Some(false) {
@@ -76,7 +82,7 @@ fn for_one(e: &Estimate, g: &GpuEstimate) -> String {
     let (Some(cpu), Some(speedup)) = (e.baseline.time_s, g.speedup) else {
         return format!("{gpu_time} on {name}{}; no CPU time to compare with.", extras(g));
     };
-    if g.verdict == Verdict::Cpu && e.workload.launches == 0 && e.formula.is_none() {
+    if nothing_to_run(e) {
         return NOTHING_TO_RUN.to_owned();
     }
     let cpu_time = words::time(cpu);
@@ -181,7 +187,7 @@ fn for_many(e: &Estimate) -> String {
             extras(g)
         );
     }
-    if e.summary.verdict == Verdict::Cpu && e.workload.launches == 0 && e.formula.is_none() {
+    if nothing_to_run(e) {
         return NOTHING_TO_RUN.to_owned();
     }
     match (e.summary.verdict, g.speedup) {
@@ -227,7 +233,7 @@ fn for_many(e: &Estimate) -> String {
 /// advice: `Held back by kernel launches (58 %). Fusing … → 19× [14–24].` The reasons say it where there are any, the
 /// parts of the time where only numbers were given. `None` when nothing is known of it.
 pub fn held_back(e: &Estimate) -> Option<String> {
-    let g = chosen(e).filter(|_| !is_only_memory(e))?;
+    let g = chosen(e).filter(|_| !is_only_memory(e) && is_enough(e) && !nothing_to_run(e))?;
     let parts: Vec<(&str, f64)> = if e.formula.is_some() { of_formula(g)? } else { of_reasons(e) };
     let name = |(what, share): &(&str, f64)| format!("{what} ({})", words::share(*share));
     let named: Vec<String> = parts.iter().map(name).collect();

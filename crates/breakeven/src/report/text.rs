@@ -1,5 +1,6 @@
 //! Text for a terminal: the answer and what decides it in 24 lines, or the whole report.
 
+use super::sentence::nothing_to_run;
 use super::terminal::Terminal;
 use super::wrap::hanging;
 use super::{brief, explain, held_back, remarks, rows, whole, words};
@@ -47,6 +48,9 @@ fn first_lines(e: &Estimate, terminal: &Terminal) -> Vec<String> {
 pub(super) fn gpus(e: &Estimate, terminal: &Terminal, top: usize, whole: bool) -> Vec<String> {
     if e.baseline.time_s.is_none() && e.estimates.is_empty() {
         return Vec::new();
+    }
+    if nothing_to_run(e) && !whole {
+        return terminal.table(&rows::gpus(e, 0).without(&rows::SPARE, terminal.width));
     }
     // Many times that nothing is known say no more than one line.
     let all = e.estimates.len();

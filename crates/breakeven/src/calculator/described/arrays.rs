@@ -1,5 +1,6 @@
 //! Products of matrices and arithmetic on arrays: as NumPy's where it has the type, else as PyTorch's.
 
+use super::super::kind::precision_name;
 use super::{Asked, Described, entry, on_device, optional, part, program_of, read_back, whole};
 use crate::Result;
 use crate::estimate::Note;
@@ -15,7 +16,7 @@ pub(super) fn matmul(asked: &Asked) -> Result<Described> {
     let name = if of_numpy(asked.dtype) { "numpy.matmul" } else { "aten.mm" };
     let shapes = Some(format!("[{dim},{dim}] [{dim},{dim}] -> [{dim},{dim}]"));
     let product = Entry { shapes, ..entry(0, name, op, asked.dtype, matrix) };
-    Ok(program(asked, &["c = a @ b", "print(c[0, 0])"], product, matrix, 3.0 * matrix))
+    Ok(program(asked, "c = a @ b", product, matrix, 3.0 * matrix))
 }
 
 /// `x = x * 1.5`, as often as there are operations: each is a pass over the array with a result of its own.
@@ -27,11 +28,11 @@ pub(super) fn elements(asked: &Asked) -> Result<Described> {
     let name = if of_numpy(asked.dtype) { "numpy.multiply" } else { "aten.mul" };
     let shapes = Some(format!("[{0}] -> [{0}]", whole(n)));
     let pass = Entry { count: whole(passes), shapes, ..entry(0, name, op, asked.dtype, array) };
-    Ok(program(asked, &["x = x * 1.5", "print(x[0])"], pass, array, 2.0 * array))
+    Ok(program(asked, "x = x * 1.5", pass, array, 2.0 * array))
 }
 
 /// One op, copies before and after it where any were asked for, and the read that ends it.
-fn program(asked: &Asked, lines: &[&str], work: Entry, result: f64, memory: f64) -> Described {
+fn program(asked: &Asked, line: &str, work: Entry, result: f64, memory: f64) -> Described {
     let given = asked.given;
     let number = asked.dtype.bytes() as f64;
     let back = given.data_out.unwrap_or(if given.data.is_some() { result } else { 0.0 }).max(number);
@@ -47,9 +48,10 @@ fn program(asked: &Asked, lines: &[&str], work: Entry, result: f64, memory: f64)
     } else {
         "its arrays are made on the GPU (`--data` copies them there)".to_owned()
     };
-    let text = format!("asked by size: estimated as `{}`, {copies}", lines[0]);
+    let precision = precision_name(asked.dtype);
+    let text = format!("asked by size: estimated as `{line}` in {precision}, {copies}");
     let notes = vec![Note::new("by-size", text)];
-    Described { workload: program_of(library, lines, ops, memory), notes }
+    Described { workload: program_of(library, &[&format!("{line}  # {precision}"), "print(…)"], ops, memory), notes }
 }
 
 /// Whether NumPy computes in the type at a good rate, and CuPy takes it.

@@ -1,5 +1,6 @@
 //! Training and inference of a transformer with so many parameters, as eager PyTorch runs it.
 
+use super::super::kind::precision_name;
 use super::shape::Shape;
 use super::{Asked, Described, entry, on_device, optional, part, program_of, read_back, whole};
 use crate::estimate::Note;
@@ -101,7 +102,7 @@ impl Network {
             "asked by size: training of a transformer of {} in {each}{kept}, weights, gradients and AdamW's two states \
              in {}",
             self.described(),
-            super::super::kind::precision_name(self.dtype)
+            precision_name(self.dtype)
         );
         let others = [
             ("--checkpointing", self.checkpointing, total(&self.training_memory(rows, true))),
@@ -134,7 +135,7 @@ impl Network {
         let text = format!(
             "asked by size: inference by a transformer of {} in {}, {} × {} tokens at once{generated}",
             self.described(),
-            super::super::kind::precision_name(self.dtype),
+            precision_name(self.dtype),
             words::count(whole(self.batch)),
             words::count(whole(self.context)),
         );
