@@ -74,7 +74,7 @@ function update(state: State, typed = ""): void {
 function turnDown(state: State, refusal: Refusal, before: readonly Refusal[]): void {
   const all = before.some((other) => other.field === refusal.field) ? before : [...before, refusal];
   if (good) {
-    stale(`For ${told(good.state, state)}; ${labelled(refusal.message)}`, true);
+    stale(`${told(good.state, state)}; ${labelled(refusal.message)}`, true);
     refuse(all);
   } else {
     stale("", false);

@@ -28,13 +28,13 @@ export function isBlank(state: State): boolean {
   return FIELDS.every((f) => (state[f.id] ?? "").trim() === "" || state[f.id] === f.choices?.[0]?.[0]);
 }
 
-/** What counts in `before` and is otherwise now, or what is new: `GPU l4`, `no “Data moved”`. */
+/** What counts in `before` and is otherwise now, or what is new: `For GPU l4`, `Without “Data moved”`. */
 export function told(before: State, now: State): string {
   const text = (state: State, f: Field) => (active(state).includes(f) ? (state[f.id] ?? "").trim() : "");
   const gone = active(before).filter((f) => text(before, f) !== text(now, f));
   const of = gone.map((f) => `${f.label} ${text(before, f).slice(0, 40)}`);
-  const added = active(now).filter((f) => text(before, f) === "").map((f) => `no “${f.label}”`);
-  return (of.length > 0 ? of : added).join(", ");
+  const added = active(now).filter((f) => text(before, f) === "").map((f) => `“${f.label}”`);
+  return of.length > 0 ? `For ${of.join(", ")}` : `Without ${added.join(", ")}`;
 }
 
 /** The state without what was given for one card, and the labels of that. */
