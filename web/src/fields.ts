@@ -95,7 +95,7 @@ export const FORMULA: readonly Field[] = [
   { id: "workload_factor", part: "numbers", flag: "--workload-factor", label: "Workload factor", typical: "0.6–1.0", otherwise: "1×", modelled: true },
   { id: "precision_factor", part: "numbers", flag: "--precision-factor", label: "Precision factor", typical: "0.5–4", otherwise: "1×", modelled: true },
   { id: "gpus", part: "numbers", flag: "--gpus", label: "GPUs", known: "used together", typical: "1–8", otherwise: "1" },
-  { id: "scaling_efficiency", part: "numbers", flag: "--scaling-efficiency", label: "Scaling efficiency", typical: "0.7–0.95", otherwise: "0.9" },
+  { id: "scaling_efficiency", part: "numbers", flag: "--scaling-efficiency", label: "Scaling efficiency", typical: "0.7–0.95", otherwise: "90 %" },
   { id: "values", part: "numbers", flag: "--values", label: "Values in memory", known: "array size", typical: "1M–100G", example: "1e9" },
 ];
 

@@ -23,7 +23,10 @@ export function build(changed: (state: State, typed?: string) => void): void {
     if (f.id === "flops") quick.append(wrapped("form", "Size given as", undefined, select(FORMS)));
     quick.append(field(f));
   }
-  const part = (title: string, fields: readonly Field[]) => [el("h3", {}, title), el("div", { class: "grid" }, ...fields.map(field))];
+  const part = (title: string, fields: readonly Field[]) => [
+    el("p", { class: "part" }, title),
+    el("div", { class: "grid", role: "group", "aria-label": title }, ...fields.map(field)),
+  ];
   byId("inputs").append(
     quick,
     el("p", { id: "cleared", role: "status", hidden: true }),

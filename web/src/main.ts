@@ -1,14 +1,14 @@
 // The page: at each keystroke the state goes to the engine and the answer to the screen.
 
 import { breakEven, roofline } from "./curves";
-import { byId, say } from "./dom";
+import { byId, el, say } from "./dom";
 import { takeFiles } from "./drop";
 import { answer, cpus, markdown, start, type Answer } from "./engine";
 import { makeFigure, type Figure } from "./figure";
 import { makeFold, openForPrint } from "./fold";
 import { build, echo, fill, read, refuse, remark, suggest, tell, tellCleared } from "./form";
 import { labelled } from "./labels";
-import { showFlips, showFootprint, showMethod } from "./method";
+import { changes, showFootprint, showMethod } from "./method";
 import { timeParts } from "./parts";
 import { PRESETS } from "./presets";
 import { makeResult, showNothing, showResult, subject } from "./result";
@@ -30,7 +30,7 @@ await start().catch((error: unknown) => {
 });
 
 const parts = makeFold("parts", "Where the time goes", "arithmetic, memory, copies, start-up", remember);
-const turn = makeFold("turn", "What would turn it", "size, price, other GPUs", remember);
+const turn = makeFold("turn", "What would help or turn it", "edits, size, price, other GPUs", remember);
 const even = makeFold("even", "Where it breaks even", "problem size against time", remember);
 const roof = makeFold("roof", "What the GPU could reach", "roofline: arithmetic or memory", remember);
 const all = makeFold("all", "All GPUs", "compared, without what you said of one", remember);
@@ -117,7 +117,8 @@ function show(state: State, { estimate, json }: Exclude<Answer, { refusal: Refus
   showResult(estimate, ours);
   const [curve, under] = [breakEven(estimate, gpu), roofline(estimate, gpu)];
   parts.show(gpu && (() => put(partsFigure, timeParts(gpu, ours))));
-  turn.show(estimate.robustness.length > 0 ? () => showFlips(turn.body, estimate.robustness) : undefined);
+  const turning = changes(estimate);
+  turn.show(turning.length > 0 ? () => turn.body.replaceChildren(el("ul", {}, ...turning.map((text) => el("li", {}, labelled(text))))) : undefined);
   even.show(curve === undefined ? undefined : () => put(evenFigure, curve));
   roof.show(under === undefined ? undefined : () => put(roofFigure, under));
   all.show(gpu && (() => {

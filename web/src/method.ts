@@ -4,7 +4,7 @@ import { byId, el } from "./dom";
 import { datasheet, document as cited, formula as lines, word } from "./engine";
 import { dataTable } from "./figure";
 import { labelOf, labelled } from "./labels";
-import type { Estimate, Flip, Footprint, Formula, GpuEstimate, Price } from "./schema";
+import type { Estimate, Footprint, Formula, GpuEstimate, Price } from "./schema";
 
 const READ_MORE = [
   "the roofline: Williams, Waterman & Patterson, “Roofline: an insightful visual performance model”, CACM 52 (2009)",
@@ -91,9 +91,10 @@ function sources(gpu: GpuEstimate, open: boolean): HTMLElement {
   return details;
 }
 
-/** What would turn the answer, and what does not. */
-export function showFlips(body: HTMLElement, flips: readonly Flip[]): void {
-  body.replaceChildren(el("ul", {}, ...flips.map((flip) => el("li", {}, labelled(flip.text)))));
+/** What would help on the GPU, what would turn the answer, and what does not; nothing where neither is known. */
+export function changes({ advice, robustness }: Estimate): string[] {
+  const help = advice.filter((a) => a.side === "gpu").map((a) => `would help: ${a.title} → ${word("speedup", a.speedup_after)}; ${a.why}`);
+  return [...help, ...robustness.map((flip) => flip.text)];
 }
 
 /** Memory that so many values take, by precision and what each is for. */

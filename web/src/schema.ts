@@ -49,6 +49,9 @@ export interface Reason { code: string; site: string | null; share: number | nul
 /** What would turn the answer; nothing does where `to` is not known. */
 export interface Flip { what: string; text: string; to: number | null }
 
+/** An edit of the program that would help on one side, with the speedup that is left then. */
+export interface Advice { side: "gpu" | "cpu"; title: string; why: string; speedup_after: Interval | null }
+
 export interface FormulaInput {
   name: string;
   value: number;
@@ -97,6 +100,7 @@ export interface Estimate {
   footprint?: Footprint[] | null;
   reasons: Reason[];
   robustness: Flip[];
+  advice: Advice[];
   notes: { code: string; text: string }[];
 }
 
