@@ -15,7 +15,7 @@ const RANDOM: u64 = 2000;
 
 /// Answers every request natively and in Node, by the engine of each page.
 pub(crate) fn check() -> Result<()> {
-    let folder = wasm::build("breakeven-wasm", "engine", &[])?;
+    let folder = wasm::build("breakeven-wasm", "engine", wasm::OF_CALCULATOR)?;
     wasm::build("breakeven-report-wasm", "report_engine", wasm::OF_REPORT)?;
     let numbers = requests().into_iter().map(|request| {
         let answer = breakeven::answer::answer(&request);

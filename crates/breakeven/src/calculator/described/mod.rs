@@ -20,6 +20,7 @@ use crate::report::words;
 use crate::request::{Numbers, Request, Typed};
 use crate::workload::{DESCRIBED, Dtype, Entry, Exit, GIVEN, Op, Program, Site, Workload, op::Direction};
 use crate::{Error, Result};
+use std::collections::BTreeSet;
 
 /// The device of a program that uses a GPU library itself.
 const GPU: &str = "cuda:0";
@@ -73,6 +74,25 @@ pub(super) fn describe(numbers: &Numbers, given: &Given) -> Result<Option<Descri
     };
     described.set_cpu_time(given);
     Ok(Some(described))
+}
+
+/// Names of all that is called in programs of any size: what a page that knows no others needs of a port's tables.
+pub fn callables() -> BTreeSet<String> {
+    let one = || Some(Typed::Number(1e6));
+    let sizes = [
+        Numbers { matmul: one(), ..Numbers::default() },
+        Numbers { elements: one(), ..Numbers::default() },
+        Numbers { rows: one(), ..Numbers::default() },
+        Numbers { parameters: one(), tokens: one(), ..Numbers::default() },
+        Numbers { parameters: one(), new_tokens: one(), ..Numbers::default() },
+    ];
+    let types = [Dtype::F32, Dtype::Bf16];
+    let asked = sizes.iter().flat_map(|numbers| types.map(|dtype| (numbers, dtype)));
+    let described = asked.filter_map(|(numbers, dtype)| {
+        let given = Given { precision: Some(dtype), data: Some(1e6), ..Given::default() };
+        describe(numbers, &given).ok().flatten()
+    });
+    described.flat_map(|program| program.workload.ops).map(|entry| entry.name).collect()
 }
 
 impl Described {
@@ -235,4 +255,23 @@ fn check(count: f64, field: &'static str) -> Result<f64> {
 )]
 fn whole(count: f64) -> u64 {
     count.min(1e18) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::port;
+
+    #[test]
+    fn the_calculator_page_has_the_rows_of_all_that_is_described() {
+        let callables = callables();
+        let [cupy, torch] = port::described(&callables);
+        let rows = |table: &str, package: &str| {
+            let names = callables.iter().filter(|name| name.starts_with(package)).count();
+            assert_eq!(table.lines().count(), names, "{table}");
+            names
+        };
+        assert_eq!(rows(&cupy, "numpy."), 3);
+        assert!(rows(&torch, "aten.") > 10);
+    }
 }
