@@ -24,6 +24,11 @@ export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   return node as T;
 }
 
+/** A text whose words between backticks are code. */
+export function coded(text: string): (Node | string)[] {
+  return text.split("`").map((part, i) => (i % 2 === 0 ? part : el("code", {}, part)));
+}
+
 /** Sets text only when it differs, so that nothing is laid out again needlessly. */
 export function say(node: Node, text: string): void {
   if (node.textContent !== text) node.textContent = text;

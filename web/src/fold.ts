@@ -2,7 +2,13 @@
 
 import { byId, el } from "./dom";
 
-export interface Fold { id: string; body: HTMLElement; details: HTMLDetailsElement; show: (draw: () => void) => void }
+export interface Fold {
+  id: string;
+  body: HTMLElement;
+  details: HTMLDetailsElement;
+  /** Draws the answer's part now and whenever it is opened; nothing where the answer has none. */
+  show: (draw: (() => void) | undefined) => void;
+}
 
 /** A part that is folded away at first; `toggled` is called when it is opened or closed. */
 export function makeFold(id: string, title: string, says: string, toggled: () => void): Fold {
@@ -19,8 +25,9 @@ export function makeFold(id: string, title: string, says: string, toggled: () =>
     body,
     details,
     show(draw) {
-      latest = draw;
-      if (details.open) draw();
+      details.hidden = draw === undefined;
+      latest = draw ?? (() => {});
+      if (details.open) latest();
     },
   };
 }

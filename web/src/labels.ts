@@ -5,8 +5,12 @@ import { labeller } from "./flags";
 
 const BY_ID = new Map(FIELDS.map((f) => [f.id, f.label]));
 
-/** A text of the engine with the labels of fields in place of flags. */
-export const labelled = labeller(FIELDS);
+const named = labeller(FIELDS);
+
+/** A text of the engine with the labels of fields in place of flags, and without what only the command has. */
+export function labelled(text: string): string {
+  return named(text.replace(/, --catalogue adds your own/, "").replace(/`breakeven cpus` lists every name, /, ""));
+}
 
 /** The label of a field; an input of the formula that has none is called as it is. */
 export function labelOf(id: string): string {

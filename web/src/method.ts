@@ -13,12 +13,20 @@ const READ_MORE = [
   "what training keeps of the peak: Chowdhery et al., “PaLM” (2022), table 3",
 ];
 
+/** How sizes are answered, for which there is no formula. */
+const MODEL = [
+  "The work is written as the program that it means, operation by operation; the first note below the answer shows it.",
+  "Each operation's time follows from its shapes, its precision and the device's figures: the larger of arithmetic and memory traffic, at the rates that such kernels reach.",
+  "The host launches, the GPU computes and copies beside each other; the program is done when the last of them is. Start-up comes on top.",
+  "The CPU runs the same operations by a model of its own, unless its time or rate is given.",
+];
+
 /** `ours` is the answer without what was given about the GPU. */
 export function showMethod(body: HTMLElement, estimate: Estimate, gpu: GpuEstimate | undefined, ours: GpuEstimate | undefined): void {
   const { formula } = estimate;
   const open = byId("method").querySelector<HTMLDetailsElement>("#sources")?.open ?? false;
   body.replaceChildren(
-    el("ol", { class: "formula" }, ...lines().map((line) => el("li", {}, line))),
+    el("ol", { class: "formula" }, ...(formula ? lines() : MODEL).map((line) => el("li", {}, line))),
     ...(formula && gpu ? [compared(formula, gpu, ours)] : []),
     ...(formula ? [echoed(formula)] : []),
     el("h3", {}, "Prices"),
@@ -81,6 +89,12 @@ function sources(gpu: GpuEstimate, open: boolean): HTMLElement {
   details.addEventListener("toggle", fill);
   fill();
   return details;
+}
+
+/** What would help on the GPU, what would turn the answer, and what does not; nothing where neither is known. */
+export function changes({ advice, robustness }: Estimate): string[] {
+  const help = advice.filter((a) => a.side === "gpu").map((a) => `would help: ${a.title} → ${word("speedup", a.speedup_after)}; ${a.why}`);
+  return [...help, ...robustness.map((flip) => flip.text)];
 }
 
 /** Memory that so many values take, by precision and what each is for. */

@@ -30,8 +30,27 @@ export interface GpuEstimate extends Side {
   fits: boolean | null;
   peak_bytes: number | null;
   memory_bytes: number | null;
-  break_even: { scale: number | null; describes: string } | null;
+  break_even: { scale: number | null; describes: string; size?: SizeCrossing } | null;
 }
+
+/** Where both take the same time as the problem grows, and both times by its size. */
+export interface SizeCrossing {
+  now: number;
+  at: Interval | null;
+  shape_now: string;
+  shape_at: string | null;
+  /** Without a time of the GPU where the problem does not fit. */
+  curve: { size: number; cpu_s: Interval; gpu_s: Interval | null }[];
+}
+
+/** Why the GPU takes its time: of the whole program, or of one line of it (`site`). */
+export interface Reason { code: string; site: string | null; share: number | null; cause: string; remedy: string }
+
+/** What would turn the answer; nothing does where `to` is not known. */
+export interface Flip { what: string; text: string; to: number | null }
+
+/** An edit of the program that would help on one side, with the speedup that is left then. */
+export interface Advice { side: "gpu" | "cpu"; title: string; why: string; speedup_after: Interval | null }
 
 export interface FormulaInput {
   name: string;
@@ -79,6 +98,9 @@ export interface Estimate {
   estimates: GpuEstimate[];
   formula?: Formula;
   footprint?: Footprint[] | null;
+  reasons: Reason[];
+  robustness: Flip[];
+  advice: Advice[];
   notes: { code: string; text: string }[];
 }
 

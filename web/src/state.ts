@@ -23,6 +23,27 @@ export function active(state: State): Field[] {
   return FIELDS.filter((f) => (state[f.id] ?? "").trim() !== "" && (!f.form || f.form === form));
 }
 
+/** Whether nothing is typed: a form of size and a choice's first line say nothing yet. */
+export function isBlank(state: State): boolean {
+  return FIELDS.every((f) => (state[f.id] ?? "").trim() === "" || state[f.id] === f.choices?.[0]?.[0]);
+}
+
+/** What counts in `before` and is otherwise now, or what is new: `For GPU l4`, `Without “Data moved”`. */
+export function told(before: State, now: State): string {
+  const text = (state: State, f: Field) => (active(state).includes(f) ? (state[f.id] ?? "").trim() : "");
+  const gone = active(before).filter((f) => text(before, f) !== text(now, f));
+  const of = gone.map((f) => `${f.label} ${text(before, f).slice(0, 40)}`);
+  const added = active(now).filter((f) => text(before, f) === "").map((f) => `“${f.label}”`);
+  return of.length > 0 ? `For ${of.join(", ")}` : `Without ${added.join(", ")}`;
+}
+
+/** The state without what was given for one card, and the labels of that. */
+export function withoutCard(state: State): { rest: State; labels: string[] } {
+  const given = active(state).filter((f) => f.card);
+  const rest = Object.fromEntries(Object.entries(state).filter(([id]) => given.every((f) => f.id !== id)));
+  return { rest, labels: given.map((f) => f.label.replace(/^or /, "")) };
+}
+
 /** From the part of the address after `#`. What the page does not know is left out and named. */
 export function fromFragment(fragment: string): { state: State; view: View; unknown: string[] } {
   const [state, view, unknown]: [State, View, string[]] = [{}, {}, []];

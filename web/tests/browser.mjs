@@ -1,12 +1,21 @@
 // Debian's Chromium, driven by playwright-core, and the page as people open it: from disk.
 
 import { chromium } from "playwright-core";
+import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 export const PAGE = new URL("../../crates/breakeven-page/assets/page.html", import.meta.url);
 
 /** The command, as installed. */
 export const binary = process.env.BREAKEVEN ?? fileURLToPath(new URL("../../.venv/bin/breakeven", import.meta.url));
+
+/** The command run by a shell, compared with the common CPU that the page takes where none is named. */
+export function run(words) {
+  return execFileSync("sh", ["-c", words.replace(/^breakeven/, `'${binary}'`)], { encoding: "utf8", env: { ...process.env, BREAKEVEN_CPU: "" } });
+}
+
+/** The example of the formula, every figure given, as a link. */
+export const FORMULA = "#flops=10,000+GFLOPS&data=1GB&cpu_rate=400GFLOP/s&gpu=RTX+3080&peak=12.5TFLOP/s&utilization=100%25&python_overhead=0&link=32GB/s&data_out=0&init=468.75ms";
 
 /** A browser that talks to nobody. */
 export function launch() {
@@ -35,9 +44,9 @@ export const text = (page, id) => page.locator(`#${id}`).innerText();
 /** Opens everything that is folded away, and waits until it is drawn. */
 export async function unfold(page) {
   await page.evaluate(() => document.querySelectorAll("#more > details, #expert").forEach((d) => (d.open = true)));
-  await page.waitForFunction(() => document.querySelectorAll("#more .drawing svg").length === 3 && document.querySelector("#all tbody tr") && document.querySelector("#sources"));
+  await page.waitForFunction(() => [...document.querySelectorAll("#more figure")].every((f) => f.closest("details").hidden || f.hidden || f.querySelector("svg")) && document.querySelector("#all tbody tr") && document.querySelector("#sources"));
   await page.evaluate(() => document.querySelectorAll("details").forEach((d) => (d.open = true)));
-  await page.waitForFunction(() => [...document.querySelectorAll("details.data")].every((d) => d.querySelector("table")));
+  await page.waitForFunction(() => [...document.querySelectorAll("details.data")].every((d) => !d.checkVisibility() || d.querySelector("table")));
 }
 
 /** What the page would put on the clipboard. */

@@ -3,14 +3,14 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
-import { copied, launch, open, text, unfold } from "./browser.mjs";
+import { FORMULA, copied, launch, open, text, unfold } from "./browser.mjs";
 
 let browser;
 before(async () => (browser = await launch()));
 after(() => browser.close());
 
 test("each drawing says what it shows and has its table", async () => {
-  const { page, context } = await open(browser);
+  const { page, context } = await open(browser, { hash: FORMULA });
   await unfold(page);
   const labels = await page.locator("svg[role=img]").evaluateAll((all) => all.map((svg) => svg.getAttribute("aria-label")));
   assert.equal(labels.length, 4);
@@ -21,7 +21,7 @@ test("each drawing says what it shows and has its table", async () => {
 });
 
 test("the break-even curve is the answer's: as many points, and the crossing where it says", async () => {
-  const { page, context } = await open(browser);
+  const { page, context } = await open(browser, { hash: FORMULA });
   await unfold(page);
   const { formula, estimates } = JSON.parse(await copied(page, "JSON"));
   assert.equal(await page.locator("#even tbody tr").count(), formula.curve.length);
@@ -38,7 +38,7 @@ test("the break-even curve is the answer's: as many points, and the crossing whe
 });
 
 test("the pointer reads the curve, and leaves nothing in a saved drawing", async () => {
-  const { page, context } = await open(browser);
+  const { page, context } = await open(browser, { hash: FORMULA });
   await unfold(page);
   const { formula } = JSON.parse(await copied(page, "JSON"));
   const x = await page.locator("#even line.mark").first().evaluate((line) => line.x1.baseVal.value);
@@ -51,7 +51,7 @@ test("the pointer reads the curve, and leaves nothing in a saved drawing", async
 });
 
 test("the roofline places the work once its memory traffic is known", async () => {
-  const { page, context } = await open(browser);
+  const { page, context } = await open(browser, { hash: FORMULA });
   await unfold(page);
   assert.equal(await page.locator("#roof circle").count(), 0);
   assert.match(await page.getAttribute("#roof svg", "aria-label"), /memory traffic the work has is not known/);
@@ -73,7 +73,7 @@ test("without a CPU to compare with there is no curve, and it is said why", asyn
 
 for (const colorScheme of ["light", "dark"]) {
   test(`every drawing is saved as PNG and SVG (${colorScheme})`, async () => {
-    const { page, context, seen } = await open(browser, { colorScheme });
+    const { page, context, seen } = await open(browser, { colorScheme, hash: FORMULA });
     await unfold(page);
     for (const [place, name] of [["share", "cpu-against-gpu"], ["parts", "where-the-time-goes"], ["even", "break-even"], ["roof", "roofline"]]) {
       for (const ending of ["PNG", "SVG"]) {

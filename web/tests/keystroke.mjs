@@ -6,11 +6,11 @@ const browser = await launch();
 const { page } = await open(browser);
 await page.evaluate(() => (document.querySelector("#all").open = true));
 const times = await page.evaluate(async () => {
-  const input = document.querySelector("#in-flops");
+  const input = document.querySelector("#in-matmul");
   const times = [];
   for (let i = 0; i < 100; i++) {
     await new Promise((done) => setTimeout(done, 20));
-    input.value = `${9000 + 37 * i} GFLOP`;
+    input.value = `${8000 + 37 * i}`;
     const start = performance.now();
     input.dispatchEvent(new Event("input", { bubbles: true }));
     document.body.getBoundingClientRect();

@@ -15,7 +15,7 @@ const RANDOM: u64 = 2000;
 
 /// Answers every request natively and in Node, by the engine of each page.
 pub(crate) fn check() -> Result<()> {
-    let folder = wasm::build("breakeven-wasm", "engine", &[])?;
+    let folder = wasm::build("breakeven-wasm", "engine", wasm::OF_CALCULATOR)?;
     wasm::build("breakeven-report-wasm", "report_engine", wasm::OF_REPORT)?;
     let numbers = requests().into_iter().map(|request| {
         let answer = breakeven::answer::answer(&request);
@@ -121,24 +121,29 @@ impl Random {
             ("peak", 10.0, 15.5),
             ("bandwidth", 9.0, 13.0),
         ];
-        for (name, low, high) in ranges {
+        // A rate or a factor asks the formula; the rest is the model's.
+        let of_formula = self.next().is_multiple_of(2);
+        for (name, low, high) in ranges.into_iter().filter(|_| of_formula) {
             if self.next().is_multiple_of(3) {
                 let value = self.magnitude(low, high);
                 numbers.push(format!(r#""{name}":{value}"#));
             }
         }
-        for (name, most) in [("gpus", 1.2), ("values", 12.0)] {
+        for (name, most) in [("gpus", 1.2), ("values", 12.0)].into_iter().filter(|_| of_formula) {
             if self.next().is_multiple_of(3) {
                 let count = self.count(most);
                 numbers.push(format!(r#""{name}":{count}"#));
             }
         }
-        for name in ["utilization", "python_overhead", "parallel_fraction", "scaling_efficiency", "workload_factor"] {
+        let shares = ["utilization", "python_overhead", "parallel_fraction", "scaling_efficiency", "workload_factor"];
+        for name in shares.into_iter().filter(|_| of_formula) {
             if self.next().is_multiple_of(4) {
                 numbers.push(format!(r#""{name}":{}"#, self.share()));
             }
         }
-        numbers.push(format!(r#""kind":"{}""#, self.pick(&["array", "simulation", "training", "inference"])));
+        if of_formula {
+            numbers.push(format!(r#""kind":"{}""#, self.pick(&["array", "simulation", "training", "inference"])));
+        }
         numbers
             .push(format!(r#""precision":"{}""#, self.pick(&["fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8"])));
         let gpu =

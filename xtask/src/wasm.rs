@@ -1,6 +1,7 @@
 //! The engines as WebAssembly, and their bindings for the browser.
 
 use crate::shell::{Result, root, run, write};
+use breakeven::calculator;
 use breakeven::hardware::{Catalogue, lean};
 use breakeven::kernel::lean_constants;
 use breakeven::port;
@@ -11,17 +12,23 @@ use wasm_bindgen_cli_support::Bindgen;
 /// What the report's engine is built with.
 pub(crate) const OF_REPORT: &[&str] = &["lean-catalogue"];
 
+/// What the calculator's is built with.
+pub(crate) const OF_CALCULATOR: &[&str] = &["described-ports"];
+
 /// Builds a crate of the engine, with these features, and its bindings; the folder holds `NAME.js` and `NAME_bg.wasm`.
 pub(crate) fn build(package: &str, name: &str, features: &[&str]) -> Result<PathBuf> {
     let root = root();
     let folder = root.join("target/page");
-    // What `lean-catalogue` embeds.
+    // What `lean-catalogue` and `described-ports` embed.
     let [gpus, cpus] = lean(Catalogue::embedded());
     let [cupy_costs, torch_costs] = port::lean_costs();
+    let [cupy_described, torch_described] = port::described(&calculator::callables());
     for (file, text) in [
         ("gpus.txt", gpus),
         ("cpus.txt", cpus),
         ("cupy.txt", port::lean()),
+        ("cupy_described.txt", cupy_described),
+        ("torch_described.txt", torch_described),
         ("cupy_costs.txt", cupy_costs),
         ("torch_costs.txt", torch_costs),
         ("constants.txt", lean_constants()),

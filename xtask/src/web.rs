@@ -22,7 +22,7 @@ const SOURCES: [Source; 2] = [
     Source {
         name: "page.html",
         engine: ("breakeven-wasm", "engine"),
-        features: &[],
+        features: wasm::OF_CALCULATOR,
         template: "page.html",
         script: "main.ts",
         style: "page.css",

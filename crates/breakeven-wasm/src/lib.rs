@@ -64,6 +64,7 @@ pub fn word(name: &str, p10: f64, p50: f64, p90: f64) -> String {
         "bytes_per_s" => words::bytes_per_s(p50),
         "carbon" => words::carbon(interval),
         "cost" => words::usd(p50),
+        "count" => words::count(p50 as u64),
         "energy" => words::energy(interval),
         "flop" => words::flop(p50),
         "flop_per_byte" => words::flop_per_byte(p50),

@@ -11,6 +11,8 @@ pub mod link;
 pub mod roofline;
 mod terms;
 
+pub use described::callables;
+
 use crate::choice::{Choice, choose};
 use crate::estimate::{
     Baseline, BreakEven, Breakdown, Estimate, Formula, GpuEstimate, Note, SCHEMA, Verdict, WorkloadSummary,

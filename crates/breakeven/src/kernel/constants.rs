@@ -51,9 +51,9 @@ pub struct Spread {
     pub short: f64,
 }
 
-#[cfg(not(feature = "lean-catalogue"))]
+#[cfg(not(any(feature = "lean-catalogue", feature = "described-ports")))]
 const TABLE: &str = include_str!("constants.csv");
-#[cfg(feature = "lean-catalogue")]
+#[cfg(any(feature = "lean-catalogue", feature = "described-ports"))]
 const TABLE: &str = include_str!("../../../../target/page/constants.txt");
 
 /// Names and values of `constants.csv`, whose ranges a test has held them to: `lean-catalogue` embeds it.

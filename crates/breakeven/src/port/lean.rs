@@ -2,6 +2,7 @@
 //! comments and sources. The report carries its own engine: in it, what of NumPy's and SciPy's has no row is not in CuPy.
 //! `cargo xtask web` writes the tables, `lean-catalogue` embeds them.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// What a row says of such a callable.
@@ -23,6 +24,12 @@ pub fn lean() -> String {
         format!("{trimmed}{}\n", ",".repeat(commas))
     };
     super::CUPY.lines().filter(left).map(short).collect()
+}
+
+/// The rows of CuPy's and of PyTorch's table for these callables, which `described-ports` embeds.
+pub fn described(callables: &BTreeSet<String>) -> [String; 2] {
+    let wanted = |line: &&str| line.split_once(',').is_some_and(|(name, _)| callables.contains(name));
+    [super::CUPY, super::TORCH].map(|table| table.lines().filter(wanted).map(|line| format!("{line}\n")).collect())
 }
 
 /// The costs of CuPy and of PyTorch, their figures and bases.

@@ -18,7 +18,7 @@ mod startup;
 mod table;
 mod work;
 
-pub use lean::{lean, lean_costs};
+pub use lean::{described, lean, lean_costs};
 pub use startup::{Startup, StartupPart};
 pub use work::Work;
 
@@ -61,14 +61,20 @@ struct Source {
     costs: &'static str,
 }
 
-#[cfg(not(feature = "lean-catalogue"))]
+#[cfg(not(any(feature = "lean-catalogue", feature = "described-ports")))]
 const CUPY: &str = include_str!("../../ports/cupy.csv");
 #[cfg(feature = "lean-catalogue")]
 const CUPY: &str = include_str!("../../../../target/page/cupy.txt");
+#[cfg(feature = "described-ports")]
+const CUPY: &str = include_str!("../../../../target/page/cupy_described.txt");
+#[cfg(not(feature = "described-ports"))]
+const TORCH: &str = include_str!("../../ports/torch.csv");
+#[cfg(feature = "described-ports")]
+const TORCH: &str = include_str!("../../../../target/page/torch_described.txt");
 /// Of CuPy and of PyTorch.
-#[cfg(not(feature = "lean-catalogue"))]
+#[cfg(not(any(feature = "lean-catalogue", feature = "described-ports")))]
 const COSTS: [&str; 2] = [include_str!("../../ports/cupy_costs.csv"), include_str!("../../ports/torch_costs.csv")];
-#[cfg(feature = "lean-catalogue")]
+#[cfg(any(feature = "lean-catalogue", feature = "described-ports"))]
 const COSTS: [&str; 2] =
     [include_str!("../../../../target/page/cupy_costs.txt"), include_str!("../../../../target/page/torch_costs.txt")];
 
@@ -88,7 +94,7 @@ const SOURCES: &[Source] = &[
             "prim",
             "profiler",
         ],
-        table: include_str!("../../ports/torch.csv"),
+        table: TORCH,
         costs: COSTS[1],
     },
 ];

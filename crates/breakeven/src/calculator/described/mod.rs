@@ -18,9 +18,10 @@ use crate::estimate::{Estimate, GpuEstimate, Note, program};
 use crate::interval::Interval;
 use crate::quantity::Measure;
 use crate::report::words;
-use crate::request::{Numbers, Request, Typed};
+use crate::request::{Numbers, Options, Request, Typed};
 use crate::workload::{DESCRIBED, Dtype, Entry, Exit, GIVEN, Op, Program, Site, Workload, op::Direction};
 use crate::{Error, Result};
+use std::collections::BTreeSet;
 
 /// The device of a program that uses a GPU library itself.
 const GPU: &str = "cuda:0";
@@ -76,6 +77,25 @@ pub(super) fn describe(numbers: &Numbers, given: &Given) -> Result<Option<Descri
     Ok(Some(described))
 }
 
+/// Names of all that is called in programs of any size: what a page that knows no others needs of a port's tables.
+pub fn callables() -> BTreeSet<String> {
+    let one = || Some(Typed::Number(1e6));
+    let sizes = [
+        Numbers { matmul: one(), ..Numbers::default() },
+        Numbers { elements: one(), ..Numbers::default() },
+        Numbers { rows: one(), ..Numbers::default() },
+        Numbers { parameters: one(), tokens: one(), ..Numbers::default() },
+        Numbers { parameters: one(), new_tokens: one(), ..Numbers::default() },
+    ];
+    let types = [Dtype::F32, Dtype::Bf16];
+    let asked = sizes.iter().flat_map(|numbers| types.map(|dtype| (numbers, dtype)));
+    let described = asked.filter_map(|(numbers, dtype)| {
+        let given = Given { precision: Some(dtype), data: Some(1e6), ..Given::default() };
+        describe(numbers, &given).ok().flatten()
+    });
+    described.flat_map(|program| program.workload.ops).map(|entry| entry.name).collect()
+}
+
 impl Described {
     /// Arithmetic, FLOP.
     pub(super) fn flop(&self) -> f64 {
@@ -93,7 +113,11 @@ impl Described {
     /// What the model says beside the formula, which `figure` was given for: a note on the GPU asked about, nothing where
     /// several were, and the CPU's time.
     pub(super) fn beside(self, request: &Request, figure: &str) -> Option<(Option<Note>, Option<Interval>)> {
-        let estimate = self.estimate(request).ok()?;
+        // The CPU's time is the same beside any GPU.
+        let alone = request.options.gpu.len() == 1;
+        let gpu = if alone { request.options.gpu.clone() } else { vec!["l4".to_owned()] };
+        let options = Options { gpu, max_price: None, ..request.options.clone() };
+        let estimate = self.estimate(&Request { options, ..request.clone() }).ok()?;
         let cpu = estimate.baseline.time_s;
         let says = |gpu: &GpuEstimate| {
             let text = format!(
@@ -103,7 +127,7 @@ impl Described {
             );
             Some(Note::new("model-says", text))
         };
-        let one = estimate.estimates.first().filter(|_| estimate.estimates.len() == 1);
+        let one = estimate.estimates.first().filter(|_| alone && estimate.estimates.len() == 1);
         Some((one.and_then(says), cpu))
     }
 
@@ -238,4 +262,23 @@ fn check(count: f64, field: &'static str) -> Result<f64> {
 )]
 fn whole(count: f64) -> u64 {
     count.min(1e18) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::port;
+
+    #[test]
+    fn the_calculator_page_has_the_rows_of_all_that_is_described() {
+        let callables = callables();
+        let [cupy, torch] = port::described(&callables);
+        let rows = |table: &str, package: &str| {
+            let names = callables.iter().filter(|name| name.starts_with(package)).count();
+            assert_eq!(table.lines().count(), names, "{table}");
+            names
+        };
+        assert_eq!(rows(&cupy, "numpy."), 3);
+        assert!(rows(&torch, "aten.") > 10);
+    }
 }
