@@ -18,4 +18,4 @@ def test_the_examples_run(capsys: pytest.CaptureFixture[str]) -> None:
     for block in blocks:
         exec(compile(block, str(README), "exec"), {"__name__": "__main__"})
     printed = capsys.readouterr().out
-    assert "H100" in printed and "RTX 3080" in printed
+    assert "H100" in printed and "L4" in printed
