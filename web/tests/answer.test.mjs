@@ -18,7 +18,7 @@ test("the page opens with the model's answer: a product on an L4, and no chart o
   assert.match(await text(page, "tiles"), /Break-even .+\s+4217×4217 \(yours: 8000×8000\)/);
   assert.match(await text(page, "tiles"), /AWS g6\.xlarge \(4 vCPU\), time modelled/);
   assert.match(await text(page, "why"), /^85 % start-up-bound: Import, context/);
-  assert.match(await text(page, "notes"), /estimated as c = a @ b, its arrays are made on the GPU \(“Data moved” copies them there\)/);
+  assert.match(await text(page, "notes"), /estimated as c = a @ b in fp32, its arrays are made on the GPU \(“Data moved” copies them there\)/);
   assert.equal(await text(page, "sentence"), "");
   await unfold(page);
   assert.ok(!(await page.isVisible("#roof")));
@@ -63,7 +63,7 @@ test("a network: training and inference follow from what is asked, and what does
   await page.fill("#in-new_tokens", "200");
   assert.match(await text(page, "notes"), /inference by a transformer of 7 000 000 000 parameters/);
   assert.equal(await text(page, "big"), "It does not fit");
-  assert.match(await text(page, "notes"), /less memory with “Precision” bf16/);
+  assert.match(await text(page, "notes"), /GiB with “Precision” bf16/);
   await page.fill("#in-new_tokens", "");
   await page.fill("#in-tokens", "1B");
   assert.match(await text(page, "notes"), /training of a transformer of 7 000 000 000 parameters/);

@@ -45,7 +45,7 @@ for (const [name, made] of [["a loop over 50 sites", loop(50)], ["random order o
   const file = join(folder, "million.json");
   const page = join(folder, "million.html");
   writeFileSync(file, JSON.stringify(made));
-  execFileSync(binary, ["show", file, "--html", page, "--quiet"], { stdio: "ignore" });
+  execFileSync(binary, ["show", file, "--html", page], { stdio: "ignore" });
   const opens = [];
   const readies = [];
   let shown;

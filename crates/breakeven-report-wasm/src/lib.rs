@@ -63,7 +63,9 @@ impl Report {
     /// # Errors
     /// `{"error": {…}}` as JSON.
     pub fn text(&mut self, options: &str, today: &str, markdown: bool) -> Result<String, String> {
-        let written = |e: Estimate| if markdown { report::markdown(&e, false) } else { report::json(&e) };
+        // The page asks for a sketch of the timeline of its own.
+        let text = |e| report::markdown(&Estimate { timeline: None, ..e }, false);
+        let written = |e: Estimate| if markdown { text(e) } else { report::json(&e) };
         self.estimate(options, today).map(written).map_err(refused)
     }
 

@@ -67,6 +67,13 @@ fn is_generated(file: &str) -> bool {
     file.starts_with('<') && !TYPED.iter().any(|typed| file.starts_with(typed))
 }
 
+/// Whether the file's code times what a line asks it to; both libraries generate the loop that reads the clock.
+fn is_timer(file: &str) -> bool {
+    file.ends_with("/timeit.py")
+        || file.contains("/IPython/")
+        || ["<timeit-", "<magic-timeit"].iter().any(|own| file.starts_with(own))
+}
+
 /// Whose each piece of code is.
 #[derive(Default)]
 pub(crate) struct Codes {
@@ -177,7 +184,7 @@ impl Codes {
         // SAFETY: a live object; a new reference is taken and kept.
         let code = unsafe { Bound::from_borrowed_ptr(py, code) };
         let file = code.getattr("co_filename").and_then(|name| name.extract::<String>());
-        if file.as_ref().is_ok_and(|file| file.ends_with("/timeit.py") || file.contains("/IPython/")) {
+        if file.as_ref().is_ok_and(|file| is_timer(file)) {
             self.timers.push(code.as_ptr() as usize);
         }
         let owner = file.map_or(Owner::Library, |file| self.owner_of_file(&file));
