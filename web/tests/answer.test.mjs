@@ -68,6 +68,7 @@ test("a network: training and inference follow from what is asked, and what does
   await page.fill("#in-tokens", "1B");
   assert.match(await text(page, "notes"), /training of a transformer of 7 000 000 000 parameters/);
   assert.match(await text(page, "notes"), /memory at its fullest: .+ optimizer state/);
+  await page.fill("#in-batch", "16");
   const all = await text(page, "tiles");
   await page.check("#in-checkpointing");
   assert.notEqual(await text(page, "tiles"), all);

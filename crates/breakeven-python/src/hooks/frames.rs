@@ -63,15 +63,14 @@ fn package(file: &str) -> Option<&str> {
 /// Whether this names code that a library generated, as `<lambdifygenerated-1>` and `<decorator-gen-3>` do: its lines are
 /// none of the script's. What a person typed somewhere has names, too.
 fn is_generated(file: &str) -> bool {
-    const TYPED: [&str; 7] = ["<stdin", "<string", "<console", "<input", "<ipython", "<doctest", "<cell"];
+    const TYPED: [&str; 8] =
+        ["<stdin", "<string", "<console", "<input", "<ipython", "<magic-timeit", "<doctest", "<cell"];
     file.starts_with('<') && !TYPED.iter().any(|typed| file.starts_with(typed))
 }
 
-/// Whether the file's code times what a line asks it to; both libraries generate the loop that reads the clock.
+/// Whether the file's code times what a line asks it to; `timeit` generates the loop that reads the clock.
 fn is_timer(file: &str) -> bool {
-    file.ends_with("/timeit.py")
-        || file.contains("/IPython/")
-        || ["<timeit-", "<magic-timeit"].iter().any(|own| file.starts_with(own))
+    file.ends_with("/timeit.py") || file.contains("/IPython/") || file.starts_with("<timeit-")
 }
 
 /// Whose each piece of code is.
