@@ -60,6 +60,25 @@ pub(crate) fn of_thread() -> u64 {
     (spent_ns(libc::CLOCK_THREAD_CPUTIME_ID) as f64 * ticks_per_ns()) as u64
 }
 
+/// Work of the recorder's own on this thread.
+pub(crate) struct Own {
+    began: u64,
+    busy: u64,
+}
+
+impl Own {
+    pub(crate) fn begins() -> Self {
+        Self { began: now(), busy: of_thread() }
+    }
+
+    /// Ticks since then, and for how many of them the thread had a processor: what other programs had of them is taken off
+    /// the run by itself.
+    pub(crate) fn took(&self) -> (u64, u64) {
+        let took = now().saturating_sub(self.began);
+        (took, of_thread().saturating_sub(self.busy).min(took))
+    }
+}
+
 /// Time that processors have spent on this process, ns; 0 where the system does not say.
 pub(crate) fn of_process_ns() -> u64 {
     spent_ns(libc::CLOCK_PROCESS_CPUTIME_ID)

@@ -107,12 +107,11 @@ impl State {
     /// Reading what the system counted takes up to 0.1 ms, which none of the script's code takes.
     #[cold]
     fn look_and_flush(&mut self, thread: &mut Thread, began: u64, ended: u64, entry: Option<u32>) {
-        let (from, busy) = (clock::now(), clock::of_thread());
+        let own = clock::Own::begins();
         self.recorder.waited_lately(ended.saturating_sub(began), entry);
         self.flush_if_due(ended);
-        let (took, busy) = (clock::now().saturating_sub(from), clock::of_thread().saturating_sub(busy));
-        // What other programs had of it is taken off by itself.
-        self.recorder.told_ticks += busy.min(took);
+        let (took, busy) = own.took();
+        self.recorder.told_ticks += busy;
         thread.recorder_took(took);
     }
 }

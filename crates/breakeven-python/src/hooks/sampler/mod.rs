@@ -94,13 +94,12 @@ extern "C" fn asked(_: *mut c_void) -> c_int {
     guard(|| {
         // SAFETY: the interpreter calls this with its lock held.
         let py = unsafe { Python::assume_attached() };
-        let (began, busy) = (clock::now(), clock::of_thread());
+        let own = clock::Own::begins();
         state::with(py, |state| collect(py, state));
-        let (took, busy) = (clock::now().saturating_sub(began), clock::of_thread().saturating_sub(busy));
+        let (took, busy) = own.took();
         if state::recording() {
             state::with_thread(|thread| thread.recorder_took(took));
-            // What other programs had of it is taken off by itself.
-            state::with(py, |state| state.recorder.told_ticks += busy.min(took));
+            state::with(py, |state| state.recorder.told_ticks += busy);
         }
     });
     0
