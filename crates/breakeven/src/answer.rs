@@ -54,8 +54,7 @@ pub fn read_request(json: &str) -> Result<Request> {
     Ok(request)
 }
 
-/// A request that can only hold numbers. What reads and estimates workloads makes up half of the engine; a page that
-/// shows nothing but the calculator goes without.
+/// A request that can only hold numbers: a page that shows nothing but the calculator goes without what reads workloads.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Question {

@@ -135,7 +135,7 @@ fn relative_speed(host: &Cpu, here: &Cpu) -> f64 {
 
 /// The machine that a workload was recorded on; where nothing was recorded, that of whoever asks.
 fn machine(request: &Request) -> Option<Machine> {
-    let recorded = request.workload.as_ref().map(|w| &w.program).filter(|program| !program.is_described());
+    let recorded = request.workload.as_ref().map(|w| &w.program);
     let of = |program: &Program| Machine { cpu: program.cpu.clone(), cpu_threads: program.cpu_threads };
     recorded.map(of).or_else(|| request.machine.clone())
 }

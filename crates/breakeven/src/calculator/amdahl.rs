@@ -11,18 +11,17 @@ use crate::report::words;
 use crate::request::{Kind, Request};
 use crate::workload::Dtype;
 
-/// The work that `time` seconds of this kind are on the CPU, FLOP, by what CPUs reach of their peak.
-pub(super) fn work(time: f64, kind: Kind, dtype: Dtype, choice: &Choice) -> (f64, Note) {
-    let cpu = &choice.cpu.device;
-    let peak = kind::peak(kind, dtype, cpu).or_else(|| cpu.vector_peak(Dtype::F32)).map_or(1e11, |rate| rate.get());
-    let flop = time * peak * kind::utilisation(kind, dtype, cpu).p50;
+/// The work that `time` seconds of this kind are on the CPU, FLOP, by what CPUs reach of their peak; `None` where that of this
+/// one is not known.
+pub(super) fn work(time: f64, kind: Kind, dtype: Dtype, choice: &Choice) -> Option<(f64, Note)> {
+    let flop = time * kind::reached(kind, dtype, &choice.cpu.device)?.p50;
     let text = format!(
         "the work is not known: {} of {} are taken for {}, what this CPU usually does in that time",
         words::seconds(time),
         kind_name(kind),
         words::flop(flop)
     );
-    (flop, Note::new("assumed-work", text))
+    Some((flop, Note::new("assumed-work", text)))
 }
 
 /// The most that any GPU can gain where `parallel_fraction` of the CPU's `time` can run on one.

@@ -120,6 +120,13 @@ pub fn utilisation(kind: Kind, dtype: Dtype, device: &Device) -> Interval {
     Interval { p10: i.p10, p50: i.p50.min(0.95), p90: i.p90.min(0.95) }
 }
 
+/// What this kind of work reaches on a CPU, FLOP/s: in single precision where it has no figure for `dtype`. `None` where it
+/// has none for that either.
+pub fn reached(kind: Kind, dtype: Dtype, cpu: &Device) -> Option<Interval> {
+    let peak = peak(kind, dtype, cpu).or_else(|| cpu.vector_peak(Dtype::F32))?;
+    Some(utilisation(kind, dtype, cpu).scale(peak.get()))
+}
+
 fn short(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(40).collect()
 }

@@ -54,17 +54,17 @@ pub fn calculate(numbers: &Numbers, request: &Request) -> Result<Estimate> {
     if let Some(described) = described::describe(numbers, &given)? {
         let Some(figure) = given.of_formula() else { return described.estimate(request) };
         given.set_size(described.amounts());
-        if let Some((says, cpu_time)) = described.beside(request, figure) {
-            notes.extend(says);
-            given.cpu_modelled = cpu_time;
-        }
+        let (says, cpu_time) = described.beside(request, figure)?;
+        notes.extend(says);
+        given.cpu_modelled = Some(cpu_time);
     }
     let choice = choose(request)?;
     notes.extend(choice.notes.iter().cloned());
     if given.flop.is_none() && given.bytes.is_none() && given.values.is_none() {
         match (given.cpu_time, given.kind) {
             (Some(time), Some(kind)) => {
-                let (work, note) = amdahl::work(time, kind, given.precision.unwrap_or(Dtype::F32), &choice);
+                let dtype = given.precision.unwrap_or(Dtype::F32);
+                let (work, note) = amdahl::work(time, kind, dtype, &choice).ok_or_else(|| no_work(&given))?;
                 (given.flop, given.guessed) = (Some(work), true);
                 notes.push(note);
             }
@@ -211,10 +211,7 @@ fn cpu_side(given: &Given, choice: &Choice) -> Result<CpuSide> {
         let rate = Interval { p10: flop / time.p90, p50: flop / time.p50, p90: flop / time.p10 };
         return Ok(side(Some(Term { value: rate, basis: Basis::Modelled }), Some(time), Basis::Modelled));
     }
-    let Some(peak) = kind::peak(kind, dtype, cpu).or_else(|| cpu.vector_peak(Dtype::F32)) else {
-        return Ok(side(None, None, basis));
-    };
-    let rate = kind::utilisation(kind, dtype, cpu).scale(peak.get());
+    let Some(rate) = kind::reached(kind, dtype, cpu) else { return Ok(side(None, None, basis)) };
     let moved = given.bytes.map_or(Interval::exact(0.0), |bytes| moving(bytes, cpu));
     let time = Interval {
         p10: (flop / rate.p90).max(moved.p10),

@@ -361,6 +361,34 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// One run of `op` that nobody timed, on the host, of no bytes that are known.
+    pub fn untimed(site: u32, name: &str, op: Op, dtype: Dtype) -> Self {
+        Self {
+            site,
+            name: name.to_owned(),
+            op,
+            dtype,
+            count: 1,
+            read_bytes: 0,
+            written_bytes: 0,
+            cpu_ns: 0,
+            gap_ns: 0,
+            host_input_bytes: 0,
+            host_input_count: 0,
+            kernels: 0,
+            phase: None,
+            device: None,
+            stream: None,
+            thread: None,
+            pid: None,
+            rank: None,
+            shapes: None,
+            layout: None,
+            graph: None,
+            library: None,
+        }
+    }
+
     /// Whether it is an element-wise kernel of CuPy's, a thread of which takes one element where others' take several in one load.
     pub fn one_each(&self) -> bool {
         let package = self.name.split('.').next();

@@ -16,28 +16,12 @@ mod later;
 fn entry(site: u32, name: &str, op: Op, dtype: Dtype, count: u64) -> Entry {
     let bytes = op.min_bytes(dtype).get() as u64;
     Entry {
-        site,
-        name: name.to_owned(),
-        op,
-        dtype,
         count,
         read_bytes: bytes / 2,
         written_bytes: bytes / 2,
         cpu_ns: count * 50_000,
         gap_ns: count * 1_000,
-        host_input_bytes: 0,
-        host_input_count: 0,
-        kernels: 0,
-        phase: None,
-        device: None,
-        stream: None,
-        thread: None,
-        pid: None,
-        rank: None,
-        shapes: None,
-        layout: None,
-        graph: None,
-        library: None,
+        ..Entry::untimed(site, name, op, dtype)
     }
 }
 

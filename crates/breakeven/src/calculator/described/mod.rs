@@ -14,7 +14,8 @@ mod network;
 mod shape;
 
 use super::terms::{Amounts, Given, contradiction};
-use crate::estimate::{Estimate, GpuEstimate, Note, program};
+use crate::choice::Pick;
+use crate::estimate::{Estimate, Note, gpu::outcome, program};
 use crate::interval::Interval;
 use crate::quantity::Measure;
 use crate::report::words;
@@ -110,25 +111,28 @@ impl Described {
         Amounts { flop: self.flop(), bytes, memory: program.peak_bytes as f64 }
     }
 
-    /// What the model says beside the formula, which `figure` was given for: a note on the GPU asked about, nothing where
-    /// several were, and the CPU's time.
-    pub(super) fn beside(self, request: &Request, figure: &str) -> Option<(Option<Note>, Option<Interval>)> {
-        // The CPU's time is the same beside any GPU.
-        let alone = request.options.gpu.len() == 1;
-        let gpu = if alone { request.options.gpu.clone() } else { vec!["l4".to_owned()] };
-        let options = Options { gpu, max_price: None, ..request.options.clone() };
-        let estimate = self.estimate(&Request { options, ..request.clone() }).ok()?;
-        let cpu = estimate.baseline.time_s;
-        let says = |gpu: &GpuEstimate| {
-            let text = format!(
-                "`{figure}` was given, so this is the formula's answer; the model says {} on {}, start-up included",
-                words::time(gpu.time_s?),
-                gpu.name,
-            );
-            Some(Note::new("model-says", text))
-        };
-        let one = estimate.estimates.first().filter(|_| alone && estimate.estimates.len() == 1);
-        Some((one.and_then(says), cpu))
+    /// What the model says beside the formula, which `figure` was given for: a note on the GPU where one was named, and
+    /// the CPU's time, s.
+    pub(super) fn beside(&self, request: &Request, figure: &str) -> Result<(Option<Note>, Interval)> {
+        // What may be paid for a GPU says nothing of its time.
+        let options = Options { max_price: None, ..request.options.clone() };
+        let one_named = request.options.gpu.len() == 1;
+        program::ask(&self.workload, &Request { options, ..request.clone() }, |question, choice| {
+            let says = |pick: &Pick| {
+                let time = outcome(question, &pick.gpu.device).time?;
+                let text = format!(
+                    "`{figure}` was given, so this is the formula's answer; the model says {} on {}, start-up included",
+                    words::time(time),
+                    pick.gpu.device.name,
+                );
+                Some(Note::new("model-says", text))
+            };
+            let note = match choice.gpus.as_slice() {
+                [pick] if one_named => says(pick),
+                _ => None,
+            };
+            (note, question.cpu_time())
+        })
     }
 
     /// Answers as for a recorded program.
@@ -136,26 +140,21 @@ impl Described {
     /// # Errors
     /// As [`program::estimate`].
     pub(super) fn estimate(self, request: &Request) -> Result<Estimate> {
-        let workload = Some(Box::new(self.workload));
-        let request = Request { numbers: None, workload, ..request.clone() };
-        let workload = request.workload.as_deref();
-        let mut estimate = program::estimate(workload.unwrap_or(&Workload::default()), &request)?;
+        let mut estimate = program::estimate(&self.workload, request)?;
         estimate.notes.splice(0..0, self.notes);
         Ok(estimate)
     }
 
     /// The CPU's time where it was given, itself or by a rate.
     fn set_cpu_time(&mut self, given: &Given) {
-        let flop = self.flop();
-        let Some(seconds) = given.cpu_time.or(given.cpu_rate.map(|rate| flop / rate)) else { return };
-        let all: f64 =
-            self.workload.ops.iter().map(|entry| entry.op.flop(entry.dtype).get() * entry.count as f64).sum();
+        let all = self.flop();
+        let Some(seconds) = given.cpu_time.or(given.cpu_rate.map(|rate| all / rate)) else { return };
         let ns = |share: f64| (seconds * 1e9 * share).min(1e18) as u64;
         self.workload.program.wall_ns = ns(1.0).max(1);
         self.workload.program.recorder = GIVEN.to_owned();
         for entry in &mut self.workload.ops {
             entry.gap_ns = 0;
-            entry.cpu_ns = ns(entry.op.flop(entry.dtype).get() * entry.count as f64 / all.max(1.0));
+            entry.cpu_ns = ns(entry.flop().get() / all.max(1.0));
         }
     }
 }
@@ -190,30 +189,8 @@ fn program_of(name: &str, lines: &[&str], ops: Vec<Entry>, memory: f64) -> Workl
 /// An entry that nobody timed, which writes so many bytes and reads the rest of what its op moves.
 fn entry(site: u32, name: &str, op: Op, dtype: Dtype, written: f64) -> Entry {
     let read = op.min_bytes(dtype).get() - written;
-    Entry {
-        site,
-        name: name.to_owned(),
-        op,
-        dtype,
-        count: 1,
-        read_bytes: whole(read.max(0.0)),
-        written_bytes: whole(written),
-        cpu_ns: 0,
-        gap_ns: 0,
-        host_input_bytes: 0,
-        host_input_count: 0,
-        kernels: 0,
-        phase: None,
-        device: None,
-        stream: None,
-        thread: None,
-        pid: None,
-        rank: None,
-        shapes: None,
-        layout: None,
-        graph: None,
-        library: None,
-    }
+    let (read_bytes, written_bytes) = (whole(read.max(0.0)), whole(written));
+    Entry { read_bytes, written_bytes, ..Entry::untimed(site, name, op, dtype) }
 }
 
 /// The program's end: the host reads so many bytes of the result, and so waits for it.
@@ -247,7 +224,7 @@ fn optional(typed: &Option<Typed>, field: &'static str, otherwise: f64) -> Resul
 /// Sizes are whole and above zero.
 fn check(count: f64, field: &'static str) -> Result<f64> {
     if count >= 1.0 {
-        return Ok(count.round());
+        return Ok(count);
     }
     Err(Error::new("out-of-range", format!("`{field}` is {count}; a count of at least 1 is needed"))
         .hint("give a count, such as `10,000` or `124M`")
