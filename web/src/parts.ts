@@ -24,7 +24,7 @@ export function timeParts(gpu: GpuEstimate | undefined, ours: GpuEstimate | unde
     name,
     text: word("time", time),
     parts: PARTS.filter(([key]) => parts![key] > 0).map(([key, part]) =>
-      ({ name: part, color: key, value: parts![key], text: word("seconds", parts![key]), share: word("percent", parts![key] / time!.p50) })),
+      ({ name: part, color: key, value: parts![key], text: word("seconds", parts![key]), share: word("share", parts![key] / time!.p50) })),
   }));
   const used = PARTS.filter(([key]) => of.some((stack) => stack.parts.some((p) => p.color === key)));
   const cells = (stack: (typeof of)[number], key: string) => {

@@ -70,7 +70,7 @@ function among({ estimates, summary }: Estimate, gpu: GpuEstimate): string {
 function showReasons({ reasons }: Estimate): void {
   const whole = reasons.filter((reason) => reason.site === null).slice(0, REASONS);
   byId("why").replaceChildren(...whole.map((reason, i) => el("li", {},
-    el("b", {}, `${reason.share === null ? "" : `${word("percent", reason.share)} `}${reason.code}`),
+    el("b", {}, `${reason.share === null ? "" : `${word("share", reason.share)} `}${reason.code}`),
     `: ${reason.cause}${i === 0 ? ` ${reason.remedy}` : ""}`)));
 }
 

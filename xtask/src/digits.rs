@@ -11,7 +11,7 @@ use std::process::Command;
 
 const TODAY: &str = "2026-11-21";
 /// Requests made up beside the written ones.
-const RANDOM: u64 = 1000;
+const RANDOM: u64 = 2000;
 
 /// Answers every request natively and in Node, by the engine of each page.
 pub(crate) fn check() -> Result<()> {

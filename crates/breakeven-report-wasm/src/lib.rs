@@ -102,8 +102,7 @@ impl Report {
         let Some(look) = &self.look else { return String::new() };
         let shares = look.zoom.shares(from, to, 1);
         let busy = ROWS.iter().zip(shares).filter(|(_, share)| *share > 0.0);
-        let busy: Vec<String> =
-            busy.map(|(row, share)| format!("{row} {}", words::percent(f64::from(share)))).collect();
+        let busy: Vec<String> = busy.map(|(row, share)| format!("{row} {}", words::share(f64::from(share)))).collect();
         let busy = if busy.is_empty() { "nothing".to_owned() } else { busy.join(", ") };
         format!("From {}, {} long: {busy}", words::moment(from, to - from), words::seconds(to - from))
     }
