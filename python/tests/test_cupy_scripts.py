@@ -276,6 +276,7 @@ np.apply_along_axis(apply, 1, np.ones((3, 3)))
 }
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("name", TIMED)
 def test_nothing_takes_more_than_the_run(name: str, tmp_path: Path) -> None:
     _, workload = record(TIMED[name], tmp_path)
