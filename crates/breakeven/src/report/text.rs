@@ -1,10 +1,10 @@
 //! Text for a terminal: the answer and what decides it in 24 lines, or the whole report.
 
-use super::sentence::nothing_to_run;
+use super::sentence::{is_enough, nothing_to_run};
 use super::terminal::Terminal;
 use super::wrap::hanging;
 use super::{brief, explain, held_back, remarks, rows, whole, words};
-use crate::estimate::{Estimate, GpuEstimate};
+use crate::estimate::{Estimate, GpuEstimate, Verdict};
 
 /// How a face wants its text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,9 +52,10 @@ pub(super) fn gpus(e: &Estimate, terminal: &Terminal, top: usize, whole: bool) -
     if nothing_to_run(e) && !whole {
         return terminal.table(&rows::gpus(e, 0).without(&rows::SPARE, terminal.width));
     }
-    // Many times that nothing is known say no more than one line.
+    // Many times that nothing is known, or that no verdict rests on, say no more than one line.
     let all = e.estimates.len();
-    let told = |row: &GpuEstimate| row.time_s.is_some() || row.fits == Some(false);
+    let rests = |row: &GpuEstimate| is_enough(e) || row.verdict != Verdict::Unknown;
+    let told = |row: &GpuEstimate| (row.time_s.is_some() && rests(row)) || row.fits == Some(false);
     let known = all <= top || rows::is_only_memory(e) || e.estimates.iter().any(told);
     let top = rows::top(e).unwrap_or(if known { top } else { 0 });
     let table = rows::gpus(e, top);
@@ -63,8 +64,9 @@ pub(super) fn gpus(e: &Estimate, terminal: &Terminal, top: usize, whole: bool) -
     } else {
         table.without(&rows::SPARE, terminal.width).cut("device", rows::LEAST, terminal.width)
     };
+    let has_prices = table.cells().0.iter().any(|(_, header, _)| header.starts_with('$'));
     let mut lines = terminal.table(&table);
-    if let Some(days) = rows::dated(e, top) {
+    if let Some(days) = rows::dated(e, top).filter(|_| has_prices) {
         lines.insert(1, terminal.dim(&format!("  {days}")));
     }
     let hidden = all.saturating_sub(top);
