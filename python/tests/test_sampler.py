@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -57,7 +59,7 @@ CASES = {
         "import ctypes\nlgamma = ctypes.CDLL('libm.so.6').lgamma\nlgamma.restype = ctypes.c_double\n"
         "lgamma.argtypes = [ctypes.c_double]\nx = 170.5\nfor _ in range(400_000):\n"
         "    lgamma(x); lgamma(x); lgamma(x); lgamma(x)  # here\n",
-        ("native", "libm.so.6", "_FuncPtr"),
+        ("native", "libm.so.6", "lgamma"),
     ),
     "bytecode": ("s = 0\nfor i in range(12_000_000):\n    s += i & 3  # here\nprint(s)\n", ("python", None, None)),
     # Frames come and go faster than they are read.
@@ -156,3 +158,23 @@ def test_a_clock_that_a_library_reads_costs_little(tmp_path: Path, native: None)
     plain = running.untraced(tmp_path / "plain", [str(path)])
     # A way out to the script's line took some 45 µs a read.
     assert float(traced.out) < float(plain.out) + 0.1, (traced.out, plain.out)
+
+
+def test_what_a_worker_runs_is_told_by_the_scripts_line(tmp_path: Path, native: None) -> None:
+    """A function of the script that joblib sends to its workers is the script's there, too."""
+    pytest.importorskip("joblib")
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import numpy as np\nfrom joblib import Parallel, delayed\n"
+        "def product(seed):\n    x = np.ones((300, 300)) * seed\n    return float((x @ x).sum())  # here\n"
+        "print(sum(Parallel(n_jobs=2)(delayed(product)(seed) for seed in range(6))))\n"
+    )
+    command = Path(sys.executable).parent / "breakeven"
+    report = tmp_path / "report.json"
+    asked = ["run", "--format", "json", "--output", str(report), str(script)]
+    subprocess.run([str(command), *asked], check=True, cwd=tmp_path, stdout=subprocess.DEVNULL, timeout=300)
+    answer = json.loads(report.read_text())
+    products = [site for site in answer["sites"] if site["line"] == 5]
+    assert {Path(site["file"]).name for site in products} == {"script.py"}, answer["sites"]
+    waits = [site for site in answer["sites"] if site["file"] == "<string>"]
+    assert all(site["share"] < 0.1 for site in waits), waits

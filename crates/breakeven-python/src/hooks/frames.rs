@@ -11,6 +11,7 @@ use crate::address::AddressMap;
 use crate::event::Place;
 use breakeven::lower::canonical;
 use breakeven::workload::Site;
+use breakeven::workload::merge::SENT;
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
@@ -60,11 +61,15 @@ fn package(file: &str) -> Option<&str> {
     inside.split('/').next()
 }
 
+/// Packages that call others' compiled code for those who call them, and name nothing that people look for.
+pub(super) const PLUMBING: [&str; 4] = ["joblib", "threadpoolctl", "decorator", "wrapt"];
+
 /// Whether this names code that a library generated, as `<lambdifygenerated-1>` and `<decorator-gen-3>` do: its lines are
-/// none of the script's. What a person typed somewhere has names, too.
+/// none of the script's. What a person typed somewhere has names, too; a function of the script that `cloudpickle` sent to a
+/// worker is [`breakeven::workload::merge::SENT`].
 fn is_generated(file: &str) -> bool {
-    const TYPED: [&str; 8] =
-        ["<stdin", "<string", "<console", "<input", "<ipython", "<magic-timeit", "<doctest", "<cell"];
+    const TYPED: [&str; 9] =
+        ["<stdin", "<string", "<console", "<input", "<ipython", "<magic-timeit", "<doctest", "<cell", SENT];
     file.starts_with('<') && !TYPED.iter().any(|typed| file.starts_with(typed))
 }
 
@@ -138,7 +143,8 @@ impl Codes {
         if file.starts_with("<frozen importlib") {
             Owner::Import
         } else if let Some(package) = package(file) {
-            if RECORDED.contains(&package) { Owner::Library } else { Owner::Package }
+            let plumbing = PLUMBING.contains(&package);
+            if plumbing || RECORDED.contains(&package) { Owner::Library } else { Owner::Package }
         } else if file.starts_with("<frozen ")
             || is_generated(file)
             || self.library.iter().any(|prefix| file.starts_with(prefix.as_str()))
@@ -670,7 +676,7 @@ pub(super) unsafe fn place(codes: &mut Codes) -> Option<Place> {
     }
     match search {
         Search { import: true, .. } => None,
-        Search { user: 0, .. } => Some([0; 3]),
+        Search { user: 0, package, .. } => Some([0, 0, package]),
         Search { user, at, library, .. } => Some([user, at, library]),
     }
 }
@@ -681,6 +687,8 @@ struct Search {
     user: u64,
     at: u64,
     library: u64,
+    /// The outermost package's, where there is no user frame.
+    package: u64,
     import: bool,
 }
 
@@ -697,7 +705,8 @@ impl Search {
                 (self.user, self.at) = (code as u64, at);
                 return true;
             }
-            Owner::Library | Owner::Package => self.library = code as u64,
+            Owner::Library => self.library = code as u64,
+            Owner::Package => (self.library, self.package) = (code as u64, code as u64),
             Owner::Import => self.import = true,
         }
         self.import
@@ -745,7 +754,8 @@ fn code_and_line<'py>(frame: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>,
     Ok((frame.getattr("f_code")?, LINE | frame.getattr("f_lineno")?.extract::<u64>().unwrap_or(0)))
 }
 
-/// The same place for people: file, line, function, and the public name of the library function in between.
+/// The same place for people: file, line, function, and the public name of the library function in between. In a worker that
+/// runs no code of the script's only the package at work is known.
 pub(crate) fn site<'py>(py: Python<'py>, codes: &mut Codes) -> Site {
     let _aside = Aside::new(py);
     let mut look = Look::new(codes);
@@ -753,7 +763,10 @@ pub(crate) fn site<'py>(py: Python<'py>, codes: &mut Codes) -> Site {
     if found.as_ref().is_ok_and(|found| !found) {
         found = walk_main(py, |frame| look.visit(frame));
     }
-    if found.is_ok_and(|found| found) {
+    if let Ok(found) = found {
+        if !found {
+            look.via = look.package.take();
+        }
         // What the recorder itself calls on behalf of a line is no library function between it and the op.
         look.site.via = look.library().filter(|name| !name.starts_with("breakeven."));
         look.note_package();
@@ -800,21 +813,27 @@ struct Look<'codes, 'py> {
     site: Site,
     /// The library's frame that it called.
     via: Option<Bound<'py, PyAny>>,
+    /// The outermost frame of a package.
+    package: Option<Bound<'py, PyAny>>,
 }
 
 impl<'codes, 'py> Look<'codes, 'py> {
     fn new(codes: &'codes mut Codes) -> Self {
-        Self { codes, site: Site::default(), via: None }
+        Self { codes, site: Site::default(), via: None, package: None }
     }
 
     /// Looks at a frame; whether it is user code's.
     fn visit(&mut self, frame: &Bound<'py, PyAny>) -> PyResult<bool> {
         let code = frame.getattr("f_code")?;
         // SAFETY: a live code object, held by its frame.
-        if unsafe { self.codes.owner(code.as_ptr()) } != Owner::User {
+        let owner = unsafe { self.codes.owner(code.as_ptr()) };
+        if owner != Owner::User {
             // A decorator's wrapper is not what people call it.
             if self.via.is_none() || !function(&code)?.contains("<locals>") {
                 self.via = Some(frame.clone());
+            }
+            if owner == Owner::Package {
+                self.package = Some(frame.clone());
             }
             return Ok(false);
         }

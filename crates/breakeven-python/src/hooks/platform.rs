@@ -87,14 +87,23 @@ fn mapping(line: &str) -> Option<Mapping> {
 
 /// Path of the file that `address` was loaded from.
 pub(super) fn object_file(address: *const c_void) -> Option<String> {
+    loaded(address, |info| info.dli_fname)
+}
+
+/// The exported function at `address`.
+pub(super) fn symbol(address: *const c_void) -> Option<String> {
+    loaded(address, |info| if info.dli_saddr == address.cast_mut() { info.dli_sname } else { std::ptr::null() })
+}
+
+fn loaded(address: *const c_void, name: impl Fn(&libc::Dl_info) -> *const libc::c_char) -> Option<String> {
     // SAFETY: an all-zero `Dl_info` is valid; `dladdr` only compares `address` and fills `info` where it returns
-    // non-zero, with a name that lives as long as the object is loaded. It is copied at once.
+    // non-zero, with names that live as long as the object is loaded. They are copied at once.
     unsafe {
         let mut info: libc::Dl_info = std::mem::zeroed();
-        if libc::dladdr(address, &raw mut info) == 0 || info.dli_fname.is_null() {
+        if libc::dladdr(address, &raw mut info) == 0 || name(&info).is_null() {
             return None;
         }
-        Some(CStr::from_ptr(info.dli_fname).to_string_lossy().into_owned())
+        Some(CStr::from_ptr(name(&info)).to_string_lossy().into_owned())
     }
 }
 

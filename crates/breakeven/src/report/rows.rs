@@ -8,7 +8,7 @@ use super::words;
 use crate::estimate::{Estimate, GpuEstimate, Price, SiteEstimate, Verdict};
 use crate::interval::Interval;
 use crate::kernel::Bound;
-use crate::workload::file_name;
+use crate::workload::{WORKER, file_name};
 
 /// Rows of the GPU table that were asked for.
 pub(super) fn top(e: &Estimate) -> Option<usize> {
@@ -161,6 +161,9 @@ pub(super) fn footprint(e: &Estimate) -> Table {
 
 /// `heat.py:14`: the file's own name, for a table; of a long one its end.
 fn place(s: &SiteEstimate) -> String {
+    if s.file.is_empty() {
+        return WORKER.to_owned();
+    }
     let name = words::printable(file_name(&s.file), 200);
     let before = name.chars().count().saturating_sub(FILE);
     let name = if before > 0 { ['…'].into_iter().chain(name.chars().skip(before + 1)).collect() } else { name };

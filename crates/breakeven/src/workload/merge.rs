@@ -1,13 +1,17 @@
 //! One workload of many: a program's processes and threads, recorded apart.
 
-use super::{Entry, HostCode, Site, Step, Unseen, Wait, Workload, order};
+use super::{Entry, HostCode, HostKind, Site, Step, Unseen, Wait, Workload, order};
 use std::collections::BTreeMap;
+
+/// What `cloudpickle` names the file of a function that it sends to another process: lines are those of the script.
+pub const SENT: &str = "<dynamic-code>";
 
 /// Puts the parts of one program together; `None` when there are none.
 ///
 /// The first part is the parent: its program description, wall time and hook cost stay. Equal sites and entries become
 /// one and their counts add up; the orders follow each other, as if the parts ran one after the other, so entries that
-/// ran in other processes should carry their `pid` (see [`tag_process`]). Peak memory is the sum of the peaks, an upper
+/// ran in other processes should carry their `pid` (see [`tag_process`]). Functions that were [`SENT`] to other processes are
+/// the script's. Peak memory is the sum of the peaks, an upper
 /// bound. Marker times count from the parent's start.
 ///
 /// ```
@@ -81,11 +85,12 @@ impl Merge {
             marker
         }));
         // What others waited for, they did beside the parent.
-        if self.whole.program.processes == 0 {
+        let beside = self.whole.program.processes > 0;
+        if !beside {
             let place = |wait: Wait| Wait { site: wait.site.map(site), before: wait.before.map(site), ..wait };
             self.whole.waits = part.waits.into_iter().map(place).collect();
         }
-        for row in part.host_code {
+        for row in part.host_code.into_iter().filter(|row| !(beside && row.kind == HostKind::Waiting)) {
             add_host_code(&mut self.whole.host_code, HostCode { site: row.site.map(site), ..row });
         }
         for unseen in part.unseen {
@@ -119,8 +124,13 @@ impl Merge {
         }
     }
 
-    fn site(&mut self, site: Site) -> u32 {
+    fn site(&mut self, mut site: Site) -> u32 {
         let sites = &mut self.whole.sites;
+        if site.file == SENT
+            && let Some(script) = sites.iter().find(|known| is_named(known, &self.whole.program.name))
+        {
+            site.file.clone_from(&script.file);
+        }
         *self.sites.entry(format!("{site:?}")).or_insert_with(|| {
             sites.push(site);
             (sites.len() - 1) as u32
@@ -147,6 +157,11 @@ impl Merge {
             }
         }
     }
+}
+
+/// Whether the site is in the file with this name.
+fn is_named(site: &Site, name: &str) -> bool {
+    !name.is_empty() && site.file.rsplit('/').next() == name.rsplit('/').next()
 }
 
 /// Everything of an entry that does not add up.
@@ -187,12 +202,14 @@ fn add_unseen(all: &mut Vec<Unseen>, unseen: Unseen) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::HostKind;
+    use crate::workload::Program;
     use crate::workload::samples::{heat, workloads};
     use proptest::prelude::*;
 
     fn totals(w: &Workload) -> (u64, u64, u64, u32, u64, usize) {
-        let host_code = w.host_code.iter().map(|row| row.ns + row.samples).sum::<u64>();
+        // Of what processes waited for, only the first one's counts.
+        let host_code = w.host_code.iter().filter(|row| row.kind != HostKind::Waiting);
+        let host_code = host_code.map(|row| row.ns + row.samples).sum::<u64>();
         let unseen = w.unseen.iter().map(|u| u.ns + u.count).sum::<u64>() + host_code;
         let cpu = w.ops.iter().map(|e| e.cpu_ns + e.gap_ns).sum();
         (w.op_count(), cpu, unseen, w.program.processes, w.program.peak_bytes, w.markers.len())
@@ -208,6 +225,18 @@ mod tests {
         assert_eq!(both.program.wall_ns, heat().program.wall_ns);
         assert_eq!(both.program.processes, 2);
         assert_eq!(both.check(), Ok(()));
+    }
+
+    #[test]
+    fn a_function_that_was_sent_to_a_worker_is_the_scripts() {
+        let (parent, mut child) = (heat(), heat());
+        child.sites.iter_mut().for_each(|site| site.file = SENT.to_owned());
+        let named = Program { name: parent.sites[0].file.clone(), ..parent.program.clone() };
+        let both = merge(vec![Workload { program: named, ..parent }, child.clone()]).unwrap();
+        assert_eq!(both.sites.len(), heat().sites.len());
+        let unnamed = Program { name: "train.py".to_owned(), ..heat().program };
+        let both = merge(vec![Workload { program: unnamed, ..heat() }, child]).unwrap();
+        assert_eq!(both.sites.len(), 2 * heat().sites.len());
     }
 
     #[test]

@@ -256,9 +256,9 @@ pub struct Site {
 }
 
 impl Site {
-    /// `heat.py:14`.
+    /// `heat.py:14`; `worker` of a process that runs no code of the script's, but a library's for it.
     pub fn label(&self) -> String {
-        format!("{}:{}", file_name(&self.file), self.line)
+        if self.file.is_empty() { WORKER.to_owned() } else { format!("{}:{}", file_name(&self.file), self.line) }
     }
 
     /// Whether both are the same line: library functions and modules have sites of their own on it.
@@ -266,6 +266,9 @@ impl Site {
         self.line == other.line && self.file == other.file
     }
 }
+
+/// What a site without a file is called.
+pub const WORKER: &str = "worker";
 
 /// The last part of a path as any system writes it.
 ///

@@ -58,7 +58,7 @@ impl Text {
         Self { bytes: [0; Self::MOST], length: 0 }
     }
 
-    /// The C string at `from`, if it is printable ASCII.
+    /// The C string at `from`, if it is printable ASCII without blanks, as names are.
     pub(super) fn at(from: usize) -> Option<Self> {
         let mut text = Self::new();
         if from == 0 || copy(from, &mut text.bytes) == 0 {
@@ -66,7 +66,7 @@ impl Text {
         }
         let length = text.bytes.iter().position(|&byte| byte == 0).unwrap_or(Self::MOST);
         text.length = length as u8;
-        text.bytes[..length].iter().all(|byte| (b' '..=b'~').contains(byte)).then_some(text)
+        text.bytes[..length].iter().all(|byte| (b'!'..=b'~').contains(byte)).then_some(text)
     }
 
     pub(super) fn as_str(&self) -> &str {
@@ -87,6 +87,7 @@ mod tests {
         assert_eq!((word(0), word(8), word(usize::MAX - 3)), (None, None, None));
         assert_eq!(Text::at(c"CPUDispatcher".as_ptr() as usize).unwrap().as_str(), "CPUDispatcher");
         assert!(Text::at(c"\x01".as_ptr() as usize).is_none());
+        assert!(Text::at(c"   ".as_ptr() as usize).is_none());
         let long = std::ffi::CString::new(vec![b'x'; 100]).unwrap();
         assert_eq!(Text::at(long.as_ptr() as usize).unwrap().as_str().len(), Text::MOST);
     }

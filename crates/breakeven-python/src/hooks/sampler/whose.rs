@@ -1,7 +1,7 @@
 //! Whose time a sample is: which line of the script, which library, which compiled function.
 
-use super::super::frames::{Aside, Owner};
-use super::super::platform::object_file;
+use super::super::frames::{Aside, Owner, PLUMBING};
+use super::super::platform::{object_file, symbol};
 use super::super::state::State;
 use super::facts::{self, Facts};
 use super::frame::{self, Step};
@@ -56,8 +56,6 @@ enum Whose {
 /// Packages that are recorded op by op, ourselves among them: what of their compiled code runs outside ops is their way
 /// there, or a step that is counted by repetition.
 const RECORDED: [&str; 5] = ["torch", "functorch", "torchgen", "cupy", "breakeven"];
-/// Packages that call others' compiled code for those who call them, and name nothing that people look for.
-const PLUMBING: [&str; 4] = ["joblib", "threadpoolctl", "decorator", "wrapt"];
 /// Functions of Python's that wait when their thread does not run.
 const WAITS: [&str; 30] = [
     "sleep",
@@ -389,8 +387,14 @@ fn public_name(py: Python<'_>, file: &str, package: Option<&str>, function: &str
     canonical(&format!("{module}.{function}")).into_owned()
 }
 
-/// `SuperLU.solve`, `group_sum`, `CPUDispatcher`.
+/// `SuperLU.solve`, `group_sum`, `CPUDispatcher`, `XGBoosterUpdateOneIter` of a function that `ctypes` calls.
 fn name(object: &Object) -> String {
+    if object.target != 0
+        && is_ctypes(object.call)
+        && let Some(symbol) = symbol(object.target as *const c_void)
+    {
+        return symbol;
+    }
     let of = |text: &str| text.rsplit('.').next().unwrap_or(text).to_owned();
     match (object.class.as_str(), object.name.as_str()) {
         (class, "") => of(class),
@@ -408,10 +412,10 @@ fn kind(busy: Busy, object: Option<&Object>, whose: Whose, outer: Option<String>
     let called = object.map_or("", |object| object.name.as_str());
     match (busy, whose) {
         // A library's compiled code that does not run, nor any other thread, waits: for a disk, a network, a device.
-        (Busy::Idle, Whose::Library(_)) => (HostKind::Waiting, None),
+        // Python's does, too, as the `for` loop does over the lines of a pipe.
+        (Busy::Idle, _) => (HostKind::Waiting, None),
         (_, Whose::Library(library)) => (HostKind::Native, Some(outer.unwrap_or(library))),
-        (Busy::Idle | Busy::Others, _) if object.is_some_and(waits) => (HostKind::Waiting, None),
-        (Busy::Idle, _) if LOCKS.contains(&called) => (HostKind::Waiting, None),
+        (Busy::Others, _) if object.is_some_and(waits) => (HostKind::Waiting, None),
         // The thread waits for others that are no threads of Python's: they work for the library that waits.
         (Busy::Others, _) if LOCKS.contains(&called) => match outer {
             Some(library) => (HostKind::Native, Some(library)),
@@ -453,6 +457,7 @@ mod tests {
         assert_eq!(kind(Busy::Running, lxml(), None), (HostKind::Native, Some("lxml".to_owned())));
         assert_eq!(kind(Busy::Others, lxml(), None), (HostKind::Native, Some("lxml".to_owned())));
         assert_eq!(kind(Busy::Idle, lxml(), None), (HostKind::Waiting, None));
+        assert_eq!(kind(Busy::Idle, Whose::Python, None), (HostKind::Waiting, None));
         assert_eq!(kind(Busy::Running, Whose::Python, Some("pandas")), (HostKind::Python, None));
         assert_eq!(kind(Busy::Running, lxml(), Some("pandas")), (HostKind::Native, Some("pandas".to_owned())));
     }
