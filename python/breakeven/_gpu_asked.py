@@ -57,6 +57,10 @@ def _tell(error: Exception) -> None:
             text = f"the script asks {row.library} for a GPU ({_line_of(cause)}), and {none}: {row.instead}"
             _native.unseen("no-gpu", text)
             return
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        python = f"install it for {sys.executable}, or run breakeven from the environment that has it"
+        text = f"the script imports {error.name} ({_line_of(error)}), which is not installed here: {python}"
+        _native.unseen("no-module", text)
 
 
 def _causes(error: BaseException | None) -> list[BaseException]:

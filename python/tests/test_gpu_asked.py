@@ -157,3 +157,15 @@ def test_the_libraries_themselves(module: str, script: str, code: int, library: 
     [(reason, text)] = told(script, tmp_path, code)
     assert reason == ("no-gpu" if code else "gpu-fell-back")
     assert text.startswith(f"the script asks {library} for a GPU (asks.py:2)") or ":3)" in text, text
+
+
+def test_a_module_that_is_not_there_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "needs.py"
+    path.write_text("import no_such_module.part\n")
+    command = [str(Path(sys.executable).parent / "breakeven"), "run", str(path)]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert run.returncode == 1
+    _, *told = run.stderr.partition("ModuleNotFoundError: No module named 'no_such_module'")[2].splitlines()
+    note, hint = filter(None, told)
+    assert note == "note: the script imports no_such_module (needs.py:1), which is not installed here"
+    assert hint.startswith(f" hint: install it for {sys.prefix}/"), hint

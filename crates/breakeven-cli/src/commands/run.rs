@@ -301,9 +301,12 @@ fn with_fake() -> String {
     typed::again(&words, &["--fake".into()])
 }
 
-/// Where the script ended for want of a GPU: what happened, and what to type or do instead, in two lines.
+/// Where the script ended for want of a GPU or of a module: what happened, and what to type or do instead, in two lines.
 fn no_gpu(workload: &Workload, options: &Options) -> Option<String> {
-    let asked = workload.unseen.iter().find(|unseen| unseen.reason == "no-gpu" && workload.failed())?;
+    let asked = workload.unseen.iter().find(|unseen| ["no-gpu", "no-module"].contains(&unseen.reason.as_str()))?;
+    if !workload.failed() {
+        return None;
+    }
     let Some((what, instead)) = asked.text.split_once(": ") else { return Some(format!("note: {}", asked.text)) };
     if !instead.starts_with("--pretend-gpu") {
         return Some(format!("note: {what}\n hint: {instead}"));

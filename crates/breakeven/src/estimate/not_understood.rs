@@ -6,7 +6,7 @@ use super::spread::HOST_SIGMA;
 use crate::interval::Interval;
 use crate::libraries;
 use crate::report::words;
-use crate::workload::Site;
+use crate::workload::{Site, Workload};
 use serde::{Deserialize, Serialize};
 
 /// Libraries with a smaller share of the program's time have no note of their own.
@@ -70,13 +70,15 @@ impl NotUnderstood {
     }
 
     /// `polars: 97 % of the time, not recorded (etl.py:12 PyLazyFrame.collect); on a GPU: its GPU engine`.
-    fn note(&self) -> Note {
+    /// The script may have `asked` it for a GPU already.
+    fn note(&self, asked: bool) -> Note {
         let function = self.function.as_deref().filter(|_| self.library.is_some());
         let place: Vec<String> =
             [self.site.as_deref(), function].into_iter().flatten().map(|part| words::printable(part, 80)).collect();
         let place = if place.is_empty() { String::new() } else { format!(" ({})", place.join(" ")) };
         let what = if self.library.is_some() { "not recorded" } else { "not understood" };
         let instead = match (&self.library, &self.gpu_version) {
+            (_, Some(_)) if asked => "; the script asks it for a GPU: only a run there tells how fast".to_owned(),
             (_, Some(version)) => format!("; {version} may do it on a GPU: only a run there tells how fast"),
             (Some(_), None) => "; no GPU version known".to_owned(),
             (None, None) => String::new(),
@@ -89,6 +91,11 @@ impl NotUnderstood {
 }
 
 /// A note for each of the libraries that take most of the time.
-pub(super) fn notes(rows: &[NotUnderstood]) -> impl Iterator<Item = Note> {
-    rows.iter().filter(|row| row.share >= TOLD).take(MOST_NOTES).map(NotUnderstood::note)
+pub(super) fn notes(rows: &[NotUnderstood], workload: &Workload) -> impl Iterator<Item = Note> {
+    let asked = |row: &NotUnderstood| {
+        let library = row.library.as_deref().unwrap_or_default().to_lowercase();
+        let fell_back = workload.unseen.iter().filter(|unseen| unseen.reason == "gpu-fell-back");
+        fell_back.flat_map(|unseen| unseen.text.split_whitespace()).any(|word| word.to_lowercase() == library)
+    };
+    rows.iter().filter(|row| row.share >= TOLD).take(MOST_NOTES).map(move |row| row.note(asked(row)))
 }

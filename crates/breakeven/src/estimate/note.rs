@@ -52,6 +52,10 @@ pub const CODES: &[(&str, &str)] = &[
         "The script asked for a GPU that this machine does not have, and ended; the text says by which library, at which \
          line, and what to do.",
     ),
+    (
+        "no-module",
+        "The script imports a module that is not installed, and ended; the text says which, and at which line.",
+    ),
     ("no-price", "No price is known that fits what was asked; costs are unknown."),
     ("no-room", "The script ran out of the imitated GPU's memory, and ended: what it needs is more."),
     ("no-watts", "The CPU's power is unknown, and with it the energy and carbon of the CPU side."),

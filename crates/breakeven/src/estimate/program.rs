@@ -33,12 +33,13 @@ const HOST_SHARE: f64 = 0.35;
 const HOST_SHARE_SIGMA: f64 = 0.4;
 
 /// Reasons of recorders for which nothing went unseen, and the note that tells them.
-const TOLD_AS: [(&str, &str); 5] = [
+const TOLD_AS: [(&str, &str); 6] = [
     ("pretend-gpu", "stand-in"),
     ("fake", "stand-in"),
     ("gpu-fell-back", "gpu-fell-back"),
     (CUT_SHORT[0], CUT_SHORT[0]),
     (CUT_SHORT[1], CUT_SHORT[1]),
+    (CUT_SHORT[2], CUT_SHORT[2]),
 ];
 
 /// Share of the wall time that other programs may have had before it is worth a note.
@@ -158,7 +159,7 @@ fn answer(question: &Question, choice: &Choice, request: &Request) -> Result<Est
         shown.filter(|_| options.timeline).and_then(|i| drawing::sketch(question, &rows[i].gpu, &outcomes[i]));
     let busy = shown.filter(|&i| busy_decides(question, &choice.gpus[i].gpu.device, outcomes[i].verdict));
     let not_understood = not_understood::not_understood(question);
-    let mut notes: Vec<Note> = not_understood::notes(&not_understood).collect();
+    let mut notes: Vec<Note> = not_understood::notes(&not_understood, question.workload).collect();
     notes.extend(choice.notes.iter().cloned());
     notes.extend(busy.map(|_| {
         Note::new("busy-decides", "other programs were at work while this one was recorded, and that leaves the answer open: record it again when the machine is quiet")

@@ -3,8 +3,8 @@
 use super::{Entry, Exit, Workload};
 use crate::units::{Bytes, Flop};
 
-/// What recorders say in `unseen` of a GPU, or of memory on an imitated one, that the program asked for in vain.
-pub const CUT_SHORT: [&str; 2] = ["no-gpu", "no-room"];
+/// What recorders say in `unseen` of a GPU, of memory on an imitated one, or of a module, that the program asked for in vain.
+pub const CUT_SHORT: [&str; 3] = ["no-gpu", "no-room", "no-module"];
 
 impl Entry {
     /// Arithmetic of all its runs.
@@ -21,7 +21,7 @@ impl Entry {
 }
 
 impl Workload {
-    /// Whether the program failed for want of a GPU or of its memory: what it would have done is not known.
+    /// Whether the program failed for want of a GPU, of its memory, or of a module: what it would have done is not known.
     pub fn cut_short(&self) -> bool {
         self.failed() && self.unseen.iter().any(|unseen| CUT_SHORT.contains(&unseen.reason.as_str()))
     }
