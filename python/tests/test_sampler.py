@@ -117,7 +117,7 @@ def test_no_thread_is_left_where_python_counts_them(way: str, tmp_path: Path, na
     # From 3.12 on Python warns where a process forks that has more than one thread.
     script = (
         "import logging, multiprocessing, os, subprocess, warnings\nwarnings.simplefilter('error')\n"
-        "forking = multiprocessing.get_context('fork')\ndef work():\n    return sum(i for i in range(100_000))\n"
+        "forking = multiprocessing.get_context('fork')\ndef work():\n    return sum(i for i in range(1_000_000))\n"
         f"if __name__ == '__main__':\n    for round in range(20):\n        {FORKS[way]}\n        work()\n"
     )
     first = recorded(script, tmp_path)
