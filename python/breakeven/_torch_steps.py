@@ -51,6 +51,8 @@ _asks_memory = False
 loop = _native.Loop()
 #: A loader begins or ends an epoch now.
 _turning = False
+#: What is done now is told by itself, and none of the step's.
+_leaves_out = False
 #: Without values, elements that ops gave.
 computed = 0
 _optimizer = False
@@ -83,13 +85,17 @@ def begin_beside() -> None:
 
 
 def leave_out() -> _native.Moment:
-    """What comes next is told by itself until `left_out`, in a step that goes on unwatched."""
+    """What comes next is told by itself until `left_out`, in a step that goes on unwatched: it ends no loop."""
+    global _leaves_out
+    _leaves_out = True
     _native.no_gap()
     return _native.Moment()
 
 
 def left_out(since: _native.Moment) -> None:
     """The time since then is none of the step's, nor is what was asked for."""
+    global _leaves_out
+    _leaves_out = False
     loop.leave_out(since)
 
 
@@ -375,7 +381,7 @@ def turned(since: _native.Moment | None) -> None:
 
 def left_loop() -> None:
     """No step has ended for long, and tensors come and go: watch what comes after the loop, if it is over."""
-    if not skipping or threading.get_ident() != _thread or not _native.recording():
+    if not skipping or _leaves_out or threading.get_ident() != _thread or not _native.recording():
         return
     if loop.called_less() if _before_root and not _optimizer else loop.roots:
         return  # A step is going on.

@@ -735,6 +735,26 @@ def test_numbers_are_printed_where_they_are_one_by_one(fake: bool, tmp_path: Pat
     assert ops['    line = str(loss.detach())'] == 60
 
 
+def test_a_long_print_ends_no_loop(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("""import torch
+device = "cuda" if torch.cuda.is_available() else "cpu"
+torch.manual_seed(0)
+net = torch.nn.Linear(4, 3).to(device)
+opt = torch.optim.SGD(net.parameters(), lr=1e-3)
+shown = torch.ones(2).to(device), torch.arange(900.0).to(device)
+for step in range(60):
+    loss = net(torch.randn(8, 4).to(device)).square().mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+    line = str(shown[step > 20 and step % 7 == 0])
+print(loss.device)
+""")
+    workload, out = _run(script, tmp_path)
+    assert out == "cuda:0\n"
+    assert workload["program"]["sampling"] > 1, "steps went unwatched"
+    assert sum(op["count"] for op in workload["ops"] if op["name"] == "aten._foreach_add_") == 60
+
+
 def test_a_number_is_copied_to_an_element_and_filled_in_elsewhere(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text("""import torch
