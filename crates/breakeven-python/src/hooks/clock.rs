@@ -77,6 +77,11 @@ impl Own {
         let took = now().saturating_sub(self.began);
         (took, of_thread().saturating_sub(self.busy).min(took))
     }
+
+    /// Processor time since then, ns.
+    pub(crate) fn took_ns(&self) -> u64 {
+        (self.took().1 as f64 / ticks_per_ns()) as u64
+    }
 }
 
 /// Time that processors have spent on this process, ns; 0 where the system does not say.

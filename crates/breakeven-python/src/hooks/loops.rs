@@ -1,7 +1,7 @@
 //! The loop whose steps go unwatched, for Python: [`crate::steady`] by the system's clocks and PyTorch's counters.
 
 use super::torch::step_again;
-use super::{clock, paths, state};
+use super::{clock, paths, sampler, state};
 use crate::modules;
 use crate::steady::{Clocks, Counters, Next, Signal, Steady};
 use crate::waited;
@@ -14,6 +14,11 @@ use std::sync::OnceLock;
 /// What is told of a step whose ops were not seen, or not all, when it turned out to do something else.
 const IN_PART: &str = "a step of a loop that had been steady did something else, a part of it unwatched";
 
+/// Processor time of this process, ns, but for what sampling it has taken.
+fn spent_ns() -> u64 {
+    clock::of_process_ns().saturating_sub(sampler::spent_ns())
+}
+
 /// This process, as the system and PyTorch tell of it.
 struct System<'py>(Python<'py>);
 
@@ -23,7 +28,7 @@ impl Clocks for System<'_> {
     }
 
     fn spent(&self) -> u64 {
-        clock::of_process_ns()
+        spent_ns()
     }
 
     fn waited(&self) -> u64 {
@@ -52,7 +57,7 @@ pub(crate) struct Moment {
 impl Moment {
     #[new]
     fn new(py: Python<'_>) -> PyResult<Self> {
-        Ok(Self { counters: counters(py, 0)?, spent: clock::of_process_ns() })
+        Ok(Self { counters: counters(py, 0)?, spent: spent_ns() })
     }
 }
 
@@ -137,14 +142,14 @@ impl Loop {
 
     /// What was done since a moment is none of the step's.
     fn leave_out(&mut self, py: Python<'_>, since: &Moment) -> PyResult<()> {
-        let busy = clock::of_process_ns().saturating_sub(since.spent);
+        let busy = spent_ns().saturating_sub(since.spent);
         self.steady.leave_out(since.counters, counters(py, 0)?, busy);
         Ok(())
     }
 
     /// What was done since a moment is known.
     fn know(&mut self, since: &Moment) {
-        let busy = clock::of_process_ns().saturating_sub(since.spent);
+        let busy = spent_ns().saturating_sub(since.spent);
         self.steady.knows(clock::monotonic_ns().saturating_sub(since.counters.clock), busy);
     }
 

@@ -15,14 +15,15 @@ mod sample;
 mod watch;
 mod whose;
 
-use super::frames;
 use super::state::{self, State, guard};
+use super::{frames, outside};
 use crate::hooks::clock;
+use crate::modules;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::ffi::{c_int, c_void};
 use std::sync::Once;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 pub(crate) use watch::{depth_is_at, depth_is_gone};
 pub(crate) use whose::Codes as SampledCodes;
@@ -31,6 +32,14 @@ pub(crate) use whose::Codes as SampledCodes;
 static ASKED: AtomicBool = AtomicBool::new(false);
 /// The thread was ended by a fork, and is to begin again.
 static AFTER_FORK: AtomicBool = AtomicBool::new(false);
+
+/// Processor time of the main thread's that the recorder's part has taken, ns.
+static COLLECTED: AtomicU64 = AtomicU64::new(0);
+
+/// Processor time that sampling has taken, ns: none of it is the script's.
+pub(crate) fn spent_ns() -> u64 {
+    COLLECTED.load(Relaxed) + watch::spent_ns()
+}
 
 /// Samples are taken from now on; where they would be, where they cannot be here.
 pub(crate) fn begin(py: Python<'_>) -> Result<(), &'static str> {
@@ -95,12 +104,17 @@ extern "C" fn asked(_: *mut c_void) -> c_int {
         // SAFETY: the interpreter calls this with its lock held.
         let py = unsafe { Python::assume_attached() };
         let own = clock::Own::begins();
-        state::with(py, |state| collect(py, state));
-        let (took, busy) = own.took();
-        if state::recording() {
-            state::with_thread(|thread| thread.recorder_took(took));
-            state::with(py, |state| state.recorder.told_ticks += busy);
+        if modules::unwatched_here() {
+            outside::by_recorder(py, || state::with(py, |state| collect(py, state)));
+        } else {
+            state::with(py, |state| collect(py, state));
+            let (took, busy) = own.took();
+            if state::recording() {
+                state::with_thread(|thread| thread.recorder_took(took));
+                state::with(py, |state| state.recorder.told_ticks += busy);
+            }
         }
+        COLLECTED.fetch_add(own.took_ns(), Relaxed);
     });
     0
 }
@@ -132,5 +146,6 @@ extern "C" fn goes_on(_: *mut c_void) -> c_int {
 extern "C" fn in_child() {
     AFTER_FORK.store(false, Relaxed);
     ASKED.store(false, Relaxed);
+    COLLECTED.store(0, Relaxed);
     watch::forget();
 }

@@ -9,7 +9,7 @@ use super::kept::Kept;
 use super::sample::{Busy, DEEPEST, Sample, Waiting};
 use super::{facts, peek};
 use crate::bytecode::Stack;
-use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
@@ -38,6 +38,8 @@ static RUNNING: Mutex<Option<libc::pthread_t>> = Mutex::new(None);
 /// State of Python's main thread, what Linux calls it, and where the depth of its calls is.
 static MAIN: AtomicUsize = AtomicUsize::new(0);
 static MAIN_ID: AtomicI32 = AtomicI32::new(0);
+/// Processor time of the threads that have looked, ns: of those that have ended, and of the one that looks now.
+static SPENT: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 /// Depths of calls in recorded ops, by thread: its number (0: none) and where the depth is.
 static DEPTHS: [(AtomicI32, AtomicUsize); THREADS] = [const { (AtomicI32::new(0), AtomicUsize::new(0)) }; THREADS];
 
@@ -111,7 +113,13 @@ pub(super) fn end() -> bool {
     ENDS.notify_all();
     // SAFETY: a thread that was made and not joined before: `take` gives it out once.
     unsafe { libc::pthread_join(thread, std::ptr::null_mut()) };
+    SPENT[0].fetch_add(SPENT[1].swap(0, Relaxed), Relaxed);
     true
+}
+
+/// Processor time that looking has taken, ns.
+pub(super) fn spent_ns() -> u64 {
+    SPENT.iter().map(|spent| spent.load(Relaxed)).sum()
 }
 
 /// A child of fork has none of the parent's threads. One that no code of Python's made may find the samples in use.
@@ -122,6 +130,7 @@ pub(super) fn forget() {
     if let Ok(Some(waiting)) = WAITING.try_lock().as_deref_mut() {
         waiting.drain(|_, _, _| ());
     }
+    SPENT.iter().for_each(|spent| spent.store(0, Relaxed));
     forget_depths(|_| true);
 }
 
@@ -134,7 +143,9 @@ extern "C" fn run(_: *mut libc::c_void) -> *mut libc::c_void {
     let mut clocks = Clocks::now(began);
     let (mut sample, mut held) = (Sample::new(), Held { sample: Sample::new(), ns: 0, process: 0 });
     for looks in 1.. {
-        let a_look = super::super::clock::spent_ns(libc::CLOCK_THREAD_CPUTIME_ID) / looks;
+        let spent = super::super::clock::spent_ns(libc::CLOCK_THREAD_CPUTIME_ID);
+        SPENT[1].store(spent, Relaxed);
+        let a_look = spent / looks;
         let wait = (began.elapsed().as_nanos() as u64 / SHARE).max(WAITS * a_look).clamp(SHORTEST, LONGEST);
         let end = lock(&END);
         let (end, _) = ENDS
