@@ -191,6 +191,15 @@ fn every_part_of_an_answer_speaks_of_the_same_gpu() {
     };
     let (fits, _) = of(&w);
     assert_eq!(fits.summary.shown_gpu, fits.summary.best_gpu);
+    // The script was shown one: that comes first, with the best value after it.
+    w.program.imitated_gpu = Some("t4".to_owned());
+    let (e, name) = of(&w);
+    assert_eq!((name.as_str(), &e.summary.best_gpu), ("T4", &fits.summary.best_gpu));
+    assert!(e.summary.sentence.contains(" on T4; in one run of"), "{}", e.summary.sentence);
+    let warm = ask(w.clone(), Options { exclude_startup: true, ..Options::default() }).summary;
+    assert!(warm.sentence.contains(" on T4: ") && warm.sentence.contains("; best value: "), "{}", warm.sentence);
+    assert_eq!(ask(w.clone(), on("l4")).summary.shown_gpu.as_deref(), Some("l4"), "it is not asked about");
+    w.program.imitated_gpu = None;
     // It fits nowhere: the largest GPU is spoken of, and no line wins there.
     w.program.peak_bytes = 1_000_000_000_000_000;
     let (e, name) = of(&w);

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Outcome {
         .tempdir()
         .map_err(|e| Failure::file("make a temporary folder in", &std::env::temp_dir(), &e))?;
     let first = folder.path().join("1");
-    let (pid, ended) = start(args, &python, &what, &first, pretended.as_deref(), false)
+    let (pid, ended) = start(args, &python, &what, &first, pretended.as_ref(), false)
         .map_err(|e| Failure::file("start", &python.path, &e))?;
 
     let report = Request { today: input::today(), options, ..Request::default() };
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Outcome {
         what: &what,
         scaled: scales.as_ref().map(|scales| (command.as_slice(), scales)),
         first: &first,
-        pretended: pretended.as_deref(),
+        pretended: pretended.as_ref(),
     };
     let verdict = after(&again, pid, ended, report);
     drop(folder);
@@ -153,18 +153,27 @@ fn check(options: &Options) -> Result<(), Failure> {
     }
 }
 
-/// What PyTorch is to answer for this GPU, as the Python side reads it.
-fn pretended(name: &str, options: &Options) -> Result<String, Failure> {
+/// A GPU that is imitated.
+struct Pretended {
+    /// In the catalogue.
+    id: String,
+    /// What PyTorch is to answer for it, as the Python side reads it.
+    figures: String,
+}
+
+/// The GPU of this name, imitated.
+fn pretended(name: &str, options: &Options) -> Result<Pretended, Failure> {
     let catalogue = Catalogue::embedded().and(options.catalogue.as_deref())?;
     let found = catalogue.find_gpu(name)?;
     let gpu = match found.gpus.as_slice() {
-        [gpu] => &gpu.device,
+        [gpu] => gpu,
         several => {
             let names: Vec<_> = several.iter().map(|gpu| gpu.id()).collect();
             let message = format!("`{name}` is {} GPUs, and a script can be shown one", several.len());
             return Err(Failure::new("several-gpus", message, format!("one of {}", names.join(", "))));
         }
     };
+    let (id, gpu) = (gpu.id().to_string(), &gpu.device);
     let cuda = gpu.compute_capability.as_ref().filter(|_| gpu.vendor == Vendor::Nvidia);
     let (Some(capability), Some(units)) = (cuda, gpu.units) else {
         let message = format!("{} has no CUDA: PyTorch scripts that ask for it would not see it", gpu.name);
@@ -176,7 +185,7 @@ fn pretended(name: &str, options: &Options) -> Result<String, Failure> {
         "name": format!("{vendor}{}", gpu.name), "memory": memory as u64, "usable": (memory * USABLE_MEMORY) as u64,
         "capability": capability, "units": units, "cache": gpu.cache.map_or(0, |bytes| bytes.get() as u64),
     });
-    Ok(figures.to_string())
+    Ok(Pretended { id, figures: figures.to_string() })
 }
 
 /// Runs the script once, its records going to `folder`; a `silent` run has no input and no output.
@@ -185,7 +194,7 @@ fn start(
     python: &Python,
     what: &[OsString],
     folder: &Path,
-    pretended: Option<&str>,
+    pretended: Option<&Pretended>,
     silent: bool,
 ) -> io::Result<(u32, Ended)> {
     std::fs::create_dir(folder)?;
@@ -195,8 +204,8 @@ fn start(
     if let Some(recorder) = args.recorder {
         command.env("BREAKEVEN_RECORDER", recorder.name());
     }
-    if let Some(figures) = pretended {
-        command.env("BREAKEVEN_PRETEND_GPU", figures);
+    if let Some(pretended) = pretended {
+        command.env("BREAKEVEN_PRETEND_GPU", &pretended.figures);
     }
     match args.fake {
         Fake::Auto => {}
@@ -217,7 +226,7 @@ struct Again<'a> {
     /// The command as typed, and the sizes that it is to be run at.
     scaled: Option<(&'a [OsString], &'a Scales)>,
     first: &'a Path,
-    pretended: Option<&'a str>,
+    pretended: Option<&'a Pretended>,
 }
 
 /// Everything after the script's end; nothing here is an error any more.
@@ -241,6 +250,7 @@ fn after(again: &Again, pid: u32, ended: Ended, mut request: Request) -> ExitCod
         Ended::Code(code) => Exit::Code(code),
         Ended::Signal(signal) => Exit::Signal(signal),
     };
+    workload.program.imitated_gpu = again.pretended.map(|gpu| gpu.id.clone());
     if ended == Ended::Code(0) {
         workload.program.repeat_wall_ns = repeats(again);
     } else if args.fake != Fake::Always && workload.unseen.iter().any(|unseen| unseen.reason == "memory-short") {

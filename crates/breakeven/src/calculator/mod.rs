@@ -97,7 +97,7 @@ pub fn calculate(numbers: &Numbers, request: &Request) -> Result<Estimate> {
     let baseline = cpu.baseline();
     let one = (rows.len() == 1).then_some(0);
     let estimates: Vec<GpuEstimate> = rows.iter().map(|r| r.estimate.clone()).collect();
-    let summary = summary::choose(&estimates);
+    let summary = summary::choose(&estimates, None);
     let best = one.or_else(|| estimates.iter().position(|g| Some(&g.gpu) == summary.best_gpu.as_ref()));
     let formula = best.map(|i| rows[i].formula(&given, &cpu));
     if let Some(i) = one {
@@ -136,7 +136,7 @@ fn without_gpus(workload: WorkloadSummary, baseline: Baseline, request: &Request
         schema: SCHEMA.to_owned(),
         workload,
         options: serde_json::to_value(&request.options).unwrap_or_default(),
-        summary: summary::choose(&[]),
+        summary: summary::choose(&[], None),
         baseline,
         sites: Vec::new(),
         estimates: Vec::new(),

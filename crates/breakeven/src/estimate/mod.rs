@@ -133,8 +133,8 @@ pub struct Summary {
     pub of: u32,
     /// Best value: lowest time × cost among the winners (lowest time where no price is known).
     pub best_gpu: Option<String>,
-    /// The GPU that reasons, lines and reports speak of: `best_gpu`, or the one with the most memory where the program
-    /// fits on none.
+    /// The GPU that reasons, lines and reports speak of: the one that was imitated for the script, else `best_gpu`, or the
+    /// one with the most memory where the program fits on none.
     #[serde(default)]
     pub shown_gpu: Option<String>,
     /// The line itself.

@@ -135,7 +135,7 @@ fn answer(question: &Question, choice: &Choice, request: &Request) -> Result<Est
         rows.push(row(question, pick, &out, choice, options));
         outcomes.push(out);
     }
-    let summary = summary::choose(&rows);
+    let summary = summary::choose(&rows, question.workload.program.imitated_gpu.as_deref());
     let shown = summary.shown_gpu.as_ref().and_then(|id| rows.iter().position(|row| row.gpu == *id));
     let shown_plan = shown.map(|i| &outcomes[i].plan);
     let sites = sites::sites(question, shown.map(|i| &outcomes[i]));

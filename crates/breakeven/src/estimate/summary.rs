@@ -28,12 +28,13 @@ fn best(estimates: &[GpuEstimate]) -> Option<usize> {
     }
 }
 
-/// The summary of `estimates` as far as it is about one of them: the best value, and the GPU that the answer speaks of.
-/// All that speaks of one GPU reads it here.
-pub fn choose(estimates: &[GpuEstimate]) -> Summary {
+/// The summary of `estimates` as far as it is about one of them: the best value, and the GPU that the answer speaks of,
+/// which is the one that was `imitated` where that is among them. All that speaks of one GPU reads it here.
+pub fn choose(estimates: &[GpuEstimate], imitated: Option<&str>) -> Summary {
     let id = |i: usize| estimates[i].gpu.clone();
     let best = best(estimates);
-    let shown = best.or_else(|| largest(estimates));
+    let of_script = imitated.and_then(|id| estimates.iter().position(|g| g.gpu == id));
+    let shown = of_script.or(best).or_else(|| largest(estimates));
     Summary {
         verdict: Verdict::Unknown,
         wins_on: 0,

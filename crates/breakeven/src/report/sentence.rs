@@ -3,7 +3,7 @@
 use super::rows::is_only_memory;
 use super::{help, words};
 use crate::estimate::coverage::ENOUGH;
-use crate::estimate::{Advice, Estimate, GpuEstimate, Side, Verdict};
+use crate::estimate::{Advice, Estimate, GpuEstimate, Side, Summary, Verdict};
 use crate::kernel::Bound;
 use crate::workload::CUT_SHORT;
 
@@ -36,7 +36,29 @@ fn verdict(e: &Estimate) -> String {
             None => "No GPU to compare with.".to_owned(),
         },
         [one] => for_one(e, one),
-        _ => for_many(e),
+        _ => match of_script(e) {
+            Some(g) => format!("{}.{}", for_one(e, g).trim_end_matches('.'), others(e)),
+            None => for_many(e),
+        },
+    }
+}
+
+/// The GPU that the script was shown, where another one is the best value.
+fn of_script(e: &Estimate) -> Option<&GpuEstimate> {
+    let known = e.summary.best_gpu.is_some() && e.baseline.time_s.is_some() && !nothing_to_run(e);
+    chosen(e).filter(|_| known && e.summary.shown_gpu != e.summary.best_gpu)
+}
+
+/// ` GPU wins on 41 of 75; best value: L4 — 6.2× faster [4.8–7.9].`: how the others do.
+fn others(e: &Estimate) -> String {
+    let Summary { verdict, wins_on, of, best_gpu, .. } = &e.summary;
+    let best = e.estimates.iter().find(|g| Some(&g.gpu) == best_gpu.as_ref());
+    match best.and_then(|g| Some((words::printable(&g.name, 60), g.speedup?))) {
+        Some((name, s)) if *verdict == Verdict::Gpu => {
+            let (much, range) = (much(s.p50), words::range(s));
+            format!(" GPU wins on {wins_on} of {of}; best value: {name} — {much} faster{range}.")
+        }
+        _ => String::new(),
     }
 }
 

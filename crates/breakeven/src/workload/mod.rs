@@ -174,6 +174,9 @@ pub struct Program {
     /// CPU. Their times are then no CPU's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpu: Option<String>,
+    /// The GPU that was imitated (`--pretend-gpu`), by its id in the catalogue: answers speak of it first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imitated_gpu: Option<String>,
     /// What worker processes of data loaders did beside the script.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loaders: Option<Loaders>,
