@@ -26,6 +26,7 @@ __all__ = [
     "__version__",
     "after_fork_child",
     "answer",
+    "autocast_is",
     "beside",
     "calibrate",
     "call_noted",
@@ -626,6 +627,10 @@ def calls_pass(mode: Any, core: Any, plain: tuple[type, ...], live: dict[int, An
 
 def calls_must_pass() -> None:
     """From now on it may not be off."""
+
+def autocast_is(on: bool) -> None:
+    """`torch.autocast` is on for the CPU from here on in this thread, or off: composite ops that a mode is given whole are cast by
+    their parts."""
 
 def mode_on() -> None:
     """It is on from here on, whoever has taken it off."""

@@ -52,7 +52,8 @@ def install() -> None:
     try:
         import torch
 
-        from . import _imports, _process, _torch_made, _torch_modules, _torch_ops, _torch_reads, _torch_room, _torch_steps
+        from . import _imports, _process, _torch_autocast, _torch_made, _torch_modules, _torch_ops, _torch_reads, _torch_room
+        from . import _torch_steps
 
         _process.add_version("torch", str(torch.__version__))
         _torch_ops.prepare(torch)
@@ -73,6 +74,7 @@ def install() -> None:
         if not os.environ.get(PRETEND):
             torch.cuda._lazy_init = _native.Named(torch.cuda._lazy_init, "torch.cuda.init", _nothing, _no_gpu)
         _torch_reads.install_single(torch)
+        _torch_autocast.watch(torch, _torch_reads.watch)
         if os.environ.get(PRETEND) or os.environ.get(FAKE) == "1":
             _torch_made.know_methods(torch)
         _torch_modules.install(torch)

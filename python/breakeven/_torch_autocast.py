@@ -6,6 +6,8 @@ done here in place of what the CPU's table does: https://docs.pytorch.org/docs/s
 
 from __future__ import annotations
 
+from . import _native
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -36,6 +38,17 @@ _AS_GIVEN = (
     "adaptive_avg_pool3d avg_pool3d cross_entropy_loss max_pool3d reflection_pad1d reflection_pad2d replication_pad1d "
     "replication_pad2d replication_pad3d"
 ).split()
+
+
+def watch(torch: Any, tells: Any) -> None:
+    """Know whether it is on in each thread; `tells(holder, name, plain, enter, leave)` tells `leave` of each call."""
+    enabled = torch.is_autocast_enabled
+
+    def leave(*_: object) -> None:
+        _native.autocast_is(enabled("cpu"))
+
+    for name in ("__enter__", "__exit__"):
+        tells(torch.autocast, name, getattr(torch.autocast, name), lambda _: None, leave)
 
 
 def install(torch: Any) -> None:

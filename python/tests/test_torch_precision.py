@@ -58,7 +58,7 @@ def test_switches_of_tf32(switch: str, expected: dict[str, str], tmp_path: Path)
 #: https://docs.pytorch.org/docs/stable/amp.html
 AUTOCAST = {
     "half": ["x @ x.T", "F.linear(x, x)", "half.sigmoid()", "F.gelu(half)", "half.mean()", "x.mv(x[0])",
-             "F.pad(half, (1, 1), mode='reflect')"],
+             "F.pad(half, (1, 1), mode='reflect')", "torch.einsum('ij,kj->ik', x, x)", "torch.linalg.multi_dot([x, x, x])"],
     "single": ["half ** 2", "half.pow(half)", "half.exp()", "half.abs().log()", "half.abs().rsqrt()", "half.softmax(-1)",
                "F.log_softmax(half, -1)", "half.sum()", "half.sum(0)", "half.cumsum(0)", "half.norm()",
                "torch.norm(half, 1)", "F.softplus(half)", "F.layer_norm(half, (4,))", "F.group_norm(half[:, :, None], 2)",
@@ -83,6 +83,10 @@ with torch.autocast("cuda", torch.{precision}):
             value = eval(expression)
             print(kind, expression, value.dtype)
             value.sum().backward(retain_graph=True)
+    with torch.inference_mode():
+        for kind, expressions in {AUTOCAST!r}.items():
+            for expression in expressions:
+                print(kind, expression, eval(expression).dtype)
     try:
         F.binary_cross_entropy(x, x)
     except RuntimeError as error:
@@ -96,7 +100,8 @@ print(half.exp().dtype, x.grad.dtype)
     lines = subprocess.run(command, env=env, check=True, timeout=240, capture_output=True, text=True).stdout.splitlines()
     half, single = f"torch.{precision}", "torch.float32"
     types = {"half": half, "single": single}
-    assert lines[: sum(map(len, AUTOCAST.values()))] == [f"{kind} {e} {types[kind]}" for kind, es in AUTOCAST.items() for e in es]
+    expected = [f"{kind} {e} {types[kind]}" for kind, es in AUTOCAST.items() for e in es]
+    assert lines[: 2 * len(expected)] == expected * 2
     assert lines[-2:] == [f"True {half}", f"{half} {single}"]
     assert any("unsafe to autocast" in line for line in lines)
     (file,) = tmp_path.glob("*.breakeven.json")

@@ -12,7 +12,7 @@ use crate::table::ArrayWord;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFunction, PyTuple};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -216,13 +216,47 @@ fn in_parts<'py>(
         return func.py().import("breakeven._torch_higher")?.call_method1("run", (mode, func, args, kwargs));
     }
     let core = func.py().import("torch._C")?;
-    let key = core.getattr("DispatchKey")?.getattr("CompositeImplicitAutograd")?;
+    let keys = core.getattr("DispatchKey")?;
+    let key = keys.getattr("CompositeImplicitAutograd")?;
     let with_key = PyTuple::new(func.py(), [key])?.as_sequence().concat(args.as_sequence())?.to_tuple()?;
     let direct = func.getattr("_op_dk")?;
+    let before = AUTOCAST.get();
+    let cast = keys.getattr("AutocastCPU")?;
+    let exclude = |excluded: bool| core.call_method1("_dispatch_tls_set_dispatch_key_excluded", (&cast, excluded));
+    if before {
+        if is_cast(func, &core, &cast)? {
+            AUTOCAST.set(false);
+        } else {
+            exclude(false)?;
+        }
+    }
     core.call_method1("_push_on_torch_dispatch_stack", (mode,))?;
     let result = direct.call(with_key, kwargs);
     core.call_method1("_pop_torch_dispatch_stack", (func.py().None(),))?;
+    if before {
+        AUTOCAST.set(true);
+        exclude(true)?;
+    }
     result
+}
+
+thread_local! {
+    /// Whether the ops of this thread are cast by `torch.autocast`, which is off for whatever a mode calls: what has been
+    /// cast is not cast again. A composite op that comes whole, and that autocast does not know, has not been.
+    static AUTOCAST: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether autocast knows an op: what that is made of is computed in the precision that the whole was given.
+fn is_cast(func: &Bound<'_, PyAny>, core: &Bound<'_, PyModule>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let asked = (func.call_method0("name")?, key.getattr("name")?);
+    let has = core.call_method1("_dispatch_has_kernel_for_dispatch_key", &asked)?.is_truthy()?;
+    Ok(has && !core.call_method1("_dispatch_kernel_for_dispatch_key_is_fallthrough", asked)?.is_truthy()?)
+}
+
+/// `torch.autocast` is on for the CPU from here on in this thread, or off.
+#[pyfunction]
+pub(crate) fn autocast_is(on: bool) {
+    AUTOCAST.set(on);
 }
 
 /// The `__torch_function__` of a mode: what `handlers` have for a function is called with `(args, kwargs)`, `other(func,
