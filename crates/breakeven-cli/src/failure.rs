@@ -58,10 +58,13 @@ impl From<Error> for Failure {
     }
 }
 
-/// What was given is repeated in the message: nothing of it may colour the terminal or feign a line of ours.
+/// What was given is repeated in the message: nothing of it may colour the terminal or feign a line of ours. Errors of one
+/// file stand below each other, set in.
 fn harmless(error: Error) -> Error {
     const LONGEST: usize = 2000;
-    let printable = |text: String| words::printable(&text, LONGEST);
+    const NEXT: &str = "\n  ";
+    let printable =
+        |text: String| text.split(NEXT).map(|line| words::printable(line, LONGEST)).collect::<Vec<_>>().join(NEXT);
     Error { message: printable(error.message), hint: error.hint.map(printable), ..error }
 }
 

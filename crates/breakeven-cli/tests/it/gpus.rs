@@ -158,3 +158,14 @@ fn every_wrong_line_is_told() {
         assert!(text.contains(part), "{part} in {text}");
     }
 }
+
+#[test]
+fn errors_of_a_table_stand_below_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mine.csv");
+    let rows = "gpu,figure,value,unit,source,read,confidence,note\nl4,memory,x\u{1b}[31m,GiB,me,2026-01-02,datasheet,\nl4,tdp,0,W,me,2026-01-02,datasheet,\n";
+    std::fs::write(&file, rows).unwrap();
+    let told = says(&["gpus", "l4", "--catalogue", file.to_str().unwrap()]);
+    assert!(told.contains("has 2 errors:\n  line 2: ") && told.contains("\n  line 3: "), "{told}");
+    assert!(!told.contains('\u{1b}'), "{told}");
+}
