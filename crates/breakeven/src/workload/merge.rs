@@ -100,7 +100,14 @@ impl Merge {
         if program.processes > 0 {
             // While this one was at work, the parent waited for it, or may have.
             let busy = part.program.wall_ns.saturating_sub(part.program.idle_ns);
-            program.idle_ns = program.idle_ns.saturating_sub(busy);
+            let waited = program.idle_ns.min(busy);
+            program.idle_ns -= waited;
+            // Other programs that kept this one from a processor kept the parent waiting.
+            if let Some(stolen) = part.program.stolen_ns.filter(|_| busy > 0) {
+                let share = stolen.min(busy) as f64 / busy as f64;
+                let more = (waited as f64 * share) as u64;
+                program.stolen_ns = Some(program.stolen_ns.unwrap_or(0).saturating_add(more));
+            }
         }
         program.processes = program.processes.saturating_add(part.program.processes);
         // The coarsest of them says how sparse times may be.
@@ -267,6 +274,19 @@ mod tests {
         child.program.wall_ns = 1_000_000_000;
         let both = merge(vec![parent, child.clone(), child]).unwrap();
         assert_eq!(both.program.idle_ns, 700_000_000);
+    }
+
+    #[test]
+    fn what_kept_a_child_from_a_processor_kept_its_parent_waiting() {
+        let of = |wall_ns, idle_ns, stolen_ns| Workload {
+            program: Program { wall_ns, idle_ns, stolen_ns, processes: 1, ..Program::default() },
+            ..Workload::default()
+        };
+        // Two workers side by side, which had a processor for half of the time.
+        let worker = || of(80, 0, Some(40));
+        let all = merge(vec![of(100, 90, Some(4)), worker(), worker()]).unwrap();
+        assert_eq!((all.program.idle_ns, all.program.stolen_ns), (0, Some(4 + 40 + 5)));
+        assert_eq!(merge(vec![of(100, 90, None), of(80, 0, None)]).unwrap().program.stolen_ns, None);
     }
 
     #[test]
