@@ -61,6 +61,24 @@ CASES = {
         "    lgamma(x); lgamma(x); lgamma(x); lgamma(x)  # here\n",
         ("native", "libm.so.6", "lgamma"),
     ),
+    "through map": (SOLVE.replace("  # here", "") + "list(map(lu.solve, [b] * 60))  # here\n", ("native", "scipy", "SuperLU.solve")),
+    "through map in a loop": (
+        SOLVE.replace("  # here", "") + "for i, x in enumerate(map(lu.solve, [b] * 60)):  # here\n    pass\n", ("native", "scipy", "SuperLU.solve")
+    ),
+    "through partial": (
+        "import functools\n" + SOLVE.replace("  # here", "") + "f = functools.partial(lu.solve, b)\nfor _ in range(60):\n    f()  # here\n",
+        ("native", "scipy", "SuperLU.solve"),
+    ),
+    "through itertools": (
+        "import itertools\n" + SOLVE.replace("  # here", "") + "list(itertools.starmap(lu.solve, [(b,)] * 60))  # here\n", ("native", "scipy", "SuperLU.solve")
+    ),
+    # Eigenvalues near 0: a factorisation that is an op, then solves that are none.
+    "between two ops of a function": (
+        "import numpy as np\nimport scipy.sparse as sp\nfrom scipy.sparse.linalg import eigsh\nn = 220\n"
+        "d = sp.diags([-1.0, 2, -1], [-1, 0, 1], shape=(n, n))\neye = sp.identity(n)\na = (sp.kron(eye, d) + sp.kron(d, eye)).tocsc()\n"
+        "eigsh(a, k=6, sigma=0)  # here\n",
+        ("native", "scipy", "SuperLU.solve"),
+    ),
     "bytecode": ("s = 0\nfor i in range(12_000_000):\n    s += i & 3  # here\nprint(s)\n", ("python", None, None)),
     # Frames come and go faster than they are read.
     "calls": (

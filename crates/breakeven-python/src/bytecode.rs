@@ -13,8 +13,8 @@ pub(crate) enum Stack {
     /// Nothing of interest, or the depth is not known.
     #[default]
     Nothing,
-    /// A call: the callee is the first of the two slots from here on that is not empty.
-    Call(u16),
+    /// A call: the callee is the first of the two slots from here on that is not empty; so many slots lie above the first.
+    Call(u16, u8),
     /// An instruction such as `a + b` or `a[i]`: its operands are so many slots from here on.
     Operands(u16, u8),
 }
@@ -324,14 +324,17 @@ fn look(code: &[u8], depths: &[Option<i32>]) -> Vec<Stack> {
         let Some(depth) = depths[unit] else { continue };
         let slot = |depth: i32, below: usize| usize::try_from(depth).ok()?.checked_sub(below)?.try_into().ok();
         let of = |table: &[(u8, usize)], op| table.iter().find(|(other, _)| *other == op).map(|&(_, n)| n);
+        let call = |depth: i32, below: usize| {
+            Some(Stack::Call(slot(depth, below)?, u8::try_from(below - 1).unwrap_or(u8::MAX)))
+        };
         let begins_call = Some(op) == OPCODES.before_call;
         let found = if op == OPCODES.call_ex {
-            slot(depth, if MINOR == 13 { 3 } else { 2 } + (argument as usize & 1)).map(Stack::Call)
+            call(depth, if MINOR == 13 { 3 } else { 2 } + (argument as usize & 1))
         } else if let Some(below) = of(OPCODES.calls, if begins_call { OPCODES.calls[0].0 } else { op }) {
             // The interpreter says that the first of two instructions takes the arguments away.
             let depth = before_call.take().unwrap_or(depth);
             before_call = begins_call.then_some(depth);
-            slot(depth, below + argument as usize).map(Stack::Call)
+            call(depth, below + argument as usize)
         } else {
             let operands = OPCODES.operands.iter().find(|(of, _)| *of == op);
             operands.and_then(|&(_, count)| Some(Stack::Operands(slot(depth, count.into())?, count)))
@@ -358,7 +361,7 @@ mod tests {
         let code = [[9, 0].repeat(5), vec![OPCODES.extended, 0, OPCODES.call_ex, 1]].concat();
         let found = stacks(&code, &[], false, |_, _, _| Some(1));
         let callee = if MINOR == 13 { 1 } else { 2 };
-        assert_eq!(found[5..], [Stack::Call(callee); 2]);
+        assert_eq!(found[5..], [Stack::Call(callee, 4 - callee as u8); 2]);
     }
 
     #[test]

@@ -70,8 +70,8 @@ mod _native {
     use super::hooks::reads::{Reads, reads_differ};
     #[pymodule_export]
     use super::hooks::torch::{
-        Dispatch, Function, autocast_is, beside, call_noted, called_with, clock_ns, clock_ticks, loading, no_gap, pretend,
-        sides_known, step_calls, step_end, step_in_part, storage_bytes, storage_done_without, storage_freed,
+        Dispatch, Function, autocast_is, beside, call_noted, called_with, clock_ns, clock_ticks, loading, no_gap,
+        pretend, sides_known, step_calls, step_end, step_in_part, storage_bytes, storage_done_without, storage_freed,
         storage_left, storage_new, storage_refused, storage_resized, storage_role, storage_side, tensor_context,
         tensor_event,
     };

@@ -33,6 +33,26 @@ pub(crate) struct Timing {
 /// See [`Thread::lane`].
 const LOADING: u32 = 1 << 16;
 
+/// The recorded calls that a thread is in, laid out for the sampler, which reads it meanwhile.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+struct Calls {
+    depth: u32,
+    /// Inside a call that is one op.
+    closed: bool,
+    /// Bit by depth: a call inside was recorded, or is made of recorded ones. 0 for the depths that no call is at.
+    composite: u64,
+}
+
+/// Whether the calls that a thread is in, as two words of memory, are an op that runs, or one that may be: what goes on in a
+/// call that is made of others, between these, is none of them.
+pub(crate) fn is_in_op([first, composite]: [usize; 2]) -> bool {
+    let bytes = first.to_ne_bytes();
+    let depth = u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+    let (closed, within) = (bytes[4] != 0, 1_u64.checked_shl(depth.wrapping_sub(1)).unwrap_or(0));
+    depth != 0 && (closed || composite as u64 & within == 0)
+}
+
 /// What a thread is in the middle of.
 #[derive(Debug)]
 pub(crate) struct Thread {
@@ -40,11 +60,7 @@ pub(crate) struct Thread {
     pub(crate) id: u16,
     /// The same with [`LOADING`] while a data loader of this thread is at work: what calls are recognised by.
     pub(crate) lane: u32,
-    depth: u32,
-    /// Bit by depth: a call inside was recorded, or is made of recorded ones. 0 for the depths that no call is at.
-    composite: u64,
-    /// Inside a call that is one op.
-    closed: bool,
+    calls: Calls,
     /// It is none of those that make steps of a loop: what it does is part of none.
     pub(crate) beside: bool,
     /// When the call that was recognised in place began; 0 where it is not timed.
@@ -221,9 +237,7 @@ impl Thread {
         Self {
             id: 0,
             lane: 0,
-            depth: 0,
-            composite: 0,
-            closed: false,
+            calls: Calls { depth: 0, closed: false, composite: 0 },
             beside: false,
             began: 0,
             last_end: 0,
@@ -303,35 +317,35 @@ impl Thread {
 
     /// Inside a call that is one op.
     pub(crate) fn closed(&self) -> bool {
-        self.closed
+        self.calls.closed
     }
 
-    /// Where it keeps how many recorded calls it is in, an `i32`; for as long as the thread lives.
-    pub(crate) fn depth_address(&self) -> usize {
-        &raw const self.depth as usize
+    /// Where it keeps what recorded calls it is in, for [`is_in_op`]; for as long as the thread lives.
+    pub(crate) fn calls_address(&self) -> usize {
+        &raw const self.calls as usize
     }
 
     /// Inside no call.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
-        self.depth == 0
+        self.calls.depth == 0
     }
 
     /// A call begins; false when it is part of a call that is one op (then there is no `leave`).
     #[inline]
     pub(crate) fn enter(&mut self, atomic: bool) -> bool {
-        if self.closed || self.depth == Self::DEEPEST {
+        if self.calls.closed || self.calls.depth == Self::DEEPEST {
             return false;
         }
-        self.closed = atomic;
-        self.depth += 1;
+        self.calls.closed = atomic;
+        self.calls.depth += 1;
         true
     }
 
     /// As [`Thread::enter`], inside no call.
     #[inline(always)]
     pub(crate) fn enter_first(&mut self, atomic: bool) {
-        (self.closed, self.depth) = (atomic, 1);
+        (self.calls.closed, self.calls.depth) = (atomic, 1);
     }
 
     /// Whether a call that is known to be short, and about to begin, needs no time.
@@ -349,13 +363,13 @@ impl Thread {
     /// Whether nothing in the call of [`Thread::enter_first`] was recorded.
     #[inline(always)]
     pub(crate) fn is_leaf(&self) -> bool {
-        self.composite == 0
+        self.calls.composite == 0
     }
 
     /// Ends the call of [`Thread::enter_first`], which was not timed.
     #[inline(always)]
     pub(crate) fn leave_untimed(&mut self, made: Option<Scalar>) {
-        (self.closed, self.depth) = (false, 0);
+        (self.calls.closed, self.calls.depth) = (false, 0);
         self.made(made);
         self.pace.skipped = self.pace.skipped.wrapping_add(1);
     }
@@ -368,10 +382,10 @@ impl Thread {
 
     /// A call begins that counts by itself, also within one that is one op: that one is made of it then.
     pub(crate) fn enter_whole(&mut self, atomic: bool) -> bool {
-        if self.depth == Self::DEEPEST {
+        if self.calls.depth == Self::DEEPEST {
             return false;
         }
-        self.closed = false;
+        self.calls.closed = false;
         self.enter(atomic)
     }
 
@@ -380,10 +394,10 @@ impl Thread {
     /// `since` is when recording began; time before it is nobody's gap.
     #[inline]
     pub(crate) fn leave(&mut self, began: u64, ended: u64, since: u64) -> Option<Timing> {
-        self.closed = false;
-        self.depth = self.depth.saturating_sub(1);
-        if self.composite >> self.depth & 1 == 1 {
-            self.composite &= !(1 << self.depth);
+        self.calls.closed = false;
+        self.calls.depth = self.calls.depth.saturating_sub(1);
+        if self.calls.composite >> self.calls.depth & 1 == 1 {
+            self.calls.composite &= !(1 << self.calls.depth);
             self.mark_outer();
             return None;
         }
@@ -460,7 +474,7 @@ impl Thread {
         if let Some(StandIn { from, .. }) = &mut self.stand_in {
             *from = now.min(*from + own);
         }
-        if self.depth > 0 {
+        if self.calls.depth > 0 {
             self.aside.add(now.saturating_sub(ticks), own);
         }
         own
@@ -471,7 +485,7 @@ impl Thread {
     pub(crate) fn stand_in_begins(&mut self, now: u64, imitates: bool) -> bool {
         let first = self.stand_in.is_none();
         if first {
-            self.stand_in = Some(StandIn { from: now, imitates, within: self.depth > 0 });
+            self.stand_in = Some(StandIn { from: now, imitates, within: self.calls.depth > 0 });
             self.on_cpu.begin();
         }
         first
@@ -479,7 +493,7 @@ impl Thread {
 
     /// Whether a stand-in for a library is at work, and in no call.
     pub(crate) fn is_stand_in_alone(&self) -> bool {
-        self.depth == 0 && self.stand_in.as_ref().is_some_and(|stand_in| stand_in.imitates)
+        self.calls.depth == 0 && self.stand_in.as_ref().is_some_and(|stand_in| stand_in.imitates)
     }
 
     /// The stand-in at work, if any, begins to do what the call around it is there for.
@@ -509,7 +523,7 @@ impl Thread {
         if let Some(StandIn { from, .. }) = &mut self.stand_in {
             let told = self.last_end.max(since);
             let took = now.saturating_sub(told.max(*from));
-            if self.depth > 0 {
+            if self.calls.depth > 0 {
                 self.aside.add(told.max(*from), took);
             }
             // A call that ends within it may have begun before.
@@ -522,7 +536,7 @@ impl Thread {
     /// A large array was freed in `ticks`. Between calls that is part of what array work costs on this machine and
     /// none of the host code that a port would keep: it counts with the next event.
     pub(crate) fn freed(&mut self, ticks: u64) {
-        if self.depth == 0 && self.stand_in.is_none() {
+        if self.calls.depth == 0 && self.stand_in.is_none() {
             self.freeing += ticks;
         }
     }
@@ -560,8 +574,8 @@ impl Thread {
 
     #[inline]
     fn mark_outer(&mut self) {
-        if self.depth > 0 {
-            self.composite |= 1 << (self.depth - 1);
+        if self.calls.depth > 0 {
+            self.calls.composite |= 1 << (self.calls.depth - 1);
         }
     }
 }
@@ -570,6 +584,28 @@ impl Thread {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn what_lies_between_the_ops_of_a_call_is_none() {
+        let words = |thread: &Thread| {
+            // SAFETY: it is two words, laid out as C does; padding is not looked at.
+            is_in_op(unsafe { std::ptr::read(thread.calls_address() as *const [usize; 2]) })
+        };
+        let mut thread = Thread::new();
+        assert!(!words(&thread));
+        assert!(thread.enter(false));
+        assert!(words(&thread), "it may be an op");
+        assert!(thread.enter(true));
+        assert!(words(&thread));
+        assert!(thread.leave(0, 10, 0).is_some());
+        thread.recorded(10, None);
+        assert!(!words(&thread), "it is made of others");
+        assert!(thread.enter(true));
+        assert!(words(&thread));
+        assert!(thread.leave(20, 30, 0).is_some());
+        assert!(thread.leave(0, 40, 0).is_none());
+        assert!(!words(&thread));
+    }
 
     #[test]
     fn freeing_between_calls_is_array_time_and_within_a_call_its_own() {

@@ -159,7 +159,7 @@ impl Drop for Own {
     fn drop(&mut self) {
         // Another thread may be given the same pointer; it must not find this one's.
         let _ = LAST_POINTER.compare_exchange(thread_pointer(), 0, AcqRel, Relaxed);
-        sampler::depth_is_gone();
+        sampler::calls_are_gone();
     }
 }
 
@@ -286,7 +286,7 @@ fn with_this<R>(thread: &RefCell<Thread>, f: impl FnOnce(&mut Thread) -> R) -> O
     let mut thread = thread.try_borrow_mut().ok()?;
     if thread.id == 0 {
         thread.name(THREADS.fetch_add(1, Relaxed), clock::now());
-        sampler::depth_is_at(thread.depth_address());
+        sampler::calls_are_at(thread.calls_address());
     }
     Some(f(&mut thread))
 }

@@ -25,7 +25,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-pub(crate) use watch::{depth_is_at, depth_is_gone};
+pub(crate) use watch::{calls_are_at, calls_are_gone};
 pub(crate) use whose::Codes as SampledCodes;
 
 /// The recorder has been asked to come, and has not yet.
@@ -60,7 +60,7 @@ pub(crate) fn begin(py: Python<'_>) -> Result<(), &'static str> {
     if !watch::numbers_are_known(main) {
         return Err("where the interpreter's threads are as in the versions that are known");
     }
-    state::with_thread(|thread| depth_is_at(thread.depth_address()));
+    state::with_thread(|thread| calls_are_at(thread.calls_address()));
     static FORKS: Once = Once::new();
     // SAFETY: the functions live as long as the process.
     FORKS.call_once(|| unsafe {

@@ -9,7 +9,11 @@ use crate::bytecode::Stack;
 /// Frames of one sample.
 pub(super) const DEEPEST: usize = 64;
 /// Slots of a value stack that are described where it is not known which of them matters.
-pub(super) const SLOTS: usize = 48;
+pub(super) const SLOTS: usize = 40;
+/// Objects of one sample: these, and what lies within some.
+const OBJECTS: usize = 52;
+/// How deep is looked into what is made of others: `enumerate(map(partial(f, a), x))`.
+const LEVELS: u32 = 4;
 /// Different samples that wait for the recorder.
 const MOST: usize = 160;
 
@@ -31,8 +35,10 @@ pub(super) struct Sample {
     pub(super) path: [Step; DEEPEST],
     pub(super) steps: usize,
     /// What its value stack holds, and how much of it.
-    pub(super) objects: [Object; SLOTS],
+    pub(super) objects: [Object; OBJECTS],
     pub(super) slots: usize,
+    /// Those of them that lie on the stack; what was found within these comes after.
+    on_stack: usize,
     /// What the objects are, where that is known: the callee, or operands; `None` for all that lies in the frame, variables
     /// first (in 3.10 without these).
     pub(super) stack: Option<Stack>,
@@ -48,8 +54,9 @@ impl Sample {
         Self {
             path: [Step { code: 0, offset: 0 }; DEEPEST],
             steps: 0,
-            objects: [Object::new(); SLOTS],
+            objects: [Object::new(); OBJECTS],
             slots: 0,
+            on_stack: 0,
             stack: None,
             known: true,
             script: false,
@@ -82,12 +89,56 @@ impl Sample {
         self.steps > 0 && self.script
     }
 
+    /// What lies on the stack, of what was described.
+    pub(super) fn stacked(&self) -> &[Object] {
+        &self.objects[..self.on_stack]
+    }
+
+    /// What may run within the one at this place on the stack, or is given to it.
+    pub(super) fn within(&self, index: usize) -> impl Iterator<Item = &Object> {
+        self.objects[self.on_stack..self.slots].iter().filter(move |object| usize::from(object.within) == index + 1)
+    }
+
+    /// Nothing is on the stack.
+    pub(super) fn empty(&mut self) {
+        (self.steps, self.slots, self.on_stack, self.known) = (0, 0, 0, true);
+    }
+
     /// Adds what lies at `address`.
     pub(super) fn add(&mut self, address: usize) {
         if self.slots < SLOTS {
             self.objects[self.slots] = Object::at(address);
             self.slots += 1;
+            self.on_stack = self.slots;
         }
+    }
+
+    /// Adds an argument of the callee, which lies on the stack first: whoever is called may run it.
+    pub(super) fn add_given(&mut self, address: usize) {
+        self.find(Object::at(address), 1, LEVELS);
+    }
+
+    /// Adds what may run within what lies on the stack: the function of a `map`.
+    pub(super) fn look_within(&mut self) {
+        for index in 0..self.on_stack {
+            let object = self.objects[index];
+            self.look_into(&object, index as u8 + 1, LEVELS);
+        }
+    }
+
+    fn look_into(&mut self, object: &Object, within: u8, levels: u32) {
+        if levels > 0 && object.holds_others() {
+            object.parts().for_each(|part| self.find(Object::at(part), within, levels - 1));
+        }
+    }
+
+    /// Adds an object that may run compiled code, or what it is made of.
+    fn find(&mut self, object: Object, within: u8, levels: u32) {
+        if object.may_run() && self.slots < OBJECTS {
+            self.objects[self.slots] = Object { within, ..object };
+            self.slots += 1;
+        }
+        self.look_into(&object, within, levels);
     }
 
     /// Whether it is of the same place and the same objects.

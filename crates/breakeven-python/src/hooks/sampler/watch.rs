@@ -6,9 +6,10 @@
 use super::super::frames::layout;
 use super::frame::{Frame, Step};
 use super::kept::Kept;
-use super::sample::{Busy, DEEPEST, Sample, Waiting};
+use super::sample::{Busy, DEEPEST, SLOTS, Sample, Waiting};
 use super::{facts, peek};
 use crate::bytecode::Stack;
+use crate::thread::is_in_op;
 use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
@@ -35,32 +36,32 @@ pub(super) static WAITING: Mutex<Option<Waiting>> = Mutex::new(None);
 static END: Mutex<bool> = Mutex::new(false);
 static ENDS: Condvar = Condvar::new();
 static RUNNING: Mutex<Option<libc::pthread_t>> = Mutex::new(None);
-/// State of Python's main thread, what Linux calls it, and where the depth of its calls is.
+/// State of Python's main thread, and what Linux calls it.
 static MAIN: AtomicUsize = AtomicUsize::new(0);
 static MAIN_ID: AtomicI32 = AtomicI32::new(0);
 /// Processor time of the threads that have looked, ns: of those that have ended, and of the one that looks now.
 static SPENT: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
-/// Depths of calls in recorded ops, by thread: its number (0: none) and where the depth is.
-static DEPTHS: [(AtomicI32, AtomicUsize); THREADS] = [const { (AtomicI32::new(0), AtomicUsize::new(0)) }; THREADS];
+/// Recorded calls that each thread is in: its number (0: none) and where it keeps them.
+static CALLS: [(AtomicI32, AtomicUsize); THREADS] = [const { (AtomicI32::new(0), AtomicUsize::new(0)) }; THREADS];
 
-/// This thread keeps the depth of its recorded calls at `address`.
-pub(crate) fn depth_is_at(address: usize) {
+/// This thread keeps its recorded calls at `address`.
+pub(crate) fn calls_are_at(address: usize) {
     let id = thread_id();
     let free = |place: &&(AtomicI32, AtomicUsize)| {
         place.0.load(Relaxed) == id || place.0.compare_exchange(0, id, Relaxed, Relaxed).is_ok()
     };
-    if let Some((_, at)) = DEPTHS.iter().find(free) {
+    if let Some((_, at)) = CALLS.iter().find(free) {
         at.store(address, Relaxed);
     }
 }
 
 /// This thread ends.
-pub(crate) fn depth_is_gone() {
-    forget_depths(|id| id == thread_id());
+pub(crate) fn calls_are_gone() {
+    forget_calls(|id| id == thread_id());
 }
 
-fn forget_depths(of: impl Fn(i32) -> bool) {
-    for (id, at) in DEPTHS.iter().filter(|(id, _)| of(id.load(Relaxed))) {
+fn forget_calls(of: impl Fn(i32) -> bool) {
+    for (id, at) in CALLS.iter().filter(|(id, _)| of(id.load(Relaxed))) {
         at.store(0, Relaxed);
         id.store(0, Relaxed);
     }
@@ -71,11 +72,11 @@ fn thread_id() -> i32 {
     unsafe { libc::gettid() }
 }
 
-/// Whether a recorded op runs in this thread, or there is no telling where its depth is.
+/// Whether a recorded op runs in this thread.
 fn in_op(id: i32) -> bool {
-    let place = DEPTHS.iter().find(|(known, _)| known.load(Relaxed) == id);
+    let place = CALLS.iter().find(|(known, _)| known.load(Relaxed) == id);
     let at = place.map_or(0, |(_, at)| at.load(Relaxed));
-    at != 0 && peek::int(at).is_some_and(|depth| depth != 0)
+    at != 0 && peek::words(at).is_some_and(is_in_op)
 }
 
 /// Looks from now on, if it does not already; `thread` is the state of Python's main thread, which calls this. False where the
@@ -131,7 +132,7 @@ pub(super) fn forget() {
         waiting.drain(|_, _, _| ());
     }
     SPENT.iter().for_each(|spent| spent.store(0, Relaxed));
-    forget_depths(|_| true);
+    forget_calls(|_| true);
 }
 
 pub(super) fn lock<T>(mutex: &'static Mutex<T>) -> std::sync::MutexGuard<'static, T> {
@@ -356,7 +357,7 @@ fn keep(sample: &Sample, ns: u64) {
 /// where none is then up to the first in the thread `that_waits` for it. The thread may move on meanwhile: what matters most
 /// is read at once, and the frames further out change least.
 fn take(sample: &mut Sample, thread: usize, that_waits: Option<usize>) -> bool {
-    (sample.steps, sample.slots, sample.known) = (0, 0, true);
+    sample.empty();
     let Some((step, frame)) = Frame::innermost(thread).and_then(Frame::first_of_python) else { return false };
     describe(sample, step, &frame);
     walk(sample, Some(frame), true);
@@ -392,16 +393,21 @@ fn walk(sample: &mut Sample, mut frame: Option<Frame>, all: bool) {
     }
 }
 
+/// Slots above the callee's that are looked at.
+const ARGUMENTS: u8 = 12;
+
 /// Describes what matters of a frame's value stack, or all of it where that is not known.
 fn describe(sample: &mut Sample, step: Step, frame: &Frame) {
     let variables = frame.facts.map_or(0, |facts| facts.variables);
     sample.stack = frame.facts.map(|facts| facts.stack(step.offset));
     match sample.stack {
-        None => frame.slots().iter().for_each(|&slot| sample.add(slot)),
+        None => frame.slots().iter().take(SLOTS).for_each(|&slot| sample.add(slot)),
         Some(Stack::Nothing) => {}
-        Some(Stack::Call(from)) => {
-            let [first, second] = [0, 1].map(|more| frame.slot(variables + usize::from(from) + more));
-            sample.add(if first == 0 { second } else { first });
+        Some(Stack::Call(from, above)) => {
+            let slot = |more: u8| frame.slot(variables + usize::from(from) + usize::from(more));
+            let first = u8::from(slot(0) == 0);
+            sample.add(slot(first));
+            (first + 1..=above.min(ARGUMENTS)).for_each(|more| sample.add_given(slot(more)));
         }
         Some(Stack::Operands(from, count)) => {
             for index in 0..usize::from(count) {
@@ -409,4 +415,5 @@ fn describe(sample: &mut Sample, step: Step, frame: &Frame) {
             }
         }
     }
+    sample.look_within();
 }

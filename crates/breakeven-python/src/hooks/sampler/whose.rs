@@ -23,6 +23,8 @@ pub(crate) struct Codes {
     by_address: AddressMap<usize, Code>,
     held: Vec<Py<PyAny>>,
     files: AddressMap<usize, Whose>,
+    /// Numba has been imported.
+    numba: bool,
     /// Changes places with the samples that wait.
     spare: Option<Waiting>,
 }
@@ -56,6 +58,13 @@ enum Whose {
 /// Packages that are recorded op by op, ourselves among them: what of their compiled code runs outside ops is their way
 /// there, or a step that is counted by repetition.
 const RECORDED: [&str; 5] = ["torch", "functorch", "torchgen", "cupy", "breakeven"];
+/// What NumPy calls element by element.
+const UFUNC: &str = "numpy.ufunc";
+/// What there is no file for.
+const COMPILED: &str = "code compiled at run time";
+const NUMBA: &str = "numba";
+/// Packages that have functions of the script's to call, and no other library do their work.
+const CALLS_BACK: [&str; 1] = ["scipy"];
 /// Functions of Python's that wait when their thread does not run.
 const WAITS: [&str; 30] = [
     "sleep",
@@ -100,6 +109,7 @@ pub(super) fn work_out(py: Python<'_>, state: &mut State, waiting: &'static std:
     drop(guard);
     let _aside = Aside::new(py);
     let mut live = None;
+    state.sampled.numba |= modules(py).is_ok_and(|modules| modules.contains(NUMBA).unwrap_or(false));
     full.drain(|sample, ns, times| {
         // Beyond what is known already, and only while there is room.
         for step in sample.path().iter().filter(|_| facts::has_room()) {
@@ -242,6 +252,8 @@ fn row(state: &mut State, sample: &Sample) -> Option<Row> {
         whose => whose,
     };
     let (kind, library) = kind(sample.busy, object.as_ref(), whose, outer.and_then(|code| code.package));
+    // It says nothing of its own; what else compiles at run time is seldom met.
+    let library = library.map(|library| if library == COMPILED && sampled.numba { NUMBA.to_owned() } else { library });
     let function = object.filter(|_| kind == HostKind::Native).map(|object| name(&object));
     Some(Row { site: site.and_then(|site| recorder.sampled.lines.known(site)), kind, library, function })
 }
@@ -265,34 +277,52 @@ fn at_work(sample: &Sample, at: Option<(usize, i32)>, files: &mut AddressMap<usi
             None => return likely(sample, files),
         },
     };
-    let slot = |index: usize| sample.objects().get(index).copied();
+    let slot = |index: usize| sample.stacked().get(index).copied();
     match stack {
         Stack::Nothing => (None, Whose::Python),
-        Stack::Call(callee) => {
-            let object = match from {
-                None => slot(0),
-                Some(from) => {
-                    let first = from + usize::from(callee);
-                    slot(first).filter(|object| object.address != 0).or_else(|| slot(first + 1))
-                }
-            };
+        Stack::Call(callee, above) => {
+            let first = from.map_or(0, |from| from + usize::from(callee));
+            let at = if slot(first).is_some_and(|object| object.address != 0) { first } else { first + 1 };
+            let object = slot(at);
             let whose = object.as_ref().map_or(Whose::Unknown, |object| caller(object, files));
-            (object, whose)
+            // What Python calls for its own functions, `sorted(x, key=f)`, and what is in what it goes through.
+            let given = if from.is_some() { at + 1..first + usize::from(above) + 1 } else { 0..0 };
+            let given = given
+                .clone()
+                .filter_map(slot)
+                .filter(Object::may_run)
+                .chain(given.flat_map(|i| sample.within(i)).copied());
+            let within = || sample.within(at).copied().chain(given);
+            match whose {
+                Whose::Python => in_python(within(), files).unwrap_or((object, Whose::Python)),
+                whose => (object, whose),
+            }
         }
         Stack::Operands(first, count) => {
             let first = from.map_or(0, |from| from + usize::from(first));
-            let objects = (first..first + usize::from(count)).filter_map(slot);
-            let found = objects.map(|object| (Some(object), maker(&object, files)));
+            let places = first..first + usize::from(count);
+            let found = places.clone().filter_map(slot).map(|object| (Some(object), maker(&object, files)));
             let mut foreign = found.filter(|(_, whose)| matches!(whose, Whose::Library(_)));
-            foreign.next().unwrap_or((None, Whose::Python))
+            let foreign = foreign.next();
+            let within = || places.flat_map(|i| sample.within(i)).copied();
+            foreign.or_else(|| in_python(within(), files)).unwrap_or((None, Whose::Python))
         }
     }
+}
+
+/// The first of these objects, which Python's own code calls or goes through, that is a library's.
+fn in_python(
+    objects: impl Iterator<Item = Object>,
+    files: &mut AddressMap<usize, Whose>,
+) -> Option<(Option<Object>, Whose)> {
+    let mut of = objects.map(|object| (Some(object), caller(&object, files)));
+    of.find(|(_, whose)| matches!(whose, Whose::Library(_)))
 }
 
 /// The same where the code is not known, as that of a thread that ended while the main thread waited for it: the last compiled
 /// function on the stack is likely to be the one that runs.
 fn likely(sample: &Sample, files: &mut AddressMap<usize, Whose>) -> (Option<Object>, Whose) {
-    let called = sample.objects().iter().rev().filter(|object| object.call != 0);
+    let called = sample.stacked().iter().rev().filter(|object| object.call != 0);
     let mut found = called.map(|object| (Some(*object), caller(object, files)));
     found.find(|(_, whose)| matches!(whose, Whose::Library(_))).unwrap_or((None, Whose::Python))
 }
@@ -303,11 +333,17 @@ fn caller(object: &Object, files: &mut AddressMap<usize, Whose>) -> Whose {
         // A class, a function of Python's, or nothing that is known.
         return maker(object, files);
     }
+    if object.class.as_str() == UFUNC {
+        return match file(object.call, files) {
+            Whose::Unknown => Whose::Library(COMPILED.to_owned()),
+            whose => whose,
+        };
+    }
     match file(object.call, files) {
         // `ctypes` calls for somebody else; its own functions have names.
         Whose::Python if object.target != 0 && object.name.as_str().is_empty() && is_ctypes(object.call) => {
             match file(object.target, files) {
-                Whose::Unknown => Whose::Library("code compiled at run time".to_owned()),
+                Whose::Unknown => Whose::Library(COMPILED.to_owned()),
                 whose => whose,
             }
         }
@@ -369,11 +405,16 @@ fn is_plumbing(code: &Code) -> bool {
     code.package.as_deref().is_some_and(|package| PLUMBING.contains(&package))
 }
 
+/// `sys.modules`.
+fn modules(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    Ok(py.import("sys")?.getattr("modules")?.cast_into()?)
+}
+
 /// `pandas.DataFrame.sum`, as users know it: of the package where that has the name, else of the module.
 fn public_name(py: Python<'_>, file: &str, package: Option<&str>, function: &str) -> String {
     let first = function.split('.').next().unwrap_or(function);
     let exports = |package: &str| -> PyResult<bool> {
-        let module = py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?.get_item(package)?;
+        let module = modules(py)?.get_item(package)?;
         Ok(module
             .is_some_and(|module| module.getattr("__dict__").is_ok_and(|names| names.contains(first).unwrap_or(false))))
     };
@@ -398,6 +439,7 @@ fn name(object: &Object) -> String {
     let of = |text: &str| text.rsplit('.').next().unwrap_or(text).to_owned();
     match (object.class.as_str(), object.name.as_str()) {
         (class, "") => of(class),
+        (UFUNC, name) => of(name),
         ("", name) | ("type", name) => of(name),
         (class, name) => format!("{}.{name}", of(class)),
     }
@@ -414,7 +456,11 @@ fn kind(busy: Busy, object: Option<&Object>, whose: Whose, outer: Option<String>
         // A library's compiled code that does not run, nor any other thread, waits: for a disk, a network, a device.
         // Python's does, too, as the `for` loop does over the lines of a pipe.
         (Busy::Idle, _) => (HostKind::Waiting, None),
-        (_, Whose::Library(library)) => (HostKind::Native, Some(outer.unwrap_or(library))),
+        (_, Whose::Library(library)) => {
+            // What a solver of SciPy's calls back is no work of SciPy's.
+            let outer = outer.filter(|outer| !CALLS_BACK.contains(&outer.as_str()));
+            (HostKind::Native, Some(outer.unwrap_or(library)))
+        }
         (Busy::Others, _) if object.is_some_and(waits) => (HostKind::Waiting, None),
         // The thread waits for others that are no threads of Python's: they work for the library that waits.
         (Busy::Others, _) if LOCKS.contains(&called) => match outer {
