@@ -584,12 +584,14 @@ impl Thread {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::mem::offset_of;
 
     #[test]
     fn what_lies_between_the_ops_of_a_call_is_none() {
+        assert_eq!([offset_of!(Calls, depth), offset_of!(Calls, closed), offset_of!(Calls, composite)], [0, 4, 8]);
         let words = |thread: &Thread| {
-            // SAFETY: it is two words, laid out as C does; padding is not looked at.
-            is_in_op(unsafe { std::ptr::read(thread.calls_address() as *const [usize; 2]) })
+            let Calls { depth, closed, composite } = thread.calls;
+            is_in_op([depth as usize | usize::from(closed) << 32, composite as usize])
         };
         let mut thread = Thread::new();
         assert!(!words(&thread));
@@ -598,7 +600,7 @@ mod tests {
         assert!(thread.enter(true));
         assert!(words(&thread));
         assert!(thread.leave(0, 10, 0).is_some());
-        thread.recorded(10, None);
+        assert_eq!(thread.recorded(10, None), 0);
         assert!(!words(&thread), "it is made of others");
         assert!(thread.enter(true));
         assert!(words(&thread));
