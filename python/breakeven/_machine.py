@@ -10,18 +10,22 @@ import os
 
 def cpu() -> str:
     """The CPU's name as Linux gives it; empty elsewhere."""
-    try:
-        handle = os.open("/proc/cpuinfo", os.O_RDONLY)
-    except OSError:
-        return ""
-    try:
-        head = os.read(handle, 4096).decode("ascii", "replace")
-    finally:
-        os.close(handle)
-    for line in head.splitlines():
+    for line in _read("/proc/cpuinfo").splitlines():
         if line.startswith("model name"):
             return line.partition(":")[2].strip()
     return ""
+
+
+def _read(file: str) -> str:
+    """The first 4 KiB of a file; nothing where there is none."""
+    try:
+        handle = os.open(file, os.O_RDONLY)
+    except OSError:
+        return ""
+    try:
+        return os.read(handle, 4096).decode("ascii", "replace")
+    finally:
+        os.close(handle)
 
 
 def threads() -> int:
@@ -29,7 +33,16 @@ def threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def to_compare_with() -> dict[str, str | int]:
+def to_compare_with() -> dict[str, str | int | bool]:
     """What numbers are compared with unless a CPU is named: this machine's, or the one that `BREAKEVEN_CPU` names."""
-    named = os.environ.get("BREAKEVEN_CPU")
-    return {"cpu": cpu(), "cpu_threads": threads()} if named is None else {"cpu": named}
+    if (named := os.environ.get("BREAKEVEN_CPU")) is not None:
+        return {"cpu": named}
+    told = _read("/proc/cpuinfo").splitlines()
+    wide = any("avx512f" in line.split() for line in told if line.startswith("flags"))
+    return {"cpu": cpu(), "cpu_threads": threads(), "cpu_cache_bytes": cache(), "cpu_wide": wide}
+
+
+def cache() -> int:
+    """Bytes of the last cache of the first CPU; 0 where Linux does not tell."""
+    sizes = [_read(f"/sys/devices/system/cpu/cpu0/cache/index{level}/size").strip() for level in range(8)]
+    return max((int(size[:-1]) << 10 for size in sizes if size[:-1].isdecimal() and size.endswith("K")), default=0)

@@ -54,7 +54,7 @@ const CPU: &str = "BREAKEVEN_CPU";
 /// This machine, as far as Linux tells.
 pub(crate) fn machine() -> Machine {
     if let Ok(cpu) = std::env::var(CPU) {
-        return Machine { cpu, cpu_threads: 0 };
+        return Machine { cpu, ..Machine::default() };
     }
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
@@ -62,7 +62,18 @@ pub(crate) fn machine() -> Machine {
     Machine {
         cpu: name.map(|(_, name)| name.trim().to_owned()).unwrap_or_default(),
         cpu_threads: u32::try_from(threads).unwrap_or(u32::MAX),
+        cpu_cache_bytes: cache(),
+        cpu_wide: info.lines().any(|line| line.starts_with("flags") && line.split(' ').any(|flag| flag == "avx512f")),
     }
+}
+
+/// Bytes of the last cache of the first CPU; 0 where Linux does not tell.
+fn cache() -> u64 {
+    let size = |level: u32| {
+        let text = std::fs::read_to_string(format!("/sys/devices/system/cpu/cpu0/cache/index{level}/size")).ok()?;
+        text.trim().strip_suffix('K')?.parse::<u64>().ok()
+    };
+    (0..8).filter_map(size).max().unwrap_or(0) << 10
 }
 
 /// A saved workload. Errors name the file.

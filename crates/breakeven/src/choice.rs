@@ -8,7 +8,7 @@ use crate::quantity::Measure;
 use crate::report::words;
 use crate::request::{Machine, Options, Request};
 use crate::spend::Rates;
-use crate::units::Hertz;
+use crate::units::{Bytes, Hertz};
 use crate::workload::Program;
 use crate::{Error, Result};
 use std::borrow::Cow;
@@ -136,16 +136,23 @@ fn relative_speed(host: &Cpu, here: &Cpu) -> f64 {
 /// The machine that a workload was recorded on; where nothing was recorded, that of whoever asks.
 fn machine(request: &Request) -> Option<Machine> {
     let recorded = request.workload.as_ref().map(|w| &w.program);
-    let of = |program: &Program| Machine { cpu: program.cpu.clone(), cpu_threads: program.cpu_threads };
+    let of = |program: &Program| Machine {
+        cpu: program.cpu.clone(),
+        cpu_threads: program.cpu_threads,
+        ..Machine::default()
+    };
     recorded.map(of).or_else(|| request.machine.clone())
 }
 
-/// A machine's CPU, as far as its name and its threads tell.
+/// A machine's CPU, as far as its name tells, else its threads, cache and vectors.
 fn cpu_of(catalogue: &Catalogue, machine: &Machine) -> Option<Cpu> {
     if let Ok(cpu) = catalogue.find_cpu(&machine.cpu) {
         return Some(cpu.clone());
     }
-    (machine.cpu_threads > 0).then(|| Cpu::generic(machine.cpu_threads.min(1024), Hertz(REFERENCE_CPU.1)))
+    (machine.cpu_threads > 0).then(|| {
+        let cpu = Cpu::generic(machine.cpu_threads.min(1024), Hertz(REFERENCE_CPU.1));
+        cpu.with(Bytes(machine.cpu_cache_bytes as f64), machine.cpu_wide)
+    })
 }
 
 fn reference_cpu() -> Cpu {

@@ -36,6 +36,12 @@ pub struct Machine {
     /// Logical CPUs that a process can use; 0 where that is not known.
     #[serde(default)]
     pub cpu_threads: u32,
+    /// Bytes of the CPU's last cache; 0 where that is not known.
+    #[serde(default)]
+    pub cpu_cache_bytes: u64,
+    /// Whether its vectors have 512 bits (AVX-512).
+    #[serde(default)]
+    pub cpu_wide: bool,
 }
 
 /// Runs of one program on problems of several sizes.

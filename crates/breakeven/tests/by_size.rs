@@ -88,9 +88,10 @@ fn the_cpu_is_the_one_that_is_named_or_the_askers_own() {
         answer_request(&Request { numbers, options, machine, ..Request::default() }).unwrap().baseline
     };
     assert_eq!(of(None).device, "CPU with 8 cores at 3.5 GHz");
-    let own = of(Some(Machine { cpu: "AMD EPYC 7763 64-Core Processor".to_owned(), cpu_threads: 8 }));
+    let own =
+        of(Some(Machine { cpu: "AMD EPYC 7763 64-Core Processor".to_owned(), cpu_threads: 8, ..Machine::default() }));
     assert_eq!(own.device, "AMD EPYC 7763");
-    let unknown = of(Some(Machine { cpu: "Some CPU".to_owned(), cpu_threads: 2 }));
+    let unknown = of(Some(Machine { cpu: "Some CPU".to_owned(), cpu_threads: 2, ..Machine::default() }));
     assert_eq!(unknown.device, "CPU with 2 cores at 3.5 GHz");
     assert!(unknown.time_s.unwrap().p50 > 3.0 * of(None).time_s.unwrap().p50);
 }

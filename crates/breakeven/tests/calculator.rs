@@ -34,12 +34,12 @@ fn with(change: impl FnOnce(&mut Numbers)) -> breakeven::Result<Estimate> {
 
 #[test]
 fn a_cpu_reads_and_writes_no_faster_than_its_memory() {
-    // One addition on each of 10⁹ numbers: 8 GB, at 205 GB/s of eight channels or 15 GB/s of one core.
+    // One addition on each of 10⁹ numbers: 8 GB, at 205 GB/s of eight channels or 24 GB/s of one core.
     let numbers = Numbers { flops: Some("1e9".into()), bytes: Some("8e9".into()), ..Numbers::default() };
     let options = Options { gpu: vec!["l4".to_owned()], cpu: Some("EPYC 7763".to_owned()), ..Options::default() };
     let e = answer_request(&Request { numbers: Some(numbers), options, ..Request::default() }).unwrap();
     let time = e.baseline.time_s.unwrap();
-    assert!((0.03..0.08).contains(&time.p10) && (0.5..0.6).contains(&time.p90), "{time:?}");
+    assert!((0.03..0.08).contains(&time.p10) && (0.3..0.4).contains(&time.p90), "{time:?}");
 }
 
 #[test]

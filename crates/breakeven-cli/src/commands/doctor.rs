@@ -78,7 +78,7 @@ fn recorder(hooks: &Value) -> String {
 
 /// This machine's CPU, and whether the catalogue knows it.
 fn cpu() -> String {
-    let Machine { cpu, cpu_threads } = input::machine();
+    let Machine { cpu, cpu_threads, .. } = input::machine();
     match cpu.as_str() {
         "" => format!("not named by this system, {cpu_threads} threads"),
         name if Catalogue::embedded().find_cpu(name).is_ok() => {

@@ -34,7 +34,7 @@ impl Cpu {
     }
 
     /// A CPU of which only the number of cores and the clock are known: AVX2 with two FMA units, 8 GB/s of memory
-    /// bandwidth a core up to 200, 2 MiB of cache and 8 W a core. Its basis is `assumed`.
+    /// bandwidth a core from 30 up to 200, 2 MiB of cache and 8 W a core. Its basis is `assumed`.
     pub fn generic(cores: u32, clock: Hertz) -> Self {
         let n = f64::from(cores);
         let peaks = peaks(FlopPerSec(n * 16.0 * clock.get()));
@@ -42,10 +42,23 @@ impl Cpu {
             blank("generic-cpu", &format!("CPU with {cores} cores at {:.1} GHz", clock.get() / 1e9), peaks);
         device.units = Some(cores);
         device.boost = Some(clock);
-        device.bandwidth = BytesPerSec::gb_per_s((8.0 * n).clamp(16.0, 200.0));
+        device.bandwidth = BytesPerSec::gb_per_s((8.0 * n).clamp(30.0, 200.0));
         device.cache = Some(Bytes::mib(2.0 * n));
         device.tdp = Some(Watts(8.0 * n));
         Self { device, threads: cores, figures: Vec::new() }
+    }
+
+    /// The same with a last cache of so many bytes, where that is not 0, and with vectors of 512 bits, if they are so `wide`:
+    /// Zen 4 takes two cycles for one of them, Zen 5 and Intel's server cores one; what lies between is assumed.
+    pub(crate) fn with(mut self, cache: Bytes, wide: bool) -> Self {
+        if cache.get() > 0.0 {
+            self.device.cache = Some(cache);
+        }
+        if wide {
+            self.device.peaks =
+                peaks(self.device.peaks.f64_vector.map_or(FlopPerSec(0.0), |rate| rate * core::f64::consts::SQRT_2));
+        }
+        self
     }
 
     pub(super) fn new(id: &str, figures: Vec<Figure>) -> Self {

@@ -6,6 +6,9 @@ use crate::workload::{Dtype, Family};
 
 /// Standard deviation of ln(time) of a CPU's ops beyond that of a GPU's.
 const CPU_SIGMA: f64 = 0.35;
+/// The same of a CPU of which only the cores are known: of one that draws 36 GB/s from memory with one core, and one that
+/// draws 12.
+const UNKNOWN_CPU_SIGMA: f64 = 0.55;
 
 /// The bandwidth times this is the last cache of a board since 2020 whose datasheet does not tell it; and of NVIDIA's since
 /// Ada that have no stacked memory.
@@ -75,7 +78,11 @@ pub(super) struct Machine<'a> {
 impl<'a> Machine<'a> {
     pub(super) fn new(device: &'a Device, constants: &'a Constants) -> Self {
         // The spreads were fitted on GPUs; libraries and memory of CPUs differ more.
-        let mut missing = if device.kind == DeviceKind::Cpu { CPU_SIGMA * CPU_SIGMA } else { 0.0 };
+        let mut missing = match device.kind {
+            DeviceKind::Cpu if device.architecture.is_empty() => UNKNOWN_CPU_SIGMA * UNKNOWN_CPU_SIGMA,
+            DeviceKind::Cpu => CPU_SIGMA * CPU_SIGMA,
+            DeviceKind::Gpu => 0.0,
+        };
         let mut or = |value: Option<f64>, default: f64, sigma: f64| {
             value.and_then(positive).unwrap_or_else(|| {
                 missing += sigma * sigma;
