@@ -99,9 +99,12 @@ mod tests {
     #[test]
     fn classes_of_well_known_packages() {
         let of = |class_: Class, names: &[&str]| names.iter().for_each(|n| assert_eq!(class(n), class_, "{n}"));
-        of(Class::Gpu, &["pandas", "polars", "sklearn", "xgboost", "numba", "jax", "tensorflow", "cv2", "PIL"]);
+        of(
+            Class::Gpu,
+            &["pandas", "polars", "pyarrow", "sklearn", "xgboost", "numba", "jax", "tensorflow", "cv2", "PIL"],
+        );
         of(Class::NoneKnown, &["statsmodels", "lxml", "a_package_of_ones_own"]);
-        of(Class::Host, &["matplotlib", "h5py", "pyarrow", "tqdm", "psycopg2"]);
+        of(Class::Host, &["matplotlib", "h5py", "tqdm", "psycopg2"]);
         of(Class::Arrays, &["xarray", "einops", "dask", "scipy", "numpy"]);
     }
 }
