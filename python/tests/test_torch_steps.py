@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pytest
@@ -453,3 +454,33 @@ def test_a_loop_without_optimizer_or_module_repeats(how: str, gpu: bool, tmp_pat
     assert 298 <= lines[12, "aten.sub_", 0] <= 300
     assert sum(count for (line, name, _), count in lines.items() if line == 14 and name == "aten._local_scalar_dense") == 6
     assert lines[19, "aten.addmm", 0] == 20
+
+
+#: An inference loop timed as a whole, and one timed step by step: layers between two readings of the clock.
+TIMED = {
+    "as a whole": ("began = time.perf_counter()\nfor _ in range(9):\n    net(x)\n    torch.cuda.synchronize()\ntime.perf_counter()\n", [27]),
+    "without a wait": ("began = time.perf_counter()\nfor _ in range(9):\n    net(x)\ntorch.cuda.synchronize()\ntime.perf_counter()\n", [27]),
+    "each": ("for _ in range(9):\n    time.perf_counter()\n    net(x)\n    torch.cuda.synchronize()\n    time.perf_counter()\n", [3, 0] * 8 + [3]),
+}
+
+
+@pytest.mark.parametrize("fake", [False, True])
+@pytest.mark.parametrize("timed", TIMED)
+def test_a_clock_is_read_after_what_unwatched_steps_have_done(timed: str, fake: bool, tmp_path: Path) -> None:
+    loop, expected = TIMED[timed]
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import time\nimport torch\nnet = torch.nn.Sequential(*[torch.nn.Linear(8, 8) for _ in range(3)]).to('cuda').eval()\n"
+        f"x = torch.randn(4, 8, device='cuda')\nwith torch.inference_mode():\n    for _ in range(5):\n        net(x)\n{indent(loop, '    ')}"
+    )
+    [workload] = _run(script, tmp_path, gpu=True, fake=fake)
+
+    def expanded(steps: list[Any]) -> list[int]:
+        return [one for step in steps for one in ([step] if isinstance(step, int) else expanded(step[1]) * step[0])]
+
+    names = [workload["ops"][entry]["name"] for entry in expanded(workload["order"])]
+    read = [marker["position"] for marker in workload["markers"]]
+    between = [names[first:last] for first, last in zip(read, read[1:])]
+    assert [part.count("aten.addmm") for part in between] == expected
+    # The wait comes after what it waits for.
+    assert all(part[-1] == "torch.cuda.synchronize" for part in between if part)

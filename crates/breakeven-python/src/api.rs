@@ -5,6 +5,7 @@ use crate::hooks::placed::Placed;
 use crate::hooks::state::{self, State};
 use crate::hooks::time::slept_for;
 use crate::hooks::{clock, frames, install as hooking, outside, sampler};
+use crate::modules;
 use crate::names::in_graph;
 use crate::waited::waited_ns;
 use crate::{dump, gate, selftest};
@@ -238,6 +239,7 @@ pub(crate) fn marker(py: Python<'_>, clock: &str) {
     if state::recording() {
         with(py, |state| {
             let State { recorder, codes, .. } = state;
+            modules::come_to(recorder);
             recorder.marker(clock, clock::now(), || Some(frames::site(py, codes)));
         });
     }

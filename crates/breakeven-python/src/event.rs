@@ -403,6 +403,8 @@ pub(crate) struct Recorder {
     pub(crate) lines: Lines,
     /// Clock reads.
     pub(crate) markers: Vec<Marker>,
+    /// Ops of the step that goes on unwatched that are in the order already, and not counted.
+    pub(crate) ahead: usize,
     /// Installed packages whose functions called NumPy for the script.
     pub(crate) installed: BTreeSet<String>,
     /// Time outside ops, as it was sampled.
@@ -575,11 +577,16 @@ impl Recorder {
 
     /// Counts one run of an entry.
     fn ran(&mut self, run: Run) {
+        self.ran_in_order(run, true);
+    }
+
+    /// The same; whether it is told now that it comes next.
+    fn ran_in_order(&mut self, run: Run, told: bool) {
         let entry = self.table.get_mut(run.entry);
         entry.ran(run.own, run.gap);
         entry.host_input_bytes += run.host_input_bytes;
         entry.host_input_count += run.host_input_count;
-        if !self.order.push_foretold(run.entry) {
+        if told && !self.order.push_foretold(run.entry) {
             self.order.push(run.entry);
         }
     }
@@ -591,16 +598,26 @@ impl Recorder {
 
     /// Counts the step `back` steps ago once more, spread over `ticks`.
     pub(crate) fn step_again(&mut self, back: usize, ticks: u64) {
-        self.steps.again(back, ticks).runs().for_each(|run| self.ran(run));
+        let ahead = std::mem::take(&mut self.ahead);
+        let again = self.steps.again(back, ticks);
+        again.runs().enumerate().for_each(|(at, run)| self.ran_in_order(run, at >= ahead));
+    }
+
+    /// A step that goes unwatched, as the one `back` steps ago, has `come` so far and called so many outermost modules: what it
+    /// did until then comes before whatever is told next (a clock that is read), though it is counted with its step.
+    pub(crate) fn come_to(&mut self, back: usize, came: &Came, calls: usize) {
+        for entry in self.steps.so_far(back, came, calls).into_iter().skip(self.ahead) {
+            self.order.push(entry);
+            self.ahead += 1;
+        }
     }
 
     /// Counts what the step `back` steps ago did as far as another `came`, after so many `calls`, once more; whether that left
     /// out some of it.
     pub(crate) fn step_in_part(&mut self, back: usize, came: &Came, calls: usize, before: bool) -> bool {
         let (part, left_out) = self.steps.in_part(back, came, calls, before);
-        for run in part {
-            self.ran(run);
-        }
+        let ahead = std::mem::take(&mut self.ahead);
+        part.into_iter().enumerate().for_each(|(at, run)| self.ran_in_order(run, at >= ahead));
         left_out
     }
 

@@ -3,6 +3,7 @@
 //! In a loop whose steps repeat nobody looks at the calls of modules within modules, and there may be many of them: they
 //! are counted here, and Python hears of the outermost ones alone.
 
+use crate::event::Recorder;
 use crate::hooks::loops::Loop;
 use crate::hooks::outside::by_recorder;
 use crate::hooks::{clock, depth, frames, passing, paths, state};
@@ -26,6 +27,23 @@ static LONGEST: AtomicU64 = AtomicU64::new(0);
 /// Which module was called last that is in no other's call.
 pub(crate) fn root() -> usize {
     ROOT.load(Relaxed)
+}
+
+/// Outermost modules whose calls have ended in the step that goes on unwatched, and how many steps ago one like it was watched.
+static DONE: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+
+/// A step begins that does what the one `back` steps ago did, if it goes unwatched.
+pub(crate) fn step_begins(back: usize) {
+    DONE[0].store(0, Relaxed);
+    DONE[1].store(back, Relaxed);
+}
+
+/// What is told next in this thread comes after what a step that goes unwatched has done so far.
+pub(crate) fn come_to(recorder: &mut Recorder) {
+    let [calls, back] = [0, 1].map(|i| DONE[i].load(Relaxed));
+    if calls > 0 && unwatched_here() {
+        recorder.come_to(back, &paths::comes(), calls);
+    }
 }
 
 /// Whether steps go unwatched.
@@ -133,8 +151,10 @@ stand_in! {
             if entered {
                 outcome = ours::or_raised(outcome, ours::told(py, || self.leave.bind(py).call0()));
             }
-            if self.depth.fetch_sub(1, Relaxed) == 1 && !unwatched() {
-                state::with(py, |state| state.recorder.steps.call_ends());
+            match self.depth.fetch_sub(1, Relaxed) {
+                1 if unwatched() => _ = DONE[0].fetch_add(1, Relaxed),
+                1 => _ = state::with(py, |state| state.recorder.steps.call_ends()),
+                _ => {}
             }
             outcome
         }

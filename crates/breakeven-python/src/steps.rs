@@ -165,6 +165,15 @@ impl Steps {
         (part.into_iter().map(|at| Run { own: 0, gap: 0, ..runs[at] }).collect(), left_out)
     }
 
+    /// The entries that a step has run which does what the one `back` steps ago did: on the paths to which it `came`, and at least
+    /// until the last of so many `calls` of outermost modules had ended.
+    pub(crate) fn so_far(&self, back: usize, came: &Came, calls: usize) -> Vec<u32> {
+        let Some(Step { runs, calls: all, .. }) = self.watched_ago(back) else { return Vec::new() };
+        let last = calls.min(all.len()).checked_sub(1).map_or(0, |call| all[call].end.min(runs.len()));
+        let part = self.in_part(back, came, calls, false).0;
+        if part.len() > last { part.iter() } else { runs[..last].iter() }.map(|run| run.entry).collect()
+    }
+
     /// One step in so many was watched.
     pub(crate) fn sampling(&self) -> u32 {
         let all = self.watched + self.repeated;
@@ -262,6 +271,25 @@ mod tests {
         assert_eq!(of(&[7, 8]), (vec![5, 6, 7], true));
         assert_eq!(of(&[6, 5]), (vec![3], true), "what steps do in another order");
         assert_eq!(of(&[5, 60, 6]), (vec![1, 2, 3], false));
+    }
+
+    #[test]
+    fn a_step_has_come_to_the_end_of_its_calls_or_further() {
+        let mut steps = Steps::default();
+        for (entry, path) in [(0, 5), (1, 6)] {
+            steps.call_begins();
+            steps.ran(Run { entry, path, ..Run::default() });
+            steps.call_ends();
+            steps.ran(Run { entry: 7 + entry, path: path + 10, ..Run::default() });
+        }
+        steps.end();
+        let so_far = |paths: &[u64], calls| {
+            let came = Came { paths: paths.to_vec(), noticed: (1..90).collect() };
+            steps.so_far(1, &came, calls)
+        };
+        assert_eq!([0, 1, 2, 3].map(|calls| so_far(&[], calls)), [vec![], vec![0], vec![0, 7, 1], vec![0, 7, 1]]);
+        assert_eq!(so_far(&[5, 15], 1), [0, 7]);
+        assert!(steps.so_far(2, &Came::default(), 1).is_empty());
     }
 
     #[test]

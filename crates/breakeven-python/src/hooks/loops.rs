@@ -88,6 +88,7 @@ impl Loop {
         modules::step_ended();
         self.given.clear();
         self.steady.begins(counters(py, computed)?, &System(py));
+        modules::step_begins(self.steady.back());
         Ok(())
     }
 
@@ -116,7 +117,7 @@ impl Loop {
         let Some(expected) = slf.try_borrow().ok().and_then(|this| this.expected(py)) else { return false };
         let asks = paths::of_steps(py) && function_modes(py).is_ok_and(|height| height == 0);
         let simply = asks && is_simply(&expected, args).unwrap_or(false);
-        simply && slf.try_borrow_mut().map(|mut this| this.given.push(expected.unbind())).is_ok()
+        simply && slf.try_borrow_mut().map(|mut this| this.gives(expected.unbind())).is_ok()
     }
 
     /// Whether this is what steps give next.
@@ -171,6 +172,7 @@ impl Loop {
         self.steady.settle(&round.iter().map(signal).collect::<Vec<_>>(), hashes, took, &System(py));
         self.round = round.into_iter().map(|place| place.0).collect();
         (self.mixed, self.optimizes) = (false, optimizes);
+        modules::step_begins(self.steady.back());
     }
 
     /// How many steps ago the last watched one at that place ended.
@@ -210,6 +212,7 @@ impl Loop {
         let step = self.steady.ended(self.given.len(), counters(py, computed)?, mixed, valueless, &System(py));
         self.given.clear();
         step_again(py, step.back, step.took, valueless, step.others, step.ours);
+        modules::step_begins(self.steady.back());
         if mixed && !step.same {
             differs(py, IN_PART, 0);
         } else if step.extra > 0 || !step.same {

@@ -159,6 +159,13 @@ impl Waiting {
         paths
     }
 
+    fn came(&mut self) -> Came {
+        let came = self.came.clone();
+        let so_far = self.take_came();
+        self.came = came;
+        so_far
+    }
+
     fn take_came(&mut self) -> Came {
         let paths = self.take_paths();
         let noticed = self.noticed.iter().chain(&paths).copied().collect();
@@ -186,6 +193,11 @@ pub(crate) fn comes_to(path: u64, seen: bool) {
 /// How far the step that goes on has come; that is forgotten.
 pub(crate) fn has_come_to() -> Came {
     with_waiting(Waiting::take_came).unwrap_or_default()
+}
+
+/// How far the step that goes on has come.
+pub(crate) fn comes() -> Came {
+    with_waiting(Waiting::came).unwrap_or_default()
 }
 
 /// A step ends where the running call is, and the next one begins.

@@ -4,6 +4,7 @@ use super::clock;
 use super::frames;
 use super::platform::is_main_thread;
 use super::state::{self, guard};
+use crate::modules;
 use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
 
@@ -25,6 +26,7 @@ pub(super) fn clock(name: u32, original: impl FnOnce() -> *mut PyObject) -> *mut
             if !unsafe { frames::may_be_own(codes) } {
                 return;
             }
+            modules::come_to(recorder);
             let clock = recorder.names.callee(name).name.clone();
             // What a library reads for itself, the standard one's queues and pools too, is none of the script's clocks;
             // `timeit` is, also IPython's.

@@ -431,6 +431,9 @@ pub(crate) fn tensor_event(
                 storages.push((described.4, output));
             }
         }
+        if told == Told::Apart {
+            modules::come_to(recorder);
+        }
         let counts = recorder.record_tensors(call, Timing { own, gap }, &storages, told, |recorder| {
             let module = recorder.contexts.list[context as usize].module.clone();
             let site = breakeven::workload::Site { module, ..frames::site(py, codes) };
