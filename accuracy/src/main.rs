@@ -13,6 +13,7 @@ mod measured;
 mod networks;
 mod others;
 mod power;
+mod programs;
 mod rows;
 mod score;
 mod speed;
@@ -69,6 +70,15 @@ enum Command {
         /// Print what a fit to all of it gives for `power.csv` instead.
         #[arg(long)]
         fit: bool,
+    },
+    /// Compare steps of whole image networks with measurements.
+    Steps {
+        /// Folder of measurements.
+        #[arg(long)]
+        data: PathBuf,
+        /// Also write every kernel of them to this CSV file.
+        #[arg(long)]
+        rows: Option<PathBuf>,
     },
     /// Say how fast the model answers.
     Speed {
@@ -139,6 +149,11 @@ fn main() -> Result<()> {
                 Format::Text => show(&report.text())?,
                 Format::Json => show(&format!("{}\n", serde_json::to_string_pretty(&report)?))?,
             }
+        }
+        Command::Steps { data, rows } => {
+            let mut gpus = data::Gpus::default();
+            let programs = programs::read(&data.join("networks/image_amp.csv"), &mut gpus)?;
+            show(&programs::report(&programs, &gpus.devices(), rows.as_deref())?)?;
         }
         Command::Speed { data } => show(&speed::speed(&data::read(&data)?)?)?,
         Command::Fit { data, write } => {

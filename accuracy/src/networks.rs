@@ -65,6 +65,7 @@ pub fn read(file: &Path, gpus: &mut Gpus) -> Result<Vec<Network>> {
         let named = format!("graphs/{model}-{phase}-{}-{}.csv", cell("seq"), cell("batch"));
         let given = Some(cell("opgraph")).filter(|path| !path.is_empty()).unwrap_or(&named);
         let graph = file.with_file_name("").join(given);
+        let graph = if graph.exists() { graph } else { file.with_file_name("").join(&named) };
         if !graph.exists() {
             eprintln!("warning: {model} {phase} on {} left out: there is no {}", cell("gpu"), graph.display());
             continue;

@@ -147,6 +147,11 @@ pub fn kernel_time(op: &Op, dtype: Dtype, read: Bytes, written: Bytes, device: &
 
 /// [`kernel_time`] of one run of an entry of a workload, with what was recorded of it, in its own library.
 pub fn entry_time(entry: &Entry, device: &Device) -> KernelTime {
+    entry_time_with(Constants::shipped(), entry, device)
+}
+
+/// [`entry_time`] with other constants, for fitting them.
+pub fn entry_time_with(constants: &Constants, entry: &Entry, device: &Device) -> KernelTime {
     let recorded = Recorded {
         read: Bytes(entry.read_bytes as f64),
         written: Bytes(entry.written_bytes as f64),
@@ -154,7 +159,7 @@ pub fn entry_time(entry: &Entry, device: &Device) -> KernelTime {
         one_each: entry.one_each(),
         turned: entry.layout.as_deref() == Some("f") && entry.phase == Some(Phase::Backward),
     };
-    kernel_time_with(Constants::shipped(), &entry.op, entry.dtype, recorded, device)
+    kernel_time_with(constants, &entry.op, entry.dtype, recorded, device)
 }
 
 /// Seconds in which one block of threads for each of `out` results folds `n` elements, beyond the pass over memory.

@@ -1,0 +1,214 @@
+//! Image networks of `networks/image_amp.csv`, whose steps were timed by others: what `timm/record.py` has recorded of each,
+//! and what the model says of it.
+
+use crate::Result;
+use crate::data::Gpus;
+use crate::statistics::{mean, quantile};
+use breakeven::hardware::Device;
+use breakeven::kernel::{Constants, KernelTime, entry_time_with};
+use breakeven::workload::{Entry, Family, Workload};
+use flate2::read::GzDecoder;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Where the recordings lie.
+const RECORDINGS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/timm/recordings");
+/// The function of `timm/step.py` that is one step.
+const STEP: &str = "main.<locals>.step";
+
+/// The kernels of one step of a network.
+pub struct Step {
+    pub entries: Vec<(Entry, f64)>,
+}
+
+/// One timed step.
+pub struct Program {
+    /// Index into `Data::gpus`.
+    pub gpu: usize,
+    pub model: String,
+    /// `eager` or `compile`.
+    pub mode: String,
+    /// `nchw` or `nhwc`.
+    pub layout: String,
+    /// `infer` or `train`.
+    pub phase: String,
+    pub batch: u64,
+    /// Seconds.
+    pub measured: f64,
+    pub step: Arc<Step>,
+}
+
+pub fn read(file: &Path, gpus: &mut Gpus) -> Result<Vec<Program>> {
+    let mut reader = csv::Reader::from_path(file)?;
+    let header = reader.headers()?.clone();
+    let mut steps: BTreeMap<String, Option<Arc<Step>>> = BTreeMap::new();
+    let mut programs = Vec::new();
+    for row in reader.records() {
+        let row = row?;
+        let cell = |name: &str| header.iter().position(|h| h == name).and_then(|i| row.get(i)).unwrap_or_default();
+        let Some(measured) = cell("step_ms").parse::<f64>().ok().filter(|ms| *ms > 0.0) else { continue };
+        let name = ["model", "phase", "layout", "batch", "img"].map(cell).join("-");
+        let Some(gpu) = gpus.index(cell("gpu")) else { continue };
+        let recorded = steps.entry(name.clone()).or_insert_with(|| match step(&name) {
+            Ok(step) => Some(Arc::new(step)),
+            Err(e) => {
+                eprintln!("warning: {name} left out: {e}");
+                None
+            }
+        });
+        let Some(step) = recorded.clone() else { continue };
+        let [model, mode, layout, phase] = ["model", "mode", "layout", "phase"].map(|name| cell(name).to_owned());
+        let batch = cell("batch").parse().unwrap_or(0);
+        programs.push(Program { gpu, model, mode, layout, phase, batch, measured: measured * 1e-3, step });
+    }
+    Ok(programs)
+}
+
+/// The kernels of one step of what was recorded under this name.
+fn step(name: &str) -> Result<Step> {
+    let file = Path::new(RECORDINGS).join(format!("{name}.breakeven.json.gz"));
+    let mut text = Vec::new();
+    GzDecoder::new(File::open(&file).map_err(|e| format!("{}: {e}", file.display()))?).read_to_end(&mut text)?;
+    let workload = Workload::from_json(&text)?;
+    let of_step = |entry: &&Entry| {
+        let site = entry.site as usize;
+        workload.sites.get(site).is_some_and(|site| site.function == STEP)
+    };
+    let entries: Vec<Entry> = workload.ops.iter().filter(of_step).cloned().collect();
+    // Each step waits for the GPU once.
+    let is_end = |entry: &&Entry| matches!(entry.op, breakeven::workload::Op::Synchronise);
+    let steps = entries.iter().filter(is_end).map(|entry| entry.count).max().unwrap_or(1).max(1);
+    let each = |entry: Entry| (entry.count as f64 / steps as f64, entry);
+    Ok(Step { entries: entries.into_iter().map(each).map(|(count, entry)| (entry, count)).collect() })
+}
+
+impl Program {
+    /// Device seconds of the step's kernels, one after the other, with the device's rows of it.
+    pub fn seconds(&self, constants: &Constants, device: &Device) -> f64 {
+        self.times(constants, device).map(|(time, count)| time.p50.get() * count).sum()
+    }
+
+    fn times<'a>(
+        &'a self,
+        constants: &'a Constants,
+        device: &'a Device,
+    ) -> impl Iterator<Item = (KernelTime, f64)> + 'a {
+        self.step.entries.iter().map(move |(entry, count)| (entry_time_with(constants, entry, device), *count))
+    }
+
+    /// The same at the datasheet's peak and 92 % of its bandwidth.
+    pub fn roofline(&self, device: &Device) -> f64 {
+        let ran = |entry: &Entry| entry_time_with(Constants::shipped(), entry, device).p50.get() > 0.0;
+        self.step.entries.iter().filter(|e| ran(&e.0)).map(|(entry, count)| roofline(entry, device) * count).sum()
+    }
+}
+
+/// The longer of arithmetic at the datasheet's peak and bytes at 92 % of its bandwidth, s.
+pub fn roofline(entry: &Entry, device: &Device) -> f64 {
+    let matrix = matches!(entry.op.family(), Family::Matmul | Family::Convolution | Family::Attention);
+    let peak = if matrix { device.matrix_peak(entry.dtype).map(|p| p.0) } else { device.vector_peak(entry.dtype) };
+    let time = entry_time_with(Constants::shipped(), entry, device);
+    let bytes = (entry.read_bytes + entry.written_bytes) as f64;
+    peak.map_or(0.0, |peak| time.flop.get() / peak.get()).max(bytes / (0.92 * device.bandwidth.get()))
+}
+
+/// Every row with its error and a roofline's, and how far off each group of them is; every kernel of each to `rows`.
+pub fn report(programs: &[Program], gpus: &[(String, Device)], rows: Option<&Path>) -> Result<String> {
+    use std::fmt::Write;
+    let mut out = String::new();
+    let mut groups: BTreeMap<[&str; 4], Vec<(f64, f64)>> = BTreeMap::new();
+    for p in programs {
+        let (name, device) = &gpus[p.gpu];
+        let modelled = p.seconds(Constants::shipped(), device) / p.measured;
+        let roofline = p.roofline(device) / p.measured;
+        let _ = writeln!(
+            out,
+            "{name:<12}{:<34}{:<8}{:<6}{:<6}{:>5}{:>10.1} ms{:>+8.1}{:>+8.1}",
+            p.model,
+            p.mode,
+            p.layout,
+            p.phase,
+            p.batch,
+            p.measured * 1e3,
+            100.0 * (modelled - 1.0),
+            100.0 * (roofline - 1.0)
+        );
+        groups.entry([name, &p.mode, &p.layout, &p.phase]).or_default().push((modelled, roofline));
+    }
+    for (group, errors) in groups {
+        let of = |which: fn(&(f64, f64)) -> f64| {
+            let mut off: Vec<f64> = errors.iter().map(|e| (which(e) - 1.0).abs()).collect();
+            let mut signed: Vec<f64> = errors.iter().map(|e| which(e) - 1.0).collect();
+            let [mean, p90, bias] = [mean(&off), quantile(&mut off, 0.9), quantile(&mut signed, 0.5)];
+            format!("mean {:.1} %, p90 {:.1} %, bias {:+.1} %", 100.0 * mean, 100.0 * p90, 100.0 * bias)
+        };
+        let _ = writeln!(out, "{}: {} rows: {}; roofline {}", group.join(" "), errors.len(), of(|e| e.0), of(|e| e.1));
+    }
+    if let Some(file) = rows {
+        let mut table = csv::Writer::from_path(file)?;
+        let head =
+            ["gpu", "model", "mode", "layout", "phase", "batch", "measured_ms", "name", "op", "dtype", "entry_layout"];
+        table.write_record(head.iter().chain(&[
+            "entry_phase",
+            "count",
+            "model_us",
+            "roofline_us",
+            "bytes",
+            "flop",
+            "compute_bound",
+        ]))?;
+        for p in programs {
+            let device = &gpus[p.gpu].1;
+            for (entry, count) in &p.step.entries {
+                let time = entry_time_with(Constants::shipped(), entry, device);
+                if time.p50.get() <= 0.0 {
+                    continue;
+                }
+                let us = |t: f64| format!("{:.3}", t * 1e6);
+                table.write_record([
+                    gpus[p.gpu].0.as_str(),
+                    &p.model,
+                    &p.mode,
+                    &p.layout,
+                    &p.phase,
+                    &p.batch.to_string(),
+                    &format!("{:.3}", p.measured * 1e3),
+                    &entry.name,
+                    &serde_json::to_string(&entry.op)?,
+                    entry.dtype.name(),
+                    entry.layout.as_deref().unwrap_or_default(),
+                    &format!("{:?}", entry.phase),
+                    &count.to_string(),
+                    &us(time.p50.get()),
+                    &us(roofline(entry, device)),
+                    &format!("{}", entry.read_bytes + entry.written_bytes),
+                    &format!("{}", time.flop.get()),
+                    &format!("{:?}", time.bound),
+                ])?;
+            }
+        }
+        table.flush()?;
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_is_recorded_once() {
+        let step = step("resnet50-infer-nchw-1024-224").expect("it is committed");
+        let of = |family: Family| step.entries.iter().filter(|e| e.0.op.family() == family).map(|e| e.1).sum::<f64>();
+        assert_eq!((of(Family::Convolution), of(Family::Matmul), of(Family::Synchronise)), (53.0, 1.0, 1.0));
+        let device = &breakeven::hardware::Catalogue::embedded().gpus()[0].device;
+        let flop =
+            |(entry, count): &(Entry, f64)| entry_time_with(Constants::shipped(), entry, device).flop.get() * count;
+        let all: f64 = step.entries.iter().filter(|e| e.0.op.family() == Family::Convolution).map(flop).sum();
+        // 4.1 billion multiply-adds a picture.
+        assert!((all / 1024.0 / 8.2e9 - 1.0).abs() < 0.02, "{all}");
+    }
+}
