@@ -74,6 +74,7 @@ CASES = {
     ),
     # Eigenvalues near 0: a factorisation that is an op, then solves that are none.
     "between two ops of a function": (
+        "import os\nos.environ['OPENBLAS_NUM_THREADS'] = '1'\n"
         "import numpy as np\nimport scipy.sparse as sp\nfrom scipy.sparse.linalg import eigsh\nn = 220\n"
         "d = sp.diags([-1.0, 2, -1], [-1, 0, 1], shape=(n, n))\neye = sp.identity(n)\na = (sp.kron(eye, d) + sp.kron(d, eye)).tocsc()\n"
         "eigsh(a, k=6, sigma=0)  # here\n",
