@@ -151,7 +151,7 @@ fn reasons(e: &Estimate) -> String {
 }
 
 fn advice(e: &Estimate) -> String {
-    let mut out = String::new();
+    let (mut out, mut codes) = (String::new(), 0);
     for advice in &e.advice {
         out += &format!(
             "<li><strong>{}</strong><br>{}\n",
@@ -163,8 +163,10 @@ fn advice(e: &Estimate) -> String {
         }
         for code in [&advice.patch, &advice.ready].into_iter().flatten() {
             let lines: Vec<String> = code.lines().take(30).map(|line| words::printable(line, 300)).collect();
+            // Two regions of one name are told apart by nobody who hears them.
+            codes += 1;
             out += &format!(
-                "<pre tabindex=\"0\" role=\"region\" aria-label=\"Code\"><code>{}</code></pre>\n",
+                "<pre tabindex=\"0\" role=\"region\" aria-label=\"Code {codes}\"><code>{}</code></pre>\n",
                 escape(&lines.join("\n"))
             );
         }
