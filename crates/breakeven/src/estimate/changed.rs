@@ -1,6 +1,6 @@
 //! The recorded program as it would be in another precision, or on a larger or smaller problem.
 
-use crate::growth::{problem_size, resized, shape_at, wall_after};
+use crate::growth::{problem_size, reshape, resized, shape_at, wall_after};
 use crate::hardware::Device;
 use crate::interval::Interval;
 use crate::kernel::entry_time;
@@ -33,7 +33,9 @@ pub fn changed(workload: &Workload, options: &Options, cpu: &Device) -> Result<O
     let (mut out, mut said) = (None, Vec::new());
     if let Some((scale, size)) = &scale {
         said.push(format!("on {} instead of {}", shape_at(size, *scale), shape_at(size, 1.0)));
-        out = Some(resized(workload, size, *scale, cpu));
+        let mut larger = resized(workload, size, *scale, cpu);
+        reshape(&mut larger, size, *scale);
+        out = Some(larger);
     }
     if let Some((dtype, name)) = precision {
         said.push(format!("in {name}"));

@@ -8,7 +8,7 @@ mod runs;
 mod size;
 
 pub use batch::{Batch, batch_of};
-pub use resize::{resized, wall_after};
+pub use resize::{reshape, resized, wall_after};
 pub use rounds::{MainLoop, main_loop, with_rounds};
 pub use runs::{Growth, LineGrowth, RunPoint, RunsCrossing, check as check_sizes, crossing_of_runs};
 pub use size::{Size, problem_size};

@@ -21,6 +21,9 @@ pub fn resized(workload: &Workload, size: &Size, scale: f64, cpu: &Device) -> Wo
         grown_by.push(resize(entry, size, scale, cpu));
     }
     new.program.wall_ns = wall_after(workload, &new.ops);
+    // Other programs take as much of each second.
+    let longer = new.program.wall_ns as f64 / (workload.program.wall_ns as f64).max(1.0);
+    new.program.stolen_ns = workload.program.stolen_ns.map(|stolen| count(stolen as f64, longer));
     let (mut live, mut live_before) = (0.0, 0.0);
     // Arrays of the host's own grow as the whole does.
     let whole = match size.batch {
@@ -45,6 +48,29 @@ pub fn resized(workload: &Workload, size: &Size, scale: f64, cpu: &Device) -> Wo
         *peak = count(*peak as f64, by);
     }
     new
+}
+
+/// The shapes of a program that was [`resized`] are those of the new size, as if it had been recorded so.
+pub fn reshape(workload: &mut Workload, size: &Size, scale: f64) {
+    for entry in &mut workload.ops {
+        let shapes = Shapes::of(entry);
+        if shapes == Shapes::default() {
+            continue;
+        }
+        let new = |dim: &u64| {
+            let by = match &size.batch {
+                Some(_) if *dim > 0 && dim % size.value == 0 => scale,
+                Some(_) => 1.0,
+                None => libm::pow(scale, f64::from(power(*dim, size.value, &shapes))),
+            };
+            ((*dim as f64 * by).round() as u64).max(1).to_string()
+        };
+        let written = |all: &[Vec<u64>]| {
+            let one = |shape: &Vec<u64>| format!("[{}]", shape.iter().map(new).collect::<Vec<_>>().join(","));
+            all.iter().map(one).collect::<Vec<_>>().join(" ")
+        };
+        entry.shapes = Some(format!("{} -> {}", written(&shapes.inputs), written(&shapes.outputs)).trim().to_owned());
+    }
 }
 
 /// Wall time of a program whose operations were changed to `ops`, ns. What runs in threads or processes side by side
