@@ -265,3 +265,41 @@ proptest! {
         prop_assert!(s.p10 <= s.p50 && s.p50 <= s.p90 && s.p90.is_finite(), "{s:?}");
     }
 }
+
+fn heat() -> Workload {
+    Workload::from_json(include_bytes!("../../../docs/examples/heat.breakeven.json")).unwrap()
+}
+
+#[test]
+fn a_problem_of_another_size_breaks_even_where_it_did() {
+    let even = |size: Option<&str>| {
+        let options = Options { size: size.map(Into::into), gpu: vec!["l4".to_owned()], ..Options::default() };
+        let even = ask(heat(), options).estimates[0].break_even.clone().unwrap();
+        (even.size.unwrap(), even.describes)
+    };
+    let (recorded, _) = even(None);
+    for (size, now) in [("2", 2044), ("0.5", 511)] {
+        let (resized, describes) = even(Some(size));
+        assert_eq!(resized.now, now, "{describes}");
+        let [here, there] = [recorded.at.unwrap().p50, resized.at.unwrap().p50];
+        assert!((here / there - 1.0).abs() < 0.02, "{here} {there}");
+        assert!(describes.contains(&format!("{now}×{now}")), "{describes}");
+    }
+}
+
+#[test]
+fn lines_are_parts_of_the_time_that_the_table_has() {
+    for options in [
+        Options::default(),
+        Options { exclude_startup: true, ..Options::default() },
+        Options { cpu: Some("apple-m1".to_owned()), ..Options::default() },
+    ] {
+        let e = ask(heat(), options);
+        let all = e.baseline.time_s.unwrap().p50;
+        let lines: f64 = e.sites.iter().map(|site| site.time_s.p50).sum();
+        assert!(lines <= all * 1.001, "{lines} of {all}");
+        for site in &e.sites {
+            assert!((site.share - site.time_s.p50 / all).abs() < 0.01, "{site:?} of {all}");
+        }
+    }
+}

@@ -86,6 +86,22 @@ pub fn modelled(workload: &Workload, host: &HostTime, cpu: &Device, policy: Poli
     CpuTime { time, quiet: time, ops: time.scale(ops / total), basis: Basis::Modelled }
 }
 
+/// The program as it would have run on another `cpu`: ops by the kernel model, and as much as they take of the time.
+pub fn on_another(workload: &Workload, host: &HostTime, cpu: &Device) -> Workload {
+    let mut other = workload.clone();
+    // What other programs had of the time is a share of it, as here.
+    let scale = host.cpu_scale.max(f64::MIN_POSITIVE);
+    for entry in other.ops.iter_mut().filter(|e| e.op.is_array_work()) {
+        let all = entry_time(entry, cpu).p50.get() * entry.count as f64;
+        let rest = other.program.wall_ns.saturating_sub(entry.cpu_ns);
+        entry.cpu_ns = (all * 1e9 / scale) as u64;
+        other.program.wall_ns = rest.saturating_add(entry.cpu_ns);
+    }
+    let longer = other.program.wall_ns as f64 / (workload.program.wall_ns as f64).max(1.0);
+    other.program.stolen_ns = workload.program.stolen_ns.map(|stolen| (stolen as f64 * longer) as u64);
+    other
+}
+
 /// The program as it would have run on `cpu`, for a recording whose ops were not timed on one: theirs by the kernel
 /// model, instead of launches and waits where they ran on a GPU.
 pub fn timed(workload: &Workload, cpu: &Device) -> Workload {

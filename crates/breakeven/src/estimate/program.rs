@@ -82,6 +82,9 @@ pub fn ask<T>(workload: &Workload, request: &Request, then: impl FnOnce(&Questio
     let workload = if workload.program.untimed() {
         timed = baseline::timed(workload, &choice.cpu.device);
         &timed
+    } else if choice.cpu_named && workload.program.recorder != GIVEN {
+        timed = baseline::on_another(workload, &host_time(workload), &choice.cpu.device);
+        &timed
     } else {
         workload
     };

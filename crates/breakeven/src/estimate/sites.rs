@@ -210,6 +210,8 @@ impl Line {
         };
         let gpu_time = on_gpu.then(|| Interval::log_normal(total, sigma));
         let verdict = if on_gpu { self.verdict(q, time, sigma) } else { Verdict::Unknown };
+        // As the table has it: without start-up where that is left out.
+        let whole = q.cpu_time().p50;
         SiteEstimate {
             file: site.file.clone(),
             line: site.line,
@@ -217,7 +219,7 @@ impl Line {
             via: self.via(site.via.as_ref()),
             module: site.module.clone(),
             time_s: time,
-            share: if q.host.wall > 0.0 { (time.p50 / q.host.wall).min(1.0) } else { 0.0 },
+            share: if whole > 0.0 { (time.p50 / whole).min(1.0) } else { 0.0 },
             bound_by: gpu_time.and_then(|_| self.gpu.bound()),
             verdict,
             gpu_time_s: gpu_time,
