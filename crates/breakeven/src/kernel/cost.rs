@@ -24,6 +24,8 @@ pub(super) struct Job {
     pub(super) one_each: bool,
     /// A product whose first factor lies by columns.
     pub(super) turned: bool,
+    /// PyTorch's.
+    pub(super) by_torch: bool,
 }
 
 /// The parts of one op's time. Arithmetic and memory overlap; fixed parts do not.

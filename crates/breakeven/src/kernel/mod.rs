@@ -158,6 +158,7 @@ pub fn entry_time_with(constants: &Constants, entry: &Entry, device: &Device) ->
         channels_last: entry.layout.as_deref() == Some("channels_last"),
         one_each: entry.one_each(),
         turned: entry.layout.as_deref() == Some("f") && entry.phase == Some(Phase::Backward),
+        by_torch: entry.name.starts_with("aten."),
     };
     kernel_time_with(constants, &entry.op, entry.dtype, recorded, device)
 }
@@ -185,6 +186,8 @@ pub struct Recorded {
     pub one_each: bool,
     /// A product whose first factor lies by columns, as in the gradient of a layer's weights.
     pub turned: bool,
+    /// PyTorch's, which on a CPU has kernels for types that NumPy goes through one by one.
+    pub by_torch: bool,
 }
 
 /// [`kernel_time`] with other constants, for fitting them.
@@ -192,7 +195,7 @@ pub fn kernel_time_with(
     constants: &Constants,
     op: &Op,
     dtype: Dtype,
-    Recorded { read, written, channels_last, one_each, turned }: Recorded,
+    Recorded { read, written, channels_last, one_each, turned, by_torch }: Recorded,
     device: &Device,
 ) -> KernelTime {
     let machine = Machine::new(device, constants);
@@ -212,6 +215,7 @@ pub fn kernel_time_with(
         channels_last,
         one_each,
         turned,
+        by_torch,
     };
     let cost = match device.kind {
         DeviceKind::Gpu => on_gpu(&machine, op, &job),
