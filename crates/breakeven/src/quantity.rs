@@ -17,6 +17,7 @@ mod number;
 mod print;
 mod unit;
 
+pub(crate) use print::unit_of_seconds;
 pub use print::{
     format_bytes, format_bytes_binary, format_bytes_per_sec, format_count, format_flop, format_flop_per_sec,
     format_fraction, format_grams_co2, format_grams_per_kwh, format_hertz, format_ratio, format_seconds, format_usd,

@@ -36,12 +36,22 @@ pub fn format_bytes_per_sec(x: BytesPerSec) -> String {
 /// up to three days.
 pub fn format_seconds(x: Seconds) -> String {
     let s = x.get();
-    match s {
-        _ if s >= 259_200.0 => scaled(s, &[("d", 86_400.0)], ""),
-        _ if s >= 7200.0 => scaled(s, &[("h", 3600.0)], ""),
-        _ if s >= 600.0 => scaled(s, &[("min", 60.0)], ""),
+    match unit_of_seconds(s) {
         _ if s == 0.0 => "0 s".to_owned(),
+        86_400.0 => scaled(s, &[("d", 86_400.0)], ""),
+        3600.0 => scaled(s, &[("h", 3600.0)], ""),
+        60.0 => scaled(s, &[("min", 60.0)], ""),
         _ => scaled(s, &[("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)], ""),
+    }
+}
+
+/// The unit that a time is printed in, s: a day, an hour, a minute, or one of the decimal ones.
+pub(crate) fn unit_of_seconds(s: f64) -> f64 {
+    match s {
+        _ if s >= 259_200.0 => 86_400.0,
+        _ if s >= 7200.0 => 3600.0,
+        _ if s >= 600.0 => 60.0,
+        _ => 1.0,
     }
 }
 

@@ -18,8 +18,10 @@ pub(super) fn column(name: &str, units: &[Unit], figures: &[Option<Interval>]) -
     let width = |unit: &&Unit| {
         let widths = cells(unit.1).map(|cell| cell.chars().count());
         let largest = figures.iter().flatten().map(|i| i.p50).fold(0.0, f64::max);
-        // Of two as narrow ones 6.1 s says more than 0.1 min.
-        (widths.clone().max(), widths.sum::<usize>(), largest < unit.1)
+        // Short counts of huge numbers (`1.8e19`) are narrow, and no unit to read a time in. Of two as narrow ones 6.1 s says more
+        // than 0.1 min.
+        let beyond = libm::log10((largest / unit.1).max(1.0) * 1e-6).ceil().max(0.0) as u32;
+        (beyond, widths.clone().max(), widths.sum::<usize>(), largest < unit.1)
     };
     let (unit, size) = units.iter().min_by_key(width).copied().unwrap_or(("", 1.0));
     (format!("{name}, {unit}"), cells(size).collect())
@@ -72,6 +74,7 @@ mod tests {
         );
         assert_eq!(times(&[25.0, 1.3]).0, "CPU, s");
         assert_eq!(times(&[7200.0, 14_000.0]).0, "CPU, h");
+        assert_eq!(times(&[2.1e8, 1.9e11]).0, "CPU, d");
     }
 
     #[test]

@@ -37,8 +37,15 @@ pub fn moment(at: f64, width: f64) -> String {
 /// assert_eq!(time(Interval::exact(0.508)), "508 ms");
 /// assert_eq!(time(Interval { p10: 0.4, p50: 0.508, p90: 0.6 }), "510 ms");
 /// ```
+///
+/// ```
+/// use breakeven::{interval::Interval, report::words::time};
+/// assert_eq!(time(Interval::log_normal(21.4 * 86_400.0, 0.3)), "21 d");
+/// ```
 pub fn time(i: Interval) -> String {
-    seconds(middle(i))
+    // The digits that are known are those of the unit: 210 000 s would be 58.3 h.
+    let unit = print::unit_of_seconds(i.p50);
+    seconds(middle(i.scale(1.0 / unit)) * unit)
 }
 
 /// An amount of data: `1.05 GB`.
