@@ -9,7 +9,7 @@
     breakeven.estimate(flops="10,000 GFLOP", data="1GB", cpu_rate="400GFLOP/s", gpu="RTX 3080")
 
 In a notebook, `%load_ext breakeven` gives `%%breakeven`, which records a cell, and `%breakeven`, which reports on it again;
-`%%breakeven --help` lists what they take.
+`%breakeven --help` lists what they take.
 """
 
 from __future__ import annotations

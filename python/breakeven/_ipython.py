@@ -47,7 +47,7 @@ class BreakevenMagics(Magics):  # type: ignore[misc]
     def breakeven(self, line: str, cell: str | None = None) -> None:
         """`%%breakeven [GPU …] [OPTION …]` records the cell and reports; `%breakeven …` reports on it again.
 
-        `%%breakeven --help` lists the options.
+        `%breakeven --help` lists the options.
         """
         try:
             asked = parsed(line)
@@ -153,7 +153,7 @@ def _read(option: str, name: str, value: str) -> str | int:
 def _unknown(option: str) -> BreakevenError:
     names = ["gpu", *_OPTIONS, "help"]
     error = unknown(f"there is no option `{option}`", option.strip("-").replace("-", "_"), names, _typed)
-    error.hint = "`%%breakeven --help` lists the options"
+    error.hint = "`%breakeven --help` lists the options"
     return error
 
 

@@ -60,12 +60,13 @@ async fn estimate(
     body: Bytes,
 ) -> Reply {
     is_json(&headers)?;
-    let today = app.settings.today;
+    let (today, machine) = (app.settings.today, app.settings.machine.clone());
     let answer = move || {
         let mut request = read_request(text(&body)?)?;
         if request.today.is_empty() {
             request.today = today();
         }
+        request.machine = request.machine.or(machine);
         answer_request(&request).map(|estimate| report::json(&estimate))
     };
     app.work.run(until.0, answer).await.map(page::json)

@@ -1,5 +1,6 @@
 //! What bounds the server.
 
+use breakeven::request::Machine;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -10,6 +11,8 @@ pub struct Settings {
     pub hosts: Hosts,
     /// Today's date as `YYYY-MM-DD`, for requests that have none.
     pub today: fn() -> String,
+    /// This machine, for requests that name none: numbers are compared with its CPU, as the command does.
+    pub machine: Option<Machine>,
     /// Bytes of one body.
     pub body: usize,
     /// Bytes of all bodies that are held at one time.
@@ -32,6 +35,7 @@ impl Settings {
         Self {
             hosts,
             today,
+            machine: None,
             body: 32 << 20,
             bodies: 512 << 20,
             headers: 16 << 10,

@@ -18,7 +18,8 @@ pub(crate) fn serve(args: &ServeArgs) -> Outcome {
             address.ip()
         ));
     }
-    let settings = Settings::new(Hosts::new(address.ip(), &names(args)), input::today);
+    let mut settings = Settings::new(Hosts::new(address.ip(), &names(args)), input::today);
+    settings.machine = Some(input::machine());
     let url = format!("http://{}/", SocketAddr::new(reachable(address.ip()), address.port()));
     let ready = || {
         // Whoever reads our output may have had enough of it; the page is served all the same.

@@ -81,3 +81,15 @@ fn the_pages_with_their_policies() {
     let head = server.raw(b"HEAD / HTTP/1.1\r\nHost: [::1]:80\r\nConnection: close\r\n\r\n");
     assert_eq!((head.status, head.body.as_str()), (200, ""));
 }
+
+#[test]
+fn numbers_are_compared_with_the_servers_machine_unless_one_is_named() {
+    let machine = |threads| breakeven::request::Machine { cpu_threads: threads, ..Default::default() };
+    let server = Server::with(|settings| settings.machine = Some(machine(3)));
+    let device = |more: &str| {
+        let body = format!(r#"{{"numbers":{{"matmul":2000}},"options":{{"gpu":["l4"]}}{more}}}"#);
+        server.post("/api/v1/estimate", body).json()["baseline"]["device"].clone()
+    };
+    assert_eq!(device(""), "CPU with 3 cores at 3.5 GHz");
+    assert_eq!(device(r#","machine":{"cpu":"","cpu_threads":5}"#), "CPU with 5 cores at 3.5 GHz");
+}
