@@ -271,9 +271,17 @@ pub fn held_back(e: &Estimate) -> Option<String> {
     Some(line)
 }
 
-/// The first piece of advice, where it is for the GPU.
+/// By so much the figure of the first line has to grow for a fix to stand beside it: start-up may hide what it saves.
+const SEEN: f64 = 1.05;
+
+/// The first piece of advice, where it is for the GPU and changes what the line before says.
 pub(super) fn first_fix(e: &Estimate) -> Option<&Advice> {
-    e.advice.first().filter(|advice| advice.side == Side::Gpu)
+    let now = chosen(e).and_then(|g| g.speedup);
+    let gains = |advice: &&Advice| match (advice.speedup_after, now) {
+        (Some(after), Some(now)) if advice.saves_s.is_some() => after.p50 >= SEEN * now.p50,
+        _ => true,
+    };
+    e.advice.first().filter(|advice| advice.side == Side::Gpu).filter(gains)
 }
 
 /// The main reason, and the next where it weighs a good part as much, but no more: what weighs more and comes after
