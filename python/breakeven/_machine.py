@@ -10,8 +10,13 @@ import os
 
 def cpu() -> str:
     """The CPU's name as Linux gives it; empty elsewhere."""
+    return _told("model name")
+
+
+def _told(what: str) -> str:
+    """What Linux tells of the first CPU under this name; nothing where it does not."""
     for line in _read("/proc/cpuinfo").splitlines():
-        if line.startswith("model name"):
+        if line.startswith(what):
             return line.partition(":")[2].strip()
     return ""
 
@@ -37,8 +42,7 @@ def to_compare_with() -> dict[str, str | int | bool]:
     """What numbers are compared with unless a CPU is named: this machine's, or the one that `BREAKEVEN_CPU` names."""
     if (named := os.environ.get("BREAKEVEN_CPU")) is not None:
         return {"cpu": named}
-    told = _read("/proc/cpuinfo").splitlines()
-    wide = any("avx512f" in line.split() for line in told if line.startswith("flags"))
+    wide = "avx512f" in _told("flags").split()
     return {"cpu": cpu(), "cpu_threads": threads(), "cpu_cache_bytes": cache(), "cpu_wide": wide}
 
 

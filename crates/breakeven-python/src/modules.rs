@@ -29,20 +29,22 @@ pub(crate) fn root() -> usize {
     ROOT.load(Relaxed)
 }
 
-/// Outermost modules whose calls have ended in the step that goes on unwatched, and how many steps ago one like it was watched.
-static DONE: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+/// Outermost modules whose calls have ended in the step that goes on unwatched.
+static DONE: AtomicUsize = AtomicUsize::new(0);
+/// How many steps ago one like it was watched.
+static BACK: AtomicUsize = AtomicUsize::new(0);
 
 /// A step begins that does what the one `back` steps ago did, if it goes unwatched.
 pub(crate) fn step_begins(back: usize) {
-    DONE[0].store(0, Relaxed);
-    DONE[1].store(back, Relaxed);
+    DONE.store(0, Relaxed);
+    BACK.store(back, Relaxed);
 }
 
 /// What is told next in this thread comes after what a step that goes unwatched has done so far.
 pub(crate) fn come_to(recorder: &mut Recorder) {
-    let [calls, back] = [0, 1].map(|i| DONE[i].load(Relaxed));
+    let calls = DONE.load(Relaxed);
     if calls > 0 && unwatched_here() {
-        recorder.come_to(back, &paths::comes(), calls);
+        recorder.come_to(BACK.load(Relaxed), &paths::comes(), calls);
     }
 }
 
@@ -152,7 +154,7 @@ stand_in! {
                 outcome = ours::or_raised(outcome, ours::told(py, || self.leave.bind(py).call0()));
             }
             match self.depth.fetch_sub(1, Relaxed) {
-                1 if unwatched() => _ = DONE[0].fetch_add(1, Relaxed),
+                1 if unwatched() => _ = DONE.fetch_add(1, Relaxed),
                 1 => _ = state::with(py, |state| state.recorder.steps.call_ends()),
                 _ => {}
             }

@@ -172,7 +172,6 @@ impl Loop {
         self.steady.settle(&round.iter().map(signal).collect::<Vec<_>>(), hashes, took, &System(py));
         self.round = round.into_iter().map(|place| place.0).collect();
         (self.mixed, self.optimizes) = (false, optimizes);
-        modules::step_begins(self.steady.back());
     }
 
     /// How many steps ago the last watched one at that place ended.

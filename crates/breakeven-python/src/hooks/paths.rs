@@ -149,37 +149,35 @@ impl Waiting {
         }
     }
 
-    /// The paths among the places that the step that goes on has come to; they are forgotten.
-    fn take_paths(&mut self) -> Vec<u64> {
-        let met = |place| self.met.get(&place).copied().unwrap_or(place);
-        let mut paths: Vec<u64> = self.came.drain(..).map(met).filter(|&path| path != 0).collect();
+    /// The paths among the places that the step that goes on has come to.
+    fn paths(&self) -> Vec<u64> {
+        let met = |place: &u64| self.met.get(place).copied().unwrap_or(*place);
+        let mut paths: Vec<u64> = self.came.iter().map(met).filter(|&path| path != 0).collect();
         paths.dedup();
         let is_rest = paths.first() == Some(&self.ended_on);
         paths.drain(..usize::from(is_rest));
         paths
     }
 
-    fn came(&mut self) -> Came {
-        let came = self.came.clone();
-        let so_far = self.take_came();
-        self.came = came;
-        so_far
-    }
-
-    fn take_came(&mut self) -> Came {
-        let paths = self.take_paths();
+    fn came(&self) -> Came {
+        let paths = self.paths();
         let noticed = self.noticed.iter().chain(&paths).copied().collect();
         Came { paths, noticed }
     }
 
+    fn take_came(&mut self) -> Came {
+        let came = self.came();
+        self.came.clear();
+        came
+    }
+
     fn next_step(&mut self, ended_on: u64) {
-        if self.came.is_empty() || self.seen || self.learned == LEARNED {
-            self.came.clear();
-        } else {
+        if !(self.came.is_empty() || self.seen || self.learned == LEARNED) {
             self.learned += 1;
-            let paths = self.take_paths();
+            let paths = self.paths();
             self.noticed.extend(paths);
         }
+        self.came.clear();
         self.seen = false;
         self.ended_on = ended_on;
     }
@@ -197,7 +195,7 @@ pub(crate) fn has_come_to() -> Came {
 
 /// How far the step that goes on has come.
 pub(crate) fn comes() -> Came {
-    with_waiting(Waiting::came).unwrap_or_default()
+    with_waiting(|waiting| waiting.came()).unwrap_or_default()
 }
 
 /// A step ends where the running call is, and the next one begins.

@@ -220,22 +220,21 @@ fn in_parts<'py>(
     let key = keys.getattr("CompositeImplicitAutograd")?;
     let with_key = PyTuple::new(func.py(), [key])?.as_sequence().concat(args.as_sequence())?.to_tuple()?;
     let direct = func.getattr("_op_dk")?;
-    let before = AUTOCAST.get();
-    let cast = keys.getattr("AutocastCPU")?;
-    let exclude = |excluded: bool| core.call_method1("_dispatch_tls_set_dispatch_key_excluded", (&cast, excluded));
-    if before {
-        if is_cast(func, &core, &cast)? {
-            AUTOCAST.set(false);
-        } else {
-            exclude(false)?;
-        }
+    let cast = AUTOCAST.get().then(|| keys.getattr("AutocastCPU")).transpose()?;
+    let exclude = |key: &Bound<'py, PyAny>, excluded: bool| {
+        core.call_method1("_dispatch_tls_set_dispatch_key_excluded", (key, excluded))
+    };
+    match &cast {
+        Some(key) if is_cast(func, &core, key)? => AUTOCAST.set(false),
+        Some(key) => _ = exclude(key, false)?,
+        None => {}
     }
     core.call_method1("_push_on_torch_dispatch_stack", (mode,))?;
     let result = direct.call(with_key, kwargs);
     core.call_method1("_pop_torch_dispatch_stack", (func.py().None(),))?;
-    if before {
+    if let Some(key) = &cast {
         AUTOCAST.set(true);
-        exclude(true)?;
+        exclude(key, true)?;
     }
     result
 }
