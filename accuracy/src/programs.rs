@@ -3,10 +3,11 @@
 
 use crate::Result;
 use crate::data::Gpus;
+use crate::score::at_peak;
 use crate::statistics::{mean, quantile};
 use breakeven::hardware::Device;
-use breakeven::kernel::{Constants, KernelTime, entry_time_with};
-use breakeven::workload::{Entry, Family, Workload};
+use breakeven::kernel::{Constants, entry_time_with};
+use breakeven::workload::{Entry, Workload};
 use flate2::read::GzDecoder;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -81,38 +82,35 @@ fn step(name: &str) -> Result<Step> {
     // Each step waits for the GPU once.
     let is_end = |entry: &&Entry| matches!(entry.op, breakeven::workload::Op::Synchronise);
     let steps = entries.iter().filter(is_end).map(|entry| entry.count).max().unwrap_or(1).max(1);
-    let each = |entry: Entry| (entry.count as f64 / steps as f64, entry);
-    Ok(Step { entries: entries.into_iter().map(each).map(|(count, entry)| (entry, count)).collect() })
+    let each = |entry: Entry| {
+        let count = entry.count as f64 / steps as f64;
+        (entry, count)
+    };
+    Ok(Step { entries: entries.into_iter().map(each).collect() })
 }
 
 impl Program {
     /// Device seconds of the step's kernels, one after the other, with the device's rows of it.
     pub fn seconds(&self, constants: &Constants, device: &Device) -> f64 {
-        self.times(constants, device).map(|(time, count)| time.p50.get() * count).sum()
-    }
-
-    fn times<'a>(
-        &'a self,
-        constants: &'a Constants,
-        device: &'a Device,
-    ) -> impl Iterator<Item = (KernelTime, f64)> + 'a {
-        self.step.entries.iter().map(move |(entry, count)| (entry_time_with(constants, entry, device), *count))
+        let time = |(entry, count): &(Entry, f64)| entry_time_with(constants, entry, device).p50.get() * count;
+        self.step.entries.iter().map(time).sum()
     }
 
     /// The same at the datasheet's peak and 92 % of its bandwidth.
     pub fn roofline(&self, device: &Device) -> f64 {
-        let ran = |entry: &Entry| entry_time_with(Constants::shipped(), entry, device).p50.get() > 0.0;
-        self.step.entries.iter().filter(|e| ran(&e.0)).map(|(entry, count)| roofline(entry, device) * count).sum()
+        self.step.entries.iter().map(|(entry, count)| roofline(entry, device) * count).sum()
     }
 }
 
-/// The longer of arithmetic at the datasheet's peak and bytes at 92 % of its bandwidth, s.
-pub fn roofline(entry: &Entry, device: &Device) -> f64 {
-    let matrix = matches!(entry.op.family(), Family::Matmul | Family::Convolution | Family::Attention);
-    let peak = if matrix { device.matrix_peak(entry.dtype).map(|p| p.0) } else { device.vector_peak(entry.dtype) };
+/// The longer of arithmetic at the datasheet's peak and bytes at 92 % of its bandwidth, s; 0 of what runs no kernel.
+fn roofline(entry: &Entry, device: &Device) -> f64 {
     let time = entry_time_with(Constants::shipped(), entry, device);
+    if time.p50.get() <= 0.0 {
+        return 0.0;
+    }
     let bytes = (entry.read_bytes + entry.written_bytes) as f64;
-    peak.map_or(0.0, |peak| time.flop.get() / peak.get()).max(bytes / (0.92 * device.bandwidth.get()))
+    let compute = at_peak(entry.op.family(), entry.dtype, time.flop.get(), device);
+    compute.max(bytes / (0.92 * device.bandwidth.get()))
 }
 
 /// Every row with its error and a roofline's, and how far off each group of them is; every kernel of each to `rows`.
@@ -198,6 +196,7 @@ pub fn report(programs: &[Program], gpus: &[(String, Device)], rows: Option<&Pat
 #[cfg(test)]
 mod tests {
     use super::*;
+    use breakeven::workload::Family;
 
     #[test]
     fn a_step_is_recorded_once() {

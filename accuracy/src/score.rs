@@ -164,10 +164,14 @@ pub fn device_time(constants: &Constants, data: &Data, kernel: &Kernel) -> Kerne
 fn roofline(data: &Data, kernel: &Kernel) -> f64 {
     let device = &data.gpus[kernel.gpu].1;
     let need = kernel_time(&kernel.op, kernel.dtype, Bytes::ZERO, Bytes::ZERO, device);
-    let matrix = matches!(kernel.op.family(), Family::Matmul | Family::Convolution | Family::Attention);
-    let peak = if matrix { device.matrix_peak(kernel.dtype).map(|p| p.0) } else { device.vector_peak(kernel.dtype) };
-    let compute = peak.map_or(0.0, |peak| need.flop.get() / peak.get());
-    compute.max(need.bytes.get() / device.bandwidth.get())
+    at_peak(kernel.op.family(), kernel.dtype, need.flop.get(), device).max(need.bytes.get() / device.bandwidth.get())
+}
+
+/// Arithmetic at the datasheet's peak of the units that the family runs on, s.
+pub fn at_peak(family: Family, dtype: Dtype, flop: f64, device: &Device) -> f64 {
+    let matrix = matches!(family, Family::Matmul | Family::Convolution | Family::Attention);
+    let peak = if matrix { device.matrix_peak(dtype).map(|p| p.0) } else { device.vector_peak(dtype) };
+    peak.map_or(0.0, |peak| flop / peak.get())
 }
 
 /// Median error, and the sum's, of (measured, predicted) pairs; nothing of none.
