@@ -91,15 +91,19 @@ pub fn on_another(workload: &Workload, host: &HostTime, cpu: &Device) -> Workloa
     let mut other = workload.clone();
     // What other programs had of the time is a share of it, as here.
     let scale = host.cpu_scale.max(f64::MIN_POSITIVE);
+    let mut wall = workload.program.wall_ns;
     for entry in other.ops.iter_mut().filter(|e| e.op.is_array_work()) {
-        let all = entry_time(entry, cpu).p50.get() * entry.count as f64;
-        let rest = other.program.wall_ns.saturating_sub(entry.cpu_ns);
-        entry.cpu_ns = (all * 1e9 / scale) as u64;
-        other.program.wall_ns = rest.saturating_add(entry.cpu_ns);
+        let rest = wall.saturating_sub(entry.cpu_ns);
+        entry.cpu_ns = (all_runs(entry, cpu) / scale) as u64;
+        wall = rest.saturating_add(entry.cpu_ns);
     }
-    let longer = other.program.wall_ns as f64 / (workload.program.wall_ns as f64).max(1.0);
-    other.program.stolen_ns = workload.program.stolen_ns.map(|stolen| (stolen as f64 * longer) as u64);
+    other.program.takes(wall);
     other
+}
+
+/// All runs of an entry by the kernel model, ns.
+fn all_runs(entry: &Entry, cpu: &Device) -> f64 {
+    entry_time(entry, cpu).p50.get() * 1e9 * entry.count as f64
 }
 
 /// The program as it would have run on `cpu`, for a recording whose ops were not timed on one: theirs by the kernel
@@ -108,9 +112,9 @@ pub fn timed(workload: &Workload, cpu: &Device) -> Workload {
     let mut timed = workload.clone();
     let on_gpu = timed.program.gpu.is_some();
     for entry in timed.ops.iter_mut().filter(|e| if on_gpu { e.device.is_some() } else { e.op.is_array_work() }) {
-        let each = if entry.op.is_array_work() { entry_time(entry, cpu).p50.get() } else { 0.0 };
+        let all = if entry.op.is_array_work() { all_runs(entry, cpu) } else { 0.0 };
         let rest = timed.program.wall_ns.saturating_sub(if on_gpu { entry.cpu_ns } else { 0 });
-        entry.cpu_ns = (each * 1e9 * entry.count as f64) as u64;
+        entry.cpu_ns = all as u64;
         timed.program.wall_ns = rest.saturating_add(entry.cpu_ns);
     }
     timed

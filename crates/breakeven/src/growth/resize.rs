@@ -20,10 +20,7 @@ pub fn resized(workload: &Workload, size: &Size, scale: f64, cpu: &Device) -> Wo
     for entry in &mut new.ops {
         grown_by.push(resize(entry, size, scale, cpu));
     }
-    new.program.wall_ns = wall_after(workload, &new.ops);
-    // Other programs take as much of each second.
-    let longer = new.program.wall_ns as f64 / (workload.program.wall_ns as f64).max(1.0);
-    new.program.stolen_ns = workload.program.stolen_ns.map(|stolen| count(stolen as f64, longer));
+    new.program.takes(wall_after(workload, &new.ops));
     let (mut live, mut live_before) = (0.0, 0.0);
     // Arrays of the host's own grow as the whole does.
     let whole = match size.batch {
@@ -59,7 +56,7 @@ pub fn reshape(workload: &mut Workload, size: &Size, scale: f64) {
         }
         let new = |dim: &u64| {
             let by = match &size.batch {
-                Some(_) if *dim > 0 && dim % size.value == 0 => scale,
+                Some(_) if *dim > 0 && dim.is_multiple_of(size.value) => scale,
                 Some(_) => 1.0,
                 None => libm::pow(scale, f64::from(power(*dim, size.value, &shapes))),
             };

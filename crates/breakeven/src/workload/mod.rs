@@ -211,6 +211,13 @@ const fn one() -> u32 {
 }
 
 impl Program {
+    /// It takes so long instead, ns, and other programs as much of each second of it.
+    pub(crate) fn takes(&mut self, wall_ns: u64) {
+        let longer = wall_ns as f64 / (self.wall_ns as f64).max(1.0);
+        self.stolen_ns = self.stolen_ns.map(|stolen| (stolen as f64 * longer) as u64);
+        self.wall_ns = wall_ns;
+    }
+
     /// Whether array work was not timed on a CPU: its tensors had no values (`run --fake`), it ran on a GPU, or nobody
     /// ran it.
     pub fn untimed(&self) -> bool {
