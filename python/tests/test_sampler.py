@@ -143,6 +143,17 @@ def test_no_thread_is_left_where_python_counts_them(way: str, tmp_path: Path, na
     assert max(sum(row["samples"] for row in workload.get("host_code", ())) for workload in first) > 10, first
 
 
+@pytest.mark.timed
+def test_tuples_of_tuples_take_no_look_longer(tmp_path: Path, native: None) -> None:
+    # Twelve of twelve of twelve of twelve: to look at each took half a processor.
+    script = (
+        "import sys, time\nt = 1.5\nfor _ in range(4):\n    t = (t,) * 12\nbegan, own = time.process_time(), time.thread_time()\n"
+        "while time.thread_time() - own < 1:\n    for _ in range(200):\n        max(t, t, t, key=id)\n"
+        "assert time.process_time() - began < 1.2, time.process_time() - began\n"
+    )
+    recorded(script, tmp_path)
+
+
 def test_it_can_be_left_out(tmp_path: Path, native: None) -> None:
     (workload,) = recorded(CASES["bytecode"][0], tmp_path, "-sampler")
     assert not workload.get("host_code")

@@ -14,6 +14,8 @@ pub(super) const SLOTS: usize = 40;
 const OBJECTS: usize = 52;
 /// How deep is looked into what is made of others: `enumerate(map(partial(f, a), x))`.
 const LEVELS: u32 = 4;
+/// Objects that are described on the way: twelve tuples of twelve each, and so on, would take longer than a look may.
+const LOOKS: u32 = 48;
 /// Different samples that wait for the recorder.
 const MOST: usize = 160;
 
@@ -39,6 +41,8 @@ pub(super) struct Sample {
     pub(super) slots: usize,
     /// Those of them that lie on the stack; what was found within these comes after.
     on_stack: usize,
+    /// Objects that were described to find these.
+    looks: u32,
     /// What the objects are, where that is known: the callee, or operands; `None` for all that lies in the frame, variables
     /// first (in 3.10 without these).
     pub(super) stack: Option<Stack>,
@@ -57,6 +61,7 @@ impl Sample {
             objects: [Object::new(); OBJECTS],
             slots: 0,
             on_stack: 0,
+            looks: 0,
             stack: None,
             known: true,
             script: false,
@@ -101,7 +106,7 @@ impl Sample {
 
     /// Nothing is on the stack.
     pub(super) fn empty(&mut self) {
-        (self.steps, self.slots, self.on_stack, self.known) = (0, 0, 0, true);
+        (self.steps, self.slots, self.on_stack, self.looks, self.known) = (0, 0, 0, 0, true);
     }
 
     /// Adds what lies at `address`.
@@ -115,7 +120,7 @@ impl Sample {
 
     /// Adds an argument of the callee, which lies on the stack first: whoever is called may run it.
     pub(super) fn add_given(&mut self, address: usize) {
-        self.find(Object::at(address), 1, LEVELS);
+        self.find(address, 1, LEVELS);
     }
 
     /// Adds what may run within what lies on the stack: the function of a `map`.
@@ -128,12 +133,17 @@ impl Sample {
 
     fn look_into(&mut self, object: &Object, within: u8, levels: u32) {
         if levels > 0 && object.holds_others() {
-            object.parts().for_each(|part| self.find(Object::at(part), within, levels - 1));
+            object.parts().for_each(|part| self.find(part, within, levels - 1));
         }
     }
 
     /// Adds an object that may run compiled code, or what it is made of.
-    fn find(&mut self, object: Object, within: u8, levels: u32) {
+    fn find(&mut self, address: usize, within: u8, levels: u32) {
+        if self.looks == LOOKS {
+            return;
+        }
+        self.looks += 1;
+        let object = Object::at(address);
         if object.may_run() && self.slots < OBJECTS {
             self.objects[self.slots] = Object { within, ..object };
             self.slots += 1;
