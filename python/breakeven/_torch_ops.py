@@ -400,9 +400,15 @@ def _layout(tensor: Any, shape: tuple[int, ...]) -> int:
             return 3
         if len(shape) == 2 and tensor.stride() == (1, shape[0]):
             return 1
+        strides = tensor.stride()
+        together = 4 if len(shape) > 1 and strides[-1] == 1 else 2
+        if 0 not in strides:
+            return together
+        # Its first axes repeat the same memory: a layer's weights, expanded to each of a batch.
+        repeated = next((axis for axis, stride in enumerate(strides) if stride), len(shape))
+        return together + 8 * min(repeated, 30)
     except REFUSED:  # a layout that has no strides
         return 0
-    return 2
 
 
 def describe_all(values: Any, made: bool, out: list[Any], together: bool = False) -> None:

@@ -218,10 +218,12 @@ fn array_ref(array: ArrayWord, dims: &[u64]) -> ArrayRef {
         dtype: dtype(array.type_num, array.itemsize),
         item_bytes: array.itemsize,
         shape: dims.to_vec(),
+        repeated: array.repeated.into(),
         layout: match array {
             ArrayWord { c_contiguous: true, .. } => Layout::C,
             ArrayWord { f_contiguous: true, .. } => Layout::F,
             ArrayWord { channels_last: true, .. } => Layout::ChannelsLast,
+            ArrayWord { rows: true, .. } => Layout::Rows,
             _ => Layout::Strided,
         },
     }
@@ -270,7 +272,12 @@ fn shapes(arrays: &[(ArrayWord, &[u64])]) -> String {
 
 fn layout(inputs: &[ArrayRef]) -> Option<String> {
     let has = |layout| inputs.iter().any(|a| a.layout == layout);
-    let named = [(Layout::ChannelsLast, "channels_last"), (Layout::Strided, "strided"), (Layout::F, "f")];
+    let named = [
+        (Layout::ChannelsLast, "channels_last"),
+        (Layout::Strided, "strided"),
+        (Layout::Rows, "strided"),
+        (Layout::F, "f"),
+    ];
     named.into_iter().find(|&(layout, _)| has(layout)).map(|(_, name)| name.to_owned())
 }
 
@@ -341,6 +348,8 @@ mod tests {
         c_contiguous: true,
         f_contiguous: false,
         channels_last: false,
+        rows: false,
+        repeated: 0,
         itemsize: 8,
     };
 

@@ -853,6 +853,8 @@ mod tests {
         c_contiguous: true,
         f_contiguous: true,
         channels_last: false,
+        rows: false,
+        repeated: 0,
         itemsize: 8,
     };
 

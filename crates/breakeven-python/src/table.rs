@@ -33,6 +33,10 @@ pub(crate) struct ArrayWord {
     pub(crate) f_contiguous: bool,
     /// Channels are contiguous, then columns, then rows.
     pub(crate) channels_last: bool,
+    /// The elements of the last axis lie together, with gaps between its rows or these in another order.
+    pub(crate) rows: bool,
+    /// How many of the first axes repeat the same memory.
+    pub(crate) repeated: u8,
     /// Bytes of one element.
     pub(crate) itemsize: u32,
 }
@@ -46,6 +50,8 @@ impl ArrayWord {
             | (self.c_contiguous as u64) << 17
             | (self.f_contiguous as u64) << 18
             | (self.channels_last as u64) << 19
+            | (self.rows as u64) << 20
+            | (self.repeated as u64 & 31) << 21
             | (self.itemsize as u64) << 32
     }
 
@@ -58,6 +64,8 @@ impl ArrayWord {
             c_contiguous: word >> 17 & 1 == 1,
             f_contiguous: word >> 18 & 1 == 1,
             channels_last: word >> 19 & 1 == 1,
+            rows: word >> 20 & 1 == 1,
+            repeated: (word >> 21 & 31) as u8,
             itemsize: (word >> 32) as u32,
         }
     }
@@ -435,6 +443,8 @@ mod tests {
             c_contiguous: true,
             f_contiguous: false,
             channels_last: false,
+            rows: false,
+            repeated: 0,
             itemsize: 8,
         };
         [&[what_word(name, 0, None), 7, at, 0, array.pack()], dims].concat()

@@ -204,6 +204,8 @@ impl Array {
             c_contiguous: self.flags & C_CONTIGUOUS != 0,
             f_contiguous: self.flags & F_CONTIGUOUS != 0,
             channels_last: false,
+            rows: false,
+            repeated: 0,
             itemsize: itemsize.min(u32::MAX.into()) as u32,
         }
     }

@@ -48,6 +48,8 @@ pub(super) unsafe fn read<R>(name: u32, scalar: *mut PyObject, original: impl Fn
             c_contiguous: true,
             f_contiguous: true,
             channels_last: false,
+            rows: false,
+            repeated: 0,
             itemsize: bytes.clamp(1, 16) as u32,
         };
         call.array(word, &[]);

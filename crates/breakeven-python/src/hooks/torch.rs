@@ -366,12 +366,14 @@ fn no_memory(py: Python<'_>, error: &PyErr) -> bool {
 /// Instead of a layout: memory that is used, and no array.
 const MEMORY_ONLY: u8 = 255;
 
-/// Type number, bytes of an element, layout (0 rows first, 1 columns first, 2 strided, 3 channels last), dims, storage
+/// Type number, bytes of an element, layout (0 rows first, 1 columns first, 2 strided, 3 channels last, 4 rows with gaps between
+/// them; and eight times as many as its first axes that repeat the same memory), dims, storage
 /// (0 for none).
 pub(crate) type Described = (u8, u32, u8, Vec<isize>, u64);
 
 fn array(described: &Described, output: bool) -> ArrayWord {
     let &(type_num, itemsize, layout, ref dims, _) = described;
+    let (layout, repeated) = (layout % 8, layout / 8);
     ArrayWord {
         type_num,
         ndim: dims.len().min(64) as u8,
@@ -379,6 +381,8 @@ fn array(described: &Described, output: bool) -> ArrayWord {
         c_contiguous: layout == 0,
         f_contiguous: layout == 1,
         channels_last: layout == 3,
+        rows: layout == 4,
+        repeated,
         itemsize,
     }
 }

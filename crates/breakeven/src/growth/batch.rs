@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn neither_a_copied_weight_nor_a_product_of_one_tells_of_samples() {
         let mut layer = layer();
-        let copy = Op::Copy { n: 100, strided: false, inputs: 1 };
+        let copy = Op::Copy { n: 100, strided: false, inputs: 1, run: 0 };
         layer.ops.push(Entry { phase: None, ..entry("aten.clone", copy, Phase::Forward, "[1,100,1] -> [1,100,1]") });
         let product = Op::Matmul { m: 100, n: 900, k: 10, batch: 1, bias: false };
         layer.ops.push(entry("aten.bmm", product, Phase::Forward, "[1,100,10] [1,10,900] -> [1,100,900]"));

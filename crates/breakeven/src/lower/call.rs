@@ -1,6 +1,9 @@
 //! A framework call as a recorder saw it: names, shapes, dtypes, a few keywords.
 
-use crate::workload::Dtype;
+use crate::workload::{Dtype, Op};
+
+/// Elements of a row whose sectors of memory, 32 bytes for each, stay in the first cache of any GPU.
+const SHORT_ROW: u64 = 1024;
 
 /// How the elements of one array lie in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -12,6 +15,8 @@ pub enum Layout {
     F,
     /// Images with their channels first among the axes and last in memory, without gaps.
     ChannelsLast,
+    /// The elements of the last axis together, its rows with gaps between them or in another order: heads of attention.
+    Rows,
     /// Anything else: a slice with a step, a transpose of part of an array, a broadcast.
     Strided,
 }
@@ -27,12 +32,14 @@ pub struct ArrayRef {
     pub shape: Vec<u64>,
     /// How it lies in memory.
     pub layout: Layout,
+    /// How many of its first axes repeat the same memory: 1 for a layer's weights, expanded to each of a batch.
+    pub repeated: u32,
 }
 
 impl ArrayRef {
     /// A C-contiguous array whose elements have the natural size of their type.
     pub fn new(dtype: Dtype, shape: &[u64]) -> Self {
-        Self { dtype, item_bytes: dtype.bytes() as u32, shape: shape.to_vec(), layout: Layout::C }
+        Self { dtype, item_bytes: dtype.bytes() as u32, shape: shape.to_vec(), layout: Layout::C, repeated: 0 }
     }
 
     /// Number of elements, at most `u64::MAX`.
@@ -40,9 +47,11 @@ impl ArrayRef {
         product(&self.shape)
     }
 
-    /// Bytes of its elements, at most `u64::MAX`.
+    /// Bytes of its memory, at most `u64::MAX`: what repeats counts once.
     pub fn bytes(&self) -> u64 {
-        self.count().saturating_mul(u64::from(self.item_bytes))
+        let own =
+            if self.count() == 0 { &[0][..] } else { self.shape.get(self.repeated as usize..).unwrap_or_default() };
+        product(own).saturating_mul(u64::from(self.item_bytes))
     }
 
     /// Length of the last axis, 1 when 0-d.
@@ -144,8 +153,36 @@ impl Call<'_> {
     pub(super) fn strided(&self) -> bool {
         let mut layouts = self.inputs.iter().chain(self.outputs).filter(|a| a.shape.len() > 1).map(|a| a.layout);
         let first = layouts.next();
-        let lone_gap = self.inputs.iter().chain(self.outputs).any(|a| a.layout == Layout::Strided);
+        let lone_gap =
+            self.inputs.iter().chain(self.outputs).any(|a| matches!(a.layout, Layout::Rows | Layout::Strided));
         lone_gap || layouts.any(|l| Some(l) != first)
+    }
+
+    /// `n` elements copied from `inputs` arrays.
+    pub(super) fn copied(&self, n: u64, strided: bool, inputs: u32) -> Op {
+        Op::Copy { n, strided, inputs, run: if strided { self.run() } else { 0 } }
+    }
+
+    /// How many elements lie together in every array at least; 0 where nobody knows.
+    ///
+    /// Heads of attention, `[8, 12, 197, 64]` in another order, lie together by 64; of a matrix and its transpose no two
+    /// neighbours of one are neighbours of the other, but where its rows are short; of two arrays that are joined along an axis half of all from there on.
+    fn run(&self) -> u64 {
+        let arrays = || self.inputs.iter().chain(self.outputs).filter(|a| a.shape.len() > 1);
+        let all = |layouts: &[Layout]| arrays().all(|a| layouts.contains(&a.layout));
+        let along = |axis: fn(&[u64]) -> Option<&u64>| arrays().filter_map(|a| axis(&a.shape).copied()).min();
+        let joined = || {
+            let shape = &self.outputs.first()?.shape;
+            let &axis = self.axes(shape.len())?.first()?;
+            Some(product(&shape[axis..]) / 2)
+        };
+        match () {
+            () if all(&[Layout::C]) => joined().or_else(|| along(|shape| shape.last())).unwrap_or(0),
+            () if all(&[Layout::C, Layout::Rows]) => along(|shape| shape.last()).unwrap_or(0),
+            () if all(&[Layout::ChannelsLast]) => along(|shape| shape.get(1)).unwrap_or(0),
+            // Of a transpose with short rows neighbours meet again while the cache still holds what was fetched for them.
+            () => self.outputs.first().map(ArrayRef::last).filter(|last| *last <= SHORT_ROW).unwrap_or(0),
+        }
     }
 }
 

@@ -146,8 +146,8 @@ fn places() {
     };
     assert_eq!(set(&[a.clone(), places.clone()], &[]), Op::Scatter { n: 30, target: 1000, accumulate: false });
     assert_eq!(set(&[a.clone(), mask], &[]), map(1000, 2, 1.0, false));
-    assert_eq!(set(&[a.clone(), f64s(&[500])], &[500]), Op::Copy { n: 500, strided: true, inputs: 1 });
-    assert_eq!(set(&[a], &[1000]), Op::Copy { n: 1000, strided: false, inputs: 0 });
+    assert_eq!(set(&[a.clone(), f64s(&[500])], &[500]), Op::Copy { n: 500, strided: true, inputs: 1, run: 0 });
+    assert_eq!(set(&[a], &[1000]), Op::Copy { n: 1000, strided: false, inputs: 0, run: 0 });
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn einsum_and_tensordot() {
     assert_eq!(einsum("ij,kj", &[&[4, 5], &[6, 5]], &[4, 6]), matmul(4, 6, 5, 1));
     assert_eq!(einsum("i,i->i", &[&[7], &[7]], &[7]), map(7, 2, 1.0, false));
     assert_eq!(einsum("ii->", &[&[7, 7]], &[]), Op::Reduce { n: 49, out: 1, flop_per_element: 1.0 });
-    assert_eq!(einsum("ij->ji", &[&[4, 5]], &[5, 4]), Op::Copy { n: 20, strided: true, inputs: 1 });
+    assert_eq!(einsum("ij->ji", &[&[4, 5]], &[5, 4]), Op::Copy { n: 20, strided: true, inputs: 1, run: 0 });
     // Without letters the shapes have to do.
     assert_eq!(op("numpy.einsum", &[&[3, 4, 5], &[3, 5, 6]], &[3, 4, 6]), matmul(4, 6, 5, 3));
     assert_eq!(op("numpy.tensordot", &[&[3, 4, 5], &[4, 3, 2]], &[5, 2]), matmul(5, 2, 12, 1));
@@ -193,7 +193,7 @@ fn einsum_and_tensordot() {
 
 #[test]
 fn copies_and_views() {
-    let copy = |n, strided, inputs| Op::Copy { n, strided, inputs };
+    let copy = |n, strided, inputs| Op::Copy { n, strided, inputs, run: 0 };
     assert_eq!(op("numpy.concatenate", &[&[10, 4], &[20, 4]], &[30, 4]), copy(120, true, 2));
     assert_eq!(op("numpy.tile", &[&[10]], &[30]), copy(30, true, 1));
     assert_eq!(op("numpy.pad", &[&[10, 10]], &[12, 12]), copy(144, true, 1));
@@ -229,7 +229,7 @@ fn what_is_changed_in_place_is_written() {
     assert_eq!(bytes("numpy.copyto", &[a.clone(), f64s(&[10])]), (80, 8000));
     // A recorder that knows it lists the target as what is written.
     let row = in_place("numpy.copyto", &[f64s(&[10])], std::slice::from_ref(&a));
-    assert_eq!((row.op, row.read, row.written), (Op::Copy { n: 1000, strided: false, inputs: 1 }, 80, 8000));
+    assert_eq!((row.op, row.read, row.written), (Op::Copy { n: 1000, strided: false, inputs: 1, run: 0 }, 80, 8000));
     // Thirty places of eight bytes and their values: read both, write thirty elements.
     let places = of(Dtype::I64, &[30]);
     assert_eq!(bytes("numpy.ndarray.__setitem__", &[a, places, f64s(&[30])]), (480, 240));

@@ -58,7 +58,7 @@ pub(super) fn set_item(call: &Call) -> Op {
     if let Some(region) = call.outputs.first() {
         let n = region.count();
         let inputs = call.inputs.len().saturating_sub(1) as u32;
-        return Op::Copy { n, strided: n != whole || call.strided(), inputs };
+        return call.copied(n, n != whole || call.strided(), inputs);
     }
     match call.inputs.get(1).filter(|key| key.is_index()) {
         Some(mask) if mask.dtype == Dtype::Bool => element_choice(whole, call),
@@ -84,18 +84,18 @@ pub(super) fn copy_into(call: &Call) -> Op {
     };
     // A single number is at hand: that is a fill.
     let inputs = read.iter().filter(|a| a.count() > 1).count() as u32;
-    Op::Copy { n, strided: call.strided(), inputs }
+    call.copied(n, call.strided(), inputs)
 }
 
 /// Every element of the results copied from the arrays read.
 pub(super) fn copy(call: &Call, strided: bool) -> Op {
     let n = call.outputs.iter().fold(0, |n: u64, a| n.saturating_add(a.count()));
     let n = if call.outputs.is_empty() { call.largest() } else { n };
-    Op::Copy { n, strided, inputs: call.inputs.len() as u32 }
+    call.copied(n, strided, call.inputs.len() as u32)
 }
 
 /// Every element of the result written; nothing read.
 pub(super) fn fill(call: &Call) -> Op {
     let n = if call.outputs.is_empty() { call.first() } else { call.out() };
-    Op::Copy { n, strided: false, inputs: 0 }
+    Op::Copy { n, strided: false, inputs: 0, run: 0 }
 }

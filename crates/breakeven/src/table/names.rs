@@ -266,7 +266,7 @@ impl Meaning {
             Self::Gather => Op::Gather { n: b, source: h },
             Self::Scatter(accumulate) => Op::Scatter { n: b, target: h, accumulate },
             Self::Embedding => Op::Embedding { pass, n: b, width: h, table: n },
-            Self::Copy(strided, inputs) => Op::Copy { n: all, strided, inputs },
+            Self::Copy(strided, inputs) => Op::Copy { n: all, strided, inputs, run: 0 },
             Self::Product(bias) => Op::Matmul { m, n, k, batch: b, bias },
             Self::Convolution(pass) => Op::Convolution {
                 pass,

@@ -106,13 +106,16 @@ pub enum Op {
         #[serde(default)]
         accumulate: bool,
     },
-    /// `n` elements copied; `strided` when one side is not contiguous (transpose, concatenate, pad, fill).
+    /// `n` elements copied; `strided` when one side is not contiguous (transpose, concatenate, pad, fill), with `run`
+    /// elements that lie together on both sides at least, 0 where that is not known.
     Copy {
         n: u64,
         #[serde(default)]
         strided: bool,
         #[serde(default = "one_u32")]
         inputs: u32,
+        #[serde(default, skip_serializing_if = "super::is_zero")]
+        run: u64,
     },
     /// `batch` transforms of `n` points (the product over the transformed axes).
     Fft { kind: Fft, n: u64, batch: u64 },

@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn rounds_that_take_turns_are_rounds() {
         let call = |site, stream, n| {
-            let op = Op::Copy { n, strided: false, inputs: 1 };
+            let op = Op::Copy { n, strided: false, inputs: 1, run: 0 };
             Entry { site, stream: Some(stream), op, ..samples::heat().ops[0].clone() }
         };
         let ops = [call(0, 1, 9), call(1, 1, 9), call(0, 2, 9), call(1, 2, 9), call(1, 2, 8)];

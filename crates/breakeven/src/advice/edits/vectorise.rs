@@ -285,7 +285,7 @@ fn widened(op: &Op, rows: u64) -> Option<Op> {
         Op::Rowwise { kind, pass, rows: r, width } => Op::Rowwise { kind, pass, rows: more(r)?, width },
         Op::Scan { rows: r, width } => Op::Scan { rows: more(r)?, width },
         Op::Sort { kind, rows: r, width } => Op::Sort { kind, rows: more(r)?, width },
-        Op::Copy { n, strided, inputs } => Op::Copy { n: more(n)?, strided, inputs },
+        Op::Copy { n, strided, inputs, run } => Op::Copy { n: more(n)?, strided, inputs, run },
         Op::Fft { kind, n, batch } => Op::Fft { kind, n, batch: more(batch)? },
         Op::Factor { kind, m, n, rhs, batch } => Op::Factor { kind, m, n, rhs, batch: more(batch)? },
         Op::HostRead { bytes } => Op::HostRead { bytes: more(bytes)? },

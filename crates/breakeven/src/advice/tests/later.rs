@@ -6,7 +6,7 @@ use crate::report::words;
 
 fn loop_of_two(loading: u64, step: u64) -> Workload {
     let mut ops = on_gpu(vec![
-        entry(0, "aten.stack", Op::Copy { n: 1000, strided: false, inputs: 8 }, Dtype::F32, 1000),
+        entry(0, "aten.stack", Op::Copy { n: 1000, strided: false, inputs: 8, run: 0 }, Dtype::F32, 1000),
         entry(1, "aten.mm", Op::Matmul { m: 64, n: 64, k: 64, batch: 1, bias: false }, Dtype::F32, 1000),
     ]);
     (ops[0].phase, ops[0].device) = (Some(Phase::Data), None);
@@ -189,7 +189,8 @@ fn a_script_that_replays_graphs_hands_each_over_once_and_is_not_told_to() {
 #[test]
 fn a_larger_batch_loads_as_many_samples() {
     let mut w = training(100, 32, 20_000);
-    let mut load = entry(0, "aten.stack", Op::Copy { n: 3200, strided: false, inputs: 100 }, Dtype::F32, 20_000);
+    let mut load =
+        entry(0, "aten.stack", Op::Copy { n: 3200, strided: false, inputs: 100, run: 0 }, Dtype::F32, 20_000);
     (load.phase, load.gap_ns) = (Some(Phase::Data), 20_000 * 500_000);
     w.ops.push(load);
     w.order = vec![Step::Repeat(20_000, each(7))];
@@ -236,7 +237,7 @@ fn elements_in_a_loop_are_one_addition() {
     };
     let set = || Entry {
         shapes: Some(format!("[{n}] [] -> []")),
-        ..entry(0, "cupy.ndarray.__setitem__", Op::Copy { n: 1, strided: true, inputs: 1 }, Dtype::F32, n)
+        ..entry(0, "cupy.ndarray.__setitem__", Op::Copy { n: 1, strided: true, inputs: 1, run: 0 }, Dtype::F32, n)
     };
     let ops = || {
         let mut ops = on_gpu(vec![view(), entry(0, "cupy.add", add(1), Dtype::F32, n), set()]);
@@ -268,7 +269,7 @@ fn elements_that_branch_are_one_where() {
         (e.cpu_ns, e.gap_ns, e.shapes) = (40 * count, 200 * count, Some(shapes.to_owned()));
         e
     };
-    let set = || Op::Copy { n: 1, strided: true, inputs: 0 };
+    let set = || Op::Copy { n: 1, strided: true, inputs: 0, run: 0 };
     let ops = vec![
         of_one(0, "numpy.ndarray.item", Op::HostRead { bytes: 8 }, n, "[] ->"),
         of_one(1, "numpy.ndarray.item", Op::HostRead { bytes: 8 }, n / 2, "[] ->"),
@@ -349,7 +350,7 @@ fn all_pairs_are_one_call() {
         entry(0, "numpy.ndarray.__getitem__", Op::View, Dtype::F64, 2 * pairs),
         entry(0, "numpy.subtract", add(3), Dtype::F64, pairs),
         entry(0, "numpy.sum", Op::Reduce { n: 3, out: 1, flop_per_element: 1.0 }, Dtype::F64, pairs),
-        entry(0, "numpy.ndarray.__setitem__", Op::Copy { n: 1, strided: true, inputs: 0 }, Dtype::F64, pairs),
+        entry(0, "numpy.ndarray.__setitem__", Op::Copy { n: 1, strided: true, inputs: 0, run: 0 }, Dtype::F64, pairs),
     ];
     ops[0].shapes = Some("[400,3] -> [3]".to_owned());
     ops[1].shapes = Some("[3] [3] -> [3]".to_owned());
@@ -510,7 +511,8 @@ fn what_a_library_does_inside_numba_does_not_compile() {
 fn rows_of_a_dataframe_are_columns() {
     let rows = 200_000;
     let program = |lines: [&str; 2], vias: [&str; 2], functions: [&str; 2]| {
-        let mut head = entry(0, "numpy.ndarray.copy", Op::Copy { n: 2, strided: true, inputs: 1 }, Dtype::F64, rows);
+        let mut head =
+            entry(0, "numpy.ndarray.copy", Op::Copy { n: 2, strided: true, inputs: 1, run: 0 }, Dtype::F64, rows);
         let mut number = entry(1, "numpy.ndarray.item", Op::HostRead { bytes: 8 }, Dtype::F64, 2 * rows);
         (head.cpu_ns, head.gap_ns, number.cpu_ns, number.gap_ns) =
             (300 * rows, 1_000 * rows, 100 * rows, 14_000 * rows);

@@ -311,7 +311,7 @@ fn rows_in_a_loop_are_one_product() {
     let mut ops = vec![
         entry(0, "numpy.ndarray.__getitem__", Op::View, Dtype::F64, 20_000),
         entry(1, "numpy.matmul", Op::Matmul { m: 1, n: 32, k: 64, batch: 1, bias: false }, Dtype::F64, 20_000),
-        entry(1, "numpy.ndarray.__setitem__", Op::Copy { n: 32, strided: true, inputs: 1 }, Dtype::F64, 20_000),
+        entry(1, "numpy.ndarray.__setitem__", Op::Copy { n: 32, strided: true, inputs: 1, run: 0 }, Dtype::F64, 20_000),
     ];
     ops[0].shapes = Some("[20000,64] -> [64]".to_owned());
     let w = program_of(&lines, ops.clone(), vec![Step::Repeat(20_000, each(3))]);
