@@ -171,13 +171,19 @@ fn is_done_already(edit: &str, site: &Site, workload: &Workload) -> bool {
     workload.sites_of(library).any(|at| at.same_line(site)) || native > python
 }
 
-/// What a program that compiles itself takes on the GPU once that is done, and how many chains are fused; `None`
-/// where it does not compile, or nothing of it is to be fused.
+/// The entries of a program once `torch.compile` is done with it; its own where that changes nothing.
+pub fn compiled_entries(workload: &Workload) -> Vec<Entry> {
+    let draft = Draft::new(workload, Policy::AsWritten);
+    edits::inductor::compiled(&draft).map_or(draft.workload.ops, |(compiled, _)| compiled.workload.ops)
+}
+
+/// What a program that compiles itself takes on the GPU once that is done, and how many kernels take the place of several;
+/// `None` where it does not compile, or nothing of it is to be fused.
 pub fn compiled(ctx: &Context, draft: &Draft) -> Option<(Interval, usize)> {
     if !draft.compiles {
         return None;
     }
-    let (fused, chains) = edits::fuse::compiled(draft)?;
+    let (fused, chains) = edits::inductor::compiled(draft)?;
     Prediction::of(ctx, Side::Gpu, &fused).map(|then| (then.time, chains))
 }
 

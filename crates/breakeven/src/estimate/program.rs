@@ -236,8 +236,8 @@ fn advise(
         let (eager, fused, device) = (words::time(eager), words::time(fused), &pick.gpu.device.name);
         let text = format!(
             "the script compiles with torch.compile: on {device} it takes {eager} as eager code, which the rest of the \
-             report is about, and {fused} with {} of element-wise steps fused, once compiled",
-            words::several(chains as u64, "chain", "chains")
+             report is about, and {fused} once compiled, {}",
+            words::several(chains as u64, "kernel in place of several", "kernels in place of several each")
         );
         notes.push(Note::new("torch-compile", text));
     }

@@ -3,6 +3,7 @@
 use super::super::draft::{Draft, edit_loops};
 use super::super::source::{assignment, operands};
 use super::super::{Change, Context, Edit};
+use super::inductor;
 use crate::estimate::Side;
 use crate::port;
 use crate::report::words;
@@ -14,11 +15,6 @@ pub(super) const EDIT: Edit = Edit { id: "fuse", sides: &[Side::Gpu], apply };
 /// Compiling a graph of PyTorch's before its first use, s: assumed; the guide only says that it takes tens of seconds
 /// for large models.
 pub(super) const TORCH_COMPILE: f64 = 10.0;
-
-/// The program as a compiler would leave it, its chains fused, without what compiling takes; and how many they are.
-pub(in crate::advice) fn compiled<'a>(draft: &Draft<'a>) -> Option<(Draft<'a>, usize)> {
-    fuse(draft, &ANY).map(|(out, chains)| (out, chains.len()))
-}
 
 /// Which steps make a chain.
 pub(super) struct Rule<'r> {
@@ -48,6 +44,8 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
     };
     let mut out = out;
     if torch {
+        // The compiler fuses more than chains.
+        out = inductor::compiled(draft).map_or(out, |(compiled, _)| compiled);
         out.once += TORCH_COMPILE;
     }
     let why = format!(
@@ -310,7 +308,7 @@ fn fused(draft: &Draft, rule: &Rule, parts: &[u32], kept: &[u32], times: u64) ->
 }
 
 /// All times for `times` runs instead of those of as many as it has.
-fn widen(entry: &mut Entry, times: u64) {
+pub(super) fn widen(entry: &mut Entry, times: u64) {
     let by = times as f64 / entry.count.max(1) as f64;
     let more = |n: u64| (n as f64 * by) as u64;
     entry.cpu_ns = more(entry.cpu_ns);

@@ -11,6 +11,7 @@ mod float32;
 pub(super) mod fuse;
 mod hoist_transfers;
 mod in_place;
+pub(super) mod inductor;
 mod input_pipeline;
 mod int8;
 mod keep_resident;
