@@ -1,14 +1,13 @@
 //! From one median run to an interval.
 //!
-//! Errors of kernels of one family on one device move together, so they add; errors of different families, of
-//! dispatch, of copies and of start-up are independent, so their squares add. Nothing shrinks with the op count.
+//! Errors of the kernels of one program on one device move together ([`kernel::sigma_of_sum`]); errors of dispatch, of
+//! copies and of start-up are independent of them and of each other, so their squares add. Nothing shrinks with the op
+//! count.
 
 use super::plan::{EntryTime, Plan};
 use crate::estimate::Breakdown;
 use crate::interval::{Interval, Z90};
-use crate::kernel::Bound;
-use crate::workload::Family;
-use std::collections::BTreeMap;
+use crate::kernel::{self, Bound, Constants};
 
 /// ln-sigma of copies: pageable memory, NUMA and virtualised links spread about ±40 % (assumed until measured).
 pub const TRANSFER_SIGMA: f64 = 0.27;
@@ -41,15 +40,9 @@ pub fn device_side(parts: &Breakdown, plan: &Plan, startup: Interval) -> Interva
     out
 }
 
-/// Standard deviation of the sum of these kernels, s: shared parts add within a family, the rest in squares.
+/// Standard deviation of the sum of these kernels, s.
 fn kernel_sigma<'a>(entries: impl Iterator<Item = &'a EntryTime>) -> f64 {
-    let mut families: BTreeMap<Family, (f64, f64)> = BTreeMap::new();
-    for e in entries {
-        let sum = families.entry(e.family).or_default();
-        sum.0 += e.device * e.sigma_shared;
-        sum.1 += square(e.device * e.sigma_own);
-    }
-    families.values().map(|(shared, own)| square(*shared) + own).sum::<f64>().sqrt()
+    kernel::sigma_of_sum(Constants::shipped(), entries.map(|e| [e.device, e.sigma_shared, e.sigma_own]))
 }
 
 /// ln-sigma of an interval read as log-normal; 0 for what is known exactly.
