@@ -193,7 +193,7 @@ fn units(
 ) -> Way {
     let c = machine.constants;
     let [m, n, k] = product(d, pass, channels.map(|count| count * packed));
-    let share = if machine.shares_issue() { c.conv_share_early } else { 1.0 };
+    let share = c.conv_share_tensor;
     // Images have just been written, and are found in the cache of later boards if they fit; weights are cold.
     let weights = d.cin * d.cout / d.groups * d.kernel * job.dtype.bytes() as f64;
     let cold = if fills(machine) { weights.min(job.bytes) } else { job.bytes };

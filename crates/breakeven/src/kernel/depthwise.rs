@@ -55,16 +55,17 @@ fn pytorch(machine: &Machine<'_>, sides: &Sides<'_>, pass: Pass) -> f64 {
     overlap(all, alone)
 }
 
-/// cuDNN's kernels: places are found for whole tiles, so that taps count alone; a gradient of the images goes through all of
+/// cuDNN's kernels: places are found for whole tiles, so that a point takes little and taps count; a gradient of the images goes through all of
 /// them at each of its points. Where channels lie last forward ones take two channels at once.
 fn cudnn(machine: &Machine<'_>, job: &Job, sides: &Sides<'_>, pass: Pass) -> f64 {
     let (c, d) = (machine.constants, sides.dims);
     let outputs = d.batch * d.cout * d.output;
+    let each = c.depthwise_cudnn + c.depthwise_cudnn_tap * d.kernel;
     let work = match pass {
-        Pass::BackwardData => d.batch * d.cin * d.input * d.kernel * c.depthwise_cudnn_tap,
-        Pass::BackwardWeight => outputs * (1.0 + 0.4 * d.kernel * c.depthwise_cudnn_tap),
-        _ if job.channels_last => 0.5 * outputs * d.kernel * c.depthwise_cudnn_tap,
-        _ => outputs * d.kernel * c.depthwise_cudnn_tap,
+        Pass::BackwardData => d.batch * d.cin * d.input * each,
+        Pass::BackwardWeight => outputs * (1.0 + 0.4 * each),
+        _ if job.channels_last => 0.5 * outputs * each,
+        _ => outputs * each,
     };
     cycles(machine, work)
 }

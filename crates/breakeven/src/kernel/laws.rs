@@ -121,7 +121,7 @@ fn any_op() -> impl Strategy<Value = Op> {
         (select(op::Sort::ALL), d(), d()).prop_map(|(kind, rows, width)| Op::Sort { kind, rows, width }),
         (d(), d()).prop_map(|(n, source)| Op::Gather { n, source }),
         (d(), d(), any::<bool>()).prop_map(|(n, target, accumulate)| Op::Scatter { n, target, accumulate }),
-        (d(), any::<bool>(), 0..9u32).prop_map(|(n, strided, inputs)| Op::Copy { n, strided, inputs }),
+        (d(), any::<bool>(), 0..9u32).prop_map(|(n, strided, inputs)| Op::Copy { n, strided, inputs, run: 0 }),
         (select(op::Fft::ALL), d(), d()).prop_map(|(kind, n, batch)| Op::Fft { kind, n, batch }),
         (select(op::Factor::ALL), d(), d(), d(), d()).prop_map(|(kind, m, n, rhs, batch)| Op::Factor {
             kind,

@@ -44,6 +44,8 @@ pub(super) struct Machine<'a> {
     pub(super) recent: bool,
     /// Whether the maker's libraries are cuBLAS and cuDNN.
     pub(super) nvidia: bool,
+    /// Whether they are AMD's.
+    pub(super) amd: bool,
     /// Whether they convolve by transforms: PyTorch asks oneDNN for direct algorithms alone
     /// (`aten/src/ATen/native/mkldnn/xpu/detail/Conv.cpp`).
     pub(super) transforms: bool,
@@ -51,6 +53,8 @@ pub(super) struct Machine<'a> {
     pub(super) units: f64,
     /// Hz.
     pub(super) clock: f64,
+    /// Its clock as a multiple of the datasheet's, which rates go by.
+    clocks: f64,
     /// fp32 FLOP/s of the ordinary cores.
     pub(super) f32_peak: f64,
     /// Datasheet bandwidth, B/s.
@@ -65,7 +69,7 @@ pub(super) struct Machine<'a> {
     pub(super) cache_stream: f64,
     /// Watts for arithmetic when the board is at its limit.
     pub(super) watts: f64,
-    /// Process advance since 2017 and a high clock's voltage as a factor on energy per FLOP.
+    /// The process and a high clock's voltage as a factor on energy per FLOP.
     pub(super) energy: f64,
     /// Shortest kernel, s.
     pub(super) floor: f64,
@@ -98,9 +102,10 @@ impl<'a> Machine<'a> {
         }
         // Boards of one age have about 15 FLOP of fp32 for a byte of bandwidth, and tensor units 8 times that.
         let guess = p.f16_tensor.or(p.bf16_tensor).map_or(15.0 * bandwidth, |t| t.get() / 8.0);
-        let f32_peak =
-            or(p.f32_vector.or(p.f64_vector.filter(|_| cpu).map(|r| r * 2.0)).map(|r| r.get()), guess.max(1e9), 0.3);
-        let clock = or(boost(device), 1.5e9, 0.05);
+        let clocks = if boosts(device) { constants.boost_beyond } else { 1.0 };
+        let f32_peak = clocks
+            * or(p.f32_vector.or(p.f64_vector.filter(|_| cpu).map(|r| r * 2.0)).map(|r| r.get()), guess.max(1e9), 0.3);
+        let clock = clocks * or(boost(device), 1.5e9, 0.05);
         let major = compute_capability(device);
         let since = |first: u32| major.is_some_and(|major| major >= first);
         let recent =
@@ -123,7 +128,6 @@ impl<'a> Machine<'a> {
         };
         let cache = or(device.cache.map(|b| b.get()), (seconds * bandwidth).max(4e6), 0.1);
         let tdp = or(device.tdp.map(|w| w.get()), limit_from_peak(f32_peak), 0.1);
-        // Pascal and before, and the 70 W boards after it, keep a quarter of their bandwidth to themselves.
         let generation = generation(device);
         // The constants were fitted to NVIDIA boards, with a handful of figures from AMD and Intel.
         let far = match device.vendor {
@@ -135,10 +139,12 @@ impl<'a> Machine<'a> {
             Vendor::Apple | Vendor::Other => 0.25,
         };
         let stream = bandwidth
-            * if generation == Generation::Early || (generation == Generation::Volta && tdp <= 75.0) {
-                constants.stream_share_early
-            } else {
-                constants.stream_share
+            * match device.vendor {
+                _ if generation == Generation::Early => constants.stream_share_early,
+                Vendor::Amd if !cpu => constants.stream_share_amd,
+                _ if cpu || stacked(device) => constants.stream_share,
+                _ if boosts(device) => constants.stream_share_plain,
+                _ => constants.stream_share_corrected,
             };
         Self {
             generation,
@@ -147,6 +153,7 @@ impl<'a> Machine<'a> {
             fetches,
             recent,
             nvidia: device.vendor == Vendor::Nvidia,
+            amd: device.vendor == Vendor::Amd && !cpu,
             transforms: device.vendor != Vendor::Intel,
             device,
             constants,
@@ -155,11 +162,16 @@ impl<'a> Machine<'a> {
             f32_peak,
             bandwidth,
             stream,
-            resident: constants.l2_reach * cache,
+            resident: cache
+                * match device.vendor {
+                    Vendor::Amd if !cpu => constants.l2_reach_amd,
+                    _ => constants.l2_reach,
+                },
+            clocks,
             cache_rate: (units * clock * constants.l2_bytes_per_clock).max(1.5 * stream),
             cache_stream: (units * clock * constants.l2_stream_bytes).max(stream),
             watts: tdp - floor_watts(device, tdp),
-            energy: libm::pow(constants.energy_decline, process_year(device) - 2017.0)
+            energy: libm::pow(process_energy(device), constants.energy_process)
                 * if planar(device) { constants.energy_planar } else { 1.0 }
                 * libm::pow(clock / 1.4e9, constants.energy_clock),
             floor: if cpu { 0.3e-6 } else { constants.floor_us * 1e-6 },
@@ -170,7 +182,7 @@ impl<'a> Machine<'a> {
 
     /// Datasheet rate of the ordinary cores in `dtype`, FLOP/s, with a stand-in where there are no such units.
     pub(super) fn vector_peak(&self, dtype: Dtype) -> f64 {
-        let given = self.device.vector_peak(dtype).and_then(|r| positive(r.get()));
+        let given = self.device.vector_peak(dtype).and_then(|r| positive(r.get() * self.clocks));
         given.unwrap_or_else(|| match dtype {
             // Two or more fp32 operations with error terms for each one: Dekker 1971, about 20 times the work.
             Dtype::F64 | Dtype::C128 | Dtype::Other => self.f32_peak / 32.0,
@@ -182,7 +194,7 @@ impl<'a> Machine<'a> {
     /// The fastest datasheet rate for matrix products, FLOP/s, and whether tensor units give it.
     pub(super) fn matrix_peak(&self, dtype: Dtype) -> (f64, bool) {
         match self.device.matrix_peak(dtype) {
-            Some((rate, tensor)) if rate.get() > 0.0 => (rate.get(), tensor),
+            Some((rate, tensor)) if rate.get() > 0.0 => (rate.get() * self.clocks, tensor),
             _ => (self.vector_peak(dtype), false),
         }
     }
@@ -240,7 +252,8 @@ impl<'a> Machine<'a> {
     /// and less in fp32.
     pub(super) fn arithmetic(&self, flop: f64, dtype: Dtype) -> f64 {
         let dtype = super::matmul::plain(dtype);
-        flop / (self.vector_peak(dtype) * self.constants.map_share)
+        let c = self.constants;
+        flop / (self.vector_peak(dtype) * if self.amd { c.map_share_amd } else { c.map_share })
     }
 
     /// Whether loads and the integer arithmetic of indices take the place of floating-point: on boards up to 2016, and
@@ -395,6 +408,40 @@ fn process(device: &Device) -> Option<u32> {
         (None, "gfx942") => 2023,
         _ => return None,
     })
+}
+
+/// Power of the chip's process at the same speed, as its foundry tells, in that of 16 nm FinFETs; by the year where the chip's
+/// name tells none.
+///
+/// TSMC of each next one: 12FFN a tenth less than 16 nm, of which it is a denser kind; N7 two thirds less, N5 three tenths less than N7, N3 as much less
+/// than N5. Samsung: 10 nm two fifths less than 14, 8 nm a quarter less than that.
+fn process_energy(device: &Device) -> f64 {
+    let target = device.compute_capability.as_deref().unwrap_or_default();
+    match (compute_capability(device), target) {
+        (Some(..=6), _) => 1.0,
+        (Some(7), _) => 0.9,
+        (Some(8), "8.0") => 0.35,
+        (Some(8), "8.9") | (Some(9..), _) | (None, "gfx942") => 0.245,
+        (Some(8), _) => 0.46,
+        (None, "gfx908" | "gfx90a") => 0.35,
+        (None, "gfx950") => 0.17,
+        // From 16 nm in 2016 to N5 in 2022, and as fast since.
+        _ => libm::pow(0.79, (process_year(device) - 2016.0).max(0.0)),
+    }
+}
+
+/// Whether its boost clock is what it reaches on average and not the highest one: of boards for games (NVIDIA, *GPU Boost*),
+/// which correct no errors of their memory either.
+fn boosts(device: &Device) -> bool {
+    ["GeForce", "TITAN"].iter().any(|series| device.name.starts_with(series))
+}
+
+/// Whether its memory is stacked beside the chip (HBM): of what computes in double precision at a fair rate, and of NVIDIA's
+/// boards for data centres that do not any more.
+pub(super) fn stacked(device: &Device) -> bool {
+    let p = &device.peaks;
+    let doubles = p.f64_vector.zip(p.f32_vector).is_some_and(|(f64, f32)| f64.get() >= 0.25 * f32.get());
+    doubles || compute_capability(device) == Some(10)
 }
 
 /// Whether the family moves numbers and computes nothing with them.

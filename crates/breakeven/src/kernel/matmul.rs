@@ -28,6 +28,8 @@ const AMPERE_BATCH: &[Tile] = &[(128.0, 128.0)];
 /// From Hopper on single products come in large tiles only, batches in all; both as times of an H100 and an H200 say.
 const LATE: &[Tile] = &[(128.0, 128.0), (128.0, 64.0), (64.0, 128.0)];
 
+/// Elements of a large tile, for which what its start and end take is given.
+const LARGE: f64 = 128.0 * 128.0;
 /// Parts of k at most.
 const PARTS: f64 = 16.0;
 /// The last years of cuBLAS's first kernels for Pascal, and of large fp32 tiles for boards up to 2016.
@@ -35,11 +37,12 @@ const FIRST: f64 = 2016.0;
 const KEPT: f64 = 2021.0;
 /// k advances by this many bytes of a row at a time.
 const STEP_BYTES: f64 = 64.0;
-/// Tiles that share an SM and wait at the same time.
+/// Large tiles that share an SM and wait at the same time, and small ones at most.
 const TOGETHER: f64 = 2.0;
+const MOST_TOGETHER: f64 = 16.0;
 /// Hz at which a tile's fill and drain on tensor units is given.
 pub(super) const TILE_CLOCK: f64 = 1.4e9;
-/// Row length in bytes from which operands that run along k miss pages on boards up to 2016.
+/// Row length in bytes from which operands that run along k miss pages.
 const PAGES: f64 = 32768.0;
 /// k from which few tiles leave a library the choice.
 const LONG: f64 = 8192.0;
@@ -270,7 +273,8 @@ pub(super) fn on_tiles(
     // A part has four steps at least; as many parts as that allows are on the menu, too, so that more steps never take less.
     let most = if first { 1.0 } else { (k / (4.0 * step)).clamp(1.0, PARTS) };
     // Long rows of a layer's operands span many pages of memory.
-    let far = if dropped && bias { 1.0 + ((k * s - PAGES).max(0.0) / (PAGES * c.gemm_far)).min(FAR) } else { 1.0 };
+    let pages = if dropped { c.gemm_far } else { c.gemm_far_late };
+    let far = if bias { 1.0 + ((k * s - PAGES).max(0.0) / (PAGES * pages)).min(FAR) } else { 1.0 };
     // Before Ampere the fastest loads are for whole steps of k.
     let ragged = !tensor && single && machine.generation != Generation::Ampere && k % 32.0 != 0.0;
     let mut share = loads;
@@ -280,15 +284,21 @@ pub(super) fn on_tiles(
     if ragged {
         share *= c.gemm_ragged;
     }
+    if machine.amd && !single {
+        share *= c.gemm_batch_amd;
+    }
     let per_unit = unit_rate(machine, dtype, slack) * share;
     let flop_per_step = 2.0 * dtype.complex_factor();
-    let (fill, tile_s, slope, wait) = if tensor {
+    let (fill, end, issue, tile_s, slope, wait) = if tensor {
         // Latencies are cycles.
         let start = c.gemm_tile_us_tensor * 1e-6 * (TILE_CLOCK / machine.clock);
         let wait = if units == Units::Fed { c.gemm_wait_fetched } else { c.gemm_wait_tensor };
-        (c.gemm_fill_tensor, start, c.gemm_edge_tensor, wait / machine.clock)
+        // What feeds the units is so many instructions, however fast they multiply.
+        let issue = if units == Units::Fed { c.gemm_step_fetched } else { c.gemm_step_cycles };
+        let [end, issue] = [c.gemm_end_cycles, issue / step].map(|cycles| cycles / (LARGE * machine.clock));
+        (0.0, end, issue, start, c.gemm_edge_tensor, wait / machine.clock)
     } else {
-        (c.gemm_fill_vector, c.gemm_tile_us * 1e-6, c.gemm_edge, 0.0)
+        (c.gemm_fill_vector, 0.0, 0.0, c.gemm_tile_us * 1e-6, c.gemm_edge, 0.0)
     };
 
     // Products of 8-bit floats with scales are not split.
@@ -304,10 +314,11 @@ pub(super) fn on_tiles(
                 continue;
             }
             let depth = (k / split / step).ceil() * step;
-            let arithmetic =
-                waves(machine, tiles * split, units) * flop_per_step * columns * rows * (depth * far + fill) / rate;
+            let each = columns * rows * (flop_per_step * (depth * far + fill) / rate + depth * issue + end);
+            let arithmetic = waves(machine, tiles * split, units) * each;
             // A step along k waits for its operands, also where nothing else keeps the SM busy.
-            let rounds = (tiles * split / (machine.units * TOGETHER)).max(tiles.min(1.0));
+            let together = (TOGETHER * LARGE / (columns * rows)).min(MOST_TOGETHER);
+            let rounds = (tiles * split / (machine.units * together)).max(tiles.min(1.0));
             let compute = arithmetic.max(rounds * wait * depth / step) + tile_s;
             // Operands once from memory (weights are cold when their turn comes) and again from cache for each tile;
             // partial results there and back.
@@ -370,6 +381,7 @@ fn unit_rate_of(machine: &Machine<'_>, dtype: Dtype, (peak, tensor): (f64, bool)
     let c = machine.constants;
     let share = match tensor {
         true if machine.device.vendor == Vendor::Amd && dtype.bytes() <= 2 => c.gemm_share_amd,
+        true if machine.device.vendor == Vendor::Amd && dtype == Dtype::F32 => c.gemm_share_amd_single,
         true if dtype.bytes() < 8 => c.gemm_share_tensor,
         false if machine.single_issue() => c.gemm_share_vector * c.gemm_issue,
         _ => c.gemm_share_vector,

@@ -163,6 +163,20 @@ pub fn entry_time_with(constants: &Constants, entry: &Entry, device: &Device) ->
     kernel_time_with(constants, &entry.op, entry.dtype, recorded, device)
 }
 
+/// Standard deviation of the sum of the kernels of one program on one device, s, of each: seconds, and the shared and the own
+/// standard deviation of ln(time). What kernels share is off in the same direction in all of them, whatever their family:
+/// clocks, memory, a library's version. So shared parts add, and to them comes what whole programs were seen to be off by
+/// beyond that.
+pub fn sigma_of_sum(constants: &Constants, kernels: impl Iterator<Item = [f64; 3]>) -> f64 {
+    let (mut all, mut shared, mut own) = (0.0, 0.0, 0.0);
+    for [seconds, sigma_shared, sigma_own] in kernels {
+        all += seconds;
+        shared += seconds * sigma_shared;
+        own += (seconds * sigma_own) * (seconds * sigma_own);
+    }
+    libm::sqrt(shared * shared + own + (all * constants.together) * (all * constants.together))
+}
+
 /// Seconds in which one block of threads for each of `out` results folds `n` elements, beyond the pass over memory.
 pub fn folded_by_blocks(device: &Device, n: f64, out: f64) -> f64 {
     blocks::seconds(&Machine::new(device, Constants::shipped()), n, out)
@@ -240,7 +254,7 @@ fn on_gpu(machine: &Machine<'_>, op: &Op, job: &cost::Job) -> cost::Cost {
         Op::Recurrent { .. } => recurrent::cost(machine, job, op),
         Op::Elementwise { n, transcendental, .. } => stream::map(machine, job, *n as f64, *transcendental),
         Op::Reduce { n, out, .. } => stream::reduce(machine, job, *n as f64, *out as f64),
-        Op::Copy { strided, .. } => stream::copy(machine, job, *strided),
+        Op::Copy { strided, run, .. } => stream::copy(machine, job, *strided, *run as f64),
         Op::Rowwise { kind: Rowwise::BatchNorm, pass, rows, width } => {
             batchnorm::cost(machine, job, *pass, *rows as f64, *width as f64)
         }

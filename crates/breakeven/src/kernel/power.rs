@@ -1,7 +1,7 @@
 //! What a device draws while it works: the energy roofline (Choi & Vuduc, IPDPS 2013). A floor, and a part for each
 //! unit in proportion to how busy it is, held by the board's limit. `power.csv` holds what was fitted.
 
-use super::machine::limit_watts;
+use super::machine::{limit_watts, stacked};
 use crate::hardware::{Device, DeviceKind};
 use crate::interval::{Interval, Z90};
 use crate::lower::rows;
@@ -97,10 +97,8 @@ pub fn capped_speed(c: &PowerConstants, device: &Device, draw: f64, cap: f64) ->
 /// Watts with a context and no work: measured, or the share seen on boards of its kind. (The budget for arithmetic in
 /// `machine` has a floor of its own, with which its constants were fitted.)
 fn idle(c: &PowerConstants, device: &Device, limit: f64) -> f64 {
-    let p = &device.peaks;
-    // What computes in double precision at a fair rate has stacked memory, which idles low.
-    let hpc = p.f64_vector.zip(p.f32_vector).is_some_and(|(f64, f32)| f64.get() >= 0.25 * f32.get());
-    let share = match (device.kind, hpc) {
+    // Stacked memory idles low.
+    let share = match (device.kind, stacked(device)) {
         (DeviceKind::Gpu, _) if limit <= 100.0 => c.floor_small,
         (DeviceKind::Gpu, false) => c.floor_other,
         _ => c.floor_hpc,

@@ -12,6 +12,8 @@ const EARLY: f64 = 0.55;
 /// Elements of a soft-max for one of a normalisation: a warp's in registers, and a block's, with an exponential twice.
 const IN_WARP: f64 = 1.3;
 const IN_BLOCK: f64 = 0.75;
+/// Rows that an SM normalises at the same time.
+const NORM_BLOCKS: f64 = 16.0;
 /// Bytes of a row that one warp keeps in registers.
 const WARP: f64 = 4096.0;
 
@@ -27,7 +29,7 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, kind: Rowwise, pass: Pass, 
         beyond * machine.traffic(job.bytes, flight, c.softmax_again)
     } else {
         let beyond = (row / (c.norm_row_kib * 1024.0) - 1.0).clamp(0.0, 1.0);
-        0.5 * beyond * job.bytes / machine.stream
+        0.5 * beyond * machine.traffic(job.bytes, machine.units * NORM_BLOCKS * row, 1.0)
     };
     // Folding a row takes its SM a number of cycles however short the row is. One warp folds a short soft-max by itself.
     let cycles = match softmax {

@@ -16,8 +16,12 @@ const DOUBLE: f64 = 15.0;
 /// The same of types in which no element-wise kernel was timed; they take as long as their bytes.
 const UNTIMED: f64 = 3.0;
 
+/// Bytes that memory hands out together.
+const SECTOR: f64 = 32.0;
+
 pub(super) fn map(machine: &Machine<'_>, job: &Job, n: f64, transcendental: bool) -> Cost {
-    let one = pass(machine, job, 1.0);
+    let half = if job.dtype.bytes() == 2 { machine.constants.map_half } else { 1.0 };
+    let one = pass(machine, job, half);
     // A thread that takes one element starts, works out its place and waits for one load: so many elements a clock, in
     // single precision and in double, from memory as from the cache.
     let c = machine.constants;
@@ -43,8 +47,13 @@ fn double_function(machine: &Machine<'_>, job: &Job) -> f64 {
     (job.flop / (DOUBLE_UNITS * doubles)).max(job.flop / issue)
 }
 
-pub(super) fn copy(machine: &Machine<'_>, job: &Job, strided: bool) -> Cost {
-    pass(machine, job, if strided { machine.constants.strided_share } else { 1.0 })
+/// A copy of `run` elements that lie together on both sides. A single one fetches a whole sector of memory, of which neighbours
+/// find some in the cache; a long row is as good as no gap.
+pub(super) fn copy(machine: &Machine<'_>, job: &Job, strided: bool, run: f64) -> Cost {
+    let c = machine.constants;
+    let row = run * job.dtype.bytes() as f64;
+    let share = c.strided_share + (c.strided_rows - c.strided_share).max(0.0) * row / (row + SECTOR);
+    pass(machine, job, if strided { share } else { 1.0 })
 }
 
 /// Many results: each block folds its own. Few: blocks fold parts and a second step folds those.
