@@ -1,14 +1,52 @@
 //! Measured convolutions with every side of theirs: groups, kernels that are no squares, channels last in memory.
 
+use crate::Result;
+use crate::data::{Gpus, Kernel};
 use breakeven::hardware::Device;
 use breakeven::interval::Interval;
 use breakeven::kernel::entry_time;
 use breakeven::workload::Entry;
 use serde_json::json;
 
+/// The kit's own measurements of an H100, which belong to the project: fits look at them beside any folder.
+const OWN: &str = "measured/h100-sxm-convolutions.csv";
+const OWN_GPU: &str = "h100-sxm5-80gb";
+
 /// Whether a file with that header holds them.
 pub fn are_in(header: &csv::StringRecord) -> bool {
     ["kh", "kw", "groups", "layout"].iter().all(|name| header.iter().any(|h| h == *name))
+}
+
+/// Adds the rows of [`OWN`].
+pub fn own(gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -> Result<()> {
+    let gpu = gpus.index(OWN_GPU).ok_or("the H100 is in the catalogue")?;
+    let mut reader = csv::Reader::from_reader(include_str!("../measured/h100-sxm-convolutions.csv").as_bytes());
+    let header = reader.headers()?.clone();
+    for record in reader.records() {
+        let record = record?;
+        let entry = entry(&header, &record)?;
+        let channels_last = entry.layout.is_some();
+        kernels.push(Kernel {
+            file: OWN,
+            gpu,
+            label: entry.name.clone(),
+            dtype_label: dtype_label(&entry),
+            op: entry.op,
+            dtype: entry.dtype,
+            test: false,
+            measured: cell(&header, &record, "latency_us").parse::<f64>()? * 1e-6,
+            floor: 0.0,
+            events: 0.0,
+            burst: 0.0,
+            hot: 0.0,
+            fitted: true,
+            one_each: false,
+            channels_last,
+            library: None,
+            neusight: None,
+        });
+    }
+    Ok(())
 }
 
 /// Op, dtype (with the layout, where it is channels last) and modelled time in µs of a row.
@@ -16,8 +54,24 @@ pub fn timed(
     header: &csv::StringRecord,
     record: &csv::StringRecord,
     device: &Device,
-) -> Result<(String, String, Interval), String> {
-    let text = |name: &str| header.iter().position(|h| h == name).and_then(|i| record.get(i)).unwrap_or_default();
+) -> std::result::Result<(String, String, Interval), String> {
+    let entry = entry(header, record)?;
+    let time = entry_time(&entry, device);
+    let us = Interval::log_normal(time.p50.get() * 1e6, time.sigma_shared.hypot(time.sigma_own));
+    Ok((entry.name.clone(), dtype_label(&entry), us))
+}
+
+fn dtype_label(entry: &Entry) -> String {
+    entry.dtype.name().to_owned() + if entry.layout.is_some() { " last" } else { "" }
+}
+
+fn cell<'r>(header: &csv::StringRecord, record: &'r csv::StringRecord, name: &str) -> &'r str {
+    header.iter().position(|h| h == name).and_then(|i| record.get(i)).unwrap_or_default()
+}
+
+/// A row as an entry of a workload.
+fn entry(header: &csv::StringRecord, record: &csv::StringRecord) -> std::result::Result<Entry, String> {
+    let text = |name: &str| cell(header, record, name);
     let side = |name: &str| text(name).parse::<u64>().map_err(|e| format!("{name} is `{}`: {e}", text(name)));
     let pass = match text("op") {
         "conv" => "forward",
@@ -37,9 +91,5 @@ pub fn timed(
     let entry = json!({
         "site": 0, "name": text("op"), "op": op, "dtype": text("dtype"), "count": 1, "layout": layout,
     });
-    let entry: Entry = serde_json::from_value(entry).map_err(|e| e.to_string())?;
-    let time = entry_time(&entry, device);
-    let us = Interval::log_normal(time.p50.get() * 1e6, time.sigma_shared.hypot(time.sigma_own));
-    let dtype = entry.dtype.name().to_owned() + if layout.is_some() { " last" } else { "" };
-    Ok((text("op").to_owned(), dtype, us))
+    serde_json::from_value(entry).map_err(|e| e.to_string())
 }

@@ -2,7 +2,8 @@
 //! graphs it names, `traces/` of single nodes), each of which may be missing.
 
 use crate::networks::{self, Network};
-use crate::{Result, others, rows, traces};
+use crate::programs::{self, Program};
+use crate::{Result, convolutions, others, rows, traces};
 use breakeven::hardware::{Catalogue, Device};
 use breakeven::kernel::{boost, kernel_time};
 use breakeven::units::{Bytes, BytesPerSec};
@@ -28,6 +29,8 @@ pub struct Data {
     pub networks: Vec<Network>,
     /// Training jobs that were timed for their watts.
     pub jobs: Vec<Network>,
+    /// Steps of image networks.
+    pub programs: Vec<Program>,
 }
 
 /// One measured kernel.
@@ -58,6 +61,8 @@ pub struct Kernel {
     pub fitted: bool,
     /// An element-wise kernel that gives each thread one element.
     pub one_each: bool,
+    /// Images with their channels last in memory.
+    pub channels_last: bool,
     /// The year of the libraries that it was measured with; nothing for those that the model knows.
     pub library: Option<f64>,
     /// What NeuSight predicts for the same row, s, where the file says.
@@ -113,13 +118,13 @@ pub fn read(folder: &Path) -> Result<Data> {
         }
     }
     let file = folder.join("networks/measured.csv");
-    let mut read = |file: &Path, rows: fn(&Path, &mut Gpus) -> Result<Vec<Network>>| {
-        let of = |e| eprintln!("warning: {}: {e}; none of it is used", file.display());
-        if file.exists() { rows(file, &mut gpus).map_err(of).unwrap_or_default() } else { Vec::new() }
-    };
-    let networks = read(&file, networks::read);
-    let jobs = read(&folder.join("power/power_zeus_traces.csv"), networks::jobs);
+    let networks = whole(&file, &mut gpus, networks::read);
+    let jobs = whole(&folder.join("power/power_zeus_traces.csv"), &mut gpus, networks::jobs);
+    let programs = whole(&folder.join("networks/image_amp.csv"), &mut gpus, programs::read);
     traces::read(&folder.join("networks/traces"), &mut gpus, &mut kernels)?;
+    if !kernels.is_empty() {
+        convolutions::own(&mut gpus, &mut kernels)?;
+    }
     if kernels.is_empty() && networks.is_empty() {
         let names = adapters.map(|(name, _)| format!("kernels/{name}")).join(", ");
         let expected = format!("expected {names} or networks/measured.csv");
@@ -134,7 +139,13 @@ pub fn read(folder: &Path) -> Result<Data> {
     let unknown = gpus.unknown.into_iter().collect();
     let chips = gpus.known.iter().map(|(_, device)| chip(&device.id)).collect();
     let shared = gpus.shared.into_iter().collect();
-    Ok(Data { gpus: gpus.known, unlimited, hot, chips, unknown, shared, kernels, networks, jobs })
+    Ok(Data { gpus: gpus.known, unlimited, hot, chips, unknown, shared, kernels, networks, jobs, programs })
+}
+
+/// The rows of a file that may be missing, or be no such file at all.
+fn whole<T>(file: &Path, gpus: &mut Gpus, rows: fn(&Path, &mut Gpus) -> Result<Vec<T>>) -> Vec<T> {
+    let of = |e| eprintln!("warning: {}: {e}; none of it is used", file.display());
+    if file.exists() { rows(file, gpus).map_err(of).unwrap_or_default() } else { Vec::new() }
 }
 
 /// Whether a GPU can do so much: there is work, of no more than 10¹⁶ bytes and 10²² FLOP.

@@ -3,10 +3,11 @@
 
 use crate::data::{Data, Kernel};
 use crate::networks::Network;
-use crate::score::{busy_time, device_time};
+use crate::programs::Program;
+use crate::score::{busy_time, device_time, network_time};
 use crate::statistics::{mean, quantile};
 use breakeven::hardware::device::Vendor;
-use breakeven::interval::Z90;
+use breakeven::interval::{Interval, Z90};
 use breakeven::kernel::{Constants, Recorded, Spread, kernel_time_with};
 use breakeven::workload::{Family, Op};
 use std::collections::BTreeMap;
@@ -22,14 +23,14 @@ const SHORT: [f64; 9] = [0.0, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0];
 
 /// The fit on all data as the two tables that the core embeds.
 pub fn tables(data: &Data) -> (String, String) {
-    let mut fitted = without(data, "");
+    let mut fitted = without(data, &|_| false);
     let mut constants = String::from("name,value,low,high,unit,basis,text\n");
     for row in Row::shipped() {
         let value = *fitted.get_mut(&row.name).expect("shipped names are the model's");
         constants += &format!("{},{},{},{},{}\n", row.name, short(value), row.low, row.high, row.rest);
     }
     let mut spread = String::from("family,shared,own,short,basis\n");
-    let sample = Sample::of(data, "");
+    let sample = Sample::of(data, &|_| false);
     for family in Family::ALL {
         let s = fitted.spread[*family as usize];
         let basis = if sample.telling(data, *family).is_empty() { "assumed" } else { "fitted" };
@@ -67,8 +68,11 @@ impl Row {
     }
 }
 
-/// The constants fitted to all GPUs but those of one chip.
-pub fn without(data: &Data, left_out: &str) -> Constants {
+/// Which GPUs a fit does not see, by their place in the data.
+pub type LeftOut<'a> = &'a dyn Fn(usize) -> bool;
+
+/// The constants fitted to all other GPUs.
+pub fn without(data: &Data, left_out: LeftOut<'_>) -> Constants {
     let sample = Sample::of(data, left_out);
     let mut best = Constants::shipped().clone();
     // What no row is left to tell of stays as it ships.
@@ -79,7 +83,7 @@ pub fn without(data: &Data, left_out: &str) -> Constants {
         let middle = if row.low > 0.0 { (row.low * row.high).sqrt() } else { row.high / 8.0 };
         *best.get_mut(&row.name).expect("shipped names are the model's") = middle;
     }
-    let mut known = vec![0.0; sample.cells.len() + sample.networks.len()];
+    let mut known = vec![0.0; sample.cells.len() + sample.networks.len() + sample.programs.len() * Family::COUNT];
     let mut loss = sample.loss(data, &best, &mut known, "");
     for step in STEPS {
         for row in &rows {
@@ -110,12 +114,13 @@ pub fn without(data: &Data, left_out: &str) -> Constants {
 struct Sample<'d> {
     cells: Vec<Vec<&'d Kernel>>,
     networks: Vec<usize>,
+    programs: Vec<&'d Program>,
 }
 
 impl<'d> Sample<'d> {
-    fn of(data: &'d Data, left_out: &str) -> Self {
+    fn of(data: &'d Data, left_out: LeftOut<'_>) -> Self {
         let mut cells: BTreeMap<_, Vec<&Kernel>> = BTreeMap::new();
-        for k in data.kernels.iter().filter(|k| data.chips[k.gpu] != left_out && k.fitted && k.above_floor()) {
+        for k in data.kernels.iter().filter(|k| !left_out(k.gpu) && k.fitted && k.above_floor()) {
             cells.entry((k.file, k.gpu, &k.label, &k.dtype_label, k.test)).or_default().push(k);
         }
         let thin = |mut rows: Vec<&'d Kernel>| {
@@ -123,8 +128,9 @@ impl<'d> Sample<'d> {
             let every = rows.len().div_ceil(PER_CELL).max(1);
             rows.into_iter().step_by(every).collect()
         };
-        let networks = (0..data.networks.len()).filter(|&i| data.chips[data.networks[i].gpu] != left_out).collect();
-        Self { cells: cells.into_values().map(thin).collect(), networks }
+        let networks = (0..data.networks.len()).filter(|&i| !left_out(data.networks[i].gpu)).collect();
+        let programs = data.programs.iter().filter(|p| !left_out(p.gpu)).collect();
+        Self { cells: cells.into_values().map(thin).collect(), networks, programs }
     }
 
     /// Cells that tell the spread of a family; none where all their rows are too few. Boards of other makers widen by
@@ -137,8 +143,8 @@ impl<'d> Sample<'d> {
     }
 
     /// Mean over cells of the mean absolute logarithm of modelled ÷ measured, plus that of the cell's bias; networks
-    /// count as cells of their own. `known` holds the last loss of each cell: only those that `touched` by name are
-    /// worked out again.
+    /// and programs count as cells of their own. `known` holds the last loss of each cell, and the last seconds of each
+    /// family of a program: only those that `touched` by name are worked out again.
     fn loss(&self, data: &Data, constants: &Constants, known: &mut [f64], touched: &str) -> f64 {
         for (cell, known) in self.cells.iter().zip(known.iter_mut()) {
             if !touches(touched, cell[0].op.family()) {
@@ -154,14 +160,22 @@ impl<'d> Sample<'d> {
             }
             *known = weight(cell) * (absolute + 0.5 * signed.abs()) / cell.len() as f64;
         }
-        for (&i, known) in self.networks.iter().zip(&mut known[self.cells.len()..]) {
+        let (networks, programs) = known[self.cells.len()..].split_at_mut(self.networks.len());
+        for (&i, known) in self.networks.iter().zip(networks) {
             let network = &data.networks[i];
             if network.distinct.iter().any(|(op, _)| touches(touched, op.family())) {
                 *known = (busy_time(constants, data, network) / network.measured).ln().abs();
             }
         }
-        let weights = self.cells.iter().map(|cell| weight(cell)).sum::<f64>() + self.networks.len() as f64;
-        known.iter().sum::<f64>() / weights.max(1.0)
+        let mut sum = 0.0;
+        for (program, known) in self.programs.iter().zip(programs.chunks_exact_mut(Family::COUNT)) {
+            program.seconds_again(constants, &data.gpus[program.gpu].1, known, |family| touches(touched, family));
+            sum += (known.iter().sum::<f64>() / program.measured).ln().abs();
+        }
+        let weights = self.cells.iter().map(|cell| weight(cell)).sum::<f64>()
+            + (self.networks.len() + self.programs.len()) as f64;
+        let others = self.cells.len() + self.networks.len();
+        (known[..others].iter().sum::<f64>() + sum) / weights.max(1.0)
     }
 }
 
@@ -189,7 +203,7 @@ fn weight(cell: &[&Kernel]) -> f64 {
 /// Spreads of the families that were measured: the bias of a cell is shared, the rest is the kernel's own. Sized so that
 /// four in five fall between p10 and p90, with more for a GPU that the fit has not seen: as much as left-out GPUs need.
 /// Of the factors for short kernels the one whose intervals serve best is kept.
-fn calibrate(data: &Data, left_out: &str, sample: &Sample<'_>, constants: &mut Constants) {
+fn calibrate(data: &Data, left_out: LeftOut<'_>, sample: &Sample<'_>, constants: &mut Constants) {
     for family in Family::ALL {
         let cells = sample.telling(data, *family);
         if cells.is_empty() {
@@ -204,12 +218,29 @@ fn calibrate(data: &Data, left_out: &str, sample: &Sample<'_>, constants: &mut C
         constants.spread[*family as usize] = best.0;
     }
     // Convolutions timed by themselves do not tell how far whole image networks are off; training jobs do.
-    let jobs = data.jobs.iter().filter(|job| data.chips[job.gpu] != left_out);
+    let jobs = data.jobs.iter().filter(|job| !left_out(job.gpu));
     let needed = jobs.map(|job| shared_by(data, job, constants, Family::Convolution));
     // Their times hold what the host did meanwhile: two in three are to be met, not four in five.
     let needed = quantile(&mut needed.collect::<Vec<_>>(), 0.65) / Z90;
     let shared = &mut constants.spread[Family::Convolution as usize].shared;
     *shared = shared.max(needed.min(1.0));
+    constants.together = together(data, sample, constants);
+}
+
+/// What all kernels of a program share beyond their families' parts, so that four in five whole programs lie within their
+/// intervals, with more for a GPU that the fit has not seen.
+fn together(data: &Data, sample: &Sample<'_>, constants: &Constants) -> f64 {
+    const UNSEEN: f64 = 1.2;
+    let alone = Constants { together: 0.0, ..constants.clone() };
+    let networks = sample.networks.iter().map(|&i| &data.networks[i]);
+    let networks = networks.map(|n| (network_time(&alone, &data.gpus[n.gpu].1, n), n.measured));
+    let programs = sample.programs.iter().map(|p| (p.time(&alone, &data.gpus[p.gpu].1), p.measured));
+    let beyond = |(time, measured): (Interval, f64)| {
+        let [known, needed] = [time.p90 / time.p50, measured / time.p50].map(|ratio| ratio.ln().abs() / Z90);
+        (needed * needed - known * known).max(0.0).sqrt()
+    };
+    let mut beyond: Vec<f64> = networks.chain(programs).map(beyond).collect();
+    if beyond.is_empty() { constants.together } else { (UNSEEN * quantile(&mut beyond, 0.8)).clamp(0.01, 0.5) }
 }
 
 /// How far off all kernels of the family together must be, in units of their doubt, for a network to take as long as it

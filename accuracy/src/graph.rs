@@ -378,7 +378,7 @@ fn memory(name: &str, node: &Node<'_>, args: &[Vec<u64>]) -> Option<Call> {
     Some(Call::Kernel(match name {
         "where" | "dropout" => Op::Elementwise { n, inputs: 1, flop_per_element: 1.0, transcendental: false },
         "mean" => Op::Reduce { n, out: count(shapes.last()?), flop_per_element: 1.0 },
-        _ => Op::Copy { n, strided: name == "contiguous", inputs: 1 },
+        _ => Op::Copy { n, strided: name == "contiguous", inputs: 1, run: 0 },
     }))
 }
 
@@ -437,7 +437,7 @@ mod tests {
         assert_eq!(of("AdaptiveAvgPool2d", "", image, "(8, 64, 1, 1)"), mean);
         assert_eq!(
             of("cat", "[[8, 32, 56, 56], [8, 64, 56, 56]]", "", ""),
-            Call::Kernel(Op::Copy { n, strided: false, inputs: 1 })
+            Call::Kernel(Op::Copy { n, strided: false, inputs: 1, run: 0 })
         );
         assert_eq!(of("flatten", "[8, 64]", "", ""), Call::View);
     }

@@ -21,7 +21,9 @@ mod statistics;
 mod traces;
 mod zoo;
 
+use breakeven::kernel::Constants;
 use clap::{Parser, Subcommand, ValueEnum};
+use score::{Fits, Fold};
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 
@@ -40,7 +42,7 @@ enum Command {
         #[arg(long, required_unless_present = "measured")]
         data: Option<PathBuf>,
         /// A file of the measuring kit instead: how far the model is off from it.
-        #[arg(long, conflicts_with_all = ["data", "leave_one_gpu_out"])]
+        #[arg(long, conflicts_with_all = ["data", "Leave"])]
         measured: Option<PathBuf>,
         /// The device that the file's name for it stands for.
         #[arg(long, requires = "measured")]
@@ -50,9 +52,8 @@ enum Command {
         cores: Option<u32>,
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
-        /// Refit without each GPU in turn and score it with that fit.
-        #[arg(long)]
-        leave_one_gpu_out: bool,
+        #[command(flatten)]
+        leave: Leave,
         /// Also write every kernel with its measured and modelled time to this CSV file.
         #[arg(long)]
         rows: Option<PathBuf>,
@@ -76,6 +77,8 @@ enum Command {
         /// Folder of measurements.
         #[arg(long)]
         data: PathBuf,
+        #[command(flatten)]
+        leave: Leave,
         /// Also write every kernel of them to this CSV file.
         #[arg(long)]
         rows: Option<PathBuf>,
@@ -97,6 +100,32 @@ enum Command {
     },
 }
 
+/// Refit without some GPUs in turn and score them with that fit.
+#[derive(clap::Args)]
+#[group(multiple = false)]
+struct Leave {
+    /// Without each GPU, and others of its chip.
+    #[arg(long)]
+    leave_one_gpu_out: bool,
+    /// Without each generation, by its maker's name for the architecture.
+    #[arg(long)]
+    leave_one_generation_out: bool,
+    /// Without each maker.
+    #[arg(long)]
+    leave_one_maker_out: bool,
+}
+
+impl Leave {
+    fn fold(&self) -> Option<Fold> {
+        match self {
+            Self { leave_one_gpu_out: true, .. } => Some(Fold::Chip),
+            Self { leave_one_generation_out: true, .. } => Some(Fold::Generation),
+            Self { leave_one_maker_out: true, .. } => Some(Fold::Maker),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Clone, Copy, ValueEnum)]
 enum Format {
     Text,
@@ -114,7 +143,7 @@ fn main() -> Result<()> {
                 Format::Json => show(&format!("{}\n", serde_json::to_string_pretty(&report)?))?,
             }
         }
-        Command::Score { data, format, leave_one_gpu_out, rows, .. } => {
+        Command::Score { data, format, leave, rows, .. } => {
             let data = data::read(&data.unwrap_or_default())?;
             for (gpu, rows) in &data.unknown {
                 eprintln!("warning: {rows} rows left out: `{gpu}` is neither in aliases.csv nor in the catalogue");
@@ -133,7 +162,10 @@ fn main() -> Result<()> {
                     names.join(", ")
                 );
             }
-            let score = if leave_one_gpu_out { score::leave_one_out(&data) } else { score::with_shipped(&data) };
+            let score = match leave.fold() {
+                Some(fold) => score::leave_one_out(&data, fold),
+                None => score::with_shipped(&data),
+            };
             if let Some(file) = rows {
                 score.write_rows(&data, &file)?;
             }
@@ -150,10 +182,11 @@ fn main() -> Result<()> {
                 Format::Json => show(&format!("{}\n", serde_json::to_string_pretty(&report)?))?,
             }
         }
-        Command::Steps { data, rows } => {
-            let mut gpus = data::Gpus::default();
-            let programs = programs::read(&data.join("networks/image_amp.csv"), &mut gpus)?;
-            show(&programs::report(&programs, &gpus.devices(), rows.as_deref())?)?;
+        Command::Steps { data, leave, rows } => {
+            let data = data::read(&data)?;
+            let fits = leave.fold().map(|fold| Fits::of(&data, fold));
+            let constants = |gpu| fits.as_ref().map_or(Constants::shipped(), |fits| fits.without(gpu));
+            show(&programs::report(&data, constants, rows.as_deref())?)?;
         }
         Command::Speed { data } => show(&speed::speed(&data::read(&data)?)?)?,
         Command::Fit { data, write } => {

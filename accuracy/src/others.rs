@@ -35,6 +35,7 @@ fn kernel(
         hot: protocol.hot,
         fitted: protocol.fitted,
         one_each: file.ends_with("gpu_benches_small_kernels.csv"),
+        channels_last: false,
         library: protocol.library,
         neusight: None,
     })

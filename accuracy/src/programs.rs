@@ -2,12 +2,14 @@
 //! and what the model says of it.
 
 use crate::Result;
-use crate::data::Gpus;
+use crate::data::{Data, Gpus};
 use crate::score::at_peak;
 use crate::statistics::{mean, quantile};
+use breakeven::advice::compiled_entries;
 use breakeven::hardware::Device;
-use breakeven::kernel::{Constants, entry_time_with};
-use breakeven::workload::{Entry, Workload};
+use breakeven::interval::Interval;
+use breakeven::kernel::{Constants, entry_time_with, sigma_of_sum};
+use breakeven::workload::{Entry, Family, Workload};
 use flate2::read::GzDecoder;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -53,7 +55,8 @@ pub fn read(file: &Path, gpus: &mut Gpus) -> Result<Vec<Program>> {
         let Some(measured) = cell("step_ms").parse::<f64>().ok().filter(|ms| *ms > 0.0) else { continue };
         let name = ["model", "phase", "layout", "batch", "img"].map(cell).join("-");
         let Some(gpu) = gpus.index(cell("gpu")) else { continue };
-        let recorded = steps.entry(name.clone()).or_insert_with(|| match step(&name) {
+        let compiled = cell("mode") == "compile";
+        let recorded = steps.entry(format!("{name} {compiled}")).or_insert_with(|| match step(&name, compiled) {
             Ok(step) => Some(Arc::new(step)),
             Err(e) => {
                 eprintln!("warning: {name} left out: {e}");
@@ -68,8 +71,8 @@ pub fn read(file: &Path, gpus: &mut Gpus) -> Result<Vec<Program>> {
     Ok(programs)
 }
 
-/// The kernels of one step of what was recorded under this name.
-fn step(name: &str) -> Result<Step> {
+/// The kernels of one step of what was recorded under this name, as it was written or once it is compiled.
+fn step(name: &str, compiled: bool) -> Result<Step> {
     let file = Path::new(RECORDINGS).join(format!("{name}.breakeven.json.gz"));
     let mut text = Vec::new();
     GzDecoder::new(File::open(&file).map_err(|e| format!("{}: {e}", file.display()))?).read_to_end(&mut text)?;
@@ -78,22 +81,50 @@ fn step(name: &str) -> Result<Step> {
         let site = entry.site as usize;
         workload.sites.get(site).is_some_and(|site| site.function == STEP)
     };
-    let entries: Vec<Entry> = workload.ops.iter().filter(of_step).cloned().collect();
+    let ops = if compiled { compiled_entries(&workload) } else { workload.ops.clone() };
+    let entries: Vec<Entry> = ops.iter().filter(of_step).cloned().collect();
     // Each step waits for the GPU once.
     let is_end = |entry: &&Entry| matches!(entry.op, breakeven::workload::Op::Synchronise);
     let steps = entries.iter().filter(is_end).map(|entry| entry.count).max().unwrap_or(1).max(1);
-    let each = |entry: Entry| {
+    // What the model tells apart, once: a network of many layers alike has few kernels.
+    let mut distinct: BTreeMap<String, (Entry, f64)> = BTreeMap::new();
+    for entry in entries {
         let count = entry.count as f64 / steps as f64;
-        (entry, count)
-    };
-    Ok(Step { entries: entries.into_iter().map(each).collect() })
+        let key = format!(
+            "{:?} {:?} {} {} {:?} {:?} {}",
+            entry.op, entry.dtype, entry.read_bytes, entry.written_bytes, entry.layout, entry.phase, entry.name
+        );
+        distinct.entry(key).or_insert((entry, 0.0)).1 += count;
+    }
+    Ok(Step { entries: distinct.into_values().collect() })
 }
 
 impl Program {
-    /// Device seconds of the step's kernels, one after the other, with the device's rows of it.
-    pub fn seconds(&self, constants: &Constants, device: &Device) -> f64 {
-        let time = |(entry, count): &(Entry, f64)| entry_time_with(constants, entry, device).p50.get() * count;
-        self.step.entries.iter().map(time).sum()
+    /// Puts into `known` the device seconds of the step's kernels of each family that is asked for.
+    pub fn seconds_again(
+        &self,
+        constants: &Constants,
+        device: &Device,
+        known: &mut [f64],
+        asked: impl Fn(Family) -> bool,
+    ) {
+        for family in Family::ALL.iter().filter(|family| asked(**family)) {
+            known[*family as usize] = 0.0;
+        }
+        for (entry, count) in self.step.entries.iter().filter(|(entry, _)| asked(entry.op.family())) {
+            known[entry.op.family() as usize] += entry_time_with(constants, entry, device).p50.get() * count;
+        }
+    }
+
+    /// The same with its interval.
+    pub fn time(&self, constants: &Constants, device: &Device) -> Interval {
+        let kernel = |(entry, count): &(Entry, f64)| {
+            let time = entry_time_with(constants, entry, device);
+            [time.p50.get() * count, time.sigma_shared, time.sigma_own]
+        };
+        let kernels: Vec<[f64; 3]> = self.step.entries.iter().map(kernel).collect();
+        let seconds: f64 = kernels.iter().map(|kernel| kernel[0]).sum();
+        Interval::log_normal(seconds, sigma_of_sum(constants, kernels.into_iter()) / seconds.max(1e-12))
     }
 
     /// The same at the datasheet's peak and 92 % of its bandwidth.
@@ -114,13 +145,15 @@ fn roofline(entry: &Entry, device: &Device) -> f64 {
 }
 
 /// Every row with its error and a roofline's, and how far off each group of them is; every kernel of each to `rows`.
-pub fn report(programs: &[Program], gpus: &[(String, Device)], rows: Option<&Path>) -> Result<String> {
+pub fn report<'c>(data: &Data, constants: impl Fn(usize) -> &'c Constants, rows: Option<&Path>) -> Result<String> {
     use std::fmt::Write;
+    let Data { programs, gpus, .. } = data;
     let mut out = String::new();
-    let mut groups: BTreeMap<[&str; 4], Vec<(f64, f64)>> = BTreeMap::new();
+    let mut groups: BTreeMap<[&str; 4], Vec<(f64, f64, Interval)>> = BTreeMap::new();
     for p in programs {
         let (name, device) = &gpus[p.gpu];
-        let modelled = p.seconds(Constants::shipped(), device) / p.measured;
+        let interval = p.time(constants(p.gpu), device).scale(1.0 / p.measured);
+        let modelled = interval.p50;
         let roofline = p.roofline(device) / p.measured;
         let _ = writeln!(
             out,
@@ -134,16 +167,25 @@ pub fn report(programs: &[Program], gpus: &[(String, Device)], rows: Option<&Pat
             100.0 * (modelled - 1.0),
             100.0 * (roofline - 1.0)
         );
-        groups.entry([name, &p.mode, &p.layout, &p.phase]).or_default().push((modelled, roofline));
+        groups.entry([name, &p.mode, &p.layout, &p.phase]).or_default().push((modelled, roofline, interval));
     }
     for (group, errors) in groups {
-        let of = |which: fn(&(f64, f64)) -> f64| {
+        let of = |which: fn(&(f64, f64, Interval)) -> f64| {
             let mut off: Vec<f64> = errors.iter().map(|e| (which(e) - 1.0).abs()).collect();
             let mut signed: Vec<f64> = errors.iter().map(|e| which(e) - 1.0).collect();
             let [mean, p90, bias] = [mean(&off), quantile(&mut off, 0.9), quantile(&mut signed, 0.5)];
             format!("mean {:.1} %, p90 {:.1} %, bias {:+.1} %", 100.0 * mean, 100.0 * p90, 100.0 * bias)
         };
-        let _ = writeln!(out, "{}: {} rows: {}; roofline {}", group.join(" "), errors.len(), of(|e| e.0), of(|e| e.1));
+        let inside = errors.iter().filter(|e| e.2.p10 <= 1.0 && 1.0 <= e.2.p90).count();
+        let width = quantile(&mut errors.iter().map(|e| e.2.p90 / e.2.p10).collect::<Vec<_>>(), 0.5);
+        let _ = writeln!(
+            out,
+            "{}: {} rows: {}, {inside} inside, width {width:.2}; roofline {}",
+            group.join(" "),
+            errors.len(),
+            of(|e| e.0),
+            of(|e| e.1)
+        );
     }
     if let Some(file) = rows {
         let mut table = csv::Writer::from_path(file)?;
@@ -196,11 +238,10 @@ pub fn report(programs: &[Program], gpus: &[(String, Device)], rows: Option<&Pat
 #[cfg(test)]
 mod tests {
     use super::*;
-    use breakeven::workload::Family;
 
     #[test]
     fn a_step_is_recorded_once() {
-        let step = step("resnet50-infer-nchw-1024-224").expect("it is committed");
+        let step = step("resnet50-infer-nchw-1024-224", false).expect("it is committed");
         let of = |family: Family| step.entries.iter().filter(|e| e.0.op.family() == family).map(|e| e.1).sum::<f64>();
         assert_eq!((of(Family::Convolution), of(Family::Matmul), of(Family::Synchronise)), (53.0, 1.0, 1.0));
         let device = &breakeven::hardware::Catalogue::embedded().gpus()[0].device;

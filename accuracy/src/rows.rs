@@ -45,6 +45,7 @@ pub fn fp32(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -> Result<(
             // The P4's training shapes hit kernels at a fifth of the peak that no other board is given.
             fitted: !(name == "linear" && on == "Tesla_P4" && row.text("split") != Some("test")),
             one_each: false,
+            channels_last: false,
             library: None,
             neusight: row.number("neusight_us").filter(|us| *us > 0.0).map(|us| us * 1e-6),
         });
@@ -190,6 +191,7 @@ pub fn low_precision(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) ->
             hot: 0.0,
             fitted: true,
             one_each: false,
+            channels_last: false,
             library: None,
             neusight: None,
         });

@@ -6,7 +6,7 @@ use crate::statistics::{mean, quantile};
 use crate::{Result, fit};
 use breakeven::hardware::Device;
 use breakeven::interval::Interval;
-use breakeven::kernel::{Bound, Constants, KernelTime, Recorded, kernel_time, kernel_time_with};
+use breakeven::kernel::{Bound, Constants, KernelTime, Recorded, kernel_time, kernel_time_with, sigma_of_sum};
 use breakeven::units::{Bytes, Seconds};
 use breakeven::workload::{Dtype, Family, Op};
 use serde::Serialize;
@@ -116,19 +116,52 @@ pub fn with_shipped(data: &Data) -> Score {
     score(data, |_| Constants::shipped())
 }
 
-pub fn leave_one_out(data: &Data) -> Score {
-    let chips: BTreeSet<&str> = data.chips.iter().map(String::as_str).collect();
-    let chips: Vec<&str> = chips.into_iter().collect();
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let fits: BTreeMap<&str, Constants> = std::thread::scope(|scope| {
-        let share = |worker: usize| {
-            let mine = chips.iter().skip(worker).step_by(threads).copied();
-            scope.spawn(move || mine.map(|chip| (chip, fit::without(data, chip))).collect::<Vec<_>>())
+pub fn leave_one_out(data: &Data, which: Fold) -> Score {
+    let fits = Fits::of(data, which);
+    score(data, |gpu| fits.without(gpu))
+}
+
+/// What is left out together.
+#[derive(Clone, Copy, Debug)]
+pub enum Fold {
+    /// Boards of one chip.
+    Chip,
+    /// Boards of one architecture, as its maker calls it.
+    Generation,
+    /// All of a maker's.
+    Maker,
+}
+
+/// For each GPU the constants of a fit that has not seen it.
+pub struct Fits {
+    names: Vec<String>,
+    by_name: BTreeMap<String, Constants>,
+}
+
+impl Fits {
+    pub fn of(data: &Data, which: Fold) -> Self {
+        let names: Vec<String> = match which {
+            Fold::Chip => data.chips.clone(),
+            Fold::Generation => data.gpus.iter().map(|(_, device)| device.architecture.clone()).collect(),
+            Fold::Maker => data.gpus.iter().map(|(_, device)| format!("{:?}", device.vendor)).collect(),
         };
-        let workers: Vec<_> = (0..threads).map(share).collect();
-        workers.into_iter().flat_map(|worker| worker.join().expect("a fit does not panic")).collect()
-    });
-    score(data, |gpu| &fits[data.chips[gpu].as_str()])
+        let distinct: Vec<&String> = names.iter().collect::<BTreeSet<_>>().into_iter().collect();
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let by_name = std::thread::scope(|scope| {
+            let share = |worker: usize| {
+                let (mine, names) = (distinct.iter().skip(worker).step_by(threads), &names);
+                let fit = move |name: &&String| ((*name).clone(), fit::without(data, &|gpu| names[gpu] == **name));
+                scope.spawn(move || mine.map(fit).collect::<Vec<_>>())
+            };
+            let workers: Vec<_> = (0..threads).map(share).collect();
+            workers.into_iter().flat_map(|worker| worker.join().expect("a fit does not panic")).collect()
+        });
+        Self { names, by_name }
+    }
+
+    pub fn without(&self, gpu: usize) -> &Constants {
+        &self.by_name[&self.names[gpu]]
+    }
 }
 
 /// Time of one kernel under the constants, device time alone. A short series of short calls runs before the power limit
@@ -136,7 +169,8 @@ pub fn leave_one_out(data: &Data) -> Score {
 pub fn device_time(constants: &Constants, data: &Data, kernel: &Kernel) -> KernelTime {
     let of_then = kernel.library.map(|year| Constants { library_year: year, ..constants.clone() });
     let constants = of_then.as_ref().unwrap_or(constants);
-    let recorded = Recorded { one_each: kernel.one_each, ..Recorded::default() };
+    let Kernel { one_each, channels_last, .. } = *kernel;
+    let recorded = Recorded { one_each, channels_last, ..Recorded::default() };
     let on = |device| kernel_time_with(constants, &kernel.op, kernel.dtype, recorded, device);
     let device = &data.gpus[kernel.gpu].1;
     // The core takes a product's operands for cold, as a layer's weights are.
@@ -329,25 +363,20 @@ fn covered(rows: &[(f64, Interval)]) -> f64 {
 
 /// The host hands calls over while the device works through its queue: a call starts when both are ready for it. Calls
 /// that run no kernel take the host's time alone. Small arrays that the call before has just written are found in L2 by
-/// the kernel model itself. Errors of one family move together.
+/// the kernel model itself.
 pub fn network_time(constants: &Constants, device: &Device, network: &Network) -> Interval {
-    let (mut seconds, mut own) = (0.0, 0.0);
-    let mut shared = [0.0; Family::COUNT];
     let time = |op| kernel_time_with(constants, op, network.dtype, Recorded::default(), device);
     let times: Vec<KernelTime> = network.distinct.iter().map(|(op, _)| time(op)).collect();
-    for ((op, repeat), time) in network.distinct.iter().zip(&times) {
-        let t = time.p50.get() * repeat;
-        seconds += t;
-        shared[op.family() as usize] += t * time.sigma_shared;
-        // Repeats of one op share its error.
-        own += (t * time.sigma_own) * (t * time.sigma_own);
-    }
+    // Repeats of one op share its error.
+    let all = |((_, repeat), t): (&(Op, f64), &KernelTime)| [t.p50.get() * repeat, t.sigma_shared, t.sigma_own];
+    let kernels: Vec<[f64; 3]> = network.distinct.iter().zip(&times).map(all).collect();
+    let seconds: f64 = kernels.iter().map(|kernel| kernel[0]).sum();
     let call = |&(at, repeat): &(Option<usize>, f64)| match at {
         Some(at) => (times[at].p50.get(), f64::from(times[at].launches), repeat),
         None => (0.0, 0.0, repeat),
     };
     let times: Vec<_> = network.calls.iter().map(call).collect();
-    let sigma = (shared.iter().map(|s| s * s).sum::<f64>() + own).sqrt() / seconds.max(1e-12);
+    let sigma = sigma_of_sum(constants, kernels.into_iter()) / seconds.max(1e-12);
     // What nobody knows may take as long as the rest of its size.
     let sigma = sigma.hypot(network.unknown_share());
     let waited = queue(&times) - seconds;

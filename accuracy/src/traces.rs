@@ -60,6 +60,7 @@ fn trace(file: &Path, board: &str, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -
             hot: protocol.hot,
             fitted: protocol.fitted,
             one_each: false,
+            channels_last: false,
             library: protocol.library,
             neusight: cell("neusight_us").parse().ok().filter(|us: &f64| *us > 0.0).map(|us| us * 1e-6),
         });
