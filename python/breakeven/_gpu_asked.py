@@ -38,18 +38,23 @@ def watch() -> None:
 
 
 def at_exit() -> None:
-    """Tell what an exception that ended the script says of a GPU."""
+    """Tell what an exception, or an exit, that ended the script says of a GPU."""
     error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
-    if not isinstance(error, Exception):
-        return  # none, or Ctrl-C
+    if error is not None and not isinstance(error, Exception):
+        return  # Ctrl-C
     try:
         _tell(error)
     except Exception as failure:  # ours: the script has ended as it would
         _native.unseen("hook-failed", f"what ended the script was not looked at: {failure}")
 
 
-def _tell(error: Exception) -> None:
-    """Tell of the first exception, from the last raised to its causes, that a library raised for want of a GPU."""
+def _tell(error: Exception | None) -> None:
+    """Tell of the first exception, from the last raised to its causes, that a library raised for want of a GPU; of the
+    script's own check of PyTorch's GPU where that ended it."""
+    checks = sys.modules.get(f"{__package__}._gpu_checks")  # from PyTorch's import on
+    if checks is not None and (line := checks.ended(_lines_of(error))) is not None:
+        _native.unseen("no-gpu", without_gpu(line))
+        return
     for cause in _causes(error):
         row = _refusal(cause)
         if row is not None:
@@ -90,13 +95,23 @@ def _refusal(error: BaseException) -> Refusal | None:
     return None
 
 
+def without_gpu(line: str) -> str:
+    """What is told of a PyTorch script that ended at that line; `breakeven run` makes a command of the second part."""
+    return f"the script asks for a GPU ({line}), and there is none: --pretend-gpu NAME records it as if there were"
+
+
 def _line_of(error: BaseException) -> str:
     """The script's line that led to it: the innermost of its traceback that is in no library."""
-    lines, trace = [], error.__traceback__
+    return _shown(_lines_of(error))
+
+
+def _lines_of(error: BaseException | None) -> list[tuple[CodeType, int]]:
+    """The lines of its traceback, innermost first."""
+    lines, trace = [], error and error.__traceback__
     while trace is not None:
         lines.append((trace.tb_frame.f_code, trace.tb_lineno))
         trace = trace.tb_next
-    return _shown(lines[::-1])
+    return lines[::-1]
 
 
 def _line_now() -> str:
@@ -110,14 +125,14 @@ def _line_now() -> str:
 
 def _shown(lines: list[tuple[CodeType, int]]) -> str:
     """The first line, innermost first, that is of no library; the outermost where all are."""
-    own = [(code, line) for code, line in lines if not _is_library(code.co_filename)]
+    own = [(code, line) for code, line in lines if not is_library(code.co_filename)]
     if not own and not lines:
         return "at its start"
     code, line = own[0] if own else lines[-1]
     return f"{os.path.basename(code.co_filename)}:{line}"
 
 
-def _is_library(file: str) -> bool:
+def is_library(file: str) -> bool:
     """Whether code of that file is a library's: installed, of Python or ours, or compiled from Cython."""
     return file.endswith((".pyx", ".pxd", ".pxi")) or "site-packages" in file or "dist-packages" in file or file.startswith(_LIBRARY)
 

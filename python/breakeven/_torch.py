@@ -52,7 +52,7 @@ def install() -> None:
     try:
         import torch
 
-        from . import _imports, _process, _torch_autocast, _torch_made, _torch_modules, _torch_ops, _torch_reads, _torch_room
+        from . import _gpu_checks, _imports, _process, _torch_autocast, _torch_made, _torch_modules, _torch_ops, _torch_reads, _torch_room
         from . import _torch_steps
 
         _process.add_version("torch", str(torch.__version__))
@@ -73,6 +73,7 @@ def install() -> None:
             _torch_reads.install(torch)
         if not os.environ.get(PRETEND):
             torch.cuda._lazy_init = _native.Named(torch.cuda._lazy_init, "torch.cuda.init", _nothing, _no_gpu)
+            _gpu_checks.watch(torch)
         _torch_reads.install_single(torch)
         _torch_autocast.watch(torch, _torch_reads.watch)
         if os.environ.get(PRETEND) or os.environ.get(FAKE) == "1":
@@ -183,10 +184,9 @@ def _no_gpu(_: object, __: object, result: object, *___: object) -> None:
     from . import _caught
 
     if result is None and not _caught.would_be_caught("Exception", "RuntimeError", "AssertionError"):
-        from . import _torch_fake
+        from . import _gpu_asked, _torch_fake
 
-        text = f"the script asks for a GPU ({_torch_fake.place()}), and there is none: --pretend-gpu NAME records it as if there were"
-        _native.unseen("no-gpu", text)
+        _native.unseen("no-gpu", _gpu_asked.without_gpu(_torch_fake.place()))
 
 
 def _exported(_: str) -> None:

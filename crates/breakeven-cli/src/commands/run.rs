@@ -321,10 +321,19 @@ fn no_gpu(workload: &Workload, options: &Options) -> Option<String> {
     if !instead.starts_with("--pretend-gpu") {
         return Some(format!("note: {what}\n hint: {instead}"));
     }
-    let shown = options.gpu.iter().find(|name| pretended(name, options).is_ok());
-    let shown = shown.map_or("l4", String::as_str);
+    let shown = options.gpu.iter().find_map(|name| imitable(name, options)).unwrap_or_else(|| "l4".to_owned());
     let again = typed::again(&typed::words(), &["--pretend-gpu".into(), shown.into()]);
     Some(format!("note: {what}\n hint: to record it as if there were one: {again}"))
+}
+
+/// How one GPU that can be imitated is named, where `name` means any: itself, or the id of the first of several.
+fn imitable(name: &str, options: &Options) -> Option<String> {
+    if pretended(name, options).is_ok() {
+        return Some(name.to_owned());
+    }
+    let catalogue = Catalogue::embedded().and(options.catalogue.as_deref()).ok()?;
+    let ids = catalogue.find_gpu(name).ok()?.gpus.into_iter().map(|gpu| gpu.id().to_string());
+    ids.into_iter().find(|id| pretended(id, options).is_ok())
 }
 
 /// Wall times of runs 2 to N, ns, recorded as the first was; they end with the first that does not end well.
