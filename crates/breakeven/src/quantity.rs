@@ -137,6 +137,12 @@ impl Measure {
     /// `bad-number`, `bad-unit`, `out-of-range`: each says what was given and what is allowed.
     pub fn parse(self, text: &str) -> Result<f64> {
         let (value, unit) = self.split(text)?;
+        if self == Self::Seconds
+            && unit::factor(self, &unit).is_none()
+            && let Some(seconds) = unit::duration(text)
+        {
+            return Ok(seconds);
+        }
         let factor = if unit.is_empty() { 1.0 } else { self.factor(text, &unit)? };
         // 1/0.001 is 1000 exactly and 0.001 is not: dividing rounds once, so `12 µs` is the same number as 12e-6.
         let scaled = if factor < 1.0 { value / (1.0 / factor) } else { value * factor };
@@ -247,15 +253,16 @@ impl Measure {
 
     fn check_range(self, value: f64, text: &str) -> Result<f64> {
         match self {
-            Self::Fraction if value > 1.0 => Err(Error::new(
-                "out-of-range",
-                format!("{} is more than 1; a share lies from 0 to 1 (100%)", quoted(text)),
-            )
-            .hint(if value <= 100.0 {
-                format!("for {value} percent write `{value}%`")
-            } else {
-                self.hint()
-            })),
+            Self::Fraction if value > 1.0 => {
+                let percent = text.contains('%');
+                let most = if percent { "100%" } else { "1" };
+                let message = format!("{} is more than {most}; a share lies from 0 to 1 (100%)", quoted(text));
+                Err(Error::new("out-of-range", message).hint(if value <= 100.0 && !percent {
+                    format!("for {value} percent write `{value}%`")
+                } else {
+                    self.hint()
+                }))
+            }
             Self::Count if value.fract() != 0.0 => Err(self.out_of_range(text, "is not a whole number")),
             _ => Ok(value),
         }
@@ -315,7 +322,7 @@ parsers! {
     parse_bytes -> Bytes by Bytes,
     /// `16GB/s`, `3.35 TB/s`, `100 Gbit/s`.
     parse_bytes_per_sec -> BytesPerSec by BytesPerSec,
-    /// `500ms`, `1.5 h`, `2`.
+    /// `500ms`, `1.5 h`, `1h30m`, `2`.
     parse_seconds -> Seconds by Seconds,
     /// `320W`, `1.2kW`.
     parse_watts -> Watts by Watts,

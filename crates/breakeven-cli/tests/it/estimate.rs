@@ -200,8 +200,8 @@ fn other_bad_input_is_refused_with_a_hint() {
 
     --flops 1e12 --utilization 140%: exit 2
     --- stderr
-    error: `140%` is more than 1; a share lies from 0 to 1 (100%)
-     hint: for 1.4 percent write `1.4%`
+    error: `140%` is more than 100%; a share lies from 0 to 1 (100%)
+     hint: write it like `40%`
 
     --flop 1e12: exit 2
     --- stderr

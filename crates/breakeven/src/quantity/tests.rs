@@ -232,3 +232,37 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_duration_may_have_parts() {
+    for (text, seconds) in [
+        ("1h30m", 5400.0),
+        ("1h30min", 5400.0),
+        ("1h 30m", 5400.0),
+        ("1 H 30 M", 5400.0),
+        ("2d4h", 187_200.0),
+        ("1m30s", 90.0),
+        ("1m0.5s", 60.5),
+        ("90m", 5400.0),
+        ("1 hour 30 minutes", 5400.0),
+    ] {
+        assert_eq!(parse_seconds(text), Ok(Seconds(seconds)), "{text}");
+    }
+    for text in ["30m1h", "1h1h", "1h30", "1h-30m", "h", "1h m", "1x2h", "1mo"] {
+        assert!(parse_seconds(text).is_err(), "{text}");
+    }
+    // `m` is none of the units of anything else.
+    assert!(parse_watts("1h30m").is_err() && parse_usd_per_hour("$1/m").is_err());
+}
+
+#[test]
+fn a_share_above_all_is_told_in_its_own_unit() {
+    for (text, message, hint) in [
+        ("120%", "`120%` is more than 100%; a share lies from 0 to 1 (100%)", "write it like `40%`"),
+        ("40", "`40` is more than 1; a share lies from 0 to 1 (100%)", "for 40 percent write `40%`"),
+        ("400", "`400` is more than 1; a share lies from 0 to 1 (100%)", "write it like `40%`"),
+    ] {
+        let error = parse_fraction(text).unwrap_err();
+        assert_eq!((error.message.as_str(), error.hint.as_deref()), (message, Some(hint)));
+    }
+}

@@ -1,6 +1,6 @@
 //! Unit texts and their factors to the base unit.
 
-use super::Measure;
+use super::{Measure, number};
 
 const PREFIXES: [(&str, &str, f64); 8] = [
     ("k", "kilo", 1e3),
@@ -122,6 +122,24 @@ fn time(lower: &str) -> Option<f64> {
         "d" | "day" | "days" => 86_400.0,
         _ => return None,
     })
+}
+
+/// Seconds of a duration in parts, each in a smaller unit than the one before: `1h30m`, `2 d 4 h`, `90m`. `None` where it
+/// is none. Here `m` are minutes.
+pub(super) fn duration(text: &str) -> Option<f64> {
+    let text = number::normalise(&text.to_ascii_lowercase());
+    let (mut rest, mut seconds, mut last) = (text.trim(), 0.0, f64::INFINITY);
+    while !rest.is_empty() {
+        let (value, tail) = number::read(rest).ok()?;
+        let tail = tail.trim_start();
+        let (unit, after) = tail.split_at(tail.find(|c: char| !c.is_alphabetic()).unwrap_or(tail.len()));
+        let unit = if unit == "m" { 60.0 } else { time(unit)? };
+        if unit >= last {
+            return None;
+        }
+        (seconds, last, rest) = (seconds + value * unit, unit, after.trim_start());
+    }
+    Some(seconds).filter(|sum| last.is_finite() && sum.is_finite())
 }
 
 /// Case matters here alone: mW and MW are nine powers of ten apart.
