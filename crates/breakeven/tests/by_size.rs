@@ -178,8 +178,61 @@ fn memory_is_that_of_weights_gradients_states_and_activations() {
 #[test]
 fn what_does_not_fit_says_what_would() {
     let e = ask("rtx 4090", Numbers { tokens: Some("1e6".into()), ..network("7B", "fp32") }).unwrap();
-    assert!(e.summary.sentence.starts_with("Does not fit on GeForce RTX 4090"), "{}", e.summary.sentence);
+    assert!(e.summary.sentence.starts_with("fp32: Does not fit on GeForce RTX 4090"), "{}", e.summary.sentence);
     assert!(note(&e, "less-memory").unwrap().contains("--precision bf16"));
+}
+
+#[test]
+fn the_first_line_and_the_note_name_the_precision() {
+    let frame = || Numbers { rows: text(1e7), ..Numbers::default() };
+    let default = |numbers| Numbers { precision: None, ..numbers };
+    for (numbers, precision, told) in [
+        (default(matmul(2000.0, "")), "fp32", "in fp32 (NumPy's default is fp64)"),
+        (matmul(2000.0, "fp64"), "fp64", "in fp64, "),
+        (matmul(2000.0, "half"), "fp16", "in fp16, "),
+        (elements(1e8, 1.0), "fp32", "in fp32 (NumPy's default is fp64)"),
+        (frame(), "fp32", "in fp32 (pandas' default is fp64)"),
+        (Numbers { precision: Some("fp64".into()), ..frame() }, "fp64", "in fp64 with 100 rows"),
+        (Numbers { context: text(100.0), ..network("1B", "bf16") }, "bf16", "in bf16"),
+    ] {
+        let e = ask("l4", numbers.clone()).unwrap();
+        assert!(e.summary.sentence.starts_with(&format!("{precision}: ")), "{}", e.summary.sentence);
+        assert!(note(&e, "by-size").unwrap().contains(told), "{:?}", note(&e, "by-size"));
+        let formula = ask("l4", Numbers { peak: Some("10 TFLOP/s".into()), ..numbers }).unwrap();
+        assert!(formula.summary.sentence.starts_with(&format!("{precision}: ")), "{}", formula.summary.sentence);
+    }
+    let flops = Numbers { flops: Some("1e13".into()), ..Numbers::default() };
+    assert!(!ask("l4", flops).unwrap().summary.sentence.contains("fp32"), "no size was given");
+}
+
+#[test]
+fn a_part_of_another_size_is_told_as_such() {
+    let one = || text(2.0);
+    let matmul = || matmul(1000.0, "fp32");
+    for (numbers, says) in [
+        (Numbers { batch: one(), ..matmul() }, "`batch` is a part of `parameters`, and `matmul` was given"),
+        (
+            Numbers { checkpointing: true, ..matmul() },
+            "`checkpointing` is a part of `parameters`, and `matmul` was given",
+        ),
+        (Numbers { columns: one(), ..elements(1e6, 1.0) }, "`columns` is a part of `rows`, and `elements` was given"),
+        (Numbers { operations: one(), flops: one(), ..Numbers::default() }, "`operations` is a part of `elements`"),
+        (Numbers { rows: one(), ..matmul() }, "`matmul` and `rows` were both given"),
+        (Numbers { batch: one(), ..Numbers::default() }, "`parameters` is missing"),
+    ] {
+        let error = ask("l4", numbers).unwrap_err();
+        assert!(error.message.starts_with(says) && error.hint.is_some(), "{error}");
+    }
+}
+
+#[test]
+fn two_gpus_share_no_batch_of_one() {
+    let advised = |batch: &str| {
+        let e =
+            ask("h100-sxm", Numbers { tokens: Some("1B".into()), batch: Some(batch.into()), ..network("1B", "bf16") });
+        e.unwrap().advice.iter().any(|advice| advice.id == "multi-gpu")
+    };
+    assert_eq!([advised("1"), advised("4")], [false, true]);
 }
 
 #[test]

@@ -52,7 +52,7 @@ pub fn calculate(numbers: &Numbers, request: &Request) -> Result<Estimate> {
     let mut given = Given { warm: options.exclude_startup, ..read_numbers(numbers)? };
     let mut notes = Vec::new();
     if let Some(described) = described::describe(numbers, &given)? {
-        let Some(figure) = given.of_formula() else { return described.estimate(request) };
+        let Some(figure) = given.of_formula() else { return Ok(given.named(described.estimate(request)?)) };
         given.set_size(described.amounts());
         let (says, cpu_time) = described.beside(request, figure)?;
         notes.extend(says);
@@ -127,7 +127,7 @@ pub fn calculate(numbers: &Numbers, request: &Request) -> Result<Estimate> {
         ..without_gpus(work, baseline, request)
     };
     summary::finish(&mut estimate, &request.options)?;
-    Ok(estimate)
+    Ok(if given.size.is_some() { given.named(estimate) } else { estimate })
 }
 
 /// An answer that speaks of no GPU yet.

@@ -5,7 +5,7 @@ use super::footprint;
 use super::formula::Rate;
 use super::kind;
 use super::link::{LINK_FRACTION, pcie};
-use crate::estimate::FormulaInput;
+use crate::estimate::{Estimate, FormulaInput};
 use crate::hardware::Device;
 use crate::interval::{Basis, Interval};
 use crate::quantity::Measure;
@@ -58,6 +58,13 @@ pub(super) struct Amounts {
 }
 
 impl Given {
+    /// The answer to a size, which begins with the precision: another one is other work.
+    pub(super) fn named(&self, mut estimate: Estimate) -> Estimate {
+        let precision = kind::precision_name(self.precision.unwrap_or(Dtype::F32));
+        estimate.summary.sentence = format!("{precision}: {}", estimate.summary.sentence);
+        estimate
+    }
+
     /// Takes the work from a size.
     pub(super) fn set_size(&mut self, size: Amounts) {
         self.flop = Some(size.flop);
@@ -147,7 +154,8 @@ pub(super) fn read_numbers(n: &Numbers) -> Result<Given> {
         workload_factor: read_positive(&n.workload_factor, Measure::Ratio, "workload_factor")?,
         precision_factor: read_positive(&n.precision_factor, Measure::Ratio, "precision_factor")?,
         values: Measure::Count.read_field(&n.values, "values")?,
-        gpus: read_positive(&n.gpus, Measure::Count, "gpus")?,
+        gpus: read_positive(&n.gpus, Measure::Count, "gpus")
+            .map_err(|e| e.hint("how many GPUs work together, such as `2`; which one is said by `--gpu`"))?,
         scaling_efficiency: read_positive(&n.scaling_efficiency, Measure::Fraction, "scaling_efficiency")?,
         size: None,
         cpu_modelled: None,

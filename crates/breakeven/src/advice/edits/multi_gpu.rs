@@ -3,8 +3,9 @@
 use super::super::draft::Draft;
 use super::super::{Change, Context, Edit};
 use crate::estimate::Side;
+use crate::growth::batch_of;
 use crate::report::words;
-use crate::workload::Phase;
+use crate::workload::{Op, Phase, Workload};
 
 pub(super) const EDIT: Edit = Edit { id: "multi-gpu", sides: &[Side::Gpu], apply };
 
@@ -16,7 +17,7 @@ const LONG: f64 = 600.0;
 fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
     let time = ctx.before.time?.p50;
     let busy = (ctx.before.parts.compute + ctx.before.parts.memory) / ctx.before.parts.total();
-    if !draft.trains || time < LONG || busy < 0.5 || !draft.device_share.is_empty() {
+    if !draft.trains || time < LONG || busy < 0.5 || !draft.device_share.is_empty() || is_single(&draft.workload) {
         return None;
     }
     let half = 1.0 / (1.0 + EFFICIENCY);
@@ -36,4 +37,14 @@ fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
         ),
         risk: Some("the rent doubles; gradients are exchanged each step"),
     })
+}
+
+/// Whether a step takes a single sample, of which there is no half.
+fn is_single(workload: &Workload) -> bool {
+    let mut sequences = workload.ops.iter().filter_map(|e| match e.op {
+        Op::Attention { batch, .. } => Some(batch),
+        _ => None,
+    });
+    batch_of(workload).is_some_and(|batch| batch.called() == 1)
+        || sequences.next().is_some_and(|first| first == 1 && sequences.all(|n| n == 1))
 }

@@ -49,7 +49,8 @@ fn program(asked: &Asked, line: &str, work: Entry, result: f64, memory: f64) -> 
         "its arrays are made on the GPU (`--data` copies them there)".to_owned()
     };
     let precision = precision_name(asked.dtype);
-    let text = format!("asked by size: estimated as `{line}` in {precision}, {copies}");
+    let default = if given.precision.is_none() { " (NumPy's default is fp64)" } else { "" };
+    let text = format!("asked by size: estimated as `{line}` in {precision}{default}, {copies}");
     let notes = vec![Note::new("by-size", text)];
     Described { workload: program_of(library, &[&format!("{line}  # {precision}"), "print(…)"], ops, memory), notes }
 }

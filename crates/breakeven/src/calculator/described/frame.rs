@@ -1,5 +1,6 @@
 //! Group-by of a dataframe: pandas on the CPU, cuDF on a GPU.
 
+use super::super::kind::precision_name;
 use super::{Asked, Described, entry, on_device, optional, part, program_of, read_back, whole};
 use crate::Result;
 use crate::estimate::Note;
@@ -24,8 +25,12 @@ pub(super) fn group_by(asked: &Asked) -> Result<Described> {
     let back = asked.given.data_out.unwrap_or(result);
     let ops = on_device(0, asked.given.data.unwrap_or(whole_frame), vec![verb, read_back(1, back)]);
     let lines = ["sums = df.groupby(\"key\").sum()", "print(sums)"];
-    let text = "asked by size: estimated as `df.groupby(\"key\").sum()` with 100 rows to a group, by pandas on one core \
-                and by cuDF, to which the frame is copied (`--data 0` if it is there already)";
+    let precision = precision_name(asked.dtype);
+    let default = if asked.given.precision.is_none() { " (pandas' default is fp64)" } else { "" };
+    let text = format!(
+        "asked by size: estimated as `df.groupby(\"key\").sum()` in {precision}{default} with 100 rows to a group, by \
+         pandas on one core and by cuDF, to which the frame is copied (`--data 0` if it is there already)"
+    );
     let memory = 2.0 * whole_frame + result;
     Ok(Described { workload: program_of("pandas", &lines, ops, memory), notes: vec![Note::new("by-size", text)] })
 }

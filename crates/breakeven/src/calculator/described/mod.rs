@@ -43,21 +43,32 @@ struct Asked<'a> {
 /// Which size was given, by its first field; `None` where none was.
 ///
 /// # Errors
-/// `contradiction` when two sizes, or a size and an amount of FLOP, were given.
+/// `contradiction` when two sizes, a size and an amount of FLOP, or a size and a part of another were given.
 pub(super) fn form(n: &Numbers) -> Result<Option<&'static str>> {
-    let of_network = n.parameters.is_some() || n.tokens.is_some() || n.context.is_some() || n.new_tokens.is_some();
-    let forms: [(&'static str, bool); 5] = [
-        ("flops", n.flops.is_some()),
-        ("matmul", n.matmul.is_some()),
-        ("parameters", of_network || n.batch.is_some() || n.checkpointing),
-        ("elements", n.elements.is_some() || n.operations.is_some()),
-        ("rows", n.rows.is_some() || n.columns.is_some()),
+    // Whole sizes, each with its parts.
+    let fields: [(&'static str, &'static str, bool); 12] = [
+        ("flops", "flops", n.flops.is_some()),
+        ("matmul", "matmul", n.matmul.is_some()),
+        ("parameters", "parameters", n.parameters.is_some()),
+        ("elements", "elements", n.elements.is_some()),
+        ("rows", "rows", n.rows.is_some()),
+        ("parameters", "tokens", n.tokens.is_some()),
+        ("parameters", "context", n.context.is_some()),
+        ("parameters", "new_tokens", n.new_tokens.is_some()),
+        ("parameters", "batch", n.batch.is_some()),
+        ("parameters", "checkpointing", n.checkpointing),
+        ("elements", "operations", n.operations.is_some()),
+        ("rows", "columns", n.columns.is_some()),
     ];
-    let mut given = forms.iter().filter(|(_, given)| *given).map(|(name, _)| *name);
-    let first = given.next();
-    match (first, given.next()) {
-        (Some(first), Some(other)) => Err(contradiction(first, other)),
-        _ => Ok(first.filter(|form| *form != "flops")),
+    let mut given = fields.iter().filter(|(_, _, given)| *given);
+    let Some((first, _, _)) = given.next() else { return Ok(None) };
+    match given.find(|(form, ..)| form != first) {
+        Some((form, field, _)) if form == field => Err(contradiction(first, form)),
+        Some((form, field, _)) => {
+            let message = format!("`{field}` is a part of `{form}`, and `{first}` was given");
+            Err(Error::new("contradiction", message).hint(format!("leave `{field}` out")).field(field))
+        }
+        None => Ok(Some(*first).filter(|form| *form != "flops")),
     }
 }
 
