@@ -21,7 +21,7 @@ use config::Settings;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments = args::split_script(std::env::args_os().collect());
+    let arguments = args::join_negative(args::split_script(std::env::args_os().collect()));
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => return failure::usage(&error),

@@ -3,6 +3,7 @@
 mod estimate;
 mod kernels;
 mod lists;
+mod negative;
 mod options;
 mod report;
 mod run;
@@ -12,6 +13,7 @@ mod split;
 pub(crate) use estimate::EstimateArgs;
 pub(crate) use kernels::{KernelsArgs, MeasuredAs, TableFormat};
 pub(crate) use lists::{CpusArgs, DoctorArgs, GpusArgs, PricesArgs};
+pub(crate) use negative::join_negative;
 pub(crate) use options::{OptionArgs, ProgramArgs};
 pub(crate) use report::{Color, Format, ReportArgs};
 pub(crate) use run::{DrawingArgs, Fake, Recorder, RunArgs, ShowArgs};

@@ -4,7 +4,7 @@ use super::{breakeven, said};
 use std::fs;
 
 /// Arguments (`␣` is a space within one), what the error says, what the hint says.
-const CASES: [(&str, &str, &str); 42] = [
+const CASES: [(&str, &str, &str); 46] = [
     // Words that are none.
     ("guess", "unrecognized subcommand 'guess'", "'gpus'"),
     ("estimate --flop 1", "unexpected argument '--flop' found", "'--flops'"),
@@ -23,7 +23,15 @@ const CASES: [(&str, &str, &str); 42] = [
     ("estimate --flops 12abc", "`12abc` has the unit `abc`", "write it like"),
     ("estimate --flops -1", "`-1` is negative", "write it like"),
     ("estimate --flops 1e999", "`1e999` is larger than any number", "write it like"),
-    ("estimate --flops 1 --utilization 140%", "`140%` is more than 1", "write"),
+    ("estimate --flops 1 --utilization 140%", "`140%` is more than 100%", "write it like `40%`"),
+    ("estimate --cpu-time 3h --parallel-fraction 120%", "`120%` is more than 100%", "write it like `40%`"),
+    ("estimate --cpu-time -3h --parallel-fraction 80%", "`-3h` is negative; a duration is 0 or more", "write it like"),
+    ("estimate --matmul 8000 --gpus l4", "`l4` is not a number", "which one is said by `--gpu`"),
+    (
+        "estimate --matmul 8000 --batch 4",
+        "`batch` is a part of `parameters`, and `matmul` was given",
+        "leave `batch` out",
+    ),
     ("estimate --flops 1 --price cheap", "`cheap` is not a number", "write it like"),
     ("estimate --flops 1 --gpu-watts 3GB", "`3GB` is an amount of data", "write it like"),
     ("estimate --flops 1 --cpu-rate 0", "`cpu_rate` is zero", "leave it out"),
