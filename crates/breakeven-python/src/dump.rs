@@ -90,13 +90,15 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
     let graphs = ops.iter().any(|entry| entry.graph.is_some());
     let (waits, mut sites) = waits(recorder);
     let host_code = recorder.sampled.host_code(&mut sites);
+    let sites = with_text(sites.list());
+    let looped = sites.iter().any(|site| site.loop_line.is_some());
     let program = program(recorder, ns(wall_ticks), ns(recorder.told_ticks), ns(recorder.imported_ticks));
     let in_ops: u64 = ops.iter().map(|e| e.cpu_ns).sum();
     let besides_ops = program.wall_ns.saturating_sub(in_ops);
     Workload {
         format: FORMAT.to_owned(),
         program,
-        sites: with_text(sites.list()),
+        sites,
         ops,
         order: recorder.order.clone().finish(),
         buffers: buffers(recorder),
@@ -116,8 +118,12 @@ pub(crate) fn workload(recorder: &Recorder, ticks_per_ns: f64, wall_ticks: u64) 
                 Unseen { reason: reason.clone(), text: text.clone(), ns, count }
             })
             .collect(),
-        // Readers that do not know it take each launch of a graph as one of its own.
-        optional_fields: if graphs { vec!["graph".to_owned()] } else { Vec::new() },
+        // Readers that do not know these take each launch of a graph as one of its own, and name no loops.
+        optional_fields: [("graph", graphs), ("loop_line", looped)]
+            .into_iter()
+            .filter(|(_, there)| *there)
+            .map(|(field, _)| field.to_owned())
+            .collect(),
     }
 }
 
@@ -291,16 +297,35 @@ fn waits(recorder: &Recorder) -> (Vec<Wait>, Sites) {
     (waits, sites)
 }
 
-/// The sites with their source lines, each file read once; lines of files that are gone stay empty.
+/// The sites with their source lines and the loops around them, each file read once; of files that are gone nothing is
+/// known.
 fn with_text(sites: &[Site]) -> Vec<Site> {
     let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let mut text = |site: &Site| -> Option<String> {
+    let mut read = |site: &Site| {
         let lines = files.entry(site.file.clone()).or_insert_with_key(|file| source(file));
-        let line = lines.get((site.line as usize).checked_sub(1)?)?;
-        Some(line.trim().chars().take(LINE).collect())
+        let Some(line) = (site.line as usize).checked_sub(1).and_then(|at| lines.get(at)) else { return site.clone() };
+        let text = line.trim().chars().take(LINE).collect();
+        Site { text, loop_line: loop_around(lines, site.line), ..site.clone() }
     };
-    let lines: Vec<_> = sites.iter().map(|site| text(site).unwrap_or_default()).collect();
-    sites.iter().zip(lines).map(|(site, text)| Site { text, ..site.clone() }).collect()
+    sites.iter().map(&mut read).collect()
+}
+
+/// The line of the innermost `for` or `while` that a line begins, or is indented below in the same function.
+fn loop_around(lines: &[String], line: u32) -> Option<u32> {
+    let indent = |text: &str| text.len() - text.trim_start().len();
+    let before = lines.get(..line as usize)?;
+    let mut least = indent(before.last()?) + 1;
+    for (at, text) in before.iter().enumerate().rev().filter(|(_, text)| !text.trim().is_empty()) {
+        if indent(text) < least {
+            least = indent(text);
+            match text.trim_start().trim_start_matches("async ").split([' ', '(', ':']).next() {
+                Some("for" | "while") => return u32::try_from(at + 1).ok(),
+                Some("def" | "class") => return None,
+                _ => {}
+            }
+        }
+    }
+    None
 }
 
 fn source(file: &str) -> Vec<String> {
@@ -352,6 +377,40 @@ mod tests {
         repeated: 0,
         itemsize: 8,
     };
+
+    #[test]
+    fn a_loop_is_found_by_its_indentation() {
+        let source = "\
+for i in range(3):      # 1
+    a = f(i,
+          g(i))
+
+    if a:
+        while h(a):     # 6
+            a = (
+                a + 1
+            )
+    async for b in a:   # 10
+        b()
+    def k():
+        a = 1
+        for c in b: d() # 14
+x = 1
+for_each(x)
+  # a comment
+forms = [
+    y for y in x
+]";
+        let lines: Vec<String> = source.lines().map(str::to_owned).collect();
+        let around = |line| loop_around(&lines, line);
+        let inside = [(1, 1), (2, 1), (3, 1), (5, 1), (6, 6), (7, 6), (8, 6), (9, 6), (10, 10), (11, 10), (14, 14)];
+        for (line, of) in inside {
+            assert_eq!(around(line), Some(of), "line {line}");
+        }
+        for line in [13, 15, 16, 18, 19, 20, 99] {
+            assert_eq!(around(line), None, "line {line}");
+        }
+    }
 
     fn product(recorder: &mut Recorder, line: u32) {
         called(recorder, "numpy.matmul", line);

@@ -263,12 +263,20 @@ pub struct Site {
     /// Module path in a network: `encoder.layer.3.attention`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub module: Option<String>,
+    /// Line of the innermost `for` or `while` of the same function that it is in; absent where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loop_line: Option<u32>,
 }
 
 impl Site {
     /// `heat.py:14`; `worker` of a process that runs no code of the script's, but a library's for it.
     pub fn label(&self) -> String {
         if self.file.is_empty() { WORKER.to_owned() } else { format!("{}:{}", file_name(&self.file), self.line) }
+    }
+
+    /// The loop around it as `heat.py:5`: its own line, or this one where that is not known.
+    pub fn loop_label(&self) -> String {
+        Self { line: self.loop_line.unwrap_or(self.line), ..self.clone() }.label()
     }
 
     /// Whether both are the same line: library functions and modules have sites of their own on it.

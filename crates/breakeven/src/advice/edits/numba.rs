@@ -54,7 +54,7 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
     let site = draft.workload.sites.get(site as usize)?.clone();
     Some(Change {
         draft: out,
-        title: format!("Compiling the loop around {} with Numba", site.label()),
+        title: format!("Compiling the loop of {} with Numba", site.loop_label()),
         why: format!(
             "{} rounds {}",
             words::count(rounds),

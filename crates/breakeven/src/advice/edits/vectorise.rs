@@ -61,7 +61,7 @@ fn by_rows<'a>(draft: &Draft<'a>, ctx: &Context) -> Option<Change<'a>> {
     let rounds = pieces.iter().filter(|(piece, _)| *piece == here).fold(0_u64, |sum, (_, n)| sum.saturating_add(*n));
     let rounds = words::count(rounds);
     Some(Change {
-        title: format!("One call on all {rounds} rows instead of the loop around {}", site.label()),
+        title: format!("One call on all {rounds} rows instead of the loop of {}", site.loop_label()),
         why: "the loop takes one row after the other, and no row needs the one before".to_owned(),
         ready: Some(
             "# the same expression on the whole array; matmul, bmm and vmap take a leading batch axis".to_owned(),

@@ -22,7 +22,7 @@ fn the_example_is_read_and_written_the_same() {
 fn messages_say_where_and_why() {
     insta::assert_snapshot!(said("\"n\":1044484", "\"n\":-1"), @r#"
     error: the workload is not sound at `ops[3].op.elementwise.n`: invalid value: integer `-1`, expected u64
-     hint: line 1, column 1604; docs/workload-format.md explains every field
+     hint: line 1, column 1632; docs/workload-format.md explains every field
     "#);
     insta::assert_snapshot!(said("\"count\"", "\"cuont\""), @r#"
     error: the workload is not sound at `ops[0].cuont`: unknown field `cuont`, expected one of `site`, `name`, `op`, `dtype`, `count`, `read_bytes`, `written_bytes`, `cpu_ns`, `gap_ns`, `host_input_bytes`, `host_input_count`, `kernels`, `phase`, `device`, `stream`, `thread`, `pid`, `rank`, `shapes`, `layout`, `graph`, `library`
@@ -58,7 +58,7 @@ fn messages_say_where_and_why() {
     "#);
     insta::assert_snapshot!(said("\"dtype\":\"f64\"", "\"dtype\":\"f65\""), @r#"
     error: the workload is not sound at `ops[0].dtype`: unknown variant `f65`, expected one of `f64`, `f32`, `tf32`, `f16`, `bf16`, `f8`, `i64`, `i32`, `i16`, `i8`, `u64`, `u32`, `u16`, `u8`, `bool`, `c64`, `c128`, `other`
-     hint: line 1, column 946; docs/workload-format.md explains every field
+     hint: line 1, column 974; docs/workload-format.md explains every field
     "#);
     let error = |bytes: &[u8]| Workload::from_json(bytes).unwrap_err().to_string();
     insta::assert_snapshot!(error(b""), @r#"
