@@ -21,7 +21,7 @@ pub(crate) fn show(args: &ShowArgs, settings: &Settings) -> Outcome {
     })?;
     let (workload, sizes) = match &args.scale {
         Some(list) => of_sizes(parts, list)?,
-        None => (merge(parts), None),
+        None => (merge(in_order(parts, &args.files)), None),
     };
     let request = Request {
         today: input::today(),
@@ -36,6 +36,13 @@ pub(crate) fn show(args: &ShowArgs, settings: &Settings) -> Outcome {
     }
     output::deliver(&answer, &args.report)?;
     Ok(policy(&answer))
+}
+
+/// The parts in the order in which they began, whatever the order of their files: the first one is the parent.
+fn in_order(parts: Vec<Workload>, files: &[PathBuf]) -> Vec<Workload> {
+    let mut parts: Vec<_> = parts.into_iter().zip(files).collect();
+    parts.sort_by_key(|(part, file)| (part.program.start_unix_ms.unwrap_or(u64::MAX), *file));
+    parts.into_iter().map(|(part, _)| part).collect()
 }
 
 /// The files as runs of the sizes in `list`.

@@ -443,6 +443,21 @@ fn a_saved_workload_is_shown_again() {
 }
 
 #[test]
+fn the_order_of_files_is_no_matter() {
+    let place = Place::new(RECORD);
+    // The parent began last by name and first by the clock; two runs of one moment go by their names.
+    for (name, start, wall) in [("a", 2000, 1_900_000_001), ("b", 1000, 2_000_000_000), ("c", 1000, 4_000_000_000_u64)]
+    {
+        let program = format!(r#""start_unix_ms": {start}, "wall_ns": {wall}"#);
+        fs::write(place.file(name), RECORD.replace(r#""wall_ns": 2000000000"#, &program)).unwrap();
+    }
+    let shown = |names: [&str; 2]| said(breakeven().arg("show").args(names.map(|name| place.file(name))));
+    for [one, other] in [["a", "b"], ["b", "c"], ["a", "c"]] {
+        assert_eq!(shown([one, other]), shown([other, one]), "{one} {other}");
+    }
+}
+
+#[test]
 fn a_script_that_ends_for_want_of_a_gpu_gets_two_lines() {
     let torch =
         "the script asks for a GPU (job.py:3), and there is none: --pretend-gpu NAME records it as if there were";
@@ -454,6 +469,7 @@ fn a_script_that_ends_for_want_of_a_gpu_gets_two_lines() {
     let said = [
         told(torch, &[], "exit 1"),
         told(torch, &["--gpu", "mi300x,h100-sxm,l4", "--format", "json", "--output", "report.json"], "exit 1"),
+        told(torch, &["--gpu", "a100"], "exit 1"),
         told(cudf, &[], "exit 1"),
     ];
     insta::assert_snapshot!(said.join("\n"), @"
@@ -466,6 +482,11 @@ fn a_script_that_ends_for_want_of_a_gpu_gets_two_lines() {
     --- stderr
     note: the script asks for a GPU (job.py:3), and there is none
      hint: to record it as if there were one: breakeven run --pretend-gpu h100-sxm --python DIR/python3 --gpu mi300x,h100-sxm,l4 --format json --output report.json job.py --epochs 2
+
+    exit 1
+    --- stderr
+    note: the script asks for a GPU (job.py:3), and there is none
+     hint: to record it as if there were one: breakeven run --pretend-gpu a100-pcie-40gb --python DIR/python3 --gpu a100 job.py --epochs 2
 
     exit 1
     --- stderr
