@@ -249,6 +249,22 @@ fn price(catalogue: &Catalogue, gpus: &mut Vec<Pick>, request: &Request, notes: 
                 .field("max_price"));
         }
     }
+    let rented = gpus.iter().filter(|p| p.price.is_some()).count();
+    if let (Some(name), None) = (&options.provider, &options.price)
+        && options.gpu.is_empty()
+        && rented < gpus.len()
+    {
+        let name = words::printable(catalogue.provider(name).unwrap_or(name), 40);
+        if rented == 0 {
+            return Err(Error::new("no-gpu", format!("{name} rents none of the GPUs as asked for"))
+                .hint("leave `--spot` or `--region` out, or see `breakeven prices`")
+                .field("provider"));
+        }
+        let others = gpus.len() - rented;
+        let text = format!("{others} GPUs that {name} does not rent are left out; `--gpu NAME` shows one all the same");
+        notes.push(Note::new("not-rented", text));
+        gpus.retain(|p| p.price.is_some());
+    }
     let unknown = gpus.iter().filter(|p| p.price.is_none()).count();
     if unknown > 0 {
         let text = format!("no price that fits is known for {unknown} of {} GPUs; `--price` gives one", gpus.len());
@@ -295,6 +311,10 @@ fn grid(catalogue: &Catalogue, options: &Options, notes: &mut Vec<Note>) -> Resu
         }
     };
     let usd_per_kwh = Measure::UsdPerKwh.read_field(&options.electricity, "electricity")?;
+    if let Some(usd) = usd_per_kwh {
+        let price = Measure::UsdPerKwh.format(usd);
+        notes.push(Note::new("energy-cost", format!("costs are those of electricity at {price}, not of rent")));
+    }
     let pue = place.pue.as_ref().map_or(1.0, |pue| pue.value);
     Ok(Rates { pue, grams_per_kwh: Some(place.carbon_g_per_kwh.value), usd_per_kwh, ..Rates::default() })
 }

@@ -217,6 +217,31 @@ fn nothing_to_do_is_slower_by_no_figure() {
 }
 
 #[test]
+fn only_gpus_that_the_provider_rents_are_shown() {
+    let asked = |gpu: &[&str], price: Option<&str>, region: Option<&str>| {
+        let numbers = Numbers { flops: Some("1e15".into()), ..Numbers::default() };
+        let options = Options {
+            provider: Some("aws".into()),
+            gpu: gpu.iter().map(ToString::to_string).collect(),
+            price: price.map(Into::into),
+            region: region.map(Into::into),
+            ..Options::default()
+        };
+        answer_request(&Request { numbers: Some(numbers), options, ..Request::default() })
+    };
+    let told = |e: &Estimate| e.notes.iter().any(|note| note.code == "not-rented" && note.text.contains("AWS"));
+    let rented = asked(&[], None, None).unwrap();
+    assert!(rented.estimates.len() > 5 && rented.estimates.iter().all(|g| g.price.is_some()) && told(&rented));
+    // Who names a GPU, or its price, wants it all the same.
+    for (gpu, price) in [(&["RTX 3080"][..], None), (&[], Some("1"))] {
+        let all = asked(gpu, price, None).unwrap();
+        assert!(all.estimates.iter().any(|g| g.name.contains("RTX 3080")) && !told(&all));
+    }
+    let error = asked(&[], None, Some("eastus")).unwrap_err();
+    assert_eq!((error.message.as_str(), error.field), ("AWS rents none of the GPUs as asked for", Some("provider")));
+}
+
+#[test]
 fn a_provider_that_nobody_knows_is_refused() {
     let mut request = example();
     request.options.provider = Some("the shop round the corner".into());

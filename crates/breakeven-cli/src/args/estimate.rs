@@ -18,7 +18,7 @@ pub(crate) struct EstimateArgs {
 }
 
 const ESTIMATE_EXAMPLES: &str = "\
-Quantities are written as people type them: `10,000 GFLOPS`, `3.5TFLOP`, `80GiB`, `16GB/s`, `500ms`, `40%`.
+Quantities are written as people type them: `10,000 GFLOPS`, `3.5TFLOP`, `80GiB`, `16GB/s`, `1h30m`, `40%`.
 A bare number is in the base unit: FLOP, bytes, seconds, FLOP/s, B/s, W, $/h, or a share from 0 to 1.
 
 A size (--matmul, --elements, --rows, --parameters) is estimated as the program that it means, as `run` would;
@@ -102,7 +102,7 @@ pub(crate) struct NumberArgs {
     /// training, inference, simulation or array
     #[arg(long, value_name = "KIND", help_heading = "Work")]
     kind: Option<String>,
-    /// fp64, fp32, tf32, fp16, bf16, fp8 or int8
+    /// fp64, fp32, tf32, fp16, bf16, fp8 or int8 [default: fp32]
     #[arg(long, value_name = "TYPE", help_heading = "Work")]
     precision: Option<String>,
     /// Share of the CPU time that can run on a GPU: `80%`

@@ -38,7 +38,7 @@ pub(crate) struct OptionArgs {
     /// Prices, grid and cooling of this country or cloud region
     #[arg(long, value_name = "NAME", help_heading = "Money and energy")]
     region: Option<String>,
-    /// Prices of this cloud
+    /// Prices of this cloud; without --gpu only the GPUs that it rents
     #[arg(long, value_name = "NAME", help_heading = "Money and energy")]
     provider: Option<String>,
     /// Also the monthly bill

@@ -89,6 +89,16 @@ fn options_win_over_settings() {
 }
 
 #[test]
+fn a_report_says_that_electricity_is_set() {
+    let place = place("", "electricity = 0.5\n");
+    let asked =
+        |more: &[&str]| says(place.path(), &[&["estimate", "--matmul", "8000", "--gpu", "l4"], more].concat(), &[]);
+    let told = "costs are those of electricity at $0.5/kWh, not of rent";
+    assert!(asked(&[]).contains(told), "{}", asked(&[]));
+    assert!(!asked(&["--no-config"]).contains("electricity") && !asked(&["--price", "1"]).contains("electricity"));
+}
+
+#[test]
 fn a_wrong_file_is_told_with_its_line() {
     let cases = [
         "reigon = 'france'",

@@ -17,7 +17,7 @@ pub fn markdown(e: &Estimate, quiet: bool) -> String {
     let top = rows::top(e).unwrap_or(usize::MAX);
     let gpus = rows::gpus(e, top);
     if !gpus.is_empty() {
-        let days = rows::dated(e, top).map_or_else(String::new, |days| format!("\n{}\n", words::as_sentence(&days)));
+        let days = rows::priced(e, top).map_or_else(String::new, |days| format!("\n{}\n", words::as_sentence(&days)));
         out += &format!("{days}\n{}", gpus.map(escape).markdown());
     }
     let footprint = rows::footprint(e);

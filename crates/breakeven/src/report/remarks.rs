@@ -37,6 +37,11 @@ pub(super) fn remarks(e: &Estimate) -> Vec<String> {
 /// first line says what stays as it is.
 fn break_even(g: &GpuEstimate) -> Vec<String> {
     let Some(even) = g.break_even.as_ref().filter(|_| g.verdict != Verdict::Unknown) else { return Vec::new() };
+    // Where it is too close to call, the middle of the estimate crosses there, and the truth perhaps elsewhere.
+    let likely = |line: String| match g.verdict {
+        Verdict::Either => format!("Likely {}{}", line[..1].to_lowercase(), &line[1..]),
+        _ => line,
+    };
     let describes = words::printable(even.describes.trim_end_matches('.'), 200);
     let rounds = in_rounds(even);
     let rest = "all else the same";
@@ -45,24 +50,24 @@ fn break_even(g: &GpuEstimate) -> Vec<String> {
         // With more rounds it does.
         (Some(_), _) if rounds.is_some() => {}
         (Some(why), _) => lines.push(format!("Never breaks even{why}.")),
-        (_, Some(why)) => lines.push(match why.strip_prefix(": from ") {
+        (_, Some(why)) => lines.push(likely(match why.strip_prefix(": from ") {
             Some(least) => format!("Wins at each size tried, from {least}, {rest}."),
             None => format!("Wins at any size{why}."),
-        }),
-        _ => lines.push(format!("Breaks even at {describes}, {rest}.")),
+        })),
+        _ => lines.push(likely(format!("Breaks even at {describes}, {rest}."))),
     }
-    lines.extend(rounds);
+    lines.extend(rounds.map(likely));
     if let Some(calls) = &even.calls {
-        lines.push(format!(
+        lines.push(likely(format!(
             "Wins if arrays stay on the GPU for {} calls or more; copied at each call it loses.",
             words::count(calls.at_least)
-        ));
+        )));
     }
     lines.extend(even.runs.as_ref().map(between_runs));
     lines
 }
 
-/// Break-even in rounds of the main loop, which is known by a line within it.
+/// Break-even in rounds of the main loop.
 fn in_rounds(even: &BreakEven) -> Option<String> {
     let RoundsCrossing { site, now, at } = even.rounds.as_ref()?;
     let from = match (*at)? {
@@ -70,7 +75,7 @@ fn in_rounds(even: &BreakEven) -> Option<String> {
         at => format!("{} rounds", words::count(at)),
     };
     let (site, now) = (words::printable(site, 80), words::count(*now));
-    Some(format!("Wins from {from} of the loop around {site} on (yours: {now})."))
+    Some(format!("Wins from {from} of the loop of {site} on (yours: {now})."))
 }
 
 /// Break-even between runs of several sizes, and how the hottest line grows.

@@ -91,8 +91,14 @@ pub(super) fn gpus(e: &Estimate, top: usize) -> Table {
     table
 }
 
+/// What the costs of the first `top` GPUs rest on: the days of rents, or the price of electricity.
+pub(super) fn priced(e: &Estimate, top: usize) -> Option<String> {
+    let energy = e.notes.iter().find(|note| note.code == "energy-cost");
+    energy.map(|note| words::printable(&note.text, 80)).or_else(|| dated(e, top))
+}
+
 /// The day of the prices that the first `top` GPUs are rented at: `prices of 2026-11-01`, of several the last.
-pub(super) fn dated(e: &Estimate, top: usize) -> Option<String> {
+fn dated(e: &Estimate, top: usize) -> Option<String> {
     let days = shown_first(e).take(top).filter_map(|g| g.price.as_ref()).map(|p| p.date.as_str());
     let mut days: Vec<&str> = days.filter(|day| !day.is_empty()).collect();
     days.sort_unstable();
@@ -144,7 +150,7 @@ pub(super) fn sites(e: &Estimate, top: usize) -> Table {
             there,
             s.bound_by.map(bound).unwrap_or_default().to_owned(),
             verdict(s.verdict).to_owned(),
-            source(s),
+            source(s, lines),
         ]);
     }
     table
@@ -170,14 +176,18 @@ fn place(s: &SiteEstimate) -> String {
     format!("{name}:{}", s.line)
 }
 
-/// The source line, and the part of the network, or the library function, between it and the arrays.
-fn source(s: &SiteEstimate) -> String {
+/// The source line, and the part of the network, or the library function, between it and the arrays; that first where
+/// another of the `lines` is the same one, because what comes last may have no room.
+fn source(s: &SiteEstimate, lines: &[SiteEstimate]) -> String {
     let text = words::printable(s.text.trim(), 60);
-    match (&s.module, &s.via) {
-        (Some(module), _) => format!("{text} (module {})", words::printable(module, 60)),
-        (None, Some(via)) => format!("{text} (via {})", words::printable(via, 60)),
-        (None, None) => text,
-    }
+    let repeated = lines.iter().filter(|other| other.line == s.line && other.file == s.file).count() > 1;
+    let (what, name) = match (&s.module, &s.via) {
+        (Some(module), _) => ("module", module),
+        (None, Some(via)) => ("via", via),
+        (None, None) => return text,
+    };
+    let name = words::printable(name, 60);
+    if repeated { format!("{name}: {text}") } else { format!("{text} ({what} {name})") }
 }
 
 /// A verdict as printed in a table.
@@ -199,5 +209,27 @@ pub(super) fn bound(b: Bound) -> &'static str {
         Bound::Launch => "launch",
         Bound::Sync => "sync",
         Bound::Host => "host",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::examples;
+    use super::*;
+
+    #[test]
+    fn lines_that_are_the_same_begin_with_what_differs() {
+        let mut e = examples::program();
+        e.sites[1] = e.sites[0].clone();
+        e.sites.push(SiteEstimate { line: 99, ..e.sites[0].clone() });
+        for (i, module) in ["blocks.0.a", "blocks.1.a", "head"].into_iter().enumerate() {
+            e.sites[i].module = Some(module.to_owned());
+        }
+        let code: Vec<String> = e.sites.iter().map(|s| source(s, &e.sites)).collect();
+        let line = "u[1:-1, 1:-1] += k * lap";
+        assert_eq!(
+            code,
+            [format!("blocks.0.a: {line}"), format!("blocks.1.a: {line}"), format!("{line} (module head)")]
+        );
     }
 }

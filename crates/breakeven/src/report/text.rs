@@ -66,8 +66,8 @@ pub(super) fn gpus(e: &Estimate, terminal: &Terminal, top: usize, whole: bool) -
     };
     let has_prices = table.cells().0.iter().any(|(_, header, _)| header.starts_with('$'));
     let mut lines = terminal.table(&table);
-    if let Some(days) = rows::dated(e, top).filter(|_| has_prices) {
-        lines.insert(1, terminal.dim(&format!("  {days}")));
+    if let Some(priced) = rows::priced(e, top).filter(|_| has_prices) {
+        lines.insert(1, terminal.dim(&format!("  {priced}")));
     }
     let hidden = all.saturating_sub(top);
     if hidden > 0 {
@@ -217,7 +217,14 @@ mod tests {
         let rounds = crate::growth::RoundsCrossing { site: "x.py:3".to_owned(), now: 10, at: Some(20) };
         e.estimates[0].break_even.as_mut().unwrap().rounds = Some(rounds);
         let text = plain(&e);
-        assert!(text.contains("Wins from 20 rounds") && !text.contains("Never"), "{text}");
+        assert!(text.contains("\nWins from 20 rounds of the loop of x.py:3") && !text.contains("Never"), "{text}");
+        // What is too close to call wins from there by the middle of the estimate alone.
+        e.estimates[0].verdict = crate::estimate::Verdict::Either;
+        let text = plain(&e);
+        assert!(
+            text.contains("\nLikely wins from 20 rounds of the loop of x.py:3") && !text.contains("\nWins"),
+            "{text}"
+        );
         e.estimates[0].verdict = crate::estimate::Verdict::Unknown;
         let text = plain(&e);
         assert!(!text.contains("Wins from") && !text.contains("reaks even"), "{text}");

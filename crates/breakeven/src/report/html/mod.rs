@@ -117,7 +117,7 @@ fn ranking(e: &Estimate, top: usize, caption: &str) -> String {
         .map(|g| figures(g.time_s, middle(g.speedup), g.cost_usd, g.peak_bytes, g.energy_wh, g.co2_g, price(&g.price)));
     let values: Vec<[Option<f64>; 8]> = cpu.into_iter().chain(gpus).collect();
     let value = |row: usize, column: usize| *values.get(row)?.get(column)?;
-    let days = rows::dated(e, top).map_or_else(String::new, |days| format!("; {}", escape(&days)));
+    let days = rows::priced(e, top).map_or_else(String::new, |days| format!("; {}", escape(&days)));
     table_of(&rows::gpus(e, top), &(caption.to_owned() + &days), " class=\"sorts\"", &value)
 }
 
