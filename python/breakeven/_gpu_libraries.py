@@ -19,7 +19,12 @@ Fallback = namedtuple("Fallback", "library module name words instead")
 _PORTED = "record it with {} in its place, which does the same on a CPU"
 
 REFUSALS = (
-    Refusal("cuDF", ("cudf", "dask_cudf", "cudf_polars", "cudf_kafka"), (), _PORTED.format("pandas or polars")),
+    Refusal(
+        "cuDF",
+        ("cudf", "dask_cudf", "cudf_polars", "cudf_kafka"),
+        (),
+        "breakeven estimate --rows N, which compares a group-by of N rows in pandas with cuDF",
+    ),
     Refusal("cuML", ("cuml",), (), _PORTED.format("scikit-learn")),
     Refusal("cuGraph", ("cugraph", "nx_cugraph", "pylibcugraph", "cugraph_pyg"), (), _PORTED.format("NetworkX")),
     Refusal("cuSpatial", ("cuspatial",), (), _PORTED.format("GeoPandas")),
@@ -27,7 +32,7 @@ REFUSALS = (
     Refusal("cuCIM", ("cucim",), (), _PORTED.format("scikit-image")),
     Refusal("cuSignal", ("cusignal",), (), _PORTED.format("scipy.signal, or cupyx.scipy.signal,")),
     Refusal("cuVS", ("cuvs", "pylibraft", "raft_dask"), (), _PORTED.format("FAISS or scikit-learn's NearestNeighbors")),
-    Refusal("RAPIDS", ("rmm", "kvikio", "ucxx", "nvtabular", "merlin"), (), _PORTED.format("NumPy or pandas")),
+    Refusal("RAPIDS", ("rmm", "kvikio", "ucxx", "nvtabular", "merlin"), (), _PORTED.format("NumPy")),
     Refusal("Dask-CUDA", ("dask_cuda",), (), _PORTED.format("dask.distributed.LocalCluster")),
     Refusal("cuPyNumeric", ("cupynumeric", "cunumeric", "legate"), (), _PORTED.format("NumPy")),
     Refusal("nvmath", ("nvmath", "cuquantum"), (), _PORTED.format("NumPy or SciPy")),

@@ -76,6 +76,14 @@ impl NotUnderstood {
         let place: Vec<String> =
             [self.site.as_deref(), function].into_iter().flatten().map(|part| words::printable(part, 80)).collect();
         let place = if place.is_empty() { String::new() } else { format!(" ({})", place.join(" ")) };
+        if self.library.as_deref() == Some("pandas") && !asked {
+            let share = words::percent(self.share);
+            let text = format!(
+                "pandas: {share} of the time, not recorded; `breakeven estimate --rows N` compares it with cuDF for a \
+                 group-by of N rows{place}"
+            );
+            return Note::new("not-recorded", text);
+        }
         let what = if self.library.is_some() { "not recorded" } else { "not understood" };
         let instead = match (&self.library, &self.gpu_version) {
             (_, Some(_)) if asked => "; the script asks it for a GPU: only a run there tells how fast".to_owned(),

@@ -23,7 +23,7 @@ use crate::report::words;
 use crate::request::{Options, Request};
 use crate::spend::spend;
 use crate::timeline::Compact;
-use crate::workload::{CUT_SHORT, Entry, Exit, GIVEN, Op, Step, Workload};
+use crate::workload::{CUT_SHORT, Entry, Exit, GIVEN, Op, Step, Unseen, Workload};
 use crate::{Error, Result};
 
 /// Watts beside the GPU (CPU, memory, fans, network) as a share of the board's limit: an 8×H100 node is rated 10.2 kW
@@ -490,7 +490,7 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
         let warm = if q.coverage.is_enough() { warm } else { 0.0 };
         let own = out.own_startup(q);
         let both = if own > 0.05 * out.parts.startup {
-            format!(" to the {} that both sides have", words::seconds(own))
+            format!(" to the {} of imports that both sides have", words::seconds(own))
         } else {
             String::new()
         };
@@ -529,8 +529,8 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
         note(
             "busy-machine",
             format!(
-                "other programs had the CPU for {} of the time in which this one was ready to run: that is taken off, but \
-                 caches and clock were shared, too; record again on a quiet machine",
+                "other programs had the CPU for {} in which this one was ready to run; record again on a quiet machine \
+                 (that time is taken off, but caches and clock were shared, too)",
                 words::seconds(stolen as f64 * 1e-9)
             ),
         );
@@ -588,7 +588,10 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
         notes.extend(spans::notes(q, &out.plan));
     }
     let mut note = |code, text: String| notes.push(Note::new(code, text));
-    for unseen in &q.workload.unseen {
+    // A script that ended well did without what it asked for in vain.
+    let ended_well = program.exit == Exit::Code(0);
+    let told = |unseen: &&Unseen| !(ended_well && CUT_SHORT.contains(&unseen.reason.as_str()));
+    for unseen in q.workload.unseen.iter().filter(told) {
         let times = if unseen.count > 1 { format!(" ({} times)", words::count(unseen.count)) } else { String::new() };
         let code = TOLD_AS.iter().find(|(reason, _)| *reason == unseen.reason).map_or("unseen", |(_, code)| code);
         note(code, words::printable(&unseen.text, 300) + &times);

@@ -9,16 +9,19 @@ use crate::workload::CUT_SHORT;
 
 /// The answer in one line: the calculator's for one GPU, the field's for many. That a script failed comes before it.
 pub fn sentence(e: &Estimate) -> String {
-    let busy = if e.notes.iter().any(|note| note.code == "busy-decides") { BUSY } else { "" };
+    let mut said = verdict(e);
+    if e.notes.iter().any(|note| note.code == "busy-decides") {
+        said = format!("{}. {BUSY}", said.trim_end_matches('.'));
+    }
     match ended_early(e) {
         // What it asked for in vain says it already.
-        Some(note) if cut_short(e).is_none() => format!("{} {}{busy}", words::as_sentence(note), verdict(e)),
-        _ => format!("{}{busy}", verdict(e)),
+        Some(note) if cut_short(e).is_none() => format!("{} {said}", words::as_sentence(note)),
+        _ => said,
     }
 }
 
 /// Said where that alone leaves the answer open.
-const BUSY: &str = " This machine was busy: record again when it is quiet.";
+const BUSY: &str = "This machine was busy: record again when it is quiet.";
 
 /// Notes of scripts that did not end well, so that the answer may be that of their beginning alone.
 const ENDED_EARLY: [&str; 2] = ["script-failed", "script-killed"];
