@@ -6,7 +6,7 @@ use crate::estimate::{Estimate, Note};
 
 /// What was asked for, what changes how the answer is to be read, what else is of this program alone; the most telling
 /// first. The others are told of nearly every program, or in the verdict.
-const TELLING: [&str; 27] = [
+const TELLING: [&str; 26] = [
     "busy-machine",
     "monthly-bill",
     "changed-program",
@@ -33,23 +33,17 @@ const TELLING: [&str; 27] = [
     "single-numbers",
     "no-flop",
     "idle",
-    "start-up",
 ];
-
-/// Imports that take this share of the CPU's time are told of.
-const IMPORTS: f64 = 0.2;
 
 /// Those notes, the first ones first.
 pub(super) fn first(e: &Estimate) -> Vec<&Note> {
     // Of many GPUs some have no price.
     let unpriced = e.estimates.len() == 1 && chosen(e).is_some_and(|g| g.price.is_none());
-    let own = e.baseline.startup_s;
     let rank = |note: &&Note| TELLING.iter().position(|code| *code == note.code);
     let told = |note: &&Note| match note.code.as_str() {
         "no-price" => unpriced,
         "less-memory" => chosen(e).is_some_and(|g| g.fits == Some(false)),
         "no-flop" => !is_only_memory(e),
-        "start-up" => own.zip(e.baseline.time_s).is_some_and(|(own, all)| own.p50 > IMPORTS * all.p50),
         _ => rank(note).is_some(),
     };
     let mut notes: Vec<&Note> = e.notes.iter().filter(told).collect();

@@ -125,11 +125,40 @@ fn known(text: Option<String>) -> String {
     text.unwrap_or_else(|| words::UNKNOWN.to_owned())
 }
 
+/// Imports that take this share of the CPU's time have a row of their own.
+const IMPORTS: f64 = 0.1;
+
+/// The source lines, and the libraries' imports where these take much of the time: on either side as long.
+pub(super) fn lines(e: &Estimate) -> Vec<SiteEstimate> {
+    let mut lines = e.sites.clone();
+    if let (Some(own), Some(all)) = (e.baseline.startup_s, e.baseline.time_s)
+        && own.p50 > IMPORTS * all.p50
+        && !lines.is_empty()
+    {
+        let there = lines.iter().any(|line| line.gpu_time_s.is_some());
+        let imports = SiteEstimate {
+            file: "imports".to_owned(),
+            line: 0,
+            text: "on either side".to_owned(),
+            via: None,
+            module: None,
+            time_s: own,
+            share: own.p50 / all.p50,
+            bound_by: there.then_some(Bound::Host),
+            verdict: Verdict::Cpu,
+            gpu_time_s: there.then_some(own),
+        };
+        lines.insert(lines.partition_point(|line| line.time_s.p50 > own.p50), imports);
+    }
+    lines
+}
+
 /// The first `top` source lines, on the CPU and on the GPU that the answer speaks of. The code comes last, so that its
 /// width disturbs nobody.
 pub(super) fn sites(e: &Estimate, top: usize) -> Table {
     use Align::{Left, Right};
-    let lines = &e.sites[..top.min(e.sites.len())];
+    let mut lines = lines(e);
+    lines.truncate(top);
     let figures = |of: fn(&SiteEstimate) -> Option<Interval>| lines.iter().map(of).collect::<Vec<_>>();
     let (here, here_cells) = column("CPU", TIMES, &figures(|s| Some(s.time_s)));
     let (there, there_cells) = column("GPU", TIMES, &figures(|s| s.gpu_time_s));
@@ -150,7 +179,7 @@ pub(super) fn sites(e: &Estimate, top: usize) -> Table {
             there,
             s.bound_by.map(bound).unwrap_or_default().to_owned(),
             verdict(s.verdict).to_owned(),
-            source(s, lines),
+            source(s, &lines),
         ]);
     }
     table
@@ -165,7 +194,7 @@ pub(super) fn footprint(e: &Estimate) -> Table {
     table
 }
 
-/// `heat.py:14`: the file's own name, for a table; of a long one its end.
+/// `heat.py:14`: the file's own name, for a table; of a long one its end. Line 0 is none.
 fn place(s: &SiteEstimate) -> String {
     if s.file.is_empty() {
         return WORKER.to_owned();
@@ -173,7 +202,7 @@ fn place(s: &SiteEstimate) -> String {
     let name = words::printable(file_name(&s.file), 200);
     let before = name.chars().count().saturating_sub(FILE);
     let name = if before > 0 { ['…'].into_iter().chain(name.chars().skip(before + 1)).collect() } else { name };
-    format!("{name}:{}", s.line)
+    if s.line == 0 { name } else { format!("{name}:{}", s.line) }
 }
 
 /// The source line, and the part of the network, or the library function, between it and the arrays; that first where
@@ -216,6 +245,19 @@ pub(super) fn bound(b: Bound) -> &'static str {
 mod tests {
     use super::super::examples;
     use super::*;
+
+    #[test]
+    fn imports_that_take_long_have_a_row() {
+        let mut e = examples::program();
+        let all = e.baseline.time_s.unwrap().p50;
+        for (share, at) in [(0.05, None), (0.3, Some(1)), (0.9, Some(0))] {
+            e.baseline.startup_s = Some(Interval::exact(share * all));
+            let table = sites(&e, 3);
+            let (_, rows) = table.cells();
+            assert_eq!(rows.iter().position(|row| row[0].1 == "imports"), at, "{share}: {rows:?}");
+            assert_eq!(sites(&e, 2).cells().1.len(), 2);
+        }
+    }
 
     #[test]
     fn lines_that_are_the_same_begin_with_what_differs() {

@@ -19,7 +19,7 @@ pub(super) fn lines(e: &Estimate, terminal: &Terminal, explain: bool) -> Vec<Str
     }
     if !e.sites.is_empty() {
         lines.extend(terminal.table(&rows::sites(e, TOP).cut("code", rows::LEAST, terminal.width)));
-        let hidden = e.sites.len().saturating_sub(TOP);
+        let hidden = rows::lines(e).len().saturating_sub(TOP);
         if hidden > 0 {
             lines.push(terminal.dim(&format!("  … {hidden} more lines: --format json lists all")));
         }
