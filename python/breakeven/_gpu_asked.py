@@ -107,7 +107,7 @@ def _line_of(error: BaseException) -> str:
 
 def _lines_of(error: BaseException | None) -> list[tuple[CodeType, int]]:
     """The lines of its traceback, innermost first."""
-    lines, trace = [], error and error.__traceback__
+    lines, trace = [], error.__traceback__ if error is not None else None
     while trace is not None:
         lines.append((trace.tb_frame.f_code, trace.tb_lineno))
         trace = trace.tb_next
