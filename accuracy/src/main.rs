@@ -186,7 +186,10 @@ fn main() -> Result<()> {
             let data = data::read(&data)?;
             let fits = leave.fold().map(|fold| Fits::of(&data, fold));
             let constants = |gpu| fits.as_ref().map_or(Constants::shipped(), |fits| fits.without(gpu));
-            show(&programs::report(&data, constants, rows.as_deref())?)?;
+            show(&programs::text(&programs::rows(&data, constants)))?;
+            if let Some(file) = rows {
+                programs::write_kernels(&data, &file)?;
+            }
         }
         Command::Speed { data } => show(&speed::speed(&data::read(&data)?)?)?,
         Command::Fit { data, write } => {

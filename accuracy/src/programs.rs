@@ -11,6 +11,7 @@ use breakeven::interval::Interval;
 use breakeven::kernel::{Constants, entry_time_with, sigma_of_sum};
 use breakeven::workload::{Entry, Family, Workload};
 use flate2::read::GzDecoder;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
@@ -144,95 +145,143 @@ fn roofline(entry: &Entry, device: &Device) -> f64 {
     compute.max(bytes / (0.92 * device.bandwidth.get()))
 }
 
-/// Every row with its error and a roofline's, and how far off each group of them is; every kernel of each to `rows`.
-pub fn report<'c>(data: &Data, constants: impl Fn(usize) -> &'c Constants, rows: Option<&Path>) -> Result<String> {
+/// One timed step beside what the model and a roofline say.
+#[derive(Serialize)]
+pub struct StepRow {
+    pub gpu: String,
+    pub model: String,
+    pub mode: String,
+    pub layout: String,
+    pub phase: String,
+    pub batch: u64,
+    pub measured_ms: f64,
+    pub p10_ms: f64,
+    pub p50_ms: f64,
+    pub p90_ms: f64,
+    /// The longer of arithmetic at the datasheet's peak and bytes at 92 % of its bandwidth, kernel by kernel.
+    pub roofline_ms: f64,
+}
+
+impl StepRow {
+    /// `rtx-3090 eager nhwc infer`: what rows are told together by.
+    fn group(&self) -> String {
+        [&self.gpu, &self.mode, &self.layout, &self.phase].map(String::as_str).join(" ")
+    }
+
+    /// Modelled ÷ measured.
+    fn ratio(&self) -> f64 {
+        self.p50_ms / self.measured_ms
+    }
+}
+
+/// Every step, under the constants for each GPU.
+pub fn rows<'c>(data: &Data, constants: impl Fn(usize) -> &'c Constants) -> Vec<StepRow> {
+    let row = |p: &Program| {
+        let (name, device) = &data.gpus[p.gpu];
+        let ms = p.time(constants(p.gpu), device).scale(1e3);
+        StepRow {
+            gpu: name.clone(),
+            model: p.model.clone(),
+            mode: p.mode.clone(),
+            layout: p.layout.clone(),
+            phase: p.phase.clone(),
+            batch: p.batch,
+            measured_ms: p.measured * 1e3,
+            p10_ms: ms.p10,
+            p50_ms: ms.p50,
+            p90_ms: ms.p90,
+            roofline_ms: p.roofline(device) * 1e3,
+        }
+    };
+    data.programs.iter().map(row).collect()
+}
+
+/// Every row with its error and a roofline's, and how far off each group of them is.
+pub fn text(rows: &[StepRow]) -> String {
     use std::fmt::Write;
-    let Data { programs, gpus, .. } = data;
     let mut out = String::new();
-    let mut groups: BTreeMap<[&str; 4], Vec<(f64, f64, Interval)>> = BTreeMap::new();
-    for p in programs {
-        let (name, device) = &gpus[p.gpu];
-        let interval = p.time(constants(p.gpu), device).scale(1.0 / p.measured);
-        let modelled = interval.p50;
-        let roofline = p.roofline(device) / p.measured;
+    let mut groups: BTreeMap<String, Vec<&StepRow>> = BTreeMap::new();
+    for row in rows {
         let _ = writeln!(
             out,
-            "{name:<12}{:<34}{:<8}{:<6}{:<6}{:>5}{:>10.1} ms{:>+8.1}{:>+8.1}",
-            p.model,
-            p.mode,
-            p.layout,
-            p.phase,
-            p.batch,
-            p.measured * 1e3,
-            100.0 * (modelled - 1.0),
-            100.0 * (roofline - 1.0)
+            "{:<12}{:<34}{:<8}{:<6}{:<6}{:>5}{:>10.1} ms{:>10.1} [{:.1}, {:.1}]{:>+8.1}{:>+8.1}",
+            row.gpu,
+            row.model,
+            row.mode,
+            row.layout,
+            row.phase,
+            row.batch,
+            row.measured_ms,
+            row.p50_ms,
+            row.p10_ms,
+            row.p90_ms,
+            100.0 * (row.ratio() - 1.0),
+            100.0 * (row.roofline_ms / row.measured_ms - 1.0)
         );
-        groups.entry([name, &p.mode, &p.layout, &p.phase]).or_default().push((modelled, roofline, interval));
+        groups.entry(row.group()).or_default().push(row);
     }
-    for (group, errors) in groups {
-        let of = |which: fn(&(f64, f64, Interval)) -> f64| {
-            let mut off: Vec<f64> = errors.iter().map(|e| (which(e) - 1.0).abs()).collect();
-            let mut signed: Vec<f64> = errors.iter().map(|e| which(e) - 1.0).collect();
+    for (group, rows) in groups {
+        let of = |ratio: fn(&StepRow) -> f64| {
+            let mut off: Vec<f64> = rows.iter().map(|row| (ratio(row) - 1.0).abs()).collect();
+            let mut signed: Vec<f64> = rows.iter().map(|row| ratio(row) - 1.0).collect();
             let [mean, p90, bias] = [mean(&off), quantile(&mut off, 0.9), quantile(&mut signed, 0.5)];
             format!("mean {:.1} %, p90 {:.1} %, bias {:+.1} %", 100.0 * mean, 100.0 * p90, 100.0 * bias)
         };
-        let inside = errors.iter().filter(|e| e.2.p10 <= 1.0 && 1.0 <= e.2.p90).count();
-        let width = quantile(&mut errors.iter().map(|e| e.2.p90 / e.2.p10).collect::<Vec<_>>(), 0.5);
-        let _ = writeln!(
-            out,
-            "{}: {} rows: {}, {inside} inside, width {width:.2}; roofline {}",
-            group.join(" "),
-            errors.len(),
-            of(|e| e.0),
-            of(|e| e.1)
-        );
+        let inside = rows.iter().filter(|row| row.p10_ms <= row.measured_ms && row.measured_ms <= row.p90_ms).count();
+        let width = quantile(&mut rows.iter().map(|row| row.p90_ms / row.p10_ms).collect::<Vec<_>>(), 0.5);
+        let (ours, roofline) = (of(StepRow::ratio), of(|row| row.roofline_ms / row.measured_ms));
+        let n = rows.len();
+        let _ = writeln!(out, "{group}: {n} rows: {ours}, {inside} inside, width {width:.2}; roofline {roofline}");
     }
-    if let Some(file) = rows {
-        let mut table = csv::Writer::from_path(file)?;
-        let head =
-            ["gpu", "model", "mode", "layout", "phase", "batch", "measured_ms", "name", "op", "dtype", "entry_layout"];
-        table.write_record(head.iter().chain(&[
-            "entry_phase",
-            "count",
-            "model_us",
-            "roofline_us",
-            "bytes",
-            "flop",
-            "compute_bound",
-        ]))?;
-        for p in programs {
-            let device = &gpus[p.gpu].1;
-            for (entry, count) in &p.step.entries {
-                let time = entry_time_with(Constants::shipped(), entry, device);
-                if time.p50.get() <= 0.0 {
-                    continue;
-                }
-                let us = |t: f64| format!("{:.3}", t * 1e6);
-                table.write_record([
-                    gpus[p.gpu].0.as_str(),
-                    &p.model,
-                    &p.mode,
-                    &p.layout,
-                    &p.phase,
-                    &p.batch.to_string(),
-                    &format!("{:.3}", p.measured * 1e3),
-                    &entry.name,
-                    &serde_json::to_string(&entry.op)?,
-                    entry.dtype.name(),
-                    entry.layout.as_deref().unwrap_or_default(),
-                    &format!("{:?}", entry.phase),
-                    &count.to_string(),
-                    &us(time.p50.get()),
-                    &us(roofline(entry, device)),
-                    &format!("{}", entry.read_bytes + entry.written_bytes),
-                    &format!("{}", time.flop.get()),
-                    &format!("{:?}", time.bound),
-                ])?;
+    out
+}
+
+/// Every kernel of each step, with what ships, as CSV.
+pub fn write_kernels(data: &Data, file: &Path) -> Result<()> {
+    let Data { programs, gpus, .. } = data;
+    let mut table = csv::Writer::from_path(file)?;
+    let head =
+        ["gpu", "model", "mode", "layout", "phase", "batch", "measured_ms", "name", "op", "dtype", "entry_layout"];
+    table.write_record(head.iter().chain(&[
+        "entry_phase",
+        "count",
+        "model_us",
+        "roofline_us",
+        "bytes",
+        "flop",
+        "compute_bound",
+    ]))?;
+    for p in programs {
+        let device = &gpus[p.gpu].1;
+        for (entry, count) in &p.step.entries {
+            let time = entry_time_with(Constants::shipped(), entry, device);
+            if time.p50.get() <= 0.0 {
+                continue;
             }
+            let us = |t: f64| format!("{:.3}", t * 1e6);
+            table.write_record([
+                gpus[p.gpu].0.as_str(),
+                &p.model,
+                &p.mode,
+                &p.layout,
+                &p.phase,
+                &p.batch.to_string(),
+                &format!("{:.3}", p.measured * 1e3),
+                &entry.name,
+                &serde_json::to_string(&entry.op)?,
+                entry.dtype.name(),
+                entry.layout.as_deref().unwrap_or_default(),
+                &format!("{:?}", entry.phase),
+                &count.to_string(),
+                &us(time.p50.get()),
+                &us(roofline(entry, device)),
+                &format!("{}", entry.read_bytes + entry.written_bytes),
+                &format!("{}", time.flop.get()),
+                &format!("{:?}", time.bound),
+            ])?;
         }
-        table.flush()?;
     }
-    Ok(out)
+    Ok(table.flush()?)
 }
 
 #[cfg(test)]

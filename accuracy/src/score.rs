@@ -2,6 +2,7 @@
 
 use crate::data::{Data, Kernel};
 use crate::networks::Network;
+use crate::programs::{self, StepRow};
 use crate::statistics::{mean, quantile};
 use crate::{Result, fit};
 use breakeven::hardware::Device;
@@ -27,6 +28,8 @@ pub struct Report {
     pub networks: Vec<NetworkRow>,
     /// Training jobs timed by others, whose graphs are ours.
     pub jobs: Vec<NetworkRow>,
+    /// Steps of image networks in half precision.
+    pub steps: Vec<StepRow>,
     pub summary: Summary,
     /// What ships says of one kernel of each row of `kernels`: tells a report that is older than the model.
     pub shipped: Vec<Shipped>,
@@ -219,6 +222,7 @@ fn others_errors(rows: &[(f64, f64)]) -> Option<(f64, f64)> {
 }
 
 fn score<'c>(data: &Data, constants: impl Fn(usize) -> &'c Constants) -> Score {
+    let steps = programs::rows(data, &constants);
     let modelled: Vec<Interval> = data
         .kernels
         .iter()
@@ -327,7 +331,7 @@ fn score<'c>(data: &Data, constants: impl Fn(usize) -> &'c Constants) -> Score {
     let networks = networks.into_iter().map(row).collect();
     let jobs = data.jobs.iter().map(|n| row((n, network_time(constants(n.gpu), &data.gpus[n.gpu].1, n)))).collect();
     Score {
-        report: Report { constants: Constants::fingerprint(), kernels, networks, jobs, summary, shipped },
+        report: Report { constants: Constants::fingerprint(), kernels, networks, jobs, steps, summary, shipped },
         modelled,
     }
 }
@@ -489,6 +493,7 @@ impl Report {
                 error(n.roofline_ms),
             );
         }
+        out += &crate::programs::text(&self.steps);
         let s = &self.summary;
         let known = |x: f64, text: String| if x.is_nan() { "-".into() } else { text };
         let percent = |x: f64| known(x, format!("{:.1} %", x * 100.0));

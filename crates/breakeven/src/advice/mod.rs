@@ -16,7 +16,7 @@ pub use edits::cheaper_gpu::{Offer, cheaper_gpu};
 use crate::estimate::gpu::{Outcome, Question};
 use crate::estimate::plan::Policy;
 use crate::estimate::spread::log_sigma;
-use crate::estimate::{Advice, Side, Together};
+use crate::estimate::{Advice, Compiled, Side, Together};
 use crate::hardware::Device;
 use crate::interval::Interval;
 use crate::kernel::entry_time;
@@ -177,14 +177,16 @@ pub fn compiled_entries(workload: &Workload) -> Vec<Entry> {
     edits::inductor::compiled(&draft).map_or(draft.workload.ops, |(compiled, _)| compiled.workload.ops)
 }
 
-/// What a program that compiles itself takes on the GPU once that is done, and how many kernels take the place of several;
-/// `None` where it does not compile, or nothing of it is to be fused.
-pub fn compiled(ctx: &Context, draft: &Draft) -> Option<(Interval, usize)> {
-    if !draft.compiles {
-        return None;
-    }
-    let (fused, chains) = edits::inductor::compiled(draft)?;
-    Prediction::of(ctx, Side::Gpu, &fused).map(|then| (then.time, chains))
+/// A program that compiles itself once that is done, and how many kernels take the place of several; `None` where it does not
+/// compile, or nothing of it is to be fused.
+pub fn compiled<'a>(draft: &Draft<'a>) -> Option<(Draft<'a>, usize)> {
+    draft.compiles.then(|| edits::inductor::compiled(draft)).flatten()
+}
+
+/// What a compiled program takes on the GPU of the context.
+pub fn once_compiled(ctx: &Context, compiled: &Draft) -> Option<Compiled> {
+    let then = Prediction::of(ctx, Side::Gpu, compiled)?;
+    Some(Compiled { time_s: then.time, speedup: then.speedup })
 }
 
 fn speedup(advice: &Advice) -> f64 {

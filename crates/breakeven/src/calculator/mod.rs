@@ -294,6 +294,7 @@ fn row(given: &Given, pick: Option<&crate::choice::Pick>, cpu: &CpuSide, choice:
         co2_g: bill.co2_g.filter(|_| shown),
         break_even: cpu.time.map(|c| describe(scale, given, &parts, c)),
         counted: true,
+        compiled: None,
     };
     let quoted = pick.map(|p| quoted(p, given)).unwrap_or_default();
     Ok(Answered { terms, parts, time, device: device.cloned(), estimate, quoted })

@@ -263,6 +263,18 @@ pub struct GpuEstimate {
     pub break_even: Option<BreakEven>,
     /// Whether it counts in "wins on N of M" (a port exists for its maker).
     pub counted: bool,
+    /// The same program once it is compiled, for a script that compiles itself; the other figures are of its eager code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compiled: Option<Compiled>,
+}
+
+/// A program that `torch.compile` has compiled, on one GPU; compiling itself apart.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Compiled {
+    /// Whole program.
+    pub time_s: Interval,
+    /// Baseline ÷ this.
+    pub speedup: Interval,
 }
 
 /// Parts of the critical path, s.

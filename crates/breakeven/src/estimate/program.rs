@@ -184,11 +184,11 @@ fn answer(question: &Question, choice: &Choice, request: &Request) -> Result<Est
         let text = format!("Intel and Apple GPUs are estimated {by}; they do not count among the winners");
         notes.push(Note::new("port-native", text));
     }
+    notes.extend(compile(question, choice, &outcomes, &mut rows));
     // Of what would have come nothing is known, neither what it needs nor what would help; nor of what was not seen.
     let advised = shown.filter(|_| !question.workload.cut_short() && question.coverage.is_enough());
-    let (advice, advice_together, as_written) =
+    let (advice, advice_together) =
         advised.map(|i| advise(question, choice, i, &outcomes[i], options)).unwrap_or_default();
-    notes.extend(as_written);
     let mut estimate = Estimate {
         schema: SCHEMA.to_owned(),
         workload: summarise(question, shown_plan),
@@ -213,6 +213,33 @@ fn answer(question: &Question, choice: &Choice, request: &Request) -> Result<Est
     Ok(estimate)
 }
 
+/// What a script that compiles itself takes on each GPU once that is done, and a note that there are two times.
+fn compile(question: &Question, choice: &Choice, eager: &[Outcome], rows: &mut [GpuEstimate]) -> Option<Note> {
+    let draft = Draft::new(question.workload, question.port.policy());
+    let (compiled, kernels) = advice::compiled(&draft)?;
+    for ((pick, before), row) in choice.gpus.iter().zip(eager).zip(rows) {
+        let ctx = context(question, choice, &pick.gpu.device, before);
+        row.compiled = before.time.and_then(|_| advice::once_compiled(&ctx, &compiled));
+    }
+    let text = format!(
+        "the script compiles with torch.compile: the report is about its eager code, the rows *compiled* say what it takes \
+         then, with {}",
+        words::several(kernels as u64, "kernel in place of several", "kernels each in place of several")
+    );
+    Some(Note::new("torch-compile", text))
+}
+
+/// What edits of the program are judged by on a GPU.
+fn context<'a>(question: &'a Question, choice: &'a Choice, device: &'a Device, before: &'a Outcome) -> advice::Context<'a> {
+    advice::Context {
+        question,
+        device,
+        before,
+        cpu: &choice.cpu.device,
+        cpu_modelled: choice.cpu_named || question.workload.program.untimed(),
+    }
+}
+
 /// What would help on the GPU at `shown`, and on the CPU. Where one GPU was named, another may do as well for less.
 fn advise(
     question: &Question,
@@ -220,27 +247,11 @@ fn advise(
     shown: usize,
     before: &Outcome,
     options: &Options,
-) -> (Vec<Advice>, Vec<Together>, Vec<Note>) {
+) -> (Vec<Advice>, Vec<Together>) {
     let pick = &choice.gpus[shown];
-    let ctx = advice::Context {
-        question,
-        device: &pick.gpu.device,
-        before,
-        cpu: &choice.cpu.device,
-        cpu_modelled: choice.cpu_named || question.workload.program.untimed(),
-    };
+    let ctx = context(question, choice, &pick.gpu.device, before);
     let draft = Draft::new(question.workload, question.port.policy());
     let (mut advice, together) = advice::advise(&ctx, &draft);
-    let mut notes = Vec::new();
-    if let Some(((fused, chains), eager)) = advice::compiled(&ctx, &draft).zip(before.time) {
-        let (eager, fused, device) = (words::time(eager), words::time(fused), &pick.gpu.device.name);
-        let text = format!(
-            "the script compiles with torch.compile: on {device} it takes {eager} as eager code, which the rest of the \
-             report is about, and {fused} once compiled, {}",
-            words::several(chains as u64, "kernel in place of several", "kernels in place of several each")
-        );
-        notes.push(Note::new("torch-compile", text));
-    }
     if let (1, false, Some(price)) = (choice.gpus.len(), options.gpu.is_empty(), &pick.price) {
         let offered = offered(&choice.catalogue, options);
         let offer = |p: &'_ Pick| p.price.as_ref().map(|price| price.usd_per_h);
@@ -250,7 +261,7 @@ fn advise(
             .collect();
         advice.extend(advice::cheaper_gpu(&ctx, price.usd_per_h, &offers));
     }
-    (advice, together, notes)
+    (advice, together)
 }
 
 /// As asked for; a program that uses a GPU library itself is estimated as it is written and no other way.
@@ -385,6 +396,7 @@ fn row(q: &Question, pick: &Pick, out: &Outcome, choice: &Choice, options: &Opti
         co2_g: spent.co2_g,
         break_even: (fitting && q.coverage.is_enough()).then(|| break_even(q, out, options)),
         counted,
+        compiled: None,
     }
 }
 

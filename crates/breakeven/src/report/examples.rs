@@ -46,6 +46,7 @@ fn gpu(id: &str, name: &str, time_s: f64, speedup: f64, verdict: Verdict) -> Gpu
         co2_g: None,
         break_even: Some(BreakEven::of_work(Some(0.09), "310×310 grid points (yours: 1024×1024)")),
         counted: true,
+        compiled: None,
     }
 }
 

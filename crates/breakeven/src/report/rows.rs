@@ -5,7 +5,7 @@ use super::explain::basis;
 use super::sentence::chosen;
 use super::table::{Align, Table};
 use super::words;
-use crate::estimate::{Estimate, GpuEstimate, Price, SiteEstimate, Verdict};
+use crate::estimate::{Compiled, Estimate, GpuEstimate, Price, SiteEstimate, Verdict};
 use crate::interval::Interval;
 use crate::kernel::Bound;
 use crate::workload::{WORKER, file_name};
@@ -35,15 +35,25 @@ const FILE: usize = 20;
 /// The CPU, then the first `top` GPUs.
 pub(super) fn gpus(e: &Estimate, top: usize) -> Table {
     use Align::{Left, Right};
-    let rows: Vec<&GpuEstimate> = shown_first(e).take(top).collect();
+    // Each as eager code, and once it is compiled where the script compiles itself.
+    let mut rows: Vec<(&GpuEstimate, Option<Compiled>)> = Vec::new();
+    for g in shown_first(e).take(top) {
+        rows.push((g, None));
+        rows.extend(g.compiled.map(|compiled| (g, Some(compiled))));
+    }
     let cpu = Some(&e.baseline).filter(|b| b.time_s.is_some());
     // The CPU's figure, where it has a row, then the GPUs'.
     // Who asks what fits asks of no time.
     let timed = !is_only_memory(e);
     let all = |of_cpu: Option<Interval>, of_gpu: fn(&GpuEstimate) -> Option<Interval>| -> Vec<Option<Interval>> {
-        cpu.map(|_| of_cpu).into_iter().chain(rows.iter().map(|g| of_gpu(g).filter(|_| timed))).collect()
+        cpu.map(|_| of_cpu).into_iter().chain(rows.iter().map(|(g, compiled)| of_gpu(g).filter(|_| timed && compiled.is_none()))).collect()
     };
-    let (time, times) = column("time", TIMES, &all(e.baseline.time_s, |g| g.time_s));
+    let mut seconds = all(e.baseline.time_s, |g| g.time_s);
+    let of_gpus = usize::from(cpu.is_some());
+    for (time, (_, compiled)) in seconds[of_gpus..].iter_mut().zip(&rows) {
+        *time = compiled.map_or(*time, |compiled| Some(compiled.time_s));
+    }
+    let (time, times) = column("time", TIMES, &seconds);
     let (cost, costs) = costs(&all(e.baseline.cost_usd, |g| g.cost_usd));
     let (energy, energies) = column("energy", ENERGIES, &all(e.baseline.energy_wh, |g| g.energy_wh));
     let (carbon, carbons) = column("CO₂", MASSES, &all(e.baseline.co2_g, |g| g.co2_g));
@@ -69,9 +79,15 @@ pub(super) fn gpus(e: &Estimate, top: usize) -> Table {
         let (basis, none) = (basis(b.basis).to_owned(), String::new);
         row(0, [cpu_name(&b.device), "1×".to_owned(), none(), price(&b.price), none(), basis, none()]);
     }
-    for (i, g) in rows.iter().enumerate() {
+    for (i, (g, compiled)) in rows.iter().enumerate() {
+        if let Some(compiled) = compiled {
+            let none = String::new;
+            let device = format!("{} compiled", words::printable(&g.name, 31));
+            row(i + of_gpus, [device, words::speedup(compiled.speedup), none(), none(), none(), none(), none()]);
+            continue;
+        }
         row(
-            i + usize::from(cpu.is_some()),
+            i + of_gpus,
             [
                 words::printable(&g.name, 40),
                 known(g.speedup.filter(|_| timed).map(words::speedup)),
