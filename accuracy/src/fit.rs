@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 
 /// Beyond this logarithm of modelled ÷ measured a row is an outlier.
 const OUTLIER: f64 = 0.4;
+/// Weight of a whole network beside a cell's: what people run.
+const NETWORK: f64 = 2.0;
 /// Rows taken from each cell.
 const PER_CELL: usize = 45;
 /// Steps of the rounds over all constants, as shares of their values.
@@ -164,7 +166,7 @@ impl<'d> Sample<'d> {
         for (&i, known) in self.networks.iter().zip(networks) {
             let network = &data.networks[i];
             if network.distinct.iter().any(|(op, _)| touches(touched, op.family())) {
-                *known = (busy_time(constants, data, network) / network.measured).ln().abs();
+                *known = NETWORK * (busy_time(constants, data, network) / network.measured).ln().abs();
             }
         }
         let mut sum = 0.0;
@@ -173,7 +175,8 @@ impl<'d> Sample<'d> {
             sum += (known.iter().sum::<f64>() / program.measured).ln().abs();
         }
         let weights = self.cells.iter().map(|cell| weight(cell)).sum::<f64>()
-            + (self.networks.len() + self.programs.len()) as f64;
+            + NETWORK * self.networks.len() as f64
+            + self.programs.len() as f64;
         let others = self.cells.len() + self.networks.len();
         (known[..others].iter().sum::<f64>() + sum) / weights.max(1.0)
     }
