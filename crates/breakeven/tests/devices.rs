@@ -128,7 +128,7 @@ fn images_with_their_channels_last_are_not_turned() {
     };
     // 97 and 43 µs as measured.
     let (turned, last) = (us(None), us(Some("channels_last")));
-    assert!((80.0..115.0).contains(&turned) && (35.0..52.0).contains(&last), "{turned} and {last}");
+    assert!((80.0..115.0).contains(&turned) && (27.0..60.0).contains(&last), "{turned} and {last}");
 }
 
 /// Microseconds on an H100 as measured (accuracy/measured/h100-sxm-kernels.csv): CuPy's kernels have the same pace whatever

@@ -94,7 +94,10 @@ pub const CODES: &[(&str, &str)] = &[
         "timer-without-wait",
         "The script stops a clock while the GPU is still at work; the text says what it would show.",
     ),
-    ("torch-compile", "The script compiles with torch.compile: the report is about its eager code; the rows `compiled` say what it takes then."),
+    (
+        "torch-compile",
+        "The script compiles with torch.compile: the report is about its eager code; the rows `compiled` say what it takes then.",
+    ),
     ("unseen", "Something ran that the recorder could not see; the text says what."),
 ];
 

@@ -230,7 +230,12 @@ fn compile(question: &Question, choice: &Choice, eager: &[Outcome], rows: &mut [
 }
 
 /// What edits of the program are judged by on a GPU.
-fn context<'a>(question: &'a Question, choice: &'a Choice, device: &'a Device, before: &'a Outcome) -> advice::Context<'a> {
+fn context<'a>(
+    question: &'a Question,
+    choice: &'a Choice,
+    device: &'a Device,
+    before: &'a Outcome,
+) -> advice::Context<'a> {
     advice::Context {
         question,
         device,

@@ -143,8 +143,8 @@ impl<'a> Machine<'a> {
                 _ if generation == Generation::Early => constants.stream_share_early,
                 Vendor::Amd if !cpu => constants.stream_share_amd,
                 _ if cpu || stacked(device) => constants.stream_share,
-                _ if boosts(device) => constants.stream_share_plain,
-                _ => constants.stream_share_corrected,
+                _ if corrects(device) => constants.stream_share_corrected,
+                _ => constants.stream_share_plain,
             };
         Self {
             generation,
@@ -430,8 +430,14 @@ fn process_energy(device: &Device) -> f64 {
     }
 }
 
-/// Whether its boost clock is what it reaches on average and not the highest one: of boards for games (NVIDIA, *GPU Boost*),
-/// which correct no errors of their memory either.
+/// Whether it corrects errors of memory that is not stacked, whose check bits lie in the same memory: NVIDIA's boards for data
+/// centres do so as they come, those for games never, for workstations if asked.
+fn corrects(device: &Device) -> bool {
+    let asked = ["GeForce", "TITAN", "RTX", "Quadro"].iter().any(|series| device.name.starts_with(series));
+    device.vendor == Vendor::Nvidia && !asked
+}
+
+/// Whether its boost clock is what it reaches on average and not the highest one: of boards for games (NVIDIA, *GPU Boost*).
 fn boosts(device: &Device) -> bool {
     ["GeForce", "TITAN"].iter().any(|series| device.name.starts_with(series))
 }

@@ -239,7 +239,9 @@ pub(super) fn on_tiles(
     let c = machine.constants;
     let tensor = machine.matrix_peak(dtype).1;
     let s = dtype.bytes() as f64;
-    let step = STEP_BYTES / s;
+    let eight = dtype == Dtype::F8 && machine.device.peaks.f8_tensor.is_some();
+    // Without units for them 8-bit floats are multiplied as 16-bit ones.
+    let step = STEP_BYTES / if dtype == Dtype::F8 && !eight { 2.0 } else { s };
     let units = match tensor {
         false => Units::Ordinary,
         // Rows that the accelerator cannot fetch take the kernels of the generation before.
@@ -302,7 +304,6 @@ pub(super) fn on_tiles(
     };
 
     // Products of 8-bit floats with scales are not split.
-    let scaled = dtype == Dtype::F8 && machine.device.peaks.f8_tensor.is_some();
     let serial = serial(machine, dtype);
     let mut best = Product { compute: f64::INFINITY, memory: 0.0, launches: 1.0, seconds: f64::INFINITY };
     for &(columns, rows) in menu {
@@ -310,7 +311,7 @@ pub(super) fn on_tiles(
         let rate = per_unit * tile_share((columns, rows), slope);
         // Splitting fills SMs that have no tile.
         for split in [1.0, 2.0, 4.0, 8.0, PARTS, most] {
-            if split > 1.0 && (split > most || tiles >= machine.units || scaled) {
+            if split > 1.0 && (split > most || tiles >= machine.units || eight) {
                 continue;
             }
             let depth = (k / split / step).ceil() * step;

@@ -46,7 +46,10 @@ pub(super) fn gpus(e: &Estimate, top: usize) -> Table {
     // Who asks what fits asks of no time.
     let timed = !is_only_memory(e);
     let all = |of_cpu: Option<Interval>, of_gpu: fn(&GpuEstimate) -> Option<Interval>| -> Vec<Option<Interval>> {
-        cpu.map(|_| of_cpu).into_iter().chain(rows.iter().map(|(g, compiled)| of_gpu(g).filter(|_| timed && compiled.is_none()))).collect()
+        cpu.map(|_| of_cpu)
+            .into_iter()
+            .chain(rows.iter().map(|(g, compiled)| of_gpu(g).filter(|_| timed && compiled.is_none())))
+            .collect()
     };
     let mut seconds = all(e.baseline.time_s, |g| g.time_s);
     let of_gpus = usize::from(cpu.is_some());
