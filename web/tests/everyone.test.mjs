@@ -79,7 +79,7 @@ test("by keyboard alone: an example chosen, a part opened, the table sorted", as
 test("the answer is said once the typing pauses", async () => {
   const { page, context } = await open(browser);
   await page.fill("#in-matmul", "100");
-  await page.waitForFunction(() => document.querySelector("#live").textContent.startsWith("CPU is faster"));
+  await page.waitForFunction(() => document.querySelector("#live").textContent.startsWith("fp32: CPU is faster"));
   assert.equal(await page.getAttribute("#live", "role"), "status");
   await context.close();
 });
