@@ -25,25 +25,11 @@ pub fn own(gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -> Result<()> {
     for record in reader.records() {
         let record = record?;
         let entry = entry(&header, &record)?;
-        let channels_last = entry.layout.is_some();
+        let measured = cell(&header, &record, "latency_us").parse::<f64>()? * 1e-6;
+        let labels = [entry.name.clone(), dtype_label(&entry)];
         kernels.push(Kernel {
-            file: OWN,
-            gpu,
-            label: entry.name.clone(),
-            dtype_label: dtype_label(&entry),
-            op: entry.op,
-            dtype: entry.dtype,
-            test: false,
-            measured: cell(&header, &record, "latency_us").parse::<f64>()? * 1e-6,
-            floor: 0.0,
-            events: 0.0,
-            burst: 0.0,
-            hot: 0.0,
-            fitted: true,
-            one_each: false,
-            channels_last,
-            library: None,
-            neusight: None,
+            channels_last: entry.layout.is_some(),
+            ..Kernel::timed(OWN, gpu, labels, (entry.op, entry.dtype), measured)
         });
     }
     Ok(())

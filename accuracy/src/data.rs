@@ -70,6 +70,31 @@ pub struct Kernel {
 }
 
 impl Kernel {
+    /// `op` as a clock that adds nothing showed it, cold, with the libraries that the model knows. `labels` are the data
+    /// set's own names of the op and the dtype.
+    pub fn timed(file: &'static str, gpu: usize, labels: [String; 2], (op, dtype): (Op, Dtype), measured: f64) -> Self {
+        let [label, dtype_label] = labels;
+        Self {
+            file,
+            gpu,
+            label,
+            dtype_label,
+            op,
+            dtype,
+            test: false,
+            measured,
+            floor: 0.0,
+            events: 0.0,
+            burst: 0.0,
+            hot: 0.0,
+            fitted: true,
+            one_each: false,
+            channels_last: false,
+            library: None,
+            neusight: None,
+        }
+    }
+
     /// What the clock shows for `device` seconds of device time.
     pub fn as_measured(&self, device: f64) -> f64 {
         (device + self.events).max(self.floor)
@@ -125,7 +150,7 @@ pub fn read(folder: &Path) -> Result<Data> {
     if !kernels.is_empty() {
         convolutions::own(&mut gpus, &mut kernels)?;
     }
-    if kernels.is_empty() && networks.is_empty() {
+    if kernels.is_empty() && networks.is_empty() && programs.is_empty() {
         let names = adapters.map(|(name, _)| format!("kernels/{name}")).join(", ");
         let expected = format!("expected {names} or networks/measured.csv");
         let here = |name: &str| folder.join(name).exists();

@@ -186,7 +186,7 @@ impl<'d> Sample<'d> {
 /// Whether a constant of that name may change times of the family; no name stands for all of them.
 fn touches(constant: &str, family: Family) -> bool {
     let starts = |parts: &[&str]| parts.iter().any(|part| constant.starts_with(part));
-    if starts(&["conv", "winograd"]) {
+    if starts(&["conv", "winograd", "depthwise"]) {
         family == Family::Convolution
     } else if starts(&["gemm", "pj", "energy", "tensor", "f8", "i8"]) {
         matches!(family, Family::Matmul | Family::Convolution)

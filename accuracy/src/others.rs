@@ -20,24 +20,15 @@ fn kernel(
     if !gpus.usable(&op, seconds) {
         return None;
     }
+    let labels = [label.to_owned(), format!("{dtype:?}").to_lowercase()];
     Some(Kernel {
-        file,
-        gpu: place,
-        label: label.to_owned(),
-        dtype_label: format!("{dtype:?}").to_lowercase(),
-        op,
-        dtype,
-        test: false,
-        measured: seconds,
         floor: protocol.floor,
-        events: 0.0,
         burst: protocol.burst,
         hot: protocol.hot,
         fitted: protocol.fitted,
         one_each: file.ends_with("gpu_benches_small_kernels.csv"),
-        channels_last: false,
         library: protocol.library,
-        neusight: None,
+        ..Kernel::timed(file, place, labels, (op, dtype), seconds)
     })
 }
 

@@ -8,7 +8,7 @@ use crate::statistics::{mean, quantile};
 use breakeven::advice::compiled_entries;
 use breakeven::hardware::Device;
 use breakeven::interval::Interval;
-use breakeven::kernel::{Constants, entry_time_with, sigma_of_sum};
+use breakeven::kernel::{Constants, entry_time_with, sum_of};
 use breakeven::workload::{Entry, Family, Workload};
 use flate2::read::GzDecoder;
 use serde::Serialize;
@@ -117,15 +117,14 @@ impl Program {
         }
     }
 
-    /// The same with its interval.
+    /// Device time of the step's kernels, one after the other.
     pub fn time(&self, constants: &Constants, device: &Device) -> Interval {
         let kernel = |(entry, count): &(Entry, f64)| {
             let time = entry_time_with(constants, entry, device);
             [time.p50.get() * count, time.sigma_shared, time.sigma_own]
         };
-        let kernels: Vec<[f64; 3]> = self.step.entries.iter().map(kernel).collect();
-        let seconds: f64 = kernels.iter().map(|kernel| kernel[0]).sum();
-        Interval::log_normal(seconds, sigma_of_sum(constants, kernels.into_iter()) / seconds.max(1e-12))
+        let [seconds, sigma] = sum_of(constants, self.step.entries.iter().map(kernel));
+        Interval::log_normal(seconds, sigma / seconds.max(1e-12))
     }
 
     /// The same at the datasheet's peak and 92 % of its bandwidth.

@@ -29,25 +29,14 @@ pub fn fp32(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -> Result<(
             return;
         }
         let name = name.as_str();
+        let dtype = networks::dtype(row.text("dtype").unwrap_or_default());
+        let labels = [name.to_owned(), row.text("dtype").unwrap_or("fp32").to_owned()];
         kernels.push(Kernel {
-            file,
-            gpu,
-            label: name.to_owned(),
-            dtype_label: row.text("dtype").unwrap_or("fp32").to_owned(),
-            op,
-            dtype: networks::dtype(row.text("dtype").unwrap_or_default()),
             test: row.text("split") == Some("test"),
-            measured,
-            floor: 0.0,
-            events: 0.0,
-            burst: 0.0,
-            hot: 0.0,
             // The P4's training shapes hit kernels at a fifth of the peak that no other board is given.
             fitted: !(name == "linear" && on == "Tesla_P4" && row.text("split") != Some("test")),
-            one_each: false,
-            channels_last: false,
-            library: None,
             neusight: row.number("neusight_us").filter(|us| *us > 0.0).map(|us| us * 1e-6),
+            ..Kernel::timed(file, gpu, labels, (op, dtype), measured)
         });
     })?;
     floors(&mut kernels[first..]);
@@ -176,25 +165,8 @@ pub fn low_precision(path: &Path, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) ->
         if !gpus.usable(&op, latency * 1e-6) {
             return;
         }
-        kernels.push(Kernel {
-            file,
-            gpu,
-            label: "matmul".into(),
-            dtype_label: label.to_owned(),
-            op,
-            dtype,
-            test: false,
-            measured: latency * 1e-6,
-            floor: 0.0,
-            events: 0.0,
-            burst: 0.0,
-            hot: 0.0,
-            fitted: true,
-            one_each: false,
-            channels_last: false,
-            library: None,
-            neusight: None,
-        });
+        let labels = ["matmul", label].map(str::to_owned);
+        kernels.push(Kernel::timed(file, gpu, labels, (op, dtype), latency * 1e-6));
     })?;
     floors(&mut kernels[first..]);
     take_protocols(&mut kernels[first..], gpus);

@@ -7,7 +7,7 @@ use crate::statistics::{mean, quantile};
 use crate::{Result, fit};
 use breakeven::hardware::Device;
 use breakeven::interval::Interval;
-use breakeven::kernel::{Bound, Constants, KernelTime, Recorded, kernel_time, kernel_time_with, sigma_of_sum};
+use breakeven::kernel::{Bound, Constants, KernelTime, Recorded, kernel_time, kernel_time_with, sum_of};
 use breakeven::units::{Bytes, Seconds};
 use breakeven::workload::{Dtype, Family, Op};
 use serde::Serialize;
@@ -373,16 +373,14 @@ pub fn network_time(constants: &Constants, device: &Device, network: &Network) -
     let times: Vec<KernelTime> = network.distinct.iter().map(|(op, _)| time(op)).collect();
     // Repeats of one op share its error.
     let all = |((_, repeat), t): (&(Op, f64), &KernelTime)| [t.p50.get() * repeat, t.sigma_shared, t.sigma_own];
-    let kernels: Vec<[f64; 3]> = network.distinct.iter().zip(&times).map(all).collect();
-    let seconds: f64 = kernels.iter().map(|kernel| kernel[0]).sum();
+    let [seconds, sigma] = sum_of(constants, network.distinct.iter().zip(&times).map(all));
     let call = |&(at, repeat): &(Option<usize>, f64)| match at {
         Some(at) => (times[at].p50.get(), f64::from(times[at].launches), repeat),
         None => (0.0, 0.0, repeat),
     };
     let times: Vec<_> = network.calls.iter().map(call).collect();
-    let sigma = sigma_of_sum(constants, kernels.into_iter()) / seconds.max(1e-12);
     // What nobody knows may take as long as the rest of its size.
-    let sigma = sigma.hypot(network.unknown_share());
+    let sigma = (sigma / seconds.max(1e-12)).hypot(network.unknown_share());
     let waited = queue(&times) - seconds;
     Interval::log_normal(seconds, sigma).map_increasing(|t| t + waited.max(0.0))
 }

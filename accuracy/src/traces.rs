@@ -46,23 +46,15 @@ fn trace(file: &Path, board: &str, gpus: &mut Gpus, kernels: &mut Vec<Kernel>) -
         let label = node.op.trim_start_matches("VEC").to_ascii_lowercase();
         let protocol = protocol(FILE, &label, Dtype::F32, board);
         kernels.push(Kernel {
-            file: FILE,
-            gpu,
-            label,
-            dtype_label: "fp32".into(),
-            op,
-            dtype: Dtype::F32,
             test: true,
-            measured: us * 1e-6,
             floor: protocol.floor,
             events: protocol.event_share * protocol.floor,
             burst: protocol.burst,
             hot: protocol.hot,
             fitted: protocol.fitted,
-            one_each: false,
-            channels_last: false,
             library: protocol.library,
             neusight: cell("neusight_us").parse().ok().filter(|us: &f64| *us > 0.0).map(|us| us * 1e-6),
+            ..Kernel::timed(FILE, gpu, [label, "fp32".into()], (op, Dtype::F32), us * 1e-6)
         });
     }
     Ok(())

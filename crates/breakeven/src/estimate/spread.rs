@@ -1,6 +1,6 @@
 //! From one median run to an interval.
 //!
-//! Errors of the kernels of one program on one device move together ([`kernel::sigma_of_sum`]); errors of dispatch, of
+//! Errors of the kernels of one program on one device move together ([`kernel::sum_of`]); errors of dispatch, of
 //! copies and of start-up are independent of them and of each other, so their squares add. Nothing shrinks with the op
 //! count.
 
@@ -20,7 +20,7 @@ pub fn device_side(parts: &Breakdown, plan: &Plan, startup: Interval) -> Interva
     let works = |e: &&EntryTime| e.bound != Bound::Launch;
     let working: f64 = plan.entries.iter().filter(works).map(|e| e.device).sum();
     let share = if working > 0.0 { ((parts.compute + parts.memory) / working).min(1.0) } else { 0.0 };
-    let sigma_device = kernel_sigma(plan.entries.iter().filter(works)) * share;
+    let sigma_device = kernels(plan.entries.iter().filter(works))[1] * share;
     let squares = square(sigma_device)
         + square(parts.launch * plan.dispatch_sigma)
         + square((parts.transfer + parts.sync) * TRANSFER_SIGMA)
@@ -31,18 +31,17 @@ pub fn device_side(parts: &Breakdown, plan: &Plan, startup: Interval) -> Interva
     }
     let mut out = Interval::log_normal(p50, squares.sqrt() / p50);
     // A device hidden behind the host in the median run may still show when it is slow.
-    let all: f64 = plan.entries.iter().map(|e| e.device).sum();
-    let sigma_all = kernel_sigma(plan.entries.iter()) / all.max(f64::MIN_POSITIVE);
-    let slow_device = (all + parts.transfer) * libm::exp(Z90 * sigma_all) - parts.host;
+    let [all, sigma] = kernels(plan.entries.iter());
+    let slow_device = (all + parts.transfer) * libm::exp(Z90 * (sigma / all.max(f64::MIN_POSITIVE))) - parts.host;
     if slow_device > out.p90 {
         out.p90 = slow_device;
     }
     out
 }
 
-/// Standard deviation of the sum of these kernels, s.
-fn kernel_sigma<'a>(entries: impl Iterator<Item = &'a EntryTime>) -> f64 {
-    kernel::sigma_of_sum(Constants::shipped(), entries.map(|e| [e.device, e.sigma_shared, e.sigma_own]))
+/// The sum of these kernels and its standard deviation, s.
+fn kernels<'a>(entries: impl Iterator<Item = &'a EntryTime>) -> [f64; 2] {
+    kernel::sum_of(Constants::shipped(), entries.map(|e| [e.device, e.sigma_shared, e.sigma_own]))
 }
 
 /// ln-sigma of an interval read as log-normal; 0 for what is known exactly.

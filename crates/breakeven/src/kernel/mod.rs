@@ -163,18 +163,18 @@ pub fn entry_time_with(constants: &Constants, entry: &Entry, device: &Device) ->
     kernel_time_with(constants, &entry.op, entry.dtype, recorded, device)
 }
 
-/// Standard deviation of the sum of the kernels of one program on one device, s, of each: seconds, and the shared and the own
-/// standard deviation of ln(time). What kernels share is off in the same direction in all of them, whatever their family:
-/// clocks, memory, a library's version. So shared parts add, and to them comes what whole programs were seen to be off by
-/// beyond that.
-pub fn sigma_of_sum(constants: &Constants, kernels: impl Iterator<Item = [f64; 3]>) -> f64 {
+/// The sum of the kernels of one program on one device and its standard deviation, s, of each: seconds, and the shared and
+/// the own standard deviation of ln(time). What kernels share is off in the same direction in all of them, whatever their
+/// family: clocks, memory, a library's version. So shared parts add, and to them comes what whole programs were seen to be
+/// off by beyond that.
+pub fn sum_of(constants: &Constants, kernels: impl Iterator<Item = [f64; 3]>) -> [f64; 2] {
     let (mut all, mut shared, mut own) = (0.0, 0.0, 0.0);
     for [seconds, sigma_shared, sigma_own] in kernels {
         all += seconds;
         shared += seconds * sigma_shared;
         own += (seconds * sigma_own) * (seconds * sigma_own);
     }
-    libm::sqrt(shared * shared + own + (all * constants.together) * (all * constants.together))
+    [all, libm::sqrt(shared * shared + own + (all * constants.together) * (all * constants.together))]
 }
 
 /// Seconds in which one block of threads for each of `out` results folds `n` elements, beyond the pass over memory.
