@@ -40,7 +40,6 @@ impl<'a> Draft<'a> {
             unseen: workload.unseen.clone(),
             ..Workload::default()
         };
-        let told = |reason| workload.unseen.iter().any(|unseen| unseen.reason == reason);
         let mut used_for = vec![0; workload.ops.len()];
         let last_runs = order::last_runs(&order, workload.ops.len());
         for (buffer, made_by) in workload.buffers.iter().filter_map(|b| Some((b, b.producer? as usize))) {
@@ -53,7 +52,7 @@ impl<'a> Draft<'a> {
             workload: light,
             order,
             policy,
-            compiles: told("torch-compile"),
+            compiles: compiles(workload),
             cpu_sigma: super::CPU_SIGMA,
             once: 0.0,
             used_for,
@@ -106,6 +105,11 @@ fn keep<T>(by_entry: &mut Vec<T>, counts: &[u64]) {
     by_entry.retain(|_| counts.next().is_some_and(|&n| n > 0));
 }
 
+/// Whether a script hands its network or functions to `torch.compile`.
+pub fn compiles(workload: &Workload) -> bool {
+    workload.unseen.iter().any(|unseen| unseen.reason == "torch-compile")
+}
+
 /// A loop of a program: how often its body runs in all, how often in a row, and the body.
 #[derive(Clone, Copy, Debug)]
 pub struct Loop<'a> {
@@ -139,10 +143,21 @@ pub fn edit_loops(steps: &[Step], begun: u64, edit: &mut EditLoop<'_>) -> Vec<St
     edit_loops_after(steps, begun, &mut |begun, _, rounds, body| edit(begun, rounds, body))
 }
 
+/// See [`edit_bodies`].
+type EditBody<'a> = dyn FnMut(&[Step], u64) -> Option<Vec<Step>> + 'a;
 /// See [`edit_loops`].
 type EditLoop<'a> = dyn FnMut(u64, u64, &[Step]) -> Option<Vec<Step>> + 'a;
 /// See [`edit_loops_after`].
 type EditLoopAfter<'a> = dyn FnMut(u64, Option<u32>, u64, &[Step]) -> Option<Vec<Step>> + 'a;
+
+/// `steps` with each body of a loop, and at last all of them, replaced by what `edit` says of it and how often it runs; `None`
+/// leaves it.
+pub fn edit_bodies(steps: &[Step], edit: &mut EditBody<'_>) -> Vec<Step> {
+    let inner = edit_loops(steps, 1, &mut |begun, rounds, body| {
+        edit(body, begun.saturating_mul(rounds)).map(|body| vec![Step::Repeat(rounds, body)])
+    });
+    edit(&inner, 1).unwrap_or(inner)
+}
 
 /// As [`edit_loops`]; `edit` is also told the entry that runs right before the loop.
 pub fn edit_loops_after(steps: &[Step], begun: u64, edit: &mut EditLoopAfter<'_>) -> Vec<Step> {

@@ -10,7 +10,8 @@ use super::{
     not_understood, sites, spans, summary,
 };
 use super::{hosttime::host_time, pace};
-use crate::advice::{self, draft::Draft};
+use crate::advice;
+use crate::advice::draft::{Draft, compiles};
 use crate::choice::{Choice, Pick, choose, offered};
 use crate::crossover::{Growth, crossing, gpu_time};
 use crate::growth::{Crossings, crossing_of_runs, crossings};
@@ -215,6 +216,9 @@ fn answer(question: &Question, choice: &Choice, request: &Request) -> Result<Est
 
 /// What a script that compiles itself takes on each GPU once that is done, and a note that there are two times.
 fn compile(question: &Question, choice: &Choice, eager: &[Outcome], rows: &mut [GpuEstimate]) -> Option<Note> {
+    if !compiles(question.workload) {
+        return None;
+    }
     let draft = Draft::new(question.workload, question.port.policy());
     let (compiled, kernels) = advice::compiled(&draft)?;
     for ((pick, before), row) in choice.gpus.iter().zip(eager).zip(rows) {

@@ -45,21 +45,20 @@ pub(super) fn gpus(e: &Estimate, top: usize) -> Table {
     // The CPU's figure, where it has a row, then the GPUs'.
     // Who asks what fits asks of no time.
     let timed = !is_only_memory(e);
-    let all = |of_cpu: Option<Interval>, of_gpu: fn(&GpuEstimate) -> Option<Interval>| -> Vec<Option<Interval>> {
-        cpu.map(|_| of_cpu)
-            .into_iter()
-            .chain(rows.iter().map(|(g, compiled)| of_gpu(g).filter(|_| timed && compiled.is_none())))
-            .collect()
+    type Of<T> = fn(&T) -> Option<Interval>;
+    let all = |of_cpu: Option<Interval>, of_gpu: Of<GpuEstimate>, once_compiled: Of<Compiled>| {
+        let figure = |(g, compiled): &(&GpuEstimate, Option<Compiled>)| match compiled {
+            Some(compiled) => once_compiled(compiled),
+            None => of_gpu(g),
+        };
+        let gpus = rows.iter().map(|row| figure(row).filter(|_| timed));
+        cpu.map(|_| of_cpu).into_iter().chain(gpus).collect::<Vec<_>>()
     };
-    let mut seconds = all(e.baseline.time_s, |g| g.time_s);
+    let (time, times) = column("time", TIMES, &all(e.baseline.time_s, |g| g.time_s, |c| Some(c.time_s)));
+    let (cost, costs) = costs(&all(e.baseline.cost_usd, |g| g.cost_usd, |_| None));
+    let (energy, energies) = column("energy", ENERGIES, &all(e.baseline.energy_wh, |g| g.energy_wh, |_| None));
+    let (carbon, carbons) = column("CO₂", MASSES, &all(e.baseline.co2_g, |g| g.co2_g, |_| None));
     let of_gpus = usize::from(cpu.is_some());
-    for (time, (_, compiled)) in seconds[of_gpus..].iter_mut().zip(&rows) {
-        *time = compiled.map_or(*time, |compiled| Some(compiled.time_s));
-    }
-    let (time, times) = column("time", TIMES, &seconds);
-    let (cost, costs) = costs(&all(e.baseline.cost_usd, |g| g.cost_usd));
-    let (energy, energies) = column("energy", ENERGIES, &all(e.baseline.energy_wh, |g| g.energy_wh));
-    let (carbon, carbons) = column("CO₂", MASSES, &all(e.baseline.co2_g, |g| g.co2_g));
     let mut table = Table::new(&[
         ("device", Left),
         (&time, Right),

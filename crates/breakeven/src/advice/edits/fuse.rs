@@ -1,6 +1,6 @@
 //! Fuse element-wise chains: one kernel that reads each input once and writes the result.
 
-use super::super::draft::{Draft, edit_loops};
+use super::super::draft::{Draft, edit_bodies};
 use super::super::source::{assignment, operands};
 use super::super::{Change, Context, Edit};
 use super::inductor;
@@ -107,13 +107,8 @@ pub(super) struct Chain {
 pub(super) fn fuse<'a>(draft: &Draft<'a>, rule: &Rule<'_>) -> Option<(Draft<'a>, Vec<Chain>)> {
     let mut out = draft.clone();
     let mut chains = Chains::default();
-    let steps = {
-        let mut in_body = |body: &[Step], times: u64| fuse_body(draft, rule, &mut out, &mut chains, body, times);
-        let inner = edit_loops(&draft.order, 1, &mut |begun, rounds, body| {
-            in_body(body, begun.saturating_mul(rounds)).map(|body| vec![Step::Repeat(rounds, body)])
-        });
-        in_body(&inner, 1).unwrap_or(inner)
-    };
+    let steps =
+        edit_bodies(&draft.order, &mut |body, times| fuse_body(draft, rule, &mut out, &mut chains, body, times));
     if chains.list.is_empty() {
         return None;
     }
@@ -236,22 +231,25 @@ fn converts(entry: &Entry) -> bool {
 
 fn fusable(draft: &Draft, entry: &Entry) -> bool {
     let made = ["fuse", "Kernel", "compile", "triton"].iter().any(|word| entry.name.contains(word));
-    let foreach = entry.name.contains("_foreach_");
-    let loading = entry.phase == Some(Phase::Data);
-    let library = draft
-        .workload
-        .sites
-        .get(entry.site as usize)
-        .is_some_and(|s| s.via.is_some() && s.via.as_deref().is_some_and(|v| !v.starts_with("torch")));
-    !made && !foreach && !loading && !library
+    !made && !stands_alone(draft, entry)
+}
+
+/// Whether nothing is to be fused with it: an op on a list of arrays, the loading of data, or what another library calls.
+pub(super) fn stands_alone(draft: &Draft, entry: &Entry) -> bool {
+    let via = draft.workload.sites.get(entry.site as usize).and_then(|site| site.via.as_deref());
+    entry.name.contains("_foreach_")
+        || entry.phase == Some(Phase::Data)
+        || via.is_some_and(|via| !via.starts_with("torch"))
+}
+
+/// Where and when an entry runs: what is fused runs in one place, in one phase.
+pub(super) fn place(entry: &Entry) -> impl PartialEq + '_ {
+    (&entry.device, entry.stream, entry.thread, entry.pid, entry.phase, entry.graph)
 }
 
 fn alike(a: &Entry, b: &Entry) -> bool {
     let n = |e: &Entry| if let Op::Elementwise { n, .. } | Op::Copy { n, .. } = e.op { n } else { 0 };
-    n(a) == n(b)
-        && a.dtype.complex_factor() == b.dtype.complex_factor()
-        && (&a.device, a.stream, a.thread, a.pid, a.phase, a.graph)
-            == (&b.device, b.stream, b.thread, b.pid, b.phase, b.graph)
+    n(a) == n(b) && a.dtype.complex_factor() == b.dtype.complex_factor() && place(a) == place(b)
 }
 
 /// One kernel for these entries, run `times` times. It reads what is not made on the way, or what the lines name if

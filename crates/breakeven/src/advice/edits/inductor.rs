@@ -5,9 +5,10 @@
 //! `x = x + product; layer_norm(x).half()` before another product is one kernel, which reads `x` and the product and writes
 //! the sum and the half.
 
-use super::super::draft::{Draft, edit_loops};
+use super::super::draft::{Draft, edit_bodies};
+use super::fuse::{place, stands_alone, widen};
 use crate::port;
-use crate::workload::{Entry, Op, Phase, Step, op::Rowwise};
+use crate::workload::{Entry, Op, Step, op::Rowwise};
 use std::collections::BTreeMap;
 
 /// Steps in a row without a loop beyond which they are no network.
@@ -17,13 +18,7 @@ const STRAIGHT: usize = 100_000;
 pub(in crate::advice) fn compiled<'a>(draft: &Draft<'a>) -> Option<(Draft<'a>, usize)> {
     let mut out = draft.clone();
     let mut fused = Fused::default();
-    let steps = {
-        let mut in_body = |body: &[Step], times: u64| fused.body(draft, &mut out, body, times);
-        let inner = edit_loops(&draft.order, 1, &mut |begun, rounds, body| {
-            in_body(body, begun.saturating_mul(rounds)).map(|body| vec![Step::Repeat(rounds, body)])
-        });
-        in_body(&inner, 1).unwrap_or(inner)
-    };
+    let steps = edit_bodies(&draft.order, &mut |body, times| fused.body(draft, &mut out, body, times));
     if fused.known.is_empty() {
         return None;
     }
@@ -65,7 +60,8 @@ impl Fused {
             };
             match joins {
                 Some((e, Some(elements))) => {
-                    match open.iter_mut().find(|group| group.elements == elements && alike(draft, group, e)) {
+                    let takes = |group: &Group| place(draft.entry(group.parts[0].1)) == place(draft.entry(e));
+                    match open.iter_mut().find(|group| group.elements == elements && takes(group)) {
                         Some(group) => group.parts.push((i, e)),
                         None => open.push(Group { elements, parts: vec![(i, e)] }),
                     }
@@ -102,7 +98,7 @@ impl Fused {
             let entry = *self.known.entry(parts).or_insert_with_key(|_| out.add(kernel(draft, &group)));
             let entry_now = &mut out.workload.ops[entry as usize];
             let runs = entry_now.count.saturating_add(times);
-            super::fuse::widen(entry_now, runs);
+            widen(entry_now, runs);
             steps.push(Step::Run(entry));
         }
         changed
@@ -111,10 +107,7 @@ impl Fused {
 
 /// How many elements the kernel goes through that this may be part of; `None` for what is no such part.
 fn elements(draft: &Draft, entry: &Entry) -> Option<u64> {
-    let own =
-        port::of(&entry.name).name == "torch" && entry.phase != Some(Phase::Data) && !entry.name.contains("_foreach_");
-    let library = draft.workload.sites.get(entry.site as usize).and_then(|site| site.via.as_deref());
-    if !own || library.is_some_and(|via| !via.starts_with("torch")) {
+    if port::of(&entry.name).name != "torch" || stands_alone(draft, entry) {
         return None;
     }
     match entry.op {
@@ -122,15 +115,6 @@ fn elements(draft: &Draft, entry: &Entry) -> Option<u64> {
         Op::Rowwise { rows, width, .. } => rows.checked_mul(width),
         _ => None,
     }
-}
-
-/// Whether an entry runs where the group does, in the same phase.
-fn alike(draft: &Draft, group: &Group, entry: u32) -> bool {
-    let place = |e: u32| {
-        let entry = draft.entry(e);
-        (&entry.device, entry.stream, entry.thread, entry.pid, entry.phase, entry.graph)
-    };
-    place(group.parts[0].1) == place(entry)
 }
 
 /// One kernel for a group, with no runs yet. What one part makes the next one reads from registers; it is written where it is
@@ -185,10 +169,9 @@ fn per_element(op: &Op) -> f64 {
 }
 
 /// Whether its convolutions go channels last (`decide_layout_opt` in `torch/_inductor/graph.py`, 2.11): not where there are few
-/// among many other steps; in inference where that is faster by what the compiler knows of each kind; in training unless one
+/// among many other steps; in inference where that is faster by the ratios of times that it has for each kind; in training unless one
 /// has groups of several channels or halves its channels.
 fn turns(ops: &[Entry], trains: bool) -> bool {
-    let [grouped_ratio, small_ratio, halving_ratio, ratio] = [1.358, 0.783, 0.725, 0.823];
     let (mut count, mut flop, mut then, mut spoilt) = (0, 0.0, 0.0, false);
     for entry in ops {
         let Op::Convolution { groups, cin, cout, ref kernel, .. } = entry.op else { continue };
@@ -196,10 +179,10 @@ fn turns(ops: &[Entry], trains: bool) -> bool {
         let grouped = groups > 1 && each > 1;
         let halving = 2 * cout <= each && kernel.first().is_some_and(|side| *side > 1);
         let ratio = match () {
-            () if grouped => grouped_ratio,
-            () if cout <= 64 && each <= 64 => small_ratio,
-            () if halving => halving_ratio,
-            () => ratio,
+            () if grouped => 1.358,
+            () if cout <= 64 && each <= 64 => 0.783,
+            () if halving => 0.725,
+            () => 0.823,
         };
         let work = entry.op.need(entry.dtype).flop * entry.count as f64;
         (count, flop, then) = (count + 1, flop + work, then + ratio * work);
