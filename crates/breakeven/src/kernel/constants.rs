@@ -22,6 +22,11 @@ macro_rules! constants {
                     _ => None,
                 }
             }
+
+            /// The numbers of [`lean_constants`], by place.
+            fn in_order(mut numbers: impl Iterator<Item = f64>) -> Option<Self> {
+                Some(Constants { $($name: numbers.next()?,)* ..BLANK })
+            }
         }
 
         const BLANK: Constants = Constants { $($name: f64::NAN,)* spread: [Spread { shared: f64::NAN, own: f64::NAN, short: f64::NAN }; Family::COUNT] };
@@ -56,20 +61,19 @@ const TABLE: &str = include_str!("constants.csv");
 #[cfg(any(feature = "lean-catalogue", feature = "described-ports"))]
 const TABLE: &str = include_str!("../../../../target/page/constants.txt");
 
-/// Names and values of `constants.csv`, whose ranges a test has held them to: `lean-catalogue` embeds it.
+/// The numbers of `constants.csv` alone, in the order of [`Constants::NAMES`]; a test has held them to their ranges.
+/// `lean-catalogue` embeds them.
 pub fn lean_constants() -> String {
-    let mut lean = String::new();
-    for row in
-        csv::ReaderBuilder::new().has_headers(false).from_reader(include_str!("constants.csv").as_bytes()).records()
-    {
-        let row = row.expect("tested: the shipped tables read");
-        lean += &format!("{},{}\n", &row[0], &row[1]);
-    }
-    lean
+    let mut shipped = Constants::shipped().clone();
+    let number = |name: &&str| shipped.get_mut(name).map_or(f64::NAN, |number| *number).to_string();
+    Constants::NAMES.iter().map(number).collect::<Vec<_>>().join("\n")
 }
 
-static SHIPPED: LazyLock<Constants> =
-    LazyLock::new(|| Constants::read(TABLE, include_str!("spread.csv")).expect("tested: the shipped tables read"));
+static SHIPPED: LazyLock<Constants> = LazyLock::new(|| {
+    let lean = cfg!(any(feature = "lean-catalogue", feature = "described-ports"));
+    let read = if lean { Constants::read_lean } else { Constants::read };
+    read(TABLE, include_str!("spread.csv")).expect("tested: the shipped tables read")
+});
 
 impl Constants {
     /// The tables that ship.
@@ -98,12 +102,26 @@ impl Constants {
             let row = row.map_err(|e| bad(e.to_string()))?;
             let name = row.get(0).unwrap_or_default();
             let value = number(&row, 1)?;
-            let [low, high] = if row.len() > 2 { [number(&row, 2)?, number(&row, 3)?] } else { [value; 2] };
+            let [low, high] = [number(&row, 2)?, number(&row, 3)?];
             if !(low <= value && value <= high) {
                 return Err(bad(format!("`{name}` is {value}; allowed is {low} to {high}")));
             }
             *read.get_mut(name).ok_or_else(|| bad(format!("`{name}` is not a constant of the model")))? = value;
         }
+        let missing = Self::NAMES.iter().find(|name| read.get_mut(name).is_none_or(|v| v.is_nan()));
+        match missing {
+            Some(name) => Err(bad(format!("no row for `{name}`"))),
+            None => read.with_spread(spread),
+        }
+    }
+
+    /// Reads [`lean_constants`] and `spread.csv`.
+    fn read_lean(constants: &str, spread: &str) -> Result<Self> {
+        let numbers = constants.lines().map_while(|line| line.parse().ok());
+        Self::in_order(numbers).ok_or_else(|| bad("a number is missing".into()))?.with_spread(spread)
+    }
+
+    fn with_spread(mut self, spread: &str) -> Result<Self> {
         for row in csv::Reader::from_reader(spread.as_bytes()).records() {
             let row = row.map_err(|e| bad(e.to_string()))?;
             let spread = Spread { shared: number(&row, 1)?, own: number(&row, 2)?, short: number(&row, 3)? };
@@ -116,8 +134,8 @@ impl Constants {
             let family = &row[0];
             let mut known = false;
             for (i, &f) in Family::ALL.iter().enumerate() {
-                if f.name() == family || (family == "other" && read.spread[i].own.is_nan()) {
-                    read.spread[i] = spread;
+                if f.name() == family || (family == "other" && self.spread[i].own.is_nan()) {
+                    self.spread[i] = spread;
                     known = true;
                 }
             }
@@ -125,11 +143,9 @@ impl Constants {
                 return Err(bad(format!("`{family}` is not a family")));
             }
         }
-        let missing = Self::NAMES.iter().find(|name| read.get_mut(name).is_none_or(|v| v.is_nan()));
-        match missing {
-            Some(name) => Err(bad(format!("no row for `{name}`"))),
-            None if read.spread.iter().any(|s| s.own.is_nan()) => Err(bad("a family has no spread".into())),
-            None => Ok(read),
+        match self.spread.iter().any(|s| s.own.is_nan()) {
+            true => Err(bad("a family has no spread".into())),
+            false => Ok(self),
         }
     }
 }
@@ -152,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_lean_table_is_the_same_constants() {
-        assert_eq!(&Constants::read(&lean_constants(), include_str!("spread.csv")).unwrap(), Constants::shipped());
+        assert_eq!(&Constants::read_lean(&lean_constants(), include_str!("spread.csv")).unwrap(), Constants::shipped());
     }
 
     #[test]

@@ -55,8 +55,8 @@ fn pytorch(machine: &Machine<'_>, sides: &Sides<'_>, pass: Pass) -> f64 {
     overlap(all, alone)
 }
 
-/// cuDNN's kernels: places are found for whole tiles, so that a point takes little and taps count; a gradient of the images goes through all of
-/// them at each of its points. Where channels lie last forward ones take two channels at once.
+/// cuDNN's kernels: places are found for whole tiles, so that a point takes little and taps count; a gradient of the images
+/// goes through all of them at each of its points. Where channels lie last forward ones take two channels at once.
 fn cudnn(machine: &Machine<'_>, job: &Job, sides: &Sides<'_>, pass: Pass) -> f64 {
     let (c, d) = (machine.constants, sides.dims);
     let outputs = d.batch * d.cout * d.output;

@@ -413,8 +413,8 @@ fn process(device: &Device) -> Option<u32> {
 /// Power of the chip's process at the same speed, as its foundry tells, in that of 16 nm FinFETs; by the year where the chip's
 /// name tells none.
 ///
-/// TSMC of each next one: 12FFN a tenth less than 16 nm, of which it is a denser kind; N7 two thirds less, N5 three tenths less than N7, N3 as much less
-/// than N5. Samsung: 10 nm two fifths less than 14, 8 nm a quarter less than that.
+/// TSMC of each next one: 12FFN a tenth less than 16 nm, of which it is a denser kind; N7 two thirds less, N5 three tenths
+/// less than N7, N3 as much less than N5. Samsung: 10 nm two fifths less than 14, 8 nm a quarter less than that.
 fn process_energy(device: &Device) -> f64 {
     let target = device.compute_capability.as_deref().unwrap_or_default();
     match (compute_capability(device), target) {

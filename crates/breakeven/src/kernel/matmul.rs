@@ -4,7 +4,6 @@
 
 use super::cost::{Cost, Job, beside};
 use super::machine::{Generation, Machine};
-use crate::hardware::device::Vendor;
 use crate::workload::Dtype;
 
 /// Columns and rows of C in one tile.
@@ -303,7 +302,6 @@ pub(super) fn on_tiles(
         (c.gemm_fill_vector, 0.0, 0.0, c.gemm_tile_us * 1e-6, c.gemm_edge, 0.0)
     };
 
-    // Products of 8-bit floats with scales are not split.
     let serial = serial(machine, dtype);
     let mut best = Product { compute: f64::INFINITY, memory: 0.0, launches: 1.0, seconds: f64::INFINITY };
     for &(columns, rows) in menu {
@@ -311,6 +309,7 @@ pub(super) fn on_tiles(
         let rate = per_unit * tile_share((columns, rows), slope);
         // Splitting fills SMs that have no tile.
         for split in [1.0, 2.0, 4.0, 8.0, PARTS, most] {
+            // Products of 8-bit floats with scales are not split.
             if split > 1.0 && (split > most || tiles >= machine.units || eight) {
                 continue;
             }
@@ -381,8 +380,8 @@ pub(super) fn ordinary_rate(machine: &Machine<'_>, dtype: Dtype, slack: f64) -> 
 fn unit_rate_of(machine: &Machine<'_>, dtype: Dtype, (peak, tensor): (f64, bool), slack: f64) -> f64 {
     let c = machine.constants;
     let share = match tensor {
-        true if machine.device.vendor == Vendor::Amd && dtype.bytes() <= 2 => c.gemm_share_amd,
-        true if machine.device.vendor == Vendor::Amd && dtype == Dtype::F32 => c.gemm_share_amd_single,
+        true if machine.amd && dtype.bytes() <= 2 => c.gemm_share_amd,
+        true if machine.amd && dtype == Dtype::F32 => c.gemm_share_amd_single,
         true if dtype.bytes() < 8 => c.gemm_share_tensor,
         false if machine.single_issue() => c.gemm_share_vector * c.gemm_issue,
         _ => c.gemm_share_vector,

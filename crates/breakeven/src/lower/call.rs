@@ -49,9 +49,8 @@ impl ArrayRef {
 
     /// Bytes of its memory, at most `u64::MAX`: what repeats counts once.
     pub fn bytes(&self) -> u64 {
-        let own =
-            if self.count() == 0 { &[0][..] } else { self.shape.get(self.repeated as usize..).unwrap_or_default() };
-        product(own).saturating_mul(u64::from(self.item_bytes))
+        let own = self.shape.get(self.repeated as usize..).unwrap_or_default();
+        if self.count() == 0 { 0 } else { product(own).saturating_mul(u64::from(self.item_bytes)) }
     }
 
     /// Length of the last axis, 1 when 0-d.
@@ -166,7 +165,8 @@ impl Call<'_> {
     /// How many elements lie together in every array at least; 0 where nobody knows.
     ///
     /// Heads of attention, `[8, 12, 197, 64]` in another order, lie together by 64; of a matrix and its transpose no two
-    /// neighbours of one are neighbours of the other, but where its rows are short; of two arrays that are joined along an axis half of all from there on.
+    /// neighbours of one are neighbours of the other, but where its rows are short; of two arrays that are joined along an
+    /// axis half of all from there on.
     fn run(&self) -> u64 {
         let arrays = || self.inputs.iter().chain(self.outputs).filter(|a| a.shape.len() > 1);
         let all = |layouts: &[Layout]| arrays().all(|a| layouts.contains(&a.layout));
