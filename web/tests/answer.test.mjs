@@ -17,7 +17,7 @@ test("the page opens with the model's answer: a product on an L4, and no chart o
   assert.match(await page.getAttribute("#bars svg", "aria-label"), /CPU 6\.8 s, GPU 1\.1 s/);
   assert.match(await text(page, "tiles"), /Break-even .+\s+4197×4197 \(yours: 8000×8000\)/);
   assert.match(await text(page, "tiles"), /AWS g6\.xlarge \(4 vCPU\), time modelled/);
-  assert.match(await text(page, "why"), /^9\d % start-up-bound: Import, context/);
+  assert.match(await text(page, "why"), /^91 % start-up-bound: Import, context/);
   assert.match(await text(page, "notes"), /estimated as c = a @ b in fp32, its arrays are made on the GPU \(“Data moved” copies them there\)/);
   assert.equal(await text(page, "sentence"), "");
   await unfold(page);
