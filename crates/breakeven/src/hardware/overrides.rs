@@ -58,7 +58,7 @@ fn bad_figures_are_refused_with_what_is_allowed() {
     insta::assert_snapshot!(error("t4,bandwidth,320,TB/s,me,2026-11-21,estimate,"), @r#"error: mine.csv line 2: bandwidth of `t4` is in `TB/s`: GB/s is allowed"#);
     insta::assert_snapshot!(error("t4,bandwidth,320,GB/s,,2026-11-21,estimate,"), @r#"error: mine.csv line 2: bandwidth of `t4` has no source: every figure needs one"#);
     insta::assert_snapshot!(error("t4,bandwidth,320,GB/s,me,yesterday,estimate,"), @r#"error: mine.csv line 2: the date is `yesterday`: YYYY-MM-DD is allowed"#);
-    insta::assert_snapshot!(error("t4,bandwidth,320,GB/s,me,2026-11-21,sure,"), @r#"error: mine.csv line 2: the confidence of bandwidth of `t4` is `sure`: measured, two_sources, datasheet, one_source, formula, estimate, editorial are allowed"#);
+    insta::assert_snapshot!(error("t4,bandwidth,320,GB/s,me,2026-11-21,sure,"), @r#"error: mine.csv line 2: the confidence of bandwidth of `t4` is `sure`: measured, two_sources, datasheet, one_source, announced, formula, recalled, estimate, editorial are allowed"#);
     insta::assert_snapshot!(error("t4,units,40.5,count,me,2026-11-21,estimate,"), @r#"error: mine.csv line 2: units of `t4` is `40.5`: a whole number is allowed"#);
     insta::assert_snapshot!(error("T4,bandwidth,320,GB/s,me,2026-11-21,estimate,"), @r#"error: mine.csv line 2: the id is `T4`: 1 to 64 of a–z, 0–9 and - are allowed"#);
     insta::assert_snapshot!(error("x1,bandwidth,320,GB/s,me,2026-11-21,estimate,"), @r#"
@@ -127,7 +127,7 @@ fn all_errors_of_a_file_are_told_at_once() {
     insta::assert_snapshot!(error, @r#"
     error: mine.csv has 11 errors:
       line 3: bandwidth of `x1` is in `GB`: GB/s is allowed
-      line 3: the confidence of bandwidth of `x1` is `sure`: measured, two_sources, datasheet, one_source, formula, estimate, editorial are allowed
+      line 3: the confidence of bandwidth of `x1` is `sure`: measured, two_sources, datasheet, one_source, announced, formula, recalled, estimate, editorial are allowed
       line 3: bandwidth of `x1` has no source: every figure needs one
       line 3: bandwidth of `x1` is `1 TB/s`: a plain number from 1 to 100000 is allowed
       line 3: the date is `tomorrow`: YYYY-MM-DD is allowed
