@@ -63,6 +63,7 @@ fn every_source_is_cited() {
         include_str!("../../catalogue/instances.csv"),
         include_str!("../../catalogue/prices.csv"),
         include_str!("../../catalogue/grids.csv"),
+        include_str!("../../catalogue/providers.csv"),
     ];
     for source in sources() {
         let field = format!(",{},", source.id);
