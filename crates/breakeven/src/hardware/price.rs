@@ -51,6 +51,17 @@ pub enum Terms {
     Marketplace,
 }
 
+impl Terms {
+    /// As `prices.csv` calls them.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::OnDemand => "on_demand",
+            Self::Spot => "spot",
+            Self::Marketplace => "marketplace",
+        }
+    }
+}
+
 /// Who stands behind an offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
@@ -171,8 +182,8 @@ impl Price {
     /// What it is about: two prices of which this is the same are one offer.
     pub(super) fn key(&self) -> String {
         let region = self.region.as_deref().unwrap_or_default();
-        let about = [&self.provider, &self.instance, &self.device, region].join("\n");
-        format!("{}\n{:?}", about.to_ascii_lowercase(), self.terms)
+        let about = [&self.provider, &self.instance, &self.device, region, self.terms.name()].join("\n");
+        about.to_ascii_lowercase()
     }
 
     /// When it was read, as exactly as known: `2026-05-24` or `2026`.

@@ -1,6 +1,6 @@
 //! Offers of a user's own on top of those that are built in: what a new list changes, and the text that they are kept as.
 
-use super::super::price::{HEADER, Price, Terms};
+use super::super::price::{HEADER, Price};
 use std::collections::BTreeMap;
 
 /// What became of one offer.
@@ -66,11 +66,6 @@ pub fn written(prices: &[Price]) -> String {
     // Writing to memory cannot fail, and all lines have the fields of the header.
     let _ = out.write_record(HEADER);
     for p in prices {
-        let kind = match p.terms {
-            Terms::OnDemand => "on_demand",
-            Terms::Spot => "spot",
-            Terms::Marketplace => "marketplace",
-        };
         let (count, usd, hosts) = (p.count.to_string(), p.machine.get().to_string(), p.hosts.map(|n| n.to_string()));
         let precision = if p.year_only { "year" } else { "day" };
         let _ = out.write_record([
@@ -78,7 +73,7 @@ pub fn written(prices: &[Price]) -> String {
             &p.instance,
             &p.device,
             &count,
-            kind,
+            p.terms.name(),
             &usd,
             p.region.as_deref().unwrap_or_default(),
             &p.date.to_string(),
@@ -102,7 +97,7 @@ pub fn on_top(own: &[Price], base: &[Price], region: Option<&str>) -> Vec<Price>
         _ => true,
     };
     let counting: Vec<&Price> = own.iter().filter(newest).filter(here).collect();
-    let kind = |p: &Price| format!("{}\n{}\n{:?}", p.provider, p.device, p.terms);
+    let kind = |p: &Price| [&*p.provider, &*p.device, p.terms.name()].join("\n");
     let mut cheapest: BTreeMap<String, &Price> = BTreeMap::new();
     for price in &counting {
         let least = cheapest.entry(kind(price)).or_insert(price);
