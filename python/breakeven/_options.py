@@ -32,6 +32,7 @@ class Options(TypedDict, total=False):
     electricity: Annotated[Quantity | None, "price of electricity, $/kWh: cost is then that of energy, not of rent"]
     region: Annotated[str | None, "prices, grid and cooling of this country or cloud region"]
     provider: Annotated[str | None, "prices of this cloud; unless gpu is given only the GPUs that it rents"]
+    provider_class: Annotated[str | None, "prices of providers of a class alone: cloud, marketplace or all (as it is)"]
     spot: Annotated[bool, "spot prices"]
     max_price: Annotated[Quantity | None, "only GPUs that rent for at most this, $/h"]
     runs_per_month: Annotated[Quantity | None, "also the monthly bill of so many runs"]

@@ -107,6 +107,7 @@ export const MONEY: readonly Field[] = [
   { id: "electricity", part: "options", flag: "--electricity", label: "Electricity", known: "own machine", typical: "0.05–0.40 USD/kWh" },
   { id: "region", part: "options", flag: "--region", label: "Region", known: "grid carbon", otherwise: "the world's average" },
   { id: "provider", part: "options", flag: "--provider", label: "Provider", otherwise: "the cheapest" },
+  { id: "provider_class", part: "options", flag: "--provider-class", label: "Class of provider", choices: [["", "all"], ["cloud", "clouds"], ["marketplace", "marketplaces"]] },
   { id: "max_price", part: "options", flag: "--max-price", label: "At most", known: "budget", typical: "0.1–100 USD/h", example: "2 USD/h" },
   { id: "runs_per_month", part: "options", flag: "--runs-per-month", label: "Runs a month", known: "monthly bill", typical: "1–1 000 000" },
   { id: "spot", part: "options", flag: "--spot", label: "Spot prices", tick: true },

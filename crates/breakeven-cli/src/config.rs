@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use toml_edit::{Document, Item};
 
 /// Every setting, by the name of the option it stands for, with an example.
-pub(crate) const NAMES: [(&str, &str); 5] = [
+pub(crate) const NAMES: [(&str, &str); 6] = [
     ("gpu", r#"gpu = ["l4", "h100-sxm"]"#),
     ("region", r#"region = "eu-west-1""#),
     ("provider", r#"provider = "AWS""#),
+    ("provider-class", r#"provider-class = "cloud""#),
     ("runs-per-month", "runs-per-month = 3000"),
     ("electricity", "electricity = 0.25"),
 ];

@@ -8,8 +8,13 @@ use crate::request::Options;
 use crate::{Error, Result, policy};
 use std::cmp::Ordering;
 
+/// Whether one host of a marketplace may be all that offers it.
+fn lone(g: &GpuEstimate) -> bool {
+    g.price.as_ref().is_some_and(|price| price.lone)
+}
+
 /// Index of the best value: lowest time × cost among the winners, lowest time where prices are not known for all; the
-/// highest speedup where nobody wins.
+/// highest speedup where nobody wins. What a single host offers comes after all others.
 fn best(estimates: &[GpuEstimate]) -> Option<usize> {
     let counted = |g: &&GpuEstimate| g.counted || estimates.len() == 1;
     let winners: Vec<&GpuEstimate> = estimates.iter().filter(counted).filter(|g| g.verdict == Verdict::Gpu).collect();
@@ -24,7 +29,11 @@ fn best(estimates: &[GpuEstimate]) -> Option<usize> {
     if winners.is_empty() {
         least(&mut all().filter_map(|(i, g)| Some((i, g.time_s?.p50))))
     } else {
-        least(&mut all().filter(|(_, g)| g.verdict == Verdict::Gpu).filter_map(|(i, g)| Some((i, value(g)?))))
+        let of = |alone: bool| {
+            let these = all().filter(|(_, g)| g.verdict == Verdict::Gpu && lone(g) == alone);
+            least(&mut these.filter_map(|(i, g)| Some((i, value(g)?))))
+        };
+        of(false).or_else(|| of(true))
     }
 }
 
@@ -109,11 +118,12 @@ fn sort(rows: &mut [GpuEstimate], by: &str) -> Result<()> {
     fn energy(g: &GpuEstimate) -> f64 {
         g.energy_wh.map_or(f64::INFINITY, |e| e.p50)
     }
-    /// Winners first, by time × cost; the others, and winners without a known price, by time.
+    /// Winners first, by time × cost, those of single hosts last; the others, and winners without a known price, by time.
     fn value(a: &GpuEstimate, b: &GpuEstimate) -> Ordering {
         let loses = |g: &GpuEstimate| g.verdict != Verdict::Gpu;
         let value = |g: &GpuEstimate| if loses(g) { f64::INFINITY } else { time(g) * cost(g) };
-        loses(a).cmp(&loses(b)).then(value(a).total_cmp(&value(b))).then(time(a).total_cmp(&time(b)))
+        let last = |g: &GpuEstimate| (loses(g), !loses(g) && lone(g));
+        last(a).cmp(&last(b)).then(value(a).total_cmp(&value(b))).then(time(a).total_cmp(&time(b)))
     }
     let order: fn(&GpuEstimate, &GpuEstimate) -> Ordering = match by {
         "name" => |a, b| a.name.cmp(&b.name),

@@ -122,7 +122,14 @@ fn dated(e: &Estimate, top: usize) -> Option<String> {
     days.sort_unstable();
     let (first, last) = (days.first()?, days.last()?);
     let others = if first == last { "" } else { " and earlier" };
-    Some(format!("prices of {}{others}", words::printable(last, 20)))
+    let least = super::sentence::chosen(e).and_then(charged).unwrap_or_default();
+    Some(format!("prices of {}{others}{least}", words::printable(last, 20)))
+}
+
+/// `; one run alone is charged $0.013`, where that is more than its share of an hour.
+fn charged(g: &GpuEstimate) -> Option<String> {
+    let (least, share) = (g.price.as_ref()?.least_usd?, g.cost_usd?.p50);
+    (least > share).then(|| format!("; one run alone is charged {}", words::usd(least)))
 }
 
 /// Whether all that was asked is what fits.

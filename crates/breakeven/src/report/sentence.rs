@@ -149,6 +149,12 @@ fn much(ratio: f64) -> String {
 }
 
 /// ` · $0.09 per 1 000 runs · 0.12 Wh`, as far as known.
+/// ` (cloud)`: who rents it out at that price.
+fn from(g: &GpuEstimate) -> String {
+    let class = g.price.as_ref().and_then(|price| price.class.as_deref());
+    class.map_or_else(String::new, |class| format!(" ({})", words::printable(class, 20)))
+}
+
 fn extras(g: &GpuEstimate) -> String {
     let cost = g.cost_usd.map(|c| format!(" · {}", words::cost(c)));
     let energy = g.energy_wh.map(|w| format!(" · {}", words::energy(w)));
@@ -207,7 +213,8 @@ fn for_many(e: &Estimate) -> String {
     let name = words::printable(&g.name, 60);
     if e.baseline.time_s.is_none() && g.time_s.is_some() {
         return format!(
-            "Best value: {name} — {}{}; no CPU time to compare with.",
+            "Best value: {name}{} — {}{}; no CPU time to compare with.",
+            from(g),
             g.time_s.map(words::time).unwrap_or_default(),
             extras(g)
         );
@@ -224,7 +231,8 @@ fn for_many(e: &Estimate) -> String {
             };
             let wins = e.summary.wins_on;
             format!(
-                "GPU wins on {wins} of {of} GPUs. Best value: {name} — {} faster{}{cost}{cpu}.",
+                "GPU wins on {wins} of {of} GPUs. Best value: {name}{} — {} faster{}{cost}{cpu}.",
+                from(g),
                 much(s.p50),
                 words::range(s)
             )
