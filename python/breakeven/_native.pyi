@@ -517,8 +517,7 @@ class ModuleCall:
 
 @final
 class Backward:
-    """Stands in for what computes gradients: `begins(args)`, `ended()`, but where unwatched `steps` are known to need neither: not
-    while there is anything in `returning`."""
+    """Stands in for what computes gradients: `begins(args)`, `ended()`, but where unwatched `steps` are known to need neither."""
 
     def __new__(
         cls,
@@ -526,7 +525,6 @@ class Backward:
         begins: Callable[..., Any],
         ended: Callable[..., Any],
         steps: Loop,
-        returning: dict[Any, Any],
     ) -> Backward: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...

@@ -52,11 +52,12 @@ def install() -> None:
     try:
         import torch
 
-        from . import _gpu_checks, _imports, _process, _torch_autocast, _torch_made, _torch_modules, _torch_ops, _torch_reads, _torch_room
+        from . import _gpu_checks, _imports, _process, _torch_autocast, _torch_fake, _torch_gpu, _torch_made, _torch_modules, _torch_ops, _torch_reads, _torch_room
         from . import _torch_steps
 
         _process.add_version("torch", str(torch.__version__))
         _torch_ops.prepare(torch)
+        _torch_ops.on_first_gpu, _torch_ops.on_memory_short = _torch_gpu.begin, _torch_fake.begin_late
         _torch_reads.prepare(torch)
         frees = _native.time_frees()
         if os.environ.get(PRETEND) or os.environ.get(FAKE) == "1":

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 
-from . import _native, _torch_aside, _torch_attention, _torch_ops, _torch_steps, _torch_whole
+from . import _native, _torch_attention, _torch_ops, _torch_placement, _torch_steps, _torch_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -298,10 +298,10 @@ def _is_same(one: Any, other: Any) -> bool:
 def _one_hot_begins(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Of what is on the device of a script without a GPU: no GPU looks whether each number is that of a class."""
     index, classes = (*args, kwargs.get("num_classes", -1))[:2] if args else (None, None)
-    if type(index) not in _torch_ops.plain or not _torch_aside.aware or _torch_steps.unseen():
+    if type(index) not in _torch_ops.plain or not _torch_placement.now.aware or _torch_steps.unseen():
         return None
     tracing = _torch_ops._torch._C._get_tracing_state() is not None
-    if tracing or _torch_ops.gpu is not None or not _torch_aside.where(index) or index.numel() == 0:
+    if tracing or _torch_ops.gpu is not None or not _torch_placement.where(index) or index.numel() == 0:
         return None
     call = _torch_whole.Call("aten.scatter_", index)
     call.precision = "matmul"

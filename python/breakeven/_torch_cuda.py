@@ -94,7 +94,7 @@ def install(torch: Any, gpu: Any) -> None:
         "reset_peak_memory_stats": lambda *_, **__: _bytes(True) and None,
         "reset_max_memory_allocated": lambda *_, **__: _bytes(True) and None,
         "mem_get_info": lambda *_, **__: (gpu["usable"] - reserved(), gpu["memory"]),
-        "reset_accumulated_memory_stats": lambda *_, **__: setattr(_torch_where, "refusals", 0),
+        "reset_accumulated_memory_stats": lambda *_, **__: _torch_where.forget_refusals(),
         "device_memory_used": reserved,
         "current_blas_handle": lambda: 1,
         "current_solver_handle": lambda: 1,
@@ -108,7 +108,7 @@ def install(torch: Any, gpu: Any) -> None:
         "StreamContext": On,
         "ExternalStream": lambda pointer, *_, **__: Stream(_number=pointer),
         "_sleep": nothing,
-        "set_stream": lambda stream: setattr(_torch_ops, "stream", stream.stream_id or None),
+        "set_stream": lambda stream: _torch_ops.use_stream(stream.stream_id or None),
     }
     for name, answer in answers.items():
         setattr(cuda, name, _own(answer, name))

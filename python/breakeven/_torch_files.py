@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from . import _native, _torch_aside, _torch_back, _torch_ops, _torch_placed
+from . import _native, _torch_called, _torch_ops, _torch_placement
 from ._torch_ops import GPU
 
 TYPE_CHECKING = False
@@ -102,22 +102,22 @@ def placed(where: Any, place: str) -> str:
     return (known.device if known is not None else None) or "cpu"
 
 
-def leaves(storages: Iterable[Any]) -> None:
+def leaves(of_tensors: Iterable[Any]) -> None:
     """These would be written to a file."""
     _written.clear()
-    for storage in storages:
+    for storage in of_tensors:
         _tag(storage)
 
 
 def _tag(storage: Any) -> str | None:
     """Where a storage is that is about to be written."""
     known = _torch_ops._live.get(storage._cdata)
-    if known is None or not (_torch_placed.holds(known) if _torch_aside.tells else known.device not in (None, "cpu")):
+    if known is None or not (_torch_placement.holds(known) if _torch_placement.now.tells else known.device not in (None, "cpu")):
         return None
     if known.id not in _written:
         _written.add(known.id)
-        if _torch_aside.tells:
-            _native.tensor_event(_torch_back.COPY, [_bytes(storage, known.id)], [], [], _torch_ops.context(), 0, 0)
+        if _torch_placement.now.tells:
+            _native.tensor_event(_torch_placement.COPY, [_bytes(storage, known.id)], [], [], _torch_ops.context(), 0, 0)
         else:
             _torch_ops.crossed("torch.Tensor.to_host", [_bytes(storage, known.id)], [])
     return known.device
@@ -129,9 +129,9 @@ def _load_begins(_: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -
     before = _onto_device
     location = args[1] if len(args) > 1 else (kwargs or {}).get("map_location")
     frame = _torch_ops.caller()
-    of_script = "-packages" not in frame.f_code.co_filename
+    of_script = "-packages" not in frame.f_code.co_filename and "load" in _torch_called.names(*_torch_ops.at(frame))
     cpu = isinstance(location, (str, _torch_ops._torch.device)) and str(location) == "cpu"
-    _onto_device = of_script and cpu and _torch_ops.gpu is None and not _names_host(*_torch_ops.at(frame))
+    _onto_device = of_script and cpu and _torch_ops.gpu is None and not _torch_called.says_host(*_torch_ops.at(frame))
     return before
 
 
@@ -140,18 +140,12 @@ def _load_ends(before: bool, *_: Any) -> None:
     _onto_device = before
 
 
-def _names_host(code: Any, at: int) -> bool:
-    """Whether the call of `load` at an instruction names the host in a word, or goes by another name than that."""
-    callee, given = _torch_placed.called(code, at) or ([], [])
-    return all(step.argval != "load" for step in callee[-2:]) or _torch_placed.say_host(given)
-
-
 def _put(storage: Any, location: str) -> Any:
     """What was read from a file, and a GPU would be sent; None for what is the host's."""
     if not _onto_device or location != "cpu":
         return None
     known = _torch_ops._live.get(storage._cdata) or _torch_ops.live(storage, _torch_ops.INPUT, True)
-    _torch_aside.was_made_there(known)
+    _torch_placement.was_made_there(known)
     if storage.nbytes():
         _native.tensor_event("torch.Tensor.to", [], [_bytes(storage, known.id)], [], _torch_ops.context(), 0, 0)
     return storage

@@ -36,13 +36,6 @@ _of_thread = threading.local()
 def install(torch: Any) -> None:
     """Put the stand-ins in place."""
     global _call, _pinning
-    from ._torch_placed import returning
-    from ._torch_reads import gradients_return
-
-    def backward_ended() -> None:
-        gradients_return()
-        _torch_steps.backward_ended()
-
     plain = vars(torch.nn.Module)["__call__"]
     _call = _native.ModuleCall(plain, _begin_root, _begin_module, _end_module, _torch_steps.loop)
     put(torch.nn.Module, "__call__", _call, plain)
@@ -50,7 +43,7 @@ def install(torch: Any) -> None:
     _stand_in(engine, name, _begin_backward, _end_backward)
     # Also while steps go unwatched.
     plain = engine._engine_run_backward
-    put(engine, name, _native.Backward(plain, _torch_steps.backward_begins, backward_ended, _torch_steps.loop, returning), plain)
+    put(engine, name, _native.Backward(plain, _torch_steps.backward_begins, _torch_steps.backward_ended, _torch_steps.loop), plain)
     torch.autograd._engine_run_backward = engine._engine_run_backward
     loader = torch.utils.data.dataloader._BaseDataLoaderIter
     # Also while steps go unwatched: what NumPy does is always seen.

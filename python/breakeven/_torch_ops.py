@@ -9,7 +9,7 @@ import os
 import sys
 import weakref
 
-from . import _native, _torch_aside, _torch_back, _torch_gpu, _torch_placed, _torch_room, _torch_sparse, _torch_unwatched
+from . import _native, _torch_gpu, _torch_placement, _torch_room, _torch_sparse, _torch_unwatched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,6 +39,9 @@ stream: int | None = None
 graph: str | None = None
 #: A real GPU that tensors are on; None as long as there is none.
 gpu: str | None = None
+#: What is to be done when the first tensor is on one, and when memory runs out.
+on_first_gpu: Any = None
+on_memory_short: Any = None
 #: The one that the op being told has a tensor on.
 _there: str | None = None
 #: Kinds of devices that are GPUs.
@@ -54,7 +57,7 @@ of_several: dict[str, Any] = {}
 valueless = False
 
 #: The op whose results are being described, and what it was given.
-_gives: tuple[_Op, dict[str, Any]] | None = None
+_gives: tuple[Any, dict[str, Any]] | None = None
 
 #: NumPy's number of an element type, its bytes.
 _types: dict[Any, tuple[int, int]] = {}
@@ -179,13 +182,13 @@ class Stored(weakref.ref):  # type: ignore[type-arg]
     role: int
     #: It was computed on the device of a script without a GPU.
     placed: bool
-    #: It was made on the host and never on that device; see `_torch_aside`.
+    #: It was made on the host and never on that device; see `_torch_placement`.
     aside: bool
-    #: Tensors in it that were put there, and the lines that did so; see `_torch_placed`.
+    #: Tensors in it that were put there, and the lines that did so; see `_torch_placement`.
     put: list[Any]
     put_by: set[Any]
-    #: The host was given a copy of it; see `_torch_back`.
-    back: Any
+    #: The host was given a copy of it: whether that has taken its place, and which version of the values it is.
+    back: tuple[bool, int] | None
     device: str | None
     #: Nothing has told so far which device it is on: it counts as the host's.
     adrift: bool
@@ -232,8 +235,6 @@ def stored(tensor: Any, made: bool = True, like: _torch_unwatched.Like | None = 
             # What autograd knows how it came about, or has kept, was made by an op, though nobody may have seen it.
             missed = _was_missed(storage)
             made = made or missed or phase == "backward" or (tensor.requires_grad and not tensor.is_leaf)
-            if missed and (there := _torch_aside.missed_there) is not None:
-                like = True, None if there else "cpu", there, _role(tensor, made)
             known = live(storage, _role(tensor, made), made) if like is None else _live_like(storage, like)
             _torch_unwatched.made(kind, known, made, phase == "data")
         if not valueless and (gpu is None or known.device == "cpu"):
@@ -283,11 +284,11 @@ def live(
     known.pinned = known.reduced = known.adrift = False
     known.put, known.put_by, known.back = [], set(), None
     known.device = place or ((device if made else "cpu") if device is not None else _really_on(storage))
-    known.aside, known.placed = _torch_aside.makes(made) if aside is None else aside, _torch_aside.is_there(made)
-    on_host = known.device == "cpu" or (known.aside and _torch_aside.aware)
+    known.aside, known.placed = _torch_placement.makes_on_host(made) if aside is None else aside, _torch_placement.makes_there(made)
+    on_host = known.device == "cpu" or (known.aside and _torch_placement.now.aware)
     # What a graph's replay makes is in memory that the graph has for itself.
     size = known.bytes if counted and graph != "node" else 0
-    known.id = _native.storage_new(size, role, on_host, made and not _torch_aside.filling)
+    known.id = _native.storage_new(size, role, on_host, made and not _torch_placement.now.filling)
     _live[known.key] = known
     return known
 
@@ -298,7 +299,7 @@ def _live_like(storage: Any, like: _torch_unwatched.Like) -> Stored:
     if device is not None:
         known = live(storage, role, made, place)
     else:
-        known = live(storage, role, made, aside=_torch_aside.tells and place == "cpu")
+        known = live(storage, role, made, aside=_torch_placement.now.tells and place == "cpu")
     known.placed = placed
     return known
 
@@ -312,7 +313,7 @@ def _really_on(storage: Any) -> str | None:
     name = str(place)
     if gpu is None:
         gpu = name
-        _torch_gpu.begin(_torch, place)
+        on_first_gpu(_torch, place)
     return name
 
 
@@ -348,7 +349,7 @@ def _role(tensor: Any, made: bool, computed: bool = False) -> int:
     return _role_of_result(*_gives, backwards) if _gives is not None else TEMPORARY if backwards else INPUT
 
 
-def _role_of_result(op: _Op, given: dict[str, Any], backwards: bool) -> int:
+def _role_of_result(op: Any, given: dict[str, Any], backwards: bool) -> int:
     """The same of what an op gives outside of modules: what needs a gradient, what products give and what comes of either are
     activations; data that is only prepared stays input."""
     graph = not op.makes and _torch.is_grad_enabled()
@@ -508,13 +509,13 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
         first = False
     outputs: list[Any] = []
     _gives = op, given
-    aside = _torch_aside.tells and _torch_aside.begins(op, given)
+    aside = _torch_placement.now.tells and _torch_placement.begins(op, given)
     describe_all(result, True, outputs, op.each)
     _gives = None
-    if _torch_aside.tells:
-        if from_host := _torch_aside.indices(op.name, given):
-            inputs = _torch_aside.sends(from_host, inputs)
-        _torch_aside.ends(result)
+    if _torch_placement.now.tells:
+        if from_host := _torch_placement.indices(op.name, given):
+            inputs = _torch_placement.sends(from_host, inputs)
+        _torch_placement.ends(result)
     if not outputs:
         for argument in op.written:
             describe_all(given.get(argument), True, outputs, op.each)
@@ -529,14 +530,14 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
     if unknown:
         inputs = [(*described(args[0]), 0)]  # made while nobody watched
     if _there is None:
-        crosses = _torch_aside.crosses(op.name, given) if _torch_aside.aware else None
+        crosses = _torch_placement.crosses(op.name, given) if _torch_placement.now.aware else None
     else:
         crosses = _torch_gpu.crosses(name, given, result)
     if crosses is not None:
         name, inputs, outputs, keywords = crosses
-    elif gpu is None:
+    elif gpu is None and not aside:
         _place(given, outputs)
-    there = (device != "cpu" and not (aside and _torch_aside.aware)) if gpu is None else _there is not None
+    there = (device != "cpu" and not (aside and _torch_placement.now.aware)) if gpu is None else _there is not None
     # What crosses is told in each step, and so is what Python reads. What C++ reads is seen with its step alone.
     seen = _there is not None and op.name != _torch_gpu.FILLED
     apart = asking > 0 if name == READ else None if crosses is None else seen
@@ -547,10 +548,10 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
         op.several(given, whole[1], now, there, own, gap)
         return
     counts = _native.tensor_event(name, inputs, outputs, keywords, now, own, gap, apart)
-    if _torch_aside.sent and gpu is None:
-        _torch_aside.send(result)
-    if op.name == _torch_aside.PACKS and _torch_aside.tells:
-        _torch_aside.stay(result[1])
+    if _torch_placement.now.sent and gpu is None:
+        _torch_placement.send(result)
+    if op.name == _torch_placement.PACKS and _torch_placement.now.tells:
+        _torch_placement.stay(result[1])
     if op.product == "conv":
         _biased(given, *whole, now)
     if op.name == _OF_ATTENTION and args[0].dtype != _torch.float64 and _torch._C._get_flash_sdp_enabled():
@@ -560,8 +561,8 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
         at_read = place()
         reads[at_read] = counts and there
         _torch_unwatched.is_read(at_read, args[0], counts and there)
-        if _torch_aside.tells:
-            _torch_back.is_read(_known(args[0]), READ)
+        if _torch_placement.now.tells:
+            _torch_placement.is_read(args[0], _known(args[0]), READ)
         optimizer_asks |= phase == "optimizer"
     elif there and phase != "data" and (tells := _TOLD.get(op.name)):
         for told in tells(given):
@@ -625,7 +626,7 @@ def _by_mask(given: dict[str, Any]) -> list[Any]:
 def _may_be_there(tensor: Any) -> bool:
     """Whether a GPU has a tensor, or would have it as far as a script without one tells."""
     if device is None and gpu is None:
-        return not _torch_aside.aware or _torch_aside.where(tensor) is not False
+        return not _torch_placement.now.aware or _torch_placement.where(tensor) is not False
     known = _known(tensor)
     return known is not None and known.device != "cpu"
 
@@ -716,7 +717,7 @@ def _fills_a_mask(given: dict[str, Any], masks: int) -> bool:
         return True
     if device is not None:
         return known.device == "cpu"
-    return (known.aside and _torch_aside.aware) or not (known.placed or known.reduced)
+    return (known.aside and _torch_placement.now.aware) or not (known.placed or known.reduced)
 
 
 class on_device:
@@ -786,6 +787,17 @@ def at(frame: Any) -> tuple[Any, int]:
     return found
 
 
+def now() -> dict[str, Any]:
+    """What is the case, by name, as `_native.Reads` asks it."""
+    return globals()
+
+
+def use_stream(number: int | None) -> None:
+    """Ops go to this stream from now on; None: the default one."""
+    global stream
+    stream = number
+
+
 def crossed(name: str, inputs: list[Any], outputs: list[Any], apart: bool = True) -> None:
     """Arrays were copied between host and GPU; `apart`: in whatever step, told each time."""
     with on_device():
@@ -846,7 +858,7 @@ def flat(value: Any) -> Any:
 def _place(given: dict[str, Any], outputs: list[Any]) -> None:
     """What is computed from what the script put on its device is there too."""
     tensors = ((value, known) for value in flat(list(given.values())) if (known := _known(value)) is not None)
-    if not any(_torch_placed.is_there(*pair) for pair in tensors):
+    if not any(_torch_placement.is_there(*pair) for pair in tensors):
         return
     ids = {array[4] for array in outputs}
     for known in itertools.islice(reversed(_live.values()), 8 + len(ids)):
@@ -895,9 +907,9 @@ def context(given: dict[str, Any] | None = None, there: str | None = None, aside
         if any(getattr(value, "requires_grad", False) for value in given.values()):
             now = "forward"
     imitated = device is not None and device != "cpu"
-    if aside and _torch_aside.aware:
+    if aside and _torch_placement.now.aware:
         now, aside = "data", False
-    elif now == "data" and given is not None and _torch_aside.aware:
+    elif now == "data" and given is not None and _torch_placement.now.aware:
         now = None  # a loader's, of a set that is on the device
     key = (now, device if imitated else there, stream if imitated else None, path[-1] if path else None, graph, aside)
     number = _contexts.get(key)

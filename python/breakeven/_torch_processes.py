@@ -22,7 +22,8 @@ BEGINNING = (
     "set_stream", "current_blas_handle", "initial_seed", "get_rng_state", "get_rng_state_all", "reset_peak_memory_stats", "reset_max_memory_allocated",
 )  # fmt: skip
 _LOST = (
-    "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method"
+    "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start "
+    "method"
 )
 #: Asks what a GPU would not be asked for.
 _FAKE = "torch._subclasses.fake_tensor"

@@ -10,13 +10,11 @@ import weakref
 
 from . import (
     _native,
-    _torch_aside,
-    _torch_back,
     _torch_files,
     _torch_gpu,
     _torch_modules,
     _torch_ops,
-    _torch_placed,
+    _torch_placement,
     _torch_sparse,
     _torch_steps,
     _torch_unwatched,
@@ -54,7 +52,7 @@ def install_moves(torch: Any) -> None:
     for name in ("to", "cuda"):
         plain = getattr(torch._C.TensorBase, name)
         _torch_modules.put(torch.Tensor, name, _native.Moves(plain, name, _moved, _torch_ops._live, torch.Tensor, modes), plain)
-    _torch_aside.install(torch)
+    _torch_placement.install(torch)
     watch(torch, "as_tensor", torch.as_tensor, _enter, _filled)
 
 
@@ -98,9 +96,9 @@ def read(tensor: Any, name: str) -> None:
         return  # the op that copies it tells, and what is on the host is there
     know_placed()
     known = _torch_ops._known(tensor)
-    if _torch_back.is_read(known, name) or (name != _torch_back.COPY and _is_copied(tensor)):
+    if _torch_placement.is_read(tensor, known, name) or (name != _torch_placement.COPY and _is_copied(tensor)):
         return
-    _copied = weakref.ref(tensor) if name == _torch_back.COPY and known is None else None
+    _copied = weakref.ref(tensor) if name == _torch_placement.COPY and known is None else None
     if _copied is not None:
         _native.reads_differ()
     for part in _torch_sparse.parts(tensor):
@@ -120,11 +118,11 @@ def _read_part(tensor: Any, name: str) -> None:
         _read_unwatched(tensor, name)
         return
     array = _torch_ops.describe(tensor)
-    context = _torch_ops.context(None, _torch_ops.on_gpu(tensor), _torch_aside.where(tensor) is False)
+    context = _torch_ops.context(None, _torch_ops.on_gpu(tensor), _torch_placement.where(tensor) is False)
     _torch_ops.reads[place] = there = _native.tensor_event(name, [array], [], [], context, 0, 0)
     _torch_unwatched.is_read(place, tensor, there)
-    if name == _torch_back.COPY and (known := _torch_ops._known(tensor)) is not None:
-        _torch_back.comes(tensor, known)
+    if name == _torch_placement.COPY and (known := _torch_ops._known(tensor)) is not None:
+        _torch_placement.comes(tensor, known)
 
 
 def _read_unwatched(tensor: Any, name: str) -> bool:
@@ -138,7 +136,7 @@ def _read_unwatched(tensor: Any, name: str) -> bool:
     like = None if phase == "optimizer" or known is not None else _torch_unwatched.of_tensor(tensor)
     if known is not None and _torch_ops.device is not None:
         there = known.device != "cpu"
-    elif known is not None and _torch_aside.where(tensor) is False:
+    elif known is not None and _torch_placement.where(tensor) is False:
         there = False
     elif (was := _torch_unwatched.was_read(_torch_ops.place(), tensor)) is not None:
         there = was
@@ -151,10 +149,10 @@ def _read_unwatched(tensor: Any, name: str) -> bool:
         with _torch_ops.on_device():
             context = _torch_ops.context({"self": tensor}, _torch_ops.on_gpu(tensor))
             _native.tensor_event(name, [array], [], [], context, 0, 0)
-        if name == _torch_back.COPY and _torch_aside.tells:
+        if name == _torch_placement.COPY and _torch_placement.now.tells:
             known = known or _torch_ops.stored(tensor, False, like or (True, None, True, _torch_ops.ACTIVATION))
             if known is not None:
-                _torch_back.comes(tensor, known)
+                _torch_placement.comes(tensor, known)
     return there
 
 
@@ -173,7 +171,7 @@ def install_single(torch: Any) -> None:
     of, modes = torch.Tensor, torch._C._len_torch_function_stack
     for name in _SINGLE:
         plain = getattr(torch._C.TensorBase, name)
-        stand_in = _native.Reads(plain, _enter_single, _read_single, _torch_ops._live, of, modes, vars(_torch_ops))
+        stand_in = _native.Reads(plain, _enter_single, _read_single, _torch_ops._live, of, modes, _torch_ops.now())
         _torch_modules.put(of, name, stand_in, plain)
 
 
@@ -194,7 +192,7 @@ def _told_single(tensor: Any) -> bool:
     # Without values PyTorch reads numbers that it is about to make tensors of.
     if _torch_ops.valueless and type(tensor) is _torch.Tensor:
         return False
-    if _torch_back.is_read(_torch_ops._known(tensor), _torch_ops.READ) or _is_copied(tensor):
+    if _torch_placement.is_read(tensor, _torch_ops._known(tensor), _torch_ops.READ) or _is_copied(tensor):
         return False
     return _read_unwatched(tensor, _torch_ops.READ) and _copied is None
 
@@ -210,13 +208,12 @@ def _moved(name: str, inputs: tuple[Any, ...], result: Any, kwargs: dict[str, An
     if device is None or (within is not None and _caller_is_of(within)) or _is_called_again(name):
         return None
     know_placed()
-    line, at, direct = _torch_placed.line()
-    if _torch_aside.names_host(_torch_ops.caller()):
-        _puts.setdefault(line, False)
-        return None
-    if not isinstance(device, _torch.Tensor) and _torch_placed.means_host(device, line, at, direct):
+    frame, line, direct = _torch_placement.line()
+    if not isinstance(device, _torch.Tensor) and _torch_placement.names_host(frame, device):
         if _may_be_there(tensor):
-            read(tensor, _torch_back.COPY)
+            read(tensor, _torch_placement.COPY)
+        else:
+            _puts.setdefault(line, False)
         return None
     if _torch_steps.unseen() and not _puts.get(line, True) and _torch_ops._known(tensor) is None:
         return None  # as while somebody watched
@@ -226,20 +223,7 @@ def _moved(name: str, inputs: tuple[Any, ...], result: Any, kwargs: dict[str, An
     placed = False
     for part in _torch_sparse.parts(tensor):
         placed |= _part_moved(given, part, result, line, direct)
-    return line if placed and not _torch_placed.returns(given) else None
-
-
-def gradients_return() -> None:
-    """A gradient has been computed: those of tensors that the script has on the host, and has put on the device, are copied back."""
-    if _torch_placed.returning:
-        _tell_returned()
-
-
-@_unseen_by_script
-def _tell_returned() -> None:
-    for gradient in _torch_placed.returned():
-        array = (*_torch_ops.described(gradient), 0)
-        _native.tensor_event(_torch_back.COPY, [array], [], [], _torch_ops.context(), 0, 0, True)
+    return line if placed else None
 
 
 def _caller_is_of(modules: str) -> bool:
@@ -247,22 +231,26 @@ def _caller_is_of(modules: str) -> bool:
     return str(_torch_ops.caller().f_globals.get("__name__")).startswith(modules)
 
 
+def _is_put_already(known: Any, line: Any) -> bool:
+    """Whether a network is given what is on the device, and moves it there once more. Else a line copies it each time."""
+    return line not in known.put_by and (bool(_torch_ops.path) or not known.put)
+
+
 def _part_moved(given: Any, part: Any, result: Any, line: Any, direct: bool) -> bool:
     """Whether a part of a tensor that was given, or all of it, is put on the script's device as it is."""
     # What nobody saw being made is like what the line has put there before.
     as_before = direct and _puts.get(line) and _torch_ops._known(part) is None
     known = _torch_ops.stored(part, False, _torch_unwatched.OF_HOST if as_before else None)
-    # A line that has put a part of this memory there does so again; `module.to(device)` moves nothing twice.
-    if known is None or (_is_there(part, known) and not (direct and line in known.put_by)):
+    if known is None or (_is_there(part, known) and (known.placed or not direct or _is_put_already(known, line))):
         return False
     _puts[line] = True
     if result is given:
-        _torch_placed.put(result, known, line, part, module=not direct)
+        _torch_placement.put(result, known, line, part)
         array = (*_torch_ops.described(part), known.id)
     else:
         array = _torch_ops.describe(result, True)
         if (copied := _torch_ops._known(result)) is not None:
-            _torch_aside.was_made_there(copied)
+            _torch_placement.was_made_there(copied)
     _native.tensor_event("torch.Tensor.to", [], [array], [], _torch_ops.context(), 0, 0, True)
     return result is given
 
@@ -280,7 +268,7 @@ def know_placed() -> None:
     for tensor, line, entry in _native.placed_again():
         known = _torch_ops.stored(tensor, False)
         if known is not None:
-            _torch_placed.put(tensor, known, line, before=True)
+            _torch_placement.put(tensor, known, line)
             _native.storage_put(known.id, entry)
 
 
@@ -293,9 +281,9 @@ def _may_be_there(tensor: Any) -> bool:
 
 
 def _is_there(tensor: Any, known: Any) -> bool:
-    if _torch_back.is_hosts(known):
+    if _torch_placement.is_hosts(known):
         return False
-    return (known.role == _torch_ops.ACTIVATION and not known.aside) or _torch_placed.is_there(tensor, known)
+    return (known.role == _torch_ops.ACTIVATION and not known.aside) or _torch_placement.is_there(tensor, known)
 
 
 def _device(name: str, inputs: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:

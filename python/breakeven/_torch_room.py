@@ -181,9 +181,7 @@ def _short(why: str) -> bool:
     global _told
     _told = True
     if _may_lose_values():
-        from . import _torch_fake
-
-        _torch_fake.begin_late(sys.modules["torch"], why)
+        _torch_ops.on_memory_short(sys.modules["torch"], why)
         return True
     _native.unseen("memory-short", f"{why}: where the script does not fit, `--fake` records it without values")
     # The system may end this process without a word.

@@ -16,7 +16,7 @@ import itertools
 import sys
 import threading
 
-from . import _native, _torch, _torch_aside, _torch_ops, _torch_unwatched
+from . import _native, _torch, _torch_ops, _torch_placement, _torch_unwatched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -346,8 +346,6 @@ def step_aside(missed: int, given: Sequence[int] = ()) -> None:
     # Between two epochs a loader is about to go on with what steps make.
     if _torch_ops.phase != "data":
         _look(True)
-        if missed:
-            _torch_aside.look_at_missed()
 
 
 def goes_on() -> None:
@@ -452,8 +450,8 @@ def _left_by_steps(tensor: Any) -> Any:
     if not unknown:
         return new
     known = _torch_ops._known(gradient)
-    if known is not None and _torch_aside.tells and _torch_aside.where(tensor):
-        _torch_aside.was_made_there(known)  # gradients are where that is which they are of
+    if known is not None and _torch_placement.now.tells and _torch_placement.where(tensor):
+        _torch_placement.was_made_there(known)  # gradients are where that is which they are of
     return known
 
 

@@ -219,7 +219,7 @@ def _received(plain: Any) -> Any:
     return rebuild_tensor
 
 
-def _unpickled(kind: Any, parameter: bool, form: Any, values: Any, state: dict[str, Any]) -> Any:
+def _unpickled(kind: Any, parameter: bool, form: Any, values: Any, attributes: dict[str, Any]) -> Any:
     """A tensor like one that was pickled; zeros in a process where tensors have values."""
     import torch
 
@@ -230,5 +230,5 @@ def _unpickled(kind: Any, parameter: bool, form: Any, values: Any, state: dict[s
     value = None if values is None else _torch_values.call(torch.tensor, values, dtype=dtype)
     new = _dressed(_torch_unwritten.placed(new, value, place), torch.nn.Parameter if parameter else kind)
     new = _dressed(new, kind).requires_grad_(requires_grad)
-    vars(new).update(state)
+    vars(new).update(attributes)
     return new

@@ -131,7 +131,7 @@ def _told(name: str, grid: Any, given: Any, kwargs: Any, tensors: list[Any], wor
     block = (_WARP * int(kwargs.get("num_warps", _WARPS)), 1, 1)
     # Without values any may be.
     sides = (work.loaded, work.stored) if work is not None else (None, None)
-    loaded, stored = ([_moved(side, tensor) for tensor in tensors] for side in sides)
+    loaded, stored = ([_moved(one, tensor) for tensor in tensors] for one in sides)
     event = "breakeven.kernel"
     costs: dict[str, float] = {"n": threads(grid, block)}
     if (says := described(name)) is not None:
@@ -149,12 +149,12 @@ def _told(name: str, grid: Any, given: Any, kwargs: Any, tensors: list[Any], wor
         _native.tensor_event(event, read, written, keywords, _torch_ops.context(), 0, 0)
 
 
-def _moved(side: dict[int, int] | None, tensor: Any) -> int:
+def _moved(addresses: dict[int, int] | None, tensor: Any) -> int:
     """Bytes of a tensor that were loaded or stored, each once at most; all where that is not known."""
     whole = int(tensor.numel() * tensor.element_size())
-    if side is None:
+    if addresses is None:
         return whole
     storage = tensor.untyped_storage()
     first, size = storage.data_ptr(), storage.nbytes()
-    asked_for = sum(count for address, count in side.items() if first <= address < first + size)
+    asked_for = sum(count for address, count in addresses.items() if first <= address < first + size)
     return min(asked_for, whole)

@@ -475,6 +475,12 @@ def resizes(plain: Any) -> Any:
 refusals = 0
 
 
+def forget_refusals() -> None:
+    """Count them anew."""
+    global refusals
+    refusals = 0
+
+
 def room() -> Any:
     """Nothing, or the error that the GPU's allocator would raise."""
     global refusals
@@ -485,7 +491,8 @@ def room() -> Any:
     _torch_modules.no_room()
     (live, _), gpu = _native.storage_bytes(), _torch_side.gpu
     if not _caught.would_be_caught("Exception", "RuntimeError", "OutOfMemoryError"):
-        text = f"the script runs out of the GPU's memory ({_torch_fake.place()}): --pretend-gpu of one with more shows what it needs"
+        at = _torch_fake.place()
+        text = f"the script runs out of the GPU's memory ({at}): --pretend-gpu of one with more shows what it needs"
         _native.unseen("no-room", text)
     return _torch_side.lib.cuda.OutOfMemoryError(
         f"CUDA out of memory. Tried to allocate {_size(refused)}. GPU 0 has a total capacity of {_size(gpu['memory'])} of which "
