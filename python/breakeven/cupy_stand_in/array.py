@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import _lent
-from . import calls, frameless, functions, iterate, memory, pointers, refusals, sends, signatures, streams, waits
+from . import calls, catalogue, devices, frameless, functions, iterate, memory, pointers, refusals, sends, shared, signatures, streams, waits
 
 _IMPLICIT = (
     "Implicit conversion to a NumPy array is not allowed. Please use `.get()` to construct a NumPy array explicitly."
@@ -50,7 +50,7 @@ class ndarray:
         if memptr is None:
             self._a = calls.run("cupy.empty", np.empty, (shape, dtype), {"order": order})
         else:
-            self._a = calls.quietly(np.ndarray, shape, dtype, memptr.bytes(), 0, strides, order)
+            self._a = shared.quietly(np.ndarray, shape, dtype, memptr.bytes(), 0, strides, order)
         self._block = memory.block(self._a) if memptr is None else memptr.mem
 
     @classmethod
@@ -78,7 +78,7 @@ class ndarray:
 
     @shape.setter
     def shape(self, shape: Any) -> None:
-        seen = calls.quietly(self._a.reshape, shape)
+        seen = shared.quietly(self._a.reshape, shape)
         if seen.size and not np.may_share_memory(seen, self._a):
             raise AttributeError(_IN_PLACE)
         self._a = seen
@@ -97,8 +97,8 @@ class ndarray:
         return pointers.MemoryPointer.of(self._a)
 
     @property
-    def device(self) -> streams.Device:
-        return streams.Device(0)
+    def device(self) -> devices.Device:
+        return devices.Device(0)
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
@@ -171,13 +171,13 @@ class ndarray:
         if self._a.size != 1:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
         calls.read(self._a)
-        return calls.quietly(self._a.item)
+        return shared.quietly(self._a.item)
 
     def tolist(self) -> Any:
-        return calls.quietly(self.get().tolist)
+        return shared.quietly(self.get().tolist)
 
     def tobytes(self, order: str = "C") -> bytes:
-        return calls.quietly(self.get().tobytes, order)  # type: ignore[no-any-return]
+        return shared.quietly(self.get().tobytes, order)  # type: ignore[no-any-return]
 
     def __bytes__(self) -> bytes:
         return bytes(self.get())
@@ -203,7 +203,7 @@ class ndarray:
     def __bool__(self) -> bool:
         calls.refuse_in_fusion()
         if self._a.size != 1:
-            return self._a.size != 0 and bool(calls.quietly(bool, self._a))
+            return self._a.size != 0 and bool(shared.quietly(bool, self._a))
         return bool(self.item())
 
     def _scalar(self) -> Any:
@@ -212,14 +212,14 @@ class ndarray:
         return self.item()
 
     def __repr__(self) -> str:
-        return calls.quietly(repr, self.get())  # type: ignore[no-any-return]
+        return shared.quietly(repr, self.get())  # type: ignore[no-any-return]
 
     def __str__(self) -> str:
-        return calls.quietly(str, self.get())  # type: ignore[no-any-return]
+        return shared.quietly(str, self.get())  # type: ignore[no-any-return]
 
     def __format__(self, text: str) -> str:
         value = self.get()
-        return calls.quietly(format, value[()] if value.ndim == 0 else value, text)  # type: ignore[no-any-return]
+        return shared.quietly(format, value[()] if value.ndim == 0 else value, text)  # type: ignore[no-any-return]
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         raise TypeError(_IMPLICIT)
@@ -233,7 +233,7 @@ class ndarray:
     def __dlpack__(self, *, stream: Any = None, **options: Any) -> Any:
         if stream is None and "max_version" in options:  # it is NumPy that asks
             raise BufferError("Unsupported device in DLTensor.")
-        return _lent.of_gpu(calls.quietly(self._a.__dlpack__))
+        return _lent.of_gpu(shared.quietly(self._a.__dlpack__))
 
     def toDlpack(self) -> Any:
         return self.__dlpack__()
@@ -241,9 +241,7 @@ class ndarray:
     # NumPy's functions on it -----------------------------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        from .modules import numpys
-
-        own = numpys("numpy", ufunc.__name__) or numpys("scipy.special", ufunc.__name__)
+        own = catalogue.numpys("numpy", ufunc.__name__) or catalogue.numpys("scipy.special", ufunc.__name__)
         if own is None:
             return NotImplemented
         out = kwargs.get("out")
@@ -256,9 +254,7 @@ class ndarray:
         return own(*inputs, **kwargs) if method == "__call__" else getattr(own, method)(*inputs, **kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        from .modules import numpys
-
-        own = numpys(func.__module__ or "numpy", func.__name__)
+        own = catalogue.numpys(func.__module__ or "numpy", func.__name__)
         if own is None or any(not issubclass(kind, (ndarray, np.ndarray)) for kind in types):
             return NotImplemented
         return own(*args, **kwargs)
@@ -326,7 +322,7 @@ class ndarray:
             dtype, array_class = None, dtype
         if array_class is not None:
             seen = object.__new__(array_class)
-            seen._a, seen._block = self._a if dtype is None else calls.quietly(self._a.view, dtype), self._block
+            seen._a, seen._block = self._a if dtype is None else shared.quietly(self._a.view, dtype), self._block
             seen.__array_finalize__(self)
             return seen
         return self._like(
@@ -391,12 +387,10 @@ class ndarray:
         return self.copy()
 
     def __getattr__(self, name: str) -> Any:
-        from .modules import absent
-
-        raise absent("cupy.ndarray", name, "'ndarray' object")
+        raise catalogue.absent("cupy.ndarray", name, "'ndarray' object")
 
 
-calls.ndarray = ndarray
+shared.state.ndarray = ndarray
 #: What takes an array of the host without dims as a number, because NumPy makes such of its numbers to compare them.
 _COMPARISONS = frozenset("equal not_equal less less_equal greater greater_equal".split())
 #: Methods with the parameters of the function of their name.
@@ -456,9 +450,7 @@ def _brought(value: Any, dtype: Any) -> Any:
     """A plain array of the device with what the host has, of this type; numbers stay what they are."""
     if not isinstance(value, (list, tuple, np.ndarray)):
         return calls.plain(value)
-    from .creation import array
-
-    return array(value, dtype)._a
+    return shared.state.array(value, dtype)._a
 
 
 def _at(ufunc: Any, index: Any) -> Callable[..., Any]:

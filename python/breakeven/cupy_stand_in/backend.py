@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import calls, modules
+from . import calls, catalogue
 
 
 def of(module: ModuleType) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def of(module: ModuleType) -> dict[str, Any]:
         return values
 
     def function(method: Any, args: Any, kwargs: Any) -> Any:
-        if method.__name__ not in modules.names()[module.__name__]:
+        if method.__name__ not in catalogue.names()[module.__name__]:
             return NotImplemented
         return getattr(module, method.__name__)(*args, **kwargs)
 

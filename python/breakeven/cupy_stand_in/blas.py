@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import calls
+from . import calls, shared
 
 #: Kernels of each, as cuBLAS has them: products are summed in two.
 _NORM, _DOT, _VECTOR = {"kernels": 1}, {"kernels": 2}, {"kernels": 1}
@@ -54,7 +54,7 @@ def gemv(rows: int, matrix: Any, x: Any, out: Any) -> None:
         out._a[:rows] = a.conj() @ b
         return ()
 
-    calls.run("cupy.matmul", compute, (calls.quietly(matrix._a.__getitem__, slice(rows)), x._a), {}, _VECTOR)
+    calls.run("cupy.matmul", compute, (shared.quietly(matrix._a.__getitem__, slice(rows)), x._a), {}, _VECTOR)
 
 
 def gemv_away(rows: int, matrix: Any, x: Any, y: Any) -> None:
@@ -64,5 +64,5 @@ def gemv_away(rows: int, matrix: Any, x: Any, y: Any) -> None:
         y._a[...] -= a @ b
         return ()
 
-    part = calls.quietly(lambda: (matrix._a[:rows].T, x._a[:rows]))
+    part = shared.quietly(lambda: (matrix._a[:rows].T, x._a[:rows]))
     calls.run("cupy.matmul", compute, part, {}, _VECTOR)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from . import c_tokens
 from .. import _native
 from .c_code import AUTO, VOID, Code, Function
 from .c_words import OPERATORS, UNARY, is_whole, promoted
@@ -386,3 +387,6 @@ def _whole(node: Any, scope: _Scope) -> Any:
         # what lies outside is read only for elements that do not use it
         return whole[int(place)] if isinstance(whole, tuple) else whole.reshape(-1).take(np.asarray(place), mode="clip")
     return node[1](*(_value(argument, scope) for argument in node[2]))
+
+
+c_tokens.evaluate = lambda text, names: run(Code(text), names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .imagined import capability
@@ -55,6 +55,10 @@ def without_macros(text: str, before: Macros | None = None) -> tuple[str, Macros
     return "\n".join(kept), macros
 
 
+#: Runs C, with variables by their names; `c_run.py`, which reads by what is here, sets it.
+evaluate: Callable[[str, dict[str, Any]], Any]
+
+
 def _given_by_compiler() -> Macros:
     major, minor = capability()
     given = {"__CUDACC__": "1", "__CUDACC_RTC__": "1", "__cplusplus": "201703"}
@@ -66,13 +70,11 @@ def _holds(word: str, asked: str, macros: Macros) -> bool:
     """Whether `#if`, `#ifdef` or `#ifndef` lets the lines that follow count."""
     if word in ("ifdef", "ifndef"):
         return (asked.strip() in macros) == (word == "ifdef")
-    from . import c_code, c_run  # which read by what is here
-
     counted = _DEFINED.sub(lambda found: str(int((found[1] or found[2]) in macros)), asked)
     words = [word if word == "true" or not re.match(r"[A-Za-z_]", word) else "0" for word in tokens(counted, macros)]
     names: dict[str, Any] = {}
     try:
-        c_run.run(c_code.Code(f"long holds = {' '.join(words)};"), names)
+        evaluate(f"long holds = {' '.join(words)};", names)
     except NotImplementedError:
         raise NotImplementedError(f"`#{word} {asked}` is not imitated") from None
     return bool(names["holds"])

@@ -13,14 +13,8 @@ from typing import Any
 import numpy as np
 
 from .. import _native, _scipy
-from . import launches, memory, refusals, streams, syncdetect, waits, workspace
+from . import launches, memory, refusals, shared, streams, syncdetect, waits, workspace
 
-#: The class of device arrays; `array.py` sets it.
-ndarray: type = type(None)
-#: Names of what runs inside a fused function; None outside of one.
-fused: list[str] | None = None
-#: The CUDA graph that is being captured; None outside of a capture.
-capturing: Any = None
 #: Sizes of CuPy's own page-locked memory by which copies have gone; its pool keeps it.
 buffers: set[int] = set()
 
@@ -34,7 +28,7 @@ def cupy() -> Any:
 
 def is_device(value: object) -> bool:
     """Whether it is an array of the device."""
-    return isinstance(value, ndarray)
+    return isinstance(value, shared.state.ndarray)
 
 
 def plain(value: Any) -> Any:
@@ -43,11 +37,11 @@ def plain(value: Any) -> Any:
     Raises TypeError for an array of the host, as CuPy does.
     """
     kind = type(value)
-    if kind is ndarray:
+    if kind is shared.state.ndarray:
         return value._a
     if kind in _PLAIN:
         return value
-    if isinstance(value, ndarray):
+    if isinstance(value, shared.state.ndarray):
         return value._a  # type: ignore[attr-defined]
     if isinstance(value, np.ndarray):
         raise TypeError(f"Unsupported type {kind}")
@@ -62,11 +56,10 @@ def plain(value: Any) -> Any:
 
 def as_ours(value: Any, plainly: bool = False) -> Any:
     """What another library has on the device, by the interface that all share, as an array of ours; else the same."""
-    if isinstance(value, (*_PLAIN, np.ndarray, ndarray)) or getattr(value, "__cuda_array_interface__", None) is None:
+    if isinstance(value, (*_PLAIN, np.ndarray, shared.state.ndarray)) or getattr(value, "__cuda_array_interface__", None) is None:
         return value
-    from .creation import asarray
-
-    return asarray(value)._a if plainly else asarray(value)
+    made = shared.state.asarray(value)
+    return made._a if plainly else made
 
 
 def on_device(result: Any) -> Any:
@@ -85,7 +78,7 @@ def on_device(result: Any) -> Any:
 def wrapped(result: Any) -> Any:
     """NumPy's arrays as device arrays."""
     if isinstance(result, np.ndarray):
-        return ndarray._of(result)  # type: ignore[attr-defined]
+        return shared.state.ndarray._of(result)  # type: ignore[attr-defined]
     if type(result) is list:
         return [wrapped(item) for item in result]
     if isinstance(result, tuple):
@@ -116,11 +109,11 @@ def run(
 
     `told` are keywords for the recorder, `kwargs` unless given.
     """
-    if fused is not None:
-        fused.append(name.replace("cupy.", "numpy.", 1))
+    if shared.state.fused is not None:
+        shared.state.fused.append(name.replace("cupy.", "numpy.", 1))
         return _native.work_of_call(_computed, function, args, kwargs)
-    if capturing is not None:
-        capturing.keep(arrays((*args, *kwargs.values())))
+    if shared.state.capturing is not None:
+        shared.state.capturing.keep(arrays((*args, *kwargs.values())))
     tag = streams.tag()
     token = _native.enter(name, True, tag)
     before, _scipy.computing.tag = _scipy.computing.tag, tag
@@ -147,23 +140,14 @@ def run(
         memory.pass_through(passing + sum(item.nbytes for item in arrays((outputs,))))
     if token and waits.waits(name, args, kwargs):
         read(waits.TOLD)
-    if capturing is not None:
-        capturing.add((name, function, args, kwargs, told, result))
+    if shared.state.capturing is not None:
+        shared.state.capturing.add((name, function, args, kwargs, told, result))
     return result
 
 
 def _computed(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     with np.errstate(all="ignore"):  # a GPU tells nobody that it divides by zero, whatever NumPy is set to
         return on_device(function(*args, **kwargs))
-
-
-def quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Work of NumPy's that is no work of the program's: not recorded."""
-    token = _native.enter("cupy.ndarray", True)
-    try:
-        return function(*args, **kwargs)
-    finally:
-        _native.leave(token, (), None)
 
 
 def call(name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -214,7 +198,7 @@ def copy_out(
     name: str, array: Any, into: Any = None, beside: bool = False, pinned: bool = False, order: str = "C"
 ) -> Any:
     """The values of a plain array on the host: a copy from the device."""
-    graphs.refuse_reading()
+    streams.refuse_reading()
     if into is None and not array.size:
         return array.copy()
     array = _in_one_piece(array, order if into is None else _orders(into))
@@ -247,7 +231,7 @@ def _in_one_piece(array: Any, order: str) -> Any:
 def read(array: Any, name: str = "cupy.ndarray.item") -> None:
     """The host reads the array's values: it waits, and copies them."""
     refuse_in_fusion()
-    graphs.refuse_reading()
+    streams.refuse_reading()
     syncdetect.declare()
     tag = streams.tag()
     _native.leave(_native.enter(name, True), (array,), (), None, tag)
@@ -255,7 +239,7 @@ def read(array: Any, name: str = "cupy.ndarray.item") -> None:
 
 def refuse_in_fusion() -> None:
     """Raises TypeError within a fused function, which has no values yet in CuPy."""
-    if fused is not None:
+    if shared.state.fused is not None:
         raise TypeError("Cannot convert to Python scalar in cupy.fuse")
 
 
@@ -275,6 +259,3 @@ def refuse_dtype(dtype: Any) -> None:
         or (dtype.kind == "f" and dtype.itemsize > 8)
     ):
         raise ValueError(f"Unsupported dtype {dtype}")
-
-
-from . import graphs  # noqa: E402  (it needs what is above)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import calls, pointers
+from . import calls, pointers, shared
 from .array import ndarray
 
 
@@ -108,7 +108,7 @@ def asnumpy(a: Any, stream: Any = None, order: str = "C", out: Any = None, *, bl
 
 def _of_interface(told: dict[str, Any], owner: Any) -> Any:
     """The memory that another object of the device tells of, not copied, however its elements lie there."""
-    lent = calls.quietly(np.asarray, _Lent(told, owner))
+    lent = shared.quietly(np.asarray, _Lent(told, owner))
     made = object.__new__(ndarray)
     made._a, made._block = lent, pointers.UnownedMemory(told["data"][0], lent.nbytes, owner)
     return made
@@ -137,9 +137,9 @@ def from_dlpack(x: Any, **kwargs: Any) -> Any:
 
 
 def _of_capsule(capsule: Any) -> Any:
-    found = calls.quietly(np.from_dlpack, _Capsule(capsule))
+    found = shared.quietly(np.from_dlpack, _Capsule(capsule))
     if found.size:  # NumPy writes into no array whose capsule does not say that it may
-        found = calls.quietly(np.asarray, _Lent(found.__array_interface__, found))
+        found = shared.quietly(np.asarray, _Lent(found.__array_interface__, found))
     return ndarray._of(found)
 
 
@@ -193,7 +193,7 @@ loadtxt = _from_host("loadtxt", "cupy.load")
 
 def load(file: Any, mmap_mode: Any = None, allow_pickle: Any = None) -> Any:
     """From a file."""
-    found = calls.quietly(np.load, file, mmap_mode)
+    found = shared.quietly(np.load, file, mmap_mode)
     return NpzFile(found) if hasattr(found, "files") else ndarray._of(calls.copy_in("cupy.load", lambda: np.array(found)))
 
 
@@ -256,9 +256,12 @@ def get_array_module(*args: Any) -> Any:
 
 def may_share_memory(a: Any, b: Any, max_work: Any = None) -> bool:
     """Whether two arrays may lie in the same memory."""
-    return bool(calls.quietly(np.may_share_memory, calls.plain(a), calls.plain(b)))
+    return bool(shared.quietly(np.may_share_memory, calls.plain(a), calls.plain(b)))
 
 
 def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
     """Whether two arrays lie in the same memory."""
-    return bool(calls.quietly(np.shares_memory, calls.plain(a), calls.plain(b)))
+    return bool(shared.quietly(np.shares_memory, calls.plain(a), calls.plain(b)))
+
+
+shared.state.array, shared.state.asarray = array, asarray

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import calls
+from . import calls, shared
 from .calls import cupy as _cupy
 from .sparse import CLASSES, Sparse, opaque
 
@@ -108,7 +108,7 @@ class SuperLU:
         cupy, rows = _cupy(), CLASSES["csr_matrix"]
         self.shape, self.nnz = obj.shape, obj.nnz
         self.perm_r, self.perm_c = cupy.array(obj.perm_r), cupy.array(obj.perm_c)
-        self.L, self.U = rows(calls.quietly(obj.L.tocsr)), rows(calls.quietly(obj.U.tocsr))
+        self.L, self.U = rows(shared.quietly(obj.L.tocsr)), rows(shared.quietly(obj.U.tocsr))
         self._perm_r_rev, self._perm_c_rev = cupy.argsort(self.perm_r), cupy.argsort(self.perm_c)
         self._solve: Callable[[Any, str], Any] = obj.solve
 
@@ -137,7 +137,7 @@ class SuperLU:
             return found if back is None else found[back._a]
 
         args = (None, self.L, self.U, moved)
-        return opaque(f"{_LINALG}.SuperLU.solve", lambda *_: calls.quietly(solve), args, {})
+        return opaque(f"{_LINALG}.SuperLU.solve", lambda *_: shared.quietly(solve), args, {})
 
 
 def _laid(x: Any) -> Any:
@@ -155,8 +155,8 @@ class CusparseLU(SuperLU):
         self.shape, self.nnz = a.shape, a.nnz
         self.perm_r = self.perm_c = None
         host, rows = a.get(), CLASSES["csr_matrix"]
-        lower = calls.quietly(lambda: scipy.sparse.tril(host, -1, "csr") + scipy.sparse.identity(a.shape[0], a.dtype, "csr"))
-        upper = calls.quietly(scipy.sparse.triu, host, 0, "csr")
+        lower = shared.quietly(lambda: scipy.sparse.tril(host, -1, "csr") + scipy.sparse.identity(a.shape[0], a.dtype, "csr"))
+        upper = shared.quietly(scipy.sparse.triu, host, 0, "csr")
         self.L, self.U = rows(lower), rows(upper)
 
         def solve(rhs: Any, trans: str) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import calls
+from . import calls, shared
 
 #: Metrics by all their names.
 _METRICS = {
@@ -73,7 +73,7 @@ def cdist(XA: Any, XB: Any, metric: Any = "euclidean", out: Any = None, **kwargs
     found = calls.wrapped(calls.run("cupyx.scipy.spatial.distance.cdist", compute, (a, b), {}, {"metric": metric}))
     if out is None:
         return found
-    calls.quietly(np.copyto, out._a, found._a, "unsafe")
+    shared.quietly(np.copyto, out._a, found._a, "unsafe")
     return out
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import calls
+from . import calls, shared
 
 _NONE = {"divide": None, "over": None, "under": None, "invalid": None}
 _state: dict[str, Any] = {**_NONE, "linalg": "ignore"}
@@ -59,7 +59,7 @@ def ask(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     if name == "qr" and (args[1] if len(args) > 1 else kwargs.get("mode")) == "r":
         times = 1
     for _ in range(times):
-        state = calls.wrapped(calls.quietly(np.zeros, 1, np.int32))
+        state = calls.wrapped(shared.quietly(np.zeros, 1, np.int32))
         bool((state != 0).any())
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import backend, calls, errors, footprints, frameless, refusals, sends, signatures
+from . import backend, calls, errors, footprints, frameless, refusals, sends, shared, signatures
 
 #: Answered on the host, without the device.
 ON_HOST = frozenset(
@@ -232,9 +232,9 @@ def _diagonal(of_device: Callable[..., Any]) -> Callable[..., Any]:
     def diag(v: Any, k: int = 0) -> Any:
         if calls.is_device(v):
             return of_device(v, k)
-        host = calls.quietly(np.asarray, v)
+        host = shared.quietly(np.asarray, v)
         if host.ndim == 2:
-            return _on_device(calls.quietly(host.diagonal, k))
+            return _on_device(shared.quietly(host.diagonal, k))
         return of_device(_on_device(host), k)
 
     diag.__doc__ = of_device.__doc__
@@ -247,7 +247,7 @@ def _spaced(of_device: Callable[..., Any]) -> Callable[..., Any]:
     def linspace(start: Any, stop: Any, *args: Any, **kwargs: Any) -> Any:
         found = of_device(start, stop, *args, **kwargs)
         if type(found) is tuple and np.isscalar(start) and np.isscalar(stop):
-            return found[0], calls.quietly(found[1]._a.item)
+            return found[0], shared.quietly(found[1]._a.item)
         return found
 
     linspace.__doc__ = of_device.__doc__
@@ -332,7 +332,7 @@ def held(module: str, name: str, kind: type) -> type:
         def __getattr__(self, asked: str) -> Any:
             if asked.startswith("_"):
                 raise AttributeError(f"{name!r} object has no attribute {asked!r}")
-            value = calls.quietly(getattr, self._made, asked)
+            value = shared.quietly(getattr, self._made, asked)
             if not callable(value):
                 return calls.wrapped(calls.on_device(value))
             return _function(f"{public}.{asked}", value, value)
@@ -360,7 +360,7 @@ def _of_device(value: Any) -> Any:
 def _on_host(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         given = (arg if isinstance(arg, np.ndarray) else calls.plain(arg) for arg in args)
-        return calls.quietly(function, *given, **calls.plain(kwargs))
+        return shared.quietly(function, *given, **calls.plain(kwargs))
 
     call.__name__ = call.__qualname__ = function.__name__
     return call

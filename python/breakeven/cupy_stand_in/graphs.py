@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _native
-from . import calls, streams
+from . import calls, shared, streams
 
 _Step = tuple[str, Callable[..., Any], tuple[Any, ...], dict[str, Any], Any, Any]
 
@@ -37,7 +36,8 @@ class Graph:
     def add(self, step: _Step) -> None:
         self._steps.append(step)
 
-    def _end(self) -> None:
+    def end(self) -> None:
+        """The capture has ended."""
         for root, values in self._before.values():
             if root.flags.writeable and not np.array_equal(root, values, equal_nan=root.dtype.kind in "fc"):
                 np.copyto(root, values)
@@ -66,34 +66,7 @@ def _put(made: Any, place: Any) -> None:
         for item, at in zip(made, place):
             _put(item, at)
     elif isinstance(place, np.ndarray) and made is not place and not np.shares_memory(made, place):
-        calls.quietly(np.copyto, place, made)
+        shared.quietly(np.copyto, place, made)
 
 
-def begin(stream: Any, mode: Any = None) -> None:
-    """Capture what the stream is given from now on."""
-    if stream._number == 0:
-        raise RuntimeError("cannot capture on the default (legacy) stream")
-    if calls.capturing is not None:
-        raise streams.CUDARuntimeError(901)
-    calls.capturing = Graph()
-    streams.graph = "capture"
-
-
-def end(stream: Any) -> Graph:
-    """The graph of what was captured."""
-    graph: Graph | None = calls.capturing
-    if graph is None:
-        raise streams.CUDARuntimeError(901)
-    calls.capturing = streams.graph = None
-    token = _native.enter("cupy.ndarray", True)
-    try:
-        graph._end()
-    finally:
-        _native.leave(token, (), None)
-    return graph
-
-
-def refuse_reading() -> None:
-    """The host cannot wait for what is only written down."""
-    if calls.capturing is not None:
-        raise streams.CUDARuntimeError(900)
+shared.state.new_graph = Graph

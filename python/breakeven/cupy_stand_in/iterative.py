@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import calls
+from . import calls, shared
 from .calls import cupy as _cupy
 
 
@@ -354,7 +354,7 @@ def gmres(
     rows = min(restart or 20, n)
     V = cupy.empty((n, rows), kind, order="F")
     H = cupy.zeros((rows + 1, rows), kind, order="F")
-    e = calls.quietly(np.zeros, rows + 1, kind)
+    e = shared.quietly(np.zeros, rows + 1, kind)
     done = 0
     while True:
         mx = psolve(x)

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import _native
 from .._kernel import described
-from . import calls, memory, streams
+from . import calls, memory, shared, streams
 from .c_code import Code
 from .c_run import run as run_code
 from .imagined import capability
@@ -86,7 +86,7 @@ class _Kernel:
                 raise TypeError(f"Type is mismatched. {parameter.name} {value.dtype} {kind}")
         for parameter, value in zip(self._in, values):
             if len(parameter.kind) == 1 and parameter.kind not in types:
-                types[parameter.kind] = calls.quietly(np.asarray, value).dtype
+                types[parameter.kind] = shared.quietly(np.asarray, value).dtype
         return types
 
     def _dtype(self, parameter: _Parameter, types: dict[str, Any]) -> Any:
@@ -166,7 +166,7 @@ class ElementwiseKernel(_Kernel):
         ):
             raise ValueError("Loop size is undecided.")
         try:
-            shape = calls.quietly(np.broadcast_shapes, *shaped)
+            shape = shared.quietly(np.broadcast_shapes, *shaped)
         except ValueError:
             shapes = " ".join(map(str, filter(None, shaped)))
             raise ValueError(f"operands could not be broadcast together with shapes {shapes}") from None
@@ -478,11 +478,11 @@ class Fusion:
         self.name = name or getattr(function, "__name__", "fused")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if calls.fused is not None or not any(calls.is_device(arg) for arg in (*args, *kwargs.values())):
+        if shared.state.fused is not None or not any(calls.is_device(arg) for arg in (*args, *kwargs.values())):
             return self._function(*args, **kwargs)
         tag = streams.tag()
         token = _native.enter("cupy.fuse", True)
-        calls.fused = []
+        shared.state.fused = []
         try:
             with memory.using(memory.registers):
                 result = self._function(*args, **kwargs)
@@ -490,7 +490,7 @@ class Fusion:
             _native.leave(token, (), None)
             raise
         finally:
-            names, calls.fused = calls.fused or [], None
+            names, shared.state.fused = shared.state.fused or [], None
         inputs = calls.arrays(calls.plain(args))
         outputs = result if isinstance(result, (tuple, list)) else (result,)
         functions = counted(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import calls
+from . import calls, shared
 from .calls import cupy as _cupy
 
 #: Up to so many labels CuPy takes one after the other; where it wants places or medians, fewer.
@@ -120,7 +120,7 @@ def _single(name: str) -> Callable[..., Any]:
 def _on_host(places: Any, shape: tuple[int, ...]) -> Any:
     """Places in an array as the host has them: a tuple for one, a list of such for several."""
     host = int(places) if places.ndim == 0 else _cupy().asnumpy(places)
-    return calls.quietly(_unravelled, host, shape)
+    return shared.quietly(_unravelled, host, shape)
 
 
 def _unravelled(places: Any, shape: tuple[int, ...]) -> Any:
@@ -188,7 +188,7 @@ def labeled_comprehension(
         made[place] = func(*(each[begin:end] for each in given))
     host = cupy.asnumpy(order)
     if out_dtype is object:
-        output: Any = [made[place] for place in calls.quietly(host.argsort).tolist()]
+        output: Any = [made[place] for place in shared.quietly(host.argsort).tolist()]
     else:
         output = cupy.zeros(index.shape, out_dtype)
         output[host] = made
@@ -222,7 +222,7 @@ def find_objects(input: Any, max_label: int = 0) -> Any:
         return ()
 
     told = {"n": image.size, "functions": f"two*{2 * image.ndim}"}
-    calls.run("cupy.ElementwiseKernel", lambda *plain: calls.quietly(find, *plain), (image._a, boxes._a), {}, told)
+    calls.run("cupy.ElementwiseKernel", lambda *plain: shared.quietly(find, *plain), (image._a, boxes._a), {}, told)
     cupy.asnumpy(boxes)
     return found[0]
 

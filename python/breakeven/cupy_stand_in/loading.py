@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
 
 from .. import _native
-from . import modules
+from . import backend, catalogue, modules
 
 
 class Loader:
@@ -45,8 +44,6 @@ def _fill(module: ModuleType) -> None:
     if name == "cupy":
         _begin(module)
     if name == "cupyx.scipy.fft":
-        from . import backend
-
         module.__dict__.update(backend.of(module))
 
 
@@ -59,9 +56,9 @@ def spec(name: str) -> ModuleSpec | None:
         return ModuleSpec(name, Loader, is_package=True)  # type: ignore[arg-type]
     holder, _, last = name.rpartition(".")
     # Without a `name`: of one that has it, `from holder import last` makes another that does not say whose fault it is.
-    if modules.missing(name):
+    if catalogue.missing(name):
         raise ModuleNotFoundError(f"breakeven's stand-in for cupy has no {name}")
-    if last in modules.names().get(holder, ()):
+    if last in catalogue.names().get(holder, ()):
         raise ImportError(f"breakeven's stand-in for cupy has no {name}")
     return None
 

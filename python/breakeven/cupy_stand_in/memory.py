@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from . import streams
+from . import shared, streams
 from .imagined import gpu
 
 #: CuPy's pool gives out multiples of this, bytes.
@@ -76,10 +76,8 @@ class MemoryPool:
         return self._limit
 
     def malloc(self, size: int) -> Any:
-        from . import calls, pointers
-
         with using(self):
-            return pointers.MemoryPointer.of(calls.quietly(np.zeros, size, np.uint8))
+            return shared.state.pointer_to(shared.quietly(np.zeros, size, np.uint8))
 
     def _take(self, size: int) -> None:
         limit = self._limit or (gpu.usable if gpu.named else 0)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import calls, memory, streams
+from . import calls, devices, memory, shared, streams
 
 #: Page-locked memory comes in multiples of this, bytes.
 _UNIT = 512
@@ -23,8 +23,8 @@ class Memory:
         self.ptr, self.size, self.owner = ptr, size, owner
 
     @property
-    def device(self) -> streams.Device:
-        return streams.Device(0)
+    def device(self) -> devices.Device:
+        return devices.Device(0)
 
 
 class UnownedMemory(Memory):
@@ -56,13 +56,13 @@ class MemoryPointer:
         return MemoryPointer(Memory(start, max(block.taken.size, whole.nbytes), (whole, block)), at - start)
 
     @property
-    def device(self) -> streams.Device:
-        return streams.Device(0)
+    def device(self) -> devices.Device:
+        return devices.Device(0)
 
     def bytes(self, size: int | None = None) -> Any:
         """So many bytes from here on, all unless told, as a plain array."""
         held = max(0, self.mem.size - self._offset)
-        return calls.quietly(_at, self.ptr, held if size is None else size)
+        return shared.quietly(_at, self.ptr, held if size is None else size)
 
     def __add__(self, offset: int) -> MemoryPointer:
         return MemoryPointer(self.mem, self._offset + offset)
@@ -111,6 +111,7 @@ class MemoryPointer:
 
 
 MemoryPointer.__module__ = "cupy.cuda.memory"
+shared.state.pointer_to = MemoryPointer.of
 
 
 def _at(address: int, size: int) -> Any:
@@ -137,10 +138,10 @@ def copy(into: int, source: int, size: int, kind: int, stream: Any = None) -> No
             calls.copy_in("cupy.cuda.MemoryPointer.copy_from_host", move, pinned, pinned and stream is not None)
         elif kind == 2:
             pinned = _is_locked(into)
-            array, out = calls.quietly(_at, source, size), calls.quietly(_at, into, size)
+            array, out = shared.quietly(_at, source, size), shared.quietly(_at, into, size)
             calls.copy_out("cupy.cuda.MemoryPointer.copy_to_host", array, out, stream is not None, pinned)
         else:
-            calls.run("cupy.cuda.MemoryPointer.copy_from_device", move, (calls.quietly(_at, source, size),), {})
+            calls.run("cupy.cuda.MemoryPointer.copy_from_device", move, (shared.quietly(_at, source, size),), {})
 
 
 class PinnedMemoryPointer(bytearray):
@@ -153,7 +154,7 @@ class PinnedMemoryPointer(bytearray):
 
     @property
     def ptr(self) -> int:
-        return int(calls.quietly(np.frombuffer, self, np.uint8).__array_interface__["data"][0])
+        return int(shared.quietly(np.frombuffer, self, np.uint8).__array_interface__["data"][0])
 
     def size(self) -> int:
         return len(self)
@@ -216,7 +217,7 @@ def empty_pinned(shape: Any, dtype: Any = float, order: str = "C") -> Any:
         flat = np.frombuffer(PinnedMemoryPointer(max(count * kind.itemsize, 1)), kind, count)
         return flat.reshape(dims, order=order)  # type: ignore[call-overload]
 
-    return calls.quietly(make)
+    return shared.quietly(make)
 
 
 def zeros_pinned(shape: Any, dtype: Any = float, order: str = "C") -> Any:

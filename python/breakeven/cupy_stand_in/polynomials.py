@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import calls
+from . import calls, shared
 from .calls import cupy as _cupy
 
 
@@ -32,7 +32,7 @@ class poly1d:
             raise ValueError("Polynomial must be 1d only.")
         leading = calls.run("cupy.ReductionKernel", _leading_zeros, (given._a,), {}, {"n": given.size, "functions": "add"})
         calls.read(leading)
-        kept = calls.quietly(int, leading)
+        kept = shared.quietly(int, leading)
         self._coeffs = given[kept:] if kept < given.size else cupy.zeros(1, given.dtype)
         self._variable = variable or "x"
 
@@ -69,7 +69,7 @@ class poly1d:
     def get(self, stream: Any = None, out: Any = None) -> Any:
         """The same as NumPy's, on the host."""
         coeffs = self._coeffs.get()
-        return calls.quietly(np.poly1d, coeffs, variable=self._variable)
+        return shared.quietly(np.poly1d, coeffs, variable=self._variable)
 
     def deriv(self, m: int = 1) -> Any:
         raise NotImplementedError  # as CuPy does

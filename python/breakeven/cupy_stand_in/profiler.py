@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import _native
 from . import streams
+from .devices import Device
 
 
 class _PerfCaseResult:
@@ -96,7 +97,7 @@ class time_range:
 
     def _wait(self) -> None:
         if self.sync:
-            streams.Device().synchronize()
+            Device().synchronize()
 
     def __call__(self, func: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(func)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import calls
+from . import calls, shared
 from .imagined import gpu
 
 _LEGACY = (
@@ -44,10 +44,10 @@ class RandomState(_Draws):
     _names = frozenset(_LEGACY.split())
 
     def __init__(self, seed: Any = None, method: int = 100) -> None:
-        self._source = calls.quietly(np.random.RandomState, _seed(seed))
+        self._source = shared.quietly(np.random.RandomState, _seed(seed))
 
     def seed(self, seed: Any = None) -> None:
-        calls.quietly(self._source.seed, _seed(seed))
+        shared.quietly(self._source.seed, _seed(seed))
 
 
 class Generator(_Draws):
@@ -57,9 +57,9 @@ class Generator(_Draws):
     _names = frozenset(_GENERATOR.split())
 
     def __init__(self, bit_generator: Any = None) -> None:
-        self._source = calls.quietly(np.random.default_rng, getattr(bit_generator, "_seed", bit_generator))
+        self._source = shared.quietly(np.random.default_rng, getattr(bit_generator, "_seed", bit_generator))
         # the states of as many threads as the device runs, 48 bytes each
-        self._states = calls.wrapped(calls.quietly(np.empty, gpu.units * 2048 * 48, np.uint8))
+        self._states = calls.wrapped(shared.quietly(np.empty, gpu.units * 2048 * 48, np.uint8))
         self.bit_generator = bit_generator if isinstance(bit_generator, _BitGenerator) else _BitGenerator(bit_generator)
 
 

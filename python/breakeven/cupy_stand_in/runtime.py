@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import memory, pointers, streams
+from . import devices, memory, pointers, streams
 from .imagined import asked, capability
 
 
@@ -20,7 +20,7 @@ def getDevice() -> int:
 
 def setDevice(device: int) -> None:
     """There is no other."""
-    streams.Device(device).use()
+    devices.Device(device).use()
 
 
 def deviceSynchronize() -> None:
@@ -35,12 +35,12 @@ def streamSynchronize(stream: int) -> None:
 
 def memGetInfo() -> tuple[int, int]:
     """Free and total memory, bytes."""
-    return streams.Device(0).mem_info
+    return devices.Device(0).mem_info
 
 
 def getDeviceProperties(device: int) -> dict[str, Any]:
     """What the imagined device says of itself."""
-    streams.Device(device).use()
+    devices.Device(device).use()
     gpu, (major, minor) = asked(), capability()
     return {
         "name": gpu.name.encode(), "totalGlobalMem": gpu.memory, "major": major, "minor": minor,
@@ -58,7 +58,7 @@ def runtimeGetVersion() -> int:
 
 def deviceGetAttribute(attribute: int, device: int) -> int:
     """A figure of the imagined device by CUDA's number for it."""
-    told = streams.Device(device).attributes
+    told = devices.Device(device).attributes
     if attribute not in _ATTRIBUTES:
         raise NotImplementedError(f"breakeven's stand-in for cupy has no attribute {attribute} of a device")
     return told[_ATTRIBUTES[attribute]]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import calls, errors, iterative, memory, waits
+from . import calls, errors, iterative, memory, shared, waits
 from .calls import cupy as _cupy
 
 _FORMATS = ("csr", "csc", "coo", "dia")
@@ -49,7 +49,7 @@ class Sparse:
     def _of(matrix: Any) -> Any:
         kind = "array" if type(matrix).__name__.endswith("array") else "matrix"
         if matrix.format not in _FORMATS:
-            matrix = calls.quietly(matrix.tocsr)
+            matrix = shared.quietly(matrix.tocsr)
         self = object.__new__(CLASSES[f"{matrix.format}_{kind}"])
         self._hold(matrix)
         return self
@@ -58,7 +58,7 @@ class Sparse:
         """SciPy's matrix on the host."""
         for part in _parts(self._m):
             calls.copy_out("cupy.ndarray.get", part)
-        return calls.quietly(self._m.copy)
+        return shared.quietly(self._m.copy)
 
     def __reduce__(self) -> Any:
         return type(self), (self.get(),)
@@ -69,7 +69,7 @@ class Sparse:
     def dot(self, other: Any) -> Any:
         if np.isscalar(other) or calls.is_device(other) and other.ndim == 0:
             return _op(self, "__mul__", other)
-        if not isinstance(other, (Sparse, calls.ndarray)):
+        if not isinstance(other, (Sparse, shared.state.ndarray)):
             calls.plain(other)
             return NotImplemented
         return _product("cupyx.scipy.sparse.csr_matvec", self._m.__matmul__, self, other)
@@ -140,7 +140,7 @@ class Sparse:
         return (self[at] for at in range(self.shape[0]))
 
     def __repr__(self) -> str:
-        return calls.quietly(repr, self._m)  # type: ignore[no-any-return]
+        return shared.quietly(repr, self._m)  # type: ignore[no-any-return]
 
     def __str__(self) -> str:
         return str(self.get())
@@ -149,14 +149,14 @@ class Sparse:
         if name.startswith("_"):
             object.__setattr__(self, name, value)
         else:
-            calls.quietly(setattr, self._m, name, calls.plain(value))
+            shared.quietly(setattr, self._m, name, calls.plain(value))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         if name in _REFUSED:
             raise NotImplementedError
-        value = calls.quietly(getattr, self._m, name)
+        value = shared.quietly(getattr, self._m, name)
         if not callable(value):
             return _result(value)
 
@@ -172,19 +172,19 @@ def _built(form: str, kind: str, given: Any, shape: Any, dtype: Any, copy: bool)
     name = f"cupyx.scipy.sparse.{form}_{kind}"
     if isinstance(given, Sparse):
         if given._m.format == form:
-            return calls.quietly(make, given._m, shape, dtype, copy)
+            return shared.quietly(make, given._m, shape, dtype, copy)
         matrix = _told(name, lambda: make(given._m, shape, dtype), given)
         calls.read(waits.TOLD)
         return matrix
     if hasattr(given, "tocsr"):
-        matrix = calls.quietly(make, given, shape, dtype, True)
+        matrix = shared.quietly(make, given, shape, dtype, True)
         for part in _parts(matrix):
             calls.copy_in("cupy.array", part.copy)
         if form in ("coo", "dia"):
             calls.read(waits.TOLD)  # whether all places are inside
         return matrix
     if isinstance(given, tuple) and all(isinstance(length, (int, np.integer)) for length in given):
-        return calls.quietly(make, given, shape, dtype)
+        return shared.quietly(make, given, shape, dtype)
     if calls.is_device(given):
         if given.dtype.char not in "?fdFD" and dtype is None:
             raise ValueError(_NO_DTYPE)
@@ -198,7 +198,7 @@ def _built(form: str, kind: str, given: Any, shape: Any, dtype: Any, copy: bool)
         if form == "dia":
             data, places = _cupy().atleast_2d(_cupy().asarray(data)), _cupy().asarray(places, "i")
             calls.read(waits.TOLD)
-            return calls.quietly(make, (data._a, places._a), shape, dtype)
+            return shared.quietly(make, (data._a, places._a), shape, dtype)
         return _of_places(make, form, name, data, places, shape, dtype)
     if isinstance(given, tuple) and len(given) == 3 and form in ("csr", "csc"):
         if not all(calls.is_device(part) and part.ndim == 1 for part in given):
@@ -207,7 +207,7 @@ def _built(form: str, kind: str, given: Any, shape: Any, dtype: Any, copy: bool)
         if len(data) != len(indices):
             raise ValueError("indices and data should have the same size")
         _cupy().stack((pointers[0], pointers[-1])).get()
-        return calls.quietly(make, (data._a, indices._a, pointers._a), shape, dtype, copy)
+        return shared.quietly(make, (data._a, indices._a, pointers._a), shape, dtype, copy)
     if form in ("csr", "csc"):
         raise ValueError("Unsupported initializer format")
     raise TypeError("invalid input format")
@@ -236,9 +236,9 @@ def _of_places(make: Any, form: str, name: str, data: Any, places: Any, shape: A
         for axis, low in zip(("row", "column"), least):
             if low < 0:
                 raise ValueError(f"negative {axis} index found")
-    coo = calls.quietly(_scipy().coo_matrix, (data._a, (row._a, col._a)), shape, dtype)
+    coo = shared.quietly(_scipy().coo_matrix, (data._a, (row._a, col._a)), shape, dtype)
     if form == "coo":
-        return calls.quietly(make, coo)
+        return shared.quietly(make, coo)
     matrix = _told(name, lambda: make(coo), data, row, col)
     calls.read(waits.TOLD)  # whether places occur twice
     return matrix
@@ -260,14 +260,14 @@ def _told(name: str, function: Callable[[], Any], *operands: Any) -> Any:
 def _product(name: str, function: Callable[[Any], Any], matrix: Sparse, other: Any) -> Any:
     """A product is told as that of compressed rows, whatever the format."""
     inner = _inner(other)
-    operand = _parts(calls.quietly(inner.tocsr)) if hasattr(inner, "tocsr") else (inner,)
+    operand = _parts(shared.quietly(inner.tocsr)) if hasattr(inner, "tocsr") else (inner,)
     found: list[Any] = []
 
     def compute(*_: Any) -> Any:
         found.append(function(inner))
         return found[0] if isinstance(found[0], np.ndarray) else ()
 
-    calls.run(name, compute, (*_parts(calls.quietly(matrix._m.tocsr)), *operand), {}, {})
+    calls.run(name, compute, (*_parts(shared.quietly(matrix._m.tocsr)), *operand), {}, {})
     if hasattr(found[0], "tocsr"):
         calls.read(waits.TOLD)  # how many elements the product has
     return _result(found[0])
@@ -342,7 +342,7 @@ def _result(value: Any) -> Any:
         value = np.asarray(value)
     if isinstance(value, tuple):
         return tuple(_result(item) for item in value)
-    return calls.wrapped(calls.quietly(calls.on_device, value))
+    return calls.wrapped(shared.quietly(calls.on_device, value))
 
 
 def _operator(name: str) -> Callable[..., Any]:
@@ -380,7 +380,7 @@ def _diags(diagonals: Any, offsets: Any = 0, shape: Any = None, format: Any = No
     held = [_cupy().atleast_1d(_cupy().asarray(row)) for row in rows]
     _cupy().asarray(np.atleast_1d(offsets), "i")
     if dtype is None:
-        dtype = calls.quietly(np.common_type, *(row._a for row in held))
+        dtype = shared.quietly(np.common_type, *(row._a for row in held))
     return opaque(
         "cupyx.scipy.sparse.diags",
         _scipy().diags,

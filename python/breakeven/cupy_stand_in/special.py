@@ -12,7 +12,7 @@ import numpy as np
 import numpy.exceptions
 from numpy.typing import ArrayLike, DTypeLike
 
-from . import array, calls, composed, creation, direct, distances, errors, functions, graphs, hooks, iterate, jit, kernels, labels, lanczos, lapack, lobpcg, memory, pointers, polynomials, profiler, randoms, residuals, runtime, series, sparse, streams, syncdetect, testing, trees, vectorized, wavelets
+from . import array, calls, composed, creation, devices, direct, distances, errors, functions, graphs, hooks, iterate, jit, kernels, labels, lanczos, lapack, lobpcg, memory, pointers, polynomials, profiler, randoms, residuals, runtime, series, sparse, streams, syncdetect, testing, trees, vectorized, wavelets
 
 _plain: Callable[..., Any] = calls.plain
 
@@ -83,7 +83,7 @@ def _device_id() -> int:
 
 
 def _compute_capability() -> str:
-    return str(streams.Device().compute_capability)
+    return str(devices.Device().compute_capability)
 
 
 def _scipy_of(*args: Any) -> Any:
@@ -177,12 +177,12 @@ CONTENTS: dict[str, dict[str, Any]] = {
     "cupy_backends.cuda.api.runtime": runtime.CONTENTS,
     "cupy.cuda": {
         **_memory, **_pinned, **_stream,
-        "Device": streams.Device, "MemoryHook": hooks.MemoryHook, "is_available": _is_available,
+        "Device": devices.Device, "MemoryHook": hooks.MemoryHook, "is_available": _is_available,
         "get_device_id": _device_id,
         "get_cuda_path": _nothing, "profile": _settings, "get_local_runtime_version": runtime.runtimeGetVersion,
     },
     "cupy.cuda.device": {
-        "Device": streams.Device, "get_device_id": _device_id, "get_compute_capability": _compute_capability,
+        "Device": devices.Device, "get_device_id": _device_id, "get_compute_capability": _compute_capability,
     },
     "cupy.cuda.graph": {"Graph": graphs.Graph},
     "cupy.cuda.memory": {**_memory, "OutOfMemoryError": memory.OutOfMemoryError},

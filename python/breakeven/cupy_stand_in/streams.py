@@ -7,7 +7,7 @@ import threading
 from typing import Any
 
 from .. import _native
-from .imagined import asked, capability
+from . import shared
 
 _DEVICE = "cuda:0"
 
@@ -84,9 +84,7 @@ class Stream:
         return self
 
     def synchronize(self) -> None:
-        from . import graphs
-
-        graphs.refuse_reading()
+        refuse_reading()
         mark("cupy.cuda.Stream.synchronize", self._wait_tag)
 
     @property
@@ -102,19 +100,13 @@ class Stream:
         return _native.device_tag(_DEVICE, self._number or None, part)
 
     def is_capturing(self) -> bool:
-        from . import calls
-
-        return calls.capturing is not None and _thread.stream is self
+        return shared.state.capturing is not None and _thread.stream is self
 
     def begin_capture(self, mode: Any = None) -> None:
-        from . import graphs
-
-        graphs.begin(self, mode)
+        _begin(self)
 
     def end_capture(self) -> Any:
-        from . import graphs
-
-        return graphs.end(self)
+        return _end()
 
     @staticmethod
     def from_external(obj: Any) -> Stream:
@@ -255,76 +247,29 @@ def elapsed_time(start: Event, end: Event) -> float:
     return (end._at - start._at) * 1e-6
 
 
-#: What every GPU of NVIDIA's says of itself since 2020, or what one says that is neither large nor small.
-_LIMITS = {
-    "AsyncEngineCount": 2, "CanMapHostMemory": 1, "ClockRate": 1_410_000, "ConcurrentKernels": 1, "CooperativeLaunch": 1,
-    "GlobalMemoryBusWidth": 5120, "Integrated": 0, "ManagedMemory": 1, "MaxBlockDimX": 1024, "MaxBlockDimY": 1024,
-    "MaxBlockDimZ": 64, "MaxGridDimX": 2**31 - 1, "MaxGridDimY": 65535, "MaxGridDimZ": 65535,
-    "MaxRegistersPerBlock": 65536, "MaxSharedMemoryPerBlock": 49152, "MaxThreadsPerBlock": 1024,
-    "MaxThreadsPerMultiProcessor": 2048, "MemoryClockRate": 1_215_000, "TotalConstantMemory": 65536,
-    "UnifiedAddressing": 1, "WarpSize": 32,
-}  # fmt: skip
+def _begin(stream: Stream) -> None:
+    """Capture what the stream is given from now on."""
+    global graph
+    if stream._number == 0:
+        raise RuntimeError("cannot capture on the default (legacy) stream")
+    if shared.state.capturing is not None:
+        raise CUDARuntimeError(901)
+    shared.state.capturing = shared.state.new_graph()
+    graph = "capture"
 
 
-class Device:
-    """The one device that there is."""
-
-    def __init__(self, device: int | Device | None = None) -> None:
-        self.id: int = device.id if isinstance(device, Device) else int(device or 0)
-
-    def use(self) -> Device:
-        if self.id != 0:
-            raise CUDARuntimeError(101)
-        return self
-
-    def __enter__(self) -> Device:
-        return self.use()
-
-    def __exit__(self, *error: object) -> None:
-        pass
-
-    def synchronize(self) -> None:
-        self.use()
-        mark("cupy.cuda.Device.synchronize", Stream.null._tag)
-
-    @property
-    def compute_capability(self) -> str:
-        self.use()
-        asked()
-        return "".join(map(str, capability()))
-
-    @property
-    def mem_info(self) -> tuple[int, int]:
-        from . import memory
-
-        self.use()
-        gpu = asked()
-        return max(0, gpu.usable - memory.pool.total_bytes()), gpu.memory
-
-    @property
-    def attributes(self) -> dict[str, int]:
-        self.use()
-        major, minor = capability()
-        return {
-            "MultiProcessorCount": asked().units, "ComputeCapabilityMajor": major, "ComputeCapabilityMinor": minor, **_LIMITS
-        }  # fmt: skip
-
-    @property
-    def pci_bus_id(self) -> str:
-        self.use()
-        return "0000:00:00.0"
-
-    def __int__(self) -> int:
-        return self.id
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Device) and self.id == other.id
-
-    def __hash__(self) -> int:
-        return hash(self.id)
-
-    def __repr__(self) -> str:
-        return f"<CUDA Device {self.id}>"
+def _end() -> Any:
+    """The graph of what was captured."""
+    global graph
+    captured = shared.state.capturing
+    if captured is None:
+        raise CUDARuntimeError(901)
+    shared.state.capturing = graph = None
+    shared.quietly(captured.end)
+    return captured
 
 
-Device.__module__ = "cupy.cuda.device"
+def refuse_reading() -> None:
+    """The host cannot wait for what is only written down."""
+    if shared.state.capturing is not None:
+        raise CUDARuntimeError(900)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import calls
+from . import calls, shared
 from .calls import cupy as _cupy
 
 _ASSERTIONS = (
@@ -25,7 +25,7 @@ def _assertion(name: str) -> Callable[..., None]:
         return value.get() if calls.is_device(value) else value
 
     def assertion(*args: Any, **kwargs: Any) -> None:
-        calls.quietly(check, *map(host, args), **kwargs)
+        shared.quietly(check, *map(host, args), **kwargs)
 
     assertion.__name__ = name
     return assertion

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from . import calls, kernels
+from . import calls, kernels, shared
 
 
 class vectorize:
@@ -43,13 +43,13 @@ class vectorize:
         told: dict[str, Any] = {}
 
         def compute(*values: Any) -> Any:
-            calls.fused = []
+            shared.state.fused = []
             count = max(int(np.prod(np.broadcast(*map(np.asarray, values)).shape)), 1)
             watched = _Watched(self.pyfunc, count)
             try:
                 made = _each(lambda *items: calls.plain(watched(*items)), values, self._numbers)
             finally:
-                names, calls.fused = calls.fused or [], None
+                names, shared.state.fused = shared.state.fused or [], None
             told["n"] = count
             # A branch that few elements take counts by its share.
             each = [name for name in dict.fromkeys(names) for _ in range(max(round(names.count(name) / count), 1))]
