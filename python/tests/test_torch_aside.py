@@ -1,5 +1,5 @@
-"""Without a GPU a simple rule tells what is on the device of a script that names one: in what follows it finds the ops, copies,
-reads and memory that there are where the device is imitated."""
+"""Without a GPU a simple rule tells what is on the device of a script that names one: in what follows it finds the
+ops, copies, reads and memory that there are where the device is imitated."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ if importlib.util.find_spec("torch") is None:
 
 from test_torch_pretend import _run
 
-from breakeven import _torch_called, _torch_ops
+from breakeven.torch import frames
+from breakeven.torch.no_gpu import call_words
 
 BEGIN = """
 import copy
@@ -222,7 +223,8 @@ WITHOUT_VALUES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "fake"), [(name, False) for name in SCRIPTS] + [(name, True) for name in WITHOUT_VALUES])
+@pytest.mark.parametrize(("name", "fake"), [(name, False) for name in SCRIPTS] + [(name,
+    True) for name in WITHOUT_VALUES])
 def test_the_same_is_on_the_device_as_where_a_gpu_is_imitated(name: str, fake: bool, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(BEGIN + TRAIN + SCRIPTS[name])
@@ -244,7 +246,8 @@ def _there(workload: Any, pretend: bool) -> dict[str, dict[Any, int]]:
     found: dict[str, collections.Counter[Any]] = {kind: collections.Counter() for kind in ("h2d", "d2h", "ops")}
     for entry in workload["ops"]:
         op = entry["op"] if isinstance(entry["op"], dict) else {}
-        there = entry.get("device") if pretend else entry.get("phase") != "data" and not entry["name"].startswith("numpy.")
+        of_host = entry.get("phase") == "data" or entry["name"].startswith("numpy.")
+        there = entry.get("device") if pretend else not of_host
         if "transfer" in op:
             if there or op["transfer"]["direction"] == "h2d":
                 found[op["transfer"]["direction"]][op["transfer"]["bytes"]] += entry["count"]
@@ -502,7 +505,7 @@ def test_a_call_is_read_from_what_it_is_given_to_its_end(monkeypatch: pytest.Mon
     class Asks:
         def to(self, *_: Any, **__: Any) -> Any:
             frame = sys._getframe(1)
-            read.append(_torch_called.says_host(*_torch_ops.at(frame)))
+            read.append(call_words.says_host(*frames.at(frame)))
             return self
 
         def cpu(self, *_: Any) -> Any:
@@ -534,7 +537,8 @@ def test_a_call_is_read_from_what_it_is_given_to_its_end(monkeypatch: pytest.Mon
             device if kept else
             device
         )
-    assert read == [*(True, True, False, False, True, False, False, True), *(False, True, True, False, True), *[False] * 3]
+    assert read == [*(True, True, False, False, True, False, False, True), *(False, True, True, False, True),
+        *[False] * 3]
 
 
 @pytest.mark.parametrize("pretend", [False, True])

@@ -95,7 +95,7 @@ pub(crate) fn may_be_over(now: u64) -> bool {
 
 /// Between two instructions of the main thread's: looks whether the loop is over.
 pub(crate) fn look_for_its_end(py: Python<'_>) -> PyResult<()> {
-    let told = ours::told(py, || py.import("breakeven._torch_steps")?.call_method0("left_loop"));
+    let told = ours::told(py, || py.import("breakeven.torch.steps.sampler")?.call_method0("left_loop"));
     ENDED.store(clock::now(), Relaxed);
     told.map(drop)
 }
