@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import breakeven
-from breakeven._estimate import ask
-from breakeven._options import Numbers, ProgramOptions, keywords
+from breakeven.api.estimate import ask
+from breakeven.api.options import Numbers, ProgramOptions, keywords
 
 WORKED = {
     "flops": "10,000 GFLOPS",
@@ -92,7 +92,8 @@ def test_reasons_clocks_and_what_would_turn_it() -> None:
 
 def test_a_catalogue_of_ones_own() -> None:
     text = (Path(__file__).parents[2] / "examples" / "catalogue.csv").read_text()
-    options: dict[str, Any] = {"cpu": "our-host", "gpu": "our-next", "provider": "our cluster", "region": "our basement"}
+    options: dict[str, Any] = {"cpu": "our-host", "gpu": "our-next", "provider": "our cluster",
+        "region": "our basement"}
     answer = breakeven.estimate(flops="1 PFLOP", catalogue=text, **options).to_dict()
     assert answer["baseline"]["price"]["instance"] == "rack3.cpu"
     assert answer["estimates"][0]["gpu"] == "our-next"

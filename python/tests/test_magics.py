@@ -13,7 +13,7 @@ import pytest
 import breakeven
 
 pytest.importorskip("IPython")
-from breakeven._ipython import _NOT_SHOWN, _OPTIONS, parsed, usage
+from breakeven.api.ipython import _NOT_SHOWN, _OPTIONS, parsed, usage
 
 pytestmark = pytest.mark.usefixtures("native")
 
@@ -32,7 +32,7 @@ def shell() -> Any:
 def shown(monkeypatch: pytest.MonkeyPatch) -> list[breakeven.Estimate]:
     """What the magics display."""
     displayed: list[breakeven.Estimate] = []
-    monkeypatch.setattr("breakeven._ipython.display", displayed.append)
+    monkeypatch.setattr("breakeven.api.ipython.display", displayed.append)
     return displayed
 
 
@@ -72,7 +72,8 @@ def test_the_command_has_the_same_options() -> None:
     assert command is not None
     told = subprocess.run([command, "show", "--help"], capture_output=True, text=True, check=True).stdout
     of_show = set(re.findall(r"^ +(?:-\w, )?--([\w-]+)", told, re.MULTILINE))
-    files = {"output", "format", "color", "explain", "quiet", "verbose", "trace", "html", "scale"}  # of a terminal, and of files
+    files = {"output", "format", "color", "explain", "quiet", "verbose", "trace", "html",
+        "scale"}  # of a terminal, and of files
     ours = {name.replace("_", "-") for name in {*_OPTIONS, *_NOT_SHOWN, "gpu"}}
     assert of_show - files - {"help", "no-config"} == ours
 

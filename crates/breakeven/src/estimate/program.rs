@@ -34,10 +34,11 @@ const HOST_SHARE: f64 = 0.35;
 const HOST_SHARE_SIGMA: f64 = 0.4;
 
 /// Reasons of recorders for which nothing went unseen, and the note that tells them.
-const TOLD_AS: [(&str, &str); 6] = [
+const TOLD_AS: [(&str, &str); 7] = [
     ("pretend-gpu", "stand-in"),
     ("fake", "stand-in"),
     ("gpu-fell-back", "gpu-fell-back"),
+    ("copies-by-rule", "copies-by-rule"),
     (CUT_SHORT[0], CUT_SHORT[0]),
     (CUT_SHORT[1], CUT_SHORT[1]),
     (CUT_SHORT[2], CUT_SHORT[2]),
