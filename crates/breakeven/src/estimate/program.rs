@@ -5,6 +5,7 @@ use super::changed;
 use super::coverage::{self, is_of_library, with_libraries_apart};
 use super::gpu::{Outcome, Question, WORST, device_bytes, outcome};
 use super::plan::{Policy, Port};
+use super::setup::Setup;
 use super::{
     Advice, Baseline, BreakEven, Estimate, GpuEstimate, Note, SCHEMA, Together, Verdict, WorkloadSummary, drawing,
     not_understood, sites, spans, summary,
@@ -55,7 +56,15 @@ const MANY_NUMBERS: u64 = 1000;
 /// # Errors
 /// Names that match nothing, options that do not read.
 pub fn estimate(workload: &Workload, request: &Request) -> Result<Estimate> {
-    ask(workload, request, |question, choice| answer(question, choice, request))?
+    estimate_on(&Setup::default(), workload, request)
+}
+
+/// The same on a machine that numbers tell of.
+///
+/// # Errors
+/// As [`estimate`].
+pub fn estimate_on(setup: &Setup, workload: &Workload, request: &Request) -> Result<Estimate> {
+    ask_on(setup, workload, request, |question, choice| answer(question, choice, request))?
 }
 
 /// Whether the verdict is open only because other programs may have slowed this one down.
@@ -71,8 +80,22 @@ fn busy_decides(q: &Question, device: &Device, verdict: Verdict) -> bool {
 /// # Errors
 /// As [`estimate`].
 pub fn ask<T>(workload: &Workload, request: &Request, then: impl FnOnce(&Question, &Choice) -> T) -> Result<T> {
+    ask_on(&Setup::default(), workload, request, then)
+}
+
+/// The same on a machine that numbers tell of.
+///
+/// # Errors
+/// As [`estimate`].
+pub fn ask_on<T>(
+    setup: &Setup,
+    workload: &Workload,
+    request: &Request,
+    then: impl FnOnce(&Question, &Choice) -> T,
+) -> Result<T> {
     let options = &request.options;
-    let choice = choose(request)?;
+    let mut choice = choose(request)?;
+    setup.equip(&mut choice);
     let apart = with_libraries_apart(workload);
     let workload = apart.as_ref();
     let policy = policy(workload, options)?;
@@ -119,13 +142,14 @@ pub fn ask<T>(workload: &Workload, request: &Request, then: impl FnOnce(&Questio
         host: &host,
         cpu: &cpu,
         port: &port,
-        startup: startup.total(),
+        startup: setup.startup(startup.total()),
         first_use: startup.at_first_use(),
         host_speed,
         exclude_startup: options.exclude_startup,
         coverage: &coverage,
         recorded_s: host_time(recorded).wall,
         changed: changed.as_ref().map(|changed| changed.text.as_str()),
+        setup,
     };
     Ok(then(&question, &choice))
 }
@@ -261,7 +285,9 @@ fn advise(
     let ctx = context(question, choice, &pick.gpu.device, before);
     let draft = Draft::new(question.workload, question.port.policy());
     let (mut advice, together) = advice::advise(&ctx, &draft);
-    if let (1, false, Some(price)) = (choice.gpus.len(), options.gpu.is_empty(), &pick.price) {
+    if let (1, false, Some(price)) = (choice.gpus.len(), options.gpu.is_empty(), &pick.price)
+        && question.setup.gpus == 1.0
+    {
         let offered = offered(&choice.catalogue, options);
         let offer = |p: &'_ Pick| p.price.as_ref().map(|price| price.usd_per_h);
         let offers: Vec<advice::Offer> = offered
@@ -379,7 +405,8 @@ fn row(q: &Question, pick: &Pick, out: &Outcome, choice: &Choice, options: &Opti
         Some(w) => Interval::exact(w),
         None => watts(device, out, total),
     };
-    let rates = choice.rates(Some(pick), 1.0, Some(watts));
+    let gpus = q.setup.gpus;
+    let rates = choice.rates(Some(pick), gpus, Some(watts.scale(gpus)));
     let spent = out.time.map(|t| spend(t, &rates)).unwrap_or_default();
     let flop = q.workload.flop().get();
     let counted = matches!(device.vendor, Vendor::Nvidia | Vendor::Amd);

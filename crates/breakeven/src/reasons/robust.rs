@@ -255,6 +255,8 @@ impl Case<'_> {
     }
 
     fn another(&self) -> Option<(String, f64)> {
+        // The catalogue's are one each.
+        (self.q.setup.gpus == 1.0).then_some(())?;
         let own = &self.choice.gpus.get(self.shown)?.gpu.device;
         let bandwidth = |d: &crate::hardware::Device| d.bandwidth.get();
         let gpus = self.choice.catalogue.gpus().iter().map(|gpu| &gpu.device);

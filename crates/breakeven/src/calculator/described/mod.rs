@@ -122,13 +122,18 @@ impl Described {
         Amounts { flop: self.flop(), bytes, memory: program.peak_bytes as f64 }
     }
 
-    /// What the model says beside the formula, which `figure` was given for: a note on the GPU where one was named, and
-    /// the CPU's time, s.
-    pub(super) fn beside(&self, request: &Request, figure: &str) -> Result<(Option<Note>, Interval)> {
+    /// What the model says beside the formula, which `figure` was given for: a note on the GPU where one was named, the
+    /// CPU's time and the start-up that a GPU adds, s.
+    pub(super) fn beside(
+        &self,
+        request: &Request,
+        setup: &Setup,
+        figure: &str,
+    ) -> Result<(Option<Note>, Interval, Interval)> {
         // What may be paid for a GPU says nothing of its time.
         let options = Options { max_price: None, ..request.options.clone() };
         let one_named = request.options.gpu.len() == 1;
-        program::ask(&self.workload, &Request { options, ..request.clone() }, |question, choice| {
+        program::ask_on(setup, &self.workload, &Request { options, ..request.clone() }, |question, choice| {
             let says = |pick: &Pick| {
                 let time = outcome(question, &pick.gpu.device).time?;
                 let text = format!(
@@ -142,7 +147,7 @@ impl Described {
                 [pick] if one_named => says(pick),
                 _ => None,
             };
-            (note, question.cpu_time())
+            (note, question.cpu_time(), question.startup)
         })
     }
 
@@ -150,8 +155,8 @@ impl Described {
     ///
     /// # Errors
     /// As [`program::estimate`].
-    pub(super) fn estimate(self, request: &Request) -> Result<Estimate> {
-        let mut estimate = program::estimate(&self.workload, request)?;
+    pub(super) fn estimate(self, request: &Request, setup: &Setup) -> Result<Estimate> {
+        let mut estimate = program::estimate_on(setup, &self.workload, request)?;
         estimate.notes.splice(0..0, self.notes);
         Ok(estimate)
     }
