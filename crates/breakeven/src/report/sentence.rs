@@ -223,8 +223,10 @@ fn for_many(e: &Estimate) -> String {
                 _ => String::new(),
             };
             let wins = e.summary.wins_on;
+            let priced = g.price.is_some() || e.estimates.iter().all(|g| g.price.is_none());
+            let best = if priced { "Best value" } else { "Fastest (no price is known)" };
             format!(
-                "GPU wins on {wins} of {of} GPUs. Best value: {name} — {} faster{}{cost}{cpu}.",
+                "GPU wins on {wins} of {of} GPUs. {best}: {name} — {} faster{}{cost}{cpu}.",
                 much(s.p50),
                 words::range(s)
             )
