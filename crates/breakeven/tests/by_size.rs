@@ -135,6 +135,15 @@ fn start_up_has_one_value() {
 }
 
 #[test]
+fn a_cpu_that_has_no_units_for_a_type_is_told() {
+    let said = |precision| ask("l4", matmul(8000.0, precision)).unwrap().summary.sentence;
+    assert!(said("fp16").starts_with("fp16 (fp32 is faster on the CPU: "), "{}", said("fp16"));
+    assert!(said("fp32").starts_with("fp32: ") && said("fp64").starts_with("fp64: "));
+    let given = Numbers { cpu_time: text(5.0), ..matmul(8000.0, "fp16") };
+    assert!(ask("l4", given).unwrap().summary.sentence.starts_with("fp16: "));
+}
+
+#[test]
 fn copies_are_those_that_are_asked_for() {
     let copies = |numbers| {
         let e = ask("l4", numbers).unwrap();
@@ -213,7 +222,7 @@ fn the_first_line_and_the_note_name_the_precision() {
         (Numbers { context: text(100.0), ..network("1B", "bf16") }, "bf16", "in bf16"),
     ] {
         let e = ask("l4", numbers.clone()).unwrap();
-        assert!(e.summary.sentence.starts_with(&format!("{precision}: ")), "{}", e.summary.sentence);
+        assert!(e.summary.sentence.starts_with(precision), "{}", e.summary.sentence);
         assert!(note(&e, "by-size").unwrap().contains(told), "{:?}", note(&e, "by-size"));
         let formula = ask("l4", Numbers { peak: Some("10 TFLOP/s".into()), ..numbers }).unwrap();
         let said = &formula.summary.sentence;

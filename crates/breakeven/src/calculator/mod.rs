@@ -52,7 +52,10 @@ pub fn calculate(numbers: &Numbers, request: &Request) -> Result<Estimate> {
     let mut given = Given { warm: options.exclude_startup, ..read_numbers(numbers)? };
     let mut notes = Vec::new();
     if let Some(described) = described::describe(numbers, &given)? {
-        let Some(figure) = given.of_formula() else { return Ok(given.named(described.estimate(request)?)) };
+        given.cpu_in_fp32 = described::better_in_fp32(numbers, &given, request)?;
+        let Some(figure) = given.of_formula() else {
+            return Ok(given.named(described.estimate(request, &given.setup())?));
+        };
         given.set_size(described.amounts());
         let (says, cpu_time, startup) = described.beside(request, &given.setup(), figure)?;
         notes.extend(says);

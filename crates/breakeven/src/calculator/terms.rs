@@ -11,6 +11,7 @@ use crate::hardware::Device;
 use crate::interval::{Basis, Interval};
 use crate::port;
 use crate::quantity::Measure;
+use crate::report::words;
 use crate::request::{Kind, Numbers, Typed};
 use crate::units::{Bytes, FlopPerSec};
 use crate::workload::Dtype;
@@ -42,6 +43,10 @@ pub(super) struct Given {
     pub size: Option<Amounts>,
     /// What the CPU takes for a size by the model, s.
     pub cpu_modelled: Option<Interval>,
+    /// The start-up that the GPU adds to a size by the model, s.
+    pub startup_modelled: Option<f64>,
+    /// What the CPU takes for the size in fp32, s, where that is less than in the precision asked for.
+    pub cpu_in_fp32: Option<Interval>,
     /// The work was worked out from the CPU's time and what CPUs usually reach.
     pub guessed: bool,
     /// Start-up is left out.
@@ -64,7 +69,14 @@ impl Given {
     /// told beside it.
     pub(super) fn named(&self, mut estimate: Estimate) -> Estimate {
         let precision = kind::precision_name(self.precision.unwrap_or(Dtype::F32));
-        estimate.summary.sentence = format!("{precision}: {}", estimate.summary.sentence);
+        let method = match self.of_formula() {
+            Some(figure) => format!(" (by the formula, as `{figure}` is given)"),
+            None => String::new(),
+        };
+        let cpu = self
+            .cpu_in_fp32
+            .map_or_else(String::new, |time| format!(" (fp32 is faster on the CPU: {})", words::time(time)));
+        estimate.summary.sentence = format!("{precision}{cpu}{method}: {}", estimate.summary.sentence);
         estimate
     }
 
@@ -177,6 +189,8 @@ pub(super) fn read_numbers(n: &Numbers) -> Result<Given> {
         scaling_efficiency: read_positive(&n.scaling_efficiency, Measure::Fraction, "scaling_efficiency")?,
         size: None,
         cpu_modelled: None,
+        startup_modelled: None,
+        cpu_in_fp32: None,
         guessed: false,
     };
     // What a CPU does at a rate for a time is the work, where no other is given.

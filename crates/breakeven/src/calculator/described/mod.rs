@@ -89,6 +89,25 @@ pub(super) fn describe(numbers: &Numbers, given: &Given) -> Result<Option<Descri
     Ok(Some(described))
 }
 
+/// A CPU is faster in another precision if it takes less than this part of the time.
+const FASTER: f64 = 0.8;
+
+/// What the CPU takes for the size in fp32, s, where a type that it has no units for makes it slower than that; `None`
+/// where it is as fast, or its time was given.
+///
+/// # Errors
+/// As [`describe`] and [`program::estimate`].
+pub(super) fn better_in_fp32(numbers: &Numbers, given: &Given, request: &Request) -> Result<Option<Interval>> {
+    let narrow = given.precision.filter(|dtype| !matches!(dtype, Dtype::F64 | Dtype::F32));
+    let Some(dtype) = narrow.filter(|_| given.cpu_time.is_none() && given.cpu_rate.is_none()) else { return Ok(None) };
+    let time = |dtype: Dtype| {
+        let described = describe(numbers, &Given { precision: Some(dtype), ..given.clone() })?;
+        described.map(|d| program::ask(&d.workload, request, |question, _| question.cpu_time())).transpose()
+    };
+    let (own, plain) = (time(dtype)?, time(Dtype::F32)?);
+    Ok(plain.filter(|plain| own.is_some_and(|own| plain.p50 < FASTER * own.p50)))
+}
+
 /// Names of all that is called in programs of any size: what a page that knows no others needs of a port's tables.
 pub fn callables() -> BTreeSet<String> {
     let one = || Some(Typed::Number(1e6));
