@@ -144,6 +144,13 @@ fn a_cpu_that_has_no_units_for_a_type_is_told() {
 }
 
 #[test]
+fn what_is_open_has_no_winner_to_turn() {
+    let e = ask("l4", matmul(20_000.0, "fp32")).unwrap();
+    assert_eq!(e.summary.verdict, Verdict::Either, "{}", e.summary.sentence);
+    assert!(e.robustness.iter().all(|flip| !flip.text.contains("the GPU wins until")), "{:?}", e.robustness);
+}
+
+#[test]
 fn copies_are_those_that_are_asked_for() {
     let copies = |numbers| {
         let e = ask("l4", numbers).unwrap();
