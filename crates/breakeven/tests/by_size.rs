@@ -151,6 +151,16 @@ fn what_is_open_has_no_winner_to_turn() {
 }
 
 #[test]
+fn a_network_breaks_even_at_parameters_and_what_does_not_fit_nowhere() {
+    let inference = Numbers { new_tokens: text(500.0), ..network("7B", "bf16") };
+    let even = ask("h100-sxm", inference).unwrap().estimates[0].break_even.clone().unwrap().describes;
+    assert!(!even.contains("of each operation"), "{even}");
+    let large = Numbers { peak: Some("60 TFLOP/s".into()), ..matmul(400_000.0, "fp32") };
+    let row = &ask("l4", large).unwrap().estimates[0];
+    assert_eq!((row.fits, &row.break_even), (Some(false), &None));
+}
+
+#[test]
 fn copies_are_those_that_are_asked_for() {
     let copies = |numbers| {
         let e = ask("l4", numbers).unwrap();

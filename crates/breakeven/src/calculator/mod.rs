@@ -296,7 +296,7 @@ fn row(given: &Given, pick: Option<&crate::choice::Pick>, cpu: &CpuSide, choice:
         price: rates.price.clone(),
         energy_wh: bill.energy_wh.filter(|_| shown),
         co2_g: bill.co2_g.filter(|_| shown),
-        break_even: cpu.time.map(|c| describe(scale, given, &parts, c)),
+        break_even: cpu.time.filter(|_| shown).map(|c| describe(scale, given, &parts, c)),
         counted: true,
         compiled: None,
     };

@@ -452,6 +452,9 @@ fn watts(device: &crate::hardware::Device, out: &Outcome, total: f64) -> Interva
     board + host
 }
 
+/// A break-even that only the work itself tells.
+pub const OF_EACH: &str = " the work of each operation";
+
 fn break_even(q: &Question, out: &Outcome, options: &Options) -> BreakEven {
     let host = q.host;
     let ops = q.cpu.ops.p50;
@@ -465,7 +468,7 @@ fn break_even(q: &Question, out: &Outcome, options: &Options) -> BreakEven {
             let at = words::count(scale.ceil() as u64);
             BreakEven::of_work(Some(scale), format!("{at} elements in each operation (yours: 1)"))
         }
-        Some(scale) => BreakEven::of_work(Some(scale), format!("{} the work of each operation", words::times(scale))),
+        Some(scale) => BreakEven::of_work(Some(scale), format!("{}{OF_EACH}", words::times(scale))),
         None if gpu(1e-4) < cpu.at(1e-4) => BreakEven::of_work(None, "always: nothing is fixed"),
         None => {
             let why = match out.parts.bound() {

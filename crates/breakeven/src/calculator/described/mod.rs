@@ -15,9 +15,9 @@ mod shape;
 
 use super::terms::{Amounts, Given, contradiction};
 use crate::choice::Pick;
-use crate::estimate::{Estimate, Note, gpu::outcome, program};
+use crate::estimate::{Estimate, Note, gpu::outcome, program, program::OF_EACH, setup::Setup};
 use crate::interval::Interval;
-use crate::quantity::Measure;
+use crate::quantity::{Measure, significant};
 use crate::report::words;
 use crate::request::{Numbers, Options, Request, Typed};
 use crate::workload::{DESCRIBED, Dtype, Entry, Exit, GIVEN, Op, Program, Site, Workload, op::Direction};
@@ -31,6 +31,8 @@ const GPU: &str = "cuda:0";
 pub(super) struct Described {
     workload: Workload,
     notes: Vec<Note>,
+    /// Of a network.
+    parameters: Option<f64>,
 }
 
 /// What of the numbers decides the program and its copies.
@@ -177,6 +179,15 @@ impl Described {
     pub(super) fn estimate(self, request: &Request, setup: &Setup) -> Result<Estimate> {
         let mut estimate = program::estimate_on(setup, &self.workload, request)?;
         estimate.notes.splice(0..0, self.notes);
+        for even in estimate.estimates.iter_mut().filter_map(|g| g.break_even.as_mut()) {
+            // The work of each operation is as there are parameters.
+            if let (Some(scale), Some(parameters)) = (even.scale, self.parameters)
+                && even.describes.ends_with(OF_EACH)
+            {
+                let [at, now] = [significant(parameters * scale, 2), parameters].map(|n| Measure::Count.format(n));
+                even.describes = format!("{at} parameters (yours: {now})");
+            }
+        }
         Ok(estimate)
     }
 
