@@ -56,7 +56,7 @@ pub(crate) struct NumberArgs {
     #[arg(long, value_name = "FLOP", help_heading = "Work", allow_negative_numbers = true)]
     flops: Option<String>,
     /// Instead of --flops: a product of two matrices of N rows and columns
-    #[arg(long, value_name = "N", help_heading = "Work", allow_negative_numbers = true)]
+    #[arg(long, alias = "matrix", value_name = "N", help_heading = "Work", allow_negative_numbers = true)]
     matmul: Option<String>,
     /// Instead of --flops: a transformer of so many parameters, with --tokens (training) or --new-tokens (inference)
     #[arg(long, value_name = "COUNT", help_heading = "Work", allow_negative_numbers = true)]

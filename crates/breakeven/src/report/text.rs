@@ -77,9 +77,16 @@ pub(super) fn gpus(e: &Estimate, terminal: &Terminal, top: usize, whole: bool) -
     lines
 }
 
+/// Said where `--explain` asks for what there is not.
+const NO_FORMULA: &str = "no formula answers this: it is estimated op by op, and --verbose tells what that rests on; \
+                          --flops, --peak or --utilization are for the formula";
+
 /// The formula with its inputs, as a table or in a line each basis.
 pub(super) fn formula(e: &Estimate, terminal: &Terminal, explain: bool) -> Vec<String> {
-    let Some(formula) = e.formula.as_ref().filter(|_| explain || !rows::is_only_memory(e)) else { return Vec::new() };
+    let Some(formula) = e.formula.as_ref().filter(|_| explain || !rows::is_only_memory(e)) else {
+        let lines = hanging("note: ", NO_FORMULA, terminal.width);
+        return if explain { [String::new()].into_iter().chain(lines).collect() } else { Vec::new() };
+    };
     let mut lines = vec![String::new()];
     if explain {
         lines.extend(explain::FORMULA.iter().flat_map(|line| hanging("  ", line, terminal.width)));
