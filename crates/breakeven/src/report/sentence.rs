@@ -263,8 +263,13 @@ pub fn held_back(e: &Estimate) -> Option<String> {
     let g = chosen(e).filter(|_| !is_only_memory(e) && is_enough(e) && !nothing_to_run(e))?;
     let parts: Vec<(&str, f64)> = if e.formula.is_some() { of_formula(g)? } else { of_reasons(e) };
     let name = |(what, share): &(&str, f64)| format!("{what} ({})", words::share(*share));
-    let named: Vec<String> = parts.iter().map(name).collect();
+    let mut named: Vec<String> = parts.iter().map(name).collect();
     let (_, first) = parts.first()?;
+    // What the script imports takes as long on either side: no GPU shortens it.
+    let imports = e.baseline.startup_s.zip(g.time_s).map_or(0.0, |(own, all)| own.p50 / all.p50);
+    if imports > *first && imports < 1.0 {
+        named.insert(0, format!("imports ({}, on either side)", words::share(imports)));
+    }
     // Start-up that takes more and decides nothing.
     let aside = e.reasons.iter().find(|reason| reason.code == "start-up-bound").and_then(|reason| reason.share);
     let aside = aside.filter(|share| share > first && parts.iter().all(|(what, _)| *what != START_UP));

@@ -396,6 +396,15 @@ mod tests {
     }
 
     #[test]
+    fn imports_that_take_most_are_named_and_an_explanation_that_is_none() {
+        let mut e = examples::program();
+        e.baseline.startup_s = Some(Interval::exact(1.1));
+        assert!(plain(&e).contains("Held back by imports (79 %, on either side), then"), "{}", plain(&e));
+        let explained = text(&e, &TextOptions { explain: true, ..TextOptions::default() });
+        assert!(explained.contains("note: no formula answers this"), "{explained}");
+    }
+
+    #[test]
     fn colour_only_on_request() {
         let coloured = text(&examples::program(), &TextOptions { color: true, ..TextOptions::default() });
         assert!(coloured.starts_with("\u{1b}[1mGPU wins"));
