@@ -161,6 +161,23 @@ fn a_network_breaks_even_at_parameters_and_what_does_not_fit_nowhere() {
 }
 
 #[test]
+fn a_price_of_another_place_is_told() {
+    let note_of = |gpu: &str, region: &str, provider: Option<&str>| {
+        let options = Options {
+            gpu: vec![gpu.to_owned()],
+            region: Some(region.to_owned()),
+            provider: provider.map(str::to_owned),
+            ..Options::default()
+        };
+        let e = answer_request(&Request { numbers: Some(matmul(8000.0, "fp32")), options, ..Request::default() });
+        note(&e.unwrap(), "other-region").map(str::to_owned)
+    };
+    let told = note_of("t4", "eu-west-1", Some("aws")).unwrap();
+    assert!(told.starts_with("no price of eu-west-1 is known: it is that of AWS in us-east-1"), "{told}");
+    assert_eq!([note_of("t4", "us-east-1", Some("aws")), note_of("t4", "Germany", None)], [None, None]);
+}
+
+#[test]
 fn copies_are_those_that_are_asked_for() {
     let copies = |numbers| {
         let e = ask("l4", numbers).unwrap();
