@@ -703,5 +703,5 @@ def after_fork_child(path: str | None = None) -> None:
 def answer(request: str) -> str:
     """The answer to a `breakeven.request/1`: a `breakeven.estimate/1`, or `{"error": …}`, as JSON."""
 
-def report(estimate: str, format: str) -> str:
+def report(estimate: str, format: str, quiet: bool = False, verbose: bool = False) -> str:
     """A `breakeven.estimate/1` as the command prints it: `text` or `markdown`."""

@@ -90,7 +90,7 @@ export const FORMULA: readonly Field[] = [
   { id: "bandwidth", part: "numbers", flag: "--bandwidth", label: "Memory bandwidth", typical: "100 GB/s–8 TB/s", otherwise: "of the catalogue", card: true },
   { id: "link", part: "numbers", flag: "--link", label: "Host link", known: "PCIe bandwidth", typical: "8–64 GB/s", otherwise: "of the catalogue", card: true },
   { id: "pcie", part: "numbers", flag: "--pcie", label: "or PCIe", example: "4.0 x16", typical: "3.0–5.0, x4–x16", card: true },
-  { id: "init", part: "numbers", flag: "--init", label: "Initialisation", known: "start-up", typical: "50–500 ms", otherwise: "250 ms", modelled: true },
+  { id: "init", part: "numbers", flag: "--init", label: "Initialisation", known: "start-up", typical: "50–500 ms", otherwise: "start-up of the library", modelled: true },
   { id: "parallel_fraction", part: "numbers", flag: "--parallel-fraction", label: "Parallel fraction", known: "Amdahl's p", typical: "0–1", otherwise: "100 %" },
   { id: "workload_factor", part: "numbers", flag: "--workload-factor", label: "Workload factor", typical: "0.6–1.0", otherwise: "1×", modelled: true },
   { id: "precision_factor", part: "numbers", flag: "--precision-factor", label: "Precision factor", typical: "0.5–4", otherwise: "1×", modelled: true },

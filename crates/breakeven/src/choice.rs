@@ -236,11 +236,28 @@ fn price(catalogue: &Catalogue, gpus: &mut Vec<Pick>, request: &Request, notes: 
         let today = Date::parse(&request.today);
         let mut old = 0;
         let mut alone = 0;
+        let asked = options.region.as_deref().map(str::trim);
+        let mut elsewhere = Vec::new();
         for pick in gpus.iter_mut() {
             let Some(offer) = catalogue.offers(pick.gpu.id(), &wanted).next() else { continue };
+            let there = |region: &str| offer.region.as_deref().is_some_and(|own| own.eq_ignore_ascii_case(region));
+            elsewhere.extend(asked.is_some_and(|region| !there(region)).then_some(offer));
             old += u32::from(today.is_some_and(|day| offer.is_old(day)));
             alone += u32::from(offer.incomplete);
             pick.price = Some(shown(offer, 1.0));
+        }
+        // A country has no prices of its own.
+        let cloud = asked.filter(|name| catalogue.find_region(name).is_ok_and(|place| place.provider.is_some()));
+        if let (Some(region), Some(first)) = (cloud, elsewhere.first()) {
+            let provider = words::printable(&first.provider, 40);
+            let of = match &first.region {
+                Some(own) => format!("{provider} in {}", words::printable(own, 40)),
+                None => format!("{provider}, which names no region"),
+            };
+            let (region, those) = (words::printable(region, 40), elsewhere.len());
+            let which =
+                if gpus.len() == 1 { of } else { format!("other places, as {of}, for {those} of {} GPUs", gpus.len()) };
+            notes.push(Note::new("other-region", format!("no price of {region} is known: it is that of {which}")));
         }
         if old > 0 {
             let text = format!("{} older than {OLD_AFTER_DAYS} days; `--price` takes today's", of_prices(old));

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import html
 import json
+import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,8 @@ class Estimate:
 
     def __init__(self, answer: Mapping[str, Any]) -> None:
         self._answer = dict(answer)
+        #: How much of the report is shown: `quiet` or `verbose`.
+        self._shown: dict[str, bool] = {}
 
     @property
     def verdict(self) -> str:
@@ -98,7 +101,7 @@ class Estimate:
         return ax
 
     def __str__(self) -> str:
-        return _native.report(json.dumps(self._answer), "text").rstrip("\n")
+        return _native.report(json.dumps(self._answer), "text", **self._shown).rstrip("\n")
 
     def __repr__(self) -> str:
         return f"<breakeven.Estimate: {self.sentence}>"
@@ -107,32 +110,10 @@ class Estimate:
         return _native.report(json.dumps(self._answer), "markdown")
 
     def _repr_html_(self) -> str:
-        columns = ("GPU", "time", "speedup", "cost", "bound by", "verdict")
-        head = "".join(f"<th>{name}</th>" for name in columns)
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in _cells(row)) + "</tr>"
-            for row in self._answer["estimates"][: self._answer["options"].get("top")]
-        )
-        notes = "".join(f"<li>{html.escape(note['text'])}</li>" for note in self._answer["notes"])
-        return (
-            f"<p><b>{html.escape(self.sentence)}</b></p>"
-            f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><ul>{notes}</ul>"
-        )
+        return f'<pre style="line-height: 1.25">{html.escape(str(self))}</pre>'
 
-
-def _cells(row: Mapping[str, Any]) -> Iterable[str]:
-    yield row["name"]
-    yield _interval(row["time_s"], " s")
-    yield _interval(row["speedup"], "×")
-    yield _interval(row["cost_usd"], " USD")
-    yield row["bound_by"] or "–"
-    yield row["verdict"]
-
-
-def _interval(value: Mapping[str, float] | None, unit: str) -> str:
-    if value is None:
-        return "–"
-    return f"{value['p50']:.3g}{unit} [{value['p10']:.3g}–{value['p90']:.3g}]"
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
 
 
 @takes(Inputs)
@@ -172,6 +153,9 @@ def ask(work: Mapping[str, Any], gpu: str | Iterable[str] | None, options: Mappi
     chosen = [] if gpu is None else [gpu] if isinstance(gpu, str) else list(gpu)
     said = {name: value for name, value in options.items() if value is not None}
     request = {"today": datetime.date.today().isoformat(), **work, "options": {"gpu": chosen, **said}}
+    for name, value in (*work.get("numbers", {}).items(), *said.items()):
+        if isinstance(value, float) and not math.isfinite(value):
+            raise error("bad-number", f"`{name}` is {value}: not a finite number", "give a finite number or text with a unit", name)
     try:
         text = json.dumps(request, allow_nan=False, default=_number)
     except (TypeError, ValueError) as bad:

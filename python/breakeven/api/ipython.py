@@ -36,6 +36,8 @@ Example:
 
 Options:
   --gpu NAME              a GPU by any name, several apart by commas
+  --quiet                 only the verdict and what decides it
+  --verbose               the whole report
 """
 
 
@@ -84,10 +86,14 @@ class Asked(NamedTuple):
 
     gpus: list[str]
     options: dict[str, Any]
+    #: How much of the report is shown: `quiet` or `verbose`.
+    shown: dict[str, bool]
 
     def estimate(self, work: Recording) -> Estimate:
         """The report on `work`."""
-        return ask({"workload": work.to_dict()}, self.gpus, self.options)
+        answer = ask({"workload": work.to_dict()}, self.gpus, self.options)
+        answer._shown = self.shown
+        return answer
 
     def check(self) -> None:
         """Raises where any estimate would for these options."""
@@ -106,11 +112,18 @@ def parsed(line: str) -> Asked | None:
         raise InputError("a quotation mark has no counterpart", "bad-line", 'write it like "RTX 4090"') from None
     gpus: list[str] = []
     options: dict[str, Any] = {}
+    shown: dict[str, bool] = {}
+    before = ""
     for word in words:
         option, given, value = word.partition("=")
         name = option[2:].replace("-", "_")
+        before, last = word, before
         if not word.startswith("-"):
+            if word[:1].isdigit() and last.isalpha():
+                raise InputError(f"`{last} {word}` is two names here", "bad-line", f'write it like "{last} {word}"')
             gpus += _names(word)
+        elif word in ("-q", "--quiet", "-v", "--verbose"):
+            shown = {"quiet" if "q" in word else "verbose": True}
         elif word in ("-h", "--help"):
             return None
         elif name != "gpu" and (name not in _OPTIONS or not option.startswith("--") or "_" in option):
@@ -128,7 +141,7 @@ def parsed(line: str) -> Asked | None:
                 gpus += _names(value)
             else:
                 options[name] = _read(option, name, value)
-    return Asked(gpus, options)
+    return Asked(gpus, options, shown)
 
 
 def _names(text: str) -> list[str]:

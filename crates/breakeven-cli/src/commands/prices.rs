@@ -1,5 +1,6 @@
 //! `breakeven prices [GPU]`: what GPUs rent for, and how old the prices are.
 
+use super::figures::{narrow, noted};
 use crate::args::{Format, PricesAction, PricesArgs};
 use crate::failure::{Failure, Outcome};
 use crate::{input, output};
@@ -8,6 +9,9 @@ use breakeven::hardware::{Date, Gpu};
 use breakeven::report::{Align, Table, words};
 use serde_json::json;
 use std::process::ExitCode;
+
+/// Columns that go first on a narrow terminal.
+const SPARE: [&str; 6] = ["note", "read", "machine", "region", "terms", "GPUs"];
 
 /// Runs the command. With a name every offer, else the cheapest of each GPU.
 pub(crate) fn prices(args: &PricesArgs) -> Outcome {
@@ -47,12 +51,12 @@ pub(crate) fn prices(args: &PricesArgs) -> Outcome {
     let age = today.map(|day| ages(rows.iter().map(|(_, p)| *p), day).0);
     let notes: Vec<String> = note.into_iter().chain(age).collect();
     let table = list(&rows);
-    let lines: String = notes.iter().map(|n| format!("note: {}\n", words::printable(n, 400))).collect();
+    let lines: String = notes.iter().map(|n| noted(n)).collect();
     let text = match args.list.format {
         Format::Json => {
             format!("{:#}\n", json!({ "schema": "breakeven.prices/1", "prices": as_json(&rows), "notes": notes }))
         }
-        Format::Text => table.text(|_, _, cell| cell) + "\n" + &lines,
+        Format::Text => narrow(table, &SPARE, "instance").text(|_, _, cell| cell) + "\n" + &lines,
         Format::Markdown => table.markdown() + "\n" + &lines,
     };
     output::write_to(args.list.output.as_deref(), text.as_bytes())?;

@@ -127,3 +127,12 @@ fn rows_and_first_lines_are_as_many_in_each_format() {
     }
     assert!(!html(&[]).contains("<table"));
 }
+
+#[test]
+fn lists_fit_a_terminal() {
+    for arguments in [&["gpus"][..], &["gpus", "h100"], &["prices"], &["prices", "t4"], &["doctor"]] {
+        let text = said(breakeven().env("COLUMNS", "80").args(arguments));
+        let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
+        assert!(wide.is_empty(), "{arguments:?}:\n{}", wide.join("\n"));
+    }
+}

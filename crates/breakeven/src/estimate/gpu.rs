@@ -4,6 +4,7 @@ use super::baseline::CpuTime;
 use super::coverage::Coverage;
 use super::hosttime::HostTime;
 use super::plan::{Plan, Policy, Port};
+use super::setup::Setup;
 use super::spread::device_side;
 use super::{Breakdown, Verdict};
 use crate::hardware::Device;
@@ -68,6 +69,8 @@ pub struct Question<'a> {
     pub recorded_s: f64,
     /// What the options changed about the program, in a sentence; `None` where it is as it was recorded.
     pub changed: Option<&'a str>,
+    /// What numbers say of the machine.
+    pub setup: &'a Setup,
 }
 
 impl Question<'_> {
@@ -90,6 +93,8 @@ pub fn outcome(q: &Question, device: &Device) -> Outcome {
 
 /// The same for a plan that was changed since it was laid out for `device`.
 pub fn outcome_of(q: &Question, device: &Device, plan: Plan) -> Outcome {
+    let cpu_time = q.cpu_time();
+    let plan = q.setup.share(plan, cpu_time.p50);
     let mut parts = simulate(&plan.tasks, q.order, q.port.machine(), &mut ());
     let own_startup = q.port.host_startup().min(parts.host);
     parts.host -= own_startup;
@@ -100,8 +105,8 @@ pub fn outcome_of(q: &Question, device: &Device, plan: Plan) -> Outcome {
     parts.startup += own_startup;
     let host = parts.host + own_startup;
     let time = Interval { p10: host * 0.9 + device_part.p10, p50: parts.total(), p90: host * 1.1 + device_part.p90 };
-    let cpu_time = q.cpu_time();
-    let speedup = speedup(cpu_time, q.cpu.ops, host, device_part);
+    let ops = q.cpu.ops.scale(q.setup.parallel_fraction);
+    let speedup = q.setup.at_most(speedup(cpu_time, ops, host, device_part));
     let need = device_bytes(q.workload, q.port.policy());
     let fits = (need > 0.0).then(|| need <= device.memory.get() * USABLE_MEMORY);
     // What it came to is the least that it needs.
@@ -112,7 +117,7 @@ pub fn outcome_of(q: &Question, device: &Device, plan: Plan) -> Outcome {
         Verdict::Unknown
     } else {
         let dark = (q.coverage.dark() / q.host_speed).min(host);
-        let sides = Sides { cpu: cpu_time, ops: q.cpu.ops, host, device: device_part, launches: plan.launches };
+        let sides = Sides { cpu: cpu_time, ops, host, device: device_part, launches: plan.launches };
         // Of work that nobody saw, and nobody timed either, nothing follows.
         let nothing_seen = !q.coverage.is_enough() && q.coverage.understood <= 0.0;
         if nothing_seen { Verdict::Unknown } else { sides.verdict(dark, q.coverage.is_enough()) }

@@ -17,6 +17,7 @@ pub mod pace;
 pub mod plan;
 pub mod program;
 mod reason;
+pub mod setup;
 pub mod sites;
 pub(crate) mod spans;
 pub mod spread;

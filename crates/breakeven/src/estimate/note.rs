@@ -72,6 +72,7 @@ pub const CODES: &[(&str, &str)] = &[
     ),
     ("not-rented", "GPUs that the provider asked for does not rent are left out."),
     ("old-prices", "Some prices are older than 30 days."),
+    ("other-region", "A cloud's region was named that a price is not of; the text says where it is of."),
     ("own-clocks", "The script reads clocks; the times it printed were measured on this machine."),
     ("own-gpu", "The script ran on this machine's GPU in the time that the text gives; the CPU's time is modelled."),
     ("port-amd", "On AMD GPUs the port is CuPy's build for ROCm."),

@@ -18,6 +18,7 @@ const TELLING: [&str; 27] = [
     "gpu-name",
     "not-rented",
     "no-price",
+    "other-region",
     "script-cut",
     "unseen",
     "not-recorded",

@@ -77,9 +77,16 @@ pub(super) fn gpus(e: &Estimate, terminal: &Terminal, top: usize, whole: bool) -
     lines
 }
 
+/// Said where `--explain` asks for what there is not.
+const NO_FORMULA: &str = "no formula answers this: it is estimated op by op, and --verbose tells what that rests on; \
+                          --flops, --peak or --utilization are for the formula";
+
 /// The formula with its inputs, as a table or in a line each basis.
 pub(super) fn formula(e: &Estimate, terminal: &Terminal, explain: bool) -> Vec<String> {
-    let Some(formula) = e.formula.as_ref().filter(|_| explain || !rows::is_only_memory(e)) else { return Vec::new() };
+    let Some(formula) = e.formula.as_ref().filter(|_| explain || !rows::is_only_memory(e)) else {
+        let lines = hanging("note: ", NO_FORMULA, terminal.width);
+        return if explain { [String::new()].into_iter().chain(lines).collect() } else { Vec::new() };
+    };
     let mut lines = vec![String::new()];
     if explain {
         lines.extend(explain::FORMULA.iter().flat_map(|line| hanging("  ", line, terminal.width)));
@@ -386,6 +393,15 @@ mod tests {
         assert!(!told.contains("compute-bound: "), "{told}");
         e.reasons[4].share = None;
         assert!(whole(&e).contains("compute-bound: "));
+    }
+
+    #[test]
+    fn imports_that_take_most_are_named_and_an_explanation_that_is_none() {
+        let mut e = examples::program();
+        e.baseline.startup_s = Some(Interval::exact(1.1));
+        assert!(plain(&e).contains("Held back by imports (79 %, on either side), then"), "{}", plain(&e));
+        let explained = text(&e, &TextOptions { explain: true, ..TextOptions::default() });
+        assert!(explained.contains("note: no formula answers this"), "{explained}");
     }
 
     #[test]
