@@ -45,7 +45,7 @@ class Stored(weakref.ref):  # type: ignore[type-arg]
     put: list[Any]
     put_by: set[Any]
     #: The host was given a copy of it: whether that has taken its place, and which version of the values it is.
-    back: tuple[bool, int] | None
+    back: bool | None
     device: str | None
     #: Nothing has told so far which device it is on: it counts as the host's.
     adrift: bool

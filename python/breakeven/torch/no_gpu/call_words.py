@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dis
 import functools
+import itertools
 import sys
 
 from .. import frames
@@ -149,13 +150,17 @@ def is_handed_on(code: Any, at: int) -> bool:
     if sys.version_info < (3, 11) or not call(code, at):
         return False
     whole = call(code, at)[-1].positions
-    around = (step for step in instructions(code) if step.offset > at and step.opname.startswith("CALL"))
-    outer = next(
-        (step for step in around if step.positions and step.positions != whole and _is_in(whole, step.positions)), None
-    )
+    after = itertools.takewhile(_goes_on, (step for step in instructions(code) if step.offset > at))
+    around = (step for step in after if step.opname.startswith("CALL") and step.positions != whole)
+    outer = next((step for step in around if _is_in(whole, step.positions)), None)
     if outer is None or (outer.positions.lineno, outer.positions.col_offset) == (whole.lineno, whole.col_offset):
         return False  # a method of it
     return names(code, outer.offset).isdisjoint(("append", "extend", "add", "update", "setdefault", "register_buffer"))
+
+
+def _goes_on(step: Any) -> bool:
+    """Whether what lies on the stack before an instruction is still there after it."""
+    return not step.opname.startswith(("STORE_", "POP_TOP", "RETURN_", "YIELD_", "LIST_", "SET_ADD", "MAP_ADD"))
 
 
 @functools.cache

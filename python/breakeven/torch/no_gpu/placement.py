@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Line = tuple[Any, int]
 
 
-COPY = "torch.Tensor.cpu"
+COPY, ARRAY = "torch.Tensor.cpu", "torch.Tensor.numpy"
 #: Ops that may be given what is on both sides.
 _ACROSS = frozenset(
     f"aten.{name}"
@@ -208,7 +208,7 @@ def holds(known: Any) -> bool:
 
 def is_hosts(known: Any) -> bool:
     """Whether the host's copy has taken the place of a storage that was on the device."""
-    return known.back is not None and known.back[0] and session.phase != "backward"
+    return bool(known.back) and session.phase != "backward"
 
 
 def was_made_there(known: Any) -> None:
@@ -336,20 +336,15 @@ def comes(tensor: Any, known: Any) -> None:
     trained = known.role in (PARAMETER, GRADIENT, STATE)
     first, last = _span(tensor)
     replaced = not trained and call_words.is_replaced(frame.f_code, frame.f_lineno, frames.at(frame)[1])
-    known.back = (moves or replaced) and last - first + 1 >= known.bytes, _version(tensor)
-    if known.back[0]:
+    known.back = (moves or replaced) and last - first + 1 >= known.bytes
+    if known.back:
         _move(known, True)
-
-
-def _version(tensor: Any) -> int:
-    """How often a tensor's values have changed; inference mode does not count that."""
-    return -1 if tensor.is_inference() else tensor._version
 
 
 def _leaves_host(known: Any) -> None:
     """It is on the device all the same, or again."""
     if known.back is not None:
-        if known.back[0]:
+        if known.back:
             _move(known, False)
         known.back = None
 
@@ -361,12 +356,12 @@ def _move(known: Any, host: bool) -> None:
         _native.storage_put(known.id, 0)
 
 
-def is_read(tensor: Any, known: Any, name: str) -> bool:
+def is_read(known: Any, name: str) -> bool:
     """Whether the call that runs reads what the host has got; where nobody knows the storage, as it did last."""
     at = frames.place()
     if known is not None:
-        back = known.back
-        hosts = back is not None and (back[0] if name == COPY or back[0] else back[1] == _version(tensor))
+        # An array is made of what is on the host: a GPU's tensor has to be copied for it.
+        hosts = bool(known.back) or (name == ARRAY and known.back is not None)
         if hosts != _of_host.get(at, False):
             _native.reads_differ()
         _of_host[at] = hosts

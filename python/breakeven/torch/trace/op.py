@@ -171,7 +171,7 @@ def after(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, resul
         reads[at_read] = counts and there
         likes.is_read(at_read, args[0], counts and there)
         if no_gpu.tells:
-            placement.is_read(args[0], storages.known_storage(args[0]), READ)
+            placement.is_read(storages.known_storage(args[0]), READ)
         session.optimizer_asks |= session.phase == "optimizer"
     elif there and session.phase != "data" and (tells := syncs.TOLD.get(op.name)):
         for told in tells(given):

@@ -84,7 +84,7 @@ def read(tensor: Any, name: str) -> None:
         return  # the op that copies it tells, and what is on the host is there
     placement.know_placed()
     known = storages.known_storage(tensor)
-    if placement.is_read(tensor, known, name) or (name != placement.COPY and _is_copied(tensor)):
+    if placement.is_read(known, name) or (name != placement.COPY and _is_copied(tensor)):
         return
     state.copied = weakref.ref(tensor) if name == placement.COPY and known is None else None
     if state.copied is not None:
@@ -181,7 +181,7 @@ def _told_single(tensor: Any) -> bool:
     # Without values PyTorch reads numbers that it is about to make tensors of.
     if session.valueless and type(tensor) is session.torch.Tensor:
         return False
-    if placement.is_read(tensor, storages.known_storage(tensor), READ) or _is_copied(tensor):
+    if placement.is_read(storages.known_storage(tensor), READ) or _is_copied(tensor):
         return False
     return _read_unwatched(tensor, READ) and state.copied is None
 
