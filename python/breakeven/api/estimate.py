@@ -155,7 +155,8 @@ def ask(work: Mapping[str, Any], gpu: str | Iterable[str] | None, options: Mappi
     request = {"today": datetime.date.today().isoformat(), **work, "options": {"gpu": chosen, **said}}
     for name, value in (*work.get("numbers", {}).items(), *said.items()):
         if isinstance(value, float) and not math.isfinite(value):
-            raise error("bad-number", f"`{name}` is {value}: not a finite number", "give a finite number or text with a unit", name)
+            hint = "give a finite number or text with a unit"
+            raise error("bad-number", f"`{name}` is {value}: not a finite number", hint, name)
     try:
         text = json.dumps(request, allow_nan=False, default=_number)
     except (TypeError, ValueError) as bad:

@@ -162,7 +162,7 @@ fn a_space_wants_quotation_marks() {
 #[test]
 fn half_a_gpu_is_refused() {
     let text = says(&["estimate", "--matmul", "500", "--gpus", "0.5"]);
-    assert!(text.contains("error: `gpus` is 0.5; a whole count of at least 1 is needed\n hint: "), "{text}");
+    assert!(text.contains("error: `0.5` is not a whole number; a count is 0 or more\n hint: "), "{text}");
 }
 
 #[test]

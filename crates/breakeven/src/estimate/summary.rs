@@ -34,8 +34,11 @@ fn best(estimates: &[GpuEstimate]) -> Option<usize> {
         let first = least(&mut all().filter_map(|(i, g)| Some((i, g.time_s?.p50))))?;
         let fastest = estimates[first].time_s?;
         let ties = |t: Interval| t.p50 <= TIE * fastest.p50 && t.p10 <= fastest.p90;
-        let costs = all().filter(|(_, g)| g.time_s.is_some_and(ties)).filter_map(|(i, g)| Some((i, g.cost_usd?.p50)));
-        least(&mut { costs }).or(Some(first))
+        let cheapest = |alone: bool| {
+            let these = all().filter(|(_, g)| g.time_s.is_some_and(ties) && lone(g) == alone);
+            least(&mut these.filter_map(|(i, g)| Some((i, g.cost_usd?.p50))))
+        };
+        cheapest(false).or_else(|| cheapest(true)).or(Some(first))
     } else {
         let of = |alone: bool| {
             let these = all().filter(|(_, g)| g.verdict == Verdict::Gpu && lone(g) == alone);
