@@ -11,7 +11,7 @@ use serde_json::json;
 use std::process::ExitCode;
 
 /// Columns that go first on a narrow terminal.
-const SPARE: [&str; 7] = ["note", "from", "read", "machine", "region", "terms", "GPUs"];
+const SPARE: [&str; 8] = ["note", "from", "class", "read", "machine", "region", "terms", "GPUs"];
 
 /// Runs the command. With a name every offer, else the cheapest of each GPU.
 pub(crate) fn prices(args: &PricesArgs) -> Outcome {
