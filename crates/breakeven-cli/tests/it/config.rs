@@ -40,6 +40,7 @@ fn the_projects_file_wins_over_the_users() {
       gpu             t4, l4  PLACE/repository/breakeven.toml:2
       region          france  PLACE/home/.config/breakeven/config.toml:2
       provider                not set; write it like provider = "AWS"
+      provider-class          not set; write it like provider-class = "cloud"
       runs-per-month  1000    PLACE/repository/breakeven.toml:3
       electricity             not set; write it like electricity = 0.25
     "#);
@@ -113,7 +114,7 @@ fn a_wrong_file_is_told_with_its_line() {
     exit 2
     --- stderr
     error: …/repository/breakeven.toml:1: there is no setting `reigon`
-     hint: did you mean `region`? settings are gpu, region, provider, runs-per-month, electricity
+     hint: did you mean `region`? settings are gpu, region, provider, provider-class, runs-per-month, electricity
 
     exit 2
     --- stderr

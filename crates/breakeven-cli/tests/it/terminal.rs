@@ -73,10 +73,10 @@ fn what_fits_is_told_without_times() {
     --- stdout
     3.73 GiB fit on 2 of 2 GPUs.
 
-      prices of 2026-05-24 and earlier
+      prices of 2026-07-20 and earlier
       device  memory, GiB   $/h  verdict
       T4        3.7 of 16  0.53  fits
-      L4        3.7 of 24  0.13  fits
+      L4        3.7 of 24  0.44  fits
 
       precision    memory  for
       fp64       7.45 GiB  NumPy's default; simulation, linear algebra
@@ -119,7 +119,7 @@ fn rows_and_first_lines_are_as_many_in_each_format() {
         assert!(text.contains(&format!("--- stderr\nwrote {} (", page.display())), "{text}");
         fs::read_to_string(&page).unwrap()
     };
-    let gpus = |text: &str| ["GH200 Grace Hopper 144GB", "L4"].map(|name| text.contains(name));
+    let gpus = |text: &str| ["Instinct MI300A", "L4"].map(|name| text.contains(name));
     let show = |arguments: &[&str]| says(&[&["show", heat][..], arguments].concat());
     for format in ["text", "markdown"] {
         assert_eq!(gpus(&show(&["--format", format, "--top", "2"])), [true, false], "{format}");

@@ -135,7 +135,7 @@ mod tests {
         Start-up is 469 ms of the GPU time; once warm it takes 831 ms.
         You assumed 12.5 TFLOP/s; fp32 array work on this card reaches 3–9 TFLOP/s.
 
-          prices of 2026-11-01
+          prices of 2026-11-01; one run alone is charged $0.013
           device            time, s  speedup  $/1 000 runs  bound by  basis  verdict
           CPU: 400 GFLOP/s       25  1×                  ?            given
           RTX 3080              1.3  19×              0.09  compute   given  gpu
@@ -159,7 +159,7 @@ mod tests {
         Start-up is 469 ms of the GPU time; once warm it takes 831 ms.
         You assumed 12.5 TFLOP/s; fp32 array work on this card reaches 3–9 TFLOP/s.
 
-          prices of 2026-11-01
+          prices of 2026-11-01; one run alone is charged $0.013
           device            time, s  speedup  $/1 000 runs  bound by  basis  verdict
           CPU: 400 GFLOP/s       25  1×                  ?            given
           RTX 3080              1.3  19×              0.09  compute   given  gpu
@@ -195,7 +195,7 @@ mod tests {
         Start-up is 500 ms of the GPU time; once warm it takes 8 ms.
         You assumed 12.5 TFLOP/s; fp32 array work on this card reaches 3–9 TFLOP/s.
 
-          prices of 2026-11-01
+          prices of 2026-11-01; one run alone is charged $0.013
           device            time, ms  speedup  $/1 000 runs  bound by  basis  verdict
           CPU: 400 GFLOP/s       250  1×                  ?            given
           RTX 3080               508  0.49×            0.09  compute   given  cpu
@@ -233,12 +233,12 @@ mod tests {
     #[test]
     fn the_whole_report_of_a_program() {
         insta::assert_snapshot!(whole(&examples::program()), @"
-        GPU wins on 2 of 12 GPUs. Best value: L4 — 6.2× faster [5.0–7.8], $0.31 per 1 000 runs (CPU: $1.90).
+        GPU wins on 2 of 12 GPUs. Best value: L4 (cloud) — 6.2× faster [5.0–7.8], $0.31 per 1 000 runs (CPU: $1.90).
         Held back by kernel launches (58 %). Fusing the 7 element-wise steps of heat.py:14 → 19× [14–24].
         Breaks even at 310×310 grid points (yours: 1024×1024), all else the same.
         Copying in and out at each call would take 11.1 s instead.
 
-          prices of 2026-11-01
+          prices of 2026-11-01; one run alone is charged $0.013
           device              time, s  speedup           $/1 000 runs  energy, mWh   $/h  bound by  basis     verdict
           CPU: AMD EPYC 7763      8.6  1×                        1.90          350     ?            measured
           L4                      1.4  6.2× [5.0–7.8]            0.31           28  0.80  launch    modelled  gpu
@@ -277,14 +277,14 @@ mod tests {
     #[test]
     fn a_program_on_many_gpus() {
         insta::assert_snapshot!(plain(&examples::program()), @"
-        GPU wins on 2 of 12 GPUs. Best value: L4 — 6.2× faster [5.0–7.8], $0.31 per
-        1 000 runs (CPU: $1.90).
+        GPU wins on 2 of 12 GPUs. Best value: L4 (cloud) — 6.2× faster [5.0–7.8],
+        $0.31 per 1 000 runs (CPU: $1.90).
         Held back by kernel launches (58 %). Fusing the 7 element-wise steps of
         heat.py:14 → 19× [14–24].
         Breaks even at 310×310 grid points (yours: 1024×1024), all else the same.
         Copying in and out at each call would take 11.1 s instead.
 
-          prices of 2026-11-01
+          prices of 2026-11-01; one run alone is charged $0.013
           device              time, s  speedup         $/1 000 runs  bound by  verdict
           CPU: AMD EPYC 7763      8.6  1×                      1.90
           L4                      1.4  6.2× [5.0–7.8]          0.31  launch    gpu
@@ -361,7 +361,7 @@ mod tests {
         Breaks even at 310×310 grid points (yours: 1024×1024), all else the same.
         Copying in and out at each call would take 11.1 s instead.
 
-          prices of 2026-11-01
+          prices of 2026-11-01; one run alone is charged $0.013
           device                    time, s  speedup         $/1 000 runs  verdict
           CPU: CPU��GPU wins on 99      8.6  1×                      1.90
           �[2J<script>|L4�              1.4  6.2× [5.0–7.8]          0.31  gpu
@@ -399,8 +399,8 @@ mod tests {
     fn quiet_is_the_verdict_and_its_reasons() {
         let quiet = text(&examples::program(), &TextOptions { quiet: true, ..TextOptions::default() });
         insta::assert_snapshot!(quiet, @"
-        GPU wins on 2 of 12 GPUs. Best value: L4 — 6.2× faster [5.0–7.8], $0.31 per
-        1 000 runs (CPU: $1.90).
+        GPU wins on 2 of 12 GPUs. Best value: L4 (cloud) — 6.2× faster [5.0–7.8],
+        $0.31 per 1 000 runs (CPU: $1.90).
         Held back by kernel launches (58 %). Fusing the 7 element-wise steps of
         heat.py:14 → 19× [14–24].
         Breaks even at 310×310 grid points (yours: 1024×1024), all else the same.
