@@ -51,6 +51,7 @@ fn the_projects_file_wins_over_the_users() {
       gpu             not set; write it like gpu = ["l4", "h100-sxm"]
       region          not set; write it like region = "eu-west-1"
       provider        not set; write it like provider = "AWS"
+      provider-class  not set; write it like provider-class = "cloud"
       runs-per-month  not set; write it like runs-per-month = 3000
       electricity     not set; write it like electricity = 0.25
     "#);

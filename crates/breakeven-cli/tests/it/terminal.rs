@@ -119,7 +119,7 @@ fn rows_and_first_lines_are_as_many_in_each_format() {
         assert!(text.contains(&format!("--- stderr\nwrote {} (", page.display())), "{text}");
         fs::read_to_string(&page).unwrap()
     };
-    let gpus = |text: &str| ["Instinct MI300A", "L4"].map(|name| text.contains(name));
+    let gpus = |text: &str| ["Rubin R200", "L4"].map(|name| text.contains(name));
     let show = |arguments: &[&str]| says(&[&["show", heat][..], arguments].concat());
     for format in ["text", "markdown"] {
         assert_eq!(gpus(&show(&["--format", format, "--top", "2"])), [true, false], "{format}");
