@@ -8,22 +8,6 @@ use breakeven::hardware::{Catalogue, Date};
 use std::process::Command;
 use std::time::Duration;
 
-/// Dated lists whose licence (Apache-2.0) allows embedding, by the source that their offers cite.
-const LISTS: [(&str, &str); 3] = [
-    (
-        "karpenter-aws",
-        "https://raw.githubusercontent.com/aws/karpenter-provider-aws/main/pkg/providers/pricing/zz_generated.pricing_aws.go",
-    ),
-    (
-        "karpenter-azure",
-        "https://raw.githubusercontent.com/Azure/karpenter-provider-azure/main/pkg/providers/pricing/zz_generated.pricing.go",
-    ),
-    (
-        "karpenter-gcp",
-        "https://raw.githubusercontent.com/cloudpilot-ai/karpenter-provider-gcp/main/pkg/providers/pricing/initial-prices.json",
-    ),
-];
-
 const PRICES: &str = "crates/breakeven/catalogue/prices.csv";
 
 /// Refreshes the embedded prices. `given` are `SOURCE=FILE`, read instead of what is fetched; `today` is the day of a list
@@ -33,7 +17,7 @@ pub(crate) fn refresh(given: &[String]) -> Result<()> {
     let today = Date::parse(String::from_utf8_lossy(&today.stdout).trim()).ok_or("cannot tell the day")?;
     let catalogue = Catalogue::embedded();
     let mut prices: Vec<Price> = catalogue.prices().to_vec();
-    for (source, address) in LISTS {
+    for (source, address) in lists::PUBLISHED {
         let file = given.iter().find_map(|given| given.strip_prefix(source)?.strip_prefix('='));
         let text = match file {
             Some(file) => read(file.as_ref())?,
@@ -63,7 +47,7 @@ pub(crate) fn refresh(given: &[String]) -> Result<()> {
         (names, format!("{:?}", p.terms), p.region.clone())
     });
     write(&root().join(PRICES), lists::written(&prices).as_bytes())?;
-    run(Command::new("git").current_dir(root()).args(["--no-pager", "diff", "--stat", "-U0", "--", PRICES]))?;
+    run(Command::new("git").current_dir(root()).args(["--no-pager", "diff", "--stat", "--", PRICES]))?;
     run(Command::new("git").current_dir(root()).args(["--no-pager", "diff", "-U0", "--", PRICES]))
 }
 

@@ -259,6 +259,19 @@ fn a_row_with_gaps_answers_like_the_whole_one() {
     }
 }
 
+/// What the maker says before it is sold may change: the same time, in a wider interval.
+#[test]
+fn an_announced_gpu_is_known_less_well() {
+    let sold = device("h100-sxm5-80gb");
+    let op = Op::Matmul { m: 4096, n: 4096, k: 4096, batch: 1, bias: false };
+    let times = [false, true].map(|announced| {
+        let device = Device { announced, ..sold.clone() };
+        kernel_time(&op, Dtype::F16, Bytes::ZERO, Bytes::ZERO, &device)
+    });
+    assert_eq!(times[0].p50, times[1].p50);
+    assert!(times[1].sigma_shared > times[0].sigma_shared + 0.05, "{times:?}");
+}
+
 /// oneDNN is asked for direct convolutions alone: none beats the peak.
 #[test]
 fn no_transforms_on_intel() {

@@ -10,22 +10,6 @@ use breakeven::report::words;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Dated lists that a program can read and whose licence (Apache-2.0) allows it, with what they are called as a source.
-const LISTS: [(&str, &str); 3] = [
-    (
-        "karpenter-aws",
-        "https://raw.githubusercontent.com/aws/karpenter-provider-aws/main/pkg/providers/pricing/zz_generated.pricing_aws.go",
-    ),
-    (
-        "karpenter-gcp",
-        "https://raw.githubusercontent.com/cloudpilot-ai/karpenter-provider-gcp/main/pkg/providers/pricing/initial-prices.json",
-    ),
-    (
-        "karpenter-azure",
-        "https://raw.githubusercontent.com/Azure/karpenter-provider-azure/main/pkg/providers/pricing/zz_generated.pricing.go",
-    ),
-];
-
 /// Changes that are told one by one.
 const TOLD: usize = 10;
 
@@ -39,7 +23,7 @@ pub(crate) fn update(args: &UpdateArgs) -> Outcome {
         ));
     };
     let mut own = own_prices::read(&place)?;
-    let known = LISTS.map(|(source, address)| (source.to_owned(), address.to_owned()));
+    let known = lists::PUBLISHED.map(|(source, address)| (source.to_owned(), address.to_owned()));
     let given: Vec<(String, String)> = args.from.iter().map(|from| (from.clone(), from.clone())).collect();
     let mut told = String::new();
     let mut failed = None;

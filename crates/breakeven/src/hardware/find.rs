@@ -165,7 +165,10 @@ fn bare_key(words: &[String]) -> String {
 /// Whether that is the key of one of its spellings. Its marketing name may be written without brands; its aliases may
 /// not: `NVIDIA H200` is what nvidia-smi calls one board, `H200` is the family.
 fn is_called(gpu: &Gpu, given: &str) -> bool {
-    !given.is_empty() && (gpu.spellings().any(|s| key(&words(s)) == given) || bare_key(&words(gpu.name())) == given)
+    // No word that is left out has a digit: those of two names that are one are the same, which is seen without a search.
+    let digits = |name: &str| name.bytes().filter(u8::is_ascii_digit).eq(given.bytes().filter(u8::is_ascii_digit));
+    let spelled = |name: &str| digits(name) && key(&words(name)) == given;
+    !given.is_empty() && (gpu.spellings().any(spelled) || digits(gpu.name()) && bare_key(&words(gpu.name())) == given)
 }
 
 /// Every word that describes a GPU: of its spellings, maker, architecture and memory.

@@ -123,7 +123,8 @@ fn dated(e: &Estimate, top: usize) -> Option<String> {
     days.sort_unstable();
     let (first, last) = (days.first()?, days.last()?);
     let others = if first == last { "" } else { " and earlier" };
-    let least = super::sentence::chosen(e).and_then(charged).unwrap_or_default();
+    let run = super::sentence::chosen(e).filter(|_| !is_only_memory(e));
+    let least = run.and_then(charged).unwrap_or_default();
     Some(format!("prices of {}{others}{least}", words::printable(last, 20)))
 }
 

@@ -19,6 +19,23 @@ use std::collections::BTreeMap;
 /// A longer text is no price list, bytes.
 pub const MAX_BYTES: usize = 64 << 20;
 
+/// Dated lists that a program can read and whose licence (Apache-2.0) allows it: the source that their offers cite, and
+/// where they are.
+pub const PUBLISHED: [(&str, &str); 3] = [
+    (
+        "karpenter-aws",
+        "https://raw.githubusercontent.com/aws/karpenter-provider-aws/main/pkg/providers/pricing/zz_generated.pricing_aws.go",
+    ),
+    (
+        "karpenter-gcp",
+        "https://raw.githubusercontent.com/cloudpilot-ai/karpenter-provider-gcp/main/pkg/providers/pricing/initial-prices.json",
+    ),
+    (
+        "karpenter-azure",
+        "https://raw.githubusercontent.com/Azure/karpenter-provider-azure/main/pkg/providers/pricing/zz_generated.pricing.go",
+    ),
+];
+
 /// What a list does not say of itself.
 #[derive(Clone, Copy, Debug)]
 pub struct About<'a> {

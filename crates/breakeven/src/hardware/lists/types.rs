@@ -33,7 +33,8 @@ pub(super) fn read(text: &str, offers: &mut Offers) {
                 named = false;
             }
             b'/' if bytes.get(at + 1) == Some(&b'/') => at += text[at..].find('\n').unwrap_or(text.len() - at),
-            b'0'..=b'9' | b'-' if named && !levels.is_empty() => {
+            // No digit of a word: `float64`.
+            b'0'..=b'9' | b'-' if named && !levels.is_empty() && !bytes[at - 1].is_ascii_alphanumeric() => {
                 let number = |b: &u8| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+' | b'e' | b'E');
                 let end = bytes[at..].iter().position(|b| !number(b)).map_or(bytes.len(), |n| at + n);
                 if let (Ok(usd_per_h), true) =
