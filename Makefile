@@ -29,6 +29,7 @@ test-rust:
 test-python: $(VENV)/.installed
 	$(BIN)/python -m mypy python/breakeven
 	$(BIN)/python -m mypy.stubtest breakeven._native
+	$(BIN)/python accuracy/tables.py --check
 	.ci/pytest $(BIN)/python $(WHOLE:%=--ignore=%)
 
 ## make test-all  the other pairs of Python and NumPy, the engine on wasm, the page in a browser, NumPy's own tests

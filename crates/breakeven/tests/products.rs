@@ -25,7 +25,7 @@ const DTYPES: &[Dtype] = &[
 /// Times that the next size takes at most: where the dim grows by less than half, and where it doubles. Beside twice the
 /// tiles there are SMs without one, k that is no longer split, operands that outgrow the cache, and the model's growth from
 /// one column to two.
-const MOST: [f64; 2] = [2.5, 4.0];
+const MOST: [f64; 2] = [2.5, 5.5];
 
 /// Mostly few, where padding weighs most, and the edges of tiles.
 fn dim() -> impl Strategy<Value = u64> {
