@@ -5,7 +5,7 @@ use super::super::table::{Errors, gather_rows};
 use super::{Offer, Offers};
 
 /// Calls `each` with the fields of every line, by the names of the columns in small letters.
-fn lines<'t>(text: &'t str, offers: &mut Offers, names: &[&str], mut each: impl FnMut(&[&str], &mut Offers)) {
+fn lines(text: &str, offers: &mut Offers, names: &[&str], mut each: impl FnMut(&[&str], &mut Offers)) {
     let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).flexible(true).from_reader(text.as_bytes());
     let place =
         |columns: &csv::StringRecord, name: &str| columns.iter().position(|c| c.trim().eq_ignore_ascii_case(name));
