@@ -51,7 +51,8 @@ def main() -> int:
     for name in differing:
         print(f"{name}: {plain.get(name)} without the recorder, {seen.get(name)} with it")
     passed = sum(ended == "passed" for ended in plain.values())
-    print(f"NumPy {numpy.__version__}'s own tests: {len(plain)}, of which {passed} pass; {len(differing)} differ; {len(files)} recorded")
+    print(f"NumPy {numpy.__version__}'s own tests: {len(plain)}, of which {passed} pass; {len(differing)} differ; "
+          f"{len(files)} recorded")
     return 1 if differing or not plain or not files else 0
 
 

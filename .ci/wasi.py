@@ -1,4 +1,5 @@
-"""Runs a wasm32-wasip1 program, such as a test binary, with the file system readable: cargo's runner for that target."""
+"""Runs a wasm32-wasip1 program, such as a test binary, with the file system readable: cargo's runner for that
+target."""
 
 import sys
 

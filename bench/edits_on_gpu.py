@@ -1,9 +1,10 @@
 """Edits for the GPU on a real one: what each script before and after took. `python bench/edits_on_gpu.py [EDIT …]`
 
-`--set FOLDER` takes the pairs of another folder: `bench/edits`, where `predicted.csv` has what was said before they ran.
+`--set FOLDER` takes the pairs of another folder: `bench/edits`, where `predicted.csv` has what was said before they
+ran.
 
-Needs a GPU with CuPy and PyTorch. Each script runs several times in one process; the least time without the first counts,
-so that neither start-up nor compilation is in it.
+Needs a GPU with CuPy and PyTorch. Each script runs several times in one process; the least time without the first
+counts, so that neither start-up nor compilation is in it.
 """
 
 from __future__ import annotations

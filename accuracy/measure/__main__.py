@@ -52,7 +52,8 @@ def main(arguments: list[str] | None = None) -> int:
             if key(row) in known:
                 continue
             if time.monotonic() > deadline:
-                print(f"budget of {args.budget:g} min is spent at {at} of {len(plan)}; run again to go on", file=sys.stderr)
+                print(f"budget of {args.budget:g} min is spent at {at} of {len(plan)}; run again to go on",
+                    file=sys.stderr)
                 break
             progress(f"{at + 1}/{len(plan)} {backend.name} {case.op} {case.dtype} {l2}")
             row.update(take(backend, case, l2 == "cold", watts_of(args.device)))
@@ -77,8 +78,10 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     p.add_argument("--framework", choices=("numpy", "cupy", "torch"), help="only this one [default: all that work]")
     p.add_argument("--output", type=Path, help="CSV that is added to [default: measured-HOST-DEVICE.csv]")
     p.add_argument("--core", action="store_true", help="the useful core: a quarter of an hour on a GPU")
-    p.add_argument("--costs", action="store_true", help="dispatch and first-call costs too (always without --core and --table)")
-    p.add_argument("--table", type=Path, metavar="FILE", help="the kernels of a CSV with columns op, dims and dtype instead")
+    p.add_argument("--costs", action="store_true", help="dispatch and first-call costs too (always without --core and "
+                                                        "--table)")
+    p.add_argument("--table", type=Path, metavar="FILE", help="the kernels of a CSV with columns op, dims and dtype "
+        "instead")
     p.add_argument("--only", choices=FAMILIES, metavar="FAMILY", help=", ".join(FAMILIES))
     p.add_argument("--budget", type=float, default=15.0, metavar="MINUTES", help="stop after this long [15]")
     args = p.parse_args(arguments)

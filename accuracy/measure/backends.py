@@ -18,7 +18,7 @@ SAMPLES = 9
 SAMPLE_S = 0.02
 """Seconds of one sample at least, so that no clock and no launch hides the kernel."""
 QUEUED = 100
-"""Runs of one sample at most on a GPU. A stream holds about a thousand launches; beyond, the device waits for the host."""
+"""Runs of one sample at most on a GPU. A stream holds about a thousand launches; beyond, it waits for the host."""
 
 
 class Backend:
@@ -90,8 +90,8 @@ class Backend:
         return self.module.cuda.Event(enable_timing=True) if self.name == "torch" else self.module.cuda.Event()
 
     def _occupy(self, seconds: float) -> None:
-        """Queues some seconds of products and does not wait. Those in half precision take as long whether or not fp32 may
-        be computed in TF32."""
+        """Queues some seconds of products and does not wait. Those in half precision take as long whether or not
+        fp32 may be computed in TF32."""
         if self._ballast is None:
             run = self._call("matmul", "f16", {"m": 4096, "n": 4096, "k": 4096})
             assert run is not None

@@ -112,7 +112,8 @@ def _cases(big: bool) -> Iterator[Case]:
         IMAGES, ("conv", "conv_data", "conv_weight"), ("f32", "tf32", "f16", "bf16") if big else ("f32",)
     ):
         if op != "conv_data" or cin > 3:
-            dims = {"b": 32 if big else 2, "cin": cin, "cout": cout, "ksize": ksize, "hw": hw, "stride": stride, "pad": ksize // 2}
+            dims = {"b": 32 if big else 2, "cin": cin, "cout": cout, "ksize": ksize, "hw": hw, "stride": stride,
+                "pad": ksize // 2}
             yield Case("convolution", op, dtype, dims, dtype != "bf16")
     for channels, side in ((64, 112), (256, 56), (1024, 14), (2048, 7)) if big else ((64, 8),):
         yield Case("rowwise", "batchnorm", "f32", {"b": channels, "h": 64 * side * side}, True)

@@ -21,7 +21,8 @@ CLASSES: dict[str, tuple[str, dict[str, int]]] = {
     "attention": ("attention", {"b": 1, "h": 1, "m": 8, "n": 8, "k": 8}), "fft": ("rfft", {"b": 1, "h": 64}),
     "factor": ("solve", {"b": 1, "n": 8}), "random": ("uniform", {"b": 1, "h": 64}),
 }
-LIBRARIES = {"startup.cublas": "matmul", "startup.cufft": "fft", "startup.cusolver": "factor", "startup.curand": "random"}
+LIBRARIES = {"startup.cublas": "matmul", "startup.cufft": "fft", "startup.cusolver": "factor",
+    "startup.curand": "random"}
 
 
 def costs(backend: Backend, calls: int = 200) -> list[tuple[str, int, int, int, str, str]]:

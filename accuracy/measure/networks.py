@@ -1,7 +1,8 @@
 """Steps of whole networks on this machine's GPU: `python accuracy/measure/networks.py` measures all that are listed.
 
-With a name, a batch and a precision it is an ordinary program that takes its own time, which can be recorded on a machine
-without a GPU: `breakeven run --pretend-gpu h100-sxm -- accuracy/measure/networks.py --only resnet50-train-f32-64`.
+With a name, a batch and a precision it is an ordinary program that takes its own time, which can be recorded on a
+machine without a GPU: `breakeven run --pretend-gpu h100-sxm -- accuracy/measure/networks.py --only
+resnet50-train-f32-64`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from backends import driver
 
-COLUMNS = ("network", "phase", "precision", "batch", "step_ms", "step_ms_least", "busy_ms", "kernels", "peak_bytes", "gpu",
+COLUMNS = ("network", "phase", "precision", "batch", "step_ms", "step_ms_least", "busy_ms", "kernels", "peak_bytes",
+    "gpu",
            "driver", "versions", "python", "host", "date", "note")
 NODES = ("network", "phase", "precision", "batch", "op", "shapes", "calls", "busy_us")
 
@@ -47,17 +49,21 @@ RUNS = [
     Run("resnet50", "train", "f32", 64), Run("resnet50", "train", "strict", 64), Run("resnet50", "train", "amp", 64),
     Run("resnet50", "train", "nhwc", 64), Run("resnet50", "train", "f32", 256), Run("resnet50", "inf", "f32", 64),
     Run("resnet50", "inf", "strict", 1), Run("resnet18", "train", "strict", 128), Run("vgg16", "train", "f32", 32),
-    Run("vgg16", "train", "strict", 32), Run("densenet121", "train", "f32", 32), Run("mobilenet_v3_large", "train", "f32", 128),
+    Run("vgg16", "train", "strict", 32), Run("densenet121", "train", "f32", 32), Run("mobilenet_v3_large", "train",
+    "f32", 128),
     Run("shufflenet_v2_x1_0", "train", "f32", 256), Run("efficientnet_b0", "inf", "f32", 64),
     Run("convnext_tiny", "train", "amp", 32), Run("unet", "train", "f32", 8), Run("vit_b_16", "train", "f32", 32),
     Run("vit_b_16", "train", "amp", 64), Run("bert", "train", "f32", 16), Run("bert", "train", "amp", 32),
-    Run("bert", "inf", "f32", 32), Run("gpt2", "train", "f32", 4), Run("gpt2", "train", "amp", 8), Run("gpt2", "inf", "amp", 8),
+    Run("bert", "inf", "f32", 32), Run("gpt2", "train", "f32", 4), Run("gpt2", "train", "amp", 8), Run("gpt2", "inf",
+    "amp", 8),
     Run("lstm", "train", "f32", 64),
     Run("resnext50_32x4d", "train", "f32", 32), Run("resnext50_32x4d", "train", "amp", 32),
     Run("wide_resnet50_2", "train", "nhwc", 32), Run("regnet_y_1_6gf", "train", "amp", 64),
     Run("efficientnet_v2_s", "train", "nhwc", 32), Run("efficientnet_b0", "train", "f32", 64),
-    Run("mnasnet1_0", "train", "amp", 64), Run("squeezenet1_1", "train", "f32", 128), Run("alexnet", "train", "f32", 128),
-    Run("inception_v3", "train", "f32", 32), Run("inception_v3", "inf", "amp", 64), Run("resnet101", "inf", "strict", 32),
+    Run("mnasnet1_0", "train", "amp", 64), Run("squeezenet1_1", "train", "f32", 128), Run("alexnet", "train", "f32",
+    128),
+    Run("inception_v3", "train", "f32", 32), Run("inception_v3", "inf", "amp", 64), Run("resnet101", "inf", "strict",
+    32),
     Run("swin_t", "train", "amp", 32), Run("dcgan", "train", "f32", 128), Run("gru", "train", "f32", 32),
     Run("t5", "train", "f32", 16), Run("llama", "train", "amp", 4), Run("llama", "inf", "amp", 1),
     Run("bert_large", "inf", "f32", 8), Run("bert_large", "train", "f32", 2), Run("gpt2_large", "inf", "f32", 4),
@@ -94,13 +100,15 @@ def of_words(name: str) -> tuple[nn.Module, tuple[int, ...], int, bool]:
     if name.startswith("bert"):
         large = dict(hidden_size=1024, num_hidden_layers=24, num_attention_heads=16, intermediate_size=4096,
                      attn_implementation="eager") if name == "bert_large" else {}
-        return hf.BertForMaskedLM(hf.BertConfig(hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, **large)), (512,), 30_522, True
+        return hf.BertForMaskedLM(hf.BertConfig(hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
+            **large)), (512,), 30_522, True
     if name == "llama":
         config = hf.LlamaConfig(vocab_size=32_000, hidden_size=2048, intermediate_size=5632, num_hidden_layers=22,
                                 num_attention_heads=32, num_key_value_heads=4, use_cache=False)
         return hf.LlamaForCausalLM(config), (1024,), 32_000, True
     if name == "t5":
-        return Translated(hf.T5ForConditionalGeneration(hf.T5Config(decoder_start_token_id=0, dropout_rate=0.0))), (256,), 32_128, True
+        return Translated(hf.T5ForConditionalGeneration(hf.T5Config(decoder_start_token_id=0,
+            dropout_rate=0.0))), (256,), 32_128, True
     large = dict(n_embd=1280, n_layer=36, n_head=20, attn_implementation="eager") if name == "gpt2_large" else {}
     config = hf.GPT2Config(resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0, use_cache=False, **large)
     return hf.GPT2LMHeadModel(config), (1024,), 50_257, True
@@ -137,7 +145,8 @@ class Words(nn.Module):
 
     def __init__(self, kind: type[nn.LSTM] | type[nn.GRU] = nn.LSTM) -> None:
         super().__init__()
-        self.words, self.lstm, self.head = nn.Embedding(10_000, 512), kind(512, 512, 2, batch_first=True), nn.Linear(512, 10_000)
+        self.words, self.lstm, self.head = nn.Embedding(10_000, 512), kind(512, 512, 2,
+            batch_first=True), nn.Linear(512, 10_000)
 
     def forward(self, x: Tensor) -> Tensor:
         return self.head(self.lstm(self.words(x))[0])
@@ -151,10 +160,12 @@ class Pictures(nn.Module):
         widths = [100, 512, 256, 128, 64, 3]
         layers: list[nn.Module] = []
         for i, (a, b) in enumerate(zip(widths, widths[1:])):
-            layers += [nn.ConvTranspose2d(a, b, 4, 1 + (i > 0), int(i > 0), bias=False), nn.BatchNorm2d(b), nn.ReLU(True)]
+            layers += [nn.ConvTranspose2d(a, b, 4, 1 + (i > 0), int(i > 0), bias=False), nn.BatchNorm2d(b),
+                nn.ReLU(True)]
         layers[-2:] = [nn.Tanh()]
         for i, (a, b) in enumerate(zip(widths[::-1], [64, 128, 256, 512, 1])):
-            layers += [nn.Conv2d(a, b, 4, 2 - (i == 4), int(i < 4), bias=False), nn.BatchNorm2d(b), nn.LeakyReLU(0.2, True)]
+            layers += [nn.Conv2d(a, b, 4, 2 - (i == 4), int(i < 4), bias=False), nn.BatchNorm2d(b), nn.LeakyReLU(0.2,
+                True)]
         self.layers = nn.Sequential(*layers[:-2])
 
     def forward(self, x: Tensor) -> Tensor:
@@ -180,11 +191,13 @@ def prepared(run: Run, device: str) -> Callable[[], object]:
     model = model.to(device)
     if run.precision == "nhwc":
         model = model.to(memory_format=torch.channels_last)
-    x = torch.randint(0, classes, (run.batch, *shape), device=device) if words else torch.rand(run.batch, *shape, device=device)
+    x = torch.randint(0, classes, (run.batch, *shape), device=device) if words else torch.rand(run.batch, *shape,
+        device=device)
     if run.precision == "nhwc":
         x = x.to(memory_format=torch.channels_last)
     labels = (run.batch, *shape) if words else (run.batch,)
-    y = torch.randint(0, classes, labels, device=device) if classes else torch.rand(run.batch, 1, *shape[1:], device=device)
+    y = torch.randint(0, classes, labels, device=device) if classes else torch.rand(run.batch, 1, *shape[1:],
+        device=device)
     cast = torch.autocast(device, torch.bfloat16, enabled=run.precision in ("amp", "nhwc"))
 
     def forward() -> Tensor:

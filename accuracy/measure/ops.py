@@ -47,7 +47,8 @@ def on_arrays(xp: Any, op: str, dtype: str, d: dict[str, int]) -> Run | None:
         generator = xp.random.default_rng(1)
         draw = generator.random if op == "uniform" else generator.standard_normal
         return lambda: draw(b * h, dtype=kind)
-    if op in ("conv", "conv_data", "conv_weight", "batchnorm", "attention", "gelu", "linear", "h2d", "d2h", "h2d_pinned", "d2h_pinned"):
+    if op in ("conv", "conv_data", "conv_weight", "batchnorm", "attention", "gelu", "linear", "h2d", "d2h",
+        "h2d_pinned", "d2h_pinned"):
         return None
     if op in ("gather", "scatter"):
         source, places = random(h), xp.random.randint(0, h, b)
@@ -83,7 +84,8 @@ def on_arrays(xp: Any, op: str, dtype: str, d: dict[str, int]) -> Run | None:
 
 def on_tensors(torch: Any, device: str, op: str, dtype: str, d: dict[str, int]) -> Run | None:
     """A call of PyTorch on random inputs that are made once."""
-    kind = {"f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "tf32": torch.float32,
+    kind = {"f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16,
+        "tf32": torch.float32,
             "f8": torch.float8_e4m3fn, "i8": torch.int8,
             "i64": torch.int64, "i32": torch.int32, "c64": torch.complex64, "c128": torch.complex128}.get(dtype)
     if kind is None:
@@ -92,7 +94,8 @@ def on_tensors(torch: Any, device: str, op: str, dtype: str, d: dict[str, int]) 
     def random(*shape: int) -> Any:
         if dtype.startswith("i"):
             return torch.randint(0, 1 << 30, shape, device=device, dtype=kind)
-        return torch.rand(shape, device=device, dtype=torch.complex128 if dtype.startswith("c") else torch.float32).to(kind)
+        return torch.rand(shape, device=device,
+            dtype=torch.complex128 if dtype.startswith("c") else torch.float32).to(kind)
 
     b, h, n = d.get("b", 1), d.get("h", 1), d.get("n", 1)
     functional = torch.nn.functional

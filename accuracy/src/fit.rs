@@ -188,7 +188,7 @@ fn touches(constant: &str, family: Family) -> bool {
     let starts = |parts: &[&str]| parts.iter().any(|part| constant.starts_with(part));
     if starts(&["conv", "winograd", "depthwise"]) {
         family == Family::Convolution
-    } else if starts(&["gemm", "pj", "energy", "tensor", "f8", "i8"]) {
+    } else if starts(&["gemm", "energy", "floor_work", "f8", "i8"]) {
         matches!(family, Family::Matmul | Family::Convolution)
     } else if starts(&["softmax", "norm", "rowwise"]) {
         family == Family::Rowwise

@@ -1,8 +1,9 @@
 """Coverage of scripts whose time is in compiled code, beside what py-spy sees of the same run.
 
-py-spy (`--native --idle`) looks at the stack of the recorded process a hundred times a second. A sample is *not understood*
-where native frames that are no part of CPython follow its last Python frame, *understood* where these are NumPy's and the
-script itself called them. Samples outside the script, in imports and in the recorder are left out.
+py-spy (`--native --idle`) looks at the stack of the recorded process a hundred times a second. A sample is *not
+understood* where native frames that are no part of CPython follow its last Python frame, *understood* where these
+are NumPy's and the script itself called them. Samples outside the script, in imports and in the recorder are left
+out.
 """
 
 from __future__ import annotations
@@ -25,8 +26,10 @@ PYTHON_FRAME = re.compile(r"(\.py|>):\d+\)$")
 #: What is part of CPython or of the C library, by the file or the library that py-spy names.
 CPYTHON = re.compile(
     r"\(((libpython|python3|libc[.-]|ld-|libpthread|libstdc)[^()]*"
-    r"|(ceval|call|abstract|\w*object|gcmodule|import|main|pythonrun|frame|obmalloc|marshal|bltinmodule|getargs|_json|\w*module"
-    r"|\w*io|codeobject|errors|compile|parser|pegen\w*|symtable|ast|tokenizer|_pickle|fileutils|exceptions|py\w*|thread\w*"
+    r"|(ceval|call|abstract|\w*object|gcmodule|import|main|pythonrun|frame|obmalloc|marshal|bltinmodule"
+    r"|getargs|_json|\w*module"
+    r"|\w*io|codeobject|errors|compile|parser|pegen\w*|symtable|ast|tokenizer|_pickle|fileutils|exceptions"
+    r"|py\w*|thread\w*"
     r"|specialize|_ctypes|callproc|cfield|stgdict|callbacks)\.[ch]:\d+)\)$"
 )
 NUMPY = re.compile(r"_umath|openblas|mtrand|_generator|_pcg|_pocketfft|_bounded|bit_gen")
@@ -41,7 +44,8 @@ def sampled(raw: str, script: str) -> Counter[str]:
         if script not in stack or "importlib" in stack:
             continue
         last = max((i for i, frame in enumerate(frames) if PYTHON_FRAME.search(frame)), default=-1)
-        native = [f for f in frames[last + 1 :] if "breakeven" not in f and "_native." not in f and not CPYTHON.search(f)]
+        native = [f for f in frames[last + 1 :] if "breakeven" not in f and "_native." not in f
+            and not CPYTHON.search(f)]
         places = [found.group(1) for f in native if (found := re.search(r"\(([^()]*)\)$", f))]
         if not places:
             kinds["host"] += int(count)

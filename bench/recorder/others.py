@@ -117,7 +117,8 @@ def main() -> None:
             hooked, _, total, recorders = lines(native[4])
             by_line, time, _, _ = lines(rewritten[4])
             if any(recorder.endswith("-ast") for recorder in recorders):
-                sys.exit("error: native hooks do not run on this Python and NumPy; `breakeven doctor` says where they do")
+                sys.exit("error: native hooks do not run on this Python and NumPy; `breakeven doctor` says where they "
+                         "do")
             calls = sum(min(n, hooked[line]) for line, n in by_line.items())
             spent = sum(min(1.0, hooked[line] / n) * time[line] for line, n in by_line.items())
             seen_calls, all_calls = seen_calls + calls, all_calls + sum(by_line.values())
@@ -144,7 +145,8 @@ def main() -> None:
             for line, n in by_line.items():
                 if hooked[line] < 0.97 * n and options.only:
                     print(f"    {line[0]}:{line[1]} {hooked[line]} of {n}")
-        print(f"\n{len(rows)} scripts; seen of what the rewriting recorder sees: {seen_calls / all_calls:.2%} of calls, {seen_time / all_time:.2%} of time")
+        print(f"\n{len(rows)} scripts; seen of what the rewriting recorder sees: {seen_calls / all_calls:.2%} of "
+              f"calls, {seen_time / all_time:.2%} of time")
         print(f"CPU time recorded ÷ plain, all together: {sum(r for r, _ in ratios) / sum(p for _, p in ratios):.3f}")
         print(f"differ from the plain run: {', '.join(changed) or 'none'}")
 

@@ -66,7 +66,8 @@ def main() -> None:
                 start_up[name].append(run(runner, str(empty), folder=folder)[1])
     more = {name: (min(start_up[name]) - min(start_up["plain"])) * 1e3 for name in runners}
     for rounds in lengths:
-        table(f"{4 * rounds:,} operations on 10-element arrays, {options.pairs} alternated runs", 4 * rounds, took[rounds])
+        table(f"{4 * rounds:,} operations on 10-element arrays, {options.pairs} alternated runs", 4 * rounds,
+            took[rounds])
     if options.steady > 1:
         short, long = (took[rounds] for rounds in lengths)
         steady = {name: [b - a for a, b in zip(short[name], long[name], strict=True)] for name in runners}

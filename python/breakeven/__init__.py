@@ -8,8 +8,8 @@
 
     breakeven.estimate(flops="10,000 GFLOP", data="1GB", cpu_rate="400GFLOP/s", gpu="RTX 3080")
 
-In a notebook, `%load_ext breakeven` gives `%%breakeven`, which records a cell, and `%breakeven`, which reports on it again;
-`%breakeven --help` lists what they take.
+In a notebook, `%load_ext breakeven` gives `%%breakeven`, which records a cell, and `%breakeven`, which reports on it
+again; `%breakeven --help` lists what they take.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ._errors import BreakevenError as BreakevenError
-    from ._errors import InputError as InputError
-    from ._errors import UnknownKeywordError as UnknownKeywordError
-    from ._errors import UnknownNameError as UnknownNameError
-    from ._estimate import Estimate as Estimate
-    from ._estimate import estimate as estimate
-    from ._kernel import kernel as kernel
-    from ._record import Recording as Recording
-    from ._record import profile as profile
-    from ._record import record as record
+    from .api.errors import BreakevenError as BreakevenError
+    from .api.errors import InputError as InputError
+    from .api.errors import UnknownKeywordError as UnknownKeywordError
+    from .api.errors import UnknownNameError as UnknownNameError
+    from .api.estimate import Estimate as Estimate
+    from .api.estimate import estimate as estimate
+    from .api.record import Recording as Recording
+    from .api.record import profile as profile
+    from .api.record import record as record
+    from .events.kernel import kernel as kernel
 
 __all__ = [
     *("BreakevenError", "Estimate", "InputError", "Recording", "UnknownKeywordError", "UnknownNameError"),
@@ -37,16 +37,16 @@ __version__ = "0.1.0"
 
 # Every recorded process imports this package before its script begins: what the script did not ask for stays out.
 _HOME = {
-    "BreakevenError": "_errors",
-    "InputError": "_errors",
-    "UnknownKeywordError": "_errors",
-    "UnknownNameError": "_errors",
-    "Estimate": "_estimate",
-    "estimate": "_estimate",
-    "kernel": "_kernel",
-    "Recording": "_record",
-    "profile": "_record",
-    "record": "_record",
+    "BreakevenError": "api.errors",
+    "InputError": "api.errors",
+    "UnknownKeywordError": "api.errors",
+    "UnknownNameError": "api.errors",
+    "Estimate": "api.estimate",
+    "estimate": "api.estimate",
+    "kernel": "events.kernel",
+    "Recording": "api.record",
+    "profile": "api.record",
+    "record": "api.record",
 }
 
 
@@ -66,6 +66,6 @@ def __dir__() -> list[str]:
 
 def load_ipython_extension(shell: Any) -> None:
     """What `%load_ext breakeven` calls."""
-    from ._ipython import BreakevenMagics
+    from .api.ipython import BreakevenMagics
 
     shell.register_magics(BreakevenMagics)

@@ -517,8 +517,7 @@ class ModuleCall:
 
 @final
 class Backward:
-    """Stands in for what computes gradients: `begins(args)`, `ended()`, but where unwatched `steps` are known to need neither: not
-    while there is anything in `returning`."""
+    """Stands in for what computes gradients: `begins(args)`, `ended()`, but where unwatched `steps` are known to need neither."""
 
     def __new__(
         cls,
@@ -526,7 +525,6 @@ class Backward:
         begins: Callable[..., Any],
         ended: Callable[..., Any],
         steps: Loop,
-        returning: dict[Any, Any],
     ) -> Backward: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
@@ -653,7 +651,7 @@ def storage_put(id: int, entry: int) -> None:
 
 def leave_unwatched(on: bool, longest_ns: int = 0, alike: int = 0, aside: bool = False) -> None:
     """Steps go unwatched from now on, or no longer: stand-ins report less. Where none has ended for `longest_ns` while
-    tensors die, `_torch_steps.left_loop` is asked whether the loop is over. They do
+    tensors die, `sampler.left_loop` is asked whether the loop is over. They do
     what the last `alike` watched ones did, 0: what they did before. No longer, but `aside`: ops on paths that steps
     take are not told, and the others apart from steps."""
 
@@ -705,5 +703,5 @@ def after_fork_child(path: str | None = None) -> None:
 def answer(request: str) -> str:
     """The answer to a `breakeven.request/1`: a `breakeven.estimate/1`, or `{"error": …}`, as JSON."""
 
-def report(estimate: str, format: str) -> str:
+def report(estimate: str, format: str, quiet: bool = False, verbose: bool = False) -> str:
     """A `breakeven.estimate/1` as the command prints it: `text` or `markdown`."""

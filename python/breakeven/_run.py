@@ -1,5 +1,5 @@
 """`python -m breakeven._run [-m MODULE | SCRIPT] ARGS…`: the script as `python` runs it, and recorded."""
 
-from breakeven import _launch
+from breakeven.run import launch
 
-_launch.main()
+launch.main()

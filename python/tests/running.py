@@ -25,7 +25,8 @@ class Outcome:
     files: dict[str, bytes]
 
 
-def run(command: list[str], folder: Path, environment: dict[str, str], typed: bytes = b"", tty: bool = False) -> Outcome:
+def run(command: list[str], folder: Path, environment: dict[str, str], typed: bytes = b"",
+    tty: bool = False) -> Outcome:
     """Run in a fresh copy of the scripts at `folder`, the same path each time."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(SCRIPTS, folder, ignore=shutil.ignore_patterns("__pycache__"))

@@ -254,7 +254,8 @@ def test_what_is_lent_may_be_written_to_unseen(tmp_path: Path) -> None:
     assert "hoist-transfers" not in ids
 
 
-# How much is gained depends on the machine and on what else it does: `bench/advice.py` shows that beside the prediction.
+# How much is gained depends on the machine and on what else it does: `bench/advice.py` shows that beside the
+# prediction.
 @pytest.mark.parametrize(
     ("name", "advice"),
     [
@@ -319,7 +320,7 @@ def test_every_advice_has_an_example_of_its_own() -> None:
 
 
 def test_advice_in_python(tmp_path: Path) -> None:
-    from breakeven._estimate import Estimate
+    from breakeven.api.estimate import Estimate
 
     told = Estimate(answer(recorded(HERE / "advice" / "fuse_before.py", tmp_path), "l4"))
     fuse = next(advice for advice in told.advice if advice.id == "fuse")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import importlib.util
 import inspect
 import json
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -13,8 +15,8 @@ from typing import Any
 import pytest
 
 import breakeven
-from breakeven._estimate import ask
-from breakeven._options import Numbers, ProgramOptions, keywords
+from breakeven.api.estimate import ask
+from breakeven.api.options import Numbers, ProgramOptions, keywords
 
 WORKED = {
     "flops": "10,000 GFLOPS",
@@ -69,8 +71,15 @@ def test_numbers_of_numpy_are_numbers() -> None:
 def test_what_a_notebook_shows() -> None:
     answer = worked()
     page = answer._repr_html_()
-    assert "<table>" in page and "GeForce RTX 3080" in page and "19.2×" in page
+    assert html.unescape(page) == f'<pre style="line-height: 1.25">{answer}</pre>'
+    assert len(breakeven.estimate(matmul=8000)._repr_html_().splitlines()) <= 24
     assert "RTX 3080" in answer._repr_markdown_()
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_no_number_is_told_by_its_name(value: float) -> None:
+    with pytest.raises(breakeven.InputError, match=f"`matmul` is {value}: not a finite number"):
+        breakeven.estimate("l4", matmul=value)
 
 
 def test_reasons_clocks_and_what_would_turn_it() -> None:
@@ -92,7 +101,8 @@ def test_reasons_clocks_and_what_would_turn_it() -> None:
 
 def test_a_catalogue_of_ones_own() -> None:
     text = (Path(__file__).parents[2] / "examples" / "catalogue.csv").read_text()
-    options: dict[str, Any] = {"cpu": "our-host", "gpu": "our-next", "provider": "our cluster", "region": "our basement"}
+    options: dict[str, Any] = {"cpu": "our-host", "gpu": "our-next", "provider": "our cluster",
+        "region": "our basement"}
     answer = breakeven.estimate(flops="1 PFLOP", catalogue=text, **options).to_dict()
     assert answer["baseline"]["price"]["instance"] == "rack3.cpu"
     assert answer["estimates"][0]["gpu"] == "our-next"
@@ -112,7 +122,7 @@ def test_to_dict_is_a_copy() -> None:
     [
         ({"flops": "12abc"}, breakeven.InputError, "bad-unit", "flops"),
         ({"flops": -1}, breakeven.InputError, "out-of-range", "flops"),
-        ({"flops": float("nan")}, breakeven.InputError, "bad-number", None),
+        ({"flops": float("nan")}, breakeven.InputError, "bad-number", "flops"),
         ({"gpu": "no such card", "flops": 1e12}, breakeven.UnknownNameError, "unknown-gpu", "gpu"),
         ({"flops": 1e12, "precision": "fp12"}, breakeven.UnknownNameError, "unknown-precision", "precision"),
         ({"flops": 1e12, "policy": "naive"}, breakeven.InputError, "not-a-program", "policy"),

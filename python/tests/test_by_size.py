@@ -66,7 +66,7 @@ def workload(script: str) -> dict[str, Any]:
 
 def gpu_times(name: str, gpu: str, **options: Any) -> tuple[dict[str, float], dict[str, float]]:
     """Of the GPU by `estimate` and by `run`, s."""
-    from breakeven._estimate import ask
+    from breakeven.api.estimate import ask
 
     numbers, script = SIZES[name]
     asked = breakeven.estimate(gpu, **numbers, **options)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy
 import pytest
-from breakeven.cupy_stand_in import waits
+from breakeven.cupy.core import waits
 
 TABLES = Path(__file__).parents[2] / "crates" / "breakeven"
 
@@ -86,7 +86,8 @@ def test_a_ufunc_reads_as_many_arrays_as_its_row_says(name):
 def test_every_callable_has_a_counterpart_or_a_reason(port, callables):
     rows = table(f"ports/{port}")
     assert sorted(callables.keys() - rows.keys()) == []
-    unsaid = {name for name, row in rows.items() if row[0] not in {"device", "view"} and (row[0] != "host" or not row[1])}
+    unsaid = {name for name, row in rows.items() if row[0] not in {"device",
+        "view"} and (row[0] != "host" or not row[1])}
     assert sorted(unsaid) == []
 
 

@@ -61,7 +61,8 @@ def test_the_main_reason_is_the_one_that_was_named(name: str, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("name", "code", "figure", "count"),
     [
-        ("cupy_four_by_four", "launch-bound", "launches", 30_001),  # ones and the additions; the sum is part of its reading
+        ("cupy_four_by_four", "launch-bound", "launches", 30_001),
+         # ones and the additions; the sum is part of its reading
         ("torch_item_in_loop", "synchronisation-bound", "waits", 4000),
         ("numpy_sum_of_upload", "transfer-bound", "h2d_bytes", 20 * 160_000_000),
         ("cupy_asnumpy_each_step", "transfer-bound", "d2h_bytes", 15 * 32_000_000),

@@ -160,7 +160,10 @@ if __name__ == "__main__":
 
 @RECORDERS
 def test_the_scripts_own_clocks_are_markers(recorder: str, tmp_path: Path) -> None:
-    source = "import time\nimport numpy as np\nt = time.perf_counter()\nnp.ones(3) + 1\nd = time.perf_counter() - t\ntime.sleep(0.05)\n"
+    source = (
+        "import time\nimport numpy as np\nt = time.perf_counter()\nnp.ones(3) + 1\nd = time.perf_counter() "
+        "- t\ntime.sleep(0.05)\n"
+    )
     (workload,) = record(source, recorder, tmp_path)
     assert [marker["clock"] for marker in workload["markers"]] == ["time.perf_counter"] * 2
     assert 50_000_000 <= workload["program"]["idle_ns"] < 5_000_000_000

@@ -54,7 +54,8 @@ def test_hooks_see_what_the_rewritten_programs_do(tmp_path: Path, native: None) 
             all_time += time[line]
             if share < 0.97:
                 blind.append(f"{program.name}:{line} {hooked[line]} of {calls}")
-    print(f"calls {seen_calls / all_calls:.2%}, time {seen_time / all_time:.2%} of {len(PROGRAMS)} programs", *blind, sep="\n")
+    print(f"calls {seen_calls / all_calls:.2%}, time {seen_time / all_time:.2%} of {len(PROGRAMS)} programs", *blind,
+        sep="\n")
     assert len(PROGRAMS) >= 20
     assert seen_calls / all_calls >= 0.97, blind
     assert seen_time / all_time >= 0.97, blind

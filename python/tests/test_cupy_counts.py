@@ -98,7 +98,8 @@ scipy.ndimage.grey_opening(np.ones((8, 8)), 3)
     assert {name: seen.get(f"cupyx.scipy.{name}") for name in inside} == inside
     assert any(name.endswith("_matvec") for name in seen)
     host = [entry["name"] for entry in workload["ops"] if entry.get("device") is None]
-    assert [name for name in host if name.startswith("scipy.")] == ["scipy.ndimage.grey_erosion", "scipy.ndimage.grey_dilation"]
+    assert [name for name in host if name.startswith("scipy.")] == ["scipy.ndimage.grey_erosion",
+        "scipy.ndimage.grey_dilation"]
 
 
 def test_memory_by_its_address_is_the_devices(tmp_path: Path) -> None:
@@ -269,7 +270,8 @@ print(pool.n_free_blocks(), pool.free_all_blocks(), pool.n_free_blocks())
     out, workload = record(source, tmp_path)
     assert out == "2 None 0\n"
     told = [
-        (workload["sites"][entry["site"]]["line"], entry["op"]["transfer"]["pinned"], entry["op"]["transfer"]["asynchronous"])
+        (workload["sites"][entry["site"]]["line"], entry["op"]["transfer"]["pinned"],
+        entry["op"]["transfer"]["asynchronous"])
         for entry in workload["ops"] if "transfer" in entry["op"]
     ]  # fmt: skip
     assert sorted(told) == [(3, False, True)] * 3 + [(4, False, False), (5, False, False)]
@@ -492,7 +494,8 @@ except cp.cuda.memory.OutOfMemoryError as error:
 """
     out, workload = record(source, tmp_path)
     assert out.splitlines()[0] == "8192 1024"
-    assert out.splitlines()[1].startswith("Out of memory allocating 8,000,000,000,000,000 bytes (allocated so far: 1,024")
+    assert out.splitlines()[1].startswith("Out of memory allocating 8,000,000,000,000,000 bytes (allocated so far: "
+                                          "1,024")
     assert workload["program"]["device_peak_bytes"] == 9216
 
 
@@ -572,9 +575,10 @@ for call in (
     weights = 2 * (9 + 17) * 8  # of both calls, an axis each
     seen = estimate(workload)["workload"]
     assert copied(workload)["h2d"] == (1 + 4 + 2 + 3 + 1 + 1, 16 + weights + 16 + 16 + 3 * 9 + 8 + 9)
-    # Two numbers twice; of footprints whether there is one, and how many or whether all; the array for the last refusals.
-    # Of labels whether they are in range, which of them there are, and how many elements each has.
-    assert (seen["d2h_copies"], seen["d2h_bytes"]) == (4 + 6 + 1 + 2 + 4, 4 * 8 + 2 * (1 + 8) + 2 + 1 + 2 * 512 + 2 * 1 + 2 * 8)
+    # Two numbers twice; of footprints whether there is one, and how many or whether all; the array for the last
+    # refusals. Of labels whether they are in range, which of them there are, and how many elements each has.
+    assert (seen["d2h_copies"], seen["d2h_bytes"]) == (4 + 6 + 1 + 2 + 4,
+        4 * 8 + 2 * (1 + 8) + 2 + 1 + 2 * 512 + 2 * 1 + 2 * 8)
 
 
 def test_what_measurements_of_parts_read(tmp_path: Path) -> None:
@@ -602,7 +606,8 @@ print(float(ndimage.generic_laplace(a, lambda x, axis, output, *_: cp.multiply(x
             line = workload["sites"][entry["site"]]["line"]
             reads[line] = reads.get(line, 0) + entry["count"]
     assert reads[5] == 1  # the greatest label
-    assert reads[6] == 2 * (2 + 1 + 3) + 3 + 1  # labels in range, which there are, each part; elements, places, one of these
+    # labels in range, which there are, each part; elements, places, one of these
+    assert reads[6] == 2 * (2 + 1 + 3) + 3 + 1
     assert reads[7] == 1 + 2 + 3 * 3  # whether labels are whole, two masks; of each part, where it begins and ends
     assert reads[8] == 2 + 2 * 4  # counts and their places; both extremes, and where they are
     assert copied(workload)["d2h"][0] >= 4  # boxes, order of labels, counts
@@ -650,7 +655,10 @@ cp.put(f, [0, 2], 1.0), f.put(i, [2, 3, 4]), cp.put(f, i, f[:3])
 print(f, cp.interp(cp.array([-1.0, 1.5]), x, x, left=-9.0), cp.interp(x[:1], x[:2], x[:2], 5.0, 6.0, period=4.0))
 """
     out, workload = record(source, tmp_path)
-    assert out == "89.1 (2,) True\n[50 50] (10,)\n[0. 1.] 2.0 [0. 1. 2.] [0. 3.] [0. 1. 7.] (6,)\n1 1\n[2. 3. 4. 0.] [-9.   1.5] [0.]\n"
+    assert out == (
+        "89.1 (2,) True\n[50 50] (10,)\n[0. 1.] 2.0 [0. 1. 2.] [0. 3.] [0. 1. 7.] (6,)\n1 1\n[2. 3. 4. 0.] "
+        "[-9.   1.5] [0.]\n"
+    )
     seen = estimate(workload)["workload"]
     sent = [16, 24, 16, 16]  # splines: the shape for each axis; and how far
     sent += [32, 16, 16, 16, 16, 4 * 2 * 2, 8, 4 * 4 * 2, 8]  # a matrix, offsets, shapes; steps to neighbours
@@ -771,7 +779,8 @@ kept = cp.arange(8.0)
 interrupts = ctypes.CDLL(None)["raise"]
 for make in (lambda: cp.empty(16), lambda: kept + 1, lambda: cp.zeros(600)[2:], lambda: kept[1:]):
     array = make()
-    # That the signal comes while the array goes: as C calls C, no handler of Python's runs before its memory is given back.
+    # That the signal comes while the array goes: as C calls C, no handler of Python's runs before its memory is given
+    # back.
     calls = map(interrupts, [signal.SIGALRM])
     ref = weakref.ref(array, functools.partial(next, calls))
     try:

@@ -9,7 +9,7 @@ import pytest
 from cupy_running import device, record
 
 import breakeven
-from breakeven import _kernel
+from breakeven.events import kernel
 
 
 def flop(workload: dict, name: str) -> float:  # type: ignore[type-arg]
@@ -276,12 +276,14 @@ with breakeven.kernel("saxpy", flops=2000, bytes=12_000):
 """
     out, _ = record(source, tmp_path)
     unknown = (
-        "NotImplementedError: breakeven's stand-in for cupy does not compile kernel 'saxpy': its registers and memory are "
+        "NotImplementedError: breakeven's stand-in for cupy does not compile kernel 'saxpy': its registers and memory "
+        "are "
         "not known"
     )
     lines = out.splitlines()
     assert lines[:4] == ["('-std=c++17',) nvrtc True 1024 80", "49152 None None", unknown, unknown]
-    assert lines[4].startswith("TypeError: ") and lines[4].endswith("got an unexpected keyword argument 'no_such_option'")
+    assert lines[4].startswith("TypeError: ") and lines[4].endswith("got an unexpected keyword argument "
+        "'no_such_option'")
     assert lines[5:] == ["RuntimeError: CUDA_ERROR_INVALID_VALUE: invalid argument"] * 3 + ["None"]
 
 
@@ -350,7 +352,8 @@ except NotImplementedError as error:
     print(error)
 """
     out, _ = record(source, tmp_path)
-    assert out.startswith("breakeven's stand-in for cupy cannot run kernel 'loop': `again :` is not imitated. Describe it")
+    assert out.startswith("breakeven's stand-in for cupy cannot run kernel 'loop': `again :` is not imitated. "
+                          "Describe it")
 
 
 #: Parameters, results, C, a preamble, what it is called with, and what comes of it.
@@ -363,10 +366,12 @@ C = {
         "", "cp.array([1 + 2j], 'F')", [0.0],
     ),
     "the index": (
-        "raw T x", "T y", "y = x[_ind.size() - 1 - i] + 10 * _ind.get()[0] + x.shape()[0]", "", "cp.arange(3.0), size=3",
+        "raw T x", "T y", "y = x[_ind.size() - 1 - i] + 10 * _ind.get()[0] + x.shape()[0]", "",
+        "cp.arange(3.0), size=3",
         [5.0, 14.0, 23.0],
     ),
-    "return": ("T x", "T y", "y = x; if (x > 1) return; for (;;) { y = -1; if (x < 5) return; }", "", "cp.arange(3)", [-1, -1, 2]),
+    "return": ("T x", "T y", "y = x; if (x > 1) return; for (;;) { y = -1; if (x < 5) return; }", "", "cp.arange(3)",
+    [-1, -1, 2]),
     "switch": (
         "int32 x", "int32 y", "switch (x) { case 0: y = 10; break; case 1: case 2: y = 20; default: y += 1; }", "",
         "cp.arange(4, dtype='i'), cp.full(4, 100, 'i')", [10, 21, 21, 101],
@@ -375,10 +380,12 @@ C = {
         "int32 x", "int32 y", "y = 0; for (int k = 0; k < 4; k++) { switch (k) { case 2: continue; } y += k; }", "",
         "cp.arange(1, dtype='i')", [4],
     ),
-    "do": ("int32 x", "int32 y", "int s = 0; do { s += 2.7; } while (s < x); y = s;", "", "cp.arange(4, dtype='i')", [2, 2, 2, 4]),
+    "do": ("int32 x", "int32 y", "int s = 0; do { s += 2.7; } while (s < x); y = s;", "", "cp.arange(4, dtype='i')", [2,
+    2, 2, 4]),
     "short whole numbers": ("uint8 a", "uint8 c", "c = (a + a) / 2", "", "cp.array([200], 'B')", [200]),
     "unsigned whole numbers": ("uint32 a", "bool c", "c = a > -1", "", "cp.array([3], 'I')", [False]),
-    "whole numbers towards zero": ("int64 a", "int64 c", "c = a / 2 + a % 2 * 100", "", "cp.array([-3, 3])", [-101, 101]),
+    "whole numbers towards zero": ("int64 a", "int64 c", "c = a / 2 + a % 2 * 100", "", "cp.array([-3, 3])", [-101,
+    101]),
     "functions and macros": (
         "T x", "T y", "y = f(x, 2) + half", """#define half (0.5)
             __device__ float square(float u) { return u * u; }
@@ -392,7 +399,8 @@ C = {
         "T x", "T y", "y = plus(twice(x + 1), max(x, (T)2));",
         "#define twice(u) (2 * (u))\n#define plus(u, v) ((u) + twice(v))", "cp.arange(3.0)", [6.0, 8.0, 10.0],
     ),
-    "a macro for a type": ("T x", "T y", "REAL half = x / 2; y = half;", "#define REAL float", "cp.arange(2.0)", [0.0, 0.5]),
+    "a macro for a type": ("T x", "T y", "REAL half = x / 2; y = half;", "#define REAL float", "cp.arange(2.0)", [0.0,
+    0.5]),
     "lines for the preprocessor": (
         "T x", "T y", """y = SQUARE(x) + STEP;
             #if defined(TWICE)
@@ -433,7 +441,8 @@ C = {
     ),
     "numbers of a preamble": (
         "T x", "T y", "double b = 1; y = f(x) + a + b;",
-        "__device__ const int a = 2.5;\n__constant__ double b = a * 5;\n__device__ double f(double u) { return u * b; }",
+        "__device__ const int a = 2.5;\n__constant__ double b = a * 5;\n__device__ double f(double u) { return "
+        "u * b; }",
         "cp.arange(2.0)", [3.0, 13.0],
     ),
     "an array of its own": (
@@ -444,7 +453,8 @@ C = {
         "", "cp.arange(4.0)", [16 + 1 + 6.0, 16 + 4 + 7.0, 16 + 1 + 5 + 100 + 2.0, 16 + 4 + 5 + 1 + 100.0],
     ),
     "functions that change what they are given": (
-        "T x", "T y", "T a[3] = {3, x, 2}, s, c; sorted(a); both(x, &s, c); y = a[0] + 10 * a[1] + 100 * a[2] + last(&a[1]) + s + c;",
+        "T x", "T y", "T a[3] = {3, x, 2}, s, c; sorted(a); both(x, &s, c); y = a[0] + 10 * a[1] + 100 * a[2] + "
+                      "last(&a[1]) + s + c;",
         """template<typename T> __device__ void exchange(T& u, T& v) { T t = u; u = v; v = t; }
             __device__ void sorted(double* __restrict__ a) {
                 if (a[0] > a[1]) exchange(a[0], a[1]);
@@ -457,7 +467,8 @@ C = {
     ),
     "a table of the preamble": (
         "T x", "T y", "y = of(c, x);",
-        "__constant__ double c[3] = {1, 2, 3};\n__device__ double of(const double* c, double t) { return c[0] + t * (c[1] + t * c[2]); }",
+        "__constant__ double c[3] = {1, 2, 3};\n__device__ double of(const double* c, double t) { return c[0] + t * "
+        "(c[1] + t * c[2]); }",
         "cp.arange(3.0)", [1.0, 6.0, 17.0],
     ),
     "functions of one name": (
@@ -474,7 +485,8 @@ C = {
             template<int N> __device__ double f(double u) { double a[N] = {u}; return a[0] * N; }
             template<typename U, int N = 4> __device__ U g(U u) { U s = 0; for (int k = 0; k < N; k++) s += u; return s; }
             template<class U> __device__ U h(U u) { return u; }""", "cp.arange(4.0)",
-        [0.0, 3 + 4 + float(np.float32(1 / 3) * 2) + 0.5, 6 + 8 + float(np.float32(2 / 3) * 2) + 2, 9 + 12 + 2 + 1 + 1.5],
+        [0.0, 3 + 4 + float(np.float32(1 / 3) * 2) + 0.5, 6 + 8 + float(np.float32(2 / 3) * 2) + 2,
+        9 + 12 + 2 + 1 + 1.5],
     ),
     "the next element": (
         "T x", "T y", """y = 0; for (int j = 0; j < 4; j++) { if (j == 2) continue; y += j; }
@@ -482,14 +494,17 @@ C = {
             switch ((int)x) { case 1: continue; default: break; } y = -y;""", "", "cp.arange(5.0)", [4.0, 4.0, -4.0, 4.0, 4.0],
     ),
     "what complex numbers are made of": (
-        "T x", "T y", "complex<double> z = thrust::polar(x, M_PI); y = z.real() + cyl_bessel_i0(0.0);", "", "cp.arange(2.0)",
+        "T x", "T y", "complex<double> z = thrust::polar(x, M_PI); y = z.real() + cyl_bessel_i0(0.0);", "",
+        "cp.arange(2.0)",
         [1.0, 0.0],
     ),
     "values in brackets": (
-        "T x", "T y", "complex<double> j(0., 1.); int two(2.7); y = (j * x).imag() + two;", "", "cp.arange(3.0)", [2.0, 3.0, 4.0],
+        "T x", "T y", "complex<double> j(0., 1.); int two(2.7); y = (j * x).imag() + two;", "", "cp.arange(3.0)", [2.0,
+        3.0, 4.0],
     ),
     "values in braces": (
-        "T x", "T y", "const T half{x / T{2}}; int z {}; T a[2] {half, 1}; y = a[0] + z + a[1];", "", "cp.arange(3.0)", [1.0, 1.5, 2.0],
+        "T x", "T y", "const T half{x / T{2}}; int z {}; T a[2] {half, 1}; y = a[0] + z + a[1];", "", "cp.arange(3.0)",
+        [1.0, 1.5, 2.0],
     ),
     "names of a block's own": (
         "T x", "T y", """T t = 1; y = 0; { T t = x; t += 1; } if (x > 1) { T y = 7; y += t; }
@@ -497,7 +512,8 @@ C = {
             y += 100 * i + t;""", "", "cp.arange(3.0)", [13.0, 113.0, 213.0],
     ),
     "names that are types already": (
-        "uint64 x", "uint64 y", "uint64_t long_one = 1; int const two = 2; y = (x - long_one) / 18446744073709551615 + two;",
+        "uint64 x", "uint64 y", "uint64_t long_one = 1; int const two = 2; y = (x - long_one) / 18446744073709551615 "
+                                "+ two;",
         "typedef unsigned long long uint64_t;", "cp.array([0, 1], 'Q')", [3, 2],
     ),
     "what lies below in a normal distribution": (
@@ -509,7 +525,8 @@ C = {
         "T x", "T y", "T s, c; sincos(x, &s, &c); y = s * s + c * c", "", "cp.zeros(2)", [1.0, 1.0],
     ),
     "a place in several dims": (
-        "raw T x, int32 n", "raw T y", "ptrdiff_t from[] = {i % n, i / n}; int to[1]; to[0] = i; y[to] = x[from] + x.strides()[1];",
+        "raw T x, int32 n", "raw T y", "ptrdiff_t from[] = {i % n, i / n}; int to[1]; to[0] = i; y[to] = x[from] + "
+                                       "x.strides()[1];",
         "", "cp.arange(6.0).reshape(2, 3), 2, cp.empty(6), size=6", [8.0, 11.0, 9.0, 12.0, 10.0, 13.0],
     ),
     "a view": (
@@ -561,7 +578,8 @@ except NotImplementedError as error:
     print(error)
 """
     out, _ = record(source, tmp_path)
-    assert out.startswith(f"breakeven's stand-in for cupy cannot run kernel 'kernel': {why} is not imitated. Describe it")
+    assert out.startswith(f"breakeven's stand-in for cupy cannot run kernel 'kernel': {why} is not imitated. Describe "
+                          f"it")
 
 
 def test_macros_by_an_option(tmp_path: Path) -> None:
@@ -601,7 +619,7 @@ def test_amounts_are_checked(wrong: float) -> None:
         breakeven.kernel("k", flops=wrong, bytes=1)
     with pytest.raises(ValueError, match="by its name"):
         breakeven.kernel("", flops=1, bytes=1)
-    assert _kernel.described("k") is None
+    assert kernel.described("k") is None
 
 
 def test_loops_of_each_elements_own_length(tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ from cupy_running import record
 from breakeven import _native
 
 MEASURED = Path(__file__).parents[2] / "accuracy" / "measured" / "h100-sxm-cupy-launches.csv"
-#: Expressions of which other counts are known to come out: `counted,expression`, or whatever number where none is given.
+#: Expressions of which other counts are known to come out: `counted,expression`, or whatever number where none is
+#: given.
 KNOWN = Path(__file__).with_name("cupy_launches_known.csv")
 
 
@@ -30,7 +31,8 @@ def launches(workload: dict[str, Any], ops: list[dict[str, Any]]) -> int:
     """What the engine makes of these ops alone."""
     if not ops:
         return 0
-    part = {"format": workload["format"], "program": {"name": "part", "wall_ns": 1}, "sites": workload["sites"], "ops": ops}
+    part = {"format": workload["format"], "program": {"name": "part", "wall_ns": 1}, "sites": workload["sites"],
+        "ops": ops}
     answer = json.loads(_native.answer(json.dumps({"workload": part, "options": {"gpu": ["h100-sxm5-80gb"]}})))
     assert "error" not in answer, answer
     return int(answer["workload"]["launches"])
@@ -78,7 +80,7 @@ cp.concatenate(mixed)
 
 
 def test_a_handler_may_raise_while_launches_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    from breakeven.cupy_stand_in import launches
+    from breakeven.cupy.core import launches
 
     def interrupted(*_: object) -> int:
         raise TimeoutError

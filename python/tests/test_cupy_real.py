@@ -15,10 +15,11 @@ from cupy_running import estimate, note
 
 
 #: The only device file that every Unix has.
-GPU = "import breakeven.cupy_stand_in as given\ngiven._DEVICES = ('/dev/null',)\ndel given\n"
+GPU = "import breakeven.cupy.offer as given\ngiven._DEVICES = ('/dev/null',)\ndel given\n"
 #: What CuPy does while it is imported: parts of it import each other, by either way of asking.
 PACKAGE = {
-    "cupy/__init__.py": "from cupy import _core\nimport cupy_backends.cuda\nfrom cupy.linalg import norm\n__version__ = '1.0'\n",
+    "cupy/__init__.py": "from cupy import _core\nimport cupy_backends.cuda\nfrom cupy.linalg import norm\n__version__ "
+                        "= '1.0'\n",
     "cupy/_core/__init__.py": "import cupy._core.core\nfrom cupy._core.core import ndarray\n",
     "cupy/_core/core.py": "class ndarray:\n    pass\n",
     "cupy/linalg/__init__.py": "from cupy._core import ndarray\nfrom cupyx import thing\nnorm = thing\n",
@@ -66,7 +67,8 @@ def test_it_is_imported_as_without_us_and_its_work_is_told_to_be_unseen(package:
 @pytest.mark.parametrize("name", ["jax", "tensorflow"])
 def test_libraries_that_nobody_watches_are_unseen_where_the_script_uses_them(name: str, tmp_path: Path) -> None:
     (tmp_path / name).mkdir()
-    (tmp_path / name / "__init__.py").write_text("__version__ = '1.0'\nimport numpy\ndef work(): return numpy.ones(9).sum()\n")
+    (tmp_path / name / "__init__.py").write_text("__version__ = '1.0'\nimport numpy\ndef work(): return "
+                                                 "numpy.ones(9).sum()\n")
     outcome, (workload,) = run(f"import {name}, time\ntime.sleep(0.1)\nprint({name}.work())\n", tmp_path, "native")
     assert (outcome.code, outcome.out, outcome.err) == (0, b"9.0\n", b"")
     assert workload["program"]["versions"][name] == "1.0"
@@ -94,7 +96,9 @@ def test_a_gpu_that_is_named_is_imitated_where_there_is_one(package: Path) -> No
 @pytest.mark.skipif(importlib.util.find_spec("cupy") is None, reason="needs CuPy")
 @pytest.mark.parametrize("recorder", ["native", "ast"])
 def test_cupy_itself(tmp_path: Path, recorder: str) -> None:
-    source = "import cupy\nfrom cupy import _core\nimport cupyx.scipy.sparse\nprint(cupy.__version__, _core.core.ndarray)\n"
+    source = (
+        "import cupy\nfrom cupy import _core\nimport cupyx.scipy.sparse\nprint(cupy.__version__, _core.core.ndarray)\n"
+    )
     script = tmp_path / "plain.py"
     script.write_text(source)
     plain = running.untraced(tmp_path / "plain", [str(script)])

@@ -1,4 +1,5 @@
-"""What CuPy refuses, the stand-in refuses (each was seen of CuPy 14.2 on an H200, or read in its source); what it has not, it says."""
+"""What CuPy refuses, the stand-in refuses (each was seen of CuPy 14.2 on an H200, or read in its source); what it
+has not, it says."""
 
 from __future__ import annotations
 
@@ -63,7 +64,8 @@ CASES = {
     "a[cp.array([1, 5, -7])]": "[1. 1. 1.]",  # kernels count on from the begin
     "a & 1": "TypeError: Wrong type ((dtype('float64'), dtype('int64'))) of arguments for cupy_bitwise_and",
     "a.astype(int).__iadd__(1.5)":
-        "TypeError: Cannot cast output operand from dtype('float64') to dtype('int64') according to the rule 'same_kind'",
+        "TypeError: Cannot cast output operand from dtype('float64') to dtype('int64') according to the rule "
+        "'same_kind'",
     "a.item(2)": "TypeError: ndarray.item() takes 1 positional argument but 2 were given",
     "float(a[:1])": "TypeError: only 0-dimensional arrays can be converted to Python scalars",
     "bool(cp.empty(0))": "False",
@@ -96,12 +98,16 @@ CASES = {
     "cp.asnumpy(np.arange(2), out=np.ones(2))": "[0. 1.]",
     "len(cp.array(1))": "TypeError: len() of unsized object",
     "iter(cp.array(1))": "TypeError: iteration over a 0-d array",
-    "bool(a)": "ValueError: The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()",
+    "bool(a)": (
+        "ValueError: The truth value of an array with more than one element is ambiguous. Use a.any() or "
+        "a.all()"
+    ),
     "isinstance(a, cp.ndarray), isinstance(np.ones(1), cp.ndarray)": "(True, False)",
     "cp.get_array_module(a).__name__, cp.get_array_module(np.ones(1)).__name__": "('cupy', 'numpy')",
     "cp.__version__": "14.2.0",
     **{f"cp.linalg.{call}": "LinAlgError: cupy.linalg only supports cupy.ndarray" for call in (
-        "inv(np.eye(2))", "inv([[1.0]])", "svd(np.eye(2))", "solve(cp.eye(2), np.ones(2))", "matrix_power(np.eye(2), 2)",
+        "inv(np.eye(2))", "inv([[1.0]])", "svd(np.eye(2))", "solve(cp.eye(2), np.ones(2))",
+        "matrix_power(np.eye(2), 2)",
         "matrix_rank(np.eye(2))",
     )},
     "cp.linalg.det([[1.0]])": "AttributeError: 'list' object has no attribute 'ndim'",

@@ -1,4 +1,5 @@
-"""Whole programs as people write them: copies, bytes and waits as counted by hand, launches where the count is plain."""
+"""Whole programs as people write them: copies, bytes and waits as counted by hand, launches where the count is
+plain."""
 
 from __future__ import annotations
 

@@ -284,7 +284,8 @@ print(A.A)
     out, _ = record(HEAD + source, tmp_path)
     assert out.splitlines() == [
         "(3, 2)", *(f"DeprecationWarning `spmatrix.{name}` is deprecated" for name in "AH"),
-        "AttributeError 'csr_array' object has no attribute 'A'", "AttributeError 'csr_array' object has no attribute 'H'",
+        "AttributeError 'csr_array' object has no attribute 'A'", "AttributeError 'csr_array' object has no attribute "
+        "'H'",
         "[[1. 0. 0.]", " [0. 1. 0.]]",
     ]  # fmt: skip
 

@@ -16,16 +16,17 @@ pytestmark = pytest.mark.usefixtures("native")
 FUNCTIONS = ("estimate", "kernel", "profile", "record")
 
 
-@pytest.mark.parametrize("name", ["_estimate", "_kernel", "_record"])
+@pytest.mark.parametrize("name", ["api.estimate", "events.kernel", "api.record"])
 def test_examples_do_what_they_say(name: str) -> None:
-    getattr(breakeven, {"_estimate": "estimate", "_kernel": "kernel", "_record": "record"}[name])
+    getattr(breakeven, name.rpartition(".")[2])
     module = sys.modules[f"breakeven.{name}"]
     done = doctest.testmod(module, optionflags=doctest.IGNORE_EXCEPTION_DETAIL)
     assert done.attempted > 0 and done.failed == 0
 
 
 def test_public_names_are_shown_with_their_meaning() -> None:
-    assert {name for name in dir(breakeven) if not name.startswith("_")} == {*breakeven.__all__, "load_ipython_extension"}
+    assert {name for name in dir(breakeven) if not name.startswith("_")} == {*breakeven.__all__,
+        "load_ipython_extension"}
     page = pydoc.plain(pydoc.render_doc(breakeven))
     for name in breakeven.__all__:
         first = str(inspect.getdoc(getattr(breakeven, name))).splitlines()[0]

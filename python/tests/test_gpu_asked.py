@@ -1,4 +1,5 @@
-"""Scripts that ask another library for a GPU: they end, or go on, as without us, and the record says what they asked for."""
+"""Scripts that ask another library for a GPU: they end, or go on, as without us, and the record says what they asked
+for."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from breakeven._gpu_asked import _DRIVERS
-from breakeven._gpu_libraries import FALLBACKS, REFUSALS
+from breakeven.process.gpu_asked import _DRIVERS
+from breakeven.process.gpu_libraries import FALLBACKS, REFUSALS
 
 pytestmark = pytest.mark.skipif(any(map(os.path.exists, _DRIVERS)), reason="this machine has a GPU")
 
@@ -29,7 +30,8 @@ def told(script: str, tmp_path: Path, code: int, recorder: str = "native") -> li
         for run, env in (([], clean), (["-m", "breakeven._run"], ours))
     )
     # Addresses, and the time of day (TensorFlow: and the process) that libraries write before a warning.
-    bare = [re.sub(r"0x[0-9a-f]+|\d\d:\d\d:\d+(\.\d+ +\d+)?", "…", run.stdout + run.stderr) for run in (plain, recorded)]
+    bare = [re.sub(r"0x[0-9a-f]+|\d\d:\d\d:\d+(\.\d+ +\d+)?", "…", run.stdout + run.stderr) for run in (plain,
+        recorded)]
     assert (plain.returncode, bare[0]) == (recorded.returncode, bare[1])
     assert recorded.returncode == code, recorded.stderr
     unseen = [entry for file in record.glob("*.json") for entry in json.loads(file.read_text())["unseen"]]
@@ -129,7 +131,8 @@ def test_a_library_that_goes_on_without(row: object, tmp_path: Path) -> None:
     calls = [call.format(argument) for argument in (*cpu, *gpu)]
     said = told(head + "\n".join(f"for _ in range(2): {line}" for line in calls) + "\n", tmp_path, 0)
     lines = [len(head.splitlines()) + len(cpu) + n + 1 for n in range(len(gpu))]
-    wanted = [f"the script asks {row.library} for a GPU (asks.py:{line}), and there is none" for line in lines]  # type: ignore[attr-defined]
+    wanted = [f"the script asks {row.library} for a GPU (asks.py:{line}), and there is none"
+        for line in lines]  # type: ignore[attr-defined]
     assert sorted(text.partition(": it ran")[0] for _, text in said) == sorted(wanted)
     assert {reason for reason, _ in said} == {"gpu-fell-back"}
 

@@ -1,4 +1,5 @@
-"""PyTorch scripts that check for a GPU and end: the record says so where the check ended them, and else says nothing."""
+"""PyTorch scripts that check for a GPU and end: the record says so where the check ended them, and else says
+nothing."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from breakeven._gpu_asked import _DRIVERS
+from breakeven.process.gpu_asked import _DRIVERS
 from test_gpu_asked import told
 
 pytestmark = pytest.mark.skipif(any(map(os.path.exists, _DRIVERS)), reason="this machine has a GPU")
@@ -22,7 +23,8 @@ ENDED = [
     ("if not torch.cuda.is_available():\n    raise SystemExit(1)\n", 2),
     ("if torch.cuda.is_available():\n    print('train')\nelse:\n    raise RuntimeError('no')\n", 2),
     ("ok = torch.cuda.is_available()\nprint(ok)\nif not ok:\n    raise EnvironmentError('no')\n", 4),
-    ("def need():\n    from torch.cuda import is_available\n    if not is_available():\n        sys.exit(1)\nneed()\n", 4),
+    ("def need():\n    from torch.cuda import is_available\n    if not is_available():\n        sys.exit(1)\nneed()\n",
+    4),
 ]
 
 OTHERS = [

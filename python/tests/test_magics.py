@@ -13,7 +13,7 @@ import pytest
 import breakeven
 
 pytest.importorskip("IPython")
-from breakeven._ipython import _NOT_SHOWN, _OPTIONS, parsed, usage
+from breakeven.api.ipython import _NOT_SHOWN, _OPTIONS, parsed, usage
 
 pytestmark = pytest.mark.usefixtures("native")
 
@@ -32,7 +32,7 @@ def shell() -> Any:
 def shown(monkeypatch: pytest.MonkeyPatch) -> list[breakeven.Estimate]:
     """What the magics display."""
     displayed: list[breakeven.Estimate] = []
-    monkeypatch.setattr("breakeven._ipython.display", displayed.append)
+    monkeypatch.setattr("breakeven.api.ipython.display", displayed.append)
     return displayed
 
 
@@ -42,9 +42,18 @@ def test_options_of_a_cell(shell: Any, shown: list[breakeven.Estimate]) -> None:
     [answer] = shown
     asked = answer.to_dict()["options"]
     assert asked["gpu"] == ["l4", "t4", "a10"] and asked["exclude_startup"] and asked["precision"] == "fp32"
-    assert answer._repr_html_().count("<tr>") == 1 + 2
+    assert "… 1 more: --top 3" in answer._repr_html_()
     assert "… 1 more: --top 3" in str(answer)
     assert shell.user_ns["b"].shape == (99, 99)
+
+
+def test_a_cell_shows_the_text_report_or_what_is_asked_of_it(shell: Any, shown: list[breakeven.Estimate]) -> None:
+    for option in ("", "--quiet", "--verbose"):
+        shell.run_cell(f"%%breakeven l4 {option}\nb = np.ones((99, 99)) @ np.ones((99, 99))")
+    brief, quiet, verbose = (shell.display_formatter.formatters["text/plain"](answer) for answer in shown)
+    assert brief == str(shown[0]) and "more: --verbose" in brief and len(brief.splitlines()) <= 24
+    assert len(quiet.splitlines()) < len(brief.splitlines()) and "more: --verbose" not in quiet + verbose
+    assert "what would turn it" in verbose or len(verbose.splitlines()) > 24
 
 
 def test_a_cell_is_reported_on_again(shell: Any, shown: list[breakeven.Estimate]) -> None:
@@ -72,7 +81,8 @@ def test_the_command_has_the_same_options() -> None:
     assert command is not None
     told = subprocess.run([command, "show", "--help"], capture_output=True, text=True, check=True).stdout
     of_show = set(re.findall(r"^ +(?:-\w, )?--([\w-]+)", told, re.MULTILINE))
-    files = {"output", "format", "color", "explain", "quiet", "verbose", "trace", "html", "scale"}  # of a terminal, and of files
+    files = {"output", "format", "color", "explain", "quiet", "verbose", "trace", "html",
+        "scale"}  # of a terminal, and of files
     ours = {name.replace("_", "-") for name in {*_OPTIONS, *_NOT_SHOWN, "gpu"}}
     assert of_show - files - {"help", "no-config"} == ours
 
@@ -88,13 +98,14 @@ WRONG = [
     ("--gpuu l4", "there is no option `--gpuu`; did you mean `--gpu`?", "--help"),
     ("--exclude-start", "did you mean `--exclude-startup`?", "--help"),
     ("--exclude_startup", "there is no option `--exclude_startup`; did you mean `--exclude-startup`?", "--help"),
-    ("-q", "there is no option `-q`", "--help"),
+    ("-z", "there is no option `-z`", "--help"),
     ("--fail-if 'speedup<2'", "there is no option `--fail-if`", "--help"),
     ("--spot=yes", "`--spot` takes no value", "write `--spot` alone"),
     ("--region", "`--region` needs a value", "country or cloud region"),
     ("--region --spot", "`--region` needs a value", "country or cloud region"),
     ("--top many", "`--top` is `many`: not a whole number", "--top 3"),
     ("--catalogue nowhere.csv", "cannot read nowhere.csv: no such file or directory", "check the path"),
+    ("rtx 4090", "`rtx 4090` is two names here", '"rtx 4090"'),
     ('"RTX 4090', "a quotation mark has no counterpart", '"RTX 4090"'),
     ("'RTX 3081'", "no GPU of the catalogue is called `RTX 3081`", "nearest in kind"),
     ("--price cheap", "`cheap`", "write it like"),

@@ -58,7 +58,8 @@ def test_a_budget_stops_and_the_next_run_goes_on(tmp_path: Path) -> None:
 
 def test_the_kernels_of_a_table(tmp_path: Path) -> None:
     table, path = tmp_path / "table.csv", tmp_path / "cpu.csv"
-    table.write_text("op,b,m,n,k,h,dtype\nbmm,2,8,9.0,10,,f32\nmulu,3,,,,70,f32\nbmm,2,8,9,10,,f32\nfrobnicate,,,,,1,f32\n")
+    table.write_text("op,b,m,n,k,h,dtype\nbmm,2,8,9.0,10,,f32\nmulu,3,,,,70,f32\nbmm,2,8,9,10,,f32\n"
+                     "frobnicate,,,,,1,f32\n")
     assert kit("--framework", "numpy", "--table", str(table), "--output", str(path)).returncode == 0
     found = rows(path)
     assert [(row["op"], row["n"], row["h"], row["l2"]) for row in found] == [

@@ -28,7 +28,7 @@ def test_the_cell_magic() -> None:
     # What is printed and what is displayed reach the notebook by ways of their own, in either order.
     assert [part["text"] for part in ran if part["output_type"] == "stream"] == ["500.0\n"]
     shown = [part["data"] for part in ran if part["output_type"] == "display_data"]
-    assert len(shown) == 1 and "<table>" in shown[0]["text/html"]  # type: ignore[index]
+    assert len(shown) == 1 and "<pre" in shown[0]["text/html"]  # type: ignore[index]
     assert after[0]["text"] == "1 (500, 500)\n"
     assert [part["output_type"] for part in failed] == ["error"]
     assert failed[0]["ename"] == "ZeroDivisionError"

@@ -36,12 +36,14 @@ CASES = {
         ("native", "scipy", "SuperLU.solve"),
     ),
     "in a child": (
-        "import os, warnings\nwarnings.simplefilter('error')\n" + SOLVE + "if os.fork() == 0:\n    solve(60)\n    raise SystemExit\nos.wait()\n",
+        "import os, warnings\nwarnings.simplefilter('error')\n" + SOLVE + "if os.fork() == 0:\n    solve(60)\n    "
+        "raise SystemExit\nos.wait()\n",
         ("native", "scipy", "SuperLU.solve"),
     ),
     # The generator's own frame holds what it calls.
     "in a generator": (
-        SOLVE.replace("    for _ in range(times):\n        lu.solve(b)", "    for _ in range(times):\n        yield lu.solve(b)")
+        SOLVE.replace("    for _ in range(times):\n        lu.solve(b)", "    for _ in range(times):\n        yield "
+        "lu.solve(b)")
         + "for _ in solve(60):\n    pass\n",
         ("native", "scipy", "SuperLU.solve"),
     ),
@@ -50,7 +52,8 @@ CASES = {
         + "import asyncio\nasyncio.run(solve(60))\n",
         ("native", "scipy", "SuperLU.solve"),
     ),
-    "by keyword": (SOLVE.replace("solve(b)", "solve(b, trans='N')") + "solve(60)\n", ("native", "scipy", "SuperLU.solve")),
+    "by keyword": (SOLVE.replace("solve(b)", "solve(b, trans='N')") + "solve(60)\n", ("native", "scipy",
+    "SuperLU.solve")),
     "with arguments unpacked": (
         SOLVE.replace("solve(b)", "solve(*[b], **{'trans': 'N'})") + "solve(60)\n",
         ("native", "scipy", "SuperLU.solve"),
@@ -61,22 +64,27 @@ CASES = {
         "    lgamma(x); lgamma(x); lgamma(x); lgamma(x)  # here\n",
         ("native", "libm.so.6", "lgamma"),
     ),
-    "through map": (SOLVE.replace("  # here", "") + "list(map(lu.solve, [b] * 60))  # here\n", ("native", "scipy", "SuperLU.solve")),
+    "through map": (SOLVE.replace("  # here", "") + "list(map(lu.solve, [b] * 60))  # here\n", ("native", "scipy",
+    "SuperLU.solve")),
     "through map in a loop": (
-        SOLVE.replace("  # here", "") + "for i, x in enumerate(map(lu.solve, [b] * 60)):  # here\n    pass\n", ("native", "scipy", "SuperLU.solve")
+        SOLVE.replace("  # here", "") + "for i, x in enumerate(map(lu.solve, [b] * 60)):  # here\n    pass\n",
+        ("native", "scipy", "SuperLU.solve")
     ),
     "through partial": (
-        "import functools\n" + SOLVE.replace("  # here", "") + "f = functools.partial(lu.solve, b)\nfor _ in range(60):\n    f()  # here\n",
+        "import functools\n" + SOLVE.replace("  # here", "") + "f = functools.partial(lu.solve, b)\nfor _ in "
+        "range(60):\n    f()  # here\n",
         ("native", "scipy", "SuperLU.solve"),
     ),
     "through itertools": (
-        "import itertools\n" + SOLVE.replace("  # here", "") + "list(itertools.starmap(lu.solve, [(b,)] * 60))  # here\n", ("native", "scipy", "SuperLU.solve")
+        "import itertools\n" + SOLVE.replace("  # here", "") + "list(itertools.starmap(lu.solve, [(b,)] * 60))  # "
+        "here\n", ("native", "scipy", "SuperLU.solve")
     ),
     # Eigenvalues near 0: a factorisation that is an op, then solves that are none.
     "between two ops of a function": (
         "import os\nos.environ['OPENBLAS_NUM_THREADS'] = '1'\n"
         "import numpy as np\nimport scipy.sparse as sp\nfrom scipy.sparse.linalg import eigsh\nn = 220\n"
-        "d = sp.diags([-1.0, 2, -1], [-1, 0, 1], shape=(n, n))\neye = sp.identity(n)\na = (sp.kron(eye, d) + sp.kron(d, eye)).tocsc()\n"
+        "d = sp.diags([-1.0, 2, -1], [-1, 0, 1], shape=(n, n))\neye = sp.identity(n)\na = (sp.kron(eye, d) + "
+        "sp.kron(d, eye)).tocsc()\n"
         "eigsh(a, k=6, sigma=0)  # here\n",
         ("native", "scipy", "SuperLU.solve"),
     ),
@@ -86,14 +94,16 @@ CASES = {
         "def fibonacci(n):\n    return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)  # here\nfibonacci(33)\n",
         ("python", None, None),
     ),
-    "builtins": ("words = [str(i) for i in range(300_000)]\nfor _ in range(40):\n    sorted(words)  # here\n", ("python", None, None)),
+    "builtins": ("words = [str(i) for i in range(300_000)]\nfor _ in range(40):\n    sorted(words)  # here\n",
+    ("python", None, None)),
     "the standard library": (
         "import json\ntext = json.dumps(list(range(200_000)))\nfor _ in range(60):\n    json.loads(text)  # here\n",
         ("python", None, None),
     ),
     "asleep": ("import time\nfor _ in range(20):\n    time.sleep(0.04)  # here\n", ("waiting", None, None)),
     "another process": (
-        "import subprocess, sys\nsubprocess.run([sys.executable, '-S', '-c', 'import time; time.sleep(0.8)'])  # here\n",
+        "import subprocess, sys\nsubprocess.run([sys.executable, '-S', '-c', 'import time; time.sleep(0.8)']) "
+        " # here\n",
         ("waiting", None, None),
     ),
 }
@@ -125,7 +135,8 @@ def test_most_time_at_a_line_is_told_as_what_it_is(name: str, tmp_path: Path, na
 #: Ways to fork, from a function that makes the child end at once.
 FORKS = {
     "fork": "if os.fork() == 0:\n            os._exit(0)\n        os.wait()",
-    "forkpty": "pid, terminal = os.forkpty()\n        if pid == 0:\n            os._exit(0)\n        os.wait()\n        os.close(terminal)",
+    "forkpty": "pid, terminal = os.forkpty()\n        if pid == 0:\n            os._exit(0)\n        os.wait()\n      "
+               "  os.close(terminal)",
     "subprocess": "subprocess.run(['true'], preexec_fn=work, check=True)",
     "multiprocessing": "process = forking.Process(target=work)\n        process.start()\n        process.join()",
 }
@@ -147,7 +158,8 @@ def test_no_thread_is_left_where_python_counts_them(way: str, tmp_path: Path, na
 def test_tuples_of_tuples_take_no_look_longer(tmp_path: Path, native: None) -> None:
     # Twelve of twelve of twelve of twelve: to look at each took half a processor.
     script = (
-        "import sys, time\nt = 1.5\nfor _ in range(4):\n    t = (t,) * 12\nbegan, own = time.process_time(), time.thread_time()\n"
+        "import sys, time\nt = 1.5\nfor _ in range(4):\n    t = (t,) * 12\nbegan, own = time.process_time(), "
+        "time.thread_time()\n"
         "while time.thread_time() - own < 1:\n    for _ in range(200):\n        max(t, t, t, key=id)\n"
         "assert time.process_time() - began < 1.2, time.process_time() - began\n"
     )
@@ -181,7 +193,10 @@ def test_a_clock_that_a_library_reads_costs_little(tmp_path: Path, native: None)
         "import time\ndef deep(n):\n    if n:\n        return deep(n - 1)\n    began = time.thread_time()\n"
         "    for _ in range(100_000):\n        time.perf_counter()\n    return time.thread_time() - began\n"
     )
-    script = f"import sys\nsys.path.append({os.fspath(package.parent)!r})\nimport numpy\nimport compiler\nprint(compiler.deep(50))\n"
+    script = (
+        f"import sys\nsys.path.append({os.fspath(package.parent)!r})\n"
+        f"import numpy\nimport compiler\nprint(compiler.deep(50))\n"
+    )
     path = tmp_path / "script.py"
     path.write_text(script)
     traced = running.traced(tmp_path / "run", [str(path)], "native", tmp_path / "record")

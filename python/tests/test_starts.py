@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import running
 
-from breakeven import _starts
+from breakeven.process import spawns
 
 pytestmark = pytest.mark.timed
 
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.timed
     ],
 )
 def test_options_end_where_the_program_begins(words: list[str], options: set[str]) -> None:
-    assert _starts._options(words) == options
+    assert spawns._options(words) == options
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,8 @@ shell.run_line_magic("time", "work()")
     # What IPython compiles for it is a file of its own.
     (timed,) = [row for row in spans(script, tmp_path) if "magic-timeit" in row["from"]]
     assert timed["times"] == 4
-    of = {"timed": lambda row: "magic-timeit" in row["from"], "once": lambda row: row["from"] == row["to"] == "timed.py:10"}
+    of = {"timed": lambda row: "magic-timeit" in row["from"],
+        "once": lambda row: row["from"] == row["to"] == "timed.py:10"}
     (several,), (once,) = (work(script, tmp_path / name, keep) for name, keep in of.items())
     assert several == pytest.approx(3 * once, rel=0.3)
 
@@ -129,13 +130,17 @@ def test_timeit_is_told(tmp_path: Path) -> None:
     script = f"{WORK}import timeit\nprint(timeit.timeit(work, number=3))\n"
     assert [row["clock"] for row in spans(script, tmp_path)] == ["time.perf_counter"]
     (several,) = work(script, tmp_path / "several")
-    (single,) = work(f"{WORK}import time\nt = time.perf_counter()\nwork()\nprint(time.perf_counter() - t)\n", tmp_path / "s")
+    (single,) = work(f"{WORK}import time\nt = time.perf_counter()\nwork()\nprint(time.perf_counter() - t)\n",
+        tmp_path / "s")
     assert several == pytest.approx(3 * single, rel=0.2)
 
 
 def test_clocks_within_clocks_are_told_part_by_part(tmp_path: Path) -> None:
     read = "time.perf_counter()"
-    script = f"{WORK}import time\no = {read}\nwork()\ni = {read}\nwork()\nprint({read} - i)\nwork()\nprint({read} - o)\n"
+    script = (
+        f"{WORK}import time\no = {read}\nwork()\ni = {read}\nwork()\nprint({read} - i)\nwork()\nprint({read} "
+        f"- o)\n"
+    )
     rows = spans(script, tmp_path)
     assert [(row["from"], row["to"]) for row in rows] == [
         ("timed.py:7", "timed.py:9"), ("timed.py:9", "timed.py:11"), ("timed.py:11", "timed.py:13")

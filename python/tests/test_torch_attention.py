@@ -1,5 +1,5 @@
-"""Attention that a CPU takes apart is one kernel forward and one back, as a GPU runs it, and takes as much memory as where
-the CPU has one, too."""
+"""Attention that a CPU takes apart is one kernel forward and one back, as a GPU runs it, and takes as much memory as
+where the CPU has one, too."""
 
 from __future__ import annotations
 

@@ -86,7 +86,8 @@ def network(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     by_hand = _printed(command, BREAKEVEN_RECORD_DIR=str(folder))
     [file] = folder.glob("*.breakeven.json")
     ops = json.loads(file.read_text())["ops"]
-    forward, backward = (sum(_flop(e) * e["count"] for e in ops if e.get("phase") == p) for p in ("forward", "backward"))
+    forward, backward = (sum(_flop(e) * e["count"] for e in ops if e.get("phase") == p) for p in ("forward",
+        "backward"))
     # The program runs inference once, then a training step.
     return Recorded(request.param, forward / 2, backward, by_hand, [e["name"] for e in ops if e["op"] == "opaque"])
 
@@ -154,7 +155,8 @@ def test_grouped_dilated_and_transposed_convolutions(tmp_path: Path) -> None:
     [file] = tmp_path.glob("*.breakeven.json")
     entries = json.loads(file.read_text())["ops"]
     convolutions = [e for e in entries if isinstance(e["op"], dict) and "convolution" in e["op"]]
-    seen = [sum(_flop(e) * e["count"] for e in convolutions if e.get("phase") == now) for now in ("forward", "backward")]
+    seen = [sum(_flop(e) * e["count"] for e in convolutions if e.get("phase") == now) for now in ("forward",
+        "backward")]
     assert seen == [forward, backward]
 
 

@@ -21,11 +21,12 @@ pytestmark = [
 ]
 
 GPU = """import torch, types
-import breakeven._torch_ops as ours
-ours.GPUS = ("meta",)
-ours._is_meta = lambda _: False
+from breakeven.torch import session as ours
+from breakeven.torch.describe import storages
+ours.session.gpu_kinds = ("meta",)
+storages._is_meta = lambda _: False
 torch.meta = types.SimpleNamespace(get_device_name=lambda _: 'NVIDIA "H100"', synchronize=lambda: None)
-del ours
+del ours, storages
 """
 SCRIPT = """
 model = torch.nn.Linear(64, 8).to("meta")

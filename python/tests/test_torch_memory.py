@@ -35,9 +35,11 @@ def test_peak(network: str, tmp_path: Path) -> None:
     assert sum(program["peak_roles"].values()) == program["peak_bytes"]
 
 
-def _record(script: Path, folder: Path, fake: str, limit: int = 0) -> tuple[subprocess.CompletedProcess[str], dict[str, list[str]]]:
+def _record(script: Path, folder: Path, fake: str, limit: int = 0) -> tuple[subprocess.CompletedProcess[str], dict[str,
+    list[str]]]:
     """A recorded run with at most `limit` bytes of address space, and what it could not see by reason."""
-    env = os.environ | {"BREAKEVEN_RECORD_DIR": str(folder), "OMP_NUM_THREADS": "1"} | ({"BREAKEVEN_FAKE": fake} if fake else {})
+    env = os.environ | {"BREAKEVEN_RECORD_DIR": str(folder),
+        "OMP_NUM_THREADS": "1"} | ({"BREAKEVEN_FAKE": fake} if fake else {})
     command = [sys.executable, "-m", "breakeven._run", str(script)]
     if limit:
         command = ["sh", "-c", f'ulimit -v {limit >> 10}; exec "$@"', "sh", *command]
@@ -102,12 +104,12 @@ def test_what_python_takes_is_about_the_same_without_values(tmp_path: Path) -> N
 
 
 PICKED = """import itertools, sys
-from breakeven import _torch
+from breakeven.torch import dispatch_mode
 if len(sys.argv) > 1:
     took = map(int, itertools.cycle(["0", sys.argv[1]]))
-    _torch.op_took = lambda swept=True: next(took)
+    dispatch_mode.op_took = lambda swept=True: next(took)
 import torch
-print(_torch._way)
+print(dispatch_mode.state.way)
 x = torch.ones(64, device="cuda")
 for _ in range(200): x[5]
 """
@@ -148,7 +150,8 @@ def test_too_little_memory_is_told(fake: str, tmp_path: Path) -> None:
 def test_what_does_not_fit_goes_on_without_values(where: str, tmp_path: Path) -> None:
     script, kept = Path(PROGRAM).with_name("torch_too_large.py"), tmp_path / "weights.pt"
     (tmp_path / "record").mkdir()
-    source = script.read_text().replace("WHERE", repr(where)).replace("KEPT", repr(str(Path.home() / "no-such-file.pt")))
+    source = script.read_text().replace("WHERE", repr(where)).replace("KEPT",
+        repr(str(Path.home() / "no-such-file.pt")))
     (tmp_path / "job.py").write_text(source)
     done, told = _record(tmp_path / "job.py", tmp_path / "record", "", 4 << 30)
     assert done.stdout.splitlines()[:2] == ["begins", "True"], done.stderr
@@ -170,7 +173,10 @@ def test_what_does_not_fit_goes_on_without_values(where: str, tmp_path: Path) ->
 
 def test_memory_that_was_refused(tmp_path: Path) -> None:
     huge = "import torch\ntorch.ones(3)\ntorch.empty(1 << 56, dtype=torch.uint8)\n"
-    caught = "import torch\ntry:\n    torch.empty(1 << 56, dtype=torch.uint8)\nexcept RuntimeError as e:\n    print(e)\n"
+    caught = (
+        "import torch\ntry:\n    torch.empty(1 << 56, dtype=torch.uint8)\nexcept RuntimeError as e:\n    "
+        "print(e)\n"
+    )
     for number, (source, fake) in enumerate([(huge, "0"), (caught, ""), (huge, "")]):
         script, folder = tmp_path / "huge.py", tmp_path / str(number)
         script.write_text(source)
@@ -201,7 +207,8 @@ ROLES = {
         8192,
     ),
     "no modules": (
-        "import torch\nw = torch.randn(64, 1024, device='cuda', requires_grad=True)\nx = torch.randn(512, 64, device='cuda')\n"
+        "import torch\nw = torch.randn(64, 1024, device='cuda', requires_grad=True)\nx = torch.randn(512, 64, "
+        "device='cuda')\n"
         "x = (x - x.mean(0)) / x.std(0)\nh = torch.tanh(x @ w)\n",
         {"input": (64 * 1024 + 512 * 64) * 4, "activation": 2 * 512 * 1024 * 4},
         8192,
@@ -228,7 +235,8 @@ ROLES = {
         0,
     ),
     "out of memory": (
-        NET.replace("import torch\n", "import torch\ntorch.cuda.set_per_process_memory_fraction((1 << 22) / (24 << 30))\n")
+        NET.replace("import torch\n", "import torch\ntorch.cuda.set_per_process_memory_fraction((1 << 22) / (24 << "
+                                      "30))\n")
         + "kept = torch.empty((1 << 22) - 3 * 512 * 512 * 4 - (64 << 10), dtype=torch.uint8, device='cuda')\ntry:\n"
         "    net(x).sum().backward()\nexcept torch.cuda.OutOfMemoryError:\n    print(net[1].weight.grad is None)\n",
         {"parameter": 2 * MATRIX, "gradient": MATRIX},
@@ -237,8 +245,10 @@ ROLES = {
     "history": (
         "import torch\np = torch.nn.Parameter(torch.randn(1 << 18, device='cuda'))\n"
         "optimizer = torch.optim.LBFGS([p], max_iter=4, history_size=3)\ndef closure():\n    optimizer.zero_grad()\n"
-        "    loss = (p ** 4).sum()\n    loss.backward()\n    return loss\nfor _ in range(3):\n    optimizer.step(closure)\n",
-        # Three directions and steps, the direction taken and the gradient before; two of them may have been made for others.
+        "    loss = (p ** 4).sum()\n    loss.backward()\n    return loss\nfor _ in range(3):\n    "
+        "optimizer.step(closure)\n",
+        # Three directions and steps, the direction taken and the gradient before; two of them may have been made for
+        # others.
         {"optimizer state": 8 * MATRIX},
         2 * MATRIX,
     ),
@@ -436,7 +446,8 @@ def test_what_a_network_would_take_with_less_kept(kind: str, tmp_path: Path) -> 
         return workload  # type: ignore[no-any-return]
 
     plain = recorded("")
-    for gpu, way in (("L4", "with activation checkpointing"), ("GTX 1650", "in bfloat16 with activation checkpointing")):
+    for gpu, way in (("L4", "with activation checkpointing"), ("GTX 1650",
+        "in bfloat16 with activation checkpointing")):
         [turns] = json.loads(_native.answer(json.dumps({"workload": plain, "options": {"gpu": [gpu]}})))["robustness"]
         told = re.fullmatch(rf"it would fit if .*; (even )?{way} they take about ([\d.]+) GiB", turns["text"])
         assert told, turns

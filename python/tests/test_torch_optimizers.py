@@ -17,7 +17,7 @@ if importlib.util.find_spec("torch") is None:
 
 import torch
 
-from breakeven import _torch_foreach
+from breakeven.torch.gpu_form import foreach
 
 GPU = {"name": "NVIDIA L4", "memory": 24 << 30, "capability": "8.9", "units": 58}
 SCRIPT = """import sys, torch
@@ -52,7 +52,8 @@ def _run(folder: Path, arguments: list[str], **environment: str) -> tuple[str, A
 def _of_steps(workload: Any) -> dict[str, Any]:
     """Kernels of the optimizer, what they are given in bytes, and copies."""
     # What reads nothing makes a parameter's state; what reads little counts steps, on the host.
-    steps = [e for e in workload["ops"] if e.get("phase") == "optimizer" and e["op"] != "view" and e["read_bytes"] > 128]
+    steps = [e for e in workload["ops"] if e.get("phase") == "optimizer" and e["op"] != "view"
+        and e["read_bytes"] > 128]
     return {
         "launches": sum(e["count"] for e in steps),
         "bytes": sum(e["count"] * (e["read_bytes"] + e["written_bytes"]) for e in steps),
@@ -107,10 +108,11 @@ for name in sys.argv[1].split(","):
             told = after(name, dtype, **options)
             print(name, options, dtype, told.hex(), told == after(name, dtype, foreach=True, **options))
 """)
-    names = ",".join(kind for kind in dir(torch.optim) if kind.lower() in _torch_foreach._SAME)
-    assert len(names.split(",")) == len(_torch_foreach._SAME)
+    names = ",".join(kind for kind in dir(torch.optim) if kind.lower() in foreach._SAME)
+    assert len(names.split(",")) == len(foreach._SAME)
     env = os.environ | {"OMP_NUM_THREADS": "1"}
-    bare = subprocess.run([sys.executable, script, names], env=env, capture_output=True, text=True, timeout=240, check=True)
+    bare = subprocess.run([sys.executable, script, names], env=env, capture_output=True, text=True, timeout=240,
+        check=True)
     told = bare.stdout.splitlines()
     assert len(told) > 40 and all(line.endswith(" True") for line in told)
     env |= {"BREAKEVEN_RECORD_DIR": str(tmp_path), "BREAKEVEN_PRETEND_GPU": json.dumps(GPU)}
@@ -118,5 +120,6 @@ for name in sys.argv[1].split(","):
     recorded = subprocess.run(command, env=env, capture_output=True, text=True, timeout=240)
     assert recorded.stdout == bare.stdout
     [file] = tmp_path.glob("*.breakeven.json")
-    steps = [e for e in json.loads(file.read_text())["ops"] if e["name"] == "aten._foreach_addcdiv_" and e["op"] != "opaque"]
+    steps = [e for e in json.loads(file.read_text())["ops"] if e["name"] == "aten._foreach_addcdiv_"
+        and e["op"] != "opaque"]
     assert sum(e["count"] for e in steps) > 40 * len(told)

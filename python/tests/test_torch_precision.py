@@ -58,10 +58,13 @@ def test_switches_of_tf32(switch: str, expected: dict[str, str], tmp_path: Path)
 #: https://docs.pytorch.org/docs/stable/amp.html
 AUTOCAST = {
     "half": ["x @ x.T", "F.linear(x, x)", "half.sigmoid()", "F.gelu(half)", "half.mean()", "x.mv(x[0])",
-             "F.pad(half, (1, 1), mode='reflect')", "torch.einsum('ij,kj->ik', x, x)", "torch.linalg.multi_dot([x, x, x])"],
-    "single": ["half ** 2", "half.pow(half)", "half.exp()", "half.abs().log()", "half.abs().rsqrt()", "half.softmax(-1)",
+             "F.pad(half, (1, 1), mode='reflect')", "torch.einsum('ij,kj->ik', x, x)", "torch.linalg.multi_dot([x, x, "
+             "x])"],
+    "single": ["half ** 2", "half.pow(half)", "half.exp()", "half.abs().log()", "half.abs().rsqrt()",
+    "half.softmax(-1)",
                "F.log_softmax(half, -1)", "half.sum()", "half.sum(0)", "half.cumsum(0)", "half.norm()",
-               "torch.norm(half, 1)", "F.softplus(half)", "F.layer_norm(half, (4,))", "F.group_norm(half[:, :, None], 2)",
+               "torch.norm(half, 1)", "F.softplus(half)", "F.layer_norm(half, (4,))", "F.group_norm(half[:, :, None], "
+               "2)",
                "F.mse_loss(half, x)", "F.cross_entropy(half, index[:4, 0])", "torch.cdist(half, half)",
                "F.interpolate(half[None, None], scale_factor=2)", "x.scatter_add(0, index, half)",
                "torch.addcmul(x, half, half)", "torch.cat([half, x])", "half.double().exp().float()"],
@@ -97,7 +100,8 @@ print(half.exp().dtype, x.grad.dtype)
     gpu = {"name": "NVIDIA L4", "memory": 24 << 30, "capability": "8.9", "units": 58}
     env = os.environ | {"BREAKEVEN_RECORD_DIR": str(tmp_path), "BREAKEVEN_PRETEND_GPU": json.dumps(gpu)}
     command = [sys.executable, "-m", "breakeven._run", str(script)]
-    lines = subprocess.run(command, env=env, check=True, timeout=240, capture_output=True, text=True).stdout.splitlines()
+    lines = subprocess.run(command, env=env, check=True, timeout=240, capture_output=True,
+        text=True).stdout.splitlines()
     half, single = f"torch.{precision}", "torch.float32"
     types = {"half": half, "single": single}
     expected = [f"{kind} {e} {types[kind]}" for kind, es in AUTOCAST.items() for e in es]

@@ -171,7 +171,8 @@ def test_rows_are_copied_each(pretend: bool, tmp_path: Path) -> None:
     workload, out = _run(HERE / "programs" / "pytorch" / "torch_rows.py", tmp_path, pretend=pretend)
     assert out == "torch.Size([8])\n"
     assert sorted(_copies(workload, "h2d")) == sorted([800, 8, *12 * [400], 256, *3 * [40]])
-    reads = [e["op"]["host_read"]["bytes"] for e in workload["ops"] if "host_read" in e["op"] for _ in range(e["count"])]
+    reads = [e["op"]["host_read"]["bytes"] for e in workload["ops"] if "host_read" in e["op"]
+        for _ in range(e["count"])]
     assert sorted(_copies(workload, "d2h") if pretend else reads) == [*12 * [8], 32]
 
 
@@ -202,7 +203,8 @@ def test_a_cast_of_what_came_of_an_array_copies_nothing(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         "import numpy, torch\ndevice = torch.device('cuda' if torch.cuda.is_available() else 'cpu')\n"
-        "w = torch.ones(4, 4).to(device)\nfor _ in range(5):\n    t = torch.as_tensor(numpy.ones((8, 4)), device=device)\n"
+        "w = torch.ones(4, 4).to(device)\nfor _ in range(5):\n    t = torch.as_tensor(numpy.ones((8, 4)), "
+        "device=device)\n"
         "    v = t.float() @ w\n"
     )
     for pretend in (True, False):
@@ -225,8 +227,8 @@ def test_captured_steps_are_replayed(tmp_path: Path) -> None:
 def test_graphed_callables_are_replayed(fake: bool, tmp_path: Path) -> None:
     workload, out = _run(HERE / "programs" / "pytorch" / "torch_graphed.py", tmp_path, fake=fake)
     assert out == "the same\n"
-    # Sixty steps, each with a graph for the way there and one for the way back; three rounds before they are captured. Before
-    # each capture the device is waited for, and twice around the rounds.
+    # Sixty steps, each with a graph for the way there and one for the way back; three rounds before they are captured.
+    # Before each capture the device is waited for, and twice around the rounds.
     assert _in_graphs(workload, "torch.cuda.synchronize") == {None: 4}
     assert _in_graphs(workload, "torch.cuda.CUDAGraph.replay") == {"launch": 120}
     assert _in_graphs(workload, "aten.addmm") == {None: 126, "capture": 2, "node": 120}
@@ -237,8 +239,8 @@ def test_graphed_callables_are_replayed(fake: bool, tmp_path: Path) -> None:
 def test_a_graph_has_memory_for_what_lives_at_a_time(fake: bool, tmp_path: Path) -> None:
     workload, out = _run(HERE / "programs" / "pytorch" / "torch_graph_memory.py", tmp_path, fake=fake)
     lines = out.splitlines()
-    # In MiB: allocated, kept from others, the most so far. There are the input, a chain's result and the one before it, and what
-    # a view keeps; the second graph needs one more beside what the first has left.
+    # In MiB: allocated, kept from others, the most so far. There are the input, a chain's result and the one before it,
+    # and what a view keeps; the second graph needs one more beside what the first has left.
     assert [line for line in lines if not line.startswith("values")] == [
         "by itself 4 4 12",
         "captured 12 16 16",
@@ -392,14 +394,16 @@ def test_small_values_are_worked_out_without_values(tmp_path: Path) -> None:
     )
     workload, out = _run(script, tmp_path, fake=True)
     assert out.splitlines() == [
-        "[0.0, 0.1, 0.2, 0.3] [16, 24, 32]", "4.0 True", "(2,) [[0], [2]] False", "[1, 2] [3. 3.]", "0.0625", "True [0, 0, 0]"
+        "[0.0, 0.1, 0.2, 0.3] [16, 24, 32]", "4.0 True", "(2,) [[0], [2]] False", "[1, 2] [3. 3.]", "0.0625",
+        "True [0, 0, 0]"
     ]  # fmt: skip
     assert not [u for u in workload["unseen"] if u["reason"] == "unknown-value"]
 
 
 def test_what_an_unknown_value_was_written_to_is_not_known(tmp_path: Path) -> None:
     script = tmp_path / "lost.py"
-    script.write_text("import torch\nbase = torch.zeros(3)\nview = base[1:]\nview.mul_(torch.rand(90)[:2])\nprint(base[0].item())\n")
+    script.write_text("import torch\nbase = torch.zeros(3)\nview = "
+                      "base[1:]\nview.mul_(torch.rand(90)[:2])\nprint(base[0].item())\n")
     workload, _ = _run(script, tmp_path, fake=True)
     assert [u for u in workload["unseen"] if u["reason"] == "unknown-value" and "lost.py:5" in u["text"]]
 
@@ -434,7 +438,8 @@ print(torch.load(path))
         notes += [u["text"] for u in workload["unseen"] if "scaled.py:16" in u["text"]]
         assert out.splitlines()[-2:] == ["True", "[1, 2]"]
         ops = workload["ops"]
-        calls.append({(e["name"], e["count"]) for e in ops if e["name"].startswith(("aten._foreach", "aten._amp_foreach"))})
+        calls.append({(e["name"], e["count"]) for e in ops if e["name"].startswith(("aten._foreach",
+            "aten._amp_foreach"))})
         assert [size for size in _copies(workload, "d2h") if size > 4] == [4 * n for n in (32 * 16, 16, 16 * 8, 8)]
     assert calls[0] == calls[1] and ("aten._foreach_sqrt", 3) in calls[0]
     assert len(notes) == 1 and "wrote nothing" in notes[0]
@@ -471,7 +476,8 @@ def test_copies_are_exact_also_in_steps_that_go_unwatched(pretend: bool, tmp_pat
             line = sites[entry["site"]]["line"]
             read[line] = read.get(line, 0) + entry["count"]
     lines = (HERE / "programs" / "pytorch" / "torch_reads.py").read_text().splitlines()
-    of = {text: sum(read.get(n, 0) for n, line in enumerate(lines, 1) if text in line) for text in ("+= loss", "print", "correct +=")}
+    of = {text: sum(read.get(n, 0) for n, line in enumerate(lines, 1) if text in line) for text in ("+= loss", "print",
+        "correct +=")}
     # The line that prints copies one, and reads another.
     assert of == {"+= loss": 512, "print": 2 * 51, "correct +=": 256}
 
@@ -692,7 +698,8 @@ s, mask = s.to(device), a > 0.5
     expected = {line: 2 if any(part in line for part in twice) else 1 for line in WAITS.split("\n") if line}
     expected["torch.linalg.eig(s)"] = 3
     if pretend:
-        # Which numbers there are, whether each is whole, how large they are (asked for each, too), each by itself, and all of a line.
+        # Which numbers there are, whether each is whole, how large they are (asked for each, too), each by itself, and
+        # all of a line.
         expected["repr(a)"] = 1 + 64 + 3 + 64 + 64 + 1
     assert waits == expected
 
@@ -729,7 +736,8 @@ def test_numbers_are_printed_where_they_are_one_by_one(fake: bool, tmp_path: Pat
         waits[line] += entry["count"] * (entry["name"] == "torch.Tensor.to_host")
         ops[line] += entry["count"] * (entry["name"] == "aten.masked_select")
     # As PyTorch's own code reads an equal tensor of the host's, and lines of it copied.
-    expected = {'    line = str(loss.detach())': (60 * 7, 60), 'print(line, some, f"{some > 2}")': (12 + 4, 1 + 2), "repr(whole)": (6, 1)}
+    expected = {'    line = str(loss.detach())': (60 * 7, 60), 'print(line, some, f"{some > 2}")': (12 + 4, 1 + 2),
+        "repr(whole)": (6, 1)}
     expected["str(large)"] = (36 + 3 + 36 + 1, 1 + 6 * 2)
     assert {line: (reads[line], waits[line]) for line in expected} == expected
     assert ops['    line = str(loss.detach())'] == 60
@@ -810,7 +818,8 @@ except torch.cuda.OutOfMemoryError as error:
     _, out = _run(script, tmp_path)
     assert out.splitlines() == [
         "[12, 16]",
-        "CUDA out of memory. Tried to allocate 3.00 MiB. GPU 0 has a total capacity of 16.00 MiB of which 2.00 MiB is free",
+        "CUDA out of memory. Tried to allocate 3.00 MiB. GPU 0 has a total capacity of 16.00 MiB of which 2.00 MiB is "
+        "free",
     ]
 
 
@@ -835,7 +844,8 @@ torch.empty(10**12, device="cuda")
     command = [sys.executable, "-m", "breakeven._run", str(script)]
     done = subprocess.run(command, env=env, capture_output=True, timeout=240, text=True)
     assert done.stdout.splitlines() == [
-        "CUDA out of memory. Tried to allocate 3725.29 GiB. GPU 0 has a total capacity of 24.00 GiB of which 24.00 GiB is "
+        "CUDA out of memory. Tried to allocate 3725.29 GiB. GPU 0 has a total capacity of 24.00 GiB of which 24.00 "
+        "GiB is "
         "free. Including non-PyTorch memory",
         "RuntimeError 0",
     ]
@@ -957,7 +967,8 @@ def test_a_script_that_needs_a_gpu_is_told_how_to_have_one(asks: str, fake: bool
     if torch.cuda.is_available():
         pytest.skip("this machine has a GPU")
     script = tmp_path / "needs.py"
-    script.write_text(f"import torch\nnet = torch.nn.Linear(4, 2)\ntry:\n    torch.cuda.init()\nexcept Exception: pass\n{asks}\n")
+    script.write_text(f"import torch\nnet = torch.nn.Linear(4, 2)\ntry:\n    torch.cuda.init()\nexcept Exception: "
+                      f"pass\n{asks}\n")
     environment = {"BREAKEVEN_RECORD_DIR": str(tmp_path / "record")} | ({"BREAKEVEN_FAKE": "1"} if fake else {})
     (tmp_path / "record").mkdir()
     plain = subprocess.run([sys.executable, script], capture_output=True, text=True)
@@ -997,7 +1008,8 @@ print(lazy.to("cpu")(torch.rand(8, 64)).shape)
 
 
 def test_without_values_what_is_checked_is_sound(tmp_path: Path) -> None:
-    """Matrices have their factors, what a distribution is given is in its support, and what has another shape is not equal."""
+    """Matrices have their factors, what a distribution is given is in its support, and what has another shape is not
+    equal."""
     script = tmp_path / "sound.py"
     script.write_text("""import torch
 a = torch.randn(5, 5, device="cuda")
@@ -1083,7 +1095,8 @@ def test_without_values_scripts_go_on_where_values_decide(tmp_path: Path) -> Non
         "print([part.dim() for part in torch.unique(x, return_inverse=True, return_counts=True)])\n"
         "print(torch.repeat_interleave(torch.randn(5, 2).cuda(), x[:5], dim=0).shape[1])\n"
         "log = torch.randn(50, 4, 20, device='cuda', requires_grad=True).log_softmax(2)\n"
-        "loss = nn.functional.ctc_loss(log, torch.randint(1, 20, (4, 12)).cuda(), torch.full((4,), 50), torch.full((4,), 12))\n"
+        "loss = nn.functional.ctc_loss(log, torch.randint(1, 20, (4, 12)).cuda(), torch.full((4,), 50), "
+        "torch.full((4,), 12))\n"
         "loss.backward()\n"
         "torch.save({'state': torch.get_rng_state()}, 'states.pt')\n"
         "torch.set_rng_state(torch.load('states.pt')['state'])\n"
@@ -1097,7 +1110,8 @@ def test_without_values_scripts_go_on_where_values_decide(tmp_path: Path) -> Non
     assert lines[:3] == ["20 1 1", "[1, 1, 1]", "2"]
     assert lines[3:] == ["torch.Size([2, 4])", "torch.Size([2, 1])"]
     texts = [unseen["text"] for unseen in workload["unseen"]]
-    assert any("as many as there can be" in text for text in texts) and any("quantize_dynamic" in text for text in texts)
+    assert any("as many as there can be" in text for text in texts) and any("quantize_dynamic" in text
+        for text in texts)
 
 
 @pytest.mark.parametrize("fake", [False, True])
@@ -1121,7 +1135,8 @@ print(layer.half()(torch.rand(2, 5, 8, device="cuda").half())[0].dtype, torch.is
     workload, out = _run(script, tmp_path, fake=fake)
     assert out.splitlines() == ["torch.int64 cuda:0 (4,)", "torch.float16 True"]
     layers = [e for e in workload["ops"] if e["name"].startswith("aten.lstm")]
-    counts = {name: sum(e["count"] for e in layers if e["name"] == name) for name in ("aten.lstm", "aten.lstm_backward")}
+    counts = {name: sum(e["count"] for e in layers if e["name"] == name) for name in ("aten.lstm",
+        "aten.lstm_backward")}
     assert counts == {"aten.lstm": 2 * 31, "aten.lstm_backward": 2 * 30} and {e["dtype"] for e in layers} == {"f16"}
 
 
@@ -1182,7 +1197,8 @@ except ZeroDivisionError as error:
     workload, out = _run(script, tmp_path, fake=fake)
     assert out == "cuda:0 cuda:0 cpu cuda:0 cpu cuda:0 division by zero None\n"
     names = ("torch.Tensor.to_host", "torch.Tensor.to")
-    copies = [[e for e in workload["ops"] if e["name"] == name and e["op"]["transfer"]["bytes"] == 4000] for name in names]
+    copies = [[e for e in workload["ops"] if e["name"] == name and e["op"]["transfer"]["bytes"] == 4000]
+        for name in names]
     # Two of the product; of attention its three inputs and the result.
     assert [sum(e["count"] for e in of_name) for of_name in copies] == [6, 6]
     assert {e.get("phase") for e in copies[1]} == {"backward"}
@@ -1339,7 +1355,10 @@ except RuntimeError as error:
     print(str(error)[:45])
 """)
     workload, out = _run(script, tmp_path, fake=fake)
-    assert out == "Scaled cuda:0 cuda:0 cuda:0 cuda:0\ncuda:0 cuda:0 cpu\nScaled cuda:0\nExpected all tensors to be on the same device\n"
+    assert out == (
+        "Scaled cuda:0 cuda:0 cuda:0 cuda:0\ncuda:0 cuda:0 cpu\nScaled cuda:0\nExpected all tensors to be "
+        "on the same device\n"
+    )
     assert not [u for u in workload["unseen"] if u["reason"] == "hook-failed"]
     assert workload["program"]["device_peak_bytes"] < 9 * 8 * 8 * 4
 
@@ -1387,7 +1406,8 @@ def test_a_module_goes_where_a_tensor_is(fake: bool, tmp_path: Path) -> None:
         "import torch\n"
         "x = torch.randn(2, 3, device='cuda', dtype=torch.float64)\n"
         "net = torch.nn.Linear(3, 2).to(x)\n"
-        "print(net.weight.device, net.weight.dtype, net(x).is_cuda, torch.nn.Linear(3, 2).to(torch.zeros(1)).weight.device)\n"
+        "print(net.weight.device, net.weight.dtype, net(x).is_cuda, torch.nn.Linear(3, "
+        "2).to(torch.zeros(1)).weight.device)\n"
         "print(torch.arange(3).type_as(x).device, torch.zeros(2).type_as(other=x).dtype)\n"
     )
     workload, out = _run(script, tmp_path, fake=fake)
@@ -1457,8 +1477,10 @@ print(lstm(torch.nn.utils.rnn.pack_padded_sequence(x, torch.tensor([7, 5, 2]), b
     assert out.splitlines() == [
         index, index, index, values.format("cpu", "cuda:0"), values.format("cuda:0", "cpu"), differ, differ, differ,
         "'lengths' argument should be a 1D CPU int64 tensor, but got 1D cuda:0 Long tensor",
-        "Input and parameter tensors are not at the same device, found input tensor at cuda:0 and parameter tensor at cpu",
-        "Input and parameter tensors are not at the same device, found input tensor at cpu and parameter tensor at cuda:0",
+        "Input and parameter tensors are not at the same device, found input tensor at cuda:0 and parameter tensor at "
+        "cpu",
+        "Input and parameter tensors are not at the same device, found input tensor at cpu and parameter tensor at "
+        "cuda:0",
         "Input and hidden tensors are not at the same device, found input tensor at cuda:0 and hidden tensor at cpu",
         "CUDA error: invalid device ordinal",
         "cuda:0",
@@ -1896,7 +1918,8 @@ torch.set_default_device("cuda")
 print(refused(lambda: torch.randn(3, generator=there)))
 """)
     _, out = _run(script, tmp_path)
-    assert out.splitlines() == ["[True, True, True, True] [False, False, False, False]", "True True", "False", "True False", "False"]
+    assert out.splitlines() == ["[True, True, True, True] [False, False, False, False]", "True True", "False",
+        "True False", "False"]
 
 
 @pytest.mark.parametrize("fake", [False, True])
@@ -2106,7 +2129,8 @@ print((matrix * 2).cpu()._nnz())
     assert out == fake_out and out.splitlines()[0] == "200 torch.Size([2, 200]) False"
     assert _copies(real, "h2d") == _copies(fake, "h2d") == [2 * 200 * 8, 200 * 4, 8 * 8 * 4, 8 * 4]
     assert _copies(real, "d2h") == _copies(fake, "d2h")
-    assert any("sparse.py:9" in unseen["text"] and "as many as there can be" in unseen["text"] for unseen in fake["unseen"])
+    assert any("sparse.py:9" in unseen["text"] and "as many as there can be" in unseen["text"]
+        for unseen in fake["unseen"])
 
 
 @pytest.mark.parametrize("pretend", [False, True])
@@ -2190,7 +2214,8 @@ def test_cuda_does_not_live_on_in_a_forked_process_once_it_has_begun(tmp_path: P
     folder.mkdir()
     _, out = _run(script, folder, "asked", fake=True)
     assert out.splitlines() == [*first, "True", *lost]
-    notes = [note["text"] for file in folder.glob("*.json") if file.stat().st_size for note in json.loads(file.read_text())["unseen"]]
+    notes = [note["text"] for file in folder.glob("*.json") if file.stat().st_size
+        for note in json.loads(file.read_text())["unseen"]]
     assert sum("forked after CUDA had begun" in note for note in notes) == len(lost)
 
 
@@ -2281,14 +2306,16 @@ def test_warnings_name_the_line_that_they_name_without_us(tmp_path: Path) -> Non
         for how in ([], ["-m", "breakeven._run"])
     )
     assert (bare.returncode, bare.stdout) == (0, "To copy construct from a tensor, it \n")
-    assert [bare.stderr.count(words) for words in ("To copy", "nested tensors is", "not writable", ".range is")] == [2, 1, 1, 1]
+    assert [bare.stderr.count(words) for words in ("To copy", "nested tensors is", "not writable", ".range is")] == [2,
+        1, 1, 1]
     assert (pretended.returncode, pretended.stdout, pretended.stderr) == (0, bare.stdout, bare.stderr)
 
 
 def test_nested_tensors_of_the_host_are_copied_at_once(tmp_path: Path) -> None:
     script = tmp_path / "nested.py"
     script.write_text(
-        "import torch\nrows = [torch.ones(2), torch.ones(3)]\nnested = torch.nested.as_nested_tensor(rows, device='cuda')\n"
+        "import torch\nrows = [torch.ones(2), torch.ones(3)]\nnested = torch.nested.as_nested_tensor(rows, "
+        "device='cuda')\n"
         "print(nested.device, nested.is_cuda)\n"
     )
     workload, out = _run(script, tmp_path)

@@ -25,9 +25,10 @@ def _free_port() -> int:
         return int(place.getsockname()[1])
 
 
-def _run(how: str, folder: Path | None, *more: str, program: Any = None, **environment: str) -> tuple[int, list[str], list[dict[str, Any]]]:
-    """Exit code, lines of output and workloads. On a busy machine ranks can miss each other, recorded or not: a run that
-    should end well is then tried again, with what it said on stderr shown if it never does."""
+def _run(how: str, folder: Path | None, *more: str, program: Any = None, **environment: str) -> tuple[int, list[str],
+    list[dict[str, Any]]]:
+    """Exit code, lines of output and workloads. On a busy machine ranks can miss each other, recorded or not: a run
+    that should end well is then tried again, with what it said on stderr shown if it never does."""
     for _ in range(3):
         code, out, err, files = _once(how, folder, program, *more, **environment)
         if code == 0 or more:
@@ -136,10 +137,12 @@ print("done\\n", end="", flush=True)
 dist.destroy_process_group()
 """)
     (folder := tmp_path / "record").mkdir()
-    code, out, workloads = _run("torchrun", folder, program=[str(program)], BREAKEVEN_PRETEND_GPU=GPU, BREAKEVEN_FAKE=fake)
+    code, out, workloads = _run("torchrun", folder, program=[str(program)], BREAKEVEN_PRETEND_GPU=GPU,
+        BREAKEVEN_FAKE=fake)
     assert (code, out) == (0, ["done"] * 2)
     for workload in (w for w in workloads if any("collective" in e["op"] for e in w["ops"])):
-        reduced = [e for e in workload["ops"] if "collective" in e["op"] and e["op"]["collective"]["kind"] == "all_reduce"]
+        reduced = [e for e in workload["ops"] if "collective" in e["op"]
+            and e["op"]["collective"]["kind"] == "all_reduce"]
         assert all(e["device"].startswith("cuda:") for e in reduced) and sum(e["count"] for e in reduced) == 20
         # The weights and biases, once.
         transfers = [(e["op"]["transfer"]["bytes"], e["count"]) for e in workload["ops"] if "transfer" in e["op"]]
@@ -154,8 +157,8 @@ def test_ranks_that_share_a_network_need_no_gpu(fake: str, tmp_path: Path) -> No
     for exchanged in ranks:
         kinds = ("all_gather", "reduce_scatter", "all_reduce")
         moved = {kind: sum(n * op["bytes"] for n, op in exchanged if op["kind"] == kind) for kind in kinds}
-        # In each of three steps: the first layer's weights twice, as it gives them back in between, the others' once; all
-        # gradients; and the results of the other network's second layer, which its halves add up.
+        # In each of three steps: the first layer's weights twice, as it gives them back in between, the others' once;
+        # all gradients; and the results of the other network's second layer, which its halves add up.
         first, last = 4 * (100 * 100 + 100), 4 * (100 * 10 + 10)
         assert moved["all_gather"] == 3 * (2 * first + last)
         assert moved["reduce_scatter"] == 3 * (first + last)

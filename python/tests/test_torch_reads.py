@@ -46,7 +46,8 @@ STEP = """
 """
 SCRIPTS = {
     # An optimizer that decides by its gradients, and hands values on to C++.
-    "optimizer": LOOP.replace("SGD(net.parameters(), lr=0.01)", "LBFGS(net.parameters(), lr=1e-3, max_iter=3, history_size=2)")
+    "optimizer": LOOP.replace("SGD(net.parameters(), lr=0.01)", "LBFGS(net.parameters(), lr=1e-3, max_iter=3, "
+    "history_size=2)")
     + """
 def closure():
     optimizer.zero_grad()
@@ -69,7 +70,8 @@ for step in range(40):
     "seldom": LOOP
     + "for step in range(200):"
     + STEP
-    + "    norm = torch.stack([p.grad.norm() for p in net.parameters()]).norm()\n    if step % 5 == 4:\n        norm.item()\n",
+    + "    norm = torch.stack([p.grad.norm() for p in net.parameters()]).norm()\n    if step % 5 == 4:\n        "
+      "norm.item()\n",
     "own counters": LOOP.replace("SGD", "Adam") + "for step in range(200):" + STEP,
 }
 
@@ -94,7 +96,8 @@ def test_each_wait_is_one_and_no_clock_is_the_scripts(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         LOOP
-        + "stream, event = torch.cuda.Stream(), torch.cuda.Event()\nfor step in range(200):\n    torch.cuda.synchronize()"
+        + "stream, event = torch.cuda.Stream(), torch.cuda.Event()\nfor step in range(200):\n    "
+          "torch.cuda.synchronize()"
         + STEP
         + "    event.record()\n    event.synchronize()\n    stream.wait_stream(torch.cuda.current_stream())\n"
     )

@@ -123,7 +123,8 @@ def test_a_hook_of_the_scripts_is_no_part_of_a_layer(tmp_path: Path) -> None:
     assert [name for name, *_ in _layers(workload)] == ["aten.gru", "aten.gru_backward"]
 
 
-@pytest.mark.parametrize(("what", "forward", "backward"), [("again", 2, 1), ("twice", 1, 2), ("asked", 1, 0), ("half", 1, 1)])
+@pytest.mark.parametrize(("what", "forward", "backward"), [("again", 2, 1), ("twice", 1, 2), ("asked", 1, 0), ("half",
+    1, 1)])
 def test_calls_and_gradients(what: str, forward: int, backward: int, tmp_path: Path) -> None:
     printed, workload = _recorded([what], tmp_path)
     assert printed == _run([PROGRAM, what])

@@ -17,7 +17,8 @@ if importlib.util.find_spec("torch") is None:
 from test_torch_pretend import L4, _run
 
 
-@pytest.mark.parametrize("script", ["torch_lists.py", "torch_locals.py", "torch_many.py", "torch_patched.py", "torch_seen.py"])
+@pytest.mark.parametrize("script", ["torch_lists.py", "torch_locals.py", "torch_many.py", "torch_patched.py",
+    "torch_seen.py"])
 def test_nothing_changes(script: str, tmp_path: Path) -> None:
     plain = untraced(tmp_path / "at", [script])
     seen = traced(tmp_path / "at", [script], "native", tmp_path / "record")
@@ -139,7 +140,8 @@ def test_classes_of_the_scripts_own_are_made_as_they_are(tmp_path: Path) -> None
     assert _run(script, tmp_path)[1] == plain.out.decode()
     # Of a shape alone it is not said that it is one of itself.
     lines = _run(script, tmp_path, fake=True)[1].splitlines()
-    assert len(lines) == len(plain.out.splitlines()) and lines[4].startswith("<class '__main__.Own'> torch.Size([2]) torch.float32")
+    assert len(lines) == len(plain.out.splitlines()) and lines[4].startswith("<class '__main__.Own'> torch.Size([2]) "
+        "torch.float32")
 
 
 @pytest.mark.parametrize("pretend", [False, True])
@@ -191,7 +193,8 @@ print(small(torch.ones(1, 8)).shape)
             assert out.splitlines() == ["10000100000 True", "torch.Size([1, 4])"]
             assert workload["program"]["peak_bytes"] < 1 << 20, workload["program"]
             assert not {unseen["reason"] for unseen in workload["unseen"]} - {"fake", "pretend-gpu"}
-            assert {e["name"] for e in workload["ops"] if e["op"] != "view"} <= {"aten.zero_", "aten.ones", "aten.addmm", "torch.host_scalar"}
+            assert {e["name"] for e in workload["ops"] if e["op"] != "view"} <= {"aten.zero_", "aten.ones",
+                "aten.addmm", "torch.host_scalar"}
             next(tmp_path.glob("*.breakeven.json")).unlink()
 
 
@@ -215,7 +218,8 @@ def test_workers_of_a_data_loader_count_no_memory_of_their_parent(tmp_path: Path
     assert len(sizes) == 5 and sizes[3] < 1000 < sizes[4]
 
 
-@pytest.mark.skipif(sys.version_info >= (3, 13), reason="a thread's own variables go last first: the script's before ours")
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="a thread's own variables go last first: the script's before "
+                                                        "ours")
 def test_threads_that_have_ended_leave_nothing_to_c(tmp_path: Path) -> None:
     script = tmp_path / "ends.py"
     script.write_text("""import threading, torch
@@ -310,7 +314,7 @@ def test_what_a_handler_of_signals_raises_reaches_the_script(how: str, tmp_path:
 
 def test_a_handler_may_raise_where_a_tensor_is_asked_for_its_memory() -> None:
     """Of some thousand signals a few came just then, and what their handler raised was lost."""
-    from breakeven import _torch_unwatched
+    from breakeven.torch.describe import likes
 
     class Timeout(Exception):
         pass
@@ -322,10 +326,10 @@ def test_a_handler_may_raise_where_a_tensor_is_asked_for_its_memory() -> None:
             raise Timeout
 
     with pytest.raises(Timeout):
-        _torch_unwatched._kind(Interrupted())
+        likes._kind(Interrupted())
     import torch
 
-    assert _torch_unwatched._kind(torch.eye(3).to_sparse()) is None
+    assert likes._kind(torch.eye(3).to_sparse()) is None
 
 
 PATCHED = """import torch
@@ -405,5 +409,6 @@ for tensor in own():
             assert not isinstance(reference.__callback__, (types.FunctionType, types.MethodType)), reference.__callback__
             print("seen")
 """)
-    seen = [_run(script, tmp_path / how, pretend=how == "gpu")[1] for how in ("plain", "gpu") if (tmp_path / how).mkdir() is None]
+    seen = [_run(script, tmp_path / how, pretend=how == "gpu")[1] for how in ("plain",
+        "gpu") if (tmp_path / how).mkdir() is None]
     assert "seen" in seen[0]

@@ -27,7 +27,8 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 
 
 def _run(
-    script: Path, folder: Path, *arguments: str, gpu: bool = False, fake: bool = False, environment: dict[str, str] | None = None
+    script: Path, folder: Path, *arguments: str, gpu: bool = False, fake: bool = False, environment: dict[str,
+    str] | None = None
 ) -> list[dict[str, Any]]:
     """What is recorded of a script, on an imitated GPU, without values: of each process, the first one's first."""
     env = os.environ | {"BREAKEVEN_RECORD_DIR": str(folder)} | (environment or {})
@@ -140,7 +141,8 @@ def test_what_a_step_puts_on_its_device_is_counted_each_time(tmp_path: Path) -> 
 
 
 AFTER = (
-    "module while comprehension map generator epochs short_epochs validation trainer noisy_trainer branch sometimes twice "
+    "module while comprehension map generator epochs short_epochs validation trainer noisy_trainer branch sometimes "
+    "twice "
     "raises inference"
 )
 
@@ -218,7 +220,10 @@ print("done")
 def test_what_the_recorder_takes_between_ops_is_no_python_code(tmp_path: Path) -> None:
     script = tmp_path / "slow.py"
     script.write_text("""import torch
-from breakeven import _native, _torch_modules, _torch_reads, _torch_steps
+from breakeven import _native
+from breakeven.torch.no_gpu import placement
+from breakeven.torch.steps import sampler
+from breakeven.torch.watch import modules
 def slow(module, name):
     plain = getattr(module, name)
     def slowed(*args):
@@ -227,11 +232,11 @@ def slow(module, name):
             pass
         return plain(*args)
     setattr(module, name, slowed)
-_torch_steps._repeats = lambda: 0
-slow(_torch_reads, "know_placed")
-slow(_torch_steps, "begins")
-slow(_torch_steps, "_end")
-slow(_torch_modules, "_know_gradients")
+sampler._repeats = lambda: 0
+slow(placement, "know_placed")
+slow(sampler, "begins")
+slow(sampler, "_end")
+slow(modules, "_know_gradients")
 net, batches = torch.nn.Linear(4, 2), torch.ones(6, 3, 4)
 optimizer = torch.optim.SGD(net.parameters(), 0.1)
 for i in range(6):
@@ -258,7 +263,7 @@ def _changed(what: str, mode: str, folder: Path, watched: bool = False) -> dict[
     script, record = PROGRAMS / "torch_changes.py", folder / f"record{watched}"
     record.mkdir()
     if watched:
-        first = "import breakeven._torch_steps as _q; _q._repeats = lambda: 0; "
+        first = "import breakeven.torch.steps.sampler as _q; _q._repeats = lambda: 0; "
         text, script = script.read_text(), folder / "watched.py"
         script.write_text(first + text)
     [workload] = _run(script, record, what, gpu=mode != "plain", fake=mode == "fake", environment=ONE_THREAD)
@@ -452,15 +457,19 @@ def test_a_loop_without_optimizer_or_module_repeats(how: str, gpu: bool, tmp_pat
     assert [u for u in workload["unseen"] if "did something else" in u["text"]]
     # Where it goes on with something else that is not known of what asks for no memory either.
     assert 298 <= lines[12, "aten.sub_", 0] <= 300
-    assert sum(count for (line, name, _), count in lines.items() if line == 14 and name == "aten._local_scalar_dense") == 6
+    assert sum(count for (line, name, _),
+        count in lines.items() if line == 14 and name == "aten._local_scalar_dense") == 6
     assert lines[19, "aten.addmm", 0] == 20
 
 
 #: An inference loop timed as a whole, and one timed step by step: layers between two readings of the clock.
 TIMED = {
-    "as a whole": ("began = time.perf_counter()\nfor _ in range(9):\n    net(x)\n    torch.cuda.synchronize()\ntime.perf_counter()\n", [27]),
-    "without a wait": ("began = time.perf_counter()\nfor _ in range(9):\n    net(x)\ntorch.cuda.synchronize()\ntime.perf_counter()\n", [27]),
-    "each": ("for _ in range(9):\n    time.perf_counter()\n    net(x)\n    torch.cuda.synchronize()\n    time.perf_counter()\n", [3, 0] * 8 + [3]),
+    "as a whole": ("began = time.perf_counter()\nfor _ in range(9):\n    net(x)\n    "
+                   "torch.cuda.synchronize()\ntime.perf_counter()\n", [27]),
+    "without a wait": ("began = time.perf_counter()\nfor _ in range(9):\n    "
+                       "net(x)\ntorch.cuda.synchronize()\ntime.perf_counter()\n", [27]),
+    "each": ("for _ in range(9):\n    time.perf_counter()\n    net(x)\n    torch.cuda.synchronize()\n    "
+             "time.perf_counter()\n", [3, 0] * 8 + [3]),
 }
 
 
@@ -470,8 +479,10 @@ def test_a_clock_is_read_after_what_unwatched_steps_have_done(timed: str, fake: 
     loop, expected = TIMED[timed]
     script = tmp_path / "script.py"
     script.write_text(
-        "import time\nimport torch\nnet = torch.nn.Sequential(*[torch.nn.Linear(8, 8) for _ in range(3)]).to('cuda').eval()\n"
-        f"x = torch.randn(4, 8, device='cuda')\nwith torch.inference_mode():\n    for _ in range(5):\n        net(x)\n{indent(loop, '    ')}"
+        "import time\nimport torch\nnet = torch.nn.Sequential(*[torch.nn.Linear(8, 8) for _ in "
+        "range(3)]).to('cuda').eval()\n"
+        f"x = torch.randn(4, 8, device='cuda')\nwith torch.inference_mode():\n    for _ in range(5):\n        "
+        f"net(x)\n{indent(loop, '    ')}"
     )
     [workload] = _run(script, tmp_path, gpu=True, fake=fake)
 

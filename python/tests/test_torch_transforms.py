@@ -20,7 +20,8 @@ GPU = {"name": "NVIDIA L4", "memory": 24 << 30, "capability": "8.9", "units": 58
 
 @pytest.mark.parametrize("fake", ["0", "1"])
 def test_what_a_transformed_function_makes_is_there(fake: str, tmp_path: Path) -> None:
-    env = os.environ | {"BREAKEVEN_RECORD_DIR": str(tmp_path), "BREAKEVEN_PRETEND_GPU": json.dumps(GPU), "BREAKEVEN_FAKE": fake}
+    env = os.environ | {"BREAKEVEN_RECORD_DIR": str(tmp_path), "BREAKEVEN_PRETEND_GPU": json.dumps(GPU),
+        "BREAKEVEN_FAKE": fake}
     command = [sys.executable, "-m", "breakeven._run", PROGRAM]
     done = subprocess.run(command, env=env, capture_output=True, timeout=240, text=True)
     assert done.returncode == 0, done.stderr

@@ -17,12 +17,12 @@ from running import untraced
 from test_torch_pretend import L4, _copies, _run
 
 #: With this no step goes unwatched.
-ALL = "import sys\nimport torch\nsys.modules['breakeven._torch_steps']._repeats = lambda: 0\n"
+ALL = "import sys\nimport torch\nsys.modules['breakeven.torch.steps.sampler']._repeats = lambda: 0\n"
 
 
 def counts_of_both(program: str, folder: Path, **how: Any) -> list[collections.Counter[Any]]:
-    """How often each op (its name and what it is) ran on each side at each line of a program whose steps go unwatched; and
-    the same where they are all watched."""
+    """How often each op (its name and what it is) ran on each side at each line of a program whose steps go
+    unwatched; and the same where they are all watched."""
     found = []
     for each in (False, True):
         inside = folder / str(each)
@@ -90,7 +90,8 @@ except TypeError:
 print((torch.cat(guesses).cpu() == torch.cat(labels)).float().mean().item() > 0)
 """,
     "results": BEGIN
-    + TRAIN.format("SGD(net.parameters(), lr=1e-3)").replace("losses.append(loss.detach())", "losses.append(result.detach())")
+    + TRAIN.format("SGD(net.parameters(), lr=1e-3)").replace("losses.append(loss.detach())",
+    "losses.append(result.detach())")
     + "print(len(losses))\n",
     # Of the size of what steps leave, and the host's all the same.
     "files": BEGIN
@@ -110,8 +111,10 @@ print(rows.device, net[2](torch.zeros(16, 200, device=device)).sub(rows.to(devic
     # Its first op is missed without `--pretend-gpu`, and what that makes is no input of the host's.
     "validation": BEGIN
     + TRAIN.format("SGD(net.parameters(), lr=1e-3)")
-    + "with torch.no_grad():\n    rows = torch.randn(2000, 100, device=device)\n    print(net(rows).sum().item() != 0)\n",
-    "inputs": BEGIN + "with torch.no_grad():\n    for step in range(200):\n        z = net(torch.randn(16, 100, device=device))\n",
+    + "with torch.no_grad():\n    rows = torch.randn(2000, 100, device=device)\n    print(net(rows).sum().item() != "
+      "0)\n",
+    "inputs": BEGIN + "with torch.no_grad():\n    for step in range(200):\n        z = net(torch.randn(16, 100, "
+                      "device=device))\n",
     # The host fills what is of the size of what the steps make on the device.
     "filled": BEGIN
     + """
@@ -247,7 +250,8 @@ print(told[1] - told[0], told[2] - told[1])
     assert out.split() == 2 * [str(20 * 16 * 10 * 4)]
 
 
-def test_what_does_not_fit_in_the_end_is_refused_as_a_gpu_would(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_does_not_fit_in_the_end_is_refused_as_a_gpu_would(tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         BEGIN
@@ -345,7 +349,8 @@ def test_what_networks_and_data_sets_do_by_themselves_crosses(on: str, tmp_path:
         rows = "return self.rows[i].to(device), torch.tensor(float(i % 4), device=device)"
         assert rows in program
         program = program.replace(rows, "return self.rows[i], torch.tensor(float(i % 4))")
-        program = program.replace("        optimizer.zero_grad()\n", "        x, y = x.to(device), y.to(device)\n        optimizer.zero_grad()\n")
+        program = program.replace("        optimizer.zero_grad()\n", "        x, y = x.to(device), y.to(device)\n     "
+            "   optimizer.zero_grad()\n")
     found = []
     for counts in counts_of_both(program, tmp_path, pretend=True):
         found.append({key: count for key, count in counts.items() if "transfer" in key[1] or "host_read" in key[1]})
@@ -421,8 +426,10 @@ def train():
 ALIKE = {
     "there and back": "rows = [torch.randn(32, 8) for _ in range(4)]\nfor step in range(120):\n    x = rows[step % 4]\n"
     "    x = x.to(device)\n    train()\n    x = x.cpu()\n",
-    "printed": "lines = []\nfor step in range(120):\n    loss = train()\n    lines += f'{loss}', f'{loss[None]}', f'{loss:.3f}', str(loss)\n",
-    "of a library": "code = compile('def both(a, b):\\n    a.item()\\n    return b.mean().item()', '/site-packages/kept.py', 'exec')\n"
+    "printed": "lines = []\nfor step in range(120):\n    loss = train()\n    lines += f'{loss}', f'{loss[None]}', "
+               "f'{loss:.3f}', str(loss)\n",
+    "of a library": "code = compile('def both(a, b):\\n    a.item()\\n    return b.mean().item()', "
+                    "'/site-packages/kept.py', 'exec')\n"
     "exec(code, names := {})\nhost = torch.rand(40)\nfor step in range(120):\n    names['both'](train(), host)\n",
 }
 
@@ -439,7 +446,8 @@ def test_reads_and_copies_that_look_alike_are_told_apart(which: str, tmp_path: P
 def test_a_process_that_a_step_forks_tells_of_the_steps_that_it_makes(tmp_path: Path) -> None:
     script = tmp_path / "forks.py"
     script.write_text(
-        NET + "import os\nfor step in range(200):\n    train()\n    if step == 149:\n        child = os.fork()\nif child:\n    os.wait()\n"
+        NET + "import os\nfor step in range(200):\n    train()\n    if step == 149:\n        child = os.fork()\nif "
+              "child:\n    os.wait()\n"
     )
     _run(script, tmp_path, pretend=False)
     all_ops = [json.loads(file.read_text())["ops"] for file in tmp_path.glob("*.breakeven.json")]
@@ -451,7 +459,8 @@ def test_a_process_that_a_step_forks_reads_as_its_parent_does(tmp_path: Path) ->
     script = tmp_path / "forks.py"
     script.write_text(
         NET
-        + "import os\ndef value(tensor):\n    return tensor.item()\nfor step in range(120):\n    loss = train()\n    value(loss)\n"
+        + "import os\ndef value(tensor):\n    return tensor.item()\nfor step in range(120):\n    loss = train()\n    "
+          "value(loss)\n"
         "    if step % 50 == 49 and os.fork() == 0:\n        print(value(loss) > 0, flush=True)\n        os._exit(0)\n"
         "while True:\n    try:\n        print(os.wait()[1])\n    except ChildProcessError:\n        break\n"
     )
@@ -510,7 +519,8 @@ def test_what_runs_while_gradients_are_computed_unwatched_finds_the_gpu(tmp_path
     script.write_text(BACK)
     workload, out = _run(script, tmp_path)
     assert out.splitlines() == [
-        "function cuda:0", "grad cuda:0", "hook cuda:0 True False", "late cuda:0", "parameter cuda:0", "['__get__', 'ones', 'add', '__get__'] 30"
+        "function cuda:0", "grad cuda:0", "hook cuda:0 True False", "late cuda:0", "parameter cuda:0", "['__get__', "
+        "'ones', 'add', '__get__'] 30"
     ]  # fmt: skip
     assert workload["program"]["sampling"] > 2
     assert not [u for u in workload["unseen"] if u["reason"] == "hook-failed"]
@@ -554,7 +564,8 @@ def test_what_the_host_has_is_no_wait_where_it_is_read_between_steps(tmp_path: P
     script = tmp_path / "between.py"
     script.write_text(
         NET + "host, there = torch.ones(5), torch.ones(5, device=device)\nmean, other = host.mean(), there.mean()\n"
-        "for step in range(120):\n    train()\n    if step % 50 == 40:\n        print(mean.item())\n        print(other.item())\n"
+        "for step in range(120):\n    train()\n    if step % 50 == 40:\n        print(mean.item())\n        "
+        "print(other.item())\n"
     )
     workload, out = _run(script, tmp_path, pretend=False)
     assert out.split() == ["1.0"] * 4
@@ -584,7 +595,8 @@ for function in (torch.autograd.backward, torch.autograd.grad, torch.Tensor.back
 
 
 def test_what_an_optimizer_is_to_call_finds_the_gpu(tmp_path: Path) -> None:
-    """Whether it is to call it from the first step on or later, of its own or of all optimizers; the step shows whose it is."""
+    """Whether it is to call it from the first step on or later, of its own or of all optimizers; the step shows
+    whose it is."""
     script = tmp_path / "hooks.py"
     script.write_text("""import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook

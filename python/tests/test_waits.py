@@ -97,7 +97,8 @@ def test_a_wait_has_its_line(name: str, tmp_path: Path, native: None) -> None:
     line = max(at, key=lambda text: at[text])
     assert line == NAMED.get(name, "np.ones(9) + i"), at
     assert 0.5e9 < at[line] <= workload["program"]["idle_ns"]
-    assert all(("site" in wait) == (name in NAMED and name != "a queue") for wait in workload["waits"] if wait["ns"] > 5e8)
+    assert all(("site" in wait) == (name in NAMED and name != "a queue") for wait in workload["waits"]
+        if wait["ns"] > 5e8)
 
 
 @pytest.mark.parametrize("name", WORKS)
@@ -160,7 +161,8 @@ except ZeroDivisionError:
 
 
 @pytest.mark.parametrize("recorder", ["native", "ast"])
-def test_importing_libraries_is_start_up_and_what_a_module_of_the_scripts_does_is_not(recorder: str, tmp_path: Path) -> None:
+def test_importing_libraries_is_start_up_and_what_a_module_of_the_scripts_does_is_not(recorder: str,
+    tmp_path: Path) -> None:
     installed = tmp_path / "site-packages"
     (installed / "slow").mkdir(parents=True)
     (installed / "slow" / "__init__.py").write_text(LIBRARY)

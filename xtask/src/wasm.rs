@@ -38,13 +38,17 @@ pub(crate) fn build(package: &str, name: &str, features: &[&str]) -> Result<Path
     let home =
         std::env::var("CARGO_HOME").unwrap_or_else(|_| format!("{}/.cargo", std::env::var("HOME").unwrap_or_default()));
     // Panic messages hold paths; without this the file would differ from one machine to the next. Places in the source are of no
-    // use to who reads a report, and take a hundredth of it; stable compilers leave them out only when told that they may.
+    // use to who reads a report, and take a hundredth of it; nor are the words of a panic, which with what formats them take a
+    // twentieth of the code, the standard library's own among it: that is built anew without them. Stable compilers do either
+    // only when told that they may.
     let flags = format!(
-        "-Zlocation-detail=none --remap-path-prefix={home}=/cargo --remap-path-prefix={}=/breakeven",
+        "-Zlocation-detail=none -Zunstable-options -Cpanic=immediate-abort --remap-path-prefix={home}=/cargo --remap-path-prefix={}=/breakeven",
         root.display()
     );
     run(Command::new(env!("CARGO")).current_dir(&root).env("RUSTFLAGS", flags).env("RUSTC_BOOTSTRAP", "1").args([
         "build",
+        "-Zbuild-std=std,panic_abort",
+        "-Zbuild-std-features=optimize_for_size",
         "--quiet",
         "--package",
         package,

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use toml_edit::{Document, Item};
 
 /// Every setting, by the name of the option it stands for, with an example.
-pub(crate) const NAMES: [(&str, &str); 5] = [
+pub(crate) const NAMES: [(&str, &str); 6] = [
     ("gpu", r#"gpu = ["l4", "h100-sxm"]"#),
     ("region", r#"region = "eu-west-1""#),
     ("provider", r#"provider = "AWS""#),
+    ("provider-class", r#"provider-class = "cloud""#),
     ("runs-per-month", "runs-per-month = 3000"),
     ("electricity", "electricity = 0.25"),
 ];
@@ -192,8 +193,9 @@ mod tests {
         x.toml:1 gpu l4+h100-sxm
         x.toml:2 region eu-west-1
         x.toml:3 provider AWS
-        x.toml:4 runs-per-month 3000
-        x.toml:5 electricity 0.25
+        x.toml:4 provider-class cloud
+        x.toml:5 runs-per-month 3000
+        x.toml:6 electricity 0.25
         ");
     }
 
@@ -211,7 +213,7 @@ mod tests {
         ];
         insta::assert_snapshot!(wrong.map(error).join("\n"), @r#"
         error: breakeven.toml:2: there is no setting `reigon`
-         hint: did you mean `region`? settings are gpu, region, provider, runs-per-month, electricity
+         hint: did you mean `region`? settings are gpu, region, provider, provider-class, runs-per-month, electricity
         error: breakeven.toml:1: `gpu` is an integer, and takes a name or a list of names
          hint: write it like gpu = ["l4", "h100-sxm"]
         error: breakeven.toml:1: `gpu` is an array, and takes a name or a list of names

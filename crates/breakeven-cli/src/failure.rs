@@ -1,9 +1,9 @@
 //! What goes wrong, as the user reads it: `error:` what was given and what is allowed, `hint:` the next step.
 
 use breakeven::Error;
-use breakeven::report::words;
-use clap::error::ErrorKind;
-use std::io::{self, Write};
+use breakeven::report::{hanging, words};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -81,11 +81,29 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
             ExitCode::from(BAD_INPUT)
         }
         _ => {
-            let text = hinted(&error.render().to_string(), error.kind());
+            let text = match quoted(error, std::env::args()) {
+                Some(hint) => format!("{}\n hint: {hint}", wrong(&error.render().to_string())),
+                None => hinted(&error.render().to_string(), error.kind()),
+            };
             say(&text.lines().map(|line| words::printable(line, 300)).collect::<Vec<_>>().join("\n"));
             ExitCode::from(BAD_INPUT)
         }
     }
+}
+
+/// How to write a value with a space in it, where the word after one was taken for something else.
+fn quoted(error: &clap::Error, given: impl Iterator<Item = String>) -> Option<String> {
+    let Some(ContextValue::String(extra)) = error.get(ContextKind::InvalidArg) else { return None };
+    let given: Vec<String> = given.collect();
+    let at = given.iter().position(|word| word == extra && !word.starts_with('-'))?;
+    let [option, value] = given.get(at.checked_sub(2)?..at)? else { return None };
+    let takes_value = option.starts_with("--") && !option.contains('=') && !value.starts_with('-');
+    takes_value.then(|| format!("a value with a space stands in quotation marks: {option} \"{value} {extra}\""))
+}
+
+/// What is wrong, without what follows it.
+fn wrong(text: &str) -> &str {
+    text.lines().next().unwrap_or(text)
 }
 
 /// What is wrong in one line, the next step in another; clap tells it in paragraphs.
@@ -110,9 +128,24 @@ fn hinted(text: &str, kind: ErrorKind) -> String {
     format!("{}\n hint: {hint}", wrong.join(" "))
 }
 
-/// A line to stderr; if nobody can read it, so be it.
+/// Lines to stderr, on a terminal within its width; if nobody can read them, so be it.
 pub(crate) fn say(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{}", text.trim_end());
+    let width = io::stderr().is_terminal().then(|| crate::output::width(Some(io::stderr()))).flatten();
+    let text = match width {
+        Some(width) => within(text.trim_end(), usize::from(width)),
+        None => text.trim_end().to_owned(),
+    };
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// Lines of at most `width` characters; what is set in stays set in.
+fn within(text: &str, width: usize) -> String {
+    let lines = text.lines().flat_map(|line| {
+        let mark = ["error: ", " hint: ", "  "].into_iter().find(|mark| line.starts_with(mark)).unwrap_or("");
+        let wide = line.chars().count() > width;
+        if wide { hanging(mark, &line[mark.len()..], width) } else { vec![line.to_owned()] }
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// The system's words without Rust's `(os error 2)`, lowercase.
@@ -121,4 +154,16 @@ pub(crate) fn system_words(error: &io::Error) -> String {
     let text = text.split(" (os error").next().unwrap_or(&text);
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::within;
+
+    #[test]
+    fn a_long_hint_hangs_below_its_mark() {
+        let text = "error: no work was given\n hint: give a size, or an amount of work";
+        let told = "error: no work was given\n hint: give a size, or\n       an amount of work";
+        assert_eq!((within(text, 24), within(text, 80)), (told.to_owned(), text.to_owned()));
+    }
 }

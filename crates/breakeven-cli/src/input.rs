@@ -1,6 +1,7 @@
 //! Reading files, and the date.
 
 use crate::failure::{Failure, system_words};
+use crate::own_prices;
 use breakeven::hardware::Catalogue;
 use breakeven::request::Machine;
 use breakeven::workload::Workload;
@@ -85,22 +86,33 @@ pub(crate) fn workload(path: &Path) -> Result<Workload, Failure> {
     })
 }
 
-/// The embedded catalogue, with the user's file on top.
+/// The embedded catalogue, with the user's own prices and the user's file on top.
 pub(crate) fn catalogue(path: Option<&Path>) -> Result<Cow<'static, Catalogue>, Failure> {
-    path.map_or(Ok(Cow::Borrowed(Catalogue::embedded())), |path| Ok(Cow::Owned(overridden(path)?.1)))
+    let text = catalogue_text(path, None)?;
+    Ok(Catalogue::embedded().and(text.as_deref())?)
 }
 
-/// The text of a catalogue file, and the embedded catalogue with it on top. Errors name the file.
-pub(crate) fn overridden(path: &Path) -> Result<(String, Catalogue), Failure> {
+/// The user's own prices, as far as they count in that region, and the text of the user's file. Errors name the file.
+pub(crate) fn catalogue_text(path: Option<&Path>, region: Option<&str>) -> Result<Option<String>, Failure> {
+    let own = own_prices::on_top(region)?;
+    let text = path.map(overridden).transpose()?;
+    Ok(match (own, text) {
+        (Some(own), Some(text)) => Some(own + &text),
+        (own, text) => own.or(text),
+    })
+}
+
+/// The text of a catalogue file that holds on top of the embedded catalogue. Errors name the file.
+fn overridden(path: &Path) -> Result<String, Failure> {
     let text = text(path)?;
-    let catalogue = Catalogue::embedded().with_override(&path.display().to_string(), &text).map_err(|error| {
+    Catalogue::embedded().with_override(&path.display().to_string(), &text).map_err(|error| {
         let hint = match error.code {
             "catalogue-size" => "keep the lines that differ from what is built in",
             _ => "mend the line, or take it out: what is built in holds then",
         };
         if error.hint.is_some() { error } else { error.hint(hint) }
     })?;
-    Ok((text, catalogue))
+    Ok(text)
 }
 
 /// Gzip.

@@ -11,9 +11,11 @@ mod commands;
 mod config;
 mod cores;
 mod failure;
+mod fetch;
 mod input;
 mod interrupt;
 mod output;
+mod own_prices;
 mod record;
 
 use args::{Cli, Command};
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
         Command::Gpus(args) => commands::gpus(&args),
         Command::Cpus(args) => commands::cpus(&args),
         Command::Prices(args) => commands::prices(&args),
+        Command::Grids(args) => commands::grids(&args),
         Command::Serve(args) => commands::serve(&args),
         Command::Doctor(args) => commands::doctor(&args),
         Command::Completions { shell } => commands::completions(shell),

@@ -42,8 +42,13 @@ pub(crate) fn render(estimate: &Estimate, args: &ReportArgs, to: impl AsFd) -> S
     }
 }
 
+/// Characters of a line on stdout where it is a terminal, or COLUMNS says so; a list for other programs is as wide as it is.
+pub(crate) fn columns() -> Option<usize> {
+    width(Some(io::stdout()).filter(IsTerminal::is_terminal)).map(usize::from)
+}
+
 /// Characters of a line: what COLUMNS says, or else what the terminal has.
-fn width(terminal: Option<impl AsFd>) -> Option<u16> {
+pub(crate) fn width(terminal: Option<impl AsFd>) -> Option<u16> {
     const LEAST: u16 = 40;
     let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let has = || rustix::termios::tcgetwinsize(terminal?).ok().map(|size| size.ws_col);

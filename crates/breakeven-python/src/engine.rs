@@ -13,11 +13,12 @@ pub(crate) fn answer(py: Python<'_>, request: &str) -> String {
 
 /// A `breakeven.estimate/1` as the command prints it: `text` or `markdown`, with as many GPUs as were asked for.
 #[pyfunction]
-pub(crate) fn report(estimate: &str, format: &str) -> PyResult<String> {
+#[pyo3(signature = (estimate, format, quiet = false, verbose = false))]
+pub(crate) fn report(estimate: &str, format: &str, quiet: bool, verbose: bool) -> PyResult<String> {
     let estimate: Estimate = serde_json::from_str(estimate).map_err(|e| PyValueError::new_err(e.to_string()))?;
     match format {
-        "text" => Ok(breakeven::report::text(&estimate, &TextOptions::default())),
-        "markdown" => Ok(breakeven::report::markdown(&estimate, false)),
+        "text" => Ok(breakeven::report::text(&estimate, &TextOptions { quiet, verbose, ..TextOptions::default() })),
+        "markdown" => Ok(breakeven::report::markdown(&estimate, quiet)),
         other => Err(PyValueError::new_err(format!("format `{other}` is neither `text` nor `markdown`"))),
     }
 }

@@ -95,7 +95,7 @@ pub(crate) fn may_be_over(now: u64) -> bool {
 
 /// Between two instructions of the main thread's: looks whether the loop is over.
 pub(crate) fn look_for_its_end(py: Python<'_>) -> PyResult<()> {
-    let told = ours::told(py, || py.import("breakeven._torch_steps")?.call_method0("left_loop"));
+    let told = ours::told(py, || py.import("breakeven.torch.steps.sampler")?.call_method0("left_loop"));
     ENDED.store(clock::now(), Relaxed);
     told.map(drop)
 }
@@ -192,27 +192,20 @@ impl ModuleCall {
 }
 
 /// Stands in for the function that computes gradients: tells `begins(args)` of a call, and `ended()`, but where a step goes
-/// unwatched that is known to need neither: not while there is anything in `returning`.
+/// unwatched that is known to need neither.
 #[pyclass(dict, weakref, frozen, module = "breakeven._native")]
 pub(crate) struct Backward {
     function: Py<PyAny>,
     begins: Py<PyAny>,
     ended: Py<PyAny>,
     steps: Py<Loop>,
-    returning: Py<PyDict>,
 }
 
 stand_in! {
     impl Backward as function {
         #[new]
-        fn new(
-            function: Py<PyAny>,
-            begins: Py<PyAny>,
-            ended: Py<PyAny>,
-            steps: Py<Loop>,
-            returning: Py<PyDict>,
-        ) -> Self {
-            Self { function, begins, ended, steps, returning }
+        fn new(function: Py<PyAny>, begins: Py<PyAny>, ended: Py<PyAny>, steps: Py<Loop>) -> Self {
+            Self { function, begins, ended, steps }
         }
 
         #[pyo3(signature = (*args, **kwargs))]
@@ -222,7 +215,7 @@ stand_in! {
             kwargs: Option<&Bound<'py, PyDict>>,
         ) -> PyResult<Bound<'py, PyAny>> {
             let py = args.py();
-            let quietly = || Loop::was_given_quietly(self.steps.bind(py)) && self.returning.bind(py).is_empty();
+            let quietly = || Loop::was_given_quietly(self.steps.bind(py));
             let quiet = quietly();
             if !quiet {
                 ours::told(py, || self.begins.bind(py).call1((args,)))?;

@@ -1,8 +1,8 @@
 //! Which devices a request is about, and what they cost: names and options resolved against the catalogue.
 
 use crate::estimate::{Note, Price};
-use crate::hardware::price::{OLD_AFTER_DAYS, Wanted};
-use crate::hardware::{Catalogue, Cpu, Date, Gpu};
+use crate::hardware::price::{Class, OLD_AFTER_DAYS, Wanted};
+use crate::hardware::{self, Catalogue, Cpu, Date, Gpu};
 use crate::interval::Interval;
 use crate::quantity::Measure;
 use crate::report::words;
@@ -119,8 +119,11 @@ impl Choice {
 
     /// Rent of `gpus` such GPUs, with a power that the caller knows better.
     pub fn rates(&self, pick: Option<&Pick>, gpus: f64, watts: Option<Interval>) -> Rates {
-        let price =
-            pick.map_or(&self.gpu_price, |p| &p.price).clone().map(|p| Price { usd_per_h: p.usd_per_h * gpus, ..p });
+        let of = |p: Price| {
+            let least_usd = p.least_usd.map(|usd| usd * gpus);
+            Price { usd_per_h: p.usd_per_h * gpus, least_usd, ..p }
+        };
+        let price = pick.map_or(&self.gpu_price, |p| &p.price).clone().map(of);
         Rates { price, watts, ..self.grid.clone() }
     }
 }
@@ -171,13 +174,17 @@ fn machine_price(catalogue: &Catalogue, cpu: &Cpu, threads: f64) -> Option<Price
 }
 
 /// A catalogue price for people; `devices` of its device.
-fn shown(p: &crate::hardware::price::Price, devices: f64) -> Price {
+fn shown(p: &hardware::price::Price, devices: f64) -> Price {
+    let usd_per_h = p.per_device().get() * devices;
     Price {
         provider: p.provider.clone(),
         instance: p.instance.clone(),
-        usd_per_h: p.per_device().get() * devices,
+        usd_per_h,
         instance_usd_per_h: Some(p.machine.get()),
         date: p.date_text(),
+        class: Some(p.class().name().to_owned()),
+        lone: p.is_lone(),
+        least_usd: p.minimum_s().map(|seconds| usd_per_h * seconds / 3600.0),
     }
 }
 
@@ -188,6 +195,9 @@ fn given_price(usd_per_h: f64) -> Price {
         usd_per_h,
         instance_usd_per_h: None,
         date: String::new(),
+        class: None,
+        lone: false,
+        least_usd: None,
     }
 }
 
@@ -222,15 +232,32 @@ fn price(catalogue: &Catalogue, gpus: &mut Vec<Pick>, request: &Request, notes: 
     if let Some(usd) = Measure::UsdPerHour.read_field(&options.price, "price")? {
         gpus.iter_mut().for_each(|p| p.price = Some(given_price(usd)));
     } else {
-        let wanted = wanted(catalogue, options);
+        let wanted = wanted(catalogue, options)?;
         let today = Date::parse(&request.today);
         let mut old = 0;
         let mut alone = 0;
+        let asked = options.region.as_deref().map(str::trim);
+        let mut elsewhere = Vec::new();
         for pick in gpus.iter_mut() {
             let Some(offer) = catalogue.offers(pick.gpu.id(), &wanted).next() else { continue };
+            let there = |region: &str| offer.region.as_deref().is_some_and(|own| own.eq_ignore_ascii_case(region));
+            elsewhere.extend(asked.is_some_and(|region| !there(region)).then_some(offer));
             old += u32::from(today.is_some_and(|day| offer.is_old(day)));
             alone += u32::from(offer.incomplete);
             pick.price = Some(shown(offer, 1.0));
+        }
+        // A country has no prices of its own.
+        let cloud = asked.filter(|name| catalogue.find_region(name).is_ok_and(|place| place.provider.is_some()));
+        if let (Some(region), Some(first)) = (cloud, elsewhere.first()) {
+            let provider = words::printable(&first.provider, 40);
+            let of = match &first.region {
+                Some(own) => format!("{provider} in {}", words::printable(own, 40)),
+                None => format!("{provider}, which names no region"),
+            };
+            let (region, those) = (words::printable(region, 40), elsewhere.len());
+            let which =
+                if gpus.len() == 1 { of } else { format!("other places, as {of}, for {those} of {} GPUs", gpus.len()) };
+            notes.push(Note::new("other-region", format!("no price of {region} is known: it is that of {which}")));
         }
         if old > 0 {
             let text = format!("{} older than {OLD_AFTER_DAYS} days; `--price` takes today's", of_prices(old));
@@ -273,13 +300,12 @@ fn price(catalogue: &Catalogue, gpus: &mut Vec<Pick>, request: &Request, notes: 
     Ok(())
 }
 
-/// Every GPU of the catalogue that rents as a whole machine under the options; none where the user gave a price.
+/// Every GPU of the catalogue that rents as a whole machine under the options, not from a single host unless asked for;
+/// none where the user gave a price.
 pub fn offered(catalogue: &Catalogue, options: &Options) -> Vec<Pick> {
-    if options.price.is_some() {
-        return Vec::new();
-    }
-    let wanted = wanted(catalogue, options);
-    let whole = |gpu: &Gpu| catalogue.offers(gpu.id(), &wanted).find(|offer| !offer.incomplete);
+    let Some(wanted) = wanted(catalogue, options).ok().filter(|_| options.price.is_none()) else { return Vec::new() };
+    let sure = |offer: &&hardware::price::Price| !offer.incomplete && (wanted.class.is_some() || !offer.is_lone());
+    let whole = |gpu: &Gpu| catalogue.offers(gpu.id(), &wanted).find(sure);
     let offer = |gpu: &Gpu| whole(gpu).map(|offer| shown(offer, 1.0));
     catalogue
         .gpus()
@@ -293,13 +319,14 @@ fn of_prices(n: u32) -> String {
 }
 
 /// The prices that the options want. A region of a cloud narrows them; a country does not.
-fn wanted(catalogue: &Catalogue, options: &Options) -> Wanted {
+fn wanted(catalogue: &Catalogue, options: &Options) -> Result<Wanted> {
     let priced = |region: &&String| {
         let here = |r: &str| r.eq_ignore_ascii_case(region.trim());
         catalogue.prices().iter().any(|p| p.region.as_deref().is_some_and(here))
     };
     let region = options.region.as_ref().filter(priced).cloned();
-    Wanted { spot: options.spot, provider: options.provider.clone(), region }
+    let class = options.provider_class.as_deref().map(Class::read).transpose()?.flatten();
+    Ok(Wanted { spot: options.spot, class, provider: options.provider.clone(), region })
 }
 
 fn grid(catalogue: &Catalogue, options: &Options, notes: &mut Vec<Note>) -> Result<Rates> {

@@ -190,6 +190,8 @@ pub struct Options {
     pub region: Option<String>,
     /// Cloud provider.
     pub provider: Option<String>,
+    /// Prices of such providers alone: `cloud`, `marketplace`, `all` (default).
+    pub provider_class: Option<String>,
     /// Spot prices.
     pub spot: bool,
     /// Only GPUs that rent for at most this, USD/h.

@@ -118,6 +118,66 @@ fn a_figure_of_the_formula_gets_the_formula_and_what_the_model_says() {
 }
 
 #[test]
+fn start_up_has_one_value() {
+    let startup = |numbers| ask("l4", numbers).unwrap().estimates[0].breakdown_s.unwrap().startup;
+    let by_model = startup(matmul(8000.0, "fp32"));
+    let flops = || Numbers { flops: Some("1.024 TFLOP".into()), ..Numbers::default() };
+    assert_eq!(startup(flops()), by_model);
+    assert_eq!(startup(Numbers { peak: Some("20 TFLOP/s".into()), ..matmul(8000.0, "fp32") }), by_model);
+    // What the model takes anyway may be said.
+    let said = ask("l4", Numbers { init: text(by_model), ..flops() }).unwrap().formula.unwrap();
+    assert_eq!(said.differs_because, None);
+    let given = ask("l4", Numbers { init: text(by_model), ..matmul(8000.0, "fp32") }).unwrap();
+    assert_eq!(
+        given.estimates[0].time_s.unwrap().p50,
+        ask("l4", matmul(8000.0, "fp32")).unwrap().estimates[0].time_s.unwrap().p50
+    );
+}
+
+#[test]
+fn a_cpu_that_has_no_units_for_a_type_is_told() {
+    let said = |precision| ask("l4", matmul(8000.0, precision)).unwrap().summary.sentence;
+    assert!(said("fp16").starts_with("fp16 (fp32 is faster on the CPU: "), "{}", said("fp16"));
+    assert!(said("fp32").starts_with("fp32: ") && said("fp64").starts_with("fp64: "));
+    let given = Numbers { cpu_time: text(5.0), ..matmul(8000.0, "fp16") };
+    assert!(ask("l4", given).unwrap().summary.sentence.starts_with("fp16: "));
+}
+
+#[test]
+fn what_is_open_has_no_winner_to_turn() {
+    let e = ask("l4", matmul(20_000.0, "fp32")).unwrap();
+    assert_eq!(e.summary.verdict, Verdict::Either, "{}", e.summary.sentence);
+    assert!(e.robustness.iter().all(|flip| !flip.text.contains("the GPU wins until")), "{:?}", e.robustness);
+}
+
+#[test]
+fn a_network_breaks_even_at_parameters_and_what_does_not_fit_nowhere() {
+    let inference = Numbers { new_tokens: text(500.0), ..network("7B", "bf16") };
+    let even = ask("h100-sxm", inference).unwrap().estimates[0].break_even.clone().unwrap().describes;
+    assert!(!even.contains("of each operation"), "{even}");
+    let large = Numbers { peak: Some("60 TFLOP/s".into()), ..matmul(400_000.0, "fp32") };
+    let row = &ask("l4", large).unwrap().estimates[0];
+    assert_eq!((row.fits, &row.break_even), (Some(false), &None));
+}
+
+#[test]
+fn a_price_of_another_place_is_told() {
+    let note_of = |gpu: &str, region: &str, provider: Option<&str>| {
+        let options = Options {
+            gpu: vec![gpu.to_owned()],
+            region: Some(region.to_owned()),
+            provider: provider.map(str::to_owned),
+            ..Options::default()
+        };
+        let e = answer_request(&Request { numbers: Some(matmul(8000.0, "fp32")), options, ..Request::default() });
+        note(&e.unwrap(), "other-region").map(str::to_owned)
+    };
+    let told = note_of("t4", "eu-west-1", Some("aws")).unwrap();
+    assert!(told.starts_with("no price of eu-west-1 is known: it is that of AWS in us-east-1"), "{told}");
+    assert_eq!([note_of("t4", "us-east-1", Some("aws")), note_of("t4", "Germany", None)], [None, None]);
+}
+
+#[test]
 fn copies_are_those_that_are_asked_for() {
     let copies = |numbers| {
         let e = ask("l4", numbers).unwrap();
@@ -196,10 +256,11 @@ fn the_first_line_and_the_note_name_the_precision() {
         (Numbers { context: text(100.0), ..network("1B", "bf16") }, "bf16", "in bf16"),
     ] {
         let e = ask("l4", numbers.clone()).unwrap();
-        assert!(e.summary.sentence.starts_with(&format!("{precision}: ")), "{}", e.summary.sentence);
+        assert!(e.summary.sentence.starts_with(precision), "{}", e.summary.sentence);
         assert!(note(&e, "by-size").unwrap().contains(told), "{:?}", note(&e, "by-size"));
         let formula = ask("l4", Numbers { peak: Some("10 TFLOP/s".into()), ..numbers }).unwrap();
-        assert!(formula.summary.sentence.starts_with(&format!("{precision}: ")), "{}", formula.summary.sentence);
+        let said = &formula.summary.sentence;
+        assert!(said.starts_with(precision) && said.contains(" (by the formula, as `peak` is given): "), "{said}");
     }
     let flops = Numbers { flops: Some("1e13".into()), ..Numbers::default() };
     assert!(!ask("l4", flops).unwrap().summary.sentence.contains("fp32"), "no size was given");
@@ -289,6 +350,36 @@ proptest! {
         let [less, more] = [n, n * more + 1.0].map(|n| ask("h200", size(kind, n)).unwrap());
         prop_assert!(more.baseline.time_s.unwrap().p50 >= less.baseline.time_s.unwrap().p50 * 0.999);
         prop_assert!(warm(&more) >= warm(&less) * 0.999, "{} {}", warm(&less), warm(&more));
+    }
+
+    // What the machine is said to be changes the model's answer, and never the way it is found.
+    #[test]
+    fn one_gpu_all_parallel_at_its_own_link_is_the_default(kind in 0..4_usize, exponent in 1.0..9.0_f64, copied in 0..2_usize) {
+        let numbers = || Numbers { data: (copied > 0).then(|| "1GB".into()), ..size(kind, libm::pow(10.0, exponent)) };
+        let numbers = || Numbers { data: numbers().data.filter(|_| kind < 2), ..numbers() };
+        let default = ask("l4", numbers()).unwrap();
+        prop_assert_eq!(&ask("l4", Numbers { gpus: text(1.0), ..numbers() }).unwrap(), &default);
+        prop_assert_eq!(&ask("l4", Numbers { parallel_fraction: Some("100%".into()), ..numbers() }).unwrap(), &default);
+        let link = ask("l4", Numbers { pcie: Some("4.0".into()), ..numbers() }).unwrap();
+        prop_assert_eq!(&link.summary, &default.summary);
+    }
+
+    #[test]
+    fn more_gpus_are_never_slower_and_never_beat_what_stays(
+        kind in 0..4_usize, exponent in 1.0..9.0_f64, gpus in 1..9_u32, efficiency in 0.1..1.0_f64, parallel in 0.0..1.0_f64,
+    ) {
+        let with = |gpus: u32| {
+            let size = size(kind, libm::pow(10.0, exponent));
+            let numbers = Numbers { gpus: text(f64::from(gpus)), scaling_efficiency: text(efficiency), parallel_fraction: text(parallel), ..size };
+            ask("h200", numbers).unwrap().estimates.remove(0)
+        };
+        let (less, more) = (with(gpus), with(gpus + 1));
+        if let (Some(a), Some(b), Some(speedup)) = (less.time_s, more.time_s, more.speedup) {
+            prop_assert!(b.p50 <= a.p50 * (1.0 + 1e-9), "{} {}", a.p50, b.p50);
+            prop_assert!(speedup.p90 <= 1.0 / (1.0 - parallel) * (1.0 + 1e-9), "{speedup:?}");
+            prop_assert!(b.p10 <= b.p50 && b.p50 <= b.p90, "{b:?}");
+        }
+        prop_assert!(less.fits != Some(true) || more.fits == Some(true));
     }
 
     #[test]

@@ -221,7 +221,7 @@ fn a_weights_gradient_loads_rows_as_long_as_the_layer_has_outputs() {
 #[test]
 fn a_small_product_waits_for_its_operands() {
     let product = |k: u64| serde_json::json!({"matmul": {"m": 16, "n": 32, "k": k, "batch": 1, "bias": false}});
-    for (gpu, at_least, at_most) in [("a100-sxm4-80gb", 0.5, 2.5), ("gb200", 0.2, 1.0)] {
+    for (gpu, at_least, at_most) in [("a100-sxm4-80gb", 0.5, 3.0), ("gb200", 0.2, 1.0)] {
         let us = |k| us(&product(k), Dtype::Bf16, device(gpu));
         let waits = us(512) - us(32);
         assert!((at_least..at_most).contains(&waits), "{gpu}: {waits}");
@@ -257,6 +257,19 @@ fn a_row_with_gaps_answers_like_the_whole_one() {
             assert!((0.7..1.4).contains(&(lacks / has)), "{op}: {lacks} against {has}");
         }
     }
+}
+
+/// What the maker says before it is sold may change: the same time, in a wider interval.
+#[test]
+fn an_announced_gpu_is_known_less_well() {
+    let sold = device("h100-sxm5-80gb");
+    let op = Op::Matmul { m: 4096, n: 4096, k: 4096, batch: 1, bias: false };
+    let times = [false, true].map(|announced| {
+        let device = Device { announced, ..sold.clone() };
+        kernel_time(&op, Dtype::F16, Bytes::ZERO, Bytes::ZERO, &device)
+    });
+    assert_eq!(times[0].p50, times[1].p50);
+    assert!(times[1].sigma_shared > times[0].sigma_shared + 0.05, "{times:?}");
 }
 
 /// oneDNN is asked for direct convolutions alone: none beats the peak.

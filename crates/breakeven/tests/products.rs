@@ -23,8 +23,9 @@ const DTYPES: &[Dtype] = &[
 ];
 
 /// Times that the next size takes at most: where the dim grows by less than half, and where it doubles. Beside twice the
-/// tiles there are SMs without one, k that is no longer split, and the model's growth from one column to two.
-const MOST: [f64; 2] = [2.5, 3.5];
+/// tiles there are SMs without one, k that is no longer split, operands that outgrow the cache, and the model's growth from
+/// one column to two.
+const MOST: [f64; 2] = [2.5, 4.0];
 
 /// Mostly few, where padding weighs most, and the edges of tiles.
 fn dim() -> impl Strategy<Value = u64> {
@@ -58,9 +59,12 @@ fn step(dims: [u64; 4], (which, twice): (usize, bool), bias: bool, dtype: Dtype,
     let mut next = dims;
     next[which] += if twice { dims[which] } else { by };
     // Memory is up to eight times slower than the last cache: no neighbours where one fits and the other does not.
-    let cache = gpu.device.cache.map_or(4e6, |c| c.get());
-    let crosses =
-        |small: [u64; 4], large: [u64; 4]| bytes(small, dtype) < 3.0 * cache && bytes(large, dtype) > 0.3 * cache;
+    // A cache that is not told is taken for one of these, by age and maker.
+    let bandwidth = gpu.device.bandwidth.get();
+    let caches = gpu.device.cache.map_or_else(|| vec![4e6, 15e-6 * bandwidth, 60e-6 * bandwidth], |c| vec![c.get()]);
+    let crosses = |small: [u64; 4], large: [u64; 4]| {
+        caches.iter().any(|cache| bytes(small, dtype) < 3.0 * cache && bytes(large, dtype) > 0.3 * cache)
+    };
     let of_batch = |[m, n, k, _]: [u64; 4]| [m, n, k, 1];
     if crosses(dims, next) || crosses(of_batch(dims), of_batch(next)) {
         return None;

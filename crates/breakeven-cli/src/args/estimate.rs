@@ -22,7 +22,8 @@ Quantities are written as people type them: `10,000 GFLOPS`, `3.5TFLOP`, `80GiB`
 A bare number is in the base unit: FLOP, bytes, seconds, FLOP/s, B/s, W, $/h, or a share from 0 to 1.
 
 A size (--matmul, --elements, --rows, --parameters) is estimated as the program that it means, as `run` would;
---flops, --peak, --utilization and the like are for one formula, which --explain prints.
+--gpus, --pcie, --link, --init and --parallel-fraction change that machine. Figures of your own (--flops, --peak,
+--utilization and the like) are for one formula, which --explain prints.
 
 Examples:
   A product of two matrices of 8000 rows:
@@ -55,7 +56,7 @@ pub(crate) struct NumberArgs {
     #[arg(long, value_name = "FLOP", help_heading = "Work", allow_negative_numbers = true)]
     flops: Option<String>,
     /// Instead of --flops: a product of two matrices of N rows and columns
-    #[arg(long, value_name = "N", help_heading = "Work", allow_negative_numbers = true)]
+    #[arg(long, alias = "matrix", value_name = "N", help_heading = "Work", allow_negative_numbers = true)]
     matmul: Option<String>,
     /// Instead of --flops: a transformer of so many parameters, with --tokens (training) or --new-tokens (inference)
     #[arg(long, value_name = "COUNT", help_heading = "Work", allow_negative_numbers = true)]
@@ -146,13 +147,13 @@ pub(crate) struct NumberArgs {
     /// Factor for the precision, instead of the table's
     #[arg(long, value_name = "FACTOR", help_heading = "GPU", allow_negative_numbers = true)]
     precision_factor: Option<String>,
-    /// Rate of the copies: `32GB/s`
+    /// Rate that copies from page-locked memory reach: `32GB/s`
     #[arg(long, value_name = "RATE", help_heading = "GPU", allow_negative_numbers = true)]
     link: Option<String>,
-    /// The same by its name: `4.0`, `5.0 x8`
+    /// The link by its name: `4.0`, `5.0 x8`
     #[arg(long, value_name = "VERSION", help_heading = "GPU", conflicts_with = "link")]
     pcie: Option<String>,
-    /// Initialisation [default: 250ms]
+    /// Initialisation [default: what the library's start-up is taken to be]
     #[arg(long, value_name = "TIME", help_heading = "GPU", allow_negative_numbers = true)]
     init: Option<String>,
 }

@@ -1,7 +1,7 @@
-//! Arguments of `gpus`, `cpus`, `prices` and `doctor`.
+//! Arguments of `gpus`, `cpus`, `grids`, `prices` and `doctor`.
 
 use super::Format;
-use clap::Args;
+use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
 /// Arguments of `gpus`.
@@ -37,9 +37,59 @@ pub(crate) struct CpusArgs {
     pub(crate) list: ListArgs,
 }
 
+/// Arguments of `grids`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  breakeven grids                        every country, state and cloud region
+  breakeven grids eu-north-1             one place, every figure with its source
+  breakeven grids --catalogue mine.csv   with your own rows: see docs/cli.md
+  breakeven run heat.py --region SE      a run there")]
+pub(crate) struct GridsArgs {
+    /// A place by any name: `Germany`, `DE`, `California`, `eu-west-1`
+    pub(crate) name: Option<String>,
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
+}
+
+/// What `prices` does beside listing them.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PricesAction {
+    /// Fetch today's price lists, or read your own: the only command that opens a connection
+    Update(UpdateArgs),
+}
+
+/// Arguments of `prices update`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Prices go into $XDG_DATA_HOME/breakeven/prices.csv (~/.local/share), each with its day and source, and lie on top of
+those that are built in; BREAKEVEN_PRICES=FILE takes that file, BREAKEVEN_PRICES= none.
+
+Read are CSV of SkyPilot, gpuhunt and breakeven, JSON of Infracost, and the price tables of the Karpenter providers. A
+proxy is taken from HTTPS_PROXY or ALL_PROXY.
+
+Examples:
+  breakeven prices update                           the lists of AWS, Google Cloud and Azure
+  breakeven prices update --from vms.csv --provider lambda
+  breakeven prices update --from https://example.org/gpus.csv")]
+pub(crate) struct UpdateArgs {
+    /// A file, or an address that begins with https://, instead of the lists that are known; again for more
+    #[arg(long, value_name = "FILE")]
+    pub(crate) from: Vec<String>,
+    /// Whose prices they are, where the list does not say
+    #[arg(long, value_name = "NAME")]
+    pub(crate) provider: Option<String>,
+    /// Seconds after which a list is given up
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) timeout: u64,
+}
+
 /// Arguments of `prices`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct PricesArgs {
+    #[command(subcommand)]
+    pub(crate) action: Option<PricesAction>,
     /// Only those of this GPU or family
     pub(crate) gpu: Option<String>,
     /// Only those of this cloud
@@ -48,7 +98,10 @@ pub(crate) struct PricesArgs {
     /// Only those that hold in this region
     #[arg(long, value_name = "NAME")]
     pub(crate) region: Option<String>,
-    /// Spot and marketplace prices too
+    /// Only those of clouds or of marketplaces: cloud, marketplace or all [default: all]
+    #[arg(long, value_name = "CLASS")]
+    pub(crate) provider_class: Option<String>,
+    /// Spot prices too
     #[arg(long)]
     pub(crate) spot: bool,
     #[command(flatten)]

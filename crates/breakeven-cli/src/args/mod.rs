@@ -12,7 +12,7 @@ mod split;
 
 pub(crate) use estimate::EstimateArgs;
 pub(crate) use kernels::{KernelsArgs, MeasuredAs, TableFormat};
-pub(crate) use lists::{CpusArgs, DoctorArgs, GpusArgs, PricesArgs};
+pub(crate) use lists::{CpusArgs, DoctorArgs, GpusArgs, GridsArgs, PricesAction, PricesArgs, UpdateArgs};
 pub(crate) use negative::join_negative;
 pub(crate) use options::{OptionArgs, ProgramArgs};
 pub(crate) use report::{Color, Format, ReportArgs};
@@ -50,8 +50,10 @@ pub(crate) enum Command {
     Gpus(GpusArgs),
     /// The CPUs of the catalogue, or all that is known of one
     Cpus(CpusArgs),
-    /// What GPUs rent for, and how old the prices are
+    /// What GPUs rent for, how old the prices are and where they come from
     Prices(PricesArgs),
+    /// Carbon, cooling and price of electricity of the places of the catalogue
+    Grids(GridsArgs),
     /// The page and the HTTP API on this machine, until Ctrl-C
     Serve(ServeArgs),
     /// Settings that hold where an option is not given, and the files they come from

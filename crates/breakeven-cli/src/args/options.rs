@@ -2,7 +2,7 @@
 
 use crate::config::Settings;
 use crate::failure::Failure;
-use crate::input::overridden;
+use crate::input::catalogue_text;
 use breakeven::request::{Options, Typed};
 use clap::Args;
 use std::path::PathBuf;
@@ -41,6 +41,9 @@ pub(crate) struct OptionArgs {
     /// Prices of this cloud; without --gpu only the GPUs that it rents
     #[arg(long, value_name = "NAME", help_heading = "Money and energy")]
     provider: Option<String>,
+    /// Prices of clouds, of marketplaces (many hosts, each with its own price), or of all [default: all]
+    #[arg(long, value_name = "CLASS", help_heading = "Money and energy")]
+    provider_class: Option<String>,
     /// Also the monthly bill
     #[arg(long, value_name = "N", help_heading = "Money and energy", allow_negative_numbers = true)]
     runs_per_month: Option<String>,
@@ -116,6 +119,8 @@ impl OptionArgs {
             Some(_) => self.electricity.clone(),
             None => settings.or(self.electricity.as_ref(), "electricity"),
         };
+        let region = settings.or(self.region.as_ref(), "region");
+        let catalogue = catalogue_text(self.catalogue.as_deref(), region.as_deref())?;
         Ok(Options {
             gpu: settings.gpus(&self.gpu),
             cpu: self.cpu.clone(),
@@ -124,15 +129,16 @@ impl OptionArgs {
             gpu_watts: typed(self.gpu_watts.as_ref()),
             cpu_watts: typed(self.cpu_watts.as_ref()),
             electricity: electricity.map(Typed::Text),
-            region: settings.or(self.region.as_ref(), "region"),
+            region,
             provider: settings.or(self.provider.as_ref(), "provider"),
+            provider_class: settings.or(self.provider_class.as_ref(), "provider-class"),
             spot: self.spot,
             max_price: typed(self.max_price.as_ref()),
             runs_per_month: settings.or(self.runs_per_month.as_ref(), "runs-per-month").map(Typed::Text),
             exclude_startup: self.exclude_startup,
             top: self.top,
             sort: self.sort.clone(),
-            catalogue: self.catalogue.as_deref().map(overridden).transpose()?.map(|(text, _)| text),
+            catalogue,
             fail_if: self.fail_if.clone(),
             ..Options::default()
         })

@@ -5,7 +5,7 @@ use crate::args::DoctorArgs;
 use crate::failure::{Failure, Outcome};
 use crate::{input, output, record};
 use breakeven::hardware::{Catalogue, Date};
-use breakeven::report::words::printable;
+use breakeven::report::{hanging, words::printable};
 use breakeven::request::Machine;
 use serde_json::Value;
 use std::fs;
@@ -25,7 +25,9 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Outcome {
     lines.push(("cpu", cpu()));
     lines.push(("gpu driver", driver()));
     lines.extend(catalogue());
-    let text: String = lines.iter().map(|(name, what)| format!("{name:<12}{}\n", printable(what, 300))).collect();
+    let width = output::columns().unwrap_or(usize::MAX);
+    let told = |(name, what): &(&str, String)| hanging(&format!("{name:<12}"), &printable(what, 300), width);
+    let text: String = lines.iter().flat_map(told).map(|line| line.trim_end().to_owned() + "\n").collect();
     output::write_to(None, text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

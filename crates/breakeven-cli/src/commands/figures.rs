@@ -1,7 +1,8 @@
 //! A device of the catalogue as tables show it: every figure with its source.
 
+use crate::output;
 use breakeven::hardware::figure::{Figure, Value};
-use breakeven::report::{Align, Table, words};
+use breakeven::report::{Align, Table, hanging, words};
 
 /// The name of one device above its figures.
 pub(super) fn heading(name: &str, id: &str) -> String {
@@ -41,6 +42,23 @@ pub(super) fn value(figure: &Figure) -> String {
 
 /// Notes below a table, if there are any.
 pub(super) fn notes_below(notes: &[String]) -> String {
-    let lines: String = notes.iter().map(|n| format!("note: {}\n", words::printable(n, 400))).collect();
+    let lines: String = notes.iter().map(|n| noted(n)).collect();
     if lines.is_empty() { lines } else { format!("\n{lines}") }
+}
+
+/// A note of a list, within the terminal.
+pub(super) fn noted(note: &str) -> String {
+    let note = words::printable(note, 400);
+    let lines =
+        output::columns().map_or_else(|| vec![format!("note: {note}")], |width| hanging("note: ", &note, width));
+    lines.join("\n") + "\n"
+}
+
+/// A list without its `spare` columns and with the one called `cut` shortened, as far as a terminal needs it.
+pub(super) fn narrow(table: Table, spare: &[&str], cut: &str) -> Table {
+    const LEAST: usize = 8;
+    match output::columns() {
+        Some(width) => table.without(spare, width).cut(cut, LEAST, width),
+        None => table,
+    }
 }

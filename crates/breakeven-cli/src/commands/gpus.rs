@@ -1,6 +1,6 @@
 //! `breakeven gpus [NAME]`: the catalogue, or all that is known of one GPU.
 
-use super::figures::{figures, heading, notes_below, value};
+use super::figures::{figures, heading, narrow, notes_below, value};
 use crate::args::{Format, GpusArgs};
 use crate::failure::Outcome;
 use crate::{input, output};
@@ -8,6 +8,9 @@ use breakeven::hardware::{Gpu, gpus_json};
 use breakeven::report::{Align, Table, words};
 use std::cmp::Reverse;
 use std::process::ExitCode;
+
+/// Columns that go first on a narrow terminal.
+const SPARE: [&str; 6] = ["typical use", "fp16 tensor", "year", "fp64", "power", "bandwidth"];
 
 /// Runs the command.
 pub(crate) fn gpus(args: &GpusArgs) -> Outcome {
@@ -30,7 +33,7 @@ pub(crate) fn gpus(args: &GpusArgs) -> Outcome {
         Format::Markdown if single => {
             heading(gpus[0].name(), gpus[0].id()) + &figures(gpus[0].figures()).markdown() + &remarks(&gpus, note)
         }
-        Format::Text => list(&gpus).text(|_, _, cell| cell) + &remarks(&gpus, note),
+        Format::Text => narrow(list(&gpus), &SPARE, "name").text(|_, _, cell| cell) + &remarks(&gpus, note),
         Format::Markdown => list(&gpus).markdown() + &remarks(&gpus, note),
     };
     output::write_to(args.list.output.as_deref(), text.as_bytes())?;

@@ -1,16 +1,23 @@
 //! `breakeven prices [GPU]`: what GPUs rent for, and how old the prices are.
 
-use crate::args::{Format, PricesArgs};
+use super::figures::{narrow, noted};
+use crate::args::{Format, PricesAction, PricesArgs};
 use crate::failure::{Failure, Outcome};
 use crate::{input, output};
-use breakeven::hardware::price::{OLD_AFTER_DAYS, Price, Terms, Wanted};
+use breakeven::hardware::price::{Class, OLD_AFTER_DAYS, Price, Terms, Wanted};
 use breakeven::hardware::{Date, Gpu};
 use breakeven::report::{Align, Table, words};
 use serde_json::json;
 use std::process::ExitCode;
 
+/// Columns that go first on a narrow terminal.
+const SPARE: [&str; 8] = ["note", "from", "class", "read", "machine", "region", "terms", "GPUs"];
+
 /// Runs the command. With a name every offer, else the cheapest of each GPU.
 pub(crate) fn prices(args: &PricesArgs) -> Outcome {
+    if let Some(PricesAction::Update(update)) = &args.action {
+        return super::update::update(update);
+    }
     let catalogue = input::catalogue(args.list.catalogue.as_deref())?;
     known("provider", args.provider.as_ref(), catalogue.providers())?;
     known("region", args.region.as_ref(), catalogue.prices().iter().filter_map(|p| p.region.as_deref()).collect())?;
@@ -21,25 +28,35 @@ pub(crate) fn prices(args: &PricesArgs) -> Outcome {
         }
         None => (catalogue.gpus().iter().collect(), None),
     };
-    let wanted = Wanted { spot: args.spot, provider: args.provider.clone(), region: args.region.clone() };
+    let class = args.provider_class.as_deref().map(Class::read).transpose()?.flatten();
+    let wanted = Wanted { spot: args.spot, class, provider: args.provider.clone(), region: args.region.clone() };
     let each = if args.gpu.is_some() { usize::MAX } else { 1 };
-    let rows: Vec<(&Gpu, &Price)> =
+    let mut rows: Vec<(&Gpu, &Price)> =
         gpus.iter().flat_map(|gpu| catalogue.offers(gpu.id(), &wanted).take(each).map(|p| (*gpu, p))).collect();
+    if args.gpu.is_some() {
+        // All of them: the cheapest first, whoever asks it.
+        let order = |(gpu, p): &(&Gpu, &Price)| (gpus.iter().position(|g| g.id() == gpu.id()), p.incomplete);
+        rows.sort_by(|a, b| order(a).cmp(&order(b)).then(a.1.per_device().get().total_cmp(&b.1.per_device().get())));
+    }
     if rows.is_empty() {
         let what = args.gpu.as_deref().map_or("any GPU", |_| "this GPU");
         let message = format!("no price of {what} is known that was asked for");
-        return Err(Failure::new("no-price", message, "leave out --provider and --region, or add --spot"));
+        return Err(Failure::new(
+            "no-price",
+            message,
+            "leave out --provider, --provider-class and --region, or add --spot",
+        ));
     }
     let today = Date::parse(&input::today());
     let age = today.map(|day| ages(rows.iter().map(|(_, p)| *p), day).0);
     let notes: Vec<String> = note.into_iter().chain(age).collect();
     let table = list(&rows);
-    let lines: String = notes.iter().map(|n| format!("note: {}\n", words::printable(n, 400))).collect();
+    let lines: String = notes.iter().map(|n| noted(n)).collect();
     let text = match args.list.format {
         Format::Json => {
             format!("{:#}\n", json!({ "schema": "breakeven.prices/1", "prices": as_json(&rows), "notes": notes }))
         }
-        Format::Text => table.text(|_, _, cell| cell) + "\n" + &lines,
+        Format::Text => narrow(table, &SPARE, "instance").text(|_, _, cell| cell) + "\n" + &lines,
         Format::Markdown => table.markdown() + "\n" + &lines,
     };
     output::write_to(args.list.output.as_deref(), text.as_bytes())?;
@@ -67,10 +84,12 @@ fn list(rows: &[(&Gpu, &Price)]) -> Table {
         ("machine", Right),
         ("GPUs", Right),
         ("provider", Left),
+        ("class", Left),
         ("instance", Left),
         ("terms", Left),
         ("region", Left),
         ("read", Left),
+        ("from", Left),
         ("note", Left),
     ]);
     for (gpu, price) in rows {
@@ -80,11 +99,13 @@ fn list(rows: &[(&Gpu, &Price)]) -> Table {
             words::usd_per_h(price.per_device().get()),
             words::usd_per_h(price.machine.get()),
             price.count.to_string(),
-            price.provider.clone(),
-            price.instance.clone(),
+            words::printable(&price.provider, 40),
+            price.class().name().to_owned(),
+            words::printable(&price.instance, 60),
             terms(price.terms).to_owned(),
             price.region.clone().unwrap_or_default(),
             price.date_text(),
+            words::printable(&price.source, 60),
             [alone, &price.note].iter().filter(|t| !t.is_empty()).copied().collect::<Vec<_>>().join("; "),
         ]);
     }
@@ -122,10 +143,10 @@ pub(super) fn ages<'p>(prices: impl Iterator<Item = &'p Price>, today: Date) -> 
 
 fn as_json(rows: &[(&Gpu, &Price)]) -> serde_json::Value {
     let row = |(gpu, price): &(&Gpu, &Price)| {
-        json!({ "gpu": gpu.id(), "provider": price.provider, "instance": price.instance, "gpus": price.count,
+        json!({ "gpu": gpu.id(), "provider": price.provider, "class": price.class().name(), "instance": price.instance, "gpus": price.count,
                 "terms": terms(price.terms), "usd_per_h": price.per_device().get(),
                 "instance_usd_per_h": price.machine.get(), "region": price.region, "date": price.date_text(),
-                "incomplete": price.incomplete, "source": price.source, "note": price.note })
+                "incomplete": price.incomplete, "hosts": price.hosts, "minimum_s": price.minimum_s(), "source": price.source, "note": price.note })
     };
     rows.iter().map(row).collect()
 }

@@ -63,6 +63,24 @@ fn below(package: &str, depth: Option<u32>) -> BTreeSet<String> {
     names.filter(|name| *name != package).map(str::to_owned).collect()
 }
 
+/// Connections are opened in one file, for one command.
+#[test]
+fn nothing_but_the_update_of_prices_opens_a_connection() {
+    let files = ["crates", "xtask/src"].into_iter().flat_map(sources).filter(|path| !path.contains("/tests/"));
+    let has = |path: &String, call: &str| code(path).iter().any(|(_, line)| line.contains(call));
+    let (mut opening, mut fetching) = (Vec::new(), Vec::new());
+    for path in files {
+        if ["ureq::", "TcpStream::connect", "UdpSocket"].iter().any(|call| has(&path, call)) {
+            opening.push(path.clone());
+        }
+        if has(&path, "fetch::text(") {
+            fetching.push(path);
+        }
+    }
+    assert_eq!(opening, ["crates/breakeven-cli/src/fetch.rs", "xtask/src/catalogue.rs"]);
+    assert_eq!(fetching, ["crates/breakeven-cli/src/commands/update.rs"]);
+}
+
 #[test]
 fn crates_use_only_what_the_picture_allows() {
     let members: BTreeSet<&str> = MAY_USE.iter().map(|(name, _)| *name).collect();

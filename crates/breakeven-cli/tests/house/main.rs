@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 mod arrows;
 mod documents;
+mod python;
 
 /// The folder that holds the workspace.
 fn root() -> PathBuf {
@@ -17,20 +18,28 @@ fn read(path: &str) -> String {
 
 /// Every Rust source below a folder, as paths from the root, in order.
 fn sources(folder: &str) -> Vec<String> {
+    let found = files(folder, "rs");
+    assert!(!found.is_empty(), "no source in {folder}");
+    found
+}
+
+/// Every file below a folder whose name ends so, as paths from the root, in order. What is built is left out.
+fn files(folder: &str, extension: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders = vec![root().join(folder)];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())) {
             let path = entry.expect("a folder that opens can be listed").path();
             if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|e| e == "rs") {
+                if !path.ends_with("target") {
+                    folders.push(path);
+                }
+            } else if path.extension().is_some_and(|e| e == extension) {
                 let path = path.strip_prefix(root()).expect("it was found below the root");
                 found.push(path.to_str().expect("names here are ASCII").to_owned());
             }
         }
     }
-    assert!(!found.is_empty(), "no source in {folder}");
     found.sort();
     found
 }

@@ -40,6 +40,7 @@ fn the_projects_file_wins_over_the_users() {
       gpu             t4, l4  PLACE/repository/breakeven.toml:2
       region          france  PLACE/home/.config/breakeven/config.toml:2
       provider                not set; write it like provider = "AWS"
+      provider-class          not set; write it like provider-class = "cloud"
       runs-per-month  1000    PLACE/repository/breakeven.toml:3
       electricity             not set; write it like electricity = 0.25
     "#);
@@ -50,6 +51,7 @@ fn the_projects_file_wins_over_the_users() {
       gpu             not set; write it like gpu = ["l4", "h100-sxm"]
       region          not set; write it like region = "eu-west-1"
       provider        not set; write it like provider = "AWS"
+      provider-class  not set; write it like provider-class = "cloud"
       runs-per-month  not set; write it like runs-per-month = 3000
       electricity     not set; write it like electricity = 0.25
     "#);
@@ -113,7 +115,7 @@ fn a_wrong_file_is_told_with_its_line() {
     exit 2
     --- stderr
     error: …/repository/breakeven.toml:1: there is no setting `reigon`
-     hint: did you mean `region`? settings are gpu, region, provider, runs-per-month, electricity
+     hint: did you mean `region`? settings are gpu, region, provider, provider-class, runs-per-month, electricity
 
     exit 2
     --- stderr

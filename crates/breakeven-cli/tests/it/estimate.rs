@@ -145,6 +145,27 @@ fn bad_numbers_are_refused_with_a_hint() {
 }
 
 #[test]
+fn a_space_wants_quotation_marks() {
+    for (arguments, hint) in [
+        (&["estimate", "--matmul", "500", "--gpu", "rtx", "4090"][..], "--gpu \"rtx 4090\""),
+        (&["estimate", "--gpu", "l4", "--flops", "1", "TFLOP"], "--flops \"1 TFLOP\""),
+    ] {
+        let text = says(arguments);
+        assert!(text.ends_with(&format!("hint: a value with a space stands in quotation marks: {hint}\n")), "{text}");
+    }
+    assert_eq!(
+        json(&["estimate", "--matrix", "500", "--gpu", "l4"]),
+        json(&["estimate", "--matmul", "500", "--gpu", "l4"])
+    );
+}
+
+#[test]
+fn half_a_gpu_is_refused() {
+    let text = says(&["estimate", "--matmul", "500", "--gpus", "0.5"]);
+    assert!(text.contains("error: `0.5` is not a whole number; a count is 0 or more\n hint: "), "{text}");
+}
+
+#[test]
 fn other_bad_input_is_refused_with_a_hint() {
     let said: Vec<String> = [
         &["estimate"][..],

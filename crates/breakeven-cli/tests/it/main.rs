@@ -11,15 +11,16 @@ mod prices;
 mod run;
 mod serve;
 mod terminal;
+mod update;
 mod wrong;
 
 use assert_cmd::Command;
 
-/// `breakeven` in an environment of its own: no colour, no virtual environment, no settings, English, 80 columns.
+/// `breakeven` in an environment of its own: no colour, no virtual environment, no settings, no prices, English, 80 columns.
 fn breakeven() -> Command {
     let mut command = Command::cargo_bin("breakeven").expect("cargo builds it for the tests");
     command.env_remove("VIRTUAL_ENV").env_remove("NO_COLOR").env_remove("COLUMNS").env("LC_ALL", "C");
-    command.env("BREAKEVEN_CPU", "").env("BREAKEVEN_CONFIG", "");
+    command.env("BREAKEVEN_CPU", "").env("BREAKEVEN_CONFIG", "").env("BREAKEVEN_PRICES", "");
     command
 }
 

@@ -32,6 +32,35 @@ fn spot_is_no_dearer() {
 }
 
 #[test]
+fn clouds_and_marketplaces_are_told_apart() {
+    let classes = |arguments: &[&str]| -> Vec<String> {
+        let output = breakeven().args(["prices", "rtx-4090", "--format", "json"]).args(arguments).output().unwrap();
+        let list: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let class = |o: &serde_json::Value| o["class"].as_str().unwrap().to_owned();
+        list["prices"].as_array().unwrap().iter().map(class).collect()
+    };
+    let all = classes(&[]);
+    assert!(all.iter().any(|class| class == "cloud") && all.iter().any(|class| class == "marketplace"));
+    for class in ["cloud", "marketplace"] {
+        assert!(classes(&["--provider-class", class]).iter().all(|found| found == class), "{class}");
+    }
+    let text = says(&["prices", "--provider-class", "shop"]);
+    assert!(text.contains("no class of providers is called `shop`\n hint: cloud, marketplace or all"), "{text}");
+}
+
+#[test]
+fn places_are_listed_with_their_sources() {
+    let all = says(&["grids"]);
+    assert!(all.contains("eu-north-1") && all.contains("us-california") && all.contains("\nnote: "), "{all}");
+    let one = says(&["grids", "Germany"]);
+    assert!(one.contains("329.65") && one.contains("eurostat-2025h1-business"), "{one}");
+    let output = breakeven().args(["grids", "DE", "--format", "json"]).output().unwrap();
+    let list: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(list["grids"][0]["carbon_g_per_kwh"]["source"], "owid-ember-2026");
+    assert!(says(&["grids", "Atlantis"]).starts_with("exit 2\n"));
+}
+
+#[test]
 fn what_nobody_sells_is_an_error_with_a_hint() {
     for (arguments, what) in [
         (["prices", "foo", "--spot"], "no GPU of the catalogue is called `foo`\n hint: "),

@@ -73,10 +73,10 @@ fn what_fits_is_told_without_times() {
     --- stdout
     3.73 GiB fit on 2 of 2 GPUs.
 
-      prices of 2026-05-24 and earlier
+      prices of 2026-07-20 and earlier
       device  memory, GiB   $/h  verdict
+      L4        3.7 of 24  0.44  fits
       T4        3.7 of 16  0.53  fits
-      L4        3.7 of 24  0.13  fits
 
       precision    memory  for
       fp64       7.45 GiB  NumPy's default; simulation, linear algebra
@@ -101,8 +101,8 @@ fn the_gpu_of_the_first_line_comes_first_everywhere() {
     let first = &json["estimates"][0];
     assert_eq!(first["gpu"], json["summary"]["shown_gpu"]);
     let name = first["name"].as_str().unwrap();
-    for sort in ["value", "cost"] {
-        let lines = lines("80", &["show", heat, "--sort", sort]);
+    for options in [&[][..], &["--sort", "value"]] {
+        let lines = lines("80", &[&["show", heat][..], options].concat());
         assert!(lines[..2].concat().contains(name), "{lines:?}");
         let cpu = lines.iter().position(|line| line.starts_with("  CPU: ")).unwrap();
         assert!(lines[cpu + 1].starts_with(&format!("  {name} ")), "{lines:?}");
@@ -119,11 +119,23 @@ fn rows_and_first_lines_are_as_many_in_each_format() {
         assert!(text.contains(&format!("--- stderr\nwrote {} (", page.display())), "{text}");
         fs::read_to_string(&page).unwrap()
     };
-    let gpus = |text: &str| ["GH200 Grace Hopper 144GB", "L4"].map(|name| text.contains(name));
     let show = |arguments: &[&str]| says(&[&["show", heat][..], arguments].concat());
+    let json = show(&["--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(json.split_once("stdout\n").unwrap().1).unwrap();
+    let names: Vec<&str> = json["estimates"].as_array().unwrap().iter().map(|e| e["name"].as_str().unwrap()).collect();
+    let gpus = |text: &str| [names[1], names[5]].map(|name| text.contains(name));
     for format in ["text", "markdown"] {
         assert_eq!(gpus(&show(&["--format", format, "--top", "2"])), [true, false], "{format}");
         assert_eq!(gpus(&show(&["--format", format, "--quiet"])), [false, false], "{format}");
     }
     assert!(!html(&[]).contains("<table"));
+}
+
+#[test]
+fn lists_fit_a_terminal() {
+    for arguments in [&["gpus"][..], &["gpus", "h100"], &["prices"], &["prices", "t4"], &["doctor"]] {
+        let text = said(breakeven().env("COLUMNS", "80").args(arguments));
+        let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
+        assert!(wide.is_empty(), "{arguments:?}:\n{}", wide.join("\n"));
+    }
 }

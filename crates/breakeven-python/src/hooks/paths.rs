@@ -306,7 +306,7 @@ pub(crate) fn look(py: Python<'_>) -> PyResult<()> {
 }
 
 fn step_aside(py: Python<'_>, ns: u64, given: Vec<usize>) -> PyResult<()> {
-    let told = || py.import("breakeven._torch_steps")?.call_method1("step_aside", (ns, given));
+    let told = || py.import("breakeven.torch.steps.sampler")?.call_method1("step_aside", (ns, given));
     ours::told(py, told).map(drop)
 }
 

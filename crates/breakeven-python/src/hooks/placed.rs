@@ -10,7 +10,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyWeakrefReference};
 
-/// As `_torch_ops` has it: what a network makes.
+/// What a network makes: a role of `torch/session.py`.
 const ACTIVATION: u8 = 3;
 /// Tensors that are remembered between two looks, and instructions that are known, at most.
 const MOST: usize = 64;
@@ -28,7 +28,7 @@ struct Placing {
     device: Py<PyAny>,
     dtype: Py<PyAny>,
     shape: Py<PyAny>,
-    /// The script's line, as `_torch_placed` takes it.
+    /// The script's line, as `placement.put` takes it.
     line: Py<PyAny>,
     entry: u32,
 }

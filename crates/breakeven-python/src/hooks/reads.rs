@@ -12,7 +12,7 @@ use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 /// Instructions that are known, at most.
 const MOST: usize = 64;
-/// How many variables of `_torch_ops` tell an op apart besides its place and its module.
+/// How many fields of a session tell an op apart besides its place and its module.
 const NOW: usize = 4;
 
 /// A read that somebody looked at: by which instruction, of what, and when.
@@ -73,7 +73,7 @@ pub(crate) struct Reads {
 stand_in! {
     impl Reads as function {
         /// `tensor` is PyTorch's class, `modes` says how many function modes of the script's are in force, `now` are the
-        /// variables of `_torch_ops`.
+        /// the fields of the session.
         #[new]
         fn new(
             function: Py<PyAny>,
@@ -134,7 +134,7 @@ impl Reads {
         Ok(stepping && !self.variable(intern!(py, "optimizer_asks"))?.is_truthy()?)
     }
 
-    /// A variable of `_torch_ops`.
+    /// A field of the session.
     fn variable<'py>(&self, name: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
         self.now.bind(name.py()).as_any().get_item(name)
     }

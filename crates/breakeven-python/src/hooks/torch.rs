@@ -213,7 +213,7 @@ fn in_parts<'py>(
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     if is_higher_order(func)? {
-        return func.py().import("breakeven._torch_higher")?.call_method1("run", (mode, func, args, kwargs));
+        return func.py().import("breakeven.torch.trace.higher_order")?.call_method1("run", (mode, func, args, kwargs));
     }
     let core = func.py().import("torch._C")?;
     let keys = core.getattr("DispatchKey")?;

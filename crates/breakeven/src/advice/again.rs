@@ -40,13 +40,14 @@ pub(super) fn on_gpus<T>(
         host: &host,
         cpu: q.cpu,
         port: &port,
-        startup: startup.total() + once,
+        startup: q.setup.startup(startup.total()) + once,
         first_use: startup.at_first_use() + once,
         host_speed: q.host_speed,
         exclude_startup: q.exclude_startup,
         coverage: q.coverage,
         recorded_s: q.recorded_s,
         changed: q.changed,
+        setup: q.setup,
     };
     let slowed = |plan: &mut Plan| {
         for (entry, share) in draft.device_share.iter().enumerate() {

@@ -8,6 +8,7 @@
 //! (1 − p) × CPU time + p × that term (Amdahl 1967), so that 80 % never exceeds 5× and 20 % never 1.25×.
 
 use crate::estimate::Breakdown;
+use crate::estimate::setup::together;
 use crate::units::{Bytes, BytesPerSec, Flop, FlopPerSec, Seconds};
 
 /// Share of the peak bandwidth that a streaming kernel reaches.
@@ -79,8 +80,7 @@ pub fn gpu_time(
         (Some(bytes), Some(bandwidth)) => bytes / (bandwidth * STREAM_FRACTION),
         _ => Seconds::ZERO,
     };
-    let together = if work.gpus > 1.0 { work.gpus * work.scaling_efficiency } else { 1.0 };
-    let on_gpu = compute.max(memory) / together;
+    let on_gpu = compute.max(memory) / together(work.gpus, work.scaling_efficiency);
     let (serial, on_gpu) = match work.cpu_time {
         Some(cpu) if work.parallel_fraction < 1.0 => {
             (cpu * (1.0 - work.parallel_fraction), on_gpu * work.parallel_fraction)

@@ -16,7 +16,7 @@ pub use described::callables;
 use crate::choice::{Choice, choose};
 use crate::estimate::{
     Baseline, BreakEven, Breakdown, Estimate, Formula, GpuEstimate, Note, SCHEMA, Verdict, WorkloadSummary,
-    gpu::verdict_of, summary,
+    gpu::verdict_of, setup::name_of, summary,
 };
 use crate::hardware::{Device, DeviceKind};
 use crate::interval::{Basis, Interval};
@@ -52,11 +52,15 @@ pub fn calculate(numbers: &Numbers, request: &Request) -> Result<Estimate> {
     let mut given = Given { warm: options.exclude_startup, ..read_numbers(numbers)? };
     let mut notes = Vec::new();
     if let Some(described) = described::describe(numbers, &given)? {
-        let Some(figure) = given.of_formula() else { return Ok(given.named(described.estimate(request)?)) };
+        given.cpu_in_fp32 = described::better_in_fp32(numbers, &given, request)?;
+        let Some(figure) = given.of_formula() else {
+            return Ok(given.named(described.estimate(request, &given.setup())?));
+        };
         given.set_size(described.amounts());
-        let (says, cpu_time) = described.beside(request, figure)?;
+        let (says, cpu_time, startup) = described.beside(request, &given.setup(), figure)?;
         notes.extend(says);
         given.cpu_modelled = Some(cpu_time);
+        given.startup_modelled = Some(startup.p50);
     }
     let choice = choose(request)?;
     notes.extend(choice.notes.iter().cloned());
@@ -271,7 +275,7 @@ fn row(given: &Given, pick: Option<&crate::choice::Pick>, cpu: &CpuSide, choice:
         (true, None) => Verdict::Unknown,
     };
     let (id, name) = device.map_or(("given", "the given GPU"), |d| (d.id.as_str(), d.name.as_str()));
-    let name = if gpus > 1.0 { format!("{} × {name}", Measure::Count.format(gpus)) } else { name.to_owned() };
+    let name = name_of(gpus, name);
     let weakest = [terms.flop, terms.peak, terms.utilisation].iter().map(|t| t.basis).max().unwrap_or(Basis::Assumed);
     let estimate = GpuEstimate {
         gpu: id.to_owned(),
@@ -292,7 +296,7 @@ fn row(given: &Given, pick: Option<&crate::choice::Pick>, cpu: &CpuSide, choice:
         price: rates.price.clone(),
         energy_wh: bill.energy_wh.filter(|_| shown),
         co2_g: bill.co2_g.filter(|_| shown),
-        break_even: cpu.time.map(|c| describe(scale, given, &parts, c)),
+        break_even: cpu.time.filter(|_| shown).map(|c| describe(scale, given, &parts, c)),
         counted: true,
         compiled: None,
     };

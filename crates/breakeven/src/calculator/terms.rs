@@ -5,10 +5,13 @@ use super::footprint;
 use super::formula::Rate;
 use super::kind;
 use super::link::{LINK_FRACTION, pcie};
+use crate::estimate::setup::Setup;
 use crate::estimate::{Estimate, FormulaInput};
 use crate::hardware::Device;
 use crate::interval::{Basis, Interval};
+use crate::port;
 use crate::quantity::Measure;
+use crate::report::words;
 use crate::request::{Kind, Numbers, Typed};
 use crate::units::{Bytes, FlopPerSec};
 use crate::workload::Dtype;
@@ -40,6 +43,10 @@ pub(super) struct Given {
     pub size: Option<Amounts>,
     /// What the CPU takes for a size by the model, s.
     pub cpu_modelled: Option<Interval>,
+    /// The start-up that the GPU adds to a size by the model, s.
+    pub startup_modelled: Option<f64>,
+    /// What the CPU takes for the size in fp32, s, where that is less than in the precision asked for.
+    pub cpu_in_fp32: Option<Interval>,
     /// The work was worked out from the CPU's time and what CPUs usually reach.
     pub guessed: bool,
     /// Start-up is left out.
@@ -58,10 +65,18 @@ pub(super) struct Amounts {
 }
 
 impl Given {
-    /// The answer to a size, which begins with the precision: another one is other work.
+    /// The answer to a size, which begins with the precision: another one is other work. That the formula answers is
+    /// told beside it.
     pub(super) fn named(&self, mut estimate: Estimate) -> Estimate {
         let precision = kind::precision_name(self.precision.unwrap_or(Dtype::F32));
-        estimate.summary.sentence = format!("{precision}: {}", estimate.summary.sentence);
+        let method = match self.of_formula() {
+            Some(figure) => format!(" (by the formula, as `{figure}` is given)"),
+            None => String::new(),
+        };
+        let cpu = self
+            .cpu_in_fp32
+            .map_or_else(String::new, |time| format!(" (fp32 is faster on the CPU: {})", words::time(time)));
+        estimate.summary.sentence = format!("{precision}{cpu}{method}: {}", estimate.summary.sentence);
         estimate
     }
 
@@ -72,7 +87,7 @@ impl Given {
         self.size = Some(size);
     }
 
-    /// The first figure that only the formula takes: a rate or a factor of the GPU, or a part of the work.
+    /// The first figure that only the formula takes: a rate or a factor of the GPU, or bytes of the work.
     pub(super) fn of_formula(&self) -> Option<&'static str> {
         let figures = [
             ("peak", self.peak),
@@ -81,15 +96,31 @@ impl Given {
             ("python_overhead", self.python_overhead),
             ("workload_factor", self.workload_factor),
             ("precision_factor", self.precision_factor),
-            ("gpus", self.gpus),
-            ("scaling_efficiency", self.scaling_efficiency),
-            ("link", self.link),
-            ("init", self.init),
-            ("parallel_fraction", self.parallel_fraction),
             ("bytes", self.bytes),
             ("values", self.values),
         ];
         figures.into_iter().find(|(_, given)| given.is_some()).map(|(name, _)| name)
+    }
+
+    /// The machine for a size that the models answer.
+    pub(super) fn setup(&self) -> Setup {
+        let default = Setup::default();
+        Setup {
+            gpus: self.gpus.unwrap_or(default.gpus),
+            scaling_efficiency: self.scaling_efficiency.unwrap_or(default.scaling_efficiency),
+            parallel_fraction: self.parallel_fraction.unwrap_or(default.parallel_fraction),
+            link: self.link.map(|rate| rate / LINK_FRACTION),
+            init: self.init,
+        }
+    }
+
+    /// Start-up of the library that such work is usually written with, s, unless the size has told it.
+    fn startup(&self) -> f64 {
+        let usual = || match self.kind {
+            Some(Kind::Training | Kind::Inference) => port::named("torch").unwrap_or_else(port::cupy),
+            _ => port::cupy(),
+        };
+        self.startup_modelled.unwrap_or_else(|| usual().usual_startup().p50)
     }
 
     /// Bytes copied to the device and back: as much back as there unless given.
@@ -154,11 +185,12 @@ pub(super) fn read_numbers(n: &Numbers) -> Result<Given> {
         workload_factor: read_positive(&n.workload_factor, Measure::Ratio, "workload_factor")?,
         precision_factor: read_positive(&n.precision_factor, Measure::Ratio, "precision_factor")?,
         values: Measure::Count.read_field(&n.values, "values")?,
-        gpus: read_positive(&n.gpus, Measure::Count, "gpus")
-            .map_err(|e| e.hint("how many GPUs work together, such as `2`; which one is said by `--gpu`"))?,
+        gpus: gpus(&n.gpus)?,
         scaling_efficiency: read_positive(&n.scaling_efficiency, Measure::Fraction, "scaling_efficiency")?,
         size: None,
         cpu_modelled: None,
+        startup_modelled: None,
+        cpu_in_fp32: None,
         guessed: false,
     };
     // What a CPU does at a rate for a time is the work, where no other is given.
@@ -175,6 +207,19 @@ pub(super) fn read_numbers(n: &Numbers) -> Result<Given> {
             .field("python_overhead"));
     }
     Ok(given)
+}
+
+/// How many GPUs: whole ones.
+fn gpus(typed: &Option<Typed>) -> Result<Option<f64>> {
+    let hint = |e: Error| e.hint("how many GPUs work together, such as `2`; which one is said by `--gpu`");
+    let gpus = read_positive(typed, Measure::Count, "gpus").map_err(hint)?;
+    match gpus.filter(|gpus| *gpus < 1.0 || gpus.fract() != 0.0) {
+        Some(part) => {
+            let message = format!("`gpus` is {part}; a whole count of at least 1 is needed");
+            Err(hint(Error::new("out-of-range", message)).field("gpus"))
+        }
+        None => Ok(gpus),
+    }
 }
 
 pub(super) fn contradiction(a: &'static str, b: &'static str) -> Error {
@@ -223,8 +268,6 @@ pub(super) struct Terms {
     pub scaling_efficiency: Term,
 }
 
-/// Initialisation of a context and its libraries unless given, s.
-const INIT: f64 = 0.250;
 /// Host link unless given or known: PCIe 3.0 x16, B/s.
 const LINK: f64 = 15.75e9;
 
@@ -275,7 +318,7 @@ pub(super) fn terms(given: &Given, device: Option<&Device>) -> Result<Terms> {
             link,
             if device.is_some_and(|d| d.host_link.is_some()) { Modelled } else { Assumed },
         ),
-        init: Term::new(given.init, INIT, Assumed),
+        init: Term::new(given.init, given.startup(), Assumed),
         kind,
         precision,
         parallel_fraction: Term::new(given.parallel_fraction, 1.0, Assumed),

@@ -94,7 +94,7 @@ fn retimed(workload: &Workload, to: Dtype, cpu: &Device) -> Workload {
             new.cpu_ns = (old.cpu_ns as f64 * after / before).round() as u64;
         }
     }
-    out.program.wall_ns = wall_after(workload, &out.ops);
+    out.program.takes(wall_after(workload, &out.ops));
     if to != Dtype::F64 {
         let products = |op: &Op| {
             matches!(op, Op::Matmul { .. } | Op::Convolution { .. } | Op::Attention { .. } | Op::Recurrent { .. })
@@ -176,6 +176,17 @@ mod tests {
         // heat.py is double precision already.
         let same = estimate(&heat, Some("fp64"), None).unwrap();
         assert_eq!(p50(same.baseline.time_s), p50(double.baseline.time_s));
+    }
+
+    #[test]
+    fn a_busy_machine_changes_no_precision() {
+        let time = |w: &Workload| estimate(w, Some("fp32"), None).unwrap().baseline.time_s.unwrap().p50;
+        let quiet = samples::heat();
+        let mut busy = quiet.clone();
+        busy.program.stolen_ns = Some(3 * busy.program.wall_ns);
+        busy.program.wall_ns *= 4;
+        busy.ops.iter_mut().for_each(|entry| (entry.cpu_ns, entry.gap_ns) = (4 * entry.cpu_ns, 4 * entry.gap_ns));
+        assert!((time(&busy) / time(&quiet) - 1.0).abs() < 0.01, "{} {}", time(&busy), time(&quiet));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::coverage::Coverage;
 use super::hosttime::HostTime;
 use super::loaders::wait_for_batches;
 use super::plan::{Plan, Policy, Port};
+use super::setup::Setup;
 use super::spread::device_side;
 use super::{Breakdown, Verdict};
 use crate::hardware::Device;
@@ -69,6 +70,8 @@ pub struct Question<'a> {
     pub recorded_s: f64,
     /// What the options changed about the program, in a sentence; `None` where it is as it was recorded.
     pub changed: Option<&'a str>,
+    /// What numbers say of the machine.
+    pub setup: &'a Setup,
 }
 
 impl Question<'_> {
@@ -86,7 +89,7 @@ impl Question<'_> {
 
 /// The whole way: plan, simulate, compare.
 pub fn outcome(q: &Question, device: &Device) -> Outcome {
-    let plan = planned(q, device, Plan::default());
+    let plan = shared(q, planned(q, device, Plan::default()));
     let parts = finish(&plan.tasks, q.order, q.port.machine());
     compared(q, device, plan, parts)
 }
@@ -105,7 +108,7 @@ pub fn outcomes<T>(
         let plan = |device: &&Device| {
             let mut plan = planned(q, device, spare.pop().unwrap_or_default());
             change(&mut plan);
-            plan
+            shared(q, plan)
         };
         let plans: Vec<Plan> = devices.iter().map(plan).collect();
         let tasks: Vec<&[Task]> = plans.iter().map(|plan| plan.tasks.as_slice()).collect();
@@ -125,8 +128,14 @@ fn planned(q: &Question, device: &Device, old: Plan) -> Plan {
     plan
 }
 
+/// The plan as several GPUs and a host beside them share it.
+fn shared(q: &Question, plan: Plan) -> Plan {
+    q.setup.share(plan, q.cpu_time().p50)
+}
+
 /// What follows from the timeline's `parts`.
 fn compared(q: &Question, device: &Device, plan: Plan, mut parts: Breakdown) -> Outcome {
+    let cpu_time = q.cpu_time();
     let own_startup = q.port.host_startup().min(parts.host);
     parts.host -= own_startup;
     // The program's own start-up is on both sides: only what the GPU adds to it is as unsure as start-up is.
@@ -136,8 +145,8 @@ fn compared(q: &Question, device: &Device, plan: Plan, mut parts: Breakdown) -> 
     parts.startup += own_startup;
     let host = parts.host + own_startup;
     let time = Interval { p10: host * 0.9 + device_part.p10, p50: parts.total(), p90: host * 1.1 + device_part.p90 };
-    let cpu_time = q.cpu_time();
-    let speedup = speedup(cpu_time, q.cpu.ops, host, device_part);
+    let ops = q.cpu.ops.scale(q.setup.parallel_fraction);
+    let speedup = q.setup.at_most(speedup(cpu_time, ops, host, device_part));
     let need = device_bytes(q.workload, q.port.policy());
     let fits = (need > 0.0).then(|| need <= device.memory.get() * USABLE_MEMORY);
     // What it came to is the least that it needs.
@@ -148,7 +157,7 @@ fn compared(q: &Question, device: &Device, plan: Plan, mut parts: Breakdown) -> 
         Verdict::Unknown
     } else {
         let dark = (q.coverage.dark() / q.host_speed).min(host);
-        let sides = Sides { cpu: cpu_time, ops: q.cpu.ops, host, device: device_part, launches: plan.launches };
+        let sides = Sides { cpu: cpu_time, ops, host, device: device_part, launches: plan.launches };
         // Of work that nobody saw, and nobody timed either, nothing follows.
         let nothing_seen = !q.coverage.is_enough() && q.coverage.understood <= 0.0;
         if nothing_seen { Verdict::Unknown } else { sides.verdict(dark, q.coverage.is_enough()) }

@@ -17,6 +17,7 @@ pub mod pace;
 pub mod plan;
 pub mod program;
 mod reason;
+pub mod setup;
 pub mod sites;
 pub(crate) mod spans;
 pub mod spread;
@@ -191,6 +192,15 @@ pub struct Price {
     pub instance_usd_per_h: Option<f64>,
     /// When the price was read, `YYYY-MM-DD` (or as exactly as known); empty when given.
     pub date: String,
+    /// `cloud` or `marketplace`; `None` when given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// One host of a marketplace may be all that offers it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lone: bool,
+    /// What is charged at least, however short the run, USD; `None` where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub least_usd: Option<f64>,
 }
 
 /// One source line.

@@ -26,6 +26,11 @@ pub const CODES: &[(&str, &str)] = &[
     ("busy-machine", "Other programs had the CPU for part of the recording; that time is taken off."),
     ("by-size", "The work was told by its size and is estimated as the program in the text."),
     ("changed-program", "The answer is for another precision or size than recorded; the CPU's time is then modelled."),
+    (
+        "copies-by-rule",
+        "The script asks for a device and runs without a GPU: what is copied there is told by a simple rule; `--pretend-gpu \
+         NAME` records it exactly.",
+    ),
     ("energy-cost", "A price of electricity was given or is set: costs are those of energy, not of rent."),
     ("gpu-fell-back", "The script asked a library for a GPU; there is none, and the library ran on the CPU."),
     ("gpu-name", "A GPU was asked for by a name that is not exactly one GPU's; the text says which were taken."),
@@ -67,6 +72,7 @@ pub const CODES: &[(&str, &str)] = &[
     ),
     ("not-rented", "GPUs that the provider asked for does not rent are left out."),
     ("old-prices", "Some prices are older than 30 days."),
+    ("other-region", "A cloud's region was named that a price is not of; the text says where it is of."),
     ("own-clocks", "The script reads clocks; the times it printed were measured on this machine."),
     ("own-gpu", "The script ran on this machine's GPU in the time that the text gives; the CPU's time is modelled."),
     ("port-amd", "On AMD GPUs the port is CuPy's build for ROCm."),

@@ -5,6 +5,7 @@ use super::changed;
 use super::coverage::{self, is_of_library, with_libraries_apart};
 use super::gpu::{Outcome, Question, WORST, device_bytes, outcome, outcomes};
 use super::plan::{Plan, Policy, Port};
+use super::setup::Setup;
 use super::{
     Advice, Baseline, BreakEven, Estimate, GpuEstimate, Note, SCHEMA, Together, Verdict, WorkloadSummary, drawing,
     not_understood, sites, spans, summary,
@@ -35,10 +36,11 @@ const HOST_SHARE: f64 = 0.35;
 const HOST_SHARE_SIGMA: f64 = 0.4;
 
 /// Reasons of recorders for which nothing went unseen, and the note that tells them.
-const TOLD_AS: [(&str, &str); 6] = [
+const TOLD_AS: [(&str, &str); 7] = [
     ("pretend-gpu", "stand-in"),
     ("fake", "stand-in"),
     ("gpu-fell-back", "gpu-fell-back"),
+    ("copies-by-rule", "copies-by-rule"),
     (CUT_SHORT[0], CUT_SHORT[0]),
     (CUT_SHORT[1], CUT_SHORT[1]),
     (CUT_SHORT[2], CUT_SHORT[2]),
@@ -64,7 +66,15 @@ pub fn estimate(workload: &Workload, request: &Request) -> Result<Estimate> {
 /// # Errors
 /// As [`estimate`].
 pub fn estimate_by(workload: &Workload, request: &Request, each: Each) -> Result<Estimate> {
-    ask(workload, request, |question, choice| answer(question, choice, request, each))?
+    estimate_on(&Setup::default(), workload, request, each)
+}
+
+/// The same on a machine that numbers tell of.
+///
+/// # Errors
+/// As [`estimate`].
+pub fn estimate_on(setup: &Setup, workload: &Workload, request: &Request, each: Each) -> Result<Estimate> {
+    ask_on(setup, workload, request, |question, choice| answer(question, choice, request, each))?
 }
 
 /// Does a job for each number below the first argument, in any order: a face may do several at once.
@@ -88,8 +98,22 @@ fn busy_decides(q: &Question, device: &Device, verdict: Verdict) -> bool {
 /// # Errors
 /// As [`estimate`].
 pub fn ask<T>(workload: &Workload, request: &Request, then: impl FnOnce(&Question, &Choice) -> T) -> Result<T> {
+    ask_on(&Setup::default(), workload, request, then)
+}
+
+/// The same on a machine that numbers tell of.
+///
+/// # Errors
+/// As [`estimate`].
+pub fn ask_on<T>(
+    setup: &Setup,
+    workload: &Workload,
+    request: &Request,
+    then: impl FnOnce(&Question, &Choice) -> T,
+) -> Result<T> {
     let options = &request.options;
-    let choice = choose(request)?;
+    let mut choice = choose(request)?;
+    setup.equip(&mut choice);
     let apart = with_libraries_apart(workload);
     let workload = apart.as_ref();
     let policy = policy(workload, options)?;
@@ -136,13 +160,14 @@ pub fn ask<T>(workload: &Workload, request: &Request, then: impl FnOnce(&Questio
         host: &host,
         cpu: &cpu,
         port: &port,
-        startup: startup.total(),
+        startup: setup.startup(startup.total()),
         first_use: startup.at_first_use(),
         host_speed,
         exclude_startup: options.exclude_startup,
         coverage: &coverage,
         recorded_s: host_time(recorded).wall,
         changed: changed.as_ref().map(|changed| changed.text.as_str()),
+        setup,
     };
     Ok(then(&question, &choice))
 }
@@ -301,7 +326,9 @@ fn advise(
     let ctx = context(question, choice, &pick.gpu.device, before);
     let draft = Draft::new(question.workload, question.port.policy());
     let (mut advice, together) = advice::advise(&ctx, &draft);
-    if let (1, false, Some(price)) = (choice.gpus.len(), options.gpu.is_empty(), &pick.price) {
+    if let (1, false, Some(price)) = (choice.gpus.len(), options.gpu.is_empty(), &pick.price)
+        && question.setup.gpus == 1.0
+    {
         let offered = offered(&choice.catalogue, options);
         let offer = |p: &'_ Pick| p.price.as_ref().map(|price| price.usd_per_h);
         let offers: Vec<advice::Offer> = offered
@@ -419,7 +446,8 @@ fn row(q: &Question, pick: &Pick, out: &Outcome, choice: &Choice, options: &Opti
         Some(w) => Interval::exact(w),
         None => watts(device, out, total),
     };
-    let rates = choice.rates(Some(pick), 1.0, Some(watts));
+    let gpus = q.setup.gpus;
+    let rates = choice.rates(Some(pick), gpus, Some(watts.scale(gpus)));
     let spent = out.time.map(|t| spend(t, &rates)).unwrap_or_default();
     let flop = q.workload.flop().get();
     let counted = matches!(device.vendor, Vendor::Nvidia | Vendor::Amd);
@@ -465,6 +493,9 @@ fn watts(device: &crate::hardware::Device, out: &Outcome, total: f64) -> Interva
     board + host
 }
 
+/// A break-even that only the work itself tells.
+pub const OF_EACH: &str = " the work of each operation";
+
 fn break_even(q: &Question, out: &Outcome, options: &Options) -> BreakEven {
     let host = q.host;
     let ops = q.cpu.ops.p50;
@@ -478,7 +509,7 @@ fn break_even(q: &Question, out: &Outcome, options: &Options) -> BreakEven {
             let at = words::count(scale.ceil() as u64);
             BreakEven::of_work(Some(scale), format!("{at} elements in each operation (yours: 1)"))
         }
-        Some(scale) => BreakEven::of_work(Some(scale), format!("{} the work of each operation", words::times(scale))),
+        Some(scale) => BreakEven::of_work(Some(scale), format!("{}{OF_EACH}", words::times(scale))),
         None if gpu(1e-4) < cpu.at(1e-4) => BreakEven::of_work(None, "always: nothing is fixed"),
         None => {
             let why = match out.parts.bound() {

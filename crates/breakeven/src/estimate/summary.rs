@@ -8,8 +8,17 @@ use crate::request::Options;
 use crate::{Error, Result, policy};
 use std::cmp::Ordering;
 
+/// Times that differ by less are the same where their intervals overlap.
+const TIE: f64 = 1.1;
+
+/// Whether one host of a marketplace may be all that offers it.
+fn lone(g: &GpuEstimate) -> bool {
+    g.price.as_ref().is_some_and(|price| price.lone)
+}
+
 /// Index of the best value: lowest time × cost among the winners, lowest time where prices are not known for all; the
-/// highest speedup where nobody wins.
+/// highest speedup where nobody wins, of those that are as fast the one that costs the least. What a single host offers
+/// comes after all others.
 fn best(estimates: &[GpuEstimate]) -> Option<usize> {
     let counted = |g: &&GpuEstimate| g.counted || estimates.len() == 1;
     let winners: Vec<&GpuEstimate> = estimates.iter().filter(counted).filter(|g| g.verdict == Verdict::Gpu).collect();
@@ -22,9 +31,20 @@ fn best(estimates: &[GpuEstimate]) -> Option<usize> {
     let least = |it: &mut dyn Iterator<Item = (usize, f64)>| it.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i);
     let all = || estimates.iter().enumerate().filter(|(_, g)| counted(g));
     if winners.is_empty() {
-        least(&mut all().filter_map(|(i, g)| Some((i, g.time_s?.p50))))
+        let first = least(&mut all().filter_map(|(i, g)| Some((i, g.time_s?.p50))))?;
+        let fastest = estimates[first].time_s?;
+        let ties = |t: Interval| t.p50 <= TIE * fastest.p50 && t.p10 <= fastest.p90;
+        let cheapest = |alone: bool| {
+            let these = all().filter(|(_, g)| g.time_s.is_some_and(ties) && lone(g) == alone);
+            least(&mut these.filter_map(|(i, g)| Some((i, g.cost_usd?.p50))))
+        };
+        cheapest(false).or_else(|| cheapest(true)).or(Some(first))
     } else {
-        least(&mut all().filter(|(_, g)| g.verdict == Verdict::Gpu).filter_map(|(i, g)| Some((i, value(g)?))))
+        let of = |alone: bool| {
+            let these = all().filter(|(_, g)| g.verdict == Verdict::Gpu && lone(g) == alone);
+            least(&mut these.filter_map(|(i, g)| Some((i, value(g)?))))
+        };
+        of(false).or_else(|| of(true))
     }
 }
 
@@ -109,11 +129,12 @@ fn sort(rows: &mut [GpuEstimate], by: &str) -> Result<()> {
     fn energy(g: &GpuEstimate) -> f64 {
         g.energy_wh.map_or(f64::INFINITY, |e| e.p50)
     }
-    /// Winners first, by time × cost; the others, and winners without a known price, by time.
+    /// Winners first, by time × cost, those of single hosts last; the others, and winners without a known price, by time.
     fn value(a: &GpuEstimate, b: &GpuEstimate) -> Ordering {
         let loses = |g: &GpuEstimate| g.verdict != Verdict::Gpu;
         let value = |g: &GpuEstimate| if loses(g) { f64::INFINITY } else { time(g) * cost(g) };
-        loses(a).cmp(&loses(b)).then(value(a).total_cmp(&value(b))).then(time(a).total_cmp(&time(b)))
+        let last = |g: &GpuEstimate| (loses(g), !loses(g) && lone(g));
+        last(a).cmp(&last(b)).then(value(a).total_cmp(&value(b))).then(time(a).total_cmp(&time(b)))
     }
     let order: fn(&GpuEstimate, &GpuEstimate) -> Ordering = match by {
         "name" => |a, b| a.name.cmp(&b.name),
@@ -130,4 +151,28 @@ fn sort(rows: &mut [GpuEstimate], by: &str) -> Result<()> {
     };
     rows.sort_by(order);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimate::program;
+    use crate::request::Request;
+    use crate::workload::samples;
+
+    #[test]
+    fn of_those_that_are_as_fast_the_cheapest_is_named() {
+        let mut rows = program::estimate(&samples::heat(), &Request::default()).unwrap().estimates;
+        rows.truncate(3);
+        for (i, (row, time)) in rows.iter_mut().zip([1.0, 1.05, 2.0]).enumerate() {
+            row.verdict = Verdict::Either;
+            row.time_s = Some(Interval { p10: 0.5 * time, p50: time, p90: 2.0 * time });
+            row.cost_usd = Some(Interval::exact([2.0, 0.1, 0.01][i]));
+        }
+        assert_eq!(best(&rows), Some(1), "the third is not as fast");
+        rows[1].cost_usd = None;
+        assert_eq!(best(&rows), Some(0));
+        rows[0].cost_usd = None;
+        assert_eq!(best(&rows), Some(0), "none has a price");
+    }
 }

@@ -333,6 +333,28 @@ mod tests {
     }
 
     #[test]
+    fn other_programs_and_other_runs_move_no_crossing() {
+        let heat = samples::heat();
+        let evens = |w: &Workload| {
+            let even = answer(w, &request(true)).estimates.remove(0).break_even.expect("there is one");
+            (even.rounds.expect("a loop").at.expect("it pays"), even.size.expect("a grid").at.expect("it crosses").p50)
+        };
+        // Three of four seconds were other programs'.
+        let mut busy = heat.clone();
+        busy.program.stolen_ns = Some(3 * busy.program.wall_ns);
+        busy.program.wall_ns *= 4;
+        busy.program.startup_ns *= 4;
+        busy.ops.iter_mut().for_each(|entry| (entry.cpu_ns, entry.gap_ns) = (4 * entry.cpu_ns, 4 * entry.gap_ns));
+        let mut repeated = heat.clone();
+        repeated.program.repeat_wall_ns = vec![heat.program.wall_ns; 2];
+        let (rounds, size) = evens(&heat);
+        for other in [&busy, &repeated] {
+            let (others, at) = evens(other);
+            assert!(others.abs_diff(rounds) <= 1 && (at / size - 1.0).abs() < 0.05, "{others} {rounds}, {at} {size}");
+        }
+    }
+
+    #[test]
     fn more_rounds_pay_for_start_up() {
         let heat = samples::heat();
         let request = request(false);

@@ -100,7 +100,7 @@ pub fn with_rounds(workload: &Workload, found: &MainLoop, rounds: u64) -> (Workl
         let others = entry.count.saturating_sub(each.saturating_mul(found.rounds));
         entry.set_count(others.saturating_add(each.saturating_mul(rounds)));
     }
-    new.program.wall_ns = wall_after(workload, &new.ops);
+    new.program.takes(wall_after(workload, &new.ops));
     (new, order)
 }
 

@@ -189,14 +189,21 @@ impl Run {
 
 /// What the CPU's array work takes at `by` times the size of `last`, as a multiple: each function of each line grows in its
 /// own way, no faster than its calls, arithmetic or bytes. What takes the most at large sizes may be nothing beside calls
-/// at small ones.
+/// at small ones, and what grew slower than the arithmetic is, towards larger sizes, a part that stays and one that grows
+/// as the arithmetic does.
 fn cpu_growth(by: f64, [last, before]: [&(f64, Run); 2]) -> f64 {
     let whole = libm::pow(by, slope(&[before, last].map(|(scale, run)| (*scale, run.cpu_parts[0]))));
     let grown = |(key, now): (&(String, String), &Amount)| {
         let Some(then) = before.1.amounts.get(key) else { return now[NS] * whole };
         let exponent = |of: usize| slope(&[(before.0, then[of]), (last.0, now[of])]);
         let most = [CALLS, FLOP, BYTES].map(exponent).into_iter().fold(0.0, f64::max);
-        now[NS] * libm::pow(by, exponent(NS).min(most))
+        let own = exponent(NS);
+        if by <= 1.0 || own >= most {
+            return now[NS] * libm::pow(by, own.min(most));
+        }
+        let step = libm::pow(last.0 / before.0, most);
+        let grows = (now[NS] - then[NS]).max(0.0) * step / (step - 1.0);
+        now[NS] + grows * (libm::pow(by, most) - 1.0)
     };
     let all: f64 = last.1.amounts.values().map(|amount| amount[NS]).sum();
     if all > 0.0 { last.1.amounts.iter().map(grown).sum::<f64>() / all } else { whole }
@@ -449,6 +456,24 @@ mod tests {
         // Time alone that grew so, and not the work, was the machine's.
         let runs = [(1.0, run(0.101, amounts(1e5, 1e6, 1e6))), (2.0, run(0.108, amounts(1e5, 8e6, 1e6)))];
         assert!((with_beyond(&runs).pop().unwrap().cpu_s.p50 / 0.108 - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_grew_slower_than_its_arithmetic_grows_as_it_in_the_end() {
+        let run = |seconds: f64, flop: f64| Run {
+            cpu: Interval::exact(seconds),
+            gpu: Some(Interval::exact(0.01)),
+            speedup: Some(Interval::exact(seconds / 0.01)),
+            cpu_parts: [seconds, 0.0],
+            gpu_parts: [0.0, 0.01, 0.0, 0.0, 0.0, 0.0, 0.0],
+            work: 1.0,
+            flop,
+            amounts: Amounts::from([(("a.py:1".to_owned(), "inv".to_owned()), [1.0, flop, 1e9 * seconds, 1.0])]),
+        };
+        // An inverse of 2000 and of 4000 rows: 1.2 s more for 56·10⁹ FLOP more.
+        let last = with_beyond(&[(2.0, run(0.34, 8e9)), (4.0, run(1.52, 64e9))]).pop().unwrap();
+        let expected = 1.52 + 1.18 / 56.0 * 64.0 * (4096.0 - 1.0);
+        assert!((last.cpu_s.p50 / expected - 1.0).abs() < 1e-9, "{last:?} {expected}");
     }
 
     #[test]

@@ -27,14 +27,18 @@ fn devices() -> [&'static str; 2] {
 #[cfg(feature = "lean-catalogue")]
 use super::lean::devices;
 
-/// The first lines of the five tables: GPUs, CPUs, machine types, prices, places.
-pub const HEADERS: [&[&str]; 5] = [
+/// The first lines of the five tables: GPUs, CPUs, machine types, prices, places; and that of prices without their hosts.
+pub const HEADERS: [&[&str]; 6] = [
     &["gpu", "figure", "value", "unit", "source", "read", "confidence", "note"],
     &["cpu", "figure", "value", "unit", "source", "read", "confidence", "note"],
     &instance::HEADER,
     &price::HEADER,
     &grid::HEADER,
+    &price::SHORT_HEADER,
 ];
+
+/// The place of prices without their hosts in [`HEADERS`].
+const SHORT_PRICES: usize = 5;
 
 /// A document that figures were read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,8 +134,8 @@ impl Catalogue {
     fn with<'f>(&self, files: &[(&'f str, &str)]) -> Result<Draft<'f>> {
         let mut gpus = DeviceTable::of(KINDS, self.gpus.iter().map(|gpu| (gpu.id(), gpu.figures())));
         let mut cpus = DeviceTable::of(CPU_KINDS, self.cpus.iter().map(|cpu| (cpu.device.id.as_str(), cpu.figures())));
-        let (mut instances, mut prices, mut places) =
-            (self.instances.clone(), self.prices.clone(), self.places.clone());
+        let (mut instances, mut places) = (self.instances.clone(), self.places.clone());
+        let mut prices = price::Prices::of(self.prices.clone());
         let (mut named, mut errors) = (Vec::new(), Errors::default());
         for (file, text) in files {
             gather_rows(file, text, &HEADERS, &mut errors, |table, row, errors| {
@@ -139,7 +143,7 @@ impl Catalogue {
                     0 => gpus.read(&row, errors),
                     1 => cpus.read(&row, errors),
                     2 => instance::read(&row, &mut instances, errors),
-                    3 => price::read(&row, &mut prices, errors),
+                    3 | SHORT_PRICES => prices.read(&row, errors),
                     _ => {
                         errors.keep(grid::read(&row, &mut places));
                     }
@@ -154,6 +158,7 @@ impl Catalogue {
         let cpus = cpus.finish(file, "CPU", &cpu::REQUIRED, &mut errors);
         let gpus = gpus.into_iter().map(|gpu| Gpu::new(&gpu.id, gpu.figures)).collect();
         let cpus = cpus.into_iter().map(|cpu| Cpu::new(&cpu.id, cpu.figures)).collect();
+        let prices = prices.all();
         Ok(Draft { file, catalogue: Self { gpus, cpus, instances, prices, places }, named, errors })
     }
 
@@ -216,6 +221,7 @@ struct Named<'f> {
 
 impl<'f> Named<'f> {
     fn of(file: &'f str, table: usize, row: &Row<'_>) -> Option<Self> {
+        let table = if table == SHORT_PRICES { 3 } else { table };
         let column = [None, None, Some(3), Some(2), Some(5)][table]?;
         let id = row.text(column).to_owned();
         (!id.is_empty()).then(|| Self { file, line: row.line(), table, id })

@@ -195,6 +195,7 @@ fn blank(id: &str, name: &str, peaks: Peaks) -> Device {
         vendor: Vendor::Other,
         architecture: String::new(),
         year: None,
+        announced: false,
         units: None,
         cores_per_unit: None,
         boost: None,

@@ -53,6 +53,8 @@ pub struct Device {
     pub architecture: String,
     /// Year of release.
     pub year: Option<u32>,
+    /// Its figures are the maker's word before it is sold: they may change.
+    pub announced: bool,
     /// Streaming multiprocessors, compute units, Xe cores, or CPU cores.
     pub units: Option<u32>,
     /// Scalar fp32 lanes in each of those ("CUDA cores per SM", 64 or 128).

@@ -17,8 +17,12 @@ pub enum Confidence {
     Datasheet,
     /// One listing other than the maker's document.
     OneSource,
+    /// The maker's word before the thing is sold; it may change until then.
+    Announced,
     /// Computed from other figures; the note says how.
     Formula,
+    /// As the maker's document is known to say; nobody opened it when the figure was entered.
+    Recalled,
     /// A judgement; the note says on what.
     Estimate,
     /// Words of this catalogue: spellings, typical use.
@@ -27,12 +31,14 @@ pub enum Confidence {
 
 impl Confidence {
     /// Every level and its name in the catalogue.
-    pub const ALL: [(Self, &'static str); 7] = [
+    pub const ALL: [(Self, &'static str); 9] = [
         (Self::Measured, "measured"),
         (Self::TwoSources, "two_sources"),
         (Self::Datasheet, "datasheet"),
         (Self::OneSource, "one_source"),
+        (Self::Announced, "announced"),
         (Self::Formula, "formula"),
+        (Self::Recalled, "recalled"),
         (Self::Estimate, "estimate"),
         (Self::Editorial, "editorial"),
     ];

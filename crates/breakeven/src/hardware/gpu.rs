@@ -1,6 +1,6 @@
 //! A GPU of the catalogue: the device the models see, and what people want to read about it.
 
-use super::figure::{Figure, KINDS, kind};
+use super::figure::{Confidence, Figure, KINDS, kind};
 use super::{Device, DeviceKind, Peaks, Vendor};
 use crate::units::{Bytes, BytesPerSec, FlopPerSec, Hertz, Watts};
 
@@ -29,6 +29,7 @@ impl Gpu {
             vendor: vendor(&text("vendor").unwrap_or_default()),
             architecture: text("architecture").unwrap_or_default(),
             year: number("year").map(|n| n as u32),
+            announced: figures.iter().any(|f| f.confidence == Confidence::Announced),
             units: number("units").map(|n| n as u32),
             cores_per_unit: number("cores_per_unit").map(|n| n as u32),
             boost: number("boost").map(|mhz| Hertz(mhz * 1e6)),

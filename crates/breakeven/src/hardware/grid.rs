@@ -48,7 +48,7 @@ pub struct Place {
     pub carbon_g_per_kwh: Local,
     /// Power usage effectiveness of the data centre there; `None` for a country, which is no data centre.
     pub pue: Option<Local>,
-    /// Price of electricity for a business (a household where no other is known), US dollars a kWh.
+    /// Price of electricity for a business, US dollars a kWh.
     pub electricity_usd_per_kwh: Local,
 }
 
@@ -89,11 +89,16 @@ impl Catalogue {
     ///
     /// ```
     /// let world = breakeven::hardware::Catalogue::embedded().world();
-    /// assert_eq!(world.carbon_g_per_kwh.value, 473.0);
+    /// assert_eq!(world.carbon_g_per_kwh.value, 458.29);
     /// assert!(world.carbon_g_per_kwh.assumed && world.pue.is_none());
     /// ```
     pub fn world(&self) -> Place {
         self.place(&self.places[0])
+    }
+
+    /// Every place, in the order of the catalogue.
+    pub fn all_places(&self) -> impl Iterator<Item = Place> {
+        self.places.iter().map(|entry| self.place(entry))
     }
 
     /// The place of that name: a country (name, ISO code of two or three letters), a state of the USA, a cloud's region
@@ -251,10 +256,7 @@ mod tests {
         let iowa = find_region("us-central1").unwrap();
         assert_eq!((iowa.carbon_g_per_kwh.value, iowa.pue.unwrap().value), (412.72, 1.1));
         let virginia = find_region("us-east-1").unwrap();
-        assert_eq!(
-            (virginia.carbon_g_per_kwh.of.as_str(), virginia.carbon_g_per_kwh.value),
-            ("United States", 369.473)
-        );
+        assert_eq!((virginia.carbon_g_per_kwh.of.as_str(), virginia.carbon_g_per_kwh.value), ("United States", 384.4));
         assert!(!virginia.carbon_g_per_kwh.assumed && virginia.electricity_usd_per_kwh.assumed);
         // AWS publishes no PUE for Paris: its fleet's.
         let paris = find_region("eu-west-3").unwrap();
@@ -262,6 +264,18 @@ mod tests {
         let california = find_region("California").unwrap();
         assert_eq!((california.electricity_usd_per_kwh.value, california.pue), (0.2391, None));
         assert_eq!(find_region("azure").unwrap().pue.unwrap().value, 1.18);
+    }
+
+    /// What a data centre pays, not what a household does.
+    #[test]
+    fn electricity_is_a_business_price() {
+        let dearest = entries().iter().filter_map(|e| e.electricity.as_ref()).map(|(usd, _)| *usd).fold(0.0, f64::max);
+        assert!(dearest < 0.4, "{dearest}");
+        let germany = find_region("Germany").unwrap().electricity_usd_per_kwh;
+        assert_eq!((germany.value, germany.source.as_str()), (0.207, "eurostat-2025h1-business"));
+        let newest =
+            ["USA", "DEU", "FRA", "IND", "world"].map(|code| find_region(code).unwrap().carbon_g_per_kwh.source);
+        assert!(newest.iter().all(|source| source == "owid-ember-2026"), "{newest:?}");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use super::Catalogue;
 #[cfg(any(test, feature = "lean-catalogue"))]
 use super::catalogue::HEADERS;
-use super::figure::{CPU_KINDS, Figure, KINDS, Kind, Value};
+use super::figure::{CPU_KINDS, Confidence, Figure, KINDS, Kind, Value};
 
 /// Figures that lists of devices show and estimates do not read.
 const SHOWN_ONLY: [&str; 11] = [
@@ -21,10 +21,11 @@ const SHOWN_ONLY: [&str; 11] = [
     "note",
 ];
 
-/// What stands for the first kind of figure; the second has the next letter. A comma begins an id.
+/// What stands for the first kind of figure; the second has the next letter. A comma begins an id, a mark of exclamation
+/// that of a device whose figures are announced.
 const FIRST: u8 = b'A';
 
-/// The GPUs and the CPUs of a catalogue, a text each: the id of a device on a line behind a comma, then its figures, the
+/// The GPUs and the CPUs of a catalogue, a text each: the id of a device on a line behind its mark, then its figures, the
 /// letter of their kind and the value each.
 pub fn lean(catalogue: &Catalogue) -> [String; 2] {
     [
@@ -43,7 +44,9 @@ fn device(id: &str, figures: &[Figure], kinds: &[Kind]) -> String {
             Value::Text(value) => format!("{letter}{value}\n"),
         }
     });
-    format!(",{id}\n{}", lines.collect::<String>())
+    let announced = figures.iter().any(|figure| figure.confidence == Confidence::Announced);
+    let mark = if announced { "!" } else { "," };
+    format!("{mark}{id}\n{}", lines.collect::<String>())
 }
 
 /// The tables of GPUs and CPUs that these stand for.
@@ -58,15 +61,16 @@ pub(super) fn devices() -> [String; 2] {
 /// A lean text as the table it stands for, below header `header`, with nothing where it has nothing.
 #[cfg(any(test, feature = "lean-catalogue"))]
 fn table(lean: &str, header: usize, kinds: &'static [Kind]) -> String {
-    let (mut table, mut id) = (HEADERS[header].join(","), "");
+    let (mut table, mut id, mut end) = (HEADERS[header].join(","), "", "");
     for line in lean.lines() {
         let (letter, value) = line.split_at(1);
-        if letter == "," {
+        if matches!(letter, "," | "!") {
             id = value;
+            end = if letter == "!" { ",-,2000-01-01,announced," } else { ",-,2000-01-01,editorial," };
             continue;
         }
         let kind = &kinds[usize::from(letter.as_bytes()[0] - FIRST)];
-        for part in ["\n", id, ",", kind.name, ",\"", value, "\",", kind.unit, ",-,2000-01-01,editorial,"] {
+        for part in ["\n", id, ",", kind.name, ",\"", value, "\",", kind.unit, end] {
             table.push_str(part);
         }
     }

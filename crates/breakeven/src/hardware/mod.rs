@@ -13,6 +13,7 @@ pub mod grid;
 pub mod instance;
 mod json;
 mod lean;
+pub mod lists;
 #[cfg(test)]
 mod overrides;
 pub mod price;

@@ -58,7 +58,7 @@ fn bad_figures_are_refused_with_what_is_allowed() {
     insta::assert_snapshot!(error("t4,bandwidth,320,TB/s,me,2026-11-21,estimate,"), @r#"error: mine.csv line 2: bandwidth of `t4` is in `TB/s`: GB/s is allowed"#);
     insta::assert_snapshot!(error("t4,bandwidth,320,GB/s,,2026-11-21,estimate,"), @r#"error: mine.csv line 2: bandwidth of `t4` has no source: every figure needs one"#);
     insta::assert_snapshot!(error("t4,bandwidth,320,GB/s,me,yesterday,estimate,"), @r#"error: mine.csv line 2: the date is `yesterday`: YYYY-MM-DD is allowed"#);
-    insta::assert_snapshot!(error("t4,bandwidth,320,GB/s,me,2026-11-21,sure,"), @r#"error: mine.csv line 2: the confidence of bandwidth of `t4` is `sure`: measured, two_sources, datasheet, one_source, formula, estimate, editorial are allowed"#);
+    insta::assert_snapshot!(error("t4,bandwidth,320,GB/s,me,2026-11-21,sure,"), @r#"error: mine.csv line 2: the confidence of bandwidth of `t4` is `sure`: measured, two_sources, datasheet, one_source, announced, formula, recalled, estimate, editorial are allowed"#);
     insta::assert_snapshot!(error("t4,units,40.5,count,me,2026-11-21,estimate,"), @r#"error: mine.csv line 2: units of `t4` is `40.5`: a whole number is allowed"#);
     insta::assert_snapshot!(error("T4,bandwidth,320,GB/s,me,2026-11-21,estimate,"), @r#"error: mine.csv line 2: the id is `T4`: 1 to 64 of a–z, 0–9 and - are allowed"#);
     insta::assert_snapshot!(error("x1,bandwidth,320,GB/s,me,2026-11-21,estimate,"), @r#"
@@ -121,13 +121,13 @@ fn all_errors_of_a_file_are_told_at_once() {
          2026-11-22,estimate,\nt4,bandwidth\n{}\nUs,rack,x1,1,on_demand,free,,2026-11-22,day,maybe,us,\n\
          Us,rack,x2,1,on_demand,2,,2026-11-22,day,yes,us,\n",
         HEADERS[0].join(","),
-        HEADERS[3].join(",")
+        HEADERS[5].join(",")
     );
     let error = Catalogue::embedded().with_override("mine.csv", &text).unwrap_err();
     insta::assert_snapshot!(error, @r#"
     error: mine.csv has 11 errors:
       line 3: bandwidth of `x1` is in `GB`: GB/s is allowed
-      line 3: the confidence of bandwidth of `x1` is `sure`: measured, two_sources, datasheet, one_source, formula, estimate, editorial are allowed
+      line 3: the confidence of bandwidth of `x1` is `sure`: measured, two_sources, datasheet, one_source, announced, formula, recalled, estimate, editorial are allowed
       line 3: bandwidth of `x1` has no source: every figure needs one
       line 3: bandwidth of `x1` is `1 TB/s`: a plain number from 1 to 100000 is allowed
       line 3: the date is `tomorrow`: YYYY-MM-DD is allowed
@@ -162,12 +162,12 @@ fn an_override_adds_and_replaces_prices() {
     };
     let before = on(Catalogue::embedded(), "AWS");
     let mine =
-        with(3, "aws,P5.48xlarge,h100-sxm5-80gb,8,on_demand,40,us-east-1,2026-11-22,day,yes,our contract,\n").unwrap();
+        with(5, "aws,P5.48xlarge,h100-sxm5-80gb,8,on_demand,40,us-east-1,2026-11-22,day,yes,our contract,\n").unwrap();
     let after = on(&mine, "AWS");
     assert_eq!(before.len(), after.len(), "{before:?} {after:?}");
     assert!(after.contains(&("P5.48xlarge".into(), 40.0)), "{after:?}");
 
-    let mine = with(3, "Our cluster,rack 3,h100-sxm5-80gb,4,on_demand,2,,2026-11-22,day,yes,our books,\n").unwrap();
+    let mine = with(5, "Our cluster,rack 3,h100-sxm5-80gb,4,on_demand,2,,2026-11-22,day,yes,our books,\n").unwrap();
     assert_eq!(on(&mine, "our-cluster"), [("rack 3".to_owned(), 2.0)]);
     assert_eq!(mine.offers("h100-sxm5-80gb", &Wanted::default()).next().unwrap().per_device().get(), 0.5);
     assert_eq!(mine.providers().len(), Catalogue::embedded().providers().len() + 1);
@@ -191,7 +191,7 @@ fn an_override_changes_and_adds_places() {
     let mine = with(4, lines).unwrap();
     let germany = mine.find_region("Germany").unwrap();
     // What the line leaves empty is as it was.
-    assert_eq!((germany.electricity_usd_per_kwh.value, germany.carbon_g_per_kwh.value), (0.31, 380.95));
+    assert_eq!((germany.electricity_usd_per_kwh.value, germany.carbon_g_per_kwh.value), (0.31, 329.65));
     let basement = mine.find_region("our basement").unwrap();
     assert_eq!((basement.carbon_g_per_kwh.value, basement.pue.unwrap().value), (12.5, 1.4));
     assert_eq!((basement.electricity_usd_per_kwh.value, &*basement.electricity_usd_per_kwh.of), (0.31, "Germany"));
@@ -205,7 +205,7 @@ fn tables_of_all_kinds_go_together_in_any_order() {
          x1,memory,8,GiB,me,2026-11-22,estimate,\nx1,bandwidth,100,GB/s,me,2026-11-22,estimate,\n\
          x1,fp32_vector,2,TFLOP/s,me,2026-11-22,estimate,\n",
     ];
-    let text = format!("# mine\n{}\n{}\n{}\n{}", HEADERS[3].join(","), lines[0], HEADERS[0].join(","), lines[1]);
+    let text = format!("# mine\n{}\n{}\n{}\n{}", HEADERS[5].join(","), lines[0], HEADERS[0].join(","), lines[1]);
     let mine = Catalogue::embedded().with_override("mine.csv", &text).unwrap();
     assert_eq!(mine.offers("x1", &Wanted::default()).count(), 1);
     // Twice is as once.
@@ -219,7 +219,7 @@ fn bad_lines_of_other_tables_are_refused_with_what_is_allowed() {
     let priced = |n: usize, text: &str| {
         let mut fields = ["Us", "rack", "l4", "1", "on_demand", "2", "", "2026-11-22", "day", "yes", "me", ""];
         fields[n] = text;
-        (3, fields.join(","))
+        (5, fields.join(","))
     };
     let ids = "`breakeven gpus` lists the ids; a new device gets its lines in the same file";
     let cpu = |figure: &str| (1, format!("epyc-7763,{figure},me,2026-11-22,estimate,"));

@@ -1,10 +1,16 @@
 //! What renting a device costs.
 
-use super::table::{Errors, Row, shown};
+use super::table::{Errors, Row, for_each_row, shown};
 use super::{Catalogue, Date};
 use crate::units::UsdPerHour;
+use crate::{Error, Result};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::OnceLock;
 
-pub(super) const HEADER: [&str; 12] = [
+const PROVIDERS: &str = include_str!("../../catalogue/providers.csv");
+
+pub(super) const HEADER: [&str; 13] = [
     "provider",
     "instance",
     "device",
@@ -17,7 +23,19 @@ pub(super) const HEADER: [&str; 12] = [
     "complete",
     "source",
     "note",
+    "hosts",
 ];
+
+/// The same without its last column, as files of people's own may have it.
+pub(super) const SHORT_HEADER: [&str; 12] = {
+    let mut short = [""; 12];
+    let mut n = 0;
+    while n < short.len() {
+        short[n] = HEADER[n];
+        n += 1;
+    }
+    short
+};
 
 /// A price older than this many days is told as old.
 pub const OLD_AFTER_DAYS: i64 = 30;
@@ -31,6 +49,74 @@ pub enum Terms {
     Spot,
     /// From one of many hosts, at the host's price.
     Marketplace,
+}
+
+impl Terms {
+    /// As `prices.csv` calls them.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::OnDemand => "on_demand",
+            Self::Spot => "spot",
+            Self::Marketplace => "marketplace",
+        }
+    }
+}
+
+/// Who stands behind an offer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// A company with machines of its own.
+    Cloud,
+    /// Many hosts, each with its own price, and none of them sure to be there tomorrow.
+    Marketplace,
+}
+
+impl Class {
+    /// As options and answers call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cloud => "cloud",
+            Self::Marketplace => "marketplace",
+        }
+    }
+
+    /// The classes that `--provider-class` asks for: `None` for all; `Err` for a word that is no class.
+    ///
+    /// # Errors
+    /// Any other word.
+    pub fn read(word: &str) -> Result<Option<Self>> {
+        match word.trim().to_ascii_lowercase().as_str() {
+            "all" => Ok(None),
+            "cloud" => Ok(Some(Self::Cloud)),
+            "marketplace" => Ok(Some(Self::Marketplace)),
+            _ => Err(Error::new("unknown-class", format!("no class of providers is called {}", shown(word)))
+                .hint("cloud, marketplace or all")
+                .field("provider_class")),
+        }
+    }
+}
+
+/// What is known of a provider beside its prices.
+struct Provider {
+    name: String,
+    class: Class,
+    /// Seconds that a run is charged at least.
+    minimum_s: Option<f64>,
+}
+
+/// The providers that are marketplaces or whose least charge is known.
+fn providers() -> &'static [Provider] {
+    static READ: OnceLock<Vec<Provider>> = OnceLock::new();
+    READ.get_or_init(|| {
+        let mut all = Vec::new();
+        for_each_row("providers.csv", PROVIDERS, &[&["provider", "class", "minimum_s", "source", "read"]], |_, row| {
+            let class = if row.text(1) == "marketplace" { Class::Marketplace } else { Class::Cloud };
+            all.push(Provider { name: row.text(0).to_owned(), class, minimum_s: row.text(2).parse().ok() });
+            Ok(())
+        })
+        .expect("the tests read this very text");
+        all
+    })
 }
 
 /// A price as somebody listed it.
@@ -60,12 +146,44 @@ pub struct Price {
     pub source: String,
     /// What a reader should know; may be empty.
     pub note: String,
+    /// Hosts of a marketplace that offer it; `None` where that is not told.
+    pub hosts: Option<u32>,
 }
 
 impl Price {
+    /// Who stands behind it.
+    pub fn class(&self) -> Class {
+        if self.terms == Terms::Marketplace {
+            Class::Marketplace
+        } else {
+            self.known().map_or(Class::Cloud, |p| p.class)
+        }
+    }
+
+    /// Whether it may be that of a single host: gone as soon as somebody else rents it.
+    pub fn is_lone(&self) -> bool {
+        self.class() == Class::Marketplace && self.hosts.unwrap_or(1) < 2
+    }
+
+    /// Seconds that a run is charged at least, where its provider says so.
+    pub fn minimum_s(&self) -> Option<f64> {
+        self.known()?.minimum_s
+    }
+
+    fn known(&self) -> Option<&'static Provider> {
+        providers().iter().find(|p| p.name.eq_ignore_ascii_case(&self.provider))
+    }
+
     /// One device's share of the machine.
     pub fn per_device(&self) -> UsdPerHour {
         self.machine / self.count
+    }
+
+    /// What it is about: two prices of which this is the same are one offer.
+    pub(super) fn key(&self) -> String {
+        let region = self.region.as_deref().unwrap_or_default();
+        let about = [&self.provider, &self.instance, &self.device, region, self.terms.name()].join("\n");
+        about.to_ascii_lowercase()
     }
 
     /// When it was read, as exactly as known: `2026-05-24` or `2026`.
@@ -88,8 +206,10 @@ impl Price {
 /// Which price is wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// Spot and marketplace prices too.
+    /// Spot prices too.
     pub spot: bool,
+    /// Of such a provider alone.
+    pub class: Option<Class>,
     /// From this provider alone, in any case.
     pub provider: Option<String>,
     /// In this region alone, in any case; prices that hold everywhere count.
@@ -103,7 +223,7 @@ impl Catalogue {
     }
 
     /// The prices of one device that are wanted, cheapest first by the device's share; prices of the GPU alone come
-    /// after complete ones.
+    /// after complete ones, and those that a single host of a marketplace may ask after what others do.
     ///
     /// ```
     /// use breakeven::hardware::{Catalogue, price::Wanted};
@@ -116,12 +236,14 @@ impl Catalogue {
         let mut found: Vec<&Price> = self
             .prices
             .iter()
-            .filter(|p| p.device == device && (wanted.spot || p.terms == Terms::OnDemand))
+            .filter(|p| p.device == device && (wanted.spot || p.terms != Terms::Spot))
+            .filter(|p| wanted.class.is_none_or(|class| class == p.class()))
             .filter(|p| same(&wanted.provider, &p.provider))
             .filter(|p| p.region.as_ref().is_none_or(|region| same(&wanted.region, region)))
             .collect();
+        let last = |p: &Price| (p.incomplete, p.is_lone());
         let share = |p: &Price| p.per_device().get();
-        found.sort_by(|a, b| a.incomplete.cmp(&b.incomplete).then(share(a).total_cmp(&share(b))));
+        found.sort_by(|a, b| last(a).cmp(&last(b)).then(share(a).total_cmp(&share(b))));
         found.into_iter()
     }
 
@@ -158,26 +280,39 @@ fn squeezed(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// The offer of one line in place of the one that it is about, or after all others. What is wrong with it goes into
-/// `errors`.
-pub(super) fn read(row: &Row<'_>, all: &mut Vec<Price>, errors: &mut Errors) {
-    let Some(read) = price(row, errors) else { return };
-    let same = |a: &str, b: &str| a.eq_ignore_ascii_case(b);
-    let region = |p: &Price| p.region.as_deref().unwrap_or_default().to_ascii_lowercase();
-    let told = |old: &&mut Price| {
-        old.device == read.device
-            && old.terms == read.terms
-            && same(&old.instance, &read.instance)
-            && same(&old.provider, &read.provider)
-            && region(old) == region(&read)
-    };
-    match all.iter_mut().find(told) {
-        Some(old) => *old = read,
-        None => all.push(read),
+/// Offers as lines tell them, each known by what it is about; those that come first are known to be apart.
+pub(super) struct Prices {
+    all: Vec<Price>,
+    places: Option<BTreeMap<String, usize>>,
+}
+
+impl Prices {
+    pub(super) fn of(all: Vec<Price>) -> Self {
+        let places = || all.iter().enumerate().map(|(place, price)| (price.key(), place)).collect();
+        Self { places: (!all.is_empty()).then(places), all }
+    }
+
+    pub(super) fn all(self) -> Vec<Price> {
+        self.all
+    }
+
+    /// The offer of one line in place of the one that it is about, or after all others. What is wrong with it goes into
+    /// `errors`.
+    pub(super) fn read(&mut self, row: &Row<'_>, errors: &mut Errors) {
+        let Some(read) = price(row, errors) else { return };
+        let key = self.places.is_some().then(|| read.key());
+        match self.places.as_mut().zip(key).map(|(places, key)| places.entry(key)) {
+            Some(Entry::Occupied(place)) => self.all[*place.get()] = read,
+            Some(Entry::Vacant(place)) => {
+                place.insert(self.all.len());
+                self.all.push(read);
+            }
+            None => self.all.push(read),
+        }
     }
 }
 
-fn price(row: &Row<'_>, errors: &mut Errors) -> Option<Price> {
+pub(super) fn price(row: &Row<'_>, errors: &mut Errors) -> Option<Price> {
     let text = |n: usize| row.required(n, HEADER[n]).map(str::to_owned);
     let one_of = |n: usize, allowed: [&str; 2]| match row.text(n) {
         t if t == allowed[0] => Ok(true),
@@ -195,6 +330,10 @@ fn price(row: &Row<'_>, errors: &mut Errors) -> Option<Price> {
     let terms = errors.keep(terms);
     let machine = errors.keep(row.number(5, || "usd_per_hour".into(), &(1e-3..=1e4)));
     let date = errors.keep(row.date(7));
+    let hosts = match row.text(12) {
+        "" => Some(None),
+        _ => errors.keep(row.number(12, || "hosts".into(), &(1.0..=1e6))).map(|n| Some(n as u32)),
+    };
     let (year_only, incomplete) = (errors.keep(one_of(8, ["year", "day"])), errors.keep(one_of(9, ["no", "yes"])));
     Some(Price {
         provider: provider?,
@@ -209,6 +348,7 @@ fn price(row: &Row<'_>, errors: &mut Errors) -> Option<Price> {
         incomplete: incomplete?,
         source: source?,
         note: row.text(11).to_owned(),
+        hosts: hosts?,
     })
 }
 
@@ -226,11 +366,67 @@ mod tests {
     }
 
     #[test]
+    fn an_offer_is_there_once() {
+        let keys: std::collections::BTreeSet<String> = prices().iter().map(Price::key).collect();
+        assert_eq!(keys.len(), prices().len());
+    }
+
+    #[test]
+    fn prices_are_of_today() {
+        let day = |text| Date::parse(text).unwrap();
+        let fresh = prices().iter().filter(|p| p.date >= day("2026-06-01")).count();
+        assert!(fresh >= 300, "{fresh}");
+        for price in prices() {
+            assert!(day("2026-11-29").days_since(price.date) <= 365, "{price:?}");
+        }
+    }
+
+    #[test]
+    fn marketplaces_are_told_from_clouds() {
+        for name in ["Vast.ai", "Salad", "Akash", "TensorDock", "Spheron"] {
+            assert!(prices().iter().filter(|p| p.provider == name).all(|p| p.class() == Class::Marketplace), "{name}");
+        }
+        for name in ["AWS", "GCP", "Azure", "OCI", "Lambda", "CoreWeave"] {
+            assert!(prices().iter().filter(|p| p.provider == name).all(|p| p.class() == Class::Cloud), "{name}");
+        }
+        // Its community's machines are other people's, its secure ones not.
+        let runpod = |class| prices().iter().filter(|p| p.provider == "RunPod" && p.class() == class).count();
+        assert!(runpod(Class::Cloud) > 5 && runpod(Class::Marketplace) > 5);
+        for class in [Class::Cloud, Class::Marketplace] {
+            let wanted = Wanted { class: Some(class), ..Wanted::default() };
+            assert!(offers("rtx-4090", &wanted).count() > 0 && offers("rtx-4090", &wanted).all(|p| p.class() == class));
+        }
+        assert_eq!([Class::read("all").unwrap(), Class::read("Cloud").unwrap()], [None, Some(Class::Cloud)]);
+        assert!(Class::read("spot").is_err());
+    }
+
+    #[test]
+    fn a_single_host_comes_after_a_cloud() {
+        let all: Vec<_> = offers("rtx-3090", &Wanted::default()).filter(|p| !p.incomplete).collect();
+        let lone = all.iter().position(|p| p.is_lone()).unwrap();
+        assert!(lone > 0 && all[lone..].iter().all(|p| p.is_lone()) && all[lone].machine < all[0].machine);
+        let many = offers("h100-sxm5-80gb", &Wanted::default()).find(|p| p.hosts.is_some_and(|n| n > 1)).unwrap();
+        assert!(many.class() == Class::Marketplace && !many.is_lone());
+    }
+
+    #[test]
+    fn the_least_charge_is_known_of_some() {
+        let least = |name: &str| prices().iter().find(|p| p.provider == name).unwrap().minimum_s();
+        assert_eq!([least("AWS"), least("Lambda"), least("Akamai (Linode)")], [Some(60.0), Some(60.0), Some(3600.0)]);
+        assert_eq!(least("Vast.ai"), None);
+        let sources = sources();
+        for line in PROVIDERS.lines().skip(1) {
+            let field: Vec<&str> = line.rsplit(',').collect();
+            assert!(sources.iter().any(|s| s.id == field[1]) && Date::parse(field[0]).is_some(), "{line}");
+        }
+    }
+
+    #[test]
     fn every_price_has_a_known_source() {
         let sources = sources();
         for price in prices() {
             assert!(sources.iter().any(|s| s.id == price.source), "{}", price.source);
-            assert!(price.per_device().get() < 20.0, "{price:?}");
+            assert!(price.per_device().get() < 40.0, "{price:?}");
         }
     }
 
@@ -251,12 +447,13 @@ mod tests {
 
     #[test]
     fn the_cheapest_complete_price_comes_first() {
-        let t4: Vec<_> = offers("t4", &Wanted::default()).collect();
+        let wanted = Wanted { class: Some(Class::Cloud), ..Wanted::default() };
+        let t4: Vec<_> = offers("t4", &wanted).collect();
         assert!(t4.len() > 5 && t4.iter().all(|p| p.terms == Terms::OnDemand));
         let (complete, alone) = t4.split_at(t4.iter().position(|p| p.incomplete).unwrap());
         assert!(alone.iter().all(|p| p.incomplete));
         assert!(complete.is_sorted_by_key(|p| p.per_device().get()));
-        assert_eq!((complete[0].instance.as_str(), complete[0].machine.get()), ("g4dn.xlarge", 0.53));
+        assert_eq!((complete[0].instance.as_str(), complete[0].machine.get()), ("g4dn.xlarge", 0.526));
     }
 
     #[test]
@@ -276,9 +473,9 @@ mod tests {
     fn prices_grow_old() {
         let price = offers("a10g", &Wanted::default()).next().unwrap();
         let day = |text| Date::parse(text).unwrap();
-        assert_eq!(price.date, day("2026-03-23"));
-        assert_eq!(price.age_days(day("2026-04-22")), 30);
-        assert!(!price.is_old(day("2026-04-22")) && price.is_old(day("2026-04-23")));
+        assert_eq!(price.date, day("2026-07-20"));
+        assert_eq!(price.age_days(day("2026-08-19")), 30);
+        assert!(!price.is_old(day("2026-08-19")) && price.is_old(day("2026-08-20")));
         let oci = offers("mi355x", &Wanted::default()).next().unwrap();
         assert_eq!(oci.date_text(), "2026");
     }

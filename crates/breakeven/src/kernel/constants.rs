@@ -33,14 +33,14 @@ macro_rules! constants {
     };
 }
 constants! {
-    floor_us, stream_share, stream_share_early, stream_share_plain, stream_share_corrected, boost_beyond, stream_share_amd, l2_bytes_per_clock, l2_stream_bytes, l2_reach, l2_reach_amd, pj_vector, pj_tensor, energy_process,
-    energy_planar, energy_clock, least_voltage, tensor_size, f8_energy, i8_energy, gemm_share_vector, gemm_issue, gemm_share_tensor, gemm_share_amd, gemm_share_amd_single, gemm_batch_amd, gemm_edge, gemm_edge_tensor, gemm_wave,
+    floor_us, stream_share, stream_share_early, stream_share_plain, stream_share_corrected, boost_beyond, stream_share_amd, l2_bytes_per_clock, l2_stream_bytes, l2_reach, l2_reach_amd, energy_vector, energy_tensor, floor_work,
+    least_voltage, f8_energy, i8_energy, gemm_share_vector, gemm_issue, gemm_share_tensor, gemm_share_amd, gemm_share_amd_single, gemm_batch_amd, gemm_edge, gemm_edge_tensor, gemm_wave,
     gemm_wave_tensor, gemm_wave_fetched, gemm_lone, gemm_fill_vector, gemm_end_cycles, gemm_tile_us, gemm_tile_us_tensor, gemm_wait_tensor, gemm_wait_fetched, gemm_reload, gemm_draw, gemm_serial,
     gemm_serial_tensor,
-    gemm_ragged, gemm_early, library_year, gemm_far, gemm_far_late, gemm_step_cycles, gemm_step_fetched, conv_share_early, conv_share_tensor, conv_back, conv_back_point, conv_start_us, conv_back_turned, conv_points,
+    gemm_ragged, gemm_early, library_year, gemm_far, gemm_far_late, gemm_step_cycles, gemm_step_fetched, conv_share_early, conv_back, conv_back_point, conv_start_us, conv_back_turned, conv_points,
     conv_turned, conv_turn_cycles, conv_fill, conv_fill_us, conv_edge_late, conv_wait_cycles, conv_sum_cycles, conv_tile_cycles, conv_back_strided, depthwise_forward, depthwise_data, depthwise_weight, depthwise_tap,
     depthwise_weight_tap, depthwise_block, depthwise_cudnn, depthwise_cudnn_tap, winograd_share, winograd_back, winograd_fused_share, winograd_transform,
-    winograd_filter, winograd_fused_filter, attention_share, map_share, map_share_amd, map_half, map_threads, map_threads_recent, rowwise_share, rowwise_elements, softmax_again, softmax_cycles, norm_row_kib,
+    winograd_filter, winograd_fused_filter, attention_share, map_share, map_share_amd, map_threads, map_threads_recent, rowwise_share, rowwise_elements, softmax_again, softmax_cycles, norm_row_kib,
     norm_cycles, strided_share, strided_rows, radix_us, fft_share, gather_sector, panel_us, together,
 }
 

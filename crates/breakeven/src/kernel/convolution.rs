@@ -193,14 +193,13 @@ fn units(
 ) -> Way {
     let c = machine.constants;
     let [m, n, k] = product(d, pass, channels.map(|count| count * packed));
-    let share = c.conv_share_tensor;
     // Images have just been written, and are found in the cache of later boards if they fit; weights are cold.
     let weights = d.cin * d.cout / d.groups * d.kernel * job.dtype.bytes() as f64;
     let cold = if fills(machine) { weights.min(job.bytes) } else { job.bytes };
     let loads = matmul::loads(machine, job.dtype, rows);
     let dims = [m, n, k, (d.groups / packed).ceil()];
     let cold = cold / machine.stream;
-    let mut product = matmul::on_tiles(machine, job.dtype, dims, false, (share, loads), cold);
+    let mut product = matmul::on_tiles(machine, job.dtype, dims, false, loads, cold);
     if dims[0] <= 1.0 || dims[1] <= 1.0 {
         product = product.or(matmul::vector(machine, job.dtype, dims, cold));
     }

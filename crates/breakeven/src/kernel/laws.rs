@@ -218,6 +218,7 @@ fn any_device() -> impl Strategy<Value = Device> {
             vendor: made.0,
             architecture: "any".into(),
             year,
+            announced: false,
             units,
             cores_per_unit: lanes,
             compute_capability: made.1.map(str::to_owned),

@@ -18,6 +18,10 @@ pub(super) const LARGE_CACHE_SECONDS: f64 = 60e-6;
 /// NVIDIA's compute capabilities of which fits have seen boards; of older ones only convolutions and products.
 const FITTED: [u32; 6] = [6, 7, 8, 9, 10, 12];
 
+/// Standard deviation of ln(time) of a board that is announced and not sold: within a year the bandwidth of one was raised by
+/// a fifth before it came out, that of another by two thirds.
+const ANNOUNCED_SIGMA: f64 = 0.25;
+
 /// Standard deviation of ln(time) where a rate that a board has is not told.
 const UNTOLD_SIGMA: f64 = 0.7;
 
@@ -70,8 +74,8 @@ pub struct Machine<'a> {
     pub(super) cache_stream: f64,
     /// Watts for arithmetic when the board is at its limit.
     pub(super) watts: f64,
-    /// The process and a high clock's voltage as a factor on energy per FLOP.
-    pub(super) energy: f64,
+    /// Energy of an fp32 FLOP of the ordinary cores and of an fp16 FLOP of tensor units at the full clock, pJ.
+    energy: [f64; 2],
     /// Shortest kernel, s.
     pub(super) floor: f64,
     /// Extra standard deviation of ln(time) for figures that were missing.
@@ -149,6 +153,7 @@ impl<'a> Machine<'a> {
             Vendor::Amd | Vendor::Intel => 0.15,
             Vendor::Apple | Vendor::Other => 0.25,
         };
+        let announced = if device.announced { ANNOUNCED_SIGMA } else { 0.0 };
         let stream = bandwidth
             * match device.vendor {
                 _ if generation == Generation::Early => constants.stream_share_early,
@@ -181,12 +186,10 @@ impl<'a> Machine<'a> {
             clocks,
             cache_rate: (units * clock * constants.l2_bytes_per_clock).max(1.5 * stream),
             cache_stream: (units * clock * constants.l2_stream_bytes).max(stream),
-            watts: tdp - floor_watts(device, tdp),
-            energy: libm::pow(process_energy(device), constants.energy_process)
-                * if planar(device) { constants.energy_planar } else { 1.0 }
-                * libm::pow(clock / 1.4e9, constants.energy_clock),
+            watts: tdp - (constants.floor_work * floor_watts(device, tdp)).min(0.75 * tdp),
+            energy: energy(device, constants, f32_peak, tdp),
             floor: if cpu { 0.3e-6 } else { constants.floor_us * 1e-6 },
-            gaps: libm::sqrt(missing + far * far),
+            gaps: libm::sqrt(missing + far * far + announced * announced),
             filled: missing > 0.0,
         }
     }
@@ -210,35 +213,28 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// What `peak` comes down to near the board's power limit, FLOP/s; never above `peak`. Energy per operation falls
-    /// with the process and with the size of the tensor instruction, of which the ratio to the ordinary cores tells: where
-    /// only these are faster, tensor units are taken for smaller ones.
+    /// What `peak` comes down to near the board's power limit, FLOP/s; never above `peak`.
     pub(super) fn sustained(&self, peak: f64, tensor: bool, dtype: Dtype) -> f64 {
         let c = self.constants;
+        let [vector, unit] = self.energy;
         let picojoule = match (tensor, dtype) {
-            (false, Dtype::F64 | Dtype::C128) => 2.0 * c.pj_vector,
-            (false, Dtype::F16) => 0.6 * c.pj_vector,
-            (false, _) => c.pj_vector,
+            (false, Dtype::F64 | Dtype::C128) => 2.0 * vector,
+            (false, Dtype::F16) => 0.6 * vector,
+            (false, _) => vector,
             // As an H100 says, whose products in double precision stay near their peak.
-            (true, Dtype::F64 | Dtype::C128) => 0.8 * c.pj_vector,
-            (true, Dtype::F32 | Dtype::C64) => 0.5 * c.pj_vector,
+            (true, Dtype::F64 | Dtype::C128) => 0.8 * vector,
+            (true, Dtype::F32 | Dtype::C64) => 0.5 * vector,
             // Without units for it the products are fp16's.
-            (true, Dtype::F8) if self.device.peaks.f8_tensor.is_some() => c.f8_energy * self.pj_tensor(),
-            (true, Dtype::I8 | Dtype::U8) => c.i8_energy * self.pj_tensor(),
-            (true, Dtype::Tf32) => 2.0 * self.pj_tensor(),
-            (true, _) => self.pj_tensor(),
+            (true, Dtype::F8) if self.device.peaks.f8_tensor.is_some() => c.f8_energy * unit,
+            (true, Dtype::I8 | Dtype::U8) => c.i8_energy * unit,
+            (true, Dtype::Tf32) => 2.0 * unit,
+            (true, _) => unit,
         };
-        let by_power = self.watts / (picojoule * self.energy * 1e-12);
+        let by_power = self.watts / (picojoule * 1e-12);
         // The clock gives way a little before the limit is reached: 1 / 8-norm of the reciprocals.
         let ratio = (peak / by_power).min(1e6);
         let eighth_root = |x: f64| libm::sqrt(libm::sqrt(libm::sqrt(x)));
         peak * clock_at(1.0 / eighth_root(1.0 + libm::pow(ratio, 8.0)), c.least_voltage)
-    }
-
-    fn pj_tensor(&self) -> f64 {
-        let p = &self.device.peaks;
-        let ratio = p.f16_tensor.or(p.bf16_tensor).map_or(8.0, |t| t.get() / self.f32_peak).clamp(1.0, 64.0);
-        self.constants.pj_tensor / libm::pow(ratio / 8.0, self.constants.tensor_size)
     }
 
     /// Seconds for `bytes` whose working set is `set` bytes: from the cache while it fits, from memory when it does
@@ -421,24 +417,42 @@ fn process(device: &Device) -> Option<u32> {
     })
 }
 
-/// Power of the chip's process at the same speed, as its foundry tells, in that of 16 nm FinFETs; by the year where the chip's
-/// name tells none.
+/// Energy of an fp32 FLOP of the ordinary cores and of an fp16 FLOP of tensor units at the full clock, pJ.
 ///
-/// TSMC of each next one: 12FFN a tenth less than 16 nm, of which it is a denser kind; N7 two thirds less, N5 three tenths
-/// less than N7, N3 as much less than N5. Samsung: 10 nm two fifths less than 14, 8 nm a quarter less than that.
-fn process_energy(device: &Device) -> f64 {
-    let target = device.compute_capability.as_deref().unwrap_or_default();
-    match (compute_capability(device), target) {
-        (Some(..=6), _) => 1.0,
-        (Some(7), _) => 0.9,
-        (Some(8), "8.0") => 0.35,
-        (Some(8), "8.9") | (Some(9..), _) | (None, "gfx942") => 0.245,
-        (Some(8), _) => 0.46,
-        (None, "gfx908" | "gfx90a") => 0.35,
-        (None, "gfx950") => 0.17,
-        // From 16 nm in 2016 to N5 in 2022, and as fast since.
-        _ => libm::pow(0.79, (process_year(device) - 2016.0).max(0.0)),
-    }
+/// A maker sets the power limit of a chip's most generous board for hard work near its boost clock. So watts ÷ peak of that
+/// board tells the energy of an operation, also on boards that give the chip less: of L4, T4 and P4, of Max-Q and PCIe.
+fn energy(device: &Device, constants: &Constants, f32_peak: f64, tdp: f64) -> [f64; 2] {
+    let p = &device.peaks;
+    let own = || {
+        let tensor = p.f16_tensor.or(p.bf16_tensor).map_or(8.0 * f32_peak, |rate| rate.get());
+        [tdp / f32_peak, tdp / tensor].map(|joule| joule * 1e12)
+    };
+    let [vector, tensor] = full_board(device).unwrap_or_else(own);
+    [constants.energy_vector * vector, constants.energy_tensor * tensor]
+}
+
+/// Watts for each TFLOP/s of fp32 and of fp16 products, of the most generous board of NVIDIA's chips of that compute
+/// capability (its datasheets and whitepapers); where GeForce accumulates in fp32 at half rate, the full one.
+fn full_board(device: &Device) -> Option<[f64; 2]> {
+    let target = device.compute_capability.as_deref().filter(|_| device.vendor == Vendor::Nvidia)?;
+    let (watts, vector, tensor) = match target {
+        // TITAN X, P100 SXM2, TITAN Xp: without tensor units.
+        "5.2" => (250.0, 6.7, 53.6),
+        "6.0" => (300.0, 10.6, 84.8),
+        "6.1" => (250.0, 12.1, 96.8),
+        // V100 SXM2, TITAN RTX, A100 SXM, RTX 3090.
+        "7.0" => (300.0, 15.7, 125.0),
+        "7.5" => (280.0, 16.3, 130.5),
+        "8.0" => (400.0, 19.5, 312.0),
+        "8.6" => (350.0, 35.6, 142.0),
+        // RTX 4090, H100 SXM, B200, RTX 5090.
+        "8.9" => (450.0, 82.6, 330.3),
+        "9.0" => (700.0, 66.9, 989.4),
+        "10.0" => (1000.0, 80.0, 2250.0),
+        "12.0" => (575.0, 104.8, 419.0),
+        _ => return None,
+    };
+    Some([watts / vector, watts / tensor])
 }
 
 /// Whether it corrects errors of memory that is not stacked, whose check bits lie in the same memory: NVIDIA's boards for data
@@ -500,11 +514,6 @@ fn dated(device: &Device) -> bool {
 /// Whether the kernels that a library has for it are known: NVIDIA's go by compute capability.
 fn classed(device: &Device) -> bool {
     device.kind == DeviceKind::Cpu || device.vendor != Vendor::Nvidia || compute_capability(device).is_some()
-}
-
-/// NVIDIA stayed with planar transistors of 28 nm from 2012 to its compute capability of 5; FinFETs came in 2016.
-fn planar(device: &Device) -> bool {
-    compute_capability(device).is_some_and(|major| major <= 5)
 }
 
 /// The first number of NVIDIA's compute capability.

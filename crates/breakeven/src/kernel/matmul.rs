@@ -175,7 +175,7 @@ pub(super) fn product(machine: &Machine<'_>, dtype: Dtype, dims: [f64; 4], bias:
         let [written, weights] = operands(machine, dtype, dims);
         once(machine, written, weights)
     };
-    let tiled = |dims: [f64; 4]| on_tiles(machine, dtype, dims, bias, (1.0, loads), moved(dims));
+    let tiled = |dims: [f64; 4]| on_tiles(machine, dtype, dims, bias, loads, moved(dims));
     let by_vector = |dims: [f64; 4]| vector(machine, dtype, dims, moved(dims));
     let columns = m.min(n).max(1.0);
     if batch <= 1.0 {
@@ -232,7 +232,7 @@ pub(super) fn on_tiles(
     dtype: Dtype,
     [m, n, k, batch]: [f64; 4],
     bias: bool,
-    (slack, loads): (f64, f64),
+    loads: f64,
     once: f64,
 ) -> Product {
     let c = machine.constants;
@@ -288,7 +288,7 @@ pub(super) fn on_tiles(
     if machine.amd && !single {
         share *= c.gemm_batch_amd;
     }
-    let per_unit = unit_rate(machine, dtype, slack) * share;
+    let per_unit = unit_rate(machine, dtype) * share;
     let flop_per_step = 2.0 * dtype.complex_factor();
     let (fill, end, issue, tile_s, slope, wait) = if tensor {
         // Latencies are cycles.
@@ -366,13 +366,13 @@ pub(super) fn plain(dtype: Dtype) -> Dtype {
     if matches!(dtype, Dtype::F16 | Dtype::Bf16 | Dtype::F8 | Dtype::Tf32) { Dtype::F32 } else { dtype }
 }
 
-/// FLOP/s of one SM inside a large tile, of which every instruction but the share `slack` is arithmetic. The power limit
+/// FLOP/s of one SM inside a large tile. The power limit
 /// throttles the clock of all SMs alike, and less where there is less arithmetic.
-pub(super) fn unit_rate(machine: &Machine<'_>, dtype: Dtype, slack: f64) -> f64 {
-    unit_rate_of(machine, dtype, machine.matrix_peak(dtype), slack)
+pub(super) fn unit_rate(machine: &Machine<'_>, dtype: Dtype) -> f64 {
+    unit_rate_of(machine, dtype, machine.matrix_peak(dtype), 1.0)
 }
 
-/// The same of its ordinary cores, whatever else it has.
+/// The same of its ordinary cores, whatever else it has, where every instruction but the share `slack` is arithmetic.
 pub(super) fn ordinary_rate(machine: &Machine<'_>, dtype: Dtype, slack: f64) -> f64 {
     unit_rate_of(machine, dtype, (machine.vector_peak(dtype), false), slack)
 }

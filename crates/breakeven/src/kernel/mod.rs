@@ -129,7 +129,7 @@ pub struct KernelTime {
 ///
 /// let v100 = Device {
 ///     id: "v100".into(), name: "V100".into(), kind: DeviceKind::Gpu, vendor: Vendor::Nvidia,
-///     architecture: "Volta".into(), year: Some(2017), units: Some(80), boost: None,
+///     architecture: "Volta".into(), year: Some(2017), announced: false, units: Some(80), boost: None,
 ///     cores_per_unit: None, compute_capability: None, shared_per_unit: None, unified_memory: false,
 ///     peaks: Peaks { f32_vector: Some(FlopPerSec::tera(14.0)), ..Peaks::default() },
 ///     memory: Bytes::gb(16.0), bandwidth: BytesPerSec::gb_per_s(900.0), cache: None, host_link: None,

@@ -20,8 +20,7 @@ const UNTIMED: f64 = 3.0;
 const SECTOR: f64 = 32.0;
 
 pub(super) fn map(machine: &Machine<'_>, job: &Job, n: f64, transcendental: bool) -> Cost {
-    let half = if job.dtype.bytes() == 2 { machine.constants.map_half } else { 1.0 };
-    let one = pass(machine, job, half);
+    let one = pass(machine, job, 1.0);
     // A thread that takes one element starts, works out its place and waits for one load: so many elements a clock, in
     // single precision and in double, from memory as from the cache.
     let c = machine.constants;

@@ -44,6 +44,12 @@ impl PortProfile {
         self.startup_of(workload.ops.iter().filter(moved), |entry| self.launches(&entry.name, &entry.op))
     }
 
+    /// What a program of a product or two pays once: imports, context, the library for products.
+    pub fn usual_startup(&self) -> Interval {
+        let parts = ["startup.import", "startup.context", "startup.cublas"];
+        parts.iter().fold(Interval::exact(0.0), |sum, key| sum + self.costs.get(key))
+    }
+
     /// What a program pays once that was written for this library; also when it does no more than copy.
     pub fn startup_as_written(&self, workload: &Workload) -> Startup {
         let entries = workload.ops.iter().filter(|entry| entry.device.is_some() && entry.op.family() != Family::View);

@@ -113,6 +113,10 @@ impl Case<'_> {
             return None;
         }
         let text = match (self.wins(), near(factor)) {
+            _ if self.g.verdict == Verdict::Either && near(factor) => format!(
+                "error: the GPU wins if its time is less than {} the middle of the estimate, and nobody knows it so well",
+                words::times(factor)
+            ),
             _ if words::times(factor) == words::times(1.0) => "error: the slightest turns it".to_owned(),
             (true, true) => format!("error: the GPU wins until its time is {} what is estimated", words::times(factor)),
             (false, true) => {
@@ -255,6 +259,8 @@ impl Case<'_> {
     }
 
     fn another(&self) -> Option<(String, f64)> {
+        // The catalogue's are one each.
+        (self.q.setup.gpus == 1.0).then_some(())?;
         let own = &self.choice.gpus.get(self.shown)?.gpu.device;
         let bandwidth = |d: &crate::hardware::Device| d.bandwidth.get();
         let gpus = self.choice.catalogue.gpus().iter().map(|gpu| &gpu.device);

@@ -78,13 +78,13 @@ mod tests {
     #[test]
     fn a_program_on_many_gpus() {
         insta::assert_snapshot!(markdown(&examples::program(), false), @r#"
-        **GPU wins on 2 of 12 GPUs. Best value: L4 — 6.2× faster \[5.0–7.8\], $0.31 per 1 000 runs (CPU: $1.90).**
+        **GPU wins on 2 of 12 GPUs. Best value: L4 (cloud) — 6.2× faster \[5.0–7.8\], $0.31 per 1 000 runs (CPU: $1.90).**
 
         Held back by kernel launches (58 %). Fusing the 7 element-wise steps of heat.py:14 → 19× \[14–24\].
         Breaks even at 310×310 grid points (yours: 1024×1024), all else the same.
         Copying in and out at each call would take 11.1 s instead.
 
-        Prices of 2026-11-01.
+        Prices of 2026-11-01; one run alone is charged $0.013.
 
         | device | time, s | speedup | $/1 000 runs | energy, mWh | $/h | bound by | basis | verdict |
         | --- | ---: | --- | ---: | ---: | ---: | --- | --- | --- |
@@ -147,7 +147,7 @@ mod tests {
         Breaks even at 310×310 grid points (yours: 1024×1024), all else the same.
         Copying in and out at each call would take 11.1 s instead.
 
-        Prices of 2026-11-01.
+        Prices of 2026-11-01; one run alone is charged $0.013.
 
         | device | time, s | speedup | $/1 000 runs | energy, mWh | $/h | bound by | basis | verdict |
         | --- | ---: | --- | ---: | ---: | ---: | --- | --- | --- |

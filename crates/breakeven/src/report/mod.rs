@@ -31,6 +31,7 @@ use sentence::first_fix;
 pub use sentence::{held_back, sentence};
 pub use table::{Align, Table};
 pub use text::{TextOptions, text};
+pub use wrap::hanging;
 
 #[cfg(test)]
 mod examples;

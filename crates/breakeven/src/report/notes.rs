@@ -6,7 +6,7 @@ use crate::estimate::{Estimate, Note};
 
 /// What was asked for, what changes how the answer is to be read, what else is of this program alone; the most telling
 /// first. The others are told of nearly every program, or in the verdict.
-const TELLING: [&str; 26] = [
+const TELLING: [&str; 28] = [
     "busy-machine",
     "monthly-bill",
     "changed-program",
@@ -18,6 +18,7 @@ const TELLING: [&str; 26] = [
     "gpu-name",
     "not-rented",
     "no-price",
+    "other-region",
     "script-cut",
     "unseen",
     "not-recorded",
@@ -29,6 +30,7 @@ const TELLING: [&str; 26] = [
     "timed-span",
     "stand-in",
     "own-gpu",
+    "copies-by-rule",
     "no-array-ops",
     "single-numbers",
     "no-flop",

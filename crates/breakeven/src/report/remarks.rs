@@ -89,9 +89,16 @@ fn between_runs(runs: &RunsCrossing) -> String {
             format!("By {of} the GPU wins above size {} ({} to {}).", number(at.p50), number(at.p10), number(at.p90))
         }
         None if runs.points.iter().all(wins) => format!("By {of} the GPU wins at each size."),
-        None => match runs.points.iter().rfind(|point| wins(point)) {
-            Some(last) => format!("By {of} the GPU wins up to about size {}, and loses beyond.", number(last.scale)),
-            None => format!("By {of} the GPU wins at no size, nor up to 16 times beyond."),
+        None => match (runs.points.iter().find(|p| wins(p)), runs.points.iter().rfind(|p| wins(p))) {
+            (Some(first), Some(last)) if runs.points.first().is_some_and(wins) || first.scale == last.scale => {
+                format!("By {of} the GPU wins up to about size {}, and loses beyond.", number(last.scale))
+            }
+            (Some(first), Some(last)) => format!(
+                "By {of} the GPU wins from about size {} to {}, and loses below and beyond.",
+                number(first.scale),
+                number(last.scale)
+            ),
+            _ => format!("By {of} the GPU wins at no size, nor up to 16 times beyond."),
         },
     };
     if let Some(hot) = runs.lines.first() {

@@ -15,9 +15,10 @@ pub(super) fn top(e: &Estimate) -> Option<usize> {
     e.options.get("top")?.as_u64().map(|top| usize::try_from(top).unwrap_or(usize::MAX))
 }
 
-/// The GPUs, the one that the answer speaks of first.
+/// The GPUs in the order asked for; by value the one that the answer speaks of comes first.
 pub(super) fn shown_first(e: &Estimate) -> impl Iterator<Item = &GpuEstimate> {
-    let shown = chosen(e);
+    let by = e.options.get("sort").and_then(|by| by.as_str()).unwrap_or("value");
+    let shown = chosen(e).filter(|_| by == "value");
     let others = e.estimates.iter().filter(move |g| shown.is_none_or(|shown| shown.gpu != g.gpu));
     shown.into_iter().chain(others)
 }
@@ -122,7 +123,15 @@ fn dated(e: &Estimate, top: usize) -> Option<String> {
     days.sort_unstable();
     let (first, last) = (days.first()?, days.last()?);
     let others = if first == last { "" } else { " and earlier" };
-    Some(format!("prices of {}{others}", words::printable(last, 20)))
+    let run = super::sentence::chosen(e).filter(|_| !is_only_memory(e));
+    let least = run.and_then(charged).unwrap_or_default();
+    Some(format!("prices of {}{others}{least}", words::printable(last, 20)))
+}
+
+/// `; one run alone is charged $0.013`, where that is more than its share of an hour.
+fn charged(g: &GpuEstimate) -> Option<String> {
+    let (least, share) = (g.price.as_ref()?.least_usd?, g.cost_usd?.p50);
+    (least > share).then(|| format!("; one run alone is charged {}", words::usd(least)))
 }
 
 /// Whether all that was asked is what fits.
@@ -263,6 +272,17 @@ pub(super) fn bound(b: Bound) -> &'static str {
 mod tests {
     use super::super::examples;
     use super::*;
+
+    #[test]
+    fn an_order_that_is_asked_for_has_no_first_row_of_its_own() {
+        let mut e = examples::program();
+        let shown = e.summary.shown_gpu.clone().unwrap();
+        e.estimates.rotate_left(1);
+        let first = |e: &Estimate| shown_first(e).next().unwrap().gpu.clone();
+        assert_eq!(first(&e), shown);
+        e.options = serde_json::json!({"sort": "cost"});
+        assert_eq!(first(&e), e.estimates[0].gpu);
+    }
 
     #[test]
     fn imports_that_take_long_have_a_row() {

@@ -149,6 +149,12 @@ fn much(ratio: f64) -> String {
 }
 
 /// ` · $0.09 per 1 000 runs · 0.12 Wh`, as far as known.
+/// ` (cloud)`: who rents it out at that price.
+fn from(g: &GpuEstimate) -> String {
+    let class = g.price.as_ref().and_then(|price| price.class.as_deref());
+    class.map_or_else(String::new, |class| format!(" ({})", words::printable(class, 20)))
+}
+
 fn extras(g: &GpuEstimate) -> String {
     let cost = g.cost_usd.map(|c| format!(" · {}", words::cost(c)));
     let energy = g.energy_wh.map(|w| format!(" · {}", words::energy(w)));
@@ -207,7 +213,8 @@ fn for_many(e: &Estimate) -> String {
     let name = words::printable(&g.name, 60);
     if e.baseline.time_s.is_none() && g.time_s.is_some() {
         return format!(
-            "Best value: {name} — {}{}; no CPU time to compare with.",
+            "Best value: {name}{} — {}{}; no CPU time to compare with.",
+            from(g),
             g.time_s.map(words::time).unwrap_or_default(),
             extras(g)
         );
@@ -223,8 +230,11 @@ fn for_many(e: &Estimate) -> String {
                 _ => String::new(),
             };
             let wins = e.summary.wins_on;
+            let priced = g.price.is_some() || e.estimates.iter().all(|g| g.price.is_none());
+            let best = if priced { "Best value" } else { "Fastest (no price is known)" };
             format!(
-                "GPU wins on {wins} of {of} GPUs. Best value: {name} — {} faster{}{cost}{cpu}.",
+                "GPU wins on {wins} of {of} GPUs. {best}: {name}{} — {} faster{}{cost}{cpu}.",
+                from(g),
                 much(s.p50),
                 words::range(s)
             )
@@ -261,8 +271,13 @@ pub fn held_back(e: &Estimate) -> Option<String> {
     let g = chosen(e).filter(|_| !is_only_memory(e) && is_enough(e) && !nothing_to_run(e))?;
     let parts: Vec<(&str, f64)> = if e.formula.is_some() { of_formula(g)? } else { of_reasons(e) };
     let name = |(what, share): &(&str, f64)| format!("{what} ({})", words::share(*share));
-    let named: Vec<String> = parts.iter().map(name).collect();
+    let mut named: Vec<String> = parts.iter().map(name).collect();
     let (_, first) = parts.first()?;
+    // What the script imports takes as long on either side: no GPU shortens it.
+    let imports = e.baseline.startup_s.zip(g.time_s).map_or(0.0, |(own, all)| own.p50 / all.p50);
+    if imports > *first && imports < 1.0 {
+        named.insert(0, format!("imports ({}, on either side)", words::share(imports)));
+    }
     // Start-up that takes more and decides nothing.
     let aside = e.reasons.iter().find(|reason| reason.code == "start-up-bound").and_then(|reason| reason.share);
     let aside = aside.filter(|share| share > first && parts.iter().all(|(what, _)| *what != START_UP));

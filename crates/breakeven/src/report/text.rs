@@ -77,9 +77,16 @@ pub(super) fn gpus(e: &Estimate, terminal: &Terminal, top: usize, whole: bool) -
     lines
 }
 
+/// Said where `--explain` asks for what there is not.
+const NO_FORMULA: &str = "no formula answers this: it is estimated op by op, and --verbose tells what that rests on; \
+                          --flops, --peak or --utilization are for the formula";
+
 /// The formula with its inputs, as a table or in a line each basis.
 pub(super) fn formula(e: &Estimate, terminal: &Terminal, explain: bool) -> Vec<String> {
-    let Some(formula) = e.formula.as_ref().filter(|_| explain || !rows::is_only_memory(e)) else { return Vec::new() };
+    let Some(formula) = e.formula.as_ref().filter(|_| explain || !rows::is_only_memory(e)) else {
+        let lines = hanging("note: ", NO_FORMULA, terminal.width);
+        return if explain { [String::new()].into_iter().chain(lines).collect() } else { Vec::new() };
+    };
     let mut lines = vec![String::new()];
     if explain {
         lines.extend(explain::FORMULA.iter().flat_map(|line| hanging("  ", line, terminal.width)));
@@ -135,7 +142,7 @@ mod tests {
         Start-up is 469 ms of the GPU time; once warm it takes 831 ms.
         You assumed 12.5 TFLOP/s; fp32 array work on this card reaches 3–9 TFLOP/s.
 
-          prices of 2026-11-01
+          prices of 2026-11-01; one run alone is charged $0.013
           device            time, s  speedup  $/1 000 runs  bound by  basis  verdict
           CPU: 400 GFLOP/s       25  1×                  ?            given
           RTX 3080              1.3  19×              0.09  compute   given  gpu
@@ -159,7 +166,7 @@ mod tests {
         Start-up is 469 ms of the GPU time; once warm it takes 831 ms.
         You assumed 12.5 TFLOP/s; fp32 array work on this card reaches 3–9 TFLOP/s.
 
-          prices of 2026-11-01
+          prices of 2026-11-01; one run alone is charged $0.013
           device            time, s  speedup  $/1 000 runs  bound by  basis  verdict
           CPU: 400 GFLOP/s       25  1×                  ?            given
           RTX 3080              1.3  19×              0.09  compute   given  gpu
@@ -195,7 +202,7 @@ mod tests {
         Start-up is 500 ms of the GPU time; once warm it takes 8 ms.
         You assumed 12.5 TFLOP/s; fp32 array work on this card reaches 3–9 TFLOP/s.
 
-          prices of 2026-11-01
+          prices of 2026-11-01; one run alone is charged $0.013
           device            time, ms  speedup  $/1 000 runs  bound by  basis  verdict
           CPU: 400 GFLOP/s       250  1×                  ?            given
           RTX 3080               508  0.49×            0.09  compute   given  cpu
@@ -233,12 +240,12 @@ mod tests {
     #[test]
     fn the_whole_report_of_a_program() {
         insta::assert_snapshot!(whole(&examples::program()), @"
-        GPU wins on 2 of 12 GPUs. Best value: L4 — 6.2× faster [5.0–7.8], $0.31 per 1 000 runs (CPU: $1.90).
+        GPU wins on 2 of 12 GPUs. Best value: L4 (cloud) — 6.2× faster [5.0–7.8], $0.31 per 1 000 runs (CPU: $1.90).
         Held back by kernel launches (58 %). Fusing the 7 element-wise steps of heat.py:14 → 19× [14–24].
         Breaks even at 310×310 grid points (yours: 1024×1024), all else the same.
         Copying in and out at each call would take 11.1 s instead.
 
-          prices of 2026-11-01
+          prices of 2026-11-01; one run alone is charged $0.013
           device              time, s  speedup           $/1 000 runs  energy, mWh   $/h  bound by  basis     verdict
           CPU: AMD EPYC 7763      8.6  1×                        1.90          350     ?            measured
           L4                      1.4  6.2× [5.0–7.8]            0.31           28  0.80  launch    modelled  gpu
@@ -277,14 +284,14 @@ mod tests {
     #[test]
     fn a_program_on_many_gpus() {
         insta::assert_snapshot!(plain(&examples::program()), @"
-        GPU wins on 2 of 12 GPUs. Best value: L4 — 6.2× faster [5.0–7.8], $0.31 per
-        1 000 runs (CPU: $1.90).
+        GPU wins on 2 of 12 GPUs. Best value: L4 (cloud) — 6.2× faster [5.0–7.8],
+        $0.31 per 1 000 runs (CPU: $1.90).
         Held back by kernel launches (58 %). Fusing the 7 element-wise steps of
         heat.py:14 → 19× [14–24].
         Breaks even at 310×310 grid points (yours: 1024×1024), all else the same.
         Copying in and out at each call would take 11.1 s instead.
 
-          prices of 2026-11-01
+          prices of 2026-11-01; one run alone is charged $0.013
           device              time, s  speedup         $/1 000 runs  bound by  verdict
           CPU: AMD EPYC 7763      8.6  1×                      1.90
           L4                      1.4  6.2× [5.0–7.8]          0.31  launch    gpu
@@ -361,7 +368,7 @@ mod tests {
         Breaks even at 310×310 grid points (yours: 1024×1024), all else the same.
         Copying in and out at each call would take 11.1 s instead.
 
-          prices of 2026-11-01
+          prices of 2026-11-01; one run alone is charged $0.013
           device                    time, s  speedup         $/1 000 runs  verdict
           CPU: CPU��GPU wins on 99      8.6  1×                      1.90
           �[2J<script>|L4�              1.4  6.2× [5.0–7.8]          0.31  gpu
@@ -389,6 +396,15 @@ mod tests {
     }
 
     #[test]
+    fn imports_that_take_most_are_named_and_an_explanation_that_is_none() {
+        let mut e = examples::program();
+        e.baseline.startup_s = Some(Interval::exact(1.1));
+        assert!(plain(&e).contains("Held back by imports (79 %, on either side), then"), "{}", plain(&e));
+        let explained = text(&e, &TextOptions { explain: true, ..TextOptions::default() });
+        assert!(explained.contains("note: no formula answers this"), "{explained}");
+    }
+
+    #[test]
     fn colour_only_on_request() {
         let coloured = text(&examples::program(), &TextOptions { color: true, ..TextOptions::default() });
         assert!(coloured.starts_with("\u{1b}[1mGPU wins"));
@@ -399,8 +415,8 @@ mod tests {
     fn quiet_is_the_verdict_and_its_reasons() {
         let quiet = text(&examples::program(), &TextOptions { quiet: true, ..TextOptions::default() });
         insta::assert_snapshot!(quiet, @"
-        GPU wins on 2 of 12 GPUs. Best value: L4 — 6.2× faster [5.0–7.8], $0.31 per
-        1 000 runs (CPU: $1.90).
+        GPU wins on 2 of 12 GPUs. Best value: L4 (cloud) — 6.2× faster [5.0–7.8],
+        $0.31 per 1 000 runs (CPU: $1.90).
         Held back by kernel launches (58 %). Fusing the 7 element-wise steps of
         heat.py:14 → 19× [14–24].
         Breaks even at 310×310 grid points (yours: 1024×1024), all else the same.

@@ -2,7 +2,7 @@
 
 /// `text` behind `mark` in lines of at most `width` characters; those after the first begin below the text. A number
 /// stays with what follows it; a word that fits on no line is cut.
-pub(super) fn hanging(mark: &str, text: &str, width: usize) -> Vec<String> {
+pub fn hanging(mark: &str, text: &str, width: usize) -> Vec<String> {
     let indent = mark.chars().count();
     let room = width.saturating_sub(indent).max(1);
     let mut lines = vec![String::new()];
@@ -32,7 +32,10 @@ pub(super) fn hanging_at_most(most: usize, mark: &str, text: &str, width: usize)
     if lines.len() > most {
         lines.truncate(most);
         if let Some(last) = lines.last_mut() {
-            *last = cut(&format!("{last} …"), width);
+            *last = match last.rfind(['.', ';', ',', ':']).filter(|end| *end > last.len() / 3) {
+                Some(end) => format!("{} …", &last[..=end]),
+                None => cut(&format!("{last} …"), width),
+            };
         }
     }
     lines

@@ -211,11 +211,18 @@ const fn one() -> u32 {
 }
 
 impl Program {
-    /// It takes so long instead, ns, and other programs as much of each second of it.
+    /// It takes so long instead, ns: other programs had as much of each busy second of it, and its other runs were longer
+    /// or shorter alike.
     pub(crate) fn takes(&mut self, wall_ns: u64) {
-        let longer = wall_ns as f64 / (self.wall_ns as f64).max(1.0);
+        let hooks = self.events as f64 * self.hook_ns;
+        let busy = |wall: u64| (wall as f64 - hooks - self.idle_ns as f64).max(0.0);
+        let own = |program: &Self| (program.wall_ns as f64 - hooks - program.stolen_ns.unwrap_or(0) as f64).max(1.0);
+        let ratio = |now: f64, then: f64| if then > 0.0 { now / then } else { 1.0 };
+        let (before, longer) = (own(self), ratio(busy(wall_ns), busy(self.wall_ns)));
         self.stolen_ns = self.stolen_ns.map(|stolen| (stolen as f64 * longer) as u64);
         self.wall_ns = wall_ns;
+        let longer = own(self) / before;
+        self.repeat_wall_ns.iter_mut().for_each(|ns| *ns = (*ns as f64 * longer) as u64);
     }
 
     /// Whether array work was not timed on a CPU: its tensors had no values (`run --fake`), it ran on a GPU, or nobody

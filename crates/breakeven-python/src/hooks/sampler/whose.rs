@@ -394,7 +394,7 @@ fn package(file: &str) -> Option<String> {
 }
 
 fn is_ours(code: &Code) -> bool {
-    code.package.as_deref() == Some("breakeven") || code.file.contains("/breakeven/cupy_stand_in/")
+    code.package.as_deref() == Some("breakeven") || code.file.contains("/breakeven/cupy/")
 }
 
 fn is_outer(code: &Code) -> bool {

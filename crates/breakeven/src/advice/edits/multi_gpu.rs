@@ -17,7 +17,14 @@ const LONG: f64 = 600.0;
 fn apply<'a>(draft: &Draft<'a>, ctx: &Context, _: Side) -> Option<Change<'a>> {
     let time = ctx.before.time?.p50;
     let busy = (ctx.before.parts.compute + ctx.before.parts.memory) / ctx.before.parts.total();
-    if !draft.trains || time < LONG || busy < 0.5 || !draft.device_share.is_empty() || is_single(&draft.workload) {
+    let several = ctx.question.setup.gpus > 1.0;
+    if several
+        || !draft.trains
+        || time < LONG
+        || busy < 0.5
+        || !draft.device_share.is_empty()
+        || is_single(&draft.workload)
+    {
         return None;
     }
     let half = 1.0 / (1.0 + EFFICIENCY);

@@ -52,7 +52,8 @@ fn program(asked: &Asked, line: &str, work: Entry, result: f64, memory: f64) -> 
     let default = if given.precision.is_none() { " (NumPy's default is fp64)" } else { "" };
     let text = format!("asked by size: estimated as `{line}` in {precision}{default}, {copies}");
     let notes = vec![Note::new("by-size", text)];
-    Described { workload: program_of(library, &[&format!("{line}  # {precision}"), "print(…)"], ops, memory), notes }
+    let lines = [&format!("{line}  # {precision}"), "print(…)"];
+    Described { workload: program_of(library, &lines, ops, memory), notes, parameters: None }
 }
 
 /// Whether NumPy computes in the type at a good rate, and CuPy takes it.

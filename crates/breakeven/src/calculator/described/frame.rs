@@ -32,5 +32,6 @@ pub(super) fn group_by(asked: &Asked) -> Result<Described> {
          pandas on one core and by cuDF, to which the frame is copied (`--data 0` if it is there already)"
     );
     let memory = 2.0 * whole_frame + result;
-    Ok(Described { workload: program_of("pandas", &lines, ops, memory), notes: vec![Note::new("by-size", text)] })
+    let notes = vec![Note::new("by-size", text)];
+    Ok(Described { workload: program_of("pandas", &lines, ops, memory), notes, parameters: None })
 }

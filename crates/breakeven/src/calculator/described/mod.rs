@@ -15,9 +15,9 @@ mod shape;
 
 use super::terms::{Amounts, Given, contradiction};
 use crate::choice::Pick;
-use crate::estimate::{Estimate, Note, gpu::outcome, program};
+use crate::estimate::{Estimate, Note, gpu::outcome, program, program::OF_EACH, setup::Setup};
 use crate::interval::Interval;
-use crate::quantity::Measure;
+use crate::quantity::{Measure, significant};
 use crate::report::words;
 use crate::request::{Numbers, Options, Request, Typed};
 use crate::workload::{DESCRIBED, Dtype, Entry, Exit, GIVEN, Op, Program, Site, Workload, op::Direction};
@@ -31,6 +31,8 @@ const GPU: &str = "cuda:0";
 pub(super) struct Described {
     workload: Workload,
     notes: Vec<Note>,
+    /// Of a network.
+    parameters: Option<f64>,
 }
 
 /// What of the numbers decides the program and its copies.
@@ -89,6 +91,25 @@ pub(super) fn describe(numbers: &Numbers, given: &Given) -> Result<Option<Descri
     Ok(Some(described))
 }
 
+/// A CPU is faster in another precision if it takes less than this part of the time.
+const FASTER: f64 = 0.8;
+
+/// What the CPU takes for the size in fp32, s, where a type that it has no units for makes it slower than that; `None`
+/// where it is as fast, or its time was given.
+///
+/// # Errors
+/// As [`describe`] and [`program::estimate`].
+pub(super) fn better_in_fp32(numbers: &Numbers, given: &Given, request: &Request) -> Result<Option<Interval>> {
+    let narrow = given.precision.filter(|dtype| !matches!(dtype, Dtype::F64 | Dtype::F32));
+    let Some(dtype) = narrow.filter(|_| given.cpu_time.is_none() && given.cpu_rate.is_none()) else { return Ok(None) };
+    let time = |dtype: Dtype| {
+        let described = describe(numbers, &Given { precision: Some(dtype), ..given.clone() })?;
+        described.map(|d| program::ask(&d.workload, request, |question, _| question.cpu_time())).transpose()
+    };
+    let (own, plain) = (time(dtype)?, time(Dtype::F32)?);
+    Ok(plain.filter(|plain| own.is_some_and(|own| plain.p50 < FASTER * own.p50)))
+}
+
 /// Names of all that is called in programs of any size: what a page that knows no others needs of a port's tables.
 pub fn callables() -> BTreeSet<String> {
     let one = || Some(Typed::Number(1e6));
@@ -122,13 +143,18 @@ impl Described {
         Amounts { flop: self.flop(), bytes, memory: program.peak_bytes as f64 }
     }
 
-    /// What the model says beside the formula, which `figure` was given for: a note on the GPU where one was named, and
-    /// the CPU's time, s.
-    pub(super) fn beside(&self, request: &Request, figure: &str) -> Result<(Option<Note>, Interval)> {
+    /// What the model says beside the formula, which `figure` was given for: a note on the GPU where one was named, the
+    /// CPU's time and the start-up that a GPU adds, s.
+    pub(super) fn beside(
+        &self,
+        request: &Request,
+        setup: &Setup,
+        figure: &str,
+    ) -> Result<(Option<Note>, Interval, Interval)> {
         // What may be paid for a GPU says nothing of its time.
         let options = Options { max_price: None, ..request.options.clone() };
         let one_named = request.options.gpu.len() == 1;
-        program::ask(&self.workload, &Request { options, ..request.clone() }, |question, choice| {
+        program::ask_on(setup, &self.workload, &Request { options, ..request.clone() }, |question, choice| {
             let says = |pick: &Pick| {
                 let time = outcome(question, &pick.gpu.device).time?;
                 let text = format!(
@@ -142,7 +168,7 @@ impl Described {
                 [pick] if one_named => says(pick),
                 _ => None,
             };
-            (note, question.cpu_time())
+            (note, question.cpu_time(), question.startup)
         })
     }
 
@@ -150,9 +176,18 @@ impl Described {
     ///
     /// # Errors
     /// As [`program::estimate`].
-    pub(super) fn estimate(self, request: &Request) -> Result<Estimate> {
-        let mut estimate = program::estimate(&self.workload, request)?;
+    pub(super) fn estimate(self, request: &Request, setup: &Setup) -> Result<Estimate> {
+        let mut estimate = program::estimate_on(setup, &self.workload, request, &program::one_by_one)?;
         estimate.notes.splice(0..0, self.notes);
+        for even in estimate.estimates.iter_mut().filter_map(|g| g.break_even.as_mut()) {
+            // The work of each operation is as there are parameters.
+            if let (Some(scale), Some(parameters)) = (even.scale, self.parameters)
+                && even.describes.ends_with(OF_EACH)
+            {
+                let [at, now] = [significant(parameters * scale, 2), parameters].map(|n| Measure::Count.format(n));
+                even.describes = format!("{at} parameters (yours: {now})");
+            }
+        }
         Ok(estimate)
     }
 

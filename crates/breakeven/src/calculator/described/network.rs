@@ -177,7 +177,7 @@ impl Network {
         if !less.is_empty() {
             notes.push(Note::new("less-memory", format!("it would need {}", less.join(", "))));
         }
-        Described { workload, notes }
+        Described { workload, notes, parameters: Some(self.parameters) }
     }
 
     fn described(&self) -> String {

@@ -1,0 +1,1 @@
+"""A replacement of CuPy on machines without a GPU."""

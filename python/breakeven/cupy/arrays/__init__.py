@@ -1,0 +1,1 @@
+"""Arrays and the functions on them."""

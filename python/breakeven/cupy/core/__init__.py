@@ -1,0 +1,1 @@
+"""A call, its memory and its stream."""

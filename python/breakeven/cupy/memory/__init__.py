@@ -1,0 +1,1 @@
+"""Memory as programs hold it."""

@@ -1,0 +1,1 @@
+"""Events that a recorder of a framework hands to the native table."""

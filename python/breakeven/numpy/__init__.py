@@ -1,0 +1,1 @@
+"""NumPy where hooks may not run: its calls by rewritten source."""

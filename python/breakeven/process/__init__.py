@@ -1,0 +1,1 @@
+"""The process that is recorded: imports, endings, children, what it asks for."""

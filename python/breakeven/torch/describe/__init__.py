@@ -1,0 +1,1 @@
+"""Tensors, as the native table takes them."""

@@ -1,0 +1,1 @@
+"""The mode in which tensors have no values."""

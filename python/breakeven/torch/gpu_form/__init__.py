@@ -1,0 +1,1 @@
+"""What a GPU runs otherwise than a CPU."""

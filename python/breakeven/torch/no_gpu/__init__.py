@@ -1,0 +1,1 @@
+"""Scripts that ask for a device and get no GPU."""

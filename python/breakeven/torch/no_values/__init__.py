@@ -1,0 +1,1 @@
+"""Tensors without values: what is known all the same."""

@@ -1,0 +1,1 @@
+"""On which side a tensor is where a GPU is imitated."""

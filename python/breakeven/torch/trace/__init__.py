@@ -1,0 +1,1 @@
+"""An op that has run."""

@@ -1,0 +1,1 @@
+"""What runs around ops: modules, loaders, threads, reads."""
