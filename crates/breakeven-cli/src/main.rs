@@ -9,6 +9,7 @@
 mod args;
 mod commands;
 mod config;
+mod cores;
 mod failure;
 mod fetch;
 mod input;

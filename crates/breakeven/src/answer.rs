@@ -1,6 +1,7 @@
 //! One function for every face: JSON in, JSON out.
 
-use crate::estimate::{Estimate, program};
+use crate::estimate::Estimate;
+use crate::estimate::program::{self, Each, one_by_one};
 use crate::growth::check_sizes;
 use crate::report::words;
 use crate::request::{Numbers, Options, Request};
@@ -17,6 +18,14 @@ const LONGEST: usize = 500;
 /// # Errors
 /// When the request itself is wrong: a name that is not in the catalogue, a quantity that does not read.
 pub fn answer_request(request: &Request) -> Result<Estimate> {
+    answer_request_by(request, &one_by_one)
+}
+
+/// [`answer_request`], with the GPUs of a program spread by `each`.
+///
+/// # Errors
+/// As [`answer_request`].
+pub fn answer_request_by(request: &Request, each: Each) -> Result<Estimate> {
     if request.sizes.is_some() && request.workload.is_none() {
         return Err(Error::new("bad-request", "`sizes` are of a recorded program, and there is no `workload`")
             .hint("docs/api.md says what a request holds"));
@@ -24,7 +33,7 @@ pub fn answer_request(request: &Request) -> Result<Estimate> {
     request.sizes.as_ref().map_or(Ok(()), check_sizes)?;
     match (&request.numbers, &request.workload) {
         (Some(numbers), None) => calculator::calculate(numbers, request),
-        (None, Some(workload)) => program::estimate(workload, request),
+        (None, Some(workload)) => program::estimate_by(workload, request, each),
         _ => Err(Error::new("bad-request", "a request has either `numbers` or `workload`, not both and not neither")
             .hint("docs/api.md says what a request holds")),
     }

@@ -6,7 +6,7 @@ use crate::args::{Fake, Format, Recorder, ReportArgs, RunArgs};
 use crate::config::Settings;
 use crate::failure::{Failure, Outcome, say};
 use crate::record::{self, Ended, Python};
-use crate::{input, output};
+use crate::{cores, input, output};
 use breakeven::answer::answer_request;
 use breakeven::estimate::gpu::USABLE_MEMORY;
 use breakeven::hardware::{Catalogue, Vendor};
@@ -273,7 +273,7 @@ fn after(again: &Again, pid: u32, ended: Ended, mut request: Request) -> ExitCod
         say(told);
     }
     request.workload = Some(Box::new(workload));
-    let mut answer = match output::working("estimating", || answer_request(&request)) {
+    let mut answer = match output::working("estimating", || cores::answer(&request)) {
         Ok(answer) => answer,
         Err(error) => {
             say("warning: there is no report");

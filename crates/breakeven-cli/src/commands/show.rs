@@ -4,8 +4,7 @@ use super::{drawing, estimate::policy, sizes};
 use crate::args::ShowArgs;
 use crate::config::Settings;
 use crate::failure::{Failure, Outcome};
-use crate::{input, output};
-use breakeven::answer::answer_request;
+use crate::{cores, input, output};
 use breakeven::request::{Options, Request, Sized, Sizes};
 use breakeven::workload::Workload;
 use breakeven::workload::merge::merge;
@@ -30,7 +29,7 @@ pub(crate) fn show(args: &ShowArgs, settings: &Settings) -> Outcome {
         options: Options { timeline: args.drawing.wanted(), ..args.program.of(args.options.options(settings)?) },
         ..Request::default()
     };
-    let mut answer = output::working("estimating", || answer_request(&request))?;
+    let mut answer = output::working("estimating", || cores::answer(&request))?;
     if let Some(workload) = &request.workload {
         drawing::write(&args.drawing, workload, &request, &mut answer, args.report.quiet)?;
     }

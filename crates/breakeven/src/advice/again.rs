@@ -2,18 +2,22 @@
 
 use super::Context;
 use super::draft::Draft;
-use crate::estimate::gpu::{Outcome, Question, outcome_of};
+use crate::estimate::gpu::{Outcome, Question, outcomes};
 use crate::estimate::hosttime::HostTime;
-use crate::estimate::loaders::waited_for;
-use crate::estimate::plan::{Policy, Port};
+use crate::estimate::plan::{Plan, Policy, Port};
 use crate::estimate::program::order_of;
+use crate::hardware::Device;
 use crate::interval::Interval;
 use crate::workload::Workload;
 use std::borrow::Cow;
 
-/// On the GPU of the context. The CPU side stays that of the program as it is.
-pub(super) fn on_gpu(ctx: &Context, draft: &Draft) -> Outcome {
-    let q = ctx.question;
+/// What `keep` makes of the outcomes on these GPUs. The CPU side stays that of the program as it is.
+pub(super) fn on_gpus<T>(
+    q: &Question,
+    draft: &Draft,
+    devices: &[&Device],
+    keep: impl Fn(usize, &Outcome) -> T,
+) -> Vec<T> {
     let host = host_time(q, &draft.workload);
     let profile = q.port.profile();
     let port = Port::new(&draft.workload, &host, profile, q.host_speed, draft.policy);
@@ -45,12 +49,13 @@ pub(super) fn on_gpu(ctx: &Context, draft: &Draft) -> Outcome {
         changed: q.changed,
         setup: q.setup,
     };
-    let mut plan = waited_for(&question, port.plan(ctx.device));
-    for (entry, share) in draft.device_share.iter().enumerate() {
-        plan.tasks[entry].device *= share;
-        plan.entries[entry].device *= share;
-    }
-    outcome_of(&question, ctx.device, plan)
+    let slowed = |plan: &mut Plan| {
+        for (entry, share) in draft.device_share.iter().enumerate() {
+            plan.tasks[entry].device *= share;
+            plan.entries[entry].device *= share;
+        }
+    };
+    outcomes(&question, devices, &mut Vec::new(), slowed, keep)
 }
 
 /// ln-sigma of what an edit costs once: nobody measured it.

@@ -183,10 +183,12 @@ pub fn compiled<'a>(draft: &Draft<'a>) -> Option<(Draft<'a>, usize)> {
     draft.compiles.then(|| edits::inductor::compiled(draft)).flatten()
 }
 
-/// What a compiled program takes on the GPU of the context.
-pub fn once_compiled(ctx: &Context, compiled: &Draft) -> Option<Compiled> {
-    let then = Prediction::of(ctx, Side::Gpu, compiled)?;
-    Some(Compiled { time_s: then.time, speedup: then.speedup })
+/// What a compiled program takes on each of these GPUs.
+pub fn once_compiled(q: &Question, compiled: &Draft, devices: &[&Device]) -> Vec<Option<Compiled>> {
+    again::on_gpus(q, compiled, devices, |_, out| {
+        let then = Prediction::on_gpu(out)?;
+        Some(Compiled { time_s: then.time, speedup: then.speedup })
+    })
 }
 
 fn speedup(advice: &Advice) -> f64 {
@@ -202,20 +204,17 @@ struct Prediction {
 }
 
 impl Prediction {
+    fn on_gpu(out: &Outcome) -> Option<Self> {
+        let (time, speedup) = (out.time?, out.speedup?);
+        let parts = Some(out.parts);
+        (out.plan.launches > 0).then_some(Self { time, speedup, startup: out.parts.startup, parts })
+    }
+
     /// `None` where the side has no answer: it does not fit, or there is no program on the CPU to speak of.
     fn of(ctx: &Context, side: Side, draft: &Draft) -> Option<Self> {
         let q = ctx.question;
         match side {
-            Side::Gpu => {
-                let out = again::on_gpu(ctx, draft);
-                let (time, speedup) = (out.time?, out.speedup?);
-                (out.plan.launches > 0).then_some(Self {
-                    time,
-                    speedup,
-                    startup: out.parts.startup,
-                    parts: Some(out.parts),
-                })
-            }
+            Side::Gpu => again::on_gpus(q, draft, &[ctx.device], |_, out| Self::on_gpu(out)).pop()?,
             Side::Cpu if q.port.policy() == Policy::AsWritten => None,
             Side::Cpu => {
                 let after = again::on_cpu(ctx, draft).max(f64::MIN_POSITIVE);

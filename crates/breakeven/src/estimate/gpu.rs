@@ -3,13 +3,14 @@
 use super::baseline::CpuTime;
 use super::coverage::Coverage;
 use super::hosttime::HostTime;
+use super::loaders::wait_for_batches;
 use super::plan::{Plan, Policy, Port};
 use super::setup::Setup;
 use super::spread::device_side;
 use super::{Breakdown, Verdict};
 use crate::hardware::Device;
 use crate::interval::{Basis, Interval};
-use crate::timeline::{Compact, simulate};
+use crate::timeline::{Compact, LANES, Task, finish, finishes};
 use crate::workload::Workload;
 
 /// Share of the device memory that a program can use; the rest is the context and the allocator's slack.
@@ -88,14 +89,53 @@ impl Question<'_> {
 
 /// The whole way: plan, simulate, compare.
 pub fn outcome(q: &Question, device: &Device) -> Outcome {
-    outcome_of(q, device, super::loaders::waited_for(q, q.port.plan(device)))
+    let plan = shared(q, planned(q, device, Plan::default()));
+    let parts = finish(&plan.tasks, q.order, q.port.machine());
+    compared(q, device, plan, parts)
 }
 
-/// The same for a plan that was changed since it was laid out for `device`.
-pub fn outcome_of(q: &Question, device: &Device, plan: Plan) -> Outcome {
+/// What `keep` makes of the outcomes on several devices, which take less time than one after the other. Plans are laid out
+/// in the memory of those in `spare`, and left there; `change` changes each before it is simulated.
+pub fn outcomes<T>(
+    q: &Question,
+    devices: &[&Device],
+    spare: &mut Vec<Plan>,
+    change: impl Fn(&mut Plan),
+    keep: impl Fn(usize, &Outcome) -> T,
+) -> Vec<T> {
+    let mut kept = Vec::with_capacity(devices.len());
+    for devices in devices.chunks(LANES) {
+        let plan = |device: &&Device| {
+            let mut plan = planned(q, device, spare.pop().unwrap_or_default());
+            change(&mut plan);
+            shared(q, plan)
+        };
+        let plans: Vec<Plan> = devices.iter().map(plan).collect();
+        let tasks: Vec<&[Task]> = plans.iter().map(|plan| plan.tasks.as_slice()).collect();
+        let parts = finishes(&tasks, q.order, q.port.machine());
+        for ((plan, device), parts) in plans.into_iter().zip(devices).zip(parts) {
+            let out = compared(q, device, plan, parts);
+            kept.push(keep(kept.len(), &out));
+            spare.push(out.plan);
+        }
+    }
+    kept
+}
+
+fn planned(q: &Question, device: &Device, old: Plan) -> Plan {
+    let mut plan = q.port.plan_in(device, old);
+    wait_for_batches(q, &mut plan);
+    plan
+}
+
+/// The plan as several GPUs and a host beside them share it.
+fn shared(q: &Question, plan: Plan) -> Plan {
+    q.setup.share(plan, q.cpu_time().p50)
+}
+
+/// What follows from the timeline's `parts`.
+fn compared(q: &Question, device: &Device, plan: Plan, mut parts: Breakdown) -> Outcome {
     let cpu_time = q.cpu_time();
-    let plan = q.setup.share(plan, cpu_time.p50);
-    let mut parts = simulate(&plan.tasks, q.order, q.port.machine(), &mut ());
     let own_startup = q.port.host_startup().min(parts.host);
     parts.host -= own_startup;
     // The program's own start-up is on both sides: only what the GPU adds to it is as unsure as start-up is.

@@ -71,13 +71,13 @@ impl Lines {
     }
 }
 
-/// The plan with the waits for batches that its own steps leave: what a batch takes the workers, less a step.
-pub(crate) fn waited_for(q: &Question, mut plan: Plan) -> Plan {
-    let Some(loaders) = q.workload.program.loaders.filter(|l| l.batches > 0 && l.workers > 0) else { return plan };
+/// Puts the waits for batches that its own steps leave into the plan: what a batch takes the workers, less a step.
+pub(crate) fn wait_for_batches(q: &Question, plan: &mut Plan) {
+    let Some(loaders) = q.workload.program.loaders.filter(|l| l.batches > 0 && l.workers > 0) else { return };
     let entries = || q.workload.ops.iter().zip(&plan.tasks);
     let batches: u64 = entries().filter(|(e, _)| takes_batch(e)).map(|(e, _)| e.count).sum();
     if batches == 0 {
-        return plan;
+        return;
     }
     // What runs in every other round at least is part of a step.
     let of_step = |e: &Entry| !takes_batch(e) && e.count >= batches / 2;
@@ -95,7 +95,6 @@ pub(crate) fn waited_for(q: &Question, mut plan: Plan) -> Plan {
             task.on_host = wait;
         }
     }
-    plan
 }
 
 #[cfg(test)]

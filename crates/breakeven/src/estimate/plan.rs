@@ -3,12 +3,13 @@
 use super::hosttime::HostTime;
 use crate::hardware::Device;
 use crate::interval::{Interval, Z90};
-use crate::kernel::{Bound, Link};
-use crate::port::{self, Counterpart, PortProfile, Work};
+use crate::kernel::{self, Bound, Link};
+use crate::port::{self, Callable, Counterpart, PortProfile, Work};
 use crate::timeline::{Machine, STREAMS, Slot, Task};
 use crate::units::Bytes;
 use crate::workload::op::Direction;
 use crate::workload::{Entry, Family, InGraph, Op, Phase, Site, Workload};
+use std::collections::BTreeMap;
 
 /// How arrays travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +88,7 @@ pub struct Sums {
 }
 
 /// Everything the timeline and the report need of one workload on one GPU.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// By entry index; the last one is the time outside all ops.
     pub tasks: Vec<Task>,
@@ -151,27 +152,30 @@ impl<'a> Port<'a> {
         let mut streams: Vec<u32> = Vec::new();
         let gap_speed = host.gap_speed(host_speed);
         let lacking: Vec<bool> = workload.sites.iter().map(|site| lacks(profile, site)).collect();
-        let mut prepare = |entry: &Entry| {
+        // Programs call few functions, each in many shapes.
+        let mut callables: BTreeMap<&str, Callable> = BTreeMap::new();
+        let mut prepare = |entry: &'a Entry| {
             let runs = entry.count.max(1) as f64;
-            let own = match policy {
-                Policy::AsWritten => port::of(&entry.name),
-                Policy::Resident | Policy::Naive => profile.for_callable(&entry.name),
-            };
+            let name = entry.name.as_str();
+            let callable = *callables.entry(name).or_insert_with(|| {
+                let own = match policy {
+                    Policy::AsWritten => port::of(name),
+                    Policy::Resident | Policy::Naive => profile.for_callable(name),
+                };
+                own.callable(name)
+            });
+            let own = callable.profile;
             let (place, dispatch, waits) = match policy {
                 // What a call waits for by itself was recorded as a read.
                 Policy::AsWritten => (
                     place_as_written(entry),
-                    own.written(&entry.name, &entry.op).1,
+                    callable.written(&entry.op).1,
                     matches!(entry.op, Op::HostRead { .. } | Op::Synchronise),
                 ),
                 Policy::Resident | Policy::Naive => {
                     let via = workload.sites.get(entry.site as usize).and_then(|site| site.via.as_deref());
                     let lacking = lacking.get(entry.site as usize).is_some_and(|lacking| *lacking);
-                    (
-                        place(entry, (via, lacking), own),
-                        own.dispatch(&entry.name, &entry.op),
-                        own.waits(&entry.name, &entry.op),
-                    )
+                    (place(entry, (via, lacking), &callable), callable.dispatch(&entry.op), callable.waits(&entry.op))
                 }
             };
             let place = in_graph(entry, place);
@@ -194,7 +198,7 @@ impl<'a> Port<'a> {
                 node,
                 waits,
                 stream: entry.stream.map_or(0, |stream| among(&mut streams, stream)),
-                work: own.work(&entry.name, &entry.op),
+                work: callable.work(&entry.op),
             }
         };
         let mut prepared: Vec<Prepared> = workload.ops.iter().map(&mut prepare).collect();
@@ -244,26 +248,28 @@ impl<'a> Port<'a> {
 
     /// Lays the workload out for `device`.
     pub fn plan(&self, device: &Device) -> Plan {
-        let link = Link::of(device);
-        let mut out = Plan {
-            tasks: Vec::with_capacity(self.prepared.len() + 1),
-            entries: Vec::with_capacity(self.prepared.len()),
-            launches: 0,
-            h2d_bytes: 0.0,
-            d2h_bytes: 0.0,
-            h2d_copies: 0.0,
-            d2h_copies: 0.0,
-            dispatch_sigma: self.dispatch_sigma,
-            sums: Sums { host: self.outside - self.startup, naive: self.outside - self.startup, ..Sums::default() },
-        };
+        self.plan_in(device, Plan::default())
+    }
+
+    /// [`Self::plan`] in the memory of a plan that is no longer needed.
+    pub fn plan_in(&self, device: &Device, old: Plan) -> Plan {
+        let (machine, link) = (kernel::Machine::of(device), Link::of(device));
+        let (mut tasks, mut entries) = (old.tasks, old.entries);
+        tasks.clear();
+        tasks.reserve(self.prepared.len() + 1);
+        entries.clear();
+        entries.reserve(self.prepared.len());
+        let sums = Sums { host: self.outside - self.startup, naive: self.outside - self.startup, ..Sums::default() };
+        let mut out = Plan { tasks, entries, dispatch_sigma: self.dispatch_sigma, sums, ..Plan::default() };
         for (entry, ready) in self.workload.ops.iter().zip(&self.prepared) {
-            self.lay(entry, ready, device, &link, &mut out);
+            self.lay(entry, ready, &machine, &link, &mut out);
         }
         out.tasks.push(Task { gap: self.outside, ..Task::NONE });
         out
     }
 
-    fn lay(&self, entry: &Entry, ready: &Prepared, device: &Device, link: &Link, out: &mut Plan) {
+    fn lay(&self, entry: &Entry, ready: &Prepared, machine: &kernel::Machine, link: &Link, out: &mut Plan) {
+        let device = machine.device();
         let (runs, policy) = (ready.runs, self.policy);
         let mut task = Task { gap: ready.gap, dispatch: ready.dispatch, stream: ready.stream, ..Task::NONE };
         let mut time = EntryTime { family: entry.op.family(), ..EntryTime::NONE };
@@ -275,7 +281,7 @@ impl<'a> Port<'a> {
         match ready.place {
             Place::Kernel => {
                 let (read, written) = (entry.read_bytes as f64, entry.written_bytes as f64);
-                let k = ready.work.time(entry, device);
+                let k = ready.work.time(entry, machine);
                 let launches = u64::from(k.launches);
                 task.device = k.p50.get();
                 smallest = k.smallest.get();
@@ -427,7 +433,7 @@ pub fn lacks(profile: &PortProfile, site: &Site) -> bool {
     site.via.as_deref().is_some_and(|via| via.starts_with("scipy.") && profile.lacks(via))
 }
 
-fn place(entry: &Entry, (via, lacking): (Option<&str>, bool), profile: &PortProfile) -> Place {
+fn place(entry: &Entry, (via, lacking): (Option<&str>, bool), callable: &Callable) -> Place {
     // Rows of a dataframe are pandas' own objects, on the host, and their numbers are taken from there.
     let rows = |via: &str| {
         let number = matches!(entry.op, Op::HostRead { .. });
@@ -436,14 +442,14 @@ fn place(entry: &Entry, (via, lacking): (Option<&str>, bool), profile: &PortProf
     // The host has what it prepares itself.
     let read = matches!(entry.op, Op::HostRead { .. } | Op::Transfer { direction: Direction::D2h, .. });
     // NumPy's arrays in a program of another library are the host's, and so are what it reads of them and their views.
-    let of_another = port::of(&entry.name).name != profile.name;
+    let of_another = port::of(&entry.name).name != callable.profile.name;
     let at_home = (read && entry.phase == Some(Phase::Data))
         || (of_another && matches!(entry.op, Op::HostRead { .. } | Op::View));
     // What a function of SciPy does that no library has is done on the host, call by call.
     if lacking || at_home || via.is_some_and(rows) {
         return Place::Host { computes: false };
     }
-    place_of(entry).unwrap_or_else(|| match profile.counterpart(&entry.name) {
+    place_of(entry).unwrap_or_else(|| match callable.counterpart {
         // What a data loader does stays with it.
         _ if entry.phase == Some(Phase::Data) || of_another => Place::Host { computes: false },
         Counterpart::Device(_) => Place::Kernel,

@@ -3,8 +3,8 @@
 use super::baseline::{self, CpuTime};
 use super::changed;
 use super::coverage::{self, is_of_library, with_libraries_apart};
-use super::gpu::{Outcome, Question, WORST, device_bytes, outcome};
-use super::plan::{Policy, Port};
+use super::gpu::{Outcome, Question, WORST, device_bytes, outcome, outcomes};
+use super::plan::{Plan, Policy, Port};
 use super::setup::Setup;
 use super::{
     Advice, Baseline, BreakEven, Estimate, GpuEstimate, Note, SCHEMA, Together, Verdict, WorkloadSummary, drawing,
@@ -24,9 +24,10 @@ use crate::reasons;
 use crate::report::words;
 use crate::request::{Options, Request};
 use crate::spend::spend;
-use crate::timeline::Compact;
+use crate::timeline::{Compact, LANES};
 use crate::workload::{CUT_SHORT, Entry, Exit, GIVEN, Op, Step, Unseen, Workload};
 use crate::{Error, Result};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Watts beside the GPU (CPU, memory, fans, network) as a share of the board's limit: an 8×H100 node is rated 10.2 kW
 /// of which 5.6 kW are GPUs (Latif et al., IEEE Access 13:61740, 2025), and draws less of the rest under GPU work.
@@ -57,15 +58,31 @@ const MANY_NUMBERS: u64 = 1000;
 /// # Errors
 /// Names that match nothing, options that do not read.
 pub fn estimate(workload: &Workload, request: &Request) -> Result<Estimate> {
-    estimate_on(&Setup::default(), workload, request)
+    estimate_by(workload, request, &one_by_one)
+}
+
+/// [`estimate`], with the GPUs spread by `each`.
+///
+/// # Errors
+/// As [`estimate`].
+pub fn estimate_by(workload: &Workload, request: &Request, each: Each) -> Result<Estimate> {
+    estimate_on(&Setup::default(), workload, request, each)
 }
 
 /// The same on a machine that numbers tell of.
 ///
 /// # Errors
 /// As [`estimate`].
-pub fn estimate_on(setup: &Setup, workload: &Workload, request: &Request) -> Result<Estimate> {
-    ask_on(setup, workload, request, |question, choice| answer(question, choice, request))?
+pub fn estimate_on(setup: &Setup, workload: &Workload, request: &Request, each: Each) -> Result<Estimate> {
+    ask_on(setup, workload, request, |question, choice| answer(question, choice, request, each))?
+}
+
+/// Does a job for each number below the first argument, in any order: a face may do several at once.
+pub type Each<'a> = &'a dyn Fn(usize, &(dyn Fn(usize) + Sync));
+
+/// An [`Each`] without threads.
+pub fn one_by_one(jobs: usize, job: &(dyn Fn(usize) + Sync)) {
+    (0..jobs).for_each(job);
 }
 
 /// Whether the verdict is open only because other programs may have slowed this one down.
@@ -155,45 +172,64 @@ pub fn ask_on<T>(
     Ok(then(&question, &choice))
 }
 
-fn answer(question: &Question, choice: &Choice, request: &Request) -> Result<Estimate> {
+/// A row for each GPU.
+fn rows(question: &Question, choice: &Choice, options: &Options, each: Each) -> Vec<GpuEstimate> {
+    let jobs: Vec<&[Pick]> = choice.gpus.chunks(LANES).collect();
+    let rows: Vec<OnceLock<Vec<GpuEstimate>>> = jobs.iter().map(|_| OnceLock::new()).collect();
+    let spare: Mutex<Vec<Vec<Plan>>> = Mutex::default();
+    let spares = || spare.lock().unwrap_or_else(PoisonError::into_inner);
+    each(jobs.len(), &|job| {
+        let picks = jobs[job];
+        let devices: Vec<&Device> = picks.iter().map(|pick| &pick.gpu.device).collect();
+        let mut plans = spares().pop().unwrap_or_default();
+        let keep = |i: usize, out: &Outcome| row(question, &picks[i], out, choice, options);
+        rows[job].get_or_init(|| outcomes(question, &devices, &mut plans, |_| (), keep));
+        spares().push(plans);
+    });
+    rows.into_iter().flat_map(|rows| rows.into_inner().unwrap_or_default()).collect()
+}
+
+fn answer(question: &Question, choice: &Choice, request: &Request, each: Each) -> Result<Estimate> {
     let options = &request.options;
-    let mut outcomes: Vec<Outcome> = Vec::with_capacity(choice.gpus.len());
-    let mut rows: Vec<GpuEstimate> = Vec::with_capacity(choice.gpus.len());
-    for pick in &choice.gpus {
-        let out = outcome(question, &pick.gpu.device);
-        rows.push(row(question, pick, &out, choice, options));
-        outcomes.push(out);
-    }
+    let only = match choice.gpus.as_slice() {
+        [pick] => Some(outcome(question, &pick.gpu.device)),
+        _ => None,
+    };
+    let mut rows = match &only {
+        Some(out) => vec![row(question, &choice.gpus[0], out, choice, options)],
+        None => rows(question, choice, options, each),
+    };
     let summary = summary::choose(&rows, question.workload.program.imitated_gpu.as_deref());
     let shown = summary.shown_gpu.as_ref().and_then(|id| rows.iter().position(|row| row.gpu == *id));
-    let shown_plan = shown.map(|i| &outcomes[i].plan);
-    let sites = sites::sites(question, shown.map(|i| &outcomes[i]));
-    if let Some(i) = shown
+    // Plans of many GPUs would fill the memory: that of the one shown is laid out again.
+    let out = shown.map(|i| only.unwrap_or_else(|| outcome(question, &choice.gpus[i].gpu.device)));
+    let shown = shown.zip(out.as_ref());
+    let sites = sites::sites(question, out.as_ref());
+    if let Some((i, out)) = shown
         && let Some(even) = &mut rows[i].break_even
     {
         let device = &choice.gpus[i].gpu.device;
-        in_sizes(even, crossings(question, &outcomes[i], device, &choice.cpu.device));
+        in_sizes(even, crossings(question, out, device, &choice.cpu.device));
         if let Some(sizes) = &request.sizes {
             even.runs = Some(crossing_of_runs(question, device, sizes, request)?);
         }
     }
-    let clocked = shown.filter(|i| question.coverage.is_enough() && outcomes[*i].fits != Some(false));
-    let timers = clocked.map_or_else(Vec::new, |i| reasons::timers(question, &outcomes[i]));
+    let clocked = out.as_ref().filter(|out| question.coverage.is_enough() && out.fits != Some(false));
+    let timers = clocked.map_or_else(Vec::new, |out| reasons::timers(question, out));
     let why =
-        shown.map_or_else(Vec::new, |i| reasons::reasons(question, &outcomes[i], &choice.gpus[i].gpu.device, &timers));
+        shown.map_or_else(Vec::new, |(i, out)| reasons::reasons(question, out, &choice.gpus[i].gpu.device, &timers));
     let baseline = bill(question, choice);
     let robustness =
-        shown.map_or_else(Vec::new, |i| reasons::robustness(question, choice, &baseline, &rows, &outcomes, i));
-    let timeline =
-        shown.filter(|_| options.timeline).and_then(|i| drawing::sketch(question, &rows[i].gpu, &outcomes[i]));
-    let busy = shown.filter(|&i| busy_decides(question, &choice.gpus[i].gpu.device, outcomes[i].verdict));
+        shown.map_or_else(Vec::new, |(i, out)| reasons::robustness(question, choice, &baseline, &rows, i, out));
+    let timeline = shown.filter(|_| options.timeline).and_then(|(i, out)| drawing::sketch(question, &rows[i].gpu, out));
+    let busy = shown.filter(|(i, out)| busy_decides(question, &choice.gpus[*i].gpu.device, out.verdict));
     let not_understood = not_understood::not_understood(question);
     let mut notes: Vec<Note> = not_understood::notes(&not_understood, question.workload).collect();
     notes.extend(choice.notes.iter().cloned());
     notes.extend(busy.map(|_| {
         Note::new("busy-decides", "other programs were at work while this one was recorded, and that leaves the answer open: record it again when the machine is quiet")
     }));
-    notes.extend(notes_of(question, shown.map(|i| (&rows[i], &outcomes[i]))));
+    notes.extend(notes_of(question, shown.map(|(i, out)| (&rows[i], out))));
     let is_cupy = question.port.library() == port::cupy().name;
     if is_cupy && choice.gpus.iter().any(|p| p.gpu.device.vendor == Vendor::Amd) {
         notes.push(Note::new(
@@ -210,14 +246,14 @@ fn answer(question: &Question, choice: &Choice, request: &Request) -> Result<Est
         let text = format!("Intel and Apple GPUs are estimated {by}; they do not count among the winners");
         notes.push(Note::new("port-native", text));
     }
-    notes.extend(compile(question, choice, &outcomes, &mut rows));
+    notes.extend(compile(question, choice, &mut rows));
     // Of what would have come nothing is known, neither what it needs nor what would help; nor of what was not seen.
     let advised = shown.filter(|_| !question.workload.cut_short() && question.coverage.is_enough());
     let (advice, advice_together) =
-        advised.map(|i| advise(question, choice, i, &outcomes[i], options)).unwrap_or_default();
+        advised.map(|(i, out)| advise(question, choice, i, out, options)).unwrap_or_default();
     let mut estimate = Estimate {
         schema: SCHEMA.to_owned(),
-        workload: summarise(question, shown_plan),
+        workload: summarise(question, out.as_ref().map(|out| &out.plan)),
         options: serde_json::to_value(options).unwrap_or_default(),
         summary,
         baseline,
@@ -240,16 +276,20 @@ fn answer(question: &Question, choice: &Choice, request: &Request) -> Result<Est
 }
 
 /// What a script that compiles itself takes on each GPU once that is done, and a note that there are two times.
-fn compile(question: &Question, choice: &Choice, eager: &[Outcome], rows: &mut [GpuEstimate]) -> Option<Note> {
+fn compile(question: &Question, choice: &Choice, rows: &mut [GpuEstimate]) -> Option<Note> {
     if !compiles(question.workload) {
         return None;
     }
     let draft = Draft::new(question.workload, question.port.policy());
     let (compiled, kernels) = advice::compiled(&draft)?;
-    for ((pick, before), row) in choice.gpus.iter().zip(eager).zip(rows) {
-        let ctx = context(question, choice, &pick.gpu.device, before);
-        row.compiled = before.time.and_then(|_| advice::once_compiled(&ctx, &compiled));
-    }
+    let (fitting, devices): (Vec<&mut GpuEstimate>, Vec<&Device>) = rows
+        .iter_mut()
+        .zip(&choice.gpus)
+        .filter(|(row, _)| row.time_s.is_some())
+        .map(|(row, pick)| (row, &pick.gpu.device))
+        .unzip();
+    let taken = advice::once_compiled(question, &compiled, &devices);
+    fitting.into_iter().zip(taken).for_each(|(row, taken)| row.compiled = taken);
     let text = format!(
         "the script compiles with torch.compile: the report is about its eager code, the rows *compiled* say what it takes \
          then, with {}",

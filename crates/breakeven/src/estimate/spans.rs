@@ -4,7 +4,7 @@ use super::Note;
 use super::gpu::Question;
 use super::plan::Plan;
 use crate::report::words;
-use crate::timeline::{Compact, Task, host_time, simulate};
+use crate::timeline::{Compact, Task, finish, host_time};
 use crate::workload::{Marker, Sequence, file_name, order};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,7 +43,7 @@ pub(super) fn notes(q: &Question, plan: &Plan) -> Vec<Note> {
         }
         let order = Compact::new(&span.order.clone().finish());
         let shown = host_time(&plan.tasks, &order, q.port.machine());
-        let takes = simulate(&plan.tasks, &order, q.port.machine(), &mut ()).total();
+        let takes = finish(&plan.tasks, &order, q.port.machine()).total();
         let place = place(q, from, to);
         if !span.waited {
             unwaited.push(Note::new(

@@ -33,7 +33,8 @@ pub(super) enum Generation {
     Ampere,
 }
 
-pub(super) struct Machine<'a> {
+/// A device and the constants of the models, worked out once for all ops that are timed on it.
+pub struct Machine<'a> {
     pub(super) device: &'a Device,
     pub(super) constants: &'a Constants,
     /// When it was made, as far as libraries tell boards apart.
@@ -84,6 +85,16 @@ pub(super) struct Machine<'a> {
 }
 
 impl<'a> Machine<'a> {
+    /// `device` with the constants that ship.
+    pub fn of(device: &'a Device) -> Self {
+        Self::new(device, Constants::shipped())
+    }
+
+    /// The device itself.
+    pub fn device(&self) -> &'a Device {
+        self.device
+    }
+
     pub(super) fn new(device: &'a Device, constants: &'a Constants) -> Self {
         // The spreads were fitted on GPUs; libraries and memory of CPUs differ more.
         let mut missing = match device.kind {

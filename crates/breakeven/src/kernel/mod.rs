@@ -37,13 +37,12 @@ mod laws;
 pub use constants::{Constants, Spread, lean_constants};
 pub use cpu::{CORE_MEMORY, fresh_pages};
 pub use link::Link;
-pub use machine::{boost, gaps};
+pub use machine::{Machine, boost, gaps};
 pub use power::{PowerConstants, capped_speed, power, power_with};
 
 use crate::hardware::{Device, DeviceKind};
 use crate::units::{Bytes, Flop, Seconds};
 use crate::workload::{Dtype, Entry, Op, Phase, op::Rowwise};
-use machine::Machine;
 use serde::{Deserialize, Serialize};
 
 /// What limits a kernel or a program.
@@ -147,11 +146,16 @@ pub fn kernel_time(op: &Op, dtype: Dtype, read: Bytes, written: Bytes, device: &
 
 /// [`kernel_time`] of one run of an entry of a workload, with what was recorded of it, in its own library.
 pub fn entry_time(entry: &Entry, device: &Device) -> KernelTime {
-    entry_time_with(Constants::shipped(), entry, device)
+    entry_time_on(&Machine::of(device), entry)
 }
 
 /// [`entry_time`] with other constants, for fitting them.
 pub fn entry_time_with(constants: &Constants, entry: &Entry, device: &Device) -> KernelTime {
+    entry_time_on(&Machine::new(device, constants), entry)
+}
+
+/// [`entry_time`] where the device has been worked out: for many entries.
+pub fn entry_time_on(machine: &Machine<'_>, entry: &Entry) -> KernelTime {
     let recorded = Recorded {
         read: Bytes(entry.read_bytes as f64),
         written: Bytes(entry.written_bytes as f64),
@@ -160,7 +164,7 @@ pub fn entry_time_with(constants: &Constants, entry: &Entry, device: &Device) ->
         turned: entry.layout.as_deref() == Some("f") && entry.phase == Some(Phase::Backward),
         by_torch: entry.name.starts_with("aten."),
     };
-    kernel_time_with(constants, &entry.op, entry.dtype, recorded, device)
+    kernel_time_on(machine, &entry.op, entry.dtype, recorded)
 }
 
 /// The sum of the kernels of one program on one device and its standard deviation, s, of each: seconds, and the shared and
@@ -178,13 +182,13 @@ pub fn sum_of(constants: &Constants, kernels: impl Iterator<Item = [f64; 3]>) ->
 }
 
 /// Seconds in which one block of threads for each of `out` results folds `n` elements, beyond the pass over memory.
-pub fn folded_by_blocks(device: &Device, n: f64, out: f64) -> f64 {
-    blocks::seconds(&Machine::new(device, Constants::shipped()), n, out)
+pub fn folded_by_blocks(machine: &Machine<'_>, n: f64, out: f64) -> f64 {
+    blocks::seconds(machine, n, out)
 }
 
 /// Seconds in which `n` elements find their label among `labels` and add to its sum.
-pub fn added_to_labels(device: &Device, n: f64, labels: f64) -> f64 {
-    atomic::to_labels(&Machine::new(device, Constants::shipped()), n, labels)
+pub fn added_to_labels(machine: &Machine<'_>, n: f64, labels: f64) -> f64 {
+    atomic::to_labels(machine, n, labels)
 }
 
 /// What a kernel's time depends on beside its op, dtype and device.
@@ -209,10 +213,19 @@ pub fn kernel_time_with(
     constants: &Constants,
     op: &Op,
     dtype: Dtype,
-    Recorded { read, written, channels_last, one_each, turned, by_torch }: Recorded,
+    recorded: Recorded,
     device: &Device,
 ) -> KernelTime {
-    let machine = Machine::new(device, constants);
+    kernel_time_on(&Machine::new(device, constants), op, dtype, recorded)
+}
+
+fn kernel_time_on(
+    machine: &Machine<'_>,
+    op: &Op,
+    dtype: Dtype,
+    Recorded { read, written, channels_last, one_each, turned, by_torch }: Recorded,
+) -> KernelTime {
+    let device = machine.device;
     // Where there are no units for TF32 libraries compute what may be in it in fp32.
     let plain = dtype == Dtype::Tf32 && device.peaks.tf32_tensor.is_none();
     let (asked, dtype) = (dtype, if plain { Dtype::F32 } else { dtype });
@@ -232,10 +245,10 @@ pub fn kernel_time_with(
         by_torch,
     };
     let cost = match device.kind {
-        DeviceKind::Gpu => on_gpu(&machine, op, &job),
-        DeviceKind::Cpu => cpu::cost(&machine, op, &job),
+        DeviceKind::Gpu => on_gpu(machine, op, &job),
+        DeviceKind::Cpu => cpu::cost(machine, op, &job),
     };
-    cost.finish(&machine, op.family(), asked)
+    cost.finish(machine, op.family(), asked)
 }
 
 fn on_gpu(machine: &Machine<'_>, op: &Op, job: &cost::Job) -> cost::Cost {

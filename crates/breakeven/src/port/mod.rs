@@ -12,12 +12,14 @@
 //! ```
 
 mod batches;
+mod callable;
 mod costs;
 mod lean;
 mod startup;
 mod table;
 mod work;
 
+pub use callable::Callable;
 pub use lean::{described, lean, lean_costs};
 pub use startup::{Startup, StartupPart};
 pub use work::Work;
@@ -29,6 +31,7 @@ use batches::Batches;
 use costs::Costs;
 use std::sync::OnceLock;
 use table::Table;
+#[cfg(test)]
 use work::Passes;
 
 /// What a callable becomes.
@@ -167,22 +170,13 @@ impl PortProfile {
     /// Whether the call reads a value back by itself, so that the host waits for the device (`nonzero`, `unique`: the
     /// size of their result depends on the data).
     pub fn waits(&self, name: &str, op: &Op) -> bool {
-        match op {
-            Op::HostRead { .. } | Op::Synchronise => true,
-            // `a[mask] = value`: how many elements that are.
-            Op::Elementwise { .. } if name == "numpy.ndarray.__setitem__" => true,
-            Op::Factor { batch: 2.., .. } if LEFT_TO_DEVICE.contains(&name) => false,
-            _ => self.row(name).is_some_and(|row| row.waits),
-        }
+        self.callable(name).waits(op)
     }
 
     /// Kernels that one call launches, as far as the library decides it; the algorithm may need more
     /// ([`crate::kernel::KernelTime::launches`]). 0 for views and what stays on the host.
     pub fn launches(&self, name: &str, op: &Op) -> u32 {
-        if !op.is_array_work() || !matches!(self.counterpart(name), Counterpart::Device(_)) {
-            return 0;
-        }
-        self.work(name, op).kernels_of(op)
+        self.callable(name).launches(op)
     }
 
     /// How the library does one call.
@@ -199,34 +193,23 @@ impl PortProfile {
     /// assert!(stack > 50.0 * alone);
     /// ```
     pub fn work(&self, name: &str, op: &Op) -> Work {
-        let row = self.row(name);
-        Work {
-            passes: row.map_or(Passes::ONE, |row| row.passes),
-            kernels: row.and_then(|row| row.kernels),
-            rounds: self.batches.rounds(op),
-        }
+        self.callable(name).work(op)
     }
 
     /// Host time of one call, s, on the reference CPU (a server core at about 3 GHz): divide by the host's
     /// single-thread speed relative to that. Nothing for what stays on the host.
     pub fn dispatch(&self, name: &str, op: &Op) -> Interval {
-        if matches!(self.counterpart(name), Counterpart::View(_)) {
-            return self.costs.dispatch(Op::View.family());
-        }
-        self.handing_over(name, op, self.launches(name, op))
+        self.callable(name).dispatch(op)
     }
 
     /// Launches and host time of a call that a program itself gave to the device, whatever this library is a port of.
     pub fn written(&self, name: &str, op: &Op) -> (u32, Interval) {
-        let launches = if op.is_array_work() { self.work(name, op).kernels_of(op) } else { 0 };
-        (launches, self.handing_over(name, op, launches))
+        self.callable(name).written(op)
     }
 
-    fn handing_over(&self, name: &str, op: &Op, launches: u32) -> Interval {
-        let work = self.work(name, op);
-        let more = f64::from(launches.saturating_sub(Costs::kernels_within(op.family())));
-        let loops = self.costs.get("matrix").scale(work.rounds.saturating_sub(1) as f64);
-        work.widened(self.costs.dispatch(op.family()) + self.costs.get("kernel").scale(more)) + loops
+    /// What the tables have of a callable, looked up once for all its calls.
+    pub fn callable<'a>(&'a self, name: &'a str) -> Callable<'a> {
+        Callable { profile: self, name, counterpart: self.counterpart(name), row: self.row(name) }
     }
 
     /// What the smallest call of the library that a port starts from takes on the reference CPU, s: NumPy's `a + b` of ten
@@ -260,9 +243,6 @@ impl PortProfile {
         self.table.row(name).or_else(|| self.table.row(&canonical(name))).or_else(numpys)
     }
 }
-
-/// Whether these went well for many matrices at once, the host does not ask.
-const LEFT_TO_DEVICE: [&str; 3] = ["numpy.linalg.svd", "numpy.linalg.eigh", "numpy.linalg.eigvalsh"];
 
 const NOT_LISTED: Counterpart<'static> = Counterpart::Host("not known to breakeven");
 

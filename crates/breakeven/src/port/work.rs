@@ -4,9 +4,9 @@
 //! labels, in each a comparison, a choice and a sort) is in its table, counted from its source; what nobody counted is
 //! a decade wide.
 
-use crate::hardware::{Device, DeviceKind};
+use crate::hardware::DeviceKind;
 use crate::interval::{Interval, Z90};
-use crate::kernel::{self, Bound, KernelTime, entry_time};
+use crate::kernel::{self, Bound, KernelTime, Machine, entry_time_on};
 use crate::units::Seconds;
 use crate::workload::{Entry, Op};
 
@@ -86,12 +86,12 @@ pub struct Work {
 
 impl Work {
     /// Device time of one run of an entry.
-    pub fn time(&self, entry: &Entry, device: &Device) -> KernelTime {
-        if device.kind == DeviceKind::Cpu || !entry.op.is_array_work() {
-            return entry_time(entry, device);
+    pub fn time(&self, entry: &Entry, machine: &Machine) -> KernelTime {
+        if machine.device().kind == DeviceKind::Cpu || !entry.op.is_array_work() {
+            return entry_time_on(machine, entry);
         }
         let one = self.one_round(entry);
-        let mut time = entry_time(one.as_ref().unwrap_or(entry), device);
+        let mut time = entry_time_on(machine, one.as_ref().unwrap_or(entry));
         let passes = self.passes.times(&entry.op);
         let floor = time.smallest.get() / f64::from(time.launches.max(1));
         let known = u32::try_from(entry.kernels).unwrap_or(u32::MAX);
@@ -102,7 +102,7 @@ impl Work {
         };
         let smallest = floor * f64::from(kernels);
         let own = (time.p50.get() - time.smallest.get()).max(0.0) * passes.p50;
-        let body = own + self.beside(entry, device);
+        let body = own + self.beside(entry, machine);
         if smallest > body && matches!(time.bound, Bound::Compute | Bound::Memory) {
             time.bound = Bound::Launch;
         }
@@ -144,11 +144,11 @@ impl Work {
     }
 
     /// Seconds of what is no pass over the arrays.
-    fn beside(&self, entry: &Entry, device: &Device) -> f64 {
+    fn beside(&self, entry: &Entry, machine: &Machine) -> f64 {
         match (self.passes, &entry.op) {
-            (Passes::Blocks, Op::Reduce { n, out, .. }) => kernel::folded_by_blocks(device, *n as f64, *out as f64),
+            (Passes::Blocks, Op::Reduce { n, out, .. }) => kernel::folded_by_blocks(machine, *n as f64, *out as f64),
             (Passes::Labels(times), Op::Reduce { n, out: out @ 2.., .. }) => {
-                times * kernel::added_to_labels(device, *n as f64, *out as f64)
+                times * kernel::added_to_labels(machine, *n as f64, *out as f64)
             }
             _ => 0.0,
         }
@@ -183,7 +183,7 @@ mod tests {
     /// Host and device in seconds, one of which hides the other.
     fn seconds(library: &PortProfile, name: &str, op: &Op, dtype: &str, gpu: &str) -> f64 {
         let gpu = &Catalogue::embedded().gpu(gpu).unwrap().device;
-        let device = library.work(name, op).time(&entry(name, op, dtype), gpu).p50.get();
+        let device = library.work(name, op).time(&entry(name, op, dtype), &Machine::of(gpu)).p50.get();
         device.max(library.dispatch(name, op).p50)
     }
 

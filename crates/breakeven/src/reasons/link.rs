@@ -4,7 +4,7 @@ use super::account::Account;
 use super::order::{by_round, main_loop, ping_pong};
 use crate::estimate::Reason;
 use crate::report::words;
-use crate::timeline::{Task, simulate};
+use crate::timeline::{Task, finish};
 use crate::workload::Op;
 
 /// Handing operations over takes the time.
@@ -169,7 +169,7 @@ pub(super) fn waiting(account: &Account<'_>) -> Option<Reason> {
     }
     let parts = &account.out.parts;
     let with = parts.total() - parts.startup;
-    let free = simulate(&tasks, account.q.order, account.q.port.machine(), &mut ());
+    let free = finish(&tasks, account.q.order, account.q.port.machine());
     let without = (free.total() - account.q.port.host_startup().min(free.host)).min(with);
     let each = (with - without) / waits;
     // The part of the path that is asking: what it uncovers has reasons of its own.

@@ -23,10 +23,10 @@ pub fn robustness(
     choice: &Choice,
     baseline: &Baseline,
     rows: &[GpuEstimate],
-    outcomes: &[Outcome],
     shown: usize,
+    out: &Outcome,
 ) -> Vec<Flip> {
-    let (g, out) = (&rows[shown], &outcomes[shown]);
+    let g = &rows[shown];
     if let Some(only) = undecided(q, choice, g, out, shown) {
         return vec![only];
     }

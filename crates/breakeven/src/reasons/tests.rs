@@ -5,7 +5,7 @@ use crate::estimate::gpu::{Outcome, outcome};
 use crate::estimate::program::ask;
 use crate::estimate::{Estimate, REASON_CODES};
 use crate::request::{Options, Request};
-use crate::timeline::simulate;
+use crate::timeline::finish;
 use crate::workload::{Op, Workload, samples};
 use proptest::prelude::*;
 use serde_json::json;
@@ -199,7 +199,7 @@ proptest! {
                 out.plan.sums.dispatch *= factor;
                 let startup = out.parts.startup;
                 let before = out.parts.total();
-                out.parts = simulate(&out.plan.tasks, q.order, q.port.machine(), &mut ());
+                out.parts = finish(&out.plan.tasks, q.order, q.port.machine());
                 out.parts.startup = startup;
                 out.speedup = out.speedup.map(|s| s.scale(before / out.parts.total()));
                 let found = super::reasons(q, &out, device, &[]);

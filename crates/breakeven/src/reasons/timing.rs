@@ -9,7 +9,7 @@ use crate::estimate::{Breakdown, Reason, Timer};
 use crate::interval::{Basis, Interval};
 use crate::port;
 use crate::report::words;
-use crate::timeline::{Compact, Task, host_time, simulate};
+use crate::timeline::{Compact, Task, finish, host_time};
 use crate::workload::{Marker, Step};
 use std::collections::BTreeMap;
 
@@ -88,7 +88,7 @@ fn timer(q: &Question<'_>, out: &Outcome, row: &[&Timed<'_>], known: bool, first
     let (gaps, left) = host_part(q, here, &counts);
     let left = left / q.host.gap_speed(q.host_speed);
     let tasks: Vec<Task> = out.plan.tasks.iter().map(|task| Task { gap: task.gap * gaps, ..*task }).collect();
-    let parts = simulate(&tasks, &order, q.port.machine(), &mut ());
+    let parts = finish(&tasks, &order, q.port.machine());
     let (work, sigma) = (parts.total() + left, spread(out, &counts, &parts, left));
     // An event is reached when the device has done what came before it.
     let shown = if of_device(to) { work } else { host_time(&tasks, &order, q.port.machine()) + left };

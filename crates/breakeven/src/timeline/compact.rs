@@ -64,6 +64,16 @@ impl Compact {
         words
     }
 
+    /// The bodies of all loops, inner ones before those that hold them.
+    pub(super) fn bodies(&self) -> impl Iterator<Item = &[u32]> {
+        self.loops.iter().map(|l| &self.words[l.from..l.to])
+    }
+
+    /// The number of the loop that a word stands for.
+    pub(super) fn loop_of(word: u32) -> Option<usize> {
+        (word >= LOOP).then_some((word & !LOOP) as usize)
+    }
+
     /// The outermost words.
     pub(super) fn top(&self) -> &[u32] {
         &self.words[self.top..]

@@ -11,6 +11,7 @@
 
 pub mod chrome;
 mod compact;
+mod lanes;
 mod run;
 pub mod sketch;
 mod startup;
@@ -19,7 +20,8 @@ pub mod zoom;
 
 pub use chrome::Chrome;
 pub use compact::Compact;
-pub use run::{host_time, simulate};
+pub use lanes::{LANES, finish, finishes, host_time};
+pub use run::simulate;
 pub use sketch::Sketch;
 pub use startup::AfterStartup;
 pub use zoom::Zoom;
@@ -180,6 +182,19 @@ pub trait Sink {
     fn round_over(&mut self, round: Round);
 }
 
+/// A sink that somebody else keeps.
+impl<S: Sink> Sink for &mut S {
+    fn segment(&mut self, segment: Segment) {
+        (**self).segment(segment);
+    }
+    fn round(&mut self) {
+        (**self).round();
+    }
+    fn round_over(&mut self, round: Round) {
+        (**self).round_over(round);
+    }
+}
+
 /// Takes nothing.
 impl Sink for () {
     fn segment(&mut self, _: Segment) {}
@@ -312,6 +327,19 @@ mod tests {
         )
     }
 
+    /// A task of which most of a program are made: the host a little ahead of the device or a little behind.
+    fn ordinary() -> impl Strategy<Value = Task> {
+        (0.0..3e-6f64, 0.0..1e-5f64, proptest::bool::weighted(0.9), 1e-6..2e-5f64).prop_map(
+            |(gap, dispatch, kernel, device)| Task {
+                gap,
+                dispatch,
+                device: if kernel { device } else { 0.0 },
+                launches: u32::from(kernel),
+                ..Task::NONE
+            },
+        )
+    }
+
     fn unroll(order: &[Step]) -> Vec<Step> {
         let mut out = Vec::new();
         for s in order {
@@ -372,6 +400,33 @@ mod tests {
             let waits = tasks.len() as f64 * (MACHINE.launch_latency + MACHINE.sync_latency);
             prop_assert!(t.total() >= (host + copies).max(device + copies) * (1.0 - 1e-12));
             prop_assert!(t.total() <= host + device + copies + waits + 1e-12);
+        }
+
+        #[test]
+        fn devices_walked_together_come_to_the_digits_of_each_alone(
+            tasks in proptest::collection::vec(prop_oneof![task(), streamed(), ordinary(), ordinary(), ordinary()], 1..12),
+            picks in proptest::collection::vec(0..12u32, 1..200),
+            loops in proptest::collection::vec((0..200usize, 1..40u64), 0..4),
+            speeds in proptest::collection::vec(0.05..20.0f64, 1..20),
+            depth in 1..200u32,
+        ) {
+            let mut order: Vec<Step> = picks.into_iter().map(Step::Run).collect();
+            for (from, times) in loops {
+                let body = order.split_off(from.min(order.len() - 1));
+                order.push(Step::Repeat(times, body));
+            }
+            let order = Compact::new(&order);
+            let machine = Machine { queue_depth: depth, ..MACHINE };
+            let on = |speed: &f64| -> Vec<Task> {
+                let slot = if *speed > 1.0 { Slot::Memory } else { Slot::Compute };
+                tasks.iter().map(|task| Task { device: task.device * speed, slot, ..*task }).collect()
+            };
+            let devices: Vec<Vec<Task>> = speeds.iter().map(on).collect();
+            let alone: Vec<Breakdown> =
+                devices.iter().map(|tasks| super::simulate(tasks, &order, &machine, &mut ())).collect();
+            let slices: Vec<&[Task]> = devices.iter().map(Vec::as_slice).collect();
+            prop_assert_eq!(&finishes(&slices, &order, &machine), &alone);
+            prop_assert_eq!(finish(&devices[0], &order, &machine), alone[0]);
         }
 
         #[test]

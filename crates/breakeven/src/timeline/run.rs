@@ -8,56 +8,53 @@ use crate::estimate::Breakdown;
 pub(super) const SLOTS: usize = 7;
 pub(super) type Parts = [f64; SLOTS];
 
-/// Finish time of the program in seconds, by parts. `tasks` are indexed by the entries of `order`; entries without a
-/// task take no time.
+/// Finish time of the program in seconds, by parts, with everything that happens told to `sink`. `tasks` are indexed by
+/// the entries of `order`; entries without a task take no time. Without a sink [`super::finish`] is faster.
 pub fn simulate(tasks: &[Task], order: &Compact, machine: &Machine, sink: &mut impl Sink) -> Breakdown {
     let mut run = Run::new(tasks, order, machine, sink);
-    run.words(order.top());
-    let end = [run.at.host_clock(), run.at.streams.last()].into_iter().fold(run.at.device_clock(), Clock::later);
-    let [host, launch, compute, memory, transfer, sync, startup] = end.parts;
-    Breakdown { host, launch, compute, memory, transfer, sync, startup }
-}
-
-/// When the host is done with the program, s; the device may still be at work.
-pub fn host_time(tasks: &[Task], order: &Compact, machine: &Machine) -> f64 {
-    let sink = &mut ();
-    let mut run = Run::new(tasks, order, machine, sink);
-    run.words(order.top());
-    run.at.host
+    let hot: Vec<Option<Hot>> = tasks.iter().map(Hot::of).collect();
+    run.words(order.top(), &|entry| hot.get(entry as usize).copied().flatten());
+    run.at.finished()
 }
 
 /// What most tasks are: a gap, a dispatch, a kernel. Small, so that thousands stay in the cache.
 #[derive(Clone, Copy)]
-struct Hot {
-    gap: f64,
-    dispatch: f64,
-    device: f64,
-    slot: u8,
-    /// One launch at most, no copy, no wait, nothing on the host.
-    plain: bool,
+pub(super) struct Hot {
+    pub(super) gap: f64,
+    pub(super) dispatch: f64,
+    pub(super) device: f64,
+    pub(super) slot: u8,
 }
 
 impl Hot {
-    fn of(task: &Task) -> Self {
+    /// `None` for a task with more than one launch, a copy, a wait or work on the host.
+    pub(super) fn of(task: &Task) -> Option<Self> {
         let waits = task.wait || task.wait_stream || task.joins_streams;
         let copies = task.upload + task.download + task.upload_after;
         let plain = !waits && task.launches <= 1 && copies + task.on_host <= 0.0 && task.stream == 0;
-        Self { gap: task.gap, dispatch: task.dispatch, device: task.device, slot: task.slot as u8, plain }
+        plain.then_some(Self { gap: task.gap, dispatch: task.dispatch, device: task.device, slot: task.slot as u8 })
     }
 }
 
 /// Both actors' clocks, each with the attribution of the path that led there, and those of further streams.
 #[derive(Clone)]
-struct State {
-    host: f64,
-    device: f64,
-    host_parts: Parts,
-    device_parts: Parts,
-    launched: u64,
-    streams: Streams,
+pub(super) struct State {
+    pub(super) host: f64,
+    pub(super) device: f64,
+    pub(super) host_parts: Parts,
+    pub(super) device_parts: Parts,
+    pub(super) launched: u64,
+    pub(super) streams: Streams,
 }
 
 impl State {
+    /// When host, device and streams are all done, by parts.
+    pub(super) fn finished(&self) -> Breakdown {
+        let end = [self.host_clock(), self.streams.last()].into_iter().fold(self.device_clock(), Clock::later);
+        let [host, launch, compute, memory, transfer, sync, startup] = end.parts;
+        Breakdown { host, launch, compute, memory, transfer, sync, startup }
+    }
+
     fn host_clock(&self) -> Clock {
         Clock { at: self.host, parts: self.host_parts }
     }
@@ -66,7 +63,7 @@ impl State {
         Clock { at: self.device, parts: self.device_parts }
     }
 
-    fn since(&self, before: &Self) -> Self {
+    pub(super) fn since(&self, before: &Self) -> Self {
         let minus = |a: &Parts, b: &Parts| std::array::from_fn(|i| a[i] - b[i]);
         Self {
             host: self.host - before.host,
@@ -102,25 +99,38 @@ impl State {
     }
 }
 
-struct Run<'a, S: Sink> {
-    tasks: &'a [Task],
-    hot: Vec<Hot>,
+/// A loop on its way.
+pub(super) struct Rounds {
+    pub(super) times: u64,
+    pub(super) done: u64,
+    /// What the round before cost.
+    pub(super) last: Option<State>,
+}
+
+impl Rounds {
+    /// Whether all rounds are done.
+    pub(super) fn over(&self) -> bool {
+        self.done >= self.times
+    }
+}
+
+pub(super) struct Run<'a, S: Sink> {
+    pub(super) tasks: &'a [Task],
     order: &'a Compact,
-    machine: &'a Machine,
-    sink: &'a mut S,
-    at: State,
-    /// Completion times of the last kernels, a ring; `head` is the oldest.
-    queue: Vec<f64>,
-    head: usize,
+    pub(super) machine: &'a Machine,
+    sink: S,
+    pub(super) at: State,
+    /// Completion times of the last kernels, a ring that never falls; `head` is the oldest.
+    pub(super) queue: Vec<f64>,
+    pub(super) head: usize,
 }
 
 impl<'a, S: Sink> Run<'a, S> {
-    fn new(tasks: &'a [Task], order: &'a Compact, machine: &'a Machine, sink: &'a mut S) -> Self {
+    pub(super) fn new(tasks: &'a [Task], order: &'a Compact, machine: &'a Machine, sink: S) -> Self {
         let (host_parts, device_parts) = ([0.0; SLOTS], [0.0; SLOTS]);
         let streams = Streams::of(tasks);
         Self {
             tasks,
-            hot: tasks.iter().map(Hot::of).collect(),
             order,
             machine,
             sink,
@@ -130,39 +140,52 @@ impl<'a, S: Sink> Run<'a, S> {
         }
     }
 
-    fn words(&mut self, words: &[u32]) {
+    /// One step after the other; `hot` has the plain tasks by entry.
+    pub(super) fn words(&mut self, words: &[u32], hot: &impl Fn(u32) -> Option<Hot>) {
         let order = self.order;
         for word in words {
             match order.word(*word) {
-                Word::Run(entry) => match self.hot.get(entry as usize) {
-                    Some(&hot) if hot.plain => self.plain(entry, hot),
-                    Some(_) => self.task(entry, self.tasks[entry as usize]),
-                    None => {}
+                Word::Run(entry) => match hot(entry) {
+                    Some(hot) => self.plain(entry, hot),
+                    None => self.entry(entry),
                 },
-                Word::Repeat(times, body) => self.repeat(times, body),
+                Word::Repeat(times, body) => self.repeat(times, body, hot),
             }
         }
     }
 
-    fn repeat(&mut self, times: u64, body: &[u32]) {
-        let mut last: Option<State> = None;
-        let mut done = 0;
-        while done < times {
+    /// One run of any entry; nothing where it has no task.
+    pub(super) fn entry(&mut self, entry: u32) {
+        if let Some(task) = self.tasks.get(entry as usize) {
+            self.task(entry, *task);
+        }
+    }
+
+    fn repeat(&mut self, times: u64, body: &[u32], hot: &impl Fn(u32) -> Option<Hot>) {
+        let mut rounds = Rounds { times, done: 0, last: None };
+        while !rounds.over() {
             let before = self.at.clone();
             self.sink.round();
-            self.words(body);
-            done += 1;
-            let round = self.at.since(&before);
-            let alike = last.is_some_and(|l| round.same_as(&l));
-            let more = if alike { self.rounds_alike(&round).min(times - done) } else { 0 };
-            self.sink.round_over(self.told(&round, more));
-            if more > 0 {
-                self.at.add(&round, more);
-                self.refill_queue(&round);
-                done += more;
-            }
-            last = Some(round);
+            self.words(body, hot);
+            self.round_over(&before, &mut rounds);
         }
+    }
+
+    /// A round of a loop that began at `before` is over. Where it was like the last one, so are the next ones: they are
+    /// added in one step.
+    pub(super) fn round_over(&mut self, before: &State, rounds: &mut Rounds) {
+        rounds.done += 1;
+        let round = self.at.since(before);
+        let alike = rounds.last.as_ref().is_some_and(|last| round.same_as(last));
+        let more = if alike { self.rounds_alike(&round).min(rounds.times - rounds.done) } else { 0 };
+        let told = self.told(&round, more);
+        self.sink.round_over(told);
+        if more > 0 {
+            self.at.add(&round, more);
+            self.refill_queue(&round);
+            rounds.done += more;
+        }
+        rounds.last = Some(round);
     }
 
     /// A round as sinks are told of it.
@@ -206,11 +229,10 @@ impl<'a, S: Sink> Run<'a, S> {
         if round.launched == 0 {
             return;
         }
-        let depth = self.queue.len();
         let spacing = round.device / round.launched as f64;
-        for back in 0..depth {
-            let place = (self.head + depth - 1 - back) % depth;
-            self.queue[place] = (self.at.device - spacing * back as f64).max(0.0);
+        let (newer, older) = self.queue.split_at_mut(self.head);
+        for (back, done) in newer.iter_mut().rev().chain(older.iter_mut().rev()).enumerate() {
+            *done = (self.at.device - spacing * back as f64).max(0.0);
         }
     }
 
@@ -300,6 +322,26 @@ impl<'a, S: Sink> Run<'a, S> {
         }
     }
 
+    /// Whether the host may have to wait before it has given the device so many more kernels, at most as many as fit
+    /// the queue.
+    pub(super) fn may_wait(&self, kernels: usize) -> bool {
+        let newest = self.head + kernels.saturating_sub(1);
+        kernels > 0
+            && self.queue[if newest < self.queue.len() { newest } else { newest - self.queue.len() }] > self.at.host
+    }
+
+    /// Kernels for which there was room are done at these times.
+    pub(super) fn enqueue(&mut self, done: impl ExactSizeIterator<Item = f64>) {
+        self.at.launched += done.len() as u64;
+        for done in done {
+            self.queue[self.head] = done;
+            self.head += 1;
+            if self.head == self.queue.len() {
+                self.head = 0;
+            }
+        }
+    }
+
     #[inline]
     fn enqueued(&mut self) {
         self.queue[self.head] = self.at.device;
@@ -339,7 +381,7 @@ impl<'a, S: Sink> Run<'a, S> {
         self.host(entry, Slot::Launch, hot.dispatch);
         if hot.device > 0.0 {
             self.make_room(entry);
-            self.kernel(entry, hot.slot as usize, hot.device);
+            self.kernel(entry, usize::from(hot.slot), hot.device);
             self.enqueued();
         }
     }

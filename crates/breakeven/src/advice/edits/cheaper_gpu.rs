@@ -43,13 +43,13 @@ pub fn cheaper_gpu(ctx: &Context, usd_per_h: f64, offers: &[Offer]) -> Option<Ad
     let mut tried: Vec<&Offer> = cheaper.iter().take(TRIED / 2).copied().collect();
     tried.extend(cheaper.iter().skip(TRIED / 2).filter(enough).take(TRIED / 2));
     let draft = Draft::new(ctx.question.workload, ctx.question.port.policy());
-    let found = tried.into_iter().find_map(|offer| {
-        let there = Context { device: offer.device, ..*ctx };
-        let out = again::on_gpu(&there, &draft);
-        let time = out.time.filter(|t| t.p50 <= AS_FAST * now.p50)?;
-        Some((offer, time, out))
+    let devices: Vec<&Device> = tried.iter().map(|offer| offer.device).collect();
+    let outcomes = again::on_gpus(ctx.question, &draft, &devices, |_, out| (out.time, out.speedup, out.parts));
+    let found = tried.into_iter().zip(outcomes).find_map(|(offer, (time, speedup, parts))| {
+        let time = time.filter(|t| t.p50 <= AS_FAST * now.p50)?;
+        Some((offer, time, speedup, parts))
     });
-    let (offer, time, out) = found?;
+    let (offer, time, speedup, parts) = found?;
     let saves = (now.p50 * usd_per_h - time.p50 * offer.usd_per_h) / 3600.0;
     if saves < CENT {
         return None;
@@ -66,9 +66,9 @@ pub fn cheaper_gpu(ctx: &Context, usd_per_h: f64, offers: &[Offer]) -> Option<Ad
             words::usd(offer.usd_per_h),
             words::usd(usd_per_h)
         ),
-        speedup_after: out.speedup,
+        speedup_after: speedup,
         time_s_after: Some(time),
-        breakdown_s_after: Some(out.parts),
+        breakdown_s_after: Some(parts),
         saves_usd: Some(saves),
         docs: format!("docs/advice.md#{id}"),
         ..Advice::default()

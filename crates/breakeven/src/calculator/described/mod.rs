@@ -177,7 +177,7 @@ impl Described {
     /// # Errors
     /// As [`program::estimate`].
     pub(super) fn estimate(self, request: &Request, setup: &Setup) -> Result<Estimate> {
-        let mut estimate = program::estimate_on(setup, &self.workload, request)?;
+        let mut estimate = program::estimate_on(setup, &self.workload, request, &program::one_by_one)?;
         estimate.notes.splice(0..0, self.notes);
         for even in estimate.estimates.iter_mut().filter_map(|g| g.break_even.as_mut()) {
             // The work of each operation is as there are parameters.
