@@ -2,7 +2,7 @@
 
 use crate::shell::{Result, root, run, write};
 use breakeven::calculator;
-use breakeven::hardware::{Catalogue, lean};
+use breakeven::hardware::{Catalogue, cited, lean};
 use breakeven::kernel::lean_constants;
 use breakeven::port;
 use std::path::PathBuf;
@@ -21,11 +21,14 @@ pub(crate) fn build(package: &str, name: &str, features: &[&str]) -> Result<Path
     let folder = root.join("target/page");
     // What `lean-catalogue` and `described-ports` embed.
     let [gpus, cpus] = lean(Catalogue::embedded());
+    let [gpus_cited, cpus_cited] = cited();
     let [cupy_costs, torch_costs] = port::lean_costs();
     let [cupy_described, torch_described] = port::described(&calculator::callables());
     for (file, text) in [
         ("gpus.txt", gpus),
         ("cpus.txt", cpus),
+        ("gpus_cited.csv", gpus_cited),
+        ("cpus_cited.csv", cpus_cited),
         ("cupy.txt", port::lean()),
         ("cupy_described.txt", cupy_described),
         ("torch_described.txt", torch_described),

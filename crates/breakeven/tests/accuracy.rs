@@ -63,8 +63,7 @@ fn the_ledger_is_of_the_model_that_ships() {
 fn networks_on_left_out_gpus() {
     let ledger = ledger();
     let summary = |key: &str| number(&ledger["summary"], key);
-    for (gpu, limit) in [("A100", 0.06), ("V100", 0.07), ("P100", 0.04), ("T4", 0.085), ("L4", 0.12), ("MI100", 0.12)]
-    {
+    for (gpu, limit) in [("A100", 0.06), ("V100", 0.07), ("P100", 0.04), ("T4", 0.085), ("L4", 0.12), ("MI100", 0.12)] {
         assert!(network_error(&ledger, &[gpu]) <= limit, "{gpu}: {}", network_error(&ledger, &[gpu]));
     }
     assert!(summary("networks_mean_ape") <= 0.075);

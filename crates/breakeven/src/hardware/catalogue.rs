@@ -19,9 +19,14 @@ const EMBEDDED: [(&str, &str); 3] = [
 const SOURCES: &str = include_str!("../../catalogue/sources.csv");
 
 /// The tables of GPUs and CPUs.
-#[cfg(not(feature = "lean-catalogue"))]
+#[cfg(not(any(feature = "lean-catalogue", feature = "described-ports")))]
 fn devices() -> [&'static str; 2] {
     [include_str!("../../catalogue/gpus.csv"), include_str!("../../catalogue/cpus.csv")]
+}
+
+#[cfg(feature = "described-ports")]
+fn devices() -> [&'static str; 2] {
+    [include_str!("../../../../target/page/gpus_cited.csv"), include_str!("../../../../target/page/cpus_cited.csv")]
 }
 
 #[cfg(feature = "lean-catalogue")]

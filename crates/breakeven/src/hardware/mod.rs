@@ -27,4 +27,4 @@ pub use device::{Device, DeviceKind, Peaks, Vendor};
 pub use find::Match;
 pub use gpu::Gpu;
 pub use json::{cpus_json, gpus_json};
-pub use lean::lean;
+pub use lean::{cited, lean};
