@@ -165,8 +165,8 @@ impl Summary {
         for trace in traces {
             let host = Host::of(trace);
             has_calls &= trace.has_calls || !trace.has_gpu();
-            for (number, gpu) in &trace.gpus {
-                let (total, used) = of_gpu(trace, *number, gpu.name.clone(), &host);
+            for (number, lane) in lanes(trace) {
+                let (total, used) = of_gpu(trace, number, lane, &host);
                 gpus.push(total);
                 add(&mut uses, &used);
             }
@@ -270,23 +270,37 @@ fn add(all: &mut Use, one: &Use) {
     all.loading += one.loading;
 }
 
-fn of_gpu(trace: &Trace, number: i64, name: Option<String>, host: &Host) -> (GpuTotal, Use) {
-    let mut lane = Lane::default();
-    let (mut kernels, mut copies, mut memsets) = (0, 0, 0);
-    let communicates: Vec<bool> = (0..trace.names.len()).map(|n| is_communication(trace, Name::at(n))).collect();
-    for kernel in trace.kernels.iter().filter(|kernel| kernel.gpu == number) {
-        kernels += 1;
-        let communicates = communicates.get(kernel.name.0 as usize) == Some(&true);
+/// Kernels, copies and memsets of one GPU.
+type Counts = [u64; 3];
+
+/// What ran on each GPU of a file, and how many of each sort.
+fn lanes(trace: &Trace) -> BTreeMap<i64, (Lane, Counts)> {
+    let mut lanes: BTreeMap<i64, (Lane, Counts)> = BTreeMap::new();
+    let mut communicates: Vec<Option<bool>> = vec![None; trace.names.len()];
+    for kernel in &trace.kernels {
+        let (lane, [kernels, ..]) = lanes.entry(kernel.gpu).or_default();
+        *kernels += 1;
+        let known = communicates.get_mut(kernel.name.0 as usize);
+        let communicates =
+            known.is_some_and(|known| *known.get_or_insert_with(|| is_communication(trace, kernel.name)));
         if communicates { &mut lane.communication } else { &mut lane.kernels }.extend(kernel.span);
     }
-    for copy in trace.copies.iter().filter(|copy| copy.gpu == number) {
-        copies += 1;
+    for copy in &trace.copies {
+        let (lane, [_, copies, _]) = lanes.entry(copy.gpu).or_default();
+        *copies += 1;
         lane.copies.extend(copy.span);
     }
-    for (_, span) in trace.memsets.iter().filter(|(gpu, _)| *gpu == number) {
-        memsets += 1;
+    for (gpu, span) in &trace.memsets {
+        let (lane, [.., memsets]) = lanes.entry(*gpu).or_default();
+        *memsets += 1;
         lane.memsets.extend(*span);
     }
+    lanes
+}
+
+/// The totals of one GPU, and how its time was used.
+fn of_gpu(trace: &Trace, number: i64, (lane, counts): (Lane, Counts), host: &Host) -> (GpuTotal, Use) {
+    let [kernels, copies, memsets] = counts;
     let all = |spans: &[&[Span]], of: u64| {
         let spans = spans.concat();
         (of == 0 || !spans.is_empty()).then(|| times(spans.into_iter()).seconds)
@@ -299,7 +313,7 @@ fn of_gpu(trace: &Trace, number: i64, name: Option<String>, host: &Host) -> (Gpu
         file: trace.file.clone(),
         rank: trace.rank,
         number,
-        name,
+        name: trace.gpus.get(&number).and_then(|gpu| gpu.name.clone()),
         kernels: trace.holds_kernels.then_some(kernels),
         kernel_s,
         busy_s: known.then(|| seconds(used.busy)),
