@@ -47,6 +47,7 @@ fn main() -> ExitCode {
         Command::Show(args) => commands::show(&args, &settings),
         Command::Kernels(args) => commands::kernels(&args, &settings),
         Command::Config => commands::config(&settings),
+        Command::Import(args) => commands::import(&args),
         Command::Gpus(args) => commands::gpus(&args),
         Command::Cpus(args) => commands::cpus(&args),
         Command::Prices(args) => commands::prices(&args),

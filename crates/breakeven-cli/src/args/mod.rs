@@ -1,6 +1,7 @@
 //! The arguments. Quantities stay text: the engine reads them, so that every face gives the same messages.
 
 mod estimate;
+mod import;
 mod kernels;
 mod lists;
 mod negative;
@@ -11,6 +12,7 @@ mod serve;
 mod split;
 
 pub(crate) use estimate::EstimateArgs;
+pub(crate) use import::{ImportArgs, TraceFormat};
 pub(crate) use kernels::{KernelsArgs, MeasuredAs, TableFormat};
 pub(crate) use lists::{CpusArgs, DoctorArgs, GpusArgs, GridsArgs, PricesAction, PricesArgs, UpdateArgs};
 pub(crate) use negative::join_negative;
@@ -46,6 +48,8 @@ pub(crate) enum Command {
     Show(Box<ShowArgs>),
     /// A table of kernels (CSV or Parquet): the time of each row on each GPU
     Kernels(KernelsArgs),
+    /// A trace that another tool recorded on a GPU: what the GPU did, and what held it back
+    Import(ImportArgs),
     /// The GPUs of the catalogue, or all that is known of one
     Gpus(GpusArgs),
     /// The CPUs of the catalogue, or all that is known of one

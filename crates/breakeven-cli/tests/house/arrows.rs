@@ -7,12 +7,13 @@ use super::{code, read, root, sources};
 
 /// Every crate of the workspace, and the other crates of it that may be in its tree. No face knows another face,
 /// but the command starts the server; `breakeven-page` is a leaf that carries bytes.
-const MAY_USE: [(&str, &[&str]); 9] = [
+const MAY_USE: [(&str, &[&str]); 10] = [
     ("breakeven", &[]),
     ("breakeven-batch", &["breakeven"]),
+    ("breakeven-import", &["breakeven"]),
     ("breakeven-page", &[]),
     ("breakeven-server", &["breakeven", "breakeven-page"]),
-    ("breakeven-cli", &["breakeven", "breakeven-batch", "breakeven-page", "breakeven-server"]),
+    ("breakeven-cli", &["breakeven", "breakeven-batch", "breakeven-import", "breakeven-page", "breakeven-server"]),
     ("breakeven-python", &["breakeven", "breakeven-page"]),
     ("breakeven-wasm", &["breakeven"]),
     ("breakeven-report-wasm", &["breakeven"]),

@@ -5,11 +5,13 @@ use std::collections::BTreeSet;
 use super::{read, root, sources};
 
 /// Folders of Rust sources. Each file in them is a module or a crate root.
-const SOURCES: [&str; 14] = [
+const SOURCES: [&str; 16] = [
     "crates/breakeven/src",
     "crates/breakeven-batch/src",
     "crates/breakeven-cli/src",
     "crates/breakeven-cli/tests",
+    "crates/breakeven-import/src",
+    "crates/breakeven-import/tests",
     "crates/breakeven-page/src",
     "crates/breakeven-python/src",
     "crates/breakeven-report-wasm/src",

@@ -5,6 +5,7 @@ mod doctor;
 mod drawing;
 mod estimate;
 mod gpus;
+mod import;
 mod kernels;
 mod output;
 mod prices;

@@ -1,0 +1,47 @@
+//! Traces that other tools recorded: what a GPU did, and what it waited for, from the file alone.
+//!
+//! A stream: [`read`] knows a file by its first bytes, unpacks gzip and zstd, and keeps of each event what the totals
+//! need, so that memory grows with kernels and host ops, not with bytes. [`Summary`] adds up one file or many;
+//! [`report`] shows it.
+//! Nothing here predicts another GPU.
+
+mod calls;
+mod chrome;
+mod class;
+mod idle;
+mod json;
+mod model;
+mod names;
+mod reader;
+pub mod report;
+mod rocprof;
+mod source;
+mod spans;
+mod summary;
+mod times;
+
+pub use class::Class;
+pub use model::{Call, Copy, Direction, Gpu, HostOp, Kernel, Kind, Note, Span, Step, Trace};
+pub use names::{Name, Names};
+pub use source::Source;
+pub use summary::{Causes, CopyTotal, GpuTotal, HostTotal, KernelTotal, Steps, Summary, Times};
+
+use breakeven::Result;
+
+/// What a file holds, whatever tool wrote it.
+///
+/// ```
+/// use breakeven_import::{Source, Summary, read};
+/// let text = r#"{"schemaVersion": 1, "traceEvents": [
+///   {"ph": "X", "cat": "kernel", "name": "gemm", "ts": 10, "dur": 2.5, "args": {"device": 0, "stream": 7}}]}"#;
+/// let trace = read(Source::from_bytes("one.json", text.as_bytes())?)?;
+/// assert_eq!(Summary::of(vec![trace]).kernel_s, Some(2.5e-6));
+/// # Ok::<(), breakeven::Error>(())
+/// ```
+///
+/// # Errors
+/// `trace-kind` for what no reader knows, `trace-read` for what cannot be read at all. A file that ends early is no
+/// error: what is whole comes out, with a note `cut-short`.
+pub fn read(source: Source) -> Result<Trace> {
+    reader::read(source)
+}

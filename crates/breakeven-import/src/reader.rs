@@ -1,0 +1,83 @@
+//! Which reader knows a file, by its first bytes, and what is said of files that none knows.
+
+use crate::chrome::ChromeReader;
+use crate::model::Trace;
+use crate::rocprof::RocprofReader;
+use crate::source::Source;
+use breakeven::{Error, Result};
+
+/// A format that can be read.
+pub(crate) trait Reader {
+    /// Whether a file that begins so is of this format.
+    fn knows(&self, head: &[u8]) -> bool;
+    /// All that the file holds.
+    fn read(&self, source: Source) -> Result<Trace>;
+}
+
+/// Every format.
+const READERS: [&dyn Reader; 2] = [&ChromeReader, &RocprofReader];
+
+/// What is read, in messages.
+const ALLOWED: &str = "traces of the PyTorch profiler and other events in Chrome's format (JSON), and tables of \
+                       rocprof (CSV), plain, gzip or zstd";
+
+/// Reads a file with the reader that knows it.
+pub(crate) fn read(source: Source) -> Result<Trace> {
+    let head = &source.head;
+    if head.is_empty() && source.ended_badly() {
+        let message =
+            format!("{} is packed, and what is packed is damaged or not whole: nothing of it can be read", source.name);
+        return Err(Error::new("trace-read", message).hint("copy the file again"));
+    }
+    let known = known_otherwise(head);
+    if let Some((what, hint)) = known {
+        return Err(Error::new("trace-kind", format!("{} is {what}; read are {ALLOWED}", source.name)).hint(hint));
+    }
+    match READERS.iter().find(|reader| reader.knows(head)) {
+        Some(reader) => reader.read(source),
+        None => {
+            let message = format!("{} is no trace that is known; read are {ALLOWED}", source.name);
+            Err(Error::new("trace-kind", message).hint(
+                "after `with torch.profiler.profile() as prof:`, `prof.export_chrome_trace(\"t.json.gz\")` writes one",
+            ))
+        }
+    }
+}
+
+/// What a file is that cannot be read, and the next step.
+fn known_otherwise(head: &[u8]) -> Option<(&'static str, &'static str)> {
+    let starts = |with: &[u8]| head.starts_with(with);
+    let has = |part: &str| memchr::memmem::find(head, part.as_bytes()).is_some();
+    let text = head.trim_ascii_start();
+    let squeezed: Vec<u8> = text.iter().take(64).copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    Some(match () {
+        () if text.is_empty() => ("empty", "record it again: the profiler may not have stopped"),
+        () if has("breakeven.workload/1") => ("a recorded workload", "`breakeven show FILE` reports on it"),
+        () if starts(b"SQLite format 3\0") => (
+            "a SQLite database, as Nsight Systems and rocprof export them",
+            "that is not read yet; a PyTorch profiler trace of the same run is",
+        ),
+        () if squeezed.starts_with(b"[[") => (
+            "a list of lists, as PyTorch's memory timeline: no trace",
+            "export_chrome_trace of the same profile writes a trace",
+        ),
+        () if squeezed.starts_with(b"{\"schema\":") && has("\"nodes\"") => {
+            ("an execution trace of PyTorch: a graph without times", "name the profiler's trace of the same run")
+        }
+        () if squeezed.starts_with(b"[{") && has("\"cat\"") && has("\"model_loading") => {
+            ("a profile of ONNX Runtime", "that is not read yet")
+        }
+        () if matches!(text.first(), Some(b'{' | b'[')) => return None,
+        () if text.starts_with(b"module") || text.starts_with(b"#loc") => ("MLIR", "that is not read yet"),
+        () if has("/host:metadata") || has("/host:CPU") || has("/device:GPU") => {
+            ("an XPlane of JAX or TensorFlow", "that is not read yet")
+        }
+        () if has("Counter_Name") && has("Kernel_Name") => {
+            ("a table of rocprof's counters", "name the table of kernels beside it: `…kernel_trace.csv`")
+        }
+        () if has("TotalDurationNs") => {
+            ("a table of rocprof's totals", "name the tables that it was made from: `…_trace.csv`")
+        }
+        () => return None,
+    })
+}
