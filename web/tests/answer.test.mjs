@@ -15,15 +15,15 @@ test("the page opens with the model's answer: a product on an L4, and no chart o
   assert.equal(await text(page, "against"), "on L4");
   assert.match(await text(page, "big"), /× faster$/);
   assert.match(await page.getAttribute("#bars svg", "aria-label"), /CPU 6\.8 s, GPU 1\.1 s/);
-  assert.match(await text(page, "tiles"), /Break-even .+\s+4197×4197 \(yours: 8000×8000\)/);
+  assert.match(await text(page, "tiles"), /Break-even .+\s+4194×4194 \(yours: 8000×8000\)/);
   assert.match(await text(page, "tiles"), /AWS g6\.xlarge \(4 vCPU\), time modelled/);
-  assert.match(await text(page, "why"), /^91 % start-up-bound: Import, context/);
+  assert.match(await text(page, "why"), /^90 % start-up-bound: Import, context/);
   assert.match(await text(page, "notes"), /estimated as c = a @ b in fp32, its arrays are made on the GPU \(“Data moved” copies them there\)/);
   assert.equal(await text(page, "sentence"), "");
   await unfold(page);
   assert.ok(!(await page.isVisible("#roof")));
   assert.equal(await page.locator("#even tbody tr").count(), estimates[0].break_even.size.curve.length);
-  assert.match(await page.getAttribute("#even svg", "aria-label"), /4197×4197/);
+  assert.match(await page.getAttribute("#even svg", "aria-label"), /4194×4194/);
   assert.ok(baseline.time_s.p50 > estimates[0].time_s.p50);
   assert.deepEqual(seen.errors, []);
   assert.equal(seen.requests.length, 1, `only the page itself is asked for: ${seen.requests}`);
@@ -46,10 +46,10 @@ test("the formula, every figure given: 19×, 1.3 s against 25 s", async () => {
 test("a size with a figure of the formula says what the model has", async () => {
   const { page, context } = await open(browser);
   await page.locator("#expert").evaluate((d) => (d.open = true));
-  await page.fill("#in-init", "100ms");
-  assert.match(await text(page, "ours"), /^“Initialisation” was given, so this is the formula's answer; the model says 1\.1 s on L4/);
+  await page.fill("#in-peak", "12 TFLOP/s");
+  assert.match(await text(page, "ours"), /^“Peak rate” was given, so this is the formula's answer; the model says 1\.1 s on L4/);
   assert.ok(await page.isVisible("#roof"));
-  await page.fill("#in-init", "");
+  await page.fill("#in-peak", "");
   assert.ok(!(await page.isVisible("#roof")));
   assert.equal(await text(page, "ours"), "");
   await context.close();
