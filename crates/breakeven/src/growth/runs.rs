@@ -430,6 +430,20 @@ mod tests {
         assert!(last.scale == 32.0 && last.gpu_s.unwrap().p50 < 0.01 + 1.01e-2 * 4096.0, "{last:?}");
     }
 
+    /// A run of so many seconds on the CPU and 10 ms on the GPU.
+    fn of(seconds: f64, flop: f64, amounts: Amounts) -> Run {
+        Run {
+            cpu: Interval::exact(seconds),
+            gpu: Some(Interval::exact(0.01)),
+            speedup: Some(Interval::exact(seconds / 0.01)),
+            cpu_parts: [seconds, 0.0],
+            gpu_parts: [0.0, 0.01, 0.0, 0.0, 0.0, 0.0, 0.0],
+            work: 1.0,
+            flop,
+            amounts,
+        }
+    }
+
     #[test]
     fn a_line_that_only_begins_to_show_grows_in_its_own_way() {
         let amounts = |calls: f64, product: f64, flop: f64| {
@@ -439,16 +453,7 @@ mod tests {
                 (line("numpy.dot"), [1.0, flop, product, 1.0]),
             ])
         };
-        let run = |seconds: f64, amounts: Amounts| Run {
-            cpu: Interval::exact(seconds),
-            gpu: Some(Interval::exact(0.01)),
-            speedup: Some(Interval::exact(seconds / 0.01)),
-            cpu_parts: [seconds, 0.0],
-            gpu_parts: [0.0, 0.01, 0.0, 0.0, 0.0, 0.0, 0.0],
-            work: 1.0,
-            flop: 1.0,
-            amounts,
-        };
+        let run = |seconds: f64, amounts: Amounts| of(seconds, 1.0, amounts);
         // Products took 1 and 8 of 101 and 108 ms: at sixteen times the size they are 8 ms × 16³.
         let runs = [(1.0, run(0.101, amounts(1e5, 1e6, 1e6))), (2.0, run(0.108, amounts(1e5, 8e6, 8e6)))];
         let last = with_beyond(&runs).pop().unwrap();
@@ -460,15 +465,9 @@ mod tests {
 
     #[test]
     fn what_grew_slower_than_its_arithmetic_grows_as_it_in_the_end() {
-        let run = |seconds: f64, flop: f64| Run {
-            cpu: Interval::exact(seconds),
-            gpu: Some(Interval::exact(0.01)),
-            speedup: Some(Interval::exact(seconds / 0.01)),
-            cpu_parts: [seconds, 0.0],
-            gpu_parts: [0.0, 0.01, 0.0, 0.0, 0.0, 0.0, 0.0],
-            work: 1.0,
-            flop,
-            amounts: Amounts::from([(("a.py:1".to_owned(), "inv".to_owned()), [1.0, flop, 1e9 * seconds, 1.0])]),
+        let run = |seconds: f64, flop: f64| {
+            let line = ("a.py:1".to_owned(), "inv".to_owned());
+            of(seconds, flop, Amounts::from([(line, [1.0, flop, 1e9 * seconds, 1.0])]))
         };
         // An inverse of 2000 and of 4000 rows: 1.2 s more for 56·10⁹ FLOP more.
         let last = with_beyond(&[(2.0, run(0.34, 8e9)), (4.0, run(1.52, 64e9))]).pop().unwrap();
