@@ -56,11 +56,15 @@ impl Setup {
     /// The plan where the work is shared, and the rest of the CPU's time, s, goes on there and grows with the work.
     pub fn share(&self, mut plan: Plan, cpu: f64) -> Plan {
         let share = self.parallel_fraction / together(self.gpus, self.scaling_efficiency);
+        let stays = (1.0 - self.parallel_fraction) * cpu;
+        // One GPU for all of it: most programs, on each of many devices.
+        if share == 1.0 && stays == 0.0 {
+            return plan;
+        }
         plan.tasks.iter_mut().for_each(|task| task.device *= share);
         plan.entries.iter_mut().for_each(|entry| entry.device *= share);
         plan.sums.device *= share;
         plan.sums.smallest *= share;
-        let stays = (1.0 - self.parallel_fraction) * cpu;
         plan.sums.on_host += stays;
         plan.sums.naive += stays;
         plan.tasks.last_mut().into_iter().for_each(|outside| outside.gap += stays);

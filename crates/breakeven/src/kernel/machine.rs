@@ -136,9 +136,9 @@ impl<'a> Machine<'a> {
             64.0
         };
         let units = or(device.units.map(f64::from), filled_units, 0.15);
-        let seconds = match process_year(device) {
+        let seconds = match since_2020(device) {
             _ if recent && !fetches => LARGE_CACHE_SECONDS,
-            2020.0.. => CACHE_SECONDS,
+            Some(true) => CACHE_SECONDS,
             _ => 0.0,
         };
         let cache = or(device.cache.map(|b| b.get()), (seconds * bandwidth).max(4e6), 0.1);
@@ -395,26 +395,14 @@ fn generation(device: &Device) -> Generation {
     }
 }
 
-/// The year of the chip's process: boards are sold for years, with more memory or less. Before 2016 it is `planar` that tells.
-fn process_year(device: &Device) -> f64 {
-    f64::from(process(device).or(device.year).unwrap_or(2018))
-}
-
-/// The first year of the process, where the chip's name tells it.
-fn process(device: &Device) -> Option<u32> {
+/// Whether the chip is of 2020 or later: as its name tells, for boards are sold for years, else as the board's year does.
+fn since_2020(device: &Device) -> Option<bool> {
     let target = device.compute_capability.as_deref().unwrap_or_default();
-    Some(match (compute_capability(device), target) {
-        (Some(..=6), _) => 2016,
-        // Volta and Turing: 12 nm, whenever the board came, which is 16 nm with denser cells.
-        (Some(7), _) => 2017,
-        (Some(8), "8.9") | (Some(9), _) => 2022,
-        (Some(8), _) => 2020,
-        (Some(10), _) => 2024,
-        (Some(12), _) => 2025,
-        (None, "gfx90a") => 2021,
-        (None, "gfx942") => 2023,
-        _ => return None,
-    })
+    match (compute_capability(device), target) {
+        (Some(..=7), _) => Some(false),
+        (Some(8..=10 | 12), _) | (None, "gfx90a" | "gfx942") => Some(true),
+        _ => device.year.map(|year| year >= 2020),
+    }
 }
 
 /// Energy of an fp32 FLOP of the ordinary cores and of an fp16 FLOP of tensor units at the full clock, pJ.
@@ -508,7 +496,7 @@ fn untold(device: &Device, family: Family, dtype: Dtype) -> bool {
 
 /// Whether the age of its process is known.
 fn dated(device: &Device) -> bool {
-    device.kind == DeviceKind::Cpu || device.year.is_some() || process(device).is_some()
+    device.kind == DeviceKind::Cpu || since_2020(device).is_some()
 }
 
 /// Whether the kernels that a library has for it are known: NVIDIA's go by compute capability.
