@@ -286,7 +286,7 @@ fn on_gpu(machine: &Machine<'_>, op: &Op, job: &cost::Job) -> cost::Cost {
         Op::Window { kind, pass, n, input, window } => {
             window::cost(machine, job, (*kind, *pass), [*n, *input, *window].map(|d| d as f64))
         }
-        Op::Dataframe { kind, .. } => dataframe::cost(machine, job, *kind),
+        Op::Dataframe { .. } => dataframe::cost(machine, job, &crate::workload::family::FrameDims::of(op)),
         Op::Transfer { .. } | Op::HostRead { .. } | Op::Collective { .. } => link::cost(machine, job, op),
         Op::Synchronise | Op::StreamWait | Op::View | Op::HostOnly | Op::Opaque => cost::Cost::NOTHING,
     }
