@@ -21,7 +21,7 @@ pandas on any exception, so a name that is missing and a parameter that is refus
 polars: cudf-polars 26.10.2, dsl/translate.py and dsl/expressions: a node that is not translated sends the whole query back.
 Written by accuracy/frames. waits: the size of the result depends on the data, or the host gets a number."""
 #: Rules whose calls read something back.
-WAITS = {"frame:filter", "frame:group_by", "frame:join", "frame:distinct", "frame:fold", "frame:pivot", "frame:topk"}
+WAITS = {"frame:filter", "frame:group_by", "frame:join", "frame:distinct", "frame:fold", "frame:pivot", "frame:top_k"}
 FUNCTION = "a Python function runs on the host unless cuDF can compile it with Numba"
 HOST = {
     "read_pickle": "unpickles on the host",

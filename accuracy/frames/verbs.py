@@ -30,7 +30,7 @@ _VERBS = {
     "get_loc_level reindex_ first_ last_ indices groups",
     "frame:filter": "dropna query drop_ truncate_ __getitem__ nonzero",
     "frame:sort": "sort_values sort_index argsort rank sortlevel factorize",
-    "frame:topk": "nlargest nsmallest",
+    "frame:top_k": "nlargest nsmallest",
     "frame:distinct": "drop_duplicates duplicated unique nunique value_counts is_unique has_duplicates union "
     "intersection difference symmetric_difference isin",
     "frame:join": "merge join merge_asof merge_ordered combine_first combine compare update",

@@ -16,6 +16,7 @@ mod hooks;
 mod lines;
 mod modules;
 mod named;
+mod one_op;
 mod names;
 mod ours;
 mod sampled;
@@ -79,6 +80,8 @@ mod _native {
     use super::modules::{Backward, ModuleCall, StepHook, leave_unwatched};
     #[pymodule_export]
     use super::named::Named;
+    #[pymodule_export]
+    use super::one_op::{OneOp, callables};
     #[pymodule_export]
     use super::ours::of_script;
     #[pymodule_export]

@@ -342,6 +342,11 @@ impl Thread {
         true
     }
 
+    /// Whether a call that began now would be part of one that is one op.
+    pub(crate) fn is_within_op(&self) -> bool {
+        self.calls.closed || self.calls.depth == Self::DEEPEST
+    }
+
     /// As [`Thread::enter`], inside no call.
     #[inline(always)]
     pub(crate) fn enter_first(&mut self, atomic: bool) {

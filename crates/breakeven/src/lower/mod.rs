@@ -25,6 +25,7 @@ mod elementwise;
 mod factor;
 mod fft;
 mod fold;
+mod frames;
 mod index;
 mod product;
 mod random;
@@ -42,6 +43,7 @@ pub use call::{ArrayRef, Call, Layout};
 pub(crate) use callable::rows;
 pub use callable::{Callable, callable, callables, canonical, numpy_name};
 pub use elementwise::Cost;
+pub use frames::Verb;
 pub(crate) use elementwise::function_cost;
 pub use rule::Rule;
 pub use tensor::Form;
@@ -66,6 +68,9 @@ pub struct Lowered {
 /// unless the call only views them.
 pub fn lower(call: &Call) -> Lowered {
     let rule = callable(call.name).map_or(Rule::Opaque, |c| c.rule);
+    if let Rule::Frame(verb) = rule {
+        return frames::lower(verb, call);
+    }
     let inputs = &call.inputs[..call.inputs.len().min(rule.operands())];
     let call = &Call { inputs, ..*call };
     let op = match rule.op(call) {
