@@ -24,6 +24,7 @@ mod matmul;
 mod power;
 mod random;
 mod recurrent;
+mod routine;
 mod rowwise;
 mod sort;
 mod sparse;
@@ -34,6 +35,7 @@ mod winograd;
 #[cfg(test)]
 mod laws;
 
+pub use dataframe::FrameConstants;
 pub use constants::{Constants, Spread, lean_constants};
 pub use cpu::{CORE_MEMORY, fresh_pages};
 pub use link::Link;
@@ -219,12 +221,32 @@ pub fn kernel_time_with(
     kernel_time_on(&Machine::new(device, constants), op, dtype, recorded)
 }
 
+/// [`kernel_time`] of a dataframe verb with other constants, for fitting them.
+pub fn frame_time_with(constants: &FrameConstants, op: &Op, dtype: Dtype, bytes: Bytes, device: &Device) -> KernelTime {
+    let machine = Machine::of(device);
+    let job = cost::Job {
+        flop: op.need(dtype).flop,
+        bytes: bytes.get(),
+        written: 0.0,
+        dtype,
+        channels_last: false,
+        one_each: false,
+        turned: false,
+        by_torch: false,
+    };
+    let dims = crate::workload::family::FrameDims::of(op);
+    dataframe::cost_with(constants, &machine, &job, &dims).finish(&machine, op.family(), dtype)
+}
+
 fn kernel_time_on(
     machine: &Machine<'_>,
     op: &Op,
     dtype: Dtype,
     Recorded { read, written, channels_last, one_each, turned, by_torch }: Recorded,
 ) -> KernelTime {
+    if let Op::Routine { parts } = op {
+        return routine::time(machine, parts);
+    }
     let device = machine.device;
     // Where there are no units for TF32 libraries compute what may be in it in fp32.
     let plain = dtype == Dtype::Tf32 && device.peaks.tf32_tensor.is_none();
@@ -287,6 +309,8 @@ fn on_gpu(machine: &Machine<'_>, op: &Op, job: &cost::Job) -> cost::Cost {
             window::cost(machine, job, (*kind, *pass), [*n, *input, *window].map(|d| d as f64))
         }
         Op::Dataframe { .. } => dataframe::cost(machine, job, &crate::workload::family::FrameDims::of(op)),
+        // Its parts, each by itself: see `routine`.
+        Op::Routine { .. } => cost::Cost::NOTHING,
         Op::Transfer { .. } | Op::HostRead { .. } | Op::Collective { .. } => link::cost(machine, job, op),
         Op::Synchronise | Op::StreamWait | Op::View | Op::HostOnly | Op::Opaque => cost::Cost::NOTHING,
     }

@@ -15,6 +15,7 @@ mod host;
 mod matmul;
 mod random;
 mod recurrent;
+mod routine;
 mod rowwise;
 mod sort;
 mod sparse;
@@ -90,6 +91,7 @@ impl Op {
             Self::Window { kind, pass, n, input, window } => window::need(kind, pass, [n, input, window].map(f), s),
             Self::Embedding { pass, n, width, .. } => gather::embedding(pass, f(n), f(width), s),
             Self::Dataframe { .. } => dataframe::need(&FrameDims::of(self), s),
+            Self::Routine { ref parts } => routine::need(parts),
             Self::Collective { kind, bytes, ranks } => host::collective(kind, f(bytes), f(ranks), s),
             Self::Transfer { bytes, .. } | Self::HostRead { bytes } => host::moved(f(bytes)),
             Self::Synchronise | Self::StreamWait | Self::View | Self::HostOnly | Self::Opaque => Need::NOTHING,
