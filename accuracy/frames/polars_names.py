@@ -15,6 +15,8 @@ from verbs import rule
 ABOUT = """\
 Polars 2.1.0: name, rule, atomic. polars.ir: nodes of an optimised plan; polars.function: functions of expressions as the
 engine names them; the rest are public names. Written by accuracy/frames."""
+#: What runs a query.
+RUN = ("collect", "sink_parquet", "sink_csv", "sink_ndjson", "sink_ipc")
 EAGER = "a call of its own runs on the CPU: the GPU engine takes lazy queries"
 LAZY = "part of a lazy query"
 _NODES = {
@@ -57,7 +59,6 @@ def rows(dsl: pathlib.Path) -> list[tuple[str, ...]]:
         known = f"_ir_nodes.{node}," in translate and node != "PythonScan"
         where = "view" if verb == "frame:view" else "device"
         add(f"polars.ir.{node}", verb, where if known else "host", f"cudf_polars.{node}" if known else _lacks(node))
-        add(f"polars.ir.{node}(query)", verb, "host", "the whole query goes back to the CPU")
     for enum in _ENUMS:
         valid = _valid(dsl, enum)
         for name in _public(getattr(_expr_nodes, enum)):
@@ -74,9 +75,15 @@ def rows(dsl: pathlib.Path) -> list[tuple[str, ...]]:
         for name in _public(cls):
             verb = rule(owner, _EAGER_NAMES.get(name, name))
             add(f"polars.{owner}.{name}", verb, *(("view", LAZY) if verb in ("none", "composite") else ("host", EAGER)))
+    untranslated = [row[0].split(".", 2)[2] for row in found if row[4] == "host" and "(" not in row[0]]
     for name in _public(pl.LazyFrame):
-        runs = name.startswith(("collect", "sink_", "profile", "fetch"))
-        add(f"polars.LazyFrame.{name}", "composite" if runs else "none", "view", LAZY)
+        if name not in RUN:
+            add(f"polars.LazyFrame.{name}", "composite" if name.startswith("collect_") else "none", "view", LAZY)
+            continue
+        add(f"polars.LazyFrame.{name}", "told", "device", "cudf_polars")
+        add(f"polars.LazyFrame.{name}(python)", "told", "host", "a Python function in a query sends the whole query back to the CPU")
+        for what in untranslated:
+            add(f"polars.LazyFrame.{name}({what})", "told", "host", _lacks(what))
     for name in _public(pl.Expr):
         add(f"polars.Expr.{name}", "none", "view", LAZY)
     for group, cls in _GROUPS.items():

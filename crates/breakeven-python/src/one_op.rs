@@ -12,18 +12,22 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 
 /// Stands in for a function: calls it; of an outermost call that went well `told(token, args, kwargs, result)` hears, which
 /// ends it by `leave`. Calls within another op cost next to nothing. It looks like the function as `Named` does.
+///
+/// With `before(args, kwargs)`, what that gives is told as a further argument; also, with a token of 0, where the call raised.
 #[pyclass(dict, weakref, frozen, module = "breakeven._native")]
 pub(crate) struct OneOp {
     function: Py<PyAny>,
     name: Py<PyString>,
     told: Py<PyAny>,
+    before: Option<Py<PyAny>>,
 }
 
 stand_in! {
     impl OneOp as function {
         #[new]
-        fn new(function: Py<PyAny>, name: Py<PyString>, told: Py<PyAny>) -> Self {
-            Self { function, name, told }
+        #[pyo3(signature = (function, name, told, before = None))]
+        fn new(function: Py<PyAny>, name: Py<PyString>, told: Py<PyAny>, before: Option<Py<PyAny>>) -> Self {
+            Self { function, name, told, before }
         }
 
         #[pyo3(signature = (*args, **kwargs))]
@@ -37,20 +41,23 @@ stand_in! {
             if !state::recording() || with_thread(|thread| thread.is_within_op()) != Some(false) {
                 return function.call(args, kwargs);
             }
+            let begun = match &self.before {
+                Some(before) => ours::told(py, || before.bind(py).call1((args, kwargs)))?,
+                None => None,
+            };
             let token = outside::enter(py, self.name.bind(py).to_str()?, false, 0);
-            if token == 0 {
-                return function.call(args, kwargs);
-            }
             let outcome = function.call(args, kwargs);
             with_thread(|thread| thread.returned = Some(clock::now()));
-            let reported = ours::told(py, || match &outcome {
-                Ok(result) => {
-                    let told = self.told.bind(py).call1((token, args, kwargs, result));
-                    // Whatever became of it, the call is over.
-                    outside::leave_open(py, token)?;
-                    told
-                }
-                Err(_) => outside::leave_open(py, token).map(|()| py.None().into_bound(py)),
+            let reported = ours::told(py, || {
+                let told = match (&outcome, &self.before) {
+                    (Ok(result), Some(_)) => self.told.bind(py).call1((token, args, kwargs, result, begun)),
+                    (Err(_), Some(_)) => self.told.bind(py).call1((0, args, kwargs, py.None(), begun)),
+                    (Ok(result), None) if token != 0 => self.told.bind(py).call1((token, args, kwargs, result)),
+                    _ => Ok(py.None().into_bound(py)),
+                };
+                // Whatever became of it, the call is over.
+                outside::leave_open(py, token)?;
+                told
             });
             ours::or_raised(outcome, reported)
         }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 from functools import partial
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-_FUNCTION = type(partial.__init__) if False else type(lambda: None)
+_FUNCTION = type(lambda: None)
 #: Public name → module and classes that have its methods.
 _CLASSES = (
     ("DataFrame", "core.frame", "DataFrame"),

@@ -76,6 +76,14 @@ def call(name: Name, token: int, args: tuple[Any, ...], kwargs: dict[str, Any] |
         _native.leave(token, (), None, told, 0, stays)
 
 
+def chunk(name: Name, token: int, args: tuple[Any, ...], kwargs: dict[str, Any] | None, result: Any) -> None:
+    """A part of a file has been read, which cuDF's reader has no parameter for."""
+    out = size(result)
+    rows, columns, bytes = _power(out[0]), out[1], _power(int(width(result, out) * out[0]))
+    facts = {"rows": rows, "columns": columns, "bytes": bytes, "out_rows": rows, "out_bytes": bytes}
+    _native.leave(token, (), None, {"facts": json.dumps(facts)}, 0, f"{name.full}(chunksize)")
+
+
 def _facts(name: Name, sizes: tuple[Size, Size, Size], frames: tuple[Any, Any, Any], more: dict[str, Any]) -> dict[str, Any]:
     mine, theirs, out = sizes
     verb = more.get("verb", name.verb)

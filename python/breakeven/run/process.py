@@ -92,6 +92,8 @@ def _prepare(kind: str) -> None:
     imports.time_libraries()
     imports.after("torch", _torch)
     imports.after("cupy", _cupy)
+    imports.after("pandas", _pandas)
+    imports.after("polars", _polars)
     if kind == "native":
         imports.after("numpy", _install)
         for name in ("numpy.fft", "numpy.linalg", "numpy.random"):
@@ -172,6 +174,18 @@ def _cupy(_: str) -> None:
     from ..cupy import offer
 
     offer.real()
+
+
+def _pandas(name: str) -> None:
+    from ..pandas import install
+
+    install.install(name)
+
+
+def _polars(name: str) -> None:
+    from ..polars import install
+
+    install.install(name)
 
 
 def _rescan(_: str) -> None:

@@ -200,7 +200,7 @@ pub(crate) fn leave(
 
 /// Ends a call of which nothing is told, unless it has ended.
 pub(crate) fn leave_open(py: Python<'_>, token: u64) -> PyResult<()> {
-    if with_thread(|thread| thread.outside.len() as u64 >= token) == Some(true) {
+    if token != 0 && with_thread(|thread| thread.outside.len() as u64 >= token) == Some(true) {
         leave(py, token, &PyTuple::empty(py), py.None().bind(py), (0, None), || Ok(Vec::new()))?;
     }
     with_thread(|thread| thread.returned = None);
