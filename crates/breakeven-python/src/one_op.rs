@@ -20,14 +20,22 @@ pub(crate) struct OneOp {
     name: Py<PyString>,
     told: Py<PyAny>,
     before: Option<Py<PyAny>>,
+    /// Called by a function of NumPy's, whose work it is.
+    whole: bool,
 }
 
 stand_in! {
     impl OneOp as function {
         #[new]
-        #[pyo3(signature = (function, name, told, before = None))]
-        fn new(function: Py<PyAny>, name: Py<PyString>, told: Py<PyAny>, before: Option<Py<PyAny>>) -> Self {
-            Self { function, name, told, before }
+        #[pyo3(signature = (function, name, told, before = None, whole = false))]
+        fn new(
+            function: Py<PyAny>,
+            name: Py<PyString>,
+            told: Py<PyAny>,
+            before: Option<Py<PyAny>>,
+            whole: bool,
+        ) -> Self {
+            Self { function, name, told, before, whole }
         }
 
         #[pyo3(signature = (*args, **kwargs))]
@@ -38,14 +46,14 @@ stand_in! {
         ) -> PyResult<Bound<'py, PyAny>> {
             let py = args.py();
             let function = self.function.bind(py);
-            if !state::recording() || with_thread(|thread| thread.is_within_op()) != Some(false) {
+            if !state::recording() || with_thread(|thread| thread.is_within_op(self.whole)) != Some(false) {
                 return function.call(args, kwargs);
             }
             let begun = match &self.before {
                 Some(before) => ours::told(py, || before.bind(py).call1((args, kwargs)))?,
                 None => None,
             };
-            let token = outside::enter(py, self.name.bind(py).to_str()?, false, 0);
+            let token = outside::enter(py, self.name.bind(py).to_str()?, self.whole, 0);
             let outcome = function.call(args, kwargs);
             with_thread(|thread| thread.returned = Some(clock::now()));
             let reported = ours::told(py, || {

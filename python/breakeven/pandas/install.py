@@ -59,7 +59,7 @@ def install(package: str) -> None:
             parameters.setdefault(full, set()).add(parameter)
     program.add_version("pandas", pandas.__version__)
     for owner, cls in _owners(package):
-        for name, value in list(vars(cls).items()):
+        for name, value in _attributes(cls).items():
             hooked = _hooked(owner, name, value, table, parameters)
             if hooked is not None:
                 setattr(cls, name, hooked)
@@ -67,15 +67,20 @@ def install(package: str) -> None:
 
 
 def _owners(package: str) -> Iterator[tuple[str, type]]:
-    """Each class whose methods users call, with its bases in pandas: a base's methods go by the name of the first class
-    that has it."""
-    seen: set[type] = {object}
+    """Each class whose methods users call, where this version has it."""
     for owner, module, name in _CLASSES:
         cls = getattr(sys.modules.get(f"{package}.{module}"), name, None)
-        for base in getattr(cls, "__mro__", ()):
-            if base not in seen and base.__module__.startswith("pandas.core"):
-                seen.add(base)
-                yield owner, base
+        if cls is not None:
+            yield owner, cls
+
+
+def _attributes(cls: type) -> dict[str, Any]:
+    """What a class has, by name, that comes from pandas."""
+    found: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        if base.__module__.split(".")[0] == "pandas":
+            found |= vars(base)
+    return found
 
 
 def _hooked(
@@ -105,7 +110,7 @@ def _op(
     full = f"pandas.{owner}.{name}" if owner else f"pandas.{name}"
     stays = Stays(function, parameters[full]) if full in parameters else None
     entry = told.Name(owner, name, table.get(full, ("op", "host"))[0], stays)
-    stand_in = _native.OneOp(function, full, partial(told.call, entry))
+    stand_in = _native.OneOp(function, full, partial(told.call, entry), whole=name == "__array_ufunc__")
     for key in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__"):
         if hasattr(function, key):
             stand_in.__dict__[key] = getattr(function, key)

@@ -8,8 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-#: (rows, columns, what the columns are): equal for objects of equal size.
-Size = tuple[int, int, tuple[Any, ...]]
+    #: (rows, columns, what the columns are): equal for objects of equal size.
+    Size = tuple[int, int, tuple[Any, ...]]
 
 #: Frames of fewer bytes are not followed: copying them takes as long as any call.
 FOLLOWED = 1 << 16

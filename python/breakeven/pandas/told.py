@@ -6,12 +6,14 @@ import json
 
 from .. import _native
 from . import verbs
-from .sizes import FOLLOWED, Size, arrays, element, size, width
+from .sizes import FOLLOWED, arrays, element, size, width
 from .stays import Stays
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from .sizes import Size
 
 #: Distinct calls of a name whose sizes are kept as they are; those of later ones are rounded to powers of two.
 _EXACT = 64
@@ -87,8 +89,10 @@ def chunk(name: Name, token: int, args: tuple[Any, ...], kwargs: dict[str, Any] 
 def _facts(name: Name, sizes: tuple[Size, Size, Size], frames: tuple[Any, Any, Any], more: dict[str, Any]) -> dict[str, Any]:
     mine, theirs, out = sizes
     verb = more.get("verb", name.verb)
-    if verb == "view":
+    if verb == "view" or (verb.startswith("read_") and not out[2]):
         return {"verb": "view"}
+    if not mine[2] and not verb.startswith("read_"):
+        mine, frames = out, (frames[2], *frames[1:])
     rows, columns = mine[0], mine[1]
     each = width(frames[0], mine)
     gives = width(frames[2], out) * out[0]

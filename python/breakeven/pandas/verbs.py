@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 
-from .sizes import Size, size
+from .sizes import size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from .sizes import Size
 
 #: What the name says is all there is to say.
 PLAIN: tuple[Any, ...] = ()
