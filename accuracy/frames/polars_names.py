@@ -16,8 +16,13 @@ ABOUT = """\
 Polars 2.1.0: name, rule, atomic. polars.ir: nodes of an optimised plan; polars.function: functions of expressions as the
 engine names them; the rest are public names. Written by accuracy/frames."""
 #: What runs a query.
+OPERATORS = (
+    "__getitem__ __setitem__ __add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ __rtruediv__ __floordiv__ __mod__ __pow__ "
+    "__gt__ __lt__ __ge__ __le__ __eq__ __ne__ __and__ __or__ __xor__ __invert__ __neg__"
+).split()
 RUN = ("collect", "sink_parquet", "sink_csv", "sink_ndjson", "sink_ipc")
 EAGER = "a call of its own runs on the CPU: the GPU engine takes lazy queries"
+PYTHON = "a Python function, or what the plan does not show, sends the whole query back to the CPU"
 LAZY = "part of a lazy query"
 _NODES = {
     "Cache": "view",
@@ -72,7 +77,8 @@ def rows(dsl: pathlib.Path) -> list[tuple[str, ...]]:
             known = f"_expr_nodes.{kind}" in translate
             add(f"polars.expression.{kind}", "none", *_where(known, kind))
     for owner, cls in (("DataFrame", pl.DataFrame), ("Series", pl.Series)):
-        for name in _public(cls):
+        add(f"polars.{owner}", "frame:host", "host", "made of what the host has")
+        for name in (*_public(cls), *OPERATORS):
             verb = rule(owner, _EAGER_NAMES.get(name, name))
             add(f"polars.{owner}.{name}", verb, *(("view", LAZY) if verb in ("none", "composite") else ("host", EAGER)))
     untranslated = [row[0].split(".", 2)[2] for row in found if row[4] == "host" and "(" not in row[0]]
@@ -81,7 +87,7 @@ def rows(dsl: pathlib.Path) -> list[tuple[str, ...]]:
             add(f"polars.LazyFrame.{name}", "composite" if name.startswith("collect_") else "none", "view", LAZY)
             continue
         add(f"polars.LazyFrame.{name}", "told", "device", "cudf_polars")
-        add(f"polars.LazyFrame.{name}(python)", "told", "host", "a Python function in a query sends the whole query back to the CPU")
+        add(f"polars.LazyFrame.{name}(python)", "told", "host", PYTHON)
         for what in untranslated:
             add(f"polars.LazyFrame.{name}({what})", "told", "host", _lacks(what))
     for name in _public(pl.Expr):
@@ -91,7 +97,11 @@ def rows(dsl: pathlib.Path) -> list[tuple[str, ...]]:
             add(f"polars.Expr.{group}.{name}", "none", "view", LAZY)
     for name in dir(pl):
         value = getattr(pl, name)
-        if isinstance(value, types.FunctionType) and not name.startswith("_"):
+        if name == "collect_all":
+            add("polars.collect_all", "told", "device", "cudf_polars")
+            for what in ("python", *untranslated):
+                add(f"polars.collect_all({what})", "told", "host", PYTHON if what == "python" else _lacks(what))
+        elif isinstance(value, types.FunctionType) and not name.startswith("_"):
             reads = name.startswith("read_")
             verb = rule("", name) if reads else "none"
             add(f"polars.{name}", verb, *(("host", EAGER) if reads else ("view", LAZY)))

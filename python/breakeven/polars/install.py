@@ -28,8 +28,10 @@ def install(package: str) -> None:
     query.State.host = plan.untranslated()
     for name in ("collect", "sink_parquet", "sink_csv", "sink_ndjson", "sink_ipc"):
         _replace(polars.LazyFrame, name, f"LazyFrame.{name}", True)
+    _replace(polars, "collect_all", "collect_all", True)
     for owner in ("DataFrame", "Series"):
         cls = getattr(polars, owner)
+        _replace(cls, "__init__", owner, False)
         for name, value in list(vars(cls).items()):
             public = name in _OPERATORS or not name.startswith("_")
             if public and type(value) is _FUNCTION and rules.get(f"polars.{owner}.{name}", "op") not in ("none", "composite"):

@@ -8,6 +8,7 @@ from .. import _native
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
 #: Versions of the walker that were looked at: the first number changes where a node does.
@@ -52,21 +53,18 @@ class Plan:
         self.python = False
 
 
-def of(lazy: Any, host: frozenset[str]) -> Plan | None:
-    """The plan of a lazy frame; None where this version has no walker. `host`: names that are not translated."""
+def of(frames: Sequence[Any], host: frozenset[str]) -> Plan | None:
+    """The plan of lazy frames that are collected together; None where this version has no walker. `host`: names that are not translated."""
     try:
         options = sys.modules["polars"].QueryOptFlags()._pyoptflags
-        walker = lazy._ldf.with_optimizations(options).visit()
-        if walker.version()[0] not in _KNOWN:
-            return None
         plan = Plan()
-        _walk(walker, plan, host, 0)
+        for lazy in frames:
+            walker = lazy._ldf.with_optimizations(options).visit()
+            if walker.version()[0] not in _KNOWN:
+                return None
+            _walk(walker, plan, host, 0)
         return plan
-    except Exception as error:
-        if isinstance(error, NotImplementedError):
-            plan = Plan()
-            plan.lacks = "PythonScan"
-            return plan
+    except Exception:
         return None
 
 
@@ -82,8 +80,9 @@ def _walk(walker: Any, plan: Plan, host: frozenset[str], depth: int) -> None:
         for expression in walker.get_exprs():
             _expression(walker, expression.node, plan, host)
     except Exception:
-        schema = {}
-        plan.lacks = plan.lacks or kind
+        # What the walker does not show is not translated either; it may be a function of the script's.
+        schema, plan.python = {}, True
+        plan.lacks = plan.lacks or PYTHON
     width = sum(width_of(dtype) for dtype in schema.values())
     keys = len(getattr(node, "keys", None) or getattr(node, "left_on", None) or getattr(node, "by_column", None) or (0,))
     rows = path = None

@@ -93,7 +93,8 @@ def begins(args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Begun | None
     if seen is not None and seen[0] >= _LOOKED_INTO:
         return Begun(line, None, None)
     engine = (kwargs or {}).get("engine", "auto")
-    found = plan.of(args[0], State.host)
+    given = args[0] if args else (kwargs or {}).get("lazy_frames", ())
+    found = plan.of(given if isinstance(given, list | tuple) else [given], State.host)
     listens = found is not None and not found.python and engine in ("auto", "streaming") and metrics.may_listen()
     return Begun(line, found, metrics.Listening() if listens else None)
 
@@ -200,5 +201,7 @@ def _size(path: str) -> int:
 
 
 def _bytes(result: Any) -> int:
+    if isinstance(result, list):
+        return sum(map(_bytes, result))
     size = getattr(result, "estimated_size", None)
     return int(size()) if size is not None else 0
