@@ -81,7 +81,7 @@ def rows(dsl: pathlib.Path) -> list[tuple[str, ...]]:
         for name in (*_public(cls), *OPERATORS):
             verb = rule(owner, _EAGER_NAMES.get(name, name))
             add(f"polars.{owner}.{name}", verb, *(("view", LAZY) if verb in ("none", "composite") else ("host", EAGER)))
-    untranslated = [row[0].split(".", 2)[2] for row in found if row[4] == "host" and "(" not in row[0]]
+    untranslated = [row[0].split(".", 2)[2] for row in found if row[4] == "host" and row[0].startswith(("polars.ir.", "polars.f", "polars.ex"))]
     for name in _public(pl.LazyFrame):
         if name not in RUN:
             add(f"polars.LazyFrame.{name}", "composite" if name.startswith("collect_") else "none", "view", LAZY)

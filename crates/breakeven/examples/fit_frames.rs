@@ -39,7 +39,8 @@ fn main() {
     println!("fitted to {} cases: {FITTED:?} and host time of a call (libcudf, Python) = {fitted:?}", all.len());
     let (mut near, mut held, mut signs, mut right) = (0, 0, 0, 0);
     for left_out in 0..cases.len() {
-        let others: Vec<&Case> = cases.iter().enumerate().filter(|(i, _)| *i != left_out).map(|(_, case)| case).collect();
+        let others: Vec<&Case> =
+            cases.iter().enumerate().filter(|(i, _)| *i != left_out).map(|(_, case)| case).collect();
         let case = &cases[left_out];
         let (predicted, sigma) = predict(&fit(&others), case);
         let off = (predicted / case.seconds).ln();
@@ -49,12 +50,22 @@ fn main() {
             signs += 1;
             right += usize::from((predicted < *cpu) == (case.seconds < *cpu));
         }
-        println!("{:60} measured {:9.3} ms, predicted {:9.3}: {:.2}", case.what, case.seconds * 1e3, predicted * 1e3, off.exp());
+        println!(
+            "{:60} measured {:9.3} ms, predicted {:9.3}: {:.2}",
+            case.what,
+            case.seconds * 1e3,
+            predicted * 1e3,
+            off.exp()
+        );
     }
     let share = |n: usize, of: usize| 100.0 * n as f64 / of.max(1) as f64;
     let n = cases.len();
-    println!("left out: within a factor of 2 {:.0} %, in the 80 % interval {:.0} %, verdict right {:.0} % of {signs}",
-        share(near, n), share(held, n), share(right, signs));
+    println!(
+        "left out: within a factor of 2 {:.0} %, in the 80 % interval {:.0} %, verdict right {:.0} % of {signs}",
+        share(near, n),
+        share(held, n),
+        share(right, signs)
+    );
 }
 
 fn read(text: &str) -> Vec<Case> {
@@ -84,7 +95,15 @@ fn read(text: &str) -> Vec<Case> {
         };
         let native = framework.contains("Rust");
         let n = rows as u64;
-        let frame = |kind, columns, out_rows, keys| Op::Dataframe { kind, rows: n, columns, out_rows, keys, other_rows: 0, window: 0 };
+        let frame = |kind, columns, out_rows, keys| Op::Dataframe {
+            kind,
+            rows: n,
+            columns,
+            out_rows,
+            keys,
+            other_rows: 0,
+            window: 0,
+        };
         let values = number("value_columns").unwrap_or(if params.contains("min") { 4 } else { 1 });
         let text = if params.contains("string") { TEXT } else { 0.0 };
         let wide = if native { 1 } else { 5 };
@@ -99,7 +118,16 @@ fn read(text: &str) -> Vec<Case> {
         };
         let copied = if note.contains("host to device copy included") { rows * width } else { 0.0 };
         let gpu = get("gpu").to_owned();
-        cases.push(Case { gpu, op, bytes: rows * width, copied, python: !native, cpu: cpu.into_iter().collect(), seconds, what });
+        cases.push(Case {
+            gpu,
+            op,
+            bytes: rows * width,
+            copied,
+            python: !native,
+            cpu: cpu.into_iter().collect(),
+            seconds,
+            what,
+        });
     }
     cases
 }

@@ -43,8 +43,8 @@ _CLASSES = (
 )
 #: Not hooked: they only look at an object, or the script's own code runs in them as in no other call.
 _NOT = {"none", "composite"}
-#: Names that pandas asks of its own classes by identity or calls while it is half made.
-_LEFT_ALONE = {"__eq__:Index", "__iter__:Index", "__getitem__:RangeIndex", "__contains__:Index", "__array_ufunc__:Index"}
+#: Of an index only what computes: pandas looks at indexes dozens of times within a call.
+_OF_INDEX = {"date", "distinct", "join", "sort"}
 
 
 def install(package: str) -> None:
@@ -88,12 +88,12 @@ def _hooked(
 ) -> Any:
     """What stands for a method or a computed attribute; None where it stays as it is."""
     full = f"pandas.{owner}.{name}"
-    if name == "__init__" and owner in told.MAKERS:
+    if name == "__init__" and owner in ("DataFrame", "Series"):
         return _op("", owner, value, table, parameters) if type(value) is _FUNCTION else None
-    if (name.startswith("_") and full not in table) or f"{name}:{owner}" in _LEFT_ALONE:
+    if name.startswith("_") and full not in table:
         return None
     rule = table.get(full, ("op", "host"))[0]
-    if rule in _NOT:
+    if rule in _NOT or (owner.endswith("Index") and rule not in _OF_INDEX):
         return None
     if type(value) is _FUNCTION:
         return _op(owner, name, value, table, parameters)

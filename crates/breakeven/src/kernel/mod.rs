@@ -35,9 +35,9 @@ mod winograd;
 #[cfg(test)]
 mod laws;
 
-pub use dataframe::FrameConstants;
 pub use constants::{Constants, Spread, lean_constants};
 pub use cpu::{CORE_MEMORY, fresh_pages};
+pub use dataframe::FrameConstants;
 pub use link::Link;
 pub use machine::{Machine, boost, gaps};
 pub use power::{PowerConstants, capped_speed, power, power_with};

@@ -45,7 +45,9 @@ impl std::fmt::Display for Verb {
             Self::View => f.write_str("view"),
             Self::Read => f.write_str("read"),
             Self::Host => f.write_str("host"),
-            Self::Does(kind) => f.write_str(serde_json::to_value(kind).ok().as_ref().and_then(|v| v.as_str()).unwrap_or("op")),
+            Self::Does(kind) => {
+                f.write_str(serde_json::to_value(kind).ok().as_ref().and_then(|v| v.as_str()).unwrap_or("op"))
+            }
         }
     }
 }

@@ -44,8 +44,8 @@ pub use call::{ArrayRef, Call, Layout};
 pub(crate) use callable::rows;
 pub use callable::{Callable, callable, callables, canonical, numpy_name};
 pub use elementwise::Cost;
-pub use frames::Verb;
 pub(crate) use elementwise::function_cost;
+pub use frames::Verb;
 pub use rule::Rule;
 pub use tensor::Form;
 
