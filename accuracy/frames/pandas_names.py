@@ -60,7 +60,12 @@ OWNERS: dict[str, tuple[type, str]] = {
     "Series.cat": (type(_text.astype("category").cat), "CategoricalAccessor"),
 }
 #: Accessors of rows by label or number: read and written.
-INDEXERS = {"loc": "_DataFrameLocIndexer", "iloc": "_DataFrameIlocIndexer", "at": "_DataFrameAtIndexer", "iat": "_DataFrameiAtIndexer"}
+INDEXERS = {
+    "loc": "_DataFrameLocIndexer",
+    "iloc": "_DataFrameIlocIndexer",
+    "at": "_DataFrameAtIndexer",
+    "iat": "_DataFrameiAtIndexer",
+}
 
 
 def _operators(owner: str) -> list[str]:

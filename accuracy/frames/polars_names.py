@@ -47,7 +47,16 @@ _NODES = {
 }
 _ENUMS = ("StringFunction", "TemporalFunction", "BooleanFunction", "StructFunction")
 _FILES = {"StringFunction": "string", "TemporalFunction": "datetime", "StructFunction": "struct"}
-_GROUPS = {"str": pl.Expr.str, "dt": pl.Expr.dt, "list": pl.Expr.list, "struct": pl.Expr.struct, "cat": pl.Expr.cat, "arr": pl.Expr.arr, "bin": pl.Expr.bin, "name": pl.Expr.name}
+_GROUPS = {
+    "str": pl.Expr.str,
+    "dt": pl.Expr.dt,
+    "list": pl.Expr.list,
+    "struct": pl.Expr.struct,
+    "cat": pl.Expr.cat,
+    "arr": pl.Expr.arr,
+    "bin": pl.Expr.bin,
+    "name": pl.Expr.name,
+}
 
 
 def rows(dsl: pathlib.Path) -> list[tuple[str, ...]]:
@@ -81,7 +90,11 @@ def rows(dsl: pathlib.Path) -> list[tuple[str, ...]]:
         for name in (*_public(cls), *OPERATORS):
             verb = rule(owner, _EAGER_NAMES.get(name, name))
             add(f"polars.{owner}.{name}", verb, *(("view", LAZY) if verb in ("none", "composite") else ("host", EAGER)))
-    untranslated = [row[0].split(".", 2)[2] for row in found if row[4] == "host" and row[0].startswith(("polars.ir.", "polars.f", "polars.ex"))]
+    untranslated = [
+        row[0].split(".", 2)[2]
+        for row in found
+        if row[4] == "host" and row[0].startswith(("polars.ir.", "polars.f", "polars.ex"))
+    ]
     for name in _public(pl.LazyFrame):
         if name not in RUN:
             add(f"polars.LazyFrame.{name}", "composite" if name.startswith("collect_") else "none", "view", LAZY)
@@ -108,7 +121,47 @@ def rows(dsl: pathlib.Path) -> list[tuple[str, ...]]:
     return found
 
 
-_EAGER_NAMES = {"sort": "sort_values", "group_by": "groupby", "with_columns": "map_", "n_unique": "nunique", "unpivot": "melt", "top_k": "nlargest", "bottom_k": "nsmallest", "write_csv": "to_csv", "write_parquet": "to_parquet", "write_json": "to_json", "write_ndjson": "to_json", "write_ipc": "to_feather", "vstack": "concat", "hstack": "concat", "extend": "concat", "join_asof": "merge_asof", "gather": "take", "to_dummies": "get_dummies", "lazy": "keys", "rows": "to_list", "row": "to_list", "iter_rows": "to_list", "to_pandas": "to_numpy", "to_arrow": "to_numpy", "to_torch": "to_numpy", "to_jax": "to_numpy", "clone": "copy", "select": "map_", "drop_nulls": "dropna", "schema": "columns", "height": "size", "width": "size", "get_columns": "columns", "get_column": "columns", "estimated_size": "nbytes", "rechunk": "copy", "partition_by": "get_group", "glimpse": "info", "serialize": "to_pickle"}
+_EAGER_NAMES = {
+    "sort": "sort_values",
+    "group_by": "groupby",
+    "with_columns": "map_",
+    "n_unique": "nunique",
+    "unpivot": "melt",
+    "top_k": "nlargest",
+    "bottom_k": "nsmallest",
+    "write_csv": "to_csv",
+    "write_parquet": "to_parquet",
+    "write_json": "to_json",
+    "write_ndjson": "to_json",
+    "write_ipc": "to_feather",
+    "vstack": "concat",
+    "hstack": "concat",
+    "extend": "concat",
+    "join_asof": "merge_asof",
+    "gather": "take",
+    "to_dummies": "get_dummies",
+    "lazy": "keys",
+    "rows": "to_list",
+    "row": "to_list",
+    "iter_rows": "to_list",
+    "to_pandas": "to_numpy",
+    "to_arrow": "to_numpy",
+    "to_torch": "to_numpy",
+    "to_jax": "to_numpy",
+    "clone": "copy",
+    "select": "map_",
+    "drop_nulls": "dropna",
+    "schema": "columns",
+    "height": "size",
+    "width": "size",
+    "get_columns": "columns",
+    "get_column": "columns",
+    "estimated_size": "nbytes",
+    "rechunk": "copy",
+    "partition_by": "get_group",
+    "glimpse": "info",
+    "serialize": "to_pickle",
+}
 
 
 def _public(of: object) -> list[str]:
@@ -142,7 +195,13 @@ def _strings(path: pathlib.Path) -> set[str]:
     """Names in the sets and tables of supported functions."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
         if any(re.search("SUPPORTED|_supported|_OP_MAPPING", ast.unparse(target)) for target in targets) and node.value:
-            names |= {item.value for item in ast.walk(node.value) if isinstance(item, ast.Constant) and isinstance(item.value, str)}
+            names |= {
+                item.value
+                for item in ast.walk(node.value)
+                if isinstance(item, ast.Constant) and isinstance(item.value, str)
+            }
     return names

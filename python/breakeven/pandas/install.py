@@ -122,7 +122,11 @@ def _functions(pandas: ModuleType, table: dict[str, tuple[str, str]], parameters
     """The functions of `pandas`, in each of its modules that holds them under their names."""
     replaced: dict[Any, Any] = {}
     for name, value in list(vars(pandas).items()):
-        if type(value) is _FUNCTION and not name.startswith("_") and table.get(f"pandas.{name}", ("op", ""))[0] not in _NOT:
+        if (
+            type(value) is _FUNCTION
+            and not name.startswith("_")
+            and table.get(f"pandas.{name}", ("op", ""))[0] not in _NOT
+        ):
             replaced[value] = _op("", name, value, table, parameters)
     for holder in ("", ".core.api", ".api", ".io.api", ".core.reshape.api"):
         module = sys.modules.get(f"pandas{holder}")

@@ -21,6 +21,7 @@ _SAMPLED = 16
 _OBJECT = 32
 
 _NOTHING: Size = (0, 0, ())
+_NAMED = set("f64 f32 f16 i64 i32 i16 i8 u64 u32 u16 u8 bool c64 c128".split())
 _KINDS = {"f": "f", "i": "i", "u": "u", "b": "bool", "M": "i", "m": "i", "c": "c"}
 
 
@@ -79,9 +80,10 @@ def element(told: Size) -> str:
         kind, item = _KINDS.get(getattr(dtype, "kind", "O")), getattr(dtype, "itemsize", 8)
         name = "u8" if kind is None else "bool" if kind == "bool" else f"{kind}{8 * item}"
         counts[name] = counts.get(name, 0) + kinds[place + 1]
-    counts.pop("bool", None) if len(counts) > 1 else None
+    if len(counts) > 1:
+        counts.pop("bool", None)
     most = max(counts, key=lambda name: counts[name], default="f64")
-    return most if most in ("f64", "f32", "f16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "bool", "c64", "c128") else "f64"
+    return most if most in _NAMED else "f64"
 
 
 def _letters(of: Any, dtype: Any) -> float:

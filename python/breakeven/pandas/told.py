@@ -86,7 +86,9 @@ def chunk(name: Name, token: int, args: tuple[Any, ...], kwargs: dict[str, Any] 
     _native.leave(token, (), None, {"facts": json.dumps(facts)}, 0, f"{name.full}(chunksize)")
 
 
-def _facts(name: Name, sizes: tuple[Size, Size, Size], frames: tuple[Any, Any, Any], more: dict[str, Any]) -> dict[str, Any]:
+def _facts(
+    name: Name, sizes: tuple[Size, Size, Size], frames: tuple[Any, Any, Any], more: dict[str, Any]
+) -> dict[str, Any]:
     mine, theirs, out = sizes
     verb = more.get("verb", name.verb)
     if verb == "view" or (verb.startswith("read_") and not out[2]):
@@ -97,8 +99,17 @@ def _facts(name: Name, sizes: tuple[Size, Size, Size], frames: tuple[Any, Any, A
     each = width(frames[0], mine)
     gives = width(frames[2], out) * out[0]
     if verb in ("read", "host"):
-        return {"verb": verb, "bytes": int(gives if out[2] and verb == "host" else rows * each) if not more or out[2] else 8}
-    facts: dict[str, Any] = {"rows": rows, "columns": columns, "bytes": int(rows * each), "out_rows": out[0] or 1, "out_bytes": int(gives) or 8}
+        return {
+            "verb": verb,
+            "bytes": int(gives if out[2] and verb == "host" else rows * each) if not more or out[2] else 8,
+        }
+    facts: dict[str, Any] = {
+        "rows": rows,
+        "columns": columns,
+        "bytes": int(rows * each),
+        "out_rows": out[0] or 1,
+        "out_bytes": int(gives) or 8,
+    }
     facts |= more
     if verb == "group_by":
         used = max(out[1], 1)

@@ -40,7 +40,14 @@ def detail(owner: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any],
     if name in ("merge", "join", "sort_values", "drop_duplicates", "pivot_table", "set_index"):
         return (("keys", _keys(name, args, kwargs)),)
     if name.startswith(("read_", "to_")) and args:
-        return _file(name, args[0] if name.startswith("read_") else args[1] if len(args) > 1 else kwargs.get("path_or_buf", kwargs.get("path")))
+        return _file(
+            name,
+            args[0]
+            if name.startswith("read_")
+            else args[1]
+            if len(args) > 1
+            else kwargs.get("path_or_buf", kwargs.get("path")),
+        )
     return PLAIN
 
 

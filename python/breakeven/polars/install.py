@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 _FUNCTION = type(lambda: None)
 _OPERATORS = {
     f"__{name}__"
-    for name in "getitem setitem add radd sub rsub mul rmul truediv rtruediv floordiv mod pow gt lt ge le eq ne and or xor invert neg".split()
+    for name in (
+        "getitem setitem add radd sub rsub mul rmul truediv rtruediv floordiv mod pow gt lt ge le eq ne and or xor "
+        "invert neg"
+    ).split()
 }
 
 
@@ -34,7 +37,11 @@ def install(package: str) -> None:
         _replace(cls, "__init__", owner, False)
         for name, value in list(vars(cls).items()):
             public = name in _OPERATORS or not name.startswith("_")
-            if public and type(value) is _FUNCTION and rules.get(f"polars.{owner}.{name}", "op") not in ("none", "composite"):
+            if (
+                public
+                and type(value) is _FUNCTION
+                and rules.get(f"polars.{owner}.{name}", "op") not in ("none", "composite")
+            ):
                 _replace(cls, name, f"{owner}.{name}", False)
     for name, value in list(vars(polars).items()):
         if name.startswith("read_") and type(value) is _FUNCTION:

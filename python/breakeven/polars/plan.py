@@ -32,13 +32,19 @@ _INNER = (
     "truthy",
 )
 #: Bytes of a value by its type's name; text and what is nested is sampled where a frame holds it.
-_WIDTHS = {"Int8": 1, "UInt8": 1, "Boolean": 1, "Int16": 2, "UInt16": 2, "Int32": 4, "UInt32": 4, "Float32": 4, "Date": 4, "Categorical": 4, "Enum": 4, "String": 16, "Binary": 32, "List": 32, "Struct": 32}
+_WIDTHS = {
+    **dict.fromkeys(("Int8", "UInt8", "Boolean"), 1),
+    **dict.fromkeys(("Int16", "UInt16"), 2),
+    **dict.fromkeys(("Int32", "UInt32", "Float32", "Date", "Categorical", "Enum"), 4),
+    **dict.fromkeys(("Binary", "List", "Struct"), 32),
+    "String": 16,
+}
 #: Functions of the script's.
 PYTHON = "python"
 
 
 class Node:
-    """One node: its kind, bytes of a row of what it gives, columns, how many keys it has, rows where it holds a frame."""
+    """One node: its kind, bytes of a row of what it gives, columns, keys, rows where it holds a frame."""
 
     def __init__(self, kind: str, width: float, columns: int, keys: int, rows: int | None, path: str | None) -> None:
         self.kind, self.width, self.columns, self.keys, self.rows, self.path = kind, width, columns, keys, rows, path
@@ -54,7 +60,8 @@ class Plan:
 
 
 def of(frames: Sequence[Any], host: frozenset[str]) -> Plan | None:
-    """The plan of lazy frames that are collected together; None where this version has no walker. `host`: names that are not translated."""
+    """The plan of lazy frames that are collected together; None where this version has no walker. `host`: names that
+    are not translated."""
     try:
         options = sys.modules["polars"].QueryOptFlags()._pyoptflags
         plan = Plan()
@@ -84,7 +91,9 @@ def _walk(walker: Any, plan: Plan, host: frozenset[str], depth: int) -> None:
         schema, plan.python = {}, True
         plan.lacks = plan.lacks or PYTHON
     width = sum(width_of(dtype) for dtype in schema.values())
-    keys = len(getattr(node, "keys", None) or getattr(node, "left_on", None) or getattr(node, "by_column", None) or (0,))
+    keys = len(
+        getattr(node, "keys", None) or getattr(node, "left_on", None) or getattr(node, "by_column", None) or (0,)
+    )
     rows = path = None
     if kind == "DataFrameScan":
         rows = node.df.height()

@@ -67,7 +67,18 @@ _OF_PLAN = {
     "MergeSorted": "sort",
     "Reduce": "fold",
 }
-_KIND_OF = {"join": "Join", "group_by": "GroupBy", "filter": "Filter", "sort": "Sort", "top_k": "Sort", "distinct": "Distinct", "read_csv": "Scan", "read_parquet": "Scan", "read_json": "Scan", "map": "HStack"}
+_KIND_OF = {
+    "join": "Join",
+    "group_by": "GroupBy",
+    "filter": "Filter",
+    "sort": "Sort",
+    "top_k": "Sort",
+    "distinct": "Distinct",
+    "read_csv": "Scan",
+    "read_parquet": "Scan",
+    "read_json": "Scan",
+    "map": "HStack",
+}
 _SOURCES = ("in-memory-source",)
 
 
@@ -99,7 +110,9 @@ def begins(args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Begun | None
     return Begun(line, found, metrics.Listening() if listens else None)
 
 
-def ended(name: str, token: int, args: tuple[Any, ...], kwargs: dict[str, Any] | None, result: Any, begun: Begun | None) -> None:
+def ended(
+    name: str, token: int, args: tuple[Any, ...], kwargs: dict[str, Any] | None, result: Any, begun: Begun | None
+) -> None:
     """It has run, or raised: `token` is 0 then."""
     told = begun.listening.end() if begun is not None and begun.listening is not None else []
     if begun is None or token == 0:
@@ -163,12 +176,16 @@ def _plan_parts(found: plan.Plan, out_rows: int) -> list[dict[str, Any] | None]:
     """The nodes of the plan alone: rows between them are those of the largest input."""
     inputs = [node.rows for node in found.nodes if node.rows is not None]
     rows = max(inputs, default=out_rows)
-    _native.unseen("polars-rows", "rows between the nodes of a Polars query are not known: taken as those of its inputs")
+    _native.unseen(
+        "polars-rows", "rows between the nodes of a Polars query are not known: taken as those of its inputs"
+    )
     parts = []
     for place, node in enumerate(found.nodes):
         verb = _OF_PLAN.get(node.kind)
         if verb is not None:
-            parts.append(_part(verb, rows, node.columns, out_rows if place == 0 else rows, node.keys, (node.width,) * 2))
+            parts.append(
+                _part(verb, rows, node.columns, out_rows if place == 0 else rows, node.keys, (node.width,) * 2)
+            )
     return parts
 
 
