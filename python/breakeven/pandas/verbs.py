@@ -74,7 +74,7 @@ def _keys(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
         if (given := kwargs.get(word)) is not None:
             return len(given) if type(given) in (list, tuple) else 1
     given = args[1] if name in ("sort_values", "drop_duplicates") and len(args) > 1 else None
-    return len(given) if type(given) in (list, tuple) else 1
+    return len(given) if isinstance(given, list | tuple) else 1
 
 
 def _mean_window(rolling: Any) -> int:
@@ -110,7 +110,7 @@ def others(owner: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any])
 def several(name: str, args: tuple[Any, ...]) -> list[Any]:
     """The frames of a list of them: those of `concat`."""
     given = args[0] if args else None
-    if name == "concat" and type(given) in (list, tuple):
+    if name == "concat" and isinstance(given, list | tuple):
         return list(given)
     if name == "concat" and type(given) is dict:
         return list(given.values())

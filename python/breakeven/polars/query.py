@@ -157,7 +157,7 @@ def _told_parts(found: plan.Plan, told: list[metrics.Node]) -> list[dict[str, An
     """The nodes that the engine ran; their widths are those of the plan's nodes of that kind, in their order."""
     left = list(found.nodes)
     widest = max((node.width for node in found.nodes), default=8.0)
-    parts = []
+    parts: list[dict[str, Any] | None] = []
     for name, _, received, sent in told:
         verb = _verb(name)
         if verb is None:
@@ -179,7 +179,7 @@ def _plan_parts(found: plan.Plan, out_rows: int) -> list[dict[str, Any] | None]:
     _native.unseen(
         "polars-rows", "rows between the nodes of a Polars query are not known: taken as those of its inputs"
     )
-    parts = []
+    parts: list[dict[str, Any] | None] = []
     for place, node in enumerate(found.nodes):
         verb = _OF_PLAN.get(node.kind)
         if verb is not None:
