@@ -26,6 +26,8 @@ Row = tuple[str, ...]
 #: Functions of pandas that `cudf` does not export and cuDF's proxies run all the same: by methods of theirs, or as
 #: pandas' own code over proxies.
 _RUN_BY_METHODS = {"isna": "isna", "isnull": "isna", "notna": "notna", "notnull": "notna"}
+#: Methods that only call the function of their name.
+_BY_FUNCTION = ("melt", "pivot", "pivot_table")
 #: What is passed as a parameter of cuDF's own name by place: no refusal.
 _OTHER_NAMES = {"func", "data", "value", "path", "other", "kwargs", "args"}
 _REFUSES = re.compile(r"^(?:not )?(\w+)(?: (?:is not|is|!=|==|not in|in) .*)?$")
@@ -59,7 +61,10 @@ def _of_cudf(wheel: Wheel, owner: str, theirs: str, name: str) -> Method | None:
     if owner:
         if name in pandas_names.OPERATORS and owner in ("DataFrame", "Series", "Index", "MultiIndex"):
             return Method()
-        return wheel.members(theirs).get(name)
+        has = wheel.members(theirs).get(name)
+        if has is not None and owner in ("DataFrame", "Series") and name in _BY_FUNCTION:
+            has.refusals += method(wheel.functions[name]).refusals
+        return has
     if name in _RUN_BY_METHODS:
         return Method()
     if name not in wheel.exported and name not in pandas_names.CLASSES:

@@ -157,6 +157,7 @@ def _told_parts(found: plan.Plan, told: list[metrics.Node]) -> list[dict[str, An
     """The nodes that the engine ran; their widths are those of the plan's nodes of that kind, in their order."""
     left = list(found.nodes)
     widest = max((node.width for node in found.nodes), default=8.0)
+    smallest = min((node.rows for node in found.nodes if node.rows), default=0)
     parts: list[dict[str, Any] | None] = []
     for name, _, received, sent in told:
         verb = _verb(name)
@@ -168,7 +169,7 @@ def _told_parts(found: plan.Plan, told: list[metrics.Node]) -> list[dict[str, An
             left.remove(node)
         width, columns, keys = (node.width, node.columns, node.keys) if node is not None else (widest, 1, 1)
         wide = max(widest if verb in ("join", "group_by") else width, 1.0)
-        parts.append(_part(verb, received, columns, sent, keys, (wide, width)))
+        parts.append(_part(verb, received, columns, sent, keys, (wide, width), smallest))
     return parts
 
 
@@ -189,11 +190,14 @@ def _plan_parts(found: plan.Plan, out_rows: int) -> list[dict[str, Any] | None]:
     return parts
 
 
-def _part(verb: str, rows: int, columns: int, out: int, keys: int, widths: tuple[float, float]) -> dict[str, Any]:
+def _part(
+    verb: str, rows: int, columns: int, out: int, keys: int, widths: tuple[float, float], smaller: int = 0
+) -> dict[str, Any]:
     frame: dict[str, Any] = {"kind": verb, "rows": rows, "columns": columns, "out_rows": out, "keys": max(keys, 1)}
     if verb == "join":
-        # Both sides are received together; which is which is not told.
-        frame |= {"rows": rows - rows // 2, "other_rows": rows // 2}
+        # Both sides are received together; the engine builds its table of the smaller.
+        other = smaller if 0 < smaller < rows else rows // 2
+        frame |= {"rows": rows - other, "other_rows": other}
     read = out if verb.startswith("read_") else rows
     bytes = int(read * widths[0]), int(out * widths[1])
     return {"op": {"dataframe": frame}, "dtype": "f64", "count": 1, "read_bytes": bytes[0], "written_bytes": bytes[1]}

@@ -3,11 +3,13 @@
 use super::gpu::Question;
 use crate::port::{self, Counterpart};
 use crate::report::words;
-use crate::workload::{Entry, Workload};
+use crate::workload::{Entry, Op, Workload};
 
 /// cuDF 26.10 takes pandas up to here, cudf-polars Polars up to here: as their wheels say (`Requires-Dist`).
 const PANDAS: (u64, u64) = (3, 1);
 const POLARS: (u64, u64) = (1, 45);
+/// Rows that a column of cuDF cannot have: they are counted in 32 bits with a sign.
+const COLUMN: u64 = 1 << 31;
 
 /// Codes and texts of the notes.
 pub(super) fn notes(q: &Question<'_>) -> Vec<(&'static str, String)> {
@@ -31,7 +33,24 @@ pub(super) fn notes(q: &Question<'_>) -> Vec<(&'static str, String)> {
             format!("on a GPU: `.collect(engine=\"gpu\")` of lazy queries{}", back.unwrap_or_default()),
         ));
     }
+    let most = workload.ops.iter().filter_map(|entry| rows(&entry.op)).max().unwrap_or(0);
+    if most >= COLUMN {
+        let rows = words::count(most);
+        found.push((
+            "cudf-rows",
+            format!("a column of cuDF has fewer than 2,147,483,648 rows, and one here has {rows}: it must be split"),
+        ));
+    }
     found
+}
+
+/// Rows of the longest table of an op.
+fn rows(op: &Op) -> Option<u64> {
+    match op {
+        Op::Dataframe { rows, out_rows, other_rows, .. } => Some(*rows.max(out_rows).max(other_rows)),
+        Op::Routine { parts } => parts.iter().filter_map(|part| rows(&part.op)).max(),
+        _ => None,
+    }
 }
 
 /// The version of a library whose calls would run on a GPU.

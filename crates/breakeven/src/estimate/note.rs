@@ -32,6 +32,7 @@ pub const CODES: &[(&str, &str)] = &[
          NAME` records it exactly.",
     ),
     ("cudf-pandas", "How the script runs on a GPU unchanged, and whether pandas has to go back a version for it."),
+    ("cudf-rows", "A table has more rows than a column of cuDF may have."),
     ("energy-cost", "A price of electricity was given or is set: costs are those of energy, not of rent."),
     ("gpu-fell-back", "The script asked a library for a GPU; there is none, and the library ran on the CPU."),
     ("gpu-name", "A GPU was asked for by a name that is not exactly one GPU's; the text says which were taken."),

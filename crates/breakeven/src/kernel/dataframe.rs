@@ -79,10 +79,9 @@ pub(super) fn cost_with(c: &FrameConstants, machine: &Machine<'_>, job: &Job, di
     let random = |n: f64, each: f64, places: f64| machine.traffic(n * each, places, 1.0);
     let gathered = |n: f64, from: f64| columns * random(n, sector + ROW_NUMBER, from * s);
     let set = |each: f64| random(rows, each + c.group_key * (keys - 1.0), rows * SLOT);
-    let sorted = || match keys > 1.0 {
-        true => rounds(rows) * random(rows, c.merge_row * keys, rows * s * keys),
-        false => s * stream(2.0 * rows * (s + ROW_NUMBER)),
-    };
+    let by_digits = s * stream(2.0 * rows * (s + ROW_NUMBER));
+    let merged = if keys > 1.0 { rounds(rows) * random(rows, c.merge_row * keys, rows * s * keys) } else { 0.0 };
+    let sorted = by_digits.max(merged);
     let (memory, launches) = match kind {
         Dataframe::Map => (once, columns.max(1.0)),
         Dataframe::Fold => (once, 2.0 * columns.max(1.0)),
@@ -103,8 +102,8 @@ pub(super) fn cost_with(c: &FrameConstants, machine: &Machine<'_>, job: &Job, di
             let probed = 2.0 * random(rows * keys, c.join_row, places);
             (once + table + probed + gathered(out_rows, rows + other_rows), 12.0 + 2.0 * columns)
         }
-        Dataframe::Sort => (once + sorted() + gathered(rows, rows), 4.0 + s + columns),
-        Dataframe::TopK => (once + sorted() + gathered(out_rows, rows), 5.0 + s + columns),
+        Dataframe::Sort => (once + sorted + gathered(rows, rows), 4.0 + s + columns),
+        Dataframe::TopK => (once + sorted + gathered(out_rows, rows), 5.0 + s + columns),
         Dataframe::Rolling => {
             let looked = rows * columns * window * s / machine.cache_rate;
             (2.0 * once + looked, 2.0 * columns.max(1.0))
@@ -131,7 +130,43 @@ fn rounds(rows: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hardware::Catalogue;
     use crate::lower::rows;
+    use crate::units::Bytes;
+    use crate::workload::{Dtype, Op};
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    fn seconds(op: &Op, gpu: &str) -> f64 {
+        let found = Catalogue::embedded().find_gpu(gpu).unwrap();
+        crate::kernel::kernel_time(op, Dtype::F64, Bytes(0.0), Bytes(0.0), &found.gpus[0].device).p50.get()
+    }
+
+    fn verb(kind: Dataframe, [rows, columns, out_rows, other_rows]: [u64; 4], keys: u64, window: u64) -> Op {
+        Op::Dataframe { kind, rows, columns, out_rows, keys, other_rows, window }
+    }
+
+    proptest! {
+        #[test]
+        fn more_rows_never_take_less_time_and_few_more_take_little_longer(
+            kind in select(Dataframe::ALL), rows in 1000..1_000_000_000_u64, columns in 1..100_u64, keys in 1..6_u64,
+            window in 0..100_u64)
+        {
+            let at = |rows: u64| seconds(&verb(kind, [rows, columns, rows / 2, rows / 10], keys, window), "l4");
+            let (few, more, most) = (at(rows), at(rows + rows / 100), at(4 * rows));
+            prop_assert!(few <= more && more <= most, "{few} {more} {most}");
+            prop_assert!(more <= 1.25 * few, "{few} {more}");
+        }
+    }
+
+    #[test]
+    fn a_join_takes_longer_than_a_filter_and_a_sort_by_three_keys_than_by_one() {
+        let n = 10_000_000;
+        let of = |kind, keys| seconds(&verb(kind, [n, 3, n / 2, n / 10], keys, 0), "a100");
+        assert!(of(Dataframe::Join, 1) > of(Dataframe::Filter, 1));
+        assert!(of(Dataframe::Sort, 3) > of(Dataframe::Sort, 1));
+        assert!(of(Dataframe::GroupBy, 3) > of(Dataframe::GroupBy, 1));
+    }
 
     #[test]
     fn every_row_of_the_table_is_a_constant_within_its_range() {
