@@ -18,6 +18,7 @@ __all__ = [
     "Moment",
     "Moves",
     "Named",
+    "OneOp",
     "Passing",
     "PassingAttribute",
     "Reads",
@@ -31,6 +32,7 @@ __all__ = [
     "calibrate",
     "call_noted",
     "called_with",
+    "callables",
     "calls_must_pass",
     "calls_pass",
     "clock_ns",
@@ -391,6 +393,28 @@ class Named:
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
     def __reduce__(self) -> Any: ...
+
+@final
+class OneOp:
+    """Stands in for a function of a library for data frames, each outermost call of which is one op: `told(token, args,
+    kwargs, result)` hears of it and ends it by `leave`. With `before(args, kwargs)`, what that gives is told too; also,
+    with a token of 0, where the call raised. `whole`: a function of NumPy's calls it, whose work it is."""
+
+    def __new__(
+        cls,
+        function: Callable[..., Any],
+        name: str,
+        told: Callable[..., object],
+        before: Callable[..., Any] | None = None,
+        whole: bool = False,
+    ) -> OneOp: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
+    def __reduce__(self) -> Any: ...
+
+def callables(package: str) -> list[tuple[str, str, str]]:
+    """Every name of a package in the tables: name; its rule (a verb of data frames, `none`, `composite`, or `op`); where its port
+    runs it: `device`, `view` or `host`."""
 
 @final
 class Frameless:

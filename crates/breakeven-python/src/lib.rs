@@ -17,6 +17,7 @@ mod lines;
 mod modules;
 mod named;
 mod names;
+mod one_op;
 mod ours;
 mod sampled;
 mod scalars;
@@ -79,6 +80,8 @@ mod _native {
     use super::modules::{Backward, ModuleCall, StepHook, leave_unwatched};
     #[pymodule_export]
     use super::named::Named;
+    #[pymodule_export]
+    use super::one_op::{OneOp, callables};
     #[pymodule_export]
     use super::ours::of_script;
     #[pymodule_export]

@@ -342,6 +342,12 @@ impl Thread {
         true
     }
 
+    /// Whether a call that began now would be part of one that is one op; `whole`: of one that is told from outside.
+    pub(crate) fn is_within_op(&self, whole: bool) -> bool {
+        let closed = if whole { !self.outside.is_empty() } else { self.calls.closed };
+        closed || self.calls.depth == Self::DEEPEST
+    }
+
     /// As [`Thread::enter`], inside no call.
     #[inline(always)]
     pub(crate) fn enter_first(&mut self, atomic: bool) {

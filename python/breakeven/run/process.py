@@ -92,6 +92,8 @@ def _prepare(kind: str) -> None:
     imports.time_libraries()
     imports.after("torch", _torch)
     imports.after("cupy", _cupy)
+    for name in ("pandas", "polars"):
+        imports.after(name, _frames)
     if kind == "native":
         imports.after("numpy", _install)
         for name in ("numpy.fft", "numpy.linalg", "numpy.random"):
@@ -172,6 +174,22 @@ def _cupy(_: str) -> None:
     from ..cupy import offer
 
     offer.real()
+
+
+def _frames(name: str) -> None:
+    """pandas or Polars has just been imported."""
+    going_on = _native.recording()
+    if going_on:
+        _native.stop()  # what hooking it takes is none of the script's
+    try:
+        if name == "pandas":
+            from ..pandas import install
+        else:
+            from ..polars import install  # type: ignore[no-redef]
+        install.install(name)
+    finally:
+        if going_on:
+            _native.start()
 
 
 def _rescan(_: str) -> None:

@@ -12,6 +12,7 @@ const LAYERS: &[&[&str]] = &[
     &["process", "events"],
     &["scipy"],
     &["numpy"],
+    &["pandas", "polars"],
     &["torch.session", "torch.frames", "torch.patch", "torch.dispatch_mode", "torch.memory_left"],
     &["torch.describe"],
     &["torch.real_gpu"],
@@ -170,10 +171,12 @@ fn state_is_in_objects() {
 }
 
 /// Folders of scripts that are recorded: they are as people write them.
-const RECORDED: [&str; 6] = [
+const RECORDED: [&str; 8] = [
     "python/tests/advice/",
     "python/tests/cases/",
     "python/tests/healthy/",
+    "python/tests/pandas/scripts/",
+    "python/tests/polars/scripts/",
     "python/tests/programs/",
     "python/tests/scripts/",
     "bench/edits/",

@@ -3,6 +3,7 @@
 use super::baseline::{self, CpuTime};
 use super::changed;
 use super::coverage::{self, is_of_library, with_libraries_apart};
+use super::frames;
 use super::gpu::{Outcome, Question, WORST, device_bytes, outcome, outcomes};
 use super::plan::{Plan, Policy, Port};
 use super::setup::Setup;
@@ -668,6 +669,9 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
             note("script-killed", format!("the script was ended by signal {signal}: this is what was seen until then"))
         }
         Exit::Unknown => note("script-cut", "the script did not say how it ended: this is what was seen".to_owned()),
+    }
+    for (code, text) in frames::notes(q) {
+        note(code, text);
     }
     if !program.peak_roles.is_empty() {
         let mut parts: Vec<_> = program.peak_roles.iter().collect();

@@ -25,6 +25,7 @@ mod elementwise;
 mod factor;
 mod fft;
 mod fold;
+mod frames;
 mod index;
 mod product;
 mod random;
@@ -44,6 +45,7 @@ pub(crate) use callable::rows;
 pub use callable::{Callable, callable, callables, canonical, numpy_name};
 pub use elementwise::Cost;
 pub(crate) use elementwise::function_cost;
+pub use frames::Verb;
 pub use rule::Rule;
 pub use tensor::Form;
 
@@ -70,6 +72,9 @@ pub fn lower(call: &Call) -> Lowered {
         return told;
     }
     let rule = callable(call.name).map_or(Rule::Opaque, |c| c.rule);
+    if let Rule::Frame(verb) = rule {
+        return frames::lower(verb, call);
+    }
     let inputs = &call.inputs[..call.inputs.len().min(rule.operands())];
     let call = &Call { inputs, ..*call };
     let op = match rule.op(call) {

@@ -3,7 +3,7 @@
 use super::elementwise::{self, Cost};
 use super::product::Product;
 use super::window::Windowed;
-use super::{Call, device, factor, fft, fold, index, product, random, sparse, tensor, window};
+use super::{Call, Verb, device, factor, fft, fold, index, product, random, sparse, tensor, window};
 use crate::workload::Op;
 use crate::workload::op::{Direction, Factor, Fft, Random, Rowwise, Sort};
 
@@ -72,6 +72,8 @@ pub enum Rule {
     SparseProduct,
     /// A layer, loss or gradient of a tensor framework.
     Tensor(tensor::Form),
+    /// A call on a data frame, with its sizes in the keyword `facts`.
+    Frame(Verb),
     /// A view: no kernel.
     View,
     /// The host reads values.
@@ -96,6 +98,18 @@ pub enum Rule {
     Composite,
     /// Array work that no family describes.
     Opaque,
+}
+
+impl std::fmt::Display for Rule {
+    /// The verb of a call on a data frame, `none`, `composite`, or `op` for all other work.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Frame(verb) => verb.fmt(f),
+            Self::Nothing => f.write_str("none"),
+            Self::Composite => f.write_str("composite"),
+            _ => f.write_str("op"),
+        }
+    }
 }
 
 /// A kind by the name that the workload format gives it.
@@ -142,6 +156,7 @@ impl Rule {
             "window" => Self::Windowed(Windowed::parse(first)?),
             "sparse" => Self::SparseProduct,
             "tensor" => Self::Tensor(tensor::Form::parse(first, second)?),
+            "frame" => Self::Frame(Verb::parse(first)?),
             "view" => Self::View,
             "host_read" => Self::HostRead,
             "transfer" => Self::Transfer(kind(first)?),
@@ -223,7 +238,7 @@ impl Rule {
             Self::StreamWait => Op::StreamWait,
             Self::Described => device::described(call),
             Self::HostOnly => Op::HostOnly,
-            Self::Composite | Self::Opaque | Self::Told => Op::Opaque,
+            Self::Composite | Self::Opaque | Self::Told | Self::Frame(_) => Op::Opaque,
         }
     }
 }
