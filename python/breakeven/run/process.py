@@ -87,11 +87,14 @@ def begin(kind: str) -> None:
 
 
 def _prepare(kind: str) -> None:
+    from ..learn import install as learn
+
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     _native.on_library_code(package + os.sep, os.path.dirname(os.__file__) + os.sep)
     imports.time_libraries()
     imports.after("torch", _torch)
     imports.after("cupy", _cupy)
+    learn.arm()
     if kind == "native":
         imports.after("numpy", _install)
         for name in ("numpy.fft", "numpy.linalg", "numpy.random"):
