@@ -26,6 +26,7 @@ mod factor;
 mod fft;
 mod fold;
 mod index;
+mod learn;
 mod product;
 mod random;
 mod rule;
@@ -44,6 +45,7 @@ pub(crate) use callable::rows;
 pub use callable::{Callable, callable, callables, canonical, numpy_name};
 pub use elementwise::Cost;
 pub(crate) use elementwise::function_cost;
+pub use learn::{Algorithm, Phase};
 pub use rule::Rule;
 pub use tensor::Form;
 
@@ -70,6 +72,9 @@ pub fn lower(call: &Call) -> Lowered {
         return told;
     }
     let rule = callable(call.name).map_or(Rule::Opaque, |c| c.rule);
+    if let Rule::Learn(algorithm, phase) = rule {
+        return learn::op(algorithm, phase, call);
+    }
     let inputs = &call.inputs[..call.inputs.len().min(rule.operands())];
     let call = &Call { inputs, ..*call };
     let op = match rule.op(call) {

@@ -113,7 +113,7 @@ const SOURCES: &[Source] = &[
     Source { name: "cudf", packages: &["duckdb", "pandas", "polars"], table: RECORDED[0][0], costs: RECORDED[0][1] },
     Source {
         name: "cuml",
-        packages: &["catboost", "lightgbm", "sklearn", "xgboost"],
+        packages: &["catboost", "hdbscan", "lightgbm", "sklearn", "umap", "xgboost"],
         table: RECORDED[1][0],
         costs: RECORDED[1][1],
     },

@@ -244,7 +244,7 @@ kinds!(/** Distributions by cost. */ Random { Uniform, Normal, Exponential, Gamm
 kinds!(/** Sliding windows. */ Window { MaxPool, AveragePool, Resize, Stencil, Median });
 kinds!(/** Dataframe verbs. */ Dataframe { Filter, GroupBy, Join, Sort, Rolling, Map });
 kinds!(/** Collective communication. */ Collective { AllReduce, AllGather, ReduceScatter, Broadcast, AllToAll });
-kinds!(/** Which way a copy goes. */ Direction { H2d, D2h, D2d });
+kinds!(/** Which way a copy goes; `h2h`: the host rearranges it, by so many bytes of its memory's traffic. */ Direction { H2d, D2h, D2d, H2h });
 
 macro_rules! families {
     ($($variant:ident $name:literal),* $(,)?) => {
