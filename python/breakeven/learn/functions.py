@@ -67,7 +67,7 @@ def public(module: str) -> list[str]:
         if name not in PASSING
         and not name.startswith(skipped)
         and type(contents.get(name)).__name__ in ("function", "Named")
-        and str(getattr(contents[name], "__module__", "")).startswith("sklearn.")
+        and str(getattr(contents[name], "__module__", "")).startswith("sklearn." if "__all__" in contents else module)
     ]
 
 

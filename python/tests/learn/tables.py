@@ -149,12 +149,16 @@ class Tables:
         for method in methods:
             full = f"{name}.{method}"
             if method not in runs:
-                self.host(full, f"cuml.accel 26.10 runs {short} but not this method")
+                for other in (full, *(f"{full}({row['id']})" for row in self.reasons.get(short, ()))):
+                    self.host(other, f"cuml.accel 26.10 runs {short} but not this method")
                 continue
             self.device(full, algorithm, phase(method), f"cuml.accel: {short}.{method}", "accuracy/frames.json")
             for row in self.reasons.get(short, ()):
                 edit = f"; {row['edit']}" if row["edit"] else ""
-                self.host(f"{full}({row['id']})", f"cuml.accel 26.10 leaves it on the CPU: {row['reason']}{edit}")
+                fallen = f"{full}({row['id']})"
+                self.host(fallen, f"cuml.accel 26.10 leaves it on the CPU: {row['reason']}{edit}")
+                # What it would be without.
+                self.callables[fallen] = (f"learn:{algorithm}:{phase(method)}", "atomic")
 
     def boosting(self) -> None:
         for package, (classes, counterpart) in BOOSTING.items():

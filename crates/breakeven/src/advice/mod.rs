@@ -105,6 +105,7 @@ pub const IDS: &[&str] = &[
     "cheaper-gpu",
     "columns",
     "cuda-graphs",
+    "fallback",
     "fewer-syncs",
     "float32",
     "fuse",

@@ -27,6 +27,7 @@ use crate::spend::spend;
 use crate::timeline::{Compact, LANES};
 use crate::workload::{CUT_SHORT, Entry, Exit, GIVEN, Op, Step, Unseen, Workload};
 use crate::{Error, Result};
+use std::collections::BTreeSet;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Watts beside the GPU (CPU, memory, fans, network) as a share of the board's limit: an 8×H100 node is rated 10.2 kW
@@ -238,13 +239,7 @@ fn answer(question: &Question, choice: &Choice, request: &Request, each: Each) -
         ));
     }
     if rows.iter().any(|r| !r.counted) {
-        let by = if is_cupy {
-            "as if ported to a native array library"
-        } else {
-            "with what PyTorch costs on NVIDIA's, not with XPU's and MPS's own costs"
-        };
-        let text = format!("Intel and Apple GPUs are estimated {by}; they do not count among the winners");
-        notes.push(Note::new("port-native", text));
+        notes.push(Note::new("port-native", not_served(question.port.profile())));
     }
     notes.extend(compile(question, choice, &mut rows));
     // Of what would have come nothing is known, neither what it needs nor what would help; nor of what was not seen.
@@ -338,6 +333,17 @@ fn advise(
         advice.extend(advice::cheaper_gpu(&ctx, price.usd_per_h, &offers));
     }
     (advice, together)
+}
+
+/// What GPUs of makers that the library has no release for are estimated as.
+fn not_served(profile: &PortProfile) -> String {
+    let by = match profile.name {
+        "cupy" => "as if ported to a native array library".to_owned(),
+        "torch" => "with what PyTorch costs on NVIDIA's, not with XPU's and MPS's own costs".to_owned(),
+        other => format!("as if {other} had a release for them"),
+    };
+    let whose = if profile.serves(Vendor::Amd) { "Intel and Apple" } else { "AMD, Intel and Apple" };
+    format!("{whose} GPUs are estimated {by}; they do not count among the winners")
 }
 
 /// As asked for; a program that uses a GPU library itself is estimated as it is written and no other way.
@@ -464,7 +470,7 @@ fn row(q: &Question, pick: &Pick, out: &Outcome, choice: &Choice, options: &Opti
     let rates = choice.rates(Some(pick), gpus, Some(watts.scale(gpus)));
     let spent = out.time.map(|t| spend(t, &rates)).unwrap_or_default();
     let flop = q.workload.flop().get();
-    let counted = matches!(device.vendor, Vendor::Nvidia | Vendor::Amd);
+    let counted = q.port.profile().serves(device.vendor);
     let fitting = out.time.is_some();
     GpuEstimate {
         gpu: device.id.clone(),
@@ -562,6 +568,25 @@ fn in_sizes(even: &mut BreakEven, found: Crossings) {
     (even.size, even.rounds, even.calls) = (found.size, found.rounds, found.calls);
 }
 
+/// How estimators get to the GPU on which they are estimated.
+fn accelerated(q: &Question) -> Option<String> {
+    let counterparts = q.workload.ops.iter().filter_map(|entry| {
+        let profile = port::of(&entry.name);
+        match profile.counterpart(&entry.name) {
+            port::Counterpart::Device(by) if profile.name == "cuml" => Some(by),
+            _ => None,
+        }
+    });
+    let script = words::printable(&q.workload.program.name, 80);
+    let way = |by: &str| match by.split_once(": ") {
+        Some((library, _)) => format!("scikit-learn as `python -m {library} {script}` runs it, with a copy at each call"),
+        None => by.to_owned(),
+    };
+    let ways: BTreeSet<String> = counterparts.map(way).collect();
+    let ways: Vec<String> = ways.into_iter().collect();
+    (!ways.is_empty()).then(|| format!("on a GPU is estimated {}", ways.join("; ")))
+}
+
 fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
     let program = &q.workload.program;
     let mut notes = Vec::new();
@@ -571,6 +596,9 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
     }
     if let Some(text) = pace::note(q.host, q.port.library()) {
         note("host-pace", text);
+    }
+    if let Some(text) = accelerated(q) {
+        note("accelerated", text);
     }
     if let Some((g, out)) = best
         && q.port.policy() == Policy::Resident

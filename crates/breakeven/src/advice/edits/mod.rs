@@ -6,6 +6,7 @@ pub(super) mod cheaper_gpu;
 mod columns;
 pub(super) mod cuda_graphs;
 mod elements;
+mod fallback;
 mod fewer_syncs;
 mod float32;
 pub(super) mod fuse;
@@ -32,6 +33,7 @@ use super::Edit;
 
 /// Every edit of the program. `cheaper-gpu` is no edit of it and is apart.
 pub(super) const EDITS: &[Edit] = &[
+    fallback::EDIT,
     keep_resident::EDIT,
     hoist_transfers::EDIT,
     reduce_before_copy::EDIT,

@@ -22,9 +22,9 @@ struct Way {
 /// XGBoost `hist` on CUDA: each level adds each row's gradient to the bins of its columns (`gpu_hist/histogram.cu`).
 const XGBOOST: Way = Way { step: 110.0, additions: 1.0, round: 60.0 };
 /// LightGBM grows leaf by leaf: the smaller child is added up, the larger is the rest.
-const LIGHTGBM: Way = Way { step: 22.0, additions: 1.0, round: 60.0 };
+const LIGHTGBM: Way = Way { step: 22.0, additions: 8.0, round: 60.0 };
 /// CatBoost's trees are the same test across a level.
-const CATBOOST: Way = Way { step: 300.0, additions: 1.0, round: 200.0 };
+const CATBOOST: Way = Way { step: 300.0, additions: 3.5, round: 200.0 };
 
 pub(super) fn xgboost(phase: Phase, facts: &Facts, parts: &mut Parts) {
     let depth = Facts::or(facts.depth, DEPTH);

@@ -12,7 +12,7 @@ const ROUNDS: f64 = 20.0;
 /// Kernels of a round: norms, fused nearest centre, sums by key, division, shift, tests (cuvs `kmeans_fit_main`).
 const KERNELS: f64 = 12.0;
 /// Kernels of DBSCAN beside its distances: scans and rounds of labels that spread (cuML `dbscan/runner.cuh`).
-const DBSCAN_KERNELS: f64 = 220.0;
+const DBSCAN_KERNELS: f64 = 130.0;
 /// Kernels of HDBSCAN beside its distances: Borůvka's rounds for the tree, its condensation, selection, labels.
 const HDBSCAN_KERNELS: f64 = 1400.0;
 

@@ -6,7 +6,6 @@ use serde::Deserialize;
 /// The keyword `facts`, as JSON. What is not told is 0.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-#[expect(missing_docs, reason = "the names are the field's own; units are counts, but `outbytes`")]
 pub(super) struct Facts {
     /// Rows and columns of the data.
     pub(super) n: f64,

@@ -8,9 +8,12 @@ use super::parts::Parts;
 const ROUNDS: f64 = 1000.0;
 /// Kernels and transforms of a round (cuML `tsne/fft_tsne.cuh`, `barnes_hut_tsne.cuh`), each waited for. Fitted.
 const ROUND: f64 = 100.0;
-/// Epochs of UMAP up to ten thousand rows and beyond (umap-learn's and cuML's rule); a third of them for new rows.
+/// Epochs of UMAP up to ten thousand rows and beyond (umap-learn's and cuML's rule).
 const EPOCHS: [f64; 2] = [500.0, 200.0];
-const NEW: f64 = 3.0;
+/// The same of new rows, by their own number (cuML `umapparams.h`).
+const NEW_EPOCHS: [f64; 2] = [100.0, 30.0];
+/// How often the distances of new rows are worth a fused pass. Fitted.
+const NEW_PASSES: f64 = 2.0;
 /// Kernels of an epoch. Fitted.
 const EPOCH: f64 = 40.0;
 /// Kernels of the graph and of the first places, by Lanczos. Fitted.
@@ -32,10 +35,16 @@ pub(super) fn tsne(_: Phase, facts: &Facts, parts: &mut Parts) {
 pub(super) fn umap(phase: Phase, facts: &Facts, parts: &mut Parts) {
     let k = Facts::or(facts.neighbours, NEIGHBOURS);
     let fitted = if phase.fits() { facts.n } else { Facts::or(facts.fitted, facts.n) };
-    let epochs = Facts::or(facts.epochs, if fitted > 10_000.0 { EPOCHS[1] } else { EPOCHS[0] });
-    let epochs = if phase.fits() { epochs } else { epochs / NEW };
+    let [few, many] = if phase.fits() { EPOCHS } else { NEW_EPOCHS };
+    let epochs = if phase.fits() && facts.epochs > 0.0 {
+        facts.epochs
+    } else if facts.n > 10_000.0 {
+        many
+    } else {
+        few
+    };
     parts.copy_in(facts);
-    parts.pairs([facts.n, fitted, facts.width()], 1.0, 1.0, 1.0);
+    parts.pairs([facts.n, fitted, facts.width()], 1.0, 1.0, if phase.fits() { 1.0 } else { NEW_PASSES });
     parts.map(facts.n * fitted, 1, 2.0, 1.0);
     parts.gather(facts.n * k * 6.0, facts.n * 2.0, epochs);
     parts.kernels(EPOCH * epochs);
