@@ -98,7 +98,7 @@ def _told(
     model = args[0]
     first = args[1] if len(args) > 1 else next((kwargs[name] for name in _FIRST if name in kwargs), None)
     told = facts.of_data(first) if first is not None else {"n": 0, "d": 0, "dtype": "f64"}
-    facts.of_model(model, told)
+    told.update(facts.of_model(model, method in FITS))
     if result is not model:
         facts.of_result(result, told)
     if estimator.package in names.BOOSTING:

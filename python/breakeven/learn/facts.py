@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 Facts = dict[str, "int | float | str"]
 
-_DTYPES = {"float32": "f32", "float16": "f32"}
+#: NumPy's characters of types that are computed in single precision.
+_SINGLE = ("f", "e")
 #: Parameters that are numbers, by the name of the fact.
 _PARAMETERS = (
     ("n_clusters", "clusters"),
@@ -49,9 +50,6 @@ _LENGTHS = (
 #: What a fit leaves behind, itself the fact.
 _NUMBERS = (("n_components_", "components"), ("n_samples_fit_", "fitted"), ("n_features_in_", "width"))
 
-_forests: weakref.WeakKeyDictionary[Any, tuple[int, Facts]] = weakref.WeakKeyDictionary()
-
-
 def of_data(x: Any) -> Facts:
     """What is given: an array, a frame, a sparse matrix, a list."""
     shape = getattr(x, "shape", None)
@@ -64,7 +62,7 @@ def of_data(x: Any) -> Facts:
         narrow = dtypes is not None and len(dtypes) and all(str(each) == "float32" for each in dtypes)
         facts["dtype"], facts["order"] = "f32" if narrow else "f64", "F"
         return facts
-    facts["dtype"] = _DTYPES.get(str(dtype), "f64")
+    facts["dtype"] = "f32" if getattr(dtype, "char", "") in _SINGLE else "f64"
     flags = getattr(x, "flags", None)
     if flags is not None:
         facts["order"] = "C" if flags.c_contiguous else "F"
@@ -94,8 +92,22 @@ def of_result(result: Any, facts: Facts) -> None:
         facts["outbytes"] = sum(part.nbytes for part in result if type(getattr(part, "nbytes", None)) is int)
 
 
-def of_model(estimator: Any, facts: Facts) -> None:
-    """Parameters and what a fit has left, added."""
+_models: weakref.WeakKeyDictionary[Any, Facts] = weakref.WeakKeyDictionary()
+
+
+def of_model(estimator: Any, fits: bool) -> Facts:
+    """Parameters and what a fit has left: read after a fit, and known from there on."""
+    try:
+        known = None if fits else _models.get(estimator)
+        if known is None:
+            known = _models[estimator] = _read(estimator)
+    except TypeError:  # no weak references, or no hash
+        known = _read(estimator)
+    return known
+
+
+def _read(estimator: Any) -> Facts:
+    facts: Facts = {}
     own: Mapping[str, Any] = estimator.__dict__
     for name, fact in _PARAMETERS:
         value = own.get(name)
@@ -113,13 +125,14 @@ def of_model(estimator: Any, facts: Facts) -> None:
     if (done := own.get("n_iter_")) is not None:
         facts["iterations"] = int(_most(done))
     if (trees := own.get("estimators_")) is not None:
-        facts.update(_forest(estimator, trees))
+        facts.update(_forest(trees))
     if (metric := own.get("metric")) is not None and type(metric) is str:
         facts["metric"] = metric
     if (kernel := own.get("kernel")) is not None and type(kernel) is str:
         facts["kernel"] = kernel
     if (solver := own.get("solver")) is not None and type(solver) is str:
         facts["solver"] = solver
+    return facts
 
 
 def _most(value: Any) -> float:
@@ -129,14 +142,8 @@ def _most(value: Any) -> float:
     return float(value.max()) if getattr(value, "size", 0) else float(value) if not hasattr(value, "size") else 0.0
 
 
-def _forest(estimator: Any, trees: Any) -> Facts:
-    """Trees, nodes and depth: counted once for each fit."""
-    try:
-        known = _forests.get(estimator)
-    except TypeError:
-        known = None
-    if known is not None and known[0] == id(trees):
-        return known[1]
+def _forest(trees: Any) -> Facts:
+    """Trees, their nodes and depth."""
     flat = list(trees.ravel()) if hasattr(trees, "ravel") else list(trees)
     built = [each.tree_ for each in flat if hasattr(each, "tree_")]
     facts: Facts = {"trees": len(flat)}
@@ -144,8 +151,4 @@ def _forest(estimator: Any, trees: Any) -> Facts:
         facts["nodes"] = sum(tree.node_count for tree in built)
         facts["depth"] = max(tree.max_depth for tree in built)
         facts["features"] = int(getattr(flat[0], "max_features_", 0) or 0)
-    try:
-        _forests[estimator] = (id(trees), facts)
-    except TypeError:
-        pass
     return facts

@@ -8,7 +8,7 @@ use super::parts::Parts;
 /// `decisiontree/batched-levelalgo/builder.cuh`). Fitted.
 const LEVEL: f64 = 70.0;
 /// Additions to histograms that go on side by side for each that the model of scattered sums counts. Fitted.
-const HISTOGRAM: f64 = 1.0;
+const HISTOGRAM: f64 = 7.0;
 /// Bytes of a node as it is read (`nvforest`), and how many nodes are met in the cache.
 const TREES: f64 = 100.0;
 const DEPTH: f64 = 16.0;
