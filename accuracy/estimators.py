@@ -189,6 +189,10 @@ class Law:
         """Centre and spread of an estimator's phase, known or not."""
         if law in self.own:
             return self.own[law], math.hypot(self.within, HOST)
+        # A fit alone, and one that is used at once, are much the same.
+        algorithm, half = law.split(":")
+        if (other := f"{algorithm}:{dict(fit='both', both='fit').get(half)}") in self.own:
+            return self.own[other], math.hypot(self.within, HOST, self.between / 2)
         return self.mean, math.hypot(self.between, self.within)
 
 
@@ -281,7 +285,6 @@ def summary(scored: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-#: Phases without a timing of their own take another's of the same algorithm.
 def table(law: Law, algorithms: list[str]) -> str:
     """`cuml_factors.csv`."""
     lines = [

@@ -152,7 +152,7 @@ class Tables:
                 for other in (full, *(f"{full}({row['id']})" for row in self.reasons.get(short, ()))):
                     self.host(other, f"cuml.accel 26.10 runs {short} but not this method")
                 continue
-            self.device(full, algorithm, phase(method), f"cuml.accel: {short}.{method}", "accuracy/frames.json")
+            self.device(full, algorithm, phase(method), f"cuml.accel: {short}.{method}", "accuracy/estimators.json")
             for row in self.reasons.get(short, ()):
                 edit = f"; {row['edit']}" if row["edit"] else ""
                 fallen = f"{full}({row['id']})"
@@ -166,13 +166,13 @@ class Tables:
                 methods = [method for method in METHODS if has(getattr(importlib.import_module(package), short), method)]
                 for method in methods:
                     half = phase(method)
-                    self.device(f"{package}.{short}.{method}", package, half, counterpart, "accuracy/frames.json")
+                    self.device(f"{package}.{short}.{method}", package, half, counterpart, "accuracy/estimators.json")
             for name, half in NATIVE[package].items():
                 full = f"{package}.{name}"
                 if half is None:
                     self.host(full, "the data are made ready on the CPU, and copied at the first round")
                 else:
-                    self.device(full, package, half, counterpart, "accuracy/frames.json")
+                    self.device(full, package, half, counterpart, "accuracy/estimators.json")
 
     def scikit_learn(self) -> None:
         for name, cls in estimators():

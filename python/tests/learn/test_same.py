@@ -30,7 +30,7 @@ for cls in (KMeans, LogisticRegression, Ridge, SVC, StandardScaler):
         if method is not None:
             print(cls.__name__, name, inspect.isfunction(method), inspect.signature(method), method.__qualname__,
                   method.__module__, len(method.__doc__ or ""), inspect.getsource(method)[:40])
-print(KMeans().get_metadata_routing(), KMeans().set_fit_request)
+print(KMeans().get_metadata_routing(), type(KMeans().set_fit_request))
 model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
 again = pickle.loads(pickle.dumps(model))
 print((again.predict(X) == model.predict(X)).all(), clone(model), copy.deepcopy(model).get_params()["logisticregression__C"])

@@ -109,6 +109,7 @@ pub const IDS: &[&str] = &[
     "fewer-syncs",
     "float32",
     "fuse",
+    "histogram-boosting",
     "hoist-transfers",
     "in-place",
     "input-pipeline",

@@ -10,6 +10,7 @@ mod fallback;
 mod fewer_syncs;
 mod float32;
 pub(super) mod fuse;
+mod histogram_boosting;
 mod hoist_transfers;
 mod in_place;
 pub(super) mod inductor;
@@ -54,6 +55,7 @@ pub(super) const EDITS: &[Edit] = &[
     multi_gpu::EDIT,
     numba::EDIT,
     numexpr::EDIT,
+    histogram_boosting::EDIT,
     blas_threads::EDIT,
     in_place::EDIT,
 ];
