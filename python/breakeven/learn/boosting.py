@@ -1,4 +1,4 @@
-"""XGBoost, LightGBM and CatBoost below their estimators: boosters, their data, and the parameters that decide the work."""
+"""XGBoost, LightGBM and CatBoost below their estimators: boosters, their data, the parameters that decide the work."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 import weakref
 
 from .. import _native
-from . import calls, methods
+from . import calls, facts as facts_of, methods
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,14 +17,17 @@ if TYPE_CHECKING:
     from .facts import Facts
 
 #: Classes by module, and their methods that are ops.
-NATIVE = {
+NATIVE: dict[str, dict[str, tuple[str, ...]]] = {
     "xgboost.core": {
         "Booster": ("boost", "eval_set", "inplace_predict", "predict", "update"),
         "DMatrix": ("__init__",),
         "QuantileDMatrix": ("__init__",),
         "ExtMemQuantileDMatrix": ("__init__",),
     },
-    "lightgbm.basic": {"Booster": ("eval_train", "eval_valid", "predict", "refit", "update"), "Dataset": ("construct",)},
+    "lightgbm.basic": {
+        "Booster": ("eval_train", "eval_valid", "predict", "refit", "update"),
+        "Dataset": ("construct",),
+    },
     "catboost.core": {"Pool": ("__init__",)},
 }
 #: Estimators that are made of none of scikit-learn's classes.
@@ -90,7 +93,7 @@ def _told(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: A
     facts.update(_of_booster(package, own))
     if method[-1].endswith("predict"):
         facts["rounds"] = int(own.num_boosted_rounds() if package == "xgboost" else own.num_trees())
-        calls.facts.of_result(result, facts)
+        facts_of.of_result(result, facts)
     elif method == ["update"]:
         facts["first"] = int(_is_first(own, data))
     return facts
@@ -119,7 +122,7 @@ def _of_matrix(data: Any) -> Facts:
         if getattr(data, "_handle", None) is None:
             return {"n": 0, "d": 0, "dtype": "f32"}
         return {"n": int(data.num_data()), "d": int(data.num_feature()), "dtype": "f32"}
-    return calls.facts.of_data(data) if data is not None else {"n": 0, "d": 0, "dtype": "f32"}
+    return facts_of.of_data(data) if data is not None else {"n": 0, "d": 0, "dtype": "f32"}
 
 
 def _of_booster(package: str, booster: Any) -> Facts:
@@ -145,4 +148,5 @@ def _of_xgboost(booster: Any) -> Facts:
 def _of_lightgbm(booster: Any) -> Facts:
     given = booster.params
     leaves = next((given[key] for key in ("num_leaves", "num_leaf", "max_leaves", "max_leaf") if key in given), 31)
-    return {"leaves": int(leaves), "depth": max(int(given.get("max_depth", 0)), 0), "groups": int(given.get("num_class", 1))}
+    depth = max(int(given.get("max_depth", 0)), 0)
+    return {"leaves": int(leaves), "depth": depth, "groups": int(given.get("num_class", 1))}

@@ -97,7 +97,9 @@ def _told(
     """The facts of a call, and the id of why it stays on the host."""
     model = args[0]
     first = args[1] if len(args) > 1 else next((kwargs[name] for name in _FIRST if name in kwargs), None)
-    told = facts.of_data(first) if first is not None else {"n": 0, "d": 0, "dtype": "f64"}
+    told: facts.Facts = {"n": 0, "d": 0, "dtype": "f64"}
+    if first is not None:
+        told = facts.of_data(first)
     told.update(facts.of_model(model, method in FITS))
     if result is not model:
         facts.of_result(result, told)

@@ -6,10 +6,11 @@
 | `nnz` | stored elements of a sparse X |
 | `out` | columns of the result; `outbytes`, its bytes |
 | `iterations`, `limit` | rounds done, and the most allowed |
-| `clusters`, `components`, `neighbours`, `classes`, `targets`, `vectors` (support vectors), `fitted` (rows of the fit) | of the model |
+| `clusters`, `components`, `neighbours`, `classes` | of the model |
+| `vectors`, `fitted` | support vectors; rows that the model keeps of its fit |
 | `trees`, `nodes`, `depth`, `features` | of a forest: trees, nodes of all, deepest, columns tried at a split |
-| `rounds`, `leaves`, `bins` | of boosting |
-| `epochs`, `degree`, `inits`, `metric` | parameters |
+| `rounds`, `leaves`, `groups`, `first` | of boosting: trees of a round; whether the data are new |
+| `epochs`, `degree`, `inits`, `metric`, `kernel`, `solver` | parameters |
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ _MIXINS = ("ClusterMixin", "OutlierMixin", "TransformerMixin")
 
 
 def hook(_: str) -> None:
-    """Replace methods of all classes that are defined from now on; `sklearn.utils._metadata_requests` has been imported."""
+    """Replace methods of all classes from now on; `sklearn.utils._metadata_requests` has been imported."""
     base = sys.modules["sklearn.utils._metadata_requests"]._MetadataRequester
     plain = base.__dict__["__init_subclass__"].__func__
 

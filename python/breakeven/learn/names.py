@@ -97,8 +97,8 @@ _known: dict[type, Estimator | None] = {}
 
 
 def estimator(of: type) -> Estimator | None:
-    """What calls of this class are recorded as: the nearest of its bases that is a library's; None where they are not, but
-    those of other estimators within them."""
+    """What calls of this class are recorded as: the nearest of its bases that is a library's. None where only those of other
+    estimators within them are."""
     try:
         return _known[of]
     except KeyError:

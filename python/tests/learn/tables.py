@@ -65,7 +65,11 @@ CUML = {
 }
 #: Of other packages.
 OTHERS = {
-    "umap.UMAP": ("umap", ("fit", "transform", "fit_transform", "inverse_transform"), ("fit", "transform", "fit_transform")),
+    "umap.UMAP": (
+        "umap",
+        ("fit", "transform", "fit_transform", "inverse_transform"),
+        ("fit", "transform", "fit_transform"),
+    ),
     "hdbscan.HDBSCAN": ("hdbscan", ("fit", "fit_predict"), ("fit", "fit_predict")),
 }
 #: Boosting: classes of each library, and how it is asked for its GPU.
@@ -84,10 +88,24 @@ BOOSTING = {
     ),
 }
 NATIVE = {
-    "xgboost": {"Booster.update": "fit", "Booster.boost": "fit", "Booster.predict": "use", "Booster.inplace_predict": "use",
-                "Booster.eval_set": "use", "DMatrix": None, "QuantileDMatrix": None, "ExtMemQuantileDMatrix": None},
-    "lightgbm": {"Booster.update": "fit", "Booster.refit": "fit", "Booster.predict": "use", "Booster.eval_train": "use",
-                 "Booster.eval_valid": "use", "Dataset.construct": None},
+    "xgboost": {
+        "Booster.update": "fit",
+        "Booster.boost": "fit",
+        "Booster.predict": "use",
+        "Booster.inplace_predict": "use",
+        "Booster.eval_set": "use",
+        "DMatrix": None,
+        "QuantileDMatrix": None,
+        "ExtMemQuantileDMatrix": None,
+    },
+    "lightgbm": {
+        "Booster.update": "fit",
+        "Booster.refit": "fit",
+        "Booster.predict": "use",
+        "Booster.eval_train": "use",
+        "Booster.eval_valid": "use",
+        "Dataset.construct": None,
+    },
     "catboost": {"Pool": None},
 }
 FITTED = ("fit", "partial_fit")
@@ -163,7 +181,9 @@ class Tables:
     def boosting(self) -> None:
         for package, (classes, counterpart) in BOOSTING.items():
             for short in classes:
-                methods = [method for method in METHODS if has(getattr(importlib.import_module(package), short), method)]
+                methods = [
+                    method for method in METHODS if has(getattr(importlib.import_module(package), short), method)
+                ]
                 for method in methods:
                     half = phase(method)
                     self.device(f"{package}.{short}.{method}", package, half, counterpart, "accuracy/estimators.json")

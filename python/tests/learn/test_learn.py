@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -53,7 +54,7 @@ def test_each_call_is_an_op_at_its_line(case: Any) -> None:
         for op in workload["ops"]:
             site = workload["sites"][op["site"]]
             if Path(site.get("file", "")).name == script.name:
-                found.setdefault(site["line"], set()).add(op["name"])
+                found.setdefault(site["line"], set()).add(op["name"].removeprefix("sklearn."))
     for number, line in enumerate(script.read_text().splitlines(), 1):
         if asked := re.search(r"# op: (.*)$", line):
             wanted = set(asked[1].split(", "))
@@ -71,8 +72,6 @@ def test_what_was_not_understood_is_little(case: Any) -> None:
 
 def test_the_engine_answers(case: Any) -> None:
     """With a reason for what stays on the CPU where an estimator does."""
-    import json
-
     _, _, _, files = case
     options = {"gpu": ["l4"], "exclude_startup": True}
     told = json.loads(_native.answer(json.dumps({"workload": files[0], "options": options})))

@@ -1,7 +1,8 @@
-"""Estimators are what they were: to `inspect`, to pickle and to clone, to metadata routing, in errors and tracebacks."""
+"""Estimators are what they were: to `inspect`, pickle and clone, to metadata routing, in errors and tracebacks."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 pytest.importorskip("sklearn")
 
-PROGRAM = '''
+PROGRAM = """
 import copy, inspect, pickle, sys, traceback
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
@@ -59,7 +60,7 @@ for wrong in (lambda: KMeans().predict(X), lambda: KMeans(3).fit("x"), lambda: S
     except Exception:
         traceback.print_exc()
 raise SystemExit(3)
-'''
+"""
 
 
 def test_estimators_are_what_they_were(tmp_path: Path, native: None) -> None:
@@ -67,8 +68,6 @@ def test_estimators_are_what_they_were(tmp_path: Path, native: None) -> None:
     script.write_text(PROGRAM)
     record = tmp_path / "record"
     record.mkdir()
-    import os
-
     env = {name: value for name, value in os.environ.items() if not name.startswith("BREAKEVEN_")}
     plain = subprocess.run([sys.executable, str(script)], env=env, capture_output=True, text=True, timeout=240)
     env |= {"BREAKEVEN_RECORD_DIR": str(record)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib
 from pathlib import Path
 
 import pytest
@@ -62,8 +63,6 @@ def test_the_files_are_what_the_tool_writes() -> None:
     ],
 )
 def test_parameters_that_fall_back(name: str, given: dict[str, object], expected: str | None) -> None:
-    import importlib
-
     module, _, short = name.rpartition(".")
     model = getattr(importlib.import_module(module), short)(**given)
     assert rules.stays(short, model, {}) == expected

@@ -8,5 +8,5 @@ from sklearn.preprocessing import StandardScaler
 
 X, y = make_classification(20000, 60, n_informative=20, random_state=4)
 model = make_pipeline(StandardScaler(), PCA(20, random_state=4), LogisticRegression(max_iter=300))
-model.fit(X, y)  # op: sklearn.decomposition.PCA.fit_transform, sklearn.linear_model.LogisticRegression.fit
-print(round(model.score(X, y), 5))  # op: sklearn.decomposition.PCA.transform, sklearn.linear_model.LogisticRegression.predict
+model.fit(X, y)  # op: decomposition.PCA.fit_transform, linear_model.LogisticRegression.fit
+print(round(model.score(X, y), 5))  # op: decomposition.PCA.transform, linear_model.LogisticRegression.predict

@@ -7,8 +7,9 @@ from sklearn.svm import SVC
 
 warnings.simplefilter("ignore")
 X, y = make_classification(2500, 20, n_informative=10, n_classes=2, random_state=6)
-model = SVC(C=2.0).fit(X, y)  # op: sklearn.svm.SVC.fit
-print(len(model.support_vectors_), model.predict(X).sum())  # op: sklearn.svm.SVC.predict
-print(SVC(probability=True, random_state=6).fit(X[:600], y[:600]).predict_proba(X[:5]).shape)  # op: sklearn.svm.SVC.fit(probability)
+model = SVC(C=2.0).fit(X, y)  # op: svm.SVC.fit
+print(len(model.support_vectors_), model.predict(X).sum())  # op: svm.SVC.predict
+likely = SVC(probability=True, random_state=6)
+print(likely.fit(X[:600], y[:600]).predict_proba(X[:5]).shape)  # op: svm.SVC.fit(probability)
 X, y = make_classification(1500, 20, n_informative=10, n_classes=3, random_state=6)
-print(SVC().fit(X, y).score(X, y))  # op: sklearn.svm.SVC.fit(classes), sklearn.svm.SVC.predict(classes)
+print(SVC().fit(X, y).score(X, y))  # op: svm.SVC.fit(classes), svm.SVC.predict(classes)
