@@ -87,6 +87,8 @@ def begin(kind: str) -> None:
 
 
 def _prepare(kind: str) -> None:
+    from ..learn import install as learn
+
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     _native.on_library_code(package + os.sep, os.path.dirname(os.__file__) + os.sep)
     imports.time_libraries()
@@ -94,6 +96,7 @@ def _prepare(kind: str) -> None:
     imports.after("cupy", _cupy)
     for name in ("pandas", "polars"):
         imports.after(name, _frames)
+    learn.arm()
     if kind == "native":
         imports.after("numpy", _install)
         for name in ("numpy.fft", "numpy.linalg", "numpy.random"):

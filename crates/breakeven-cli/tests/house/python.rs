@@ -11,6 +11,7 @@ const PACKAGE: &str = "python/breakeven";
 const LAYERS: &[&[&str]] = &[
     &["process", "events"],
     &["scipy"],
+    &["learn"],
     &["numpy"],
     &["pandas", "polars"],
     &["torch.session", "torch.frames", "torch.patch", "torch.dispatch_mode", "torch.memory_left"],

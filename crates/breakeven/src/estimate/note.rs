@@ -6,6 +6,10 @@ use serde::{Deserialize, Serialize};
 /// text is for people.
 pub const CODES: &[(&str, &str)] = &[
     (
+        "accelerated",
+        "Estimators are estimated as cuml.accel, or a boosting library itself, runs them; the text has what to type.",
+    ),
+    (
         "amdahl-limit",
         "Only the CPU's time and the part that can run on a GPU were given: the limit that the rest sets any GPU.",
     ),

@@ -28,6 +28,7 @@ use crate::spend::spend;
 use crate::timeline::{Compact, LANES};
 use crate::workload::{CUT_SHORT, Entry, Exit, GIVEN, Op, Step, Unseen, Workload};
 use crate::{Error, Result};
+use std::collections::BTreeSet;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Watts beside the GPU (CPU, memory, fans, network) as a share of the board's limit: an 8×H100 node is rated 10.2 kW
@@ -568,6 +569,25 @@ fn in_sizes(even: &mut BreakEven, found: Crossings) {
     (even.size, even.rounds, even.calls) = (found.size, found.rounds, found.calls);
 }
 
+/// How estimators get to the GPU on which they are estimated.
+fn accelerated(q: &Question) -> Option<String> {
+    let counterparts = q.workload.ops.iter().filter_map(|entry| {
+        let profile = port::of(&entry.name);
+        match profile.counterpart(&entry.name) {
+            port::Counterpart::Device(by) if profile.name == "cuml" => Some(by),
+            _ => None,
+        }
+    });
+    let script = words::printable(&q.workload.program.name, 80);
+    let way = |by: &str| match by.split_once(": ") {
+        Some((library, _)) => format!("scikit-learn as `python -m {library} {script}` runs it, with a copy at each call"),
+        None => by.to_owned(),
+    };
+    let ways: BTreeSet<String> = counterparts.map(way).collect();
+    let ways: Vec<String> = ways.into_iter().collect();
+    (!ways.is_empty()).then(|| format!("on a GPU is estimated {}", ways.join("; ")))
+}
+
 fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
     let program = &q.workload.program;
     let mut notes = Vec::new();
@@ -577,6 +597,9 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
     }
     if let Some(text) = pace::note(q.host, q.port.library()) {
         note("host-pace", text);
+    }
+    if let Some(text) = accelerated(q) {
+        note("accelerated", text);
     }
     if let Some((g, out)) = best
         && q.port.policy() == Policy::Resident

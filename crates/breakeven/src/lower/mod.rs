@@ -27,6 +27,7 @@ mod fft;
 mod fold;
 mod frames;
 mod index;
+mod learn;
 mod product;
 mod random;
 mod rule;
@@ -46,6 +47,7 @@ pub use callable::{Callable, callable, callables, canonical, numpy_name};
 pub use elementwise::Cost;
 pub(crate) use elementwise::function_cost;
 pub use frames::Verb;
+pub use learn::{Algorithm, Phase};
 pub use rule::Rule;
 pub use tensor::Form;
 
@@ -74,6 +76,9 @@ pub fn lower(call: &Call) -> Lowered {
     let rule = callable(call.name).map_or(Rule::Opaque, |c| c.rule);
     if let Rule::Frame(verb) = rule {
         return frames::lower(verb, call);
+    }
+    if let Rule::Learn(algorithm, phase) = rule {
+        return learn::op(algorithm, phase, call);
     }
     let inputs = &call.inputs[..call.inputs.len().min(rule.operands())];
     let call = &Call { inputs, ..*call };

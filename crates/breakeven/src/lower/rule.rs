@@ -1,6 +1,7 @@
 //! The rules of the table: family and how shapes become dims.
 
 use super::elementwise::{self, Cost};
+use super::learn::{self, Algorithm, Phase};
 use super::product::Product;
 use super::window::Windowed;
 use super::{Call, Verb, device, factor, fft, fold, index, product, random, sparse, tensor, window};
@@ -88,6 +89,8 @@ pub enum Rule {
     GraphLaunch,
     /// A kernel whose work is told by keywords.
     Described,
+    /// An estimator's call, by the sizes that its recorder tells.
+    Learn(Algorithm, Phase),
     /// The recorder tells the op itself, in the keyword `op`.
     Told,
     /// No array work: types, settings, shapes.
@@ -164,6 +167,7 @@ impl Rule {
             "stream_wait" => Self::StreamWait,
             "graph_launch" => Self::GraphLaunch,
             "described" => Self::Described,
+            "learn" => Self::Learn(Algorithm::parse(first)?, Phase::parse(second)?),
             "told" => Self::Told,
             "none" => Self::Nothing,
             "host" => Self::HostOnly,
@@ -239,6 +243,7 @@ impl Rule {
             Self::Described => device::described(call),
             Self::HostOnly => Op::HostOnly,
             Self::Composite | Self::Opaque | Self::Told | Self::Frame(_) => Op::Opaque,
+            Self::Learn(algorithm, phase) => learn::op(algorithm, phase, call).op,
         }
     }
 }

@@ -133,7 +133,7 @@ const SOURCES: &[Source] = &[
     },
     Source {
         name: "cuml",
-        packages: &["catboost", "lightgbm", "sklearn", "xgboost"],
+        packages: &["catboost", "hdbscan", "lightgbm", "sklearn", "umap", "xgboost"],
         vendors: &[Vendor::Nvidia],
         table: RECORDED[1][0],
         costs: RECORDED[1][1],

@@ -261,7 +261,7 @@ kinds!(/** Distributions by cost. */ Random { Uniform, Normal, Exponential, Gamm
 kinds!(/** Sliding windows. */ Window { MaxPool, AveragePool, Resize, Stencil, Median });
 kinds!(/** Dataframe verbs: `gather` takes rows by number or label, `fold` sums columns, `distinct` finds equal rows, `pivot` turns rows into columns or back, `text` and `date` work on strings and times. */ Dataframe { Filter, GroupBy, Join, Sort, Rolling, Map, Fold, Scan, Gather, Concat, Pivot, Distinct, TopK, Text, Date, ReadCsv, ReadParquet, ReadJson, WriteText, WriteParquet });
 kinds!(/** Collective communication. */ Collective { AllReduce, AllGather, ReduceScatter, Broadcast, AllToAll });
-kinds!(/** Which way a copy goes. */ Direction { H2d, D2h, D2d });
+kinds!(/** Which way a copy goes; `h2h`: the host rearranges it, by so many bytes of its memory's traffic. */ Direction { H2d, D2h, D2d, H2h });
 
 macro_rules! families {
     ($($variant:ident $name:literal),* $(,)?) => {
