@@ -93,6 +93,8 @@ def _prepare(kind: str) -> None:
     imports.after("torch", _torch)
     imports.after("cupy", _cupy)
     if kind == "native":
+        imports.after("numba", _numba)
+    if kind == "native":
         imports.after("numpy", _install)
         for name in ("numpy.fft", "numpy.linalg", "numpy.random"):
             imports.after(name, _rescan)
@@ -172,6 +174,20 @@ def _cupy(_: str) -> None:
     from ..cupy import offer
 
     offer.real()
+
+
+def _numba(name: str) -> None:
+    going_on = _native.recording()
+    if going_on:
+        _native.stop()  # what we import is none of the script's
+    try:
+        from ..numba import install
+
+        install.install(name)
+    finally:
+        if going_on:
+            _native.start()
+    program.add_version(name, sys.modules[name].__version__)
 
 
 def _rescan(_: str) -> None:

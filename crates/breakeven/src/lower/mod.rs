@@ -26,6 +26,7 @@ mod factor;
 mod fft;
 mod fold;
 mod index;
+mod loops;
 mod product;
 mod random;
 mod rule;
@@ -70,6 +71,11 @@ pub fn lower(call: &Call) -> Lowered {
         return told;
     }
     let rule = callable(call.name).map_or(Rule::Opaque, |c| c.rule);
+    if rule == Rule::Loops
+        && let Some(lowered) = loops::op(call)
+    {
+        return lowered;
+    }
     let inputs = &call.inputs[..call.inputs.len().min(rule.operands())];
     let call = &Call { inputs, ..*call };
     let op = match rule.op(call) {

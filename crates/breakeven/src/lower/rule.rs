@@ -88,6 +88,8 @@ pub enum Rule {
     Described,
     /// The recorder tells the op itself, in the keyword `op`.
     Told,
+    /// The recorder tells the loops of a compiled function, in the keyword `facts`.
+    Loops,
     /// No array work: types, settings, shapes.
     Nothing,
     /// Stays on the host.
@@ -150,6 +152,7 @@ impl Rule {
             "graph_launch" => Self::GraphLaunch,
             "described" => Self::Described,
             "told" => Self::Told,
+            "loops" => Self::Loops,
             "none" => Self::Nothing,
             "host" => Self::HostOnly,
             "composite" => Self::Composite,
@@ -223,7 +226,7 @@ impl Rule {
             Self::StreamWait => Op::StreamWait,
             Self::Described => device::described(call),
             Self::HostOnly => Op::HostOnly,
-            Self::Composite | Self::Opaque | Self::Told => Op::Opaque,
+            Self::Composite | Self::Opaque | Self::Told | Self::Loops => Op::Opaque,
         }
     }
 }

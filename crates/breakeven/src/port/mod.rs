@@ -83,13 +83,14 @@ const COSTS: [&str; 2] =
 
 /// Tables and costs of what recorded programs alone are ported to: the page that has none goes without.
 #[cfg(not(feature = "described-ports"))]
-const RECORDED: [[&str; 2]; 3] = [
+const RECORDED: [[&str; 2]; 4] = [
     [include_str!("../../ports/cudf.csv"), include_str!("../../ports/cudf_costs.csv")],
     [include_str!("../../ports/cuml.csv"), include_str!("../../ports/cuml_costs.csv")],
     [include_str!("../../ports/jax.csv"), include_str!("../../ports/jax_costs.csv")],
+    [include_str!("../../ports/numba.csv"), include_str!("../../ports/numba_costs.csv")],
 ];
 #[cfg(feature = "described-ports")]
-const RECORDED: [[&str; 2]; 3] = [["", ""]; 3];
+const RECORDED: [[&str; 2]; 4] = [["", ""]; 4];
 
 const SOURCES: &[Source] = &[
     Source { name: "cupy", packages: &["cupy", "cupyx", "numpy", "scipy"], table: CUPY, costs: COSTS[0] },
@@ -118,6 +119,7 @@ const SOURCES: &[Source] = &[
         costs: RECORDED[1][1],
     },
     Source { name: "jax", packages: &["jax"], table: RECORDED[2][0], costs: RECORDED[2][1] },
+    Source { name: "numba", packages: &["numba"], table: RECORDED[3][0], costs: RECORDED[3][1] },
 ];
 
 fn profiles() -> &'static [PortProfile] {

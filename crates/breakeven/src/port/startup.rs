@@ -78,8 +78,10 @@ impl PortProfile {
         for entry in entries {
             families.insert(entry.op.family());
             if let Op::Routine { .. } = entry.op {
-                // Each is compiled, or loaded, as a whole.
-                routines.insert((entry.name.as_str(), serde_json::to_string(&entry.op).unwrap_or_default()));
+                // Each is compiled, or loaded, as a whole: by Numba for types of arguments, by others for shapes too.
+                let shaped = || serde_json::to_string(&entry.op).unwrap_or_default();
+                let which = if self.name == "numba" { format!("{} {:?}", entry.site, entry.dtype) } else { shaped() };
+                routines.insert((entry.name.as_str(), which));
             } else if compiled_at_first_use(entry.op.family()) {
                 kernels.insert((canonical(&entry.name).into_owned(), entry.dtype), launches(entry));
             }

@@ -1,0 +1,115 @@
+"""Element-wise functions (`@vectorize`, `@guvectorize`, `@stencil`) as the loop that Numba makes around their body."""
+
+from __future__ import annotations
+
+import ast
+import types
+
+import numba
+import numpy
+
+from .source import Source
+from .values import NotTold
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+_INNER = "inner"
+
+
+class Around(Source):
+    """A loop around a compiled function, as if it had been written."""
+
+    def __init__(self, name: str, text: str, inner: object, line: int) -> None:
+        names: dict[str, object] = {_INNER: inner, "prange": numba.prange}
+        exec(compile(text, f"<loop of {name}>", "exec"), names)
+        function = names["loop"]
+        assert isinstance(function, types.FunctionType)
+        self.function = function
+        self.name = name
+        tree = ast.parse(text).body[0]
+        assert isinstance(tree, ast.FunctionDef)
+        ast.increment_lineno(tree, line - 1)
+        self.tree = tree
+        self.tree.name = "loop"
+        self.cells = {}
+
+
+_MADE: dict[tuple[object, ...], Around] = {}
+
+
+def around(inner: Any, text: str, shape: object) -> Around:
+    """The loop around a function, once for each form of it."""
+    key = (inner, text, shape)
+    if key not in _MADE:
+        function = inner.py_func
+        _MADE[key] = Around(function.__name__, text, inner, function.__code__.co_firstlineno)
+    return _MADE[key]
+
+
+def of_elements(inner: Any, given: Sequence[object]) -> tuple[Around, list[object]]:
+    """`@vectorize`: the function of each element of the broadcast arguments; and what the loop takes."""
+    arrays = [item for item in given if isinstance(item, (numpy.ndarray, list))]
+    if not arrays:
+        raise NotTold("it is called with single numbers")
+    made = [numpy.asarray(item) if isinstance(item, list) else item for item in given]
+    shape = numpy.broadcast_shapes(*(item.shape for item in made if isinstance(item, numpy.ndarray)))
+    n = int(numpy.prod(shape, dtype=numpy.int64))
+    names = [f"a{place}" for place in range(len(made))]
+    items = [f"{name}[i]" if isinstance(item, numpy.ndarray) else name for name, item in zip(names, made)]
+    flat = [numpy.broadcast_to(item, shape).reshape(-1) if _is_spread(item, shape) else _flat(item) for item in made]
+    text = (
+        f"def loop({', '.join([*names, 'out', 'n'])}):\n"
+        "    for i in prange(n):\n"
+        f"        out[i] = {_INNER}({', '.join(items)})\n"
+    )
+    return around(inner, text, None), [*flat, numpy.empty(n), n]
+
+
+def _is_spread(item: object, shape: tuple[int, ...]) -> bool:
+    return isinstance(item, numpy.ndarray) and item.shape != shape
+
+
+def _flat(item: object) -> object:
+    return item.reshape(-1) if isinstance(item, numpy.ndarray) else item
+
+
+def of_rows(inner: Any, cores: Sequence[int], given: Sequence[object]) -> tuple[Around, list[object]]:
+    """`@guvectorize`: the function of each row, of so many axes, of the broadcast arguments."""
+    arrays = [numpy.asarray(item) for item in given]
+    outer = [array.shape[: array.ndim - core] for array, core in zip(arrays, cores)]
+    shape = numpy.broadcast_shapes(*outer)
+    n = int(numpy.prod(shape, dtype=numpy.int64))
+    names = [f"a{place}" for place in range(len(arrays))]
+    rows, items = [], []
+    for name, array, core, lead in zip(names, arrays, cores, outer):
+        inside = array.shape[array.ndim - core :]
+        if lead != shape and core == 0 and not lead:
+            rows.append(array.item())
+            items.append(name)
+        else:
+            spread = numpy.broadcast_to(array, (*shape, *inside))
+            rows.append(spread.reshape(n, *inside) if lead == shape else spread.reshape(n, *inside))
+            items.append(f"{name}[i]")
+    text = (
+        f"def loop({', '.join([*names, 'n'])}):\n"
+        "    for i in prange(n):\n"
+        f"        {_INNER}({', '.join(items)})\n"
+    )
+    return around(inner, text, tuple(cores)), [*rows, n]
+
+
+def of_places(inner: Any, given: Sequence[object]) -> tuple[Around, list[object]]:
+    """`@stencil`: the function of each place of the first array, which it indexes relative to that."""
+    first = given[0]
+    if not isinstance(first, numpy.ndarray):
+        raise NotTold("a stencil is given no array")
+    names = [f"a{place}" for place in range(len(given))]
+    text = (
+        f"def loop({', '.join([*names, 'out', 'n'])}):\n"
+        "    for i in prange(n):\n"
+        f"        out[i] = {_INNER}({', '.join(names)})\n"
+    )
+    return around(inner, text, "places"), [*given, numpy.empty(first.size, first.dtype), first.size]

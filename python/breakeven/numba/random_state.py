@@ -1,0 +1,25 @@
+"""The state of Numba's random numbers, which are apart from NumPy's: what counts rounds must not move it."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    State = list[tuple[Any, Any]]
+
+
+def taken() -> State:
+    """The state as it is now, of NumPy's functions and of Python's, in this thread."""
+    from numba import _helperlib
+
+    pointers = (_helperlib.rnd_get_np_state_ptr(), _helperlib.rnd_get_py_state_ptr())
+    return [(pointer, _helperlib.rnd_get_state(pointer)) for pointer in pointers]
+
+
+def put_back(state: State) -> None:
+    """The state as it was taken."""
+    from numba import _helperlib
+
+    for pointer, value in state:
+        _helperlib.rnd_set_state(pointer, value)
