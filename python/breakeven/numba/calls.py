@@ -171,9 +171,10 @@ def _loop_of(call: Call) -> tuple[Source, list[object]]:
     if call.name == "numba.vectorize":
         return of_elements(of._dispatcher, args[: of.nin])
     if call.name == "numba.guvectorize":
-        return of_rows(*_rows(of), args)
+        layout = str(of.gufunc_builder.signature)
+        return of_rows(inner_of(of.gufunc_builder.py_func), _axes(layout), _axes(layout.split("->")[0]), args)
     if call.name == "numba.stencil":
-        return of_places(of, args)
+        return of_places(inner_of(of.kernel_ir.func_id.func), args)
     source = source_of(of.py_func)
     names = source.parameters
     given = list(args)
@@ -189,19 +190,21 @@ def _loop_of(call: Call) -> tuple[Source, list[object]]:
 
 
 class _Inner:
-    """The function behind a generalised one."""
+    """The function behind a generalised one, or a stencil."""
 
     def __init__(self, function: object) -> None:
         self.py_func = function
 
 
-def _rows(of: Any) -> tuple[Any, list[int]]:
-    builder = of.gufunc_builder
-    layout = f"{builder.signature}".replace("->", ",")
-    cores = [part.count(",") + 1 if part else 0 for part in _cores(layout)]
-    return _Inner(builder.py_func), cores
+_inner: dict[object, _Inner] = {}
 
 
-def _cores(layout: str) -> list[str]:
-    """`(n,m),(),(n)`: what stands in each pair of brackets."""
-    return [part.split(")")[0].strip() for part in layout.split("(")[1:]]
+def inner_of(function: object) -> _Inner:
+    """A function of Python's as what holds it in Numba."""
+    return _inner.setdefault(function, _Inner(function))
+
+
+def _axes(layout: str) -> list[list[str]]:
+    """`(n,m),()->(n)`: the names in each pair of brackets."""
+    parts = [part.split(")")[0] for part in layout.split("(")[1:]]
+    return [[name.strip() for name in part.split(",") if name.strip()] for part in parts]

@@ -76,7 +76,7 @@ class Twin:
         names = {**source.function.__globals__, **source.cells, **writer.inner}
         module = ast.fix_missing_locations(ast.Module([tree], []))
         exec(compile(module, f"<counts of {source.name}>", "exec"), names)
-        function: Any = names[source.name]
+        function: Any = names[tree.name]
         function.__defaults__ = source.function.__defaults__
         return numba.njit(**self.options)(function)
 

@@ -76,29 +76,39 @@ def _flat(item: object) -> object:
     return item.reshape(-1) if isinstance(item, numpy.ndarray) else item
 
 
-def of_rows(inner: Any, cores: Sequence[int], given: Sequence[object]) -> tuple[Around, list[object]]:
-    """`@guvectorize`: the function of each row, of so many axes, of the broadcast arguments."""
+def of_rows(
+    inner: Any, axes: Sequence[Sequence[str]], read: Sequence[Sequence[str]], given: Sequence[object]
+) -> tuple[Around, list[object]]:
+    """`@guvectorize`: the function of each row of the broadcast arguments; `axes`: of what names a row of each is, `read`:
+    the same of those that are read. Results that were not given are made."""
     arrays = [numpy.asarray(item) for item in given]
-    outer = [array.shape[: array.ndim - core] for array, core in zip(arrays, cores)]
-    shape = numpy.broadcast_shapes(*outer)
+    lengths: dict[str, int] = {}
+    for names, array in zip(axes, arrays):
+        lengths.update(zip(names, array.shape[array.ndim - len(names) :]))
+    shape = numpy.broadcast_shapes(*(array.shape[: array.ndim - len(names)] for names, array in zip(axes, arrays)))
+    for names in axes[len(arrays) :]:
+        if not all(name in lengths for name in names):
+            raise NotTold("the length of its result is not known")
+        arrays.append(numpy.empty((*shape, *(lengths[name] for name in names))))
     n = int(numpy.prod(shape, dtype=numpy.int64))
-    names = [f"a{place}" for place in range(len(arrays))]
-    rows, items = [], []
-    for name, array, core, lead in zip(names, arrays, cores, outer):
-        inside = array.shape[array.ndim - core :]
-        if lead != shape and core == 0 and not lead:
-            rows.append(array.item())
-            items.append(name)
+    taken: list[object] = []
+    items = []
+    for place, (names, array) in enumerate(zip(axes, arrays)):
+        inside = array.shape[array.ndim - len(names) :]
+        if not names and place < len(read) and array.ndim == 0:
+            taken.append(array.item())
+            items.append(f"a{place}")
         else:
-            spread = numpy.broadcast_to(array, (*shape, *inside))
-            rows.append(spread.reshape(n, *inside) if lead == shape else spread.reshape(n, *inside))
-            items.append(f"{name}[i]")
+            # A result of no axis is handed on as an array of one.
+            alone = () if names or place < len(read) else (1,)
+            taken.append(numpy.broadcast_to(array, (*shape, *inside)).reshape(n, *inside, *alone))
+            items.append(f"a{place}[i]")
     text = (
-        f"def loop({', '.join([*names, 'n'])}):\n"
+        f"def loop({', '.join([*(f'a{place}' for place in range(len(taken))), 'n'])}):\n"
         "    for i in prange(n):\n"
         f"        {_INNER}({', '.join(items)})\n"
     )
-    return around(inner, text, tuple(cores)), [*rows, n]
+    return around(inner, text, tuple(map(tuple, axes))), [*taken, n]
 
 
 def of_places(inner: Any, given: Sequence[object]) -> tuple[Around, list[object]]:
