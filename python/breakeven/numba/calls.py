@@ -128,12 +128,21 @@ def _remember(call: Call, name: str, words: dict[str, str], bits: list[int]) -> 
     coarse = known.plans > _MANY
     times = _ALWAYS
     if (plan is not None and plan.data and not call.why) or any(map(_is_loose, call.args)):
-        key = tuple(getattr(item, "shape", type(item)) for item in call.args)
+        key = tuple(map(_magnitude if coarse else _looks, call.args))
         times = known.next.get(key, 1)
         known.next[key] = times * _MORE
     values = 0 if coarse or plan is None else plan.values
     _native.compiled_again(call.of, call.args, call.words, name, words, *bits, values, coarse, times)
     return known
+
+
+def _looks(item: object) -> object:
+    return getattr(item, "shape", type(item))
+
+
+def _magnitude(item: object) -> object:
+    shape = getattr(item, "shape", None)
+    return type(item) if shape is None else tuple(length.bit_length() for length in shape)
 
 
 def _is_loose(item: object) -> bool:

@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from .source import Source
-    from .values import Value
+    from .values import Memory, Value
     from .walk import Mark
 
+#: How long is looked for a place that two arrays share.
+_WORK = 1000
 #: Arrays that are copied for counting, bytes in all.
 _LARGEST = 1 << 29
 #: Rounds of a `while` that are counted at most, for each ns that the call took, and in any case.
@@ -52,6 +54,7 @@ class Asked:
         self.plan = Plan()
         #: Loops that are no kernels, by line, and why.
         self.why: list[tuple[int, str]] = []
+        self.shared: list[tuple[Memory, Memory]] = []
         self.plan.values = _bits(source, deciding(source))
         self.twin: Twin | None = None
         self.state: random_state.State | None = None
@@ -63,12 +66,14 @@ class Asked:
     def _values(self) -> list[Value]:
         names = self.source.parameters
         found = [of_object(item, name, place) for place, (name, item) in enumerate(zip(names, self.objects))]
-        _check_apart([value for value in found if isinstance(value, Array)], self.objects)
+        self.shared = _shared([value for value in found if isinstance(value, Array)], self.objects)
         return found
 
     def _walk(self, counts: Mapping[Mark, int] | None) -> None:
         given = self._values()
         root, returns = statements.walked(self.source, given, counts)
+        if any(memory.written for pair in self.shared for memory in pair):
+            raise NotTold("two arrays that it is given lie in each other's memory, and it writes to one")
         told = kernels.told(root, returns)
         plan = self.plan
         plan.given, plan.made = kernels.arguments(root, given)
@@ -80,7 +85,6 @@ class Asked:
     def _prepare(self, options: Mapping[str, object]) -> None:
         """Before the call: what counting it will need of what the call changes."""
         self.plan.data = True
-        self.plan.values = (1 << 63) - 1
         self.twin = twin = _twin_of(self.source, options)
         if twin.random:
             self.state = random_state.taken()
@@ -135,16 +139,23 @@ def _bits(source: Source, names: set[str]) -> int:
     return sum(1 << place for place, name in enumerate(source.parameters[:63]) if name in names)
 
 
-def _check_apart(found: list[Array], objects: list[object]) -> None:
-    """Arrays that lie in each other's memory are one memory."""
+def _shared(found: list[Array], objects: list[object]) -> list[tuple[Memory, Memory]]:
+    """Arrays that lie in each other's memory; one that is given twice is one memory."""
+    pairs = []
     arrays = [(value, objects[value.memory.argument]) for value in found]
     for place, (value, array) in enumerate(arrays):
         for other, before in arrays[:place]:
-            if not isinstance(array, numpy.ndarray) or not isinstance(before, numpy.ndarray):
-                continue
             if array is before:
                 other.memory.others.append(value.memory)
-                value.memory = other.memory
-            elif numpy.may_share_memory(array, before) and array.size and before.size:
                 value.memory.others.append(other.memory)
-                other.memory.others.append(value.memory)
+                value.memory = other.memory
+            elif isinstance(array, numpy.ndarray) and isinstance(before, numpy.ndarray) and _overlap(array, before):
+                pairs.append((value.memory, other.memory))
+    return pairs
+
+
+def _overlap(one: numpy.ndarray, other: numpy.ndarray) -> bool:
+    try:
+        return bool(numpy.shares_memory(one, other, max_work=_WORK))
+    except numpy.exceptions.TooHardError:
+        return True

@@ -192,15 +192,10 @@ unsafe extern "C" fn called<const CLASS: usize>(
             }
             // SAFETY: the caller holds the arguments, and the original has given the result.
             unsafe {
-                for place in 0..ffi::PyTuple_GET_SIZE(args).min(64) {
-                    let argument = ffi::PyTuple_GET_ITEM(args, place);
-                    if plan.given >> place & 1 == 1 {
-                        add_input(call, argument);
-                    }
-                    if plan.made >> place & 1 == 1 {
-                        add_output(call, argument);
-                    }
-                }
+                let count = ffi::PyTuple_GET_SIZE(args).min(64);
+                let those = |bits: u64| (0..count).filter(move |place| bits >> place & 1 == 1);
+                those(plan.given).for_each(|place| add_input(call, ffi::PyTuple_GET_ITEM(args, place)));
+                those(plan.made).for_each(|place| add_output(call, ffi::PyTuple_GET_ITEM(args, place)));
                 add_output(call, result);
             }
             true

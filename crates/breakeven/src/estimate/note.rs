@@ -28,8 +28,8 @@ pub const CODES: &[(&str, &str)] = &[
     ("changed-program", "The answer is for another precision or size than recorded; the CPU's time is then modelled."),
     (
         "compiled-loops",
-        "A function that Numba compiled has a loop that is no kernel; the text says at which line, and what a round needs of the \
-         one before.",
+        "A function that Numba compiled has a loop that is no kernel, or one whose rounds end at different times; the text \
+         says at which line, and why.",
     ),
     (
         "copies-by-rule",
