@@ -6,8 +6,9 @@ import numpy
 
 from . import functions
 from .callees import product, random, shape_of
-from .indexing import mean, reshaped
+from .indexing import reshaped
 from .values import FLOAT, INT, NONE, Array, NotTold, Number, Several, Thing, promoted
+from .walk import mean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,10 +54,15 @@ def _dtype(given: list[Value], words: Mapping[str, Value], usual: numpy.dtype) -
     for value in [named, *reversed(given)]:
         if isinstance(value, Thing) and value.object is not None:
             try:
-                return numpy.dtype(getattr(value.object, "name", value.object))  # type: ignore[call-overload, no-any-return]
+                found: numpy.dtype = numpy.dtype(str(getattr(value.object, "name", "") or _name(value.object)))
+                return found
             except TypeError:
                 continue
     return usual
+
+
+def _name(found: object) -> str:
+    return str(getattr(found, "__name__", found))
 
 
 def _filled(walk: Walk, name: str, shape: tuple[int, ...], dtype: numpy.dtype) -> Array:
@@ -116,7 +122,7 @@ def _folded(walk: Walk, name: str, given: list[Value], words: Mapping[str, Value
     cost = functions.FOLDS[name]
     shape: tuple[int, ...] = ()
     if isinstance(axis, Number) and axis.known and array.shape:
-        place = int(axis.value) % len(array.shape)  # type: ignore[arg-type]
+        place = axis.whole % len(array.shape)
         shape = array.shape[:place] + array.shape[place + 1 :]
     result = walk.made(dtype, shape) if shape else None
     out = result.size if result is not None else 1

@@ -6,8 +6,9 @@ import builtins
 
 import numpy
 
-from . import functions, indexing
-from .values import BOOL, COMPLEX, FLOAT, INT, NONE, Array, NotTold, Number, Several, Thing, promoted
+from . import functions
+from .values import COMPLEX, FLOAT, INT, NONE, Array, NotTold, Number, Several, Thing, promoted
+from .walk import mean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ def call(walk: Walk, callee: Thing, given: list[Value], words: dict[str, Value])
         return method(walk, callee.of, found, given, words)
     name = getattr(found, "__name__", "")
     module = str(getattr(found, "__module__", "") or type(found).__module__)
-    if isinstance(found, type) and issubclass(found, numpy.generic) or found in (int, float, complex, bool):
-        return _converted(walk, numpy.dtype(found), given)  # type: ignore[arg-type]
+    if isinstance(found, type) and (issubclass(found, numpy.generic) or found in (int, float, complex, bool)):
+        return _converted(walk, numpy.dtype(found), given)
     if is_random(found):
         return random(walk, name, given, words)
     if "linalg" in module and name in functions.FACTORS:
@@ -43,7 +44,8 @@ def call(walk: Walk, callee: Thing, given: list[Value], words: dict[str, Value])
 def is_random(found: object) -> bool:
     """Whether it is a function that draws random numbers, or sets their state."""
     module = str(getattr(found, "__module__", ""))
-    return "random" in module.split(".") or type(getattr(found, "__self__", None)).__module__.startswith(("numpy.random.", "random"))
+    of = type(getattr(found, "__self__", None)).__module__
+    return "random" in module.split(".") or of.startswith(("numpy.random.", "random"))
 
 
 def _builtin(walk: Walk, name: str, given: list[Value]) -> Value:
@@ -210,7 +212,7 @@ def shape_of(value: Value) -> tuple[int, ...]:
     items = value.items if isinstance(value, Several) else [value]
     lengths = []
     for item in items:
-        length = indexing.mean(item) if isinstance(item, Number) else None
+        length = mean(item) if isinstance(item, Number) else None
         if length is None:
             raise NotTold("the length of an array depends on data")
         lengths.append(length)
@@ -230,6 +232,3 @@ def method(walk: Walk, of: Value, name: str, given: list[Value], words: Mapping[
     if isinstance(of, Several) and name == "append":
         raise NotTold("it appends to a list")
     raise NotTold(f"it calls the method {name}")
-
-
-__all__ = ["BOOL", "call", "method", "product", "random", "shape_of"]

@@ -30,7 +30,7 @@ _MANY = 256
 
 
 class _Function:
-    """What is known of a function: how many different calls, and when those that depend on data are asked about again."""
+    """What is known of a function: how many different calls, and when those that depend on data are asked about."""
 
     def __init__(self) -> None:
         self.plans = 0
@@ -132,7 +132,8 @@ def _remember(call: Call, name: str, words: dict[str, str], bits: list[int]) -> 
         times = known.next.get(key, 1)
         known.next[key] = times * _MORE
     values = 0 if coarse or plan is None else plan.values
-    _native.compiled_again(call.of, call.args, call.words, name, words, *bits, values, coarse, times)
+    given, made = bits
+    _native.compiled_again(call.of, call.args, call.words, name, words, given, made, values, coarse, times)
     return known
 
 
@@ -167,10 +168,14 @@ def _tell(call: Call, dark: bool, stays: str | None) -> None:
     name = getattr(call.of, "__name__", "a compiled function")
     if dark:
         _native.unseen("numba-not-told", f"what {name}, compiled by Numba, computes was not understood: {call.why}", 0)
-    elif call.asked is not None and stays == "sequential":
-        line, why = call.asked.why[0]
-        file = os.path.basename(call.asked.source.function.__code__.co_filename)
-        text = f"the loop of {name} at {file}:{line} is no kernel, and stays on the CPU: {why}"
+    elif call.asked is not None and (stays == "sequential" or call.asked.uneven):
+        line, why = call.asked.why[0] if stays == "sequential" else (call.asked.uneven[0], "")
+        code = getattr(getattr(call.of, "py_func", None), "__code__", None)
+        place = f"{os.path.basename(code.co_filename)}:{line}" if code is not None else f"line {line}"
+        if why:
+            text = f"the loop of {name} at {place} is no kernel, and stays on the CPU: {why}"
+        else:
+            text = f"the loop of {name} at {place} ends at another time in each thread; a warp waits for the longest"
         _native.unseen("compiled-loops", text, 0)
 
 

@@ -8,10 +8,10 @@ import warnings
 
 import numpy
 
+from .blocks import leaves
 from .expressions import compiled
 from .slicing import RANDOM, Slice
 from .source import source_of
-from .statements import leaves
 from .values import NotTold
 
 TYPE_CHECKING = False
@@ -66,8 +66,7 @@ class Twin:
         tree = copy.deepcopy(source.tree)
         first = len(self.marks)
         body = writer.block(tree.body)
-        own = range(first, len(self.marks))
-        own = [place for place in own if place in writer.own]
+        own = [place for place in range(first, len(self.marks)) if place in writer.own]
         begin = [_parsed(f"__c{place} = 0") for place in own]
         flush = [_parsed(f"{_COUNTS}[{place}] += __c{place}") for place in own]
         tree.body = [_parsed(f"{_MOST} = {_COUNTS}[{_COUNTS}.size - 1]"), *begin, *_flushed(body, flush), *flush]
@@ -112,10 +111,14 @@ class _Writer:
 
     def count(self, node: ast.stmt, part: str) -> ast.stmt:
         """The statement that counts a place."""
+        return self.counter(node, part)[1]
+
+    def counter(self, node: ast.stmt, part: str) -> tuple[int, ast.stmt]:
+        """The number of a place, and the statement that counts it."""
         mark = (self.path, node.lineno, node.col_offset, part)
         place = self.twin.marks.setdefault(mark, len(self.twin.marks))
         self.own.add(place)
-        return _parsed(f"__c{place} += 1")
+        return place, _parsed(f"__c{place} += 1")
 
     def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
         made: list[ast.stmt] = []
@@ -128,10 +131,10 @@ class _Writer:
     def statement(self, node: ast.stmt) -> list[ast.stmt]:
         """What of a statement decides how often something runs, with the counts in it."""
         if isinstance(node, (ast.For, ast.While)):
-            counted = self.count(node, "body")
+            place, counted = self.counter(node, "body")
             limit = []
             if isinstance(node, ast.While):
-                limit = [_parsed(f"if {counted.target.id} > {_MOST}: raise OverflowError")]  # type: ignore[attr-defined]
+                limit = [_parsed(f"if __c{place} > {_MOST}: raise OverflowError")]
                 node.test = self.called(node.test)
             else:
                 node.iter = self.called(node.iter)

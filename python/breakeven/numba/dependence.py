@@ -1,12 +1,12 @@
-"""Whether the rounds of a loop need each other, by the places that they read and write and the names that they hand on."""
+"""Whether the rounds of a loop need each other, by the places that they read and write and the names they hand on."""
 
 from __future__ import annotations
 
 import ast
 import math
 
+from .blocks import names_set
 from .loops import Loop
-from .statements import names_set
 from .values import Number
 
 TYPE_CHECKING = False
@@ -78,7 +78,7 @@ def _own_axis(group: list[Access], loop: Loop) -> bool:
     axes = min((len(access.index) for access in group), default=0)
     return any(
         all(_is_own(access.index[axis], loop) for access in writes)
-        and all(_same(access.index[axis], writes[0].index[axis]) or _apart_of_all(access, writes, loop) for access in group)
+        and all(_same(one.index[axis], writes[0].index[axis]) or _apart_of_all(one, writes, loop) for one in group)
         for axis in range(axes)
     )
 

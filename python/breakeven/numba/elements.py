@@ -59,7 +59,7 @@ def of_elements(inner: Any, given: Sequence[object]) -> tuple[Around, list[objec
     n = int(numpy.prod(shape, dtype=numpy.int64))
     names = [f"a{place}" for place in range(len(made))]
     items = [f"{name}[i]" if isinstance(item, numpy.ndarray) else name for name, item in zip(names, made)]
-    flat = [numpy.broadcast_to(item, shape).reshape(-1) if _is_spread(item, shape) else _flat(item) for item in made]
+    flat = [numpy.broadcast_to(item, shape).reshape(-1) if isinstance(item, numpy.ndarray) else item for item in made]
     text = (
         f"def loop({', '.join([*names, 'out', 'n'])}):\n"
         "    for i in prange(n):\n"
@@ -68,19 +68,11 @@ def of_elements(inner: Any, given: Sequence[object]) -> tuple[Around, list[objec
     return around(inner, text, None), [*flat, numpy.empty(n), n]
 
 
-def _is_spread(item: object, shape: tuple[int, ...]) -> bool:
-    return isinstance(item, numpy.ndarray) and item.shape != shape
-
-
-def _flat(item: object) -> object:
-    return item.reshape(-1) if isinstance(item, numpy.ndarray) else item
-
-
 def of_rows(
     inner: Any, axes: Sequence[Sequence[str]], read: Sequence[Sequence[str]], given: Sequence[object]
 ) -> tuple[Around, list[object]]:
-    """`@guvectorize`: the function of each row of the broadcast arguments; `axes`: of what names a row of each is, `read`:
-    the same of those that are read. Results that were not given are made."""
+    """`@guvectorize`: the function of each row of the broadcast arguments; `axes`: the names of the axes of a row,
+    `read`: of those that are read. Results that were not given are made."""
     arrays = [numpy.asarray(item) for item in given]
     lengths: dict[str, int] = {}
     for names, array in zip(axes, arrays):

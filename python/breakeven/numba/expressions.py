@@ -7,7 +7,7 @@ import types
 
 from . import indexing, operators
 from .callees import call
-from .values import BOOL, INT, NONE, Array, NotTold, Number, Several, Thing, of_object
+from .values import BOOL, INT, NONE, Array, NotTold, Number, Several, Thing, of_object, promoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,9 +110,8 @@ class Evaluator:
         if isinstance(test, Number) and test.known and not test.data:
             return self.value(node.body if test.value else node.orelse)
         one, other = self.value(node.body), self.value(node.orelse)
-        self.walk.loop.branches += 1
         if isinstance(one, Number) and isinstance(other, Number):
-            return Number(operators.promoted(one, other), None, None, True)
+            return Number(promoted(one, other), None, None, True)
         return one
 
     def _attribute(self, node: ast.Attribute) -> Value:

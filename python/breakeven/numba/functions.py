@@ -64,14 +64,14 @@ SEEDS = ("seed", "set_state")
 #: Functions that fold arrays, and what an element costs.
 FOLDS: Mapping[str, Mapping[str, float]] = {
     **{name: {"one": 1} for name in ("sum", "prod", "max", "min", "amax", "amin", "any", "all", "argmax", "argmin")},
-    **{name: {"one": 1} for name in ("mean", "nansum", "nanmax", "nanmin", "nanmean", "count_nonzero", "ptp", "nanprod")},
+    **{name: {"one": 1} for name in ("mean", "nansum", "nanmax", "nanmin", "nanmean", "count_nonzero", "ptp")},
     **{name: {"one": 3} for name in ("var", "std", "nanvar", "nanstd")},
 }
 RUNNING = ("cumsum", "cumprod")
 #: Functions that make an array of a shape, of a length, or like another.
 FILLS = ("zeros", "empty", "ones", "full")
 LIKE = ("zeros_like", "empty_like", "ones_like", "full_like")
-COPIES = ("copy", "ascontiguousarray", "asfortranarray", "flip", "roll", "repeat", "array", "asarray", "fliplr", "flipud")
+COPIES = ("copy", "ascontiguousarray", "asfortranarray", "flip", "fliplr", "flipud", "roll", "array", "asarray")
 #: They look at arrays and give views of them, or types.
 VIEWS = ("ravel", "reshape", "transpose", "view", "swapaxes", "atleast_1d", "atleast_2d", "expand_dims", "squeeze")
 

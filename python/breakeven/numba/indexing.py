@@ -77,12 +77,12 @@ def store(walk: Walk, base: Value, key: object, value: Value, adds: bool = False
 def _item(base: Several, key: object) -> Value:
     if isinstance(key, Number) and key.known:
         try:
-            return base.items[int(key.value)]  # type: ignore[arg-type]
+            return base.items[key.whole]
         except IndexError:
             raise NotTold("it takes an item of a tuple that is not there") from None
     if isinstance(key, Slice):
-        bounds = [bound.value if bound is not None else None for bound in (key.start, key.stop, key.step)]
-        return Several(base.items[slice(*bounds)])  # type: ignore[misc]
+        start, stop, step = (bound.whole if bound is not None else None for bound in (key.start, key.stop, key.step))
+        return Several(base.items[start:stop:step])
     numbers = [item for item in base.items if isinstance(item, Number)]
     if len(numbers) == len(base.items) and numbers:
         return Number(numbers[0].dtype, None, None, True)
@@ -172,20 +172,20 @@ def _extent(item: Slice, length: int) -> tuple[int | None, int]:
     """Where a slice of an axis begins, if that is known and it takes one after the other, and how many it takes."""
     bounds = (item.start, item.stop, item.step)
     if all(bound is None or bound.known for bound in bounds):
-        values = [None if bound is None else int(bound.value) for bound in bounds]  # type: ignore[arg-type]
+        values = [None if bound is None else bound.whole for bound in bounds]
         try:
             start, stop, step = slice(*values).indices(length)
         except (TypeError, ValueError):
             raise NotTold("a slice has a step of zero") from None
         return (start if step == 1 else None), len(range(start, stop, step))
-    start = item.start if item.start is not None else Number(INT, 0)
-    stop = item.stop if item.stop is not None else Number(INT, length)
-    if item.step is not None or start.value is None or stop.value is None:
+    low = item.start if item.start is not None else Number(INT, 0)
+    high = item.stop if item.stop is not None else Number(INT, length)
+    if item.step is not None or low.value is None or high.value is None:
         raise NotTold("the length of a slice depends on data")
-    count = mean(Number(INT, stop.value - start.value, added(stop, start, -1)))
+    count = mean(Number(INT, high.whole - low.whole, added(high, low, -1)))
     if count is None:
         raise NotTold("the length of a slice depends on data")
-    if count <= 0 and stop.value is not None and not stop.factors and int(stop.value) <= 0:  # type: ignore[arg-type]
+    if count <= 0 and high.known and high.whole <= 0:
         count += length
     return None, min(max(count, 0), length)
 

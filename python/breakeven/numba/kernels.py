@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from .loops import ArrayOp
     from .values import Memory, Value
 
-#: Beyond this share of the operations in loops that are no kernels the call stays on the host: one thread of a GPU takes
-#: tens of times as long for them as a core.
+#: Beyond this share of the operations in loops that are no kernels the call stays on the host: for them a thread of a GPU
+#: takes tens of times as long as a core.
 _ALONE = 0.05
 #: A loop around another does less than this share of the work by itself: both are the grid then.
 _LITTLE = 0.1
@@ -33,7 +33,9 @@ class Told:
         self.parts: list[dict[str, object]] = []
         self.stays: str | None = None
         self.unsure: str | None = None
+        #: Loops that are no kernels, by line, and why; those whose rounds end at different times.
         self.why: list[tuple[int, str]] = []
+        self.uneven: list[int] = []
 
 
 def told(root: Loop, returns: list[Value]) -> Told:
@@ -151,6 +153,8 @@ class _Kernels:
         if any(inner.random for inner in loop.subtree()):
             read, written = read + n * _STATE, written + n * _STATE
         self.told.parts.append(_threads(n, count, loop.all_work(), read, written))
+        inside = [inner for inner in loop.subtree() if inner is not loop and inner.rounds > 0]
+        self.told.uneven += [inner.line for inner in inside if inner.kind == "while" or inner.ends_early]
         self.parallel += _amount(loop)
         if verdict.folds:
             fold = {"reduce": {"n": -(-n // _BLOCK), "out": 1, "flop_per_element": 1.0}}

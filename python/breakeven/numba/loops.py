@@ -86,9 +86,8 @@ class Loop:
         self.accesses: list[Access] = []
         #: Names that stand for something when it begins.
         self.before: set[str] = set()
-        #: It may end before its last round, and what its rounds do depends on data.
+        #: It may end before its last round.
         self.ends_early = False
-        self.branches = 0
         #: What is random in it.
         self.random = False
 

@@ -53,7 +53,7 @@ def binary(walk: Walk, kind: type, left: Value, right: Value) -> Value:
     if isinstance(left, Several) and isinstance(right, Several) and kind is ast.Add:
         return Several(left.items + right.items)
     if isinstance(left, Several) and isinstance(right, Number) and kind is ast.Mult and right.known:
-        return Several(left.items * int(right.value))  # type: ignore[arg-type]
+        return Several(left.items * right.whole)
     name, cost, compute = _NAMES[kind]
     if isinstance(left, (Several, Thing)) or isinstance(right, (Several, Thing)):
         raise NotTold(f"it has an operator ({name}) on something that is no number")
@@ -99,7 +99,7 @@ def _place(
         return Number(dtype, compute(left.value, right.value), added(left, right, sign), data)
     if kind is ast.Mult and (left.known or right.known):
         known, place = (left, right) if left.known else (right, left)
-        times = int(known.value)  # type: ignore[arg-type]
+        times = known.whole
         return Number(dtype, compute(left.value, right.value), scaled(place, times), data)
     return None
 
@@ -139,4 +139,4 @@ def unary(walk: Walk, kind: type, value: Value) -> Value:
         return Number(BOOL, not value.value if value.known else None, None, value.data)
     if value.data:
         walk.cost({"one": 1}, value.dtype)
-    return Number(value.dtype, ~int(value.value) if value.known else None, None, value.data)  # type: ignore[arg-type]
+    return Number(value.dtype, ~value.whole if value.known else None, None, value.data)

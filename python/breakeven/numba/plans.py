@@ -30,14 +30,13 @@ _ROUNDS_PER_NS, _LEAST_ROUNDS = 4, 1_000_000
 
 
 class Plan:
-    """What is told of a call. `facts`: as the rule of the callables' table takes them, nothing where it was not understood;
-    `why`: then. `data`: it depends on what is in the arrays."""
+    """What is told of a call. `facts`: as the rule of the callables' table takes them, nothing where it was not
+    understood. `data`: it depends on what is in the arrays."""
 
-    __slots__ = ("data", "facts", "given", "made", "stays", "values", "why")
+    __slots__ = ("data", "facts", "given", "made", "stays", "values")
 
     def __init__(self) -> None:
         self.facts: dict[str, object] | None = None
-        self.why = ""
         self.stays: str | None = None
         self.given = (1 << 63) - 1
         self.made = 0
@@ -54,6 +53,7 @@ class Asked:
         self.plan = Plan()
         #: Loops that are no kernels, by line, and why.
         self.why: list[tuple[int, str]] = []
+        self.uneven: list[int] = []
         self.shared: list[tuple[Memory, Memory]] = []
         self.plan.values = _bits(source, deciding(source))
         self.twin: Twin | None = None
@@ -80,7 +80,7 @@ class Asked:
         if told.unsure is not None:
             raise NotTold(f"whether its rounds need each other is not known: {told.unsure}")
         plan.facts, plan.stays = {"parts": told.parts}, told.stays
-        self.why = told.why
+        self.why, self.uneven = told.why, told.uneven
 
     def _prepare(self, options: Mapping[str, object]) -> None:
         """Before the call: what counting it will need of what the call changes."""
@@ -156,6 +156,6 @@ def _shared(found: list[Array], objects: list[object]) -> list[tuple[Memory, Mem
 
 def _overlap(one: numpy.ndarray, other: numpy.ndarray) -> bool:
     try:
-        return bool(numpy.shares_memory(one, other, max_work=_WORK))
+        return bool(numpy.shares_memory(one, other, max_work=_WORK))  # type: ignore[arg-type]
     except numpy.exceptions.TooHardError:
         return True

@@ -9,17 +9,20 @@ if TYPE_CHECKING:
     State = list[tuple[Any, Any]]
 
 
-def taken() -> State:
-    """The state as it is now, of NumPy's functions and of Python's, in this thread."""
+def _library() -> Any:
     from numba import _helperlib
 
-    pointers = (_helperlib.rnd_get_np_state_ptr(), _helperlib.rnd_get_py_state_ptr())
-    return [(pointer, _helperlib.rnd_get_state(pointer)) for pointer in pointers]
+    return _helperlib
+
+
+def taken() -> State:
+    """The state as it is now, of NumPy's functions and of Python's, in this thread."""
+    library = _library()
+    pointers = (library.rnd_get_np_state_ptr(), library.rnd_get_py_state_ptr())
+    return [(pointer, library.rnd_get_state(pointer)) for pointer in pointers]
 
 
 def put_back(state: State) -> None:
     """The state as it was taken."""
-    from numba import _helperlib
-
     for pointer, value in state:
-        _helperlib.rnd_set_state(pointer, value)
+        _library().rnd_set_state(pointer, value)

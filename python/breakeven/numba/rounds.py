@@ -23,7 +23,7 @@ _MOST = 20_000_000
 
 
 class Rounds:
-    """The rounds of a loop in all; `length`: of one run, where that is always the same; `items`: what it goes through."""
+    """The rounds of a loop in all; `length`: of one run, where that is always the same; `items`: what it takes."""
 
     def __init__(self, kind: str, total: float, length: int | None, items: list[Number | Array]) -> None:
         self.kind = kind
@@ -118,10 +118,10 @@ def _range(walk: Walk, name: str, given: list[Value], counted: float | None) -> 
         made = Rounds(kind, counted, None, [start])
         made.start = Number(INT, None)
         return made
-    stride = int(step.value)  # type: ignore[arg-type]
+    stride = step.whole
     length, total = None, counted
     if start.known and stop.known:
-        length = max(len(range(int(start.value), int(stop.value), stride)), 0)  # type: ignore[arg-type]
+        length = max(len(range(start.whole, stop.whole, stride)), 0)
         total = walk.times * length if counted is None else counted
     elif total is None:
         total = _added_up(walk, start, stop, stride)
@@ -143,7 +143,7 @@ def _added_up(walk: Walk, start: Number, stop: Number, stride: int) -> float:
         places *= loop.length
     if places > _MOST or any(other.length is None for other in _around(walk.loop)):
         raise NeedsCounts
-    spans = numpy.array([int(span.value)], numpy.int64)  # type: ignore[arg-type]
+    spans = numpy.array([span.whole], numpy.int64)
     for loop in outer:
         assert isinstance(loop, Loop) and loop.length is not None and span.factors is not None
         spans = (spans[:, None] + numpy.arange(loop.length, dtype=numpy.int64) * span.factors[loop]).ravel()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from . import indexing
+from .blocks import ends_early, leaves, names_set
 from .expressions import Evaluator
 from .rounds import Rounds, rounds_of
 from .source import source_of
@@ -26,51 +27,13 @@ _DEEPEST = 12
 
 
 def walked(source: Source, given: list[Value], counts: Mapping[Mark, int] | None) -> tuple[Loop, list[Value]]:
-    """The loops of one call, and what it may give back; `NeedsCounts` where that depends on data that nobody counted."""
+    """The loops of one call, and what it may give back; `NeedsCounts` where it depends on data that was not counted."""
     walk = Walk(source.tree.body, source.tree.lineno, counts)
     frame = Frame(source, ())
     frame.names.update(zip(source.parameters, given))
     walk.frames.append(frame)
     Statements(walk).block(source.tree.body)
     return walk.root, frame.returns
-
-
-def leaves(statements: list[ast.stmt]) -> bool:
-    """Whether statements may leave the block that they are in."""
-    for statement in statements:
-        if isinstance(statement, (ast.Return, ast.Break, ast.Continue, ast.Raise)):
-            return not isinstance(statement, ast.Raise)
-        if isinstance(statement, ast.If) and (leaves(statement.body) or leaves(statement.orelse)):
-            return True
-        if isinstance(statement, (ast.For, ast.While)) and _returns(statement):
-            return True
-    return False
-
-
-def _returns(loop: ast.For | ast.While) -> bool:
-    return any(isinstance(node, ast.Return) for node in ast.walk(loop))
-
-
-def ends_early(body: list[ast.stmt]) -> bool:
-    """Whether a loop's body has a `break` of its own, or a `return`."""
-    for statement in body:
-        if isinstance(statement, (ast.Break, ast.Return)):
-            return True
-        if isinstance(statement, ast.If) and (ends_early(statement.body) or ends_early(statement.orelse)):
-            return True
-        if isinstance(statement, (ast.For, ast.While)) and (_returns(statement) or ends_early(statement.orelse)):
-            return True
-    return False
-
-
-def names_set(body: list[ast.stmt]) -> set[str]:
-    """Names that statements assign to."""
-    found = set()
-    for statement in body:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                found.add(node.id)
-    return found
 
 
 class Statements:
@@ -186,7 +149,6 @@ class Statements:
             branch = node.body if taken else node.orelse
             self.block(branch)
             return bool(branch) and isinstance(branch[-1], (ast.Return, ast.Break, ast.Continue, ast.Raise))
-        walk.loop.branches += 1
         whole = walk.times
         first = walk.count(self.frame.mark(node, "then"))
         if first is None:

@@ -29,7 +29,7 @@ class Number:
     def __init__(
         self,
         dtype: numpy.dtype,
-        value: complex | None = None,
+        value: int | float | complex | None = None,
         factors: Mapping[object, int] | None = None,
         data: bool = False,
     ) -> None:
@@ -44,9 +44,11 @@ class Number:
         return self.value is not None and not self.factors
 
     @property
-    def placed(self) -> bool:
-        """Whether it is a sum of loop counters, or known."""
-        return self.value is not None and self.dtype.kind in "biu"
+    def whole(self) -> int:
+        """Its value, or what is added to the loop counters, as a whole number."""
+        if self.value is None or isinstance(self.value, complex):
+            raise NotTold("it counts by something that is no whole number")
+        return int(self.value)
 
 
 class Memory:
@@ -66,8 +68,8 @@ class Memory:
 
 
 class Array:
-    """An array, or a view of one: `axes` has, for each axis of the memory, the index that is fixed there (a `Number`) or
-    the axis of the view and where it starts."""
+    """An array, or a view of one: `axes` has, for each axis of the memory, the index that is fixed there (a `Number`),
+    or the axis of the view and where it starts."""
 
     __slots__ = ("axes", "dtype", "memory", "shape")
 
@@ -171,7 +173,7 @@ def _typed_list(found: object, name: str, argument: int) -> Value:
 
 
 def promoted(*values: Number | Array) -> numpy.dtype:
-    """The type that Numba computes in: its rules are NumPy's without values, and whole numbers with `float32` are `float64`."""
+    """The type that Numba computes in, by NumPy's rules without values: whole numbers with `float32` are `float64`."""
     dtypes = [value.dtype for value in values]
     found = dtypes[0]
     for dtype in dtypes[1:]:

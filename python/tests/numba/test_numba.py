@@ -56,7 +56,9 @@ def parts_of(op: Any) -> list[tuple[str, int, float]]:
     found = []
     for part in op["routine"]["parts"]:
         ((family, dims),) = part["op"].items() if isinstance(part["op"], dict) else ((part["op"], {}),)
-        flop = dims.get("n", 0) * dims.get("flop_per_element", 0) if family != "matmul" else 2 * dims["m"] * dims["n"] * dims["k"]
+        flop = dims.get("n", 0) * dims.get("flop_per_element", 0)
+        if family == "matmul":
+            flop = 2 * dims["m"] * dims["n"] * dims["k"]
         found.append((family, part["count"], flop))
     return found
 

@@ -12,7 +12,7 @@ const LAYERS: &[&[&str]] = &[
     &["process", "events"],
     &["scipy"],
     &["numpy"],
-    &["numba.values", "numba.functions", "numba.loops", "numba.random_state"],
+    &["numba.values", "numba.functions", "numba.loops", "numba.random_state", "numba.blocks"],
     &["numba.source"],
     &["numba.walk"],
     &["numba.indexing"],

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
 type TpCall = unsafe extern "C" fn(*mut PyObject, *mut PyObject, *mut PyObject) -> *mut PyObject;
 
-/// Classes that can be watched: Numba has four, of functions, of element-wise ones, of generalised ones and of stencils.
+/// Classes that can be watched: Numba has four, of functions, element-wise ones, generalised ones and stencils.
 const CLASSES: usize = 4;
 static ORIGINALS: [AtomicPtr<c_void>; CLASSES] = [const { AtomicPtr::new(std::ptr::null_mut()) }; CLASSES];
 /// What finds out about a call that looks like none before: called before it and after it.
@@ -262,8 +262,8 @@ unsafe fn asked(
 }
 
 /// From now on calls of this class's objects are recorded: `before(object, args, words)` gives what `after(that, token,
-/// result, whether it returned)` gets, or None where it is not to be recorded; that ends the call, which has begun under
-/// the name `numba.njit`. `place` numbers the class, from 0.
+/// result, whether it returned)` gets, or None where it is not to be recorded; that ends the call, which has begun as
+/// `numba.njit`. `place` numbers the class, from 0.
 #[pyfunction]
 pub(crate) fn compiled_watch(
     class: &Bound<'_, PyType>,

@@ -3,7 +3,7 @@
 //! The recorder counts, the table of functions (`callables/flops.csv`) says what each costs:
 //!
 //! ```text
-//! {"parts": [{"n": 4000000, "count": 200, "dtype": "f64", "functions": {"one": 5}, "read": 32000000, "written": 32000000},
+//! {"parts": [{"n": 40000, "count": 200, "dtype": "f64", "functions": {"one": 5}, "read": 320000, "written": 320000},
 //!            {"op": {"transfer": {"direction": "d2h", "bytes": 8}}, "dtype": "f64"}]}
 //! ```
 
@@ -23,7 +23,7 @@ struct Kernel {
     /// Threads, where it is a loop's.
     #[serde(default)]
     n: u64,
-    /// How often a thread does what a row of `callables/flops.csv` names: `one` is an addition, a product, a comparison.
+    /// How often a thread does what a row of `callables/flops.csv` names: `one` is an addition, a product, a test.
     #[serde(default)]
     functions: BTreeMap<String, f64>,
     /// The op itself, where it is no loop's.
@@ -85,7 +85,8 @@ mod tests {
 
     #[test]
     fn functions_cost_what_the_table_says() {
-        let kernel = r#"{"n": 9, "count": 3, "dtype": "f32", "functions": {"one": 2, "sin": 1}, "read": 8, "written": 4}"#;
+        let kernel =
+            r#"{"n": 9, "count": 3, "dtype": "f32", "functions": {"one": 2, "sin": 1}, "read": 8, "written": 4}"#;
         let copy = r#"{"op": {"transfer": {"direction": "d2h", "bytes": 8}}, "dtype": "f64"}"#;
         let lowered = facts(&format!(r#"{{"parts": [{kernel}, {copy}]}}"#));
         let Op::Routine { parts } = &lowered.op else { panic!("{lowered:?}") };
