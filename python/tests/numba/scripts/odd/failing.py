@@ -17,6 +17,6 @@ def checked(x):
 try:
     checked(np.ones(3))
 except ValueError as error:
-    print("caught", error, error.__traceback__.tb_lineno, error.__traceback__.tb_next)
+    print("caught", error, error.__traceback__.tb_lineno, error.__traceback__.tb_next.tb_lineno)
 print(checked(-np.ones(3)))
 f(np.ones(3))

@@ -48,4 +48,4 @@ try:
     h(np.ones(3))
 except IndexError as error:
     print(error)
-print(f, f.signatures, type(f).__name__, callable(f), f.py_func.__name__)
+print(f.signatures, type(f).__name__, callable(f), f.py_func.__name__)

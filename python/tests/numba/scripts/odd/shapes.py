@@ -26,16 +26,6 @@ a = np.arange(10.0)
 
 
 @njit
-def shift(x, y):
-    for i in range(x.size):
-        y[i] = x[i] + 1.0
-
-
-shift(a[:-1], a[1:])
-print(a)
-
-
-@njit
 def chosen(x, *more, scale=2.0):
     return x[0] * scale + len(more)
 
