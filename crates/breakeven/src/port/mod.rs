@@ -24,6 +24,7 @@ pub use lean::{described, lean, lean_costs};
 pub use startup::{Startup, StartupPart};
 pub use work::Work;
 
+use crate::hardware::device::Vendor;
 use crate::interval::{Basis, Interval};
 use crate::lower::{canonical, numpy_name};
 use crate::workload::Op;
@@ -50,6 +51,8 @@ pub enum Counterpart<'a> {
 pub struct PortProfile {
     /// Its name: `cupy`.
     pub name: &'static str,
+    /// Makers of GPUs that it is built for.
+    vendors: &'static [Vendor],
     table: Table,
     costs: Costs,
     batches: Batches,
@@ -60,6 +63,7 @@ struct Source {
     name: &'static str,
     /// First words of the names of its callables.
     packages: &'static [&'static str],
+    vendors: &'static [Vendor],
     table: &'static str,
     costs: &'static str,
 }
@@ -92,8 +96,20 @@ const RECORDED: [[&str; 2]; 4] = [
 #[cfg(feature = "described-ports")]
 const RECORDED: [[&str; 2]; 4] = [["", ""]; 4];
 
+/// What CuPy, PyTorch and JAX have releases for; RAPIDS has them for NVIDIA's alone.
+const BOTH: &[Vendor] = &[Vendor::Nvidia, Vendor::Amd];
+
+/// Compiles loops, and has no functions of whole arrays.
+const NUMBA: &str = "numba";
+
 const SOURCES: &[Source] = &[
-    Source { name: "cupy", packages: &["cupy", "cupyx", "numpy", "scipy"], table: CUPY, costs: COSTS[0] },
+    Source {
+        name: "cupy",
+        packages: &["cupy", "cupyx", "numpy", "scipy"],
+        vendors: BOTH,
+        table: CUPY,
+        costs: COSTS[0],
+    },
     Source {
         name: "torch",
         packages: &[
@@ -108,18 +124,32 @@ const SOURCES: &[Source] = &[
             "prim",
             "profiler",
         ],
+        vendors: BOTH,
         table: TORCH,
         costs: COSTS[1],
     },
-    Source { name: "cudf", packages: &["duckdb", "pandas", "polars"], table: RECORDED[0][0], costs: RECORDED[0][1] },
+    Source {
+        name: "cudf",
+        packages: &["duckdb", "pandas", "polars"],
+        vendors: &[Vendor::Nvidia],
+        table: RECORDED[0][0],
+        costs: RECORDED[0][1],
+    },
     Source {
         name: "cuml",
         packages: &["catboost", "lightgbm", "sklearn", "xgboost"],
+        vendors: &[Vendor::Nvidia],
         table: RECORDED[1][0],
         costs: RECORDED[1][1],
     },
-    Source { name: "jax", packages: &["jax"], table: RECORDED[2][0], costs: RECORDED[2][1] },
-    Source { name: "numba", packages: &["numba"], table: RECORDED[3][0], costs: RECORDED[3][1] },
+    Source { name: "jax", packages: &["jax"], vendors: BOTH, table: RECORDED[2][0], costs: RECORDED[2][1] },
+    Source {
+        name: NUMBA,
+        packages: &["numba"],
+        vendors: &[Vendor::Nvidia],
+        table: RECORDED[3][0],
+        costs: RECORDED[3][1],
+    },
 ];
 
 fn profiles() -> &'static [PortProfile] {
@@ -127,6 +157,7 @@ fn profiles() -> &'static [PortProfile] {
     PROFILES.get_or_init(|| {
         let profile = |source: &Source| PortProfile {
             name: source.name,
+            vendors: source.vendors,
             table: Table::parse(source.table),
             costs: Costs::parse(source.costs),
             batches: Batches::of(source.name),
@@ -159,9 +190,23 @@ pub fn of(callable: &str) -> &'static PortProfile {
 
 impl PortProfile {
     /// The library that one callable of a program goes to: PyTorch's stay PyTorch's whatever NumPy's are ported to.
+    ///
+    /// ```
+    /// use breakeven::port::{cupy, named};
+    /// let [torch, numba] = ["torch", "numba"].map(|name| named(name).unwrap());
+    /// assert_eq!(cupy().for_callable("numba.njit").name, "numba");
+    /// assert_eq!(torch.for_callable("numpy.add").name, "torch");
+    /// // Numba's kernels take CuPy's arrays.
+    /// assert_eq!(numba.for_callable("numpy.add").name, "cupy");
+    /// ```
     pub fn for_callable(&'static self, callable: &str) -> &'static Self {
         let own = of(callable);
-        if own.name == cupy().name { self } else { own }
+        if own.name == cupy().name && self.name != NUMBA { self } else { own }
+    }
+
+    /// Whether it has a release for the GPUs of a maker: others are answered for, and do not count as winners.
+    pub fn serves(&self, vendor: Vendor) -> bool {
+        self.vendors.contains(&vendor)
     }
 
     /// What becomes of a callable. A name that the table does not have stays on the host.
