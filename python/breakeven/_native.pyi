@@ -35,6 +35,8 @@ __all__ = [
     "callables",
     "calls_must_pass",
     "calls_pass",
+    "compiled_again",
+    "compiled_watch",
     "clock_ns",
     "clock_ticks",
     "constructor",
@@ -181,6 +183,29 @@ def leave(
 ) -> None:
     """End it. The site is the innermost user frame. `result` None and no inputs record nothing (the call raised), unless
     the keyword `op` or `facts` tells the work. `other_name`: it turned out to be another function."""
+
+def compiled_watch(
+    class_: type, place: int, before: Callable[..., Any], after: Callable[[Any, int, Any, bool], None], /
+) -> None:
+    """Have calls of this class's objects recorded, which Numba compiled: `before(object, args, words)` gives what
+    `after(that, token, result, whether it returned)` gets, or None where the call is not to be recorded; that ends it by
+    `leave`. `place` numbers the class, 0 to 3."""
+
+def compiled_again(
+    function: Any,
+    args: tuple[Any, ...],
+    words: dict[str, Any],
+    name: str,
+    keywords: Mapping[str, Any],
+    given: int,
+    made: int,
+    values: int,
+    coarse: bool,
+    calls: int,
+) -> None:
+    """Record calls of `function` that look like this one under `name` with these keywords, `calls` times, without asking:
+    arguments whose bits are in `given` are read, those in `made` written. `values`: bits of those whose value decides what
+    is computed; `coarse`: lengths of arrays count by their order of magnitude."""
 
 def device_tag(device: str, stream: int | None = None, graph: str | None = None) -> int:
     """The number, 1 to 31, under which `event` and `leave` know a device and stream that the program itself chose.

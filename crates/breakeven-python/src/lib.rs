@@ -54,6 +54,8 @@ mod _native {
     #[pymodule_export]
     use super::gone::{Dies, GivesBack};
     #[pymodule_export]
+    use super::hooks::compiled::{compiled_again, compiled_watch};
+    #[pymodule_export]
     use super::hooks::free::time_frees;
     #[pymodule_export]
     use super::hooks::loops::{Loop, Moment};

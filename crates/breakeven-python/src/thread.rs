@@ -348,6 +348,11 @@ impl Thread {
         closed || self.calls.depth == Self::DEEPEST
     }
 
+    /// What runs from now on is part of no call and recorded as none, or no longer; how it was.
+    pub(crate) fn shut(&mut self, on: bool) -> bool {
+        std::mem::replace(&mut self.calls.closed, on)
+    }
+
     /// As [`Thread::enter`], inside no call.
     #[inline(always)]
     pub(crate) fn enter_first(&mut self, atomic: bool) {

@@ -95,9 +95,10 @@ def _prepare(kind: str) -> None:
     imports.after("torch", _torch)
     imports.after("cupy", _cupy)
     for name in ("pandas", "polars"):
-        imports.after(name, _frames)
+        imports.after(name, _framework)
     learn.arm()
     if kind == "native":
+        imports.after("numba", _framework)
         imports.after("numpy", _install)
         for name in ("numpy.fft", "numpy.linalg", "numpy.random"):
             imports.after(name, _rescan)
@@ -179,20 +180,17 @@ def _cupy(_: str) -> None:
     offer.real()
 
 
-def _frames(name: str) -> None:
-    """pandas or Polars has just been imported."""
+def _framework(name: str) -> None:
+    """A framework has just been imported that has a recorder of its own, in a folder of the same name."""
     going_on = _native.recording()
     if going_on:
         _native.stop()  # what hooking it takes is none of the script's
     try:
-        if name == "pandas":
-            from ..pandas import install
-        else:
-            from ..polars import install  # type: ignore[no-redef]
-        install.install(name)
+        __import__(f"breakeven.{name}.install", fromlist=("install",)).install(name)
     finally:
         if going_on:
             _native.start()
+    program.add_version(name, str(getattr(sys.modules[name], "__version__", "")))
 
 
 def _rescan(_: str) -> None:

@@ -31,6 +31,11 @@ pub const CODES: &[(&str, &str)] = &[
     ("by-size", "The work was told by its size and is estimated as the program in the text."),
     ("changed-program", "The answer is for another precision or size than recorded; the CPU's time is then modelled."),
     (
+        "compiled-loops",
+        "A function that Numba compiled has a loop that is no kernel, or one whose rounds end at different times; the text \
+         says at which line, and why.",
+    ),
+    (
         "copies-by-rule",
         "The script asks for a device and runs without a GPU: what is copied there is told by a simple rule; `--pretend-gpu \
          NAME` records it exactly.",

@@ -38,7 +38,8 @@ const HOST_SHARE: f64 = 0.35;
 const HOST_SHARE_SIGMA: f64 = 0.4;
 
 /// Reasons of recorders for which nothing went unseen, and the note that tells them.
-const TOLD_AS: [(&str, &str); 7] = [
+const TOLD_AS: [(&str, &str); 8] = [
+    ("compiled-loops", "compiled-loops"),
     ("pretend-gpu", "stand-in"),
     ("fake", "stand-in"),
     ("gpu-fell-back", "gpu-fell-back"),

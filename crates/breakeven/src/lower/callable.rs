@@ -55,9 +55,10 @@ pub fn numpy_name(name: &str) -> Option<String> {
 }
 
 /// The texts of the table.
-pub(super) const TABLES: [&str; 7] = [
+pub(super) const TABLES: [&str; 8] = [
     include_str!("../../callables/cupy.csv"),
     include_str!("../../callables/learn.csv"),
+    include_str!("../../callables/numba.csv"),
     include_str!("../../callables/numpy.csv"),
     include_str!("../../callables/pandas.csv"),
     include_str!("../../callables/polars.csv"),

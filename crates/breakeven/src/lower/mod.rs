@@ -28,6 +28,7 @@ mod fold;
 mod frames;
 mod index;
 mod learn;
+mod loops;
 mod product;
 mod random;
 mod rule;
@@ -79,6 +80,11 @@ pub fn lower(call: &Call) -> Lowered {
     }
     if let Rule::Learn(algorithm, phase) = rule {
         return learn::op(algorithm, phase, call);
+    }
+    if rule == Rule::Loops
+        && let Some(lowered) = loops::op(call)
+    {
+        return lowered;
     }
     let inputs = &call.inputs[..call.inputs.len().min(rule.operands())];
     let call = &Call { inputs, ..*call };

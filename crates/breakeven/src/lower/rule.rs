@@ -93,6 +93,8 @@ pub enum Rule {
     Learn(Algorithm, Phase),
     /// The recorder tells the op itself, in the keyword `op`.
     Told,
+    /// The recorder tells the loops of a compiled function, in the keyword `facts`.
+    Loops,
     /// No array work: types, settings, shapes.
     Nothing,
     /// Stays on the host.
@@ -169,6 +171,7 @@ impl Rule {
             "described" => Self::Described,
             "learn" => Self::Learn(Algorithm::parse(first)?, Phase::parse(second)?),
             "told" => Self::Told,
+            "loops" => Self::Loops,
             "none" => Self::Nothing,
             "host" => Self::HostOnly,
             "composite" => Self::Composite,
@@ -242,7 +245,7 @@ impl Rule {
             Self::StreamWait => Op::StreamWait,
             Self::Described => device::described(call),
             Self::HostOnly => Op::HostOnly,
-            Self::Composite | Self::Opaque | Self::Told | Self::Frame(_) => Op::Opaque,
+            Self::Composite | Self::Opaque | Self::Told | Self::Frame(_) | Self::Loops => Op::Opaque,
             Self::Learn(algorithm, phase) => learn::op(algorithm, phase, call).op,
         }
     }
