@@ -43,6 +43,8 @@ pub(crate) use callable::rows;
 pub use callable::{Callable, callable, callables, canonical, numpy_name};
 pub use elementwise::Cost;
 pub(crate) use elementwise::function_cost;
+#[cfg(test)]
+pub(crate) use elementwise::has_cost;
 pub use rule::Rule;
 pub use tensor::Form;
 
