@@ -170,9 +170,15 @@ def enter(name: str, whole: bool = False, ambient: int = 0) -> int:
     """
 
 def leave(
-    token: int, inputs: tuple[Any, ...], result: Any, keywords: Mapping[str, Any] | None = None, tag: int = 0
+    token: int,
+    inputs: tuple[Any, ...],
+    result: Any,
+    keywords: Mapping[str, Any] | None = None,
+    tag: int = 0,
+    other_name: str | None = None,
 ) -> None:
-    """End it. The site is the innermost user frame. `result` None and no inputs record nothing (the call raised)."""
+    """End it. The site is the innermost user frame. `result` None and no inputs record nothing (the call raised), unless
+    the keyword `op` or `facts` tells the work. `other_name`: it turned out to be another function."""
 
 def device_tag(device: str, stream: int | None = None, graph: str | None = None) -> int:
     """The number, 1 to 31, under which `event` and `leave` know a device and stream that the program itself chose.

@@ -189,7 +189,8 @@ pub(crate) fn enter(py: Python<'_>, name: &str, whole: bool, ambient: u8) -> u64
 
 /// Ends it.
 #[pyfunction]
-#[pyo3(signature = (token, inputs, result, keywords=None, tag=0))]
+#[pyo3(signature = (token, inputs, result, keywords=None, tag=0, other_name=None))]
+#[expect(clippy::too_many_arguments, reason = "one call from Python an event, by position")]
 pub(crate) fn leave(
     py: Python<'_>,
     token: u64,
@@ -197,8 +198,9 @@ pub(crate) fn leave(
     result: &Bound<'_, PyAny>,
     keywords: Option<&Bound<'_, PyDict>>,
     tag: u8,
+    other_name: Option<&str>,
 ) -> PyResult<()> {
-    outside::leave(py, token, inputs, result, tag, || outside::keywords(keywords))
+    outside::leave(py, token, inputs, result, (tag, other_name), || outside::keywords(keywords))
 }
 
 /// The number of a device and stream that the program itself chose.

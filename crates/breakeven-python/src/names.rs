@@ -132,7 +132,9 @@ const INDEXES: [&str; 3] = ["__getitem__", "__setitem__", "item"];
 
 fn meaning(name: &str) -> Meaning {
     let row = lower::callable(name);
-    let atomic = row.is_some_and(|row| row.atomic);
+    // Of NumPy's and its kind what no table lists is made of what is; of other libraries nobody saw the inside.
+    let arrays = ["numpy", "scipy", "cupy", "cupyx"].contains(&name.split('.').next().unwrap_or_default());
+    let atomic = row.map_or(!arrays, |row| row.atomic);
     let kind = match row.map(|row| row.rule) {
         _ if name.strip_prefix("numpy.").is_some_and(|short| HOST_MAKES.contains(&short)) => Kind::HostMakes,
         Some(Rule::HostRead) => Kind::HostReads,

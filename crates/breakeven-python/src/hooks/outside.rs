@@ -15,7 +15,7 @@ const ITEM: &str = "numpy.ndarray.item";
 /// Marks a place that is an index into the sites, not a code object.
 const SITE: u64 = 1 << 63;
 /// Keywords that shapes do not tell.
-pub(crate) const KEYWORDS: [&str; 22] = [
+pub(crate) const KEYWORDS: [&str; 24] = [
     "axis",
     "axes",
     "subscripts",
@@ -38,7 +38,14 @@ pub(crate) const KEYWORDS: [&str; 22] = [
     "functions",
     "kernels",
     "up",
+    "op",
+    "facts",
 ];
+/// Those that tell a whole op, and how long their text may be.
+const WHOLE: [&str; 2] = ["op", "facts"];
+const LONGEST_WHOLE: usize = 1 << 20;
+/// The same of all others.
+const LONGEST: usize = 200;
 
 /// Keywords worth keeping, as Python prints them.
 pub(crate) fn keywords(given: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, String)>> {
@@ -53,7 +60,8 @@ pub(crate) fn keywords(given: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(Strin
             || value.is_instance_of::<PyTuple>();
         if plain && KEYWORDS.contains(&name.as_str()) {
             let text: String = value.str()?.extract()?;
-            if text.len() <= 200 {
+            let longest = if WHOLE.contains(&name.as_str()) { LONGEST_WHOLE } else { LONGEST };
+            if text.len() <= longest {
                 kept.push((name, text));
             }
         }
@@ -132,12 +140,14 @@ pub(crate) fn enter(py: Python<'_>, name: &str, whole: bool, ambient: u8) -> u64
 }
 
 /// Ends it. Nothing is recorded where the call raised: then there is neither input nor result.
+///
+/// `other_name`: it turned out to be another function.
 pub(crate) fn leave(
     py: Python<'_>,
     token: u64,
     inputs: &Bound<'_, PyTuple>,
     result: &Bound<'_, PyAny>,
-    tag: u8,
+    (tag, other_name): (u8, Option<&str>),
     keywords: impl FnOnce() -> PyResult<Vec<(String, String)>>,
 ) -> PyResult<()> {
     if token == 0 {
@@ -158,10 +168,12 @@ pub(crate) fn leave(
     if element {
         name = state::with(py, |state| state.recorder.names.intern(ITEM)).unwrap_or(name);
     }
-    if !keywords.is_empty() {
+    let told = keywords.iter().any(|(keyword, _)| WHOLE.contains(&keyword.as_str()));
+    if !keywords.is_empty() || other_name.is_some() {
         state::with(py, |state| {
-            let plain = state.recorder.names.callee(name).name.clone();
-            name = state.recorder.names.intern_with(&plain, keywords);
+            let names = &mut state.recorder.names;
+            let plain = other_name.map_or_else(|| names.callee(name).name.clone(), str::to_owned);
+            name = names.intern_with(&plain, keywords);
         });
     }
     let describe = |call: &mut Call| {
@@ -175,7 +187,7 @@ pub(crate) fn leave(
             inputs.iter().for_each(|input| add_input(call, input.as_ptr()));
             add_output(call, result.as_ptr());
         }
-        !(result.is_none() && inputs.is_empty())
+        told || !(result.is_none() && inputs.is_empty())
     };
     with_thread(|thread| {
         // It is told of by itself, also where the program's own function runs within a call of the library's.

@@ -100,6 +100,12 @@ fn retimed(workload: &Workload, to: Dtype, cpu: &Device) -> Workload {
             matches!(op, Op::Matmul { .. } | Op::Convolution { .. } | Op::Attention { .. } | Op::Recurrent { .. })
         };
         let single = |dtype| matches!(dtype, Dtype::F32 | Dtype::Tf32);
+        for entry in &mut out.ops {
+            if let Op::Routine { parts } = &mut entry.op {
+                let cast = parts.iter_mut().filter(|part| single(part.dtype) && products(&part.op));
+                cast.for_each(|part| part.dtype = to);
+            }
+        }
         for entry in out.ops.iter_mut().filter(|entry| single(entry.dtype) && products(&entry.op)) {
             entry.dtype = to;
             entry.read_bytes = entry.read_bytes / 4 * to.bytes();
@@ -116,13 +122,17 @@ pub fn recast(workload: &Workload, to: Dtype) -> Workload {
     let sized = |bytes: u64| (bytes as f64 * factor) as u64;
     let mut any = false;
     for entry in &mut edited.ops {
-        entry.dtype = match (entry.dtype, to) {
-            (Dtype::F64, Dtype::F32) => Dtype::F32,
-            (Dtype::C128, Dtype::F32) => Dtype::C64,
-            (Dtype::F32 | Dtype::Tf32, Dtype::F64) => Dtype::F64,
-            (Dtype::C64, Dtype::F64) => Dtype::C128,
-            _ => continue,
-        };
+        if let Op::Routine { parts } = &mut entry.op {
+            for part in parts {
+                if let Some(dtype) = recast_type(part.dtype, to) {
+                    part.dtype = dtype;
+                    part.read_bytes = sized(part.read_bytes);
+                    part.written_bytes = sized(part.written_bytes);
+                }
+            }
+        }
+        let Some(dtype) = recast_type(entry.dtype, to) else { continue };
+        entry.dtype = dtype;
         any = true;
         entry.read_bytes = sized(entry.read_bytes);
         entry.written_bytes = sized(entry.written_bytes);
@@ -137,6 +147,17 @@ pub fn recast(workload: &Workload, to: Dtype) -> Workload {
         edited.buffers.iter_mut().for_each(|buffer| buffer.bytes = sized(buffer.bytes));
     }
     edited
+}
+
+/// The type that floating-point numbers of `from` have in the other precision; `None` where it stays.
+const fn recast_type(from: Dtype, to: Dtype) -> Option<Dtype> {
+    Some(match (from, to) {
+        (Dtype::F64, Dtype::F32) => Dtype::F32,
+        (Dtype::C128, Dtype::F32) => Dtype::C64,
+        (Dtype::F32 | Dtype::Tf32, Dtype::F64) => Dtype::F64,
+        (Dtype::C64, Dtype::F64) => Dtype::C128,
+        _ => return None,
+    })
 }
 
 /// An interval as wide as a change by the factor `by` makes it.

@@ -380,8 +380,7 @@ fn profile(workload: &Workload, policy: Policy, options: &Options) -> Result<&'s
         return Ok(first.map_or_else(port::cupy, |entry| port::of(&entry.name)));
     }
     let Some(asked) = options.port.as_deref() else {
-        let torch = workload.ops.iter().map(|entry| port::of(&entry.name)).find(|own| own.name != port::cupy().name);
-        return Ok(torch.unwrap_or_else(port::cupy));
+        return Ok(most_used(workload));
     };
     // What is written for NumPy has no counterparts in a library's own profile.
     let fits = |own: &&PortProfile| {
@@ -392,6 +391,21 @@ fn profile(workload: &Workload, policy: Policy, options: &Options) -> Result<&'s
             .hint("cupy, or as-written for a program that uses a GPU library itself")
             .field("port")
     })
+}
+
+/// PyTorch where the program has its tensors; else the library whose calls take most of its time.
+fn most_used(workload: &Workload) -> &'static PortProfile {
+    if let Some(torch) = workload.ops.iter().map(|entry| port::of(&entry.name)).find(|own| own.name == "torch") {
+        return torch;
+    }
+    let mut times = vec![0u64; port::all().len()];
+    for entry in workload.ops.iter().filter(|entry| entry.op.is_array_work()) {
+        let own = port::of(&entry.name);
+        let place = port::all().iter().position(|profile| profile.name == own.name).unwrap_or(0);
+        times[place] = times[place].saturating_add(entry.cpu_ns).saturating_add(1);
+    }
+    let most = times.iter().enumerate().max_by_key(|&(place, ns)| (ns, std::cmp::Reverse(place)));
+    most.map_or_else(port::cupy, |(place, _)| &port::all()[place])
 }
 
 /// `steps` of the entries of `workload`, with the time outside all ops first.

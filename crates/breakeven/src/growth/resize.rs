@@ -101,12 +101,14 @@ fn resize(entry: &mut Entry, size: &Size, scale: f64, cpu: &Device) -> Grown {
     }
     let shapes = Shapes::of(entry);
     let before = model(entry, cpu);
+    let needed = bytes_of_parts(&entry.op);
     for dim in dims_mut(&mut entry.op) {
         let exponent = power(*dim, size.value, &shapes);
         if exponent > 0 {
             *dim = count(*dim as f64, ratio(scale, exponent)).max(1);
         }
     }
+    parts_grow(&mut entry.op, &needed);
     let grown = |side: &[Vec<u64>]| {
         let (mut old, mut new) = (0.0, 0.0);
         for shape in side {
@@ -130,6 +132,23 @@ fn resize(entry: &mut Entry, size: &Size, scale: f64, cpu: &Device) -> Grown {
         entry.cpu_ns = count(entry.cpu_ns as f64, after / before);
     }
     Grown { written }
+}
+
+/// What the dims of each part of a routine need, bytes.
+fn bytes_of_parts(op: &Op) -> Vec<f64> {
+    let Op::Routine { parts } = op else { return Vec::new() };
+    parts.iter().map(|part| part.op.min_bytes(part.dtype).get()).collect()
+}
+
+/// Bytes that were told of parts grow as those that their dims need, `before` that.
+fn parts_grow(op: &mut Op, before: &[f64]) {
+    let after = bytes_of_parts(op);
+    let Op::Routine { parts } = op else { return };
+    for (part, (before, after)) in parts.iter_mut().zip(before.iter().zip(after)) {
+        let by = if *before > 0.0 { after / before } else { 1.0 };
+        part.read_bytes = count(part.read_bytes as f64, by);
+        part.written_bytes = count(part.written_bytes as f64, by);
+    }
 }
 
 fn larger_batch(entry: &mut Entry, size: &Size, scale: f64, cpu: &Device) -> Grown {

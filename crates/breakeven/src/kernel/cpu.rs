@@ -113,7 +113,7 @@ pub(super) fn cost(machine: &Machine<'_>, op: &Op, job: &Job) -> Cost {
         }
         Op::Dataframe { .. } => single(job.flop * 4.0 / scalar),
         Op::Transfer { .. } | Op::HostRead { .. } | Op::Collective { .. } => single(0.0),
-        Op::Synchronise | Op::StreamWait | Op::View | Op::HostOnly | Op::Opaque => Cost::NOTHING,
+        Op::Routine { .. } | Op::Synchronise | Op::StreamWait | Op::View | Op::HostOnly | Op::Opaque => Cost::NOTHING,
     }
 }
 

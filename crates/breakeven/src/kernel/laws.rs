@@ -4,7 +4,7 @@ use super::machine::LARGE_CACHE_SECONDS;
 use super::*;
 use crate::hardware::{Peaks, device::Vendor};
 use crate::units::{BytesPerSec, FlopPerSec, Hertz, Watts};
-use crate::workload::{Family, Pass, op};
+use crate::workload::{Family, Part, Pass, op};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -70,6 +70,14 @@ fn dims() -> impl Strategy<Value = Vec<u64>> {
 
 /// Any op of a family that runs on the device, and the same op with every dim at least as large.
 fn any_op() -> impl Strategy<Value = Op> {
+    let part = (any_plain_op(), select(DTYPES), 1..1000_u64).prop_map(|(op, dtype, count)| Part::new(op, dtype, count));
+    prop_oneof![
+        12 => any_plain_op(),
+        1 => prop::collection::vec(part, 0..4).prop_map(|parts| Op::Routine { parts }),
+    ]
+}
+
+fn any_plain_op() -> impl Strategy<Value = Op> {
     let d = dim;
     prop_oneof![
         (d(), d(), d(), d(), any::<bool>()).prop_map(|(m, n, k, batch, bias)| Op::Matmul { m, n, k, batch, bias }),
@@ -264,6 +272,9 @@ fn time(op: &Op, dtype: Dtype, device: &Device) -> KernelTime {
 }
 
 fn has_device_work(op: &Op) -> bool {
+    if let Op::Routine { parts } = op {
+        return parts.iter().any(|part| has_device_work(&part.op));
+    }
     !matches!(op.family(), Family::Synchronise | Family::StreamWait | Family::View | Family::HostOnly | Family::Opaque)
 }
 
@@ -413,6 +424,8 @@ proptest! {
         without.cache = None;
         let any = device.tdp.is_some() || device.cache.is_some();
         let (with, without) = (time(&op, dtype, &device), time(&op, dtype, &without));
+        // Another board weighs the parts of a routine otherwise.
+        prop_assume!(op.family() != Family::Routine);
         prop_assert!(without.sigma_shared >= with.sigma_shared, "{with:?} {without:?}");
         // Another board may take another algorithm for a convolution, of another number of kernels.
         let strictly = any && has_device_work(&op) && op.family() != Family::Convolution;

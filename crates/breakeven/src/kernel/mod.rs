@@ -24,6 +24,7 @@ mod matmul;
 mod power;
 mod random;
 mod recurrent;
+mod routine;
 mod rowwise;
 mod sort;
 mod sparse;
@@ -225,6 +226,9 @@ fn kernel_time_on(
     dtype: Dtype,
     Recorded { read, written, channels_last, one_each, turned, by_torch }: Recorded,
 ) -> KernelTime {
+    if let Op::Routine { parts } = op {
+        return routine::time(machine, parts);
+    }
     let device = machine.device;
     // Where there are no units for TF32 libraries compute what may be in it in fp32.
     let plain = dtype == Dtype::Tf32 && device.peaks.tf32_tensor.is_none();
@@ -287,6 +291,8 @@ fn on_gpu(machine: &Machine<'_>, op: &Op, job: &cost::Job) -> cost::Cost {
             window::cost(machine, job, (*kind, *pass), [*n, *input, *window].map(|d| d as f64))
         }
         Op::Dataframe { kind, .. } => dataframe::cost(machine, job, *kind),
+        // Its parts, each by itself: see `routine`.
+        Op::Routine { .. } => cost::Cost::NOTHING,
         Op::Transfer { .. } | Op::HostRead { .. } | Op::Collective { .. } => link::cost(machine, job, op),
         Op::Synchronise | Op::StreamWait | Op::View | Op::HostOnly | Op::Opaque => cost::Cost::NOTHING,
     }

@@ -31,6 +31,7 @@ mod random;
 mod rule;
 mod sparse;
 mod tensor;
+mod told;
 mod window;
 
 #[cfg(test)]
@@ -67,6 +68,9 @@ pub struct Lowered {
 /// The op of a call. What is not understood is `Op::Opaque`; arrays of strings, objects or records are `Op::HostOnly`
 /// unless the call only views them.
 pub fn lower(call: &Call) -> Lowered {
+    if let Some(told) = told::op(call) {
+        return told;
+    }
     let rule = callable(call.name).map_or(Rule::Opaque, |c| c.rule);
     let inputs = &call.inputs[..call.inputs.len().min(rule.operands())];
     let call = &Call { inputs, ..*call };

@@ -86,6 +86,8 @@ pub enum Rule {
     GraphLaunch,
     /// A kernel whose work is told by keywords.
     Described,
+    /// The recorder tells the op itself, in the keyword `op`.
+    Told,
     /// No array work: types, settings, shapes.
     Nothing,
     /// Stays on the host.
@@ -147,6 +149,7 @@ impl Rule {
             "stream_wait" => Self::StreamWait,
             "graph_launch" => Self::GraphLaunch,
             "described" => Self::Described,
+            "told" => Self::Told,
             "none" => Self::Nothing,
             "host" => Self::HostOnly,
             "composite" => Self::Composite,
@@ -220,7 +223,7 @@ impl Rule {
             Self::StreamWait => Op::StreamWait,
             Self::Described => device::described(call),
             Self::HostOnly => Op::HostOnly,
-            Self::Composite | Self::Opaque => Op::Opaque,
+            Self::Composite | Self::Opaque | Self::Told => Op::Opaque,
         }
     }
 }

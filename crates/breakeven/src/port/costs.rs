@@ -51,6 +51,7 @@ impl Costs {
             Family::Window => "dispatch.window",
             Family::Embedding => "dispatch.embedding",
             Family::Dataframe => "dispatch.dataframe",
+            Family::Routine => "dispatch.routine",
             Family::Collective => "dispatch.collective",
             Family::Transfer => "dispatch.transfer",
             Family::HostRead => "dispatch.host_read",
@@ -81,7 +82,14 @@ impl Costs {
 mod tests {
     use super::*;
 
-    const TEXTS: [&str; 2] = [include_str!("../../ports/cupy_costs.csv"), include_str!("../../ports/torch_costs.csv")];
+    const ARRAYS: [&str; 2] = [include_str!("../../ports/cupy_costs.csv"), include_str!("../../ports/torch_costs.csv")];
+    const TEXTS: [&str; 5] = [
+        ARRAYS[0],
+        ARRAYS[1],
+        include_str!("../../ports/cudf_costs.csv"),
+        include_str!("../../ports/cuml_costs.csv"),
+        include_str!("../../ports/jax_costs.csv"),
+    ];
 
     #[test]
     fn every_row_has_figures_a_basis_and_a_source() {
@@ -130,7 +138,7 @@ mod tests {
             Synchronise,
             View,
         ] {
-            for text in TEXTS {
+            for text in ARRAYS {
                 assert!(Costs::parse(text).dispatch(family).p10 > 0.0, "{family:?}");
             }
         }

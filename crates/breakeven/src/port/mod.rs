@@ -81,6 +81,16 @@ const COSTS: [&str; 2] = [include_str!("../../ports/cupy_costs.csv"), include_st
 const COSTS: [&str; 2] =
     [include_str!("../../../../target/page/cupy_costs.txt"), include_str!("../../../../target/page/torch_costs.txt")];
 
+/// Tables and costs of what recorded programs alone are ported to: the page that has none goes without.
+#[cfg(not(feature = "described-ports"))]
+const RECORDED: [[&str; 2]; 3] = [
+    [include_str!("../../ports/cudf.csv"), include_str!("../../ports/cudf_costs.csv")],
+    [include_str!("../../ports/cuml.csv"), include_str!("../../ports/cuml_costs.csv")],
+    [include_str!("../../ports/jax.csv"), include_str!("../../ports/jax_costs.csv")],
+];
+#[cfg(feature = "described-ports")]
+const RECORDED: [[&str; 2]; 3] = [["", ""]; 3];
+
 const SOURCES: &[Source] = &[
     Source { name: "cupy", packages: &["cupy", "cupyx", "numpy", "scipy"], table: CUPY, costs: COSTS[0] },
     Source {
@@ -100,6 +110,14 @@ const SOURCES: &[Source] = &[
         table: TORCH,
         costs: COSTS[1],
     },
+    Source { name: "cudf", packages: &["duckdb", "pandas", "polars"], table: RECORDED[0][0], costs: RECORDED[0][1] },
+    Source {
+        name: "cuml",
+        packages: &["catboost", "lightgbm", "sklearn", "xgboost"],
+        table: RECORDED[1][0],
+        costs: RECORDED[1][1],
+    },
+    Source { name: "jax", packages: &["jax"], table: RECORDED[2][0], costs: RECORDED[2][1] },
 ];
 
 fn profiles() -> &'static [PortProfile] {

@@ -3,7 +3,7 @@
 use super::{Counterpart, PortProfile};
 use crate::interval::Interval;
 use crate::lower::canonical;
-use crate::workload::{Dtype, Entry, Family, Workload};
+use crate::workload::{Dtype, Entry, Family, Op, Workload};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The parts of the start-up that a workload needs.
@@ -74,9 +74,13 @@ impl PortProfile {
     fn startup_of<'a>(&self, entries: impl Iterator<Item = &'a Entry>, launches: impl Fn(&Entry) -> u32) -> Startup {
         let mut families = BTreeSet::new();
         let mut kernels: BTreeMap<(String, Dtype), u32> = BTreeMap::new();
+        let mut routines = BTreeSet::new();
         for entry in entries {
             families.insert(entry.op.family());
-            if compiled_at_first_use(entry.op.family()) {
+            if let Op::Routine { .. } = entry.op {
+                // Each is compiled, or loaded, as a whole.
+                routines.insert((entry.name.as_str(), serde_json::to_string(&entry.op).unwrap_or_default()));
+            } else if compiled_at_first_use(entry.op.family()) {
                 kernels.insert((canonical(&entry.name).into_owned(), entry.dtype), launches(entry));
             }
         }
@@ -84,6 +88,7 @@ impl PortProfile {
             return Startup::default();
         }
         let first_uses: u64 = kernels.values().map(|&k| u64::from(k)).sum();
+        let first_uses = first_uses.saturating_add(routines.len() as u64);
         let needed = |families_of: &[Family]| families_of.iter().any(|f| families.contains(f));
         let libraries = [
             ("cublas", "startup.cublas", needed(&[Family::Matmul, Family::Factor, Family::Attention])),

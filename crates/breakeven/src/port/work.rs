@@ -121,6 +121,9 @@ impl Work {
     pub(super) fn kernels_of(&self, op: &Op) -> u32 {
         let kernels = self.kernels.unwrap_or(1);
         match (self.passes, op) {
+            (_, Op::Routine { parts }) => {
+                parts.iter().fold(0, |sum: u32, part| sum.saturating_add(u32::try_from(part.count).unwrap_or(u32::MAX)))
+            }
             (Passes::Each(_), Op::Reduce { out, .. }) if (*out as f64) <= LOOPED_LABELS => {
                 kernels.saturating_mul(u32::try_from(*out).unwrap_or(1).max(1))
             }

@@ -353,8 +353,12 @@ fn threads(device: &Device) -> Option<f64> {
 
 /// What a kernel can spread over threads: the elements it makes, or folds.
 fn elements(entry: &Entry) -> f64 {
+    elements_of(&entry.op)
+}
+
+fn elements_of(op: &Op) -> f64 {
     let f = |n: u64| n as f64;
-    match &entry.op {
+    match op {
         Op::Matmul { m, n, batch, .. } => f(*m) * f(*n) * f(*batch),
         Op::Convolution { batch, cout, output, .. } => {
             f(*batch) * f(*cout) * output.iter().map(|n| f(*n)).product::<f64>()
@@ -377,6 +381,8 @@ fn elements(entry: &Entry) -> f64 {
         Op::Sparse { nnz, n, .. } => f(*nnz) * f(*n).max(1.0),
         Op::Embedding { n, width, .. } => f(*n) * f(*width),
         Op::Dataframe { rows, columns, .. } => f(*rows) * f(*columns),
+        // As many as its largest kernel spreads.
+        Op::Routine { parts } => parts.iter().map(|part| elements_of(&part.op)).fold(0.0, f64::max),
         Op::Collective { bytes, .. } | Op::Transfer { bytes, .. } | Op::HostRead { bytes } => f(*bytes),
         Op::Synchronise | Op::StreamWait | Op::View | Op::HostOnly | Op::Opaque => 0.0,
     }

@@ -59,13 +59,13 @@ impl Workload {
             if entry.count == 0 {
                 return bad(format_args!("ops[{i}].count"), "is 0; what never ran has no entry");
             }
-            if let Op::Elementwise { flop_per_element, .. } | Op::Reduce { flop_per_element, .. } = entry.op
-                && !(0.0..=MAX_FLOP_PER_ELEMENT).contains(&flop_per_element)
-            {
-                return bad(
-                    format_args!("ops[{i}].op.flop_per_element"),
-                    format_args!("is {flop_per_element}, not from 0 to {MAX_FLOP_PER_ELEMENT:e}"),
-                );
+            check_op(&entry.op, format_args!("ops[{i}].op"))?;
+            let parts = if let Op::Routine { parts } = &entry.op { parts.as_slice() } else { &[] };
+            for (k, part) in parts.iter().enumerate() {
+                if matches!(part.op, Op::Routine { .. }) {
+                    return bad(format_args!("ops[{i}].op.parts[{k}]"), "is a routine within a routine");
+                }
+                check_op(&part.op, format_args!("ops[{i}].op.parts[{k}].op"))?;
             }
         }
         Ok(())
@@ -117,6 +117,18 @@ impl Workload {
         }
         Ok(())
     }
+}
+
+fn check_op(op: &Op, path: std::fmt::Arguments<'_>) -> Result<()> {
+    if let Op::Elementwise { flop_per_element, .. } | Op::Reduce { flop_per_element, .. } = *op
+        && !(0.0..=MAX_FLOP_PER_ELEMENT).contains(&flop_per_element)
+    {
+        return bad(
+            format_args!("{path}.flop_per_element"),
+            format_args!("is {flop_per_element}, not from 0 to {MAX_FLOP_PER_ELEMENT:e}"),
+        );
+    }
+    Ok(())
 }
 
 fn beyond(index: u64, list: &str, len: usize) -> String {

@@ -23,7 +23,7 @@ mod schema;
 
 pub use dtype::Dtype;
 pub use host_code::{HostCode, HostKind};
-pub use op::{Family, Op, Pass};
+pub use op::{Family, Op, Part, Pass};
 pub use order::Step;
 pub use rounds::{Lines, rounds_in};
 pub use sequence::Sequence;

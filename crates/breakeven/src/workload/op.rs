@@ -3,6 +3,7 @@
 //! A closed set: a match on [`Op`] has no `_ =>`, so a new family fails to compile in every model that has not
 //! thought of it. Dims are element counts. FLOP formulas are in the family's file under [`super::family`].
 
+use super::Dtype;
 use serde::{Deserialize, Serialize};
 
 /// Which part of training (or the only one) an op belongs to, where the gradient costs differently.
@@ -152,6 +153,9 @@ pub enum Op {
     },
     /// A dataframe verb over `rows` rows and `columns` columns; `out_rows` groups, matches or rows kept.
     Dataframe { kind: Dataframe, rows: u64, columns: u64, out_rows: u64 },
+    /// One call of a library that is many kernels (a jitted function, an estimator's fit): its parts, in the order in which
+    /// they first run. No part is a routine itself.
+    Routine { parts: Vec<Part> },
     /// `ranks` devices exchange `bytes` each.
     Collective { kind: Collective, bytes: u64, ranks: u64 },
     /// A copy between host and device that the program itself asked for. `asynchronous`: the host does not wait for
@@ -176,6 +180,38 @@ pub enum Op {
     HostOnly,
     /// Seen, timed, not understood.
     Opaque,
+}
+
+/// What a routine runs, so often.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// Family and dims.
+    pub op: Op,
+    /// What it computes in.
+    pub dtype: Dtype,
+    /// How often one call of the routine runs it.
+    #[serde(default = "one")]
+    pub count: u64,
+    /// Bytes that one run reads and writes, where they are others than its dims say (an element-wise kernel with small
+    /// inputs beside large ones); 0 for those of the dims.
+    #[serde(default, skip_serializing_if = "super::is_zero")]
+    pub read_bytes: u64,
+    /// See `read_bytes`.
+    #[serde(default, skip_serializing_if = "super::is_zero")]
+    pub written_bytes: u64,
+}
+
+impl Part {
+    /// `count` runs of `op`, of the bytes that its dims say.
+    pub const fn new(op: Op, dtype: Dtype, count: u64) -> Self {
+        Self { op, dtype, count, read_bytes: 0, written_bytes: 0 }
+    }
+
+    /// Bytes of one run, 0 where its dims tell them.
+    pub const fn told_bytes(&self) -> u64 {
+        self.read_bytes.saturating_add(self.written_bytes)
+    }
 }
 
 const fn one() -> u64 {
@@ -235,7 +271,7 @@ families! {
     Matmul "matmul", Convolution "convolution", Attention "attention", Recurrent "recurrent",
     Elementwise "elementwise", Reduce "reduce", Rowwise "rowwise", Scan "scan", Sort "sort", Gather "gather", Scatter "scatter", Copy "copy", Fft "fft",
     Factor "factor", Sparse "sparse", Random "random", Window "window", Embedding "embedding",
-    Dataframe "dataframe", Collective "collective", Transfer "transfer", HostRead "host_read",
+    Dataframe "dataframe", Routine "routine", Collective "collective", Transfer "transfer", HostRead "host_read",
     Synchronise "synchronise", StreamWait "stream_wait", View "view", HostOnly "host_only", Opaque "opaque",
 }
 
@@ -282,6 +318,7 @@ impl Op {
             Self::Window { .. } => Family::Window,
             Self::Embedding { .. } => Family::Embedding,
             Self::Dataframe { .. } => Family::Dataframe,
+            Self::Routine { .. } => Family::Routine,
             Self::Collective { .. } => Family::Collective,
             Self::Transfer { .. } => Family::Transfer,
             Self::HostRead { .. } => Family::HostRead,

@@ -23,6 +23,15 @@ fn pass() -> impl Strategy<Value = Pass> {
 
 /// An op of any family.
 pub(crate) fn ops() -> impl Strategy<Value = Op> {
+    let part = (plain_ops(), select(DTYPES), 1..1000_u64, 0..2_u64)
+        .prop_map(|(op, dtype, count, told)| Part { read_bytes: told * 24, ..Part::new(op, dtype, count) });
+    prop_oneof![
+        9 => plain_ops(),
+        1 => prop::collection::vec(part, 0..4).prop_map(|parts| Op::Routine { parts }),
+    ]
+}
+
+fn plain_ops() -> impl Strategy<Value = Op> {
     let d = || prop_oneof![0..5_u64, 0..100_000_u64, Just(u64::MAX)];
     let space = || prop::collection::vec(1..64_u64, 1..4);
     prop_oneof![

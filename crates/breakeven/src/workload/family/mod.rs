@@ -15,6 +15,7 @@ mod host;
 mod matmul;
 mod random;
 mod recurrent;
+mod routine;
 mod rowwise;
 mod sort;
 mod sparse;
@@ -91,6 +92,7 @@ impl Op {
             Self::Dataframe { kind, rows, columns, out_rows } => {
                 dataframe::need(kind, [rows, columns, out_rows].map(f), s)
             }
+            Self::Routine { ref parts } => routine::need(parts),
             Self::Collective { kind, bytes, ranks } => host::collective(kind, f(bytes), f(ranks), s),
             Self::Transfer { bytes, .. } | Self::HostRead { bytes } => host::moved(f(bytes)),
             Self::Synchronise | Self::StreamWait | Self::View | Self::HostOnly | Self::Opaque => Need::NOTHING,
