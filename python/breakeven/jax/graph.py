@@ -140,7 +140,7 @@ def _node(equation: Any, reads: list[int], gives: list[int], sites: Sites) -> di
         bodies = [_graph(branch, sites) for branch in params["branches"]]
         if len(bodies) == 1:
             return {**node, "op": "call", "reads": reads[1:], "bodies": bodies}
-        return {**node, "reads": reads[1:], "facts": facts, "bodies": bodies}
+        return {**node, "facts": facts, "bodies": bodies}
     if (inner := called(equation)) is not None:
         return {**node, "op": "call", "bodies": [_graph(inner, sites)]}
     return {**node, "facts": _facts(equation)}

@@ -149,7 +149,7 @@ impl<'a> Kernels<'a> {
         if is_fold(of) {
             return !is_fold(step) && !(self.is_one_number(of) && self.is_heavy(at, &mut 0));
         }
-        is_loop(of) && !(of.meaning == Some(Meaning::Spread) && self.is_dear(at))
+        is_loop(of) && !(self.is_dear(at) && self.gives(of) > self.gives(step))
             || (taken.contains(&reader) && self.is_light(at))
     }
 
@@ -169,13 +169,18 @@ impl<'a> Kernels<'a> {
         value.is_some_and(|&value| self.flat.maker[value] == Some(at))
     }
 
-    fn is_one_number(&self, step: &Step) -> bool {
-        step.node.gives.first().is_some_and(|&given| self.flat.values[given].count() == 1)
+    /// Elements of its result.
+    pub(super) fn gives(&self, step: &Step) -> u64 {
+        step.node.gives.first().map_or(0, |&given| self.flat.values[given].count())
+    }
+
+    pub(super) fn is_one_number(&self, step: &Step) -> bool {
+        self.gives(step) == 1
     }
 
     /// Whether so much is computed for each element, or at computed places, that the few threads of a fold to one number
     /// are too few for it. `seen` bounds how far this looks.
-    fn is_heavy(&self, at: usize, seen: &mut u32) -> bool {
+    pub(super) fn is_heavy(&self, at: usize, seen: &mut u32) -> bool {
         *seen += 1;
         let step = self.step(at);
         let own = match step.meaning {
@@ -184,15 +189,14 @@ impl<'a> Kernels<'a> {
             _ => false,
         };
         let makers = step.node.reads.iter().filter_map(|&read| self.flat.maker[read]);
-        let mut loops = makers.filter(|&maker| is_loop(self.step(maker)));
+        let mut loops = makers.filter(|&maker| is_loop_or_fold(self.step(maker)));
         own || (*seen < 32 && loops.any(|maker| self.is_heavy(maker, seen)))
     }
 
     /// Whether it is too dear to be computed again for each place that it is repeated at.
     fn is_dear(&self, at: usize) -> bool {
         let step = self.step(at);
-        let many = step.node.gives.first().is_some_and(|&given| self.flat.values[given].count() >= MANY);
-        many && matches!(step.meaning, Some(Meaning::Map(cost)) if cost.transcendental)
+        self.gives(step) >= MANY && matches!(step.meaning, Some(Meaning::Map(cost)) if cost.transcendental)
     }
 
     /// Whether a library takes the axes so exchanged: those of a stack of matrices stay where they are.

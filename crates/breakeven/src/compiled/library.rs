@@ -3,9 +3,9 @@
 use super::flat::{Flat, Step};
 use super::fuse::Kernel;
 use super::graph::Value;
-use super::price::Priced;
+use super::price::{copy, fill};
 use crate::workload::op::{Factor, Fft, Pass, Sort};
-use crate::workload::{Dtype, Op};
+use crate::workload::{Dtype, Op, Part};
 
 /// Keys alone, or keys with what belongs to them.
 pub(super) fn sort_kind(step: &Step) -> Sort {
@@ -16,29 +16,29 @@ pub(super) fn sort_kind(step: &Step) -> Sort {
 const LEVEL: u64 = 16;
 
 /// A running sum: the first kernel does the work, the others go over sums of sixteen.
-pub(super) fn running((rows, width): (u64, u64), dtype: Dtype) -> Vec<Priced> {
-    let mut list = vec![Priced { op: Op::Scan { rows, width }, dtype }];
+pub(super) fn running((rows, width): (u64, u64), dtype: Dtype) -> Vec<Part> {
+    let mut list = vec![Part::new(Op::Scan { rows, width }, dtype, 1)];
     let mut left = width / LEVEL;
     while left >= LEVEL {
         let n = rows.saturating_mul(left);
-        list.push(Priced { op: Op::Copy { n, strided: true, inputs: 1, run: 0 }, dtype });
+        list.push(copy(n, true, dtype));
         left /= LEVEL;
     }
     list
 }
 
 /// The largest few, cut out of what is sorted that far.
-pub(super) fn largest(flat: &Flat, step: &Step, (rows, width): (u64, u64), dtype: Dtype) -> Vec<Priced> {
-    let mut list = vec![Priced { op: Op::Sort { kind: Sort::TopK, rows, width }, dtype }];
+pub(super) fn largest(flat: &Flat, step: &Step, (rows, width): (u64, u64), dtype: Dtype) -> Vec<Part> {
+    let mut list = vec![Part::new(Op::Sort { kind: Sort::TopK, rows, width }, dtype, 1)];
     for &given in &step.node.gives {
         let value = &flat.values[given];
-        list.push(Priced { op: Op::Copy { n: value.count(), strided: true, inputs: 1, run: 0 }, dtype: value.dtype });
+        list.push(copy(value.count(), true, value.dtype));
     }
     list
 }
 
 /// A convolution by cuDNN. Weights that lie otherwise are turned first; a ReLU comes with a row to add, zeros if need be.
-pub(super) fn convolution(kernel: &Kernel, step: &Step, dtype: Dtype) -> Vec<Priced> {
+pub(super) fn convolution(kernel: &Kernel, step: &Step, dtype: Dtype) -> Vec<Part> {
     let number = |name: &str| step.node.number(name).map_or(1, |number| number as u64);
     let (cin, cout, groups, sizes) = (number("cin"), number("cout"), number("groups"), step.node.sizes("kernel"));
     let weights = sizes.iter().product::<u64>() * cout * (cin / groups.max(1));
@@ -52,12 +52,12 @@ pub(super) fn convolution(kernel: &Kernel, step: &Step, dtype: Dtype) -> Vec<Pri
         kernel: sizes,
         output: step.node.sizes("output"),
     };
-    let mut list = vec![Priced { op, dtype }];
+    let mut list = vec![Part::new(op, dtype, 1)];
     if step.node.number("turned") == Some(1.0) {
-        list.push(Priced { op: Op::Copy { n: weights, strided: true, inputs: 1, run: 0 }, dtype });
+        list.push(copy(weights, true, dtype));
     }
     if kernel.steps.len() > 1 {
-        list.push(Priced { op: Op::Copy { n: cout, strided: true, inputs: 0, run: 0 }, dtype });
+        list.push(fill(cout, dtype));
     }
     list
 }
@@ -78,7 +78,7 @@ pub(super) fn transform(flat: &Flat, step: &Step) -> Op {
 
 /// A call of cuSOLVER or cuBLAS: a matrix is turned to columns first, unless a kernel makes it so, and those that come of
 /// it back; vectors that come of it are given out if it has not failed.
-pub(super) fn factor(flat: &Flat, step: &Step, kind: Factor, dtype: Dtype) -> Vec<Priced> {
+pub(super) fn factor(flat: &Flat, step: &Step, kind: Factor, dtype: Dtype) -> Vec<Part> {
     let value = |number: Option<&usize>| number.map(|&number| &flat.values[number]);
     let first = step.node.reads.first();
     let matrix = value(first).or_else(|| value(step.node.gives.first()));
@@ -93,23 +93,23 @@ pub(super) fn factor(flat: &Flat, step: &Step, kind: Factor, dtype: Dtype) -> Ve
         Factor::Eigh if alone => Factor::Eigvalsh,
         other => other,
     };
-    let mut list = vec![Priced { op: Op::Factor { kind, m, n, rhs, batch }, dtype }];
+    let mut list = vec![Part::new(Op::Factor { kind, m, n, rhs, batch }, dtype, 1)];
     if kind == Factor::TriangularSolve {
         return list;
     }
-    let mut copy = |n: u64| list.push(Priced { op: Op::Copy { n, strided: true, inputs: 1, run: 0 }, dtype });
+    let mut turn = |n: u64| list.push(copy(n, true, dtype));
     if first.is_some_and(|&read| flat.maker[read].is_none()) {
-        copy(matrix.map_or(0, Value::count));
+        turn(matrix.map_or(0, Value::count));
     }
     let (matrices, vectors): (Vec<_>, Vec<_>) =
         step.node.gives.iter().map(|&given| &flat.values[given]).partition(|value| value.shape.len() >= 2);
-    matrices.iter().for_each(|value| copy(value.count()));
+    matrices.iter().for_each(|value| turn(value.count()));
     if let Some(vector) = vectors.first() {
-        copy(vector.count());
+        turn(vector.count());
     }
     // Reflectors, then their product; pivots, then what they come to.
     if matches!(kind, Factor::Qr | Factor::Lu) {
-        copy(n.saturating_mul(batch));
+        turn(n.saturating_mul(batch));
     }
     list
 }

@@ -4,27 +4,36 @@ use super::flat::{Flat, Step};
 use super::fuse::{Kernels, is_loop_or_fold};
 use super::graph::Graph;
 use super::meaning::Meaning;
-use super::price::{self, Priced};
+use super::price::{self, copy, fill};
 use crate::workload::op::Direction;
-use crate::workload::{Dtype, Op};
+use crate::workload::{Dtype, Op, Part};
 use std::collections::BTreeSet;
 
 /// What a function comes to.
 #[derive(Debug, Default)]
 pub(super) struct Total {
     /// With how often each runs.
-    pub(super) parts: Vec<(Priced, f64)>,
-    /// Primitives without a meaning, and loops that nobody counted.
+    pub(super) parts: Vec<(Part, f64)>,
+    /// Primitives without a meaning.
     pub(super) unknown: BTreeSet<String>,
+    /// Primitives of loops and branches that nobody counted.
+    pub(super) uncounted: BTreeSet<String>,
 }
 
-const ONE_NUMBER: Op = Op::Elementwise { n: 1, inputs: 1, flop_per_element: 1.0, transcendental: false };
-const CONDITION: Op = Op::Transfer { direction: Direction::D2h, bytes: 1, pinned: true, asynchronous: false };
+/// The rounds are counted on the device.
+const COUNTER: Part =
+    Part::new(Op::Elementwise { n: 1, inputs: 1, flop_per_element: 0.0, transcendental: false }, Dtype::I32, 1);
+/// The host reads a condition.
+const CONDITION: Part = Part::new(
+    Op::Transfer { direction: Direction::D2h, bytes: 1, pinned: true, asynchronous: false },
+    Dtype::Bool,
+    1,
+);
 
 impl Total {
-    fn add(&mut self, op: Op, dtype: Dtype, times: f64) {
+    fn add(&mut self, part: Part, times: f64) {
         if times > 0.0 {
-            self.parts.push((Priced { op, dtype }, times));
+            self.parts.push((part, times));
         }
     }
 
@@ -41,11 +50,11 @@ impl Total {
                 Some((step, Some(Meaning::Branch))) => self.branch(step, times),
                 Some((step, None)) => {
                     self.unknown.insert(step.node.op.clone());
-                    self.add(Op::Opaque, Dtype::Other, times);
+                    self.add(Part::new(Op::Opaque, Dtype::Other, 1), times);
                 }
                 _ => {
                     let ops = price::of(&kernels, kernel, &mut told);
-                    self.parts.extend(ops.into_iter().map(|priced| (priced, times)));
+                    self.parts.extend(ops.into_iter().map(|part| (part, times)));
                 }
             }
         }
@@ -66,17 +75,17 @@ impl Total {
         self.function(&inner, rounds);
         let counts = |&output: &usize| body.values[output].count() == 1 && body.values[output].dtype == Dtype::I32;
         if !body.outputs.iter().take(carried).any(counts) {
-            self.add(ONE_NUMBER, Dtype::I32, rounds);
+            self.add(COUNTER, rounds);
         }
         self.rows_for_libraries(&inner, constants + carried, rounds);
         self.carried(&inner, constants, 0, rounds);
         for &output in body.outputs.iter().skip(carried) {
             let value = &body.values[output];
-            self.add(Op::Copy { n: value.count(), strided: true, inputs: 1, run: 0 }, value.dtype, rounds);
+            self.add(copy(value.count(), true, value.dtype), rounds);
         }
         for &given in step.node.gives.iter().skip(carried) {
             let value = &flat.values[given];
-            self.add(Op::Copy { n: value.count(), strided: true, inputs: 0, run: 0 }, value.dtype, times);
+            self.add(fill(value.count(), value.dtype), times);
         }
         self.begins(flat, &step.node.reads[constants.min(step.node.reads.len())..], carried, times);
     }
@@ -88,7 +97,7 @@ impl Total {
             let by_library = |&user: &usize| !is_loop_or_fold(&flat.steps[user]);
             if flat.users[input].iter().any(by_library) {
                 let value = &flat.values[input];
-                self.add(Op::Copy { n: value.count(), strided: true, inputs: 1, run: 0 }, value.dtype, rounds);
+                self.add(copy(value.count(), true, value.dtype), rounds);
             }
         }
     }
@@ -97,7 +106,7 @@ impl Total {
     fn while_loop(&mut self, flat: &Flat, step: &Step, times: f64) {
         let [condition, body] = &step.node.bodies[..] else { return };
         let rounds = step.node.number("rounds").unwrap_or_else(|| {
-            self.unknown.insert(format!("{}: rounds", step.node.op));
+            self.uncounted.insert(step.node.op.clone());
             times
         });
         let number = |name: &str| step.node.number(name).unwrap_or(0.0) as usize;
@@ -109,7 +118,7 @@ impl Total {
             self.carried(&inner, constants, 0, rounds);
         }
         self.function(condition, rounds + times);
-        self.add(CONDITION, Dtype::Bool, rounds + times);
+        self.add(CONDITION, rounds + times);
         let first = constants + number("cond_nconsts");
         self.begins(flat, &step.node.reads[first.min(step.node.reads.len())..], inner.outputs.len(), times);
     }
@@ -119,7 +128,7 @@ impl Total {
         for &value in given.iter().take(carried) {
             if flat.maker[value].is_none() && !flat.given_up.contains(&value) {
                 let n = flat.values[value].count();
-                self.add(Op::Copy { n, strided: false, inputs: 1, run: 0 }, flat.values[value].dtype, times);
+                self.add(copy(n, false, flat.values[value].dtype), times);
             }
         }
     }
@@ -149,13 +158,14 @@ impl Total {
                 makes && kernels.reads(kernel).contains(&old) && !in_place(kernel)
             });
             if moved_on || read_by_it {
-                self.add(Op::Copy { n: value.count(), strided: false, inputs: 1, run: 0 }, value.dtype, rounds);
+                self.add(copy(value.count(), false, value.dtype), rounds);
             }
         }
     }
 
     /// The branches that were taken, or the dearest.
     fn branch(&mut self, step: &Step, times: f64) {
+        self.add(CONDITION, times);
         let taken = step.node.list("taken");
         if taken.len() == step.node.bodies.len() {
             for (body, &taken) in step.node.bodies.iter().zip(taken) {
@@ -171,11 +181,12 @@ impl Total {
             total
         });
         let weight = |total: &Self| {
-            let bytes = |(priced, times): &(Priced, f64)| times * priced.op.min_bytes(priced.dtype).get();
+            let bytes = |(part, times): &(Part, f64)| times * part.op.min_bytes(part.dtype).get();
             total.parts.iter().map(bytes).sum::<f64>()
         };
         if let Some(dearest) = each.max_by(|a, b| weight(a).total_cmp(&weight(b))) {
-            self.unknown.insert(format!("{}: branch", step.node.op));
+            self.uncounted.insert(step.node.op.clone());
+            self.uncounted.extend(dearest.uncounted);
             self.parts.extend(dearest.parts);
             self.unknown.extend(dearest.unknown);
         }

@@ -125,6 +125,10 @@ impl Kernels<'_> {
         let (reads, reads_too) = (self.reads(a), self.reads(b));
         let follows = reads_too.iter().any(|read| written.contains(read));
         let shares = reads.intersection(&reads_too).any(|&value| self.flat.values[value].count() > 1);
+        let one_number = b.roots.iter().any(|&root| self.is_one_number(&self.flat.steps[root]));
+        if follows && one_number && a.roots.iter().any(|&root| self.is_heavy(root, &mut 0)) {
+            return false;
+        }
         // One that reads the elements as they are made goes over them at the same time.
         (if follows { loops && self.reads_in_place(b, &written) } else { shares }) && !self.lies_between(at, other)
     }

@@ -6,18 +6,21 @@ use super::graph::Value;
 use super::library;
 use super::meaning::Meaning;
 use crate::workload::op::{Pass, Random};
-use crate::workload::{Dtype, Op};
+use crate::workload::{Dtype, Op, Part};
 use std::collections::BTreeSet;
 
 /// Elements of a row, and of a column, up to which one kernel folds them.
 const ROW_AT_ONCE: u64 = 16_384;
 const COLUMN_AT_ONCE: u64 = 4_096;
 
-/// One op, so many launches of it a round.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Priced {
-    pub(super) op: Op,
-    pub(super) dtype: Dtype,
+/// A kernel that copies `n` elements; `strided` where they come to lie otherwise.
+pub(super) const fn copy(n: u64, strided: bool, dtype: Dtype) -> Part {
+    Part::new(Op::Copy { n, strided, inputs: 1, run: 0 }, dtype, 1)
+}
+
+/// A kernel that fills `n` elements.
+pub(super) const fn fill(n: u64, dtype: Dtype) -> Part {
+    Part::new(Op::Copy { n, strided: true, inputs: 0, run: 0 }, dtype, 1)
 }
 
 /// A product's dims.
@@ -76,7 +79,7 @@ fn is_turned(rank: usize, batch: &[u64], contract: &[u64]) -> bool {
 }
 
 /// The ops of a kernel. `told`: steps whose arithmetic has been counted, in another kernel that computes them too.
-pub(super) fn of(kernels: &Kernels<'_>, kernel: &Kernel, told: &mut BTreeSet<usize>) -> Vec<Priced> {
+pub(super) fn of(kernels: &Kernels<'_>, kernel: &Kernel, told: &mut BTreeSet<usize>) -> Vec<Part> {
     let flat = kernels.flat;
     let alone = kernel.roots.iter().next().map(|&root| &flat.steps[root]);
     let Some(step) = alone else { return Vec::new() };
@@ -89,7 +92,7 @@ pub(super) fn of(kernels: &Kernels<'_>, kernel: &Kernel, told: &mut BTreeSet<usi
         let width = read(0).and_then(|value| value.shape.get(axis(name)).copied()).unwrap_or(1);
         (read(0).map_or(0, Value::count) / width.max(1), width)
     };
-    let one = |op: Op| vec![Priced { op, dtype }];
+    let one = |op: Op| vec![Part::new(op, dtype, 1)];
     match step.meaning {
         Some(Meaning::Product) => product(kernels, kernel, step, dtype),
         Some(Meaning::Convolution) => library::convolution(kernel, step, dtype),
@@ -119,14 +122,14 @@ pub(super) fn of(kernels: &Kernels<'_>, kernel: &Kernel, told: &mut BTreeSet<usi
 }
 
 /// What is written in part is copied first, unless nobody else needs what was there.
-fn with_copy(kernels: &Kernels<'_>, step: &Step, dtype: Dtype, op: Op) -> Vec<Priced> {
+fn with_copy(kernels: &Kernels<'_>, step: &Step, dtype: Dtype, op: Op) -> Vec<Part> {
     let flat = kernels.flat;
-    let mut list = vec![Priced { op, dtype }];
+    let mut list = vec![Part::new(op, dtype, 1)];
     if let Some(&target) = step.node.reads.first() {
         let shared = flat.maker[target].is_none() && !flat.values[target].constant && !flat.given_up.contains(&target);
         if shared || flat.users[target].len() > 1 && flat.maker[target].is_some() {
             let n = flat.values[target].count();
-            list.push(Priced { op: Op::Copy { n, strided: false, inputs: 1, run: 0 }, dtype });
+            list.push(copy(n, false, dtype));
         }
     }
     list
@@ -138,15 +141,15 @@ fn dtype_of(flat: &Flat, step: &Step) -> Dtype {
     largest.map_or(Dtype::F32, |value| value.dtype)
 }
 
-fn product(kernels: &Kernels<'_>, kernel: &Kernel, step: &Step, dtype: Dtype) -> Vec<Priced> {
+fn product(kernels: &Kernels<'_>, kernel: &Kernel, step: &Step, dtype: Dtype) -> Vec<Part> {
     let flat = kernels.flat;
     let Product { batch, m, n, k, turned } = product_of(&flat.values, step);
     let bias = kernel.steps.iter().any(|&at| matches!(flat.steps[at].node.op.as_str(), "add" | "add_any"));
-    let mut list = vec![Priced { op: Op::Matmul { m, n, k, batch, bias }, dtype }];
+    let mut list = vec![Part::new(Op::Matmul { m, n, k, batch, bias }, dtype, 1)];
     for (turned, count) in turned.into_iter().zip([m, n]) {
         if turned {
             let n = batch.saturating_mul(count).saturating_mul(k);
-            list.push(Priced { op: Op::Copy { n, strided: true, inputs: 1, run: 0 }, dtype });
+            list.push(copy(n, true, dtype));
         }
     }
     list
@@ -181,7 +184,7 @@ fn products(power: f64) -> f64 {
 }
 
 /// A kernel of loops and folds.
-fn loops(kernels: &Kernels<'_>, kernel: &Kernel, told: &mut BTreeSet<usize>) -> Vec<Priced> {
+fn loops(kernels: &Kernels<'_>, kernel: &Kernel, told: &mut BTreeSet<usize>) -> Vec<Part> {
     let flat = kernels.flat;
     let (mut flop, mut transcendental, mut random, mut normal) = (0.0, false, 0, false);
     let picks = kernel.steps.iter().any(|&at| flat.steps[at].meaning == Some(Meaning::Pick));
@@ -210,34 +213,33 @@ fn loops(kernels: &Kernels<'_>, kernel: &Kernel, told: &mut BTreeSet<usize>) -> 
         let root = kernel.roots.iter().next().map(|&root| dtype_of(flat, &flat.steps[root]));
         root.unwrap_or(Dtype::F32)
     });
-    let s = dtype.bytes() as f64;
     let real = flop / dtype.complex_factor();
+    let told = |op: Op| Part { read_bytes: read as u64, written_bytes: written as u64, ..Part::new(op, dtype, 1) };
     if let Some(fold) = fold_of(flat, kernel, n) {
         let step = &flat.steps[fold];
-        let out = step.node.gives.first().map_or(1, |&given| flat.values[given].count());
-        // What is read and also what is left beside the folds.
-        let elements = (((read + written) / s) as u64).saturating_sub(out).max(1);
-        let fold = Op::Reduce { n: elements, out, flop_per_element: real / elements as f64 };
-        let at_once = if is_of_rows(flat, step) { ROW_AT_ONCE } else { COLUMN_AT_ONCE };
-        let mut list = vec![Priced { op: fold, dtype }];
-        if folded(flat, step) > at_once {
+        let count = |value: Option<&usize>| value.map_or(1, |&value| flat.values[value].count());
+        let (from, out) = (count(step.node.reads.first()), count(step.node.gives.first()));
+        let fold = Op::Reduce { n: from, out, flop_per_element: real / from.max(1) as f64 };
+        let mut list = vec![told(fold)];
+        if folded(flat, step) > if is_of_rows(flat, step) { ROW_AT_ONCE } else { COLUMN_AT_ONCE } {
             // Places of extremes are found apart from what else is folded.
-            let folds = kernel.roots.iter().map(|&root| flat.steps[root].node.op.starts_with("arg")).collect::<BTreeSet<_>>();
+            let places = |root: &usize| flat.steps[*root].node.op.starts_with("arg");
+            let kinds: BTreeSet<bool> = kernel.roots.iter().map(places).collect();
             let parts = out.saturating_mul(folded(flat, step).isqrt());
-            for _ in folds {
-                list.push(Priced { op: Op::Reduce { n: parts, out, flop_per_element: 0.0 }, dtype });
-            }
+            let second = Part::new(Op::Reduce { n: parts, out, flop_per_element: 0.0 }, dtype, 1);
+            list.extend(kinds.into_iter().map(|_| second.clone()));
         }
         return list;
     }
     if random > 0 && random == n && read <= written {
-        return vec![Priced { op: Op::Random { kind: if normal { Random::Normal } else { Random::Uniform }, n }, dtype }];
+        let kind = if normal { Random::Normal } else { Random::Uniform };
+        return vec![told(Op::Random { kind, n })];
     }
     if flop == 0.0 {
-        return vec![Priced { op: moves(kernels, kernel, n, read), dtype }];
+        return vec![told(moves(kernels, kernel, n, read))];
     }
-    let inputs = ((read + written) / (n.max(1) as f64 * s) - 1.0).round().clamp(0.0, 1e6) as u32;
-    vec![Priced { op: Op::Elementwise { n, inputs, flop_per_element: real / n.max(1) as f64, transcendental }, dtype }]
+    let inputs = kernels.reads(kernel).len() as u32;
+    vec![told(Op::Elementwise { n, inputs, flop_per_element: real / n.max(1) as f64, transcendental })]
 }
 
 /// The fold that a kernel of so many results is for.
