@@ -78,6 +78,20 @@ fn what_is_said_of_other_makers_concerns_the_programs_library() {
 }
 
 #[test]
+fn only_makers_that_the_library_has_a_release_for_count() {
+    let counted = |name: &str| {
+        let mut workload = product();
+        workload.ops[0].name = name.to_owned();
+        let gpu = ["l4", "mi300x", "m4-max-40-core"].map(str::to_owned).to_vec();
+        let e = ask(workload, Options { gpu, ..Options::default() });
+        let by_maker = |vendor: &str| e.estimates.iter().find(|g| g.gpu.starts_with(vendor)).unwrap().counted;
+        ["l4", "mi300x", "m4-max"].map(by_maker)
+    };
+    assert_eq!(counted("numpy.matmul"), [true, true, false]);
+    assert_eq!(counted("sklearn.cluster.KMeans.fit"), [true, false, false]);
+}
+
+#[test]
 fn a_profile_is_for_programs_of_its_library() {
     let options = Options { port: Some("torch".to_owned()), ..on("l4") };
     let workload = Some(Box::new(product()));

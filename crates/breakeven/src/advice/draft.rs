@@ -194,5 +194,5 @@ pub fn entries(steps: &[Step]) -> Vec<u32> {
 
 /// Whether an op works on arrays where they are, so that an edit may move, merge or widen it.
 pub fn is_array_work(op: &Op) -> bool {
-    op.is_array_work() && !matches!(op, Op::Collective { .. })
+    op.is_array_work() && !matches!(op, Op::Collective { .. } | Op::Routine { .. } | Op::Dataframe { .. })
 }

@@ -238,13 +238,7 @@ fn answer(question: &Question, choice: &Choice, request: &Request, each: Each) -
         ));
     }
     if rows.iter().any(|r| !r.counted) {
-        let by = if is_cupy {
-            "as if ported to a native array library"
-        } else {
-            "with what PyTorch costs on NVIDIA's, not with XPU's and MPS's own costs"
-        };
-        let text = format!("Intel and Apple GPUs are estimated {by}; they do not count among the winners");
-        notes.push(Note::new("port-native", text));
+        notes.push(Note::new("port-native", not_served(question.port.profile())));
     }
     notes.extend(compile(question, choice, &mut rows));
     // Of what would have come nothing is known, neither what it needs nor what would help; nor of what was not seen.
@@ -338,6 +332,17 @@ fn advise(
         advice.extend(advice::cheaper_gpu(&ctx, price.usd_per_h, &offers));
     }
     (advice, together)
+}
+
+/// What GPUs of makers that the library has no release for are estimated as.
+fn not_served(profile: &PortProfile) -> String {
+    let by = match profile.name {
+        "cupy" => "as if ported to a native array library".to_owned(),
+        "torch" => "with what PyTorch costs on NVIDIA's, not with XPU's and MPS's own costs".to_owned(),
+        other => format!("as if {other} had a release for them"),
+    };
+    let whose = if profile.serves(Vendor::Amd) { "Intel and Apple" } else { "AMD, Intel and Apple" };
+    format!("{whose} GPUs are estimated {by}; they do not count among the winners")
 }
 
 /// As asked for; a program that uses a GPU library itself is estimated as it is written and no other way.
@@ -464,7 +469,7 @@ fn row(q: &Question, pick: &Pick, out: &Outcome, choice: &Choice, options: &Opti
     let rates = choice.rates(Some(pick), gpus, Some(watts.scale(gpus)));
     let spent = out.time.map(|t| spend(t, &rates)).unwrap_or_default();
     let flop = q.workload.flop().get();
-    let counted = matches!(device.vendor, Vendor::Nvidia | Vendor::Amd);
+    let counted = q.port.profile().serves(device.vendor);
     let fitting = out.time.is_some();
     GpuEstimate {
         gpu: device.id.clone(),

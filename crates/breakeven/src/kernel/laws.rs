@@ -418,7 +418,10 @@ proptest! {
     }
 
     #[test]
-    fn gaps_in_the_row_widen(op in any_op(), dtype in select(DTYPES), device in any_device()) {
+    fn gaps_in_the_row_widen(op in any_op(), dtype in select(DTYPES), mut device in any_device()) {
+        // Kernels in a cache larger than any that is assumed are so short that they are uncertain themselves.
+        let assumed = (LARGE_CACHE_SECONDS * device.bandwidth.get()).max(4e6);
+        device.cache = device.cache.map(|cache| Bytes(cache.get().min(assumed)));
         let mut without = device.clone();
         without.tdp = None;
         without.cache = None;

@@ -24,6 +24,7 @@ pub use lean::{described, lean, lean_costs};
 pub use startup::{Startup, StartupPart};
 pub use work::Work;
 
+use crate::hardware::device::Vendor;
 use crate::interval::{Basis, Interval};
 use crate::lower::{canonical, numpy_name};
 use crate::workload::Op;
@@ -50,6 +51,8 @@ pub enum Counterpart<'a> {
 pub struct PortProfile {
     /// Its name: `cupy`.
     pub name: &'static str,
+    /// Makers of GPUs that it is built for.
+    vendors: &'static [Vendor],
     table: Table,
     costs: Costs,
     batches: Batches,
@@ -60,6 +63,7 @@ struct Source {
     name: &'static str,
     /// First words of the names of its callables.
     packages: &'static [&'static str],
+    vendors: &'static [Vendor],
     table: &'static str,
     costs: &'static str,
 }
@@ -91,8 +95,17 @@ const RECORDED: [[&str; 2]; 3] = [
 #[cfg(feature = "described-ports")]
 const RECORDED: [[&str; 2]; 3] = [["", ""]; 3];
 
+/// What CuPy, PyTorch and JAX have releases for; RAPIDS has them for NVIDIA's alone.
+const BOTH: &[Vendor] = &[Vendor::Nvidia, Vendor::Amd];
+
 const SOURCES: &[Source] = &[
-    Source { name: "cupy", packages: &["cupy", "cupyx", "numpy", "scipy"], table: CUPY, costs: COSTS[0] },
+    Source {
+        name: "cupy",
+        packages: &["cupy", "cupyx", "numpy", "scipy"],
+        vendors: BOTH,
+        table: CUPY,
+        costs: COSTS[0],
+    },
     Source {
         name: "torch",
         packages: &[
@@ -107,17 +120,25 @@ const SOURCES: &[Source] = &[
             "prim",
             "profiler",
         ],
+        vendors: BOTH,
         table: TORCH,
         costs: COSTS[1],
     },
-    Source { name: "cudf", packages: &["duckdb", "pandas", "polars"], table: RECORDED[0][0], costs: RECORDED[0][1] },
+    Source {
+        name: "cudf",
+        packages: &["duckdb", "pandas", "polars"],
+        vendors: &[Vendor::Nvidia],
+        table: RECORDED[0][0],
+        costs: RECORDED[0][1],
+    },
     Source {
         name: "cuml",
         packages: &["catboost", "lightgbm", "sklearn", "xgboost"],
+        vendors: &[Vendor::Nvidia],
         table: RECORDED[1][0],
         costs: RECORDED[1][1],
     },
-    Source { name: "jax", packages: &["jax"], table: RECORDED[2][0], costs: RECORDED[2][1] },
+    Source { name: "jax", packages: &["jax"], vendors: BOTH, table: RECORDED[2][0], costs: RECORDED[2][1] },
 ];
 
 fn profiles() -> &'static [PortProfile] {
@@ -125,6 +146,7 @@ fn profiles() -> &'static [PortProfile] {
     PROFILES.get_or_init(|| {
         let profile = |source: &Source| PortProfile {
             name: source.name,
+            vendors: source.vendors,
             table: Table::parse(source.table),
             costs: Costs::parse(source.costs),
             batches: Batches::of(source.name),
@@ -160,6 +182,11 @@ impl PortProfile {
     pub fn for_callable(&'static self, callable: &str) -> &'static Self {
         let own = of(callable);
         if own.name == cupy().name { self } else { own }
+    }
+
+    /// Whether it has a release for the GPUs of a maker: others are answered for, and do not count as winners.
+    pub fn serves(&self, vendor: Vendor) -> bool {
+        self.vendors.contains(&vendor)
     }
 
     /// What becomes of a callable. A name that the table does not have stays on the host.

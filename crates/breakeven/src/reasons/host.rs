@@ -4,9 +4,9 @@ use super::account::{Account, HostKind, place};
 use super::order::by_round;
 use crate::estimate::Reason;
 use crate::estimate::plan::lacks;
-use crate::port;
+use crate::port::{self, Counterpart};
 use crate::report::words;
-use crate::workload::{Dtype, Op, Wait};
+use crate::workload::{Dtype, Entry, Op, Wait};
 use std::collections::BTreeMap;
 
 /// The host's part of the critical path by what it is spent on, s.
@@ -284,9 +284,7 @@ pub(super) fn no_counterpart(account: &Account<'_>, parts: &HostParts) -> Option
             None if entry.dtype == Dtype::Other => {
                 (entry.name.as_str(), "its arrays hold no plain numbers, and {library} has no others")
             }
-            None => rows().map_or((entry.name.as_str(), "{library} has no such function for the GPU"), |via| {
-                (via, "{library} has no dataframes")
-            }),
+            None => rows().map_or((entry.name.as_str(), own_reason(entry)), |via| (via, "{library} has no dataframes")),
         };
         functions.entry(name).or_insert((0.0, why)).0 += itself;
     }
@@ -308,6 +306,15 @@ pub(super) fn no_counterpart(account: &Account<'_>, parts: &HostParts) -> Option
     .with("copies", copies, "s", words::seconds(copies));
     reason.also = account.lines(&|i| of_kind(account, i, HostKind::NoCounterpart), 5);
     Some(reason)
+}
+
+/// Why a call stays on the host, as the table of its library has it; of NumPy's it says what kind of function it is.
+fn own_reason(entry: &Entry) -> &'static str {
+    let own = port::of(&entry.name);
+    match own.counterpart(&entry.name) {
+        Counterpart::Host(why) if own.name != port::cupy().name => why,
+        _ => "{library} has no such function for the GPU",
+    }
 }
 
 /// A part of the array time is not understood.
