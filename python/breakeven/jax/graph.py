@@ -1,7 +1,7 @@
-"""A jaxpr as the engine's graph of primitive operations: names, shapes, and the few parameters that decide what they cost.
+"""A jaxpr as the engine's graph of primitive operations: names, shapes, the few parameters that decide what they cost.
 
-Loops and branches are numbered in the order in which they are met, as `counting.py` numbers them: what was counted of an
-execution goes to the node with the same number.
+Loops and branches are numbered in the order in which they are met, as `counting.py` numbers them: what was counted of
+an execution goes to the node with the same number.
 """
 
 from __future__ import annotations
@@ -150,7 +150,8 @@ def _facts(equation: Any) -> dict[str, Fact]:
     name, params = equation.primitive.name, equation.params
     if name == "dot_general":
         (left, right), (batch, batch_right) = params["dimension_numbers"]
-        return {"contract": list(left), "contract_right": list(right), "batch": list(batch), "batch_right": list(batch_right)}
+        contract = {"contract": list(left), "contract_right": list(right)}
+        return {**contract, "batch": list(batch), "batch_right": list(batch_right)}
     if name == "conv_general_dilated":
         return _convolution(equation)
     facts: dict[str, Fact] = {}

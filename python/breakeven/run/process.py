@@ -104,8 +104,8 @@ def _prepare(kind: str) -> None:
         _note_fallback()
     for name in imports.SCIPY:
         imports.after(name, _scipy)
-    for name in ("jax", "tensorflow"):
-        imports.after(name, _unwatched)
+    imports.after("jax", _jax)
+    imports.after("tensorflow", _unwatched)
 
 
 def _install(_: str) -> None:
@@ -161,6 +161,19 @@ def _torch(_: str) -> None:
         _native.stop()  # what we import is none of the script's
     try:
         from ..torch import install
+
+        install.install()
+    finally:
+        if going_on:
+            _native.start()
+
+
+def _jax(_: str) -> None:
+    going_on = _native.recording()
+    if going_on:
+        _native.stop()
+    try:
+        from ..jax import install
 
         install.install()
     finally:

@@ -381,3 +381,112 @@ def walks(key):
 def dropout(x, key):
     keep = jax.random.bernoulli(key, 0.8, x.shape)
     return jnp.where(keep, x / 0.8, 0.0)
+
+
+# Programs that the rules were not fitted to --------------------------------------------------------------------------
+
+
+@program(f32(32, 64), f32(192, 512), f32(512), f32(40, 32, 64))
+def lstm(x, w, b, xs):
+    def cell(state, x):
+        h, c = state
+        i, f, g, o = jnp.split(jnp.concatenate([x, h], -1) @ w + b, 4, -1)
+        c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+        h = jax.nn.sigmoid(o) * jnp.tanh(c)
+        return (h, c), h
+
+    return lax.scan(cell, (jnp.zeros((32, 128)), jnp.zeros((32, 128))), xs)
+
+
+@program(f32(5000, 16), f32(10, 16))
+def k_means_step(x, centres):
+    nearest = jnp.argmin(((x[:, None] - centres[None]) ** 2).sum(-1), axis=1)
+    member = jax.nn.one_hot(nearest, 10)
+    return (member.T @ x) / jnp.maximum(member.sum(0)[:, None], 1.0)
+
+
+@program(f32(500, 500), f32(500, 32), f32(32, 16), f32(16, 7))
+def graph_network(adjacent, x, w1, w2):
+    degree = adjacent.sum(1)
+    scaled = adjacent / jnp.sqrt(degree[:, None] * degree[None])
+    return jax.nn.log_softmax(scaled @ (jax.nn.relu(scaled @ (x @ w1)) @ w2))
+
+
+@program(f32(2000, 2))
+def runge_kutta(y):
+    def slope(y):
+        return jnp.stack([y[:, 1], -jnp.sin(y[:, 0])], 1)
+
+    def step(_, y):
+        k1 = slope(y)
+        k2 = slope(y + 0.005 * k1)
+        k3 = slope(y + 0.005 * k2)
+        k4 = slope(y + 0.01 * k3)
+        return y + 0.01 / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+
+    return lax.fori_loop(0, 500, step, y)
+
+
+@program(f32(400, 600), f32(400, 600))
+def mandelbrot(re, im):
+    def step(_, state):
+        x, y, n = state
+        inside = x * x + y * y < 4
+        x, y = jnp.where(inside, x * x - y * y + re, x), jnp.where(inside, 2 * x * y + im, y)
+        return x, y, n + inside
+
+    return lax.fori_loop(0, 50, step, (re * 0, im * 0, jnp.zeros(re.shape, jnp.int32)))[2]
+
+
+@program(f32(200, 3), f32(200), f32(50, 3))
+def gaussian_process(x, y, new):
+    def kernel(a, b):
+        return jnp.exp(-0.5 * ((a[:, None] - b[None]) ** 2).sum(-1))
+
+    factor = jax.scipy.linalg.cho_factor(kernel(x, x) + 1e-3 * jnp.eye(200))
+    return kernel(new, x) @ jax.scipy.linalg.cho_solve(factor, y)
+
+
+@program(f32(1000, 40))
+def principal(x):
+    x = x - x.mean(0)
+    _, s, vt = jnp.linalg.svd(x, full_matrices=False)
+    return x @ vt[:2].T, s**2
+
+
+@program(f32(100_000), f32(100_000), f32())
+def black_scholes(spot, strike, sigma):
+    d1 = (jnp.log(spot / strike) + (0.05 + sigma**2 / 2)) / sigma
+    phi = lambda d: 0.5 * (1 + lax.erf(d / jnp.sqrt(2.0)))  # noqa: E731
+    return spot * phi(d1) - strike * jnp.exp(-0.05) * phi(d1 - sigma)
+
+
+@program(f32(512, 512), key())
+def ising(spins, key):
+    near = jnp.roll(spins, 1, 0) + jnp.roll(spins, -1, 0) + jnp.roll(spins, 1, 1) + jnp.roll(spins, -1, 1)
+    flips = jax.random.uniform(key, spins.shape) < jnp.exp(-0.8 * spins * near)
+    board = (jnp.arange(512)[:, None] + jnp.arange(512)[None]) % 2 == 0
+    return jnp.where(flips & board, -spins, spins)
+
+
+@program(f32(100, 64), f32(5000, 64))
+def nearest(queries, points):
+    squares = (queries**2).sum(1)[:, None] - 2 * queries @ points.T + (points**2).sum(1)[None]
+    return lax.top_k(-squares, 10)
+
+
+@program(f32(256, 20), f32(256), f32(20), f32(20))
+def momentum(x, y, w, v):
+    g = jax.grad(lambda w: jnp.mean((x @ w - y) ** 2))(w)
+    v = 0.9 * v - 0.01 * g
+    return w + v, v
+
+
+@program(f32(64, 784), f32(784, 400), f32(400, 40), f32(20, 400), f32(400, 784), key())
+def autoencoder_loss(x, w1, w2, w3, w4, key):
+    mean, log = jnp.split(jnp.tanh(x @ w1) @ w2, 2, -1)
+    z = mean + jnp.exp(0.5 * log) * jax.random.normal(key, mean.shape)
+    logits = jnp.tanh(z @ w3) @ w4
+    likelihood = jnp.sum(x * jax.nn.log_sigmoid(logits) + (1 - x) * jax.nn.log_sigmoid(-logits), -1)
+    divergence = -0.5 * jnp.sum(1 + log - mean**2 - jnp.exp(log), -1)
+    return jnp.mean(divergence - likelihood)

@@ -12,6 +12,11 @@ const LAYERS: &[&[&str]] = &[
     &["process", "events"],
     &["scipy"],
     &["numpy"],
+    &["jax.session", "jax.graph"],
+    &["jax.counting"],
+    &["jax.executables", "jax.selftest"],
+    &["jax.calls"],
+    &["jax.install"],
     &["torch.session", "torch.frames", "torch.patch", "torch.dispatch_mode", "torch.memory_left"],
     &["torch.describe"],
     &["torch.real_gpu"],
@@ -170,10 +175,11 @@ fn state_is_in_objects() {
 }
 
 /// Folders of scripts that are recorded: they are as people write them.
-const RECORDED: [&str; 6] = [
+const RECORDED: [&str; 7] = [
     "python/tests/advice/",
     "python/tests/cases/",
     "python/tests/healthy/",
+    "python/tests/jax/scripts/",
     "python/tests/programs/",
     "python/tests/scripts/",
     "bench/edits/",

@@ -152,6 +152,16 @@ impl Flat {
         }
     }
 
+    /// The value whose bytes these are, under another shape.
+    pub(super) fn behind_shapes(&self, value: usize) -> usize {
+        match self.maker[value].map(|at| &self.steps[at]) {
+            Some(step) if step.meaning == Some(Meaning::Bitcast) => {
+                step.node.reads.first().map_or(value, |&read| self.behind_shapes(read))
+            }
+            _ => value,
+        }
+    }
+
     /// Whether the value is the same whatever the function is given, as far as a step or two say.
     pub(super) fn is_constant(&self, value: usize) -> bool {
         let spread = |at: usize| {

@@ -284,17 +284,10 @@ impl<'a> Kernels<'a> {
         let flat = self.flat;
         let reads = kernel.steps.iter().flat_map(|&at| self.step(at).node.reads.iter().copied());
         let inside = |value: usize| flat.maker[value].is_some_and(|at| kernel.steps.contains(&at));
-        reads.filter(|&value| !inside(value) && !flat.is_constant(value)).map(|value| self.stored(value)).collect()
-    }
-
-    /// The value in memory whose bytes these are.
-    fn stored(&self, value: usize) -> usize {
-        match self.flat.maker[value].map(|at| self.step(at)) {
-            Some(step) if step.meaning == Some(Meaning::Bitcast) => {
-                step.node.reads.first().map_or(value, |&read| self.stored(read))
-            }
-            _ => value,
-        }
+        reads
+            .filter(|&value| !inside(value) && !flat.is_constant(value))
+            .map(|value| flat.behind_shapes(value))
+            .collect()
     }
 
     /// What it leaves in memory.

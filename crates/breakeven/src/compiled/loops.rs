@@ -24,11 +24,8 @@ pub(super) struct Total {
 const COUNTER: Part =
     Part::new(Op::Elementwise { n: 1, inputs: 1, flop_per_element: 0.0, transcendental: false }, Dtype::I32, 1);
 /// The host reads a condition.
-const CONDITION: Part = Part::new(
-    Op::Transfer { direction: Direction::D2h, bytes: 1, pinned: true, asynchronous: false },
-    Dtype::Bool,
-    1,
-);
+const CONDITION: Part =
+    Part::new(Op::Transfer { direction: Direction::D2h, bytes: 1, pinned: true, asynchronous: false }, Dtype::Bool, 1);
 
 impl Total {
     fn add(&mut self, part: Part, times: f64) {
@@ -56,6 +53,18 @@ impl Total {
                     let ops = price::of(&kernels, kernel, &mut told);
                     self.parts.extend(ops.into_iter().map(|part| (part, times)));
                 }
+            }
+        }
+    }
+
+    /// Results that are arguments under another shape are copies.
+    pub(super) fn results_that_are_given(&mut self, graph: &Graph) {
+        let flat = Flat::of(graph);
+        for &output in &flat.outputs {
+            let behind = flat.behind_shapes(output);
+            if behind != output && flat.maker[behind].is_none() {
+                let value = &flat.values[output];
+                self.add(copy(value.count(), false, value.dtype), 1.0);
             }
         }
     }

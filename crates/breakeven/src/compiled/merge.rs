@@ -61,7 +61,8 @@ impl Kernels<'_> {
     pub(super) fn rows(&mut self) {
         for at in (0..self.list.len()).rev() {
             let kernel = &self.list[at];
-            let of_rows = |&root: &usize| is_fold(&self.flat.steps[root]) && is_of_rows(self.flat, &self.flat.steps[root]);
+            let of_rows =
+                |&root: &usize| is_fold(&self.flat.steps[root]) && is_of_rows(self.flat, &self.flat.steps[root]);
             if kernel.roots.is_empty() || !kernel.roots.iter().all(of_rows) || self.is_given_out(kernel) {
                 continue;
             }
@@ -69,7 +70,8 @@ impl Kernels<'_> {
             let readers: Vec<usize> = readers[at].iter().copied().filter(|&reader| reader != at).collect();
             let [reader] = readers[..] else { continue };
             let other = &self.list[reader];
-            let back = (self.is_of_loops(other) || other.roots.iter().all(of_rows)) && self.extent(other) == self.extent(kernel);
+            let back = (self.is_of_loops(other) || other.roots.iter().all(of_rows))
+                && self.extent(other) == self.extent(kernel);
             if back {
                 self.join(at, reader, false);
             }

@@ -36,6 +36,7 @@ pub struct Compiled {
 pub fn compiled(graph: &Graph) -> Compiled {
     let mut total = loops::Total::default();
     total.function(graph, 1.0);
+    total.results_that_are_given(graph);
     let mut parts: Vec<Part> = Vec::new();
     let mut calls_host = false;
     for (part, times) in total.parts {

@@ -55,10 +55,8 @@ pub(super) fn product_of(values: &[Value], step: &Step) -> Product {
         let own = |axis: &u64| !one.contains(axis) && !other.contains(axis);
         (0..shape(place).len() as u64).filter(own).map(|axis| shape(place)[axis as usize]).product::<u64>()
     };
-    let turned = [
-        is_turned(shape(0).len(), &batch, &contract),
-        is_turned(shape(1).len(), &batch_right, &contract_right),
-    ];
+    let turned =
+        [is_turned(shape(0).len(), &batch, &contract), is_turned(shape(1).len(), &batch_right, &contract_right)];
     Product {
         batch: dims(0, &batch),
         m: rest(0, &batch, &contract),
@@ -246,7 +244,8 @@ fn loops(kernels: &Kernels<'_>, kernel: &Kernel, told: &mut BTreeSet<usize>) -> 
 fn fold_of(flat: &Flat, kernel: &Kernel, n: u64) -> Option<usize> {
     let larger = |&at: &usize| {
         let read = flat.steps[at].node.reads.first();
-        is_fold(&flat.steps[at]) && (kernel.roots.contains(&at) || read.is_some_and(|&read| flat.values[read].count() > n))
+        is_fold(&flat.steps[at])
+            && (kernel.roots.contains(&at) || read.is_some_and(|&read| flat.values[read].count() > n))
     };
     let few = |&at: &usize| !kernel.roots.contains(&at) && folded(flat, &flat.steps[at]) <= FEW;
     kernel.steps.iter().copied().find(|at| larger(at) && !few(at))

@@ -55,8 +55,9 @@ pub fn numpy_name(name: &str) -> Option<String> {
 }
 
 /// The texts of the table.
-pub(super) const TABLES: [&str; 4] = [
+pub(super) const TABLES: [&str; 5] = [
     include_str!("../../callables/cupy.csv"),
+    include_str!("../../callables/jax.csv"),
     include_str!("../../callables/numpy.csv"),
     include_str!("../../callables/scipy.csv"),
     include_str!("../../callables/torch.csv"),
