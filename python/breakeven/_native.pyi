@@ -40,11 +40,13 @@ __all__ = [
     "clock_ns",
     "clock_ticks",
     "constructor",
+    "compiled",
     "device_memory",
     "device_tag",
     "die_with_parent",
     "enter",
     "event",
+    "exported_hook",
     "flush",
     "flush_every",
     "host_made",
@@ -54,6 +56,14 @@ __all__ = [
     "import_ends",
     "install",
     "is_mode_off",
+    "jitted_fast",
+    "jitted_hook",
+    "jitted_missed",
+    "jitted_next",
+    "jitted_number",
+    "jitted_ran",
+    "jitted_read",
+    "jitted_within",
     "know_arrays",
     "leave",
     "leave_unwatched",
@@ -760,3 +770,49 @@ def answer(request: str) -> str:
 
 def report(estimate: str, format: str, quiet: bool = False, verbose: bool = False) -> str:
     """A `breakeven.estimate/1` as the command prints it: `text` or `markdown`."""
+
+# Compiled functions ----------------------------------------------------------------------------------------------
+
+def compiled(graph: str) -> str:
+    """The kernels that a graph of primitive operations becomes on a GPU, JSON in and out; ValueError for what is no graph.
+
+    `{"told": {"op": …, "dtype": …}, "kernels": 5, "unknown": [], "uncounted": [], "calls_host": false}`
+    """
+
+def jitted_hook(
+    function: type,
+    array: type,
+    ndarray: type,
+    flatten: Callable[[Any], Any],
+    waits: Callable[[Any], object],
+    tag: int,
+) -> str | None:
+    """See calls of compiled functions of this type from now on; why that cannot be, or None.
+
+    `array` is the type of their arrays, `flatten` takes trees of these apart, `waits` waits for one; `tag` is that of
+    `device_tag`.
+    """
+
+def exported_hook(array: type) -> bool:
+    """See reads of arrays of this type by the buffer protocol; whether they could be hooked."""
+
+def jitted_missed() -> None:
+    """The call under way asks Python what to do."""
+
+def jitted_ran(number: int, ns: int, goes_fast: bool) -> None:
+    """It ran the executable with this number for so many ns, and runs it without Python from now on if it `goes_fast`."""
+
+def jitted_next(number: int) -> None:
+    """The next call runs this one, unless it asks."""
+
+def jitted_within() -> bool:
+    """Whether a call is under way, and Python has not been asked: what is done now is part of it."""
+
+def jitted_fast() -> int:
+    """How many calls have run without Python."""
+
+def jitted_number(name: str, op: str) -> int:
+    """The number of a call with this name that runs this op, as the keyword `op` of `leave` has it."""
+
+def jitted_read(bytes: int) -> None:
+    """The host reads so many bytes of an array on the device."""

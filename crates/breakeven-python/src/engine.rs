@@ -22,3 +22,9 @@ pub(crate) fn report(estimate: &str, format: &str, quiet: bool, verbose: bool) -
         other => Err(PyValueError::new_err(format!("format `{other}` is neither `text` nor `markdown`"))),
     }
 }
+
+/// The kernels that a graph of primitive operations becomes on a GPU; see `breakeven::compiled::answer`.
+#[pyfunction]
+pub(crate) fn compiled(py: Python<'_>, graph: &str) -> PyResult<String> {
+    py.detach(|| breakeven::compiled::answer(graph)).map_err(PyValueError::new_err)
+}

@@ -48,7 +48,7 @@ mod _native {
     #[pymodule_export]
     use super::ast::{watch, watched, watched_host, watched_pick, watched_put_back, watched_store};
     #[pymodule_export]
-    use super::engine::{answer, report};
+    use super::engine::{answer, compiled, report};
     #[pymodule_export]
     use super::frameless::Frameless;
     #[pymodule_export]
@@ -56,7 +56,13 @@ mod _native {
     #[pymodule_export]
     use super::hooks::compiled::{compiled_again, compiled_watch};
     #[pymodule_export]
+    use super::hooks::exported::exported_hook;
+    #[pymodule_export]
     use super::hooks::free::time_frees;
+    #[pymodule_export]
+    use super::hooks::jitted::{
+        jitted_fast, jitted_hook, jitted_missed, jitted_next, jitted_number, jitted_ran, jitted_read, jitted_within,
+    };
     #[pymodule_export]
     use super::hooks::loops::{Loop, Moment};
     #[pymodule_export]

@@ -415,6 +415,21 @@ impl Thread {
         Some(self.timing(began, ended, since))
     }
 
+    /// The innermost call ends and is nothing that is recorded by itself; what ran in it may have been.
+    pub(crate) fn leave_unrecorded(&mut self) {
+        self.calls.closed = false;
+        self.calls.depth = self.calls.depth.saturating_sub(1);
+        if self.calls.composite >> self.calls.depth & 1 == 1 {
+            self.calls.composite &= !(1 << self.calls.depth);
+            self.mark_outer();
+        }
+    }
+
+    /// What follows in the innermost call, if there is one, is part of it again.
+    pub(crate) fn close(&mut self) {
+        self.calls.closed = self.calls.depth > 0;
+    }
+
     /// The time of a call that is not closed yet.
     #[inline]
     pub(crate) fn timing(&mut self, began: u64, ended: u64, since: u64) -> Timing {

@@ -11,6 +11,7 @@ pub mod advice;
 pub mod answer;
 pub mod calculator;
 pub mod choice;
+pub mod compiled;
 pub mod crossover;
 pub mod error;
 pub mod estimate;

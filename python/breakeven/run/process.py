@@ -94,7 +94,7 @@ def _prepare(kind: str) -> None:
     imports.time_libraries()
     imports.after("torch", _torch)
     imports.after("cupy", _cupy)
-    for name in ("pandas", "polars"):
+    for name in ("jax", "pandas", "polars"):
         imports.after(name, _framework)
     learn.arm()
     if kind == "native":
@@ -110,8 +110,7 @@ def _prepare(kind: str) -> None:
         _note_fallback()
     for name in imports.SCIPY:
         imports.after(name, _scipy)
-    for name in ("jax", "tensorflow"):
-        imports.after(name, _unwatched)
+    imports.after("tensorflow", _unwatched)
 
 
 def _install(_: str) -> None:

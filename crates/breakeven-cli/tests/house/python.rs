@@ -27,6 +27,11 @@ const LAYERS: &[&[&str]] = &[
     &["numba.plans", "numba.elements"],
     &["numba.calls"],
     &["numba.install"],
+    &["jax.session", "jax.graph"],
+    &["jax.counting"],
+    &["jax.executables", "jax.selftest"],
+    &["jax.calls"],
+    &["jax.install"],
     &["torch.session", "torch.frames", "torch.patch", "torch.dispatch_mode", "torch.memory_left"],
     &["torch.describe"],
     &["torch.real_gpu"],
@@ -185,10 +190,11 @@ fn state_is_in_objects() {
 }
 
 /// Folders of scripts that are recorded: they are as people write them.
-const RECORDED: [&str; 8] = [
+const RECORDED: [&str; 9] = [
     "python/tests/advice/",
     "python/tests/cases/",
     "python/tests/healthy/",
+    "python/tests/jax/scripts/",
     "python/tests/pandas/scripts/",
     "python/tests/polars/scripts/",
     "python/tests/programs/",

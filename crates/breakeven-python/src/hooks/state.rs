@@ -2,6 +2,8 @@
 
 use super::compiled::Functions;
 use super::frames::{self, Codes};
+use super::functions::Jitted;
+
 use super::lock::Locked;
 use super::patch::Patches;
 use super::paths::Paths;
@@ -36,6 +38,8 @@ pub(crate) struct State {
     pub(crate) placed: Placed,
     /// Reads that are, too.
     pub(crate) reads: Known,
+    /// Compiled functions that run without Python.
+    pub(crate) jitted: Jitted,
     /// Bit by mechanism: installed, and not switched off since.
     pub(crate) installed: u32,
     /// Where PyTorch is called in steps of a loop.

@@ -96,6 +96,12 @@ pub struct Change<'a> {
 
 use edits::EDITS;
 
+/// Whether the program's arrays are those of a compiler: its loops, loops' bodies and types are changed by other words than
+/// these edits have.
+fn is_compiled(workload: &Workload) -> bool {
+    workload.ops.iter().any(|entry| entry.name.starts_with("jax."))
+}
+
 #[cfg(test)]
 mod tests;
 
@@ -134,7 +140,8 @@ pub fn advise(ctx: &Context, draft: &Draft) -> (Vec<Advice>, Vec<Together>) {
     for side in [Side::Gpu, Side::Cpu] {
         let Some(now) = Prediction::of(ctx, side, draft) else { continue };
         let mut kept: Vec<(&Edit, Advice)> = Vec::new();
-        for edit in EDITS.iter().filter(|edit| edit.sides.contains(&side)) {
+        let compiled = is_compiled(ctx.question.workload);
+        for edit in EDITS.iter().filter(|edit| edit.sides.contains(&side) && !compiled) {
             let Some(change) = (edit.apply)(draft, ctx, side) else { continue };
             if change.site.as_ref().is_some_and(|site| is_done_already(edit.id, site, ctx.question.workload)) {
                 continue;

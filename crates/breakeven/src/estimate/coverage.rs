@@ -4,7 +4,7 @@ use super::hosttime::HostTime;
 use crate::libraries::{self, Class};
 use crate::workload::{Entry, Family, HostCode, HostKind, Op, Workload};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Below this coverage a verdict, a break-even and advice would rest on time that was not understood.
 pub const ENOUGH: f64 = 0.8;
@@ -21,6 +21,8 @@ pub struct Coverage {
     pub dark: Vec<Dark>,
     /// Whether native time that was sampled is among it: not where it was less than [`LEAST_SAMPLED`].
     sampled: bool,
+    /// See [`recorded_whole`].
+    recorded: BTreeSet<String>,
 }
 
 /// Time that is not understood.
@@ -51,7 +53,7 @@ impl Coverage {
 
     /// Whether host time that was sampled is part of what is not understood.
     pub fn leaves_out(&self, row: &HostCode) -> bool {
-        self.sampled && is_dark(row)
+        self.sampled && is_dark(row, &self.recorded)
     }
 
     /// What the share is of, for people: libraries are part of it where any was at work.
@@ -88,7 +90,8 @@ pub fn coverage(workload: &Workload, host: &HostTime) -> Coverage {
     for unseen in &workload.unseen {
         *dark.entry((None, None, None)).or_default() += unseen.ns as f64 * 1e-9 * scale;
     }
-    let native: Vec<_> = host.host_code(workload).filter(|(row, _)| is_dark(row)).collect();
+    out.recorded = recorded_whole(workload);
+    let native: Vec<_> = host.host_code(workload).filter(|(row, _)| is_dark(row, &out.recorded)).collect();
     out.sampled = native.iter().map(|(_, seconds)| seconds).sum::<f64>() >= LEAST_SAMPLED * host.wall;
     for (row, seconds) in native.into_iter().filter(|_| out.sampled) {
         *dark.entry((row.library.clone(), row.function.clone(), row.site)).or_default() += seconds;
@@ -100,9 +103,16 @@ pub fn coverage(workload: &Workload, host: &HostTime) -> Coverage {
 }
 
 /// Whether host time is native time of a library that a GPU may have a version of, or that nobody knows.
-fn is_dark(row: &HostCode) -> bool {
-    let stays = |library: &str| libraries::class(library) == Class::Host;
+fn is_dark(row: &HostCode, recorded: &BTreeSet<String>) -> bool {
+    let stays = |library: &str| libraries::class(library) == Class::Host || recorded.contains(library);
     row.kind == HostKind::Native && !row.library.as_deref().is_some_and(stays)
+}
+
+/// Libraries whose compiled functions are recorded whole, on the device that the program gives them to: what else they do
+/// (tracing, looking functions up) is the host's.
+fn recorded_whole(workload: &Workload) -> BTreeSet<String> {
+    let whole = |entry: &&Entry| entry.device.is_some() && entry.op.family() == Family::Routine;
+    workload.ops.iter().filter(whole).filter_map(|entry| entry.name.split('.').next()).map(str::to_owned).collect()
 }
 
 /// Whether an entry is a NumPy call inside another library that does not work on a GPU's arrays: the library's time, and
@@ -119,9 +129,11 @@ pub fn with_libraries_apart(workload: &Workload) -> Cow<'_, Workload> {
     if !workload.ops.iter().any(is_of_library) {
         return Cow::Borrowed(workload);
     }
+    let recorded = recorded_whole(workload);
     let mut apart = workload.clone();
     for entry in apart.ops.iter_mut().filter(|entry| is_of_library(entry)) {
-        let stays = entry.library.as_deref().is_some_and(|library| libraries::class(library) == Class::Host);
+        let stays = |library: &str| libraries::class(library) == Class::Host || recorded.contains(library);
+        let stays = entry.library.as_deref().is_some_and(stays);
         entry.op = if stays { Op::HostOnly } else { Op::Opaque };
         (entry.host_input_bytes, entry.host_input_count) = (0, 0);
         entry.kernels = 0;

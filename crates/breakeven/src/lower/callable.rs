@@ -55,8 +55,9 @@ pub fn numpy_name(name: &str) -> Option<String> {
 }
 
 /// The texts of the table.
-pub(super) const TABLES: [&str; 8] = [
+pub(super) const TABLES: [&str; 9] = [
     include_str!("../../callables/cupy.csv"),
+    include_str!("../../callables/jax.csv"),
     include_str!("../../callables/learn.csv"),
     include_str!("../../callables/numba.csv"),
     include_str!("../../callables/numpy.csv"),

@@ -38,6 +38,12 @@ pub(crate) fn function_cost(function: &str) -> Cost {
     cost(function).unwrap_or(Cost { operands: 1, flop: 0.0, transcendental: false })
 }
 
+/// Whether a function has a row.
+#[cfg(test)]
+pub(crate) fn has_cost(function: &str) -> bool {
+    cost(function).is_some()
+}
+
 /// Elements of the broadcast of everything read and written.
 pub(super) fn broadcast_count(call: &Call) -> u64 {
     product(&broadcast(call.inputs.iter().chain(call.outputs).map(|a| a.shape.as_slice())))

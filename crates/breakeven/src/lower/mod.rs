@@ -49,6 +49,8 @@ pub use elementwise::Cost;
 pub(crate) use elementwise::function_cost;
 pub use frames::Verb;
 pub use learn::{Algorithm, Phase};
+#[cfg(test)]
+pub(crate) use elementwise::has_cost;
 pub use rule::Rule;
 pub use tensor::Form;
 

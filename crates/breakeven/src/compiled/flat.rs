@@ -1,0 +1,174 @@
+//! A graph as one list of steps: calls taken in, what nobody reads left out, equal steps made one.
+
+use super::graph::{Graph, Node, Value};
+use super::meaning::{Meaning, meaning};
+use crate::lower::function_cost;
+use std::collections::{BTreeSet, HashMap};
+
+/// One operation that is understood, or `None`.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    pub(super) meaning: Option<Meaning>,
+    pub(super) node: Node,
+}
+
+/// The steps of a function.
+#[derive(Debug, Default)]
+pub(super) struct Flat {
+    pub(super) values: Vec<Value>,
+    pub(super) outputs: Vec<usize>,
+    pub(super) steps: Vec<Step>,
+    /// What the function is given and may overwrite.
+    pub(super) given_up: Vec<usize>,
+    /// The step that makes a value; none for what the function is given.
+    pub(super) maker: Vec<Option<usize>>,
+    /// The steps that read a value, each once.
+    pub(super) users: Vec<Vec<usize>>,
+}
+
+impl Flat {
+    pub(super) fn of(graph: &Graph) -> Self {
+        let mut flat = Self::default();
+        let names: Vec<usize> = graph.values.iter().map(|value| flat.value(value)).collect();
+        let mut same: Vec<usize> = Vec::new();
+        flat.take_in(graph, names, &mut same);
+        flat.given_up = graph.given_up.clone();
+        flat.outputs = graph.outputs.iter().map(|&output| same[output]).collect();
+        flat.vectors_are_folded();
+        flat.one_of_equals();
+        flat.without_unread();
+        flat.link();
+        flat
+    }
+
+    pub(super) fn value(&mut self, value: &Value) -> usize {
+        self.values.push(value.clone());
+        self.values.len() - 1
+    }
+
+    /// Adds the graph's nodes, whose values have these numbers here; `done` is where each of them really comes from.
+    fn take_in(&mut self, graph: &Graph, names: Vec<usize>, done: &mut Vec<usize>) {
+        *done = names;
+        for node in &graph.nodes {
+            let renamed = |list: &[usize]| list.iter().map(|&value| done[value]).collect::<Vec<_>>();
+            let reads = renamed(&node.reads);
+            let known = meaning(&node.op);
+            if known == Some(Meaning::Call)
+                && let [body] = &node.bodies[..]
+            {
+                let mut inner: Vec<usize> = body.values.iter().map(|value| self.value(value)).collect();
+                for (&input, &read) in body.inputs.iter().zip(&reads) {
+                    inner[input] = read;
+                }
+                let mut came = Vec::new();
+                self.take_in(body, inner, &mut came);
+                for (&given, &output) in node.gives.iter().zip(&body.outputs) {
+                    done[given] = came[output];
+                }
+                continue;
+            }
+            let gives = renamed(&node.gives);
+            self.steps.push(Step { meaning: known, node: Node { reads, gives, ..node.clone() } });
+        }
+    }
+
+    /// A product with a vector is multiplied and folded, as element-wise work is: `(dot strength reduction)`.
+    fn vectors_are_folded(&mut self) {
+        for at in 0..self.steps.len() {
+            let step = &self.steps[at];
+            if step.meaning != Some(Meaning::Product) || !super::price::product_of(&self.values, step).is_vector() {
+                continue;
+            }
+            let [left, right] = step.node.reads[..] else { continue };
+            let (a, b) = (self.values[left].count(), self.values[right].count());
+            let larger = self.values[if a >= b { left } else { right }].clone();
+            let products = self.value(&Value { constant: false, ..larger });
+            let given = self.steps[at].node.gives.clone();
+            let node = self.steps[at].node.clone();
+            self.steps[at] = Step {
+                meaning: Some(Meaning::Map(function_cost("two"))),
+                node: Node { gives: vec![products], facts: std::collections::BTreeMap::new(), ..node.clone() },
+            };
+            let axes = node.facts.get(if a >= b { "contract" } else { "contract_right" }).cloned();
+            let facts = axes.into_iter().map(|axes| ("axes".to_owned(), axes)).collect();
+            let fold = Node { op: node.op, reads: vec![products], gives: given, facts, bodies: Vec::new() };
+            self.steps.insert(at + 1, Step { meaning: Some(Meaning::Fold(function_cost("two"))), node: fold });
+        }
+    }
+
+    /// Steps that do the same to the same are one.
+    fn one_of_equals(&mut self) {
+        let mut names: Vec<usize> = (0..self.values.len()).collect();
+        let mut seen: HashMap<String, Vec<usize>> = HashMap::new();
+        let values = &self.values;
+        self.steps.retain_mut(|step| {
+            step.node.reads.iter_mut().for_each(|read| *read = names[*read]);
+            let pure = step.meaning.is_some_and(|meaning| meaning.is_loop() || matches!(meaning, Meaning::Fold(_)));
+            if !pure || step.node.reads.iter().any(|&read| values[read].constant) {
+                return true;
+            }
+            let shape = step.node.gives.first().map(|&given| (&values[given].shape, values[given].dtype));
+            let key = format!("{} {:?} {:?} {shape:?}", step.node.op, step.node.reads, step.node.facts);
+            match seen.get(&key) {
+                Some(first) => {
+                    step.node.gives.iter().zip(first).for_each(|(&given, &known)| names[given] = known);
+                    false
+                }
+                None => {
+                    seen.insert(key, step.node.gives.clone());
+                    true
+                }
+            }
+        });
+        self.outputs.iter_mut().for_each(|output| *output = names[*output]);
+    }
+
+    fn without_unread(&mut self) {
+        let mut read: BTreeSet<usize> = self.outputs.iter().copied().collect();
+        let mut kept = Vec::new();
+        for step in self.steps.drain(..).rev() {
+            let acts = matches!(step.meaning, Some(Meaning::Host));
+            if acts || step.node.gives.iter().any(|given| read.contains(given)) {
+                read.extend(step.node.reads.iter().copied());
+                kept.push(step);
+            }
+        }
+        kept.reverse();
+        self.steps = kept;
+    }
+
+    fn link(&mut self) {
+        self.maker = vec![None; self.values.len()];
+        self.users = vec![Vec::new(); self.values.len()];
+        for (at, step) in self.steps.iter().enumerate() {
+            for &given in &step.node.gives {
+                self.maker[given] = Some(at);
+            }
+            for &read in &step.node.reads {
+                if self.users[read].last() != Some(&at) {
+                    self.users[read].push(at);
+                }
+            }
+        }
+    }
+
+    /// The value whose bytes these are, under another shape.
+    pub(super) fn behind_shapes(&self, value: usize) -> usize {
+        match self.maker[value].map(|at| &self.steps[at]) {
+            Some(step) if step.meaning == Some(Meaning::Bitcast) => {
+                step.node.reads.first().map_or(value, |&read| self.behind_shapes(read))
+            }
+            _ => value,
+        }
+    }
+
+    /// Whether the value is the same whatever the function is given, as far as a step or two say.
+    pub(super) fn is_constant(&self, value: usize) -> bool {
+        let spread = |at: usize| {
+            let step = &self.steps[at];
+            let cheap = matches!(step.meaning, Some(Meaning::Spread | Meaning::Bitcast | Meaning::Map(_)));
+            cheap && step.node.reads.iter().all(|&read| self.is_constant(read))
+        };
+        self.values[value].constant || self.maker[value].is_some_and(spread)
+    }
+}

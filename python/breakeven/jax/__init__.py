@@ -1,0 +1,1 @@
+"""JAX: what its compiled functions run on a GPU, and what they copy and wait for."""
