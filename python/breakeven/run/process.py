@@ -104,8 +104,10 @@ def _prepare(kind: str) -> None:
         _note_fallback()
     for name in imports.SCIPY:
         imports.after(name, _scipy)
-    for name in ("jax", "tensorflow"):
-        imports.after(name, _unwatched)
+    imports.after("jax", _unwatched)
+    imports.after("tensorflow", _tensorflow)
+    imports.after("tensorflow.python.data.ops.iterator_ops", _tensorflow_data)
+    imports.after("keras.src.trainers.epoch_iterator", _keras)
 
 
 def _install(_: str) -> None:
@@ -184,6 +186,25 @@ def _scipy(module: str) -> None:
 
     named_ops.hook(module)
     _native.rescan()
+
+
+def _tensorflow(_: str) -> None:
+    from ..tensorflow import install
+
+    program.add_version("tensorflow", str(getattr(sys.modules["tensorflow"], "__version__", "")))
+    install.install()
+
+
+def _tensorflow_data(_: str) -> None:
+    from ..tensorflow import install
+
+    install.datasets()
+
+
+def _keras(_: str) -> None:
+    from ..tensorflow import install
+
+    install.keras()
 
 
 def _unwatched(name: str) -> None:
