@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 #: Methods of tensors by which the host gets their values.
 READS = ("numpy", "__array__", "__float__", "__int__", "__bool__", "__index__", "__format__")
+#: Whole numbers of so few bytes are shapes and counters, which stay on the host.
+_HOSTS = 128
 
 
 def entered(name: str) -> int:
@@ -34,6 +36,9 @@ def made(token: int | None, inputs: tuple[Any, ...], result: Any, _: Any = None)
     if not token:
         return
     if result is None or not inputs or not hasattr(result, "_shape_tuple"):
+        recorder.failed(token)
+        return
+    if result.dtype.is_integer and _bytes(result) <= _HOSTS:
         recorder.failed(token)
         return
     _told(token, result, {"transfer": {"direction": "h2d", "bytes": _bytes(result)}})

@@ -44,6 +44,15 @@ def graph_of(graph: Any, batch: int | None, unknown: set[str], depth: int = 0) -
     return build.graph([_number(build, numbers, tensor, batch) for tensor in graph.outputs])
 
 
+def _effects(build: Build, bodies: list[dict[str, Any]], outputs: int) -> list[int]:
+    """New values for what variables hold after one of the bodies has run."""
+    longest = max(bodies, key=lambda body: len(body["outputs"]))
+    changed = [longest["values"][number] for number in longest["outputs"][outputs:]]
+    numbers = [build.value(Tensor(value["dtype"], tuple(value["shape"]))) for value in changed]
+    build.effects.extend(numbers)
+    return numbers
+
+
 def _number(build: Build, numbers: dict[str, int], tensor: Any, batch: int | None) -> int:
     if tensor.name not in numbers:
         numbers[tensor.name] = build.given(tensor_of(tensor, batch))
@@ -135,6 +144,7 @@ def _inner(op: Any, build: Build, reads: list[int], gives: list[int], around: tu
         unknown.add(op.type)
         return
     bodies = [graph_of(body, batch, unknown, depth) for body in inner]
+    gives = [*gives, *_effects(build, bodies, len(op.outputs))]
     if loop:
         rounds = loops.rounds(op)
         facts = {"cond_nconsts": 0, "body_nconsts": 0, **({} if rounds is None else {"rounds": rounds})}

@@ -160,9 +160,12 @@ def window(op: Operation, build: Build, reads: Sequence[int], gives: Sequence[in
     """Pooling and its gradients: windows by what they hold."""
     sizes = [int(size) for size in (op.attribute("ksize") or (1,))]
     name = {"M": "reduce_window_max", "A": "reduce_window_sum"}[op.type[0]]
+    operands = reads[:1]
     if op.type.endswith("Grad"):
+        # What is given back goes to the largest of each window, or to all of it.
         name = "select_and_scatter_add"
-    build.node(name, reads[:2] if op.type.endswith("Grad") else reads[:1], gives, {"window_dimensions": sizes})
+        operands = reads[-1:] if op.type.startswith("Avg") else [reads[-1], reads[0]]
+    build.node(name, operands, gives, {"window_dimensions": sizes})
 
 
 def several(*steps: str) -> Rule:

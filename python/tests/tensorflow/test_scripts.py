@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -19,14 +20,14 @@ SCRIPTS = Path(__file__).parent / "scripts"
 #: Products and convolutions of each script, counted by hand: an add and a multiply are two.
 FLOP = {
     # Forward and the gradients of weights, in four steps; that of the first layer's input is not needed.
-    "dense_fit.py": 4 * 2 * 32 * (2 * 20 * 64 + 3 * 64 * 1),
+    "dense_fit.py": 4 * 2 * 32 * (2 * 20 * 64 + 3 * 64 * 3),
     "image_fit.py": 2 * 16 * (2 * 10 * 10 * 8 * 9 * 3 + 3 * 200 * 5),
     # Four gates, each step of input and state: forward, and the gradients of weights and state; not of the first input.
-    "sequence_fit.py": 2 * 2 * 8 * (10 * 64 * (2 * 6 + 3 * 16) + 3 * 16),
+    "sequence_fit.py": 2 * 2 * 8 * (10 * 64 * (2 * 6 + 3 * 16) + 3 * 16 * 2),
     "attention_predict.py": 2 * 32 * (4 * 10 * 64 * 64 + 2 * 4 * 10 * 10 * 16),
-    "own_loop.py": 5 * 2 * 2 * 100 * 30,
+    "own_loop.py": 5 * 2 * 2 * 100 * 30 * 4,
     "eager.py": 3 * 2 * 50**3,
-    "pipeline.py": 3 * 2 * 20 * 4,
+    "pipeline.py": 3 * 2 * 20 * 4 * 2,
     "rounds.py": 10 * 2 * 16**3,
 }
 
@@ -43,6 +44,13 @@ def _recorded(script: str, folder: Path) -> tuple[subprocess.CompletedProcess[st
     done = _run(script, folder, BREAKEVEN_RECORD_DIR=str(record))
     (file,) = record.glob("*.breakeven.json")
     return done, json.loads(file.read_text())
+
+
+def _own_lines(stderr: str) -> list[str]:
+    """What is no log of TensorFlow's, which has the time in each line, and names no file made for one run."""
+    logs = ("I0000", "W0000", "E0000", "WARNING: All log")
+    kept = (line for line in stderr.splitlines() if not line.startswith(logs))
+    return [re.sub(r"__autograph_generated_file\w+", "__autograph_generated_file", line) for line in kept]
 
 
 def _flop(op: Any) -> float:
@@ -67,7 +75,7 @@ def test_a_script_is_the_same_recorded(script: str, tmp_path: Path) -> None:
     plain = _run(script, tmp_path)
     recorded, workload = _recorded(script, tmp_path)
     assert (recorded.returncode, recorded.stdout) == (plain.returncode, plain.stdout)
-    assert recorded.stderr.splitlines()[-1:] == plain.stderr.splitlines()[-1:]
+    assert _own_lines(recorded.stderr) == _own_lines(plain.stderr)
     assert "breakeven" not in recorded.stderr
     assert not [unseen for unseen in workload["unseen"] if unseen["reason"] == "hook-failed"]
 

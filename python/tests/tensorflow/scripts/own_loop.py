@@ -3,9 +3,9 @@
 import tensorflow as tf
 
 tf.random.set_seed(0)
-weights = tf.Variable(tf.random.stateless_normal((30, 1), seed=(1, 2)))
+weights = tf.Variable(tf.random.stateless_normal((30, 4), seed=(1, 2)))
 x = tf.random.stateless_normal((100, 30), seed=(3, 4))
-y = tf.random.stateless_normal((100, 1), seed=(5, 6))
+y = tf.random.stateless_normal((100, 4), seed=(5, 6))
 
 
 @tf.function
