@@ -94,7 +94,7 @@ def _prepare(kind: str) -> None:
     imports.time_libraries()
     imports.after("torch", _torch)
     imports.after("cupy", _cupy)
-    for name in ("jax", "pandas", "polars"):
+    for name in ("jax", "pandas", "polars", "tensorflow"):
         imports.after(name, _framework)
     learn.arm()
     if kind == "native":
@@ -110,7 +110,6 @@ def _prepare(kind: str) -> None:
         _note_fallback()
     for name in imports.SCIPY:
         imports.after(name, _scipy)
-    imports.after("tensorflow", _unwatched)
 
 
 def _install(_: str) -> None:
@@ -202,16 +201,6 @@ def _scipy(module: str) -> None:
 
     named_ops.hook(module)
     _native.rescan()
-
-
-def _unwatched(name: str) -> None:
-    """Arrays that compute without being seen, here or on a GPU: what they take would count as the script's own code. A
-    library that tries what is there uses them for its own ends."""
-    from ..cupy.offer import asked_by_user
-
-    if asked_by_user():
-        program.add_version(name, str(getattr(sys.modules[name], "__version__", "")))
-        _native.unseen("gpu-not-watched", f"what {name} computed was not seen: breakeven does not record it")
 
 
 def _note_fallback() -> None:

@@ -20,6 +20,8 @@ pub(super) struct Flat {
     pub(super) steps: Vec<Step>,
     /// What the function is given and may overwrite.
     pub(super) given_up: Vec<usize>,
+    /// See [`Graph::apart`].
+    pub(super) apart: bool,
     /// The step that makes a value; none for what the function is given.
     pub(super) maker: Vec<Option<usize>>,
     /// The steps that read a value, each once.
@@ -33,6 +35,7 @@ impl Flat {
         let mut same: Vec<usize> = Vec::new();
         flat.take_in(graph, names, &mut same);
         flat.given_up = graph.given_up.clone();
+        flat.apart = graph.apart;
         flat.outputs = graph.outputs.iter().map(|&output| same[output]).collect();
         flat.vectors_are_folded();
         flat.one_of_equals();

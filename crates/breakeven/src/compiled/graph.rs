@@ -21,6 +21,9 @@ pub struct Graph {
     /// Inputs whose memory the function may write to.
     #[serde(default)]
     pub given_up: Vec<usize>,
+    /// Nobody fuses it: each operation is a kernel of its own.
+    #[serde(default)]
+    pub apart: bool,
 }
 
 /// An array.

@@ -83,13 +83,14 @@ mod tests {
     use super::*;
 
     const ARRAYS: [&str; 2] = [include_str!("../../ports/cupy_costs.csv"), include_str!("../../ports/torch_costs.csv")];
-    const TEXTS: [&str; 6] = [
+    const TEXTS: [&str; 7] = [
         ARRAYS[0],
         ARRAYS[1],
         include_str!("../../ports/cudf_costs.csv"),
         include_str!("../../ports/cuml_costs.csv"),
         include_str!("../../ports/jax_costs.csv"),
         include_str!("../../ports/numba_costs.csv"),
+        include_str!("../../ports/tensorflow_costs.csv"),
     ];
 
     #[test]

@@ -87,16 +87,17 @@ const COSTS: [&str; 2] =
 
 /// Tables and costs of what recorded programs alone are ported to: the page that has none goes without.
 #[cfg(not(feature = "described-ports"))]
-const RECORDED: [[&str; 2]; 4] = [
+const RECORDED: [[&str; 2]; 5] = [
     [include_str!("../../ports/cudf.csv"), include_str!("../../ports/cudf_costs.csv")],
     [include_str!("../../ports/cuml.csv"), include_str!("../../ports/cuml_costs.csv")],
     [include_str!("../../ports/jax.csv"), include_str!("../../ports/jax_costs.csv")],
     [include_str!("../../ports/numba.csv"), include_str!("../../ports/numba_costs.csv")],
+    [include_str!("../../ports/tensorflow.csv"), include_str!("../../ports/tensorflow_costs.csv")],
 ];
 #[cfg(feature = "described-ports")]
-const RECORDED: [[&str; 2]; 4] = [["", ""]; 4];
+const RECORDED: [[&str; 2]; 5] = [["", ""]; 5];
 
-/// What CuPy, PyTorch and JAX have releases for; RAPIDS has them for NVIDIA's alone.
+/// What CuPy, PyTorch, JAX and TensorFlow have releases for; RAPIDS has them for NVIDIA's alone.
 const BOTH: &[Vendor] = &[Vendor::Nvidia, Vendor::Amd];
 
 /// Compiles loops, and has no functions of whole arrays.
@@ -149,6 +150,13 @@ const SOURCES: &[Source] = &[
         vendors: &[Vendor::Nvidia],
         table: RECORDED[3][0],
         costs: RECORDED[3][1],
+    },
+    Source {
+        name: "tensorflow",
+        packages: &["tensorflow"],
+        vendors: BOTH,
+        table: RECORDED[4][0],
+        costs: RECORDED[4][1],
     },
 ];
 

@@ -1,0 +1,67 @@
+"""The size that graphs leave open: a batch, by what a function is given or by the data set that it takes its rows from."""
+
+from __future__ import annotations
+
+import weakref
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class Batches:
+    """Batches of data sets that are being iterated over: the latest of each thread's is as a rule the one in use."""
+
+    def __init__(self) -> None:
+        self.by_iterator: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self.latest: int | None = None
+
+
+batches = Batches()
+
+
+def iterates(iterator: Any, dataset: Any) -> None:
+    """An iterator has been made over a data set."""
+    found = of_dataset(dataset)
+    if found is not None:
+        batches.latest = found
+
+
+def adapts(adapter: Any) -> None:
+    """Keras has made an adapter of the data that `fit`, `evaluate` or `predict` is given."""
+    size = getattr(adapter, "batch_size", None)
+    if isinstance(size, int) and size > 0:
+        batches.latest = size
+
+
+def of_dataset(dataset: Any, depth: int = 0) -> int | None:
+    """Rows of a batch, by the innermost data set that makes some; None where none says."""
+    size = getattr(dataset, "_batch_size", None)
+    if size is not None:
+        try:
+            return int(size)
+        except (TypeError, ValueError):
+            return None
+    inner = getattr(dataset, "_input_dataset", None) or getattr(dataset, "_dataset", None)
+    return of_dataset(inner, depth + 1) if inner is not None and depth < 30 else None
+
+
+def is_open(graph: Any) -> bool:
+    """Whether a graph, or one that it calls, leaves a dim open."""
+    return any(
+        tensor.shape.rank is not None and None in tensor.shape.as_list()
+        for op in graph.get_operations()
+        for tensor in op.outputs
+        if tensor.dtype.name not in ("resource", "variant")
+    )
+
+
+def given(graph: Any, args: tuple[Any, ...]) -> int | None:
+    """The batch of a call: the first open dim of what it is given, else that of the data set in use."""
+    for symbol, actual in zip(graph.inputs, args):
+        if symbol.shape.rank is None or symbol.dtype.name in ("resource", "variant"):
+            continue
+        dims = symbol.shape.as_list()
+        if None in dims and hasattr(actual, "shape"):
+            return int(actual.shape[dims.index(None)])
+    return batches.latest

@@ -1,0 +1,136 @@
+"""Executions of compiled functions: `tf.function`, Keras' `fit`, `evaluate` and `predict`, gradients of functions.
+
+All of them come by `AtomicFunction.call_flat`. What a function computes is told by its graph, once for each batch.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+
+from .. import _native
+from ..events import recorder
+from . import batch, functions, graph
+from .told import GPU, Told, told
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+NAME = "tensorflow.function"
+
+
+class Running(threading.local):
+    """Whether this thread is within a function that is an op."""
+
+    inside = False
+
+
+class Functions:
+    """What is known of functions, by their number; and the device that they are recorded for."""
+
+    def __init__(self) -> None:
+        self.known: weakref.WeakKeyDictionary[Any, Function] = weakref.WeakKeyDictionary()
+        self.tag = 0
+        self.said: set[str] = set()
+
+
+class Function:
+    """A traced function."""
+
+    def __init__(self, atomic: Any) -> None:
+        self.open = batch.is_open(atomic.graph) or _calls_open(atomic.graph)
+        self.told: dict[int | None, Told] = {}
+
+
+running = Running()
+all_functions = Functions()
+
+
+def _calls_open(traced: Any, depth: int = 0) -> bool:
+    for op in traced.get_operations():
+        if op.type in ("PartitionedCall", "StatefulPartitionedCall") and depth < 10:
+            inner = functions.graph_named(traced, op.get_attr("f").name)
+            if inner is not None and (batch.is_open(inner) or _calls_open(inner, depth + 1)):
+                return True
+    return False
+
+
+def entered(_: str, args: tuple[Any, ...]) -> tuple[int, tuple[Any, ...]] | None:
+    """A function is about to run; None while another is traced, or within one."""
+    if running.inside or not _executing_eagerly():
+        return None
+    token = _native.enter(NAME)
+    if not token:
+        return None
+    running.inside = True
+    return token, args
+
+
+def left(call: tuple[int, tuple[Any, ...]] | None, inputs: tuple[Any, ...], result: Any, _: Any = None) -> None:
+    """It has run, or raised: then there is neither input nor result."""
+    if call is None:
+        return
+    running.inside = False
+    token, args = call
+    if result is None and not inputs:
+        recorder.failed(token)
+        return
+    try:
+        work = _work(args[0], args[1:])
+    except Exception as error:
+        recorder.failed(token)
+        recorder.unseen("hook-failed", f"a function of TensorFlow could not be described: {error}")
+        return
+    _native.leave(token, (), None, work.words, all_functions.tag or device())
+
+
+def device() -> int:
+    """The number of the device that all is recorded for."""
+    all_functions.tag = all_functions.tag or _native.device_tag(GPU)
+    return all_functions.tag
+
+
+def _work(atomic: Any, args: tuple[Any, ...]) -> Told:
+    function = all_functions.known.get(atomic)
+    if function is None:
+        function = all_functions.known[atomic] = Function(atomic)
+    rows = batch.given(atomic.graph, args) if function.open else None
+    work = function.told.get(rows)
+    if work is None:
+        unknown: set[str] = set()
+        made = graph.graph_of(atomic.graph, rows, unknown)
+        work = function.told[rows] = told(made, unknown, fed(atomic.graph, rows))
+        say(work)
+    return work
+
+
+def say(work: Told) -> None:
+    """Tells once of operations that nothing is known of, and of loops whose rounds are not fixed."""
+    for name in work.unknown:
+        if name not in all_functions.said:
+            all_functions.said.add(name)
+            recorder.unseen("tensorflow-unknown", f"TensorFlow's operation {name} is not known: what holds it is not counted")
+    if work.uncounted and "rounds" not in all_functions.said:
+        all_functions.said.add("rounds")
+        recorder.unseen("tensorflow-rounds", "a loop of TensorFlow's ends by its data: it is counted as run once")
+
+
+def fed(traced: Any, rows: int | None, depth: int = 0) -> int:
+    """Bytes that iterators of a graph hand to one execution: numbers that the host has made."""
+    total = 0
+    for op in traced.get_operations():
+        if op.type.startswith("IteratorGetNext"):
+            for tensor in op.outputs:
+                if tensor.dtype.name not in ("resource", "variant", "string"):
+                    total += graph.tensor_of(tensor, rows).count * tensor.dtype.size
+        elif op.type in ("PartitionedCall", "StatefulPartitionedCall") and depth < 10:
+            inner = functions.graph_named(traced, op.get_attr("f").name)
+            total += fed(inner, rows, depth + 1) if inner is not None else 0
+    return total
+
+
+def _executing_eagerly() -> bool:
+    from tensorflow.python.eager import context
+
+    return bool(context.executing_eagerly())
