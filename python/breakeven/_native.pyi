@@ -18,6 +18,7 @@ __all__ = [
     "Moment",
     "Moves",
     "Named",
+    "OneOp",
     "Passing",
     "PassingAttribute",
     "Reads",
@@ -31,8 +32,11 @@ __all__ = [
     "calibrate",
     "call_noted",
     "called_with",
+    "callables",
     "calls_must_pass",
     "calls_pass",
+    "compiled_again",
+    "compiled_watch",
     "clock_ns",
     "clock_ticks",
     "constructor",
@@ -189,6 +193,29 @@ def leave(
 ) -> None:
     """End it. The site is the innermost user frame. `result` None and no inputs record nothing (the call raised), unless
     the keyword `op` or `facts` tells the work. `other_name`: it turned out to be another function."""
+
+def compiled_watch(
+    class_: type, place: int, before: Callable[..., Any], after: Callable[[Any, int, Any, bool], None], /
+) -> None:
+    """Have calls of this class's objects recorded, which Numba compiled: `before(object, args, words)` gives what
+    `after(that, token, result, whether it returned)` gets, or None where the call is not to be recorded; that ends it by
+    `leave`. `place` numbers the class, 0 to 3."""
+
+def compiled_again(
+    function: Any,
+    args: tuple[Any, ...],
+    words: dict[str, Any],
+    name: str,
+    keywords: Mapping[str, Any],
+    given: int,
+    made: int,
+    values: int,
+    coarse: bool,
+    calls: int,
+) -> None:
+    """Record calls of `function` that look like this one under `name` with these keywords, `calls` times, without asking:
+    arguments whose bits are in `given` are read, those in `made` written. `values`: bits of those whose value decides what
+    is computed; `coarse`: lengths of arrays count by their order of magnitude."""
 
 def device_tag(device: str, stream: int | None = None, graph: str | None = None) -> int:
     """The number, 1 to 31, under which `event` and `leave` know a device and stream that the program itself chose.
@@ -401,6 +428,28 @@ class Named:
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
     def __reduce__(self) -> Any: ...
+
+@final
+class OneOp:
+    """Stands in for a function of a library for data frames, each outermost call of which is one op: `told(token, args,
+    kwargs, result)` hears of it and ends it by `leave`. With `before(args, kwargs)`, what that gives is told too; also,
+    with a token of 0, where the call raised. `whole`: a function of NumPy's calls it, whose work it is."""
+
+    def __new__(
+        cls,
+        function: Callable[..., Any],
+        name: str,
+        told: Callable[..., object],
+        before: Callable[..., Any] | None = None,
+        whole: bool = False,
+    ) -> OneOp: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
+    def __reduce__(self) -> Any: ...
+
+def callables(package: str) -> list[tuple[str, str, str]]:
+    """Every name of a package in the tables: name; its rule (a verb of data frames, `none`, `composite`, or `op`); where its port
+    runs it: `device`, `view` or `host`."""
 
 @final
 class Frameless:

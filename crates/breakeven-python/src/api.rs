@@ -154,6 +154,7 @@ fn reset_state(state: &mut State) {
     state.recorder.reset(started);
     state.placed = Placed::default();
     state.reads.forget();
+    state.compiled.forget();
     state::set_recording(state.nested > 0, now);
 }
 

@@ -17,6 +17,7 @@ mod lines;
 mod modules;
 mod named;
 mod names;
+mod one_op;
 mod ours;
 mod sampled;
 mod scalars;
@@ -53,6 +54,8 @@ mod _native {
     #[pymodule_export]
     use super::gone::{Dies, GivesBack};
     #[pymodule_export]
+    use super::hooks::compiled::{compiled_again, compiled_watch};
+    #[pymodule_export]
     use super::hooks::exported::exported_hook;
     #[pymodule_export]
     use super::hooks::free::time_frees;
@@ -85,6 +88,8 @@ mod _native {
     use super::modules::{Backward, ModuleCall, StepHook, leave_unwatched};
     #[pymodule_export]
     use super::named::Named;
+    #[pymodule_export]
+    use super::one_op::{OneOp, callables};
     #[pymodule_export]
     use super::ours::of_script;
     #[pymodule_export]

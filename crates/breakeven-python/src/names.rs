@@ -1,6 +1,6 @@
 //! What was called: public names, and what each means for the recorder.
 
-use breakeven::lower::{self, Rule};
+use breakeven::lower::{self, Rule, Verb};
 use breakeven::workload::InGraph;
 use pyo3::PyResult;
 use pyo3::exceptions::PyValueError;
@@ -139,7 +139,7 @@ fn meaning(name: &str) -> Meaning {
         _ if name.strip_prefix("numpy.").is_some_and(|short| HOST_MAKES.contains(&short)) => Kind::HostMakes,
         Some(Rule::HostRead) => Kind::HostReads,
         Some(Rule::View | Rule::ViewUnlessCopied | Rule::GetItem) => Kind::MaybeView,
-        Some(Rule::HostOnly) => Kind::Host,
+        Some(Rule::HostOnly | Rule::Frame(Verb::Host)) => Kind::Host,
         Some(Rule::Nothing) => Kind::Nothing,
         _ => Kind::Op,
     };

@@ -27,6 +27,12 @@ macro_rules! stand_in {
                     self.$function.bind(py).getattr(name)
                 }
 
+                /// `inspect.isfunction`, by which scikit-learn knows its methods, is what it is of the function.
+                #[getter(__class__)]
+                fn class<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                    self.$function.bind(py).getattr("__class__")
+                }
+
                 fn __repr__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
                     self.$function.bind(py).repr().map(Bound::into_any)
                 }

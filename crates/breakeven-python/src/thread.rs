@@ -342,6 +342,17 @@ impl Thread {
         true
     }
 
+    /// Whether a call that began now would be part of one that is one op; `whole`: of one that is told from outside.
+    pub(crate) fn is_within_op(&self, whole: bool) -> bool {
+        let closed = if whole { !self.outside.is_empty() } else { self.calls.closed };
+        closed || self.calls.depth == Self::DEEPEST
+    }
+
+    /// What runs from now on is part of no call and recorded as none, or no longer; how it was.
+    pub(crate) fn shut(&mut self, on: bool) -> bool {
+        std::mem::replace(&mut self.calls.closed, on)
+    }
+
     /// As [`Thread::enter`], inside no call.
     #[inline(always)]
     pub(crate) fn enter_first(&mut self, atomic: bool) {

@@ -28,7 +28,7 @@ class _Synchronous:
     value = False
 
 
-def install() -> None:
+def install(_: str) -> None:
     """Record what JAX runs from now on."""
     jax = sys.modules["jax"]
     version = str(getattr(jax, "__version__", ""))

@@ -87,12 +87,18 @@ def begin(kind: str) -> None:
 
 
 def _prepare(kind: str) -> None:
+    from ..learn import install as learn
+
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     _native.on_library_code(package + os.sep, os.path.dirname(os.__file__) + os.sep)
     imports.time_libraries()
     imports.after("torch", _torch)
     imports.after("cupy", _cupy)
+    for name in ("jax", "pandas", "polars"):
+        imports.after(name, _framework)
+    learn.arm()
     if kind == "native":
+        imports.after("numba", _framework)
         imports.after("numpy", _install)
         for name in ("numpy.fft", "numpy.linalg", "numpy.random"):
             imports.after(name, _rescan)
@@ -104,7 +110,6 @@ def _prepare(kind: str) -> None:
         _note_fallback()
     for name in imports.SCIPY:
         imports.after(name, _scipy)
-    imports.after("jax", _jax)
     imports.after("tensorflow", _unwatched)
 
 
@@ -168,23 +173,23 @@ def _torch(_: str) -> None:
             _native.start()
 
 
-def _jax(_: str) -> None:
-    going_on = _native.recording()
-    if going_on:
-        _native.stop()
-    try:
-        from ..jax import install
-
-        install.install()
-    finally:
-        if going_on:
-            _native.start()
-
-
 def _cupy(_: str) -> None:
     from ..cupy import offer
 
     offer.real()
+
+
+def _framework(name: str) -> None:
+    """A framework has just been imported that has a recorder of its own, in a folder of the same name."""
+    going_on = _native.recording()
+    if going_on:
+        _native.stop()  # what hooking it takes is none of the script's
+    try:
+        __import__(f"breakeven.{name}.install", fromlist=("install",)).install(name)
+    finally:
+        if going_on:
+            _native.start()
+    program.add_version(name, str(getattr(sys.modules[name], "__version__", "")))
 
 
 def _rescan(_: str) -> None:

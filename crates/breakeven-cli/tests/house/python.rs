@@ -11,7 +11,22 @@ const PACKAGE: &str = "python/breakeven";
 const LAYERS: &[&[&str]] = &[
     &["process", "events"],
     &["scipy"],
+    &["learn"],
     &["numpy"],
+    &["pandas", "polars"],
+    &["numba.values", "numba.functions", "numba.loops", "numba.random_state", "numba.blocks"],
+    &["numba.source"],
+    &["numba.walk"],
+    &["numba.indexing"],
+    &["numba.callees", "numba.array_functions", "numba.operators"],
+    &["numba.expressions"],
+    &["numba.rounds"],
+    &["numba.statements"],
+    &["numba.slicing", "numba.dependence"],
+    &["numba.counting", "numba.kernels"],
+    &["numba.plans", "numba.elements"],
+    &["numba.calls"],
+    &["numba.install"],
     &["jax.session", "jax.graph"],
     &["jax.counting"],
     &["jax.executables", "jax.selftest"],
@@ -175,11 +190,13 @@ fn state_is_in_objects() {
 }
 
 /// Folders of scripts that are recorded: they are as people write them.
-const RECORDED: [&str; 7] = [
+const RECORDED: [&str; 9] = [
     "python/tests/advice/",
     "python/tests/cases/",
     "python/tests/healthy/",
     "python/tests/jax/scripts/",
+    "python/tests/pandas/scripts/",
+    "python/tests/polars/scripts/",
     "python/tests/programs/",
     "python/tests/scripts/",
     "bench/edits/",

@@ -13,6 +13,7 @@ pub(crate) mod allocator;
 mod array;
 pub(crate) mod bound;
 pub(crate) mod clock;
+pub(crate) mod compiled;
 pub(crate) mod depth;
 pub(crate) mod exported;
 pub(crate) mod frames;

@@ -1,5 +1,6 @@
 //! What the hooks share, and the frame around every hooked call.
 
+use super::compiled::Functions;
 use super::frames::{self, Codes};
 use super::functions::Jitted;
 
@@ -45,6 +46,8 @@ pub(crate) struct State {
     pub(crate) paths: Paths,
     /// Code and libraries that samples have named.
     pub(crate) sampled: SampledCodes,
+    /// Functions that Numba compiled.
+    pub(crate) compiled: Functions,
     /// Depth of `start`.
     pub(crate) nested: u32,
 }

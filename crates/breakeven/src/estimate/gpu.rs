@@ -11,7 +11,8 @@ use super::{Breakdown, Verdict};
 use crate::hardware::Device;
 use crate::interval::{Basis, Interval};
 use crate::timeline::{Compact, LANES, Task, finish, finishes};
-use crate::workload::Workload;
+use crate::workload::op::Direction;
+use crate::workload::{Op, Part, Workload};
 
 /// Share of the device memory that a program can use; the rest is the context and the allocator's slack.
 pub const USABLE_MEMORY: f64 = 0.92;
@@ -186,10 +187,25 @@ pub fn ended_early(workload: &Workload, plan: &Plan) -> bool {
 
 /// Memory that a workload needs on the device at its peak, bytes; 0 where it is not known.
 pub fn device_bytes(workload: &Workload, policy: Policy) -> f64 {
-    match policy {
+    let arrays = match policy {
         Policy::AsWritten => workload.program.device_peak_bytes as f64,
         Policy::Resident | Policy::Naive => workload.program.peak_bytes as f64,
-    }
+    };
+    workload.ops.iter().map(|entry| routine_bytes(&entry.op)).fold(arrays, f64::max)
+}
+
+/// What one call of many kernels needs of its own, bytes: the data that it copies in, as much again that it works on, its result.
+fn routine_bytes(op: &Op) -> f64 {
+    let Op::Routine { parts } = op else { return 0.0 };
+    // A second copy of the same data takes the first one's place.
+    let largest = |wanted: Direction| {
+        let of = |part: &Part| match part.op {
+            Op::Transfer { direction, bytes, .. } if direction == wanted => bytes as f64,
+            _ => 0.0,
+        };
+        parts.iter().map(of).fold(0.0, f64::max)
+    };
+    2.0 * largest(Direction::H2d) + largest(Direction::D2h)
 }
 
 /// A GPU wins if its time is shorter by this factor with all but certainty (p10): 2 % is less than anybody would port

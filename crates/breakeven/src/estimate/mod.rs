@@ -8,6 +8,7 @@ pub mod changed;
 mod course;
 pub mod coverage;
 pub mod drawing;
+mod frames;
 pub mod gpu;
 pub mod hosttime;
 pub mod loaders;

@@ -6,6 +6,10 @@ use serde::{Deserialize, Serialize};
 /// text is for people.
 pub const CODES: &[(&str, &str)] = &[
     (
+        "accelerated",
+        "Estimators are estimated as cuml.accel, or a boosting library itself, runs them; the text has what to type.",
+    ),
+    (
         "amdahl-limit",
         "Only the CPU's time and the part that can run on a GPU were given: the limit that the rest sets any GPU.",
     ),
@@ -27,10 +31,17 @@ pub const CODES: &[(&str, &str)] = &[
     ("by-size", "The work was told by its size and is estimated as the program in the text."),
     ("changed-program", "The answer is for another precision or size than recorded; the CPU's time is then modelled."),
     (
+        "compiled-loops",
+        "A function that Numba compiled has a loop that is no kernel, or one whose rounds end at different times; the text \
+         says at which line, and why.",
+    ),
+    (
         "copies-by-rule",
         "The script asks for a device and runs without a GPU: what is copied there is told by a simple rule; `--pretend-gpu \
          NAME` records it exactly.",
     ),
+    ("cudf-pandas", "How the script runs on a GPU unchanged, and whether pandas has to go back a version for it."),
+    ("cudf-rows", "A table has more rows than a column of cuDF may have."),
     ("energy-cost", "A price of electricity was given or is set: costs are those of energy, not of rent."),
     ("gpu-fell-back", "The script asked a library for a GPU; there is none, and the library ran on the CPU."),
     ("gpu-name", "A GPU was asked for by a name that is not exactly one GPU's; the text says which were taken."),
@@ -75,6 +86,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("other-region", "A cloud's region was named that a price is not of; the text says where it is of."),
     ("own-clocks", "The script reads clocks; the times it printed were measured on this machine."),
     ("own-gpu", "The script ran on this machine's GPU in the time that the text gives; the CPU's time is modelled."),
+    ("polars-gpu", "How lazy queries run on a GPU, and whether Polars has to go back a version for it."),
     ("port-amd", "On AMD GPUs the port is CuPy's build for ROCm."),
     (
         "port-native",

@@ -364,6 +364,8 @@ impl<'a> Port<'a> {
                         task.device = (Bytes(2.0 * bytes) / device.bandwidth).get();
                         task.launches = 1;
                     }
+                    // The host's own work, before anything is copied.
+                    Direction::H2h => task.on_host = t,
                 }
             }
             Place::Wait => {

@@ -3,6 +3,7 @@
 use super::baseline::{self, CpuTime};
 use super::changed;
 use super::coverage::{self, is_of_library, with_libraries_apart};
+use super::frames;
 use super::gpu::{Outcome, Question, WORST, device_bytes, outcome, outcomes};
 use super::plan::{Plan, Policy, Port};
 use super::setup::Setup;
@@ -27,6 +28,7 @@ use crate::spend::spend;
 use crate::timeline::{Compact, LANES};
 use crate::workload::{CUT_SHORT, Entry, Exit, GIVEN, Op, Step, Unseen, Workload};
 use crate::{Error, Result};
+use std::collections::BTreeSet;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Watts beside the GPU (CPU, memory, fans, network) as a share of the board's limit: an 8×H100 node is rated 10.2 kW
@@ -36,7 +38,8 @@ const HOST_SHARE: f64 = 0.35;
 const HOST_SHARE_SIGMA: f64 = 0.4;
 
 /// Reasons of recorders for which nothing went unseen, and the note that tells them.
-const TOLD_AS: [(&str, &str); 7] = [
+const TOLD_AS: [(&str, &str); 8] = [
+    ("compiled-loops", "compiled-loops"),
     ("pretend-gpu", "stand-in"),
     ("fake", "stand-in"),
     ("gpu-fell-back", "gpu-fell-back"),
@@ -567,6 +570,25 @@ fn in_sizes(even: &mut BreakEven, found: Crossings) {
     (even.size, even.rounds, even.calls) = (found.size, found.rounds, found.calls);
 }
 
+/// How estimators get to the GPU on which they are estimated.
+fn accelerated(q: &Question) -> Option<String> {
+    let counterparts = q.workload.ops.iter().filter_map(|entry| {
+        let profile = port::of(&entry.name);
+        match profile.counterpart(&entry.name) {
+            port::Counterpart::Device(by) if profile.name == "cuml" => Some(by),
+            _ => None,
+        }
+    });
+    let script = words::printable(&q.workload.program.name, 80);
+    let way = |by: &str| match by.split_once(": ") {
+        Some((library, _)) => format!("scikit-learn as `python -m {library} {script}` runs it, with a copy at each call"),
+        None => by.to_owned(),
+    };
+    let ways: BTreeSet<String> = counterparts.map(way).collect();
+    let ways: Vec<String> = ways.into_iter().collect();
+    (!ways.is_empty()).then(|| format!("on a GPU is estimated {}", ways.join("; ")))
+}
+
 fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
     let program = &q.workload.program;
     let mut notes = Vec::new();
@@ -576,6 +598,9 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
     }
     if let Some(text) = pace::note(q.host, q.port.library()) {
         note("host-pace", text);
+    }
+    if let Some(text) = accelerated(q) {
+        note("accelerated", text);
     }
     if let Some((g, out)) = best
         && q.port.policy() == Policy::Resident
@@ -668,6 +693,9 @@ fn notes_of(q: &Question, best: Option<(&GpuEstimate, &Outcome)>) -> Vec<Note> {
             note("script-killed", format!("the script was ended by signal {signal}: this is what was seen until then"))
         }
         Exit::Unknown => note("script-cut", "the script did not say how it ended: this is what was seen".to_owned()),
+    }
+    for (code, text) in frames::notes(q) {
+        note(code, text);
     }
     if !program.peak_roles.is_empty() {
         let mut parts: Vec<_> = program.peak_roles.iter().collect();

@@ -156,7 +156,7 @@ pub(super) fn dims_mut(op: &mut Op) -> Vec<&mut u64> {
         Op::Sparse { rows, cols, nnz, n, .. } => vec![rows, cols, nnz, n],
         Op::Window { n, input, .. } => vec![n, input],
         Op::Embedding { n, width, table, .. } => vec![n, width, table],
-        Op::Dataframe { rows, columns, out_rows, .. } => vec![rows, columns, out_rows],
+        Op::Dataframe { rows, columns, out_rows, other_rows, .. } => vec![rows, columns, out_rows, other_rows],
         Op::Routine { parts } => parts.iter_mut().flat_map(|part| dims_mut(&mut part.op)).collect(),
         // Bytes and waiting grow with the arrays, which the entry's own bytes tell.
         Op::Collective { .. }

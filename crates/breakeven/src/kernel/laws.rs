@@ -154,12 +154,17 @@ fn any_plain_op() -> impl Strategy<Value = Op> {
             window
         }),
         (pass(), d(), d(), d()).prop_map(|(pass, n, width, table)| Op::Embedding { pass, n, width, table }),
-        (select(op::Dataframe::ALL), d(), d(), d()).prop_map(|(kind, rows, columns, out_rows)| Op::Dataframe {
-            kind,
-            rows,
-            columns,
-            out_rows
-        }),
+        (select(op::Dataframe::ALL), d(), 1..500_u64, d(), 1..8_u64, d(), 0..5000_u64).prop_map(
+            |(kind, rows, columns, out_rows, keys, other_rows, window)| Op::Dataframe {
+                kind,
+                rows,
+                columns,
+                out_rows,
+                keys,
+                other_rows,
+                window
+            }
+        ),
         (select(op::Collective::ALL), d(), d()).prop_map(|(kind, bytes, ranks)| Op::Collective { kind, bytes, ranks }),
         (select(op::Direction::ALL), d(), any::<bool>(), any::<bool>()).prop_map(
             |(direction, bytes, pinned, asynchronous)| Op::Transfer { direction, bytes, pinned, asynchronous }
@@ -320,7 +325,9 @@ fn larger(op: &Op, which: usize, factor: u64) -> Op {
         Op::Factor { m, n, rhs, batch, .. } => vec![m, n, rhs, batch],
         Op::Window { n, input, window, .. } => vec![n, input, window],
         Op::Embedding { n, width, .. } => vec![n, width],
-        Op::Dataframe { rows, columns, out_rows, .. } => vec![rows, columns, out_rows],
+        Op::Dataframe { rows, columns, out_rows, keys, other_rows, window, .. } => {
+            vec![rows, columns, out_rows, other_rows, keys, window]
+        }
         _ => vec![],
     };
     let count = dims.len();
@@ -376,7 +383,7 @@ proptest! {
 
     #[test]
     fn more_work_never_takes_less_time(op in any_op().prop_map(rounded), dtype in select(DTYPES), device in any_device(),
-        which in 0..4usize, factor in 1..50u64)
+        which in 0..6usize, factor in 1..50u64)
     {
         if !grows(&op, dtype) {
             return Ok(());

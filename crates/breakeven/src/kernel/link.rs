@@ -17,6 +17,9 @@ const PINNED: f64 = 0.8;
 /// of 2020 and later. 537 MB took 25 and 39 ms on the machine of an H200.
 const STAGED_UP: f64 = 21e9;
 const STAGED_DOWN: f64 = 14e9;
+/// What one core's loads and stores of separate lines move, B/s. From cuML's own table: matrices of C order that its PCA and lasso
+/// take by columns.
+const TURNED: f64 = 13e9;
 /// A link from this rate on is coherent, and its device reads ordinary memory where it lies, B/s: PCIe 6 has 121 GB/s.
 const COHERENT: f64 = 150e9;
 /// Assumed link where the catalogue knows none: PCIe 3.0 x16, B/s.
@@ -66,6 +69,7 @@ impl Link {
     /// Seconds of a copy that a script asks for itself, also of nothing.
     pub fn explicit(&self, direction: Direction, bytes: f64, pinned: bool) -> f64 {
         match direction {
+            Direction::H2h => bytes / TURNED,
             _ if self.unified => 0.0,
             _ if pinned => self.pinned(bytes),
             Direction::D2h => self.back(bytes),

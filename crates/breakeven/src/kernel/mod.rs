@@ -37,6 +37,7 @@ mod laws;
 
 pub use constants::{Constants, Spread, lean_constants};
 pub use cpu::{CORE_MEMORY, fresh_pages};
+pub use dataframe::FrameConstants;
 pub use link::Link;
 pub use machine::{Machine, boost, gaps};
 pub use power::{PowerConstants, capped_speed, power, power_with};
@@ -220,6 +221,23 @@ pub fn kernel_time_with(
     kernel_time_on(&Machine::new(device, constants), op, dtype, recorded)
 }
 
+/// [`kernel_time`] of a dataframe verb with other constants, for fitting them.
+pub fn frame_time_with(constants: &FrameConstants, op: &Op, dtype: Dtype, bytes: Bytes, device: &Device) -> KernelTime {
+    let machine = Machine::of(device);
+    let job = cost::Job {
+        flop: op.need(dtype).flop,
+        bytes: bytes.get(),
+        written: 0.0,
+        dtype,
+        channels_last: false,
+        one_each: false,
+        turned: false,
+        by_torch: false,
+    };
+    let dims = crate::workload::family::FrameDims::of(op);
+    dataframe::cost_with(constants, &machine, &job, &dims).finish(&machine, op.family(), dtype)
+}
+
 fn kernel_time_on(
     machine: &Machine<'_>,
     op: &Op,
@@ -290,7 +308,7 @@ fn on_gpu(machine: &Machine<'_>, op: &Op, job: &cost::Job) -> cost::Cost {
         Op::Window { kind, pass, n, input, window } => {
             window::cost(machine, job, (*kind, *pass), [*n, *input, *window].map(|d| d as f64))
         }
-        Op::Dataframe { kind, .. } => dataframe::cost(machine, job, *kind),
+        Op::Dataframe { .. } => dataframe::cost(machine, job, &crate::workload::family::FrameDims::of(op)),
         // Its parts, each by itself: see `routine`.
         Op::Routine { .. } => cost::Cost::NOTHING,
         Op::Transfer { .. } | Op::HostRead { .. } | Op::Collective { .. } => link::cost(machine, job, op),

@@ -16,6 +16,10 @@ const DOUBLE: f64 = 15.0;
 /// The same of types in which no element-wise kernel was timed; they take as long as their bytes.
 const UNTIMED: f64 = 3.0;
 
+/// Cycles in which one thread alone does one operation: a multiply-add that waits for the one before takes four (Z. Jia and
+/// others, Dissecting the NVIDIA Volta GPU Architecture, 2018), and so do most others of a loop; some lie side by side.
+const THREAD_CYCLES: f64 = 3.0;
+
 /// Bytes that memory hands out together.
 const SECTOR: f64 = 32.0;
 
@@ -29,6 +33,8 @@ pub(super) fn map(machine: &Machine<'_>, job: &Job, n: f64, transcendental: bool
     let memory = overlap(one.memory, threads);
     let double = matches!(job.dtype, Dtype::F64 | Dtype::C128);
     let compute = if double && transcendental { double_function(machine, job) } else { one.compute };
+    // Few threads with much to do each: none is done before its own operations are.
+    let compute = compute.max(job.flop / n.max(1.0) * THREAD_CYCLES / machine.clock);
     let doubt = match job.dtype {
         Dtype::F32 | Dtype::Tf32 => 1.0,
         _ if job.dtype.bytes() == 2 => HALF,

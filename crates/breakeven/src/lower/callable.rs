@@ -55,10 +55,14 @@ pub fn numpy_name(name: &str) -> Option<String> {
 }
 
 /// The texts of the table.
-pub(super) const TABLES: [&str; 5] = [
+pub(super) const TABLES: [&str; 9] = [
     include_str!("../../callables/cupy.csv"),
     include_str!("../../callables/jax.csv"),
+    include_str!("../../callables/learn.csv"),
+    include_str!("../../callables/numba.csv"),
     include_str!("../../callables/numpy.csv"),
+    include_str!("../../callables/pandas.csv"),
+    include_str!("../../callables/polars.csv"),
     include_str!("../../callables/scipy.csv"),
     include_str!("../../callables/torch.csv"),
 ];

@@ -7,7 +7,7 @@ use crate::workload::op::Direction;
 /// A copy of the first array between host and device; `pinned` and `asynchronous` are keywords.
 pub(super) fn transfer(direction: Direction, call: &Call) -> Op {
     let arrays = match direction {
-        Direction::D2h | Direction::D2d => [call.inputs, call.outputs],
+        Direction::D2h | Direction::D2d | Direction::H2h => [call.inputs, call.outputs],
         Direction::H2d => [call.outputs, call.inputs],
     };
     let is = |keyword| matches!(call.keyword(keyword), Some("true" | "True"));

@@ -25,7 +25,10 @@ mod elementwise;
 mod factor;
 mod fft;
 mod fold;
+mod frames;
 mod index;
+mod learn;
+mod loops;
 mod product;
 mod random;
 mod rule;
@@ -44,6 +47,8 @@ pub(crate) use callable::rows;
 pub use callable::{Callable, callable, callables, canonical, numpy_name};
 pub use elementwise::Cost;
 pub(crate) use elementwise::function_cost;
+pub use frames::Verb;
+pub use learn::{Algorithm, Phase};
 #[cfg(test)]
 pub(crate) use elementwise::has_cost;
 pub use rule::Rule;
@@ -72,6 +77,17 @@ pub fn lower(call: &Call) -> Lowered {
         return told;
     }
     let rule = callable(call.name).map_or(Rule::Opaque, |c| c.rule);
+    if let Rule::Frame(verb) = rule {
+        return frames::lower(verb, call);
+    }
+    if let Rule::Learn(algorithm, phase) = rule {
+        return learn::op(algorithm, phase, call);
+    }
+    if rule == Rule::Loops
+        && let Some(lowered) = loops::op(call)
+    {
+        return lowered;
+    }
     let inputs = &call.inputs[..call.inputs.len().min(rule.operands())];
     let call = &Call { inputs, ..*call };
     let op = match rule.op(call) {

@@ -1,9 +1,10 @@
 //! The rules of the table: family and how shapes become dims.
 
 use super::elementwise::{self, Cost};
+use super::learn::{self, Algorithm, Phase};
 use super::product::Product;
 use super::window::Windowed;
-use super::{Call, device, factor, fft, fold, index, product, random, sparse, tensor, window};
+use super::{Call, Verb, device, factor, fft, fold, index, product, random, sparse, tensor, window};
 use crate::workload::Op;
 use crate::workload::op::{Direction, Factor, Fft, Random, Rowwise, Sort};
 
@@ -72,6 +73,8 @@ pub enum Rule {
     SparseProduct,
     /// A layer, loss or gradient of a tensor framework.
     Tensor(tensor::Form),
+    /// A call on a data frame, with its sizes in the keyword `facts`.
+    Frame(Verb),
     /// A view: no kernel.
     View,
     /// The host reads values.
@@ -86,8 +89,12 @@ pub enum Rule {
     GraphLaunch,
     /// A kernel whose work is told by keywords.
     Described,
+    /// An estimator's call, by the sizes that its recorder tells.
+    Learn(Algorithm, Phase),
     /// The recorder tells the op itself, in the keyword `op`.
     Told,
+    /// The recorder tells the loops of a compiled function, in the keyword `facts`.
+    Loops,
     /// No array work: types, settings, shapes.
     Nothing,
     /// Stays on the host.
@@ -96,6 +103,18 @@ pub enum Rule {
     Composite,
     /// Array work that no family describes.
     Opaque,
+}
+
+impl std::fmt::Display for Rule {
+    /// The verb of a call on a data frame, `none`, `composite`, or `op` for all other work.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Frame(verb) => verb.fmt(f),
+            Self::Nothing => f.write_str("none"),
+            Self::Composite => f.write_str("composite"),
+            _ => f.write_str("op"),
+        }
+    }
 }
 
 /// A kind by the name that the workload format gives it.
@@ -142,6 +161,7 @@ impl Rule {
             "window" => Self::Windowed(Windowed::parse(first)?),
             "sparse" => Self::SparseProduct,
             "tensor" => Self::Tensor(tensor::Form::parse(first, second)?),
+            "frame" => Self::Frame(Verb::parse(first)?),
             "view" => Self::View,
             "host_read" => Self::HostRead,
             "transfer" => Self::Transfer(kind(first)?),
@@ -149,7 +169,9 @@ impl Rule {
             "stream_wait" => Self::StreamWait,
             "graph_launch" => Self::GraphLaunch,
             "described" => Self::Described,
+            "learn" => Self::Learn(Algorithm::parse(first)?, Phase::parse(second)?),
             "told" => Self::Told,
+            "loops" => Self::Loops,
             "none" => Self::Nothing,
             "host" => Self::HostOnly,
             "composite" => Self::Composite,
@@ -223,7 +245,8 @@ impl Rule {
             Self::StreamWait => Op::StreamWait,
             Self::Described => device::described(call),
             Self::HostOnly => Op::HostOnly,
-            Self::Composite | Self::Opaque | Self::Told => Op::Opaque,
+            Self::Composite | Self::Opaque | Self::Told | Self::Frame(_) | Self::Loops => Op::Opaque,
+            Self::Learn(algorithm, phase) => learn::op(algorithm, phase, call).op,
         }
     }
 }

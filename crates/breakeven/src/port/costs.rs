@@ -83,12 +83,13 @@ mod tests {
     use super::*;
 
     const ARRAYS: [&str; 2] = [include_str!("../../ports/cupy_costs.csv"), include_str!("../../ports/torch_costs.csv")];
-    const TEXTS: [&str; 5] = [
+    const TEXTS: [&str; 6] = [
         ARRAYS[0],
         ARRAYS[1],
         include_str!("../../ports/cudf_costs.csv"),
         include_str!("../../ports/cuml_costs.csv"),
         include_str!("../../ports/jax_costs.csv"),
+        include_str!("../../ports/numba_costs.csv"),
     ];
 
     #[test]

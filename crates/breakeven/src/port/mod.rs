@@ -87,16 +87,20 @@ const COSTS: [&str; 2] =
 
 /// Tables and costs of what recorded programs alone are ported to: the page that has none goes without.
 #[cfg(not(feature = "described-ports"))]
-const RECORDED: [[&str; 2]; 3] = [
+const RECORDED: [[&str; 2]; 4] = [
     [include_str!("../../ports/cudf.csv"), include_str!("../../ports/cudf_costs.csv")],
     [include_str!("../../ports/cuml.csv"), include_str!("../../ports/cuml_costs.csv")],
     [include_str!("../../ports/jax.csv"), include_str!("../../ports/jax_costs.csv")],
+    [include_str!("../../ports/numba.csv"), include_str!("../../ports/numba_costs.csv")],
 ];
 #[cfg(feature = "described-ports")]
-const RECORDED: [[&str; 2]; 3] = [["", ""]; 3];
+const RECORDED: [[&str; 2]; 4] = [["", ""]; 4];
 
 /// What CuPy, PyTorch and JAX have releases for; RAPIDS has them for NVIDIA's alone.
 const BOTH: &[Vendor] = &[Vendor::Nvidia, Vendor::Amd];
+
+/// Compiles loops, and has no functions of whole arrays.
+const NUMBA: &str = "numba";
 
 const SOURCES: &[Source] = &[
     Source {
@@ -133,12 +137,19 @@ const SOURCES: &[Source] = &[
     },
     Source {
         name: "cuml",
-        packages: &["catboost", "lightgbm", "sklearn", "xgboost"],
+        packages: &["catboost", "hdbscan", "lightgbm", "sklearn", "umap", "xgboost"],
         vendors: &[Vendor::Nvidia],
         table: RECORDED[1][0],
         costs: RECORDED[1][1],
     },
     Source { name: "jax", packages: &["jax"], vendors: BOTH, table: RECORDED[2][0], costs: RECORDED[2][1] },
+    Source {
+        name: NUMBA,
+        packages: &["numba"],
+        vendors: &[Vendor::Nvidia],
+        table: RECORDED[3][0],
+        costs: RECORDED[3][1],
+    },
 ];
 
 fn profiles() -> &'static [PortProfile] {
@@ -179,9 +190,18 @@ pub fn of(callable: &str) -> &'static PortProfile {
 
 impl PortProfile {
     /// The library that one callable of a program goes to: PyTorch's stay PyTorch's whatever NumPy's are ported to.
+    ///
+    /// ```
+    /// use breakeven::port::{cupy, named};
+    /// let [torch, numba] = ["torch", "numba"].map(|name| named(name).unwrap());
+    /// assert_eq!(cupy().for_callable("numba.njit").name, "numba");
+    /// assert_eq!(torch.for_callable("numpy.add").name, "torch");
+    /// // Numba's kernels take CuPy's arrays.
+    /// assert_eq!(numba.for_callable("numpy.add").name, "cupy");
+    /// ```
     pub fn for_callable(&'static self, callable: &str) -> &'static Self {
         let own = of(callable);
-        if own.name == cupy().name { self } else { own }
+        if own.name == cupy().name && self.name != NUMBA { self } else { own }
     }
 
     /// Whether it has a release for the GPUs of a maker: others are answered for, and do not count as winners.

@@ -37,11 +37,15 @@ impl Startup {
 
 impl PortProfile {
     /// What the port of this workload pays once in a process; nothing when none of it would run on the device.
-    pub fn startup(&self, workload: &Workload) -> Startup {
-        let moved = |entry: &&Entry| {
-            entry.op.is_array_work() && matches!(self.counterpart(&entry.name), Counterpart::Device(_))
-        };
-        self.startup_of(workload.ops.iter().filter(moved), |entry| self.launches(&entry.name, &entry.op))
+    pub fn startup(&'static self, workload: &Workload) -> Startup {
+        let moved = workload.ops.iter().filter(|entry| self.moves(entry));
+        self.startup_of(moved, |entry| self.for_callable(&entry.name).launches(&entry.name, &entry.op))
+    }
+
+    /// Whether an entry's work is done on the device.
+    fn moves(&'static self, entry: &Entry) -> bool {
+        let own = self.for_callable(&entry.name);
+        entry.op.is_array_work() && matches!(own.counterpart(&entry.name), Counterpart::Device(_))
     }
 
     /// What a program of a product or two pays once: imports, context, the library for products.
@@ -51,35 +55,40 @@ impl PortProfile {
     }
 
     /// What a program pays once that was written for this library; also when it does no more than copy.
-    pub fn startup_as_written(&self, workload: &Workload) -> Startup {
+    pub fn startup_as_written(&'static self, workload: &Workload) -> Startup {
         let entries = workload.ops.iter().filter(|entry| entry.device.is_some() && entry.op.family() != Family::View);
         self.startup_of(entries, |entry| self.written(&entry.name, &entry.op).0)
     }
 
     /// What these entries pay at their first use of a library or a kernel, s; `written` as in
     /// [`Self::startup_as_written`].
-    pub fn first_use<'a>(&self, entries: impl Iterator<Item = &'a Entry>, written: bool) -> Interval {
+    pub fn first_use<'a>(&'static self, entries: impl Iterator<Item = &'a Entry>, written: bool) -> Interval {
         let startup = if written {
             let own = entries.filter(|entry| entry.device.is_some() && entry.op.family() != Family::View);
             self.startup_of(own, |entry| self.written(&entry.name, &entry.op).0)
         } else {
-            let moved = entries.filter(|entry| {
-                entry.op.is_array_work() && matches!(self.counterpart(&entry.name), Counterpart::Device(_))
-            });
-            self.startup_of(moved, |entry| self.launches(&entry.name, &entry.op))
+            let moved = entries.filter(|entry| self.moves(entry));
+            self.startup_of(moved, |entry| self.for_callable(&entry.name).launches(&entry.name, &entry.op))
         };
         startup.at_first_use()
     }
 
-    fn startup_of<'a>(&self, entries: impl Iterator<Item = &'a Entry>, launches: impl Fn(&Entry) -> u32) -> Startup {
+    fn startup_of<'a>(
+        &'static self,
+        entries: impl Iterator<Item = &'a Entry>,
+        launches: impl Fn(&Entry) -> u32,
+    ) -> Startup {
         let mut families = BTreeSet::new();
         let mut kernels: BTreeMap<(String, Dtype), u32> = BTreeMap::new();
         let mut routines = BTreeSet::new();
         for entry in entries {
             families.insert(entry.op.family());
             if let Op::Routine { .. } = entry.op {
-                // Each is compiled, or loaded, as a whole.
-                routines.insert((entry.name.as_str(), serde_json::to_string(&entry.op).unwrap_or_default()));
+                // Each is compiled, or loaded, as a whole: by Numba for types of arguments, by others for shapes too.
+                let shaped = || serde_json::to_string(&entry.op).unwrap_or_default();
+                let own = self.for_callable(&entry.name);
+                let which = if own.name == super::NUMBA { entry.site.to_string() } else { shaped() };
+                routines.insert((own.name, entry.name.as_str(), entry.dtype, which));
             } else if compiled_at_first_use(entry.op.family()) {
                 kernels.insert((canonical(&entry.name).into_owned(), entry.dtype), launches(entry));
             }
@@ -87,8 +96,18 @@ impl PortProfile {
         if families.is_empty() {
             return Startup::default();
         }
-        let first_uses: u64 = kernels.values().map(|&k| u64::from(k)).sum();
-        let first_uses = first_uses.saturating_add(routines.len() as u64);
+        // Each library compiles its own.
+        let mut first_uses: BTreeMap<&str, u64> = BTreeMap::new();
+        for ((name, _), &count) in &kernels {
+            *first_uses.entry(self.for_callable(name).name).or_default() += u64::from(count);
+        }
+        for (library, ..) in &routines {
+            *first_uses.entry(library).or_default() += 1;
+        }
+        let compiled = first_uses.iter().filter_map(|(library, &count)| {
+            let each = super::named(library)?.costs.get("startup.kernel");
+            (count > 0).then(|| each.scale(count as f64))
+        });
         let needed = |families_of: &[Family]| families_of.iter().any(|f| families.contains(f));
         let libraries = [
             ("cublas", "startup.cublas", needed(&[Family::Matmul, Family::Factor, Family::Attention])),
@@ -100,10 +119,7 @@ impl PortProfile {
         let part = |what, key| StartupPart { what, time: self.costs.get(key) };
         let mut parts = vec![part("import", "startup.import"), part("context", "startup.context")];
         parts.extend(libraries.into_iter().filter(|l| l.2).map(|(what, key, _)| part(what, key)));
-        if first_uses > 0 {
-            parts
-                .push(StartupPart { what: "kernels", time: self.costs.get("startup.kernel").scale(first_uses as f64) });
-        }
+        parts.extend(compiled.reduce(|a, b| a + b).map(|time| StartupPart { what: "kernels", time }));
         Startup { parts }
     }
 }

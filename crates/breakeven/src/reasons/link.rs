@@ -42,6 +42,10 @@ pub(super) fn launch(account: &Account<'_>) -> Option<Reason> {
     .with("launches", launches as f64, "1", words::count(launches))
     .with("per_launch", per, "s", words::seconds(per))
     .with("device", sums.device, "s", words::seconds(sums.device));
+    if let Some(small) = super::frames::Small::of(account) {
+        reason.cause = small.text();
+        reason.remedy = super::frames::Small::hint();
+    }
     let weight = |i: usize| account.launch(i);
     reason = by_round(reason, account, &weight);
     if let Some(main) = main_loop(account.q.workload, &weight) {

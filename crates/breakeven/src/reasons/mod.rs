@@ -5,6 +5,7 @@
 
 mod account;
 mod device;
+mod frames;
 mod host;
 mod line;
 mod link;

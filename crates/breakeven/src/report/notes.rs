@@ -6,7 +6,7 @@ use crate::estimate::{Estimate, Note};
 
 /// What was asked for, what changes how the answer is to be read, what else is of this program alone; the most telling
 /// first. The others are told of nearly every program, or in the verdict.
-const TELLING: [&str; 28] = [
+const TELLING: [&str; 29] = [
     "busy-machine",
     "monthly-bill",
     "changed-program",
@@ -22,6 +22,7 @@ const TELLING: [&str; 28] = [
     "script-cut",
     "unseen",
     "not-recorded",
+    "compiled-loops",
     "gpu-fell-back",
     "larger-than-memory",
     "quoted-figure",

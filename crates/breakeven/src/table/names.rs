@@ -298,7 +298,7 @@ impl Meaning {
             Self::Square(kind) => Op::Factor { kind, m: n, n, rhs: k, batch: b },
             Self::Sparse(kind) => Op::Sparse { kind, rows: m, cols: k, nnz: h, n },
             Self::Random(kind) => Op::Random { kind, n: all },
-            Self::Dataframe(kind) => Op::Dataframe { kind, rows: m, columns: n, out_rows: k },
+            Self::Dataframe(kind) => Op::frame(kind, [m, n, k]),
             // Bytes; the caller knows the dtype's size.
             Self::Transfer(direction, pinned) => Op::Transfer { direction, bytes: all, pinned, asynchronous: false },
         })

@@ -151,8 +151,21 @@ pub enum Op {
         width: u64,
         table: u64,
     },
-    /// A dataframe verb over `rows` rows and `columns` columns; `out_rows` groups, matches or rows kept.
-    Dataframe { kind: Dataframe, rows: u64, columns: u64, out_rows: u64 },
+    /// A dataframe verb over `rows` rows and `columns` columns; `out_rows` groups, matches or rows kept. `keys` of the
+    /// columns are keys; a join finds its `rows` among `other_rows`; each row of a rolling fold has a window of `window`.
+    /// Strings count as one column, their letters as the entry's bytes.
+    Dataframe {
+        kind: Dataframe,
+        rows: u64,
+        columns: u64,
+        out_rows: u64,
+        #[serde(default = "one", skip_serializing_if = "is_one")]
+        keys: u64,
+        #[serde(default, skip_serializing_if = "super::is_zero")]
+        other_rows: u64,
+        #[serde(default, skip_serializing_if = "super::is_zero")]
+        window: u64,
+    },
     /// One call of a library that is many kernels (a jitted function, an estimator's fit): its parts, in the order in which
     /// they first run. No part is a routine itself.
     Routine { parts: Vec<Part> },
@@ -217,6 +230,10 @@ impl Part {
 const fn one() -> u64 {
     1
 }
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+const fn is_one(n: &u64) -> bool {
+    *n == 1
+}
 const fn one_u32() -> u32 {
     1
 }
@@ -242,9 +259,9 @@ kinds!(/** Dense linear algebra beyond the product. */ Factor { Lu, Cholesky, Qr
 kinds!(/** Sparse products. */ Sparse { Spmv, Spmm, Spgemm });
 kinds!(/** Distributions by cost. */ Random { Uniform, Normal, Exponential, Gamma, Integers, Permutation, Choice });
 kinds!(/** Sliding windows. */ Window { MaxPool, AveragePool, Resize, Stencil, Median });
-kinds!(/** Dataframe verbs. */ Dataframe { Filter, GroupBy, Join, Sort, Rolling, Map });
+kinds!(/** Dataframe verbs: `gather` takes rows by number or label, `fold` sums columns, `distinct` finds equal rows, `pivot` turns rows into columns or back, `text` and `date` work on strings and times. */ Dataframe { Filter, GroupBy, Join, Sort, Rolling, Map, Fold, Scan, Gather, Concat, Pivot, Distinct, TopK, Text, Date, ReadCsv, ReadParquet, ReadJson, WriteText, WriteParquet });
 kinds!(/** Collective communication. */ Collective { AllReduce, AllGather, ReduceScatter, Broadcast, AllToAll });
-kinds!(/** Which way a copy goes. */ Direction { H2d, D2h, D2d });
+kinds!(/** Which way a copy goes; `h2h`: the host rearranges it, by so many bytes of its memory's traffic. */ Direction { H2d, D2h, D2d, H2h });
 
 macro_rules! families {
     ($($variant:ident $name:literal),* $(,)?) => {
@@ -276,6 +293,11 @@ families! {
 }
 
 impl Op {
+    /// A dataframe verb with one key, on one table.
+    pub const fn frame(kind: Dataframe, [rows, columns, out_rows]: [u64; 3]) -> Self {
+        Self::Dataframe { kind, rows, columns, out_rows, keys: 1, other_rows: 0, window: 0 }
+    }
+
     /// Whether it computes with arrays, so that a device could do it: no view, wait, copy to or from the host, and
     /// nothing that only the host does.
     pub const fn is_array_work(&self) -> bool {

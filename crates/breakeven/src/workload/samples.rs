@@ -86,12 +86,17 @@ fn plain_ops() -> impl Strategy<Value = Op> {
             window
         }),
         (pass(), d(), d(), d()).prop_map(|(pass, n, width, table)| Op::Embedding { pass, n, width, table }),
-        (select(Dataframe::ALL), d(), d(), d()).prop_map(|(kind, rows, columns, out_rows)| Op::Dataframe {
-            kind,
-            rows,
-            columns,
-            out_rows
-        }),
+        (select(Dataframe::ALL), d(), d(), d(), d(), d(), d()).prop_map(
+            |(kind, rows, columns, out_rows, keys, other_rows, window)| Op::Dataframe {
+                kind,
+                rows,
+                columns,
+                out_rows,
+                keys,
+                other_rows,
+                window
+            }
+        ),
         (select(Collective::ALL), d(), d()).prop_map(|(kind, bytes, ranks)| Op::Collective { kind, bytes, ranks }),
         (select(Direction::ALL), d(), any::<bool>(), any::<bool>()).prop_map(
             |(direction, bytes, pinned, asynchronous)| Op::Transfer { direction, bytes, pinned, asynchronous }

@@ -9,6 +9,8 @@ use crate::workload::{Entry, Op, Site};
 
 pub(super) const EDIT: Edit = Edit { id: "columns", sides: &[Side::Cpu], apply };
 
+/// `apply` with a function of the script's.
+const BY_ROW: &str = "pandas.DataFrame.apply(function)";
 /// Rows from which going through them costs more than it is worth.
 const MANY: u64 = 1000;
 /// What pandas and Python spend on a row and on a number of it, ns: what takes longer is other code, which stays.
@@ -19,24 +21,26 @@ const NUMBER_NS: u64 = 4;
 
 fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
     let sites = &draft.workload.sites;
-    let of = |entry: &Entry| sites.get(entry.site as usize).and_then(|site| Some((site, method(site)?)));
     let number = |entry: &&Entry| {
         let taken = matches!(entry.op, Op::HostRead { bytes } if bytes <= 16) && entry.count >= MANY;
-        taken && of(entry).is_some_and(|(_, method)| method == "Series.__getitem__")
+        taken && called(sites, entry).is_some_and(|(_, method)| method == "Series.__getitem__")
     };
     let numbers: Vec<&Entry> = draft.workload.ops.iter().filter(number).collect();
-    let (main, _) = of(numbers.iter().max_by_key(|e| e.cpu_ns.saturating_add(e.gap_ns))?)?;
+    if numbers.is_empty() {
+        return row_by_row(draft);
+    }
+    let (main, _) = called(sites, numbers.iter().max_by_key(|e| e.cpu_ns.saturating_add(e.gap_ns))?)?;
     let here = |site: &Site| (&site.file, &site.function) == (&main.file, &main.function);
-    let in_loop = sites.iter().any(|s| here(s) && method(s) == Some("DataFrame.iterrows"));
-    let applied = sites
-        .iter()
-        .any(|s| method(s) == Some("DataFrame.apply") && (s.function != main.function || s.line == main.line));
+    let mut calls = draft.workload.ops.iter().filter_map(|entry| called(sites, entry));
+    let in_loop = calls.clone().any(|(site, method)| here(site) && method == "DataFrame.iterrows");
+    let applied =
+        calls.any(|(s, method)| method == "DataFrame.apply" && (s.function != main.function || s.line == main.line));
     if !in_loop && !applied {
         return None;
     }
     let mut lines: Vec<(u32, &str)> = numbers
         .iter()
-        .filter_map(|e| of(e))
+        .filter_map(|e| called(sites, e))
         .filter(|(site, _)| here(site))
         .map(|(site, _)| (site.line, &*site.text))
         .collect();
@@ -51,7 +55,7 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
     }
     let mut out = draft.clone();
     for entry in &mut out.workload.ops {
-        let Some((_, method)) = of(entry).filter(|(site, _)| here(site)) else { continue };
+        let Some((_, method)) = called(sites, entry).filter(|(site, _)| here(site)) else { continue };
         let row = method == "DataFrame.iterrows" && entry.count >= MANY;
         if row || number(&&*entry) {
             let columns = if row { 0 } else { CALL_NS.saturating_add(NUMBER_NS.saturating_mul(entry.count)) };
@@ -59,7 +63,7 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
             entry.gap_ns = entry.gap_ns.saturating_sub(ROW_NS.saturating_mul(entry.count));
         }
     }
-    let taken = numbers.iter().filter(|e| of(e).is_some_and(|(site, _)| here(site))).map(|e| e.count).sum();
+    let taken = numbers.iter().filter(|e| called(sites, e).is_some_and(|(site, _)| here(site))).map(|e| e.count).sum();
     let branches = lines.iter().any(|line| line.starts_with("if ") || line.contains(" if "));
     Some(Change {
         draft: out,
@@ -82,8 +86,47 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
     })
 }
 
-/// The class and method of pandas through which the arrays of this line were reached: `Series.__getitem__`.
-fn method(site: &Site) -> Option<&str> {
+/// A function that `apply` calls for each row, whatever it does: its rows are known, and no more.
+fn row_by_row<'a>(draft: &Draft<'a>) -> Option<Change<'a>> {
+    let rows = |entry: &Entry| match entry.op {
+        Op::Dataframe { rows, columns, .. } if entry.name == BY_ROW && rows >= MANY => Some(rows * columns.max(1)),
+        _ => None,
+    };
+    let main = draft.workload.ops.iter().filter(|entry| rows(entry).is_some()).max_by_key(|entry| entry.cpu_ns)?;
+    let (site, numbers) = (draft.workload.sites.get(main.site as usize)?.clone(), rows(main)?);
+    let mut out = draft.clone();
+    for entry in &mut out.workload.ops {
+        if let Some(numbers) = rows(entry) {
+            let columns = CALL_NS.saturating_add(NUMBER_NS.saturating_mul(numbers)).saturating_mul(entry.count);
+            entry.cpu_ns = entry.cpu_ns.min(columns);
+        }
+    }
+    Some(Change {
+        draft: out,
+        title: format!("Whole columns instead of a function for each row at {}", site.label()),
+        why: format!(
+            "pandas makes an object of each row for the function, of {} numbers in all",
+            words::count(numbers)
+        ),
+        site: Some(site),
+        patch: None,
+        ready: Some("df[\"c\"] = df[\"a\"] * df[\"b\"]  # what the function does, on columns".to_owned()),
+        risk: Some("only where the function computes with numbers; a condition becomes np.where, both sides computed"),
+    })
+}
+
+/// The place of an entry, and the method of pandas there.
+fn called<'e>(sites: &'e [Site], entry: &'e Entry) -> Option<(&'e Site, &'e str)> {
+    let site = sites.get(entry.site as usize)?;
+    Some((site, method(entry, site)?))
+}
+
+/// The class and method of pandas that was called, or through which the arrays of this line were reached:
+/// `Series.__getitem__`.
+fn method<'a>(entry: &'a Entry, site: &'a Site) -> Option<&'a str> {
+    if let Some(called) = entry.name.strip_prefix("pandas.") {
+        return called.split('(').next();
+    }
     let path = site.via.as_deref()?.strip_prefix("pandas.")?;
     let class = path.rmatch_indices('.').nth(1).map_or(0, |(dot, _)| dot + 1);
     Some(&path[class..])

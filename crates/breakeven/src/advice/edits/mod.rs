@@ -6,9 +6,11 @@ pub(super) mod cheaper_gpu;
 mod columns;
 pub(super) mod cuda_graphs;
 mod elements;
+mod fallback;
 mod fewer_syncs;
 mod float32;
 pub(super) mod fuse;
+mod histogram_boosting;
 mod hoist_transfers;
 mod in_place;
 pub(super) mod inductor;
@@ -32,6 +34,7 @@ use super::Edit;
 
 /// Every edit of the program. `cheaper-gpu` is no edit of it and is apart.
 pub(super) const EDITS: &[Edit] = &[
+    fallback::EDIT,
     keep_resident::EDIT,
     hoist_transfers::EDIT,
     reduce_before_copy::EDIT,
@@ -52,6 +55,7 @@ pub(super) const EDITS: &[Edit] = &[
     multi_gpu::EDIT,
     numba::EDIT,
     numexpr::EDIT,
+    histogram_boosting::EDIT,
     blas_threads::EDIT,
     in_place::EDIT,
 ];

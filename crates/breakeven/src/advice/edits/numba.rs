@@ -23,6 +23,9 @@ pub(super) const CALL_NS: u64 = 1500;
 const COMPILE: f64 = 2.0;
 
 fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
+    if has_numba(draft) {
+        return None;
+    }
     let mut compiled: Vec<u32> = Vec::new();
     let mut main: Option<(u64, u32, bool)> = None;
     for l in loops(&draft.order).iter().filter(|l| l.total >= ROUNDS) {
@@ -69,6 +72,11 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
         ready: Some("@numba.njit(cache=True)  # on a function that holds the loop".to_owned()),
         risk: Some("Numba knows most of NumPy, but not all; compiling takes a few seconds the first time"),
     })
+}
+
+/// Whether the program has functions that Numba compiled: its author knows Numba.
+fn has_numba(draft: &Draft) -> bool {
+    draft.workload.ops.iter().any(|entry| entry.name.starts_with("numba."))
 }
 
 /// A single number has at most so many bytes.

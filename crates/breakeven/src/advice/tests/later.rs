@@ -652,3 +652,13 @@ fn a_loop_in_pieces_is_one_loop_of_all_its_steps() {
     let graphs = found(&e, "cuda-graphs", Side::Gpu);
     assert!(graphs.why.starts_with(&format!("{} rounds", words::count(20_000))), "{}", graphs.why);
 }
+
+#[test]
+fn who_uses_numba_is_not_told_to_use_it() {
+    let mut row = entry(0, "numpy.multiply", add(2), Dtype::F64, 1_000_000);
+    (row.cpu_ns, row.gap_ns) = (1_000_000_000, 1_000_000_000);
+    let compiled = entry(0, "numba.njit", add(2), Dtype::F64, 1);
+    let steps = vec![Step::Run(1), Step::Repeat(1_000_000, each(1))];
+    let w = program_of(&["for row in frame.iterrows():"], vec![row, compiled], steps);
+    assert!(!ids(&asked(&w, "L4")).contains(&"numba"));
+}

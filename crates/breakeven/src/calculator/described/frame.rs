@@ -19,7 +19,7 @@ pub(super) fn group_by(asked: &Asked) -> Result<Described> {
     let width = asked.dtype.bytes() as f64;
     let (whole_frame, result) = (rows * columns * width, groups * columns * width);
     let kind = Dataframe::GroupBy;
-    let op = Op::Dataframe { kind, rows: whole(rows), columns: whole(columns), out_rows: whole(groups) };
+    let op = Op::frame(kind, [rows, columns, groups].map(whole));
     let shapes = Some(format!("[{0},{1}] -> [{2},{1}]", whole(rows), whole(columns), whole(groups)));
     let verb = Entry { shapes, ..entry(0, "cudf.DataFrame.groupby", op, asked.dtype, result) };
     let back = asked.given.data_out.unwrap_or(result);

@@ -1,34 +1,108 @@
 //! Dataframe verbs over columns of equal element size: comparisons or hash steps, and columns read and written. The
-//! hash table's cost is one probe per row (Knuth, *TAOCP* 3, §6.4, half full); a sort takes n·log₂ n.
+//! hash table's cost is one probe per row (Knuth, *TAOCP* 3, §6.4, half full); a sort takes n·log₂ n; a rolling fold
+//! adds each window anew, as libcudf does; text is looked at letter by letter, which the entry's own bytes tell.
 
-use super::{Need, log2};
+use super::{Need, f, log2};
+use crate::workload::Op;
 use crate::workload::op::Dataframe;
 
 /// Operations of a hash and a probe: two multiply-xor-shift rounds and two compares.
 const HASH: f64 = 8.0;
+/// Operations from days to year, month and day (Neri & Schneider 2023, *Euclidean affine functions*).
+const CALENDAR: f64 = 12.0;
+/// Operations for each byte of text that becomes a number, or the other way: a class, a multiply and an add.
+const LETTER: f64 = 3.0;
 
-pub(super) fn need(kind: Dataframe, [rows, columns, out_rows]: [f64; 3], s: f64) -> Need {
+/// The dims of a verb as numbers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dims {
+    pub(crate) kind: Dataframe,
+    pub(crate) rows: f64,
+    pub(crate) columns: f64,
+    pub(crate) out_rows: f64,
+    pub(crate) keys: f64,
+    pub(crate) other_rows: f64,
+    pub(crate) window: f64,
+}
+
+impl Dims {
+    /// Those of a dataframe verb; none of anything else.
+    pub(crate) fn of(op: &Op) -> Self {
+        let &Op::Dataframe { kind, rows, columns, out_rows, keys, other_rows, window } = op else {
+            return Self::of(&Op::frame(Dataframe::Map, [0; 3]));
+        };
+        let [rows, columns, out_rows] = [rows, columns, out_rows].map(f);
+        let [keys, other_rows, window] = [keys.max(1), other_rows, window].map(f);
+        Self { kind, rows, columns, out_rows, keys, other_rows, window }
+    }
+}
+
+pub(super) fn need(dims: &Dims, s: f64) -> Need {
+    let Dims { kind, rows, columns, out_rows, keys, other_rows, window } = *dims;
     let cells = rows * columns;
     let out = out_rows * columns;
+    let hashing = HASH * rows * keys;
     let flop = match kind {
         Dataframe::Filter => rows,
-        Dataframe::GroupBy => HASH * rows + cells,
-        Dataframe::Join => HASH * (rows + out_rows),
-        Dataframe::Sort => rows * log2(rows),
-        Dataframe::Rolling => 2.0 * cells,
-        Dataframe::Map => cells,
+        Dataframe::GroupBy | Dataframe::Pivot => hashing + cells,
+        Dataframe::Distinct => hashing,
+        Dataframe::Join => HASH * keys * (rows + other_rows + out_rows),
+        Dataframe::Sort | Dataframe::TopK => rows * log2(rows) * keys,
+        Dataframe::Rolling => cells * window.max(2.0),
+        Dataframe::Map | Dataframe::Fold | Dataframe::Scan | Dataframe::Text => cells,
+        Dataframe::Gather | Dataframe::Concat => 0.0,
+        Dataframe::Date => CALENDAR * cells,
+        Dataframe::ReadCsv | Dataframe::ReadJson | Dataframe::WriteText => LETTER * (cells + out) * s,
+        Dataframe::ReadParquet | Dataframe::WriteParquet => cells + out,
     };
-    Need { flop, bytes: (cells + out) * s }
+    Need { flop, bytes: (cells + out) * s + other_rows * keys * s }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn of(op: &Op) -> Need {
+        need(&Dims::of(op), 8.0)
+    }
+
     #[test]
     fn group_by_reads_all_and_writes_its_groups() {
-        let dims = [1000.0, 3.0, 10.0];
-        assert_eq!(need(Dataframe::GroupBy, dims, 8.0), Need { flop: 11_000.0, bytes: 24_240.0 });
-        assert_eq!(need(Dataframe::Filter, dims, 8.0).flop, 1000.0);
+        let dims = [1000, 3, 10];
+        assert_eq!(of(&Op::frame(Dataframe::GroupBy, dims)), Need { flop: 11_000.0, bytes: 24_240.0 });
+        assert_eq!(of(&Op::frame(Dataframe::Filter, dims)).flop, 1000.0);
+    }
+
+    #[test]
+    fn a_join_reads_the_keys_of_the_other_table_too() {
+        let join = Op::Dataframe {
+            kind: Dataframe::Join,
+            rows: 1000,
+            columns: 2,
+            out_rows: 500,
+            keys: 1,
+            other_rows: 100,
+            window: 0,
+        };
+        assert_eq!(of(&join), Need { flop: 8.0 * 1600.0, bytes: 24_800.0 });
+    }
+
+    #[test]
+    fn a_rolling_fold_adds_its_windows_anew() {
+        let rolling = |window| Op::Dataframe {
+            kind: Dataframe::Rolling,
+            rows: 100,
+            columns: 1,
+            out_rows: 100,
+            keys: 1,
+            other_rows: 0,
+            window,
+        };
+        assert_eq!((of(&rolling(30)).flop, of(&rolling(0)).flop), (3000.0, 200.0));
+    }
+
+    #[test]
+    fn what_is_no_verb_has_no_rows() {
+        assert_eq!(Dims::of(&Op::View).rows, 0.0);
     }
 }

@@ -22,6 +22,7 @@ mod sparse;
 mod window;
 
 pub(crate) use convolution::Dims as ConvolutionDims;
+pub(crate) use dataframe::Dims as FrameDims;
 pub(crate) use recurrent::Dims as RecurrentDims;
 
 use super::{Dtype, Op, Pass};
@@ -89,9 +90,7 @@ impl Op {
             Self::Random { kind, n } => random::need(kind, f(n), s),
             Self::Window { kind, pass, n, input, window } => window::need(kind, pass, [n, input, window].map(f), s),
             Self::Embedding { pass, n, width, .. } => gather::embedding(pass, f(n), f(width), s),
-            Self::Dataframe { kind, rows, columns, out_rows } => {
-                dataframe::need(kind, [rows, columns, out_rows].map(f), s)
-            }
+            Self::Dataframe { .. } => dataframe::need(&FrameDims::of(self), s),
             Self::Routine { ref parts } => routine::need(parts),
             Self::Collective { kind, bytes, ranks } => host::collective(kind, f(bytes), f(ranks), s),
             Self::Transfer { bytes, .. } | Self::HostRead { bytes } => host::moved(f(bytes)),

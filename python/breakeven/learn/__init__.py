@@ -1,0 +1,1 @@
+"""scikit-learn, XGBoost, LightGBM and CatBoost: each call of an estimator as one op."""

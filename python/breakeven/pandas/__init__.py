@@ -1,0 +1,1 @@
+"""pandas: each call that a script makes of its public names, as one op."""

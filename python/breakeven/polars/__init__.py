@@ -1,0 +1,1 @@
+"""Polars: lazy queries by the nodes of their plan, eager calls as one op each."""
