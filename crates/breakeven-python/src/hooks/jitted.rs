@@ -5,7 +5,7 @@
 //! told of there ([`ran`]), or was only traced ([`missed`]); one in which it was not ran an executable that is known for
 //! the function: the only one, or that for arguments such as these ([`super::signature`]).
 
-use super::functions::{attached, known, learn, tag, wait};
+use super::functions::{known, learn, tag, wait};
 use super::platform::Mappings;
 use super::signature::Types;
 use super::state::{self, State, begins, conclude, finish, this_thread, waited_here, with_thread};
