@@ -54,6 +54,15 @@ PASSING = frozenset(
 _UTILITIES = frozenset({"resample", "shuffle"})
 
 
+#: Packages whose modules are hooked with them: users find most of the functions in the package.
+_WHOLE = "sklearn.metrics"
+
+
+def whole(module: str) -> str:
+    """The package after whose import a module is hooked; its own functions then have the package's names."""
+    return _WHOLE if module.startswith(_WHOLE) else module
+
+
 def public(module: str) -> list[str]:
     """The names of the functions of a module that are recorded."""
     contents = vars(sys.modules[module])
@@ -72,7 +81,13 @@ def public(module: str) -> list[str]:
 
 
 def hook(module: str) -> None:
-    """Replace the functions of a module that has just been imported."""
+    """Replace the functions of a module that has just been imported, and of the modules that are hooked with it."""
+    for each in MODULES:
+        if whole(each) == module and each in sys.modules:
+            _hook(each)
+
+
+def _hook(module: str) -> None:
     contents = vars(sys.modules[module])
     found = [(name, contents[name]) for name in public(module)]
     replaced = {id(f): _named(f, f"{module}.{name}") for name, f in found if not isinstance(f, _native.Named)}

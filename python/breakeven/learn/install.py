@@ -12,6 +12,6 @@ def arm() -> None:
     imports.after("sklearn.base", methods.hook_mixins)
     imports.after("sklearn.utils.parallel", functions.hook_workers)
     for module in functions.MODULES:
-        imports.after(module, functions.hook)
+        imports.after(functions.whole(module), functions.hook)
     for module in boosting.NATIVE:
         imports.after(module, boosting.hook)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 NAME = "tensorflow.function"
+#: Names of Keras' compiled steps.
+_KERAS_STEPS = ("step_on_iterator", "step_on_data")
 
 
 class Running(threading.local):
@@ -99,10 +101,20 @@ def _work(atomic: Any, args: tuple[Any, ...]) -> Told:
     work = function.told.get(rows)
     if work is None:
         unknown: set[str] = set()
-        made = graph.graph_of(atomic.graph, rows, unknown)
+        made = graph.graph_of(atomic.graph, rows, unknown, not is_fused(atomic))
         work = function.told[rows] = told(made, unknown, fed(atomic.graph, rows))
         say(work)
     return work
+
+
+def is_fused(atomic: Any) -> bool:
+    """Whether XLA compiles a function on a GPU: where the script asks for it, and in Keras' own steps, which ask for it
+    there unless told otherwise."""
+    name = atomic.name.decode() if isinstance(atomic.name, bytes) else str(atomic.name)
+    if any(step in name for step in _KERAS_STEPS):
+        return True
+    attributes = getattr(atomic.cached_definition, "attr", {})
+    return "_XlaMustCompile" in attributes and bool(attributes["_XlaMustCompile"].b)
 
 
 def say(work: Told) -> None:
@@ -110,7 +122,9 @@ def say(work: Told) -> None:
     for name in work.unknown:
         if name not in all_functions.said:
             all_functions.said.add(name)
-            recorder.unseen("tensorflow-unknown", f"TensorFlow's operation {name} is not known: what holds it is not counted")
+            recorder.unseen(
+                "tensorflow-unknown", f"TensorFlow's operation {name} is not known: what holds it is not counted"
+            )
     if work.uncounted and "rounds" not in all_functions.said:
         all_functions.said.add("rounds")
         recorder.unseen("tensorflow-rounds", "a loop of TensorFlow's ends by its data: it is counted as run once")

@@ -91,7 +91,11 @@ def _described(kind: str, tensors: list[Any], results: list[Any], given: tuple[A
     made = [build.value(tensor) for tensor in op.gives]
     unknown: set[str] = set()
     graph.add(op, build, numbers, made, unknown)
-    copied = sum(value.nbytes for value in tensors if hasattr(value, "__array_interface__") and not hasattr(value, "_shape_tuple"))
+    copied = sum(
+        value.nbytes
+        for value in tensors
+        if hasattr(value, "__array_interface__") and not hasattr(value, "_shape_tuple")
+    )
     if not build.nodes and not unknown:
         return None
     work = told(build.graph(made), unknown, copied)

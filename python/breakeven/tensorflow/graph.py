@@ -1,7 +1,7 @@
 """A traced function of TensorFlow as the engine's graph of primitives.
 
-Dims that a graph leaves open (`None`, the batch) are those of what this call was given: see `batch.py`. Functions that it
-calls are calls, loops hold their bodies with how often they run where the graph fixes it (`loops.py`).
+Dims that a graph leaves open (`None`, the batch) are those of what this call was given: see `batch.py`. Functions that
+it calls are calls, loops hold their bodies with how often they run where the graph fixes it (`loops.py`).
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ _BRANCHES = ("If", "StatelessIf", "Case", "StatelessCase")
 _DEEPEST = 40
 
 
-def graph_of(graph: Any, batch: int | None, unknown: set[str], depth: int = 0) -> dict[str, Any]:
-    """The graph of a FuncGraph; `unknown` gathers types of operations that nothing is known of."""
+def graph_of(graph: Any, batch: int | None, unknown: set[str], apart: bool, depth: int = 0) -> dict[str, Any]:
+    """The graph of a FuncGraph; `unknown` gathers types of operations that nothing is known of. `apart`: nobody fuses
+    its operations."""
     build, numbers = Build(), dict[str, int]()
     for tensor in graph.inputs:
         numbers[tensor.name] = build.given(tensor_of(tensor, batch))
@@ -38,9 +39,13 @@ def graph_of(graph: Any, batch: int | None, unknown: set[str], depth: int = 0) -
             for number in gives:
                 build.values[number]["constant"] = True
         elif op.type in _CALLS or op.type in _WHILE or op.type in _BRANCHES:
-            _inner(op, build, reads, gives, (graph, batch, unknown, depth + 1))
+            _inner(op, build, reads, gives, (graph, batch, unknown, apart, depth + 1))
         else:
+            first = len(build.nodes)
             add(described(op, batch), build, reads, gives, unknown)
+            if apart:
+                for node in build.nodes[first:]:
+                    node["group"] = first
     return build.graph([_number(build, numbers, tensor, batch) for tensor in graph.outputs])
 
 
@@ -128,9 +133,11 @@ def tensor_of(tensor: Any, batch: int | None, valued: bool = False) -> Tensor:
     return Tensor(tensor.dtype.base_dtype.name, shape, value)
 
 
-def _inner(op: Any, build: Build, reads: list[int], gives: list[int], around: tuple[Any, int | None, set[str], int]) -> None:
+def _inner(
+    op: Any, build: Build, reads: list[int], gives: list[int], around: tuple[Any, int | None, set[str], bool, int]
+) -> None:
     """A call, a loop, branches."""
-    graph, batch, unknown, depth = around
+    graph, batch, unknown, apart, depth = around
     loop, branch = op.type in _WHILE, op.type in _BRANCHES
     if loop:
         wanted = ["cond", "body"]
@@ -143,7 +150,7 @@ def _inner(op: Any, build: Build, reads: list[int], gives: list[int], around: tu
     if depth > _DEEPEST or any(body is None for body in inner):
         unknown.add(op.type)
         return
-    bodies = [graph_of(body, batch, unknown, depth) for body in inner]
+    bodies = [graph_of(body, batch, unknown, apart, depth) for body in inner]
     gives = [*gives, *_effects(build, bodies, len(op.outputs))]
     if loop:
         rounds = loops.rounds(op)
@@ -153,4 +160,3 @@ def _inner(op: Any, build: Build, reads: list[int], gives: list[int], around: tu
         build.node("cond", reads, gives, None, bodies)
     else:
         build.node("call", reads, gives, None, bodies)
-

@@ -100,4 +100,6 @@ def _arithmetic(op: Any, depth: int) -> int | None:
     right = _value(op.inputs[1], depth)
     if right is None:
         return None
-    return {"Maximum": max(left, right), "Minimum": min(left, right), "Sub": left - right, "AddV2": left + right}[op.type]
+    return {"Maximum": max(left, right), "Minimum": min(left, right), "Sub": left - right, "AddV2": left + right}[
+        op.type
+    ]

@@ -95,9 +95,9 @@ _FOLDS = {
 }
 _SCATTERS = {
     "scatter": "ScatterNd TensorScatterUpdate ResourceScatterUpdate ResourceScatterNdUpdate",
-    "scatter-add": """TensorScatterAdd TensorScatterSub ResourceScatterAdd ResourceScatterSub ResourceScatterNdAdd UnsortedSegmentSum UnsortedSegmentMax
-    UnsortedSegmentMin UnsortedSegmentProd SegmentSum SegmentMean SegmentSumV2 SparseSegmentSum SparseSegmentMean
-    Bincount DenseBincount""",
+    "scatter-add": """TensorScatterAdd TensorScatterSub ResourceScatterAdd ResourceScatterSub ResourceScatterNdAdd UnsortedSegmentSum
+    UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd SegmentSum SegmentMean SegmentSumV2
+    SparseSegmentSum SparseSegmentMean Bincount DenseBincount""",
     "dynamic_update_slice": "TensorListSetItem TensorListPushBack TensorListSetItemV2",
 }
 _LIBRARIES = {
@@ -110,23 +110,25 @@ _LIBRARIES = {
     "triangular_solve": "MatrixTriangularSolve",
     "cumsum": "Cumsum Cumprod CumulativeLogsumexp",
     "random_bits": """RandomUniform RandomStandardNormal RandomUniformInt TruncatedNormal StatelessRandomUniformV2
-    StatelessRandomNormalV2 StatelessTruncatedNormalV2 StatelessRandomUniformIntV2 StatelessRandomUniformFullIntV2
-    StatelessRandomUniform StatelessRandomNormal StatefulUniform StatefulStandardNormalV2 RandomShuffle Multinomial""",
+    StatelessRandomNormalV2 StatelessTruncatedNormalV2 StatelessRandomUniformIntV2
+    StatelessRandomUniformFullIntV2 StatelessRandomUniform StatelessRandomNormal StatefulUniform
+    StatefulStandardNormalV2 RandomShuffle Multinomial""",
     "pure_callback": "PyFunc EagerPyFunc PyFuncStateless PrintV2 StringFormat",
 }
 #: What the host does, or nobody: names of variables and iterators, shapes, what only orders others.
 NOTHING = frozenset(
     """Const Placeholder NoOp Shape ShapeN Size Rank VarHandleOp IteratorGetNext OptionalHasValue OptionalGetValue
     OptionalFromValue OptionalNone IteratorGetNextAsOptional Assert AssertPrevNum VarIsInitializedOp
-    DestroyResourceOp ControlTrigger VariableShape LoopCond Enter Exit NextIteration Merge Switch BroadcastGradientArgs BroadcastArgs
-    InvertPermutation ConcatOffset AssignVariableOp TensorListLength TensorListElementShape StatelessRandomGetKeyCounter
-    StatelessRandomGetKeyCounterAlg StatelessRandomGetAlg RngReadAndSkip MergeSummary WriteSummary WriteScalarSummary
-    AnonymousIteratorV3 MakeIterator TensorSliceDataset BatchDatasetV2 StatefulRandomBinomial MutableHashTableV2
-    LookupTableFindV2 LookupTableSizeV2 StaticRegexReplace StringJoin AsString TensorListPopBack StringSplitV2
-    DummySeedGenerator FlatMapDataset ModelDataset OptimizeDatasetV2 OptionsDataset PrefetchDataset RangeDataset
-    ShuffleDatasetV3 MapDataset ParallelMapDatasetV2 ParallelBatchDataset RepeatDataset TensorDataset ZipDataset
-    TakeDataset CacheDatasetV2 FilterDataset DeleteIterator AnonymousSeedGenerator AnonymousMemoryCache
-    RebatchDatasetV2 AutoShardDataset""".split()
+    DestroyResourceOp ControlTrigger VariableShape LoopCond Enter Exit NextIteration Merge Switch
+    BroadcastGradientArgs BroadcastArgs InvertPermutation ConcatOffset AssignVariableOp TensorListLength
+    TensorListElementShape StatelessRandomGetKeyCounter StatelessRandomGetKeyCounterAlg StatelessRandomGetAlg
+    RngReadAndSkip MergeSummary WriteSummary WriteScalarSummary AnonymousIteratorV3 MakeIterator
+    TensorSliceDataset BatchDatasetV2 StatefulRandomBinomial MutableHashTableV2 LookupTableFindV2
+    LookupTableSizeV2 StaticRegexReplace StringJoin AsString TensorListPopBack StringSplitV2 DummySeedGenerator
+    FlatMapDataset ModelDataset OptimizeDatasetV2 OptionsDataset PrefetchDataset RangeDataset ShuffleDatasetV3
+    MapDataset ParallelMapDatasetV2 ParallelBatchDataset RepeatDataset TensorDataset ZipDataset TakeDataset
+    CacheDatasetV2 FilterDataset DeleteIterator AnonymousSeedGenerator AnonymousMemoryCache RebatchDatasetV2
+    AutoShardDataset""".split()
 )
 
 _ALL = (_MAPS, _SAME, _MOVES, _FOLDS, _SCATTERS, _LIBRARIES)

@@ -135,7 +135,7 @@ def cross_entropy(op: Operation, build: Build, reads: Sequence[int], gives: Sequ
 
 
 def batch_norm(op: Operation, build: Build, reads: Sequence[int], gives: Sequence[int]) -> None:
-    """`FusedBatchNorm` in training: sums over all but the channels, then each element; in inference the latter alone."""
+    """`FusedBatchNorm` in training: sums over all but the channels, then each element; else the latter alone."""
     image = op.reads[0]
     layout = op.attribute("data_format")
     layout = layout.decode() if isinstance(layout, bytes) else str(layout or "NHWC")
@@ -169,7 +169,7 @@ def window(op: Operation, build: Build, reads: Sequence[int], gives: Sequence[in
 
 
 def several(*steps: str) -> Rule:
-    """One element-wise primitive after the other, each of what the one before gives and all that the operation reads."""
+    """One element-wise primitive after the other, each of what the one before gives and what the operation reads."""
 
     def rule(op: Operation, build: Build, reads: Sequence[int], gives: Sequence[int]) -> None:
         at = list(reads)
@@ -235,7 +235,6 @@ def solve(op: Operation, build: Build, reads: Sequence[int], gives: Sequence[int
     build.node("triangular_solve", [factors, first], gives)
 
 
-
 #: By the operation's type; those of `names.py` need none.
 RULES: dict[str, Rule] = {
     **{name: product for name in _TURNED},
@@ -252,8 +251,14 @@ RULES: dict[str, Rule] = {
     "LogSoftmax": softmax,
     "SoftmaxCrossEntropyWithLogits": cross_entropy,
     "SparseSoftmaxCrossEntropyWithLogits": cross_entropy,
-    **{name: batch_norm for name in ("FusedBatchNormV2", "FusedBatchNormV3", "FusedBatchNormGradV2", "FusedBatchNormGradV3")},
-    **{name: window for name in ("MaxPool", "MaxPoolV2", "AvgPool", "MaxPool3D", "AvgPool3D", "MaxPoolGrad", "AvgPoolGrad")},
+    **{
+        name: batch_norm
+        for name in ("FusedBatchNormV2", "FusedBatchNormV3", "FusedBatchNormGradV2", "FusedBatchNormGradV3")
+    },
+    **{
+        name: window
+        for name in ("MaxPool", "MaxPoolV2", "AvgPool", "MaxPool3D", "AvgPool3D", "MaxPoolGrad", "AvgPoolGrad")
+    },
     "AddN": sum_of_all,
     **{name: assigned for name in ("AssignAddVariableOp", "AssignSubVariableOp")},
     "ResourceApplyGradientDescent": optimizer(1),
@@ -267,6 +272,9 @@ RULES: dict[str, Rule] = {
     "SoftplusGrad": several("logistic", "mul"),
     "TopKV2": top,
     "OneHot": one_hot,
-    **{name: transform for name in ("FFT", "FFT2D", "FFT3D", "IFFT", "IFFT2D", "IFFT3D", "RFFT", "RFFT2D", "IRFFT", "IRFFT2D")},
+    **{
+        name: transform
+        for name in ("FFT", "FFT2D", "FFT3D", "IFFT", "IFFT2D", "IFFT3D", "RFFT", "RFFT2D", "IRFFT", "IRFFT2D")
+    },
     "MatrixSolve": solve,
 }

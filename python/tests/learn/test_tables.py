@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import importlib
+import json
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,14 @@ def test_the_files_are_what_the_tool_writes() -> None:
         pytest.importorskip(library)
     stale = [path.name for path, text in tables.texts().items() if path.read_text() != text]
     assert not stale, "python python/tests/learn/tables.py"
+
+
+@pytest.mark.parametrize("left_out", ["estimator", "source"])
+def test_the_committed_errors_are_small_enough(left_out: str) -> None:
+    ledger = json.loads((ENGINE.parents[1] / "accuracy" / "estimators.json").read_text())[left_out]
+    assert ledger["within_2x"] >= 0.8
+    assert ledger["verdict_right"] >= 0.9
+    assert 0.7 <= ledger["within_interval"] <= 0.92
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,9 @@ def test_a_script_is_the_same_recorded(script: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("script", "expected"), FLOP.items())
 def test_arithmetic_is_as_counted_by_hand(script: str, expected: float, tmp_path: Path) -> None:
     _, workload = _recorded(script, tmp_path)
-    found = sum(entry["count"] * _flop(entry["op"]) for entry in workload["ops"] if entry["name"].startswith("tensorflow."))
+    found = sum(
+        entry["count"] * _flop(entry["op"]) for entry in workload["ops"] if entry["name"].startswith("tensorflow.")
+    )
     assert found == pytest.approx(expected, rel=0.01)
 
 

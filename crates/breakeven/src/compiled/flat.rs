@@ -20,8 +20,6 @@ pub(super) struct Flat {
     pub(super) steps: Vec<Step>,
     /// What the function is given and may overwrite.
     pub(super) given_up: Vec<usize>,
-    /// See [`Graph::apart`].
-    pub(super) apart: bool,
     /// The step that makes a value; none for what the function is given.
     pub(super) maker: Vec<Option<usize>>,
     /// The steps that read a value, each once.
@@ -35,13 +33,26 @@ impl Flat {
         let mut same: Vec<usize> = Vec::new();
         flat.take_in(graph, names, &mut same);
         flat.given_up = graph.given_up.clone();
-        flat.apart = graph.apart;
         flat.outputs = graph.outputs.iter().map(|&output| same[output]).collect();
         flat.vectors_are_folded();
         flat.one_of_equals();
         flat.without_unread();
         flat.link();
+        flat.between_groups();
         flat
+    }
+
+    /// What another group reads is written to memory.
+    fn between_groups(&mut self) {
+        let group = |at: &usize| self.steps[*at].node.group;
+        let crosses = |&value: &usize| {
+            self.maker[value].is_some_and(|maker| {
+                let own = group(&maker);
+                own.is_some() && self.users[value].iter().any(|user| group(user) != own)
+            })
+        };
+        let crossing: Vec<usize> = (0..self.values.len()).filter(crosses).collect();
+        self.outputs.extend(crossing);
     }
 
     pub(super) fn value(&mut self, value: &Value) -> usize {
@@ -94,7 +105,7 @@ impl Flat {
             };
             let axes = node.facts.get(if a >= b { "contract" } else { "contract_right" }).cloned();
             let facts = axes.into_iter().map(|axes| ("axes".to_owned(), axes)).collect();
-            let fold = Node { op: node.op, reads: vec![products], gives: given, facts, bodies: Vec::new() };
+            let fold = Node { op: node.op, reads: vec![products], gives: given, facts, bodies: Vec::new(), group: node.group };
             self.steps.insert(at + 1, Step { meaning: Some(Meaning::Fold(function_cost("two"))), node: fold });
         }
     }

@@ -80,10 +80,6 @@ pub(super) fn is_of_rows(flat: &Flat, step: &Step) -> bool {
 impl<'a> Kernels<'a> {
     pub(super) fn of(flat: &'a Flat) -> Self {
         let mut kernels = Self { flat, list: Vec::new() };
-        if flat.apart {
-            kernels.each_alone();
-            return kernels;
-        }
         let epilogues = kernels.epilogues();
         let taken: BTreeSet<usize> = epilogues.values().flatten().copied().collect();
         let roots = kernels.roots(&taken);
@@ -100,13 +96,6 @@ impl<'a> Kernels<'a> {
         kernels.results_of_folds();
         kernels.same_again();
         kernels
-    }
-
-    /// Each operation a kernel of its own, but those that move nothing.
-    fn each_alone(&mut self) {
-        let works = |at: &usize| !matches!(self.flat.steps[*at].meaning, Some(Meaning::Nothing | Meaning::Bitcast));
-        let alone = |at: usize| Kernel { steps: BTreeSet::from([at]), roots: BTreeSet::from([at]) };
-        self.list = (0..self.flat.steps.len()).filter(works).map(alone).collect();
     }
 
     fn step(&self, at: usize) -> &'a Step {

@@ -21,9 +21,6 @@ pub struct Graph {
     /// Inputs whose memory the function may write to.
     #[serde(default)]
     pub given_up: Vec<usize>,
-    /// Nobody fuses it: each operation is a kernel of its own.
-    #[serde(default)]
-    pub apart: bool,
 }
 
 /// An array.
@@ -59,6 +56,9 @@ pub struct Node {
     /// Functions that it runs.
     #[serde(default)]
     pub bodies: Vec<Graph>,
+    /// The operation of a framework that it is part of, where nobody fuses those: kernels hold steps of one group.
+    #[serde(default)]
+    pub group: Option<u64>,
 }
 
 /// Something about an operation that decides what it costs.

@@ -55,6 +55,18 @@ fn a_layer_with_bias_and_relu_is_one_product() {
 }
 
 #[test]
+fn operations_that_nobody_fuses_are_kernels_of_their_own() {
+    let mut apart = dense();
+    for (group, node) in apart["nodes"].as_array_mut().unwrap().iter_mut().enumerate() {
+        node["group"] = json!(group.max(1));
+    }
+    // The product; bias and its broadcast, which is none of its own; the ReLU.
+    let parts: Vec<_> = run(&apart).parts.into_iter().map(|part| part.op.family()).collect();
+    assert_eq!(parts.len(), 3, "{parts:?}");
+    assert_eq!(flop(&run(&apart)), flop(&run(&dense())) + 128.0 * 32.0);
+}
+
+#[test]
 fn a_soft_max_keeps_its_rows() {
     let (all, row): (&[u64], &[u64]) = (&[64, 1000], &[64]);
     let softmax = run(&graph(

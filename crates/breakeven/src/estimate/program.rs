@@ -581,7 +581,9 @@ fn accelerated(q: &Question) -> Option<String> {
     });
     let script = words::printable(&q.workload.program.name, 80);
     let way = |by: &str| match by.split_once(": ") {
-        Some((library, _)) => format!("scikit-learn as `python -m {library} {script}` runs it, with a copy at each call"),
+        Some((library, _)) => {
+            format!("scikit-learn as `python -m {library} {script}` runs it, with a copy at each call")
+        }
         None => by.to_owned(),
     };
     let ways: BTreeSet<String> = counterparts.map(way).collect();

@@ -48,7 +48,7 @@ pub(super) struct Facts {
 impl Facts {
     /// Reads them; `None` where the text is none, or says nothing of the data.
     pub(super) fn read(text: &str) -> Option<Self> {
-        let facts: Self = serde_json::from_str(text).ok()?;
+        let facts: Self = serde_json::from_str(text).ok().filter(|_| text.starts_with('{'))?;
         let counts = [facts.n, facts.d, facts.nnz, facts.outbytes, facts.iterations, facts.rounds, facts.nodes];
         counts.iter().all(|count| count.is_finite() && *count >= 0.0).then_some(facts)
     }

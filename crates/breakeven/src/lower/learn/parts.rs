@@ -112,7 +112,8 @@ impl Parts {
     pub(super) fn times(&mut self, facts: &Facts, columns: f64, count: f64) {
         let (rows, cols, n) = (whole(facts.n), whole(facts.d), whole(columns));
         if facts.nnz > 0.0 {
-            let kind = if columns > 1.0 { crate::workload::op::Sparse::Spmm } else { crate::workload::op::Sparse::Spmv };
+            let kind =
+                if columns > 1.0 { crate::workload::op::Sparse::Spmm } else { crate::workload::op::Sparse::Spmv };
             self.add(Op::Sparse { kind, rows, cols, nnz: whole(facts.nnz), n }, count);
         } else {
             self.add(Op::Matmul { m: rows, n, k: cols, batch: 1, bias: false }, count);

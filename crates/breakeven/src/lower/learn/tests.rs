@@ -1,5 +1,5 @@
 use super::*;
-use crate::lower::{callable, callables, lower, Rule};
+use crate::lower::{Rule, callable, callables, lower};
 use crate::workload::Part;
 use proptest::prelude::*;
 
