@@ -48,9 +48,10 @@ pub struct History {
 }
 
 impl History {
-    /// Of so many GPUs, in at most `most` moments, each of them `width` s long at first.
-    pub fn new(gpus: usize, width: f64, most: usize) -> Self {
-        Self { devices: gpus + 1, width, most: most.max(2), moments: Vec::new() }
+    /// Of so many GPUs, in at most `most` moments, each of them two intervals (s) long at first: a look that is a little
+    /// late leaves no gap.
+    pub fn new(gpus: usize, interval: f64, most: usize) -> Self {
+        Self { devices: gpus + 1, width: 2.0 * interval, most: most.max(2), moments: Vec::new() }
     }
 
     /// The next sample.
@@ -146,7 +147,7 @@ mod tests {
 
     #[test]
     fn what_was_not_seen_stays_unknown() {
-        let mut history = History::new(1, 1.0, 10);
+        let mut history = History::new(1, 0.5, 10);
         history.take(&sample(0.0, Some(10.0)));
         history.take(&sample(2.5, Some(30.0)));
         let means: Vec<_> = history.series(0, Field::Watts).map(Moment::mean).collect();
