@@ -113,7 +113,9 @@ pub fn judge(gpu: &Gpu, seen: &DeviceTotals) -> Verdict {
         return without(HeldBack::Unused, None);
     }
     let (held_back, lacks) = cause(gpu, seen, share);
-    let smaller = (share < BUSY).then(|| smaller(gpu, seen, share)).flatten();
+    // A smaller one would be held back all the more by its power or its heat.
+    let idle = matches!(held_back, HeldBack::Copies | HeldBack::Host | HeldBack::Neither);
+    let smaller = idle.then(|| smaller(gpu, seen, share)).flatten();
     Verdict { held_back, lacks, smaller }
 }
 

@@ -231,7 +231,8 @@ mod tests {
         let mut gpu = Gpu::new("0", Vendor::Nvidia, "L4");
         gpu.link = Some(10e9);
         let mut totals = Totals::new(&[gpu], Some(8), None);
-        let steps = [(0.0, None, 0.0), (1.0, Some(1.0), 0.0), (2.0, Some(1.0), 3e9), (3.0, Some(0.1), 0.0), (4.0, None, 0.0)];
+        let steps =
+            [(0.0, None, 0.0), (1.0, Some(1.0), 0.0), (2.0, Some(1.0), 3e9), (3.0, Some(0.1), 0.0), (4.0, None, 0.0)];
         for (at, cores, traffic) in steps {
             totals.take(&sample(at, 0.25, cores, traffic));
         }

@@ -39,7 +39,8 @@ fn noisy(count: usize, seconds: usize) -> Vec<u8> {
             let watts = 100.0 + 500.0 * load + 25.0 * noise.next();
             *joules += watts / 10.0 + 0.2 * noise.next();
             reading.set(Field::Busy, ((load + 0.08 * noise.next()).clamp(0.0, 1.0) * 100.0).round() / 100.0);
-            reading.set(Field::MemoryBusy, ((0.5 * load + 0.05 * noise.next()).clamp(0.0, 1.0) * 100.0).round() / 100.0);
+            reading
+                .set(Field::MemoryBusy, ((0.5 * load + 0.05 * noise.next()).clamp(0.0, 1.0) * 100.0).round() / 100.0);
             reading.set(Field::Memory, 32e9 + (4.0 * noise.next()).round() * 2.0 * 1_048_576.0);
             reading.set(Field::CoreMhz, 1980.0 - 15.0 * (3.0 * noise.next().abs()).round());
             reading.set(Field::MemoryMhz, 3201.0);
@@ -138,7 +139,9 @@ fn what_is_no_session_is_refused_and_damage_does_no_harm() {
     }
     let head = zstd::bulk::decompress(&noisy(1, 1), 1 << 20).unwrap();
     let text = String::from_utf8(head).unwrap();
-    for (from, to) in [("samples 10", "samples 99999999999"), ("at ", "at \u{1f4a3}"), ("0.busy ", "0.busy ~~~~~~~~~~~~~~~~~~")] {
+    for (from, to) in
+        [("samples 10", "samples 99999999999"), ("at ", "at \u{1f4a3}"), ("0.busy ", "0.busy ~~~~~~~~~~~~~~~~~~")]
+    {
         let damaged = text.replace(from, to);
         let packed = zstd::bulk::compress(damaged.as_bytes(), 1).unwrap();
         replay(packed.as_slice(), 10).unwrap();

@@ -16,14 +16,7 @@ const MAY_USE: [(&str, &[&str]); 11] = [
     ("breakeven-watch", &["breakeven"]),
     (
         "breakeven-cli",
-        &[
-            "breakeven",
-            "breakeven-batch",
-            "breakeven-import",
-            "breakeven-page",
-            "breakeven-server",
-            "breakeven-watch",
-        ],
+        &["breakeven", "breakeven-batch", "breakeven-import", "breakeven-page", "breakeven-server", "breakeven-watch"],
     ),
     ("breakeven-python", &["breakeven", "breakeven-page"]),
     ("breakeven-wasm", &["breakeven"]),

@@ -112,7 +112,8 @@ impl<W: Write> Display<W> {
         if !self.brief {
             told.extend(reading.get(Field::CoreMhz).map(|mhz| format!("{mhz:.0} MHz")));
             told.extend(reading.get(Field::Celsius).map(|celsius| format!("{celsius:.0} °C")));
-            let traffic = [Field::ToGpu, Field::FromGpu].into_iter().filter_map(|way| reading.get(way)).reduce(f64::max);
+            let traffic =
+                [Field::ToGpu, Field::FromGpu].into_iter().filter_map(|way| reading.get(way)).reduce(f64::max);
             told.extend(traffic.filter(|rate| *rate > 1e6).map(|rate| format!("PCIe {}", bytes_per_s(rate))));
         }
         for (reason, word) in [(HEAT, "hot"), (POWER, "power cap")] {

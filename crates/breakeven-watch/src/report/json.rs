@@ -48,11 +48,8 @@ pub fn json(totals: &Totals) -> String {
             })
         })
         .collect();
-    let notes: Vec<Value> = totals
-        .notes
-        .iter()
-        .map(|note| value!({"code": note.code, "text": note.text, "hint": note.hint}))
-        .collect();
+    let notes: Vec<Value> =
+        totals.notes.iter().map(|note| value!({"code": note.code, "text": note.text, "hint": note.hint})).collect();
     let all = value!({
         "schema": "breakeven.watch-totals/1",
         "what": totals.what, "seconds": totals.seconds, "samples": totals.samples, "missed": totals.missed,

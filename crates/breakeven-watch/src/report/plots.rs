@@ -40,8 +40,18 @@ pub(super) fn of_gpu(totals: &Totals, history: &History, n: usize) -> String {
             least_top: None,
             words: bytes_per_s,
         },
-        Plot { title: "Clock", lines: &[(Field::CoreMhz, "compute", "")], least_top: None, words: |x| format!("{x:.0} MHz") },
-        Plot { title: "Temperature", lines: &[(Field::Celsius, "launch", "")], least_top: Some(90.0), words: |x| format!("{x:.0} °C") },
+        Plot {
+            title: "Clock",
+            lines: &[(Field::CoreMhz, "compute", "")],
+            least_top: None,
+            words: |x| format!("{x:.0} MHz"),
+        },
+        Plot {
+            title: "Temperature",
+            lines: &[(Field::Celsius, "launch", "")],
+            least_top: Some(90.0),
+            words: |x| format!("{x:.0} °C"),
+        },
     ];
     plots.iter().map(|plot| plot.drawn(history, n)).collect()
 }

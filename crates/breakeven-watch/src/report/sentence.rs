@@ -2,7 +2,7 @@
 
 use super::words::{memory, watts};
 use crate::gpu::Busy;
-use crate::judge::{HeldBack, judge};
+use crate::judge::judge;
 use crate::reading::Field;
 use crate::totals::Totals;
 use breakeven::report::words::{printable, seconds, share};
@@ -35,8 +35,7 @@ fn sentence(totals: &Totals, n: usize) -> String {
     if let Some(lacks) = verdict.lacks {
         end += &format!(" ({lacks})");
     }
-    let smaller = verdict.smaller.filter(|_| verdict.held_back != HeldBack::Unused);
-    let smaller = smaller.map_or_else(String::new, |name| format!("; {} {name} would do", article(&name)));
+    let smaller = verdict.smaller.map_or_else(String::new, |name| format!("; {} {name} would do", article(&name)));
     format!("{}: {end}{smaller}.", told.join(", "))
 }
 
@@ -56,7 +55,8 @@ mod tests {
 
     #[test]
     fn articles_follow_the_sound() {
-        let names = ["L4", "A10", "T4", "H100 PCIe", "Instinct MI210", "RTX 4000 Ada", "Tesla V100", "Radeon PRO W6800"];
+        let names =
+            ["L4", "A10", "T4", "H100 PCIe", "Instinct MI210", "RTX 4000 Ada", "Tesla V100", "Radeon PRO W6800"];
         assert_eq!(names.map(article), ["an", "an", "a", "an", "an", "an", "a", "a"]);
     }
 }

@@ -74,7 +74,10 @@ mod tests {
 
     #[test]
     fn values_have_the_unit_that_fits() {
-        assert_eq!([joules(850.0), joules(12_345.0), joules(2e6), joules(7.2e6)], ["850 J", "12.3 kJ", "2 MJ", "2 kWh"]);
+        assert_eq!(
+            [joules(850.0), joules(12_345.0), joules(2e6), joules(7.2e6)],
+            ["850 J", "12.3 kJ", "2 MJ", "2 kWh"]
+        );
         assert_eq!([watts(61.4), watts(7.42)], ["61 W", "7.42 W"]);
         assert_eq!(memory(2.04e9, 24.0 * 1_073_741_824.0), "1.9 of 24 GiB");
         assert_eq!([traffic(None), traffic(Some(0.0))], ["?", "0"]);

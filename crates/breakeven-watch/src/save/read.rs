@@ -47,7 +47,8 @@ impl<R: Read> Reader<R> {
     /// `watch-file` for what is no such file.
     pub fn new(from: R) -> Result<Self> {
         let wrong = || {
-            let hint = "`breakeven watch --save FILE` writes them; `breakeven show` is for recordings, `import` for traces";
+            let hint =
+                "`breakeven watch --save FILE` writes them; `breakeven show` is for recordings, `import` for traces";
             Error::new("watch-file", "it is no session that `breakeven watch` saved").hint(hint)
         };
         let mut lines = BufReader::new(zstd::Decoder::new(from).map_err(|_| wrong())?);

@@ -58,7 +58,8 @@ fn about(card: &Card) -> Gpu {
 
 impl Board {
     fn open(card: &Card) -> Self {
-        let (sensors, of_xe, of_i915) = (sensors(&card.device), card.device.join("tile0/gt0"), card.card.join("gt/gt0"));
+        let (sensors, of_xe, of_i915) =
+            (sensors(&card.device), card.device.join("tile0/gt0"), card.card.join("gt/gt0"));
         let throttle = |xe: &str, i915: &str| {
             Small::open([of_xe.join("freq0/throttle").join(xe), of_i915.join(format!("throttle_reason_{i915}"))])
         };

@@ -225,7 +225,8 @@ impl Source for Nvidia {
                 reading.set(Field::Lost, 1.0);
                 if !before {
                     self.lane.leave(n);
-                    let text = format!("NVIDIA GPU {} fell off the bus: nothing more is read of it", self.gpus[n].label);
+                    let text =
+                        format!("NVIDIA GPU {} fell off the bus: nothing more is read of it", self.gpus[n].label);
                     self.notes.push(Note::new("gpu-lost", text).hint("`dmesg | grep Xid` says why"));
                 }
             } else {
@@ -247,7 +248,9 @@ impl Source for Nvidia {
         }
         if !self.denied.is_empty() {
             let text = format!("the driver does not permit reading {}: unknown", list(&mut self.denied));
-            notes.push(Note::new("no-permission", text).hint("root may; so may a container with the utility capability"));
+            notes.push(
+                Note::new("no-permission", text).hint("root may; so may a container with the utility capability"),
+            );
         }
         notes
     }

@@ -67,7 +67,8 @@ impl Clients {
         let mut seen = BTreeMap::new();
         let fresh = self.searched.as_ref().is_none_or(|(then, _)| now.duration_since(*then).as_secs_f64() >= SEARCH);
         let known = self.searched.take();
-        let pids = if fresh { pids(&self.root) } else { known.as_ref().map(|(_, pids)| pids.clone()).unwrap_or_default() };
+        let pids =
+            if fresh { pids(&self.root) } else { known.as_ref().map(|(_, pids)| pids.clone()).unwrap_or_default() };
         for pid in pids {
             for (gpu, (memory, engine_ns)) in self.uses(pid) {
                 let passed = self.before.get(&(gpu, pid)).map(|(then, ns)| (now.duration_since(*then), engine_ns - ns));
@@ -119,7 +120,14 @@ impl Client {
         let bytes = |text: &str| {
             let mut words = text.split_ascii_whitespace();
             let number: f64 = words.next()?.parse().ok()?;
-            Some(number * match words.next() { Some("KiB") => 1024.0, Some("MiB") => 1_048_576.0, _ => 1.0 })
+            Some(
+                number
+                    * match words.next() {
+                        Some("KiB") => 1024.0,
+                        Some("MiB") => 1_048_576.0,
+                        _ => 1.0,
+                    },
+            )
         };
         let memory = ["drm-resident-vram", "drm-memory-vram", "drm-resident-vram0", "drm-resident-local0"];
         let engines = text.lines().filter_map(|line| {

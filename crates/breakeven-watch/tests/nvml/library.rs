@@ -87,7 +87,8 @@ impl Gpu {
     /// A value at a point in time: that of the last point that has it.
     fn value(&self, key: &str) -> Option<f64> {
         let now = session().now();
-        let known = self.points.iter().take_while(|(at, _)| *at <= now).filter_map(|(_, values)| values.get(key)).last();
+        let known =
+            self.points.iter().take_while(|(at, _)| *at <= now).filter_map(|(_, values)| values.get(key)).last();
         known.or_else(|| self.settings.get(key))?.parse().ok()
     }
 

@@ -48,13 +48,13 @@ impl Course {
         };
         let writer = args.save.as_ref().map(writer).transpose()?;
         let live = matches!(args.format, WatchFormat::Jsonl | WatchFormat::Csv);
-        let piped = own_stdout && args.format == WatchFormat::Text && args.output.is_none() && !io::stdout().is_terminal();
+        let piped =
+            own_stdout && args.format == WatchFormat::Text && args.output.is_none() && !io::stdout().is_terminal();
         let lines = (live || piped).then(|| Lines::new(args, machine.gpus())).transpose()?;
         let terminal = io::stderr().is_terminal();
         let width = usize::from(output::width(Some(io::stderr())).unwrap_or(80));
-        let display = terminal.then(|| {
-            Display::new(io::stderr(), machine.gpus(), width, colored(args.color, terminal), !own_stdout)
-        });
+        let display = terminal
+            .then(|| Display::new(io::stderr(), machine.gpus(), width, colored(args.color, terminal), !own_stdout));
         let history = history(machine.gpus().len(), plan);
         Ok(Self { totals, history, writer, lines, display, own_stdout, begun: false })
     }

@@ -11,6 +11,7 @@ use breakeven::report::words::printable;
 use breakeven_watch::{History, Machine, Plan, Totals, report, save};
 use course::{Course, Seen};
 use std::fs::File;
+use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::sync::mpsc;
@@ -21,8 +22,7 @@ const MOMENTS: usize = 600;
 
 /// Runs the command.
 pub(crate) fn watch(args: &WatchArgs) -> Outcome {
-    let written =
-        [("--output", args.output.as_ref()), ("--html", args.html.as_ref()), ("--save", args.save.as_ref())];
+    let written = [("--output", args.output.as_ref()), ("--html", args.html.as_ref()), ("--save", args.save.as_ref())];
     let read: Vec<_> = args.show.iter().cloned().collect();
     output::apart(&written, &read)?;
     if let Some(file) = &args.show {
@@ -155,7 +155,7 @@ fn deliver(args: &WatchArgs, seen: &Seen) -> Result<(), Failure> {
         output::write_to(Some(file), report::html(&seen.totals, &seen.history).as_bytes())?;
         output::wrote(file);
     }
-    let text = || report::text(&seen.totals, output::columns());
+    let text = || report::text(&seen.totals, if seen.own_stdout { output::columns() } else { on_stderr() });
     match args.format {
         WatchFormat::Json => output::write_to(args.output.as_deref(), report::json(&seen.totals).as_bytes()),
         WatchFormat::Text if args.output.is_some() => output::write_to(args.output.as_deref(), text().as_bytes()),
@@ -170,6 +170,11 @@ fn deliver(args: &WatchArgs, seen: &Seen) -> Result<(), Failure> {
             Ok(())
         }
     }
+}
+
+/// Characters of a line on stderr, where it is a terminal.
+fn on_stderr() -> Option<usize> {
+    output::width(Some(io::stderr()).filter(IsTerminal::is_terminal)).map(usize::from)
 }
 
 /// The sentences and notes alone.
