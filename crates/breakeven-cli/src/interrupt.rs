@@ -1,4 +1,4 @@
-//! Ctrl-C: one line, and exit code 130. Not for `run`, whose script it is for, nor for `serve`, which it ends.
+//! Ctrl-C: one line, and exit code 130. Not for `run`, whose script it is for, nor for `serve` and `watch`, which it ends.
 
 use crate::failure::say;
 use signal_hook::consts::SIGINT;

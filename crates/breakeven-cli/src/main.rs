@@ -1,10 +1,10 @@
 //! The command `breakeven`.
 //!
 //! A thin face: it turns arguments into a [`breakeven::request::Request`], hands it to the engine and writes what comes
-//! back. Results go to stdout, all else to stderr; `run` is the exception, for stdout belongs to the script.
+//! back. Results go to stdout, all else to stderr; `run` and `watch -- COMMAND` are the exceptions, for stdout belongs to what they start.
 //!
-//! Exit codes: 0 success, 1 a policy the user set failed (`--fail-if`), 2 bad input, 130 Ctrl-C; `run` passes on the
-//! script's own.
+//! Exit codes: 0 success, 1 a policy the user set failed (`--fail-if`), 2 bad input, 130 Ctrl-C; `run` and `watch`
+//! pass on that of what they start.
 
 mod args;
 mod commands;
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
         Ok(settings) => settings,
         Err(failure) => return failure.report(),
     };
-    if !matches!(cli.command, Command::Run(_) | Command::Serve(_)) {
+    if !matches!(cli.command, Command::Run(_) | Command::Serve(_) | Command::Watch(_)) {
         interrupt::watch();
     }
     let done = match cli.command {
@@ -48,6 +48,7 @@ fn main() -> ExitCode {
         Command::Kernels(args) => commands::kernels(&args, &settings),
         Command::Config => commands::config(&settings),
         Command::Import(args) => commands::import(&args),
+        Command::Watch(args) => commands::watch(&args),
         Command::Gpus(args) => commands::gpus(&args),
         Command::Cpus(args) => commands::cpus(&args),
         Command::Prices(args) => commands::prices(&args),

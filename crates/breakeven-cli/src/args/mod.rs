@@ -10,6 +10,7 @@ mod report;
 mod run;
 mod serve;
 mod split;
+mod watch;
 
 pub(crate) use estimate::EstimateArgs;
 pub(crate) use import::{ImportArgs, TraceFormat};
@@ -21,6 +22,7 @@ pub(crate) use report::{Color, Format, ReportArgs};
 pub(crate) use run::{DrawingArgs, Fake, Recorder, RunArgs, ShowArgs};
 pub(crate) use serve::ServeArgs;
 pub(crate) use split::split_script;
+pub(crate) use watch::{WatchArgs, WatchFormat};
 
 use clap::{Parser, Subcommand};
 
@@ -50,6 +52,8 @@ pub(crate) enum Command {
     Kernels(KernelsArgs),
     /// A trace that another tool recorded on a GPU: what the GPU did, and what held it back
     Import(ImportArgs),
+    /// Watch the GPUs of this machine, or while a command runs: use, power and energy, and what held them back
+    Watch(WatchArgs),
     /// The GPUs of the catalogue, or all that is known of one
     Gpus(GpusArgs),
     /// The CPUs of the catalogue, or all that is known of one

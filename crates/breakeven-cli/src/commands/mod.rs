@@ -19,6 +19,7 @@ mod show;
 mod sizes;
 mod typed;
 mod update;
+mod watch;
 
 pub(crate) use completions::completions;
 pub(crate) use config::config;
@@ -33,3 +34,4 @@ pub(crate) use prices::prices;
 pub(crate) use run::run;
 pub(crate) use serve::serve;
 pub(crate) use show::show;
+pub(crate) use watch::watch;

@@ -42,11 +42,20 @@ impl From<ExitStatus> for Ended {
 /// # Errors
 /// It could not be started.
 pub(crate) fn run(command: &mut Command) -> io::Result<(u32, Ended)> {
+    run_and(command, |_| ())
+}
+
+/// The same, doing something of our own with its process id while it runs.
+///
+/// # Errors
+/// It could not be started.
+pub(crate) fn run_and(command: &mut Command, meanwhile: impl FnOnce(u32)) -> io::Result<(u32, Ended)> {
     // Before the script, so that no signal to both finds only one of them there.
     let witness = Witness::start();
     let mut child = command.spawn()?;
     let pid = child.id();
     let forwarding = Forwarding::start(&child, witness)?;
+    meanwhile(pid);
     let ended = forwarding.wait(&mut child)?;
     Ok((pid, ended))
 }

@@ -8,6 +8,6 @@ mod gather;
 mod python;
 mod witness;
 
-pub(crate) use child::{Ended, die_by, run};
+pub(crate) use child::{Ended, die_by, run, run_and};
 pub(crate) use gather::gather;
 pub(crate) use python::{Python, find};

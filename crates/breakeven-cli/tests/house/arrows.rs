@@ -7,13 +7,17 @@ use super::{code, read, root, sources};
 
 /// Every crate of the workspace, and the other crates of it that may be in its tree. No face knows another face,
 /// but the command starts the server; `breakeven-page` is a leaf that carries bytes.
-const MAY_USE: [(&str, &[&str]); 10] = [
+const MAY_USE: [(&str, &[&str]); 11] = [
     ("breakeven", &[]),
     ("breakeven-batch", &["breakeven"]),
     ("breakeven-import", &["breakeven"]),
     ("breakeven-page", &[]),
     ("breakeven-server", &["breakeven", "breakeven-page"]),
-    ("breakeven-cli", &["breakeven", "breakeven-batch", "breakeven-import", "breakeven-page", "breakeven-server"]),
+    ("breakeven-watch", &["breakeven"]),
+    (
+        "breakeven-cli",
+        &["breakeven", "breakeven-batch", "breakeven-import", "breakeven-page", "breakeven-server", "breakeven-watch"],
+    ),
     ("breakeven-python", &["breakeven", "breakeven-page"]),
     ("breakeven-wasm", &["breakeven"]),
     ("breakeven-report-wasm", &["breakeven"]),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{read, root, sources};
 
 /// Folders of Rust sources. Each file in them is a module or a crate root.
-const SOURCES: [&str; 16] = [
+const SOURCES: [&str; 18] = [
     "crates/breakeven/src",
     "crates/breakeven-batch/src",
     "crates/breakeven-cli/src",
@@ -18,6 +18,8 @@ const SOURCES: [&str; 16] = [
     "crates/breakeven-server/src",
     "crates/breakeven-server/tests",
     "crates/breakeven-wasm/src",
+    "crates/breakeven-watch/src",
+    "crates/breakeven-watch/tests",
     "accuracy/src",
     "bench/src",
     "fuzz/fuzz_targets",

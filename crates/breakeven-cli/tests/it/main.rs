@@ -13,6 +13,7 @@ mod run;
 mod serve;
 mod terminal;
 mod update;
+mod watch;
 mod wrong;
 
 use assert_cmd::Command;
