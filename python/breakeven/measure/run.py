@@ -26,6 +26,8 @@ LIBRARIES = ("numpy", "scipy", "cupy", "torch", "jax", "tensorflow")
 _TORCH_SEED = 67280421310721
 #: The side cannot be run here.
 NO_GPU = 4
+#: Copies of the folder, or results, could not be written.
+CANNOT = 5
 _INTERRUPTED = 130
 #: Where a first run took so long, s, the script runs only once more unless told otherwise.
 _LONG = 60.0
@@ -42,6 +44,8 @@ class Side:
         self.by_line = options.get("lines") == "1"
         self.script, self.arguments = Path(command[0]).absolute(), command[1:]
         self.here = os.getcwd()
+        #: What the start of CuPy took, s: part of the first run.
+        self.started = 0.0
         self.told: dict[str, Any] = {"side": self.side, "runs": [], "notes": []}
 
     def prepare(self) -> None:
@@ -52,10 +56,12 @@ class Side:
         if self.side in ("port", "check-port"):
             from .port import device, imports
 
+            began = clocks.now()
             imports.install(stand_in=self.side == "check-port")
+            self.started = clocks.now() - began
             device.state.by_line = self.by_line
             self.told["stand_in"] = device.state.stand_in
-        elif self.side in ("cpu", "check-script"):
+        elif self.side == "cpu":
             from .port import device
 
             # A script for CuPy has no CPU side of its own: with the stand-in, NumPy computes.
@@ -108,7 +114,7 @@ class Side:
             began = clocks.now()
             exit_code, interrupted = _execute(box.script, main.__dict__)
             clocks.wait()
-            run["seconds"] = clocks.now() - began
+            run["seconds"] = clocks.now() - began + (self.started if number == 0 else 0.0)
         run.update(stdout=str(output.out), stderr=str(output.err), exit=exit_code)
         if interrupted:
             run["interrupted"] = True
@@ -255,6 +261,11 @@ def main(arguments: list[str]) -> int:
         side.told["refused"] = str(error)
         side.write()
         return NO_GPU
+    except KeyboardInterrupt:  # between two runs
+        return _INTERRUPTED
+    except OSError as error:  # a disk that is full, a folder that cannot be read
+        print(f"{error.filename or side.out}: {error.strerror or error}", file=sys.stderr)
+        return CANNOT
 
 
 if __name__ == "__main__":

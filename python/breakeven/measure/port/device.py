@@ -72,6 +72,8 @@ def begin(stand_in: bool) -> None:
         if not devices:
             raise RuntimeError("CuPy finds no device")
     state.cupy, state.ndarray, state.stand_in = cupy, cupy.ndarray, stand_in
+    # Unless told otherwise CuPy goes on with NaN where a matrix has no factors; NumPy raises.
+    importlib.import_module("cupyx").seterr(linalg="raise")
 
 
 def part(name: str) -> Any:
