@@ -71,5 +71,5 @@ def _array(numpy: Any, value: Any) -> tuple[Any, str]:
 
 def _matrix(value: Any) -> Any:
     """A sparse matrix on the host."""
-    held = getattr(value, "_d", None) if "breakeven" in type(value).__module__ else value
+    held: Any = getattr(value, "_d", None) if "breakeven" in type(value).__module__ else value
     return held.get() if hasattr(held, "get") and not type(held).__module__.startswith("scipy") else held

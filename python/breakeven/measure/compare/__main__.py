@@ -11,8 +11,8 @@ from . import runs
 
 def main(arguments: list[str]) -> None:
     """Print what the comparison came to."""
-    folders = [Path(word) for word in arguments if not word.startswith("--")]
-    json.dump(runs.sides(*folders, one_script="--against" not in arguments), sys.stdout)
+    first, second = (Path(word) for word in arguments if not word.startswith("--"))
+    json.dump(runs.sides(first, second, one_script="--against" not in arguments), sys.stdout)
 
 
 main(sys.argv[1:])

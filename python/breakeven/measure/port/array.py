@@ -228,6 +228,9 @@ class Array(_Held, metaclass=_Meta):
     def setflags(self, *args: Any, **kwargs: Any) -> None:
         pass  # CuPy's arrays can always be written to
 
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
+
 
 class Scalar(_Held):
     """A number that CuPy left on the device: read when the script needs it, and by its class one of NumPy's."""
@@ -244,7 +247,7 @@ class Scalar(_Held):
 
     shape = property(lambda self: ())
 
-    @property
+    @property  # type: ignore[misc]
     def __class__(self) -> Any:
         return self._d.dtype.type
 

@@ -50,7 +50,7 @@ class _StandIn:
 def offer_stand_in(for_all: bool) -> None:
     """From now on `import cupy` finds the stand-in; that of a library only where it is `for_all`."""
     if not any(isinstance(finder, _StandIn) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _StandIn(for_all))  # type: ignore[arg-type]
+        sys.meta_path.insert(0, _StandIn(for_all))
 
 
 def begin(stand_in: bool) -> None:
