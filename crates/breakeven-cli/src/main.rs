@@ -3,8 +3,8 @@
 //! A thin face: it turns arguments into a [`breakeven::request::Request`], hands it to the engine and writes what comes
 //! back. Results go to stdout, all else to stderr; `run` and `watch -- COMMAND` are the exceptions, for stdout belongs to what they start.
 //!
-//! Exit codes: 0 success, 1 a policy the user set failed (`--fail-if`), 2 bad input, 130 Ctrl-C; `run` and `watch`
-//! pass on that of what they start.
+//! Exit codes: 0 success, 1 a policy the user set failed (`--fail-if`) or two sides disagree (`measure`), 2 bad input, 3 no
+//! GPU to measure, 130 Ctrl-C; `run` and `watch` pass on that of what they start.
 
 mod args;
 mod commands;
@@ -14,6 +14,7 @@ mod failure;
 mod fetch;
 mod input;
 mod interrupt;
+mod measure;
 mod output;
 mod own_prices;
 mod record;
@@ -32,18 +33,27 @@ fn main() -> ExitCode {
     // The other commands take no settings, and a wrong file is no matter of theirs.
     let takes_settings = matches!(
         cli.command,
-        Command::Estimate(_) | Command::Run(_) | Command::Show(_) | Command::Kernels(_) | Command::Config
+        Command::Estimate(_)
+            | Command::Run(_)
+            | Command::Measure(_)
+            | Command::Show(_)
+            | Command::Kernels(_)
+            | Command::Config
     );
     let settings = match Settings::read(takes_settings && !cli.no_config) {
         Ok(settings) => settings,
         Err(failure) => return failure.report(),
     };
-    if !matches!(cli.command, Command::Run(_) | Command::Serve(_) | Command::Watch(_)) {
+    if !matches!(
+        cli.command,
+        Command::Run(_) | Command::Measure(_) | Command::Serve(_) | Command::Watch(_)
+    ) {
         interrupt::watch();
     }
     let done = match cli.command {
         Command::Estimate(args) => commands::estimate(&args, &settings),
         Command::Run(args) => commands::run(&args, &settings),
+        Command::Measure(args) => commands::measure(&args, &settings),
         Command::Show(args) => commands::show(&args, &settings),
         Command::Kernels(args) => commands::kernels(&args, &settings),
         Command::Config => commands::config(&settings),

@@ -1,4 +1,4 @@
-"""The size that graphs leave open: a batch, by what a function is given or by the data set that it takes its rows of."""
+"""The size that graphs leave open: a batch, by what a function is given or by the data set of its rows."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def _is_hosts(kind: str) -> bool:
 
 def _work(args: tuple[Any, ...], result: Any) -> Told | None:
     kind, given = args[1], args[3:]
-    results = result if isinstance(result, (list, tuple)) else [result]
+    results = list(result) if isinstance(result, (list, tuple)) else [result]
     tensors = [value for value in given if hasattr(value, "_shape_tuple") or hasattr(value, "__array_interface__")]
     plain = tuple(value for value in given if isinstance(value, (str, bool, int, float, bytes)))
     key = (kind, tuple(_shape(value) for value in tensors), tuple(_shape(value) for value in results), plain)

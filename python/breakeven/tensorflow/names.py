@@ -64,7 +64,8 @@ _MAPS = {
 }
 #: Bytes that stay where they are.
 _SAME = {
-    "reshape": """Reshape Squeeze ExpandDims Identity IdentityN StopGradient PreventGradient Bitcast EnsureShape CheckNumerics
+    "reshape": """Reshape Squeeze ExpandDims Identity IdentityN StopGradient PreventGradient Bitcast
+    EnsureShape CheckNumerics
     Snapshot TensorListFromTensor TensorListStack TensorListConcatV2 PlaceholderWithDefault ReadVariableOp
     _EagerConst CollectiveReduceV2""",
 }
@@ -95,7 +96,8 @@ _FOLDS = {
 }
 _SCATTERS = {
     "scatter": "ScatterNd TensorScatterUpdate ResourceScatterUpdate ResourceScatterNdUpdate",
-    "scatter-add": """TensorScatterAdd TensorScatterSub ResourceScatterAdd ResourceScatterSub ResourceScatterNdAdd UnsortedSegmentSum
+    "scatter-add": """TensorScatterAdd TensorScatterSub ResourceScatterAdd ResourceScatterSub
+    ResourceScatterNdAdd UnsortedSegmentSum
     UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd SegmentSum SegmentMean SegmentSumV2
     SparseSegmentSum SparseSegmentMean Bincount DenseBincount""",
     "dynamic_update_slice": "TensorListSetItem TensorListPushBack TensorListSetItemV2",

@@ -4,6 +4,7 @@ mod estimate;
 mod import;
 mod kernels;
 mod lists;
+mod measure;
 mod negative;
 mod options;
 mod report;
@@ -16,6 +17,7 @@ pub(crate) use estimate::EstimateArgs;
 pub(crate) use import::{ImportArgs, TraceFormat};
 pub(crate) use kernels::{KernelsArgs, MeasuredAs, TableFormat};
 pub(crate) use lists::{CpusArgs, DoctorArgs, GpusArgs, GridsArgs, PricesAction, PricesArgs, UpdateArgs};
+pub(crate) use measure::{MeasureArgs, MeasureFormat};
 pub(crate) use negative::join_negative;
 pub(crate) use options::{OptionArgs, ProgramArgs};
 pub(crate) use report::{Color, Format, ReportArgs};
@@ -46,6 +48,8 @@ pub(crate) enum Command {
     Estimate(Box<EstimateArgs>),
     /// Run a Python script as it is, then report what it would do on GPUs
     Run(Box<RunArgs>),
+    /// Run a Python script on the CPU and on the GPU of this machine: the times of both, and whether their results agree
+    Measure(Box<MeasureArgs>),
     /// Report on a saved workload again: other GPUs, other prices
     Show(Box<ShowArgs>),
     /// A table of kernels (CSV or Parquet): the time of each row on each GPU

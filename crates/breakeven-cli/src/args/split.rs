@@ -4,7 +4,7 @@ use super::Cli;
 use clap::CommandFactory;
 use std::ffi::OsString;
 
-/// Puts `--` before the script of `run`, so that everything after it is the script's own, `--` included.
+/// Puts `--` before the script of `run` and `measure`, so that everything after it is the script's own, `--` included.
 ///
 /// Options that take a value are asked of the parser itself.
 pub(crate) fn split_script(mut arguments: Vec<OsString>) -> Vec<OsString> {
@@ -12,11 +12,12 @@ pub(crate) fn split_script(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let Some(command) = arguments.iter().skip(1).position(|word| !is_option(word)).map(|at| at + 1) else {
         return arguments;
     };
-    if arguments[command] != "run" {
+    let name = arguments[command].to_string_lossy().into_owned();
+    if !["run", "measure"].contains(&name.as_str()) {
         return arguments;
     }
     let cli = Cli::command();
-    let Some(run) = cli.find_subcommand("run") else { return arguments };
+    let Some(run) = cli.find_subcommand(&name) else { return arguments };
     let takes_value = |flag: &str| {
         run.get_arguments().any(|a| {
             let short = a.get_short().is_some_and(|s| flag.strip_prefix('-').is_some_and(|f| f == s.to_string()));
@@ -31,7 +32,7 @@ pub(crate) fn split_script(mut arguments: Vec<OsString>) -> Vec<OsString> {
         if text == "--" {
             return arguments;
         }
-        if text.starts_with("-m") {
+        if name == "run" && text.starts_with("-m") {
             // `-m MODULE` or `-mMODULE`: what follows is the module's.
             at += if text == "-m" { 2 } else { 1 };
             break;

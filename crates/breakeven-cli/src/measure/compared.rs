@@ -1,0 +1,75 @@
+//! Whether two sides came to the same, by `python -m breakeven.measure.compare`.
+
+use super::Side;
+use crate::failure::Failure;
+use crate::record::Python;
+use breakeven::report::words;
+use serde::{Deserialize, Serialize};
+use std::process::{Command, Stdio};
+
+/// What the comparison came to.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Compared {
+    pub(crate) agree: bool,
+    pub(crate) differences: Vec<Difference>,
+    /// Of what agrees.
+    pub(crate) largest_relative: f64,
+    pub(crate) largest_of: String,
+    pub(crate) numbers: u64,
+    pub(crate) lines: u64,
+    pub(crate) arrays: u64,
+    pub(crate) files: u64,
+    /// All of these together.
+    pub(crate) compared: u64,
+    /// What was not compared, in words.
+    pub(crate) left_out: Vec<String>,
+    /// What differs between two runs of the first side.
+    pub(crate) varying: Vec<String>,
+    /// What differs between two runs of the second side.
+    #[serde(default)]
+    pub(crate) varying_second: Vec<String>,
+}
+
+/// Something that does not agree.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Difference {
+    pub(crate) what: String,
+    pub(crate) text: String,
+    /// Where numbers differ.
+    pub(crate) relative: Option<f64>,
+}
+
+impl Compared {
+    /// In a few words, for the first line.
+    pub(crate) fn words(&self) -> String {
+        match self.differences.first() {
+            Some(first) => format!("results differ: {}", words::printable(&first.text, 160)),
+            None if self.compared == 0 => "results were not compared: nothing was printed, kept or written".to_owned(),
+            None if self.largest_relative > 0.0 => {
+                format!("results agree (largest relative difference {:.0e})", self.largest_relative)
+            }
+            None => "results agree (to the last digit)".to_owned(),
+        }
+    }
+}
+
+/// Compares two sides; `one_script` where both ran the same.
+///
+/// # Errors
+/// The comparison does not run.
+pub(crate) fn compare(python: &Python, first: &Side, second: &Side, one_script: bool) -> Result<Compared, Failure> {
+    let mut command = Command::new(&python.path);
+    command.args(["-m", "breakeven.measure.compare"]).arg(&first.folder).arg(&second.folder);
+    if !one_script {
+        command.arg("--against");
+    }
+    let cannot = |why: String| {
+        let message = format!("the results cannot be compared: {why}");
+        Failure::new("no-comparison", message, "`pip install numpy` in the script's Python, if it is missing")
+    };
+    let output = command.stdin(Stdio::null()).output().map_err(|e| cannot(e.to_string()))?;
+    serde_json::from_slice(&output.stdout).map_err(|_| {
+        let told = String::from_utf8_lossy(&output.stderr);
+        cannot(told.trim_end().lines().last().unwrap_or("it said nothing").to_owned())
+    })
+}

@@ -1,0 +1,1 @@
+"""Results of two runs compared as people would by hand: printed text, arrays, files."""
