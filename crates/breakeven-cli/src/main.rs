@@ -44,10 +44,7 @@ fn main() -> ExitCode {
         Ok(settings) => settings,
         Err(failure) => return failure.report(),
     };
-    if !matches!(
-        cli.command,
-        Command::Run(_) | Command::Measure(_) | Command::Serve(_) | Command::Watch(_)
-    ) {
+    if !matches!(cli.command, Command::Run(_) | Command::Measure(_) | Command::Serve(_) | Command::Watch(_)) {
         interrupt::watch();
     }
     let done = match cli.command {

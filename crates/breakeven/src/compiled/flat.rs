@@ -105,7 +105,8 @@ impl Flat {
             };
             let axes = node.facts.get(if a >= b { "contract" } else { "contract_right" }).cloned();
             let facts = axes.into_iter().map(|axes| ("axes".to_owned(), axes)).collect();
-            let fold = Node { op: node.op, reads: vec![products], gives: given, facts, bodies: Vec::new(), group: node.group };
+            let fold =
+                Node { op: node.op, reads: vec![products], gives: given, facts, bodies: Vec::new(), group: node.group };
             self.steps.insert(at + 1, Step { meaning: Some(Meaning::Fold(function_cost("two"))), node: fold });
         }
     }

@@ -121,7 +121,12 @@ impl Kernels<'_> {
         let (loops, folds) = (self.is_of_loops(a), self.is_of_folds(a));
         let alike = (loops && (self.is_of_loops(b) || self.is_of_folds(b))) || (folds && self.is_of_folds(b));
         let group = |kernel: &Kernel| kernel.roots.first().and_then(|&root| self.flat.steps[root].node.group);
-        if group(a) != group(b) || a.roots.is_empty() || b.roots.is_empty() || !alike || self.extent(a) != self.extent(b) {
+        if group(a) != group(b)
+            || a.roots.is_empty()
+            || b.roots.is_empty()
+            || !alike
+            || self.extent(a) != self.extent(b)
+        {
             return false;
         }
         let written: BTreeSet<usize> = self.writes(a).into_iter().collect();

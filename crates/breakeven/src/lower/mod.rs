@@ -47,10 +47,10 @@ pub(crate) use callable::rows;
 pub use callable::{Callable, callable, callables, canonical, numpy_name};
 pub use elementwise::Cost;
 pub(crate) use elementwise::function_cost;
-pub use frames::Verb;
-pub use learn::{Algorithm, Phase};
 #[cfg(test)]
 pub(crate) use elementwise::has_cost;
+pub use frames::Verb;
+pub use learn::{Algorithm, Phase};
 pub use rule::Rule;
 pub use tensor::Form;
 
