@@ -143,6 +143,10 @@ impl Constants {
                 return Err(bad(format!("`{family}` is not a family")));
             }
         }
+        // That of a routine comes of its parts.
+        if self.spread[Family::Routine as usize].own.is_nan() {
+            self.spread[Family::Routine as usize] = self.spread[Family::View as usize];
+        }
         match self.spread.iter().any(|s| s.own.is_nan()) {
             true => Err(bad("a family has no spread".into())),
             false => Ok(self),

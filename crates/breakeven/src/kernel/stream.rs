@@ -20,6 +20,9 @@ const UNTIMED: f64 = 3.0;
 /// others, Dissecting the NVIDIA Volta GPU Architecture, 2018), and so do most others of a loop; some lie side by side.
 const THREAD_CYCLES: f64 = 3.0;
 
+/// Operations an element of the longest functions that were timed.
+const PLAIN: f64 = 64.0;
+
 /// Bytes that memory hands out together.
 const SECTOR: f64 = 32.0;
 
@@ -33,8 +36,10 @@ pub(super) fn map(machine: &Machine<'_>, job: &Job, n: f64, transcendental: bool
     let memory = overlap(one.memory, threads);
     let double = matches!(job.dtype, Dtype::F64 | Dtype::C128);
     let compute = if double && transcendental { double_function(machine, job) } else { one.compute };
-    // Few threads with much to do each: none is done before its own operations are.
-    let compute = compute.max(job.flop / n.max(1.0) * THREAD_CYCLES / machine.clock);
+    // Few threads with much to do each: none is done before its own operations are. Those of a plain function are part of
+    // what the smallest kernel takes.
+    let own = (job.flop / n.max(1.0) - PLAIN).max(0.0);
+    let compute = compute.max(own * THREAD_CYCLES / machine.clock);
     let doubt = match job.dtype {
         Dtype::F32 | Dtype::Tf32 => 1.0,
         _ if job.dtype.bytes() == 2 => HALF,
