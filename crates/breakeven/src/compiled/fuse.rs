@@ -147,7 +147,7 @@ impl<'a> Kernels<'a> {
             return self.is_light(at);
         }
         if is_fold(of) {
-            return !is_fold(step) && !(self.is_one_number(of) && self.is_heavy(at, &mut 0));
+            return !(is_fold(step) || self.is_one_number(of) && self.is_heavy(at, &mut 0));
         }
         is_loop(of) && !(self.is_dear(at) && self.gives(of) > self.gives(step))
             || (taken.contains(&reader) && self.is_light(at))

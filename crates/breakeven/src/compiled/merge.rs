@@ -45,7 +45,7 @@ impl Kernels<'_> {
     }
 
     fn is_given_out(&self, kernel: &Kernel) -> bool {
-        self.writes(kernel).iter().any(|&value| self.flat.outputs.iter().any(|&output| output == value))
+        self.writes(kernel).iter().any(|value| self.flat.outputs.contains(value))
     }
 
     /// `from` becomes part of `into`, and is empty afterwards; what it left stays inside unless `kept`.

@@ -13,7 +13,7 @@ def all_of(a, s):
     q, r = jnp.linalg.qr(a)
     singular = jnp.linalg.svd(a, compute_uv=False)
     x = jnp.linalg.solve(s, a[0])
-    return jnp.trace(lower) > 0, values.min() > 0, jnp.allclose(q @ r, a, atol=1e-3), singular[0] > 0, x.shape[0]
+    return jnp.trace(lower) > 0, values.min() > 0, jnp.allclose(q @ r, a, atol=1e-3), singular[0] > 0, x[0]
 
 
 print([bool(v) for v in all_of(a, s)])
