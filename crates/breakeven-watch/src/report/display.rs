@@ -105,23 +105,24 @@ impl<W: Write> Display<W> {
         if reading.lost() {
             return format!("{} {}", printable(&gpu.label, 8), self.paint("31", "lost"));
         }
-        let busy = reading.get(Field::Busy).map_or_else(|| UNKNOWN.to_owned(), share);
-        let mut told = vec![busy];
-        told.extend(reading.get(Field::Watts).map(watts));
-        told.extend(reading.get(Field::Memory).zip(gpu.memory).map(|(used, all)| memory(used, all)));
-        if !self.brief {
-            told.extend(reading.get(Field::CoreMhz).map(|mhz| format!("{mhz:.0} MHz")));
-            told.extend(reading.get(Field::Celsius).map(|celsius| format!("{celsius:.0} °C")));
-            let traffic =
-                [Field::ToGpu, Field::FromGpu].into_iter().filter_map(|way| reading.get(way)).reduce(f64::max);
-            told.extend(traffic.filter(|rate| *rate > 1e6).map(|rate| format!("PCIe {}", bytes_per_s(rate))));
-        }
+        let mut told = vec![reading.get(Field::Busy).map_or_else(|| UNKNOWN.to_owned(), share)];
         for (reason, word) in [(HEAT, "hot"), (POWER, "power cap")] {
             if reading.throttled(reason) == Some(true) {
                 told.push(self.paint("33", word));
             }
         }
-        let curve = if self.brief { String::new() } else { self.paint("36", &spark(curve)) + " " };
+        told.extend(reading.get(Field::Watts).map(watts));
+        told.extend(reading.get(Field::Memory).zip(gpu.memory).map(|(used, all)| memory(used, all)));
+        if !self.brief {
+            told.extend(reading.get(Field::CoreMhz).map(|mhz| format!("{mhz:.0} MHz")));
+            told.extend(reading.get(Field::Celsius).map(|celsius| format!("{celsius:.0} °C")));
+            let ways = [Field::ToGpu, Field::FromGpu].into_iter().filter_map(|way| reading.get(way));
+            let traffic = ways.reduce(f64::max).filter(|rate| *rate > 1e6);
+            told.extend(traffic.map(|rate| format!("PCIe {}", bytes_per_s(rate))));
+        }
+        // A quarter of the line.
+        let newest = curve.iter().skip(POINTS.saturating_sub(self.width / 4));
+        let curve = if self.brief { String::new() } else { self.paint("36", &spark(newest)) + " " };
         format!("{} {curve}{}", printable(&gpu.label, 8), told.join("  "))
     }
 

@@ -32,8 +32,6 @@ pub(super) struct Course {
     lines: Option<Lines>,
     display: Option<Display<io::Stderr>>,
     own_stdout: bool,
-    /// Notes of the first look are told at once where somebody looks on.
-    begun: bool,
 }
 
 impl Course {
@@ -53,10 +51,12 @@ impl Course {
         let lines = (live || piped).then(|| Lines::new(args, machine.gpus())).transpose()?;
         let terminal = io::stderr().is_terminal();
         let width = usize::from(output::width(Some(io::stderr())).unwrap_or(80));
-        let display = terminal
+        // A line of ours on the terminal that a command writes to would be in its way.
+        let alone = terminal && (own_stdout || !io::stdout().is_terminal());
+        let display = alone
             .then(|| Display::new(io::stderr(), machine.gpus(), width, colored(args.color, terminal), !own_stdout));
         let history = history(machine.gpus().len(), plan);
-        Ok(Self { totals, history, writer, lines, display, own_stdout, begun: false })
+        Ok(Self { totals, history, writer, lines, display, own_stdout })
     }
 
     /// Watches until it is stopped or the plan ends.
@@ -78,7 +78,6 @@ impl Course {
 
 impl Sink for Course {
     fn sample(&mut self, sample: &Sample) {
-        self.begun = true;
         self.totals.take(sample);
         self.history.take(sample);
         if let Some((_, writer)) = &mut self.writer {
