@@ -7,7 +7,7 @@ import numpy
 from . import functions
 from .callees import product, random, shape_of
 from .indexing import reshaped
-from .values import FLOAT, INT, NONE, Array, NotTold, Number, Several, Thing, promoted
+from .values import FLOAT, INT, NONE, Array, NotTold, Number, Several, Thing, promoted, real
 from .walk import mean
 
 TYPE_CHECKING = False
@@ -103,7 +103,7 @@ def _mapped(walk: Walk, name: str, given: list[Value], arrays: list[Array]) -> A
     elif dtype.kind in "biu" and not ({"one", "clip"} & cost.keys() and "divide" not in name):
         dtype = FLOAT
     if name in ("abs", "absolute") and dtype.kind == "c":
-        dtype = numpy.dtype("float64" if dtype.itemsize == 16 else "float32")
+        dtype = real(dtype)
     return walk.elementwise(arrays, cost, dtype)
 
 

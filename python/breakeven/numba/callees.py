@@ -7,7 +7,7 @@ import builtins
 import numpy
 
 from . import functions
-from .values import COMPLEX, FLOAT, INT, NONE, Array, NotTold, Number, Several, Thing, promoted
+from .values import COMPLEX, FLOAT, INT, NONE, Array, NotTold, Number, Several, Thing, promoted, real
 from .walk import mean
 
 TYPE_CHECKING = False
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from .values import Value
     from .walk import Walk
-
-_REAL = {"complex64": "float32", "complex128": "float64"}
 
 
 def call(walk: Walk, callee: Thing, given: list[Value], words: dict[str, Value]) -> Value:
@@ -105,7 +103,7 @@ def _numpy(walk: Walk, name: str, given: list[Value], words: Mapping[str, Value]
             cost = functions.power(numbers[1].value)
         walk.cost(cost, dtype, name)
         if name in ("abs", "absolute") and dtype.kind == "c":
-            dtype = numpy.dtype(_REAL[dtype.name])
+            dtype = real(dtype)
         return Number(dtype, None, None, True)
     return array_function(walk, name, given, words)
 

@@ -27,6 +27,8 @@ _MORE = 2
 _ALWAYS = 1 << 62
 #: Different calls of one function from which lengths count by their order of magnitude alone.
 _MANY = 256
+#: Functions that are kept: a program that compiles more of them, in a loop, is told no more than how long they took.
+_FUNCTIONS = 1024
 
 
 class _Function:
@@ -71,6 +73,8 @@ def before(of: Any, args: tuple[object, ...], words: dict[str, object]) -> Call 
     within.asking = True
     try:
         call.stays = _stays(call)
+        if call.stays is None and len(_known) >= _FUNCTIONS and id(of) not in _known:
+            raise NotTold(f"the program compiles more than {_FUNCTIONS} functions")
         if call.stays is None:
             source, given = _loop_of(call)
             call.asked = Asked(source, given, getattr(call.of, "targetoptions", {}))
@@ -121,7 +125,10 @@ def _remember(call: Call, name: str, words: dict[str, str], bits: list[int]) -> 
     """The next calls that look like this one are told without asking."""
     known = _known.get(id(call.of))
     if known is None:
-        known = _known[id(call.of)] = _Function()
+        known = _Function()
+        if len(_known) >= _FUNCTIONS:
+            return known
+        _known[id(call.of)] = known
         _held.append(call.of)
     plan = call.asked.plan if call.asked is not None else None
     known.plans += 1

@@ -7,7 +7,7 @@ import types
 
 from . import indexing, operators
 from .callees import call
-from .values import BOOL, INT, NONE, Array, NotTold, Number, Several, Thing, of_object, promoted
+from .values import BOOL, INT, NONE, Array, NotTold, Number, Several, Thing, of_object, promoted, real
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -132,13 +132,9 @@ class Evaluator:
             if name == "dtype":
                 return Thing(base.dtype)
             if name in _PARTS:
-                dtype = {"c64": "float32", "c128": "float64"}.get(f"c{base.dtype.itemsize * 8}", base.dtype.name)
-                kind = base.dtype if base.dtype.kind != "c" else type(base.dtype)(dtype)
-                return Array(kind, base.shape, base.memory, base.axes)
+                return Array(real(base.dtype), base.shape, base.memory, base.axes)
         if isinstance(base, Number) and name in _PARTS:
-            small = base.dtype.itemsize == 8
-            real = base.dtype if base.dtype.kind != "c" else type(base.dtype)("float32" if small else "float64")
-            return Number(real, None, None, True)
+            return Number(real(base.dtype), None, None, True)
         if isinstance(base, Thing):
             if base.of is None and not isinstance(base.object, str):
                 # An object gives another view of its array each time.

@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from .loops import ArrayOp
     from .values import Memory, Value
 
-#: Beyond this share of the operations in loops that are no kernels the call stays on the host: for them a thread of a GPU
-#: takes tens of times as long as a core.
+#: Beyond this share of the operations in loops that are no kernels the call stays on the host: for them a thread of a
+#: GPU takes tens of times as long as a core.
 _ALONE = 0.05
 #: A loop around another does less than this share of the work by itself: both are the grid then.
 _LITTLE = 0.1
+#: Threads that go together.
+_WARP = 32
 #: Threads of a block, which folds what they have, and what the state of a random number generator holds.
 _BLOCK, _STATE = 256, 16
 #: From this share of the operations on `float64` decides how long a kernel takes.
@@ -122,7 +124,7 @@ class _Kernels:
                 self.region(child, verdict)
                 continue
             self.told.why.append((child.line, verdict.why))
-            if any(inner.ops or (inner is not child and _is_parallel(inner)) for inner in child.subtree()):
+            if any(inner.ops or (inner is not child and _is_wide(inner)) for inner in child.subtree()):
                 self.body(child)
                 if child.kind == "while" or child.ends_early:
                     self.told.parts.append(_copy_back(child.rounds))
@@ -142,10 +144,7 @@ class _Kernels:
     def region(self, loop: Loop, verdict: Verdict) -> None:
         """A parallel loop as a kernel; with the loop within it, where that is nearly all of it, as a grid."""
         count = loop.begun
-        grid = loop
-        while (inner := _whole_of(grid)) is not None:
-            grid = inner
-        n = max(round(grid.rounds / count), 1)
+        n = max(round(_grid_of(loop).rounds / count), 1)
         read = written = 0.0
         for memory, loads, stores in _touched(loop):
             read += min(loads / count, memory.bytes)
@@ -166,8 +165,20 @@ class _Kernels:
             self.told.parts.append({"op": scatter, "dtype": "f64", "count": round(count)})
 
 
+def _is_wide(loop: Loop) -> bool:
+    """Whether it fills at least a warp each time that it begins, with the loops within it that are of its grid."""
+    return _is_parallel(loop) and _grid_of(loop).rounds >= _WARP * loop.begun
+
+
 def _is_parallel(loop: Loop) -> bool:
     return loop.rounds > 0 and not dependence.of(loop).why
+
+
+def _grid_of(loop: Loop) -> Loop:
+    """The innermost loop whose rounds are threads."""
+    while (inner := _whole_of(loop)) is not None:
+        loop = inner
+    return loop
 
 
 def _whole_of(loop: Loop) -> Loop | None:
@@ -176,7 +187,8 @@ def _whole_of(loop: Loop) -> Loop | None:
         return None
     inner = loop.children[0]
     own = sum(loop.work.values())
-    if dependence.of(inner).folds or own > _LITTLE * max(sum(inner.all_work().values()), 1.0):
+    verdict = dependence.of(inner)
+    if verdict.folds or verdict.adds or own > _LITTLE * max(sum(inner.all_work().values()), 1.0):
         return None
     return inner
 

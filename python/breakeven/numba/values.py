@@ -181,6 +181,11 @@ def promoted(*values: Number | Array) -> numpy.dtype:
     return found
 
 
+def real(dtype: numpy.dtype) -> numpy.dtype:
+    """The type of the parts of a complex number; of others their own."""
+    return {"complex64": numpy.dtype("float32"), "complex128": FLOAT}.get(dtype.name, dtype)
+
+
 def added(left: Number, right: Number, sign: int) -> Mapping[object, int] | None:
     """The factors of a sum of places."""
     if not left.factors and not right.factors:

@@ -6,7 +6,7 @@ import numpy
 
 from .functions import of_complex
 from .loops import Access, ArrayOp, Loop
-from .values import Array, Memory, NotTold, Number, new_array
+from .values import Array, Memory, NotTold, Number, new_array, real
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Walk:
         """A scalar operation; `name` by which complex numbers cost otherwise."""
         if dtype.kind == "c":
             functions = of_complex(functions, name)
-            dtype = numpy.dtype("float64" if dtype.itemsize == 16 else "float32")
+            dtype = real(dtype)
         for function, times in functions.items():
             self.loop.work[function, short(dtype)] += times * self.times
 

@@ -431,8 +431,8 @@ impl Place {
 }
 
 /// Whether a line calls a function of SciPy's that the library has nothing for.
-pub fn lacks(profile: &PortProfile, site: &Site) -> bool {
-    site.via.as_deref().is_some_and(|via| via.starts_with("scipy.") && profile.lacks(via))
+pub fn lacks(profile: &'static PortProfile, site: &Site) -> bool {
+    site.via.as_deref().is_some_and(|via| via.starts_with("scipy.") && profile.for_callable(via).lacks(via))
 }
 
 fn place(entry: &Entry, (via, lacking): (Option<&str>, bool), callable: &Callable) -> Place {
