@@ -97,8 +97,10 @@ _known: dict[type, Estimator | None] = {}
 
 
 def estimator(of: type) -> Estimator | None:
-    """What calls of this class are recorded as: the nearest of its bases that is a library's. None where only those of other
-    estimators within them are."""
+    """What calls of this class are recorded as: the nearest of its bases that is a library's.
+
+    None where only those of other estimators within them are.
+    """
     try:
         return _known[of]
     except KeyError:

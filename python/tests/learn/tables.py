@@ -2,8 +2,8 @@
 
     python python/tests/learn/tables.py [--check]
 
-Which estimators and methods cuml.accel runs was read in the wheel cuml-cu12 26.10.0, `cuml/accel/_overrides`; what falls back
-is in `breakeven/learn/fallbacks.csv`. How far times are from the sum of an algorithm's parts comes from
+Which estimators and methods cuml.accel runs was read in the wheel cuml-cu12 26.10.0, `cuml/accel/_overrides`; what falls
+back is in `breakeven/learn/fallbacks.csv`. How far times are from the sum of an algorithm's parts comes from
 `ports/cuml_factors.csv`, which `accuracy` fits.
 """
 
@@ -227,14 +227,14 @@ def texts() -> dict[Path, str]:
     tables.others()
     callables = [
         "# Public callables of scikit-learn 1.9, XGBoost 3.2, LightGBM 4.7, CatBoost 1.2: name,rule,recorded as",
-        "# As scipy.csv. learn:ALGORITHM:PHASE is a file of `lower/learn/`. A name with an id in parentheses is a call that its",
-        "# parameters or data keep on the host. Written by python/tests/learn/tables.py.",
+        "# As scipy.csv. learn:ALGORITHM:PHASE is a file of `lower/learn/`. A name with an id in parentheses is a call",
+        "# that its parameters or data keep on the host. Written by python/tests/learn/tables.py.",
     ]
     ports = [
         "# What of scikit-learn and of boosting libraries a GPU runs, by cuml.accel or by the library itself:",
-        "# name,where,counterpart or reason,kernels,waits,passes,counted. Columns as in cupy.csv. passes: how many times the sum",
-        "# of an algorithm's parts its calls take, by ports/cuml_factors.csv. Written by python/tests/learn/tables.py from the",
-        "# sources in the wheel cuml-cu12 26.10.0 and from breakeven/learn/fallbacks.csv.",
+        "# name,where,counterpart or reason,kernels,waits,passes,counted. Columns as in cupy.csv. passes: how many times",
+        "# the sum of an algorithm's parts its calls take, by ports/cuml_factors.csv. Written by tests/learn/tables.py from",
+        "# the sources in the wheel cuml-cu12 26.10.0 and from breakeven/learn/fallbacks.csv.",
     ]
     return {
         ENGINE / "callables" / "learn.csv": _csv(callables, tables.callables),

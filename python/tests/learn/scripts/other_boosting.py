@@ -14,4 +14,5 @@ light = lightgbm.LGBMRegressor(n_estimators=40, num_leaves=15, n_jobs=2, verbose
 light.fit(X, y)  # op: lightgbm.LGBMRegressor.fit
 cat = catboost.CatBoostRegressor(iterations=40, depth=5, verbose=False, thread_count=2, allow_writing_files=False)
 cat.fit(X, y)  # op: catboost.CatBoostRegressor.fit
-print(light.predict(X).shape, cat.predict(X).shape)  # op: lightgbm.LGBMRegressor.predict, catboost.CatBoostRegressor.predict
+print(light.predict(X).shape)  # op: lightgbm.LGBMRegressor.predict
+print(cat.predict(X).shape)  # op: catboost.CatBoostRegressor.predict

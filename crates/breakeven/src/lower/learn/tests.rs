@@ -1,3 +1,5 @@
+//! What calls of estimators come to, by hand-made facts; laws of all algorithms.
+
 use super::*;
 use crate::lower::{Rule, callable, callables, lower};
 use crate::workload::Part;
