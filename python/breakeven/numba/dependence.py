@@ -121,9 +121,19 @@ def _apart(one: Number | None, other: Number | None, loop: Loop) -> bool:
             if not (isinstance(key, Loop) and key.is_within(loop)):
                 shared[key] = shared.get(key, 0) + sign * factor
                 continue
-            reach = sign * factor * (math.inf if key.length is None else max(key.length - 1, 0))
-            low, high = low + min(reach, 0), high + max(reach, 0)
-    return not any(shared.values()) and (low > 0 or high < 0)
+            low, high = _reached(low, high, key, sign * factor)
+    # Loops around both are in one round of theirs.
+    for key, factor in shared.items():
+        if factor:
+            low, high = _reached(low, high, key, factor)
+    return low > 0 or high < 0
+
+
+def _reached(low: float, high: float, loop: object, factor: int) -> tuple[float, float]:
+    """How far from `low` and `high` a loop takes what its counter is in, times a factor."""
+    length = loop.length if isinstance(loop, Loop) else None
+    reach = factor * (math.inf if length is None else max(length - 1, 0))
+    return low + min(reach, 0), high + max(reach, 0)
 
 
 def handed_on(body: list[ast.stmt]) -> set[str]:

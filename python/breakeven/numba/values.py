@@ -183,7 +183,8 @@ def promoted(*values: Number | Array) -> numpy.dtype:
 
 def real(dtype: numpy.dtype) -> numpy.dtype:
     """The type of the parts of a complex number; of others their own."""
-    return {"complex64": numpy.dtype("float32"), "complex128": FLOAT}.get(dtype.name, dtype)
+    parts: dict[str, numpy.dtype] = {"complex64": numpy.dtype("float32"), "complex128": FLOAT}
+    return parts.get(dtype.name, dtype)
 
 
 def added(left: Number, right: Number, sign: int) -> Mapping[object, int] | None:
