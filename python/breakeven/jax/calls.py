@@ -6,7 +6,7 @@ import json
 import threading
 
 from .. import _native
-from .executables import Executable
+from .executables import Executable, known
 from .session import session
 
 TYPE_CHECKING = False
@@ -45,8 +45,8 @@ def lowering_ends(token: Any, _: Any, result: Any, __: Any = None) -> None:
     if session.own:
         return
     executable = Executable(*token)
-    session.lowered[result] = executable
-    session.of_jaxprs[token[0]] = executable
+    known.lowered[result] = executable
+    known.of_jaxprs[token[0]] = executable
     if not executable.of_library:
         times = session.compiled[executable.name] = session.compiled.get(executable.name, 0) + 1
         if times == MANY_TIMES:
@@ -59,14 +59,14 @@ def lowering_ends(token: Any, _: Any, result: Any, __: Any = None) -> None:
 
 def compiling_begins(_: str, args: tuple[Any, ...]) -> Any:
     """A lowered computation is made an executable, if it is not one yet."""
-    return session.lowered.get(args[0])
+    return known.lowered.get(args[0])
 
 
 def compiling_ends(token: Any, _: Any, result: Any, __: Any = None) -> None:
     if result is not None and token is not None:
         runs = getattr(result, "unsafe_call", None)
-        if runs is not None and runs not in session.executables:
-            session.executables[runs] = token
+        if runs is not None and runs not in known.running:
+            known.running[runs] = token
 
 
 def compiler_begins(_: str) -> bool:
@@ -89,7 +89,7 @@ def call_ends(*_: Any) -> None:
 
 def inner_begins(_: str, __: Any, words: dict[str, Any] | None) -> None:
     """A jaxpr is run without a function of the script's: as part of a gradient that is not compiled."""
-    executable = session.of_jaxprs.get((words or {}).get("jaxpr"))
+    executable = known.of_jaxprs.get((words or {}).get("jaxpr"))
     if executable is not None and session.is_script() and not executable.asks_each_time:
         _native.jitted_next(executable.last)
 
@@ -99,7 +99,7 @@ def run_begins(_: str, args: tuple[Any, ...]) -> Any:
     if not session.is_script():
         return None
     _native.jitted_missed()
-    executable = session.executables.get(args[0])
+    executable = known.running.get(args[0])
     if executable is None:
         session.say("jax-unknown", "an executable ran whose function was not seen being lowered")
         return None

@@ -66,7 +66,8 @@ def twin(jaxpr: Any, plan: Plan) -> Callable[..., Any]:
         zero = jnp.zeros((sum(plan.widths),), jnp.uint32)
         return _Twin(plan).run(jaxpr, list(args), zero)[1]
 
-    return jax.jit(counts, keep_unused=True)
+    compiled: Callable[..., Any] = jax.jit(counts, keep_unused=True)
+    return compiled
 
 
 class _Twin:

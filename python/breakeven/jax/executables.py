@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import weakref
 
 from .. import _native
 from .counting import Plan, twin
@@ -90,6 +91,21 @@ class Executable:
             self._no_twin = f"{type(error).__name__}: {error}".splitlines()[0][:120]
         if self.executions > _COUNTED_ALL and before != self.counted:
             session.say("jax-rounds-sampled", f"rounds of {self.name} differ: not those of every run were counted")
+
+
+class Known:
+    """The executables of this process."""
+
+    def __init__(self) -> None:
+        #: By what a lowered computation was made of.
+        self.lowered: weakref.WeakKeyDictionary[Any, Executable] = weakref.WeakKeyDictionary()
+        #: By JAX's own object that runs it.
+        self.running: weakref.WeakKeyDictionary[Any, Executable] = weakref.WeakKeyDictionary()
+        #: By the jaxpr, for calls that name that.
+        self.of_jaxprs: weakref.WeakKeyDictionary[Any, Executable] = weakref.WeakKeyDictionary()
+
+
+known = Known()
 
 
 def _copied(bytes_: int, times: int) -> dict[str, Any]:

@@ -132,11 +132,11 @@ def _node(equation: Any, reads: list[int], gives: list[int], sites: Sites) -> di
         site = sites.take()
         facts = {key: params[key] for key in ("cond_nconsts", "body_nconsts")}
         if site in sites.counted:
-            facts["rounds"] = sites.counted[site]  # type: ignore[assignment]
+            facts["rounds"] = sites.counted[site]
         return {**node, "facts": facts, "bodies": [_graph(params[key], sites) for key in ("cond_jaxpr", "body_jaxpr")]}
     if name == "cond":
         site = sites.take()
-        facts = {"taken": sites.counted[site]} if site in sites.counted else {}  # type: ignore[dict-item]
+        facts = {"taken": sites.counted[site]} if site in sites.counted else {}
         bodies = [_graph(branch, sites) for branch in params["branches"]]
         if len(bodies) == 1:
             return {**node, "op": "call", "reads": reads[1:], "bodies": bodies}

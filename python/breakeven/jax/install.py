@@ -11,6 +11,7 @@ import sys
 from .. import _native
 from ..process import program
 from . import calls
+from .executables import known
 from .session import session
 
 TYPE_CHECKING = False
@@ -85,10 +86,17 @@ def _hook(jax: Any) -> str | None:
     return None
 
 
-def _put(holder: Any, name: str, begins: Callable[..., Any], ends: Callable[..., Any], **how: bool) -> Any:
+def _put(
+    holder: Any,
+    name: str,
+    begins: Callable[..., Any],
+    ends: Callable[..., Any],
+    arguments: bool = False,
+    keywords: bool = False,
+) -> Any:
     """A stand-in in the place of a function of JAX's."""
     plain = vars(holder)[name]
-    stand_in = _native.Named(plain, name, begins, ends, **how)
+    stand_in = _native.Named(plain, name, begins, ends, arguments=arguments, keywords=keywords)
     setattr(holder, name, stand_in)
     return stand_in
 
@@ -100,7 +108,8 @@ class _Asking:
         self.plain = plain
 
     def __call__(self, executable: Any, *rest: Any) -> Any:
-        known = session.executables.get(getattr(executable, "unsafe_call", None)) if executable is not None else None
-        if known is not None and known.asks_each_time and session.on:
+        runs = getattr(executable, "unsafe_call", None)
+        told = known.running.get(runs) if runs is not None else None
+        if told is not None and told.asks_each_time and session.on:
             return None
         return self.plain(executable, *rest)

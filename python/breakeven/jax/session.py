@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
-
 from .. import _native
 
 TYPE_CHECKING = False
@@ -11,11 +9,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from .executables import Executable
-
 
 class Session:
-    """The executables of this process, and whether what runs is the script's."""
+    """Whether what runs is the script's, and what has been told of it."""
 
     def __init__(self) -> None:
         #: Calls of compiled functions are told from now on.
@@ -28,12 +24,6 @@ class Session:
         self.tag = 0
         #: JAX's own method that waits for an array.
         self.waits: Callable[[Any], object] | None = None
-        #: What a lowered computation was made of.
-        self.lowered: weakref.WeakKeyDictionary[Any, Executable] = weakref.WeakKeyDictionary()
-        #: By JAX's own object that runs it.
-        self.executables: weakref.WeakKeyDictionary[Any, Executable] = weakref.WeakKeyDictionary()
-        #: By the jaxpr, for calls that name that.
-        self.of_jaxprs: weakref.WeakKeyDictionary[Any, Executable] = weakref.WeakKeyDictionary()
         #: Functions that were seen being lowered, ours among them.
         self.noticed = 0
         #: How often functions were compiled, by name.

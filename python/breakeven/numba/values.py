@@ -184,7 +184,8 @@ def promoted(*values: Number | Array) -> numpy.dtype:
 def real(dtype: numpy.dtype) -> numpy.dtype:
     """The type of the parts of a complex number; of others their own."""
     parts: dict[str, numpy.dtype] = {"complex64": numpy.dtype("float32"), "complex128": FLOAT}
-    return parts.get(dtype.name, dtype)
+    part: numpy.dtype = parts.get(str(dtype.name), dtype)
+    return part
 
 
 def added(left: Number, right: Number, sign: int) -> Mapping[object, int] | None:
