@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy
 
 from . import functions
-from .callees import product, random, shape_of
 from .indexing import reshaped
+from .linear import product, random, shape_of
 from .values import FLOAT, INT, NONE, Array, NotTold, Number, Several, Thing, promoted, real
 from .walk import mean
 

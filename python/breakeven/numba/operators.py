@@ -8,6 +8,7 @@ import operator
 import numpy
 
 from .functions import power
+from .linear import product
 from .values import BOOL, FLOAT, INT, Array, NotTold, Number, Several, Thing, added, promoted, scaled
 
 TYPE_CHECKING = False
@@ -47,8 +48,6 @@ _OF_INTEGERS = {"floor_divide": {"floor_divide": 1}, "remainder": {"remainder": 
 def binary(walk: Walk, kind: type, left: Value, right: Value) -> Value:
     """`left + right` and its kind."""
     if kind is ast.MatMult:
-        from .callees import product
-
         return product(walk, left, right)
     if isinstance(left, Several) and isinstance(right, Several) and kind is ast.Add:
         return Several(left.items + right.items)
