@@ -80,10 +80,14 @@ def test_rounds_of_a_while_loop_are_exact(seen: dict[str, recorded.Seen], tmp_pa
     assert sorted(products) == sorted(printed) and len(printed) == 2
 
 
-def test_rounds_of_a_scan_and_random_numbers(seen: dict[str, recorded.Seen], tmp_path: Path) -> None:
+def test_random_numbers_are_drawn_where_they_are_folded(seen: dict[str, recorded.Seen], tmp_path: Path) -> None:
     run = _record("monte_carlo_vmap", seen, tmp_path)
-    drawn = [dims["n"] * runs for kind, dims, runs in recorded.parts(run.workload, "jax.jit") if kind == "random"]
-    assert sum(drawn) >= 3 * 20_000 * 50
+    walks = [
+        dims["flop_per_element"]
+        for kind, dims, runs in recorded.parts(run.workload, "jax.jit")
+        if kind == "reduce" and dims["n"] == 20_000 * 50 and runs == 3
+    ]
+    assert len(walks) == 1 and walks[0] > 20
 
 
 def _transfers(workload: dict[str, Any]) -> int:
