@@ -8,7 +8,7 @@
 //! 5. *Kernels that go over the same* are one with several results.
 //! 6. *Products take an epilogue*: a factor, a matrix or row to add, a ReLU or GELU.
 //!
-//! Fitted against what XLA's own compiler printed for an H100 (`python/tests/jax/kernels.csv`).
+//! Fitted against what XLA's own compiler printed for an H100 (`python/tests/recorders/jax/kernels.csv`).
 
 use super::flat::{Flat, Step};
 use super::meaning::Meaning;

@@ -1,5 +1,5 @@
 //! Small graphs against kernels and arithmetic counted by hand. Real programs are compared with XLA's own compiler in
-//! `python/tests/jax`.
+//! `python/tests/recorders/jax`.
 
 use super::*;
 use proptest::prelude::*;

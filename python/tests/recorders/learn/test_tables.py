@@ -15,7 +15,7 @@ import tables  # noqa: E402
 from breakeven.learn.fallbacks import rules  # noqa: E402
 from breakeven.learn.methods import METHODS  # noqa: E402
 
-ENGINE = Path(__file__).parents[3] / "crates" / "breakeven"
+ENGINE = Path(__file__).parents[4] / "crates" / "breakeven"
 
 
 def names(path: Path) -> dict[str, list[str]]:
@@ -42,7 +42,7 @@ def test_the_files_are_what_the_tool_writes() -> None:
     for library in ("xgboost", "lightgbm", "catboost"):
         pytest.importorskip(library)
     stale = [path.name for path, text in tables.texts().items() if path.read_text() != text]
-    assert not stale, "python python/tests/learn/tables.py"
+    assert not stale, "python python/tests/recorders/learn/tables.py"
 
 
 @pytest.mark.parametrize("left_out", ["estimator", "source"])

@@ -1,6 +1,6 @@
 """Writes `callables/learn.csv` and `ports/cuml.csv` from the installed libraries and what is known of cuml.accel below.
 
-    python python/tests/learn/tables.py [--check]
+    python python/tests/recorders/learn/tables.py [--check]
 
 Which estimators and methods cuml.accel runs was read in the wheel cuml-cu12 26.10.0, `cuml/accel/_overrides`; what falls
 back is in `breakeven/learn/fallbacks.csv`. How far times are from the sum of an algorithm's parts comes from
@@ -19,7 +19,7 @@ from pathlib import Path
 from breakeven.learn import fallbacks, functions, names
 from breakeven.learn.methods import METHODS
 
-ENGINE = Path(__file__).parents[3] / "crates" / "breakeven"
+ENGINE = Path(__file__).parents[4] / "crates" / "breakeven"
 FIT, TRANSFORM = ("fit",), ("fit", "transform", "fit_transform", "inverse_transform")
 CLASSIFY = ("fit", "predict", "predict_proba", "predict_log_proba")
 LOOK = ("fit", "kneighbors", "kneighbors_graph")
@@ -228,7 +228,7 @@ def texts() -> dict[Path, str]:
     callables = [
         "# Public callables of scikit-learn 1.9, XGBoost 3.2, LightGBM 4.7, CatBoost 1.2: name,rule,recorded as",
         "# As scipy.csv. learn:ALGORITHM:PHASE is a file of `lower/learn/`. A name with an id in parentheses is a call",
-        "# that its parameters or data keep on the host. Written by python/tests/learn/tables.py.",
+        "# that its parameters or data keep on the host. Written by python/tests/recorders/learn/tables.py.",
     ]
     ports = [
         "# What of scikit-learn and of boosting libraries a GPU runs, by cuml.accel or by the library itself:",
