@@ -26,6 +26,11 @@ pub trait Sink {
 
     /// Something to know, told once.
     fn note(&mut self, note: &Note);
+
+    /// Whether nobody wants more, so that watching may end.
+    fn enough(&self) -> bool {
+        false
+    }
 }
 
 /// Deadlines at whole multiples of an interval from the start, so that a late look does not shift the later ones.
@@ -58,7 +63,8 @@ pub fn watch(machine: &mut Machine, plan: Plan, stop: &Receiver<()>, sinks: &mut
         let next = start + deadlines.after(start.elapsed());
         let end = plan.length.map(|length| start + length);
         let due = end.map_or(next, |end| end.min(next));
-        if !wait(machine, plan, stop, due) || end.is_some_and(|end| end <= due) {
+        let enough = sinks.iter().any(|sink| sink.enough());
+        if enough || !wait(machine, plan, stop, due) || end.is_some_and(|end| end <= due) {
             break;
         }
     }

@@ -171,6 +171,15 @@ fn ctrl_c_that_a_command_dies_of_is_passed_on_after_the_report() {
 }
 
 #[test]
+fn a_reader_that_has_had_enough_ends_it() {
+    let (_folder, root) = place();
+    let mut child = beside(&root, &["--format", "csv"]);
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success() && !String::from_utf8_lossy(&output.stderr).contains("error"), "{output:?}");
+}
+
+#[test]
 fn a_process_is_watched_until_it_ends() {
     let folder = tempfile::tempdir().unwrap();
     let mut other = Command::new("sleep").arg("1").spawn().unwrap();

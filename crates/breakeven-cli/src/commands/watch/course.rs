@@ -101,6 +101,10 @@ impl Sink for Course {
             say(&format!("note: {}", printable(&note.text, 300)));
         }
     }
+
+    fn enough(&self) -> bool {
+        self.own_stdout && self.lines.as_ref().is_some_and(Lines::reader_gone)
+    }
 }
 
 /// A line or more for each sample.
@@ -157,6 +161,11 @@ impl Lines {
             self.flushed = sample.at;
             self.failed = self.to.flush().err();
         }
+    }
+
+    /// Whether whoever reads them has had enough.
+    fn reader_gone(&self) -> bool {
+        self.failed.as_ref().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
     }
 
     /// Hands on the rest.
