@@ -9,7 +9,7 @@ import numpy
 from . import functions
 from .array_functions import array_function
 from .linear import factored, random
-from .values import COMPLEX, FLOAT, INT, NONE, Array, NotTold, Number, Several, Thing, promoted, real
+from .values import COMPLEX, FLOAT, INT, Array, NotTold, Number, Several, Thing, promoted, real
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -68,6 +68,8 @@ class Walk:
         self.frames: list[Frame] = []
         self.pending: dict[tuple[int, ...], _Pending] = {}
         self.temporary: set[int] = set()
+        #: Memory is told apart by where it is, so that it has to stay.
+        self.made_here: list[Memory] = []
 
     def count(self, mark: Mark) -> float | None:
         """How often a place was reached, where that was counted."""
@@ -119,17 +121,8 @@ class Walk:
         if any(length < 0 for length in shape):
             raise NotTold("it makes an array of a negative length")
         array = new_array(dtype, shape, self.loop)
-        self.keep(array.memory)
+        self.made_here.append(array.memory)
         return array
-
-    def keep(self, memory: Memory) -> None:
-        """A memory lives as long as the walk: what tells memories apart is where they are."""
-        self._kept.append(memory)
-
-    @property
-    def _kept(self) -> list[Memory]:
-        kept: list[Memory] = self.__dict__.setdefault("_memories", [])
-        return kept
 
     def array_op(
         self,
