@@ -27,6 +27,7 @@ pub(crate) fn measure(args: &MeasureArgs, settings: &Settings) -> Outcome {
     let command = script(args)?;
     reachable(args, &command)?;
     let options = args.options.options(settings)?;
+    super::run::check(&options)?;
     let python = record::find(args.python.as_deref())?;
     let folder = tempfile::Builder::new()
         .prefix("breakeven-")
