@@ -135,7 +135,8 @@ fn sides(args: &MeasureArgs, runner: &Runner, command: &[OsString], found: &mut 
         } else {
             let repeat = Some(args.repeat.unwrap_or(0).min(1));
             let runner = Runner { repeat, ..*runner };
-            found.other = Some(output::working("checking the port", || runner.run("port", How::CheckPort, command))?);
+            let side = output::working("checking the port", || runner.run("port", How::CheckPort, command))?;
+            found.other = Some(side.without_times());
         }
     }
     Ok(())
