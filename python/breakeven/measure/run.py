@@ -6,9 +6,13 @@ the start of the GPU; the others are warm. What was measured is in DIR/result.js
 
 from __future__ import annotations
 
+import sys
+
+if __name__ == "__main__" and not getattr(sys.flags, "safe_path", sys.flags.isolated):
+    del sys.path[0]  # the working folder: modules of the user's are not ours to import
+
 import json
 import os
-import sys
 import traceback
 from pathlib import Path
 from types import ModuleType
@@ -108,7 +112,9 @@ class Side:
         main.__dict__.update(__file__=str(box.script), __builtins__=__builtins__, __annotations__={}, __cached__=None)
         sys.modules["__main__"] = main
         sys.argv[:] = [str(box.script), *self.arguments]
-        sys.path[0] = str(box.script.parent)
+        if number:
+            del sys.path[0]
+        sys.path.insert(0, str(box.script.parent))
         run: dict[str, Any] = {"root": str(box.cwd), "original": str(box.original)}
         with _Output(folder) as output:
             began = clocks.now()
@@ -129,10 +135,13 @@ class Side:
             from .port.counts import counts
 
             run["port"] = counts.told()
-            counts.clear()
 
     def _forget(self, number: int) -> None:
         """Take the script's own modules out, and set back what PyTorch drew, before another run."""
+        if self.side in ("port", "check-port"):
+            from .port.counts import counts
+
+            counts.clear()  # what was copied to be kept is none of the script's
         root = str(self.out)
         for name, module in list(sys.modules.items()):
             if str(getattr(module, "__file__", None) or "").startswith(root):

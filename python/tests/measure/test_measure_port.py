@@ -8,12 +8,6 @@ import measuring
 import pytest
 
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.py"))
-#: Of which programs CuPy lacks a function, and which.
-FALL_BACK = {
-    "cholesky": ["scipy.linalg.cho_factor", "scipy.linalg.cho_solve", "numpy.linalg.cholesky"],
-    "spmv": ["scipy.sparse.linalg.cg"],
-    "fft": ["scipy.signal.get_window"],
-}
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)

@@ -18,10 +18,12 @@ HEALTHY = {
     "reads_its_folder": "import numpy as np\nprint(np.loadtxt('data.txt').sum(), open(__file__).readline())",
     "nan": "import numpy as np\na = np.array([0.0, 1.0])\nwith np.errstate(all='ignore'):\n    b = a / a\n"
     "print(b, np.nansum(b))",
-    "complex": "import numpy as np\nw = np.linalg.eigvals(np.array([[0, 1], [-1, 0]]))\nprint(np.sort_complex(w), w.imag.max())",
+    "complex": "import numpy as np\nw = np.linalg.eigvals(np.array([[0, 1], [-1, 0]]))\n"
+    "print(np.sort_complex(w), w.imag.max())",
     "exit": "import sys\nimport numpy as np\nx = np.eye(2)\nprint(x)\nsys.exit(0)",
     "module": "import numpy as np\nfrom part import double\nprint(double(np.arange(3)))",
-    "integers": "import numpy as np\na = np.array([5, 3, 5, 1])\nv, c = np.unique(a, return_counts=True)\nprint(v, c, a % 2 == 0)",
+    "integers": "import numpy as np\na = np.array([5, 3, 5, 1])\nv, c = np.unique(a, return_counts=True)\n"
+    "print(v, c, a % 2 == 0)",
     "text_arrays": "import numpy as np\nn = np.array(['b', 'a'])\nn.sort()\nd = np.array(['2020-01-02'], 'M8[D]')\n"
     "print(n, d + 1, np.array([{}, None]))",
     "path_and_arguments": "import os, sys\nimport numpy as np\nprint(os.getcwd(), sys.argv, np.ones(2))",
@@ -59,8 +61,10 @@ WRONG = {
     "bytes": ("open('o.bin', 'wb').write(bytes(9))", "open('o.bin', 'wb').write(bytes(8) + b'x')", "at byte 8"),
     "count": ("n = (a > 0.5).sum()\nprint('found', n)", "n = (a >= 0.501).sum()\nprint('found', n)", "found "),
     "order": ("i = np.argsort(a[0])", "i = np.argsort(-a[0])", "array i["),
-    "unsynchronised": ("c = np.zeros(8)\nfor k in range(8):\n    c[k] = k", "c = np.zeros(8)\nfor k in range(7):\n    c[k] = k",
-                       "array c[7]: 7 against 0"),
+    "unsynchronised": (
+        "c = np.zeros(8)\nfor k in range(8):\n    c[k] = k", "c = np.zeros(8)\nfor k in range(7):\n    c[k] = k",
+        "array c[7]: 7 against 0",
+    ),
     "truth": ("print('converged', bool(a.max() < 1))", "print('converged', bool(a.max() > 1))", "converged"),
     "infinity": ("b = 1 / a", "b = 1 / a\nb[0, 0] = np.inf", "infinity on one side alone"),
     "line_missing": ("print(a[0, 0])\nprint('done')", "print(a[0, 0])", "number of lines|printed text"),

@@ -36,7 +36,7 @@ def manual_seed(seed):
 def matmul():
     began = now()
     def work():
-        sleep(0.3)
+        sleep(0.5)
         cuda.took = now() - began
     cuda.thread = threading.Thread(target=work)
     cuda.thread.start()
@@ -54,19 +54,20 @@ def test_asynchronous_call_is_timed_whole(clock: str, tmp_path: Path) -> None:
         f"print((clock() - began) / {unit}, torch.cuda.took)\n"
     )
     plain = subprocess.run([sys.executable, script], capture_output=True, text=True)
-    assert float(plain.stdout.split()[0]) < 0.1  # what the script prints of itself without us
+    shown, true = map(float, plain.stdout.split())
+    assert shown < 0.5 and true == 0  # without us the script prints the time of the call, and the work goes on
     told = measuring.side("cpu", script, tmp_path / "out", repeat=2)
     for number in range(3):
         shown, true = map(float, measuring.printed(told, number).split())
-        assert shown == pytest.approx(true, rel=0.02) and true >= 0.3
-        assert told["runs"][number]["seconds"] >= 0.3
+        assert shown == pytest.approx(true, rel=0.02) and true >= 0.5
+        assert told["runs"][number]["seconds"] >= 0.5
 
 
 def test_work_that_nobody_waits_for_counts(tmp_path: Path) -> None:
     (tmp_path / "torch.py").write_text(SLOW)
     script = tmp_path / "s.py"
     script.write_text("import torch\ntorch.matmul()\n")
-    assert measuring.side("cpu", script, tmp_path / "out")["runs"][0]["seconds"] >= 0.3
+    assert measuring.side("cpu", script, tmp_path / "out")["runs"][0]["seconds"] >= 0.5
 
 
 def test_gpu_is_hidden_from_the_cpu_side(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ pub(crate) fn measure(args: &MeasureArgs, settings: &Settings) -> Outcome {
     let command = script(args)?;
     reachable(args, &command)?;
     let options = args.options.options(settings)?;
+    super::run::check(&options)?;
     let python = record::find(args.python.as_deref())?;
     let folder = tempfile::Builder::new()
         .prefix("breakeven-")
@@ -134,7 +135,8 @@ fn sides(args: &MeasureArgs, runner: &Runner, command: &[OsString], found: &mut 
         } else {
             let repeat = Some(args.repeat.unwrap_or(0).min(1));
             let runner = Runner { repeat, ..*runner };
-            found.other = Some(output::working("checking the port", || runner.run("port", How::CheckPort, command))?);
+            let side = output::working("checking the port", || runner.run("port", How::CheckPort, command))?;
+            found.other = Some(side.without_times());
         }
     }
     Ok(())

@@ -139,7 +139,7 @@ fn reachable(args: &RunArgs) -> Result<(), Failure> {
 }
 
 /// Refuses bad options by estimating nothing with them.
-fn check(options: &Options) -> Result<(), Failure> {
+pub(super) fn check(options: &Options) -> Result<(), Failure> {
     let request = Request {
         today: input::today(),
         workload: Some(Box::default()),

@@ -67,7 +67,12 @@ pub(crate) fn compare(python: &Python, first: &Side, second: &Side, one_script: 
         let message = format!("the results cannot be compared: {why}");
         Failure::new("no-comparison", message, "`pip install numpy` in the script's Python, if it is missing")
     };
-    let output = command.stdin(Stdio::null()).output().map_err(|e| cannot(e.to_string()))?;
+    // Python would import modules of the user's from the working folder.
+    let output = command
+        .current_dir(first.folder.parent().unwrap_or(&first.folder))
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|e| cannot(e.to_string()))?;
     serde_json::from_slice(&output.stdout).map_err(|_| {
         let told = String::from_utf8_lossy(&output.stderr);
         cannot(told.trim_end().lines().last().unwrap_or("it said nothing").to_owned())

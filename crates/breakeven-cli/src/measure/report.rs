@@ -256,3 +256,85 @@ pub(crate) fn markdown(found: &Measured, quiet: bool) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::side::{Line, Port, Run};
+    use crate::measure::{Compared, Prediction, SCHEMA, ratio};
+    use breakeven::interval::Interval;
+
+    fn side(name: &str, seconds: [f64; 4]) -> Side {
+        let runs = seconds.into_iter().map(|seconds| Run { seconds, ..Run::default() }).collect();
+        Side { side: name.to_owned(), runs, ..Side::default() }
+    }
+
+    /// A script measured on a GPU.
+    fn measured() -> Measured {
+        let cpu = side("cpu", [2.0, 1.8, 1.7, 1.9]);
+        let mut gpu = side("port", [1.0, 0.1, 0.11, 0.1]);
+        gpu.device = Some("NVIDIA L4".to_owned());
+        let mut by_line = side("port", [1.0; 4]);
+        let line = Line { file: "heat.py".to_owned(), line: 6, calls: 9, seconds: 0.09 };
+        by_line.runs[3].port = Some(Port { lines: vec![line], ..Port::default() });
+        let interval = |p10, p50, p90| Some(Interval { p10, p50, p90 });
+        let lines = vec![crate::measure::measured::PredictedLine {
+            file: "heat.py".to_owned(),
+            line: 6,
+            code: "u += lap".to_owned(),
+            cpu_s: 1.5,
+            gpu_s: interval(0.03, 0.036, 0.05),
+        }];
+        let predicted = Prediction {
+            gpu: "L4".to_owned(),
+            sentence: String::new(),
+            warm_speedup: interval(14.0, 21.0, 30.0),
+            speedup: interval(0.9, 1.5, 2.0),
+            warm_s: interval(0.06, 0.085, 0.13),
+            time_s: interval(0.9, 1.2, 2.0),
+            lines,
+            h2d_bytes: None,
+            d2h_bytes: None,
+        };
+        Measured {
+            schema: SCHEMA.to_owned(),
+            script: "heat.py".to_owned(),
+            speedup: ratio(&cpu.warm(), &gpu.warm()),
+            cold_speedup: Some(2.0),
+            results: Some(Compared { agree: true, compared: 3, largest_relative: 3e-12, ..Compared::default() }),
+            predicted: Some(predicted),
+            cpu,
+            other: Some(gpu),
+            by_line: Some(by_line),
+            ..Measured::default()
+        }
+    }
+
+    #[test]
+    fn what_was_measured_stands_beside_what_was_predicted() {
+        let found = measured();
+        assert_eq!(
+            sentence(&found),
+            "18× faster, measured [15–19]; predicted 21× [14–30] · results agree (largest relative difference 3e-12)"
+        );
+        let told = text(&found, false, false, 120);
+        for words in
+            ["NVIDIA L4", "warm (of 3 runs)  1.8 s  100 ms", "cold (first run)  2 s    1 s", "36 ms", "90 ms !"]
+        {
+            assert!(told.contains(words), "{words}: {told}");
+        }
+    }
+
+    #[test]
+    fn a_disagreement_comes_before_any_time() {
+        let mut found = measured();
+        let difference = crate::measure::compared::Difference {
+            what: "array u".to_owned(),
+            text: "array u[3]: 1 against nan".to_owned(),
+            relative: None,
+        };
+        let results = Compared { differences: vec![difference], compared: 3, ..Compared::default() };
+        found.results = Some(results);
+        assert!(sentence(&found).starts_with("results differ: array u[3]: 1 against nan · 18× faster"));
+    }
+}

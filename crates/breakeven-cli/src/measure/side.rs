@@ -93,9 +93,7 @@ pub(crate) struct Run {
     /// The copy of the folder that it ran in.
     #[serde(skip_serializing, default)]
     pub(crate) root: PathBuf,
-    /// What it printed, as files.
-    #[serde(skip_serializing, default)]
-    pub(crate) stdout: PathBuf,
+    /// What it printed as errors, a file.
     #[serde(skip_serializing, default)]
     pub(crate) stderr: PathBuf,
     /// What the GPU used, J, by the board's own counter.
@@ -163,6 +161,17 @@ impl Side {
         let mut times: Vec<f64> = ended.iter().skip(usize::from(ended.len() > 1)).map(|run| run.seconds).collect();
         times.sort_by(f64::total_cmp);
         times
+    }
+
+    /// Takes the times out: those of the stand-in are no GPU's. JSON has `null` for them.
+    pub(crate) fn without_times(mut self) -> Self {
+        for run in &mut self.runs {
+            run.seconds = f64::NAN;
+            for copy in run.port.iter_mut().flat_map(|port| &mut port.copies) {
+                copy.seconds = f64::NAN;
+            }
+        }
+        self
     }
 
     /// Time of the first run, s.

@@ -7,6 +7,7 @@ mod estimate;
 mod gpus;
 mod import;
 mod kernels;
+mod measure;
 mod output;
 mod prices;
 mod run;

@@ -16,11 +16,13 @@ _NUMBER = re.compile(
 _TIMED = re.compile(
     r"(?<![\w.])[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?\s?"
     r"(?:s|ms|us|µs|μs|ns|sec|secs|seconds?|msec|milliseconds?|microseconds?|min|minutes?|hours?"
-    r"|[kKMGTP]?(?:FLOPS?|FLOP/s|flops?|flop/s|B/s|iB/s|bytes/s)|it/s|fps|(?:\w+)/(?:s|sec|second)|x faster|× faster)(?![\w])",
+    r"|[kKMGTP]?(?:FLOPS?|FLOP/s|flops?|flop/s|B/s|iB/s|bytes/s)|it/s|fps|(?:\w+)/(?:s|sec|second)"
+    r"|x faster|× faster)(?![\w])",
 )
 _TIME_WORD = re.compile(
     r"\b(?:elapsed|took|takes|duration|wall[- ]?(?:time|clock)?|run ?time|exec(?:ution)? time|cpu time|gpu time"
-    r"|time(?: taken| spent| per \w+)?|speed-?up|throughput)\b\W{0,4}(?:of |is |in |was |for \w+ )?[-+]?\d[\d.]*(?:[eE][-+]?\d+)?",
+    r"|time(?: taken| spent| per \w+)?|speed-?up|throughput)\b\W{0,4}(?:of |is |in |was |for \w+ )?"
+    r"[-+]?\d[\d.]*(?:[eE][-+]?\d+)?",
     re.IGNORECASE,
 )
 _TIME = "\u23f1"

@@ -45,6 +45,11 @@ _NAMED = {
     "numpy.linalg.eig": "EigResult", "numpy.linalg.eigh": "EighResult", "numpy.linalg.qr": "QRResult",
     "numpy.linalg.slogdet": "SlogdetResult", "numpy.linalg.svd": "SVDResult",
 }  # fmt: skip
+#: Functions that draw random numbers, or read and write files: the host's own work, also where CuPy has them.
+OF_THE_HOST = frozenset(
+    [f"numpy.{name}" for name in "load save savez savez_compressed savetxt loadtxt genfromtxt fromfile".split()]
+    + ["scipy.sparse.random", "scipy.sparse.rand", "scipy.sparse.random_array"]
+)
 _LONGEST = 160
 
 
@@ -61,7 +66,8 @@ def call(
     if given != values.DEVICE and state.falling_back:
         return host(*args, **kwargs)  # NumPy or SciPy called the user's function, with arrays of the host
     if own is None:
-        return fall_back(name, host, args, kwargs, "CuPy has no such function")
+        why = "files and random numbers are the host's" if name in OF_THE_HOST else "CuPy has no such function"
+        return fall_back(name, host, args, kwargs, why)
     began = time.perf_counter() if state.by_line else 0.0
     try:
         result = _own(own, args, kwargs)

@@ -1,4 +1,4 @@
-"""Which CuPy computes: the real one where it has a device, else breakeven's stand-in; and what all parts of the port share."""
+"""Which CuPy computes: the real one where it has a device, else breakeven's stand-in; what all parts share."""
 
 from __future__ import annotations
 

@@ -27,11 +27,6 @@ _ON_HOST = frozenset(
     "format_float_positional format_float_scientific min_scalar_type isdtype info lookfor source who test "
     "setbufsize getbufsize show_runtime iterable get_array_wrap errstate".split()
 )
-#: Functions that draw random numbers, or read and write files: the host's own work, also where CuPy has them.
-_NOT_OWN = frozenset(
-    [f"numpy.{name}" for name in "load save savez savez_compressed savetxt loadtxt genfromtxt fromfile".split()]
-    + ["scipy.sparse.random", "scipy.sparse.rand", "scipy.sparse.random_array"]
-)
 _INDEXERS = frozenset(["numpy.mgrid", "numpy.ogrid", "numpy.r_", "numpy.c_"])
 _modules: dict[str, Any] = {}
 _NOTHING: Any = object()
@@ -97,7 +92,7 @@ def _ported(holder: str, name: str, found: Any) -> Any:
 
 def _own(full: str) -> Any:
     """CuPy's function for one of NumPy's or SciPy's; None where it has none."""
-    if full in _NOT_OWN:
+    if full in calls.OF_THE_HOST:
         return None
     holder, _, name = full.rpartition(".")
     part = device.part("cupyx." + holder if holder.startswith("scipy") else "cupy" + holder.removeprefix("numpy"))
