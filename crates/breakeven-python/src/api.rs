@@ -191,7 +191,6 @@ pub(crate) fn enter(py: Python<'_>, name: &str, whole: bool, ambient: u8) -> u64
 /// Ends it.
 #[pyfunction]
 #[pyo3(signature = (token, inputs, result, keywords=None, tag=0, other_name=None))]
-#[expect(clippy::too_many_arguments, reason = "one call from Python an event, by position")]
 pub(crate) fn leave(
     py: Python<'_>,
     token: u64,

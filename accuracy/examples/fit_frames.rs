@@ -1,5 +1,5 @@
 //! Fits the traffic of hash tables in `kernel/frames.csv` to published times of data frames, and scores the model with each
-//! case left out: `cargo run --example fit_frames -- timings.csv`.
+//! case left out: `cargo run --release --example fit_frames -- TIMINGS.csv`.
 //!
 //! Columns that are read: `framework`, `gpu`, `algorithm_or_query`, `params`, `n_rows`, `n_cols_or_dims`, `phase`, `cpu_s`, `gpu_s`,
 //! `note`. Cases whose GPU time is marked as suspect, or that tell no rows, are left out. What a call costs before its
