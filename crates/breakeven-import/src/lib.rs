@@ -8,8 +8,11 @@
 mod calls;
 mod chrome;
 mod class;
+mod enclosing;
 mod idle;
 mod json;
+mod kind;
+mod lanes;
 mod model;
 mod names;
 mod reader;
@@ -19,12 +22,17 @@ mod source;
 mod spans;
 mod summary;
 mod times;
+mod xplane;
 
 pub use class::Class;
-pub use model::{Call, Copy, Direction, Gpu, HostOp, Kernel, Kind, Note, Span, Step, Trace};
+pub use kind::Kind;
+pub use lanes::{Lane, Lanes};
+pub use model::{Call, Copy, Direction, Does, Gpu, HostOp, Kernel, Note, Span, Step, Tally, Trace, When};
 pub use names::{Name, Names};
 pub use source::Source;
-pub use summary::{Causes, CopyTotal, GpuTotal, HostTotal, KernelTotal, Steps, Summary, Times};
+pub use summary::{
+    Causes, CopyTotal, GpuTotal, HostTotal, KernelTotal, SmallKernels, StepTotal, Steps, StreamTotal, Summary, Times,
+};
 
 use breakeven::Result;
 

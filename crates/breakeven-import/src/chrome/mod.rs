@@ -3,6 +3,9 @@
 mod args;
 mod build;
 mod category;
+mod finish;
+mod process;
+mod tie;
 
 use crate::json::{Window, walk};
 use crate::model::Trace;

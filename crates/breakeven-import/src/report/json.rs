@@ -32,7 +32,7 @@ pub fn json(summary: &Summary) -> String {
             "sync_s": causes.sync_s, "loading_s": causes.loading_s, "host_s": causes.host_s,
         })
     });
-    let steps = summary.steps.map_or_else(
+    let steps = summary.steps.as_ref().map_or_else(
         || value!({"count": null, "mean_s": null, "least_s": null, "most_s": null}),
         |steps| {
             value!({

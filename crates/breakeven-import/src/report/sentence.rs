@@ -1,6 +1,6 @@
 //! The first lines: how busy the GPU was, what held it back, how long a step took.
 
-use crate::model::Kind;
+use crate::kind::Kind;
 use crate::summary::Summary;
 use breakeven::report::words::{percent, seconds, several, share};
 
