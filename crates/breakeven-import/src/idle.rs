@@ -52,8 +52,9 @@ impl Host {
     /// What the processes did that drive one GPU.
     pub(crate) fn of(trace: &Trace, drives: impl Fn(u16) -> bool) -> Self {
         let calls = |waits: bool| {
-            let wanted = trace.calls.iter().filter(|call| drives(call.process) && (call.does == Does::Wait) == waits);
-            Spans::of(wanted.map(|call| call.span).collect())
+            let wanted =
+                trace.calls.iter().filter(|call| drives(call.process()) && (call.does() == Does::Wait) == waits);
+            Spans::of(wanted.map(|call| call.span()).collect())
         };
         let launching = calls(false);
         let waiting = calls(true).without(&launching);

@@ -15,6 +15,7 @@ mod kind;
 mod lanes;
 mod model;
 mod names;
+mod nsys;
 mod reader;
 pub mod report;
 mod rocprof;

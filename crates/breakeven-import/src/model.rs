@@ -113,15 +113,40 @@ pub struct Copy {
     pub direction: Direction,
 }
 
-/// One call of the host into the GPU's library that launches or waits.
+/// One call of the host into the GPU's library that launches or waits. Files hold millions of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
+    from: i64,
+    /// How long it is in ns, up to 78 h; its process; what it does.
+    rest: u64,
+}
+
+impl Call {
+    /// A call of a process, by number of appearance; of processes beyond 16 383 as of the last of them.
+    pub(crate) fn new(span: Span, process: u16, does: Does) -> Self {
+        let long = u64::try_from(span.length()).unwrap_or(0).min((1 << 48) - 1);
+        Self { from: span.from, rest: long << 16 | u64::from(process.min(0x3fff)) << 2 | does as u64 }
+    }
+
     /// When it ran.
-    pub span: Span,
+    pub fn span(self) -> Span {
+        let long = i64::try_from(self.rest >> 16).unwrap_or(0);
+        Span { from: self.from, to: self.from.saturating_add(long) }
+    }
+
     /// Its process, by number of appearance.
-    pub process: u16,
+    pub const fn process(self) -> u16 {
+        (self.rest >> 2 & 0x3fff) as u16
+    }
+
     /// What it does.
-    pub does: Does,
+    pub const fn does(self) -> Does {
+        match self.rest & 3 {
+            0 => Does::Launch,
+            1 => Does::LaunchGraph,
+            _ => Does::Wait,
+        }
+    }
 }
 
 /// What a call of the host does.
@@ -227,6 +252,8 @@ pub struct Trace {
     pub by_module: BTreeMap<Name, Tally>,
     /// Kernels by the source line that launched them, where lines are recorded.
     pub by_line: BTreeMap<Name, Tally>,
+    /// Host work by name without what it calls, where the reader added it up itself instead of filling `ops`.
+    pub own_times: BTreeMap<Name, Tally>,
     /// When the host fetched data for the next step.
     pub loading: Vec<Span>,
     /// Steps, in the order of the file.

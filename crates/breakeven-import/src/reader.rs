@@ -2,6 +2,7 @@
 
 use crate::chrome::ChromeReader;
 use crate::model::Trace;
+use crate::nsys::NsysReader;
 use crate::rocprof::RocprofReader;
 use crate::source::Source;
 use breakeven::{Error, Result};
@@ -15,11 +16,11 @@ pub(crate) trait Reader {
 }
 
 /// Every format.
-const READERS: [&dyn Reader; 2] = [&ChromeReader, &RocprofReader];
+const READERS: [&dyn Reader; 3] = [&NsysReader, &ChromeReader, &RocprofReader];
 
 /// What is read, in messages.
-const ALLOWED: &str = "traces of the PyTorch profiler and other events in Chrome's format (JSON), and tables of \
-                       rocprof (CSV), plain, gzip or zstd";
+const ALLOWED: &str = "traces of the PyTorch profiler and other events in Chrome's format (JSON), exports of Nsight \
+                       Systems (SQLite), and tables of rocprof (CSV), plain, gzip or zstd";
 
 /// Reads a file with the reader that knows it.
 pub(crate) fn read(source: Source) -> Result<Trace> {
@@ -46,17 +47,12 @@ pub(crate) fn read(source: Source) -> Result<Trace> {
 
 /// What a file is that cannot be read, and the next step.
 fn known_otherwise(head: &[u8]) -> Option<(&'static str, &'static str)> {
-    let starts = |with: &[u8]| head.starts_with(with);
     let has = |part: &str| memchr::memmem::find(head, part.as_bytes()).is_some();
     let text = head.trim_ascii_start();
     let squeezed: Vec<u8> = text.iter().take(64).copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
     Some(match () {
         () if text.is_empty() => ("empty", "record it again: the profiler may not have stopped"),
         () if has("breakeven.workload/1") => ("a recorded workload", "`breakeven show FILE` reports on it"),
-        () if starts(b"SQLite format 3\0") => (
-            "a SQLite database, as Nsight Systems and rocprof export them",
-            "that is not read yet; a PyTorch profiler trace of the same run is",
-        ),
         () if squeezed.starts_with(b"[[") => (
             "a list of lists, as PyTorch's memory timeline: no trace",
             "export_chrome_trace of the same profile writes a trace",

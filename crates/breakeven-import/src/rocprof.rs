@@ -132,7 +132,7 @@ fn row(trace: &mut Trace, columns: &Columns, record: &ByteRecord) -> bool {
         }
         Row::Call => {
             if let Some(span) = span {
-                trace.calls.extend(does(name).map(|does| Call { span, process: 0, does }));
+                trace.calls.extend(does(name).map(|does| Call::new(span, 0, does)));
                 let thread = number(columns.thread).and_then(|id| u32::try_from(id).ok()).unwrap_or(0);
                 let name = trace.names.name(name);
                 trace.ops.push(HostOp { span, name, thread });

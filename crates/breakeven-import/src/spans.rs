@@ -10,14 +10,12 @@ impl Spans {
     /// The union of spans in any order.
     pub(crate) fn of(mut spans: Vec<Span>) -> Self {
         spans.sort_unstable();
-        let mut joined: Vec<Span> = Vec::new();
-        for span in spans {
-            match joined.last_mut() {
-                Some(last) if span.from <= last.to => last.to = last.to.max(span.to),
-                _ => joined.push(span),
-            }
-        }
-        Self(joined)
+        spans.dedup_by(|next, last| {
+            let touches = next.from <= last.to;
+            last.to = if touches { last.to.max(next.to) } else { last.to };
+            touches
+        });
+        Self(spans)
     }
 
     /// Each of them.

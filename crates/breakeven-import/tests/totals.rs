@@ -175,7 +175,7 @@ fn times_in_ns_are_told_from_those_in_us() {
 fn what_is_no_trace_is_refused_by_name() {
     let refused = |bytes: &[u8]| {
         let error = Source::from_bytes("given", bytes).and_then(read).expect_err("no trace");
-        assert!(error.hint.is_some() && error.message.contains("read are") || error.message.contains("no trace"));
+        assert!(error.hint.is_some(), "{error}");
         error.message
     };
     for (bytes, part) in [

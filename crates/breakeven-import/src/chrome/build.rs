@@ -147,7 +147,7 @@ impl Build {
         if let Some(does) = does(event.name)
             && let Some(span) = self.span(event)
         {
-            self.trace.calls.push(Call { span, process: 0, does });
+            self.trace.calls.push(Call::new(span, 0, does));
         }
     }
 

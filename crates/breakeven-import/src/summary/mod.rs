@@ -85,6 +85,7 @@ impl Summary {
             let own = host::own_times(trace);
             trace.ops = Vec::new();
             host.add(trace, &own);
+            host.add(trace, &trace.own_times);
             ops.add(trace, &trace.by_op);
             modules.add(trace, &trace.by_module);
             lines.add(trace, &trace.by_line);
@@ -175,8 +176,8 @@ fn causes(traces: &[Trace], used: &Use) -> Causes {
 fn calls(traces: &[Trace], wanted: Does) -> Option<Times> {
     traces.iter().any(|trace| trace.has_calls).then(|| {
         let mut tally = Tally::default();
-        for call in traces.iter().flat_map(|trace| &trace.calls).filter(|call| call.does == wanted) {
-            tally.add(call.span.length());
+        for call in traces.iter().flat_map(|trace| &trace.calls).filter(|call| call.does() == wanted) {
+            tally.add(call.span().length());
         }
         Times::from(tally)
     })
@@ -184,7 +185,7 @@ fn calls(traces: &[Trace], wanted: Does) -> Option<Times> {
 
 /// Short kernels of a file, where most of its kernels have a launch of their own.
 fn launched_alone(trace: &Trace, small: &Small) -> Option<SmallKernels> {
-    let launches = trace.calls.iter().filter(|call| call.does == Does::Launch).count();
+    let launches = trace.calls.iter().filter(|call| call.does() == Does::Launch).count();
     let (name, _) = small.by_name.iter().max_by_key(|(_, count)| **count)?;
     (launches * 2 > trace.kernels.len()).then(|| SmallKernels {
         times: Times::from(small.tally),
