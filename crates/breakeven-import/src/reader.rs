@@ -5,6 +5,7 @@ use crate::model::Trace;
 use crate::nsys::NsysReader;
 use crate::rocprof::RocprofReader;
 use crate::source::Source;
+use crate::xplane::XplaneReader;
 use breakeven::{Error, Result};
 
 /// A format that can be read.
@@ -16,11 +17,12 @@ pub(crate) trait Reader {
 }
 
 /// Every format.
-const READERS: [&dyn Reader; 3] = [&NsysReader, &ChromeReader, &RocprofReader];
+const READERS: [&dyn Reader; 4] = [&NsysReader, &XplaneReader, &ChromeReader, &RocprofReader];
 
 /// What is read, in messages.
 const ALLOWED: &str = "traces of the PyTorch profiler and other events in Chrome's format (JSON), exports of Nsight \
-                       Systems (SQLite), and tables of rocprof (CSV), plain, gzip or zstd";
+                       Systems (SQLite), XPlanes of JAX and TensorFlow (protobuf, JSON), and tables of rocprof (CSV), \
+                       plain, gzip or zstd";
 
 /// Reads a file with the reader that knows it.
 pub(crate) fn read(source: Source) -> Result<Trace> {
@@ -65,9 +67,6 @@ fn known_otherwise(head: &[u8]) -> Option<(&'static str, &'static str)> {
         }
         () if matches!(text.first(), Some(b'{' | b'[')) => return None,
         () if text.starts_with(b"module") || text.starts_with(b"#loc") => ("MLIR", "that is not read yet"),
-        () if has("/host:metadata") || has("/host:CPU") || has("/device:GPU") => {
-            ("an XPlane of JAX or TensorFlow", "that is not read yet")
-        }
         () if has("Counter_Name") && has("Kernel_Name") => {
             ("a table of rocprof's counters", "name the table of kernels beside it: `…kernel_trace.csv`")
         }
