@@ -3,7 +3,7 @@
 use crate::chrome::ChromeReader;
 use crate::model::Trace;
 use crate::nsys::NsysReader;
-use crate::rocprof::RocprofReader;
+use crate::rocprof::{TablesReader, Version3Reader};
 use crate::source::Source;
 use crate::xplane::XplaneReader;
 use breakeven::{Error, Result};
@@ -17,12 +17,11 @@ pub(crate) trait Reader {
 }
 
 /// Every format.
-const READERS: [&dyn Reader; 4] = [&NsysReader, &XplaneReader, &ChromeReader, &RocprofReader];
+const READERS: [&dyn Reader; 5] = [&NsysReader, &XplaneReader, &Version3Reader, &ChromeReader, &TablesReader];
 
 /// What is read, in messages.
-const ALLOWED: &str = "traces of the PyTorch profiler and other events in Chrome's format (JSON), exports of Nsight \
-                       Systems (SQLite), XPlanes of JAX and TensorFlow (protobuf, JSON), and tables of rocprof (CSV), \
-                       plain, gzip or zstd";
+const ALLOWED: &str = "traces of the PyTorch profiler, JAX, TensorFlow, rocprof and ONNX Runtime, exports of Nsight \
+                       Systems as SQLite, and other events in Chrome's format; plain, gzip or zstd";
 
 /// Reads a file with the reader that knows it.
 pub(crate) fn read(source: Source) -> Result<Trace> {
@@ -61,9 +60,6 @@ fn known_otherwise(head: &[u8]) -> Option<(&'static str, &'static str)> {
         ),
         () if squeezed.starts_with(b"{\"schema\":") && has("\"nodes\"") => {
             ("an execution trace of PyTorch: a graph without times", "name the profiler's trace of the same run")
-        }
-        () if squeezed.starts_with(b"[{") && has("\"cat\"") && has("\"model_loading") => {
-            ("a profile of ONNX Runtime", "that is not read yet")
         }
         () if matches!(text.first(), Some(b'{' | b'[')) => return None,
         () if text.starts_with(b"module") || text.starts_with(b"#loc") => ("MLIR", "that is not read yet"),

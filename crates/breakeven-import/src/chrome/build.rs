@@ -23,6 +23,7 @@ pub(super) struct Build {
     open: HashMap<u32, Vec<(Name, i64)>>,
     pub(super) ties: Ties,
     pub(super) kineto: bool,
+    pub(super) onnxruntime: bool,
     pub(super) described: Vec<(i64, String)>,
     pub(super) count: Count,
 }
@@ -80,6 +81,7 @@ impl Build {
             open: HashMap::new(),
             ties: Ties::default(),
             kineto: false,
+            onnxruntime: false,
             described: Vec::new(),
             count: Count::default(),
         }
@@ -98,7 +100,7 @@ impl Build {
     }
 
     /// From when to when; `None` is counted.
-    fn span(&mut self, event: &Event<'_>) -> Option<Span> {
+    pub(super) fn span(&mut self, event: &Event<'_>) -> Option<Span> {
         let from = self.point(event.ts);
         let long = nanoseconds(event.dur, self.unit);
         let span = match (from, long) {
@@ -170,7 +172,7 @@ impl Build {
         self.trace.ops.push(HostOp { span, name, thread });
     }
 
-    fn thread(&mut self, event: &Event<'_>) -> u32 {
+    pub(super) fn thread(&mut self, event: &Event<'_>) -> u32 {
         let mut both = [0; 64];
         let pid = &event.pid[..event.pid.len().min(31)];
         let tid = &event.tid[..event.tid.len().min(31)];

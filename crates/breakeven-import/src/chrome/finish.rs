@@ -12,6 +12,7 @@ impl Build {
             () if self.kineto => Kind::Kineto,
             () if self.processes.rocprof => Kind::RocprofJson,
             () if self.processes.xla => Kind::XplaneJson,
+            () if self.onnxruntime => Kind::OnnxRuntime,
             () => Kind::Chrome,
         };
         self.ties.tie(&mut self.trace);
@@ -41,6 +42,9 @@ impl Build {
         if !trace.has_gpu() {
             let why = match trace.kind {
                 Kind::Chrome => "this is no GPU trace: it has no kernels and no copies, only host time by name",
+                Kind::OnnxRuntime => {
+                    "this is no GPU trace: ONNX Runtime's profile has the host time of operators alone"
+                }
                 Kind::XplaneJson => "no device plane has a kernel: JAX or TensorFlow ran on the CPU",
                 _ => "no kernel is in the file: the profiler did not record the GPU, or nothing ran on one",
             };

@@ -4,6 +4,7 @@ mod args;
 mod build;
 mod category;
 mod finish;
+mod onnxruntime;
 mod process;
 mod tie;
 

@@ -2,9 +2,11 @@
 
 use super::args::Args;
 use super::build::Build;
+use super::onnxruntime::is_onnxruntime;
 use crate::json::{Event, members, text};
+use crate::model::Step;
 use crate::times::whole;
-use crate::xplane::{DeviceLine, HostEvent, bytes_of, contains_others, device_line, device_number};
+use crate::xplane::{DeviceLine, HostEvent, bytes_of, contains_others, device_line, device_number, loads};
 use std::collections::{HashMap, HashSet};
 
 /// What the events of a process are.
@@ -86,8 +88,11 @@ impl Processes {
 impl Build {
     /// An event whose category says nothing.
     pub(super) fn of_process(&mut self, event: &Event<'_>) {
+        self.onnxruntime |= is_onnxruntime(event);
         if self.processes.xla {
             self.xla_event(event);
+        } else if self.onnxruntime && matches!(event.category, b"Node" | b"Session") {
+            self.onnxruntime_event(event);
         } else if self.processes.rocprof {
             self.rocprof_event(event);
         } else {
@@ -134,7 +139,7 @@ impl Build {
                     self.call(event, &args);
                     self.host(event, false);
                 }
-                HostEvent::Op => self.host(event, false),
+                HostEvent::Op => self.xla_host(event),
             };
         };
         let mut args = Args { device: Some(*number), ..Args::default() };
@@ -161,5 +166,21 @@ impl Build {
             }
             _ => {}
         }
+    }
+
+    /// An event of a host thread: a step, a batch that is fetched, any other work.
+    fn xla_host(&mut self, event: &Event<'_>) {
+        let mut step = None;
+        members(event.args, |key, value| {
+            if key == b"step_num" {
+                step = whole(value);
+            }
+        });
+        if step.is_some() || loads(event.name) {
+            let Some(span) = self.span(event) else { return };
+            self.trace.steps.extend(step.map(|number| Step { number, span, process: 0 }));
+            self.trace.loading.extend(loads(event.name).then_some(span));
+        }
+        self.host(event, false);
     }
 }

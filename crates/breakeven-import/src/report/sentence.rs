@@ -41,8 +41,11 @@ fn unknown(summary: &Summary) -> String {
         Some(_) if summary.kind == Kind::Chrome => {
             "No GPU trace: the file has no kernels and no copies, only host time by name.".to_owned()
         }
-        Some(note) if note.text.contains("not read yet") => {
-            "GPU use is unknown: it is not read from such files.".to_owned()
+        Some(_) if summary.kind == Kind::OnnxRuntime => {
+            "No GPU trace: what ONNX Runtime's operators took, as the host saw it.".to_owned()
+        }
+        Some(_) if matches!(summary.kind, Kind::Xplane | Kind::XplaneJson) => {
+            "No GPU in the trace: JAX or TensorFlow ran on the CPU.".to_owned()
         }
         _ if summary.not_read.iter().any(|note| note.code == "counters") => {
             "GPU use is unknown: the file has counters of kernels and not their times.".to_owned()

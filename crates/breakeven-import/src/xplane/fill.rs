@@ -1,7 +1,7 @@
 //! From planes to what a file holds: device planes give kernels and copies, host planes calls, steps and ops.
 
 use super::hlo::Sources;
-use super::plane::{Event, Line, Plane};
+use super::plane::{Event, Line, Metadata, Plane};
 use super::wire::Value;
 use super::words::{DeviceLine, HostEvent, bytes_of, contains_others, device_line, device_number, loads};
 use crate::calls::{direction, does};
@@ -29,6 +29,7 @@ pub(super) struct Count {
     pub(super) frames: u64,
     pub(super) unsized_copies: u64,
     pub(super) planes: u64,
+    pub(super) nameless: u64,
 }
 
 /// What the stats of an event on a device say.
@@ -117,7 +118,15 @@ impl Fill {
 
     fn on_device(&mut self, plane: &Plane<'_>, line: &Line<'_>, event: &Event<'_>, lane: Lane) {
         self.trace.events += 1;
-        let metadata = plane.events.get(&event.metadata).cloned().unwrap_or_default();
+        let metadata = match plane.events.get(&event.metadata) {
+            Some(metadata) => metadata.clone(),
+            // Names come behind the events: of a plane that is cut, nobody knows what ran.
+            None if plane.broken => {
+                self.count.nameless += 1;
+                return;
+            }
+            None => Metadata::default(),
+        };
         let name = if metadata.name.is_empty() { b"(no name)" } else { metadata.name };
         if lane.stream.is_none() && contains_others(if metadata.shown.is_empty() { name } else { metadata.shown }) {
             return;

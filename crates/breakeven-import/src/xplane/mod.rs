@@ -6,7 +6,7 @@ mod plane;
 mod wire;
 mod words;
 
-pub(crate) use words::{DeviceLine, HostEvent, bytes_of, contains_others, device_line, device_number};
+pub(crate) use words::{DeviceLine, HostEvent, bytes_of, contains_others, device_line, device_number, loads};
 
 use crate::kind::Kind;
 use crate::model::Trace;
@@ -52,15 +52,15 @@ impl Reader for XplaneReader {
             if field.number != PLANES {
                 continue;
             }
-            let plane = Plane::of(&field.bytes);
+            let plane = Plane::of(&field.bytes, field.cut);
             cut |= plane.broken;
             if device_number(&String::from_utf8_lossy(plane.name)).is_some() {
-                waiting.push(field.bytes);
+                waiting.push((field.bytes, field.cut));
             } else {
                 fill.plane(&plane);
             }
         }
-        waiting.iter().for_each(|plane| fill.plane(&Plane::of(plane)));
+        waiting.iter().for_each(|(plane, cut)| fill.plane(&Plane::of(plane, *cut)));
         if fill.count.planes == 0 {
             let error = Error::new("trace-read", format!("{name} is an XPlane that is damaged or not whole"));
             return Err(error.hint("copy the file again"));
@@ -68,7 +68,14 @@ impl Reader for XplaneReader {
         let named = std::mem::take(&mut fill.named);
         fill.trace.describe(|gpu| named.get(&gpu).cloned());
         if cut || source.ended_badly() {
-            fill.trace.note("cut-short", "the file is damaged or not whole: what is whole was read; names may be lost");
+            let lost = match fill.count.nameless {
+                0 => String::new(),
+                n => format!(
+                    "; {} left out, for the names are lost",
+                    several(n, "event of a GPU is", "events of GPUs are")
+                ),
+            };
+            fill.trace.note("cut-short", format!("the file is damaged or not whole: what is whole was read{lost}"));
         }
         notes(&mut fill);
         Ok(fill.trace)

@@ -1,7 +1,7 @@
 //! A plane: its lines of events, and the names that events and stats mean by numbers.
 
 use super::wire::{Fields, Value};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// A plane whose names are known; its lines are read when they are asked for.
 #[derive(Default)]
@@ -9,9 +9,9 @@ pub(super) struct Plane<'a> {
     pub(super) name: &'a [u8],
     pub(super) lines: Vec<&'a [u8]>,
     /// Metadata of events: name and stats.
-    pub(super) events: HashMap<u64, Metadata<'a>>,
+    pub(super) events: BTreeMap<u64, Metadata<'a>>,
     /// Names of stats, and texts that stats refer to.
-    pub(super) stats: HashMap<u64, &'a [u8]>,
+    pub(super) stats: BTreeMap<u64, &'a [u8]>,
     pub(super) own: Vec<&'a [u8]>,
     /// It ended in the middle.
     pub(super) broken: bool,
@@ -26,7 +26,8 @@ pub(super) struct Metadata<'a> {
 }
 
 impl<'a> Plane<'a> {
-    pub(super) fn of(message: &'a [u8]) -> Self {
+    /// Reads a plane, of which the end may be missing.
+    pub(super) fn of(message: &'a [u8], cut: bool) -> Self {
         let mut plane = Self::default();
         let mut fields = Fields::of(message);
         for (field, value) in fields.by_ref() {
@@ -46,7 +47,7 @@ impl<'a> Plane<'a> {
                 _ => {}
             }
         }
-        plane.broken = fields.broken;
+        plane.broken = cut || fields.broken;
         plane
     }
 

@@ -12,7 +12,7 @@ use breakeven::{Error, Result};
 use csv::{ByteRecord, ReaderBuilder};
 
 /// Reads them.
-pub(crate) struct RocprofReader;
+pub(crate) struct TablesReader;
 
 /// What a row is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Columns {
     }
 }
 
-impl Reader for RocprofReader {
+impl Reader for TablesReader {
     fn knows(&self, head: &[u8]) -> bool {
         let line = head.split(|byte| *byte == b'\n').next().unwrap_or(head);
         let header = ReaderBuilder::new().has_headers(false).from_reader(line).into_byte_records().next();
