@@ -36,8 +36,9 @@ pub(crate) fn enclosing(ranges: &mut [HostOp], moments: &mut [Moment], mut tell:
 #[cfg(test)]
 mod tests {
     use super::{Moment, enclosing};
-    use crate::model::{HostOp, Span};
+    use crate::model::HostOp;
     use crate::names::Name;
+    use crate::span::Span;
     use proptest::prelude::*;
 
     proptest! {

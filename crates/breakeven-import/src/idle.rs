@@ -1,6 +1,7 @@
 //! Where the time of a GPU went that no kernel used, by cause: one pass over what ran, in order.
 
-use crate::model::{Does, Span, Trace};
+use crate::model::{Does, Trace};
+use crate::span::Span;
 use crate::spans::{Cursor, Spans, Union};
 
 /// How long a GPU was busy and why it was not, ns.

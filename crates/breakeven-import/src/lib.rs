@@ -17,9 +17,11 @@ mod model;
 mod names;
 mod nsys;
 mod reader;
+mod reasons;
 pub mod report;
 mod rocprof;
 mod source;
+mod span;
 mod spans;
 mod summary;
 mod times;
@@ -28,9 +30,11 @@ mod xplane;
 pub use class::Class;
 pub use kind::Kind;
 pub use lanes::{Lane, Lanes};
-pub use model::{Call, Copy, Direction, Does, Gpu, HostOp, Kernel, Note, Span, Step, Tally, Trace, When};
+pub use model::{Call, Copy, Direction, Does, Gpu, HostOp, Kernel, Note, Step, Trace};
 pub use names::{Name, Names};
+pub use reasons::{Advice, Reason, advice, reasons};
 pub use source::Source;
+pub use span::{Span, Tally, When};
 pub use summary::{
     Causes, CopyTotal, GpuTotal, HostTotal, KernelTotal, SmallKernels, StepTotal, Steps, StreamTotal, Summary, Times,
 };

@@ -1,6 +1,6 @@
 //! Sets of spans: unions, what two have in common, what one leaves free; of lists in order, without keeping them.
 
-use crate::model::Span;
+use crate::span::Span;
 
 /// Spans in order that neither touch nor overlap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -7,8 +7,9 @@ use super::tie::Ties;
 use crate::calls::{direction, does};
 use crate::json::{Event, Visitor, members, text};
 use crate::lanes::Lane;
-use crate::model::{Call, Copy, HostOp, Kernel, Span, Step, Trace};
+use crate::model::{Call, Copy, HostOp, Kernel, Step, Trace};
 use crate::names::{Name, Names};
+use crate::span::Span;
 use crate::times::{nanoseconds, whole};
 use std::collections::HashMap;
 

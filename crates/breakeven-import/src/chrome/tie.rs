@@ -2,8 +2,9 @@
 
 use super::args::Args;
 use crate::enclosing::{Moment, enclosing};
-use crate::model::{HostOp, Tally, Trace};
+use crate::model::{HostOp, Trace};
 use crate::names::Name;
+use crate::span::Tally;
 use std::collections::{BTreeMap, HashMap};
 
 /// A call of the host that may have launched something.

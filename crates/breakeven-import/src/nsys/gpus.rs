@@ -4,7 +4,8 @@ use super::Count;
 use super::database::{Cells, Database};
 use super::device::Devices;
 use super::host::{Launches, Strings};
-use crate::model::{Copy, Direction, Kernel, Span, Trace, When};
+use crate::model::{Copy, Direction, Kernel, Trace};
+use crate::span::{Span, When};
 use std::collections::BTreeMap;
 
 /// From when to when; what has no time that can be is counted.

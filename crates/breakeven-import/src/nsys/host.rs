@@ -5,8 +5,9 @@ use super::database::{Database, TableRows};
 use super::nest::Nest;
 use super::steps::{Candidates, loads};
 use crate::calls::does;
-use crate::model::{Call, Does, Span, Trace};
+use crate::model::{Call, Does, Trace};
 use crate::names::Name;
+use crate::span::Span;
 use rusqlite::Statement;
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,7 +1,7 @@
 //! Ranges of host threads as they come, in order of their beginning: what each is itself, and which one is innermost.
 
-use crate::model::{Span, Tally};
 use crate::names::Name;
+use crate::span::{Span, Tally};
 use std::collections::BTreeMap;
 
 /// A range that has begun and may have others in it.

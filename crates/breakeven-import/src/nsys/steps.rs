@@ -1,6 +1,7 @@
 //! Which of the ranges that a program marks are steps of its loop.
 
-use crate::model::{Span, Step, Trace};
+use crate::model::{Step, Trace};
+use crate::span::Span;
 use std::collections::BTreeMap;
 
 /// Words that a step's name ends in, before its number.

@@ -3,9 +3,10 @@
 use crate::calls::{direction, does};
 use crate::kind::Kind;
 use crate::lanes::Lane;
-use crate::model::{Call, Copy, Direction, HostOp, Kernel, Span, Trace};
+use crate::model::{Call, Copy, Direction, HostOp, Kernel, Trace};
 use crate::reader::Reader;
 use crate::source::Source;
+use crate::span::Span;
 use crate::times::whole;
 use breakeven::report::words::several;
 use breakeven::{Error, Result};

@@ -2,8 +2,9 @@
 
 use super::parts::HostTotal;
 use super::{LISTED, Times};
-use crate::model::{HostOp, Tally, Trace};
+use crate::model::{HostOp, Trace};
 use crate::names::Name;
+use crate::span::Tally;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 

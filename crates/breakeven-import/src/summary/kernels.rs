@@ -4,8 +4,9 @@ use super::host::ByText;
 use super::parts::{CopyTotal, KernelTotal, Times};
 use super::seconds;
 use crate::class::Class;
-use crate::model::{Direction, Tally, Trace};
+use crate::model::{Direction, Trace};
 use crate::names::Name;
+use crate::span::Tally;
 use std::collections::BTreeMap;
 
 /// Kernels by what they do and by name, the longest together first.

@@ -13,7 +13,8 @@ pub use parts::{
 
 use crate::idle::Use;
 use crate::kind::Kind;
-use crate::model::{Does, Note, Tally, Trace};
+use crate::model::{Does, Note, Trace};
+use crate::span::Tally;
 use gpus::{Gpus, Small};
 use host::ByText;
 

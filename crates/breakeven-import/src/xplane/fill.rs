@@ -6,7 +6,8 @@ use super::wire::Value;
 use super::words::{DeviceLine, HostEvent, bytes_of, contains_others, device_line, device_number, loads};
 use crate::calls::{direction, does};
 use crate::lanes::Lane;
-use crate::model::{Call, Copy, HostOp, Kernel, Span, Step, Trace};
+use crate::model::{Call, Copy, HostOp, Kernel, Step, Trace};
+use crate::span::Span;
 use std::collections::BTreeMap;
 
 /// A file in the making.
