@@ -8,7 +8,9 @@
 mod calls;
 mod chrome;
 mod class;
+pub mod diff;
 mod enclosing;
+mod folder;
 mod idle;
 mod json;
 mod kind;
@@ -28,6 +30,7 @@ mod times;
 mod xplane;
 
 pub use class::Class;
+pub use folder::traces;
 pub use kind::Kind;
 pub use lanes::{Lane, Lanes};
 pub use model::{Call, Copy, Direction, Does, Gpu, HostOp, Kernel, Note, Step, Trace};

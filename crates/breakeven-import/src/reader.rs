@@ -46,6 +46,19 @@ pub(crate) fn read(source: Source) -> Result<Trace> {
     }
 }
 
+/// Whether a file in a folder is a trace: of JSON, only what has a word of profilers in it.
+pub(crate) fn is_trace(head: &[u8]) -> bool {
+    let has = |part: &str| memchr::memmem::find(head, part.as_bytes()).is_some();
+    let json = matches!(head.trim_ascii_start().first(), Some(b'{' | b'['));
+    let of_profiler = ["traceEvents", "schemaVersion", "\"ph\"", "rocprofiler-sdk-tool"].into_iter().any(has);
+    known_otherwise(head).is_none() && (!json || of_profiler) && READERS.iter().any(|reader| reader.knows(head))
+}
+
+/// Whether a file is an XPlane.
+pub(crate) fn is_xplane(head: &[u8]) -> bool {
+    XplaneReader.knows(head)
+}
+
 /// What a file is that cannot be read, and the next step.
 fn known_otherwise(head: &[u8]) -> Option<(&'static str, &'static str)> {
     let has = |part: &str| memchr::memmem::find(head, part.as_bytes()).is_some();
@@ -53,6 +66,9 @@ fn known_otherwise(head: &[u8]) -> Option<(&'static str, &'static str)> {
     let squeezed: Vec<u8> = text.iter().take(64).copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
     Some(match () {
         () if text.is_empty() => ("empty", "record it again: the profiler may not have stopped"),
+        () if has("\"breakeven.trace/1\"") => {
+            ("totals that `breakeven import` saved", "`breakeven diff` compares them")
+        }
         () if has("breakeven.workload/1") => ("a recorded workload", "`breakeven show FILE` reports on it"),
         () if squeezed.starts_with(b"[[") => (
             "a list of lists, as PyTorch's memory timeline: no trace",

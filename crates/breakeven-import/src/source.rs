@@ -83,6 +83,11 @@ impl Source {
         Ok(Self { name: name.to_owned(), head, rest, given: 0, path: None })
     }
 
+    /// Its first bytes, unpacked.
+    pub fn head(&self) -> &[u8] {
+        &self.head
+    }
+
     /// All of it, to be read in any order.
     pub(crate) fn whole(mut self) -> Result<Whole> {
         if let Some(path) = self.path {

@@ -38,12 +38,14 @@ pub fn json(summary: &Summary) -> String {
         |steps| {
             let slow = |step: &StepTotal| {
                 value!({
-                    "number": step.number, "time_s": step.time_s, "busy_s": step.busy_s, "loading_s": step.loading_s,
+                    "number": step.number, "time_s": step.time_s, "busy_s": step.busy_s, "kernel_s": step.kernel_s,
+                    "kernels": step.kernels, "loading_s": step.loading_s,
                 })
             };
             value!({
                 "count": steps.count, "mean_s": steps.mean_s, "median_s": steps.median_s, "least_s": steps.least_s,
-                "most_s": steps.most_s, "mean_busy_s": steps.mean_busy_s,
+                "most_s": steps.most_s, "mean_busy_s": steps.mean_busy_s, "mean_kernel_s": steps.mean_kernel_s,
+                "mean_kernels": steps.mean_kernels,
                 "slow": steps.slow.iter().map(slow).collect::<Vec<_>>(),
             })
         },

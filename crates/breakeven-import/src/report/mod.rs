@@ -9,7 +9,9 @@ pub use sentence::sentence;
 
 use crate::summary::Summary;
 use breakeven::report::words::printable;
-use sentence::{more, wrapped};
+pub(crate) use sentence::wrapped;
+
+use sentence::more;
 use tables::{copies, gpus, host, kernels, modules, source_lines, streams};
 
 /// Lines of the report as text.
@@ -92,7 +94,7 @@ pub fn markdown(summary: &Summary) -> String {
 }
 
 /// Names of other people's making, without what Markdown or HTML would take for its own.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let special = |c: char| matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '&' | '#');
     text.chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c])).collect()
 }

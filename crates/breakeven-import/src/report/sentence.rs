@@ -159,7 +159,7 @@ pub(super) fn more(summary: &Summary) -> Vec<String> {
 }
 
 /// A text behind a mark in lines of at most 80 characters.
-pub(super) fn wrapped(mark: &str, text: &str) -> Vec<String> {
+pub(crate) fn wrapped(mark: &str, text: &str) -> Vec<String> {
     let mut lines = vec![mark.to_owned()];
     let mut fresh = true;
     for word in text.split(' ') {

@@ -8,6 +8,8 @@ use breakeven::report::{Align, Table};
 /// Heads of what launched kernels.
 const LINE: &str = "source line";
 const MODULE: &str = "module";
+/// Names that a table lists.
+const LISTED: usize = 20;
 /// The longest name in a table, characters.
 const NAME: usize = 200;
 
@@ -105,7 +107,7 @@ fn host_table(summary: &Summary) -> Table {
         (&summary.ops, [("host op", Align::Left), ("kernels", right), ("their time", right)])
     };
     let mut table = Table::new(&columns);
-    for host in rows {
+    for host in rows.iter().take(LISTED) {
         table.row(vec![printable(&host.name, NAME), count(host.times.count), seconds(host.times.seconds)]);
     }
     table
@@ -115,7 +117,7 @@ fn host_table(summary: &Summary) -> Table {
 fn place_table(rows: &[HostTotal], what: &'static str) -> Table {
     let right = Align::Right;
     let mut table = Table::new(&[(what, Align::Left), ("kernels", right), ("their time", right)]);
-    for place in rows {
+    for place in rows.iter().take(LISTED) {
         table.row(vec![printable(&place.name, NAME), count(place.times.count), seconds(place.times.seconds)]);
     }
     table

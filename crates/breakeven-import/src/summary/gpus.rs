@@ -25,8 +25,19 @@ pub(super) struct Gpus {
     pub(super) streams: Vec<StreamTotal>,
     pub(super) used: Use,
     pub(super) small: Small,
-    /// By step: how long GPUs were busy in it, and how many they are.
-    pub(super) steps: Vec<(i64, u32)>,
+    /// What GPUs did in each step.
+    pub(super) steps: Vec<InStep>,
+}
+
+/// What GPUs did in a step.
+#[derive(Clone, Copy, Default)]
+pub(super) struct InStep {
+    /// How long they were busy, ns of all together.
+    pub(super) busy: i64,
+    /// Kernels that began in it.
+    pub(super) kernels: Tally,
+    /// How many GPUs its process drives.
+    pub(super) gpus: u32,
 }
 
 /// Short kernels that come again and again.
@@ -65,7 +76,7 @@ pub(super) fn gpus(trace: &mut Trace) -> Gpus {
     trace.steps.sort_unstable_by_key(|step| (step.span.from, Reverse(step.span.to)));
     let trace = &*trace;
     let kinds = Kinds::of(trace);
-    let mut all = Gpus { steps: vec![(0, 0); trace.steps.len()], ..Gpus::default() };
+    let mut all = Gpus { steps: vec![InStep::default(); trace.steps.len()], ..Gpus::default() };
     for (number, ran) in by_gpu(trace) {
         let (total, used) = one(trace, number, ran, &kinds, &mut all);
         all.totals.push(total);
@@ -148,31 +159,31 @@ fn pieces<'a>(ran: Ran<'a>, kinds: &'a Kinds) -> impl Iterator<Item = Piece> + '
 
 /// The totals of one GPU, and how its time was used.
 fn one(trace: &Trace, number: i64, ran: Ran<'_>, kinds: &Kinds, all: &mut Gpus) -> (GpuTotal, Use) {
+    let Gpus { steps, small, .. } = all;
     let processes: BTreeSet<u16> =
         trace.lanes.all().iter().filter(|lane| lane.gpu == number).map(|lane| lane.process).collect();
     let host = Host::of(trace, |process| processes.contains(&process));
     let mut sweep = Sweep::new(&host);
-    let mut steps = InSteps::of(&trace.steps, &processes);
+    let mut steps = InSteps::of(&trace.steps, &processes, steps);
     let mut streams: BTreeMap<Option<i64>, (u64, Union)> = BTreeMap::new();
     for piece in pieces(ran, kinds) {
         let (idle, new) = sweep.add(piece.span, piece.work);
-        steps.add(new);
+        steps.covered(new);
+        if piece.name.is_some() {
+            steps.began(piece.span);
+        }
         let Lane { stream, .. } = trace.lanes.at(piece.lane);
         let (count, union) = streams.entry(stream).or_default();
         *count += 1;
         union.add(piece.span);
-        let small = piece.name.filter(|name| {
+        let short = piece.name.filter(|name| {
             piece.span.length() < SMALL && piece.work == Work::Compute && Kinds::says(&kinds.repeated, *name)
         });
-        if let Some(name) = small {
-            all.small.tally.add(piece.span.length());
-            all.small.idle_before += idle;
-            *all.small.by_name.entry(name).or_default() += 1;
+        if let Some(name) = short {
+            small.tally.add(piece.span.length());
+            small.idle_before += idle;
+            *small.by_name.entry(name).or_default() += 1;
         }
-    }
-    for (place, busy) in steps.all {
-        all.steps[place].0 += busy;
-        all.steps[place].1 += 1;
     }
     all.streams.extend(streams.into_iter().map(|(stream, (count, union))| StreamTotal {
         gpu: number,
@@ -215,30 +226,41 @@ fn timed(all: impl Iterator<Item = When>) -> Option<f64> {
     times.or((!any).then(Tally::default)).map(|tally| Times::from(tally).seconds)
 }
 
-/// How long a GPU was busy in each step of the processes that drive it.
-struct InSteps {
-    /// Their places, spans and what was found, in order of time.
+/// What one GPU does in the steps of the processes that drive it, told in order of time.
+struct InSteps<'a> {
+    /// Their places and spans, in order of time.
     steps: Vec<(usize, Span)>,
-    at: usize,
-    all: BTreeMap<usize, i64>,
+    /// The first that later spans can meet, and the first that later kernels can begin in.
+    at: [usize; 2],
+    all: &'a mut [InStep],
 }
 
-impl InSteps {
-    fn of(steps: &[Step], processes: &BTreeSet<u16>) -> Self {
+impl<'a> InSteps<'a> {
+    fn of(steps: &[Step], processes: &BTreeSet<u16>, all: &'a mut [InStep]) -> Self {
         let mine = steps.iter().enumerate().filter(|(_, step)| processes.contains(&step.process));
         let steps: Vec<(usize, Span)> = mine.map(|(place, step)| (place, step.span)).collect();
-        let all = steps.iter().map(|(place, _)| (*place, 0)).collect();
-        Self { steps, at: 0, all }
+        steps.iter().for_each(|(place, _)| all[*place].gpus += 1);
+        Self { steps, at: [0; 2], all }
     }
 
-    /// Adds what was idle and now is not; such spans come in order.
-    fn add(&mut self, span: Span) {
-        while self.steps.get(self.at).is_some_and(|(_, step)| step.to <= span.from) {
-            self.at += 1;
+    /// Adds what was idle and now is not.
+    fn covered(&mut self, span: Span) {
+        while self.steps.get(self.at[0]).is_some_and(|(_, step)| step.to <= span.from) {
+            self.at[0] += 1;
         }
-        for (place, step) in self.steps[self.at..].iter().take_while(|(_, step)| step.from < span.to) {
+        for (place, step) in self.steps[self.at[0]..].iter().take_while(|(_, step)| step.from < span.to) {
             let both = step.to.min(span.to) - step.from.max(span.from);
-            *self.all.entry(*place).or_default() += both.max(0);
+            self.all[*place].busy += both.max(0);
+        }
+    }
+
+    /// Adds a kernel to the step in which it begins.
+    fn began(&mut self, span: Span) {
+        while self.steps.get(self.at[1]).is_some_and(|(_, step)| step.to <= span.from) {
+            self.at[1] += 1;
+        }
+        if let Some((place, _)) = self.steps.get(self.at[1]).filter(|(_, step)| step.from <= span.from) {
+            self.all[*place].kernels.add(span.length());
         }
     }
 }

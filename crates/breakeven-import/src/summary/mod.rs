@@ -72,7 +72,7 @@ pub struct Summary {
 }
 
 /// Names that a list holds.
-const LISTED: usize = 20;
+const LISTED: usize = 500;
 
 impl Summary {
     /// Adds up files; each is a process of its own, with its own clock.

@@ -126,6 +126,10 @@ pub struct Steps {
     pub most_s: f64,
     /// How long a GPU was busy in the mean, s; `None` where none was.
     pub mean_busy_s: Option<f64>,
+    /// How long the kernels that began in a step took, of each GPU, in the mean, s.
+    pub mean_kernel_s: Option<f64>,
+    /// How many they were.
+    pub mean_kernels: Option<f64>,
     /// Those much longer than the one in the middle, the longest first.
     pub slow: Vec<StepTotal>,
 }
@@ -139,6 +143,10 @@ pub struct StepTotal {
     pub time_s: f64,
     /// How long the GPUs that it used were busy, in the mean, s.
     pub busy_s: Option<f64>,
+    /// The time of the kernels that began in it, of each GPU, s.
+    pub kernel_s: Option<f64>,
+    /// How many they were.
+    pub kernels: Option<f64>,
     /// How long the host fetched data, s.
     pub loading_s: f64,
 }
