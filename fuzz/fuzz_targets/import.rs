@@ -1,19 +1,6 @@
-//! Any bytes as a trace: an error with a hint or totals that add up and a report that fits its page, never a panic.
+//! Any bytes as a trace: events in Chrome's format above all.
 #![no_main]
 
-use breakeven_import::{Source, Summary, read, report};
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| {
-    let trace = match Source::from_bytes("fuzz", bytes).and_then(read) {
-        Ok(trace) => trace,
-        Err(error) => return assert!(error.hint.is_some(), "{error}"),
-    };
-    let all = Summary::of(vec![trace]);
-    if let (Some(busy), Some(span)) = (all.busy_s, all.span_s) {
-        assert!(0.0 <= busy && busy <= span);
-    }
-    let text = report::text(&all, false);
-    assert!(text.lines().count() <= 24 && text.lines().all(|line| line.chars().count() <= 80), "{text}");
-    let _ = (report::text(&all, true), report::markdown(&all), report::json(&all));
-});
+fuzz_target!(|bytes: &[u8]| breakeven_fuzz::sound(bytes));

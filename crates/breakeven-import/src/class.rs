@@ -44,11 +44,36 @@ const PARTS: [(Class, &[&str]); 15] = [
     (Class::Attention, &["flash", "fmha", "attention", "attn", "mha_"]),
     (
         Class::Convolution,
-        &["conv", "wgrad", "dgrad", "fprop", "winograd", "cudnn::cnn", "miopen", "igemm_", "im2col", "col2im"],
+        &[
+            "conv",
+            "wgrad",
+            "dgrad",
+            "fprop",
+            "winograd",
+            "cudnn::cnn",
+            "miopen",
+            "igemm_",
+            "im2col",
+            "col2im",
+            "scudnn",
+        ],
     ),
     (
         Class::Gemm,
-        &["gemm", "cijk_", "gemv", "matmul", "cutlass", "nvjet", "xmma", "splitk", "cublas", "rocblas", "dot_kernel"],
+        &[
+            "gemm",
+            "cijk_",
+            "gemv",
+            "matmul",
+            "cutlass",
+            "nvjet",
+            "xmma",
+            "splitk",
+            "cublas",
+            "rocblas",
+            "dot_kernel",
+            "bmm_",
+        ],
     ),
     (Class::Norm, &["_norm", "layernorm", "batchnorm", "groupnorm", "rmsnorm", "bn_fw", "bn_bw", "cudnn::bn"]),
     (Class::Softmax, &["softmax", "nll_loss", "cross_entropy", "crossentropy"]),
@@ -59,7 +84,7 @@ const PARTS: [(Class, &[&str]); 15] = [
     (Class::Reduction, &["reduce", "reduction", "cumsum", "scan", "welford"]),
     (Class::Random, &["distribution", "random", "dropout", "philox", "curand"]),
     (Class::Copy, &["copy", "transpose", "nchwtonhwc", "nhwctonchw", "catarray", "memcpy"]),
-    (Class::Elementwise, &["elementwise", "fill", "functor", "pointwise"]),
+    (Class::Elementwise, &["elementwise", "fill", "functor", "pointwise", "convert"]),
 ];
 
 impl Class {
@@ -72,7 +97,11 @@ impl Class {
     /// ```
     pub fn of(name: &[u8]) -> Self {
         let lower = name.to_ascii_lowercase();
-        let has = |part: &&str| memchr::memmem::find(&lower, part.as_bytes()).is_some();
+        let has = |part: &&str| {
+            // To convert is no convolution.
+            let mut found = memchr::memmem::find_iter(&lower, part.as_bytes());
+            found.any(|at| *part == "convert" || !lower[at..].starts_with(b"convert"))
+        };
         PARTS.iter().find(|(_, parts)| parts.iter().any(has)).map_or(Self::Other, |(class, _)| *class)
     }
 
@@ -113,6 +142,7 @@ mod tests {
             ("fmha_cutlassF_f16_aligned_64x64_rf_sm80", Class::Attention),
             ("triton_red_fused_add_mean_mul_pow_rsqrt_0", Class::Fused),
             ("void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>>", Class::Elementwise),
+            ("wrapped_convert.kd", Class::Elementwise),
             ("addition_kernel", Class::Other),
         ] {
             assert_eq!(Class::of(name.as_bytes()), class, "{name}");

@@ -1,16 +1,8 @@
-//! Where the time of a GPU went that no kernel used, by cause.
+//! Where the time of a GPU went that no kernel used, by cause: one pass over what ran, in order.
 
-use crate::model::{Does, Span, Trace};
-use crate::spans::Spans;
-
-/// What ran on one GPU.
-#[derive(Default)]
-pub(crate) struct Lane {
-    pub(crate) kernels: Vec<Span>,
-    pub(crate) communication: Vec<Span>,
-    pub(crate) copies: Vec<Span>,
-    pub(crate) memsets: Vec<Span>,
-}
+use crate::model::{Does, Trace};
+use crate::span::Span;
+use crate::spans::{Cursor, Spans, Union};
 
 /// How long a GPU was busy and why it was not, ns.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,9 +28,21 @@ impl Use {
     pub(crate) const fn host(&self) -> i64 {
         self.span - self.busy - self.launch - self.wait - self.loading
     }
+
+    /// Adds what another GPU did.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.span += other.span;
+        self.busy += other.busy;
+        self.gap = self.gap.max(other.gap);
+        self.copy += other.copy;
+        self.communication += other.communication;
+        self.launch += other.launch;
+        self.wait += other.wait;
+        self.loading += other.loading;
+    }
 }
 
-/// What the host did, as far as idle GPUs have it as their cause.
+/// What the host did, as far as idle GPUs have it as their cause: no moment has two causes.
 pub(crate) struct Host {
     launching: Spans,
     waiting: Spans,
@@ -46,39 +50,74 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    pub(crate) fn of(trace: &Trace) -> Self {
-        let calls = |wanted: fn(Does) -> bool| {
-            Spans::of(trace.calls.iter().filter(|call| wanted(call.does)).map(|call| call.span).collect())
+    /// What the processes did that drive one GPU.
+    pub(crate) fn of(trace: &Trace, drives: impl Fn(u16) -> bool) -> Self {
+        let calls = |waits: bool| {
+            let wanted =
+                trace.calls.iter().filter(|call| drives(call.process()) && (call.does() == Does::Wait) == waits);
+            Spans::of(wanted.map(|call| call.span()).collect())
         };
-        Self {
-            launching: calls(|does| does != Does::Wait),
-            waiting: calls(|does| does == Does::Wait),
-            loading: Spans::of(trace.loading.clone()),
-        }
+        let launching = calls(false);
+        let waiting = calls(true).without(&launching);
+        let loading = Spans::of(trace.loading.clone()).without(&launching).without(&waiting);
+        Self { launching, waiting, loading }
     }
 }
 
-impl Lane {
-    /// How the time between the first and the last thing on this GPU was used.
-    pub(crate) fn used(self, host: &Host) -> Use {
-        let compute = Spans::of([self.kernels.as_slice(), &self.memsets].concat());
-        let kernels = Spans::of([self.kernels, self.communication, self.memsets].concat());
-        let copies = Spans::of(self.copies);
-        let busy = Spans::of([kernels.all(), copies.all()].concat());
-        let gaps = busy.gaps();
-        let launching = gaps.and(&host.launching);
-        let without_launches = gaps.without(&host.launching);
-        let waiting = without_launches.and(&host.waiting);
-        let loading = without_launches.without(&host.waiting).and(&host.loading);
+/// What something that runs on a GPU counts as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Work {
+    Compute,
+    Communication,
+    Copy,
+}
+
+/// What one GPU did, as it is told in order.
+pub(crate) struct Sweep<'a> {
+    busy: Union,
+    kernels: Union,
+    compute: Union,
+    gap: i64,
+    /// What the host did in gaps: launching, waiting, loading.
+    causes: [(Cursor<'a>, i64); 3],
+}
+
+impl<'a> Sweep<'a> {
+    pub(crate) fn new(host: &'a Host) -> Self {
+        let causes = [&host.launching, &host.waiting, &host.loading].map(|spans| (Cursor(spans.all()), 0));
+        Self { busy: Union::default(), kernels: Union::default(), compute: Union::default(), gap: 0, causes }
+    }
+
+    /// Adds a span, not before the last one; gives how long nothing ran before it, and what was idle and now is not.
+    pub(crate) fn add(&mut self, span: Span, work: Work) -> (i64, Span) {
+        if work == Work::Compute {
+            self.compute.add(span);
+        }
+        if work != Work::Copy {
+            self.kernels.add(span);
+        }
+        let (gap, new) = self.busy.add(span);
+        let idle = gap.map_or(0, Span::length);
+        self.gap = self.gap.max(idle);
+        if let Some(gap) = gap {
+            for (cursor, ns) in &mut self.causes {
+                *ns += cursor.within(gap);
+            }
+        }
+        (idle, new)
+    }
+
+    pub(crate) fn finish(self) -> Use {
+        let [launch, wait, loading] = self.causes.map(|(_, ns)| ns);
         Use {
-            span: busy.whole().map_or(0, Span::length),
-            busy: busy.length(),
-            gap: gaps.longest(),
-            copy: busy.length() - kernels.length(),
-            communication: kernels.without(&compute).length(),
-            launch: launching.length(),
-            wait: waiting.length(),
-            loading: loading.length(),
+            span: self.busy.whole(),
+            busy: self.busy.length,
+            gap: self.gap,
+            copy: self.busy.length - self.kernels.length,
+            communication: self.kernels.length - self.compute.length,
+            launch,
+            wait,
+            loading,
         }
     }
 }

@@ -8,23 +8,39 @@
 mod calls;
 mod chrome;
 mod class;
+pub mod diff;
+mod enclosing;
+mod folder;
 mod idle;
 mod json;
+mod kind;
+mod lanes;
 mod model;
 mod names;
+mod nsys;
 mod reader;
+mod reasons;
 pub mod report;
 mod rocprof;
 mod source;
+mod span;
 mod spans;
 mod summary;
 mod times;
+mod xplane;
 
 pub use class::Class;
-pub use model::{Call, Copy, Direction, Gpu, HostOp, Kernel, Kind, Note, Span, Step, Trace};
+pub use folder::traces;
+pub use kind::Kind;
+pub use lanes::{Lane, Lanes};
+pub use model::{Call, Copy, Direction, Does, Gpu, HostOp, Kernel, Note, Step, Trace};
 pub use names::{Name, Names};
+pub use reasons::{Advice, Reason, advice, reasons};
 pub use source::Source;
-pub use summary::{Causes, CopyTotal, GpuTotal, HostTotal, KernelTotal, Steps, Summary, Times};
+pub use span::{Span, Tally, When};
+pub use summary::{
+    Causes, CopyTotal, GpuTotal, HostTotal, KernelTotal, SmallKernels, StepTotal, Steps, StreamTotal, Summary, Times,
+};
 
 use breakeven::Result;
 

@@ -1,49 +1,10 @@
 //! What every reader fills: kernels, copies, calls, waits, steps and host ops, free of any tool's words.
 
+use crate::kind::Kind;
+use crate::lanes::Lanes;
 use crate::names::{Name, Names};
+use crate::span::{Span, Tally, When};
 use std::collections::BTreeMap;
-
-/// What wrote a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kind {
-    /// The profiler of PyTorch: Kineto's JSON.
-    Kineto,
-    /// rocprof of ROCm, version 1 or 2, as JSON.
-    RocprofJson,
-    /// rocprof of ROCm, any version, as tables.
-    RocprofCsv,
-    /// Events in Chrome's format of anything else.
-    #[default]
-    Chrome,
-}
-
-impl Kind {
-    /// Its stable name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Kineto => "kineto",
-            Self::RocprofJson => "rocprof-json",
-            Self::RocprofCsv => "rocprof-csv",
-            Self::Chrome => "chrome",
-        }
-    }
-}
-
-/// From when to when, ns on the file's own clock; never backwards.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Span {
-    /// When it begins.
-    pub from: i64,
-    /// When it ends.
-    pub to: i64,
-}
-
-impl Span {
-    /// How long it is, ns.
-    pub const fn length(self) -> i64 {
-        self.to.saturating_sub(self.from)
-    }
-}
 
 /// A GPU as the file describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,19 +13,15 @@ pub struct Gpu {
     pub name: Option<String>,
 }
 
-/// One kernel on one GPU.
+/// One kernel on one GPU. Files hold ten million of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kernel {
-    /// When it ran; `None` where the file gives no time that can be.
-    pub span: Option<Span>,
-    /// The number of its GPU.
-    pub gpu: i64,
+    /// When it ran.
+    pub when: When,
     /// Its name.
     pub name: Name,
-    /// What ties it to the call that launched it.
-    pub correlation: Option<i64>,
-    /// What ties it to the host op that it belongs to.
-    pub external: Option<i64>,
+    /// Where it ran: a place among [`Trace::lanes`].
+    pub lane: u32,
 }
 
 /// Which way a copy goes.
@@ -109,25 +66,50 @@ impl Direction {
 /// One copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copy {
-    /// When it ran; `None` where the file gives no time that can be.
-    pub span: Option<Span>,
-    /// The number of its GPU.
-    pub gpu: i64,
-    /// Which way it goes.
-    pub direction: Direction,
+    /// When it ran.
+    pub when: When,
     /// How much, where the file says.
     pub bytes: Option<u64>,
-    /// What ties it to the call that asked for it.
-    pub correlation: Option<i64>,
+    /// Where it ran: a place among [`Trace::lanes`].
+    pub lane: u32,
+    /// Which way it goes.
+    pub direction: Direction,
 }
 
-/// One call of the host into the GPU's library that launches or waits.
+/// One call of the host into the GPU's library that launches or waits. Files hold millions of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
+    from: i64,
+    /// How long it is in ns, up to 78 h; its process; what it does.
+    rest: u64,
+}
+
+impl Call {
+    /// A call of a process, by number of appearance; of processes beyond 16 383 as of the last of them.
+    pub(crate) fn new(span: Span, process: u16, does: Does) -> Self {
+        let long = u64::try_from(span.length()).unwrap_or(0).min((1 << 48) - 1);
+        Self { from: span.from, rest: long << 16 | u64::from(process.min(0x3fff)) << 2 | does as u64 }
+    }
+
     /// When it ran.
-    pub span: Span,
+    pub fn span(self) -> Span {
+        let long = i64::try_from(self.rest >> 16).unwrap_or(0);
+        Span { from: self.from, to: self.from.saturating_add(long) }
+    }
+
+    /// Its process, by number of appearance.
+    pub const fn process(self) -> u16 {
+        (self.rest >> 2 & 0x3fff) as u16
+    }
+
     /// What it does.
-    pub does: Does,
+    pub const fn does(self) -> Does {
+        match self.rest & 3 {
+            0 => Does::Launch,
+            1 => Does::LaunchGraph,
+            _ => Does::Wait,
+        }
+    }
 }
 
 /// What a call of the host does.
@@ -159,6 +141,8 @@ pub struct Step {
     pub number: i64,
     /// When it ran.
     pub span: Span,
+    /// Its process, by number of appearance.
+    pub process: u16,
 }
 
 /// What was not read, or reads otherwise than one may think.
@@ -187,8 +171,12 @@ pub struct Trace {
     pub kernels: Vec<Kernel>,
     /// Copies, in the order of the file.
     pub copies: Vec<Copy>,
-    /// Memory set on a GPU: its number and when.
-    pub memsets: Vec<(i64, Option<Span>)>,
+    /// Memory set on a GPU: where, and when.
+    pub memsets: Vec<(u32, When)>,
+    /// Runs of graphs that the file has as one, without their kernels: where, and when.
+    pub graphs: Vec<(u32, When)>,
+    /// Where things ran.
+    pub lanes: Lanes,
     /// Launches and waits of the host.
     pub calls: Vec<Call>,
     /// Whether calls of the host are in the file at all.
@@ -199,8 +187,14 @@ pub struct Trace {
     pub holds_copies: bool,
     /// Host ops, in the order of the file.
     pub ops: Vec<HostOp>,
-    /// What kernels are tied to: the host op of each `external`.
-    pub op_names: Vec<(i64, Name)>,
+    /// Kernels by the host op that they belong to.
+    pub by_op: BTreeMap<Name, Tally>,
+    /// Kernels by the module that launched them, where modules are recorded.
+    pub by_module: BTreeMap<Name, Tally>,
+    /// Kernels by the source line that launched them, where lines are recorded.
+    pub by_line: BTreeMap<Name, Tally>,
+    /// Host work by name without what it calls, where the reader added it up itself instead of filling `ops`.
+    pub own_times: BTreeMap<Name, Tally>,
     /// When the host fetched data for the next step.
     pub loading: Vec<Span>,
     /// Steps, in the order of the file.
@@ -222,9 +216,12 @@ impl Trace {
         let names: Vec<Name> =
             (0..other.names.len()).map(|n| self.names.name(other.names.bytes(Name::at(n)))).collect();
         let name = |old: Name| names.get(old.0 as usize).copied().unwrap_or(old);
-        self.kernels.extend(other.kernels.into_iter().map(|kernel| Kernel { name: name(kernel.name), ..kernel }));
+        let lanes: Vec<u32> = other.lanes.all().iter().map(|lane| self.lanes.of(*lane)).collect();
+        let lane = |old: u32| lanes.get(old as usize).copied().unwrap_or(old);
+        let kernels = other.kernels.into_iter();
+        self.kernels.extend(kernels.map(|k| Kernel { name: name(k.name), lane: lane(k.lane), ..k }));
         self.ops.extend(other.ops.into_iter().map(|op| HostOp { name: name(op.name), ..op }));
-        self.copies.extend(other.copies);
+        self.copies.extend(other.copies.into_iter().map(|copy| Copy { lane: lane(copy.lane), ..copy }));
         self.calls.extend(other.calls);
         self.gpus.extend(other.gpus);
         self.has_calls |= other.has_calls;
@@ -238,8 +235,14 @@ impl Trace {
         }
     }
 
+    /// Gives each GPU that did something its entry, by `name`.
+    pub(crate) fn describe(&mut self, name: impl Fn(i64) -> Option<String>) {
+        let used = self.lanes.all().iter().map(|lane| lane.gpu);
+        self.gpus = used.map(|gpu| (gpu, Gpu { name: name(gpu) })).collect();
+    }
+
     /// Whether anything of it ran on a GPU.
     pub fn has_gpu(&self) -> bool {
-        !self.kernels.is_empty() || !self.copies.is_empty() || !self.memsets.is_empty()
+        !(self.kernels.is_empty() && self.copies.is_empty() && self.memsets.is_empty() && self.graphs.is_empty())
     }
 }

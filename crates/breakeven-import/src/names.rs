@@ -7,6 +7,9 @@ use std::collections::HashMap;
 pub struct Name(pub(crate) u32);
 
 impl Name {
+    /// No name of any file.
+    pub(crate) const NONE: Self = Self(u32::MAX);
+
     /// The name at a place.
     pub(crate) fn at(place: usize) -> Self {
         Self(u32::try_from(place).unwrap_or(u32::MAX))

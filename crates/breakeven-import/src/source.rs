@@ -4,7 +4,8 @@ use breakeven::{Error, Result};
 use flate2::read::MultiGzDecoder;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
 /// The first bytes by which a file is known.
 const HEAD: u64 = 4096;
@@ -17,7 +18,21 @@ pub struct Source {
     pub(crate) head: Vec<u8>,
     rest: Unpacked,
     given: usize,
+    path: Option<PathBuf>,
 }
+
+/// All of a file, for formats that are not read from front to back.
+pub(crate) enum Whole {
+    /// It lies there, not packed.
+    Path(PathBuf),
+    /// It is small.
+    Memory(Vec<u8>),
+    /// It was unpacked, or came as a stream.
+    Spooled(NamedTempFile),
+}
+
+/// Streams up to here are kept in memory, bytes.
+const SMALL: u64 = 64 << 20;
 
 impl Source {
     /// Opens a file; `-` is stdin. Gzip (of one member or many) and zstd are known by their first bytes.
@@ -34,7 +49,11 @@ impl Source {
             return Err(error.hint(format!("name the files in it: {}/*", name.trim_end_matches('/'))));
         }
         let file = File::open(path).map_err(|e| unreadable(&name, &e))?;
-        Self::from_reader(&name, Box::new(file))
+        let mut source = Self::from_reader(&name, Box::new(file))?;
+        // Only what can be read twice: no pipe.
+        let plain = matches!(source.rest.packing, Packing::Plain(_)) && path.is_file();
+        source.path = plain.then(|| path.to_owned());
+        Ok(source)
     }
 
     /// A file that is in memory.
@@ -61,7 +80,32 @@ impl Source {
         let mut rest = Unpacked { packing, ended_badly: false };
         let mut head = Vec::new();
         rest.by_ref().take(HEAD).read_to_end(&mut head).map_err(|e| unreadable(name, &e))?;
-        Ok(Self { name: name.to_owned(), head, rest, given: 0 })
+        Ok(Self { name: name.to_owned(), head, rest, given: 0, path: None })
+    }
+
+    /// Its first bytes, unpacked.
+    pub fn head(&self) -> &[u8] {
+        &self.head
+    }
+
+    /// All of it, to be read in any order.
+    pub(crate) fn whole(mut self) -> Result<Whole> {
+        if let Some(path) = self.path {
+            return Ok(Whole::Path(path));
+        }
+        let name = self.name.clone();
+        let mut bytes = Vec::new();
+        self.by_ref().take(SMALL).read_to_end(&mut bytes).map_err(|e| unreadable(&name, &e))?;
+        if (bytes.len() as u64) < SMALL {
+            return Ok(Whole::Memory(bytes));
+        }
+        let unwritable = |e: &io::Error| {
+            let hint = "unpack it yourself, where there is room, and name the unpacked file";
+            Error::new("trace-read", format!("cannot unpack {name}: {e}")).hint(hint)
+        };
+        let mut file = NamedTempFile::new().map_err(|e| unwritable(&e))?;
+        io::copy(&mut bytes.as_slice().chain(self), &mut file).map_err(|e| unwritable(&e))?;
+        Ok(Whole::Spooled(file))
     }
 
     /// Whether what was packed ended before its end, or was damaged.

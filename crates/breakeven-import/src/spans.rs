@@ -1,6 +1,6 @@
-//! Sets of spans: unions, what two have in common, what one leaves free.
+//! Sets of spans: unions, what two have in common, what one leaves free; of lists in order, without keeping them.
 
-use crate::model::Span;
+use crate::span::Span;
 
 /// Spans in order that neither touch nor overlap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -10,59 +10,17 @@ impl Spans {
     /// The union of spans in any order.
     pub(crate) fn of(mut spans: Vec<Span>) -> Self {
         spans.sort_unstable();
-        let mut joined: Vec<Span> = Vec::new();
-        for span in spans {
-            match joined.last_mut() {
-                Some(last) if span.from <= last.to => last.to = last.to.max(span.to),
-                _ => joined.push(span),
-            }
-        }
-        Self(joined)
+        spans.dedup_by(|next, last| {
+            let touches = next.from <= last.to;
+            last.to = if touches { last.to.max(next.to) } else { last.to };
+            touches
+        });
+        Self(spans)
     }
 
     /// Each of them.
     pub(crate) fn all(&self) -> &[Span] {
         &self.0
-    }
-
-    /// How long they are together, ns.
-    pub(crate) fn length(&self) -> i64 {
-        self.0.iter().fold(0_i64, |sum, span| sum.saturating_add(span.length()))
-    }
-
-    /// The longest of them, ns.
-    pub(crate) fn longest(&self) -> i64 {
-        self.0.iter().map(|span| span.length()).max().unwrap_or(0)
-    }
-
-    /// From the first beginning to the last end.
-    pub(crate) fn whole(&self) -> Option<Span> {
-        Some(Span { from: self.0.first()?.from, to: self.0.last()?.to })
-    }
-
-    /// What is in neither of them, within the first and the last.
-    pub(crate) fn gaps(&self) -> Self {
-        let between = self.0.iter().zip(self.0.iter().skip(1));
-        Self(between.map(|(before, after)| Span { from: before.to, to: after.from }).collect())
-    }
-
-    /// What both have.
-    pub(crate) fn and(&self, other: &Self) -> Self {
-        let (mut both, mut others) = (Vec::new(), other.0.as_slice());
-        for mine in &self.0 {
-            while let [first, rest @ ..] = others
-                && first.to <= mine.from
-            {
-                others = rest;
-            }
-            for theirs in others.iter().take_while(|theirs| theirs.from < mine.to) {
-                let span = Span { from: mine.from.max(theirs.from), to: mine.to.min(theirs.to) };
-                if span.from < span.to {
-                    both.push(span);
-                }
-            }
-        }
-        Self(both)
     }
 
     /// What is here and not there.
@@ -90,9 +48,54 @@ impl Spans {
     }
 }
 
+/// A union of spans that come in order of their beginning.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Union {
+    whole: Option<Span>,
+    pub(crate) length: i64,
+}
+
+impl Union {
+    /// Adds a span; gives what was free before it, and what it covers that was not.
+    pub(crate) fn add(&mut self, span: Span) -> (Option<Span>, Span) {
+        let Some(whole) = &mut self.whole else {
+            self.whole = Some(span);
+            self.length = span.length();
+            return (None, span);
+        };
+        let gap = (whole.to < span.from).then_some(Span { from: whole.to, to: span.from });
+        let new = Span { from: span.from.max(whole.to), to: span.to.max(whole.to) };
+        whole.to = new.to;
+        self.length = self.length.saturating_add(new.length());
+        (gap, new)
+    }
+
+    /// From the first beginning to the last end.
+    pub(crate) fn whole(&self) -> i64 {
+        self.whole.map_or(0, Span::length)
+    }
+}
+
+/// Spans in order, from the first that later ones can meet.
+#[derive(Clone, Copy)]
+pub(crate) struct Cursor<'a>(pub(crate) &'a [Span]);
+
+impl Cursor<'_> {
+    /// How much of `window` they cover, ns; windows come in order.
+    pub(crate) fn within(&mut self, window: Span) -> i64 {
+        while let [first, rest @ ..] = self.0
+            && first.to <= window.from
+        {
+            self.0 = rest;
+        }
+        let meet = self.0.iter().take_while(|span| span.from < window.to);
+        meet.map(|span| span.to.min(window.to) - span.from.max(window.from)).sum()
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Span, Spans};
+    use super::{Cursor, Span, Spans, Union};
     use proptest::prelude::*;
 
     fn spans() -> impl Strategy<Value = Vec<Span>> {
@@ -105,19 +108,32 @@ mod tests {
         (0..130).map(|t| spans.iter().any(|span| span.from <= t && t < span.to)).collect()
     }
 
+    fn length(spans: &[Span]) -> i64 {
+        spans.iter().map(|span| span.length()).sum()
+    }
+
     proptest! {
         #[test]
-        fn as_counted_unit_by_unit(a in spans(), b in spans()) {
+        fn as_counted_unit_by_unit(mut a in spans(), b in spans()) {
             let (units_a, units_b) = (covered(&a), covered(&b));
-            let (a, b) = (Spans::of(a), Spans::of(b));
             let count = |f: &dyn Fn(bool, bool) -> bool| {
                 units_a.iter().zip(&units_b).filter(|(a, b)| f(**a, **b)).count() as i64
             };
-            prop_assert_eq!(a.length(), count(&|a, _| a));
-            prop_assert_eq!(a.and(&b).length(), count(&|a, b| a && b));
-            prop_assert_eq!(a.without(&b).length(), count(&|a, b| a && !b));
-            let whole = a.whole().map_or(0, Span::length);
-            prop_assert_eq!(a.gaps().length(), whole - a.length());
+            a.sort_unstable();
+            let (mut union, mut gaps, mut new) = (Union::default(), Vec::new(), 0);
+            for span in &a {
+                let (gap, more) = union.add(*span);
+                gaps.extend(gap);
+                new += more.length();
+            }
+            prop_assert_eq!((union.length, new), (count(&|a, _| a), count(&|a, _| a)));
+            prop_assert_eq!(union.whole() - length(&gaps), union.length);
+            let (a, b) = (Spans::of(a), Spans::of(b));
+            prop_assert_eq!(length(a.all()), union.length);
+            let mut cursor = Cursor(b.all());
+            let both: i64 = a.all().iter().map(|span| cursor.within(*span)).sum();
+            prop_assert_eq!(both, count(&|a, b| a && b));
+            prop_assert_eq!(length(a.without(&b).all()), count(&|a, b| a && !b));
         }
     }
 }

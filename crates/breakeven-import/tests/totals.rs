@@ -46,7 +46,7 @@ fn a_trace_of_cuda() {
     assert_eq!((gpu.name.as_deref(), gpu.rank), (Some("NVIDIA A100-SXM4-80GB"), Some(3)));
     assert_eq!((gpu.kernels, gpu.copies, gpu.memsets), (Some(4), Some(2), Some(1)));
     near(gpu.copy_s, 200.0);
-    let steps = all.steps.unwrap();
+    let steps = all.steps.as_ref().unwrap();
     assert_eq!(steps.count, 2);
     near(Some(steps.mean_s), 1250.0);
     let copies: Vec<_> = all.copies.iter().map(|copy| (copy.direction, copy.bytes)).collect();
@@ -59,7 +59,7 @@ fn a_trace_of_cuda() {
 
 #[test]
 fn nothing_of_the_machine_that_recorded_is_copied() {
-    for file in [fixture!("cuda.json"), fixture!("rocprof.json")] {
+    for file in [fixture!("cuda.json"), fixture!("rocprof.json"), fixture!("rocprof3.json")] {
         let all = summary(file);
         for text in [report::json(&all), report::text(&all, true), report::markdown(&all)] {
             for secret in ["s3cret", "TOKEN", "MY_ENV", "node-17", "someone"] {
@@ -73,7 +73,7 @@ fn nothing_of_the_machine_that_recorded_is_copied() {
 #[test]
 fn the_first_versions_with_capitals() {
     let all = summary(fixture!("capitals.json"));
-    assert_eq!((all.kernels, all.steps.unwrap().count), (Some(1), 1));
+    assert_eq!((all.kernels, all.steps.as_ref().unwrap().count), (Some(1), 1));
     near(all.kernel_s, 40.0);
     near(all.busy_s, 50.0);
     // The kernel knows its op by way of the launch alone.
@@ -133,6 +133,61 @@ fn the_first_tables_of_rocprof() {
 }
 
 #[test]
+fn json_of_rocprofv3_names_by_number() {
+    let all = summary(fixture!("rocprof3.json"));
+    assert_eq!((all.kind, all.kernels), (Kind::Rocprof3Json, Some(2)));
+    near(all.kernel_s, 3.0);
+    near(all.busy_s, 4.0);
+    near(all.idle_s, 2.0);
+    near(all.causes.unwrap().sync_s, 2.0);
+    assert_eq!((all.gpus.len(), all.gpus[0].number), (1, 0));
+    assert_eq!(all.gpus[0].name.as_deref(), Some("AMD Instinct MI300X"));
+    let names: Vec<_> = all.top.iter().map(|kernel| kernel.name.as_str()).collect();
+    assert_eq!(names, ["gemm()", "(no name)"]);
+    assert_eq!((all.copies[0].direction, all.copies[0].bytes), (Direction::DeviceToHost, Some(4096)));
+    assert_eq!((all.launches.unwrap().count, all.waits.unwrap().count), (1, 1));
+    assert_eq!(codes(&all), ["negative-duration", "no-launch", "metadata"]);
+}
+
+#[test]
+fn operators_of_onnx_runtime_are_host_time() {
+    let all = summary(fixture!("onnxruntime.json"));
+    assert_eq!((all.kind, all.kernels), (Kind::OnnxRuntime, None));
+    let host: Vec<_> = all.host.iter().map(|host| (host.name.as_str(), (host.times.seconds * 1e6).round())).collect();
+    // What a loop contains is its own no more.
+    let expected =
+        [("MatMul", 300.0), ("model_run", 200.0), ("Add", 150.0), ("model_loading_uri", 100.0), ("Loop", 50.0)];
+    assert_eq!(host, expected);
+    let ops: Vec<_> = all.ops.iter().map(|op| op.name.as_str()).collect();
+    assert_eq!(ops, ["MatMul 8×64, 64×32", "Loop scalar", "Add"]);
+    assert_eq!(all.steps.as_ref().unwrap().count, 1);
+    assert!(report::sentence(&all).starts_with("No GPU trace"));
+}
+
+#[test]
+fn kernels_by_module_and_line_where_frames_of_python_are_recorded() {
+    let frame = |name: &str, ts: u32, dur: u32| {
+        format!(
+            r#"{{"ph": "X", "cat": "python_function", "name": "{name}", "pid": 1, "tid": 1, "ts": {ts}, "dur": {dur}}}"#
+        )
+    };
+    let text = format!(
+        r#"{{"schemaVersion": 1, "traceEvents": [{}, {}, {}, {},
+        {{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 30, "dur": 2,
+          "args": {{"correlation": 8}}}},
+        {{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 40, "dur": 9,
+          "args": {{"device": 0, "stream": 7, "correlation": 8}}}}]}}"#,
+        frame("train.py(12): step", 0, 100),
+        frame("nn.Module: Linear_0", 10, 50),
+        frame("torch/nn/modules/module.py(1750): _call_impl", 12, 40),
+        frame("threading.py(3): run", 13, 30),
+    );
+    let all = summary(("frames.json", text.as_bytes()));
+    assert_eq!((all.modules[0].name.as_str(), all.lines[0].name.as_str()), ("Linear_0", "train.py(12): step"));
+    near(Some(all.lines[0].times.seconds), 9.0);
+}
+
+#[test]
 fn other_traces_are_no_gpu_traces() {
     let all = summary(fixture!("chrome.json"));
     assert_eq!((all.kind, all.kernels, all.kernel_s, all.busy_s), (Kind::Chrome, None, None, None));
@@ -175,7 +230,7 @@ fn times_in_ns_are_told_from_those_in_us() {
 fn what_is_no_trace_is_refused_by_name() {
     let refused = |bytes: &[u8]| {
         let error = Source::from_bytes("given", bytes).and_then(read).expect_err("no trace");
-        assert!(error.hint.is_some() && error.message.contains("read are") || error.message.contains("no trace"));
+        assert!(error.hint.is_some(), "{error}");
         error.message
     };
     for (bytes, part) in [

@@ -7,6 +7,7 @@ use crate::times::{nanoseconds, whole};
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Args {
     pub(crate) device: Option<i64>,
+    pub(crate) stream: Option<i64>,
     pub(crate) correlation: Option<i64>,
     pub(crate) external: Option<i64>,
     pub(crate) bytes: Option<u64>,
@@ -20,6 +21,7 @@ impl Args {
         let mut args = Self::default();
         members(object, |key, value| match key {
             b"device" => args.device = whole(value),
+            b"stream" => args.stream = whole(value),
             b"correlation" => args.correlation = whole(value),
             b"External id" | b"external id" => args.external = whole(value),
             b"bytes" | b"size" => args.bytes = whole(value).and_then(|n| u64::try_from(n).ok()),

@@ -2,52 +2,42 @@
 
 use super::args::Args;
 use super::category::{Category, category};
+use super::process::Processes;
+use super::tie::Ties;
 use crate::calls::{direction, does};
 use crate::json::{Event, Visitor, members, text};
-use crate::model::{Call, Copy, Gpu, HostOp, Kernel, Kind, Span, Step, Trace};
+use crate::lanes::Lane;
+use crate::model::{Call, Copy, HostOp, Kernel, Step, Trace};
 use crate::names::{Name, Names};
+use crate::span::Span;
 use crate::times::{nanoseconds, whole};
-use breakeven::report::words::several;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 /// A file in the making.
 pub(super) struct Build {
-    trace: Trace,
+    pub(super) trace: Trace,
     /// The power of ten of the unit of times over 1 ns: µs, but for writers that confuse them.
     unit: i32,
     threads: Names,
-    /// What the processes of rocprof are, by pid.
-    processes: HashMap<Box<[u8]>, Process>,
+    pub(super) processes: Processes,
     /// Events that have begun and not ended, by thread.
     open: HashMap<u32, Vec<(Name, i64)>>,
-    /// Calls of the host: correlation, and the host op that they belong to.
-    calls: Vec<(i64, Option<i64>)>,
-    /// Bytes that calls say, for copies that do not.
-    sizes: HashMap<i64, u64>,
-    kineto: bool,
-    rocprof: bool,
-    xla: bool,
-    described: Vec<(i64, String)>,
-    count: Count,
+    pub(super) ties: Ties,
+    pub(super) kineto: bool,
+    pub(super) onnxruntime: bool,
+    pub(super) described: Vec<(i64, String)>,
+    pub(super) count: Count,
 }
 
 /// What is told in notes.
 #[derive(Default)]
-struct Count {
-    untimed: u64,
-    negative: u64,
-    counters: u64,
-    frames: u64,
-    blocks: u64,
-    host_name: bool,
-}
-
-/// What the events of a process of rocprof are.
-#[derive(Clone, Copy)]
-enum Process {
-    Gpu(i64),
-    Copies,
-    Calls,
+pub(super) struct Count {
+    pub(super) untimed: u64,
+    pub(super) negative: u64,
+    pub(super) counters: u64,
+    pub(super) frames: u64,
+    pub(super) blocks: u64,
+    pub(super) host_name: bool,
 }
 
 /// Times from here on are ns where others write µs: as µs they would be in the year 5138.
@@ -88,13 +78,11 @@ impl Build {
             trace: Trace { file: file.to_owned(), holds_kernels: true, holds_copies: true, ..Trace::default() },
             unit: 3,
             threads: Names::default(),
-            processes: HashMap::new(),
+            processes: Processes::default(),
             open: HashMap::new(),
-            calls: Vec::new(),
-            sizes: HashMap::new(),
+            ties: Ties::default(),
             kineto: false,
-            rocprof: false,
-            xla: false,
+            onnxruntime: false,
             described: Vec::new(),
             count: Count::default(),
         }
@@ -113,7 +101,7 @@ impl Build {
     }
 
     /// From when to when; `None` is counted.
-    fn span(&mut self, event: &Event<'_>) -> Option<Span> {
+    pub(super) fn span(&mut self, event: &Event<'_>) -> Option<Span> {
         let from = self.point(event.ts);
         let long = nanoseconds(event.dur, self.unit);
         let span = match (from, long) {
@@ -128,48 +116,48 @@ impl Build {
         span
     }
 
-    fn kernel(&mut self, event: &Event<'_>, args: &Args) {
-        let span = self.span(event);
-        let kernel = Kernel {
-            span,
-            gpu: args.device.or_else(|| whole(event.pid)).unwrap_or(0),
-            name: self.trace.names.name(event.name),
-            correlation: args.correlation,
-            external: args.external.filter(|id| *id != 0),
-        };
-        self.trace.kernels.push(kernel);
+    /// Where something ran.
+    fn lane(&mut self, event: &Event<'_>, args: &Args) -> u32 {
+        let gpu = args.device.or_else(|| whole(event.pid)).unwrap_or(0);
+        self.trace.lanes.of(Lane { gpu, stream: args.stream.or_else(|| whole(event.tid)), process: 0 })
     }
 
-    fn copy(&mut self, event: &Event<'_>, args: &Args) {
-        let copy = Copy {
-            span: self.span(event),
-            gpu: args.device.or_else(|| whole(event.pid)).unwrap_or(0),
-            direction: direction(event.name),
-            bytes: args.bytes,
-            correlation: args.correlation,
-        };
-        self.trace.copies.push(copy);
+    pub(super) fn kernel(&mut self, event: &Event<'_>, args: &Args) {
+        let when = self.span(event).into();
+        let (name, lane) = (self.trace.names.name(event.name), self.lane(event, args));
+        self.trace.kernels.push(Kernel { when, name, lane });
+        self.ties.kernel(args);
     }
 
-    fn call(&mut self, event: &Event<'_>, args: &Args) {
+    pub(super) fn copy(&mut self, event: &Event<'_>, args: &Args) {
+        let when = self.span(event).into();
+        let lane = self.lane(event, args);
+        self.trace.copies.push(Copy { when, bytes: args.bytes, lane, direction: direction(event.name) });
+        self.ties.copy(args);
+    }
+
+    pub(super) fn memset(&mut self, event: &Event<'_>, args: &Args) {
+        let when = self.span(event).into();
+        let lane = self.lane(event, args);
+        self.trace.memsets.push((lane, when));
+    }
+
+    pub(super) fn call(&mut self, event: &Event<'_>, args: &Args) {
         self.trace.has_calls = true;
-        if let Some(correlation) = args.correlation {
-            self.calls.push((correlation, args.external.filter(|id| *id != 0)));
-            if let Some(bytes) = args.bytes {
-                self.sizes.insert(correlation, bytes);
-            }
-        }
+        let at = self.point(event.ts).unwrap_or(i64::MIN);
+        let thread = self.thread(event);
+        self.ties.call(args, thread, at);
         if let Some(does) = does(event.name)
             && let Some(span) = self.span(event)
         {
-            self.trace.calls.push(Call { span, does });
+            self.trace.calls.push(Call::new(span, 0, does));
         }
     }
 
-    fn host(&mut self, event: &Event<'_>, of_kineto: bool) {
+    pub(super) fn host(&mut self, event: &Event<'_>, of_kineto: bool) {
         if let Some(number) = event.name.strip_prefix(STEP) {
             if let (Some(number), Some(span)) = (whole(number), self.span(event)) {
-                self.trace.steps.push(Step { number, span });
+                self.trace.steps.push(Step { number, span, process: 0 });
             }
             return;
         }
@@ -179,19 +167,32 @@ impl Build {
         }
         let name = self.trace.names.name(event.name);
         if of_kineto && let Some(external) = Args::of(event.args).external {
-            self.trace.op_names.push((external, name));
+            self.ties.op(external, name);
         }
         let thread = self.thread(event);
         self.trace.ops.push(HostOp { span, name, thread });
     }
 
-    fn thread(&mut self, event: &Event<'_>) -> u32 {
+    pub(super) fn thread(&mut self, event: &Event<'_>) -> u32 {
         let mut both = [0; 64];
         let pid = &event.pid[..event.pid.len().min(31)];
         let tid = &event.tid[..event.tid.len().min(31)];
         both[..pid.len()].copy_from_slice(pid);
         both[32..32 + tid.len()].copy_from_slice(tid);
         self.threads.name(&both).0
+    }
+
+    /// A frame of Python: the module or the line that it is of, where it says.
+    fn frame(&mut self, event: &Event<'_>) {
+        self.count.frames += 1;
+        let Some((name, frames)) = self.ties.frames(event.name) else { return };
+        let name = self.trace.names.name(name);
+        let Some(span) = self.point(event.ts).zip(nanoseconds(event.dur, self.unit).filter(|long| *long >= 0)) else {
+            return;
+        };
+        let thread = self.thread(event);
+        let span = Span { from: span.0, to: span.0.saturating_add(span.1) };
+        self.ties.frame(frames, HostOp { span, name, thread });
     }
 
     /// A whole event, with its duration.
@@ -208,11 +209,7 @@ impl Build {
                 match category {
                     Category::Kernel => self.kernel(event, &args),
                     Category::Copy => self.copy(event, &args),
-                    _ => {
-                        let gpu = args.device.or_else(|| whole(event.pid)).unwrap_or(0);
-                        let span = self.span(event);
-                        self.trace.memsets.push((gpu, span));
-                    }
+                    _ => self.memset(event, &args),
                 }
             }
             Category::Call => {
@@ -238,34 +235,9 @@ impl Build {
                 self.kineto = true;
                 self.count.counters += 1;
             }
-            Category::Aside => {
-                self.count.frames += u64::from(event.category.eq_ignore_ascii_case(b"python_function"));
-            }
-            Category::Other if self.rocprof => self.rocprof_event(event),
-            Category::Other => self.host(event, false),
-        }
-    }
-
-    /// An event of rocprof, which has its exact times beside rounded ones.
-    fn rocprof_event(&mut self, event: &Event<'_>) {
-        let args = Args::of(event.args);
-        let mut exact = *event;
-        let (from, long);
-        if let (Some(begin), Some(end)) = (args.begin_ns, args.end_ns) {
-            (from, long) = (format!("{begin}e-3"), format!("{}e-3", end.saturating_sub(begin)));
-            (exact.ts, exact.dur) = (from.as_bytes(), long.as_bytes());
-        }
-        match self.processes.get(event.pid) {
-            Some(Process::Gpu(number)) => {
-                let args = Args { device: Some(*number), ..args };
-                self.kernel(&exact, &args);
-            }
-            Some(Process::Copies) => self.copy(&exact, &args),
-            Some(Process::Calls) => {
-                self.call(&exact, &args);
-                self.host(&exact, false);
-            }
-            None => self.host(&exact, false),
+            Category::Aside if event.category.eq_ignore_ascii_case(b"python_function") => self.frame(event),
+            Category::Aside => {}
+            Category::Other => self.of_process(event),
         }
     }
 
@@ -287,127 +259,6 @@ impl Build {
             }
         }
     }
-
-    /// What a process is called.
-    fn process(&mut self, event: &Event<'_>) {
-        let mut name: &[u8] = b"";
-        members(event.args, |key, value| {
-            if let (b"name", [b'"', inner @ .., b'"']) = (key, value) {
-                name = inner;
-            }
-        });
-        self.xla |= name.starts_with(b"/device:");
-        let number = name.strip_prefix(b"GPU").and_then(whole);
-        let process = match (number, name) {
-            (Some(number), _) => Process::Gpu(number),
-            (None, b"COPY") => Process::Copies,
-            (None, b"CPU HIP API" | b"CPU HSA API") => Process::Calls,
-            _ => return,
-        };
-        self.rocprof |= matches!(process, Process::Calls);
-        self.processes.insert(event.pid.into(), process);
-    }
-
-    /// The finished file, and whether it holds an event at all.
-    pub(super) fn finish(mut self) -> (Trace, bool) {
-        self.trace.kind = match () {
-            () if self.kineto => Kind::Kineto,
-            () if self.rocprof => Kind::RocprofJson,
-            () => Kind::Chrome,
-        };
-        self.tie();
-        self.describe();
-        self.notes();
-        let has_events = self.trace.events > 0;
-        (self.trace, has_events)
-    }
-
-    /// Ties kernels to host ops, and copies to bytes, by the calls that asked for them.
-    fn tie(&mut self) {
-        self.calls.sort_unstable();
-        let external_of = |correlation: i64| {
-            let at = self.calls.partition_point(|(known, _)| *known < correlation);
-            let same = self.calls[at..].iter().take_while(|(known, _)| *known == correlation);
-            same.filter_map(|(_, external)| *external).next()
-        };
-        for kernel in &mut self.trace.kernels {
-            kernel.external = kernel.external.or_else(|| kernel.correlation.and_then(external_of));
-        }
-        for copy in &mut self.trace.copies {
-            copy.bytes = copy.bytes.or_else(|| copy.correlation.and_then(|c| self.sizes.get(&c).copied()));
-        }
-    }
-
-    /// Names of the GPUs that did something.
-    fn describe(&mut self) {
-        let trace = &mut self.trace;
-        let kernels = trace.kernels.iter().map(|kernel| kernel.gpu);
-        let copies = trace.copies.iter().map(|copy| copy.gpu);
-        let used: BTreeSet<i64> = kernels.chain(copies).chain(trace.memsets.iter().map(|(gpu, _)| *gpu)).collect();
-        let first = self.described.first().map(|(_, name)| name);
-        // ROCm numbers the devices of its events from another start than those that it describes.
-        let all_alike = first.filter(|first| self.described.iter().all(|(_, name)| name == *first));
-        for gpu in used {
-            let name = self.described.iter().find(|(id, _)| *id == gpu).map(|(_, name)| name).or(all_alike);
-            trace.gpus.insert(gpu, Gpu { name: name.cloned() });
-        }
-    }
-
-    fn notes(&mut self) {
-        let trace = &mut self.trace;
-        let count = &self.count;
-        if count.counters > 0 {
-            let kernels = several(count.counters, "kernel is", "kernels are");
-            trace.note("counters", format!("{kernels} there by hardware counters alone, without their times"));
-        }
-        if !trace.has_gpu() {
-            let why = match trace.kind {
-                _ if self.xla => "the device planes of JAX and TensorFlow are not read yet: GPU times are unknown",
-                Kind::Chrome => "this is no GPU trace: it has no kernels and no copies, only host time by name",
-                _ => "no kernel is in the file: the profiler did not record the GPU, or nothing ran on one",
-            };
-            trace.note("no-gpu-events", why);
-        }
-        if trace.gpus.values().any(|gpu| gpu.name.is_none()) {
-            trace.note("no-gpu-name", "the file does not say which GPU it was");
-        }
-        if count.negative > 0 {
-            let events = several(count.negative, "event has", "events have");
-            trace.note("negative-duration", format!("{events} a negative duration; counted, without a time"));
-        }
-        if count.untimed > 0 {
-            let events = several(count.untimed, "event has", "events have");
-            trace.note("no-time", format!("{events} no time that can be; counted, without a time"));
-        }
-        let unsized_copies = trace.copies.iter().filter(|copy| copy.bytes.is_none()).count() as u64;
-        if unsized_copies > 0 {
-            let copies = several(unsized_copies, "copy does", "copies do");
-            trace.note("no-bytes", format!("{copies} not say how much: rates leave such directions out"));
-        }
-        if trace.has_calls {
-            let launched = |correlation: Option<i64>| {
-                correlation.is_some_and(|c| self.calls.binary_search_by_key(&c, |(known, _)| *known).is_ok())
-            };
-            let alone = trace.kernels.iter().filter(|kernel| !launched(kernel.correlation)).count() as u64;
-            if alone > 0 {
-                let kernels = several(alone, "kernel has", "kernels have");
-                trace.note("no-launch", format!("{kernels} no launch in the file"));
-            }
-        }
-        if count.frames > 0 {
-            trace.note(
-                "python",
-                format!("{} not added up", several(count.frames, "Python frame is", "Python frames are")),
-            );
-        }
-        if count.blocks > 0 {
-            let blocks = several(count.blocks, "block", "blocks");
-            let machine = if count.host_name { ", the recording machine's name among them," } else { "" };
-            let text =
-                format!("{blocks} of metadata{machine} not copied: such blocks may hold an environment or credentials");
-            trace.note("metadata", text);
-        }
-    }
 }
 
 impl Visitor for Build {
@@ -416,7 +267,7 @@ impl Visitor for Build {
         match event.phase {
             b"X" => self.complete(event),
             b"B" | b"E" => self.half(event),
-            b"M" if event.name == b"process_name" => self.process(event),
+            b"M" => self.processes.told(event),
             _ => {}
         }
     }

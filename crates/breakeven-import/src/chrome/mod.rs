@@ -3,6 +3,10 @@
 mod args;
 mod build;
 mod category;
+mod finish;
+mod onnxruntime;
+mod process;
+mod tie;
 
 use crate::json::{Window, walk};
 use crate::model::Trace;

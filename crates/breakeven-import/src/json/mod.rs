@@ -5,10 +5,12 @@
 
 mod event;
 mod scan;
+mod tree;
 mod walk;
 mod window;
 
 pub(crate) use event::{Event, members};
 pub(crate) use scan::text;
-pub(crate) use walk::{Visitor, walk};
+pub(crate) use tree::{Climber, Go, climb};
+pub(crate) use walk::{Ending, Visitor, walk};
 pub(crate) use window::Window;

@@ -31,7 +31,7 @@ const FIRST_KEYS: [&[u8]; 8] =
     [b"\"ph\"", b"\"cat\"", b"\"name\"", b"\"pid\"", b"\"tid\"", b"\"ts\"", b"\"args\"", b"\"id\""];
 
 /// Why the walk ends early.
-enum Halt {
+pub(super) enum Halt {
     Cut,
     Io(io::Error),
 }
@@ -54,7 +54,7 @@ pub(crate) fn walk(window: &mut Window<'_>, visitor: &mut impl Visitor) -> io::R
 }
 
 /// The first byte that is no blank, left at hand.
-fn next(window: &mut Window<'_>) -> Result<u8, Halt> {
+pub(super) fn next(window: &mut Window<'_>) -> Result<u8, Halt> {
     loop {
         let rest = window.rest();
         match blank(rest, 0) {
@@ -72,7 +72,7 @@ fn next(window: &mut Window<'_>) -> Result<u8, Halt> {
     }
 }
 
-fn more(window: &mut Window<'_>) -> Result<(), Halt> {
+pub(super) fn more(window: &mut Window<'_>) -> Result<(), Halt> {
     if window.more()? { Ok(()) } else { Err(Halt::Cut) }
 }
 
@@ -137,7 +137,7 @@ fn member(window: &mut Window<'_>, visitor: &mut impl Visitor, ending: &mut Endi
 }
 
 /// Leaves an object, array or string of any length behind.
-fn pass(window: &mut Window<'_>) -> Result<(), Halt> {
+pub(super) fn pass(window: &mut Window<'_>) -> Result<(), Halt> {
     let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
     loop {
         let rest = window.rest();

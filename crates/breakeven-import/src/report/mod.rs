@@ -9,8 +9,10 @@ pub use sentence::sentence;
 
 use crate::summary::Summary;
 use breakeven::report::words::printable;
-use sentence::{more, wrapped};
-use tables::{copies, gpus, host, kernels};
+pub(crate) use sentence::wrapped;
+
+use sentence::more;
+use tables::{copies, gpus, host, kernels, modules, source_lines, streams};
 
 /// Lines of the report as text.
 const LINES: usize = 24;
@@ -34,7 +36,15 @@ pub fn text(summary: &Summary, verbose: bool) -> String {
         below.push(format!("note: … {} more: --verbose", notes - shown));
     }
     below.push(RECORDED.to_owned());
-    let tables = [(gpus(summary), 4), (kernels(summary), 6), (copies(summary), 4), (host(summary), 3)];
+    let tables = [
+        (gpus(summary), 4),
+        (kernels(summary), 6),
+        (copies(summary), 4),
+        (source_lines(summary), 3),
+        (modules(summary), 3),
+        (host(summary), 3),
+        (streams(summary), 3),
+    ];
     let (tables, least): (Vec<Vec<String>>, Vec<usize>) =
         tables.into_iter().filter(|(table, _)| !table.is_empty()).unzip();
     let room = if verbose { usize::MAX } else { LINES.saturating_sub(lines.len() + below.len() + 1) };
@@ -84,7 +94,7 @@ pub fn markdown(summary: &Summary) -> String {
 }
 
 /// Names of other people's making, without what Markdown or HTML would take for its own.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let special = |c: char| matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '&' | '#');
     text.chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c])).collect()
 }

@@ -1,11 +1,10 @@
 //! The first lines: how busy the GPU was, what held it back, how long a step took.
 
-use crate::model::Kind;
-use crate::summary::Summary;
-use breakeven::report::words::{percent, seconds, several, share};
-
-/// Less than this of the time is no cause worth a word.
-const WORTH_A_WORD: f64 = 0.05;
+use super::tables;
+use crate::kind::Kind;
+use crate::reasons::{Reason, WORTH_A_WORD, advice, reasons};
+use crate::summary::{StepTotal, Steps, Summary};
+use breakeven::report::words::{percent, printable, seconds, several, share};
 
 /// One gap that is so much of all idle time is told.
 const ONE_GAP: f64 = 0.8;
@@ -16,9 +15,9 @@ pub fn sentence(summary: &Summary) -> String {
     let several_gpus = summary.gpus.len() > 1;
     let of = if several_gpus { format!("{} on {} GPUs", seconds(span), summary.gpus.len()) } else { seconds(span) };
     let start = format!("GPU busy {} of {of}", percent(busy / span.max(f64::MIN_POSITIVE)));
-    let causes = causes(summary);
-    let worth: Vec<&(&str, f64)> = causes.iter().filter(|(_, s)| s / span >= WORTH_A_WORD).take(2).collect();
-    let told: Vec<String> = worth.iter().map(|(what, s)| format!("{what} ({})", share(s / span))).collect();
+    let worth: Vec<Reason> = reasons(summary).into_iter().take(2).collect();
+    let told: Vec<String> =
+        worth.iter().map(|reason| format!("{} ({})", words(reason), share(reason.seconds / span))).collect();
     if !told.is_empty() {
         return format!("{start}; held back by {}.", told.join(", then "));
     }
@@ -41,8 +40,11 @@ fn unknown(summary: &Summary) -> String {
         Some(_) if summary.kind == Kind::Chrome => {
             "No GPU trace: the file has no kernels and no copies, only host time by name.".to_owned()
         }
-        Some(note) if note.text.contains("not read yet") => {
-            "GPU use is unknown: it is not read from such files.".to_owned()
+        Some(_) if summary.kind == Kind::OnnxRuntime => {
+            "No GPU trace: what ONNX Runtime's operators took, as the host saw it.".to_owned()
+        }
+        Some(_) if matches!(summary.kind, Kind::Xplane | Kind::XplaneJson) => {
+            "No GPU in the trace: JAX or TensorFlow ran on the CPU.".to_owned()
         }
         _ if summary.not_read.iter().any(|note| note.code == "counters") => {
             "GPU use is unknown: the file has counters of kernels and not their times.".to_owned()
@@ -51,20 +53,30 @@ fn unknown(summary: &Summary) -> String {
     }
 }
 
-/// What held the GPU back, in s, the longest first.
-fn causes(summary: &Summary) -> Vec<(&'static str, f64)> {
-    let Some(causes) = &summary.causes else { return Vec::new() };
-    let all = [
-        ("host work", causes.host_s),
-        ("launching", causes.launch_s),
-        ("waits for the GPU", causes.sync_s),
-        ("the data loader", causes.loading_s),
-        ("copies", causes.copy_s),
-        ("communication", Some(causes.communication_s)),
-    ];
-    let mut known: Vec<(&str, f64)> = all.into_iter().filter_map(|(what, s)| Some((what, s?))).collect();
-    known.sort_by(|a, b| b.1.total_cmp(&a.1));
-    known
+/// A cause as people say it.
+fn words(reason: &Reason) -> &'static str {
+    match reason.code {
+        "host-bound" => "host work",
+        "launch-bound" => "launching",
+        "synchronisation-bound" => "waits for the GPU",
+        "input-pipeline-stall" => "the data loader",
+        "transfer-bound" => "copies",
+        _ => "communication",
+    }
+}
+
+/// A step that took longer than the others, and what it did in that time.
+fn slow(step: &StepTotal, steps: &Steps) -> String {
+    let times = breakeven::report::words::times(step.time_s / steps.median_s);
+    let more = step.time_s - steps.median_s;
+    let usual_busy = steps.mean_busy_s.zip(step.busy_s);
+    let why = match usual_busy {
+        _ if step.loading_s >= 0.5 * more => format!(", {} of it in the data loader", seconds(step.loading_s)),
+        Some((usual, busy)) if busy - usual >= 0.5 * more => format!("; the GPU worked {} in it", seconds(busy)),
+        Some((_, busy)) => format!("; the GPU worked no longer than {} in it", seconds(busy)),
+        None => String::new(),
+    };
+    format!("Step {} took {times} the usual {}{why}.", step.number, seconds(steps.median_s))
 }
 
 /// Lines below the first: steps, launches, where idle time went.
@@ -95,6 +107,12 @@ pub(super) fn more(summary: &Summary) -> Vec<String> {
             lines.push(format!("Not computing: {}.", told.join(" · ")));
         }
     }
+    if let Some(steps) = &summary.steps
+        && steps.count > 2
+        && let Some(step) = steps.slow.first()
+    {
+        lines.push(slow(step, steps));
+    }
     let idle = summary.idle_s.filter(|idle| *idle > 0.0);
     if let (Some(idle), Some(span), Some(gap)) = (idle, summary.span_s, summary.longest_gap_s)
         && gap >= ONE_GAP * idle
@@ -122,11 +140,26 @@ pub(super) fn more(summary: &Summary) -> Vec<String> {
         let kernels = summary.kernels.map_or_else(String::new, |n| format!(" for {}", several(n, "kernel", "kernels")));
         lines.push(format!("Host calls: {}{kernels}.", told.join(" · ")));
     }
+    if let Some(small) = &summary.small
+        && advice(summary).iter().any(|advice| advice.code == "cuda-graphs")
+    {
+        let name = printable(tables::short(&small.name), 40);
+        lines.push(format!(
+            "{} shorter than 10 µs that come again and again, most often {name}, have {} of idle time before them.",
+            several(small.times.count, "kernel", "kernels"),
+            seconds(small.idle_before_s)
+        ));
+    }
+    let told: Vec<String> =
+        advice(summary).iter().map(|advice| format!("{} (up to {})", advice.code, seconds(advice.up_to_s))).collect();
+    if !told.is_empty() {
+        lines.push(format!("May help: {}.", told.join(" · ")));
+    }
     lines
 }
 
 /// A text behind a mark in lines of at most 80 characters.
-pub(super) fn wrapped(mark: &str, text: &str) -> Vec<String> {
+pub(crate) fn wrapped(mark: &str, text: &str) -> Vec<String> {
     let mut lines = vec![mark.to_owned()];
     let mut fresh = true;
     for word in text.split(' ') {

@@ -5,6 +5,11 @@ use crate::summary::{HostTotal, Summary};
 use breakeven::report::words::{UNKNOWN, bytes, bytes_per_s, count, printable, seconds, share};
 use breakeven::report::{Align, Table};
 
+/// Heads of what launched kernels.
+const LINE: &str = "source line";
+const MODULE: &str = "module";
+/// Names that a table lists.
+const LISTED: usize = 20;
 /// The longest name in a table, characters.
 const NAME: usize = 200;
 
@@ -68,7 +73,7 @@ fn kernel_table(summary: &Summary) -> Table {
 }
 
 /// Without the words that most kernels of PyTorch begin with.
-fn short(name: &str) -> &str {
+pub(super) fn short(name: &str) -> &str {
     let name = name.strip_prefix("void ").unwrap_or(name);
     let name = name.strip_prefix("at::native::").unwrap_or(name);
     name.strip_prefix("(anonymous namespace)::").unwrap_or(name)
@@ -102,15 +107,52 @@ fn host_table(summary: &Summary) -> Table {
         (&summary.ops, [("host op", Align::Left), ("kernels", right), ("their time", right)])
     };
     let mut table = Table::new(&columns);
-    for host in rows {
+    for host in rows.iter().take(LISTED) {
         table.row(vec![printable(&host.name, NAME), count(host.times.count), seconds(host.times.seconds)]);
+    }
+    table
+}
+
+/// Kernels by the source line, or by the module, that launched them.
+fn place_table(rows: &[HostTotal], what: &'static str) -> Table {
+    let right = Align::Right;
+    let mut table = Table::new(&[(what, Align::Left), ("kernels", right), ("their time", right)]);
+    for place in rows.iter().take(LISTED) {
+        table.row(vec![printable(&place.name, NAME), count(place.times.count), seconds(place.times.seconds)]);
+    }
+    table
+}
+
+/// Streams, where a GPU has several, and how much of the GPU's time each was busy.
+fn stream_table(summary: &Summary) -> Table {
+    let right = Align::Right;
+    let columns = [("stream", Align::Left), ("number", right), ("busy", right), ("share", right)];
+    let mut table = Table::new(&columns);
+    for stream in &summary.streams {
+        let gpu = summary.gpus.iter().find(|gpu| gpu.number == stream.gpu);
+        let span = gpu.and_then(|gpu| gpu.span_s).filter(|span| *span > 0.0);
+        let number = stream.stream.map_or_else(|| UNKNOWN.to_owned(), |number| number.to_string());
+        table.row(vec![
+            format!("GPU {}: {number}", stream.gpu),
+            count(stream.count),
+            seconds(stream.busy_s),
+            span.map_or_else(|| UNKNOWN.to_owned(), |span| share(stream.busy_s / span)),
+        ]);
     }
     table
 }
 
 /// All of them.
 pub(super) fn all(summary: &Summary) -> Vec<Table> {
-    let tables = [gpu_table(summary), kernel_table(summary), copy_table(summary), host_table(summary)];
+    let tables = [
+        gpu_table(summary),
+        kernel_table(summary),
+        copy_table(summary),
+        place_table(&summary.lines, LINE),
+        place_table(&summary.modules, MODULE),
+        host_table(summary),
+        stream_table(summary),
+    ];
     tables.into_iter().filter(|table| !table.is_empty()).collect()
 }
 
@@ -138,4 +180,16 @@ pub(super) fn copies(summary: &Summary) -> Vec<String> {
 pub(super) fn host(summary: &Summary) -> Vec<String> {
     let widest = if summary.gpus.is_empty() { "host work" } else { "host op" };
     lines(host_table(summary), widest)
+}
+
+pub(super) fn source_lines(summary: &Summary) -> Vec<String> {
+    lines(place_table(&summary.lines, LINE), LINE)
+}
+
+pub(super) fn modules(summary: &Summary) -> Vec<String> {
+    lines(place_table(&summary.modules, MODULE), MODULE)
+}
+
+pub(super) fn streams(summary: &Summary) -> Vec<String> {
+    lines(stream_table(summary), "stream")
 }

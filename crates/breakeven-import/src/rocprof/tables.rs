@@ -1,16 +1,19 @@
 //! Tables of rocprof: a row a kernel, a copy or a call; version 1 and 2 (`results.csv`) and 3 (`…_trace.csv`).
 
 use crate::calls::{direction, does};
-use crate::model::{Call, Copy, Direction, Gpu, HostOp, Kernel, Kind, Span, Trace};
+use crate::kind::Kind;
+use crate::lanes::Lane;
+use crate::model::{Call, Copy, Direction, HostOp, Kernel, Trace};
 use crate::reader::Reader;
 use crate::source::Source;
+use crate::span::Span;
 use crate::times::whole;
 use breakeven::report::words::several;
 use breakeven::{Error, Result};
 use csv::{ByteRecord, ReaderBuilder};
 
 /// Reads them.
-pub(crate) struct RocprofReader;
+pub(crate) struct TablesReader;
 
 /// What a row is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +31,7 @@ struct Columns {
     to: usize,
     agent: Option<usize>,
     source: Option<usize>,
-    correlation: Option<usize>,
+    stream: Option<usize>,
     thread: Option<usize>,
     count: usize,
 }
@@ -51,14 +54,14 @@ impl Columns {
             to: any(["End_Timestamp", "EndNs"])?,
             agent: any(["Agent_Id", "gpu-id"]).or_else(|| place("Destination_Agent_Id")),
             source: place("Source_Agent_Id"),
-            correlation: place("Correlation_Id"),
+            stream: any(["Stream_Id", "queue-id"]),
             thread: any(["Thread_Id", "tid"]),
             count: header.len(),
         })
     }
 }
 
-impl Reader for RocprofReader {
+impl Reader for TablesReader {
     fn knows(&self, head: &[u8]) -> bool {
         let line = head.split(|byte| *byte == b'\n').next().unwrap_or(head);
         let header = ReaderBuilder::new().has_headers(false).from_reader(line).into_byte_records().next();
@@ -113,22 +116,24 @@ fn row(trace: &mut Trace, columns: &Columns, record: &ByteRecord) -> bool {
     let span = whole(cell(columns.from)).zip(whole(cell(columns.to)));
     let span = span.filter(|(from, to)| from <= to).map(|(from, to)| Span { from, to });
     let name = cell(columns.name);
-    let correlation = columns.correlation.and_then(|at| whole(cell(at)));
+    let when = span.into();
+    let mut lane =
+        |gpu: Option<i64>| trace.lanes.of(Lane { gpu: gpu.unwrap_or(0), stream: number(columns.stream), process: 0 });
     match columns.row {
         Row::Kernel => {
+            let lane = lane(number(columns.agent));
             let name = trace.names.name(name);
-            let gpu = number(columns.agent).unwrap_or(0);
-            trace.kernels.push(Kernel { span, gpu, name, correlation, external: None });
+            trace.kernels.push(Kernel { when, name, lane });
         }
         Row::Copy => {
             let direction = direction(name);
             let to_host = direction == Direction::DeviceToHost;
-            let gpu = number(if to_host { columns.source } else { columns.agent }).unwrap_or(0);
-            trace.copies.push(Copy { span, gpu, direction, bytes: None, correlation });
+            let lane = lane(number(if to_host { columns.source } else { columns.agent }));
+            trace.copies.push(Copy { when, bytes: None, lane, direction });
         }
         Row::Call => {
             if let Some(span) = span {
-                trace.calls.extend(does(name).map(|does| Call { span, does }));
+                trace.calls.extend(does(name).map(|does| Call::new(span, 0, does)));
                 let thread = number(columns.thread).and_then(|id| u32::try_from(id).ok()).unwrap_or(0);
                 let name = trace.names.name(name);
                 trace.ops.push(HostOp { span, name, thread });
@@ -145,8 +150,7 @@ fn agent(cell: &[u8]) -> Option<i64> {
 
 /// The GPUs, and what such a table does not hold.
 fn finish(trace: &mut Trace, row: Row) {
-    let used = trace.kernels.iter().map(|kernel| kernel.gpu).chain(trace.copies.iter().map(|copy| copy.gpu));
-    trace.gpus = used.map(|number| (number, Gpu { name: None })).collect();
+    trace.describe(|_| None);
     trace.has_calls = row == Row::Call;
     trace.holds_kernels = row == Row::Kernel;
     trace.holds_copies = row == Row::Copy;

@@ -1,0 +1,88 @@
+//! The end of a file: what its parts are tied by, and what is told in notes.
+
+use super::build::Build;
+use crate::kind::Kind;
+use crate::model::Trace;
+use breakeven::report::words::several;
+
+impl Build {
+    /// The finished file, and whether it holds an event at all.
+    pub(super) fn finish(mut self) -> (Trace, bool) {
+        self.trace.kind = match () {
+            () if self.kineto => Kind::Kineto,
+            () if self.processes.rocprof => Kind::RocprofJson,
+            () if self.processes.xla => Kind::XplaneJson,
+            () if self.onnxruntime => Kind::OnnxRuntime,
+            () => Kind::Chrome,
+        };
+        self.ties.tie(&mut self.trace);
+        self.describe();
+        self.notes();
+        let has_events = self.trace.events > 0;
+        (self.trace, has_events)
+    }
+
+    /// Names of the GPUs that did something.
+    fn describe(&mut self) {
+        let described = &self.described;
+        let first = described.first().map(|(_, name)| name);
+        // ROCm numbers the devices of its events from another start than those that it describes.
+        let all_alike = first.filter(|first| described.iter().all(|(_, name)| name == *first));
+        self.trace
+            .describe(|gpu| described.iter().find(|(id, _)| *id == gpu).map(|(_, name)| name).or(all_alike).cloned());
+    }
+
+    fn notes(&mut self) {
+        let trace = &mut self.trace;
+        let count = &self.count;
+        if count.counters > 0 {
+            let kernels = several(count.counters, "kernel is", "kernels are");
+            trace.note("counters", format!("{kernels} there by hardware counters alone, without their times"));
+        }
+        if !trace.has_gpu() {
+            let why = match trace.kind {
+                Kind::Chrome => "this is no GPU trace: it has no kernels and no copies, only host time by name",
+                Kind::OnnxRuntime => {
+                    "this is no GPU trace: ONNX Runtime's profile has the host time of operators alone"
+                }
+                Kind::XplaneJson => "no device plane has a kernel: JAX or TensorFlow ran on the CPU",
+                _ => "no kernel is in the file: the profiler did not record the GPU, or nothing ran on one",
+            };
+            trace.note("no-gpu-events", why);
+        }
+        if trace.gpus.values().any(|gpu| gpu.name.is_none()) {
+            trace.note("no-gpu-name", "the file does not say which GPU it was");
+        }
+        if count.negative > 0 {
+            let events = several(count.negative, "event has", "events have");
+            trace.note("negative-duration", format!("{events} a negative duration; counted, without a time"));
+        }
+        if count.untimed > 0 {
+            let events = several(count.untimed, "event has", "events have");
+            trace.note("no-time", format!("{events} no time that can be; counted, without a time"));
+        }
+        let unsized_copies = trace.copies.iter().filter(|copy| copy.bytes.is_none()).count() as u64;
+        if unsized_copies > 0 {
+            let copies = several(unsized_copies, "copy does", "copies do");
+            trace.note("no-bytes", format!("{copies} not say how much: rates leave such directions out"));
+        }
+        if trace.has_calls {
+            let alone = self.ties.without_launch();
+            if alone > 0 {
+                let kernels = several(alone, "kernel has", "kernels have");
+                trace.note("no-launch", format!("{kernels} no launch in the file"));
+            }
+        }
+        if count.frames > 0 {
+            let frames = several(count.frames, "Python frame is", "Python frames are");
+            trace.note("python", format!("{frames} not added up"));
+        }
+        if count.blocks > 0 {
+            let blocks = several(count.blocks, "block", "blocks");
+            let machine = if count.host_name { ", the recording machine's name among them," } else { "" };
+            let text =
+                format!("{blocks} of metadata{machine} not copied: such blocks may hold an environment or credentials");
+            trace.note("metadata", text);
+        }
+    }
+}
