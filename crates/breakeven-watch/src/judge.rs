@@ -177,7 +177,8 @@ mod tests {
     #[test]
     fn each_rule_has_a_session_that_it_fits() {
         use Field::{Busy, MemoryBusy, Throttle, ToGpu, Watts};
-        let cases: [(&[(Field, f64)], Option<f64>, HeldBack); 11] = [
+        type Case = (&'static [(Field, f64)], Option<f64>, HeldBack);
+        let cases: [Case; 11] = [
             (&[(Watts, 50.0)], Some(1.0), HeldBack::NotEnoughEvidence),
             (&[(Busy, 0.0)], Some(1.0), HeldBack::Unused),
             (&[(Busy, 0.9), (Throttle, 3.0)], Some(1.0), HeldBack::Heat),

@@ -112,7 +112,7 @@ fn throttle(table: &[u8]) -> Option<u8> {
     let bits = u64::from_le_bytes(table.get(112..120)?.try_into().ok()?);
     (table.get(2..4)? == [1, 3] && bits != u64::MAX).then(|| {
         let (power, heat) = (bits & 0xffff_ffff != 0, bits & 0x00ff_ffff_0000_0000 != 0);
-        u8::from(power) * POWER | u8::from(heat) * HEAT
+        (u8::from(power) * POWER) | (u8::from(heat) * HEAT)
     })
 }
 

@@ -106,7 +106,7 @@ impl Board {
         }
         let heat = self.by_heat.number() == Some(1.0);
         let power = self.by_power.iter_mut().any(|limit| limit.number() == Some(1.0));
-        Some(u8::from(power) * POWER | u8::from(heat) * HEAT)
+        Some((u8::from(power) * POWER) | (u8::from(heat) * HEAT))
     }
 }
 
