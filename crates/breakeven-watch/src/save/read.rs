@@ -18,7 +18,7 @@ const LONGEST: u64 = 4 << 20;
 
 /// What a file holds next.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "nearly all of them are samples")]
+#[expect(clippy::large_enum_variant, reason = "there is one at a time, and nearly all are samples")]
 pub enum Event {
     /// A sample; its processes are in [`Event::Users`].
     Sample(Sample),

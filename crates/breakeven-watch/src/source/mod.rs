@@ -12,6 +12,7 @@ mod sysfs;
 
 use crate::gpu::Gpu;
 use crate::reading::{Note, Process, Reading, Sample};
+use breakeven::hardware::Vendor;
 use host::Host;
 use std::path::Path;
 
@@ -52,7 +53,7 @@ impl Machine {
         sources.extend(intel::Intel::find(root, &cards).map(|intel| Box::new(intel) as Box<dyn Source>));
         let mut gpus: Vec<Gpu> = sources.iter().flat_map(|source| source.gpus().to_vec()).collect();
         number(&mut gpus);
-        if gpus.is_empty() && notes.is_empty() {
+        if sources.is_empty() && notes.is_empty() {
             let text = "no GPU was found: no NVIDIA driver, and no AMD or Intel card in /sys/class/drm";
             notes.push(Note::new("no-gpu", text).hint(
                 "`nvidia-smi` shows whether a driver works; in a container start it with --gpus all, or mount the host's \
@@ -116,16 +117,29 @@ impl Machine {
     }
 }
 
-/// Numbers GPUs of several makers through; MIG instances stay below their GPU.
+/// NVIDIA's keep the numbers of their driver, even where one of them cannot be read; the others follow.
 fn number(gpus: &mut [Gpu]) {
     let mut next = 0;
     for gpu in gpus {
-        match gpu.label.split_once('.') {
-            Some((_, instance)) if gpu.instance => gpu.label = format!("{}.{instance}", next - 1),
-            _ => {
-                gpu.label = next.to_string();
-                next += 1;
-            }
+        if gpu.vendor == Vendor::Nvidia {
+            next = gpu.label.split('.').next().and_then(|n| n.parse().ok()).map_or(next, |n: usize| n + 1);
+        } else {
+            gpu.label = next.to_string();
+            next += 1;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gpus_of_several_makers_have_numbers_of_their_own() {
+        let (nvidia, amd) = (Vendor::Nvidia, Vendor::Amd);
+        let given = [(nvidia, "1"), (nvidia, "1.0"), (nvidia, "2"), (amd, "0"), (amd, "0")];
+        let mut gpus = given.map(|(vendor, label)| Gpu::new(label, vendor, "a GPU"));
+        number(&mut gpus);
+        assert_eq!(gpus.map(|gpu| gpu.label), ["1", "1.0", "2", "3", "4"]);
     }
 }
