@@ -2,10 +2,10 @@
 //! in Python at the first call that looked like it.
 
 use super::array::{self, add_input, add_output, as_array};
+use super::clock;
 use super::outside;
 use super::patch::Cell;
 use super::state::{self, State, observe};
-use super::clock;
 use crate::address::AddressMap;
 use crate::ours;
 use pyo3::exceptions::PyRuntimeError;
