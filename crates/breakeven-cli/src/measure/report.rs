@@ -132,7 +132,7 @@ fn times(found: &Measured) -> Vec<Vec<String>> {
     let guess = |time: Option<breakeven::interval::Interval>, speedup: Option<breakeven::interval::Interval>| {
         Some(format!("{}, {}", words::time(time?), words::speedup(speedup?)))
     };
-    if found.cpu.runs.len() > 1 {
+    if found.cpu.ended() > 1 {
         add(
             runs(cpu.len()),
             median(&cpu),

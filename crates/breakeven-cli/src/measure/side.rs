@@ -163,6 +163,11 @@ impl Side {
         times
     }
 
+    /// Runs that ended well.
+    pub(crate) fn ended(&self) -> usize {
+        self.runs.iter().filter(|run| run.exit == 0 && !run.interrupted).count()
+    }
+
     /// Takes the times out: those of the stand-in are no GPU's. JSON has `null` for them.
     pub(crate) fn without_times(mut self) -> Self {
         for run in &mut self.runs {
