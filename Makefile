@@ -61,10 +61,12 @@ numpy-own: $(VENV)/.installed
 asan: $(VENV)/.installed
 	.ci/asan $(BIN)/python
 
-# Some gigabytes, so `make test` skips these tests visibly where PyTorch is not there.
+# Some gigabytes, so `make test` skips these tests visibly where a framework is not there.
 frameworks: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet torch torchvision transformers pandas numexpr
 	.ci/pytest $(BIN)/python python/tests/test_torch_*.py $(WHOLE)
+	$(BIN)/python -m pip install --quiet jax numba scikit-learn xgboost lightgbm polars pyarrow tensorflow
+	.ci/pytest $(BIN)/python python/tests/recorders
 
 # Needs schemathesis, which it installs into a place of its own.
 api: $(VENV)/.installed
