@@ -48,6 +48,7 @@ fn main() -> ExitCode {
         Command::Kernels(args) => commands::kernels(&args, &settings),
         Command::Config => commands::config(&settings),
         Command::Import(args) => commands::import(&args),
+        Command::Diff(args) => commands::diff(&args),
         Command::Gpus(args) => commands::gpus(&args),
         Command::Cpus(args) => commands::cpus(&args),
         Command::Prices(args) => commands::prices(&args),

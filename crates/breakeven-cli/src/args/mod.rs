@@ -1,5 +1,6 @@
 //! The arguments. Quantities stay text: the engine reads them, so that every face gives the same messages.
 
+mod diff;
 mod estimate;
 mod import;
 mod kernels;
@@ -11,6 +12,7 @@ mod run;
 mod serve;
 mod split;
 
+pub(crate) use diff::DiffArgs;
 pub(crate) use estimate::EstimateArgs;
 pub(crate) use import::{ImportArgs, TraceFormat};
 pub(crate) use kernels::{KernelsArgs, MeasuredAs, TableFormat};
@@ -50,6 +52,8 @@ pub(crate) enum Command {
     Kernels(KernelsArgs),
     /// A trace that another tool recorded on a GPU: what the GPU did, and what held it back
     Import(ImportArgs),
+    /// What changed between two traces: time, kernels, launches, copies, what held the GPU back
+    Diff(DiffArgs),
     /// The GPUs of the catalogue, or all that is known of one
     Gpus(GpusArgs),
     /// The CPUs of the catalogue, or all that is known of one
