@@ -10,7 +10,8 @@ fn run(kernel_us: u32, step_us: u32, steps: u32) -> Summary {
     let step = |i: u32| {
         let at = i * step_us;
         format!(
-            r#"{{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#{i}", "pid": 1, "tid": 1, "ts": {at}, "dur": {step_us}}},
+            r#"{{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#{i}", "pid": 1, "tid": 1, "ts": {at},
+              "dur": {step_us}}},
             {{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": {at}, "dur": 5,
               "args": {{"correlation": {i}}}}},
             {{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": {at}, "dur": {kernel_us},

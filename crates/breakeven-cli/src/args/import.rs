@@ -9,14 +9,15 @@ Examples:
   breakeven import rank*.json.gz --format json --output trace-totals.json
   zstdcat trace.json.zst | breakeven import -
 
-Read are traces of the PyTorch profiler (CUDA, ROCm, XPU or CPU alone), tables and JSON of rocprof, and
-other events in Chrome's format. The report is of what was recorded: no other GPU is predicted from it.";
+Read are traces of the PyTorch profiler (CUDA, ROCm, XPU or CPU alone), of JAX and TensorFlow (xplane.pb, trace.json.gz),
+exports of Nsight Systems (SQLite), tables and JSON of rocprof, profiles of ONNX Runtime, and other events in Chrome's
+format; of a folder, the traces in it. The report is of what was recorded: no other GPU is predicted from it.";
 
 /// Arguments of `import`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ImportArgs {
-    /// Traces, one or one of each rank, plain, gzip or zstd; `-` is stdin
+    /// Traces, one or one of each rank, or folders of them; plain, gzip or zstd; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// How the report is written

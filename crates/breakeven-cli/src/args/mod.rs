@@ -1,5 +1,6 @@
 //! The arguments. Quantities stay text: the engine reads them, so that every face gives the same messages.
 
+mod diff;
 mod estimate;
 mod import;
 mod kernels;
@@ -13,6 +14,7 @@ mod serve;
 mod split;
 mod watch;
 
+pub(crate) use diff::DiffArgs;
 pub(crate) use estimate::EstimateArgs;
 pub(crate) use import::{ImportArgs, TraceFormat};
 pub(crate) use kernels::{KernelsArgs, MeasuredAs, TableFormat};
@@ -56,8 +58,13 @@ pub(crate) enum Command {
     Kernels(KernelsArgs),
     /// A trace that another tool recorded on a GPU: what the GPU did, and what held it back
     Import(ImportArgs),
+<<<<<<< HEAD
     /// Watch the GPUs of this machine, or while a command runs: use, power and energy, and what held them back
     Watch(WatchArgs),
+=======
+    /// What changed between two traces: time, kernels, launches, copies, what held the GPU back
+    Diff(DiffArgs),
+>>>>>>> import2
     /// The GPUs of the catalogue, or all that is known of one
     Gpus(GpusArgs),
     /// The CPUs of the catalogue, or all that is known of one

@@ -3,6 +3,7 @@
 mod completions;
 mod config;
 mod cpus;
+mod diff;
 mod doctor;
 mod drawing;
 mod estimate;
@@ -25,6 +26,7 @@ mod watch;
 pub(crate) use completions::completions;
 pub(crate) use config::config;
 pub(crate) use cpus::cpus;
+pub(crate) use diff::diff;
 pub(crate) use doctor::doctor;
 pub(crate) use estimate::estimate;
 pub(crate) use gpus::gpus;

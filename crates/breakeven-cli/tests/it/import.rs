@@ -60,8 +60,12 @@ fn many_files_by_content_and_to_a_file() {
     let mut command = breakeven();
     let text = said(command.arg("import").arg(path("rank0.txt")).arg("--output").arg(path("rank0.txt")));
     assert!(text.starts_with("exit 2\n--- stderr\nerror: ") && text.contains("overwrite"), "{text}");
-    let text = said(breakeven().arg("import").arg(folder.path()));
-    assert!(text.contains("is a folder") && text.contains("\n hint: "), "{text}");
+    // A folder is the traces in it, and totals are none.
+    let all = json(&said(breakeven().arg("import").arg(folder.path()).args(["--format", "json"])));
+    assert_eq!(all["files"].as_array().unwrap().len(), 2);
+    let empty = tempfile::tempdir().unwrap();
+    let text = said(breakeven().arg("import").arg(empty.path()));
+    assert!(text.contains("holds no trace") && text.contains("\n hint: "), "{text}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The command as a user meets it.
 
 mod config;
+mod diff;
 mod doctor;
 mod drawing;
 mod estimate;

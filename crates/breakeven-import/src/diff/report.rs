@@ -115,7 +115,11 @@ fn figures(difference: &Difference) -> Table {
             change.words.to_owned(),
             shown(change.before, change.unit),
             shown(change.after, change.unit),
-            change.difference().map_or_else(|| UNKNOWN.to_owned(), |x| signed(x, change.unit)),
+            match change.difference() {
+                None => UNKNOWN.to_owned(),
+                Some(0.0) => String::new(),
+                Some(more) => signed(more, change.unit),
+            },
             relative(change),
         ]);
     }

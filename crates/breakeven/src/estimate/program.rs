@@ -546,6 +546,11 @@ fn break_even(q: &Question, out: &Outcome, options: &Options) -> BreakEven {
 
 /// Whether nearly all array work is on one element at a time.
 fn on_single_numbers(workload: &Workload) -> bool {
+    // What is told whole has its bytes within.
+    let told = |op: &Op| matches!(op, Op::Routine { .. } | Op::Dataframe { .. });
+    if workload.ops.iter().any(|e| told(&e.op)) {
+        return false;
+    }
     let work = workload.ops.iter().filter(|e| e.op.is_array_work());
     let (all, single) = work.fold((0_u64, 0_u64), |(all, single), e| {
         let one = e.read_bytes.max(e.written_bytes) <= 2 * e.dtype.bytes();
