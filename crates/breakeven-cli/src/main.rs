@@ -55,11 +55,8 @@ fn main() -> ExitCode {
         Command::Kernels(args) => commands::kernels(&args, &settings),
         Command::Config => commands::config(&settings),
         Command::Import(args) => commands::import(&args),
-<<<<<<< HEAD
         Command::Watch(args) => commands::watch(&args),
-=======
         Command::Diff(args) => commands::diff(&args),
->>>>>>> import2
         Command::Gpus(args) => commands::gpus(&args),
         Command::Cpus(args) => commands::cpus(&args),
         Command::Prices(args) => commands::prices(&args),

@@ -58,13 +58,10 @@ pub(crate) enum Command {
     Kernels(KernelsArgs),
     /// A trace that another tool recorded on a GPU: what the GPU did, and what held it back
     Import(ImportArgs),
-<<<<<<< HEAD
     /// Watch the GPUs of this machine, or while a command runs: use, power and energy, and what held them back
     Watch(WatchArgs),
-=======
     /// What changed between two traces: time, kernels, launches, copies, what held the GPU back
     Diff(DiffArgs),
->>>>>>> import2
     /// The GPUs of the catalogue, or all that is known of one
     Gpus(GpusArgs),
     /// The CPUs of the catalogue, or all that is known of one
