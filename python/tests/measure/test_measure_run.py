@@ -58,10 +58,13 @@ def test_asynchronous_call_is_timed_whole(clock: str, tmp_path: Path) -> None:
     shown, true = map(float, plain.stdout.split())
     assert shown < 60 and true == 0  # without us the script prints the time of the call, and the work goes on
     told = measuring.side("cpu", script, tmp_path / "out", repeat=2)
+    ratios = []
     for number in range(3):
         shown, true = map(float, measuring.printed(told, number).split())
-        assert shown == pytest.approx(true, rel=0.02) and true >= 0.5
-        assert told["runs"][number]["seconds"] >= 0.5
+        assert true >= 0.5 and told["runs"][number]["seconds"] >= 0.5
+        ratios.append(shown / true)
+    # Never the time of the call alone; what else the machine does between the end and the clock only adds.
+    assert min(ratios) == pytest.approx(1, rel=0.02) and max(ratios) < 2, ratios
 
 
 def test_work_that_nobody_waits_for_counts(tmp_path: Path) -> None:
