@@ -16,6 +16,7 @@ import pytest
 
 #: A library with a GPU that works on after the call has come back, as PyTorch's looks to the runner.
 SLOW = """
+import os
 import threading
 from time import sleep
 from breakeven.measure.clocks import now
@@ -36,9 +37,9 @@ def manual_seed(seed):
 def matmul():
     began = now()
     def work():
-        sleep(0.5)
+        sleep(float(os.environ.get('DELAY', 0.5)))
         cuda.took = now() - began
-    cuda.thread = threading.Thread(target=work)
+    cuda.thread = threading.Thread(target=work, daemon=True)
     cuda.thread.start()
 """
 
@@ -53,14 +54,17 @@ def test_asynchronous_call_is_timed_whole(clock: str, tmp_path: Path) -> None:
         f"from time import {clock} as clock\nimport torch\nbegan = clock()\ntorch.matmul()\n"
         f"print((clock() - began) / {unit}, torch.cuda.took)\n"
     )
-    plain = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    plain = subprocess.run([sys.executable, script], capture_output=True, text=True, env={**os.environ, "DELAY": "60"})
     shown, true = map(float, plain.stdout.split())
-    assert shown < 0.5 and true == 0  # without us the script prints the time of the call, and the work goes on
+    assert shown < 60 and true == 0  # without us the script prints the time of the call, and the work goes on
     told = measuring.side("cpu", script, tmp_path / "out", repeat=2)
+    ratios = []
     for number in range(3):
         shown, true = map(float, measuring.printed(told, number).split())
-        assert shown == pytest.approx(true, rel=0.02) and true >= 0.5
-        assert told["runs"][number]["seconds"] >= 0.5
+        assert true >= 0.5 and told["runs"][number]["seconds"] >= 0.5
+        ratios.append(shown / true)
+    # Never the time of the call alone; what else the machine does between the end and the clock only adds.
+    assert min(ratios) == pytest.approx(1, rel=0.02) and max(ratios) < 2, ratios
 
 
 def test_work_that_nobody_waits_for_counts(tmp_path: Path) -> None:
