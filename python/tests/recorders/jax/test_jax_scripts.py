@@ -40,7 +40,7 @@ FLOP: dict[str, tuple[set[str], tuple[str, ...], float]] = {
     ),
     # A sine (26), two products, a difference and a sum.
     "eager_loop": (LOOPS, ("jax.eager",), 200 * 1000 * 30),
-    # Two products of 2000 by 30, each a multiply and an add; for each row 71 for the logarithm of the sum, 36 around it.
+    # Two products of 2000 by 30, each a multiply and an add; for each row 71 for the logarithm of the sum, 36 around.
     "gradient": (LOOPS | PRODUCTS, ("jax.jit",), 20 * (4 * 2000 * 30 + 2000 * 107)),
 }
 
