@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 
 from .. import _native
-from ..process import program
 from . import calls
 from .executables import known
 from .session import session
@@ -29,11 +28,10 @@ class _Synchronous:
     value = False
 
 
-def install(_: str) -> None:
-    """Record what JAX runs from now on."""
+def install(_: str) -> str | None:
+    """Record what JAX runs from now on; why not, where it cannot be."""
     jax = sys.modules["jax"]
     version = str(getattr(jax, "__version__", ""))
-    program.add_version("jax", version)
     why = _unknown(version)
     if why is None:
         try:
@@ -41,9 +39,9 @@ def install(_: str) -> None:
         except (AttributeError, ImportError) as error:
             why = f"JAX {version} has no {error}"
     if why is not None:
-        _native.unseen("jax-not-recorded", f"what JAX computed was not seen: {why}")
-        return
+        return why
     session.on = True
+    return None
 
 
 def _unknown(version: str) -> str | None:

@@ -24,7 +24,7 @@ def test_once() -> None:
         _native.import_ends(begun)
     if why is not None:
         session.on = False
-        session.say("jax-not-recorded", f"what JAX computed was not seen: {why}")
+        session.say("gpu-not-watched", f"what JAX computed was not seen: {why}")
 
 
 def _fault() -> str | None:

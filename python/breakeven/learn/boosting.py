@@ -8,6 +8,7 @@ import weakref
 
 from .. import _native
 from . import calls, facts as facts_of, methods
+from .modules import NATIVE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,20 +17,6 @@ if TYPE_CHECKING:
 
     from .facts import Facts
 
-#: Classes by module, and their methods that are ops.
-NATIVE: dict[str, dict[str, tuple[str, ...]]] = {
-    "xgboost.core": {
-        "Booster": ("boost", "eval_set", "inplace_predict", "predict", "update"),
-        "DMatrix": ("__init__",),
-        "QuantileDMatrix": ("__init__",),
-        "ExtMemQuantileDMatrix": ("__init__",),
-    },
-    "lightgbm.basic": {
-        "Booster": ("eval_train", "eval_valid", "predict", "refit", "update"),
-        "Dataset": ("construct",),
-    },
-    "catboost.core": {"Pool": ("__init__",)},
-}
 #: Estimators that are made of none of scikit-learn's classes.
 _OWN = ("CatBoost", "CatBoostClassifier", "CatBoostRanker", "CatBoostRegressor")
 

@@ -11,27 +11,12 @@ import sys
 from .. import _native
 from ..scipy.named_ops import parameters
 from . import calls
+from .modules import MODULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-MODULES = (
-    "sklearn.cluster",
-    "sklearn.covariance",
-    "sklearn.datasets",
-    "sklearn.decomposition",
-    "sklearn.feature_selection",
-    "sklearn.linear_model",
-    "sklearn.manifold",
-    "sklearn.metrics",
-    "sklearn.metrics.cluster",
-    "sklearn.metrics.pairwise",
-    "sklearn.model_selection",
-    "sklearn.neighbors",
-    "sklearn.preprocessing",
-    "sklearn.utils",
-)
 #: These fit estimators, or compute nothing.
 PASSING = frozenset(
     {

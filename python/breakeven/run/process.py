@@ -179,16 +179,25 @@ def _cupy(_: str) -> None:
 
 
 def _framework(name: str) -> None:
-    """A framework has just been imported that has a recorder of its own, in a folder of the same name."""
+    """A framework has just been imported that has a recorder of its own, in a folder of the same name. Where that cannot
+    record it, what it computes here or on a GPU would count as the script's own code; a library that tries what is there
+    uses it for its own ends."""
+    from ..cupy.offer import asked_by_user
+
+    asked = asked_by_user()
     going_on = _native.recording()
     if going_on:
         _native.stop()  # what hooking it takes is none of the script's
     try:
-        __import__(f"breakeven.{name}.install", fromlist=("install",)).install(name)
+        install = __import__(f"breakeven.{name}.install", fromlist=("install",)).install
+        why = install(name)
     finally:
         if going_on:
             _native.start()
-    program.add_version(name, str(getattr(sys.modules[name], "__version__", "")))
+    if asked:
+        program.add_version(name, str(getattr(sys.modules[name], "__version__", "")))
+    if asked and why is not None:
+        _native.unseen("gpu-not-watched", f"what {name} computed was not seen: {why}")
 
 
 def _rescan(_: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 
 from .. import _native
-from ..events import recorder
 from ..process import imports
 from . import batch, calls, copies, eager
 
@@ -14,8 +13,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def install(_: str) -> None:
-    """Replaces the few functions that all of TensorFlow's work comes by; where one is not there, says so."""
+def install(_: str) -> str | None:
+    """Replaces the few functions that all of TensorFlow's work comes by; why it cannot, where one is missing."""
     try:
         _functions()
         _operations()
@@ -23,7 +22,8 @@ def install(_: str) -> None:
         imports.after("tensorflow.python.data.ops.iterator_ops", _datasets)
         imports.after("keras.src.trainers.epoch_iterator", _keras)
     except (ImportError, AttributeError) as error:
-        recorder.unseen("tensorflow-version", f"this TensorFlow has another inside than 2.16 to 2.21: {error}")
+        return f"it has another inside than TensorFlow 2.16 to 2.21 ({error})"
+    return None
 
 
 def _functions() -> None:
