@@ -12,5 +12,5 @@ fuzz_target!(|bytes: &[u8]| {
     // Three bytes of length hold whatever the fuzzer makes.
     let long = NAME.len() + bytes.len();
     let varint = [long as u8 | 0x80, (long >> 7) as u8 | 0x80, (long >> 14) as u8 & 0x7f];
-    breakeven_fuzz::sound(&[&[0x0a], &varint, NAME, bytes].concat());
+    breakeven_fuzz::sound(&[&[0x0a][..], &varint[..], NAME, bytes].concat());
 });
