@@ -179,9 +179,9 @@ def _cupy(_: str) -> None:
 
 
 def _framework(name: str) -> None:
-    """A framework has just been imported that has a recorder of its own, in a folder of the same name. Where that cannot
-    record it, what it computes here or on a GPU would count as the script's own code; a library that tries what is there
-    uses it for its own ends."""
+    """A framework has just been imported that has a recorder of its own, in a folder of the same name. Where that
+    cannot record it, what it computes here or on a GPU would count as the script's own code; a library that tries what
+    is there uses it for its own ends."""
     from ..cupy.offer import asked_by_user
 
     asked = asked_by_user()
