@@ -232,8 +232,10 @@ def texts() -> dict[Path, str]:
     ]
     ports = [
         "# What of scikit-learn and of boosting libraries a GPU runs, by cuml.accel or by the library itself:",
-        "# name,where,counterpart or reason,kernels,waits,passes,counted. Columns as in cupy.csv. passes: how many times",
-        "# the sum of an algorithm's parts its calls take, by ports/cuml_factors.csv. Written by tests/learn/tables.py from",
+        "# name,where,counterpart or reason,kernels,waits,passes,counted. Columns as in cupy.csv. passes: how many "
+        "times",
+        "# the sum of an algorithm's parts its calls take, by ports/cuml_factors.csv. Written by "
+        "tests/learn/tables.py from",
         "# the sources in the wheel cuml-cu12 26.10.0 and from breakeven/learn/fallbacks.csv.",
     ]
     return {
