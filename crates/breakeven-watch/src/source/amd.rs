@@ -1,25 +1,16 @@
 //! AMD GPUs, from the files of the kernel's driver `amdgpu`.
 
+use super::driver::Board;
 use super::names::name;
-use super::processes::Clients;
 use super::sysfs::{Card, Small, link, number, sensors, text};
-use super::{Gpu, Note, Process, Reading, Source};
+use super::{Gpu, Reading};
 use crate::reading::{Field, HEAT, POWER};
 use breakeven::hardware::Vendor;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
-
-/// The GPUs of AMD in this machine.
-pub(super) struct Amd {
-    gpus: Vec<Gpu>,
-    boards: Vec<Board>,
-    clients: Clients,
-    notes: Vec<Note>,
-}
 
 /// The files of one board.
-struct Board {
+pub(super) struct Amd {
     device: std::path::PathBuf,
     busy: Small,
     memory_busy: Small,
@@ -32,33 +23,26 @@ struct Board {
     lost: bool,
 }
 
-impl Amd {
-    /// Those below `root`; `None` where there is none.
-    pub(super) fn find(root: &Path, cards: &[Card]) -> Option<Self> {
-        let ours: Vec<&Card> = cards.iter().filter(|card| card.vendor == "0x1002").collect();
-        let gpus: Vec<Gpu> = ours.iter().map(|card| about(card)).collect();
-        let clients = Clients::new(root, ours.iter().map(|card| card.address.clone()).collect());
-        let boards = ours.iter().map(|card| Board::open(&card.device)).collect();
-        (!gpus.is_empty()).then_some(Self { gpus, boards, clients, notes: Vec::new() })
-    }
-}
+impl Board for Amd {
+    const MAKER: &'static str = "AMD";
+    const NUMBER: &'static str = "0x1002";
 
-fn about(card: &Card) -> Gpu {
-    let device = &card.device;
-    let said = text(&device.join("product_name")).ok().filter(|name| !name.is_empty());
-    let named = said.unwrap_or_else(|| name("AMD", &card.vendor, &card.chip));
-    let unique = text(&device.join("unique_id")).ok();
-    Gpu {
-        id: unique.unwrap_or_else(|| card.address.clone()),
-        memory: number(&device.join("mem_info_vram_total")),
-        limit_w: number(&sensors(device).join("power1_cap")).map(|microwatts| microwatts / 1e6),
-        link: link(device),
-        ..Gpu::new("0", Vendor::Amd, named)
+    fn about(card: &Card) -> Gpu {
+        let device = &card.device;
+        let said = text(&device.join("product_name")).ok().filter(|name| !name.is_empty());
+        let named = said.unwrap_or_else(|| name("AMD", &card.vendor, &card.chip));
+        let unique = text(&device.join("unique_id")).ok();
+        Gpu {
+            id: unique.unwrap_or_else(|| card.address.clone()),
+            memory: number(&device.join("mem_info_vram_total")),
+            limit_w: number(&sensors(device).join("power1_cap")).map(|microwatts| microwatts / 1e6),
+            link: link(device),
+            ..Gpu::new("0", Vendor::Amd, named)
+        }
     }
-}
 
-impl Board {
-    fn open(device: &Path) -> Self {
+    fn open(card: &Card) -> Self {
+        let device = &card.device;
         let sensors = sensors(device);
         let at = |name: &str| Small::open([device.join(name)]);
         Self {
@@ -92,6 +76,12 @@ impl Board {
         reading.set(Field::Throttle, self.throttle().map(f64::from));
     }
 
+    fn lost(&self) -> bool {
+        self.lost
+    }
+}
+
+impl Amd {
     fn throttle(&self) -> Option<u8> {
         let mut bytes = [0; 256];
         let length = self.metrics.as_ref()?.read_at(&mut bytes, 0).ok()?;
@@ -114,31 +104,6 @@ fn throttle(table: &[u8]) -> Option<u8> {
         let (power, heat) = (bits & 0xffff_ffff != 0, bits & 0x00ff_ffff_0000_0000 != 0);
         (u8::from(power) * POWER) | (u8::from(heat) * HEAT)
     })
-}
-
-impl Source for Amd {
-    fn gpus(&self) -> &[Gpu] {
-        &self.gpus
-    }
-
-    fn read(&mut self, readings: &mut [Reading]) {
-        for (n, (board, reading)) in self.boards.iter_mut().zip(readings).enumerate() {
-            let before = board.lost;
-            board.read(reading);
-            if board.lost && !before {
-                let text = format!("AMD GPU {n} ({}) is gone: nothing more is read of it", self.gpus[n].id);
-                self.notes.push(Note::new("gpu-lost", text).hint("`dmesg` says why"));
-            }
-        }
-    }
-
-    fn processes(&mut self) -> Vec<Process> {
-        self.clients.look()
-    }
-
-    fn notes(&mut self) -> Vec<Note> {
-        std::mem::take(&mut self.notes)
-    }
 }
 
 #[cfg(test)]

@@ -1,25 +1,16 @@
 //! Intel GPUs, from the files of the kernel's drivers `xe` and `i915`.
 
+use super::driver::Board;
 use super::names::name;
-use super::processes::Clients;
 use super::sysfs::{Card, Small, link, number, sensors};
-use super::{Gpu, Note, Process, Reading, Source};
+use super::{Gpu, Reading};
 use crate::gpu::Busy;
 use crate::reading::{Field, HEAT, POWER};
 use breakeven::hardware::Vendor;
-use std::path::Path;
 use std::time::Instant;
 
-/// The GPUs of Intel in this machine.
-pub(super) struct Intel {
-    gpus: Vec<Gpu>,
-    boards: Vec<Board>,
-    clients: Clients,
-    notes: Vec<Note>,
-}
-
 /// The files of one board. Each driver has its own place for the same thing; the first that is there is read.
-struct Board {
+pub(super) struct Intel {
     device: std::path::PathBuf,
     clock: Small,
     /// Time asleep (RC6), ms, and when that was read last.
@@ -33,30 +24,22 @@ struct Board {
     lost: bool,
 }
 
-impl Intel {
-    /// Those below `root`; `None` where there is none.
-    pub(super) fn find(root: &Path, cards: &[Card]) -> Option<Self> {
-        let ours: Vec<&Card> = cards.iter().filter(|card| card.vendor == "0x8086").collect();
-        let gpus: Vec<Gpu> = ours.iter().map(|card| about(card)).collect();
-        let clients = Clients::new(root, ours.iter().map(|card| card.address.clone()).collect());
-        let boards = ours.iter().map(|card| Board::open(card)).collect();
-        (!gpus.is_empty()).then_some(Self { gpus, boards, clients, notes: Vec::new() })
-    }
-}
+impl Board for Intel {
+    const MAKER: &'static str = "Intel";
+    const NUMBER: &'static str = "0x8086";
 
-fn about(card: &Card) -> Gpu {
-    let limits = ["power1_max", "power1_rated_max"].map(|name| sensors(&card.device).join(name));
-    let limit = limits.iter().find_map(|path| number(path)).filter(|microwatts| *microwatts > 0.0);
-    Gpu {
-        id: card.address.clone(),
-        limit_w: limit.map(|microwatts| microwatts / 1e6),
-        link: link(&card.device),
-        busy: Busy::Awake,
-        ..Gpu::new("0", Vendor::Intel, name("Intel", &card.vendor, &card.chip))
+    fn about(card: &Card) -> Gpu {
+        let limits = ["power1_max", "power1_rated_max"].map(|name| sensors(&card.device).join(name));
+        let limit = limits.iter().find_map(|path| number(path)).filter(|microwatts| *microwatts > 0.0);
+        Gpu {
+            id: card.address.clone(),
+            limit_w: limit.map(|microwatts| microwatts / 1e6),
+            link: link(&card.device),
+            busy: Busy::Awake,
+            ..Gpu::new("0", Vendor::Intel, name("Intel", &card.vendor, &card.chip))
+        }
     }
-}
 
-impl Board {
     fn open(card: &Card) -> Self {
         let (sensors, of_xe, of_i915) =
             (sensors(&card.device), card.device.join("tile0/gt0"), card.card.join("gt/gt0"));
@@ -100,6 +83,12 @@ impl Board {
         self.before = now;
     }
 
+    fn lost(&self) -> bool {
+        self.lost
+    }
+}
+
+impl Intel {
     fn throttle(&mut self) -> Option<u8> {
         if self.throttled.number()? == 0.0 {
             return Some(0);
@@ -114,31 +103,6 @@ impl Board {
 fn awake(before: (Instant, f64), now: (Instant, f64)) -> Option<f64> {
     let passed = now.0.duration_since(before.0).as_secs_f64() * 1e3;
     (passed > 0.0 && now.1 >= before.1).then(|| (1.0 - (now.1 - before.1) / passed).clamp(0.0, 1.0))
-}
-
-impl Source for Intel {
-    fn gpus(&self) -> &[Gpu] {
-        &self.gpus
-    }
-
-    fn read(&mut self, readings: &mut [Reading]) {
-        for (n, (board, reading)) in self.boards.iter_mut().zip(readings).enumerate() {
-            let before = board.lost;
-            board.read(reading);
-            if board.lost && !before {
-                let text = format!("Intel GPU {n} ({}) is gone: nothing more is read of it", self.gpus[n].id);
-                self.notes.push(Note::new("gpu-lost", text).hint("`dmesg` says why"));
-            }
-        }
-    }
-
-    fn processes(&mut self) -> Vec<Process> {
-        self.clients.look()
-    }
-
-    fn notes(&mut self) -> Vec<Note> {
-        std::mem::take(&mut self.notes)
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Where readings come from: NVIDIA's library, the kernel's files for AMD and Intel, the host's own.
 
 mod amd;
+mod driver;
 mod host;
 mod intel;
 mod names;
@@ -13,6 +14,7 @@ mod sysfs;
 use crate::gpu::Gpu;
 use crate::reading::{Note, Process, Reading, Sample};
 use breakeven::hardware::Vendor;
+use driver::Driver;
 use host::Host;
 use std::path::Path;
 
@@ -49,8 +51,8 @@ impl Machine {
             Err(note) => notes.extend(note),
         }
         let cards = sysfs::cards(root);
-        sources.extend(amd::Amd::find(root, &cards).map(|amd| Box::new(amd) as Box<dyn Source>));
-        sources.extend(intel::Intel::find(root, &cards).map(|intel| Box::new(intel) as Box<dyn Source>));
+        sources.extend(Driver::<amd::Amd>::find(root, &cards).map(|amd| Box::new(amd) as Box<dyn Source>));
+        sources.extend(Driver::<intel::Intel>::find(root, &cards).map(|intel| Box::new(intel) as Box<dyn Source>));
         let mut gpus: Vec<Gpu> = sources.iter().flat_map(|source| source.gpus().to_vec()).collect();
         number(&mut gpus);
         if sources.is_empty() && notes.is_empty() {
