@@ -360,7 +360,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_beats_the_datasheet(op in any_op(), dtype in select(DTYPES), device in any_device()) {
+    fn nothing_beats_the_datasheet(op in any_plain_op(), dtype in select(DTYPES), device in any_device()) {
         let t = time(&op, dtype, &device);
         if t.p50.get() > 1e90 {
             return Ok(()); // held at the largest time
@@ -379,6 +379,16 @@ proptest! {
             let saved = if op.family() == Family::Convolution && !doubles { 6.25 } else { 1.0 };
             prop_assert!(t.p50.get() * saved * 1.000_001 >= t.flop.get() / peak.get(), "{t:?}");
         }
+    }
+
+    // Each of its kernels may find its bytes in the cache: what holds for them holds for their sum.
+    #[test]
+    fn a_routine_takes_as_long_as_its_parts(op in any_op(), dtype in select(DTYPES), device in any_device()) {
+        let Op::Routine { parts } = &op else { return Ok(()) };
+        let alone = |part: &Part| time(&part.op, part.dtype, &device).p50.get() * part.count as f64;
+        let sum: f64 = parts.iter().map(alone).sum();
+        let whole = time(&op, dtype, &device).p50.get();
+        prop_assert!((whole - sum.min(1e100)).abs() <= 1e-9 * whole, "{whole} of {sum}");
     }
 
     #[test]

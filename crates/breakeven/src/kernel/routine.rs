@@ -20,7 +20,10 @@ pub(super) fn time(machine: &Machine<'_>, parts: &[Part]) -> KernelTime {
         shared += took * one.sigma_shared;
         own += (took * one.sigma_own) * (took * one.sigma_own);
         sum.flop = Flop(sum.flop.get() + one.flop.get() * runs);
-        sum.bytes = Bytes(sum.bytes.get() + one.bytes.get() * runs);
+        // What the link carries is no traffic of the device's memory.
+        if one.bound != Bound::Transfer {
+            sum.bytes = Bytes(sum.bytes.get() + one.bytes.get() * runs);
+        }
         sum.launches = sum.launches.saturating_add(times(one.launches, part.count));
         sum.support = worse(sum.support, one.support);
         let place = match one.bound {
