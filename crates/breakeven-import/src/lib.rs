@@ -14,6 +14,7 @@ mod folder;
 mod idle;
 mod json;
 mod kind;
+mod lacking;
 mod lanes;
 mod model;
 mod names;

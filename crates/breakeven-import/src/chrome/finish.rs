@@ -50,33 +50,17 @@ impl Build {
             };
             trace.note("no-gpu-events", why);
         }
-        if trace.gpus.values().any(|gpu| gpu.name.is_none()) {
-            trace.note("no-gpu-name", "the file does not say which GPU it was");
-        }
-        if count.negative > 0 {
-            let events = several(count.negative, "event has", "events have");
-            trace.note("negative-duration", format!("{events} a negative duration; counted, without a time"));
-        }
+        trace.note_nameless_gpus();
+        trace.note_negative(count.negative);
         if count.untimed > 0 {
             let events = several(count.untimed, "event has", "events have");
             trace.note("no-time", format!("{events} no time that can be; counted, without a time"));
         }
-        let unsized_copies = trace.copies.iter().filter(|copy| copy.bytes.is_none()).count() as u64;
-        if unsized_copies > 0 {
-            let copies = several(unsized_copies, "copy does", "copies do");
-            trace.note("no-bytes", format!("{copies} not say how much: rates leave such directions out"));
-        }
+        trace.note_unsized_copies();
         if trace.has_calls {
-            let alone = self.ties.without_launch();
-            if alone > 0 {
-                let kernels = several(alone, "kernel has", "kernels have");
-                trace.note("no-launch", format!("{kernels} no launch in the file"));
-            }
+            trace.note_without_launch(self.ties.without_launch());
         }
-        if count.frames > 0 {
-            let frames = several(count.frames, "Python frame is", "Python frames are");
-            trace.note("python", format!("{frames} not added up"));
-        }
+        trace.note_frames(count.frames);
         if count.blocks > 0 {
             let blocks = several(count.blocks, "block", "blocks");
             let machine = if count.host_name { ", the recording machine's name among them," } else { "" };

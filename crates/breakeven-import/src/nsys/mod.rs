@@ -88,9 +88,7 @@ fn notes(database: &Database, trace: &mut Trace, count: &Count, launches: &Launc
     if !trace.has_gpu() {
         trace.note("no-gpu-events", "no kernel is in the file: nsys did not trace CUDA, or nothing ran on a GPU");
     }
-    if trace.gpus.values().any(|gpu| gpu.name.is_none()) {
-        trace.note("no-gpu-name", "the file does not say which GPU it was");
-    }
+    trace.note_nameless_gpus();
     if !trace.graphs.is_empty() {
         let runs = several(trace.graphs.len() as u64, "run of a graph is", "runs of graphs are");
         let text = format!(
@@ -106,10 +104,7 @@ fn notes(database: &Database, trace: &mut Trace, count: &Count, launches: &Launc
         let events = several(count.untimed, "event has", "events have");
         trace.note("no-time", format!("{events} no beginning or no end; counted, without a time"));
     }
-    if count.without_launch > 0 && trace.has_calls {
-        let kernels = several(count.without_launch, "kernel has", "kernels have");
-        trace.note("no-launch", format!("{kernels} no launch in the file"));
-    }
+    trace.note_without_launch(count.without_launch);
     if launches.out_of_order > 0 {
         let ranges = several(launches.out_of_order, "range is", "ranges are");
         trace.note("out-of-order", format!("{ranges} out of order: own times of the host leave out what such contain"));

@@ -270,9 +270,7 @@ impl Records {
         if !trace.has_gpu() {
             trace.note("no-gpu-events", "no kernel is in the file: record with --kernel-trace");
         }
-        if trace.gpus.values().any(|gpu| gpu.name.is_none()) {
-            trace.note("no-gpu-name", "the file does not say which GPU it was");
-        }
+        trace.note_nameless_gpus();
         if self.negative > 0 {
             let records = several(self.negative, "record ends", "records end");
             trace.note("negative-duration", format!("{records} before it begins; counted, without a time"));
@@ -281,14 +279,8 @@ impl Records {
             let records = several(self.untimed, "record has", "records have");
             trace.note("no-time", format!("{records} no time that can be; counted, without a time"));
         }
-        let unsized_copies = trace.copies.iter().filter(|copy| copy.bytes.is_none()).count() as u64;
-        if unsized_copies > 0 {
-            let copies = several(unsized_copies, "copy does", "copies do");
-            trace.note("no-bytes", format!("{copies} not say how much: rates leave such directions out"));
-        }
-        if trace.has_calls && alone > 0 {
-            trace.note("no-launch", format!("{} no launch in the file", several(alone, "kernel has", "kernels have")));
-        }
+        trace.note_unsized_copies();
+        trace.note_without_launch(alone);
         if self.metadata {
             let text = "1 block of metadata not copied: it may hold a command line, an environment or credentials";
             trace.note("metadata", text);

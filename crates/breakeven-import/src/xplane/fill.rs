@@ -28,7 +28,6 @@ pub(super) struct Fill {
 pub(super) struct Count {
     pub(super) negative: u64,
     pub(super) frames: u64,
-    pub(super) unsized_copies: u64,
     pub(super) planes: u64,
     pub(super) nameless: u64,
 }
@@ -144,7 +143,6 @@ impl Fill {
             return;
         }
         if starts(b"memcpy") {
-            self.count.unsized_copies += u64::from(said.bytes.is_none());
             self.trace.copies.push(Copy { when, bytes: said.bytes, lane, direction: direction(name) });
             return;
         }

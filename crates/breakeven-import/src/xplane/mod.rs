@@ -135,23 +135,10 @@ fn notes(fill: &mut Fill) {
     if !trace.has_gpu() {
         trace.note("no-gpu-events", "no device plane has a kernel: JAX or TensorFlow ran on the CPU");
     }
-    if trace.gpus.values().any(|gpu| gpu.name.is_none()) {
-        trace.note("no-gpu-name", "the file does not say which GPU it was");
-    }
-    if count.negative > 0 {
-        let events = several(count.negative, "event has", "events have");
-        trace.note("negative-duration", format!("{events} a negative duration; counted, without a time"));
-    }
-    if count.unsized_copies > 0 {
-        let copies = several(count.unsized_copies, "copy does", "copies do");
-        trace.note("no-bytes", format!("{copies} not say how much: rates leave such directions out"));
-    }
-    if trace.has_calls && alone > 0 {
-        trace.note("no-launch", format!("{} no launch in the file", several(alone, "kernel has", "kernels have")));
-    }
-    if count.frames > 0 {
-        let frames = several(count.frames, "Python frame is", "Python frames are");
-        trace.note("python", format!("{frames} not added up"));
-    }
+    trace.note_nameless_gpus();
+    trace.note_negative(count.negative);
+    trace.note_unsized_copies();
+    trace.note_without_launch(alone);
+    trace.note_frames(count.frames);
     trace.note("metadata", "the recording machine's name was not copied");
 }
