@@ -3,7 +3,7 @@
 use super::{plots, sentence::sentences, tables, words};
 use crate::history::History;
 use crate::totals::Totals;
-use breakeven::report::words::printable;
+use breakeven::report::{escape, words::printable};
 
 /// The styles, inside the page.
 const STYLE: &str = include_str!("page.css");
@@ -61,21 +61,6 @@ fn table(rows: &tables::Rows) -> String {
         "<div class=\"wide\"><table>\n<caption>{}</caption>\n<thead>{header}</thead>\n<tbody>\n{body}</tbody>\n</table></div>\n",
         rows.caption
     )
-}
-
-/// For text and for attributes in double quotes.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            _ => out.push(c),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ mod why;
 mod wrap;
 
 pub use explain::FORMULA;
-pub use html::html;
+pub use html::{escape, html};
 pub use json::json;
 pub use markdown::markdown;
 use sentence::first_fix;

@@ -226,8 +226,12 @@ fn on(e: &Estimate) -> String {
     chosen(e).map_or_else(String::new, |g| escape(&words::printable(&g.name, 60)))
 }
 
-/// For text and for values of attributes in double quotes.
-fn escape(text: &str) -> String {
+/// Text as HTML has it, and values of attributes in quotes.
+///
+/// ```
+/// assert_eq!(breakeven::report::escape("a < \"b\""), "a &lt; &quot;b&quot;");
+/// ```
+pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
