@@ -53,6 +53,8 @@ pub struct PortProfile {
     pub name: &'static str,
     /// Makers of GPUs that it is built for.
     vendors: &'static [Vendor],
+    /// See [`Source::compiles_loops`].
+    compiles_loops: bool,
     table: Table,
     costs: Costs,
     batches: Batches,
@@ -64,6 +66,9 @@ struct Source {
     /// First words of the names of its callables.
     packages: &'static [&'static str],
     vendors: &'static [Vendor],
+    /// It compiles loops, once for the types that they are given, and has no functions of whole arrays: NumPy's calls beside
+    /// its own go to CuPy.
+    compiles_loops: bool,
     table: &'static str,
     costs: &'static str,
 }
@@ -100,14 +105,12 @@ const RECORDED: [[&str; 2]; 5] = [["", ""]; 5];
 /// What CuPy, PyTorch, JAX and TensorFlow have releases for; RAPIDS has them for NVIDIA's alone.
 const BOTH: &[Vendor] = &[Vendor::Nvidia, Vendor::Amd];
 
-/// Compiles loops, and has no functions of whole arrays.
-const NUMBA: &str = "numba";
-
 const SOURCES: &[Source] = &[
     Source {
         name: "cupy",
         packages: &["cupy", "cupyx", "numpy", "scipy"],
         vendors: BOTH,
+        compiles_loops: false,
         table: CUPY,
         costs: COSTS[0],
     },
@@ -126,6 +129,7 @@ const SOURCES: &[Source] = &[
             "profiler",
         ],
         vendors: BOTH,
+        compiles_loops: false,
         table: TORCH,
         costs: COSTS[1],
     },
@@ -133,6 +137,7 @@ const SOURCES: &[Source] = &[
         name: "cudf",
         packages: &["duckdb", "pandas", "polars"],
         vendors: &[Vendor::Nvidia],
+        compiles_loops: false,
         table: RECORDED[0][0],
         costs: RECORDED[0][1],
     },
@@ -140,14 +145,23 @@ const SOURCES: &[Source] = &[
         name: "cuml",
         packages: &["catboost", "hdbscan", "lightgbm", "sklearn", "umap", "xgboost"],
         vendors: &[Vendor::Nvidia],
+        compiles_loops: false,
         table: RECORDED[1][0],
         costs: RECORDED[1][1],
     },
-    Source { name: "jax", packages: &["jax"], vendors: BOTH, table: RECORDED[2][0], costs: RECORDED[2][1] },
     Source {
-        name: NUMBA,
+        name: "jax",
+        packages: &["jax"],
+        vendors: BOTH,
+        compiles_loops: false,
+        table: RECORDED[2][0],
+        costs: RECORDED[2][1],
+    },
+    Source {
+        name: "numba",
         packages: &["numba"],
         vendors: &[Vendor::Nvidia],
+        compiles_loops: true,
         table: RECORDED[3][0],
         costs: RECORDED[3][1],
     },
@@ -155,6 +169,7 @@ const SOURCES: &[Source] = &[
         name: "tensorflow",
         packages: &["tensorflow"],
         vendors: BOTH,
+        compiles_loops: false,
         table: RECORDED[4][0],
         costs: RECORDED[4][1],
     },
@@ -166,6 +181,7 @@ fn profiles() -> &'static [PortProfile] {
         let profile = |source: &Source| PortProfile {
             name: source.name,
             vendors: source.vendors,
+            compiles_loops: source.compiles_loops,
             table: Table::parse(source.table),
             costs: Costs::parse(source.costs),
             batches: Batches::of(source.name),
@@ -209,7 +225,7 @@ impl PortProfile {
     /// ```
     pub fn for_callable(&'static self, callable: &str) -> &'static Self {
         let own = of(callable);
-        if own.name == cupy().name && self.name != NUMBA { self } else { own }
+        if own.name == cupy().name && !self.compiles_loops { self } else { own }
     }
 
     /// Whether it has a release for the GPUs of a maker: others are answered for, and do not count as winners.

@@ -84,10 +84,10 @@ impl PortProfile {
         for entry in entries {
             families.insert(entry.op.family());
             if let Op::Routine { .. } = entry.op {
-                // Each is compiled, or loaded, as a whole: by Numba for types of arguments, by others for shapes too.
+                // Each is compiled, or loaded, as a whole: loops for types of arguments, all others for shapes too.
                 let shaped = || serde_json::to_string(&entry.op).unwrap_or_default();
                 let own = self.for_callable(&entry.name);
-                let which = if own.name == super::NUMBA { entry.site.to_string() } else { shaped() };
+                let which = if own.compiles_loops { entry.site.to_string() } else { shaped() };
                 routines.insert((own.name, entry.name.as_str(), entry.dtype, which));
             } else if compiled_at_first_use(entry.op.family()) {
                 kernels.insert((canonical(&entry.name).into_owned(), entry.dtype), launches(entry));
