@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 
 from .. import _native
+from ..process import looks
 from ..scipy.named_ops import parameters
 from . import calls
 from .modules import MODULES
@@ -101,11 +102,7 @@ def _leave(token: int, inputs: tuple[Any, ...], result: Any, _words: Any = None)
 
 def _named(function: Any, name: str) -> _native.Named:
     stand_in = _native.Named(function, name, _enter, _leave, parameters=parameters(function))
-    for key in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__"):
-        if hasattr(function, key):
-            stand_in.__dict__[key] = getattr(function, key)
-    stand_in.__dict__["__wrapped__"] = function
-    return stand_in
+    return looks.wrapping(stand_in, function)
 
 
 def hook_workers(module: str) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 
 from .. import _native
+from ..process import looks
 from . import calls, names
 
 TYPE_CHECKING = False
@@ -93,9 +94,4 @@ def _stand_in(function: Any, method: str) -> _native.Named:
 
 def named(function: Any, name: str, enter: Callable[..., Any], leave: Callable[..., Any]) -> _native.Named:
     """A stand-in for a method: `enter(name, args, kwargs)` before it, `leave(what that gave, …)` after."""
-    stand_in = _native.Named(function, name, enter, leave, keywords=True)
-    for key in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__"):
-        if hasattr(function, key):
-            stand_in.__dict__[key] = getattr(function, key)
-    stand_in.__dict__["__wrapped__"] = function
-    return stand_in
+    return looks.wrapping(_native.Named(function, name, enter, leave, keywords=True), function)

@@ -6,7 +6,7 @@ import sys
 from functools import partial
 
 from .. import _native
-from ..process import program
+from ..process import looks
 from . import told
 from .stays import Stays
 
@@ -57,7 +57,6 @@ def install(package: str) -> None:
         if "(" in name and place == "host":
             full, _, parameter = name.rstrip(")").partition("(")
             parameters.setdefault(full, set()).add(parameter)
-    program.add_version("pandas", pandas.__version__)
     for owner, cls in _owners(package):
         for name, value in _attributes(cls).items():
             hooked = _hooked(owner, name, value, table, parameters)
@@ -111,11 +110,7 @@ def _op(
     stays = Stays(function, parameters[full]) if full in parameters else None
     entry = told.Name(owner, name, table.get(full, ("op", "host"))[0], stays)
     stand_in = _native.OneOp(function, full, partial(told.call, entry), whole=name == "__array_ufunc__")
-    for key in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__"):
-        if hasattr(function, key):
-            stand_in.__dict__[key] = getattr(function, key)
-    stand_in.__dict__["__wrapped__"] = function
-    return stand_in
+    return looks.wrapping(stand_in, function)
 
 
 def _functions(pandas: ModuleType, table: dict[str, tuple[str, str]], parameters: dict[str, set[str]]) -> None:

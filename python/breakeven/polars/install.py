@@ -6,7 +6,7 @@ import sys
 from functools import partial
 
 from .. import _native
-from ..process import program
+from ..process import looks
 from . import eager, plan, query
 
 TYPE_CHECKING = False
@@ -27,7 +27,6 @@ def install(package: str) -> None:
     """Polars has just been imported."""
     polars = sys.modules[package]
     rules = {name: rule for name, rule, _ in _native.callables("polars") if "(" not in name}
-    program.add_version("polars", polars.__version__)
     query.State.host = plan.untranslated()
     for name in ("collect", "sink_parquet", "sink_csv", "sink_ndjson", "sink_ipc"):
         _replace(polars.LazyFrame, name, f"LazyFrame.{name}", True)
@@ -56,8 +55,4 @@ def _replace(holder: Any, name: str, full: str, lazy: bool) -> None:
         stand_in = _native.OneOp(function, f"polars.{full}", partial(query.ended, full), query.begins)
     else:
         stand_in = _native.OneOp(function, f"polars.{full}", eager.ended)
-    for key in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__"):
-        if hasattr(function, key):
-            stand_in.__dict__[key] = getattr(function, key)
-    stand_in.__dict__["__wrapped__"] = function
-    setattr(holder, name, stand_in)
+    setattr(holder, name, looks.wrapping(stand_in, function))

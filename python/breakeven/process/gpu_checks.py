@@ -11,7 +11,7 @@ import sys
 from collections import namedtuple
 
 from .. import _native
-from . import gpu_asked
+from . import gpu_asked, looks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,9 +39,7 @@ def watch(torch: Any) -> None:
     for name in _ASKED:
         plain = getattr(torch.cuda, name)
         stand_in = _native.Named(plain, f"torch.cuda.{name}", _nothing, _answered)
-        for key in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__"):
-            stand_in.__dict__[key] = getattr(plain, key)
-        setattr(torch.cuda, name, stand_in)
+        setattr(torch.cuda, name, looks.like(stand_in, plain))
 
 
 def ended(lines: list[tuple[CodeType, int]]) -> str | None:

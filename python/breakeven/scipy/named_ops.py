@@ -13,6 +13,7 @@ import sys
 import threading
 
 from .. import _native
+from ..process import looks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,11 +95,7 @@ def _named(function: Any, name: str) -> _native.Named:
     stand_in = _native.Named(
         function, name, _enter, _leave, plain_with_function=name in PAIRS, parameters=parameters(function)
     )
-    for key in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__"):
-        if hasattr(function, key):
-            stand_in.__dict__[key] = getattr(function, key)
-    stand_in.__dict__["__wrapped__"] = function
-    return stand_in
+    return looks.wrapping(stand_in, function)
 
 
 def parameters(function: Any) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ import sys
 
 from .. import _native
 from ..events import recorder
-from ..process import caught, gpu_asked, gpu_checks, imports, program
+from ..process import caught, gpu_asked, gpu_checks, imports, looks, program
 from . import dispatch_mode, frames, memory_left, patch, real_gpu
 from .describe import operands
 from .device import autocast, factories
@@ -90,9 +90,7 @@ def _eager(torch: Any) -> None:
         recorder.unseen("torch-compile", "torch.compile was recorded as eager code: fused kernels would be fewer")
 
     stand_in = _native.Named(plain, "torch.compile", noted, _nothing)
-    for key in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__"):
-        stand_in.__dict__[key] = getattr(plain, key)
-    torch.compile = stand_in
+    torch.compile = looks.like(stand_in, plain)
 
 
 def _no_gpu(_: object, __: object, result: object, *___: object) -> None:
