@@ -10,19 +10,13 @@ is the number that `_native.tensor_context` has for a phase, device, stream and 
 in the op and since the one before. What is recorded `apart` is counted each time, also where steps of a loop are
 only counted by repetition.
 
-A library's call that is one op, whatever it calls inside, is told in two halves:
-
-    token = recorder.begins("sklearn.cluster.KMeans.fit")
-    ...
-    recorder.ended(token, "sklearn.cluster.KMeans.fit", (x,), facts={"rows": 1000, "columns": 8, "rounds": 12})
-
-`op` is the work itself, as the workload format has it (`{"routine": {"parts": [...]}}`); `facts` are numbers from which
-the engine's rule for that name makes it. Names are rows of `crates/breakeven/callables/`.
+A library's call that is one op, whatever it calls inside, is told in two halves, `_native.enter(name)` and
+`_native.leave` with the keyword `op`, the work itself as the workload format has it (`{"routine": {"parts": [...]}}`),
+or `facts`, numbers from which the engine's rule for that name makes it. Names are rows of
+`crates/breakeven/callables/`. One that raises has `failed`.
 """
 
 from __future__ import annotations
-
-import json
 
 from .. import _native
 
@@ -39,36 +33,6 @@ WAIT = "torch.cuda.synchronize"
 op = _native.tensor_event
 #: Something ran that was not seen as ops: a reason that stays the same, one sentence, ns.
 unseen = _native.unseen
-
-
-def begins(name: str) -> int:
-    """A call of a library begins, all of which is one op; 0 where it is part of another that is."""
-    return _native.enter(name)
-
-
-def ended(
-    token: int,
-    name: str,
-    given: tuple[Any, ...] = (),
-    result: Any = None,
-    *,
-    op: dict[str, Any] | None = None,
-    dtype: str = "f64",
-    read: int = 0,
-    written: int = 0,
-    facts: dict[str, int | float | str] | None = None,
-    stays: str | None = None,
-    tag: int = 0,
-) -> None:
-    """It has ended: what it was given and gave where these are NumPy's arrays; its work as `op` in `dtype` with the
-    bytes of one run, or as `facts`. `stays`: the id of why this call stays on the host, which the table of its port has
-    as `name(id)`. `tag`: the device that the program itself chose, as `_native.device_tag` numbers it."""
-    words = {}
-    if op is not None:
-        words["op"] = json.dumps({"op": op, "dtype": dtype, "read": read, "written": written}, sort_keys=True)
-    if facts is not None:
-        words["facts"] = json.dumps(facts, sort_keys=True)
-    _native.leave(token, given, result, words, tag, None if stays is None else f"{name}({stays})")
 
 
 def failed(token: int) -> None:

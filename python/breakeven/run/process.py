@@ -194,7 +194,7 @@ def _framework(name: str) -> None:
     finally:
         if going_on:
             _native.start()
-    if asked:
+    if asked or why is None:
         program.add_version(name, str(getattr(sys.modules[name], "__version__", "")))
     if asked and why is not None:
         _native.unseen("gpu-not-watched", f"what {name} computed was not seen: {why}")
