@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import weakref
+from . import functions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,17 +10,15 @@ if TYPE_CHECKING:
 
 
 class Batches:
-    """Batches of data sets that are being iterated over: the latest of each thread's is as a rule the one in use."""
+    """Rows of a batch of the data that a loop went over last: as a rule those in use."""
 
-    def __init__(self) -> None:
-        self.by_iterator: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
-        self.latest: int | None = None
+    latest: int | None = None
 
 
 batches = Batches()
 
 
-def iterates(iterator: Any, dataset: Any) -> None:
+def iterates(dataset: Any) -> None:
     """An iterator has been made over a data set."""
     found = of_dataset(dataset)
     if found is not None:
@@ -50,7 +48,8 @@ def is_open(graph: Any) -> bool:
     """Whether a graph, or one that it calls, leaves a dim open."""
     return any(
         tensor.shape.rank is not None and None in tensor.shape.as_list()
-        for op in graph.get_operations()
+        for each in functions.with_called(graph)
+        for op in each.get_operations()
         for tensor in op.outputs
         if tensor.dtype.name not in ("resource", "variant")
     )

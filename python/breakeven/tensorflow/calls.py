@@ -15,6 +15,7 @@ from .told import GPU, Told, told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 NAME = "tensorflow.function"
@@ -29,19 +30,21 @@ class Running(threading.local):
 
 
 class Functions:
-    """What is known of functions, by their number; and the device that they are recorded for."""
+    """What is known of functions, by their number; the device that they are recorded for; and how TensorFlow says
+    whether what is called runs, and is not traced."""
 
     def __init__(self) -> None:
         self.known: weakref.WeakKeyDictionary[Any, Function] = weakref.WeakKeyDictionary()
         self.tag = 0
         self.said: set[str] = set()
+        self.eagerly: Callable[[], bool] = bool
 
 
 class Function:
     """A traced function."""
 
     def __init__(self, atomic: Any) -> None:
-        self.open = batch.is_open(atomic.graph) or _calls_open(atomic.graph)
+        self.open = batch.is_open(atomic.graph)
         self.told: dict[int | None, Told] = {}
 
 
@@ -49,18 +52,9 @@ running = Running()
 all_functions = Functions()
 
 
-def _calls_open(traced: Any, depth: int = 0) -> bool:
-    for op in traced.get_operations():
-        if op.type in ("PartitionedCall", "StatefulPartitionedCall") and depth < 10:
-            inner = functions.graph_named(traced, op.get_attr("f").name)
-            if inner is not None and (batch.is_open(inner) or _calls_open(inner, depth + 1)):
-                return True
-    return False
-
-
 def entered(_: str, args: tuple[Any, ...]) -> tuple[int, tuple[Any, ...]] | None:
     """A function is about to run; None while another is traced, or within one."""
-    if running.inside or not _executing_eagerly():
+    if running.inside or not all_functions.eagerly():
         return None
     token = _native.enter(NAME)
     if not token:
@@ -84,7 +78,7 @@ def left(call: tuple[int, tuple[Any, ...]] | None, inputs: tuple[Any, ...], resu
         recorder.failed(token)
         recorder.unseen("hook-failed", f"a function of TensorFlow could not be described: {error}")
         return
-    _native.leave(token, (), None, work.words, all_functions.tag or device())
+    _native.leave(token, (), None, work.words, device())
 
 
 def device() -> int:
@@ -130,21 +124,13 @@ def say(work: Told) -> None:
         recorder.unseen("tensorflow-rounds", "a loop of TensorFlow's ends by its data: it is counted as run once")
 
 
-def fed(traced: Any, rows: int | None, depth: int = 0) -> int:
+def fed(traced: Any, rows: int | None) -> int:
     """Bytes that iterators of a graph hand to one execution: numbers that the host has made."""
-    total = 0
-    for op in traced.get_operations():
-        if op.type.startswith("IteratorGetNext"):
-            for tensor in op.outputs:
-                if tensor.dtype.name not in ("resource", "variant", "string"):
-                    total += graph.tensor_of(tensor, rows).count * tensor.dtype.size
-        elif op.type in ("PartitionedCall", "StatefulPartitionedCall") and depth < 10:
-            inner = functions.graph_named(traced, op.get_attr("f").name)
-            total += fed(inner, rows, depth + 1) if inner is not None else 0
-    return total
-
-
-def _executing_eagerly() -> bool:
-    from tensorflow.python.eager import context
-
-    return bool(context.executing_eagerly())
+    return sum(
+        graph.tensor_of(tensor, rows).count * tensor.dtype.size
+        for each in functions.with_called(traced)
+        for op in each.get_operations()
+        if op.type.startswith("IteratorGetNext")
+        for tensor in op.outputs
+        if tensor.dtype.name not in ("resource", "variant", "string")
+    )

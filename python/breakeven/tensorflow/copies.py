@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from .. import _native
 from ..events import recorder
 from . import calls
@@ -35,24 +37,15 @@ def made(token: int | None, inputs: tuple[Any, ...], result: Any, _: Any = None)
     """A tensor has been made of the script's values."""
     if not token:
         return
-    if result is None or not inputs or not hasattr(result, "_shape_tuple"):
-        recorder.failed(token)
-        return
-    if result.dtype.is_integer and _bytes(result) <= _HOSTS:
+    is_tensor = bool(inputs) and hasattr(result, "_shape_tuple")
+    if not is_tensor or (result.dtype.is_integer and _bytes(result) <= _HOSTS):
         recorder.failed(token)
         return
     _told(token, result, {"transfer": {"direction": "h2d", "bytes": _bytes(result)}})
 
 
 def _told(token: int, tensor: Any, op: dict[str, Any]) -> None:
-    text = f'{{"op": {_json(op)}, "dtype": "u8"}}'
-    _native.leave(token, (), None, {"op": text}, calls.device())
-
-
-def _json(op: dict[str, Any]) -> str:
-    import json
-
-    return json.dumps(op)
+    _native.leave(token, (), None, {"op": json.dumps({"op": op, "dtype": "u8"})}, calls.device())
 
 
 def _bytes(tensor: Any) -> int:

@@ -21,11 +21,10 @@ _HOSTS = ("Iterator", "Dataset", "Delete", "Summary", "Lookup", "MutableHash", "
 
 
 class Known:
-    """Works of operations by what they are given, and how many inputs each type has."""
+    """Works of operations by what they are given."""
 
     def __init__(self) -> None:
         self.works: dict[Any, Told | None] = {}
-        self.inputs: dict[str, int] = {}
 
 
 known = Known()

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-_CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 _WHILE = ("While", "StatelessWhile")
 _BRANCHES = ("If", "StatelessIf", "Case", "StatelessCase")
 #: Functions within functions are followed so deep.
@@ -38,7 +37,7 @@ def graph_of(graph: Any, batch: int | None, unknown: set[str], apart: bool, dept
         if op.type == "Const":
             for number in gives:
                 build.values[number]["constant"] = True
-        elif op.type in _CALLS or op.type in _WHILE or op.type in _BRANCHES:
+        elif op.type in functions.CALLS or op.type in _WHILE or op.type in _BRANCHES:
             _inner(op, build, reads, gives, (graph, batch, unknown, apart, depth + 1))
         else:
             first = len(build.nodes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from .. import _native
-from ..process import imports
+from ..process import imports, looks
 from . import batch, calls, copies, eager
 
 TYPE_CHECKING = False
@@ -27,8 +27,10 @@ def install(_: str) -> str | None:
 
 
 def _functions() -> None:
+    from tensorflow.python.eager import context
     from tensorflow.python.eager.polymorphic_function.atomic_function import AtomicFunction
 
+    calls.all_functions.eagerly = context.executing_eagerly
     _replace(AtomicFunction, "call_flat", calls.NAME, calls.entered, calls.left, arguments=True)
 
 
@@ -49,39 +51,40 @@ def _copies() -> None:
 
 def _keras(_: str) -> None:
     """Keras' adapters say how many rows a batch has."""
-    from keras.src.trainers import epoch_iterator
+    from keras.src.trainers.epoch_iterator import EpochIterator
 
-    plain = epoch_iterator.EpochIterator.__init__
-
-    def told(iterator: Any, *args: Any, **kwargs: Any) -> None:
-        plain(iterator, *args, **kwargs)
-        batch.adapts(getattr(iterator, "data_adapter", None))
-
-    epoch_iterator.EpochIterator.__init__ = told
+    _replace(EpochIterator, "__init__", "keras.EpochIterator", _begins, _adapted)
 
 
 def _datasets(_: str) -> None:
-    """Iterators over data sets say the same."""
-    from tensorflow.python.data.ops import iterator_ops
+    """Data sets that are iterated over say the same."""
+    from tensorflow.python.data.ops.iterator_ops import OwnedIterator
 
-    plain = iterator_ops.OwnedIterator.__init__
+    _replace(OwnedIterator, "__init__", "tensorflow.data.Iterator", _begins, _iterated)
 
-    def told(iterator: Any, dataset: Any = None, *args: Any, **kwargs: Any) -> None:
-        plain(iterator, dataset, *args, **kwargs)
-        batch.iterates(iterator, dataset)
 
-    iterator_ops.OwnedIterator.__init__ = told
+def _begins(_: str) -> None:
+    """Nothing is to be done before."""
+
+
+def _adapted(_: object, inputs: tuple[Any, ...], *__: object) -> None:
+    if inputs:
+        batch.adapts(getattr(inputs[0], "data_adapter", None))
+
+
+def _iterated(_: object, inputs: tuple[Any, ...], *__: object) -> None:
+    # The iterator itself, then what it goes over.
+    for dataset in inputs[1:2]:
+        batch.iterates(dataset)
 
 
 def _replace(holder: Any, name: str, known_as: str, enter: Any, leave: Any, arguments: bool = False) -> None:
+    """A stand-in for a method, or for a function in each module of TensorFlow's that has it under this name."""
     plain = getattr(holder, name)
-    stand_in = _native.Named(plain, known_as, enter, leave, arguments=arguments)
-    for key in ("__module__", "__name__", "__qualname__", "__doc__"):
-        if hasattr(plain, key):
-            stand_in.__dict__[key] = getattr(plain, key)
-    stand_in.__dict__["__wrapped__"] = plain
+    stand_in = looks.wrapping(_native.Named(plain, known_as, enter, leave, arguments=arguments), plain)
     setattr(holder, name, stand_in)
-    if holder in (sys.modules.get("tensorflow.python.framework.constant_op"),):
-        for module in list(sys.modules.values()):
-            if getattr(module, "__name__", "").startswith("tensorflow.") and vars(module).get(name) is plain:
-                setattr(module, name, stand_in)
+    if isinstance(holder, type):
+        return
+    for module in list(sys.modules.values()):
+        if getattr(module, "__name__", "").startswith("tensorflow.") and vars(module).get(name) is plain:
+            setattr(module, name, stand_in)
