@@ -8,9 +8,11 @@ import shutil
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from breakeven import _native
 
 
@@ -41,6 +43,18 @@ class Run:
         """The share of the time in calls that are ops of a known kind."""
         times = [(entry["op"] != "opaque", entry["cpu_ns"]) for entry in self.workload["ops"]]
         return sum(ns for known, ns in times if known) / max(sum(ns for _, ns in times), 1)
+
+
+def once(scripts: Path, folders: pytest.TempPathFactory) -> Callable[[str], Run]:
+    """A script of this folder by its name, run where it was not before."""
+    runs: dict[str, Run] = {}
+
+    def get(name: str) -> Run:
+        if name not in runs:
+            runs[name] = Run(scripts / f"{name}.py", folders.mktemp(name))
+        return runs[name]
+
+    return get
 
 
 def _run(command: list[str], script: Path, folder: Path, more: dict[str, str]) -> tuple[int, bytes, bytes]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from breakeven import _native
-from frames_running import Run, line_of
+from frames_running import Run, line_of, once
 
 polars = pytest.importorskip("polars")
 SCRIPTS = Path(__file__).parent / "scripts"
@@ -35,14 +35,7 @@ SEEN = {
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Run]:
-    runs: dict[str, Run] = {}
-
-    def get(name: str) -> Run:
-        if name not in runs:
-            runs[name] = Run(SCRIPTS / f"{name}.py", tmp_path_factory.mktemp(name))
-        return runs[name]
-
-    return get
+    return once(SCRIPTS, tmp_path_factory)
 
 
 @pytest.mark.parametrize("name", SEEN)

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import arithmetic
 import pytest
 
 if importlib.util.find_spec("tensorflow") is None:
@@ -53,23 +54,6 @@ def _own_lines(stderr: str) -> list[str]:
     return [re.sub(r"__autograph_generated_file\w+", "__autograph_generated_file", line) for line in kept]
 
 
-def _flop(op: Any) -> float:
-    """Of products and convolutions."""
-    if not isinstance(op, dict):
-        return 0.0
-    ((kind, dims),) = op.items()
-    if kind == "routine":
-        return sum(part.get("count", 1) * _flop(part["op"]) for part in dims["parts"])
-    if kind == "matmul":
-        return 2.0 * dims["m"] * dims["n"] * dims["k"] * dims.get("batch", 1)
-    if kind == "convolution":
-        product = 2.0 * dims["batch"] * dims["cin"] * dims["cout"] / dims.get("groups", 1)
-        for size in (*dims["kernel"], *dims["output"]):
-            product *= size
-        return product
-    return 0.0
-
-
 @pytest.mark.parametrize("script", sorted(path.name for path in SCRIPTS.glob("*.py")))
 def test_a_script_is_the_same_recorded(script: str, tmp_path: Path) -> None:
     plain = _run(script, tmp_path)
@@ -83,9 +67,7 @@ def test_a_script_is_the_same_recorded(script: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("script", "expected"), FLOP.items())
 def test_arithmetic_is_as_counted_by_hand(script: str, expected: float, tmp_path: Path) -> None:
     _, workload = _recorded(script, tmp_path)
-    found = sum(
-        entry["count"] * _flop(entry["op"]) for entry in workload["ops"] if entry["name"].startswith("tensorflow.")
-    )
+    found = arithmetic.total(workload, {"matmul", "convolution"}, lambda name: name.startswith("tensorflow."))
     assert found == pytest.approx(expected, rel=0.01)
 
 
