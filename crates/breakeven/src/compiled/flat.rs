@@ -3,7 +3,7 @@
 use super::graph::{Graph, Node, Value};
 use super::meaning::{Meaning, meaning};
 use crate::lower::function_cost;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// One operation that is understood, or `None`.
 #[derive(Clone, Debug)]
@@ -88,27 +88,34 @@ impl Flat {
 
     /// A product with a vector is multiplied and folded, as element-wise work is: `(dot strength reduction)`.
     fn vectors_are_folded(&mut self) {
-        for at in 0..self.steps.len() {
-            let step = &self.steps[at];
-            if step.meaning != Some(Meaning::Product) || !super::price::product_of(&self.values, step).is_vector() {
-                continue;
+        for step in std::mem::take(&mut self.steps) {
+            match step.node.reads[..] {
+                [left, right] if self.is_by_a_vector(&step) => self.fold(step.node, left, right),
+                _ => self.steps.push(step),
             }
-            let [left, right] = step.node.reads[..] else { continue };
-            let (a, b) = (self.values[left].count(), self.values[right].count());
-            let larger = self.values[if a >= b { left } else { right }].clone();
-            let products = self.value(&Value { constant: false, ..larger });
-            let given = self.steps[at].node.gives.clone();
-            let node = self.steps[at].node.clone();
-            self.steps[at] = Step {
-                meaning: Some(Meaning::Map(function_cost("two"))),
-                node: Node { gives: vec![products], facts: std::collections::BTreeMap::new(), ..node.clone() },
-            };
-            let axes = node.facts.get(if a >= b { "contract" } else { "contract_right" }).cloned();
-            let facts = axes.into_iter().map(|axes| ("axes".to_owned(), axes)).collect();
-            let fold =
-                Node { op: node.op, reads: vec![products], gives: given, facts, bodies: Vec::new(), group: node.group };
-            self.steps.insert(at + 1, Step { meaning: Some(Meaning::Fold(function_cost("two"))), node: fold });
         }
+    }
+
+    fn is_by_a_vector(&self, step: &Step) -> bool {
+        step.meaning == Some(Meaning::Product) && super::price::product_of(&self.values, step).is_vector()
+    }
+
+    /// Adds a product as two steps: each element times one of the vector, and their sums.
+    fn fold(&mut self, product: Node, left: usize, right: usize) {
+        let (a, b) = (self.values[left].count(), self.values[right].count());
+        let (larger, contract) = if a >= b { (left, "contract") } else { (right, "contract_right") };
+        let products = self.value(&Value { constant: false, ..self.values[larger].clone() });
+        let axes = product.facts.get(contract).cloned();
+        let cost = function_cost("two");
+        let times = Node { gives: vec![products], facts: BTreeMap::new(), ..product.clone() };
+        let sum = Node {
+            reads: vec![products],
+            facts: axes.into_iter().map(|axes| ("axes".to_owned(), axes)).collect(),
+            bodies: Vec::new(),
+            ..product
+        };
+        self.steps.push(Step { meaning: Some(Meaning::Map(cost)), node: times });
+        self.steps.push(Step { meaning: Some(Meaning::Fold(cost)), node: sum });
     }
 
     /// Steps that do the same to the same are one.

@@ -72,7 +72,8 @@ fn is_turned(rank: usize, batch: &[u64], contract: &[u64]) -> bool {
     let mut summed = contract.to_vec();
     summed.sort_unstable();
     let together = summed.windows(2).all(|pair| pair[1] == pair[0] + 1);
-    let edge = summed.first() == Some(&(batch.len() as u64)) || summed.last() == Some(&(rank as u64 - 1));
+    let edge =
+        summed.first() == Some(&(batch.len() as u64)) || summed.last().is_some_and(|&axis| axis + 1 == rank as u64);
     !(leading && together && (edge || summed.is_empty()))
 }
 
