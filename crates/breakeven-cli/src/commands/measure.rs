@@ -217,6 +217,7 @@ fn predict(runner: &Runner, command: &[OsString], mut options: Options, found: &
                 let inside = Path::new(&line.file).strip_prefix(&root).ok().map(|path| path.display().to_string());
                 line.file = inside.unwrap_or_else(|| line.file.clone());
             }
+            predicted.beside(&found.cpu);
             found.predicted = Some(predicted);
         }
         Ok(None) => found.notes.push("there is no prediction: no GPU was estimated".to_owned()),

@@ -52,7 +52,7 @@ pub(crate) struct Prediction {
     pub(crate) gpu: String,
     /// The sentence that `run` would open with.
     pub(crate) sentence: String,
-    /// Without start-up; with it.
+    /// Without start-up; with it. Of the CPU's times as they were measured beside, where they were.
     pub(crate) warm_speedup: Option<Interval>,
     pub(crate) speedup: Option<Interval>,
     pub(crate) warm_s: Option<Interval>,
@@ -102,6 +102,18 @@ impl Prediction {
             d2h_bytes: whole.workload.d2h_bytes,
             gpu: row.name,
         })
+    }
+
+    /// The same with the CPU's times of `cpu` in place of those that were recorded.
+    pub(crate) fn beside(&mut self, cpu: &Side) {
+        let over =
+            |cpu_s: f64, gpu: Interval| Interval { p10: cpu_s / gpu.p90, p50: cpu_s / gpu.p50, p90: cpu_s / gpu.p10 };
+        if let (Some(cpu_s), Some(gpu)) = (median(&cpu.warm()), self.warm_s) {
+            self.warm_speedup = Some(over(cpu_s, gpu));
+        }
+        if let (Some(cpu_s), Some(gpu)) = (cpu.cold(), self.time_s) {
+            self.speedup = Some(over(cpu_s, gpu));
+        }
     }
 }
 
