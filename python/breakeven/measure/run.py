@@ -55,8 +55,13 @@ class Side:
     def prepare(self) -> None:
         """Set the process up for the side; raises RuntimeError where there is no GPU for it."""
         os.environ.setdefault("MPLBACKEND", "Agg")
-        if self.side in ("cpu", "record"):
+        if self.side in ("cpu", "float64", "record"):
             os.environ.update(HIDDEN)
+        if self.side == "float64":
+            from . import float64
+
+            float64.install(self.out)
+            sys.dont_write_bytecode = True
         if self.side in ("port", "check-port"):
             from .port import device, imports
 
@@ -118,7 +123,7 @@ class Side:
         run: dict[str, Any] = {"root": str(box.cwd), "original": str(box.original)}
         with _Output(folder) as output:
             began = clocks.now()
-            exit_code, interrupted = _execute(box.script, main.__dict__)
+            exit_code, interrupted = _execute(box.script, main.__dict__, self.side == "float64")
             clocks.wait()
             run["seconds"] = clocks.now() - began + (self.started if number == 0 else 0.0)
         run.update(stdout=str(output.out), stderr=str(output.err), exit=exit_code)
@@ -187,10 +192,15 @@ def _flush() -> None:
             pass
 
 
-def _execute(script: Path, names: dict[str, Any]) -> tuple[int, bool]:
+def _execute(script: Path, names: dict[str, Any], in_float64: bool) -> tuple[int, bool]:
     """Run the script; its exit code, and whether Ctrl-C ended it."""
     try:
-        code = compile(script.read_bytes(), str(script), "exec", dont_inherit=True)
+        source: Any = script.read_bytes()
+        if in_float64:
+            from . import float64
+
+            source = float64.parsed(source, str(script))
+        code = compile(source, str(script), "exec", dont_inherit=True)
         exec(code, names)
     except SystemExit as ended:
         if ended.code is None or isinstance(ended.code, int):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import measuring
+import numpy as np
 import pytest
 
 #: Scripts whose CPU side and port are to agree, files and times included.
@@ -116,3 +117,39 @@ def test_printed_text(one: str, other: str, agree: bool) -> None:
     found = tolerance.Found()
     text.compare(one, other, "printed text", tolerance.DEFAULT, found)
     assert (not found.differences) == agree, found.differences
+
+
+#: A sum of half precision that is rounded at each step, and one that is not.
+ROUNDED = (
+    "import numpy as np\nfrom numpy import float16 as half\nfrom part import scale\n"
+    "x = np.full(5000, 0.1, dtype='float16') * scale\ntotal = np.cumsum(x, dtype=half)[-1:]\nprint(total[0])\n"
+)
+EXACT = ROUNDED.replace("np.cumsum(x, dtype=half)[-1:]", "x.astype('f8').sum(keepdims=True).astype(half)")
+
+
+@pytest.mark.parametrize(("one", "other", "off"), [(ROUNDED, EXACT, "first"), (EXACT, ROUNDED, "second")])
+def test_float64_says_which_side_is_off(one: str, other: str, off: str, tmp_path: Path) -> None:
+    (tmp_path / "part.py").write_text("import numpy as np\nscale = np.half(1)\n")
+    (tmp_path / "one.py").write_text(one)
+    (tmp_path / "other.py").write_text(other)
+    measuring.side("cpu", tmp_path / "one.py", tmp_path / "first")
+    measuring.side("cpu", tmp_path / "other.py", tmp_path / "second")
+    told = measuring.side("float64", tmp_path / "one.py", tmp_path / "exact")
+    assert told["runs"][0]["arrays"] == {"scale": "float64", "total": "float64", "x": "float64"}
+    found = measuring.compare(tmp_path / "first", tmp_path / "second", str(tmp_path / "exact"))
+    assert not found["agree"] and found["referee"]["off"] == off
+    assert min(found["referee"]["first"], found["referee"]["second"]) < 1e-3
+
+
+def test_what_is_drawn_and_read_stays_as_it_is_in_float64(tmp_path: Path) -> None:
+    script = tmp_path / "s.py"
+    script.write_text(
+        "import numpy as np\na = np.random.default_rng(1).random(5, dtype=np.float32)\n"
+        "np.arange(4, dtype='<i4').tofile('i')\nb = np.fromfile('i', dtype='float32')\nc = np.asarray(a, 'f4')\n"
+    )
+    for how in ("cpu", "float64"):
+        told = measuring.side(how, script, tmp_path / how)
+    assert set(told["runs"][0]["arrays"].values()) == {"float64"}
+    plain, double = ({name: np.load(tmp_path / how / "run-0" / "arrays" / f"{name}.npy") for name in "abc"}
+                     for how in ("cpu", "float64"))  # fmt: skip
+    assert all((plain[name] == double[name]).all() for name in "abc")

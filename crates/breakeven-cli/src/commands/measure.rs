@@ -4,7 +4,7 @@ use crate::args::{MeasureArgs, MeasureFormat};
 use crate::config::Settings;
 use crate::failure::{Failure, Outcome, say};
 use crate::measure::{self, How, Measured, Prediction, Reached, Runner, SCHEMA, Side};
-use crate::record::{self, Python};
+use crate::record;
 use crate::{cores, input, output};
 use breakeven::hardware::Catalogue;
 use breakeven::request::{Options, Request};
@@ -43,7 +43,7 @@ pub(crate) fn measure(args: &MeasureArgs, settings: &Settings) -> Outcome {
     };
     sides(args, &runner, &command, &mut found)?;
     if found.reached != Reached::Interrupted {
-        compare(&python, &mut found)?;
+        compare(&runner, &command, &mut found)?;
         predict(&runner, &command, options, &mut found);
     }
     if found.cpu.runs.is_empty() && found.reached == Reached::Interrupted {
@@ -176,8 +176,8 @@ fn against_other(runner: &Runner, command: &[OsString], other: &Path, found: &mu
     Ok(())
 }
 
-/// Ratios, and whether the results agree.
-fn compare(python: &Python, found: &mut Measured) -> Result<(), Failure> {
+/// Ratios, and whether the results agree; where they do not, which side is off.
+fn compare(runner: &Runner, command: &[OsString], found: &mut Measured) -> Result<(), Failure> {
     let Some(other) = &found.other else { return Ok(()) };
     let failed = |side: &Side| side.failed().is_some() || side.killed.is_some() || side.runs.is_empty();
     if failed(&found.cpu) || failed(other) {
@@ -187,8 +187,17 @@ fn compare(python: &Python, found: &mut Measured) -> Result<(), Failure> {
         found.speedup = measure::ratio(&found.cpu.warm(), &other.warm());
         found.cold_speedup = found.cpu.cold().zip(other.cold()).map(|(cpu, gpu)| cpu / gpu);
     }
-    found.results = Some(measure::compare(python, &found.cpu, other, found.against.is_none())?);
-    // Where they differ, a run in float64 would say which side is off: it would go here.
+    let one_script = found.against.is_none();
+    let compared = |exact: Option<&Side>| measure::compare(runner.python, &found.cpu, other, exact, one_script);
+    let mut results = compared(None)?;
+    if results.numbers_differ() && !found.cpu.uses_gpu_library() {
+        let once = Runner { repeat: Some(0), ..*runner };
+        let exact = output::working("computing in float64", || once.run("float64", How::Float64, command))?;
+        if !failed(&exact) {
+            results = compared(Some(&exact))?;
+        }
+    }
+    found.results = Some(results);
     Ok(())
 }
 

@@ -28,6 +28,46 @@ pub(crate) struct Compared {
     /// What differs between two runs of the second side.
     #[serde(default)]
     pub(crate) varying_second: Vec<String>,
+    /// What a run in float64 says of the first difference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) referee: Option<Referee>,
+}
+
+/// How far each side is from the same in float64.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Referee {
+    /// Of what.
+    pub(crate) what: String,
+    /// Relative; none where a side has no finite number.
+    pub(crate) first: Option<f64>,
+    pub(crate) second: Option<f64>,
+    pub(crate) off: Off,
+}
+
+/// The side that is further from float64 by far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Off {
+    /// The reference.
+    First,
+    /// The other.
+    Second,
+    /// Neither is much nearer.
+    Both,
+}
+
+impl Referee {
+    /// Which side is off, by its names.
+    pub(crate) fn words(&self, first: &str, second: &str) -> String {
+        let far = |relative: Option<f64>| relative.map_or_else(|| "not finite".to_owned(), |x| format!("{x:.0e}"));
+        let from =
+            format!("from a run in float64, {first} is {} off and {second} {}", far(self.first), far(self.second));
+        match self.off {
+            Off::First => format!("{first} is wrong, not {second} ({from})"),
+            Off::Second => format!("{second} is wrong, not {first} ({from})"),
+            Off::Both => format!("float64 takes no side ({from})"),
+        }
+    }
 }
 
 /// Something that does not agree.
@@ -40,6 +80,11 @@ pub(crate) struct Difference {
 }
 
 impl Compared {
+    /// Whether numbers differ, by a finite amount.
+    pub(crate) fn numbers_differ(&self) -> bool {
+        self.differences.iter().any(|difference| difference.relative.is_some())
+    }
+
     /// In a few words, for the first line.
     pub(crate) fn words(&self) -> String {
         match self.differences.first() {
@@ -53,13 +98,20 @@ impl Compared {
     }
 }
 
-/// Compares two sides; `one_script` where both ran the same.
+/// Compares two sides; `one_script` where both ran the same, `exact` a run of it in float64.
 ///
 /// # Errors
 /// The comparison does not run.
-pub(crate) fn compare(python: &Python, first: &Side, second: &Side, one_script: bool) -> Result<Compared, Failure> {
+pub(crate) fn compare(
+    python: &Python,
+    first: &Side,
+    second: &Side,
+    exact: Option<&Side>,
+    one_script: bool,
+) -> Result<Compared, Failure> {
     let mut command = Command::new(&python.path);
     command.args(["-m", "breakeven.measure.compare"]).arg(&first.folder).arg(&second.folder);
+    command.args(exact.map(|side| &side.folder));
     if !one_script {
         command.arg("--against");
     }

@@ -16,12 +16,22 @@ fn sentence(found: &Measured) -> String {
     }
     if let Some((false, words)) = &results {
         parts.push(words.clone());
+        parts.extend(referee(found));
     }
     parts.extend(speed(found));
     if let Some((true, words)) = results {
         parts.push(words);
     }
     parts.join(" · ")
+}
+
+/// Which side of a difference is off, where a run in float64 says it.
+fn referee(found: &Measured) -> Option<String> {
+    let other = found.other.as_ref()?;
+    let referee = found.results.as_ref()?.referee.as_ref()?;
+    let names = found.against.as_ref().map(|against| [format!("`{}`", found.script), format!("`{against}`")]);
+    let [first, second] = names.unwrap_or_else(|| [name(found, &found.cpu), name(found, other)]);
+    Some(referee.words(&first, &second))
 }
 
 /// A side on which the script failed.

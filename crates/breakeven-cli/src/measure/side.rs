@@ -31,6 +31,8 @@ pub(crate) enum How {
     Port,
     /// The same by the stand-in, which computes on the CPU: its times are none of a GPU's.
     CheckPort,
+    /// On the CPU in double precision, to see which side of a difference is off.
+    Float64,
     /// Recorded, for the prediction.
     Record,
 }
@@ -42,6 +44,7 @@ impl How {
             Self::Gpu => "gpu",
             Self::Port => "port",
             Self::CheckPort => "check-port",
+            Self::Float64 => "float64",
             Self::Record => "record",
         }
     }

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import arrays, files, text, tolerance
-from .tolerance import Found
+from .tolerance import Found, finite
 
 
 #: Arrays that differ by more than this between two runs of one side are random, or times.
@@ -92,9 +92,15 @@ def _pardon(what: str, found: Found, varying: Found | None, ours: Run) -> None:
     found.left_out.append(f"{what}: two runs of one side differ there")
 
 
+def kept(folder: Path) -> list[Run]:
+    """The runs of a side whose results were kept."""
+    told = json.loads((folder / "result.json").read_text())
+    return [Run(run) for run in told["runs"] if "arrays" in run]
+
+
 def sides(first: Path, second: Path, one_script: bool) -> dict[str, Any]:
     """Compare two sides by their folders; as JSON has it."""
-    ours, theirs = ([Run(run) for run in _told(folder)["runs"] if "arrays" in run] for folder in (first, second))
+    ours, theirs = kept(first), kept(second)
     varying = compare(ours[0], ours[1], True) if len(ours) > 1 else None
     found = compare(ours[0], theirs[0], one_script, varying)
     told = found.told()
@@ -105,13 +111,9 @@ def sides(first: Path, second: Path, one_script: bool) -> dict[str, Any]:
                varying.differences}  # fmt: skip
         told["varying_second"] = list(new)
         if new and not told["varying"]:
-            texts = [{"what": what, "text": f"two runs of the second side differ: {text}", "relative": relative}
+            texts = [{"what": what, "text": f"two runs of the second side differ: {text}", "relative": finite(relative)}
                      for what, (text, relative) in new.items()]  # fmt: skip
             told["differences"] += texts
             told["agree"] = False
     told["compared"] = found.compared
     return told
-
-
-def _told(folder: Path) -> Any:
-    return json.loads((folder / "result.json").read_text())

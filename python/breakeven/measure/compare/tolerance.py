@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +25,11 @@ def of(*dtypes: str) -> float:
     return max((BY_TYPE.get(dtype, 0.0) for dtype in dtypes), default=DEFAULT) or DEFAULT
 
 
+def finite(relative: float | None) -> float | None:
+    """A relative difference as JSON has it: it knows no infinity."""
+    return relative if relative is not None and math.isfinite(relative) else None
+
+
 @dataclass
 class Found:
     """What a comparison came to."""
@@ -36,6 +42,8 @@ class Found:
     #: The largest relative difference, and of what.
     largest: float = 0.0
     largest_of: str = ""
+    #: The largest relative difference of each thing that agrees.
+    close: dict[str, float] = field(default_factory=dict)
     #: By what it is of: in words, and where numbers differ the relative difference.
     differences: dict[str, tuple[str, float | None]] = field(default_factory=dict)
     #: What was not compared, in words.
@@ -43,6 +51,7 @@ class Found:
 
     def near(self, what: str, relative: float) -> None:
         """Numbers that agree within their tolerance."""
+        self.close[what] = max(relative, self.close.get(what, 0.0))
         if relative > self.largest:
             self.largest, self.largest_of = relative, what
 
@@ -58,7 +67,8 @@ class Found:
     def told(self) -> dict[str, Any]:
         """As JSON has it."""
         differences = [
-            {"what": what, "text": text, "relative": relative} for what, (text, relative) in self.differences.items()
+            {"what": what, "text": text, "relative": finite(relative)}
+            for what, (text, relative) in self.differences.items()
         ]
         return {
             "agree": not self.differences, "differences": differences, "largest_relative": self.largest,
