@@ -3,7 +3,7 @@
 use crate::args::{MeasureArgs, MeasureFormat};
 use crate::config::Settings;
 use crate::failure::{Failure, Outcome, say};
-use crate::measure::{self, How, Measured, Prediction, Reached, Runner, SCHEMA, Side};
+use crate::measure::{self, Activity, How, Measured, Prediction, Reached, Runner, SCHEMA, Side};
 use crate::record;
 use crate::{cores, input, output};
 use breakeven::hardware::Catalogue;
@@ -150,13 +150,15 @@ fn measured_on_gpu(side: &Side, notes: &mut Vec<String>) -> bool {
         notes.push(format!("the GPU side was not run: {why}{hint}"));
         return false;
     }
-    if side.gpu_used == Some(false) && side.failed().is_none() {
-        notes.push(
-            "the script was shown the GPU and used none of its memory: it ran on the CPU on both sides".to_owned(),
-        );
-        return false;
+    let why = match (side.gpu_used, side.activity.and_then(Activity::worked)) {
+        (Some(false), _) => "used none of its memory",
+        (_, Some(false)) => "its driver saw nobody open it, whatever the libraries say",
+        _ => return true,
+    };
+    if side.failed().is_none() {
+        notes.push(format!("the script was shown the GPU and {why}: it ran on the CPU on both sides"));
     }
-    true
+    side.failed().is_some()
 }
 
 /// The second script, on the GPU where there is one.
@@ -192,8 +194,8 @@ fn compare(runner: &Runner, command: &[OsString], found: &mut Measured) -> Resul
     let mut results = compared(None)?;
     if results.numbers_differ() && !found.cpu.uses_gpu_library() {
         let once = Runner { repeat: Some(0), ..*runner };
-        let exact = output::working("computing in float64", || once.run("float64", How::Float64, command))?;
-        if !failed(&exact) {
+        let exact = output::working("computing in float64", || once.run("float64", How::Float64, command));
+        if let Some(exact) = exact.ok().filter(|side| !failed(side)) {
             results = compared(Some(&exact))?;
         }
     }

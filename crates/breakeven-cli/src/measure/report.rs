@@ -1,7 +1,7 @@
 //! What was measured, for people: the sentence first, disagreement before anything else.
 
 use super::measured::median;
-use super::{Measured, Reached, Side, table};
+use super::{Activity, Measured, Reached, Side, table};
 use breakeven::report::{hanging, words};
 
 /// Lines of code, and of fallbacks, unless all are asked for.
@@ -207,6 +207,7 @@ fn parts(found: &Measured, verbose: bool) -> Vec<Part> {
         }
         said.extend(table::copies(other).map(|copies| format!("copies: {copies}")));
         said.extend(table::fallbacks(other, most).into_iter().map(|text| format!("by NumPy: {text}")));
+        said.extend(other.activity.and_then(activity));
         let joules: Vec<f64> = other.runs.iter().skip(1).filter_map(|run| run.joules).collect();
         if let Some(last) = joules.last() {
             said.push(format!("energy: {last:.3} J a warm run, by the board's counter"));
@@ -222,6 +223,14 @@ fn parts(found: &Measured, verbose: bool) -> Vec<Part> {
     said.extend(notes.map(|note| format!("note: {}", words::printable(note, 400))));
     parts.push(Part::Said(said));
     parts
+}
+
+/// What the GPU was seen to do.
+fn activity(seen: Activity) -> Option<String> {
+    let busy = seen.busy.map(|busy| format!("busy {} of the time", words::percent(busy)));
+    let memory = seen.memory_bytes.map(|bytes| format!("{} more of its memory in use", words::bytes(bytes)));
+    let parts: Vec<String> = busy.into_iter().chain(memory).collect();
+    (!parts.is_empty()).then(|| format!("GPU: {}, by its driver", parts.join(", ")))
 }
 
 /// For a terminal of so many columns.

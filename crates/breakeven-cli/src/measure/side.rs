@@ -1,5 +1,6 @@
 //! One side: the script in a process of its own, by `python -m breakeven.measure.run`, and what that wrote.
 
+use super::activity::{Activity, Watching};
 use crate::failure::{Failure, say};
 use crate::record::{self, Ended, Python};
 use serde::{Deserialize, Serialize};
@@ -69,6 +70,9 @@ pub(crate) struct Side {
     /// Whether a library has had memory on a GPU.
     #[serde(default)]
     pub(crate) gpu_used: Option<bool>,
+    /// What the drivers saw of the GPUs meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) activity: Option<Activity>,
     /// Why the side could not be run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) refused: Option<String>,
@@ -250,6 +254,7 @@ impl Runner<'_> {
             python.arg("--lines=1");
         }
         python.arg("--").args(command).stderr(Stdio::piped());
+        let watching = matches!(how, How::Gpu | How::Port).then(Watching::start).flatten();
         let (ended, told) = start(&mut python).map_err(|e| Failure::file("start", &self.python.path, &e))?;
         match ended {
             Ended::Code(0 | NO_GPU | INTERRUPTED) | Ended::Signal(_) => {}
@@ -267,6 +272,7 @@ impl Runner<'_> {
             .ok()
             .and_then(|text| serde_json::from_slice::<Side>(&text).ok())
             .unwrap_or_else(|| Side { side: how.name().to_owned(), ..Side::default() });
+        side.activity = watching.and_then(Watching::finish);
         let sigint = signal_hook::consts::SIGINT;
         side.interrupted = matches!(ended, Ended::Code(INTERRUPTED)) || ended == Ended::Signal(sigint);
         side.killed = match ended {
