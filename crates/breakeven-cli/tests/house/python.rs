@@ -67,7 +67,7 @@ const LAYERS: &[&[&str]] = &[
     &["cupy.loading"],
     &["cupy.offer"],
     &["measure.port"],
-    &["measure.clocks", "measure.compare", "measure.energy", "measure.kept", "measure.sandbox"],
+    &["measure.clocks", "measure.compare", "measure.energy", "measure.float64", "measure.kept", "measure.sandbox"],
     &["measure.run"],
     &["run.process"],
     &["run.launch", "run.children"],
