@@ -61,9 +61,9 @@ mod tests {
     fn what_a_lean_table_leaves_out_is_not_in_cupy() {
         let lean = Table::parse(Box::leak(lean().into_boxed_str()));
         let mut absent = 0;
-        for name in cupy().table.names() {
+        for name in cupy().table().names() {
             match lean.row(name) {
-                Some(_) => assert_eq!(lean.counterpart(name), cupy().table.counterpart(name)),
+                Some(_) => assert_eq!(lean.counterpart(name), cupy().table().counterpart(name)),
                 None => {
                     absent += 1;
                     assert_eq!(cupy().counterpart(name), Counterpart::Host(ABSENT), "{name}");
@@ -72,8 +72,8 @@ mod tests {
             }
         }
         assert!(absent > 700, "{absent}");
-        for name in cupy().table.names() {
-            assert_eq!(lean.has_namesake(name), cupy().table.has_namesake(name), "{name}");
+        for name in cupy().table().names() {
+            assert_eq!(lean.has_namesake(name), cupy().table().has_namesake(name), "{name}");
         }
     }
 }

@@ -55,7 +55,8 @@ pub struct PortProfile {
     vendors: &'static [Vendor],
     /// See [`Source::compiles_loops`].
     compiles_loops: bool,
-    table: Table,
+    text: &'static str,
+    read: OnceLock<Table>,
     costs: Costs,
     batches: Batches,
 }
@@ -182,7 +183,8 @@ fn profiles() -> &'static [PortProfile] {
             name: source.name,
             vendors: source.vendors,
             compiles_loops: source.compiles_loops,
-            table: Table::parse(source.table),
+            text: source.table,
+            read: OnceLock::new(),
             costs: Costs::parse(source.costs),
             batches: Batches::of(source.name),
         };
@@ -228,6 +230,11 @@ impl PortProfile {
         if own.name == cupy().name && !self.compiles_loops { self } else { own }
     }
 
+    /// Its callables, read when one of them is asked for: most programs have one library.
+    fn table(&self) -> &Table {
+        self.read.get_or_init(|| Table::parse(self.text))
+    }
+
     /// Whether it has a release for the GPUs of a maker: others are answered for, and do not count as winners.
     pub fn serves(&self, vendor: Vendor) -> bool {
         self.vendors.contains(&vendor)
@@ -235,9 +242,9 @@ impl PortProfile {
 
     /// What becomes of a callable. A name that the table does not have stays on the host.
     pub fn counterpart(&self, name: &str) -> Counterpart<'_> {
-        self.table
+        self.table()
             .counterpart(name)
-            .or_else(|| self.table.counterpart(&canonical(name)))
+            .or_else(|| self.table().counterpart(&canonical(name)))
             .unwrap_or_else(|| not_listed(name))
     }
 
@@ -253,7 +260,7 @@ impl PortProfile {
     pub fn lacks(&self, function: &str) -> bool {
         let has = |name: &str| !matches!(self.counterpart(name), Counterpart::Host(_));
         let class = function.rsplit_once('.').map(|(class, _)| class);
-        !(has(function) || class.is_some_and(has) || self.table.has_namesake(function))
+        !(has(function) || class.is_some_and(has) || self.table().has_namesake(function))
     }
 
     /// Whether the call reads a value back by itself, so that the host waits for the device (`nonzero`, `unique`: the
@@ -328,8 +335,8 @@ impl PortProfile {
     }
 
     fn row(&self, name: &str) -> Option<&table::Row> {
-        let numpys = || self.table.row(&numpy_name(name)?);
-        self.table.row(name).or_else(|| self.table.row(&canonical(name))).or_else(numpys)
+        let numpys = || self.table().row(&numpy_name(name)?);
+        self.table().row(name).or_else(|| self.table().row(&canonical(name))).or_else(numpys)
     }
 }
 
@@ -368,7 +375,7 @@ mod tests {
 
     #[test]
     fn every_row_names_a_callable() {
-        for name in profiles().iter().flat_map(|profile| profile.table.names()) {
+        for name in profiles().iter().flat_map(|profile| profile.table().names()) {
             assert!(crate::lower::callable(name).is_some_and(|c| c.name == name), "{name}");
         }
     }
