@@ -1,0 +1,1 @@
+//! An [`Answer`](crate::Answer) for people and programs; rounding lives here.
