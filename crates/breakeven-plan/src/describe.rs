@@ -95,7 +95,7 @@ impl Problem<'_> {
 }
 
 /// Money: `$310`, `EUR 310`; cents below ten.
-pub fn money(x: f64, currency: &str) -> String {
+pub(crate) fn money(x: f64, currency: &str) -> String {
     let sign = if currency == "USD" { "$".to_owned() } else { format!("{currency} ") };
     let minus = if x < -0.005 { "−" } else { "" };
     let x = x.abs();
@@ -107,7 +107,7 @@ pub fn money(x: f64, currency: &str) -> String {
 }
 
 /// Money to the cent: `$1,234.56`.
-pub fn cents(x: f64, currency: &str) -> String {
+pub(crate) fn cents(x: f64, currency: &str) -> String {
     let sign = if currency == "USD" { "$".to_owned() } else { format!("{currency} ") };
     let hundredths = (x.abs() * 100.0).round();
     let minus = if x < 0.0 && hundredths > 0.0 { "−" } else { "" };
@@ -127,7 +127,7 @@ fn thousands(x: f64) -> String {
 }
 
 /// A duration; `none` for 0.
-pub fn span(x: f64) -> String {
+pub(crate) fn span(x: f64) -> String {
     if x < 1e-3 { "0 s".to_owned() } else { seconds(x) }
 }
 

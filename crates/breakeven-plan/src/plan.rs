@@ -11,7 +11,7 @@ use breakeven::{Error, Result};
 use std::collections::BTreeSet;
 
 /// Hours of a month: 365 × 24 ÷ 12.
-pub const HOURS: f64 = 730.0;
+pub(crate) const HOURS: f64 = 730.0;
 /// Workloads of one plan.
 const MOST_WORKLOADS: usize = 1000;
 /// The longest horizon, months.
@@ -65,7 +65,6 @@ pub struct Work {
 
 /// Everything that is priced or assumed, in the plan's currency.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "keys of the plan file, with their unit")]
 pub struct Rates {
     pub electricity_kwh: f64,
     pub site_g_per_kwh: f64,

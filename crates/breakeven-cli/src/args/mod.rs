@@ -8,6 +8,7 @@ mod lists;
 mod measure;
 mod negative;
 mod options;
+mod plan;
 mod report;
 mod run;
 mod serve;
@@ -22,6 +23,7 @@ pub(crate) use lists::{CpusArgs, DoctorArgs, GpusArgs, GridsArgs, PricesAction, 
 pub(crate) use measure::{MeasureArgs, MeasureFormat};
 pub(crate) use negative::join_negative;
 pub(crate) use options::{OptionArgs, ProgramArgs};
+pub(crate) use plan::{PlanArgs, PlanFormat};
 pub(crate) use report::{Color, Format, ReportArgs};
 pub(crate) use run::{DrawingArgs, Fake, Recorder, RunArgs, ShowArgs};
 pub(crate) use serve::ServeArgs;
@@ -62,6 +64,8 @@ pub(crate) enum Command {
     Watch(WatchArgs),
     /// What changed between two traces: time, kernels, launches, copies, what held the GPU back
     Diff(DiffArgs),
+    /// What to buy or rent for runs a month and their deadlines: options side by side, the cheapest mix, rent against buy
+    Plan(Box<PlanArgs>),
     /// The GPUs of the catalogue, or all that is known of one
     Gpus(GpusArgs),
     /// The CPUs of the catalogue, or all that is known of one
