@@ -12,8 +12,9 @@ use crate::queue::TAIL;
 use crate::single::Single;
 use microlp::{ComparisonOp, OptimizationDirection, Problem as Program, SolveOptions, SolveOutcome, Variable};
 
-/// Kinds that are handed to the solver at most; a note tells if there were more.
-const MOST_KINDS: usize = 24;
+/// Shares of workloads on kinds that are handed to the solver, at most; but kinds at least. A note tells if there were more.
+const SHARES: usize = 4000;
+const LEAST_KINDS: usize = 16;
 /// Branches that the solver looks at, at most: the same on every machine.
 const NODES: u64 = 1500;
 /// The solver stops within this of the optimum.
@@ -63,11 +64,13 @@ impl Problem<'_> {
     /// The cheapest mix; never dearer than `best`, the cheapest single kind. `None` where nothing can be served.
     pub fn mix(&self, best: Option<&Single>) -> Option<Mix> {
         let works: Vec<usize> = self.works().map(|(n, _)| n).collect();
-        let (kinds, left_out) = self.kinds(&works);
+        let (kinds, left_out, least) = self.kinds(&works);
         let batches: Vec<Option<(usize, Bill)>> = works.iter().map(|n| self.cheapest_batches(*n)).collect();
         let solved = self.solve(&works, &kinds, &batches, best.map(|b| b.bill.total()));
         let own = best.map(|best| (best.bill.total(), self.single_as_mix(best)));
-        let bound = solved.as_ref().and_then(|(_, bound)| *bound);
+        // Where kinds were left out the solver's bound is not one of all: that of divided machines is.
+        let divided = || batches.iter().zip(&least).map(|(b, least)| b.map_or(*least, |b| b.1.total().min(*least))).sum();
+        let bound = if left_out > 0 { Some(divided()) } else { solved.as_ref().and_then(|(_, bound)| *bound) };
         let (total, mut mix) = match (solved, own) {
             (Some((mix, _)), Some((least, _))) if mix.bill.total() < least * (1.0 - 1e-9) => (mix.bill.total(), mix),
             (_, Some((least, own))) => (least, own),
@@ -106,31 +109,49 @@ impl Problem<'_> {
         each.min_by(|a, b| a.1.total().total_cmp(&b.1.total()))
     }
 
-    /// Kinds that no other kind beats in every respect, the most promising ones first.
-    fn kinds(&self, works: &[usize]) -> (Vec<Kind<'_>>, usize) {
+    /// Kinds that no other kind beats in every respect, as many as the solver is given; how many are left out; and what
+    /// the runs of each workload cost at least on any of them, as if machines could be divided.
+    fn kinds(&self, works: &[usize]) -> (Vec<Kind<'_>>, usize, Vec<f64>) {
         let stay = self.pools.iter().enumerate().filter(|(_, pool)| pool.way.stays_on());
         let all: Vec<Kind> = stay.filter_map(|(place, pool)| self.kind(place, pool, works)).collect();
         let beaten = |n: usize| (0..all.len()).any(|m| m != n && beats(&all[m], &all[n], m < n));
         let mut left: Vec<usize> = (0..all.len()).filter(|n| !beaten(*n)).collect();
-        // Cost of all that it can run if machines could be divided, for each run that it can serve.
-        let promise = |n: &usize| {
-            let kind = &all[*n];
-            let costs = kind.services.iter().enumerate().filter_map(|(w, service)| {
-                let runs: f64 = self.phases.iter().map(|p| p.mean[works[w]] * p.months).sum();
-                let busy = per_second(self.phases[0].peak[works[w]]) * service.as_ref()?.seconds / self.plan.rates.utilisation;
-                Some(kind.run[w] * runs + kind.unit.iter().sum::<f64>() * busy / kind.pool.slots)
+        let divided = |n: usize, w: usize| self.divided(&all[n], w, works[w]);
+        let least = (0..works.len()).map(|w| left.iter().map(|n| divided(*n, w)).fold(f64::INFINITY, f64::min)).collect();
+        let most = (SHARES / (works.len() * self.phases.len())).max(LEAST_KINDS);
+        if left.len() > most {
+            // The cheapest for all that it can run, a whole machine at least, and the cheapest for each workload.
+            let promise = |n: usize| {
+                let served = (0..works.len()).filter(|w| all[n].services[*w].is_some());
+                let (count, cost) = served.fold((0, 0.0), |(count, cost), w| (count + 1, cost + divided(n, w)));
+                (works.len() - count, cost.max(all[n].unit.iter().sum()))
+            };
+            let mut own: Vec<usize> = (0..works.len())
+                .filter_map(|w| left.iter().copied().min_by(|a, b| divided(*a, w).total_cmp(&divided(*b, w))))
+                .collect();
+            own.sort_unstable();
+            own.dedup();
+            left.sort_by(|a, b| {
+                let (a, b) = (promise(*a), promise(*b));
+                a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
             });
-            let served = kind.services.iter().flatten().count();
-            (works.len() - served, costs.sum::<f64>() + kind.unit.iter().sum::<f64>())
-        };
-        left.sort_by(|a, b| {
-            let (a, b) = (promise(a), promise(b));
-            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+            own.extend(left.iter().copied().filter(|n| !own.contains(n)).take(most.saturating_sub(own.len())).collect::<Vec<_>>());
+            let left_out = left.len() - own.len();
+            return (picked(all, &own), left_out, least);
+        }
+        (picked(all, &left), 0, least)
+    }
+
+    /// What all runs of a workload cost on a kind if machines could be divided.
+    fn divided(&self, kind: &Kind<'_>, w: usize, work: usize) -> f64 {
+        let Some(service) = &kind.services[w] else { return f64::INFINITY };
+        let each = self.phases.iter().zip(&kind.unit).map(|(phase, unit)| {
+            let busy = per_second(phase.peak[work]) * service.seconds / self.plan.rates.utilisation / kind.pool.slots;
+            kind.run[w] * phase.mean[work] * phase.months + busy * unit
         });
-        let left_out = left.len().saturating_sub(MOST_KINDS);
-        left.truncate(MOST_KINDS);
-        let mut all: Vec<Option<Kind>> = all.into_iter().map(Some).collect();
-        (left.into_iter().filter_map(|n| all[n].take()).collect(), left_out)
+        let bought = self.phases.iter().map(|phase| per_second(phase.peak[work])).fold(0.0, f64::max) * service.seconds;
+        let price = self.bill_of_purchase(kind.pool, 1.0, 1.0 / kind.pool.per_machine, At::P50).total();
+        each.sum::<f64>() + if kind.pool.way.is_bought() { bought / self.plan.rates.utilisation * price } else { 0.0 }
     }
 
     fn kind<'b>(&'b self, place: usize, pool: &'b Pool, works: &[usize]) -> Option<Kind<'b>> {
@@ -322,6 +343,11 @@ fn deadlines(
         row.push((here, 1.0));
         program.add_constraint(row, ComparisonOp::Le, 1.0);
     }
+}
+
+fn picked<'a>(all: Vec<Kind<'a>>, chosen: &[usize]) -> Vec<Kind<'a>> {
+    let mut all: Vec<Option<Kind>> = all.into_iter().map(Some).collect();
+    chosen.iter().filter_map(|n| all[*n].take()).collect()
 }
 
 /// Whether `a` is at least as good as `b` in every respect, and better in one, or the `first` of equals.

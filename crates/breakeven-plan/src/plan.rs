@@ -132,6 +132,8 @@ pub struct Plan {
     pub ways: BTreeSet<Way>,
     /// A cloud's region that prices are of.
     pub cloud_region: Option<String>,
+    /// Rents by the hour that the plan gives, by way and catalogue id.
+    pub rents: Vec<(Way, String, f64)>,
     /// Prices of GPUs to buy, by catalogue id.
     pub prices: Vec<(String, f64)>,
     /// The shared cluster.
@@ -231,6 +233,15 @@ impl Plan {
             Ok((one_gpu(catalogue, name, "buy.gpu")?, above_zero(Measure::Usd, price, "buy.gpu")?))
         });
         let prices = prices.collect::<Result<_>>()?;
+        let mut rents = Vec::new();
+        for (way, given) in
+            [(Way::OnDemand, &text.rent.on_demand), (Way::Spot, &text.rent.spot), (Way::Reserved, &text.rent.reserved)]
+        {
+            for (name, price) in given {
+                let key = format!("rent.{}", way.name());
+                rents.push((way, one_gpu(catalogue, name, &key)?, above_zero(Measure::UsdPerHour, price, &key)?));
+            }
+        }
         let rates = rates(text, months, catalogue, &works, &ways, &mut take)?;
         Ok(Self {
             name: printable(text.name.as_deref().unwrap_or("plan"), 100),
@@ -244,6 +255,7 @@ impl Plan {
             denied_providers: providers(&text.deny)?,
             ways,
             cloud_region: text.cloud.region.clone(),
+            rents,
             prices,
             cluster,
             rates,

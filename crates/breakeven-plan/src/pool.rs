@@ -115,6 +115,14 @@ impl Pools {
             catalogue.prices().iter().any(|p| p.region.as_deref().is_some_and(|r| r.eq_ignore_ascii_case(region.trim())))
         };
         let region = plan.cloud_region.as_ref().filter(priced).cloned();
+        let given = |way: Way| plan.rents.iter().find(|(own, gpu, _)| *own == way && gpu == id).map(|(.., price)| *price);
+        let own = |way: Way, per_hour: f64| Pool { per_hour, provider: "given".to_owned(), ..rent(plan, way, device) };
+        for way in [Way::OnDemand, Way::Spot, Way::Reserved] {
+            let discounted = given(Way::OnDemand).filter(|_| way == Way::Reserved).map(|x| x * (1.0 - plan.rates.discount));
+            if let Some(per_hour) = given(way).or(discounted) {
+                self.push(plan, own(way, per_hour));
+            }
+        }
         let wanted = Wanted { spot: true, region, ..Wanted::default() };
         for price in catalogue.offers(id, &wanted) {
             // A GPU without its machine, a part of a GPU, and what one host alone offers are no ground for a plan.
@@ -127,10 +135,12 @@ impl Pools {
                 Terms::Marketplace => Way::Marketplace,
             };
             let pool = listed(plan, way, device, price, today);
-            if way == Way::OnDemand {
+            if way == Way::OnDemand && given(way).or(given(Way::Reserved)).is_none() {
                 self.push(plan, Pool { way: Way::Reserved, per_hour: pool.per_hour * (1.0 - plan.rates.discount), ..pool.clone() });
             }
-            self.push(plan, pool);
+            if given(way).is_none() {
+                self.push(plan, pool);
+            }
         }
     }
 

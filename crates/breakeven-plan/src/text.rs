@@ -35,6 +35,8 @@ pub struct PlanText {
     pub spot: SpotText,
     /// Machines rented for a term.
     pub reserved: ReservedText,
+    /// Rents of GPUs by the hour that you have been offered, in place of the catalogue's.
+    pub rent: RentText,
     /// What bought machines cost.
     pub buy: BuyText,
     /// People who look after machines.
@@ -151,6 +153,18 @@ pub struct ReservedText {
     pub discount: Option<f64>,
     /// Months of a term; terms are paid whole.
     pub term: Option<u32>,
+}
+
+/// Rents of GPUs by the hour.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct RentText {
+    /// On demand: `{ l4 = 0.70 }`; reserved ones cost less by the discount unless they are given.
+    pub on_demand: BTreeMap<String, Typed>,
+    /// Spot.
+    pub spot: BTreeMap<String, Typed>,
+    /// For a term.
+    pub reserved: BTreeMap<String, Typed>,
 }
 
 /// What bought machines cost.

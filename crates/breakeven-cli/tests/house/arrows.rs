@@ -7,16 +7,25 @@ use super::{code, read, root, sources};
 
 /// Every crate of the workspace, and the other crates of it that may be in its tree. No face knows another face,
 /// but the command starts the server; `breakeven-page` is a leaf that carries bytes.
-const MAY_USE: [(&str, &[&str]); 11] = [
+const MAY_USE: [(&str, &[&str]); 12] = [
     ("breakeven", &[]),
     ("breakeven-batch", &["breakeven"]),
     ("breakeven-import", &["breakeven"]),
     ("breakeven-page", &[]),
+    ("breakeven-plan", &["breakeven"]),
     ("breakeven-server", &["breakeven", "breakeven-page"]),
     ("breakeven-watch", &["breakeven"]),
     (
         "breakeven-cli",
-        &["breakeven", "breakeven-batch", "breakeven-import", "breakeven-page", "breakeven-server", "breakeven-watch"],
+        &[
+            "breakeven",
+            "breakeven-batch",
+            "breakeven-import",
+            "breakeven-page",
+            "breakeven-plan",
+            "breakeven-server",
+            "breakeven-watch",
+        ],
     ),
     ("breakeven-python", &["breakeven", "breakeven-page"]),
     ("breakeven-wasm", &["breakeven"]),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{read, root, sources};
 
 /// Folders of Rust sources. Each file in them is a module or a crate root.
-const SOURCES: [&str; 18] = [
+const SOURCES: [&str; 20] = [
     "crates/breakeven/src",
     "crates/breakeven-batch/src",
     "crates/breakeven-cli/src",
@@ -13,6 +13,8 @@ const SOURCES: [&str; 18] = [
     "crates/breakeven-import/src",
     "crates/breakeven-import/tests",
     "crates/breakeven-page/src",
+    "crates/breakeven-plan/src",
+    "crates/breakeven-plan/tests",
     "crates/breakeven-python/src",
     "crates/breakeven-report-wasm/src",
     "crates/breakeven-server/src",
