@@ -80,12 +80,23 @@ impl Problem<'_> {
     }
 
     /// `runs` of a workload in a pool: their energy above that of an idle machine, and their data.
-    pub(crate) fn bill_of_runs(&self, work: usize, pool: &Pool, service: &Service, runs: f64, above_idle: bool) -> Bill {
+    pub(crate) fn bill_of_runs(
+        &self,
+        work: usize,
+        pool: &Pool,
+        service: &Service,
+        runs: f64,
+        above_idle: bool,
+    ) -> Bill {
         let (w, rates) = (&self.plan.works[work], &self.plan.rates);
         let idle = self.table.devices[pool.device].idle_w.filter(|_| above_idle).unwrap_or(0.0);
         let kwh = service.energy_wh.map_or(0.0, |wh| (wh - idle * service.seconds / 3600.0).max(0.0) / 1000.0);
         let kept = w.storage_b / 1e9 * rates.storage_gb_month * rates.kept_months;
-        let sent = if pool.way.is_bought() || pool.way == crate::Way::Cluster { 0.0 } else { w.network_b / 1e9 * rates.egress_gb };
+        let sent = if pool.way.is_bought() || pool.way == crate::Way::Cluster {
+            0.0
+        } else {
+            w.network_b / 1e9 * rates.egress_gb
+        };
         Bill { data: runs * (kept + sent), ..self.energy(pool, runs * kwh) }
     }
 
@@ -123,7 +134,8 @@ impl Problem<'_> {
             At::P50 => 1.0,
             At::P90 => pool.price_spread,
         };
-        let capital = (gpus * pool.gpu_price * spread + machines * pool.machine_price) * self.plan.rates.purchase_factor;
+        let capital =
+            (gpus * pool.gpu_price * spread + machines * pool.machine_price) * self.plan.rates.purchase_factor;
         Bill { capital, resale: capital * self.plan.rates.resale, ..Bill::default() }
     }
 }

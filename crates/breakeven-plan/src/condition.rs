@@ -43,7 +43,8 @@ impl Condition {
             let hint = format!("write it like `per_month > 500` or `unmet > 0`; keys are {}", names.join(", "));
             Error::new("bad-policy", why).hint(hint).field("fail_if")
         };
-        let found = OPERATORS.iter().filter_map(|o| text.find(o).map(|at| (at, *o))).min_by_key(|(at, o)| (*at, 2 - o.len()));
+        let found =
+            OPERATORS.iter().filter_map(|o| text.find(o).map(|at| (at, *o))).min_by_key(|(at, o)| (*at, 2 - o.len()));
         let Some((at, operator)) = found else {
             return Err(refuse(format!("`{shown}` compares nothing: one of {} is needed", OPERATORS.join(" "))));
         };

@@ -129,7 +129,8 @@ impl Problem<'_> {
         if here <= 0.0 {
             return None;
         }
-        let owned = self.bill_of_purchase(bought, 1.0, 1.0, At::P50).and(&self.bill_of_months(bought, 1.0, 1.0, months, true));
+        let owned =
+            self.bill_of_purchase(bought, 1.0, 1.0, At::P50).and(&self.bill_of_months(bought, 1.0, 1.0, months, true));
         let fixed = owned.total() / months;
         // A busy hour of the bought GPU: energy and data; the hours of the rented one that do its work.
         let busy_hour = kwh / (here / 3600.0);

@@ -138,6 +138,9 @@ mod tests {
     #[test]
     fn money_is_told_to_what_counts() {
         assert_eq!([money(310.4, "USD"), money(9.5, "EUR"), money(0.001, "USD")], ["$310", "EUR 9.50", "<$0.01"]);
-        assert_eq!([cents(1_234.565, "USD"), cents(-0.5, "USD"), cents(1e6, "EUR")], ["$1,234.57", "−$0.50", "EUR 1,000,000.00"]);
+        assert_eq!(
+            [cents(1_234.565, "USD"), cents(-0.5, "USD"), cents(1e6, "EUR")],
+            ["$1,234.57", "−$0.50", "EUR 1,000,000.00"]
+        );
     }
 }

@@ -162,7 +162,12 @@ fn sizes(problem: &Problem<'_>, single: &Single) -> (&'static str, Vec<f64>, f64
             }
             let most = |p: usize| all.iter().map(|(_, s)| s[p].machines).fold(0.0, f64::max);
             let units = (0..problem.phases.len()).map(most).collect();
-            ("batches", units, if on > 0.0 { computing / on } else { 0.0 }, if runs > 0.0 { waited / runs } else { 0.0 })
+            (
+                "batches",
+                units,
+                if on > 0.0 { computing / on } else { 0.0 },
+                if runs > 0.0 { waited / runs } else { 0.0 },
+            )
         }
     }
 }
@@ -191,14 +196,17 @@ fn bound(problem: &Problem<'_>, single: &Single) -> String {
 fn missing(problem: &Problem<'_>, way: Way, pools: &Pools) -> OptionRow {
     let own = problem.pools.iter().enumerate().filter(|(_, pool)| pool.way == way);
     let tried = own.filter_map(|(n, pool)| {
-        let failing: Vec<(usize, Why)> = problem.works().filter_map(|(work, w)| {
-            let why = match problem.shortest(work, pool) {
-                Ok(time) if time > w.deadline_s => Why::Late(time),
-                Ok(_) => return None,
-                Err(why) => why,
-            };
-            Some((work, why))
-        }).collect();
+        let failing: Vec<(usize, Why)> = problem
+            .works()
+            .filter_map(|(work, w)| {
+                let why = match problem.shortest(work, pool) {
+                    Ok(time) if time > w.deadline_s => Why::Late(time),
+                    Ok(_) => return None,
+                    Err(why) => why,
+                };
+                Some((work, why))
+            })
+            .collect();
         let failing = if failing.is_empty() { problem.single(n, At::P50).err().into_iter().collect() } else { failing };
         Some((failing.len(), n, failing.into_iter().next()?))
     });
@@ -209,7 +217,9 @@ fn missing(problem: &Problem<'_>, way: Way, pools: &Pools) -> OptionRow {
             let w = &problem.plan.works[work];
             let others = if count > 1 { format!(", and {} more", count - 1) } else { String::new() };
             let text = match why {
-                Why::Late(time) => format!("{} takes {}, {} too long", w.name, seconds(time), seconds(time - w.deadline_s)),
+                Why::Late(time) => {
+                    format!("{} takes {}, {} too long", w.name, seconds(time), seconds(time - w.deadline_s))
+                }
                 Why::Interrupted => format!("{} may not be interrupted", w.name),
                 Why::Lacks(lack) => format!("{}: {}", w.name, lack.words()),
             };
@@ -342,14 +352,18 @@ fn notes(problem: &Problem<'_>, pools: &Pools, mix: Option<&Mix>) -> Vec<String>
     }
     let old = problem.pools.iter().filter(|pool| pool.old).count() as u64;
     if old > 0 {
-        notes.push(format!("{} older than 30 days; `breakeven prices update` renews them", several(old, "price is", "prices are")));
+        notes.push(format!(
+            "{} older than 30 days; `breakeven prices update` renews them",
+            several(old, "price is", "prices are")
+        ));
     }
     if !problem.plan.ways.contains(&Way::Marketplace) {
         notes.push("marketplaces, whose hosts come and go, are left out: `allow.ways` takes them in".to_owned());
     }
     let left_out = mix.map_or(0, |mix| mix.left_out);
     if left_out > 0 {
-        notes.push(format!("the mix was sought among the most promising kinds; {left_out} more were left out for size"));
+        notes
+            .push(format!("the mix was sought among the most promising kinds; {left_out} more were left out for size"));
     }
     notes.push("waits are those of a G/G/k queue by Allen and Cunneen, with Sakasegawa's term".to_owned());
     notes
@@ -380,25 +394,43 @@ fn summary(
         }
     });
     let Some((mix, row)) = mix.zip(answer.mix.as_ref()) else {
-        let sentence = missed.unwrap_or_else(|| "Nothing that the plan allows serves all workloads together".to_owned());
+        let sentence =
+            missed.unwrap_or_else(|| "Nothing that the plan allows serves all workloads together".to_owned());
         return Summary { sentence, cost: None, per_month: None, basis: None };
     };
     let [buys, rents] = problem.words_of_mix(mix);
     let month = money(row.per_month.p50);
-    let all_cpu = mix.parts.iter().map(|p| p.pool).chain(mix.batches.iter().map(|b| b.1)).all(|p| problem.pools[p].way == Way::Cpu);
-    let pays = |answer: &Answer| answer.rent_or_buy.as_ref().map(|curve| (curve.pays_from_month, curve.rent.clone(), curve.buy.clone()));
+    let all_cpu = mix
+        .parts
+        .iter()
+        .map(|p| p.pool)
+        .chain(mix.batches.iter().map(|b| b.1))
+        .all(|p| problem.pools[p].way == Way::Cpu);
+    let pays = |answer: &Answer| {
+        answer.rent_or_buy.as_ref().map(|curve| (curve.pays_from_month, curve.rent.clone(), curve.buy.clone()))
+    };
     let mut sentence = if buys.is_empty() {
         let verb = if all_cpu { "Stay on the CPU" } else { "Rent" };
-        let what = if all_cpu { format!("{verb}: {rents}, {month} a month") } else { format!("{verb} {rents}: {month} a month") };
+        let what = if all_cpu {
+            format!("{verb}: {rents}, {month} a month")
+        } else {
+            format!("{verb} {rents}: {month} a month")
+        };
         match pays(answer) {
             Some((Some(at), _, buy)) => format!("{what}; buying {buy} pays from month {at} on"),
             Some((None, _, buy)) => format!("{what}; buying {buy} does not pay within 20 years"),
-            None if bought.is_none() && plan.ways.iter().any(|way| way.is_bought()) => format!("{what}; nothing that can be bought serves it all"),
+            None if bought.is_none() && plan.ways.iter().any(|way| way.is_bought()) => {
+                format!("{what}; nothing that can be bought serves it all")
+            }
             None => what,
         }
     } else {
         let also = if rents.is_empty() { String::new() } else { format!(" and rent {rents}") };
-        let what = format!("Buy {buys}{also}: {month} a month over {} months, {} at the start", plan.months, money(row.bill.capital));
+        let what = format!(
+            "Buy {buys}{also}: {month} a month over {} months, {} at the start",
+            plan.months,
+            money(row.bill.capital)
+        );
         match (pays(answer), rented) {
             (Some((Some(at), rent, _)), Some(other)) => format!(
                 "{what}; pays from month {at} on against renting {rent} at {} a month",

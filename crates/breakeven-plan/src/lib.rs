@@ -39,7 +39,7 @@ pub use queue::{Wait, interrupted, wait};
 pub use single::{Mode, Single};
 pub use table::{Cell, CpuOffer, Device, Lack, Table};
 pub use text::{
-    BuyText, CloudText, ClusterText, DataText, GrowthText, Lists, PlanText, RentText, ReservedText, SiteText, SpotText, StaffText,
-    WorkText, read,
+    BuyText, CloudText, ClusterText, DataText, GrowthText, Lists, PlanText, RentText, ReservedText, SiteText, SpotText,
+    StaffText, WorkText, read,
 };
 pub use way::Way;

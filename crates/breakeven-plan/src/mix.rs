@@ -13,7 +13,7 @@ use crate::single::Single;
 use microlp::{ComparisonOp, OptimizationDirection, Problem as Program, SolveOptions, SolveOutcome, Variable};
 
 /// Shares of workloads on kinds that are handed to the solver, at most; but kinds at least. A note tells if there were more.
-const SHARES: usize = 4000;
+const SHARES: usize = 1200;
 const LEAST_KINDS: usize = 16;
 /// Branches that the solver looks at, at most: the same on every machine.
 const NODES: u64 = 1500;
@@ -60,17 +60,28 @@ struct Kind<'a> {
     run: Vec<f64>,
 }
 
+/// The kinds of a program, and what is known of those that are not in it.
+struct Kinds<'a> {
+    all: Vec<Kind<'a>>,
+    left_out: usize,
+    /// The least that a plan costs which uses one of those left out.
+    left_out_costs: f64,
+    /// What the runs of each workload cost at least on any kind, as if machines could be divided.
+    least: Vec<f64>,
+}
+
 impl Problem<'_> {
     /// The cheapest mix; never dearer than `best`, the cheapest single kind. `None` where nothing can be served.
     pub fn mix(&self, best: Option<&Single>) -> Option<Mix> {
         let works: Vec<usize> = self.works().map(|(n, _)| n).collect();
-        let (kinds, left_out, least) = self.kinds(&works);
+        let kinds = self.kinds(&works, best.map_or(f64::INFINITY, |b| b.bill.total()));
         let batches: Vec<Option<(usize, Bill)>> = works.iter().map(|n| self.cheapest_batches(*n)).collect();
-        let solved = self.solve(&works, &kinds, &batches, best.map(|b| b.bill.total()));
+        let solved = self.solve(&works, &kinds.all, &batches, best.map(|b| b.bill.total()));
         let own = best.map(|best| (best.bill.total(), self.single_as_mix(best)));
-        // Where kinds were left out the solver's bound is not one of all: that of divided machines is.
-        let divided = || batches.iter().zip(&least).map(|(b, least)| b.map_or(*least, |b| b.1.total().min(*least))).sum();
-        let bound = if left_out > 0 { Some(divided()) } else { solved.as_ref().and_then(|(_, bound)| *bound) };
+        // A plan with a kind that was left out costs as much as one machine of it, and as if all machines could be divided.
+        let cheapest = batches.iter().zip(&kinds.least).map(|(b, least)| b.map_or(*least, |b| b.1.total().min(*least)));
+        let others = cheapest.sum::<f64>().max(kinds.left_out_costs);
+        let bound = solved.as_ref().and_then(|(_, bound)| *bound).map(|bound| bound.min(others));
         let (total, mut mix) = match (solved, own) {
             (Some((mix, _)), Some((least, _))) if mix.bill.total() < least * (1.0 - 1e-9) => (mix.bill.total(), mix),
             (_, Some((least, own))) => (least, own),
@@ -78,7 +89,7 @@ impl Problem<'_> {
             (None, None) => return None,
         };
         mix.gap = bound.map(|bound| ((total - bound) / total).max(0.0));
-        mix.left_out = left_out;
+        mix.left_out = kinds.left_out;
         Some(mix)
     }
 
@@ -109,37 +120,45 @@ impl Problem<'_> {
         each.min_by(|a, b| a.1.total().total_cmp(&b.1.total()))
     }
 
-    /// Kinds that no other kind beats in every respect, as many as the solver is given; how many are left out; and what
-    /// the runs of each workload cost at least on any of them, as if machines could be divided.
-    fn kinds(&self, works: &[usize]) -> (Vec<Kind<'_>>, usize, Vec<f64>) {
+    /// Kinds that no other kind beats in every respect and of which one machine costs less than `known`, as many as the
+    /// solver is given.
+    fn kinds(&self, works: &[usize], known: f64) -> Kinds<'_> {
         let stay = self.pools.iter().enumerate().filter(|(_, pool)| pool.way.stays_on());
         let all: Vec<Kind> = stay.filter_map(|(place, pool)| self.kind(place, pool, works)).collect();
+        let one = |n: usize| self.one_machine(&all[n]);
         let beaten = |n: usize| (0..all.len()).any(|m| m != n && beats(&all[m], &all[n], m < n));
-        let mut left: Vec<usize> = (0..all.len()).filter(|n| !beaten(*n)).collect();
+        let mut left: Vec<usize> = (0..all.len()).filter(|n| one(*n) < known && !beaten(*n)).collect();
         let divided = |n: usize, w: usize| self.divided(&all[n], w, works[w]);
-        let least = (0..works.len()).map(|w| left.iter().map(|n| divided(*n, w)).fold(f64::INFINITY, f64::min)).collect();
+        let least =
+            (0..works.len()).map(|w| left.iter().map(|n| divided(*n, w)).fold(f64::INFINITY, f64::min)).collect();
         let most = (SHARES / (works.len() * self.phases.len())).max(LEAST_KINDS);
-        if left.len() > most {
-            // The cheapest for all that it can run, a whole machine at least, and the cheapest for each workload.
-            let promise = |n: usize| {
-                let served = (0..works.len()).filter(|w| all[n].services[*w].is_some());
-                let (count, cost) = served.fold((0, 0.0), |(count, cost), w| (count + 1, cost + divided(n, w)));
-                (works.len() - count, cost.max(all[n].unit.iter().sum()))
-            };
-            let mut own: Vec<usize> = (0..works.len())
-                .filter_map(|w| left.iter().copied().min_by(|a, b| divided(*a, w).total_cmp(&divided(*b, w))))
-                .collect();
-            own.sort_unstable();
-            own.dedup();
-            left.sort_by(|a, b| {
-                let (a, b) = (promise(*a), promise(*b));
-                a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
-            });
-            own.extend(left.iter().copied().filter(|n| !own.contains(n)).take(most.saturating_sub(own.len())).collect::<Vec<_>>());
-            let left_out = left.len() - own.len();
-            return (picked(all, &own), left_out, least);
+        // First the cheapest for each workload, then those that are cheapest for all that they can run.
+        let promise = |n: usize| {
+            let served = (0..works.len()).filter(|w| all[n].services[*w].is_some());
+            let (count, cost) = served.fold((0, 0.0f64), |(count, cost), w| (count + 1, cost + divided(n, w)));
+            (works.len() - count, cost.max(one(n)))
+        };
+        let mut own: Vec<usize> = (0..works.len())
+            .filter_map(|w| left.iter().copied().min_by(|a, b| divided(*a, w).total_cmp(&divided(*b, w))))
+            .collect();
+        own.sort_unstable();
+        own.dedup();
+        left.sort_by(|a, b| {
+            let (a, b) = (promise(*a), promise(*b));
+            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+        });
+        left.sort_by_key(|n| !own.contains(n));
+        let out = left.split_off(most.max(own.len()).min(left.len()));
+        let left_out_costs = out.iter().map(|n| one(*n)).fold(f64::INFINITY, f64::min);
+        Kinds { left_out: out.len(), left_out_costs, least, all: picked(all, &left) }
+    }
+
+    /// The least that a plan costs which uses a kind at all.
+    fn one_machine(&self, kind: &Kind<'_>) -> f64 {
+        if kind.pool.way.is_bought() {
+            return kind.unit.iter().sum::<f64>() + self.bill_of_purchase(kind.pool, 1.0, 1.0, At::P50).total();
         }
-        (picked(all, &left), 0, least)
+        kind.unit.iter().copied().fold(f64::INFINITY, f64::min)
     }
 
     /// What all runs of a workload cost on a kind if machines could be divided.
@@ -169,9 +188,10 @@ impl Problem<'_> {
             let machines = if pool.way.is_bought() { 0.0 } else { 1.0 };
             self.bill_of_months(pool, 1.0, machines, months, n + 1 == phases).total()
         });
-        let run = works.iter().zip(&services).map(|(n, s)| {
-            s.map_or(0.0, |s| self.bill_of_runs(*n, pool, &s, 1.0, true).total())
-        });
+        let run = works
+            .iter()
+            .zip(&services)
+            .map(|(n, s)| s.map_or(0.0, |s| self.bill_of_runs(*n, pool, &s, 1.0, true).total()));
         Some(Kind { place, pool, unit: unit.collect(), run: run.collect(), services })
     }
 
@@ -227,7 +247,11 @@ impl Problem<'_> {
                 }
                 all
             };
-            let part = Part { pool: kind.place, units: (0..phases).map(count).collect(), shares: (0..phases).map(share).collect() };
+            let part = Part {
+                pool: kind.place,
+                units: (0..phases).map(count).collect(),
+                shares: (0..phases).map(share).collect(),
+            };
             if part.units.iter().any(|n| *n > 0.0) {
                 mix.parts.push(part);
             }
@@ -278,7 +302,8 @@ impl Variables {
         let most = (4.0 * most + 16.0).min(1e6) as i32;
         let units: Vec<Variable> = if bought {
             let purchase = |gpus, machines| p.bill_of_purchase(pool, gpus, machines, At::P50).total();
-            let upkeep: f64 = p.phases.iter().map(|phase| p.bill_of_months(pool, 0.0, 1.0, phase.months, true).total()).sum();
+            let upkeep: f64 =
+                p.phases.iter().map(|phase| p.bill_of_months(pool, 0.0, 1.0, phase.months, true).total()).sum();
             let gpus = program.add_integer_var((kind.unit.iter().sum::<f64>() + purchase(1.0, 0.0)) / scale, (0, most));
             let machines = program.add_integer_var((upkeep + purchase(0.0, 1.0)) / scale, (0, most));
             program.add_constraint([(gpus, 1.0), (machines, -pool.per_machine)], ComparisonOp::Le, 0.0);
@@ -288,10 +313,15 @@ impl Variables {
         };
         let mut shares = Vec::new();
         for (n, phase) in p.phases.iter().enumerate() {
-            let of_phase: Vec<Option<Variable>> = kind.services.iter().enumerate().map(|(w, service)| {
-                let cost = kind.run[w] * phase.mean[works[w]] * phase.months / scale;
-                service.as_ref().map(|_| program.add_var(cost, (0.0, 1.0)))
-            }).collect();
+            let of_phase: Vec<Option<Variable>> = kind
+                .services
+                .iter()
+                .enumerate()
+                .map(|(w, service)| {
+                    let cost = kind.run[w] * phase.mean[works[w]] * phase.months / scale;
+                    service.as_ref().map(|_| program.add_var(cost, (0.0, 1.0)))
+                })
+                .collect();
             let unit = units[n.min(units.len() - 1)];
             let load = |w: usize, s: &Service| per_second(phase.peak[works[w]]) * s.seconds;
             let row = |coefficient: &dyn Fn(usize, &Service) -> f64| -> Vec<(Variable, f64)> {
@@ -362,10 +392,12 @@ fn at_least(a: &Kind<'_>, b: &Kind<'_>) -> bool {
         return false;
     }
     let dear = |n: usize| a.unit[n] / p.slots > b.unit[n] / q.slots;
-    let cheaper = (0..a.unit.len()).all(|n| !dear(n)) && p.gpu_price <= q.gpu_price && p.machine_price <= q.machine_price;
-    cheaper && a.services.iter().zip(&b.services).enumerate().all(|(w, (x, y))| match (x, y) {
-        (None, Some(_)) => false,
-        (Some(x), Some(y)) => x.seconds <= y.seconds && x.slow <= y.slow && a.run[w] <= b.run[w],
-        _ => true,
-    })
+    let cheaper =
+        (0..a.unit.len()).all(|n| !dear(n)) && p.gpu_price <= q.gpu_price && p.machine_price <= q.machine_price;
+    cheaper
+        && a.services.iter().zip(&b.services).enumerate().all(|(w, (x, y))| match (x, y) {
+            (None, Some(_)) => false,
+            (Some(x), Some(y)) => x.seconds <= y.seconds && x.slow <= y.slow && a.run[w] <= b.run[w],
+            _ => true,
+        })
 }

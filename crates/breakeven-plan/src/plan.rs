@@ -205,7 +205,10 @@ impl Plan {
                 .hint("add a table `[[workload]]` with `recording`, `numbers` or `times`, and `runs_per_month`"));
         }
         if text.workload.len() > MOST_WORKLOADS {
-            return Err(refuse("workload", format!("{} are given; at most {MOST_WORKLOADS} are planned for", text.workload.len())));
+            return Err(refuse(
+                "workload",
+                format!("{} are given; at most {MOST_WORKLOADS} are planned for", text.workload.len()),
+            ));
         }
         let (currency, per_usd) = currency(text)?;
         let mut take = Taker { per_usd, assumed: Vec::new() };
@@ -280,12 +283,17 @@ fn currency(text: &PlanText) -> Result<(String, f64)> {
     let code = given.to_ascii_uppercase();
     let hint = "a code of three letters (`EUR`), and `per_usd`: how many of it a US dollar buys";
     if code.len() != 3 || !code.bytes().all(|b| b.is_ascii_uppercase()) {
-        return Err(Error::new("unknown-currency", format!("`{}` is no code of a currency", printable(given, 20))).hint(hint));
+        return Err(
+            Error::new("unknown-currency", format!("`{}` is no code of a currency", printable(given, 20))).hint(hint)
+        );
     }
     match text.per_usd {
         None if code == "USD" => Ok((code, 1.0)),
         Some(rate) if code == "USD" && rate != 1.0 => Err(refuse("per_usd", format!("a dollar is 1 USD, not {rate}"))),
-        None => Err(Error::new("unknown-currency", format!("no rate of {code} is given: prices are in US dollars")).hint(hint)),
+        None => {
+            Err(Error::new("unknown-currency", format!("no rate of {code} is given: prices are in US dollars"))
+                .hint(hint))
+        }
         Some(rate) if (1e-6..=1e6).contains(&rate) => Ok((code, rate)),
         Some(rate) => Err(refuse("per_usd", format!("{rate} is given; 0.000001 to 1000000 is allowed"))),
     }
@@ -306,7 +314,8 @@ fn one_gpu(catalogue: &Catalogue, name: &str, key: &str) -> Result<String> {
         [gpu] => Ok(gpu.id().to_owned()),
         several => {
             let ids: Vec<&str> = several.iter().map(|gpu| gpu.id()).collect();
-            Err(refuse(key, format!("`{}` is several GPUs", printable(name, 40))).hint(format!("one of {}", ids.join(", "))))
+            Err(refuse(key, format!("`{}` is several GPUs", printable(name, 40)))
+                .hint(format!("one of {}", ids.join(", "))))
         }
     }
 }
@@ -326,8 +335,9 @@ fn ways(text: &PlanText, cluster: bool) -> Result<BTreeSet<Way>> {
     if ways.is_empty() {
         ways = Way::ALL.into_iter().filter(|way| *way != Way::Marketplace).collect();
     } else if ways.contains(&Way::Cluster) && !cluster {
-        return Err(refuse("allow.ways", "the cluster has no price")
-            .hint("add a table `[cluster]` with `gpu` and `per_hour`"));
+        return Err(
+            refuse("allow.ways", "the cluster has no price").hint("add a table `[cluster]` with `gpu` and `per_hour`")
+        );
     }
     for denied in read(&text.deny.ways)? {
         ways.remove(&denied);
@@ -353,12 +363,16 @@ fn growth(given: Option<&GrowthText>, months: u32, key: &str) -> Result<f64> {
         }
     };
     if !(-0.5..=0.5).contains(&growth) {
-        return Err(refuse(key, format!("{growth} a month is given; -0.5 to 0.5 (50%) is allowed")).hint("growth is by month: 2% a month is 27% a year"));
+        return Err(refuse(key, format!("{growth} a month is given; -0.5 to 0.5 (50%) is allowed"))
+            .hint("growth is by month: 2% a month is 27% a year"));
     }
     let last = libm::pow(1.0 + growth, f64::from(months - 1));
     if last > MOST_GROWTH {
-        return Err(refuse(key, format!("runs become {last:.0} times as many within {months} months; {MOST_GROWTH} times is the most"))
-            .hint("growth is by month: 2% a month is 27% a year; or plan for fewer months"));
+        return Err(refuse(
+            key,
+            format!("runs become {last:.0} times as many within {months} months; {MOST_GROWTH} times is the most"),
+        )
+        .hint("growth is by month: 2% a month is 27% a year; or plan for fewer months"));
     }
     Ok(growth)
 }
@@ -383,7 +397,10 @@ fn work_of(n: usize, text: &WorkText, months: u32, catalogue: &Catalogue, take: 
             Source::Times(gpus, cpu)
         }
         _ => {
-            return Err(refuse(&format!("workload `{name}`"), "exactly one of `recording`, `numbers` and `times` says what it is"));
+            return Err(refuse(
+                &format!("workload `{name}`"),
+                "exactly one of `recording`, `numbers` and `times` says what it is",
+            ));
         }
     };
     let Some(runs) = &text.runs_per_month else {
@@ -398,7 +415,10 @@ fn work_of(n: usize, text: &WorkText, months: u32, catalogue: &Catalogue, take: 
         given.as_ref().map(|typed| above_zero(Measure::Seconds, typed, &key(field))).transpose()
     };
     let (deadline_s, latency) = match (seconds(&text.deadline, "deadline")?, seconds(&text.latency, "latency")?) {
-        (Some(_), Some(_)) => return Err(refuse(&format!("workload `{name}`"), "it has a `deadline` and a `latency`").hint("give one of the two")),
+        (Some(_), Some(_)) => {
+            return Err(refuse(&format!("workload `{name}`"), "it has a `deadline` and a `latency`")
+                .hint("give one of the two"));
+        }
         (Some(deadline), None) => (deadline, false),
         (None, Some(latency)) => (latency, true),
         (None, None) => (take.assume("workload.deadline"), false),
@@ -444,13 +464,18 @@ fn rates(
     };
     let (site, cloud) = (place(&text.site.region)?, place(&text.cloud.region)?);
     let local = |take: &mut Taker, key, local: &breakeven::hardware::grid::Local, unit: &str| {
-        let why = if local.assumed { "the mean of the world: no region is given, or none nearer is known" } else { "of the region given" };
+        let why = if local.assumed {
+            "the mean of the world: no region is given, or none nearer is known"
+        } else {
+            "of the region given"
+        };
         take.assumed.push(Assumption { key, value: local.value, text: format!("{}{unit}", local.value), why });
         local.value
     };
     let any = |is: fn(Way) -> bool| ways.iter().any(|way| is(*way));
     let (bought, rented) = (any(Way::is_bought), any(|way| !way.is_bought()));
-    let (server, spot, reserved) = (ways.contains(&Way::Server), any(Way::is_interrupted), ways.contains(&Way::Reserved));
+    let (server, spot, reserved) =
+        (ways.contains(&Way::Server), any(Way::is_interrupted), ways.contains(&Way::Reserved));
     let (stored, sent) = (works.iter().any(|w| w.storage_b > 0.0), works.iter().any(|w| w.network_b > 0.0));
     let full = take.per_usd;
     // What no option uses is taken all the same, and not told.
@@ -485,11 +510,25 @@ fn rates(
         boot_s: at!(rented).or(text.cloud.boot.as_ref(), Measure::Seconds, "cloud.boot")?,
         minimum_s: at!(rented).or(text.cloud.minimum.as_ref(), Measure::Seconds, "cloud.minimum")?,
         utilisation: take.within(text.cloud.utilisation, 0.05, 0.98, "cloud.utilisation")?,
-        interruptions_per_h: at!(spot).within(text.spot.interruptions_per_hour, 0.0, 60.0, "spot.interruptions_per_hour")?,
+        interruptions_per_h: at!(spot).within(
+            text.spot.interruptions_per_hour,
+            0.0,
+            60.0,
+            "spot.interruptions_per_hour",
+        )?,
         restart_s: at!(spot).or(text.spot.restart.as_ref(), Measure::Seconds, "spot.restart")?,
         discount: at!(reserved).within(text.reserved.discount, 0.0, 0.95, "reserved.discount")?,
-        term_months: at!(reserved).within(text.reserved.term.map(f64::from), 1.0, f64::from(LONGEST), "reserved.term")?,
-        workstation: at!(ways.contains(&Way::Workstation)).money(text.buy.workstation.as_ref(), Measure::Usd, "buy.workstation")?,
+        term_months: at!(reserved).within(
+            text.reserved.term.map(f64::from),
+            1.0,
+            f64::from(LONGEST),
+            "reserved.term",
+        )?,
+        workstation: at!(ways.contains(&Way::Workstation)).money(
+            text.buy.workstation.as_ref(),
+            Measure::Usd,
+            "buy.workstation",
+        )?,
         server: at!(server).money(text.buy.server.as_ref(), Measure::Usd, "buy.server")?,
         resale,
         staff_hour: take.money(text.staff.per_hour.as_ref(), Measure::UsdPerHour, "staff.per_hour")?,

@@ -112,13 +112,18 @@ impl Pools {
 
     fn rented(&mut self, plan: &Plan, catalogue: &Catalogue, device: usize, id: &str, today: Option<Date>) {
         let priced = |region: &&String| {
-            catalogue.prices().iter().any(|p| p.region.as_deref().is_some_and(|r| r.eq_ignore_ascii_case(region.trim())))
+            catalogue
+                .prices()
+                .iter()
+                .any(|p| p.region.as_deref().is_some_and(|r| r.eq_ignore_ascii_case(region.trim())))
         };
         let region = plan.cloud_region.as_ref().filter(priced).cloned();
-        let given = |way: Way| plan.rents.iter().find(|(own, gpu, _)| *own == way && gpu == id).map(|(.., price)| *price);
+        let given =
+            |way: Way| plan.rents.iter().find(|(own, gpu, _)| *own == way && gpu == id).map(|(.., price)| *price);
         let own = |way: Way, per_hour: f64| Pool { per_hour, provider: "given".to_owned(), ..rent(plan, way, device) };
         for way in [Way::OnDemand, Way::Spot, Way::Reserved] {
-            let discounted = given(Way::OnDemand).filter(|_| way == Way::Reserved).map(|x| x * (1.0 - plan.rates.discount));
+            let discounted =
+                given(Way::OnDemand).filter(|_| way == Way::Reserved).map(|x| x * (1.0 - plan.rates.discount));
             if let Some(per_hour) = given(way).or(discounted) {
                 self.push(plan, own(way, per_hour));
             }
@@ -136,7 +141,10 @@ impl Pools {
             };
             let pool = listed(plan, way, device, price, today);
             if way == Way::OnDemand && given(way).or(given(Way::Reserved)).is_none() {
-                self.push(plan, Pool { way: Way::Reserved, per_hour: pool.per_hour * (1.0 - plan.rates.discount), ..pool.clone() });
+                self.push(
+                    plan,
+                    Pool { way: Way::Reserved, per_hour: pool.per_hour * (1.0 - plan.rates.discount), ..pool.clone() },
+                );
             }
             if given(way).is_none() {
                 self.push(plan, pool);

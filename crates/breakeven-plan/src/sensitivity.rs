@@ -4,6 +4,7 @@ use crate::plan::Plan;
 use crate::problem::{At, Problem};
 use crate::single::Single;
 use crate::way::Way;
+use breakeven::report::words::{number, seconds};
 use serde::Serialize;
 
 /// An input is changed by up to this factor, both ways.
@@ -37,14 +38,14 @@ struct Input {
 }
 
 fn times(x: f64) -> String {
-    format!("{} × today's", breakeven::report::words::number(x))
+    format!("{} times the present", number(x))
 }
 
 const INPUTS: &[Input] = &[
     Input {
         name: "runs a month",
         change: |p, f| p.works.iter_mut().for_each(|w| w.runs *= f),
-        words: |p| format!("{} in all", breakeven::report::words::number(p.works.iter().map(|w| w.runs).sum())),
+        words: |p| format!("{} in all", number(p.works.iter().map(|w| w.runs).sum())),
         counts: |_| true,
     },
     Input {
@@ -52,7 +53,7 @@ const INPUTS: &[Input] = &[
         change: |p, f| p.works.iter_mut().for_each(|w| w.deadline_s *= f),
         words: |p| {
             let shortest = p.works.iter().map(|w| w.deadline_s).fold(f64::INFINITY, f64::min);
-            format!("the shortest {}", breakeven::report::words::seconds(shortest))
+            format!("the shortest {}", seconds(shortest))
         },
         counts: |_| true,
     },
@@ -71,25 +72,25 @@ const INPUTS: &[Input] = &[
     Input {
         name: "time of a run on GPUs",
         change: |p, f| p.rates.time_factor *= f,
-        words: |p| format!("{} × as estimated", breakeven::report::words::number(p.rates.time_factor)),
+        words: |p| format!("{} times the estimates", number(p.rates.time_factor)),
         counts: |_| true,
     },
     Input {
         name: "price of electricity",
         change: |p, f| p.rates.electricity_kwh *= f,
-        words: |p| format!("{} {} per kWh", breakeven::report::words::number(p.rates.electricity_kwh), p.currency),
+        words: |p| format!("{} {} per kWh", number(p.rates.electricity_kwh), p.currency),
         counts: |p| p.ways.iter().any(|way| way.is_bought()),
     },
     Input {
         name: "cost of an hour of staff",
         change: |p, f| p.rates.staff_hour *= f,
-        words: |p| format!("{} {}", breakeven::report::words::number(p.rates.staff_hour), p.currency),
+        words: |p| format!("{} {}", number(p.rates.staff_hour), p.currency),
         counts: |_| true,
     },
     Input {
         name: "interruptions of spot machines",
         change: |p, f| p.rates.interruptions_per_h *= f,
-        words: |p| format!("{} per hour", breakeven::report::words::number(p.rates.interruptions_per_h)),
+        words: |p| format!("{} per hour", number(p.rates.interruptions_per_h)),
         counts: |p| p.ways.contains(&Way::Spot) && p.rates.interruptions_per_h > 0.0,
     },
     Input {

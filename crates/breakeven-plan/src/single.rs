@@ -38,7 +38,14 @@ impl Single {
 impl Problem<'_> {
     /// The bill of units that stay on: of bought ones the most that any phase needs, for the whole horizon. `shares` is
     /// what they run of each workload, by phase.
-    pub fn bill_kept(&self, pool: &Pool, services: &[(usize, Service)], shares: &[Vec<f64>], units: &[f64], at: At) -> Bill {
+    pub fn bill_kept(
+        &self,
+        pool: &Pool,
+        services: &[(usize, Service)],
+        shares: &[Vec<f64>],
+        units: &[f64],
+        at: At,
+    ) -> Bill {
         let most = units.iter().copied().fold(0.0, f64::max);
         let mut bill = Bill::default();
         for (n, phase) in self.phases.iter().enumerate() {
@@ -91,7 +98,13 @@ impl Problem<'_> {
         let kept = known.way.stays_on().then(|| self.all_kept(known, &services, at));
         let batched = known.way.by_the_hour().then(|| self.all_batches(known, &services));
         let (mode, bill) = match (kept, batched) {
-            (Some(Ok(a)), Some(Ok(b))) => if b.1.total() < a.1.total() { b } else { a },
+            (Some(Ok(a)), Some(Ok(b))) => {
+                if b.1.total() < a.1.total() {
+                    b
+                } else {
+                    a
+                }
+            }
             (Some(Ok(a)), _) | (_, Some(Ok(a))) => a,
             (Some(Err(why)), _) | (None, Some(Err(why))) => return Err(why),
             (None, None) => return Err((0, Why::Interrupted)),

@@ -83,8 +83,15 @@ impl Problem<'_> {
     ///
     /// # Errors
     /// The first workload that is late on any number of devices, and by how much.
-    pub fn kept(&self, pool: &Pool, services: &[(usize, Service)], share: &[f64], phase: &Phase) -> Result<Kept, (usize, Why)> {
-        let runs = |&(n, s): &(usize, Service)| (per_second(phase.peak[n]) * share[n], s.seconds, self.plan.works[n].at_once);
+    pub fn kept(
+        &self,
+        pool: &Pool,
+        services: &[(usize, Service)],
+        share: &[f64],
+        phase: &Phase,
+    ) -> Result<Kept, (usize, Why)> {
+        let runs =
+            |&(n, s): &(usize, Service)| (per_second(phase.peak[n]) * share[n], s.seconds, self.plan.works[n].at_once);
         let load = Load::of(services.iter().map(runs));
         let here = || services.iter().filter(|(n, _)| share[*n] > 0.0);
         if let Some((n, s)) = here().find(|(n, s)| s.slow > self.plan.works[*n].deadline_s) {
@@ -160,7 +167,9 @@ impl Problem<'_> {
             starts,
             charged_h: hours * on.max(pool.minimum_s),
             on_h: hours * on,
-            wait_s: window / 2.0 + pool.boot_s + (mean - 1.0).max(0.0) * service.seconds / (2.0 * machines * pool.slots),
+            wait_s: window / 2.0
+                + pool.boot_s
+                + (mean - 1.0).max(0.0) * service.seconds / (2.0 * machines * pool.slots),
             by_deadline: machines > 1.0,
         }
     }

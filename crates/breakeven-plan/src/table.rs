@@ -186,7 +186,11 @@ fn one(device: &Device, answer: &Answered) -> Result<Cell, Lack> {
     let row: &GpuEstimate = estimate.estimates.iter().find(|row| row.gpu == device.id).ok_or(Lack::NoTime)?;
     if row.fits == Some(false) {
         let size = |x: Option<f64>| x.map_or_else(|| "?".to_owned(), memory);
-        return Err(Lack::Memory(format!("needs {} of memory and it has {}", size(row.peak_bytes), size(row.memory_bytes))));
+        return Err(Lack::Memory(format!(
+            "needs {} of memory and it has {}",
+            size(row.peak_bytes),
+            size(row.memory_bytes)
+        )));
     }
     if !row.counted {
         let library = answer.library.unwrap_or("its GPU library");

@@ -92,9 +92,8 @@ impl Problem<'_> {
         let moved = w.storage_b / self.plan.rates.storage_bps + w.network_b / self.plan.rates.network_bps;
         let cells = self.table.cells[work].iter().enumerate().skip(1);
         let fast = cells.filter_map(|(device, cell)| Some((device, cell.as_ref().ok()?.time.p90 + moved)));
-        let fast = fast.filter(|(device, time)| {
-            *time <= w.deadline_s && !self.pools.iter().any(|pool| pool.device == *device)
-        });
+        let fast = fast
+            .filter(|(device, time)| *time <= w.deadline_s && !self.pools.iter().any(|pool| pool.device == *device));
         let (device, time) = fast.min_by(|a, b| a.1.total_cmp(&b.1))?;
         let device = &self.table.devices[device];
         Some(format!("{} ({}; it takes {})", device.name, not_offered(self.plan, &device.id), seconds(time)))
@@ -131,7 +130,11 @@ pub(crate) fn lacks(table: &Table, work: usize) -> String {
     }
     reasons.sort_by_key(|(_, devices)| std::cmp::Reverse(devices.len()));
     let told = reasons.iter().take(3).map(|(words, devices)| {
-        if devices.len() > 3 { format!("{} devices: {words}", devices.len()) } else { format!("{}: {words}", devices.join(", ")) }
+        if devices.len() > 3 {
+            format!("{} devices: {words}", devices.len())
+        } else {
+            format!("{}: {words}", devices.join(", "))
+        }
     });
     told.collect::<Vec<_>>().join("; ")
 }

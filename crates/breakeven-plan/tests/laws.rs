@@ -17,8 +17,13 @@ struct Work {
 
 fn work() -> impl Strategy<Value = Work> {
     (1.0..20_000.0f64, 1.0..10.0f64, 1.0..3000.0f64, 1.0..48.0f64, 1u32..5, any::<bool>()).prop_map(
-        |(l4, faster, runs, deadline_h, at_once, interruptible)| {
-            Work { l4, h100: l4 / faster, runs, deadline_h, at_once, interruptible }
+        |(l4, faster, runs, deadline_h, at_once, interruptible)| Work {
+            l4,
+            h100: l4 / faster,
+            runs,
+            deadline_h,
+            at_once,
+            interruptible,
         },
     )
 }
@@ -53,7 +58,12 @@ fn cost(answer: &Answer) -> Option<(f64, f64)> {
 
 /// The cheapest single kind.
 fn single(answer: &Answer) -> Option<f64> {
-    answer.options.iter().filter_map(|o| o.cost.map(|c| c.p50)).min_by(f64::total_cmp).filter(|_| answer.unmet.is_empty())
+    answer
+        .options
+        .iter()
+        .filter_map(|o| o.cost.map(|c| c.p50))
+        .min_by(f64::total_cmp)
+        .filter(|_| answer.unmet.is_empty())
 }
 
 proptest! {

@@ -40,7 +40,11 @@ fn what_cannot_be_is_refused_with_its_reason() {
         ("[allow]\nways = [\"barter\"]\n", "unknown-way", "barter"),
         ("[allow]\nproviders = [\"Nobody\"]\n", "unknown-provider", "Nobody"),
         ("[allow]\nways = [\"cluster\"]\n", "bad-plan", "the cluster has no price"),
-        ("[deny]\nways = [\"cpu\", \"on-demand\", \"spot\", \"reserved\", \"workstation\", \"server\"]\n", "bad-plan", "no way"),
+        (
+            "[deny]\nways = [\"cpu\", \"on-demand\", \"spot\", \"reserved\", \"workstation\", \"server\"]\n",
+            "bad-plan",
+            "no way",
+        ),
         ("[cloud]\nutilisation = 1.0\n", "bad-plan", "0.05 to 0.98"),
     ] {
         let error = refused(&format!("{WORK}{more}"));
@@ -70,7 +74,11 @@ fn what_cannot_be_met_is_said_with_what_would() {
     let unmet = &answer.unmet[0];
     assert_eq!((unmet.workload.as_str(), unmet.late_s), ("slow", Some(6.0 * 3600.0)));
     assert!(unmet.would[0].starts_with("a deadline of 10"), "{:?}", unmet.would);
-    assert!(unmet.would.iter().any(|would| would.contains("H100 SXM5 80GB (the plan does not allow it")), "{:?}", unmet.would);
+    assert!(
+        unmet.would.iter().any(|would| would.contains("H100 SXM5 80GB (the plan does not allow it")),
+        "{:?}",
+        unmet.would
+    );
     // The rest is planned for all the same.
     assert!(answer.summary.sentence.contains("slow cannot be met") && answer.mix.is_some());
     let page = report::html(&answer);

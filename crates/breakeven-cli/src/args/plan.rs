@@ -27,7 +27,13 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "TIME", help_heading = "Work", allow_negative_numbers = true)]
     pub(crate) deadline: Option<String>,
     /// The same for 95 of 100 runs, for people who wait: `2s`
-    #[arg(long, value_name = "TIME", help_heading = "Work", conflicts_with = "deadline", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "TIME",
+        help_heading = "Work",
+        conflicts_with = "deadline",
+        allow_negative_numbers = true
+    )]
     pub(crate) latency: Option<String>,
     /// More runs each month than in the month before: `3%`
     #[arg(long, value_name = "SHARE", help_heading = "Work", allow_negative_numbers = true)]

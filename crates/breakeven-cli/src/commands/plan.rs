@@ -23,7 +23,8 @@ pub(crate) fn plan(args: &PlanArgs) -> Outcome {
     let today = input::today();
     let answered = output::working("estimating", || {
         let all = questions(&plan, &today).into_par_iter();
-        all.map(|question| answered(question, &plan, &folder, override_text.as_ref())).collect::<std::result::Result<Vec<_>, _>>()
+        all.map(|question| answered(question, &plan, &folder, override_text.as_ref()))
+            .collect::<std::result::Result<Vec<_>, _>>()
     })?;
     let answer = output::working("planning", || draw_up(&plan, &catalogue, &answered, &today))?;
     if let Some(file) = &args.html {

@@ -10,6 +10,7 @@ mod import;
 mod kernels;
 mod measure;
 mod output;
+mod plan;
 mod prices;
 mod run;
 mod serve;

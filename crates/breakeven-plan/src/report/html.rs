@@ -12,10 +12,17 @@ const SORT: &str = include_str!("sort.js");
 /// The whole page.
 pub fn html(a: &Answer) -> String {
     let title = escape(&a.name);
-    let mut body = format!("<p class=\"soft\">breakeven plan · {title} · {} months · prices as of {}</p>\n", a.months, escape(&a.today));
+    let mut body = format!(
+        "<p class=\"soft\">breakeven plan · {title} · {} months · prices as of {}</p>\n",
+        a.months,
+        escape(&a.today)
+    );
     body += &format!("<h1>{}</h1>\n", escape(&a.summary.sentence));
     if let Some(cost) = a.summary.cost {
-        body += &format!("<p class=\"soft\">{} over the horizon, resale counted</p>\n", escape(&with_range(cost, &a.currency)));
+        body += &format!(
+            "<p class=\"soft\">{} over the horizon, resale counted</p>\n",
+            escape(&with_range(cost, &a.currency))
+        );
     }
     body += &format!("<div class=\"plots\">\n{}</div>\n", plots(a));
     body += &sections(a).iter().map(section).collect::<String>();
@@ -36,7 +43,8 @@ fn section(s: &Section) -> String {
     if !s.rows.is_empty() {
         let rows: String = s.rows.iter().map(|row| cells("td", row)).collect();
         let header = cells("th scope=\"col\"", &s.columns);
-        out += &format!("<div class=\"wide\"><table>\n<thead>{header}</thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n");
+        out +=
+            &format!("<div class=\"wide\"><table>\n<thead>{header}</thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n");
     }
     if !s.lines.is_empty() {
         let lines: String = s.lines.iter().map(|line| format!("<li>{}</li>\n", escape(line))).collect();

@@ -31,9 +31,19 @@ pub(super) fn plots(a: &Answer) -> String {
             curve.months.iter().map(|p| (f64::from(p.month), if rent { p.rent } else { p.buy })).collect::<Vec<_>>()
         };
         let series = [line("compute", &curve.rent, of(true)), line("memory", &curve.buy, of(false))];
-        out += &drawn("Paid until the end of a month", &series, |x| format!("month {x:.0}"), money, curve.pays_from_month.map(f64::from));
+        out += &drawn(
+            "Paid until the end of a month",
+            &series,
+            |x| format!("month {x:.0}"),
+            money,
+            curve.pays_from_month.map(f64::from),
+        );
         let of = |rent: bool| {
-            curve.utilisation.iter().map(|p| (p.utilisation * 100.0, if rent { p.rent } else { p.buy })).collect::<Vec<_>>()
+            curve
+                .utilisation
+                .iter()
+                .map(|p| (p.utilisation * 100.0, if rent { p.rent } else { p.buy }))
+                .collect::<Vec<_>>()
         };
         let series = [line("compute", "rent by the hour", of(true)), line("memory", "one bought GPU", of(false))];
         let crossing = curve.pays_from_utilisation.map(|u| u * 100.0);
@@ -41,7 +51,8 @@ pub(super) fn plots(a: &Answer) -> String {
     }
     if a.front.len() > 1 {
         let points = a.front.iter().map(|p| (p.turnaround_s, p.per_month)).collect();
-        let dots = a.front.iter().map(|p| format!("{}: {} a month, {}", p.option, money(p.per_month), span(p.turnaround_s)));
+        let dots =
+            a.front.iter().map(|p| format!("{}: {} a month, {}", p.option, money(p.per_month), span(p.turnaround_s)));
         let series = Series { class: "sync", name: "", points, dots: Some(dots.collect()) };
         out += &drawn("Cost of a month against time to a result", &[series], span, money, None);
     }
@@ -52,7 +63,13 @@ fn line<'a>(class: &'static str, name: &'a str, points: Vec<(f64, f64)>) -> Seri
     Series { class, name, points, dots: None }
 }
 
-fn drawn(title: &str, series: &[Series<'_>], x_words: impl Fn(f64) -> String, y_words: impl Fn(f64) -> String, mark: Option<f64>) -> String {
+fn drawn(
+    title: &str,
+    series: &[Series<'_>],
+    x_words: impl Fn(f64) -> String,
+    y_words: impl Fn(f64) -> String,
+    mark: Option<f64>,
+) -> String {
     let all = || series.iter().flat_map(|s| s.points.iter());
     if all().count() < 2 {
         return String::new();
@@ -66,14 +83,20 @@ fn drawn(title: &str, series: &[Series<'_>], x_words: impl Fn(f64) -> String, y_
     let mut svg = String::new();
     for (y, value) in [(BOTTOM, 0.0), ((BOTTOM + TOP) / 2.0, top / 2.0), (TOP, top)] {
         let _ = writeln!(svg, "<line class=\"rule\" x1=\"{LEFT}\" x2=\"{RIGHT}\" y1=\"{y}\" y2=\"{y}\"/>");
-        let _ = writeln!(svg, "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>", LEFT - 6.0, y + 4.0, y_words(value));
+        let _ =
+            writeln!(svg, "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>", LEFT - 6.0, y + 4.0, y_words(value));
     }
     for s in series {
         let points: Vec<(f64, f64)> = s.points.iter().map(place).collect();
         let path: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
         let _ = writeln!(svg, "<polyline class=\"line {}\" points=\"{}\"/>", s.class, path.join(" "));
         for ((x, y), text) in points.iter().zip(s.dots.iter().flatten()) {
-            let _ = writeln!(svg, "<circle class=\"dot {}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\"><title>{}</title></circle>", s.class, escape(text));
+            let _ = writeln!(
+                svg,
+                "<circle class=\"dot {}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\"><title>{}</title></circle>",
+                s.class,
+                escape(text)
+            );
         }
     }
     if let Some(at) = mark.filter(|at| (low..=high).contains(at)) {

@@ -10,6 +10,9 @@ use breakeven::report::{Align, Table};
 /// Months of the curve that are shown beside its first, its crossing and its last.
 const SHOWN_MONTHS: [u32; 9] = [0, 1, 3, 6, 12, 24, 36, 48, 60];
 
+/// Columns of words.
+const NAMES: [&str; 6] = ["what", "way", "runs", "bound by", "basis", "fastest on"];
+
 /// A part of the report: a heading, a table, lines below it.
 #[derive(Default)]
 pub(super) struct Section {
@@ -39,8 +42,9 @@ impl Section {
 
     /// As text and Markdown are made of it.
     pub(super) fn table(&self) -> Table {
-        let align = |n| if n == 0 { Align::Left } else { Align::Right };
-        let columns: Vec<_> = self.columns.iter().enumerate().map(|(n, name)| (name.as_str(), align(n))).collect();
+        let align = |n, name: &str| if n == 0 || NAMES.contains(&name) { Align::Left } else { Align::Right };
+        let columns: Vec<_> =
+            self.columns.iter().enumerate().map(|(n, name)| (name.as_str(), align(n, name))).collect();
         let mut table = Table::new(&columns);
         self.rows.iter().for_each(|row| table.row(row.clone()));
         table
@@ -96,7 +100,19 @@ fn unmet(a: &Answer) -> Section {
 fn options(a: &Answer) -> Section {
     let mut section = Section::new(
         "Options, everything on one kind",
-        &["way", "what", "a month", "over the horizon", "energy, kWh", "CO2e, kg", "busy", "wait", "to result", "bound by", "basis"],
+        &[
+            "way",
+            "what",
+            "a month",
+            "over the horizon",
+            "energy, kWh",
+            "CO2e, kg",
+            "busy",
+            "wait",
+            "to result",
+            "bound by",
+            "basis",
+        ],
     );
     for o in &a.options {
         match (&o.missed, o.cost, o.per_month) {
@@ -128,8 +144,10 @@ fn options(a: &Answer) -> Section {
 fn price(o: &OptionRow, currency: &str) -> Option<String> {
     let day = if o.date.is_empty() { String::new() } else { format!(", {}", o.date) };
     let what = match (o.per_hour, o.price) {
-        (Some(per_hour), _) => format!("{currency} {per_hour:.4} an hour"),
-        (None, Some([gpu, machine])) => format!("{} a GPU, {} the machine around it", cents(gpu, currency), cents(machine, currency)),
+        (Some(per_hour), _) => format!("{per_hour:.4} {currency} an hour"),
+        (None, Some([gpu, machine])) => {
+            format!("{} a GPU, {} the machine around it", cents(gpu, currency), cents(machine, currency))
+        }
         (None, None) => return None,
     };
     let instance = if o.instance.is_empty() { String::new() } else { format!(" {}", printable(&o.instance, 40)) };
@@ -178,7 +196,11 @@ fn mix(a: &Answer) -> Section {
         None => "no bound on the optimum is known".to_owned(),
     };
     let single = if mix.is_single { ", no mix is cheaper than this single kind" } else { "" };
-    section.lines.push(format!("{}: {} a month{single}; {gap}", printable(&mix.what, 300), with_range(mix.per_month, &a.currency)));
+    section.lines.push(format!(
+        "{}: {} a month{single}; {gap}",
+        printable(&mix.what, 300),
+        with_range(mix.per_month, &a.currency)
+    ));
     for part in &mix.parts {
         let runs = part.runs.iter().take(4).map(|(name, share)| format!("{} of {name}", percent(*share)));
         let more = if part.runs.len() > 4 { format!(" and {} more", part.runs.len() - 4) } else { String::new() };
@@ -210,7 +232,8 @@ fn mix(a: &Answer) -> Section {
 }
 
 fn months(a: &Answer) -> Section {
-    let mut section = Section::new("Rent against purchase, paid until the end of a month (resale apart)", &["month", "rent", "buy"]);
+    let mut section =
+        Section::new("Rent against purchase, paid until the end of a month (resale apart)", &["month", "rent", "buy"]);
     let Some(curve) = &a.rent_or_buy else { return section };
     let last = curve.months.last().map_or(0, |point| point.month);
     let shown = |month: u32| SHOWN_MONTHS.contains(&month) || month == last || Some(month) == curve.pays_from_month;
@@ -226,10 +249,17 @@ fn months(a: &Answer) -> Section {
 }
 
 fn utilisation(a: &Answer) -> Section {
-    let mut section = Section::new("Rent against purchase, a month by the utilisation of one bought GPU", &["utilisation", "rent", "buy"]);
+    let mut section = Section::new(
+        "Rent against purchase, a month by the utilisation of one bought GPU",
+        &["utilisation", "rent", "buy"],
+    );
     let Some(curve) = &a.rent_or_buy else { return section };
     for point in curve.utilisation.iter().filter(|point| (point.utilisation * 20.0).round() as u32 % 4 == 0) {
-        section.rows.push(vec![percent(point.utilisation), cents(point.rent, &a.currency), cents(point.buy, &a.currency)]);
+        section.rows.push(vec![
+            percent(point.utilisation),
+            cents(point.rent, &a.currency),
+            cents(point.buy, &a.currency),
+        ]);
     }
     if !section.rows.is_empty() {
         section.lines.push(match curve.pays_from_utilisation {
@@ -241,16 +271,27 @@ fn utilisation(a: &Answer) -> Section {
 }
 
 fn front(a: &Answer) -> Section {
-    let mut section = Section::new("Cost against time: what nothing beats in both", &["option", "a month", "to result, mean"]);
+    let mut section =
+        Section::new("Cost against time: what nothing beats in both", &["option", "a month", "to result, mean"]);
     for point in &a.front {
-        section.rows.push(vec![printable(&point.option, 70), money(point.per_month, &a.currency), span(point.turnaround_s)]);
+        section.rows.push(vec![
+            printable(&point.option, 70),
+            money(point.per_month, &a.currency),
+            span(point.turnaround_s),
+        ]);
     }
     section
 }
 
 fn turns(a: &Answer) -> Section {
     let lines = a.turns.iter().map(|turn| {
-        format!("{}: at {} × ({}), {} costs least of the single kinds", turn.input, number(turn.factor), turn.at, turn.then)
+        format!(
+            "{}: at {} ({} × as planned), {} costs least of the single kinds",
+            turn.input,
+            turn.at,
+            number(turn.factor),
+            turn.then
+        )
     });
     Section::told("What turns the decision", lines.collect())
 }
@@ -265,7 +306,11 @@ fn workloads(a: &Answer) -> Section {
         let grows = w.runs_last_month != w.runs_per_month;
         section.rows.push(vec![
             w.name.clone(),
-            if grows { format!("{} to {}", runs(w.runs_per_month), runs(w.runs_last_month)) } else { runs(w.runs_per_month) },
+            if grows {
+                format!("{} to {}", runs(w.runs_per_month), runs(w.runs_last_month))
+            } else {
+                runs(w.runs_per_month)
+            },
             if w.promise == "latency" { format!("{} (95 %)", seconds(w.deadline_s)) } else { seconds(w.deadline_s) },
             or_unknown(w.fastest.as_ref().map(|f| match &f.precision {
                 Some(precision) => format!("{} ({precision})", f.gpu),
@@ -286,9 +331,6 @@ fn workloads(a: &Answer) -> Section {
 }
 
 fn assumed(a: &Answer) -> Section {
-    let mut section = Section::new("Assumed, where the plan gives nothing (money in US dollars)", &["key", "value", "why"]);
-    for x in &a.assumed {
-        section.rows.push(vec![x.key.to_owned(), x.text.clone(), x.why.to_owned()]);
-    }
-    section
+    let lines = a.assumed.iter().map(|x| format!("{} = {}: {}", x.key, x.text, x.why));
+    Section::told("Assumed, where the plan gives nothing (money in US dollars)", lines.collect())
 }

@@ -46,7 +46,7 @@ pub fn text(a: &Answer, quiet: bool, width: Option<usize>) -> String {
 
 /// The table without its least columns where the terminal is narrow; all of it is in Markdown and HTML.
 fn fitted(section: &Section, width: usize) -> String {
-    const LEAST: [&str; 7] = ["basis", "CO2e", "energy", "why", "bound by", "over the", "to result"];
+    const LEAST: [&str; 6] = ["basis", "CO2e", "energy", "bound by", "over the", "to result"];
     section.table().without(&LEAST, width).text(|_, _, cell| cell)
 }
 
