@@ -13,7 +13,7 @@ use crate::single::Single;
 use microlp::{ComparisonOp, OptimizationDirection, Problem as Program, SolveOptions, SolveOutcome, Variable};
 
 /// Shares of workloads on kinds that are handed to the solver, at most; but kinds at least. A note tells if there were more.
-const SHARES: usize = 1200;
+const SHARES: usize = 4000;
 const LEAST_KINDS: usize = 16;
 /// Branches that the solver looks at, at most: the same on every machine.
 const NODES: u64 = 1500;
@@ -153,10 +153,20 @@ impl Problem<'_> {
         Kinds { left_out: out.len(), left_out_costs, least, all: picked(all, &left) }
     }
 
+    /// What a bought GPU costs with `machines` around it and the people who look after those, its energy and place apart.
+    fn bill_of_gpu(&self, pool: &Pool, machines: f64) -> f64 {
+        self.bill_of_purchase(pool, 1.0, machines, At::P50).total() + machines * self.upkeep(pool)
+    }
+
+    /// What people who look after a bought machine cost over the horizon.
+    fn upkeep(&self, pool: &Pool) -> f64 {
+        self.phases.iter().map(|phase| self.bill_of_months(pool, 0.0, 1.0, phase.months, true).total()).sum()
+    }
+
     /// The least that a plan costs which uses a kind at all.
     fn one_machine(&self, kind: &Kind<'_>) -> f64 {
         if kind.pool.way.is_bought() {
-            return kind.unit.iter().sum::<f64>() + self.bill_of_purchase(kind.pool, 1.0, 1.0, At::P50).total();
+            return kind.unit.iter().sum::<f64>() + self.bill_of_gpu(kind.pool, 1.0);
         }
         kind.unit.iter().copied().fold(f64::INFINITY, f64::min)
     }
@@ -169,7 +179,7 @@ impl Problem<'_> {
             kind.run[w] * phase.mean[work] * phase.months + busy * unit
         });
         let bought = self.phases.iter().map(|phase| per_second(phase.peak[work])).fold(0.0, f64::max) * service.seconds;
-        let price = self.bill_of_purchase(kind.pool, 1.0, 1.0 / kind.pool.per_machine, At::P50).total();
+        let price = self.bill_of_gpu(kind.pool, 1.0 / kind.pool.per_machine);
         each.sum::<f64>() + if kind.pool.way.is_bought() { bought / self.plan.rates.utilisation * price } else { 0.0 }
     }
 
@@ -302,10 +312,8 @@ impl Variables {
         let most = (4.0 * most + 16.0).min(1e6) as i32;
         let units: Vec<Variable> = if bought {
             let purchase = |gpus, machines| p.bill_of_purchase(pool, gpus, machines, At::P50).total();
-            let upkeep: f64 =
-                p.phases.iter().map(|phase| p.bill_of_months(pool, 0.0, 1.0, phase.months, true).total()).sum();
             let gpus = program.add_integer_var((kind.unit.iter().sum::<f64>() + purchase(1.0, 0.0)) / scale, (0, most));
-            let machines = program.add_integer_var((upkeep + purchase(0.0, 1.0)) / scale, (0, most));
+            let machines = program.add_integer_var((p.upkeep(pool) + purchase(0.0, 1.0)) / scale, (0, most));
             program.add_constraint([(gpus, 1.0), (machines, -pool.per_machine)], ComparisonOp::Le, 0.0);
             vec![gpus]
         } else {
