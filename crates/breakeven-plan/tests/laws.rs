@@ -35,7 +35,7 @@ fn drawn(works: &[Work], growth: f64, more: &str) -> Answer {
              interruptible = {}\ngrowth = {growth}\n",
             w.l4,
             w.h100,
-            w.runs,
+            w.runs.ceil(),
             w.deadline_h * 3600.0,
             w.at_once,
             w.interruptible

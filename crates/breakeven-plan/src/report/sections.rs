@@ -254,7 +254,8 @@ fn utilisation(a: &Answer) -> Section {
         &["utilisation", "rent", "buy"],
     );
     let Some(curve) = &a.rent_or_buy else { return section };
-    for point in curve.utilisation.iter().filter(|point| (point.utilisation * 20.0).round() as u32 % 4 == 0) {
+    for point in curve.utilisation.iter().filter(|point| ((point.utilisation * 20.0).round() as u32).is_multiple_of(4))
+    {
         section.rows.push(vec![
             percent(point.utilisation),
             cents(point.rent, &a.currency),
