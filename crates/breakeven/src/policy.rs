@@ -14,14 +14,14 @@ const OPERATORS: [&str; 6] = ["<=", ">=", "==", "!=", "<", ">"];
 /// # Errors
 /// `bad-policy` for text of another form, naming what is allowed.
 pub fn fails(text: &str, e: &Estimate) -> Result<bool> {
-    let condition = Condition::read(text)?;
-    let holds = |g: &GpuEstimate| condition.holds(figure(&condition.key, g, e));
-    Ok(match condition.over {
+    let Condition { over, comparison } = Condition::read(text)?;
+    let holds = |g: &GpuEstimate| comparison.holds(figure(&comparison.key, g, e));
+    Ok(match over {
         Over::Any => e.estimates.iter().any(holds),
         Over::All => e.estimates.iter().all(holds),
         Over::Best => {
             let best = e.estimates.iter().find(|g| Some(&g.gpu) == e.summary.best_gpu.as_ref());
-            best.map_or_else(|| condition.holds(whole(&condition.key, e)), holds)
+            best.map_or_else(|| comparison.holds(whole(&comparison.key, e)), holds)
         }
     })
 }
@@ -42,41 +42,65 @@ enum Over {
 
 struct Condition {
     over: Over,
-    key: String,
-    operator: &'static str,
-    number: f64,
+    comparison: Comparison,
 }
 
 impl Condition {
     fn read(text: &str) -> Result<Self> {
-        let refuse = |why: String| {
-            Err(Error::new("bad-policy", why)
-                .hint(format!("write it like `speedup<2` or `any cost_usd>0.01`; keys are {}", KEYS.join(", ")))
-                .field("fail_if"))
-        };
-        let shown = words::printable(text, 60);
         let plain = text.trim();
         let (over, rest) = match plain.split_once(char::is_whitespace) {
             Some(("any", rest)) => (Over::Any, rest),
             Some(("all", rest)) => (Over::All, rest),
             _ => (Over::Best, plain),
         };
+        let comparison = Comparison::read(rest, text, &KEYS, "`speedup<2` or `any cost_usd>0.01`")?;
+        Ok(Self { over, comparison })
+    }
+}
+
+/// A figure by its key, compared with a number: what every `--fail-if` comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The figure.
+    pub key: String,
+    operator: &'static str,
+    number: f64,
+}
+
+impl Comparison {
+    /// Reads `key operator number` from `part`, a part of the `text` that was given; `like` shows in the hint how to write it.
+    ///
+    /// ```
+    /// use breakeven::policy::Comparison;
+    /// let comparison = Comparison::read("waste > 5", "waste > 5", &["waste"], "`waste > 5`").unwrap();
+    /// assert!(comparison.holds(Some(6.0)) && !comparison.holds(Some(5.0)) && comparison.holds(None));
+    /// ```
+    ///
+    /// # Errors
+    /// `bad-policy` for text of another form, naming what is allowed.
+    pub fn read(part: &str, text: &str, keys: &[&str], like: &str) -> Result<Self> {
+        let refuse = |why: String| {
+            let hint = format!("write it like {like}; keys are {}", keys.join(", "));
+            Err(Error::new("bad-policy", why).hint(hint).field("fail_if"))
+        };
+        let shown = words::printable(text, 60);
         let found =
-            OPERATORS.iter().filter_map(|o| rest.find(o).map(|at| (at, *o))).min_by_key(|(at, o)| (*at, 2 - o.len()));
+            OPERATORS.iter().filter_map(|o| part.find(o).map(|at| (at, *o))).min_by_key(|(at, o)| (*at, 2 - o.len()));
         let Some((at, operator)) = found else {
             return refuse(format!("`{shown}` compares nothing: one of {} is needed", OPERATORS.join(" ")));
         };
-        let key = rest[..at].trim().to_owned();
-        if !KEYS.contains(&key.as_str()) {
+        let key = part[..at].trim().to_owned();
+        if !keys.contains(&key.as_str()) {
             return refuse(format!("`{}` is not a figure that `{shown}` can compare", words::printable(&key, 40)));
         }
-        match rest[at + operator.len()..].trim().parse::<f64>() {
-            Ok(number) if number.is_finite() => Ok(Self { over, key, operator, number }),
+        match part[at + operator.len()..].trim().parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(Self { key, operator, number }),
             _ => refuse(format!("`{shown}` does not end in a number")),
         }
     }
 
-    fn holds(&self, figure: Option<f64>) -> bool {
+    /// Whether it holds of this figure; of one that is not known it does: a pipeline must not pass on what nobody knows.
+    pub fn holds(&self, figure: Option<f64>) -> bool {
         let Some(x) = figure else { return true };
         match self.operator {
             "<" => x < self.number,

@@ -18,6 +18,7 @@ pub mod lists;
 mod overrides;
 pub mod price;
 mod series;
+pub mod smaller;
 mod table;
 
 pub use catalogue::Catalogue;
