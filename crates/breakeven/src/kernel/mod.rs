@@ -47,6 +47,17 @@ use crate::units::{Bytes, Flop, Seconds};
 use crate::workload::{Dtype, Entry, Op, Phase, op::Rowwise};
 use serde::{Deserialize, Serialize};
 
+/// Watts of the board with a context and no work: measured, or the share of its power limit seen on boards of its size.
+/// `None` where the limit is not known.
+///
+/// ```
+/// let l4 = &breakeven::hardware::Catalogue::embedded().gpu("l4").unwrap().device;
+/// assert!((10.0..40.0).contains(&breakeven::kernel::idle_watts(l4).unwrap()));
+/// ```
+pub fn idle_watts(device: &Device) -> Option<f64> {
+    Some(machine::floor_watts(device, device.tdp?.get()))
+}
+
 /// What limits a kernel or a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
