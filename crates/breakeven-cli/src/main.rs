@@ -58,6 +58,7 @@ fn main() -> ExitCode {
         Command::Watch(args) => commands::watch(&args),
         Command::Diff(args) => commands::diff(&args),
         Command::Plan(args) => commands::plan(&args),
+        Command::Fleet(args) => commands::fleet(&args),
         Command::Gpus(args) => commands::gpus(&args),
         Command::Cpus(args) => commands::cpus(&args),
         Command::Prices(args) => commands::prices(&args),

@@ -97,6 +97,11 @@ impl Names {
     }
 }
 
+/// A key of 32 bytes from one of any length.
+pub fn key_of(bytes: &[u8]) -> [u8; 32] {
+    blake3::derive_key("breakeven 2026 fleet names", bytes)
+}
+
 /// Words that start programs, and say nothing of them.
 const STARTERS: [&str; 12] = [
     "srun",

@@ -2,6 +2,7 @@
 
 mod diff;
 mod estimate;
+mod fleet;
 mod import;
 mod kernels;
 mod lists;
@@ -17,6 +18,7 @@ mod watch;
 
 pub(crate) use diff::DiffArgs;
 pub(crate) use estimate::EstimateArgs;
+pub(crate) use fleet::{FleetArgs, FleetFormat};
 pub(crate) use import::{ImportArgs, TraceFormat};
 pub(crate) use kernels::{KernelsArgs, MeasuredAs, TableFormat};
 pub(crate) use lists::{CpusArgs, DoctorArgs, GpusArgs, GridsArgs, PricesAction, PricesArgs, UpdateArgs};
@@ -66,6 +68,8 @@ pub(crate) enum Command {
     Diff(DiffArgs),
     /// What to buy or rent for runs a month and their deadlines: options side by side, the cheapest mix, rent against buy
     Plan(Box<PlanArgs>),
+    /// Job logs of a cluster: which jobs waste their GPUs, by what evidence, what that costs, and what to do
+    Fleet(Box<FleetArgs>),
     /// The GPUs of the catalogue, or all that is known of one
     Gpus(GpusArgs),
     /// The CPUs of the catalogue, or all that is known of one

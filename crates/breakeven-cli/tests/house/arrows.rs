@@ -7,9 +7,10 @@ use super::{code, read, root, sources};
 
 /// Every crate of the workspace, and the other crates of it that may be in its tree. No face knows another face,
 /// but the command starts the server; `breakeven-page` is a leaf that carries bytes.
-const MAY_USE: [(&str, &[&str]); 12] = [
+const MAY_USE: [(&str, &[&str]); 13] = [
     ("breakeven", &[]),
     ("breakeven-batch", &["breakeven"]),
+    ("breakeven-fleet", &["breakeven"]),
     ("breakeven-import", &["breakeven"]),
     ("breakeven-page", &[]),
     ("breakeven-plan", &["breakeven"]),
@@ -23,11 +24,12 @@ const MAY_USE: [(&str, &[&str]); 12] = [
             "breakeven-import",
             "breakeven-page",
             "breakeven-plan",
+            "breakeven-fleet",
             "breakeven-server",
             "breakeven-watch",
         ],
     ),
-    ("breakeven-python", &["breakeven", "breakeven-page"]),
+    ("breakeven-python", &["breakeven", "breakeven-fleet", "breakeven-page"]),
     ("breakeven-wasm", &["breakeven"]),
     ("breakeven-report-wasm", &["breakeven"]),
     ("xtask", &["breakeven"]),

@@ -10,6 +10,8 @@ const SOURCES: [&str; 20] = [
     "crates/breakeven-batch/src",
     "crates/breakeven-cli/src",
     "crates/breakeven-cli/tests",
+    "crates/breakeven-fleet/src",
+    "crates/breakeven-fleet/tests",
     "crates/breakeven-import/src",
     "crates/breakeven-import/tests",
     "crates/breakeven-page/src",
