@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .api.errors import UnknownNameError as UnknownNameError
     from .api.estimate import Estimate as Estimate
     from .api.estimate import estimate as estimate
+    from .api.fleet import fleet as fleet
     from .api.record import Recording as Recording
     from .api.record import profile as profile
     from .api.record import record as record
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     *("BreakevenError", "Estimate", "InputError", "Recording", "UnknownKeywordError", "UnknownNameError"),
-    *("estimate", "kernel", "profile", "record"),
+    *("estimate", "fleet", "kernel", "profile", "record"),
 ]
 __version__ = "0.1.0"
 
@@ -43,6 +44,7 @@ _HOME = {
     "UnknownNameError": "api.errors",
     "Estimate": "api.estimate",
     "estimate": "api.estimate",
+    "fleet": "api.fleet",
     "kernel": "events.kernel",
     "Recording": "api.record",
     "profile": "api.record",

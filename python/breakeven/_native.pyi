@@ -771,6 +771,18 @@ def answer(request: str) -> str:
 def report(estimate: str, format: str, quiet: bool = False, verbose: bool = False) -> str:
     """A `breakeven.estimate/1` as the command prints it: `text` or `markdown`."""
 
+# Job logs --------------------------------------------------------------------------------------------------------
+
+def fleet(
+    stream: bytes,
+    mapping: str | None = None,
+    gpu: str | None = None,
+    named: list[tuple[str, str]] = [],
+    price: float | None = None,
+    cpu_price: float | None = None,
+) -> bytes:
+    """One row a job, as an Arrow IPC stream, of the rows of another; ValueError for what is no job log."""
+
 # Compiled functions ----------------------------------------------------------------------------------------------
 
 def compiled(graph: str) -> str:

@@ -72,7 +72,12 @@ pub struct Judged {
 pub fn judge(job: &Record, usage: &Usage, model: Model, models: &Models<'_>, joined: Joined<'_>) -> Judged {
     let gpu = models.gpu(model);
     let ran = if job.state == State::Pending { Some(0.0) } else { job.elapsed };
-    let times = |count: Option<f64>| count.zip(ran).map_or(f64::NAN, |(count, s)| count * s);
+    // Nothing of anything is nothing, however much it was.
+    let times = |count: Option<f64>| match (count, ran) {
+        (_, Some(0.0)) => 0.0,
+        (Some(count), Some(s)) => count * s,
+        _ => f64::NAN,
+    };
     let has_gpu = job.gpus.is_none_or(|count| count > 0.0);
     let mut judged = Judged {
         outcome: Outcome::WellUsed,

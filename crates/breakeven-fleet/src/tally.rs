@@ -10,6 +10,7 @@ pub struct Sum(i128);
 
 impl Sum {
     /// Adds what is known; whether it was.
+    #[inline]
     pub fn add(&mut self, x: f64) -> bool {
         let billionths = x * 1e9;
         if billionths.abs() < 9e18 {
@@ -183,6 +184,11 @@ impl Totals {
         self.count(Outcome::is_judged)
     }
 
+    /// Jobs that had not started: their hours are known to be none.
+    pub fn pending(&self) -> u64 {
+        self.rows[Outcome::Pending as usize]
+    }
+
     /// Rows of such outcomes.
     pub fn count(&self, of: impl Fn(Outcome) -> bool) -> u64 {
         Outcome::ALL.iter().zip(self.rows).filter(|(outcome, _)| of(**outcome)).map(|(_, rows)| rows).sum()
@@ -211,6 +217,8 @@ pub struct Group {
     pub judged: u64,
     /// See `jobs`.
     pub wasting: u64,
+    /// Jobs whose GPU time, CPU time and price are known.
+    pub known: [u32; 3],
     /// GPU time, s.
     pub gpu_s: Sum,
     /// CPU time allocated, s.
@@ -234,12 +242,12 @@ impl Group {
     pub fn add(&mut self, job: &Judged) {
         self.jobs += 1;
         self.judged += u64::from(job.outcome.is_judged());
-        self.gpu_s.add(job.gpu_s);
-        self.cpu_s.add(job.cpu_s);
+        self.known[0] += u32::from(self.gpu_s.add(job.gpu_s));
+        self.known[1] += u32::from(self.cpu_s.add(job.cpu_s));
         if job.gpu_s > 0.0 {
             self.gpu_wait_s.add(job.wait_s);
         }
-        self.usd.add(job.usd.map_or(f64::NAN, |usd| usd.p50));
+        self.known[2] += u32::from(self.usd.add(job.usd.map_or(f64::NAN, |usd| usd.p50)));
         if job.outcome.is_waste() {
             self.wasting += 1;
             let (s, usd) = match job.certain {
@@ -256,6 +264,7 @@ impl Group {
         self.jobs += other.jobs;
         self.judged += other.judged;
         self.wasting += other.wasting;
+        self.known.iter_mut().zip(other.known).for_each(|(sum, known)| *sum += known);
         self.gpu_s += other.gpu_s;
         self.cpu_s += other.cpu_s;
         self.gpu_wait_s += other.gpu_wait_s;

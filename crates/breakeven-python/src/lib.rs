@@ -8,6 +8,7 @@ mod bytecode;
 mod dump;
 mod engine;
 mod event;
+mod fleet;
 mod flush;
 mod frameless;
 mod gate;
@@ -49,6 +50,8 @@ mod _native {
     use super::ast::{watch, watched, watched_host, watched_pick, watched_put_back, watched_store};
     #[pymodule_export]
     use super::engine::{answer, compiled, report};
+    #[pymodule_export]
+    use super::fleet::fleet;
     #[pymodule_export]
     use super::frameless::Frameless;
     #[pymodule_export]

@@ -72,7 +72,7 @@ const LAYERS: &[&[&str]] = &[
     &["run.process"],
     &["run.launch", "run.children"],
     &["api.errors", "api.reasons"],
-    &["api.advice", "api.options"],
+    &["api.advice", "api.options", "api.fleet"],
     &["api.estimate"],
     &["api.record"],
     &["api.ipython"],

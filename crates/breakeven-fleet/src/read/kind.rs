@@ -2,7 +2,6 @@
 
 use crate::arrow::no_log;
 use crate::field::{Layout, plain};
-use crate::mapping::Mapping;
 use crate::read::Options;
 use crate::table::Table;
 use crate::values::moment;
@@ -107,13 +106,4 @@ fn otherwise(first: &str) -> Option<(&'static str, &'static str)> {
         () if first.starts_with("SQLite format") => ("a database", "export its jobs as CSV or Parquet"),
         _ => return None,
     })
-}
-
-/// A mapping for tests and documents.
-impl Options {
-    /// With a mapping.
-    #[must_use]
-    pub(super) fn mapped(mapping: Mapping) -> Self {
-        Self { mapping: Some(mapping), ..Self::default() }
-    }
 }

@@ -16,6 +16,18 @@ const MOST: usize = 1000;
 pub fn json(fleet: &Fleet<'_>) -> String {
     let totals = &fleet.totals;
     let mut sums = hours(&totals.all);
+    let of = &totals.lacking;
+    for (key, without) in [
+        ("gpu_hours", of.gpu_hours),
+        ("cpu_hours", of.cpu_hours),
+        ("wall_hours", of.wall_hours),
+        ("wait_hours", of.wait_hours),
+        ("node_hours", of.node_hours),
+    ] {
+        if without > 0 && without + totals.pending() >= totals.all.jobs {
+            sums.insert(key.to_owned(), Value::Null);
+        }
+    }
     let judged = value!(totals.judged());
     let (cost, drawn) = (totals.usd.get(), totals.kwh.get());
     let known = |x: Interval, lacking: u64| (x.p90 > 0.0 || lacking == 0).then_some(x);
@@ -129,10 +141,11 @@ fn grouped(groups: &[(String, Group)]) -> Value {
 /// A group; without a name all that are not among the first.
 fn one(name: Option<&str>, group: &Group) -> Value {
     let hours = |s: crate::tally::Sum| s.get() / 3600.0;
+    let known = |which: usize, figure: f64| (group.known[which] > 0).then_some(figure);
     value!({
         "name": name, "jobs": group.jobs, "judged": group.judged, "wasting": group.wasting,
-        "gpu_hours": hours(group.gpu_s), "cpu_hours": hours(group.cpu_s), "gpu_wait_hours": hours(group.gpu_wait_s),
-        "usd": group.usd.get(),
+        "gpu_hours": known(0, hours(group.gpu_s)), "cpu_hours": known(1, hours(group.cpu_s)),
+        "gpu_wait_hours": hours(group.gpu_wait_s), "usd": known(2, group.usd.get()),
         "certain_gpu_hours": hours(group.certain_s), "certain_usd": group.certain_usd.get(),
         "look_gpu_hours": hours(group.look_s), "look_usd": group.look_usd.get(),
     })

@@ -62,11 +62,18 @@ fn hashed(of: Of) -> bool {
 
 fn totals(fleet: &Fleet<'_>) -> Rows {
     let totals = &fleet.totals;
+    let lacking = &totals.lacking;
+    let without = [lacking.gpu_hours, lacking.cpu_hours, lacking.wall_hours, lacking.node_hours, lacking.wait_hours];
     let row = |name: &str, hours: &crate::tally::Hours, spent: [Cell; 2]| {
-        let sum = |s: crate::tally::Sum| figure(s.get(), super::words::hours);
+        // Of a sum of which nothing is known not even a 0 is told.
+        let sum = |(s, without): (crate::tally::Sum, u64)| {
+            let unknown = s.get() == 0.0 && without > 0 && without + totals.pending() >= totals.all.jobs;
+            figure(if unknown { f64::NAN } else { s.get() }, super::words::hours)
+        };
         let [usd, kwh] = spent;
         let mut cells = vec![text(name), number(hours.jobs)];
-        cells.extend([hours.gpu_s, hours.cpu_s, hours.wall_s, hours.node_s, hours.wait_s].map(sum));
+        let sums = [hours.gpu_s, hours.cpu_s, hours.wall_s, hours.node_s, hours.wait_s];
+        cells.extend(sums.into_iter().zip(without).map(sum));
         cells.extend([usd, kwh]);
         cells
     };
@@ -141,6 +148,8 @@ fn waste(fleet: &Fleet<'_>) -> Rows {
 }
 
 fn groups(key: &'static str, caption: &str, groups: Vec<(String, Group)>, most: usize, long: bool) -> Rows {
+    // A log without such names has one group, of all.
+    let groups = if groups.len() == 1 && groups[0].0.starts_with('(') { Vec::new() } else { groups };
     let left = groups.len().saturating_sub(most);
     let mut shown: Vec<(String, Group)> = groups.iter().take(most).cloned().collect();
     if left > 0 {
@@ -153,8 +162,8 @@ fn groups(key: &'static str, caption: &str, groups: Vec<(String, Group)>, most: 
             text(printable(name, if long { 60 } else { 40 })),
             number(group.jobs),
             number(group.judged),
-            figure(group.gpu_s.get(), hours),
-            figure(group.cpu_s.get(), hours),
+            figure(known(group, 0, group.gpu_s.get()), hours),
+            figure(known(group, 1, group.cpu_s.get()), hours),
             number(group.wasting),
             figure(group.certain_s.get(), hours),
             figure(if group.certain_usd.get() > 0.0 { group.certain_usd.get() } else { f64::NAN }, usd),
@@ -224,6 +233,11 @@ fn unjudged(fleet: &Fleet<'_>) -> Rows {
         columns: vec![("rows that", Left), ("number", Right), ("reason", Left)],
         rows: rows.map(|(outcome, rows)| vec![text(outcome.words()), number(rows), text(outcome.key())]).collect(),
     }
+}
+
+/// A sum of a group, where it is known of any of its jobs.
+fn known(group: &Group, which: usize, figure: f64) -> f64 {
+    if group.known[which] > 0 { figure } else { f64::NAN }
 }
 
 /// What a reader should know: how figures are meant, what is lacking, what was odd.
