@@ -5,6 +5,7 @@ mod diff;
 mod doctor;
 mod drawing;
 mod estimate;
+mod fleet;
 mod gpus;
 mod import;
 mod kernels;
