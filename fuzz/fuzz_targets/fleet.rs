@@ -11,7 +11,8 @@ use breakeven_fleet::table::{Block, Table};
 use breakeven_fleet::{Fleet, Given, Mapping, Recordings, report};
 use libfuzzer_sys::fuzz_target;
 
-const HEADER: &str = "JobID|JobName|State|Submit|Start|End|Elapsed|AllocTRES|AllocGRES|TRESUsageInMax|TRESUsageInAve|TotalCPU";
+const HEADER: &str = "JobID|JobName|State|Submit|Start|End|Elapsed|AllocTRES|AllocGRES|TRESUsageInMax|TRESUsageInAve|\
+                      TotalCPU";
 
 fuzz_target!(|bytes: &[u8]| {
     let text = String::from_utf8_lossy(bytes).into_owned();
@@ -23,7 +24,8 @@ fuzz_target!(|bytes: &[u8]| {
         if layout.is_log() { (layout, rest) } else { (Layout::of(&HEADER.split('|').collect::<Vec<_>>()), &*text) };
     let table = Table { name: String::new(), layout, mapping: Mapping::default(), delimiter: '|' };
     let models = Models::new(Catalogue::embedded(), Given::default()).expect("nothing is given");
-    let context = Context { names: Names::default(), models, recordings: Recordings::default(), usage: Default::default() };
+    let (recordings, usage) = (Recordings::default(), Default::default());
+    let context = Context { names: Names::default(), models, recordings, usage };
     let mut fleet = Fleet::new(context);
     let block = Block::Lines(rest.to_owned());
     let judged = part(&block, &table, &fleet.context);

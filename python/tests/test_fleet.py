@@ -50,7 +50,8 @@ def _command(table: Any, folder: Path) -> tuple[Any, dict[str, Any]]:
     if command is None:
         pytest.skip("needs the command `breakeven`")
     parquet.write_table(table, folder / "log.parquet")
-    arguments = [command, "fleet", str(folder / "log.parquet"), "--format", "json", "--out", str(folder / "jobs.parquet")]
+    paths = [str(folder / "log.parquet"), "--out", str(folder / "jobs.parquet")]
+    arguments = [command, "fleet", *paths, "--format", "json"]
     report = json.loads(subprocess.run(arguments, check=True, capture_output=True).stdout)
     return parquet.read_table(folder / "jobs.parquet"), report
 
@@ -89,11 +90,13 @@ def test_rows_are_those_of_the_command(tmp_path: Path) -> None:
     assert report["totals"]["jobs"] == len(jobs)
 
 
-def test_ray_on_two_nodes_gives_the_same_digits(tmp_path: Path) -> None:
+def test_ray_on_two_nodes_gives_the_same_digits(monkeypatch: pytest.MonkeyPatch) -> None:
     ray = pytest.importorskip("ray", reason="needs Ray for the cluster of two nodes")
     pytest.importorskip("ray.data", reason="needs Ray Data")
     from ray.cluster_utils import Cluster
 
+    # A busy machine starts nodes slowly.
+    monkeypatch.setenv("RAY_raylet_start_wait_time_s", "120")
     table = _log(5000)
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2})
     try:

@@ -44,7 +44,8 @@ pub(crate) fn no_log(name: &str, columns: &[&str]) -> Error {
     let have = breakeven::report::words::printable(&columns.join(", "), 200);
     let message = format!("{name} is no job log as it stands: it has the columns {have}");
     Error::new("no-job-log", message).hint(
-        "a job has an id or a user, and an elapsed time, start and end, or a state; --mapping FILE says which columns these are",
+        "a job has an id or a user, and an elapsed time, start and end, or a state; --mapping FILE says which columns \
+         these are",
     )
 }
 

@@ -172,7 +172,8 @@ impl Layout {
         self.columns[field as usize].is_some()
     }
 
-    /// Whether a table of these columns is a log of jobs: a job's id or user, and how long it ran or in what state it is.
+    /// Whether a table of these columns is a log of jobs: a job's id or user, and how long it ran or in what state it
+    /// is.
     pub fn is_log(&self) -> bool {
         let times = self.has(Field::Elapsed) || (self.has(Field::Start) && self.has(Field::End));
         (self.has(Field::Id) || self.has(Field::User)) && (times || self.has(Field::State))

@@ -195,7 +195,8 @@ impl<'c> Fleet<'c> {
         sorted(self.by_model.iter().enumerate().filter_map(named).collect())
     }
 
-    /// Waiting time that is freed, s: for certain, and where somebody has a look. Of the jobs of a partition at least that
+    /// Waiting time that is freed, s: for certain, and where somebody has a look. Of the jobs of a partition at least
+    /// that
     /// part of their waiting that is the part of its GPU time that is freed: waiting grows faster than load.
     pub fn freed_wait(&self, certain: bool) -> f64 {
         let of = |group: &Group| {

@@ -222,7 +222,8 @@ impl Record {
         }
     }
 
-    /// Its GPUs: by a column of their number, by the allocated resources, by the older list of them. A list of allocated
+    /// Its GPUs: by a column of their number, by the allocated resources, by the older list of them. A list of
+    /// allocated
     /// resources without a GPU says that there was none.
     fn allocated<'a, C: Cells + ?Sized>(&mut self, fields: &mut Fields<'a, C>, alloc: Tres<'a>) -> Gres<'a> {
         let model = fields.text(Field::GpuModel);
@@ -272,7 +273,8 @@ impl Record {
         hasher.finish().max(1)
     }
 
-    /// The use of its GPUs that was found elsewhere: in steps that lie apart, in samples. What does not lie within the run,
+    /// The use of its GPUs that was found elsewhere: in steps that lie apart, in samples. What does not lie within
+    /// the run,
     /// or does not say when it was, is of this run or of another of the same job.
     pub fn with(&self, mut usage: Usage, found: Option<&Usage>) -> Usage {
         const SLACK_S: f64 = 120.0;

@@ -1,17 +1,22 @@
 //! What of a job's GPUs was wasted: the rules, all of them, with their thresholds.
 //!
-//! A job is judged when it has ended, its GPUs and how long it ran are known, it ran for [`SHORT_S`] or more, and how busy
+//! A job is judged when it has ended, its GPUs and how long it ran are known, it ran for [`SHORT_S`] or more, and how
+//! busy
 //! its GPUs were is known. The first rule that holds is told:
 //!
-//! 1. *never used*: every look at its GPUs found them idle. **Certain** when none ever held memory either and the whole job
+//! 1. *never used*: every look at its GPUs found them idle. **Certain** when none ever held memory either and the
+//!    whole job
 //!    was looked at: nothing of it ran there.
-//! 2. *idle GPUs*: some of several were never busy and held nothing. **Certain** when all GPUs of the job were looked at.
+//! 2. *idle GPUs*: some of several were never busy and held nothing. **Certain** when all GPUs of the job were looked
+//!    at.
 //! 3. *CPU-bound*: busy less than [`WAITING`] of the time while its CPUs were busy for [`CPU_FULL`] or more.
-//! 4. *small work*: busy less than [`LOW`], and a MIG slice of at most half, or a smaller GPU of the catalogue, would do.
+//! 4. *small work*: busy less than [`LOW`], and a MIG slice of at most half, or a smaller GPU of the catalogue, would
+//!    do.
 //! 5. *one GPU's worth*: of several, together never busier than one can be.
 //! 6. *low utilisation*: busy less than [`LOW`]: others could share it.
 //!
-//! Rules 3 to 6 need a look by somebody who knows the job: what they free is at most what is told. A job on CPUs is judged by
+//! Rules 3 to 6 need a look by somebody who knows the job: what they free is at most what is told. A job on CPUs is
+//! judged by
 //! recordings of its own script alone.
 
 use crate::job::{Oddity, Record};
@@ -228,7 +233,8 @@ fn idle(usage: &Usage, count: f64) -> f64 {
     }
 }
 
-/// Parts of a GPU that hold so many bytes and do so much work, where those are at most half of it. NVIDIA's slices have 1, 2,
+/// Parts of a GPU that hold so many bytes and do so much work, where those are at most half of it. NVIDIA's slices
+/// have 1, 2,
 /// 3 (of seven) or 1, 2 (of four) parts, and an eighth (a quarter) of the memory each; three have four eighths.
 fn slice(gpu: &Gpu<'_>, bytes: f64, busy: f64) -> Option<u8> {
     let memory = gpu.device?.memory.get();

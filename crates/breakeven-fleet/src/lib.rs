@@ -1,7 +1,9 @@
 //! Job logs of a cluster, streamed: which jobs waste their GPUs, by what evidence, what that costs, and what to do.
 //!
-//! A log is a table ([`table`]), its rows are jobs or steps of jobs ([`job`]), read by field. A block of rows becomes judged
-//! jobs ([`part`]) by the rules of [`judge`]; a [`Fleet`] adds them up in file order. Nothing is judged without evidence, and
+//! A log is a table ([`table`]), its rows are jobs or steps of jobs ([`job`]), read by field. A block of rows becomes
+//! judged
+//! jobs ([`part`]) by the rules of [`judge`]; a [`Fleet`] adds them up in file order. Nothing is judged without
+//! evidence, and
 //! every row is counted once: judged, not judged by reason, or no job of its own.
 
 pub mod arrow;

@@ -49,7 +49,8 @@ struct Kept {
 }
 
 impl Names {
-    /// Names as they are, or hashed with this key: the same name and key give the same hash, and without the key no name
+    /// Names as they are, or hashed with this key: the same name and key give the same hash, and without the key no
+    /// name
     /// can be tried out.
     pub fn new(key: Option<[u8; 32]>) -> Self {
         Self { key, ..Self::default() }

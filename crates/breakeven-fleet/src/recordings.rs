@@ -48,7 +48,8 @@ impl Recordings {
         self.0.get(usize::from(number))
     }
 
-    /// Those of a job's script: a word of its command has the script's name, or the job is called by it, with or without
+    /// Those of a job's script: a word of its command has the script's name, or the job is called by it, with or
+    /// without
     /// what follows the dot. Nothing that is only alike counts.
     pub fn of(&self, command: Option<&str>, name: Option<&str>) -> Joined<'_> {
         let called = |script: &str| {

@@ -119,7 +119,8 @@ fn cut<'a>(line: &'a str, table: &Table, cells: &mut Vec<&'a str>) {
     }
 }
 
-/// Makes the cells as many as there are columns: a delimiter in free text, such as a job's name, has cut it. Where more than
+/// Makes the cells as many as there are columns: a delimiter in free text, such as a job's name, has cut it. Where
+/// more than
 /// one column may be the one that was cut, the row is not read.
 fn fitted<'a>(line: &'a str, table: &Table, cells: &mut Vec<&'a str>) -> Result<(), String> {
     let width = table.layout.width;

@@ -38,7 +38,8 @@ impl By {
 pub struct Usage {
     /// Where it is from.
     pub by: By,
-    /// Highest share of the time between two looks that a GPU was busy, 0 to 1; of Slurm the sum over the GPUs of a task.
+    /// Highest share of the time between two looks that a GPU was busy, 0 to 1; of Slurm the sum over the GPUs of a
+    /// task.
     pub peak: Option<f64>,
     /// Mean of that share over GPUs and time; of Slurm, at least that.
     pub mean: Option<f64>,

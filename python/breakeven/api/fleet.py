@@ -22,7 +22,7 @@ def fleet(
 ) -> Any:
     """Judge the jobs of a batch, as `breakeven fleet` does: what they had, what was wasted, by what evidence.
 
-    The steps of a job are joined with it where they are in the same batch; a row that comes twice in a batch counts once.
+    Steps are joined with their job where they are in the same batch; a row that comes twice in a batch counts once.
 
     Parameters
     ----------

@@ -12,8 +12,8 @@ Examples:
   breakeven fleet sacct.txt --fail-if 'certain_share > 0.05'
 
 Read are exports of sacct (-P or -p, columns in any order, steps among them), CSV and Parquet (with a mapping, where
-columns are called otherwise), plain, gzip or zstd, and beside them samples of nvidia-smi or DCGM by job. A job is judged
-by evidence alone; each row is counted once, judged or with the reason why not.";
+columns are called otherwise), plain, gzip or zstd, and beside them samples of nvidia-smi or DCGM by job. A job is
+judged by evidence alone; each row is counted once, judged or with the reason why not.";
 
 /// Arguments of `fleet`.
 #[derive(Debug, Args)]

@@ -30,7 +30,8 @@ pub(crate) fn fleet(args: &FleetArgs) -> Outcome {
     let given = given(args)?;
     // What is wrong with them is told before the logs are read.
     Models::new(&catalogue, given.clone())?;
-    let mapping = args.mapping.as_deref().map(|file| Ok::<_, Failure>(Mapping::read(&input::text(file)?)?)).transpose()?;
+    let mapping =
+        args.mapping.as_deref().map(|file| Ok::<_, Failure>(Mapping::read(&input::text(file)?)?)).transpose()?;
     let options = Options { mapping, columns: args.columns.clone(), delimiter: args.delimiter };
     let recordings = Recordings::new(recordings(&args.recordings)?);
     let key = key(args)?;
@@ -201,4 +202,3 @@ fn progress() -> impl FnMut(u64) + Send {
         }
     }
 }
-

@@ -54,7 +54,8 @@ impl Log {
     }
 }
 
-/// Reads logs and samples, and judges every job. `context` makes what they are read with from what is known of the use of
+/// Reads logs and samples, and judges every job. `context` makes what they are read with from what is known of the
+/// use of
 /// GPUs beside the logs; `open` where rows go, from the beginning; `progress` is told of rows read.
 ///
 /// Samples are read first. Where steps lie apart from their job, the logs are read twice.

@@ -1,4 +1,5 @@
-//! Samples of GPUs, as loggers of jobs write them with nvidia-smi or DCGM: CSV with a column of the job, or a file a job.
+//! Samples of GPUs, as loggers of jobs write them with nvidia-smi or DCGM: CSV with a column of the job, or a file a
+//! job.
 
 use crate::field::plain;
 use crate::job::key;
@@ -103,7 +104,8 @@ fn mebibytes(cell: &str) -> Option<f64> {
     }
 }
 
-/// The job that a file is of by its name: `job-1234.csv`, `gpu_1234_7.csv`, `1234/smi.csv`; nothing where several could be.
+/// The job that a file is of by its name: `job-1234.csv`, `gpu_1234_7.csv`, `1234/smi.csv`; nothing where several
+/// could be.
 fn of_path(path: &Path) -> Option<String> {
     let stem = path.file_name()?.to_str()?.split('.').next()?;
     let folder = path.parent().and_then(Path::file_name).and_then(|name| name.to_str());

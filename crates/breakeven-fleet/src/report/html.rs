@@ -44,7 +44,8 @@ fn table(rows: &tables::Rows) -> String {
     let body: String =
         rows.rows.iter().map(|row| format!("<tr>{}</tr>\n", row.iter().map(cell).collect::<String>())).collect();
     format!(
-        "<h2 id=\"{}\">{}</h2>\n<div class=\"wide\"><table>\n<thead><tr>{header}</tr></thead>\n<tbody>\n{body}</tbody>\n</table></div>\n",
+        "<h2 id=\"{}\">{}</h2>\n<div class=\"wide\"><table>\n<thead><tr>{header}</tr></thead>\n\
+         <tbody>\n{body}</tbody>\n</table></div>\n",
         rows.key,
         escape(&rows.caption)
     )

@@ -160,7 +160,8 @@ fn worst(fleet: &Fleet<'_>) -> Value {
             "evidence": evidence(row, context), "advice": advice(row, context),
             "gpus": row.gpus, "gpu_use": row.usage.mean, "gpu_peak": row.usage.peak,
             "gpu_memory_bytes": row.usage.memory, "wall_hours": judged.wall_s / 3600.0,
-            "freed_gpu_hours": judged.freed_gpu_s / 3600.0, "freed_usd": judged.freed_usd, "freed_kwh": judged.freed_kwh,
+            "freed_gpu_hours": judged.freed_gpu_s / 3600.0, "freed_usd": judged.freed_usd,
+            "freed_kwh": judged.freed_kwh,
         })
     };
     Value::Array(fleet.worst.iter().flatten().map(row).collect())

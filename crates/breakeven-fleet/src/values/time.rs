@@ -7,11 +7,13 @@ use breakeven::hardware::Date;
 pub struct Moment {
     /// Seconds since 1970, UTC where a zone is told, else by the clock of the log.
     pub s: f64,
-    /// Whether its zone is told, or it counts from an epoch. Moments of which one is and one is not cannot be subtracted.
+    /// Whether its zone is told, or it counts from an epoch. Moments of which one is and one is not cannot be
+    /// subtracted.
     pub zoned: bool,
 }
 
-/// Reads `2026-11-30T08:15:00`, with a space for the `T`, slashes for the dashes, fractions, `Z` or `+01:00`, or seconds.
+/// Reads `2026-11-30T08:15:00`, with a space for the `T`, slashes for the dashes, fractions, `Z` or `+01:00`, or
+/// seconds.
 ///
 /// ```
 /// use breakeven_fleet::values::moment;
