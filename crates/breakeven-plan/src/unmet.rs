@@ -61,7 +61,7 @@ impl Problem<'_> {
     fn unmet(&self, work: usize) -> Unmet {
         let w = &self.plan.works[work];
         let times = self.pools.iter().filter_map(|pool| Some((self.shortest(work, pool).ok()?, pool)));
-        let best = times.min_by(|a, b| a.0.total_cmp(&b.0));
+        let best = times.filter(|(time, _)| time.is_finite()).min_by(|a, b| a.0.total_cmp(&b.0));
         let name = |device: usize| self.table.devices[device].name.clone();
         let mut would = Vec::new();
         if let Some((time, pool)) = &best {

@@ -123,3 +123,35 @@ proptest! {
         }
     }
 }
+
+/// A figure anywhere between two powers of ten.
+fn power(low: f64, high: f64) -> impl Strategy<Value = f64> {
+    (low..high).prop_map(|exponent| 10f64.powf(exponent))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
+
+    #[test]
+    fn extremes_are_planned_or_said_to_be_unmet(
+        (time, runs, deadline) in (power(-6.0, 14.0), power(0.0, 8.9), power(-3.0, 14.0)),
+        (interruptions, rent, price) in (0.0..60.0f64, power(-6.0, 6.0), power(-2.0, 9.0)),
+        (months, growth, storage) in (1u32..240, -0.5..0.02f64, power(0.0, 14.0)),
+    ) {
+        let text = format!(
+            "months = {months}\n[[workload]]\ntimes = {{ l4 = {time:e}, cpu = {time:e} }}\nruns_per_month = {:e}\n\
+             deadline = {deadline:e}\ngrowth = {growth:e}\nstorage = {storage:e}\n\
+             [spot]\ninterruptions_per_hour = {interruptions:e}\n[rent.spot]\nl4 = {rent:e}\n[buy.gpu]\nl4 = {price:e}\n",
+            runs.floor()
+        );
+        let plan = Plan::of(&read(&text).unwrap(), Catalogue::embedded()).unwrap();
+        let answer = draw_up(&plan, Catalogue::embedded(), &[], "2026-11-30").unwrap();
+        prop_assert!(!answer.summary.sentence.is_empty());
+        prop_assert!(answer.summary.cost.is_some() || !answer.unmet.is_empty() || answer.options.iter().all(|o| !o.meets));
+        for cost in answer.options.iter().filter_map(|o| o.cost).chain(answer.summary.cost) {
+            prop_assert!(cost.p10.is_finite() && cost.p90.is_finite() && cost.p10 <= cost.p90, "{text}{cost:?}");
+        }
+        prop_assert!(breakeven_plan::report::html(&answer).ends_with("</html>\n"));
+        prop_assert!(!breakeven_plan::report::text(&answer, false, Some(60)).contains("NaN"), "{text}");
+    }
+}
