@@ -129,8 +129,8 @@ fn waste(fleet: &Fleet<'_>) -> Rows {
     Rows {
         key: "waste",
         caption: format!(
-            "Jobs that …; what needs a look frees at most this. Waiting that it frees, by partition, at least: {} h for \
-             certain, {} h with a look",
+            "Jobs that …; what needs a look frees at most this. Waiting that it frees, by partition, at least: {} h \
+             for certain, {} h with a look",
             hours(wait(true)),
             hours(wait(false))
         ),
