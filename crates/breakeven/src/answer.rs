@@ -31,6 +31,11 @@ pub fn answer_request_by(request: &Request, each: Each) -> Result<Estimate> {
             .hint("docs/api.md says what a request holds"));
     }
     request.sizes.as_ref().map_or(Ok(()), check_sizes)?;
+    if request.options.several.is_some() && request.workload.is_none() {
+        return Err(Error::new("bad-parallel", "only a recorded program is divided among GPUs, and these are numbers")
+            .hint("`gpus` of the numbers, with `scaling_efficiency`, shares an amount of work")
+            .field("several"));
+    }
     match (&request.numbers, &request.workload) {
         (Some(numbers), None) => calculator::calculate(numbers, request),
         (None, Some(workload)) => program::estimate_by(workload, request, each),

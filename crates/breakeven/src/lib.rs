@@ -28,6 +28,7 @@ pub mod quantity;
 pub mod reasons;
 pub mod report;
 pub mod request;
+pub mod several;
 pub mod spend;
 pub mod table;
 pub mod timeline;

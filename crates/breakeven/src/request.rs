@@ -166,6 +166,27 @@ pub struct Numbers {
     pub scaling_efficiency: Option<Typed>,
 }
 
+/// Several GPUs for one run, as [`crate::several`] divides it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Divided {
+    /// How many GPUs, 1–65536; the product of the layout's parts where that says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gpus: Option<Typed>,
+    /// `dp` (default for networks), `fsdp`, `zero1`, `zero2`, `zero3`, `tp=4,pp=2`, with `gpipe` or `1f1b` and `micro=8`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parallel: Option<String>,
+    /// Network of one node, one direction: `200Gb/s`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<Typed>,
+    /// GPUs of one node; 8 unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_node: Option<Typed>,
+    /// `weak` (default): each data-parallel rank has the recorded batch; `strong`: they share it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scaling: Option<String>,
+}
+
 /// Options that every estimate takes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -206,6 +227,9 @@ pub struct Options {
     pub precision: Option<String>,
     /// A recorded program on a problem so many times as large, as in [`crate::growth`]; 1 is as recorded.
     pub size: Option<Typed>,
+    /// GPUs for one run of a recorded program, and how they divide it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub several: Option<Divided>,
     /// Leave start-up out of `time_s` on both sides.
     pub exclude_startup: bool,
     /// The answer holds a sketch of the timeline on the GPU that it speaks of.

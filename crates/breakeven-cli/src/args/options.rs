@@ -3,7 +3,7 @@
 use crate::config::Settings;
 use crate::failure::Failure;
 use crate::input::catalogue_text;
-use breakeven::request::{Options, Typed};
+use breakeven::request::{Divided, Options, Typed};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -87,6 +87,22 @@ pub(crate) struct ProgramArgs {
     /// A problem so many times as large as the recorded one, as `2`
     #[arg(long, value_name = "TIMES", help_heading = "Program", allow_negative_numbers = true)]
     size: Option<String>,
+
+    /// This many GPUs for one run; a network of PyTorch is divided, any other program is run on each
+    #[arg(long, value_name = "N", help_heading = "Several GPUs", allow_negative_numbers = true)]
+    gpus: Option<String>,
+    /// How they divide it: dp, fsdp, zero1, zero2, zero3, `tp=4,pp=2`, with gpipe or 1f1b, `micro=8` [default: dp]
+    #[arg(long, value_name = "LAYOUT", help_heading = "Several GPUs")]
+    parallel: Option<String>,
+    /// Network of one node, in one direction: `200Gb/s` [default: assumed by the kind of GPU]
+    #[arg(long, value_name = "RATE", help_heading = "Several GPUs", allow_negative_numbers = true)]
+    network: Option<String>,
+    /// GPUs of one node [default: 8]
+    #[arg(long, value_name = "N", help_heading = "Several GPUs", allow_negative_numbers = true)]
+    per_node: Option<String>,
+    /// weak (each copy has the recorded batch) or strong (copies share it) [default: weak]
+    #[arg(long, value_name = "KIND", help_heading = "Several GPUs")]
+    scaling: Option<String>,
 }
 
 impl ProgramArgs {
@@ -98,8 +114,21 @@ impl ProgramArgs {
             policy: self.policy.clone(),
             precision: self.precision.clone(),
             size: typed(self.size.as_ref()),
+            several: self.several(),
             ..options
         }
+    }
+
+    /// Several GPUs, where anything of them is asked.
+    fn several(&self) -> Option<Divided> {
+        let asked = Divided {
+            gpus: typed(self.gpus.as_ref()),
+            parallel: self.parallel.clone(),
+            network: typed(self.network.as_ref()),
+            per_node: typed(self.per_node.as_ref()),
+            scaling: self.scaling.clone(),
+        };
+        (asked != Divided::default()).then_some(asked)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::draft::Draft;
-use crate::estimate::gpu::{Outcome, Question, outcomes};
+use crate::estimate::gpu::{Outcome, Question, changed, outcomes};
 use crate::estimate::hosttime::HostTime;
 use crate::estimate::plan::{Plan, Policy, Port};
 use crate::estimate::program::order_of;
@@ -18,6 +18,22 @@ pub(super) fn on_gpus<T>(
     devices: &[&Device],
     keep: impl Fn(usize, &Outcome) -> T,
 ) -> Vec<T> {
+    let slowed = |plan: &mut Plan| {
+        for (entry, share) in draft.device_share.iter().enumerate() {
+            plan.tasks[entry].device *= share;
+            plan.entries[entry].device *= share;
+        }
+    };
+    asked(q, draft, |question| outcomes(question, devices, &mut Vec::new(), slowed, keep))
+}
+
+/// The outcome on one device, its plan changed before it is simulated.
+pub fn planned(q: &Question, draft: &Draft, device: &Device, change: impl Fn(&mut Plan)) -> Outcome {
+    asked(q, draft, |question| changed(question, device, change))
+}
+
+/// What the edited program is asked, handed to `then`.
+fn asked<T>(q: &Question, draft: &Draft, then: impl FnOnce(&Question) -> T) -> T {
     let host = host_time(q, &draft.workload);
     let profile = q.port.profile();
     let port = Port::new(&draft.workload, &host, profile, q.host_speed, draft.policy);
@@ -49,13 +65,7 @@ pub(super) fn on_gpus<T>(
         changed: q.changed,
         setup: q.setup,
     };
-    let slowed = |plan: &mut Plan| {
-        for (entry, share) in draft.device_share.iter().enumerate() {
-            plan.tasks[entry].device *= share;
-            plan.entries[entry].device *= share;
-        }
-    };
-    outcomes(&question, devices, &mut Vec::new(), slowed, keep)
+    then(&question)
 }
 
 /// ln-sigma of what an edit costs once: nobody measured it.

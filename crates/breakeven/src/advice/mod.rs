@@ -11,6 +11,7 @@ pub mod draft;
 mod edits;
 pub mod source;
 
+pub use again::planned;
 pub use edits::cheaper_gpu::{Offer, cheaper_gpu};
 
 use crate::estimate::gpu::{Outcome, Question};

@@ -153,6 +153,7 @@ fn without_gpus(workload: WorkloadSummary, baseline: Baseline, request: &Request
         advice: Vec::new(),
         not_understood: Vec::new(),
         advice_together: Vec::new(),
+        several: None,
         notes: Vec::new(),
         policy_failed: None,
     }

@@ -90,7 +90,14 @@ impl Question<'_> {
 
 /// The whole way: plan, simulate, compare.
 pub fn outcome(q: &Question, device: &Device) -> Outcome {
-    let plan = shared(q, planned(q, device, Plan::default()));
+    changed(q, device, |_| ())
+}
+
+/// [`outcome`] of a plan that is changed before it is simulated.
+pub fn changed(q: &Question, device: &Device, change: impl Fn(&mut Plan)) -> Outcome {
+    let mut plan = planned(q, device, Plan::default());
+    change(&mut plan);
+    let plan = shared(q, plan);
     let parts = finish(&plan.tasks, q.order, q.port.machine());
     compared(q, device, plan, parts)
 }

@@ -85,6 +85,9 @@ pub struct Estimate {
     /// The advice for a side taken together, where there is more than one piece.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub advice_together: Vec<Together>,
+    /// The same run on several GPUs; only where asked for. All else is of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub several: Option<crate::several::Several>,
     /// What the reader should know; `code` is a closed, documented set.
     pub notes: Vec<Note>,
     /// Whether the user's `--fail-if` policy held; absent where none was set.

@@ -98,6 +98,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("script-cut", "The script did not say how it ended; what was seen until then is reported."),
     ("script-failed", "The script ended with an exit code other than 0; what was seen until then is reported."),
     ("script-killed", "A signal ended the script; what was seen until then is reported."),
+    ("several-gpus", "What is assumed of several GPUs for one run, and what of it is not divided among them."),
     (
         "single-numbers",
         "Most of what is seen is single numbers taken out of arrays; arithmetic on them is not counted.",

@@ -24,6 +24,7 @@ use crate::port::{self, PortProfile};
 use crate::reasons;
 use crate::report::words;
 use crate::request::{Options, Request};
+use crate::several;
 use crate::spend::spend;
 use crate::timeline::{Compact, LANES};
 use crate::workload::{CUT_SHORT, Entry, Exit, GIVEN, Op, Step, Unseen, Workload};
@@ -69,7 +70,14 @@ pub fn estimate(workload: &Workload, request: &Request) -> Result<Estimate> {
 /// # Errors
 /// As [`estimate`].
 pub fn estimate_by(workload: &Workload, request: &Request, each: Each) -> Result<Estimate> {
-    estimate_on(&Setup::default(), workload, request, each)
+    let Some(asked) = &request.options.several else {
+        return estimate_on(&Setup::default(), workload, request, each);
+    };
+    ask(workload, request, |question, choice| {
+        let mut estimate = answer(question, choice, request, each)?;
+        several::answer(question, choice, asked, &mut estimate)?;
+        Ok(estimate)
+    })?
 }
 
 /// The same on a machine that numbers tell of.
@@ -265,6 +273,7 @@ fn answer(question: &Question, choice: &Choice, request: &Request, each: Each) -
         not_understood,
         advice,
         advice_together,
+        several: None,
         notes,
         policy_failed: None,
     };

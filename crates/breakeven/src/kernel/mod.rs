@@ -9,6 +9,7 @@ mod atomic;
 mod attention;
 mod batchnorm;
 mod blocks;
+pub mod collective;
 mod constants;
 mod convolution;
 mod cost;

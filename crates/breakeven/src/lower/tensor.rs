@@ -77,6 +77,7 @@ impl Form {
             "reduce_scatter" => Self::Collective(Collective::ReduceScatter),
             "broadcast" => Self::Collective(Collective::Broadcast),
             "all_to_all" => Self::Collective(Collective::AllToAll),
+            "send_recv" => Self::Collective(Collective::SendRecv),
             _ => return None,
         })
     }

@@ -2,7 +2,7 @@
 
 use super::terminal::Terminal;
 use super::wrap::{cut, hanging_at_most};
-use super::{first_fix, help, notes, remarks, rows, text, why, words};
+use super::{first_fix, help, notes, remarks, rows, several, text, why, words};
 use crate::estimate::{Advice, Estimate};
 
 /// Lines of the report, but for what the user asked for by `--top`, `--timeline` or `--explain`.
@@ -33,6 +33,9 @@ pub(super) fn lines(e: &Estimate, terminal: &Terminal, explain: bool, first: usi
         page.always(gpus);
     } else {
         page.add(gpus);
+    }
+    if e.several.is_some() {
+        page.always(terminal.table(&several::table(e).without(&several::SPARE, terminal.width)));
     }
     let footprint = rows::footprint(e);
     if !footprint.is_empty() {

@@ -132,6 +132,7 @@ pub(super) fn numbers() -> Estimate {
         advice: Vec::new(),
         not_understood: Vec::new(),
         advice_together: Vec::new(),
+        several: None,
         notes: Vec::new(),
         policy_failed: None,
     }

@@ -1,7 +1,7 @@
 //! Markdown for a page, a pull request, a ticket.
 
 use super::sentence::chosen;
-use super::{explain, held_back, help, remarks, rows, text, why, words};
+use super::{explain, held_back, help, remarks, rows, several, text, why, words};
 use crate::estimate::Estimate;
 
 /// The whole report, or the first lines alone where it is to be `quiet`; every name of other people's making is escaped.
@@ -19,6 +19,10 @@ pub fn markdown(e: &Estimate, quiet: bool) -> String {
     if !gpus.is_empty() {
         let days = rows::priced(e, top).map_or_else(String::new, |days| format!("\n{}\n", words::as_sentence(&days)));
         out += &format!("{days}\n{}", gpus.map(escape).markdown());
+    }
+    let scaling = several::table(e);
+    if !scaling.is_empty() {
+        out += &format!("\n### Several GPUs\n\n{}", scaling.map(escape).markdown());
     }
     let footprint = rows::footprint(e);
     if !footprint.is_empty() {

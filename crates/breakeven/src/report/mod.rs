@@ -16,6 +16,7 @@ mod notes;
 mod remarks;
 mod rows;
 mod sentence;
+mod several;
 mod table;
 mod terminal;
 mod text;

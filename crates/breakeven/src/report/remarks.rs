@@ -2,14 +2,15 @@
 
 use super::rows::is_only_memory;
 use super::sentence::{chosen, is_enough, nothing_to_run, understood};
-use super::words;
+use super::{several, words};
 use crate::estimate::{BreakEven, Estimate, GpuEstimate, Verdict};
 use crate::growth::{RoundsCrossing, RunPoint, RunsCrossing};
 
 /// The size at which the GPU that the answer speaks of starts to win, and what it takes when warm.
 pub(super) fn remarks(e: &Estimate) -> Vec<String> {
     let Some(g) = chosen(e).filter(|_| !is_only_memory(e) && !nothing_to_run(e)) else { return Vec::new() };
-    let mut lines = break_even(g);
+    let mut lines: Vec<String> = e.several.iter().filter_map(several::bends).collect();
+    lines.extend(break_even(g));
     let told = |code| e.notes.iter().any(|note| note.code == code);
     if let (Some(parts), Some(time)) = (g.breakdown_s, g.time_s)
         && parts.startup >= 0.1 * time.p50

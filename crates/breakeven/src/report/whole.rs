@@ -2,7 +2,7 @@
 
 use super::terminal::Terminal;
 use super::wrap::hanging;
-use super::{first_fix, help, remarks, rows, text, why, words};
+use super::{first_fix, help, remarks, rows, several, text, why, words};
 use crate::estimate::Estimate;
 
 /// Pieces of advice shown.
@@ -13,6 +13,9 @@ const TOP: usize = 10;
 /// What follows the first lines.
 pub(super) fn lines(e: &Estimate, terminal: &Terminal, explain: bool) -> Vec<String> {
     let mut lines = text::gpus(e, terminal, TOP, true);
+    if e.several.is_some() {
+        lines.extend(terminal.table(&several::table(e).without(&several::SPARE, terminal.width)));
+    }
     let footprint = rows::footprint(e);
     if !footprint.is_empty() {
         lines.extend(terminal.table(&footprint.cut("for", rows::LEAST, terminal.width)));

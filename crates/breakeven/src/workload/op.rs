@@ -260,7 +260,7 @@ kinds!(/** Sparse products. */ Sparse { Spmv, Spmm, Spgemm });
 kinds!(/** Distributions by cost. */ Random { Uniform, Normal, Exponential, Gamma, Integers, Permutation, Choice });
 kinds!(/** Sliding windows. */ Window { MaxPool, AveragePool, Resize, Stencil, Median });
 kinds!(/** Dataframe verbs: `gather` takes rows by number or label, `fold` sums columns, `distinct` finds equal rows, `pivot` turns rows into columns or back, `text` and `date` work on strings and times. */ Dataframe { Filter, GroupBy, Join, Sort, Rolling, Map, Fold, Scan, Gather, Concat, Pivot, Distinct, TopK, Text, Date, ReadCsv, ReadParquet, ReadJson, WriteText, WriteParquet });
-kinds!(/** Collective communication. */ Collective { AllReduce, AllGather, ReduceScatter, Broadcast, AllToAll });
+kinds!(/** Collective communication; `send_recv` goes from one rank to the next. */ Collective { AllReduce, AllGather, ReduceScatter, Broadcast, AllToAll, SendRecv });
 kinds!(/** Which way a copy goes; `h2h`: the host rearranges it, by so many bytes of its memory's traffic. */ Direction { H2d, D2h, D2d, H2h });
 
 macro_rules! families {

@@ -42,6 +42,27 @@ pub(super) fn bars(e: &Estimate) -> String {
     )
 }
 
+/// What each of so many GPUs does of what one alone does.
+pub(super) fn scaling(e: &Estimate) -> String {
+    let curve = e.several.iter().flat_map(|several| &several.curve);
+    let bar = |p: &crate::several::Point| {
+        let efficiency = p.efficiency?;
+        Some(format!(
+            "<div class=\"bar\"><span>{}</span><svg class=\"track\"><rect class=\"fill\" width=\"{:.2}%\" height=\"100%\" \
+             rx=\"3\"/></svg><span class=\"value\">{}</span></div>\n",
+            words::several(p.gpus, "GPU", "GPUs"),
+            (100.0 * efficiency).clamp(0.3, 100.0),
+            words::percent(efficiency),
+        ))
+    };
+    let bars: String = curve.filter_map(bar).collect();
+    if bars.is_empty() {
+        return bars;
+    }
+    let text = "What each GPU does of what one alone does, longer is better.";
+    format!("<div class=\"bars\" aria-hidden=\"true\">\n{bars}<p class=\"soft\">{text}</p>\n</div>\n")
+}
+
 /// The parts of the critical path on the GPU that the page speaks of.
 pub(super) fn parts(e: &Estimate) -> String {
     let Some(parts) = chosen(e).and_then(|g| g.breakdown_s) else { return String::new() };

@@ -6,7 +6,7 @@ mod curve;
 
 use super::sentence::{chosen, ended_early};
 use super::table::{Align, Cells, Table};
-use super::{held_back, help, remarks, rows, words};
+use super::{held_back, help, remarks, rows, several, words};
 use crate::estimate::{Estimate, GpuEstimate, Price, Verdict};
 use crate::interval::Interval;
 
@@ -28,6 +28,7 @@ pub fn html(e: &Estimate, quiet: bool) -> String {
     }
     let lines = format!("Source lines by their time on the CPU, and on {}", on(e));
     out += &section("gpus", "GPUs", devices(e));
+    out += &section("several", "Several GPUs", charts::scaling(e) + &table(&several::table(e), "As GPUs are added"));
     out += &section("parts", "Where the time goes", charts::parts(e));
     out += &section("lines", "Hot lines", table(&rows::sites(e, usize::MAX), &lines));
     out += &section("timeline", "In the course of the run", charts::timeline(e));

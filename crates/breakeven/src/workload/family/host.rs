@@ -18,6 +18,7 @@ pub(super) fn collective(kind: Collective, bytes: f64, ranks: f64, s: f64) -> Ne
         Collective::AllGather | Collective::Broadcast | Collective::AllToAll => {
             Need { flop: 0.0, bytes: share * bytes }
         }
+        Collective::SendRecv => Need { flop: 0.0, bytes: if ranks > 1.0 { bytes } else { 0.0 } },
     }
 }
 
