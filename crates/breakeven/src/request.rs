@@ -228,7 +228,6 @@ pub struct Options {
     /// A recorded program on a problem so many times as large, as in [`crate::growth`]; 1 is as recorded.
     pub size: Option<Typed>,
     /// GPUs for one run of a recorded program, and how they divide it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub several: Option<Divided>,
     /// Leave start-up out of `time_s` on both sides.
     pub exclude_startup: bool,

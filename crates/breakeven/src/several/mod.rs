@@ -148,6 +148,10 @@ fn is_possible(workload: &Workload, layout: &Layout) -> bool {
 
 fn check(workload: &Workload, mode: Mode, layout: &Layout, asked: &Divided) -> Result<()> {
     let refused = |message: String, hint: &str| Err(Error::new("bad-parallel", message).hint(hint).field("parallel"));
+    if mode == Mode::AsWritten && workload.program.processes > 1 && layout.gpus() > 1 {
+        let message = format!("the recording has {} processes in one, and is of no single rank", workload.program.processes);
+        return refused(message, "record one rank, as `RANK=0 WORLD_SIZE=1 breakeven run …` does");
+    }
     let divided = layout.tensor > 1 || layout.pipeline > 1;
     if mode != Mode::Divided && (divided || (mode == Mode::IndependentRuns && asked.parallel.is_some())) {
         let why = match mode {

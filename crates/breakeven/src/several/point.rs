@@ -241,7 +241,7 @@ fn held_back(loss: &Loss) -> String {
         (loss.exposed, exchanges),
         (idle, "idle rounds of the pipeline".to_owned()),
         (whole, "operations that are not divided".to_owned()),
-        (host, "the host, which launches as many kernels for less work".to_owned()),
+        (host, "host time, which is not divided".to_owned()),
         (LITTLE / 2.0, "kernels on parts too small for the GPU".to_owned()),
     ];
     all.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).map_or_else(String::new, |(_, what)| what)
