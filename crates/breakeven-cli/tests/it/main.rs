@@ -15,6 +15,7 @@ mod plan;
 mod prices;
 mod run;
 mod serve;
+mod several;
 mod terminal;
 mod update;
 mod watch;

@@ -6,8 +6,9 @@ use crate::estimate::{Estimate, Note};
 
 /// What was asked for, what changes how the answer is to be read, what else is of this program alone; the most telling
 /// first. The others are told of nearly every program, or in the verdict.
-const TELLING: [&str; 29] = [
+const TELLING: [&str; 30] = [
     "busy-machine",
+    "several-gpus",
     "monthly-bill",
     "changed-program",
     "model-says",

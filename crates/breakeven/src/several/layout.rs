@@ -214,11 +214,7 @@ mod tests {
     use super::*;
 
     fn read(gpus: Option<&str>, parallel: &str) -> Result<Layout> {
-        Layout::read(&Divided {
-            gpus: gpus.map(Into::into),
-            parallel: Some(parallel.to_owned()),
-            ..Divided::default()
-        })
+        Layout::read(&Divided { gpus: gpus.map(Into::into), parallel: Some(parallel.to_owned()), ..Divided::default() })
     }
 
     #[test]

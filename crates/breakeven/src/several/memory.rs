@@ -63,9 +63,7 @@ impl Memory {
         let sharded = |from: Zero| if self.trains && layout.zero >= from { 1.0 / copies } else { 1.0 };
         let in_flight = match layout.schedule {
             Schedule::Gpipe => 1.0,
-            Schedule::OneForwardOneBackward => {
-                (layout.pipeline as f64 / layout.micro_batches.max(1) as f64).min(1.0)
-            }
+            Schedule::OneForwardOneBackward => (layout.pipeline as f64 / layout.micro_batches.max(1) as f64).min(1.0),
         };
         let divided = 1.0 - division.of_results + division.of_results / layout.tensor as f64;
         let batch = if batch_shared { 1.0 / copies } else { 1.0 };

@@ -81,7 +81,12 @@ pub struct Several {
 /// # Errors
 /// A layout that does not read, does not make up the GPUs, or does not fit the program.
 pub fn answer(q: &Question, choice: &Choice, asked: &Divided, estimate: &mut Estimate) -> Result<()> {
-    let layout = Layout::read(asked)?;
+    let mut layout = Layout::read(asked)?;
+    let samples = batch_of(q.workload).map_or(u64::MAX, |batch| batch.called());
+    let each = samples / if layout.scaling == Scaling::Strong { layout.data } else { 1 };
+    let fewer = layout.micro_batches > each;
+    // A part of the batch has a sample at least.
+    layout.micro_batches = layout.micro_batches.min(each.max(1));
     let shown = estimate.summary.shown_gpu.as_deref();
     let Some(pick) = choice.gpus.iter().find(|pick| Some(pick.gpu.id()) == shown) else { return Ok(()) };
     let network = Network::of(&pick.gpu, asked)?;
@@ -100,9 +105,15 @@ pub fn answer(q: &Question, choice: &Choice, asked: &Divided, estimate: &mut Est
     }
     let bends = curve.iter().find(|point| point.efficiency.is_some_and(|e| e < BENT)).map(|point| {
         let share = words::percent(point.efficiency.unwrap_or_default());
-        format!("from {} GPUs on each does less than {share} of one alone: {}", point.gpus, point.held_back)
+        format!("at {} GPUs, where each does {share} of what one alone does: {}", point.gpus, point.held_back)
     });
     let sentence = sentence(&pick.gpu.device.name, mode, &layout, &at);
+    if fewer && layout.pipeline > 1 {
+        let parts = words::several(layout.micro_batches, "micro-batch", "micro-batches");
+        estimate
+            .notes
+            .push(Note::new("several-gpus", format!("a batch of {samples} has samples for {parts} and no more")));
+    }
     estimate.notes.extend(notes(q.workload, mode, &layout, &network, &at, &detail));
     estimate.summary.sentence.clone_from(&sentence);
     estimate.several = Some(Several {
@@ -126,9 +137,11 @@ pub fn mode(workload: &Workload) -> Mode {
     let exchanges = |op: &Op| matches!(op, Op::Collective { .. });
     if workload.ops.iter().any(|entry| exchanges(&entry.op)) {
         Mode::AsWritten
-    } else if workload.ops.iter().any(|e| {
-        e.name.starts_with("aten.") && matches!(e.phase, Some(Phase::Forward | Phase::Backward))
-    }) {
+    } else if workload
+        .ops
+        .iter()
+        .any(|e| e.name.starts_with("aten.") && matches!(e.phase, Some(Phase::Forward | Phase::Backward)))
+    {
         Mode::Divided
     } else {
         Mode::IndependentRuns
@@ -142,15 +155,16 @@ fn trains(workload: &Workload) -> bool {
 /// Whether every rank has something to do: samples for each copy, layers for each stage.
 fn is_possible(workload: &Workload, layout: &Layout) -> bool {
     let samples = batch_of(workload).map(|batch| batch.called());
-    let parts = if layout.scaling == Scaling::Strong { layout.data } else { 1 };
+    let parts = layout.micro_batches * if layout.scaling == Scaling::Strong { layout.data } else { 1 };
     samples.is_none_or(|samples| parts <= samples)
 }
 
 fn check(workload: &Workload, mode: Mode, layout: &Layout, asked: &Divided) -> Result<()> {
     let refused = |message: String, hint: &str| Err(Error::new("bad-parallel", message).hint(hint).field("parallel"));
     if mode == Mode::AsWritten && workload.program.processes > 1 && layout.gpus() > 1 {
-        let message = format!("the recording has {} processes in one, and is of no single rank", workload.program.processes);
-        return refused(message, "record one rank, as `RANK=0 WORLD_SIZE=1 breakeven run …` does");
+        let message =
+            format!("the recording has {} processes in one, and is of no single rank", workload.program.processes);
+        return refused(message, "record the script with one process: `torchrun --nproc-per-node 1`");
     }
     let divided = layout.tensor > 1 || layout.pipeline > 1;
     if mode != Mode::Divided && (divided || (mode == Mode::IndependentRuns && asked.parallel.is_some())) {
@@ -165,13 +179,17 @@ fn check(workload: &Workload, mode: Mode, layout: &Layout, asked: &Divided) -> R
     }
     if layout.pipeline > 1 && !trains(workload) {
         let hint = "dp for more requests at once, tp for each to be quicker";
-        return refused("stages of a pipeline are estimated for training, and this program trains nothing".into(), hint);
+        return refused(
+            "stages of a pipeline are estimated for training, and this program trains nothing".into(),
+            hint,
+        );
     }
     let weights = workload.ops.iter().filter(|entry| tensor::is_forward(entry) && tensor::weight(entry) > 0.0);
     let steps = weights.clone().map(|entry| entry.count.max(1)).min().unwrap_or(1);
     let layers = weights.map(|entry| entry.count / steps).sum::<u64>().max(1);
     if layout.pipeline > layers {
-        let message = format!("{} stages need as many layers with weights, and the network has {layers}", layout.pipeline);
+        let message =
+            format!("{} stages need as many layers with weights, and the network has {layers}", layout.pipeline);
         return refused(message, "fewer stages: `pp=2`");
     }
     if !is_possible(workload, layout) {
@@ -193,13 +211,14 @@ fn sentence(name: &str, mode: Mode, layout: &Layout, at: &Point) -> String {
     };
     let who = format!("{} × {name} ({how})", at.gpus);
     if at.fits == Some(false) {
-        let need = at.memory_bytes.map_or_else(String::new, |bytes| format!(": each would need {}", words::memory(bytes)));
+        let need =
+            at.memory_bytes.map_or_else(String::new, |bytes| format!(": each would need {}", words::memory(bytes)));
         return format!("{who}: does not fit{need}");
     }
     let Some(time) = at.time_s else { return format!("{who}: not enough evidence") };
     match (at.speedup, at.efficiency) {
         (Some(speedup), Some(efficiency)) => format!(
-            "{who}: {} the work of one {}, {} of each; held back by {}",
+            "{who}: {} the work of one{}, {} of each; held back by {}",
             words::times(speedup.p50),
             words::range(speedup),
             words::percent(efficiency),
@@ -226,11 +245,14 @@ fn notes(
     }
     let samples = match layout.scaling {
         _ if layout.data < 2 => "the batch is as recorded",
-        Scaling::Weak => "each copy has the recorded batch (weak scaling), so that a step has as many times the samples",
+        Scaling::Weak => {
+            "each copy has the recorded batch (weak scaling), so that a step has as many times the samples"
+        }
         Scaling::Strong => "copies share the recorded batch (strong scaling)",
     };
     notes.push(note(format!("{samples}; {one}")));
-    let basis = |basis: crate::interval::Basis| if basis == crate::interval::Basis::Given { "given" } else { "assumed" };
+    let basis =
+        |basis: crate::interval::Basis| if basis == crate::interval::Basis::Given { "given" } else { "assumed" };
     notes.push(note(format!(
         "{} with {} a GPU inside a node of {}, {} a node between nodes ({}); how much of it exchanges reach is assumed from \
          NCCL's own constants, nobody measured it here",
@@ -241,7 +263,8 @@ fn notes(
         basis(network.between_basis),
     )));
     if detail.batch_unknown {
-        notes.push(note("the shapes do not tell the batch: its parts are taken to need their share of the time".into()));
+        notes
+            .push(note("the shapes do not tell the batch: its parts are taken to need their share of the time".into()));
     }
     if layout.tensor > 1 && !detail.undivided.is_empty() {
         let names: Vec<String> = detail
@@ -256,7 +279,9 @@ fn notes(
         }
     }
     if layout.pipeline > 1 {
-        notes.push(note("stages are taken to need the same time, and gradients to be exchanged when all are done".into()));
+        notes.push(note(
+            "stages are taken to need the same time, and gradients to be exchanged when all are done".into(),
+        ));
     }
     if !trains(workload) && layout.data > 1 {
         notes.push(note("nothing is trained: copies exchange nothing, and each holds all parameters".into()));

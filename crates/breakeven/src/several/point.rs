@@ -1,7 +1,7 @@
 //! One point of a scaling curve: time, speedup, memory, money of a layout, and what holds it back.
 
 use super::rank::{self, Among, Rank, Sent};
-use super::{Layout, Memory, Mode, Network, Scaling};
+use super::{Layout, Memory, Mode, Network, Scaling, Zero};
 use crate::advice::{draft::Draft, planned};
 use crate::estimate::gpu::{Outcome, Question, USABLE_MEMORY, device_bytes, outcome};
 use crate::hardware::Device;
@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Ranks wait for the slowest of them; standard deviation of ln(speedup) for it, and for overlap that is not as told.
+/// Ranks wait for the slowest of them, and exchanges take from kernels beside them: standard deviation of ln(speedup) for
+/// it with each doubling of the ranks, which add in squares.
 const STRAGGLERS: f64 = 0.05;
 /// A loss of less is not worth a reason.
 const LITTLE: f64 = 0.05;
@@ -133,7 +134,7 @@ impl Case<'_> {
         let speedup = time_s.and(one.time).map(|_| {
             let of = |total: f64| copies * warm(one) / (total - runs[2].parts.startup).max(f64::MIN_POSITIVE);
             let exchanges = Interval { p10: of(slow), p50: of(middle), p90: of(quick) };
-            exchanges.times(Interval::log_normal(1.0, STRAGGLERS)).map_increasing(|x| x.min(n))
+            exchanges.times(Interval::log_normal(1.0, STRAGGLERS * libm::log2(n).sqrt())).map_increasing(|x| x.min(n))
         });
         let efficiency = speedup.map(|speedup| speedup.p50 / n);
         let slowest = exchanges.iter().max_by(|a, b| (a.1.seconds * count(a.0)).total_cmp(&(b.1.seconds * count(b.0))));
@@ -142,6 +143,7 @@ impl Case<'_> {
             efficiency,
             exposed: exposed_s / middle.max(f64::MIN_POSITIVE),
             undivided: undivided.values().sum(),
+            optimizer: optimizer(&rank, &runs[2]) / middle.max(f64::MIN_POSITIVE),
             host: (runs[2].parts.host + runs[2].parts.launch) / middle.max(f64::MIN_POSITIVE),
             limit: slowest.map(|(_, exchange)| exchange.limit),
             inside: &self.network.inside,
@@ -180,9 +182,8 @@ impl Case<'_> {
             ..Draft::new(&rank.workload, self.q.port.policy())
         };
         let off = libm::exp(Z90 * sigma);
-        [0.0, 1.0 / off, 1.0, off].map(|slower| {
-            planned(self.q, &draft, self.device, |plan| rank.lay(plan, exchanges, slower))
-        })
+        [0.0, 1.0 / off, 1.0, off]
+            .map(|slower| planned(self.q, &draft, self.device, |plan| rank.lay(plan, exchanges, slower)))
     }
 }
 
@@ -199,15 +200,21 @@ fn recorded(q: &Question) -> BTreeMap<u32, Sent> {
 
 /// Device time of what every rank does as a whole, by family, as a share of all of it.
 fn undivided(rank: &Rank, out: &Outcome) -> BTreeMap<String, f64> {
-    let all = out.plan.sums.device.max(f64::MIN_POSITIVE);
+    let all = out.plan.entries.iter().map(|time| time.device).sum::<f64>().max(f64::MIN_POSITIVE);
     let mut whole = BTreeMap::new();
     for (i, (entry, time)) in rank.workload.ops.iter().zip(&out.plan.entries).enumerate() {
         let layer = matches!(entry.phase, Some(Phase::Forward | Phase::Backward));
         if layer && time.device > 0.0 && !rank.division.divided.contains(&(i as u32)) {
-            *whole.entry(entry.op.family().name().to_owned()).or_insert(0.0) += (time.device / all).min(1.0);
+            *whole.entry(entry.op.family().name().to_owned()).or_insert(0.0) += time.device / all;
         }
     }
     whole
+}
+
+/// Device time of the optimizer, s.
+fn optimizer(rank: &Rank, out: &Outcome) -> f64 {
+    let entries = rank.workload.ops.iter().zip(&out.plan.entries);
+    entries.filter(|(entry, _)| entry.phase == Some(Phase::Optimizer)).map(|(_, time)| time.device).sum()
 }
 
 struct Loss<'a> {
@@ -215,6 +222,7 @@ struct Loss<'a> {
     efficiency: Option<f64>,
     exposed: f64,
     undivided: f64,
+    optimizer: f64,
     host: f64,
     limit: Option<Limit>,
     inside: &'a str,
@@ -236,11 +244,15 @@ fn held_back(loss: &Loss) -> String {
     // Of a step without exchanges: the rounds in which a stage is idle.
     let idle = (1.0 - 1.0 / loss.layout.bubble()) * (1.0 - loss.exposed);
     let whole = loss.undivided * (1.0 - 1.0 / tensor) * (1.0 - loss.exposed);
-    let host = if loss.exposed + idle + whole < 0.5 * (1.0 - efficiency) { loss.host } else { 0.0 };
+    // Copies that share a batch each step all parameters, unless the states are shared.
+    let stepped = loss.layout.scaling == Scaling::Strong && loss.layout.zero == Zero::Ddp;
+    let steps = if stepped { loss.optimizer * (1.0 - 1.0 / loss.layout.data as f64) } else { 0.0 };
+    let host = if loss.exposed + idle + whole + steps < 0.5 * (1.0 - efficiency) { loss.host } else { 0.0 };
     let all = [
         (loss.exposed, exchanges),
         (idle, "idle rounds of the pipeline".to_owned()),
         (whole, "operations that are not divided".to_owned()),
+        (steps, "the optimizer, which each copy runs as a whole".to_owned()),
         (host, "host time, which is not divided".to_owned()),
         (LITTLE / 2.0, "kernels on parts too small for the GPU".to_owned()),
     ];

@@ -4,9 +4,9 @@ use super::buckets::{self, Copies};
 use super::memory::Memory;
 use super::tensor::{self, Division};
 use super::{Layout, Scaling};
+use crate::estimate::plan::Plan;
 use crate::growth::batch_of;
 use crate::kernel::collective::{Exchange, Group, dispatch, exchange};
-use crate::estimate::plan::Plan;
 use crate::timeline::{STREAMS, Task};
 use crate::workload::op::Collective;
 use crate::workload::{Dtype, Entry, Op, Phase, Step, Workload, order};
@@ -42,8 +42,8 @@ pub struct Sent {
 pub struct Exchanges {
     ops: Vec<Entry>,
     sent: BTreeMap<u32, Sent>,
-    /// By kind, group and bytes: equal exchanges are one entry.
-    known: BTreeMap<(Collective, Among, u64, u64), u32>,
+    /// By kind, group, phase and bytes: equal exchanges are one entry.
+    known: BTreeMap<(Collective, Among, Option<u8>, u64, u64), u32>,
     wait: Option<[u32; 2]>,
     stream: u32,
     device: Option<String>,
@@ -80,7 +80,7 @@ impl Exchanges {
     }
 
     fn entry(&mut self, sent: Sent, phase: Option<Phase>) -> u32 {
-        let key = (sent.kind, sent.among, sent.bytes.to_bits(), sent.times.to_bits());
+        let key = (sent.kind, sent.among, phase.map(|phase| phase as u8), sent.bytes.to_bits(), sent.times.to_bits());
         if let Some(known) = self.known.get(&key) {
             return *known;
         }

@@ -296,9 +296,7 @@ fn backward(ops: &mut [Entry], walk: &Walk, out: &mut Division) {
                 bytes(entry, walk.ranks);
                 out.divided.insert(i as u32);
             }
-            Op::Elementwise { n, .. }
-            | Op::Copy { n, .. }
-            | Op::Rowwise { kind: Rowwise::Softmax, rows: n, .. }
+            Op::Elementwise { n, .. } | Op::Copy { n, .. } | Op::Rowwise { kind: Rowwise::Softmax, rows: n, .. }
                 if walk.sizes.contains(&n) && !walk.whole_sizes.contains(&n) && n.is_multiple_of(walk.ranks) =>
             {
                 elements(&mut entry.op, walk.ranks);

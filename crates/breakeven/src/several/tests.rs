@@ -68,8 +68,7 @@ fn transformer() -> Workload {
     ops.push(entry("aten._fused_adamw", adam, Phase::Optimizer, STEPS));
     let runs = |range: std::ops::Range<u32>| range.map(Step::Run).collect::<Vec<_>>();
     let (forward, all) = (7, ops.len() as u32);
-    let step =
-        vec![Step::Repeat(L, runs(0..forward)), Step::Repeat(L, runs(forward..all - 1)), Step::Run(all - 1)];
+    let step = vec![Step::Repeat(L, runs(0..forward)), Step::Repeat(L, runs(forward..all - 1)), Step::Run(all - 1)];
     let mut workload = samples::heat();
     (workload.ops, workload.order) = (ops, vec![Step::Repeat(STEPS, step)]);
     (workload.buffers, workload.markers, workload.waits) = (Vec::new(), Vec::new(), Vec::new());
@@ -163,6 +162,17 @@ fn tensor_parallel_by_hand() {
     assert_eq!(rank.division.of_weights, 1.0);
     let held = Memory::of(&transformer()).of_rank(&layout("tp=4"), &rank.division, false).unwrap();
     assert_eq!(held["parameter"], WEIGHTS as f64 / 4.0);
+}
+
+#[test]
+fn copies_of_divided_layers_exchange_their_part() {
+    let rank = rank_of("tp=2,dp=2");
+    let of = |among| -> f64 {
+        let count = |i: &u32| rank.workload.ops[*i as usize].count as f64;
+        rank.sent.iter().filter(|(_, s)| s.among == among).map(|(i, s)| s.bytes * count(i)).sum::<f64>() / STEPS as f64
+    };
+    assert!(close(of(rank::Among::Data), WEIGHTS as f64 / 2.0));
+    assert!(close(of(rank::Among::Tensor), (4 * L * T * D * 4) as f64));
 }
 
 #[test]
@@ -273,5 +283,58 @@ proptest! {
             asked("h100-sxm5-80gb", divided).several.unwrap().at.time_s.unwrap().p50
         };
         prop_assert!(with(rate * k) <= with(rate) * (1.0 + 1e-9));
+    }
+}
+
+/// The example of docs/several.md.
+fn example(gpu: &str, several: Divided) -> Estimate {
+    let text = include_bytes!("../../../../docs/examples/transformer.breakeven.json");
+    let workload = Some(Box::new(Workload::from_json(text).unwrap()));
+    let options = Options { gpu: vec![gpu.to_owned()], several: Some(several), ..Options::default() };
+    answer_request(&Request { workload, options, ..Request::default() }).unwrap()
+}
+
+#[test]
+fn the_report_of_a_network_on_eight() {
+    let e = example("h100-sxm5-80gb", Divided { gpus: Some("8".into()), ..Divided::default() });
+    let text = crate::report::text(&e, &crate::report::TextOptions { width: Some(120), ..Default::default() });
+    println!("{text}");
+    assert!(text.starts_with("8 × H100 SXM5 80GB (data parallel (DDP) × 8): "), "{text}");
+    assert!(text.contains("held back by"), "{text}");
+    for page in [crate::report::markdown(&e, false), crate::report::html(&e, false)] {
+        assert!(page.contains("Several GPUs"));
+    }
+    for (parallel, scaling) in [
+        ("tp=8", "weak"),
+        ("tp=8", "strong"),
+        ("pp=4", "weak"),
+        ("tp=2,pp=4", "weak"),
+        ("dp", "strong"),
+        ("tp=2", "strong"),
+        ("tp=2,dp=4", "weak"),
+    ] {
+        let d = Divided {
+            gpus: Some("8".into()),
+            parallel: Some(parallel.into()),
+            scaling: Some(scaling.into()),
+            ..Divided::default()
+        };
+        let s = example("h100-sxm5-80gb", d).several.unwrap();
+        println!(
+            "{scaling} {} {:?} {:?}",
+            s.sentence,
+            s.undivided,
+            s.curve
+                .iter()
+                .map(|p| (
+                    p.gpus,
+                    p.efficiency,
+                    p.communication_s,
+                    p.exposed_s,
+                    p.time_s.map(|t| t.p50),
+                    p.held_back.clone()
+                ))
+                .collect::<Vec<_>>()
+        );
     }
 }
