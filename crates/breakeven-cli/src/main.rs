@@ -37,6 +37,7 @@ fn main() -> ExitCode {
             | Command::Run(_)
             | Command::Measure(_)
             | Command::Show(_)
+            | Command::Import(_)
             | Command::Kernels(_)
             | Command::Config
     );
@@ -54,7 +55,7 @@ fn main() -> ExitCode {
         Command::Show(args) => commands::show(&args, &settings),
         Command::Kernels(args) => commands::kernels(&args, &settings),
         Command::Config => commands::config(&settings),
-        Command::Import(args) => commands::import(&args),
+        Command::Import(args) => commands::import(&args, &settings),
         Command::Watch(args) => commands::watch(&args),
         Command::Diff(args) => commands::diff(&args),
         Command::Plan(args) => commands::plan(&args),

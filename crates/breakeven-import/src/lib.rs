@@ -3,7 +3,7 @@
 //! A stream: [`read`] knows a file by its first bytes, unpacks gzip and zstd, and keeps of each event what the totals
 //! need, so that memory grows with kernels and host ops, not with bytes. [`Summary`] adds up one file or many;
 //! [`report`] shows it.
-//! Nothing here predicts another GPU.
+//! Nothing of a trace predicts another GPU. [`read_model`] reads model files: a workload that the engine estimates.
 
 mod calls;
 mod chrome;
@@ -17,6 +17,7 @@ mod kind;
 mod lacking;
 mod lanes;
 mod model;
+mod models;
 mod names;
 mod nsys;
 mod reader;
@@ -35,6 +36,7 @@ pub use folder::traces;
 pub use kind::Kind;
 pub use lanes::{Lane, Lanes};
 pub use model::{Call, Copy, Direction, Does, Gpu, HostOp, Kernel, Note, Step, Trace};
+pub use models::{Given, Model, ModelNote, is_model, read_model};
 pub use names::{Name, Names};
 pub use reasons::{Advice, Reason, advice, reasons};
 pub use source::Source;

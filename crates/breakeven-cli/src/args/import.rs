@@ -1,5 +1,6 @@
 //! Arguments of `import`.
 
+use super::{DrawingArgs, OptionArgs, ReportArgs};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -8,27 +9,62 @@ Examples:
   breakeven import trace.json.gz
   breakeven import rank*.json.gz --format json --output trace-totals.json
   zstdcat trace.json.zst | breakeven import -
+  breakeven import model.onnx --gpu l4
+  breakeven import model.onnx --shape images=8x3x224x224 --runs 1000 --html report.html
+  breakeven import step.mlir --save step.breakeven.json
 
 Read are traces of the PyTorch profiler (CUDA, ROCm, XPU or CPU alone), of JAX and TensorFlow (xplane.pb, trace.json.gz),
 exports of Nsight Systems (SQLite), tables and JSON of rocprof, profiles of ONNX Runtime, and other events in Chrome's
-format; of a folder, the traces in it. The report is of what was recorded: no other GPU is predicted from it.";
+format; of a folder, the traces in it. The report is of what was recorded: no other GPU is predicted from it.
+
+A model file (ONNX, StableHLO as text, torch.export's .pt2) is estimated as `show` estimates a recording: the CPU's time
+is modelled, as the file holds none.";
 
 /// Arguments of `import`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ImportArgs {
-    /// Traces, one or one of each rank, or folders of them; plain, gzip or zstd; `-` is stdin
+    /// Traces, one or one of each rank, or folders of them; or one model file; plain, gzip or zstd; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// How the report is written
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: TraceFormat,
-    /// Write the report to this file, whole or not at all
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// The whole report as text, instead of 24 lines; Markdown and JSON are whole
-    #[arg(long, short)]
-    pub(crate) verbose: bool,
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+    #[command(flatten)]
+    pub(crate) options: OptionArgs,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+    #[command(flatten)]
+    pub(crate) drawing: DrawingArgs,
+}
+
+/// What model files alone take.
+#[derive(Debug, Args)]
+pub(crate) struct ModelArgs {
+    /// Lengths of an input that the file leaves open: `images=8x3x224x224`; again for more
+    #[arg(long, value_name = "NAME=LENGTHS", help_heading = "Model files")]
+    pub(crate) shape: Vec<String>,
+    /// A length that the file has a name for: `batch=8`; again for more
+    #[arg(long, value_name = "NAME=LENGTH", help_heading = "Model files")]
+    pub(crate) dim: Vec<String>,
+    /// How often the model runs in one process, its weights being copied once
+    #[arg(long, value_name = "N", help_heading = "Model files", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub(crate) runs: Option<u64>,
+    /// Write the workload: NAME.breakeven.json, packed if it ends in .gz; `show` reads it
+    #[arg(long, visible_alias = "out", value_name = "FILE", help_heading = "Model files")]
+    pub(crate) save: Option<PathBuf>,
+}
+
+impl ModelArgs {
+    /// The first of these options that is given.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        match () {
+            () if !self.shape.is_empty() => Some("--shape"),
+            () if !self.dim.is_empty() => Some("--dim"),
+            () if self.runs.is_some() => Some("--runs"),
+            () if self.save.is_some() => Some("--save"),
+            () => None,
+        }
+    }
 }
 
 /// How the report on a trace is written.

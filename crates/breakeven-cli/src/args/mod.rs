@@ -61,7 +61,7 @@ pub(crate) enum Command {
     /// A table of kernels (CSV or Parquet): the time of each row on each GPU
     Kernels(KernelsArgs),
     /// A trace that another tool recorded on a GPU: what the GPU did, and what held it back
-    Import(ImportArgs),
+    Import(Box<ImportArgs>),
     /// Watch the GPUs of this machine, or while a command runs: use, power and energy, and what held them back
     Watch(WatchArgs),
     /// What changed between two traces: time, kernels, launches, copies, what held the GPU back

@@ -15,6 +15,7 @@ mod import;
 mod kernels;
 mod measure;
 mod misplaced;
+mod model;
 mod plan;
 mod prices;
 mod run;

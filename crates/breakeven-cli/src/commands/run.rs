@@ -388,7 +388,7 @@ fn save_sizes(again: &Again, request: &Request, file: &Path) -> Result<(), Failu
 }
 
 /// Writes the workload, packed where the name ends in `.gz`.
-fn save(workload: &Workload, file: &Path) -> Result<(), Failure> {
+pub(super) fn save(workload: &Workload, file: &Path) -> Result<(), Failure> {
     let text = workload.to_json()?;
     let packed = file.extension().is_some_and(|e| e == "gz");
     let bytes = if packed { input::pack(text.as_bytes()) } else { text.into_bytes() };

@@ -127,6 +127,7 @@ pub fn calculate(numbers: &Numbers, request: &Request) -> Result<Estimate> {
         summary,
         formula,
         footprint: given.values.map(footprint::table),
+        model: None,
         notes,
         ..without_gpus(work, baseline, request)
     };
@@ -146,6 +147,7 @@ fn without_gpus(workload: WorkloadSummary, baseline: Baseline, request: &Request
         estimates: Vec::new(),
         formula: None,
         footprint: None,
+        model: None,
         reasons: Vec::new(),
         timers: Vec::new(),
         robustness: Vec::new(),

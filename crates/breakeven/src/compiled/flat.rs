@@ -24,6 +24,8 @@ pub(super) struct Flat {
     pub(super) maker: Vec<Option<usize>>,
     /// The steps that read a value, each once.
     pub(super) users: Vec<Vec<usize>>,
+    /// Whether a value is the same whatever the function is given.
+    constant: Vec<bool>,
 }
 
 impl Flat {
@@ -38,6 +40,7 @@ impl Flat {
         flat.one_of_equals();
         flat.without_unread();
         flat.link();
+        flat.constants();
         flat.between_groups();
         flat
     }
@@ -175,22 +178,29 @@ impl Flat {
     }
 
     /// The value whose bytes these are, under another shape.
-    pub(super) fn behind_shapes(&self, value: usize) -> usize {
-        match self.maker[value].map(|at| &self.steps[at]) {
-            Some(step) if step.meaning == Some(Meaning::Bitcast) => {
-                step.node.reads.first().map_or(value, |&read| self.behind_shapes(read))
+    pub(super) fn behind_shapes(&self, mut value: usize) -> usize {
+        while let Some(step) = self.maker[value].map(|at| &self.steps[at])
+            && step.meaning == Some(Meaning::Bitcast)
+            && let Some(&read) = step.node.reads.first()
+        {
+            value = read;
+        }
+        value
+    }
+
+    /// Marks values that are the same whatever the function is given.
+    fn constants(&mut self) {
+        self.constant = self.values.iter().map(|value| value.constant).collect();
+        for step in &self.steps {
+            let cheap = matches!(step.meaning, Some(Meaning::Spread | Meaning::Bitcast | Meaning::Map(_)));
+            if cheap && step.node.reads.iter().all(|&read| self.constant[read]) {
+                step.node.gives.iter().for_each(|&given| self.constant[given] = true);
             }
-            _ => value,
         }
     }
 
-    /// Whether the value is the same whatever the function is given, as far as a step or two say.
+    /// Whether the value is the same whatever the function is given.
     pub(super) fn is_constant(&self, value: usize) -> bool {
-        let spread = |at: usize| {
-            let step = &self.steps[at];
-            let cheap = matches!(step.meaning, Some(Meaning::Spread | Meaning::Bitcast | Meaning::Map(_)));
-            cheap && step.node.reads.iter().all(|&read| self.is_constant(read))
-        };
-        self.values[value].constant || self.maker[value].is_some_and(spread)
+        self.constant[value]
     }
 }

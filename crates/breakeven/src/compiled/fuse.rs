@@ -207,13 +207,16 @@ impl<'a> Kernels<'a> {
 
     /// Adds the steps that make what `at` reads, up to roots.
     fn cone(&self, at: usize, roots: &BTreeSet<usize>, steps: &mut BTreeSet<usize>) {
-        for &read in &self.step(at).node.reads {
-            if let Some(maker) = self.flat.maker[read]
-                && !roots.contains(&maker)
-                && (is_loop(self.step(maker)) || is_fold(self.step(maker)))
-                && steps.insert(maker)
-            {
-                self.cone(maker, roots, steps);
+        let mut left = vec![at];
+        while let Some(at) = left.pop() {
+            for &read in &self.step(at).node.reads {
+                if let Some(maker) = self.flat.maker[read]
+                    && !roots.contains(&maker)
+                    && is_loop_or_fold(self.step(maker))
+                    && steps.insert(maker)
+                {
+                    left.push(maker);
+                }
             }
         }
     }
@@ -270,13 +273,14 @@ impl<'a> Kernels<'a> {
     }
 
     /// What a value is, but for its shape.
-    fn behind(&self, value: usize) -> usize {
-        match self.flat.maker[value].map(|at| self.step(at)) {
-            Some(step) if matches!(step.meaning, Some(Meaning::Bitcast | Meaning::Spread)) => {
-                step.node.reads.first().map_or(value, |&read| self.behind(read))
-            }
-            _ => value,
+    fn behind(&self, mut value: usize) -> usize {
+        while let Some(step) = self.flat.maker[value].map(|at| self.step(at))
+            && matches!(step.meaning, Some(Meaning::Bitcast | Meaning::Spread))
+            && let Some(&read) = step.node.reads.first()
+        {
+            value = read;
         }
+        value
     }
 
     /// What a kernel reads from memory: values of others.

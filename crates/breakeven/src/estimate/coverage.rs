@@ -2,7 +2,7 @@
 
 use super::hosttime::HostTime;
 use crate::libraries::{self, Class};
-use crate::workload::{Entry, Family, HostCode, HostKind, Op, Workload};
+use crate::workload::{Entry, Family, HostCode, HostKind, MODEL_FILE, Op, Workload};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -87,6 +87,7 @@ pub fn coverage(workload: &Workload, host: &HostTime) -> Coverage {
         let function = via.filter(|_| entry.library.is_some()).unwrap_or_else(|| entry.name.clone());
         *dark.entry((entry.library.clone(), Some(function), Some(entry.site))).or_default() += time(entry);
     }
+    unknown_in_models(workload, &out, &mut dark);
     for unseen in &workload.unseen {
         *dark.entry((None, None, None)).or_default() += unseen.ns as f64 * 1e-9 * scale;
     }
@@ -100,6 +101,19 @@ pub fn coverage(workload: &Workload, host: &HostTime) -> Coverage {
     out.dark = rows.map(|((library, function, site), seconds)| Dark { library, function, site, seconds }).collect();
     out.dark.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
     out
+}
+
+/// Ops that nobody knows, in a program that nobody ran, have no time: together they count as much as all that is known, so
+/// that no verdict rests on the rest.
+fn unknown_in_models(workload: &Workload, known: &Coverage, dark: &mut ByPlace) {
+    if workload.program.recorder != MODEL_FILE {
+        return;
+    }
+    let unknown = || workload.ops.iter().filter(|entry| entry.op.family() == Family::Opaque);
+    let each = known.understood.max(f64::MIN_POSITIVE) / unknown().count().max(1) as f64;
+    for entry in unknown() {
+        *dark.entry((None, Some(entry.name.clone()), Some(entry.site))).or_default() += each;
+    }
 }
 
 /// Whether host time is native time of a library that a GPU may have a version of, or that nobody knows.

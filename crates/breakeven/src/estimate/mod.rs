@@ -65,6 +65,9 @@ pub struct Estimate {
     /// Memory of the values asked about, by precision (numbers only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub footprint: Option<Vec<Footprint>>,
+    /// The file that the workload was read from, where it holds a model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelFile>,
     /// Why it is so on the GPU that the summary speaks of, the main reason first.
     #[serde(default)]
     pub reasons: Vec<Reason>,
@@ -93,6 +96,27 @@ pub struct Estimate {
     /// Whether the user's `--fail-if` policy held; absent where none was set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy_failed: Option<bool>,
+}
+
+/// What a model file says of itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelFile {
+    /// `onnx`, `stablehlo` or `pt2`.
+    pub kind: String,
+    /// Version of what it is written in, as `opset 17`; `None` where it does not say.
+    pub version: Option<String>,
+    /// What wrote it; `None` where it does not say.
+    pub producer: Option<String>,
+    /// Elements of its weights; `None` where the file does not tell weights from inputs.
+    pub parameters: Option<u64>,
+    /// Bytes of its weights.
+    pub parameter_bytes: Option<u64>,
+    /// Operations in the file.
+    pub ops: u64,
+    /// The same by name.
+    pub op_types: std::collections::BTreeMap<String, u64>,
+    /// What was not understood.
+    pub not_read: Vec<Note>,
 }
 
 /// Size and coverage of the work.

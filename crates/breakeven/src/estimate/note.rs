@@ -42,6 +42,7 @@ pub const CODES: &[(&str, &str)] = &[
     ),
     ("cudf-pandas", "How the script runs on a GPU unchanged, and whether pandas has to go back a version for it."),
     ("cudf-rows", "A table has more rows than a column of cuDF may have."),
+    ("cut-short", "A model file ends in the middle: what is whole was read, and no verdict rests on it."),
     ("energy-cost", "A price of electricity was given or is set: costs are those of energy, not of rent."),
     ("gpu-fell-back", "The script asked a library for a GPU; there is none, and the library ran on the CPU."),
     ("gpu-name", "A GPU was asked for by a name that is not exactly one GPU's; the text says which were taken."),
@@ -59,6 +60,7 @@ pub const CODES: &[(&str, &str)] = &[
         "Too little is understood; nothing is claimed unless the answer is the same whatever the rest would take on a GPU.",
     ),
     ("memory-split", "What the memory of a network was for when it was fullest."),
+    ("model", "What a model file holds: its format, weights and operations."),
     ("model-says", "A figure was given that only the formula takes; this is what the model says of the same work."),
     ("monthly-bill", "What the runs of a month cost on the best GPU and on the CPU."),
     ("naive-port", "What copying in and out at each call would take instead of keeping arrays on the GPU."),
@@ -73,6 +75,7 @@ pub const CODES: &[(&str, &str)] = &[
         "no-module",
         "The script imports a module that is not installed, and ended; the text says which, and at which line.",
     ),
+    ("no-parameters", "A model file does not tell weights from inputs, so they are not counted apart."),
     ("no-price", "No price is known that fits what was asked; costs are unknown."),
     ("no-room", "The script ran out of the imitated GPU's memory, and ended: what it needs is more."),
     ("no-watts", "The CPU's power is unknown, and with it the energy and carbon of the CPU side."),
@@ -83,6 +86,10 @@ pub const CODES: &[(&str, &str)] = &[
     ),
     ("not-rented", "GPUs that the provider asked for does not rent are left out."),
     ("old-prices", "Some prices are older than 30 days."),
+    (
+        "on-cpu",
+        "Operations of a model that its runtime has no GPU kernel for: they run on the CPU, with copies there and back.",
+    ),
     ("other-region", "A cloud's region was named that a price is not of; the text says where it is of."),
     ("own-clocks", "The script reads clocks; the times it printed were measured on this machine."),
     ("own-gpu", "The script ran on this machine's GPU in the time that the text gives; the CPU's time is modelled."),
@@ -116,6 +123,15 @@ pub const CODES: &[(&str, &str)] = &[
     (
         "torch-compile",
         "The script compiles with torch.compile: the report is about its eager code; the rows `compiled` say what it takes then.",
+    ),
+    (
+        "trips-unknown",
+        "A loop or branch of a model file whose rounds the file does not fix: it is taken to run once, and no verdict rests on it.",
+    ),
+    ("unknown-op", "Operations of a model file that are not known: they count as not understood."),
+    (
+        "unknown-shape",
+        "Arrays of a model file whose shape does not follow from the file: what reads them counts as not understood.",
     ),
     ("unseen", "Something ran that the recorder could not see; the text says what."),
 ];

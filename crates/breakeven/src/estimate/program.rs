@@ -39,12 +39,19 @@ const HOST_SHARE: f64 = 0.35;
 const HOST_SHARE_SIGMA: f64 = 0.4;
 
 /// Reasons of recorders for which nothing went unseen, and the note that tells them.
-const TOLD_AS: [(&str, &str); 8] = [
+const TOLD_AS: [(&str, &str); 15] = [
     ("compiled-loops", "compiled-loops"),
     ("pretend-gpu", "stand-in"),
     ("fake", "stand-in"),
     ("gpu-fell-back", "gpu-fell-back"),
     ("copies-by-rule", "copies-by-rule"),
+    ("cut-short", "cut-short"),
+    ("model", "model"),
+    ("no-parameters", "no-parameters"),
+    ("on-cpu", "on-cpu"),
+    ("trips-unknown", "trips-unknown"),
+    ("unknown-op", "unknown-op"),
+    ("unknown-shape", "unknown-shape"),
     (CUT_SHORT[0], CUT_SHORT[0]),
     (CUT_SHORT[1], CUT_SHORT[1]),
     (CUT_SHORT[2], CUT_SHORT[2]),
@@ -266,6 +273,7 @@ fn answer(question: &Question, choice: &Choice, request: &Request, each: Each) -
         estimates: rows,
         formula: None,
         footprint: None,
+        model: None,
         reasons: why,
         timers,
         robustness,

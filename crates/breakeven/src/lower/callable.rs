@@ -55,7 +55,7 @@ pub fn numpy_name(name: &str) -> Option<String> {
 }
 
 /// The texts of the table.
-pub(super) const TABLES: [&str; 10] = [
+pub(super) const TABLES: [&str; 11] = [
     include_str!("../../callables/cupy.csv"),
     include_str!("../../callables/jax.csv"),
     include_str!("../../callables/learn.csv"),
@@ -65,6 +65,7 @@ pub(super) const TABLES: [&str; 10] = [
     include_str!("../../callables/polars.csv"),
     include_str!("../../callables/scipy.csv"),
     include_str!("../../callables/tensorflow.csv"),
+    include_str!("../../callables/onnx.csv"),
     include_str!("../../callables/torch.csv"),
 ];
 

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     const ARRAYS: [&str; 2] = [include_str!("../../ports/cupy_costs.csv"), include_str!("../../ports/torch_costs.csv")];
-    const TEXTS: [&str; 7] = [
+    const TEXTS: [&str; 8] = [
         ARRAYS[0],
         ARRAYS[1],
         include_str!("../../ports/cudf_costs.csv"),
@@ -91,6 +91,7 @@ mod tests {
         include_str!("../../ports/jax_costs.csv"),
         include_str!("../../ports/numba_costs.csv"),
         include_str!("../../ports/tensorflow_costs.csv"),
+        include_str!("../../ports/onnxruntime_costs.csv"),
     ];
 
     #[test]

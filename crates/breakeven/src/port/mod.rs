@@ -93,17 +93,18 @@ const COSTS: [&str; 2] =
 
 /// Tables and costs of what recorded programs alone are ported to: the page that has none goes without.
 #[cfg(not(feature = "described-ports"))]
-const RECORDED: [[&str; 2]; 5] = [
+const RECORDED: [[&str; 2]; 6] = [
     [include_str!("../../ports/cudf.csv"), include_str!("../../ports/cudf_costs.csv")],
     [include_str!("../../ports/cuml.csv"), include_str!("../../ports/cuml_costs.csv")],
     [include_str!("../../ports/jax.csv"), include_str!("../../ports/jax_costs.csv")],
     [include_str!("../../ports/numba.csv"), include_str!("../../ports/numba_costs.csv")],
     [include_str!("../../ports/tensorflow.csv"), include_str!("../../ports/tensorflow_costs.csv")],
+    [include_str!("../../ports/onnxruntime.csv"), include_str!("../../ports/onnxruntime_costs.csv")],
 ];
 #[cfg(feature = "described-ports")]
-const RECORDED: [[&str; 2]; 5] = [["", ""]; 5];
+const RECORDED: [[&str; 2]; 6] = [["", ""]; 6];
 
-/// What CuPy, PyTorch, JAX and TensorFlow have releases for; RAPIDS has them for NVIDIA's alone.
+/// What CuPy, PyTorch, JAX, TensorFlow and ONNX Runtime have releases for; RAPIDS has them for NVIDIA's alone.
 const BOTH: &[Vendor] = &[Vendor::Nvidia, Vendor::Amd];
 
 const SOURCES: &[Source] = &[
@@ -173,6 +174,14 @@ const SOURCES: &[Source] = &[
         compiles_loops: false,
         table: RECORDED[4][0],
         costs: RECORDED[4][1],
+    },
+    Source {
+        name: "onnxruntime",
+        packages: &["onnx"],
+        vendors: BOTH,
+        compiles_loops: false,
+        table: RECORDED[5][0],
+        costs: RECORDED[5][1],
     },
 ];
 

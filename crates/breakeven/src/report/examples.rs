@@ -125,6 +125,7 @@ pub(super) fn numbers() -> Estimate {
             ),
         }),
         footprint: None,
+        model: None,
         reasons: Vec::new(),
         timers: Vec::new(),
         robustness: Vec::new(),

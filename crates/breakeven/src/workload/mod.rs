@@ -37,7 +37,9 @@ pub const FORMAT: &str = "breakeven.workload/1";
 
 /// `Program::recorder` of a program that was described by its size: nobody ran it.
 pub const DESCRIBED: &str = "described";
-/// The same where the CPU's time was given with it.
+/// `Program::recorder` of a program that was read from a model file: nobody ran it.
+pub const MODEL_FILE: &str = "model-file";
+/// [`DESCRIBED`] where the CPU's time was given with it.
 pub const GIVEN: &str = "described-timed";
 
 /// One recorded, imported or described program.
@@ -125,7 +127,7 @@ pub struct Program {
     /// Versions by package: `python`, `numpy`, `breakeven`, …
     #[serde(default)]
     pub versions: std::collections::BTreeMap<String, String>,
-    /// The recorder: `numpy-native`, `numpy-ast`, `torch-fake`, …, or [`DESCRIBED`] and [`GIVEN`].
+    /// The recorder: `numpy-native`, `numpy-ast`, `torch-fake`, …, or [`DESCRIBED`], [`GIVEN`] and [`MODEL_FILE`].
     #[serde(default)]
     pub recorder: String,
     /// Start, milliseconds since 1970 (UTC).
@@ -228,12 +230,12 @@ impl Program {
     /// Whether array work was not timed on a CPU: its tensors had no values (`run --fake`), it ran on a GPU, or nobody
     /// ran it.
     pub fn untimed(&self) -> bool {
-        matches!(self.recorder.as_str(), "torch-fake" | DESCRIBED) || self.gpu.is_some()
+        matches!(self.recorder.as_str(), "torch-fake" | DESCRIBED | MODEL_FILE) || self.gpu.is_some()
     }
 
-    /// Whether it was told by its size, and nobody ran it.
+    /// Whether it was told by its size or read from a model file, and nobody ran it.
     pub fn is_described(&self) -> bool {
-        matches!(self.recorder.as_str(), DESCRIBED | GIVEN)
+        matches!(self.recorder.as_str(), DESCRIBED | GIVEN | MODEL_FILE)
     }
 }
 
