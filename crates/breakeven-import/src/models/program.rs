@@ -92,7 +92,11 @@ impl Run {
         } else {
             order.push(Step::Repeat(runs, each));
         }
-        ops[first as usize..].iter_mut().for_each(|entry| entry.count = entry.count.saturating_mul(runs));
+        for entry in &mut ops[first as usize..] {
+            entry.count = entry.count.saturating_mul(runs);
+            entry.gap_ns = entry.gap_ns.saturating_mul(entry.count);
+        }
+        let wall_ns = ops.iter().fold(0, |sum: u64, entry| sum.saturating_add(entry.gap_ns));
         let peak = self.memory.values().fold(0, |sum: u64, &bytes| sum.saturating_add(bytes));
         let unseen =
             |note: &ModelNote| Unseen { reason: note.code.to_owned(), text: note.text.clone(), ns: 0, count: 1 };
@@ -100,6 +104,7 @@ impl Run {
             program: Program {
                 name: self.name,
                 recorder: MODEL_FILE.to_owned(),
+                wall_ns,
                 peak_bytes: peak,
                 device_peak_bytes: peak,
                 peak_roles: self.memory,

@@ -65,15 +65,26 @@ impl<'m, 'a> Build<'m, 'a> {
 
     /// Blocks that jump to each other are read as if each ran once.
     fn blocks(&mut self, function: &Function<'a>, scope: &mut Scope<'_>) -> Result<()> {
+        let mut jumps: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for (place, block) in function.blocks.iter().enumerate() {
-            for (name, of) in &block.arguments {
-                let value = scope.make(of, false);
+            let given = jumps.get(block.label).cloned().unwrap_or_default();
+            let given: Vec<usize> = given.iter().map(|name| scope.read(name)).collect();
+            for (place, (name, of)) in block.arguments.iter().enumerate() {
+                let value = given.get(place).copied().unwrap_or_else(|| scope.make(of, false));
                 scope.name(name, value);
             }
             if place > 0 {
                 self.uncounted.insert("cf.br: jumps between blocks, each taken to run once".to_owned());
             }
             self.statements(block, scope)?;
+            for (to, given) in block.statements.iter().flat_map(|statement| &statement.jumps) {
+                // A block that was read before is given other values for what comes after.
+                if let Some(known) = function.blocks[..=place].iter().find(|known| known.label == *to) {
+                    let next: Vec<usize> = given.iter().map(|name| scope.read(name)).collect();
+                    known.arguments.iter().zip(next).for_each(|((name, _), value)| scope.name(name, value));
+                }
+                jumps.insert(to, given.clone());
+            }
         }
         Ok(())
     }

@@ -22,6 +22,8 @@ pub(super) struct Statement<'a> {
     pub(super) regions: Vec<Vec<Block<'a>>>,
     /// What stands between name and types.
     pub(super) header: Vec<Tree<'a>>,
+    /// Blocks that it jumps to, with what they are given.
+    pub(super) jumps: Vec<(&'a str, Vec<&'a str>)>,
     /// Arguments of `while`, with what they begin with: `%iterArg`, `%0`.
     pub(super) carried: Vec<(&'a str, &'a str)>,
 }
@@ -29,6 +31,8 @@ pub(super) struct Statement<'a> {
 /// A block: what it is given, and its operations.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Block<'a> {
+    /// `^bb0`; the first one may have none.
+    pub(super) label: &'a str,
     pub(super) arguments: Vec<(&'a str, Type)>,
     pub(super) statements: Vec<Statement<'a>>,
 }
@@ -40,12 +44,12 @@ const CONTINUES: [&str; 5] = ["cond", "do", "reducer", "else", "attributes"];
 pub(super) fn blocks<'a>(region: &[Tree<'a>]) -> Vec<Block<'a>> {
     let mut blocks = vec![Block::default()];
     for line in lines(region) {
-        if let [Tree::Block(_), ..] = line[..] {
+        if let [Tree::Block(label), ..] = line[..] {
             let arguments = line.iter().find_map(|tree| tree.group('(')).map_or_else(Vec::new, arguments);
             if blocks.last().is_some_and(|block| block.statements.is_empty() && block.arguments.is_empty()) {
                 blocks.pop();
             }
-            blocks.push(Block { arguments, statements: Vec::new() });
+            blocks.push(Block { label, arguments, statements: Vec::new() });
         } else if let Some(block) = blocks.last_mut() {
             block.statements.extend(statement(&line));
         }
@@ -125,6 +129,9 @@ fn statement<'a>(line: &[&Tree<'a>]) -> Option<Statement<'a>> {
     let end = body.iter().position(|tree| tree.word() == Some("loc")).unwrap_or(body.len());
     let colon = body[..end].iter().rposition(|tree| tree.is(':'));
     let (header, types) = body[..end].split_at(colon.unwrap_or(end));
+    if made.op.starts_with("cf.") {
+        made.jumps = jumps(&body[..end]);
+    }
     made.header = header.iter().map(|&tree| tree.clone()).filter(|tree| !holds_region(tree)).collect();
     made.symbol = symbol(&made.header);
     made.text = made.header.iter().find_map(|tree| if let Tree::Text(text) = tree { Some(*text) } else { None });
@@ -136,6 +143,20 @@ fn statement<'a>(line: &[&Tree<'a>]) -> Option<Statement<'a>> {
     }
     made.types = results_types(types, made.gives.len());
     Some(made)
+}
+
+/// `^bb1(%0, %1 : tensor<…>, tensor<…>)`
+fn jumps<'a>(body: &[&Tree<'a>]) -> Vec<(&'a str, Vec<&'a str>)> {
+    let mut found = Vec::new();
+    for (at, tree) in body.iter().enumerate() {
+        let Tree::Block(label) = tree else { continue };
+        let mut given = Vec::new();
+        if let Some(Tree::Group('(', inner)) = body.get(at + 1) {
+            values(inner, &mut given);
+        }
+        found.push((*label, given));
+    }
+    found
 }
 
 /// A region is read apart, and holds no operands.
