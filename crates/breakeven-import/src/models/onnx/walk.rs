@@ -291,7 +291,9 @@ impl<'a> Walk<'a> {
             let bytes = |arrays: &mut dyn Iterator<Item = &Array>| {
                 arrays.fold(0, |sum: u64, array| sum.saturating_add(array.bytes()))
             };
-            for (name, array) in node.inputs.iter().zip(&call.inputs) {
+            // What a recurrent network begins with is no weight.
+            let most = if matches!(node.op.as_str(), "LSTM" | "GRU" | "RNN") { 4 } else { usize::MAX };
+            for (name, array) in node.inputs.iter().zip(&call.inputs).take(most) {
                 if let Some(array) = array
                     && array.constant
                     && is_weight(array)

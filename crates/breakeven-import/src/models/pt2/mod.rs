@@ -3,6 +3,7 @@
 
 mod archive;
 mod ops;
+mod recurrent;
 mod size;
 mod values;
 
@@ -114,10 +115,14 @@ impl Reading<'_> {
         *self.ops.entry(target.trim_start_matches("torch.ops.").to_owned()).or_default() += 1;
         let mut inputs: Vec<ArrayRef> = Vec::new();
         let mut keywords: Vec<(&str, String)> = Vec::new();
+        let mut weights = Vec::new();
         for (key, value) in arguments(node) {
             let arrays = self.values.arrays(value);
             if arrays.is_empty() {
                 keywords.extend(values::printed(value, self.values).map(|text| (key, text)));
+            }
+            if key == "params" {
+                weights.clone_from(&arrays);
             }
             inputs.extend(arrays);
         }
@@ -132,9 +137,11 @@ impl Reading<'_> {
             && inputs.first().map(|array| array.dtype) == outputs.first().map(|array| array.dtype);
         let lowered =
             lower(&Call { name: &name, inputs: &inputs, outputs: &outputs, keywords: &printed, scalar_result: false });
+        let batch_first = printed.contains(&("batch_first", "True"));
+        let op = recurrent::of(&name, inputs.first(), &weights, batch_first).unwrap_or(lowered.op);
         let site = self.site(node);
         let bytes = [lowered.read, lowered.written];
-        match lowered.op {
+        match op {
             Op::View => return,
             _ if stays => return,
             Op::Opaque => {

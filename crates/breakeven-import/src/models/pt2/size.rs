@@ -1,11 +1,28 @@
-//! Lengths with letters in them: `s0`, `2*s0 + 1`, `(s1 // 2)`.
+//! Lengths with letters in them: `s0`, `2*s0 + 1`, `(s1 // 2)`, or as SymPy writes them for itself:
+//! `Mul(Integer(2), Symbol('s0', positive=True))`.
 
 use std::collections::BTreeMap;
 
 /// Longer texts are no lengths.
 const LONGEST: usize = 1000;
+/// Words that are no letters.
+const FUNCTIONS: [&str; 10] =
+    ["Add", "CleanDiv", "FloorDiv", "Integer", "Max", "Min", "Mod", "Mul", "Pow", "PythonMod"];
 /// Brackets within brackets.
 const DEEPEST: u32 = 50;
+
+/// The same with letters alone where it has SymPy's symbols.
+pub(super) fn plain(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("Symbol(") {
+        let inner = &rest[at + "Symbol(".len()..];
+        out.push_str(&rest[..at]);
+        out.push_str(inner.trim_start_matches('\'').split(['\'', ',', ')']).next().unwrap_or_default());
+        rest = inner.split_once(')').map_or("", |(_, after)| after);
+    }
+    out + rest
+}
 
 /// The value of an expression; `None` where a letter is not known, or the text is none.
 pub(super) fn value(text: &str, known: &BTreeMap<String, u64>) -> Option<i64> {
@@ -21,7 +38,7 @@ pub(super) fn value(text: &str, known: &BTreeMap<String, u64>) -> Option<i64> {
 pub(super) fn names(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
     let word = |word: &&str| word.chars().next().is_some_and(char::is_alphabetic);
-    words.filter(word).filter(|word| !matches!(*word, "Max" | "Min" | "Mod" | "FloorDiv"))
+    words.filter(word).filter(|word| !FUNCTIONS.contains(word))
 }
 
 struct Reader<'a> {
@@ -110,6 +127,10 @@ impl<'a> Reader<'a> {
             return None;
         }
         match (word, &values[..]) {
+            ("Integer", [value]) => Some(*value),
+            ("Add", values) => values.iter().try_fold(0_i64, |sum, value| sum.checked_add(*value)),
+            ("Mul", values) => values.iter().try_fold(1_i64, |product, value| product.checked_mul(*value)),
+            ("Pow", [base, power]) => base.checked_pow(u32::try_from(*power).ok()?),
             ("Max", values) => values.iter().copied().max(),
             ("Min", values) => values.iter().copied().min(),
             ("Mod" | "PythonMod", [a, b]) => a.checked_rem_euclid(*b),
@@ -137,6 +158,8 @@ mod tests {
         ] {
             assert_eq!(value(text, &known), found, "{text}");
         }
+        let own = plain("Add(Mul(Integer(2), Symbol('s0', positive=True, integer=True)), Integer(1))");
+        assert_eq!((own.as_str(), value(&own, &known)), ("Add(Mul(Integer(2), s0), Integer(1))", Some(17)));
         assert_eq!(names("Max(1, 2*s0 + u1)").collect::<Vec<_>>(), ["s0", "u1"]);
     }
 

@@ -48,6 +48,11 @@ fn sizes(meta: &Value) -> impl Iterator<Item = &Value> {
     meta["sizes"].as_array().into_iter().flatten().take(64)
 }
 
+/// A length that is no number, as text.
+fn expression(size: &Value) -> Option<String> {
+    size["as_expr"]["expr_str"].as_str().map(size::plain)
+}
+
 fn example(size: &Value) -> Option<u64> {
     size["as_expr"]["hint"]["as_int"].as_u64()
 }
@@ -73,7 +78,8 @@ impl Values {
                 given.fits(input, shape, &fixed)?;
             }
             for (place, dim) in dims.iter().enumerate() {
-                let Some(text) = dim["as_expr"]["expr_str"].as_str() else { continue };
+                let Some(text) = expression(dim) else { continue };
+                let text = text.as_str();
                 names.insert(text.to_owned());
                 let asked = given.dim(text).or_else(|| given.shape(input).and_then(|shape| shape.get(place).copied()));
                 match (asked, example(dim)) {
@@ -85,10 +91,9 @@ impl Values {
                     }
                     (None, None) => {
                         let shown = dims.iter().map(|dim| {
-                            dim["as_int"].as_u64().map_or_else(
-                                || dim["as_expr"]["expr_str"].as_str().unwrap_or("?").to_owned(),
-                                |n| n.to_string(),
-                            )
+                            dim["as_int"]
+                                .as_u64()
+                                .map_or_else(|| expression(dim).unwrap_or_else(|| "?".to_owned()), |n| n.to_string())
                         });
                         open.push((input.clone(), shown.collect::<Vec<_>>().join("x")));
                     }
@@ -126,7 +131,7 @@ impl Values {
         let lengths: Vec<u64> = sizes(meta)
             .map(|size| {
                 self.length(size).unwrap_or_else(|| {
-                    open.push(size["as_expr"]["expr_str"].as_str().unwrap_or("?").to_owned());
+                    open.push(expression(size).unwrap_or_else(|| "?".to_owned()));
                     1
                 })
             })
@@ -144,9 +149,9 @@ impl Values {
         if let Some(length) = size["as_int"].as_i64() {
             return u64::try_from(length).ok();
         }
-        let text = size["as_expr"]["expr_str"].as_str()?;
-        let known = size::value(text, &self.letters).and_then(|length| u64::try_from(length).ok());
-        known.or_else(|| example(size).filter(|_| size::names(text).all(|name| !self.letters.contains_key(name))))
+        let text = expression(size)?;
+        let known = size::value(&text, &self.letters).and_then(|length| u64::try_from(length).ok());
+        known.or_else(|| example(size).filter(|_| size::names(&text).all(|name| !self.letters.contains_key(name))))
     }
 
     /// The arrays that an argument names, those of lists too.
@@ -254,18 +259,18 @@ fn layout(lengths: &[u64], strides: &[u64]) -> Layout {
     if strides.len() != lengths.len() {
         return Layout::C;
     }
-    let lies_in = |order: &mut dyn Iterator<Item = usize>| {
+    let lies_in = |order: Vec<usize>| {
         let mut next = 1_u64;
-        order.by_ref().all(|axis| {
+        order.into_iter().all(|axis| {
             let fits = lengths[axis] <= 1 || strides[axis] == next;
             next = next.saturating_mul(lengths[axis].max(1));
             fits
         })
     };
     let rank = lengths.len();
-    if lies_in(&mut (0..rank).rev()) {
+    if lies_in((0..rank).rev().collect()) {
         Layout::C
-    } else if rank >= 4 && lies_in(&mut std::iter::once(1).chain((2..rank).rev()).chain(std::iter::once(0))) {
+    } else if rank >= 4 && lies_in(std::iter::once(1).chain((2..rank).rev()).chain(std::iter::once(0)).collect()) {
         Layout::ChannelsLast
     } else if strides.last() == Some(&1) {
         Layout::Rows
