@@ -1,6 +1,6 @@
 //! `import`: traces good and bad.
 
-use super::{breakeven, said};
+use super::{breakeven, said, says};
 use std::fs;
 use std::path::PathBuf;
 
@@ -91,4 +91,29 @@ fn names_in_a_trace_cannot_feign_lines_of_ours() {
     assert!(!text.contains('\u{1b}') && !text.contains("\nGPU busy 100 %"), "{text}");
     let markdown = import(trace.as_bytes(), &["--format", "markdown"]);
     assert!(!markdown.contains("\nGPU busy 100 %"), "{markdown}");
+}
+
+/// Three rounds of a layer.
+const MODEL: &[u8] = include_bytes!("../../../breakeven-import/tests/fixtures/dense.mlir");
+
+#[test]
+fn a_model_file_is_estimated_and_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    let saved = folder.path().join("dense.breakeven.json");
+    let out = saved.to_str().unwrap();
+    let first = import(MODEL, &["--gpu", "l4", "--format", "json", "--out", out]);
+    let first = json(first.split("--- stderr").next().unwrap());
+    assert_eq!(first["model"]["kind"], "stablehlo");
+    assert_eq!(first["baseline"]["basis"], "modelled");
+    assert_eq!(first["model"]["parameters"], serde_json::Value::Null);
+    assert_eq!(first["workload"]["coverage"], 1.0);
+    let again = json(&says(&["show", out, "--gpu", "l4", "--format", "json"]));
+    assert_eq!(again["estimates"], first["estimates"]);
+}
+
+#[test]
+fn what_is_for_models_or_traces_alone_is_said() {
+    assert!(import(TRACE.as_bytes(), &["--dim", "batch=8"]).contains("--dim is for one model file"));
+    assert!(import(TRACE.as_bytes(), &["--gpu", "l4"]).contains("no other GPU is predicted"));
+    assert!(import(MODEL, &["--dim", "batch=8"]).contains("leaves no length `batch` open"));
 }

@@ -162,6 +162,17 @@ impl<'m, 'a> Build<'m, 'a> {
         let given: Vec<&Type> = given.iter().collect();
         let made: Vec<usize> = types.iter().map(|of| scope.make(of, false)).collect();
         Self::named(statement, &made, scope);
+        if reads.iter().any(|read| scope.checks.contains(read)) {
+            match (facts::bare(statement.op), reads, &made[..]) {
+                // What came of it, unless it failed.
+                ("select", [_, value, _], [_]) => {
+                    scope.node("reshape", vec![*value], made, BTreeMap::new());
+                    return;
+                }
+                ("compare" | "broadcast_in_dim" | "reshape" | "and" | "convert", ..) => scope.checks.extend(&made),
+                _ => {}
+            }
+        }
         let Some(primitive) = facts::of(statement, &given, &types) else {
             self.unknown.insert(statement.op.to_owned());
             scope.node(statement.op, reads.to_vec(), made, BTreeMap::new());

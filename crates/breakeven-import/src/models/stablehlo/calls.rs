@@ -16,10 +16,11 @@ const TARGETS: [(&str, &str); 34] = [
     ("heevd", "eigh"),
     ("syevj", "eigh"),
     ("potrf", "cholesky"),
-    ("geqrf", "geqrf"),
+    // Reflectors and their product are one factorisation.
+    ("geqrf", "qr"),
     ("geqp3", "geqp3"),
-    ("orgqr", "householder_product"),
-    ("ungqr", "householder_product"),
+    ("orgqr", "sharding_constraint"),
+    ("ungqr", "sharding_constraint"),
     ("ormqr", "ormqr"),
     ("unmqr", "ormqr"),
     ("lu_pivots_to_permutation", "lu_pivots_to_permutation"),
@@ -100,13 +101,20 @@ pub(super) fn of<'a>(
         "eigh" if without_vectors(statement) => primitive.gives = Some(vec![1]),
         "eigh" => primitive.gives = Some(vec![0, 1]),
         "lu" => primitive.gives = Some(vec![0, 1]),
-        "cholesky" | "triangular_solve" | "householder_product" => primitive.gives = Some(vec![0]),
-        "geqrf" => primitive.gives = Some(vec![0, 1]),
+        "cholesky" | "triangular_solve" => primitive.gives = Some(vec![0]),
+        "qr" => primitive.gives = Some(vec![0, 1]),
         "top_k" | "approx_top_k" => {
             let axis = given.first().map_or(0, |of| of.dims.len().saturating_sub(1));
             primitive.facts.insert("axis".to_owned(), Fact::Number(axis as f64));
         }
         _ => {}
+    }
+    // Whether it failed is asked next, which comes with the factorisation.
+    let gives = primitive.gives.clone().unwrap_or_default();
+    if !gives.is_empty() {
+        scope
+            .checks
+            .extend(made.iter().enumerate().filter(|(place, _)| !gives.contains(place)).map(|(_, value)| value));
     }
     Build::add(primitive, reads, &made, scope);
     Ok(())

@@ -75,8 +75,10 @@ fn repeated(rounds: u64, body: Body, same: &[bool], (reads, made): (&[usize], &[
     let Body { mut graph, captured } = body;
     let inputs = std::mem::take(&mut graph.inputs);
     let outputs = std::mem::take(&mut graph.outputs);
+    let rows = stacked(&mut graph, &inputs, &outputs);
     let is_same = |place: usize| same.get(place).copied().unwrap_or(false);
-    let places = |wanted: bool| (0..own).filter(move |&place| is_same(place) == wanted);
+    let is_row = |place: usize| rows.iter().any(|(row, _)| *row == place);
+    let places = |wanted: bool| (0..own).filter(move |&place| is_same(place) == wanted && !is_row(place));
     let mut given: Vec<usize> = captured.iter().map(|name| scope.read(name)).collect();
     given.extend(places(true).map(|place| reads[place]));
     let constants = given.len();
@@ -84,16 +86,16 @@ fn repeated(rounds: u64, body: Body, same: &[bool], (reads, made): (&[usize], &[
     graph.inputs.extend(inputs.get(own..).unwrap_or_default());
     graph.inputs.extend(places(true).chain(places(false)).filter_map(|place| inputs.get(place)));
     graph.outputs.extend(places(false).filter_map(|place| outputs.get(place)));
-    let gives: Vec<usize> = places(false).map(|place| made[place]).collect();
+    let mut gives: Vec<usize> = places(false).map(|place| made[place]).collect();
+    let carried = gives.len();
+    graph.outputs.extend(rows.iter().map(|(_, value)| *value));
+    gives.extend(rows.iter().map(|(place, _)| made[*place]));
     for place in places(true) {
         scope.node("reshape", vec![reads[place]], vec![made[place]], BTreeMap::new());
     }
     let number = |n: usize| Fact::Number(n as f64);
-    let facts = [
-        ("length", Fact::Number(rounds as f64)),
-        ("num_consts", number(constants)),
-        ("num_carry", number(gives.len())),
-    ];
+    let facts =
+        [("length", Fact::Number(rounds as f64)), ("num_consts", number(constants)), ("num_carry", number(carried))];
     scope.runs(Node {
         op: "scan".to_owned(),
         reads: given,
@@ -102,6 +104,26 @@ fn repeated(rounds: u64, body: Body, same: &[bool], (reads, made): (&[usize], &[
         bodies: vec![graph],
         group: None,
     });
+}
+
+/// Arrays of which each round writes a part, and nothing reads in the loop: results that are stacked. Gives their places,
+/// with the part that a round writes.
+fn stacked(graph: &mut Graph, inputs: &[usize], outputs: &[usize]) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    for (place, (&input, &output)) in inputs.iter().zip(outputs).enumerate() {
+        let mut readers = graph.nodes.iter().enumerate().filter(|(_, node)| node.reads.contains(&input));
+        let (Some((at, node)), None) = (readers.next(), readers.next()) else { continue };
+        let alone = outputs.iter().filter(|&&other| other == output || other == input).count() == 1;
+        if node.op == "dynamic_update_slice" && node.reads.first() == Some(&input) && node.gives == [output] && alone {
+            let Some(&part) = node.reads.get(1) else { continue };
+            let read_again = graph.nodes.iter().any(|node| node.reads.contains(&output));
+            if !read_again {
+                graph.nodes.remove(at);
+                found.push((place, part));
+            }
+        }
+    }
+    found
 }
 
 /// Which of what a body is given it hands on as it is.

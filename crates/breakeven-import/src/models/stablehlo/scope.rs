@@ -2,7 +2,7 @@
 
 use super::types::Type;
 use breakeven::compiled::{Fact, Graph, Node, Value};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// A block on its way to a graph.
 #[derive(Debug, Default)]
@@ -13,6 +13,8 @@ pub(super) struct Scope<'p> {
     types: Vec<Type>,
     /// Whole numbers that are known, by value.
     pub(super) known: HashMap<usize, i64>,
+    /// Values that say whether a factorisation failed.
+    pub(super) checks: HashSet<usize>,
     /// Names of values from around, in the order of the inputs that they are.
     pub(super) captured: Vec<String>,
     around: Option<&'p Scope<'p>>,
