@@ -95,10 +95,9 @@ pub struct Change<'a> {
     pub risk: Option<&'static str>,
 }
 
-use edits::EDITS;
+use edits::{EDITS, OF_COMPILED};
 
-/// Whether the program's arrays are those of a compiler: its loops, loops' bodies and types are changed by other words than
-/// these edits have.
+/// Whether the program's arrays are those of a compiler, for which few edits have words: [`OF_COMPILED`].
 fn is_compiled(workload: &Workload) -> bool {
     workload.ops.iter().any(|entry| entry.name.starts_with("jax."))
 }
@@ -121,6 +120,7 @@ pub const IDS: &[&str] = &[
     "in-place",
     "input-pipeline",
     "int8",
+    "jit",
     "keep-resident",
     "larger-batch",
     "mixed-precision",
@@ -130,6 +130,7 @@ pub const IDS: &[&str] = &[
     "pinned-overlap",
     "real-fft",
     "reduce-before-copy",
+    "scan",
     "solve",
     "tf32",
     "vectorise",
@@ -142,7 +143,8 @@ pub fn advise(ctx: &Context, draft: &Draft) -> (Vec<Advice>, Vec<Together>) {
         let Some(now) = Prediction::of(ctx, side, draft) else { continue };
         let mut kept: Vec<(&Edit, Advice)> = Vec::new();
         let compiled = is_compiled(ctx.question.workload);
-        for edit in EDITS.iter().filter(|edit| edit.sides.contains(&side) && !compiled) {
+        let fits = |edit: &&Edit| edit.sides.contains(&side) && (!compiled || OF_COMPILED.contains(&edit.id));
+        for edit in EDITS.iter().filter(fits) {
             let Some(change) = (edit.apply)(draft, ctx, side) else { continue };
             if change.site.as_ref().is_some_and(|site| is_done_already(edit.id, site, ctx.question.workload)) {
                 continue;

@@ -49,8 +49,7 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
     }
     // A line that keeps every value needs them all, but not at once.
     let ready = if site.text.contains(".append(") || site.text.contains("+=") {
-        "# keep the values on the GPU (without .item(), .cpu(), float()); stack and read them once, after the loop"
-            .to_owned()
+        kept(&entry.name).to_owned()
     } else {
         format!("if step % {EVERY} == {}:  # the host waits for the GPU here", EVERY - 1)
     };
@@ -65,6 +64,21 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
             "what the value decides, it decides up to nine rounds late; or collect the values on the GPU and read them once",
         ),
     })
+}
+
+/// How a line that keeps every value reads them once, in the words of its framework.
+fn kept(name: &str) -> &'static str {
+    match name.split('.').next() {
+        Some("jax") => {
+            "# keep the arrays (without float(), .item()); values = jax.device_get(values) once, after the loop"
+        }
+        Some("tensorflow") => {
+            "# keep the tensors (without .numpy(), float()); tf.stack(values).numpy() once, after the loop"
+        }
+        _ => {
+            "# keep the values on the GPU (without .item(), .cpu(), float()); stack and read them once, after the loop"
+        }
+    }
 }
 
 /// Whether the script itself asks for the value: what a library's function asks for on its way, it needs.

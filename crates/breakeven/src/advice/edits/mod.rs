@@ -16,6 +16,7 @@ mod in_place;
 pub(super) mod inductor;
 mod input_pipeline;
 mod int8;
+mod jit;
 mod keep_resident;
 mod larger_batch;
 mod mixed_precision;
@@ -26,6 +27,7 @@ mod pinned_overlap;
 mod products;
 mod real_fft;
 mod reduce_before_copy;
+mod scan;
 mod solve;
 mod tf32;
 mod vectorise;
@@ -41,6 +43,8 @@ pub(super) const EDITS: &[Edit] = &[
     vectorise::EDIT,
     columns::EDIT,
     fewer_syncs::EDIT,
+    jit::EDIT,
+    scan::EDIT,
     solve::EDIT,
     real_fft::EDIT,
     float32::EDIT,
@@ -59,3 +63,7 @@ pub(super) const EDITS: &[Edit] = &[
     blas_threads::EDIT,
     in_place::EDIT,
 ];
+
+/// Those that have words for a program whose arrays are a compiler's: its bodies of loops and its types are changed otherwise
+/// than the rest says.
+pub(super) const OF_COMPILED: &[&str] = &[fewer_syncs::EDIT.id, jit::EDIT.id, scan::EDIT.id];

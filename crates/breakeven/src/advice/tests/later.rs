@@ -3,6 +3,7 @@
 use super::*;
 use crate::estimate::Verdict;
 use crate::report::words;
+use crate::workload::op::Part;
 
 fn loop_of_two(loading: u64, step: u64) -> Workload {
     let mut ops = on_gpu(vec![
@@ -661,4 +662,45 @@ fn who_uses_numba_is_not_told_to_use_it() {
     let steps = vec![Step::Run(1), Step::Repeat(1_000_000, each(1))];
     let w = program_of(&["for row in frame.iterrows():"], vec![row, compiled], steps);
     assert!(!ids(&asked(&w, "L4")).contains(&"numba"));
+}
+
+/// Two operations of JAX's called by themselves, each round.
+fn eager_loop(name: &str, rounds: u64) -> Workload {
+    let whole = |op: Op, dtype| Op::Routine { parts: vec![Part::new(op, dtype, 1)] };
+    let mut ops = on_gpu(vec![
+        entry(0, name, whole(add(10_000), Dtype::F32), Dtype::F32, rounds),
+        entry(1, name, whole(add(10_000), Dtype::F32), Dtype::F32, rounds),
+    ]);
+    ops.iter_mut().for_each(|e| e.device = Some("gpu:0".to_owned()));
+    program_of(&["y = x * 2", "x = y + 1"], ops, vec![Step::Repeat(rounds, each(2))])
+}
+
+#[test]
+fn operations_of_a_loop_become_one_compiled_function() {
+    // 100,000 rounds: a call of 15 us goes, and the kernel that it launches costs 3 us as the second of its function.
+    let e = asked(&eager_loop("jax.eager", 100_000), "L4");
+    let a = found(&e, "jit", Side::Gpu);
+    let saved = a.saves_s.unwrap().p50;
+    assert!((0.8..2.4).contains(&saved), "{a:?}");
+    assert!(a.ready.as_ref().is_some_and(|text| text.contains("@jax.jit")), "{a:?}");
+    // Python's part of a call stays with the loop; in a scan that goes, too.
+    let scan = found(&e, "scan", Side::Gpu);
+    assert!(scan.saves_s.unwrap().p50 > saved, "{scan:?}");
+    let e = asked(&eager_loop("tensorflow.AddV2", 100_000), "L4");
+    assert!(found(&e, "jit", Side::Gpu).ready.is_some_and(|text| text.contains("@tf.function")));
+    assert!(!ids(&e).contains(&"scan"), "it is JAX's");
+}
+
+#[test]
+fn what_is_compiled_or_read_each_round_is_no_scan() {
+    let e = asked(&eager_loop("jax.jit", 100_000), "L4");
+    assert!(!ids(&e).contains(&"jit") && ids(&e).contains(&"scan"), "{:?}", ids(&e));
+    let mut read = eager_loop("jax.jit", 100_000);
+    read.ops[1].op = Op::HostRead { bytes: 4 };
+    read.ops[1].name = "jax.Array.__array__".to_owned();
+    let read = asked(&read, "L4");
+    assert!(!ids(&read).contains(&"scan") && ids(&read).contains(&"fewer-syncs"), "{:?}", ids(&read));
+    let mut slow = eager_loop("jax.jit", 1000);
+    slow.ops[0].gap_ns = 1000 * 200_000;
+    assert!(!ids(&asked(&slow, "L4")).contains(&"scan"), "Python does other work between");
 }
