@@ -32,6 +32,16 @@ def adapts(adapter: Any) -> None:
         batches.latest = size
 
 
+def steps(epoch: Any) -> None:
+    """Keras is about to run a step of an epoch: its last one may have fewer rows."""
+    adapter = getattr(epoch, "data_adapter", None)
+    adapts(adapter)
+    rest, whole = getattr(adapter, "partial_batch_size", None), getattr(adapter, "num_batches", None)
+    is_last = isinstance(whole, int) and getattr(epoch, "_steps_seen", 0) >= whole
+    if is_last and isinstance(rest, int) and rest > 0 and getattr(epoch, "steps_per_execution", 1) == 1:
+        batches.latest = rest
+
+
 def of_dataset(dataset: Any, depth: int = 0) -> int | None:
     """Rows of a batch, by the innermost data set that makes some; None where none says."""
     size = getattr(dataset, "_batch_size", None)

@@ -10,7 +10,7 @@ import weakref
 
 from .. import _native
 from ..events import recorder
-from . import batch, functions, graph
+from . import batch, functions, graph, loops
 from .told import GPU, Told, told
 
 TYPE_CHECKING = False
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 NAME = "tensorflow.function"
 #: Names of Keras' compiled steps.
 _KERAS_STEPS = ("step_on_iterator", "step_on_data")
+#: Batches and numbers of one function that are told apart.
+_VARIANTS = 1000
 
 
 class Running(threading.local):
@@ -45,7 +47,9 @@ class Function:
 
     def __init__(self, atomic: Any) -> None:
         self.open = batch.is_open(atomic.graph)
-        self.told: dict[int | None, Told] = {}
+        self.loops = any(op.type in graph.LOOPS for op in atomic.graph.get_operations())
+        #: By the batch, and the numbers that may say how often its loops run.
+        self.told: dict[tuple[int | None, tuple[int, ...]], Told] = {}
 
 
 running = Running()
@@ -92,11 +96,16 @@ def _work(atomic: Any, args: tuple[Any, ...]) -> Told:
     if function is None:
         function = all_functions.known[atomic] = Function(atomic)
     rows = batch.given(atomic.graph, args) if function.open else None
-    work = function.told.get(rows)
+    numbers = loops.numbers(atomic.graph, args) if function.loops else {}
+    key = (rows, tuple(numbers.values()))
+    work = function.told.get(key)
+    if work is None and len(function.told) >= _VARIANTS:
+        return next(reversed(function.told.values()))
     if work is None:
         unknown: set[str] = set()
+        loops.given = numbers
         made = graph.graph_of(atomic.graph, rows, unknown, not is_fused(atomic))
-        work = function.told[rows] = told(made, unknown, fed(atomic.graph, rows))
+        work = function.told[key] = told(made, unknown, fed(atomic.graph, rows))
         say(work)
     return work
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-_WHILE = ("While", "StatelessWhile")
+LOOPS = ("While", "StatelessWhile")
 _BRANCHES = ("If", "StatelessIf", "Case", "StatelessCase")
 #: Functions within functions are followed so deep.
 _DEEPEST = 40
@@ -37,7 +37,7 @@ def graph_of(graph: Any, batch: int | None, unknown: set[str], apart: bool, dept
         if op.type == "Const":
             for number in gives:
                 build.values[number]["constant"] = True
-        elif op.type in functions.CALLS or op.type in _WHILE or op.type in _BRANCHES:
+        elif op.type in functions.CALLS or op.type in LOOPS or op.type in _BRANCHES:
             _inner(op, build, reads, gives, (graph, batch, unknown, apart, depth + 1))
         else:
             first = len(build.nodes)
@@ -137,7 +137,7 @@ def _inner(
 ) -> None:
     """A call, a loop, branches."""
     graph, batch, unknown, apart, depth = around
-    loop, branch = op.type in _WHILE, op.type in _BRANCHES
+    loop, branch = op.type in LOOPS, op.type in _BRANCHES
     if loop:
         wanted = ["cond", "body"]
     elif op.type in ("If", "StatelessIf"):

@@ -6,7 +6,7 @@ import sys
 
 from .. import _native
 from ..process import imports, looks
-from . import batch, calls, copies, eager
+from . import batch, calls, copies, eager, pretend, tracing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,8 +19,10 @@ def install(_: str) -> str | None:
         _functions()
         _operations()
         _copies()
+        pretend.install(sys.modules["tensorflow"])
         imports.after("tensorflow.python.data.ops.iterator_ops", _datasets)
         imports.after("keras.src.trainers.epoch_iterator", _keras)
+        imports.after("keras.src.backend.tensorflow.trainer", _keras_steps)
     except (ImportError, AttributeError) as error:
         return f"it has another inside than TensorFlow 2.16 to 2.21 ({error})"
     return None
@@ -32,6 +34,11 @@ def _functions() -> None:
 
     calls.all_functions.eagerly = context.executing_eagerly
     _replace(AtomicFunction, "call_flat", calls.NAME, calls.entered, calls.left, arguments=True)
+    from tensorflow.python.eager.polymorphic_function import tracing_compilation
+
+    _replace(
+        tracing_compilation, "_create_concrete_function", "tensorflow.trace", tracing.entered, tracing.left, arguments=True
+    )
 
 
 def _operations() -> None:
@@ -56,6 +63,13 @@ def _keras(_: str) -> None:
     _replace(EpochIterator, "__init__", "keras.EpochIterator", _begins, _adapted)
 
 
+def _keras_steps(_: str) -> None:
+    """Epochs say where they are."""
+    from keras.src.backend.tensorflow.trainer import TFEpochIterator
+
+    _replace(TFEpochIterator, "__next__", "keras.step", _begins, _stepped)
+
+
 def _datasets(_: str) -> None:
     """Data sets that are iterated over say the same."""
     from tensorflow.python.data.ops.iterator_ops import OwnedIterator
@@ -70,6 +84,11 @@ def _begins(_: str) -> None:
 def _adapted(_: object, inputs: tuple[Any, ...], *__: object) -> None:
     if inputs:
         batch.adapts(getattr(inputs[0], "data_adapter", None))
+
+
+def _stepped(_: object, inputs: tuple[Any, ...], *__: object) -> None:
+    if inputs:
+        batch.steps(inputs[0])
 
 
 def _iterated(_: object, inputs: tuple[Any, ...], *__: object) -> None:

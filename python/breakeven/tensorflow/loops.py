@@ -12,6 +12,17 @@ if TYPE_CHECKING:
 _LONGEST = 1 << 40
 #: Loops whose limits are rounds of other loops are followed so far.
 _DEEPEST = 8
+#: Whole numbers that the call at work is given, by the graph of its function and the tensor's name.
+given: dict[tuple[int, str], int] = {}
+
+
+def numbers(graph: Any, args: tuple[Any, ...]) -> dict[tuple[int, str], int]:
+    """The whole numbers among the arguments of a call: `tf.range(n)` runs as often as one of them says."""
+    found = {}
+    for symbol, actual in zip(graph.inputs, args):
+        if symbol.dtype.is_integer and symbol.shape.rank == 0 and hasattr(actual, "_numpy_internal"):
+            found[id(graph), symbol.name] = int(actual._numpy_internal())
+    return found
 
 
 def rounds(op: Any, depth: int = 0) -> int | None:
@@ -84,6 +95,8 @@ def _value(tensor: Any, depth: int) -> int | None:
     if value is not None:
         return int(value.reshape(-1)[0]) if value.size == 1 and value.dtype.kind in "iu" else None
     op = tensor.op
+    if op.type == "Placeholder":
+        return given.get((id(tensor.graph), tensor.name))
     if op.type in ("Identity", "Cast", "Reshape", "Squeeze"):
         return _value(op.inputs[0], depth)
     if op.type in ("Max", "Min", "Maximum", "Minimum", "Sub", "AddV2"):

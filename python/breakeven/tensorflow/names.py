@@ -72,17 +72,17 @@ _SAME = {
 #: Elements put elsewhere.
 _MOVES = {
     "broadcast_in_dim": "BroadcastTo",
-    "concatenate": "ConcatV2 Concat Pack ParallelConcat DynamicStitch",
+    "concatenate": "ConcatV2 Concat Pack ParallelConcat DynamicStitch Roll",
     "dynamic_slice": "TensorListGetItem",
     "full": "Fill ZerosLike OnesLike TensorListReserve EmptyTensorList",
-    "gather": "Gather GatherV2 GatherNd ResourceGather ResourceGatherNd",
+    "gather": "Gather GatherV2 GatherNd ResourceGather ResourceGatherNd ResizeNearestNeighbor",
     "iota": "Range LinSpace",
     "pad": "Pad PadV2 MirrorPad StridedSliceGrad MatrixDiagV3 MatrixSetDiagV3 MatrixDiag",
     "rev": "ReverseV2 ReverseSequence",
     "slice": "Slice StridedSlice MatrixDiagPartV3 MatrixDiagPart MatrixBandPart",
     "split": "Split SplitV Unpack",
     "tile": "Tile",
-    "transpose": "Transpose ConjugateTranspose",
+    "transpose": "Transpose ConjugateTranspose DepthToSpace SpaceToDepth SpaceToBatchND BatchToSpaceND",
 }
 _FOLDS = {
     "argmax": "ArgMax",
