@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 
 from .. import _native
-from . import calls
+from . import calls, pretend
 from .executables import known
 from .session import session
 
@@ -40,6 +40,7 @@ def install(_: str) -> str | None:
             why = f"JAX {version} has no {error}"
     if why is not None:
         return why
+    pretend.install(jax)
     session.on = True
     return None
 

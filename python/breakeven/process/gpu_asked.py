@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Modules whose functions are watched once they are imported.
 _WATCHED = ("xgboost.core", "tensorflow", "onnxruntime", "taichi", "spacy")
+#: Those of them that are answered as if there were a GPU, with `--pretend-gpu`.
+_ANSWERED = ("tensorflow",)
 #: Where a GPU's driver shows: NVIDIA's, AMD's, and those of Windows within Linux.
 _DRIVERS = ("/dev/nvidiactl", "/proc/driver/nvidia/version", "/dev/kfd", "/dev/dxg")
 #: An exception's causes beyond so many are not looked at.
@@ -65,7 +67,8 @@ def _tell(error: Exception | None) -> None:
     for cause in _causes(error):
         row = _refusal(cause)
         if row is not None:
-            none = "it has none here, nor does breakeven imitate one for it"
+            imitated = row.instead.startswith("--pretend-gpu")
+            none = "there is none" if imitated else "it has none here, nor does breakeven imitate one for it"
             text = f"the script asks {row.library} for a GPU ({_line_of(cause)}), and {none}: {row.instead}"
             _native.unseen("no-gpu", text)
             return
@@ -157,6 +160,8 @@ def _watch(module: str) -> None:
         return  # it may well run there
     for row in FALLBACKS:
         if row.module == module:
+            if module in _ANSWERED and os.environ.get("BREAKEVEN_PRETEND_GPU"):
+                continue
             holder: Any = sys.modules[module]
             *path, name = row.name.split(".")
             for part in path:

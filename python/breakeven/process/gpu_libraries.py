@@ -16,6 +16,8 @@ Refusal = namedtuple("Refusal", "library modules errors instead")
 #: argument, or gives back `False` where there are no `words`.
 Fallback = namedtuple("Fallback", "library module name words instead")
 
+#: `breakeven run` makes a command of it.
+_PRETENDED = "--pretend-gpu NAME records it as if there were"
 _PORTED = "record it with {} in its place, which does the same on a CPU"
 
 REFUSALS = (
@@ -40,7 +42,7 @@ REFUSALS = (
         "Numba's CUDA",
         ("numba_cuda",),
         (("CudaSupportError", ""), ("CudaDriverError", ""), ("NvvmSupportError", "")),
-        "write the kernel with numba.njit to record it on the CPU, or with cupy.RawKernel, which is imitated",
+        _PRETENDED,
     ),
     Refusal(
         "PyCUDA",
@@ -73,7 +75,7 @@ REFUSALS = (
             ("RuntimeError", "Unable to initialize backend 'rocm'"),
             ("RuntimeError", "Unable to initialize backend 'gpu'"),
         ),
-        "leave the platform out (`jax.devices()`) to record it on the CPU",
+        _PRETENDED,
     ),
     Refusal(
         "polars",
@@ -184,6 +186,10 @@ REFUSALS = (
 FALLBACKS = (
     Fallback("XGBoost", "xgboost.core", "Booster.set_param", ("cuda", "gpu"), 'device="cpu" says that it is meant'),
     Fallback("TensorFlow", "tensorflow", "device", ("gpu",), 'tf.device("/CPU:0") says that it is meant'),
+    *(
+        Fallback("TensorFlow", "tensorflow", f"config.{name}", ("gpu",), "--pretend-gpu NAME answers as if there were one")
+        for name in ("list_physical_devices", "experimental.list_physical_devices", "list_logical_devices")
+    ),
     Fallback(
         "ONNX Runtime",
         "onnxruntime",

@@ -84,7 +84,8 @@ pub(crate) struct RunArgs {
     /// How array calls are seen [default: native where it is known to be safe, else ast]
     #[arg(long, value_enum, value_name = "HOW", help_heading = "Recording")]
     pub(crate) recorder: Option<Recorder>,
-    /// For PyTorch and CuPy: they answer as if this GPU were there, and run out of its memory; the CPU computes
+    /// PyTorch, CuPy, JAX, TensorFlow and numba.cuda answer as if this GPU were there; the first two run out of its
+    /// memory, too; the CPU computes
     #[arg(long, value_name = "GPU", help_heading = "Recording")]
     pub(crate) pretend_gpu: Option<String>,
     /// For PyTorch: tensors have shapes and no values, so that models fit that are too large for this machine
