@@ -10,7 +10,7 @@ import time
 import numpy
 
 from .. import _native
-from .elements import of_elements, of_places, of_rows
+from .elements import inner_of, of_elements, of_places, of_rows
 from .plans import Asked
 from .source import source_of
 from .values import NotTold
@@ -165,9 +165,27 @@ def _stays(call: Call) -> str | None:
     alone = not any(isinstance(item, (numpy.ndarray, list)) for item in (*call.args, *call.words.values()))
     if call.name in ("numba.vectorize", "numba.guvectorize") and alone:
         return "scalar"
+    function = getattr(call.of, "py_func", None)
+    if _is_made(function) and _method_of(call.of, call.args) is None:
+        return "scalar"  # makes an object of a compiled class, or reads one of its fields
     # Numba's own: what its lists and classes do when they are used from Python.
-    module = getattr(getattr(call.of, "py_func", None), "__module__", None) or ""
+    module = getattr(function, "__module__", None) or ""
     return "scalar" if module.startswith("numba.") else None
+
+
+def _is_made(function: Any) -> bool:
+    """Whether Numba generated a function, for an object of a compiled class."""
+    code = getattr(function, "__code__", None)
+    return code is not None and code.co_filename == "<string>" and code.co_name in ("method", "ctor", "getter", "setter")
+
+
+def _method_of(of: Any, args: tuple[object, ...]) -> Any:
+    """The method of a compiled class that a generated function calls."""
+    function = of.py_func
+    if not _is_made(function) or function.__code__.co_name != "method" or not args:
+        return None
+    methods = getattr(getattr(args[0], "_numba_type_", None), "jit_methods", {})
+    return getattr(methods.get(function.__code__.co_names[0]), "py_func", None)
 
 
 def _tell(call: Call, dark: bool, stays: str | None) -> None:
@@ -196,7 +214,7 @@ def _loop_of(call: Call) -> tuple[Source, list[object]]:
         return of_rows(inner_of(of.gufunc_builder.py_func), _axes(layout), _axes(layout.split("->")[0]), args)
     if call.name == "numba.stencil":
         return of_places(inner_of(of.kernel_ir.func_id.func), args)
-    source = source_of(of.py_func)
+    source = source_of(_method_of(of, args) or of.py_func)
     names = source.parameters
     given = list(args)
     defaults = dict(zip(reversed(names), reversed(of.py_func.__defaults__ or ())))
@@ -208,21 +226,6 @@ def _loop_of(call: Call) -> tuple[Source, list[object]]:
         else:
             raise NotTold("it takes arguments that it is not given")
     return source, given
-
-
-class _Inner:
-    """The function behind a generalised one, or a stencil."""
-
-    def __init__(self, function: object) -> None:
-        self.py_func = function
-
-
-_inner: dict[object, _Inner] = {}
-
-
-def inner_of(function: object) -> _Inner:
-    """A function of Python's as what holds it in Numba."""
-    return _inner.setdefault(function, _Inner(function))
 
 
 def _axes(layout: str) -> list[list[str]]:

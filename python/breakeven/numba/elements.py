@@ -8,7 +8,7 @@ import types
 import numba
 import numpy
 
-from .source import Source
+from .source import Source, remember
 from .values import NotTold
 
 TYPE_CHECKING = False
@@ -35,6 +35,21 @@ class Around(Source):
         self.tree = tree
         self.tree.name = "loop"
         self.cells = {}
+
+
+class _Inner:
+    """The function behind a generalised one, or a stencil."""
+
+    def __init__(self, function: object) -> None:
+        self.py_func = function
+
+
+_inner: dict[object, _Inner] = {}
+
+
+def inner_of(function: object) -> _Inner:
+    """A function of Python's as what holds it in Numba."""
+    return _inner.setdefault(function, _Inner(function))
 
 
 _MADE: dict[tuple[object, ...], Around] = {}
@@ -108,10 +123,17 @@ def of_places(inner: Any, given: Sequence[object]) -> tuple[Around, list[object]
     first = given[0]
     if not isinstance(first, numpy.ndarray):
         raise NotTold("a stencil is given no array")
-    names = [f"a{place}" for place in range(len(given))]
+    return places(inner, len(given)), [*given, numpy.empty(first.size, first.dtype), first.size]
+
+
+def places(inner: Any, count: int) -> Around:
+    """The loop of a stencil of so many arguments over the places of its first; it takes the result and its length, too."""
+    names = [f"a{place}" for place in range(count)]
     text = (
         f"def loop({', '.join([*names, 'out', 'n'])}):\n"
         "    for i in prange(n):\n"
         f"        out[i] = {_INNER}({', '.join(names)})\n"
     )
-    return around(inner, text, "places"), [*given, numpy.empty(first.size, first.dtype), first.size]
+    made = around(inner, text, "places")
+    remember(made.function, made)
+    return made

@@ -7,11 +7,13 @@ import types
 
 from . import indexing, operators
 from .callees import call
+from .elements import inner_of, places
 from .values import BOOL, INT, NONE, Array, NotTold, Number, Several, Thing, of_object, promoted, real
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from .values import Value
     from .walk import Frame, Walk
@@ -153,10 +155,22 @@ class Evaluator:
         words = {word.arg: self.value(word.value) for word in node.keywords if word.arg is not None}
         if not isinstance(callee, Thing):
             raise NotTold("it calls something that is no function")
+        if type(callee.object).__name__ == "StencilFunc":
+            return self._stencil(frame, node, callee.object, given)
         function = compiled(callee.object)
         if function is not None:
             return self.inner(self.walk, frame, node, function, given, words)
         return call(self.walk, callee, given, words)
+
+    def _stencil(self, frame: Frame, node: ast.Call, stencil: Any, given: list[Value]) -> Value:
+        """A stencil called within compiled code: a loop over the places of its first array."""
+        first = given[0] if given else None
+        if not isinstance(first, Array):
+            raise NotTold("a stencil is given no array")
+        loop = places(inner_of(stencil.kernel_ir.func_id.func), len(given))
+        made = self.walk.made(first.dtype, (first.size,))
+        self.inner(self.walk, frame, node, loop.function, [*given, made, Number(INT, first.size)], {})
+        return indexing.reshaped(made, first.shape)
 
 
 def compiled(found: object) -> types.FunctionType | None:

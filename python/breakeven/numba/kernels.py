@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _ALONE = 0.05
 #: A loop around another does less than this share of the work by itself: both are the grid then.
 _LITTLE = 0.1
-#: Threads that go together.
-_WARP = 32
+#: Threads that go together, and bytes of a number.
+_WARP, _NUMBER = 32, 8
 #: Threads of a block, which folds what they have, and what the state of a random number generator holds.
 _BLOCK, _STATE = 256, 16
 #: From this share of the operations on `float64` decides how long a kernel takes.
@@ -124,7 +124,7 @@ class _Kernels:
                 self.region(child, verdict)
                 continue
             self.told.why.append((child.line, verdict.why))
-            if any(inner.ops or (inner is not child and _is_wide(inner)) for inner in child.subtree()):
+            if any(_has_wide_ops(inner) or (inner is not child and _is_wide(inner)) for inner in child.subtree()):
                 self.body(child)
                 if child.kind == "while" or child.ends_early:
                     self.told.parts.append(_copy_back(child.rounds))
@@ -168,6 +168,11 @@ class _Kernels:
 def _is_wide(loop: Loop) -> bool:
     """Whether it fills at least a warp each time that it begins, with the loops within it that are of its grid."""
     return _is_parallel(loop) and _grid_of(loop).rounds >= _WARP * loop.begun
+
+
+def _has_wide_ops(loop: Loop) -> bool:
+    """Whether an operation on whole arrays fills at least a warp: on fewer elements it is no kernel worth its launch."""
+    return any(max(op.n, op.read // _NUMBER, op.written // _NUMBER) >= _WARP for op in loop.ops)
 
 
 def _is_parallel(loop: Loop) -> bool:

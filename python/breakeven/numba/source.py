@@ -78,6 +78,11 @@ def _tree(function: FunctionType) -> ast.FunctionDef:
 _READ: dict[object, Source | NotTold] = {}
 
 
+def remember(function: FunctionType, source: Source) -> None:
+    """What stands for the source of a function that has no file."""
+    _READ[function] = source
+
+
 def source_of(function: FunctionType) -> Source:
     """The function read, once."""
     found = _READ.get(function)

@@ -131,13 +131,17 @@ class Statements:
         if not isinstance(base, Array) or any(isinstance(item, Array) for item in indexing.keys_of(key)):
             indexing.store(walk, base, key, more, adds=True, reads=True)
             return
+        adds = kind in (ast.Add, ast.Sub) and base.dtype.kind in "fiu"
         part = indexing.view(base, key)
         if part.shape:
-            made = _binary(walk, kind, part, more)
-            indexing.store(walk, base, key, made, reads=True)
+            if adds and isinstance(more, Array):
+                # Rounds may add to the same row in any order.
+                walk.elementwise([more], {"one": 1}, part.dtype)
+                walk.whole(part, True, adds=True)
+                return
+            indexing.store(walk, base, key, _binary(walk, kind, part, more), reads=True)
             return
         _binary(walk, kind, walk.number(base.dtype), more)
-        adds = kind in (ast.Add, ast.Sub) and base.dtype.kind in "fiu"
         indexing.store(walk, base, key, more, adds=adds, reads=True)
 
     def _if(self, node: ast.If) -> bool:

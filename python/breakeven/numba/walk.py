@@ -96,9 +96,9 @@ class Walk:
         else:
             memory.read = True
 
-    def whole(self, array: Array, writes: bool) -> None:
+    def whole(self, array: Array, writes: bool, adds: bool = False) -> None:
         """All elements of an array or view are read or written."""
-        self.touches(array, tuple(item if isinstance(item, Number) else None for item in array.axes), writes)
+        self.touches(array, tuple(item if isinstance(item, Number) else None for item in array.axes), writes, adds)
 
     def elementwise(self, arrays: Sequence[Array], functions: Mapping[str, float], dtype: numpy.dtype) -> Array:
         """A function of each element of arrays; gives what is made of them."""
