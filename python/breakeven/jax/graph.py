@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 CALLS = ("jaxpr", "call_jaxpr", "fun_jaxpr")
 #: Primitives whose parameter of such a name is no call.
 _NO_CALLS = ("scan", "while", "cond", "reduce", "pallas_call")
-_KINDS = ("c2c", "r2c", "c2r", "c2r")
+#: What devices tell each other: of one device nothing.
+_COLLECTIVES = ("psum", "psum_invariant", "pmax", "pmin", "pbroadcast", "pvary", "ppermute")
 
 
 def opened(jaxpr: Any) -> Any:
@@ -143,7 +144,16 @@ def _node(equation: Any, reads: list[int], gives: list[int], sites: Sites) -> di
         return {**node, "facts": facts, "bodies": bodies}
     if (inner := called(equation)) is not None:
         return {**node, "op": "call", "bodies": [_graph(inner, sites)]}
+    if name in _COLLECTIVES and _is_alone():
+        return {**node, "op": "copy"}
     return {**node, "facts": _facts(equation)}
+
+
+def _is_alone() -> bool:
+    """Whether the program has a single device."""
+    import jax
+
+    return int(jax.device_count()) == 1
 
 
 def _facts(equation: Any) -> dict[str, Fact]:

@@ -110,7 +110,8 @@ _LIBRARIES = {
     "eigh": "SelfAdjointEigV2",
     "eig": "Eig",
     "triangular_solve": "MatrixTriangularSolve",
-    "cumsum": "Cumsum Cumprod CumulativeLogsumexp",
+    # Places of what is true are put together by a running sum.
+    "cumsum": "Cumsum Cumprod CumulativeLogsumexp Where",
     "random_bits": """RandomUniform RandomStandardNormal RandomUniformInt TruncatedNormal StatelessRandomUniformV2
     StatelessRandomNormalV2 StatelessTruncatedNormalV2 StatelessRandomUniformIntV2
     StatelessRandomUniformFullIntV2 StatelessRandomUniform StatelessRandomNormal StatefulUniform
