@@ -188,14 +188,21 @@ def _method_of(of: Any, args: tuple[object, ...]) -> Any:
     return getattr(methods.get(function.__code__.co_names[0]), "py_func", None)
 
 
+def _function_of(of: Any, args: tuple[object, ...]) -> Any:
+    """The function in Python that a call runs; None of what has none of its own."""
+    function = getattr(of, "py_func", None)
+    return function and (_method_of(of, args) or function)
+
+
 def _tell(call: Call, dark: bool, stays: str | None) -> None:
     """What was not understood, and which loop is no kernel, is said once a function."""
-    name = getattr(call.of, "__name__", "a compiled function")
+    function = _function_of(call.of, call.args)
+    name = getattr(function, "__name__", None) or getattr(call.of, "__name__", "a compiled function")
     if dark:
         _native.unseen("numba-not-told", f"what {name}, compiled by Numba, computes was not understood: {call.why}", 0)
     elif call.asked is not None and (stays == "sequential" or call.asked.uneven):
         line, why = call.asked.why[0] if stays == "sequential" else (call.asked.uneven[0], "")
-        code = getattr(getattr(call.of, "py_func", None), "__code__", None)
+        code = getattr(function, "__code__", None)
         place = f"{os.path.basename(code.co_filename)}:{line}" if code is not None else f"line {line}"
         if why:
             text = f"the loop of {name} at {place} is no kernel, and stays on the CPU: {why}"
@@ -214,10 +221,11 @@ def _loop_of(call: Call) -> tuple[Source, list[object]]:
         return of_rows(inner_of(of.gufunc_builder.py_func), _axes(layout), _axes(layout.split("->")[0]), args)
     if call.name == "numba.stencil":
         return of_places(inner_of(of.kernel_ir.func_id.func), args)
-    source = source_of(_method_of(of, args) or of.py_func)
+    function = _function_of(of, args)
+    source = source_of(function)
     names = source.parameters
     given = list(args)
-    defaults = dict(zip(reversed(names), reversed(of.py_func.__defaults__ or ())))
+    defaults = dict(zip(reversed(names), reversed(function.__defaults__ or ())))
     for name in names[len(args) :]:
         if name in call.words:
             given.append(call.words[name])

@@ -13,13 +13,14 @@ from typing import Any
 SCRIPTS = Path(__file__).parent / "scripts"
 
 
-def python(name: str, folder: Path, record: bool) -> subprocess.CompletedProcess[bytes]:
-    """A copy of the script, as Python runs it or recorded; at the same path, which tracebacks show."""
+def python(name: str, folder: Path, record: bool, **more: str) -> subprocess.CompletedProcess[bytes]:
+    """A copy of the script, as Python runs it or recorded; at the same path, which tracebacks show; with `more` in its
+    environment."""
     place = folder / "here"
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
     shutil.copy(SCRIPTS / name, place)
-    env = {key: value for key, value in os.environ.items() if not key.startswith("BREAKEVEN_")}
+    env = {key: value for key, value in os.environ.items() if not key.startswith("BREAKEVEN_")} | more
     if record:
         env["BREAKEVEN_RECORD_DIR"] = str(folder)
     command = [sys.executable, *(["-m", "breakeven._run"] if record else []), Path(name).name]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-pytest.importorskip("numba")
+numba = pytest.importorskip("numba")
 
 from breakeven.numba.plans import Asked
 from breakeven.numba.source import source_of
@@ -139,6 +139,25 @@ def triangle(a):
     return total
 
 
+def centres(sums, rows, labels):
+    for i in range(rows.shape[0]):
+        sums[labels[i]] += rows[i]
+
+
+def small_steps(state, steps):
+    for k in range(steps.shape[0]):
+        state[:] = state * 0.5 + steps[k]
+
+
+@numba.stencil
+def neighbours(u):
+    return u[-1, 0] + u[1, 0] - 2.0 * u[0, 0]
+
+
+def smoothed(u):
+    return u + 0.1 * neighbours(u)
+
+
 CASES = [
     (backwards, (line(),), "sequential", []),
     (scattered, (line(), line(), np.arange(1000)), "unknown", []),
@@ -159,6 +178,10 @@ CASES = [
     (eliminated, (table(),), None, [245]),
     (whole, (table(),), None, [3000, 3000]),
     (triangle, (line(),), None, [1000]),
+    # Rows that rounds add to are added to in any order; operations on three numbers are no kernels.
+    (centres, (np.zeros((4, 60)), table(), np.zeros(50, np.int64)), None, [50]),
+    (small_steps, (np.ones(3), np.ones((500, 3))), "sequential", []),
+    (smoothed, (table(),), None, [3000, 3000]),
 ]
 
 

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("native")
 #: By script: why calls stay on the host, by id; how many calls are not understood; what is said of that.
 ODD = {
     "cached.py": ({"sequential"}, 0, []),
-    "classes.py": (set(), 2, ["its source is not there"]),
+    "classes.py": ({"scalar"}, 1, ["what fill, compiled by Numba", "it sets an attribute"]),
     "closures.py": (set(), 0, []),
     "failing.py": ({"scalar"}, 0, []),
     "no_gpu.py": (set(), 0, ["the script asks Numba's CUDA for a GPU (no_gpu.py:13)"]),
