@@ -30,6 +30,9 @@ FLOP = {
     "eager.py": 3 * 2 * 50**3,
     "pipeline.py": 3 * 2 * 20 * 4 * 2,
     "rounds.py": 10 * 2 * 16**3,
+    # Forward and the gradient of the weights, of 32 rows and of the 18 that are left.
+    "last_batch.py": 2 * 2 * 2 * 50 * 20 * 4,
+    "given_rounds.py": (3 + 5) * 2 * 16**3,
 }
 
 
@@ -82,3 +85,35 @@ def test_operations_are_at_the_lines_of_the_script(tmp_path: Path) -> None:
     assert lines == {8}
     reads = [entry for entry in workload["ops"] if "host_read" in entry["op"]]
     assert sum(entry["count"] for entry in reads) == 3
+
+
+def test_a_number_that_is_given_says_how_often_a_loop_runs(tmp_path: Path) -> None:
+    _, workload = _recorded("given_rounds.py", tmp_path)
+    reasons = {unseen["reason"] for unseen in workload["unseen"]}
+    assert "tensorflow-rounds" not in reasons
+    # It is traced again for each number of Python's, which is start-up and is said.
+    (retraced,) = [unseen["text"] for unseen in workload["unseen"] if unseen["reason"] == "tensorflow-retraced"]
+    assert retraced.startswith("times was traced 20 times or more") and "reduce_retracing=True" in retraced
+
+
+ASKS = """import tensorflow as tf
+gpus = tf.config.list_physical_devices("GPU")
+for gpu in gpus:
+    tf.config.experimental.set_memory_growth(gpu, True)
+print(len(gpus), tf.test.gpu_device_name())
+"""
+
+
+@pytest.mark.parametrize("pretended", [False, True])
+def test_a_script_that_asks_for_a_gpu(pretended: bool, tmp_path: Path) -> None:
+    (tmp_path / "asks.py").write_text(ASKS)
+    more = {"BREAKEVEN_PRETEND_GPU": json.dumps({"name": "L4", "memory": 24 << 30})} if pretended else {}
+    env = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3", "BREAKEVEN_RECORD_DIR": str(tmp_path)} | more
+    command = [sys.executable, "-m", "breakeven._run", "asks.py"]
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300)
+    assert done.stdout == ("1 /device:GPU:0\n" if pretended else "0 \n"), done.stderr
+    (file,) = tmp_path.glob("*.breakeven.json")
+    texts = [u["text"] for u in json.loads(file.read_text())["unseen"] if u["reason"] == "gpu-fell-back"]
+    assert [text.partition(",")[0] for text in texts] == (
+        [] if pretended else ["the script asks TensorFlow for a GPU (asks.py:2)"]
+    )
