@@ -29,24 +29,29 @@ _XS = 2
 
 
 def lowering_begins(_: str, args: tuple[Any, ...], words: dict[str, Any] | None) -> Any:
-    """A jaxpr is lowered: with which inputs given up."""
+    """A jaxpr is lowered, which is start-up as compiling is: with which inputs given up."""
     from .selftest import test_once
 
     test_once()
     words = words or {}
     donated = words.get("donated_invars", args[7] if len(args) > 7 else ())
-    return args[0], str(args[2] if len(args) > 2 else words.get("fun_name", "")), donated
+    name = str(args[2] if len(args) > 2 else words.get("fun_name", ""))
+    return _native.import_begins("compile", ()), (args[0], name, donated)
 
 
 def lowering_ends(token: Any, _: Any, result: Any, __: Any = None) -> None:
-    if result is None or token is None:
+    if token is None:
+        return
+    begun, lowered = token
+    _native.import_ends(begun)
+    if result is None:
         return
     session.noticed += 1
     if session.own:
         return
-    executable = Executable(*token)
+    executable = Executable(*lowered)
     known.lowered[result] = executable
-    known.of_jaxprs[token[0]] = executable
+    known.of_jaxprs[lowered[0]] = executable
     if not executable.of_library:
         times = session.compiled[executable.name] = session.compiled.get(executable.name, 0) + 1
         if times == MANY_TIMES:

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import operator
+
 from . import functions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 #: A loop longer than this is taken as not fixed.
 _LONGEST = 1 << 40
 #: Loops whose limits are rounds of other loops are followed so far.
 _DEEPEST = 8
+#: What becomes of two whole numbers on their way to a limit: that of `tf.range` divides, and rounds up.
+_COMPUTED: dict[str, Callable[[int, int], int]] = {
+    "Maximum": max,
+    "Minimum": min,
+    "Sub": operator.sub,
+    "AddV2": operator.add,
+    "FloorDiv": operator.floordiv,
+    "FloorMod": operator.mod,
+    "NotEqual": operator.ne,
+}
 #: Whole numbers that the call at work is given, by the graph of its function and the tensor's name.
 given: dict[tuple[int, str], int] = {}
 
@@ -99,7 +112,7 @@ def _value(tensor: Any, depth: int) -> int | None:
         return given.get((id(tensor.graph), tensor.name))
     if op.type in ("Identity", "Cast", "Reshape", "Squeeze"):
         return _value(op.inputs[0], depth)
-    if op.type in ("Max", "Min", "Maximum", "Minimum", "Sub", "AddV2"):
+    if op.type in ("Max", "Min") or op.type in _COMPUTED:
         return _arithmetic(op, depth)
     if op.type in ("While", "StatelessWhile") and tensor.value_index == 0:
         return rounds(op, depth + 1)
@@ -113,6 +126,6 @@ def _arithmetic(op: Any, depth: int) -> int | None:
     right = _value(op.inputs[1], depth)
     if right is None:
         return None
-    return {"Maximum": max(left, right), "Minimum": min(left, right), "Sub": left - right, "AddV2": left + right}[
-        op.type
-    ]
+    if right == 0 and op.type in ("FloorDiv", "FloorMod"):
+        return None
+    return _COMPUTED[op.type](left, right)

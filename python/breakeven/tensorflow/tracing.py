@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .. import _native
 from ..events import recorder
+from . import calls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,8 +17,8 @@ _MOST = 10_000
 _traced: dict[object, int] = {}
 
 
-def entered(_: str, args: tuple[Any, ...]) -> bool:
-    """A function is about to be traced, for what it was given last (`TracingOptions`)."""
+def entered(_: str, args: tuple[Any, ...]) -> tuple[int, bool]:
+    """A function is about to be traced, for what it was given last (`TracingOptions`). What NumPy does meanwhile is part of it."""
     options = args[3] if len(args) > 3 else None
     function = getattr(options, "python_function", None)
     code = getattr(getattr(function, "__wrapped__", function), "__code__", None)
@@ -31,10 +32,15 @@ def entered(_: str, args: tuple[Any, ...]) -> bool:
                 f"{name} was traced {times} times or more: tf.function traces for each new shape and each new number of "
                 "Python's; give it tensors, and @tf.function(reduce_retracing=True) for shapes that vary",
             )
-    return _native.import_begins("compile", ())
+    token = _native.enter(calls.NAME, True)
+    return token, _native.import_begins("compile", ())
 
 
-def left(begun: bool | None, *_: Any) -> None:
+def left(begun: tuple[int, bool] | None, *_: Any) -> None:
     """It has been traced, or raised."""
-    if begun is not None:
-        _native.import_ends(begun)
+    if begun is None:
+        return
+    token, is_startup = begun
+    _native.import_ends(is_startup)
+    if token:
+        recorder.failed(token)
