@@ -33,6 +33,8 @@ pub(crate) struct Setting {
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
     found: Vec<Setting>,
+    /// Whether files of the user's hold at all.
+    wanted: bool,
 }
 
 impl Settings {
@@ -50,7 +52,12 @@ impl Settings {
                 }
             }
         }
-        Ok(Self { found })
+        Ok(Self { found, wanted })
+    }
+
+    /// Whether files of the user's hold: not with `--no-config`.
+    pub(crate) const fn wanted(&self) -> bool {
+        self.wanted
     }
 
     /// What is set under this name.

@@ -7,6 +7,7 @@
 //! GPU to measure, 130 Ctrl-C; `run` and `watch` pass on that of what they start.
 
 mod args;
+mod calibrate;
 mod commands;
 mod config;
 mod cores;
@@ -45,13 +46,17 @@ fn main() -> ExitCode {
         Ok(settings) => settings,
         Err(failure) => return failure.report(),
     };
-    if !matches!(cli.command, Command::Run(_) | Command::Measure(_) | Command::Serve(_) | Command::Watch(_)) {
+    if !matches!(
+        cli.command,
+        Command::Run(_) | Command::Measure(_) | Command::Calibrate(_) | Command::Serve(_) | Command::Watch(_)
+    ) {
         interrupt::watch();
     }
     let done = match cli.command {
         Command::Estimate(args) => commands::estimate(&args, &settings),
         Command::Run(args) => commands::run(&args, &settings),
         Command::Measure(args) => commands::measure(&args, &settings),
+        Command::Calibrate(args) => commands::calibrate(&args),
         Command::Show(args) => commands::show(&args, &settings),
         Command::Kernels(args) => commands::kernels(&args, &settings),
         Command::Config => commands::config(&settings),

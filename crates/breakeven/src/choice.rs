@@ -1,5 +1,6 @@
 //! Which devices a request is about, and what they cost: names and options resolved against the catalogue.
 
+use crate::calibration::{self, Calibration};
 use crate::estimate::{Note, Price};
 use crate::hardware::price::{Class, OLD_AFTER_DAYS, Wanted};
 use crate::hardware::{self, Catalogue, Cpu, Date, Gpu};
@@ -58,6 +59,8 @@ pub struct Choice {
     grid: Rates,
     /// What the reader should know of the choice.
     pub notes: Vec<Note>,
+    /// What was measured on the machine that the program ran on, or on the one named.
+    pub calibration: Option<Calibration>,
 }
 
 /// Resolves the options of `request`.
@@ -74,10 +77,28 @@ pub fn choose(request: &Request) -> Result<Choice> {
         let found = name.as_deref().map(|name| catalogue.find_cpu(name).map_err(|e: Error| e.field(field)));
         found.transpose().map(|cpu| cpu.cloned())
     };
-    let named = find_cpu(&options.cpu, "cpu")?;
-    let host_cpu = find_cpu(&options.host_cpu, "host_cpu")?;
+    let calibration = options.machine.as_deref().map(|text| Calibration::new(text, &catalogue)).transpose()?;
     let machine = machine(request);
-    let cpu = named.clone().or_else(|| cpu_of(&catalogue, machine.as_ref()?)).unwrap_or_else(reference_cpu);
+    let here = calibration.as_ref().filter(|own| machine.as_ref().is_some_and(|machine| own.is_of(machine)));
+    let named = match (&options.cpu, &calibration) {
+        // The CPU that the program ran on has its own times.
+        (Some(name), Some(_)) if name == calibration::CPU && here.is_some() => None,
+        (Some(name), Some(own)) if name == calibration::CPU => Some(own.named_cpu()?),
+        _ => find_cpu(&options.cpu, "cpu")?,
+    };
+    let host_cpu = find_cpu(&options.host_cpu, "host_cpu")?;
+    let own = here.and_then(|own| own.cpu.clone());
+    let cpu = named.clone().or(own).or_else(|| cpu_of(&catalogue, machine.as_ref()?)).unwrap_or_else(reference_cpu);
+    if let Some(own) = &calibration {
+        let board = own.gpu.as_ref();
+        let mut on_board = false;
+        for pick in gpus.iter_mut().filter(|pick| board.is_some_and(|board| board.id == pick.gpu.id())) {
+            pick.gpu.device = board.cloned().unwrap_or_else(|| pick.gpu.device.clone());
+            on_board = true;
+        }
+        let on_cpu = cpu.device.measured.is_some();
+        notes.extend((on_cpu || on_board).then(|| own.note(on_cpu, on_board)));
+    }
     let threads = match (&named, &machine) {
         (None, Some(machine)) if machine.cpu_threads > 0 => f64::from(machine.cpu_threads.min(cpu.threads)),
         _ => f64::from(cpu.threads),
@@ -101,7 +122,7 @@ pub fn choose(request: &Request) -> Result<Choice> {
     let gpu_watts = Measure::Watts.read_field(&options.gpu_watts, "gpu_watts")?;
     let gpu_price = Measure::UsdPerHour.read_field(&options.price, "price")?.map(given_price);
     let cpu_named = named.is_some();
-    Ok(Choice { catalogue, gpus, cpu, cpu_named, host_cpu, cpu_rates, gpu_watts, gpu_price, grid, notes })
+    Ok(Choice { catalogue, gpus, cpu, cpu_named, host_cpu, cpu_rates, gpu_watts, gpu_price, grid, notes, calibration })
 }
 
 impl Choice {
@@ -148,7 +169,7 @@ fn machine(request: &Request) -> Option<Machine> {
 }
 
 /// A machine's CPU, as far as its name tells, else its threads, cache and vectors.
-fn cpu_of(catalogue: &Catalogue, machine: &Machine) -> Option<Cpu> {
+pub(crate) fn cpu_of(catalogue: &Catalogue, machine: &Machine) -> Option<Cpu> {
     if let Ok(cpu) = catalogue.find_cpu(&machine.cpu) {
         return Some(cpu.clone());
     }

@@ -239,6 +239,9 @@ pub struct Options {
     pub sort: Option<String>,
     /// Catalogue text that adds or overrides GPUs, CPUs, machine types, prices and places.
     pub catalogue: Option<String>,
+    /// Text of a machine file, as `breakeven calibrate` writes it: its devices take the times that were measured on them.
+    /// `cpu` may then be `machine`, which is its CPU.
+    pub machine: Option<String>,
     /// A policy such as `speedup<2`: the answer says whether it failed.
     pub fail_if: Option<String>,
 }

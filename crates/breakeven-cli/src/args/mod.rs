@@ -1,5 +1,6 @@
 //! The arguments. Quantities stay text: the engine reads them, so that every face gives the same messages.
 
+mod calibrate;
 mod diff;
 mod estimate;
 mod fleet;
@@ -16,6 +17,7 @@ mod serve;
 mod split;
 mod watch;
 
+pub(crate) use calibrate::{CalibrateArgs, CalibrateFormat};
 pub(crate) use diff::DiffArgs;
 pub(crate) use estimate::EstimateArgs;
 pub(crate) use fleet::{FleetArgs, FleetFormat};
@@ -56,6 +58,8 @@ pub(crate) enum Command {
     Run(Box<RunArgs>),
     /// Run a Python script on the CPU and on the GPU of this machine: the times of both, and whether their results agree
     Measure(Box<MeasureArgs>),
+    /// Measure what this machine takes for array work: every estimate for it then rests on that
+    Calibrate(CalibrateArgs),
     /// Report on a saved workload again: other GPUs, other prices
     Show(Box<ShowArgs>),
     /// A table of kernels (CSV or Parquet): the time of each row on each GPU

@@ -1,8 +1,10 @@
 //! What every estimate takes.
 
+use crate::calibrate::machine_file;
 use crate::config::Settings;
 use crate::failure::Failure;
 use crate::input::catalogue_text;
+use breakeven::calibration;
 use breakeven::request::{Divided, Options, Typed};
 use clap::Args;
 use std::path::PathBuf;
@@ -19,6 +21,10 @@ pub(crate) struct OptionArgs {
     /// Catalogue text that adds or overrides GPUs, CPUs, machine types, prices and places
     #[arg(long, value_name = "FILE", help_heading = "Devices")]
     catalogue: Option<PathBuf>,
+    /// A machine file of another machine, made there by `breakeven calibrate`: compare with its CPU, and take its GPU's times
+    /// [default: this machine's own, where there is one]
+    #[arg(long, value_name = "FILE", help_heading = "Devices")]
+    machine: Option<PathBuf>,
     /// Leave start-up out of the times, on both sides
     #[arg(long, help_heading = "Devices")]
     exclude_startup: bool,
@@ -150,9 +156,12 @@ impl OptionArgs {
         };
         let region = settings.or(self.region.as_ref(), "region");
         let catalogue = catalogue_text(self.catalogue.as_deref(), region.as_deref())?;
+        let machine = machine_file::chosen(self.machine.as_deref(), settings)?;
+        let other = machine.as_ref().filter(|machine| machine.of_another).map(|_| calibration::CPU.to_owned());
         Ok(Options {
             gpu: settings.gpus(&self.gpu),
-            cpu: self.cpu.clone(),
+            cpu: self.cpu.clone().or(other),
+            machine: machine.map(|machine| machine.text),
             price: typed(self.price.as_ref()),
             cpu_price: typed(self.cpu_price.as_ref()),
             gpu_watts: typed(self.gpu_watts.as_ref()),

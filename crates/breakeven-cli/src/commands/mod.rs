@@ -1,5 +1,6 @@
 //! One file a command.
 
+mod calibrate;
 mod completions;
 mod config;
 mod cpus;
@@ -26,6 +27,7 @@ mod typed;
 mod update;
 mod watch;
 
+pub(crate) use calibrate::calibrate;
 pub(crate) use completions::completions;
 pub(crate) use config::config;
 pub(crate) use cpus::cpus;

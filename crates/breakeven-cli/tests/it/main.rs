@@ -1,5 +1,6 @@
 //! The command as a user meets it.
 
+mod calibrate;
 mod config;
 mod diff;
 mod doctor;
@@ -23,11 +24,12 @@ mod wrong;
 
 use assert_cmd::Command;
 
-/// `breakeven` in an environment of its own: no colour, no virtual environment, no settings, no prices, English, 80 columns.
+/// `breakeven` in an environment of its own: no colour, no virtual environment, no settings, no prices, no machine file, English, 80 columns.
 fn breakeven() -> Command {
     let mut command = Command::cargo_bin("breakeven").expect("cargo builds it for the tests");
     command.env_remove("VIRTUAL_ENV").env_remove("NO_COLOR").env_remove("COLUMNS").env("LC_ALL", "C");
     command.env("BREAKEVEN_CPU", "").env("BREAKEVEN_CONFIG", "").env("BREAKEVEN_PRICES", "");
+    command.env("BREAKEVEN_MACHINE", "");
     command
 }
 

@@ -5,7 +5,7 @@ use super::plan::Policy;
 use super::spread::HOST_SIGMA;
 use crate::hardware::Device;
 use crate::interval::{Basis, Interval};
-use crate::kernel::entry_time;
+use crate::kernel::{entry_time, rests_on_measured};
 use crate::workload::{Entry, Op, Workload};
 
 /// The baseline's time, with the part that the GPU run shares (host code) apart.
@@ -19,6 +19,8 @@ pub struct CpuTime {
     pub ops: Interval,
     /// How it is known.
     pub basis: Basis,
+    /// Whether the program itself was timed; else its ops were modelled, or the time was given.
+    pub recorded: bool,
 }
 
 /// The least that p10 is lowered to beside other programs, as a factor: p90 is then three times p10. What they took of the
@@ -44,7 +46,7 @@ pub fn measured(workload: &Workload, host: &HostTime, policy: Policy) -> CpuTime
     let quiet = if copies > 0.0 { quiet.scale(rest / host.wall) } else { quiet };
     let alone = workload.program.repeat_wall_ns.is_empty();
     let time = if alone { Interval { p10: quiet.p10 * host.own.max(BUSIEST), ..quiet } } else { quiet };
-    CpuTime { time, quiet, ops: time.scale(ops / rest), basis: Basis::Measured }
+    CpuTime { time, quiet, ops: time.scale(ops / rest), basis: Basis::Measured, recorded: true }
 }
 
 /// What copies to the GPU and back took here, s: none of it is a CPU's work.
@@ -66,7 +68,7 @@ fn can_move(entry: &Entry, policy: Policy) -> bool {
 pub fn given(workload: &Workload, host: &HostTime, policy: Policy) -> CpuTime {
     let time = Interval::exact(host.wall);
     let ops = seconds(workload, host, |e| can_move(e, policy)).min(host.wall);
-    CpuTime { time, quiet: time, ops: Interval::exact(ops), basis: Basis::Given }
+    CpuTime { time, quiet: time, ops: Interval::exact(ops), basis: Basis::Given, recorded: false }
 }
 
 /// On another CPU: ops by the kernel model, host code as fast as here, without copies.
@@ -83,7 +85,9 @@ pub fn modelled(workload: &Workload, host: &HostTime, cpu: &Device, policy: Poli
     let total = (rest + ops).max(f64::MIN_POSITIVE);
     let relative = (sigma * sigma + (rest * HOST_SIGMA) * (rest * HOST_SIGMA)).sqrt() / total;
     let time = Interval::log_normal(total, relative);
-    CpuTime { time, quiet: time, ops: time.scale(ops / total), basis: Basis::Modelled }
+    let on_measured = rests_on_measured(cpu, workload.ops.iter().filter(|e| can_move(e, policy)));
+    let basis = if on_measured { Basis::Measured } else { Basis::Modelled };
+    CpuTime { time, quiet: time, ops: time.scale(ops / total), basis, recorded: false }
 }
 
 /// The program as it would have run on another `cpu`: ops by the kernel model, and as much as they take of the time.

@@ -10,6 +10,7 @@ use super::spread::device_side;
 use super::{Breakdown, Verdict};
 use crate::hardware::Device;
 use crate::interval::{Basis, Interval};
+use crate::kernel::rests_on_measured;
 use crate::timeline::{Compact, LANES, Task, finish, finishes};
 use crate::workload::op::Direction;
 use crate::workload::{Op, Part, Workload};
@@ -183,7 +184,11 @@ fn compared(q: &Question, device: &Device, plan: Plan, mut parts: Breakdown) -> 
         verdict,
         fits,
         plan,
-        basis: if assumed { Basis::Assumed } else { Basis::Modelled },
+        basis: match assumed {
+            true => Basis::Assumed,
+            false if rests_on_measured(device, q.workload.ops.iter()) => Basis::Measured,
+            false => Basis::Modelled,
+        },
     }
 }
 

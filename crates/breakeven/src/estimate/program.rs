@@ -152,6 +152,11 @@ pub fn ask_on<T>(
     let mut host = host_time(workload);
     if choice.host_cpu.is_none() {
         host.paces = pace::paces(recorded);
+        if let Some(own) = choice.calibration.as_ref().filter(|_| choice.cpu.device.measured.is_some()) {
+            let measured = own.paces();
+            host.paces.retain(|(name, _)| measured.iter().all(|(known, _)| known != name));
+            host.paces.extend(measured);
+        }
     }
     let host_speed = choice.host_speed();
     let mut cpu = if workload.program.recorder == GIVEN {
@@ -170,6 +175,10 @@ pub fn ask_on<T>(
     let startup = match policy {
         Policy::AsWritten => profile.startup_as_written(workload),
         Policy::Resident | Policy::Naive => profile.startup(workload),
+    };
+    let startup = match &choice.calibration {
+        Some(own) => own.startup(profile.name, startup),
+        None => startup,
     };
     let coverage = coverage::coverage(workload, &host);
     let question = Question {

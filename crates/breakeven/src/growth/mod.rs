@@ -20,7 +20,7 @@ use crate::estimate::hosttime::{HostTime, host_time};
 use crate::estimate::plan::{Policy, Port};
 use crate::estimate::program::order_of;
 use crate::hardware::Device;
-use crate::interval::{Basis, Interval};
+use crate::interval::Interval;
 use crate::report::words;
 use crate::timeline::Compact;
 use crate::workload::Workload;
@@ -126,9 +126,10 @@ impl Case<'_> {
         let q = self.q;
         let policy = q.port.policy();
         let host = HostTime { paces: q.host.paces.clone(), ..host_time(workload) };
-        let cpu = match q.cpu.basis {
-            Basis::Measured => baseline::measured(workload, &host, policy),
-            _ => baseline::modelled(workload, &host, self.cpu, policy),
+        let cpu = if q.cpu.recorded {
+            baseline::measured(workload, &host, policy)
+        } else {
+            baseline::modelled(workload, &host, self.cpu, policy)
         };
         let cpu = CpuTime { time: less_sure(cpu.time, cpu.ops.p50.max(1e-12) / q.cpu.ops.p50.max(1e-12)), ..cpu };
         let port = Port::new(workload, &host, q.port.profile(), q.host_speed, policy);

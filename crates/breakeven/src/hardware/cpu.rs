@@ -210,6 +210,8 @@ fn blank(id: &str, name: &str, peaks: Peaks) -> Device {
         tdp: None,
         idle: None,
         context_idle: None,
+        measured: None,
+        copies: None,
     }
 }
 

@@ -1,7 +1,9 @@
 //! What the models may know of a device: a GPU or a CPU as numbers.
 
+pub use super::curves::{Copies, Curve, Curves, Pair, Work};
 use crate::units::{Bytes, BytesPerSec, FlopPerSec, Hertz, Watts};
 use crate::workload::Dtype;
+use std::sync::Arc;
 
 /// GPU or CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +85,10 @@ pub struct Device {
     pub idle: Option<Watts>,
     /// Power with a context and no work, as measured.
     pub context_idle: Option<Watts>,
+    /// What its own kernels were measured to take; `None` where nobody measured on it.
+    pub measured: Option<Arc<Curves>>,
+    /// The same of copies between it and its host.
+    pub copies: Option<Copies>,
 }
 
 impl Device {

@@ -55,6 +55,8 @@ impl Gpu {
             tdp: number("tdp").map(Watts),
             idle: number("idle").map(Watts),
             context_idle: number("context_idle").map(Watts),
+            measured: None,
+            copies: None,
         };
         Self { device, figures }
     }

@@ -4,6 +4,7 @@ pub mod catalogue;
 #[cfg(test)]
 mod checks;
 pub mod cpu;
+mod curves;
 pub mod date;
 pub mod device;
 pub mod figure;

@@ -245,6 +245,8 @@ fn any_device() -> impl Strategy<Value = Device> {
             tdp: tdp.map(Watts),
             idle: None,
             context_idle: None,
+            measured: None,
+            copies: None,
         },
     )
 }

@@ -4,6 +4,7 @@ use super::cost::{Cost, Job};
 use super::cpu::fresh_pages;
 use super::machine::Machine;
 use crate::hardware::Device;
+use crate::hardware::device::Copies;
 use crate::workload::{Op, op::Direction};
 
 /// Fixed cost of one copy between host and device, s. Driver call and DMA set-up; the usual figure in CUDA's own
@@ -42,13 +43,15 @@ pub(super) fn cost(machine: &Machine<'_>, job: &Job, op: &Op) -> Cost {
 pub struct Link {
     bytes_per_s: f64,
     unified: bool,
+    /// What was measured, where somebody did.
+    measured: Copies,
 }
 
 impl Link {
     /// That of `device`, or one of PCIe 3.0 where none is known.
     pub fn of(device: &Device) -> Self {
         let bytes_per_s = device.host_link.map_or(FALLBACK, |l| l.get());
-        Self { bytes_per_s, unified: device.unified_memory }
+        Self { bytes_per_s, unified: device.unified_memory, measured: device.copies.unwrap_or_default() }
     }
 
     /// Seconds of one copy of ordinary memory to the device; none of nothing, nor where memory is one.
@@ -58,7 +61,7 @@ impl Link {
 
     /// The same of `count` copies with `bytes` in all.
     pub fn ups(&self, bytes: f64, count: f64) -> f64 {
-        self.copies(bytes, bytes / self.staged(STAGED_UP) + count * COPY_LATENCY)
+        self.copies(bytes, bytes / self.rate_up() + count * self.latency())
     }
 
     /// Seconds of one copy from the device to ordinary memory, which is new, as `asnumpy` and `cpu` take it.
@@ -71,23 +74,42 @@ impl Link {
         match direction {
             Direction::H2h => bytes / TURNED,
             _ if self.unified => 0.0,
+            Direction::D2h if pinned => self.pinned_at(self.measured.down_pinned, bytes),
             _ if pinned => self.pinned(bytes),
             Direction::D2h => self.back(bytes),
-            Direction::H2d | Direction::D2d => bytes / self.staged(STAGED_UP) + COPY_LATENCY,
+            Direction::H2d | Direction::D2d => bytes / self.rate_up() + self.latency(),
         }
     }
 
     fn pinned(&self, bytes: f64) -> f64 {
-        bytes / (self.bytes_per_s * PINNED) + COPY_LATENCY
+        self.pinned_at(self.measured.up_pinned, bytes)
+    }
+
+    fn pinned_at(&self, measured: Option<f64>, bytes: f64) -> f64 {
+        bytes / measured.unwrap_or(self.bytes_per_s * PINNED) + self.latency()
+    }
+
+    fn latency(&self) -> f64 {
+        self.measured.latency_s.unwrap_or(COPY_LATENCY)
+    }
+
+    fn rate_up(&self) -> f64 {
+        self.measured.up.unwrap_or_else(|| self.staged(STAGED_UP))
+    }
+
+    fn rate_down(&self) -> f64 {
+        self.measured.down.unwrap_or_else(|| self.staged(STAGED_DOWN))
     }
 
     /// Bytes that a copy back moves in the time that it takes to begin; any number where memory is one.
     pub fn at_once(&self) -> f64 {
-        if self.unified { f64::INFINITY } else { COPY_LATENCY * self.staged(STAGED_DOWN) }
+        if self.unified { f64::INFINITY } else { self.latency() * self.rate_down() }
     }
 
     fn back(&self, bytes: f64) -> f64 {
-        bytes / self.staged(STAGED_DOWN) + fresh_pages(bytes) + COPY_LATENCY
+        // What was measured has the pages in it.
+        let pages = if self.measured.down.is_some() { 0.0 } else { fresh_pages(bytes) };
+        bytes / self.rate_down() + pages + self.latency()
     }
 
     fn staged(&self, most: f64) -> f64 {
@@ -105,7 +127,7 @@ mod tests {
     use super::*;
 
     fn link(gigabytes: f64) -> Link {
-        Link { bytes_per_s: gigabytes * 1e9, unified: false }
+        Link { bytes_per_s: gigabytes * 1e9, unified: false, measured: Copies::default() }
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod atomic;
 mod attention;
 mod batchnorm;
 mod blocks;
+mod calibrated;
 pub mod collective;
 mod constants;
 mod convolution;
@@ -36,6 +37,7 @@ mod winograd;
 #[cfg(test)]
 mod laws;
 
+pub use calibrated::{rests_on_measured, work};
 pub use constants::{Constants, Spread, lean_constants};
 pub use cpu::{CORE_MEMORY, fresh_pages};
 pub use dataframe::FrameConstants;
@@ -147,7 +149,7 @@ pub struct KernelTime {
 ///     cores_per_unit: None, compute_capability: None, shared_per_unit: None, unified_memory: false,
 ///     peaks: Peaks { f32_vector: Some(FlopPerSec::tera(14.0)), ..Peaks::default() },
 ///     memory: Bytes::gb(16.0), bandwidth: BytesPerSec::gb_per_s(900.0), cache: None, host_link: None,
-///     tdp: None, idle: None, context_idle: None,
+///     tdp: None, idle: None, context_idle: None, measured: None, copies: None,
 /// };
 /// let product = Op::Matmul { m: 4096, n: 4096, k: 4096, batch: 1, bias: false };
 /// let time = kernel_time(&product, Dtype::F32, Bytes::ZERO, Bytes::ZERO, &v100);
@@ -250,6 +252,15 @@ pub fn frame_time_with(constants: &FrameConstants, op: &Op, dtype: Dtype, bytes:
     dataframe::cost_with(constants, &machine, &job, &dims).finish(&machine, op.family(), dtype)
 }
 
+/// The model's own time, whatever was measured on the device: what its curves start from.
+pub fn kernel_time_plain(op: &Op, dtype: Dtype, recorded: Recorded, device: &Device) -> KernelTime {
+    if device.measured.is_none() {
+        return kernel_time_on(&Machine::of(device), op, dtype, recorded);
+    }
+    let plain = Device { measured: None, copies: None, ..device.clone() };
+    kernel_time_on(&Machine::of(&plain), op, dtype, recorded)
+}
+
 fn kernel_time_on(
     machine: &Machine<'_>,
     op: &Op,
@@ -282,7 +293,7 @@ fn kernel_time_on(
         DeviceKind::Gpu => on_gpu(machine, op, &job),
         DeviceKind::Cpu => cpu::cost(machine, op, &job),
     };
-    cost.finish(machine, op.family(), asked)
+    calibrated::apply(cost.finish(machine, op.family(), asked), machine, op, asked, by_torch)
 }
 
 fn on_gpu(machine: &Machine<'_>, op: &Op, job: &cost::Job) -> cost::Cost {

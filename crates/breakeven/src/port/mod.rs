@@ -323,6 +323,11 @@ impl PortProfile {
         Some(self.costs.get("small_call")).filter(|time| time.p50 > 0.0)
     }
 
+    /// Host time of handing over one element-wise op, s.
+    pub fn usual_dispatch(&self) -> Interval {
+        self.costs.get("dispatch.elementwise")
+    }
+
     /// Host time of handing over a graph of launches, s.
     pub fn graph_launch(&self) -> Interval {
         self.costs.get("graph")

@@ -188,6 +188,7 @@ impl Case<'_> {
             quiet: time,
             ops: Interval::exact(ops),
             basis: self.q.cpu.basis,
+            recorded: self.q.cpu.recorded,
         };
         let q = Question { workload: &edited, cpu: &cpu, port: &port, ..*self.q };
         let speedup = outcome(&q, device).speedup?.p50;

@@ -1,0 +1,1 @@
+//! `calibrate` with a Python that is a shell.

@@ -1,0 +1,76 @@
+//! A modelled time as the device was measured to take it, where it was measured in that kind of work.
+
+use super::{KernelTime, Machine};
+use crate::hardware::device::{Curve, Curves, Work};
+use crate::hardware::{Device, DeviceKind};
+use crate::units::Seconds;
+use crate::workload::op::Op;
+use crate::workload::{Dtype, Entry};
+
+/// The kind of work of `op` in `dtype`, by PyTorch or by the device's usual library. A GPU's kernels count together.
+pub fn work(op: &Op, dtype: Dtype, by_torch: bool, device: DeviceKind) -> Work {
+    let kind = match op {
+        Op::Elementwise { transcendental, .. } => u8::from(*transcendental),
+        Op::Copy { strided, .. } => u8::from(*strided),
+        Op::Factor { kind, .. } => *kind as u8,
+        Op::Sort { kind, .. } => *kind as u8,
+        Op::Random { kind, .. } => *kind as u8,
+        Op::Rowwise { kind, pass, .. } => 8 * (*pass as u8) + *kind as u8,
+        Op::Dataframe { kind, .. } => *kind as u8,
+        Op::Convolution { pass, .. } | Op::Attention { pass, .. } => *pass as u8,
+        Op::Scatter { accumulate, .. } => u8::from(*accumulate),
+        Op::Sparse { kind, .. } => *kind as u8,
+        Op::Transfer { direction, pinned, .. } => 2 * (*direction as u8) + u8::from(*pinned),
+        _ => 0,
+    };
+    Work { family: op.family() as u8, kind, dtype, library: u8::from(by_torch && device == DeviceKind::Cpu) }
+}
+
+/// The curve of some work: its own, else that of floats of the same width, where numbers are moved rather than computed.
+fn curve<'a>(curves: &'a Curves, op: &Op, work: Work) -> Option<&'a Curve> {
+    let moved = matches!(
+        op,
+        Op::Elementwise { transcendental: false, .. } | Op::Copy { .. } | Op::Gather { .. } | Op::Scatter { .. }
+    );
+    let alike = match work.dtype {
+        Dtype::I64 | Dtype::U64 => Some(Dtype::F64),
+        Dtype::I32 | Dtype::U32 => Some(Dtype::F32),
+        _ => None,
+    };
+    curves.get(work).or_else(|| curves.get(Work { dtype: alike.filter(|_| moved)?, ..work }))
+}
+
+/// `time` as the device was measured to take it; as it is, where nothing like it was measured.
+pub(super) fn apply(time: KernelTime, machine: &Machine<'_>, op: &Op, dtype: Dtype, by_torch: bool) -> KernelTime {
+    let device = machine.device;
+    let Some(curves) = &device.measured else { return time };
+    let Some(curve) = curve(curves, op, work(op, dtype, by_torch, device.kind)) else { return time };
+    let p50 = curve.time(time.p50.get()).min(1e100);
+    let half = curve.sigma * core::f64::consts::FRAC_1_SQRT_2;
+    let utilisation = if p50 > 0.0 { (time.utilisation * time.p50.get() / p50).min(1.0) } else { 0.0 };
+    KernelTime {
+        p50: Seconds(p50),
+        sigma_shared: half,
+        sigma_own: half,
+        smallest: time.smallest.min(Seconds(p50)),
+        utilisation,
+        ..time
+    }
+}
+
+/// Whether all array work among `entries`, of which there is some, is of kinds that the device was measured in.
+pub fn rests_on_measured<'a>(device: &Device, mut entries: impl Iterator<Item = &'a Entry>) -> bool {
+    let Some(curves) = &device.measured else { return false };
+    let known = |entry: &Entry| {
+        let own = |op: &Op, dtype, by_torch| curve(curves, op, work(op, dtype, by_torch, device.kind)).is_some();
+        match &entry.op {
+            Op::Routine { parts } => parts.iter().all(|part| own(&part.op, part.dtype, false)),
+            op => own(op, entry.dtype, entry.name.starts_with("aten.")),
+        }
+    };
+    let mut any = false;
+    entries.all(|entry| {
+        any |= entry.op.is_array_work();
+        !entry.op.is_array_work() || known(entry)
+    }) && any
+}

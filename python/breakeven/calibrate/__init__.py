@@ -1,0 +1,1 @@
+"""What this machine takes for array work: measured for `breakeven calibrate`, in a process of its own."""
