@@ -52,7 +52,7 @@ def work(size: str) -> Callable[[], Any]:
         import pandas as pd
 
         rows, columns = int(float(given["--rows"])), int(given.get("--columns", 10))
-        frame = pd.DataFrame({f"c{i}": random.random(rows) for i in range(columns)})
+        frame = pd.DataFrame({f"c{i}": random.random(rows).astype(dtype) for i in range(columns)})
         frame["key"] = random.integers(0, rows // IN_GROUP, rows)
         return lambda: frame.groupby("key").sum()
     n, operations = int(float(given["--elements"])), int(given.get("--operations", 1))

@@ -3,6 +3,7 @@
 //! `accuracy score --data DIR` compares; `accuracy fit --data DIR` fits the constants and prints the tables that the
 //! core embeds. `DIR` is laid out as the documentation of `data` says; files may be missing.
 
+mod calibrated;
 mod convolutions;
 mod data;
 mod fit;
@@ -82,6 +83,12 @@ enum Command {
         /// Also write every kernel of them to this CSV file.
         #[arg(long)]
         rows: Option<PathBuf>,
+    },
+    /// Say how much nearer two thirds of a GPU's kernels bring the model to the other third.
+    Calibrated {
+        /// Files of the measuring kit.
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
     },
     /// Say how fast the model answers.
     Speed {
@@ -190,6 +197,10 @@ fn main() -> Result<()> {
             if let Some(file) = rows {
                 programs::write_kernels(&data, &file)?;
             }
+        }
+        Command::Calibrated { files } => {
+            let reports = files.iter().map(|file| calibrated::score(file)).collect::<Result<Vec<_>>>()?;
+            show(&format!("{}\n", serde_json::to_string_pretty(&reports)?))?;
         }
         Command::Speed { data } => show(&speed::speed(&data::read(&data)?)?)?,
         Command::Fit { data, write } => {

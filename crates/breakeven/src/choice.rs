@@ -2,6 +2,7 @@
 
 use crate::calibration::{self, Calibration};
 use crate::estimate::{Note, Price};
+use crate::hardware::cpu::COMMON_CLOCK;
 use crate::hardware::price::{Class, OLD_AFTER_DAYS, Wanted};
 use crate::hardware::{self, Catalogue, Cpu, Date, Gpu};
 use crate::interval::Interval;
@@ -9,7 +10,7 @@ use crate::quantity::Measure;
 use crate::report::words;
 use crate::request::{Machine, Options, Request};
 use crate::spend::Rates;
-use crate::units::{Bytes, Hertz};
+use crate::units::Bytes;
 use crate::workload::Program;
 use crate::{Error, Result};
 use std::borrow::Cow;
@@ -20,8 +21,8 @@ const MOST_NAMES: usize = 1000;
 /// Average power of a busy CPU as a share of its limit, and how wide that may be off (ln-sigma): between half load and
 /// full load of a server (SPECpower-like curves), assumed.
 const CPU_LOAD: (f64, f64) = (0.7, 0.3);
-/// Where no CPU is known at all: cores and clock of a common desktop.
-const REFERENCE_CPU: (u32, f64) = (8, 3.5e9);
+/// Where no CPU is known at all: cores of a common desktop.
+const REFERENCE_CORES: u32 = 8;
 /// The machine whose price per virtual CPU stands for a CPU that nobody priced.
 const REFERENCE_MACHINE: &str = "aws-c7g-xlarge";
 
@@ -97,7 +98,7 @@ pub fn choose(request: &Request) -> Result<Choice> {
             on_board = true;
         }
         let on_cpu = cpu.device.measured.is_some();
-        notes.extend((on_cpu || on_board).then(|| own.note(on_cpu, on_board)));
+        notes.extend((on_cpu || on_board).then(|| Note::new("calibrated", own.note(on_cpu, on_board))));
     }
     let threads = match (&named, &machine) {
         (None, Some(machine)) if machine.cpu_threads > 0 => f64::from(machine.cpu_threads.min(cpu.threads)),
@@ -169,18 +170,13 @@ fn machine(request: &Request) -> Option<Machine> {
 }
 
 /// A machine's CPU, as far as its name tells, else its threads, cache and vectors.
-pub(crate) fn cpu_of(catalogue: &Catalogue, machine: &Machine) -> Option<Cpu> {
-    if let Ok(cpu) = catalogue.find_cpu(&machine.cpu) {
-        return Some(cpu.clone());
-    }
-    (machine.cpu_threads > 0).then(|| {
-        let cpu = Cpu::generic(machine.cpu_threads.min(1024), Hertz(REFERENCE_CPU.1));
-        cpu.with(Bytes(machine.cpu_cache_bytes as f64), machine.cpu_wide)
-    })
+fn cpu_of(catalogue: &Catalogue, machine: &Machine) -> Option<Cpu> {
+    let cache = Bytes(machine.cpu_cache_bytes as f64);
+    catalogue.cpu_of(&machine.cpu, machine.cpu_threads, cache, machine.cpu_wide)
 }
 
 fn reference_cpu() -> Cpu {
-    Cpu::generic(REFERENCE_CPU.0, Hertz(REFERENCE_CPU.1))
+    Cpu::generic(REFERENCE_CORES, COMMON_CLOCK)
 }
 
 /// The CPU's own price, else that of a common cloud machine by its virtual CPUs.

@@ -245,3 +245,10 @@ pub struct Options {
     /// A policy such as `speedup<2`: the answer says whether it failed.
     pub fail_if: Option<String>,
 }
+
+impl Options {
+    /// As an answer repeats them: without the machine file, of which a note tells.
+    pub(crate) fn echoed(&self) -> serde_json::Value {
+        serde_json::to_value(Self { machine: None, ..self.clone() }).unwrap_or_default()
+    }
+}

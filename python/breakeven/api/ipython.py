@@ -20,6 +20,8 @@ from .record import Recording, record
 _NAME = "_breakeven"
 #: What the engine takes and a notebook does not show.
 _NOT_SHOWN = ("fail_if", "timeline")
+#: Options whose value is a file with the text.
+_FILES = ("catalogue", "machine")
 _OPTIONS = {name: keyword for name, keyword in keywords(ProgramOptions).items() if name not in _NOT_SHOWN}
 #: A program that does nothing: options are checked with it before a cell takes its time.
 _EMPTY = {"format": "breakeven.workload/1", "program": {"name": "cell", "wall_ns": 0}}
@@ -156,7 +158,7 @@ def _read(option: str, name: str, value: str) -> str | int:
                 f"`{option}` is `{value}`: not a whole number from 0", "bad-option", f"write it like {option} 3"
             )
         return int(value)
-    if name == "catalogue":
+    if name in _FILES:
         try:
             return Path(value).read_text("utf-8")
         except (OSError, ValueError) as error:
@@ -181,6 +183,6 @@ def usage() -> str:
     """What `--help` prints."""
     lines = [_HELP]
     for name, (kind, meaning) in _OPTIONS.items():
-        option = _typed(name) + ("" if kind is bool else " FILE" if name == "catalogue" else " VALUE")
+        option = _typed(name) + ("" if kind is bool else " FILE" if name in _FILES else " VALUE")
         lines += textwrap.wrap(meaning, 100, initial_indent=f"  {option:<24}", subsequent_indent=" " * 26)
     return "\n".join([lines[0].rstrip("\n"), *lines[1:], ""])

@@ -40,6 +40,7 @@ class Options(TypedDict, total=False):
     top: Annotated[int | None, "rows of the GPU table"]
     sort: Annotated[str | None, "value (as it is), speed, cost, energy or name"]
     catalogue: Annotated[str | None, "text that adds GPUs, CPUs, prices and places, or replaces them"]
+    machine: Annotated[str | None, "text of a machine file that `breakeven calibrate` wrote"]
     timeline: Annotated[bool, "the answer holds a sketch of the timeline"]
     fail_if: Annotated[str | None, "a policy such as `speedup<2`: the answer says whether it failed"]
 

@@ -13,7 +13,8 @@ if __name__ == "__main__" and not getattr(sys.flags, "safe_path", sys.flags.isol
 import json
 import time
 import warnings
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,7 @@ def everything(device: gpu.Device | None) -> list[Work]:
     if device is not None:
         cost(device.library, "startup.context", lambda: device.start)
         cost(device.library, "dispatch.elementwise", lambda: gpu.dispatch(device))
-        for case in gpu.cases(device):
+        for case in in_turn(gpu.cases(device)):
             copied = "transfer" in case.op
             told = lambda case=case, copied=copied: kernel(case, device.time(case.make(), copied))  # noqa: E731
             work.append((case.key, case.title, told))
@@ -63,9 +64,21 @@ def everything(device: gpu.Device | None) -> list[Work]:
         case = next(c for c in cpu.cases() if c.op.get("matmul", {}).get("m") == _ONE_THREAD and c.dtype == dtype)
         told = lambda case=case: kernel(case, costs.one_thread(_ONE_THREAD, cpu.DTYPES[case.dtype]), 1)  # noqa: E731
         work.append((case.key + " 1 thread", case.title + " in one thread", told))
-    for case in cpu.cases():
+    for case in in_turn(cpu.cases()):
         work.append((case.key, case.title, lambda case=case: kernel(case, measured(calls(case.make())))))
     return work
+
+
+def in_turn(cases: Iterable[Case]) -> list[Case]:
+    """The first of each kind of work, then the second of each, so that what no time is left for is a little of each."""
+    seen: Counter[tuple[str, str, str, bool]] = Counter()
+    placed = []
+    for case in cases:
+        ((family, dims),) = case.op.items()
+        kind = (family, str(dims.get("kind", dims.get("direction", ""))), case.dtype, bool(dims.get("transcendental")))
+        placed.append((seen[kind], case))
+        seen[kind] += 1
+    return [case for _, case in sorted(placed, key=lambda pair: pair[0])]
 
 
 def main(arguments: list[str]) -> int:

@@ -85,7 +85,8 @@ fn tables(file: &MachineFile) -> Vec<(&'static str, Vec<Vec<String>>)> {
     let head = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     let mut rates = vec![head(&["on", "what", "type", "library", "threads", "rate"])];
     for rate in &file.rates {
-        let (amount, unit) = if rate.what == "matmul" { (rate.per_s / 1e9, "GFLOP/s") } else { (rate.per_s / 1e9, "GB/s") };
+        let (amount, unit) =
+            if rate.what == "matmul" { (rate.per_s / 1e9, "GFLOP/s") } else { (rate.per_s / 1e9, "GB/s") };
         let threads = rate.threads.map_or_else(|| "all".to_owned(), |n| n.to_string());
         let figure = format!("{} {unit}", breakeven::quantity::significant(amount, 3));
         rates.push(vec![

@@ -63,7 +63,8 @@ fn finished(told: Told) -> MachineFile {
     file.factors = factors(&calibration, &file);
     file.errors = errors(&calibration, &file);
     if file.gpu.is_some() && calibration.gpu.is_none() {
-        file.notes.push("the catalogue has no GPU of this name: its times are kept, and no estimate uses them".to_owned());
+        file.notes
+            .push("the catalogue has no GPU of this name: its times are kept, and no estimate uses them".to_owned());
     }
     file
 }

@@ -140,7 +140,7 @@ fn without_gpus(workload: WorkloadSummary, baseline: Baseline, request: &Request
     Estimate {
         schema: SCHEMA.to_owned(),
         workload,
-        options: serde_json::to_value(&request.options).unwrap_or_default(),
+        options: request.options.echoed(),
         summary: summary::choose(&[], None),
         baseline,
         sites: Vec::new(),

@@ -1,8 +1,6 @@
 //! The models of one machine's devices, corrected by its file.
 
 use super::{Kernel, MachineFile, On, read};
-use crate::choice::cpu_of;
-use crate::estimate::Note;
 use crate::hardware::device::{Copies, Curves, Pair, Work};
 use crate::hardware::{Catalogue, Cpu, Device, DeviceKind};
 use crate::interval::Interval;
@@ -41,7 +39,9 @@ impl Calibration {
 
     /// The same of a file that was read.
     pub fn of(file: MachineFile, catalogue: &Catalogue) -> Self {
-        let cpu = cpu_of(catalogue, &file.machine).map(|mut cpu| {
+        let Machine { cpu, cpu_threads, cpu_cache_bytes, cpu_wide } = &file.machine;
+        let cache = Bytes(*cpu_cache_bytes as f64);
+        let cpu = catalogue.cpu_of(cpu, *cpu_threads, cache, *cpu_wide).map(|mut cpu| {
             cpu.device.measured = curves(&file.kernels, On::Cpu, &cpu.device);
             cpu
         });
@@ -103,7 +103,7 @@ impl Calibration {
     }
 
     /// What a reader should know: which times rest on the file.
-    pub fn note(&self, cpu: bool, gpu: bool) -> Note {
+    pub fn note(&self, cpu: bool, gpu: bool) -> String {
         let own = &self.file;
         let name = |name: &str| words::printable(name, 80);
         let mut devices = Vec::new();
@@ -115,8 +115,9 @@ impl Calibration {
             format!("; other programs had {:.0} % of its processors meanwhile", 100.0 * share)
         });
         let day = name(&own.date);
-        let times = format!("times on {} rest on what `breakeven calibrate` measured there on {day}", devices.join(" and "));
-        Note::new("calibrated", times + &busy)
+        let times =
+            format!("times on {} rest on what `breakeven calibrate` measured there on {day}", devices.join(" and "));
+        times + &busy
     }
 }
 

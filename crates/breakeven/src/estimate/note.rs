@@ -29,6 +29,10 @@ pub const CODES: &[(&str, &str)] = &[
     ),
     ("busy-machine", "Other programs had the CPU for part of the recording; that time is taken off."),
     ("by-size", "The work was told by its size and is estimated as the program in the text."),
+    (
+        "calibrated",
+        "Times rest on what `breakeven calibrate` measured on the device; the text says on which, and when.",
+    ),
     ("changed-program", "The answer is for another precision or size than recorded; the CPU's time is then modelled."),
     (
         "compiled-loops",

@@ -275,7 +275,7 @@ fn answer(question: &Question, choice: &Choice, request: &Request, each: Each) -
     let mut estimate = Estimate {
         schema: SCHEMA.to_owned(),
         workload: summarise(question, out.as_ref().map(|out| &out.plan)),
-        options: serde_json::to_value(options).unwrap_or_default(),
+        options: options.echoed(),
         summary,
         baseline,
         sites,

@@ -17,6 +17,9 @@ const MAX_NAME: usize = 200;
 /// What to do where no name is near.
 const EVERY: &str = "`breakeven cpus` lists every name, --cpu-rate gives a rate instead, --catalogue adds your own";
 
+/// Clock of a CPU of which none is known: a common desktop's.
+pub(crate) const COMMON_CLOCK: Hertz = Hertz(3.5e9);
+
 /// One CPU, or the share of one that a cloud rents out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cpu {
@@ -121,6 +124,25 @@ impl Catalogue {
                     .hint(format!("one of {}", ids.join(", "))))
             }
         }
+    }
+
+    /// A machine's CPU, as far as its name tells, else by its threads, its last cache and whether its vectors have 512 bits;
+    /// `None` where nothing is known.
+    ///
+    /// ```
+    /// use breakeven::units::Bytes;
+    /// let catalogue = breakeven::hardware::Catalogue::embedded();
+    /// let known = catalogue.cpu_of("AMD EPYC 7763", 8, Bytes::ZERO, false).unwrap();
+    /// assert_eq!(known.device.id, "epyc-7763");
+    /// let unknown = catalogue.cpu_of("Some CPU", 8, Bytes::ZERO, false).unwrap();
+    /// assert_eq!((unknown.device.id.as_str(), unknown.threads), ("generic-cpu", 8));
+    /// assert!(catalogue.cpu_of("Some CPU", 0, Bytes::ZERO, false).is_none());
+    /// ```
+    pub fn cpu_of(&self, name: &str, threads: u32, cache: Bytes, wide: bool) -> Option<Cpu> {
+        if let Ok(cpu) = self.find_cpu(name) {
+            return Some(cpu.clone());
+        }
+        (threads > 0).then(|| Cpu::generic(threads.min(1024), COMMON_CLOCK).with(cache, wide))
     }
 
     /// Every CPU that `name` stands for: one, or all those whose names have its words in them (`EPYC`).
