@@ -42,12 +42,12 @@ impl Calibration {
         let Machine { cpu, cpu_threads, cpu_cache_bytes, cpu_wide } = &file.machine;
         let cache = Bytes(*cpu_cache_bytes as f64);
         let cpu = catalogue.cpu_of(cpu, *cpu_threads, cache, *cpu_wide).map(|mut cpu| {
-            cpu.device.measured = curves(&file.kernels, On::Cpu, &cpu.device);
+            cpu.device.measured = curves(&file, On::Cpu, &cpu.device);
             cpu
         });
         let found = file.gpu.as_ref().and_then(|board| catalogue.find_gpu(&board.name).ok());
         let gpu = found.and_then(|found| found.gpus.first().map(|gpu| gpu.device.clone())).map(|mut device| {
-            device.measured = curves(&file.kernels, On::Gpu, &device);
+            device.measured = curves(&file, On::Gpu, &device);
             device.copies = copies(&file.kernels);
             device.context_idle = file.gpu.as_ref().and_then(|b| b.idle_w).map(Watts).or(device.context_idle);
             device
@@ -121,6 +121,8 @@ impl Calibration {
     }
 }
 
+/// The standard deviation of ln(time) that a machine adds whose processors others had all the time.
+const BUSY_SIGMA: f64 = 0.3;
 /// From this share on, what others had of the processors is told.
 pub(super) const BUSY: f64 = 0.2;
 
@@ -134,7 +136,7 @@ pub(super) fn pair(kernel: &Kernel, device: &Device) -> (Work, Pair) {
         ..Recorded::default()
     };
     let modelled = kernel_time_plain(&kernel.op, kernel.dtype, recorded, device).p50.get();
-    let work = work(&kernel.op, kernel.dtype, by_torch, device.kind);
+    let work = work(&kernel.op, kernel.dtype, by_torch);
     (work, Pair { modelled, measured: kernel.seconds.p50 })
 }
 
@@ -143,10 +145,12 @@ pub(super) fn counted(kernels: &[Kernel], on: On) -> impl Iterator<Item = &Kerne
     kernels.iter().filter(move |kernel| kernel.on == on && kernel.threads.is_none())
 }
 
-fn curves(kernels: &[Kernel], on: On, device: &Device) -> Option<Arc<Curves>> {
+fn curves(file: &MachineFile, on: On, device: &Device) -> Option<Arc<Curves>> {
     debug_assert_eq!(device.kind == DeviceKind::Cpu, on == On::Cpu);
-    let pairs: Vec<(Work, Pair)> = counted(kernels, on).map(|kernel| pair(kernel, device)).collect();
-    Some(Arc::new(Curves::fit(&pairs))).filter(|curves| !curves.is_empty())
+    let pairs: Vec<(Work, Pair)> = counted(&file.kernels, on).map(|kernel| pair(kernel, device)).collect();
+    // What others had of the processors the next program has, or not.
+    let busy = file.busy.filter(|_| on == On::Cpu).unwrap_or(0.0);
+    Some(Arc::new(Curves::fit(&pairs).widened(BUSY_SIGMA * busy))).filter(|curves| !curves.is_empty())
 }
 
 /// Rates of copies by the large ones, and what the small ones take.

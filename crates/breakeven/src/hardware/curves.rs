@@ -159,6 +159,12 @@ impl Curves {
         Self(of.into_iter().filter_map(|(work, pairs)| Some((work, Curve::fit(&pairs)?))).collect())
     }
 
+    /// The same, each known less well: `sigma` more of the logarithm's standard deviation.
+    pub fn widened(mut self, sigma: f64) -> Self {
+        self.0.values_mut().for_each(|curve| curve.sigma = libm::hypot(curve.sigma, sigma));
+        self
+    }
+
     /// The curve of this work.
     pub fn get(&self, work: Work) -> Option<&Curve> {
         self.0.get(&work)

@@ -1,14 +1,14 @@
 //! A modelled time as the device was measured to take it, where it was measured in that kind of work.
 
 use super::{KernelTime, Machine};
-use crate::hardware::device::{Curve, Curves, Work};
+use crate::hardware::device::{Curve, Work};
 use crate::hardware::{Device, DeviceKind};
 use crate::units::Seconds;
 use crate::workload::op::Op;
 use crate::workload::{Dtype, Entry};
 
-/// The kind of work of `op` in `dtype`, by PyTorch or by the device's usual library. A GPU's kernels count together.
-pub fn work(op: &Op, dtype: Dtype, by_torch: bool, device: DeviceKind) -> Work {
+/// The kind of work of `op` in `dtype`, by PyTorch or by the device's usual library.
+pub fn work(op: &Op, dtype: Dtype, by_torch: bool) -> Work {
     let kind = match op {
         Op::Elementwise { transcendental, .. } => u8::from(*transcendental),
         Op::Copy { strided, .. } => u8::from(*strided),
@@ -23,11 +23,17 @@ pub fn work(op: &Op, dtype: Dtype, by_torch: bool, device: DeviceKind) -> Work {
         Op::Transfer { direction, pinned, .. } => 2 * (*direction as u8) + u8::from(*pinned),
         _ => 0,
     };
-    Work { family: op.family() as u8, kind, dtype, library: u8::from(by_torch && device == DeviceKind::Cpu) }
+    Work { family: op.family() as u8, kind, dtype, library: u8::from(by_torch) }
 }
 
-/// The curve of some work: its own, else that of floats of the same width, where numbers are moved rather than computed.
-fn curve<'a>(curves: &'a Curves, op: &Op, work: Work) -> Option<&'a Curve> {
+/// The curve of some work: its own; on a GPU, whose libraries share most kernels, else the other library's; else that of
+/// floats of the same width, where numbers are moved rather than computed.
+fn curve<'a>(device: &'a Device, op: &Op, work: Work) -> Option<&'a Curve> {
+    let curves = device.measured.as_ref()?;
+    let get = |work: Work| {
+        let other = Work { library: 1 - work.library.min(1), ..work };
+        curves.get(work).or_else(|| curves.get(other).filter(|_| device.kind == DeviceKind::Gpu))
+    };
     let moved = matches!(
         op,
         Op::Elementwise { transcendental: false, .. } | Op::Copy { .. } | Op::Gather { .. } | Op::Scatter { .. }
@@ -37,14 +43,13 @@ fn curve<'a>(curves: &'a Curves, op: &Op, work: Work) -> Option<&'a Curve> {
         Dtype::I32 | Dtype::U32 => Some(Dtype::F32),
         _ => None,
     };
-    curves.get(work).or_else(|| curves.get(Work { dtype: alike.filter(|_| moved)?, ..work }))
+    get(work).or_else(|| get(Work { dtype: alike.filter(|_| moved)?, ..work }))
 }
 
 /// `time` as the device was measured to take it; as it is, where nothing like it was measured.
 pub(super) fn apply(time: KernelTime, machine: &Machine<'_>, op: &Op, dtype: Dtype, by_torch: bool) -> KernelTime {
     let device = machine.device;
-    let Some(curves) = &device.measured else { return time };
-    let Some(curve) = curve(curves, op, work(op, dtype, by_torch, device.kind)) else { return time };
+    let Some(curve) = curve(device, op, work(op, dtype, by_torch)) else { return time };
     let p50 = curve.time(time.p50.get()).min(1e100);
     let half = curve.sigma * core::f64::consts::FRAC_1_SQRT_2;
     let utilisation = if p50 > 0.0 { (time.utilisation * time.p50.get() / p50).min(1.0) } else { 0.0 };
@@ -60,9 +65,11 @@ pub(super) fn apply(time: KernelTime, machine: &Machine<'_>, op: &Op, dtype: Dty
 
 /// Whether all array work among `entries`, of which there is some, is of kinds that the device was measured in.
 pub fn rests_on_measured<'a>(device: &Device, mut entries: impl Iterator<Item = &'a Entry>) -> bool {
-    let Some(curves) = &device.measured else { return false };
+    if device.measured.is_none() {
+        return false;
+    }
     let known = |entry: &Entry| {
-        let own = |op: &Op, dtype, by_torch| curve(curves, op, work(op, dtype, by_torch, device.kind)).is_some();
+        let own = |op: &Op, dtype, by_torch| curve(device, op, work(op, dtype, by_torch)).is_some();
         match &entry.op {
             Op::Routine { parts } => parts.iter().all(|part| own(&part.op, part.dtype, false)),
             op => own(op, entry.dtype, entry.name.starts_with("aten.")),
