@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import subprocess
 import sys
@@ -26,10 +25,10 @@ def test_the_fastest_half_counts() -> None:
     assert interval([1.0, 9.0, 1.1, 8.0, 1.2, 7.0]) == {"p10": 1.0, "p50": 1.1, "p90": 1.2}
 
 
-@pytest.mark.parametrize("time", [0.0, -1.0, math.nan])
+@pytest.mark.parametrize("time", [0.0, -1.0])
 def test_a_clock_that_does_not_move_is_no_measurement(time: float) -> None:
     with pytest.raises(ValueError, match="clock"):
-        measured(lambda n: time if time != time else min(time, 0.0) * n)
+        measured(lambda n: time * n)
 
 
 def test_cases_have_keys_of_their_own_and_the_small_ones_run() -> None:

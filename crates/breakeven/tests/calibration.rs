@@ -119,7 +119,8 @@ fn small_calls_tell_the_pace_of_the_host() {
 #[test]
 fn boards_come_nearer_on_the_third_of_their_kernels_that_was_held_back() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../accuracy");
-    let ledger: Value = serde_json::from_str(&std::fs::read_to_string(folder.join("ledger-calibrated.json")).unwrap()).unwrap();
+    let ledger: Value =
+        serde_json::from_str(&std::fs::read_to_string(folder.join("ledger-calibrated.json")).unwrap()).unwrap();
     for row in ledger.as_array().unwrap() {
         let report = calibrated::score(&folder.join("measured").join(row["file"].as_str().unwrap())).unwrap();
         println!("{}", serde_json::to_string(&report).unwrap());

@@ -89,7 +89,13 @@ fn what_was_measured_becomes_the_machine_file() {
     let place = Place::new();
     let told = place.calibrate(&["--cpu-only"]);
     assert!(told.starts_with("exit 0\n--- stdout\nCPU: error "), "{told}");
-    for part in ["the CPU alone was measured", "none of CuPy, PyTorch and JAX is installed", "matmul", "GFLOP/s", "wrote DIR/machine.json"] {
+    for part in [
+        "the CPU alone was measured",
+        "none of CuPy, PyTorch and JAX is installed",
+        "matmul",
+        "GFLOP/s",
+        "wrote DIR/machine.json",
+    ] {
         assert!(told.contains(part), "{part}: {told}");
     }
     assert!(fs::read_to_string(place.file("words")).unwrap().contains("--device=none"));
@@ -104,7 +110,10 @@ fn an_interrupted_calibration_goes_on() {
     let place = Place::new();
     place.write("stop", "");
     let told = place.calibrate(&[]);
-    assert_eq!(told, "exit 130\n--- stderr\nInterrupted (Ctrl-C): 4 of 4 measurements are kept; run it again to go on\n");
+    assert_eq!(
+        told,
+        "exit 130\n--- stderr\nInterrupted (Ctrl-C): 4 of 4 measurements are kept; run it again to go on\n"
+    );
     assert!(!place.file("machine.json").exists());
     // A line that was cut short is measured again.
     let journal = fs::read_to_string(place.file("machine.json.part")).unwrap();
@@ -132,9 +141,16 @@ fn a_device_that_is_no_gpu_leaves_no_times() {
 #[test]
 fn a_gpu_that_is_lost_is_told_and_what_was_measured_is_kept() {
     let place = Place::new();
-    place.tell(&[r#"{"lost": "CUDA error: device lost"}"#, r#"{"skipped": "gpu x", "why": "lost"}"#, "{\"busy\": 0.0}"]);
+    place.tell(&[
+        r#"{"lost": "CUDA error: device lost"}"#,
+        r#"{"skipped": "gpu x", "why": "lost"}"#,
+        "{\"busy\": 0.0}",
+    ]);
     let told = place.calibrate(&[]);
-    assert!(told.starts_with("exit 0") && told.contains("the GPU was lost while it was measured: CUDA error"), "{told}");
+    assert!(
+        told.starts_with("exit 0") && told.contains("the GPU was lost while it was measured: CUDA error"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -164,7 +180,10 @@ fn a_file_that_does_not_hold_is_told_and_not_used() {
     for (text, why) in cases {
         place.write("machine.json", &text);
         let told = place.estimate(&[]);
-        assert!(told.starts_with("exit 0") && told.contains("machine.json is not used") && told.contains(why), "{told}");
+        assert!(
+            told.starts_with("exit 0") && told.contains("machine.json is not used") && told.contains(why),
+            "{told}"
+        );
         assert!(!told.contains("\"calibrated\""), "{told}");
     }
     // The user's own choice is never left out in silence.

@@ -87,5 +87,7 @@ fn possible(time: Interval) -> bool {
 }
 
 fn impossible(at: &str, Interval { p10, p50, p90 }: Interval) -> String {
-    format!("the times of {at} are {p10}, {p50} and {p90} s: rising ones from {SHORTEST} to {LONGEST} are allowed")
+    format!(
+        "the times of {at} are {p10:e}, {p50:e} and {p90:e} s: rising ones from {SHORTEST:e} to {LONGEST} are allowed"
+    )
 }

@@ -58,8 +58,8 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// Fits measurements; `None` where none can be used. The spread is that of each measurement around a curve that has not seen
-    /// it.
+    /// Fits measurements; `None` where fewer than two can be used. Of the model as it is, a factor half believed, a factor and a
+    /// curve the one counts that is nearest to each measurement when fitted to the others; how far it is off then is the spread.
     ///
     /// ```
     /// use breakeven::hardware::device::{Curve, Pair};
@@ -73,10 +73,19 @@ impl Curve {
         let mut known: Vec<[f64; 2]> =
             pairs.iter().filter_map(|pair| Some([libm::log(pair.modelled), pair.ratio()?])).collect();
         known.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
-        let points = points(&known)?;
+        if known.len() < 2 {
+            return None;
+        }
+        let tried = FORMS.map(|form| (form, errors(form, &known)));
+        let total = |errors: &[f64]| errors.iter().map(|e| e.abs()).sum::<f64>();
+        let (form, errors) = tried.into_iter().reduce(|best, next| {
+            // The plainer one, unless the other is nearer.
+            if total(&next.1) < total(&best.1) * (1.0 - 1e-9) { next } else { best }
+        })?;
         let count = known.len();
-        let sigma = if count < 3 { UNKNOWN_SIGMA } else { spread(&known).max(LEAST_SIGMA) };
-        Some(Self { points, sigma, count })
+        let spread = libm::sqrt(errors.iter().map(|e| e * e).sum::<f64>() / count as f64);
+        let sigma = if count < 3 { spread.max(UNKNOWN_SIGMA) } else { spread.max(LEAST_SIGMA) };
+        Some(Self { points: form(&known), sigma, count })
     }
 
     /// The time that work takes of which the model says `modelled`, s.
@@ -88,22 +97,47 @@ impl Curve {
     }
 }
 
-/// The points of a curve through `known`, which are sorted: ln of modelled time, and of measured ÷ modelled.
-fn points(known: &[[f64; 2]]) -> Option<Vec<[f64; 2]>> {
+/// What measurements may be made into, plain before free.
+type Form = fn(&[[f64; 2]]) -> Vec<[f64; 2]>;
+const FORMS: [Form; 4] = [as_modelled, half_believed, factor, curve];
+
+/// The model as it is.
+fn as_modelled(_: &[[f64; 2]]) -> Vec<[f64; 2]> {
+    vec![[0.0, 0.0]]
+}
+
+/// The median ratio, as if one more measurement had been as modelled.
+fn half_believed(known: &[[f64; 2]]) -> Vec<[f64; 2]> {
+    let n = known.len() as f64;
+    vec![[0.0, middle(known) * n / (n + 1.0)]]
+}
+
+/// The median ratio.
+fn factor(known: &[[f64; 2]]) -> Vec<[f64; 2]> {
+    vec![[0.0, middle(known)]]
+}
+
+/// A curve through points that rise, each of measurements that are near to each other.
+fn curve(known: &[[f64; 2]]) -> Vec<[f64; 2]> {
     let mut points: Vec<[f64; 2]> = Vec::new();
     let mut rest = known;
     while let Some(first) = rest.first() {
         let n = rest.iter().take_while(|k| k[0] < first[0] + libm::log(TOGETHER)).count();
         let (group, after) = rest.split_at(n);
         let x = group.iter().map(|k| k[0]).sum::<f64>() / n as f64;
-        let mut ratios: Vec<f64> = group.iter().map(|k| k[1]).collect();
-        ratios.sort_by(f64::total_cmp);
-        let middle = (ratios[(n - 1) / 2] + ratios[n / 2]) / 2.0;
-        points.push([x, x + middle]);
+        points.push([x, x + middle(group)]);
         rest = after;
     }
     rise(&mut points);
-    (!points.is_empty()).then_some(points)
+    points
+}
+
+/// The median of the ratios, ln; 0 of none.
+fn middle(known: &[[f64; 2]]) -> f64 {
+    let mut ratios: Vec<f64> = known.iter().map(|k| k[1]).collect();
+    ratios.sort_by(f64::total_cmp);
+    let n = ratios.len();
+    if n == 0 { 0.0 } else { (ratios[(n - 1) / 2] + ratios[n / 2]) / 2.0 }
 }
 
 /// The nearest times that never fall: neighbours that do take their mean (Ayer and others 1955).
@@ -135,14 +169,13 @@ fn at(points: &[[f64; 2]], x: f64) -> f64 {
     y0 + (y1 - y0) * (x - x0) / (x1 - x0)
 }
 
-/// Root mean square of how far each lies from the curve of the others, ln(time).
-fn spread(known: &[[f64; 2]]) -> f64 {
+/// How far each measurement lies from what a form makes of the others, ln(time).
+fn errors(form: Form, known: &[[f64; 2]]) -> Vec<f64> {
     let off = |i: usize| {
         let others: Vec<[f64; 2]> = known.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, k)| *k).collect();
-        points(&others).map_or(0.0, |points| at(&points, known[i][0]) - known[i][0] - known[i][1])
+        at(&form(&others), known[i][0]) - known[i][0] - known[i][1]
     };
-    let squares: f64 = (0..known.len()).map(off).map(|x| x * x).sum();
-    libm::sqrt(squares / known.len() as f64)
+    (0..known.len()).map(off).collect()
 }
 
 /// The curves of one device.
@@ -221,9 +254,22 @@ mod tests {
     fn what_is_no_measurement_of_the_work_is_left_out() {
         let wrong = [(1.0, f64::NAN), (f64::NAN, 1.0), (1.0, 0.0), (0.0, 1.0), (1.0, f64::INFINITY), (1.0, 1e9)];
         assert_eq!(Curve::fit(&wrong.map(pair)), None);
-        let curve = Curve::fit(&[wrong[0], wrong[5], (1.0, 2.0)].map(pair)).unwrap();
-        assert_eq!((curve.count, curve.sigma), (1, UNKNOWN_SIGMA));
+        assert_eq!(Curve::fit(&[wrong[0], (1.0, 2.0)].map(pair)), None, "one alone");
+        let curve = Curve::fit(&[wrong[0], wrong[5], (1.0, 2.0), (100.0, 200.0)].map(pair)).unwrap();
+        assert_eq!((curve.count, curve.sigma), (2, UNKNOWN_SIGMA));
         assert!((curve.time(10.0) - 20.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn noise_changes_no_model() {
+        let noise = [0.7, 1.4, 0.75, 1.3, 0.8, 1.25];
+        let pairs: Vec<Pair> = noise
+            .iter()
+            .zip(0..)
+            .map(|(n, i)| pair((libm::exp2(f64::from(2 * i)), n * libm::exp2(f64::from(2 * i)))))
+            .collect();
+        let curve = Curve::fit(&pairs).unwrap();
+        assert!((curve.time(5.0) / 5.0 - 1.0).abs() < 0.1, "{curve:?}");
     }
 
     #[test]
@@ -231,6 +277,6 @@ mod tests {
         let noisy = (0..20).map(|i| (libm::exp2(f64::from(i)), if i % 2 == 0 { 1.2 } else { 0.8 }));
         let pairs: Vec<Pair> = noisy.map(|(x, noise)| pair((x, x * noise))).collect();
         let sigma = Curve::fit(&pairs).unwrap().sigma;
-        assert!((0.2..0.6).contains(&sigma), "{sigma}");
+        assert!((0.1..0.6).contains(&sigma), "{sigma}");
     }
 }

@@ -17,7 +17,9 @@ pub fn work(op: &Op, dtype: Dtype, by_torch: bool) -> Work {
         Op::Random { kind, .. } => *kind as u8,
         Op::Rowwise { kind, pass, .. } => 8 * (*pass as u8) + *kind as u8,
         Op::Dataframe { kind, .. } => *kind as u8,
-        Op::Convolution { pass, .. } | Op::Attention { pass, .. } => *pass as u8,
+        // Points (1×1) are products, and go without an algorithm of their own.
+        Op::Convolution { pass, kernel, .. } => 2 * (*pass as u8) + u8::from(kernel.iter().all(|side| *side == 1)),
+        Op::Attention { pass, .. } => *pass as u8,
         Op::Scatter { accumulate, .. } => u8::from(*accumulate),
         Op::Sparse { kind, .. } => *kind as u8,
         Op::Transfer { direction, pinned, .. } => 2 * (*direction as u8) + u8::from(*pinned),
