@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{read, root, sources};
 
 /// Folders of Rust sources. Each file in them is a module or a crate root.
-const SOURCES: [&str; 20] = [
+const SOURCES: [&str; 22] = [
     "crates/breakeven/src",
     "crates/breakeven-batch/src",
     "crates/breakeven-cli/src",
