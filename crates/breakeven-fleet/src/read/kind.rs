@@ -68,7 +68,8 @@ fn log(name: &str, names: &[&str], delimiter: char, header: bool, options: &Opti
     if !layout.is_log() {
         let digits = names.iter().filter(|name| name.starts_with(|c: char| c.is_ascii_digit())).count();
         let error = no_log(name, names);
-        let hint = "its first line is no header: --columns jobid,user,… says what its columns are, `xdmod` those of XDMoD";
+        let hint =
+            "its first line is no header: --columns jobid,user,… says what its columns are, `xdmod` those of XDMoD";
         return Err(if digits * 3 > names.len() { error.hint(hint) } else { error });
     }
     let table = Table { name: name.to_owned(), layout, mapping, delimiter };
