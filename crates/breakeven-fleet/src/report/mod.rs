@@ -26,7 +26,8 @@ pub fn text(fleet: &Fleet<'_>, width: Option<usize>) -> String {
     for table in tables::all(fleet, SHOWN) {
         lines.push(String::new());
         lines.extend(hanging("", &table.caption, width));
-        let columns = table.table().cut(table.columns[0].0, 12, width);
+        let columns = table.table().cut("evidence", 30, width).cut("what to do", 16, width);
+        let columns = columns.cut(table.columns[0].0, 12, width);
         lines.extend(columns.text(|_, _, cell| cell).lines().map(str::to_owned));
     }
     lines.push(String::new());
