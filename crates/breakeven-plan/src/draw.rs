@@ -39,9 +39,13 @@ pub fn draw_up(plan: &Plan, catalogue: &Catalogue, answers: &[Answered], today: 
     let mix = if served { problem.mix(best) } else { None };
     let options = options(&problem, &singles, &pools);
     let rented = rented(&problem, mix.as_ref(), least(&|way| !way.is_bought()));
-    let bought = least(&|way: Way| way.is_bought()).map(|single| problem.single_as_mix(single));
+    let buys = |mix: &&Mix| mix.parts.iter().any(|part| problem.pools[part.pool].way.is_bought());
+    let cheapest_bought = || least(&|way: Way| way.is_bought()).map(|single| problem.single_as_mix(single));
+    let bought = mix.as_ref().filter(buys).cloned().or_else(cheapest_bought);
     let rent_or_buy = rented.as_ref().zip(bought.as_ref()).map(|(rent, buy)| {
-        let names = [problem.words_of_mix(rent)[1].clone(), problem.words_of_mix(buy)[0].clone()];
+        let [bought, beside] = problem.words_of_mix(buy);
+        let buy_words = if beside.is_empty() { bought } else { format!("{bought} + {beside}") };
+        let names = [problem.words_of_mix(rent)[1].clone(), buy_words];
         problem.rent_or_buy(rent, buy, names)
     });
     let front = problem.front(&singles).into_iter().map(|(single, turnaround_s)| FrontPoint {
