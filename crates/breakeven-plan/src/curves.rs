@@ -116,7 +116,8 @@ impl Problem<'_> {
     /// One bought GPU against the hours of a rented one that do the same work.
     fn by_use(&self, rent: &Mix, buy: &Mix) -> Option<(Option<f64>, Vec<UsePoint>)> {
         let rented = rent.batches.first().map(|b| b.1).or_else(|| rent.parts.first().map(|p| p.pool))?;
-        let (rented, bought) = (&self.pools[rented], &self.pools[buy.parts.first()?.pool]);
+        let bought = buy.parts.iter().find(|part| self.pools[part.pool].way.is_bought())?.pool;
+        let (rented, bought) = (&self.pools[rented], &self.pools[bought]);
         let months = f64::from(self.plan.months);
         let (mut here, mut there, mut kwh) = (0.0, 0.0, 0.0);
         for (n, _) in self.works() {
