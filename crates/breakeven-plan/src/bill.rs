@@ -1,4 +1,5 @@
-//! What an option costs over the horizon: capital, rent, energy, place, people, data, resale. The only place where money
+//! What an option costs over the horizon: capital, rent, energy, place, people, data, resale. The only place where
+//! money
 //! is added up.
 
 use crate::plan::HOURS;

@@ -1,6 +1,7 @@
 //! Capacity plans: which GPUs, bought or rented, how many and until when, for runs a month and their deadlines.
 //!
-//! Pure: [`read`] takes the text of a plan file, [`questions`] says what the engine is to be asked, [`draw_up`] makes an
+//! Pure: [`read`] takes the text of a plan file, [`questions`] says what the engine is to be asked, [`draw_up`]
+//! makes an
 //! [`Answer`] of its estimates, and [`report`] shows it. Files and threads are the face's.
 
 mod answer;

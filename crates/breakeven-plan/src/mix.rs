@@ -12,7 +12,8 @@ use crate::queue::TAIL;
 use crate::single::Single;
 use microlp::{ComparisonOp, OptimizationDirection, Problem as Program, SolveOptions, SolveOutcome, Variable};
 
-/// Shares of workloads on kinds that are handed to the solver, at most; but kinds at least. A note tells if there were more.
+/// Shares of workloads on kinds that are handed to the solver, at most; but kinds at least. A note tells if there
+/// were more.
 const SHARES: usize = 4000;
 const LEAST_KINDS: usize = 16;
 /// Branches that the solver looks at, at most: the same on every machine.
@@ -78,7 +79,8 @@ impl Problem<'_> {
         let batches: Vec<Option<(usize, Bill)>> = works.iter().map(|n| self.cheapest_batches(*n)).collect();
         let solved = self.solve(&works, &kinds.all, &batches, best.map(|b| b.bill.total()));
         let own = best.map(|best| (best.bill.total(), self.single_as_mix(best)));
-        // A plan with a kind that was left out costs as much as one machine of it, and as if all machines could be divided.
+        // A plan with a kind that was left out costs as much as one machine of it, and as if all machines could be
+        // divided.
         let cheapest = batches.iter().zip(&kinds.least).map(|(b, least)| b.map_or(*least, |b| b.1.total().min(*least)));
         let others = cheapest.sum::<f64>().max(kinds.left_out_costs);
         let bound = solved.as_ref().and_then(|(_, bound)| *bound).map(|bound| bound.min(others));
@@ -153,7 +155,8 @@ impl Problem<'_> {
         Kinds { left_out: out.len(), left_out_costs, least, all: picked(all, &left) }
     }
 
-    /// What a bought GPU costs with `machines` around it and the people who look after those, its energy and place apart.
+    /// What a bought GPU costs with `machines` around it and the people who look after those, its energy and place
+    /// apart.
     fn bill_of_gpu(&self, pool: &Pool, machines: f64) -> f64 {
         self.bill_of_purchase(pool, 1.0, machines, At::P50).total() + machines * self.upkeep(pool)
     }

@@ -45,7 +45,8 @@ pub struct Work {
     pub growth: f64,
     /// From submission to result, s.
     pub deadline_s: f64,
-    /// Whether 95 of 100 runs have to hold it, those that wait longest among them; else runs that wait as long as the mean.
+    /// Whether 95 of 100 runs have to hold it, those that wait longest among them; else runs that wait as long as
+    /// the mean.
     pub latency: bool,
     /// Runs submitted together, 1 or more.
     pub at_once: f64,

@@ -14,7 +14,8 @@ pub struct Wait {
 /// Spearman, Factory Physics, ch. 8). For k = 1 and ca² = 1 it is Pollaczek and Khinchine's exact M/G/1. The tail takes
 /// the wait of those that wait as exponential.
 ///
-/// `servers` ≥ 1, `busy` is their utilisation, 0 ≤ ρ < 1; `service` the mean time of a run, s; `arrivals` and `spread` the
+/// `servers` ≥ 1, `busy` is their utilisation, 0 ≤ ρ < 1; `service` the mean time of a run, s; `arrivals` and
+/// `spread` the
 /// squared coefficients of variation of arrivals and of run times.
 ///
 /// ```

@@ -14,7 +14,8 @@ pub struct Unmet {
     pub workload: String,
     /// What it asks for, s.
     pub deadline_s: f64,
-    /// The shortest time from submission to result that an offer allows, in nine of ten cases, s; `None` where it can run
+    /// The shortest time from submission to result that an offer allows, in nine of ten cases, s; `None` where it
+    /// can run
     /// nowhere.
     pub at_best_s: Option<f64>,
     /// Where that is.

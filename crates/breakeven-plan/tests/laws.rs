@@ -1,4 +1,5 @@
-//! What holds of every plan: more work never costs less, more time and more choice never more, a mix never more than its
+//! What holds of every plan: more work never costs less, more time and more choice never more, a mix never more than
+//! its
 //! best part.
 
 use breakeven::hardware::Catalogue;
