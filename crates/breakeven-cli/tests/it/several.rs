@@ -41,7 +41,7 @@ fn what_is_typed_wrong_says_what_is_right() {
         (&["--parallel", "sideways"][..], "tp=4"),
         (&["--gpus", "6", "--parallel", "tp=4"], "6 GPUs"),
         (&["--gpus", "0"], "--gpus"),
-        (&["--gpus", "8", "--network", "fast"], "network"),
+        (&["--gpus", "8", "--network", "fast"], "fast"),
         (&["--gpus", "8", "--scaling", "medium"], "weak"),
     ] {
         let said = wrong(args);

@@ -259,8 +259,7 @@ fn backward(ops: &mut [Entry], walk: &Walk, out: &mut Division) {
         }
     }
     let mut summed = BTreeSet::new();
-    for i in 0..ops.len() {
-        let entry = &mut ops[i];
+    for (i, entry) in ops.iter_mut().enumerate() {
         if entry.phase != Some(Phase::Backward) {
             continue;
         }

@@ -298,43 +298,9 @@ fn example(gpu: &str, several: Divided) -> Estimate {
 fn the_report_of_a_network_on_eight() {
     let e = example("h100-sxm5-80gb", Divided { gpus: Some("8".into()), ..Divided::default() });
     let text = crate::report::text(&e, &crate::report::TextOptions { width: Some(120), ..Default::default() });
-    println!("{text}");
     assert!(text.starts_with("8 × H100 SXM5 80GB (data parallel (DDP) × 8): "), "{text}");
     assert!(text.contains("held back by"), "{text}");
     for page in [crate::report::markdown(&e, false), crate::report::html(&e, false)] {
         assert!(page.contains("Several GPUs"));
-    }
-    for (parallel, scaling) in [
-        ("tp=8", "weak"),
-        ("tp=8", "strong"),
-        ("pp=4", "weak"),
-        ("tp=2,pp=4", "weak"),
-        ("dp", "strong"),
-        ("tp=2", "strong"),
-        ("tp=2,dp=4", "weak"),
-    ] {
-        let d = Divided {
-            gpus: Some("8".into()),
-            parallel: Some(parallel.into()),
-            scaling: Some(scaling.into()),
-            ..Divided::default()
-        };
-        let s = example("h100-sxm5-80gb", d).several.unwrap();
-        println!(
-            "{scaling} {} {:?} {:?}",
-            s.sentence,
-            s.undivided,
-            s.curve
-                .iter()
-                .map(|p| (
-                    p.gpus,
-                    p.efficiency,
-                    p.communication_s,
-                    p.exposed_s,
-                    p.time_s.map(|t| t.p50),
-                    p.held_back.clone()
-                ))
-                .collect::<Vec<_>>()
-        );
     }
 }
