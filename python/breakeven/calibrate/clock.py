@@ -11,7 +11,7 @@ from typing import Any
 #: One sample lasts so long at least, s: the clock's own cost and one interruption are then small in it.
 SAMPLE_S = 0.01
 #: Samples of one call, and how long they may take together, s.
-LEAST, MOST, TOGETHER_S = 5, 25, 0.5
+LEAST, MOST, TOGETHER_S = 5, 20, 0.3
 #: Where the fastest half of the samples differ by more than this factor, as many are taken again.
 UNSTEADY = 1.3
 

@@ -118,7 +118,7 @@ def found(wanted: str | None) -> tuple[Device | None, list[str]]:
     why = []
     for library, kinds in LIBRARIES.items():
         for of in kinds:
-            if wanted and kind != of and not (kind == "cpu" and library == "torch" and of == kinds[0]):
+            if wanted and kind != of and not (kind == "cpu" and library != "cupy" and of == kinds[0]):
                 continue
             try:
                 importlib.import_module(library)
