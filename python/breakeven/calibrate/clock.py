@@ -47,8 +47,8 @@ def measured(sample: Callable[[int], float]) -> Interval:
 def calls(run: Callable[[], Any]) -> Callable[[int], float]:
     """Samples of a call of the CPU's that has ended when it returns.
 
-    Where other programs have the processors its wall time has their share in it, and its CPU time has not; that of several
-    threads is their sum. The shorter one counts.
+    Where other programs have the processors its wall time has their share in it, and its CPU time has not; that of
+    several threads is their sum. The shorter one counts.
     """
 
     def sample(n: int) -> float:

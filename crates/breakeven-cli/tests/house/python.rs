@@ -29,7 +29,7 @@ const LAYERS: &[&[&str]] = &[
     &["numba.plans", "numba.elements"],
     &["numba.calls"],
     &["numba.install"],
-    &["jax.session", "jax.graph"],
+    &["jax.session", "jax.graph", "jax.pretend"],
     &["jax.counting"],
     &["jax.executables", "jax.selftest"],
     &["jax.calls"],

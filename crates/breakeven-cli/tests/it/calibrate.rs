@@ -101,7 +101,7 @@ fn what_was_measured_becomes_the_machine_file() {
     assert!(fs::read_to_string(place.file("words")).unwrap().contains("--device=none"));
     assert!(!place.file("machine.json.part").exists());
     let used = place.estimate(&[]);
-    assert!(used.contains("\"calibrated\"") && used.contains("\"basis\":\"measured\""), "{used}");
+    assert!(used.contains("\"calibrated\"") && used.contains("\"basis\": \"measured\""), "{used}");
     assert!(!place.estimate(&["--no-config"]).contains("\"calibrated\""));
 }
 
