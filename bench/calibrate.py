@@ -3,8 +3,8 @@
     breakeven calibrate --cpu-only --output machine.json
     python bench/calibrate.py machine.json [--rounds N] [--write FILE]
 
-Each example runs N times; the fastest quarter's slowest run counts, by the shorter of wall and CPU time, for other programs
-only ever make a run longer.
+Each example runs N times; the fastest quarter's slowest run counts, by the shorter of wall and CPU time, for other
+programs only ever make a run longer.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What `breakeven calibrate` measures: each case runs, what is told is JSON, and devices that are none are said to be."""
+"""What `breakeven calibrate` measures: each case runs, what is told is JSON, devices that are none are said to be."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`--pretend-gpu`: what `jax.devices` and its kin say where there is a GPU; the devices are the CPU's, which computes."""
+"""`--pretend-gpu`: what `jax.devices` and its kin say where there is a GPU; the devices are the CPU's."""
 
 from __future__ import annotations
 

@@ -176,7 +176,8 @@ def _stays(call: Call) -> str | None:
 def _is_made(function: Any) -> bool:
     """Whether Numba generated a function, for an object of a compiled class."""
     code = getattr(function, "__code__", None)
-    return code is not None and code.co_filename == "<string>" and code.co_name in ("method", "ctor", "getter", "setter")
+    made = ("method", "ctor", "getter", "setter")
+    return code is not None and code.co_filename == "<string>" and code.co_name in made
 
 
 def _method_of(of: Any, args: tuple[object, ...]) -> Any:

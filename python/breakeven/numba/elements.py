@@ -127,7 +127,7 @@ def of_places(inner: Any, given: Sequence[object]) -> tuple[Around, list[object]
 
 
 def places(inner: Any, count: int) -> Around:
-    """The loop of a stencil of so many arguments over the places of its first; it takes the result and its length, too."""
+    """The loop of a stencil of so many arguments over the places of its first; it takes the result and its length."""
     names = [f"a{place}" for place in range(count)]
     text = (
         f"def loop({', '.join([*names, 'out', 'n'])}):\n"

@@ -171,7 +171,7 @@ def _is_wide(loop: Loop) -> bool:
 
 
 def _has_wide_ops(loop: Loop) -> bool:
-    """Whether an operation on whole arrays fills at least a warp: on fewer elements it is no kernel worth its launch."""
+    """Whether an operation on whole arrays fills at least a warp: on fewer elements it is not worth a launch."""
     return any(max(op.n, op.read // _NUMBER, op.written // _NUMBER) >= _WARP for op in loop.ops)
 
 

@@ -1,5 +1,5 @@
-"""Launches of `@cuda.jit` under `--pretend-gpu`: Numba's simulator stands for the GPU, and kernels whose threads do not wait
-for each other run as compiled loops over threads, which are recorded as what Numba compiles."""
+"""Launches of `@cuda.jit` under `--pretend-gpu`: Numba's simulator stands for the GPU, and kernels whose threads do not
+wait for each other run as compiled loops over threads, which are recorded as what Numba compiles."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _loop(kernel: Any) -> Any:
 
 
 def _compiles(kernel: Any, loop: Any, given: list[object]) -> bool:
-    """Whether the loop compiles for these arguments: what it cannot be is left to the simulator, before anything ran."""
+    """Whether the loop compiles for these arguments: if not, the simulator runs them, before anything else has."""
     from numba import typeof
     from numba.core.errors import NumbaError
 
@@ -95,4 +95,5 @@ def _arrays(args: tuple[object, ...]) -> list[object] | None:
 def _why(kernel: Any) -> str:
     why = _loops.get(kernel)
     name = getattr(kernel, "__name__", "a kernel")
-    return f"Numba's simulator ran {name}, thread by thread, and what it computes was not counted: {why or 'its arguments'}"
+    why = why or "its arguments"
+    return f"Numba's simulator ran {name}, thread by thread, and what it computes was not counted: {why}"

@@ -1,4 +1,4 @@
-"""A kernel of `@cuda.jit` as the function that Numba compiles for the CPU: its threads are the rounds of parallel loops."""
+"""A kernel of `@cuda.jit` as a function that Numba compiles for the CPU: threads are rounds of parallel loops."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def {name}({given}):
 
 
 def loop_of(kernel: types.FunctionType) -> Any:
-    """The compiled loop over a kernel's threads. It takes what the kernel takes, then the grid and the block. Raises NotTold
-    where threads wait for each other, or use what only a GPU has."""
+    """The compiled loop over a kernel's threads. It takes what the kernel takes, then the grid and the block. Raises
+    NotTold where threads wait for each other, or use what only a GPU has."""
     source = source_of(kernel)
     inner = _compiled(source)
     given = ", ".join([*source.parameters, *PLACES[3:]])

@@ -187,7 +187,7 @@ FALLBACKS = (
     Fallback("XGBoost", "xgboost.core", "Booster.set_param", ("cuda", "gpu"), 'device="cpu" says that it is meant'),
     Fallback("TensorFlow", "tensorflow", "device", ("gpu",), 'tf.device("/CPU:0") says that it is meant'),
     *(
-        Fallback("TensorFlow", "tensorflow", f"config.{name}", ("gpu",), "--pretend-gpu NAME answers as if there were one")
+        Fallback("TensorFlow", "tensorflow", f"config.{name}", ("gpu",), "--pretend-gpu NAME answers as if one were")
         for name in ("list_physical_devices", "experimental.list_physical_devices", "list_logical_devices")
     ),
     Fallback(

@@ -37,7 +37,8 @@ def _functions() -> None:
     from tensorflow.python.eager.polymorphic_function import tracing_compilation
 
     _replace(
-        tracing_compilation, "_create_concrete_function", "tensorflow.trace", tracing.entered, tracing.left, arguments=True
+        tracing_compilation, "_create_concrete_function", "tensorflow.trace", tracing.entered, tracing.left,
+        arguments=True,
     )
 
 

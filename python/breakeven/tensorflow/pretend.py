@@ -1,5 +1,5 @@
-"""`--pretend-gpu`: what `tf.config` and `tf.test` say where there is a GPU; `tf.device("/GPU:0")` is placed on the CPU by
-TensorFlow itself, which computes."""
+"""`--pretend-gpu`: what `tf.config` and `tf.test` say where there is a GPU; `tf.device("/GPU:0")` is placed on the CPU
+by TensorFlow itself, which computes."""
 
 from __future__ import annotations
 

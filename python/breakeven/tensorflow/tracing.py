@@ -1,4 +1,4 @@
-"""Tracing: Python runs a function once to make its graph, which is start-up; a function that is traced often is named."""
+"""Tracing: Python runs a function once to make its graph, which is start-up; one that is traced often is named."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _traced: dict[object, int] = {}
 
 
 def entered(_: str, args: tuple[Any, ...]) -> tuple[int, bool]:
-    """A function is about to be traced, for what it was given last (`TracingOptions`). What NumPy does meanwhile is part of it."""
+    """A function is about to be traced, for what it was given last (`TracingOptions`). NumPy's calls are part of it."""
     options = args[3] if len(args) > 3 else None
     function = getattr(options, "python_function", None)
     code = getattr(getattr(function, "__wrapped__", function), "__code__", None)
@@ -29,7 +29,7 @@ def entered(_: str, args: tuple[Any, ...]) -> tuple[int, bool]:
         if times == MANY_TIMES:
             recorder.unseen(
                 "tensorflow-retraced",
-                f"{name} was traced {times} times or more: tf.function traces for each new shape and each new number of "
+                f"{name} was traced {times} times or more: tf.function traces for each new shape and new number of "
                 "Python's; give it tensors, and @tf.function(reduce_retracing=True) for shapes that vary",
             )
     token = _native.enter(calls.NAME, True)
