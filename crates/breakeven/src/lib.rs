@@ -11,6 +11,7 @@ pub mod advice;
 pub mod answer;
 pub mod calculator;
 pub mod calibration;
+pub mod carry;
 pub mod choice;
 pub mod compiled;
 pub mod crossover;

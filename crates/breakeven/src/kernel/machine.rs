@@ -95,7 +95,8 @@ impl<'a> Machine<'a> {
         self.device
     }
 
-    pub(super) fn new(device: &'a Device, constants: &'a Constants) -> Self {
+    /// `device` with other constants, for fitting them.
+    pub fn new(device: &'a Device, constants: &'a Constants) -> Self {
         // The spreads were fitted on GPUs; libraries and memory of CPUs differ more.
         let mut missing = match device.kind {
             DeviceKind::Cpu if device.architecture.is_empty() => UNKNOWN_CPU_SIGMA * UNKNOWN_CPU_SIGMA,

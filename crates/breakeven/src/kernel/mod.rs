@@ -180,7 +180,7 @@ pub fn entry_time_on(machine: &Machine<'_>, entry: &Entry) -> KernelTime {
         turned: entry.layout.as_deref() == Some("f") && entry.phase == Some(Phase::Backward),
         by_torch: entry.name.starts_with("aten."),
     };
-    kernel_time_on(machine, &entry.op, entry.dtype, recorded)
+    time_on(machine, &entry.op, entry.dtype, recorded)
 }
 
 /// The sum of the kernels of one program on one device and its standard deviation, s, of each: seconds, and the shared and
@@ -232,7 +232,7 @@ pub fn kernel_time_with(
     recorded: Recorded,
     device: &Device,
 ) -> KernelTime {
-    kernel_time_on(&Machine::new(device, constants), op, dtype, recorded)
+    time_on(&Machine::new(device, constants), op, dtype, recorded)
 }
 
 /// [`kernel_time`] of a dataframe verb with other constants, for fitting them.
@@ -255,13 +255,14 @@ pub fn frame_time_with(constants: &FrameConstants, op: &Op, dtype: Dtype, bytes:
 /// The model's own time, whatever was measured on the device: what its curves start from.
 pub fn kernel_time_plain(op: &Op, dtype: Dtype, recorded: Recorded, device: &Device) -> KernelTime {
     if device.measured.is_none() {
-        return kernel_time_on(&Machine::of(device), op, dtype, recorded);
+        return time_on(&Machine::of(device), op, dtype, recorded);
     }
     let plain = Device { measured: None, copies: None, ..device.clone() };
-    kernel_time_on(&Machine::of(&plain), op, dtype, recorded)
+    time_on(&Machine::of(&plain), op, dtype, recorded)
 }
 
-fn kernel_time_on(
+/// [`kernel_time`] where the device has been worked out: for many ops.
+pub fn time_on(
     machine: &Machine<'_>,
     op: &Op,
     dtype: Dtype,

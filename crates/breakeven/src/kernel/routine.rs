@@ -1,17 +1,17 @@
 //! A routine's kernels, one after the other: their times add, and what bounds most of it bounds the whole.
 
-use super::{Bound, KernelTime, Machine, Recorded, Support, kernel_time_on};
+use super::{Bound, KernelTime, Machine, Recorded, Support, time_on};
 use crate::units::{Bytes, Flop, Seconds};
 use crate::workload::{Dtype, Op, Part};
 
 pub(super) fn time(machine: &Machine<'_>, parts: &[Part]) -> KernelTime {
     // As what has no device work at all.
-    let mut sum = kernel_time_on(machine, &Op::View, Dtype::F64, Recorded::default());
+    let mut sum = time_on(machine, &Op::View, Dtype::F64, Recorded::default());
     let mut by_bound = [(Bound::Launch, 0.0, 0.0); 4];
     let (mut seconds, mut smallest, mut shared, mut own) = (0.0, 0.0, 0.0, 0.0);
     for part in parts.iter().filter(|part| !matches!(part.op, Op::Routine { .. })) {
         let (read, written) = (Bytes(part.read_bytes as f64), Bytes(part.written_bytes as f64));
-        let one = kernel_time_on(machine, &part.op, part.dtype, Recorded { read, written, ..Recorded::default() });
+        let one = time_on(machine, &part.op, part.dtype, Recorded { read, written, ..Recorded::default() });
         let runs = part.count as f64;
         let took = one.p50.get() * runs;
         seconds += took;
