@@ -4,6 +4,7 @@
 //! core embeds. `DIR` is laid out as the documentation of `data` says; files may be missing.
 
 mod calibrated;
+mod carry;
 mod convolutions;
 mod data;
 mod fit;
@@ -89,6 +90,17 @@ enum Command {
         /// Files of the measuring kit.
         #[arg(required = true)]
         files: Vec<PathBuf>,
+    },
+    /// Carry measured times from one GPU to another; fits and scores the table of ratios.
+    Carry {
+        /// Folder of measurements.
+        #[arg(long)]
+        data: PathBuf,
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+        /// Also write the table of ratios to this file.
+        #[arg(long)]
+        write: Option<PathBuf>,
     },
     /// Say how fast the model answers.
     Speed {
@@ -201,6 +213,16 @@ fn main() -> Result<()> {
         Command::Calibrated { files } => {
             let reports = files.iter().map(|file| calibrated::score(file)).collect::<Result<Vec<_>>>()?;
             show(&format!("{}\n", serde_json::to_string_pretty(&reports)?))?;
+        }
+        Command::Carry { data: folder, format, write } => {
+            let report = carry::report(&data::read(&folder)?, &folder)?;
+            if let Some(file) = write {
+                std::fs::write(file, &report.spread)?;
+            }
+            match format {
+                Format::Text => show(&report.text())?,
+                Format::Json => show(&format!("{}\n", serde_json::to_string(&report)?))?,
+            }
         }
         Command::Speed { data } => show(&speed::speed(&data::read(&data)?)?)?,
         Command::Fit { data, write } => {

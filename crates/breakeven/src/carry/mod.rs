@@ -19,7 +19,7 @@ pub use standin::StandIn;
 use crate::hardware::Device;
 use crate::interval::Interval;
 use crate::kernel::{Bound, KernelTime, Machine, Recorded, time_on};
-use crate::workload::{Dtype, Family, Op};
+use crate::workload::{Dtype, Op};
 
 /// How far off the source may be from its model before it is taken for another kernel than the model knows: that many
 /// standard deviations. What is beyond is kept whole.
