@@ -4,7 +4,9 @@ use crate::kind::Kind;
 use crate::lanes::Lanes;
 use crate::names::{Name, Names};
 use crate::span::{Span, Tally, When};
+use breakeven::carry::Work;
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 /// A GPU as the file describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,6 +24,23 @@ pub struct Kernel {
     pub name: Name,
     /// Where it ran: a place among [`Trace::lanes`].
     pub lane: u32,
+    /// What it computes, where its op and shapes are in the file: a place among [`Trace::works`].
+    pub work: Option<NonZeroU32>,
+    /// How long before it began the host asked for it, ns; `u32::MAX` where that is not known.
+    pub asked_before: u32,
+}
+
+impl Kernel {
+    /// One of which neither the op nor the launch is known.
+    pub(crate) const fn new(when: When, name: Name, lane: u32) -> Self {
+        Self { when, name, lane, work: None, asked_before: u32::MAX }
+    }
+
+    /// When the host began to ask for it, where that is known.
+    pub fn asked(&self) -> Option<i64> {
+        let before = (self.asked_before != u32::MAX).then_some(i64::from(self.asked_before))?;
+        self.when.span().map(|span| span.from - before)
+    }
 }
 
 /// Which way a copy goes.
@@ -199,6 +218,10 @@ pub struct Trace {
     pub loading: Vec<Span>,
     /// Steps, in the order of the file.
     pub steps: Vec<Step>,
+    /// What kernels compute, each kept once with the framework's name of it; [`Kernel::work`] counts from 1.
+    pub works: Vec<(String, Work)>,
+    /// The most memory of a GPU that was in use at once, bytes, where the file says.
+    pub peak_bytes: Option<u64>,
     /// Events read, of whatever sort.
     pub events: u64,
     /// What was not read.
@@ -219,7 +242,12 @@ impl Trace {
         let lanes: Vec<u32> = other.lanes.all().iter().map(|lane| self.lanes.of(*lane)).collect();
         let lane = |old: u32| lanes.get(old as usize).copied().unwrap_or(old);
         let kernels = other.kernels.into_iter();
-        self.kernels.extend(kernels.map(|k| Kernel { name: name(k.name), lane: lane(k.lane), ..k }));
+        let first = u32::try_from(self.works.len()).unwrap_or(u32::MAX);
+        let moved = |work: NonZeroU32| work.checked_add(first);
+        let taken = |k: Kernel| Kernel { name: name(k.name), lane: lane(k.lane), work: k.work.and_then(moved), ..k };
+        self.kernels.extend(kernels.map(taken));
+        self.works.extend(other.works);
+        self.peak_bytes = self.peak_bytes.max(other.peak_bytes);
         self.ops.extend(other.ops.into_iter().map(|op| HostOp { name: name(op.name), ..op }));
         self.copies.extend(other.copies.into_iter().map(|copy| Copy { lane: lane(copy.lane), ..copy }));
         self.calls.extend(other.calls);

@@ -3,6 +3,7 @@
 use super::args::Args;
 use super::category::{Category, category};
 use super::process::Processes;
+use super::shapes::{Said, Shapes, memory};
 use super::tie::Ties;
 use crate::calls::{direction, does};
 use crate::json::{Event, Visitor, members, text};
@@ -23,6 +24,7 @@ pub(super) struct Build {
     /// Events that have begun and not ended, by thread.
     open: HashMap<u32, Vec<(Name, i64)>>,
     pub(super) ties: Ties,
+    pub(super) shapes: Shapes,
     pub(super) kineto: bool,
     pub(super) onnxruntime: bool,
     pub(super) described: Vec<(i64, String)>,
@@ -81,6 +83,7 @@ impl Build {
             processes: Processes::default(),
             open: HashMap::new(),
             ties: Ties::default(),
+            shapes: Shapes::default(),
             kineto: false,
             onnxruntime: false,
             described: Vec::new(),
@@ -125,7 +128,7 @@ impl Build {
     pub(super) fn kernel(&mut self, event: &Event<'_>, args: &Args) {
         let when = self.span(event).into();
         let (name, lane) = (self.trace.names.name(event.name), self.lane(event, args));
-        self.trace.kernels.push(Kernel { when, name, lane });
+        self.trace.kernels.push(Kernel::new(when, name, lane));
         self.ties.kernel(args);
     }
 
@@ -166,8 +169,12 @@ impl Build {
             self.trace.loading.push(span);
         }
         let name = self.trace.names.name(event.name);
-        if of_kineto && let Some(external) = Args::of(event.args).external {
-            self.ties.op(external, name);
+        if of_kineto {
+            let said = Said::of(event.args);
+            if let Some(external) = said.external {
+                let work = self.shapes.of(event.name, &said);
+                self.ties.op(external, name, work);
+            }
         }
         let thread = self.thread(event);
         self.trace.ops.push(HostOp { span, name, thread });
@@ -268,6 +275,9 @@ impl Visitor for Build {
             b"X" => self.complete(event),
             b"B" | b"E" => self.half(event),
             b"M" => self.processes.told(event),
+            b"i" if event.name == b"[memory]" => {
+                self.trace.peak_bytes = self.trace.peak_bytes.max(memory(event.args));
+            }
             _ => {}
         }
     }

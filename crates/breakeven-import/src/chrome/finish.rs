@@ -16,6 +16,7 @@ impl Build {
             () => Kind::Chrome,
         };
         self.ties.tie(&mut self.trace);
+        self.shapes.settle(&mut self.trace);
         self.describe();
         self.notes();
         let has_events = self.trace.events > 0;

@@ -6,6 +6,7 @@ mod category;
 mod finish;
 mod onnxruntime;
 mod process;
+mod shapes;
 mod tie;
 
 use crate::json::{Window, walk};

@@ -6,6 +6,7 @@ use crate::model::{HostOp, Trace};
 use crate::names::Name;
 use crate::span::Tally;
 use std::collections::{BTreeMap, HashMap};
+use std::num::NonZeroU32;
 
 /// A call of the host that may have launched something.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,7 +35,7 @@ pub(super) struct Ties {
     calls: Vec<Launch>,
     /// Bytes that calls say, for copies that do not.
     sizes: HashMap<i64, u64>,
-    ops: Vec<(i64, Name)>,
+    ops: Vec<(i64, Name, Option<NonZeroU32>)>,
     modules: Vec<HostOp>,
     lines: Vec<HostOp>,
 }
@@ -66,8 +67,8 @@ impl Ties {
         }
     }
 
-    pub(super) fn op(&mut self, external: i64, name: Name) {
-        self.ops.push((external, name));
+    pub(super) fn op(&mut self, external: i64, name: Name, work: Option<NonZeroU32>) {
+        self.ops.push((external, name, work));
     }
 
     /// What a frame of Python is kept as, and its name; `None` for those of libraries.
@@ -107,16 +108,19 @@ impl Ties {
         self.calls.sort_unstable();
         self.ops.sort_unstable();
         let (mut modules, mut lines) = (Vec::new(), Vec::new());
-        for ((of, (correlation, external)), kernel) in (0_u32..).zip(&self.kernels).zip(&trace.kernels) {
+        for ((of, (correlation, external)), kernel) in (0_u32..).zip(&self.kernels).zip(&mut trace.kernels) {
             let launch = correlation.and_then(|c| self.launch(c));
             let external = external.or_else(|| launch.and_then(|launch| launch.external));
             if let Some(external) = external {
-                let at = self.ops.partition_point(|(known, _)| *known < external);
-                if let Some((_, op)) = self.ops.get(at).filter(|(known, _)| *known == external) {
+                let at = self.ops.partition_point(|(known, ..)| *known < external);
+                if let Some((_, op, work)) = self.ops.get(at).filter(|(known, ..)| *known == external) {
                     trace.by_op.entry(*op).or_default().add(kernel.when.length());
+                    kernel.work = *work;
                 }
             }
             if let Some(Launch { thread, at, .. }) = launch {
+                let before = kernel.when.span().and_then(|span| u32::try_from(span.from.checked_sub(at)?).ok());
+                kernel.asked_before = before.unwrap_or(u32::MAX);
                 modules.push(Moment { thread, at, of });
                 lines.push(Moment { thread, at, of });
             }

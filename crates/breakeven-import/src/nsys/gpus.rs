@@ -89,7 +89,7 @@ fn kernels(
             Some(text) => trace.names.name(text),
             None => strings.name(row.int(6), trace),
         };
-        trace.kernels.push(Kernel { when, name, lane });
+        trace.kernels.push(Kernel::new(when, name, lane));
         match row.int(5).and_then(|correlation| launches.find(process, correlation)) {
             Some(op) => {
                 if let Some(op) = op {

@@ -123,7 +123,7 @@ fn row(trace: &mut Trace, columns: &Columns, record: &ByteRecord) -> bool {
         Row::Kernel => {
             let lane = lane(number(columns.agent));
             let name = trace.names.name(name);
-            trace.kernels.push(Kernel { when, name, lane });
+            trace.kernels.push(Kernel::new(when, name, lane));
         }
         Row::Copy => {
             let direction = direction(name);

@@ -244,7 +244,7 @@ impl Records {
             let name: Name = trace.names.name(symbol.map_or(b"(no name)", |name| name));
             let gpu = gpu(record, record.agent).unwrap_or(record.agent);
             let lane = trace.lanes.of(Lane { gpu, stream: record.stream, process: record.process });
-            trace.kernels.push(Kernel { when: When::from(record.when), name, lane });
+            trace.kernels.push(Kernel::new(When::from(record.when), name, lane));
             alone += u64::from(!launched.contains(&(record.process, record.correlation)));
         }
         for record in &self.copies {

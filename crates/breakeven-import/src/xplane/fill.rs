@@ -146,7 +146,7 @@ impl Fill {
             self.trace.copies.push(Copy { when, bytes: said.bytes, lane, direction: direction(name) });
             return;
         }
-        let kernel = Kernel { when, name: self.trace.names.name(name), lane };
+        let kernel = Kernel::new(when, self.trace.names.name(name), lane);
         self.trace.kernels.push(kernel);
         self.kernels.push(said.correlation);
         let source = self.sources.find(said.program, said.op).cloned().unwrap_or_default();
