@@ -14,7 +14,7 @@ pub fn sound(bytes: &[u8]) {
     }
     let text = report::text(&all, false);
     assert!(text.lines().count() <= 24 && text.lines().all(|line| line.chars().count() <= 80), "{text}");
-    let _ = (report::text(&all, true), report::markdown(&all), report::json(&all));
+    let _ = (report::text(&all, true), report::markdown(&all), report::json(&all, None));
 }
 
 /// Reads bytes as a model file: an error with a hint, or a workload that reads again.

@@ -72,15 +72,14 @@ pub fn pairs(data: &Data) -> Vec<GpuPair<'_>> {
             }
         }
     }
-    let thin = |kernels: Vec<(&'_ Kernel, &'_ Kernel)>| {
-        let step = kernels.len().div_ceil(PER_PAIR).max(1);
-        kernels.into_iter().step_by(step).collect::<Vec<_>>()
-    };
-    let pair = |((from, to, family), kernels): ((usize, usize, Family), Vec<(&'_ Kernel, &'_ Kernel)>)| {
-        (kernels.len() >= LEAST).then_some((from, to, family, kernels))
-    };
-    let found = all.into_iter().filter_map(pair);
-    found.map(|(from, to, family, kernels)| GpuPair { from, to, family, kernels: thin(kernels) }).collect()
+    let mut pairs = Vec::new();
+    for ((from, to, family), kernels) in all {
+        if kernels.len() >= LEAST {
+            let step = kernels.len().div_ceil(PER_PAIR).max(1);
+            pairs.push(GpuPair { from, to, family, kernels: kernels.into_iter().step_by(step).collect() });
+        }
+    }
+    pairs
 }
 
 impl GpuPair<'_> {

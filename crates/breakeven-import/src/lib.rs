@@ -3,9 +3,11 @@
 //! A stream: [`read`] knows a file by its first bytes, unpacks gzip and zstd, and keeps of each event what the totals
 //! need, so that memory grows with kernels and host ops, not with bytes. [`Summary`] adds up one file or many;
 //! [`report`] shows it.
-//! Nothing of a trace predicts another GPU. [`read_model`] reads model files: a workload that the engine estimates.
+//! [`carry`] says what the same would take on another GPU.
+//! [`read_model`] reads model files: a workload that the engine estimates.
 
 mod calls;
+pub mod carry;
 mod chrome;
 mod class;
 pub mod diff;

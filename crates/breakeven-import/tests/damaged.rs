@@ -88,7 +88,7 @@ fn sound(all: &Summary) {
     }
     let text = report::text(all, false);
     assert!(text.lines().count() <= 24 && text.lines().all(|line| line.chars().count() <= 80), "{text}");
-    let json: serde_json::Value = serde_json::from_str(&report::json(all)).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&report::json(all, None)).unwrap();
     assert_eq!(json["schema"], "breakeven.trace/1");
     let _ = report::markdown(all);
 }

@@ -60,8 +60,8 @@ fn a_step_that_fell_says_by_what() {
 #[test]
 fn saved_totals_are_as_good_as_the_trace() {
     let (before, after) = (run(500, 1000, 10), run(455, 1000, 10));
-    let saved = Side::saved("totals.json", &report::json(&before)).unwrap();
-    assert!(Side::is_saved(report::json(&before).as_bytes()));
+    let saved = Side::saved("totals.json", &report::json(&before, None)).unwrap();
+    assert!(Side::is_saved(report::json(&before, None).as_bytes()));
     assert_eq!(Difference::of(&saved, &Side::of(&after)), between(&before, &after));
     assert!(Side::saved("other.json", "{}").is_err());
 }

@@ -105,7 +105,7 @@ fn two_processes_that_count_alike() {
     let streams: Vec<_> = all.streams.iter().map(|stream| (stream.gpu, stream.stream, stream.count)).collect();
     assert_eq!(streams, [(0, Some(7), 2), (1, Some(7), 2), (1, Some(9), 1)]);
     assert_eq!(codes(&all), ["negative-duration", "no-time", "no-launch", "metadata"]);
-    for text in [report::json(&all), report::text(&all, true), report::markdown(&all)] {
+    for text in [report::json(&all, None), report::text(&all, true), report::markdown(&all)] {
         assert!(!text.contains("s3cret") && !text.contains("TOKEN"), "{text}");
     }
 }
@@ -213,7 +213,7 @@ proptest! {
             if let (Some(busy), Some(span)) = (all.busy_s, all.span_s) {
                 prop_assert!(0.0 <= busy && busy <= span);
             }
-            let _ = (report::text(&all, false), report::json(&all));
+            let _ = (report::text(&all, false), report::json(&all, None));
         }
     }
 }

@@ -150,7 +150,7 @@ fn kernels_with_their_ops_lines_and_modules() {
         let host: Vec<_> = all.host.iter().map(|host| host.name.as_str()).collect();
         assert_eq!(host, ["train", "cuLaunchKernel"]);
         assert_eq!(codes(&all), ["no-launch", "python", "metadata"]);
-        assert!(!report::json(&all).contains("node-17"));
+        assert!(!report::json(&all, None).contains("node-17"));
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) fn import(source: Source, args: &ImportArgs, settings: &Settings) -> 
     let machine = input::machine();
     (model.workload.program.cpu, model.workload.program.cpu_threads) = (machine.cpu, machine.cpu_threads);
     let about = about(&model);
-    if let Some(file) = &args.model.save {
+    if let Some(file) = &args.save {
         save(&model.workload, file)?;
     }
     let request = Request {

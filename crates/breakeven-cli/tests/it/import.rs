@@ -23,7 +23,7 @@ fn the_answer_comes_first() {
     let text = import(TRACE.as_bytes(), &[]);
     assert!(text.starts_with("exit 0\n--- stdout\nGPU busy 50 % of 100 µs;"), "{text}");
     assert!(text.contains("NVIDIA L4") && text.contains("(no-calls)"), "{text}");
-    assert!(text.contains("no other GPU is predicted"), "{text}");
+    assert!(text.contains("--gpu NAME carries it"), "{text}");
 }
 
 #[test]

@@ -34,7 +34,7 @@ const SCHEMA: &str = "breakeven.trace/1";
 impl Side {
     /// The totals of traces.
     pub fn of(summary: &Summary) -> Self {
-        let value = serde_json::from_str(&json(summary)).unwrap_or_default();
+        let value = serde_json::from_str(&json(summary, None)).unwrap_or_default();
         Self::from_value(&value)
     }
 

@@ -1,11 +1,13 @@
 //! The summary with every digit, for programs: `breakeven.trace/1`.
 
+use crate::carry::Carried;
 use crate::reasons::{advice, reasons};
 use crate::summary::{HostTotal, KernelTotal, StepTotal, StreamTotal, Summary, Times};
 use serde_json::{Value, json as value};
 
 /// `{"schema": "breakeven.trace/1", "files": […], "trace": {…}}`; what is not known is `null`, and a note says why.
-pub fn json(summary: &Summary) -> String {
+/// With `carried`, what the same takes on other GPUs.
+pub fn json(summary: &Summary, carried: Option<&Carried>) -> String {
     let gpus: Vec<Value> = summary
         .gpus
         .iter()
@@ -65,7 +67,7 @@ pub fn json(summary: &Summary) -> String {
     let advice = advice(summary).into_iter().map(|advice| value!({"code": advice.code, "up_to_s": advice.up_to_s}));
     let notes: Vec<Value> =
         summary.not_read.iter().map(|note| value!({"code": note.code, "text": note.text})).collect();
-    let all = value!({
+    let mut all = value!({
         "schema": "breakeven.trace/1",
         "files": summary.files,
         "trace": {
@@ -93,6 +95,9 @@ pub fn json(summary: &Summary) -> String {
             "not_read": notes,
         },
     });
+    if let Some(carried) = carried {
+        all["carried"] = super::carried::json(carried);
+    }
     format!("{all:#}\n")
 }
 

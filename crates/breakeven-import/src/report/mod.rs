@@ -1,5 +1,6 @@
 //! A summary for people and programs: text, Markdown, JSON.
 
+pub mod carried;
 mod json;
 mod sentence;
 mod tables;
@@ -19,7 +20,7 @@ const LINES: usize = 24;
 /// Characters of a line.
 const WIDTH: usize = 80;
 /// What the report does not do, said in each.
-const RECORDED: &str = "this is what was recorded; no other GPU is predicted from it";
+const RECORDED: &str = "this is what was recorded; --gpu NAME carries it to another GPU";
 
 /// The answer first, then tables: at most 24 lines of 80 characters, the whole of it where `verbose`.
 pub fn text(summary: &Summary, verbose: bool) -> String {
