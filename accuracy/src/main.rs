@@ -98,6 +98,9 @@ enum Command {
         data: PathBuf,
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
+        /// Every GPU as a target, and not only those with traces of whole networks.
+        #[arg(long)]
+        all: bool,
         /// Also write the table of ratios to this file.
         #[arg(long)]
         write: Option<PathBuf>,
@@ -214,8 +217,8 @@ fn main() -> Result<()> {
             let reports = files.iter().map(|file| calibrated::score(file)).collect::<Result<Vec<_>>>()?;
             show(&format!("{}\n", serde_json::to_string_pretty(&reports)?))?;
         }
-        Command::Carry { data: folder, format, write } => {
-            let report = carry::report(&data::read(&folder)?, &folder)?;
+        Command::Carry { data: folder, format, all, write } => {
+            let report = carry::report(&data::read(&folder)?, &folder, all)?;
             if let Some(file) = write {
                 std::fs::write(file, &report.spread)?;
             }

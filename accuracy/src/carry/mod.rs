@@ -58,11 +58,15 @@ const WEIGHTS: usize = 20;
 /// What whole programs are off by that is tried, as a standard deviation of ln(time).
 const WHOLE: usize = 200;
 
-pub fn report(data: &Data, folder: &Path) -> Result<Report> {
+/// Targets are the GPUs that have traces of whole networks, or with `all` every one that shares kernels with another: a fit
+/// for each chip takes a minute.
+pub fn report(data: &Data, folder: &Path, all: bool) -> Result<Report> {
     let traced = networks::read(&folder.join("networks/traces"), data)?;
-    let pairs = kernels::pairs(data);
-    let targets: BTreeSet<usize> =
-        pairs.iter().map(|pair| pair.to).chain(traced.iter().flat_map(Traced::targets)).collect();
+    let traces: BTreeSet<usize> = traced.iter().map(|one| one.network.gpu).collect();
+    let wanted = |gpu: usize| all || traces.contains(&gpu);
+    let pairs: Vec<_> = kernels::pairs(data).into_iter().filter(|pair| wanted(pair.to)).collect();
+    let timed = traced.iter().flat_map(Traced::targets).filter(|gpu| wanted(*gpu));
+    let targets: BTreeSet<usize> = pairs.iter().map(|pair| pair.to).chain(timed).collect();
     let fits = fits(data, &targets);
     let residuals: Vec<Residual> =
         pairs.iter().flat_map(|pair| pair.residuals(data, &fits[&data.chips[pair.to]])).collect();
@@ -74,7 +78,7 @@ pub fn report(data: &Data, folder: &Path) -> Result<Report> {
         let spreads = Spreads::read(&tried(0.0))?;
         let mut logs = Vec::new();
         for one in traced.iter().filter(|one| chip.is_none_or(|chip| data.chips[one.network.gpu] != chip)) {
-            for to in one.targets().filter(|to| chip.is_none_or(|chip| data.chips[*to] != chip)) {
+            for to in one.targets().filter(|to| targets.contains(to) && chip.is_none_or(|chip| data.chips[*to] != chip)) {
                 let row = one.carried(data, to, &fits[&data.chips[to]], &spreads);
                 logs.push(row);
             }
@@ -99,7 +103,7 @@ pub fn report(data: &Data, folder: &Path) -> Result<Report> {
         }
     }
     for one in &traced {
-        for to in one.targets() {
+        for to in one.targets().filter(|to| targets.contains(to)) {
             let chip = data.chips[to].as_str();
             programs.push(one.carried(data, to, &fits[chip], &tables[chip]));
         }

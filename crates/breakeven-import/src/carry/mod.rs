@@ -233,7 +233,7 @@ impl Question<'_> {
 
 #[expect(clippy::cast_precision_loss, reason = "a memory's size")]
 fn fits(bytes: u64, device: &Device) -> bool {
-    bytes as f64 <= device.memory.get() * breakeven::estimate::USABLE_MEMORY
+    bytes as f64 <= device.memory.get() * breakeven::estimate::gpu::USABLE_MEMORY
 }
 
 /// e to the power of `x`; 1 of what is no number.
