@@ -1,4 +1,4 @@
-//! The committed figures of carried times are good enough, and the table that ships is the one that they were made with.
+//! The committed figures of carried times are good enough, and the table that ships is theirs.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! How far times that are carried from one GPU to another are off: `accuracy carry` fits the table of ratios to pairs of
-//! measured GPUs, scores it on GPUs that neither it nor the kernel model has seen, and says both.
+//! How far times that are carried from one GPU to another are off: `accuracy carry` fits the table of ratios to pairs
+//! of measured GPUs, scores it on GPUs that neither it nor the kernel model has seen, and says both.
 
 mod kernels;
 mod networks;
@@ -58,8 +58,8 @@ const WEIGHTS: usize = 20;
 /// What whole programs are off by that is tried, as a standard deviation of ln(time).
 const WHOLE: usize = 200;
 
-/// Targets are the GPUs that have traces of whole networks, or with `all` every one that shares kernels with another: a fit
-/// for each chip takes a minute.
+/// Targets are the GPUs that have traces of whole networks, or with `all` every one that shares kernels with another: a
+/// fit for each chip takes a minute.
 pub fn report(data: &Data, folder: &Path, all: bool) -> Result<Report> {
     let traced = networks::read(&folder.join("networks/traces"), data)?;
     let traces: BTreeSet<usize> = traced.iter().map(|one| one.network.gpu).collect();
@@ -78,7 +78,8 @@ pub fn report(data: &Data, folder: &Path, all: bool) -> Result<Report> {
         let spreads = Spreads::read(&tried(0.0))?;
         let mut logs = Vec::new();
         for one in traced.iter().filter(|one| chip.is_none_or(|chip| data.chips[one.network.gpu] != chip)) {
-            for to in one.targets().filter(|to| targets.contains(to) && chip.is_none_or(|chip| data.chips[*to] != chip)) {
+            for to in one.targets().filter(|to| targets.contains(to) && chip.is_none_or(|chip| data.chips[*to] != chip))
+            {
                 let row = one.carried(data, to, &fits[&data.chips[to]], &spreads);
                 logs.push(row);
             }
@@ -151,7 +152,8 @@ impl Report {
     /// Tables for people, errors in per cent.
     pub fn text(&self) -> String {
         let mut out = String::from(
-            "family        known  kinship  pairs  kernels  weight  error %: carried  model  ratio  in 80 %  width: carried  model\n",
+            "family        known  kinship  pairs  kernels  weight  error %: carried  model  ratio  in 80 %  \
+             width: carried  model\n",
         );
         for r in &self.kernels {
             let _ = writeln!(
@@ -191,7 +193,8 @@ impl Report {
         for (what, f) in [("both traced", &self.summary.traced), ("all", &self.summary.all)] {
             let _ = writeln!(
                 out,
-                "{what}: {} pairs, mean error {:.1} % (model {:.1}, ratio alone {:.1}), in the 80 % interval {:.0} % (model {:.0}), width {:.3} (model {:.3}: {:.2} ×)",
+                "{what}: {} pairs, mean error {:.1} % (model {:.1}, ratio alone {:.1}), in the 80 % interval {:.0} % \
+                 (model {:.0}), width {:.3} (model {:.3}: {:.2} ×)",
                 f.pairs,
                 100.0 * f.mean_ape,
                 100.0 * f.model_mean_ape,

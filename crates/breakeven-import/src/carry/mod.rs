@@ -89,7 +89,8 @@ impl On {
 /// Why traces cannot be carried, or the GPU that all of them were recorded on.
 ///
 /// # Errors
-/// `source-gpu` where it is not told, not in the catalogue, or not the same in all; `no-gpu-events` where nothing ran on one.
+/// `source-gpu` where it is not told, not in the catalogue, or not the same in all;
+/// `no-gpu-events` where nothing ran on one.
 pub fn source<'c>(traces: &[Trace], asked: Asked<'_>, catalogue: &'c Catalogue) -> Result<&'c Gpu> {
     let hint = "--source-gpu NAME says it; `breakeven gpus` lists every name";
     let problem = |text: String| Error::new("source-gpu", text).hint(hint).field("source_gpu");
@@ -117,9 +118,7 @@ pub fn source<'c>(traces: &[Trace], asked: Asked<'_>, catalogue: &'c Catalogue) 
                     Err(problem(text))
                 }
             },
-            Err(_) => {
-                Err(problem(format!("it was recorded on `{}`, which is not in the catalogue", said(name))))
-            }
+            Err(_) => Err(problem(format!("it was recorded on `{}`, which is not in the catalogue", said(name)))),
         },
         several => {
             let all = several.iter().map(|name| said(name)).collect::<Vec<_>>().join(", ");

@@ -1,7 +1,7 @@
 //! Launches, kernels and waits again with kernels of other lengths: when would it be done?
 //!
-//! The host goes on as it did, and waits as long as it must. A kernel that began shortly after its launch begins shortly
-//! after it again, or when the one before it on its stream is done; one that had waited for longer begins as long after
+//! The host goes on as it did, and waits as long as it must. A kernel that began shortly after its launch begins
+//! shortly after it again, or when the one before it on its stream is done; one that had waited for longer begins as long after
 //! what ended last before it. With all lengths as recorded, everything is where it was.
 
 use super::groups::Groups;
@@ -87,7 +87,8 @@ impl Replay {
         let end = pieces.iter().map(|piece| piece.span.to).max().unwrap_or(0);
         let from = begun.filter(|_| any).map_or(first, |begun| begun.min(first));
         let to = over.filter(|_| any && pieces.len() < MOST).map_or(end, |over| over.max(end));
-        let waits = trace.calls.iter().filter(|call| call.does() == Does::Wait).map(|call| (call.process(), call.span()));
+        let waits =
+            trace.calls.iter().filter(|call| call.does() == Does::Wait).map(|call| (call.process(), call.span()));
         let mut waits: Vec<(u16, Span)> = waits.filter(|(_, span)| span.from >= from && span.to <= to).collect();
         waits.sort_unstable_by_key(|(_, span)| (span.to, span.from));
         let mut delays: Vec<i64> = pieces.iter().filter_map(|piece| Some(piece.span.from - piece.asked?)).collect();

@@ -6,8 +6,8 @@ use breakeven::carry::Known;
 use breakeven::hardware::Gpu;
 use breakeven::workload::{Entry, Exit, Op, Program, Site, Unseen, Workload};
 
-/// The process `trace`, recorded on `source`, as the program that it is: ops with their shapes where these are recorded,
-/// else opaque, with the time that was measured. Times are of the GPU named in `program.gpu`, and no CPU's.
+/// The process `trace`, recorded on `source`, as the program that it is: ops with their shapes where these are
+/// recorded, else opaque, with the time that was measured. Times are of the GPU named in `program.gpu`, and no CPU's.
 pub fn workload(trace: &Trace, source: &Gpu) -> Workload {
     let groups = Groups::of(trace, &source.device);
     let gaps = gaps(trace, &groups);
@@ -38,7 +38,9 @@ pub fn workload(trace: &Trace, source: &Gpu) -> Workload {
     let to = spans().map(|span| span.to).max().unwrap_or(0);
     let seen = Unseen {
         reason: "trace-no-shapes".to_owned(),
-        text: format!("{opaque} kernels have no op with shapes in the trace: they are opaque, with their measured time"),
+        text: format!(
+            "{opaque} kernels have no op with shapes in the trace: they are opaque, with their measured time"
+        ),
         ns: opaque_ns,
         count: opaque,
     };
@@ -64,8 +66,12 @@ pub fn workload(trace: &Trace, source: &Gpu) -> Workload {
 /// Host time before the launches of each group, without waits, ns.
 fn gaps(trace: &Trace, groups: &Groups) -> Vec<u64> {
     let mut gaps = vec![0_u64; groups.all.len()];
-    let mut asked: Vec<(i64, u32)> =
-        trace.kernels.iter().zip(&groups.kernels).filter_map(|(kernel, group)| Some((kernel.asked()?, *group))).collect();
+    let mut asked: Vec<(i64, u32)> = trace
+        .kernels
+        .iter()
+        .zip(&groups.kernels)
+        .filter_map(|(kernel, group)| Some((kernel.asked()?, *group)))
+        .collect();
     asked.sort_unstable();
     let mut waits: Vec<_> =
         trace.calls.iter().filter(|call| call.does() == Does::Wait).map(|call| call.span()).collect();

@@ -102,13 +102,13 @@ fn work_of(text: &[u8]) -> Option<(String, Work)> {
     let name = format!("aten.{}", std::str::from_utf8(name).ok()?.trim_start_matches('_'));
     let list = |text: &[u8]| serde_json::from_slice::<Vec<Value>>(text).unwrap_or_default();
     let (dims, types, given) = (list(dims), list(types), list(given));
-    let inputs: Vec<ArrayRef> =
-        dims.iter().zip(&types).filter_map(|(dims, kind)| array(dims, kind)).collect();
+    let inputs: Vec<ArrayRef> = dims.iter().zip(&types).filter_map(|(dims, kind)| array(dims, kind)).collect();
     inputs.first()?;
     let given: Vec<&str> = given.iter().map(|value| value.as_str().unwrap_or_default()).collect();
     let outputs = result(&name, &inputs, &given)?;
     let keywords = keywords(&name, &given);
-    let call = Call { name: called(&name), inputs: &inputs, outputs: &outputs, keywords: &keywords, scalar_result: false };
+    let call =
+        Call { name: called(&name), inputs: &inputs, outputs: &outputs, keywords: &keywords, scalar_result: false };
     let lowered = lower(&call);
     let known = lowered.op.is_array_work() && lowered.op != Op::HostOnly;
     known.then_some((name, Work { op: lowered.op, dtype: lowered.dtype, known: Known::Op }))
@@ -203,10 +203,12 @@ fn result(name: &str, inputs: &[ArrayRef], given: &[&str]) -> Option<Vec<ArrayRe
             let kernel: Vec<u64> =
                 [1, channels.last().copied()?].into_iter().chain(size.iter().map(|s| s.unsigned_abs())).collect();
             let stride = numbers(given.get(2)?);
-            windows(first, &kernel, if stride.is_empty() { size } else { stride }, numbers(given.get(3)?)).map(|mut out| {
-                out[0].shape[1] = first.shape.get(1).copied().unwrap_or(1);
-                out
-            })
+            windows(first, &kernel, if stride.is_empty() { size } else { stride }, numbers(given.get(3)?)).map(
+                |mut out| {
+                    out[0].shape[1] = first.shape.get(1).copied().unwrap_or(1);
+                    out
+                },
+            )
         }
         "aten.linear" => {
             let mut shape = first.shape.clone();
@@ -278,12 +280,13 @@ mod tests {
         let layer = op(r#"addmm|[[2], [100, 10], [10, 2], [], []]|["float","float","float","Scalar","Scalar"]|[]"#);
         assert_eq!(layer.map(|(op, _)| op), Some(Op::Matmul { m: 100, n: 2, k: 10, batch: 1, bias: false }));
         let convolution = op(concat!(
-            r#"cudnn_convolution|[[2, 3, 224, 224], [64, 3, 7, 7], [], []]|["float", "float", "ScalarList", "ScalarList"]"#,
+            r#"cudnn_convolution|[[2, 3, 224, 224], [64, 3, 7, 7], []]|["float", "float", "ScalarList"]"#,
             r#"|["", "", "[3, 3]", "[2, 2]", "[1, 1]", "1"]"#
         ));
         let Some((Op::Convolution { output, cout, .. }, _)) = convolution else { panic!("{convolution:?}") };
         assert_eq!((output, cout), (vec![112, 112], 64));
-        let Some((Op::Elementwise { n, .. }, _)) = op(r#"add_|[[8, 16], [16], []]|["float", "float", "Scalar"]|[]"#) else {
+        let Some((Op::Elementwise { n, .. }, _)) = op(r#"add_|[[8, 16], [16], []]|["float", "float", "Scalar"]|[]"#)
+        else {
             panic!("a map")
         };
         assert_eq!(n, 128);

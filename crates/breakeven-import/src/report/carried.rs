@@ -98,7 +98,8 @@ fn table(carried: &Carried) -> Table {
             time(on.time),
             seconds(on.time.p10),
             seconds(on.time.p90),
-            times(on.speedup.p50) + if on.kinship == Kinship::Itself { String::new() } else { range(on.speedup) }.as_str(),
+            times(on.speedup.p50)
+                + if on.kinship == Kinship::Itself { String::new() } else { range(on.speedup) }.as_str(),
             share(on.busy),
             on.spend.cost_usd.map_or_else(|| UNKNOWN.to_owned(), cost),
             on.spend.energy_wh.map_or_else(|| UNKNOWN.to_owned(), energy),
@@ -125,7 +126,9 @@ fn basis(carried: &Carried) -> Vec<String> {
     let [played, all] = carried.replayed;
     #[expect(clippy::cast_precision_loss, reason = "a share")]
     if (played as f64) < ALL * all as f64 {
-        lines.push(format!("{played} of {all} kernels and copies were replayed: those of marked steps, the first 200000."));
+        lines.push(format!(
+            "{played} of {all} kernels and copies were replayed: those of marked steps, the first 200000."
+        ));
     }
     if let Some(bytes) = carried.peak_bytes {
         #[expect(clippy::cast_precision_loss, reason = "printed to three digits")]

@@ -1,6 +1,6 @@
 //! What must hold of every kernel that is carried.
 
-use super::{Known, Kinship, Pair, Spreads, StandIn, Work};
+use super::{Kinship, Known, Pair, Spreads, StandIn, Work};
 use crate::hardware::{Catalogue, Device};
 use crate::units::{BytesPerSec, FlopPerSec};
 use crate::workload::op::Rowwise;
@@ -30,8 +30,13 @@ fn gpu() -> impl Strategy<Value = &'static Device> {
 
 fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
-        (1..5000_u64, 1..5000_u64, 1..5000_u64, 1..9_u64)
-            .prop_map(|(m, n, k, batch)| Op::Matmul { m, n, k, batch, bias: false }),
+        (1..5000_u64, 1..5000_u64, 1..5000_u64, 1..9_u64).prop_map(|(m, n, k, batch)| Op::Matmul {
+            m,
+            n,
+            k,
+            batch,
+            bias: false
+        }),
         (1..100_000_000_u64).prop_map(|n| Op::Elementwise {
             n,
             inputs: 2,

@@ -55,6 +55,7 @@ pub(super) fn known_function(name: &str) -> Option<&'static str> {
         "threefry2x32" => Some("threefry2x32"),
         "threefry_random_bits" | "threefry_random_bits_original" => Some("random_bits"),
         "threefry_split" | "threefry_split_foldlike" => Some("random_split"),
+        "dynamic_update_index_in_dim" => Some("dynamic_update_slice"),
         "threefry_fold_in" => Some("random_fold_in"),
         _ => None,
     }
