@@ -40,7 +40,6 @@ fn main() -> ExitCode {
             | Command::Show(_)
             | Command::Import(_)
             | Command::Kernels(_)
-            | Command::Import(_)
             | Command::Config
     );
     let settings = match Settings::read(takes_settings && !cli.no_config) {

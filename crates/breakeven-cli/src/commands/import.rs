@@ -52,7 +52,11 @@ fn for_traces(args: &ImportArgs) -> std::result::Result<(), Failure> {
     let given = args.options.options(&Settings::default())?;
     if drawn || of_traces(given.clone()) != given {
         let message = "of a trace only --gpu, --catalogue, --provider, --provider-class and --region can be asked";
-        return Err(Failure::new("bad-arguments", message, "leave the other options out; pictures are for model files"));
+        return Err(Failure::new(
+            "bad-arguments",
+            message,
+            "leave the other options out; pictures are for model files",
+        ));
     }
     match args.trace.host_factor {
         Some(factor) if !(factor > 0.0 && factor.is_finite()) => {
@@ -109,12 +113,7 @@ fn asked(args: &ImportArgs) -> Asked<'_> {
 }
 
 /// Writes the first process that ran on a GPU as a workload.
-fn save(
-    args: &ImportArgs,
-    request: &Request,
-    traces: &[Trace],
-    file: &Path,
-) -> std::result::Result<(), Failure> {
+fn save(args: &ImportArgs, request: &Request, traces: &[Trace], file: &Path) -> std::result::Result<(), Failure> {
     let catalogue = breakeven::hardware::Catalogue::embedded().and(request.options.catalogue.as_deref())?;
     let gpu = source(traces, asked(args), &catalogue)?;
     let mut on_gpu = traces.iter().filter(|trace| !trace.kernels.is_empty());
