@@ -7,7 +7,7 @@ from functools import partial
 
 from .. import _native
 from ..process import looks
-from . import told
+from . import threads, told
 from .stays import Stays
 
 TYPE_CHECKING = False
@@ -63,6 +63,7 @@ def install(package: str) -> None:
             if hooked is not None:
                 setattr(cls, name, hooked)
     _functions(pandas, table, parameters)
+    threads.hook_readers()
 
 
 def _owners(package: str) -> Iterator[tuple[str, type]]:
@@ -109,7 +110,10 @@ def _op(
     full = f"pandas.{owner}.{name}" if owner else f"pandas.{name}"
     stays = Stays(function, parameters[full]) if full in parameters else None
     entry = told.Name(owner, name, table.get(full, ("op", "host"))[0], stays)
-    stand_in = _native.OneOp(function, full, partial(told.call, entry), whole=name == "__array_ufunc__")
+    if entry.verb == "write_parquet":
+        stand_in = _native.OneOp(function, full, partial(told.written, entry), threads.write_begins)
+    else:
+        stand_in = _native.OneOp(function, full, partial(told.call, entry), whole=name == "__array_ufunc__")
     return looks.wrapping(stand_in, function)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from .. import _native
-from . import verbs
+from . import threads, verbs
 from .sizes import FOLLOWED, arrays, element, size, width
 from .stays import Stays
 
@@ -33,13 +33,13 @@ class Name:
     def __init__(self, owner: str, method: str, verb: str, stays: Stays | None) -> None:
         self.owner, self.method, self.verb, self.stays = owner, method, verb, stays
         self.full = f"pandas.{owner}.{method}" if owner else f"pandas.{method}"
-        self.is_view = verb == "view" and method != "__getitem__" and stays is None
+        self.is_view = verb == "view" and method not in ("__getitem__", "resample") and stays is None
         self.calls: dict[Any, tuple[dict[str, Any], str | None, bool]] = {}
 
 
 def call(name: Name, token: int, args: tuple[Any, ...], kwargs: dict[str, Any] | None, result: Any) -> None:
     """A call of `name` has gone well: tells of it."""
-    if name.is_view:
+    if name.is_view or threads.reads_for_another():
         _native.leave(token, (), None, _VIEW)
         return
     words = _NONE if kwargs is None else kwargs
@@ -76,6 +76,15 @@ def call(name: Name, token: int, args: tuple[Any, ...], kwargs: dict[str, Any] |
         _native.leave(token, inputs, arrays(gives), told, 0, stays)
     else:
         _native.leave(token, (), None, told, 0, stays)
+
+
+def written(
+    name: Name, token: int, args: tuple[Any, ...], kwargs: dict[str, Any] | None, result: Any, _begun: None
+) -> None:
+    """A Parquet file has been written, or that raised: `token` is 0 then."""
+    threads.write_ends()
+    if token:
+        call(name, token, args, kwargs, result)
 
 
 def chunk(name: Name, token: int, args: tuple[Any, ...], kwargs: dict[str, Any] | None, result: Any) -> None:
@@ -121,6 +130,8 @@ def _facts(
         facts["columns"] = max(out[1], 1)
     elif theirs[2] and name.owner:
         facts["bytes"] += int(theirs[0] * width(frames[1], theirs))
+    if name.method == "resample":
+        facts |= {"out_rows": rows, "out_bytes": facts["bytes"]}
     if name.method == "__setitem__":
         facts |= {"columns": 1, "bytes": 8 * rows, "out_rows": rows, "out_bytes": 8 * rows}
     if name.verb.startswith("read_"):

@@ -29,11 +29,15 @@ def subject(owner: str, given: Any) -> Any:
 
 def detail(owner: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> tuple[Any, ...]:
     """What tells calls of one name apart beside sizes, as (fact, value) pairs."""
-    if name == "__getitem__":
+    if name == "__getitem__" and not owner.endswith(".str"):
         return _picked(owner, args[1] if len(args) > 1 else None, result)
     if owner.endswith(("GroupBy", "Resampler")):
         grouper = getattr(args[0], "_grouper", None) or getattr(args[0], "grouper", None)
         return (("keys", len(getattr(grouper, "groupings", None) or (0,))),)
+    if name == "resample":
+        # Rows out of order are sorted first, all columns of them.
+        ordered = getattr(getattr(args[0], "index", None), "is_monotonic_increasing", True)
+        return (("verb", "view" if ordered or kwargs.get("on") is not None else "sort"),)
     if owner == "Rolling":
         window = getattr(args[0], "window", 0)
         return (("window", window if type(window) is int else _mean_window(args[0])),)

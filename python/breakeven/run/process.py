@@ -94,7 +94,7 @@ def _prepare(kind: str) -> None:
     imports.time_libraries()
     imports.after("torch", _torch)
     imports.after("cupy", _cupy)
-    for name in ("jax", "pandas", "polars", "tensorflow"):
+    for name in ("duckdb", "jax", "pandas", "polars", "tensorflow"):
         imports.after(name, _framework)
     learn.arm()
     if kind == "native":

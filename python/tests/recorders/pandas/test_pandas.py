@@ -60,6 +60,11 @@ SEEN = {
         ("whole.query", "pandas.DataFrame.query"),
     ],
     "benchmark": [('agg({"v3": ["median"', "pandas.DataFrameGroupBy.agg"), ("x.merge(big", "pandas.DataFrame.merge")],
+    "threads": [
+        ("read = pd.read_csv", "pandas.read_csv"),
+        ("str[1]", "pandas.Series.str.__getitem__"),
+        ("resample(", "pandas.DataFrame.resample"),
+    ],
     "small": [('groupby("b")', "pandas.SeriesGroupBy.sum"), ("part = base", "pandas.DataFrame.__getitem__")],
 }
 
@@ -96,6 +101,21 @@ def test_a_group_by_has_its_rows_and_groups(run: Callable[[str], Run]) -> None:
     assert all(frame["kind"] == "group_by" and frame["rows"] == 100_000 for frame in frames)
     assert {100, 10_000} <= {frame["out_rows"] for frame in frames}
     assert 6 in {frame.get("keys", 1) for frame in frames}
+
+
+def test_what_threads_do_for_a_call_is_that_call_s(run: Callable[[str], Run]) -> None:
+    workload = run("threads").workload
+    line = line_of(SCRIPTS / "threads.py", "read = pd.read_csv")
+    names = {entry["name"] for entry in workload["ops"] if workload["sites"][entry["site"]]["line"] == line}
+    assert names == {"pandas.read_csv"}
+    reads = [entry for entry in workload["ops"] if entry["name"] == "pandas.Series.values"]
+    assert all(entry["op"] == "view" for entry in reads)
+
+
+def test_rows_out_of_order_are_sorted_before_they_are_resampled(run: Callable[[str], Run]) -> None:
+    ops = [entry["op"] for entry in run("threads").workload["ops"] if entry["name"] == "pandas.DataFrame.resample"]
+    assert [op["dataframe"]["kind"] for op in ops] == ["sort"]
+    assert ops[0]["dataframe"]["rows"] == ops[0]["dataframe"]["out_rows"] == 200_000
 
 
 def test_a_loop_over_small_frames_is_told_to_vectorise(run: Callable[[str], Run]) -> None:

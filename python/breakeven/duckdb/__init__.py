@@ -1,0 +1,1 @@
+"""DuckDB: each query that a script runs, as one op."""
