@@ -52,8 +52,10 @@ def main(cudf: str, cudf_polars: str, engine: str) -> None:
             ports.append((f"{full}(function)", "host", pandas_names.FUNCTION))
     _write(pathlib.Path(engine) / "callables/pandas.csv", pandas_names.ABOUT_CALLABLES, callables)
     polars = polars_names.rows(pathlib.Path(cudf_polars) / "cudf_polars/dsl")
-    _write(pathlib.Path(engine) / "callables/polars.csv", polars_names.ABOUT, [row[:3] for row in polars])
+    queries = [("duckdb.query", "frame:host", "atomic"), *(row[:3] for row in polars)]
+    _write(pathlib.Path(engine) / "callables/polars.csv", polars_names.ABOUT, queries)
     ports += [row[3:] for row in polars]
+    ports.append(("duckdb.query", "host", "DuckDB has no GPU engine"))
     _write(pathlib.Path(engine) / "ports/cudf.csv", pandas_names.ABOUT_PORTS, ports)
 
 

@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// What `calibrated` prints of one file.
 #[derive(Debug, Serialize)]
-pub struct Report {
+pub(crate) struct Report {
     /// The file's name.
     pub file: String,
     /// The GPU that it is of.
@@ -35,7 +35,7 @@ pub struct Report {
 ///
 /// # Errors
 /// A file without the kit's columns, without a GPU of the catalogue, or with too few kernels to hold a third back.
-pub fn score(file: &Path) -> Result<Report, Box<dyn std::error::Error>> {
+pub(crate) fn score(file: &Path) -> Result<Report, Box<dyn std::error::Error>> {
     let mut reader = csv::Reader::from_path(file)?;
     let header = reader.headers()?.clone();
     let columns = Columns::read(header.iter()).map_err(|e| e.to_string())?;

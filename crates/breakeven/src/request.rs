@@ -120,8 +120,10 @@ pub struct Numbers {
     pub elements: Option<Typed>,
     /// Operations on each element; 1 unless given.
     pub operations: Option<Typed>,
-    /// Instead of `flops`: a group-by over a dataframe of so many rows.
+    /// Instead of `flops`: a verb over a dataframe of so many rows.
     pub rows: Option<Typed>,
+    /// What is done with the dataframe: `group-by` (default), `join`, `sort`, `filter`, `contains`.
+    pub verb: Option<String>,
     /// Columns of the dataframe; 10 unless given.
     pub columns: Option<Typed>,
     /// Bytes that the work moves through device memory.

@@ -82,9 +82,12 @@ pub(crate) struct NumberArgs {
     /// Operations on each element [default: 1]
     #[arg(long, value_name = "COUNT", help_heading = "Work", allow_negative_numbers = true)]
     operations: Option<String>,
-    /// Instead of --flops: a group-by over a dataframe of so many rows
+    /// Instead of --flops: a verb over a dataframe of so many rows, by pandas and by cuDF
     #[arg(long, value_name = "COUNT", help_heading = "Work", allow_negative_numbers = true)]
     rows: Option<String>,
+    /// group-by, join, sort, filter or contains [default: group-by]
+    #[arg(long, value_name = "VERB", help_heading = "Work")]
+    verb: Option<String>,
     /// Columns of the dataframe [default: 10]
     #[arg(long, value_name = "COUNT", help_heading = "Work", allow_negative_numbers = true)]
     columns: Option<String>,
@@ -173,6 +176,7 @@ impl NumberArgs {
             elements,
             operations,
             rows,
+            verb,
             columns,
             bytes,
             data,
@@ -207,6 +211,7 @@ impl NumberArgs {
             elements: typed(elements.as_ref()),
             operations: typed(operations.as_ref()),
             rows: typed(rows.as_ref()),
+            verb: verb.clone(),
             columns: typed(columns.as_ref()),
             bytes: typed(bytes.as_ref()),
             data: typed(data.as_ref()),

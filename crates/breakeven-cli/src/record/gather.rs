@@ -2,7 +2,7 @@
 
 use crate::failure::say;
 use crate::input;
-use breakeven::workload::merge::{merge, tag_process};
+use breakeven::workload::merge::{merge, tag_process, without_sleep};
 use breakeven::workload::{Unseen, Workload};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,6 +34,7 @@ pub(crate) fn gather(folder: &Path, pid: u32) -> Option<Workload> {
             }
         }
     }
+    without_sleep(&mut parts);
     let mut merged = merge(parts)?;
     if silent > 0 {
         merged.unseen.push(Unseen {

@@ -128,10 +128,13 @@ pub const IDS: &[&str] = &[
     "numba",
     "numexpr",
     "pinned-overlap",
+    "polars",
+    "pyarrow-reader",
     "real-fft",
     "reduce-before-copy",
     "scan",
     "solve",
+    "text-dtype",
     "tf32",
     "vectorise",
 ];

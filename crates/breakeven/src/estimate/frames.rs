@@ -1,6 +1,8 @@
 //! Data frames: how a script runs on a GPU unchanged, and which versions its libraries have to go back to.
 
-use super::gpu::Question;
+use super::gpu::{Question, USABLE_MEMORY, device_bytes, frame_bytes};
+use crate::hardware::Device;
+use crate::kernel::Link;
 use crate::port::{self, Counterpart};
 use crate::report::words;
 use crate::workload::{Entry, Op, Workload};
@@ -10,6 +12,9 @@ const PANDAS: (u64, u64) = (3, 1);
 const POLARS: (u64, u64) = (1, 45);
 /// Rows that a column of cuDF cannot have: they are counted in 32 bits with a sign.
 const COLUMN: u64 = 1 << 31;
+
+/// Calls that need less of the device's memory are not worth a word, bytes.
+const TOLD_FROM: f64 = 1e9;
 
 /// Codes and texts of the notes.
 pub(super) fn notes(q: &Question<'_>) -> Vec<(&'static str, String)> {
@@ -42,6 +47,36 @@ pub(super) fn notes(q: &Question<'_>) -> Vec<(&'static str, String)> {
         ));
     }
     found
+}
+
+/// The call that needs most of the device's memory beside what it reads and gives, and what it costs to have more than
+/// the device has: RMM's managed memory moves pages over the link, there and back.
+pub(super) fn memory(q: &Question<'_>, device: &Device) -> Option<(&'static str, String)> {
+    let needs = |entry: &&Entry| frame_bytes(entry, 0.0);
+    let frames = q.workload.ops.iter().filter(|entry| needs(entry) >= TOLD_FROM);
+    let most = frames.max_by(|a, b| needs(a).total_cmp(&needs(b)))?;
+    let own = (most.read_bytes + most.written_bytes) as f64;
+    let site = q.workload.sites.get(most.site as usize).map(|site| format!(" at {}", site.label())).unwrap_or_default();
+    let name = words::printable(most.name.split_once('.').map_or(&*most.name, |(_, name)| name), 60);
+    let mut text = format!(
+        "{name}{site} needs {} of the GPU's memory: {} that it reads and gives, {} for its tables and maps (assumed)",
+        words::bytes(needs(&most)),
+        words::bytes(own),
+        words::bytes(needs(&most) - own),
+    );
+    let all = device_bytes(q.workload, q.port.policy());
+    let beyond = all - device.memory.get() * USABLE_MEMORY;
+    if beyond > 0.0 {
+        let link = Link::of(device);
+        let moved = words::seconds(link.up(beyond) + link.down(beyond));
+        text += &format!(
+            "; {} more than {} holds: with RMM's managed memory (`CUDF_PANDAS_RMM_MODE=managed_pool`) each pass over it \
+             moves that both ways, {moved} and more",
+            words::bytes(beyond),
+            device.name,
+        );
+    }
+    Some(("frame-memory", text))
 }
 
 /// Rows of the longest table of an op.

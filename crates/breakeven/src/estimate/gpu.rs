@@ -12,8 +12,9 @@ use crate::hardware::Device;
 use crate::interval::{Basis, Interval};
 use crate::kernel::rests_on_measured;
 use crate::timeline::{Compact, LANES, Task, finish, finishes};
+use crate::workload::family::frame_memory;
 use crate::workload::op::Direction;
-use crate::workload::{Op, Part, Workload};
+use crate::workload::{Entry, Op, Part, Workload};
 
 /// Share of the device memory that a program can use; the rest is the context and the allocator's slack.
 pub const USABLE_MEMORY: f64 = 0.92;
@@ -203,7 +204,16 @@ pub fn device_bytes(workload: &Workload, policy: Policy) -> f64 {
         Policy::AsWritten => workload.program.device_peak_bytes as f64,
         Policy::Resident | Policy::Naive => workload.program.peak_bytes as f64,
     };
-    workload.ops.iter().map(|entry| routine_bytes(&entry.op)).fold(arrays, f64::max)
+    workload.ops.iter().map(|entry| routine_bytes(&entry.op).max(frame_bytes(entry, arrays))).fold(arrays, f64::max)
+}
+
+/// What a verb of a data frame needs while it runs, bytes: all that there is of `arrays`, or its own, and what it builds.
+pub fn frame_bytes(entry: &Entry, arrays: f64) -> f64 {
+    if !matches!(entry.op, Op::Dataframe { .. }) {
+        return 0.0;
+    }
+    let own = entry.read_bytes as f64 + entry.written_bytes as f64;
+    arrays.max(own) + frame_memory(&entry.op, entry.dtype)
 }
 
 /// What one call of many kernels needs of its own, bytes: the data that it copies in, as much again that it works on, its result.
@@ -217,7 +227,8 @@ fn routine_bytes(op: &Op) -> f64 {
         };
         parts.iter().map(of).fold(0.0, f64::max)
     };
-    2.0 * largest(Direction::H2d) + largest(Direction::D2h)
+    let built = parts.iter().map(|part| frame_memory(&part.op, part.dtype)).fold(0.0, f64::max);
+    2.0 * largest(Direction::H2d) + largest(Direction::D2h) + built
 }
 
 /// A GPU wins if its time is shorter by this factor with all but certainty (p10): 2 % is less than anybody would port

@@ -48,6 +48,10 @@ pub const CODES: &[(&str, &str)] = &[
     ("cudf-rows", "A table has more rows than a column of cuDF may have."),
     ("cut-short", "A model file ends in the middle: what is whole was read, and no verdict rests on it."),
     ("energy-cost", "A price of electricity was given or is set: costs are those of energy, not of rent."),
+    (
+        "frame-memory",
+        "The call on data frames that needs most of the GPU's memory, and what more than it has would cost.",
+    ),
     ("gpu-fell-back", "The script asked a library for a GPU; there is none, and the library ran on the CPU."),
     ("gpu-name", "A GPU was asked for by a name that is not exactly one GPU's; the text says which were taken."),
     (

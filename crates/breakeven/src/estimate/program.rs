@@ -21,6 +21,7 @@ use crate::hardware::{Device, device::Vendor};
 use crate::interval::{Basis, Interval};
 use crate::kernel::{Bound, power};
 use crate::port::{self, PortProfile};
+use crate::quantity::significant;
 use crate::reasons;
 use crate::report::words;
 use crate::request::{Options, Request};
@@ -257,6 +258,8 @@ fn answer(question: &Question, choice: &Choice, request: &Request, each: Each) -
         Note::new("busy-decides", "other programs were at work while this one was recorded, and that leaves the answer open: record it again when the machine is quiet")
     }));
     notes.extend(notes_of(question, shown.map(|(i, out)| (&rows[i], out))));
+    let memory = shown.and_then(|(i, _)| frames::memory(question, &choice.gpus[i].gpu.device));
+    notes.extend(memory.map(|(code, text)| Note::new(code, text)));
     let is_cupy = question.port.library() == port::cupy().name;
     if is_cupy && choice.gpus.iter().any(|p| p.gpu.device.vendor == Vendor::Amd) {
         notes.push(Note::new(
@@ -590,7 +593,12 @@ fn in_sizes(even: &mut BreakEven, found: Crossings) {
     if let Some(size) = &found.size
         && let (Some(at), Some(shape)) = (size.at, &size.shape_at)
     {
-        even.describes = format!("{shape} (yours: {})", size.shape_now);
+        // Rows of a frame are what a user changes first: how sure they are belongs beside them.
+        let rows = size.shape_now.ends_with(" rows").then(|| {
+            let [low, high] = [at.p10, at.p90].map(|at| words::count(significant(at, 2) as u64));
+            format!(" [{low}–{high}]")
+        });
+        even.describes = format!("{shape}{} (yours: {})", rows.unwrap_or_default(), size.shape_now);
         let ratio = at.p50 / size.now as f64;
         even.scale = found.work.or(Some(ratio));
     } else if let (Some(least), Some(size)) = (&found.always, &found.size) {

@@ -129,11 +129,13 @@ fn sort(rows: &mut [GpuEstimate], by: &str) -> Result<()> {
     fn energy(g: &GpuEstimate) -> f64 {
         g.energy_wh.map_or(f64::INFINITY, |e| e.p50)
     }
-    /// Winners first, by time × cost, those of single hosts last; the others, and winners without a known price, by time.
+    /// Winners first, by time × cost, those of single hosts last; the others, and winners without a known price, by time. In both,
+    /// those that do not count come last.
     fn value(a: &GpuEstimate, b: &GpuEstimate) -> Ordering {
         let loses = |g: &GpuEstimate| g.verdict != Verdict::Gpu;
         let value = |g: &GpuEstimate| if loses(g) { f64::INFINITY } else { time(g) * cost(g) };
-        let last = |g: &GpuEstimate| (loses(g), !loses(g) && lone(g));
+        // What the library has no release for stands behind all that it has.
+        let last = |g: &GpuEstimate| (loses(g), !g.counted, !loses(g) && lone(g));
         last(a).cmp(&last(b)).then(value(a).total_cmp(&value(b))).then(time(a).total_cmp(&time(b)))
     }
     let order: fn(&GpuEstimate, &GpuEstimate) -> Ordering = match by {

@@ -21,6 +21,7 @@ use crate::estimate::plan::{Policy, Port};
 use crate::estimate::program::order_of;
 use crate::hardware::Device;
 use crate::interval::Interval;
+use crate::quantity::significant;
 use crate::report::words;
 use crate::timeline::Compact;
 use crate::workload::Workload;
@@ -255,6 +256,10 @@ pub fn shape_at(size: &Size, scale: f64) -> String {
             Some(samples) if scale == 1.0 => format!("{value} rows at once, a batch of {}", words::count(samples)),
             Some(_) => format!("{value} rows at once"),
         };
+    }
+    if size.rows {
+        let value = if scale == 1.0 { value } else { significant(value as f64, 2) as u64 };
+        return format!("{} rows", words::count(value));
     }
     let dims = size.shape.iter().map(|dim| {
         let grows = size::shape_power(&[*dim], size.value) > 0;

@@ -3,7 +3,7 @@
 use super::size::{Shapes, Size, dims_mut, elements, power, shape_power};
 use crate::hardware::Device;
 use crate::kernel::entry_time;
-use crate::workload::{Entry, Op, Phase, Workload};
+use crate::workload::{Entry, Op, Part, Phase, Workload, op::Direction};
 use std::collections::BTreeMap;
 
 /// The largest count of elements or bytes that a resized program keeps exact.
@@ -16,6 +16,9 @@ const FIXED_ROLES: [&str; 3] = ["parameter", "gradient", "optimizer state"];
 /// the CPU grows as the model of `cpu` says that such an op grows.
 pub fn resized(workload: &Workload, size: &Size, scale: f64, cpu: &Device) -> Workload {
     let mut new = workload.clone();
+    if scale == 1.0 {
+        return new;
+    }
     let mut grown_by = Vec::with_capacity(new.ops.len());
     for entry in &mut new.ops {
         grown_by.push(resize(entry, size, scale, cpu));
@@ -124,14 +127,25 @@ fn resize(entry: &mut Entry, size: &Size, scale: f64, cpu: &Device) -> Grown {
     entry.read_bytes = count(entry.read_bytes as f64, read);
     entry.written_bytes = count(entry.written_bytes as f64, written);
     entry.host_input_bytes = count(entry.host_input_bytes as f64, read);
-    if let Op::Transfer { bytes, .. } | Op::HostRead { bytes } = &mut entry.op {
-        *bytes = count(*bytes as f64, read.max(written));
+    match &mut entry.op {
+        Op::Transfer { bytes, .. } | Op::HostRead { bytes } => *bytes = count(*bytes as f64, read.max(written)),
+        Op::Routine { parts } => copies_grow(parts, read, written),
+        _ => {}
     }
     let after = model(entry, cpu);
     if before > 0.0 && after > 0.0 {
         entry.cpu_ns = count(entry.cpu_ns as f64, after / before);
     }
     Grown { written }
+}
+
+/// What a call copies in grows as what it reads, what it copies back as what it gives.
+fn copies_grow(parts: &mut [Part], read: f64, written: f64) {
+    for part in parts {
+        if let Op::Transfer { direction, bytes, .. } = &mut part.op {
+            *bytes = count(*bytes as f64, if *direction == Direction::H2d { read } else { written });
+        }
+    }
 }
 
 /// What the dims of each part of a routine need, bytes.

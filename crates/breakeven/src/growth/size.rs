@@ -19,6 +19,8 @@ pub struct Size {
     pub shape: Vec<u64>,
     /// It is the batch of a network: the first dimension of its results and nothing else.
     pub batch: Option<Batch>,
+    /// It is the rows of a data frame.
+    pub rows: bool,
 }
 
 /// The dimension that most of the array time has in its shapes; the longest where several do. `None` where no dimension
@@ -34,13 +36,16 @@ pub struct Size {
 pub fn problem_size(workload: &Workload) -> Option<Size> {
     if is_network(workload) {
         let batch = batch_of(workload)?;
-        return Some(Size { value: batch.value, shape: vec![batch.value], batch: Some(batch) });
+        return Some(Size { value: batch.value, shape: vec![batch.value], batch: Some(batch), rows: false });
     }
     let mut weighed: Vec<(u64, f64)> = Vec::new();
     let mut all = 0.0;
-    let shapes: Vec<(f64, Shapes)> =
-        workload.ops.iter().map(|entry| (entry.cpu_ns as f64, Shapes::of(entry))).collect();
-    for (time, shapes) in &shapes {
+    let shapes: Vec<(f64, Shapes, bool)> = workload
+        .ops
+        .iter()
+        .map(|entry| (entry.cpu_ns as f64, Shapes::of(entry), of_frames(&entry.op).is_some()))
+        .collect();
+    for (time, shapes, _) in &shapes {
         all += time;
         let mut dims: Vec<u64> = shapes.all().flatten().copied().filter(|dim| *dim >= LEAST).collect();
         dims.sort_unstable();
@@ -55,7 +60,7 @@ pub fn problem_size(workload: &Workload) -> Option<Size> {
     // Each dimension stands for those near it, too.
     let score = |value: u64| -> f64 {
         let near = |shapes: &Shapes| shapes.all().flatten().any(|dim| exponent(*dim, value) > 0);
-        shapes.iter().filter(|(_, shapes)| near(shapes)).map(|(time, _)| time).sum()
+        shapes.iter().filter(|(_, shapes, _)| near(shapes)).map(|(time, ..)| time).sum()
     };
     weighed.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
     let candidates = weighed.iter().take(8).map(|(value, own)| (*value, score(*value), *own));
@@ -70,10 +75,12 @@ pub fn problem_size(workload: &Workload) -> Option<Size> {
     }
     let hottest = shapes
         .iter()
-        .filter(|(_, shapes)| shapes.output().is_some_and(|shape| shape.contains(&value)))
+        .filter(|(_, shapes, _)| shapes.output().is_some_and(|shape| shape.contains(&value)))
         .max_by(|a, b| a.0.total_cmp(&b.0));
-    let shape = hottest.and_then(|(_, shapes)| shapes.output()).map_or_else(|| vec![value], <[u64]>::to_vec);
-    Some(Size { value, shape, batch: None })
+    let shape = hottest.and_then(|(_, shapes, _)| shapes.output()).map_or_else(|| vec![value], <[u64]>::to_vec);
+    let rows = hottest.is_some_and(|(.., rows)| *rows);
+    // Of a frame, whose columns stay, the rows are the size.
+    Some(Size { value, shape: if rows { vec![value] } else { shape }, batch: None, rows })
 }
 
 /// The shapes of one entry, inputs before outputs.
@@ -84,8 +91,12 @@ pub(super) struct Shapes {
 }
 
 impl Shapes {
-    /// As written: `[4000,64] [64,4000] -> [4000,4000]`; empty where they are not known.
+    /// As written: `[4000,64] [64,4000] -> [4000,4000]`; those of the tables where there are some; empty where they are not
+    /// known.
     pub(super) fn of(entry: &Entry) -> Self {
+        if let Some(frames) = of_frames(&entry.op) {
+            return frames;
+        }
         let Some(text) = &entry.shapes else { return Self::default() };
         let (inputs, outputs) = text.split_once("->").unwrap_or(("", text));
         Self { inputs: read(inputs), outputs: read(outputs) }
@@ -97,6 +108,27 @@ impl Shapes {
 
     fn output(&self) -> Option<&[u64]> {
         self.outputs.iter().chain(&self.inputs).max_by_key(|shape| elements(shape)).map(Vec::as_slice)
+    }
+}
+
+/// The tables that an op on data frames reads and gives; `None` of other ops.
+fn of_frames(op: &Op) -> Option<Shapes> {
+    match op {
+        &Op::Dataframe { rows, columns, out_rows, other_rows, .. } => {
+            let some = |shape: Vec<u64>| (shape[0] > 0).then_some(shape);
+            let inputs = [some(vec![rows, columns.max(1)]), some(vec![other_rows])].into_iter().flatten().collect();
+            Some(Shapes { inputs, outputs: some(vec![out_rows, columns.max(1)]).into_iter().collect() })
+        }
+        Op::Routine { parts } => {
+            let mut tables = parts.iter().filter_map(|part| of_frames(&part.op));
+            let first = tables.next()?;
+            Some(tables.fold(first, |mut all, next| {
+                all.inputs.extend(next.inputs);
+                all.outputs.extend(next.outputs);
+                all
+            }))
+        }
+        _ => None,
     }
 }
 

@@ -6,7 +6,7 @@ use crate::estimate::{Estimate, Note};
 
 /// What was asked for, what changes how the answer is to be read, what else is of this program alone; the most telling
 /// first. The others are told of nearly every program, or in the verdict.
-const TELLING: [&str; 30] = [
+const TELLING: [&str; 34] = [
     "busy-machine",
     "several-gpus",
     "monthly-bill",
@@ -26,6 +26,10 @@ const TELLING: [&str; 30] = [
     "compiled-loops",
     "gpu-fell-back",
     "larger-than-memory",
+    "frame-memory",
+    "cudf-rows",
+    "cudf-pandas",
+    "polars-gpu",
     "quoted-figure",
     "torch-compile",
     "timer-without-wait",

@@ -1,6 +1,6 @@
 //! One workload of many: a program's processes and threads, recorded apart.
 
-use super::{Entry, HostCode, HostKind, Site, Step, Unseen, Wait, Workload, order};
+use super::{Entry, HostCode, HostKind, Program, Site, Step, Unseen, Wait, Workload, order};
 use std::collections::BTreeMap;
 
 /// What `cloudpickle` names the file of a function that it sends to another process: lines are those of the script.
@@ -99,13 +99,10 @@ impl Merge {
         let program = &mut self.whole.program;
         if program.processes > 0 {
             // While this one was at work, the parent waited for it, or may have.
-            let busy = part.program.wall_ns.saturating_sub(part.program.idle_ns);
-            let waited = program.idle_ns.min(busy);
+            let (waited, more) = waited_for(&part.program, program.idle_ns);
             program.idle_ns -= waited;
             // Other programs that kept this one from a processor kept the parent waiting.
-            if let Some(stolen) = part.program.stolen_ns.filter(|_| busy > 0) {
-                let share = stolen.min(busy) as f64 / busy as f64;
-                let more = (waited as f64 * share) as u64;
+            if part.program.stolen_ns.is_some() && part.program.wall_ns > part.program.idle_ns {
                 program.stolen_ns = Some(program.stolen_ns.unwrap_or(0).saturating_add(more));
             }
         }
@@ -164,6 +161,49 @@ impl Merge {
             }
         }
     }
+}
+
+/// For how much of its `idle` time a parent waited for another process, and for how long other programs kept that from a
+/// processor meanwhile, ns.
+fn waited_for(other: &Program, idle: u64) -> (u64, u64) {
+    let busy = other.wall_ns.saturating_sub(other.idle_ns);
+    let waited = idle.min(busy);
+    let stolen = other.stolen_ns.unwrap_or(0).min(busy);
+    let share = if busy > 0 { stolen as f64 / busy as f64 } else { 0.0 };
+    (waited, (waited as f64 * share) as u64)
+}
+
+/// Takes the time that the parent, the first part, slept while others were at work off what each of its threads spent
+/// between ops, the longest first, and off its waiting: the others' own ops tell that work. Done before [`merge`].
+pub fn without_sleep(parts: &mut [Workload]) {
+    let Some((whole, others)) = parts.split_first_mut() else { return };
+    let (mut idle, mut ns) = (whole.program.idle_ns, 0_u64);
+    for other in others {
+        let (waited, more) = waited_for(&other.program, idle);
+        idle -= waited;
+        ns = ns.saturating_add(waited).saturating_add(more);
+    }
+    if ns == 0 {
+        return;
+    }
+    let mut own: Vec<&mut Entry> = whole.ops.iter_mut().filter(|entry| entry.pid.is_none()).collect();
+    own.sort_by_key(|entry| std::cmp::Reverse(entry.gap_ns));
+    let mut left: BTreeMap<Option<u32>, u64> = BTreeMap::new();
+    for entry in own {
+        take(left.entry(entry.thread).or_insert(ns), &mut entry.gap_ns);
+    }
+    let mut left = ns;
+    for row in whole.host_code.iter_mut().filter(|row| row.kind == HostKind::Waiting) {
+        take(&mut left, &mut row.ns);
+    }
+    whole.host_code.retain(|row| row.ns > 0 || row.kind != HostKind::Waiting);
+}
+
+/// Takes from `from` what is `left` to be taken, as far as there is any.
+fn take(left: &mut u64, from: &mut u64) {
+    let taken = (*left).min(*from);
+    *left -= taken;
+    *from -= taken;
 }
 
 /// Whether the site is in the file with this name.
@@ -287,6 +327,22 @@ mod tests {
         let all = merge(vec![of(100, 90, Some(4)), worker(), worker()]).unwrap();
         assert_eq!((all.program.idle_ns, all.program.stolen_ns), (0, Some(4 + 40 + 5)));
         assert_eq!(merge(vec![of(100, 90, None), of(80, 0, None)]).unwrap().program.stolen_ns, None);
+    }
+
+    #[test]
+    fn a_parent_sleeps_no_longer_than_nobody_else_worked() {
+        let (mut parent, mut worker) = (heat(), heat());
+        parent.ops[0].gap_ns = 100;
+        parent.ops[0].pid = None;
+        (parent.program.wall_ns, parent.program.idle_ns) = (200, 90);
+        (worker.program.wall_ns, worker.program.idle_ns, worker.program.stolen_ns) = (80, 0, Some(8));
+        let mut parts = vec![parent.clone(), worker];
+        parts[0].ops.truncate(1);
+        without_sleep(&mut parts);
+        assert_eq!(parts[0].ops[0].gap_ns, 100 - 80 - 8);
+        let mut alone = vec![parent.clone()];
+        without_sleep(&mut alone);
+        assert_eq!(alone, [parent]);
     }
 
     #[test]

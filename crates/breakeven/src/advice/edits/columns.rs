@@ -11,6 +11,14 @@ pub(super) const EDIT: Edit = Edit { id: "columns", sides: &[Side::Cpu], apply }
 
 /// `apply` with a function of the script's.
 const BY_ROW: &str = "pandas.DataFrame.apply(function)";
+const ITERROWS: &str = "DataFrame.iterrows";
+/// One value of a frame set.
+const SETTERS: [&str; 4] = [
+    "pandas.DataFrame.loc.__setitem__",
+    "pandas.DataFrame.iloc.__setitem__",
+    "pandas.DataFrame.at.__setitem__",
+    "pandas.DataFrame.iat.__setitem__",
+];
 /// Rows from which going through them costs more than it is worth.
 const MANY: u64 = 1000;
 /// What pandas and Python spend on a row and on a number of it, ns: what takes longer is other code, which stays.
@@ -27,12 +35,20 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
     };
     let numbers: Vec<&Entry> = draft.workload.ops.iter().filter(number).collect();
     if numbers.is_empty() {
-        return row_by_row(draft);
+        return row_by_row(draft).or_else(|| value_by_value(draft));
     }
+    by_numbers(draft, &numbers, &number).or_else(|| row_by_row(draft)).or_else(|| value_by_value(draft))
+}
+
+/// Numbers that lines of a loop or of a function take out of rows.
+fn by_numbers<'a>(draft: &Draft<'a>, numbers: &[&Entry], number: &dyn Fn(&&Entry) -> bool) -> Option<Change<'a>> {
+    let sites = &draft.workload.sites;
     let (main, _) = called(sites, numbers.iter().max_by_key(|e| e.cpu_ns.saturating_add(e.gap_ns))?)?;
     let here = |site: &Site| (&site.file, &site.function) == (&main.file, &main.function);
     let mut calls = draft.workload.ops.iter().filter_map(|entry| called(sites, entry));
-    let in_loop = calls.clone().any(|(site, method)| here(site) && method == "DataFrame.iterrows");
+    let loops: Vec<&Site> =
+        calls.clone().filter(|(site, method)| here(site) && *method == ITERROWS).map(|(site, _)| site).collect();
+    let in_loop = !loops.is_empty();
     let applied =
         calls.any(|(s, method)| method == "DataFrame.apply" && (s.function != main.function || s.line == main.line));
     if !in_loop && !applied {
@@ -56,7 +72,10 @@ fn apply<'a>(draft: &Draft<'a>, _: &Context, _: Side) -> Option<Change<'a>> {
     let mut out = draft.clone();
     for entry in &mut out.workload.ops {
         let Some((_, method)) = called(sites, entry).filter(|(site, _)| here(site)) else { continue };
-        let row = method == "DataFrame.iterrows" && entry.count >= MANY;
+        // pandas makes each row's object at the line of the loop.
+        let made = method == "Series"
+            && sites.get(entry.site as usize).is_some_and(|at| loops.iter().any(|l| l.same_line(at)));
+        let row = (method == ITERROWS || made) && entry.count >= MANY;
         if row || number(&&*entry) {
             let columns = if row { 0 } else { CALL_NS.saturating_add(NUMBER_NS.saturating_mul(entry.count)) };
             entry.cpu_ns = entry.cpu_ns.min(columns);
@@ -112,6 +131,32 @@ fn row_by_row<'a>(draft: &Draft<'a>) -> Option<Change<'a>> {
         patch: None,
         ready: Some("df[\"c\"] = df[\"a\"] * df[\"b\"]  # what the function does, on columns".to_owned()),
         risk: Some("only where the function computes with numbers; a condition becomes np.where, both sides computed"),
+    })
+}
+
+/// Values of a frame that a loop sets one by one.
+fn value_by_value<'a>(draft: &Draft<'a>) -> Option<Change<'a>> {
+    let sets = |entry: &Entry| entry.count >= MANY && SETTERS.contains(&entry.name.as_str());
+    let main = draft.workload.ops.iter().filter(|entry| sets(entry)).max_by_key(|entry| entry.cpu_ns)?;
+    let site = draft.workload.sites.get(main.site as usize)?.clone();
+    let mut out = draft.clone();
+    for entry in out.workload.ops.iter_mut().filter(|entry| sets(entry)) {
+        entry.cpu_ns = entry.cpu_ns.min(CALL_NS.saturating_add(NUMBER_NS.saturating_mul(entry.count)));
+    }
+    Some(Change {
+        draft: out,
+        title: format!(
+            "One assignment of a column instead of {} of a value at {}",
+            words::count(main.count),
+            site.label()
+        ),
+        why: "pandas finds row and column anew for each value that is set".to_owned(),
+        site: Some(site),
+        patch: None,
+        ready: Some(
+            "df.loc[rows, \"a\"] = values  # a list or an array, made in the loop or in place of it".to_owned(),
+        ),
+        risk: Some("only if no value that is set depends on one set before it"),
     })
 }
 

@@ -9,6 +9,7 @@ mod elements;
 mod fallback;
 mod fewer_syncs;
 mod float32;
+mod frames;
 pub(super) mod fuse;
 mod histogram_boosting;
 mod hoist_transfers;
@@ -60,6 +61,9 @@ pub(super) const EDITS: &[Edit] = &[
     numba::EDIT,
     numexpr::EDIT,
     histogram_boosting::EDIT,
+    frames::TEXT,
+    frames::READER,
+    frames::POLARS,
     blas_threads::EDIT,
     in_place::EDIT,
 ];

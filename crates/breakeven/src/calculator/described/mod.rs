@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | `matmul` n | `c = a @ b` of two n×n matrices | NumPy → CuPy; PyTorch for types that NumPy lacks |
 //! | `elements` n, `operations` k | `x = x * 1.5`, k times | the same |
-//! | `rows` n, `columns` c | `df.groupby(key).sum()` | pandas → cuDF |
+//! | `rows` n, `columns` c, `verb` | `df.groupby(key).sum()`, a join, a sort, a filter, a search in text | pandas → cuDF |
 //! | `parameters`, `tokens` | a transformer's training or inference | PyTorch |
 
 mod arrays;
@@ -48,7 +48,7 @@ struct Asked<'a> {
 /// `contradiction` when two sizes, a size and an amount of FLOP, or a size and a part of another were given.
 pub(super) fn form(n: &Numbers) -> Result<Option<&'static str>> {
     // Whole sizes, each with its parts.
-    let fields: [(&'static str, &'static str, bool); 12] = [
+    let fields: [(&'static str, &'static str, bool); 13] = [
         ("flops", "flops", n.flops.is_some()),
         ("matmul", "matmul", n.matmul.is_some()),
         ("parameters", "parameters", n.parameters.is_some()),
@@ -61,6 +61,7 @@ pub(super) fn form(n: &Numbers) -> Result<Option<&'static str>> {
         ("parameters", "checkpointing", n.checkpointing),
         ("elements", "operations", n.operations.is_some()),
         ("rows", "columns", n.columns.is_some()),
+        ("rows", "verb", n.verb.is_some()),
     ];
     let mut given = fields.iter().filter(|(_, _, given)| *given);
     let Some((first, _, _)) = given.next() else { return Ok(None) };
@@ -83,7 +84,7 @@ pub(super) fn describe(numbers: &Numbers, given: &Given) -> Result<Option<Descri
     let mut described = match form(numbers)? {
         Some("matmul") => arrays::matmul(&asked)?,
         Some("elements") => arrays::elements(&asked)?,
-        Some("rows") => frame::group_by(&asked)?,
+        Some("rows") => frame::verb(&asked)?,
         Some("parameters") => network::network(&asked)?,
         _ => return Ok(None),
     };

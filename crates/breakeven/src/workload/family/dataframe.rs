@@ -3,8 +3,8 @@
 //! adds each window anew, as libcudf does; text is looked at letter by letter, which the entry's own bytes tell.
 
 use super::{Need, f, log2};
-use crate::workload::Op;
 use crate::workload::op::Dataframe;
+use crate::workload::{Dtype, Op};
 
 /// Operations of a hash and a probe: two multiply-xor-shift rounds and two compares.
 const HASH: f64 = 8.0;
@@ -58,6 +58,35 @@ pub(super) fn need(dims: &Dims, s: f64) -> Need {
     Need { flop, bytes: (cells + out) * s + other_rows * keys * s }
 }
 
+/// Bytes of a row in a hash table that is at most half full: two slots of a number of a row and of its hash.
+const SLOT: f64 = 16.0;
+/// Bytes of a row's number.
+const ROW_NUMBER: f64 = 4.0;
+
+/// Device memory that a verb needs beside what it reads and gives, bytes, as libcudf allocates it (cpp/src, branch-25.12): tables
+/// of rows by hash, maps of rows that are gathered, results by row before they are gathered by group, both copies of a
+/// sort by digits. Elements of `s` bytes.
+///
+/// ```
+/// use breakeven::workload::{Dtype, Op, family::frame_memory, op::Dataframe};
+/// let filter = Op::frame(Dataframe::Filter, [1000, 10, 500]);
+/// assert_eq!(frame_memory(&filter, Dtype::F64), 4.0 * 500.0);
+/// ```
+pub fn memory(op: &Op, dtype: Dtype) -> f64 {
+    let s = dtype.bytes() as f64;
+    let Dims { kind, rows, columns, out_rows, other_rows, .. } = Dims::of(op);
+    match kind {
+        Dataframe::GroupBy => SLOT * rows + rows * columns * s,
+        Dataframe::Pivot => SLOT * rows + 2.0 * rows * columns * s,
+        Dataframe::Distinct => SLOT * rows + ROW_NUMBER * out_rows,
+        Dataframe::Join => SLOT * other_rows + 2.0 * ROW_NUMBER * out_rows,
+        Dataframe::Sort | Dataframe::TopK => 2.0 * rows * (ROW_NUMBER + s) + ROW_NUMBER * rows,
+        Dataframe::Filter | Dataframe::Gather => ROW_NUMBER * out_rows,
+        Dataframe::Text => 2.0 * ROW_NUMBER * rows,
+        _ => 0.0,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,5 +133,12 @@ mod tests {
     #[test]
     fn what_is_no_verb_has_no_rows() {
         assert_eq!(Dims::of(&Op::View).rows, 0.0);
+        assert_eq!(memory(&Op::View, Dtype::F64), 0.0);
+    }
+
+    #[test]
+    fn a_group_by_needs_as_much_again_as_its_values() {
+        let op = Op::frame(Dataframe::GroupBy, [1000, 3, 10]);
+        assert_eq!(memory(&op, Dtype::F64), 16_000.0 + 24_000.0);
     }
 }

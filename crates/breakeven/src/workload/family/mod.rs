@@ -23,6 +23,7 @@ mod window;
 
 pub(crate) use convolution::Dims as ConvolutionDims;
 pub(crate) use dataframe::Dims as FrameDims;
+pub use dataframe::memory as frame_memory;
 pub(crate) use recurrent::Dims as RecurrentDims;
 
 use super::{Dtype, Op, Pass};
