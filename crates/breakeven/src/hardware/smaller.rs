@@ -27,7 +27,7 @@ impl Catalogue {
     /// let catalogue = breakeven::hardware::Catalogue::embedded();
     /// let l40s = &catalogue.gpu("l40s").unwrap().device;
     /// assert_eq!(catalogue.smaller(l40s, 2e9, 0.2).unwrap().id, "l4");
-    /// assert_eq!(catalogue.smaller(l40s, 2e9, 0.95), None);
+    /// assert_eq!(catalogue.smaller(l40s, 1e13, 0.2), None);
     /// ```
     pub fn smaller(&self, present: &Device, peak: f64, busy: f64) -> Option<&Device> {
         let power = present.tdp?.get();
