@@ -13,13 +13,16 @@ if TYPE_CHECKING:
 
 #: What is called on a connection; the module has functions of these names.
 _OF_CONNECTIONS = (
-    "execute executemany sql query from_query from_df from_arrow from_parquet read_csv read_parquet read_json table append "
-    "fetchall fetchone fetchmany fetchnumpy fetchdf fetch_df fetch_df_chunk df pl arrow to_arrow_table fetch_arrow_table"
+    "execute executemany sql query from_query from_df "
+    "from_arrow from_parquet read_csv read_parquet read_json table append "
+    "fetchall fetchone fetchmany fetchnumpy fetchdf fetch_df "
+    "fetch_df_chunk df pl arrow to_arrow_table fetch_arrow_table"
 ).split()
 #: What makes a relation run. What only adds to a query is not among them: nothing runs then.
 _OF_RELATIONS = (
     "fetchall fetchone fetchmany fetchnumpy fetchdf fetch_df df to_df pl arrow to_arrow_table fetch_arrow_table "
-    "fetch_record_batch execute materialize show __repr__ __str__ create to_table insert_into write_csv to_csv write_parquet "
+    "fetch_record_batch execute materialize show __repr__ __str__ "
+    "create to_table insert_into write_csv to_csv write_parquet "
     "to_parquet to_dicts shape"
 ).split()
 _HOST = {"op": '{"op": "host_only", "dtype": "f64"}'}

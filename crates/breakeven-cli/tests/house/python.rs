@@ -13,7 +13,7 @@ const LAYERS: &[&[&str]] = &[
     &["scipy"],
     &["learn"],
     &["numpy"],
-    &["pandas", "polars"],
+    &["duckdb", "pandas", "polars"],
     &["numba.values", "numba.functions", "numba.loops", "numba.random_state", "numba.blocks"],
     &["numba.source"],
     &["numba.elements", "numba.threads"],
