@@ -99,7 +99,7 @@ fn shapes_become_ops_and_a_workload() {
     let gpu = source(&[trace(text)], PLAIN, Catalogue::embedded()).unwrap();
     let made = workload(&trace(text), gpu);
     let read = Workload::from_json(made.to_json().unwrap().as_bytes()).expect("what is written reads");
-    assert_eq!(read.program.gpu.as_deref(), Some("NVIDIA L4"));
+    assert_eq!(read.program.gpu.as_deref(), Some("L4"));
     let names: Vec<&str> = read.ops.iter().map(|entry| entry.name.as_str()).collect();
     assert_eq!(names, ["aten.mm", "mystery"]);
     assert_eq!(read.ops[1].op, breakeven::workload::Op::Opaque);

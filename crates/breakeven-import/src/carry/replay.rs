@@ -93,8 +93,16 @@ impl Replay {
         waits.sort_unstable_by_key(|(_, span)| (span.to, span.from));
         let mut delays: Vec<i64> = pieces.iter().filter_map(|piece| Some(piece.span.from - piece.asked?)).collect();
         delays.sort_unstable();
-        let latency = delays.get(delays.len() / 10).copied().unwrap_or(0);
-        Self { pieces, waits, lanes: trace.lanes.all().to_vec(), window: Span { from, to }, steps, latency }
+        let latency = delays.get(delays.len() / 20).copied().unwrap_or(0);
+        // From 0 on, for times since 1970 are too large for ns in a float.
+        let since = |span: Span| Span { from: span.from - from, to: span.to - from };
+        for piece in &mut pieces {
+            (piece.span, piece.asked) = (since(piece.span), piece.asked.map(|asked| asked - from));
+        }
+        waits.iter_mut().for_each(|(_, span)| *span = since(*span));
+        steps.iter_mut().for_each(|span| *span = since(*span));
+        let window = since(Span { from, to });
+        Self { pieces, waits, lanes: trace.lanes.all().to_vec(), window, steps, latency }
     }
 
     /// How many are played.
@@ -226,7 +234,8 @@ impl Hosts {
     /// The latest clock of any process.
     fn latest(&self, at: i64) -> f64 {
         let all = self.marks.keys().map(|process| self.at(*process, at));
-        all.fold(self.at(u16::MAX, at), f64::max)
+        // Without any wait the one host there is goes on as it did.
+        all.reduce(f64::max).unwrap_or_else(|| self.at(u16::MAX, at))
     }
 
     /// A wait ends as long after what ended last before it as it did; one that waited for nothing takes as long, unless
