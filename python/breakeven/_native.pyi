@@ -47,6 +47,7 @@ __all__ = [
     "enter",
     "event",
     "exported_hook",
+    "fleet",
     "flush",
     "flush_every",
     "host_made",
@@ -777,7 +778,7 @@ def fleet(
     stream: bytes,
     mapping: str | None = None,
     gpu: str | None = None,
-    named: list[tuple[str, str]] = [],
+    named: list[tuple[str, str]] = ...,
     price: float | None = None,
     cpu_price: float | None = None,
 ) -> bytes:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from .clock import Interval, calls, interval, measured
@@ -29,7 +30,7 @@ def costs() -> Iterator[Cost]:
     """Library, what, and how to measure it: for each library that is installed."""
     for library in ("numpy", "torch", "jax"):
         if _installed(library):
-            yield library, "small_call", lambda library=library: small_call(library)
+            yield library, "small_call", partial(small_call, library)
     if _installed("cupy"):
         yield "cupy", "startup.import", lambda: imported("cupy")
     yield "system", "page_fault", page_fault

@@ -6,6 +6,7 @@ import importlib
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 Run = Callable[[], Any]
@@ -130,7 +131,7 @@ def _passes(np: Any) -> Iterator[Case]:
                 generator = np.random.default_rng(1)
                 for kind, draw in (("uniform", generator.random), ("normal", generator.standard_normal)):
                     op = {"random": {"kind": kind, "n": n}}
-                    yield Case("numpy", op, dtype, 0, array, lambda draw=draw, n=n: lambda: draw(n))
+                    yield Case("numpy", op, dtype, 0, array, partial(partial, draw, n))
 
 
 def _places(np: Any) -> Iterator[Case]:

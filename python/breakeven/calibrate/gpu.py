@@ -49,6 +49,15 @@ class Device:
         self.array("f32", 2)
         self.wait()
 
+    def waited(self, run: Run) -> Run:
+        """The same, at an end only when the device is."""
+
+        def both() -> None:
+            run()
+            self.wait()
+
+        return both
+
     def _name(self) -> str:
         if self.library == "torch" and self.kind in ("cuda", "xpu"):
             return str(getattr(self.module, self.kind).get_device_name(self.index))
@@ -176,8 +185,8 @@ def _kernels(device: Device, dtype: str, small: bool) -> Iterator[Case]:
         if dtype in ("f32", "f64"):
             yield case({"scan": {"rows": 1, "width": n}}, n, n, over(lambda x: xp.cumsum(x, 0)))
             if n <= 1 << 24:
-                op = {"sort": {"kind": "sort", "rows": 1, "width": n}}
-                yield case(op, n, n, over(lambda x: xp.sort(x)))
+                ordered = {"sort": {"kind": "sort", "rows": 1, "width": n}}
+                yield case(ordered, n, n, over(lambda x: xp.sort(x)))
     for rows in (64,) if small else (1024, 4096, 16384):
 
         def rowwise(rows: int = rows) -> Run:
@@ -214,8 +223,8 @@ def _copies(device: Device, small: bool) -> Iterator[Case]:
                         return (lambda: there.set(here)) if direction == "h2d" else lambda: there.get()
                     host = device.module.ones(n // 4, pin_memory=pinned)
                     if direction == "h2d":
-                        return lambda: (there.copy_(host), device.wait())
-                    return (lambda: (host.copy_(there), device.wait())) if pinned else there.cpu
+                        return device.waited(lambda: there.copy_(host))
+                    return device.waited(lambda: host.copy_(there)) if pinned else there.cpu
 
                 dims = {"direction": direction, "bytes": n, "pinned": pinned, "asynchronous": False}
                 yield Case(device.library, {"transfer": dims}, "f32", n, n, make, "gpu")

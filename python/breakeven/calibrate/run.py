@@ -15,6 +15,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,15 +59,25 @@ def everything(device: gpu.Device | None) -> list[Work]:
         cost(device.library, "dispatch.elementwise", lambda: gpu.dispatch(device))
         for case in in_turn(gpu.cases(device)):
             copied = "transfer" in case.op
-            told = lambda case=case, copied=copied: kernel(case, device.time(case.make(), copied))  # noqa: E731
-            work.append((case.key, case.title, told))
+            work.append((case.key, case.title, partial(_on_gpu, device, case, copied)))
     for dtype in ("f32", "f64"):
         case = next(c for c in cpu.cases() if c.op.get("matmul", {}).get("m") == _ONE_THREAD and c.dtype == dtype)
-        told = lambda case=case: kernel(case, costs.one_thread(_ONE_THREAD, cpu.DTYPES[case.dtype]), 1)  # noqa: E731
-        work.append((case.key + " 1 thread", case.title + " in one thread", told))
+        work.append((case.key + " 1 thread", case.title + " in one thread", partial(_in_one_thread, case)))
     for case in in_turn(cpu.cases()):
-        work.append((case.key, case.title, lambda case=case: kernel(case, measured(calls(case.make())))))
+        work.append((case.key, case.title, partial(_on_cpu, case)))
     return work
+
+
+def _on_gpu(device: gpu.Device, case: Case, copied: bool) -> dict[str, Any]:
+    return kernel(case, device.time(case.make(), copied))
+
+
+def _in_one_thread(case: Case) -> dict[str, Any]:
+    return kernel(case, costs.one_thread(_ONE_THREAD, cpu.DTYPES[case.dtype]), 1)
+
+
+def _on_cpu(case: Case) -> dict[str, Any]:
+    return kernel(case, measured(calls(case.make())))
 
 
 def in_turn(cases: Iterable[Case]) -> list[Case]:

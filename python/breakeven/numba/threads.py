@@ -90,7 +90,8 @@ class _Thread(ast.NodeTransformer):
             if name != kind and kind in _ATOMIC and len(call.args) == 3:
                 target, place, value = (ast.unparse(self.visit(item)) for item in call.args)
                 place = place[1:-1] if isinstance(call.args[1], ast.Tuple) else place
-                return _at(ast.parse(_ATOMIC[kind].format(target, place, value)).body[0], node)
+                added: ast.AST = _at(ast.parse(_ATOMIC[kind].format(target, place, value)).body[0], node)
+                return added
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
@@ -153,8 +154,8 @@ class _Thread(ast.NodeTransformer):
 
 
 def _expression(text: str, node: ast.AST) -> ast.expr:
-    made = ast.parse(text, mode="eval").body
-    return _at(made, node)
+    made: ast.expr = _at(ast.parse(text, mode="eval").body, node)
+    return made
 
 
 def _at(made: Any, node: ast.AST) -> Any:

@@ -114,7 +114,7 @@ fn a_model_file_is_estimated_and_saved() {
 #[test]
 fn what_is_for_models_or_traces_alone_is_said() {
     assert!(import(TRACE.as_bytes(), &["--dim", "batch=8"]).contains("--dim is for one model file"));
-    assert!(import(TRACE.as_bytes(), &["--precision", "fp16"]).contains("of a trace only --gpu"));
+    assert!(import(TRACE.as_bytes(), &["--exclude-startup"]).contains("of a trace only --gpu"));
     assert!(import(MODEL, &["--source-gpu", "l4"]).contains("--source-gpu is for a trace"));
     assert!(import(MODEL, &["--dim", "batch=8"]).contains("leaves no length `batch` open"));
 }
