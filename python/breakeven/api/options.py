@@ -70,6 +70,7 @@ class Numbers(TypedDict, total=False):
     operations: Annotated[Quantity | None, "operations on each element; 1 unless given"]
     rows: Annotated[Quantity | None, "instead of flops: a group-by over a dataframe of so many rows"]
     columns: Annotated[Quantity | None, "columns of the dataframe; 10 unless given"]
+    verb: Annotated[str | None, "what is done with its rows: join, group-by, sort, filter, contains"]
     bytes: Annotated[Quantity | None, "bytes that the work moves through memory"]
     data: Annotated[Quantity | None, "bytes copied to the GPU"]
     data_out: Annotated[Quantity | None, "bytes copied back; as many as data unless given, or the result of a size"]
