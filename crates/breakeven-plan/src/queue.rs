@@ -42,7 +42,7 @@ pub(crate) const TAIL: f64 = 7.357_588_823_428_847;
 ///
 /// ```
 /// let t = breakeven_plan::interrupted(3600.0, 3600.0, 0.01 / 3600.0, 600.0);
-/// assert!((t - 3624.2).abs() < 0.1); // 18 s of work done anew, 6 s of restarts
+/// assert!((t - 3624.1).abs() < 0.1); // 18 s of work done anew, 6 s of restarts
 /// ```
 pub fn interrupted(work: f64, piece: f64, rate: f64, restart: f64) -> f64 {
     let piece = piece.min(work);
