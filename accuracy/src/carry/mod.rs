@@ -4,8 +4,6 @@
 mod kernels;
 mod networks;
 
-#[cfg(test)]
-mod ledger;
 
 use crate::data::Data;
 use crate::statistics::mean;
