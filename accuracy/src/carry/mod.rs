@@ -4,7 +4,6 @@
 mod kernels;
 mod networks;
 
-
 use crate::data::Data;
 use crate::statistics::mean;
 use crate::{Result, fit};
