@@ -3,7 +3,8 @@
 //! What was measured knows more than a model alone: how the shape suits the library, what the op really is. So the time
 //! on another GPU is the measured one times the ratio of the modelled ones, target to source. How far the source was off
 //! from its model tells something of how far the target will be, and not all: [`Spread::weight`] of it is kept. The
-//! interval is that of the ratio, which pairs of measured GPUs told (`spread.csv`, made by `accuracy carry`).
+//! interval is that of the ratio. Both are in `spread.csv`: assumed by hand until `accuracy carry` fits them to pairs of
+//! measured GPUs; each row says which.
 //!
 //! A kernel of which only the name is known is carried as a [`StandIn`]: an op of its class that takes as long.
 

@@ -1,4 +1,5 @@
-//! How far a ratio of two GPUs' times is off, by family and by how near the GPUs are; made by `accuracy carry`.
+//! How far a ratio of two GPUs' times is off, by family and by how near the GPUs are; assumed, or fitted
+//! by `accuracy carry`, as each row says.
 
 use super::Known;
 use crate::hardware::{Device, device::Vendor};
